@@ -1,0 +1,195 @@
+package kv
+
+import "context"
+
+// A coprocessor is how a layer runs code next to the data (Bigtable §4, "client-supplied scripts in the address space of the
+// server"): commands that a shard's leader evaluates with a reader in and at most one atomic batch out. The store's own
+// row operations are one coprocessor, Percolator's verbs another, notifications a third. kv imports none of them.
+//
+//	client ── Request{shard, tablets, command, message} ──► shard leader
+//	   write command: latch Rows → check tablet generations → Evaluate → Batch → replicator (durable) → release → reply
+//	   read command:  check tablet generations → Evaluate → reply
+type Coprocessor interface {
+	// Name is unique in the process, for logs and errors.
+	Name() string
+	// Groups lists the locality groups that the layer's commands address.
+	Groups() []GroupSpec
+	// Commands lists what the layer can be asked to do.
+	Commands() []Command
+	// OpenShard is called once for each shard that this process begins to lead, after its in-memory groups are loaded and
+	// before its first command. What it returns is Eval.State() of every command on that shard; if it is an io.Closer it
+	// is closed when the shard is.
+	OpenShard(s ShardHandle) (any, error)
+}
+
+// GroupID numbers a locality group: a key range of its own within each shard, hence blocks and SSTables of its own.
+type GroupID uint8
+
+// Groups below 16 belong to the store's own tables; layers above take theirs from here, once and for all (they are on disk).
+const (
+	GroupTxnWrite    GroupID = 16 // write records: committed versions, short values inlined
+	GroupTxnData     GroupID = 17 // long values, by start_ts
+	GroupTxnLock     GroupID = 18 // locks; in memory
+	GroupTxnRollback GroupID = 19 // rollback tombstones, by start_ts: never share a key range with commits
+	GroupNotify      GroupID = 20 // notifications, one run of keys for each observer; in memory
+	GroupNotifyMeta  GroupID = 21 // attempts and parked notifications
+)
+
+// GroupSpec declares a locality group.
+type GroupSpec struct {
+	ID   GroupID
+	Name string
+	// InMemory groups are served from an ordered table in memory that is part of the shard's state; Pebble keeps only
+	// their image for restart. (Bigtable §6; measured: a lock key that was set and deleted a thousand times costs a
+	// Pebble probe 277 µs.)
+	InMemory bool
+}
+
+// Message is a request or response of a command. In one process the pointer itself is handed over (arguments are immutable
+// after the call, results are owned by the caller); between processes it is encoded.
+type Message interface {
+	// AppendTo appends the wire form to b.
+	AppendTo(b []byte) []byte
+	// Decode reads the wire form; it must not keep b and must refuse junk with an error, never panic.
+	Decode(b []byte) error
+}
+
+// CommandID is the command's number on the wire.
+//
+//	 1.. 31  store   32.. 63  txn   64.. 95  triggers   96..127 sqlfront (push-down)
+type CommandID uint16
+
+// Command is one verb of a coprocessor.
+type Command struct {
+	ID   CommandID
+	Name string
+	// Write commands are evaluated under the latches of Rows into one batch. Read commands take no latches, may run many
+	// at a time, and may block on Eval.Context (a long poll) without holding anything up.
+	Write       bool
+	NewRequest  func() Message
+	NewResponse func() Message
+	// Rows appends the rows that a write command must latch.
+	Rows func(req Message, rows []RowKey) []RowKey
+	// Evaluate must not keep e, and for write commands must be a function of what it reads and of req: only the batch has
+	// effects. An error means that nothing is written; outcomes that a client handles as a matter of course (a lock met, a
+	// condition failed) belong into the response instead.
+	Evaluate func(e Eval, req Message) (Message, error)
+}
+
+// Version is one timestamped value of a column.
+type Version struct {
+	Timestamp Timestamp
+	Value     []byte
+}
+
+// Address is a column's place in a shard: its locality group, and within it the run. Run is zero but in groups that keep
+// several runs of rows side by side (notifications: one run for each observer).
+type Address struct {
+	Group GroupID
+	Run   uint32
+	Column
+}
+
+// Reader reads a shard's state. Values are the caller's to keep. All reads of in-memory groups see the table as it is at the
+// call; reads of other groups see Pebble as it is at the call (an Iterator: at its creation).
+type Reader interface {
+	// Get returns the value of exactly that version.
+	Get(a Address, ts Timestamp) (value []byte, ok bool, err error)
+	// Latest returns the newest version with a timestamp of at most max.
+	Latest(a Address, max Timestamp) (v Version, ok bool, err error)
+	// Iter walks columns and their versions in key order: rows ascending, within a row family and qualifier ascending,
+	// within a column newest first. With Reverse, columns descend (versions still newest first).
+	Iter(o IterOptions) (Iterator, error)
+}
+
+// IterOptions bound an Iterator.
+type IterOptions struct {
+	Group   GroupID
+	Run     uint32
+	Span    Span // rows; must lie within the shard's tablets to mean anything
+	Reverse bool
+	// Max hides versions above it; zero means no bound.
+	Max Timestamp
+}
+
+// Iterator is positioned before the first column at creation.
+//
+//	for it.NextColumn() { for ok := true; ok; ok = it.NextVersion() { use(it.Column(), it.Version()) } }
+//
+// What Column and Version return is valid until the next move only; copy what you keep.
+type Iterator interface {
+	// NextColumn moves to the newest admitted version of the next column that has one.
+	NextColumn() bool
+	// NextVersion moves to the next older version of the same column; false when there is none.
+	NextVersion() bool
+	// SeekColumn moves to the newest admitted version of the first column at or after c (at or before, if Reverse).
+	SeekColumn(c Column) bool
+	Column() Column
+	Version() Version
+	Err() error
+	Close() error
+}
+
+// Eval is what a command sees of its shard while it is evaluated.
+type Eval interface {
+	Reader
+	Context() context.Context
+	Shard() ShardHandle
+	// State is what OpenShard returned.
+	State() any
+
+	// Set and Delete add to the batch (write commands only). They do not change what Reader returns. Sets in in-memory
+	// groups become visible to others just before the batch is applied, deletes there only once it is durable: a lock is
+	// never missing while what it protects is not safe. (Pebble shows a batch before its sync.)
+	Set(a Address, ts Timestamp, value []byte)
+	Delete(a Address, ts Timestamp)
+	// Guard puts an entry into an in-memory group at once, visible to everybody, never persisted, and takes it away when
+	// the command has ended: after the batch is durable, or after it failed. One-phase commit guards its columns before it
+	// reads the clock of reads, so that no reader with a larger snapshot slips between the two.
+	Guard(a Address, ts Timestamp, value []byte)
+	// NoSync lets the reply go out before the batch is durable. Only for effects that a restart can derive again: commits of
+	// secondaries, removals of locks whose fate is decided elsewhere.
+	NoSync()
+	// OnDurable runs f after the batch is applied and durable (with NoSync: applied) and before the reply, on the shard's
+	// goroutine: keep it short. It does not run if the batch fails.
+	OnDurable(f func())
+}
+
+// ShardHandle is a shard as a layer sees it outside of commands.
+type ShardHandle interface {
+	ID() ShardID
+	// Tablets returns the descriptions of the tablets that the shard serves, ordered by start.
+	Tablets() []Tablet
+	// Reader reads the current state; also outside of commands.
+	Reader() Reader
+	// InMemory returns the ordered table behind an in-memory group.
+	InMemory(g GroupID) MemTable
+}
+
+// MemTable is an in-memory locality group: ordered by (run, row, family, qualifier, newest first), indexed by timestamp.
+// It is safe for concurrent use.
+type MemTable interface {
+	// Len counts entries; it is a single atomic load, so that an empty table costs a reader next to nothing.
+	Len() int
+	// ByTimestamp calls f for all entries of that timestamp (all locks of a transaction) until it returns false.
+	ByTimestamp(ts Timestamp, f func(a Address, value []byte) bool)
+	// Ascend calls f for the entries of a run within the span in order until it returns false. f must not call back.
+	Ascend(run uint32, span Span, f func(a Address, v Version) bool)
+	// Min returns the smallest timestamp in the table.
+	Min() (Timestamp, bool)
+	// Runs lists the runs that have entries, with their counts.
+	Runs() map[uint32]int
+}
+
+// Store is how layers above reach shards, wherever they are. kv/client implements it over the network and in process,
+// kv/kvtest in memory.
+type Store interface {
+	// Locate returns the tablet that holds the row, from the cache if it can.
+	Locate(ctx context.Context, row RowKey) (Tablet, error)
+	// Call runs a command on a shard. tablets names every tablet that the request touches with the generation it was routed
+	// by. ErrMoved means that nothing was done and the cache has been corrected: locate and group again.
+	// ErrOutcomeUnknown means that a write may or may not have happened.
+	Call(ctx context.Context, shard ShardID, tablets []TabletRef, command CommandID, req Message) (Message, error)
+	// Shards lists all shards, for background work (orphaned locks, notifications).
+	Shards(ctx context.Context) ([]ShardID, error)
+}
