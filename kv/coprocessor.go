@@ -177,6 +177,10 @@ type MemTable interface {
 	Ascend(run uint32, span Span, f func(a Address, v Version) bool)
 	// Min returns the smallest timestamp in the table.
 	Min() (Timestamp, bool)
+	// OnSet registers f to be called for each entry that a batch set, after the batch is applied and durable, in apply
+	// order, on the shard's goroutine: keep it short. Entries loaded at open are not reported: read them with Ascend.
+	// Only OpenShard may call it.
+	OnSet(f func(a Address, v Version))
 	// Runs lists the runs that have entries, with their counts.
 	Runs() map[uint32]int
 }
