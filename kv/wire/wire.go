@@ -1,0 +1,192 @@
+// Package wire has the few pieces of which the store's messages are made: unsigned varints, byte strings, timestamps,
+// tablets. A message is a version byte, then its fields in order; there are no tags, because both ends agree on the command
+// and its version before they decode.
+//
+//	uvarint      as encoding/binary
+//	bytes        uvarint length | bytes
+//	tablet       uvarint id | uvarint generation | bytes start | bytes end | uvarint shard | uvarint node
+//	tablet ref   uvarint id | uvarint generation
+//
+// A Decoder never panics on junk, never allocates more than the input's length can justify, and keeps the first error, so that a
+// Decode method reads straight down and asks once at the end.
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"moka/kv"
+)
+
+// AppendBytes appends a length-prefixed byte string.
+func AppendBytes(b, v []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(v)))
+	return append(b, v...)
+}
+
+// AppendString appends a length-prefixed string.
+func AppendString(b []byte, v string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(v)))
+	return append(b, v...)
+}
+
+// AppendUvarint appends an unsigned varint.
+func AppendUvarint(b []byte, v uint64) []byte { return binary.AppendUvarint(b, v) }
+
+// AppendBool appends one byte, 0 or 1.
+func AppendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// AppendTablet appends a tablet's description.
+func AppendTablet(b []byte, t kv.Tablet) []byte {
+	b = binary.AppendUvarint(b, uint64(t.ID))
+	b = binary.AppendUvarint(b, t.Generation)
+	b = AppendBytes(b, t.Span.Start)
+	b = AppendBytes(b, t.Span.End)
+	b = binary.AppendUvarint(b, uint64(t.Shard))
+	return binary.AppendUvarint(b, uint64(t.Node))
+}
+
+// AppendTabletRef appends a reference to a tablet.
+func AppendTabletRef(b []byte, r kv.TabletRef) []byte {
+	b = binary.AppendUvarint(b, uint64(r.ID))
+	return binary.AppendUvarint(b, r.Generation)
+}
+
+// Decoder reads fields from the front of a message. The zero value is an empty message.
+type Decoder struct {
+	b   []byte
+	err error
+}
+
+// NewDecoder starts reading b, which must begin with the version byte.
+func NewDecoder(b []byte, version byte) Decoder {
+	d := Decoder{b: b}
+	if v := d.Byte(); d.err == nil && v != version {
+		d.fail("version %d is not %d: the other end runs another release", v, version)
+	}
+	return d
+}
+
+func (d *Decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = kv.Errorf(kv.CodeCorrupt, "wire.Decode", format, args...)
+	}
+	d.b = nil
+}
+
+// Byte reads one byte.
+func (d *Decoder) Byte() byte {
+	if len(d.b) == 0 {
+		d.fail("message is too short")
+		return 0
+	}
+	v := d.b[0]
+	d.b = d.b[1:]
+	return v
+}
+
+// Bool reads one byte that must be 0 or 1.
+func (d *Decoder) Bool() bool {
+	v := d.Byte()
+	if v > 1 {
+		d.fail("%d is not a boolean", v)
+	}
+	return v == 1
+}
+
+// Uvarint reads an unsigned varint.
+func (d *Decoder) Uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.fail("bad varint")
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+// Bounded reads an unsigned varint that must be at most max.
+func (d *Decoder) Bounded(max uint64) uint64 {
+	v := d.Uvarint()
+	if v > max {
+		d.fail("%d is more than %d", v, max)
+		return 0
+	}
+	return v
+}
+
+// Bytes reads a byte string into memory of its own; an empty one is nil.
+func (d *Decoder) Bytes() []byte {
+	v := d.view()
+	if len(v) == 0 {
+		return nil
+	}
+	return append([]byte(nil), v...)
+}
+
+// String reads a string.
+func (d *Decoder) String() string { return string(d.view()) }
+
+func (d *Decoder) view() []byte {
+	n := d.Uvarint()
+	if n > uint64(len(d.b)) {
+		d.fail("%d bytes announced, %d there", n, len(d.b))
+		return nil
+	}
+	v := d.b[:n]
+	d.b = d.b[n:]
+	return v
+}
+
+// Count reads how many elements follow, each of which takes at least size bytes.
+func (d *Decoder) Count(size int) int {
+	n := d.Uvarint()
+	if n > uint64(len(d.b)/size) {
+		d.fail("%d elements announced, %d bytes there", n, len(d.b))
+		return 0
+	}
+	return int(n)
+}
+
+// Timestamp reads a timestamp.
+func (d *Decoder) Timestamp() kv.Timestamp { return kv.Timestamp(d.Uvarint()) }
+
+// Tablet reads a tablet's description.
+func (d *Decoder) Tablet() kv.Tablet {
+	return kv.Tablet{
+		ID:         kv.TabletID(d.Uvarint()),
+		Generation: d.Uvarint(),
+		Span:       kv.Span{Start: d.Bytes(), End: d.Bytes()},
+		Shard:      kv.ShardID(d.Bounded(1<<32 - 1)),
+		Node:       kv.NodeID(d.Uvarint()),
+	}
+}
+
+// TabletRef reads a reference to a tablet.
+func (d *Decoder) TabletRef() kv.TabletRef {
+	return kv.TabletRef{ID: kv.TabletID(d.Uvarint()), Generation: d.Uvarint()}
+}
+
+// Err is the first error met, without complaining of what is left to read.
+func (d *Decoder) Err() error { return d.err }
+
+// Finish returns the first error, or one if bytes are left over.
+func (d *Decoder) Finish() error {
+	if d.err == nil && len(d.b) > 0 {
+		d.fail("%d bytes too many", len(d.b))
+	}
+	return d.err
+}
+
+// Wrap puts the message's name in front of a decoding error.
+func Wrap(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
