@@ -1,0 +1,305 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// State says how far an online schema change has come for a column or an index: the steps of F1 ("Online, Asynchronous
+// Schema Change in F1", VLDB 2013, section 3), in which two adjacent schema versions may be in use at the same time.
+// The zero value is the state of everything that is not being changed.
+type State uint8
+
+const (
+	// StatePublic: readers and writers use the element.
+	StatePublic State = iota
+	// StateDeleteOnly: writers only remove entries; nobody reads or inserts.
+	StateDeleteOnly
+	// StateWriteOnly: writers keep the element up to date; nobody reads it.
+	StateWriteOnly
+	// StateBackfilling: as StateWriteOnly, while a backfill fills in what was there before.
+	StateBackfilling
+)
+
+// Database is a schema in MySQL's sense. Its exported fields are what is stored; its tables and other contents are reached
+// through methods and belong to the Snapshot that it came from. Immutable.
+type Database struct {
+	ID        uint32 `json:"id"`
+	Name      string `json:"name"`
+	Collation string `json:"collation,omitempty"` // MySQL's name of the default collation; it implies the character set
+
+	// what the database holds in the snapshot that it came from, by folded name
+	tables     map[string]*Table
+	views      map[string]*View
+	triggers   map[string]*Trigger
+	procedures map[string]*Procedure
+	events     map[string]*Event
+	observers  map[string]*Observer
+}
+
+// PrimaryIndexID is the index id that the row store of a new table gets. Rebuilding a table (a new primary key) takes a
+// fresh id, so ask Table.RowIndex instead of using this constant.
+const PrimaryIndexID uint32 = 1
+
+// Table describes a table. Values taken out of a Snapshot are shared and must not be changed; Clone one, change the clone
+// and hand it to Catalog.UpdateTable.
+type Table struct {
+	ID         uint32 `json:"id"`
+	DatabaseID uint32 `json:"db"`
+	Name       string `json:"name"`
+	// Version grows with every change of the descriptor. (ID, Version) names the cell that writers Require.
+	Version uint64 `json:"version"`
+
+	Columns []Column `json:"columns"`
+	// PrimaryKey lists the key's columns in order; empty for a keyless table, whose rows are keyed by a hidden row id.
+	PrimaryKey []IndexColumn `json:"pk,omitempty"`
+	// RowIndex is the index id under which rows are stored.
+	RowIndex uint32 `json:"row_index"`
+	// Indexes are the secondary indexes; the primary key is not among them.
+	Indexes     []Index      `json:"indexes,omitempty"`
+	ForeignKeys []ForeignKey `json:"foreign_keys,omitempty"`
+	Checks      []Check      `json:"checks,omitempty"`
+
+	Collation string    `json:"collation,omitempty"`
+	Comment   string    `json:"comment,omitempty"`
+	Created   time.Time `json:"created"`
+	// Options keeps table options that nobody interprets yet (ROW_FORMAT, KEY_BLOCK_SIZE …) for SHOW CREATE TABLE.
+	Options map[string]string `json:"options,omitempty"`
+
+	// AutoIncrement and RowIDs name the table's sequences; a zero ID means that there is none.
+	AutoIncrement Sequence `json:"auto_increment,omitzero"`
+	RowIDs        Sequence `json:"row_ids,omitzero"`
+
+	// NextColumnID and NextIndexID are the next ids to give out: an id is never used twice within a table, so that old
+	// rows cannot be read with a new column's meaning and old entries cannot turn up in a new index.
+	NextColumnID uint32 `json:"next_column"`
+	NextIndexID  uint32 `json:"next_index"`
+
+	byName map[string]int
+	byID   map[uint32]int
+}
+
+// Column describes a column. ID is stable under renames and never reused.
+type Column struct {
+	ID       uint32 `json:"id"` // zero in a new column: CreateTable and UpdateTable assign it
+	Name     string `json:"name"`
+	Type     Type   `json:"type"`
+	Nullable bool   `json:"nullable,omitempty"`
+	// Default, Generated and OnUpdate are SQL text as the engine prints it; empty means none (an empty string default is '').
+	Default       string `json:"default,omitempty"`
+	Generated     string `json:"generated,omitempty"`
+	OnUpdate      string `json:"on_update,omitempty"`
+	Virtual       bool   `json:"virtual,omitempty"`
+	AutoIncrement bool   `json:"auto_increment,omitempty"`
+	Comment       string `json:"comment,omitempty"`
+	Extra         string `json:"extra,omitempty"`
+	Hidden        bool   `json:"hidden,omitempty"`
+	HiddenSystem  bool   `json:"hidden_system,omitempty"`
+	State         State  `json:"state,omitempty"`
+	// Fill is what rows written before the column existed read as, in rowenc.AppendValue's form; nil means NULL.
+	Fill []byte `json:"fill,omitempty"`
+}
+
+// IndexColumn is a column of an index. PrefixLength is in characters (bytes for binary strings), zero means the whole value.
+type IndexColumn struct {
+	Column       uint32 `json:"column"`
+	PrefixLength uint32 `json:"prefix,omitempty"`
+}
+
+// Index describes a secondary index.
+type Index struct {
+	ID      uint32        `json:"id"` // zero in a new index: assigned as column ids are
+	Name    string        `json:"name"`
+	Columns []IndexColumn `json:"columns"`
+	Unique  bool          `json:"unique,omitempty"`
+	// Implicit is set for an index that was made to support a foreign key and that no one asked for by name.
+	Implicit bool   `json:"implicit,omitempty"`
+	Comment  string `json:"comment,omitempty"`
+	State    State  `json:"state,omitempty"`
+}
+
+// ForeignKey describes a foreign key; it is stored with the child table. Parents are named, not numbered, because MySQL
+// allows a key whose parent does not exist (yet) while foreign_key_checks is off. RenameTable keeps the names right.
+type ForeignKey struct {
+	Name           string   `json:"name"`
+	Columns        []string `json:"columns"`
+	ParentDatabase string   `json:"parent_db"`
+	ParentTable    string   `json:"parent_table"`
+	ParentColumns  []string `json:"parent_columns"`
+	OnUpdate       string   `json:"on_update,omitempty"` // "CASCADE", "SET NULL", "RESTRICT", "NO ACTION", "SET DEFAULT"; empty is MySQL's default
+	OnDelete       string   `json:"on_delete,omitempty"`
+	Resolved       bool     `json:"resolved,omitempty"`
+}
+
+// Reference is a foreign key seen from its parent: which table declares it.
+type Reference struct {
+	Database *Database
+	Table    *Table
+	Key      ForeignKey
+}
+
+// Check is a CHECK constraint; Expression is SQL text.
+type Check struct {
+	Name       string `json:"name"`
+	Expression string `json:"expression"`
+	Enforced   bool   `json:"enforced"`
+}
+
+// View, Trigger, Procedure and Event are kept as text: the engine parses them when it needs them.
+type View struct {
+	Name            string `json:"name"`
+	Definition      string `json:"definition"` // the SELECT
+	CreateStatement string `json:"create"`
+	SQLMode         string `json:"sql_mode,omitempty"`
+}
+
+// Trigger is an ordinary MySQL trigger, run inside the writer's transaction.
+type Trigger struct {
+	Name            string    `json:"name"`
+	CreateStatement string    `json:"create"`
+	SQLMode         string    `json:"sql_mode,omitempty"`
+	Created         time.Time `json:"created"`
+}
+
+// Procedure is a stored procedure.
+type Procedure struct {
+	Name            string    `json:"name"`
+	CreateStatement string    `json:"create"`
+	SQLMode         string    `json:"sql_mode,omitempty"`
+	Created         time.Time `json:"created"`
+	Modified        time.Time `json:"modified"`
+}
+
+// Event is a scheduled event.
+type Event struct {
+	Name                 string    `json:"name"`
+	Body                 string    `json:"body"`
+	Definer              string    `json:"definer,omitempty"`
+	SQLMode              string    `json:"sql_mode,omitempty"`
+	Status               string    `json:"status,omitempty"`
+	Comment              string    `json:"comment,omitempty"`
+	TimezoneOffset       string    `json:"timezone,omitempty"`
+	ExecuteEvery         string    `json:"every,omitempty"`
+	OnCompletionPreserve bool      `json:"preserve,omitempty"`
+	HasExecuteAt         bool      `json:"has_at,omitempty"`
+	HasEnds              bool      `json:"has_ends,omitempty"`
+	Created              time.Time `json:"created"`
+	LastAltered          time.Time `json:"altered"`
+	LastExecuted         time.Time `json:"executed"`
+	ExecuteAt            time.Time `json:"at"`
+	Starts               time.Time `json:"starts"`
+	Ends                 time.Time `json:"ends"`
+}
+
+// ObserverEvents is a set of the changes that an observer asked for.
+type ObserverEvents uint8
+
+const (
+	OnInsert ObserverEvents = 1 << iota
+	OnUpdate
+	OnDelete
+	// OnNotify marks a weak observer: it is woken by NOTIFY only.
+	OnNotify
+)
+
+// Observer is a declared observer (design: triggers). Its ID is what the transaction layer and the acknowledgement cells
+// know; it is never reused, so that an observer dropped and declared again starts with a clean slate.
+type Observer struct {
+	ID         uint32         `json:"id"` // zero in a new observer: PutObserver assigns it
+	Name       string         `json:"name"`
+	DatabaseID uint32         `json:"db"`
+	TableID    uint32         `json:"table"`
+	Events     ObserverEvents `json:"events"`
+	// Columns are the ids of UPDATE OF; empty means any column.
+	Columns         []uint32      `json:"columns,omitempty"`
+	Body            string        `json:"body"`
+	CreateStatement string        `json:"create,omitempty"`
+	SQLMode         string        `json:"sql_mode,omitempty"`
+	Collation       string        `json:"collation,omitempty"` // the session's when it was declared
+	Definer         string        `json:"definer,omitempty"`
+	Enabled         bool          `json:"enabled"`
+	Created         time.Time     `json:"created"`
+	MaxAttempts     int           `json:"max_attempts,omitempty"` // zero: the server's default
+	Backoff         time.Duration `json:"backoff,omitempty"`      // first delay after a failure; zero: the server's default
+	Comment         string        `json:"comment,omitempty"`
+}
+
+// Sequence names a source of increasing numbers. The sequence is never reset: ALTER TABLE … AUTO_INCREMENT = n and TRUNCATE
+// give the table a new one (Catalog.NewSequence), so that ranges which other processes hold of the old one die with the
+// descriptor that named it.
+type Sequence struct {
+	ID uint64 `json:"id"`
+	// Start is the first number handed out.
+	Start uint64 `json:"start"`
+}
+
+// fold is the case folding of all names: MySQL's lower_case_table_names=2 behaviour, names keep their case and are
+// compared without it.
+func fold(name string) string { return strings.ToLower(name) }
+
+// Clone returns a deep copy that may be changed.
+func (t *Table) Clone() *Table {
+	c := *t
+	c.byName, c.byID = nil, nil
+	c.Columns = slices.Clone(t.Columns)
+	for i := range c.Columns {
+		c.Columns[i].Type.Values = slices.Clone(c.Columns[i].Type.Values)
+		c.Columns[i].Fill = slices.Clone(c.Columns[i].Fill)
+	}
+	c.PrimaryKey = slices.Clone(t.PrimaryKey)
+	c.Indexes = slices.Clone(t.Indexes)
+	for i := range c.Indexes {
+		c.Indexes[i].Columns = slices.Clone(c.Indexes[i].Columns)
+	}
+	c.ForeignKeys = slices.Clone(t.ForeignKeys)
+	for i := range c.ForeignKeys {
+		c.ForeignKeys[i].Columns = slices.Clone(c.ForeignKeys[i].Columns)
+		c.ForeignKeys[i].ParentColumns = slices.Clone(c.ForeignKeys[i].ParentColumns)
+	}
+	c.Checks = slices.Clone(t.Checks)
+	if t.Options != nil {
+		c.Options = make(map[string]string, len(t.Options))
+		for k, v := range t.Options {
+			c.Options[k] = v
+		}
+	}
+	return &c
+}
+
+// Column returns the position of the named column in Columns, -1 if there is none.
+func (t *Table) Column(name string) int {
+	if t.byName != nil {
+		if i, ok := t.byName[fold(name)]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
+}
+
+// ColumnByID returns the position of the column with that id in Columns, -1 if there is none.
+func (t *Table) ColumnByID(id uint32) int {
+	if t.byID != nil {
+		if i, ok := t.byID[id]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.ID == id })
+}
+
+// Index returns the position of the named secondary index in Indexes, -1 if there is none.
+func (t *Table) Index(name string) int {
+	return slices.IndexFunc(t.Indexes, func(x Index) bool { return strings.EqualFold(x.Name, name) })
+}
+
+// seal builds the lookup maps; from then on the descriptor is immutable.
+func (t *Table) seal() {
+	t.byName = make(map[string]int, len(t.Columns))
+	t.byID = make(map[uint32]int, len(t.Columns))
+	for i := range t.Columns {
+		t.byName[fold(t.Columns[i].Name)] = i
+		t.byID[t.Columns[i].ID] = i
+	}
+}
