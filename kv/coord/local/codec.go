@@ -22,7 +22,9 @@ const (
 
 var errShort = errors.New("record is cut short")
 
-func metaKey(prefix []byte) []byte { return append(prefix[:len(prefix):len(prefix)], tagMeta, sentinel) }
+func metaKey(prefix []byte) []byte {
+	return append(prefix[:len(prefix):len(prefix)], tagMeta, sentinel)
+}
 
 func keyKey(prefix []byte, key string) []byte {
 	k := append(prefix[:len(prefix):len(prefix)], tagKey)
