@@ -1,0 +1,2 @@
+// Package txn is Percolator: transactions with snapshot isolation over all rows of all tablets.
+package txn

@@ -1,0 +1,109 @@
+package txn
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"moka/kv"
+)
+
+// Timestamps is what a transaction needs of the oracle: each value is greater than every value that was returned before the
+// call began, to anybody.
+type Timestamps interface {
+	Next(ctx context.Context) (kv.Timestamp, error)
+}
+
+// Liveness answers whether the session of a lock's owner (Percolator §2.2: the worker's Chubby token) is alive. An owner that
+// is not may be rolled back at once; without a Liveness only the lock's TTL tells.
+type Liveness interface {
+	Alive(ctx context.Context, session string) (bool, error)
+}
+
+// Options of a Client. The zero value of each field means its default.
+type Options struct {
+	// Session is written into each lock, for Liveness. Default: none, locks die by TTL only.
+	Session string
+	// Liveness answers for the sessions of others. Default: nil, TTL only.
+	Liveness Liveness
+	// LockTTL is how long a silent owner's locks are respected. Default 3s.
+	LockTTL time.Duration
+	// LockWait bounds how long a read waits for the lock of a live transaction that cannot be pushed. Default 10s.
+	LockWait time.Duration
+	// RetryTime bounds how long a commit goes on asking a store that does not answer or is busy. Default 10s.
+	RetryTime time.Duration
+	// MaxBytes caps the write buffer of one transaction (keys, values and a fixed overhead for each). Default 64 MiB.
+	MaxBytes int64
+	// MaxPending bounds the transactions whose secondaries are being committed in the background; beyond it, Commit does
+	// it before it returns. Default 4096.
+	MaxPending int
+	// Logger gets what an operator should see. Default: discard.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.LockTTL <= 0 {
+		o.LockTTL = 3 * time.Second
+	}
+	if o.LockWait <= 0 {
+		o.LockWait = 10 * time.Second
+	}
+	if o.RetryTime <= 0 {
+		o.RetryTime = 10 * time.Second
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = 64 << 20
+	}
+	if o.MaxPending <= 0 {
+		o.MaxPending = 4096
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// TxnOptions of one transaction.
+type TxnOptions struct {
+	// ReadOnly refuses writes.
+	ReadOnly bool
+	// StartTS reads a snapshot in the past; such a transaction is read-only. Zero: the newest snapshot, taken at the first
+	// read (or, in a transaction that never reads, at commit).
+	StartTS kv.Timestamp
+	// Autocommit says that the transaction is a single statement, so that its snapshot was taken after the user asked for
+	// it. It spares one-phase commit a timestamp; see DESIGN.md on linearizability.
+	Autocommit bool
+}
+
+// Value is a result of BatchGet.
+type Value struct {
+	Data []byte
+	OK   bool
+}
+
+// WriteOptions go with a write to its commit.
+type WriteOptions struct {
+	// MustNotExist fails the commit with ErrAlreadyExists if the column has a value.
+	MustNotExist bool
+	// Observers are notified of this column when the write commits.
+	Observers []uint32
+	// ClearNotify removes notifications with the commit of this column.
+	ClearNotify []ClearNotify
+}
+
+// ClearNotify asks to delete the notifications of an observer about a column of the same row, with commit timestamps of at
+// most the transaction's start_ts: what the observer's run has seen. Newer ones stay.
+type ClearNotify struct {
+	Observer uint32
+	Column   kv.Column
+}
+
+// ScanOptions bound a Scan.
+type ScanOptions struct {
+	Span    kv.Span
+	Reverse bool
+	// Limit ends the scan after so many columns; zero means no limit.
+	Limit int
+	// Batch is the size of the first request in columns; later ones grow. Zero means 32.
+	Batch int
+}
