@@ -1,0 +1,218 @@
+package sqlerr
+
+import (
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// MySQL error numbers. Only those that some part of Moka produces; the names are MySQL's without the ER_ prefix.
+const (
+	DBCreateExists        = 1007
+	DBDropExists          = 1008
+	TooManyConnections    = 1040
+	OutOfMemory           = 1041
+	BadHost               = 1042
+	HandshakeFailed       = 1043
+	DBAccessDenied        = 1044
+	AccessDenied          = 1045
+	NoDatabase            = 1046
+	UnknownCommand        = 1047
+	BadNull               = 1048
+	BadDatabase           = 1049
+	TableExists           = 1050
+	BadTable              = 1051
+	NonUniqueTable        = 1066
+	NonUniqueColumn       = 1052
+	ServerShutdown        = 1053
+	BadField              = 1054
+	WrongFieldWithGroup   = 1055
+	WrongValueCount       = 1058
+	DuplicateColumn       = 1060
+	DuplicateKeyName      = 1061
+	DuplicateKeyEntry     = 1062
+	SyntaxError           = 1064
+	InvalidDefault        = 1067
+	MultiplePrimaryKey    = 1068
+	KeyColumnNotFound     = 1072
+	WrongAutoKey          = 1075
+	CantDropFieldOrKey    = 1091
+	Unknown               = 1105
+	ReadOnlyVariable      = 1238
+	FieldSpecifiedTwice   = 1110
+	InvalidGroupFunction  = 1111
+	WrongValueCountOnRow  = 1136
+	TableAccessDenied     = 1142
+	NoSuchTable           = 1146
+	PrimaryCantHaveNull   = 1171
+	LockWaitTimeout       = 1205
+	Deadlock              = 1213
+	WrongObject           = 1347
+	UnsupportedFeature    = 1235
+	UnknownSystemVariable = 1193
+	WrongValueForVariable = 1231
+	OperandColumns        = 1241
+	SubqueryOneRow        = 1242
+	LocalVariable         = 1228
+	GlobalVariable        = 1229
+	UnknownStmtHandler    = 1243
+	UnknownTimeZone       = 1298
+	NoSuchProcedure       = 1305
+	ProcedureExists       = 1304
+	ProcedureArguments    = 1318
+	SavepointUnknown      = 1305
+	QueryInterrupted      = 1317
+	DivisionByZero        = 1365
+	WrongValueForField    = 1366
+	NoDefaultForField     = 1364
+	ViewInvalid           = 1356
+	ViewWrongList         = 1353
+	TriggerExists         = 1359
+	TriggerNotFound       = 1360
+	TooManyParameters     = 1390
+	DataTooLong           = 1406
+	RowIsReferenced       = 1451
+	NoReferencedRow       = 1452
+	TableDefChanged       = 1412
+	NoSuchUserGrant       = 1141
+	CannotUser            = 1396
+	WrongArguments        = 1582
+	OutOfRange            = 1264
+	DataOutOfRange        = 1690
+	DataTruncated         = 1265
+	TruncatedWrongValue   = 1292
+	UnknownCollation      = 1273
+	UnknownCharset        = 1115
+	CollationMix          = 1267
+	CollationMismatch     = 1253
+	ForeignKeyAdd         = 1822
+	ForeignKeyDropIndex   = 1553
+	ForeignKeyDrop        = 1091
+	ForeignKeyTableDrop   = 3730
+	ForeignKeyTruncate    = 1701
+	ForeignKeyDuplicate   = 1826
+	ForeignKeyColumnDrop  = 1828
+	ReadOnlyTransaction   = 1792
+	ReadOnlyServer        = 1290
+	EventExists           = 1537
+	EventNotFound         = 1539
+	IdentifierTooLong     = 1059
+	CheckViolated         = 3819
+	CheckNotFound         = 3821
+	CheckDuplicate        = 3822
+	QueryTimeout          = 3024
+	LockNowait            = 3572
+	GeneratedColumnValue  = 3105
+	InvalidJSON           = 3140
+	BadSlaveParameterText = 3142
+	TransactionTooLarge   = 1197
+	FetchNoData           = 1329
+	CommandNotAllowed     = 1179
+	RecursionLimit        = 3636
+	FieldInOrderNotSelect = 3065
+	FunctionNotFound      = 1305
+	MaxStatementParams    = 65535
+)
+
+// StateOutcomeUnknown is the SQLSTATE of a commit whose reply was lost ("transaction resolution unknown"). MySQL has no
+// number for it, because its client is alone with one server; the standard and PostgreSQL have the state. The number is
+// 1105, which no driver retries by itself: a retry of a transaction that did commit would run it twice.
+const StateOutcomeUnknown = "08007"
+
+// states holds the SQLSTATE for each number whose state is not HY000.
+var states = map[int]string{
+	TooManyConnections:    "08004",
+	BadHost:               "08S01",
+	HandshakeFailed:       "08S01",
+	DBAccessDenied:        "42000",
+	AccessDenied:          "28000",
+	NoDatabase:            "3D000",
+	UnknownCommand:        "08S01",
+	BadNull:               "23000",
+	BadDatabase:           "42000",
+	TableExists:           "42S01",
+	BadTable:              "42S02",
+	NonUniqueColumn:       "23000",
+	ServerShutdown:        "08S01",
+	BadField:              "42S22",
+	WrongFieldWithGroup:   "42000",
+	WrongValueCount:       "21S01",
+	IdentifierTooLong:     "42000",
+	DuplicateColumn:       "42S21",
+	DuplicateKeyName:      "42000",
+	DuplicateKeyEntry:     "23000",
+	SyntaxError:           "42000",
+	NonUniqueTable:        "42000",
+	InvalidDefault:        "42000",
+	MultiplePrimaryKey:    "42000",
+	KeyColumnNotFound:     "42000",
+	WrongAutoKey:          "42000",
+	CantDropFieldOrKey:    "42000",
+	FieldSpecifiedTwice:   "42000",
+	UnknownCharset:        "42000",
+	WrongValueCountOnRow:  "21S01",
+	NoSuchUserGrant:       "42000",
+	TableAccessDenied:     "42000",
+	NoSuchTable:           "42S02",
+	PrimaryCantHaveNull:   "42000",
+	CommandNotAllowed:     "25000",
+	Deadlock:              "40001",
+	WrongValueForVariable: "42000",
+	UnsupportedFeature:    "42000",
+	OperandColumns:        "21000",
+	SubqueryOneRow:        "21000",
+	CollationMismatch:     "42000",
+	OutOfRange:            "22003",
+	DataTruncated:         "01000",
+	TruncatedWrongValue:   "22007",
+	NoSuchProcedure:       "42000",
+	ProcedureExists:       "42000",
+	QueryInterrupted:      "70100",
+	ProcedureArguments:    "42000",
+	FetchNoData:           "02000",
+	DivisionByZero:        "22012",
+	DataTooLong:           "22001",
+	RowIsReferenced:       "23000",
+	NoReferencedRow:       "23000",
+	WrongArguments:        "42000",
+	DataOutOfRange:        "22003",
+	ForeignKeyTruncate:    "42000",
+	ReadOnlyTransaction:   "25006",
+	InvalidJSON:           "22032",
+	1169:                  "23000", // unique constraint
+	1216:                  "23000",
+	1217:                  "23000",
+	1557:                  "23000",
+	1586:                  "23000",
+	1761:                  "23000",
+	1762:                  "23000",
+	1222:                  "21000", // UNION with different numbers of columns
+	1140:                  "42000", // mix of group columns
+	1102:                  "42000", // incorrect database name
+	1103:                  "42000",
+	1166:                  "42000",
+	1170:                  "42000", // BLOB in a key without length
+	1089:                  "HY000",
+	1071:                  "42000", // key too long
+	1644:                  "45000", // SIGNAL
+	3141:                  "22032",
+}
+
+// State is the SQLSTATE that MySQL sends with the number.
+func State(code int) string {
+	if s, ok := states[code]; ok {
+		return s
+	}
+	return mysql.SSUnknownSQLState
+}
+
+// New makes an error with the number, its state and a text.
+func New(code int, format string, args ...any) *mysql.SQLError {
+	return mysql.NewSQLError(code, State(code), format, args...)
+}
+
+// Code is the number that err would reach the client with if it left the server now, 0 for nil.
+func Code(err error) int {
+	if err == nil {
+		return 0
+	}
+	return Final(err, Statement{}).Num
+}

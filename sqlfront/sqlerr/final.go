@@ -1,0 +1,154 @@
+package sqlerr
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// Statement is what the wire handler knows of the failed statement; texts need it ("Table 'db.t' doesn't exist").
+type Statement struct {
+	Query    string
+	Database string // the session's current database
+}
+
+// Final is the last door: whatever failed the statement goes out as the number, state and text of MySQL. It never returns
+// nil for a non-nil error.
+func Final(err error, st Statement) *mysql.SQLError {
+	if err == nil {
+		return nil
+	}
+	se, ok := err.(*mysql.SQLError)
+	if !ok {
+		if known, ok := Known(err); ok {
+			se = known
+		} else {
+			se = sql.CastSQLError(err)
+		}
+	}
+	// One of ours that go-mysql-server turned into text on its way (parse errors, %w): the text ends with its number.
+	if m := flattened.FindStringSubmatch(se.Message); m != nil {
+		if num, err := strconv.Atoi(m[2]); err == nil {
+			return &mysql.SQLError{Num: num, State: m[3], Message: m[1]}
+		}
+	}
+	out := *se
+	if out.Num == DuplicateKeyEntry {
+		out.Message = duplicateText(out.Message)
+	} else if c, m := lookup(se); c != nil {
+		out.Num = c.code
+		if c.code == SyntaxError && len(m) == 3 && c.kind == nil {
+			pos, _ := strconv.Atoi(m[1])
+			out.Message = foreignSyntaxText(st.Query, pos, m[2])
+		} else if c.text != "" {
+			out.Message = expand(c.text, m, st)
+		}
+	}
+	if out.State == "" || out.State == mysql.SSUnknownSQLState {
+		out.State = State(out.Num)
+	}
+	return &out
+}
+
+var flattened = regexp.MustCompile(`(?s)^(.*) \(errno (\d+)\) \(sqlstate ([0-9A-Z]{5})\)$`)
+
+// lookup finds the mapping of an error of the library. A number that is right already stays: only mappings with the same
+// number may then improve the text.
+func lookup(se *mysql.SQLError) (*compiled, []string) {
+	// The text of an error raised with SIGNAL, or of one made by this package, is not the library's.
+	if se.Num != Unknown && se.State != mysql.SSUnknownSQLState && se.State != "" {
+		return nil, nil
+	}
+	if se.State == StateOutcomeUnknown {
+		return nil, nil
+	}
+	for i := range table() {
+		c := &table()[i]
+		if se.Num != Unknown && se.Num != c.code && !corrects(se.Num, c.code) {
+			continue
+		}
+		if !strings.HasPrefix(se.Message, c.prefix) {
+			continue
+		}
+		if m := c.re.FindStringSubmatch(se.Message); m != nil {
+			return c, m
+		}
+	}
+	return nil, nil
+}
+
+// corrects lists the few numbers that the library gets wrong (rather than leaving at 1105).
+func corrects(from, to int) bool {
+	return from == 1366 && (to == DataTooLong || to == OutOfRange || to == DataTruncated || to == TruncatedWrongValue)
+}
+
+var (
+	libraryDuplicate = regexp.MustCompile(`(?s)^duplicate (primary|unique) key given(?:: (.*))?$`)
+	bracketed        = regexp.MustCompile(`(?s)^\[(.*)\]$`)
+)
+
+// duplicateText makes MySQL's 1062 text. Storage passes it in whole (DuplicateText); what comes bare from the library's
+// own tables has only the values.
+func duplicateText(msg string) string {
+	m := libraryDuplicate.FindStringSubmatch(msg)
+	if m == nil {
+		return msg
+	}
+	if strings.HasPrefix(m[2], "Duplicate entry ") {
+		return m[2]
+	}
+	key := "PRIMARY"
+	if m[1] == "unique" {
+		key = "UNIQUE"
+	}
+	vals := m[2]
+	if b := bracketed.FindStringSubmatch(vals); b != nil {
+		vals = strings.ReplaceAll(b[1], ",", "-")
+	}
+	return "Duplicate entry '" + vals + "' for key '" + key + "'"
+}
+
+// expand fills the placeholders of a mapping's text.
+func expand(text string, m []string, st Statement) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '$' {
+			b.WriteByte(text[i])
+			continue
+		}
+		rest := text[i+1:]
+		switch {
+		case strings.HasPrefix(rest, "clause"):
+			b.WriteString(clauseOf(st.Query, argument(m, 1)))
+			i += len("clause")
+		case strings.HasPrefix(rest, "db.1"):
+			name := argument(m, 1)
+			if st.Database != "" && !strings.Contains(name, ".") {
+				name = st.Database + "." + name
+			}
+			b.WriteString(name)
+			i += len("db.1")
+		case rest != "" && rest[0] >= '1' && rest[0] <= '9':
+			b.WriteString(argument(m, int(rest[0]-'0')))
+			i++
+		default:
+			b.WriteByte('$')
+		}
+	}
+	return b.String()
+}
+
+// argument is the n-th argument without quotes that the library's template did not have, but its caller put in.
+func argument(m []string, n int) string {
+	if n >= len(m) {
+		return ""
+	}
+	s := m[n]
+	if len(s) >= 2 && (s[0] == '`' || s[0] == '\'') && s[len(s)-1] == s[0] {
+		s = s[1 : len(s)-1]
+	}
+	return s
+}

@@ -1,0 +1,36 @@
+package sqlerr
+
+import (
+	"github.com/dolthub/vitess/go/mysql"
+
+	"moka/kv"
+	"moka/txn"
+)
+
+// ownRules translate the sentinels of the layers below.
+var ownRules = []rule{
+	{txn.ErrConflict, fixed(Conflict)},
+	{txn.ErrOutcomeUnknown, fixed(OutcomeUnknown)},
+	{txn.ErrLocked, fixed(LockTimeout)},
+	{txn.ErrReadOnly, fixed(ReadOnlyTxn)},
+	{txn.ErrTooLarge, func(err error) *mysql.SQLError {
+		return New(TransactionTooLarge, "Transaction is too large; write it in smaller parts (%v)", err)
+	}},
+	{txn.ErrClosed, fixed(Shutdown)},
+	// The engine knows the key and says so itself with DuplicateEntry; this is the answer where it did not.
+	{txn.ErrAlreadyExists, func(err error) *mysql.SQLError { return New(DuplicateKeyEntry, "Duplicate entry (%v)", err) }},
+	{txn.ErrMustExist, func(err error) *mysql.SQLError {
+		return New(NoReferencedRow, "Cannot add or update a child row: a foreign key constraint fails (%v)", err)
+	}},
+	{kv.ErrOutcomeUnknown, fixed(OutcomeUnknown)},
+	{kv.ErrClosed, fixed(Shutdown)},
+	{kv.ErrDisk, func(err error) *mysql.SQLError { return New(diskFull, "Storage refused the write: %v", err) }},
+	{kv.ErrBusy, func(err error) *mysql.SQLError {
+		return New(LockWaitTimeout, "Storage is busy and nothing was written; try restarting transaction (%v)", err)
+	}},
+	{kv.ErrUnavailable, func(err error) *mysql.SQLError {
+		return New(Unknown, "Storage cannot be reached and nothing was written; try again (%v)", err)
+	}},
+}
+
+const diskFull = 1021

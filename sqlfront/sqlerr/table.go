@@ -1,0 +1,233 @@
+package sqlerr
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	errkind "gopkg.in/src-d/go-errors.v1"
+)
+
+// mapping says how an error of go-mysql-server looks and what MySQL would have said.
+//
+// The pattern is made from the library's own message template, so that an upgrade that changes a sentence changes the
+// pattern with it; what the template does not say (its number at MySQL) is here. In text, $1, $2 … are the template's
+// arguments, $db.1 is the first argument qualified with the current database, $clause the clause of the statement that
+// names it. An empty text keeps the library's words.
+type mapping struct {
+	kind *errkind.Kind
+	like string // instead of kind: a regular expression, for messages that have no kind
+	code int
+	text string
+}
+
+var mappings = []mapping{
+	// Statement and names.
+	{like: `^(?:.*: )?syntax error at position (\d+)(?: near '(?s:(.*))')?$`, code: SyntaxError}, // see syntax.go
+	{kind: sql.ErrInvalidSyntax, code: SyntaxError},
+	{kind: sql.ErrTableNotFound, code: NoSuchTable, text: "Table '$db.1' doesn't exist"},
+	{kind: sql.ErrUnknownTable, code: BadTable, text: "Unknown table '$1'"},
+	{kind: sql.ErrTableAlreadyExists, code: TableExists, text: "Table '$1' already exists"},
+	{kind: sql.ErrExistingView, code: TableExists, text: "Table '$2' already exists"},
+	{kind: sql.ErrViewDoesNotExist, code: BadTable, text: "Unknown table '$1.$2'"},
+	{kind: sql.ErrInvalidRefInView, code: ViewInvalid},
+	{kind: sql.ErrColumnCountMismatch, code: ViewWrongList},
+	{kind: plan.ErrNotView, code: WrongObject},
+	{kind: sql.ErrExpectedTableFoundView, code: WrongObject, text: "'$1' is not BASE TABLE"},
+	{kind: sql.ErrTableColumnNotFound, code: BadField, text: "Unknown column '$2' in '$clause'"},
+	{kind: sql.ErrColumnNotFound, code: BadField, text: "Unknown column '$1' in '$clause'"},
+	{kind: sql.ErrUnknownColumn, code: BadField},
+	{kind: sql.ErrMisusedAlias, code: BadField, text: "Unknown column '$1' in '$clause'"},
+	{kind: sql.ErrAmbiguousColumnName, code: NonUniqueColumn, text: "Column '$1' in $clause is ambiguous"},
+	{kind: sql.ErrAmbiguousColumnOrAliasName, code: NonUniqueColumn, text: "Column '$1' in $clause is ambiguous"},
+	{kind: sql.ErrAmbiguousColumnInOrderBy, code: NonUniqueColumn, text: "Column '$1' in order clause is ambiguous"},
+	{kind: sql.ErrDuplicateAliasOrTable, code: NonUniqueTable, text: "Not unique table/alias: '$1'"},
+	{kind: sql.ErrColumnExists, code: DuplicateColumn, text: "Duplicate column name '$1'"},
+	{kind: sql.ErrDuplicateColumn, code: DuplicateColumn, text: "Duplicate column name '$1'"},
+	{kind: sql.ErrDatabaseExists, code: DBCreateExists, text: "Can't create database '$1'; database exists"},
+	{kind: sql.ErrDatabaseNotFound, code: BadDatabase, text: "Unknown database '$1'"},
+	{kind: sql.ErrNoDatabaseSelected, code: NoDatabase, text: "No database selected"},
+	{like: `^no database selected`, code: NoDatabase, text: "No database selected"},
+	{kind: sql.ErrIdentifierIsTooLong, code: IdentifierTooLong},
+	{kind: sql.ErrColumnSpecifiedTwice, code: FieldSpecifiedTwice, text: "Column '$1' specified twice"},
+	{kind: sql.ErrFunctionNotFound, code: FunctionNotFound, text: "FUNCTION $db.1 does not exist"},
+	{kind: sql.ErrTableFunctionNotFound, code: FunctionNotFound, text: "FUNCTION $db.1 does not exist"},
+	{kind: sql.ErrInvalidArgumentNumber, code: WrongArguments, text: "Incorrect parameter count in the call to native function '$1'"},
+	{kind: sql.ErrUnsupportedSyntax, code: UnsupportedFeature, text: "This version of Moka doesn't yet support '$1'"},
+	{kind: sql.ErrUnsupportedFeature, code: UnsupportedFeature, text: "This version of Moka doesn't yet support '$1'"},
+
+	// Keys, constraints.
+	{kind: sql.ErrDuplicateKey, code: DuplicateKeyName},
+	{kind: sql.ErrMultiplePrimaryKeysDefined, code: MultiplePrimaryKey, text: "Multiple primary key defined"},
+	{kind: sql.ErrWrongAutoKey, code: WrongAutoKey,
+		text: "Incorrect table definition; there can be only one auto column and it must be defined as a key"},
+	{kind: sql.ErrInvalidAutoIncCols, code: WrongAutoKey,
+		text: "Incorrect table definition; there can be only one auto column and it must be defined as a key"},
+	{kind: sql.ErrKeyColumnDoesNotExist, code: KeyColumnNotFound, text: "Key column '$1' doesn't exist in table"},
+	{kind: sql.ErrUnknownIndexColumn, code: KeyColumnNotFound, text: "Key column '$1' doesn't exist in table"},
+	{kind: planbuilder.ErrPrimaryKeyOnNullField, code: PrimaryCantHaveNull,
+		text: "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead"},
+	{kind: sql.ErrCantDropFieldOrKey, code: CantDropFieldOrKey, text: "Can't DROP '$1'; check that column/key exists"},
+	{kind: plan.ErrIndexNotFound, code: CantDropFieldOrKey, text: "Can't DROP '$1'; check that column/key exists"},
+	{kind: sql.ErrUnknownConstraint, code: CheckNotFound, text: "Check constraint '$1' is not found in the table."},
+	{kind: sql.ErrDuplicateCheckName, code: CheckDuplicate, text: "Duplicate check constraint name '$1'."},
+	{kind: sql.ErrCheckConstraintViolated, code: CheckViolated, text: "Check constraint '$1' is violated."},
+	{kind: sql.ErrForeignKeyDuplicateName, code: ForeignKeyDuplicate, text: "Duplicate foreign key constraint name '$1'"},
+	{kind: sql.ErrForeignKeyNotFound, code: ForeignKeyDrop, text: "Can't DROP '$1'; check that column/key exists"},
+	{kind: sql.ErrForeignKeyMissingReferenceIndex, code: ForeignKeyAdd,
+		text: "Failed to add the foreign key constraint. Missing index for constraint '$1' in the referenced table '$2'"},
+	{kind: sql.ErrForeignKeyDropIndex, code: ForeignKeyDropIndex,
+		text: "Cannot drop index '$1': needed in a foreign key constraint"},
+	{kind: sql.ErrCantDropIndex, code: ForeignKeyDropIndex, text: "Cannot drop index '$1': needed in a foreign key constraint"},
+	{kind: sql.ErrForeignKeyDropTable, code: ForeignKeyTableDrop,
+		text: "Cannot drop table '$1' referenced by a foreign key constraint '$2'."},
+	{kind: sql.ErrForeignKeyDropColumn, code: ForeignKeyColumnDrop,
+		text: "Cannot drop column '$1': needed in a foreign key constraint '$2'"},
+	{kind: sql.ErrTruncateReferencedFromForeignKey, code: ForeignKeyTruncate,
+		text: "Cannot truncate a table referenced in a foreign key constraint ($1, CONSTRAINT $2 on $3)"},
+	{kind: sql.ErrForeignKeyNotResolved, code: NoReferencedRow,
+		text: "Cannot add or update a child row: a foreign key constraint fails (`$1`.`$2`, CONSTRAINT `$3` FOREIGN KEY (`$4`) REFERENCES `$5` (`$6`))"},
+	{kind: sql.ErrForeignKeyChildViolation, code: NoReferencedRow,
+		text: "Cannot add or update a child row: a foreign key constraint fails (`$2`, CONSTRAINT `$1` FOREIGN KEY REFERENCES `$3`, key $4)"},
+	{kind: sql.ErrForeignKeyParentViolation, code: RowIsReferenced,
+		text: "Cannot delete or update a parent row: a foreign key constraint fails (`$2`, CONSTRAINT `$1` FOREIGN KEY REFERENCES `$3`, key $4)"},
+
+	// Values.
+	{kind: sql.ErrInsertIntoNonNullableProvidedNull, code: BadNull, text: "Column '$1' cannot be null"},
+	{kind: sql.ErrInsertIntoNonNullableDefaultNullColumn, code: NoDefaultForField},
+	{kind: sql.ErrColValCountMismatch, code: WrongValueCountOnRow},
+	{kind: sql.ErrInsertIntoMismatchValueCount, code: WrongValueCountOnRow, text: "Column count doesn't match value count at row 1"},
+	{kind: types.ErrLengthBeyondLimit, code: DataTooLong, text: "Data too long for column '$2' at row 1"},
+	{kind: types.ErrLengthTooLarge, code: DataTooLong},
+	{like: `^(.*) is beyond the maximum value that can be held by (.*) bits$`, code: DataTooLong},
+	{kind: sql.ErrValueOutOfRange, code: OutOfRange, text: "Out of range value: $1 for $2"},
+	{kind: types.ErrConvertToDecimalLimit, code: OutOfRange},
+	{kind: types.ErrConvertingToTimeOutOfRange, code: TruncatedWrongValue, text: "Incorrect $2 value: '$1'"},
+	{kind: types.ErrConvertingToTime, code: TruncatedWrongValue},
+	{kind: sql.ErrTruncatedIncorrect, code: TruncatedWrongValue},
+	{kind: types.ErrDataTruncatedForColumn, code: DataTruncated},
+	{kind: types.ErrDataTruncatedForColumnAtRow, code: DataTruncated},
+	{kind: types.ErrConvertingToEnum, code: DataTruncated},
+	{kind: types.ErrBadCharsetString, code: WrongValueForField},
+	{kind: sql.ErrInvalidValue, code: WrongValueForField, text: "Incorrect value: '$1' for '$2'"},
+	{kind: sql.ErrInvalidColumnDefaultValue, code: InvalidDefault},
+	{kind: sql.ErrIncompatibleDefaultType, code: InvalidDefault},
+	{kind: sql.ErrInvalidJson, code: InvalidJSON},
+	{kind: sql.ErrGeneratedColumnValue, code: GeneratedColumnValue,
+		text: "The value specified for generated column '$1' in table '$2' is not allowed."},
+	{kind: sql.ErrCollationUnknown, code: UnknownCollation, text: "Unknown collation: '$1'"},
+	{kind: sql.ErrCharSetUnknown, code: UnknownCharset, text: "Unknown character set: '$1'"},
+	{kind: sql.ErrCollationIllegalMix, code: CollationMix},
+	{kind: sql.ErrCollationInvalidForCharSet, code: CollationMismatch},
+	{like: `^.* ?value is out of range`, code: DataOutOfRange},
+
+	// Queries.
+	{kind: sql.ErrNonAggregatedColumnWithoutGroupBy, code: 1140},
+	{kind: sql.ErrExpectedSingleRow, code: SubqueryOneRow, text: "Subquery returns more than 1 row"},
+	{kind: sql.ErrInvalidOperandColumns, code: OperandColumns, text: "Operand should contain $1 column(s)"},
+	{kind: planbuilder.ErrSelectsDifferentLength, code: 1222, text: "The used SELECT statements have a different number of columns"},
+	{kind: sql.ErrColumnNumberDoesNotMatch, code: 1222},
+	{kind: sql.ErrMoreThanOneRow, code: 1172, text: "Result consisted of more than one row"},
+	{kind: sql.ErrCteRecursionLimitExceeded, code: RecursionLimit},
+
+	// Sessions, variables, transactions.
+	{kind: sql.ErrUnknownSystemVariable, code: UnknownSystemVariable},
+	{kind: sql.ErrSystemVariableReadOnly, code: ReadOnlyVariable},
+	{kind: sql.ErrSystemVariableSessionOnly, code: LocalVariable},
+	{kind: sql.ErrSystemVariableGlobalOnly, code: GlobalVariable},
+	{kind: sql.ErrInvalidSystemVariableValue, code: WrongValueForVariable},
+	{kind: sql.ErrInvalidTimeZone, code: UnknownTimeZone, text: "Unknown or incorrect time zone: '$1'"},
+	{kind: sql.ErrUnknownPreparedStatement, code: UnknownStmtHandler},
+	{kind: sql.ErrReadOnlyTransaction, code: ReadOnlyTransaction, text: "Cannot execute statement in a READ ONLY transaction."},
+	{kind: sql.ErrReadOnly, code: ReadOnlyServer},
+	{kind: sql.ErrSavepointDoesNotExist, code: SavepointUnknown},
+	{like: `^(?:.*: )?context canceled$`, code: QueryInterrupted, text: "Query execution was interrupted"},
+	{like: `^(?:.*: )?context deadline exceeded$`, code: QueryTimeout,
+		text: "Query execution was interrupted, maximum statement execution time exceeded"},
+	{like: `^query execution was interrupted$`, code: QueryInterrupted, text: "Query execution was interrupted"},
+	{like: `^maximum statement execution time exceeded$`, code: QueryTimeout,
+		text: "Query execution was interrupted, maximum statement execution time exceeded"},
+	{like: `^server shutdown in progress$`, code: ServerShutdown, text: "Server shutdown in progress"},
+
+	// Privileges.
+	{kind: sql.ErrPrivilegeCheckFailed, code: TableAccessDenied},
+	{kind: sql.ErrDatabaseAccessDeniedForUser, code: DBAccessDenied},
+	{kind: sql.ErrTableAccessDeniedForUser, code: TableAccessDenied},
+	{kind: sql.ErrUserCreationFailure, code: CannotUser},
+	{kind: sql.ErrUserAlterFailure, code: CannotUser},
+	{kind: sql.ErrUserDeletionFailure, code: CannotUser},
+	{kind: sql.ErrRoleCreationFailure, code: CannotUser},
+	{kind: sql.ErrRoleDeletionFailure, code: CannotUser},
+	{kind: sql.ErrGrantUserDoesNotExist, code: 1410},
+	{kind: sql.ErrShowGrantsUserDoesNotExist, code: NoSuchUserGrant},
+	{kind: sql.ErrSecureFilePriv, code: ReadOnlyServer},
+
+	// Stored programs.
+	{kind: sql.ErrStoredProcedureDoesNotExist, code: NoSuchProcedure, text: "PROCEDURE $db.1 does not exist"},
+	{kind: sql.ErrStoredProcedureAlreadyExists, code: ProcedureExists, text: "PROCEDURE $1 already exists"},
+	{kind: sql.ErrCallIncorrectParameterCount, code: ProcedureArguments,
+		text: "Incorrect number of arguments for PROCEDURE $1; expected $2, got $3"},
+	{kind: sql.ErrTriggerDoesNotExist, code: TriggerNotFound, text: "Trigger does not exist"},
+	{kind: sql.ErrEventAlreadyExists, code: EventExists},
+	{kind: sql.ErrEventDoesNotExist, code: EventNotFound, text: "Unknown event '$1'"},
+	{kind: sql.ErrUnknownEvent, code: EventNotFound},
+	{like: `^exhausted fetch iterator$`, code: FetchNoData, text: "No data - zero rows fetched, selected, or processed"},
+}
+
+// compiled is a mapping ready to be matched; prefix is the literal start of the pattern, checked before the pattern runs.
+type compiled struct {
+	mapping
+	prefix string
+	re     *regexp.Regexp
+}
+
+// table is compiled at the first error of the process, not at start: it costs a millisecond.
+var table = sync.OnceValue(func() []compiled {
+	out := make([]compiled, 0, len(mappings))
+	for _, m := range mappings {
+		c := compiled{mapping: m}
+		if m.kind != nil {
+			c.prefix, c.re = patternOf(m.kind.Message)
+		} else {
+			c.re = regexp.MustCompile(m.like)
+		}
+		out = append(out, c)
+	}
+	return out
+})
+
+var verbs = regexp.MustCompile(`%[+#]?[vsqdTx]`)
+
+// patternOf turns a printf template into a pattern whose groups are the arguments. A quoted argument (%q, '%s', `%s`, "%s")
+// comes out without its quotes. What may follow is a hint of the library ("maybe you mean…") or the cause of a wrapped error.
+func patternOf(template string) (prefix string, re *regexp.Regexp) {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	rest := template
+	for first := true; ; first = false {
+		at := verbs.FindStringIndex(rest)
+		if at == nil {
+			if first {
+				prefix = rest
+			}
+			b.WriteString(regexp.QuoteMeta(rest))
+			break
+		}
+		if first {
+			prefix = rest[:at[0]]
+		}
+		b.WriteString(regexp.QuoteMeta(rest[:at[0]]))
+		if strings.HasSuffix(rest[at[0]:at[1]], "q") {
+			b.WriteString(`"(.*?)"`)
+		} else {
+			b.WriteString(`(.*?)`)
+		}
+		rest = rest[at[1]:]
+	}
+	b.WriteString(`(?:, maybe you mean .*|: .*)?$`)
+	return prefix, regexp.MustCompile(b.String())
+}
