@@ -1,0 +1,122 @@
+package triggers
+
+import (
+	"context"
+	"sort"
+
+	"moka/kv"
+)
+
+// Backlog is what one observer still has to do.
+type Backlog struct {
+	Observer ObserverID
+	Waiting  uint64       // changes not yet acknowledged
+	Parked   uint64       // notifications that failed too often
+	Oldest   kv.Timestamp // of the waiting changes; zero if none. Lag is now minus this
+}
+
+// Parked is a notification that failed too often.
+type Parked struct {
+	Observer ObserverID
+	Column   kv.Column
+	CommitTS kv.Timestamp // newest change
+	Attempts int
+	Error    string // of the last attempt
+}
+
+// parkedLimit bounds one answer about parked notifications of a shard.
+const parkedLimit = 10000
+
+// Backlogs asks all shards. The sum is not a snapshot: it is exact once writers rest.
+func Backlogs(ctx context.Context, store kv.Store) ([]Backlog, error) {
+	sum := map[ObserverID]*Backlog{}
+	err := eachShard(ctx, store, &backlogRequest{}, func(r *backlogResponse) {
+		for _, c := range r.Counts {
+			b := sum[c.Observer]
+			if b == nil {
+				b = &Backlog{Observer: c.Observer}
+				sum[c.Observer] = b
+			}
+			b.Waiting += c.Waiting
+			b.Parked += c.Parked
+			if c.Oldest != 0 && (b.Oldest == 0 || c.Oldest < b.Oldest) {
+				b.Oldest = c.Oldest
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Backlog, 0, len(sum))
+	for _, b := range sum {
+		out = append(out, *b)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Observer < out[j].Observer })
+	return out, nil
+}
+
+// ListParked lists the parked notifications of an observer (zero: of all).
+func ListParked(ctx context.Context, store kv.Store, o ObserverID) ([]Parked, error) {
+	var out []Parked
+	err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: parkedLimit, Parked: true}, func(r *backlogResponse) {
+		for _, i := range r.Items {
+			out = append(out, Parked{i.Observer, i.Column, i.CommitTS, int(i.Attempts), i.Error})
+		}
+	})
+	return out, err
+}
+
+// RetryParked delivers the parked notifications of an observer again and returns how many there were.
+func RetryParked(ctx context.Context, store kv.Store, o ObserverID) (n int, err error) {
+	ps, err := ListParked(ctx, store, o)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range ps {
+		if err := sendSettle(ctx, store, &settleRequest{Kind: settleRetry, Observer: o, Column: p.Column}); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Drop removes all notifications of an observer that is no more. Call it after no transaction can notify it any longer.
+func Drop(ctx context.Context, store kv.Store, o ObserverID) error {
+	for {
+		var cs []kv.Column
+		for _, parked := range []bool{false, true} {
+			err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: sweepLimit, Parked: parked}, func(r *backlogResponse) {
+				for _, i := range r.Items {
+					cs = append(cs, i.Column)
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if len(cs) == 0 {
+			return nil
+		}
+		for _, c := range cs {
+			if err := sendSettle(ctx, store, &settleRequest{Kind: settleDrop, Observer: o, Column: c}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func eachShard(ctx context.Context, store kv.Store, req *backlogRequest, f func(*backlogResponse)) error {
+	shards, err := store.Shards(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range shards {
+		m, err := store.Call(ctx, s, nil, commandBacklog, req)
+		if err != nil {
+			return err
+		}
+		f(m.(*backlogResponse))
+	}
+	return nil
+}

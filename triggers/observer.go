@@ -1,0 +1,145 @@
+package triggers
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"log/slog"
+	"time"
+
+	"moka/kv"
+	"moka/txn"
+)
+
+// ObserverID names an observer for ever: it is part of keys on disk and never reused.
+type ObserverID = uint32
+
+// AckFamily is the column family of acknowledgements. It shares the row with the observed cell, so that both are always
+// in one tablet; readers of rows skip it.
+const AckFamily kv.FamilyID = 0xFF
+
+// Observer is code that runs after a change.
+type Observer struct {
+	ID   ObserverID
+	Name string
+	// Created is the commit timestamp of the observer's declaration: what a cell that it never acknowledged is compared to.
+	Created kv.Timestamp
+	// Run does the observer's work in t. Its reads see t's snapshot, its writes commit together with the acknowledgement,
+	// or not at all. It must not commit or roll back t. It may be called again for the same change until one run commits.
+	Run func(ctx context.Context, t *txn.Txn, e Event) error
+	// Attempts is how many runs may fail before the notification is parked; default 16.
+	Attempts int
+	// Backoff is the wait after the first failed run; it doubles with each further one up to a minute. Default 50 ms.
+	Backoff time.Duration
+}
+
+func (o Observer) withDefaults() Observer {
+	if o.Attempts <= 0 {
+		o.Attempts = 16
+	}
+	if o.Backoff <= 0 {
+		o.Backoff = 50 * time.Millisecond
+	}
+	return o
+}
+
+// backoff is the wait before the run after the given number of failures.
+func (o Observer) backoff(failures int) time.Duration {
+	const most = time.Minute
+	d := o.Backoff
+	for i := 1; i < failures && d < most; i++ {
+		d *= 2
+	}
+	return min(d, most)
+}
+
+// Event is what a run is about.
+type Event struct {
+	Observer ObserverID
+	// Column is the observed cell; its row is the changed row.
+	Column kv.Column
+	// CommitTS is the newest change that was known when the run began. The run's snapshot is at least that new.
+	CommitTS kv.Timestamp
+	// PreviousTS is the snapshot of the last run that was acknowledged, or the observer's declaration: the cell as it was
+	// then is OLD, as it is in the run's snapshot is NEW.
+	PreviousTS kv.Timestamp
+	// Attempt counts failed runs for this notification so far.
+	Attempt int
+	client  *txn.Client
+}
+
+// Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist then.
+func (e Event) Previous(ctx context.Context) (value []byte, ok bool, err error) {
+	t := e.client.Begin(txn.TxnOptions{StartTS: e.PreviousTS, ReadOnly: true})
+	defer t.Rollback()
+	return t.Get(ctx, e.Column)
+}
+
+// Options of a Worker. The zero value means the defaults.
+type Options struct {
+	// Runners bounds how many observers run at a time in this process; default 16.
+	Runners int
+	// SweepEvery is the pause between two steps of the backstop scan; default 250 ms.
+	SweepEvery time.Duration
+	// SweepAge is how old a notification must be before the backstop takes it up; younger ones are the push's business.
+	// Default 1 s.
+	SweepAge time.Duration
+	// Lease is for how long a delivered notification is withheld from other workers; default 10 s. It saves double work;
+	// the acknowledgement is the guarantee.
+	Lease  time.Duration
+	Logger *slog.Logger
+	// Now is the clock of leases and waits; default time.Now.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Runners <= 0 {
+		o.Runners = 16
+	}
+	if o.SweepEvery <= 0 {
+		o.SweepEvery = 250 * time.Millisecond
+	}
+	if o.SweepAge <= 0 {
+		o.SweepAge = time.Second
+	}
+	if o.Lease <= 0 {
+		o.Lease = 10 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// ErrSkip, returned by Run, means that there is nothing to do for this change: it is acknowledged, and nothing else.
+var ErrSkip = errors.New("triggers: nothing to do")
+
+// AckColumn is where an observer acknowledges changes of a cell.
+//
+//	row = the cell's row   family = 0xFF   qualifier = | observer u32 BE | family u8 | qualifier … |
+func AckColumn(o ObserverID, c kv.Column) kv.Column {
+	q := make([]byte, 0, 5+len(c.Qualifier))
+	q = binary.BigEndian.AppendUint32(q, o)
+	q = append(q, byte(c.Family))
+	q = append(q, c.Qualifier...)
+	return kv.Column{Row: c.Row, Family: AckFamily, Qualifier: q}
+}
+
+// The acknowledgement's value:
+//
+//	| version 1 | start_ts u64 BE |
+const ackVersion = 1
+
+func encodeAck(ts kv.Timestamp) []byte {
+	return binary.BigEndian.AppendUint64([]byte{ackVersion}, uint64(ts))
+}
+
+func decodeAck(b []byte) (kv.Timestamp, error) {
+	if len(b) != 9 || b[0] != ackVersion {
+		return 0, kv.Errorf(kv.CodeCorrupt, "triggers.ack", "acknowledgement of %d bytes does not decode", len(b))
+	}
+	return kv.Timestamp(binary.BigEndian.Uint64(b[1:])), nil
+}

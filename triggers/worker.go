@@ -1,0 +1,395 @@
+package triggers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"moka/kv"
+	"moka/txn"
+)
+
+const (
+	// fetchWait is how long a worker's question to a shard stays open when there is nothing to do.
+	fetchWait = 5 * time.Second
+	// conflictsMost bounds how often a run is begun again at once because somebody else wrote what it wrote. After that it
+	// goes back to the shard and waits like a failed one, without being counted as failed.
+	conflictsMost = 8
+	sweepLimit    = 512
+	retryPause    = 100 * time.Millisecond
+)
+
+// Worker finds notifications of all shards and runs the observers that are registered with it. Workers may run in as many
+// processes as you like.
+type Worker struct {
+	client *txn.Client
+	store  kv.Store
+	o      Options
+	token  string
+
+	wg    sync.WaitGroup
+	slots chan struct{} // held by runs
+	mets  metrics
+
+	mu struct {
+		sync.Mutex
+		observers map[ObserverID]Observer
+		shards    map[kv.ShardID]bool // that have a feed
+		// current ends when the set of observers changes: questions to shards are asked anew then.
+		current context.Context
+		change  context.CancelFunc
+		cancel  context.CancelFunc // set by Start
+	}
+}
+
+// NewWorker makes a worker; Start makes it run. token names it in leases and logs.
+func NewWorker(client *txn.Client, store kv.Store, token string, o Options) *Worker {
+	w := &Worker{client: client, store: store, o: o.withDefaults(), token: token}
+	w.slots = make(chan struct{}, w.o.Runners)
+	w.mu.observers = map[ObserverID]Observer{}
+	w.mu.shards = map[kv.ShardID]bool{}
+	w.mu.current, w.mu.change = context.WithCancel(context.Background())
+	return w
+}
+
+// Register adds an observer or replaces the one with its id.
+func (w *Worker) Register(o Observer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.observers[o.ID] = o.withDefaults()
+	w.changedLocked()
+}
+
+// Unregister stops delivering to the observer. Runs under way go on; their notifications stay where they are.
+func (w *Worker) Unregister(id ObserverID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.mu.observers, id)
+	w.changedLocked()
+}
+
+func (w *Worker) changedLocked() {
+	w.mu.change()
+	w.mu.current, w.mu.change = context.WithCancel(context.Background())
+}
+
+func (w *Worker) observers() (ids []ObserverID, current context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.mu.observers {
+		ids = append(ids, id)
+	}
+	return ids, w.mu.current
+}
+
+func (w *Worker) observer(id ObserverID) (Observer, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	o, ok := w.mu.observers[id]
+	return o, ok
+}
+
+// Start begins to serve; a second call does nothing.
+func (w *Worker) Start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mu.cancel != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.mu.cancel = cancel
+	w.wg.Go(func() { w.supervise(ctx) })
+	w.wg.Go(func() { w.sweepLoop(ctx) })
+}
+
+// Close stops fetching, cancels the runs under way and waits for them. Nothing is lost: what was not acknowledged is
+// delivered again.
+func (w *Worker) Close() {
+	w.mu.Lock()
+	cancel := w.mu.cancel
+	w.mu.change()
+	w.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+	w.wg.Wait()
+}
+
+// supervise keeps one feed going for each shard. Shards are few and rarely change; once a second is soon enough, since the
+// first look happens at once.
+func (w *Worker) supervise(ctx context.Context) {
+	for {
+		shards, err := w.store.Shards(ctx)
+		if err != nil && ctx.Err() == nil {
+			w.o.Logger.Warn("listing shards failed; trying again", "err", err)
+		}
+		w.mu.Lock()
+		for _, s := range shards {
+			if !w.mu.shards[s] {
+				w.mu.shards[s] = true
+				w.wg.Go(func() { w.feedLoop(ctx, s) })
+			}
+		}
+		w.mu.Unlock()
+		if !pause(ctx, time.Second) {
+			return
+		}
+	}
+}
+
+// feedLoop asks one shard for notifications, a long poll, and hands each to a runner. It asks for more only when all have
+// found one: that is the credit by which a slow worker keeps work at the shard, where others can have it.
+func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
+	for ctx.Err() == nil {
+		ids, current := w.observers()
+		if len(ids) == 0 {
+			select {
+			case <-current.Done():
+			case <-ctx.Done():
+			}
+			continue
+		}
+		ds, err := w.poll(ctx, current, shard, ids)
+		if err != nil {
+			if ctx.Err() == nil && current.Err() == nil {
+				w.o.Logger.Warn("fetching notifications failed; trying again", "shard", shard, "err", err)
+				pause(ctx, retryPause)
+			}
+			continue
+		}
+		for _, d := range ds {
+			select {
+			case w.slots <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+			w.wg.Go(func() {
+				defer func() { <-w.slots }()
+				w.work(ctx, d)
+				w.finish(ctx, shard, d)
+			})
+		}
+	}
+}
+
+func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []ObserverID) ([]delivery, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(current, cancel)()
+	m, err := w.store.Call(ctx, shard, nil, commandFetch, &fetchRequest{
+		Worker: w.token, Observers: ids, Credits: uint32(w.o.Runners),
+		WaitMillis: uint32(fetchWait.Milliseconds()), LeaseMillis: uint32(w.o.Lease.Milliseconds()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.(*fetchResponse).Deliveries, nil
+}
+
+// finish ends the lease, so that what changed during the run is delivered at once. If the word is lost the lease runs out.
+func (w *Worker) finish(ctx context.Context, shard kv.ShardID, d delivery) {
+	if _, err := w.store.Call(ctx, shard, nil, commandFetch, &fetchRequest{Worker: w.token, Done: []delivery{d}}); err != nil && ctx.Err() == nil {
+		w.o.Logger.Debug("ending a lease failed; it will run out", "shard", shard, "err", err)
+	}
+}
+
+// work brings one notification to an end: acknowledged, sent back to wait, or parked.
+func (w *Worker) work(ctx context.Context, d delivery) {
+	o, ok := w.observer(d.Observer)
+	if !ok {
+		return
+	}
+	for conflicts := 0; ; conflicts++ {
+		began := w.o.Now()
+		err := w.run(ctx, o, d)
+		switch {
+		case err == nil:
+			w.mets.committed(w.o.Now().Sub(began), lag(d.CommitTS, w.o.Now()))
+			return
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errAcknowledged):
+			w.mets.collapsed.Add(1)
+			return
+		case errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrOutcomeUnknown):
+			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
+			w.mets.conflicts.Add(1)
+			if conflicts < conflictsMost {
+				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(conflicts, 6))))
+				continue
+			}
+			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: err.Error(), RetryMillis: uint32(o.Backoff.Milliseconds())})
+			return
+		default:
+			w.failed(ctx, o, d, err)
+			return
+		}
+	}
+}
+
+func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error) {
+	w.mets.failures.Add(1)
+	attempts := int(d.Attempts) + 1
+	req := &settleRequest{Kind: settleFail, Attempts: uint32(attempts), Error: clip(err.Error())}
+	if attempts >= o.Attempts {
+		req.Kind = settlePark
+		w.mets.parked.Add(1)
+		w.o.Logger.Error("observer failed too often; notification parked", "observer", o.Name, "attempts", attempts, "err", err)
+	} else {
+		wait := o.backoff(attempts)
+		req.RetryMillis = uint32((wait/2 + time.Duration(rand.Int64N(int64(wait)))).Milliseconds())
+		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempts, "err", err)
+	}
+	w.settle(ctx, d, req)
+}
+
+// clip keeps error texts in stored state small.
+func clip(s string) string {
+	const most = 1024
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+var errAcknowledged = errors.New("triggers: acknowledged already")
+
+// run is one run of an observer, the paper's Figure 7 from the worker's side.
+func (w *Worker) run(ctx context.Context, o Observer, d delivery) (err error) {
+	t := w.client.Begin(txn.TxnOptions{})
+	defer t.Rollback() // does nothing once committed
+	start, err := t.StartTS(ctx)
+	if err != nil {
+		return err
+	}
+	ackColumn := AckColumn(o.ID, d.Column)
+	previous := o.Created
+	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
+		return err
+	} else if ok {
+		if previous, err = decodeAck(b); err != nil {
+			return err
+		}
+		if previous >= d.CommitTS {
+			// The run that acknowledged did not live to clear, or its clearing is under way.
+			w.settle(ctx, d, &settleRequest{Kind: settleClear, UpTo: previous})
+			return errAcknowledged
+		}
+	}
+	// First into the buffer: the acknowledgement is the primary, the condition on which all of the run's effects hang.
+	t.Put(ackColumn, encodeAck(start), txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: o.ID, Column: d.Column}}})
+	e := Event{
+		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous, Attempt: int(d.Attempts), client: w.client,
+	}
+	mark := t.Savepoint()
+	switch err := w.call(ctx, o, t, e); {
+	case errors.Is(err, ErrSkip):
+		t.RollbackTo(mark)
+	case err != nil:
+		return err
+	}
+	_, err = t.Commit(ctx)
+	return err
+}
+
+// call runs the observer's code and turns a panic of it into a failed run: one bad body must not take the node down.
+func (w *Worker) call(ctx context.Context, o Observer, t *txn.Txn, e Event) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.o.Logger.Error("observer panicked", "observer", o.Name, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("observer %s panicked: %v", o.Name, p)
+		}
+	}()
+	return o.Run(ctx, t, e)
+}
+
+// settle tells the cell's shard how an attempt ended. If that fails the lease runs out instead.
+func (w *Worker) settle(ctx context.Context, d delivery, req *settleRequest) {
+	req.Observer, req.Column = d.Observer, d.Column
+	if err := sendSettle(ctx, w.store, req); err != nil && ctx.Err() == nil {
+		w.o.Logger.Warn("settling a notification failed; it will be delivered again", "observer", d.Observer, "err", err)
+	}
+}
+
+// sendSettle routes a settle command to the cell's tablet.
+func sendSettle(ctx context.Context, store kv.Store, req *settleRequest) (err error) {
+	const most = 16
+	for range most {
+		tablet, lerr := store.Locate(ctx, req.Column.Row)
+		if lerr != nil {
+			return lerr
+		}
+		_, err = store.Call(ctx, tablet.Shard, []kv.TabletRef{{ID: tablet.ID, Generation: tablet.Generation}}, commandSettle, req)
+		if !errors.Is(err, kv.ErrMoved) {
+			return err
+		}
+	}
+	return err
+}
+
+func lag(ts kv.Timestamp, now time.Time) time.Duration { return max(0, now.Sub(ts.Time())) }
+
+// pause waits, and reports false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// sweepLoop is the backstop (§2.4): from random places it looks for notifications that nobody was told of.
+func (w *Worker) sweepLoop(ctx context.Context) {
+	next := map[kv.ShardID]map[ObserverID]kv.RowKey{}
+	for pause(ctx, w.o.SweepEvery/2+time.Duration(rand.Int64N(int64(w.o.SweepEvery)))) {
+		shards, err := w.store.Shards(ctx)
+		ids, _ := w.observers()
+		if err != nil || len(shards) == 0 || len(ids) == 0 {
+			continue
+		}
+		shard, id := shards[rand.IntN(len(shards))], ids[rand.IntN(len(ids))]
+		if next[shard] == nil {
+			next[shard] = map[ObserverID]kv.RowKey{}
+		}
+		res, err := w.sweepStep(ctx, shard, id, next[shard][id])
+		if err != nil {
+			w.o.Logger.Debug("backstop scan failed", "shard", shard, "err", err)
+			continue
+		}
+		next[shard][id] = res.Next
+		if res.Claimed {
+			// Somebody scans here: jump to a random place, as the paper's threads do, so that scanners do not clump.
+			next[shard][id] = randomRow(ctx, w.store)
+		}
+		w.mets.swept.Add(uint64(res.Queued))
+	}
+}
+
+func (w *Worker) sweepStep(ctx context.Context, shard kv.ShardID, id ObserverID, start kv.RowKey) (*sweepResponse, error) {
+	before := kv.TimestampAt(w.o.Now().Add(-w.o.SweepAge))
+	m, err := w.store.Call(ctx, shard, nil, commandSweep, &sweepRequest{Observer: id, Start: start, Limit: sweepLimit, Before: before})
+	if err != nil {
+		return nil, err
+	}
+	return m.(*sweepResponse), nil
+}
+
+// randomRow is some place in the key space of transactions: the start of the tablet around a random key.
+func randomRow(ctx context.Context, store kv.Store) kv.RowKey {
+	b := make([]byte, 8)
+	for i := range b {
+		b[i] = byte(rand.IntN(256))
+	}
+	t, err := store.Locate(ctx, kv.MakeRowKey(kv.TableTxn, append([]byte{0x10}, b...)))
+	if err != nil {
+		return nil
+	}
+	return t.Span.Start
+}
