@@ -1,0 +1,5 @@
+//go:build !race
+
+package kvtest
+
+const raceEnabled = false
