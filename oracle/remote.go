@@ -135,13 +135,12 @@ func (r *Remote) acquire(ctx context.Context) error {
 // exchange sends one request and receives its answer. A stream that fails, or on which an answer was not awaited, is never used again: the
 // answer still on it would be taken for that of the next request.
 func (r *Remote) exchange(ctx context.Context, n int) (Batch, error) {
-	if err := r.open(); err != nil {
+	if err := r.open(ctx); err != nil {
 		return Batch{}, err
 	}
 	stop := context.AfterFunc(ctx, r.hangUp)
-	defer stop()
 	resp, err := r.roundTrip(n)
-	if err != nil {
+	if !stop() || err != nil {
 		r.drop()
 		return Batch{}, answer(ctx, err)
 	}
@@ -166,7 +165,7 @@ func answer(ctx context.Context, err error) error {
 	return fromStatus(err)
 }
 
-func (r *Remote) open() error {
+func (r *Remote) open(ctx context.Context) error {
 	if r.stream != nil {
 		return nil
 	}
@@ -174,12 +173,14 @@ func (r *Remote) open() error {
 	if err != nil {
 		return err
 	}
-	// The stream serves many calls, so it lives by its own context and not by that of the call that opened it.
-	ctx, cancel := context.WithCancel(context.Background())
-	stream, err := oraclepb.NewOracleClient(conn).Next(ctx)
-	if err != nil {
+	// The stream serves many calls, so it lives by its own context; that of the call that opens it only bounds the
+	// opening, which may wait for a connection.
+	life, cancel := context.WithCancel(context.Background())
+	stop := context.AfterFunc(ctx, cancel)
+	stream, err := oraclepb.NewOracleClient(conn).Next(life)
+	if !stop() || err != nil {
 		cancel()
-		return fromStatus(err)
+		return answer(ctx, err)
 	}
 	r.stream, r.hangUp = stream, cancel
 	return nil
