@@ -1,0 +1,67 @@
+package rpc
+
+import (
+	"log/slog"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// Limits of a frame: a batch ends at the command that reaches one of them.
+const (
+	maxBatchCommands = 128
+	maxBatchBytes    = 64 << 10
+	// frameOverhead is room for the envelope around a message of the largest size.
+	frameOverhead = 1 << 20
+)
+
+// Options of servers and pools; zero values mean the defaults. The two ends need not agree, but a response above the
+// caller's MaxMessage breaks the stream: keep that one equal in a cluster.
+type Options struct {
+	// MaxInFlight bounds the commands of one stream that have no answer yet; more are refused with ErrBusy. Default 4096.
+	MaxInFlight int
+	// MaxQueuedBytes bounds the messages of one stream that wait to be written. Default 64 MiB.
+	MaxQueuedBytes int
+	// MaxMessage is the largest request or response, in its own encoding. Default 32 MiB.
+	MaxMessage int
+	// ConnectTimeout bounds one attempt to open a stream. Default 3 s.
+	ConnectTimeout time.Duration
+	// MaxBackoff bounds the pause between attempts to connect, which starts at 50 ms. Default 1 s.
+	MaxBackoff time.Duration
+	// KeepaliveInterval is how long a connection may be silent before the other end is asked for a sign of life, and a
+	// third of it how long that may take. gRPC allows no less than 10 s on the calling side. Default 10 s.
+	KeepaliveInterval time.Duration
+	// Credentials secure the connection. Default none.
+	Credentials credentials.TransportCredentials
+	// Logger gets connections coming and going. Default discards.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.MaxInFlight <= 0 {
+		o.MaxInFlight = 4096
+	}
+	if o.MaxQueuedBytes <= 0 {
+		o.MaxQueuedBytes = 64 << 20
+	}
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = 32 << 20
+	}
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = 3 * time.Second
+	}
+	if o.MaxBackoff <= 0 {
+		o.MaxBackoff = time.Second
+	}
+	if o.KeepaliveInterval <= 0 {
+		o.KeepaliveInterval = 10 * time.Second
+	}
+	if o.Credentials == nil {
+		o.Credentials = insecure.NewCredentials()
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

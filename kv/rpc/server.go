@@ -1,0 +1,140 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"moka/kv"
+	"moka/kv/kvpb"
+)
+
+// nodeHeader names, in a stream's request headers, the node that the caller means to reach.
+const nodeHeader = "moka-node"
+
+// Server answers commands for one node.
+type Server struct {
+	kvpb.UnimplementedStoreServer
+	node     kv.NodeID
+	handler  Handler
+	commands Commands
+	opts     Options
+	grpc     *grpc.Server
+	metrics  metrics
+
+	mu struct {
+		sync.Mutex
+		streams  map[*serverStream]struct{}
+		draining bool
+	}
+}
+
+// NewServer makes a server for a node. Register further services at Registrar, then call Serve.
+func NewServer(node kv.NodeID, h Handler, c Commands, info Cluster, o Options) *Server {
+	o = o.withDefaults()
+	s := &Server{node: node, handler: h, commands: c, opts: o}
+	s.mu.streams = make(map[*serverStream]struct{})
+	s.grpc = grpc.NewServer(
+		grpc.Creds(o.Credentials),
+		grpc.MaxRecvMsgSize(o.MaxMessage+frameOverhead),
+		grpc.MaxSendMsgSize(o.MaxMessage+frameOverhead),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: o.KeepaliveInterval, Timeout: o.KeepaliveInterval / 3}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: o.KeepaliveInterval / 2}),
+		grpc.WaitForHandlers(true),
+	)
+	kvpb.RegisterStoreServer(s.grpc, s)
+	kvpb.RegisterClusterServer(s.grpc, clusterServer{info: info})
+	return s
+}
+
+// Registrar takes further services that share the port: the oracle's, the coordination service's. Only before Serve.
+func (s *Server) Registrar() grpc.ServiceRegistrar { return s.grpc }
+
+// Serve answers on l until Shutdown or Close, and then returns nil. It closes l.
+func (s *Server) Serve(l net.Listener) error {
+	err := s.grpc.Serve(l)
+	if errors.Is(err, grpc.ErrServerStopped) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown drains: it accepts nothing more, lets writes that were accepted end and interrupts waiting reads, delivers
+// all answers, and returns when every stream is closed. When ctx ends first, the rest is cut off as by Close.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.mu.draining = true
+	for st := range s.mu.streams {
+		st.drain()
+	}
+	s.mu.Unlock()
+
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		s.grpc.GracefulStop()
+	}()
+	select {
+	case <-stopped:
+		return nil
+	case <-ctx.Done():
+		s.grpc.Stop() // also makes GracefulStop return
+		<-stopped
+		return fmt.Errorf("commands were still running when the drain was cut off: %w", ctx.Err())
+	}
+}
+
+// Close cuts all streams off and waits for the handlers, whose contexts it cancels.
+func (s *Server) Close() { s.grpc.Stop() }
+
+// Metrics returns the counters as they are now.
+func (s *Server) Metrics() Metrics { return s.metrics.snapshot() }
+
+// Batch implements the generated interface; gRPC calls it once for each stream.
+func (s *Server) Batch(g grpc.BidiStreamingServer[kvpb.BatchRequest, kvpb.BatchResponse]) error {
+	if err := s.admit(g.Context()); err != nil {
+		return err
+	}
+	st := newServerStream(s, g)
+	s.mu.Lock()
+	if s.mu.draining {
+		s.mu.Unlock()
+		return status.Error(codes.Unavailable, "the node is shutting down")
+	}
+	s.mu.streams[st] = struct{}{}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.mu.streams, st)
+		s.mu.Unlock()
+	}()
+	// The header tells the caller that the stream stands: what it sends from now on reaches a handler.
+	if err := g.SendHeader(nil); err != nil {
+		return err
+	}
+	s.metrics.streams.Add(1)
+	return st.run()
+}
+
+// admit refuses a caller that looks for another node: addresses are reused, node ids are not.
+func (s *Server) admit(ctx context.Context) error {
+	md, _ := metadata.FromIncomingContext(ctx)
+	for _, want := range md.Get(nodeHeader) {
+		if want != strconv.FormatUint(uint64(s.node), 10) {
+			return status.Errorf(codes.FailedPrecondition, "this is node %d, not node %s", s.node, want)
+		}
+	}
+	return nil
+}
+
+// statusOf is for the services whose answers are not commands.
+func statusOf(err error) error { return status.Error(codes.Unavailable, err.Error()) }
