@@ -14,7 +14,7 @@ import (
 //	                          next              ceiling
 //
 // A1: next never goes down, and every timestamp handed out is in [next before, next after).
-// A2: next <= ceiling, and the durable ceiling is never below this one.
+// A2: every timestamp handed out is below ceiling, and the durable ceiling is never below this one.
 type alloc struct {
 	next    kv.Timestamp
 	ceiling kv.Timestamp
