@@ -56,7 +56,7 @@ type Config struct {
 	Duration     time.Duration // default 30 s; what is measured comes after RampUp
 	RampUp       time.Duration
 	Transactions int64         // customers' transactions in all; 0: no bound but time
-	TradeWorkers int           // connections that run the market's transactions; default Connections/2, at least 2
+	TradeWorkers int           // connections that run the market's transactions; default as many as Connections
 	MarketDelay  time.Duration // mean delay of the market; default 1 s, cut at five times that
 	CurvePeriod  time.Duration // period of the price curve; default 15 min, a short run wants less
 	MaxAttempts  int           // tries of one transaction before it counts as an error; default 50
@@ -89,7 +89,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.BatchRows, 500)
 	setDefault(&c.BrokerTotals, Inline)
 	setDefault(&c.Duration, 30*time.Second)
-	setDefault(&c.TradeWorkers, max(2, c.Connections/2))
+	setDefault(&c.TradeWorkers, c.Connections)
 	setDefault(&c.MarketDelay, time.Second)
 	setDefault(&c.CurvePeriod, 15*time.Minute)
 	setDefault(&c.MaxAttempts, 50)

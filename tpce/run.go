@@ -1,0 +1,364 @@
+package tpce
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"moka/tpce/gen"
+)
+
+// Names of the transactions, as the report prints them.
+const (
+	nameCustomerPosition = "Customer-Position"
+	nameTradeOrder       = "Trade-Order"
+	nameTradeResult      = "Trade-Result"
+	nameTradeStatus      = "Trade-Status"
+	nameOrderTrigger     = "Order-Trigger"
+)
+
+// deck is the specification's deck of cards, of which these three kinds are built: their proportions stay.
+var deck = []struct {
+	name  string
+	cards int
+}{{nameCustomerPosition, 130}, {nameTradeOrder, 101}, {nameTradeStatus, 190}}
+
+// Run drives the mix against a loaded database: Connections customers without think time, the exchange and its
+// TradeWorkers. Canceling ctx ends the run early but in order: the customers stop, the market drains, the report is made.
+// An error means that there is no report worth reading; errors of single transactions are in the report.
+func Run(ctx context.Context, cfg Config) (RunReport, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return RunReport{}, err
+	}
+	db, err := open(cfg.Target, cfg.Connections+cfg.TradeWorkers+2)
+	if err != nil {
+		return RunReport{}, err
+	}
+	defer db.Close()
+	u, _, err := universeOf(ctx, db, cfg)
+	if err != nil {
+		return RunReport{}, err
+	}
+	d := &runner{cfg: cfg, u: u, db: db}
+	if err := d.prepare(ctx); err != nil {
+		return RunReport{}, err
+	}
+	// What follows must not be cut in the middle of a transaction by the caller's cancel, only by our own deadline.
+	work, abandon := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer abandon(nil)
+	if err := d.run(ctx, work, abandon); err != nil {
+		return RunReport{}, err
+	}
+	return d.report(work)
+}
+
+type runner struct {
+	cfg      Config
+	u        *gen.Universe
+	db       *sql.DB
+	x        *exchange
+	stats    *stats
+	slots    chan struct{} // bounds the orders that the market has not yet completed
+	issued   atomic.Int64
+	bar      *progress
+	observed *observerLag
+	fatal    func(error)
+
+	started, stopped time.Time
+	canceled         int
+	before           tradeCounts
+	undrained        error
+}
+
+// maxOpenOrders makes customers wait when the market falls this far behind.
+const maxOpenOrders = 10_000
+
+func (d *runner) prepare(ctx context.Context) error {
+	if err := setUpBrokerTotals(ctx, d.db, d.cfg.BrokerTotals); err != nil {
+		return err
+	}
+	if d.cfg.BrokerTotals == Omit {
+		if err := setParameter(ctx, d.db, paramTotalsLost, "1"); err != nil {
+			return err
+		}
+	}
+	s, err := openSession(ctx, d.db)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	clean := &tradeCleanup{session: s, firstRuntime: d.u.FirstRuntimeTrade(), policy: retryPolicy{
+		attempts: d.cfg.MaxAttempts, rand: gen.NewRand(d.u.Seed, -1), onRetry: func(string) {},
+	}}
+	if d.canceled, err = clean.run(ctx); err != nil {
+		return fmt.Errorf("tpce: Trade-Cleanup: %w", err)
+	}
+	if d.before, err = countTrades(ctx, d.db, d.u.FirstRuntimeTrade()); err != nil {
+		return err
+	}
+	if d.cfg.BrokerTotals == Observer {
+		d.observed, err = newObserverLag(ctx, d.db)
+	}
+	return err
+}
+
+// run returns when the customers have stopped and the market is empty.
+func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc) error {
+	d.started = time.Now()
+	d.stats = newStats(d.started, d.started.Add(d.cfg.RampUp))
+	d.slots = make(chan struct{}, maxOpenOrders)
+	d.fatal = func(err error) { abandon(err) }
+	seed := uint64(d.started.UnixNano()) // a second run on the same database must not repeat the first one's orders
+	d.x = newExchange(d.cfg.MarketDelay, d.cfg.CurvePeriod, gen.NewRand(seed, 0))
+	total := d.cfg.Transactions
+	d.bar = startProgress(d.cfg.Progress, "run", "transactions", total, d.progressExtra)
+
+	var market, customers, samplers sync.WaitGroup
+	market.Go(func() { d.x.run(work) })
+	for i := range d.cfg.TradeWorkers {
+		market.Go(func() { d.tradeWorker(work, gen.NewRand(seed, int64(i+1))) })
+	}
+	stopSampling := make(chan struct{})
+	if d.observed != nil {
+		samplers.Go(func() { d.observed.sample(work, stopSampling) })
+	}
+	customerCtx, stop := context.WithCancel(ctx)
+	if d.cfg.Transactions == 0 {
+		customerCtx, stop = context.WithTimeout(ctx, d.cfg.RampUp+d.cfg.Duration)
+	}
+	defer stop()
+	for i := range d.cfg.Connections {
+		customers.Go(func() { d.customer(customerCtx, work, gen.NewRand(seed, int64(1000+i))) })
+	}
+	customers.Wait()
+	d.stopped = time.Now()
+	d.stats.close(d.stopped)
+	close(d.x.drain)
+
+	deadline := time.AfterFunc(d.cfg.DrainTimeout, func() { abandon(errNotDrained) })
+	market.Wait()
+	deadline.Stop()
+	close(stopSampling)
+	samplers.Wait()
+	d.bar.finish()
+	if err := context.Cause(work); errors.Is(err, errNotDrained) {
+		d.undrained = err
+	} else if err != nil {
+		return fmt.Errorf("tpce: run abandoned: %w", err)
+	}
+	return nil
+}
+
+var errNotDrained = errors.New("the market did not drain in time")
+
+func (d *runner) progressExtra() string {
+	d.stats.mu.Lock()
+	defer d.stats.mu.Unlock()
+	results, failures, retries := int64(0), int64(0), int64(0)
+	for name, t := range d.stats.txns {
+		if name == nameTradeResult {
+			results = t.measured + t.outside
+		}
+		for _, e := range t.errors {
+			failures += e.Count
+		}
+		for _, n := range t.retries {
+			retries += n
+		}
+	}
+	return fmt.Sprintf(", %s Trade-Results, %d retries, %d errors", grouped(results), retries, failures)
+}
+
+// fatalStreak is how many failures in a row end the run: the database is not there, or not what it should be.
+const fatalStreak = 25
+
+// customer is one customers' connection.
+func (d *runner) customer(stop, work context.Context, r *gen.Rand) {
+	s, err := openSession(work, d.db)
+	if err != nil {
+		d.fatal(fmt.Errorf("connecting: %w", err))
+		return
+	}
+	defer s.close()
+	c := &customerWorker{runner: d, session: s, rand: r}
+	c.numbers = tradeNumbers{session: s, policy: c.policy(nameTradeOrder, nil)}
+	for streak := 0; stop.Err() == nil && work.Err() == nil; {
+		n := d.issued.Add(1)
+		if d.cfg.Transactions > 0 && n > d.cfg.Transactions {
+			return
+		}
+		name := c.draw()
+		start := time.Now()
+		if err := c.transaction(work, name, start); err != nil {
+			d.stats.failed(name, err)
+			if streak++; streak >= fatalStreak {
+				d.fatal(fmt.Errorf("%d failures in a row, the last: %w", streak, err))
+			}
+			continue
+		}
+		d.bar.done.Add(1)
+		streak = 0
+	}
+}
+
+type customerWorker struct {
+	*runner
+	session *session
+	rand    *gen.Rand
+	numbers tradeNumbers
+	cards   []string
+}
+
+// draw takes the next card of a shuffled deck, without replacement.
+func (c *customerWorker) draw() string {
+	if len(c.cards) == 0 {
+		for _, kind := range deck {
+			for range kind.cards {
+				c.cards = append(c.cards, kind.name)
+			}
+		}
+		for i := len(c.cards) - 1; i > 0; i-- {
+			j := c.rand.Int(0, int64(i))
+			c.cards[i], c.cards[j] = c.cards[j], c.cards[i]
+		}
+	}
+	card := c.cards[len(c.cards)-1]
+	c.cards = c.cards[:len(c.cards)-1]
+	return card
+}
+
+func (d *runner) retryPolicy(r *gen.Rand, name string, happened func(context.Context) (bool, error)) retryPolicy {
+	return retryPolicy{
+		attempts: d.cfg.MaxAttempts, rand: r, happened: happened,
+		onRetry: func(reason string) { d.stats.retried(name, reason) },
+	}
+}
+
+func (c *customerWorker) policy(name string, happened func(context.Context) (bool, error)) retryPolicy {
+	return c.retryPolicy(c.rand, name, happened)
+}
+
+func (c *customerWorker) transaction(ctx context.Context, name string, start time.Time) error {
+	switch name {
+	case nameTradeOrder:
+		return c.tradeOrder(ctx, start)
+	case nameTradeStatus:
+		n := c.u.ChooseCustomer(c.rand)
+		t := &tradeStatus{session: c.session, account: gen.AccountID(n, int(c.rand.Int(0, int64(c.u.Accounts(n)-1))))}
+		if err := c.session.retry(ctx, c.policy(name, nil), t.run); err != nil {
+			return err
+		}
+		c.stats.ok(outcome{name: name, start: start, warning: t.warning()})
+	default:
+		t := &customerPosition{session: c.session, in: drawCustomerPosition(c.u, c.rand)}
+		if err := c.session.retry(ctx, c.policy(name, nil), t.run); err != nil {
+			return err
+		}
+		c.stats.ok(outcome{name: name, start: start, warning: t.warning()})
+	}
+	return nil
+}
+
+func (c *customerWorker) tradeOrder(ctx context.Context, start time.Time) error {
+	id, err := c.numbers.take(ctx)
+	if err != nil {
+		return err
+	}
+	t := &tradeOrder{session: c.session, u: c.u, in: drawTradeOrder(c.u, c.rand), id: id, now: millis(start)}
+	err = c.session.retry(ctx, c.policy(nameTradeOrder, func(ctx context.Context) (bool, error) {
+		state, err := tradeState(ctx, c.session, id)
+		return state != "", err
+	}), t.run)
+	if errors.Is(err, errRollBack) {
+		c.stats.ok(outcome{name: nameTradeOrder, start: start, rolledBack: true})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.stats.ok(outcome{name: nameTradeOrder, start: start})
+	o := marketOrder{trade: id, security: t.in.security, kind: t.in.kind, quote: t.price, released: t.in.kind.Market()}
+	if o.released {
+		select {
+		case c.slots <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return c.x.send(ctx, o)
+}
+
+// tradeWorker is one connection of the market.
+func (d *runner) tradeWorker(ctx context.Context, r *gen.Rand) {
+	s, err := openSession(ctx, d.db)
+	if err != nil {
+		d.fatal(fmt.Errorf("connecting: %w", err))
+		return
+	}
+	defer s.close()
+	streak := 0
+	for j := range d.x.jobs {
+		d.stats.lagged(time.Since(j.due))
+		name, work := nameTradeResult, d.tradeResult
+		if !j.released {
+			name, work = nameOrderTrigger, d.orderTrigger
+		}
+		if err := work(ctx, s, r, j); err != nil {
+			d.stats.failed(name, err)
+			if streak++; streak >= fatalStreak {
+				d.fatal(fmt.Errorf("%d failures in a row, the last: %w", streak, err))
+			}
+		} else {
+			streak = 0
+		}
+		select {
+		case d.x.done <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (d *runner) tradeResult(ctx context.Context, s *session, r *gen.Rand, j marketJob) error {
+	if j.kind.Market() {
+		defer func() { <-d.slots }()
+	}
+	start := time.Now()
+	price := gen.ExecutionPrice(j.kind, j.quote, d.x.price(j.security, start))
+	t := &tradeResult{session: s, in: tradeResultInput{id: j.trade, price: price, mode: d.cfg.BrokerTotals}}
+	err := s.retry(ctx, d.retryPolicy(r, nameTradeResult, func(ctx context.Context) (bool, error) {
+		state, err := tradeState(ctx, s, j.trade)
+		return state == "CMPT", err
+	}), t.run)
+	if err != nil {
+		return err
+	}
+	d.stats.ok(outcome{name: nameTradeResult, start: start, duplicate: t.already})
+	if d.observed != nil {
+		d.observed.committed(time.Now())
+	}
+	return nil
+}
+
+func (d *runner) orderTrigger(ctx context.Context, s *session, r *gen.Rand, j marketJob) error {
+	start := time.Now()
+	t := &orderTrigger{session: s, id: j.trade}
+	err := s.retry(ctx, d.retryPolicy(r, nameOrderTrigger, func(ctx context.Context) (bool, error) {
+		state, err := tradeState(ctx, s, j.trade)
+		return state == "SBMT", err
+	}), t.run)
+	if err != nil {
+		return err
+	}
+	d.stats.ok(outcome{name: nameOrderTrigger, start: start, duplicate: t.gone})
+	if t.gone { // whoever took the request carries on with it
+		return nil
+	}
+	j.released = true
+	return d.x.send(ctx, j.marketOrder)
+}
