@@ -150,8 +150,8 @@ type Eval interface {
 	// NoSync lets the reply go out before the batch is durable. Only for effects that a restart can derive again: commits of
 	// secondaries, removals of locks whose fate is decided elsewhere.
 	NoSync()
-	// OnDurable runs f after the batch is applied and durable (with NoSync: applied) and before the reply, on the shard's
-	// goroutine: keep it short. It does not run if the batch fails.
+	// OnDurable runs f after the batch is applied and durable (with NoSync: applied) and before the reply: keep it short.
+	// The calls of a shard never overlap, and the rows' latches are still held. It does not run if the batch fails.
 	OnDurable(f func())
 }
 
@@ -166,6 +166,14 @@ type ShardHandle interface {
 	InMemory(g GroupID) MemTable
 }
 
+// TabletReceiver is what the state that OpenShard returned implements if the layer keeps knowledge of rows in memory that
+// must go with them, such as how far the clock of reads has come.
+type TabletReceiver interface {
+	// ReceiveTablet is called at the shard that a tablet moves to, when no command of the tablet runs on either shard and before
+	// the first one runs here. from is the state of the shard that it comes from. It must not block.
+	ReceiveTablet(t Tablet, from any)
+}
+
 // MemTable is an in-memory locality group: ordered by (run, row, family, qualifier, newest first), indexed by timestamp.
 // It is safe for concurrent use.
 type MemTable interface {
@@ -177,8 +185,9 @@ type MemTable interface {
 	Ascend(run uint32, span Span, f func(a Address, v Version) bool)
 	// Min returns the smallest timestamp in the table.
 	Min() (Timestamp, bool)
-	// OnSet registers f to be called for each entry that a batch set, after the batch is applied and durable, in apply
-	// order, on the shard's goroutine: keep it short. Entries loaded at open are not reported: read them with Ascend.
+	// OnSet registers f to be called for each entry that a batch set, after the batch is applied and durable: keep it short.
+	// The calls of a shard never overlap; the entries of one row come in the order in which they were applied. Entries loaded
+	// at open are not reported: read them with Ascend. Entries of a tablet that moves here are reported when it arrives.
 	// Only OpenShard may call it.
 	OnSet(f func(a Address, v Version))
 	// Runs lists the runs that have entries, with their counts.

@@ -1,12 +1,18 @@
 package node
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"moka/kv"
+	"moka/kv/bigtable"
+	"moka/kv/engine"
+	"moka/kv/shard"
 )
 
 // Options configure a node. Zero values mean defaults.
@@ -20,6 +26,8 @@ type Options struct {
 	Shards int
 	// CacheBytes is the size of the block cache; zero means 256 MiB.
 	CacheBytes int64
+	// MemTableBytes is the size of one of Pebble's memtables; zero means 64 MiB. Small ones make tests flush.
+	MemTableBytes uint64
 	// Coprocessors are the layers that run code next to the data. The store's own row operations are always there.
 	Coprocessors []kv.Coprocessor
 	// Logger gets what an operator wants to know; nil discards it.
@@ -31,22 +39,64 @@ type Options struct {
 }
 
 // Node is one process's part of the store: one Pebble, a few shards, and the commands that run on them.
-type Node struct{}
+type Node struct {
+	o        Options
+	logger   *slog.Logger
+	engine   *engine.Engine
+	registry *shard.Registry
+	store    *bigtable.Coprocessor
+	record   record
+	shards   []*shard.Shard // shards[i] is shard i+1
 
-// Open opens the node's directory, or creates it, and starts its shards.
-// Errors: kv.ErrForeignData, kv.ErrInUse, kv.ErrCorrupt, kv.ErrDisk; each says what to do.
-func Open(o Options) (*Node, error) {
-	return nil, kv.Errorf(kv.CodeUnavailable, "node.Open", "not built yet")
+	nextTablet tabletNumbers
 }
 
 // ID is the node's number, given at its first start.
-func (n *Node) ID() kv.NodeID { return 0 }
+func (n *Node) ID() kv.NodeID { return n.record.node }
 
 // Shards lists the shards that the node leads, ascending.
-func (n *Node) Shards() []kv.ShardID { return nil }
+func (n *Node) Shards() []kv.ShardID {
+	ids := make([]kv.ShardID, len(n.shards))
+	for i, s := range n.shards {
+		ids[i] = s.ID()
+	}
+	return ids
+}
+
+func (n *Node) shard(id kv.ShardID) *shard.Shard {
+	if id < 1 || int(id) > len(n.shards) {
+		return nil
+	}
+	return n.shards[id-1]
+}
+
+// Shard returns the handle of a shard, for layers that work in the node's process.
+func (n *Node) Shard(id kv.ShardID) (kv.ShardHandle, bool) {
+	s := n.shard(id)
+	return s, s != nil
+}
 
 // Command finds a command by its number, so that a transport can make and decode its messages.
-func (n *Node) Command(id kv.CommandID) (kv.Command, bool) { return kv.Command{}, false }
+func (n *Node) Command(id kv.CommandID) (kv.Command, bool) {
+	c, ok := n.registry.Command(id)
+	if !ok {
+		return kv.Command{}, false
+	}
+	return c.Command, true
+}
+
+// Commands lists all commands by number.
+func (n *Node) Commands() []kv.Command { return n.registry.Commands() }
+
+// Tablets lists the tablets that the node's shards serve, by start.
+func (n *Node) Tablets() []kv.Tablet {
+	var all []kv.Tablet
+	for _, s := range n.shards {
+		all = append(all, s.Tablets()...)
+	}
+	slices.SortFunc(all, func(a, b kv.Tablet) int { return bytes.Compare(a.Span.Start, b.Span.Start) })
+	return all
+}
 
 // Handle runs a command on one of the node's shards: it is what a transport calls for a decoded request, and what a
 // client in the same process calls directly. req must not be changed after the call; the response is the caller's.
@@ -54,14 +104,48 @@ func (n *Node) Command(id kv.CommandID) (kv.Command, bool) { return kv.Command{}
 // tablets names every tablet that the request touches, by the generation under which it was routed. If one of them is not
 // (or no longer) on the shard in that form, nothing is done and the error is kv.ErrMoved; its Tablets are the present
 // descriptions, as far as the node knows them, of the tablets named and of the rows that a write command would latch.
-// A caller that caches locations forgets what it had for the tablets it named, then adds those.
+// A caller that caches locations forgets what it had for the tablets it named, then adds those. Without tablets the command
+// is for the shard as a whole.
 //
 // ctx may be cancelled: a command that has not been proposed then does nothing (the error wraps ctx.Err()), one that has
 // is waited for.
 func (n *Node) Handle(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, id kv.CommandID, req kv.Message) (kv.Message, error) {
-	return nil, kv.Errorf(kv.CodeUnavailable, "node.Handle", "not built yet")
+	s := n.shard(shard)
+	if s == nil {
+		return nil, kv.Errorf(kv.CodeNotFound, "node.Handle", "node %d leads no shard %d", n.record.node, shard)
+	}
+	c, ok := n.registry.Command(id)
+	if !ok {
+		return nil, kv.Errorf(kv.CodeInvalidArgument, "node.Handle", "there is no command %d here: the two ends run different releases or roles", id)
+	}
+	return s.Run(ctx, c, tablets, req)
+}
+
+// describe finds tablets and rows on all shards.
+func (n *Node) describe(refs []kv.TabletRef, rows []kv.RowKey) []kv.Tablet {
+	var found []kv.Tablet
+	add := func(t kv.Tablet, ok bool) {
+		if ok && !slices.ContainsFunc(found, func(x kv.Tablet) bool { return x.ID == t.ID }) {
+			found = append(found, t)
+		}
+	}
+	for _, s := range n.shards {
+		for _, r := range refs {
+			add(s.Tablet(r.ID))
+		}
+		for _, r := range rows {
+			add(s.Find(r))
+		}
+	}
+	return found
 }
 
 // Close waits for the commands that run, then closes the shards and the store. Commands that begin later fail with
 // kv.ErrClosed.
-func (n *Node) Close() error { return nil }
+func (n *Node) Close() error {
+	var errs []error
+	for _, s := range n.shards {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, n.engine.Close())...)
+}

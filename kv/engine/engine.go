@@ -1,0 +1,324 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+	"github.com/cockroachdb/pebble/v2/sstable"
+
+	"moka/kv"
+	"moka/kv/keys"
+)
+
+var keySchemas = sstable.MakeKeySchemas(&cockroachkvs.KeySchema)
+
+// Engine is an open store.
+type Engine struct {
+	o        Options
+	db       *pebble.DB
+	lock     *pebble.Lock
+	health   io.Closer
+	identity Identity
+
+	failed atomic.Pointer[error]
+	once   sync.Once
+	keys   sync.Pool
+}
+
+// Open opens the store in dir, or makes one if the directory is empty or missing.
+func Open(dir string, o Options) (*Engine, error) {
+	e := &Engine{o: o.withDefaults()}
+	e.keys.New = func() any { b := make([]byte, 0, 256); return &b }
+	fsys := e.o.FS
+	exists, err := checkDirectory(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	var opened bool
+	defer func() {
+		if !opened {
+			e.release()
+		}
+	}()
+	if exists {
+		// Before the lock: who runs an older release should hear that, whatever else is wrong.
+		if e.identity, err = readIdentity(fsys, dir); err != nil {
+			return nil, err
+		}
+	}
+	store := fsys.PathJoin(dir, pebbleDir)
+	if err := fsys.MkdirAll(store, 0o755); err != nil {
+		return nil, openError(dir, err)
+	}
+	if e.lock, err = pebble.LockDirectory(store, fsys); err != nil {
+		return nil, lockError(dir, err)
+	}
+	if !exists {
+		if e.identity, err = writeIdentity(fsys, dir); err != nil {
+			return nil, err
+		}
+		// The directory itself must survive a crash too, or the identity goes with it.
+		if err := syncDir(fsys, fsys.PathDir(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, openError(dir, err)
+		}
+	}
+	p, health := e.pebbleOptions(e.o)
+	e.health, p.Lock = health, e.lock
+	if e.db, err = pebble.Open(store, p); err != nil {
+		return nil, openError(dir, err)
+	}
+	opened = true
+	return e, nil
+}
+
+func (e *Engine) release() {
+	if e.lock != nil {
+		e.lock.Close()
+	}
+	if e.health != nil {
+		e.health.Close()
+	}
+}
+
+// lockError tells a directory that is in use from one that cannot be locked.
+func lockError(dir string, err error) error {
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held by current process") {
+		return &kv.Error{Code: kv.CodeInUse, Op: "engine.Open", Err: err,
+			Msg: fmt.Sprintf("%s is in use by another Moka; stop that one, or name another directory with --data", dir)}
+	}
+	return openError(dir, err)
+}
+
+// openError gives an error of the file system or of Pebble its code and its next step.
+func openError(dir string, err error) error {
+	var known *kv.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case pebble.IsCorruptionError(err):
+		return &kv.Error{Code: kv.CodeCorrupt, Op: "engine.Open", Err: err,
+			Msg: fmt.Sprintf("a file of the store in %s is damaged; keep the directory as it is and restore a backup elsewhere", dir)}
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return &kv.Error{Code: kv.CodeDisk, Op: "engine.Open", Err: err,
+			Msg: fmt.Sprintf("the disk that holds %s is full; make room and start again", dir)}
+	case strings.Contains(err.Error(), "format major version"):
+		return &kv.Error{Code: kv.CodeForeignData, Op: "engine.Open", Err: err,
+			Msg: fmt.Sprintf("the store in %s was written by a newer Moka; start it with that release", dir)}
+	}
+	return &kv.Error{Code: kv.CodeDisk, Op: "engine.Open", Err: err,
+		Msg: fmt.Sprintf("%s cannot be opened; see that it is a directory that this user may write to and that the disk is well", dir)}
+}
+
+// die ends the process, once. It does not return.
+func (e *Engine) die(err error) {
+	e.once.Do(func() {
+		msg := "the disk failed, and going on could lose acknowledged data; start again when it is repaired: everything acknowledged is there"
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			msg = "the disk is full; make room and start again: everything acknowledged is there"
+		} else if pebble.IsCorruptionError(err) {
+			msg = "a file of the store is damaged; keep the directory as it is and restore a backup elsewhere"
+		}
+		var fatal error = &kv.Error{Code: kv.CodeDisk, Op: "engine", Msg: msg, Err: err}
+		e.failed.Store(&fatal)
+		e.o.Logger.Error("the store cannot go on", "error", fatal)
+		e.o.Fatal(fatal)
+	})
+	select {} // see Options.Fatal
+}
+
+// backgroundError decides whether a failed flush or compaction is the end. Pebble would try again for ever and in the
+// end stop all writes; a disk that is full or broken is better met by an operator than by a stall without a word.
+func (e *Engine) backgroundError(err error) {
+	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
+		if errors.Is(err, errno) {
+			e.die(err)
+		}
+	}
+	if pebble.IsCorruptionError(err) {
+		e.die(err)
+	}
+	e.o.Logger.Error("background work of the store failed", "error", err)
+}
+
+// Failed is the error with which the engine died, nil while it lives.
+func (e *Engine) Failed() error {
+	if err := e.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Identity says which store this is.
+func (e *Engine) Identity() Identity { return e.identity }
+
+// Close flushes nothing: the log has everything. It waits for background work. No iterator may be open.
+func (e *Engine) Close() error {
+	if e.Failed() != nil {
+		return e.Failed() // Pebble waits for background work that never ends
+	}
+	err := e.db.Close()
+	e.release()
+	return e.ioError("engine.Close", err)
+}
+
+// ioError gives an error met while reading its code.
+func (e *Engine) ioError(op string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case e.Failed() != nil:
+		return e.Failed()
+	case pebble.IsCorruptionError(err):
+		return &kv.Error{Code: kv.CodeCorrupt, Op: op, Err: err}
+	}
+	return &kv.Error{Code: kv.CodeDisk, Op: op, Err: err}
+}
+
+// Batch is an atomic set of changes. It is not safe for concurrent use.
+type Batch struct{ *pebble.Batch }
+
+// NewBatch returns an empty batch; Close gives its memory back.
+func (e *Engine) NewBatch() Batch { return Batch{e.db.NewBatch()} }
+
+// Apply makes the batch visible; it is in the log's memory, but not durable before SyncWait returns. Without sync, nobody
+// needs to wait and a crash may undo it, but never parts of it, nor it without what was applied later.
+//
+// Apply does not fail: where Pebble cannot write its log, the process dies.
+func (e *Engine) Apply(b Batch, sync bool) {
+	// Pebble panics when its log refuses a record. The batch is then neither surely lost nor surely kept.
+	defer func() {
+		if r := recover(); r != nil {
+			if err, ok := r.(error); ok {
+				e.die(err)
+			}
+			e.die(fmt.Errorf("%v", r))
+		}
+	}()
+	var err error
+	if sync {
+		err = e.db.ApplyNoSyncWait(b.Batch, pebble.Sync)
+	} else {
+		err = e.db.Apply(b.Batch, pebble.NoSync)
+	}
+	if err != nil {
+		e.die(err)
+	}
+}
+
+// SyncWait waits until a batch that was applied with sync is durable, together with everything applied before it.
+// All waiting goroutines share one fsync.
+func (e *Engine) SyncWait(b Batch) {
+	if err := b.Batch.SyncWait(); err != nil {
+		e.die(err)
+	}
+}
+
+// Commit applies the batch and waits until it is durable.
+func (e *Engine) Commit(b Batch) {
+	e.Apply(b, true)
+	e.SyncWait(b)
+}
+
+// Barrier returns when everything that was applied before is durable.
+func (e *Engine) Barrier() {
+	b := e.NewBatch()
+	defer b.Close()
+	b.LogData(nil, nil)
+	e.Commit(b)
+}
+
+// Get returns a copy of the value under exactly that key.
+func (e *Engine) Get(key []byte) (value []byte, ok bool, err error) {
+	v, closer, err := e.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, e.ioError("engine.Get", err)
+	}
+	value = append(make([]byte, 0, len(v)), v...)
+	return value, true, e.ioError("engine.Get", closer.Close())
+}
+
+var latestOptions = pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true}
+
+// Latest returns the newest version of a column with a timestamp of at most max: one seek within the column, with bloom
+// filters, on an iterator from Pebble's pool.
+func (e *Engine) Latest(shard kv.ShardID, a kv.Address, max kv.Timestamp) (v kv.Version, ok bool, err error) {
+	buf := e.keys.Get().(*[]byte)
+	defer e.keys.Put(buf)
+	*buf = keys.AppendVersion(keys.AppendColumn((*buf)[:0], shard, a), max)
+	it, err := e.db.NewIter(&latestOptions)
+	if err != nil {
+		return v, false, e.ioError("engine.Latest", err)
+	}
+	if it.SeekPrefixGE(*buf) {
+		var value []byte
+		if value, err = it.ValueAndErr(); err == nil {
+			v.Timestamp, err = keys.Version(it.Key())
+			v.Value = append(make([]byte, 0, len(value)), value...)
+			ok = err == nil
+		}
+	}
+	if cerr := it.Close(); err == nil {
+		err = cerr
+	}
+	return v, ok, e.ioError("engine.Latest", err)
+}
+
+// NewIter returns an iterator over the keys in [lower, upper), of the state at this moment.
+func (e *Engine) NewIter(lower, upper []byte) (*pebble.Iterator, error) {
+	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper, KeyTypes: pebble.IterKeyTypePointsOnly})
+	return it, e.ioError("engine.NewIter", err)
+}
+
+// Scan calls f for the keys in [lower, upper) in order.
+func (e *Engine) Scan(lower, upper []byte, f func(key, value []byte) error) error {
+	it, err := e.NewIter(lower, upper)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		v, err := it.ValueAndErr()
+		if err != nil {
+			return e.ioError("engine.Scan", err)
+		}
+		if err := f(it.Key(), v); err != nil {
+			return err
+		}
+	}
+	return e.ioError("engine.Scan", it.Error())
+}
+
+// Size estimates the bytes on disk in [lower, upper). What is still in memtables does not count.
+func (e *Engine) Size(lower, upper []byte) (uint64, error) {
+	n, err := e.db.EstimateDiskUsage(lower, upper)
+	return n, e.ioError("engine.Size", err)
+}
+
+// Flush writes the memtables out and waits for it.
+func (e *Engine) Flush(ctx context.Context) error {
+	done, err := e.db.AsyncFlush()
+	if err != nil {
+		return e.ioError("engine.Flush", err)
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Metrics are Pebble's.
+func (e *Engine) Metrics() *pebble.Metrics { return e.db.Metrics() }

@@ -1,0 +1,300 @@
+// Package memtable is an in-memory locality group (Bigtable §6): an ordered table of versions that is part of a shard's state.
+// Pebble holds its image only for restart.
+//
+// Locks and notifications live here because their keys are set and deleted over and over. Pebble steps through every older
+// entry of a deleted key until a flush: measured, the probe of a lock column after 1,000 cycles cost 277 µs, here it costs 0.1.
+//
+// Two trees hold the same entries, one by (run, row, family, qualifier, newest first) and one by (timestamp, address): all locks
+// of a transaction are found without knowing its rows, and the oldest timestamp is at hand. One lock guards both; what is done
+// under it is a few tree steps.
+package memtable
+
+import (
+	"bytes"
+	"cmp"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tidwall/btree"
+
+	"moka/kv"
+)
+
+// Table implements kv.MemTable for one group of one shard.
+type Table struct {
+	group kv.GroupID
+	n     atomic.Int64
+
+	mu    sync.RWMutex
+	byKey *btree.BTreeG[*entry]
+	byTS  *btree.BTreeG[*entry]
+	runs  map[uint32]int
+
+	hooks []func(kv.Address, kv.Version)
+}
+
+// entry is immutable once it is in the trees: readers hold it outside of the lock.
+type entry struct {
+	address   kv.Address
+	timestamp kv.Timestamp
+	value     []byte
+	// guard marks an entry that is never persisted; under is the persistent entry that it hides.
+	guard bool
+	under *entry
+}
+
+// compareColumns orders by run, row, family, qualifier.
+func compareColumns(a, b *kv.Address) int {
+	if c := cmp.Compare(a.Run, b.Run); c != 0 {
+		return c
+	}
+	if c := bytes.Compare(a.Row, b.Row); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Family, b.Family); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.Qualifier, b.Qualifier)
+}
+
+func byKey(a, b *entry) bool {
+	if c := compareColumns(&a.address, &b.address); c != 0 {
+		return c < 0
+	}
+	return a.timestamp > b.timestamp // newest first
+}
+
+func byTS(a, b *entry) bool {
+	if a.timestamp != b.timestamp {
+		return a.timestamp < b.timestamp
+	}
+	return compareColumns(&a.address, &b.address) < 0
+}
+
+// New returns an empty table for a group.
+func New(group kv.GroupID) *Table {
+	o := btree.Options{NoLocks: true} // t.mu guards both trees at once
+	return &Table{
+		group: group,
+		byKey: btree.NewBTreeGOptions(byKey, o),
+		byTS:  btree.NewBTreeGOptions(byTS, o),
+		runs:  map[uint32]int{},
+	}
+}
+
+// Item is an entry outside of the table.
+type Item struct {
+	Address   kv.Address
+	Timestamp kv.Timestamp
+	Value     []byte
+}
+
+// Set puts an entry in, in the place of one with the same address and timestamp. The table keeps the item's memory.
+func (t *Table) Set(i Item) {
+	i.Address.Group = t.group
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value}
+	if old, ok := t.byKey.Get(e); ok && old.guard {
+		// What a guard hides is what stays when the guard goes.
+		e = &entry{address: old.address, timestamp: old.timestamp, value: i.Value, guard: true, under: e}
+	}
+	t.put(e)
+}
+
+func (t *Table) put(e *entry) {
+	_, replaced := t.byKey.Set(e)
+	t.byTS.Set(e)
+	if !replaced {
+		t.runs[e.address.Run]++
+		t.n.Add(1)
+	}
+}
+
+func (t *Table) remove(e *entry) {
+	if _, ok := t.byKey.Delete(e); !ok {
+		return
+	}
+	t.byTS.Delete(e)
+	if t.runs[e.address.Run]--; t.runs[e.address.Run] == 0 {
+		delete(t.runs, e.address.Run)
+	}
+	t.n.Add(-1)
+}
+
+// Delete takes an entry out; a guard on it stays until it is dropped.
+func (t *Table) Delete(a kv.Address, ts kv.Timestamp) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old, ok := t.byKey.Get(&entry{address: a, timestamp: ts})
+	switch {
+	case !ok:
+	case old.guard:
+		t.put(&entry{address: old.address, timestamp: old.timestamp, value: old.value, guard: true})
+	default:
+		t.remove(old)
+	}
+}
+
+// Guard shows an entry to every reader until DropGuard, over the one that may be there. The table keeps the item's memory.
+// One address and timestamp has at most one guard: rows are latched by whoever guards them.
+func (t *Table) Guard(i Item) {
+	i.Address.Group = t.group
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value, guard: true}
+	if old, ok := t.byKey.Get(e); ok {
+		if old.guard {
+			e.under = old.under
+		} else {
+			e.under = old
+		}
+	}
+	t.put(e)
+}
+
+// DropGuard ends a guard.
+func (t *Table) DropGuard(a kv.Address, ts kv.Timestamp) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old, ok := t.byKey.Get(&entry{address: a, timestamp: ts})
+	switch {
+	case !ok || !old.guard:
+	case old.under != nil:
+		t.put(old.under)
+	default:
+		t.remove(old)
+	}
+}
+
+// Get returns the value of exactly that version; the memory is the table's.
+func (t *Table) Get(a kv.Address, ts kv.Timestamp) ([]byte, bool) {
+	if t.n.Load() == 0 {
+		return nil, false
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e, ok := t.byKey.Get(&entry{address: a, timestamp: ts})
+	if !ok {
+		return nil, false
+	}
+	return e.value, true
+}
+
+// Latest returns the newest version with a timestamp of at most max; the memory is the table's.
+func (t *Table) Latest(a kv.Address, max kv.Timestamp) (v kv.Version, ok bool) {
+	if t.n.Load() == 0 {
+		return v, false
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	t.byKey.Ascend(&entry{address: a, timestamp: max}, func(e *entry) bool {
+		if compareColumns(&e.address, &a) == 0 {
+			v, ok = kv.Version{Timestamp: e.timestamp, Value: e.value}, true
+		}
+		return false
+	})
+	return v, ok
+}
+
+// Len counts entries, guards included.
+func (t *Table) Len() int { return int(t.n.Load()) }
+
+// ByTimestamp implements kv.MemTable. f may call back: it runs outside of the lock, on the entries that were there at the call.
+func (t *Table) ByTimestamp(ts kv.Timestamp, f func(a kv.Address, value []byte) bool) {
+	if t.n.Load() == 0 {
+		return
+	}
+	var found []*entry
+	t.mu.RLock()
+	t.byTS.Ascend(&entry{timestamp: ts}, func(e *entry) bool {
+		if e.timestamp != ts {
+			return false
+		}
+		found = append(found, e)
+		return true
+	})
+	t.mu.RUnlock()
+	for _, e := range found {
+		if !f(e.address, e.value) {
+			return
+		}
+	}
+}
+
+// Ascend implements kv.MemTable.
+func (t *Table) Ascend(run uint32, span kv.Span, f func(a kv.Address, v kv.Version) bool) {
+	if t.n.Load() == 0 {
+		return
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	from := &entry{address: kv.Address{Run: run, Column: kv.Column{Row: span.Start}}, timestamp: kv.MaxTimestamp}
+	t.byKey.Ascend(from, func(e *entry) bool {
+		if e.address.Run != run || len(span.End) > 0 && bytes.Compare(e.address.Row, span.End) >= 0 {
+			return false
+		}
+		return f(e.address, kv.Version{Timestamp: e.timestamp, Value: e.value})
+	})
+}
+
+// Min implements kv.MemTable.
+func (t *Table) Min() (kv.Timestamp, bool) {
+	if t.n.Load() == 0 {
+		return 0, false
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e, ok := t.byTS.Min()
+	if !ok {
+		return 0, false
+	}
+	return e.timestamp, true
+}
+
+// OnSet implements kv.MemTable.
+func (t *Table) OnSet(f func(a kv.Address, v kv.Version)) { t.hooks = append(t.hooks, f) }
+
+// Announce calls the hooks for an item that has become durable. The caller serializes the calls.
+func (t *Table) Announce(i Item) {
+	if len(t.hooks) == 0 {
+		return
+	}
+	i.Address.Group = t.group
+	for _, f := range t.hooks {
+		f(i.Address, kv.Version{Timestamp: i.Timestamp, Value: i.Value})
+	}
+}
+
+// Hooked reports whether anybody listens to Announce.
+func (t *Table) Hooked() bool { return len(t.hooks) > 0 }
+
+// Runs implements kv.MemTable.
+func (t *Table) Runs() map[uint32]int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	m := make(map[uint32]int, len(t.runs))
+	for r, n := range t.runs {
+		m[r] = n
+	}
+	return m
+}
+
+// Persistent returns the entries within the span that are not guards, of all runs: what a tablet that moves takes along.
+func (t *Table) Persistent(span kv.Span) []Item {
+	var items []Item
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	t.byKey.Scan(func(e *entry) bool {
+		if e.guard {
+			if e = e.under; e == nil {
+				return true
+			}
+		}
+		if span.Contains(e.address.Row) {
+			items = append(items, Item{Address: e.address, Timestamp: e.timestamp, Value: e.value})
+		}
+		return true
+	})
+	return items
+}

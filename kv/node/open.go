@@ -1,0 +1,201 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"moka/kv"
+	"moka/kv/bigtable"
+	"moka/kv/engine"
+	"moka/kv/keys"
+	"moka/kv/shard"
+	"moka/kv/wire"
+)
+
+// MetaShard is the shard that holds METADATA; it is never moved.
+const MetaShard kv.ShardID = 1
+
+// The node's record, under a node-local key:
+//
+//	+-----------+---------------+-----------------+----------------------------+
+//	| version 1 | node uvarint  | shards uvarint  | next tablet number uvarint |
+//	+-----------+---------------+-----------------+----------------------------+
+//
+// The tablet number is a high-water mark: all below it may have been given out.
+type record struct {
+	node       kv.NodeID
+	shards     int
+	nextTablet uint64
+}
+
+const recordVersion = 1
+
+// tabletReserve is how many tablet numbers are made durable at a time.
+const tabletReserve = 1024
+
+func (r record) encode() []byte {
+	b := []byte{recordVersion}
+	b = wire.AppendUvarint(b, uint64(r.node))
+	b = wire.AppendUvarint(b, uint64(r.shards))
+	return wire.AppendUvarint(b, r.nextTablet)
+}
+
+func decodeRecord(b []byte) (record, error) {
+	d := wire.NewDecoder(b, recordVersion)
+	r := record{node: kv.NodeID(d.Uvarint()), shards: int(d.Bounded(maxShards)), nextTablet: d.Uvarint()}
+	return r, wire.Wrap("node record", d.Finish())
+}
+
+// maxShards bounds --shards: each has in-memory groups and coprocessor states of its own, and a node wants 8 to 16.
+const maxShards = 1024
+
+func recordKey() []byte { return keys.AppendNode(nil, keys.NodeRecord, nil) }
+
+// Open opens the node's directory, or creates it, and starts its shards.
+// Errors: kv.ErrForeignData, kv.ErrInUse, kv.ErrCorrupt, kv.ErrDisk; each says what to do.
+func Open(o Options) (*Node, error) {
+	if o.Shards < 0 || o.Shards > maxShards {
+		return nil, kv.Errorf(kv.CodeInvalidArgument, "node.Open", "%d shards: give a number from 1 to %d", o.Shards, maxShards)
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	n := &Node{o: o, logger: o.Logger}
+	n.store = bigtable.New()
+	var err error
+	if n.registry, err = shard.NewRegistry(append([]kv.Coprocessor{n.store}, o.Coprocessors...)); err != nil {
+		return nil, err
+	}
+	n.engine, err = engine.Open(o.Dir, engine.Options{FS: o.FS, CacheBytes: o.CacheBytes, MemTableBytes: o.MemTableBytes, Logger: o.Logger, Fatal: o.Fatal})
+	if err != nil {
+		return nil, err
+	}
+	if err := n.start(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+func (n *Node) start() error {
+	if err := n.loadRecord(); err != nil {
+		return err
+	}
+	for id := kv.ShardID(1); int(id) <= n.record.shards; id++ {
+		s, err := shard.Open(shard.Options{
+			ID: id, Node: n.record.node, Engine: n.engine, Registry: n.registry, Describe: n.describe, Logger: n.logger,
+		})
+		if err != nil {
+			return err
+		}
+		n.shards = append(n.shards, s)
+	}
+	return n.repairMeta(context.Background())
+}
+
+// loadRecord reads the node's record; the first start makes it, and the first tablets with it, in one batch.
+func (n *Node) loadRecord() error {
+	b, ok, err := n.engine.Get(recordKey())
+	if err != nil {
+		return err
+	}
+	batch := n.engine.NewBatch()
+	defer batch.Close()
+	if ok {
+		if n.record, err = decodeRecord(b); err != nil {
+			return err
+		}
+	} else {
+		n.record = record{node: 1, shards: 1, nextTablet: 1}
+		for _, t := range n.firstTablets() {
+			if err := shard.PutTablet(batch, t); err != nil {
+				return err
+			}
+		}
+	}
+	n.nextTablet.Store(n.record.nextTablet)
+	n.record.nextTablet += tabletReserve
+	n.record.shards = max(n.record.shards, n.o.Shards)
+	if err := batch.Set(recordKey(), n.record.encode(), nil); err != nil {
+		return err
+	}
+	n.engine.Commit(batch)
+	return nil
+}
+
+// firstTablets cover the key space: METADATA, the transactions' key space, and raw tables, all on the first shard.
+func (n *Node) firstTablets() []kv.Tablet {
+	bounds := []kv.RowKey{nil, kv.MakeRowKey(kv.TableTxn, nil), kv.MakeRowKey(kv.TableTxn+1, nil), nil}
+	var ts []kv.Tablet
+	for i := range len(bounds) - 1 {
+		ts = append(ts, kv.Tablet{
+			ID: n.tabletID(n.record.nextTablet), Generation: 1, Span: kv.Span{Start: bounds[i], End: bounds[i+1]},
+			Shard: MetaShard, Node: n.record.node,
+		})
+		n.record.nextTablet++
+	}
+	return ts
+}
+
+// tabletID makes a tablet's id unique in the cluster: the node that made it, then its number there.
+func (n *Node) tabletID(number uint64) kv.TabletID {
+	return kv.TabletID(uint64(n.record.node)<<32 | number)
+}
+
+// repairMeta makes METADATA say what the shards' tablet tables say. A crash between the two leaves it behind.
+func (n *Node) repairMeta(ctx context.Context) error {
+	meta := n.shard(MetaShard)
+	have, err := bigtable.AllTablets(meta.Reader())
+	if err != nil {
+		return err
+	}
+	byEnd := map[string]kv.Tablet{}
+	for _, t := range have {
+		byEnd[string(t.Span.End)] = t
+	}
+	var req bigtable.UpdateMetaRequest
+	for _, t := range n.Tablets() {
+		end := string(t.Span.End)
+		if old, ok := byEnd[end]; !ok || !sameTablet(old, t) {
+			// A row of a greater generation would win over this one: it goes first.
+			if ok && old.Generation > t.Generation {
+				req.Gone = append(req.Gone, t.Span.End)
+			}
+			req.Now = append(req.Now, t)
+		}
+		delete(byEnd, end)
+	}
+	for _, t := range byEnd {
+		if t.Node == n.record.node || t.Node == 0 {
+			req.Gone = append(req.Gone, t.Span.End)
+		}
+	}
+	if len(req.Gone)+len(req.Now) == 0 {
+		return nil
+	}
+	slices.SortFunc(req.Gone, func(a, b kv.RowKey) int { return cmp.Compare(string(a), string(b)) })
+	n.logger.Info("METADATA repaired", "written", len(req.Now), "removed", len(req.Gone))
+	return n.updateMeta(ctx, req.Gone, req.Now)
+}
+
+func sameTablet(a, b kv.Tablet) bool {
+	return a.ID == b.ID && a.Generation == b.Generation && a.Shard == b.Shard && a.Node == b.Node &&
+		string(a.Span.Start) == string(b.Span.Start) && string(a.Span.End) == string(b.Span.End)
+}
+
+// updateMeta writes METADATA through the shard that holds it, like any other write.
+func (n *Node) updateMeta(ctx context.Context, gone []kv.RowKey, now []kv.Tablet) error {
+	if len(gone) > 0 {
+		if _, err := n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Gone: gone}); err != nil {
+			return err
+		}
+	}
+	_, err := n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Now: now})
+	return err
+}
+
+// tabletNumbers gives out tablet numbers below the durable mark.
+type tabletNumbers struct{ atomic.Uint64 }

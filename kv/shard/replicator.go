@@ -1,0 +1,58 @@
+package shard
+
+import (
+	"context"
+
+	"moka/kv/engine"
+)
+
+// Replicator makes what a shard's leader has evaluated durable, and applies it in order. It is the seam between a shard
+// that lives on one node and one whose log is replicated: the effect travels (a ready batch), never the command.
+//
+// The generations of the tablets that a proposal touches are checked below the log, where every replica comes to the same
+// answer. With the local replicator that is the same moment as the check above it: the shard holds its structure lock from there
+// until the proposal is durable, so nothing can come between.
+type Replicator interface {
+	// Propose returns when the proposal is applied and, unless it asks for less, durable. An error means that nothing
+	// happened, or is kv.ErrOutcomeUnknown.
+	Propose(ctx context.Context, p *Proposal) error
+	// Barrier returns when everything proposed before is applied and durable.
+	Barrier(ctx context.Context) error
+	// Lease reports whether this replica was the shard's only leader at some moment within the call. A read is valid if
+	// that holds after the data was read.
+	Lease(ctx context.Context) error
+}
+
+// Proposal is one atomic change of a shard.
+type Proposal struct {
+	Batch  engine.Batch
+	NoSync bool
+	// Applying is called just before the batch becomes visible, Durable when it is applied and durable (with NoSync:
+	// applied); both in the proposal's turn. Nil is nothing to do.
+	Applying func()
+	Durable  func()
+}
+
+// local is the replicator of a shard with one replica: the batch is one record of the node's log, and all proposals that
+// wait at a time share an fsync (measured: 155,000 a second with 64 writers on one Pebble, 17,000 over 64 of them).
+type local struct{ e *engine.Engine }
+
+func (l local) Propose(_ context.Context, p *Proposal) error {
+	if p.Applying != nil {
+		p.Applying()
+	}
+	if !p.Batch.Empty() {
+		l.e.Apply(p.Batch, !p.NoSync)
+		if !p.NoSync {
+			l.e.SyncWait(p.Batch)
+		}
+	}
+	if p.Durable != nil {
+		p.Durable()
+	}
+	return nil
+}
+
+func (l local) Barrier(context.Context) error { l.e.Barrier(); return nil }
+
+func (l local) Lease(context.Context) error { return nil }

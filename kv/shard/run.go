@@ -1,0 +1,148 @@
+package shard
+
+import (
+	"context"
+
+	"moka/kv"
+)
+
+// Run runs a command. See kv.Command for what the two kinds mean, and node.Handle for refs.
+func (s *Shard) Run(ctx context.Context, c *Registered, refs []kv.TabletRef, req kv.Message) (kv.Message, error) {
+	if err := s.enter(); err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	if err := s.e.Failed(); err != nil {
+		return nil, err
+	}
+	e := s.evals.Get().(*eval)
+	e.s, e.ctx, e.state, e.write = s, ctx, s.states[c.coprocessor], c.Write
+	defer func() {
+		e.reset()
+		s.evals.Put(e)
+	}()
+	if c.Write {
+		return s.runWrite(e, c, refs, req)
+	}
+	return s.runRead(e, c, refs, req)
+}
+
+// runRead evaluates without latches. A tablet may leave while the command reads; what it then read is incomplete, so the
+// tablets are checked again behind the reading. The table is replaced before the data goes.
+func (s *Shard) runRead(e *eval, c *Registered, refs []kv.TabletRef, req kv.Message) (kv.Message, error) {
+	s.metrics.reads.Add(1)
+	before, err := s.admitRead(e.ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	ctx := e.ctx
+	resp, err := s.evaluate(c, e, req)
+	if len(refs) > 0 && s.tablets.Load() != before {
+		if _, merr := s.admitRead(ctx, refs); merr != nil {
+			return nil, merr
+		}
+	}
+	if err == nil {
+		err = s.repl.Lease(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+func (s *Shard) admitRead(ctx context.Context, refs []kv.TabletRef) (*tablets, error) {
+	for {
+		tt := s.tablets.Load()
+		switch a, fate := tt.admit(refs, nil); a {
+		case admitted:
+			return tt, nil
+		case moved:
+			s.metrics.moved.Add(1)
+			return nil, s.movedError(refs, nil)
+		default:
+			if err := await(ctx, fate); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// runWrite evaluates under latches and makes the batch durable. What others see, in order:
+//
+//	guards               from the moment of the call until the end
+//	in-memory sets       just before the batch is applied: a lock is there before what it protects
+//	the batch            Pebble shows it when it is applied, before it is synced
+//	in-memory deletes    when the batch is durable: no lock goes while what it protects could still be lost
+//	OnSet, OnDurable     then, with the latches still held
+//	the rows' latches    last
+func (s *Shard) runWrite(e *eval, c *Registered, refs []kv.TabletRef, req kv.Message) (kv.Message, error) {
+	s.metrics.writes.Add(1)
+	e.rows = c.Rows(req, e.rows[:0])
+	if err := s.admitWrite(e, refs); err != nil {
+		return nil, err
+	}
+	defer func() {
+		s.structure.RUnlock()
+		e.dropGuards()
+		s.latches.Release(&e.latches)
+	}()
+	resp, err := s.evaluate(c, e, req)
+	if err != nil {
+		return nil, err
+	}
+	if e.ctx.Err() != nil {
+		return nil, cancelled(e.ctx)
+	}
+	if err := s.propose(e); err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// admitWrite latches the rows and takes the structure lock in shared mode; both are held when it returns nil.
+func (s *Shard) admitWrite(e *eval, refs []kv.TabletRef) error {
+	for {
+		if err := s.latches.Acquire(e.ctx, &e.latches, e.rows); err != nil {
+			return cancelled(e.ctx)
+		}
+		s.structure.RLock()
+		tt := s.tablets.Load()
+		a, fate := tt.admit(refs, e.rows)
+		if a == admitted {
+			e.tt = tt
+			return nil
+		}
+		s.structure.RUnlock()
+		s.latches.Release(&e.latches)
+		if a == moved {
+			s.metrics.moved.Add(1)
+			return s.movedError(refs, e.rows)
+		}
+		if err := await(e.ctx, fate); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Shard) propose(e *eval) error {
+	if e.open {
+		s.metrics.proposals.Add(1)
+		s.metrics.bytes.Add(uint64(e.batch.Len()))
+		e.shadow()
+	}
+	if len(e.ops) > 0 {
+		e.showSets()
+	}
+	if e.open {
+		if err := s.repl.Propose(e.ctx, &Proposal{Batch: e.batch, NoSync: e.noSync}); err != nil {
+			return err
+		}
+	}
+	if len(e.ops) > 0 {
+		e.hideDeletes()
+	}
+	e.dropGuards()
+	e.announce()
+	return nil
+}
