@@ -1,0 +1,258 @@
+package catalog
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"moka/kv"
+	"moka/txn"
+)
+
+// Options of a Catalog. The zero value of each field means its default.
+type Options struct {
+	// MinLease and MaxLease bound how many numbers of a sequence a process reserves at once: the first reservation takes
+	// MinLease, each later one twice as many up to MaxLease. What is reserved and not used is lost in a crash. Defaults 8 and 8192.
+	MinLease, MaxLease uint64
+	// Snapshots is how many schema versions are kept in memory. Default 8.
+	Snapshots int
+	// Retries bounds how often the catalog's own small transactions are repeated after a conflict. Default 32.
+	Retries int
+	// Logger gets what an operator should see. Default: discard.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.MinLease == 0 {
+		o.MinLease = 8
+	}
+	if o.MaxLease == 0 {
+		o.MaxLease = 8192
+	}
+	o.MaxLease = max(o.MaxLease, o.MinLease)
+	if o.Snapshots <= 0 {
+		o.Snapshots = 8
+	}
+	if o.Retries <= 0 {
+		o.Retries = 32
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Catalog reads and changes descriptors. It is safe for concurrent use; a transaction handed to it is used by one goroutine
+// at a time, as always.
+type Catalog struct {
+	client *txn.Client
+	o      Options
+
+	latest  atomic.Pointer[Snapshot]
+	loading chan struct{} // holds a token; who has it may load
+
+	mu     sync.Mutex
+	recent []*Snapshot // the newest use last
+
+	leases leases
+}
+
+// Open returns the catalog in the client's store and makes an empty one if there is none.
+func Open(ctx context.Context, client *txn.Client, o Options) (*Catalog, error) {
+	c := &Catalog{client: client, o: o.withDefaults(), loading: make(chan struct{}, 1)}
+	c.loading <- struct{}{}
+	c.leases.held = make(map[uint64]*lease)
+	err := c.retry(ctx, func(t *txn.Txn) error {
+		value, ok, err := t.Get(ctx, versionCell())
+		if err != nil {
+			return err
+		}
+		if ok {
+			_, err := decodeMark(value)
+			return err
+		}
+		t.Put(versionCell(), newMark(1).encode(), txn.WriteOptions{})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("catalog: open: %w", err)
+	}
+	return c, nil
+}
+
+// Close gives back the numbers that were reserved and not used, as far as nobody reserved later ones, so that a clean restart leaves no
+// gaps. Skipping it costs gaps, nothing else.
+func (c *Catalog) Close(ctx context.Context) error { return c.returnLeases(ctx) }
+
+// VersionCell is the cell whose value Snapshot.IsCurrent judges. Every change of the catalog writes it, so a transaction that
+// Requires nothing of the schema but must not commit beside any DDL can read and lock it.
+func (c *Catalog) VersionCell() kv.Column { return versionCell() }
+
+// Latest returns the snapshot that was used last, nil before the first: a good guess, to be checked with IsCurrent.
+func (c *Catalog) Latest() *Snapshot { return c.latest.Load() }
+
+// Fence makes the commit of t depend on the table's descriptor being the one that t worked with: DDL that changes the table
+// moves the fence, and one of the two transactions fails. Concurrent writers do not disturb each other. A commit that meets a moved fence
+// fails with txn.ErrConflict or, naming a column for which IsFence is true, txn.ErrMustExist: the statement has to be run again on a new
+// Snapshot.
+func (c *Catalog) Fence(t *txn.Txn, table *Table) { t.Require(fenceCell(table.ID, table.Version)) }
+
+// IsFence reports whether the column is a fence.
+func (c *Catalog) IsFence(col kv.Column) bool {
+	row := col.Row.Row()
+	return col.Row.Table() == kv.TableTxn && len(row) == 14 && row[0] == prefixCatalog && row[1] == kindFence
+}
+
+// Snapshot returns the catalog as t sees it: at t's snapshot, with t's own changes. It reads one cell; everything else comes
+// from memory if any transaction of this process has seen that version. Keep the result with the transaction and take a new
+// one after a change.
+func (c *Catalog) Snapshot(ctx context.Context, t *txn.Txn) (*Snapshot, error) {
+	value, ok, err := t.Get(ctx, versionCell())
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return emptySnapshot, nil // a snapshot in the past, before the catalog was made
+	}
+	if s := c.latest.Load(); s != nil && s.IsCurrent(value) {
+		return s, nil
+	}
+	return c.find(ctx, t, value)
+}
+
+// find returns the snapshot of that mark from the cache, or loads it. One transaction loads at a time: after a DDL all sessions want the same
+// version.
+func (c *Catalog) find(ctx context.Context, t *txn.Txn, value []byte) (*Snapshot, error) {
+	if s := c.cached(value); s != nil {
+		return s, nil
+	}
+	select {
+	case <-c.loading:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { c.loading <- struct{}{} }()
+	if s := c.cached(value); s != nil {
+		return s, nil
+	}
+	m, err := decodeMark(value)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.load(ctx, t, m, value)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.recent = append(c.recent, s)
+	if over := len(c.recent) - c.o.Snapshots; over > 0 {
+		c.recent = slices.Delete(c.recent, 0, over)
+	}
+	c.mu.Unlock()
+	c.latest.Store(s)
+	return s, nil
+}
+
+func (c *Catalog) cached(value []byte) *Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, s := range c.recent {
+		if s.IsCurrent(value) {
+			c.recent = append(slices.Delete(c.recent, i, i+1), s)
+			c.latest.Store(s)
+			return s
+		}
+	}
+	return nil
+}
+
+// base returns the newest cached snapshot that is older than the version, nil if there is none.
+func (c *Catalog) base(version uint64) *Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var best *Snapshot
+	for _, s := range c.recent {
+		if s.Version < version && (best == nil || s.Version > best.Version) {
+			best = s
+		}
+	}
+	return best
+}
+
+func newMark(version uint64) mark {
+	m := mark{version: version}
+	rand.Read(m.random[:]) // never fails (crypto/rand, Go 1.24)
+	return m
+}
+
+// retry runs f in a transaction of its own until it commits, a bounded number of times. An unknown outcome is repeated too: f must not mind.
+func (c *Catalog) retry(ctx context.Context, f func(t *txn.Txn) error) error {
+	var err error
+	for i := range c.o.Retries {
+		if i > 0 {
+			// up to 1, 2, 4 … 64 ms: enough to let the others through
+			wait := time.Duration(1+mathrand.IntN(1<<min(i-1, 6))) * time.Millisecond
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				return ctx.Err()
+			}
+		}
+		t := c.client.Begin(txn.TxnOptions{})
+		if err = f(t); err != nil {
+			t.Rollback()
+		} else {
+			_, err = t.Commit(ctx)
+		}
+		if !errors.Is(err, txn.ErrConflict) && !errors.Is(err, txn.ErrOutcomeUnknown) {
+			return err
+		}
+	}
+	return err
+}
+
+// bump writes the next schema version and its entry in the change log.
+func (c *Catalog) bump(ctx context.Context, t *txn.Txn, rows ...[]byte) error {
+	value, ok, err := t.Get(ctx, versionCell())
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &CorruptError{Key: versionCell().Row, Err: errors.New("there is no version")}
+	}
+	m, err := decodeMark(value)
+	if err != nil {
+		return err
+	}
+	next := newMark(m.version + 1)
+	t.Put(versionCell(), next.encode(), txn.WriteOptions{})
+	t.Put(logCell(next.version), change{before: m.random, after: next.random, rows: rows}.encode(), txn.WriteOptions{})
+	if next.version > logLength {
+		t.Delete(logCell(next.version-logLength), txn.WriteOptions{})
+	}
+	return nil
+}
+
+// logLength is how many entries the change log keeps. A process whose newest snapshot is older loads everything.
+const logLength = 256
+
+// put writes a descriptor.
+func put(t *txn.Txn, row []byte, v any) error {
+	value, err := encodeDescriptor(v)
+	if err != nil {
+		return err
+	}
+	t.Put(descriptorCell(row), value, txn.WriteOptions{})
+	return nil
+}
+
+func remove(t *txn.Txn, row []byte) { t.Delete(descriptorCell(row), txn.WriteOptions{}) }

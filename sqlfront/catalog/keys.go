@@ -1,0 +1,184 @@
+package catalog
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"moka/kv"
+)
+
+// The catalog's cells all lie in kv.TableTxn, family 0, without a qualifier.
+//
+//	row (after the table id)                                 value
+//	┌────┬────┐                                              ┌────┬─────────────────┬──────────┐
+//	│ 01 │ 01 │  schema version                              │ 01 │ uvarint version │ 8 random │  the mark
+//	├────┼────┼──────────────┐                               ├────┼──────────┬──────┴───┬──────┴─────────────────────┐
+//	│ 01 │ 02 │ version, 8 B │  change log                   │ 01 │ 8 before │ 8 random │ changed keys: uvarint n, n B… │
+//	├────┼────┼───────────┬──┴───────────┐                   ├────┼──────────┴──────────┴────────────────────────────┘
+//	│ 01 │ 03 │ table 4 B │ version, 8 B │  fence            │ 01 │
+//	├────┼────┼───────────┼──────────────┘                   ├────┼──────┐
+//	│ 01 │ 10 │ db 4 B    │  database                        │ 01 │ JSON │  all descriptors
+//	│ 01 │ 11 │ db 4 B    │ table 4 B                        └────┴──────┘
+//	│ 01 │ 12 │ db 4 B    │ name      view
+//	│ 01 │ 13 │ db 4 B    │ name      trigger
+//	│ 01 │ 14 │ db 4 B    │ name      procedure
+//	│ 01 │ 15 │ db 4 B    │ name      event
+//	│ 01 │ 16 │ db 4 B    │ id 4 B    observer
+//	├────┼────┼───────────┴────────                          ┌────┬───────────┐
+//	│ 01 │ 17 │ name      blob                               │ 01 │ the bytes │
+//	├────┼────┼───────────┬────────────┐                     ├────┼───────────┘
+//	│ 01 │ 20 │ table 4 B │ index 4 B  │ grave               │ 01 │
+//	└────┴────┴───────────┴────────────┘                     ├────┼──────────────┐
+//	│ 02 │ sequence, 8 B │                                   │ 01 │ uvarint next │
+//	└────┴───────────────┘                                   └────┴──────────────┘
+//	Integers in rows are big endian; names are folded to lower case.
+const (
+	prefixCatalog  = 0x01
+	prefixSequence = 0x02
+
+	kindVersion   = 0x01
+	kindLog       = 0x02
+	kindFence     = 0x03
+	kindDatabase  = 0x10
+	kindTable     = 0x11
+	kindView      = 0x12
+	kindTrigger   = 0x13
+	kindProcedure = 0x14
+	kindEvent     = 0x15
+	kindObserver  = 0x16
+	kindBlob      = 0x17
+	kindEnd       = 0x18 // the first that is not a descriptor
+	kindGrave     = 0x20
+
+	formatVersion = 1
+	markSize      = 8
+)
+
+func column(row ...byte) kv.Column { return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, row)} }
+
+func versionCell() kv.Column { return column(prefixCatalog, kindVersion) }
+
+func logCell(version uint64) kv.Column {
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint64([]byte{prefixCatalog, kindLog}, version))}
+}
+
+func fenceCell(table uint32, version uint64) kv.Column {
+	row := binary.BigEndian.AppendUint32([]byte{prefixCatalog, kindFence}, table)
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint64(row, version))}
+}
+
+func sequenceCell(id uint64) kv.Column {
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint64([]byte{prefixSequence}, id))}
+}
+
+func graveCell(g Grave) kv.Column {
+	row := binary.BigEndian.AppendUint32([]byte{prefixCatalog, kindGrave}, g.Table)
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint32(row, g.Index))}
+}
+
+// descriptorRow is the part of a descriptor's row behind the catalog's prefix: what the change log lists.
+func idRow(kind byte, db uint32, id uint32) []byte {
+	row := binary.BigEndian.AppendUint32([]byte{kind}, db)
+	if kind != kindDatabase {
+		row = binary.BigEndian.AppendUint32(row, id)
+	}
+	return row
+}
+
+func nameRow(kind byte, db uint32, name string) []byte {
+	row := []byte{kind}
+	if kind != kindBlob {
+		return append(binary.BigEndian.AppendUint32(row, db), fold(name)...)
+	}
+	return append(row, name...)
+}
+
+func descriptorCell(row []byte) kv.Column {
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, append([]byte{prefixCatalog}, row...))}
+}
+
+// descriptorRow is the inverse of descriptorCell.
+func descriptorRow(c kv.Column) ([]byte, error) {
+	row := c.Row.Row()
+	if len(row) < 2 || row[0] != prefixCatalog {
+		return nil, &CorruptError{Key: c.Row, Err: fmt.Errorf("not a descriptor's row")}
+	}
+	return row[1:], nil
+}
+
+func encodeDescriptor(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("catalog: encode descriptor: %w", err)
+	}
+	return append([]byte{formatVersion}, b...), nil
+}
+
+func decodeDescriptor(key, value []byte, v any) error {
+	if len(value) == 0 || value[0] != formatVersion {
+		return &CorruptError{Key: key, Err: fmt.Errorf("unknown format version")}
+	}
+	if err := json.Unmarshal(value[1:], v); err != nil {
+		return &CorruptError{Key: key, Err: err}
+	}
+	return nil
+}
+
+// mark is the content of the version cell. The random half tells apart two changes that were both numbered n because the
+// first of them was rolled back; without it a cached snapshot of the lost one would be taken for the other.
+type mark struct {
+	version uint64
+	random  [markSize]byte
+}
+
+func (m mark) encode() []byte {
+	return append(binary.AppendUvarint([]byte{formatVersion}, m.version), m.random[:]...)
+}
+
+func decodeMark(b []byte) (m mark, err error) {
+	bad := &CorruptError{Key: versionCell().Row, Err: fmt.Errorf("value %x", b)}
+	if len(b) < 1 || b[0] != formatVersion {
+		return m, bad
+	}
+	v, n := binary.Uvarint(b[1:])
+	if n <= 0 || len(b) != 1+n+markSize {
+		return m, bad
+	}
+	m.version = v
+	copy(m.random[:], b[1+n:])
+	return m, nil
+}
+
+// change is an entry of the change log: the descriptors that one schema version replaced.
+type change struct {
+	before, after [markSize]byte
+	rows          [][]byte
+}
+
+func (c change) encode() []byte {
+	b := append([]byte{formatVersion}, c.before[:]...)
+	b = append(b, c.after[:]...)
+	for _, r := range c.rows {
+		b = append(binary.AppendUvarint(b, uint64(len(r))), r...)
+	}
+	return b
+}
+
+func decodeChange(key, b []byte) (c change, err error) {
+	bad := &CorruptError{Key: key, Err: fmt.Errorf("change log entry %x", b)}
+	if len(b) < 1+2*markSize || b[0] != formatVersion {
+		return c, bad
+	}
+	copy(c.before[:], b[1:])
+	copy(c.after[:], b[1+markSize:])
+	for b = b[1+2*markSize:]; len(b) > 0; {
+		size, n := binary.Uvarint(b)
+		if n <= 0 || size == 0 || size > uint64(len(b)-n) {
+			return c, bad
+		}
+		c.rows = append(c.rows, b[n:n+int(size)])
+		b = b[n+int(size):]
+	}
+	return c, nil
+}

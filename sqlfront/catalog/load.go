@@ -1,0 +1,297 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"moka/kv"
+	"moka/txn"
+)
+
+var emptySnapshot = newBuilder(nil).finish(0, nil)
+
+// load builds the snapshot of a version: from a cached one and the change log if that reaches back far enough, else from a scan of all
+// descriptors.
+func (c *Catalog) load(ctx context.Context, t *txn.Txn, m mark, value []byte) (*Snapshot, error) {
+	if base := c.base(m.version); base != nil {
+		s, err := c.advance(ctx, t, base, m, value)
+		if s != nil || err != nil {
+			return s, err
+		}
+	}
+	b := newBuilder(nil)
+	span := kv.Span{Start: column(prefixCatalog, kindDatabase).Row, End: column(prefixCatalog, kindEnd).Row}
+	scan := t.Scan(ctx, txn.ScanOptions{Span: span, Batch: 1024})
+	defer scan.Close()
+	for scan.Next() {
+		row, err := descriptorRow(scan.Column())
+		if err != nil {
+			return nil, err
+		}
+		if err := b.set(row, scan.Value()); err != nil {
+			return nil, err
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return nil, err
+	}
+	return b.finish(m.version, value), nil
+}
+
+// maxAdvance bounds the change log entries that are followed; beyond it a scan is about as cheap.
+const maxAdvance = 64
+
+// advance derives a snapshot from an older one. It returns nil, nil if the log does not lead from one to the other: an entry was
+// trimmed, or base was of a transaction that rolled back.
+func (c *Catalog) advance(ctx context.Context, t *txn.Txn, base *Snapshot, m mark, value []byte) (*Snapshot, error) {
+	from, err := decodeMark(base.mark)
+	if err != nil || m.version-from.version > maxAdvance {
+		return nil, nil
+	}
+	var cells []kv.Column
+	for v := from.version + 1; v <= m.version; v++ {
+		cells = append(cells, logCell(v))
+	}
+	entries, err := t.BatchGet(ctx, cells)
+	if err != nil {
+		return nil, err
+	}
+	at := from.random
+	changed := make(map[string]struct{})
+	for i, e := range entries {
+		if !e.OK {
+			return nil, nil
+		}
+		ch, err := decodeChange(cells[i].Row, e.Data)
+		if err != nil {
+			return nil, err
+		}
+		if ch.before != at {
+			return nil, nil
+		}
+		at = ch.after
+		for _, r := range ch.rows {
+			changed[string(r)] = struct{}{}
+		}
+	}
+	if at != m.random {
+		return nil, nil
+	}
+	rows := slices.Sorted(maps.Keys(changed))
+	cells = cells[:0]
+	for _, r := range rows {
+		cells = append(cells, descriptorCell([]byte(r)))
+	}
+	values, err := t.BatchGet(ctx, cells)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(base)
+	for i, r := range rows {
+		if values[i].OK {
+			err = b.set([]byte(r), values[i].Data)
+		} else {
+			err = b.unset([]byte(r))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b.finish(m.version, value), nil
+}
+
+// builder makes a snapshot. It copies what it changes and shares the rest with its base.
+type builder struct {
+	s     *Snapshot
+	fresh map[uint32]bool // databases that are copies already
+}
+
+func newBuilder(base *Snapshot) *builder {
+	b := &builder{s: &Snapshot{}, fresh: make(map[uint32]bool)}
+	if base == nil {
+		b.s.databaseIDs = make(map[uint32]*Database)
+		b.s.blobs = make(map[string][]byte)
+		return b
+	}
+	b.s.databaseIDs = maps.Clone(base.databaseIDs)
+	b.s.blobs = maps.Clone(base.blobs)
+	return b
+}
+
+// database returns a copy of the database that may be changed. Contents may come before the database's own descriptor.
+func (b *builder) database(id uint32) *Database {
+	d := b.s.databaseIDs[id]
+	if d != nil && b.fresh[id] {
+		return d
+	}
+	c := &Database{ID: id}
+	if d != nil {
+		*c = *d
+	}
+	c.tables, c.views, c.triggers = cloned(c.tables), cloned(c.views), cloned(c.triggers)
+	c.procedures, c.events, c.observers = cloned(c.procedures), cloned(c.events), cloned(c.observers)
+	b.s.databaseIDs[id], b.fresh[id] = c, true
+	return c
+}
+
+func cloned[T any](m map[string]T) map[string]T {
+	if m == nil {
+		return make(map[string]T)
+	}
+	return maps.Clone(m)
+}
+
+// set takes in the descriptor stored at row, replacing an older one.
+func (b *builder) set(row, value []byte) error {
+	if row[0] == kindBlob {
+		if len(value) == 0 || value[0] != formatVersion {
+			return &CorruptError{Key: row, Err: fmt.Errorf("unknown format version")}
+		}
+		b.s.blobs[string(row[1:])] = slices.Clone(value[1:])
+		return nil
+	}
+	if len(row) < 5 {
+		return &CorruptError{Key: row, Err: fmt.Errorf("row is too short")}
+	}
+	d := b.database(binary.BigEndian.Uint32(row[1:]))
+	switch row[0] {
+	case kindDatabase:
+		var stored Database
+		if err := decodeDescriptor(row, value, &stored); err != nil {
+			return err
+		}
+		d.Name, d.Collation = stored.Name, stored.Collation
+		return nil
+	case kindTable:
+		return setByID(d.tables, row, value, func(t *Table) (uint32, string) { return t.ID, t.Name }, (*Table).seal)
+	case kindObserver:
+		return setByID(d.observers, row, value, func(o *Observer) (uint32, string) { return o.ID, o.Name }, nil)
+	case kindView:
+		return setByName(d.views, row, value)
+	case kindTrigger:
+		return setByName(d.triggers, row, value)
+	case kindProcedure:
+		return setByName(d.procedures, row, value)
+	case kindEvent:
+		return setByName(d.events, row, value)
+	}
+	return nil // a newer program's kind of descriptor; it bumps the version when we have to understand it
+}
+
+// unset takes out the descriptor stored at row.
+func (b *builder) unset(row []byte) error {
+	if row[0] == kindBlob {
+		delete(b.s.blobs, string(row[1:]))
+		return nil
+	}
+	if len(row) < 5 {
+		return &CorruptError{Key: row, Err: fmt.Errorf("row is too short")}
+	}
+	id := binary.BigEndian.Uint32(row[1:])
+	if row[0] == kindDatabase {
+		delete(b.s.databaseIDs, id)
+		return nil
+	}
+	if b.s.databaseIDs[id] == nil {
+		return nil // went with its database
+	}
+	d := b.database(id)
+	name := string(row[5:])
+	switch row[0] {
+	case kindTable:
+		dropByID(d.tables, row, func(t *Table) uint32 { return t.ID })
+	case kindObserver:
+		dropByID(d.observers, row, func(o *Observer) uint32 { return o.ID })
+	case kindView:
+		delete(d.views, name)
+	case kindTrigger:
+		delete(d.triggers, name)
+	case kindProcedure:
+		delete(d.procedures, name)
+	case kindEvent:
+		delete(d.events, name)
+	}
+	return nil
+}
+
+func setByID[T any](m map[string]*T, row, value []byte, key func(*T) (uint32, string), seal func(*T)) error {
+	v := new(T)
+	if err := decodeDescriptor(row, value, v); err != nil {
+		return err
+	}
+	id, name := key(v)
+	// the same id under another name is the thing before its renaming
+	dropByID(m, row, func(o *T) uint32 { old, _ := key(o); return old })
+	if len(row) != 9 || binary.BigEndian.Uint32(row[5:]) != id {
+		return &CorruptError{Key: row, Err: fmt.Errorf("descriptor of id %d", id)}
+	}
+	if seal != nil {
+		seal(v)
+	}
+	m[fold(name)] = v
+	return nil
+}
+
+func dropByID[T any](m map[string]*T, row []byte, id func(*T) uint32) {
+	if len(row) != 9 {
+		return
+	}
+	for name, v := range m {
+		if id(v) == binary.BigEndian.Uint32(row[5:]) {
+			delete(m, name)
+			return
+		}
+	}
+}
+
+func setByName[T any](m map[string]*T, row, value []byte) error {
+	v := new(T)
+	if err := decodeDescriptor(row, value, v); err != nil {
+		return err
+	}
+	m[string(row[5:])] = v
+	return nil
+}
+
+// finish fills in what is derived from the descriptors.
+func (b *builder) finish(version uint64, value []byte) *Snapshot {
+	s := b.s
+	s.Version, s.mark = version, bytes.Clone(value)
+	s.databases = make(map[string]*Database, len(s.databaseIDs))
+	s.tableIDs = make(map[uint32]*Table)
+	s.observers = make(map[uint32][]*Observer)
+	s.observerIDs = make(map[uint32]*Observer)
+	s.references = make(map[string][]Reference)
+	for id, d := range s.databaseIDs {
+		if d.Name == "" { // contents whose database is gone
+			delete(s.databaseIDs, id)
+			continue
+		}
+		s.databases[fold(d.Name)] = d
+		for _, t := range d.tables {
+			s.tableIDs[t.ID] = t
+			for _, fk := range t.ForeignKeys {
+				k := referenceKey(fk.ParentDatabase, fk.ParentTable)
+				s.references[k] = append(s.references[k], Reference{Database: d, Table: t, Key: fk})
+			}
+		}
+		for _, o := range d.observers {
+			s.observerIDs[o.ID] = o
+			s.observers[o.TableID] = append(s.observers[o.TableID], o)
+		}
+	}
+	for _, os := range s.observers {
+		slices.SortFunc(os, func(a, b *Observer) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	for _, rs := range s.references {
+		slices.SortFunc(rs, func(a, b Reference) int {
+			return cmp.Or(cmp.Compare(a.Table.ID, b.Table.ID), cmp.Compare(a.Key.Name, b.Key.Name))
+		})
+	}
+	return s
+}
