@@ -16,6 +16,7 @@ type delivery struct {
 	Observer ObserverID
 	Column   kv.Column
 	CommitTS kv.Timestamp // newest known change of the cell
+	OldestTS kv.Timestamp // oldest change that is not acknowledged
 	Attempts uint32       // failed runs so far
 }
 
@@ -166,6 +167,7 @@ func appendDeliveries(b []byte, ds []delivery) []byte {
 		w.u(uint64(d.Observer))
 		w.column(d.Column)
 		w.u(uint64(d.CommitTS))
+		w.u(uint64(d.OldestTS))
 		w.u(uint64(d.Attempts))
 	}
 	return w.b
@@ -173,7 +175,7 @@ func appendDeliveries(b []byte, ds []delivery) []byte {
 
 func (r *reader) deliveries() (ds []delivery) {
 	for n := r.count(); n > 0 && !r.bad; n-- {
-		ds = append(ds, delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), uint32(r.u())})
+		ds = append(ds, delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), kv.Timestamp(r.u()), uint32(r.u())})
 	}
 	return ds
 }
@@ -296,6 +298,7 @@ func (m *backlogResponse) AppendTo(b []byte) []byte {
 		w.u(uint64(i.Observer))
 		w.column(i.Column)
 		w.u(uint64(i.CommitTS))
+		w.u(uint64(i.OldestTS))
 		w.u(uint64(i.Attempts))
 		w.bytes([]byte(i.Error))
 	}
@@ -310,7 +313,7 @@ func (m *backlogResponse) Decode(b []byte) error {
 		m.Counts = append(m.Counts, backlogCount{ObserverID(r.u()), r.u(), r.u(), kv.Timestamp(r.u())})
 	}
 	for n := r.count(); n > 0 && !r.bad; n-- {
-		d := delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), uint32(r.u())}
+		d := delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), kv.Timestamp(r.u()), uint32(r.u())}
 		m.Items = append(m.Items, backlogItem{d, string(r.bytes())})
 	}
 	return r.done("backlog response")

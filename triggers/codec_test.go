@@ -13,7 +13,7 @@ func sampleColumn() kv.Column {
 }
 
 func sampleMessages() map[string]kv.Message {
-	d := delivery{Observer: 7, Column: sampleColumn(), CommitTS: 1000, Attempts: 2}
+	d := delivery{Observer: 7, Column: sampleColumn(), CommitTS: 1000, OldestTS: 900, Attempts: 2}
 	return map[string]kv.Message{
 		"fetch request":    &fetchRequest{Worker: "w1", Observers: []ObserverID{7, 300}, Credits: 16, WaitMillis: 5000, LeaseMillis: 10000, Done: []delivery{d}},
 		"fetch response":   &fetchResponse{Deliveries: []delivery{d, {Observer: 8, Column: kv.Column{Row: kv.RowKey("r")}}}},
@@ -28,7 +28,7 @@ func sampleMessages() map[string]kv.Message {
 
 // golden pins the wire and disk forms: a change of any of these lines breaks processes of the version before.
 var golden = map[string]string{
-	"fetch request":    "010277310207ac02108827904e01070900000002616c696365030362616ce80702",
+	"fetch request":    "010277310207ac02108827904e01070900000002616c696365030362616ce807840702",
 	"ack":              "0100000000000003e8",
 	"meta":             "0101028827076e6f2067756c70",
 	"sweep request":    "0107016180044d",
@@ -36,8 +36,8 @@ var golden = map[string]string{
 	"empty":            "01",
 	"ack column":       "000000070362616c",
 	"settle request":   "0102070900000002616c696365030362616c05030d6e6f2073756368207461626c6564",
-	"fetch response":   "0102070900000002616c696365030362616ce8070208017200000000",
-	"backlog response": "0101070501840701070900000002616c696365030362616ce8070204626f6f6d",
+	"fetch response":   "0102070900000002616c696365030362616ce8078407020801720000000000",
+	"backlog response": "0101070501840701070900000002616c696365030362616ce80784070204626f6f6d",
 	"sweep response":   "010103020162",
 }
 

@@ -22,8 +22,6 @@ const AckFamily kv.FamilyID = 0xFF
 type Observer struct {
 	ID   ObserverID
 	Name string
-	// Created is the commit timestamp of the observer's declaration: what a cell that it never acknowledged is compared to.
-	Created kv.Timestamp
 	// Run does the observer's work in t. Its reads see t's snapshot, its writes commit together with the acknowledgement,
 	// or not at all. It must not commit or roll back t. It may be called again for the same change until one run commits.
 	Run func(ctx context.Context, t *txn.Txn, e Event) error
@@ -60,8 +58,9 @@ type Event struct {
 	Column kv.Column
 	// CommitTS is the newest change that was known when the run began. The run's snapshot is at least that new.
 	CommitTS kv.Timestamp
-	// PreviousTS is the snapshot of the last run that was acknowledged, or the observer's declaration: the cell as it was
-	// then is OLD, as it is in the run's snapshot is NEW.
+	// PreviousTS is the snapshot to which the run compares: that of the last run that was acknowledged, or, if the observer
+	// has never acknowledged the cell, just before the first change that it was notified of. The cell as it was then is
+	// OLD, as it is in the run's snapshot is NEW.
 	PreviousTS kv.Timestamp
 	// Attempt counts failed runs for this notification so far.
 	Attempt int

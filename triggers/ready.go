@@ -223,15 +223,30 @@ func (r *ready) popLocked(o ObserverID, now time.Time, lease time.Duration) (del
 		it := heap.Pop(&q.byAge).(*item)
 		q.length--
 		// Whoever cleared the entry (another worker's commit, a dropped observer, a tablet that moved away) did not tell us.
-		v, ok, err := r.shard.Reader().Latest(kv.Address{Group: kv.GroupNotify, Run: o, Column: it.column}, kv.MaxTimestamp)
-		if err != nil || !ok {
+		newest, oldest, ok := r.changes(o, it.column)
+		if !ok {
 			delete(r.mu.items, it.key)
 			continue
 		}
 		it.state, it.until, it.newer = stateLeased, now.Add(lease), false
-		return delivery{Observer: o, Column: it.column, CommitTS: v.Timestamp, Attempts: it.attempts}, true
+		return delivery{Observer: o, Column: it.column, CommitTS: newest, OldestTS: oldest, Attempts: it.attempts}, true
 	}
 	return delivery{}, false
+}
+
+// changes reads the newest and the oldest notification of a cell from the in-memory group.
+func (r *ready) changes(o ObserverID, c kv.Column) (newest, oldest kv.Timestamp, ok bool) {
+	row := kv.Span{Start: c.Row, End: append(bytes.Clone(c.Row), 0)}
+	r.shard.InMemory(kv.GroupNotify).Ascend(o, row, func(a kv.Address, v kv.Version) bool {
+		if a.Family == c.Family && bytes.Equal(a.Qualifier, c.Qualifier) {
+			if !ok {
+				newest, ok = v.Timestamp, true
+			}
+			oldest = v.Timestamp
+		}
+		return true
+	})
+	return newest, oldest, ok
 }
 
 // done ends a worker's leases. What changed meanwhile is ready again.

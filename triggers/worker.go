@@ -267,7 +267,7 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (err error) {
 		return err
 	}
 	ackColumn := AckColumn(o.ID, d.Column)
-	previous := o.Created
+	previous := d.OldestTS - 1
 	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
 		return err
 	} else if ok {
