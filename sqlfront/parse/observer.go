@@ -1,0 +1,437 @@
+package parse
+
+import (
+	"context"
+	"strings"
+
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// Hooks deliver the statements that only Moka has. A hook turns a parsed statement into what the engine executes, as a
+// rule an ast.InjectedStatement. Each may be nil.
+type Hooks struct {
+	CreateObserver     func(context.Context, CreateObserver) (ast.Statement, error)
+	DropObserver       func(context.Context, DropObserver) (ast.Statement, error)
+	AlterObserver      func(context.Context, AlterObserver) (ast.Statement, error)
+	ShowObservers      func(context.Context, ShowObservers) (ast.Statement, error)
+	ShowCreateObserver func(context.Context, ShowCreateObserver) (ast.Statement, error)
+	Notify             func(context.Context, Notify) (ast.Statement, error)
+
+	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none. db is empty
+	// for the current database, names are in lower case. It should answer only when an index begins with the returned
+	// columns followed by order, no index gives the order as it is, and each returned column has one value under its
+	// comparison: a text column only with Text, other types always.
+	CompleteOrder func(ctx context.Context, db, table string, eq []EqualColumn, order []string) []string
+}
+
+// Name is a possibly qualified name as written; an empty Database means the current one.
+type Name struct {
+	Database, Name string
+}
+
+func (n Name) String() string {
+	if n.Database != "" {
+		return quoteName(n.Database) + "." + quoteName(n.Name)
+	}
+	return quoteName(n.Name)
+}
+
+func quoteName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// Event is a set of events.
+type Event uint8
+
+const (
+	OnInsert Event = 1 << iota
+	OnUpdate
+	OnDelete
+	OnNotify // weak notification
+)
+
+// String writes the events as in the statement.
+func (e Event) String() string {
+	var parts []string
+	for i, name := range []string{"INSERT", "UPDATE", "DELETE", "NOTIFY"} {
+		if e&(1<<i) != 0 {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, " OR ")
+}
+
+// CreateObserver is
+//
+//	CREATE OBSERVER [IF NOT EXISTS] name AFTER INSERT | UPDATE [OF col, …] | DELETE [OR …] | NOTIFY
+//	  ON table FOR EACH ROW [WITH (option = value, …)] body
+type CreateObserver struct {
+	Observer    Name
+	IfNotExists bool
+	Table       Name
+	Events      Event
+	Of          []string          // the columns of UPDATE OF, as written; empty for all
+	Options     map[string]string // names in lower case, values without quotes
+	Body        string            // one statement, without what follows it
+	BodyStart   int               // its offset in Text
+	Text        string            // the whole statement as the user wrote it
+}
+
+// TriggerText writes the body as the body of an ordinary trigger for event ("INSERT", "UPDATE" or "DELETE"): the form in
+// which the engine's planner can bind and analyze it. bodyStart is where the body begins in it.
+func (c CreateObserver) TriggerText(event string) (text string, bodyStart int) {
+	head := "CREATE TRIGGER " + quoteName(c.Observer.Name) + " AFTER " + event + " ON " + c.Table.String() + " FOR EACH ROW "
+	return head + c.Body, len(head)
+}
+
+// DropObserver is DROP OBSERVER [IF EXISTS] name.
+type DropObserver struct {
+	Observer Name
+	IfExists bool
+}
+
+// ObserverAction is what ALTER OBSERVER does.
+type ObserverAction uint8
+
+const (
+	EnableObserver ObserverAction = iota + 1
+	DisableObserver
+	RetryFailedObserver
+)
+
+// AlterObserver is ALTER OBSERVER name ENABLE | DISABLE | RETRY FAILED.
+type AlterObserver struct {
+	Observer Name
+	Action   ObserverAction
+}
+
+// ShowObservers is SHOW OBSERVERS [FROM db] [LIKE 'pattern'].
+type ShowObservers struct {
+	Database string
+	Like     string // empty for all
+}
+
+// ShowCreateObserver is SHOW CREATE OBSERVER name.
+type ShowCreateObserver struct {
+	Observer Name
+}
+
+// Notify is NOTIFY table [WHERE condition].
+type Notify struct {
+	Table Name
+	// Where is the condition's text, empty for all rows.
+	Where string
+	// Rows is the parsed SELECT * FROM table WHERE condition; the engine can plan it to find the rows.
+	Rows *ast.Select
+}
+
+// createObserver parses the head by hand and the body as that of a trigger, so that the grammar itself finds the end of a
+// BEGIN … END block.
+func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int, bool, error) {
+	t := l.next()
+	if !l.is(t, "observer") {
+		return nil, 0, false, nil
+	}
+	var c CreateObserver
+	fail := func(err error) (ast.Statement, int, bool, error) { return nil, 0, true, err }
+	t = l.next()
+	if l.is(t, "if") {
+		if err := r.words(l, "not", "exists"); err != nil {
+			return fail(err)
+		}
+		c.IfNotExists = true
+		t = l.next()
+	}
+	var err error
+	if c.Observer, t, err = r.qualified(l, t); err != nil {
+		return fail(err)
+	}
+	if !l.is(t, "after") {
+		return fail(r.errAt(t))
+	}
+	if t, err = r.events(l, &c); err != nil {
+		return fail(err)
+	}
+	if !l.is(t, "on") {
+		return fail(r.errAt(t))
+	}
+	if c.Table, t, err = r.qualified(l, l.next()); err != nil {
+		return fail(err)
+	}
+	if !l.is(t, "for") {
+		return fail(r.errAt(t))
+	}
+	if err = r.words(l, "each", "row"); err != nil {
+		return fail(err)
+	}
+	if t, err = r.options(l, &c); err != nil {
+		return fail(err)
+	}
+	if t.kind == eof || l.isByte(t, ';') {
+		return fail(sqlerr.Syntax(r.src, t.start))
+	}
+	c.BodyStart = t.start
+	end, err := r.body(ctx, &c, o)
+	if err != nil {
+		return fail(err)
+	}
+	if r.parser.hooks.CreateObserver == nil {
+		return fail(unsupported("CREATE OBSERVER"))
+	}
+	stmt, err := r.parser.hooks.CreateObserver(ctx, c)
+	return stmt, end, true, err
+}
+
+// events parses the list behind AFTER.
+func (r *rewriter) events(l *lexer, c *CreateObserver) (token, error) {
+	for {
+		t := l.next()
+		var e Event
+		switch {
+		case l.is(t, "insert"):
+			e = OnInsert
+		case l.is(t, "update"):
+			e = OnUpdate
+		case l.is(t, "delete"):
+			e = OnDelete
+		case l.is(t, "notify"):
+			e = OnNotify
+		default:
+			return t, r.errAt(t)
+		}
+		// An event twice says nothing; NOTIFY stands alone, because a weak notification has no change to look at.
+		if c.Events&e != 0 || (e == OnNotify && c.Events != 0) || c.Events&OnNotify != 0 {
+			return t, r.errAt(t)
+		}
+		c.Events |= e
+		t = l.next()
+		if e == OnUpdate && l.is(t, "of") {
+			for {
+				col := l.next()
+				if col.kind != word && col.kind != quoted {
+					return col, r.errAt(col)
+				}
+				c.Of = append(c.Of, l.name(col))
+				if t = l.next(); !l.isByte(t, ',') {
+					break
+				}
+			}
+		}
+		if !l.is(t, "or") {
+			return t, nil
+		}
+	}
+}
+
+// options parses [WITH (name = value, …)] and returns the first token behind it. WITH not followed by a parenthesis is the
+// beginning of the body.
+func (r *rewriter) options(l *lexer, c *CreateObserver) (token, error) {
+	t := l.next()
+	if !l.is(t, "with") {
+		return t, nil
+	}
+	after := l.pos
+	if open := l.next(); !l.isByte(open, '(') {
+		l.pos = after
+		return t, nil
+	}
+	c.Options = map[string]string{}
+	for {
+		name := l.next()
+		if name.kind != word && name.kind != quoted {
+			return t, r.errAt(name)
+		}
+		if eq := l.next(); !l.isByte(eq, '=') {
+			return t, r.errAt(eq)
+		}
+		v := l.next()
+		switch v.kind {
+		case word, num:
+			c.Options[strings.ToLower(l.name(name))] = l.text(v)
+		case str:
+			s := l.text(v)
+			c.Options[strings.ToLower(l.name(name))] = strings.Trim(s, s[:1])
+		default:
+			return t, r.errAt(v)
+		}
+		sep := l.next()
+		if l.isByte(sep, ')') {
+			return l.next(), nil
+		}
+		if !l.isByte(sep, ',') {
+			return t, r.errAt(sep)
+		}
+	}
+}
+
+// body parses the body in a trigger's clothes and returns where the next statement begins in the user's text.
+func (r *rewriter) body(ctx context.Context, c *CreateObserver, o ast.ParserOptions) (int, error) {
+	c.Body = r.src[c.BodyStart:]
+	// A trigger for UPDATE is the shape that has both OLD and NEW.
+	text, start := c.TriggerText("UPDATE")
+	_, end, err := ast.ParseOneWithOptions(ctx, text, o)
+	if err != nil {
+		if at, ok := errorAt(ctx, text, o, err); ok {
+			return 0, sqlerr.Syntax(r.src, max(at-start, 0)+c.BodyStart)
+		}
+		return 0, err
+	}
+	end = min(max(end-start+c.BodyStart, c.BodyStart), len(r.src))
+	c.Body = strings.TrimRight(r.src[c.BodyStart:end], " \t\r\n;")
+	c.Text = strings.TrimRight(r.src[:end], " \t\r\n;")
+	lead := len(c.Text) - len(strings.TrimLeft(c.Text, " \t\r\n"))
+	c.Text, c.BodyStart = c.Text[lead:], c.BodyStart-lead
+	return end, nil
+}
+
+func (r *rewriter) dropObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	t := l.next()
+	if !l.is(t, "observer") {
+		return nil, 0, false, nil
+	}
+	var d DropObserver
+	t = l.next()
+	if l.is(t, "if") {
+		if err := r.words(l, "exists"); err != nil {
+			return nil, 0, true, err
+		}
+		d.IfExists = true
+		t = l.next()
+	}
+	var err error
+	if d.Observer, t, err = r.qualified(l, t); err != nil {
+		return nil, 0, true, err
+	}
+	return deliver(r, ctx, l, t, "DROP OBSERVER", r.parser.hooks.DropObserver, d)
+}
+
+func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	t := l.next()
+	if !l.is(t, "observer") {
+		return nil, 0, false, nil
+	}
+	var a AlterObserver
+	var err error
+	if a.Observer, t, err = r.qualified(l, l.next()); err != nil {
+		return nil, 0, true, err
+	}
+	switch {
+	case l.is(t, "enable"):
+		a.Action = EnableObserver
+	case l.is(t, "disable"):
+		a.Action = DisableObserver
+	case l.is(t, "retry"):
+		if err := r.words(l, "failed"); err != nil {
+			return nil, 0, true, err
+		}
+		a.Action = RetryFailedObserver
+	default:
+		return nil, 0, true, r.errAt(t)
+	}
+	return deliver(r, ctx, l, l.next(), "ALTER OBSERVER", r.parser.hooks.AlterObserver, a)
+}
+
+func (r *rewriter) showObservers(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	var s ShowObservers
+	t := l.next()
+	if l.is(t, "from") || l.is(t, "in") {
+		db := l.next()
+		if db.kind != word && db.kind != quoted {
+			return nil, 0, true, r.errAt(db)
+		}
+		s.Database, t = l.name(db), l.next()
+	}
+	if l.is(t, "like") {
+		p := l.next()
+		if p.kind != str {
+			return nil, 0, true, r.errAt(p)
+		}
+		text := l.text(p)
+		s.Like, t = strings.Trim(text, text[:1]), l.next()
+	}
+	return deliver(r, ctx, l, t, "SHOW OBSERVERS", r.parser.hooks.ShowObservers, s)
+}
+
+func (r *rewriter) showCreateObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	name, t, err := r.qualified(l, l.next())
+	if err != nil {
+		return nil, 0, true, err
+	}
+	return deliver(r, ctx, l, t, "SHOW CREATE OBSERVER", r.parser.hooks.ShowCreateObserver, ShowCreateObserver{name})
+}
+
+// notify parses NOTIFY table [WHERE condition]; the condition is parsed as that of a SELECT.
+func (r *rewriter) notify(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int, bool, error) {
+	fail := func(err error) (ast.Statement, int, bool, error) { return nil, 0, true, err }
+	name, t, err := r.qualified(l, l.next())
+	if err != nil {
+		return fail(err)
+	}
+	n := Notify{Table: name}
+	if t.kind != eof && !l.isByte(t, ';') && !l.is(t, "where") {
+		return fail(r.errAt(t))
+	}
+	head, rest := "select * from "+name.String()+" ", r.src[t.start:]
+	stmt, end, err := ast.ParseOneWithOptions(ctx, head+rest, o)
+	if err != nil {
+		if at, ok := errorAt(ctx, head+rest, o, err); ok {
+			return fail(sqlerr.Syntax(r.src, max(at-len(head), 0)+t.start))
+		}
+		return fail(err)
+	}
+	sel, ok := stmt.(*ast.Select)
+	if !ok || sel.Limit != nil || len(sel.OrderBy) > 0 || len(sel.GroupBy) > 0 || sel.Having != nil || hasLock(sel.Lock) || sel.Into != nil {
+		return fail(sqlerr.Syntax(r.src, t.end))
+	}
+	end = min(max(end-len(head)+t.start, t.start), len(r.src))
+	n.Rows = sel
+	if l.is(t, "where") {
+		n.Where = strings.TrimSpace(strings.TrimRight(r.src[t.end:end], " \t\r\n;"))
+	}
+	if r.parser.hooks.Notify == nil {
+		return fail(unsupported("NOTIFY"))
+	}
+	out, err := r.parser.hooks.Notify(ctx, n)
+	return out, end, true, err
+}
+
+// deliver ends a statement at t and hands it to its hook.
+func deliver[T any](r *rewriter, ctx context.Context, l *lexer, t token, what string, hook func(context.Context, T) (ast.Statement, error), v T) (ast.Statement, int, bool, error) {
+	end, err := r.statementEnd(l, t)
+	if err != nil {
+		return nil, 0, true, err
+	}
+	if hook == nil {
+		return nil, 0, true, unsupported(what)
+	}
+	stmt, err := hook(ctx, v)
+	return stmt, end, true, err
+}
+
+// words expects the given keywords.
+func (r *rewriter) words(l *lexer, want ...string) error {
+	for _, w := range want {
+		if t := l.next(); !l.is(t, w) {
+			return r.errAt(t)
+		}
+	}
+	return nil
+}
+
+// qualified parses name or db.name, t being its first token, and returns the token behind it.
+func (r *rewriter) qualified(l *lexer, t token) (Name, token, error) {
+	if t.kind != word && t.kind != quoted {
+		return Name{}, t, r.errAt(t)
+	}
+	n := Name{Name: l.name(t)}
+	next := l.next()
+	if l.isByte(next, '.') {
+		part := l.next()
+		if part.kind != word && part.kind != quoted {
+			return Name{}, part, r.errAt(part)
+		}
+		n.Database, n.Name = n.Name, l.name(part)
+		next = l.next()
+	}
+	return n, next, nil
+}

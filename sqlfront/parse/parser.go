@@ -1,0 +1,189 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+	"github.com/dolthub/vitess/go/vt/vterrors"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// Parser is go-mysql-server's parser with MySQL's and Moka's additions. It has no state; one serves all sessions.
+type Parser struct {
+	hooks Hooks
+}
+
+var _ sql.Parser = (*Parser)(nil)
+
+// New returns a parser. Statements whose hook is nil are refused with "not yet supported".
+func New(h Hooks) *Parser { return &Parser{hooks: h} }
+
+// ParseSimple implements sql.Parser.
+func (p *Parser) ParseSimple(query string) (ast.Statement, error) {
+	stmt, _, err := p.one(context.Background(), query, ast.ParserOptions{}, false)
+	return stmt, err
+}
+
+// Parse implements sql.Parser.
+func (p *Parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statement, string, string, error) {
+	return p.ParseWithOptions(ctx, query, ';', multi, sql.LoadSqlMode(ctx).ParserOptions())
+}
+
+// ParseWithOptions implements sql.Parser. What it returns as the parsed text is the user's text, not the edited one: it is
+// shown in process lists and logs, and views and procedures are cut out of it by offset (texts of which are never moved
+// by an edit, only blanked).
+func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (stmt ast.Statement, parsed, remainder string, err error) {
+	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
+	parsed = s
+	stmt, end, err := p.one(ctx, s, o, multi)
+	if multi && end > 0 && end < len(s) {
+		parsed = sql.RemoveSpaceAndDelimiter(s[:end], delimiter)
+		remainder = s[end:]
+	}
+	return stmt, parsed, remainder, err
+}
+
+// ParseOneWithOptions implements sql.Parser.
+func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+	return p.one(ctx, query, o, true)
+}
+
+// one parses the first statement of s and says where the next begins. With multi unset there must be no next.
+func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {
+	defer func() {
+		// The grammar's helpers slice by offsets that they computed from the text; what they make of junk is theirs.
+		if r := recover(); r != nil {
+			stmt, end, err = nil, 0, sqlerr.New(sqlerr.SyntaxError, "the statement cannot be parsed (%v)", r)
+		}
+	}()
+	r := rewriter{parser: p, src: s, ansi: o.AnsiQuotes}
+	if strings.Contains(s, "/*M!") {
+		r.src = blankMariaComments(s, o.AnsiQuotes)
+	}
+	stmt, end, done, err := r.head(ctx, o)
+	if err == nil && !done {
+		text := r.edits.apply(r.src)
+		stmt, end, err = vitess(ctx, text, o, multi)
+		if err != nil {
+			at, ok := errorAt(ctx, text, o, err)
+			if ok {
+				return nil, 0, sqlerr.Syntax(s, r.edits.original(at))
+			}
+			return nil, end, err
+		}
+		if end = r.edits.original(end); end > len(s) {
+			end = len(s)
+		}
+		p.editTree(ctx, stmt, &r)
+	}
+	if err == nil && done && !multi && strings.TrimSpace(s[end:]) != "" {
+		return nil, 0, sqlerr.Syntax(s, end)
+	}
+	return stmt, end, err
+}
+
+func vitess(ctx context.Context, text string, o ast.ParserOptions, multi bool) (ast.Statement, int, error) {
+	if multi {
+		return ast.ParseOneWithOptions(ctx, text, o)
+	}
+	stmt, err := ast.ParseWithOptions(ctx, text, o)
+	return stmt, len(text), err
+}
+
+// errorAt finds the offset of the token that the grammar could not use. vitess reports the place one byte behind that
+// token. When that is the end of the text, it cannot be told from the message whether the last token was wrong or whether
+// more was expected; parsing once more with a junk token behind it can: only in the second case the error moves to it.
+func errorAt(ctx context.Context, text string, o ast.ParserOptions, err error) (int, bool) {
+	if errors.Is(err, ast.ErrEmpty) {
+		return 0, false
+	}
+	end, ok := syntaxPosition(err)
+	if !ok {
+		return 0, false
+	}
+	if end >= len(text) {
+		trimmed := strings.TrimRight(text, " \t\r\n;")
+		_, _, again := ast.ParseOneWithOptions(ctx, trimmed+" \x01", o)
+		if pos, ok := syntaxPosition(again); !ok || pos > len(trimmed) {
+			return len(text), true
+		}
+		end = len(trimmed)
+	}
+	l := lexer{s: text, ansi: o.AnsiQuotes}
+	at := end
+	for t := l.next(); t.kind != eof && t.start < end; t = l.next() {
+		at = t.start
+	}
+	return at, true
+}
+
+// syntaxPosition is where the offending token ends.
+func syntaxPosition(err error) (int, bool) {
+	if err == nil {
+		return 0, false
+	}
+	se, ok := vterrors.AsSyntaxError(err)
+	if !ok {
+		return 0, false
+	}
+	return max(0, se.Position-1), true
+}
+
+// blankMariaComments replaces MariaDB-only comments by spaces (/*M!999999\- enable the sandbox mode */ is the first line of
+// each file that mariadb-dump writes; to anybody else it is a plain comment).
+func blankMariaComments(s string, ansi bool) string {
+	var e edits
+	for from := 0; ; {
+		i := strings.Index(s[from:], "/*M!")
+		if i < 0 {
+			break
+		}
+		i += from
+		from = i + 4
+		// Is it code, or inside of a string? Only the tokens before it can tell.
+		l := lexer{s: s, ansi: ansi}
+		inside := false
+		for t := l.next(); t.kind != eof && t.start < i; t = l.next() {
+			inside = t.end > i
+		}
+		if inside {
+			continue
+		}
+		end := len(s)
+		if j := strings.Index(s[i:], "*/"); j >= 0 {
+			end = i + j + 2
+		}
+		e.replace(i, end, blankLines(s[i:end]))
+		from = end
+	}
+	return e.apply(s)
+}
+
+// blankLines is as long as s and has its line breaks, so that places and line numbers stay.
+func blankLines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(asciiOnly(s), " "))
+}
+
+func asciiOnly(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 0x80 {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+// errAt is a syntax error at a token of the user's text.
+func (r *rewriter) errAt(t token) error { return sqlerr.Syntax(r.src, t.start) }
+
+func unsupported(what string) error { return sqlerr.Unsupported(what) }

@@ -1,0 +1,399 @@
+package parse
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// rewriter looks at the head of one statement, edits its text where the grammar falls short, or parses it whole.
+type rewriter struct {
+	parser *Parser
+	src    string
+	ansi   bool
+	edits  edits
+
+	shared    bool // FOR SHARE was written as FOR UPDATE
+	exclusive bool // the text has a FOR UPDATE of its own
+	locks     bool // the text has some lock clause: look for it in the tree
+}
+
+// mention is a set of words that occur in a statement; one pass over the bytes finds them all.
+type mention uint8
+
+const (
+	mentionsUpdate mention = 1 << iota
+	mentionsShare
+	mentionsPrimary
+)
+
+func mentions(s string) (m mention) {
+	for i := 0; i+5 <= len(s); i++ {
+		switch s[i] | 0x20 {
+		case 'u':
+			if foldPrefix(s[i:], "update") {
+				m |= mentionsUpdate
+			}
+		case 's':
+			if foldPrefix(s[i:], "share") {
+				m |= mentionsShare
+			}
+		case 'p':
+			if foldPrefix(s[i:], "primary") {
+				m |= mentionsPrimary
+			}
+		}
+	}
+	return m
+}
+
+// head dispatches on the statement's first word. done says that the statement was parsed here.
+func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Statement, end int, done bool, err error) {
+	l := &lexer{s: r.src, ansi: r.ansi}
+	first := l.next()
+	if first.kind != word {
+		if l.isByte(first, '(') {
+			r.outerParens(l, first)
+		}
+		return nil, 0, false, nil
+	}
+	switch w := l.text(first); len(w) {
+	case 2:
+		if fold(w, "do") {
+			r.do(l, first)
+		}
+	case 3:
+		if fold(w, "set") {
+			r.set(l)
+		}
+	case 4:
+		switch {
+		case fold(w, "with"):
+			r.selectWords(l, false)
+		case fold(w, "desc"):
+			r.describe(l, first)
+		case fold(w, "drop"):
+			return r.dropObserver(ctx, l)
+		case fold(w, "show"):
+			return r.show(ctx, l, first)
+		}
+	case 5:
+		switch {
+		case fold(w, "alter"):
+			if stmt, end, done, err = r.alterObserver(ctx, l); !done && err == nil {
+				r.columnTypes()
+			}
+			return stmt, end, done, err
+		case fold(w, "check"):
+			return nil, 0, false, r.checkTable(l, first)
+		case fold(w, "table"):
+			r.selectWords(l, false)
+		}
+	case 6:
+		switch {
+		case fold(w, "select"):
+			r.selectWords(l, true)
+		case fold(w, "insert"), fold(w, "update"), fold(w, "delete"):
+			r.modifiers(l)
+			if fold(w, "insert") {
+				r.selectWords(l, false)
+			}
+		case fold(w, "create"):
+			if stmt, end, done, err = r.createObserver(ctx, l, o); !done && err == nil {
+				r.columnTypes()
+			}
+			return stmt, end, done, err
+		case fold(w, "commit"):
+			return r.chain(l, false)
+		case fold(w, "notify"):
+			return r.notify(ctx, l, o)
+		}
+	case 7:
+		if fold(w, "replace") {
+			r.modifiers(l)
+			r.selectWords(l, false)
+		}
+	case 8:
+		switch {
+		case fold(w, "rollback"):
+			return r.chain(l, true)
+		case fold(w, "describe"):
+			r.describe(l, first)
+		}
+	}
+	return nil, 0, false, nil
+}
+
+// selectWords handles what a query may contain: lock clauses, an unquoted PRIMARY in an index hint, and (with modifiers set,
+// the lexer standing behind SELECT) the modifiers that have no meaning here.
+func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
+	if withModifiers {
+		for {
+			t := l.next()
+			switch {
+			case l.is(t, "high_priority"), l.is(t, "sql_small_result"), l.is(t, "sql_big_result"), l.is(t, "sql_buffer_result"):
+				r.edits.blank(t.start, t.end)
+				continue
+			case l.is(t, "distinctrow"):
+				r.edits.replace(t.start, t.end, "distinct   ")
+				continue
+			case l.is(t, "distinct"), l.is(t, "all"), l.is(t, "straight_join"), l.is(t, "sql_no_cache"), l.is(t, "sql_calc_found_rows"):
+				continue
+			}
+			break
+		}
+	}
+	m := mentions(r.src)
+	if m&(mentionsUpdate|mentionsShare) == 0 && m&mentionsPrimary == 0 {
+		return
+	}
+	l = &lexer{s: r.src, ansi: r.ansi}
+	var prev, before token
+	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
+		switch {
+		case l.is(t, "share") && l.is(prev, "for"):
+			r.edits.replace(t.start, t.end, "update")
+			r.shared, r.locks = true, true
+		case l.is(t, "update") && l.is(prev, "for"):
+			r.exclusive, r.locks = true, true
+		case l.is(t, "mode") && l.is(prev, "share"):
+			r.locks = true
+		case l.is(t, "primary") && (l.isByte(prev, '(') && (l.is(before, "index") || l.is(before, "key"))):
+			r.edits.replace(t.start, t.end, "`PRIMARY`")
+		}
+		before, prev = prev, t
+	}
+}
+
+// outerParens opens up a statement that is one parenthesised query, (SELECT … FOR UPDATE): as a part of a UNION the grammar
+// knows it, alone it does not.
+func (r *rewriter) outerParens(l *lexer, open token) {
+	if t := l.next(); !l.is(t, "select") && !l.is(t, "with") {
+		return
+	}
+	depth := 1
+	for t := l.next(); t.kind != eof; t = l.next() {
+		switch {
+		case l.isByte(t, '('):
+			depth++
+		case l.isByte(t, ')'):
+			if depth--; depth > 0 {
+				continue
+			}
+			if n := l.next(); n.kind == eof || l.isByte(n, ';') {
+				r.edits.blank(open.start, open.end)
+				r.edits.blank(t.start, t.end)
+			}
+			r.selectWords(nil, false)
+			return
+		}
+	}
+}
+
+// modifiers wipes out the scheduling hints of table locks that MySQL itself ignores for transactional tables.
+func (r *rewriter) modifiers(l *lexer) {
+	for {
+		t := l.next()
+		switch {
+		case l.is(t, "delayed"), l.is(t, "low_priority"), l.is(t, "high_priority"):
+			r.edits.blank(t.start, t.end)
+		case l.is(t, "ignore"), l.is(t, "quick"):
+		default:
+			return
+		}
+	}
+}
+
+// do turns DO expr, … into SET of a scratch variable: the expressions are evaluated, and the answer is OK without rows.
+func (r *rewriter) do(l *lexer, head token) {
+	r.edits.replace(head.start, head.end, "set @`moka do` = (")
+	depth, last := 0, head.end
+	for t := l.next(); ; t = l.next() {
+		switch {
+		case t.kind == eof || depth == 0 && l.isByte(t, ';'):
+			r.edits.replace(last, last, ")")
+			return
+		case l.isByte(t, '('):
+			depth++
+		case l.isByte(t, ')'):
+			depth--
+		case depth == 0 && l.isByte(t, ','):
+			r.edits.replace(t.start, t.end, "), @`moka do` = (")
+		}
+		last = t.end
+	}
+}
+
+// set quotes BINARY where it is the name of a character set (mariadb-import sends SET @@character_set_database=binary).
+func (r *rewriter) set(l *lexer) {
+	var prev token
+	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
+		if l.is(t, "binary") && l.isByte(prev, '=') {
+			next := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
+			if n := next.next(); n.kind == eof || next.isByte(n, ';') || next.isByte(n, ',') {
+				r.edits.replace(t.start, t.end, "'binary'")
+			}
+		}
+		prev = t
+	}
+}
+
+// describe turns DESCRIBE t column and DESCRIBE t 'pattern' into SHOW COLUMNS.
+func (r *rewriter) describe(l *lexer, head token) {
+	table := l.next()
+	if table.kind != word && table.kind != quoted {
+		return
+	}
+	last, t := table, l.next()
+	if l.isByte(t, '.') {
+		last = l.next()
+		t = l.next()
+	}
+	if t.kind != word && t.kind != quoted && t.kind != str {
+		return
+	}
+	if t.kind == word {
+		switch strings.ToLower(l.text(table)) { // the other DESCRIBE: of a statement
+		case "select", "insert", "update", "delete", "replace", "with", "table", "analyze", "format", "plan", "extended", "values", "for":
+			return
+		}
+	}
+	if n := l.next(); n.kind != eof && !l.isByte(n, ';') {
+		return
+	}
+	pattern := l.text(t)
+	if t.kind != str {
+		pattern = "'" + strings.ReplaceAll(strings.ReplaceAll(l.name(t), `\`, `\\`), "'", "''") + "'"
+	}
+	r.edits.replace(head.start, head.end, "show columns from")
+	r.edits.replace(last.end, t.end, " like "+pattern)
+}
+
+// show handles what SHOW can show beyond the grammar.
+func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statement, int, bool, error) {
+	t := l.next()
+	switch {
+	case l.is(t, "observers"):
+		return r.showObservers(ctx, l)
+	case l.is(t, "create"):
+		if n := l.next(); l.is(n, "observer") {
+			return r.showCreateObserver(ctx, l)
+		}
+	case l.is(t, "storage"):
+		if n := l.next(); l.is(n, "engines") {
+			r.edits.blank(t.start, t.end)
+		}
+	case l.is(t, "count"):
+		// SHOW COUNT(*) WARNINGS is parsed and answers nothing; the variable has the number.
+		for t = l.next(); t.kind == punct && !l.isByte(t, ';'); t = l.next() {
+		}
+		if name := strings.ToLower(l.text(t)); name == "warnings" || name == "errors" {
+			v := "@@session." + strings.TrimSuffix(name, "s") + "_count"
+			r.edits.replace(head.start, t.end, "select "+v+" as `"+v+"`")
+		}
+	}
+	return nil, 0, false, nil
+}
+
+// checkTable answers CHECK TABLE t, … by reading each table whole: every row is decoded, so that what cannot be read is
+// found. The options (QUICK, EXTENDED, …) change nothing.
+func (r *rewriter) checkTable(l *lexer, head token) error {
+	t := l.next()
+	if !l.is(t, "table") && !l.is(t, "tables") {
+		return nil // the grammar says what is wrong
+	}
+	var selects []string
+	var last token
+	for {
+		t = l.next()
+		if t.kind != word && t.kind != quoted {
+			return r.errAt(t)
+		}
+		full, name := l.text(t), "concat(database(), '."+quoteText(l.name(t))+"')"
+		last, t = t, l.next()
+		if l.isByte(t, '.') {
+			part := l.next()
+			if part.kind != word && part.kind != quoted {
+				return r.errAt(part)
+			}
+			name = "'" + quoteText(l.name(last)) + "." + quoteText(l.name(part)) + "'"
+			full += "." + l.text(part)
+			last, t = part, l.next()
+		}
+		selects = append(selects, "select "+name+" as `Table`, 'check' as `Op`, 'status' as `Msg_type`, "+
+			"if(count(*) >= 0, 'OK', 'OK') as `Msg_text` from "+full)
+		if !l.isByte(t, ',') {
+			break
+		}
+	}
+	for ; t.kind == word; t = l.next() {
+		switch strings.ToLower(l.text(t)) {
+		case "quick", "fast", "medium", "extended", "changed", "for", "upgrade":
+			last = t
+		default:
+			return r.errAt(t)
+		}
+	}
+	if t.kind != eof && !l.isByte(t, ';') {
+		return r.errAt(t)
+	}
+	r.edits.replace(head.start, last.end, strings.Join(selects, " union all "))
+	return nil
+}
+
+func quoteText(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''")
+}
+
+// columnTypes replaces BLOB(n) and TEXT(n) in a table definition by the smallest type that holds n, which is what MySQL
+// does. A column that is named so in an index (KEY (text(10))) follows '(' or ',', a type follows a column's name.
+func (r *rewriter) columnTypes() {
+	l := &lexer{s: r.src, ansi: r.ansi}
+	if l.next(); !tableDDL(l) {
+		return
+	}
+	var prev token
+	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); {
+		isBlob, isText := l.is(t, "blob"), l.is(t, "text")
+		if (isBlob || isText) && (prev.kind == word || prev.kind == quoted) && !l.is(prev, "column") {
+			open, n := l.next(), l.next()
+			size, err := strconv.ParseUint(l.text(n), 10, 64)
+			end := l.next()
+			if l.isByte(open, '(') && n.kind == num && err == nil && l.isByte(end, ')') {
+				r.edits.replace(t.start, end.end, sizedType(l.text(t), isText, size))
+				prev, t = end, l.next()
+				continue
+			}
+			l.pos = open.start
+		}
+		prev, t = t, l.next()
+	}
+}
+
+// tableDDL reports whether what follows CREATE or ALTER defines a table; bodies of triggers and procedures are left alone.
+func tableDDL(l *lexer) bool {
+	t := l.next()
+	if l.is(t, "temporary") || l.is(t, "online") || l.is(t, "ignore") {
+		t = l.next()
+	}
+	return l.is(t, "table")
+}
+
+func sizedType(name string, text bool, n uint64) string {
+	if text {
+		n *= 4 // the length counts characters, the limits bytes
+	}
+	prefix := ""
+	switch {
+	case n <= 255:
+		prefix = "tiny"
+	case n <= 65535:
+	case n <= 1<<24-1:
+		prefix = "medium"
+	default:
+		prefix = "long"
+	}
+	return prefix + strings.ToLower(name)
+}
