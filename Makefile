@@ -1,0 +1,70 @@
+# Everything that is done to this tree often. Needs Go and make; `make test` also wants two Debian packages and says so.
+#
+# gms_pure_go takes the pure Go regular expressions of the SQL engine, so that nothing needs a C compiler.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+TAGS     := gms_pure_go
+PKG      ?= ./...
+FUZZTIME ?= 10s
+SOAKSECONDS ?= 600
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+export CGO_ENABLED ?= 0
+
+.PHONY: help build demo test race fuzz lint bench soak generate clean packages
+
+help: ## show this list
+	@echo "make TARGET   (PKG=./kv/... narrows test, race and bench)"
+	@sed -nE 's/^([a-z]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+build: ## build bin/moka
+	go build -trimpath -tags $(TAGS) -ldflags "-X main.version=$(VERSION)" -o bin/moka ./cmd/moka
+
+demo: build ## start, load, run and report in a temporary directory, then go away
+	bin/moka demo
+
+packages:
+	@.ci/packages
+
+# Packages are tested two at a time: some start servers, and a test that starves proves nothing.
+test: packages ## vet and all tests
+	go vet -tags $(TAGS) $(PKG)
+	go test -tags $(TAGS) -p 2 -timeout 10m $(PKG)
+
+race: packages ## all tests under the race detector (needs a C compiler)
+	@command -v $${CC:-gcc} >/dev/null || { echo "The race detector needs a C compiler, and there is no $${CC:-gcc}. On Debian: apt-get install gcc libc6-dev" >&2; exit 1; }
+	CGO_ENABLED=1 go test -race -tags $(TAGS) -p 2 -timeout 30m $(PKG)
+
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do \
+	  sed -nE 's/^func (Fuzz[A-Za-z0-9_]*).*/\1/p' "$$file" | while read -r target; do \
+	    echo "== $$(dirname "$$file") $$target"; \
+	    go test -tags $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")" </dev/null || exit 1; \
+	  done || exit 1; \
+	done
+
+lint: ## gofmt, go vet, staticcheck (settings: staticcheck.conf) and the rules of cmd/tidy
+	@bad=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); [ -z "$$bad" ] || { echo "not formatted (gofmt -w):"; echo "$$bad"; exit 1; }
+	go vet -tags $(TAGS) $(PKG)
+	go tool staticcheck -tags $(TAGS) $(PKG)
+	go test -tags $(TAGS) ./cmd/tidy
+
+bench: ## all micro-benchmarks once, with allocations
+	go test -tags $(TAGS) -p 1 -run '^$$' -bench . -benchmem -timeout 60m $(PKG)
+
+soak: packages ## the tests of faults and histories again and again for SOAKSECONDS (600)
+	@end=$$(( $$(date +%s) + $(SOAKSECONDS) )); round=0; \
+	while [ $$(date +%s) -lt $$end ]; do \
+	  round=$$((round + 1)); echo "== round $$round"; \
+	  go test -tags $(TAGS) -p 2 -count 1 -timeout 30m ./kv/... ./oracle/... ./txn/... ./triggers/... ./cmd/itest/...; \
+	done
+
+generate: ## write the generated code anew (needs protoc)
+	go generate $(PKG)
+
+clean: ## remove what build and tests leave behind
+	rm -rf bin
+	go clean -testcache
