@@ -189,8 +189,12 @@ func (c *Client) fly() {
 func (c *Client) fetch(n int) (Batch, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.MaxWait)
 	defer cancel()
+	var last error // what a server said, which explains more than that time is up
 	for w := (backoff{}); ; w.wait(ctx) {
 		b, err := c.src.Next(ctx, n)
+		if last == nil || !errors.Is(err, context.DeadlineExceeded) {
+			last = err
+		}
 		switch {
 		case err == nil:
 			c.saw(b.SafePoint)
@@ -200,7 +204,7 @@ func (c *Client) fetch(n int) (Batch, error) {
 		case c.ctx.Err() != nil:
 			return Batch{}, &Error{Code: CodeUnavailable, Err: errClientClosed}
 		case ctx.Err() != nil:
-			return Batch{}, &Error{Code: CodeUnavailable, Err: fmt.Errorf("no answer within %v: %w", c.opts.MaxWait, err)}
+			return Batch{}, &Error{Code: CodeUnavailable, Err: fmt.Errorf("no answer within %v: %w", c.opts.MaxWait, last)}
 		}
 		c.stats.retries.Add(1)
 	}
