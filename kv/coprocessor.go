@@ -56,7 +56,7 @@ type Message interface {
 
 // CommandID is the command's number on the wire.
 //
-//	 1.. 31  store   32.. 63  txn   64.. 95  triggers   96..127 sqlfront (push-down)
+//	1.. 31  store   32.. 63  txn   64.. 95  triggers   96..127 sqlfront (push-down)
 type CommandID uint16
 
 // Command is one verb of a coprocessor.

@@ -69,6 +69,9 @@ func lookup(r kv.Reader, row kv.RowKey, limit int) ([]kv.Tablet, error) {
 		}
 		found = append(found, t)
 	}
+	if len(found) > 0 && !found[0].Span.Contains(row) {
+		return nil, kv.Errorf(kv.CodeCorrupt, "store.Lookup", "METADATA has a gap at row %x; restart the node, it is repaired at start", []byte(row))
+	}
 	return found, it.Err()
 }
 

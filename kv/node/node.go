@@ -6,6 +6,8 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -30,12 +32,29 @@ type Options struct {
 	MemTableBytes uint64
 	// Coprocessors are the layers that run code next to the data. The store's own row operations are always there.
 	Coprocessors []kv.Coprocessor
+	// SplitBytes is the size on disk above which a tablet is split; zero means 96 MiB.
+	SplitBytes uint64
+	// BalanceEvery is how often the balancer looks; zero means every 10 s, negative never.
+	BalanceEvery time.Duration
 	// Logger gets what an operator wants to know; nil discards it.
 	Logger *slog.Logger
 	// Fatal is called when the node must die: the disk failed or is full, and what it acknowledges could be lost if it
 	// went on. Nil prints the message and exits with status 1. If Fatal returns, the node stays frozen: the goroutine that
 	// met the failure never goes on, and all further commands fail with kv.ErrDisk.
 	Fatal func(err error)
+}
+
+func (o Options) withDefaults() Options {
+	if o.SplitBytes == 0 {
+		o.SplitBytes = defaultSplitBytes
+	}
+	if o.BalanceEvery == 0 {
+		o.BalanceEvery = defaultBalance
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
 // Node is one process's part of the store: one Pebble, a few shards, and the commands that run on them.
@@ -48,7 +67,12 @@ type Node struct {
 	record   record
 	shards   []*shard.Shard // shards[i] is shard i+1
 
-	nextTablet tabletNumbers
+	structure  sync.Mutex // one structural change at a time; guards what follows
+	nextTablet uint64
+	metaStale  bool // METADATA has not heard of the last change
+
+	stop       func() // ends the background work
+	background sync.WaitGroup
 }
 
 // ID is the node's number, given at its first start.
@@ -143,6 +167,8 @@ func (n *Node) describe(refs []kv.TabletRef, rows []kv.RowKey) []kv.Tablet {
 // Close waits for the commands that run, then closes the shards and the store. Commands that begin later fail with
 // kv.ErrClosed.
 func (n *Node) Close() error {
+	n.stop()
+	n.background.Wait()
 	var errs []error
 	for _, s := range n.shards {
 		errs = append(errs, s.Close())

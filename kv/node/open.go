@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
-	"sync/atomic"
 
 	"moka/kv"
 	"moka/kv/bigtable"
@@ -61,10 +59,8 @@ func Open(o Options) (*Node, error) {
 	if o.Shards < 0 || o.Shards > maxShards {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "node.Open", "%d shards: give a number from 1 to %d", o.Shards, maxShards)
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	n := &Node{o: o, logger: o.Logger}
+	o = o.withDefaults()
+	n := &Node{o: o, logger: o.Logger, stop: func() {}}
 	n.store = bigtable.New()
 	var err error
 	if n.registry, err = shard.NewRegistry(append([]kv.Coprocessor{n.store}, o.Coprocessors...)); err != nil {
@@ -93,7 +89,15 @@ func (n *Node) start() error {
 		}
 		n.shards = append(n.shards, s)
 	}
-	return n.repairMeta(context.Background())
+	if err := n.repairMeta(context.Background()); err != nil {
+		return err
+	}
+	if n.o.BalanceEvery > 0 {
+		ctx, cancel := context.WithCancel(context.Background())
+		n.stop = cancel
+		n.background.Go(func() { n.balance(ctx) })
+	}
+	return nil
 }
 
 // loadRecord reads the node's record; the first start makes it, and the first tablets with it, in one batch.
@@ -116,7 +120,7 @@ func (n *Node) loadRecord() error {
 			}
 		}
 	}
-	n.nextTablet.Store(n.record.nextTablet)
+	n.nextTablet = n.record.nextTablet
 	n.record.nextTablet += tabletReserve
 	n.record.shards = max(n.record.shards, n.o.Shards)
 	if err := batch.Set(recordKey(), n.record.encode(), nil); err != nil {
@@ -178,7 +182,12 @@ func (n *Node) repairMeta(ctx context.Context) error {
 	}
 	slices.SortFunc(req.Gone, func(a, b kv.RowKey) int { return cmp.Compare(string(a), string(b)) })
 	n.logger.Info("METADATA repaired", "written", len(req.Now), "removed", len(req.Gone))
-	return n.updateMeta(ctx, req.Gone, req.Now)
+	if len(req.Gone) > 0 {
+		if err := n.updateMeta(ctx, req.Gone, nil); err != nil {
+			return err
+		}
+	}
+	return n.updateMeta(ctx, nil, req.Now)
 }
 
 func sameTablet(a, b kv.Tablet) bool {
@@ -188,14 +197,6 @@ func sameTablet(a, b kv.Tablet) bool {
 
 // updateMeta writes METADATA through the shard that holds it, like any other write.
 func (n *Node) updateMeta(ctx context.Context, gone []kv.RowKey, now []kv.Tablet) error {
-	if len(gone) > 0 {
-		if _, err := n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Gone: gone}); err != nil {
-			return err
-		}
-	}
-	_, err := n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Now: now})
+	_, err := n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Gone: gone, Now: now})
 	return err
 }
-
-// tabletNumbers gives out tablet numbers below the durable mark.
-type tabletNumbers struct{ atomic.Uint64 }

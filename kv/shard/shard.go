@@ -78,12 +78,18 @@ func Open(o Options) (*Shard, error) {
 		return nil, err
 	}
 	for _, g := range o.Registry.groups {
-		if !g.InMemory {
-			continue
+		if g.InMemory {
+			s.mem[g.ID] = memtable.New(g.ID)
 		}
-		s.mem[g.ID] = memtable.New(g.ID)
-		if err := s.loadGroup(g.ID); err != nil {
-			return nil, err
+	}
+	if err := s.discardArrivals(); err != nil {
+		return nil, err
+	}
+	for _, g := range o.Registry.groups {
+		if g.InMemory {
+			if err := s.loadGroup(g.ID); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, c := range o.Registry.coprocessors {

@@ -1,10 +1,18 @@
 package shard
 
 import (
+	"bytes"
+	"context"
+	"maps"
+
 	"moka/kv"
 	"moka/kv/engine"
 	"moka/kv/keys"
 )
+
+// A shard's tablet table is part of its state and changes through its log, like data. Splits and merges are one small batch:
+// no data is touched, because the tablet is not part of a key. Each change raises the generation, so that a command that was
+// routed before it is refused after it.
 
 // PutTablet adds a tablet's description to the batch, in the state of the shard that it names.
 func PutTablet(b engine.Batch, t kv.Tablet) error {
@@ -13,4 +21,123 @@ func PutTablet(b engine.Batch, t kv.Tablet) error {
 
 func dropTablet(b engine.Batch, shard kv.ShardID, id kv.TabletID) error {
 	return b.Delete(keys.AppendState(nil, shard, keys.StateTablet, uint64(id)), nil)
+}
+
+// settled returns a tablet that is served here and not about to leave.
+func (t *tablets) settled(op string, id kv.TabletID) (kv.Tablet, error) {
+	x, ok := t.get(id)
+	if !ok {
+		return x, kv.Errorf(kv.CodeNotFound, op, "there is no tablet %d on this shard", id)
+	}
+	if t.frozen[id] != nil {
+		return x, kv.Errorf(kv.CodeBusy, op, "tablet %d is being moved; try again", id)
+	}
+	return x, nil
+}
+
+// Split cuts a tablet in front of a row. The left part keeps the id, the right one gets newID.
+func (s *Shard) Split(ctx context.Context, id kv.TabletID, at kv.RowKey, newID kv.TabletID) (left, right kv.Tablet, err error) {
+	const op = "shard.Split"
+	s.structure.Lock()
+	defer s.structure.Unlock()
+	tt := s.tablets.Load()
+	t, err := tt.settled(op, id)
+	if err != nil {
+		return left, right, err
+	}
+	if len(at) < 4 || !t.Span.Contains(at) || bytes.Equal(at, t.Span.Start) {
+		return left, right, kv.Errorf(kv.CodeInvalidArgument, op, "row %x does not lie within tablet %d behind its first row", []byte(at), id)
+	}
+	at = bytes.Clone(at)
+	left, right = t, t
+	left.Generation++
+	left.Span.End = at
+	right.ID, right.Generation = newID, left.Generation
+	right.Span.Start = at
+	if err := s.restructure(ctx, nil, left, right); err != nil {
+		return left, right, err
+	}
+	s.tablets.Store(tt.with([]kv.TabletID{id}, left, right))
+	return left, right, nil
+}
+
+// Merge joins a tablet with the one behind it; the left id stays.
+func (s *Shard) Merge(ctx context.Context, leftID, rightID kv.TabletID) (kv.Tablet, error) {
+	const op = "shard.Merge"
+	s.structure.Lock()
+	defer s.structure.Unlock()
+	tt := s.tablets.Load()
+	left, err := tt.settled(op, leftID)
+	if err != nil {
+		return left, err
+	}
+	right, err := tt.settled(op, rightID)
+	if err != nil {
+		return left, err
+	}
+	if len(left.Span.End) == 0 || !bytes.Equal(left.Span.End, right.Span.Start) {
+		return left, kv.Errorf(kv.CodeInvalidArgument, op, "tablet %d does not begin where tablet %d ends", rightID, leftID)
+	}
+	merged := left
+	merged.Generation = max(left.Generation, right.Generation) + 1
+	merged.Span.End = right.Span.End
+	if err := s.restructure(ctx, []kv.TabletID{rightID}, merged); err != nil {
+		return left, err
+	}
+	s.tablets.Store(tt.with([]kv.TabletID{leftID, rightID}, merged))
+	return merged, nil
+}
+
+// restructure makes a change of the tablet table durable. The structure lock is held alone.
+func (s *Shard) restructure(ctx context.Context, drop []kv.TabletID, put ...kv.Tablet) error {
+	if err := s.e.Failed(); err != nil {
+		return err
+	}
+	b := s.e.NewBatch()
+	defer b.Close()
+	for _, id := range drop {
+		if err := dropTablet(b, s.id, id); err != nil {
+			return err
+		}
+	}
+	for _, t := range put {
+		if err := PutTablet(b, t); err != nil {
+			return err
+		}
+	}
+	return s.repl.Propose(ctx, &Proposal{Batch: b})
+}
+
+// freeze stops the tablet's commands: those that write have ended when it returns, new ones wait until thaw.
+func (s *Shard) freeze(id kv.TabletID) (kv.Tablet, error) {
+	s.structure.Lock()
+	defer s.structure.Unlock()
+	tt := s.tablets.Load()
+	t, err := tt.settled("shard.Move", id)
+	if err != nil {
+		return t, err
+	}
+	s.tablets.Store(newTablets(tt.list, withFate(tt.frozen, id, make(chan struct{}))))
+	return t, nil
+}
+
+// thaw lets the waiting commands look again.
+func (s *Shard) thaw(id kv.TabletID) {
+	tt := s.tablets.Load()
+	fate := tt.frozen[id]
+	s.tablets.Store(newTablets(tt.list, withFate(tt.frozen, id, nil)))
+	close(fate)
+}
+
+func withFate(m map[kv.TabletID]chan struct{}, id kv.TabletID, fate chan struct{}) map[kv.TabletID]chan struct{} {
+	m = maps.Clone(m)
+	if m == nil {
+		m = map[kv.TabletID]chan struct{}{}
+	}
+	if fate == nil {
+		delete(m, id)
+	} else {
+		m[id] = fate
+	}
+	return m
 }

@@ -1,0 +1,123 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"moka/kv/shard"
+)
+
+// The balancer is the small version of Bigtable's master for one node: it splits tablets that have grown and evens out the bytes
+// of the shards. It does little at a time, and never merges by itself: it cannot tell a tablet that shrank from one that an
+// operator cut for load to come.
+const (
+	defaultSplitBytes = 96 << 20
+	defaultBalance    = 10 * time.Second
+	maxSplitsPerTurn  = 4
+)
+
+// balance runs turns until ctx ends.
+func (n *Node) balance(ctx context.Context) {
+	t := time.NewTicker(n.o.BalanceEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if err := n.Balance(ctx); err != nil && ctx.Err() == nil {
+			n.logger.Warn("the balancer's turn failed", "error", err)
+		}
+	}
+}
+
+// Balance takes one turn: METADATA is repaired if a change could not be written there, a few tablets that are too large are
+// split, and at most one tablet moves.
+func (n *Node) Balance(ctx context.Context) error {
+	n.structure.Lock()
+	defer n.structure.Unlock()
+	if n.metaStale {
+		if err := n.repairMeta(ctx); err != nil {
+			return err
+		}
+		n.metaStale = false
+	}
+	if err := n.splitLarge(ctx); err != nil {
+		return err
+	}
+	if len(n.shards) < 2 {
+		return nil
+	}
+	return n.moveOne(ctx)
+}
+
+func (n *Node) splitLarge(ctx context.Context) error {
+	left := maxSplitsPerTurn
+	for _, s := range n.shards {
+		sizes, err := s.Sizes()
+		if err != nil {
+			return err
+		}
+		for _, z := range sizes {
+			if z.Bytes <= n.o.SplitBytes || left == 0 || pinned("", z.Tablet) != nil {
+				continue
+			}
+			row, ok, err := s.MiddleRow(z.Tablet)
+			if err != nil {
+				return err
+			}
+			if !ok || !z.Tablet.Span.Contains(row) {
+				continue
+			}
+			if _, _, err := n.split(ctx, row); err != nil {
+				return err
+			}
+			left--
+		}
+	}
+	return nil
+}
+
+// moveOne moves a tablet from the fullest shard to the emptiest if that brings them closer. Small tablets stay: what is in one
+// shard commits in one phase, so spreading little data costs more than it gains.
+func (n *Node) moveOne(ctx context.Context) error {
+	bytes := make([]uint64, len(n.shards))
+	all := make([][]shard.Size, len(n.shards))
+	for i, s := range n.shards {
+		var err error
+		if all[i], err = s.Sizes(); err != nil {
+			return err
+		}
+		for _, z := range all[i] {
+			bytes[i] += z.Bytes
+		}
+	}
+	most, least := slices.Index(bytes, slices.Max(bytes)), slices.Index(bytes, slices.Min(bytes))
+	gap := bytes[most] - bytes[least]
+	var best *shard.Size
+	for i := range all[most] {
+		z := &all[most][i]
+		if pinned("", z.Tablet) != nil || z.Bytes < n.o.SplitBytes/8 || z.Bytes >= gap {
+			continue // a tablet of the gap's size would only change the roles
+		}
+		if best == nil || distance(z.Bytes, gap/2) < distance(best.Bytes, gap/2) {
+			best = z
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	_, err := n.move(ctx, best.Tablet.ID, n.shards[least].ID())
+	return err
+}
+
+func distance(a, b uint64) uint64 {
+	if a > b {
+		return a - b
+	}
+	return b - a
+}
+
+func sortSizes(s []shard.Size) { slices.SortFunc(s, compareStart) }
