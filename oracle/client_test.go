@@ -108,7 +108,11 @@ func TestClientRetries(t *testing.T) {
 			for {
 				select {
 				case <-src.asked:
-					src.answer <- answerOf{err: &Error{Code: CodeNotLeader, Leader: "elsewhere"}}
+				case <-stop:
+					return
+				}
+				select { // the last request may be over before its answer
+				case src.answer <- answerOf{err: &Error{Code: CodeNotLeader, Leader: "elsewhere"}}:
 				case <-stop:
 					return
 				}
