@@ -23,8 +23,8 @@
 //
 // # Not promised
 //
-// A session may outlive its TTL (a slow timer, a restart of the service that gives remote holders a fresh TTL); it never ends
-// before it. The service is not a database: values are limited to 64 KiB, all of it is kept in memory.
+// A session may outlive its TTL (a service that was stopped itself, a restart that gives remote holders a fresh TTL); it never
+// ends before it. The service is not a database: values are limited to 64 KiB, all of it is kept in memory.
 //
 // # Implementations
 //

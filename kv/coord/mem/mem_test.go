@@ -56,6 +56,36 @@ func TestKeepAliveInBubble(t *testing.T) {
 	})
 }
 
+// A service that was stopped itself does not hold the silence of that time against its sessions, but neither does it wait for ever.
+func TestStoppedProcess(t *testing.T) {
+	clock := coordtest.NewClock()
+	svc := mem.New(mem.Options{Clock: clock})
+	defer closeService(t, svc)
+	speaks, silent := session(t, svc), session(t, svc)
+	clock.Set(clock.Now().Add(time.Hour)) // no timer has run meanwhile
+	clock.Advance(0)
+	if !speaks.Valid() || !silent.Valid() {
+		t.Fatal("sessions ended before their holders had a turn")
+	}
+	if err := speaks.KeepAlive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(speaks.TTL() / 2)
+	<-silent.Done()
+	if !speaks.Valid() {
+		t.Error("the session that was kept alive has ended")
+	}
+}
+
+func session(t *testing.T, svc coord.Service) coord.Session {
+	t.Helper()
+	s, err := svc.NewSession(t.Context(), 3*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestClose(t *testing.T) {
 	svc := mem.New(mem.Options{})
 	sess, err := svc.NewSession(t.Context(), time.Hour)

@@ -99,7 +99,16 @@ func (sess *session) onTimer() {
 	if s.mu.closed || sess.state.Load() != live {
 		return
 	}
-	if left := sess.expires.Sub(s.opts.Clock.Now()); left > 0 {
+	now := s.opts.Clock.Now()
+	left := sess.expires.Sub(now)
+	if late := -left; late > sess.rec.TTL/4 {
+		// The timer itself is this late: the process was stopped (a debugger, SIGSTOP, a machine that swaps) and with it the
+		// holders that live here, or nobody could reach it. Their silence proves nothing, so they get a turn to speak
+		// first; KeepAlive calls at every third of a TTL.
+		left = sess.rec.TTL / 2
+		sess.expires = now.Add(left)
+	}
+	if left > 0 {
 		sess.armLocked(left)
 		return
 	}
