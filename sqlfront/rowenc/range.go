@@ -20,6 +20,11 @@ type Span struct {
 	Exact bool
 }
 
+// String is for error messages and tests.
+func (s Span) String() string {
+	return fmt.Sprintf("[%x, %x) equal %d exact %v", s.Start, s.End, s.Equal, s.Exact)
+}
+
 // Spans returns the key spans of an index lookup, each behind the given prefix, in ascending order and disjoint (ranges that are disjoint
 // as values can overlap as keys when a part is a prefix; a row must not be read twice). The engine reverses the list of ranges
 // for a reverse lookup; walk the result backwards then. Values are copied: the engine may change the ranges afterwards.
