@@ -3,6 +3,8 @@ package rpc
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -131,23 +133,58 @@ func (p *Pool) Join(ctx context.Context, addr, version string) (ClusterInfo, err
 		return ClusterInfo{}, &kv.Error{Code: kv.CodeInvalidArgument, Op: "rpc.Join", Msg: fmt.Sprintf("address %q", addr), Err: err}
 	}
 	defer conn.Close()
-	pb, err := kvpb.NewClusterClient(conn).Hello(ctx, &kvpb.HelloRequest{Version: version}, grpc.WaitForReady(true))
+	info, err := hello(ctx, conn, version, grpc.WaitForReady(true))
 	if err != nil {
 		return ClusterInfo{}, &kv.Error{
 			Code: kv.CodeUnavailable, Op: "rpc.Join",
 			Msg: fmt.Sprintf("no Moka node answers at %s; check the address and that the node is running", addr), Err: err,
 		}
 	}
-	info := decodeClusterInfo(pb)
-	for _, n := range info.Nodes {
-		// A node that listens on all interfaces cannot know the address by which others reach it; the one that worked does.
-		if n.ID == info.Node || n.Address == "" {
-			continue
-		}
-		p.SetAddress(n.ID, n.Address)
-	}
+	p.learn(info)
 	p.SetAddress(info.Node, addr)
 	return info, nil
+}
+
+// ClusterInfo asks the nodes that are known, one after the other, for the cluster as it is now.
+func (p *Pool) ClusterInfo(ctx context.Context) (ClusterInfo, error) {
+	p.mu.Lock()
+	nodes := slices.Sorted(maps.Keys(p.mu.addrs))
+	p.mu.Unlock()
+	err := error(kv.Errorf(kv.CodeUnavailable, "rpc.ClusterInfo", "no node is known; join a cluster first"))
+	for _, node := range nodes {
+		var peer *Peer
+		if peer, err = p.peer(node); err != nil {
+			continue
+		}
+		var info ClusterInfo
+		try, cancel := context.WithTimeout(ctx, p.opts.ConnectTimeout)
+		info, err = hello(try, peer.conn, "")
+		cancel()
+		if err == nil {
+			p.learn(info)
+			return info, nil
+		}
+		err = peer.unavailable("rpc.ClusterInfo", err)
+	}
+	return ClusterInfo{}, err
+}
+
+func hello(ctx context.Context, conn grpc.ClientConnInterface, version string, o ...grpc.CallOption) (ClusterInfo, error) {
+	pb, err := kvpb.NewClusterClient(conn).Hello(ctx, &kvpb.HelloRequest{Version: version}, o...)
+	if err != nil {
+		return ClusterInfo{}, err
+	}
+	return decodeClusterInfo(pb), nil
+}
+
+// learn takes in the addresses of the other nodes. That of the one that answered stays: it has just worked, while the node
+// itself may know only that it listens on all interfaces.
+func (p *Pool) learn(info ClusterInfo) {
+	for _, n := range info.Nodes {
+		if n.ID != info.Node && n.Address != "" {
+			p.SetAddress(n.ID, n.Address)
+		}
+	}
 }
 
 // Close closes all connections and waits for their goroutines. Outstanding calls end as with a lost stream.
