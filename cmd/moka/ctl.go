@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"moka/kv"
+	"moka/triggers"
+)
+
+// control is something that "moka ctl" can ask of a running server, over its HTTP address.
+type control struct {
+	use, short string
+	args       int
+	changes    bool // POST instead of GET
+	run        func(ctx context.Context, s *stack, args []string) (any, error)
+}
+
+var controls map[string]control
+
+func init() {
+	controls = map[string]control{
+		"status":    {"status", "What the server is and does", 0, false, func(ctx context.Context, s *stack, _ []string) (any, error) { return s.statusOf(ctx) }},
+		"shards":    {"shards", "Shards with their counters", 0, false, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.shardSection(), nil })},
+		"tablets":   {"tablets", "Tablets with their row ranges and shards", 0, false, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.tabletSection(), nil })},
+		"split":     {"split DB.TABLE KEY", "Split the tablet in front of the row with that primary key", 2, true, storage(splitTablet)},
+		"merge":     {"merge DB.TABLE KEY", "Merge the tablet of that row with the one behind it", 2, true, storage(mergeTablet)},
+		"move":      {"move DB.TABLE KEY SHARD", "Move the tablet of that row to a shard", 3, true, storage(moveTablet)},
+		"locks":     {"locks", "Locks of transactions that have not ended", 0, false, storage(listLocks)},
+		"observers": {"observers", "What observers have still to do", 0, false, listObservers},
+	}
+}
+
+// storage refuses a control in a process that has no storage.
+func storage(f func(context.Context, *stack, []string) (any, error)) func(context.Context, *stack, []string) (any, error) {
+	return func(ctx context.Context, s *stack, args []string) (any, error) {
+		if s.node == nil {
+			return nil, fmt.Errorf("this process has no storage; ask the one at %s", s.o.Join)
+		}
+		return f(ctx, s, args)
+	}
+}
+
+func (s *stack) rowOf(ctx context.Context, table, key string) (kv.RowKey, error) {
+	if s.sql == nil {
+		return nil, fmt.Errorf("this process does not serve SQL, so it knows no tables")
+	}
+	return s.sql.RowKey(ctx, table, strings.Split(key, ","))
+}
+
+func splitTablet(ctx context.Context, s *stack, args []string) (any, error) {
+	row, err := s.rowOf(ctx, args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	left, right, err := s.node.Split(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	return section{Title: "split", Columns: []string{"tablet", "shard"}, Rows: [][]string{
+		{fmt.Sprint(left.ID), fmt.Sprint(left.Shard)}, {fmt.Sprint(right.ID), fmt.Sprint(right.Shard)},
+	}}, nil
+}
+
+func (s *stack) tabletOf(ctx context.Context, table, key string) (kv.Tablet, error) {
+	row, err := s.rowOf(ctx, table, key)
+	if err != nil {
+		return kv.Tablet{}, err
+	}
+	return s.store.Locate(ctx, row)
+}
+
+func mergeTablet(ctx context.Context, s *stack, args []string) (any, error) {
+	t, err := s.tabletOf(ctx, args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	if t, err = s.node.Merge(ctx, t.ID); err != nil {
+		return nil, err
+	}
+	return section{Title: "merged", Columns: []string{"tablet", "shard"}, Rows: [][]string{{fmt.Sprint(t.ID), fmt.Sprint(t.Shard)}}}, nil
+}
+
+func moveTablet(ctx context.Context, s *stack, args []string) (any, error) {
+	to, err := strconv.ParseUint(args[2], 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("shard %q is not a number", args[2])
+	}
+	t, err := s.tabletOf(ctx, args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	if t.Shard != kv.ShardID(to) {
+		if t, err = s.node.Move(ctx, t.ID, kv.ShardID(to)); err != nil {
+			return nil, err
+		}
+	}
+	return section{Title: "moved", Columns: []string{"tablet", "shard"}, Rows: [][]string{{fmt.Sprint(t.ID), fmt.Sprint(t.Shard)}}}, nil
+}
+
+// locksShown bounds one answer.
+const locksShown = 1000
+
+func listLocks(_ context.Context, s *stack, _ []string) (any, error) {
+	sec := section{Title: "locks", Columns: []string{"shard", "start_ts", "row", "family"}}
+	for _, id := range s.node.Shards() {
+		h, ok := s.node.Shard(id)
+		if !ok {
+			continue
+		}
+		h.InMemory(kv.GroupTxnLock).Ascend(0, kv.Span{}, func(a kv.Address, v kv.Version) bool {
+			sec.Rows = append(sec.Rows, []string{fmt.Sprint(id), v.Timestamp.String(), fmt.Sprintf("%x", []byte(a.Row)), fmt.Sprint(a.Family)})
+			return len(sec.Rows) < locksShown
+		})
+	}
+	return sec, nil
+}
+
+func listObservers(ctx context.Context, s *stack, _ []string) (any, error) {
+	bs, err := triggers.Backlogs(ctx, s.store)
+	if err != nil {
+		return nil, err
+	}
+	sec := section{Title: "observers", Columns: []string{"observer", "waiting", "parked", "oldest"}}
+	for _, b := range bs {
+		sec.Rows = append(sec.Rows, []string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting), fmt.Sprint(b.Parked), b.Oldest.String()})
+	}
+	return sec, nil
+}
+
+func ctlCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "ctl", Short: "Ask and steer a running server"}
+	addr := cmd.PersistentFlags().String("http-addr", "127.0.0.1:8090", "the server's http address")
+	asJSON := cmd.PersistentFlags().Bool("json", false, "print JSON")
+	names := make([]string, 0, len(controls))
+	for name := range controls {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		c := controls[name]
+		cmd.AddCommand(&cobra.Command{
+			Use: c.use, Short: c.short, Args: cobra.ExactArgs(c.args),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				b, err := askControl(cmd.Context(), *addr, name, c.changes, args)
+				if err != nil {
+					return err
+				}
+				if *asJSON {
+					_, err = os.Stdout.Write(b)
+					return err
+				}
+				return printControl(os.Stdout, b)
+			},
+		})
+	}
+	return cmd
+}
+
+func askControl(ctx context.Context, addr, name string, changes bool, args []string) ([]byte, error) {
+	method := http.MethodGet
+	if changes {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+"/ctl/"+name+"?"+url.Values{"arg": args}.Encode(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("--http-addr %s: %w", addr, err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("no server answers on %s (%w); is it running, and is this its --http-addr?", addr, err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s", strings.TrimSpace(string(b)))
+	}
+	return b, nil
+}
+
+// printControl shows a status or a section as tables.
+func printControl(w io.Writer, b []byte) error {
+	var st status
+	if err := json.Unmarshal(b, &st); err != nil {
+		return err
+	}
+	if len(st.Sections) == 0 {
+		var sec section
+		if err := json.Unmarshal(b, &sec); err != nil {
+			return err
+		}
+		st.Sections = []section{sec}
+	} else {
+		fmt.Fprintf(w, "moka %s, up %s, SQL on %s\n", st.Version, st.Uptime, st.SQL)
+	}
+	tw := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
+	for _, sec := range st.Sections {
+		fmt.Fprintf(tw, "\n%s\n", sec.Title)
+		fmt.Fprintln(tw, "  "+strings.Join(sec.Columns, "\t"))
+		for _, r := range sec.Rows {
+			fmt.Fprintln(tw, "  "+strings.Join(r, "\t"))
+		}
+	}
+	return tw.Flush()
+}

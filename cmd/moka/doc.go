@@ -1,0 +1,17 @@
+// Command moka is the one binary, and the only place where all rooms meet.
+//
+//	moka start    open the store, its coordination and oracle; serve SQL, run observers, show status
+//	moka demo     the same in a temporary directory, with a small TPC-E-like load and a report
+//	moka tpce     the workload's client, against any MySQL-wire server
+//	moka bench    the papers' experiments
+//	moka ctl      ask and steer a running server over its HTTP address
+//
+// # What is wired to what
+//
+//	start.go     flags → stack.Options, signals, drain
+//	stack.go     the wiring:  node ← coord/local ← oracle ← txn ← triggers, sqlfront
+//	http.go      /metrics /healthz /status pprof, and what ctl asks
+//	config.go    one name for a setting: flag, environment, file
+//
+// There is no logic here that another room could own.
+package main

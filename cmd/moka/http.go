@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// httpServer is the operator's door: what is measured, whether it lives, and what "moka ctl" asks.
+type httpServer struct {
+	srv      *http.Server
+	draining atomic.Bool
+	stack    *stack
+}
+
+func newHTTPServer(s *stack) *httpServer {
+	h := &httpServer{stack: s}
+	reg := prometheus.NewRegistry()
+	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &collector{stack: s})
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if h.draining.Load() {
+			http.Error(w, "draining", http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = w.Write([]byte("ok\n"))
+	})
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, s.status) })
+	mux.HandleFunc("GET /{$}", h.page)
+	mux.HandleFunc("GET /ctl/{what}", h.control)
+	mux.HandleFunc("POST /ctl/{what}", h.control)
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	h.srv = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return h
+}
+
+func (h *httpServer) serve(l net.Listener) error {
+	if err := h.srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func (h *httpServer) answer(w http.ResponseWriter, r *http.Request, f func(context.Context) (any, error)) {
+	v, err := f(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(v)
+}
+
+// control carries out what "moka ctl" asks: reading with GET, changing with POST.
+func (h *httpServer) control(w http.ResponseWriter, r *http.Request) {
+	what := r.PathValue("what")
+	c, ok := controls[what]
+	if !ok || c.changes != (r.Method == http.MethodPost) {
+		http.Error(w, "no such command: "+r.Method+" "+what, http.StatusNotFound)
+		return
+	}
+	h.answer(w, r, func(ctx context.Context) (any, error) { return c.run(ctx, h.stack, r.URL.Query()["arg"]) })
+}
+
+var page = template.Must(template.New("status").Parse(`<!doctype html><title>Moka</title>
+<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}
+table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #ddd}
+td.n{text-align:right;font-variant-numeric:tabular-nums}h1{font-weight:600}</style>
+<h1>Moka {{.Version}}</h1>
+<p>up {{.Uptime}} · SQL on {{.SQL}} · <a href="/metrics">metrics</a> · <a href="/status">JSON</a> · <a href="/debug/pprof/">pprof</a></p>
+{{range .Sections}}<h2>{{.Title}}</h2><table><tr>{{range .Columns}}<th>{{.}}{{end}}</tr>
+{{range .Rows}}<tr>{{range .}}<td class=n>{{.}}{{end}}</tr>{{end}}</table>{{end}}`))
+
+func (h *httpServer) page(w http.ResponseWriter, r *http.Request) {
+	st, err := h.stack.statusOf(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = page.Execute(w, st)
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the build: -ldflags "-X main.version=…".
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal ends the process at once: somebody is in a hurry, and nothing acknowledged can be lost by it.
+	context.AfterFunc(ctx, stop)
+	if err := root().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "moka:", err)
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "moka",
+		Short: "A MySQL-wire distributed SQL database: Percolator transactions and observers over a Bigtable-like store",
+		Long: `Moka is a MySQL-wire distributed SQL database. SQL tables live in a Bigtable-like store of sharded Pebble nodes,
+Percolator transactions give snapshot isolation across them, and observers, declared in SQL, run after a change commits.
+
+  moka start              start a database in ./moka-data, SQL on 127.0.0.1:3306
+  moka demo               a guided tour in a temporary directory
+  moka tpce load|run      the TPC-E-like workload, against any MySQL-wire server`,
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return bindSettings(cmd)
+		},
+	}
+	cmd.PersistentFlags().String("config", "", "TOML file with settings (also MOKA_CONFIG)")
+	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w\nrun '%s --help' for the flags that exist", err, c.CommandPath())
+	})
+	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand())
+	return cmd
+}

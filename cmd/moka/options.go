@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+)
+
+// The parts of a process. Storage holds shards, coordination and the oracle; sql serves clients; worker runs observers.
+const (
+	roleStorage = "storage"
+	roleSQL     = "sql"
+	roleWorker  = "worker"
+)
+
+// stackOptions are the settings of "moka start".
+type stackOptions struct {
+	Data      string
+	SQLAddr   string
+	HTTPAddr  string
+	NodeAddr  string
+	Join      string
+	Roles     []string
+	Shards    int
+	Memory    bool
+	CacheMiB  int
+	Runners   int
+	MaxConns  int
+	Socket    string
+	TLSCert   string
+	TLSKey    string
+	Logger    *slog.Logger
+	Ephemeral bool // a demo: say nothing about the directory
+}
+
+func (o *stackOptions) bind(f *pflag.FlagSet) {
+	f.StringVar(&o.Data, "data", "moka-data", "directory of the data; created on first start")
+	f.StringVar(&o.SQLAddr, "sql-addr", "127.0.0.1:3306", "address of the MySQL protocol")
+	f.StringVar(&o.HTTPAddr, "http-addr", "127.0.0.1:8090", "address of status page, /metrics, /healthz and pprof; empty for none")
+	f.StringVar(&o.NodeAddr, "node-addr", "", "address for other nodes (gRPC); empty for none")
+	f.StringVar(&o.Join, "join", "", "node address of a running database: serve SQL for it instead of storing data here")
+	f.StringSliceVar(&o.Roles, "roles", nil, "parts to run: storage, sql, worker (default all; with --join: sql)")
+	f.IntVar(&o.Shards, "shards", 1, "number of shards")
+	f.BoolVar(&o.Memory, "memory", false, "keep everything in memory; nothing survives the process")
+	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
+	f.IntVar(&o.Runners, "observer-runners", 16, "observers that run at a time in this process")
+	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
+	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
+	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate (PEM) for TLS on the MySQL protocol")
+	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM)")
+}
+
+func (o *stackOptions) has(role string) bool { return slices.Contains(o.Roles, role) }
+
+// validate fills defaults that depend on other settings, and refuses combinations that make no sense.
+func (o *stackOptions) validate() error {
+	if len(o.Roles) == 0 {
+		o.Roles = []string{roleStorage, roleSQL, roleWorker}
+		if o.Join != "" {
+			o.Roles = []string{roleSQL}
+		}
+	}
+	for _, r := range o.Roles {
+		if r != roleStorage && r != roleSQL && r != roleWorker {
+			return fmt.Errorf("--roles: %q is not storage, sql or worker", r)
+		}
+	}
+	switch {
+	case o.Shards < 1 || o.Shards > 64:
+		return fmt.Errorf("--shards %d: a node serves 1 to 64 shards", o.Shards)
+	case o.CacheMiB < 8:
+		return fmt.Errorf("--cache-mib %d: the least is 8", o.CacheMiB)
+	case o.Join != "" && o.has(roleStorage):
+		return errors.New("--join with the storage role: storage nodes do not join each other before replication is there; start this process with --roles sql, or leave --join away")
+	case o.Join == "" && !o.has(roleStorage):
+		return fmt.Errorf("--roles %s without storage needs --join ADDR, the --node-addr of a process that has it", strings.Join(o.Roles, ","))
+	case o.has(roleWorker) && !o.has(roleSQL):
+		return errors.New("--roles worker needs sql too: observers are SQL")
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return errors.New("--tls-cert and --tls-key go together")
+	case o.Data == "" && !o.Memory && o.has(roleStorage):
+		return errors.New("--data is empty: name a directory, or use --memory")
+	}
+	return nil
+}
+
+// listen opens an address of a flag and words the usual mistakes.
+func listen(flag, addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another process; stop it, or choose another address with --%s HOST:PORT", addr, flag)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("no permission to listen on %s; choose a port above 1023 with --%s HOST:PORT", addr, flag)
+	}
+	return nil, fmt.Errorf("--%s %s: %w", flag, addr, err)
+}

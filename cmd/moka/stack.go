@@ -1,0 +1,305 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"moka/kv"
+	"moka/kv/client"
+	"moka/kv/coord"
+	"moka/kv/coord/local"
+	"moka/kv/node"
+	"moka/kv/rpc"
+	"moka/oracle"
+	"moka/sqlfront"
+	"moka/triggers"
+	"moka/txn"
+)
+
+const (
+	// coordPrefix is where the coordination service keeps itself in the node's own key space.
+	coordPrefix = "coord/"
+	// sessionTTL is how long a process that fell silent keeps its locks from being rolled back at once.
+	sessionTTL = 10 * time.Second
+	// orphanSweep is how often locks of dead transactions are looked for. Readers that meet one do not wait for it.
+	orphanSweep = 5 * time.Second
+	startTime   = 30 * time.Second
+)
+
+// stack is one process with its rooms wired together, bottom up:
+//
+//	node (Pebble, shards) ← coordination ← oracle ← client (routing) ← txn ← triggers ← sqlfront
+//	 or: pool to a node that has them     ←  remote oracle ┘
+type stack struct {
+	o                           stackOptions
+	started                     time.Time
+	sqlAddr, httpAddr, nodeAddr string
+
+	node    *node.Node
+	coord   coord.Service
+	oracle  *oracle.Server
+	clock   *oracle.Client
+	store   *client.Client
+	txn     *txn.Client
+	worker  *triggers.Worker
+	sql     *sqlfront.Server
+	http    *httpServer
+	rpc     *rpc.Server
+	closers []func(context.Context) error // in order of opening
+
+	failed chan error // a part that should go on for ever has ended
+	wg     sync.WaitGroup
+}
+
+// openStack opens everything. Addresses are taken before the directory is touched, so that a port in use leaves no trace.
+func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &stack{o: o, started: time.Now(), failed: make(chan error, 8)}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	defer func() {
+		if err != nil {
+			_ = s.close(context.Background())
+		}
+	}()
+	ls, err := s.listeners()
+	if err != nil {
+		return nil, err
+	}
+	if o.Join != "" {
+		err = s.join(ctx)
+	} else {
+		err = s.openStorage(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openTransactions(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.openSQL(ctx, ls); err != nil {
+		return nil, err
+	}
+	if ls.node != nil {
+		s.serveNodes(ls.node)
+	}
+	if ls.http != nil {
+		s.http = newHTTPServer(s)
+		s.onClose(func(ctx context.Context) error { return s.http.srv.Shutdown(ctx) })
+		s.serve("http", func() error { return s.http.serve(ls.http) })
+	}
+	return s, nil
+}
+
+type listeners struct{ sql, http, node net.Listener }
+
+// listeners takes all addresses at once.
+func (s *stack) listeners() (ls listeners, err error) {
+	defer func() {
+		if err != nil {
+			for _, l := range []net.Listener{ls.sql, ls.http, ls.node} {
+				if l != nil {
+					l.Close()
+				}
+			}
+		}
+	}()
+	if s.o.has(roleSQL) {
+		if ls.sql, err = listen("sql-addr", s.o.SQLAddr); err != nil {
+			return ls, err
+		}
+		s.sqlAddr = ls.sql.Addr().String()
+	}
+	if s.o.HTTPAddr != "" {
+		if ls.http, err = listen("http-addr", s.o.HTTPAddr); err != nil {
+			return ls, err
+		}
+		s.httpAddr = ls.http.Addr().String()
+	}
+	if s.o.NodeAddr != "" {
+		if ls.node, err = listen("node-addr", s.o.NodeAddr); err != nil {
+			return ls, err
+		}
+		s.nodeAddr = ls.node.Addr().String()
+	}
+	for _, l := range []net.Listener{ls.sql, ls.http, ls.node} {
+		if l != nil {
+			s.onClose(func(context.Context) error { l.Close(); return nil }) // closed already if its server ran
+		}
+	}
+	return ls, nil
+}
+
+// coprocessors are the layers that run next to the data, the same in every process of a cluster.
+func coprocessors() []kv.Coprocessor {
+	return []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{}), triggers.NewCoprocessor(nil)}
+}
+
+// openStorage opens the node and what only a process with storage has: coordination and the oracle.
+func (s *stack) openStorage(ctx context.Context) error {
+	no := node.Options{
+		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20, Coprocessors: coprocessors(), Logger: s.o.Logger,
+	}
+	if s.o.Memory {
+		no.Dir, no.FS = "moka", vfs.NewMem()
+	}
+	n, err := node.Open(no)
+	if err != nil {
+		return err
+	}
+	s.node = n
+	s.onClose(func(context.Context) error { return n.Close() })
+	c, err := local.Open(n.CoordStore(), []byte(coordPrefix), local.Options{})
+	if err != nil {
+		return err
+	}
+	s.coord = c
+	s.onClose(func(context.Context) error { c.Close(); return nil })
+	s.oracle = oracle.Start(c, oracle.Options{Address: s.nodeAddr, Logger: s.o.Logger})
+	s.onClose(func(context.Context) error { s.oracle.Close(); return nil })
+	if err := s.oracle.WaitLeading(ctx); err != nil {
+		return fmt.Errorf("the timestamp oracle did not start: %w", err)
+	}
+	s.clock = oracle.NewClient(s.oracle, oracle.ClientOptions{})
+	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
+	co := client.Options{Node: n.ID(), Local: n, Logger: s.o.Logger}
+	meta, err := client.NewMetadata(cluster{s}, n, co)
+	if err != nil {
+		return err
+	}
+	s.store, err = client.New(meta, n, co)
+	return err
+}
+
+// openTransactions makes the transaction client, with a session of the coordination service as its token (§2.2: the paper's
+// Chubby lockservice token), and keeps looking for locks that nobody will come back for.
+func (s *stack) openTransactions(ctx context.Context) error {
+	session, err := s.coord.NewSession(ctx, sessionTTL)
+	if err != nil {
+		return fmt.Errorf("opening a session: %w", err)
+	}
+	s.onClose(session.Close)
+	s.background(func(ctx context.Context) {
+		if err := coord.KeepAlive(ctx, session); err != nil && ctx.Err() == nil {
+			// Others may roll back our locks now; whatever is open here will fail. Starting anew is the honest way on.
+			s.failed <- fmt.Errorf("this process lost its session (it stood still for more than %v, or lost the storage): %w", sessionTTL, err)
+		}
+	})
+	s.txn, err = txn.NewClient(s.store, s.clock, txn.Options{
+		Session: strconv.FormatUint(uint64(session.ID()), 10), Liveness: liveness{s.coord}, Logger: s.o.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	s.onClose(func(context.Context) error { return s.txn.Close() })
+	if s.node != nil {
+		s.background(s.sweepOrphans)
+	}
+	return nil
+}
+
+// liveness answers for the sessions in locks.
+type liveness struct{ c coord.Service }
+
+func (l liveness) Alive(ctx context.Context, session string) (bool, error) {
+	id, err := strconv.ParseUint(session, 10, 64)
+	if err != nil {
+		return false, fmt.Errorf("session %q in a lock is not a number: %w", session, err)
+	}
+	return l.c.Alive(ctx, coord.SessionID(id))
+}
+
+func (s *stack) sweepOrphans(ctx context.Context) {
+	t := time.NewTicker(orphanSweep)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if n, err := s.txn.ResolveOrphans(ctx, orphanSweep); err != nil && ctx.Err() == nil {
+			s.o.Logger.Warn("resolving orphaned locks failed; trying again", "err", err)
+		} else if n > 0 {
+			s.o.Logger.Info("resolved orphaned locks", "locks", n)
+		}
+	}
+}
+
+// openSQL starts the SQL server and, where the role says so, the worker that runs observers.
+func (s *stack) openSQL(ctx context.Context, ls listeners) error {
+	if !s.o.has(roleSQL) {
+		return nil
+	}
+	if s.o.has(roleWorker) {
+		s.worker = triggers.NewWorker(s.txn, s.store, s.sqlAddr, triggers.Options{Runners: s.o.Runners, Logger: s.o.Logger})
+	}
+	so := sqlfront.Options{
+		Client: s.txn, Store: s.store, Listener: ls.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
+		MaxConnections: s.o.MaxConns, Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
+	}
+	if s.o.TLSCert != "" {
+		cert, err := tls.LoadX509KeyPair(s.o.TLSCert, s.o.TLSKey)
+		if err != nil {
+			return fmt.Errorf("--tls-cert, --tls-key: %w", err)
+		}
+		so.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	}
+	var err error
+	if s.sql, err = sqlfront.New(ctx, so); err != nil {
+		return err
+	}
+	s.onClose(func(ctx context.Context) error { return errors.Join(s.sql.Drain(ctx), s.sql.Close()) })
+	if s.worker != nil {
+		s.worker.Start()
+		s.onClose(func(context.Context) error { s.worker.Close(); return nil })
+	}
+	s.serve("sql", s.sql.Serve)
+	return nil
+}
+
+// serve runs a part that goes on until it is closed; if it ends before, the process stops.
+func (s *stack) serve(what string, f func() error) {
+	s.wg.Go(func() {
+		if err := f(); err != nil {
+			s.failed <- fmt.Errorf("%s: %w", what, err)
+		}
+	})
+}
+
+// background runs f until its turn to close, and waits for it then.
+func (s *stack) background(f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	s.wg.Go(func() { defer close(done); f(ctx) })
+	s.onClose(func(context.Context) error { cancel(); <-done; return nil })
+}
+
+func (s *stack) onClose(f func(context.Context) error) { s.closers = append(s.closers, f) }
+
+// close stops everything, the last opened first. ctx bounds how long statements may go on.
+func (s *stack) close(ctx context.Context) error {
+	if s.http != nil {
+		s.http.draining.Store(true)
+	}
+	var errs []error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i](ctx))
+	}
+	s.wg.Wait()
+	return errors.Join(errs...)
+}

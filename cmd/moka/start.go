@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// drainTime bounds how long a stop waits for statements that are running.
+const drainTime = 30 * time.Second
+
+func startCommand() *cobra.Command {
+	var o stackOptions
+	cmd := &cobra.Command{
+		Use:   "start",
+		Short: "Start a database, or join one",
+		Long: `Start a database in one process: the store, the timestamp oracle, transactions, observers and the SQL server.
+The directory is created on first start. SIGTERM (or Ctrl-C) drains; kill -9 loses nothing that was acknowledged.
+
+With --join the process serves SQL for a database whose storage is elsewhere.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := newLogger(cmd)
+			if err != nil {
+				return err
+			}
+			o.Logger = log
+			if err := o.validate(); err != nil {
+				return err
+			}
+			s, err := openStack(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			fmt.Print(s.greeting())
+			return s.runUntil(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	o.bind(f)
+	f.String("log-level", "info", "debug, info, warn or error")
+	f.String("log-format", "text", "text or json")
+	return cmd
+}
+
+func newLogger(cmd *cobra.Command) (*slog.Logger, error) {
+	name, _ := cmd.Flags().GetString("log-level")
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(name)); err != nil {
+		return nil, fmt.Errorf("--log-level %q is not debug, info, warn or error", name)
+	}
+	ho := &slog.HandlerOptions{Level: level}
+	switch format, _ := cmd.Flags().GetString("log-format"); format {
+	case "text":
+		return slog.New(slog.NewTextHandler(os.Stderr, ho)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(os.Stderr, ho)), nil
+	default:
+		return nil, fmt.Errorf("--log-format %q is not text or json", format)
+	}
+}
+
+// greeting tells a person how to go on. Tests read the addresses out of it.
+func (s *stack) greeting() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Moka %s is ready.\n", version)
+	if s.sqlAddr != "" {
+		host, port, _ := net.SplitHostPort(s.sqlAddr)
+		fmt.Fprintf(&b, "  SQL     mariadb -h %s -P %s -u root      (any MySQL client; no password from this machine)\n", host, port)
+	}
+	if s.httpAddr != "" {
+		fmt.Fprintf(&b, "  status  http://%s/\n", s.httpAddr)
+	}
+	if s.nodeAddr != "" {
+		fmt.Fprintf(&b, "  nodes   moka start --roles sql --join %s\n", s.nodeAddr)
+	}
+	switch {
+	case s.o.Join != "":
+		fmt.Fprintf(&b, "  storage at %s\n", s.o.Join)
+	case s.o.Memory:
+		fmt.Fprintf(&b, "  data    in memory: gone with this process\n")
+	default:
+		fmt.Fprintf(&b, "  data    %s\n", s.o.Data)
+	}
+	return b.String()
+}
+
+// runUntil serves until ctx ends or a part fails, then drains.
+func (s *stack) runUntil(ctx context.Context) error {
+	var failed error
+	select {
+	case <-ctx.Done():
+		s.o.Logger.Info("stopping: waiting for statements that are running", "at most", drainTime)
+	case failed = <-s.failed:
+		s.o.Logger.Error("a part of the server failed; stopping", "err", failed)
+	}
+	drain, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := s.close(drain); err != nil && failed == nil {
+		failed = err
+	}
+	return failed
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"moka/triggers"
+)
+
+// status is what /status, the page and "moka ctl status" show.
+type status struct {
+	Version  string
+	Uptime   string
+	SQL      string
+	Sections []section
+}
+
+type section struct {
+	Title   string
+	Columns []string
+	Rows    [][]string
+}
+
+func (s *stack) status(ctx context.Context) (any, error) { return s.statusOf(ctx) }
+
+func (s *stack) statusOf(ctx context.Context) (*status, error) {
+	st := &status{Version: version, Uptime: time.Since(s.started).Round(time.Second).String(), SQL: s.sqlAddr}
+	if s.node != nil {
+		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection())
+	}
+	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()), counters("timestamps", s.clock.Metrics()), counters("routing", s.store.Metrics()))
+	if s.sql != nil {
+		st.Sections = append(st.Sections, counters("sql", s.sql.Metrics()))
+	}
+	if s.worker != nil {
+		st.Sections = append(st.Sections, counters("observers", s.worker.Metrics()))
+	}
+	bs, err := triggers.Backlogs(ctx, s.store)
+	if err != nil {
+		return nil, err
+	}
+	backlog := section{Title: "observer backlog", Columns: []string{"observer", "waiting", "parked", "lag"}}
+	for _, b := range bs {
+		lag := "0s"
+		if b.Oldest != 0 {
+			lag = time.Since(b.Oldest.Time()).Round(time.Millisecond).String()
+		}
+		backlog.Rows = append(backlog.Rows, []string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting), fmt.Sprint(b.Parked), lag})
+	}
+	st.Sections = append(st.Sections, backlog)
+	return st, nil
+}
+
+func (s *stack) shardSection() section {
+	sec := section{Title: "shards", Columns: []string{"shard", "tablets", "reads", "writes", "batches", "bytes", "locks", "notifications"}}
+	for _, x := range s.node.Stats().Shards {
+		sec.Rows = append(sec.Rows, []string{
+			fmt.Sprint(x.Shard), fmt.Sprint(x.Tablets), fmt.Sprint(x.Reads), fmt.Sprint(x.Writes), fmt.Sprint(x.Proposals),
+			fmt.Sprint(x.Bytes), fmt.Sprint(x.InMemory["lock"]), fmt.Sprint(x.InMemory["notify"]),
+		})
+	}
+	return sec
+}
+
+func (s *stack) tabletSection() section {
+	sec := section{Title: "tablets", Columns: []string{"tablet", "generation", "shard", "start", "end"}}
+	for _, t := range s.node.Tablets() {
+		sec.Rows = append(sec.Rows, []string{
+			fmt.Sprint(t.ID), fmt.Sprint(t.Generation), fmt.Sprintf("shard %d", t.Shard),
+			fmt.Sprintf("%x", []byte(t.Span.Start)), fmt.Sprintf("%x", []byte(t.Span.End)),
+		})
+	}
+	return sec
+}
+
+// counters shows the fields of a metrics struct by their names.
+func counters(title string, m any) section {
+	sec := section{Title: title, Columns: []string{"", ""}}
+	for _, f := range fields(m) {
+		sec.Rows = append(sec.Rows, []string{f.name, f.text})
+	}
+	return sec
+}
+
+// collector hands every room's own counters to Prometheus. The rooms know nothing of it: each has a struct of numbers.
+type collector struct{ stack *stack }
+
+func (c *collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
+
+func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	s := c.stack
+	emit := func(room string, m any, labels map[string]string) {
+		for _, f := range fields(m) {
+			if !f.numeric {
+				continue
+			}
+			d := prometheus.NewDesc("moka_"+room+"_"+snake(f.name), f.name+" of "+room, nil, labels)
+			ch <- prometheus.MustNewConstMetric(d, prometheus.UntypedValue, f.value)
+		}
+	}
+	emit("txn", s.txn.Metrics(), nil)
+	emit("oracle_client", s.clock.Metrics(), nil)
+	emit("client", s.store.Metrics(), nil)
+	if s.oracle != nil {
+		emit("oracle", s.oracle.Metrics(), nil)
+	}
+	if s.worker != nil {
+		emit("observer", s.worker.Metrics(), nil)
+	}
+	if s.sql != nil {
+		emit("sql", s.sql.Metrics(), nil)
+	}
+	if s.node != nil {
+		for _, x := range s.node.Stats().Shards {
+			emit("shard", x, map[string]string{"shard": fmt.Sprint(x.Shard)})
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package observer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/engine"
+	"moka/triggers"
+	"moka/txn"
+)
+
+// Options of a Registry. Client, Catalog and Store are required.
+type Options struct {
+	Client  *txn.Client
+	Catalog *catalog.Catalog
+	Store   kv.Store
+	// Worker runs the observers in this process; nil means that this process only declares them.
+	Worker *triggers.Worker
+	// Runners is the worker's bound on concurrent runs: as many sessions and compiled bodies are kept. Default 16.
+	Runners int
+	// Follow is how often the catalog is looked at for observers declared elsewhere. Default 500 ms.
+	Follow time.Duration
+	Logger *slog.Logger
+}
+
+// Registry connects SQL's observers with a process's worker.
+type Registry struct {
+	o      Options
+	eng    *engine.Engine
+	idle   chan *runner // runners not in use
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu struct {
+		sync.Mutex
+		registered map[uint32]*catalog.Observer
+		version    uint64
+	}
+}
+
+// New makes a registry. Its Hooks go into the parser with which the engine is built; then Start connects the two.
+func New(o Options) *Registry {
+	if o.Runners <= 0 {
+		o.Runners = 16
+	}
+	if o.Follow <= 0 {
+		o.Follow = 500 * time.Millisecond
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Registry{o: o}
+	r.mu.registered = map[uint32]*catalog.Observer{}
+	return r
+}
+
+// Start registers the observers that the catalog has, and follows it. The engine must be the one that was built with the
+// registry's hooks.
+func (r *Registry) Start(ctx context.Context, eng *engine.Engine) error {
+	r.eng = eng
+	if r.o.Worker == nil {
+		return nil
+	}
+	r.idle = make(chan *runner, r.o.Runners)
+	for range r.o.Runners {
+		r.idle <- nil // made when first needed: a session costs 70 µs and 80 kB
+	}
+	if err := r.follow(ctx); err != nil {
+		return err
+	}
+	loop, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	r.wg.Go(func() { r.loop(loop) })
+	return nil
+}
+
+// Close stops following. The worker is its owner's to close, before this.
+func (r *Registry) Close() {
+	if r.cancel != nil {
+		r.cancel()
+	}
+	r.wg.Wait()
+	if r.idle == nil {
+		return
+	}
+	for range r.o.Runners {
+		if x := <-r.idle; x != nil {
+			x.session.SessionEnd()
+		}
+	}
+}
+
+func (r *Registry) loop(ctx context.Context) {
+	t := time.NewTicker(r.o.Follow)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if err := r.follow(ctx); err != nil && ctx.Err() == nil {
+			r.o.Logger.Warn("reading the observers from the catalog failed; trying again", "err", err)
+		}
+	}
+}
+
+// follow makes the worker's observers those of the newest catalog.
+func (r *Registry) follow(ctx context.Context) error {
+	if r.o.Worker == nil {
+		return nil
+	}
+	t := r.o.Client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	snap, err := r.o.Catalog.Snapshot(ctx, t)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if snap.Version == r.mu.version {
+		return nil
+	}
+	now := map[uint32]*catalog.Observer{}
+	for _, o := range snap.AllObservers() {
+		if o.Enabled {
+			now[o.ID] = o
+		}
+	}
+	for id := range r.mu.registered {
+		if now[id] == nil {
+			r.o.Worker.Unregister(id)
+		}
+	}
+	for id, o := range now {
+		if r.mu.registered[id] == o {
+			continue
+		}
+		r.o.Worker.Register(triggers.Observer{
+			ID: id, Name: o.Name, Attempts: o.MaxAttempts, Backoff: o.Backoff,
+			Run: func(ctx context.Context, t *txn.Txn, e triggers.Event) error { return r.run(ctx, id, t, e) },
+		})
+	}
+	r.mu.registered, r.mu.version = now, snap.Version
+	return nil
+}
+
+// change runs a schema change in a transaction of its own, again if somebody else was first, and follows it.
+func (r *Registry) change(ctx *sql.Context, f func(t *txn.Txn) error) error {
+	const most = 10
+	var err error
+	for range most {
+		t := r.o.Client.Begin(txn.TxnOptions{})
+		if err = f(t); err == nil {
+			_, err = t.Commit(ctx)
+		}
+		t.Rollback()
+		if err == nil {
+			return r.follow(ctx)
+		}
+		if !errors.Is(err, txn.ErrConflict) && !errors.Is(err, txn.ErrMustExist) {
+			return err
+		}
+	}
+	return err
+}

@@ -1,0 +1,248 @@
+package observer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/engine"
+	"moka/triggers"
+	"moka/txn"
+)
+
+// runner is what one run needs for itself: a session, and bodies compiled for it. Plans keep state in their nodes, so two
+// runs must never share one.
+type runner struct {
+	session *engine.Session
+	bodies  map[uint32]*body
+}
+
+// body is an observer's code, compiled under one version of the catalog.
+type body struct {
+	version  uint64
+	observer *catalog.Observer
+	table    *engine.Table
+	database string
+	plans    map[event]sql.Node
+}
+
+// event is what happened to a row between two runs.
+type event string
+
+const (
+	inserted event = "INSERT"
+	updated  event = "UPDATE"
+	deleted  event = "DELETE"
+)
+
+var masks = map[event]catalog.ObserverEvents{inserted: catalog.OnInsert, updated: catalog.OnUpdate, deleted: catalog.OnDelete}
+
+// run is triggers.Observer.Run for a SQL observer.
+func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Event) (err error) {
+	var x *runner
+	select {
+	case x = <-r.idle:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { r.idle <- x }()
+	if x == nil {
+		x = &runner{session: r.eng.NewSession(sql.NewBaseSessionWithClientServer("moka", sql.Client{User: "observer", Address: "localhost"}, 0)), bodies: map[uint32]*body{}}
+	}
+	sctx := sql.NewContext(ctx, sql.WithSession(x.session))
+	tx := r.eng.Adopt(t)
+	sctx.SetTransaction(tx)
+	sctx.SetIgnoreAutoCommit(true)
+	defer func() {
+		sctx.SetTransaction(nil)
+		sctx.SetIgnoreAutoCommit(false)
+		if engine.IsRetryable(err) && !errors.Is(err, txn.ErrConflict) {
+			// The engine has worded it for a client; the worker wants to know that another try may do.
+			err = fmt.Errorf("%w: %w", txn.ErrConflict, err)
+		}
+	}()
+
+	b, err := r.body(sctx, x, id)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		return triggers.ErrSkip // dropped or disabled while the notification was on its way
+	}
+	old, now, err := b.rows(ctx, t, e)
+	if err != nil {
+		return err
+	}
+	ran := false
+	for _, ev := range b.events(old != nil, now != nil) {
+		ran = true
+		if err := r.execute(sctx, b, ev, old, now); err != nil {
+			return err
+		}
+	}
+	if !ran {
+		return triggers.ErrSkip
+	}
+	return nil
+}
+
+// rows reads OLD and NEW; nil stands for a row that is not there.
+func (b *body) rows(ctx context.Context, t *txn.Txn, e triggers.Event) (old, now sql.Row, err error) {
+	if v, ok, err := t.Get(ctx, e.Column); err != nil {
+		return nil, nil, err
+	} else if ok {
+		if now, err = b.table.DecodeRow(v); err != nil {
+			return nil, nil, err
+		}
+	}
+	if v, ok, err := e.Previous(ctx); err != nil {
+		return nil, nil, err
+	} else if ok {
+		if old, err = b.table.DecodeRow(v); err != nil {
+			return nil, nil, err
+		}
+	}
+	return old, now, nil
+}
+
+// events decides which bodies run. An observer that asked for no UPDATE sees a row that was replaced between two runs as
+// the DELETE and the INSERT that it was made of, as far as it asked for those.
+func (b *body) events(old, now bool) []event {
+	var evs []event
+	switch {
+	case old && now && b.observer.Events&catalog.OnUpdate != 0:
+		return []event{updated}
+	case old && now:
+		evs = []event{deleted, inserted}
+	case now && b.observer.Events&catalog.OnInsert != 0:
+		return []event{inserted}
+	case now:
+		// An UPDATE whose row this observer has never seen before: OLD is all NULL.
+		evs = []event{updated}
+	case old:
+		evs = []event{deleted}
+	}
+	kept := evs[:0]
+	for _, ev := range evs {
+		if b.observer.Events&masks[ev] != 0 {
+			kept = append(kept, ev)
+		}
+	}
+	return kept
+}
+
+// execute runs the compiled body for one row, through the trigger machinery of the SQL engine.
+func (r *Registry) execute(ctx *sql.Context, b *body, ev event, old, now sql.Row) error {
+	width := len(b.table.Schema(ctx))
+	row, shape := now, plan.InsertTrigger
+	switch ev {
+	case updated:
+		if old == nil {
+			old = make(sql.Row, width)
+		}
+		row, shape = append(append(make(sql.Row, 0, 2*width), old...), now...), plan.UpdateTrigger
+	case deleted:
+		row, shape = old, plan.DeleteTrigger
+	}
+	ctx.SetCurrentDatabase(b.database)
+	src := &rowSource{schema: b.table.Schema(ctx), row: row}
+	n := plan.NewTriggerExecutor(src, b.plans[ev], shape, plan.TriggerTime("after"), sql.TriggerDefinition{Name: b.observer.Name})
+	it, err := r.eng.SQL().Analyzer.ExecBuilder.Build(ctx, n, nil)
+	if err != nil {
+		return err
+	}
+	for {
+		if _, err = it.Next(ctx); err != nil {
+			break
+		}
+	}
+	if cerr := it.Close(ctx); err == io.EOF {
+		err = cerr
+	}
+	return err
+}
+
+// body returns the runner's compiled form of an observer, compiled anew if the catalog has changed since. It is nil if the
+// observer is gone or disabled.
+func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
+	version, err := r.eng.CatalogVersion(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if b := x.bodies[id]; b != nil && b.version == version {
+		return b, nil
+	}
+	snap, err := r.eng.CatalogSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := snap.ObserverByID(id)
+	if !ok || !o.Enabled {
+		delete(x.bodies, id)
+		return nil, nil
+	}
+	b, err := r.compile(ctx, snap, o)
+	if err != nil {
+		return nil, fmt.Errorf("compiling observer %s: %w", o.Name, err)
+	}
+	b.version = version
+	x.bodies[id] = b
+	return b, nil
+}
+
+// rowSource feeds one row to the trigger machinery.
+type rowSource struct {
+	leaf
+	schema sql.Schema
+	row    sql.Row
+}
+
+func (r *rowSource) String() string                 { return "changed row" }
+func (r *rowSource) Schema(*sql.Context) sql.Schema { return r.schema }
+func (r *rowSource) IsReadOnly() bool               { return true }
+func (r *rowSource) WithChildren(_ *sql.Context, ch ...sql.Node) (sql.Node, error) {
+	return noChildren(r, ch)
+}
+func (r *rowSource) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
+	return sql.RowsToRowIter(r.row), nil
+}
+
+// leaf is what all nodes of this package have in common: they have no children.
+type leaf struct{}
+
+func (leaf) Resolved() bool       { return true }
+func (leaf) Children() []sql.Node { return nil }
+
+func noChildren(n sql.Node, ch []sql.Node) (sql.Node, error) {
+	if len(ch) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(ch), 0)
+	}
+	return n, nil
+}
+
+// eventsOf lists the events of a mask in the order of the grammar.
+func eventsOf(mask catalog.ObserverEvents) (evs []event) {
+	for _, ev := range []event{inserted, updated, deleted} {
+		if mask&masks[ev] != 0 {
+			evs = append(evs, ev)
+		}
+	}
+	return evs
+}
+
+func eventNames(mask catalog.ObserverEvents) string {
+	var names []string
+	for _, ev := range eventsOf(mask) {
+		names = append(names, string(ev))
+	}
+	if mask&catalog.OnNotify != 0 {
+		names = append(names, "NOTIFY")
+	}
+	return strings.Join(names, " OR ")
+}

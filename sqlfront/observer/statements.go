@@ -1,0 +1,483 @@
+package observer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/sqlerr"
+	"moka/triggers"
+	"moka/txn"
+)
+
+// Hooks are the parser's doors to this package.
+func (r *Registry) Hooks() parse.Hooks {
+	return parse.Hooks{
+		CreateObserver: func(_ context.Context, s parse.CreateObserver) (ast.Statement, error) {
+			if s.Events&parse.OnNotify != 0 {
+				return nil, sqlerr.Unsupported("AFTER NOTIFY (weak notifications)")
+			}
+			return r.inject("CREATE OBSERVER", triggerAuth(s.Table), func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.create(ctx, s)) }), nil
+		},
+		DropObserver: func(_ context.Context, s parse.DropObserver) (ast.Statement, error) {
+			return r.inject("DROP OBSERVER", superAuth, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.drop(ctx, s)) }), nil
+		},
+		AlterObserver: func(_ context.Context, s parse.AlterObserver) (ast.Statement, error) {
+			return r.inject("ALTER OBSERVER", superAuth, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.alter(ctx, s)) }), nil
+		},
+		ShowObservers: func(_ context.Context, s parse.ShowObservers) (ast.Statement, error) {
+			n := r.node("SHOW OBSERVERS", func(ctx *sql.Context) (sql.RowIter, error) { return r.show(ctx, s) })
+			n.schema = texts("Observer", "Event", "Table", "Status", "Waiting", "Parked", "Lag_ms", "Statement", "Created")
+			return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: n}, nil
+		},
+		ShowCreateObserver: func(_ context.Context, s parse.ShowCreateObserver) (ast.Statement, error) {
+			n := r.node("SHOW CREATE OBSERVER", func(ctx *sql.Context) (sql.RowIter, error) { return r.showCreate(ctx, s) })
+			n.schema = texts("Observer", "sql_mode", "Create Observer")
+			return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: n}, nil
+		},
+	}
+}
+
+// triggerAuth asks for MySQL's TRIGGER privilege on the table, which is what an observer's body amounts to.
+func triggerAuth(table parse.Name) ast.AuthInformation {
+	return ast.AuthInformation{
+		AuthType: ast.AuthType_TRIGGER, TargetType: ast.AuthTargetType_SingleTableIdentifier,
+		TargetNames: []string{table.Database, table.Name},
+	}
+}
+
+var superAuth = ast.AuthInformation{AuthType: ast.AuthType_SUPER, TargetType: ast.AuthTargetType_Global}
+
+func (r *Registry) inject(what string, auth ast.AuthInformation, f func(*sql.Context) (sql.RowIter, error)) ast.Statement {
+	n := r.node(what, f)
+	n.schema, n.write = types.OkResultSchema, true
+	return ast.InjectedStatement{Auth: auth, Statement: n}
+}
+
+func (r *Registry) node(what string, f func(*sql.Context) (sql.RowIter, error)) *statement {
+	return &statement{what: what, run: f}
+}
+
+// statement is one of this package's statements as the SQL engine sees it.
+type statement struct {
+	leaf
+	what   string
+	schema sql.Schema
+	write  bool
+	run    func(*sql.Context) (sql.RowIter, error)
+}
+
+var _ sql.ExecSourceRel = (*statement)(nil)
+
+func (s *statement) WithResolvedChildren(context.Context, []any) (any, error) { return s, nil }
+func (s *statement) String() string                                           { return s.what }
+func (s *statement) Schema(*sql.Context) sql.Schema                           { return s.schema }
+func (s *statement) IsReadOnly() bool                                         { return !s.write }
+func (s *statement) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) { return s.run(ctx) }
+func (s *statement) WithChildren(_ *sql.Context, ch ...sql.Node) (sql.Node, error) {
+	return noChildren(s, ch)
+}
+
+func ok(err error) (sql.RowIter, error) {
+	if err != nil {
+		return nil, observerError(err)
+	}
+	return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(0))), nil
+}
+
+func texts(names ...string) (s sql.Schema) {
+	for _, n := range names {
+		s = append(s, &sql.Column{Name: n, Type: types.LongText, Nullable: true})
+	}
+	return s
+}
+
+// observerError words the catalog's errors with the numbers that MySQL has for triggers.
+func observerError(err error) error {
+	var nf *catalog.NotFoundError
+	var ex *catalog.ExistsError
+	switch {
+	case errors.As(err, &nf) && nf.Kind == catalog.KindObserver:
+		return sqlerr.New(sqlerr.TriggerNotFound, "Observer '%s' does not exist; SHOW OBSERVERS lists those that do", nf.Name)
+	case errors.As(err, &nf) && nf.Kind == catalog.KindTable:
+		return sqlerr.UnknownTable(nf.Database, nf.Name)
+	case errors.As(err, &nf) && nf.Kind == catalog.KindDatabase:
+		return sqlerr.New(sqlerr.BadDatabase, "Unknown database '%s'", nf.Name)
+	case errors.As(err, &ex) && ex.Kind == catalog.KindObserver:
+		return sqlerr.New(sqlerr.TriggerExists, "Observer '%s' already exists", ex.Name)
+	}
+	return sqlerr.From(err)
+}
+
+// endTransaction commits what is open, as every schema statement of MySQL does.
+func endTransaction(ctx *sql.Context) error {
+	s, ok := ctx.Session.(sql.TransactionSession)
+	if !ok || ctx.GetTransaction() == nil {
+		return nil
+	}
+	err := s.CommitTransaction(ctx, ctx.GetTransaction())
+	ctx.SetTransaction(nil)
+	return err
+}
+
+func currentDatabase(ctx *sql.Context, n parse.Name) (string, error) {
+	if n.Database != "" {
+		return n.Database, nil
+	}
+	if db := ctx.GetCurrentDatabase(); db != "" {
+		return db, nil
+	}
+	return "", sqlerr.New(sqlerr.NoDatabase, "No database selected")
+}
+
+func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
+	o, err := describe(ctx, s)
+	if err != nil {
+		return err
+	}
+	// An observer lives in its table's database, as a trigger does.
+	dbName, err := currentDatabase(ctx, s.Table)
+	if err != nil {
+		return err
+	}
+	if s.Observer.Database != "" && !strings.EqualFold(s.Observer.Database, dbName) {
+		return sqlerr.Unsupported("an observer in another database than its table")
+	}
+	if err := endTransaction(ctx); err != nil {
+		return err
+	}
+	return r.change(ctx, func(t *txn.Txn) error {
+		snap, err := r.o.Catalog.Snapshot(ctx, t)
+		if err != nil {
+			return err
+		}
+		db, found := snap.Database(dbName)
+		if !found {
+			return &catalog.NotFoundError{Kind: catalog.KindDatabase, Name: dbName}
+		}
+		table, found := db.Table(s.Table.Name)
+		if !found {
+			return &catalog.NotFoundError{Kind: catalog.KindTable, Database: dbName, Name: s.Table.Name}
+		}
+		if _, exists := db.Observer(o.Name); exists && s.IfNotExists {
+			ctx.Warn(sqlerr.TriggerExists, "Observer '%s' already exists", o.Name)
+			return nil
+		}
+		o.TableID, o.Columns = table.ID, nil
+		for _, name := range s.Of {
+			i := table.Column(name)
+			if i < 0 {
+				return sqlerr.New(sqlerr.BadField, "Unknown column '%s' in 'OF'", name)
+			}
+			o.Columns = append(o.Columns, table.Columns[i].ID)
+		}
+		stored, err := r.o.Catalog.CreateObserver(ctx, t, dbName, *o)
+		if err != nil {
+			return err
+		}
+		if err := r.validate(ctx, t, stored); err != nil {
+			return err
+		}
+		r.warnCycle(ctx, t, stored)
+		return nil
+	})
+}
+
+// describe makes the descriptor of what the statement says; table and columns are filled in under a snapshot.
+func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, error) {
+	o := &catalog.Observer{
+		Name: s.Observer.Name, Events: catalog.ObserverEvents(0), Body: s.Body, CreateStatement: s.Text, Enabled: true,
+		Definer: ctx.Client().User + "@" + ctx.Client().Address,
+	}
+	for from, to := range map[parse.Event]catalog.ObserverEvents{parse.OnInsert: catalog.OnInsert, parse.OnUpdate: catalog.OnUpdate, parse.OnDelete: catalog.OnDelete} {
+		if s.Events&from != 0 {
+			o.Events |= to
+		}
+	}
+	if mode, err := ctx.GetSessionVariable(ctx, "sql_mode"); err == nil {
+		o.SQLMode, _ = mode.(string)
+	}
+	for name, value := range s.Options {
+		switch name {
+		case "attempts":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 || n > 1_000_000 {
+				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'attempts' can't be set to the value of '%s': it takes a number from 1 to 1000000", value)
+			}
+			o.MaxAttempts = n
+		case "backoff_ms":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 || n > 3_600_000 {
+				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'backoff_ms' can't be set to the value of '%s': it takes a number from 1 to 3600000", value)
+			}
+			o.Backoff = time.Duration(n) * time.Millisecond
+		case "enabled":
+			o.Enabled = value != "0" && !strings.EqualFold(value, "false")
+		default:
+			return nil, sqlerr.New(sqlerr.UnknownSystemVariable, "Unknown observer option '%s'; there are attempts, backoff_ms and enabled", name)
+		}
+	}
+	return o, nil
+}
+
+// validate compiles the observer as of the transaction that declares it, so that an unknown name is an error now.
+func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) error {
+	snap, err := r.o.Catalog.Snapshot(ctx, t)
+	if err != nil {
+		return err
+	}
+	had, ignored, current := ctx.GetTransaction(), ctx.GetIgnoreAutoCommit(), ctx.GetCurrentDatabase()
+	ctx.SetTransaction(r.eng.Adopt(t))
+	ctx.SetIgnoreAutoCommit(true)
+	defer func() {
+		ctx.SetTransaction(had)
+		ctx.SetIgnoreAutoCommit(ignored)
+		ctx.SetCurrentDatabase(current)
+	}()
+	_, err = r.compile(ctx, snap, o)
+	return err
+}
+
+// warnCycle says so when observers notify each other in a circle. The paper leaves that to its users; so do we, but not
+// without a word. What a body writes is read off its words: a table's name in it counts, which errs towards a warning.
+func (r *Registry) warnCycle(ctx *sql.Context, t *txn.Txn, declared *catalog.Observer) {
+	snap, err := r.o.Catalog.Snapshot(ctx, t)
+	if err != nil {
+		return
+	}
+	writes := map[uint32][]uint32{} // observer's table → tables in its body's writes
+	for _, o := range snap.AllObservers() {
+		for _, target := range writtenTables(snap, o) {
+			writes[o.TableID] = append(writes[o.TableID], target)
+		}
+	}
+	seen := map[uint32]bool{}
+	todo := append([]uint32(nil), writtenTables(snap, declared)...)
+	for len(todo) > 0 {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if id == declared.TableID {
+			ctx.Warn(sqlerr.Unknown, "Observer '%s' is part of a cycle: what it writes can notify it again, without end", declared.Name)
+			return
+		}
+		if !seen[id] {
+			seen[id] = true
+			todo = append(todo, writes[id]...)
+		}
+	}
+}
+
+// writtenTables are the tables that follow UPDATE, INTO or DELETE FROM in a body.
+func writtenTables(snap *catalog.Snapshot, o *catalog.Observer) (ids []uint32) {
+	db, ok := snap.DatabaseByID(o.DatabaseID)
+	if !ok {
+		return nil
+	}
+	words := strings.FieldsFunc(strings.ToLower(o.Body), func(c rune) bool {
+		return !(c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c > 127)
+	})
+	for i, w := range words {
+		if i == 0 {
+			continue
+		}
+		switch prev := words[i-1]; {
+		case prev == "update", prev == "into", prev == "replace", prev == "insert", prev == "ignore",
+			prev == "from" && i > 1 && words[i-2] == "delete":
+			if t, ok := db.Table(w); ok {
+				ids = append(ids, t.ID)
+			}
+		}
+	}
+	return ids
+}
+
+func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {
+	if err := endTransaction(ctx); err != nil {
+		return err
+	}
+	dbName, err := currentDatabase(ctx, s.Observer)
+	if err != nil {
+		return err
+	}
+	var id uint32
+	err = r.change(ctx, func(t *txn.Txn) error {
+		snap, err := r.o.Catalog.Snapshot(ctx, t)
+		if err != nil {
+			return err
+		}
+		db, found := snap.Database(dbName)
+		if !found {
+			return &catalog.NotFoundError{Kind: catalog.KindDatabase, Name: dbName}
+		}
+		o, found := db.Observer(s.Observer.Name)
+		if !found {
+			if s.IfExists {
+				ctx.Warn(sqlerr.TriggerNotFound, "Observer '%s' does not exist", s.Observer.Name)
+				return nil
+			}
+			return &catalog.NotFoundError{Kind: catalog.KindObserver, Database: dbName, Name: s.Observer.Name}
+		}
+		id = o.ID
+		return r.o.Catalog.DropObserver(ctx, t, dbName, s.Observer.Name)
+	})
+	if err != nil || id == 0 {
+		return err
+	}
+	// No writer that knows the observer can commit any more; what is left of its notifications goes.
+	return triggers.Drop(ctx, r.o.Store, id)
+}
+
+func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
+	if err := endTransaction(ctx); err != nil {
+		return err
+	}
+	dbName, err := currentDatabase(ctx, s.Observer)
+	if err != nil {
+		return err
+	}
+	var id uint32
+	err = r.change(ctx, func(t *txn.Txn) error {
+		snap, err := r.o.Catalog.Snapshot(ctx, t)
+		if err != nil {
+			return err
+		}
+		o, err := findObserver(snap, dbName, s.Observer.Name)
+		if err != nil {
+			return err
+		}
+		id = o.ID
+		if s.Action == parse.RetryFailedObserver {
+			return nil
+		}
+		changed := *o
+		changed.Enabled = s.Action == parse.EnableObserver
+		_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
+		return err
+	})
+	if err != nil || s.Action != parse.RetryFailedObserver {
+		return err
+	}
+	_, err = triggers.RetryParked(ctx, r.o.Store, id)
+	return err
+}
+
+func findObserver(snap *catalog.Snapshot, dbName, name string) (*catalog.Observer, error) {
+	db, found := snap.Database(dbName)
+	if !found {
+		return nil, &catalog.NotFoundError{Kind: catalog.KindDatabase, Name: dbName}
+	}
+	o, found := db.Observer(name)
+	if !found {
+		return nil, &catalog.NotFoundError{Kind: catalog.KindObserver, Database: dbName, Name: name}
+	}
+	return o, nil
+}
+
+func (r *Registry) show(ctx *sql.Context, s parse.ShowObservers) (sql.RowIter, error) {
+	dbName, err := currentDatabase(ctx, parse.Name{Database: s.Database})
+	if err != nil {
+		return nil, err
+	}
+	snap, err := r.eng.CatalogSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	db, found := snap.Database(dbName)
+	if !found {
+		return nil, observerError(&catalog.NotFoundError{Kind: catalog.KindDatabase, Name: dbName})
+	}
+	backlogs, err := r.backlogs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows []sql.Row
+	for _, o := range db.Observers() {
+		if matched, err := like(ctx, o.Name, s.Like); err != nil || !matched {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		b := backlogs[o.ID]
+		rows = append(rows, sql.NewRow(o.Name, eventNames(o.Events), tableName(snap, o.TableID), status(o),
+			strconv.FormatUint(b.Waiting, 10), strconv.FormatUint(b.Parked, 10), lagMillis(b.Oldest), o.Body,
+			o.Created.Format("2006-01-02 15:04:05.000000")))
+	}
+	return sql.RowsToRowIter(rows...), nil
+}
+
+func (r *Registry) showCreate(ctx *sql.Context, s parse.ShowCreateObserver) (sql.RowIter, error) {
+	dbName, err := currentDatabase(ctx, s.Observer)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := r.eng.CatalogSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	o, err := findObserver(snap, dbName, s.Observer.Name)
+	if err != nil {
+		return nil, observerError(err)
+	}
+	return sql.RowsToRowIter(sql.NewRow(o.Name, o.SQLMode, o.CreateStatement)), nil
+}
+
+func (r *Registry) backlogs(ctx context.Context) (map[uint32]triggers.Backlog, error) {
+	list, err := triggers.Backlogs(ctx, r.o.Store)
+	if err != nil {
+		return nil, sqlerr.From(err)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Observer < list[j].Observer })
+	m := make(map[uint32]triggers.Backlog, len(list))
+	for _, b := range list {
+		m[b.Observer] = b
+	}
+	return m, nil
+}
+
+func status(o *catalog.Observer) string {
+	if o.Enabled {
+		return "ENABLED"
+	}
+	return "DISABLED"
+}
+
+func tableName(snap *catalog.Snapshot, id uint32) string {
+	if t, ok := snap.TableByID(id); ok {
+		return t.Name
+	}
+	return fmt.Sprintf("#%d", id)
+}
+
+// lagMillis is how old the oldest unacknowledged change is; "0" when there is none.
+func lagMillis(oldest kv.Timestamp) string {
+	if oldest == 0 {
+		return "0"
+	}
+	return strconv.FormatInt(max(0, time.Since(oldest.Time()).Milliseconds()), 10)
+}
+
+func like(ctx *sql.Context, name, pattern string) (bool, error) {
+	if pattern == "" {
+		return true, nil
+	}
+	e := expression.NewLike(expression.NewLiteral(name, types.LongText), expression.NewLiteral(pattern, types.LongText), nil)
+	v, err := e.Eval(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	b, _ := v.(bool)
+	return b, nil
+}
