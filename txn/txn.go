@@ -1,55 +1,222 @@
 package txn
 
 import (
+	"bytes"
 	"context"
+	"sync"
 	"time"
 
 	"moka/kv"
 )
 
-type Client struct{}
+// Txn is a transaction: a snapshot to read and a buffer of writes, of which nobody hears before Commit. Its methods may be
+// called from several goroutines, but what "own writes first" means is then up to them; Commit and Rollback end it.
+type Txn struct {
+	c *Client
+	o TxnOptions
 
-func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) { return &Client{}, nil }
-func (c *Client) Close() error                                               { panic("txn: not built yet") }
-func (c *Client) Begin(o TxnOptions) *Txn                                    { panic("txn: not built yet") }
-func (c *Client) ResolveOrphans(ctx context.Context, olderThan time.Duration) (resolved int, err error) {
-	panic("txn: not built yet")
+	// starting is held while the snapshot is being taken: a channel, because the clock may be far away.
+	starting chan struct{}
+
+	mu       sync.Mutex // guards what follows; nothing blocks under it
+	startTS  kv.Timestamp
+	started  time.Time // when the snapshot was taken, for the age that TTLs must allow for
+	bypass   []kv.Timestamp
+	buffer   buffer
+	tooLarge bool
+	misused  bool // written to although it is read-only
+	finished bool
 }
-func (c *Client) Metrics() Metrics { panic("txn: not built yet") }
 
-type Metrics struct{}
+// Savepoint is a mark in the write buffer.
+type Savepoint struct {
+	buffer   buffer
+	tooLarge bool
+}
 
-type Txn struct{}
-type Savepoint struct{}
+// StartTS returns the snapshot, which it takes if no read has done so yet.
+func (t *Txn) StartTS(ctx context.Context) (kv.Timestamp, error) {
+	if ts, err := t.snapshot(); ts != 0 || err != nil {
+		return ts, err
+	}
+	select {
+	case t.starting <- struct{}{}:
+		defer func() { <-t.starting }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if ts, err := t.snapshot(); ts != 0 || err != nil {
+		return ts, err
+	}
+	ts, err := t.c.clock.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if t.o.StartTS > ts {
+		return 0, kv.Errorf(kv.CodeInvalidArgument, "txn.StartTS", "snapshot %v lies in the future; now is %v", t.o.StartTS, ts)
+	}
+	if t.o.StartTS != 0 {
+		ts = t.o.StartTS
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.startTS, t.started = ts, time.Now()
+	return ts, nil
+}
 
-func (t *Txn) StartTS(ctx context.Context) (kv.Timestamp, error) { panic("txn: not built yet") }
+// snapshot returns the snapshot if there is one already.
+func (t *Txn) snapshot() (kv.Timestamp, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.finished:
+		return 0, ErrFinished
+	case t.tooLarge:
+		return 0, t.errTooLargeLocked()
+	case t.misused:
+		return 0, ErrReadOnly
+	}
+	return t.startTS, nil
+}
+
+// Get returns a column's value in the snapshot, own writes first. The value is the caller's.
 func (t *Txn) Get(ctx context.Context, c kv.Column) (value []byte, ok bool, err error) {
-	panic("txn: not built yet")
+	vs, err := t.BatchGet(ctx, []kv.Column{c})
+	if err != nil {
+		return nil, false, err
+	}
+	return vs[0].Data, vs[0].OK, nil
 }
+
+// BatchGet returns the values of columns in the snapshot, own writes first: one request for each shard, at the same time.
 func (t *Txn) BatchGet(ctx context.Context, cs []kv.Column) ([]Value, error) {
-	panic("txn: not built yet")
+	values := make([]Value, len(cs))
+	var missing []int
+	t.mu.Lock()
+	for i, c := range cs {
+		p, ok := t.buffer.get(c)
+		switch {
+		case !ok || !p.kind.changes():
+			missing = append(missing, i)
+		case p.kind == kindPut:
+			values[i] = Value{Data: bytes.Clone(p.value), OK: true}
+		}
+	}
+	t.mu.Unlock()
+	snapshot, err := t.StartTS(ctx)
+	if err != nil || len(missing) == 0 {
+		return values, err
+	}
+	return values, t.read(ctx, snapshot, cs, missing, values)
 }
-func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner { panic("txn: not built yet") }
-func (t *Txn) Put(c kv.Column, value []byte, o WriteOptions)    { panic("txn: not built yet") }
-func (t *Txn) Delete(c kv.Column, o WriteOptions)               { panic("txn: not built yet") }
-func (t *Txn) Require(c kv.Column)                              { panic("txn: not built yet") }
-func (t *Txn) LockForUpdate(c kv.Column)                        { panic("txn: not built yet") }
-func (t *Txn) NotifyWeak(c kv.Column, observers []uint32)       { panic("txn: not built yet") }
-func (t *Txn) Savepoint() Savepoint                             { panic("txn: not built yet") }
-func (t *Txn) RollbackTo(s Savepoint)                           { panic("txn: not built yet") }
-func (t *Txn) Size() (bytes int64, keys int)                    { panic("txn: not built yet") }
-func (t *Txn) Err() error                                       { panic("txn: not built yet") }
-func (t *Txn) Commit(ctx context.Context) (kv.Timestamp, error) { panic("txn: not built yet") }
-func (t *Txn) Rollback()                                        { panic("txn: not built yet") }
 
-type Scanner struct{}
+// Pending returns what the transaction itself has made of a column, without asking the store: known is false if it has not
+// written it.
+func (t *Txn) Pending(c kv.Column) (value []byte, ok, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, found := t.buffer.get(c)
+	if !found || !p.kind.changes() {
+		return nil, false, false
+	}
+	return bytes.Clone(p.value), p.kind == kindPut, true
+}
 
-func (s *Scanner) Next() bool        { panic("txn: not built yet") }
-func (s *Scanner) Column() kv.Column { panic("txn: not built yet") }
-func (s *Scanner) Value() []byte     { panic("txn: not built yet") }
-func (s *Scanner) Err() error        { panic("txn: not built yet") }
-func (s *Scanner) Close() error      { panic("txn: not built yet") }
+// Put writes a column. Nothing is sent before Commit.
+func (t *Txn) Put(c kv.Column, value []byte, o WriteOptions) {
+	t.add(mutation{kind: kindPut, column: c, value: value, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
+}
 
-type CoprocessorOptions struct{}
+// Delete removes a column.
+func (t *Txn) Delete(c kv.Column, o WriteOptions) {
+	t.add(mutation{kind: kindDelete, column: c, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
+}
 
-func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor { panic("txn: not built yet") }
+// Require makes the commit fail unless the column exists then and nobody is deleting it. Any number of transactions may
+// require a column, and write it, at the same time; it is what a foreign key asks of its parent row.
+func (t *Txn) Require(c kv.Column) { t.add(mutation{kind: kindRequire, column: c}) }
+
+// LockForUpdate conflicts like a write and changes nothing. A transaction that writes nothing at all has nothing to protect:
+// its locks are not even checked.
+func (t *Txn) LockForUpdate(c kv.Column) { t.add(mutation{kind: kindLock, column: c}) }
+
+// NotifyWeak notifies observers of the column, as if it had changed, without conflict with anybody. In a transaction without
+// writes, notifications in different shards are not atomic.
+func (t *Txn) NotifyWeak(c kv.Column, observers []uint32) {
+	t.add(mutation{kind: kindNotify, column: c, observers: observers})
+}
+
+// add buffers a write. Beyond the cap it drops writes, so that memory is safe from callers who look at Err late; the
+// transaction cannot commit then, unless it rolls back to a savepoint below the cap.
+func (t *Txn) add(m mutation) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.o.ReadOnly || t.o.StartTS != 0 {
+		t.misused = true
+	}
+	if t.finished || t.tooLarge || t.misused {
+		return
+	}
+	t.buffer.add(m)
+	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
+}
+
+func (t *Txn) errTooLargeLocked() error {
+	return errorf(CodeTooLarge, nil, "the write buffer is over its cap of %d bytes; commit smaller transactions or raise MaxBytes", t.c.o.MaxBytes)
+}
+
+// Err returns why the transaction cannot commit, as far as that is known before: ErrTooLarge, ErrReadOnly
+// or ErrFinished.
+func (t *Txn) Err() error {
+	_, err := t.snapshot()
+	return err
+}
+
+// Savepoint marks the write buffer, in constant time.
+func (t *Txn) Savepoint() Savepoint {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return Savepoint{buffer: t.buffer.copy(), tooLarge: t.tooLarge}
+}
+
+// RollbackTo forgets the writes since the savepoint, which stays usable.
+func (t *Txn) RollbackTo(s Savepoint) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buffer, t.tooLarge = s.buffer.copy(), s.tooLarge
+}
+
+// Size returns what the write buffer holds.
+func (t *Txn) Size() (bytes int64, keys int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.buffer.bytes, t.buffer.tree.Len()
+}
+
+// Rollback forgets everything. There is nobody to tell.
+func (t *Txn) Rollback() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.finished = true
+	t.buffer = newBuffer()
+}
+
+// bypassed returns the transactions whose locks this snapshot need not wait for. The slice is never changed in place.
+func (t *Txn) bypassed() []kv.Timestamp {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.bypass
+}
+
+// maxBypass bounds the list that goes with each read; the oldest entries are dropped and, if met again, asked for again.
+const maxBypass = 64
+
+func (t *Txn) addBypass(startTS kv.Timestamp) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := append([]kv.Timestamp(nil), t.bypass...)
+	if len(list) >= maxBypass {
+		list = list[1:]
+	}
+	t.bypass = append(list, startTS)
+}

@@ -1,0 +1,118 @@
+package txn
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/tidwall/btree"
+
+	"moka/kv"
+)
+
+// entryOverhead is charged for each buffered write on top of its bytes.
+const entryOverhead = 128
+
+// pending is a buffered write. Entries are immutable once in the tree, so that a copy of the tree is a snapshot.
+type pending struct {
+	mutation
+	// violated is a constraint that the transaction's own writes break; the commit fails with it.
+	violated Code
+}
+
+func (p *pending) size() int64 {
+	n := entryOverhead + len(p.column.Row) + len(p.column.Qualifier) + len(p.value) + 4*len(p.observers)
+	for _, c := range p.clears {
+		n += 32 + len(c.Column.Row) + len(c.Column.Qualifier)
+	}
+	return int64(n)
+}
+
+// buffer holds a transaction's writes in column order. Copies are O(1) and share what neither side has changed since: a
+// savepoint is a copy, and so is what a scan merges with, which keeps a statement from meeting its own writes.
+type buffer struct {
+	tree  *btree.BTreeG[*pending]
+	bytes int64
+}
+
+func newBuffer() buffer {
+	return buffer{tree: btree.NewBTreeGOptions(func(a, b *pending) bool {
+		return compareColumns(a.column, b.column) < 0
+	}, btree.Options{NoLocks: true})}
+}
+
+func (b *buffer) copy() buffer { return buffer{tree: b.tree.Copy(), bytes: b.bytes} }
+
+func (b *buffer) get(c kv.Column) (*pending, bool) {
+	if b.tree.Len() == 0 {
+		return nil, false
+	}
+	return b.tree.Get(&pending{mutation: mutation{column: c}})
+}
+
+// add merges a write into the buffer: what the column becomes is the newest write's, what must hold of it before the
+// transaction is kept from the first.
+func (b *buffer) add(m mutation) {
+	p := &pending{mutation: m}
+	if old, ok := b.get(m.column); ok {
+		p = mergeWrites(old, m)
+		b.bytes -= old.size()
+	} else {
+		p.column = cloneColumn(m.column)
+	}
+	p.value = bytes.Clone(p.value)
+	b.bytes += p.size()
+	b.tree.Set(p)
+}
+
+func mergeWrites(old *pending, m mutation) *pending {
+	p := &pending{mutation: m, violated: old.violated}
+	p.column = old.column
+	p.mustNotExist, p.mustExist = old.mustNotExist, old.mustExist
+	p.observers = union(old.observers, m.observers)
+	p.clears = append(slices.Clip(old.clears), m.clears...)
+	switch old.kind {
+	case kindPut:
+		if m.mustNotExist {
+			p.violated = CodeAlreadyExists
+		}
+	case kindDelete:
+		if m.kind == kindRequire {
+			p.violated = CodeMustExist
+		}
+		// A MustNotExist after our own delete holds.
+	default:
+		p.mustNotExist = p.mustNotExist || m.mustNotExist
+		p.mustExist = p.mustExist || old.kind == kindRequire
+	}
+	if !m.kind.changes() && old.kind != kindNotify && (old.kind.changes() || m.kind == kindNotify) {
+		// Locking or requiring what is written anyway changes nothing; a weak notification rides on any lock.
+		p.kind, p.value = old.kind, old.value
+	} else if old.kind == kindLock && m.kind == kindRequire {
+		p.kind, p.mustExist = kindLock, true
+	}
+	return p
+}
+
+func union(a, b []uint32) []uint32 {
+	if len(a) == 0 {
+		return slices.Clone(b)
+	}
+	u := append(slices.Clone(a), b...)
+	slices.Sort(u)
+	return slices.Compact(u)
+}
+
+// mutations lists the writes in column order, and says whether any of them changes a value.
+func (b *buffer) mutations() (ms []*mutation, changes bool, err error) {
+	ms = make([]*mutation, 0, b.tree.Len())
+	b.tree.Scan(func(p *pending) bool {
+		if p.violated != 0 {
+			err = &ConstraintError{Code: p.violated, Column: p.column}
+			return false
+		}
+		changes = changes || p.kind.changes()
+		ms = append(ms, &p.mutation)
+		return true
+	})
+	return ms, changes, err
+}

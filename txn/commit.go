@@ -1,0 +1,298 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"moka/kv"
+)
+
+// Commit makes the writes visible, all at once, or returns why not. A transaction without writes commits for nothing and has
+// no commit_ts. After ErrOutcomeUnknown it may or may not have committed; after every other error it did not and never will.
+func (t *Txn) Commit(ctx context.Context) (kv.Timestamp, error) {
+	cm, err := t.seal()
+	if err != nil {
+		return 0, err
+	}
+	c := t.c
+	if !cm.changes {
+		c.metrics.readOnly.Add(1)
+		return 0, cm.notify(ctx)
+	}
+	commitTS, err := cm.run(ctx)
+	switch {
+	case err == nil:
+		c.metrics.commits.Add(1)
+	case errors.Is(err, ErrConflict):
+		c.metrics.conflicts.Add(1)
+	case errors.Is(err, ErrAlreadyExists), errors.Is(err, ErrMustExist):
+		c.metrics.constraints.Add(1)
+	case errors.Is(err, ErrOutcomeUnknown):
+		c.metrics.unknown.Add(1)
+	}
+	return commitTS, err
+}
+
+// seal ends the transaction for its user and hands its writes to a committer.
+func (t *Txn) seal() (*committer, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.finished:
+		return nil, ErrFinished
+	case t.tooLarge:
+		return nil, t.errTooLargeLocked()
+	case t.misused:
+		return nil, ErrReadOnly
+	}
+	t.finished = true
+	ms, changes, err := t.buffer.mutations()
+	if err != nil {
+		t.c.metrics.constraints.Add(1)
+		return nil, err
+	}
+	return &committer{t: t, c: t.c, mutations: ms, changes: changes, startTS: t.startTS, started: t.started, blind: t.startTS == 0}, nil
+}
+
+// committer takes one transaction's writes through the protocol.
+type committer struct {
+	t         *Txn
+	c         *Client
+	mutations []*mutation // in column order
+	changes   bool
+	startTS   kv.Timestamp
+	// blind transactions have read nothing: they may begin anew, with a later snapshot, when somebody was first.
+	blind   bool
+	started time.Time // when start_ts was fetched
+	primary kv.Column
+	// written marks the mutations whose lock may be in the store.
+	written []bool
+}
+
+// run commits; blind transactions get several tries.
+func (cm *committer) run(ctx context.Context) (kv.Timestamp, error) {
+	b := newBackoff(cm.c.o.LockWait, cm.startTS)
+	for {
+		if cm.blind {
+			ts, err := cm.c.clock.Next(ctx)
+			if err != nil {
+				return 0, err
+			}
+			cm.startTS, cm.started = ts, time.Now()
+		}
+		commitTS, err := cm.try(ctx)
+		if !cm.blind || !errors.Is(err, ErrConflict) {
+			return commitTS, err
+		}
+		b.jitter += uint64(cm.startTS)
+		if !b.wait(ctx) {
+			return 0, err
+		}
+	}
+}
+
+// try commits at one snapshot: in one phase if all is in one shard, else in two.
+func (cm *committer) try(ctx context.Context) (kv.Timestamp, error) {
+	b := newBackoff(cm.c.o.RetryTime, cm.startTS)
+	for {
+		groups, err := cm.group(ctx, cm.mutations)
+		if err != nil {
+			return 0, notCommitted("locate", err)
+		}
+		cm.choosePrimary(groups)
+		if len(groups) > 1 {
+			return cm.twoPhases(ctx, groups)
+		}
+		commitTS, err := cm.onePhase(ctx, b, groups[0], cm.mutations)
+		if !errors.Is(err, kv.ErrMoved) || !b.wait(ctx) {
+			return commitTS, err
+		}
+	}
+}
+
+func (cm *committer) group(ctx context.Context, ms []*mutation) ([]*shardGroup, error) {
+	return cm.c.group(ctx, len(ms), func(i int) kv.RowKey { return ms[i].column.Row })
+}
+
+// choosePrimary picks a column that leaves a commit record, in the shard with the most writes: they are committed with it, and
+// fewer are left for the background.
+func (cm *committer) choosePrimary(groups []*shardGroup) {
+	best := -1
+	for _, g := range groups {
+		if len(g.index) <= best {
+			continue
+		}
+		for _, i := range g.index {
+			if cm.mutations[i].kind.changes() {
+				cm.primary, best = cm.mutations[i].column, len(g.index)
+				break
+			}
+		}
+	}
+}
+
+func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
+	req := &writeRequest{
+		startTS: cm.startTS, primary: cm.primary, session: cm.c.o.Session, tablets: g.tablets, mutations: ms,
+		// A lock's time is counted from its start_ts, which may be long ago.
+		ttl: cm.ttl(),
+	}
+	if len(g.index) != len(ms) {
+		req.mutations = make([]*mutation, 0, len(g.index))
+		for _, i := range g.index {
+			req.mutations = append(req.mutations, ms[i])
+		}
+	}
+	return req
+}
+
+func (cm *committer) ttl() time.Duration {
+	return min(time.Since(cm.started)+cm.c.o.LockTTL, maxTTL).Truncate(time.Millisecond)
+}
+
+// onePhase commits everything with one request to one shard. kv.ErrMoved means that nothing happened: group again.
+func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms []*mutation) (kv.Timestamp, error) {
+	req := cm.writeRequest(g, ms)
+	if !cm.blind && !cm.t.o.Autocommit {
+		// The snapshot may be older than commits that were acknowledged before this one was asked for; a fresh
+		// timestamp puts ours above them, so that no reader sees ours without them. (DESIGN.md, "Real time")
+		floor, err := cm.c.clock.Next(ctx)
+		if err != nil {
+			return 0, err
+		}
+		req.floor = floor
+	}
+	unknown := false
+	waits := newBackoff(shortLockWait, cm.startTS)
+	for {
+		m, err := cm.c.call(ctx, b, g, cmdCommitOnePhase, req, &unknown)
+		if err != nil {
+			return cm.decide(ctx, unknown, err)
+		}
+		resp := m.(*writeResponse)
+		switch resp.outcome {
+		case outcomeOK, outcomeCommitted:
+			cm.c.metrics.onePhase.Add(1)
+			return resp.commitTS, nil
+		case outcomeUnseeded:
+			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
+				return cm.decide(ctx, unknown, err)
+			}
+		case outcomeLocked:
+			if err := cm.clear(ctx, waits, resp.locks); err != nil {
+				return cm.decide(ctx, unknown, err)
+			}
+		default:
+			return cm.decide(ctx, unknown, cm.refusal(resp))
+		}
+	}
+}
+
+// decide ends a one-phase commit that failed. If some attempt may have got through (or may still be on its way), the primary
+// is asked, with force: then the transaction either has committed or has a tombstone and never will.
+func (cm *committer) decide(ctx context.Context, unknown bool, cause error) (kv.Timestamp, error) {
+	if !unknown {
+		return 0, cause
+	}
+	s, err := cm.forceStatus(ctx)
+	switch {
+	case err != nil:
+		return 0, errorf(CodeOutcomeUnknown, errors.Join(cause, err), "the transaction of start_ts %v may or may not have committed; read back row %x", cm.startTS, []byte(cm.primary.Row))
+	case s.fate == fateCommitted:
+		return s.commitTS, nil
+	case errors.Is(cause, kv.ErrMoved):
+		return 0, &ConflictError{Column: cm.primary, StartTS: cm.startTS, Reason: "its tablet moved while a request was unanswered"}
+	}
+	return 0, notCommittedIf("commit", cause)
+}
+
+// forceStatus decides the transaction at its primary, even if the user no longer waits.
+func (cm *committer) forceStatus(ctx context.Context) (*statusResponse, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cm.c.o.RetryTime)
+	defer cancel()
+	now, err := cm.c.clock.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return cm.c.askPrimary(ctx, &statusRequest{primary: cm.primary, startTS: cm.startTS, now: now, force: true}, nil)
+}
+
+// shortLockWait bounds how long a writer waits for a live foreign lock. Its owner is about to commit, and then we are the ones
+// who came second; waiting only helps where the lock is in passing, or if it is rolled back.
+const shortLockWait = 20 * time.Millisecond
+
+// clear resolves foreign locks that a write has met; those of live transactions are a conflict, after a short wait.
+func (cm *committer) clear(ctx context.Context, waits *backoff, locks []lockInfo) error {
+	alive, err := cm.c.resolve(ctx, 0, locks, nil)
+	if err != nil || len(alive) == 0 {
+		return err
+	}
+	cm.c.metrics.waits.Add(1)
+	if !waits.wait(ctx) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return &ConflictError{Column: alive[0].column, StartTS: cm.startTS, Reason: "locked by the live transaction of start_ts " + alive[0].startTS.String()}
+	}
+	return nil
+}
+
+// refusal turns a shard's verdict into an error.
+func (cm *committer) refusal(resp *writeResponse) error {
+	switch resp.outcome {
+	case outcomeConflict:
+		return &ConflictError{Column: resp.column, CommitTS: resp.commitTS, StartTS: cm.startTS, Reason: "committed by another transaction after this one's snapshot"}
+	case outcomeRolledBack:
+		return &ConflictError{Column: resp.column, StartTS: cm.startTS, Reason: "rolled back by another transaction that took this one for dead"}
+	case outcomeAlreadyExists:
+		return &ConstraintError{Code: CodeAlreadyExists, Column: resp.column}
+	case outcomeMustExist:
+		return &ConstraintError{Code: CodeMustExist, Column: resp.column}
+	}
+	return kv.Errorf(kv.CodeInternal, "txn.commit", "unexpected outcome %d", resp.outcome)
+}
+
+// notify sends the weak notifications of a transaction that writes nothing. There is nothing to be atomic with.
+func (cm *committer) notify(ctx context.Context) error {
+	var ms []*mutation
+	for _, m := range cm.mutations {
+		if m.kind == kindNotify || len(m.observers) > 0 {
+			ms = append(ms, &mutation{kind: kindNotify, column: m.column, observers: m.observers})
+		}
+	}
+	if len(ms) == 0 {
+		return nil
+	}
+	var err error
+	if cm.startTS, err = cm.c.clock.Next(ctx); err != nil {
+		return err
+	}
+	cm.blind = true
+	b := newBackoff(cm.c.o.RetryTime, cm.startTS)
+	for {
+		groups, err := cm.group(ctx, ms)
+		if err != nil {
+			return err
+		}
+		err = each(groups, func(_ int, g *shardGroup) error {
+			for {
+				m, err := cm.c.call(ctx, b, g, cmdCommitOnePhase, cm.writeRequest(g, ms), nil)
+				if err != nil {
+					return err
+				}
+				resp := m.(*writeResponse)
+				if resp.outcome != outcomeUnseeded {
+					return nil
+				}
+				if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
+					return err
+				}
+			}
+		})
+		// A second round repeats what the first has done: notifications of a cell collapse.
+		if !errors.Is(err, kv.ErrMoved) || !b.wait(ctx) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package txn
+
+import (
+	"moka/kv"
+)
+
+// CoprocessorOptions of the part that runs in the store. The zero value of each field means its default.
+type CoprocessorOptions struct {
+	// MaxRequires bounds, for each shard, the columns whose newest Require is remembered exactly. Default 65536.
+	MaxRequires int
+}
+
+// coprocessor is Percolator's verbs beside the data. Each verb is a function of what it reads and of its request.
+type coprocessor struct{ o CoprocessorOptions }
+
+// NewCoprocessor returns what a node registers to serve transactions.
+func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor {
+	if o.MaxRequires <= 0 {
+		o.MaxRequires = 1 << 16
+	}
+	return &coprocessor{o: o}
+}
+
+func (c *coprocessor) Name() string { return "txn" }
+
+func (c *coprocessor) Groups() []kv.GroupSpec {
+	return []kv.GroupSpec{
+		{ID: kv.GroupTxnWrite, Name: "txn.write"},
+		{ID: kv.GroupTxnData, Name: "txn.data"},
+		{ID: kv.GroupTxnLock, Name: "txn.lock", InMemory: true},
+		{ID: kv.GroupTxnRollback, Name: "txn.rollback"},
+	}
+}
+
+func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
+	return newState(s, c.o.MaxRequires), nil
+}
+
+func (c *coprocessor) Commands() []kv.Command {
+	return []kv.Command{
+		readCommand(cmdGet, "txn.Get", evalGet),
+		readCommand(cmdScan, "txn.Scan", evalScan),
+		readCommand(cmdScanLocks, "txn.ScanLocks", evalScanLocks),
+		readCommand(cmdSeed, "txn.Seed", evalSeed),
+		writeCommand(cmdPrewrite, "txn.Prewrite", exclusiveRows, evalPrewrite),
+		writeCommand(cmdCommitOnePhase, "txn.CommitOnePhase", exclusiveRows, evalCommitOnePhase),
+		writeCommand(cmdCommit, "txn.Commit", func(m *commitRequest, rows []kv.RowKey) []kv.RowKey {
+			return append(rows, m.primary.Row)
+		}, evalCommit),
+		writeCommand(cmdRollback, "txn.Rollback", func(m *rollbackRequest, rows []kv.RowKey) []kv.RowKey {
+			for _, c := range m.columns {
+				rows = append(rows, c.Row)
+			}
+			return rows
+		}, evalRollback),
+		writeCommand(cmdCheckStatus, "txn.CheckStatus", func(m *statusRequest, rows []kv.RowKey) []kv.RowKey {
+			return append(rows, m.primary.Row)
+		}, evalCheckStatus),
+		// No latches: see evalResolve.
+		writeCommand(cmdResolve, "txn.Resolve", func(_ *resolveRequest, rows []kv.RowKey) []kv.RowKey { return rows }, evalResolve),
+		writeCommand(cmdHeartbeat, "txn.Heartbeat", func(m *heartbeatRequest, rows []kv.RowKey) []kv.RowKey {
+			return append(rows, m.primary.Row)
+		}, evalHeartbeat),
+	}
+}
+
+// exclusiveRows are the rows to latch: not those that are only required. A parent row with many children would otherwise be
+// locked from one child's log sync to the next; checkRequire does without.
+func exclusiveRows(m *writeRequest, rows []kv.RowKey) []kv.RowKey {
+	for _, mu := range m.mutations {
+		if !mu.kind.shared() {
+			rows = append(rows, mu.column.Row)
+		}
+	}
+	return rows
+}
+
+// message ties a struct to its pointer's methods, so that commands are declared with their types.
+type message[T any] interface {
+	*T
+	kv.Message
+}
+
+func readCommand[Q, P any, PQ message[Q], PP message[P]](id kv.CommandID, name string, f func(kv.Eval, *state, PQ) (PP, error)) kv.Command {
+	return kv.Command{
+		ID: id, Name: name,
+		NewRequest:  func() kv.Message { return PQ(new(Q)) },
+		NewResponse: func() kv.Message { return PP(new(P)) },
+		Evaluate: func(e kv.Eval, req kv.Message) (kv.Message, error) {
+			resp, err := f(e, e.State().(*state), req.(PQ))
+			if err != nil {
+				return nil, err // not a nil pointer in an interface
+			}
+			return resp, nil
+		},
+	}
+}
+
+func writeCommand[Q, P any, PQ message[Q], PP message[P]](id kv.CommandID, name string, rows func(PQ, []kv.RowKey) []kv.RowKey, f func(kv.Eval, *state, PQ) (PP, error)) kv.Command {
+	c := readCommand[Q, P, PQ, PP](id, name, f)
+	c.Write = true
+	c.Rows = func(req kv.Message, r []kv.RowKey) []kv.RowKey { return rows(req.(PQ), r) }
+	return c
+}

@@ -1,0 +1,561 @@
+package txn
+
+import (
+	"time"
+
+	"moka/kv"
+)
+
+// The messages of the coprocessor's commands. They travel between processes of one version, or of neighbouring ones during a
+// rolling upgrade: fields are only ever added at the end, under a new command id if the meaning changes.
+
+// Command numbers (kv reserves 32..63 for this package).
+const (
+	cmdGet            kv.CommandID = 32
+	cmdScan           kv.CommandID = 33
+	cmdPrewrite       kv.CommandID = 34
+	cmdCommitOnePhase kv.CommandID = 35
+	cmdCommit         kv.CommandID = 36
+	cmdRollback       kv.CommandID = 37
+	cmdCheckStatus    kv.CommandID = 38
+	cmdResolve        kv.CommandID = 39
+	cmdHeartbeat      kv.CommandID = 40
+	cmdScanLocks      kv.CommandID = 41
+	cmdSeed           kv.CommandID = 42
+)
+
+// lockInfo is what a client needs to know of a lock it met.
+type lockInfo struct {
+	column  kv.Column
+	startTS kv.Timestamp
+	kind    kind
+	guard   bool // of a one-phase commit: it will be gone in a moment, and there is nothing to resolve
+	primary kv.Column
+	ttl     time.Duration
+	session string
+}
+
+func (e *encoder) lock(l lockInfo) {
+	e.column(l.column)
+	e.timestamp(l.startTS)
+	e.byte(byte(l.kind))
+	e.bool(l.guard)
+	e.column(l.primary)
+	e.uvarint(uint64(l.ttl.Milliseconds()))
+	e.string(l.session)
+}
+
+func (d *decoder) lock() lockInfo {
+	return lockInfo{
+		column: d.column(), startTS: d.timestamp(), kind: kind(d.byte()), guard: d.bool(), primary: d.column(),
+		ttl: d.millis(), session: d.string(),
+	}
+}
+
+func (d *decoder) millis() time.Duration {
+	ms := d.uvarint()
+	if ms > uint64(maxTTL.Milliseconds()) {
+		d.fail("duration out of range")
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+func (e *encoder) locks(ls []lockInfo) {
+	e.uvarint(uint64(len(ls)))
+	for _, l := range ls {
+		e.lock(l)
+	}
+}
+
+func (d *decoder) locks() []lockInfo { return list(d, 11, d.lock) }
+
+// getRequest reads columns at a snapshot.
+type getRequest struct {
+	snapshot kv.Timestamp
+	columns  []kv.Column
+	// bypass lists transactions whose locks need not be waited for: they were rolled back, or will commit above snapshot.
+	bypass  []kv.Timestamp
+	tablets []kv.TabletRef
+}
+
+func (m *getRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.snapshot)
+	e.columns(m.columns)
+	e.timestamps(m.bypass)
+	e.refs(m.tablets)
+	return e.b
+}
+
+func (m *getRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = getRequest{snapshot: d.timestamp(), columns: d.columns(), bypass: d.timestamps(), tablets: d.refs()}
+	return d.end()
+}
+
+// getResponse has one value for each column asked for. Where a lock is in the way, its column's value is not there yet.
+type getResponse struct {
+	values []Value
+	locks  []lockInfo
+	// unseeded is the shard's incarnation if it has not been seeded for all of the tablets.
+	unseeded uint64
+}
+
+func (m *getResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(uint64(len(m.values)))
+	for _, v := range m.values {
+		e.bool(v.OK)
+		e.bytes(v.Data)
+	}
+	e.locks(m.locks)
+	e.uvarint(m.unseeded)
+	return e.b
+}
+
+func (m *getResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = getResponse{
+		values: list(&d, 2, func() Value { return Value{OK: d.bool(), Data: d.bytes()} }),
+		locks:  d.locks(), unseeded: d.uvarint(),
+	}
+	return d.end()
+}
+
+// scanRequest reads the columns of a span, in order, at a snapshot.
+type scanRequest struct {
+	snapshot kv.Timestamp
+	span     kv.Span
+	reverse  bool
+	limit    uint32 // columns with a value
+	maxBytes uint32
+	// after is the column behind which to go on, if resume is set.
+	resume  bool
+	after   kv.Column
+	bypass  []kv.Timestamp
+	tablets []kv.TabletRef
+}
+
+func (m *scanRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.snapshot)
+	e.span(m.span)
+	e.bool(m.reverse)
+	e.uvarint(uint64(m.limit))
+	e.uvarint(uint64(m.maxBytes))
+	e.bool(m.resume)
+	e.column(m.after)
+	e.timestamps(m.bypass)
+	e.refs(m.tablets)
+	return e.b
+}
+
+func (m *scanRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = scanRequest{
+		snapshot: d.timestamp(), span: d.span(), reverse: d.bool(), limit: d.uint32(), maxBytes: d.uint32(),
+		resume: d.bool(), after: d.column(), bypass: d.timestamps(), tablets: d.refs(),
+	}
+	return d.end()
+}
+
+// cell is a column with its value.
+type cell struct {
+	column kv.Column
+	value  []byte
+}
+
+type scanResponse struct {
+	cells []cell
+	// more says that the span goes on behind last.
+	more     bool
+	last     kv.Column
+	locks    []lockInfo // the lock that ended the batch, if one did
+	unseeded uint64
+}
+
+func (m *scanResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(uint64(len(m.cells)))
+	for _, c := range m.cells {
+		e.column(c.column)
+		e.bytes(c.value)
+	}
+	e.bool(m.more)
+	e.column(m.last)
+	e.locks(m.locks)
+	e.uvarint(m.unseeded)
+	return e.b
+}
+
+func (m *scanResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = scanResponse{
+		cells: list(&d, 4, func() cell { return cell{column: d.column(), value: d.bytes()} }),
+		more:  d.bool(), last: d.column(), locks: d.locks(), unseeded: d.uvarint(),
+	}
+	return d.end()
+}
+
+// mutation is one buffered write on its way.
+type mutation struct {
+	kind         kind
+	column       kv.Column
+	value        []byte
+	mustNotExist bool
+	mustExist    bool
+	observers    []uint32
+	clears       []ClearNotify
+}
+
+func (e *encoder) mutation(m *mutation) {
+	e.byte(byte(m.kind))
+	e.column(m.column)
+	e.bytes(m.value)
+	e.bool(m.mustNotExist)
+	e.bool(m.mustExist)
+	e.observers(m.observers)
+	e.clears(m.clears)
+}
+
+func (d *decoder) mutation() *mutation {
+	m := &mutation{
+		kind: kind(d.byte()), column: d.column(), value: d.bytes(), mustNotExist: d.bool(), mustExist: d.bool(),
+		observers: d.observers(), clears: d.clears(),
+	}
+	if m.kind < kindPut || m.kind > kindNotify {
+		d.fail("unknown mutation " + m.kind.String())
+	}
+	return m
+}
+
+// writeRequest is both prewrite and one-phase commit: the checks are the same.
+type writeRequest struct {
+	startTS   kv.Timestamp
+	primary   kv.Column
+	session   string
+	ttl       time.Duration
+	mutations []*mutation
+	tablets   []kv.TabletRef
+	// floor: one-phase commit chooses a commit_ts above it.
+	floor kv.Timestamp
+}
+
+func (m *writeRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.startTS)
+	e.column(m.primary)
+	e.string(m.session)
+	e.uvarint(uint64(m.ttl.Milliseconds()))
+	e.uvarint(uint64(len(m.mutations)))
+	for _, mu := range m.mutations {
+		e.mutation(mu)
+	}
+	e.refs(m.tablets)
+	e.timestamp(m.floor)
+	return e.b
+}
+
+func (m *writeRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = writeRequest{
+		startTS: d.timestamp(), primary: d.column(), session: d.string(), ttl: d.millis(),
+		mutations: list(&d, 9, d.mutation), tablets: d.refs(), floor: d.timestamp(),
+	}
+	return d.end()
+}
+
+// outcome of a prewrite or commit.
+type outcome uint8
+
+const (
+	outcomeOK            outcome = 1
+	outcomeCommitted     outcome = 2 // this transaction committed before, at commitTS
+	outcomeRolledBack    outcome = 3 // this transaction was rolled back, by itself or by somebody who thought it dead
+	outcomeConflict      outcome = 4 // column was committed at commitTS, after the snapshot
+	outcomeAlreadyExists outcome = 5
+	outcomeMustExist     outcome = 6
+	outcomeLocked        outcome = 7
+	outcomeUnseeded      outcome = 8 // the shard's memory of reads is not there yet: seed incarnation, then ask again
+	outcomeTooEarly      outcome = 9 // commit above commitTS only: somebody has read there
+)
+
+type writeResponse struct {
+	outcome     outcome
+	commitTS    kv.Timestamp
+	column      kv.Column
+	locks       []lockInfo
+	incarnation uint64
+}
+
+func (m *writeResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.byte(byte(m.outcome))
+	e.timestamp(m.commitTS)
+	e.column(m.column)
+	e.locks(m.locks)
+	e.uvarint(m.incarnation)
+	return e.b
+}
+
+func (m *writeResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = writeResponse{outcome: outcome(d.byte()), commitTS: d.timestamp(), column: d.column(), locks: d.locks(), incarnation: d.uvarint()}
+	if m.outcome < outcomeOK || m.outcome > outcomeTooEarly {
+		d.fail("unknown outcome")
+	}
+	return d.end()
+}
+
+// commitRequest commits the primary, and with it, in the same batch, all other locks of the transaction within spans.
+type commitRequest struct {
+	startTS, commitTS kv.Timestamp
+	primary           kv.Column
+	spans             []kv.Span
+	tablets           []kv.TabletRef
+}
+
+func (m *commitRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.startTS)
+	e.timestamp(m.commitTS)
+	e.column(m.primary)
+	e.spans(m.spans)
+	e.refs(m.tablets)
+	return e.b
+}
+
+func (m *commitRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = commitRequest{startTS: d.timestamp(), commitTS: d.timestamp(), primary: d.column(), spans: d.spans(), tablets: d.refs()}
+	return d.end()
+}
+
+// rollbackRequest removes the transaction's locks within spans. Columns without one get a tombstone, and so does the primary.
+type rollbackRequest struct {
+	startTS kv.Timestamp
+	primary kv.Column
+	columns []kv.Column
+	spans   []kv.Span
+}
+
+func (m *rollbackRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.startTS)
+	e.column(m.primary)
+	e.columns(m.columns)
+	e.spans(m.spans)
+	return e.b
+}
+
+func (m *rollbackRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = rollbackRequest{startTS: d.timestamp(), primary: d.column(), columns: d.columns(), spans: d.spans()}
+	return d.end()
+}
+
+// statusRequest asks the primary what became of a transaction, and may decide it.
+type statusRequest struct {
+	primary kv.Column
+	startTS kv.Timestamp
+	// push, if set: when the transaction is alive, make it commit above.
+	push kv.Timestamp
+	// now is a fresh timestamp, for TTLs.
+	now kv.Timestamp
+	// give up on the owner: its session is gone (Chubby's part in Percolator §2.2), or it is the owner who asks.
+	force bool
+	// expired says that the lock which was met has outlived its TTL; it decides if the primary has no lock (yet).
+	expired bool
+}
+
+func (m *statusRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.column(m.primary)
+	e.timestamp(m.startTS)
+	e.timestamp(m.push)
+	e.timestamp(m.now)
+	e.bool(m.force)
+	e.bool(m.expired)
+	return e.b
+}
+
+func (m *statusRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = statusRequest{primary: d.column(), startTS: d.timestamp(), push: d.timestamp(), now: d.timestamp(), force: d.bool(), expired: d.bool()}
+	return d.end()
+}
+
+// fate is what the primary says of a transaction.
+type fate uint8
+
+const (
+	fateCommitted  fate = 1
+	fateRolledBack fate = 2
+	fateAlive      fate = 3
+)
+
+type statusResponse struct {
+	fate     fate
+	commitTS kv.Timestamp
+	pushed   bool // alive, and will commit above the push
+}
+
+func (m *statusResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.byte(byte(m.fate))
+	e.timestamp(m.commitTS)
+	e.bool(m.pushed)
+	return e.b
+}
+
+func (m *statusResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = statusResponse{fate: fate(d.byte()), commitTS: d.timestamp(), pushed: d.bool()}
+	if m.fate < fateCommitted || m.fate > fateAlive {
+		d.fail("unknown fate")
+	}
+	return d.end()
+}
+
+// decision is a transaction whose primary has decided. A zero commitTS means rolled back.
+type decision struct{ startTS, commitTS kv.Timestamp }
+
+// resolveRequest carries decisions to the other locks within spans, found by start_ts.
+type resolveRequest struct {
+	decisions []decision
+	spans     []kv.Span
+}
+
+func (m *resolveRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(uint64(len(m.decisions)))
+	for _, x := range m.decisions {
+		e.timestamp(x.startTS)
+		e.timestamp(x.commitTS)
+	}
+	e.spans(m.spans)
+	return e.b
+}
+
+func (m *resolveRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = resolveRequest{
+		decisions: list(&d, 2, func() decision { return decision{d.timestamp(), d.timestamp()} }),
+		spans:     d.spans(),
+	}
+	return d.end()
+}
+
+type resolveResponse struct{ resolved uint64 }
+
+func (m *resolveResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(m.resolved)
+	return e.b
+}
+
+func (m *resolveResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	m.resolved = d.uvarint()
+	return d.end()
+}
+
+// heartbeatRequest raises the TTL of a primary lock.
+type heartbeatRequest struct {
+	primary kv.Column
+	startTS kv.Timestamp
+	ttl     time.Duration
+}
+
+func (m *heartbeatRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.column(m.primary)
+	e.timestamp(m.startTS)
+	e.uvarint(uint64(m.ttl.Milliseconds()))
+	return e.b
+}
+
+func (m *heartbeatRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = heartbeatRequest{primary: d.column(), startTS: d.timestamp(), ttl: d.millis()}
+	return d.end()
+}
+
+type heartbeatResponse struct{ found bool }
+
+func (m *heartbeatResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.bool(m.found)
+	return e.b
+}
+
+func (m *heartbeatResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	m.found = d.bool()
+	return d.end()
+}
+
+// scanLocksRequest lists locks of transactions that began at or before max.
+type scanLocksRequest struct {
+	max   kv.Timestamp
+	limit uint32
+}
+
+func (m *scanLocksRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.max)
+	e.uvarint(uint64(m.limit))
+	return e.b
+}
+
+func (m *scanLocksRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = scanLocksRequest{max: d.timestamp(), limit: d.uint32()}
+	return d.end()
+}
+
+type scanLocksResponse struct{ locks []lockInfo }
+
+func (m *scanLocksResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.locks(m.locks)
+	return e.b
+}
+
+func (m *scanLocksResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	m.locks = d.locks()
+	return d.end()
+}
+
+// seedRequest gives a freshly opened shard a timestamp above all reads that its predecessor served; see state.seed.
+type seedRequest struct {
+	incarnation uint64
+	tablets     []kv.TabletRef
+	ts          kv.Timestamp
+}
+
+func (m *seedRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(m.incarnation)
+	e.refs(m.tablets)
+	e.timestamp(m.ts)
+	return e.b
+}
+
+func (m *seedRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = seedRequest{incarnation: d.uvarint(), tablets: d.refs(), ts: d.timestamp()}
+	return d.end()
+}
+
+// empty is the response of commands that have nothing to say.
+type empty struct{}
+
+func (m *empty) AppendTo(b []byte) []byte { return b }
+
+func (m *empty) Decode(b []byte) error {
+	d := decoder{b: b}
+	return d.end()
+}

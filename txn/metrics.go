@@ -1,0 +1,56 @@
+package txn
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// Metrics counts what a Client did since it was made.
+type Metrics struct {
+	Commits          uint64 // transactions with writes that committed
+	CommitsOnePhase  uint64 // of these, in one phase
+	CommitsReadOnly  uint64 // transactions that had nothing to commit
+	Conflicts        uint64 // commits refused because somebody was first
+	Constraints      uint64 // commits refused by MustNotExist or Require
+	OutcomesUnknown  uint64 // commits whose fate could not be found out
+	Rollbacks        uint64 // transactions given up after their prewrite began
+	Reads            uint64 // columns read by Get and BatchGet, own writes aside
+	ScanRequests     uint64 // requests of scans
+	LocksMet         uint64 // foreign locks that were in the way
+	Pushes           uint64 // live transactions that were made to commit above a reader
+	RollForwards     uint64 // foreign transactions found committed whose locks were turned into versions
+	RollBacks        uint64 // foreign transactions found dead whose locks were removed
+	LockWaits        uint64 // times a reader or writer had to wait for a live transaction
+	Moved            uint64 // requests that were refused by a stale tablet location
+	Retries          uint64 // requests repeated because the store was busy or silent
+	Heartbeats       uint64
+	Seeds            uint64
+	PendingSecondary int64 // transactions whose secondaries are being committed in the background, now
+}
+
+// String is the metrics as people read them.
+func (m Metrics) String() string {
+	return fmt.Sprintf("commits %d (one-phase %d, read-only %d), conflicts %d, constraints %d, unknown %d, rollbacks %d; "+
+		"reads %d, scan requests %d; locks met %d: pushed %d, rolled forward %d, rolled back %d, waited %d; moved %d, retries %d, heartbeats %d, seeds %d, pending %d",
+		m.Commits, m.CommitsOnePhase, m.CommitsReadOnly, m.Conflicts, m.Constraints, m.OutcomesUnknown, m.Rollbacks,
+		m.Reads, m.ScanRequests, m.LocksMet, m.Pushes, m.RollForwards, m.RollBacks, m.LockWaits, m.Moved, m.Retries, m.Heartbeats, m.Seeds, m.PendingSecondary)
+}
+
+type metrics struct {
+	commits, onePhase, readOnly, conflicts, constraints, unknown, rollbacks atomic.Uint64
+	reads, scans, locksMet, pushes, forwards, backs, waits                  atomic.Uint64
+	moved, retries, heartbeats, seeds                                       atomic.Uint64
+	pending                                                                 atomic.Int64
+}
+
+// Metrics returns the counters.
+func (c *Client) Metrics() Metrics {
+	m := &c.metrics
+	return Metrics{
+		Commits: m.commits.Load(), CommitsOnePhase: m.onePhase.Load(), CommitsReadOnly: m.readOnly.Load(),
+		Conflicts: m.conflicts.Load(), Constraints: m.constraints.Load(), OutcomesUnknown: m.unknown.Load(), Rollbacks: m.rollbacks.Load(),
+		Reads: m.reads.Load(), ScanRequests: m.scans.Load(), LocksMet: m.locksMet.Load(), Pushes: m.pushes.Load(),
+		RollForwards: m.forwards.Load(), RollBacks: m.backs.Load(), LockWaits: m.waits.Load(), Moved: m.moved.Load(),
+		Retries: m.retries.Load(), Heartbeats: m.heartbeats.Load(), Seeds: m.seeds.Load(), PendingSecondary: m.pending.Load(),
+	}
+}

@@ -1,0 +1,96 @@
+package txn
+
+import (
+	"context"
+	"errors"
+
+	"moka/kv"
+)
+
+// read fills values[i] for each i of want from the store. Columns with a lock in the way are asked for again once it has been
+// dealt with.
+func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) error {
+	c := t.c
+	c.metrics.reads.Add(uint64(len(want)))
+	b, waits := newBackoff(c.o.RetryTime, snapshot), newBackoff(c.o.LockWait, snapshot)
+	for len(want) > 0 {
+		groups, err := c.group(ctx, len(want), func(i int) kv.RowKey { return cs[want[i]].Row })
+		if err != nil {
+			return err
+		}
+		blocked := make([][]int, len(groups))
+		locks := make([][]lockInfo, len(groups))
+		err = each(groups, func(gi int, g *shardGroup) (err error) {
+			blocked[gi], locks[gi], err = t.readGroup(ctx, b, g, snapshot, cs, want, values)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		var again []int
+		var met []lockInfo
+		for i := range groups {
+			again, met = append(again, blocked[i]...), append(met, locks[i]...)
+		}
+		want = again
+		if len(met) > 0 {
+			if err := t.clear(ctx, waits, snapshot, met); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readGroup reads from one shard and returns what has to be read again, and the locks that are to blame.
+func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) (again []int, locks []lockInfo, err error) {
+	req := &getRequest{snapshot: snapshot, columns: make([]kv.Column, len(g.index)), bypass: t.bypassed(), tablets: g.tablets}
+	all := make([]int, len(g.index))
+	for i, j := range g.index {
+		all[i] = want[j]
+		req.columns[i] = cs[want[j]]
+	}
+	m, err := t.c.call(ctx, b, g, cmdGet, req, nil)
+	if errors.Is(err, kv.ErrMoved) {
+		if !b.wait(ctx) {
+			return nil, nil, err
+		}
+		return all, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	resp := m.(*getResponse)
+	if len(resp.values) != len(all) {
+		return nil, nil, kv.Errorf(kv.CodeCorrupt, "txn.Get", "%d values for %d columns", len(resp.values), len(all))
+	}
+	t.c.seedSoon(g, resp.unseeded)
+	li := 0 // locks come in the order of their columns
+	for i, j := range all {
+		if li < len(resp.locks) && compareColumns(resp.locks[li].column, cs[j]) == 0 {
+			again = append(again, j)
+			li++
+			continue
+		}
+		values[j] = resp.values[i]
+	}
+	return again, resp.locks, nil
+}
+
+// clear deals with the locks that a read has met: what is dead is resolved, what is alive is pushed above the snapshot, and
+// what can be neither is waited for.
+func (t *Txn) clear(ctx context.Context, waits *backoff, snapshot kv.Timestamp, locks []lockInfo) error {
+	alive, err := t.c.resolve(ctx, snapshot, locks, t.addBypass)
+	if err != nil || len(alive) == 0 {
+		return err
+	}
+	t.c.metrics.waits.Add(1)
+	if !waits.wait(ctx) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l := alive[0]
+		return errorf(CodeLocked, nil, "row %x is locked since %v by the transaction of %v, which neither commits nor dies", []byte(l.column.Row), t.c.o.LockWait, l.startTS)
+	}
+	return nil
+}

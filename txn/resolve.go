@@ -1,0 +1,232 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"moka/kv"
+)
+
+// resolve deals with foreign locks by asking their primaries (§2.2). Locks of decided transactions are rolled forward or back.
+// With a snapshot, live transactions are pushed to commit above it; those, and whoever committed above it, are handed to
+// bypass, since their locks need not be waited for. What is left is returned.
+func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []lockInfo, bypass func(kv.Timestamp)) (alive []lockInfo, err error) {
+	c.metrics.locksMet.Add(uint64(len(locks)))
+	pushed := map[kv.Timestamp]bool{}
+	for _, l := range locks {
+		if pushed[l.startTS] {
+			continue
+		}
+		if l.guard {
+			alive = append(alive, l)
+			continue
+		}
+		s, err := c.status(ctx, l, snapshot)
+		switch {
+		case err != nil:
+			return nil, err
+		case s.fate == fateAlive && s.pushed && bypass != nil:
+			pushed[l.startTS] = true
+			c.metrics.pushes.Add(1)
+			bypass(l.startTS)
+		case s.fate == fateAlive:
+			alive = append(alive, l)
+		default:
+			if bypass != nil && s.commitTS > snapshot {
+				pushed[l.startTS] = true
+				bypass(l.startTS)
+			}
+			if _, err := c.settle(ctx, l, s.commitTS); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return alive, nil
+}
+
+// status asks a lock's primary what became of its transaction.
+func (c *Client) status(ctx context.Context, l lockInfo, push kv.Timestamp) (*statusResponse, error) {
+	if s, ok := c.fates.get(l.startTS); ok {
+		return s, nil
+	}
+	now, err := c.clock.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	req := &statusRequest{primary: l.primary, startTS: l.startTS, push: push, now: now, expired: expired(l.startTS, l.ttl.Milliseconds(), now)}
+	if c.o.Liveness != nil && l.session != "" && l.session != c.o.Session {
+		ok, err := c.o.Liveness.Alive(ctx, l.session)
+		if err != nil {
+			// Not knowing is not a reason to kill; the TTL decides.
+			c.o.Logger.WarnContext(ctx, "liveness of a lock's owner is unknown", "session", l.session, "error", err)
+		}
+		req.force = err == nil && !ok
+	}
+	s, err := c.askPrimary(ctx, req, nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.fate != fateAlive {
+		c.fates.put(l.startTS, s)
+	}
+	return s, nil
+}
+
+// askPrimary sends a status request to wherever the primary is.
+func (c *Client) askPrimary(ctx context.Context, req *statusRequest, unknown *bool) (*statusResponse, error) {
+	b := newBackoff(c.o.RetryTime, req.startTS)
+	for {
+		g, err := c.groupOne(ctx, req.primary.Row)
+		if err != nil {
+			return nil, err
+		}
+		m, err := c.call(ctx, b, g, cmdCheckStatus, req, unknown)
+		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return m.(*statusResponse), nil
+	}
+}
+
+// settle carries a decision to the locks of the transaction in the tablet where one was met. It returns how many it found.
+func (c *Client) settle(ctx context.Context, l lockInfo, commitTS kv.Timestamp) (int, error) {
+	if commitTS == 0 {
+		c.metrics.backs.Add(1)
+	} else {
+		c.metrics.forwards.Add(1)
+	}
+	b := newBackoff(c.o.RetryTime, l.startTS)
+	for {
+		g, err := c.groupOne(ctx, l.column.Row)
+		if err != nil {
+			return 0, err
+		}
+		req := &resolveRequest{decisions: []decision{{l.startTS, commitTS}}, spans: g.spans}
+		m, err := c.call(ctx, b, g, cmdResolve, req, nil)
+		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		return int(m.(*resolveResponse).resolved), nil
+	}
+}
+
+// orphanBatch is how many locks a sweep asks a shard for at a time.
+const orphanBatch = 1024
+
+// ResolveOrphans resolves the locks of transactions that began longer ago than olderThan and are dead or decided, on all
+// shards, and returns how many. Readers resolve what they meet; this is for what nobody reads: a lost commit of a secondary
+// would keep its notification back for ever. The caller loops.
+func (c *Client) ResolveOrphans(ctx context.Context, olderThan time.Duration) (resolved int, err error) {
+	now, err := c.clock.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	limit := kv.NewTimestamp(max(0, now.Physical()-olderThan.Milliseconds()), now.Logical())
+	shards, err := c.store.Shards(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var errs []error
+	for _, shard := range shards {
+		n, err := c.resolveOrphansOf(ctx, shard, min(limit, now))
+		resolved += n
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return resolved, errors.Join(errs...)
+}
+
+func (c *Client) resolveOrphansOf(ctx context.Context, shard kv.ShardID, limit kv.Timestamp) (resolved int, err error) {
+	for {
+		b := newBackoff(c.o.RetryTime, limit)
+		m, err := c.call(ctx, b, &shardGroup{shard: shard}, cmdScanLocks, &scanLocksRequest{max: limit, limit: orphanBatch}, nil)
+		if err != nil {
+			return resolved, err
+		}
+		locks := m.(*scanLocksResponse).locks
+		n, err := c.resolveBatch(ctx, locks)
+		resolved += n
+		// A full batch that yielded nothing is all alive; what lies behind it has to wait for the next sweep.
+		if err != nil || len(locks) < orphanBatch || n == 0 {
+			return resolved, err
+		}
+	}
+}
+
+func (c *Client) resolveBatch(ctx context.Context, locks []lockInfo) (resolved int, err error) {
+	type place struct {
+		startTS kv.Timestamp
+		tablet  kv.TabletID
+	}
+	done := map[place]bool{}
+	for _, l := range locks {
+		t, err := c.store.Locate(ctx, l.column.Row)
+		if err != nil {
+			return resolved, err
+		}
+		p := place{l.startTS, t.ID}
+		if done[p] {
+			continue
+		}
+		done[p] = true
+		s, err := c.status(ctx, l, 0)
+		if err != nil {
+			return resolved, err
+		}
+		if s.fate == fateAlive {
+			continue
+		}
+		n, err := c.settle(ctx, l, s.commitTS)
+		if err != nil {
+			return resolved, err
+		}
+		if compareColumns(l.column, l.primary) == 0 {
+			n++ // asking the primary removed its lock
+		}
+		resolved += n
+	}
+	return resolved, nil
+}
+
+// fateCache remembers decided transactions: first in, first out. What is decided stays decided.
+type fateCache struct {
+	mu    sync.Mutex
+	fates map[kv.Timestamp]*statusResponse
+	order []kv.Timestamp
+	next  int
+}
+
+const fateCacheSize = 2048
+
+func (f *fateCache) init() {
+	f.fates = make(map[kv.Timestamp]*statusResponse, fateCacheSize)
+	f.order = make([]kv.Timestamp, fateCacheSize)
+}
+
+func (f *fateCache) get(startTS kv.Timestamp) (*statusResponse, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, ok := f.fates[startTS]
+	return s, ok
+}
+
+func (f *fateCache) put(startTS kv.Timestamp, s *statusResponse) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.fates[startTS]; ok {
+		return
+	}
+	delete(f.fates, f.order[f.next])
+	f.order[f.next] = startTS
+	f.fates[startTS] = s
+	f.next = (f.next + 1) % fateCacheSize
+}

@@ -1,0 +1,299 @@
+package txn
+
+import (
+	"slices"
+
+	"moka/kv"
+)
+
+// commitColumn writes what a committed column leaves behind, apart from the lock's removal: the write record and, in the same
+// batch, so that no crash can lose them, the notifications. One-phase commit, commit and roll-forward all come through here.
+func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS kv.Timestamp, observers []uint32, clears []ClearNotify) error {
+	switch rec.kind {
+	case kindPut, kindDelete:
+		e.Set(writeAt(c), commitTS, rec.appendTo(nil, commitTS))
+	case kindLock:
+		ts, err := lockOnlyCommit(e, c)
+		if err != nil {
+			return err
+		}
+		e.Set(rollbackAt(c), rollbackMarker, appendRollback(nil, max(ts, commitTS)))
+		raise(&st.lockOnlyTS, commitTS)
+	case kindRequire:
+		st.requires.note(c, commitTS) // while the lock or guard is still there for deletes to see
+	}
+	for _, o := range observers {
+		e.Set(notifyAt(o, c), commitTS, appendNotify(nil, rec.startTS))
+	}
+	for _, cl := range clears {
+		if err := clearNotify(e, cl, rec.startTS); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func notifyAt(observer uint32, c kv.Column) kv.Address {
+	return kv.Address{Group: kv.GroupNotify, Run: observer, Column: c}
+}
+
+// clearNotify deletes the notifications that the transaction of startTS has seen. A newer one stays: its change has not been
+// observed.
+func clearNotify(e kv.Eval, cl ClearNotify, startTS kv.Timestamp) error {
+	for at := startTS; ; {
+		v, ok, err := e.Latest(notifyAt(cl.Observer, cl.Column), at)
+		if err != nil || !ok {
+			return err
+		}
+		e.Delete(notifyAt(cl.Observer, cl.Column), v.Timestamp)
+		if v.Timestamp == 0 {
+			return nil
+		}
+		at = v.Timestamp - 1
+	}
+}
+
+// commitLock turns a lock into its committed form.
+func commitLock(e kv.Eval, st *state, run uint32, c kv.Column, l *lockRecord, startTS, commitTS kv.Timestamp) error {
+	rec := writeRecord{kind: l.kind, startTS: startTS, hasValue: l.hasValue, value: l.value}
+	if err := commitColumn(e, st, c, rec, commitTS, l.observers, l.clears); err != nil {
+		return err
+	}
+	e.Delete(lockAt(run, c), startTS)
+	return nil
+}
+
+// dropLock removes a lock and the long value that came with it.
+func dropLock(e kv.Eval, run uint32, c kv.Column, l *lockRecord, startTS kv.Timestamp) {
+	if l.kind == kindPut && !l.hasValue {
+		e.Delete(dataAt(c), startTS)
+	}
+	e.Delete(lockAt(run, c), startTS)
+}
+
+// heldLock is a lock of a transaction, found by its start_ts.
+type heldLock struct {
+	run    uint32
+	column kv.Column
+	*lockRecord
+}
+
+// locksOf lists a transaction's locks within spans. Guards are left out: their command is still running.
+func locksOf(st *state, startTS kv.Timestamp, spans []kv.Span) (held []heldLock, err error) {
+	st.locks.ByTimestamp(startTS, func(a kv.Address, value []byte) bool {
+		if a.Run > runShared || !within(spans, a.Row) {
+			return true
+		}
+		var l *lockRecord
+		if l, err = decodeLock(value); err != nil {
+			return false
+		}
+		if !l.guard {
+			held = append(held, heldLock{a.Run, cloneColumn(a.Column), l})
+		}
+		return true
+	})
+	return held, err
+}
+
+func within(spans []kv.Span, row kv.RowKey) bool {
+	for _, s := range spans {
+		if s.Contains(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// evalCommit is the commit point: replacing the primary's lock by its write record decides for all columns of the transaction
+// (§2.2). The other locks within spans come along in the same batch. They are not latched; evalResolve says why.
+func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error) {
+	seed, ok := st.seeded(req.tablets)
+	if !ok {
+		return &writeResponse{outcome: outcomeUnseeded, incarnation: st.incarnation}, nil
+	}
+	b, ok, err := e.Get(lockAt(runExclusive, req.primary), req.startTS)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return commitWithoutLock(e, req)
+	}
+	primary, err := decodeLock(b)
+	if err != nil {
+		return nil, err
+	}
+	// A reader that pushed us has gone on with an older version. Pushes die with the process; the seed stands for those
+	// that its predecessor took, as it is above every snapshot of that time.
+	if least := max(primary.minCommitTS, st.pushed(req.startTS)+1, seed+1); req.commitTS < least {
+		return &writeResponse{outcome: outcomeTooEarly, commitTS: least - 1, column: req.primary}, nil
+	}
+	held, err := locksOf(st, req.startTS, req.spans)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range held {
+		if err := commitLock(e, st, h.run, h.column, h.lockRecord, req.startTS, req.commitTS); err != nil {
+			return nil, err
+		}
+	}
+	e.OnDurable(func() { st.forgetPush(req.startTS) })
+	return &writeResponse{outcome: outcomeOK, commitTS: req.commitTS}, nil
+}
+
+// commitWithoutLock answers a commit that finds no lock: it was done before, or somebody rolled the transaction back.
+func commitWithoutLock(e kv.Eval, req *commitRequest) (*writeResponse, error) {
+	commitTS, ok, err := commitOf(e, req.primary, req.startTS)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return &writeResponse{outcome: outcomeCommitted, commitTS: commitTS, column: req.primary}, nil
+	}
+	return &writeResponse{outcome: outcomeRolledBack, column: req.primary}, nil
+}
+
+// evalRollback is the owner's own clean-up after a failed prewrite. A column without a lock gets a tombstone, because its
+// prewrite may still be under way; so does the primary in any case, because it decides for the others.
+func evalRollback(e kv.Eval, st *state, req *rollbackRequest) (*writeResponse, error) {
+	held, err := locksOf(st, req.startTS, req.spans)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(req.columns, func(c kv.Column) bool { return compareColumns(c, req.primary) == 0 }) {
+		e.NoSync() // the primary's tombstone is what must not be lost
+	}
+	locked := map[string]bool{}
+	for _, h := range held {
+		if h.run == runExclusive {
+			locked[columnKey(h.column)] = true
+		}
+	}
+	for _, c := range req.columns {
+		isPrimary := compareColumns(c, req.primary) == 0
+		if locked[columnKey(c)] && !isPrimary {
+			continue
+		}
+		if !locked[columnKey(c)] {
+			if commitTS, ok, err := commitOf(e, c, req.startTS); err != nil {
+				return nil, err
+			} else if ok {
+				return &writeResponse{outcome: outcomeCommitted, commitTS: commitTS, column: c}, nil
+			}
+		}
+		entomb(e, st, c, req.startTS)
+	}
+	for _, h := range held {
+		dropLock(e, h.run, h.column, h.lockRecord, req.startTS)
+	}
+	st.forgetPush(req.startTS)
+	return &writeResponse{outcome: outcomeOK}, nil
+}
+
+// entomb makes sure that a transaction can never lock a column that it has not locked yet.
+func entomb(e kv.Eval, st *state, c kv.Column, startTS kv.Timestamp) {
+	raise(&st.rollbackTS, startTS)
+	e.Set(rollbackAt(c), startTS, appendRollback(nil, 0))
+}
+
+// evalCheckStatus asks the primary (§2.2: "the primary lock is a synchronizing point for any clean-up"). It runs under the
+// primary's latch, so that it and the commit point exclude each other.
+func evalCheckStatus(e kv.Eval, st *state, req *statusRequest) (*statusResponse, error) {
+	b, ok, err := e.Get(lockAt(runExclusive, req.primary), req.startTS)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return statusWithoutLock(e, st, req)
+	}
+	l, err := decodeLock(b)
+	if err != nil {
+		return nil, err
+	}
+	if !req.force && !expired(req.startTS, l.ttl.Milliseconds(), req.now) {
+		if req.push > 0 {
+			st.push(req.startTS, req.push)
+		}
+		return &statusResponse{fate: fateAlive, pushed: req.push > 0}, nil
+	}
+	entomb(e, st, req.primary, req.startTS)
+	dropLock(e, runExclusive, req.primary, l, req.startTS)
+	st.forgetPush(req.startTS)
+	return &statusResponse{fate: fateRolledBack}, nil
+}
+
+func statusWithoutLock(e kv.Eval, st *state, req *statusRequest) (*statusResponse, error) {
+	commitTS, ok, err := commitOf(e, req.primary, req.startTS)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return &statusResponse{fate: fateCommitted, commitTS: commitTS}, nil
+	}
+	if _, ok, err = e.Get(rollbackAt(req.primary), req.startTS); err != nil {
+		return nil, err
+	}
+	if ok {
+		return &statusResponse{fate: fateRolledBack}, nil
+	}
+	// Prewrites run in parallel, so the primary's may be the last to arrive. Only a lock that has had its time, or an owner
+	// that is gone, lets us decide; and then the tombstone keeps a late primary out.
+	if !req.force && !req.expired {
+		return &statusResponse{fate: fateAlive}, nil
+	}
+	entomb(e, st, req.primary, req.startTS)
+	return &statusResponse{fate: fateRolledBack}, nil
+}
+
+// expired compares wall clock parts: a lock is respected for its TTL after its transaction began.
+func expired(startTS kv.Timestamp, ttlMillis int64, now kv.Timestamp) bool {
+	return now.Physical() > startTS.Physical()+ttlMillis
+}
+
+// evalResolve carries the primary's decision to other locks. Nothing here needs a sync: what a crash undoes, the primary can
+// tell again.
+//
+// It takes no latches, since it does not know the rows before it looks, and needs none: who else writes to a locked column
+// sees the lock until this batch is applied, another resolver of the same transaction writes the same bytes, and primaries
+// (whose lock a heartbeat may rewrite) are not touched here unless their decision is already applied.
+func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, error) {
+	e.NoSync()
+	resp := &resolveResponse{}
+	for _, dec := range req.decisions {
+		held, err := locksOf(st, dec.startTS, req.spans)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range held {
+			if h.isPrimary {
+				continue
+			}
+			resp.resolved++
+			if dec.commitTS == 0 {
+				dropLock(e, h.run, h.column, h.lockRecord, dec.startTS)
+			} else if err := commitLock(e, st, h.run, h.column, h.lockRecord, dec.startTS, dec.commitTS); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return resp, nil
+}
+
+// evalHeartbeat keeps a slow transaction's primary from expiring. Losing it in a crash makes the lock expire early, which is
+// safe, so it is not synced.
+func evalHeartbeat(e kv.Eval, _ *state, req *heartbeatRequest) (*heartbeatResponse, error) {
+	b, ok, err := e.Get(lockAt(runExclusive, req.primary), req.startTS)
+	if err != nil || !ok {
+		return &heartbeatResponse{}, err
+	}
+	l, err := decodeLock(b)
+	if err != nil {
+		return nil, err
+	}
+	if req.ttl > l.ttl {
+		l.ttl = req.ttl
+		e.NoSync()
+		e.Set(lockAt(runExclusive, req.primary), req.startTS, l.appendTo(nil))
+	}
+	return &heartbeatResponse{found: true}, nil
+}

@@ -1,0 +1,288 @@
+package txn
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"moka/kv"
+)
+
+// evalGet is Percolator's Get (figure 6, lines 8 to 26) for a batch of columns: note the snapshot, look for locks, then read
+// the newest write record. The lock comes before the write record: in the other order a commit could slip between the two.
+func evalGet(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
+	st.raiseMaxTS(req.snapshot)
+	resp := &getResponse{values: make([]Value, len(req.columns)), unseeded: st.unseededFor(req.tablets)}
+	for i, c := range req.columns {
+		l, err := blockingLock(e, st, c, req.snapshot, req.bypass)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			resp.locks = append(resp.locks, *l)
+			continue
+		}
+		v, ok, err := e.Latest(writeAt(c), req.snapshot)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		resp.values[i], err = valueOf(e, c, v)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return resp, nil
+}
+
+// valueOf returns what a committed version holds.
+func valueOf(r kv.Reader, c kv.Column, v kv.Version) (Value, error) {
+	w, err := decodeWrite(v.Value, v.Timestamp)
+	switch {
+	case err != nil:
+		return Value{}, err
+	case w.kind == kindDelete:
+		return Value{}, nil
+	case w.hasValue:
+		return Value{Data: w.value, OK: true}, nil
+	}
+	b, ok, err := r.Get(dataAt(c), w.startTS)
+	if err != nil {
+		return Value{}, err
+	}
+	if !ok {
+		return Value{}, kv.Errorf(kv.CodeCorrupt, "txn.Get", "row %x: commit %v points to data at %v, which is missing", []byte(c.Row), v.Timestamp, w.startTS)
+	}
+	data, err := decodeData(b)
+	return Value{Data: data, OK: true}, err
+}
+
+// blockingLock returns the lock that keeps a reader from knowing the column's value at the snapshot.
+func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypass []kv.Timestamp) (*lockInfo, error) {
+	for waited := false; ; waited = true {
+		if st.locks.Len() == 0 {
+			return nil, nil
+		}
+		v, ok, err := e.Latest(lockAt(runExclusive, c), snapshot)
+		if err != nil || !ok {
+			return nil, err
+		}
+		l, err := decodeLock(v.Value)
+		if err != nil {
+			return nil, err
+		}
+		if !blocks(st, l, v.Timestamp, snapshot, bypass) {
+			return nil, nil
+		}
+		if !l.guard || waited || !waitOnePhase(e.Context(), st, c, v.Timestamp, e) {
+			info := l.info(c, v.Timestamp)
+			return &info, nil
+		}
+	}
+}
+
+// blocks says whether a lock may still put a version at or below the snapshot.
+func blocks(st *state, l *lockRecord, startTS, snapshot kv.Timestamp, bypass []kv.Timestamp) bool {
+	if startTS > snapshot || !l.kind.changes() || l.minCommitTS > snapshot || slices.Contains(bypass, startTS) {
+		return false
+	}
+	if l.guard {
+		if p := st.findOnePhase(startTS); p != nil && kv.Timestamp(p.commitTS.Load()) > snapshot {
+			return false // it went above us
+		}
+	}
+	return true
+}
+
+// guardWait bounds how long a read command waits inside the shard for a one-phase commit to become durable, before it tells
+// its client to come back.
+const guardWait = 100 * time.Millisecond
+
+// waitOnePhase waits until a guard is gone; it reports whether it is. The commit tells us; should it have failed, polling does.
+func waitOnePhase(ctx context.Context, st *state, c kv.Column, startTS kv.Timestamp, r kv.Reader) bool {
+	pause := 50 * time.Microsecond
+	for deadline := time.Now().Add(guardWait); time.Now().Before(deadline); pause = min(2*pause, 5*time.Millisecond) {
+		var done chan struct{} // nil blocks for ever, so that only the timer counts
+		if p := st.findOnePhase(startTS); p != nil {
+			done = p.done
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if _, ok, err := r.Get(lockAt(runExclusive, c), startTS); err != nil || ctx.Err() != nil {
+			return false
+		} else if !ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *lockRecord) info(c kv.Column, startTS kv.Timestamp) lockInfo {
+	p := l.primary
+	if l.isPrimary {
+		p = c
+	}
+	return lockInfo{column: c, startTS: startTS, kind: l.kind, guard: l.guard, primary: p, ttl: l.ttl, session: l.session}
+}
+
+// scanVisits bounds the columns that one scan request looks at, found or deleted, so that it cannot run for ever.
+const scanVisits = 16384
+
+// evalScan reads a batch of columns in order. A lock in the way ends the batch before it; what lies behind it is not read,
+// since the reader has to come back anyway.
+func evalScan(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
+	st.raiseMaxTS(req.snapshot)
+	resp := &scanResponse{unseeded: st.unseededFor(req.tablets)}
+	lock, err := firstBlockingLock(e, st, req) // before the iterator is created, as in evalGet
+	if err != nil {
+		return nil, err
+	}
+	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	size, visits := 0, 0
+	for ok := req.start(it); ok; ok = it.NextColumn() {
+		c := it.Column()
+		if lock != nil && !before(c, lock.column, req.reverse) {
+			break
+		}
+		if visits++; len(resp.cells) >= int(req.limit) || size >= int(req.maxBytes) || visits > scanVisits {
+			resp.more = true
+			return resp, it.Err()
+		}
+		resp.last = cloneColumn(c)
+		v, err := valueOf(e, c, it.Version())
+		if err != nil {
+			return nil, err
+		}
+		if v.OK {
+			// The iterator's buffers die with its next move.
+			resp.cells = append(resp.cells, cell{column: resp.last, value: bytes.Clone(v.Data)})
+			size += len(c.Row) + len(c.Qualifier) + len(v.Data)
+		}
+	}
+	if lock != nil {
+		resp.more = true
+		resp.locks = []lockInfo{*lock}
+		if visits == 0 {
+			resp.last = req.after
+		}
+	}
+	return resp, it.Err()
+}
+
+// start positions the iterator on the first column of the batch.
+func (m *scanRequest) start(it kv.Iterator) bool {
+	if !m.resume {
+		return it.NextColumn()
+	}
+	if !it.SeekColumn(m.after) {
+		return false
+	}
+	if compareColumns(it.Column(), m.after) == 0 {
+		return it.NextColumn()
+	}
+	return true
+}
+
+// firstBlockingLock finds the lock that the scan will meet first.
+func firstBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, error) {
+	for waited := false; ; waited = true {
+		if st.locks.Len() == 0 {
+			return nil, nil
+		}
+		info, err := findBlockingLock(e, st, req)
+		if err != nil || info == nil {
+			return nil, err
+		}
+		if !info.guard || waited || !waitOnePhase(e.Context(), st, info.column, info.startTS, e) {
+			return info, nil
+		}
+	}
+}
+
+func findBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, error) {
+	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnLock, Run: runExclusive, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	for ok := req.start(it); ok; ok = it.NextColumn() {
+		v := it.Version()
+		l, err := decodeLock(v.Value)
+		if err != nil {
+			return nil, err
+		}
+		if blocks(st, l, v.Timestamp, req.snapshot, req.bypass) {
+			info := l.info(cloneColumn(it.Column()), v.Timestamp)
+			return &info, nil
+		}
+	}
+	return nil, it.Err()
+}
+
+// evalScanLocks lists old locks for the sweep. Guards are no locks.
+func evalScanLocks(e kv.Eval, st *state, req *scanLocksRequest) (*scanLocksResponse, error) {
+	resp := &scanLocksResponse{}
+	if oldest, ok := st.locks.Min(); !ok || oldest > req.max {
+		return resp, nil
+	}
+	var err error
+	for _, run := range []uint32{runExclusive, runShared} {
+		st.locks.Ascend(run, kv.Span{}, func(a kv.Address, v kv.Version) bool {
+			if v.Timestamp > req.max {
+				return true
+			}
+			var l *lockRecord
+			if l, err = decodeLock(v.Value); err != nil {
+				return false
+			}
+			if !l.guard {
+				resp.locks = append(resp.locks, l.info(cloneColumn(a.Column), v.Timestamp))
+			}
+			return len(resp.locks) < int(req.limit)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return resp, nil
+}
+
+func evalSeed(_ kv.Eval, st *state, req *seedRequest) (*empty, error) {
+	st.seed(req.incarnation, req.tablets, req.ts)
+	return &empty{}, nil
+}
+
+func cloneColumn(c kv.Column) kv.Column {
+	return kv.Column{Row: bytes.Clone(c.Row), Family: c.Family, Qualifier: bytes.Clone(c.Qualifier)}
+}
+
+func compareColumns(a, b kv.Column) int {
+	if c := bytes.Compare(a.Row, b.Row); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.Family, b.Family); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.Qualifier, b.Qualifier)
+}
+
+// before says whether a comes before b in the direction of a scan.
+func before(a, b kv.Column, reverse bool) bool {
+	if reverse {
+		a, b = b, a
+	}
+	return compareColumns(a, b) < 0
+}

@@ -1,0 +1,327 @@
+package txn
+
+import (
+	"moka/kv"
+)
+
+// maxLocksReported bounds the foreign locks that a refused write reports; after them the client asks again anyway.
+const maxLocksReported = 64
+
+// writer checks the mutations of one prewrite or one-phase commit.
+type writer struct {
+	kv.Eval
+	st   *state
+	req  *writeRequest
+	seed kv.Timestamp
+	// onePhase writers put their guards where readers look; others only where Require and Delete look for each other.
+	onePhase bool
+	locks    []lockInfo
+}
+
+// evalPrewrite locks all mutations of the request or none (figure 6, Prewrite; the row transactions of a shard's rows are
+// one batch here).
+func evalPrewrite(e kv.Eval, st *state, req *writeRequest) (*writeResponse, error) {
+	w := &writer{Eval: e, st: st, req: req}
+	fresh, refusal, err := w.check()
+	if err != nil || refusal != nil {
+		return refusal, err
+	}
+	for _, m := range fresh {
+		l := w.lock(m)
+		if m.kind == kindPut && !l.hasValue {
+			e.Set(dataAt(m.column), req.startTS, appendData(nil, m.value))
+		}
+		run := uint32(runExclusive)
+		if m.kind.shared() {
+			run = runShared
+		}
+		e.Set(lockAt(run, m.column), req.startTS, l.appendTo(nil))
+	}
+	return &writeResponse{outcome: outcomeOK}, nil
+}
+
+// evalCommitOnePhase does what prewrite and commit do, without locks that anybody could find, when all of a transaction is in
+// this shard: one batch, one log entry.
+func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse, error) {
+	w := &writer{Eval: e, st: st, req: req, onePhase: true}
+	mutations, refusal, err := w.check()
+	if err != nil || refusal != nil {
+		return refusal, err
+	}
+	if len(mutations) < len(req.mutations) {
+		// Some lock of this very transaction is here, so it went for two phases: this is a message from its past.
+		return &writeResponse{outcome: outcomeRolledBack, column: req.primary}, nil
+	}
+	p := st.beginOnePhase(req.startTS)
+	for _, m := range mutations {
+		if m.kind.changes() {
+			e.Guard(lockAt(runExclusive, m.column), req.startTS, w.guard(m))
+		}
+	}
+	// Only now: a reader with a larger snapshot either raised maxTS before this load, or meets the guards (see raiseMaxTS).
+	commitTS := max(kv.Timestamp(st.maxTS.Load()), req.startTS, req.floor) + 1
+	p.commitTS.Store(uint64(commitTS))
+	for _, m := range mutations {
+		rec := writeRecord{kind: m.kind, startTS: req.startTS}
+		if m.kind == kindPut {
+			if len(m.value) <= shortValueMax {
+				rec.hasValue, rec.value = true, m.value
+			} else {
+				e.Set(dataAt(m.column), req.startTS, appendData(nil, m.value))
+			}
+		}
+		if err := commitColumn(e, st, m.column, rec, commitTS, m.observers, m.clears); err != nil {
+			st.endOnePhase(req.startTS, p)
+			return nil, err
+		}
+	}
+	st.dropFailedOnePhase()
+	e.OnDurable(func() { st.endOnePhase(req.startTS, p) })
+	return &writeResponse{outcome: outcomeOK, commitTS: commitTS}, nil
+}
+
+// check returns the mutations that may be written, without those whose lock is there already (a repeated prewrite), or why
+// nothing may be.
+func (w *writer) check() (fresh []*mutation, refusal *writeResponse, err error) {
+	var ok bool
+	if w.seed, ok = w.st.seeded(w.req.tablets); !ok {
+		return nil, &writeResponse{outcome: outcomeUnseeded, incarnation: w.st.incarnation}, nil
+	}
+	for _, m := range w.req.mutations {
+		var own bool
+		if m.kind.shared() {
+			own, refusal, err = w.checkShared(m)
+		} else {
+			own, refusal, err = w.checkExclusive(m)
+		}
+		if err != nil || refusal != nil {
+			return nil, refusal, err
+		}
+		if !own {
+			fresh = append(fresh, m)
+		}
+		if len(w.locks) >= maxLocksReported {
+			break
+		}
+	}
+	if len(w.locks) > 0 {
+		return nil, &writeResponse{outcome: outcomeLocked, locks: w.locks}, nil
+	}
+	return fresh, nil, nil
+}
+
+// checkExclusive judges a put, delete or lock-only write. The order matters: locks first, because a lock disappears only after
+// its write record can be seen.
+func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, err error) {
+	if own, err = w.checkLock(m, runExclusive, func(kind) bool { return true }); own || err != nil {
+		return own, nil, err
+	}
+	if m.kind == kindDelete {
+		// Published before looking for requires, which do the same the other way round: one of the two sees the other.
+		run := uint32(runDeleteGuard)
+		if w.onePhase {
+			run = runExclusive
+		}
+		w.Guard(lockAt(run, m.column), w.req.startTS, w.guard(m))
+		if err := w.checkRequires(m.column); err != nil {
+			return false, nil, err
+		}
+	}
+	if refusal, err = w.checkRolledBack(m.column); refusal != nil || err != nil {
+		return false, refusal, err
+	}
+	newest, exists, err := w.newest(m.column)
+	if err != nil {
+		return false, nil, err
+	}
+	if newest > w.req.startTS {
+		refusal, err = w.conflict(m.column, newest)
+		return false, refusal, err
+	}
+	switch refusal, err = w.checkMarkers(m); {
+	case refusal != nil || err != nil:
+	case m.mustNotExist && exists:
+		refusal = &writeResponse{outcome: outcomeAlreadyExists, column: m.column}
+	case m.mustExist && !exists:
+		refusal = &writeResponse{outcome: outcomeMustExist, column: m.column}
+	}
+	return false, refusal, err
+}
+
+// checkShared judges a Require or a weak notification, without a latch: any number of them go on at once.
+func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err error) {
+	if _, own, err = w.Get(lockAt(runShared, m.column), w.req.startTS); own || err != nil {
+		return own, nil, err
+	}
+	if m.kind == kindNotify {
+		refusal, err = w.checkRolledBack(m.column)
+		return false, refusal, err
+	}
+	w.Guard(lockAt(runSharedGuard, m.column), w.req.startTS, w.guard(m))
+	deletes := func(k kind) bool { return k == kindDelete }
+	for _, run := range []uint32{runExclusive, runDeleteGuard} {
+		if own, err = w.checkLock(m, run, deletes); own || err != nil {
+			return own, nil, err
+		}
+	}
+	newest, exists, err := w.newest(m.column)
+	switch {
+	case err != nil || exists: // whoever wrote it, even after our snapshot: it exists
+		return false, nil, err
+	case newest > w.req.startTS:
+		refusal, err = w.conflict(m.column, newest)
+		return false, refusal, err
+	}
+	return false, &writeResponse{outcome: outcomeMustExist, column: m.column}, nil
+}
+
+// checkLock looks at the newest lock in a run of which a column has at most one; foreign ones of a kind that matters are
+// reported.
+func (w *writer) checkLock(m *mutation, run uint32, matters func(kind) bool) (own bool, err error) {
+	if w.st.locks.Len() == 0 {
+		return false, nil
+	}
+	v, ok, err := w.Latest(lockAt(run, m.column), kv.MaxTimestamp)
+	if err != nil || !ok {
+		return false, err
+	}
+	if v.Timestamp == w.req.startTS {
+		return true, nil
+	}
+	l, err := decodeLock(v.Value)
+	if err != nil {
+		return false, err
+	}
+	if matters(l.kind) {
+		w.locks = append(w.locks, l.info(cloneColumn(m.column), v.Timestamp))
+	}
+	return false, nil
+}
+
+// checkRequires reports the foreign requires of a column that is to be deleted.
+func (w *writer) checkRequires(c kv.Column) error {
+	for _, run := range []uint32{runShared, runSharedGuard} {
+		for at := kv.MaxTimestamp; len(w.locks) < maxLocksReported; {
+			v, ok, err := w.Latest(lockAt(run, c), at)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			l, err := decodeLock(v.Value)
+			if err != nil {
+				return err
+			}
+			if v.Timestamp != w.req.startTS && l.kind == kindRequire {
+				w.locks = append(w.locks, l.info(cloneColumn(c), v.Timestamp))
+			}
+			at = v.Timestamp - 1
+		}
+	}
+	return nil
+}
+
+// checkRolledBack refuses a message that arrives after its transaction was rolled back here.
+func (w *writer) checkRolledBack(c kv.Column) (*writeResponse, error) {
+	if w.req.startTS > kv.Timestamp(w.st.rollbackTS.Load()) {
+		return nil, nil
+	}
+	_, ok, err := w.Get(rollbackAt(c), w.req.startTS)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &writeResponse{outcome: outcomeRolledBack, column: c}, nil
+}
+
+// newest returns the commit_ts of a column's newest version and whether that is a value.
+func (w *writer) newest(c kv.Column) (commitTS kv.Timestamp, exists bool, err error) {
+	v, ok, err := w.Latest(writeAt(c), kv.MaxTimestamp)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	rec, err := decodeWrite(v.Value, v.Timestamp)
+	return v.Timestamp, rec.kind == kindPut, err
+}
+
+// conflict refuses a write because somebody committed after its snapshot, unless that somebody is the transaction itself: a
+// request that was repeated because its answer was lost.
+func (w *writer) conflict(c kv.Column, newest kv.Timestamp) (*writeResponse, error) {
+	commitTS, ok, err := commitOf(w, c, w.req.startTS)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return &writeResponse{outcome: outcomeCommitted, commitTS: commitTS, column: c}, nil
+	}
+	return &writeResponse{outcome: outcomeConflict, commitTS: newest, column: c}, nil
+}
+
+// checkMarkers finds conflicts that left no version: lock-only writes and, for deletes, requires.
+func (w *writer) checkMarkers(m *mutation) (*writeResponse, error) {
+	if m.kind == kindDelete {
+		if ts := max(w.seed, w.st.requires.since(m.column)); ts > w.req.startTS {
+			return &writeResponse{outcome: outcomeConflict, commitTS: ts, column: m.column}, nil
+		}
+	}
+	if w.req.startTS >= kv.Timestamp(w.st.lockOnlyTS.Load()) {
+		return nil, nil
+	}
+	ts, err := lockOnlyCommit(w, m.column)
+	if err != nil || ts <= w.req.startTS {
+		return nil, err
+	}
+	return &writeResponse{outcome: outcomeConflict, commitTS: ts, column: m.column}, nil
+}
+
+// lockOnlyCommit returns the newest commit_ts of a lock-only write of a column, zero if there was none.
+func lockOnlyCommit(r kv.Reader, c kv.Column) (kv.Timestamp, error) {
+	b, ok, err := r.Get(rollbackAt(c), rollbackMarker)
+	if err != nil || !ok {
+		return 0, err
+	}
+	return decodeRollback(b)
+}
+
+// commitOf finds the commit of the transaction of startTS among a column's versions. All that are newer than startTS may have
+// to be looked at: a commit_ts is greater than its start_ts.
+func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Timestamp, ok bool, err error) {
+	for at := kv.MaxTimestamp; at > startTS; {
+		v, ok, err := r.Latest(writeAt(c), at)
+		if err != nil || !ok || v.Timestamp <= startTS {
+			return 0, false, err
+		}
+		rec, err := decodeWrite(v.Value, v.Timestamp)
+		if err != nil {
+			return 0, false, err
+		}
+		if rec.startTS == startTS {
+			return v.Timestamp, true, nil
+		}
+		at = v.Timestamp - 1
+	}
+	return 0, false, nil
+}
+
+// lock makes the record that prewrite stores.
+func (w *writer) lock(m *mutation) *lockRecord {
+	l := &lockRecord{
+		kind: m.kind, ttl: w.req.ttl, minCommitTS: w.req.startTS + 1, session: w.req.session,
+		observers: m.observers, clears: m.clears,
+	}
+	if compareColumns(m.column, w.req.primary) == 0 {
+		l.isPrimary = true
+	} else {
+		l.primary = w.req.primary
+	}
+	if m.kind == kindPut && len(m.value) <= shortValueMax {
+		l.hasValue, l.value = true, m.value
+	}
+	return l
+}
+
+// guard makes the record of a guard: enough to be recognised as one.
+func (w *writer) guard(m *mutation) []byte {
+	l := lockRecord{kind: m.kind, guard: true, isPrimary: true, minCommitTS: w.req.startTS + 1}
+	return l.appendTo(nil)
+}

@@ -1,0 +1,277 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"moka/kv"
+)
+
+// twoPhases is figure 6's Commit: prewrite everything, fetch commit_ts, commit the primary; the rest follows from it.
+func (cm *committer) twoPhases(ctx context.Context, groups []*shardGroup) (kv.Timestamp, error) {
+	stop := cm.keepAlive(ctx)
+	defer stop()
+	cm.written = make([]bool, len(cm.mutations))
+	committed, err := cm.prewrite(ctx, groups)
+	if err != nil {
+		cm.rollback(ctx)
+		return 0, notCommittedIf("prewrite", err)
+	}
+	if committed != 0 {
+		return committed, nil
+	}
+	commitTS, err := cm.c.clock.Next(ctx)
+	if err != nil {
+		cm.rollback(ctx)
+		return 0, err
+	}
+	// The commit point. Its error is either "rolled back by somebody" or ErrOutcomeUnknown; only the first means aborted.
+	commitTS, rest, err := cm.commitPrimary(ctx, commitTS)
+	if err != nil {
+		if !errors.Is(err, ErrOutcomeUnknown) {
+			cm.rollback(ctx)
+		}
+		return 0, err
+	}
+	cm.c.finish.add(ctx, decision{cm.startTS, commitTS}, rest)
+	return commitTS, nil
+}
+
+// notCommittedIf leaves our own errors alone.
+func notCommittedIf(what string, err error) error {
+	var own *Error
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrAlreadyExists) || errors.Is(err, ErrMustExist) || errors.As(err, &own) {
+		return err
+	}
+	return notCommitted(what, err)
+}
+
+// prewrite locks the groups' columns, all shards at the same time; the primary's is no different (a resolver that does not find
+// it yet waits for the TTL). committed is set if a repeated request finds that the transaction has committed already.
+func (cm *committer) prewrite(ctx context.Context, groups []*shardGroup) (committed kv.Timestamp, err error) {
+	results := make([]kv.Timestamp, len(groups))
+	err = each(groups, func(i int, g *shardGroup) (err error) {
+		results[i], err = cm.prewriteGroup(ctx, newBackoff(cm.c.o.RetryTime, cm.startTS), g)
+		return err
+	})
+	for _, ts := range results {
+		committed = max(committed, ts)
+	}
+	return committed, err
+}
+
+func (cm *committer) prewriteGroup(ctx context.Context, b *backoff, g *shardGroup) (committed kv.Timestamp, err error) {
+	waits := newBackoff(shortLockWait, cm.startTS)
+	req := cm.writeRequest(g, cm.mutations)
+	for {
+		unknown := false
+		m, err := cm.c.call(ctx, b, g, cmdPrewrite, req, &unknown)
+		if unknown {
+			cm.mark(g)
+		}
+		switch {
+		case errors.Is(err, kv.ErrMoved):
+			if !b.wait(ctx) {
+				return 0, err
+			}
+			return cm.prewriteMoved(ctx, b, g)
+		case err != nil:
+			return 0, err
+		}
+		switch resp := m.(*writeResponse); resp.outcome {
+		case outcomeOK:
+			cm.mark(g)
+			return 0, nil
+		case outcomeCommitted:
+			return resp.commitTS, nil
+		case outcomeUnseeded:
+			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
+				return 0, err
+			}
+		case outcomeLocked:
+			if err := cm.clear(ctx, waits, resp.locks); err != nil {
+				return 0, err
+			}
+		default:
+			return 0, cm.refusal(resp)
+		}
+	}
+}
+
+// prewriteMoved deals a group's mutations out anew. An earlier attempt may have locked them where they were; locks move with
+// their tablets, and a repeated prewrite finds its own.
+func (cm *committer) prewriteMoved(ctx context.Context, b *backoff, g *shardGroup) (committed kv.Timestamp, err error) {
+	groups, err := cm.c.group(ctx, len(g.index), func(i int) kv.RowKey { return cm.mutations[g.index[i]].column.Row })
+	if err != nil {
+		return 0, err
+	}
+	for _, sub := range groups {
+		for k, i := range sub.index {
+			sub.index[k] = g.index[i]
+		}
+	}
+	results := make([]kv.Timestamp, len(groups))
+	err = each(groups, func(i int, sub *shardGroup) (err error) {
+		own := *b // each waits on its own, up to the same deadline
+		results[i], err = cm.prewriteGroup(ctx, &own, sub)
+		return err
+	})
+	for _, ts := range results {
+		committed = max(committed, ts)
+	}
+	return committed, err
+}
+
+// mark notes that a group's locks may be in the store. Groups are disjoint, so their marks do not race.
+func (cm *committer) mark(g *shardGroup) {
+	for _, i := range g.index {
+		cm.written[i] = true
+	}
+}
+
+// commitPrimary passes the commit point. It returns the columns that are left to commit.
+func (cm *committer) commitPrimary(ctx context.Context, commitTS kv.Timestamp) (kv.Timestamp, []kv.Column, error) {
+	b := newBackoff(cm.c.o.RetryTime, cm.startTS)
+	unknown := false
+	for {
+		g, rest, err := cm.splitPrimary(ctx)
+		if err != nil {
+			return cm.decidePrimary(ctx, unknown, err)
+		}
+		req := &commitRequest{startTS: cm.startTS, commitTS: commitTS, primary: cm.primary, spans: g.spans, tablets: g.tablets}
+		m, err := cm.c.call(ctx, b, g, cmdCommit, req, &unknown)
+		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) {
+			continue
+		}
+		if err != nil {
+			return cm.decidePrimary(ctx, unknown, err)
+		}
+		switch resp := m.(*writeResponse); resp.outcome {
+		case outcomeOK, outcomeCommitted:
+			return resp.commitTS, rest, nil
+		case outcomeTooEarly: // a reader with a newer snapshot has gone past our lock
+			if commitTS, err = cm.c.clock.Next(ctx); err != nil {
+				return cm.decidePrimary(ctx, unknown, err)
+			}
+		case outcomeUnseeded:
+			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
+				return cm.decidePrimary(ctx, unknown, err)
+			}
+		default:
+			return 0, nil, cm.refusal(resp)
+		}
+	}
+}
+
+// splitPrimary groups what can be committed with the primary, and lists the rest.
+func (cm *committer) splitPrimary(ctx context.Context) (*shardGroup, []kv.Column, error) {
+	groups, err := cm.group(ctx, cm.mutations)
+	if err != nil {
+		return nil, nil, err
+	}
+	var primary *shardGroup
+	var rest []kv.Column
+	for _, g := range groups {
+		cols := make([]kv.Column, 0, len(g.index))
+		has := false
+		for _, i := range g.index {
+			cols = append(cols, cm.mutations[i].column)
+			has = has || compareColumns(cm.mutations[i].column, cm.primary) == 0
+		}
+		if has {
+			primary = g
+		} else {
+			rest = append(rest, cols...)
+		}
+	}
+	return primary, rest, nil
+}
+
+// decidePrimary ends a commit whose commit point did not answer.
+func (cm *committer) decidePrimary(ctx context.Context, unknown bool, cause error) (kv.Timestamp, []kv.Column, error) {
+	commitTS, err := cm.decide(ctx, unknown, notCommittedIf("commit", cause))
+	if err != nil {
+		return 0, nil, err
+	}
+	_, rest, err := cm.splitPrimary(ctx)
+	if err != nil {
+		rest = nil // committed all the same; whoever meets the other locks rolls them forward
+	}
+	return commitTS, rest, nil
+}
+
+// rollback removes what a failed transaction may have locked. What it cannot reach expires.
+func (cm *committer) rollback(ctx context.Context) {
+	cm.c.metrics.rollbacks.Add(1)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cm.c.o.LockTTL)
+	defer cancel()
+	b := newBackoff(cm.c.o.LockTTL, cm.startTS)
+	for {
+		var ms []*mutation
+		for i, w := range cm.written {
+			if w {
+				ms = append(ms, cm.mutations[i])
+			}
+		}
+		groups, err := cm.group(ctx, ms)
+		if err == nil && len(groups) > 0 {
+			err = each(groups, func(_ int, g *shardGroup) error {
+				own := *b
+				return cm.rollbackGroup(ctx, &own, g, ms)
+			})
+		}
+		if err == nil || !b.wait(ctx) {
+			if err != nil {
+				cm.c.o.Logger.WarnContext(ctx, "locks of a failed transaction are left to expire", "start_ts", cm.startTS, "error", err)
+			}
+			return
+		}
+	}
+}
+
+func (cm *committer) rollbackGroup(ctx context.Context, b *backoff, g *shardGroup, ms []*mutation) error {
+	req := &rollbackRequest{startTS: cm.startTS, primary: cm.primary, spans: g.spans}
+	for _, i := range g.index {
+		if !ms[i].kind.shared() {
+			req.columns = append(req.columns, ms[i].column)
+		}
+	}
+	_, err := cm.c.call(ctx, b, g, cmdRollback, req, nil)
+	return err
+}
+
+// keepAlive raises the primary's TTL while a commit takes long. stop waits until it has ended.
+func (cm *committer) keepAlive(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	period := cm.c.o.LockTTL / 3
+	go func() {
+		defer close(done)
+		timer := time.NewTimer(period)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+			}
+			cm.beat(ctx)
+			timer.Reset(period)
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// beat is best effort: if it fails, the lock expires, and if somebody then rolls us back, the commit point tells.
+func (cm *committer) beat(ctx context.Context) {
+	g, err := cm.c.groupOne(ctx, cm.primary.Row)
+	if err != nil {
+		return
+	}
+	cm.c.metrics.heartbeats.Add(1)
+	_, err = cm.c.store.Call(ctx, g.shard, g.tablets, cmdHeartbeat, &heartbeatRequest{primary: cm.primary, startTS: cm.startTS, ttl: cm.ttl()})
+	if err != nil && ctx.Err() == nil {
+		cm.c.o.Logger.DebugContext(ctx, "heartbeat", "start_ts", cm.startTS, "error", err)
+	}
+}
