@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -48,8 +49,6 @@ type answer struct {
 	err      error
 }
 
-var callPool = sync.Pool{New: func() any { return &call{answer: make(chan answer, 1)} }}
-
 func newClientStream(p *Peer, g grpc.BidiStreamingClient[kvpb.BatchRequest, kvpb.BatchResponse], cancel context.CancelFunc) *clientStream {
 	st := &clientStream{peer: p, grpc: g, cancel: cancel, wake: make(chan struct{}, 1), lost: make(chan struct{})}
 	st.mu.calls = make(map[uint64]*call)
@@ -64,10 +63,14 @@ func (st *clientStream) start() {
 
 // call sends a request and waits for its response.
 func (st *clientStream) call(ctx context.Context, cmd kv.Command, r *kvpb.Request) (*kvpb.Response, error) {
-	c := callPool.Get().(*call)
+	pool := &st.peer.pool.waiting
+	c, ok := pool.Get().(*call)
+	if !ok {
+		c = &call{answer: make(chan answer, 1)}
+	}
 	c.op, c.write, c.sent = cmd.Name, cmd.Write, false
 	if err := st.enqueue(c, r); err != nil {
-		callPool.Put(c)
+		pool.Put(c)
 		return nil, err
 	}
 	var a answer
@@ -75,12 +78,12 @@ func (st *clientStream) call(ctx context.Context, cmd kv.Command, r *kvpb.Reques
 	case a = <-c.answer:
 	case <-ctx.Done():
 		if err := st.abandon(ctx, c, r.Id); err != nil {
-			callPool.Put(c)
+			pool.Put(c)
 			return nil, err
 		}
 		a = <-c.answer // the receiver was faster: the answer is in the channel, or about to be
 	}
-	callPool.Put(c)
+	pool.Put(c)
 	return a.response, a.err
 }
 
@@ -141,6 +144,10 @@ func (st *clientStream) unanswered(c *call, cause error) *kv.Error {
 
 func (st *clientStream) send() {
 	for {
+		// Let those who are about to call do so: their commands fit into this batch. gRPC's Send only queues and returns,
+		// so without the yield each command would get a frame of its own (measured with 64 callers: 1.06 commands and
+		// 8.9 µs of CPU a call, against 19 and 4.0 µs). Nobody who is ready means no delay.
+		runtime.Gosched()
 		batch, done := st.nextBatch()
 		switch {
 		case batch != nil:

@@ -23,6 +23,7 @@ type Pool struct {
 	opts     Options
 	dial     []grpc.DialOption
 	metrics  metrics
+	waiting  sync.Pool // of *call, for use again
 
 	mu struct {
 		sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 
@@ -229,6 +230,9 @@ func (st *serverStream) nextBatch() (*kvpb.BatchResponse, bool) {
 	for len(st.mu.queue) == 0 && !st.mu.tellDrain && !st.mu.finished && !st.mu.broken {
 		st.mu.wake.Wait()
 	}
+	st.mu.Unlock()
+	runtime.Gosched() // as in clientStream.send
+	st.mu.Lock()
 	if st.mu.broken || len(st.mu.queue) == 0 && !st.mu.tellDrain {
 		return nil, false
 	}
