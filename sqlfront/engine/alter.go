@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
+)
+
+// AddColumn implements sql.AlterableTable. It is only called for columns that rows need not know of (see
+// RewriteInserter): existing rows read NULL.
+func (t *Table) AddColumn(ctx *sql.Context, col *sql.Column, order *sql.ColumnOrder) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		c, err := describeColumn(ctx, col, t.collation)
+		if err != nil {
+			return err
+		}
+		d.Columns = append(d.Columns, c)
+		return moveColumn(d, len(d.Columns)-1, order)
+	})
+}
+
+// DropColumn implements sql.AlterableTable. Stored rows keep the value; nobody reads it, as ids are not used twice.
+func (t *Table) DropColumn(ctx *sql.Context, name string) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		i := d.Column(name)
+		if i < 0 {
+			return sql.ErrTableColumnNotFound.New(d.Name, name)
+		}
+		dropFromIndexes(d, d.Columns[i].ID)
+		d.Columns = slices.Delete(d.Columns, i, i+1)
+		return nil
+	})
+}
+
+// dropFromIndexes removes a column from all keys; a key without columns is gone.
+func dropFromIndexes(d *catalog.Table, id uint32) {
+	is := func(c catalog.IndexColumn) bool { return c.Column == id }
+	d.PrimaryKey = slices.DeleteFunc(d.PrimaryKey, is)
+	for i := range d.Indexes {
+		d.Indexes[i].Columns = slices.DeleteFunc(d.Indexes[i].Columns, is)
+	}
+	d.Indexes = slices.DeleteFunc(d.Indexes, func(x catalog.Index) bool { return len(x.Columns) == 0 })
+}
+
+// ModifyColumn implements sql.AlterableTable, for changes that leave stored values as they are.
+func (t *Table) ModifyColumn(ctx *sql.Context, name string, col *sql.Column, order *sql.ColumnOrder) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		i := d.Column(name)
+		if i < 0 {
+			return sql.ErrTableColumnNotFound.New(d.Name, name)
+		}
+		if err := replaceColumn(ctx, d, i, col, t.collation); err != nil {
+			return err
+		}
+		return moveColumn(d, i, order)
+	})
+}
+
+func replaceColumn(ctx *sql.Context, d *catalog.Table, i int, col *sql.Column, collation sql.CollationID) error {
+	c, err := describeColumn(ctx, col, collation)
+	if err != nil {
+		return err
+	}
+	old := &d.Columns[i]
+	c.ID, c.Fill, c.State = old.ID, old.Fill, old.State
+	if slices.ContainsFunc(d.PrimaryKey, func(k catalog.IndexColumn) bool { return k.Column == c.ID }) {
+		c.Nullable = false
+	}
+	d.Columns[i] = c
+	return nil
+}
+
+func moveColumn(d *catalog.Table, from int, order *sql.ColumnOrder) error {
+	if order == nil {
+		return nil
+	}
+	c := d.Columns[from]
+	rest := slices.Delete(slices.Clone(d.Columns), from, from+1)
+	to := 0
+	if !order.First {
+		i := slices.IndexFunc(rest, func(o catalog.Column) bool { return strings.EqualFold(o.Name, order.AfterColumn) })
+		if i < 0 {
+			return sql.ErrTableColumnNotFound.New(d.Name, order.AfterColumn)
+		}
+		to = i + 1
+	}
+	d.Columns = slices.Insert(rest, to, c)
+	return nil
+}
+
+// CreateCheck implements sql.CheckAlterableTable. The engine has checked the rows that exist.
+func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		name := c.Name
+		if name == "" {
+			name = freeName(d.Name+"_chk_", func(n string) bool { return hasCheck(d, n) })
+		}
+		if hasCheck(d, name) {
+			return sqlerr.New(sqlerr.CheckDuplicate, "Duplicate check constraint name '%s'.", name)
+		}
+		d.Checks = append(d.Checks, catalog.Check{Name: name, Expression: c.CheckExpression, Enforced: c.Enforced})
+		return nil
+	})
+}
+
+func hasCheck(d *catalog.Table, name string) bool {
+	return slices.ContainsFunc(d.Checks, func(c catalog.Check) bool { return strings.EqualFold(c.Name, name) })
+}
+
+// freeName returns prefix1, prefix2 …, the first that is not taken.
+func freeName(prefix string, taken func(string) bool) string {
+	for i := 1; ; i++ {
+		if n := fmt.Sprintf("%s%d", prefix, i); !taken(n) {
+			return n
+		}
+	}
+}
+
+// DropCheck implements sql.CheckAlterableTable.
+func (t *Table) DropCheck(ctx *sql.Context, name string) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		i := slices.IndexFunc(d.Checks, func(c catalog.Check) bool { return strings.EqualFold(c.Name, name) })
+		if i < 0 {
+			return sqlerr.New(sqlerr.CheckNotFound, "Check constraint '%s' is not found in the table.", name)
+		}
+		d.Checks = slices.Delete(d.Checks, i, i+1)
+		return nil
+	})
+}
+
+// ModifyDefaultCollation implements sql.CollationAlterableTable: new columns get it.
+func (t *Table) ModifyDefaultCollation(ctx *sql.Context, c sql.CollationID) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		d.Collation = c.Name()
+		return nil
+	})
+}
+
+// ModifyStoredCollation implements sql.CollationAlterableTable. The order of string keys changes with the collation, so a
+// table with such keys would have to be rebuilt.
+func (t *Table) ModifyStoredCollation(ctx *sql.Context, c sql.CollationID) error {
+	return t.rebuild(ctx, func(d *catalog.Table) error {
+		d.Collation = c.Name()
+		for i := range d.Columns {
+			if d.Columns[i].Type.Collation != "" && d.Columns[i].Type.Collation != sql.Collation_binary.Name() {
+				d.Columns[i].Type.Collation = c.Name()
+			}
+		}
+		return nil
+	})
+}
+
+// ModifyComment implements sql.CommentAlterableTable.
+func (t *Table) ModifyComment(ctx *sql.Context, comment string) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		d.Comment = comment
+		return nil
+	})
+}
+
+// CreatePrimaryKey implements sql.PrimaryKeyAlterableTable. The engine rewrites the table instead (RewriteInserter).
+func (t *Table) CreatePrimaryKey(*sql.Context, []sql.IndexColumn) error {
+	return sqlerr.Unsupported("adding a primary key without rewriting the table")
+}
+
+// DropPrimaryKey implements sql.PrimaryKeyAlterableTable. The engine rewrites the table instead.
+func (t *Table) DropPrimaryKey(*sql.Context) error {
+	return sqlerr.Unsupported("dropping a primary key without rewriting the table")
+}
+
+// DropIndex implements sql.IndexAlterableTable. Its entries are left to the janitor.
+func (t *Table) DropIndex(ctx *sql.Context, name string) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		i := d.Index(name)
+		if i < 0 {
+			return sql.ErrIndexNotFound.New(name)
+		}
+		d.Indexes = slices.Delete(d.Indexes, i, i+1)
+		return nil
+	})
+}
+
+// RenameIndex implements sql.IndexAlterableTable.
+func (t *Table) RenameIndex(ctx *sql.Context, from, to string) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		i := d.Index(from)
+		if i < 0 {
+			return sql.ErrIndexNotFound.New(from)
+		}
+		if j := d.Index(to); j >= 0 && j != i {
+			return sql.ErrDuplicateKey.New(to)
+		}
+		d.Indexes[i].Name, d.Indexes[i].Implicit = to, false
+		return nil
+	})
+}
+
+// AutoIncrementSetter implements sql.AutoIncrementTable.
+func (t *Table) AutoIncrementSetter(*sql.Context) sql.AutoIncrementSetter { return &autoSetter{t} }
+
+type autoSetter struct{ t *Table }
+
+// SetAutoIncrementValue gives the table a new sequence: ranges that other processes have reserved of the old one die with
+// the descriptor that named it.
+func (s *autoSetter) SetAutoIncrementValue(ctx *sql.Context, n uint64) error {
+	return s.t.change(ctx, func(d *catalog.Table) error {
+		seq, err := s.t.eng.catalog.NewSequence(ctx, n)
+		if err != nil {
+			return err
+		}
+		d.AutoIncrement = seq
+		return nil
+	})
+}
+
+// AcquireAutoIncrementLock has nothing to lock: every statement takes its numbers from a range of the process.
+func (s *autoSetter) AcquireAutoIncrementLock(*sql.Context) (func(), error) { return func() {}, nil }
+
+func (s *autoSetter) Close(*sql.Context) error { return nil }
+
+// PeekNextAutoIncrementValue implements sql.AutoIncrementGetter.
+func (t *Table) PeekNextAutoIncrementValue(ctx *sql.Context) (uint64, error) {
+	now, err := t.current(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if now.desc.AutoIncrement.ID == 0 {
+		return 0, nil
+	}
+	n, err := t.eng.catalog.PeekSequence(ctx, now.desc.AutoIncrement)
+	return n, catalogError(sqlerr.From(err))
+}
+
+// GetNextAutoIncrementValue implements sql.AutoIncrementTable: the next number, or, for a number chosen by hand, the note
+// that the sequence has to go on behind it.
+func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, error) {
+	var chosen uint64
+	if given != nil {
+		v, _, err := sqlUint64(ctx, given)
+		if err != nil {
+			return 0, err
+		}
+		chosen = v
+	}
+	now, err := t.current(ctx)
+	if err != nil {
+		return 0, err
+	}
+	seq := now.desc.AutoIncrement
+	if seq.ID == 0 { // the column is just being added: the engine counts by itself
+		return chosen, nil
+	}
+	if given != nil {
+		err = t.eng.catalog.Raise(ctx, seq, chosen)
+	} else {
+		chosen, err = t.eng.catalog.NextID(ctx, seq)
+	}
+	return chosen, catalogError(sqlerr.From(err))
+}

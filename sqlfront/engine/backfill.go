@@ -1,0 +1,429 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
+	"moka/txn"
+)
+
+// CreateIndex implements sql.IndexAlterableTable.
+//
+// The index of a table with few rows is made in the statement's transaction: it is there with the commit, or not at all.
+//
+// A large one is built in three steps, after F1 ("Online, Asynchronous Schema Change in F1", VLDB 2013, §3), while others write:
+//
+//  1. A transaction of its own publishes the index as being backfilled: nobody reads it, every writer maintains it. F1 needs
+//     a delete-only step before this one, because its servers may use two adjacent schema versions at the same time. Here the fence
+//     lets no writer with the old version commit after step 1, so there is no such time.
+//  2. Transactions of BackfillBatch rows each write the entries of what was there before. A row that changes meanwhile has its
+//     entries written by its writer; both touch the entry of the old value, so the first committer wins and the other looks again.
+//  3. The statement's transaction makes the index public.
+//
+// Should it fail, on a duplicate for instance, the index is taken back and its entries are left to the janitor.
+func (t *Table) CreateIndex(ctx *sql.Context, def sql.IndexDef) error {
+	return t.createIndex(ctx, def, false)
+}
+
+// CreateIndexForForeignKey implements sql.ForeignKeyTable.
+func (t *Table) CreateIndexForForeignKey(ctx *sql.Context, def sql.IndexDef) error {
+	return t.createIndex(ctx, def, true)
+}
+
+func (t *Table) createIndex(ctx *sql.Context, def sql.IndexDef, implicit bool) error {
+	add := func(state catalog.State) func(d *catalog.Table) error {
+		return func(d *catalog.Table) error {
+			if d.Index(def.Name) >= 0 {
+				return sql.ErrDuplicateKey.New(def.Name)
+			}
+			x, err := describeIndex(d, def)
+			if err != nil {
+				return err
+			}
+			x.Implicit, x.State = implicit, state
+			d.Indexes = append(d.Indexes, x)
+			return nil
+		}
+	}
+	if t.temporary {
+		if err := t.change(ctx, add(catalog.StatePublic)); err != nil {
+			return err
+		}
+		tx, err := txOf(ctx)
+		if err != nil {
+			return err
+		}
+		return t.fillIn(ctx, tx, def.Name)
+	}
+	return t.eng.ddl(ctx, func(tx *Tx) error {
+		now, err := t.current(ctx)
+		if err != nil {
+			return err
+		}
+		if !tx.touched(ctx) {
+			large, err := now.large(ctx, tx)
+			if err != nil {
+				return err
+			}
+			if large {
+				return now.createOnline(ctx, tx, def.Name, add(catalog.StateBackfilling))
+			}
+		}
+		if _, err := t.changeIn(ctx, tx, add(catalog.StatePublic)); err != nil {
+			return err
+		}
+		return t.fillIn(ctx, tx, def.Name)
+	})
+}
+
+// large reports whether the table has more rows than one transaction should index.
+func (t *Table) large(ctx *sql.Context, tx *Tx) (bool, error) {
+	it := &entryIter{tx: tx, spans: wholeSpan(indexSpan(t.desc.ID, t.desc.RowIndex))}
+	defer it.Close()
+	for range t.eng.opts.BackfillBatch + 1 {
+		if _, ok, err := it.Next(ctx); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// fillIn writes the entries of a new index within the statement's transaction.
+func (t *Table) fillIn(ctx *sql.Context, tx *Tx, name string) error {
+	now, err := t.current(ctx)
+	if err != nil {
+		return err
+	}
+	x, err := now.index(name)
+	if err != nil {
+		return err
+	}
+	if x.onVirtual() {
+		return nil // the engine hands the rows over: BuildIndex
+	}
+	it := &entryIter{tx: tx, spans: wholeSpan(indexSpan(now.desc.ID, now.desc.RowIndex))}
+	defer it.Close()
+	for {
+		e, ok, err := it.Next(ctx)
+		if err != nil || !ok {
+			return err
+		}
+		row, err := now.decode.Decode(e.value)
+		if err != nil {
+			return err
+		}
+		if err := x.add(ctx, tx, row, e.key[len(x.prefix):]); err != nil {
+			return err
+		}
+	}
+}
+
+func (t *Table) index(name string) (*index, error) {
+	i := slices.IndexFunc(t.keys, func(x *index) bool { return !x.primary && equalFold(x.id, name) })
+	if i < 0 {
+		return nil, sql.ErrIndexNotFound.New(name)
+	}
+	return t.keys[i], nil
+}
+
+func (x *index) onVirtual() bool {
+	return slices.ContainsFunc(x.cols, func(c int) bool { return x.table.pk.Schema[c].Virtual })
+}
+
+// add writes the entry of one row that exists already.
+func (x *index) add(ctx *sql.Context, tx *Tx, row sql.Row, pk []byte) error {
+	key, value, err := x.entry(row, pk)
+	if err != nil {
+		return err
+	}
+	if x.unique && !x.hasNull(row) {
+		_, taken, err := tx.store().Get(ctx, cell(key))
+		if err != nil {
+			return err
+		}
+		if taken {
+			return sqlerr.DuplicateEntry(x.display(ctx, row), x.table.desc.Name, x.id)
+		}
+	}
+	tx.store().Put(cell(key), value, txn.WriteOptions{})
+	return nil
+}
+
+// createOnline builds a large index; tx has not changed anything yet.
+func (t *Table) createOnline(ctx *sql.Context, tx *Tx, name string, add func(d *catalog.Table) error) error {
+	e := t.eng
+	if err := e.publish(ctx, t.desc.ID, add); err != nil {
+		return err
+	}
+	err := func() error {
+		tx.restart()
+		now, err := t.current(ctx)
+		if err != nil {
+			return err
+		}
+		x, err := now.index(name)
+		if err != nil {
+			return err
+		}
+		if !x.onVirtual() {
+			if err := x.backfill(ctx); err != nil {
+				return err
+			}
+		}
+		tx.restart()
+		_, err = now.changeIn(ctx, tx, func(d *catalog.Table) error {
+			i := d.Index(name)
+			if i < 0 || d.Indexes[i].ID != x.num {
+				return sqlerr.SchemaChanged() // somebody has taken the index away
+			}
+			d.Indexes[i].State = catalog.StatePublic
+			return nil
+		})
+		return err
+	}()
+	if err != nil {
+		e.unpublish(t.desc.ID, name)
+	}
+	return err
+}
+
+// publish commits a change of a table's descriptor in a transaction of its own.
+func (e *Engine) publish(ctx context.Context, table uint32, f func(d *catalog.Table) error) error {
+	return e.retry(ctx, func(st *txn.Txn) error {
+		snap, err := e.catalog.Snapshot(ctx, st)
+		if err != nil {
+			return err
+		}
+		desc, ok := snap.TableByID(table)
+		if !ok {
+			return &catalog.NotFoundError{Kind: catalog.KindTable}
+		}
+		d := desc.Clone()
+		if err := f(d); err != nil {
+			return err
+		}
+		_, err = e.catalog.UpdateTable(ctx, st, d)
+		return err
+	})
+}
+
+// unpublish takes an unfinished index back. It does so even if the statement was cancelled: the index would cost every
+// writer until somebody notices.
+func (e *Engine) unpublish(table uint32, name string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	err := e.publish(ctx, table, func(d *catalog.Table) error { return dropUnfinished(d, name) })
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) && !errors.Is(err, errNothing) {
+		e.log.Warn("unfinished index left behind; it is removed at the next start", "table", table, "index", name, "err", err)
+	}
+	e.janitor.wake()
+}
+
+// errNothing ends a transaction that has found nothing to do.
+var errNothing = errors.New("engine: nothing to do")
+
+func dropUnfinished(d *catalog.Table, name string) error {
+	n := len(d.Indexes)
+	d.Indexes = slices.DeleteFunc(d.Indexes, func(x catalog.Index) bool {
+		return x.State != catalog.StatePublic && (name == "" || equalFold(x.Name, name))
+	})
+	if len(d.Indexes) == n {
+		return errNothing
+	}
+	return nil
+}
+
+// retry runs f in a transaction of its own until it commits, a bounded number of times.
+func (e *Engine) retry(ctx context.Context, f func(st *txn.Txn) error) error {
+	const attempts = 32
+	for i := 0; ; i++ {
+		st := e.client.Begin(txn.TxnOptions{})
+		err := f(st)
+		if err != nil {
+			st.Rollback()
+		} else if _, err = st.Commit(ctx); err == nil {
+			return nil
+		}
+		if !IsRetryable(err) || i == attempts {
+			return err
+		}
+		pause := time.NewTimer(time.Duration(1+rand.IntN(1<<min(i, 6))) * time.Millisecond)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// backfill writes the entries of all rows, batch by batch.
+func (x *index) backfill(ctx *sql.Context) error {
+	span := indexSpan(x.table.desc.ID, x.table.desc.RowIndex)
+	for len(span.Start) > 0 {
+		var next kv.RowKey
+		err := x.table.eng.retry(ctx, func(st *txn.Txn) error {
+			var err error
+			next, err = x.backfillBatch(ctx, st, span)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		span.Start = next
+	}
+	return nil
+}
+
+// backfillBatch returns where the next batch begins, nil after the last.
+func (x *index) backfillBatch(ctx *sql.Context, st *txn.Txn, span kv.Span) (kv.RowKey, error) {
+	t := x.table
+	t.eng.catalog.Fence(st, t.desc)
+	scan := st.Scan(ctx, txn.ScanOptions{Span: span, Batch: t.eng.opts.BackfillBatch})
+	defer scan.Close()
+	var cells []indexCell
+	var rows []sql.Row
+	var last kv.RowKey
+	for len(cells) < t.eng.opts.BackfillBatch && scan.Next() {
+		c := scan.Column()
+		if c.Family != rowFamily || len(c.Qualifier) != 0 {
+			continue
+		}
+		row, err := t.decode.Decode(scan.Value())
+		if err != nil {
+			return nil, err
+		}
+		key, value, err := x.entry(row, c.Row[len(x.prefix):])
+		if err != nil {
+			return nil, err
+		}
+		cells = append(cells, indexCell{x, key, value, x.unique && !x.hasNull(row)})
+		rows = append(rows, row)
+		last = c.Row
+	}
+	if err := scan.Err(); err != nil {
+		return nil, err
+	}
+	if err := x.putEntries(ctx, st, cells, rows); err != nil {
+		return nil, err
+	}
+	if len(cells) < t.eng.opts.BackfillBatch {
+		return nil, nil
+	}
+	return append(slices.Clone(last), 0), nil
+}
+
+func (x *index) putEntries(ctx *sql.Context, st *txn.Txn, cells []indexCell, rows []sql.Row) error {
+	want := make([]kv.Column, len(cells))
+	for i := range cells {
+		want[i] = cell(cells[i].key)
+	}
+	have, err := st.BatchGet(ctx, want)
+	if err != nil {
+		return err
+	}
+	mine := map[string]bool{}
+	for i := range cells {
+		c := &cells[i]
+		if have[i].OK && bytes.Equal(have[i].Data, c.value) {
+			continue // a writer was here since the index was published
+		}
+		if c.unique {
+			if have[i].OK || mine[string(c.key)] {
+				return sqlerr.DuplicateEntry(x.display(ctx, rows[i]), x.table.desc.Name, x.id)
+			}
+			mine[string(c.key)] = true
+		}
+		st.Put(want[i], c.value, txn.WriteOptions{})
+	}
+	return nil
+}
+
+// ShouldBuildIndex implements sql.IndexBuildingTable: only indexes over virtual columns need the engine's help, which alone
+// knows how to compute them.
+func (t *Table) ShouldBuildIndex(ctx *sql.Context, def sql.IndexDef) (bool, error) {
+	now, err := t.current(ctx)
+	if err != nil {
+		return false, err
+	}
+	x, err := now.index(def.Name)
+	if err != nil {
+		return false, err
+	}
+	return x.onVirtual(), nil
+}
+
+// BuildIndex implements sql.IndexBuildingTable. The engine calls it for every unique index and then scans the table; unless the
+// index needs it, that scan is answered with nothing, because CreateIndex has done the work.
+func (t *Table) BuildIndex(ctx *sql.Context, def sql.IndexDef) (sql.RowInserter, error) {
+	tx, err := txOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x, err := now.index(def.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !x.onVirtual() {
+		tx.quiet = t
+		return &quietInserter{}, nil
+	}
+	return &indexBuilder{tx: tx, index: x}, nil
+}
+
+// indexBuilder writes the entries of rows that the engine has completed with their virtual columns.
+type indexBuilder struct {
+	quietInserter
+	tx    *Tx
+	index *index
+}
+
+func (b *indexBuilder) Insert(ctx *sql.Context, row sql.Row) error {
+	t := b.index.table
+	if t.primary == nil {
+		return sqlerr.Unsupported("an index over a virtual column of a table without primary key")
+	}
+	key, err := t.primary.rowKey(row)
+	if err != nil {
+		return err
+	}
+	return b.tx.fail(ctx, b.index.add(ctx, b.tx, row, key[len(t.primary.prefix):]))
+}
+
+// recover removes indexes that were being built when their process died. If another process is still building one, its
+// CREATE INDEX fails with 1412 and leaves nothing behind.
+func (e *Engine) recover(ctx context.Context) error {
+	st := e.client.Begin(txn.TxnOptions{ReadOnly: true})
+	snap, err := e.catalog.Snapshot(ctx, st)
+	st.Rollback()
+	if err != nil {
+		return err
+	}
+	for _, d := range snap.Databases() {
+		for _, t := range d.Tables() {
+			if !slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.State != catalog.StatePublic }) {
+				continue
+			}
+			err := e.publish(ctx, t.ID, func(d *catalog.Table) error { return dropUnfinished(d, "") })
+			if err != nil && !errors.Is(err, errNothing) && !errors.Is(err, catalog.ErrNotFound) {
+				return err
+			}
+			e.log.Info("removed an index whose build was interrupted", "database", d.Name, "table", t.Name)
+		}
+	}
+	e.janitor.start(e)
+	return nil
+}

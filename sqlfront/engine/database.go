@@ -1,0 +1,349 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
+)
+
+// Database is a stored database. It is only a name: what is in it depends on the transaction that asks.
+type Database struct {
+	eng  *Engine
+	name string
+}
+
+var (
+	_ sql.Database                = (*Database)(nil)
+	_ sql.TableCreator            = (*Database)(nil)
+	_ sql.IndexedTableCreator     = (*Database)(nil)
+	_ sql.TableDropper            = (*Database)(nil)
+	_ sql.TableRenamer            = (*Database)(nil)
+	_ sql.CollatedDatabase        = (*Database)(nil)
+	_ sql.ViewDatabase            = (*Database)(nil)
+	_ sql.TriggerDatabase         = (*Database)(nil)
+	_ sql.StoredProcedureDatabase = (*Database)(nil)
+	_ sql.EventDatabase           = (*Database)(nil)
+	_ sql.TemporaryTableCreator   = (*Database)(nil)
+	_ sql.TemporaryTableDatabase  = (*Database)(nil)
+)
+
+// Name implements sql.Database.
+func (d *Database) Name() string { return d.name }
+
+// contents returns the database in the transaction's view; nil if it has been dropped meanwhile.
+func (d *Database) contents(ctx *sql.Context) (*view, *catalog.Database, error) {
+	v, err := d.eng.viewOf(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, ok := v.snap.Database(d.name)
+	if !ok {
+		return nil, nil, sql.ErrDatabaseNotFound.New(d.name)
+	}
+	return v, c, nil
+}
+
+// GetTableInsensitive implements sql.Database. Temporary tables hide stored ones.
+func (d *Database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
+	if t := d.temporary(ctx, name); t != nil {
+		return t, true, nil
+	}
+	t, err := d.table(ctx, name)
+	if t == nil || err != nil {
+		return nil, false, err
+	}
+	return t, true, nil
+}
+
+func (d *Database) table(ctx *sql.Context, name string) (*Table, error) {
+	v, c, err := d.contents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	desc, ok := c.Table(name)
+	if !ok {
+		return nil, nil
+	}
+	return v.table(d.eng, c, desc)
+}
+
+// GetTableNames implements sql.Database.
+func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
+	_, c, err := d.contents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ts := c.Tables()
+	names := make([]string, len(ts))
+	for i, t := range ts {
+		names[i] = t.Name
+	}
+	return names, nil
+}
+
+// GetCollation implements sql.CollatedDatabase.
+func (d *Database) GetCollation(ctx *sql.Context) sql.CollationID {
+	if _, c, err := d.contents(ctx); err == nil {
+		if id, err := sql.ParseCollation("", c.Collation, false); err == nil && id != sql.Collation_Unspecified {
+			return id
+		}
+	}
+	return sql.Collation_Default
+}
+
+// SetCollation implements sql.CollatedDatabase.
+func (d *Database) SetCollation(ctx *sql.Context, collation sql.CollationID) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		_, err := d.eng.catalog.AlterDatabase(ctx, tx.store(), d.name, collation.Name())
+		return err
+	})
+}
+
+// CreateTable implements sql.TableCreator.
+func (d *Database) CreateTable(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, collation sql.CollationID, comment string) error {
+	return d.createTable(ctx, name, schema, nil, collation, comment)
+}
+
+// CreateIndexedTable implements sql.IndexedTableCreator: a primary key over prefixes of columns.
+func (d *Database) CreateIndexedTable(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, pk sql.IndexDef, collation sql.CollationID, comment string) error {
+	return d.createTable(ctx, name, schema, pk.Columns, collation, comment)
+}
+
+func (d *Database) createTable(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, pk []sql.IndexColumn, collation sql.CollationID, comment string) error {
+	desc, err := describe(ctx, name, schema, pk, collation, comment)
+	if err != nil {
+		return catalogError(err)
+	}
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		_, err := d.eng.catalog.CreateTable(ctx, tx.store(), d.name, desc)
+		return err
+	})
+}
+
+// DropTable implements sql.TableDropper. The engine has checked that no foreign key needs the table.
+func (d *Database) DropTable(ctx *sql.Context, name string) error {
+	if d.dropTemporary(ctx, name) {
+		return nil
+	}
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		return d.eng.catalog.DropTable(ctx, tx.store(), d.name, name)
+	})
+}
+
+// RenameTable implements sql.TableRenamer.
+func (d *Database) RenameTable(ctx *sql.Context, old, name string) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		_, err := d.eng.catalog.RenameTable(ctx, tx.store(), d.name, old, d.name, name)
+		return err
+	})
+}
+
+// CreateView implements sql.ViewDatabase.
+func (d *Database) CreateView(ctx *sql.Context, name, definition, create string) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		_, c, err := d.contents(ctx)
+		if err != nil {
+			return err
+		}
+		if _, ok := c.View(name); ok {
+			return sql.ErrExistingView.New(d.name, name)
+		}
+		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, catalog.View{
+			Name: name, Definition: definition, CreateStatement: create, SQLMode: sqlMode(ctx),
+		})
+	})
+}
+
+// DropView implements sql.ViewDatabase.
+func (d *Database) DropView(ctx *sql.Context, name string) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropView(ctx, tx.store(), d.name, name) })
+}
+
+// GetViewDefinition implements sql.ViewDatabase.
+func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDefinition, bool, error) {
+	_, c, err := d.contents(ctx)
+	if err != nil {
+		return sql.ViewDefinition{}, false, err
+	}
+	v, ok := c.View(name)
+	if !ok {
+		return sql.ViewDefinition{}, false, nil
+	}
+	return viewDefinition(v), true, nil
+}
+
+func viewDefinition(v *catalog.View) sql.ViewDefinition {
+	return sql.ViewDefinition{Name: v.Name, TextDefinition: v.Definition, CreateViewStatement: v.CreateStatement, SqlMode: v.SQLMode}
+}
+
+// AllViews implements sql.ViewDatabase.
+func (d *Database) AllViews(ctx *sql.Context) ([]sql.ViewDefinition, error) {
+	_, c, err := d.contents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []sql.ViewDefinition
+	for _, v := range c.Views() {
+		all = append(all, viewDefinition(v))
+	}
+	return all, nil
+}
+
+// GetTriggers implements sql.TriggerDatabase.
+func (d *Database) GetTriggers(ctx *sql.Context) ([]sql.TriggerDefinition, error) {
+	_, c, err := d.contents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []sql.TriggerDefinition
+	for _, t := range c.Triggers() {
+		all = append(all, sql.TriggerDefinition{Name: t.Name, CreateStatement: t.CreateStatement, CreatedAt: t.Created, SqlMode: t.SQLMode})
+	}
+	return all, nil
+}
+
+// CreateTrigger implements sql.TriggerDatabase.
+func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		_, c, err := d.contents(ctx)
+		if err != nil {
+			return err
+		}
+		if _, ok := c.Trigger(def.Name); ok {
+			return sqlerr.New(sqlerr.TriggerExists, "Trigger already exists")
+		}
+		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, catalog.Trigger{
+			Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode, Created: def.CreatedAt,
+		})
+	})
+}
+
+// DropTrigger implements sql.TriggerDatabase.
+func (d *Database) DropTrigger(ctx *sql.Context, name string) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropTrigger(ctx, tx.store(), d.name, name) })
+}
+
+// GetStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *Database) GetStoredProcedure(ctx *sql.Context, name string) (sql.StoredProcedureDetails, bool, error) {
+	_, c, err := d.contents(ctx)
+	if err != nil {
+		return sql.StoredProcedureDetails{}, false, err
+	}
+	p, ok := c.Procedure(name)
+	if !ok {
+		return sql.StoredProcedureDetails{}, false, nil
+	}
+	return procedureDetails(p), true, nil
+}
+
+func procedureDetails(p *catalog.Procedure) sql.StoredProcedureDetails {
+	return sql.StoredProcedureDetails{
+		Name: p.Name, CreateStatement: p.CreateStatement, SqlMode: p.SQLMode, CreatedAt: p.Created, ModifiedAt: p.Modified,
+	}
+}
+
+// GetStoredProcedures implements sql.StoredProcedureDatabase.
+func (d *Database) GetStoredProcedures(ctx *sql.Context) ([]sql.StoredProcedureDetails, error) {
+	_, c, err := d.contents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []sql.StoredProcedureDetails
+	for _, p := range c.Procedures() {
+		all = append(all, procedureDetails(p))
+	}
+	return all, nil
+}
+
+// SaveStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *Database) SaveStoredProcedure(ctx *sql.Context, p sql.StoredProcedureDetails) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		return d.eng.catalog.CreateProcedure(ctx, tx.store(), d.name, catalog.Procedure{
+			Name: p.Name, CreateStatement: p.CreateStatement, SQLMode: p.SqlMode, Created: p.CreatedAt, Modified: p.ModifiedAt,
+		})
+	})
+}
+
+// DropStoredProcedure implements sql.StoredProcedureDatabase.
+func (d *Database) DropStoredProcedure(ctx *sql.Context, name string) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropProcedure(ctx, tx.store(), d.name, name) })
+}
+
+// GetEvent implements sql.EventDatabase.
+func (d *Database) GetEvent(ctx *sql.Context, name string) (sql.EventDefinition, bool, error) {
+	_, c, err := d.contents(ctx)
+	if err != nil {
+		return sql.EventDefinition{}, false, err
+	}
+	e, ok := c.Event(name)
+	if !ok {
+		return sql.EventDefinition{}, false, nil
+	}
+	return eventDefinition(e), true, nil
+}
+
+// GetEvents implements sql.EventDatabase. The token is the catalog's version.
+func (d *Database) GetEvents(ctx *sql.Context) ([]sql.EventDefinition, any, error) {
+	v, c, err := d.contents(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []sql.EventDefinition
+	for _, e := range c.Events() {
+		all = append(all, eventDefinition(e))
+	}
+	return all, v.snap.Version, nil
+}
+
+// SaveEvent implements sql.EventDatabase.
+func (d *Database) SaveEvent(ctx *sql.Context, e sql.EventDefinition) (bool, error) {
+	err := d.eng.ddl(ctx, func(tx *Tx) error {
+		return d.eng.catalog.CreateEvent(ctx, tx.store(), d.name, eventDescriptor(e))
+	})
+	return e.Status == sql.EventStatus_Enable.String(), err
+}
+
+// DropEvent implements sql.EventDatabase.
+func (d *Database) DropEvent(ctx *sql.Context, name string) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropEvent(ctx, tx.store(), d.name, name) })
+}
+
+// UpdateEvent implements sql.EventDatabase.
+func (d *Database) UpdateEvent(ctx *sql.Context, name string, e sql.EventDefinition) (bool, error) {
+	err := d.eng.ddl(ctx, func(tx *Tx) error {
+		return d.eng.catalog.UpdateEvent(ctx, tx.store(), d.name, name, eventDescriptor(e))
+	})
+	return e.Status == sql.EventStatus_Enable.String(), err
+}
+
+// UpdateLastExecuted implements sql.EventDatabase.
+func (d *Database) UpdateLastExecuted(ctx *sql.Context, name string, at time.Time) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		_, c, err := d.contents(ctx)
+		if err != nil {
+			return err
+		}
+		e, ok := c.Event(name)
+		if !ok {
+			return sql.ErrEventDoesNotExist.New(name)
+		}
+		changed := *e
+		changed.LastExecuted = at
+		return d.eng.catalog.UpdateEvent(ctx, tx.store(), d.name, name, changed)
+	})
+}
+
+// NeedsToReloadEvents implements sql.EventDatabase.
+func (d *Database) NeedsToReloadEvents(ctx *sql.Context, token any) (bool, error) {
+	v, err := d.eng.viewOf(ctx)
+	if err != nil {
+		return false, err
+	}
+	seen, ok := token.(uint64)
+	return !ok || seen != v.snap.Version, nil
+}
+
+func sqlMode(ctx *sql.Context) string { return sql.LoadSqlMode(ctx).String() }

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
+)
+
+// Schema changes are catalog writes in the statement's transaction, which the engine commits at the end of the statement. A
+// statement of several steps (CREATE TABLE with indexes, foreign keys and checks; ALTER TABLE with several clauses) is
+// therefore atomic, though the engine takes the steps one by one, and a step that fails leaves nothing behind.
+
+// ddl runs one step of a schema change.
+func (e *Engine) ddl(ctx *sql.Context, f func(tx *Tx) error) error {
+	tx, err := txOf(ctx)
+	if err != nil {
+		return err
+	}
+	if err := tx.beginDDL(ctx); err != nil {
+		return err
+	}
+	err = f(tx)
+	tx.view = nil
+	if err != nil {
+		return catalogError(tx.fail(ctx, err))
+	}
+	return nil
+}
+
+// beginDDL turns the statement's transaction into one that changes the schema. An open transaction's work is committed
+// first, as MySQL does; what its snapshot was, the schema change does not care.
+func (tx *Tx) beginDDL(ctx *sql.Context) error {
+	if tx.ddl {
+		return nil
+	}
+	if tx.readOnly {
+		return sqlerr.ReadOnlyTxn()
+	}
+	v, err := tx.eng.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	planned := v.snap.Version
+	if tx.session != nil && !tx.session.implicit() && tx.t != nil {
+		if tx.dirty() {
+			if _, err := tx.t.Commit(ctx); err != nil {
+				return tx.fail(ctx, err)
+			}
+			tx.t = nil
+		}
+		tx.restart()
+		if v, err = tx.eng.viewOf(ctx); err != nil {
+			return err
+		}
+		if v.snap.Version != planned {
+			return sqlerr.SchemaChanged()
+		}
+	}
+	tx.ddl, tx.base, tx.view = true, planned, nil
+	tx.after = append(tx.after, tx.eng.janitor.wake)
+	return nil
+}
+
+// current is the table as the transaction's own schema changes have made it. Outside of a schema change a table is what it was
+// when the statement was planned.
+func (t *Table) current(ctx *sql.Context) (*Table, error) {
+	tx, ok := ctx.GetTransaction().(*Tx)
+	if !ok || tx.over() {
+		return t, nil
+	}
+	if t.temporary {
+		if now := tx.session.temp.get(t.db, t.desc.Name); now != nil {
+			return now, nil
+		}
+		return t, nil
+	}
+	if !tx.ddl {
+		return t, nil
+	}
+	v, err := t.eng.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	desc, ok := v.snap.TableByID(t.desc.ID)
+	if !ok {
+		return nil, sql.ErrTableNotFound.New(t.desc.Name)
+	}
+	if desc == t.desc {
+		return t, nil
+	}
+	db, ok := v.snap.DatabaseByID(desc.DatabaseID)
+	if !ok {
+		return nil, sql.ErrDatabaseNotFound.New(t.db)
+	}
+	return v.table(t.eng, db, desc)
+}
+
+// change applies f to a copy of the table's current descriptor and stores it.
+func (t *Table) change(ctx *sql.Context, f func(d *catalog.Table) error) error {
+	if t.temporary {
+		return t.changeTemporary(ctx, f)
+	}
+	return t.eng.ddl(ctx, func(tx *Tx) error {
+		_, err := t.changeIn(ctx, tx, f)
+		return err
+	})
+}
+
+// changeIn is change within a step that has begun; it returns the new version.
+func (t *Table) changeIn(ctx *sql.Context, tx *Tx, f func(d *catalog.Table) error) (*Table, error) {
+	tx.view = nil
+	now, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := now.desc.Clone()
+	if err := f(d); err != nil {
+		return nil, err
+	}
+	if _, err := t.eng.catalog.UpdateTable(ctx, tx.store(), d); err != nil {
+		return nil, err
+	}
+	tx.view = nil
+	return now.current(ctx)
+}
+
+// touched reports whether the transaction has already changed the catalog: a schema change of several transactions cannot
+// begin then.
+func (tx *Tx) touched(ctx *sql.Context) bool {
+	if tx.dirty() {
+		return true
+	}
+	v, err := tx.eng.viewOf(ctx)
+	return err != nil || v.snap.Version != tx.base
+}

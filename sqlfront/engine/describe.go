@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
+)
+
+// describe makes a descriptor of what CREATE TABLE asks for. Column i has the id i+1; the catalog relies on it.
+func describe(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, pk []sql.IndexColumn, collation sql.CollationID, comment string) (*catalog.Table, error) {
+	if collation == sql.Collation_Unspecified {
+		collation = sql.Collation_Default
+	}
+	d := &catalog.Table{Name: name, Collation: collation.Name(), Comment: comment}
+	for i, c := range schema.Schema {
+		col, err := describeColumn(ctx, c, collation)
+		if err != nil {
+			return nil, err
+		}
+		col.ID = uint32(i + 1)
+		d.Columns = append(d.Columns, col)
+	}
+	d.NextColumnID = uint32(len(d.Columns) + 1)
+	lengths := map[string]uint32{}
+	for _, c := range pk {
+		lengths[strings.ToLower(c.Name)] = uint32(c.Length)
+	}
+	for _, o := range schema.PkOrdinals {
+		d.PrimaryKey = append(d.PrimaryKey, catalog.IndexColumn{
+			Column: d.Columns[o].ID, PrefixLength: lengths[strings.ToLower(d.Columns[o].Name)],
+		})
+		d.Columns[o].Nullable = false
+	}
+	return d, nil
+}
+
+// describeColumn leaves the id open.
+func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) (catalog.Column, error) {
+	typ := c.Type
+	if ct, ok := typ.(sql.TypeWithCollation); ok && ct.Collation() == sql.Collation_Unspecified {
+		var err error
+		if typ, err = ct.WithNewCollation(collation); err != nil {
+			return catalog.Column{}, err
+		}
+	}
+	stored, err := catalog.TypeOf(typ)
+	if err != nil {
+		return catalog.Column{}, err
+	}
+	col := catalog.Column{
+		Name: c.Name, Type: stored, Nullable: c.Nullable && !c.PrimaryKey, AutoIncrement: c.AutoIncrement,
+		Comment: c.Comment, Extra: c.Extra, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem,
+	}
+	if col.Default, err = expressionText(ctx, c.Default); err != nil {
+		return catalog.Column{}, err
+	}
+	if col.Generated, err = expressionText(ctx, c.Generated); err != nil {
+		return catalog.Column{}, err
+	}
+	if col.OnUpdate, err = expressionText(ctx, c.OnUpdate); err != nil {
+		return catalog.Column{}, err
+	}
+	return col, nil
+}
+
+// expressionText prints a default as SQL, with bare column names: the table may be renamed.
+func expressionText(ctx *sql.Context, d *sql.ColumnDefaultValue) (string, error) {
+	if d == nil {
+		return "", nil
+	}
+	e, _, err := transform.Expr(ctx, d, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		f, ok := e.(*expression.GetField)
+		if !ok {
+			return e, transform.SameTree, nil
+		}
+		bare := expression.NewGetField(f.Index(), f.Type(ctx), f.Name(), f.IsNullable(ctx))
+		return bare.WithQuotedNames(sql.DefaultMySQLSchemaFormatter, f.IsQuotedIdentifier()), transform.NewTree, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return e.String(), nil
+}
+
+// describeIndex makes the descriptor of an index over columns that the table has.
+func describeIndex(t *catalog.Table, def sql.IndexDef) (catalog.Index, error) {
+	switch {
+	case def.IsFullText():
+		return catalog.Index{}, sqlerr.Unsupported("FULLTEXT indexes")
+	case def.IsSpatial():
+		return catalog.Index{}, sqlerr.Unsupported("SPATIAL indexes")
+	case def.IsVector():
+		return catalog.Index{}, sqlerr.Unsupported("VECTOR indexes")
+	}
+	x := catalog.Index{Name: def.Name, Unique: def.IsUnique(), Comment: def.Comment}
+	for _, c := range def.Columns {
+		i := t.Column(c.Name)
+		if i < 0 {
+			return catalog.Index{}, sql.ErrKeyColumnDoesNotExist.New(c.Name)
+		}
+		x.Columns = append(x.Columns, catalog.IndexColumn{Column: t.Columns[i].ID, PrefixLength: uint32(c.Length)})
+	}
+	return x, nil
+}
+
+func eventDefinition(e *catalog.Event) sql.EventDefinition {
+	return sql.EventDefinition{
+		Name: e.Name, EventBody: e.Body, Definer: e.Definer, SqlMode: e.SQLMode, Status: e.Status, Comment: e.Comment,
+		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery, OnCompletionPreserve: e.OnCompletionPreserve,
+		HasExecuteAt: e.HasExecuteAt, HasEnds: e.HasEnds, CreatedAt: e.Created, LastAltered: e.LastAltered,
+		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
+	}
+}
+
+func eventDescriptor(e sql.EventDefinition) catalog.Event {
+	return catalog.Event{
+		Name: e.Name, Body: e.EventBody, Definer: e.Definer, SQLMode: e.SqlMode, Status: e.Status, Comment: e.Comment,
+		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery, OnCompletionPreserve: e.OnCompletionPreserve,
+		HasExecuteAt: e.HasExecuteAt, HasEnds: e.HasEnds, Created: e.CreatedAt, LastAltered: e.LastAltered,
+		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
+	}
+}

@@ -1,0 +1,553 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
+	"moka/sqlfront/sqlerr"
+	"moka/txn"
+)
+
+// editor writes rows into the transaction's buffer. One type serves INSERT, UPDATE, DELETE, REPLACE and the referential
+// actions of foreign keys.
+//
+// It is also what makes a statement atomic: StatementBegin marks the buffer, DiscardChanges goes back to the mark. The engine
+// forgets to call them for INSERT … RETURNING, so the first write sets a mark if nobody has; it calls them around each row of
+// INSERT IGNORE.
+type editor struct {
+	table *Table
+	moves bool // UPDATE or DELETE: rows come from a scan of the same statement
+
+	begun  bool
+	lazy   bool // the mark was not asked for
+	failed bool
+	at     mark
+	mode   insertMode
+}
+
+// insertMode is what the plan knows about an INSERT and the editor is not told.
+type insertMode uint8
+
+const (
+	insertPlain insertMode = iota
+	// insertUpsert: IGNORE, ON DUPLICATE KEY UPDATE, REPLACE. A key taken by a concurrent transaction is a lost race, to be run again,
+	// not a duplicate.
+	insertUpsert
+	// insertBlind: a plain INSERT that is a transaction by itself. It is not looked whether its keys are free, that is the
+	// commit's business: the statement fails there as it would have failed here, one round trip cheaper.
+	insertBlind
+)
+
+var (
+	_ sql.TableEditor      = (*editor)(nil)
+	_ sql.ForeignKeyEditor = (*fkEditor)(nil)
+)
+
+// fkEditor is an editor through which the engine also reads: referential actions and checks look rows up in the state that the
+// statement has made so far.
+type fkEditor struct {
+	editor
+	*indexedAccess
+}
+
+// indexedAccess gives an editor the table's lookups.
+type indexedAccess struct{ t *Table }
+
+func (a *indexedAccess) IndexedAccess(ctx *sql.Context, l sql.IndexLookup) sql.IndexedTable {
+	return a.t.IndexedAccess(ctx, l)
+}
+func (a *indexedAccess) GetIndexes(ctx *sql.Context) ([]sql.Index, error) { return a.t.GetIndexes(ctx) }
+func (a *indexedAccess) PreciseMatch() bool                               { return a.t.PreciseMatch() }
+
+// Inserter implements sql.InsertableTable.
+func (t *Table) Inserter(ctx *sql.Context) sql.RowInserter { return t.editor(ctx, false) }
+
+// Updater implements sql.UpdatableTable.
+func (t *Table) Updater(ctx *sql.Context) sql.RowUpdater { return t.editor(ctx, true) }
+
+// Deleter implements sql.DeletableTable.
+func (t *Table) Deleter(ctx *sql.Context) sql.RowDeleter { return t.editor(ctx, true) }
+
+// Replacer implements sql.ReplaceableTable.
+func (t *Table) Replacer(ctx *sql.Context) sql.RowReplacer { return t.editor(ctx, false) }
+
+// GetForeignKeyEditor implements sql.ForeignKeyTable.
+func (t *Table) GetForeignKeyEditor(ctx *sql.Context) sql.ForeignKeyEditor {
+	b := t.base()
+	return &fkEditor{editor: *b.editor(ctx, true), indexedAccess: &indexedAccess{b}}
+}
+
+func (t *Table) editor(ctx *sql.Context, moves bool) *editor {
+	e := &editor{table: t.base(), moves: moves}
+	if moves && t.primary == nil {
+		// The editor is made before the scan that feeds it: the scan leaves a trail of the hidden row ids.
+		if tx, ok := ctx.GetTransaction().(*Tx); ok {
+			tx.trail(t)
+		}
+	}
+	return e
+}
+
+// StatementBegin implements sql.EditOpenerCloser.
+func (e *editor) StatementBegin(ctx *sql.Context) {
+	if tx, err := txOf(ctx); err == nil {
+		e.begin(tx, false)
+	}
+}
+
+func (e *editor) begin(tx *Tx, lazy bool) {
+	e.begun, e.lazy, e.failed = true, lazy, false
+	e.at = tx.mark()
+	e.mode = tx.modes[e.table.desc.ID]
+}
+
+// DiscardChanges implements sql.EditOpenerCloser.
+func (e *editor) DiscardChanges(ctx *sql.Context, _ error) error {
+	if tx, ok := ctx.GetTransaction().(*Tx); ok && e.begun {
+		tx.undo(e.at)
+	}
+	e.begun, e.failed = false, false
+	return nil
+}
+
+// StatementComplete implements sql.EditOpenerCloser.
+func (e *editor) StatementComplete(*sql.Context) error {
+	e.begun, e.failed = false, false
+	return nil
+}
+
+// Close implements sql.Closer.
+func (e *editor) Close(ctx *sql.Context) error {
+	tx, ok := ctx.GetTransaction().(*Tx)
+	if ok && e.begun && e.lazy && e.failed {
+		tx.undo(e.at)
+	}
+	e.begun, e.failed = false, false
+	if ok && e.moves {
+		delete(tx.trails, e.table.desc.ID)
+	}
+	return nil
+}
+
+// write prepares for a change: the transaction, the mark and the fence.
+func (e *editor) write(ctx *sql.Context) (*Tx, error) {
+	tx, err := txOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if tx.readOnly {
+		return nil, sqlerr.ReadOnlyTxn()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, sqlerr.From(err)
+	}
+	if !e.begun {
+		e.begin(tx, true)
+	}
+	if !e.table.temporary {
+		tx.fence(e.table.desc)
+	}
+	return tx, nil
+}
+
+func (e *editor) fail(err error) error {
+	e.failed = e.failed || err != nil
+	return err
+}
+
+// Insert implements sql.RowInserter.
+func (e *editor) Insert(ctx *sql.Context, row sql.Row) error { return e.fail(e.insert(ctx, row)) }
+
+func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
+	tx, err := e.write(ctx)
+	if err != nil {
+		return err
+	}
+	t := e.table
+	w, err := t.encode(ctx, row)
+	if err != nil {
+		return err
+	}
+	if t.primary == nil {
+		id, err := t.eng.catalog.NextID(ctx, t.desc.RowIDs)
+		if err != nil {
+			return tx.fail(ctx, err)
+		}
+		w.setRowID(t, id)
+	}
+	if err := w.entries(t, row); err != nil {
+		return err
+	}
+	if e.mode == insertBlind {
+		if err := tx.claim(ctx, t, w, row); err != nil {
+			return err
+		}
+	} else if err := tx.checkUnique(ctx, t, w.unique(nil), row); err != nil {
+		return err
+	}
+	notify, err := tx.observers(ctx, t, ChangeInsert, nil)
+	if err != nil {
+		return err
+	}
+	// The read above was of the snapshot; that the key is still free is for the commit to say.
+	free := e.mode != insertUpsert && !tx.removed[t.desc.ID]
+	st := tx.store()
+	st.Put(cell(w.key), w.value, txn.WriteOptions{MustNotExist: free && t.primary != nil, Observers: notify})
+	for i := range w.secondary {
+		s := &w.secondary[i]
+		st.Put(cell(s.key), s.value, txn.WriteOptions{MustNotExist: free && s.unique})
+	}
+	if free && t.hasUnique() {
+		tx.inserted = append(tx.inserted, insertion{t, row})
+	}
+	tx.eng.stats.inserted(t.desc.ID)
+	return nil
+}
+
+// Update implements sql.RowUpdater.
+func (e *editor) Update(ctx *sql.Context, old, row sql.Row) error {
+	return e.fail(e.update(ctx, old, row))
+}
+
+func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
+	tx, err := e.write(ctx)
+	if err != nil {
+		return err
+	}
+	t := e.table
+	was, err := e.locate(ctx, tx, old)
+	if err != nil {
+		return err
+	}
+	is, err := t.encode(ctx, row)
+	if err != nil {
+		return err
+	}
+	if t.primary == nil {
+		is.key = was.key
+	}
+	if err := is.entries(t, row); err != nil {
+		return err
+	}
+	if err := tx.checkUnique(ctx, t, is.unique(was), row); err != nil {
+		return err
+	}
+	st := tx.store()
+	if bytes.Equal(was.key, is.key) {
+		changed := t.changed(ctx, old, row)
+		notify, err := tx.observers(ctx, t, ChangeUpdate, changed)
+		if err != nil {
+			return err
+		}
+		st.Put(cell(is.key), is.value, txn.WriteOptions{Observers: notify})
+	} else {
+		// A row that moves is a row that goes and one that comes, to observers as well: they know rows by their key.
+		if err := e.remove(ctx, tx, was); err != nil {
+			return err
+		}
+		notify, err := tx.observers(ctx, t, ChangeInsert, nil)
+		if err != nil {
+			return err
+		}
+		st.Put(cell(is.key), is.value, txn.WriteOptions{Observers: notify})
+	}
+	for i := range is.secondary {
+		o, n := &was.secondary[i], &is.secondary[i]
+		if bytes.Equal(o.key, n.key) && bytes.Equal(o.value, n.value) {
+			continue
+		}
+		if !bytes.Equal(o.key, n.key) {
+			st.Delete(cell(o.key), txn.WriteOptions{})
+			tx.remove(t)
+		}
+		st.Put(cell(n.key), n.value, txn.WriteOptions{})
+	}
+	return nil
+}
+
+// Delete implements sql.RowDeleter.
+func (e *editor) Delete(ctx *sql.Context, row sql.Row) error { return e.fail(e.delete(ctx, row)) }
+
+func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
+	tx, err := e.write(ctx)
+	if err != nil {
+		return err
+	}
+	was, err := e.locate(ctx, tx, row)
+	if err != nil {
+		return err
+	}
+	if err := e.remove(ctx, tx, was); err != nil {
+		return err
+	}
+	for i := range was.secondary {
+		tx.store().Delete(cell(was.secondary[i].key), txn.WriteOptions{})
+	}
+	tx.eng.stats.deleted(e.table.desc.ID)
+	return nil
+}
+
+func (e *editor) remove(ctx *sql.Context, tx *Tx, was *written) error {
+	notify, err := tx.observers(ctx, e.table, ChangeDelete, nil)
+	if err != nil {
+		return err
+	}
+	tx.store().Delete(cell(was.key), txn.WriteOptions{Observers: notify})
+	tx.remove(e.table)
+	return nil
+}
+
+// locate finds the cells of a row that a scan has delivered.
+func (e *editor) locate(ctx *sql.Context, tx *Tx, row sql.Row) (*written, error) {
+	t := e.table
+	w, err := t.encode(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	if t.primary == nil {
+		id, err := tx.rowID(ctx, t, w.value)
+		if err != nil {
+			return nil, err
+		}
+		w.setRowID(t, id)
+	}
+	return w, w.entries(t, row)
+}
+
+// written is a row as cells.
+type written struct {
+	key       kv.RowKey
+	value     []byte
+	pk        []byte // the key behind its prefix
+	primary   *index // nil for a keyless table
+	secondary []indexCell
+}
+
+type indexCell struct {
+	index  *index
+	key    kv.RowKey
+	value  []byte
+	unique bool // the key is the values alone: two rows with it collide
+}
+
+// uniqueCell is a key that must be free.
+type uniqueCell struct {
+	index *index
+	key   kv.RowKey
+}
+
+// encode makes the row's cell; that of a keyless table gets its key later.
+func (t *Table) encode(ctx *sql.Context, row sql.Row) (*written, error) {
+	w := &written{primary: t.primary}
+	var err error
+	stored := row
+	if t.virtual {
+		stored = slices.Clone(row)
+		for i, c := range t.pk.Schema {
+			if c.Virtual {
+				stored[i] = nil
+			}
+		}
+	}
+	if w.value, err = t.rows.Encode(ctx, nil, stored); err != nil {
+		return nil, err
+	}
+	if t.primary != nil {
+		if w.key, err = t.primary.rowKey(row); err != nil {
+			return nil, err
+		}
+		w.pk = w.key[len(t.primary.prefix):]
+	}
+	return w, nil
+}
+
+func (w *written) setRowID(t *Table, id uint64) {
+	w.key = append(indexPrefix(t.desc.ID, t.desc.RowIndex), binary.BigEndian.AppendUint64(nil, id)...)
+}
+
+// entries makes the cells of the secondary indexes.
+func (w *written) entries(t *Table, row sql.Row) error {
+	if w.pk == nil {
+		w.pk = w.key[len(w.key)-8:]
+	}
+	w.secondary = make([]indexCell, 0, len(t.keys))
+	for _, x := range t.keys {
+		if x.primary {
+			continue
+		}
+		key, value, err := x.entry(row, w.pk)
+		if err != nil {
+			return err
+		}
+		w.secondary = append(w.secondary, indexCell{x, key, value, x.unique && !x.hasNull(row)})
+	}
+	return nil
+}
+
+// unique lists the keys that must be free for the row, without those that it had before.
+func (w *written) unique(was *written) []uniqueCell {
+	var keys []uniqueCell
+	add := func(x *index, key, old kv.RowKey) {
+		if was == nil || !bytes.Equal(key, old) {
+			keys = append(keys, uniqueCell{x, key})
+		}
+	}
+	if w.primary != nil {
+		var old kv.RowKey
+		if was != nil {
+			old = was.key
+		}
+		add(w.primary, w.key, old)
+	}
+	for i := range w.secondary {
+		s := &w.secondary[i]
+		if !s.unique {
+			continue
+		}
+		var old kv.RowKey
+		if was != nil {
+			old = was.secondary[i].key
+		}
+		add(s.index, s.key, old)
+	}
+	return keys
+}
+
+// hasUnique reports whether a commit can fail because a key is taken.
+func (t *Table) hasUnique() bool {
+	return slices.ContainsFunc(t.keys, func(x *index) bool { return x.unique })
+}
+
+// changed lists the ids of the columns whose values differ.
+func (t *Table) changed(ctx *sql.Context, old, row sql.Row) []uint32 {
+	ids := make([]uint32, 0, 4)
+	for i, c := range t.pk.Schema {
+		same := false
+		switch {
+		case old[i] == nil || row[i] == nil:
+			same = old[i] == nil && row[i] == nil
+		default:
+			n, err := c.Type.Compare(ctx, old[i], row[i])
+			same = err == nil && n == 0 && !sql.IsStringType(c.Type) || sameText(old[i], row[i])
+		}
+		if !same {
+			ids = append(ids, t.desc.Columns[t.ordinals[i]].ID)
+		}
+	}
+	return ids
+}
+
+// sameText compares strings by their bytes: to an observer 'a' -> 'A' is a change, whatever the collation says.
+func sameText(a, b any) bool {
+	switch x := a.(type) {
+	case string:
+		y, ok := b.(string)
+		return ok && x == y
+	case []byte:
+		y, ok := b.([]byte)
+		return ok && bytes.Equal(x, y)
+	}
+	return false
+}
+
+// observers asks which observers the write notifies.
+func (tx *Tx) observers(ctx *sql.Context, t *Table, event ChangeEvent, changed []uint32) ([]uint32, error) {
+	if t.temporary {
+		return nil, nil
+	}
+	v, err := tx.eng.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	os := v.snap.Observers(t.desc.ID)
+	if len(os) == 0 {
+		return nil, nil
+	}
+	return tx.eng.opts.Observers(t.desc, os, event, changed), nil
+}
+
+// remove notes that keys of the table were deleted in this transaction: from then on an insert may reuse one, which the
+// commit must not take for somebody else's.
+func (tx *Tx) remove(t *Table) {
+	if tx.removed == nil {
+		tx.removed = map[uint32]bool{}
+	}
+	tx.removed[t.desc.ID] = true
+}
+
+// claim keeps two rows of one blind INSERT from having the same key.
+func (tx *Tx) claim(ctx *sql.Context, t *Table, w *written, row sql.Row) error {
+	if tx.claimed == nil {
+		tx.claimed = map[string]struct{}{}
+	}
+	for _, k := range w.unique(nil) {
+		if _, ok := tx.claimed[string(k.key)]; ok {
+			return t.duplicate(ctx, k.index, row, nil)
+		}
+		tx.claimed[string(k.key)] = struct{}{}
+	}
+	return nil
+}
+
+// checkUnique reads whether the keys are free, in one request.
+func (tx *Tx) checkUnique(ctx *sql.Context, t *Table, keys []uniqueCell, row sql.Row) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if len(keys) == 1 {
+		v, ok, err := tx.store().Get(ctx, cell(keys[0].key))
+		if err != nil {
+			return tx.fail(ctx, err)
+		}
+		if !ok {
+			return nil
+		}
+		return tx.taken(ctx, t, keys[0], v, row)
+	}
+	cells := make([]kv.Column, len(keys))
+	for i, k := range keys {
+		cells[i] = cell(k.key)
+	}
+	vs, err := tx.store().BatchGet(ctx, cells)
+	if err != nil {
+		return tx.fail(ctx, err)
+	}
+	for i, v := range vs {
+		if v.OK {
+			return tx.taken(ctx, t, keys[i], v.Data, row)
+		}
+	}
+	return nil
+}
+
+// taken makes the duplicate key error. It has to carry the existing row: IGNORE, REPLACE and ON DUPLICATE KEY UPDATE go on
+// from there.
+func (tx *Tx) taken(ctx *sql.Context, t *Table, k uniqueCell, value []byte, row sql.Row) error {
+	if !k.index.primary {
+		pk, err := k.index.pkOf(k.key, value)
+		if err != nil {
+			return err
+		}
+		c := cell(append(indexPrefix(t.desc.ID, t.desc.RowIndex), pk...))
+		var ok bool
+		if value, ok, err = tx.store().Get(ctx, c); err != nil {
+			return tx.fail(ctx, err)
+		}
+		if !ok {
+			return nil // an entry that the same statement has orphaned
+		}
+	}
+	existing, err := t.decode.Decode(value)
+	if err != nil {
+		return err
+	}
+	return t.duplicate(ctx, k.index, row, existing)
+}
+
+func (t *Table) duplicate(ctx *sql.Context, x *index, row, existing sql.Row) error {
+	return sql.NewUniqueKeyErr(sqlerr.DuplicateText(x.display(ctx, row), t.desc.Name, x.id), x.primary, existing)
+}

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	sqle "github.com/dolthub/go-mysql-server"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/memo"
+	"github.com/dolthub/go-mysql-server/sql/rowexec"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/txn"
+)
+
+// rowFamily is the family of the cell that holds a row or an index entry. Families from 0x80 up belong to others (0xFF are
+// the acknowledgements of observers) and are skipped by scans.
+const rowFamily kv.FamilyID = 0
+
+// ChangeEvent says which kind of change a write makes.
+type ChangeEvent uint8
+
+const (
+	ChangeInsert ChangeEvent = iota + 1
+	ChangeUpdate
+	ChangeDelete
+)
+
+// Observers names the observers that a write of a row has to notify. changed holds the ids of the columns whose values
+// differ; it is nil for inserts and deletes, which change all of them. It is called for each row written to a table that
+// has observers in the catalog of the transaction.
+type Observers func(table *catalog.Table, observers []*catalog.Observer, event ChangeEvent, changed []uint32) []uint32
+
+// Options of an Engine. Client and Catalog are required; the zero value of every other field is its default.
+type Options struct {
+	Client  *txn.Client
+	Catalog *catalog.Catalog
+	// Parser replaces MySQL's, for grammar of our own.
+	Parser sql.Parser
+	// Observers decides which observers a write notifies. Default: the catalog's observers by their events and columns.
+	Observers Observers
+	// Persist keeps SET PERSIST. Default: refused.
+	Persist PersistStore
+	// Functions and TableFunctions are added to the library's; a function of the same name replaces it.
+	Functions      []sql.Function
+	TableFunctions []sql.TableFunction
+	// Procedures are Go functions that CALL finds.
+	Procedures []sql.ExternalStoredProcedureDetails
+	// Databases are read-only databases that exist beside the stored ones (system tables).
+	Databases []sql.Database
+	// Hooks run around table DDL.
+	Hooks sql.ExecutionHooks
+	// BackfillBatch is how many rows one transaction of an index backfill or a table rewrite covers. Default 512.
+	BackfillBatch int
+	// VersionPostfix and IncludeRootAccount are go-mysql-server's.
+	VersionPostfix     string
+	IncludeRootAccount bool
+	// Logger gets what an operator should see. Default: discard.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Observers == nil {
+		o.Observers = matchObservers
+	}
+	if o.BackfillBatch <= 0 {
+		o.BackfillBatch = 512
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Engine is go-mysql-server over our transactions.
+type Engine struct {
+	opts     Options
+	client   *txn.Client
+	catalog  *catalog.Catalog
+	log      *slog.Logger
+	provider *provider
+	sql      *sqle.Engine
+	views    viewCache
+	stats    statistics
+	janitor  janitor
+	sessions atomic.Int64
+	closed   atomic.Bool
+
+	bg     context.Context
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
+}
+
+// New builds provider, analyzer and engine, and takes up schema changes that a crash left half done.
+func New(ctx context.Context, o Options) (*Engine, error) {
+	o = o.withDefaults()
+	if err := Setup(); err != nil {
+		return nil, err
+	}
+	e := &Engine{opts: o, client: o.Client, catalog: o.Catalog, log: o.Logger}
+	e.bg, e.cancel = context.WithCancel(context.Background())
+	e.stats.init(e)
+	e.janitor.init()
+	e.provider = newProvider(e)
+
+	overrides := sql.EngineOverrides{Hooks: o.Hooks}
+	overrides.Builder.Parser = o.Parser
+	a := analyzer.NewBuilder(e.provider).AddOverrides(overrides).Build()
+	e.Install(a)
+	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
+	if len(o.Functions) > 0 {
+		a.Catalog.RegisterFunction(sql.NewEmptyContext(), o.Functions...)
+	}
+	if err := e.recover(ctx); err != nil {
+		_ = e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Install puts our cost model and execution seam into an analyzer. New does it; it is exported for test suites that build
+// analyzers of their own over the provider.
+func (e *Engine) Install(a *analyzer.Analyzer) {
+	a.Coster = coster{memo.NewDefaultCoster()}
+	runner := a.ExecBuilder.Runner
+	b := &execBuilder{eng: e}
+	b.base = rowexec.NewBuilder(b, a.Overrides)
+	b.base.Runner = runner
+	a.ExecBuilder = b.base
+}
+
+// SQL is go-mysql-server's engine.
+func (e *Engine) SQL() *sqle.Engine { return e.sql }
+
+// Provider is the database provider, for servers and test suites that build their own engine over it.
+func (e *Engine) Provider() sql.DatabaseProvider { return e.provider }
+
+// Catalog is the descriptor store.
+func (e *Engine) Catalog() *catalog.Catalog { return e.catalog }
+
+// Client is the transaction client.
+func (e *Engine) Client() *txn.Client { return e.client }
+
+// Sessions is the number of sessions that have not ended.
+func (e *Engine) Sessions() int64 { return e.sessions.Load() }
+
+// Close refuses new statements and waits for the background work.
+func (e *Engine) Close() error {
+	if e.closed.Swap(true) {
+		return nil
+	}
+	e.cancel()
+	e.tasks.Wait()
+	if e.sql != nil {
+		return e.sql.Close()
+	}
+	return nil
+}
+
+// goTask runs f in the background until it returns or the engine closes; Close waits for it.
+func (e *Engine) goTask(f func(ctx context.Context)) {
+	if e.closed.Load() {
+		return
+	}
+	e.tasks.Add(1)
+	go func() {
+		defer e.tasks.Done()
+		f(e.bg)
+	}()
+}
+
+var setupOnce = sync.OnceValue(setup)
+
+// Setup gives the process-wide system variables the values that MySQL 8 clients expect. go-mysql-server keeps them in one
+// registry for the whole process, so it runs once however many engines there are.
+func Setup() error { return setupOnce() }
+
+func setup() error {
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{
+		// The library knows these not at all, or with a range that refuses what clients set.
+		&sql.MysqlSystemVariable{
+			Name: "optimizer_switch", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemStringType("optimizer_switch"), Default: "",
+		},
+		&sql.MysqlSystemVariable{
+			Name: "profiling", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemBoolType("profiling"), Default: int8(0),
+		},
+		&sql.MysqlSystemVariable{
+			Name: "innodb_lock_wait_timeout", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemIntType("innodb_lock_wait_timeout", 1, 1073741824, false), Default: int64(50),
+		},
+	})
+	// The library's own default is utf8mb4_0900_bin, under which 'a' = 'A' is false.
+	return sql.SystemVariables.AssignValues(map[string]any{
+		"collation_server":     "utf8mb4_0900_ai_ci",
+		"collation_connection": "utf8mb4_0900_ai_ci",
+		"collation_database":   "utf8mb4_0900_ai_ci",
+	})
+}
+
+// matchObservers is the default of Options.Observers.
+func matchObservers(table *catalog.Table, observers []*catalog.Observer, event ChangeEvent, changed []uint32) []uint32 {
+	var ids []uint32
+	for _, o := range observers {
+		if !o.Enabled || !wants(o, event, changed) {
+			continue
+		}
+		ids = append(ids, o.ID)
+	}
+	return ids
+}
+
+func wants(o *catalog.Observer, event ChangeEvent, changed []uint32) bool {
+	switch event {
+	case ChangeInsert:
+		return o.Events&catalog.OnInsert != 0
+	case ChangeDelete:
+		return o.Events&catalog.OnDelete != 0
+	}
+	if o.Events&catalog.OnUpdate == 0 {
+		return false
+	}
+	if len(o.Columns) == 0 {
+		return true
+	}
+	for _, want := range o.Columns {
+		for _, c := range changed {
+			if c == want {
+				return true
+			}
+		}
+	}
+	return false
+}

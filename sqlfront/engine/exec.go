@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/rowexec"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// execBuilder is asked for each node of a plan before the library's own builder; a nil iterator declines. It is the seam at
+// which plans meet the store.
+type execBuilder struct {
+	eng  *Engine
+	base *rowexec.BaseBuilder
+}
+
+var _ sql.NodeExecBuilder = (*execBuilder)(nil)
+
+// Build implements sql.NodeExecBuilder.
+func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	switch n := n.(type) {
+	case *plan.TriggerExecutor:
+		return b.trigger(ctx, n, row)
+	case *plan.InsertInto:
+		b.insert(ctx, n)
+	}
+	return nil, nil
+}
+
+// trigger lets the body of an ordinary trigger find its rows by key; see PushOuterKeys.
+func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql.Row) (sql.RowIter, error) {
+	scope := n.Left().Schema(ctx)
+	if types.IsOkResultSchema(scope) {
+		return nil, nil
+	}
+	body, err := PushOuterKeys(ctx, n.Right(), len(scope))
+	if err != nil {
+		return nil, err
+	}
+	if body == n.Right() {
+		return nil, nil
+	}
+	return b.base.Build(ctx, plan.NewTriggerExecutor(n.Left(), body, n.TriggerEvent, n.TriggerTime, n.TriggerDefinition), row)
+}
+
+// insert tells the editor what only the plan knows.
+func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
+	tx, err := txOf(ctx)
+	if err != nil {
+		return
+	}
+	dest, err := plan.GetInsertable(n.Destination)
+	if err != nil {
+		return
+	}
+	t, ok := sql.GetUnderlyingTable(dest).(*Table)
+	if !ok {
+		return
+	}
+	mode := insertPlain
+	switch {
+	case n.Ignore || n.IsReplace || n.OnDupExprs.HasUpdates():
+		mode = insertUpsert
+	case len(n.Returning) == 0 && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && !ctx.IsInterpreted() && !tx.dirty():
+		mode = insertBlind
+	}
+	if tx.modes == nil {
+		tx.modes = map[uint32]insertMode{}
+	}
+	tx.modes[t.desc.ID] = mode
+}

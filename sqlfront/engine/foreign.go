@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/rowenc"
+)
+
+func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
+
+func wholeSpan(s kv.Span) []rowenc.Span {
+	return []rowenc.Span{{Start: s.Start, End: s.End, Exact: true}}
+}
+
+// GetDeclaredForeignKeys implements sql.ForeignKeyTable.
+func (t *Table) GetDeclaredForeignKeys(ctx *sql.Context) ([]sql.ForeignKeyConstraint, error) {
+	now, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]sql.ForeignKeyConstraint, len(now.desc.ForeignKeys))
+	for i := range now.desc.ForeignKeys {
+		keys[i] = constraint(now.db, now.desc.Name, &now.desc.ForeignKeys[i])
+	}
+	return keys, nil
+}
+
+// GetReferencedForeignKeys implements sql.ForeignKeyTable.
+func (t *Table) GetReferencedForeignKeys(ctx *sql.Context) ([]sql.ForeignKeyConstraint, error) {
+	if t.temporary {
+		return nil, nil
+	}
+	now, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err := t.eng.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var keys []sql.ForeignKeyConstraint
+	for _, r := range v.snap.References(now.db, now.desc.Name) {
+		keys = append(keys, constraint(r.Database.Name, r.Table.Name, &r.Key))
+	}
+	return keys, nil
+}
+
+// constraint is the engine's form of a foreign key. Slices are copied: the engine renames columns in place.
+func constraint(db, table string, k *catalog.ForeignKey) sql.ForeignKeyConstraint {
+	action := func(s string) sql.ForeignKeyReferentialAction {
+		if s == "" {
+			return sql.ForeignKeyReferentialAction_DefaultAction
+		}
+		return sql.ForeignKeyReferentialAction(s)
+	}
+	return sql.ForeignKeyConstraint{
+		Name: k.Name, Database: db, Table: table,
+		ParentDatabase: k.ParentDatabase, ParentTable: k.ParentTable,
+		Columns: slices.Clone(k.Columns), ParentColumns: slices.Clone(k.ParentColumns),
+		OnUpdate: action(k.OnUpdate), OnDelete: action(k.OnDelete), IsResolved: k.Resolved,
+	}
+}
+
+func foreignKey(fk *sql.ForeignKeyConstraint) catalog.ForeignKey {
+	action := func(a sql.ForeignKeyReferentialAction) string {
+		if a == sql.ForeignKeyReferentialAction_DefaultAction {
+			return ""
+		}
+		return string(a)
+	}
+	return catalog.ForeignKey{
+		Name: fk.Name, ParentDatabase: fk.ParentDatabase, ParentTable: fk.ParentTable,
+		Columns: slices.Clone(fk.Columns), ParentColumns: slices.Clone(fk.ParentColumns),
+		OnUpdate: action(fk.OnUpdate), OnDelete: action(fk.OnDelete), Resolved: fk.IsResolved,
+	}
+}
+
+func findForeignKey(d *catalog.Table, name string) int {
+	return slices.IndexFunc(d.ForeignKeys, func(k catalog.ForeignKey) bool { return equalFold(k.Name, name) })
+}
+
+// AddForeignKey implements sql.ForeignKeyTable. The engine has checked the rows that exist. The parent gets a new version
+// too: writers that do not know of the key must not delete its rows.
+func (t *Table) AddForeignKey(ctx *sql.Context, fk sql.ForeignKeyConstraint) error {
+	err := t.change(ctx, func(d *catalog.Table) error {
+		if fk.Name == "" {
+			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(n string) bool { return findForeignKey(d, n) >= 0 })
+		}
+		if findForeignKey(d, fk.Name) >= 0 {
+			return sql.ErrForeignKeyDuplicateName.New(fk.Name)
+		}
+		d.ForeignKeys = append(d.ForeignKeys, foreignKey(&fk))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.touchParent(ctx, &fk)
+}
+
+func (t *Table) touchParent(ctx *sql.Context, fk *sql.ForeignKeyConstraint) error {
+	if equalFold(fk.ParentDatabase, t.db) && equalFold(fk.ParentTable, t.desc.Name) {
+		return nil
+	}
+	db := &Database{eng: t.eng, name: fk.ParentDatabase}
+	parent, err := db.table(ctx, fk.ParentTable)
+	if err != nil || parent == nil {
+		return nil // foreign_key_checks = 0 allows keys without a parent
+	}
+	return parent.change(ctx, func(*catalog.Table) error { return nil })
+}
+
+// DropForeignKey implements sql.ForeignKeyTable.
+func (t *Table) DropForeignKey(ctx *sql.Context, name, table, schema string) error {
+	return t.change(ctx, func(d *catalog.Table) error {
+		i := findForeignKey(d, name)
+		if i < 0 {
+			return sql.ErrForeignKeyNotFound.New(name, d.Name)
+		}
+		d.ForeignKeys = slices.Delete(d.ForeignKeys, i, i+1)
+		return nil
+	})
+}
+
+// UpdateForeignKey implements sql.ForeignKeyTable.
+func (t *Table) UpdateForeignKey(ctx *sql.Context, name string, fk sql.ForeignKeyConstraint) error {
+	set := func(d *catalog.Table) error {
+		i := findForeignKey(d, name)
+		if i < 0 {
+			return sql.ErrForeignKeyNotFound.New(name, d.Name)
+		}
+		d.ForeignKeys[i] = foreignKey(&fk)
+		return nil
+	}
+	tx, err := txOf(ctx)
+	if err == nil && !tx.ddl && fk.IsResolved {
+		// The engine resolves a key that was declared before its parent when a statement meets it first. That is no schema
+		// change of the user's: it must not commit his transaction.
+		return catalogError(t.eng.publish(ctx, t.desc.ID, set))
+	}
+	return t.change(ctx, set)
+}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+
+	"moka/sqlfront/catalog"
+)
+
+// provider finds databases for the SQL engine: the stored ones and those that the server brings along.
+type provider struct {
+	eng    *Engine
+	extra  map[string]sql.Database
+	procs  sql.ExternalStoredProcedureRegistry
+	tableF map[string]sql.TableFunction
+	// The engine asks for the database "mysql" in each statement while privileges are off; making the error costs a stack
+	// capture, a few per cent of a point select.
+	noMySQL error
+}
+
+var (
+	_ sql.MutableDatabaseProvider         = (*provider)(nil)
+	_ sql.CollatedDatabaseProvider        = (*provider)(nil)
+	_ sql.TableFunctionProvider           = (*provider)(nil)
+	_ sql.ExternalStoredProcedureProvider = (*provider)(nil)
+)
+
+func newProvider(e *Engine) *provider {
+	p := &provider{
+		eng: e, extra: map[string]sql.Database{}, tableF: map[string]sql.TableFunction{},
+		procs: sql.NewExternalStoredProcedureRegistry(), noMySQL: sql.ErrDatabaseNotFound.New("mysql"),
+	}
+	info := information_schema.NewInformationSchemaDatabase()
+	p.extra[strings.ToLower(info.Name())] = info
+	for _, d := range e.opts.Databases {
+		p.extra[strings.ToLower(d.Name())] = d
+	}
+	for _, f := range e.opts.TableFunctions {
+		p.tableF[strings.ToLower(f.Name())] = f
+	}
+	for _, d := range e.opts.Procedures {
+		p.procs.Register(d)
+	}
+	return p
+}
+
+// Database implements sql.DatabaseProvider.
+func (p *provider) Database(ctx *sql.Context, name string) (sql.Database, error) {
+	lower := strings.ToLower(name)
+	if d, ok := p.extra[lower]; ok {
+		return d, nil
+	}
+	if lower == "mysql" {
+		return nil, p.noMySQL
+	}
+	v, err := p.eng.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.snap.Database(name)
+	if !ok {
+		return nil, sql.ErrDatabaseNotFound.New(name)
+	}
+	return &Database{eng: p.eng, name: d.Name}, nil
+}
+
+// HasDatabase implements sql.DatabaseProvider.
+func (p *provider) HasDatabase(ctx *sql.Context, name string) bool {
+	_, err := p.Database(ctx, name)
+	return err == nil
+}
+
+// AllDatabases implements sql.DatabaseProvider.
+func (p *provider) AllDatabases(ctx *sql.Context) []sql.Database {
+	var all []sql.Database
+	for _, d := range p.extra {
+		all = append(all, d)
+	}
+	if v, err := p.eng.viewOf(ctx); err == nil {
+		for _, d := range v.snap.Databases() {
+			all = append(all, &Database{eng: p.eng, name: d.Name})
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return strings.ToLower(all[i].Name()) < strings.ToLower(all[j].Name()) })
+	return all
+}
+
+// CreateDatabase implements sql.MutableDatabaseProvider.
+func (p *provider) CreateDatabase(ctx *sql.Context, name string) error {
+	return p.CreateCollatedDatabase(ctx, name, sql.Collation_Unspecified)
+}
+
+// CreateCollatedDatabase implements sql.CollatedDatabaseProvider.
+func (p *provider) CreateCollatedDatabase(ctx *sql.Context, name string, collation sql.CollationID) error {
+	if _, ok := p.extra[strings.ToLower(name)]; ok {
+		return sql.ErrDatabaseExists.New(name)
+	}
+	if collation == sql.Collation_Unspecified {
+		collation = serverCollation(ctx)
+	}
+	return p.eng.ddl(ctx, func(tx *Tx) error {
+		_, err := p.eng.catalog.CreateDatabase(ctx, tx.store(), name, collation.Name())
+		return err
+	})
+}
+
+// DropDatabase implements sql.MutableDatabaseProvider.
+func (p *provider) DropDatabase(ctx *sql.Context, name string) error {
+	return p.eng.ddl(ctx, func(tx *Tx) error {
+		v, err := p.eng.viewOf(ctx)
+		if err != nil {
+			return err
+		}
+		if err := checkParents(ctx, v.snap, name); err != nil {
+			return err
+		}
+		return p.eng.catalog.DropDatabase(ctx, tx.store(), name)
+	})
+}
+
+// checkParents refuses to drop a database to which foreign keys of other databases point.
+func checkParents(ctx *sql.Context, snap *catalog.Snapshot, name string) error {
+	d, ok := snap.Database(name)
+	if !ok || !foreignKeyChecks(ctx) {
+		return nil
+	}
+	for _, t := range d.Tables() {
+		for _, r := range snap.References(d.Name, t.Name) {
+			if r.Database.ID != d.ID {
+				return sql.ErrForeignKeyDropTable.New(t.Name, r.Key.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func foreignKeyChecks(ctx *sql.Context) bool {
+	v, err := ctx.GetSessionVariable(ctx, "foreign_key_checks")
+	if err != nil {
+		return true
+	}
+	on, err := sql.ConvertToBool(ctx, v)
+	return err != nil || on
+}
+
+func serverCollation(ctx *sql.Context) sql.CollationID {
+	v, err := ctx.GetSessionVariable(ctx, "collation_server")
+	if err == nil {
+		if s, ok := v.(string); ok {
+			if c, err := sql.ParseCollation("", s, false); err == nil && c != sql.Collation_Unspecified {
+				return c
+			}
+		}
+	}
+	return sql.Collation_Default
+}
+
+// TableFunction implements sql.TableFunctionProvider.
+func (p *provider) TableFunction(ctx *sql.Context, name string) (sql.TableFunction, bool) {
+	f, ok := p.tableF[strings.ToLower(name)]
+	return f, ok
+}
+
+// WithTableFunctions implements sql.TableFunctionProvider.
+func (p *provider) WithTableFunctions(fs ...sql.TableFunction) (sql.TableFunctionProvider, error) {
+	c := *p
+	c.tableF = map[string]sql.TableFunction{}
+	for _, f := range fs {
+		c.tableF[strings.ToLower(f.Name())] = f
+	}
+	return &c, nil
+}
+
+// ExternalStoredProcedure implements sql.ExternalStoredProcedureProvider.
+func (p *provider) ExternalStoredProcedure(_ *sql.Context, name string, params int) (*sql.ExternalStoredProcedureDetails, error) {
+	return p.procs.LookupByNameAndParamCount(name, params)
+}
+
+// ExternalStoredProcedures implements sql.ExternalStoredProcedureProvider.
+func (p *provider) ExternalStoredProcedures(_ *sql.Context, name string) ([]sql.ExternalStoredProcedureDetails, error) {
+	return p.procs.LookupByName(name)
+}

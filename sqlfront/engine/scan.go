@@ -1,0 +1,435 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
+	"moka/sqlfront/rowenc"
+	"moka/sqlfront/sqlerr"
+	"moka/txn"
+)
+
+// Sizes of the requests of a scan. They start small, because the engine does not pass LIMIT down: most scans of an OLTP load
+// are left after a few rows.
+const (
+	firstBatch  = 16
+	lookupBatch = 256
+)
+
+// PartitionRows implements sql.Table.
+func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter, error) {
+	p, ok := part.(*partition)
+	if !ok {
+		return nil, fmt.Errorf("engine: partition of another table: %T", part)
+	}
+	tx, err := txOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &entryIter{tx: tx, index: p.index, spans: p.spans, reverse: p.reverse}
+	if p.reverse {
+		e.next = len(p.spans) - 1
+	}
+	if p.reference {
+		return &referenceIter{entries: e, width: len(t.Schema(ctx))}, nil
+	}
+	d := newRowSink(t, tx, p)
+	if p.index == nil || p.index.primary {
+		return &rowIter{entries: e, sink: d}, nil
+	}
+	if cover := newCover(t, p); cover != nil {
+		return &coverIter{entries: e, cover: cover}, nil
+	}
+	return &lookupIter{entries: e, sink: d, batch: firstBatch}, nil
+}
+
+// entry is a cell of an index: a row if the index is the primary key.
+type entry struct {
+	key   kv.RowKey
+	value []byte
+}
+
+// entryIter walks the spans of an index, in order or backwards. Spans that can hold one key only are read by Get, many at a time.
+type entryIter struct {
+	tx      *Tx
+	index   *index
+	spans   []rowenc.Span
+	reverse bool
+	next    int // the next span
+	scan    *txn.Scanner
+	points  []entry // read ahead
+}
+
+// point reports whether the span is the key of at most one entry: all columns of a unique key have a value.
+func (it *entryIter) point(s *rowenc.Span) bool {
+	return it.index != nil && it.index.unique && s.Exact && s.Equal == it.index.codec.Len()
+}
+
+func (it *entryIter) more() bool {
+	if it.reverse {
+		return it.next >= 0
+	}
+	return it.next < len(it.spans)
+}
+
+func (it *entryIter) step() {
+	if it.reverse {
+		it.next--
+	} else {
+		it.next++
+	}
+}
+
+// Next returns the next entry; ok is false at the end.
+func (it *entryIter) Next(ctx *sql.Context) (e entry, ok bool, err error) {
+	for {
+		if len(it.points) > 0 {
+			e, it.points = it.points[0], it.points[1:]
+			return e, true, nil
+		}
+		if it.scan != nil {
+			e, ok, err = it.scanned(ctx)
+			if ok || err != nil {
+				return e, ok, err
+			}
+		}
+		if !it.more() {
+			return entry{}, false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return entry{}, false, sqlerr.From(context.Cause(ctx))
+		}
+		s := &it.spans[it.next]
+		if it.point(s) {
+			if err := it.readPoints(ctx); err != nil {
+				return entry{}, false, err
+			}
+			continue
+		}
+		it.step()
+		it.scan = it.tx.store().Scan(ctx, txn.ScanOptions{
+			Span:    kv.Span{Start: kv.RowKey(s.Start), End: kv.RowKey(s.End)},
+			Reverse: it.reverse, Batch: firstBatch,
+		})
+	}
+}
+
+func (it *entryIter) scanned(ctx *sql.Context) (entry, bool, error) {
+	for it.scan.Next() {
+		c := it.scan.Column()
+		if c.Family != rowFamily || len(c.Qualifier) != 0 {
+			continue // acknowledgements of observers live in the rows that they belong to
+		}
+		return entry{c.Row, it.scan.Value()}, true, nil
+	}
+	err := it.scan.Err()
+	_ = it.scan.Close()
+	it.scan = nil
+	return entry{}, false, it.tx.fail(ctx, err)
+}
+
+// readPoints reads the run of point spans that begins at the next span.
+func (it *entryIter) readPoints(ctx *sql.Context) error {
+	var cells []kv.Column
+	for it.more() && len(cells) < lookupBatch && it.point(&it.spans[it.next]) {
+		cells = append(cells, cell(kv.RowKey(it.spans[it.next].Start)))
+		it.step()
+	}
+	if len(cells) == 1 {
+		v, ok, err := it.tx.store().Get(ctx, cells[0])
+		if err != nil {
+			return it.tx.fail(ctx, err)
+		}
+		if ok {
+			it.points = append(it.points, entry{cells[0].Row, v})
+		}
+		return nil
+	}
+	vs, err := it.tx.store().BatchGet(ctx, cells)
+	if err != nil {
+		return it.tx.fail(ctx, err)
+	}
+	for i, v := range vs {
+		if v.OK {
+			it.points = append(it.points, entry{cells[i].Row, v.Data})
+		}
+	}
+	return nil
+}
+
+func (it *entryIter) Close() error {
+	it.points, it.next, it.reverse = nil, len(it.spans), false
+	if it.scan == nil {
+		return nil
+	}
+	err := it.scan.Close()
+	it.scan = nil
+	return err
+}
+
+// rowSink turns stored rows into the rows that the engine asked for.
+type rowSink struct {
+	table  *Table
+	decode *rowenc.RowDecoder
+	check  *rangeCheck
+	wanted []int // positions to keep of a full row that was decoded for the check; nil for all
+	trail  *trail
+}
+
+func newRowSink(t *Table, tx *Tx, p *partition) *rowSink {
+	d := &rowSink{table: t, decode: t.decode, check: p.check}
+	if t.projected != nil {
+		d.decode = t.projected.decode
+		if p.check != nil {
+			d.decode, d.wanted = t.decode, t.projected.ordinals
+		}
+	} else if t.primary == nil {
+		d.trail = tx.trails[t.desc.ID]
+	}
+	return d
+}
+
+// row decodes a stored row; nil without an error means that the row is not among those asked for.
+func (d *rowSink) row(ctx *sql.Context, key kv.RowKey, value []byte) (sql.Row, error) {
+	row, err := d.decode.Decode(value)
+	if err != nil {
+		return nil, fmt.Errorf("engine: row of %s.%s: %w", d.table.db, d.table.desc.Name, err)
+	}
+	if d.check != nil {
+		ok, err := d.check.match(ctx, row)
+		if err != nil || !ok {
+			return nil, err
+		}
+	}
+	if d.trail != nil {
+		if err := d.trail.note(ctx, d.table, key, row); err != nil {
+			return nil, err
+		}
+	}
+	if d.wanted != nil {
+		out := make(sql.Row, len(d.wanted))
+		for i, o := range d.wanted {
+			out[i] = row[o]
+		}
+		return out, nil
+	}
+	return row, nil
+}
+
+// rowIter reads the row store.
+type rowIter struct {
+	entries *entryIter
+	sink    *rowSink
+}
+
+func (it *rowIter) Next(ctx *sql.Context) (sql.Row, error) {
+	for {
+		e, ok, err := it.entries.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, io.EOF
+		}
+		row, err := it.sink.row(ctx, e.key, e.value)
+		if row != nil || err != nil {
+			return row, err
+		}
+	}
+}
+
+func (it *rowIter) Close(*sql.Context) error { return it.entries.Close() }
+
+// lookupIter reads a secondary index and fetches the rows behind its entries, batch by batch, in the order of the index.
+type lookupIter struct {
+	entries *entryIter
+	sink    *rowSink
+	batch   int
+	rows    []entry
+	done    bool
+}
+
+func (it *lookupIter) Next(ctx *sql.Context) (sql.Row, error) {
+	for {
+		for len(it.rows) > 0 {
+			e := it.rows[0]
+			it.rows = it.rows[1:]
+			row, err := it.sink.row(ctx, e.key, e.value)
+			if row != nil || err != nil {
+				return row, err
+			}
+		}
+		if it.done {
+			return nil, io.EOF
+		}
+		if err := it.fill(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (it *lookupIter) fill(ctx *sql.Context) error {
+	t := it.sink.table
+	prefix := indexPrefix(t.desc.ID, t.desc.RowIndex)
+	cells := make([]kv.Column, 0, it.batch)
+	for len(cells) < it.batch {
+		e, ok, err := it.entries.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			it.done = true
+			break
+		}
+		pk, err := it.entries.index.pkOf(e.key, e.value)
+		if err != nil {
+			return err
+		}
+		key := make(kv.RowKey, 0, len(prefix)+len(pk))
+		cells = append(cells, cell(append(append(key, prefix...), pk...)))
+	}
+	it.batch = min(2*it.batch, lookupBatch)
+	if len(cells) == 0 {
+		return nil
+	}
+	tx := it.entries.tx
+	vs, err := tx.store().BatchGet(ctx, cells)
+	if err != nil {
+		return tx.fail(ctx, err)
+	}
+	it.rows = it.rows[:0]
+	for i, v := range vs {
+		if !v.OK {
+			// The statement itself may have removed the row since the entry was read (a cascade does).
+			if _, dirty := tx.store().Size(); dirty > 0 {
+				continue
+			}
+			return fmt.Errorf("engine: index %s of %s.%s has an entry without a row, key %x", it.entries.index.id, t.db, t.desc.Name, []byte(cells[i].Row))
+		}
+		it.rows = append(it.rows, entry{cells[i].Row, v.Data})
+	}
+	return nil
+}
+
+func (it *lookupIter) Close(*sql.Context) error { return it.entries.Close() }
+
+// referenceIter answers whether the parent of a foreign key exists: it delivers a row of NULLs for each entry, and makes the
+// transaction depend on that entry.
+type referenceIter struct {
+	entries *entryIter
+	width   int
+}
+
+func (it *referenceIter) Next(ctx *sql.Context) (sql.Row, error) {
+	e, ok, err := it.entries.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, io.EOF
+	}
+	it.entries.tx.store().Require(cell(e.key))
+	return make(sql.Row, it.width), nil
+}
+
+func (it *referenceIter) Close(*sql.Context) error { return it.entries.Close() }
+
+// cover says where in an index entry each wanted column is, for scans that need not look at the row.
+type cover struct {
+	index   *index
+	primary *index
+	slots   []coverSlot
+	nIndex  int // how many leading parts of the index's key to decode
+	nPK     int // and of the primary key
+}
+
+type coverSlot struct {
+	pk   bool
+	part int
+}
+
+// newCover returns nil unless the entries of the partition's index hold all wanted columns.
+func newCover(t *Table, p *partition) *cover {
+	if t.projected == nil || p.check != nil || t.primary == nil {
+		return nil
+	}
+	c := &cover{index: p.index, primary: t.primary, slots: make([]coverSlot, len(t.projected.ordinals))}
+	for i, o := range t.projected.ordinals {
+		s, ok := c.find(o)
+		if !ok {
+			return nil
+		}
+		c.slots[i] = s
+		if s.pk {
+			c.nPK = max(c.nPK, s.part+1)
+		} else {
+			c.nIndex = max(c.nIndex, s.part+1)
+		}
+	}
+	return c
+}
+
+func (c *cover) find(ordinal int) (coverSlot, bool) {
+	for i, o := range c.index.cols {
+		if o == ordinal && c.index.codec.Decodable(i) {
+			return coverSlot{false, i}, true
+		}
+	}
+	for i, o := range c.primary.cols {
+		if o == ordinal && c.primary.codec.Decodable(i) {
+			return coverSlot{true, i}, true
+		}
+	}
+	return coverSlot{}, false
+}
+
+func (c *cover) row(e entry) (sql.Row, error) {
+	var values, pkValues []any
+	if c.nIndex > 0 {
+		values = make([]any, c.nIndex)
+		if _, err := c.index.codec.Decode(e.key[len(c.index.prefix):], values); err != nil {
+			return nil, err
+		}
+	}
+	if c.nPK > 0 {
+		pk, err := c.index.pkOf(e.key, e.value)
+		if err != nil {
+			return nil, err
+		}
+		pkValues = make([]any, c.nPK)
+		if _, err := c.primary.codec.Decode(pk, pkValues); err != nil {
+			return nil, err
+		}
+	}
+	row := make(sql.Row, len(c.slots))
+	for i, s := range c.slots {
+		if s.pk {
+			row[i] = pkValues[s.part]
+		} else {
+			row[i] = values[s.part]
+		}
+	}
+	return row, nil
+}
+
+type coverIter struct {
+	entries *entryIter
+	cover   *cover
+}
+
+func (it *coverIter) Next(ctx *sql.Context) (sql.Row, error) {
+	e, ok, err := it.entries.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, io.EOF
+	}
+	return it.cover.row(e)
+}
+
+func (it *coverIter) Close(*sql.Context) error { return it.entries.Close() }

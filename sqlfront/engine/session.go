@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// Session is a client's session: go-mysql-server's base session plus the transaction rules that MySQL clients rely on and
+// that the SQL engine leaves to its integrator. The rules, each pinned by a test in session_test.go:
+//
+//   - A transaction that nobody asked for (autocommit) never outlives its statement, however the statement ended. The SQL
+//     engine drops it only when the error came up before there were iterators; a duplicate key, a conflict at commit, a
+//     KILL or a COM_STMT_PREPARE would leave it for the next statement to join, and to commit what was refused.
+//   - COMMIT ends the transaction whether or not it succeeded, and autocommit is back in force after it. This is also what
+//     makes a DDL statement inside BEGIN end the transaction, as it does in MySQL.
+//   - A transaction that has lost (1213) is over at the end of the statement that was told so.
+//   - A client that goes away in the middle of a transaction has rolled it back.
+type Session struct {
+	*sql.BaseSession
+	eng       *Engine
+	temp      tempTables
+	persisted PersistStore
+	ended     atomic.Bool
+}
+
+var (
+	_ sql.TransactionSession    = (*Session)(nil)
+	_ sql.LifecycleAwareSession = (*Session)(nil)
+	_ sql.PersistableSession    = (*Session)(nil)
+)
+
+// PersistStore keeps what SET PERSIST writes. The zero store of a session (nil) refuses.
+type PersistStore interface {
+	Persist(ctx context.Context, name string, value any) error
+	Forget(ctx context.Context, name string) error
+	ForgetAll(ctx context.Context) error
+	Persisted(ctx context.Context, name string) (value any, ok bool, err error)
+}
+
+// NewSession wraps a base session that the caller has built for a connection (or for a background worker).
+func (e *Engine) NewSession(base *sql.BaseSession) *Session {
+	s := &Session{BaseSession: base, eng: e, persisted: e.opts.Persist}
+	e.sessions.Add(1)
+	return s
+}
+
+// SessionBuilder has the signature that server.NewServer wants.
+func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr string) (sql.Session, error) {
+	client := sql.Client{Capabilities: conn.Capabilities}
+	if u, ok := conn.UserData.(sql.MysqlConnectionUser); ok {
+		client.Address, client.User = u.Host, u.User
+	}
+	return e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID)), nil
+}
+
+// CommandBegin is called before each command of the client.
+func (s *Session) CommandBegin() error { return nil }
+
+// CommandEnd is called after each command of the client, successful or not.
+func (s *Session) CommandEnd() { s.settle() }
+
+// SessionEnd is called when the connection is gone.
+func (s *Session) SessionEnd() {
+	if s.ended.Swap(true) {
+		return
+	}
+	if tx := s.tx(); tx != nil {
+		tx.rollback()
+	}
+	s.SetTransaction(nil)
+	s.SetIgnoreAutoCommit(false)
+	s.temp.drop(s.eng)
+	s.eng.sessions.Add(-1)
+}
+
+// ValidateSession is called at the start of each statement, before there is a transaction for it.
+func (s *Session) ValidateSession(ctx *sql.Context) error {
+	if s.eng.closed.Load() {
+		return errShutdown()
+	}
+	if ctx.IsInterpreted() {
+		return nil // a statement within a procedure lives in the transaction of the CALL
+	}
+	// Callers that drive the engine without a connection (workers, tests) have no CommandEnd; the start of the next
+	// statement is as good a moment.
+	s.settle()
+	if tx := s.tx(); tx != nil {
+		tx.refresh()
+	}
+	return nil
+}
+
+// settle removes a transaction that must not be seen by the next statement.
+func (s *Session) settle() {
+	tx := s.tx()
+	if tx == nil {
+		return
+	}
+	if !tx.over() && !tx.ddl && !s.implicit() {
+		return
+	}
+	tx.rollback()
+	s.SetTransaction(nil)
+	s.SetIgnoreAutoCommit(false)
+}
+
+// implicit reports whether the session's transaction was begun by the engine for one statement.
+func (s *Session) implicit() bool {
+	if s.GetIgnoreAutoCommit() {
+		return false
+	}
+	v, err := s.GetSessionVariable(nil, sql.AutoCommitSessionVar)
+	if err != nil {
+		return true
+	}
+	on, err := sql.ConvertToBool(nil, v)
+	return err != nil || on
+}
+
+func (s *Session) tx() *Tx {
+	tx, _ := s.GetTransaction().(*Tx)
+	return tx
+}
+
+// StartTransaction begins a transaction. It is free: neither a timestamp nor a message is spent before the first read.
+func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
+	return s.eng.begin(s, c == sql.ReadOnly, s.readCommitted(ctx)), nil
+}
+
+// readCommitted reads the isolation level that holds for the next transaction. REPEATABLE READ is snapshot isolation;
+// SERIALIZABLE is refused at SET time by nobody yet and treated as REPEATABLE READ (DESIGN.md says so); READ UNCOMMITTED
+// is READ COMMITTED, as the standard allows.
+func (s *Session) readCommitted(ctx *sql.Context) bool {
+	v, err := s.GetSessionVariable(ctx, "transaction_isolation")
+	if err != nil {
+		return false
+	}
+	level, _ := v.(string)
+	return level == "READ-COMMITTED" || level == "READ-UNCOMMITTED"
+}
+
+// CommitTransaction ends the transaction, whether or not the commit succeeds.
+func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
+	defer func() {
+		s.SetTransaction(nil)
+		s.SetIgnoreAutoCommit(false)
+	}()
+	tx, ok := t.(*Tx)
+	if !ok {
+		return nil
+	}
+	return tx.commit(ctx)
+}
+
+// Rollback forgets the transaction.
+func (s *Session) Rollback(ctx *sql.Context, t sql.Transaction) error {
+	if tx, ok := t.(*Tx); ok {
+		tx.rollback()
+	}
+	return nil
+}
+
+// CreateSavepoint marks the write buffer; a savepoint of the same name is replaced.
+func (s *Session) CreateSavepoint(ctx *sql.Context, t sql.Transaction, name string) error {
+	tx, ok := t.(*Tx)
+	if !ok {
+		return nil
+	}
+	tx.savepoint(name)
+	return nil
+}
+
+// RollbackToSavepoint forgets what was written after the savepoint.
+func (s *Session) RollbackToSavepoint(ctx *sql.Context, t sql.Transaction, name string) error {
+	tx, ok := t.(*Tx)
+	if !ok || !tx.rollbackTo(name) {
+		return sql.ErrSavepointDoesNotExist.New(name)
+	}
+	return nil
+}
+
+// ReleaseSavepoint forgets the savepoint and those made after it.
+func (s *Session) ReleaseSavepoint(ctx *sql.Context, t sql.Transaction, name string) error {
+	tx, ok := t.(*Tx)
+	if !ok || !tx.release(name) {
+		return sql.ErrSavepointDoesNotExist.New(name)
+	}
+	return nil
+}
+
+// PersistGlobal stores a system variable's value for the next start.
+func (s *Session) PersistGlobal(ctx *sql.Context, name string, value any) error {
+	if s.persisted == nil {
+		return errNoPersist()
+	}
+	if _, _, ok := sql.SystemVariables.GetGlobal(name); !ok {
+		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	return s.persisted.Persist(ctx, name, value)
+}
+
+// RemovePersistedGlobal forgets a stored value.
+func (s *Session) RemovePersistedGlobal(name string) error {
+	if s.persisted == nil {
+		return errNoPersist()
+	}
+	return s.persisted.Forget(context.Background(), name)
+}
+
+// RemoveAllPersistedGlobals forgets all stored values.
+func (s *Session) RemoveAllPersistedGlobals() error {
+	if s.persisted == nil {
+		return errNoPersist()
+	}
+	return s.persisted.ForgetAll(context.Background())
+}
+
+// GetPersistedValue returns a stored value.
+func (s *Session) GetPersistedValue(name string) (any, error) {
+	if s.persisted == nil {
+		return nil, nil
+	}
+	v, _, err := s.persisted.Persisted(context.Background(), name)
+	return v, err
+}

@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/txn"
+)
+
+var txSerial atomic.Uint64
+
+// Tx is one SQL transaction over one transaction of the store. It is used by one goroutine at a time, as the session is.
+//
+// Nothing is spent before the first read: BEGIN takes no timestamp, so the snapshot is the one of the first statement that
+// looks at data, as in MySQL.
+type Tx struct {
+	eng           *Engine
+	session       *Session // nil for an adopted transaction
+	serial        uint64
+	t             *txn.Txn // begun at the first use; see store
+	readOnly      bool
+	readCommitted bool
+
+	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
+	ended error    // why the transaction cannot go on; nil while it can
+	done  bool     // committed or rolled back
+	ddl   bool     // it changes the catalog: the statement ends it, with or without success
+	base  uint64   // the catalog version that a schema change began with
+	after []func() // runs once the transaction has committed
+
+	fenced map[fence]struct{} // table versions that the commit depends on
+	saved  []savepoint
+	// inserted remembers the rows whose keys the commit may find taken, for the text of error 1062.
+	inserted []insertion
+	// modes says how the INSERT that is being run wants duplicates handled, by table id; see insertMode.
+	modes map[uint32]insertMode
+	// removed names the tables of which keys were deleted.
+	removed map[uint32]bool
+	// claimed holds the unique keys of a blind INSERT.
+	claimed map[string]struct{}
+	// trails are the hidden row ids that scans of keyless tables have passed.
+	trails map[uint32]*trail
+	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
+	quiet *Table
+}
+
+type fence struct {
+	table   uint32
+	version uint64
+}
+
+type savepoint struct {
+	name     string
+	mark     txn.Savepoint
+	inserted int
+}
+
+type insertion struct {
+	table *Table
+	row   sql.Row
+}
+
+// mark is a position in the write buffer to which a statement can be undone.
+type mark struct {
+	at       txn.Savepoint
+	inserted int
+}
+
+var _ sql.Transaction = (*Tx)(nil)
+
+func (e *Engine) begin(s *Session, readOnly, readCommitted bool) *Tx {
+	return &Tx{eng: e, session: s, serial: txSerial.Add(1), readOnly: readOnly, readCommitted: readCommitted}
+}
+
+// store returns the store's transaction, which is begun by whoever needs it first: by then it is known whether the user
+// asked for a transaction or the statement is one by itself.
+func (tx *Tx) store() *txn.Txn {
+	if tx.t == nil {
+		tx.t = tx.eng.client.Begin(txn.TxnOptions{
+			ReadOnly:   tx.readOnly,
+			Autocommit: tx.session != nil && tx.session.implicit(),
+		})
+	}
+	return tx.t
+}
+
+// Adopt wraps a transaction that somebody else began and will commit (an observer's worker). The caller sets it on the
+// session with ctx.SetTransaction and ctx.SetIgnoreAutoCommit(true), and ends it with EndAdopted.
+func (e *Engine) Adopt(t *txn.Txn) *Tx {
+	return &Tx{eng: e, serial: txSerial.Add(1), t: t}
+}
+
+// Txn is the store's transaction under the SQL transaction.
+func (tx *Tx) Txn() *txn.Txn { return tx.store() }
+
+// String identifies the transaction in logs.
+func (tx *Tx) String() string { return fmt.Sprintf("tx%d", tx.serial) }
+
+// IsReadOnly reports whether the transaction was begun READ ONLY.
+func (tx *Tx) IsReadOnly() bool { return tx.readOnly }
+
+// txOf returns the transaction of the statement that runs in ctx.
+func txOf(ctx *sql.Context) (*Tx, error) {
+	tx, ok := ctx.GetTransaction().(*Tx)
+	if !ok {
+		return nil, errNoTransaction()
+	}
+	if tx.ended != nil {
+		return nil, tx.ended
+	}
+	return tx, nil
+}
+
+func (tx *Tx) over() bool { return tx.done || tx.ended != nil }
+
+// refresh takes a new snapshot for the next statement of a READ COMMITTED transaction. Once something is buffered the
+// snapshot stays: the first-committer-wins check is against the snapshot, so a later one would let the transaction overwrite
+// what it has not seen.
+func (tx *Tx) refresh() {
+	if !tx.readCommitted || tx.over() || len(tx.saved) > 0 || tx.t == nil {
+		return
+	}
+	if _, keys := tx.t.Size(); keys > 0 {
+		return
+	}
+	tx.t.Rollback()
+	tx.t, tx.view = nil, nil
+	clear(tx.fenced)
+}
+
+// dirty reports whether the transaction has buffered anything.
+func (tx *Tx) dirty() bool {
+	if tx.t == nil {
+		return false
+	}
+	_, keys := tx.t.Size()
+	return keys > 0
+}
+
+// fail maps an error of the store to the one that the client sees, and ends the transaction if it cannot commit any more.
+func (tx *Tx) fail(ctx *sql.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	mapped := tx.translate(ctx, err)
+	if endsTransaction(err) && tx.ended == nil {
+		tx.ended = mapped
+	}
+	return mapped
+}
+
+// fence makes the commit depend on the table still having the version that the statement was planned with. A schema
+// change deletes the version's cell, so a writer and a schema change that overlap cannot both commit: no row is written in
+// an old shape, no index misses an entry.
+func (tx *Tx) fence(t *catalog.Table) {
+	if tx.ddl && t.Version > tx.base {
+		return // made by this transaction: there is nobody to exclude yet
+	}
+	f := fence{t.ID, t.Version}
+	if _, ok := tx.fenced[f]; ok {
+		return
+	}
+	if tx.fenced == nil {
+		tx.fenced = map[fence]struct{}{}
+	}
+	tx.fenced[f] = struct{}{}
+	tx.eng.catalog.Fence(tx.store(), t)
+}
+
+func (tx *Tx) mark() mark { return mark{tx.store().Savepoint(), len(tx.inserted)} }
+
+func (tx *Tx) undo(m mark) {
+	if tx.over() {
+		return
+	}
+	tx.t.RollbackTo(m.at)
+	if m.inserted < len(tx.inserted) {
+		clear(tx.inserted[m.inserted:])
+		tx.inserted = tx.inserted[:m.inserted]
+	}
+	clear(tx.claimed) // a blind statement is undone as a whole
+	// What was required after the mark is no longer required: say so again at the next write.
+	clear(tx.fenced)
+	if tx.ddl {
+		tx.view = nil
+	}
+}
+
+func (tx *Tx) savepoint(name string) {
+	if i := tx.findSavepoint(name); i >= 0 {
+		tx.saved = append(tx.saved[:i], tx.saved[i+1:]...)
+	}
+	m := tx.mark()
+	tx.saved = append(tx.saved, savepoint{name, m.at, m.inserted})
+}
+
+func (tx *Tx) findSavepoint(name string) int {
+	for i := len(tx.saved) - 1; i >= 0; i-- {
+		if strings.EqualFold(tx.saved[i].name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (tx *Tx) rollbackTo(name string) bool {
+	i := tx.findSavepoint(name)
+	if i < 0 {
+		return false
+	}
+	tx.undo(mark{tx.saved[i].mark, tx.saved[i].inserted})
+	tx.saved = tx.saved[:i+1]
+	return true
+}
+
+func (tx *Tx) release(name string) bool {
+	i := tx.findSavepoint(name)
+	if i < 0 {
+		return false
+	}
+	tx.saved = tx.saved[:i]
+	return true
+}
+
+func (tx *Tx) rollback() {
+	if tx.done {
+		return
+	}
+	tx.done = true
+	if tx.t != nil {
+		tx.t.Rollback()
+	}
+	tx.forget()
+}
+
+func (tx *Tx) commit(ctx *sql.Context) error {
+	if tx.ended != nil {
+		err := tx.ended
+		tx.rollback()
+		return err
+	}
+	if tx.done {
+		return nil
+	}
+	if tx.t != nil {
+		if _, err := tx.t.Commit(ctx); err != nil {
+			err = tx.translate(ctx, err)
+			tx.rollback()
+			return err
+		}
+	}
+	tx.done = true
+	after := tx.after
+	tx.forget()
+	for _, f := range after {
+		f()
+	}
+	return nil
+}
+
+// forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.
+func (tx *Tx) forget() {
+	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet = nil, nil, nil, nil, nil
+	tx.modes, tx.removed, tx.claimed, tx.trails = nil, nil, nil, nil
+	if tx.ddl {
+		tx.eng.views.clear()
+	}
+}
+
+// restart throws the store's transaction away and takes a new one in its place, for a schema change that has published an
+// intermediate step in a transaction of its own.
+func (tx *Tx) restart() {
+	if tx.t != nil {
+		tx.t.Rollback()
+	}
+	tx.t, tx.view = nil, nil
+	tx.fenced, tx.inserted, tx.saved, tx.claimed, tx.removed = nil, nil, nil, nil, nil
+}
+
+// cell is the column that holds a row or an index entry.
+func cell(row kv.RowKey) kv.Column { return kv.Column{Row: row, Family: rowFamily} }

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/catalog"
+	"moka/txn"
+)
+
+// view is one version of the catalog with the engine's objects for it. Everything that is reached through a view is immutable
+// and knows no transaction, so that plans may be kept and run again: iterators and editors ask the context for the
+// transaction when they are made.
+type view struct {
+	snap *catalog.Snapshot
+
+	mu     sync.Mutex
+	tables map[*catalog.Table]*Table
+}
+
+// table returns the engine's object for a descriptor; made at the first use, because most sessions touch few tables.
+func (v *view) table(e *Engine, db *catalog.Database, desc *catalog.Table) (*Table, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if t, ok := v.tables[desc]; ok {
+		return t, nil
+	}
+	t, err := newTable(e, db.Name, desc)
+	if err != nil {
+		return nil, err
+	}
+	v.tables[desc] = t
+	return t, nil
+}
+
+// viewCache keeps the views of the last few catalog versions: several, because transactions that began before a schema
+// change go on with the version of their snapshot.
+type viewCache struct {
+	mu    sync.Mutex
+	views []*view // most recently used first
+}
+
+const cachedViews = 8
+
+func (c *viewCache) get(snap *catalog.Snapshot) *view {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, v := range c.views {
+		if v.snap == snap {
+			copy(c.views[1:i+1], c.views[:i])
+			c.views[0] = v
+			return v
+		}
+	}
+	v := newView(snap)
+	if len(c.views) > 0 {
+		// Descriptors are shared between versions in which they did not change, and so are the objects made for them.
+		last := c.views[0]
+		last.mu.Lock()
+		for desc, t := range last.tables {
+			if cur, ok := snap.TableByID(desc.ID); ok && cur == desc {
+				v.tables[desc] = t
+			}
+		}
+		last.mu.Unlock()
+	}
+	if len(c.views) < cachedViews {
+		c.views = append(c.views, nil)
+	}
+	copy(c.views[1:], c.views)
+	c.views[0] = v
+	return v
+}
+
+// clear forgets all views, after a schema change: the SQL engine edits column defaults in place while it plans one.
+func (c *viewCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.views = nil
+}
+
+func newView(snap *catalog.Snapshot) *view {
+	return &view{snap: snap, tables: map[*catalog.Table]*Table{}}
+}
+
+// viewOf returns the catalog as the statement in ctx has to see it: as of its transaction's snapshot, with the
+// transaction's own schema changes. Without a transaction (COM_INIT_DB, background threads) it is the newest one.
+func (e *Engine) viewOf(ctx *sql.Context) (*view, error) {
+	tx, ok := ctx.GetTransaction().(*Tx)
+	if !ok || tx.over() {
+		return e.newestView(ctx)
+	}
+	if tx.view != nil {
+		return tx.view, nil
+	}
+	snap, err := e.catalog.Snapshot(ctx, tx.store())
+	if err != nil {
+		return nil, tx.fail(ctx, err)
+	}
+	if tx.ddl {
+		tx.view = newView(snap) // uncommitted: nobody else's business
+	} else {
+		tx.view = e.views.get(snap)
+	}
+	return tx.view, nil
+}
+
+func (e *Engine) newestView(ctx *sql.Context) (*view, error) {
+	t := e.client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	snap, err := e.catalog.Snapshot(ctx, t)
+	if err != nil {
+		return nil, catalogError(err)
+	}
+	return e.views.get(snap), nil
+}
+
+// CatalogVersion is the version of the catalog that ctx's transaction sees. A plan that was compiled under another version
+// must be compiled again before it runs.
+func (e *Engine) CatalogVersion(ctx *sql.Context) (uint64, error) {
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return v.snap.Version, nil
+}
