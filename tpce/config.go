@@ -1,6 +1,8 @@
 package tpce
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -62,6 +64,9 @@ type Config struct {
 	MaxAttempts  int           // tries of one transaction before it counts as an error; default 50
 
 	DrainTimeout time.Duration // bound of the wait for the market, and for observers; default 60 s
+
+	// declareObserver lets a test stand in for an engine with observers.
+	declareObserver func(context.Context, *sql.DB) error
 }
 
 // Presets are named sizes. Only "laptop" keeps the full history of prices and the full news.
@@ -94,6 +99,9 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.CurvePeriod, 15*time.Minute)
 	setDefault(&c.MaxAttempts, 50)
 	setDefault(&c.DrainTimeout, time.Minute)
+	if c.declareObserver == nil {
+		c.declareObserver = declareObserver
+	}
 	if c.Progress == nil {
 		c.Progress = io.Discard
 	}

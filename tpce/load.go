@@ -165,7 +165,7 @@ func (l *loader) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := setUpBrokerTotals(ctx, l.db, l.cfg.BrokerTotals); err != nil {
+	if err := setUpBrokerTotals(ctx, l.db, l.cfg); err != nil {
 		return err
 	}
 	return setParameter(ctx, l.db, paramLoaded, time.Now().UTC().Format(time.RFC3339))

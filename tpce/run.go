@@ -79,7 +79,7 @@ type runner struct {
 const maxOpenOrders = 10_000
 
 func (d *runner) prepare(ctx context.Context) error {
-	if err := setUpBrokerTotals(ctx, d.db, d.cfg.BrokerTotals); err != nil {
+	if err := setUpBrokerTotals(ctx, d.db, d.cfg); err != nil {
 		return err
 	}
 	if d.cfg.BrokerTotals == Omit {

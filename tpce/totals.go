@@ -19,8 +19,8 @@ import (
 // The sum of both tables equals the completed trades in TRADE whatever the order of inline and observer runs.
 
 // setUpBrokerTotals gives every broker its row in broker_total, and declares the observer if the mode wants it.
-func setUpBrokerTotals(ctx context.Context, db *sql.DB, mode BrokerTotals) error {
-	if mode != Observer {
+func setUpBrokerTotals(ctx context.Context, db *sql.DB, cfg Config) error {
+	if cfg.BrokerTotals != Observer {
 		return nil
 	}
 	known := map[int64]bool{}
@@ -41,14 +41,20 @@ func setUpBrokerTotals(ctx context.Context, db *sql.DB, mode BrokerTotals) error
 			return err
 		}
 	}
-	if _, err := db.ExecContext(ctx, ObserverDDL); err != nil {
-		var e *mysql.MySQLError
-		if errors.As(err, &e) && e.Number == 1064 {
-			return fmt.Errorf("tpce: the target has no observers: use broker totals inline or omit (%w)", err)
-		}
+	return cfg.declareObserver(ctx, db)
+}
+
+func declareObserver(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, ObserverDDL)
+	var e *mysql.MySQLError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Number == 1064:
+		return fmt.Errorf("tpce: the target has no observers: use broker totals inline or omit (%w)", err)
+	default:
 		return fmt.Errorf("tpce: declaring the observer: %w", err)
 	}
-	return nil
 }
 
 func eachInt(ctx context.Context, db *sql.DB, query string, visit func(int64)) error {
