@@ -40,17 +40,43 @@ func Final(err error, st Statement) *mysql.SQLError {
 		out.Message = duplicateText(out.Message)
 	} else if c, m := lookup(se); c != nil {
 		out.Num = c.code
+		text := c.text
+		if code, t := byStatement(c.code, st.Query, argument(m, len(m)-1)); code != 0 {
+			out.Num, text = code, t
+		}
 		if c.code == SyntaxError && len(m) == 3 && c.kind == nil {
 			pos, _ := strconv.Atoi(m[1])
 			out.Message = foreignSyntaxText(st.Query, pos, m[2])
-		} else if c.text != "" {
-			out.Message = expand(c.text, m, st)
+		} else if text != "" {
+			out.Message = expand(text, m, st)
 		}
 	}
 	if out.State == "" || out.State == mysql.SSUnknownSQLState {
 		out.State = State(out.Num)
 	}
 	return &out
+}
+
+// byStatement corrects numbers for which MySQL distinguishes by the statement, and the library does not.
+func byStatement(code int, query, name string) (int, string) {
+	w := words(query)
+	if len(w) < 2 {
+		return 0, ""
+	}
+	verb := strings.ToLower(w[0])
+	switch {
+	case code == NoSuchTable && verb == "drop":
+		return BadTable, "Unknown table '$db.1'"
+	case code == BadField && verb == "set":
+		return UnknownSystemVariable, "Unknown system variable '" + name + "'"
+	case code == BadField && verb == "alter":
+		for i := 2; i < len(w); i++ {
+			if strings.EqualFold(w[i], name) && (strings.EqualFold(w[i-1], "drop") || strings.EqualFold(w[i-2], "drop") && strings.EqualFold(w[i-1], "column")) {
+				return CantDropFieldOrKey, "Can't DROP '" + name + "'; check that column/key exists"
+			}
+		}
+	}
+	return 0, ""
 }
 
 var flattened = regexp.MustCompile(`(?s)^(.*) \(errno (\d+)\) \(sqlstate ([0-9A-Z]{5})\)$`)
@@ -146,7 +172,7 @@ func argument(m []string, n int) string {
 	if n >= len(m) {
 		return ""
 	}
-	s := m[n]
+	s := strings.TrimPrefix(m[n], "@@")
 	if len(s) >= 2 && (s[0] == '`' || s[0] == '\'') && s[len(s)-1] == s[0] {
 		s = s[1 : len(s)-1]
 	}

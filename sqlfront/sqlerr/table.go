@@ -27,7 +27,7 @@ type mapping struct {
 
 var mappings = []mapping{
 	// Statement and names.
-	{like: `^(?:.*: )?syntax error at position (\d+)(?: near '(?s:(.*))')?$`, code: SyntaxError}, // see syntax.go
+	{like: `^(?:Code: \w+\s+)?(?:.*: )?syntax error at position (\d+)(?: near '(?s:(.*?))')?\s*$`, code: SyntaxError}, // see syntax.go
 	{kind: sql.ErrInvalidSyntax, code: SyntaxError},
 	{kind: sql.ErrTableNotFound, code: NoSuchTable, text: "Table '$db.1' doesn't exist"},
 	{kind: sql.ErrUnknownTable, code: BadTable, text: "Unknown table '$1'"},
@@ -135,7 +135,7 @@ var mappings = []mapping{
 	{kind: sql.ErrCteRecursionLimitExceeded, code: RecursionLimit},
 
 	// Sessions, variables, transactions.
-	{kind: sql.ErrUnknownSystemVariable, code: UnknownSystemVariable},
+	{kind: sql.ErrUnknownSystemVariable, code: UnknownSystemVariable, text: "Unknown system variable '$1'"},
 	{kind: sql.ErrSystemVariableReadOnly, code: ReadOnlyVariable},
 	{kind: sql.ErrSystemVariableSessionOnly, code: LocalVariable},
 	{kind: sql.ErrSystemVariableGlobalOnly, code: GlobalVariable},

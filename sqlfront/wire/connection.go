@@ -1,0 +1,185 @@
+package wire
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/netutil"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// connection is what the handler knows of a client, kept in the ClientData of the protocol's connection. The protocol
+// serves one command at a time, so only what Drain, Close and KILL touch is behind the lock.
+type connection struct {
+	srv  *Server
+	conn *mysql.Conn
+	// socket is the connection under TLS. Drain and Close use it from other goroutines, while conn.Conn is replaced during
+	// the login. It is the library's wrapper with timeouts: a deadline set on it holds for the next read, whenever that
+	// begins; set below it, it would be overwritten.
+	socket net.Conn
+
+	mu      sync.Mutex
+	session sql.Session
+	busy    bool
+	cancel  context.CancelCauseFunc // of the running statement
+	gone    bool                    // told to leave
+
+	preparing atomic.Bool // between the library's own parse of a PREPARE and our handler
+	poisoned  bool        // a panic went through it: not to be used any more
+}
+
+func (c *connection) setSession(s sql.Session) {
+	c.mu.Lock()
+	c.session = s
+	c.mu.Unlock()
+}
+
+// begin opens a command. It fails when the server is draining and the connection is not inside of a transaction.
+func (c *connection) begin(ctx context.Context) (context.Context, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.srv.draining.Load() && (c.gone || !c.inTransaction()) {
+		return nil, sqlerr.Shutdown()
+	}
+	ctx, c.cancel = context.WithCancelCause(ctx)
+	c.busy = true
+	return ctx, nil
+}
+
+// end closes a command. While the server drains, a connection that is now at rest leaves after the answer has been sent.
+func (c *connection) end() {
+	c.mu.Lock()
+	c.cancel(nil)
+	c.busy, c.cancel = false, nil
+	settled := c.srv.draining.Load() && !c.inTransaction()
+	if settled || c.gone || c.poisoned {
+		c.gone = true
+		c.hangUp()
+	}
+	c.mu.Unlock()
+	if settled {
+		c.srv.notify()
+	}
+}
+
+// inTransaction reports whether the client has begun a transaction.
+func (c *connection) inTransaction() bool {
+	return c.session != nil && (c.session.GetTransaction() != nil || c.session.GetIgnoreAutoCommit())
+}
+
+// hangUp lets the answer under way be written and ends the connection at the next read.
+func (c *connection) hangUp() { _ = c.socket.SetReadDeadline(time.Unix(1, 0)) }
+
+// leave asks the connection to go, on behalf of Drain; false says that it is still needed.
+func (c *connection) leave() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy || c.inTransaction() {
+		return false
+	}
+	c.gone = true
+	c.hangUp()
+	return true
+}
+
+// shutdown interrupts what runs and closes the socket.
+func (c *connection) shutdown() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gone = true
+	if c.busy {
+		c.cancel(sqlerr.ErrShutdown)
+		c.hangUp()
+		return
+	}
+	_ = c.socket.Close()
+}
+
+// variable is a session variable as an integer, 0 if it is none.
+func (c *connection) variable(name string) int64 {
+	if c.session == nil {
+		return 0
+	}
+	v, err := c.session.GetSessionVariable(nil, name)
+	if err != nil {
+		return 0
+	}
+	switch n := v.(type) {
+	case int8:
+		return int64(n)
+	case int64:
+		return n
+	case uint64:
+		return int64(n)
+	}
+	return 0
+}
+
+// authenticated prepares the connection for statements.
+func (c *connection) authenticated() {
+	if t, ok := c.socket.(*netutil.ConnWithTimeouts); ok {
+		if g, ok := t.Conn.(*gatedConn); ok {
+			g.loggedIn.Store(true)
+			g.timer.Stop()
+		}
+	}
+	c.conn.Conn = &replyConn{Conn: c.conn.Conn, c: c}
+	c.applyCharacterSet()
+}
+
+// applyCharacterSet honours the collation that the client asked for in its handshake. Only for Unicode: a client that
+// greets with latin1 because its locale says nothing still sends UTF-8 text more often than not.
+func (c *connection) applyCharacterSet() {
+	id := sql.CollationID(c.conn.CharacterSet)
+	if c.session == nil || id == 0 || id.CharacterSet() != sql.CharacterSet_utf8mb4 {
+		return
+	}
+	_ = c.session.SetSessionVariable(sql.NewContext(context.Background(), sql.WithSession(c.session)), "collation_connection", id.Name())
+}
+
+// replyConn sits between the protocol library and the socket for one purpose: the library parses the text of a binary
+// PREPARE before it asks the handler, and answers a syntax error itself with number 1105. Between that parse and our
+// handler the connection is marked, and only then a written packet is looked at.
+type replyConn struct {
+	net.Conn
+	c      *connection
+	header []byte
+}
+
+// Write implements net.Conn.
+func (r *replyConn) Write(b []byte) (int, error) {
+	if !r.c.preparing.Load() {
+		return r.Conn.Write(b)
+	}
+	// The library writes the four bytes of the header and the body one after the other.
+	if r.header == nil && len(b) == 4 {
+		r.header = append([]byte(nil), b...)
+		return len(b), nil
+	}
+	header := r.header
+	r.header = nil
+	r.c.preparing.Store(false)
+	if header == nil {
+		return r.Conn.Write(b)
+	}
+	body := b
+	if len(b) > 9 && b[0] == mysql.ErrPacket {
+		text := strings.TrimPrefix(string(b[9:]), "unknown error: ")
+		se := sqlerr.Final(mysql.NewSQLError(int(b[1])|int(b[2])<<8, string(b[4:9]), "%s", text), sqlerr.Statement{})
+		body = append([]byte{mysql.ErrPacket, byte(se.Num), byte(se.Num >> 8), '#'}, se.State...)
+		body = append(body, se.Message...)
+		header[0], header[1], header[2] = byte(len(body)), byte(len(body)>>8), byte(len(body)>>16)
+		r.c.srv.counts.failed(se.Num)
+	}
+	if _, err := r.Conn.Write(append(header, body...)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

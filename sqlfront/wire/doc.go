@@ -1,0 +1,29 @@
+// Package wire is the MySQL server: sockets, greetings, authentication, and what happens around each statement.
+//
+// The protocol itself is vitess' and the statement's life is go-mysql-server's; this package wraps both where MySQL
+// clients would notice that they are not MySQL.
+//
+//	accept ─▶ gate (max_connections → 1040, drain → 1053, handshake timeout)
+//	             └▶ vitess: greeting, TLS, password            users: mysql_db, kept by UserStore
+//	                  └▶ handler ── statement ──▶ go-mysql-server ──▶ engine
+//	                        │  drain? → 1053        retry on conflict, deadline, KILL
+//	                        ◀── fields with MySQL's metadata, errors with MySQL's numbers (sqlerr)
+//
+// Promises.
+//   - A connection can only hurt itself: a panic below a statement is answered with an error and ends that connection.
+//   - A statement in autocommit that lost a write-write conflict is run again, with growing random pauses, as long as
+//     nothing of its result has left the server. A transaction that the client began is never retried: the client has
+//     seen its reads.
+//   - Drain lets statements and transactions that are under way finish, refuses new ones with 1053 ("Server shutdown in
+//     progress", on which drivers reconnect elsewhere), and leaves no goroutine behind.
+//   - More clients than max_connections get 1040 at once instead of waiting in silence.
+//   - root without a password exists only as root@localhost, which loopback and the unix socket are.
+//
+// Not promised: COM_CHANGE_USER and COM_STATISTICS (the protocol library answers 1047), compression, an error packet in
+// the middle of a result that has begun (the connection is closed instead, the client sees 2013).
+//
+// System variables live in one registry for the whole process (a property of go-mysql-server): two servers in one process
+// share SET GLOBAL.
+//
+// Reading order: server.go, gate.go, handler.go, retry.go, fields.go, users.go.
+package wire

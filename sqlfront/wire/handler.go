@@ -1,0 +1,263 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// handler wraps go-mysql-server's handler of the protocol's commands.
+type handler struct {
+	srv  *Server
+	next mysql.Handler
+}
+
+var (
+	_ mysql.Handler              = (*handler)(nil)
+	_ mysql.BinlogReplicaHandler = (*handler)(nil)
+)
+
+func (s *Server) wrap(next mysql.Handler) (mysql.Handler, error) {
+	return &handler{srv: s, next: next}, nil
+}
+
+// NewConnection is called before the greeting is written.
+func (h *handler) NewConnection(c *mysql.Conn) {
+	// A driver that wants autocommit off and reads "off" here never says so. The library would set the flag only after
+	// the first statement.
+	c.StatusFlags = uint16(mysql.ServerStatusAutocommit)
+	conn := &connection{srv: h.srv, conn: c, socket: c.Conn}
+	c.ClientData = conn
+	h.srv.mu.Lock()
+	h.srv.conns[c.ConnectionID] = conn
+	h.srv.mu.Unlock()
+	_ = h.guard("NewConnection", conn, func() error { h.next.NewConnection(c); return nil })
+	if h.srv.closed.Load() { // Close went over the list before this one was in it
+		conn.shutdown()
+	}
+}
+
+// ConnectionAuthenticated is called when the password was right.
+func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
+	conn := of(c)
+	err := h.guard("ConnectionAuthenticated", conn, func() error { return h.next.ConnectionAuthenticated(c) })
+	if err != nil {
+		return h.final(conn, err, "")
+	}
+	conn.authenticated()
+	return nil
+}
+
+// ConnectionAborted is called when a client did not get in.
+func (h *handler) ConnectionAborted(c *mysql.Conn, reason string) error {
+	h.srv.counts.aborted.Add(1)
+	return h.guard("ConnectionAborted", of(c), func() error { return h.next.ConnectionAborted(c, reason) })
+}
+
+// ConnectionClosed is called once for each NewConnection.
+func (h *handler) ConnectionClosed(c *mysql.Conn) {
+	_ = h.guard("ConnectionClosed", of(c), func() error { h.next.ConnectionClosed(c); return nil })
+	h.srv.mu.Lock()
+	delete(h.srv.conns, c.ConnectionID)
+	h.srv.mu.Unlock()
+	h.srv.notify()
+}
+
+// ComInitDB is USE, as a command and in the handshake.
+func (h *handler) ComInitDB(c *mysql.Conn, db string) error {
+	conn := of(c)
+	if _, err := conn.begin(context.Background()); err != nil {
+		return err
+	}
+	defer conn.end()
+	return h.final(conn, h.guard("ComInitDB", conn, func() error { return h.next.ComInitDB(c, db) }), "")
+}
+
+// ComQuery runs a text statement.
+func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) error {
+	_, err := h.run(ctx, c, query, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
+		return "", h.next.ComQuery(ctx, c, query, callback)
+	})
+	return err
+}
+
+// ComMultiQuery runs the first statement of a text and returns the rest.
+func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) (string, error) {
+	return h.run(ctx, c, query, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
+		return h.next.ComMultiQuery(ctx, c, query, callback)
+	})
+}
+
+// ComStmtExecute runs a prepared statement.
+func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *mysql.PrepareData, callback func(*sqltypes.Result) error) error {
+	_, err := h.run(ctx, c, prepare.PrepareStmt,
+		func(r *sqltypes.Result, _ bool) error { return callback(r) },
+		func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
+			return "", h.next.ComStmtExecute(ctx, c, prepare, func(r *sqltypes.Result) error { return callback(r, false) })
+		})
+	return err
+}
+
+// maxParams is how many parameters a prepared statement may have: MySQL's limit is 65535, but the protocol library computes
+// the length of the NULL bitmap in 16 bits and overruns it from 65529 on.
+const maxParams = 65528
+
+// ComPrepare prepares a statement in the binary protocol.
+func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, prepare *mysql.PrepareData) (fields []*querypb.Field, err error) {
+	conn := of(c)
+	conn.preparing.Store(false)
+	ctx, err = conn.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.end()
+	if len(query) > maxParams && strings.Count(query, "?") > maxParams {
+		delete(c.PrepareData, prepare.StatementID)
+		return nil, h.final(conn, sqlerr.New(sqlerr.TooManyParameters, "Prepared statement contains too many placeholders"), query)
+	}
+	err = h.guard("ComPrepare", conn, func() error {
+		fields, err = h.next.ComPrepare(ctx, c, query, prepare)
+		return err
+	})
+	if err != nil {
+		delete(c.PrepareData, prepare.StatementID)
+		return nil, h.final(conn, err, query)
+	}
+	fixFields(fields)
+	return fields, nil
+}
+
+// ComResetConnection gives the client a session as new.
+func (h *handler) ComResetConnection(c *mysql.Conn) error {
+	conn := of(c)
+	c.StatusFlags = uint16(mysql.ServerStatusAutocommit)
+	if _, err := conn.begin(context.Background()); err != nil {
+		return err
+	}
+	defer conn.end()
+	err := h.guard("ComResetConnection", conn, func() error { return h.next.ComResetConnection(c) })
+	if err == nil {
+		conn.applyCharacterSet()
+	}
+	return h.final(conn, err, "")
+}
+
+// WarningCount is asked for each answer.
+func (h *handler) WarningCount(c *mysql.Conn) (n uint16) {
+	_ = h.guard("WarningCount", of(c), func() error { n = h.next.WarningCount(c); return nil })
+	return n
+}
+
+// ParserOptionsForConnection is called at the start of a binary PREPARE, just before the library parses the text itself.
+func (h *handler) ParserOptionsForConnection(c *mysql.Conn) (o ast.ParserOptions, err error) {
+	conn := of(c)
+	err = h.guard("ParserOptionsForConnection", conn, func() error {
+		o, err = h.next.ParserOptionsForConnection(c)
+		return err
+	})
+	conn.preparing.Store(err == nil)
+	return o, err
+}
+
+// ComRegisterReplica implements mysql.BinlogReplicaHandler; without an answer a replica would wait for ever.
+func (h *handler) ComRegisterReplica(c *mysql.Conn, _ string, _ uint16, _, _ string) error {
+	return sqlerr.Unsupported("replication to a MySQL replica")
+}
+
+// ComBinlogDumpGTID implements mysql.BinlogReplicaHandler.
+func (h *handler) ComBinlogDumpGTID(c *mysql.Conn, _ string, _ uint64, _ mysql.GTIDSet) error {
+	return sqlerr.Unsupported("reading the binary log")
+}
+
+func of(c *mysql.Conn) *connection { return c.ClientData.(*connection) }
+
+// errPanic is the text that a client gets for a bug.
+var errPanic = errors.New("internal error: the statement failed in a way it should not; the connection will be closed")
+
+// guard keeps a panic inside its connection.
+func (h *handler) guard(what string, conn *connection, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			h.srv.counts.panics.Add(1)
+			h.srv.log.Error("panic in a connection", "in", what, "connection", conn.conn.ConnectionID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			conn.poisoned = true
+			err = errPanic
+		}
+	}()
+	return f()
+}
+
+// final words an error for the client.
+func (h *handler) final(conn *connection, err error, query string) error {
+	if err == nil {
+		return nil
+	}
+	st := sqlerr.Statement{Query: query}
+	if conn.session != nil {
+		st.Database = conn.session.GetCurrentDatabase()
+	}
+	se := sqlerr.Final(err, st)
+	h.srv.counts.failed(se.Num)
+	return se
+}
+
+// run is the life of one statement.
+func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn,
+	exec func(context.Context, mysql.ResultSpoolFn) (string, error)) (rest string, err error) {
+	conn := of(c)
+	ctx, err = conn.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer conn.end()
+	st := classify(query)
+	h.srv.counts.statement(st.verb)
+	if st.ping && conn.session != nil {
+		return "", h.ping(conn, callback)
+	}
+	if st.writes && conn.variable("transaction_read_only") != 0 {
+		return "", h.final(conn, sqlerr.ReadOnlyTxn(), query)
+	}
+	if st.reads {
+		if d := conn.deadline(query); d > 0 {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeoutCause(ctx, d, sqlerr.ErrTimeout)
+			defer stop()
+		}
+	}
+	rest, err = h.attempts(ctx, conn, st, callback, exec)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+			err = cause // the deadline or the shutdown, whatever the statement made of it
+		}
+		return rest, h.final(conn, err, query)
+	}
+	if idle := conn.variable("wait_timeout"); idle > 0 && idle != defaultWaitTimeout {
+		_ = c.Conn.SetReadDeadline(time.Now().Add(time.Duration(idle) * time.Second))
+	}
+	return rest, nil
+}
+
+// ping answers SELECT 1, with which pools ask whether a connection lives. The planner spends a quarter of a millisecond on
+// it, most of it for a session that it builds to find out that there is no table.
+func (h *handler) ping(conn *connection, callback mysql.ResultSpoolFn) error {
+	conn.session.ClearWarnings()
+	return callback(&sqltypes.Result{
+		Fields: []*querypb.Field{{
+			Name: "1", Type: sqltypes.Int64, ColumnLength: 2, Charset: charsetBinary,
+			Flags: uint32(querypb.MySqlFlag_NOT_NULL_FLAG | querypb.MySqlFlag_BINARY_FLAG | querypb.MySqlFlag_NUM_FLAG),
+		}},
+		Rows:         [][]sqltypes.Value{{sqltypes.MakeTrusted(sqltypes.Int64, []byte("1"))}},
+		RowsAffected: 1,
+	}, false)
+}

@@ -1,0 +1,261 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sqle "github.com/dolthub/go-mysql-server"
+	"github.com/dolthub/go-mysql-server/server"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// DefaultVersion is what the server says it is. Clients branch on the number, so it is that of the MySQL whose behaviour we
+// follow; the rest is for people.
+const DefaultVersion = "8.0.40-Moka-v0.1.0"
+
+// Options of a Server. Engine and Sessions are required; the zero value of every other field is its default.
+type Options struct {
+	Engine *sqle.Engine
+	// Sessions makes the session of an authenticated connection.
+	Sessions func(ctx context.Context, conn *mysql.Conn, addr string) (sql.Session, error)
+	// Retryable says whether a failed autocommit statement may succeed when it is run again. Default: error 1213.
+	Retryable func(error) bool
+
+	// Addr is where to listen, "host:port". Default 127.0.0.1:3306. Listener replaces it.
+	Addr     string
+	Listener net.Listener
+	// Socket is the path of a unix socket to listen on as well. Default: none.
+	Socket string
+	// TLS offers TLS to clients; RequireTLS refuses those that do not take it.
+	TLS        *tls.Config
+	RequireTLS bool
+
+	// MaxConnections is the first value of max_connections. Default 1000.
+	MaxConnections int
+	// ConnectTimeout is how long a client may take to log in. Default 10 s.
+	ConnectTimeout time.Duration
+	// IdleTimeout ends connections on which nothing happens. Default 8 h, which is MySQL's wait_timeout.
+	IdleTimeout time.Duration
+	// WriteTimeout bounds one write to a client that does not read. Default 60 s.
+	WriteTimeout time.Duration
+	// MaxRetries bounds how often one statement is run again after conflicts. Default 30; negative for never.
+	MaxRetries int
+
+	// Users keeps accounts and privileges. Default: in memory.
+	Users UserStore
+	// Version is the server version. Default DefaultVersion.
+	Version string
+	// Logger gets what an operator should see. Default: discard.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Retryable == nil {
+		o.Retryable = isConflict
+	}
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:3306"
+	}
+	if o.MaxConnections <= 0 {
+		o.MaxConnections = 1000
+	}
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = 10 * time.Second
+	}
+	if o.IdleTimeout <= 0 {
+		o.IdleTimeout = 8 * time.Hour
+	}
+	if o.WriteTimeout <= 0 {
+		o.WriteTimeout = time.Minute
+	}
+	if o.MaxRetries == 0 {
+		o.MaxRetries = 30
+	}
+	if o.Version == "" {
+		o.Version = DefaultVersion
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Server serves MySQL clients.
+type Server struct {
+	opts   Options
+	log    *slog.Logger
+	gate   *gate
+	server *server.Server
+	counts counters
+
+	mu       sync.Mutex
+	conns    map[uint32]*connection
+	changed  chan struct{} // closed and replaced whenever a connection leaves or settles
+	draining atomic.Bool
+	closed   atomic.Bool
+	serving  sync.WaitGroup
+}
+
+// New listens, but serves nobody before Serve.
+func New(ctx context.Context, o Options) (*Server, error) {
+	o = o.withDefaults()
+	if o.Engine == nil || o.Sessions == nil {
+		return nil, errors.New("wire: Options.Engine and Options.Sessions are required")
+	}
+	if err := setupVariables(o); err != nil {
+		return nil, fmt.Errorf("wire: system variables: %w", err)
+	}
+	bridgeLogs(o.Logger)
+	if err := openUsers(ctx, o.Engine, o.Users); err != nil {
+		return nil, err
+	}
+	s := &Server{opts: o, log: o.Logger, conns: map[uint32]*connection{}, changed: make(chan struct{})}
+
+	var err error
+	if s.gate, err = s.listen(); err != nil {
+		return nil, err
+	}
+	cfg := server.Config{
+		Protocol:               "tcp",
+		Address:                s.gate.Addr().String(),
+		Listener:               s.gate,
+		Version:                o.Version,
+		TLSConfig:              o.TLS,
+		RequireSecureTransport: o.RequireTLS,
+		ConnReadTimeout:        o.IdleTimeout,
+		ConnWriteTimeout:       o.WriteTimeout,
+	}
+	s.server, err = server.NewServerWithHandler(cfg, o.Engine, sql.NewContext, s.newSession, nil, s.wrap)
+	if err != nil {
+		_ = s.gate.Close()
+		return nil, fmt.Errorf("wire: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Server) listen() (*gate, error) {
+	l := s.opts.Listener
+	if l == nil {
+		var err error
+		if l, err = net.Listen("tcp", s.opts.Addr); err != nil {
+			return nil, fmt.Errorf("wire: cannot listen for SQL clients on %s: %w (is another server running there? choose another address)", s.opts.Addr, err)
+		}
+	}
+	all := []net.Listener{l}
+	if path := s.opts.Socket; path != "" {
+		u, err := listenUnix(path)
+		if err != nil {
+			_ = l.Close()
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return newGate(s, all), nil
+}
+
+// listenUnix takes over a socket file that nobody listens on any more, as a crash leaves it.
+func listenUnix(path string) (net.Listener, error) {
+	l, err := net.Listen("unix", path)
+	if err == nil {
+		return l, nil
+	}
+	if c, dialErr := net.Dial("unix", path); dialErr == nil {
+		_ = c.Close()
+	} else if st, statErr := os.Lstat(path); statErr == nil && st.Mode()&os.ModeSocket != 0 {
+		if os.Remove(path) == nil {
+			if l, again := net.Listen("unix", path); again == nil {
+				return l, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("wire: cannot listen on socket %s: %w (another server may have it; choose another path)", path, err)
+}
+
+// Addr is where clients connect.
+func (s *Server) Addr() net.Addr { return s.gate.Addr() }
+
+// Serve accepts clients until Drain or Close.
+func (s *Server) Serve() error {
+	s.serving.Add(1)
+	defer s.serving.Done()
+	if s.closed.Load() {
+		return nil
+	}
+	s.log.Info("accepting SQL clients", "addr", s.Addr().String())
+	s.server.Listener.Accept()
+	return nil
+}
+
+// Drain stops taking clients and statements, waits for the statements and transactions under way, and closes. When ctx ends
+// first, what still runs is cancelled with 1053 and ctx's error is returned. Drain includes Close.
+func (s *Server) Drain(ctx context.Context) error {
+	s.draining.Store(true)
+	// The listener stays open until the end: who connects now is told 1053 instead of "connection refused".
+	for {
+		s.mu.Lock()
+		busy, changed := 0, s.changed
+		for _, c := range s.conns {
+			if !c.leave() {
+				busy++
+			}
+		}
+		s.mu.Unlock()
+		if busy == 0 {
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			s.log.Warn("drain: out of time, statements are interrupted", "connections", busy)
+			return errors.Join(ctx.Err(), s.Close())
+		}
+	}
+	return s.Close()
+}
+
+// Close interrupts statements with 1053, closes all connections and waits until they are gone.
+func (s *Server) Close() error {
+	s.draining.Store(true)
+	if s.closed.Swap(true) {
+		s.serving.Wait()
+		return nil
+	}
+	err := s.gate.Close()
+	s.serving.Wait()
+	s.mu.Lock()
+	for _, c := range s.conns {
+		c.shutdown()
+	}
+	s.mu.Unlock()
+	s.gate.wait()
+	s.server.SessionManager().WaitForClosedConnections()
+	_ = s.server.Close()
+	return err
+}
+
+func (s *Server) newSession(ctx context.Context, conn *mysql.Conn, addr string) (sql.Session, error) {
+	sess, err := s.opts.Sessions(ctx, conn, addr)
+	if err == nil {
+		if c, ok := conn.ClientData.(*connection); ok {
+			c.setSession(sess)
+		}
+	}
+	return sess, err
+}
+
+// notify wakes Drain.
+func (s *Server) notify() {
+	s.mu.Lock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+}

@@ -1,0 +1,77 @@
+package wire
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	vtlog "github.com/dolthub/vitess/go/vt/log"
+	"github.com/sirupsen/logrus"
+)
+
+const defaultWaitTimeout = 28800
+
+// setupVariables gives the process-wide system variables what clients expect. Variables that the library does not know are
+// added; values of others are corrected.
+func setupVariables(o Options) error {
+	both := sql.GetMysqlScope(sql.SystemVariableScope_Both)
+	global := sql.GetMysqlScope(sql.SystemVariableScope_Global)
+	for _, v := range []*sql.MysqlSystemVariable{
+		// Asked for by clients that stop when they are missing: pt-online-schema-change, sysbench, the profiling pages of
+		// GUI tools, ORMs that save and restore the optimizer's switches.
+		{Name: "innodb_stats_persistent", Scope: global, Dynamic: true, Type: types.NewSystemBoolType("innodb_stats_persistent"), Default: int8(1)},
+		{Name: "innodb_stats_persistent_sample_pages", Scope: global, Dynamic: true, Type: types.NewSystemIntType("innodb_stats_persistent_sample_pages", 1, 1<<62, false), Default: int64(20)},
+		{Name: "optimizer_switch", Scope: both, Dynamic: true, Type: types.NewSystemStringType("optimizer_switch"), Default: ""},
+		{Name: "profiling", Scope: both, Dynamic: true, Type: types.NewSystemBoolType("profiling"), Default: int8(0)},
+		{Name: "profiling_history_size", Scope: both, Dynamic: true, Type: types.NewSystemIntType("profiling_history_size", 0, 100, false), Default: int64(15)},
+		{Name: "query_cache_type", Scope: both, Dynamic: true, Type: types.NewSystemStringType("query_cache_type"), Default: "OFF"},
+		{Name: "query_cache_size", Scope: global, Dynamic: true, Type: types.NewSystemIntType("query_cache_size", 0, 1<<62, false), Default: int64(0)},
+	} {
+		if _, _, known := sql.SystemVariables.GetGlobal(v.Name); !known {
+			sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{v})
+		}
+	}
+	return sql.SystemVariables.AssignValues(map[string]any{
+		"version":         o.Version,
+		"version_comment": "Moka",
+		"max_connections": int64(o.MaxConnections),
+		"wait_timeout":    int64(defaultWaitTimeout),
+		// LOAD DATA LOCAL reads a file of the client, which the client has to allow itself.
+		"local_infile": int8(1),
+	})
+}
+
+// bridgeLogs leads the loggers of the two libraries, which are global to the process, to the first server's logger: what
+// they call an error, as warnings, since nearly all of it is a client that went away or a statement that was wrong.
+var bridgeLogs = func() func(*slog.Logger) {
+	var once sync.Once
+	return func(l *slog.Logger) {
+		once.Do(func() {
+			logrus.SetOutput(discard{})
+			logrus.SetLevel(logrus.ErrorLevel)
+			logrus.AddHook(logrusHook{l})
+			plain := func(...any) {}
+			formatted := func(string, ...any) {}
+			vtlog.Info, vtlog.Infof = plain, formatted
+			vtlog.Warning, vtlog.Warningf = func(a ...any) { l.Debug(fmt.Sprint(a...)) }, func(f string, a ...any) { l.Debug(fmt.Sprintf(f, a...)) }
+			vtlog.Error, vtlog.Errorf = func(a ...any) { l.Debug(fmt.Sprint(a...)) }, func(f string, a ...any) { l.Debug(fmt.Sprintf(f, a...)) }
+		})
+	}
+}()
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+type logrusHook struct{ l *slog.Logger }
+
+func (logrusHook) Levels() []logrus.Level {
+	return []logrus.Level{logrus.ErrorLevel, logrus.FatalLevel, logrus.PanicLevel}
+}
+
+func (h logrusHook) Fire(e *logrus.Entry) error {
+	h.l.Debug(e.Message)
+	return nil
+}
