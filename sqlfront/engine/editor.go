@@ -194,7 +194,7 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	// The read above was of the snapshot; that the key is still free is for the commit to say.
-	free := e.mode != insertUpsert && !tx.removed[t.desc.ID]
+	free := e.mode != insertUpsert
 	st := tx.store()
 	st.Put(cell(w.key), w.value, txn.WriteOptions{MustNotExist: free && t.primary != nil, Observers: notify})
 	for i := range w.secondary {
@@ -262,7 +262,6 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 		}
 		if !bytes.Equal(o.key, n.key) {
 			st.Delete(cell(o.key), txn.WriteOptions{})
-			tx.remove(t)
 		}
 		st.Put(cell(n.key), n.value, txn.WriteOptions{})
 	}
@@ -297,7 +296,6 @@ func (e *editor) remove(ctx *sql.Context, tx *Tx, was *written) error {
 		return err
 	}
 	tx.store().Delete(cell(was.key), txn.WriteOptions{Observers: notify})
-	tx.remove(e.table)
 	return nil
 }
 
@@ -470,25 +468,12 @@ func (tx *Tx) observers(ctx *sql.Context, t *Table, event ChangeEvent, changed [
 	return tx.eng.opts.Observers(t.desc, os, event, changed), nil
 }
 
-// remove notes that keys of the table were deleted in this transaction: from then on an insert may reuse one, which the
-// commit must not take for somebody else's.
-func (tx *Tx) remove(t *Table) {
-	if tx.removed == nil {
-		tx.removed = map[uint32]bool{}
-	}
-	tx.removed[t.desc.ID] = true
-}
-
-// claim keeps two rows of one blind INSERT from having the same key.
+// claim keeps two rows of one blind INSERT from having the same key: it looks at the transaction's own writes only.
 func (tx *Tx) claim(ctx *sql.Context, t *Table, w *written, row sql.Row) error {
-	if tx.claimed == nil {
-		tx.claimed = map[string]struct{}{}
-	}
 	for _, k := range w.unique(nil) {
-		if _, ok := tx.claimed[string(k.key)]; ok {
-			return t.duplicate(ctx, k.index, row, nil)
+		if value, ok, known := tx.store().Pending(cell(k.key)); known && ok {
+			return tx.taken(ctx, t, k, value, row)
 		}
-		tx.claimed[string(k.key)] = struct{}{}
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if p.reverse {
 		e.next = len(p.spans) - 1
 	}
+	e.open(ctx)
 	if p.reference {
 		return &referenceIter{entries: e, width: len(t.Schema(ctx))}, nil
 	}
@@ -61,7 +62,29 @@ type entryIter struct {
 	reverse bool
 	next    int // the next span
 	scan    *txn.Scanner
-	points  []entry // read ahead
+	opened  []*txn.Scanner // one for each span, if they were opened at the start
+	points  []entry        // read ahead
+}
+
+// open makes the scanners of all spans now, which costs nothing before they are read: a scanner sees the transaction's own
+// writes as of the moment it is made, and a statement that moves rows from one span to the next must not meet them again.
+func (it *entryIter) open(ctx *sql.Context) {
+	if len(it.spans) < 2 || len(it.spans) > lookupBatch {
+		return
+	}
+	it.opened = make([]*txn.Scanner, len(it.spans))
+	for i := range it.spans {
+		if !it.point(&it.spans[i]) {
+			it.opened[i] = it.scanner(ctx, &it.spans[i])
+		}
+	}
+}
+
+func (it *entryIter) scanner(ctx *sql.Context, s *rowenc.Span) *txn.Scanner {
+	return it.tx.store().Scan(ctx, txn.ScanOptions{
+		Span:    kv.Span{Start: kv.RowKey(s.Start), End: kv.RowKey(s.End)},
+		Reverse: it.reverse, Batch: firstBatch,
+	})
 }
 
 // point reports whether the span is the key of at most one entry: all columns of a unique key have a value.
@@ -110,11 +133,12 @@ func (it *entryIter) Next(ctx *sql.Context) (e entry, ok bool, err error) {
 			}
 			continue
 		}
+		if it.opened != nil {
+			it.scan = it.opened[it.next]
+		} else {
+			it.scan = it.scanner(ctx, s)
+		}
 		it.step()
-		it.scan = it.tx.store().Scan(ctx, txn.ScanOptions{
-			Span:    kv.Span{Start: kv.RowKey(s.Start), End: kv.RowKey(s.End)},
-			Reverse: it.reverse, Batch: firstBatch,
-		})
 	}
 }
 

@@ -39,10 +39,6 @@ type Tx struct {
 	inserted []insertion
 	// modes says how the INSERT that is being run wants duplicates handled, by table id; see insertMode.
 	modes map[uint32]insertMode
-	// removed names the tables of which keys were deleted.
-	removed map[uint32]bool
-	// claimed holds the unique keys of a blind INSERT.
-	claimed map[string]struct{}
 	// trails are the hidden row ids that scans of keyless tables have passed.
 	trails map[uint32]*trail
 	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
@@ -183,7 +179,6 @@ func (tx *Tx) undo(m mark) {
 		clear(tx.inserted[m.inserted:])
 		tx.inserted = tx.inserted[:m.inserted]
 	}
-	clear(tx.claimed) // a blind statement is undone as a whole
 	// What was required after the mark is no longer required: say so again at the next write.
 	clear(tx.fenced)
 	if tx.ddl {
@@ -266,7 +261,7 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 // forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet = nil, nil, nil, nil, nil
-	tx.modes, tx.removed, tx.claimed, tx.trails = nil, nil, nil, nil
+	tx.modes, tx.trails = nil, nil
 	if tx.ddl {
 		tx.eng.views.clear()
 	}
@@ -279,7 +274,7 @@ func (tx *Tx) restart() {
 		tx.t.Rollback()
 	}
 	tx.t, tx.view = nil, nil
-	tx.fenced, tx.inserted, tx.saved, tx.claimed, tx.removed = nil, nil, nil, nil, nil
+	tx.fenced, tx.inserted, tx.saved = nil, nil, nil
 }
 
 // cell is the column that holds a row or an index entry.
