@@ -15,6 +15,7 @@ const (
 	CommandMutateRows         kv.CommandID = 11
 	CommandCheckAndMutateRow  kv.CommandID = 12
 	CommandReadModifyWriteRow kv.CommandID = 13
+	CommandSweep              kv.CommandID = 14 // SweepRequest -> Empty: the node's own, garbage collection
 	CommandAdmin              kv.CommandID = 20 // AdminRequest -> AdminResponse: split, merge, move, describe
 )
 

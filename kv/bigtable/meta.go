@@ -93,16 +93,18 @@ func AllTablets(r kv.Reader) ([]kv.Tablet, error) {
 	return all, it.Err()
 }
 
-// UpdateMetaRequest changes METADATA: Gone lists the ends of tablets whose rows go, Now the tablets whose rows are written.
+// UpdateMetaRequest changes METADATA: Gone lists the ends of tablets whose rows go, Now the tablets whose rows are written,
+// Cleared the dropped tables whose data is removed.
 type UpdateMetaRequest struct {
-	Gone []kv.RowKey
-	Now  []kv.Tablet
+	Gone    []kv.RowKey
+	Now     []kv.Tablet
+	Cleared []kv.TableID
 }
 
 // Empty is the response of a command that has nothing to say.
 type Empty struct{}
 
-// AppendTo appends: version | uvarint count | bytes ends | uvarint count | tablets.
+// AppendTo appends: version | uvarint count | bytes ends | uvarint count | tablets | uvarint count | uvarint tables.
 func (m *UpdateMetaRequest) AppendTo(b []byte) []byte {
 	b = append(b, metaVersion)
 	b = wire.AppendUvarint(b, uint64(len(m.Gone)))
@@ -113,18 +115,25 @@ func (m *UpdateMetaRequest) AppendTo(b []byte) []byte {
 	for _, t := range m.Now {
 		b = wire.AppendTablet(b, t)
 	}
+	b = wire.AppendUvarint(b, uint64(len(m.Cleared)))
+	for _, id := range m.Cleared {
+		b = wire.AppendUvarint(b, uint64(id))
+	}
 	return b
 }
 
 // Decode reads what AppendTo wrote.
 func (m *UpdateMetaRequest) Decode(b []byte) error {
 	d := wire.NewDecoder(b, metaVersion)
-	m.Gone, m.Now = nil, nil
+	*m = UpdateMetaRequest{}
 	for range d.Count(1) {
 		m.Gone = append(m.Gone, d.Bytes())
 	}
 	for range d.Count(6) {
 		m.Now = append(m.Now, d.Tablet())
+	}
+	for range d.Count(1) {
+		m.Cleared = append(m.Cleared, kv.TableID(d.Bounded(1<<32-1)))
 	}
 	return wire.Wrap("UpdateMetaRequest", d.Finish())
 }
@@ -148,11 +157,17 @@ func updateMetaRows(req kv.Message, rows []kv.RowKey) []kv.RowKey {
 	for _, t := range m.Now {
 		rows = append(rows, metaRow(t.Span.End))
 	}
+	for _, id := range m.Cleared {
+		rows = append(rows, droppedTable(id).Row)
+	}
 	return rows
 }
 
 func evaluateUpdateMeta(e kv.Eval, req kv.Message) (kv.Message, error) {
 	m := req.(*UpdateMetaRequest)
+	for _, id := range m.Cleared {
+		e.Delete(droppedTable(id), metaTimestamp)
+	}
 	for _, end := range m.Gone {
 		e.Delete(metaAddress(metaRow(end)), metaTimestamp)
 	}

@@ -87,6 +87,9 @@ func GroupRun(key []byte) (kv.GroupID, uint32, bool) {
 	return kv.GroupID(key[6]), binary.BigEndian.Uint32(key[7:]), true
 }
 
+// Shard reads the shard of a key for which GroupRun is true.
+func Shard(key []byte) kv.ShardID { return kv.ShardID(binary.BigEndian.Uint32(key[1:])) }
+
 // ReplaceShard writes the key to b as the same key of another shard: a tablet that moves keeps everything behind the prefix.
 func ReplaceShard(b, key []byte, shard kv.ShardID) []byte {
 	b = append(b, key...)

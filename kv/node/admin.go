@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"moka/kv"
@@ -163,22 +164,20 @@ func (n *Node) Stats() Stats {
 	return st
 }
 
-// Sizes estimates what each tablet takes on disk, by start.
-func (n *Node) Sizes() ([]shard.Size, error) {
-	var all []shard.Size
+// TabletSizes estimates what each tablet takes on disk, by start.
+func (n *Node) TabletSizes() ([]bigtable.TabletSize, error) {
+	var all []bigtable.TabletSize
 	for _, s := range n.shards {
 		sizes, err := s.Sizes()
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, sizes...)
+		for _, z := range sizes {
+			all = append(all, bigtable.TabletSize{Tablet: z.Tablet, Bytes: z.Bytes})
+		}
 	}
-	sortSizes(all)
+	slices.SortFunc(all, func(a, b bigtable.TabletSize) int { return bytes.Compare(a.Tablet.Span.Start, b.Tablet.Span.Start) })
 	return all, nil
-}
-
-func compareStart(a, b shard.Size) int {
-	return bytes.Compare(a.Tablet.Span.Start, b.Tablet.Span.Start)
 }
 
 // Flush writes Pebble's memtables out; backups and tests want that.

@@ -33,8 +33,8 @@ func (n *Node) balance(ctx context.Context) {
 	}
 }
 
-// Balance takes one turn: METADATA is repaired if a change could not be written there, a few tablets that are too large are
-// split, and at most one tablet moves.
+// Balance takes one turn: METADATA is repaired if a change could not be written there, the data of dropped tables goes, some
+// rows are searched for garbage, a few tablets that are too large are split, and at most one tablet moves.
 func (n *Node) Balance(ctx context.Context) error {
 	n.structure.Lock()
 	defer n.structure.Unlock()
@@ -43,6 +43,12 @@ func (n *Node) Balance(ctx context.Context) error {
 			return err
 		}
 		n.metaStale = false
+	}
+	if err := n.clearDropped(ctx); err != nil {
+		return err
+	}
+	if err := n.sweep(ctx); err != nil {
+		return err
 	}
 	if err := n.splitLarge(ctx); err != nil {
 		return err
@@ -119,5 +125,3 @@ func distance(a, b uint64) uint64 {
 	}
 	return b - a
 }
-
-func sortSizes(s []shard.Size) { slices.SortFunc(s, compareStart) }

@@ -69,7 +69,8 @@ type Node struct {
 
 	structure  sync.Mutex // one structural change at a time; guards what follows
 	nextTablet uint64
-	metaStale  bool // METADATA has not heard of the last change
+	metaStale  bool      // METADATA has not heard of the last change
+	sweepFrom  kv.RowKey // where the search for garbage goes on
 
 	stop       func() // ends the background work
 	background sync.WaitGroup

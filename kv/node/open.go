@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"moka/kv"
 	"moka/kv/bigtable"
 	"moka/kv/engine"
@@ -61,12 +63,12 @@ func Open(o Options) (*Node, error) {
 	}
 	o = o.withDefaults()
 	n := &Node{o: o, logger: o.Logger, stop: func() {}}
-	n.store = bigtable.New()
+	n.store = bigtable.New(n)
 	var err error
 	if n.registry, err = shard.NewRegistry(append([]kv.Coprocessor{n.store}, o.Coprocessors...)); err != nil {
 		return nil, err
 	}
-	n.engine, err = engine.Open(o.Dir, engine.Options{FS: o.FS, CacheBytes: o.CacheBytes, MemTableBytes: o.MemTableBytes, Logger: o.Logger, Fatal: o.Fatal})
+	n.engine, err = engine.Open(o.Dir, engine.Options{FS: o.FS, CacheBytes: o.CacheBytes, MemTableBytes: o.MemTableBytes, Logger: o.Logger, Fatal: o.Fatal, SpanPolicy: spanPolicy})
 	if err != nil {
 		return nil, err
 	}
@@ -199,4 +201,14 @@ func sameTablet(a, b kv.Tablet) bool {
 func (n *Node) updateMeta(ctx context.Context, gone []kv.RowKey, now []kv.Tablet) error {
 	_, err := n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Gone: gone, Now: now})
 	return err
+}
+
+// spanPolicy compresses the groups for speed that want it. A policy ends where the next group begins.
+func spanPolicy(key []byte) (pebble.SpanPolicy, []byte, error) {
+	group, _, ok := keys.GroupRun(key)
+	if !ok {
+		return pebble.SpanPolicy{}, nil, nil
+	}
+	_, end := keys.GroupSpan(keys.Shard(key), group)
+	return pebble.SpanPolicy{PreferFastCompression: bigtable.FastCompression(group)}, end, nil
 }

@@ -8,6 +8,7 @@ import (
 	"moka/kv"
 	"moka/kv/engine"
 	"moka/kv/keys"
+	"moka/kv/memtable"
 )
 
 // A shard's tablet table is part of its state and changes through its log, like data. Splits and merges are one small batch:
@@ -140,4 +141,44 @@ func withFate(m map[kv.TabletID]chan struct{}, id kv.TabletID, fate chan struct{
 		m[id] = fate
 	}
 	return m
+}
+
+// Clear removes everything in a span of rows. Write commands that run are waited for; the caller has seen to it that no new
+// ones touch the span.
+func (s *Shard) Clear(ctx context.Context, span kv.Span) error {
+	s.structure.Lock()
+	defer s.structure.Unlock()
+	if err := s.e.Failed(); err != nil {
+		return err
+	}
+	runs, err := s.diskRuns()
+	if err != nil {
+		return err
+	}
+	b := s.e.NewBatch()
+	defer b.Close()
+	for _, r := range runs {
+		lower, upper := keys.AppendSpan(nil, s.id, r.group, r.run, span)
+		if err := b.DeleteRange(lower, upper, nil); err != nil {
+			return err
+		}
+	}
+	var items []memtable.Item
+	for _, t := range s.mem {
+		if t != nil {
+			items = append(items, t.Persistent(span)...)
+		}
+	}
+	for _, it := range items {
+		if err := b.Delete(keys.AppendVersion(keys.AppendColumn(nil, s.id, it.Address), it.Timestamp), nil); err != nil {
+			return err
+		}
+	}
+	if err := s.repl.Propose(ctx, &Proposal{Batch: b}); err != nil {
+		return err
+	}
+	for _, it := range items {
+		s.mem[it.Address.Group].Delete(it.Address, it.Timestamp)
+	}
+	return nil
 }
