@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/information_schema"
 
 	"moka/sqlfront/catalog"
 )
@@ -33,8 +32,6 @@ func newProvider(e *Engine) *provider {
 		eng: e, extra: map[string]sql.Database{}, tableF: map[string]sql.TableFunction{},
 		procs: sql.NewExternalStoredProcedureRegistry(), noMySQL: sql.ErrDatabaseNotFound.New("mysql"),
 	}
-	info := information_schema.NewInformationSchemaDatabase()
-	p.extra[strings.ToLower(info.Name())] = info
 	for _, d := range e.opts.Databases {
 		p.extra[strings.ToLower(d.Name())] = d
 	}
