@@ -30,6 +30,7 @@ type Server struct {
 	opts     Options
 	grpc     *grpc.Server
 	metrics  metrics
+	drains   chan struct{} // closed by Shutdown and Close
 
 	mu struct {
 		sync.Mutex
@@ -41,7 +42,7 @@ type Server struct {
 // NewServer makes a server for a node. Register further services at Registrar, then call Serve.
 func NewServer(node kv.NodeID, h Handler, c Commands, info Cluster, o Options) *Server {
 	o = o.withDefaults()
-	s := &Server{node: node, handler: h, commands: c, opts: o}
+	s := &Server{node: node, handler: h, commands: c, opts: o, drains: make(chan struct{})}
 	s.mu.streams = make(map[*serverStream]struct{})
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials),
@@ -72,7 +73,7 @@ func (s *Server) Serve(l net.Listener) error {
 // all answers, and returns when every stream is closed. When ctx ends first, the rest is cut off as by Close.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
-	s.mu.draining = true
+	s.startDrainLocked()
 	for st := range s.mu.streams {
 		st.drain()
 	}
@@ -94,7 +95,23 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // Close cuts all streams off and waits for the handlers, whose contexts it cancels.
-func (s *Server) Close() { s.grpc.Stop() }
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.startDrainLocked()
+	s.mu.Unlock()
+	s.grpc.Stop()
+}
+
+func (s *Server) startDrainLocked() {
+	if !s.mu.draining {
+		s.mu.draining = true
+		close(s.drains)
+	}
+}
+
+// Draining is closed when the server begins to go down. Services at Registrar end what waits or streams without end then;
+// Shutdown waits for them.
+func (s *Server) Draining() <-chan struct{} { return s.drains }
 
 // Metrics returns the counters as they are now.
 func (s *Server) Metrics() Metrics { return s.metrics.snapshot() }
