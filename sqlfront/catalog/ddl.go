@@ -14,7 +14,8 @@ import (
 
 // All changes go through the caller's transaction: they are seen by that transaction at once, by everybody after its commit,
 // and by nobody after a rollback. Each of them writes the version cell, so of two concurrent DDL transactions one fails with
-// txn.ErrConflict at commit.
+// txn.ErrConflict at commit. A change that is refused (ErrExists, ErrNotFound, ErrStale …) has written nothing; after an error of the
+// store the transaction is good for nothing but a rollback, or RollbackTo a savepoint from before the change.
 
 // CreateDatabase makes an empty database.
 func (c *Catalog) CreateDatabase(ctx context.Context, t *txn.Txn, name, collation string) (*Database, error) {
@@ -171,19 +172,25 @@ func (c *Catalog) RenameTable(ctx context.Context, t *txn.Txn, database, name, n
 			return nil, err
 		}
 	}
+	if to != d {
+		for _, o := range s.Observers(old.ID) {
+			if _, taken := to.Observer(o.Name); taken {
+				return nil, &ExistsError{Kind: KindObserver, Database: to.Name, Name: o.Name}
+			}
+		}
+	}
+	var children []*Table
 	for _, ref := range s.References(d.Name, old.Name) {
 		if ref.Table.ID == old.ID {
 			continue // below, with the table itself
 		}
-		child := ref.Table
-		if cur, err := c.tableByID(ctx, t, child.ID); err != nil {
-			return nil, err
-		} else if child = cur; child == nil {
-			continue
+		if slices.ContainsFunc(children, func(c *Table) bool { return c.ID == ref.Table.ID }) {
+			continue // it has two keys to this parent
 		}
-		n := child.Clone()
+		children = append(children, ref.Table)
+		n := ref.Table.Clone()
 		renameParent(n, d.Name, old.Name, to.Name, newName)
-		if _, err := c.writeTable(ctx, t, n, child); err != nil {
+		if _, err := c.writeTable(ctx, t, n, ref.Table); err != nil {
 			return nil, err
 		}
 	}
@@ -197,9 +204,6 @@ func (c *Catalog) RenameTable(ctx context.Context, t *txn.Txn, database, name, n
 	rows := [][]byte{idRow(kindTable, d.ID, old.ID)}
 	remove(t, rows[0])
 	for _, o := range s.Observers(old.ID) {
-		if _, taken := to.Observer(o.Name); taken {
-			return nil, &ExistsError{Kind: KindObserver, Database: to.Name, Name: o.Name}
-		}
 		moved := *o
 		moved.DatabaseID = to.ID
 		from, row := idRow(kindObserver, d.ID, o.ID), idRow(kindObserver, to.ID, o.ID)

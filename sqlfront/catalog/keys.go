@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -108,11 +109,32 @@ func descriptorRow(c kv.Column) ([]byte, error) {
 }
 
 func encodeDescriptor(v any) ([]byte, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
+	b := bytes.NewBuffer([]byte{formatVersion})
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false) // people read this: (id > 0)
+	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("catalog: encode descriptor: %w", err)
 	}
-	return append([]byte{formatVersion}, b...), nil
+	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if replaced(out[1:]) {
+		return nil, fmt.Errorf("catalog: a name or an expression is not valid UTF-8; write such bytes as a hexadecimal literal")
+	}
+	return out, nil
+}
+
+// replaced reports whether the encoder met a string that is not UTF-8. It writes the escape \ufffd for what it cannot keep (and
+// the character itself where the string has it), and says nothing.
+func replaced(text []byte) bool {
+	for i := 0; i+5 < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if string(text[i+1:i+6]) == "ufffd" {
+			return true
+		}
+		i++ // the escaped character, which may be a backslash
+	}
+	return false
 }
 
 func decodeDescriptor(key, value []byte, v any) error {

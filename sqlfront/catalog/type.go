@@ -29,8 +29,8 @@ type Type struct {
 	Values    []string `json:"values,omitempty"` // enum and set
 }
 
-// kinds maps the engine's base types to Kind. Signed integers come first: intKinds and SQL rely on the names only.
-var intTypes = map[query.Type]Type{
+// numberTypes are the types that have nothing but a name.
+var numberTypes = map[query.Type]Type{
 	sqltypes.Int8: {Kind: "tinyint"}, sqltypes.Uint8: {Kind: "tinyint", Unsigned: true},
 	sqltypes.Int16: {Kind: "smallint"}, sqltypes.Uint16: {Kind: "smallint", Unsigned: true},
 	sqltypes.Int24: {Kind: "mediumint"}, sqltypes.Uint24: {Kind: "mediumint", Unsigned: true},
@@ -44,9 +44,9 @@ func TypeOf(t sql.Type) (Type, error) {
 	base := t.Type()
 	switch tt := t.(type) {
 	case sql.EnumType:
-		return Type{Kind: "enum", Values: slices.Clone(tt.Values()), Collation: tt.Collation().Name()}, nil
+		return Type{Kind: "enum", Values: slices.Clone(tt.Values()), Collation: collationName(tt.Collation())}, nil
 	case sql.SetType:
-		return Type{Kind: "set", Values: slices.Clone(tt.Values()), Collation: tt.Collation().Name()}, nil
+		return Type{Kind: "set", Values: slices.Clone(tt.Values()), Collation: collationName(tt.Collation())}, nil
 	case types.BitType:
 		return Type{Kind: "bit", Length: int64(tt.NumberOfBits())}, nil
 	case types.VectorType:
@@ -69,7 +69,7 @@ func TypeOf(t sql.Type) (Type, error) {
 			return Type{Kind: "timestamp", Precision: uint8(tt.Precision())}, nil
 		}
 	case sql.NumberType:
-		if d, ok := intTypes[base]; ok {
+		if d, ok := numberTypes[base]; ok {
 			if tt.DisplayWidth() == 1 {
 				d.Length = 1
 			}
@@ -88,7 +88,7 @@ func TypeOf(t sql.Type) (Type, error) {
 }
 
 func stringTypeOf(t sql.StringType) (Type, error) {
-	d := Type{Collation: t.Collation().Name()}
+	d := Type{Collation: collationName(t.Collation())}
 	switch t.Type() {
 	case sqltypes.Char:
 		d.Kind, d.Length = "char", t.MaxCharacterLength()
@@ -153,12 +153,20 @@ func (d Type) SQL() (sql.Type, error) {
 		}
 		return types.CreateSetType(slices.Clone(d.Values), collation)
 	}
-	for base, it := range intTypes {
+	for base, it := range numberTypes {
 		if it.Kind == d.Kind && it.Unsigned == d.Unsigned {
 			return types.CreateNumberTypeWithDisplayWidth(base, int(d.Length))
 		}
 	}
 	return nil, &UnsupportedTypeError{Type: d.Kind}
+}
+
+// collationName is empty for a type whose collation nobody has filled in; Name would give the name of a default.
+func collationName(c sql.CollationID) string {
+	if c == sql.Collation_Unspecified {
+		return ""
+	}
+	return c.Name()
 }
 
 func (d Type) collation() (sql.CollationID, error) {
