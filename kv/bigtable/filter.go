@@ -16,9 +16,10 @@ type Filter struct {
 	QualifierStart []byte   // qualifiers from here on,
 	QualifierEnd   []byte   // and before here; empty is no bound
 	From, To       kv.Timestamp
-	Versions       int // the newest of each column; zero is no bound
+	Versions       int // the newest of each column within the time range; zero is no bound
 	CellsPerRow    int // the first of each row; zero is no bound
-	// Value chooses cells with exactly this value, if HasValue.
+	// Value chooses, of the cells that are left, those with exactly this value, if HasValue. With Versions 1 it is the condition of
+	// a compare-and-set.
 	HasValue bool
 	Value    []byte
 }
@@ -162,7 +163,7 @@ func (p *plan) column(it kv.Iterator, cells []Cell) []Cell {
 		return cells
 	}
 	oldest := fam.oldest(p.now)
-	seen, kept := 0, 0
+	seen, timely := 0, 0
 	var qualifier []byte
 	for ok := true; ok; ok = it.NextVersion() {
 		v := it.Version()
@@ -170,16 +171,19 @@ func (p *plan) column(it kv.Iterator, cells []Cell) []Cell {
 		if fam.MaxVersions > 0 && seen > fam.MaxVersions || v.Timestamp < oldest || v.Timestamp < p.f.From {
 			break
 		}
-		if p.f.To != 0 && v.Timestamp >= p.f.To || p.f.HasValue && !bytes.Equal(v.Value, p.f.Value) {
+		if p.f.To != 0 && v.Timestamp >= p.f.To {
+			continue
+		}
+		if timely++; p.f.Versions > 0 && timely > p.f.Versions {
+			break
+		}
+		if p.f.HasValue && !bytes.Equal(v.Value, p.f.Value) {
 			continue
 		}
 		if qualifier == nil {
 			qualifier = append(make([]byte, 0, len(c.Qualifier)), c.Qualifier...)
 		}
 		cells = append(cells, Cell{Family: fam.Name, Qualifier: qualifier, Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)})
-		if kept++; p.f.Versions > 0 && kept == p.f.Versions {
-			break
-		}
 	}
 	return cells
 }

@@ -14,9 +14,24 @@ import (
 // Structural changes go one at a time: the shard's state first, which decides, METADATA second, which clients look things up
 // in. A crash between the two is repaired at the next start, a failure at the next turn of the balancer.
 
+// lockStructure begins a structural change, unless the node is closed or dead.
+func (n *Node) lockStructure() error {
+	n.structure.Lock()
+	err := n.engine.Failed()
+	if n.closed {
+		err = kv.Errorf(kv.CodeClosed, "node", "node %d is shutting down; nothing happened", n.record.node)
+	}
+	if err != nil {
+		n.structure.Unlock()
+	}
+	return err
+}
+
 // Split cuts the tablet that holds the row in front of it.
 func (n *Node) Split(ctx context.Context, at kv.RowKey) (left, right kv.Tablet, err error) {
-	n.structure.Lock()
+	if err := n.lockStructure(); err != nil {
+		return left, right, err
+	}
 	defer n.structure.Unlock()
 	return n.split(ctx, at)
 }
@@ -43,7 +58,9 @@ func (n *Node) split(ctx context.Context, at kv.RowKey) (left, right kv.Tablet, 
 
 // Merge joins a tablet with the one behind it, which must be on the same shard.
 func (n *Node) Merge(ctx context.Context, left kv.TabletID) (kv.Tablet, error) {
-	n.structure.Lock()
+	if err := n.lockStructure(); err != nil {
+		return kv.Tablet{}, err
+	}
 	defer n.structure.Unlock()
 	l, s, err := n.tablet("node.Merge", left)
 	if err != nil {
@@ -70,7 +87,9 @@ func (n *Node) Merge(ctx context.Context, left kv.TabletID) (kv.Tablet, error) {
 
 // Move gives a tablet to another shard of the node. Its commands wait meanwhile.
 func (n *Node) Move(ctx context.Context, id kv.TabletID, to kv.ShardID) (kv.Tablet, error) {
-	n.structure.Lock()
+	if err := n.lockStructure(); err != nil {
+		return kv.Tablet{}, err
+	}
 	defer n.structure.Unlock()
 	return n.move(ctx, id, to)
 }

@@ -36,7 +36,9 @@ func (n *Node) balance(ctx context.Context) {
 // Balance takes one turn: METADATA is repaired if a change could not be written there, the data of dropped tables goes, some
 // rows are searched for garbage, a few tablets that are too large are split, and at most one tablet moves.
 func (n *Node) Balance(ctx context.Context) error {
-	n.structure.Lock()
+	if err := n.lockStructure(); err != nil {
+		return err
+	}
 	defer n.structure.Unlock()
 	if n.metaStale {
 		if err := n.repairMeta(ctx); err != nil {

@@ -68,6 +68,7 @@ type Node struct {
 	shards   []*shard.Shard // shards[i] is shard i+1
 
 	structure  sync.Mutex // one structural change at a time; guards what follows
+	closed     bool
 	nextTablet uint64
 	metaStale  bool      // METADATA has not heard of the last change
 	sweepFrom  kv.RowKey // where the search for garbage goes on
@@ -166,10 +167,17 @@ func (n *Node) describe(refs []kv.TabletRef, rows []kv.RowKey) []kv.Tablet {
 }
 
 // Close waits for the commands that run, then closes the shards and the store. Commands that begin later fail with
-// kv.ErrClosed.
+// kv.ErrClosed. Whoever uses CoordStore stops before. Closing twice is no error.
 func (n *Node) Close() error {
 	n.stop()
 	n.background.Wait()
+	n.structure.Lock()
+	closed := n.closed
+	n.closed = true
+	n.structure.Unlock()
+	if closed {
+		return nil
+	}
 	var errs []error
 	for _, s := range n.shards {
 		errs = append(errs, s.Close())
