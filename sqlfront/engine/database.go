@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -21,6 +22,7 @@ var (
 	_ sql.IndexedTableCreator     = (*Database)(nil)
 	_ sql.TableDropper            = (*Database)(nil)
 	_ sql.TableRenamer            = (*Database)(nil)
+	_ sql.VersionedDatabase       = (*Database)(nil)
 	_ sql.CollatedDatabase        = (*Database)(nil)
 	_ sql.ViewDatabase            = (*Database)(nil)
 	_ sql.TriggerDatabase         = (*Database)(nil)
@@ -68,6 +70,29 @@ func (d *Database) table(ctx *sql.Context, name string) (*Table, error) {
 		return nil, nil
 	}
 	return v.table(d.eng, c, desc)
+}
+
+// GetTableInsensitiveAsOf implements sql.VersionedDatabase, which carries row locks: the parser turns SELECT … FOR UPDATE
+// into AS OF, because the engine forgets the one and hands the other to storage as it is. Reading the past is not offered.
+//
+// A lock is a promise about the commit: it fails with 1213 if somebody changes the row after this transaction's snapshot.
+// FOR SHARE takes the same lock; NOWAIT and SKIP LOCKED have nothing to wait for.
+func (d *Database) GetTableInsensitiveAsOf(ctx *sql.Context, name string, asOf any) (sql.Table, bool, error) {
+	if _, ok := parse.ParseLock(asOf); !ok {
+		return nil, false, sqlerr.Unsupported("AS OF")
+	}
+	t, ok, err := d.GetTableInsensitive(ctx, name)
+	if !ok || err != nil {
+		return nil, ok, err
+	}
+	c := *t.(*Table)
+	c.lock = true
+	return &c, true, nil
+}
+
+// GetTableNamesAsOf implements sql.VersionedDatabase.
+func (d *Database) GetTableNamesAsOf(ctx *sql.Context, _ any) ([]string, error) {
+	return d.GetTableNames(ctx)
 }
 
 // GetTableNames implements sql.Database.

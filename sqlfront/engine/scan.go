@@ -42,7 +42,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if p.index == nil || p.index.primary {
 		return &rowIter{entries: e, sink: d}, nil
 	}
-	if cover := newCover(t, p); cover != nil {
+	if cover := newCover(t, p); cover != nil && !t.lock {
 		return &coverIter{entries: e, cover: cover}, nil
 	}
 	return &lookupIter{entries: e, sink: d, batch: firstBatch}, nil
@@ -202,10 +202,14 @@ type rowSink struct {
 	check  *rangeCheck
 	wanted []int // positions to keep of a full row that was decoded for the check; nil for all
 	trail  *trail
+	lock   *txn.Txn // not nil: lock the rows that are delivered
 }
 
 func newRowSink(t *Table, tx *Tx, p *partition) *rowSink {
 	d := &rowSink{table: t, decode: t.decode, check: p.check}
+	if t.lock && !tx.readOnly {
+		d.lock = tx.store()
+	}
 	if t.projected != nil {
 		d.decode = t.projected.decode
 		if p.check != nil {
@@ -233,6 +237,9 @@ func (d *rowSink) row(ctx *sql.Context, key kv.RowKey, value []byte) (sql.Row, e
 		if err := d.trail.note(ctx, d.table, key, row); err != nil {
 			return nil, err
 		}
+	}
+	if d.lock != nil {
+		d.lock.LockForUpdate(cell(key))
 	}
 	if d.wanted != nil {
 		out := make(sql.Row, len(d.wanted))

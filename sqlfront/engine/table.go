@@ -36,6 +36,8 @@ type Table struct {
 
 	// A projection of the table, or one access path of it, is a shallow copy with these set.
 	projected *projection
+	// lock makes scans lock the rows that they deliver (SELECT … FOR UPDATE).
+	lock bool
 }
 
 type projection struct {
