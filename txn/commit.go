@@ -80,6 +80,9 @@ func (cm *committer) run(ctx context.Context) (kv.Timestamp, error) {
 				return 0, err
 			}
 			cm.startTS, cm.started = ts, time.Now()
+			cm.t.mu.Lock()
+			cm.t.startTS = ts
+			cm.t.mu.Unlock()
 		}
 		commitTS, err := cm.try(ctx)
 		if !cm.blind || !errors.Is(err, ErrConflict) {

@@ -9,10 +9,12 @@ import (
 )
 
 // latches are row latches that wait on channels: a goroutine that waits for a mutex would stop the clock of a synctest
-// bubble, while whoever holds the latch sleeps through its sync.
+// bubble, while whoever holds the latch sleeps through its sync. They are handed over first come, first served, so that a
+// simulation repeats itself.
 type latches struct {
-	mu   sync.Mutex
-	held map[string]chan struct{}
+	mu sync.Mutex
+	// held has an entry for each held latch: those who wait for it.
+	held map[string][]chan struct{}
 }
 
 func (l *latches) acquire(ctx context.Context, rows []kv.RowKey) (release func(), err error) {
@@ -32,28 +34,43 @@ func (l *latches) acquire(ctx context.Context, rows []kv.RowKey) (release func()
 }
 
 func (l *latches) acquireOne(ctx context.Context, name string) error {
-	for {
-		l.mu.Lock()
-		busy, ok := l.held[name]
-		if !ok {
-			l.held[name] = make(chan struct{})
-			l.mu.Unlock()
-			return nil
-		}
+	l.mu.Lock()
+	queue, busy := l.held[name]
+	if !busy {
+		l.held[name] = nil
 		l.mu.Unlock()
-		select {
-		case <-busy:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		return nil
 	}
+	turn := make(chan struct{})
+	l.held[name] = append(queue, turn)
+	l.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	i := slices.Index(l.held[name], turn)
+	if i >= 0 {
+		l.held[name] = slices.Delete(l.held[name], i, i+1)
+	}
+	l.mu.Unlock()
+	if i < 0 { // it had just become ours
+		l.release([]string{name})
+	}
+	return ctx.Err()
 }
 
 func (l *latches) release(names []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, n := range names {
-		close(l.held[n])
-		delete(l.held, n)
+		queue := l.held[n]
+		if len(queue) == 0 {
+			delete(l.held, n)
+			continue
+		}
+		l.held[n] = queue[1:]
+		close(queue[0])
 	}
 }

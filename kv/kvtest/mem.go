@@ -22,6 +22,8 @@ type Options struct {
 	Coprocessors []kv.Coprocessor
 	// SyncDelay is how long a synced batch is visible before it is durable. Default: no time at all.
 	SyncDelay time.Duration
+	// OnSync, if set, is called instead, while a batch is visible and not durable. It may block.
+	OnSync func(shard kv.ShardID, command kv.CommandID, req kv.Message)
 	// Crash keeps what a disk would keep, so that Restart loses what was not synced. Costs a second copy.
 	Crash bool
 	// Encode hands messages over through their codec even without the race detector (with it, always).
@@ -70,7 +72,7 @@ func NewMem(o Options) *Mem {
 	m.layTablets(o.Splits)
 	for i := range o.Shards {
 		s := &shard{id: kv.ShardID(i + 1), m: m, groups: map[kv.GroupID]*group{}, synced: map[kv.GroupID]*group{}}
-		s.latches.held = map[string]chan struct{}{}
+		s.latches.held = map[string][]chan struct{}{}
 		m.shards = append(m.shards, s)
 	}
 	for _, s := range m.shards {
@@ -224,7 +226,15 @@ func (m *Mem) write(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd c
 		e.dropGuards()
 		return nil, err
 	}
-	if !e.finish(opened) {
+	sync := func() {
+		switch {
+		case m.o.OnSync != nil:
+			m.o.OnSync(s.id, cmd.ID, req)
+		case m.o.SyncDelay > 0:
+			time.Sleep(m.o.SyncDelay)
+		}
+	}
+	if !e.finish(opened, sync) {
 		return nil, kv.Errorf(kv.CodeOutcomeUnknown, cmd.Name, "shard %d was killed", s.id)
 	}
 	e.report()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"moka/kv"
 )
@@ -176,7 +175,7 @@ func (e *eval) mustWrite(what string) {
 }
 
 // finish makes the batch visible, then durable, then lifts the guards. It reports whether the process lived through it.
-func (e *eval) finish(opened int) bool {
+func (e *eval) finish(opened int, sync func()) bool {
 	defer e.dropGuards()
 	if len(e.ops) == 0 {
 		return e.alive(opened)
@@ -184,8 +183,8 @@ func (e *eval) finish(opened int) bool {
 	if !e.apply(opened) {
 		return false
 	}
-	if !e.noSync && e.m.o.SyncDelay > 0 {
-		time.Sleep(e.m.o.SyncDelay)
+	if !e.noSync {
+		sync()
 	}
 	return e.settle(opened)
 }

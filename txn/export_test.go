@@ -1,0 +1,216 @@
+package txn
+
+import (
+	"fmt"
+	"strings"
+
+	"moka/kv"
+)
+
+// Names that only this package's tests need.
+
+const (
+	CmdGet            = cmdGet
+	CmdScan           = cmdScan
+	CmdPrewrite       = cmdPrewrite
+	CmdCommitOnePhase = cmdCommitOnePhase
+	CmdCommit         = cmdCommit
+	CmdRollback       = cmdRollback
+	CmdCheckStatus    = cmdCheckStatus
+	CmdResolve        = cmdResolve
+	CmdHeartbeat      = cmdHeartbeat
+	CmdSeed           = cmdSeed
+)
+
+// CommandName names a command in traces.
+func CommandName(id kv.CommandID) string {
+	for _, c := range (&coprocessor{}).Commands() {
+		if c.ID == id {
+			return strings.TrimPrefix(c.Name, "txn.")
+		}
+	}
+	return fmt.Sprint(id)
+}
+
+// Stored is one committed version.
+type Stored struct {
+	Column            kv.Column
+	StartTS, CommitTS kv.Timestamp
+	Delete            bool
+	Value             []byte
+}
+
+// StoredVersions lists all committed versions of a shard.
+func StoredVersions(r kv.Reader) (vs []Stored, err error) {
+	it, err := r.Iter(kv.IterOptions{Group: kv.GroupTxnWrite})
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	for it.NextColumn() {
+		for ok := true; ok; ok = it.NextVersion() {
+			v := it.Version()
+			w, err := decodeWrite(v.Value, v.Timestamp)
+			if err != nil {
+				return nil, err
+			}
+			val, err := valueOf(r, it.Column(), v)
+			if err != nil {
+				return nil, err
+			}
+			vs = append(vs, Stored{cloneColumn(it.Column()), w.startTS, v.Timestamp, w.kind == kindDelete, append([]byte(nil), val.Data...)})
+		}
+	}
+	return vs, it.Err()
+}
+
+// DumpCells shows what is stored as the paper's figures do: one line for each column, its versions newest first.
+//
+//	bob   data@5=8  lock@7 primary  write@6=data@5
+func DumpCells(r kv.Reader) (map[string][]string, error) {
+	cells := map[string][]string{}
+	add := func(c kv.Column, format string, args ...any) {
+		cells[columnName(c)] = append(cells[columnName(c)], fmt.Sprintf(format, args...))
+	}
+	for _, g := range []struct {
+		group kv.GroupID
+		run   uint32
+	}{{kv.GroupTxnLock, runExclusive}, {kv.GroupTxnLock, runShared}, {kv.GroupTxnWrite, 0}, {kv.GroupTxnData, 0}, {kv.GroupTxnRollback, 0}, {kv.GroupNotify, 1}, {kv.GroupNotify, 2}} {
+		it, err := r.Iter(kv.IterOptions{Group: g.group, Run: g.run})
+		if err != nil {
+			return nil, err
+		}
+		for it.NextColumn() {
+			for ok := true; ok; ok = it.NextVersion() {
+				s, err := describe(g.group, g.run, it.Version())
+				if err != nil {
+					return nil, err
+				}
+				add(it.Column(), "%s", s)
+			}
+		}
+		if err := it.Err(); err != nil {
+			return nil, err
+		}
+		it.Close()
+	}
+	return cells, nil
+}
+
+func columnName(c kv.Column) string {
+	s := string(c.Row.Row())
+	if c.Family != 0 || len(c.Qualifier) > 0 {
+		s += fmt.Sprintf(".%d:%s", c.Family, c.Qualifier)
+	}
+	return s
+}
+
+func describe(g kv.GroupID, run uint32, v kv.Version) (string, error) {
+	switch g {
+	case kv.GroupTxnLock:
+		l, err := decodeLock(v.Value)
+		if err != nil {
+			return "", err
+		}
+		s := fmt.Sprintf("lock@%v:%v", v.Timestamp, l.kind)
+		if l.hasValue {
+			s += "=" + string(l.value)
+		}
+		if l.isPrimary {
+			return s + " (primary)", nil
+		}
+		return s + " (primary is " + columnName(l.primary) + ")", nil
+	case kv.GroupTxnWrite:
+		w, err := decodeWrite(v.Value, v.Timestamp)
+		if err != nil {
+			return "", err
+		}
+		s := fmt.Sprintf("write@%v<-%v", v.Timestamp, w.startTS)
+		switch {
+		case w.kind == kindDelete:
+			s += ":delete"
+		case w.hasValue:
+			s += "=" + string(w.value)
+		}
+		return s, nil
+	case kv.GroupTxnData:
+		b, err := decodeData(v.Value)
+		return fmt.Sprintf("data@%v=%d bytes", v.Timestamp, len(b)), err
+	case kv.GroupTxnRollback:
+		ts, err := decodeRollback(v.Value)
+		if v.Timestamp == rollbackMarker {
+			return fmt.Sprintf("locked-until@%v", ts), err
+		}
+		return fmt.Sprintf("rollback@%v", v.Timestamp), err
+	case kv.GroupNotify:
+		ts, err := DecodeNotify(v.Value)
+		return fmt.Sprintf("notify %d@%v<-%v", run, v.Timestamp, ts), err
+	}
+	return "", fmt.Errorf("group %d", g)
+}
+
+// Plant returns a coprocessor with a mistake in it, for tests of the tests. broken wraps what commands see of their shard.
+func Plant(broken func(cmd kv.CommandID, e kv.Eval) kv.Eval) kv.Coprocessor {
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024}}, broken: broken}
+}
+
+// PlantForgetful returns a coprocessor that spoils what a shard remembers before each command.
+func PlantForgetful(spoil func(m Memory)) kv.Coprocessor {
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024}}, spoil: spoil}
+}
+
+// Memory is what a shard remembers, to be spoilt.
+type Memory struct {
+	st  *state
+	req kv.Message
+}
+
+// ForgetReads makes one-phase commits choose their commit_ts as if nobody had read.
+func (m Memory) ForgetReads() { m.st.maxTS.Store(0) }
+
+// ForgetPushes lets pushed transactions commit below their readers.
+func (m Memory) ForgetPushes() {
+	if r, ok := m.req.(*commitRequest); ok {
+		m.st.forgetPush(r.startTS)
+	}
+}
+
+// NeverSeed lets a freshly opened shard commit without knowing what was read before.
+func (m Memory) NeverSeed() {
+	switch r := m.req.(type) {
+	case *writeRequest:
+		m.st.seed(m.st.incarnation, r.tablets, 1)
+	case *commitRequest:
+		m.st.seed(m.st.incarnation, r.tablets, 1)
+	}
+}
+
+type planted struct {
+	coprocessor
+	broken func(cmd kv.CommandID, e kv.Eval) kv.Eval
+	spoil  func(m Memory)
+}
+
+func (p *planted) Commands() []kv.Command {
+	cs := p.coprocessor.Commands()
+	for i := range cs {
+		id, f := cs[i].ID, cs[i].Evaluate
+		cs[i].Evaluate = func(e kv.Eval, req kv.Message) (kv.Message, error) {
+			if p.spoil != nil {
+				p.spoil(Memory{e.State().(*state), req})
+			}
+			if p.broken != nil {
+				e = p.broken(id, e)
+			}
+			return f(e, req)
+		}
+	}
+	return cs
+}
+
+// StartOf returns the start_ts that a transaction ended up with.
+func StartOf(t *Txn) kv.Timestamp {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.startTS
+}

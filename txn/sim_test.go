@@ -1,0 +1,519 @@
+package txn_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"moka/kv"
+	"moka/kv/kvtest"
+	"moka/txn"
+	"moka/txn/txntest"
+)
+
+// The simulator runs whole clients against the store in memory inside a bubble of fake time. Every request is parked; when
+// nothing moves any more, a seeded generator picks whose request goes on, or is lost, or whose answer is, or is done twice, or
+// takes its client with it; or it splits, moves or kills a part of the store. The same seed does the same again:
+//
+//	go test ./txn -run 'TestSimulation$' -sim.seed=N -sim.n=1 -v
+
+var (
+	simSeed = flag.Uint64("sim.seed", 1, "first seed of the simulation")
+	simN    = flag.Int("sim.n", 600, "number of simulated histories")
+)
+
+// simulation is one seeded run.
+type simulation struct {
+	rng     *rand.Rand
+	mem     *kvtest.Mem
+	clock   *txntest.Clock
+	history txntest.History
+	trace   []string
+	badSums []string
+
+	mu      sync.Mutex
+	started bool // until then nothing is parked
+	parked  []*parkedCall
+	running int // clients that have not ended
+}
+
+type parkedCall struct {
+	label  string
+	client *simClient
+	ghost  bool // a duplicate: nobody waits for it
+	local  bool // not a message: it cannot be lost
+	resume chan kvtest.Fault
+}
+
+// simClient is one client's view of the store.
+type simClient struct {
+	kv.Store
+	s      *simulation
+	id     int
+	ctx    context.Context
+	kill   context.CancelFunc
+	killed bool
+}
+
+const (
+	simAccounts = 6
+	simBalance  = 100
+)
+
+// park waits for the scheduler. Labels, not arrival, order what is parked, as goroutines arrive in any order.
+func (s *simulation) park(p *parkedCall) kvtest.Fault {
+	p.resume = make(chan kvtest.Fault)
+	s.mu.Lock()
+	if !s.started || p.client != nil && p.client.killed && !p.ghost {
+		s.mu.Unlock()
+		return kvtest.Pass
+	}
+	s.parked = append(s.parked, p)
+	s.mu.Unlock()
+	return <-p.resume
+}
+
+// Next makes a client's view of the clock: whose turn it is to get a timestamp is the scheduler's choice, too.
+func (c *simClient) Next(ctx context.Context) (kv.Timestamp, error) {
+	c.s.park(&parkedCall{label: fmt.Sprintf("client %d clock", c.id), client: c, local: true})
+	return c.s.clock.Next(ctx)
+}
+
+func (c *simClient) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
+	label := fmt.Sprintf("client %d %s shard %d", c.id, txn.CommandName(cmd), shard)
+	if cmd != txn.CmdSeed { // whose incarnation is random
+		label += fmt.Sprintf(" %x", req.AppendTo(nil))
+	}
+	fault := c.s.park(&parkedCall{label: label, client: c})
+	c.s.mu.Lock()
+	killed := c.killed
+	c.s.mu.Unlock()
+	if killed {
+		return nil, kv.Errorf(kv.CodeClosed, "sim", "client %d was killed", c.id)
+	}
+	switch fault {
+	case kvtest.DropRequest:
+		return nil, kv.Errorf(kv.CodeOutcomeUnknown, "sim", "request lost")
+	case kvtest.Refuse:
+		return nil, kv.Errorf(kv.CodeUnavailable, "sim", "refused")
+	case kvtest.Duplicate:
+		go func() {
+			if c.s.park(&parkedCall{label: "ghost of " + label, client: c, ghost: true}) != kvtest.DropRequest {
+				_, _ = c.s.mem.Call(context.Background(), shard, tablets, cmd, req)
+			}
+		}()
+	}
+	resp, err := c.s.mem.Call(ctx, shard, tablets, cmd, req)
+	if fault == kvtest.DropReply {
+		return nil, kv.Errorf(kv.CodeOutcomeUnknown, "sim", "answer lost")
+	}
+	return resp, err
+}
+
+// schedule drives the simulation until all clients have ended and no message is under way.
+func (s *simulation) schedule() {
+	for step := 0; ; step++ {
+		synctest.Wait()
+		s.mu.Lock()
+		slices.SortFunc(s.parked, func(a, b *parkedCall) int { return strings.Compare(a.label, b.label) })
+		n, running := len(s.parked), s.running
+		s.mu.Unlock()
+		switch {
+		case n == 0 && running == 0:
+			return
+		case step > 200_000:
+			panic("the simulation does not end")
+		case n == 0 || s.rng.IntN(8) == 0:
+			time.Sleep(time.Duration(50+s.rng.IntN(950)) * time.Microsecond)
+			continue
+		}
+		if s.rng.IntN(70) == 0 && running > 0 {
+			s.shake()
+			continue
+		}
+		s.mu.Lock()
+		i := s.rng.IntN(n)
+		p := s.parked[i]
+		s.parked = slices.Delete(s.parked, i, i+1)
+		fault := s.draw(p, running)
+		s.trace = append(s.trace, fmt.Sprintf("%v %s", faultNames[fault], p.label))
+		s.mu.Unlock()
+		p.resume <- fault
+	}
+}
+
+var faultNames = map[kvtest.Fault]string{
+	kvtest.Pass: "pass", kvtest.DropRequest: "lose", kvtest.DropReply: "lose answer of", kvtest.Duplicate: "double", kvtest.Refuse: "refuse",
+}
+
+// draw picks what happens to a call; the mutex is held.
+func (s *simulation) draw(p *parkedCall, running int) kvtest.Fault {
+	if running == 0 || p.local {
+		return kvtest.Pass
+	}
+	switch x := s.rng.IntN(100); {
+	case x < 3:
+		return kvtest.DropRequest
+	case x < 8:
+		return kvtest.DropReply
+	case x < 13 && !p.ghost:
+		return kvtest.Duplicate
+	case x < 15:
+		return kvtest.Refuse
+	case x < 16 && !p.client.killed && p.client.id > 0:
+		p.client.killed = true
+		p.client.kill()
+		s.trace = append(s.trace, fmt.Sprintf("kill client %d", p.client.id))
+	}
+	return kvtest.Pass
+}
+
+// shake changes the store under its clients.
+func (s *simulation) shake() {
+	row := account(s.rng.IntN(simAccounts)).Row
+	shards, _ := s.mem.Shards(context.Background())
+	shard := shards[s.rng.IntN(len(shards))]
+	switch s.rng.IntN(3) {
+	case 0:
+		s.trace = append(s.trace, fmt.Sprintf("split at %s", row.Row()))
+		go s.mem.Split(row)
+	case 1:
+		s.trace = append(s.trace, fmt.Sprintf("move %s to shard %d", row.Row(), shard))
+		go s.mem.Move(row, shard)
+	case 2:
+		s.trace = append(s.trace, fmt.Sprintf("kill shard %d", shard))
+		s.mem.Restart(shard)
+	}
+}
+
+func account(i int) kv.Column { return col(fmt.Sprintf("account%d", i)) }
+
+func columnName(c kv.Column) string { return string(c.Row.Row()) }
+
+// simTxn is a transaction that records what it does.
+type simTxn struct {
+	*txn.Txn
+	r *txntest.Record
+	s *simulation
+}
+
+func (c *simClient) begin(cl *txn.Client, name string, o txn.TxnOptions) *simTxn {
+	return &simTxn{cl.Begin(o), &txntest.Record{Name: name, Began: c.s.history.Now()}, c.s}
+}
+
+func (t *simTxn) get(ctx context.Context, c kv.Column) (string, error) {
+	v, _, err := t.Get(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	t.r.Reads = append(t.r.Reads, txntest.Read{Column: columnName(c), Value: string(v)})
+	return string(v), nil
+}
+
+func (t *simTxn) put(c kv.Column, value string, o txn.WriteOptions) {
+	t.Put(c, []byte(value), o)
+	t.r.Writes = append(t.r.Writes, txntest.Write{Column: columnName(c), Value: value})
+}
+
+// end commits unless the body failed, and records.
+func (t *simTxn) end(ctx context.Context, err error) {
+	t.r.Asked = t.s.history.Now()
+	if err == nil {
+		t.r.CommitTS, err = t.Commit(ctx)
+		switch {
+		case err == nil:
+			t.r.Outcome, t.r.Ended = txntest.Committed, t.s.history.Now()
+		case ctx.Err() != nil || errors.Is(err, txn.ErrOutcomeUnknown):
+			t.r.Outcome = txntest.Unknown
+		default:
+			t.r.Outcome = txntest.Aborted
+		}
+	} else {
+		t.Rollback()
+		t.r.Outcome = txntest.Aborted
+	}
+	t.r.StartTS = txn.StartOf(t.Txn)
+	t.s.history.Add(t.r)
+}
+
+// run is one client's life. Its choices come from its own generator, so that the scheduler's do not shift them.
+func (c *simClient) run(txns int, rng *rand.Rand) {
+	// The TTL is short against the delays, so that living transactions are taken for dead, too.
+	cl, err := txn.NewClient(c, c, txn.Options{LockTTL: 15 * time.Millisecond, RetryTime: 200 * time.Millisecond, LockWait: 200 * time.Millisecond})
+	if err != nil {
+		panic(err)
+	}
+	defer cl.Close()
+	for i := range txns {
+		if c.ctx.Err() != nil {
+			return
+		}
+		name := fmt.Sprintf("c%dt%d", c.id, i)
+		switch rng.IntN(8) {
+		case 0, 1, 2:
+			c.transfer(cl, name, rng)
+		case 3:
+			c.audit(cl, name, rng.IntN(2) == 0)
+		case 4:
+			c.skew(cl, name, rng)
+		case 5:
+			c.blind(cl, name, rng)
+		case 6:
+			c.insert(cl, name, rng)
+		case 7:
+			if _, err := cl.ResolveOrphans(c.ctx, 0); err != nil && c.ctx.Err() == nil && kv.CodeOf(err) == kv.CodeCorrupt {
+				panic(err)
+			}
+		}
+	}
+}
+
+// transfer moves money between two accounts. Values are "balance by name", unique for each write.
+func (c *simClient) transfer(cl *txn.Client, name string, rng *rand.Rand) {
+	from := rng.IntN(simAccounts)
+	to := (from + 1 + rng.IntN(simAccounts-1)) % simAccounts
+	t := c.begin(cl, name, txn.TxnOptions{})
+	a, err := t.get(c.ctx, account(from))
+	var b string
+	if err == nil {
+		b, err = t.get(c.ctx, account(to))
+	}
+	if err == nil {
+		amount := 1 + rng.IntN(20)
+		t.put(account(from), fmt.Sprintf("%d by %s", balance(a)-amount, name), txn.WriteOptions{Observers: []uint32{1}})
+		t.put(account(to), fmt.Sprintf("%d by %s", balance(b)+amount, name), txn.WriteOptions{})
+	}
+	t.end(c.ctx, err)
+}
+
+func balance(v string) int {
+	n, err := strconv.Atoi(strings.Fields(v + " x")[0])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// audit reads all accounts in one snapshot.
+func (c *simClient) audit(cl *txn.Client, name string, reverse bool) {
+	t := c.begin(cl, name, txn.TxnOptions{ReadOnly: true})
+	s := t.Scan(c.ctx, txn.ScanOptions{Span: kv.Span{Start: col("account").Row, End: col("accounu").Row}, Batch: 2, Reverse: reverse})
+	sum, n := 0, 0
+	for s.Next() {
+		sum, n = sum+balance(string(s.Value())), n+1
+		t.r.Reads = append(t.r.Reads, txntest.Read{Column: columnName(s.Column()), Value: string(s.Value())})
+	}
+	if s.Err() == nil && (sum != simAccounts*simBalance || n != simAccounts) {
+		c.s.mu.Lock()
+		c.s.badSums = append(c.s.badSums, fmt.Sprintf("%s: sum %d over %d accounts", name, sum, n))
+		c.s.mu.Unlock()
+	}
+	t.end(c.ctx, s.Err())
+}
+
+// skew reads two cells and writes one of them.
+func (c *simClient) skew(cl *txn.Client, name string, rng *rand.Rand) {
+	t := c.begin(cl, name, txn.TxnOptions{})
+	cells := []kv.Column{col("a-skew"), col("z-skew")}
+	_, err := t.get(c.ctx, cells[0])
+	if err == nil {
+		_, err = t.get(c.ctx, cells[1])
+	}
+	t.put(cells[rng.IntN(2)], name, txn.WriteOptions{})
+	t.end(c.ctx, err)
+}
+
+// blind writes without reading; long values go to the data column.
+func (c *simClient) blind(cl *txn.Client, name string, rng *rand.Rand) {
+	t := c.begin(cl, name, txn.TxnOptions{})
+	long := strings.Repeat(name, 500)
+	t.put(col("a-blind"), long, txn.WriteOptions{})
+	if rng.IntN(2) == 0 {
+		t.put(col("z-blind"), long, txn.WriteOptions{})
+	}
+	t.end(c.ctx, nil)
+}
+
+// insert and delete contend for a few keys.
+func (c *simClient) insert(cl *txn.Client, name string, rng *rand.Rand) {
+	t := c.begin(cl, name, txn.TxnOptions{})
+	k := col(fmt.Sprintf("%c-insert", "az"[rng.IntN(2)]))
+	v, err := t.get(c.ctx, k)
+	if err == nil && v != "" {
+		t.Delete(k, txn.WriteOptions{})
+		t.r.Writes = append(t.r.Writes, txntest.Write{Column: columnName(k)})
+	} else {
+		t.put(k, name, txn.WriteOptions{MustNotExist: true})
+	}
+	t.put(col("m-insert-"+name), name, txn.WriteOptions{})
+	t.end(c.ctx, err)
+}
+
+// simulate runs one seed and returns what was wrong.
+func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor) (s *simulation, wrong []error) {
+	s = &simulation{rng: rand.New(rand.NewPCG(seed, 1)), clock: &txntest.Clock{}}
+	s.mem = kvtest.NewMem(kvtest.Options{
+		Shards: 1 + s.rng.IntN(3), Splits: []kv.RowKey{account(0).Row, account(2).Row, account(4).Row, col("b").Row, col("y").Row},
+		Coprocessors: []kv.Coprocessor{coprocessor}, Crash: true,
+		OnSync: func(shard kv.ShardID, cmd kv.CommandID, req kv.Message) {
+			s.park(&parkedCall{label: fmt.Sprintf("sync of shard %d for %s %x", shard, txn.CommandName(cmd), req.AppendTo(nil)), local: true})
+		},
+	})
+	s.open()
+	s.mu.Lock()
+	s.started = true
+	s.mu.Unlock()
+	clients := 3 + s.rng.IntN(2)
+	s.running = clients
+	var wg sync.WaitGroup
+	for i := range clients {
+		c := &simClient{Store: s.mem, s: s, id: i}
+		c.ctx, c.kill = context.WithCancel(context.Background())
+		rng := rand.New(rand.NewPCG(seed, uint64(2+i)))
+		wg.Go(func() {
+			c.run(6, rng)
+			c.kill()
+			s.mu.Lock()
+			s.running--
+			s.mu.Unlock()
+		})
+	}
+	s.schedule()
+	wg.Wait()
+	synctest.Wait()
+	s.mu.Lock()
+	s.started = false
+	s.mu.Unlock()
+	return s, s.settle()
+}
+
+// open fills the accounts.
+func (s *simulation) open() {
+	cl, err := txn.NewClient(s.mem, s.clock, txn.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer cl.Close()
+	r := &txntest.Record{Name: "open", Began: s.history.Now(), Outcome: txntest.Committed}
+	tx := cl.Begin(txn.TxnOptions{})
+	for i := range simAccounts {
+		v := fmt.Sprintf("%d by open", simBalance)
+		tx.Put(account(i), []byte(v), txn.WriteOptions{})
+		r.Writes = append(r.Writes, txntest.Write{Column: columnName(account(i)), Value: v})
+	}
+	r.Asked = s.history.Now()
+	if r.CommitTS, err = tx.Commit(context.Background()); err != nil {
+		panic(err)
+	}
+	r.StartTS, r.Ended = txn.StartOf(tx), s.history.Now()
+	s.history.Add(r)
+}
+
+// settle lets a last, healthy client clean up, and checks everything.
+func (s *simulation) settle() (wrong []error) {
+	cl, err := txn.NewClient(s.mem, s.clock, txn.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer cl.Close()
+	time.Sleep(time.Minute) // all TTLs are over
+	if _, err := cl.ResolveOrphans(context.Background(), 0); err != nil {
+		wrong = append(wrong, fmt.Errorf("sweep: %w", err))
+	}
+	var stored []txntest.StoredVersion
+	shards, _ := s.mem.Shards(context.Background())
+	for _, id := range shards {
+		r := s.mem.Reader(id)
+		vs, err := txn.StoredVersions(r)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		for _, v := range vs {
+			stored = append(stored, txntest.StoredVersion{Column: columnName(v.Column), StartTS: v.StartTS, CommitTS: v.CommitTS, Value: string(v.Value)})
+		}
+		cells, err := txn.DumpCells(r)
+		if err != nil {
+			wrong = append(wrong, err)
+		}
+		for c, vs := range cells {
+			for _, v := range vs {
+				if strings.HasPrefix(v, "lock@") {
+					wrong = append(wrong, fmt.Errorf("left behind: %s %s", c, v))
+				}
+			}
+		}
+	}
+	wrong = append(wrong, s.history.Check(stored)...)
+	for _, b := range s.badSums {
+		wrong = append(wrong, errors.New("bank: "+b))
+	}
+	return wrong
+}
+
+// TestSimulationRepeats: the same seed gives the same history, or failing seeds would be worth nothing.
+func TestSimulationRepeats(t *testing.T) {
+	for seed := uint64(1); seed <= 20; seed++ {
+		var traces []string
+		for range 3 {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{}))
+				traces = append(traces, strings.Join(s.trace, "\n"))
+			})
+		}
+		if traces[0] != traces[1] || traces[0] != traces[2] {
+			a, b := strings.Split(traces[0], "\n"), strings.Split(traces[1], "\n")
+			if traces[0] == traces[1] {
+				b = strings.Split(traces[2], "\n")
+			}
+			i := 0
+			for i < min(len(a), len(b)) && a[i] == b[i] {
+				i++
+			}
+			t.Fatalf("seed %d: histories differ from step %d of %d and %d on:\n%s\n%s", seed, i, len(a), len(b), strings.Join(a[max(0, i-3):min(i+3, len(a))], "\n"), strings.Join(b[max(0, i-3):min(i+3, len(b))], "\n"))
+		}
+	}
+}
+
+func TestSimulation(t *testing.T) {
+	skews, committed, aborted := 0, 0, 0
+	for i := range uint64(*simN) {
+		seed := *simSeed + i
+		synctest.Test(t, func(t *testing.T) {
+			s, wrong := simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{}))
+			skews += s.history.WriteSkews()
+			for _, r := range s.history.Records() {
+				switch r.Outcome {
+				case txntest.Committed:
+					committed++
+				case txntest.Aborted:
+					aborted++
+				}
+			}
+			if len(wrong) > 0 {
+				if *simN == 1 {
+					t.Log(strings.Join(s.trace, "\n"))
+					for _, r := range s.history.Records() {
+						t.Logf("%s [%v, %v] outcome %d, reads %v, writes %v", r.Name, r.StartTS, r.CommitTS, r.Outcome, r.Reads, r.Writes)
+					}
+				}
+				t.Fatalf("seed %d: %v\nagain, with a trace: go test -tags gms_pure_go ./txn -run 'TestSimulation$' -sim.seed=%d -sim.n=1 -v", seed, errors.Join(wrong...), seed)
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d histories: %d transactions committed, %d aborted, %d write skews", *simN, committed, aborted, skews)
+	if *simN >= 100 && (skews == 0 || committed == 0 || aborted == 0) {
+		t.Errorf("the load is too tame: %d committed, %d aborted, %d write skews", committed, aborted, skews)
+	}
+}
