@@ -19,7 +19,9 @@ func BenchmarkLocal(b *testing.B) {
 		w.tablets = append(w.tablets, tablet(kv.TabletID(i+1), 1, fmt.Sprintf("%03d", i), end, 1, 1))
 	}
 	resp := &text{"y"}
-	local := handlerFunc(func(context.Context, kv.ShardID, []kv.TabletRef, kv.CommandID, kv.Message) (kv.Message, error) { return resp, nil })
+	local := handlerFunc(func(context.Context, kv.ShardID, []kv.TabletRef, kv.CommandID, kv.Message) (kv.Message, error) {
+		return resp, nil
+	})
 	c, err := New(w, testCommands, Options{Node: 1, Local: local})
 	if err != nil {
 		b.Fatal(err)

@@ -59,10 +59,9 @@ func history(t *rapid.T) (all, last []kv.Tablet) {
 }
 
 func (c *cache) contents() (tablets []kv.Tablet) {
-	c.tablets.Load().Scan(func(t kv.Tablet) bool {
-		tablets = append(tablets, t)
-		return true
-	})
+	for _, t := range *c.tablets.Load() {
+		tablets = append(tablets, *t)
+	}
 	return tablets
 }
 
