@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"moka/kv"
@@ -60,23 +59,24 @@ func DecodeColumn(key, buf []byte) (Key, []byte, error) {
 // decodeRow copies the unescaped row into buf and returns what follows its end.
 func decodeRow(b, buf []byte) (row, rest []byte, ok bool) {
 	buf = append(buf, b[:4]...)
-	b = b[4:]
-	for {
-		i := bytes.IndexByte(b, 0)
-		if i < 0 || i+1 >= len(b) {
-			return buf, nil, false
+	for i := 4; i < len(b); i++ {
+		if b[i] != 0 {
+			buf = append(buf, b[i])
+			continue
 		}
-		buf = append(buf, b[:i]...)
-		switch b[i+1] {
+		if i++; i == len(b) {
+			break
+		}
+		switch b[i] {
 		case terminator:
-			return buf, b[i+2:], true
+			return buf, b[i+1:], true
 		case escape:
 			buf = append(buf, 0)
 		default:
 			return buf, nil, false
 		}
-		b = b[i+2:]
 	}
+	return buf, nil, false
 }
 
 // GroupRun reads the group and the run of any key within a shard's data, also of a bound.
