@@ -250,15 +250,22 @@ func (c *Catalog) DropTable(ctx context.Context, t *txn.Txn, database, name stri
 // bury takes down a table's fence and sequences and leaves graves for what it stored.
 func (c *Catalog) bury(t *txn.Txn, tbl *Table) {
 	t.Delete(fenceCell(tbl.ID, tbl.Version), txn.WriteOptions{})
-	for _, seq := range []Sequence{tbl.AutoIncrement, tbl.RowIDs} {
-		if seq.ID != 0 {
-			t.Delete(sequenceCell(seq.ID), txn.WriteOptions{})
-		}
-	}
+	c.dropSequence(t, tbl.AutoIncrement)
+	c.dropSequence(t, tbl.RowIDs)
 	dig(t, Grave{Table: tbl.ID, Index: tbl.RowIndex})
 	for _, x := range tbl.Indexes {
 		dig(t, Grave{Table: tbl.ID, Index: x.ID})
 	}
+}
+
+// dropSequence removes a sequence that no descriptor names any more. What this process has reserved of it is forgotten at once; if the
+// transaction rolls back that is a gap.
+func (c *Catalog) dropSequence(t *txn.Txn, seq Sequence) {
+	if seq.ID == 0 {
+		return
+	}
+	t.Delete(sequenceCell(seq.ID), txn.WriteOptions{})
+	c.forgetLease(seq.ID)
 }
 
 // writeTable checks a descriptor, numbers what is new in it, and stores it with a new version and fence. also are rows
@@ -278,6 +285,12 @@ func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 	if old != nil {
 		t.Delete(fenceCell(old.ID, old.Version), txn.WriteOptions{})
 		buryDropped(t, old, n)
+		if old.AutoIncrement.ID != n.AutoIncrement.ID {
+			c.dropSequence(t, old.AutoIncrement)
+		}
+		if old.RowIDs.ID != n.RowIDs.ID {
+			c.dropSequence(t, old.RowIDs)
+		}
 	}
 	t.Put(fenceCell(n.ID, n.Version), []byte{formatVersion}, txn.WriteOptions{})
 	row := idRow(kindTable, n.DatabaseID, n.ID)

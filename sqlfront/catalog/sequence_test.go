@@ -184,6 +184,39 @@ func TestSequenceRaise(t *testing.T) {
 	}
 }
 
+// ALTER TABLE … AUTO_INCREMENT = n gives the table another sequence; the old one goes, and so it does with the table.
+func TestSequenceReplaced(t *testing.T) {
+	c := newCluster(t)
+	a := c.node(t, Options{})
+	bank(t, a, "accounts")
+	old := a.table(t, "bank", "accounts")
+	next(t, a, old.AutoIncrement, 1)
+	a.do(t, func(tx *txn.Txn) error {
+		n := old.Clone()
+		n.AutoIncrement = newSequence(t, a, 500)
+		_, err := a.UpdateTable(ctx, tx, n)
+		return err
+	})
+	cur := a.table(t, "bank", "accounts")
+	next(t, a, cur.AutoIncrement, 500)
+	cells := func(seq Sequence) bool {
+		tx := a.client.Begin(txn.TxnOptions{})
+		defer tx.Rollback()
+		_, ok, err := tx.Get(ctx, sequenceCell(seq.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if cells(old.AutoIncrement) || !cells(cur.AutoIncrement) {
+		t.Error("the old sequence is still there, or the new one is not")
+	}
+	a.do(t, func(tx *txn.Txn) error { return a.DropTable(ctx, tx, "bank", "accounts") })
+	if cells(cur.AutoIncrement) {
+		t.Error("the sequence survived its table")
+	}
+}
+
 func TestSequenceExhausted(t *testing.T) {
 	c := newCluster(t)
 	a := c.node(t, Options{})
