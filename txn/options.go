@@ -106,4 +106,7 @@ type ScanOptions struct {
 	Limit int
 	// Batch is the size of the first request in columns; later ones grow. Zero means 32.
 	Batch int
+	// At, if set, merges the own writes as of that savepoint instead of those so far: a statement that opens several scans
+	// one after the other (the inner side of a join) must not meet what it has written in between.
+	At *Savepoint
 }

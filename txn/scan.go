@@ -52,7 +52,11 @@ func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 		s.batch = firstBatch
 	}
 	t.mu.Lock()
-	s.own = t.buffer.copy().tree.Iter()
+	if o.At != nil {
+		s.own = o.At.buffer.copy().tree.Iter()
+	} else {
+		s.own = t.buffer.copy().tree.Iter()
+	}
 	t.mu.Unlock()
 	s.ownOK = s.seekOwn()
 	s.fetched = emptySpan(o.Span)

@@ -90,11 +90,20 @@ func (t *Txn) Get(ctx context.Context, c kv.Column) (value []byte, ok bool, err 
 
 // BatchGet returns the values of columns in the snapshot, own writes first: one request for each shard, at the same time.
 func (t *Txn) BatchGet(ctx context.Context, cs []kv.Column) ([]Value, error) {
+	return t.BatchGetAt(ctx, nil, cs)
+}
+
+// BatchGetAt is BatchGet with the own writes as of a savepoint; see ScanOptions.At. nil means those so far.
+func (t *Txn) BatchGetAt(ctx context.Context, at *Savepoint, cs []kv.Column) ([]Value, error) {
 	values := make([]Value, len(cs))
 	var missing []int
 	t.mu.Lock()
+	own := &t.buffer
+	if at != nil {
+		own = &at.buffer
+	}
 	for i, c := range cs {
-		p, ok := t.buffer.get(c)
+		p, ok := own.get(c)
 		switch {
 		case !ok || !p.kind.changes():
 			missing = append(missing, i)
