@@ -10,22 +10,23 @@ import (
 // Backlog is what one observer still has to do.
 type Backlog struct {
 	Observer ObserverID
-	Waiting  uint64       // changes not yet acknowledged
-	Parked   uint64       // notifications that failed too often
+	Waiting  uint64       // cells with changes that are not acknowledged yet
+	Parked   uint64       // cells whose notification failed too often
 	Oldest   kv.Timestamp // of the waiting changes; zero if none. Lag is now minus this
 }
 
-// Parked is a notification that failed too often.
-type Parked struct {
+// Failed is a notification whose last run failed.
+type Failed struct {
 	Observer ObserverID
 	Column   kv.Column
 	CommitTS kv.Timestamp // newest change
 	Attempts int
 	Error    string // of the last attempt
+	Parked   bool   // too often: there will be no further attempt unless it is asked for, or the cell changes
 }
 
-// parkedLimit bounds one answer about parked notifications of a shard.
-const parkedLimit = 10000
+// failedLimit bounds one answer about failed notifications of a shard.
+const failedLimit = 10000
 
 // Backlogs asks all shards. The sum is not a snapshot: it is exact once writers rest.
 func Backlogs(ctx context.Context, store kv.Store) ([]Backlog, error) {
@@ -55,28 +56,38 @@ func Backlogs(ctx context.Context, store kv.Store) ([]Backlog, error) {
 	return out, nil
 }
 
-// ListParked lists the parked notifications of an observer (zero: of all).
-func ListParked(ctx context.Context, store kv.Store, o ObserverID) ([]Parked, error) {
-	var out []Parked
-	err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: parkedLimit, Parked: true}, func(r *backlogResponse) {
+// ListFailed lists the notifications of an observer (zero: of all) that have failed, parked or not.
+func ListFailed(ctx context.Context, store kv.Store, o ObserverID) ([]Failed, error) {
+	return listFailed(ctx, store, &backlogRequest{Observer: o, Limit: failedLimit, List: listFailing})
+}
+
+func listFailed(ctx context.Context, store kv.Store, req *backlogRequest) (out []Failed, err error) {
+	err = eachShard(ctx, store, req, func(r *backlogResponse) {
 		for _, i := range r.Items {
-			out = append(out, Parked{i.Observer, i.Column, i.CommitTS, int(i.Attempts), i.Error})
+			out = append(out, Failed{i.Observer, i.Column, i.CommitTS, int(i.Attempts), i.Error, i.Parked})
 		}
 	})
 	return out, err
 }
 
-// RetryParked delivers the parked notifications of an observer again and returns how many there were.
+// RetryParked delivers the parked notifications of an observer again and returns how many there were. Some of them may have
+// failed again when it returns.
 func RetryParked(ctx context.Context, store kv.Store, o ObserverID) (n int, err error) {
-	ps, err := ListParked(ctx, store, o)
-	if err != nil {
-		return 0, err
-	}
-	for _, p := range ps {
-		if err := sendSettle(ctx, store, &settleRequest{Kind: settleRetry, Observer: o, Column: p.Column}); err != nil {
+	const rounds = 1000 // of failedLimit for each shard: whoever parks faster than that is not helped by retrying
+	for range rounds {
+		ps, err := listFailed(ctx, store, &backlogRequest{Observer: o, Limit: failedLimit, List: listParked})
+		if err != nil {
 			return n, err
 		}
-		n++
+		for _, p := range ps {
+			if err := sendSettle(ctx, store, &settleRequest{Kind: settleRetry, Observer: o, Column: p.Column}); err != nil {
+				return n, err
+			}
+			n++
+		}
+		if len(ps) < failedLimit {
+			break
+		}
 	}
 	return n, nil
 }
@@ -85,8 +96,8 @@ func RetryParked(ctx context.Context, store kv.Store, o ObserverID) (n int, err 
 func Drop(ctx context.Context, store kv.Store, o ObserverID) error {
 	for {
 		var cs []kv.Column
-		for _, parked := range []bool{false, true} {
-			err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: sweepLimit, Parked: parked}, func(r *backlogResponse) {
+		for _, list := range []listKind{listWaiting, listParked} {
+			err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: sweepLimit, List: list}, func(r *backlogResponse) {
 				for _, i := range r.Items {
 					cs = append(cs, i.Column)
 				}

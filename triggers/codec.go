@@ -3,6 +3,7 @@ package triggers
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"moka/kv"
 )
@@ -118,7 +119,9 @@ type fetchRequest struct {
 	Credits     uint32
 	WaitMillis  uint32
 	LeaseMillis uint32
-	Done        []delivery // taken earlier by this worker and finished, whatever came of them: their leases end
+	// Done are deliveries that this worker took earlier and is done with, whatever came of them: their leases end. CommitTS
+	// says up to where it has acknowledged the cell, zero if it has not.
+	Done []delivery
 }
 
 type fetchResponse struct{ Deliveries []delivery }
@@ -185,7 +188,7 @@ type settleRequest struct {
 	Kind     settleKind
 	Observer ObserverID
 	Column   kv.Column
-	// UpTo bounds what settleClear removes: entries at or below it.
+	// UpTo bounds what settleClear removes and settlePark parks: entries at or below it.
 	UpTo     kv.Timestamp
 	Attempts uint32
 	Error    string
@@ -244,8 +247,17 @@ func (*empty) Decode(b []byte) error {
 type backlogRequest struct {
 	Observer ObserverID
 	Limit    uint32
-	Parked   bool // list parked ones rather than waiting ones
+	List     listKind
 }
+
+// listKind says which notifications a backlogRequest lists.
+type listKind byte
+
+const (
+	listWaiting listKind = 0 // to be delivered, now or after a wait
+	listParked  listKind = 1
+	listFailing listKind = 2 // those of both kinds that have failed
+)
 
 type backlogResponse struct {
 	Counts []backlogCount
@@ -254,25 +266,22 @@ type backlogResponse struct {
 
 type backlogCount struct {
 	Observer ObserverID
-	Waiting  uint64
-	Parked   uint64
+	Waiting  uint64       // cells with changes to be acknowledged
+	Parked   uint64       // cells whose changes are parked
 	Oldest   kv.Timestamp // oldest waiting change; zero if none
 }
 
 type backlogItem struct {
 	delivery
-	Error string
+	Error  string
+	Parked bool
 }
 
 func (m *backlogRequest) AppendTo(b []byte) []byte {
 	w := writer{append(b, messageVersion)}
 	w.u(uint64(m.Observer))
 	w.u(uint64(m.Limit))
-	p := uint64(0)
-	if m.Parked {
-		p = 1
-	}
-	w.u(p)
+	w.u(uint64(m.List))
 	return w.b
 }
 
@@ -280,7 +289,7 @@ func (m *backlogRequest) Decode(b []byte) error {
 	r := reader{b: b}
 	r.version()
 	m.Observer, m.Limit = ObserverID(r.u()), uint32(r.u())
-	m.Parked = r.u() == 1
+	m.List = listKind(r.byte())
 	return r.done("backlog request")
 }
 
@@ -301,6 +310,11 @@ func (m *backlogResponse) AppendTo(b []byte) []byte {
 		w.u(uint64(i.OldestTS))
 		w.u(uint64(i.Attempts))
 		w.bytes([]byte(i.Error))
+		p := uint64(0)
+		if i.Parked {
+			p = 1
+		}
+		w.u(p)
 	}
 	return w.b
 }
@@ -314,7 +328,7 @@ func (m *backlogResponse) Decode(b []byte) error {
 	}
 	for n := r.count(); n > 0 && !r.bad; n-- {
 		d := delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), kv.Timestamp(r.u()), uint32(r.u())}
-		m.Items = append(m.Items, backlogItem{d, string(r.bytes())})
+		m.Items = append(m.Items, backlogItem{d, string(r.bytes()), r.u() == 1})
 	}
 	return r.done("backlog response")
 }
@@ -322,6 +336,7 @@ func (m *backlogResponse) Decode(b []byte) error {
 // sweepRequest is one step of the backstop scan: from Start on, look at up to Limit notifications of the observer that are
 // older than Before, and put those that nobody has taken into the ready queue.
 type sweepRequest struct {
+	Worker   string
 	Observer ObserverID
 	Start    kv.RowKey
 	Limit    uint32
@@ -337,6 +352,7 @@ type sweepResponse struct {
 
 func (m *sweepRequest) AppendTo(b []byte) []byte {
 	w := writer{append(b, messageVersion)}
+	w.bytes([]byte(m.Worker))
 	w.u(uint64(m.Observer))
 	w.bytes(m.Start)
 	w.u(uint64(m.Limit))
@@ -347,6 +363,7 @@ func (m *sweepRequest) AppendTo(b []byte) []byte {
 func (m *sweepRequest) Decode(b []byte) error {
 	r := reader{b: b}
 	r.version()
+	m.Worker = string(r.bytes())
 	m.Observer = ObserverID(r.u())
 	m.Start = r.bytes()
 	m.Limit, m.Before = uint32(r.u()), kv.Timestamp(r.u())
@@ -378,9 +395,13 @@ func (m *sweepResponse) Decode(b []byte) error {
 // The state of a notification that failed, in kv.GroupNotifyMeta at timestamp metaTimestamp (run and column as the
 // notification's):
 //
-//	| version 1 | parked u8 | attempts uvarint | not before, unix ms uvarint | error length uvarint | error |
+//	| version 1 | parked u8 | up to uvarint | attempts uvarint | not before, unix ms uvarint | error length uvarint | error |
+//
+// A parked state holds for changes up to a timestamp. A newer change, perhaps the correction of what the observer stumbled
+// over, is worth an attempt of its own.
 type meta struct {
 	Parked    bool
+	UpTo      kv.Timestamp
 	Attempts  uint32
 	NotBefore int64
 	Error     string
@@ -391,12 +412,27 @@ const (
 	metaTimestamp kv.Timestamp = 1
 )
 
+func metaAddress(o ObserverID, c kv.Column) kv.Address {
+	return kv.Address{Group: kv.GroupNotifyMeta, Run: o, Column: c}
+}
+
+// parks reports whether a notification whose newest change is ts is parked.
+func (m meta) parks(ts kv.Timestamp) bool { return m.Parked && ts <= m.UpTo }
+
+func (m meta) notBefore() time.Time {
+	if m.Parked || m.NotBefore == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(m.NotBefore)
+}
+
 func (m meta) encode() []byte {
 	p := byte(0)
 	if m.Parked {
 		p = 1
 	}
 	w := writer{[]byte{metaVersion, p}}
+	w.u(uint64(m.UpTo))
 	w.u(uint64(m.Attempts))
 	w.u(uint64(m.NotBefore))
 	w.bytes([]byte(m.Error))
@@ -408,7 +444,7 @@ func decodeMeta(b []byte) (meta, error) {
 	if r.byte() != metaVersion {
 		r.bad = true
 	}
-	m := meta{Parked: r.byte() == 1, Attempts: uint32(r.u()), NotBefore: int64(r.u()), Error: string(r.bytes())}
+	m := meta{Parked: r.byte() == 1, UpTo: kv.Timestamp(r.u()), Attempts: uint32(r.u()), NotBefore: int64(r.u()), Error: string(r.bytes())}
 	if err := r.done("notification state"); err != nil {
 		return meta{}, kv.Errorf(kv.CodeCorrupt, "triggers.meta", "%v", err)
 	}

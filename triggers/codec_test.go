@@ -18,9 +18,9 @@ func sampleMessages() map[string]kv.Message {
 		"fetch request":    &fetchRequest{Worker: "w1", Observers: []ObserverID{7, 300}, Credits: 16, WaitMillis: 5000, LeaseMillis: 10000, Done: []delivery{d}},
 		"fetch response":   &fetchResponse{Deliveries: []delivery{d, {Observer: 8, Column: kv.Column{Row: kv.RowKey("r")}}}},
 		"settle request":   &settleRequest{Kind: settleFail, Observer: 7, Column: sampleColumn(), UpTo: 5, Attempts: 3, Error: "no such table", RetryMillis: 100},
-		"backlog request":  &backlogRequest{Observer: 7, Limit: 10, Parked: true},
-		"backlog response": &backlogResponse{Counts: []backlogCount{{7, 5, 1, 900}}, Items: []backlogItem{{d, "boom"}}},
-		"sweep request":    &sweepRequest{Observer: 7, Start: kv.RowKey("a"), Limit: 512, Before: 77},
+		"backlog request":  &backlogRequest{Observer: 7, Limit: 10, List: listParked},
+		"backlog response": &backlogResponse{Counts: []backlogCount{{7, 5, 1, 900}}, Items: []backlogItem{{d, "boom", true}}},
+		"sweep request":    &sweepRequest{Worker: "w1", Observer: 7, Start: kv.RowKey("a"), Limit: 512, Before: 77},
 		"sweep response":   &sweepResponse{Claimed: true, Seen: 3, Queued: 2, Next: kv.RowKey("b")},
 		"empty":            &empty{},
 	}
@@ -30,21 +30,21 @@ func sampleMessages() map[string]kv.Message {
 var golden = map[string]string{
 	"fetch request":    "010277310207ac02108827904e01070900000002616c696365030362616ce807840702",
 	"ack":              "0100000000000003e8",
-	"meta":             "0101028827076e6f2067756c70",
-	"sweep request":    "0107016180044d",
+	"meta":             "01018407028827076e6f2067756c70",
+	"sweep request":    "0102773107016180044d",
 	"backlog request":  "01070a01",
 	"empty":            "01",
 	"ack column":       "000000070362616c",
 	"settle request":   "0102070900000002616c696365030362616c05030d6e6f2073756368207461626c6564",
 	"fetch response":   "0102070900000002616c696365030362616ce8078407020801720000000000",
-	"backlog response": "0101070501840701070900000002616c696365030362616ce80784070204626f6f6d",
+	"backlog response": "0101070501840701070900000002616c696365030362616ce80784070204626f6f6d01",
 	"sweep response":   "010103020162",
 }
 
 func TestGolden(t *testing.T) {
 	got := map[string]string{
 		"ack":        hex.EncodeToString(encodeAck(1000)),
-		"meta":       hex.EncodeToString(meta{Parked: true, Attempts: 2, NotBefore: 5000, Error: "no gulp"}.encode()),
+		"meta":       hex.EncodeToString(meta{Parked: true, UpTo: 900, Attempts: 2, NotBefore: 5000, Error: "no gulp"}.encode()),
 		"ack column": hex.EncodeToString(AckColumn(7, sampleColumn()).Qualifier),
 	}
 	for name, m := range sampleMessages() {

@@ -37,7 +37,7 @@ func (*coprocessor) Groups() []kv.GroupSpec {
 	}
 }
 
-func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) { return openReady(s, c.now) }
+func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) { return openReady(s, c.now), nil }
 
 func (*coprocessor) Commands() []kv.Command {
 	return []kv.Command{
@@ -70,14 +70,14 @@ func (*coprocessor) Commands() []kv.Command {
 // fetch waits until there is something to do. It blocks, holding nothing.
 func fetch(e kv.Eval, m kv.Message) (kv.Message, error) {
 	req, r := m.(*fetchRequest), e.State().(*ready)
-	r.done(req.Done)
+	r.done(req.Worker, req.Done)
 	if len(req.Observers) == 0 || req.Credits == 0 {
 		return &fetchResponse{}, nil
 	}
 	deadline := r.now().Add(min(time.Duration(req.WaitMillis)*time.Millisecond, fetchWaitMost))
 	lease := time.Duration(req.LeaseMillis) * time.Millisecond
 	for {
-		ds, due, signal := r.take(req.Observers, int(min(req.Credits, queueBound)), lease)
+		ds, due, signal := r.take(req.Worker, req.Observers, int(min(req.Credits, queueBound)), lease)
 		wait := deadline.Sub(r.now())
 		if len(ds) > 0 || wait <= 0 {
 			return &fetchResponse{Deliveries: ds}, nil
@@ -89,6 +89,9 @@ func fetch(e kv.Eval, m kv.Message) (kv.Message, error) {
 		select {
 		case <-signal:
 		case <-timer.C:
+		case <-r.closed:
+			timer.Stop()
+			return nil, kv.Errorf(kv.CodeClosed, "triggers.Fetch", "the shard is shutting down; nothing happened")
 		case <-e.Context().Done():
 			timer.Stop()
 			return nil, e.Context().Err()
@@ -97,29 +100,37 @@ func fetch(e kv.Eval, m kv.Message) (kv.Message, error) {
 	}
 }
 
-// settle is a write under the row's latch, so it cannot pass a commit that sets the notification anew.
+// settle is a write under the row's latch. What its batch does to memory it does through the groups: the queue files the
+// notification anew by what they hold.
 func settle(e kv.Eval, m kv.Message) (kv.Message, error) {
 	req, r := m.(*settleRequest), e.State().(*ready)
 	note := kv.Address{Group: kv.GroupNotify, Run: req.Observer, Column: req.Column}
-	state := kv.Address{Group: kv.GroupNotifyMeta, Run: req.Observer, Column: req.Column}
+	state := metaAddress(req.Observer, req.Column)
+	v, exists, err := e.Latest(note, kv.MaxTimestamp)
+	if err != nil {
+		return nil, err
+	}
+	clearState := !exists // nothing is left that could have failed
 	switch req.Kind {
-	case settleClear, settleDrop:
-		upTo := req.UpTo
-		if req.Kind == settleDrop {
-			upTo = kv.MaxTimestamp
-		}
-		if err := deleteUpTo(e, note, upTo); err != nil {
+	case settleClear:
+		if err := deleteUpTo(e, note, req.UpTo); err != nil {
 			return nil, err
 		}
-		if _, ok, err := e.Get(state, metaTimestamp); err != nil {
+		// The failures of a newer change are not ours to forget.
+		clearState = clearState || v.Timestamp <= req.UpTo
+	case settleDrop:
+		if err := deleteUpTo(e, note, kv.MaxTimestamp); err != nil {
 			return nil, err
-		} else if ok {
-			e.Delete(state, metaTimestamp)
 		}
-		e.OnDurable(func() { r.forget(req.Observer, req.Column); r.requeue(req.Observer, req.Column) })
+		clearState = true
+	case settleRetry:
+		clearState = true
 	case settleFail, settlePark:
+		if !exists {
+			break // another worker was faster, and succeeded
+		}
 		s := meta{
-			Parked: req.Kind == settlePark, Attempts: req.Attempts, Error: req.Error,
+			Parked: req.Kind == settlePark, UpTo: req.UpTo, Attempts: req.Attempts, Error: req.Error,
 			NotBefore: r.now().Add(time.Duration(req.RetryMillis) * time.Millisecond).UnixMilli(),
 		}
 		e.Set(state, metaTimestamp, s.encode())
@@ -127,11 +138,15 @@ func settle(e kv.Eval, m kv.Message) (kv.Message, error) {
 		if req.Kind == settleFail {
 			e.NoSync()
 		}
-		e.OnDurable(func() { r.remember(req.Observer, req.Column, s) })
-	case settleRetry:
-		e.Delete(state, metaTimestamp)
-		e.OnDurable(func() { r.forget(req.Observer, req.Column); r.requeue(req.Observer, req.Column) })
 	}
+	if clearState {
+		if _, ok, err := e.Get(state, metaTimestamp); err != nil {
+			return nil, err
+		} else if ok {
+			e.Delete(state, metaTimestamp)
+		}
+	}
+	e.OnDurable(func() { r.refile(req.Observer, req.Column) })
 	return &empty{}, nil
 }
 
@@ -150,94 +165,73 @@ func deleteUpTo(e kv.Eval, a kv.Address, ts kv.Timestamp) error {
 	}
 }
 
-// requeue makes a notification ready again if entries of it remain.
-func (r *ready) requeue(o ObserverID, c kv.Column) {
-	v, ok, err := r.shard.Reader().Latest(kv.Address{Group: kv.GroupNotify, Run: o, Column: c}, kv.MaxTimestamp)
-	if err == nil && ok {
-		r.changed(o, c, v.Timestamp)
-	}
-}
-
+// backlog walks the groups in stretches, so that commits need not wait for the whole of it.
 func backlog(e kv.Eval, m kv.Message) (kv.Message, error) {
-	req := m.(*backlogRequest)
-	notes, metas := e.Shard().InMemory(kv.GroupNotify), e.Shard().InMemory(kv.GroupNotifyMeta)
-	counts := map[ObserverID]*backlogCount{}
-	count := func(o ObserverID) *backlogCount {
-		c := counts[o]
-		if c == nil {
-			c = &backlogCount{Observer: o}
-			counts[o] = c
-		}
-		return c
-	}
-	parked := map[key]backlogItem{}
+	const stretch = 4096
+	req, r := m.(*backlogRequest), e.State().(*ready)
+	notes := e.Shard().InMemory(kv.GroupNotify)
 	res := &backlogResponse{}
-	for run := range metas.Runs() {
-		if req.Observer != 0 && req.Observer != run {
-			continue
-		}
-		metas.Ascend(run, kv.Span{}, func(a kv.Address, v kv.Version) bool {
-			if s, err := decodeMeta(v.Value); err == nil && s.Parked {
-				d := delivery{Observer: run, Column: cloneColumn(a.Column), Attempts: s.Attempts}
-				parked[keyOf(run, a.Column)] = backlogItem{d, s.Error}
-				count(run).Parked++
-			}
-			return true
-		})
-	}
 	for run := range notes.Runs() {
 		if req.Observer != 0 && req.Observer != run {
 			continue
 		}
-		c := count(run)
-		notes.Ascend(run, kv.Span{}, func(a kv.Address, v kv.Version) bool {
-			k := keyOf(run, a.Column)
-			if p, ok := parked[k]; ok {
-				p.CommitTS = max(p.CommitTS, v.Timestamp)
-				parked[k] = p
-				return true
-			}
-			c.Waiting++
-			if c.Oldest == 0 || v.Timestamp < c.Oldest {
-				c.Oldest = v.Timestamp
-			}
-			if !req.Parked && uint32(len(res.Items)) < req.Limit {
-				d := delivery{Observer: run, Column: cloneColumn(a.Column), CommitTS: v.Timestamp}
-				res.Items = append(res.Items, backlogItem{delivery: d})
-			}
-			return true
-		})
+		b := backlogRun{r: r, req: req, res: res, count: backlogCount{Observer: run}}
+		for next, more := kv.RowKey(nil), true; more; more = len(next) > 0 && e.Context().Err() == nil {
+			next = ascend(notes, run, next, stretch, b.entry)
+		}
+		b.finish()
+		res.Counts = append(res.Counts, b.count)
 	}
-	for _, p := range parked {
-		if req.Parked && uint32(len(res.Items)) < req.Limit {
-			res.Items = append(res.Items, p)
+	return res, e.Context().Err()
+}
+
+// backlogRun collects what is said of one observer. The entries of a cell come one after the other, newest first.
+type backlogRun struct {
+	r     *ready
+	req   *backlogRequest
+	res   *backlogResponse
+	count backlogCount
+	cell  delivery // under collection; CommitTS zero before the first
+}
+
+func (b *backlogRun) entry(c kv.Column, ts kv.Timestamp) bool {
+	if b.cell.CommitTS != 0 && keyOf(b.count.Observer, c) == keyOf(b.count.Observer, b.cell.Column) {
+		b.cell.OldestTS = ts
+		return true
+	}
+	b.finish()
+	b.cell = delivery{Observer: b.count.Observer, Column: c, CommitTS: ts, OldestTS: ts}
+	return true
+}
+
+func (b *backlogRun) finish() {
+	if b.cell.CommitTS == 0 {
+		return
+	}
+	m := b.r.meta(b.cell.Observer, b.cell.Column)
+	parked := m.parks(b.cell.CommitTS)
+	if parked {
+		b.count.Parked++
+	} else {
+		b.count.Waiting++
+		if b.count.Oldest == 0 || b.cell.OldestTS < b.count.Oldest {
+			b.count.Oldest = b.cell.OldestTS
 		}
 	}
-	for _, c := range counts {
-		res.Counts = append(res.Counts, *c)
+	wanted := parked
+	switch b.req.List {
+	case listWaiting:
+		wanted = !parked
+	case listFailing:
+		wanted = m.Error != ""
 	}
-	return res, nil
+	if wanted && uint32(len(b.res.Items)) < b.req.Limit {
+		b.cell.Attempts = m.Attempts
+		b.res.Items = append(b.res.Items, backlogItem{b.cell, m.Error, parked})
+	}
+	b.cell = delivery{}
 }
 
 func sweep(e kv.Eval, m kv.Message) (kv.Message, error) {
-	req, r := m.(*sweepRequest), e.State().(*ready)
-	if !r.claim(req.Observer, req.Start) {
-		return &sweepResponse{Claimed: true}, nil
-	}
-	var cs []kv.Column
-	var tss []kv.Timestamp
-	res := &sweepResponse{}
-	e.Shard().InMemory(kv.GroupNotify).Ascend(req.Observer, kv.Span{Start: req.Start}, func(a kv.Address, v kv.Version) bool {
-		if res.Seen == req.Limit {
-			res.Next = append(kv.RowKey(nil), a.Row...)
-			return false
-		}
-		res.Seen++
-		if v.Timestamp < req.Before {
-			cs, tss = append(cs, cloneColumn(a.Column)), append(tss, v.Timestamp)
-		}
-		return true
-	})
-	res.Queued = uint32(r.swept(req.Observer, req.Start, res.Next, cs, tss))
-	return res, nil
+	return e.State().(*ready).sweep(m.(*sweepRequest)), nil
 }

@@ -29,6 +29,8 @@ type Observer struct {
 	Attempts int
 	// Backoff is the wait after the first failed run; it doubles with each further one up to a minute. Default 50 ms.
 	Backoff time.Duration
+	// Timeout bounds a run; one that takes longer is cancelled and has failed. Default 1 minute.
+	Timeout time.Duration
 }
 
 func (o Observer) withDefaults() Observer {
@@ -37,6 +39,9 @@ func (o Observer) withDefaults() Observer {
 	}
 	if o.Backoff <= 0 {
 		o.Backoff = 50 * time.Millisecond
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = time.Minute
 	}
 	return o
 }

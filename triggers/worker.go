@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +21,13 @@ const (
 	// goes back to the shard and waits like a failed one, without being counted as failed.
 	conflictsMost = 8
 	sweepLimit    = 512
-	retryPause    = 100 * time.Millisecond
+	// sweepObservers bounds how many observers one step of the backstop scan looks for.
+	sweepObservers = 16
+	// retryPause and retryMost are the waits between questions to a shard that does not answer, or that is busy.
+	retryPause = 50 * time.Millisecond
+	retryMost  = 5 * time.Second
+	// partingTime bounds the last word of a worker that closes: which leases it gives back.
+	partingTime = time.Second
 )
 
 // Worker finds notifications of all shards and runs the observers that are registered with it. Workers may run in as many
@@ -35,6 +42,9 @@ type Worker struct {
 	slots chan struct{} // held by runs
 	mets  metrics
 
+	// ignoreAcks is a bug to be planted: tests of the checker must catch it.
+	ignoreAcks bool
+
 	mu struct {
 		sync.Mutex
 		observers map[ObserverID]Observer
@@ -43,6 +53,7 @@ type Worker struct {
 		current context.Context
 		change  context.CancelFunc
 		cancel  context.CancelFunc // set by Start
+		closed  bool
 	}
 }
 
@@ -93,11 +104,11 @@ func (w *Worker) observer(id ObserverID) (Observer, bool) {
 	return o, ok
 }
 
-// Start begins to serve; a second call does nothing.
+// Start begins to serve; a second call does nothing, nor does one after Close.
 func (w *Worker) Start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.mu.cancel != nil {
+	if w.mu.cancel != nil || w.mu.closed {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -111,6 +122,7 @@ func (w *Worker) Start() {
 func (w *Worker) Close() {
 	w.mu.Lock()
 	cancel := w.mu.cancel
+	w.mu.closed = true
 	w.mu.change()
 	w.mu.Unlock()
 	if cancel != nil {
@@ -144,6 +156,7 @@ func (w *Worker) supervise(ctx context.Context) {
 // feedLoop asks one shard for notifications, a long poll, and hands each to a runner. It asks for more only when all have
 // found one: that is the credit by which a slow worker keeps work at the shard, where others can have it.
 func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
+	wait := retryPause
 	for ctx.Err() == nil {
 		ids, current := w.observers()
 		if len(ids) == 0 {
@@ -157,19 +170,26 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 		if err != nil {
 			if ctx.Err() == nil && current.Err() == nil {
 				w.o.Logger.Warn("fetching notifications failed; trying again", "shard", shard, "err", err)
-				pause(ctx, retryPause)
+				pause(ctx, wait)
+				wait = min(2*wait, retryMost)
 			}
 			continue
 		}
-		for _, d := range ds {
+		wait = retryPause
+		leased := w.o.Now()
+		for i, d := range ds {
 			select {
 			case w.slots <- struct{}{}:
 			case <-ctx.Done():
+				w.finish(ctx, shard, unacknowledged(ds[i:])...)
 				return
 			}
 			w.wg.Go(func() {
 				defer func() { <-w.slots }()
-				w.work(ctx, d)
+				if w.o.Now().Sub(leased) >= w.o.Lease {
+					return // we let it lie for too long: it is somebody else's now
+				}
+				d.CommitTS = w.work(ctx, d)
 				w.finish(ctx, shard, d)
 			})
 		}
@@ -181,7 +201,7 @@ func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []Obse
 	defer cancel()
 	defer context.AfterFunc(current, cancel)()
 	m, err := w.store.Call(ctx, shard, nil, commandFetch, &fetchRequest{
-		Worker: w.token, Observers: ids, Credits: uint32(w.o.Runners),
+		Worker: w.token, Observers: ids, Credits: uint32(max(1, w.o.Runners-len(w.slots))),
 		WaitMillis: uint32(fetchWait.Milliseconds()), LeaseMillis: uint32(w.o.Lease.Milliseconds()),
 	})
 	if err != nil {
@@ -190,97 +210,131 @@ func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []Obse
 	return m.(*fetchResponse).Deliveries, nil
 }
 
-// finish ends the lease, so that what changed during the run is delivered at once. If the word is lost the lease runs out.
-func (w *Worker) finish(ctx context.Context, shard kv.ShardID, d delivery) {
-	if _, err := w.store.Call(ctx, shard, nil, commandFetch, &fetchRequest{Worker: w.token, Done: []delivery{d}}); err != nil && ctx.Err() == nil {
-		w.o.Logger.Debug("ending a lease failed; it will run out", "shard", shard, "err", err)
+// unacknowledged is the form in which deliveries that nothing was done about are given back.
+func unacknowledged(ds []delivery) []delivery {
+	back := make([]delivery, 0, len(ds))
+	for _, d := range ds {
+		back = append(back, delivery{Observer: d.Observer, Column: d.Column})
+	}
+	return back
+}
+
+// finish ends leases, so that what is left is delivered at once. If the word is lost they run out.
+func (w *Worker) finish(ctx context.Context, shard kv.ShardID, ds ...delivery) {
+	if ctx.Err() != nil {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), partingTime)
+		defer cancel()
+	}
+	if _, err := w.store.Call(ctx, shard, nil, commandFetch, &fetchRequest{Worker: w.token, Done: ds}); err != nil {
+		w.o.Logger.Debug("ending leases failed; they will run out", "shard", shard, "err", err)
 	}
 }
 
-// work brings one notification to an end: acknowledged, sent back to wait, or parked.
-func (w *Worker) work(ctx context.Context, d delivery) {
+// work brings one notification to an end: acknowledged, sent back to wait, or parked. It returns the timestamp up to which the
+// cell is acknowledged now, zero if nothing became of it.
+func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestamp) {
 	o, ok := w.observer(d.Observer)
 	if !ok {
-		return
+		return 0
 	}
-	for conflicts := 0; ; conflicts++ {
+	for tries := 0; ; tries++ {
 		began := w.o.Now()
-		err := w.run(ctx, o, d)
+		ack, err := w.run(ctx, o, d)
 		switch {
 		case err == nil:
 			w.mets.committed(w.o.Now().Sub(began), lag(d.CommitTS, w.o.Now()))
-			return
-		case ctx.Err() != nil:
-			return
+			return ack
 		case errors.Is(err, errAcknowledged):
 			w.mets.collapsed.Add(1)
-			return
-		case errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrOutcomeUnknown):
+			return ack
+		case ctx.Err() != nil:
+			return 0
+		case transient(err):
 			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
 			w.mets.conflicts.Add(1)
-			if conflicts < conflictsMost {
-				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(conflicts, 6))))
+			if tries < conflictsMost {
+				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(tries, 6))))
 				continue
 			}
-			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: err.Error(), RetryMillis: uint32(o.Backoff.Milliseconds())})
-			return
+			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()), RetryMillis: millis(o.Backoff)})
+			return 0
 		default:
 			w.failed(ctx, o, d, err)
-			return
+			return 0
 		}
 	}
+}
+
+// transient reports whether an error says nothing about the observer or the row: somebody else was first, or the store is away
+// for a while. Such runs are repeated without being counted, or an outage would park everything.
+func transient(err error) bool {
+	for _, e := range []error{
+		txn.ErrConflict, txn.ErrOutcomeUnknown, kv.ErrOutcomeUnknown, kv.ErrBusy, kv.ErrUnavailable, kv.ErrMoved, kv.ErrClosed, kv.ErrDisk,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error) {
 	w.mets.failures.Add(1)
 	attempts := int(d.Attempts) + 1
-	req := &settleRequest{Kind: settleFail, Attempts: uint32(attempts), Error: clip(err.Error())}
+	req := &settleRequest{Kind: settleFail, UpTo: d.CommitTS, Attempts: uint32(attempts), Error: clip(err.Error())}
 	if attempts >= o.Attempts {
 		req.Kind = settlePark
 		w.mets.parked.Add(1)
 		w.o.Logger.Error("observer failed too often; notification parked", "observer", o.Name, "attempts", attempts, "err", err)
 	} else {
 		wait := o.backoff(attempts)
-		req.RetryMillis = uint32((wait/2 + time.Duration(rand.Int64N(int64(wait)))).Milliseconds())
+		req.RetryMillis = millis(wait/2 + time.Duration(rand.Int64N(int64(wait))))
 		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempts, "err", err)
 	}
 	w.settle(ctx, d, req)
 }
 
+// millis rounds up, so that a short wait does not become none.
+func millis(d time.Duration) uint32 { return uint32((d + time.Millisecond - 1) / time.Millisecond) }
+
 // clip keeps error texts in stored state small.
 func clip(s string) string {
 	const most = 1024
 	if len(s) > most {
-		return s[:most] + "…"
+		return strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }
 
 var errAcknowledged = errors.New("triggers: acknowledged already")
 
-// run is one run of an observer, the paper's Figure 7 from the worker's side.
-func (w *Worker) run(ctx context.Context, o Observer, d delivery) (err error) {
+// run is one run of an observer, the paper's Figure 7 from the worker's side. It returns the timestamp up to which the cell is
+// acknowledged.
+func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timestamp, err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
 	t := w.client.Begin(txn.TxnOptions{})
 	defer t.Rollback() // does nothing once committed
 	start, err := t.StartTS(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	ackColumn := AckColumn(o.ID, d.Column)
 	previous := d.OldestTS - 1
 	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
-		return err
-	} else if ok {
+		return 0, err
+	} else if ok && !w.ignoreAcks {
 		if previous, err = decodeAck(b); err != nil {
-			return err
+			return 0, err
 		}
 		if previous >= d.CommitTS {
 			// The run that acknowledged did not live to clear, or its clearing is under way.
 			w.settle(ctx, d, &settleRequest{Kind: settleClear, UpTo: previous})
-			return errAcknowledged
+			return previous, errAcknowledged
 		}
 	}
-	// First into the buffer: the acknowledgement is the primary, the condition on which all of the run's effects hang.
+	// All of the run's effects hang on this write: of two runs that saw the same acknowledgement one commits.
 	t.Put(ackColumn, encodeAck(start), txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: o.ID, Column: d.Column}}})
 	e := Event{
 		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous, Attempt: int(d.Attempts), client: w.client,
@@ -289,11 +343,13 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (err error) {
 	switch err := w.call(ctx, o, t, e); {
 	case errors.Is(err, ErrSkip):
 		t.RollbackTo(mark)
+	case err != nil && ctx.Err() == context.DeadlineExceeded:
+		return 0, fmt.Errorf("observer %s ran for more than %v and was stopped: %v", o.Name, o.Timeout, err)
 	case err != nil:
-		return err
+		return 0, err
 	}
 	_, err = t.Commit(ctx)
-	return err
+	return start, err
 }
 
 // call runs the observer's code and turns a panic of it into a failed run: one bad body must not take the node down.
@@ -347,34 +403,39 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // sweepLoop is the backstop (§2.4): from random places it looks for notifications that nobody was told of.
 func (w *Worker) sweepLoop(ctx context.Context) {
-	next := map[kv.ShardID]map[ObserverID]kv.RowKey{}
+	type place struct {
+		shard    kv.ShardID
+		observer ObserverID
+	}
+	next := map[place]kv.RowKey{} // bounded: shards and observers are few
 	for pause(ctx, w.o.SweepEvery/2+time.Duration(rand.Int64N(int64(w.o.SweepEvery)))) {
 		shards, err := w.store.Shards(ctx)
 		ids, _ := w.observers()
-		if err != nil || len(shards) == 0 || len(ids) == 0 {
+		if err != nil || len(shards) == 0 {
 			continue
 		}
-		shard, id := shards[rand.IntN(len(shards))], ids[rand.IntN(len(ids))]
-		if next[shard] == nil {
-			next[shard] = map[ObserverID]kv.RowKey{}
+		shard := shards[rand.IntN(len(shards))]
+		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		for _, id := range ids[:min(len(ids), sweepObservers)] {
+			at := place{shard, id}
+			res, err := w.sweepStep(ctx, shard, id, next[at])
+			if err != nil {
+				w.o.Logger.Debug("backstop scan failed", "shard", shard, "err", err)
+				break
+			}
+			next[at] = res.Next
+			if res.Claimed {
+				// Somebody scans here: jump to a random place, as the paper's threads do, so that scanners do not clump.
+				next[at] = randomRow(ctx, w.store)
+			}
+			w.mets.swept.Add(uint64(res.Queued))
 		}
-		res, err := w.sweepStep(ctx, shard, id, next[shard][id])
-		if err != nil {
-			w.o.Logger.Debug("backstop scan failed", "shard", shard, "err", err)
-			continue
-		}
-		next[shard][id] = res.Next
-		if res.Claimed {
-			// Somebody scans here: jump to a random place, as the paper's threads do, so that scanners do not clump.
-			next[shard][id] = randomRow(ctx, w.store)
-		}
-		w.mets.swept.Add(uint64(res.Queued))
 	}
 }
 
 func (w *Worker) sweepStep(ctx context.Context, shard kv.ShardID, id ObserverID, start kv.RowKey) (*sweepResponse, error) {
 	before := kv.TimestampAt(w.o.Now().Add(-w.o.SweepAge))
-	m, err := w.store.Call(ctx, shard, nil, commandSweep, &sweepRequest{Observer: id, Start: start, Limit: sweepLimit, Before: before})
+	m, err := w.store.Call(ctx, shard, nil, commandSweep, &sweepRequest{Worker: w.token, Observer: id, Start: start, Limit: sweepLimit, Before: before})
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS k
 	}
 	for _, o := range observers {
 		e.Set(notifyAt(o, c), commitTS, appendNotify(nil, rec.startTS))
+		if err := dropMiddle(e, notifyAt(o, c), commitTS); err != nil {
+			return err
+		}
 	}
 	for _, cl := range clears {
 		if err := clearNotify(e, cl, rec.startTS); err != nil {
@@ -37,9 +40,31 @@ func notifyAt(observer uint32, c kv.Column) kv.Address {
 	return kv.Address{Group: kv.GroupNotify, Run: observer, Column: c}
 }
 
+// dropMiddle keeps a cell that changes faster than it is observed from piling up notifications: of those that wait, the oldest
+// says since when, the newest up to what, and nobody asks for one between them. The one that newest supersedes goes, unless
+// it is the oldest. Changes of one cell commit one after the other, so newest is newer than all that is there.
+func dropMiddle(e kv.Eval, at kv.Address, newest kv.Timestamp) error {
+	v, ok, err := e.Latest(at, newest-1)
+	if err != nil || !ok || v.Timestamp == 0 {
+		return err
+	}
+	if _, older, err := e.Latest(at, v.Timestamp-1); err != nil || !older {
+		return err
+	}
+	e.Delete(at, v.Timestamp)
+	return nil
+}
+
 // clearNotify deletes the notifications that the transaction of startTS has seen. A newer one stays: its change has not been
 // observed.
 func clearNotify(e kv.Eval, cl ClearNotify, startTS kv.Timestamp) error {
+	// What is known of failed attempts goes with the success.
+	state := kv.Address{Group: kv.GroupNotifyMeta, Run: cl.Observer, Column: cl.Column}
+	if v, ok, err := e.Latest(state, kv.MaxTimestamp); err != nil {
+		return err
+	} else if ok {
+		e.Delete(state, v.Timestamp)
+	}
 	for at := startTS; ; {
 		v, ok, err := e.Latest(notifyAt(cl.Observer, cl.Column), at)
 		if err != nil || !ok {
