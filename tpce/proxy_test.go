@@ -3,7 +3,9 @@ package tpce
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,12 +15,12 @@ import (
 )
 
 // muteProxy forwards to a server until a COMMIT comes by; then it cuts the connection: after the server has answered, so
-// that only the answer is lost, or before the server has seen anything. It does so once for each arming.
+// that only the answer is lost, or before the server has seen anything; or it hangs. It does so once for each arming.
 type muteProxy struct {
 	net.Listener
 	server string
 	mu     sync.Mutex
-	mode   string // "", "cut after", "cut before"
+	mode   string // "", "cut after", "cut before", "hang"
 	cuts   int
 }
 
@@ -96,6 +98,10 @@ func (p *muteProxy) serve(client net.Conn) {
 		if mode == "cut before" {
 			break
 		}
+		if mode == "hang" { // forward nothing until the client gives up
+			_, _ = io.Copy(io.Discard, client)
+			break
+		}
 		mute.Store(mode == "cut after")
 		if _, err := server.Write(buf[:n]); err != nil {
 			break
@@ -107,6 +113,23 @@ func (p *muteProxy) serve(client net.Conn) {
 	}
 	server.Close()
 	<-answers
+}
+
+// testHungServer stops the server's answers in the middle of a run: the run must end by itself, and say so.
+func testHungServer(t *testing.T) {
+	cfg := quick("hung")
+	load(t, cfg)
+	proxy := startProxy(t, server.Addr)
+	cfg.Target = "mysql://root@" + proxy.Addr().String() + "/hung"
+	cfg.Duration, cfg.DrainTimeout, cfg.Connections = 300*time.Millisecond, 200*time.Millisecond, 2
+	proxy.arm("hang")
+	r, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Err() == nil || !strings.Contains(r.Text(), "did not finish in time") {
+		t.Errorf("a server that hangs is hidden: %v\n%s", r.Err(), r.Text())
+	}
 }
 
 // testLostCommit loses the answer of a COMMIT that happened, and one that did not: either way the order is placed once

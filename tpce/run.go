@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -118,33 +119,33 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	total := d.cfg.Transactions
 	d.bar = startProgress(d.cfg.Progress, "run", "transactions", total, d.progressExtra)
 
-	var market, customers, samplers sync.WaitGroup
+	var market, customers, others sync.WaitGroup
 	market.Go(func() { d.x.run(work) })
 	for i := range d.cfg.TradeWorkers {
 		market.Go(func() { d.tradeWorker(work, gen.NewRand(seed, int64(i+1))) })
 	}
-	stopSampling := make(chan struct{})
+	finished := make(chan struct{})
 	if d.observed != nil {
-		samplers.Go(func() { d.observed.sample(work, stopSampling) })
+		others.Go(func() { d.observed.sample(work, finished) })
 	}
-	customerCtx, stop := context.WithCancel(ctx)
-	if d.cfg.Transactions == 0 {
-		customerCtx, stop = context.WithTimeout(ctx, d.cfg.RampUp+d.cfg.Duration)
+	limit := d.cfg.RampUp + d.cfg.Duration
+	if d.cfg.Transactions > 0 {
+		limit = math.MaxInt64 // the count ends it
 	}
+	customerCtx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
+	others.Go(func() { d.limitDrain(customerCtx, finished, abandon) })
 	for i := range d.cfg.Connections {
 		customers.Go(func() { d.customer(customerCtx, work, gen.NewRand(seed, int64(1000+i))) })
 	}
 	customers.Wait()
+	stop()
 	d.stopped = time.Now()
 	d.stats.close(d.stopped)
 	close(d.x.drain)
-
-	deadline := time.AfterFunc(d.cfg.DrainTimeout, func() { abandon(errNotDrained) })
 	market.Wait()
-	deadline.Stop()
-	close(stopSampling)
-	samplers.Wait()
+	close(finished)
+	others.Wait()
 	d.bar.finish()
 	if err := context.Cause(work); errors.Is(err, errNotDrained) {
 		d.undrained = err
@@ -154,7 +155,20 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	return nil
 }
 
-var errNotDrained = errors.New("the market did not drain in time")
+// limitDrain cuts what is still running DrainTimeout after the customers were told to stop: a server that hangs must
+// not keep the run, or an interrupted program, for ever.
+func (d *runner) limitDrain(customers context.Context, finished <-chan struct{}, abandon context.CancelCauseFunc) {
+	<-customers.Done()
+	t := time.NewTimer(d.cfg.DrainTimeout)
+	defer t.Stop()
+	select {
+	case <-finished:
+	case <-t.C:
+		abandon(errNotDrained)
+	}
+}
+
+var errNotDrained = errors.New("the customers or the market did not finish in time")
 
 func (d *runner) progressExtra() string {
 	d.stats.mu.Lock()

@@ -173,6 +173,10 @@ func abortReason(err error) string {
 
 func connectionLost(err error) bool {
 	var netErr net.Error
+	var e *mysql.MySQLError
+	if errors.As(err, &e) {
+		return e.Number == 1053 // the server is shutting down
+	}
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.As(err, &netErr)
 }
 

@@ -26,6 +26,7 @@ func TestAll(t *testing.T) {
 	t.Run("RollBackLeavesNothing", testRollBackLeavesNothing)
 	t.Run("ResultsOfOnePosition", testResultsOfOnePosition)
 	t.Run("LostCommit", testLostCommit)
+	t.Run("HungServer", testHungServer)
 	t.Run("ErrorsAreShown", testErrorsAreShown)
 	t.Run("BadTargets", testBadTargets)
 	t.Run("DeferredIndexes", testDeferredIndexes)
