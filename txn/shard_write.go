@@ -82,7 +82,31 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 
 // check returns the mutations that may be written, without those whose lock is there already (a repeated prewrite), or why
 // nothing may be.
+//
+// Before it refuses it looks for the transaction's own commit, whatever the reason: the request may be a repetition whose first
+// copy has committed, and has since been met by others, or by its own traces.
 func (w *writer) check() (fresh []*mutation, refusal *writeResponse, err error) {
+	fresh, refusal, err = w.judge()
+	if err != nil || refusal == nil || refusal.outcome == outcomeUnseeded || refusal.outcome == outcomeRolledBack {
+		return fresh, refusal, err
+	}
+	for _, m := range w.req.mutations {
+		if !m.kind.changes() {
+			continue
+		}
+		commitTS, ok, err := commitOf(w, m.column, w.req.startTS)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ok {
+			return nil, &writeResponse{outcome: outcomeCommitted, commitTS: commitTS, column: m.column}, nil
+		}
+		break // a commit writes all of them at once
+	}
+	return nil, refusal, nil
+}
+
+func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) {
 	var ok bool
 	if w.seed, ok = w.st.seeded(w.req.tablets); !ok {
 		return nil, &writeResponse{outcome: outcomeUnseeded, incarnation: w.st.incarnation}, nil
@@ -135,8 +159,7 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 		return false, nil, err
 	}
 	if newest > w.req.startTS {
-		refusal, err = w.conflict(m.column, newest)
-		return false, refusal, err
+		return false, conflict(m.column, newest), nil
 	}
 	switch refusal, err = w.checkMarkers(m); {
 	case refusal != nil || err != nil:
@@ -169,8 +192,7 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 	case err != nil || exists: // whoever wrote it, even after our snapshot: it exists
 		return false, nil, err
 	case newest > w.req.startTS:
-		refusal, err = w.conflict(m.column, newest)
-		return false, refusal, err
+		return false, conflict(m.column, newest), nil
 	}
 	return false, &writeResponse{outcome: outcomeMustExist, column: m.column}, nil
 }
@@ -244,24 +266,16 @@ func (w *writer) newest(c kv.Column) (commitTS kv.Timestamp, exists bool, err er
 	return v.Timestamp, rec.kind == kindPut, err
 }
 
-// conflict refuses a write because somebody committed after its snapshot, unless that somebody is the transaction itself: a
-// request that was repeated because its answer was lost.
-func (w *writer) conflict(c kv.Column, newest kv.Timestamp) (*writeResponse, error) {
-	commitTS, ok, err := commitOf(w, c, w.req.startTS)
-	if err != nil {
-		return nil, err
-	}
-	if ok {
-		return &writeResponse{outcome: outcomeCommitted, commitTS: commitTS, column: c}, nil
-	}
-	return &writeResponse{outcome: outcomeConflict, commitTS: newest, column: c}, nil
+// conflict refuses a write because somebody committed after its snapshot.
+func conflict(c kv.Column, commitTS kv.Timestamp) *writeResponse {
+	return &writeResponse{outcome: outcomeConflict, commitTS: commitTS, column: c}
 }
 
 // checkMarkers finds conflicts that left no version: lock-only writes and, for deletes, requires.
 func (w *writer) checkMarkers(m *mutation) (*writeResponse, error) {
 	if m.kind == kindDelete {
 		if ts := max(w.seed, w.st.requires.since(m.column)); ts > w.req.startTS {
-			return &writeResponse{outcome: outcomeConflict, commitTS: ts, column: m.column}, nil
+			return conflict(m.column, ts), nil
 		}
 	}
 	if w.req.startTS >= kv.Timestamp(w.st.lockOnlyTS.Load()) {
@@ -271,7 +285,7 @@ func (w *writer) checkMarkers(m *mutation) (*writeResponse, error) {
 	if err != nil || ts <= w.req.startTS {
 		return nil, err
 	}
-	return &writeResponse{outcome: outcomeConflict, commitTS: ts, column: m.column}, nil
+	return conflict(m.column, ts), nil
 }
 
 // lockOnlyCommit returns the newest commit_ts of a lock-only write of a column, zero if there was none.

@@ -258,7 +258,7 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 			return
 		}
 		name := fmt.Sprintf("c%dt%d", c.id, i)
-		switch rng.IntN(8) {
+		switch rng.IntN(12) {
 		case 0, 1, 2:
 			c.transfer(cl, name, rng)
 		case 3:
@@ -269,7 +269,11 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 			c.blind(cl, name, rng)
 		case 6:
 			c.insert(cl, name, rng)
-		case 7:
+		case 7, 8:
+			c.family(cl, name, rng)
+		case 9, 10:
+			c.onCall(cl, name, rng)
+		case 11:
 			if _, err := cl.ResolveOrphans(c.ctx, 0); err != nil && c.ctx.Err() == nil && kv.CodeOf(err) == kv.CodeCorrupt {
 				panic(err)
 			}
@@ -356,6 +360,79 @@ func (c *simClient) insert(cl *txn.Client, name string, rng *rand.Rand) {
 	}
 	t.put(col("m-insert-"+name), name, txn.WriteOptions{})
 	t.end(c.ctx, err)
+}
+
+// family adds and removes parents and children. A child requires its parent; a parent goes only if its snapshot has no child.
+func (c *simClient) family(cl *txn.Client, name string, rng *rand.Rand) {
+	p := fmt.Sprint(rng.IntN(2))
+	parent, children := col("a-parent"+p), kv.Span{Start: col("z-child" + p).Row, End: col("z-child" + p + "~").Row}
+	t := c.begin(cl, name, txn.TxnOptions{})
+	v, err := t.get(c.ctx, parent)
+	switch {
+	case err != nil:
+	case v == "":
+		t.put(parent, name, txn.WriteOptions{MustNotExist: true})
+	case rng.IntN(2) == 0:
+		t.Require(parent)
+		t.put(col("z-child"+p+name), name, txn.WriteOptions{})
+	default:
+		s := t.Scan(c.ctx, txn.ScanOptions{Span: children})
+		found := kv.Column{}
+		for s.Next() {
+			t.r.Reads = append(t.r.Reads, txntest.Read{Column: columnName(s.Column()), Value: string(s.Value())})
+			found = s.Column()
+		}
+		if err = s.Err(); err == nil {
+			if len(found.Row) == 0 {
+				found = parent
+			}
+			t.Delete(found, txn.WriteOptions{})
+			t.r.Writes = append(t.r.Writes, txntest.Write{Column: columnName(found)})
+		}
+	}
+	t.end(c.ctx, err)
+}
+
+// onCall: of two doctors one must stay. Each looks at both, locks the other's cell and leaves if the other stays.
+func (c *simClient) onCall(cl *txn.Client, name string, rng *rand.Rand) {
+	cells := []kv.Column{col("a-doctor"), col("z-doctor")}
+	i := rng.IntN(2)
+	t := c.begin(cl, name, txn.TxnOptions{})
+	mine, err := t.get(c.ctx, cells[i])
+	var other string
+	if err == nil {
+		other, err = t.get(c.ctx, cells[1-i])
+	}
+	t.LockForUpdate(cells[1-i])
+	switch {
+	case strings.HasPrefix(mine, "off"):
+		t.put(cells[i], "on by "+name, txn.WriteOptions{})
+	case !strings.HasPrefix(other, "off"):
+		t.put(cells[i], "off by "+name, txn.WriteOptions{})
+	}
+	t.end(c.ctx, err)
+}
+
+// invariants are checked in every snapshot that was taken after a commit: what Require and LockForUpdate promise cannot be seen
+// from one column alone.
+func (s *simulation) invariants(stored []txntest.StoredVersion) (wrong []error) {
+	slices.SortFunc(stored, func(a, b txntest.StoredVersion) int { return int(a.CommitTS) - int(b.CommitTS) })
+	now := map[string]string{}
+	for i, v := range stored {
+		now[v.Column] = v.Value
+		if i+1 < len(stored) && stored[i+1].CommitTS == v.CommitTS {
+			continue
+		}
+		if strings.HasPrefix(now["a-doctor"], "off") && strings.HasPrefix(now["z-doctor"], "off") {
+			wrong = append(wrong, fmt.Errorf("on call: nobody is left at %v", v.CommitTS))
+		}
+		for c, val := range now {
+			if strings.HasPrefix(c, "z-child") && val != "" && now["a-parent"+c[len("z-child"):len("z-child")+1]] == "" {
+				wrong = append(wrong, fmt.Errorf("family: %s has no parent at %v", c, v.CommitTS))
+			}
+		}
+	}
+	return wrong
 }
 
 // simulate runs one seed and returns what was wrong.
@@ -453,6 +530,7 @@ func (s *simulation) settle() (wrong []error) {
 		}
 	}
 	wrong = append(wrong, s.history.Check(stored)...)
+	wrong = append(wrong, s.invariants(stored)...)
 	for _, b := range s.badSums {
 		wrong = append(wrong, errors.New("bank: "+b))
 	}
