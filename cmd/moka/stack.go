@@ -56,6 +56,8 @@ type stack struct {
 	rpc     *rpc.Server
 	closers []func(context.Context) error // in order of opening
 
+	listeners listeners
+
 	failed chan error // a part that should go on for ever has ended
 	wg     sync.WaitGroup
 }
@@ -76,8 +78,7 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 			_ = s.close(context.Background())
 		}
 	}()
-	ls, err := s.listeners()
-	if err != nil {
+	if err := s.listen(); err != nil {
 		return nil, err
 	}
 	if o.Join != "" {
@@ -91,57 +92,41 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	if err := s.openTransactions(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.openSQL(ctx, ls); err != nil {
+	if err := s.openSQL(ctx); err != nil {
 		return nil, err
 	}
-	if ls.node != nil {
-		s.serveNodes(ls.node)
-	}
-	if ls.http != nil {
+	s.serveNodes()
+	if s.listeners.http != nil {
 		s.http = newHTTPServer(s)
 		s.onClose(func(ctx context.Context) error { return s.http.srv.Shutdown(ctx) })
-		s.serve("http", func() error { return s.http.serve(ls.http) })
+		s.serve("http", func() error { return s.http.serve(s.listeners.http) })
 	}
 	return s, nil
 }
 
 type listeners struct{ sql, http, node net.Listener }
 
-// listeners takes all addresses at once.
-func (s *stack) listeners() (ls listeners, err error) {
-	defer func() {
-		if err != nil {
-			for _, l := range []net.Listener{ls.sql, ls.http, ls.node} {
-				if l != nil {
-					l.Close()
-				}
-			}
+// listen takes all addresses at once. What is open is closed with the stack, also if a later one fails.
+func (s *stack) listen() error {
+	take := func(l *net.Listener, bound *string, flag, addr string) (err error) {
+		if *l, err = listen(flag, addr); err != nil {
+			return err
 		}
-	}()
+		*bound = (*l).Addr().String()
+		s.onClose(func(context.Context) error { _ = (*l).Close(); return nil }) // closed already if its server ran
+		return nil
+	}
+	var errs []error
 	if s.o.has(roleSQL) {
-		if ls.sql, err = listen("sql-addr", s.o.SQLAddr); err != nil {
-			return ls, err
-		}
-		s.sqlAddr = ls.sql.Addr().String()
+		errs = append(errs, take(&s.listeners.sql, &s.sqlAddr, "sql-addr", s.o.SQLAddr))
 	}
 	if s.o.HTTPAddr != "" {
-		if ls.http, err = listen("http-addr", s.o.HTTPAddr); err != nil {
-			return ls, err
-		}
-		s.httpAddr = ls.http.Addr().String()
+		errs = append(errs, take(&s.listeners.http, &s.httpAddr, "http-addr", s.o.HTTPAddr))
 	}
 	if s.o.NodeAddr != "" {
-		if ls.node, err = listen("node-addr", s.o.NodeAddr); err != nil {
-			return ls, err
-		}
-		s.nodeAddr = ls.node.Addr().String()
+		errs = append(errs, take(&s.listeners.node, &s.nodeAddr, "node-addr", s.o.NodeAddr))
 	}
-	for _, l := range []net.Listener{ls.sql, ls.http, ls.node} {
-		if l != nil {
-			s.onClose(func(context.Context) error { l.Close(); return nil }) // closed already if its server ran
-		}
-	}
-	return ls, nil
+	return errors.Join(errs...)
 }
 
 // coprocessors are the layers that run next to the data, the same in every process of a cluster.
@@ -241,7 +226,7 @@ func (s *stack) sweepOrphans(ctx context.Context) {
 }
 
 // openSQL starts the SQL server and, where the role says so, the worker that runs observers.
-func (s *stack) openSQL(ctx context.Context, ls listeners) error {
+func (s *stack) openSQL(ctx context.Context) error {
 	if !s.o.has(roleSQL) {
 		return nil
 	}
@@ -249,7 +234,7 @@ func (s *stack) openSQL(ctx context.Context, ls listeners) error {
 		s.worker = triggers.NewWorker(s.txn, s.store, s.sqlAddr, triggers.Options{Runners: s.o.Runners, Logger: s.o.Logger})
 	}
 	so := sqlfront.Options{
-		Client: s.txn, Store: s.store, Listener: ls.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
+		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
 		MaxConnections: s.o.MaxConns, Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
 	}
 	if s.o.TLSCert != "" {

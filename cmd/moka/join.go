@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc"
+
+	"moka/kv"
+	"moka/kv/bigtable"
+	"moka/kv/client"
+	"moka/kv/coord"
+	"moka/kv/node"
+	"moka/kv/rpc"
+	"moka/kv/rpc/coordrpc"
+	"moka/oracle"
+)
+
+// join connects a process without storage to a node that has it: commands over one multiplexed stream, timestamps over
+// another, coordination by proxy. What is built above cannot tell the difference.
+func (s *stack) join(ctx context.Context) error {
+	commands, err := rpc.NewRegistry(append([]kv.Coprocessor{bigtable.New(nil)}, coprocessors()...)...)
+	if err != nil {
+		return err
+	}
+	pool := rpc.NewPool(commands, rpc.Options{Logger: s.o.Logger})
+	s.onClose(func(context.Context) error { pool.Close(); return nil })
+	info, err := pool.Join(ctx, s.o.Join, version)
+	if err != nil {
+		return fmt.Errorf("no storage node answers at %s: %w; start one with 'moka start --node-addr %s', or correct --join", s.o.Join, err, s.o.Join)
+	}
+	c := coordrpc.New(func() (grpc.ClientConnInterface, error) { return pool.Conn(info.Node) }, coordrpc.Options{})
+	s.coord = c
+	s.onClose(func(context.Context) error { c.Close(); return nil })
+	remote, err := oracle.NewRemote([]string{s.o.Join}, oracle.RemoteOptions{})
+	if err != nil {
+		return err
+	}
+	s.onClose(func(context.Context) error { return remote.Close() })
+	s.clock = oracle.NewClient(remote, oracle.ClientOptions{})
+	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
+	co := client.Options{Remote: pool, Logger: s.o.Logger}
+	meta, err := client.NewMetadata(joined{pool, s.o.Join}, commands, co)
+	if err != nil {
+		return err
+	}
+	s.store, err = client.New(meta, commands, co)
+	return err
+}
+
+// joined asks the node that was joined how the cluster looks now.
+type joined struct {
+	pool *rpc.Pool
+	addr string
+}
+
+func (j joined) ClusterInfo(ctx context.Context) (rpc.ClusterInfo, error) {
+	return j.pool.Join(ctx, j.addr, version)
+}
+
+// serveNodes opens the storage to other processes.
+func (s *stack) serveNodes() {
+	if s.node == nil || s.listeners.node == nil {
+		return
+	}
+	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, cluster{s}, rpc.Options{Logger: s.o.Logger})
+	oracle.Register(s.rpc.Registrar(), s.oracle)
+	if host, ok := s.coord.(coordrpc.Host); ok {
+		coordrpc.Register(s.rpc, host)
+	}
+	s.onClose(s.rpc.Shutdown)
+	s.serve("nodes", func() error { return s.rpc.Serve(s.listeners.node) })
+}
+
+// cluster describes this node to those that join it.
+type cluster struct{ s *stack }
+
+// clusterKey names the cluster in the coordination service; the revision that made it is its identity.
+const clusterKey = "moka/cluster"
+
+func (c cluster) ClusterInfo(ctx context.Context) (rpc.ClusterInfo, error) {
+	id, err := c.s.clusterID(ctx)
+	if err != nil {
+		return rpc.ClusterInfo{}, err
+	}
+	n := c.s.node
+	info := rpc.ClusterInfo{
+		ClusterID: id, Version: version, Node: n.ID(), Root: node.MetaShard,
+		Nodes: []rpc.NodeInfo{{ID: n.ID(), Address: c.s.nodeAddr}},
+	}
+	for _, sh := range n.Shards() {
+		info.Shards = append(info.Shards, rpc.ShardInfo{ID: sh, Node: n.ID()})
+	}
+	return info, nil
+}
+
+func (s *stack) clusterID(ctx context.Context) (string, error) {
+	for {
+		k, err := s.coord.Get(ctx, clusterKey)
+		if err == nil {
+			return string(k.Value), nil
+		}
+		if !errors.Is(err, coord.ErrNotFound) {
+			return "", err
+		}
+		fresh := fmt.Sprintf("%x-%x", s.node.ID(), s.started.UnixNano())
+		if _, err := s.coord.Txn(ctx, []coord.Cond{coord.Absent(clusterKey)}, []coord.Op{coord.Put(clusterKey, []byte(fresh))}); err != nil && !errors.Is(err, coord.ErrConflict) {
+			return "", err
+		}
+	}
+}
