@@ -26,6 +26,8 @@ type editor struct {
 	lazy   bool // the mark was not asked for
 	failed bool
 	at     mark
+	first  txn.Savepoint // the statement's beginning; see Tx.readAt
+	listed bool
 	mode   insertMode
 }
 
@@ -58,7 +60,9 @@ type fkEditor struct {
 type indexedAccess struct{ t *Table }
 
 func (a *indexedAccess) IndexedAccess(ctx *sql.Context, l sql.IndexLookup) sql.IndexedTable {
-	return a.t.IndexedAccess(ctx, l)
+	t := a.t.IndexedAccess(ctx, l)
+	t.(*indexedTable).live = true
+	return t
 }
 func (a *indexedAccess) GetIndexes(ctx *sql.Context) ([]sql.Index, error) { return a.t.GetIndexes(ctx) }
 func (a *indexedAccess) PreciseMatch() bool                               { return a.t.PreciseMatch() }
@@ -102,6 +106,10 @@ func (e *editor) StatementBegin(ctx *sql.Context) {
 func (e *editor) begin(tx *Tx, lazy bool) {
 	e.begun, e.lazy, e.failed = true, lazy, false
 	e.at = tx.mark()
+	if !e.listed {
+		e.first, e.listed = e.at.at, true
+		tx.running = append(tx.running, e)
+	}
 	e.mode = tx.modes[e.table.desc.ID]
 }
 
@@ -127,6 +135,10 @@ func (e *editor) Close(ctx *sql.Context) error {
 		tx.undo(e.at)
 	}
 	e.begun, e.failed = false, false
+	if ok && e.listed {
+		tx.running = slices.DeleteFunc(tx.running, func(r *editor) bool { return r == e })
+	}
+	e.listed = false
 	if ok && e.moves {
 		delete(tx.trails, e.table.desc.ID)
 	}

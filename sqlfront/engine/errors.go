@@ -75,7 +75,7 @@ func (tx *Tx) duplicate(ctx *sql.Context, c *txn.ConstraintError) error {
 			}
 			key, err := x.rowKey(in.row)
 			if err == nil && string(key) == want {
-				return sqlerr.DuplicateEntry(x.display(ctx, in.row), in.table.desc.Name, x.id)
+				return in.table.duplicate(ctx, x, in.row, nil)
 			}
 		}
 	}

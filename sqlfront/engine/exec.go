@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
@@ -29,6 +30,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 
 // trigger lets the body of an ordinary trigger find its rows by key; see PushOuterKeys.
 func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql.Row) (sql.RowIter, error) {
+	if tx, err := txOf(ctx); err == nil && (n.TriggerTime == "before" || writes(n.Left())) {
+		tx.live = true
+	}
 	scope := n.Left().Schema(ctx)
 	if types.IsOkResultSchema(scope) {
 		return nil, nil
@@ -68,4 +72,16 @@ func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 		tx.modes = map[uint32]insertMode{}
 	}
 	tx.modes[t.desc.ID] = mode
+}
+
+func writes(n sql.Node) bool {
+	found := false
+	transform.Inspect(n, func(n sql.Node) bool {
+		switch n.(type) {
+		case *plan.InsertInto, *plan.Update, *plan.DeleteFrom:
+			found = true
+		}
+		return !found
+	})
+	return found
 }

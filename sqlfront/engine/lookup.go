@@ -14,6 +14,7 @@ import (
 type indexedTable struct {
 	*Table
 	reference bool
+	live      bool // see what the statement has written so far
 }
 
 var (
@@ -38,6 +39,7 @@ type partition struct {
 	check   *rangeCheck // nil if the spans hold exactly the rows asked for
 	// reference: deliver that entries exist, not what is in them, and require them to.
 	reference bool
+	live      bool
 }
 
 // Key implements sql.Partition.
@@ -75,7 +77,7 @@ func (t *indexedTable) partition(ctx *sql.Context, lookup sql.IndexLookup) (*par
 	if !ok {
 		return nil, sql.ErrInvalidRangeType.New()
 	}
-	p := &partition{index: x, reverse: lookup.IsReverse, reference: t.reference}
+	p := &partition{index: x, reverse: lookup.IsReverse, reference: t.reference, live: t.live}
 	cut := ranges
 	n := x.codec.Len()
 	for i, r := range ranges {

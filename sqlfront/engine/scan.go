@@ -31,6 +31,9 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 		return nil, err
 	}
 	e := &entryIter{tx: tx, index: p.index, spans: p.spans, reverse: p.reverse}
+	if !p.live {
+		e.at = tx.readAt()
+	}
 	if p.reverse {
 		e.next = len(p.spans) - 1
 	}
@@ -64,6 +67,7 @@ type entryIter struct {
 	scan    *txn.Scanner
 	opened  []*txn.Scanner // one for each span, if they were opened at the start
 	points  []entry        // read ahead
+	at      *txn.Savepoint
 }
 
 // open makes the scanners of all spans now, which costs nothing before they are read: a scanner sees the transaction's own
@@ -83,7 +87,7 @@ func (it *entryIter) open(ctx *sql.Context) {
 func (it *entryIter) scanner(ctx *sql.Context, s *rowenc.Span) *txn.Scanner {
 	return it.tx.store().Scan(ctx, txn.ScanOptions{
 		Span:    kv.Span{Start: kv.RowKey(s.Start), End: kv.RowKey(s.End)},
-		Reverse: it.reverse, Batch: firstBatch,
+		Reverse: it.reverse, Batch: firstBatch, At: it.at,
 	})
 }
 
@@ -163,17 +167,7 @@ func (it *entryIter) readPoints(ctx *sql.Context) error {
 		cells = append(cells, cell(kv.RowKey(it.spans[it.next].Start)))
 		it.step()
 	}
-	if len(cells) == 1 {
-		v, ok, err := it.tx.store().Get(ctx, cells[0])
-		if err != nil {
-			return it.tx.fail(ctx, err)
-		}
-		if ok {
-			it.points = append(it.points, entry{cells[0].Row, v})
-		}
-		return nil
-	}
-	vs, err := it.tx.store().BatchGet(ctx, cells)
+	vs, err := it.tx.store().BatchGetAt(ctx, it.at, cells)
 	if err != nil {
 		return it.tx.fail(ctx, err)
 	}
@@ -328,7 +322,7 @@ func (it *lookupIter) fill(ctx *sql.Context) error {
 		return nil
 	}
 	tx := it.entries.tx
-	vs, err := tx.store().BatchGet(ctx, cells)
+	vs, err := tx.store().BatchGetAt(ctx, it.entries.at, cells)
 	if err != nil {
 		return tx.fail(ctx, err)
 	}

@@ -88,6 +88,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	// statement is as good a moment.
 	s.settle()
 	if tx := s.tx(); tx != nil {
+		tx.statement()
 		tx.refresh()
 	}
 	return nil

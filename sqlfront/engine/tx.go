@@ -41,6 +41,9 @@ type Tx struct {
 	modes map[uint32]insertMode
 	// trails are the hidden row ids that scans of keyless tables have passed.
 	trails map[uint32]*trail
+	// running are the editors of the statements being executed, the innermost last; live makes scans ignore them.
+	running []*editor
+	live    bool
 	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
 	quiet *Table
 }
@@ -136,6 +139,24 @@ func (tx *Tx) dirty() bool {
 	}
 	_, keys := tx.t.Size()
 	return keys > 0
+}
+
+// readAt is the point of the write buffer that scans read at: the beginning of the innermost statement that writes. The
+// inner side of a join is scanned again and again while the outer side's rows are being updated. Checks of keys and the
+// actions of foreign keys do not ask; triggers have to see what their statement has done, and suspend the rule.
+func (tx *Tx) readAt() *txn.Savepoint {
+	if tx.live || len(tx.running) == 0 {
+		return nil
+	}
+	return &tx.running[len(tx.running)-1].first
+}
+
+// statement prepares for the next statement, whatever the last one has left.
+func (tx *Tx) statement() {
+	for _, e := range tx.running {
+		e.listed = false
+	}
+	tx.running, tx.live = nil, false
 }
 
 // fail maps an error of the store to the one that the client sees, and ends the transaction if it cannot commit any more.

@@ -55,6 +55,12 @@ func (h *harness) reset(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = eng.Close() })
 	h.eng, h.sess = eng, nil
+	// The suite expects the library's default collation, not MySQL's.
+	if err := sql.SystemVariables.AssignValues(map[string]any{
+		"collation_server": "utf8mb4_0900_bin", "collation_connection": "utf8mb4_0900_bin", "collation_database": "utf8mb4_0900_bin",
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (h *harness) SupportsNativeIndexCreation() bool { return true }
@@ -119,6 +125,13 @@ func (h *harness) SkipQueryTest(query string) bool {
 var skipped = []struct{ query, reason string }{}
 
 var _ = (*sqle.Engine)(nil)
+
+func TestMain(m *testing.M) {
+	if err := engine.Setup(); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
 
 func TestQueries(t *testing.T)          { enginetest.TestQueries(t, newHarness(t)) }
 func TestInsertInto(t *testing.T)       { enginetest.TestInsertInto(t, newHarness(t)) }
