@@ -69,6 +69,8 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		r.moveLocks(stmt)
 	}
 	switch s := stmt.(type) {
+	case *ast.Explain: // shows the plan of the statement as it would be run
+		p.editTree(ctx, s.Statement, &rewriter{})
 	case *ast.Update:
 		splitRanges(s.Where)
 	case *ast.Delete:

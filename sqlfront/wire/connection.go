@@ -31,6 +31,7 @@ type connection struct {
 	cancel  context.CancelCauseFunc // of the running statement
 	gone    bool                    // told to leave
 
+	reply     *replyConn
 	preparing atomic.Bool // between the library's own parse of a PREPARE and our handler
 	poisoned  bool        // a panic went through it: not to be used any more
 }
@@ -130,7 +131,8 @@ func (c *connection) authenticated() {
 			g.timer.Stop()
 		}
 	}
-	c.conn.Conn = &replyConn{Conn: c.conn.Conn, c: c}
+	c.reply = &replyConn{Conn: c.conn.Conn, c: c}
+	c.conn.Conn = c.reply
 	c.applyCharacterSet()
 }
 
@@ -144,17 +146,31 @@ func (c *connection) applyCharacterSet() {
 	_ = c.session.SetSessionVariable(sql.NewContext(context.Background(), sql.WithSession(c.session)), "collation_connection", id.Name())
 }
 
-// replyConn sits between the protocol library and the socket for one purpose: the library parses the text of a binary
-// PREPARE before it asks the handler, and answers a syntax error itself with number 1105. Between that parse and our
-// handler the connection is marked, and only then a written packet is looked at.
+// replyConn sits between the protocol library and the socket, for two replies that the library words badly.
+//
+// A binary PREPARE: the library parses its text before it asks the handler, and answers a syntax error itself with number
+// 1105. Between that parse and our handler the connection is marked (preparing), and only then a written packet is looked at.
+//
+// An OK packet with a text ("Rows matched: 1 …"): the text must be preceded by its length, the library writes '#' there. A
+// client that reads the length takes it for 35 and gives up when the text is shorter (MariaDB: 2027 malformed packet). The
+// handler flushes before and after such a packet, so that it comes through Write alone (fixInfo).
 type replyConn struct {
 	net.Conn
-	c      *connection
-	header []byte
+	c       *connection
+	header  []byte
+	fixInfo bool
 }
 
 // Write implements net.Conn.
 func (r *replyConn) Write(b []byte) (int, error) {
+	if r.fixInfo {
+		if fixed, ok := lengthenInfo(b); ok {
+			if _, err := r.Conn.Write(fixed); err != nil {
+				return 0, err
+			}
+			return len(b), nil
+		}
+	}
 	if !r.c.preparing.Load() {
 		return r.Conn.Write(b)
 	}
@@ -182,4 +198,61 @@ func (r *replyConn) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// writeOK has an OK packet with a text written by write.
+func (c *connection) writeOK(write func() error) error {
+	if c.reply == nil {
+		return write()
+	}
+	if err := c.conn.FlushBuffer(); err != nil {
+		return err
+	}
+	c.reply.fixInfo = true
+	defer func() { c.reply.fixInfo = false }()
+	if err := write(); err != nil {
+		return err
+	}
+	return c.conn.FlushBuffer()
+}
+
+// lengthenInfo puts the length of the text where the library has '#':
+//
+//	 4 bytes  1    lenenc     lenenc     2       2          1     …
+//	+--------+----+----------+----------+-------+----------+-----+------+
+//	| header | 00 | affected | insert id| flags | warnings |  #  | text |
+//	+--------+----+----------+----------+-------+----------+-----+------+
+func lengthenInfo(b []byte) ([]byte, bool) {
+	if len(b) < 5 || b[4] != mysql.OKPacket || len(b) != 4+(int(b[0])|int(b[1])<<8|int(b[2])<<16) {
+		return nil, false
+	}
+	pos := 5
+	for range 2 {
+		if pos >= len(b) {
+			return nil, false
+		}
+		switch b[pos] {
+		case 0xFC:
+			pos += 3
+		case 0xFD:
+			pos += 4
+		case 0xFE:
+			pos += 9
+		default:
+			pos++
+		}
+	}
+	pos += 4
+	if pos >= len(b) || b[pos] != '#' {
+		return nil, false
+	}
+	text := b[pos+1:]
+	if len(text) > 250 {
+		text = text[:250]
+	}
+	out := append([]byte(nil), b[:pos]...)
+	out = append(append(out, byte(len(text))), text...)
+	n := len(out) - 4
+	out[0], out[1], out[2] = byte(n), byte(n>>8), byte(n>>16)
+	return out, true
 }

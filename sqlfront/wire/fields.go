@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 )
@@ -35,21 +37,54 @@ func fixFields(fields []*querypb.Field) {
 	}
 }
 
-// fixRows writes the zero date as MySQL does. The engine formats it from a time of the year 0, which comes out as
-// "-0001-11-30".
+// fixRows corrects texts of values: the zero date, which the engine formats from a time of the year 0 as "-0001-11-30", and
+// decimals, whose trailing zeros an aggregate loses on its way (SUM of DECIMAL(10,2) is 10.00, not 10).
 func fixRows(r *sqltypes.Result) {
 	for i, f := range r.Fields {
-		if f.Type != sqltypes.Date && f.Type != sqltypes.Datetime && f.Type != sqltypes.Timestamp {
-			continue
-		}
-		for _, row := range r.Rows {
-			if i < len(row) && len(row[i].Raw()) > 0 && row[i].Raw()[0] == '-' {
-				zero := "0000-00-00"
-				if f.Type != sqltypes.Date {
-					zero = "0000-00-00 00:00:00"
+		switch f.Type {
+		case sqltypes.Date, sqltypes.Datetime, sqltypes.Timestamp:
+			for _, row := range r.Rows {
+				if i < len(row) && len(row[i].Raw()) > 0 && row[i].Raw()[0] == '-' {
+					zero := "0000-00-00"
+					if f.Type != sqltypes.Date {
+						zero = "0000-00-00 00:00:00"
+					}
+					row[i] = sqltypes.MakeTrusted(f.Type, []byte(zero))
 				}
-				row[i] = sqltypes.MakeTrusted(f.Type, []byte(zero))
+			}
+		case sqltypes.Decimal:
+			// 30 is the engine's scale for "unknown".
+			if f.Decimals == 0 || f.Decimals >= 30 {
+				continue
+			}
+			for _, row := range r.Rows {
+				if i < len(row) && !row[i].IsNull() {
+					if fixed, ok := padScale(row[i].Raw(), int(f.Decimals)); ok {
+						row[i] = sqltypes.MakeTrusted(f.Type, fixed)
+					}
+				}
 			}
 		}
 	}
+}
+
+// padScale gives a decimal number its scale.
+func padScale(text []byte, scale int) ([]byte, bool) {
+	point := bytes.IndexByte(text, '.')
+	have := 0
+	if point >= 0 {
+		have = len(text) - point - 1
+	}
+	if have >= scale || len(text) == 0 || bytes.ContainsAny(text, "eE") {
+		return nil, false
+	}
+	out := make([]byte, 0, len(text)+1+scale)
+	out = append(out, text...)
+	if point < 0 {
+		out = append(out, '.')
+	}
+	for ; have < scale; have++ {
+		out = append(out, '0')
+	}
+	return out, true
 }

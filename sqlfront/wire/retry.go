@@ -136,6 +136,9 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 					sent = true
 				}
 				fixRows(r)
+				if len(r.Fields) == 0 && r.Info != "" {
+					return conn.writeOK(func() error { return callback(r, more) })
+				}
 				return callback(r, more)
 			})
 			return err

@@ -54,3 +54,11 @@ func (p userPersister) Persist(ctx *sql.Context, data []byte) error {
 }
 
 var _ mysql_db.MySQLDbPersistence = userPersister{}
+
+// ReloadUsers replaces the accounts in memory by those of another server's SaveUsers.
+func ReloadUsers(ctx context.Context, e *sqle.Engine, data []byte) error {
+	db := e.Analyzer.Catalog.MySQLDb
+	ed := db.Editor()
+	defer ed.Close()
+	return db.OverwriteUsersAndGrantData(sql.NewContext(ctx), ed, data)
+}

@@ -1,0 +1,209 @@
+package sqlfront
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/wire"
+	"moka/txn"
+)
+
+// What is not a table's lives in the catalog as named values.
+const (
+	usersBlob      = "users"     // accounts and privileges, in go-mysql-server's own serialization
+	variablePrefix = "variable/" // + name: a persisted system variable, JSON
+)
+
+// blobAttempts bounds how often a change of a blob is run again after a conflict.
+const blobAttempts = 20
+
+// blobStore reads and writes one named value, or the values of a prefix.
+type blobStore struct {
+	catalog *catalog.Catalog
+	client  *txn.Client
+	name    string
+}
+
+var _ wire.UserStore = (*blobStore)(nil)
+
+// LoadUsers implements wire.UserStore.
+func (b *blobStore) LoadUsers(ctx context.Context) ([]byte, error) {
+	snap, err := b.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, _ := snap.Blob(b.name)
+	return data, nil
+}
+
+// SaveUsers implements wire.UserStore.
+func (b *blobStore) SaveUsers(ctx context.Context, data []byte) error {
+	return b.change(ctx, func(t *txn.Txn) error { return b.catalog.PutBlob(ctx, t, b.name, data) })
+}
+
+func (b *blobStore) snapshot(ctx context.Context) (*catalog.Snapshot, error) {
+	t := b.client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	return b.catalog.Snapshot(ctx, t)
+}
+
+func (b *blobStore) change(ctx context.Context, f func(*txn.Txn) error) error {
+	var err error
+	for range blobAttempts {
+		t := b.client.Begin(txn.TxnOptions{})
+		if err = f(t); err == nil {
+			_, err = t.Commit(ctx)
+		}
+		t.Rollback()
+		if !errors.Is(err, txn.ErrConflict) && !errors.Is(err, txn.ErrMustExist) {
+			return err
+		}
+	}
+	return err
+}
+
+// variableStore is the engine's PersistStore: SET PERSIST.
+type variableStore struct{ blobStore }
+
+// variable is a persisted value. JSON has one kind of number, so its Go type is kept beside it.
+type variable struct {
+	Kind  string          `json:"kind"`
+	Value json.RawMessage `json:"value"`
+}
+
+// Persist stores a variable's value.
+func (v *variableStore) Persist(ctx context.Context, name string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("sqlfront: variable %s: %w", name, err)
+	}
+	data, err := json.Marshal(variable{Kind: fmt.Sprintf("%T", value), Value: raw})
+	if err != nil {
+		return err
+	}
+	return v.change(ctx, func(t *txn.Txn) error { return v.catalog.PutBlob(ctx, t, v.key(name), data) })
+}
+
+// Forget removes a stored value; one that was never stored is an error, as in MySQL.
+func (v *variableStore) Forget(ctx context.Context, name string) error {
+	return v.change(ctx, func(t *txn.Txn) error { return v.catalog.DeleteBlob(ctx, t, v.key(name)) })
+}
+
+// ForgetAll removes all stored values.
+func (v *variableStore) ForgetAll(ctx context.Context) error {
+	return v.change(ctx, func(t *txn.Txn) error {
+		snap, err := v.catalog.Snapshot(ctx, t)
+		if err != nil {
+			return err
+		}
+		for _, name := range snap.Blobs(v.name) {
+			if err := v.catalog.DeleteBlob(ctx, t, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Persisted returns a stored value.
+func (v *variableStore) Persisted(ctx context.Context, name string) (any, bool, error) {
+	snap, err := v.snapshot(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	data, ok := snap.Blob(v.key(name))
+	if !ok {
+		return nil, false, nil
+	}
+	value, err := decodeVariable(data)
+	return value, err == nil, err
+}
+
+// apply gives the process's variables the stored values.
+func (v *variableStore) apply(ctx context.Context) error {
+	snap, err := v.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	values := map[string]any{}
+	for _, key := range snap.Blobs(v.name) {
+		data, _ := snap.Blob(key)
+		value, err := decodeVariable(data)
+		if err != nil {
+			return fmt.Errorf("sqlfront: the persisted variable %s cannot be read: %w", key, err)
+		}
+		name := strings.TrimPrefix(key, v.name)
+		if _, _, known := sql.SystemVariables.GetGlobal(name); known { // an older binary may not know it
+			values[name] = value
+		}
+	}
+	return sql.SystemVariables.AssignValues(values)
+}
+
+func (v *variableStore) key(name string) string { return v.name + strings.ToLower(name) }
+
+func decodeVariable(data []byte) (any, error) {
+	var x variable
+	if err := json.Unmarshal(data, &x); err != nil {
+		return nil, err
+	}
+	decode := func(into any) error { return json.Unmarshal(x.Value, into) }
+	switch x.Kind {
+	case "string":
+		var s string
+		err := decode(&s)
+		return s, err
+	case "float64", "float32":
+		var f float64
+		err := decode(&f)
+		return f, err
+	case "int8", "bool":
+		if string(x.Value) == "true" || string(x.Value) == "false" {
+			return string(x.Value) == "true", nil
+		}
+		var i int8
+		err := decode(&i)
+		return i, err
+	case "uint64", "uint32", "uint16", "uint8", "uint":
+		var u uint64
+		err := decode(&u)
+		return u, err
+	case "int64", "int32", "int16", "int":
+		var i int64
+		err := decode(&i)
+		return i, err
+	}
+	return nil, fmt.Errorf("a value of type %s", x.Kind)
+}
+
+// followUsers brings accounts that were changed through another server into this one's memory.
+func (s *Server) followUsers(ctx context.Context) {
+	seen, _ := s.users.LoadUsers(ctx)
+	tick := time.NewTicker(s.opts.FollowUsers)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		data, err := s.users.LoadUsers(ctx)
+		if err == nil && len(data) > 0 && !bytes.Equal(data, seen) {
+			err = wire.ReloadUsers(ctx, s.engine.SQL(), data)
+		}
+		switch {
+		case err == nil:
+			seen = data
+		case ctx.Err() == nil:
+			s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// Package sqlfront is Moka's SQL: a MySQL server over the transactions of package txn.
+//
+//	   mysql client
+//	        │  MySQL protocol
+//	┌───────▼────────────────────────────────────────────────────────────────┐
+//	│ wire      sockets, log-in, retry on conflict, deadlines, drain         │  errors in the numbers of MySQL: sqlerr
+//	│ parse     the parser: what MySQL users write, observers' grammar       │
+//	│           go-mysql-server binds, analyses, builds iterators            │
+//	│ engine    databases, tables, indexes, sessions and DDL for it          │
+//	│ observer  CREATE OBSERVER: bodies compiled once, run by triggers       │
+//	│ catalog   descriptors in the store, versioned, changed by transactions │
+//	│ rowenc    rows and keys as bytes that sort as the values do            │
+//	└───────┬────────────────────────────────────────────────────────────────┘
+//	        ▼  Get, Scan, Put, Delete, Commit
+//	      txn
+//
+// This package assembles them: New makes a Server out of a transaction client. Everything it knows is in the store, so
+// several servers (in several processes) over the same store are the same database.
+//
+// What is promised.
+//   - A SQL row is one cell, a statement's writes are in one transaction, a transaction is snapshot isolation by first
+//     committer wins. An error that leaves it open whether a commit happened says so (SQLSTATE 08007).
+//   - Whoever talks to it with a MySQL driver finds the error numbers, states, flags and metadata that the driver branches on.
+//   - Nothing of go-mysql-server or vitess is visible above or beside this package.
+//
+// What is not: the list is in DESIGN.md, with the reasons.
+//
+// Reading order: this package (server.go), engine (doc, session.go, tx.go, table.go), catalog, rowenc, wire, parse, observer.
+package sqlfront

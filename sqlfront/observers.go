@@ -1,0 +1,13 @@
+package sqlfront
+
+import (
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/observer"
+)
+
+// newObservers connects SQL's observers with the worker that runs them, if this process has one.
+func newObservers(o Options, c *catalog.Catalog) *observer.Registry {
+	return observer.New(observer.Options{
+		Client: o.Client, Catalog: c, Store: o.Store, Worker: o.Worker, Runners: o.ObserverRunners, Logger: o.Logger,
+	})
+}

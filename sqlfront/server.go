@@ -1,0 +1,212 @@
+package sqlfront
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/engine"
+	"moka/sqlfront/observer"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/wire"
+	"moka/triggers"
+	"moka/txn"
+)
+
+// Options of a Server. Client is required; the zero value of every other field is its default.
+type Options struct {
+	Client *txn.Client
+	// Store is what Client stands on; observers read their backlog from it.
+	Store kv.Store
+
+	// Addr is where to listen for SQL clients. Default 127.0.0.1:3306. Listener replaces it.
+	Addr     string
+	Listener net.Listener
+	// Socket is the path of a unix socket to listen on as well.
+	Socket string
+	// TLS offers TLS to clients; RequireTLS refuses those that do not take it.
+	TLS        *tls.Config
+	RequireTLS bool
+	// MaxConnections is the first value of max_connections. Default 1000.
+	MaxConnections int
+
+	// Worker runs the observers that SQL declares; it stays its owner's to start and to close. Nil declares them only.
+	Worker *triggers.Worker
+	// ObserverRunners is how many runs of observers the worker has at the same time.
+	ObserverRunners int
+
+	// Version is Moka's, e.g. "v0.1.0".
+	Version string
+	// FollowUsers is how often accounts changed by other servers are looked for. Default 1 s.
+	FollowUsers time.Duration
+	// Logger gets what an operator should see. Default: discard.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Version == "" {
+		o.Version = "v0.1.0"
+	}
+	if o.FollowUsers <= 0 {
+		o.FollowUsers = time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// mysqlVersion is the MySQL whose behaviour is followed; clients branch on it.
+const mysqlVersion = "8.0.40"
+
+// Server is a SQL server.
+type Server struct {
+	opts      Options
+	catalog   *catalog.Catalog
+	engine    *engine.Engine
+	observers *observer.Registry
+	wire      *wire.Server
+	users     *blobStore
+
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
+	once   sync.Once
+	closed error
+}
+
+// New opens the catalog (an empty store gets one), builds the engine and listens. Clients are served by Serve.
+func New(ctx context.Context, o Options) (_ *Server, err error) {
+	o = o.withDefaults()
+	if o.Client == nil {
+		return nil, errors.New("sqlfront: Options.Client is required")
+	}
+	s := &Server{opts: o}
+	defer func() {
+		if err != nil {
+			_ = s.Close()
+		}
+	}()
+	if s.catalog, err = catalog.Open(ctx, o.Client, catalog.Options{}); err != nil {
+		return nil, err
+	}
+	s.observers = newObservers(o, s.catalog)
+	hooks := s.observers.Hooks()
+	hooks.CompleteOrder = s.completeOrder
+	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
+	s.engine, err = engine.New(ctx, engine.Options{
+		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
+		VersionPostfix: "Moka-" + o.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err = s.observers.Start(ctx, s.engine); err != nil {
+		return nil, err
+	}
+	s.users = &blobStore{s.catalog, o.Client, usersBlob}
+	s.wire, err = wire.New(ctx, wire.Options{
+		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Retryable: engine.IsRetryable,
+		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
+		MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	// After the server has set its own defaults: what a user has persisted wins.
+	if err = variables.apply(ctx); err != nil {
+		return nil, err
+	}
+	background, cancel := context.WithCancel(context.Background())
+	s.cancel = cancel
+	s.tasks.Go(func() { s.followUsers(background) })
+	return s, nil
+}
+
+// Serve accepts clients until Drain or Close.
+func (s *Server) Serve() error { return s.wire.Serve() }
+
+// Addr is where clients connect.
+func (s *Server) Addr() net.Addr { return s.wire.Addr() }
+
+// Drain refuses new statements with 1053, lets what runs end, and closes. When ctx ends first, what still runs is
+// interrupted.
+func (s *Server) Drain(ctx context.Context) error {
+	return errors.Join(s.wire.Drain(ctx), s.Close())
+}
+
+// Close interrupts what runs and waits until everything that New started is gone. The transaction client stays open.
+func (s *Server) Close() error {
+	s.once.Do(func() {
+		var errs []error
+		if s.wire != nil {
+			errs = append(errs, s.wire.Close())
+		}
+		if s.cancel != nil {
+			s.cancel()
+			s.tasks.Wait()
+		}
+		if s.observers != nil {
+			s.observers.Close()
+		}
+		if s.engine != nil {
+			errs = append(errs, s.engine.Close())
+		}
+		if s.catalog != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			// Giving numbers back is a courtesy: without it AUTO_INCREMENT has a gap.
+			if err := s.catalog.Close(ctx); err != nil {
+				s.opts.Logger.Warn("unused AUTO_INCREMENT values could not be given back", "err", err)
+			}
+		}
+		s.closed = errors.Join(errs...)
+	})
+	return s.closed
+}
+
+// Engine is the SQL engine, for code of this process that runs SQL without a connection.
+func (s *Server) Engine() *engine.Engine { return s.engine }
+
+// Metrics is what the server has done since it started.
+type Metrics struct {
+	Connections         int64 // open now
+	ConnectionsAccepted int64
+	ConnectionsRefused  int64 // over max_connections, or while draining
+	ConnectionsAborted  int64 // did not log in
+	Sessions            int64
+	Selects             int64
+	Inserts             int64
+	Updates             int64
+	Deletes             int64
+	Definitions         int64
+	TransactionCommands int64
+	OtherStatements     int64
+	Errors              int64
+	Conflicts           int64 // 1213 that a client saw
+	Duplicates          int64 // 1062 that a client saw
+	Retries             int64 // statements run again after a conflict
+	RetriesGivenUp      int64
+	Panics              int64
+}
+
+// Metrics returns a snapshot.
+func (s *Server) Metrics() Metrics {
+	st := s.wire.Stats()
+	m := Metrics{
+		Connections: st.Connections, ConnectionsAccepted: st.Accepted, ConnectionsRefused: st.Refused, ConnectionsAborted: st.Aborted,
+		Sessions: s.engine.Sessions(), Retries: st.Retries, RetriesGivenUp: st.GaveUp, Panics: st.Panics,
+		Selects: st.Statements["select"], Inserts: st.Statements["insert"], Updates: st.Statements["update"],
+		Deletes: st.Statements["delete"], Definitions: st.Statements["ddl"], TransactionCommands: st.Statements["transaction"],
+		OtherStatements: st.Statements["other"], Conflicts: st.Errors[1213], Duplicates: st.Errors[1062],
+	}
+	for _, n := range st.Errors {
+		m.Errors += n
+	}
+	return m
+}
