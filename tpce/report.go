@@ -22,6 +22,7 @@ type RunReport struct {
 	Customers    int          `json:"customers"`
 	Days         int          `json:"days"`
 	ScaleFactor  int          `json:"scale_factor"`
+	Seed         uint64       `json:"seed"` // of the data
 	BrokerTotals BrokerTotals `json:"broker_totals"`
 	Connections  int          `json:"connections"`
 	TradeWorkers int          `json:"trade_workers"`
@@ -109,7 +110,7 @@ func countTrades(ctx context.Context, db *sql.DB, firstRuntime int64) (tradeCoun
 
 func (d *runner) report(ctx context.Context) (RunReport, error) {
 	r := RunReport{
-		Bench: "tpce", Target: redact(d.cfg.Target), Started: d.started.UTC(), Customers: d.u.Customers, Days: d.u.Days, ScaleFactor: d.u.ScaleFactor,
+		Bench: "tpce", Target: redact(d.cfg.Target), Started: d.started.UTC(), Customers: d.u.Customers, Days: d.u.Days, ScaleFactor: d.u.ScaleFactor, Seed: d.u.Seed,
 		BrokerTotals: d.cfg.BrokerTotals, Connections: d.cfg.Connections, TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(),
 		MarketDelay: d.cfg.MarketDelay.String(), CurvePeriod: d.cfg.CurvePeriod.String(), Canceled: d.canceled,
 		RampUpSeconds: d.cfg.RampUp.Seconds(), Seconds: d.stopped.Sub(d.stats.from).Seconds(), DrainSeconds: time.Since(d.stopped).Seconds(),
@@ -239,6 +240,9 @@ func (r RunReport) Text() string {
 	return b.String()
 }
 
+// enoughDays of history give every account the 50 trades that Trade-Status wants.
+const enoughDays = 20
+
 func (r RunReport) notes(b *strings.Builder) {
 	for _, t := range r.Transactions {
 		if t.RolledBack > 0 {
@@ -251,7 +255,11 @@ func (r RunReport) notes(b *strings.Builder) {
 			fmt.Fprintf(b, "%s: %d retries, %s\n", t.Name, t.Retries[k], k)
 		}
 		for _, k := range sortedKeys(t.Warnings) {
-			fmt.Fprintf(b, "%s: %d warnings, %s\n", t.Name, t.Warnings[k], k)
+			fmt.Fprintf(b, "%s: %d warnings, %s", t.Name, t.Warnings[k], k)
+			if r.Days < enoughDays {
+				fmt.Fprintf(b, " (to be expected: %d days of history are few)", r.Days)
+			}
+			b.WriteByte('\n')
 		}
 		for _, e := range t.Errors {
 			fmt.Fprintf(b, "%s: %d ERRORS, %s; the first: %s\n", t.Name, e.Count, e.Kind, e.First)

@@ -86,7 +86,7 @@ func count(t *testing.T, db *sql.DB, query string, args ...any) int64 {
 func testEndToEnd(t *testing.T) {
 	var lines strings.Builder
 	cfg := Config{
-		Target: server.URL("demo"), Preset: "demo", Connections: 4, Transactions: 3000, Progress: &lines,
+		Target: server.URL("demo"), Preset: "demo", Connections: 4, Transactions: 1500, Progress: &lines,
 		MarketDelay: 10 * time.Millisecond, CurvePeriod: 4 * time.Second,
 	}
 	loaded, err := Load(t.Context(), cfg)
@@ -164,7 +164,7 @@ func testEndToEnd(t *testing.T) {
 // conditions. A second run in inline mode must add up with the first.
 func testObserverMode(t *testing.T) {
 	cfg := quick("observer")
-	cfg.BrokerTotals, cfg.Transactions = Observer, 800
+	cfg.BrokerTotals, cfg.Transactions = Observer, 400
 	if _, err := Load(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "no observers") {
 		t.Fatalf("an engine without observers: %v", err)
 	}
