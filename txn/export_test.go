@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -213,4 +214,38 @@ func StartOf(t *Txn) kv.Timestamp {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.startTS
+}
+
+// SeedAll seeds the tablets of rows, so that scripts do not spend timestamps on it.
+func SeedAll(ctx context.Context, c *Client, rows []kv.RowKey) error {
+	for _, row := range rows {
+		g, err := c.groupOne(ctx, row)
+		if err != nil {
+			return err
+		}
+		m, err := c.store.Call(ctx, g.shard, g.tablets, cmdGet, &getRequest{columns: []kv.Column{{Row: row}}, tablets: g.tablets})
+		if err != nil {
+			return err
+		}
+		if inc := m.(*getResponse).unseeded; inc != 0 {
+			if err := c.seed(ctx, g, inc); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// LocksPrimary says whether a prewrite carries its transaction's primary.
+func LocksPrimary(req kv.Message) bool {
+	r, ok := req.(*writeRequest)
+	if !ok {
+		return false
+	}
+	for _, m := range r.mutations {
+		if compareColumns(m.column, r.primary) == 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -221,7 +221,8 @@ func (cm *committer) rollback(ctx context.Context) {
 				return cm.rollbackGroup(ctx, &own, g, ms)
 			})
 		}
-		if err == nil || !b.wait(ctx) {
+		again := errors.Is(err, kv.ErrMoved) || err != nil && worthRepeating(err)
+		if !again || !b.wait(ctx) {
 			if err != nil {
 				cm.c.o.Logger.WarnContext(ctx, "locks of a failed transaction are left to expire", "start_ts", cm.startTS, "error", err)
 			}
