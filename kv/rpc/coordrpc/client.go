@@ -3,6 +3,7 @@ package coordrpc
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -17,12 +18,16 @@ type Conn func() (grpc.ClientConnInterface, error)
 
 // Options of a Client; zero values mean the defaults.
 type Options struct {
-	WatchBuffer int // events a watcher may lag behind before it ends with ErrWatchGap; default 256
+	WatchBuffer int          // events a watcher may lag behind before it ends with ErrWatchGap; default 256
+	Logger      *slog.Logger // gets sessions that end; default discards
 }
 
 func (o Options) withDefaults() Options {
 	if o.WatchBuffer <= 0 {
 		o.WatchBuffer = 256
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o
 }

@@ -112,6 +112,7 @@ func (s *session) awaitEnd() {
 		}
 		pause = min(2*pause, maxPause)
 	}
+	s.c.opts.Logger.Info("session of the coordination service has ended", "session", s.id)
 	s.end()
 }
 
