@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -233,7 +234,23 @@ func (t *Table) PeekNextAutoIncrementValue(ctx *sql.Context) (uint64, error) {
 		return 0, nil
 	}
 	n, err := t.eng.catalog.PeekSequence(ctx, now.desc.AutoIncrement)
-	return n, catalogError(sqlerr.From(err))
+	return min(n, now.lastAuto()), catalogError(sqlerr.From(err))
+}
+
+// lastAuto is the greatest number that the AUTO_INCREMENT column can hold.
+func (t *Table) lastAuto() uint64 {
+	if t.auto < 0 {
+		return math.MaxUint64
+	}
+	c := t.desc.Columns[t.ordinals[t.auto]].Type
+	bits, ok := map[string]int{"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}[c.Kind]
+	if !ok {
+		return math.MaxUint64
+	}
+	if !c.Unsigned {
+		bits--
+	}
+	return math.MaxUint64 >> (64 - bits)
 }
 
 // GetNextAutoIncrementValue implements sql.AutoIncrementTable: the next number, or, for a number chosen by hand, the note
@@ -255,10 +272,14 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 	if seq.ID == 0 { // the column is just being added: the engine counts by itself
 		return chosen, nil
 	}
-	if given != nil {
-		err = t.eng.catalog.Raise(ctx, seq, chosen)
-	} else {
+	last := now.lastAuto()
+	switch {
+	case given == nil:
+		// At the end of the column's range the last number is given out again, and the insert fails with 1062, as MySQL's does.
 		chosen, err = t.eng.catalog.NextID(ctx, seq)
+		chosen = min(chosen, last)
+	case chosen <= last: // a greater one is about to be refused
+		err = t.eng.catalog.Raise(ctx, seq, chosen)
 	}
 	return chosen, catalogError(sqlerr.From(err))
 }

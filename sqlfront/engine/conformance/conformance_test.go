@@ -8,6 +8,7 @@ import (
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/enginetest"
+	"github.com/dolthub/go-mysql-server/enginetest/queries"
 	"github.com/dolthub/go-mysql-server/enginetest/scriptgen/setup"
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -107,7 +108,9 @@ func (h *harness) NewEngine(t *testing.T) (enginetest.QueryEngine, error) {
 		data = setup.MydbData
 	}
 	ctx := enginetest.NewContext(h)
-	return enginetest.RunSetupScripts(ctx, e, data, true)
+	out, err := enginetest.RunSetupScripts(ctx, e, data, true)
+	h.sess = nil // what the setup has left in the session (LAST_INSERT_ID) is not the test's
+	return out, err
 }
 
 // SkipQueryTest looks the query up among those that cannot work here.
@@ -133,11 +136,67 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-func TestQueries(t *testing.T)          { enginetest.TestQueries(t, newHarness(t)) }
-func TestInsertInto(t *testing.T)       { enginetest.TestInsertInto(t, newHarness(t)) }
-func TestInsertIgnoreInto(t *testing.T) { enginetest.TestInsertIgnoreInto(t, newHarness(t)) }
-func TestReplaceInto(t *testing.T)      { enginetest.TestReplaceInto(t, newHarness(t)) }
-func TestUpdate(t *testing.T)           { enginetest.TestUpdate(t, newHarness(t)) }
-func TestDelete(t *testing.T)           { enginetest.TestDelete(t, newHarness(t)) }
-func TestTruncate(t *testing.T)         { enginetest.TestTruncate(t, newHarness(t)) }
-func TestScripts(t *testing.T)          { enginetest.TestScripts(t, newHarness(t)) }
+// scripts runs each script under a test of its own: a failing one ends its parent.
+func scripts(t *testing.T, all []queries.ScriptTest) {
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) { enginetest.TestScript(t, newHarness(t), s) })
+	}
+}
+
+func TestSuite(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, enginetest.Harness)
+	}{
+		{"Queries", func(t *testing.T, h enginetest.Harness) { enginetest.TestQueries(t, h) }},
+		{"InsertInto", func(t *testing.T, h enginetest.Harness) { enginetest.TestInsertInto(t, h) }},
+		{"InsertIgnoreInto", func(t *testing.T, h enginetest.Harness) { enginetest.TestInsertIgnoreInto(t, h) }},
+		{"ReplaceInto", func(t *testing.T, h enginetest.Harness) { enginetest.TestReplaceInto(t, h) }},
+		{"Update", func(t *testing.T, h enginetest.Harness) { enginetest.TestUpdate(t, h) }},
+		{"Delete", func(t *testing.T, h enginetest.Harness) { enginetest.TestDelete(t, h) }},
+		{"Truncate", func(t *testing.T, h enginetest.Harness) { enginetest.TestTruncate(t, h) }},
+		{"JoinQueries", func(t *testing.T, h enginetest.Harness) { enginetest.TestJoinQueries(t, h) }},
+		{"Indexes", func(t *testing.T, h enginetest.Harness) { enginetest.TestIndexes(t, h) }},
+		{"CreateTable", func(t *testing.T, h enginetest.Harness) { enginetest.TestCreateTable(t, h) }},
+		{"DropTable", func(t *testing.T, h enginetest.Harness) { enginetest.TestDropTable(t, h) }},
+		{"RenameTable", func(t *testing.T, h enginetest.Harness) { enginetest.TestRenameTable(t, h) }},
+		{"RenameColumn", func(t *testing.T, h enginetest.Harness) { enginetest.TestRenameColumn(t, h) }},
+		{"AddColumn", func(t *testing.T, h enginetest.Harness) { enginetest.TestAddColumn(t, h) }},
+		{"ModifyColumn", func(t *testing.T, h enginetest.Harness) { enginetest.TestModifyColumn(t, h) }},
+		{"DropColumn", func(t *testing.T, h enginetest.Harness) { enginetest.TestDropColumn(t, h) }},
+		{"AlterTable", func(t *testing.T, h enginetest.Harness) { enginetest.TestAlterTable(t, h) }},
+		{"CreateForeignKeys", func(t *testing.T, h enginetest.Harness) { enginetest.TestCreateForeignKeys(t, h) }},
+		{"DropForeignKeys", func(t *testing.T, h enginetest.Harness) { enginetest.TestDropForeignKeys(t, h) }},
+		{"ForeignKeys", func(t *testing.T, h enginetest.Harness) { enginetest.TestForeignKeys(t, h) }},
+		{"CreateCheckConstraints", func(t *testing.T, h enginetest.Harness) { enginetest.TestCreateCheckConstraints(t, h) }},
+		{"ChecksOnInsert", func(t *testing.T, h enginetest.Harness) { enginetest.TestChecksOnInsert(t, h) }},
+		{"ChecksOnUpdate", func(t *testing.T, h enginetest.Harness) { enginetest.TestChecksOnUpdate(t, h) }},
+		{"Triggers", func(t *testing.T, h enginetest.Harness) { enginetest.TestTriggers(t, h) }},
+		{"RollbackTriggers", func(t *testing.T, h enginetest.Harness) { enginetest.TestRollbackTriggers(t, h) }},
+		{"Views", func(t *testing.T, h enginetest.Harness) { enginetest.TestViews(t, h) }},
+		{"StoredProcedures", func(t *testing.T, h enginetest.Harness) { enginetest.TestStoredProcedures(t, h) }},
+		{"ColumnDefaults", func(t *testing.T, h enginetest.Harness) { enginetest.TestColumnDefaults(t, h) }},
+		{"OnUpdateExprScripts", func(t *testing.T, h enginetest.Harness) { enginetest.TestOnUpdateExprScripts(t, h) }},
+		{"NullRanges", func(t *testing.T, h enginetest.Harness) { enginetest.TestNullRanges(t, h) }},
+		{"IndexPrefix", func(t *testing.T, h enginetest.Harness) { enginetest.TestIndexPrefix(t, h) }},
+		{"Blobs", func(t *testing.T, h enginetest.Harness) { enginetest.TestBlobs(t, h) }},
+		{"JsonScripts", func(t *testing.T, h enginetest.Harness) { enginetest.TestJsonScripts(t, h, nil) }},
+		{"PkOrdinalsDDL", func(t *testing.T, h enginetest.Harness) { enginetest.TestPkOrdinalsDDL(t, h) }},
+		{"PkOrdinalsDML", func(t *testing.T, h enginetest.Harness) { enginetest.TestPkOrdinalsDML(t, h) }},
+	} {
+		if c.run != nil {
+			t.Run(c.name, func(t *testing.T) { c.run(t, newHarness(t)) })
+		}
+	}
+}
+
+func TestScripts(t *testing.T)          { scripts(t, queries.ScriptTests) }
+func TestGeneratedColumns(t *testing.T) { scripts(t, queries.GeneratedColumnTests) }
+func TestCreateTable(t *testing.T)      { scripts(t, queries.CreateTableScriptTests) }
+func TestAlterTable(t *testing.T)       { scripts(t, queries.AlterTableScripts) }
+func TestForeignKeys(t *testing.T)      { scripts(t, queries.ForeignKeyTests) }
+func TestTriggers(t *testing.T)         { scripts(t, queries.TriggerTests) }
+func TestProcedures(t *testing.T)       { scripts(t, queries.ProcedureLogicTests) }
+func TestIndexes(t *testing.T)          { scripts(t, queries.IndexQueries) }
+func TestInserts(t *testing.T)          { scripts(t, queries.InsertScripts) }
+func TestUpdates(t *testing.T)          { scripts(t, queries.UpdateScriptTests) }
