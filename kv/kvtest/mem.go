@@ -189,7 +189,10 @@ func (m *Mem) read(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd co
 	if err := m.check(s.id, tablets); err != nil {
 		return nil, err
 	}
-	st, opened := s.state(cmd.coprocessor)
+	st, opened, ok := s.state(cmd.coprocessor)
+	if !ok {
+		return nil, kv.Errorf(kv.CodeUnavailable, cmd.Name, "shard %d is not up", s.id)
+	}
 	e := &eval{shard: s, ctx: ctx, st: st}
 	resp, err := cmd.Evaluate(e, req)
 	if err != nil {
@@ -219,7 +222,10 @@ func (m *Mem) write(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd c
 		return nil, err
 	}
 	defer m.leave()
-	st, opened := s.state(cmd.coprocessor)
+	st, opened, ok := s.state(cmd.coprocessor)
+	if !ok {
+		return nil, kv.Errorf(kv.CodeUnavailable, cmd.Name, "shard %d is not up", s.id)
+	}
 	e := &eval{shard: s, ctx: ctx, st: st, write: true}
 	resp, err := cmd.Evaluate(e, req)
 	if err != nil {

@@ -35,10 +35,10 @@ func (s *shard) ID() kv.ShardID                    { return s.id }
 func (s *shard) Tablets() []kv.Tablet              { return s.m.tabletsOf(s.id) }
 func (s *shard) Reader() kv.Reader                 { return s }
 func (s *shard) InMemory(g kv.GroupID) kv.MemTable { return s.group(g) }
-func (s *shard) state(name string) (state any, opened int) {
+func (s *shard) state(name string) (state any, opened int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.states[name], s.opened
+	return s.states[name], s.opened, s.states != nil
 }
 
 func (s *shard) group(id kv.GroupID) *group {

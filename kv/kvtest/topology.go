@@ -2,6 +2,7 @@ package kvtest
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 
 	"moka/kv"
@@ -72,6 +73,7 @@ func (m *Mem) Move(row kv.RowKey, to kv.ShardID) {
 	}
 	// No write is running; a read that overlaps the copy is refused by its second look at the generation.
 	target := m.shards[to-1]
+	defer target.announce(t.Span) // after the shards' own locks
 	from.mu.Lock()
 	defer from.mu.Unlock()
 	target.mu.Lock()
@@ -107,6 +109,28 @@ func moveSpan(span kv.Span, from *shard, src map[kv.GroupID]*group, to *shard, d
 		d := to.groupLocked(dst, id)
 		for _, e := range moved {
 			d.set(e)
+		}
+	}
+}
+
+// announce tells the hooks of in-memory groups of what a tablet brought along.
+func (s *shard) announce(span kv.Span) {
+	s.mu.Lock()
+	groups := maps.Clone(s.groups)
+	s.mu.Unlock()
+	for id, g := range groups {
+		if !g.inMemory {
+			continue
+		}
+		g.mu.RLock()
+		hooks := g.hooks
+		g.mu.RUnlock()
+		for _, e := range g.collect(func(add func(*entry) bool) {
+			g.tree.Scan(func(e *entry) bool { return !span.Contains(e.col.Row) || add(e) })
+		}) {
+			for _, f := range hooks {
+				f(kv.Address{Group: id, Run: e.run, Column: e.col}, kv.Version{Timestamp: e.ts, Value: e.value})
+			}
 		}
 	}
 }
