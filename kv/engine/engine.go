@@ -71,13 +71,30 @@ func Open(dir string, o Options) (*Engine, error) {
 			return nil, openError(dir, err)
 		}
 	}
+	if err := checkManifest(fsys, store); err != nil {
+		return nil, openError(dir, err)
+	}
 	p, health := e.pebbleOptions(e.o)
 	e.health, p.Lock = health, e.lock
-	if e.db, err = pebble.Open(store, p); err != nil {
+	if e.db, err = openPebble(store, p); err != nil {
 		return nil, openError(dir, err)
 	}
 	opened = true
 	return e, nil
+}
+
+// openPebble turns Pebble's panics into errors: it meets some failures of the disk with one, when a store is made.
+func openPebble(dir string, p *pebble.Options) (db *pebble.DB, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			var ok bool
+			if err, ok = r.(error); !ok {
+				err = fmt.Errorf("%v", r)
+			}
+			db = nil
+		}
+	}()
+	return pebble.Open(dir, p)
 }
 
 func (e *Engine) release() {
@@ -104,7 +121,7 @@ func openError(dir string, err error) error {
 	switch {
 	case errors.As(err, &known):
 		return err
-	case pebble.IsCorruptionError(err):
+	case isCorruption(err):
 		return &kv.Error{Code: kv.CodeCorrupt, Op: "engine.Open", Err: err,
 			Msg: fmt.Sprintf("a file of the store in %s is damaged; keep the directory as it is and restore a backup elsewhere", dir)}
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
@@ -118,16 +135,32 @@ func openError(dir string, err error) error {
 		Msg: fmt.Sprintf("%s cannot be opened; see that it is a directory that this user may write to and that the disk is well", dir)}
 }
 
+// corruption is a damaged block that Pebble met while reading.
+type corruption struct {
+	path string
+	err  error
+}
+
+func (c *corruption) Error() string { return c.path + ": " + c.err.Error() }
+func (c *corruption) Unwrap() error { return c.err }
+
+func isCorruption(err error) bool {
+	var c *corruption
+	return errors.As(err, &c) || pebble.IsCorruptionError(err)
+}
+
 // die ends the process, once. It does not return.
 func (e *Engine) die(err error) {
 	e.once.Do(func() {
+		code := kv.CodeDisk
 		msg := "the disk failed, and going on could lose acknowledged data; start again when it is repaired: everything acknowledged is there"
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			msg = "the disk is full; make room and start again: everything acknowledged is there"
-		} else if pebble.IsCorruptionError(err) {
+		} else if isCorruption(err) {
+			code = kv.CodeCorrupt
 			msg = "a file of the store is damaged; keep the directory as it is and restore a backup elsewhere"
 		}
-		var fatal error = &kv.Error{Code: kv.CodeDisk, Op: "engine", Msg: msg, Err: err}
+		var fatal error = &kv.Error{Code: code, Op: "engine", Msg: msg, Err: err}
 		e.failed.Store(&fatal)
 		e.o.Logger.Error("the store cannot go on", "error", fatal)
 		e.o.Fatal(fatal)
@@ -143,7 +176,7 @@ func (e *Engine) backgroundError(err error) {
 			e.die(err)
 		}
 	}
-	if pebble.IsCorruptionError(err) {
+	if isCorruption(err) {
 		e.die(err)
 	}
 	e.o.Logger.Error("background work of the store failed", "error", err)
@@ -177,7 +210,7 @@ func (e *Engine) ioError(op string, err error) error {
 		return nil
 	case e.Failed() != nil:
 		return e.Failed()
-	case pebble.IsCorruptionError(err):
+	case isCorruption(err):
 		return &kv.Error{Code: kv.CodeCorrupt, Op: op, Err: err}
 	}
 	return &kv.Error{Code: kv.CodeDisk, Op: op, Err: err}

@@ -99,6 +99,9 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 	p.Experimental.SpanPolicyFunc = o.SpanPolicy
 	p.EventListener = &pebble.EventListener{
 		BackgroundError: e.backgroundError,
+		DataCorruption: func(i pebble.DataCorruptionInfo) {
+			e.die(&corruption{path: i.Path, err: i.Details})
+		},
 		WriteStallBegin: func(i pebble.WriteStallBeginInfo) { o.Logger.Warn("writes stall", "reason", i.Reason) },
 		WriteStallEnd:   func() { o.Logger.Warn("writes go on") },
 	}
