@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/wire"
 	"moka/txn"
 )
@@ -30,23 +32,6 @@ type blobStore struct {
 	catalog *catalog.Catalog
 	client  *txn.Client
 	name    string
-}
-
-var _ wire.UserStore = (*blobStore)(nil)
-
-// LoadUsers implements wire.UserStore.
-func (b *blobStore) LoadUsers(ctx context.Context) ([]byte, error) {
-	snap, err := b.snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	data, _ := snap.Blob(b.name)
-	return data, nil
-}
-
-// SaveUsers implements wire.UserStore.
-func (b *blobStore) SaveUsers(ctx context.Context, data []byte) error {
-	return b.change(ctx, func(t *txn.Txn) error { return b.catalog.PutBlob(ctx, t, b.name, data) })
 }
 
 func (b *blobStore) snapshot(ctx context.Context) (*catalog.Snapshot, error) {
@@ -68,6 +53,83 @@ func (b *blobStore) change(ctx context.Context, f func(*txn.Txn) error) error {
 		}
 	}
 	return err
+}
+
+// userStore keeps the accounts. Each server has all of them in memory and saves all of them at each change, so it must not
+// save over a change of another server that it has not seen: applied is what its memory stands on.
+type userStore struct {
+	blobStore
+	mu      sync.Mutex
+	applied []byte
+	failed  int // changes that are in memory and were not saved; each failure counts one up
+	undone  int // how many of them have been taken out again
+}
+
+var _ wire.UserStore = (*userStore)(nil)
+
+// LoadUsers implements wire.UserStore.
+func (u *userStore) LoadUsers(ctx context.Context) ([]byte, error) {
+	data, err := u.stored(ctx)
+	if err == nil {
+		u.mu.Lock()
+		u.applied = data
+		u.mu.Unlock()
+	}
+	return data, err
+}
+
+func (u *userStore) stored(ctx context.Context) ([]byte, error) {
+	snap, err := u.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, _ := snap.Blob(u.name)
+	return data, nil
+}
+
+// SaveUsers implements wire.UserStore.
+func (u *userStore) SaveUsers(ctx context.Context, data []byte) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	err := u.change(ctx, func(t *txn.Txn) error {
+		snap, err := u.catalog.Snapshot(ctx, t)
+		if err != nil {
+			return err
+		}
+		if now, _ := snap.Blob(u.name); !bytes.Equal(now, u.applied) {
+			return sqlerr.New(sqlerr.Deadlock, "Accounts were changed through another server at the same time; try restarting transaction")
+		}
+		return u.catalog.PutBlob(ctx, t, u.name, data)
+	})
+	if err != nil {
+		u.failed++ // the change is in memory already: follow takes it out again
+		return sqlerr.From(err)
+	}
+	u.applied = data
+	return nil
+}
+
+// follow loads what is stored if memory does not stand on it.
+func (u *userStore) follow(ctx context.Context, load func([]byte) error) error {
+	data, err := u.stored(ctx)
+	if err != nil {
+		return err
+	}
+	u.mu.Lock()
+	failed := u.failed
+	same := failed == u.undone && bytes.Equal(data, u.applied)
+	u.mu.Unlock()
+	if same || len(data) == 0 {
+		return nil
+	}
+	// Not under the lock: load takes the lock of the accounts in memory, which SaveUsers is called under.
+	if err := load(data); err != nil {
+		return err
+	}
+	u.mu.Lock()
+	u.applied, u.undone = data, failed
+	u.mu.Unlock()
+	return nil
 }
 
 // variableStore is the engine's PersistStore: SET PERSIST.
@@ -186,7 +248,6 @@ func decodeVariable(data []byte) (any, error) {
 
 // followUsers brings accounts that were changed through another server into this one's memory.
 func (s *Server) followUsers(ctx context.Context) {
-	seen, _ := s.users.LoadUsers(ctx)
 	tick := time.NewTicker(s.opts.FollowUsers)
 	defer tick.Stop()
 	for {
@@ -195,14 +256,8 @@ func (s *Server) followUsers(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		data, err := s.users.LoadUsers(ctx)
-		if err == nil && len(data) > 0 && !bytes.Equal(data, seen) {
-			err = wire.ReloadUsers(ctx, s.engine.SQL(), data)
-		}
-		switch {
-		case err == nil:
-			seen = data
-		case ctx.Err() == nil:
+		err := s.users.follow(ctx, func(data []byte) error { return wire.ReloadUsers(ctx, s.engine.SQL(), data) })
+		if err != nil && ctx.Err() == nil {
 			s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
 		}
 	}

@@ -72,7 +72,7 @@ type Server struct {
 	engine    *engine.Engine
 	observers *observer.Registry
 	wire      *wire.Server
-	users     *blobStore
+	users     *userStore
 
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
@@ -109,7 +109,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	if err = s.observers.Start(ctx, s.engine); err != nil {
 		return nil, err
 	}
-	s.users = &blobStore{s.catalog, o.Client, usersBlob}
+	s.users = &userStore{blobStore: blobStore{s.catalog, o.Client, usersBlob}}
 	s.wire, err = wire.New(ctx, wire.Options{
 		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Retryable: engine.IsRetryable,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
