@@ -143,7 +143,7 @@ func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 	c := &checker{session: s, u: u, progress: startProgress(cfg.Progress, "check", "conditions", int64(len(conditions)+4), nil)}
 	defer c.progress.finish()
 	if backlog != nil {
-		c.add(ConditionReport{ID: "C20", Text: "the observer keeps up", Violations: []string{backlog.Error()}})
+		c.add(ConditionReport{ID: "C20", Text: "the observer keeps up", Violations: []string{strings.TrimPrefix(backlog.Error(), "tpce: ")}})
 	}
 	err = s.transact(ctx, func(ctx context.Context) error { return c.run(ctx, stored[paramTotalsLost] != "") })
 	report.Conditions, report.Seconds = c.reports, time.Since(started).Seconds()

@@ -160,8 +160,8 @@ func (d *runner) addObserver(ctx context.Context, r *RunReport) {
 	waited := time.Now()
 	lag := &ObserverLag{Latency: latencyOf(d.observed.lag), LargestBacklog: d.observed.backlog, Problem: d.observed.failure}
 	if err := waitForObserver(ctx, d.db, d.cfg.DrainTimeout); err != nil {
-		lag.Problem = err.Error()
-		r.Mismatches = append(r.Mismatches, err.Error())
+		lag.Problem = strings.TrimPrefix(err.Error(), "tpce: ")
+		r.Mismatches = append(r.Mismatches, lag.Problem)
 	}
 	lag.DrainSeconds = time.Since(waited).Seconds()
 	r.ObserverLag = lag
