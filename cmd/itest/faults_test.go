@@ -73,7 +73,7 @@ func TestForeignDirectory(t *testing.T) {
 func TestSecondProcessOnOneDirectory(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir)
-	refuses(t, []string{dir, "another process"}, "start", "--data", dir, "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+	refuses(t, []string{dir, "another Moka", "--data"}, "start", "--data", dir, "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
 	// The first one goes on as if nothing had been.
 	mustExec(t, s.db(""), "CREATE DATABASE still_here")
 }

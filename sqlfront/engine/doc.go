@@ -1,0 +1,16 @@
+// Package engine is go-mysql-server over Moka's transactions: the only place where SQL tables become cells.
+//
+//	Provider → Database → Table      immutable, one for each catalog descriptor; a transaction is looked up when a scan or an
+//	                                 editor begins, so a plan may outlive the transaction it was made in
+//	Session, Tx                      MySQL's transaction rules over package txn's; see Session for what the library leaves to us
+//	scan, lookup                     index ranges → key spans → txn.Scan, or point reads in batches
+//	editor                           INSERT, UPDATE, DELETE as buffered cells, statement by statement undoable
+//	ddl, alter, backfill             schema changes as catalog transactions, indexes built online
+//	coster, exec, pushkeys           what the library's planner does not know
+//
+// A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is
+// skipped by scans. Writers fence the version of every table they write, so that a schema change and a writer that overlap
+// cannot both commit.
+//
+// Read tx.go and session.go, then table.go, scan.go and editor.go.
+package engine
