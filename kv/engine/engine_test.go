@@ -382,9 +382,14 @@ func TestCorruption(t *testing.T) {
 		mem := build()
 		name := damage(mem, ".sst")
 		dead := make(chan error, 1)
-		e := mustOpen(t, "data", engine.Options{FS: mem, Fatal: func(err error) { dead <- err }})
 		failed := make(chan error, 1)
 		go func() {
+			// A compaction may meet the damage while the store is still being opened.
+			e, err := engine.Open("data", engine.Options{FS: mem, Fatal: func(err error) { dead <- err }})
+			if err != nil {
+				failed <- err
+				return
+			}
 			for i := range 1000 {
 				if _, _, err := e.Get(key(i)); err != nil {
 					failed <- err
