@@ -199,11 +199,15 @@ func TestNoSleepInTests(t *testing.T) {
 func sleeps(file *ast.File) []token.Pos {
 	var found []token.Pos
 	bubbles := slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` })
+	wrappers := bubbleMakers(file)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			return !bubbles || strings.HasPrefix(n.Name.Name, "Test")
 		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.Ident); ok && wrappers[f.Name] {
+				return false
+			}
 			switch callee(n) {
 			case "synctest.Test":
 				return false
@@ -214,6 +218,24 @@ func sleeps(file *ast.File) []token.Pos {
 		return true
 	})
 	return found
+}
+
+// bubbleMakers are the functions of a file that call synctest.Test themselves: what is handed to them runs in a bubble.
+func bubbleMakers(file *ast.File) map[string]bool {
+	makers := map[string]bool{}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || strings.HasPrefix(f.Name.Name, "Test") {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok && callee(c) == "synctest.Test" {
+				makers[f.Name.Name] = true
+			}
+			return true
+		})
+	}
+	return makers
 }
 
 func callee(call *ast.CallExpr) string {
@@ -232,7 +254,9 @@ func TestSleepsAreFound(t *testing.T) {
 	const body = `
 func TestA() { time.Sleep(1) }
 func TestB() { synctest.Test(t, func(t *testing.T) { time.Sleep(1) }) }
-func c() { func() { time.Sleep(2) }() }`
+func c() { func() { time.Sleep(2) }() }
+func bubble(f func()) { synctest.Test(t, f) }
+func TestD() { bubble(func() { time.Sleep(3) }) }`
 	for head, want := range map[string]int{"package p\n": 2, "package p\nimport \"testing/synctest\"\n": 1} {
 		file, err := parser.ParseFile(token.NewFileSet(), "p.go", head+body, 0)
 		if err != nil {
