@@ -101,7 +101,6 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
-		VersionPostfix: "Moka-" + o.Version,
 	})
 	if err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.users = &userStore{blobStore: blobStore{s.catalog, o.Client, usersBlob}}
 	s.wire, err = wire.New(ctx, wire.Options{
-		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Retryable: engine.IsRetryable,
+		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
 		MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})

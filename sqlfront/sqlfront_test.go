@@ -30,12 +30,12 @@ func TestMain(m *testing.M) {
 
 // database is a store in memory with SQL servers over it.
 type database struct {
-	t      *testing.T
+	t      testing.TB
 	client *txn.Client
 	store  kv.Store
 }
 
-func newDatabase(t *testing.T) *database {
+func newDatabase(t testing.TB) *database {
 	t.Helper()
 	client, store := txntest.NewStore(t, kvtest.Options{}, txn.Options{})
 	return &database{t, client, store}
@@ -43,7 +43,7 @@ func newDatabase(t *testing.T) *database {
 
 type server struct {
 	*sqlfront.Server
-	t *testing.T
+	t testing.TB
 }
 
 // serve starts a SQL server; a second one over the same store is another node.
@@ -94,7 +94,7 @@ type runner interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }
 
-func run(t *testing.T, c runner, queries ...string) {
+func run(t testing.TB, c runner, queries ...string) {
 	t.Helper()
 	for _, q := range queries {
 		if _, err := c.ExecContext(context.Background(), q); err != nil {
@@ -163,6 +163,7 @@ func TestFirstSteps(t *testing.T) {
 		"create table orders (id bigint primary key auto_increment, customer int not null, total decimal(10,2), key (customer), foreign key (customer) references customer (id))",
 		"insert into customer values (1, 'Ann'), (2, 'Bob')",
 		"insert into orders (customer, total) values (1, 9.50), (1, 0.50), (2, 3)")
+	want(t, c, "select version(), @@version", "8.0.40-Moka-v0.1.0 8.0.40-Moka-v0.1.0")
 	want(t, c, "select name, count(*), max(total) from customer join orders on customer.id = orders.customer group by name order by name", "Ann 2 9.50; Bob 1 3.00")
 
 	run(t, c, "begin", "delete from orders", "rollback")
@@ -386,6 +387,11 @@ func TestMariaDBClient(t *testing.T) {
 		if !strings.Contains(out, w) {
 			t.Errorf("%q is missing from\n%s", w, out)
 		}
+	}
+	// Drivers take a column for a boolean by its length.
+	out, err = mariadb("create table flags (b boolean, n tinyint); select * from flags;", "shop", "--column-type-info")
+	if err != nil || !strings.Contains(out, "Length:     1\n") || !strings.Contains(out, "Length:     4\n") {
+		t.Errorf("%v\n%s", err, out)
 	}
 	for script, w := range map[string]string{
 		"select *\nfro item;":                          "ERROR 1064 (42000) at line 1: You have an error in your SQL syntax; check the manual that corresponds to your Moka server version for the right syntax to use near 'fro item' at line 2",

@@ -173,3 +173,17 @@ func sqlNumberOrTime(t sql.Type) bool {
 	}
 	return false
 }
+
+// tinyInt1 answers wire.Options.TinyInt1.
+func (s *Server) tinyInt1(db, table, column string) bool {
+	snap := s.catalog.Latest()
+	if snap == nil || db == "" || table == "" {
+		return false
+	}
+	desc, err := find(snap, db, table)
+	if err != nil {
+		return false
+	}
+	i := desc.Column(column)
+	return i >= 0 && desc.Columns[i].Type.Kind == "tinyint" && desc.Columns[i].Type.Length == 1
+}

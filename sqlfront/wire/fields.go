@@ -14,7 +14,7 @@ const (
 )
 
 // fixFields gives columns the metadata that MySQL gives them; drivers choose the host language's type by it.
-func fixFields(fields []*querypb.Field) {
+func (s *Server) fixFields(fields []*querypb.Field) {
 	for _, f := range fields {
 		_, typeFlags := sqltypes.TypeToMySQL(f.Type)
 		// The protocol library takes either the flags of the type or those of the column.
@@ -27,6 +27,9 @@ func fixFields(fields []*querypb.Field) {
 		case sqltypes.IsIntegral(f.Type), f.Type == sqltypes.Decimal:
 			f.Charset = charsetBinary
 			f.Flags |= uint32(querypb.MySqlFlag_BINARY_FLAG | querypb.MySqlFlag_NUM_FLAG)
+			if f.Type == sqltypes.Int8 && s.opts.TinyInt1 != nil && s.opts.TinyInt1(f.Database, f.OrgTable, f.OrgName) {
+				f.ColumnLength = 1
+			}
 		case f.Type == sqltypes.Bit:
 			f.Charset = charsetBinary
 			f.Flags |= uint32(querypb.MySqlFlag_UNSIGNED_FLAG | querypb.MySqlFlag_BINARY_FLAG)

@@ -133,7 +133,7 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, p
 		delete(c.PrepareData, prepare.StatementID)
 		return nil, h.final(conn, err, query)
 	}
-	fixFields(fields)
+	h.srv.fixFields(fields)
 	return fields, nil
 }
 

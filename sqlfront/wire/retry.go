@@ -132,7 +132,7 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 		err = h.guard("statement", conn, func() error {
 			rest, err = exec(ctx, func(r *sqltypes.Result, more bool) error {
 				if !sent {
-					fixFields(r.Fields)
+					h.srv.fixFields(r.Fields)
 					sent = true
 				}
 				fixRows(r)

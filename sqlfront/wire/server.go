@@ -30,6 +30,10 @@ type Options struct {
 	// Retryable says whether a failed autocommit statement may succeed when it is run again. Default: error 1213.
 	Retryable func(error) bool
 
+	// TinyInt1 says whether a column is declared TINYINT(1), which drivers take for a boolean by its length; the engine does
+	// not pass the length on. Default: no column is.
+	TinyInt1 func(db, table, column string) bool
+
 	// Addr is where to listen, "host:port". Default 127.0.0.1:3306. Listener replaces it.
 	Addr     string
 	Listener net.Listener

@@ -629,6 +629,63 @@ func TestHandshakeCollationAndTimeout(t *testing.T) {
 	}
 }
 
+func TestWaitTimeout(t *testing.T) {
+	r := newRig(t, nil)
+	c := r.conn()
+	exec(t, c, "set wait_timeout = 1")
+	id := 0
+	if err := c.QueryRowContext(context.Background(), "select connection_id() + 0").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	// The server closes the idle connection; its leaving is an event of the server's.
+	for {
+		r.server.mu.Lock()
+		_, there := r.server.conns[uint32(id)]
+		changed := r.server.changed
+		r.server.mu.Unlock()
+		if !there {
+			break
+		}
+		<-changed
+	}
+	if err := c.QueryRowContext(context.Background(), "select 2").Scan(&id); err == nil {
+		t.Error("the idle connection is still served")
+	}
+}
+
+func TestPadScale(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		scale int
+		want  string
+	}{{"10", 2, "10.00"}, {"-1.5", 3, "-1.500"}, {"1.25", 2, ""}, {"1.257", 2, ""}, {"", 2, ""}, {"1e5", 2, ""}, {"0", 1, "0.0"}} {
+		got, ok := padScale([]byte(c.in), c.scale)
+		if ok != (c.want != "") || string(got) != c.want {
+			t.Errorf("%q to %d: %q %v", c.in, c.scale, got, ok)
+		}
+	}
+}
+
+func FuzzLengthenInfo(f *testing.F) {
+	packet := func(body ...byte) []byte { return append([]byte{byte(len(body)), 0, 0, 1}, body...) }
+	f.Add(packet(0, 1, 0, 2, 0, 0, 0, '#', 'R', 'o', 'w'))
+	f.Add(packet(0, 0xFC, 1, 1, 0, 2, 0, 0, 0, '#'))
+	f.Add(packet(0, 0xFE))
+	f.Add(packet(0, 1, 0, 2, 0, 0, 0))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out, ok := lengthenInfo(b)
+		if !ok {
+			return
+		}
+		if n := int(out[0]) | int(out[1])<<8 | int(out[2])<<16; n != len(out)-4 {
+			t.Fatalf("length %d of %d", n, len(out)-4)
+		}
+		if len(out) > len(b) {
+			t.Fatal("it grew")
+		}
+	})
+}
+
 func TestClassify(t *testing.T) {
 	for q, want := range map[string]statement{
 		"select 1":                              {verb: verbSelect, reads: true, again: true, ping: true},
