@@ -47,7 +47,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	done
 
 lint: ## gofmt, go vet, staticcheck (settings: staticcheck.conf) and the rules of cmd/tidy
-	@bad=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); [ -z "$$bad" ] || { echo "not formatted (gofmt -w):"; echo "$$bad"; exit 1; }
+	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not formatted (gofmt -w):"; echo "$$bad"; exit 1; }
 	go vet -tags $(TAGS) $(PKG)
 	go tool staticcheck -tags $(TAGS) $(PKG)
 	go test -tags $(TAGS) ./cmd/tidy
