@@ -281,7 +281,7 @@ func (m *backlogRequest) AppendTo(b []byte) []byte {
 	w := writer{append(b, messageVersion)}
 	w.u(uint64(m.Observer))
 	w.u(uint64(m.Limit))
-	w.u(uint64(m.List))
+	w.b = append(w.b, byte(m.List))
 	return w.b
 }
 
@@ -289,7 +289,9 @@ func (m *backlogRequest) Decode(b []byte) error {
 	r := reader{b: b}
 	r.version()
 	m.Observer, m.Limit = ObserverID(r.u()), uint32(r.u())
-	m.List = listKind(r.byte())
+	if m.List = listKind(r.byte()); m.List > listFailing {
+		r.bad = true
+	}
 	return r.done("backlog request")
 }
 

@@ -17,7 +17,10 @@ const (
 // fetchWaitMost bounds a long poll, so that a worker that vanished without a word does not hold a goroutine for ever.
 const fetchWaitMost = 30 * time.Second
 
-type coprocessor struct{ now func() time.Time }
+type coprocessor struct {
+	now   func() time.Time
+	bound int // of a shard's queues
+}
 
 // NewCoprocessor returns what a node must host so that workers find notifications. now is the clock of leases; nil means
 // time.Now.
@@ -25,7 +28,7 @@ func NewCoprocessor(now func() time.Time) kv.Coprocessor {
 	if now == nil {
 		now = time.Now
 	}
-	return &coprocessor{now: now}
+	return &coprocessor{now: now, bound: queueBound}
 }
 
 func (*coprocessor) Name() string { return "triggers" }
@@ -37,7 +40,7 @@ func (*coprocessor) Groups() []kv.GroupSpec {
 	}
 }
 
-func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) { return openReady(s, c.now), nil }
+func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) { return openReady(s, c.now, c.bound), nil }
 
 func (*coprocessor) Commands() []kv.Command {
 	return []kv.Command{

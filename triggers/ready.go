@@ -14,8 +14,6 @@ const (
 	// ones beside them. Beyond it only "there are more" is remembered; the in-memory group is the truth and refills the
 	// queue when it runs dry.
 	queueBound = 8192
-	// refillLimit is how many entries one refill looks at while the shard's commits wait for it: a few milliseconds.
-	refillLimit = queueBound / 2
 	// refillPause is how long a queue rests after a refill that found nothing to deliver: all that is left is parked, or
 	// waits for its next attempt.
 	refillPause = 100 * time.Millisecond
@@ -31,6 +29,7 @@ const (
 type ready struct {
 	shard  kv.ShardHandle
 	now    func() time.Time
+	bound  int // see queueBound
 	closed chan struct{}
 
 	mu struct {
@@ -78,8 +77,8 @@ type queue struct {
 	refillAt time.Time
 }
 
-func openReady(s kv.ShardHandle, now func() time.Time) *ready {
-	r := &ready{shard: s, now: now, closed: make(chan struct{})}
+func openReady(s kv.ShardHandle, now func() time.Time, bound int) *ready {
+	r := &ready{shard: s, now: now, bound: bound, closed: make(chan struct{})}
 	r.mu.items = map[key]*item{}
 	r.mu.queues = map[ObserverID]*queue{}
 	r.mu.claims = map[ObserverID]claim{}
@@ -147,7 +146,7 @@ func (r *ready) enqueueLocked(o ObserverID, c kv.Column, ts kv.Timestamp) filed 
 		it.column.Qualifier = []byte(it.qual)
 	}
 	if wait := m.notBefore(); wait.After(r.now()) {
-		if len(q.timed) >= queueBound {
+		if len(q.timed) >= r.bound {
 			q.more = true
 			return filedFull
 		}
@@ -157,7 +156,7 @@ func (r *ready) enqueueLocked(o ObserverID, c kv.Column, ts kv.Timestamp) filed 
 		r.wakeLocked() // whoever waits has to look at the clock anew
 		return filedWaiting
 	}
-	if len(q.byAge) >= queueBound {
+	if len(q.byAge) >= r.bound {
 		q.more = true
 		return filedFull
 	}
@@ -228,12 +227,13 @@ func (r *ready) refillLocked(o ObserverID) {
 	q := r.queueLocked(o)
 	start, added := q.cursor, 0
 	q.more, q.cursor = false, nil
-	next := ascend(r.shard.InMemory(kv.GroupNotify), o, start, refillLimit, func(c kv.Column, ts kv.Timestamp) bool {
+	// Half a queue at a time: the shard's commits wait for it, a few milliseconds.
+	next := ascend(r.shard.InMemory(kv.GroupNotify), o, start, max(1, r.bound/2), func(c kv.Column, ts kv.Timestamp) bool {
 		f := r.enqueueLocked(o, c, ts)
 		if f == filedReady {
 			added++
 		}
-		return f != filedFull || len(q.byAge) < queueBound
+		return f != filedFull || len(q.byAge) < r.bound
 	})
 	if len(next) > 0 || len(start) > 0 {
 		q.more, q.cursor = true, next
@@ -383,7 +383,7 @@ func (r *ready) sweep(req *sweepRequest) *sweepResponse {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	res := &sweepResponse{}
-	limit := int(min(req.Limit, queueBound))
+	limit := min(int(req.Limit), queueBound)
 	res.Next = ascend(r.shard.InMemory(kv.GroupNotify), req.Observer, req.Start, limit, func(c kv.Column, ts kv.Timestamp) bool {
 		res.Seen++
 		if ts < req.Before && r.enqueueLocked(req.Observer, c, ts) == filedReady {
