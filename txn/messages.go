@@ -278,7 +278,6 @@ const (
 	outcomeMustExist     outcome = 6
 	outcomeLocked        outcome = 7
 	outcomeUnseeded      outcome = 8 // the shard's memory of reads is not there yet: seed incarnation, then ask again
-	outcomeTooEarly      outcome = 9 // commit above commitTS only: somebody has read there
 )
 
 type writeResponse struct {
@@ -302,7 +301,7 @@ func (m *writeResponse) AppendTo(b []byte) []byte {
 func (m *writeResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = writeResponse{outcome: outcome(d.byte()), commitTS: d.timestamp(), column: d.column(), locks: d.locks(), incarnation: d.uvarint()}
-	if m.outcome < outcomeOK || m.outcome > outcomeTooEarly {
+	if m.outcome < outcomeOK || m.outcome > outcomeUnseeded {
 		d.fail("unknown outcome")
 	}
 	return d.end()
@@ -310,10 +309,12 @@ func (m *writeResponse) Decode(b []byte) error {
 
 // commitRequest commits the primary, and with it, in the same batch, all other locks of the transaction within spans.
 type commitRequest struct {
-	startTS, commitTS kv.Timestamp
-	primary           kv.Column
-	spans             []kv.Span
-	tablets           []kv.TabletRef
+	startTS kv.Timestamp
+	// commitTS is the least commit_ts: it was fetched after all prewrites. The answer says which one it became.
+	commitTS kv.Timestamp
+	primary  kv.Column
+	spans    []kv.Span
+	tablets  []kv.TabletRef
 }
 
 func (m *commitRequest) AppendTo(b []byte) []byte {

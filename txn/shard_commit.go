@@ -148,22 +148,23 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 	if err != nil {
 		return nil, err
 	}
-	// A reader that pushed us has gone on with an older version. Pushes die with the process; the seed stands for those
-	// that its predecessor took, as it is above every snapshot of that time.
-	if least := max(primary.minCommitTS, st.pushed(req.startTS)+1, seed+1); req.commitTS < least {
-		return &writeResponse{outcome: outcomeTooEarly, commitTS: least - 1, column: req.primary}, nil
-	}
+	// A reader that pushed us has gone on with an older version, so we go above it, here and now: asking the client for a
+	// newer timestamp would only invite the next reader to push again. That is a legal commit_ts: it is above all
+	// snapshots that read our columns before they were locked, as the client's is, and above all that met our locks,
+	// since these came here; and it is at most one above an issued timestamp, so that the next one issued sees it. Pushes
+	// die with the process; the seed stands for those of its predecessor, as it is above every snapshot of that time.
+	commitTS := max(req.commitTS, primary.minCommitTS, st.pushed(req.startTS)+1, seed+1)
 	held, err := locksOf(st, req.startTS, req.spans)
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range held {
-		if err := commitLock(e, st, h.run, h.column, h.lockRecord, req.startTS, req.commitTS); err != nil {
+		if err := commitLock(e, st, h.run, h.column, h.lockRecord, req.startTS, commitTS); err != nil {
 			return nil, err
 		}
 	}
 	e.OnDurable(func() { st.forgetPush(req.startTS) })
-	return &writeResponse{outcome: outcomeOK, commitTS: req.commitTS}, nil
+	return &writeResponse{outcome: outcomeOK, commitTS: commitTS}, nil
 }
 
 // commitWithoutLock answers a commit that finds no lock: it was done before, or somebody rolled the transaction back.

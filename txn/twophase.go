@@ -150,10 +150,6 @@ func (cm *committer) commitPrimary(ctx context.Context, commitTS kv.Timestamp) (
 		switch resp := m.(*writeResponse); resp.outcome {
 		case outcomeOK, outcomeCommitted:
 			return resp.commitTS, rest, nil
-		case outcomeTooEarly: // a reader with a newer snapshot has gone past our lock
-			if commitTS, err = cm.c.clock.Next(ctx); err != nil {
-				return cm.decidePrimary(ctx, unknown, err)
-			}
 		case outcomeUnseeded:
 			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
 				return cm.decidePrimary(ctx, unknown, err)
