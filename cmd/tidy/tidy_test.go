@@ -186,19 +186,28 @@ func TestPackagesHaveTheirChapter(t *testing.T) {
 // that uses synctest, functions that are not tests themselves are taken for parts of its bubbles. Test kits are not
 // looked at: the delays of a simulated disk or network are what they are for.
 func TestNoSleepInTests(t *testing.T) {
-	for _, s := range sources(t) {
+	all := sources(t)
+	inBubbles := map[string]bool{} // directories whose tests use synctest: helpers may be in files that do not
+	for _, s := range all {
+		dir := filepath.Dir(s.path)
+		inBubbles[dir] = inBubbles[dir] || s.isTest() && usesBubbles(s.ast)
+	}
+	for _, s := range all {
 		if !s.isTest() {
 			continue
 		}
-		for _, pos := range sleeps(s.ast) {
+		for _, pos := range sleeps(s.ast, inBubbles[filepath.Dir(s.path)]) {
 			t.Errorf("%s: time.Sleep in a test; wait for the event, or run in a synctest bubble", s.fset.Position(pos))
 		}
 	}
 }
 
-func sleeps(file *ast.File) []token.Pos {
+func usesBubbles(file *ast.File) bool {
+	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` })
+}
+
+func sleeps(file *ast.File, bubbles bool) []token.Pos {
 	var found []token.Pos
-	bubbles := slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` })
 	wrappers := bubbleMakers(file)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -262,7 +271,7 @@ func TestD() { bubble(func() { time.Sleep(3) }) }`
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(sleeps(file)); n != want {
+		if n := len(sleeps(file, usesBubbles(file))); n != want {
 			t.Errorf("after %q: found %d sleeps, want %d", head, n, want)
 		}
 	}
