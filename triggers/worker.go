@@ -324,11 +324,11 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timest
 	previous := d.OldestTS - 1
 	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
 		return 0, err
-	} else if ok && !w.ignoreAcks {
+	} else if ok {
 		if previous, err = decodeAck(b); err != nil {
 			return 0, err
 		}
-		if previous >= d.CommitTS {
+		if previous >= d.CommitTS && !w.ignoreAcks {
 			// The run that acknowledged did not live to clear, or its clearing is under way.
 			w.settle(ctx, d, &settleRequest{Kind: settleClear, UpTo: previous})
 			return previous, errAcknowledged
