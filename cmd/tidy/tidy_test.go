@@ -183,8 +183,9 @@ func TestPackagesHaveTheirChapter(t *testing.T) {
 }
 
 // TestNoSleepInTests finds calls of time.Sleep that do not lie in a function literal handed to synctest.Test. In a file
-// that uses synctest, functions that are not tests themselves are taken for parts of its bubbles. Test kits are not
-// looked at: the delays of a simulated disk or network are what they are for.
+// that uses synctest, functions that are not tests themselves are taken for parts of its bubbles; in other files of the
+// package, those whose comment says that they run in a bubble. Test kits are not looked at: the delays of a simulated
+// disk or network are what they are for.
 func TestNoSleepInTests(t *testing.T) {
 	all := sources(t)
 	inBubbles := map[string]bool{} // directories whose tests use synctest: helpers may be in files that do not
@@ -212,7 +213,10 @@ func sleeps(file *ast.File, bubbles bool) []token.Pos {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			return !bubbles || strings.HasPrefix(n.Name.Name, "Test")
+			if strings.HasPrefix(n.Name.Name, "Test") {
+				return true
+			}
+			return !bubbles && !strings.Contains(n.Doc.Text(), "bubble")
 		case *ast.CallExpr:
 			if f, ok := n.Fun.(*ast.Ident); ok && wrappers[f.Name] {
 				return false
@@ -265,9 +269,11 @@ func TestA() { time.Sleep(1) }
 func TestB() { synctest.Test(t, func(t *testing.T) { time.Sleep(1) }) }
 func c() { func() { time.Sleep(2) }() }
 func bubble(f func()) { synctest.Test(t, f) }
+// helper sleeps in the bubble's time.
+func helper() { time.Sleep(4) }
 func TestD() { bubble(func() { time.Sleep(3) }) }`
 	for head, want := range map[string]int{"package p\n": 2, "package p\nimport \"testing/synctest\"\n": 1} {
-		file, err := parser.ParseFile(token.NewFileSet(), "p.go", head+body, 0)
+		file, err := parser.ParseFile(token.NewFileSet(), "p.go", head+body, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
