@@ -58,8 +58,44 @@ func (t *Table) ModifyColumn(ctx *sql.Context, name string, col *sql.Column, ord
 		if err := replaceColumn(ctx, d, i, col, t.collation); err != nil {
 			return err
 		}
+		if d.Columns[i].AutoIncrement && d.AutoIncrement.ID == 0 {
+			last, err := t.greatest(ctx, name)
+			if err != nil {
+				return err
+			}
+			d.AutoIncrement.Start = last + 1
+		}
 		return moveColumn(d, i, order)
 	})
+}
+
+// greatest is the greatest value of an integer column.
+func (t *Table) greatest(ctx *sql.Context, name string) (uint64, error) {
+	now, err := t.current(ctx)
+	if err != nil {
+		return 0, err
+	}
+	tx, err := txOf(ctx)
+	if err != nil {
+		return 0, err
+	}
+	o := now.ordinal(name)
+	it := &entryIter{tx: tx, spans: wholeSpan(indexSpan(now.desc.ID, now.desc.RowIndex))}
+	defer it.Close()
+	var last uint64
+	for {
+		e, ok, err := it.Next(ctx)
+		if err != nil || !ok {
+			return last, err
+		}
+		row, err := now.decode.Decode(e.value)
+		if err != nil {
+			return 0, err
+		}
+		if n, in, err := sqlUint64(ctx, row[o]); row[o] != nil && err == nil && in == sql.InRange {
+			last = max(last, n)
+		}
+	}
 }
 
 func replaceColumn(ctx *sql.Context, d *catalog.Table, i int, col *sql.Column, collation sql.CollationID) error {

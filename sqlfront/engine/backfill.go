@@ -151,7 +151,7 @@ func (x *index) add(ctx *sql.Context, tx *Tx, row sql.Row, pk []byte) error {
 			return err
 		}
 		if taken {
-			return sqlerr.DuplicateEntry(x.display(ctx, row), x.table.desc.Name, x.id)
+			return x.table.duplicate(ctx, x, row, nil)
 		}
 	}
 	tx.store().Put(cell(key), value, txn.WriteOptions{})
@@ -339,7 +339,7 @@ func (x *index) putEntries(ctx *sql.Context, st *txn.Txn, cells []indexCell, row
 		}
 		if c.unique {
 			if have[i].OK || mine[string(c.key)] {
-				return sqlerr.DuplicateEntry(x.display(ctx, rows[i]), x.table.desc.Name, x.id)
+				return x.table.duplicate(ctx, x, rows[i], nil)
 			}
 			mine[string(c.key)] = true
 		}
@@ -400,6 +400,12 @@ func (b *indexBuilder) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	// The row is written as well, with the values of its virtual columns: see Table.encode.
+	w, err := t.encode(ctx, row)
+	if err != nil {
+		return err
+	}
+	b.tx.store().Put(cell(w.key), w.value, txn.WriteOptions{})
 	return b.tx.fail(ctx, b.index.add(ctx, b.tx, row, key[len(t.primary.prefix):]))
 }
 

@@ -325,6 +325,17 @@ func (e *editor) locate(ctx *sql.Context, tx *Tx, row sql.Row) (*written, error)
 		}
 		w.setRowID(t, id)
 	}
+	if t.virtualKeys && t.primary != nil {
+		value, ok, err := tx.store().Get(ctx, cell(w.key))
+		if err != nil {
+			return nil, tx.fail(ctx, err)
+		}
+		if ok {
+			if row, err = t.decode.Decode(value); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return w, w.entries(t, row)
 }
 
@@ -354,16 +365,9 @@ type uniqueCell struct {
 func (t *Table) encode(ctx *sql.Context, row sql.Row) (*written, error) {
 	w := &written{primary: t.primary}
 	var err error
-	stored := row
-	if t.virtual {
-		stored = slices.Clone(row)
-		for i, c := range t.pk.Schema {
-			if c.Virtual {
-				stored[i] = nil
-			}
-		}
-	}
-	if w.value, err = t.rows.Encode(ctx, nil, stored); err != nil {
+	// Virtual columns are stored too: nobody reads them, the engine computes them anew, but the entries of indexes over
+	// them have to be found again when the row goes, and not every caller computes them first (cascades do not).
+	if w.value, err = t.rows.Encode(ctx, nil, row); err != nil {
 		return nil, err
 	}
 	if t.primary != nil {

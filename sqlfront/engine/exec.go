@@ -24,6 +24,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.trigger(ctx, n, row)
 	case *plan.InsertInto:
 		b.insert(ctx, n)
+	case *plan.Call:
+		return b.call(ctx, n, row)
+	case *plan.Commit, *plan.StartTransaction:
+		if s := sessionOf(ctx); s != nil {
+			s.ending = s.calls > 0
+		}
 	}
 	return nil, nil
 }
@@ -47,6 +53,25 @@ func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql
 	return b.base.Build(ctx, plan.NewTriggerExecutor(n.Left(), body, n.TriggerEvent, n.TriggerTime, n.TriggerDefinition), row)
 }
 
+// call brackets the execution of a procedure, which happens while the library builds the iterator of CALL.
+func (b *execBuilder) call(ctx *sql.Context, n *plan.Call, row sql.Row) (sql.RowIter, error) {
+	s := sessionOf(ctx)
+	if s == nil {
+		return nil, nil
+	}
+	if s.call == n { // asked by ourselves, below
+		s.call = nil
+		return nil, nil
+	}
+	s.call = n
+	s.calls++
+	defer func() {
+		s.calls--
+		s.ending = false
+	}()
+	return b.base.Build(ctx, n, row)
+}
+
 // insert tells the editor what only the plan knows.
 func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	tx, err := txOf(ctx)
@@ -65,7 +90,7 @@ func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	switch {
 	case n.Ignore || n.IsReplace || n.OnDupExprs.HasUpdates():
 		mode = insertUpsert
-	case len(n.Returning) == 0 && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && !ctx.IsInterpreted() && !tx.dirty():
+	case len(n.Returning) == 0 && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && tx.session.calls == 0 && !tx.dirty():
 		mode = insertBlind
 	}
 	if tx.modes == nil {

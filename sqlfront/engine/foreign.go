@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -138,10 +140,36 @@ func (t *Table) UpdateForeignKey(ctx *sql.Context, name string, fk sql.ForeignKe
 		return nil
 	}
 	tx, err := txOf(ctx)
-	if err == nil && !tx.ddl && fk.IsResolved {
-		// The engine resolves a key that was declared before its parent when a statement meets it first. That is no schema
-		// change of the user's: it must not commit his transaction.
-		return catalogError(t.eng.publish(ctx, t.desc.ID, set))
+	if err == nil && !tx.ddl && t.resolves(name, &fk) {
+		// The engine checks a key that was declared with foreign_key_checks = 0 when a statement meets it first, and says so
+		// here. That is no schema change of the user's: it must not commit his transaction, nor disturb it. It is noted once
+		// the transaction is through.
+		tx.after = append(tx.after, func() {
+			t.eng.goTask(func(ctx context.Context) {
+				err := t.eng.publish(ctx, t.desc.ID, func(d *catalog.Table) error {
+					i := findForeignKey(d, name)
+					if i < 0 || d.ForeignKeys[i].Resolved {
+						return errNothing
+					}
+					return set(d)
+				})
+				if err != nil && !errors.Is(err, errNothing) {
+					t.eng.log.Debug("foreign key will be checked again", "table", t.desc.Name, "key", name, "err", err)
+				}
+			})
+		})
+		return nil
 	}
 	return t.change(ctx, set)
+}
+
+// resolves reports whether the only change to the key is that it has been checked.
+func (t *Table) resolves(name string, fk *sql.ForeignKeyConstraint) bool {
+	i := findForeignKey(t.desc, name)
+	if i < 0 || t.desc.ForeignKeys[i].Resolved || !fk.IsResolved {
+		return false
+	}
+	old, now := t.desc.ForeignKeys[i], foreignKey(fk)
+	return equalFold(old.Name, now.Name) && equalFold(old.ParentTable, now.ParentTable) && equalFold(old.ParentDatabase, now.ParentDatabase) &&
+		slices.EqualFunc(old.Columns, now.Columns, equalFold) && slices.EqualFunc(old.ParentColumns, now.ParentColumns, equalFold)
 }

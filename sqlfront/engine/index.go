@@ -70,6 +70,7 @@ func (t *Table) buildIndexes(position map[uint32]int) error {
 	}
 	for _, x := range t.keys {
 		x.extend()
+		t.virtualKeys = t.virtualKeys || x.onVirtual()
 		if x.state == catalog.StatePublic {
 			t.public = append(t.public, x)
 		}

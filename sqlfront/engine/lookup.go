@@ -33,6 +33,7 @@ func (t *indexedTable) SetReferenceCheck() error {
 // partition is what a scan reads: key spans of an index, or the whole table. A table has one partition; work is spread over
 // tablets below.
 type partition struct {
+	table   *Table // nil: the table that is asked; see Partitions
 	index   *index // nil: the row store of a keyless table
 	spans   []rowenc.Span
 	reverse bool
@@ -51,9 +52,23 @@ func (t *Table) Partitions(ctx *sql.Context) (sql.PartitionIter, error) {
 		tx.quiet = nil
 		return sql.PartitionsToPartitionIter(), nil
 	}
-	span := indexSpan(t.desc.ID, t.desc.RowIndex)
+	now, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.projected != nil && now.desc != t.desc {
+		p, err := now.WithProjections(ctx, t.projected.names)
+		if err != nil {
+			return nil, err
+		}
+		now = p.(*Table)
+	} else if t.projected != nil || now.desc == t.desc {
+		now = t
+	}
+	// A clause of ALTER TABLE sees the rows as the clauses before it have made them.
+	span := indexSpan(now.desc.ID, now.desc.RowIndex)
 	return sql.PartitionsToPartitionIter(&partition{
-		index: t.primary,
+		table: now, index: now.primary,
 		spans: []rowenc.Span{{Start: span.Start, End: span.End, Exact: true}},
 	}), nil
 }

@@ -222,6 +222,7 @@ type rewriter struct {
 	tx   *Tx
 	from *Table
 	desc *catalog.Table
+	auto uint64 // the greatest value of the AUTO_INCREMENT column
 	bad  bool
 }
 
@@ -260,6 +261,15 @@ func freshStorage(ctx *sql.Context, e *Engine, d *catalog.Table) error {
 	return nil
 }
 
+func (r *rewriter) Insert(ctx *sql.Context, row sql.Row) error {
+	if i := r.table.auto; i >= 0 && row[i] != nil {
+		if n, in, err := sqlUint64(ctx, row[i]); err == nil && in == sql.InRange {
+			r.auto = max(r.auto, n)
+		}
+	}
+	return r.editor.Insert(ctx, row)
+}
+
 func (r *rewriter) DiscardChanges(ctx *sql.Context, err error) error {
 	r.bad = true
 	return r.editor.DiscardChanges(ctx, err)
@@ -273,6 +283,9 @@ func (r *rewriter) Close(ctx *sql.Context) error {
 	r.bad = true
 	return r.from.change(ctx, func(d *catalog.Table) error {
 		*d = *r.desc.Clone()
+		if d.AutoIncrement.ID == 0 {
+			d.AutoIncrement.Start = r.auto + 1
+		}
 		return nil
 	})
 }

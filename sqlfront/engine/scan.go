@@ -26,6 +26,9 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if !ok {
 		return nil, fmt.Errorf("engine: partition of another table: %T", part)
 	}
+	if p.table != nil {
+		t = p.table
+	}
 	tx, err := txOf(ctx)
 	if err != nil {
 		return nil, err
@@ -38,14 +41,15 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 		e.next = len(p.spans) - 1
 	}
 	e.open(ctx)
-	if p.reference {
+	if p.reference && p.check == nil {
 		return &referenceIter{entries: e, width: len(t.Schema(ctx))}, nil
 	}
 	d := newRowSink(t, tx, p)
+	e.require = p.reference
 	if p.index == nil || p.index.primary {
 		return &rowIter{entries: e, sink: d}, nil
 	}
-	if cover := newCover(t, p); cover != nil && !t.lock {
+	if cover := newCover(t, p); cover != nil && !t.lock && !p.reference {
 		return &coverIter{entries: e, cover: cover}, nil
 	}
 	return &lookupIter{entries: e, sink: d, batch: firstBatch}, nil
@@ -68,6 +72,7 @@ type entryIter struct {
 	opened  []*txn.Scanner // one for each span, if they were opened at the start
 	points  []entry        // read ahead
 	at      *txn.Savepoint
+	require bool // make the commit depend on every entry that is delivered
 }
 
 // open makes the scanners of all spans now, which costs nothing before they are read: a scanner sees the transaction's own
@@ -113,6 +118,14 @@ func (it *entryIter) step() {
 
 // Next returns the next entry; ok is false at the end.
 func (it *entryIter) Next(ctx *sql.Context) (e entry, ok bool, err error) {
+	e, ok, err = it.advance(ctx)
+	if ok && it.require {
+		it.tx.store().Require(cell(e.key))
+	}
+	return e, ok, err
+}
+
+func (it *entryIter) advance(ctx *sql.Context) (e entry, ok bool, err error) {
 	for {
 		if len(it.points) > 0 {
 			e, it.points = it.points[0], it.points[1:]

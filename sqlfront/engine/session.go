@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 )
 
@@ -24,6 +25,12 @@ type Session struct {
 	temp      tempTables
 	persisted PersistStore
 	ended     atomic.Bool
+
+	// calls is the depth of CALL statements being executed; ending says that the procedure itself asks for the end of the
+	// transaction. See SetTransaction.
+	calls  int
+	ending bool
+	call   *plan.Call // the CALL that the library is about to execute
 }
 
 var (
@@ -81,7 +88,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	if s.eng.closed.Load() {
 		return errShutdown()
 	}
-	if ctx.IsInterpreted() {
+	if s.calls > 0 || ctx.IsInterpreted() {
 		return nil // a statement within a procedure lives in the transaction of the CALL
 	}
 	// Callers that drive the engine without a connection (workers, tests) have no CommandEnd; the start of the next
@@ -121,6 +128,26 @@ func (s *Session) implicit() bool {
 	return err != nil || on
 }
 
+// SetTransaction implements sql.Session.
+//
+// The library takes the transaction away for the time of a CALL, lets each statement of the procedure begin and commit one of its own, and
+// puts the first one back. Inside BEGIN the procedure's work would be lost that way, inside a trigger it would be committed before
+// the statement that fired it, and a cursor would outlive its snapshot. It also takes the transaction away when any statement fails
+// in autocommit, also one whose error a handler in the procedure takes. So: a transaction that has not ended is not taken
+// away. A CALL is one transaction, the caller's if there is one, unless the procedure ends it with COMMIT, ROLLBACK, START
+// TRANSACTION or DDL. What has to go is rolled back at the end of the command.
+func (s *Session) SetTransaction(t sql.Transaction) {
+	now := s.tx()
+	live := now != nil && !now.over() && (now.session != nil || s.calls > 0)
+	if t == nil && live {
+		return
+	}
+	if tx, ok := t.(*Tx); ok && live && tx != now && tx.over() {
+		return // the procedure has begun another one meanwhile
+	}
+	s.BaseSession.SetTransaction(t)
+}
+
 func (s *Session) tx() *Tx {
 	tx, _ := s.GetTransaction().(*Tx)
 	return tx
@@ -145,6 +172,10 @@ func (s *Session) readCommitted(ctx *sql.Context) bool {
 
 // CommitTransaction ends the transaction, whether or not the commit succeeds.
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
+	if tx, ok := t.(*Tx); ok && s.calls > 0 && !s.ending && !tx.ddl {
+		return nil // autocommit of a statement within a procedure
+	}
+	s.ending = false
 	defer func() {
 		s.SetTransaction(nil)
 		s.SetIgnoreAutoCommit(false)

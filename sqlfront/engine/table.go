@@ -32,7 +32,8 @@ type Table struct {
 	keys    []*index // every index that writers maintain, the primary key first
 	public  []sql.Index
 	auto    int // position of the AUTO_INCREMENT column, -1 if there is none
-	virtual bool
+	// virtualKeys: an index is over a virtual column.
+	virtualKeys bool
 
 	// A projection of the table, or one access path of it, is a shallow copy with these set.
 	projected *projection
@@ -129,7 +130,6 @@ func newTable(e *Engine, db string, desc *catalog.Table) (*Table, error) {
 		if col.AutoIncrement {
 			t.auto = len(schema)
 		}
-		t.virtual = t.virtual || col.Virtual
 		t.ordinals = append(t.ordinals, i)
 		schema = append(schema, col)
 		rc := rowenc.Column{ID: c.ID, Type: typ}
