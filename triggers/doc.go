@@ -12,8 +12,9 @@
 //
 // A notification is an entry of the in-memory locality group kv.GroupNotify: run = observer, column = the observed cell,
 // timestamp = commit_ts of the change. It is born in the batch that writes the commit record, so no crash can lose it, and
-// it lives in the tablet of the cell, so it moves with it. Several changes of a cell are several entries of one column; a
-// worker takes them together: messages collapse.
+// it lives in the tablet of the cell, so it moves with it. Several changes of a cell are entries of one column, of which the
+// oldest and the newest are kept; a worker takes them together: messages collapse. A failed attempt leaves its count and its
+// error beside it, in kv.GroupNotifyMeta.
 //
 // # The acknowledgement
 //
@@ -24,9 +25,11 @@
 //	T1  at most one run commits for each change (TestAtMostOneCommit).
 //	T2  a change that committed is acknowledged by some run with a start_ts at or above its commit_ts, eventually, or is
 //	    parked where an operator sees it (TestNothingLost).
-//	T3  a notification is removed only by a batch that holds an acknowledgement at or above its timestamp, or after one
-//	    is visible (TestClearLeavesNewer).
-//	T4  a lost reply, a lost push, a lost lease cost time, never a run: the entry is the truth (TestBackstop).
+//	T3  the newest notification of a cell is removed only by a batch that holds an acknowledgement at or above its
+//	    timestamp, or after one is visible (TestClearLeavesNewer).
+//	T4  a lost reply, a lost push, a lost lease cost time, never a run: the entry is the truth (TestBackstop, TestLostLease).
+//
+// TestSimulation looks for histories that break any of them.
 //
 // Not promised: an order between changes of different cells; that each of several quick changes gets a run of its own.
 //

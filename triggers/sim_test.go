@@ -31,7 +31,7 @@ import (
 //	go test ./triggers -run 'TestSimulation$' -sim.seed=N -sim.n=1
 var (
 	simSeed = flag.Uint64("sim.seed", 1, "first seed of the simulation")
-	simN    = flag.Int("sim.n", 120, "number of simulated histories")
+	simN    = flag.Int("sim.n", 60, "number of simulated histories")
 )
 
 const (
