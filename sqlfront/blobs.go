@@ -63,6 +63,7 @@ type userStore struct {
 	applied []byte
 	failed  int // changes that are in memory and were not saved; each failure counts one up
 	undone  int // how many of them have been taken out again
+	loading bool
 }
 
 var _ wire.UserStore = (*userStore)(nil)
@@ -96,7 +97,7 @@ func (u *userStore) SaveUsers(ctx context.Context, data []byte) error {
 		if err != nil {
 			return err
 		}
-		if now, _ := snap.Blob(u.name); !bytes.Equal(now, u.applied) {
+		if now, _ := snap.Blob(u.name); u.loading || !bytes.Equal(now, u.applied) {
 			return sqlerr.New(sqlerr.Deadlock, "Accounts were changed through another server at the same time; try restarting transaction")
 		}
 		return u.catalog.PutBlob(ctx, t, u.name, data)
@@ -111,25 +112,25 @@ func (u *userStore) SaveUsers(ctx context.Context, data []byte) error {
 
 // follow loads what is stored if memory does not stand on it.
 func (u *userStore) follow(ctx context.Context, load func([]byte) error) error {
+	u.mu.Lock()
+	// Under the lock: a value read before a change of this server and loaded after it would take the change back.
 	data, err := u.stored(ctx)
-	if err != nil {
-		return err
-	}
-	u.mu.Lock()
 	failed := u.failed
-	same := failed == u.undone && bytes.Equal(data, u.applied)
-	u.mu.Unlock()
-	if same || len(data) == 0 {
-		return nil
-	}
-	// Not under the lock: load takes the lock of the accounts in memory, which SaveUsers is called under.
-	if err := load(data); err != nil {
+	if err != nil || len(data) == 0 || failed == u.undone && bytes.Equal(data, u.applied) {
+		u.mu.Unlock()
 		return err
 	}
-	u.mu.Lock()
-	u.applied, u.undone = data, failed
+	u.loading = true
 	u.mu.Unlock()
-	return nil
+	// Not under the lock: load takes the lock of the accounts in memory, which SaveUsers is called under.
+	err = load(data)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.loading = false
+	if err == nil {
+		u.applied, u.undone = data, failed
+	}
+	return err
 }
 
 // variableStore is the engine's PersistStore: SET PERSIST.

@@ -29,6 +29,7 @@ type connection struct {
 	session sql.Session
 	busy    bool
 	cancel  context.CancelCauseFunc // of the running statement
+	open    bool                    // in a transaction since the last statement; the session itself is the handler's alone
 	gone    bool                    // told to leave
 
 	reply     *replyConn
@@ -59,7 +60,8 @@ func (c *connection) end() {
 	c.mu.Lock()
 	c.cancel(nil)
 	c.busy, c.cancel = false, nil
-	settled := c.srv.draining.Load() && !c.inTransaction()
+	c.open = c.inTransaction()
+	settled := c.srv.draining.Load() && !c.open
 	if settled || c.gone || c.poisoned {
 		c.gone = true
 		c.hangUp()
@@ -70,7 +72,7 @@ func (c *connection) end() {
 	}
 }
 
-// inTransaction reports whether the client has begun a transaction.
+// inTransaction reports whether the client has begun a transaction. Only for the connection's own goroutine.
 func (c *connection) inTransaction() bool {
 	return c.session != nil && (c.session.GetTransaction() != nil || c.session.GetIgnoreAutoCommit())
 }
@@ -78,29 +80,27 @@ func (c *connection) inTransaction() bool {
 // hangUp lets the answer under way be written and ends the connection at the next read.
 func (c *connection) hangUp() { _ = c.socket.SetReadDeadline(time.Unix(1, 0)) }
 
-// leave asks the connection to go, on behalf of Drain; false says that it is still needed.
-func (c *connection) leave() bool {
+// leave asks the connection to go, on behalf of Drain. One in a statement or a transaction goes by itself at the end of it.
+func (c *connection) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy || c.inTransaction() {
-		return false
+	if c.busy || c.open {
+		return
 	}
 	c.gone = true
 	c.hangUp()
-	return true
 }
 
-// shutdown interrupts what runs and closes the socket.
+// shutdown interrupts what runs and ends the connection. An answer that is being written gets a second to go out.
 func (c *connection) shutdown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gone = true
 	if c.busy {
 		c.cancel(sqlerr.ErrShutdown)
-		c.hangUp()
-		return
 	}
-	_ = c.socket.Close()
+	_ = c.socket.SetWriteDeadline(time.Now().Add(time.Second))
+	c.hangUp()
 }
 
 // variable is a session variable as an integer, 0 if it is none.

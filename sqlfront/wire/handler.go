@@ -42,8 +42,8 @@ func (h *handler) NewConnection(c *mysql.Conn) {
 	h.srv.conns[c.ConnectionID] = conn
 	h.srv.mu.Unlock()
 	_ = h.guard("NewConnection", conn, func() error { h.next.NewConnection(c); return nil })
-	if h.srv.closed.Load() { // Close went over the list before this one was in it
-		conn.shutdown()
+	if h.srv.draining.Load() { // Drain or Close may have gone over the list before this one was in it
+		conn.leave()
 	}
 }
 

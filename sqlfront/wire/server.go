@@ -206,20 +206,19 @@ func (s *Server) Drain(ctx context.Context) error {
 	// The listener stays open until the end: who connects now is told 1053 instead of "connection refused".
 	for {
 		s.mu.Lock()
-		busy, changed := 0, s.changed
+		left, changed := len(s.conns), s.changed
 		for _, c := range s.conns {
-			if !c.leave() {
-				busy++
-			}
+			c.leave()
 		}
 		s.mu.Unlock()
-		if busy == 0 {
+		// Wait for the connections to be gone, not only at rest: the last answer may still be on its way to the socket.
+		if left == 0 {
 			break
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			s.log.Warn("drain: out of time, statements are interrupted", "connections", busy)
+			s.log.Warn("drain: out of time, statements are interrupted", "connections", left)
 			return errors.Join(ctx.Err(), s.Close())
 		}
 	}
