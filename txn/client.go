@@ -73,11 +73,14 @@ func (c *Client) Begin(o TxnOptions) *Txn {
 }
 
 // backoff spaces the attempts of one bounded undertaking. Its jitter comes from the transaction's start_ts: it spreads
-// competitors, and a simulation with the same seed does the same again.
+// competitors, and a simulation with the same seed does the same again. Requests to several shards under way at the same time
+// share one.
 type backoff struct {
 	deadline time.Time
-	pause    time.Duration
-	jitter   uint64
+
+	mu     sync.Mutex
+	pause  time.Duration
+	jitter uint64
 }
 
 const (
@@ -91,11 +94,7 @@ func newBackoff(bound time.Duration, salt kv.Timestamp) *backoff {
 
 // wait pauses before the next attempt; false means that the time is up or ctx has ended.
 func (b *backoff) wait(ctx context.Context) bool {
-	b.jitter ^= b.jitter << 13
-	b.jitter ^= b.jitter >> 7
-	b.jitter ^= b.jitter << 17
-	pause := b.pause/2 + time.Duration(b.jitter%uint64(b.pause))
-	b.pause = min(2*b.pause, maxPause)
+	pause := b.next()
 	if time.Now().Add(pause).After(b.deadline) {
 		return false
 	}
@@ -107,6 +106,18 @@ func (b *backoff) wait(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// next returns the length of the next pause.
+func (b *backoff) next() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.jitter ^= b.jitter << 13
+	b.jitter ^= b.jitter >> 7
+	b.jitter ^= b.jitter << 17
+	pause := b.pause/2 + time.Duration(b.jitter%uint64(b.pause))
+	b.pause = min(2*b.pause, maxPause)
+	return pause
 }
 
 // nothingHappened says whether an error of the store rules out that the command had effects.
