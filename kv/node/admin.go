@@ -8,6 +8,7 @@ import (
 
 	"moka/kv"
 	"moka/kv/bigtable"
+	"moka/kv/engine"
 	"moka/kv/shard"
 )
 
@@ -172,11 +173,12 @@ func (n *Node) publish(gone []kv.RowKey, now ...kv.Tablet) {
 type Stats struct {
 	Node   kv.NodeID
 	Shards []shard.Stats
+	Engine engine.Stats
 }
 
 // Stats returns the figures.
 func (n *Node) Stats() Stats {
-	st := Stats{Node: n.record.node}
+	st := Stats{Node: n.record.node, Engine: n.engine.Stats()}
 	for _, s := range n.shards {
 		st.Shards = append(st.Shards, s.Stats())
 	}

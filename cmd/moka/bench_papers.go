@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"moka/bench"
+)
+
+// paperFlags are what the papers' experiments have in common.
+type paperFlags struct {
+	preset, svg string
+	dir         string
+	slice       time.Duration
+	rounds      int
+	callers     int
+}
+
+// presets name how much of an experiment is run. smoke proves that it works and says nothing about speed.
+const presetHelp = "full, or smoke: a second of everything, which proves that it works and says nothing about speed"
+
+func (p *paperFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&p.preset, "preset", "full", presetHelp)
+	f.StringVar(&p.svg, "svg", "", "also draw the report into this file")
+	f.StringVar(&p.dir, "data", "", "where the server keeps its data; default: a temporary directory that is removed")
+	f.DurationVar(&p.slice, "slice", 0, "length of one measured slice")
+	f.IntVar(&p.rounds, "rounds", 0, "slices of each kind, taking turns")
+	f.IntVar(&p.callers, "callers", 0, "concurrent callers")
+	f.Bool("json", false, "print the report as one line of JSON")
+}
+
+// run gives an experiment a directory and prints what it finds.
+func (p *paperFlags) run(cmd *cobra.Command, experiment func(ctx context.Context, server []string, dir string) (*bench.Report, error)) error {
+	if p.preset != "full" && p.preset != "smoke" {
+		return fmt.Errorf("--preset %q: %s", p.preset, presetHelp)
+	}
+	dir := p.dir
+	if dir == "" {
+		tmp, err := os.MkdirTemp("", "moka-bench-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		dir = tmp
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("the server runs in a process of its own, for which this program must find itself: %w", err)
+	}
+	r, err := experiment(cmd.Context(), []string{self, "bench", "serve"}, dir)
+	if err != nil {
+		return err
+	}
+	if p.svg != "" {
+		if err := os.WriteFile(p.svg, []byte(r.SVG()), 0o644); err != nil {
+			return err
+		}
+	}
+	return printReport(cmd, r.Text(), r)
+}
+
+func (p *paperFlags) smoke() bool { return p.preset == "smoke" }
+
+// benchServe is the other process of the experiments.
+func benchServe() *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Hidden: true, Args: cobra.NoArgs,
+		Short: "The server of the other bench commands, which start it",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// An interrupt reaches both processes; the one that measures decides when this one goes.
+			return bench.ServeChild(context.WithoutCancel(cmd.Context()), os.Stdin, os.Stdout)
+		},
+	}
+}
+
+func benchOracle() *cobra.Command {
+	var p paperFlags
+	var c bench.OracleConfig
+	cmd := &cobra.Command{
+		Use: "oracle", Args: cobra.NoArgs,
+		Short: "Timestamps a second (Percolator §2.3)",
+		Long: `Measures how many timestamps a second concurrent callers receive from an oracle in another process, over loopback gRPC, with the
+ceiling made durable on disk: one at a time, many transactions in flight for each caller, and in ranges. Every timestamp is checked.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.run(cmd, func(ctx context.Context, server []string, dir string) (*bench.Report, error) {
+				if p.smoke() {
+					c.Rounds, c.Slice = 1, 200*time.Millisecond
+				}
+				p.apply(&c.Rounds, &c.Slice, &c.Callers)
+				c.Server, c.Dir, c.Progress = server, dir, os.Stderr
+				return bench.Oracle(ctx, c)
+			})
+		},
+	}
+	p.add(cmd)
+	cmd.Flags().IntVar(&c.InFlight, "in-flight", 0, "transactions that a caller has begun at a time; default 64")
+	return cmd
+}
+
+// apply lets flags that were given win over the preset.
+func (p *paperFlags) apply(rounds *int, slice *time.Duration, callers *int) {
+	if p.rounds > 0 {
+		*rounds = p.rounds
+	}
+	if p.slice > 0 {
+		*slice = p.slice
+	}
+	if p.callers > 0 {
+		*callers = p.callers
+	}
+}
