@@ -113,8 +113,7 @@ func (cm *committer) prewriteMoved(ctx context.Context, b *backoff, g *shardGrou
 	}
 	results := make([]kv.Timestamp, len(groups))
 	err = each(groups, func(i int, sub *shardGroup) (err error) {
-		own := *b // each waits on its own, up to the same deadline
-		results[i], err = cm.prewriteGroup(ctx, &own, sub)
+		results[i], err = cm.prewriteGroup(ctx, b, sub)
 		return err
 	})
 	for _, ts := range results {
@@ -213,8 +212,7 @@ func (cm *committer) rollback(ctx context.Context) {
 		groups, err := cm.group(ctx, ms)
 		if err == nil && len(groups) > 0 {
 			err = each(groups, func(_ int, g *shardGroup) error {
-				own := *b
-				return cm.rollbackGroup(ctx, &own, g, ms)
+				return cm.rollbackGroup(ctx, b, g, ms)
 			})
 		}
 		again := errors.Is(err, kv.ErrMoved) || err != nil && worthRepeating(err)
