@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,7 +49,8 @@ type historyScript struct {
 type mortal struct {
 	kv.Store
 	allow func(cmd kv.CommandID, req kv.Message) bool
-	lose  string
+	mu    sync.Mutex // requests to several shards come side by side
+	lose  string     // the command whose next answer is lost
 }
 
 func (m *mortal) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
@@ -56,6 +58,8 @@ func (m *mortal) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Tablet
 		return nil, kv.Errorf(kv.CodeClosed, "test", "the client is dead")
 	}
 	resp, err := m.Store.Call(ctx, shard, tablets, cmd, req)
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.lose == txn.CommandName(cmd) {
 		m.lose = ""
 		return nil, kv.Errorf(kv.CodeOutcomeUnknown, "test", "the answer was lost")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -17,6 +18,9 @@ import (
 	"moka/oracle"
 )
 
+// joinTime is how long the storage may take to answer: it may have been started at the same moment.
+const joinTime = 10 * time.Second
+
 // join connects a process without storage to a node that has it: commands over one multiplexed stream, timestamps over
 // another, coordination by proxy. What is built above cannot tell the difference.
 func (s *stack) join(ctx context.Context) error {
@@ -26,7 +30,9 @@ func (s *stack) join(ctx context.Context) error {
 	}
 	pool := rpc.NewPool(commands, rpc.Options{Logger: s.o.Logger})
 	s.onClose(func(context.Context) error { pool.Close(); return nil })
-	info, err := pool.Join(ctx, s.o.Join, version)
+	waiting, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	info, err := pool.Join(waiting, s.o.Join, version)
 	if err != nil {
 		return fmt.Errorf("no storage node answers at %s: %w; start one with 'moka start --node-addr %s', or correct --join", s.o.Join, err, s.o.Join)
 	}

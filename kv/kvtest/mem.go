@@ -163,7 +163,7 @@ func (m *Mem) Call(ctx context.Context, id kv.ShardID, tablets []kv.TabletRef, c
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if m.o.Encode || raceEnabled {
+	if m.o.Encode || RaceEnabled {
 		clone := cmd.NewRequest()
 		if err := clone.Decode(req.AppendTo(nil)); err != nil {
 			return nil, kv.Errorf(kv.CodeInvalidArgument, cmd.Name, "request does not decode: %v", err)
@@ -175,7 +175,7 @@ func (m *Mem) Call(ctx context.Context, id kv.ShardID, tablets []kv.TabletRef, c
 		run = m.write
 	}
 	resp, err := run(ctx, m.shards[id-1], tablets, cmd, req)
-	if err != nil || !(m.o.Encode || raceEnabled) {
+	if err != nil || !(m.o.Encode || RaceEnabled) {
 		return resp, err
 	}
 	clone := cmd.NewResponse()

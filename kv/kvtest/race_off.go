@@ -2,4 +2,4 @@
 
 package kvtest
 
-const raceEnabled = false
+const RaceEnabled = false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -134,7 +135,7 @@ func TestWait(t *testing.T) {
 			close(got)
 		}()
 		synctest.Wait()
-		returned := 0
+		var returned atomic.Int32
 		for _, wait := range []func() error{
 			func() error { return m.Wait(ctx, kv.RowKey("b")) },
 			func() error { return m.WaitSpan(ctx, kv.Span{Start: kv.RowKey("a"), End: kv.RowKey("c")}) },
@@ -144,11 +145,11 @@ func TestWait(t *testing.T) {
 				if err := wait(); err != nil {
 					t.Error(err)
 				}
-				returned++
+				returned.Add(1)
 			}()
 			synctest.Wait()
 		}
-		if returned != 0 {
+		if returned.Load() != 0 {
 			t.Fatal("did not wait for the holder")
 		}
 		for _, free := range []error{
@@ -163,8 +164,8 @@ func TestWait(t *testing.T) {
 		m.Release(&first)
 		synctest.Wait()
 		<-got
-		if returned != 3 {
-			t.Fatalf("%d of 3 returned when the holder had gone; the next one holds it now", returned)
+		if returned.Load() != 3 {
+			t.Fatalf("%d of 3 returned when the holder had gone; the next one holds it now", returned.Load())
 		}
 		m.Release(&second)
 	})
