@@ -113,3 +113,16 @@ func TestChildReportsFailure(t *testing.T) {
 		t.Errorf("a file for a directory: %v", err)
 	}
 }
+
+func TestMicro(t *testing.T) {
+	r, err := Micro(t.Context(), MicroConfig{Server: server(t), Dir: t.TempDir(), Cells: 1000, Callers: 8, Rounds: 1, Slice: short})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{"in process", "grpc"} {
+		checkReport(t, r, "read raw, "+place, "read txn, "+place, "write raw, "+place, "write txn, "+place)
+	}
+	if x, _ := r.Row("read txn, grpc"); x.Ratio() <= 0 {
+		t.Errorf("no ratio: %+v", x)
+	}
+}

@@ -15,8 +15,8 @@ import (
 // Child is a server in a process of its own. It lives as long as the pipe to its standard input: when this process dies, however it dies, so does
 // the child.
 //
-//	parent → child   one line: ServerOptions. Then "stats" lines. End of input: shut down.
-//	child → parent   one line: Hello. Then one line of ServerStats for each "stats".
+//	parent → child   one line: ServerOptions. Then questions: "stats", or "flush", which writes memtables out first. End of input: shut down.
+//	child → parent   one line: where it listens, or why not. Then one line of ServerStats for each question.
 type Child struct {
 	Addr string
 	cmd  *exec.Cmd
@@ -71,9 +71,12 @@ func (c *Child) exchange(question, answer any) error {
 	return json.Unmarshal(line, answer)
 }
 
-// Stats asks the server for its figures. Not for use by several goroutines.
-func (c *Child) Stats() (s ServerStats, err error) {
-	err = c.exchange("stats", &s)
+// ask puts one of the questions. Not for use by several goroutines.
+func (c *Child) ask(question string) (s ServerStats, err error) {
+	err = c.exchange(question, &s)
+	if err == nil && s.Error != "" {
+		err = errors.New(s.Error)
+	}
 	return s, err
 }
 
@@ -110,7 +113,15 @@ func ServeChild(ctx context.Context, in io.Reader, out io.Writer) error {
 		if err := dec.Decode(&question); err != nil {
 			return srv.Close() // the parent is done, or gone
 		}
-		if err := enc.Encode(srv.Stats()); err != nil {
+		var failed error
+		if question == "flush" {
+			failed = srv.node.Flush(ctx)
+		}
+		st := srv.Stats()
+		if failed != nil {
+			st.Error = failed.Error()
+		}
+		if err := enc.Encode(st); err != nil {
 			return errors.Join(err, srv.Close())
 		}
 	}

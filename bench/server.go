@@ -125,6 +125,7 @@ func (s *Server) Close() error {
 
 // ServerStats are the figures of the server's process.
 type ServerStats struct {
+	Error         string        `json:",omitempty"` // of the question
 	CPU           time.Duration // user and system, since the process began
 	ResidentBytes uint64
 	GoBytes       uint64 // of Go's heap in use
@@ -192,15 +193,16 @@ func OpenStore(ctx context.Context, argv []string, o ServerOptions) (_ *Store, e
 	} else {
 		err = s.openChild(ctx, argv, o)
 	}
-	if err != nil {
-		return nil, err
-	}
+	return s, err
+}
+
+// build puts transactions on what reaches the store.
+func (s *Store) build() (err error) {
 	s.onClose(func() error { s.Clock.Close(); return nil })
-	if s.Txn, err = txn.NewClient(s.KV, s.Clock, txn.Options{}); err != nil {
-		return nil, err
+	if s.Txn, err = txn.NewClient(s.KV, s.Clock, txn.Options{}); err == nil {
+		s.onClose(s.Txn.Close)
 	}
-	s.onClose(s.Txn.Close)
-	return s, nil
+	return err
 }
 
 func (s *Store) onClose(f func() error) { s.closers = append(s.closers, f) }
@@ -217,8 +219,10 @@ func (s *Store) openLocal(ctx context.Context, o ServerOptions) (err error) {
 		return err
 	}
 	s.Clock = oracle.NewClient(s.server.oracle, oracle.ClientOptions{})
-	s.KV, err = client.New(meta, n, co)
-	return err
+	if s.KV, err = client.New(meta, n, co); err != nil {
+		return err
+	}
+	return s.build()
 }
 
 func (s *Store) openChild(ctx context.Context, argv []string, o ServerOptions) (err error) {
@@ -226,28 +230,34 @@ func (s *Store) openChild(ctx context.Context, argv []string, o ServerOptions) (
 		return err
 	}
 	s.onClose(s.child.Close)
+	return s.connect(ctx, s.child.Addr)
+}
+
+func (s *Store) connect(ctx context.Context, addr string) error {
 	commands, err := rpc.NewRegistry(append([]kv.Coprocessor{bigtable.New(nil)}, coprocessors()...)...)
 	if err != nil {
 		return err
 	}
 	pool := rpc.NewPool(commands, rpc.Options{})
 	s.onClose(func() error { pool.Close(); return nil })
-	if _, err := pool.Join(ctx, s.child.Addr, ""); err != nil {
+	if _, err := pool.Join(ctx, addr, ""); err != nil {
 		return err
 	}
-	remote, err := oracle.NewRemote([]string{s.child.Addr}, oracle.RemoteOptions{})
+	remote, err := oracle.NewRemote([]string{addr}, oracle.RemoteOptions{})
 	if err != nil {
 		return err
 	}
 	s.onClose(remote.Close)
 	s.Clock = oracle.NewClient(remote, oracle.ClientOptions{})
 	co := client.Options{Remote: pool}
-	meta, err := client.NewMetadata(joined{pool, s.child.Addr}, commands, co)
+	meta, err := client.NewMetadata(joined{pool, addr}, commands, co)
 	if err != nil {
 		return err
 	}
-	s.KV, err = client.New(meta, commands, co)
-	return err
+	if s.KV, err = client.New(meta, commands, co); err != nil {
+		return err
+	}
+	return s.build()
 }
 
 type joined struct {
@@ -262,9 +272,18 @@ func (j joined) ClusterInfo(ctx context.Context) (rpc.ClusterInfo, error) {
 // Stats returns the server's figures.
 func (s *Store) Stats() (ServerStats, error) {
 	if s.child != nil {
-		return s.child.Stats()
+		return s.child.ask("stats")
 	}
 	return s.server.Stats(), nil
+}
+
+// Flush writes the server's memtables out, so that what was loaded lies where it lies in a server that has run for a while.
+func (s *Store) Flush(ctx context.Context) error {
+	if s.child != nil {
+		_, err := s.child.ask("flush")
+		return err
+	}
+	return s.server.node.Flush(ctx)
 }
 
 // CPU is the processor time of caller and server.
@@ -272,7 +291,7 @@ func (s *Store) CPU() (time.Duration, error) {
 	if s.child == nil {
 		return processCPU(), nil
 	}
-	st, err := s.child.Stats()
+	st, err := s.child.ask("stats")
 	return st.CPU + processCPU(), err
 }
 

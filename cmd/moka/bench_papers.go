@@ -102,6 +102,31 @@ ceiling made durable on disk: one at a time, many transactions in flight for eac
 	return cmd
 }
 
+func benchMicro() *cobra.Command {
+	var p paperFlags
+	var c bench.MicroConfig
+	cmd := &cobra.Command{
+		Use: "micro", Args: cobra.NoArgs,
+		Short: "Single-cell reads and writes, raw store against transactions (Percolator Figure 8)",
+		Long: `Measures random reads and durable writes of single cells in one shard, everything cached: through the raw store and through
+transactions, in one process and over loopback gRPC. Raw and transactional slices take turns.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.run(cmd, func(ctx context.Context, server []string, dir string) (*bench.Report, error) {
+				if p.smoke() {
+					c.Rounds, c.Slice, c.Cells = 1, 200*time.Millisecond, 2000
+				}
+				p.apply(&c.Rounds, &c.Slice, &c.Callers)
+				c.Server, c.Dir, c.Progress = server, dir, os.Stderr
+				return bench.Micro(ctx, c)
+			})
+		},
+	}
+	p.add(cmd)
+	cmd.Flags().IntVar(&c.Cells, "cells", 0, "cells of each kind; default 100,000")
+	cmd.Flags().IntVar(&c.Value, "value", 0, "bytes of a value; default 100")
+	return cmd
+}
+
 // apply lets flags that were given win over the preset.
 func (p *paperFlags) apply(rounds *int, slice *time.Duration, callers *int) {
 	if p.rounds > 0 {

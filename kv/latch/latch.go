@@ -162,22 +162,28 @@ func (m *Manager) releaseLocked(st *stripe, hash uint64) {
 	}
 }
 
-// Wait returns when whoever holds the row's latch now has released it. It does not wait for those who queue behind.
-func (m *Manager) Wait(ctx context.Context, row kv.RowKey) error {
+// Watch returns a channel that is closed when whoever holds the row's latch now has released it, or nil if nobody holds it. It does not
+// wait for those who queue behind.
+func (m *Manager) Watch(row kv.RowKey) <-chan struct{} {
 	hash := xxhash.Sum64(row)
 	st := &m.s[hash%stripes]
 	st.mu.Lock()
-	l, ok := st.m[hash]
-	if !ok {
-		st.mu.Unlock()
-		return nil
+	defer st.mu.Unlock()
+	if l, ok := st.m[hash]; ok {
+		return l.watch()
 	}
-	done := l.watch()
-	st.mu.Unlock()
-	return await(ctx, done)
+	return nil
 }
 
-// WaitSpan does the same for all rows within the span.
+// Wait waits for what Watch returns.
+func (m *Manager) Wait(ctx context.Context, row kv.RowKey) error {
+	if done := m.Watch(row); done != nil {
+		return await(ctx, done)
+	}
+	return nil
+}
+
+// WaitSpan does what Wait does for all rows within the span.
 func (m *Manager) WaitSpan(ctx context.Context, span kv.Span) error {
 	if m.held.Load() == 0 {
 		return nil
@@ -208,7 +214,7 @@ func (l *latch) watch() chan struct{} {
 	return l.done
 }
 
-func await(ctx context.Context, done chan struct{}) error {
+func await(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
 		return nil
