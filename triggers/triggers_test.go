@@ -121,8 +121,8 @@ func TestDuplicateDelivery(t *testing.T) {
 	})
 }
 
-// T2. The writer dies between the primary's commit and the secondary's: nobody ever reads the secondary, and still its change
-// is observed. The lock is the durable intent; the sweep of orphaned locks turns it into the notification.
+// T2. The writer dies between its commit and the commit of its secondaries: nobody ever reads them, and still the change is
+// observed. The lock is the durable intent; the sweep of orphaned locks turns it into the notification.
 func TestNothingLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{Shards: 2, Splits: []kv.RowKey{col("m").Row}})
@@ -147,8 +147,8 @@ func TestNothingLost(t *testing.T) {
 			t.Fatalf("%d notifications and %d runs before the lock was resolved; the test does not test", n, len(r.all()))
 		}
 		time.Sleep(time.Minute)
-		if n, err := w.client.ResolveOrphans(t.Context(), time.Second); n != 1 || err != nil {
-			t.Fatalf("%d orphans resolved, %v; want 1", n, err)
+		if n, err := w.client.ResolveOrphans(t.Context(), time.Second); n == 0 || err != nil {
+			t.Fatalf("%d orphans resolved, %v", n, err)
 		}
 		w.until("the run", time.Second, func() bool { return w.get("runs/z") == "1" })
 		if es := r.all(); len(es) != 1 || es[0].CommitTS != ts {

@@ -81,6 +81,7 @@ type backoff struct {
 	mu     sync.Mutex
 	pause  time.Duration
 	jitter uint64
+	tried  int
 }
 
 const (
@@ -106,6 +107,21 @@ func (b *backoff) wait(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// tries counts its calls.
+func (b *backoff) tries() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tried++
+	return b.tried
+}
+
+// begun says whether there was a pause already.
+func (b *backoff) begun() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pause > minPause
 }
 
 // next returns the length of the next pause.

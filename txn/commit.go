@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"moka/kv"
@@ -66,6 +67,10 @@ type committer struct {
 	blind   bool
 	started time.Time // when start_ts was fetched
 	primary kv.Column
+	// async: the locks decide; see async.go.
+	async       bool
+	floor       kv.Timestamp
+	secondaries []kv.Column
 	// written marks the mutations whose lock may be in the store.
 	written []bool
 }
@@ -105,6 +110,9 @@ func (cm *committer) try(ctx context.Context) (kv.Timestamp, error) {
 		}
 		cm.choosePrimary(groups)
 		if len(groups) > 1 {
+			if err := cm.beginAsync(ctx); err != nil {
+				return 0, err
+			}
 			return cm.twoPhases(ctx, groups)
 		}
 		commitTS, err := cm.onePhase(ctx, b, groups[0], cm.mutations)
@@ -141,11 +149,17 @@ func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
 		// A lock's time is counted from its start_ts, which may be long ago.
 		ttl: cm.ttl(),
 	}
+	if cm.async {
+		req.async, req.floor = true, cm.floor
+	}
 	if len(g.index) != len(ms) {
 		req.mutations = make([]*mutation, 0, len(g.index))
 		for _, i := range g.index {
 			req.mutations = append(req.mutations, ms[i])
 		}
+	}
+	if cm.async && slices.ContainsFunc(req.mutations, func(m *mutation) bool { return compareColumns(m.column, cm.primary) == 0 }) {
+		req.secondaries = cm.secondaries
 	}
 	return req
 }
@@ -157,14 +171,9 @@ func (cm *committer) ttl() time.Duration {
 // onePhase commits everything with one request to one shard. kv.ErrMoved means that nothing happened: group again.
 func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms []*mutation) (kv.Timestamp, error) {
 	req := cm.writeRequest(g, ms)
-	if !cm.blind && !cm.t.o.Autocommit {
-		// The snapshot may be older than commits that were acknowledged before this one was asked for; a fresh
-		// timestamp puts ours above them, so that no reader sees ours without them. (DESIGN.md, "Real time")
-		floor, err := cm.c.clock.Next(ctx)
-		if err != nil {
-			return 0, err
-		}
-		req.floor = floor
+	var err error
+	if req.floor, err = cm.commitFloor(ctx); err != nil {
+		return 0, err
 	}
 	unknown := false
 	waits := newBackoff(shortLockWait, cm.startTS)
@@ -192,13 +201,23 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 	}
 }
 
+// commitFloor returns what a commit_ts that a shard chooses has to be above. The snapshot may be older than commits that were
+// acknowledged before this one was asked for; a fresh timestamp puts ours above them, so that no reader sees ours without them.
+// (DESIGN.md, "Real time")
+func (cm *committer) commitFloor(ctx context.Context) (kv.Timestamp, error) {
+	if cm.blind || cm.t.o.Autocommit {
+		return 0, nil
+	}
+	return cm.c.clock.Next(ctx)
+}
+
 // decide ends a one-phase commit that failed. If some attempt may have got through (or may still be on its way), the primary
 // is asked, with force: then the transaction either has committed or has a tombstone and never will.
 func (cm *committer) decide(ctx context.Context, unknown bool, cause error) (kv.Timestamp, error) {
 	if !unknown {
 		return 0, cause
 	}
-	s, err := cm.forceStatus(ctx)
+	s, err := cm.askOwnPrimary(ctx, cm.async)
 	switch {
 	case err != nil:
 		return 0, errorf(CodeOutcomeUnknown, errors.Join(cause, err), "the transaction of start_ts %v may or may not have committed; read back row %x", cm.startTS, []byte(cm.primary.Row))
@@ -210,15 +229,15 @@ func (cm *committer) decide(ctx context.Context, unknown bool, cause error) (kv.
 	return 0, notCommittedIf("commit", cause)
 }
 
-// forceStatus decides the transaction at its primary, even if the user no longer waits.
-func (cm *committer) forceStatus(ctx context.Context) (*statusResponse, error) {
+// askOwnPrimary decides the transaction at its primary, even if the user no longer waits.
+func (cm *committer) askOwnPrimary(ctx context.Context, rollback bool) (*statusResponse, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cm.c.o.RetryTime)
 	defer cancel()
 	now, err := cm.c.clock.Next(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return cm.c.askPrimary(ctx, &statusRequest{primary: cm.primary, startTS: cm.startTS, now: now, force: true}, nil)
+	return cm.c.askPrimary(ctx, &statusRequest{primary: cm.primary, startTS: cm.startTS, now: now, force: true, rollback: rollback}, nil)
 }
 
 // shortLockWait bounds how long a writer waits for a live foreign lock. Its owner is about to commit, and then we are the ones
@@ -227,7 +246,7 @@ const shortLockWait = 20 * time.Millisecond
 
 // clear resolves foreign locks that a write has met; those of live transactions are a conflict, after a short wait.
 func (cm *committer) clear(ctx context.Context, waits *backoff, locks []lockInfo) error {
-	alive, err := cm.c.resolve(ctx, 0, locks, nil)
+	alive, err := cm.c.resolve(ctx, 0, locks, waits.begun(), nil)
 	if err != nil || len(alive) == 0 {
 		return err
 	}

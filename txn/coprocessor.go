@@ -8,6 +8,9 @@ import (
 type CoprocessorOptions struct {
 	// MaxRequires bounds, for each shard, the columns whose newest Require is remembered exactly. Default 65536.
 	MaxRequires int
+	// NoAsyncCommit makes the node's shards lock plainly whatever clients ask for, so that every commit that crosses shards
+	// has two phases. Nodes of one cluster may differ.
+	NoAsyncCommit bool
 }
 
 // coprocessor is Percolator's verbs beside the data. Each verb is a function of what it reads and of its request.
@@ -33,7 +36,9 @@ func (c *coprocessor) Groups() []kv.GroupSpec {
 }
 
 func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
-	return newState(s, c.o.MaxRequires), nil
+	st := newState(s, c.o.MaxRequires)
+	st.noAsync.Store(c.o.NoAsyncCommit)
+	return st, nil
 }
 
 func (c *coprocessor) Commands() []kv.Command {
@@ -56,8 +61,19 @@ func (c *coprocessor) Commands() []kv.Command {
 		writeCommand(cmdCheckStatus, "txn.CheckStatus", func(m *statusRequest, rows []kv.RowKey) []kv.RowKey {
 			return append(rows, m.primary.Row)
 		}, evalCheckStatus),
-		// No latches: see evalResolve.
-		writeCommand(cmdResolve, "txn.Resolve", func(_ *resolveRequest, rows []kv.RowKey) []kv.RowKey { return rows }, evalResolve),
+		// No latches but of primaries: see evalResolve.
+		writeCommand(cmdResolve, "txn.Resolve", func(m *resolveRequest, rows []kv.RowKey) []kv.RowKey {
+			for _, c := range m.primaries {
+				rows = append(rows, c.Row)
+			}
+			return rows
+		}, evalResolve),
+		writeCommand(cmdCheckSecondaries, "txn.CheckSecondaries", func(m *secondariesRequest, rows []kv.RowKey) []kv.RowKey {
+			for _, c := range m.columns {
+				rows = append(rows, c.Row)
+			}
+			return rows
+		}, evalCheckSecondaries),
 		writeCommand(cmdHeartbeat, "txn.Heartbeat", func(m *heartbeatRequest, rows []kv.RowKey) []kv.RowKey {
 			return append(rows, m.primary.Row)
 		}, evalHeartbeat),

@@ -21,6 +21,8 @@ const (
 	CmdResolve        = cmdResolve
 	CmdHeartbeat      = cmdHeartbeat
 	CmdSeed           = cmdSeed
+
+	CmdCheckSecondaries = cmdCheckSecondaries
 )
 
 // CommandName names a command in traces.
@@ -150,6 +152,24 @@ func describe(g kv.GroupID, run uint32, v kv.Version) (string, error) {
 	return "", fmt.Errorf("group %d", g)
 }
 
+// PlainShards makes some shards refuse asynchronous commits, as nodes do whose operator has turned them off.
+func PlainShards(c kv.Coprocessor, plain func(kv.ShardID) bool) kv.Coprocessor {
+	return plainShards{c, plain}
+}
+
+type plainShards struct {
+	kv.Coprocessor
+	plain func(kv.ShardID) bool
+}
+
+func (p plainShards) OpenShard(s kv.ShardHandle) (any, error) {
+	st, err := p.Coprocessor.OpenShard(s)
+	if err == nil {
+		st.(*state).noAsync.Store(p.plain(s.ID()))
+	}
+	return st, err
+}
+
 // Plant returns a coprocessor with a mistake in it, for tests of the tests. broken wraps what commands see of their shard.
 func Plant(broken func(cmd kv.CommandID, e kv.Eval) kv.Eval) kv.Coprocessor {
 	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024}}, broken: broken}
@@ -158,6 +178,20 @@ func Plant(broken func(cmd kv.CommandID, e kv.Eval) kv.Eval) kv.Coprocessor {
 // PlantForgetful returns a coprocessor that spoils what a shard remembers before each command.
 func PlantForgetful(spoil func(m Memory)) kv.Coprocessor {
 	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024}}, spoil: spoil}
+}
+
+// DecideWithoutLooking makes whoever meets an asynchronous commit whose owner had its time roll it back at once.
+func (m Memory) DecideWithoutLooking() {
+	if r, ok := m.req.(*statusRequest); ok {
+		r.rollback = true
+	}
+}
+
+// TakeMissingForLocked makes locks that are not there count as there.
+func (m Memory) TakeMissingForLocked() {
+	if r, ok := m.req.(*secondariesRequest); ok {
+		r.columns = nil
+	}
 }
 
 // Memory is what a shard remembers, to be spoilt.

@@ -25,6 +25,8 @@ type finishJob struct {
 	decision
 	columns []kv.Column
 	group   *shardGroup
+	// primary is set if it is among the columns and may be committed like the others.
+	primary *kv.Column
 }
 
 // finishBatch bounds the transactions of one request.
@@ -36,11 +38,14 @@ func (f *finisher) init(c *Client) {
 }
 
 // add hands over a committed transaction. If too many are waiting, or the client is closing, the caller does the work itself.
-func (f *finisher) add(ctx context.Context, d decision, columns []kv.Column) {
+//
+// primary, if set, is one of the columns: an asynchronous commit is decided by its locks, and a commit of the primary that a crash
+// undoes can be derived again from the secondaries, their locks or their commits.
+func (f *finisher) add(ctx context.Context, d decision, columns []kv.Column, primary *kv.Column) {
 	if len(columns) == 0 {
 		return
 	}
-	jobs, err := f.deal(ctx, d, columns)
+	jobs, err := f.deal(ctx, d, columns, primary)
 	if err != nil {
 		return // readers roll forward
 	}
@@ -51,7 +56,39 @@ func (f *finisher) add(ctx context.Context, d decision, columns []kv.Column) {
 	}
 }
 
-func (f *finisher) deal(ctx context.Context, d decision, columns []kv.Column) (jobs []finishJob, err error) {
+// primaryFirst is add for asynchronous commits with secondaries that leave no commit: the primary's has to be durable first.
+func (f *finisher) primaryFirst(ctx context.Context, cm *committer, d decision) {
+	work := func(ctx context.Context) {
+		if _, err := f.c.commitForOther(ctx, cm.primary, d.startTS, d.commitTS); err == nil {
+			f.add(ctx, d, cm.secondaries, nil)
+		} // else whoever meets a lock finds out
+	}
+	f.mu.Lock()
+	room := f.size < f.c.o.MaxPending
+	if room {
+		f.size++
+	}
+	f.mu.Unlock()
+	if room && f.c.goBackground(func() { work(f.c.ctx); f.done(1) }) {
+		f.c.metrics.pending.Add(1)
+		return
+	}
+	if room {
+		f.mu.Lock()
+		f.size--
+		f.mu.Unlock()
+	}
+	work(context.WithoutCancel(ctx))
+}
+
+func (f *finisher) done(n int) {
+	f.mu.Lock()
+	f.size -= n
+	f.mu.Unlock()
+	f.c.metrics.pending.Add(-int64(n))
+}
+
+func (f *finisher) deal(ctx context.Context, d decision, columns []kv.Column, primary *kv.Column) (jobs []finishJob, err error) {
 	groups, err := f.c.group(ctx, len(columns), func(i int) kv.RowKey { return columns[i].Row })
 	if err != nil {
 		return nil, err
@@ -60,6 +97,9 @@ func (f *finisher) deal(ctx context.Context, d decision, columns []kv.Column) (j
 		j := finishJob{decision: d, group: g}
 		for _, i := range g.index {
 			j.columns = append(j.columns, columns[i])
+		}
+		if primary != nil && names(j.columns, *primary) {
+			j.primary = primary
 		}
 		jobs = append(jobs, j)
 	}
@@ -103,10 +143,7 @@ func (f *finisher) work(shard kv.ShardID) {
 
 		f.send(f.c.ctx, shard, jobs)
 
-		f.mu.Lock()
-		f.size -= n
-		f.mu.Unlock()
-		f.c.metrics.pending.Add(-int64(n))
+		f.done(n)
 	}
 }
 
@@ -116,6 +153,9 @@ func (f *finisher) send(ctx context.Context, shard kv.ShardID, jobs []finishJob)
 	req := &resolveRequest{}
 	for _, j := range jobs {
 		req.decisions = append(req.decisions, j.decision)
+		if j.primary != nil {
+			req.primaries = append(req.primaries, *j.primary)
+		}
 		for i, ref := range j.group.tablets {
 			g.addTablet(kv.Tablet{ID: ref.ID, Generation: ref.Generation, Span: j.group.spans[i]})
 		}
@@ -136,12 +176,15 @@ func (f *finisher) follow(ctx context.Context, b *backoff, jobs []finishJob) {
 	for len(jobs) > 0 && b.wait(ctx) {
 		var moved []finishJob
 		for _, j := range jobs {
-			again, err := f.deal(ctx, j.decision, j.columns)
+			again, err := f.deal(ctx, j.decision, j.columns, j.primary)
 			if err != nil {
 				return
 			}
 			for _, a := range again {
 				req := &resolveRequest{decisions: []decision{a.decision}, spans: a.group.spans}
+				if a.primary != nil {
+					req.primaries = []kv.Column{*a.primary}
+				}
 				if _, err := f.c.call(ctx, b, a.group, cmdResolve, req, nil); errors.Is(err, kv.ErrMoved) {
 					moved = append(moved, a)
 				}

@@ -21,7 +21,7 @@ import (
 // History scripts: each command does one thing to a store of three shards (rows up to i, up to q, the rest) and prints what it
 // came to, followed by the stored cells, so that a reader sees the columns move as in the paper's figure 4.
 //
-//	new [next=TS] [one-shard]           an empty store; the next timestamp is TS
+//	new [next=TS] [one-shard] [async]   an empty store; the next timestamp is TS; async: commits are asynchronous
 //	begin txn=T                         takes the snapshot at once
 //	get|scan txn=T [key=K]              scan prints everything
 //	put|insert txn=T key=K value=V [observer=N]
@@ -43,6 +43,7 @@ type historyScript struct {
 	c     *txn.Client
 	trash []*txn.Client
 	last  string // cells, as last shown
+	async bool
 }
 
 // mortal is a client's view of a store that it loses when it dies.
@@ -116,7 +117,7 @@ func (h *historyScript) seed() {
 }
 
 func (h *historyScript) newClient() {
-	c, err := txn.NewClient(h.mem, h.clock, txn.Options{LockWait: 5 * time.Millisecond, RetryTime: 20 * time.Millisecond})
+	c, err := txn.NewClient(h.mem, h.clock, txn.Options{LockWait: 5 * time.Millisecond, RetryTime: 20 * time.Millisecond, NoAsyncCommit: !h.async})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -152,6 +153,7 @@ func (h *historyScript) run(d *datadriven.TestData) string {
 	ctx, key, tx := context.Background(), col(arg(d, "key")), h.txns[arg(d, "txn")]
 	switch d.Cmd {
 	case "new":
+		h.async = d.HasArg("async")
 		h.reset(kv.Timestamp(max(1, number(d, "next"))), d.HasArg("one-shard"))
 		return ""
 	case "begin":
@@ -208,7 +210,7 @@ func (h *historyScript) run(d *datadriven.TestData) string {
 
 func (h *historyScript) begin(name string) string {
 	m := &mortal{Store: h.mem}
-	c, err := txn.NewClient(m, h.clock, txn.Options{LockWait: 5 * time.Millisecond, RetryTime: 20 * time.Millisecond})
+	c, err := txn.NewClient(m, h.clock, txn.Options{LockWait: 5 * time.Millisecond, RetryTime: 20 * time.Millisecond, NoAsyncCommit: !h.async})
 	if err != nil {
 		h.t.Fatal(err)
 	}

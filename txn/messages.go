@@ -238,8 +238,11 @@ type writeRequest struct {
 	ttl       time.Duration
 	mutations []*mutation
 	tablets   []kv.TabletRef
-	// floor: one-phase commit chooses a commit_ts above it.
+	// floor: one-phase and asynchronous commit choose a commit_ts above it.
 	floor kv.Timestamp
+	// async asks for locks of an asynchronous commit; the primary's lists the secondaries.
+	async       bool
+	secondaries []kv.Column
 }
 
 func (m *writeRequest) AppendTo(b []byte) []byte {
@@ -254,6 +257,8 @@ func (m *writeRequest) AppendTo(b []byte) []byte {
 	}
 	e.refs(m.tablets)
 	e.timestamp(m.floor)
+	e.bool(m.async)
+	e.columns(m.secondaries)
 	return e.b
 }
 
@@ -261,7 +266,7 @@ func (m *writeRequest) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = writeRequest{
 		startTS: d.timestamp(), primary: d.column(), session: d.string(), ttl: d.millis(),
-		mutations: list(&d, 9, d.mutation), tablets: d.refs(), floor: d.timestamp(),
+		mutations: list(&d, 9, d.mutation), tablets: d.refs(), floor: d.timestamp(), async: d.bool(), secondaries: d.columns(),
 	}
 	return d.end()
 }
@@ -286,6 +291,8 @@ type writeResponse struct {
 	column      kv.Column
 	locks       []lockInfo
 	incarnation uint64
+	// minCommitTS is the least commit_ts that the locks of an asynchronous prewrite allow; zero if any of them is plain.
+	minCommitTS kv.Timestamp
 }
 
 func (m *writeResponse) AppendTo(b []byte) []byte {
@@ -295,12 +302,13 @@ func (m *writeResponse) AppendTo(b []byte) []byte {
 	e.column(m.column)
 	e.locks(m.locks)
 	e.uvarint(m.incarnation)
+	e.timestamp(m.minCommitTS)
 	return e.b
 }
 
 func (m *writeResponse) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = writeResponse{outcome: outcome(d.byte()), commitTS: d.timestamp(), column: d.column(), locks: d.locks(), incarnation: d.uvarint()}
+	*m = writeResponse{outcome: outcome(d.byte()), commitTS: d.timestamp(), column: d.column(), locks: d.locks(), incarnation: d.uvarint(), minCommitTS: d.timestamp()}
 	if m.outcome < outcomeOK || m.outcome > outcomeUnseeded {
 		d.fail("unknown outcome")
 	}
@@ -368,6 +376,10 @@ type statusRequest struct {
 	force bool
 	// expired says that the lock which was met has outlived its TTL; it decides if the primary has no lock (yet).
 	expired bool
+	// rollback: an asynchronous commit is rolled back, if it is not committed, without a look at its secondaries, because
+	// whoever asks knows that it is not decided by them: one of them can never be locked, or is locked plainly, or it is
+	// the owner who asks and has told nobody that it committed.
+	rollback bool
 }
 
 func (m *statusRequest) AppendTo(b []byte) []byte {
@@ -378,12 +390,13 @@ func (m *statusRequest) AppendTo(b []byte) []byte {
 	e.timestamp(m.now)
 	e.bool(m.force)
 	e.bool(m.expired)
+	e.bool(m.rollback)
 	return e.b
 }
 
 func (m *statusRequest) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = statusRequest{primary: d.column(), startTS: d.timestamp(), push: d.timestamp(), now: d.timestamp(), force: d.bool(), expired: d.bool()}
+	*m = statusRequest{primary: d.column(), startTS: d.timestamp(), push: d.timestamp(), now: d.timestamp(), force: d.bool(), expired: d.bool(), rollback: d.bool()}
 	return d.end()
 }
 
@@ -394,12 +407,17 @@ const (
 	fateCommitted  fate = 1
 	fateRolledBack fate = 2
 	fateAlive      fate = 3
+	fateUndecided  fate = 4 // an asynchronous commit whose owner had its time: its secondaries tell
 )
 
 type statusResponse struct {
 	fate     fate
 	commitTS kv.Timestamp
 	pushed   bool // alive, and will commit above the push
+	// async says that the primary holds the lock of an asynchronous commit; what follows is from that.
+	async       bool
+	minCommitTS kv.Timestamp
+	secondaries []kv.Column
 }
 
 func (m *statusResponse) AppendTo(b []byte) []byte {
@@ -407,13 +425,16 @@ func (m *statusResponse) AppendTo(b []byte) []byte {
 	e.byte(byte(m.fate))
 	e.timestamp(m.commitTS)
 	e.bool(m.pushed)
+	e.bool(m.async)
+	e.timestamp(m.minCommitTS)
+	e.columns(m.secondaries)
 	return e.b
 }
 
 func (m *statusResponse) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = statusResponse{fate: fate(d.byte()), commitTS: d.timestamp(), pushed: d.bool()}
-	if m.fate < fateCommitted || m.fate > fateAlive {
+	*m = statusResponse{fate: fate(d.byte()), commitTS: d.timestamp(), pushed: d.bool(), async: d.bool(), minCommitTS: d.timestamp(), secondaries: d.columns()}
+	if m.fate < fateCommitted || m.fate > fateUndecided {
 		d.fail("unknown fate")
 	}
 	return d.end()
@@ -426,6 +447,9 @@ type decision struct{ startTS, commitTS kv.Timestamp }
 type resolveRequest struct {
 	decisions []decision
 	spans     []kv.Span
+	// primaries are columns whose locks go along although they are primaries: of asynchronous commits that all their locks
+	// have decided.
+	primaries []kv.Column
 }
 
 func (m *resolveRequest) AppendTo(b []byte) []byte {
@@ -436,6 +460,7 @@ func (m *resolveRequest) AppendTo(b []byte) []byte {
 		e.timestamp(x.commitTS)
 	}
 	e.spans(m.spans)
+	e.columns(m.primaries)
 	return e.b
 }
 
@@ -443,7 +468,7 @@ func (m *resolveRequest) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = resolveRequest{
 		decisions: list(&d, 2, func() decision { return decision{d.timestamp(), d.timestamp()} }),
-		spans:     d.spans(),
+		spans:     d.spans(), primaries: d.columns(),
 	}
 	return d.end()
 }

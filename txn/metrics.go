@@ -9,6 +9,7 @@ import (
 type Metrics struct {
 	Commits          uint64 // transactions with writes that committed
 	CommitsOnePhase  uint64 // of these, in one phase
+	CommitsAsync     uint64 // of these, acknowledged when all locks were durable
 	CommitsReadOnly  uint64 // transactions that had nothing to commit
 	Conflicts        uint64 // commits refused because somebody was first
 	Constraints      uint64 // commits refused by MustNotExist or Require
@@ -18,6 +19,7 @@ type Metrics struct {
 	ScanRequests     uint64 // requests of scans
 	LocksMet         uint64 // foreign locks that were in the way
 	Pushes           uint64 // live transactions that were made to commit above a reader
+	AsyncDecided     uint64 // asynchronous commits of others that were decided from their locks
 	RollForwards     uint64 // foreign transactions found committed whose locks were turned into versions
 	RollBacks        uint64 // foreign transactions found dead whose locks were removed
 	LockWaits        uint64 // times a reader or writer had to wait for a live transaction
@@ -30,13 +32,14 @@ type Metrics struct {
 
 // String is the metrics as people read them.
 func (m Metrics) String() string {
-	return fmt.Sprintf("commits %d (one-phase %d, read-only %d), conflicts %d, constraints %d, unknown %d, rollbacks %d; "+
+	return fmt.Sprintf("commits %d (one-phase %d, asynchronous %d, read-only %d), conflicts %d, constraints %d, unknown %d, rollbacks %d; "+
 		"reads %d, scan requests %d; locks met %d: pushed %d, rolled forward %d, rolled back %d, waited %d; moved %d, retries %d, heartbeats %d, seeds %d, pending %d",
-		m.Commits, m.CommitsOnePhase, m.CommitsReadOnly, m.Conflicts, m.Constraints, m.OutcomesUnknown, m.Rollbacks,
+		m.Commits, m.CommitsOnePhase, m.CommitsAsync, m.CommitsReadOnly, m.Conflicts, m.Constraints, m.OutcomesUnknown, m.Rollbacks,
 		m.Reads, m.ScanRequests, m.LocksMet, m.Pushes, m.RollForwards, m.RollBacks, m.LockWaits, m.Moved, m.Retries, m.Heartbeats, m.Seeds, m.PendingSecondary)
 }
 
 type metrics struct {
+	async, asyncDecided                                                     atomic.Uint64
 	commits, onePhase, readOnly, conflicts, constraints, unknown, rollbacks atomic.Uint64
 	reads, scans, locksMet, pushes, forwards, backs, waits                  atomic.Uint64
 	moved, retries, heartbeats, seeds                                       atomic.Uint64
@@ -47,7 +50,7 @@ type metrics struct {
 func (c *Client) Metrics() Metrics {
 	m := &c.metrics
 	return Metrics{
-		Commits: m.commits.Load(), CommitsOnePhase: m.onePhase.Load(), CommitsReadOnly: m.readOnly.Load(),
+		Commits: m.commits.Load(), CommitsOnePhase: m.onePhase.Load(), CommitsReadOnly: m.readOnly.Load(), CommitsAsync: m.async.Load(), AsyncDecided: m.asyncDecided.Load(),
 		Conflicts: m.conflicts.Load(), Constraints: m.constraints.Load(), OutcomesUnknown: m.unknown.Load(), Rollbacks: m.rollbacks.Load(),
 		Reads: m.reads.Load(), ScanRequests: m.scans.Load(), LocksMet: m.locksMet.Load(), Pushes: m.pushes.Load(),
 		RollForwards: m.forwards.Load(), RollBacks: m.backs.Load(), LockWaits: m.waits.Load(), Moved: m.moved.Load(),

@@ -32,6 +32,11 @@ type Options struct {
 	LockWait time.Duration
 	// RetryTime bounds how long a commit goes on asking a store that does not answer or is busy. Default 10s.
 	RetryTime time.Duration
+	// NoAsyncCommit makes every commit that crosses shards wait for two phases.
+	NoAsyncCommit bool
+	// AsyncMaxKeys and AsyncMaxBytes bound the transactions that commit asynchronously: each of their columns is listed in the
+	// primary's lock. Default 256 columns and 4 KiB.
+	AsyncMaxKeys, AsyncMaxBytes int
 	// MaxBytes caps the write buffer of one transaction (keys, values and a fixed overhead for each). Default 64 MiB.
 	MaxBytes int64
 	// MaxPending bounds the transactions whose secondaries are being committed in the background; beyond it, Commit does
@@ -50,6 +55,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RetryTime <= 0 {
 		o.RetryTime = 10 * time.Second
+	}
+	if o.AsyncMaxKeys <= 0 {
+		o.AsyncMaxKeys = 256
+	}
+	if o.AsyncMaxBytes <= 0 {
+		o.AsyncMaxBytes = 4 << 10
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 64 << 20

@@ -22,6 +22,7 @@ type paperWorld struct {
 	mem   *kvtest.Mem
 	clock *txntest.Clock
 	c     *txn.Client
+	async bool // else commits have the paper's two phases
 }
 
 // paper runs a test in a bubble: locks expire without anybody waiting.
@@ -36,6 +37,7 @@ func paper(t *testing.T, f func(w *paperWorld)) {
 }
 
 func (w *paperWorld) client(s kv.Store, o txn.Options) *txn.Client {
+	o.NoAsyncCommit = !w.async
 	c, err := txn.NewClient(s, w.clock, o)
 	if err != nil {
 		w.Fatal(err)

@@ -92,6 +92,36 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 			}
 			return e
 		},
+		"prewrites are not synced": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+			if cmd == txn.CmdPrewrite {
+				e.NoSync()
+			}
+			return e
+		},
+		"a lock goes early": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+			if cmd == txn.CmdPrewrite {
+				return blindEval{Eval: e, swallow: group(kv.GroupTxnLock)}
+			}
+			return e
+		},
+		"asynchronous prewrites do not guard": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+			if cmd == txn.CmdPrewrite {
+				return blindEval{Eval: e, guards: true}
+			}
+			return e
+		},
+		"no tombstones for missing secondaries": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+			if cmd == txn.CmdCheckSecondaries {
+				return blindEval{Eval: e, swallow: group(kv.GroupTxnRollback)}
+			}
+			return e
+		},
+		"a secondary's commit is not looked for": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+			if cmd == txn.CmdCheckSecondaries {
+				return blindEval{Eval: e, hide: group(kv.GroupTxnWrite)}
+			}
+			return e
+		},
 		"commits are not synced": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
 			if cmd == txn.CmdCommit || cmd == txn.CmdCommitOnePhase {
 				e.NoSync()
@@ -100,9 +130,11 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 		},
 	}
 	coprocessors := map[string]kv.Coprocessor{
-		"one-phase commits forget reads": txn.PlantForgetful(txn.Memory.ForgetReads),
-		"commits forget pushes":          txn.PlantForgetful(txn.Memory.ForgetPushes),
-		"shards are never seeded":        txn.PlantForgetful(txn.Memory.NeverSeed),
+		"one-phase commits forget reads":                      txn.PlantForgetful(txn.Memory.ForgetReads),
+		"commits forget pushes":                               txn.PlantForgetful(txn.Memory.ForgetPushes),
+		"shards are never seeded":                             txn.PlantForgetful(txn.Memory.NeverSeed),
+		"asynchronous commits are rolled back without a look": txn.PlantForgetful(txn.Memory.DecideWithoutLooking),
+		"missing locks count as there":                        txn.PlantForgetful(txn.Memory.TakeMissingForLocked),
 	}
 	for name, broken := range mistakes {
 		coprocessors[name] = txn.Plant(broken)

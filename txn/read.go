@@ -77,13 +77,17 @@ func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot
 	return again, resp.locks, nil
 }
 
+// freeTries bounds how often a reader that has just dealt with the locks in its way may meet others without a pause.
+const freeTries = 64
+
 // clear deals with the locks that a read has met: what is dead is resolved, what is alive is pushed above the snapshot, and
 // what can be neither is waited for.
 func (t *Txn) clear(ctx context.Context, waits *backoff, snapshot kv.Timestamp, locks []lockInfo) error {
-	alive, err := t.c.resolve(ctx, snapshot, locks, t.addBypass)
-	if err != nil || len(alive) == 0 {
+	alive, err := t.c.resolve(ctx, snapshot, locks, true, t.addBypass)
+	if err != nil || len(alive) == 0 && waits.tries() < freeTries {
 		return err
 	}
+	alive = append(alive, locks...)
 	t.c.metrics.waits.Add(1)
 	if !waits.wait(ctx) {
 		if err := ctx.Err(); err != nil {

@@ -66,11 +66,12 @@ const rollbackMarker = kv.MaxTimestamp
 
 // lockRecord is a transaction's claim to a column.
 //
-//	+---------+------+-------+---------+--------------+---------+-----------+-----------+---------+---------+
-//	| version | kind | flags | ttl ms  | min_commitTS | session | primary   | observers | clears  | value   |
-//	| 1 B     | 1 B  | 1 B   | uvarint | uvarint      | bytes   | column    | list      | list    | rest    |
-//	+---------+------+-------+---------+--------------+---------+-----------+-----------+---------+---------+
-//	flags: bit 0 the value is here · bit 1 this is the primary (no primary column follows) · bit 2 guard of a one-phase commit
+//	+---------+------+-------+---------+--------------+---------+-----------+-----------+---------+-------------+---------+
+//	| version | kind | flags | ttl ms  | min_commitTS | session | primary   | observers | clears  | secondaries | value   |
+//	| 1 B     | 1 B  | 1 B   | uvarint | uvarint      | bytes   | column    | list      | list    | list        | rest    |
+//	+---------+------+-------+---------+--------------+---------+-----------+-----------+---------+-------------+---------+
+//	flags: bit 0 the value is here · bit 1 this is the primary (no primary column follows) · bit 2 guard of a one-phase commit ·
+//	bit 3 asynchronous commit (only then, and only in the primary, the columns of the secondaries follow; see async.go)
 //	column: row bytes · family 1 B · qualifier bytes      bytes: length uvarint · bytes      list: count uvarint · elements
 //	observer: uvarint                                     clear: observer uvarint · column
 type lockRecord struct {
@@ -83,6 +84,8 @@ type lockRecord struct {
 	session     string
 	observers   []uint32
 	clears      []ClearNotify
+	async       bool
+	secondaries []kv.Column // of an async primary
 	hasValue    bool
 	value       []byte
 }
@@ -91,6 +94,7 @@ const (
 	lockHasValue  = 1 << 0
 	lockIsPrimary = 1 << 1
 	lockIsGuard   = 1 << 2
+	lockIsAsync   = 1 << 3
 )
 
 func (l *lockRecord) appendTo(b []byte) []byte {
@@ -107,6 +111,9 @@ func (l *lockRecord) appendTo(b []byte) []byte {
 	if l.guard {
 		flags |= lockIsGuard
 	}
+	if l.async {
+		flags |= lockIsAsync
+	}
 	e.byte(flags)
 	e.uvarint(uint64(max(0, l.ttl.Milliseconds())))
 	e.timestamp(l.minCommitTS)
@@ -116,6 +123,9 @@ func (l *lockRecord) appendTo(b []byte) []byte {
 	}
 	e.observers(l.observers)
 	e.clears(l.clears)
+	if l.async && l.isPrimary {
+		e.columns(l.secondaries)
+	}
 	if l.hasValue {
 		e.b = append(e.b, l.value...)
 	}
@@ -130,10 +140,11 @@ func decodeLock(b []byte) (*lockRecord, error) {
 		d.fail("unknown lock " + l.kind.String())
 	}
 	flags := d.byte()
-	if flags&^(lockHasValue|lockIsPrimary|lockIsGuard) != 0 {
+	if flags&^(lockHasValue|lockIsPrimary|lockIsGuard|lockIsAsync) != 0 {
 		d.fail("unknown lock flags")
 	}
 	l.hasValue, l.isPrimary, l.guard = flags&lockHasValue != 0, flags&lockIsPrimary != 0, flags&lockIsGuard != 0
+	l.async = flags&lockIsAsync != 0
 	ms := d.uvarint()
 	if ms > uint64(maxTTL.Milliseconds()) {
 		d.fail("lock ttl out of range")
@@ -146,6 +157,9 @@ func decodeLock(b []byte) (*lockRecord, error) {
 	}
 	l.observers = d.observers()
 	l.clears = d.clears()
+	if l.async && l.isPrimary {
+		l.secondaries = d.columns()
+	}
 	if l.hasValue {
 		l.value = append([]byte{}, d.b...)
 		d.b = nil

@@ -33,13 +33,15 @@ func goldenRecords() map[string][]byte {
 		"lock guard":            lock(lockRecord{kind: kindPut, isPrimary: true, guard: true, minCommitTS: 8}),
 		"lock observed": lock(lockRecord{kind: kindPut, isPrimary: true, minCommitTS: 8, observers: []uint32{1, 300},
 			clears: []ClearNotify{{Observer: 2, Column: otherRow}}, hasValue: true}),
-		"write short":  write(writeRecord{kind: kindPut, startTS: 7, hasValue: true, value: []byte("3")}, 8),
-		"write long":   write(writeRecord{kind: kindPut, startTS: 7}, 1000),
-		"write delete": write(writeRecord{kind: kindDelete, startTS: 7}, 8),
-		"data":         appendData(nil, []byte("long")),
-		"rollback":     appendRollback(nil, 0),
-		"lock marker":  appendRollback(nil, 9),
-		"notify":       appendNotify(nil, 7),
+		"lock asynchronous primary":   lock(lockRecord{kind: kindPut, isPrimary: true, async: true, minCommitTS: 8, secondaries: []kv.Column{testColumn, otherRow}, hasValue: true, value: []byte("3")}),
+		"lock asynchronous secondary": lock(lockRecord{kind: kindDelete, primary: testColumn, async: true, minCommitTS: 9}),
+		"write short":                 write(writeRecord{kind: kindPut, startTS: 7, hasValue: true, value: []byte("3")}, 8),
+		"write long":                  write(writeRecord{kind: kindPut, startTS: 7}, 1000),
+		"write delete":                write(writeRecord{kind: kindDelete, startTS: 7}, 8),
+		"data":                        appendData(nil, []byte("long")),
+		"rollback":                    appendRollback(nil, 0),
+		"lock marker":                 appendRollback(nil, 9),
+		"notify":                      appendNotify(nil, 7),
 	}
 }
 
@@ -50,24 +52,26 @@ func messages() map[string]kv.Message {
 	spans := []kv.Span{{Start: testColumn.Row, End: otherRow.Row}, {}}
 	mut := &mutation{kind: kindPut, column: testColumn, value: []byte("v"), mustNotExist: true, mustExist: true, observers: []uint32{1, 2}, clears: []ClearNotify{{2, otherRow}}}
 	return map[string]kv.Message{
-		"get request":         &getRequest{snapshot: 9, columns: []kv.Column{testColumn, otherRow}, bypass: []kv.Timestamp{1, 2}, tablets: refs},
-		"get response":        &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5},
-		"scan request":        &scanRequest{snapshot: 9, span: spans[0], reverse: true, limit: 10, maxBytes: 20, resume: true, after: testColumn, bypass: []kv.Timestamp{1}, tablets: refs},
-		"scan response":       &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5},
-		"write request":       &writeRequest{startTS: 7, primary: otherRow, session: "w1", ttl: time.Second, mutations: []*mutation{mut}, tablets: refs, floor: 8},
-		"write response":      &writeResponse{outcome: outcomeLocked, commitTS: 8, column: testColumn, locks: []lockInfo{lock, lock}, incarnation: 6},
-		"commit request":      &commitRequest{startTS: 7, commitTS: 8, primary: testColumn, spans: spans, tablets: refs},
-		"rollback request":    &rollbackRequest{startTS: 7, primary: testColumn, columns: []kv.Column{otherRow}, spans: spans},
-		"status request":      &statusRequest{primary: testColumn, startTS: 7, push: 9, now: 10, force: true, expired: true},
-		"status response":     &statusResponse{fate: fateCommitted, commitTS: 8, pushed: true},
-		"resolve request":     &resolveRequest{decisions: []decision{{7, 8}, {9, 0}}, spans: spans},
-		"resolve response":    &resolveResponse{resolved: 3},
-		"heartbeat request":   &heartbeatRequest{primary: testColumn, startTS: 7, ttl: time.Second},
-		"heartbeat response":  &heartbeatResponse{found: true},
-		"scan locks request":  &scanLocksRequest{max: 9, limit: 10},
-		"scan locks response": &scanLocksResponse{locks: []lockInfo{lock}},
-		"seed request":        &seedRequest{incarnation: 77, tablets: refs, ts: 9},
-		"empty":               &empty{},
+		"get request":          &getRequest{snapshot: 9, columns: []kv.Column{testColumn, otherRow}, bypass: []kv.Timestamp{1, 2}, tablets: refs},
+		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5},
+		"scan request":         &scanRequest{snapshot: 9, span: spans[0], reverse: true, limit: 10, maxBytes: 20, resume: true, after: testColumn, bypass: []kv.Timestamp{1}, tablets: refs},
+		"scan response":        &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5},
+		"write request":        &writeRequest{startTS: 7, primary: otherRow, session: "w1", ttl: time.Second, mutations: []*mutation{mut}, tablets: refs, floor: 8, async: true, secondaries: []kv.Column{testColumn}},
+		"write response":       &writeResponse{outcome: outcomeLocked, commitTS: 8, column: testColumn, locks: []lockInfo{lock, lock}, incarnation: 6, minCommitTS: 9},
+		"commit request":       &commitRequest{startTS: 7, commitTS: 8, primary: testColumn, spans: spans, tablets: refs},
+		"rollback request":     &rollbackRequest{startTS: 7, primary: testColumn, columns: []kv.Column{otherRow}, spans: spans},
+		"status request":       &statusRequest{primary: testColumn, startTS: 7, push: 9, now: 10, force: true, expired: true, rollback: true},
+		"status response":      &statusResponse{fate: fateCommitted, commitTS: 8, pushed: true, async: true, minCommitTS: 7, secondaries: []kv.Column{otherRow}},
+		"secondaries request":  &secondariesRequest{startTS: 7, columns: []kv.Column{testColumn}, final: true},
+		"secondaries response": &secondariesResponse{found: secondariesLocked, commitTS: 8},
+		"resolve request":      &resolveRequest{decisions: []decision{{7, 8}, {9, 0}}, spans: spans, primaries: []kv.Column{testColumn}},
+		"resolve response":     &resolveResponse{resolved: 3},
+		"heartbeat request":    &heartbeatRequest{primary: testColumn, startTS: 7, ttl: time.Second},
+		"heartbeat response":   &heartbeatResponse{found: true},
+		"scan locks request":   &scanLocksRequest{max: 9, limit: 10},
+		"scan locks response":  &scanLocksResponse{locks: []lockInfo{lock}},
+		"seed request":         &seedRequest{incarnation: 77, tablets: refs, ts: 9},
+		"empty":                &empty{},
 	}
 }
 
@@ -149,6 +153,9 @@ func TestRecordsRoundTrip(t *testing.T) {
 		}
 		if l.hasValue {
 			l.value = blob.Draw(t, "value")
+		}
+		if l.async = rapid.Bool().Draw(t, "async"); l.async && l.isPrimary {
+			l.secondaries = []kv.Column{column("secondary"), column("secondary")}
 		}
 		if rapid.Bool().Draw(t, "observed") {
 			l.observers = rapid.SliceOfN(rapid.Uint32(), 1, 3).Draw(t, "observers")

@@ -12,7 +12,9 @@ import (
 // resolve deals with foreign locks by asking their primaries (§2.2). Locks of decided transactions are rolled forward or back.
 // With a snapshot, live transactions are pushed to commit above it; those, and whoever committed above it, are handed to
 // bypass, since their locks need not be waited for. What is left is returned.
-func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []lockInfo, bypass func(kv.Timestamp)) (alive []lockInfo, err error) {
+//
+// An asynchronous commit cannot be pushed. With look, its locks are looked at even while its owner has time.
+func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []lockInfo, look bool, bypass func(kv.Timestamp)) (alive []lockInfo, err error) {
 	c.metrics.locksMet.Add(uint64(len(locks)))
 	pushed := map[kv.Timestamp]bool{}
 	for _, l := range locks {
@@ -23,7 +25,7 @@ func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []loc
 			alive = append(alive, l)
 			continue
 		}
-		s, err := c.status(ctx, l, snapshot)
+		s, err := c.status(ctx, l, snapshot, look)
 		switch {
 		case err != nil:
 			return nil, err
@@ -47,8 +49,9 @@ func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []loc
 }
 
 // status asks a lock's primary what became of its transaction.
-func (c *Client) status(ctx context.Context, l lockInfo, push kv.Timestamp) (*statusResponse, error) {
-	if s, ok := c.fates.get(l.startTS); ok {
+func (c *Client) status(ctx context.Context, l lockInfo, push kv.Timestamp, look bool) (*statusResponse, error) {
+	// A crash may bring the primary's lock of an asynchronous commit back after we learned its fate: its commit was not synced.
+	if s, ok := c.fates.get(l.startTS); ok && compareColumns(l.column, l.primary) != 0 {
 		return s, nil
 	}
 	now, err := c.clock.Next(ctx)
@@ -65,6 +68,9 @@ func (c *Client) status(ctx context.Context, l lockInfo, push kv.Timestamp) (*st
 		req.force = err == nil && !ok
 	}
 	s, err := c.askPrimary(ctx, req, nil)
+	if err == nil && s.async && (look || s.fate == fateUndecided) {
+		s, err = c.finishAsync(ctx, l.primary, l.startTS, s, s.fate == fateUndecided)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +184,7 @@ func (c *Client) resolveBatch(ctx context.Context, locks []lockInfo) (resolved i
 			continue
 		}
 		done[p] = true
-		s, err := c.status(ctx, l, 0)
+		s, err := c.status(ctx, l, 0, true)
 		if err != nil {
 			return resolved, err
 		}

@@ -133,10 +133,6 @@ func within(spans []kv.Span, row kv.RowKey) bool {
 // evalCommit is the commit point: replacing the primary's lock by its write record decides for all columns of the transaction
 // (§2.2). The other locks within spans come along in the same batch. They are not latched; evalResolve says why.
 func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error) {
-	seed, ok := st.seeded(req.tablets)
-	if !ok {
-		return &writeResponse{outcome: outcomeUnseeded, incarnation: st.incarnation}, nil
-	}
 	b, ok, err := e.Get(lockAt(runExclusive, req.primary), req.startTS)
 	if err != nil {
 		return nil, err
@@ -148,12 +144,20 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 	if err != nil {
 		return nil, err
 	}
+	seed, ok := st.seeded(req.tablets)
+	if !ok && !primary.async {
+		return &writeResponse{outcome: outcomeUnseeded, incarnation: st.incarnation}, nil
+	}
 	// A reader that pushed us has gone on with an older version, so we go above it, here and now: asking the client for a
 	// newer timestamp would only invite the next reader to push again. That is a legal commit_ts: it is above all
 	// snapshots that read our columns before they were locked, as the client's is, and above all that met our locks,
 	// since these came here; and it is at most one above an issued timestamp, so that the next one issued sees it. Pushes
 	// die with the process; the seed stands for those of its predecessor, as it is above every snapshot of that time.
 	commitTS := max(req.commitTS, primary.minCommitTS, st.pushed(req.startTS)+1, seed+1)
+	if primary.async {
+		// Nobody can have pushed it, and its user may have been told commit_ts already: not one higher.
+		commitTS = max(req.commitTS, primary.minCommitTS)
+	}
 	held, err := locksOf(st, req.startTS, req.spans)
 	if err != nil {
 		return nil, err
@@ -236,7 +240,16 @@ func evalCheckStatus(e kv.Eval, st *state, req *statusRequest) (*statusResponse,
 	if err != nil {
 		return nil, err
 	}
-	if !req.force && !expired(req.startTS, l.ttl.Milliseconds(), req.now) {
+	dead := req.force || expired(req.startTS, l.ttl.Milliseconds(), req.now)
+	if l.async && !(dead && req.rollback) {
+		// Its commit_ts may be decided already, by locks that are all there: nobody can push it, and only they can tell.
+		resp := &statusResponse{fate: fateAlive, async: true, minCommitTS: l.minCommitTS, secondaries: l.secondaries}
+		if dead {
+			resp.fate = fateUndecided
+		}
+		return resp, nil
+	}
+	if !dead {
 		if req.push > 0 {
 			st.push(req.startTS, req.push)
 		}
@@ -281,7 +294,8 @@ func expired(startTS kv.Timestamp, ttlMillis int64, now kv.Timestamp) bool {
 //
 // It takes no latches, since it does not know the rows before it looks, and needs none: who else writes to a locked column
 // sees the lock until this batch is applied, another resolver of the same transaction writes the same bytes, and primaries
-// (whose lock a heartbeat may rewrite) are not touched here unless their decision is already applied.
+// (whose lock a heartbeat may rewrite) are left alone, but for those of asynchronous commits that the request names, which are
+// latched.
 func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, error) {
 	e.NoSync()
 	resp := &resolveResponse{}
@@ -291,7 +305,7 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 			return nil, err
 		}
 		for _, h := range held {
-			if h.isPrimary {
+			if h.isPrimary && !(h.async && names(req.primaries, h.column)) {
 				continue
 			}
 			resp.resolved++

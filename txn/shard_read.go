@@ -63,7 +63,7 @@ func valueOf(r kv.Reader, c kv.Column, v kv.Version) (Value, error) {
 
 // blockingLock returns the lock that keeps a reader from knowing the column's value at the snapshot.
 func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypass []kv.Timestamp) (*lockInfo, error) {
-	for waited := false; ; waited = true {
+	for waits := 0; ; waits++ {
 		if st.locks.Len() == 0 {
 			return nil, nil
 		}
@@ -78,7 +78,7 @@ func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypa
 		if !blocks(st, l, v.Timestamp, snapshot, bypass) {
 			return nil, nil
 		}
-		if !l.guard || waited || !waitOnePhase(e.Context(), st, c, v.Timestamp, e) {
+		if !l.passing() || waits > 1 || !waitPassing(e.Context(), st, c, v.Timestamp, l, e) {
 			info := l.info(c, v.Timestamp)
 			return &info, nil
 		}
@@ -99,13 +99,24 @@ func blocks(st *state, l *lockRecord, startTS, snapshot kv.Timestamp, bypass []k
 }
 
 // guardWait bounds how long a read command waits inside the shard for a one-phase commit to become durable, before it tells
-// its client to come back.
-const guardWait = 100 * time.Millisecond
+// its client to come back; asyncWait, for the second phase of an asynchronous commit, which its client sends as soon as it
+// has told its user.
+const (
+	guardWait = 100 * time.Millisecond
+	asyncWait = 5 * time.Millisecond
+)
 
-// waitOnePhase waits until a guard is gone; it reports whether it is. The commit tells us; should it have failed, polling does.
-func waitOnePhase(ctx context.Context, st *state, c kv.Column, startTS kv.Timestamp, r kv.Reader) bool {
-	pause := 50 * time.Microsecond
-	for deadline := time.Now().Add(guardWait); time.Now().Before(deadline); pause = min(2*pause, 5*time.Millisecond) {
+// passing locks will be gone in a moment, unless something fails.
+func (l *lockRecord) passing() bool { return l.guard || l.async }
+
+// waitPassing waits until a guard or the lock of an asynchronous commit is gone or has become something else; it reports whether
+// it has. A one-phase commit tells us; for the others, and should it have failed, polling does.
+func waitPassing(ctx context.Context, st *state, c kv.Column, startTS kv.Timestamp, l *lockRecord, r kv.Reader) bool {
+	pause, bound := 50*time.Microsecond, guardWait
+	if !l.guard {
+		bound = asyncWait
+	}
+	for deadline := time.Now().Add(bound); time.Now().Before(deadline); pause = min(2*pause, 5*time.Millisecond) {
 		var done chan struct{} // nil blocks for ever, so that only the timer counts
 		if p := st.findOnePhase(startTS); p != nil {
 			done = p.done
@@ -117,10 +128,15 @@ func waitOnePhase(ctx context.Context, st *state, c kv.Column, startTS kv.Timest
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		if _, ok, err := r.Get(lockAt(runExclusive, c), startTS); err != nil || ctx.Err() != nil {
+		b, ok, err := r.Get(lockAt(runExclusive, c), startTS)
+		if err != nil || ctx.Err() != nil {
 			return false
-		} else if !ok {
+		}
+		if !ok {
 			return true
+		}
+		if now, err := decodeLock(b); err != nil || now.guard != l.guard {
+			return err == nil
 		}
 	}
 	return false
@@ -198,38 +214,38 @@ func (m *scanRequest) start(it kv.Iterator) bool {
 
 // firstBlockingLock finds the lock that the scan will meet first.
 func firstBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, error) {
-	for waited := false; ; waited = true {
+	for waits := 0; ; waits++ {
 		if st.locks.Len() == 0 {
 			return nil, nil
 		}
-		info, err := findBlockingLock(e, st, req)
+		info, l, err := findBlockingLock(e, st, req)
 		if err != nil || info == nil {
 			return nil, err
 		}
-		if !info.guard || waited || !waitOnePhase(e.Context(), st, info.column, info.startTS, e) {
+		if !l.passing() || waits > 1 || !waitPassing(e.Context(), st, info.column, info.startTS, l, e) {
 			return info, nil
 		}
 	}
 }
 
-func findBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, error) {
+func findBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, *lockRecord, error) {
 	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnLock, Run: runExclusive, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer it.Close()
 	for ok := req.start(it); ok; ok = it.NextColumn() {
 		v := it.Version()
 		l, err := decodeLock(v.Value)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if blocks(st, l, v.Timestamp, req.snapshot, req.bypass) {
 			info := l.info(cloneColumn(it.Column()), v.Timestamp)
-			return &info, nil
+			return &info, l, nil
 		}
 	}
-	return nil, it.Err()
+	return nil, nil, it.Err()
 }
 
 // evalScanLocks lists old locks for the sweep. Guards are no locks.

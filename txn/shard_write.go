@@ -16,6 +16,9 @@ type writer struct {
 	// onePhase writers put their guards where readers look; others only where Require and Delete look for each other.
 	onePhase bool
 	locks    []lockInfo
+	// own is what a repeated prewrite finds of its first copy: the largest min_commit_ts, and whether all are asynchronous.
+	own      kv.Timestamp
+	ownPlain bool
 }
 
 // evalPrewrite locks all mutations of the request or none (figure 6, Prewrite; the row transactions of a shard's rows are
@@ -26,8 +29,10 @@ func evalPrewrite(e kv.Eval, st *state, req *writeRequest) (*writeResponse, erro
 	if err != nil || refusal != nil {
 		return refusal, err
 	}
+	async := w.beginAsync(fresh)
 	for _, m := range fresh {
 		l := w.lock(m)
+		async.mark(l)
 		if m.kind == kindPut && !l.hasValue {
 			e.Set(dataAt(m.column), req.startTS, appendData(nil, m.value))
 		}
@@ -37,7 +42,7 @@ func evalPrewrite(e kv.Eval, st *state, req *writeRequest) (*writeResponse, erro
 		}
 		e.Set(lockAt(run, m.column), req.startTS, l.appendTo(nil))
 	}
-	return &writeResponse{outcome: outcomeOK}, nil
+	return &writeResponse{outcome: outcomeOK, minCommitTS: async.least(w)}, nil
 }
 
 // evalCommitOnePhase does what prewrite and commit do, without locks that anybody could find, when all of a transaction is in
@@ -101,7 +106,9 @@ func (w *writer) check() (fresh []*mutation, refusal *writeResponse, err error) 
 		if ok {
 			return nil, &writeResponse{outcome: outcomeCommitted, commitTS: commitTS, column: m.column}, nil
 		}
-		break // a commit writes all of them at once
+		if w.onePhase {
+			break // it writes all of them at once; others may have been resolved one by one
+		}
 	}
 	return nil, refusal, nil
 }
@@ -207,12 +214,13 @@ func (w *writer) checkLock(m *mutation, run uint32, matters func(kind) bool) (ow
 	if err != nil || !ok {
 		return false, err
 	}
-	if v.Timestamp == w.req.startTS {
-		return true, nil
-	}
 	l, err := decodeLock(v.Value)
 	if err != nil {
 		return false, err
+	}
+	if v.Timestamp == w.req.startTS {
+		w.own, w.ownPlain = max(w.own, l.minCommitTS), w.ownPlain || !l.async
+		return true, nil
 	}
 	if matters(l.kind) {
 		w.locks = append(w.locks, l.info(cloneColumn(m.column), v.Timestamp))

@@ -33,6 +33,7 @@ var (
 
 // simulation is one seeded run.
 type simulation struct {
+	seed    uint64
 	rng     *rand.Rand
 	mem     *kvtest.Mem
 	clock   *txntest.Clock
@@ -41,7 +42,8 @@ type simulation struct {
 	badSums []string
 
 	mu      sync.Mutex
-	started bool // until then nothing is parked
+	metrics []txn.Metrics // of the clients that have ended
+	started bool          // until then nothing is parked
 	parked  []*parkedCall
 	running int // clients that have not ended
 }
@@ -51,6 +53,7 @@ type parkedCall struct {
 	client *simClient
 	ghost  bool // a duplicate: nobody waits for it
 	local  bool // not a message: it cannot be lost
+	held   int  // steps that it stays where it is
 	resume chan kvtest.Fault
 }
 
@@ -82,9 +85,12 @@ func (s *simulation) park(p *parkedCall) kvtest.Fault {
 	return <-p.resume
 }
 
+// simTxnName tells the labels of a transaction from those of its client's background work.
+type simTxnName struct{}
+
 // Next makes a client's view of the clock: whose turn it is to get a timestamp is the scheduler's choice, too.
 func (c *simClient) Next(ctx context.Context) (kv.Timestamp, error) {
-	c.s.park(&parkedCall{label: fmt.Sprintf("client %d clock", c.id), client: c, local: true})
+	c.s.park(&parkedCall{label: fmt.Sprintf("client %d clock for %v", c.id, ctx.Value(simTxnName{})), client: c, local: true})
 	return c.s.clock.Next(ctx)
 }
 
@@ -131,7 +137,7 @@ func (s *simulation) schedule() {
 		case n == 0 && running == 0:
 			return
 		case step > 200_000:
-			panic("the simulation does not end")
+			panic(fmt.Sprintf("the simulation of seed %d does not end:\n%s", s.seed, strings.Join(s.trace[len(s.trace)-40:], "\n")))
 		case n == 0 || s.rng.IntN(8) == 0:
 			time.Sleep(time.Duration(50+s.rng.IntN(950)) * time.Microsecond)
 			continue
@@ -143,6 +149,16 @@ func (s *simulation) schedule() {
 		s.mu.Lock()
 		i := s.rng.IntN(n)
 		p := s.parked[i]
+		if p.held > 0 || !p.local && s.rng.IntN(50) == 0 { // some messages are under way for long
+			if p.held == 0 {
+				p.held = 20 + s.rng.IntN(200)
+			}
+			p.held--
+			if s.mu.Unlock(); n == 1 {
+				time.Sleep(time.Duration(50+s.rng.IntN(950)) * time.Microsecond)
+			}
+			continue
+		}
 		s.parked = slices.Delete(s.parked, i, i+1)
 		fault := s.draw(p, running)
 		s.trace = append(s.trace, fmt.Sprintf("%v %s", faultNames[fault], p.label))
@@ -161,7 +177,7 @@ func (s *simulation) draw(p *parkedCall, running int) kvtest.Fault {
 		return kvtest.Pass
 	}
 	switch x := s.rng.IntN(100); {
-	case x < 3:
+	case x < 3, x < 80 && strings.Contains(p.label, " Heartbeat "): // or living owners would hardly ever be taken for dead
 		return kvtest.DropRequest
 	case x < 8:
 		return kvtest.DropReply
@@ -248,16 +264,25 @@ func (t *simTxn) end(ctx context.Context, err error) {
 // run is one client's life. Its choices come from its own generator, so that the scheduler's do not shift them.
 func (c *simClient) run(txns int, rng *rand.Rand) {
 	// The TTL is short against the delays, so that living transactions are taken for dead, too.
-	cl, err := txn.NewClient(c, c, txn.Options{LockTTL: 15 * time.Millisecond, RetryTime: 200 * time.Millisecond, LockWait: 200 * time.Millisecond})
+	cl, err := txn.NewClient(c, c, txn.Options{
+		LockTTL: 15 * time.Millisecond, RetryTime: 200 * time.Millisecond, LockWait: 200 * time.Millisecond, NoAsyncCommit: rng.IntN(3) == 0,
+	})
 	if err != nil {
 		panic(err)
 	}
-	defer cl.Close()
+	defer func() {
+		cl.Close()
+		c.s.mu.Lock()
+		c.s.metrics = append(c.s.metrics, cl.Metrics())
+		c.s.mu.Unlock()
+	}()
+	life := c.ctx
 	for i := range txns {
-		if c.ctx.Err() != nil {
+		if life.Err() != nil {
 			return
 		}
 		name := fmt.Sprintf("c%dt%d", c.id, i)
+		c.ctx = context.WithValue(life, simTxnName{}, name)
 		switch rng.IntN(12) {
 		case 0, 1, 2:
 			c.transfer(cl, name, rng)
@@ -437,10 +462,16 @@ func (s *simulation) invariants(stored []txntest.StoredVersion) (wrong []error) 
 
 // simulate runs one seed and returns what was wrong.
 func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor) (s *simulation, wrong []error) {
-	s = &simulation{rng: rand.New(rand.NewPCG(seed, 1)), clock: &txntest.Clock{}}
+	s = &simulation{seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), clock: &txntest.Clock{}}
+	if plain := kv.ShardID(s.rng.IntN(6)); plain > 0 {
+		coprocessor = txn.PlainShards(coprocessor, func(id kv.ShardID) bool { return id == plain })
+	}
 	s.mem = kvtest.NewMem(kvtest.Options{
 		Shards: 1 + s.rng.IntN(3), Splits: []kv.RowKey{account(0).Row, account(2).Row, account(4).Row, col("b").Row, col("y").Row},
 		Coprocessors: []kv.Coprocessor{coprocessor}, Crash: true,
+		OnEvaluated: func(shard kv.ShardID, cmd kv.CommandID, req kv.Message) {
+			s.park(&parkedCall{label: fmt.Sprintf("batch of shard %d for %s %x", shard, txn.CommandName(cmd), req.AppendTo(nil)), local: true})
+		},
 		OnSync: func(shard kv.ShardID, cmd kv.CommandID, req kv.Message) {
 			s.park(&parkedCall{label: fmt.Sprintf("sync of shard %d for %s %x", shard, txn.CommandName(cmd), req.AppendTo(nil)), local: true})
 		},
@@ -566,11 +597,15 @@ func TestSimulationRepeats(t *testing.T) {
 
 func TestSimulation(t *testing.T) {
 	skews, committed, aborted := 0, 0, 0
+	var async, decided uint64
 	for i := range uint64(*simN) {
 		seed := *simSeed + i
 		synctest.Test(t, func(t *testing.T) {
 			s, wrong := simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{}))
 			skews += s.history.WriteSkews()
+			for _, m := range s.metrics {
+				async, decided = async+m.CommitsAsync, decided+m.AsyncDecided
+			}
 			for _, r := range s.history.Records() {
 				switch r.Outcome {
 				case txntest.Committed:
@@ -593,8 +628,9 @@ func TestSimulation(t *testing.T) {
 			return
 		}
 	}
-	t.Logf("%d histories: %d transactions committed, %d aborted, %d write skews", *simN, committed, aborted, skews)
-	if *simN >= 100 && (skews == 0 || committed == 0 || aborted == 0) {
-		t.Errorf("the load is too tame: %d committed, %d aborted, %d write skews", committed, aborted, skews)
+	load := fmt.Sprintf("%d transactions committed (%d asynchronously), %d aborted, %d write skews, %d asynchronous commits decided by others", committed, async, aborted, skews, decided)
+	t.Logf("%d histories: %s", *simN, load)
+	if *simN >= 100 && (skews == 0 || async == 0 || aborted == 0 || decided == 0) {
+		t.Errorf("the load is too tame: %s", load)
 	}
 }

@@ -19,6 +19,8 @@ type state struct {
 	maxTS atomic.Uint64
 	// rollbackTS is at least the start_ts of every tombstone here: a younger transaction need not look for its own.
 	rollbackTS atomic.Uint64
+	// noAsync refuses locks of asynchronous commits.
+	noAsync atomic.Bool
 	// lockOnlyTS is at least the commit_ts of every lock-only write here: a younger snapshot need not look at markers.
 	lockOnlyTS atomic.Uint64
 

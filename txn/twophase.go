@@ -13,19 +13,34 @@ func (cm *committer) twoPhases(ctx context.Context, groups []*shardGroup) (kv.Ti
 	stop := cm.keepAlive(ctx)
 	defer stop()
 	cm.written = make([]bool, len(cm.mutations))
-	committed, err := cm.prewrite(ctx, groups)
-	if err != nil {
-		cm.rollback(ctx)
-		return 0, notCommittedIf("prewrite", err)
-	}
-	if committed != 0 {
-		return committed, nil
+	r, err := cm.prewrite(ctx, groups)
+	switch {
+	case err != nil:
+		return cm.abandon(ctx, notCommittedIf("prewrite", err))
+	case r.committed != 0:
+		return r.committed, nil
+	case cm.async && !r.plain:
+		stop()
+		return cm.confirm(ctx, r)
 	}
 	commitTS, err := cm.c.clock.Next(ctx)
 	if err != nil {
-		cm.rollback(ctx)
-		return 0, err
+		return cm.abandon(ctx, err)
 	}
+	return cm.decideAtPrimary(ctx, max(commitTS, r.minCommitTS))
+}
+
+// abandon ends a commit that was not decided yet.
+func (cm *committer) abandon(ctx context.Context, cause error) (kv.Timestamp, error) {
+	if cm.async {
+		return cm.abandonAsync(ctx, cause)
+	}
+	cm.rollback(ctx)
+	return 0, cause
+}
+
+// decideAtPrimary is the second phase.
+func (cm *committer) decideAtPrimary(ctx context.Context, commitTS kv.Timestamp) (kv.Timestamp, error) {
 	// The commit point. Its error is either "rolled back by somebody" or ErrOutcomeUnknown; only the first means aborted.
 	commitTS, rest, err := cm.commitPrimary(ctx, commitTS)
 	if err != nil {
@@ -34,7 +49,7 @@ func (cm *committer) twoPhases(ctx context.Context, groups []*shardGroup) (kv.Ti
 		}
 		return 0, err
 	}
-	cm.c.finish.add(ctx, decision{cm.startTS, commitTS}, rest)
+	cm.c.finish.add(ctx, decision{cm.startTS, commitTS}, rest, nil)
 	return commitTS, nil
 }
 
@@ -47,21 +62,36 @@ func notCommittedIf(what string, err error) error {
 	return notCommitted(what, err)
 }
 
+// prewritten is what the shards said to a prewrite, all together.
+type prewritten struct {
+	// committed is set if a repeated request finds that the transaction has committed already.
+	committed kv.Timestamp
+	// minCommitTS is the least commit_ts that all asynchronous locks allow; plain says that some are not.
+	minCommitTS kv.Timestamp
+	plain       bool
+	// repeated says that some request may have got through more than once.
+	repeated bool
+}
+
+func (p prewritten) and(o prewritten) prewritten {
+	return prewritten{max(p.committed, o.committed), max(p.minCommitTS, o.minCommitTS), p.plain || o.plain, p.repeated || o.repeated}
+}
+
 // prewrite locks the groups' columns, all shards at the same time; the primary's is no different (a resolver that does not find
-// it yet waits for the TTL). committed is set if a repeated request finds that the transaction has committed already.
-func (cm *committer) prewrite(ctx context.Context, groups []*shardGroup) (committed kv.Timestamp, err error) {
-	results := make([]kv.Timestamp, len(groups))
+// it yet waits for the TTL).
+func (cm *committer) prewrite(ctx context.Context, groups []*shardGroup) (all prewritten, err error) {
+	results := make([]prewritten, len(groups))
 	err = each(groups, func(i int, g *shardGroup) (err error) {
 		results[i], err = cm.prewriteGroup(ctx, newBackoff(cm.c.o.RetryTime, cm.startTS), g)
 		return err
 	})
-	for _, ts := range results {
-		committed = max(committed, ts)
+	for _, r := range results {
+		all = all.and(r)
 	}
-	return committed, err
+	return all, err
 }
 
-func (cm *committer) prewriteGroup(ctx context.Context, b *backoff, g *shardGroup) (committed kv.Timestamp, err error) {
+func (cm *committer) prewriteGroup(ctx context.Context, b *backoff, g *shardGroup) (r prewritten, err error) {
 	waits := newBackoff(shortLockWait, cm.startTS)
 	req := cm.writeRequest(g, cm.mutations)
 	for {
@@ -69,57 +99,61 @@ func (cm *committer) prewriteGroup(ctx context.Context, b *backoff, g *shardGrou
 		m, err := cm.c.call(ctx, b, g, cmdPrewrite, req, &unknown)
 		if unknown {
 			cm.mark(g)
+			r.repeated = true
 		}
 		switch {
 		case errors.Is(err, kv.ErrMoved):
 			if !b.wait(ctx) {
-				return 0, err
+				return r, err
 			}
-			return cm.prewriteMoved(ctx, b, g)
+			moved, err := cm.prewriteMoved(ctx, b, g)
+			return r.and(moved), err
 		case err != nil:
-			return 0, err
+			return r, err
 		}
 		switch resp := m.(*writeResponse); resp.outcome {
 		case outcomeOK:
 			cm.mark(g)
-			return 0, nil
+			r.minCommitTS, r.plain = resp.minCommitTS, resp.minCommitTS == 0
+			return r, nil
 		case outcomeCommitted:
-			return resp.commitTS, nil
+			r.committed = resp.commitTS
+			return r, nil
 		case outcomeUnseeded:
 			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
-				return 0, err
+				return r, err
 			}
 		case outcomeLocked:
 			if err := cm.clear(ctx, waits, resp.locks); err != nil {
-				return 0, err
+				return r, err
 			}
 		default:
-			return 0, cm.refusal(resp)
+			return r, cm.refusal(resp)
 		}
 	}
 }
 
 // prewriteMoved deals a group's mutations out anew. An earlier attempt may have locked them where they were; locks move with
 // their tablets, and a repeated prewrite finds its own.
-func (cm *committer) prewriteMoved(ctx context.Context, b *backoff, g *shardGroup) (committed kv.Timestamp, err error) {
+func (cm *committer) prewriteMoved(ctx context.Context, b *backoff, g *shardGroup) (all prewritten, err error) {
 	groups, err := cm.c.group(ctx, len(g.index), func(i int) kv.RowKey { return cm.mutations[g.index[i]].column.Row })
 	if err != nil {
-		return 0, err
+		return all, err
 	}
 	for _, sub := range groups {
 		for k, i := range sub.index {
 			sub.index[k] = g.index[i]
 		}
 	}
-	results := make([]kv.Timestamp, len(groups))
+	results := make([]prewritten, len(groups))
 	err = each(groups, func(i int, sub *shardGroup) (err error) {
 		results[i], err = cm.prewriteGroup(ctx, b, sub)
 		return err
 	})
-	for _, ts := range results {
-		committed = max(committed, ts)
+	for _, r := range results {
+		all = all.and(r)
 	}
-	return committed, err
+	return all, err
 }
 
 // mark notes that a group's locks may be in the store. Groups are disjoint, so their marks do not race.

@@ -24,6 +24,8 @@ type Options struct {
 	SyncDelay time.Duration
 	// OnSync, if set, is called instead, while a batch is visible and not durable. It may block.
 	OnSync func(shard kv.ShardID, command kv.CommandID, req kv.Message)
+	// OnEvaluated, if set, is called between a write's evaluation and its becoming visible; its guards are up. It may block.
+	OnEvaluated func(shard kv.ShardID, command kv.CommandID, req kv.Message)
 	// Crash keeps what a disk would keep, so that Restart loses what was not synced. Costs a second copy.
 	Crash bool
 	// Encode hands messages over through their codec even without the race detector (with it, always).
@@ -231,6 +233,9 @@ func (m *Mem) write(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd c
 	if err != nil {
 		e.dropGuards()
 		return nil, err
+	}
+	if m.o.OnEvaluated != nil && len(e.ops) > 0 {
+		m.o.OnEvaluated(s.id, cmd.ID, req)
 	}
 	sync := func() {
 		switch {
