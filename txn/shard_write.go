@@ -19,6 +19,8 @@ type writer struct {
 	// own is what a repeated prewrite finds of its first copy: the largest min_commit_ts, and whether all are asynchronous.
 	own      kv.Timestamp
 	ownPlain bool
+	// required is the newest commit_ts of what is required: whoever leans on it commits after it.
+	required kv.Timestamp
 }
 
 // evalPrewrite locks all mutations of the request or none (figure 6, Prewrite; the row transactions of a shard's rows are
@@ -64,7 +66,7 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 		}
 	}
 	// Only now: a reader with a larger snapshot either raised maxTS before this load, or meets the guards (see raiseMaxTS).
-	commitTS := max(kv.Timestamp(st.maxTS.Load()), req.startTS, req.floor) + 1
+	commitTS := max(kv.Timestamp(st.maxTS.Load()), req.startTS, req.floor, w.required) + 1
 	p.commitTS.Store(uint64(commitTS))
 	for _, m := range mutations {
 		rec := writeRecord{kind: m.kind, startTS: req.startTS}
@@ -197,6 +199,7 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 	newest, exists, err := w.newest(m.column)
 	switch {
 	case err != nil || exists: // whoever wrote it, even after our snapshot: it exists
+		w.required = max(w.required, newest)
 		return false, nil, err
 	case newest > w.req.startTS:
 		return false, conflict(m.column, newest), nil
