@@ -68,6 +68,10 @@ func mergeWrites(old *pending, m mutation) *pending {
 	p := &pending{mutation: m, violated: old.violated}
 	p.column = old.column
 	p.mustNotExist, p.mustExist = old.mustNotExist, old.mustExist
+	if old.since != 0 && (p.since == 0 || old.since < p.since) {
+		p.since = old.since
+	}
+	p.share = old.share && m.share
 	p.observers = union(old.observers, m.observers)
 	p.clears = append(slices.Clip(old.clears), m.clears...)
 	switch old.kind {

@@ -18,6 +18,7 @@ type Client struct {
 	fates   fateCache
 	finish  finisher
 	seeding seeding
+	lockers lockers
 
 	// ctx ends when Close gives up waiting; background work hangs on it.
 	ctx    context.Context
@@ -39,6 +40,7 @@ func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) {
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.fates.init()
 	c.finish.init(c)
+	c.lockers = lockers{c: c, txns: map[*Txn]map[kv.ShardID]bool{}, stop: make(chan struct{})}
 	return c, nil
 }
 
@@ -46,6 +48,9 @@ func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) {
 // by whoever meets it.
 func (c *Client) Close() error {
 	c.mu.Lock()
+	if !c.closed {
+		close(c.lockers.stop)
+	}
 	c.closed = true
 	c.mu.Unlock()
 	timer := time.AfterFunc(c.o.RetryTime, c.cancel)

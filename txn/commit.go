@@ -14,14 +14,17 @@ import (
 func (t *Txn) Commit(ctx context.Context) (kv.Timestamp, error) {
 	cm, err := t.seal()
 	if err != nil {
+		t.unlock(0)
 		return 0, err
 	}
 	c := t.c
 	if !cm.changes {
 		c.metrics.readOnly.Add(1)
+		t.unlock(0)
 		return 0, cm.notify(ctx)
 	}
 	commitTS, err := cm.run(ctx)
+	t.unlock(cm.released)
 	switch {
 	case err == nil:
 		c.metrics.commits.Add(1)
@@ -53,7 +56,7 @@ func (t *Txn) seal() (*committer, error) {
 		t.c.metrics.constraints.Add(1)
 		return nil, err
 	}
-	return &committer{t: t, c: t.c, mutations: ms, changes: changes, startTS: t.startTS, started: t.started, blind: t.startTS == 0}, nil
+	return &committer{t: t, c: t.c, mutations: ms, changes: changes, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
 }
 
 // committer takes one transaction's writes through the protocol.
@@ -71,6 +74,9 @@ type committer struct {
 	async       bool
 	floor       kv.Timestamp
 	secondaries []kv.Column
+	owner       kv.Timestamp // of the row locks
+	// released is the shard that has released them with the commit.
+	released kv.ShardID
 	// written marks the mutations whose lock may be in the store.
 	written []bool
 }
@@ -79,7 +85,7 @@ type committer struct {
 func (cm *committer) run(ctx context.Context) (kv.Timestamp, error) {
 	b := newBackoff(cm.c.o.LockWait, cm.startTS)
 	for {
-		if cm.blind {
+		if cm.blind || cm.startTS == 0 {
 			ts, err := cm.c.clock.Next(ctx)
 			if err != nil {
 				return 0, err
@@ -145,7 +151,7 @@ func (cm *committer) choosePrimary(groups []*shardGroup) {
 
 func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
 	req := &writeRequest{
-		startTS: cm.startTS, primary: cm.primary, session: cm.c.o.Session, tablets: g.tablets, mutations: ms,
+		startTS: cm.startTS, primary: cm.primary, session: cm.c.o.Session, tablets: g.tablets, mutations: ms, owner: cm.owner,
 		// A lock's time is counted from its start_ts, which may be long ago.
 		ttl: cm.ttl(),
 	}
@@ -186,12 +192,20 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 		switch resp.outcome {
 		case outcomeOK, outcomeCommitted:
 			cm.c.metrics.onePhase.Add(1)
+			cm.released = g.shard
 			return resp.commitTS, nil
 		case outcomeUnseeded:
 			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
 				return cm.decide(ctx, unknown, err)
 			}
 		case outcomeLocked:
+			if rows := rowLocked(resp.locks); len(rows) > 0 {
+				if err := cm.standInLine(ctx, rows); err != nil {
+					return cm.decide(ctx, unknown, err)
+				}
+				req.owner = cm.owner
+				continue
+			}
 			if err := cm.clear(ctx, waits, resp.locks); err != nil {
 				return cm.decide(ctx, unknown, err)
 			}
@@ -258,6 +272,28 @@ func (cm *committer) clear(ctx context.Context, waits *backoff, locks []lockInfo
 		return &ConflictError{Column: alive[0].column, StartTS: cm.startTS, Reason: "locked by the live transaction of start_ts " + alive[0].startTS.String()}
 	}
 	return nil
+}
+
+// rowLocked lists the columns among locks that are held by row locks.
+func rowLocked(locks []lockInfo) (cs []kv.Column) {
+	for _, l := range locks {
+		if l.row {
+			cs = append(cs, l.column)
+		}
+	}
+	return cs
+}
+
+// standInLine waits for row locks like anybody who wants them: a transaction that takes none itself, and is refused a row for
+// every lock it meets, would never have its turn. Only one-phase commit does so, as it has nothing in the store while it waits; a
+// prewrite that meets a row lock is a conflict.
+func (cm *committer) standInLine(ctx context.Context, cs []kv.Column) error {
+	_, err := cm.t.lockColumns(ctx, cm.startTS, cs, LockOptions{Wait: cm.t.lockWait()})
+	cm.owner = cm.t.Owner()
+	if errors.Is(err, ErrConflict) {
+		return nil // the commit will say so itself
+	}
+	return err
 }
 
 // refusal turns a shard's verdict into an error.

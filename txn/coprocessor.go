@@ -11,6 +11,8 @@ type CoprocessorOptions struct {
 	// NoAsyncCommit makes the node's shards lock plainly whatever clients ask for, so that every commit that crosses shards
 	// has two phases. Nodes of one cluster may differ.
 	NoAsyncCommit bool
+	// MaxRowLocks bounds the columns that are locked in a shard at a time. Default 1048576.
+	MaxRowLocks int
 }
 
 // coprocessor is Percolator's verbs beside the data. Each verb is a function of what it reads and of its request.
@@ -20,6 +22,9 @@ type coprocessor struct{ o CoprocessorOptions }
 func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor {
 	if o.MaxRequires <= 0 {
 		o.MaxRequires = 1 << 16
+	}
+	if o.MaxRowLocks <= 0 {
+		o.MaxRowLocks = 1 << 20
 	}
 	return &coprocessor{o: o}
 }
@@ -36,7 +41,7 @@ func (c *coprocessor) Groups() []kv.GroupSpec {
 }
 
 func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
-	st := newState(s, c.o.MaxRequires)
+	st := newState(s, c.o)
 	st.noAsync.Store(c.o.NoAsyncCommit)
 	return st, nil
 }
@@ -77,6 +82,18 @@ func (c *coprocessor) Commands() []kv.Command {
 		writeCommand(cmdHeartbeat, "txn.Heartbeat", func(m *heartbeatRequest, rows []kv.RowKey) []kv.RowKey {
 			return append(rows, m.primary.Row)
 		}, evalHeartbeat),
+		writeCommand(cmdLock, "txn.Lock", func(m *lockRequest, rows []kv.RowKey) []kv.RowKey {
+			for _, c := range m.columns {
+				rows = append(rows, c.Row)
+			}
+			return rows
+		}, evalLock),
+		readCommand(cmdAwaitLock, "txn.AwaitLock", evalAwaitLock),
+		readCommand(cmdUnlock, "txn.Unlock", evalUnlock),
+		readCommand(cmdKeepLocks, "txn.KeepLocks", evalKeepLocks),
+		readCommand(cmdDetect, "txn.Detect", evalDetect),
+		readCommand(cmdListLocks, "txn.ListLocks", evalListLocks),
+		readCommand(cmdDeadlocks, "txn.Deadlocks", evalDeadlocks),
 	}
 }
 

@@ -20,6 +20,10 @@ const (
 	CodeFinished       Code = 7 // the transaction was committed or rolled back before
 	CodeLocked         Code = 8 // a lock of a live transaction did not go away in time
 	CodeClosed         Code = 9 // the client is closed
+
+	CodeLockTimeout      Code = 10 // a row lock was not to be had in time; the transaction lives on
+	CodeLockNotAvailable Code = 11 // a row is locked and the user does not want to wait; the transaction lives on
+	CodeDeadlock         Code = 12 // the transaction waits for others that wait for it; roll it back
 )
 
 // Sentinels for errors.Is. Only ErrOutcomeUnknown leaves open whether the transaction committed; after every other error
@@ -34,12 +38,17 @@ var (
 	ErrFinished       = &Error{Code: CodeFinished}
 	ErrLocked         = &Error{Code: CodeLocked}
 	ErrClosed         = &Error{Code: CodeClosed}
+
+	ErrLockTimeout      = &Error{Code: CodeLockTimeout}
+	ErrLockNotAvailable = &Error{Code: CodeLockNotAvailable}
+	ErrDeadlock         = &Error{Code: CodeDeadlock}
 )
 
 var codeNames = map[Code]string{
 	CodeConflict: "conflict", CodeAlreadyExists: "already exists", CodeMustExist: "must exist",
 	CodeOutcomeUnknown: "outcome unknown", CodeTooLarge: "transaction too large", CodeReadOnly: "read-only transaction",
 	CodeFinished: "transaction finished", CodeLocked: "locked", CodeClosed: "client closed",
+	CodeLockTimeout: "lock wait timeout", CodeLockNotAvailable: "lock not available", CodeDeadlock: "deadlock",
 }
 
 // String names the code for people.
@@ -115,6 +124,26 @@ func (e *ConflictError) Error() string {
 func (e *ConflictError) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Msg == "" && t.Err == nil && t.Code == CodeConflict
+}
+
+// DeadlockError says who waits for whom; it is ErrDeadlock.
+type DeadlockError struct {
+	Column kv.Column // for which the victim waited
+	Cycle  []WaitEdge
+}
+
+func (e *DeadlockError) Error() string {
+	s := fmt.Sprintf("txn: deadlock of %d transactions", len(e.Cycle))
+	for _, w := range e.Cycle {
+		s += fmt.Sprintf("; %v waits for %v at row %x", w.Waiter, w.Holder, []byte(w.Column.Row))
+	}
+	return s
+}
+
+// Is matches ErrDeadlock.
+func (e *DeadlockError) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Msg == "" && t.Err == nil && t.Code == CodeDeadlock
 }
 
 func errorf(c Code, err error, format string, args ...any) *Error {

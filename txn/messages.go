@@ -33,6 +33,8 @@ type lockInfo struct {
 	primary kv.Column
 	ttl     time.Duration
 	session string
+	// row: a row lock of the owner startTS, in memory only. There is nothing to resolve; it ends with its owner.
+	row bool
 }
 
 func (e *encoder) lock(l lockInfo) {
@@ -43,12 +45,13 @@ func (e *encoder) lock(l lockInfo) {
 	e.column(l.primary)
 	e.uvarint(uint64(l.ttl.Milliseconds()))
 	e.string(l.session)
+	e.bool(l.row)
 }
 
 func (d *decoder) lock() lockInfo {
 	return lockInfo{
 		column: d.column(), startTS: d.timestamp(), kind: kind(d.byte()), guard: d.bool(), primary: d.column(),
-		ttl: d.millis(), session: d.string(),
+		ttl: d.millis(), session: d.string(), row: d.bool(),
 	}
 }
 
@@ -68,7 +71,7 @@ func (e *encoder) locks(ls []lockInfo) {
 	}
 }
 
-func (d *decoder) locks() []lockInfo { return list(d, 11, d.lock) }
+func (d *decoder) locks() []lockInfo { return list(d, 12, d.lock) }
 
 // getRequest reads columns at a snapshot.
 type getRequest struct {
@@ -207,6 +210,11 @@ type mutation struct {
 	mustExist    bool
 	observers    []uint32
 	clears       []ClearNotify
+	// since is the snapshot that the write was computed from, if it is older than the transaction's last: nothing may have
+	// been committed to the column after it.
+	since kv.Timestamp
+	// share: a kindLock that the row lock stands for, while its owner still holds it.
+	share bool
 }
 
 func (e *encoder) mutation(m *mutation) {
@@ -217,12 +225,14 @@ func (e *encoder) mutation(m *mutation) {
 	e.bool(m.mustExist)
 	e.observers(m.observers)
 	e.clears(m.clears)
+	e.timestamp(m.since)
+	e.bool(m.share)
 }
 
 func (d *decoder) mutation() *mutation {
 	m := &mutation{
 		kind: kind(d.byte()), column: d.column(), value: d.bytes(), mustNotExist: d.bool(), mustExist: d.bool(),
-		observers: d.observers(), clears: d.clears(),
+		observers: d.observers(), clears: d.clears(), since: d.timestamp(), share: d.bool(),
 	}
 	if m.kind < kindPut || m.kind > kindNotify {
 		d.fail("unknown mutation " + m.kind.String())
@@ -243,6 +253,8 @@ type writeRequest struct {
 	// async asks for locks of an asynchronous commit; the primary's lists the secondaries.
 	async       bool
 	secondaries []kv.Column
+	// owner of the transaction's row locks, zero if it has none.
+	owner kv.Timestamp
 }
 
 func (m *writeRequest) AppendTo(b []byte) []byte {
@@ -259,6 +271,7 @@ func (m *writeRequest) AppendTo(b []byte) []byte {
 	e.timestamp(m.floor)
 	e.bool(m.async)
 	e.columns(m.secondaries)
+	e.timestamp(m.owner)
 	return e.b
 }
 
@@ -266,7 +279,8 @@ func (m *writeRequest) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = writeRequest{
 		startTS: d.timestamp(), primary: d.column(), session: d.string(), ttl: d.millis(),
-		mutations: list(&d, 9, d.mutation), tablets: d.refs(), floor: d.timestamp(), async: d.bool(), secondaries: d.columns(),
+		mutations: list(&d, 11, d.mutation), tablets: d.refs(), floor: d.timestamp(), async: d.bool(), secondaries: d.columns(),
+		owner: d.timestamp(),
 	}
 	return d.end()
 }

@@ -27,15 +27,20 @@ type Metrics struct {
 	Retries          uint64 // requests repeated because the store was busy or silent
 	Heartbeats       uint64
 	Seeds            uint64
-	PendingSecondary int64 // transactions whose secondaries are being committed in the background, now
+	RowLockWaits     uint64 // times a row lock was waited for
+	RowLockTimeouts  uint64
+	Deadlocks        uint64 // of which this client's transactions were the victims
+	PendingSecondary int64  // transactions whose secondaries are being committed in the background, now
 }
 
 // String is the metrics as people read them.
 func (m Metrics) String() string {
 	return fmt.Sprintf("commits %d (one-phase %d, asynchronous %d, read-only %d), conflicts %d, constraints %d, unknown %d, rollbacks %d; "+
-		"reads %d, scan requests %d; locks met %d: pushed %d, rolled forward %d, rolled back %d, waited %d; moved %d, retries %d, heartbeats %d, seeds %d, pending %d",
+		"reads %d, scan requests %d; locks met %d: pushed %d, rolled forward %d, rolled back %d, waited %d; moved %d, retries %d, heartbeats %d, seeds %d, pending %d; "+
+		"row locks: waited %d, timed out %d, deadlocks %d",
 		m.Commits, m.CommitsOnePhase, m.CommitsAsync, m.CommitsReadOnly, m.Conflicts, m.Constraints, m.OutcomesUnknown, m.Rollbacks,
-		m.Reads, m.ScanRequests, m.LocksMet, m.Pushes, m.RollForwards, m.RollBacks, m.LockWaits, m.Moved, m.Retries, m.Heartbeats, m.Seeds, m.PendingSecondary)
+		m.Reads, m.ScanRequests, m.LocksMet, m.Pushes, m.RollForwards, m.RollBacks, m.LockWaits, m.Moved, m.Retries, m.Heartbeats, m.Seeds, m.PendingSecondary,
+		m.RowLockWaits, m.RowLockTimeouts, m.Deadlocks)
 }
 
 type metrics struct {
@@ -43,6 +48,7 @@ type metrics struct {
 	commits, onePhase, readOnly, conflicts, constraints, unknown, rollbacks atomic.Uint64
 	reads, scans, locksMet, pushes, forwards, backs, waits                  atomic.Uint64
 	moved, retries, heartbeats, seeds                                       atomic.Uint64
+	rowWaits, lockTimeouts, deadlocks                                       atomic.Uint64
 	pending                                                                 atomic.Int64
 }
 
@@ -54,6 +60,7 @@ func (c *Client) Metrics() Metrics {
 		Conflicts: m.conflicts.Load(), Constraints: m.constraints.Load(), OutcomesUnknown: m.unknown.Load(), Rollbacks: m.rollbacks.Load(),
 		Reads: m.reads.Load(), ScanRequests: m.scans.Load(), LocksMet: m.locksMet.Load(), Pushes: m.pushes.Load(),
 		RollForwards: m.forwards.Load(), RollBacks: m.backs.Load(), LockWaits: m.waits.Load(), Moved: m.moved.Load(),
+		RowLockWaits: m.rowWaits.Load(), RowLockTimeouts: m.lockTimeouts.Load(), Deadlocks: m.deadlocks.Load(),
 		Retries: m.retries.Load(), Heartbeats: m.heartbeats.Load(), Seeds: m.seeds.Load(), PendingSecondary: m.pending.Load(),
 	}
 }

@@ -30,6 +30,10 @@ type Options struct {
 	LockTTL time.Duration
 	// LockWait bounds how long a read waits for the lock of a live transaction that cannot be pushed. Default 10s.
 	LockWait time.Duration
+	// LockLease is how long row locks outlive the last sign of life of their owner, which gives one each third of it. Default 10s.
+	LockLease time.Duration
+	// RowLockWait bounds how long a row lock is waited for where the transaction does not say. Default 50s, as in InnoDB.
+	RowLockWait time.Duration
 	// RetryTime bounds how long a commit goes on asking a store that does not answer or is busy. Default 10s.
 	RetryTime time.Duration
 	// NoAsyncCommit makes every commit that crosses shards wait for two phases.
@@ -52,6 +56,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.LockWait <= 0 {
 		o.LockWait = 10 * time.Second
+	}
+	if o.LockLease <= 0 {
+		o.LockLease = 10 * time.Second
+	}
+	if o.RowLockWait <= 0 {
+		o.RowLockWait = 50 * time.Second
 	}
 	if o.RetryTime <= 0 {
 		o.RetryTime = 10 * time.Second
@@ -84,6 +94,8 @@ type TxnOptions struct {
 	// Autocommit says that the transaction is a single statement, so that its snapshot was taken after the user asked for
 	// it. It spares one-phase commit a timestamp; see DESIGN.md on linearizability.
 	Autocommit bool
+	// LockWait bounds how long a row lock is waited for. Default: the client's RowLockWait.
+	LockWait time.Duration
 }
 
 // Value is a result of BatchGet.

@@ -21,7 +21,7 @@ func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []loc
 		if pushed[l.startTS] {
 			continue
 		}
-		if l.guard {
+		if l.guard || l.row {
 			alive = append(alive, l)
 			continue
 		}

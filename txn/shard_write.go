@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"time"
+
 	"moka/kv"
 )
 
@@ -21,6 +23,7 @@ type writer struct {
 	ownPlain bool
 	// required is the newest commit_ts of what is required: whoever leans on it commits after it.
 	required kv.Timestamp
+	held     int // share locks that their owner still holds: nothing to write
 }
 
 // evalPrewrite locks all mutations of the request or none (figure 6, Prewrite; the row transactions of a shard's rows are
@@ -55,7 +58,7 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 	if err != nil || refusal != nil {
 		return refusal, err
 	}
-	if len(mutations) < len(req.mutations) {
+	if len(mutations)+w.held < len(req.mutations) {
 		// Some lock of this very transaction is here, so it went for two phases: this is a message from its past.
 		return &writeResponse{outcome: outcomeRolledBack, column: req.primary}, nil
 	}
@@ -83,7 +86,10 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 		}
 	}
 	st.dropFailedOnePhase()
-	e.OnDurable(func() { st.endOnePhase(req.startTS, p) })
+	e.OnDurable(func() {
+		st.endOnePhase(req.startTS, p)
+		st.rows.release(req.owner, time.Now()) // the transaction has ended
+	})
 	return &writeResponse{outcome: outcomeOK, commitTS: commitTS}, nil
 }
 
@@ -121,6 +127,10 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 		return nil, &writeResponse{outcome: outcomeUnseeded, incarnation: w.st.incarnation}, nil
 	}
 	for _, m := range w.req.mutations {
+		if m.share && w.st.rows.holds(m.column, w.req.owner) {
+			w.held++
+			continue
+		}
 		var own bool
 		if m.kind.shared() {
 			own, refusal, err = w.checkShared(m)
@@ -149,6 +159,7 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 	if own, err = w.checkLock(m, runExclusive, func(kind) bool { return true }); own || err != nil {
 		return own, nil, err
 	}
+	w.checkRowLock(m)
 	if m.kind == kindDelete {
 		// Published before looking for requires, which do the same the other way round: one of the two sees the other.
 		run := uint32(runDeleteGuard)
@@ -167,7 +178,7 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 	if err != nil {
 		return false, nil, err
 	}
-	if newest > w.req.startTS {
+	if newest > w.since(m) {
 		return false, conflict(m.column, newest), nil
 	}
 	switch refusal, err = w.checkMarkers(m); {
@@ -201,7 +212,7 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 	case err != nil || exists: // whoever wrote it, even after our snapshot: it exists
 		w.required = max(w.required, newest)
 		return false, nil, err
-	case newest > w.req.startTS:
+	case newest > w.since(m):
 		return false, conflict(m.column, newest), nil
 	}
 	return false, &writeResponse{outcome: outcomeMustExist, column: m.column}, nil
@@ -269,12 +280,15 @@ func (w *writer) checkRolledBack(c kv.Column) (*writeResponse, error) {
 
 // newest returns the commit_ts of a column's newest version and whether that is a value.
 func (w *writer) newest(c kv.Column) (commitTS kv.Timestamp, exists bool, err error) {
-	v, ok, err := w.Latest(writeAt(c), kv.MaxTimestamp)
-	if err != nil || !ok {
-		return 0, false, err
+	return newestWrite(w, c)
+}
+
+// since is the snapshot that a mutation was computed from.
+func (w *writer) since(m *mutation) kv.Timestamp {
+	if m.since != 0 {
+		return min(m.since, w.req.startTS)
 	}
-	rec, err := decodeWrite(v.Value, v.Timestamp)
-	return v.Timestamp, rec.kind == kindPut, err
+	return w.req.startTS
 }
 
 // conflict refuses a write because somebody committed after its snapshot.
@@ -285,15 +299,15 @@ func conflict(c kv.Column, commitTS kv.Timestamp) *writeResponse {
 // checkMarkers finds conflicts that left no version: lock-only writes and, for deletes, requires.
 func (w *writer) checkMarkers(m *mutation) (*writeResponse, error) {
 	if m.kind == kindDelete {
-		if ts := max(w.seed, w.st.requires.since(m.column)); ts > w.req.startTS {
+		if ts := max(w.seed, w.st.requires.since(m.column)); ts > w.since(m) {
 			return conflict(m.column, ts), nil
 		}
 	}
-	if w.req.startTS >= kv.Timestamp(w.st.lockOnlyTS.Load()) {
+	if w.since(m) >= kv.Timestamp(w.st.lockOnlyTS.Load()) {
 		return nil, nil
 	}
 	ts, err := lockOnlyCommit(w, m.column)
-	if err != nil || ts <= w.req.startTS {
+	if err != nil || ts <= w.since(m) {
 		return nil, err
 	}
 	return conflict(m.column, ts), nil

@@ -32,6 +32,8 @@ type state struct {
 	onePhase map[kv.Timestamp]*onePhaseCommit
 
 	requires requires
+	rows     *rowLocks
+	detector *detector
 }
 
 // seed is a timestamp that was issued after this shard began to serve this generation of a tablet.
@@ -46,14 +48,16 @@ type onePhaseCommit struct {
 	done     chan struct{} // closed when durable
 }
 
-func newState(s kv.ShardHandle, maxRequires int) *state {
+func newState(s kv.ShardHandle, o CoprocessorOptions) *state {
 	return &state{
 		incarnation: rand.Uint64() | 1, // never zero: zero means "seeded" in responses
 		locks:       s.InMemory(kv.GroupTxnLock),
 		seeds:       map[kv.TabletID]seed{},
 		pushes:      map[kv.Timestamp]kv.Timestamp{},
 		onePhase:    map[kv.Timestamp]*onePhaseCommit{},
-		requires:    requires{newest: map[string]kv.Timestamp{}, max: maxRequires},
+		requires:    requires{newest: map[string]kv.Timestamp{}, max: o.MaxRequires},
+		rows:        newRowLocks(o.MaxRowLocks),
+		detector:    newDetector(),
 	}
 }
 

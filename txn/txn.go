@@ -20,7 +20,10 @@ type Txn struct {
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
 	startTS  kv.Timestamp
-	started  time.Time // when the snapshot was taken, for the age that TTLs must allow for
+	started  time.Time    // when the snapshot was taken, for the age that TTLs must allow for
+	began    bool         // a snapshot was taken once: the user may have seen something
+	owner    kv.Timestamp // of row locks
+	note     string
 	bypass   []kv.Timestamp
 	buffer   buffer
 	tooLarge bool
@@ -60,7 +63,7 @@ func (t *Txn) StartTS(ctx context.Context) (kv.Timestamp, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.startTS, t.started = ts, time.Now()
+	t.startTS, t.started, t.began = ts, time.Now(), true
 	return ts, nil
 }
 
@@ -149,6 +152,10 @@ func (t *Txn) Require(c kv.Column) { t.add(mutation{kind: kindRequire, column: c
 // its locks are not even checked.
 func (t *Txn) LockForUpdate(c kv.Column) { t.add(mutation{kind: kindLock, column: c}) }
 
+// LockShared is LockForUpdate for a column that Lock has taken shared: while the row lock is there it is enough, and
+// transactions that share it do not conflict. Should it be lost, the commit treats it like LockForUpdate.
+func (t *Txn) LockShared(c kv.Column) { t.add(mutation{kind: kindLock, column: c, share: true}) }
+
 // NotifyWeak notifies observers of the column, as if it had changed, without conflict with anybody. In a transaction without
 // writes, notifications in different shards are not atomic.
 func (t *Txn) NotifyWeak(c kv.Column, observers []uint32) {
@@ -166,6 +173,7 @@ func (t *Txn) add(m mutation) {
 	if t.finished || t.tooLarge || t.misused {
 		return
 	}
+	m.since = t.startTS // zero, before anything was read: then the commit's own start counts
 	t.buffer.add(m)
 	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
 }
@@ -202,12 +210,16 @@ func (t *Txn) Size() (bytes int64, keys int) {
 	return t.buffer.bytes, t.buffer.tree.Len()
 }
 
-// Rollback forgets everything. There is nobody to tell.
+// Rollback forgets everything. There is nobody to tell but those who wait for its row locks.
 func (t *Txn) Rollback() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	ended := t.finished
 	t.finished = true
 	t.buffer = newBuffer()
+	t.mu.Unlock()
+	if !ended {
+		t.unlock(0)
+	}
 }
 
 // bypassed returns the transactions whose locks this snapshot need not wait for. The slice is never changed in place.

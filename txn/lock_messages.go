@@ -1,0 +1,307 @@
+package txn
+
+import (
+	"time"
+
+	"moka/kv"
+)
+
+// The commands of row locks and of the detector.
+const (
+	cmdLock      kv.CommandID = 48
+	cmdAwaitLock kv.CommandID = 49
+	cmdUnlock    kv.CommandID = 50
+	cmdKeepLocks kv.CommandID = 51
+	cmdDetect    kv.CommandID = 52
+	cmdListLocks kv.CommandID = 53
+	cmdDeadlocks kv.CommandID = 54
+)
+
+// lockRequest asks for the row locks of columns, in order, up to the first that cannot be had.
+type lockRequest struct {
+	owner   kv.Timestamp
+	session string
+	note    string
+	ttl     time.Duration
+	shared  bool
+	wait    bool // stand in line for the first that is taken
+	// since is the owner's snapshot: a column that has changed after it is a conflict (with the lock granted).
+	since   kv.Timestamp
+	columns []kv.Column
+	tablets []kv.TabletRef
+}
+
+func (m *lockRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.owner)
+	e.string(m.session)
+	e.string(m.note)
+	e.uvarint(uint64(m.ttl.Milliseconds()))
+	e.bool(m.shared)
+	e.bool(m.wait)
+	e.timestamp(m.since)
+	e.columns(m.columns)
+	e.refs(m.tablets)
+	return e.b
+}
+
+func (m *lockRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = lockRequest{
+		owner: d.timestamp(), session: d.string(), note: d.string(), ttl: d.millis(), shared: d.bool(), wait: d.bool(),
+		since: d.timestamp(), columns: d.columns(), tablets: d.refs(),
+	}
+	return d.end()
+}
+
+// lockStatus says why a lockRequest stopped.
+type lockStatus uint8
+
+const (
+	lockDone     lockStatus = 1 // all are held, and as the snapshot knows them
+	lockTaken    lockStatus = 2 // the next column is somebody's, see blockers
+	lockInDoubt  lockStatus = 3 // the next column is held, but a transaction is committing it: see lock
+	lockConflict lockStatus = 4 // the next column is held, and was changed at commitTS
+)
+
+type lockResponse struct {
+	status   lockStatus
+	done     uint32 // columns that are held and unchanged
+	fresh    bool   // the owner did not hold the next column before this request
+	blockers []blocker
+	locks    []lockInfo // lockInDoubt: the one in the way
+	commitTS kv.Timestamp
+	exists   bool // lockConflict: the column has a value now
+}
+
+func (e *encoder) blockers(bs []blocker) {
+	e.uvarint(uint64(len(bs)))
+	for _, b := range bs {
+		e.timestamp(b.owner)
+		e.string(b.note)
+	}
+}
+
+func (d *decoder) blockers() []blocker {
+	return list(d, 2, func() blocker { return blocker{d.timestamp(), d.string()} })
+}
+
+func (m *lockResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.byte(byte(m.status))
+	e.uvarint(uint64(m.done))
+	e.bool(m.fresh)
+	e.blockers(m.blockers)
+	e.locks(m.locks)
+	e.timestamp(m.commitTS)
+	e.bool(m.exists)
+	return e.b
+}
+
+func (m *lockResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = lockResponse{
+		status: lockStatus(d.byte()), done: d.uint32(), fresh: d.bool(), blockers: d.blockers(), locks: d.locks(),
+		commitTS: d.timestamp(), exists: d.bool(),
+	}
+	if m.status < lockDone || m.status > lockConflict || m.status == lockInDoubt && len(m.locks) == 0 {
+		d.fail("unknown lock status")
+	}
+	return d.end()
+}
+
+// awaitRequest waits, for a while, for the turn of an owner that stands in line.
+type awaitRequest struct {
+	owner  kv.Timestamp
+	column kv.Column
+	ttl    time.Duration
+	slice  time.Duration
+	// leave ends the wait instead; with giveBack also a lock that was granted already.
+	leave, giveBack bool
+	// seen is how many blockers the client knows of: other ones are told at once.
+	seen []kv.Timestamp
+}
+
+func (m *awaitRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.owner)
+	e.column(m.column)
+	e.uvarint(uint64(m.ttl.Milliseconds()))
+	e.uvarint(uint64(m.slice.Milliseconds()))
+	e.bool(m.leave)
+	e.bool(m.giveBack)
+	e.timestamps(m.seen)
+	return e.b
+}
+
+func (m *awaitRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = awaitRequest{owner: d.timestamp(), column: d.column(), ttl: d.millis(), slice: d.millis(), leave: d.bool(), giveBack: d.bool(), seen: d.timestamps()}
+	return d.end()
+}
+
+type awaitResponse struct {
+	state    waitState
+	blockers []blocker
+}
+
+func (m *awaitResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.byte(byte(m.state))
+	e.blockers(m.blockers)
+	return e.b
+}
+
+func (m *awaitResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = awaitResponse{state: waitState(d.byte()), blockers: d.blockers()}
+	if m.state < waitGranted || m.state > waitGone {
+		d.fail("unknown state of a wait")
+	}
+	return d.end()
+}
+
+// ownersRequest is about owners as a whole: cmdUnlock ends them, cmdKeepLocks says that they live.
+type ownersRequest struct {
+	owners []kv.Timestamp
+	ttl    time.Duration
+}
+
+func (m *ownersRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamps(m.owners)
+	e.uvarint(uint64(m.ttl.Milliseconds()))
+	return e.b
+}
+
+func (m *ownersRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = ownersRequest{owners: d.timestamps(), ttl: d.millis()}
+	return d.end()
+}
+
+// detectRequest tells the detector for whom an owner waits, or (without blockers) that it waits no more.
+type detectRequest struct {
+	waiter  kv.Timestamp
+	note    string
+	column  kv.Column
+	waitsOn []blocker
+	ttl     time.Duration
+	// confirm: the cycle was there before; write it down, the waiter gives up.
+	confirm bool
+}
+
+func (m *detectRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.timestamp(m.waiter)
+	e.string(m.note)
+	e.column(m.column)
+	e.blockers(m.waitsOn)
+	e.uvarint(uint64(m.ttl.Milliseconds()))
+	e.bool(m.confirm)
+	return e.b
+}
+
+func (m *detectRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	*m = detectRequest{waiter: d.timestamp(), note: d.string(), column: d.column(), waitsOn: d.blockers(), ttl: d.millis(), confirm: d.bool()}
+	return d.end()
+}
+
+// detectResponse has the cycle that the wait would close, from the waiter on; it is empty if there is none.
+type detectResponse struct{ cycle []WaitEdge }
+
+func (e *encoder) edges(ws []WaitEdge) {
+	e.uvarint(uint64(len(ws)))
+	for _, w := range ws {
+		e.timestamp(w.Waiter)
+		e.timestamp(w.Holder)
+		e.string(w.Note)
+		e.string(w.HolderNote)
+		e.column(w.Column)
+	}
+}
+
+func (d *decoder) edges() []WaitEdge {
+	return list(d, 7, func() WaitEdge {
+		return WaitEdge{Waiter: d.timestamp(), Holder: d.timestamp(), Note: d.string(), HolderNote: d.string(), Column: d.column()}
+	})
+}
+
+func (m *detectResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.edges(m.cycle)
+	return e.b
+}
+
+func (m *detectResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	m.cycle = d.edges()
+	return d.end()
+}
+
+// limitRequest asks for a list of bounded length.
+type limitRequest struct{ limit uint32 }
+
+func (m *limitRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(uint64(m.limit))
+	return e.b
+}
+
+func (m *limitRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	m.limit = d.uint32()
+	return d.end()
+}
+
+type listLocksResponse struct{ locks []RowLock }
+
+func (m *listLocksResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(uint64(len(m.locks)))
+	for _, l := range m.locks {
+		e.column(l.Column)
+		e.timestamp(l.Owner)
+		e.string(l.Session)
+		e.string(l.Note)
+		e.bool(l.Shared)
+		e.bool(l.Waiting)
+		e.uvarint(uint64(max(0, l.Age.Milliseconds())))
+		e.timestamps(l.WaitsFor)
+	}
+	return e.b
+}
+
+func (m *listLocksResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	m.locks = list(&d, 10, func() RowLock {
+		return RowLock{
+			Column: d.column(), Owner: d.timestamp(), Session: d.string(), Note: d.string(), Shared: d.bool(), Waiting: d.bool(),
+			Age: d.millis(), WaitsFor: d.timestamps(),
+		}
+	})
+	return d.end()
+}
+
+type deadlocksResponse struct{ deadlocks []Deadlock }
+
+func (m *deadlocksResponse) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.uvarint(uint64(len(m.deadlocks)))
+	for _, x := range m.deadlocks {
+		e.uvarint(x.ID)
+		e.uvarint(uint64(max(0, x.Time.UnixMilli())))
+		e.timestamp(x.Victim)
+		e.edges(x.Cycle)
+	}
+	return e.b
+}
+
+func (m *deadlocksResponse) Decode(b []byte) error {
+	d := decoder{b: b}
+	m.deadlocks = list(&d, 4, func() Deadlock {
+		return Deadlock{ID: d.uvarint(), Time: time.UnixMilli(int64(d.uvarint() & (1<<62 - 1))), Victim: d.timestamp(), Cycle: d.edges()}
+	})
+	return d.end()
+}
