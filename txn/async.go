@@ -30,7 +30,7 @@ func (cm *committer) asyncAllowed() bool {
 	bytes := 0
 	for _, m := range cm.mutations {
 		bytes += len(m.column.Row) + len(m.column.Qualifier) + 3
-		if m.kind.shared() {
+		if m.kind.shared() || m.share { // the row lock stands for the lock of a shared one
 			return false
 		}
 	}

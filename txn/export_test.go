@@ -25,6 +25,9 @@ const (
 	CmdCheckSecondaries = cmdCheckSecondaries
 )
 
+// ClockOf is the oracle of a client, for another one beside it.
+func ClockOf(c *Client) Timestamps { return c.clock }
+
 // CommandName names a command in traces.
 func CommandName(id kv.CommandID) string {
 	for _, c := range (&coprocessor{}).Commands() {

@@ -193,11 +193,11 @@ func (l *locker) blocked(ctx context.Context, waits *backoff, resp *lockResponse
 		case l.o.SkipLocked:
 			return skip()
 		case l.o.NoWait:
-			return errorf(CodeLockNotAvailable, nil, "row %x is locked by %s", []byte(column.Row), names(resp.blockers))
+			return errorf(CodeLockNotAvailable, nil, "row %x is locked by %s", []byte(column.Row), ownersOf(resp.blockers))
 		}
 		return l.wait(ctx, waits, column, resp.blockers)
 	case lockInDoubt:
-		alive, err := c.resolve(ctx, 0, resp.locks, nil)
+		alive, err := c.resolve(ctx, 0, resp.locks, waits.begun(), nil)
 		switch {
 		case err != nil || len(alive) == 0:
 			return err
@@ -227,7 +227,7 @@ func (l *locker) blocked(ctx context.Context, waits *backoff, resp *lockResponse
 	return &ConflictError{Column: cloneColumn(column), CommitTS: resp.commitTS, StartTS: l.since, Reason: "changed by another transaction after this one's snapshot"}
 }
 
-func names(in []blocker) string {
+func ownersOf(in []blocker) string {
 	s := ""
 	for i, b := range in {
 		if i > 0 {
@@ -240,7 +240,7 @@ func names(in []blocker) string {
 
 func (l *locker) timeout(column kv.Column, in []blocker) error {
 	l.t.c.metrics.lockTimeouts.Add(1)
-	return errorf(CodeLockTimeout, nil, "row %x was not to be had within %v; it is locked by %s", []byte(column.Row), l.o.Wait, names(in))
+	return errorf(CodeLockTimeout, nil, "row %x was not to be had within %v; it is locked by %s", []byte(column.Row), l.o.Wait, ownersOf(in))
 }
 
 // lockSlice bounds one request that waits, so that a waiter is heard of from time to time, wherever it waits.

@@ -8,13 +8,13 @@ import (
 
 // The commands of row locks and of the detector.
 const (
-	cmdLock      kv.CommandID = 48
-	cmdAwaitLock kv.CommandID = 49
-	cmdUnlock    kv.CommandID = 50
-	cmdKeepLocks kv.CommandID = 51
-	cmdDetect    kv.CommandID = 52
-	cmdListLocks kv.CommandID = 53
-	cmdDeadlocks kv.CommandID = 54
+	cmdLock      kv.CommandID = 51
+	cmdAwaitLock kv.CommandID = 52
+	cmdUnlock    kv.CommandID = 53
+	cmdKeepLocks kv.CommandID = 54
+	cmdDetect    kv.CommandID = 55
+	cmdListLocks kv.CommandID = 56
+	cmdDeadlocks kv.CommandID = 57
 )
 
 // lockRequest asks for the row locks of columns, in order, up to the first that cannot be had.

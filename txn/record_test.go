@@ -50,13 +50,15 @@ func messages() map[string]kv.Message {
 	lock := lockInfo{column: testColumn, startTS: 7, kind: kindPut, guard: true, primary: otherRow, ttl: time.Second, session: "w1"}
 	refs := []kv.TabletRef{{ID: 1, Generation: 2}, {ID: 3, Generation: 400}}
 	spans := []kv.Span{{Start: testColumn.Row, End: otherRow.Row}, {}}
-	mut := &mutation{kind: kindPut, column: testColumn, value: []byte("v"), mustNotExist: true, mustExist: true, observers: []uint32{1, 2}, clears: []ClearNotify{{2, otherRow}}}
+	mut := &mutation{kind: kindPut, column: testColumn, value: []byte("v"), mustNotExist: true, mustExist: true, observers: []uint32{1, 2}, clears: []ClearNotify{{2, otherRow}}, since: 6, share: true}
+	blockers := []blocker{{5, "conn 1"}, {6, ""}}
+	edges := []WaitEdge{{Waiter: 5, Holder: 6, Note: "a", HolderNote: "b", Column: testColumn}}
 	return map[string]kv.Message{
 		"get request":          &getRequest{snapshot: 9, columns: []kv.Column{testColumn, otherRow}, bypass: []kv.Timestamp{1, 2}, tablets: refs},
 		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5},
 		"scan request":         &scanRequest{snapshot: 9, span: spans[0], reverse: true, limit: 10, maxBytes: 20, resume: true, after: testColumn, bypass: []kv.Timestamp{1}, tablets: refs},
 		"scan response":        &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5},
-		"write request":        &writeRequest{startTS: 7, primary: otherRow, session: "w1", ttl: time.Second, mutations: []*mutation{mut}, tablets: refs, floor: 8, async: true, secondaries: []kv.Column{testColumn}},
+		"write request":        &writeRequest{startTS: 7, primary: otherRow, session: "w1", ttl: time.Second, mutations: []*mutation{mut}, tablets: refs, floor: 8, owner: 4, async: true, secondaries: []kv.Column{testColumn}},
 		"write response":       &writeResponse{outcome: outcomeLocked, commitTS: 8, column: testColumn, locks: []lockInfo{lock, lock}, incarnation: 6, minCommitTS: 9},
 		"commit request":       &commitRequest{startTS: 7, commitTS: 8, primary: testColumn, spans: spans, tablets: refs},
 		"rollback request":     &rollbackRequest{startTS: 7, primary: testColumn, columns: []kv.Column{otherRow}, spans: spans},
@@ -72,6 +74,16 @@ func messages() map[string]kv.Message {
 		"scan locks response":  &scanLocksResponse{locks: []lockInfo{lock}},
 		"seed request":         &seedRequest{incarnation: 77, tablets: refs, ts: 9},
 		"empty":                &empty{},
+		"lock request":         &lockRequest{owner: 5, session: "w1", note: "conn 1", ttl: time.Second, shared: true, wait: true, since: 7, columns: []kv.Column{testColumn, otherRow}, tablets: refs},
+		"lock response":        &lockResponse{status: lockConflict, done: 2, fresh: true, blockers: blockers, locks: []lockInfo{lock}, commitTS: 9, exists: true},
+		"await request":        &awaitRequest{owner: 5, column: testColumn, ttl: time.Second, slice: 2 * time.Second, leave: true, giveBack: true, seen: []kv.Timestamp{3, 4}},
+		"await response":       &awaitResponse{state: waitOn, blockers: blockers},
+		"owners":               &ownersRequest{owners: []kv.Timestamp{5, 6}, ttl: time.Second},
+		"detect request":       &detectRequest{waiter: 5, note: "conn 1", column: testColumn, waitsOn: blockers, ttl: time.Second, confirm: true},
+		"detect response":      &detectResponse{cycle: edges},
+		"limit":                &limitRequest{limit: 300},
+		"list locks response":  &listLocksResponse{locks: []RowLock{{Column: testColumn, Owner: 5, Session: "w1", Note: "conn 1", Shared: true, Waiting: true, Age: time.Second, WaitsFor: []kv.Timestamp{3}}}},
+		"deadlocks response":   &deadlocksResponse{deadlocks: []Deadlock{{ID: 1, Time: time.UnixMilli(1700000000000), Victim: 5, Cycle: edges}}},
 	}
 }
 

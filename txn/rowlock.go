@@ -93,6 +93,10 @@ func (r *rowLocks) acquire(c kv.Column, a lockAsk, now time.Time) (granted, fres
 	}
 	key := columnKey(c)
 	q := r.queues[key]
+	if q != nil {
+		r.serveLocked(q, now) // may find that nobody is left, and drop the queue
+		q = r.queues[key]
+	}
 	if q == nil {
 		if len(r.queues) >= r.max {
 			return false, false, nil, kv.Errorf(kv.CodeBusy, "txn.Lock", "the shard holds %d row locks, which is the most it may; commit or lock fewer rows at a time", len(r.queues))
@@ -102,7 +106,6 @@ func (r *rowLocks) acquire(c kv.Column, a lockAsk, now time.Time) (granted, fres
 		r.size.Add(1)
 	}
 	o := r.ownerLocked(a, now)
-	r.serveLocked(q, now)
 	claim := o.in[q]
 	switch {
 	case claim == nil:
