@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
@@ -98,6 +100,9 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.observers = newObservers(o, s.catalog)
 	hooks := s.observers.Hooks()
 	hooks.CompleteOrder = s.completeOrder
+	hooks.CheckTable = func(ctx context.Context, c parse.CheckTable) (ast.Statement, error) {
+		return s.engine.CheckTable(ctx, c)
+	}
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,

@@ -27,9 +27,11 @@ import (
 //     lets no writer with the old version commit after step 1, so there is no such time.
 //  2. Transactions of BackfillBatch rows each write the entries of what was there before. A row that changes meanwhile has its
 //     entries written by its writer; both touch the entry of the old value, so the first committer wins and the other looks again.
-//  3. The statement's transaction makes the index public.
+//  3. Another transaction of its own makes the index public. It is not the statement's: that one can lose against a concurrent
+//     schema change, and running the statement again would have to begin with step 1.
 //
-// Should it fail, on a duplicate for instance, the index is taken back and its entries are left to the janitor.
+// Should it fail, on a duplicate for instance, or the statement's transaction be rolled back by a later clause, the index is
+// taken back and its entries are left to the janitor.
 func (t *Table) CreateIndex(ctx *sql.Context, def sql.IndexDef) error {
 	return t.createIndex(ctx, def, false)
 }
@@ -179,14 +181,18 @@ func (t *Table) createOnline(ctx *sql.Context, tx *Tx, name string, add func(d *
 				return err
 			}
 		}
-		tx.restart()
-		_, err = now.changeIn(ctx, tx, func(d *catalog.Table) error {
+		num := x.num
+		err = e.publish(ctx, t.desc.ID, func(d *catalog.Table) error {
 			i := d.Index(name)
-			if i < 0 || d.Indexes[i].ID != x.num {
+			if i < 0 || d.Indexes[i].ID != num {
 				return sqlerr.SchemaChanged() // somebody has taken the index away
 			}
 			d.Indexes[i].State = catalog.StatePublic
 			return nil
+		})
+		tx.restart()
+		tx.undone = append(tx.undone, func() {
+			e.takeBack(t.desc.ID, name, func(x *catalog.Index) bool { return x.ID == num })
 		})
 		return err
 	}()
@@ -216,12 +222,17 @@ func (e *Engine) publish(ctx context.Context, table uint32, f func(d *catalog.Ta
 	})
 }
 
-// unpublish takes an unfinished index back. It does so even if the statement was cancelled: the index would cost every
-// writer until somebody notices.
+// unpublish takes an unfinished index back.
 func (e *Engine) unpublish(table uint32, name string) {
+	e.takeBack(table, name, func(x *catalog.Index) bool { return x.State != catalog.StatePublic && equalFold(x.Name, name) })
+}
+
+// takeBack removes an index that a failed statement has made. It does so even if the statement was cancelled: the index
+// would cost every writer until somebody notices.
+func (e *Engine) takeBack(table uint32, name string, is func(*catalog.Index) bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	err := e.publish(ctx, table, func(d *catalog.Table) error { return dropUnfinished(d, name) })
+	err := e.publish(ctx, table, func(d *catalog.Table) error { return dropIndexes(d, is) })
 	if err != nil && !errors.Is(err, catalog.ErrNotFound) && !errors.Is(err, errNothing) {
 		e.log.Warn("unfinished index left behind; it is removed at the next start", "table", table, "index", name, "err", err)
 	}
@@ -231,11 +242,9 @@ func (e *Engine) unpublish(table uint32, name string) {
 // errNothing ends a transaction that has found nothing to do.
 var errNothing = errors.New("engine: nothing to do")
 
-func dropUnfinished(d *catalog.Table, name string) error {
+func dropIndexes(d *catalog.Table, is func(*catalog.Index) bool) error {
 	n := len(d.Indexes)
-	d.Indexes = slices.DeleteFunc(d.Indexes, func(x catalog.Index) bool {
-		return x.State != catalog.StatePublic && (name == "" || equalFold(x.Name, name))
-	})
+	d.Indexes = slices.DeleteFunc(d.Indexes, func(x catalog.Index) bool { return is(&x) })
 	if len(d.Indexes) == n {
 		return errNothing
 	}
@@ -423,7 +432,9 @@ func (e *Engine) recover(ctx context.Context) error {
 			if !slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.State != catalog.StatePublic }) {
 				continue
 			}
-			err := e.publish(ctx, t.ID, func(d *catalog.Table) error { return dropUnfinished(d, "") })
+			err := e.publish(ctx, t.ID, func(d *catalog.Table) error {
+				return dropIndexes(d, func(x *catalog.Index) bool { return x.State != catalog.StatePublic })
+			})
 			if err != nil && !errors.Is(err, errNothing) && !errors.Is(err, catalog.ErrNotFound) {
 				return err
 			}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -32,6 +33,8 @@ type Tx struct {
 	ddl   bool     // it changes the catalog: the statement ends it, with or without success
 	base  uint64   // the catalog version that a schema change began with
 	after []func() // runs once the transaction has committed
+	// undone takes back what a schema change has committed in transactions of its own; it runs if this one does not commit.
+	undone []func()
 
 	fenced map[fence]struct{} // table versions that the commit depends on
 	saved  []savepoint
@@ -251,7 +254,11 @@ func (tx *Tx) rollback() {
 	if tx.t != nil {
 		tx.t.Rollback()
 	}
+	undone := tx.undone
 	tx.forget()
+	for _, f := range slices.Backward(undone) {
+		f()
+	}
 }
 
 func (tx *Tx) commit(ctx *sql.Context) error {
@@ -282,6 +289,7 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 // forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet = nil, nil, nil, nil, nil
+	tx.undone = nil
 	tx.modes, tx.trails = nil, nil
 	if tx.ddl {
 		tx.eng.views.clear()

@@ -18,12 +18,18 @@ type Hooks struct {
 	ShowObservers      func(context.Context, ShowObservers) (ast.Statement, error)
 	ShowCreateObserver func(context.Context, ShowCreateObserver) (ast.Statement, error)
 	Notify             func(context.Context, Notify) (ast.Statement, error)
+	CheckTable         func(context.Context, CheckTable) (ast.Statement, error)
 
 	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none. db is empty
 	// for the current database, names are in lower case. It should answer only when an index begins with the returned
 	// columns followed by order, no index gives the order as it is, and each returned column has one value under its
 	// comparison: a text column only with Text, other types always.
 	CompleteOrder func(ctx context.Context, db, table string, eq []EqualColumn, order []string) []string
+}
+
+// CheckTable is CHECK TABLE and ADMIN CHECK TABLE.
+type CheckTable struct {
+	Tables []Name
 }
 
 // Name is a possibly qualified name as written; an empty Database means the current one.

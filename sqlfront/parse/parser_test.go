@@ -152,16 +152,21 @@ func TestSyntaxErrorsPoint(t *testing.T) {
 
 func TestMultipleStatements(t *testing.T) {
 	var observers []string
+	var checked []Name
 	p := New(Hooks{
 		CreateObserver: func(_ context.Context, c CreateObserver) (ast.Statement, error) {
 			observers = append(observers, c.Body)
 			return &ast.Commit{}, nil
 		},
 		DropObserver: func(context.Context, DropObserver) (ast.Statement, error) { return &ast.Commit{}, nil },
+		CheckTable: func(_ context.Context, c CheckTable) (ast.Statement, error) {
+			checked = append(checked, c.Tables...)
+			return &ast.Commit{}, nil
+		},
 	})
 	rest := "do 1, 2; select 'a;b' from t for share; ; insert delayed into t values (1);" +
 		"create observer o after insert on t for each row begin set @a = 1; set @b = 2; end; commit and chain;" +
-		"drop observer o;create table t (a blob(10)); check table t; select 1"
+		"drop observer o;create table t (a blob(10)); check table t; admin check table a.b, c; select 1"
 	var parsed []string
 	for i := 0; rest != ""; i++ {
 		if i > 20 {
@@ -177,9 +182,12 @@ func TestMultipleStatements(t *testing.T) {
 	}
 	want := []string{"do 1, 2", "select 'a;b' from t for share", "", "insert delayed into t values (1)",
 		"create observer o after insert on t for each row begin set @a = 1; set @b = 2; end", "commit and chain",
-		"drop observer o", "create table t (a blob(10))", "check table t", "select 1"}
+		"drop observer o", "create table t (a blob(10))", "check table t", "admin check table a.b, c", "select 1"}
 	if !reflect.DeepEqual(parsed, want) {
 		t.Errorf("%q", parsed)
+	}
+	if want := []Name{{"", "t"}, {"a", "b"}, {"", "c"}}; !reflect.DeepEqual(checked, want) {
+		t.Errorf("%q", checked)
 	}
 	if !reflect.DeepEqual(observers, []string{"begin set @a = 1; set @b = 2; end"}) {
 		t.Errorf("%q", observers)

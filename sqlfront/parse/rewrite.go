@@ -87,7 +87,11 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			}
 			return stmt, end, done, err
 		case fold(w, "check"):
-			return nil, 0, false, r.checkTable(l, first)
+			return r.checkTable(ctx, l)
+		case fold(w, "admin"):
+			if t := l.next(); l.is(t, "check") {
+				return r.checkTable(ctx, l)
+			}
 		case fold(w, "table"):
 			r.selectWords(l, false)
 		}
@@ -297,54 +301,32 @@ func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statemen
 	return nil, 0, false, nil
 }
 
-// checkTable answers CHECK TABLE t, … by reading each table from end to end, so that a part that cannot be read is found. The
-// options (QUICK, EXTENDED, …) change nothing.
-func (r *rewriter) checkTable(l *lexer, head token) error {
+// checkTable parses CHECK TABLE t, … with options that change nothing (QUICK, EXTENDED, …: the check is always the whole
+// one), and ADMIN CHECK TABLE t, ….
+func (r *rewriter) checkTable(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if !l.is(t, "table") && !l.is(t, "tables") {
-		return nil // the grammar says what is wrong
+		return nil, 0, false, nil // the grammar says what is wrong
 	}
-	var selects []string
-	var last token
+	var c CheckTable
 	for {
-		t = l.next()
-		if t.kind != word && t.kind != quoted {
-			return r.errAt(t)
+		n, next, err := r.qualified(l, l.next())
+		if err != nil {
+			return nil, 0, true, err
 		}
-		full, name := l.text(t), "concat(database(), '."+quoteText(l.name(t))+"')"
-		last, t = t, l.next()
-		if l.isByte(t, '.') {
-			part := l.next()
-			if part.kind != word && part.kind != quoted {
-				return r.errAt(part)
-			}
-			name = "'" + quoteText(l.name(last)) + "." + quoteText(l.name(part)) + "'"
-			full += "." + l.text(part)
-			last, t = part, l.next()
-		}
-		selects = append(selects, "select "+name+" as `Table`, 'check' as `Op`, 'status' as `Msg_type`, "+
-			"if(c.n >= 0, 'OK', 'empty') as `Msg_text` from (select count(*) as n from "+full+") as c")
-		if !l.isByte(t, ',') {
+		c.Tables = append(c.Tables, n)
+		if t = next; !l.isByte(t, ',') {
 			break
 		}
 	}
 	for ; t.kind == word; t = l.next() {
 		switch strings.ToLower(l.text(t)) {
 		case "quick", "fast", "medium", "extended", "changed", "for", "upgrade":
-			last = t
 		default:
-			return r.errAt(t)
+			return nil, 0, true, r.errAt(t)
 		}
 	}
-	if t.kind != eof && !l.isByte(t, ';') {
-		return r.errAt(t)
-	}
-	r.edits.replace(head.start, last.end, strings.Join(selects, " union all "))
-	return nil
-}
-
-func quoteText(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", "''")
+	return deliver(r, ctx, l, t, "CHECK TABLE", r.parser.hooks.CheckTable, c)
 }
 
 // columnTypes replaces BLOB(n) and TEXT(n) in a table definition by the smallest type that holds n, which is what MySQL
