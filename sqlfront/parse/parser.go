@@ -3,6 +3,7 @@ package parse
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -38,6 +39,10 @@ func (p *Parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statemen
 // by an edit, only blanked).
 func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (stmt ast.Statement, parsed, remainder string, err error) {
 	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
+	if strings.HasPrefix(s, "/*!") {
+		// A dump wraps what it creates in executable comments; the text that is kept of a trigger or a view is without them.
+		s = sql.RemoveSpaceAndDelimiter(unwrapComments(s, o.AnsiQuotes), delimiter)
+	}
 	parsed = s
 	stmt, end, err := p.one(ctx, s, o, multi)
 	if multi && end > 0 && end < len(s) {
@@ -132,6 +137,59 @@ func syntaxPosition(err error) (int, bool) {
 	}
 	return max(0, se.Position-1), true
 }
+
+// unwrapComments takes the marks of executable comments away, and the whole comment where it asks for a server younger than
+// the one that we say we are. Marks within strings and within the comments of others stay.
+func unwrapComments(s string, ansi bool) string {
+	var b strings.Builder
+	at, open := 0, false
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c == '\'' || c == '"' || c == '`':
+			i = skipString(s, i, c != '`' && !(c == '"' && ansi))
+		case strings.HasPrefix(s[i:], "/*!"):
+			b.WriteString(s[at:i])
+			j := i + 3
+			for j < len(s) && s[j] >= '0' && s[j] <= '9' {
+				j++
+			}
+			if version, _ := strconv.Atoi(s[i+3 : j]); version > serverVersion {
+				if k := strings.Index(s[j:], "*/"); k >= 0 {
+					j += k + 2
+				} else {
+					j = len(s)
+				}
+			} else {
+				open = true
+			}
+			at, i = j, j
+		case open && strings.HasPrefix(s[i:], "*/"):
+			b.WriteString(s[at:i])
+			open = false
+			i += 2
+			at = i
+		case strings.HasPrefix(s[i:], "/*"):
+			if k := strings.Index(s[i+2:], "*/"); k >= 0 {
+				i += k + 4
+			} else {
+				i = len(s)
+			}
+		case c == '#' || strings.HasPrefix(s[i:], "-- "):
+			if k := strings.IndexByte(s[i:], '\n'); k >= 0 {
+				i += k
+			} else {
+				i = len(s)
+			}
+		default:
+			i++
+		}
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// serverVersion is the MySQL whose executable comments are executed: 8.0.40.
+const serverVersion = 80040
 
 // blankMariaComments replaces MariaDB-only comments by spaces (/*M!999999\- enable the sandbox mode */ is the first line of
 // each file that mariadb-dump writes; to anybody else it is a plain comment).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
@@ -69,6 +70,10 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		r.moveLocks(stmt)
 	}
 	switch s := stmt.(type) {
+	case *ast.DDL:
+		if s.ViewSpec != nil && storedDefinition(ctx) {
+			s.Temporary = true
+		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
 		p.editTree(ctx, s.Statement, &rewriter{})
 	case *ast.Update:
@@ -78,6 +83,19 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 	case *ast.Select:
 		p.completeOrder(ctx, s)
 	}
+}
+
+// storedDefinition reports whether what is parsed is the text of a view that a query reads, rather than a CREATE VIEW of
+// the user's. The planner takes both for DDL and would commit the transaction of who only selects from a view; of a
+// temporary object it does not.
+func storedDefinition(ctx context.Context) bool {
+	sc, ok := ctx.(*sql.Context)
+	if !ok {
+		return false
+	}
+	l := lexer{s: sc.Query()}
+	t := l.next()
+	return !l.is(t, "create") && !l.is(t, "alter") && !l.is(t, "prepare") && !l.is(t, "execute")
 }
 
 // moveLocks turns each lock clause into AS OF on the tables it covers.

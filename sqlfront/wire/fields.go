@@ -55,6 +55,13 @@ func fixRows(r *sqltypes.Result) {
 					row[i] = sqltypes.MakeTrusted(f.Type, []byte(zero))
 				}
 			}
+		case sqltypes.Time:
+			// The engine's TIME has microseconds throughout; a declared TIME shows none.
+			for _, row := range r.Rows {
+				if i < len(row) && bytes.HasSuffix(row[i].Raw(), noFraction) {
+					row[i] = sqltypes.MakeTrusted(f.Type, bytes.TrimSuffix(row[i].Raw(), noFraction))
+				}
+			}
 		case sqltypes.Decimal:
 			// 30 is the engine's scale for "unknown".
 			if f.Decimals == 0 || f.Decimals >= 30 {
@@ -70,6 +77,8 @@ func fixRows(r *sqltypes.Result) {
 		}
 	}
 }
+
+var noFraction = []byte(".000000")
 
 // padScale gives a decimal number its scale.
 func padScale(text []byte, scale int) ([]byte, bool) {
