@@ -126,3 +126,15 @@ func TestMicro(t *testing.T) {
 		t.Errorf("no ratio: %+v", x)
 	}
 }
+
+func TestBigtable(t *testing.T) {
+	c := BigtableConfig{Server: server(t), Dir: t.TempDir(), Rows: 1200, Callers: 8, ScanRows: 100, Rounds: 1, Slice: short}
+	r, err := Bigtable(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, r, "random reads", "random reads (mem)", "random writes", "sequential reads", "sequential writes", "scans")
+	if len(r.Rows) != len(bigtablePaper) {
+		t.Errorf("%d rows, the paper has %d", len(r.Rows), len(bigtablePaper))
+	}
+}

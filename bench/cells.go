@@ -20,13 +20,19 @@ type cells struct {
 	table bigtable.Table
 	n     int
 	size  int // of a value
+	// ordered rows follow each other in the order of their numbers; others are scattered.
+	ordered bool
 }
 
 // The row keys are scattered, as hashed keys are: 10 bytes that order like the number's bits reversed would not compress better than real ones.
 func scatter(i int) uint64 { return uint64(i+1) * 0x9e3779b97f4a7c15 }
 
 func (c *cells) rawRow(i int) kv.RowKey {
-	return kv.MakeRowKey(c.table.ID, binary.BigEndian.AppendUint64(nil, scatter(i)))
+	key := scatter(i)
+	if c.ordered {
+		key = uint64(i)
+	}
+	return kv.MakeRowKey(c.table.ID, binary.BigEndian.AppendUint64(nil, key))
 }
 
 // txnColumn lies behind what SQL would use; nothing else is in this server.
@@ -35,12 +41,11 @@ func (c *cells) txnColumn(i int) kv.Column {
 }
 
 func (c *cells) value(i int) []byte {
-	v := make([]byte, c.size)
-	binary.BigEndian.PutUint64(v, scatter(i))
-	for k := 8; k < len(v); k++ {
-		v[k] = byte(scatter(i+k) >> 56) // does not compress
+	v := make([]byte, (c.size+7)&^7)
+	for k := 0; k < len(v); k += 8 {
+		binary.BigEndian.PutUint64(v[k:], scatter(i)*uint64(k+1)) // does not compress
 	}
-	return v
+	return v[:c.size]
 }
 
 func (c *cells) check(i int, v []byte, ok bool) error {
@@ -53,9 +58,9 @@ func (c *cells) check(i int, v []byte, ok bool) error {
 const rawFamily = "f"
 
 // newCells creates the table; load fills it.
-func newCells(ctx context.Context, s *Store, name string, n, size int) (*cells, error) {
+func newCells(ctx context.Context, s *Store, name string, n, size int, groups ...bigtable.LocalityGroup) (*cells, error) {
 	c := &cells{s: s, n: n, size: max(size, 8)}
-	req := &bigtable.CreateTableRequest{Table: bigtable.Table{Name: name, Families: []bigtable.Family{{Name: rawFamily, MaxVersions: 1}}}}
+	req := &bigtable.CreateTableRequest{Table: bigtable.Table{Name: name, LocalityGroups: groups, Families: []bigtable.Family{{Name: rawFamily, MaxVersions: 1}}}}
 	resp, err := c.s.KV.Call(ctx, 1, nil, bigtable.CommandCreateTable, req)
 	if err != nil {
 		return nil, err
@@ -114,7 +119,10 @@ func (c *cells) call(ctx context.Context, row kv.RowKey, id kv.CommandID, req kv
 }
 
 func (c *cells) readRaw(ctx context.Context, w *worker) (int, error) {
-	i := w.rng.IntN(c.n)
+	return c.readRow(ctx, w.rng.IntN(c.n))
+}
+
+func (c *cells) readRow(ctx context.Context, i int) (int, error) {
 	row := c.rawRow(i)
 	resp, err := c.call(ctx, row, bigtable.CommandReadRow, &bigtable.ReadRowRequest{Row: row, Filter: bigtable.Filter{Versions: 1}})
 	if err != nil {
@@ -128,7 +136,10 @@ func (c *cells) readRaw(ctx context.Context, w *worker) (int, error) {
 }
 
 func (c *cells) writeRaw(ctx context.Context, w *worker) (int, error) {
-	i := w.rng.IntN(c.n)
+	return c.writeRow(ctx, w.rng.IntN(c.n))
+}
+
+func (c *cells) writeRow(ctx context.Context, i int) (int, error) {
 	row := c.rawRow(i)
 	req := &bigtable.MutateRowRequest{RowMutations: bigtable.RowMutations{Row: row, Mutations: c.set(i)}}
 	_, err := c.call(ctx, row, bigtable.CommandMutateRow, req)

@@ -127,6 +127,32 @@ transactions, in one process and over loopback gRPC. Raw and transactional slice
 	return cmd
 }
 
+func benchBigtable() *cobra.Command {
+	var p paperFlags
+	var c bench.BigtableConfig
+	cmd := &cobra.Command{
+		Use: "bigtable", Args: cobra.NoArgs,
+		Short: "Random and sequential reads and writes, scans (Bigtable Figure 6)",
+		Long: `Measures the raw store as Bigtable's Figure 6 does for one tablet server: values of 1,000 bytes, one in each row, read and written by
+callers in another process, over loopback gRPC. Writes are durable.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.run(cmd, func(ctx context.Context, server []string, dir string) (*bench.Report, error) {
+				if p.smoke() {
+					c.Rounds, c.Slice, c.Rows = 1, 200*time.Millisecond, 4000
+				}
+				p.apply(&c.Rounds, &c.Slice, &c.Callers)
+				c.Server, c.Dir, c.Progress = server, dir, os.Stderr
+				return bench.Bigtable(ctx, c)
+			})
+		},
+	}
+	p.add(cmd)
+	cmd.Flags().IntVar(&c.Rows, "rows", 0, "rows of the table; default 200,000")
+	cmd.Flags().IntVar(&c.Value, "value", 0, "bytes of a value; default 1,000")
+	cmd.Flags().IntVar(&c.CacheMiB, "cache-mb", 0, "the server's block cache; default 64")
+	return cmd
+}
+
 // apply lets flags that were given win over the preset.
 func (p *paperFlags) apply(rounds *int, slice *time.Duration, callers *int) {
 	if p.rounds > 0 {
