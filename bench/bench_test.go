@@ -138,3 +138,11 @@ func TestBigtable(t *testing.T) {
 		t.Errorf("%d rows, the paper has %d", len(r.Rows), len(bigtablePaper))
 	}
 }
+
+func TestCommit(t *testing.T) {
+	r, err := Commit(t.Context(), CommitConfig{Dir: t.TempDir(), Callers: 8, Rounds: 1, Slice: short})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, r, "Pebble, synced set", "transaction, one row")
+}

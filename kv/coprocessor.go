@@ -54,6 +54,20 @@ type Message interface {
 	Decode(b []byte) error
 }
 
+// Sizer is what a large Message implements so that its encoding need not be moved while it grows.
+type Sizer interface {
+	// SizeHint is about how many bytes AppendTo appends.
+	SizeHint() int
+}
+
+// Encode returns a message's wire form.
+func Encode(m Message) []byte {
+	if s, ok := m.(Sizer); ok {
+		return m.AppendTo(make([]byte, 0, s.SizeHint()))
+	}
+	return m.AppendTo(nil)
+}
+
 // CommandID is the command's number on the wire.
 //
 //	1.. 31  store   32.. 63  txn   64.. 95  triggers   96..127 sqlfront (push-down)

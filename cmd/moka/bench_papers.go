@@ -153,6 +153,28 @@ callers in another process, over loopback gRPC. Writes are durable.`,
 	return cmd
 }
 
+func benchCommit() *cobra.Command {
+	var p paperFlags
+	var c bench.CommitConfig
+	cmd := &cobra.Command{
+		Use: "commit", Args: cobra.NoArgs,
+		Short: "Durable commits of one row, against Pebble's own synced sets",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.run(cmd, func(ctx context.Context, server []string, dir string) (*bench.Report, error) {
+				if p.smoke() {
+					c.Rounds, c.Slice = 1, 200*time.Millisecond
+				}
+				p.apply(&c.Rounds, &c.Slice, &c.Callers)
+				c.Dir, c.Progress = dir, os.Stderr
+				return bench.Commit(ctx, c)
+			})
+		},
+	}
+	p.add(cmd)
+	cmd.Flags().IntVar(&c.Value, "value", 0, "bytes of a value; default 100")
+	return cmd
+}
+
 // apply lets flags that were given win over the preset.
 func (p *paperFlags) apply(rounds *int, slice *time.Duration, callers *int) {
 	if p.rounds > 0 {

@@ -81,8 +81,9 @@ func appendCell(b []byte, c *Cell) []byte {
 	return wire.AppendBytes(b, c.Value)
 }
 
-func decodeCell(d *wire.Decoder) Cell {
-	return Cell{Family: d.String(), Qualifier: d.Bytes(), Timestamp: d.Timestamp(), Value: d.Bytes()}
+// decodeCell takes the family's name from the cell before if it is the same, as it mostly is.
+func decodeCell(d *wire.Decoder, family string) Cell {
+	return Cell{Family: d.StringLike(family), Qualifier: d.Bytes(), Timestamp: d.Timestamp(), Value: d.Bytes()}
 }
 
 func appendRow(b []byte, r *Row) []byte {
@@ -94,10 +95,17 @@ func appendRow(b []byte, r *Row) []byte {
 	return b
 }
 
-func decodeRow(d *wire.Decoder) Row {
+func decodeRow(d *wire.Decoder, family string) Row {
 	r := Row{Key: d.Bytes()}
-	for range d.Count(4) {
-		r.Cells = append(r.Cells, decodeCell(d))
+	n := d.Count(4)
+	if n > 0 {
+		// What is announced has that many bytes at least, but a cell in memory is larger: junk must not make us allocate for it.
+		r.Cells = make([]Cell, 0, min(n, 64))
+	}
+	for range n {
+		c := decodeCell(d, family)
+		family = c.Family
+		r.Cells = append(r.Cells, c)
 	}
 	return r
 }
@@ -110,6 +118,44 @@ type plan struct {
 	memory bool // one of the groups is in memory
 	wanted [maxFamilies + 1]bool
 	now    time.Time
+	mem    *arena // where the cells of many rows go; nil: each is allocated by itself
+}
+
+// arena hands out memory for what lives and dies together, the rows of one response: thousands of allocations become a few.
+type arena struct {
+	bytes []byte
+	cells []Cell
+}
+
+const (
+	arenaBytes = 64 << 10
+	arenaCells = 256
+)
+
+// clone copies b; empty is not nil.
+func (a *arena) clone(b []byte) []byte {
+	if a == nil || len(b) > arenaBytes/4 {
+		return append(make([]byte, 0, len(b)), b...)
+	}
+	if len(b) > cap(a.bytes)-len(a.bytes) {
+		a.bytes = make([]byte, 0, arenaBytes)
+	}
+	n := len(a.bytes)
+	a.bytes = append(a.bytes, b...)
+	return a.bytes[n:len(a.bytes):len(a.bytes)]
+}
+
+// keep moves the cells of a finished row to where those of others are.
+func (a *arena) keep(cs []Cell) []Cell {
+	if len(cs) > arenaCells/4 {
+		return append(make([]Cell, 0, len(cs)), cs...)
+	}
+	if len(cs) > cap(a.cells)-len(a.cells) {
+		a.cells = make([]Cell, 0, arenaCells)
+	}
+	n := len(a.cells)
+	a.cells = append(a.cells, cs...)
+	return a.cells[n:len(a.cells):len(a.cells)]
 }
 
 func newPlan(t *Table, f *Filter) (*plan, error) {
@@ -181,9 +227,9 @@ func (p *plan) column(it kv.Iterator, cells []Cell) []Cell {
 			continue
 		}
 		if qualifier == nil {
-			qualifier = append(make([]byte, 0, len(c.Qualifier)), c.Qualifier...)
+			qualifier = p.mem.clone(c.Qualifier)
 		}
-		cells = append(cells, Cell{Family: fam.Name, Qualifier: qualifier, Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)})
+		cells = append(cells, Cell{Family: fam.Name, Qualifier: qualifier, Timestamp: v.Timestamp, Value: p.mem.clone(v.Value)})
 	}
 	return cells
 }

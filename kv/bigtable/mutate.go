@@ -197,7 +197,7 @@ func (m *ReadModifyWriteRowResponse) AppendTo(b []byte) []byte {
 // Decode reads what AppendTo wrote.
 func (m *ReadModifyWriteRowResponse) Decode(b []byte) error {
 	d := wire.NewDecoder(b, mutateVersion)
-	m.Row = decodeRow(&d)
+	m.Row = decodeRow(&d, "")
 	return wire.Wrap("ReadModifyWriteRowResponse", d.Finish())
 }
 

@@ -57,7 +57,7 @@ func (m *ReadRowResponse) AppendTo(b []byte) []byte { return appendRow(append(b,
 // Decode reads what AppendTo wrote.
 func (m *ReadRowResponse) Decode(b []byte) error {
 	d := wire.NewDecoder(b, readVersion)
-	m.Row = decodeRow(&d)
+	m.Row = decodeRow(&d, "")
 	return wire.Wrap("ReadRowResponse", d.Finish())
 }
 
@@ -90,12 +90,31 @@ func (m *ReadRowsResponse) AppendTo(b []byte) []byte {
 	return wire.AppendBytes(wire.AppendBool(b, m.More), m.Next)
 }
 
-// Decode reads what AppendTo wrote.
+// SizeHint implements kv.Sizer.
+func (m *ReadRowsResponse) SizeHint() int {
+	n := 32 + len(m.Next)
+	for i := range m.Rows {
+		n += 8 + len(m.Rows[i].Key)
+		for k := range m.Rows[i].Cells {
+			c := &m.Rows[i].Cells[k]
+			n += 24 + len(c.Family) + len(c.Qualifier) + len(c.Value)
+		}
+	}
+	return n
+}
+
+// Decode reads what AppendTo wrote. The rows share one piece of memory: who keeps a cell of many rows copies it.
 func (m *ReadRowsResponse) Decode(b []byte) error {
-	d := wire.NewDecoder(b, readVersion)
+	d := wire.NewDecoder(bytes.Clone(b), readVersion)
+	d.Share()
 	m.Rows = nil
+	var family string
 	for range d.Count(2) {
-		m.Rows = append(m.Rows, decodeRow(&d))
+		r := decodeRow(&d, family)
+		if len(r.Cells) > 0 {
+			family = r.Cells[0].Family
+		}
+		m.Rows = append(m.Rows, r)
 	}
 	m.More, m.Next = d.Bool(), d.Bytes()
 	return wire.Wrap("ReadRowsResponse", d.Finish())
@@ -177,6 +196,7 @@ func (c *Coprocessor) readRows(e kv.Eval, req kv.Message) (kv.Message, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.mem = new(arena)
 	s := &rowScan{p: p, e: e, limit: m.Rows}
 	if s.limit == 0 || s.limit > maxRows {
 		s.limit = maxRows
@@ -234,6 +254,7 @@ func (s *rowScan) add(r Row) {
 	for i := range r.Cells {
 		s.bytes += 32 + len(r.Cells[i].Qualifier) + len(r.Cells[i].Value)
 	}
+	r.Cells = s.p.mem.keep(r.Cells)
 	s.out.Rows = append(s.out.Rows, r)
 }
 
@@ -255,7 +276,7 @@ func (s *rowScan) through(span kv.Span) error {
 				span.End = s.out.Next
 				break
 			}
-			row = Row{Key: bytes.Clone(c.Row)}
+			row = Row{Key: s.p.mem.clone(c.Row), Cells: row.Cells[:0]}
 		}
 		row.Cells = s.p.column(it, row.Cells)
 	}

@@ -52,7 +52,7 @@ func (p *Peer) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRe
 	if !ok {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "rpc.Call", "command %d is not registered in this process", command)
 	}
-	r := &kvpb.Request{Shard: uint32(shard), Command: uint32(command), Tablets: encodeRefs(tablets), Message: req.AppendTo(nil)}
+	r := &kvpb.Request{Shard: uint32(shard), Command: uint32(command), Tablets: encodeRefs(tablets), Message: kv.Encode(req)}
 	if len(r.Message) > p.pool.opts.MaxMessage {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, cmd.Name, "the request has %d bytes, the limit is %d; send less at a time", len(r.Message), p.pool.opts.MaxMessage)
 	}

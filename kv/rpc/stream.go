@@ -232,7 +232,7 @@ func (st *serverStream) handle(ctx context.Context, cmd kv.Command, r *kvpb.Requ
 	if out == nil {
 		return nil, kv.Errorf(kv.CodeInternal, cmd.Name, "the handler returned neither a response nor an error")
 	}
-	b := out.AppendTo(nil)
+	b := kv.Encode(out)
 	if len(b) > st.srv.opts.MaxMessage {
 		// For a write this comes too late to mean that nothing happened; the caller must not take it for a refusal.
 		code := kv.CodeInvalidArgument

@@ -59,8 +59,9 @@ func AppendTabletRef(b []byte, r kv.TabletRef) []byte {
 
 // Decoder reads fields from the front of a message. The zero value is an empty message.
 type Decoder struct {
-	b   []byte
-	err error
+	b      []byte
+	err    error
+	shared bool
 }
 
 // NewDecoder starts reading b, which must begin with the version byte.
@@ -120,17 +121,32 @@ func (d *Decoder) Bounded(max uint64) uint64 {
 	return v
 }
 
+// Share makes Bytes return parts of the message itself, which must be the caller's to give away.
+func (d *Decoder) Share() { d.shared = true }
+
 // Bytes reads a byte string into memory of its own; an empty one is nil.
 func (d *Decoder) Bytes() []byte {
 	v := d.view()
 	if len(v) == 0 {
 		return nil
 	}
+	if d.shared {
+		return v[:len(v):len(v)]
+	}
 	return append([]byte(nil), v...)
 }
 
 // String reads a string.
 func (d *Decoder) String() string { return string(d.view()) }
+
+// StringLike reads a string; where it equals like, like is returned and nothing allocated.
+func (d *Decoder) StringLike(like string) string {
+	v := d.view()
+	if string(v) == like {
+		return like
+	}
+	return string(v)
+}
 
 func (d *Decoder) view() []byte {
 	n := d.Uvarint()
