@@ -115,7 +115,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.users = &userStore{blobStore: blobStore{s.catalog, o.Client, usersBlob}}
 	s.wire, err = wire.New(ctx, wire.Options{
-		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1,
+		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
 		MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
@@ -197,6 +197,12 @@ type Metrics struct {
 	Retries             int64 // statements run again after a conflict
 	RetriesGivenUp      int64
 	Panics              int64
+	PlanHits            int64 // statements run by a plan of the plan cache
+	PlanMisses          int64 // statements whose plan was made
+	Plans               int64 // in the cache now
+	// Statements that might have had a plan and went the general way, by reason.
+	PlanFallbackText, PlanFallbackShape, PlanFallbackTable, PlanFallbackIndex        int64
+	PlanFallbackType, PlanFallbackValue, PlanFallbackSettings, PlanFallbackPrivilege int64
 }
 
 // Metrics returns a snapshot.
@@ -212,5 +218,10 @@ func (s *Server) Metrics() Metrics {
 	for _, n := range st.Errors {
 		m.Errors += n
 	}
+	p := s.engine.PlanCacheStats()
+	m.PlanHits, m.PlanMisses, m.Plans = p.Hits, p.Misses, p.Plans
+	f := p.Fallbacks
+	m.PlanFallbackText, m.PlanFallbackShape, m.PlanFallbackTable, m.PlanFallbackIndex = f["text"], f["shape"], f["table"], f["index"]
+	m.PlanFallbackType, m.PlanFallbackValue, m.PlanFallbackSettings, m.PlanFallbackPrivilege = f["type"], f["value"], f["settings"], f["privilege"]
 	return m
 }

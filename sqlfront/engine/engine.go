@@ -87,6 +87,7 @@ type Engine struct {
 	sql      *sqle.Engine
 	views    viewCache
 	stats    statistics
+	plans    planCache
 	janitor  janitor
 	sessions atomic.Int64
 	closed   atomic.Bool
@@ -105,6 +106,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{opts: o, client: o.Client, catalog: o.Catalog, log: o.Logger}
 	e.bg, e.cancel = context.WithCancel(context.Background())
 	e.stats.init(e)
+	e.plans.init()
 	e.janitor.init()
 	e.provider = newProvider(e)
 
@@ -194,6 +196,10 @@ func setup() error {
 		&sql.MysqlSystemVariable{
 			Name: "innodb_lock_wait_timeout", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemIntType("innodb_lock_wait_timeout", 1, 1073741824, false), Default: int64(50),
+		},
+		&sql.MysqlSystemVariable{
+			Name: VarPlanCache, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemBoolType(VarPlanCache), Default: int8(1),
 		},
 	})
 	// The library's own default is utf8mb4_0900_bin, under which 'a' = 'A' is false.

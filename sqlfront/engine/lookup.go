@@ -41,6 +41,7 @@ type partition struct {
 	// reference: deliver that entries exist, not what is in them, and require them to.
 	reference bool
 	live      bool
+	batch     int // size of the first request; 0 is firstBatch
 }
 
 // Key implements sql.Partition.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if err != nil {
 		return nil, err
 	}
-	e := &entryIter{tx: tx, index: p.index, spans: p.spans, reverse: p.reverse}
+	e := &entryIter{tx: tx, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch)}
 	if !p.live {
 		e.at = tx.readAt()
 	}
@@ -52,7 +53,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if cover := newCover(t, p); cover != nil && !t.lock && !p.reference {
 		return &coverIter{entries: e, cover: cover}, nil
 	}
-	return &lookupIter{entries: e, sink: d, batch: firstBatch}, nil
+	return &lookupIter{entries: e, sink: d, batch: e.batch}, nil
 }
 
 // entry is a cell of an index: a row if the index is the primary key.
@@ -67,6 +68,7 @@ type entryIter struct {
 	index   *index
 	spans   []rowenc.Span
 	reverse bool
+	batch   int
 	next    int // the next span
 	scan    *txn.Scanner
 	opened  []*txn.Scanner // one for each span, if they were opened at the start
@@ -92,7 +94,7 @@ func (it *entryIter) open(ctx *sql.Context) {
 func (it *entryIter) scanner(ctx *sql.Context, s *rowenc.Span) *txn.Scanner {
 	return it.tx.store().Scan(ctx, txn.ScanOptions{
 		Span:    kv.Span{Start: kv.RowKey(s.Start), End: kv.RowKey(s.End)},
-		Reverse: it.reverse, Batch: firstBatch, At: it.at,
+		Reverse: it.reverse, Batch: it.batch, At: it.at,
 	})
 }
 

@@ -31,6 +31,9 @@ type Session struct {
 	calls  int
 	ending bool
 	call   *plan.Call // the CALL that the library is about to execute
+
+	cached *settings // see Session.settings
+	digest digest    // scratch of the plan cache
 }
 
 var (

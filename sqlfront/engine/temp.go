@@ -25,6 +25,13 @@ func (tt *tempTables) get(db, name string) *Table {
 	return tt.tables[tempKey(db, name)]
 }
 
+// any reports whether the session has temporary tables.
+func (tt *tempTables) any() bool {
+	tt.mu.Lock()
+	defer tt.mu.Unlock()
+	return len(tt.tables) > 0
+}
+
 func (tt *tempTables) put(t *Table) {
 	tt.mu.Lock()
 	defer tt.mu.Unlock()

@@ -33,6 +33,7 @@ type connection struct {
 	gone    bool                    // told to leave
 
 	reply     *replyConn
+	planned   bool        // the result at hand is a plan's: its head is shared and as it should be
 	preparing atomic.Bool // between the library's own parse of a PREPARE and our handler
 	poisoned  bool        // a panic went through it: not to be used any more
 }

@@ -85,7 +85,7 @@ func (h *handler) ComInitDB(c *mysql.Conn, db string) error {
 
 // ComQuery runs a text statement.
 func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) error {
-	_, err := h.run(ctx, c, query, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
+	_, err := h.run(ctx, c, query, nil, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
 		return "", h.next.ComQuery(ctx, c, query, callback)
 	})
 	return err
@@ -93,14 +93,14 @@ func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, cal
 
 // ComMultiQuery runs the first statement of a text and returns the rest.
 func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) (string, error) {
-	return h.run(ctx, c, query, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
+	return h.run(ctx, c, query, nil, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
 		return h.next.ComMultiQuery(ctx, c, query, callback)
 	})
 }
 
 // ComStmtExecute runs a prepared statement.
 func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *mysql.PrepareData, callback func(*sqltypes.Result) error) error {
-	_, err := h.run(ctx, c, prepare.PrepareStmt,
+	_, err := h.run(ctx, c, prepare.PrepareStmt, prepare,
 		func(r *sqltypes.Result, _ bool) error { return callback(r) },
 		func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
 			return "", h.next.ComStmtExecute(ctx, c, prepare, func(r *sqltypes.Result) error { return callback(r, false) })
@@ -212,7 +212,7 @@ func (h *handler) final(conn *connection, err error, query string) error {
 }
 
 // run is the life of one statement.
-func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn,
+func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare *mysql.PrepareData, callback mysql.ResultSpoolFn,
 	exec func(context.Context, mysql.ResultSpoolFn) (string, error)) (rest string, err error) {
 	conn := of(c)
 	ctx, err = conn.begin(ctx)
@@ -235,7 +235,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, callback
 			defer stop()
 		}
 	}
-	rest, err = h.attempts(ctx, conn, st, callback, exec)
+	rest, err = h.attempts(ctx, conn, st, callback, h.planned(conn, st, query, prepare, exec))
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			err = cause // the deadline or the shutdown, whatever the statement made of it

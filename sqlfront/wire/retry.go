@@ -131,10 +131,10 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 		sent := false
 		err = h.guard("statement", conn, func() error {
 			rest, err = exec(ctx, func(r *sqltypes.Result, more bool) error {
-				if !sent {
+				if !sent && !conn.planned {
 					h.srv.fixFields(r.Fields)
-					sent = true
 				}
+				sent = true
 				fixRows(r)
 				if len(r.Fields) == 0 && r.Info != "" {
 					return conn.writeOK(func() error { return callback(r, more) })

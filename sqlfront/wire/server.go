@@ -27,6 +27,8 @@ type Options struct {
 	Engine *sqle.Engine
 	// Sessions makes the session of an authenticated connection.
 	Sessions func(ctx context.Context, conn *mysql.Conn, addr string) (sql.Session, error)
+	// Plans runs statements without the engine. Default: none.
+	Plans Plans
 	// Retryable says whether a failed autocommit statement may succeed when it is run again. Default: error 1213.
 	Retryable func(error) bool
 

@@ -1,0 +1,434 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// The plan cache. Most statements of an OLTP load are of a handful of shapes: a row by its key, a short range of an index, a
+// row inserted, changed or deleted. The SQL library parses, binds and analyses each of them anew, which costs ten times what
+// running it does. Here such a statement is compiled once, by its digest (fast_digest.go), into a plan of our own
+// (fast_compile.go), which runs on the transaction and the codecs directly (fast_read.go, fast_write.go).
+//
+// The library stays the judge of what a statement means. A plan is used only after the library has run the same statement
+// once with success, and the head of its result is the one that the library made. Whatever a plan is not sure about when it
+// runs (a value that needs a conversion, a warning to give, a privilege that is missing) it leaves to the library, before it
+// has written anything. Turning the cache off (moka_plan_cache = 0) therefore changes the time that a statement takes and
+// nothing else; TestPlanCacheChangesNothing runs random statements both ways.
+//
+// A plan is right for the version of the table that it was compiled for, and is looked at against the catalog in the
+// statement's own snapshot each time; writes fence the table's version as all writes do. Privileges are asked each time.
+
+// VarPlanCache switches the plan cache off for a session.
+const VarPlanCache = "moka_plan_cache"
+
+// maxPlans bounds the cache.
+const maxPlans = 4096
+
+type planKey struct {
+	text     string
+	db       string
+	settings string
+}
+
+// planEntry is a plan, or the reason why there is none.
+type planEntry struct {
+	plan    *fastPlan
+	reason  string
+	version uint64 // the catalog's, for a reason
+	proved  atomic.Bool
+}
+
+type planCache struct {
+	mu      sync.RWMutex
+	entries map[planKey]*planEntry
+
+	hits, misses, evictions atomic.Int64
+	fallbacks               [len(reasons)]atomic.Int64
+	pids                    atomic.Uint64
+	memory                  *sql.MemoryManager
+}
+
+var reasons = [...]string{reasonText, reasonShape, reasonTable, reasonIndex, reasonType, reasonValue, reasonSettings, reasonPrivilege}
+
+func (c *planCache) fallback(reason string) {
+	for i, r := range reasons {
+		if r == reason {
+			c.fallbacks[i].Add(1)
+			return
+		}
+	}
+}
+
+// firstFastPid keeps the ids of plans' runs in the process list away from the library's, which count from 1.
+const firstFastPid = 1 << 48
+
+func (c *planCache) init() {
+	c.entries = map[planKey]*planEntry{}
+	c.pids.Store(firstFastPid)
+	c.memory = sql.NewMemoryManager(sql.ProcessMemory)
+}
+
+func (c *planCache) get(k planKey) *planEntry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.entries[k]
+}
+
+func (c *planCache) put(k planKey, e *planEntry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.entries[k]; !ok && len(c.entries) >= maxPlans {
+		// Any eighth of them, in the map's order: a load that needs more plans than there is room for is not helped by a better choice.
+		n := maxPlans / 8
+		for old := range c.entries {
+			delete(c.entries, old)
+			if n--; n == 0 {
+				break
+			}
+		}
+		c.evictions.Add(maxPlans / 8)
+	}
+	c.entries[k] = e
+}
+
+// PlanCacheStats is what the plan cache has done since the engine was made.
+type PlanCacheStats struct {
+	Plans, Hits, Misses, Evictions int64
+	// Fallbacks counts statements that went the general way, by reason.
+	Fallbacks map[string]int64
+}
+
+// PlanCacheStats returns a snapshot.
+func (e *Engine) PlanCacheStats() PlanCacheStats {
+	c := &e.plans
+	c.mu.RLock()
+	n := len(c.entries)
+	c.mu.RUnlock()
+	s := PlanCacheStats{
+		Plans: int64(n), Hits: c.hits.Load(), Misses: c.misses.Load(), Evictions: c.evictions.Load(),
+		Fallbacks: map[string]int64{},
+	}
+	for i, r := range reasons {
+		s.Fallbacks[r] = c.fallbacks[i].Load()
+	}
+	return s
+}
+
+// settings are the session's variables that plans depend on, as of the last statement that may have changed one.
+type settings struct {
+	off        bool // no plans in this session
+	autocommit bool
+	backslash  bool
+	ansiQuotes bool
+	utc        bool // time_zone is the server's
+	zeroIsZero bool // NO_AUTO_VALUE_ON_ZERO
+	parser     ast.ParserOptions
+	key        string // all of them that the library's work depends on
+}
+
+// planVariables go into the key of a plan.
+var planVariables = []string{"sql_mode", "collation_connection", "character_set_results", "character_set_client", "character_set_connection", "time_zone"}
+
+func (s *Session) settings(ctx *sql.Context) *settings {
+	if s.cached != nil {
+		return s.cached
+	}
+	v := &settings{}
+	text := func(name string) string {
+		x, err := s.GetSessionVariable(ctx, name)
+		if err != nil {
+			return ""
+		}
+		t, _ := x.(string)
+		return t
+	}
+	truth := func(name string) bool {
+		x, err := s.GetSessionVariable(ctx, name)
+		if err != nil {
+			return false
+		}
+		on, err := sql.ConvertToBool(ctx, x)
+		return err == nil && on
+	}
+	v.autocommit = truth(sql.AutoCommitSessionVar)
+	for _, name := range planVariables {
+		v.key += text(name) + "\x00"
+	}
+	mode := sql.LoadSqlMode(ctx)
+	v.parser = mode.ParserOptions()
+	v.ansiQuotes = mode.AnsiQuotes()
+	v.backslash = !mode.ModeEnabled("NO_BACKSLASH_ESCAPES")
+	v.zeroIsZero = mode.ModeEnabled(sql.NoAutoValueOnZero)
+	zone := text("time_zone")
+	v.utc = zone == "SYSTEM" || zone == "+00:00" || zone == "UTC"
+	unlimited, _ := sql.HasDefaultValue(ctx, s, "sql_select_limit")
+	v.off = !truth(VarPlanCache) || !unlimited || !utf8Client(text("character_set_client")) || !utf8Client(text("character_set_connection")) ||
+		!utf8Results(text("character_set_results"))
+	s.cached = v
+	return v
+}
+
+func utf8Client(name string) bool { return name == "utf8mb4" || name == "utf8mb3" || name == "utf8" }
+
+func utf8Results(name string) bool { return name == "" || name == "utf8mb4" || name == "utf8" }
+
+// Plans is the plan cache as the wire layer sees it.
+type Plans struct{ eng *Engine }
+
+// Plans returns the plan cache.
+func (e *Engine) Plans() *Plans { return &Plans{e} }
+
+// Run runs a SELECT, INSERT, UPDATE or DELETE if there is a plan for it, else result is nil and the statement has to go the general
+// way: nothing has been done. learn, if it is not nil, wants the head of the general way's result, should that succeed. A
+// statement with parameters is prepared; it has its values in vars and a question mark for each in the text. status is the
+// status variable that counts the statement.
+func (p *Plans) Run(ctx context.Context, c *mysql.Conn, session sql.Session, text string, prepared bool,
+	vars map[string]*querypb.BindVariable, status string) (result *sqltypes.Result, learn func([]*querypb.Field), err error) {
+	s, ok := session.(*Session)
+	if !ok {
+		return nil, nil, nil
+	}
+	err = p.eng.command(ctx, c, s, text, func(ctx *sql.Context) error {
+		st := &fastStatement{session: s, text: text, prepared: prepared, vars: vars, status: status}
+		result, learn, err = p.eng.fast(ctx, st)
+		return err
+	})
+	return result, learn, err
+}
+
+// Transaction is BEGIN, COMMIT or ROLLBACK (verb is one of these, in small letters) without options. It reports whether it was
+// done; if not it has to go the general way.
+func (p *Plans) Transaction(ctx context.Context, c *mysql.Conn, session sql.Session, verb string) (done bool, err error) {
+	s, ok := session.(*Session)
+	if !ok {
+		return false, nil
+	}
+	err = p.eng.command(ctx, c, s, verb, func(ctx *sql.Context) error {
+		done, err = p.eng.fastTransaction(ctx, s, verb)
+		return err
+	})
+	return done, err
+}
+
+// Forget says that a statement has gone the general way. It may have been a SET: the session's variables are read again.
+func (p *Plans) Forget(session sql.Session) {
+	if s, ok := session.(*Session); ok {
+		s.cached = nil
+	}
+}
+
+// command brackets a statement as the library's handler does.
+func (e *Engine) command(parent context.Context, c *mysql.Conn, s *Session, text string, f func(*sql.Context) error) error {
+	ctx := sql.NewContext(parent, sql.WithSession(s), sql.WithPid(e.plans.pids.Add(1)), sql.WithQuery(text),
+		sql.WithMemoryManager(e.plans.memory), sql.WithProcessList(e.sql.ProcessList))
+	ctx, err := e.sql.ProcessList.BeginQuery(ctx, text)
+	if err != nil {
+		return err
+	}
+	defer e.sql.ProcessList.EndQuery(ctx)
+	if err := s.CommandBegin(); err != nil {
+		return err
+	}
+	defer s.CommandEnd()
+	if err := f(ctx); err != nil {
+		return sql.CastSQLError(err)
+	}
+	s.status(ctx, c)
+	return nil
+}
+
+type fastStatement struct {
+	session  *Session
+	text     string
+	prepared bool
+	vars     map[string]*querypb.BindVariable
+	status   string
+}
+
+// fast runs the statement if there is a plan for it.
+func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, func([]*querypb.Field), error) {
+	s := st.session
+	set := s.settings(ctx)
+	if set.off || s.calls > 0 || s.temp.any() {
+		e.plans.fallback(reasonSettings)
+		return nil, nil, nil
+	}
+	d := &s.digest
+	if st.prepared {
+		if !d.bind(st.text, st.vars) {
+			e.plans.fallback(reasonType)
+			return nil, nil, nil
+		}
+	} else if !d.scan(st.text, set.backslash, set.ansiQuotes) {
+		e.plans.fallback(reasonText)
+		return nil, nil, nil
+	}
+	if err := s.ValidateSession(ctx); err != nil {
+		return nil, nil, err
+	}
+	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.values, found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0}
+	db := s.GetCurrentDatabase()
+	entry := e.plans.get(planKey{string(d.text), db, set.key})
+	if entry == nil {
+		return nil, e.planned(run, db), nil
+	}
+	if entry.plan == nil {
+		if snap := e.catalog.Latest(); snap != nil && snap.Version == entry.version {
+			e.plans.fallback(entry.reason)
+			return nil, nil, nil
+		}
+		return nil, e.planned(run, db), nil
+	}
+	p := entry.plan
+	if !entry.proved.Load() {
+		e.plans.misses.Add(1)
+		return nil, entry.learn(), nil
+	}
+	if p.timestamps && !set.utc {
+		e.plans.fallback(reasonSettings)
+		return nil, nil, nil
+	}
+	if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, p.allow) {
+		e.plans.fallback(reasonPrivilege)
+		return nil, nil, nil
+	}
+	run.plan = p
+	result, err := run.run()
+	switch {
+	case err == errStalePlan:
+		return nil, e.planned(run, db), nil
+	case err == errFallback:
+		e.plans.fallback(reasonValue)
+		return nil, nil, nil
+	}
+	e.plans.hits.Add(1)
+	e.count(ctx, st.status)
+	return result, nil, err
+}
+
+// count keeps the status variables as the library does.
+func (e *Engine) count(ctx *sql.Context, status string) {
+	sql.IncrementStatusVariable(ctx, "Questions", 1)
+	sql.IncrementStatusVariable(ctx, status, 1)
+}
+
+// planned makes the plan of a statement that has none, or none that is right any more. The statement itself goes the general
+// way, and the plan is used when that has succeeded.
+func (e *Engine) planned(run *fastRun, db string) (learn func([]*querypb.Field)) {
+	e.plans.misses.Add(1)
+	v, err := run.view()
+	run.leave()
+	if err != nil {
+		return nil // the general way meets it too, and words it
+	}
+	key := planKey{string(run.session.digest.text), db, run.set.key}
+	entry := &planEntry{version: v.snap.Version}
+	entry.plan, err = e.compile(run.ctx, v, db, key.text, run.set.parser)
+	if err != nil {
+		entry.plan, entry.reason = nil, err.Error()
+		e.plans.put(key, entry)
+		e.plans.fallback(entry.reason)
+		return nil
+	}
+	e.plans.put(key, entry)
+	return entry.learn()
+}
+
+// learn takes over the head of the library's result. It is refused when it is not of the columns that the plan delivers: the
+// library may have run under another version of the table.
+func (entry *planEntry) learn() func([]*querypb.Field) {
+	return func(fields []*querypb.Field) {
+		p := entry.plan
+		if p.kind == planSelect {
+			width := p.sel.width
+			if n := len(p.sel.aggregates); n > 0 {
+				width = n
+			}
+			if len(fields) != width || width == 0 {
+				return
+			}
+			own := make([]*querypb.Field, len(fields))
+			for i, f := range fields {
+				if len(p.sel.aggregates) == 0 && f.Type != p.sel.types[i].Type() {
+					return
+				}
+				own[i] = cloneField(f)
+			}
+			p.sel.fields.Store(&own)
+		} else if len(fields) != 0 {
+			return
+		}
+		entry.proved.Store(true)
+	}
+}
+
+func cloneField(f *querypb.Field) *querypb.Field {
+	return &querypb.Field{
+		Name: f.Name, Type: f.Type, Table: f.Table, OrgTable: f.OrgTable, Database: f.Database, OrgName: f.OrgName,
+		ColumnLength: f.ColumnLength, Charset: f.Charset, Decimals: f.Decimals, Flags: f.Flags,
+	}
+}
+
+// fastTransaction is BEGIN, COMMIT and ROLLBACK without options.
+func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (handled bool, err error) {
+	set := s.settings(ctx)
+	if set.off || s.calls > 0 {
+		return false, nil
+	}
+	if err := s.ValidateSession(ctx); err != nil {
+		return true, err
+	}
+	sql.IncrementStatusVariable(ctx, "Questions", 1)
+	s.ClearWarnings()
+	tx := s.tx()
+	switch verb {
+	case "begin":
+		if tx != nil {
+			if err := s.CommitTransaction(ctx, tx); err != nil {
+				return true, err
+			}
+		}
+		next, err := s.StartTransaction(ctx, sql.ReadWrite)
+		if err != nil {
+			return true, err
+		}
+		s.SetTransaction(next)
+		s.SetIgnoreAutoCommit(true)
+	case "commit":
+		if tx != nil {
+			if err := s.CommitTransaction(ctx, tx); err != nil {
+				return true, err
+			}
+		}
+		s.SetIgnoreAutoCommit(false)
+	case "rollback":
+		if tx != nil {
+			tx.rollback()
+			s.SetTransaction(nil)
+		}
+		s.SetIgnoreAutoCommit(false)
+	}
+	s.GetLastQueryInfo().RowCount.Store(-1)
+	return true, nil
+}
+
+// status sets the flags of the answer.
+func (s *Session) status(ctx *sql.Context, c *mysql.Conn) {
+	flag := func(on bool, f uint16) {
+		if on {
+			c.StatusFlags |= f
+		} else {
+			c.StatusFlags &^= f
+		}
+	}
+	flag(s.settings(ctx).autocommit, mysql.ServerStatusAutocommit)
+	flag(s.GetTransaction() != nil, mysql.ServerInTransaction)
+}

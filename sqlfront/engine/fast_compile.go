@@ -1,0 +1,631 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/rowenc"
+)
+
+type planKind uint8
+
+const (
+	planSelect planKind = iota
+	planInsert
+	planUpdate
+	planDelete
+)
+
+// fastPlan is a statement of a known shape, compiled for one version of its table. It is immutable but for the two atomics.
+type fastPlan struct {
+	kind  planKind
+	db    string
+	table *Table
+	// snap is a catalog in which the plan is right; see current.
+	snap atomic.Pointer[catalog.Snapshot]
+	// allow is what a user must be allowed to do. Who is not goes the general way, to be told so there.
+	allow sql.PrivilegedOperation
+	// timestamps: the statement has to do with a TIMESTAMP, whose meaning depends on the session's time zone.
+	timestamps bool
+
+	where access
+	sel   *selectPlan
+	rows  [][]source // INSERT: for each row a source for each column of the table
+	set   []assignment
+}
+
+// access is how the rows of a WHERE clause are found: the leading columns of an index with one value each, then perhaps one
+// with a list or a range; what is left is looked at row by row.
+type access struct {
+	index *index
+	equal []operand // values of the leading columns
+	in    []operand // or: a list of values of the only column of a unique key
+	lower *bound
+	upper *bound
+	rest  []condition
+	point bool // at most one row: all columns of a unique key have a value
+}
+
+type bound struct {
+	op    operand
+	inner bool // >= or <=
+}
+
+type condition struct {
+	column int // position in the table's schema
+	op     string
+	value  operand
+}
+
+// selectPlan is what becomes of the rows.
+type selectPlan struct {
+	// table is the projection of the table to the columns that are needed: first those of the result, then those that are only
+	// sorted by or looked at.
+	table      *Table
+	types      []sql.Type // of the columns of table
+	width      int        // columns of the result
+	aggregates []aggregate
+	distinct   *rowenc.KeyCodec
+	order      *rowenc.KeyCodec
+	orderBy    []int // positions in table
+	descending bool
+	inOrder    bool // the index delivers the rows as wanted
+	reverse    bool
+	limit      *operand
+	offset     *operand
+	where      []int // for each condition of access.rest, the position in table
+	// fields is the head of the result, as the general way made it when it ran the statement. A plan without it is not run yet.
+	fields atomic.Pointer[[]*querypb.Field]
+}
+
+type aggregate struct {
+	count  bool // COUNT(*); else SUM of an integer column
+	column int  // position in table
+}
+
+// source is where INSERT takes a column's value from.
+type source struct {
+	op    *operand
+	value any  // when op is nil: the default
+	auto  bool // AUTO_INCREMENT
+}
+
+// assignment is column = value, or column = from + value.
+type assignment struct {
+	column int
+	from   int // -1: no arithmetic
+	minus  bool
+	value  operand
+}
+
+// Reasons why a statement has no plan, for the counters.
+const (
+	reasonText      = "text"      // not scanned: comments, variables, several statements, too long
+	reasonShape     = "shape"     // a statement of another shape
+	reasonTable     = "table"     // checks, foreign keys, triggers, generated columns, no primary key, a view
+	reasonIndex     = "index"     // no index for the condition
+	reasonType      = "type"      // a value of a type that takes a conversion
+	reasonValue     = "value"     // as above, found when the statement ran
+	reasonSettings  = "settings"  // moka_plan_cache = 0, a character set, sql_select_limit, temporary tables
+	reasonPrivilege = "privilege" //
+)
+
+// unplanned is the answer of the compiler to a statement for which it makes no plan.
+type unplanned string
+
+func (u unplanned) Error() string { return string(u) }
+
+// compiler makes a plan of one statement.
+type compiler struct {
+	eng   *Engine
+	snap  *catalog.Snapshot
+	db    string // the session's
+	alias string
+	plan  *fastPlan
+	pos   map[int]int // positions of the table's columns in the projection
+	need  []string
+}
+
+func (e *Engine) compile(ctx *sql.Context, v *view, db, text string, opts ast.ParserOptions) (*fastPlan, error) {
+	stmt, _, err := ast.ParseOneWithOptions(ctx, text, opts)
+	if err != nil {
+		return nil, unplanned(reasonShape)
+	}
+	c := &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}}
+	c.plan.snap.Store(v.snap)
+	switch s := stmt.(type) {
+	case *ast.Select:
+		err = c.selects(v, s)
+	case *ast.Insert:
+		err = c.inserts(ctx, v, s)
+	case *ast.Update:
+		err = c.updates(v, s)
+	case *ast.Delete:
+		err = c.deletes(v, s)
+	default:
+		err = unplanned(reasonShape)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.plan, nil
+}
+
+// from resolves the one table of a FROM clause.
+func (c *compiler) from(v *view, from ast.TableExprs) error {
+	if len(from) != 1 {
+		return unplanned(reasonShape)
+	}
+	t, ok := from[0].(*ast.AliasedTableExpr)
+	if !ok || t.Hints != nil || t.AsOf != nil || len(t.Partitions) > 0 || t.Lateral {
+		return unplanned(reasonShape)
+	}
+	name, ok := t.Expr.(ast.TableName)
+	if !ok {
+		return unplanned(reasonShape)
+	}
+	c.alias = t.As.String()
+	return c.resolve(v, name)
+}
+
+func (c *compiler) resolve(v *view, name ast.TableName) error {
+	if !name.SchemaQualifier.IsEmpty() {
+		return unplanned(reasonShape)
+	}
+	db := c.db
+	if q := name.DbQualifier.String(); q != "" {
+		db = q
+	}
+	d, ok := v.snap.Database(db)
+	if !ok {
+		return unplanned(reasonTable)
+	}
+	desc, ok := d.Table(name.Name.String())
+	if !ok || !plannable(v.snap, d, desc) {
+		return unplanned(reasonTable)
+	}
+	t, err := v.table(c.eng, d, desc)
+	if err != nil || t.primary == nil {
+		return unplanned(reasonTable)
+	}
+	if c.alias == "" {
+		c.alias = desc.Name
+	}
+	c.plan.db, c.plan.table = d.Name, t
+	return nil
+}
+
+// plannable reports whether rows of the table are nobody's business but their own: no generated columns, checks, foreign keys
+// from or to it, nor triggers.
+func plannable(snap *catalog.Snapshot, d *catalog.Database, desc *catalog.Table) bool {
+	if len(desc.Checks) > 0 || len(desc.ForeignKeys) > 0 || len(snap.References(d.Name, desc.Name)) > 0 {
+		return false
+	}
+	for i := range desc.Columns {
+		c := &desc.Columns[i]
+		if c.Generated != "" || c.OnUpdate != "" || c.Hidden || c.HiddenSystem || c.Virtual {
+			return false
+		}
+	}
+	// A trigger is stored as text. One that mentions the table anywhere is taken to be the table's.
+	name := strings.ToLower(desc.Name)
+	for _, t := range d.Triggers() {
+		if strings.Contains(strings.ToLower(t.CreateStatement), name) {
+			return false
+		}
+	}
+	return true
+}
+
+// current reports whether the plan is right in the catalog that the statement sees. It is while the table's descriptor is the
+// same object and nothing has come up around it.
+func (p *fastPlan) current(snap *catalog.Snapshot) bool {
+	if p.snap.Load() == snap {
+		return true
+	}
+	d, ok := snap.Database(p.db)
+	if !ok {
+		return false
+	}
+	desc, ok := d.Table(p.table.desc.Name)
+	if !ok || desc != p.table.desc || !plannable(snap, d, desc) {
+		return false
+	}
+	p.snap.Store(snap)
+	return true
+}
+
+// column resolves a column's name; -1 if it is not one of the table's.
+func (c *compiler) column(e ast.Expr) int {
+	n, ok := e.(*ast.ColName)
+	if !ok || n.StoredProcVal != nil {
+		return -1
+	}
+	if q := n.Qualifier; !q.IsEmpty() {
+		if !q.SchemaQualifier.IsEmpty() || !strings.EqualFold(q.Name.String(), c.alias) ||
+			!q.DbQualifier.IsEmpty() && !strings.EqualFold(q.DbQualifier.String(), c.plan.db) {
+			return -1
+		}
+	}
+	return c.plan.table.ordinal(n.Name.String())
+}
+
+// operand reads a parameter or a literal, perhaps with a minus sign.
+func (c *compiler) operand(e ast.Expr) (operand, bool) {
+	switch e := e.(type) {
+	case *ast.NullVal:
+		return operand{param: -1, fixed: literal{kind: literalNull}}, true
+	case *ast.UnaryExpr:
+		if e.Operator != ast.UMinusStr {
+			return operand{}, false
+		}
+		o, ok := c.operand(e.Expr)
+		if !ok || o.negative {
+			return operand{}, false
+		}
+		o.negative = true
+		return o, true
+	case *ast.ParenExpr:
+		return c.operand(e.Expr)
+	case *ast.SQLVal:
+		o := operand{param: -1, fixed: literal{text: string(e.Val)}}
+		switch e.Type {
+		case ast.ValArg:
+			n, err := strconv.Atoi(strings.TrimPrefix(string(e.Val), ":v"))
+			if err != nil || n < 1 {
+				return operand{}, false
+			}
+			return operand{param: n - 1}, true
+		case ast.IntVal:
+			o.fixed.kind = literalInt
+		case ast.StrVal:
+			o.fixed.kind = literalString
+		case ast.FloatVal:
+			o.fixed.kind = literalDecimal
+			if strings.ContainsAny(o.fixed.text, "eE") {
+				o.fixed.kind = literalFloat
+			}
+		default:
+			return operand{}, false
+		}
+		return o, true
+	}
+	return operand{}, false
+}
+
+// conditions reads a conjunction of comparisons of columns with values.
+func (c *compiler) conditions(e ast.Expr, in *[]operand, inColumn *int) ([]condition, error) {
+	switch e := e.(type) {
+	case *ast.AndExpr:
+		l, err := c.conditions(e.Left, in, inColumn)
+		if err != nil {
+			return nil, err
+		}
+		r, err := c.conditions(e.Right, in, inColumn)
+		return append(l, r...), err
+	case *ast.ParenExpr:
+		return c.conditions(e.Expr, in, inColumn)
+	case *ast.RangeCond:
+		col := c.column(e.Left)
+		lo, ok1 := c.operand(e.From)
+		hi, ok2 := c.operand(e.To)
+		if col < 0 || !ok1 || !ok2 || e.Operator != ast.BetweenStr {
+			return nil, unplanned(reasonShape)
+		}
+		return []condition{{col, ast.GreaterEqualStr, lo}, {col, ast.LessEqualStr, hi}}, nil
+	case *ast.ComparisonExpr:
+		return c.comparison(e, in, inColumn)
+	}
+	return nil, unplanned(reasonShape)
+}
+
+var flipped = map[string]string{
+	ast.EqualStr: ast.EqualStr, ast.LessThanStr: ast.GreaterThanStr, ast.LessEqualStr: ast.GreaterEqualStr,
+	ast.GreaterThanStr: ast.LessThanStr, ast.GreaterEqualStr: ast.LessEqualStr,
+}
+
+func (c *compiler) comparison(e *ast.ComparisonExpr, in *[]operand, inColumn *int) ([]condition, error) {
+	if e.Operator == ast.InStr {
+		col := c.column(e.Left)
+		list, ok := e.Right.(ast.ValTuple)
+		if col < 0 || !ok || *in != nil {
+			return nil, unplanned(reasonShape)
+		}
+		for _, x := range list {
+			o, ok := c.operand(x)
+			if !ok {
+				return nil, unplanned(reasonShape)
+			}
+			*in = append(*in, o)
+		}
+		*inColumn = col
+		return nil, nil
+	}
+	op, known := flipped[e.Operator]
+	if !known {
+		return nil, unplanned(reasonShape)
+	}
+	left, right := e.Left, e.Right
+	if c.column(left) < 0 {
+		left, right = right, left
+	} else {
+		op = e.Operator
+	}
+	col := c.column(left)
+	o, ok := c.operand(right)
+	if col < 0 || !ok {
+		return nil, unplanned(reasonShape)
+	}
+	return []condition{{col, op, o}}, nil
+}
+
+// find chooses the index for a WHERE clause: a unique key whose columns all have a value, else the one with the most leading
+// columns that have.
+func (c *compiler) find(where *ast.Where) error {
+	if where == nil {
+		return unplanned(reasonShape)
+	}
+	var in []operand
+	inColumn := -1
+	conds, err := c.conditions(where.Expr, &in, &inColumn)
+	if err != nil {
+		return err
+	}
+	t := c.plan.table
+	if in != nil {
+		if len(conds) > 0 {
+			return unplanned(reasonShape)
+		}
+		for _, x := range t.keys {
+			if x.unique && x.state == catalog.StatePublic && x.lengths == nil && len(x.cols) == 1 && x.cols[0] == inColumn {
+				c.plan.where = access{index: x, in: in}
+				c.noteTimestamp(inColumn)
+				return nil
+			}
+		}
+		return unplanned(reasonIndex)
+	}
+	for _, cond := range conds {
+		c.noteTimestamp(cond.column)
+	}
+	var best *access
+	score := 0
+	for _, x := range t.keys {
+		if x.state != catalog.StatePublic || x.lengths != nil {
+			continue
+		}
+		a, s := accessBy(x, conds)
+		if s > score {
+			best, score = a, s
+		}
+	}
+	if best == nil {
+		return unplanned(reasonIndex)
+	}
+	c.plan.where = *best
+	return nil
+}
+
+func (c *compiler) noteTimestamp(column int) {
+	if c.plan.table.pk.Schema[column].Type.Type() == sqltypes.Timestamp {
+		c.plan.timestamps = true
+	}
+}
+
+// accessBy fits the conditions to an index; the higher the score the better, 0 means not at all.
+func accessBy(x *index, conds []condition) (*access, int) {
+	a := &access{index: x}
+	used := make([]bool, len(conds))
+	take := func(col int, ops ...string) int {
+		for i, cond := range conds {
+			if used[i] || cond.column != col {
+				continue
+			}
+			for _, op := range ops {
+				if cond.op == op {
+					used[i] = true
+					return i
+				}
+			}
+		}
+		return -1
+	}
+	for _, col := range x.cols {
+		i := take(col, ast.EqualStr)
+		if i < 0 {
+			break
+		}
+		a.equal = append(a.equal, conds[i].value)
+	}
+	n := len(a.equal)
+	if n < len(x.cols) {
+		if i := take(x.cols[n], ast.GreaterEqualStr, ast.GreaterThanStr); i >= 0 {
+			a.lower = &bound{conds[i].value, conds[i].op == ast.GreaterEqualStr}
+		}
+		if i := take(x.cols[n], ast.LessEqualStr, ast.LessThanStr); i >= 0 {
+			a.upper = &bound{conds[i].value, conds[i].op == ast.LessEqualStr}
+		}
+	}
+	for i, cond := range conds {
+		if !used[i] {
+			a.rest = append(a.rest, cond)
+		}
+	}
+	score := 10 * n
+	if a.lower != nil {
+		score += 4
+	}
+	if a.upper != nil {
+		score += 4
+	}
+	if n == len(x.cols) && x.unique {
+		a.point = true
+		score += 1000
+	}
+	if score > 0 && x.primary {
+		score++
+	}
+	return a, score
+}
+
+func (c *compiler) updates(v *view, s *ast.Update) error {
+	if s.With != nil || s.Ignore != "" || len(s.OrderBy) > 0 || s.Limit != nil || len(s.Returning) > 0 {
+		return unplanned(reasonShape)
+	}
+	c.plan.kind = planUpdate
+	if err := c.from(v, s.TableExprs); err != nil {
+		return err
+	}
+	if err := c.find(s.Where); err != nil {
+		return err
+	}
+	for _, e := range s.Exprs {
+		a := assignment{column: c.column(e.Name), from: -1}
+		if a.column < 0 {
+			return unplanned(reasonShape)
+		}
+		c.noteTimestamp(a.column)
+		expr := e.Expr
+		if b, ok := expr.(*ast.BinaryExpr); ok {
+			a.from = c.column(b.Left)
+			a.minus = b.Operator == ast.MinusStr
+			if a.from < 0 || !a.minus && b.Operator != ast.PlusStr || !sql.IsNumberType(c.plan.table.pk.Schema[a.from].Type) {
+				return unplanned(reasonShape)
+			}
+			expr = b.Right
+		}
+		var ok bool
+		if a.value, ok = c.operand(expr); !ok {
+			return unplanned(reasonShape)
+		}
+		c.plan.set = append(c.plan.set, a)
+	}
+	c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Update)
+	return nil
+}
+
+func (c *compiler) deletes(v *view, s *ast.Delete) error {
+	if s.With != nil || len(s.Targets) > 0 || len(s.Partitions) > 0 || len(s.OrderBy) > 0 || s.Limit != nil || len(s.Returning) > 0 {
+		return unplanned(reasonShape)
+	}
+	c.plan.kind = planDelete
+	if err := c.from(v, s.TableExprs); err != nil {
+		return err
+	}
+	if err := c.find(s.Where); err != nil {
+		return err
+	}
+	c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Delete)
+	return nil
+}
+
+func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
+	if s.With != nil || s.Ignore != "" || len(s.Partitions) > 0 || len(s.Returning) > 0 || len(s.OnDup) > 0 || s.Action == ast.ReplaceStr {
+		return unplanned(reasonShape)
+	}
+	var rows ast.Values
+	switch r := s.Rows.(type) {
+	case ast.Values:
+		rows = r
+	case *ast.AliasedValues:
+		if !r.As.IsEmpty() || len(r.Columns) > 0 {
+			return unplanned(reasonShape)
+		}
+		rows = r.Values
+	default:
+		return unplanned(reasonShape)
+	}
+	c.plan.kind = planInsert
+	if err := c.resolve(v, s.Table); err != nil {
+		return err
+	}
+	t := c.plan.table
+	at := make([]int, len(t.pk.Schema)) // position of each column in VALUES, -1 if it is not named
+	for i := range at {
+		at[i] = -1
+		c.noteTimestamp(i)
+		if len(s.Columns) == 0 {
+			at[i] = i
+		}
+	}
+	width := len(at)
+	if len(s.Columns) > 0 {
+		width = len(s.Columns)
+	}
+	for i, name := range s.Columns {
+		col := t.ordinal(name.String())
+		if col < 0 || at[col] >= 0 {
+			return unplanned(reasonShape)
+		}
+		at[col] = i
+	}
+	// Which row of several got the first generated number is more than this path wants to know.
+	if t.auto >= 0 && len(rows) > 1 && at[t.auto] >= 0 {
+		return unplanned(reasonShape)
+	}
+	for _, tuple := range rows {
+		if len(tuple) != width {
+			return unplanned(reasonShape)
+		}
+		row := make([]source, len(at))
+		for col := range at {
+			var err error
+			if row[col], err = c.source(ctx, col, at[col], tuple); err != nil {
+				return err
+			}
+		}
+		c.plan.rows = append(c.plan.rows, row)
+	}
+	c.permit(sql.PrivilegeType_Insert)
+	return nil
+}
+
+func (c *compiler) source(ctx *sql.Context, col, at int, tuple ast.ValTuple) (source, error) {
+	t := c.plan.table
+	s := source{auto: col == t.auto}
+	if at >= 0 {
+		o, ok := c.operand(tuple[at])
+		if !ok {
+			return s, unplanned(reasonShape)
+		}
+		s.op = &o
+		return s, nil
+	}
+	column := t.pk.Schema[col]
+	text := t.desc.Columns[t.ordinals[col]].Default
+	switch {
+	case s.auto:
+		return s, nil
+	case text == "" && column.Nullable || strings.EqualFold(text, "NULL"):
+		return s, nil
+	case text == "":
+		return s, unplanned(reasonShape) // error 1364
+	}
+	// Defaults that are one literal; CURRENT_TIMESTAMP and expressions go the general way.
+	var d digest
+	sign := strings.HasPrefix(text, "-")
+	if !d.scan(strings.TrimPrefix(text, "-"), true, false) || string(d.text) != "?" {
+		return s, unplanned(reasonShape)
+	}
+	l, ok := (&operand{param: -1, negative: sign, fixed: d.values[0]}).value(nil)
+	if !ok {
+		return s, unplanned(reasonShape)
+	}
+	if s.value, ok = l.stored(ctx, column.Type); !ok || s.value == nil {
+		return s, unplanned(reasonType)
+	}
+	return s, nil
+}
+
+func (c *compiler) permit(privileges ...sql.PrivilegeType) {
+	c.plan.allow = sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{
+		Database: c.plan.db, Table: c.plan.table.desc.Name,
+	}, privileges...)
+}

@@ -1,0 +1,557 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/kv"
+	"moka/sqlfront/rowenc"
+	"moka/sqlfront/sqlerr"
+	"moka/txn"
+)
+
+var (
+	// errFallback leaves the statement to the library; nothing has been written.
+	errFallback = errors.New("engine: the plan leaves this statement to the library")
+	// errStalePlan says that the table has changed since the plan was made.
+	errStalePlan = errors.New("engine: the plan is of another version of the table")
+)
+
+// fastRun is one execution of a plan.
+type fastRun struct {
+	eng     *Engine
+	ctx     *sql.Context
+	session *Session
+	set     *settings
+	plan    *fastPlan
+	values  []literal
+	found   bool // CLIENT_FOUND_ROWS
+
+	tx    *Tx
+	began bool // tx was begun for this statement
+}
+
+func (r *fastRun) run() (*sqltypes.Result, error) {
+	r.session.ClearWarnings()
+	if r.plan.kind == planSelect {
+		return r.read()
+	}
+	return r.write()
+}
+
+// enter takes the session's transaction, or begins the statement's own.
+func (r *fastRun) enter() error {
+	if r.tx != nil {
+		return nil
+	}
+	if r.tx = r.session.tx(); r.tx != nil {
+		return nil
+	}
+	t, err := r.session.StartTransaction(r.ctx, sql.ReadWrite)
+	if err != nil {
+		return err
+	}
+	r.session.SetTransaction(t)
+	r.tx, r.began = r.session.tx(), true
+	return nil
+}
+
+// leave forgets a transaction that was begun for a statement that goes on elsewhere or has failed. With autocommit off the
+// transaction stays, as the library would have begun it.
+func (r *fastRun) leave() {
+	if r.began && r.set.autocommit && r.tx != nil {
+		r.tx.rollback()
+		r.session.SetTransaction(nil)
+	}
+	r.tx, r.began = nil, false
+}
+
+// done ends a successful statement: what was begun for it is committed.
+func (r *fastRun) done() error {
+	if r.tx == nil || !r.set.autocommit || r.session.GetIgnoreAutoCommit() {
+		return nil
+	}
+	err := r.session.CommitTransaction(r.ctx, r.tx)
+	r.session.SetTransaction(nil)
+	return err
+}
+
+// alone reports whether the statement is a transaction by itself.
+func (r *fastRun) alone() bool {
+	return r.session.tx() == nil && r.set.autocommit && !r.session.GetIgnoreAutoCommit()
+}
+
+// view is the catalog that the statement sees.
+func (r *fastRun) view() (*view, error) {
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	return r.eng.viewOf(r.ctx)
+}
+
+// check makes sure that the plan is right in the statement's snapshot.
+func (r *fastRun) check() error {
+	v, err := r.view()
+	if err != nil {
+		return errFallback
+	}
+	if !r.plan.current(v.snap) {
+		return errStalePlan
+	}
+	return nil
+}
+
+func (r *fastRun) read() (*sqltypes.Result, error) {
+	sel := r.plan.sel
+	limit, offset, err := r.limits()
+	if err != nil {
+		return nil, err
+	}
+	var rows []sql.Row
+	if a := &r.plan.where; a.point && r.alone() {
+		rows, err = r.readAlone()
+	} else {
+		rows, err = r.readRows(limit, offset)
+	}
+	if err != nil {
+		r.leave()
+		return nil, err
+	}
+	result, err := r.encode(rows, limit, offset)
+	if err == nil {
+		err = r.done()
+	}
+	if err != nil {
+		r.leave()
+		return nil, err
+	}
+	result.Fields = *sel.fields.Load()
+	info := r.session.GetLastQueryInfo()
+	info.RowCount.Store(-1)
+	info.FoundRows.Store(int64(len(result.Rows)))
+	return result, nil
+}
+
+func (r *fastRun) limits() (limit, offset int64, err error) {
+	limit = math.MaxInt64
+	read := func(o *operand, into *int64) error {
+		if o == nil {
+			return nil
+		}
+		l, ok := o.value(r.values)
+		if !ok {
+			return errFallback
+		}
+		n, ok := l.integer()
+		i, signed := n.(int64)
+		if !ok || !signed || i < 0 {
+			return errFallback
+		}
+		*into = i
+		return nil
+	}
+	if err := read(r.plan.sel.limit, &limit); err != nil {
+		return 0, 0, err
+	}
+	return limit, offset, read(r.plan.sel.offset, &offset)
+}
+
+// key makes the row key of a point access.
+func (r *fastRun) key() (kv.RowKey, error) {
+	a := &r.plan.where
+	x := a.index
+	key := make([]byte, len(x.prefix), len(x.prefix)+16*len(x.cols))
+	copy(key, x.prefix)
+	var values [8]any
+	vs := values[:0]
+	for i := range a.equal {
+		v, err := r.keyValue(&a.equal[i], x.table.pk.Schema[x.cols[i]].Type)
+		if err != nil {
+			return nil, err
+		}
+		vs = append(vs, v)
+	}
+	out, err := x.codec.Encode(r.ctx, key, vs...)
+	if err != nil {
+		return nil, errFallback
+	}
+	return out, nil
+}
+
+func (r *fastRun) keyValue(o *operand, t sql.Type) (any, error) {
+	l, ok := o.value(r.values)
+	if !ok {
+		return nil, errFallback
+	}
+	v, ok := l.key(t)
+	if !ok {
+		return nil, errFallback
+	}
+	return v, nil
+}
+
+// readAlone reads one row in a transaction of its own: the catalog's version and the row in one request. The plan is taken to
+// be right, and the version, read in the same snapshot, says whether it was.
+func (r *fastRun) readAlone() ([]sql.Row, error) {
+	p := r.plan
+	key, err := r.key()
+	if err != nil {
+		return nil, err
+	}
+	snap := r.eng.catalog.Latest()
+	if snap == nil || !p.current(snap) {
+		return nil, errStalePlan
+	}
+	t := r.eng.client.Begin(txn.TxnOptions{ReadOnly: true, Autocommit: true})
+	defer t.Rollback()
+	cells := [2]kv.Column{r.eng.catalog.VersionCell(), cell(key)}
+	vs, err := t.BatchGet(r.ctx, cells[:])
+	if err != nil {
+		return nil, catalogError(sqlerr.From(err))
+	}
+	if !vs[0].OK || !snap.IsCurrent(vs[0].Data) {
+		return nil, errStalePlan
+	}
+	if !vs[1].OK {
+		return nil, nil
+	}
+	value := vs[1].Data
+	if x := p.where.index; !x.primary {
+		pk, err := x.pkOf(key, value)
+		if err != nil {
+			return nil, err
+		}
+		var ok bool
+		if value, ok, err = t.Get(r.ctx, cell(append(indexPrefix(p.table.desc.ID, p.table.desc.RowIndex), pk...))); err != nil {
+			return nil, catalogError(sqlerr.From(err))
+		}
+		if !ok {
+			return nil, errFallback // an entry without a row: the general way says so
+		}
+	}
+	row, err := p.sel.table.projected.decode.Decode(value)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := r.matches(row, p.sel.where)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return []sql.Row{row}, nil
+}
+
+// matches looks at the conditions that the index does not answer; at says where each one's column is in the row.
+func (r *fastRun) matches(row sql.Row, at []int) (bool, error) {
+	for i := range r.plan.where.rest {
+		c := &r.plan.where.rest[i]
+		pos := c.column
+		if at != nil {
+			pos = at[i]
+		}
+		t := r.plan.table.pk.Schema[c.column].Type
+		want, err := r.keyValue(&c.value, t)
+		if err != nil {
+			return false, err
+		}
+		if row[pos] == nil {
+			return false, nil
+		}
+		n, err := t.Compare(r.ctx, row[pos], want)
+		if err != nil {
+			return false, errFallback
+		}
+		ok := false
+		switch c.op {
+		case ast.EqualStr:
+			ok = n == 0
+		case ast.LessThanStr:
+			ok = n < 0
+		case ast.LessEqualStr:
+			ok = n <= 0
+		case ast.GreaterThanStr:
+			ok = n > 0
+		case ast.GreaterEqualStr:
+			ok = n >= 0
+		}
+		if !ok {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// spans are the key spans of the access.
+func (r *fastRun) spans() ([]rowenc.Span, error) {
+	a := &r.plan.where
+	x := a.index
+	typ := func(i int) sql.Type { return x.table.pk.Schema[x.cols[i]].Type }
+	var ranges sql.MySQLRangeCollection
+	if a.in != nil {
+		for i := range a.in {
+			v, err := r.keyValue(&a.in[i], typ(0))
+			if err != nil {
+				return nil, err
+			}
+			ranges = append(ranges, sql.MySQLRange{equalTo(v, typ(0))})
+		}
+	} else {
+		rng := make(sql.MySQLRange, 0, len(a.equal)+1)
+		for i := range a.equal {
+			v, err := r.keyValue(&a.equal[i], typ(i))
+			if err != nil {
+				return nil, err
+			}
+			rng = append(rng, equalTo(v, typ(i)))
+		}
+		if a.lower != nil || a.upper != nil {
+			t := typ(len(a.equal))
+			e := sql.MySQLRangeColumnExpr{LowerBound: sql.AboveNull{}, UpperBound: sql.AboveAll{}, Typ: t}
+			if a.lower != nil {
+				v, err := r.keyValue(&a.lower.op, t)
+				if err != nil {
+					return nil, err
+				}
+				if a.lower.inner {
+					e.LowerBound = sql.Below{Key: v}
+				} else {
+					e.LowerBound = sql.Above{Key: v}
+				}
+			}
+			if a.upper != nil {
+				v, err := r.keyValue(&a.upper.op, t)
+				if err != nil {
+					return nil, err
+				}
+				if a.upper.inner {
+					e.UpperBound = sql.Above{Key: v}
+				} else {
+					e.UpperBound = sql.Below{Key: v}
+				}
+			}
+			rng = append(rng, e)
+		}
+		ranges = sql.MySQLRangeCollection{rng}
+	}
+	spans, err := x.codec.Spans(r.ctx, x.prefix, ranges)
+	if err != nil {
+		return nil, errFallback
+	}
+	for i := range spans {
+		if !spans[i].Exact {
+			return nil, errFallback
+		}
+	}
+	return spans, nil
+}
+
+func equalTo(v any, t sql.Type) sql.MySQLRangeColumnExpr {
+	return sql.MySQLRangeColumnExpr{LowerBound: sql.Below{Key: v}, UpperBound: sql.Above{Key: v}, Typ: t}
+}
+
+// rangeBatch is the size of the first request of a range that is read whole.
+const rangeBatch = 128
+
+// scan reads the rows of the access from the table, which may be a projection, until take says stop.
+func (r *fastRun) scan(t *Table, reverse bool, batch int, take func(sql.Row) (bool, error)) error {
+	spans, err := r.spans()
+	if err != nil {
+		return err
+	}
+	it, err := t.PartitionRows(r.ctx, &partition{index: r.plan.where.index, spans: spans, reverse: reverse, batch: batch})
+	if err != nil {
+		return err
+	}
+	defer it.Close(r.ctx)
+	for {
+		row, err := it.Next(r.ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if more, err := take(row); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// readRows reads the rows of a SELECT in the session's transaction.
+func (r *fastRun) readRows(limit, offset int64) ([]sql.Row, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	sel := r.plan.sel
+	// All rows that are not to be sorted or thinned out can be cut off as they come.
+	most := int64(math.MaxInt64)
+	if len(sel.orderBy) == 0 && sel.distinct == nil && limit < maxFastRows && offset < maxFastRows {
+		most = limit + offset
+	}
+	var rows []sql.Row
+	if most == 0 {
+		return nil, nil
+	}
+	batch := int(min(most, rangeBatch))
+	err := r.scan(sel.table, sel.reverse, batch, func(row sql.Row) (bool, error) {
+		ok, err := r.matches(row, sel.where)
+		if err != nil || !ok {
+			return err == nil, err
+		}
+		if len(rows) >= maxFastRows {
+			return false, errFallback
+		}
+		rows = append(rows, row)
+		return int64(len(rows)) < most, nil
+	})
+	return rows, err
+}
+
+// encode sorts, thins out, cuts and adds up the rows, and words them for the client.
+func (r *fastRun) encode(rows []sql.Row, limit, offset int64) (*sqltypes.Result, error) {
+	sel := r.plan.sel
+	if len(sel.aggregates) > 0 {
+		return r.aggregate(rows)
+	}
+	var err error
+	if rows, err = r.arrange(rows); err != nil {
+		return nil, err
+	}
+	rows = rows[min(offset, int64(len(rows))):]
+	rows = rows[:min(limit, int64(len(rows)))]
+	out := &sqltypes.Result{RowsAffected: uint64(len(rows)), Rows: make([][]sqltypes.Value, len(rows))}
+	cells := make([]sqltypes.Value, len(rows)*sel.width)
+	for i, row := range rows {
+		line := cells[i*sel.width : (i+1)*sel.width : (i+1)*sel.width]
+		for j := range line {
+			if line[j], err = r.word(sel.types[j], row[j]); err != nil {
+				return nil, err
+			}
+		}
+		out.Rows[i] = line
+	}
+	return out, nil
+}
+
+// arrange does DISTINCT and ORDER BY, by keys that have the collation's equality and order.
+func (r *fastRun) arrange(rows []sql.Row) ([]sql.Row, error) {
+	sel := r.plan.sel
+	sorted := len(sel.orderBy) > 0
+	if sel.distinct == nil && !sorted || len(rows) < 2 {
+		return rows, nil
+	}
+	type keyed struct {
+		key []byte
+		row sql.Row
+	}
+	var seen map[string]struct{}
+	if sel.distinct != nil {
+		seen = make(map[string]struct{}, len(rows))
+	}
+	all := make([]keyed, 0, len(rows))
+	var scratch []byte
+	for _, row := range rows {
+		var k keyed
+		k.row = row
+		if sel.distinct != nil {
+			var err error
+			if scratch, err = sel.distinct.Encode(r.ctx, scratch[:0], row[:sel.width]...); err != nil {
+				return nil, errFallback
+			}
+			if _, dup := seen[string(scratch)]; dup {
+				continue
+			}
+			seen[string(scratch)] = struct{}{}
+		}
+		if sorted {
+			var err error
+			if k.key, err = sel.order.EncodeRow(r.ctx, nil, row, sel.orderBy); err != nil {
+				return nil, errFallback
+			}
+		}
+		all = append(all, k)
+	}
+	if sorted {
+		slices.SortStableFunc(all, func(a, b keyed) int {
+			if sel.descending {
+				return bytes.Compare(b.key, a.key)
+			}
+			return bytes.Compare(a.key, b.key)
+		})
+	}
+	rows = rows[:0]
+	for _, k := range all {
+		rows = append(rows, k.row)
+	}
+	return rows, nil
+}
+
+// exactFloat is where integers end that a float64 holds exactly; the library adds up in float64.
+const exactFloat = 1 << 53
+
+func (r *fastRun) aggregate(rows []sql.Row) (*sqltypes.Result, error) {
+	sel := r.plan.sel
+	fields := *sel.fields.Load()
+	line := make([]sqltypes.Value, len(sel.aggregates))
+	for i, a := range sel.aggregates {
+		if a.count {
+			line[i] = sqltypes.MakeTrusted(fields[i].Type, strconv.AppendInt(nil, int64(len(rows)), 10))
+			continue
+		}
+		var sum int64
+		none := true
+		for _, row := range rows {
+			if row[a.column] == nil {
+				continue
+			}
+			n, ok := widen(row[a.column])
+			if !ok || n > exactFloat || n < -exactFloat {
+				return nil, errFallback
+			}
+			if sum += n; sum > exactFloat || sum < -exactFloat {
+				return nil, errFallback
+			}
+			none = false
+		}
+		var err error
+		switch {
+		case none:
+			line[i] = sqltypes.NULL
+		case fields[i].Type == sqltypes.Float64:
+			line[i], err = types.Float64.SQL(r.ctx, nil, float64(sum))
+		case fields[i].Type == sqltypes.Decimal && fields[i].Decimals == 0:
+			line[i] = sqltypes.MakeTrusted(sqltypes.Decimal, strconv.AppendInt(nil, sum, 10))
+		default:
+			err = errFallback
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &sqltypes.Result{RowsAffected: 1, Rows: [][]sqltypes.Value{line}}, nil
+}
+
+// word is the value's text as the library words it.
+func (r *fastRun) word(t sql.Type, v any) (sqltypes.Value, error) {
+	switch x := v.(type) {
+	case nil:
+		return sqltypes.NULL, nil
+	case int32:
+		return sqltypes.MakeTrusted(t.Type(), strconv.AppendInt(nil, int64(x), 10)), nil
+	case int64:
+		return sqltypes.MakeTrusted(t.Type(), strconv.AppendInt(nil, x, 10)), nil
+	case string:
+		if st, ok := t.(sql.StringType); ok && plainText(st) {
+			return sqltypes.MakeTrusted(t.Type(), []byte(x)), nil
+		}
+	}
+	return t.SQL(r.ctx, nil, v)
+}

@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// write runs INSERT, UPDATE and DELETE. All that could send the statement to the library is done before the first write: the
+// rows are read and the new ones computed. The writes themselves are the editor's, so a plan writes what the library would.
+func (r *fastRun) write() (*sqltypes.Result, error) {
+	result, err := r.change()
+	if err == nil {
+		err = r.done()
+	}
+	if err != nil {
+		r.leave()
+		return nil, err
+	}
+	return result, nil
+}
+
+func (r *fastRun) change() (*sqltypes.Result, error) {
+	var rows []sql.Row
+	alone := r.alone()
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	p := r.plan
+	if r.tx.readOnly {
+		return nil, sqlerr.ReadOnlyTxn()
+	}
+	var generated int64
+	if p.kind == planInsert {
+		var err error
+		if rows, generated, err = r.newRows(); err != nil {
+			return nil, err
+		}
+		mode := insertPlain
+		if alone && r.session.implicit() {
+			mode = insertBlind
+		}
+		if r.tx.modes == nil {
+			r.tx.modes = map[uint32]insertMode{}
+		}
+		r.tx.modes[p.table.desc.ID] = mode
+	}
+	e := p.table.editor(r.ctx, p.kind != planInsert)
+	e.StatementBegin(r.ctx)
+	result, err := r.edit(e, rows)
+	if err != nil {
+		_ = e.DiscardChanges(r.ctx, err)
+		_ = e.Close(r.ctx)
+		return nil, err
+	}
+	_ = e.StatementComplete(r.ctx)
+	if err := e.Close(r.ctx); err != nil {
+		return nil, err
+	}
+	info := r.session.GetLastQueryInfo()
+	info.RowCount.Store(int64(result.RowsAffected))
+	if generated != 0 {
+		info.LastInsertId.Store(generated)
+	}
+	return result, nil
+}
+
+func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
+	switch r.plan.kind {
+	case planInsert:
+		for _, row := range rows {
+			if err := e.Insert(r.ctx, row); err != nil {
+				return nil, err
+			}
+		}
+		out := &sqltypes.Result{RowsAffected: uint64(len(rows))}
+		if auto := r.plan.table.auto; auto >= 0 {
+			if n, ok := widen(rows[0][auto]); ok {
+				out.InsertID = uint64(n)
+			}
+		}
+		return out, nil
+	case planUpdate:
+		return r.update(e)
+	}
+	olds, err := r.existing()
+	if err != nil {
+		return nil, err
+	}
+	for _, old := range olds {
+		if err := e.Delete(r.ctx, old); err != nil {
+			return nil, err
+		}
+	}
+	return &sqltypes.Result{RowsAffected: uint64(len(olds))}, nil
+}
+
+// existing reads the rows that the statement is about.
+func (r *fastRun) existing() (rows []sql.Row, err error) {
+	err = r.scan(r.plan.table, false, rangeBatch, func(row sql.Row) (bool, error) {
+		ok, err := r.matches(row, nil)
+		if err != nil || !ok {
+			return err == nil, err
+		}
+		if len(rows) >= maxFastRows {
+			return false, errFallback
+		}
+		rows = append(rows, row)
+		return true, nil
+	})
+	return rows, err
+}
+
+func (r *fastRun) update(e *editor) (*sqltypes.Result, error) {
+	olds, err := r.existing()
+	if err != nil {
+		return nil, err
+	}
+	news := make([]sql.Row, len(olds))
+	for i, old := range olds {
+		if news[i], err = r.changed(old); err != nil {
+			return nil, err
+		}
+	}
+	changed := 0
+	for i, old := range olds {
+		if same, err := sameRow(r.ctx, old, news[i], r.plan.table.pk.Schema); err != nil {
+			return nil, err
+		} else if same {
+			continue
+		}
+		changed++
+		if err := e.Update(r.ctx, old, news[i]); err != nil {
+			return nil, err
+		}
+	}
+	r.session.GetLastQueryInfo().FoundRows.Store(int64(len(olds)))
+	out := &sqltypes.Result{
+		RowsAffected: uint64(changed),
+		Info:         plan.UpdateInfo{Matched: len(olds), Updated: changed}.String(),
+	}
+	if r.found {
+		out.RowsAffected = uint64(len(olds))
+	}
+	return out, nil
+}
+
+// changed computes the new row: the assignments from left to right, each of which sees those before it.
+func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
+	row := make(sql.Row, len(old))
+	copy(row, old)
+	schema := r.plan.table.pk.Schema
+	for i := range r.plan.set {
+		a := &r.plan.set[i]
+		t := schema[a.column].Type
+		l, ok := a.value.value(r.values)
+		if !ok {
+			return nil, errFallback
+		}
+		if a.from < 0 {
+			if row[a.column], ok = l.stored(r.ctx, t); !ok || row[a.column] == nil && !schema[a.column].Nullable {
+				return nil, errFallback
+			}
+			continue
+		}
+		if row[a.from] == nil {
+			if row[a.column] = nil; !schema[a.column].Nullable {
+				return nil, errFallback
+			}
+			continue
+		}
+		// Integers far from the ends of int64: the sum is what it is in any type.
+		n, ok := widen(row[a.from])
+		v, ok2 := l.integer()
+		by, ok3 := v.(int64)
+		if !ok || !ok2 || !ok3 || n > exactFloat || n < -exactFloat || by > exactFloat || by < -exactFloat {
+			return nil, errFallback
+		}
+		if a.minus {
+			by = -by
+		}
+		if sum := n + by; sum < 0 && sqltypes.IsUnsigned(schema[a.from].Type.Type()) {
+			return nil, errFallback
+		}
+		if row[a.column], ok = narrow(t.Type(), n+by); !ok {
+			return nil, errFallback
+		}
+	}
+	return row, nil
+}
+
+// sameRow reports whether nothing changes.
+func sameRow(ctx *sql.Context, old, row sql.Row, schema sql.Schema) (bool, error) {
+	for i, c := range schema {
+		switch {
+		case old[i] == nil || row[i] == nil:
+			if old[i] != nil || row[i] != nil {
+				return false, nil
+			}
+		case sql.IsStringType(c.Type):
+			if !sameText(old[i], row[i]) {
+				return false, nil
+			}
+		default:
+			n, err := c.Type.Compare(ctx, old[i], row[i])
+			if err != nil || n != 0 {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// newRows computes the rows to insert. generated is what LAST_INSERT_ID() returns from now on, 0 for no change.
+func (r *fastRun) newRows() (rows []sql.Row, generated int64, err error) {
+	t := r.plan.table
+	schema := t.pk.Schema
+	for _, sources := range r.plan.rows {
+		row := make(sql.Row, len(schema))
+		for i := range sources {
+			s := &sources[i]
+			if s.op == nil {
+				row[i] = s.value
+				continue
+			}
+			l, ok := s.op.value(r.values)
+			if !ok {
+				return nil, 0, errFallback
+			}
+			if row[i], ok = l.stored(r.ctx, schema[i].Type); !ok {
+				return nil, 0, errFallback
+			}
+		}
+		for i, c := range schema {
+			if row[i] == nil && !c.Nullable && i != t.auto {
+				return nil, 0, errFallback // error 1048 or 1364
+			}
+		}
+		rows = append(rows, row)
+	}
+	if t.auto < 0 {
+		return rows, 0, nil
+	}
+	// Numbers are drawn last: what is left to the library after this would draw another one.
+	for _, row := range rows {
+		n, ok := int64(0), true
+		if row[t.auto] != nil {
+			n, ok = widen(row[t.auto])
+		}
+		switch {
+		case !ok:
+			return nil, 0, errFallback
+		case n < 0, n == 0 && row[t.auto] != nil && r.set.zeroIsZero:
+			continue
+		}
+		var given any
+		if n != 0 {
+			given = n
+		}
+		seq, err := t.GetNextAutoIncrementValue(r.ctx, given)
+		if err != nil {
+			return nil, 0, err
+		}
+		if given != nil {
+			continue
+		}
+		v, ok := narrow(schema[t.auto].Type.Type(), int64(seq))
+		if !ok || seq > 1<<62 {
+			return nil, 0, errFallback
+		}
+		row[t.auto] = v
+		if generated == 0 {
+			generated = int64(seq)
+		}
+	}
+	return rows, generated, nil
+}
