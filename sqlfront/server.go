@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/kv"
@@ -106,6 +107,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
+		Databases:   []sql.Database{engine.NewSystemDatabase("moka", s.observers.SystemTables()...)},
+		Information: s.observers.Information(),
 	})
 	if err != nil {
 		return nil, err

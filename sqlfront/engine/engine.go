@@ -53,6 +53,8 @@ type Options struct {
 	Procedures []sql.ExternalStoredProcedureDetails
 	// Databases are read-only databases that exist beside the stored ones (system tables).
 	Databases []sql.Database
+	// Information are tables that information_schema has besides MySQL's.
+	Information []SystemTable
 	// Hooks run around table DDL.
 	Hooks sql.ExecutionHooks
 	// BackfillBatch is how many rows one transaction of an index backfill or a table rewrite covers. Default 512.
@@ -114,6 +116,10 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	overrides.Builder.Parser = o.Parser
 	a := analyzer.NewBuilder(e.provider).AddOverrides(overrides).Build()
 	e.Install(a)
+	if len(o.Information) > 0 {
+		info := a.Catalog.InfoSchema
+		a.Catalog.InfoSchema = &extendedInfo{Database: info, extra: NewSystemDatabase(info.Name(), o.Information...)}
+	}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
 	if len(o.Functions) > 0 {
 		a.Catalog.RegisterFunction(sql.NewEmptyContext(), o.Functions...)

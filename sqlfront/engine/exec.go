@@ -24,8 +24,27 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.trigger(ctx, n, row)
 	case *plan.InsertInto:
 		b.insert(ctx, n)
+		if exact := exactUpsert(n); exact != nil {
+			return b.base.Build(ctx, exact, row)
+		}
+	case *plan.Update:
+		exact, err := exactUpdate(ctx, n)
+		if err != nil || exact == nil {
+			return nil, err
+		}
+		return b.base.Build(ctx, exact, row)
+	case *exactTable:
+		return b.base.Build(ctx, n.Node, row)
 	case *plan.Call:
 		return b.call(ctx, n, row)
+	case *plan.While:
+		return b.loop(ctx, n.Loop, row)
+	case *plan.Repeat:
+		return b.loop(ctx, n.Loop, row)
+	case *plan.Loop:
+		return b.loop(ctx, n, row)
+	case *boundNode:
+		return b.base.Build(ctx, n.Node, n.row)
 	case *plan.Commit, *plan.StartTransaction:
 		if s := sessionOf(ctx); s != nil {
 			s.ending = s.calls > 0
@@ -43,7 +62,7 @@ func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql
 	if types.IsOkResultSchema(scope) {
 		return nil, nil
 	}
-	body, err := PushOuterKeys(ctx, n.Right(), len(scope))
+	body, err := PushOuterKeys(ctx, n.Right(), scope)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +89,46 @@ func (b *execBuilder) call(ctx *sql.Context, n *plan.Call, row sql.Row) (sql.Row
 		s.ending = false
 	}()
 	return b.base.Build(ctx, n, row)
+}
+
+// loop gives a loop in the body of a trigger or an observer the row that the body has: the library evaluates the condition,
+// and runs the statements from the second time on, without it.
+func (b *execBuilder) loop(ctx *sql.Context, l *plan.Loop, row sql.Row) (sql.RowIter, error) {
+	if len(row) == 0 {
+		return nil, nil
+	}
+	if _, done := l.Condition.(*boundExpression); done {
+		return nil, nil
+	}
+	bound := *l
+	block := *l.Block
+	statements := make([]sql.Node, len(block.Children()))
+	for i, s := range block.Children() {
+		statements[i] = &boundNode{s, row}
+	}
+	inner, err := block.WithChildren(ctx, statements...)
+	if err != nil {
+		return nil, err
+	}
+	bound.Condition, bound.Block = &boundExpression{l.Condition, row}, inner.(*plan.Block)
+	return b.base.Build(ctx, &bound, row)
+}
+
+// boundExpression is an expression with the row that it is evaluated over.
+type boundExpression struct {
+	sql.Expression
+	row sql.Row
+}
+
+// Eval implements sql.Expression.
+func (e *boundExpression) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
+	return e.Expression.Eval(ctx, e.row)
+}
+
+// boundNode is a statement with the row that it is run over.
+type boundNode struct {
+	sql.Node
+	row sql.Row
 }
 
 // insert tells the editor what only the plan knows.

@@ -12,17 +12,20 @@ import (
 // PushOuterKeys rewrites an analyzed body of a trigger or an observer so that it finds rows by key. In
 // "UPDATE totals … WHERE id = NEW.id" the SQL engine sees no literal and plans a scan of the whole table for each row that the
 // trigger fires for; but NEW.id is a constant of the run. Every filter over a table that compares a prefix of an index's
-// columns for equality with expressions over the scope row (fields below scopeLen: NEW, OLD, outer variables) becomes a
+// columns for equality with expressions over the scope row (its first fields: OLD, NEW, outer variables) becomes a
 // lookup in that index. The filter stays, so the rewrite cannot change a result, only find it sooner.
 //
 // What it does not cover: ranges over NEW, tables inside joins and subqueries.
-func PushOuterKeys(ctx *sql.Context, n sql.Node, scopeLen int) (sql.Node, error) {
-	p := pusher{scopeLen}
+func PushOuterKeys(ctx *sql.Context, n sql.Node, scope sql.Schema) (sql.Node, error) {
+	p := pusher{scope, len(scope)}
 	out, _, err := transform.NodeWithOpaque(ctx, n, p.node)
 	return out, err
 }
 
-type pusher struct{ scopeLen int }
+type pusher struct {
+	scope    sql.Schema
+	scopeLen int
+}
 
 func (p pusher) node(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	switch n := n.(type) {
@@ -33,6 +36,8 @@ func (p pusher) node(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIden
 			return n, transform.SameTree, err
 		}
 		return n.WithSource(src), transform.NewTree, nil
+	case *plan.DeclareVariables:
+		return p.declaration(ctx, n)
 	case *plan.Filter:
 		out, err := p.filter(ctx, n)
 		if err != nil || out == nil {
@@ -41,6 +46,39 @@ func (p pusher) node(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIden
 		return out, transform.NewTree, nil
 	}
 	return n, transform.SameTree, nil
+}
+
+// declaration puts right where DECLARE … DEFAULT NEW.c looks for NEW: the library leaves the number of the column in the statement
+// in the field, where its place in the row belongs.
+func (p pusher) declaration(ctx *sql.Context, n *plan.DeclareVariables) (sql.Node, transform.TreeIdentity, error) {
+	if n.DefaultVal == nil || n.DefaultVal.Expr == nil {
+		return n, transform.SameTree, nil
+	}
+	expr, same, err := transform.Expr(ctx, n.DefaultVal.Expr, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		f, ok := e.(*expression.GetField)
+		if !ok {
+			return e, transform.SameTree, nil
+		}
+		place := -1
+		for i, c := range p.scope {
+			// OLD stands before NEW.
+			if strings.EqualFold(c.Name, f.Name()) && (place < 0 || strings.EqualFold(f.Table(), "new")) {
+				place = i
+			}
+		}
+		if place < 0 || place == f.Index() {
+			return e, transform.SameTree, nil
+		}
+		return f.WithIndex(place), transform.NewTree, nil
+	})
+	if err != nil || same {
+		return n, transform.SameTree, err
+	}
+	value := *n.DefaultVal
+	value.Expr = expr
+	fixed := *n
+	fixed.DefaultVal = &value
+	return &fixed, transform.NewTree, nil
 }
 
 // filter returns the rewritten filter, nil if there is nothing to gain.

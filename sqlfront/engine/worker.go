@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"moka/kv"
 	"moka/sqlfront/catalog"
 )
 
@@ -34,3 +39,57 @@ func (e *Engine) TableOf(ctx *sql.Context, desc *catalog.Table) (*Table, error) 
 
 // DecodeRow reads a stored row, all public columns in order. Virtual columns are NULL.
 func (t *Table) DecodeRow(value []byte) (sql.Row, error) { return t.decode.Decode(value) }
+
+// KeyText words the key of a stored row for people: "id=7". Text under a collation cannot be read back from a key, so the
+// row itself is asked, as ctx's transaction sees it; of a row that is gone some keys can only be shown as bytes.
+func (t *Table) KeyText(ctx *sql.Context, key kv.RowKey) (string, error) {
+	prefix := indexPrefix(t.desc.ID, t.desc.RowIndex)
+	if len(key) < len(prefix) || string(key[:len(prefix)]) != string(prefix) {
+		return fmt.Sprintf("0x%x", []byte(key)), nil
+	}
+	rest := key[len(prefix):]
+	if t.primary == nil {
+		if len(rest) != 8 {
+			return fmt.Sprintf("0x%x", []byte(rest)), nil
+		}
+		return fmt.Sprintf("row %d", binary.BigEndian.Uint64(rest)), nil
+	}
+	values := make([]any, len(t.primary.cols))
+	whole := true
+	for i := range values {
+		whole = whole && t.primary.codec.Decodable(i)
+	}
+	if _, err := t.primary.codec.Decode(rest, values); err != nil {
+		return "", err
+	}
+	if !whole {
+		tx, err := txOf(ctx)
+		if err != nil {
+			return "", err
+		}
+		stored, ok, err := tx.store().Get(ctx, cell(key))
+		if err != nil {
+			return "", tx.fail(ctx, err)
+		}
+		if !ok {
+			return fmt.Sprintf("0x%x", []byte(rest)), nil
+		}
+		row, err := t.DecodeRow(stored)
+		if err != nil {
+			return "", err
+		}
+		for i, c := range t.primary.cols {
+			values[i] = row[c]
+		}
+	}
+	parts := make([]string, len(values))
+	for i, c := range t.primary.cols {
+		col := t.pk.Schema[c]
+		text, err := col.Type.SQL(ctx, nil, values[i])
+		if err != nil {
+			return "", err
+		}
+		parts[i] = col.Name + "=" + text.ToString()
+	}
+	return strings.Join(parts, ", "), nil
+}

@@ -2,6 +2,8 @@ package observer
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -40,7 +42,7 @@ func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.
 	}
 	ctx.SetCurrentDatabase(db.Name)
 	for _, ev := range eventsOf(o.Events) {
-		if b.plans[ev], err = r.plan(ctx, ev, triggerText(o, ev, db.Name, desc.Name)); err != nil {
+		if b.plans[ev], err = r.plan(ctx, ev, table.Schema(ctx), triggerText(o, ev, db.Name, desc.Name)); err != nil {
 			return nil, err
 		}
 	}
@@ -56,14 +58,14 @@ func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``"
 
 // plan binds and analyzes a body outside of any INSERT. This is the SQL engine's own treatment of triggers
 // (analyzer/triggers.go) with the row's columns as the scope, plus the lookup of rows by NEW and OLD, which it lacks.
-func (r *Registry) plan(ctx *sql.Context, ev event, text string) (sql.Node, error) {
+func (r *Registry) plan(ctx *sql.Context, ev event, columns sql.Schema, text string) (sql.Node, error) {
 	a := r.eng.SQL().Analyzer
 	builder := planbuilder.New(ctx, a.Catalog, nil)
 	builder.DisableAuth()
 	builder.TriggerCtx().Call = true
 	bound, _, _, _, err := builder.Parse(text, nil, false)
 	if err != nil {
-		return nil, err
+		return nil, unknownColumn(err, ev, columns, text)
 	}
 	create, ok := bound.(*plan.CreateTrigger)
 	if !ok {
@@ -76,11 +78,11 @@ func (r *Registry) plan(ctx *sql.Context, ev event, text string) (sql.Node, erro
 	if err := refuseAssignments(ctx, logic); err != nil {
 		return nil, err
 	}
-	width := len(create.Table.Schema(ctx))
+	fields := create.Table.Schema(ctx)
 	var row sql.Node = plan.NewTableAlias("new", create.Table)
 	switch ev {
 	case updated:
-		row, width = plan.NewCrossJoin(ctx, plan.NewTableAlias("old", create.Table), plan.NewTableAlias("new", create.Table)), 2*width
+		row, fields = plan.NewCrossJoin(ctx, plan.NewTableAlias("old", create.Table), plan.NewTableAlias("new", create.Table)), append(fields[:len(fields):len(fields)], fields...)
 	case deleted:
 		row = plan.NewTableAlias("old", create.Table)
 	}
@@ -94,7 +96,33 @@ func (r *Registry) plan(ctx *sql.Context, ev event, text string) (sql.Node, erro
 			return nil, err
 		}
 	}
-	return engine.PushOuterKeys(ctx, logic, width)
+	return engine.PushOuterKeys(ctx, logic, fields)
+}
+
+var fieldOf = map[string]*regexp.Regexp{
+	"new": regexp.MustCompile("(?i)\\bnew\\s*\\.\\s*`?([\\w$]+)"),
+	"old": regexp.MustCompile("(?i)\\bold\\s*\\.\\s*`?([\\w$]+)"),
+}
+
+// unknownColumn words what the SQL engine says of NEW.c and OLD.c that do not exist: for it, a table is missing.
+func unknownColumn(err error, ev event, columns sql.Schema, text string) error {
+	if !sql.ErrTableNotFound.Is(err) {
+		return err
+	}
+	for _, row := range []string{"new", "old"} {
+		if !strings.HasSuffix(err.Error(), ": "+row) {
+			continue
+		}
+		if row == "new" && ev == deleted || row == "old" && ev == inserted {
+			return sqlerr.New(sqlerr.NoSuchTriggerRow, "There is no %s row in on %s observer", strings.ToUpper(row), ev)
+		}
+		for _, m := range fieldOf[row].FindAllStringSubmatch(text, -1) {
+			if !slices.ContainsFunc(columns, func(c *sql.Column) bool { return strings.EqualFold(c.Name, m[1]) }) {
+				return sqlerr.New(sqlerr.BadField, "Unknown column '%s' in '%s'", m[1], strings.ToUpper(row))
+			}
+		}
+	}
+	return err
 }
 
 // refuseAssignments refuses SET NEW.c = …: the change is committed, there is nothing left to change.

@@ -121,6 +121,10 @@ func observerError(err error) error {
 	return sqlerr.From(err)
 }
 
+func note(ctx *sql.Context, code int, format string, args ...any) {
+	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: code, Message: fmt.Sprintf(format, args...)})
+}
+
 // endTransaction commits what is open, as every schema statement of MySQL does.
 func endTransaction(ctx *sql.Context) error {
 	s, ok := ctx.Session.(sql.TransactionSession)
@@ -172,7 +176,7 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 			return &catalog.NotFoundError{Kind: catalog.KindTable, Database: dbName, Name: s.Table.Name}
 		}
 		if _, exists := db.Observer(o.Name); exists && s.IfNotExists {
-			ctx.Warn(sqlerr.TriggerExists, "Observer '%s' already exists", o.Name)
+			note(ctx, sqlerr.TriggerExists, "Observer '%s' already exists", o.Name)
 			return nil
 		}
 		o.TableID, o.Columns = table.ID, nil
@@ -324,7 +328,7 @@ func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {
 		o, found := db.Observer(s.Observer.Name)
 		if !found {
 			if s.IfExists {
-				ctx.Warn(sqlerr.TriggerNotFound, "Observer '%s' does not exist", s.Observer.Name)
+				note(ctx, sqlerr.TriggerNotFound, "Observer '%s' does not exist", s.Observer.Name)
 				return nil
 			}
 			return &catalog.NotFoundError{Kind: catalog.KindObserver, Database: dbName, Name: s.Observer.Name}
@@ -466,7 +470,7 @@ func lagMillis(oldest kv.Timestamp) string {
 	if oldest == 0 {
 		return "0"
 	}
-	return strconv.FormatInt(max(0, time.Since(oldest.Time()).Milliseconds()), 10)
+	return strconv.FormatUint(lagOf(oldest), 10)
 }
 
 func like(ctx *sql.Context, name, pattern string) (bool, error) {

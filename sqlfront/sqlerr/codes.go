@@ -67,6 +67,7 @@ const (
 	ViewWrongList         = 1353
 	TriggerExists         = 1359
 	TriggerNotFound       = 1360
+	NoSuchTriggerRow      = 1363
 	TooManyParameters     = 1390
 	DataTooLong           = 1406
 	RowIsReferenced       = 1451
@@ -92,6 +93,8 @@ const (
 	ForeignKeyColumnDrop  = 1828
 	ReadOnlyTransaction   = 1792
 	ReadOnlyServer        = 1290
+	ReadOnlySchema        = 3989
+	NotUpdatable          = 1288
 	EventExists           = 1537
 	EventNotFound         = 1539
 	IdentifierTooLong     = 1059

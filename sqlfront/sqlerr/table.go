@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -144,6 +145,13 @@ var mappings = []mapping{
 	{kind: sql.ErrUnknownPreparedStatement, code: UnknownStmtHandler},
 	{kind: sql.ErrReadOnlyTransaction, code: ReadOnlyTransaction, text: "Cannot execute statement in a READ ONLY transaction."},
 	{kind: sql.ErrReadOnly, code: ReadOnlyServer},
+	{kind: analyzererrors.ErrReadOnlyDatabase, code: ReadOnlySchema, text: "Schema '$1' is in read only mode."},
+	{kind: sql.ErrCreateTableNotSupported, code: ReadOnlySchema, text: "Schema '$1' is in read only mode."},
+	{kind: sql.ErrDropTableNotSupported, code: ReadOnlySchema, text: "Schema '$1' is in read only mode."},
+	{kind: sql.ErrRenameTableNotSupported, code: ReadOnlySchema, text: "Schema '$1' is in read only mode."},
+	{kind: plan.ErrInsertIntoNotSupported, code: NotUpdatable, text: "The target table of the INSERT is not updatable"},
+	{kind: plan.ErrUpdateNotSupported, code: NotUpdatable, text: "The target table of the UPDATE is not updatable"},
+	{kind: plan.ErrDeleteFromNotSupported, code: NotUpdatable, text: "The target table of the DELETE is not updatable"},
 	{kind: sql.ErrSavepointDoesNotExist, code: SavepointUnknown},
 	{like: `^(?:.*: )?context canceled$`, code: QueryInterrupted, text: "Query execution was interrupted"},
 	{like: `^(?:.*: )?context deadline exceeded$`, code: QueryTimeout,

@@ -1,0 +1,5 @@
+//go:build conformance
+
+package conformance
+
+func skip(suite, query string) bool { return false }

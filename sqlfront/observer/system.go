@@ -1,0 +1,172 @@
+package observer
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/kv"
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/engine"
+	"moka/sqlfront/sqlerr"
+	"moka/triggers"
+)
+
+// SystemTables are the tables of the database moka that show observers:
+//
+//	observers          what is declared
+//	observer_backlog   for each, how many rows wait or are parked, and how old the oldest unacknowledged change is
+//	observer_errors    the rows whose last run failed, with its error
+func (r *Registry) SystemTables() []engine.SystemTable {
+	return []engine.SystemTable{
+		{TableName: "observers", Columns: declaredColumns(strings.ToLower), Rows: r.declared},
+		{TableName: "observer_backlog", Columns: sql.Schema{
+			name("observer_schema"), name("observer_name"), number("waiting"), number("parked"), when("oldest_change"), number("lag_ms"),
+		}, Rows: r.waiting},
+		{TableName: "observer_errors", Columns: sql.Schema{
+			name("observer_schema"), name("observer_name"), name("event_table"), text("row_key"), when("changed"), number("attempts"),
+			{Name: "parked", Type: types.Boolean}, text("error"),
+		}, Rows: r.failing},
+	}
+}
+
+// Information are the tables that information_schema gets: the declarations, in that schema's style.
+func (r *Registry) Information() []engine.SystemTable {
+	return []engine.SystemTable{{TableName: "OBSERVERS", Columns: declaredColumns(strings.ToUpper), Rows: r.declared}}
+}
+
+func declaredColumns(style func(string) string) sql.Schema {
+	s := sql.Schema{
+		number("observer_id"), name("observer_schema"), name("observer_name"), name("events"), text("of_columns"), name("event_table"),
+		name("status"), text("action_statement"), number("max_attempts"), number("backoff_ms"), text("sql_mode"), text("definer"), when("created"),
+	}
+	for _, c := range s {
+		c.Name = style(c.Name)
+	}
+	return s
+}
+
+var (
+	nameType = types.MustCreateString(sqltypes.VarChar, 64, sql.Collation_Information_Schema_Default)
+	timeType = types.MustCreateDatetimeType(sqltypes.Datetime, 6)
+)
+
+func name(n string) *sql.Column   { return &sql.Column{Name: n, Type: nameType} }
+func text(n string) *sql.Column   { return &sql.Column{Name: n, Type: types.LongText} }
+func number(n string) *sql.Column { return &sql.Column{Name: n, Type: types.Uint64, Nullable: true} }
+func when(n string) *sql.Column   { return &sql.Column{Name: n, Type: timeType, Nullable: true} }
+
+// declared lists the observers as the statement's transaction sees them.
+func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {
+	snap, err := r.eng.CatalogSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows []sql.Row
+	for _, o := range snap.AllObservers() {
+		var attempts, backoff any // NULL: the default
+		if o.MaxAttempts > 0 {
+			attempts = uint64(o.MaxAttempts)
+		}
+		if o.Backoff > 0 {
+			backoff = uint64(o.Backoff.Milliseconds())
+		}
+		rows = append(rows, sql.NewRow(uint64(o.ID), databaseName(snap, o.DatabaseID), o.Name, eventNames(o.Events), columnNames(snap, o),
+			tableName(snap, o.TableID), status(o), o.Body, attempts, backoff, o.SQLMode, o.Definer, o.Created.UTC()))
+	}
+	return rows, nil
+}
+
+func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {
+	snap, err := r.eng.CatalogSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	backlogs, err := r.backlogs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows []sql.Row
+	for _, o := range snap.AllObservers() {
+		b := backlogs[o.ID]
+		var oldest any
+		var lag uint64
+		if b.Oldest != 0 {
+			oldest, lag = b.Oldest.Time().UTC(), lagOf(b.Oldest)
+		}
+		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, b.Waiting, b.Parked, oldest, lag))
+	}
+	return rows, nil
+}
+
+func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
+	snap, err := r.eng.CatalogSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	failed, err := triggers.ListFailed(ctx, r.o.Store, 0)
+	if err != nil {
+		return nil, sqlerr.From(err)
+	}
+	var rows []sql.Row
+	for _, f := range failed {
+		o, ok := snap.ObserverByID(f.Observer)
+		if !ok {
+			continue // dropped; its notifications are being removed
+		}
+		key, err := r.keyText(ctx, snap, o, f.Column.Row)
+		if err != nil {
+			return nil, err
+		}
+		parked := int8(0)
+		if f.Parked {
+			parked = 1
+		}
+		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, tableName(snap, o.TableID), key,
+			f.CommitTS.Time().UTC(), uint64(f.Attempts), parked, f.Error))
+	}
+	return rows, nil
+}
+
+func (r *Registry) keyText(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer, key kv.RowKey) (string, error) {
+	desc, ok := snap.TableByID(o.TableID)
+	if !ok {
+		return fmt.Sprintf("0x%x", []byte(key)), nil
+	}
+	table, err := r.eng.TableOf(ctx, desc)
+	if err != nil {
+		return "", err
+	}
+	return table.KeyText(ctx, key)
+}
+
+func databaseName(snap *catalog.Snapshot, id uint32) string {
+	if db, ok := snap.DatabaseByID(id); ok {
+		return db.Name
+	}
+	return fmt.Sprintf("#%d", id)
+}
+
+// columnNames are those of UPDATE OF; empty means every column.
+func columnNames(snap *catalog.Snapshot, o *catalog.Observer) string {
+	t, ok := snap.TableByID(o.TableID)
+	if !ok {
+		return ""
+	}
+	var names []string
+	for _, id := range o.Columns {
+		for i := range t.Columns {
+			if t.Columns[i].ID == id {
+				names = append(names, t.Columns[i].Name)
+			}
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// lagOf is how old a change is, in milliseconds.
+func lagOf(ts kv.Timestamp) uint64 { return uint64(max(0, time.Since(ts.Time()).Milliseconds())) }
