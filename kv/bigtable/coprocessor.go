@@ -10,10 +10,16 @@ import (
 type Coprocessor struct {
 	tables tables
 	admin  Admin
+	clock  clock
 }
 
-// New returns the store's coprocessor. admin makes structural changes on request; nil refuses them.
-func New(admin Admin) *Coprocessor { return &Coprocessor{admin: admin} }
+// New returns the store's coprocessor. admin makes structural changes on request; nil refuses them. If it is a ClockStore as well, writes
+// without timestamps need not read.
+func New(admin Admin) *Coprocessor {
+	c := &Coprocessor{admin: admin}
+	c.clock.store, _ = admin.(ClockStore)
+	return c
+}
 
 var _ kv.Coprocessor = (*Coprocessor)(nil)
 

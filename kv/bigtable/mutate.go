@@ -3,6 +3,7 @@ package bigtable
 import (
 	"bytes"
 	"encoding/binary"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -204,6 +205,7 @@ func (m *ReadModifyWriteRowResponse) Decode(b []byte) error {
 // writer applies mutations of one row. Its reads go through what it has written, because a batch does not show itself.
 type writer struct {
 	e       kv.Eval
+	clock   *clock
 	t       *Table
 	row     kv.RowKey
 	now     time.Time
@@ -220,7 +222,8 @@ type columnName struct {
 type column struct {
 	address  kv.Address
 	family   *Family
-	whole    bool // all that is stored is loaded, not only the newest version
+	loaded   bool // the newest version is loaded, if there is one
+	whole    bool // all that is stored is loaded
 	versions []kv.Version
 	stored   map[kv.Timestamp]bool // what is there now
 	changed  map[kv.Timestamp]bool // what is to be written
@@ -231,11 +234,11 @@ func newWriter(c *Coprocessor, e kv.Eval, row kv.RowKey) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{e: e, t: t, row: row, now: time.Now(), columns: map[columnName]*column{}}, nil
+	return &writer{e: e, clock: &c.clock, t: t, row: row, now: time.Now(), columns: map[columnName]*column{}}, nil
 }
 
-// load reads a column: its newest version, which is all that most writes need to know, or the whole of it.
-func (w *writer) load(f *Family, qualifier []byte, whole bool) (*column, error) {
+// column returns a column as far as this command knows it.
+func (w *writer) column(f *Family, qualifier []byte) *column {
 	name := columnName{f.ID, string(qualifier)}
 	c, ok := w.columns[name]
 	if !ok {
@@ -243,8 +246,14 @@ func (w *writer) load(f *Family, qualifier []byte, whole bool) (*column, error) 
 		w.columns[name] = c
 		w.order = append(w.order, c)
 	}
+	return c
+}
+
+// load reads a column: its newest version, which is all that it takes to write above it, or the whole of it.
+func (w *writer) load(f *Family, qualifier []byte, whole bool) (*column, error) {
+	c := w.column(f, qualifier)
 	whole = whole || f.MaxVersions > 0
-	if ok && (c.whole || !whole) {
+	if c.whole || c.loaded && !whole {
 		return c, nil
 	}
 	it, err := w.e.Iter(kv.IterOptions{Group: c.address.Group, Span: rowSpan(w.row)})
@@ -267,8 +276,42 @@ func (w *writer) load(f *Family, qualifier []byte, whole bool) (*column, error) 
 			}
 		}
 	}
-	c.whole = whole
+	c.whole, c.loaded = whole, true
+	if whole && f.MaxVersions > 0 && len(c.versions) > f.MaxVersions {
+		// What the policy has given up is gone for this command too: removing newer versions must not bring it back.
+		c.versions = c.versions[:f.MaxVersions]
+	}
 	return c, it.Err()
+}
+
+// oneInSoMany writes that need not read do so all the same and take the column's garbage along, so that a column that is written to all
+// the time stays short. What nobody writes to is the sweep's.
+const oneInSoMany = 16
+
+// setCell puts a version in, if possible without a look at the others.
+func (w *writer) setCell(f *Family, m *Mutation) (err error) {
+	c := w.column(f, m.Qualifier)
+	ts := m.Timestamp
+	blind := !f.bounded() || rand.Uint32N(oneInSoMany) != 0
+	switch {
+	case c.loaded:
+	case ts == 0 && blind:
+		var ok bool
+		if ts, ok, err = w.clock.next(kv.TimestampAt(w.now)); err != nil {
+			return err
+		} else if ok {
+			c.insert(kv.Version{Timestamp: ts, Value: m.Value})
+			c.changed[ts] = true
+			return nil
+		}
+		_, err = w.load(f, m.Qualifier, false)
+	case !blind || ts == 0:
+		_, err = w.load(f, m.Qualifier, false)
+	}
+	if err == nil {
+		_, err = w.set(c, ts, m.Value)
+	}
+	return err
 }
 
 // insert puts a version where it belongs, in the place of one with its timestamp.
@@ -323,6 +366,9 @@ func (w *writer) set(c *column, ts kv.Timestamp, value []byte) (kv.Timestamp, er
 	if ts > kv.MaxTimestamp {
 		return 0, kv.Errorf(kv.CodeInvalidArgument, "store", "no timestamp is left above the newest version of the column")
 	}
+	if err := w.clock.note(kv.TimestampAt(w.now), ts); err != nil {
+		return 0, err
+	}
 	c.insert(kv.Version{Timestamp: ts, Value: value})
 	c.changed[ts] = true
 	return ts, nil
@@ -352,14 +398,11 @@ func (w *writer) mutate(ms []Mutation) error {
 			}
 		}
 		switch m.Kind {
-		case SetCell, DeleteColumn:
+		case SetCell:
+			err = w.setCell(f, m)
+		case DeleteColumn:
 			var c *column
-			if c, err = w.load(f, m.Qualifier, m.Kind == DeleteColumn); err != nil {
-				return err
-			}
-			if m.Kind == SetCell {
-				_, err = w.set(c, m.Timestamp, m.Value)
-			} else {
+			if c, err = w.load(f, m.Qualifier, true); err == nil {
 				c.remove(m.From, m.To)
 			}
 		case DeleteFamily:

@@ -277,7 +277,7 @@ func (s *store) stored(row string) int {
 	return n
 }
 
-// What a policy drops is hidden at once, and goes with the next write or the next sweep.
+// What a policy drops is hidden at once, and goes with one of the next writes or the next sweep.
 func TestGarbageCollection(t *testing.T) {
 	s := open(t, node.Options{})
 	s.create(bigtable.Table{Name: "t", Families: []bigtable.Family{{Name: "few", MaxVersions: 2}, {Name: "young", MaxAge: time.Hour}, {Name: "all"}}})
@@ -289,7 +289,17 @@ func TestGarbageCollection(t *testing.T) {
 	s.want(s.read("r", bigtable.Filter{Families: []string{"few"}}), "few:q@5=4 few:q@4=3")
 	s.want(s.read("r", bigtable.Filter{Families: []string{"few"}, To: 5}), "few:q@4=3")
 	s.want(s.read("r", bigtable.Filter{Families: []string{"young"}}), "")
-	if n := s.stored("r"); n != 2+5 { // an expired value is not even written
+	if n := s.stored("r"); n < 2+5 || n > 5+5 { // an expired value is not even written
+		t.Fatalf("%d versions are stored", n)
+	}
+	// Removing what is visible does not bring back what the policy has given up.
+	s.mutate("r", bigtable.Mutation{Kind: bigtable.DeleteColumn, Family: "few", Qualifier: []byte("q"), From: 4})
+	s.want(s.read("r", bigtable.Filter{Families: []string{"few"}}), "")
+	// A column that is written to all the time stays short: one write in a few takes the garbage along.
+	for i := range kv.Timestamp(1000) {
+		s.mutate("r", set("few", "q", 10+i, "v"))
+	}
+	if n := s.stored("r"); n > 300 {
 		t.Fatalf("%d versions are stored", n)
 	}
 	// Expiry comes with time alone; shift it by a value that was young when it was written.
@@ -302,9 +312,6 @@ func TestGarbageCollection(t *testing.T) {
 			t.Fatal("the value does not expire")
 		default:
 		}
-	}
-	if n := s.stored("r"); n != 8 {
-		t.Fatalf("%d versions are stored", n)
 	}
 	if err := s.n.Balance(context.Background()); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ type NodeSpace byte
 const (
 	NodeRecord NodeSpace = 'n' // the node's own record: id, number of shards
 	NodeCoord  NodeSpace = 'c' // the local coordination service
+	NodeClock  NodeSpace = 't' // the clock of raw writes
 )
 
 // StateKind is a kind of shard-local metadata.
