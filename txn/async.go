@@ -157,7 +157,7 @@ func (c *Client) checkSecondaries(ctx context.Context, startTS kv.Timestamp, col
 			return 0, 0, err
 		}
 		answers := make([]*secondariesResponse, len(groups))
-		err = each(groups, func(i int, g *shardGroup) error {
+		err = each(b, groups, func(i int, b *backoff, g *shardGroup) error {
 			req := &secondariesRequest{startTS: startTS, final: final}
 			for _, j := range g.index {
 				req.columns = append(req.columns, columns[j])

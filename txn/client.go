@@ -114,6 +114,14 @@ func (b *backoff) wait(ctx context.Context) bool {
 	}
 }
 
+// fork returns a back-off up to the same deadline for the i-th of several requests that go on at the same time. If they shared
+// one, how long each waits would depend on who comes first, and no simulation would do the same again.
+func (b *backoff) fork(i int) *backoff {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return &backoff{deadline: b.deadline, pause: b.pause, jitter: b.jitter + uint64(i)*0x9e3779b97f4a7c15}
+}
+
 // tries counts its calls.
 func (b *backoff) tries() int {
 	b.mu.Lock()
@@ -237,15 +245,17 @@ func (c *Client) groupOne(ctx context.Context, row kv.RowKey) (*shardGroup, erro
 	return gs[0], nil
 }
 
-// each runs f for all groups, at the same time if there are several, and returns the first error in group order.
-func each(groups []*shardGroup, f func(i int, g *shardGroup) error) error {
+// each runs f for all groups, at the same time if there are several, and returns the first error in group order. f gets a
+// back-off of its own.
+func each(b *backoff, groups []*shardGroup, f func(i int, b *backoff, g *shardGroup) error) error {
 	if len(groups) == 1 {
-		return f(0, groups[0])
+		return f(0, b, groups[0])
 	}
 	errs := make([]error, len(groups))
 	var wg sync.WaitGroup
 	for i, g := range groups {
-		wg.Go(func() { errs[i] = f(i, g) })
+		own := b.fork(i)
+		wg.Go(func() { errs[i] = f(i, own, g) })
 	}
 	wg.Wait()
 	for _, err := range errs {

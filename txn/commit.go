@@ -86,7 +86,11 @@ func (cm *committer) run(ctx context.Context) (kv.Timestamp, error) {
 	b := newBackoff(cm.c.o.LockWait, cm.startTS)
 	for {
 		if cm.blind || cm.startTS == 0 {
-			ts, err := cm.c.clock.Next(ctx)
+			next := cm.c.clock.Next
+			if cm.t.o.Autocommit { // else start_ts must be fetched after Commit was called; see commitFloor
+				next = cm.t.nextTS
+			}
+			ts, err := next(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -333,7 +337,7 @@ func (cm *committer) notify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = each(groups, func(_ int, g *shardGroup) error {
+		err = each(b, groups, func(_ int, b *backoff, g *shardGroup) error {
 			for {
 				m, err := cm.c.call(ctx, b, g, cmdCommitOnePhase, cm.writeRequest(g, ms), nil)
 				if err != nil {

@@ -49,6 +49,7 @@ func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
 func (c *coprocessor) Commands() []kv.Command {
 	return []kv.Command{
 		readCommand(cmdGet, "txn.Get", evalGet),
+		readCommand(cmdGetLatest, "txn.GetLatest", evalGetLatest),
 		readCommand(cmdScan, "txn.Scan", evalScan),
 		readCommand(cmdScanLocks, "txn.ScanLocks", evalScanLocks),
 		readCommand(cmdSeed, "txn.Seed", evalSeed),

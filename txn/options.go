@@ -96,6 +96,9 @@ type TxnOptions struct {
 	Autocommit bool
 	// LockWait bounds how long a row lock is waited for. Default: the client's RowLockWait.
 	LockWait time.Duration
+	// Prefetched is a timestamp that was asked for when the user's statement arrived. It becomes the snapshot, or start_ts of an
+	// autocommit transaction that reads nothing.
+	Prefetched *Prefetch
 }
 
 // Value is a result of BatchGet.

@@ -20,7 +20,7 @@ func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, w
 		}
 		blocked := make([][]int, len(groups))
 		locks := make([][]lockInfo, len(groups))
-		err = each(groups, func(gi int, g *shardGroup) (err error) {
+		err = each(b, groups, func(gi int, b *backoff, g *shardGroup) (err error) {
 			blocked[gi], locks[gi], err = t.readGroup(ctx, b, g, snapshot, cs, want, values)
 			return err
 		})

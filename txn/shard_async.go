@@ -29,7 +29,7 @@ func (w *writer) beginAsync(fresh []*mutation) *asyncLocks {
 	for _, m := range fresh {
 		w.Guard(lockAt(runExclusive, m.column), w.req.startTS, w.guard(m))
 	}
-	a.minCommitTS = max(kv.Timestamp(w.st.maxTS.Load()), w.req.startTS, w.req.floor) + 1
+	a.minCommitTS = w.st.commitAbove(max(w.req.startTS, w.req.floor))
 	for _, m := range fresh { // readers below it need not wait for the log
 		l := lockRecord{kind: m.kind, guard: true, isPrimary: true, minCommitTS: a.minCommitTS}
 		w.Guard(lockAt(runExclusive, m.column), w.req.startTS, l.appendTo(nil))

@@ -21,7 +21,7 @@ type writer struct {
 	// own is what a repeated prewrite finds of its first copy: the largest min_commit_ts, and whether all are asynchronous.
 	own      kv.Timestamp
 	ownPlain bool
-	// required is the newest commit_ts of what is required: whoever leans on it commits after it.
+	// required is the newest commit_ts of what is required: whoever leans on it does not commit before it.
 	required kv.Timestamp
 	held     int // share locks that their owner still holds: nothing to write
 }
@@ -69,7 +69,7 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 		}
 	}
 	// Only now: a reader with a larger snapshot either raised maxTS before this load, or meets the guards (see raiseMaxTS).
-	commitTS := max(kv.Timestamp(st.maxTS.Load()), req.startTS, req.floor, w.required) + 1
+	commitTS := max(st.commitAbove(max(req.startTS, req.floor)), w.required)
 	p.commitTS.Store(uint64(commitTS))
 	for _, m := range mutations {
 		rec := writeRecord{kind: m.kind, startTS: req.startTS}

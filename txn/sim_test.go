@@ -95,7 +95,7 @@ func (c *simClient) Next(ctx context.Context) (kv.Timestamp, error) {
 }
 
 func (c *simClient) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
-	label := fmt.Sprintf("client %d %s shard %d", c.id, txn.CommandName(cmd), shard)
+	label := fmt.Sprintf("client %d %s shard %d for %v", c.id, txn.CommandName(cmd), shard, ctx.Value(simTxnName{}))
 	if cmd != txn.CmdSeed { // whose incarnation is random
 		label += fmt.Sprintf(" %x", req.AppendTo(nil))
 	}
@@ -283,7 +283,7 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 		}
 		name := fmt.Sprintf("c%dt%d", c.id, i)
 		c.ctx = context.WithValue(life, simTxnName{}, name)
-		switch rng.IntN(12) {
+		switch rng.IntN(14) {
 		case 0, 1, 2:
 			c.transfer(cl, name, rng)
 		case 3:
@@ -298,7 +298,9 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 			c.family(cl, name, rng)
 		case 9, 10:
 			c.onCall(cl, name, rng)
-		case 11:
+		case 11, 12:
+			c.latest(cl, name, rng)
+		case 13:
 			if _, err := cl.ResolveOrphans(c.ctx, 0); err != nil && c.ctx.Err() == nil && kv.CodeOf(err) == kv.CodeCorrupt {
 				panic(err)
 			}
@@ -347,6 +349,24 @@ func (c *simClient) audit(cl *txn.Client, name string, reverse bool) {
 		c.s.mu.Unlock()
 	}
 	t.end(c.ctx, s.Err())
+}
+
+// latest reads one or two accounts without a snapshot.
+func (c *simClient) latest(cl *txn.Client, name string, rng *rand.Rand) {
+	r := &txntest.Record{Name: name, Began: c.s.history.Now(), Latest: true, Outcome: txntest.Aborted}
+	i := rng.IntN(simAccounts)
+	columns := []kv.Column{account(i)}
+	if rng.IntN(2) == 0 {
+		columns = append(columns, account(i^1)) // often in the same tablet
+	}
+	vs, err := cl.Latest(c.ctx, columns)
+	if r.Ended = c.s.history.Now(); err != nil {
+		return
+	}
+	for i, v := range vs {
+		r.Reads = append(r.Reads, txntest.Read{Column: columnName(columns[i]), Value: string(v.Data)})
+	}
+	c.s.history.Add(r)
 }
 
 // skew reads two cells and writes one of them.

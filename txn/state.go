@@ -17,6 +17,9 @@ type state struct {
 
 	// maxTS is the largest snapshot that was read here. One-phase commit goes above it.
 	maxTS atomic.Uint64
+	// latestTS is the newest commit that a read without a timestamp saw here. What was not there for that read may commit
+	// at it, but not below: no snapshot must have the one without the other.
+	latestTS atomic.Uint64
 	// rollbackTS is at least the start_ts of every tombstone here: a younger transaction need not look for its own.
 	rollbackTS atomic.Uint64
 	// noAsync refuses locks of asynchronous commits.
@@ -73,6 +76,13 @@ func raise(a *atomic.Uint64, ts kv.Timestamp) {
 // raiseMaxTS notes a read. It must come before the read looks at locks: a one-phase commit guards its columns and then loads
 // maxTS, so either the reader meets the guard or the commit goes above the reader.
 func (st *state) raiseMaxTS(snapshot kv.Timestamp) { raise(&st.maxTS, snapshot) }
+
+// commitAbove returns the least commit_ts that is above every snapshot that was read here, and above floor. These were all handed out
+// by the clock, so the next timestamp that it hands out is not below the result. Whatever else a commit_ts has to be beside
+// must not add to it: a commit_ts that is one above another's would, after a few, be out of sight of new snapshots.
+func (st *state) commitAbove(floor kv.Timestamp) kv.Timestamp {
+	return max(max(kv.Timestamp(st.maxTS.Load()), floor)+1, kv.Timestamp(st.latestTS.Load()))
+}
 
 // seeded returns the seed of the tablets, the largest of them, or false if one has none for its generation.
 //

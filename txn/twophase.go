@@ -81,8 +81,8 @@ func (p prewritten) and(o prewritten) prewritten {
 // it yet waits for the TTL).
 func (cm *committer) prewrite(ctx context.Context, groups []*shardGroup) (all prewritten, err error) {
 	results := make([]prewritten, len(groups))
-	err = each(groups, func(i int, g *shardGroup) (err error) {
-		results[i], err = cm.prewriteGroup(ctx, newBackoff(cm.c.o.RetryTime, cm.startTS), g)
+	err = each(newBackoff(cm.c.o.RetryTime, cm.startTS), groups, func(i int, b *backoff, g *shardGroup) (err error) {
+		results[i], err = cm.prewriteGroup(ctx, b, g)
 		return err
 	})
 	for _, r := range results {
@@ -146,7 +146,7 @@ func (cm *committer) prewriteMoved(ctx context.Context, b *backoff, g *shardGrou
 		}
 	}
 	results := make([]prewritten, len(groups))
-	err = each(groups, func(i int, sub *shardGroup) (err error) {
+	err = each(b, groups, func(i int, b *backoff, sub *shardGroup) (err error) {
 		results[i], err = cm.prewriteGroup(ctx, b, sub)
 		return err
 	})
@@ -245,7 +245,7 @@ func (cm *committer) rollback(ctx context.Context) {
 		}
 		groups, err := cm.group(ctx, ms)
 		if err == nil && len(groups) > 0 {
-			err = each(groups, func(_ int, g *shardGroup) error {
+			err = each(b, groups, func(_ int, b *backoff, g *shardGroup) error {
 				return cm.rollbackGroup(ctx, b, g, ms)
 			})
 		}

@@ -51,7 +51,7 @@ func (t *Txn) StartTS(ctx context.Context) (kv.Timestamp, error) {
 	if ts, err := t.snapshot(); ts != 0 || err != nil {
 		return ts, err
 	}
-	ts, err := t.c.clock.Next(ctx)
+	ts, err := t.nextTS(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -34,6 +34,8 @@ type Record struct {
 	Writes            []Write
 	// Began is before start_ts was asked for, Asked before Commit was called, Ended after it returned.
 	Began, Asked, Ended int
+	// Latest says that the reads were made without a snapshot, all at one moment between Began and Ended.
+	Latest bool
 }
 
 // History collects records. It is safe for concurrent use.
@@ -80,6 +82,8 @@ type StoredVersion struct {
 //	S3  commit_ts > start_ts
 //	S4  a snapshot contains every commit that was acknowledged before the transaction began (strong snapshot isolation)
 //	S5  commit_ts grows with real time: acknowledged before asked for means not after
+//	S7  reads without a snapshot see the state of one moment between the call and its return: nothing that was acknowledged
+//	    before is missing, and who begins later sees no less
 //	S6  a transaction's writes are stored all, at one commit_ts, or not at all; what was refused is not, what was acknowledged is
 func (h *History) Check(stored []StoredVersion) (wrong []error) {
 	rs := h.Records()
@@ -96,11 +100,19 @@ func (h *History) Check(stored []StoredVersion) (wrong []error) {
 		}
 	}
 	versions := versionsOf(committed)
+	var seen []*Record
 	for _, r := range rs {
+		if r.Latest {
+			if newest := checkLatest(r, versions, bad); newest != nil {
+				// From here on everybody knows of that commit.
+				seen = append(seen, &Record{Name: r.Name + ", which saw " + newest.Name, CommitTS: newest.CommitTS, Ended: r.Ended})
+			}
+			continue
+		}
 		checkReads(r, versions, bad)
 	}
 	checkWriters(versions, bad)
-	checkRealTime(rs, committed, bad)
+	checkRealTime(rs, committed, seen, bad)
 	return wrong
 }
 
@@ -187,6 +199,40 @@ func checkReads(r *Record, versions map[string][]version, bad func(string, ...an
 	}
 }
 
+// checkLatest returns the writer of the newest version that was read.
+func checkLatest(r *Record, versions map[string][]version, bad func(string, ...any)) (newest *Record) {
+	from, to := kv.Timestamp(0), kv.MaxTimestamp // the states that have all that was read
+	for _, rd := range r.Reads {
+		i := slices.IndexFunc(versions[rd.Column], func(v version) bool { return v.value == rd.Value }) // -1: as it was before all of them
+		if i < 0 && rd.Value != "" {
+			bad("S7: %s read %q from %s, which nobody committed", r.Name, rd.Value, rd.Column)
+			continue
+		}
+		if rd.Value == "" {
+			return newest // there may be several deletes
+		}
+		if i >= 0 {
+			by := versions[rd.Column][i].by
+			if from = max(from, by.CommitTS); newest == nil || by.CommitTS > newest.CommitTS {
+				newest = by
+			}
+		}
+		if i++; i < len(versions[rd.Column]) {
+			to = min(to, versions[rd.Column][i].by.CommitTS)
+		}
+		for _, later := range versions[rd.Column][i:] {
+			if later.by.Ended != 0 && later.by.Ended < r.Began {
+				bad("S7: %s began after %s was acknowledged at %v, but read an older %q from %s", r.Name, later.by.Name, later.by.CommitTS, rd.Value, rd.Column)
+			}
+		}
+	}
+	// Commits with the same commit_ts have no column in common; one may be seen without the other, but no snapshot tells them apart.
+	if from > to {
+		bad("S7: %s read %v, which were never true at the same time", r.Name, r.Reads)
+	}
+	return newest
+}
+
 func checkWriters(versions map[string][]version, bad func(string, ...any)) {
 	for c, vs := range versions {
 		for i := 1; i < len(vs); i++ {
@@ -198,7 +244,7 @@ func checkWriters(versions map[string][]version, bad func(string, ...any)) {
 }
 
 // checkRealTime sweeps over the events in order, with the largest acknowledged commit_ts so far.
-func checkRealTime(rs, committed []*Record, bad func(string, ...any)) {
+func checkRealTime(rs, committed, seen []*Record, bad func(string, ...any)) {
 	type event struct {
 		at   int
 		kind int
@@ -217,6 +263,9 @@ func checkRealTime(rs, committed []*Record, bad func(string, ...any)) {
 				events = append(events, event{r.Ended, 2, r})
 			}
 		}
+	}
+	for _, r := range seen {
+		events = append(events, event{r.Ended, 2, r})
 	}
 	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	newest := &Record{}
