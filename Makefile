@@ -10,6 +10,7 @@ TAGS     := gms_pure_go
 PKG      ?= ./...
 FUZZTIME ?= 10s
 SOAKSECONDS ?= 600
+SIMSEEDS    ?= 100000
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 export CGO_ENABLED ?= 0
@@ -55,7 +56,8 @@ lint: ## gofmt, go vet, staticcheck (settings: staticcheck.conf) and the rules o
 bench: ## all micro-benchmarks once, with allocations
 	go test -tags $(TAGS) -p 1 -run '^$$' -bench . -benchmem -timeout 60m $(PKG)
 
-soak: packages ## the tests of faults and histories again and again for SOAKSECONDS (600)
+soak: packages ## 100,000 simulated histories of transactions, then the tests of faults again and again for SOAKSECONDS (600)
+	MOKA_SIM_SEEDS=$(SIMSEEDS) go test -tags $(TAGS) -count 1 -timeout 60m -run 'TestSimulation$$' -v ./txn
 	@end=$$(( $$(date +%s) + $(SOAKSECONDS) )); round=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
 	  round=$$((round + 1)); echo "== round $$round"; \

@@ -63,6 +63,7 @@ func (cm *committer) confirm(ctx context.Context, r prewritten) (kv.Timestamp, e
 	}
 	cm.c.metrics.async.Add(1)
 	d := decision{cm.startTS, r.minCommitTS}
+	cm.c.fates.put(cm.startTS, &statusResponse{fate: fateCommitted, commitTS: r.minCommitTS})
 	for _, m := range cm.mutations {
 		if !m.kind.changes() {
 			cm.c.finish.primaryFirst(ctx, cm, d)

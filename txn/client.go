@@ -16,9 +16,12 @@ type Client struct {
 	o       Options
 	metrics metrics
 	fates   fateCache
-	finish  finisher
-	seeding seeding
-	lockers lockers
+	// asking and settling are the requests about others' transactions that are under way.
+	asking   flights[asked, *statusResponse]
+	settling flights[settled, kv.Message]
+	finish   finisher
+	seeding  seeding
+	lockers  lockers
 
 	// ctx ends when Close gives up waiting; background work hangs on it.
 	ctx    context.Context

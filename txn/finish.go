@@ -126,6 +126,12 @@ func (f *finisher) enqueue(j finishJob) bool {
 	return true
 }
 
+// settle hands over a lock that somebody met; false if that has to be done at once.
+func (f *finisher) settle(l lockInfo, d decision) bool {
+	g, err := f.c.groupOne(f.c.ctx, l.column.Row)
+	return err == nil && compareColumns(l.column, l.primary) != 0 && f.enqueue(finishJob{decision: d, columns: []kv.Column{l.column}, group: g})
+}
+
 // work empties a shard's queue and ends.
 func (f *finisher) work(shard kv.ShardID) {
 	for {

@@ -85,6 +85,7 @@ func TestHistory(t *testing.T) {
 			defer h.close()
 			datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 				out := h.run(d)
+				h.settle()
 				if cells := h.cells(); cells != h.last {
 					h.last = cells
 					out += cells

@@ -197,7 +197,7 @@ func (l *locker) blocked(ctx context.Context, waits *backoff, resp *lockResponse
 		}
 		return l.wait(ctx, waits, column, resp.blockers)
 	case lockInDoubt:
-		alive, err := c.resolve(ctx, 0, resp.locks, waits.begun(), nil)
+		alive, err := c.resolve(ctx, 0, resp.locks, waits.begun(), nil, nil)
 		switch {
 		case err != nil || len(alive) == 0:
 			return err

@@ -80,6 +80,8 @@ type getRequest struct {
 	// bypass lists transactions whose locks need not be waited for: they were rolled back, or will commit above snapshot.
 	bypass  []kv.Timestamp
 	tablets []kv.TabletRef
+	// known lists transactions that committed, with commit_ts: their values may be read from their locks.
+	known []decision
 }
 
 func (m *getRequest) AppendTo(b []byte) []byte {
@@ -88,12 +90,13 @@ func (m *getRequest) AppendTo(b []byte) []byte {
 	e.columns(m.columns)
 	e.timestamps(m.bypass)
 	e.refs(m.tablets)
+	e.decisions(m.known)
 	return e.b
 }
 
 func (m *getRequest) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = getRequest{snapshot: d.timestamp(), columns: d.columns(), bypass: d.timestamps(), tablets: d.refs()}
+	*m = getRequest{snapshot: d.timestamp(), columns: d.columns(), bypass: d.timestamps(), tablets: d.refs(), known: d.decisions()}
 	return d.end()
 }
 
@@ -457,6 +460,18 @@ func (m *statusResponse) Decode(b []byte) error {
 // decision is a transaction whose primary has decided. A zero commitTS means rolled back.
 type decision struct{ startTS, commitTS kv.Timestamp }
 
+func (e *encoder) decisions(ds []decision) {
+	e.uvarint(uint64(len(ds)))
+	for _, x := range ds {
+		e.timestamp(x.startTS)
+		e.timestamp(x.commitTS)
+	}
+}
+
+func (d *decoder) decisions() []decision {
+	return list(d, 2, func() decision { return decision{d.timestamp(), d.timestamp()} })
+}
+
 // resolveRequest carries decisions to the other locks within spans, found by start_ts.
 type resolveRequest struct {
 	decisions []decision
@@ -468,11 +483,7 @@ type resolveRequest struct {
 
 func (m *resolveRequest) AppendTo(b []byte) []byte {
 	e := encoder{b}
-	e.uvarint(uint64(len(m.decisions)))
-	for _, x := range m.decisions {
-		e.timestamp(x.startTS)
-		e.timestamp(x.commitTS)
-	}
+	e.decisions(m.decisions)
 	e.spans(m.spans)
 	e.columns(m.primaries)
 	return e.b
@@ -481,8 +492,7 @@ func (m *resolveRequest) AppendTo(b []byte) []byte {
 func (m *resolveRequest) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = resolveRequest{
-		decisions: list(&d, 2, func() decision { return decision{d.timestamp(), d.timestamp()} }),
-		spans:     d.spans(), primaries: d.columns(),
+		decisions: d.decisions(), spans: d.spans(), primaries: d.columns(),
 	}
 	return d.end()
 }

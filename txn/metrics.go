@@ -20,6 +20,7 @@ type Metrics struct {
 	LatestFallbacks  uint64 // calls of Latest that needed a snapshot after all
 	ScanRequests     uint64 // requests of scans
 	LocksMet         uint64 // foreign locks that were in the way
+	FatesKnown       uint64 // of these, of transactions whose fate was in the cache
 	Pushes           uint64 // live transactions that were made to commit above a reader
 	AsyncDecided     uint64 // asynchronous commits of others that were decided from their locks
 	RollForwards     uint64 // foreign transactions found committed whose locks were turned into versions
@@ -38,15 +39,15 @@ type Metrics struct {
 // String is the metrics as people read them.
 func (m Metrics) String() string {
 	return fmt.Sprintf("commits %d (one-phase %d, asynchronous %d, read-only %d), conflicts %d, constraints %d, unknown %d, rollbacks %d; "+
-		"reads %d (latest %d, fallbacks %d), scan requests %d; locks met %d: pushed %d, rolled forward %d, rolled back %d, decided %d, waited %d; moved %d, retries %d, heartbeats %d, seeds %d, pending %d; "+
+		"reads %d (latest %d, fallbacks %d), scan requests %d; locks met %d: known %d, pushed %d, rolled forward %d, rolled back %d, decided %d, waited %d; moved %d, retries %d, heartbeats %d, seeds %d, pending %d; "+
 		"row locks: waited %d, timed out %d, deadlocks %d",
 		m.Commits, m.CommitsOnePhase, m.CommitsAsync, m.CommitsReadOnly, m.Conflicts, m.Constraints, m.OutcomesUnknown, m.Rollbacks,
-		m.Reads, m.ReadsLatest, m.LatestFallbacks, m.ScanRequests, m.LocksMet, m.Pushes, m.RollForwards, m.RollBacks, m.AsyncDecided, m.LockWaits, m.Moved, m.Retries, m.Heartbeats, m.Seeds, m.PendingSecondary,
+		m.Reads, m.ReadsLatest, m.LatestFallbacks, m.ScanRequests, m.LocksMet, m.FatesKnown, m.Pushes, m.RollForwards, m.RollBacks, m.AsyncDecided, m.LockWaits, m.Moved, m.Retries, m.Heartbeats, m.Seeds, m.PendingSecondary,
 		m.RowLockWaits, m.RowLockTimeouts, m.Deadlocks)
 }
 
 type metrics struct {
-	latest, latestFallbacks, async, asyncDecided                            atomic.Uint64
+	fatesKnown, latest, latestFallbacks, async, asyncDecided                atomic.Uint64
 	commits, onePhase, readOnly, conflicts, constraints, unknown, rollbacks atomic.Uint64
 	reads, scans, locksMet, pushes, forwards, backs, waits                  atomic.Uint64
 	moved, retries, heartbeats, seeds                                       atomic.Uint64
@@ -60,7 +61,7 @@ func (c *Client) Metrics() Metrics {
 	return Metrics{
 		Commits: m.commits.Load(), CommitsOnePhase: m.onePhase.Load(), CommitsReadOnly: m.readOnly.Load(), CommitsAsync: m.async.Load(), AsyncDecided: m.asyncDecided.Load(),
 		Conflicts: m.conflicts.Load(), Constraints: m.constraints.Load(), OutcomesUnknown: m.unknown.Load(), Rollbacks: m.rollbacks.Load(),
-		Reads: m.reads.Load(), ReadsLatest: m.latest.Load(), LatestFallbacks: m.latestFallbacks.Load(), ScanRequests: m.scans.Load(), LocksMet: m.locksMet.Load(), Pushes: m.pushes.Load(),
+		Reads: m.reads.Load(), ReadsLatest: m.latest.Load(), LatestFallbacks: m.latestFallbacks.Load(), ScanRequests: m.scans.Load(), LocksMet: m.locksMet.Load(), FatesKnown: m.fatesKnown.Load(), Pushes: m.pushes.Load(),
 		RollForwards: m.forwards.Load(), RollBacks: m.backs.Load(), LockWaits: m.waits.Load(), Moved: m.moved.Load(),
 		RowLockWaits: m.rowWaits.Load(), RowLockTimeouts: m.lockTimeouts.Load(), Deadlocks: m.deadlocks.Load(),
 		Retries: m.retries.Load(), Heartbeats: m.heartbeats.Load(), Seeds: m.seeds.Load(), PendingSecondary: m.pending.Load(),

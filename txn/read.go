@@ -34,7 +34,7 @@ func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, w
 		}
 		want = again
 		if len(met) > 0 {
-			if err := t.clear(ctx, waits, snapshot, met); err != nil {
+			if err := t.clear(ctx, waits, snapshot, met, t.addKnown); err != nil {
 				return err
 			}
 		}
@@ -44,7 +44,7 @@ func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, w
 
 // readGroup reads from one shard and returns what has to be read again, and the locks that are to blame.
 func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) (again []int, locks []lockInfo, err error) {
-	req := &getRequest{snapshot: snapshot, columns: make([]kv.Column, len(g.index)), bypass: t.bypassed(), tablets: g.tablets}
+	req := &getRequest{snapshot: snapshot, columns: make([]kv.Column, len(g.index)), bypass: t.bypassed(), tablets: g.tablets, known: t.knows()}
 	all := make([]int, len(g.index))
 	for i, j := range g.index {
 		all[i] = want[j]
@@ -82,8 +82,8 @@ const freeTries = 64
 
 // clear deals with the locks that a read has met: what is dead is resolved, what is alive is pushed above the snapshot, and
 // what can be neither is waited for.
-func (t *Txn) clear(ctx context.Context, waits *backoff, snapshot kv.Timestamp, locks []lockInfo) error {
-	alive, err := t.c.resolve(ctx, snapshot, locks, true, t.addBypass)
+func (t *Txn) clear(ctx context.Context, waits *backoff, snapshot kv.Timestamp, locks []lockInfo, through func(decision)) error {
+	alive, err := t.c.resolve(ctx, snapshot, locks, true, t.addBypass, through)
 	if err != nil || len(alive) == 0 && waits.tries() < freeTries {
 		return err
 	}

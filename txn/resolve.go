@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"moka/kv"
@@ -13,8 +12,11 @@ import (
 // With a snapshot, live transactions are pushed to commit above it; those, and whoever committed above it, are handed to
 // bypass, since their locks need not be waited for. What is left is returned.
 //
+// With through, locks of transactions that committed at or below the snapshot are handed to it instead, and settled in the
+// background: the reader can take its values from them.
+//
 // An asynchronous commit cannot be pushed. With look, its locks are looked at even while its owner has time.
-func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []lockInfo, look bool, bypass func(kv.Timestamp)) (alive []lockInfo, err error) {
+func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []lockInfo, look bool, bypass func(kv.Timestamp), through func(decision)) (alive []lockInfo, err error) {
 	c.metrics.locksMet.Add(uint64(len(locks)))
 	pushed := map[kv.Timestamp]bool{}
 	for _, l := range locks {
@@ -36,9 +38,17 @@ func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []loc
 		case s.fate == fateAlive:
 			alive = append(alive, l)
 		default:
-			if bypass != nil && s.commitTS > snapshot {
-				pushed[l.startTS] = true
+			d := decision{l.startTS, s.commitTS}
+			switch {
+			case s.commitTS == 0: // removed before the reader goes on, or it would linger until somebody writes
+			case bypass != nil && s.commitTS > snapshot:
 				bypass(l.startTS)
+				pushed[l.startTS] = true
+			case through != nil:
+				through(d)
+				if c.finish.settle(l, d) {
+					continue
+				}
 			}
 			if _, err := c.settle(ctx, l, s.commitTS); err != nil {
 				return nil, err
@@ -52,8 +62,13 @@ func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []loc
 func (c *Client) status(ctx context.Context, l lockInfo, push kv.Timestamp, look bool) (*statusResponse, error) {
 	// A crash may bring the primary's lock of an asynchronous commit back after we learned its fate: its commit was not synced.
 	if s, ok := c.fates.get(l.startTS); ok && compareColumns(l.column, l.primary) != 0 {
+		c.metrics.fatesKnown.Add(1)
 		return s, nil
 	}
+	return c.asking.do(ctx, asked{l.startTS, push, look}, func() (*statusResponse, error) { return c.askStatus(ctx, l, push, look) })
+}
+
+func (c *Client) askStatus(ctx context.Context, l lockInfo, push kv.Timestamp, look bool) (*statusResponse, error) {
 	now, err := c.clock.Next(ctx)
 	if err != nil {
 		return nil, err
@@ -113,7 +128,9 @@ func (c *Client) settle(ctx context.Context, l lockInfo, commitTS kv.Timestamp) 
 			return 0, err
 		}
 		req := &resolveRequest{decisions: []decision{{l.startTS, commitTS}}, spans: g.spans}
-		m, err := c.call(ctx, b, g, cmdResolve, req, nil)
+		m, err := c.settling.do(ctx, settled{l.startTS, g.tablets[0].ID}, func() (kv.Message, error) {
+			return c.call(ctx, b, g, cmdResolve, req, nil)
+		})
 		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) {
 			continue
 		}
@@ -201,38 +218,4 @@ func (c *Client) resolveBatch(ctx context.Context, locks []lockInfo) (resolved i
 		resolved += n
 	}
 	return resolved, nil
-}
-
-// fateCache remembers decided transactions: first in, first out. What is decided stays decided.
-type fateCache struct {
-	mu    sync.Mutex
-	fates map[kv.Timestamp]*statusResponse
-	order []kv.Timestamp
-	next  int
-}
-
-const fateCacheSize = 2048
-
-func (f *fateCache) init() {
-	f.fates = make(map[kv.Timestamp]*statusResponse, fateCacheSize)
-	f.order = make([]kv.Timestamp, fateCacheSize)
-}
-
-func (f *fateCache) get(startTS kv.Timestamp) (*statusResponse, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	s, ok := f.fates[startTS]
-	return s, ok
-}
-
-func (f *fateCache) put(startTS kv.Timestamp, s *statusResponse) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, ok := f.fates[startTS]; ok {
-		return
-	}
-	delete(f.fates, f.order[f.next])
-	f.order[f.next] = startTS
-	f.fates[startTS] = s
-	f.next = (f.next + 1) % fateCacheSize
 }

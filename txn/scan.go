@@ -210,7 +210,7 @@ func (s *Scanner) accept(g *shardGroup, req *scanRequest, resp *scanResponse) er
 			s.resume, s.after = true, resp.last
 		}
 		if len(resp.locks) > 0 {
-			return s.t.clear(s.ctx, s.waits, req.snapshot, resp.locks)
+			return s.t.clear(s.ctx, s.waits, req.snapshot, resp.locks, nil)
 		}
 		return nil
 	}

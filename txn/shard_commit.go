@@ -167,7 +167,10 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 			return nil, err
 		}
 	}
-	e.OnDurable(func() { st.forgetPush(req.startTS) })
+	e.OnDurable(func() {
+		st.forgetPush(req.startTS)
+		st.decided.put(decision{req.startTS, commitTS})
+	})
 	return &writeResponse{outcome: outcomeOK, commitTS: commitTS}, nil
 }
 
@@ -300,6 +303,7 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 	e.NoSync()
 	resp := &resolveResponse{}
 	for _, dec := range req.decisions {
+		st.decided.put(dec)
 		held, err := locksOf(st, dec.startTS, req.spans)
 		if err != nil {
 			return nil, err

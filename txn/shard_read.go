@@ -15,10 +15,19 @@ import (
 func evalGet(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 	st.raiseMaxTS(req.snapshot)
 	resp := &getResponse{values: make([]Value, len(req.columns)), unseeded: st.unseededFor(req.tablets)}
+	for _, d := range req.known {
+		st.decided.put(d)
+	}
 	for i, c := range req.columns {
-		l, err := blockingLock(e, st, c, req.snapshot, req.bypass)
+		l, through, err := blockingLock(e, st, c, req.snapshot, req.bypass)
 		if err != nil {
 			return nil, err
+		}
+		if through != nil {
+			if resp.values[i], err = valueOfLock(e, through); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if l != nil {
 			resp.locks = append(resp.locks, *l)
@@ -61,28 +70,53 @@ func valueOf(r kv.Reader, c kv.Column, v kv.Version) (Value, error) {
 	return Value{Data: data, OK: true}, err
 }
 
-// blockingLock returns the lock that keeps a reader from knowing the column's value at the snapshot.
-func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypass []kv.Timestamp) (*lockInfo, error) {
+// blockingLock returns the lock that keeps a reader from knowing the column's value at the snapshot; or the lock that has it,
+// because its transaction is known to have committed.
+func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypass []kv.Timestamp) (info *lockInfo, through *foundLock, err error) {
 	for waits := 0; ; waits++ {
 		if st.locks.Len() == 0 {
-			return nil, nil
+			return nil, nil, nil
 		}
 		v, ok, err := e.Latest(lockAt(runExclusive, c), snapshot)
 		if err != nil || !ok {
-			return nil, err
+			return nil, nil, err
 		}
 		l, err := decodeLock(v.Value)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !blocks(st, l, v.Timestamp, snapshot, bypass) {
-			return nil, nil
+			return nil, nil, nil
+		}
+		// What committed later waited for this lock to go, so nothing newer is at or below the snapshot. A decided transaction's
+		// locks stay what they are.
+		if commitTS, ok := st.decided.get(v.Timestamp); ok && commitTS <= snapshot && !l.guard {
+			return nil, &foundLock{column: c, startTS: v.Timestamp, lock: l}, nil
 		}
 		if !l.passing() || waits > 1 || !waitPassing(e.Context(), st, c, v.Timestamp, l, e) {
 			info := l.info(c, v.Timestamp)
-			return &info, nil
+			return &info, nil, nil
 		}
 	}
+}
+
+// valueOfLock returns what a lock will be when it is committed.
+func valueOfLock(r kv.Reader, l *foundLock) (Value, error) {
+	switch {
+	case l.lock.kind == kindDelete:
+		return Value{}, nil
+	case l.lock.hasValue:
+		return Value{Data: l.lock.value, OK: true}, nil
+	}
+	b, ok, err := r.Get(dataAt(l.column), l.startTS)
+	if err != nil {
+		return Value{}, err
+	}
+	if !ok {
+		return Value{}, kv.Errorf(kv.CodeCorrupt, "txn.Get", "row %x: lock of %v has no data", []byte(l.column.Row), l.startTS)
+	}
+	data, err := decodeData(b)
+	return Value{Data: data, OK: true}, err
 }
 
 // blocks says whether a lock may still put a version at or below the snapshot.
@@ -95,7 +129,8 @@ func blocks(st *state, l *lockRecord, startTS, snapshot kv.Timestamp, bypass []k
 			return false // it went above us
 		}
 	}
-	return true
+	commitTS, known := st.decided.get(startTS)
+	return !known || commitTS != 0 && commitTS <= snapshot
 }
 
 // guardWait bounds how long a read command waits inside the shard for a one-phase commit to become durable, before it tells

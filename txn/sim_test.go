@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,8 +29,15 @@ import (
 
 var (
 	simSeed = flag.Uint64("sim.seed", 1, "first seed of the simulation")
-	simN    = flag.Int("sim.n", 600, "number of simulated histories")
+	simN    = flag.Int("sim.n", simSeeds(), "number of simulated histories; default 2000, or MOKA_SIM_SEEDS")
 )
+
+func simSeeds() int {
+	if n, err := strconv.Atoi(os.Getenv("MOKA_SIM_SEEDS")); err == nil && n > 0 {
+		return n
+	}
+	return 2000
+}
 
 // simulation is one seeded run.
 type simulation struct {

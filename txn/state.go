@@ -37,6 +37,7 @@ type state struct {
 	requires requires
 	rows     *rowLocks
 	detector *detector
+	decided  decided
 }
 
 // seed is a timestamp that was issued after this shard began to serve this generation of a tablet.

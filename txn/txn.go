@@ -25,6 +25,7 @@ type Txn struct {
 	owner    kv.Timestamp // of row locks
 	note     string
 	bypass   []kv.Timestamp
+	known    []decision // commits in the snapshot whose locks were met
 	buffer   buffer
 	tooLarge bool
 	misused  bool // written to although it is read-only
@@ -231,6 +232,23 @@ func (t *Txn) bypassed() []kv.Timestamp {
 
 // maxBypass bounds the list that goes with each read; the oldest entries are dropped and, if met again, asked for again.
 const maxBypass = 64
+
+// knows is what bypassed is, for transactions that the snapshot contains.
+func (t *Txn) knows() []decision {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.known
+}
+
+func (t *Txn) addKnown(d decision) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := append([]decision(nil), t.known...)
+	if len(list) >= maxBypass {
+		list = list[1:]
+	}
+	t.known = append(list, d)
+}
 
 func (t *Txn) addBypass(startTS kv.Timestamp) {
 	t.mu.Lock()
