@@ -63,13 +63,14 @@ func (cm *committer) confirm(ctx context.Context, r prewritten) (kv.Timestamp, e
 	}
 	cm.c.metrics.async.Add(1)
 	d := decision{cm.startTS, r.minCommitTS}
-	cm.c.fates.put(cm.startTS, &statusResponse{fate: fateCommitted, commitTS: r.minCommitTS})
 	for _, m := range cm.mutations {
 		if !m.kind.changes() {
 			cm.c.finish.primaryFirst(ctx, cm, d)
 			return r.minCommitTS, nil
 		}
 	}
+	// Not before: who knows the fate removes locks, and the lock of a lock-only write must stay until the primary is committed.
+	cm.c.fates.put(cm.startTS, &statusResponse{fate: fateCommitted, commitTS: r.minCommitTS})
 	columns := make([]kv.Column, len(cm.mutations))
 	for i, m := range cm.mutations {
 		columns[i] = m.column
