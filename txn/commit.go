@@ -203,8 +203,8 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 				return cm.decide(ctx, unknown, err)
 			}
 		case outcomeLocked:
-			if rows := rowLocked(resp.locks); len(rows) > 0 {
-				if err := cm.standInLine(ctx, rows); err != nil {
+			if writes, requires := rowLocked(resp.locks); len(writes)+len(requires) > 0 {
+				if err := cm.standInLine(ctx, writes, requires); err != nil {
 					return cm.decide(ctx, unknown, err)
 				}
 				req.owner = cm.owner
@@ -278,21 +278,28 @@ func (cm *committer) clear(ctx context.Context, waits *backoff, locks []lockInfo
 	return nil
 }
 
-// rowLocked lists the columns among locks that are held by row locks.
-func rowLocked(locks []lockInfo) (cs []kv.Column) {
+// rowLocked lists the columns among locks that are held by row locks: those to be written and those only required.
+func rowLocked(locks []lockInfo) (writes, requires []kv.Column) {
 	for _, l := range locks {
-		if l.row {
-			cs = append(cs, l.column)
+		switch {
+		case l.row && l.kind == kindRequire:
+			requires = append(requires, l.column)
+		case l.row:
+			writes = append(writes, l.column)
 		}
 	}
-	return cs
+	return writes, requires
 }
 
 // standInLine waits for row locks like anybody who wants them: a transaction that takes none itself, and is refused a row for
 // every lock it meets, would never have its turn. Only one-phase commit does so, as it has nothing in the store while it waits; a
 // prewrite that meets a row lock is a conflict.
-func (cm *committer) standInLine(ctx context.Context, cs []kv.Column) error {
-	_, err := cm.t.lockColumns(ctx, cm.startTS, cs, LockOptions{Wait: cm.t.lockWait()})
+func (cm *committer) standInLine(ctx context.Context, writes, requires []kv.Column) error {
+	o := LockOptions{Wait: cm.t.lockWait()}
+	_, err := cm.t.lockColumns(ctx, cm.startTS, writes, o)
+	if o.Share = true; err == nil {
+		_, err = cm.t.lockColumns(ctx, cm.startTS, requires, o)
+	}
 	cm.owner = cm.t.Owner()
 	if errors.Is(err, ErrConflict) {
 		return nil // the commit will say so itself

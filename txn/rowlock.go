@@ -382,8 +382,9 @@ func (r *rowLocks) keep(owners []kv.Timestamp, ttl time.Duration, now time.Time)
 	return gone
 }
 
-// blocking returns a foreign owner whose lock keeps a write of the column from going on.
-func (r *rowLocks) blocking(c kv.Column, owner kv.Timestamp, now time.Time) (kv.Timestamp, string, bool) {
+// blocking returns a foreign owner whose lock keeps a write of the column from going on, or, for one that only requires the
+// column (shared), an exclusive one.
+func (r *rowLocks) blocking(c kv.Column, owner kv.Timestamp, shared bool, now time.Time) (kv.Timestamp, string, bool) {
 	if r.size.Load() == 0 {
 		return 0, "", false
 	}
@@ -395,7 +396,7 @@ func (r *rowLocks) blocking(c kv.Column, owner kv.Timestamp, now time.Time) (kv.
 	}
 	r.serveLocked(q, now)
 	for _, h := range q.holders {
-		if h.owner.id != owner {
+		if h.owner.id != owner && !(shared && h.shared) {
 			return h.owner.id, h.owner.session, true
 		}
 	}

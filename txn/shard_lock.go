@@ -138,9 +138,14 @@ func evalDeadlocks(_ kv.Eval, st *state, _ *limitRequest) (*deadlocksResponse, e
 }
 
 // checkRowLock reports a foreign row lock in the way of a write. Writes of transactions that took their row locks find their
-// own here, or none if it was lost; then the conflict check against the snapshot decides, as it does for everybody.
+// own here, or none if it was lost; then the conflict check against the snapshot decides, as it does for everybody. Who requires
+// a column waits for those who have it alone, as InnoDB's check of a foreign key does: they may be about to delete it.
 func (w *writer) checkRowLock(m *mutation) {
-	if id, session, ok := w.st.rows.blocking(m.column, w.req.owner, time.Now()); ok {
-		w.locks = append(w.locks, lockInfo{column: cloneColumn(m.column), startTS: id, kind: kindLock, row: true, session: session})
+	if id, session, ok := w.st.rows.blocking(m.column, w.req.owner, m.kind.shared(), time.Now()); ok {
+		kind := kindLock
+		if m.kind.shared() {
+			kind = kindRequire
+		}
+		w.locks = append(w.locks, lockInfo{column: cloneColumn(m.column), startTS: id, kind: kind, row: true, session: session})
 	}
 }

@@ -200,6 +200,7 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 		refusal, err = w.checkRolledBack(m.column)
 		return false, refusal, err
 	}
+	w.checkRowLock(m)
 	w.Guard(lockAt(runSharedGuard, m.column), w.req.startTS, w.guard(m))
 	deletes := func(k kind) bool { return k == kindDelete }
 	for _, run := range []uint32{runExclusive, runDeleteGuard} {

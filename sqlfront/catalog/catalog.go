@@ -102,7 +102,10 @@ func (c *Catalog) Latest() *Snapshot { return c.latest.Load() }
 // moves the fence, and one of the two transactions fails. Concurrent writers do not disturb each other. A commit that meets a moved fence
 // fails with txn.ErrConflict or, naming a column for which IsFence is true, txn.ErrMustExist: the statement has to be run again on a new
 // Snapshot.
-func (c *Catalog) Fence(t *txn.Txn, table *Table) { t.Require(fenceCell(table.ID, table.Version)) }
+func (c *Catalog) Fence(t *txn.Txn, table *Table) { t.Require(FenceCell(table)) }
+
+// FenceCell is the cell that a row lock is taken on to keep writers of the table waiting.
+func FenceCell(table *Table) kv.Column { return fenceCell(table.ID, table.Version) }
 
 // IsFence reports whether the column is a fence.
 func (c *Catalog) IsFence(col kv.Column) bool {

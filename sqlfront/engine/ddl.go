@@ -1,10 +1,14 @@
 package engine
 
 import (
+	"errors"
+
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
+	"moka/txn"
 )
 
 // Schema changes are catalog writes in the statement's transaction, which the engine commits at the end of the statement. A
@@ -60,6 +64,41 @@ func (tx *Tx) beginDDL(ctx *sql.Context) error {
 	tx.ddl, tx.base, tx.view = true, planned, nil
 	tx.after = append(tx.after, tx.eng.janitor.wake)
 	return nil
+}
+
+// exclude makes writers of the table wait at their commit until the transaction ends, as ALGORITHM=COPY does in MySQL: a change
+// that reads the whole table and writes it anew would lose against any single row that is written meanwhile, and never come
+// to an end under load. It is a row lock on the fence, so it orders and proves nothing; the fence does. A statement that has
+// changed something already cannot take a new snapshot any more, and takes its chance.
+func (tx *Tx) exclude(ctx *sql.Context, t *Table) error {
+	if t.temporary || tx.touched(ctx) {
+		return nil
+	}
+	if _, err := tx.store().Lock(ctx, []kv.Column{catalog.FenceCell(t.desc)}, txn.LockOptions{}); err != nil && !errors.Is(err, txn.ErrConflict) {
+		return tx.fail(ctx, err)
+	}
+	tx.store().Advance()
+	tx.view = nil
+	v, err := tx.eng.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	if v.snap.Version != tx.base {
+		return sqlerr.SchemaChanged()
+	}
+	return nil
+}
+
+// awaitFence waits for a schema change that keeps writers out, on behalf of one that it has refused.
+func (tx *Tx) awaitFence(ctx *sql.Context, err error) {
+	var c *txn.ConflictError
+	if !errors.As(err, &c) || !tx.eng.catalog.IsFence(c.Column) {
+		return
+	}
+	wait := tx.eng.client.Begin(txn.TxnOptions{})
+	// Whatever comes of it, the statement is about to be run again and finds out by itself.
+	_, _ = wait.Lock(ctx, []kv.Column{c.Column}, txn.LockOptions{Share: true})
+	wait.Rollback()
 }
 
 // current is the table as the transaction's own schema changes have made it. Outside of a schema change a table is what it was

@@ -101,6 +101,9 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 		if err := tx.beginDDL(ctx); err != nil {
 			return nil, err
 		}
+		if err := tx.exclude(ctx, t); err != nil {
+			return nil, err
+		}
 	}
 	now, err := t.current(ctx)
 	if err != nil {
@@ -298,6 +301,9 @@ func (t *Table) rebuild(ctx *sql.Context, f func(d *catalog.Table) error) error 
 	}
 	if !t.temporary {
 		if err := tx.beginDDL(ctx); err != nil {
+			return err
+		}
+		if err := tx.exclude(ctx, t); err != nil {
 			return err
 		}
 	}

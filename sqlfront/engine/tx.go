@@ -272,6 +272,7 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 	}
 	if tx.t != nil {
 		if _, err := tx.t.Commit(ctx); err != nil {
+			tx.awaitFence(ctx, err)
 			err = tx.translate(ctx, err)
 			tx.rollback()
 			return err
