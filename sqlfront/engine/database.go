@@ -75,10 +75,10 @@ func (d *Database) table(ctx *sql.Context, name string) (*Table, error) {
 // GetTableInsensitiveAsOf implements sql.VersionedDatabase, which carries row locks: the parser turns SELECT … FOR UPDATE
 // into AS OF, because the engine forgets the one and hands the other to storage as it is. Reading the past is not offered.
 //
-// A lock is a promise about the commit: it fails with 1213 if somebody changes the row after this transaction's snapshot.
-// FOR SHARE takes the same lock; NOWAIT and SKIP LOCKED have nothing to wait for.
+// See lock.go for what a lock is.
 func (d *Database) GetTableInsensitiveAsOf(ctx *sql.Context, name string, asOf any) (sql.Table, bool, error) {
-	if _, ok := parse.ParseLock(asOf); !ok {
+	lock, ok := parse.ParseLock(asOf)
+	if !ok {
 		return nil, false, sqlerr.Unsupported("AS OF")
 	}
 	t, ok, err := d.GetTableInsensitive(ctx, name)
@@ -86,7 +86,7 @@ func (d *Database) GetTableInsensitiveAsOf(ctx *sql.Context, name string, asOf a
 		return nil, ok, err
 	}
 	c := *t.(*Table)
-	c.lock = true
+	c.lock = &lock
 	return &c, true, nil
 }
 

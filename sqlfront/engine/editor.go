@@ -157,6 +157,7 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, sqlerr.From(err)
 	}
+	tx.used = true
 	if !e.begun {
 		e.begin(tx, true)
 	}
@@ -192,6 +193,9 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		w.setRowID(t, id)
 	}
 	if err := w.entries(t, row); err != nil {
+		return err
+	}
+	if err := tx.lockWrite(ctx, t, true, w); err != nil {
 		return err
 	}
 	if e.mode == insertBlind {
@@ -245,6 +249,9 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 	if err := is.entries(t, row); err != nil {
 		return err
 	}
+	if err := tx.lockWrite(ctx, t, false, was, is); err != nil {
+		return err
+	}
 	if err := tx.checkUnique(ctx, t, is.unique(was), row); err != nil {
 		return err
 	}
@@ -290,6 +297,9 @@ func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
 	}
 	was, err := e.locate(ctx, tx, row)
 	if err != nil {
+		return err
+	}
+	if err := tx.lockWrite(ctx, e.table, false, was); err != nil {
 		return err
 	}
 	if err := e.remove(ctx, tx, was); err != nil {

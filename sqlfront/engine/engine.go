@@ -200,6 +200,10 @@ func setup() error {
 			Type: types.NewSystemBoolType("profiling"), Default: int8(0),
 		},
 		&sql.MysqlSystemVariable{
+			Name: txnModeVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemEnumType(txnModeVariable, modePessimistic, modeOptimistic), Default: modePessimistic,
+		},
+		&sql.MysqlSystemVariable{
 			Name: "innodb_lock_wait_timeout", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemIntType("innodb_lock_wait_timeout", 1, 1073741824, false), Default: int64(50),
 		},

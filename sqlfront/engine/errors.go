@@ -29,13 +29,13 @@ func errNoPersist() error {
 // endsTransaction reports whether the transaction cannot commit any more after err.
 func endsTransaction(err error) bool {
 	return errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrOutcomeUnknown) || errors.Is(err, txn.ErrFinished) ||
-		errors.Is(err, txn.ErrTooLarge) || errors.Is(err, txn.ErrMustExist)
+		errors.Is(err, txn.ErrTooLarge) || errors.Is(err, txn.ErrMustExist) || errors.Is(err, txn.ErrDeadlock)
 }
 
 // IsRetryable reports whether running the whole transaction again may succeed. For a statement in autocommit the wire
 // layer does so by itself, as long as nothing of the result has reached the client.
 func IsRetryable(err error) bool {
-	if errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrMustExist) || errors.Is(err, catalog.ErrStale) {
+	if errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrDeadlock) || errors.Is(err, txn.ErrMustExist) || errors.Is(err, catalog.ErrStale) {
 		return true
 	}
 	var se *mysql.SQLError

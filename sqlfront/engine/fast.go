@@ -199,6 +199,9 @@ func (p *Plans) Run(ctx context.Context, c *mysql.Conn, session sql.Session, tex
 	err = p.eng.command(ctx, c, s, text, func(ctx *sql.Context) error {
 		st := &fastStatement{session: s, text: text, prepared: prepared, vars: vars, status: status}
 		result, learn, err = p.eng.fast(ctx, st)
+		if result == nil && err == nil {
+			s.passOn()
+		}
 		return err
 	})
 	return result, learn, err
@@ -302,6 +305,9 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	}
 	run.plan = p
 	result, err := run.run()
+	if tx := s.tx(); tx != nil {
+		tx.planned = false
+	}
 	switch {
 	case err == errStalePlan:
 		return nil, e.planned(run, db), nil

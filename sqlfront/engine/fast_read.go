@@ -54,6 +54,7 @@ func (r *fastRun) enter() error {
 		return nil
 	}
 	if r.tx = r.session.tx(); r.tx != nil {
+		r.tx.planned = r.plan != nil
 		return nil
 	}
 	t, err := r.session.StartTransaction(r.ctx, sql.ReadWrite)
@@ -62,13 +63,14 @@ func (r *fastRun) enter() error {
 	}
 	r.session.SetTransaction(t)
 	r.tx, r.began = r.session.tx(), true
+	r.tx.planned = r.plan != nil
 	return nil
 }
 
 // leave forgets a transaction that was begun for a statement that goes on elsewhere or has failed. With autocommit off the
 // transaction stays, as the library would have begun it.
 func (r *fastRun) leave() {
-	if r.began && r.set.autocommit && r.tx != nil {
+	if r.began && r.set.autocommit && r.tx != nil && r.tx.lost == nil { // see Session.Again
 		r.tx.rollback()
 		r.session.SetTransaction(nil)
 	}

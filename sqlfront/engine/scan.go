@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/kv"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -34,7 +35,8 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if err != nil {
 		return nil, err
 	}
-	e := &entryIter{tx: tx, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch)}
+	tx.used = true
+	e := &entryIter{tx: tx, table: t, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch)}
 	if !p.live {
 		e.at = tx.readAt()
 	}
@@ -50,7 +52,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if p.index == nil || p.index.primary {
 		return &rowIter{entries: e, sink: d}, nil
 	}
-	if cover := newCover(t, p); cover != nil && !t.lock && !p.reference {
+	if cover := newCover(t, p); cover != nil && t.lock == nil && tx.isolation != serializable && !p.reference {
 		return &coverIter{entries: e, cover: cover}, nil
 	}
 	return &lookupIter{entries: e, sink: d, batch: e.batch}, nil
@@ -65,7 +67,9 @@ type entry struct {
 // entryIter walks the spans of an index, in order or backwards. Spans that can hold one key only are read by Get, many at a time.
 type entryIter struct {
 	tx      *Tx
+	table   *Table
 	index   *index
+	begun   bool
 	spans   []rowenc.Span
 	reverse bool
 	batch   int
@@ -120,8 +124,21 @@ func (it *entryIter) step() {
 
 // Next returns the next entry; ok is false at the end.
 func (it *entryIter) Next(ctx *sql.Context) (e entry, ok bool, err error) {
+	if !it.begun {
+		it.begun = true
+		if it.tx.locksReads() && !it.table.temporary {
+			if err := it.tx.lockSpans(ctx, it.table, it.spans, it.point); err != nil {
+				return entry{}, false, err
+			}
+		}
+	}
 	e, ok, err = it.advance(ctx)
 	if ok && it.require {
+		if it.tx.locks() {
+			if _, err := it.tx.lock(ctx, txn.LockOptions{Share: true}, e.key); err != nil {
+				return entry{}, false, err
+			}
+		}
 		it.tx.store().Require(cell(e.key))
 	}
 	return e, ok, err
@@ -182,6 +199,14 @@ func (it *entryIter) readPoints(ctx *sql.Context) error {
 		cells = append(cells, cell(kv.RowKey(it.spans[it.next].Start)))
 		it.step()
 	}
+	if it.tx.locksReads() && !it.table.temporary {
+		// Also those that do not exist: nobody is to make them.
+		for _, c := range cells {
+			if _, err := it.tx.lockRead(ctx, c.Row, parse.Lock{}); err != nil {
+				return err
+			}
+		}
+	}
 	vs, err := it.tx.store().BatchGetAt(ctx, it.at, cells)
 	if err != nil {
 		return it.tx.fail(ctx, err)
@@ -211,13 +236,14 @@ type rowSink struct {
 	check  *rangeCheck
 	wanted []int // positions to keep of a full row that was decoded for the check; nil for all
 	trail  *trail
-	lock   *txn.Txn // not nil: lock the rows that are delivered
+	tx     *Tx
+	lock   *parse.Lock // lock the rows that are delivered
 }
 
 func newRowSink(t *Table, tx *Tx, p *partition) *rowSink {
-	d := &rowSink{table: t, decode: t.decode, check: p.check}
-	if t.lock && !tx.readOnly {
-		d.lock = tx.store()
+	d := &rowSink{table: t, tx: tx, decode: t.decode, check: p.check}
+	if !tx.readOnly && !t.temporary {
+		d.lock = t.lock
 	}
 	if t.projected != nil {
 		d.decode = t.projected.decode
@@ -247,8 +273,14 @@ func (d *rowSink) row(ctx *sql.Context, key kv.RowKey, value []byte) (sql.Row, e
 			return nil, err
 		}
 	}
-	if d.lock != nil {
-		d.lock.LockForUpdate(cell(key))
+	lock := d.lock
+	if lock == nil && d.tx.locksReads() && !d.table.temporary {
+		lock = &parse.Lock{}
+	}
+	if lock != nil {
+		if ok, err := d.tx.lockRead(ctx, key, *lock); !ok {
+			return nil, err
+		}
 	}
 	if d.wanted != nil {
 		out := make(sql.Row, len(d.wanted))

@@ -34,6 +34,10 @@ type Session struct {
 
 	cached *settings // see Session.settings
 	digest digest    // scratch of the plan cache
+
+	reruns    bool // the driver asks Again
+	passing   bool // the statement is not over at CommandEnd
+	contended bool
 }
 
 var (
@@ -70,7 +74,24 @@ func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr stri
 func (s *Session) CommandBegin() error { return nil }
 
 // CommandEnd is called after each command of the client, successful or not.
-func (s *Session) CommandEnd() { s.settle() }
+func (s *Session) CommandEnd() {
+	if s.passing {
+		s.passing = false
+		return
+	}
+	if tx := s.tx(); tx != nil && tx.lost == nil {
+		tx.rerun = false
+	}
+	s.settle()
+}
+
+// passOn says that the statement goes on elsewhere: what has been read of it so far, nobody has seen.
+func (s *Session) passOn() {
+	s.passing = true
+	if tx := s.tx(); tx != nil {
+		tx.used = !tx.fresh
+	}
+}
 
 // SessionEnd is called when the connection is gone.
 func (s *Session) SessionEnd() {
@@ -96,6 +117,13 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	}
 	// Callers that drive the engine without a connection (workers, tests) have no CommandEnd; the start of the next
 	// statement is as good a moment.
+	if tx := s.tx(); tx != nil && tx.lost != nil {
+		tx.ended, tx.lost = tx.lost, nil // nobody asked Again
+	}
+	if tx := s.tx(); tx != nil && tx.rerun {
+		tx.statement()
+		return nil
+	}
 	s.settle()
 	if tx := s.tx(); tx != nil {
 		tx.statement()
@@ -109,6 +137,9 @@ func (s *Session) settle() {
 	tx := s.tx()
 	if tx == nil {
 		return
+	}
+	if !tx.over() && (tx.lost != nil || tx.rerun) {
+		return // until the driver has asked Again, and has run the statement again
 	}
 	if !tx.over() && !tx.ddl && !s.implicit() {
 		return
@@ -158,19 +189,9 @@ func (s *Session) tx() *Tx {
 
 // StartTransaction begins a transaction. It is free: neither a timestamp nor a message is spent before the first read.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
-	return s.eng.begin(s, c == sql.ReadOnly, s.readCommitted(ctx)), nil
-}
-
-// readCommitted reads the isolation level that holds for the next transaction. REPEATABLE READ is snapshot isolation;
-// SERIALIZABLE is refused at SET time by nobody yet and treated as REPEATABLE READ (DESIGN.md says so); READ UNCOMMITTED
-// is READ COMMITTED, as the standard allows.
-func (s *Session) readCommitted(ctx *sql.Context) bool {
-	v, err := s.GetSessionVariable(ctx, "transaction_isolation")
-	if err != nil {
-		return false
-	}
-	level, _ := v.(string)
-	return level == "READ-COMMITTED" || level == "READ-UNCOMMITTED"
+	tx := s.eng.begin(s, c == sql.ReadOnly)
+	tx.isolation, tx.optimistic, tx.contended = s.isolation(ctx), s.optimistic(ctx), s.contended
+	return tx, nil
 }
 
 // CommitTransaction ends the transaction, whether or not the commit succeeds.

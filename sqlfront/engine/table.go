@@ -9,6 +9,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 )
 
@@ -38,7 +39,7 @@ type Table struct {
 	// A projection of the table, or one access path of it, is a shallow copy with these set.
 	projected *projection
 	// lock makes scans lock the rows that they deliver (SELECT … FOR UPDATE).
-	lock bool
+	lock *parse.Lock
 }
 
 type projection struct {

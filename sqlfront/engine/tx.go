@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -20,12 +21,24 @@ var txSerial atomic.Uint64
 // Nothing is spent before the first read: BEGIN takes no timestamp, so the snapshot is the one of the first statement that
 // looks at data, as in MySQL.
 type Tx struct {
-	eng           *Engine
-	session       *Session // nil for an adopted transaction
-	serial        uint64
-	t             *txn.Txn // begun at the first use; see store
-	readOnly      bool
-	readCommitted bool
+	eng        *Engine
+	session    *Session // nil for an adopted transaction
+	serial     uint64
+	t          *txn.Txn // begun at the first use; see store
+	readOnly   bool
+	isolation  isolation
+	optimistic bool // moka_txn_mode
+	contended  bool // the statement has lost a race before
+
+	// Row locks; see lock.go.
+	locked map[string]bool // keys that are locked, and whether alone
+	fresh  bool            // the client has seen nothing of this snapshot
+	used   bool            // a statement has looked at rows
+	lost   error           // the statement may be run again
+	rerun  bool            // it is about to be
+	start  *mark           // of the statement
+	// planned: a plan of the cache runs the statement, and leaves it to the library rather than wait.
+	planned bool
 
 	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
 	ended error    // why the transaction cannot go on; nil while it can
@@ -75,8 +88,8 @@ type mark struct {
 
 var _ sql.Transaction = (*Tx)(nil)
 
-func (e *Engine) begin(s *Session, readOnly, readCommitted bool) *Tx {
-	return &Tx{eng: e, session: s, serial: txSerial.Add(1), readOnly: readOnly, readCommitted: readCommitted}
+func (e *Engine) begin(s *Session, readOnly bool) *Tx {
+	return &Tx{eng: e, session: s, serial: txSerial.Add(1), readOnly: readOnly, fresh: true}
 }
 
 // store returns the store's transaction, which is begun by whoever needs it first: by then it is known whether the user
@@ -86,7 +99,9 @@ func (tx *Tx) store() *txn.Txn {
 		tx.t = tx.eng.client.Begin(txn.TxnOptions{
 			ReadOnly:   tx.readOnly,
 			Autocommit: tx.session != nil && tx.session.implicit(),
+			LockWait:   tx.rowLockWait(),
 		})
+		tx.start = &mark{at: tx.t.Savepoint()}
 	}
 	return tx.t
 }
@@ -115,24 +130,29 @@ func txOf(ctx *sql.Context) (*Tx, error) {
 	if tx.ended != nil {
 		return nil, tx.ended
 	}
+	if tx.lost != nil {
+		return nil, tx.lost
+	}
 	return tx, nil
 }
 
 func (tx *Tx) over() bool { return tx.done || tx.ended != nil }
 
-// refresh takes a new snapshot for the next statement of a READ COMMITTED transaction. Once something is buffered the
-// snapshot stays: the first-committer-wins check is against the snapshot, so a later one would let the transaction overwrite
-// what it has not seen.
+// refresh takes a new snapshot for the next statement of a READ COMMITTED transaction. What is buffered stays bound to the
+// snapshot that it was computed from.
 func (tx *Tx) refresh() {
-	if !tx.readCommitted || tx.over() || len(tx.saved) > 0 || tx.t == nil {
+	if tx.isolation != readCommitted || tx.over() || tx.t == nil {
 		return
 	}
-	if _, keys := tx.t.Size(); keys > 0 {
-		return
+	tx.t.Advance()
+	tx.view = nil
+}
+
+func (tx *Tx) rowLockWait() time.Duration {
+	if tx.session == nil {
+		return 0
 	}
-	tx.t.Rollback()
-	tx.t, tx.view = nil, nil
-	clear(tx.fenced)
+	return tx.session.lockWait()
 }
 
 // dirty reports whether the transaction has buffered anything.
@@ -160,6 +180,14 @@ func (tx *Tx) statement() {
 		e.listed = false
 	}
 	tx.running, tx.live = nil, false
+	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
+		return
+	}
+	tx.fresh = !tx.used
+	if tx.t != nil {
+		m := tx.mark()
+		tx.start = &m
+	}
 }
 
 // fail maps an error of the store to the one that the client sees, and ends the transaction if it cannot commit any more.
@@ -168,9 +196,7 @@ func (tx *Tx) fail(ctx *sql.Context, err error) error {
 		return nil
 	}
 	mapped := tx.translate(ctx, err)
-	if endsTransaction(err) && tx.ended == nil {
-		tx.ended = mapped
-	}
+	tx.lose(err, mapped)
 	return mapped
 }
 
@@ -262,6 +288,9 @@ func (tx *Tx) rollback() {
 }
 
 func (tx *Tx) commit(ctx *sql.Context) error {
+	if tx.lost != nil && tx.ended == nil {
+		tx.ended = tx.lost
+	}
 	if tx.ended != nil {
 		err := tx.ended
 		tx.rollback()
@@ -291,7 +320,7 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet = nil, nil, nil, nil, nil
 	tx.undone = nil
-	tx.modes, tx.trails = nil, nil
+	tx.modes, tx.trails, tx.locked, tx.start = nil, nil, nil, nil
 	if tx.ddl {
 		tx.eng.views.clear()
 	}
@@ -304,7 +333,7 @@ func (tx *Tx) restart() {
 		tx.t.Rollback()
 	}
 	tx.t, tx.view = nil, nil
-	tx.fenced, tx.inserted, tx.saved = nil, nil, nil
+	tx.fenced, tx.inserted, tx.saved, tx.locked, tx.start = nil, nil, nil, nil, nil
 }
 
 // cell is the column that holds a row or an index entry.

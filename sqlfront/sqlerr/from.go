@@ -45,6 +45,11 @@ func LockTimeout() *mysql.SQLError {
 	return New(LockWaitTimeout, "Lock wait timeout exceeded; try restarting transaction")
 }
 
+// LockNotAvailable is the 3572 of NOWAIT. The transaction lives on.
+func LockNotAvailable() *mysql.SQLError {
+	return New(LockNowait, "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")
+}
+
 // OutcomeUnknown says that the reply to the commit point was lost: the transaction may have committed. It names the next
 // step, because retrying blindly is the one wrong answer.
 func OutcomeUnknown() *mysql.SQLError {

@@ -10,6 +10,9 @@ import (
 // ownRules translate the sentinels of the layers below.
 var ownRules = []rule{
 	{txn.ErrConflict, fixed(Conflict)},
+	{txn.ErrDeadlock, fixed(Conflict)},
+	{txn.ErrLockTimeout, fixed(LockTimeout)},
+	{txn.ErrLockNotAvailable, fixed(LockNotAvailable)},
 	{txn.ErrOutcomeUnknown, fixed(OutcomeUnknown)},
 	{txn.ErrLocked, fixed(LockTimeout)},
 	{txn.ErrReadOnly, fixed(ReadOnlyTxn)},

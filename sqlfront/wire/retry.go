@@ -121,12 +121,27 @@ const (
 	lastPause  = 50 * time.Millisecond
 )
 
+// rerunner is a session whose statements can be run again within their transaction.
+type rerunner interface {
+	// ReRunsStatements says that Again will be asked.
+	ReRunsStatements()
+	// Again is asked after each failed statement, with whether it may be run again.
+	Again(may bool) bool
+	// Contended says that the next attempt follows a conflict in autocommit: it should stand in line.
+	Contended(yes bool)
+}
+
 // attempts runs a statement, and runs it again after a conflict if the client cannot have seen anything of it: it is in
 // autocommit (or is the first of its transaction) and no packet of its result was written.
 func (h *handler) attempts(ctx context.Context, conn *connection, st statement, callback mysql.ResultSpoolFn,
 	exec func(context.Context, mysql.ResultSpoolFn) (string, error)) (rest string, err error) {
 	again := st.again && !conn.inTransaction()
 	pause := firstPause
+	session, _ := conn.session.(rerunner)
+	if session != nil {
+		session.ReRunsStatements()
+		defer session.Contended(false)
+	}
 	for n := 0; ; n++ {
 		sent := false
 		err = h.guard("statement", conn, func() error {
@@ -143,6 +158,10 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 			})
 			return err
 		})
+		if err != nil && session != nil && session.Again(!sent && st.again && n < h.srv.opts.MaxRetries && !conn.poisoned && ctx.Err() == nil) {
+			h.srv.counts.retries.Add(1)
+			continue // at once: the row that it lost a race for is locked now
+		}
 		if err == nil || sent || !again || n >= h.srv.opts.MaxRetries || conn.poisoned || conn.inTransaction() || !h.srv.opts.Retryable(err) {
 			if err != nil && n > 0 {
 				h.srv.counts.gaveUp.Add(1)
@@ -156,5 +175,8 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 			return rest, err
 		}
 		pause = min(2*pause, lastPause)
+		if session != nil {
+			session.Contended(true)
+		}
 	}
 }

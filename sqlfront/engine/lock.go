@@ -1,0 +1,260 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/rowenc"
+	"moka/txn"
+)
+
+// Row locks. Statements of an explicit transaction lock the rows that they change, and those that they read FOR UPDATE or FOR
+// SHARE: people who come from InnoDB expect to wait, not to be told at COMMIT that it was in vain. The snapshot stays what it
+// is: a row that has changed after it cannot be locked "as it is now" behind the back of the transaction's other reads. What
+// then happens depends on who has seen the snapshot:
+//
+//   - nobody (it was taken by this very statement), or nobody for long (READ COMMITTED, one for each statement): the
+//     statement is undone and run again on a fresh snapshot, with the locks it has. Hot counters wait in line.
+//   - the client, in an earlier statement (REPEATABLE READ): 1213.
+//
+// Statements in autocommit lock nothing. They are tried at once and, when they lose a race, run again with locks, so that a
+// crowd of them before one row forms a line as well.
+
+// isolation is the level of a transaction. REPEATABLE READ is snapshot isolation.
+type isolation uint8
+
+const (
+	repeatableRead isolation = iota
+	readCommitted            // READ UNCOMMITTED too: the standard allows it to be better
+	serializable
+)
+
+// Values of moka_txn_mode.
+const (
+	txnModeVariable = "moka_txn_mode"
+	modePessimistic = "pessimistic"
+	modeOptimistic  = "optimistic"
+)
+
+// isolation reads the level that holds for the next transaction.
+func (s *Session) isolation(ctx *sql.Context) isolation {
+	v, err := s.GetSessionVariable(ctx, "transaction_isolation")
+	if err != nil {
+		return repeatableRead
+	}
+	switch level, _ := v.(string); level {
+	case "READ-COMMITTED", "READ-UNCOMMITTED":
+		return readCommitted
+	case "SERIALIZABLE":
+		return serializable
+	}
+	return repeatableRead
+}
+
+func (s *Session) optimistic(ctx *sql.Context) bool {
+	v, err := s.GetSessionVariable(ctx, txnModeVariable)
+	if err != nil {
+		return false
+	}
+	mode, _ := v.(string)
+	return mode == modeOptimistic
+}
+
+// lockWait is how long the session waits for a row lock.
+func (s *Session) lockWait() time.Duration {
+	v, err := s.GetSessionVariable(nil, "innodb_lock_wait_timeout")
+	if err != nil {
+		return 0
+	}
+	n, _ := v.(int64)
+	return time.Duration(n) * time.Second
+}
+
+// locks reports whether statements of the transaction take row locks.
+func (tx *Tx) locks() bool {
+	switch {
+	case tx.session == nil || tx.readOnly || tx.ddl:
+		return false
+	case tx.contended:
+		return true
+	}
+	return !tx.optimistic && !tx.session.implicit()
+}
+
+// locksReads reports whether what the statement reads is locked as well. A SELECT in autocommit is a snapshot that nothing
+// is based on.
+func (tx *Tx) locksReads() bool {
+	return tx.isolation == serializable && tx.session != nil && !tx.readOnly && !tx.ddl && (!tx.session.implicit() || len(tx.running) > 0)
+}
+
+// lock takes the row locks of keys. skipped, for SkipLocked, says that the one key is not to be had.
+func (tx *Tx) lock(ctx *sql.Context, o txn.LockOptions, keys ...kv.RowKey) (skipped bool, err error) {
+	cells := make([]kv.Column, 0, len(keys))
+	for _, k := range keys {
+		if strong, held := tx.locked[string(k)]; !held || !strong && !o.Share {
+			cells = append(cells, cell(k))
+		}
+	}
+	if len(cells) == 0 {
+		return false, nil
+	}
+	o.Wait = tx.session.lockWait()
+	leave := tx.planned && !o.NoWait && !o.SkipLocked
+	o.NoWait = o.NoWait || leave
+	st := tx.store()
+	st.SetNote(fmt.Sprintf("connection %d: %s", tx.session.ID(), ctx.Query()))
+	got, err := st.Lock(ctx, cells, o)
+	for i, c := range cells {
+		if i < len(got) && got[i] {
+			if tx.locked == nil {
+				tx.locked = map[string]bool{}
+			}
+			tx.locked[string(c.Row)] = tx.locked[string(c.Row)] || !o.Share
+		} else if err == nil {
+			skipped = true
+		}
+	}
+	if leave && errors.Is(err, txn.ErrLockNotAvailable) {
+		// The library watches over a client that may go away while it waits; the plan cache does not.
+		return false, errFallback
+	}
+	if err != nil {
+		return false, tx.fail(ctx, err)
+	}
+	return skipped, nil
+}
+
+// lockWrite locks what a write of a row touches: the row, and the unique keys that it takes and gives up.
+func (tx *Tx) lockWrite(ctx *sql.Context, t *Table, insert bool, rows ...*written) error {
+	if t.temporary || !tx.locks() && !tx.locksReads() {
+		return nil
+	}
+	var keys []kv.RowKey
+	for _, w := range rows {
+		if w.key != nil && (len(keys) == 0 || string(keys[0]) != string(w.key)) {
+			keys = append(keys, w.key)
+		}
+		for i := range w.secondary {
+			if s := &w.secondary[i]; s.unique {
+				keys = append(keys, s.key)
+			}
+		}
+	}
+	if tx.isolation == serializable && tx.movesIn(t, insert, rows) {
+		// Range reads of serializable transactions hold this one shared.
+		gap := gapKey(t)
+		if _, err := tx.lock(ctx, txn.LockOptions{}, gap); err != nil {
+			return err
+		}
+		tx.store().LockForUpdate(cell(gap))
+	}
+	_, err := tx.lock(ctx, txn.LockOptions{MustNotExist: insert}, keys...)
+	return err
+}
+
+// movesIn reports whether a write may put an entry where a range read has looked.
+func (tx *Tx) movesIn(t *Table, insert bool, rows []*written) bool {
+	if insert || len(rows) < 2 {
+		return insert
+	}
+	was, is := rows[0], rows[1]
+	if string(was.key) != string(is.key) {
+		return true
+	}
+	for i := range is.secondary {
+		if string(was.secondary[i].key) != string(is.secondary[i].key) {
+			return true
+		}
+	}
+	return false
+}
+
+// gapKey stands for all keys of a table that do not exist. Nothing is stored there.
+func gapKey(t *Table) kv.RowKey { return indexPrefix(t.desc.ID, t.desc.RowIndex) }
+
+// lockRead locks an entry that a scan delivers. ok is false if the row is to be left out.
+func (tx *Tx) lockRead(ctx *sql.Context, key kv.RowKey, l parse.Lock) (ok bool, err error) {
+	c := cell(key)
+	took := tx.locks() || tx.locksReads()
+	if took {
+		skipped, err := tx.lock(ctx, txn.LockOptions{Share: !l.Exclusive, NoWait: l.Nowait, SkipLocked: l.SkipLocked}, key)
+		if skipped || err != nil {
+			return false, err
+		}
+	}
+	// What the lock has promised, the commit proves.
+	if l.Exclusive || !took {
+		tx.store().LockForUpdate(c)
+	} else {
+		tx.store().LockShared(c)
+	}
+	return true, nil
+}
+
+// lockSpans keeps others from putting entries into the spans: a serializable transaction's range reads.
+func (tx *Tx) lockSpans(ctx *sql.Context, t *Table, spans []rowenc.Span, point func(*rowenc.Span) bool) error {
+	for i := range spans {
+		if point(&spans[i]) {
+			continue
+		}
+		gap := gapKey(t)
+		if _, err := tx.lock(ctx, txn.LockOptions{Share: true}, gap); err != nil {
+			return err
+		}
+		tx.store().LockShared(cell(gap))
+		return nil
+	}
+	return nil
+}
+
+// canRunAgain reports whether the statement that is being run may be, after it has lost a race for a lock.
+func (tx *Tx) canRunAgain() bool {
+	s := tx.session
+	return s != nil && s.reruns && s.calls == 0 && !tx.ddl && !tx.over() && (tx.fresh || tx.isolation == readCommitted)
+}
+
+// ReRunsStatements tells the session that its driver asks Again after each failed statement.
+func (s *Session) ReRunsStatements() { s.reruns = true }
+
+// Again is asked after a statement has failed. If it lost a race for a row lock, and nothing but itself has seen the
+// snapshot, it is to be run again, inside its transaction: everything is prepared for that. If may is false (some of its
+// result is out already), the transaction is over.
+func (s *Session) Again(may bool) bool {
+	tx := s.tx()
+	if tx == nil || tx.lost == nil || tx.over() {
+		return false
+	}
+	if !may {
+		tx.ended, tx.lost = tx.lost, nil
+		s.settle()
+		return false
+	}
+	tx.lost = nil
+	if tx.start != nil {
+		tx.undo(*tx.start)
+	}
+	tx.t.Advance()
+	tx.view, tx.rerun = nil, true
+	return true
+}
+
+// Contended tells the session whether the statement that follows has lost a race before.
+func (s *Session) Contended(yes bool) { s.contended = yes }
+
+// lose ends the statement after a race for a lock was lost, or the transaction.
+func (tx *Tx) lose(err, mapped error) {
+	switch {
+	case errors.Is(err, txn.ErrConflict) && tx.canRunAgain():
+		tx.lost = mapped
+	case endsTransaction(err) && tx.ended == nil:
+		tx.ended = mapped
+		if tx.t != nil {
+			tx.t.Unlock() // nobody needs to wait for the client to hear of it
+		}
+	}
+}

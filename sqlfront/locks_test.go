@@ -1,0 +1,458 @@
+package sqlfront_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"moka/kv"
+	"moka/kv/kvtest"
+	"moka/txn"
+	"moka/txn/txntest"
+)
+
+// stage is a database with sessions that people (and these tests) tell apart by letters.
+type stage struct {
+	*database
+	t    *testing.T
+	srv  *server
+	conn map[string]*sql.Conn
+	wg   sync.WaitGroup
+
+	mu     sync.Mutex
+	events []string
+}
+
+func newStage(t *testing.T, o kvtest.Options) *stage {
+	client, store := txntest.NewStore(t, o, txn.Options{})
+	s := &stage{database: &database{t, client, store}, t: t, conn: map[string]*sql.Conn{}}
+	s.srv = s.serve()
+	boot := s.srv.conn("")
+	run(t, boot, "create database d", "use d", "create table t (id int primary key, v int, u int unique, x int, key (x))",
+		"insert into t values (1, 10, 1, 1), (2, 20, 2, 1), (3, 30, 3, 2)")
+	return s
+}
+
+// in returns the session of that letter.
+func (s *stage) in(name string) *sql.Conn {
+	s.t.Helper()
+	if s.conn[name] == nil {
+		s.conn[name] = s.srv.conn("d")
+	}
+	return s.conn[name]
+}
+
+// do runs statements that must succeed.
+func (s *stage) do(name string, queries ...string) {
+	s.t.Helper()
+	run(s.t, s.in(name), queries...)
+}
+
+// fails runs a statement that must fail with the number.
+func (s *stage) fails(name string, number uint16, query string) {
+	s.t.Helper()
+	_, err := s.in(name).ExecContext(context.Background(), query)
+	if got := errorNumber(err); got != number {
+		s.t.Fatalf("%s: %s: got %v, want error %d", name, query, err, number)
+	}
+}
+
+func errorNumber(err error) uint16 {
+	var me *mysql.MySQLError
+	if errors.As(err, &me) {
+		return me.Number
+	}
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+// blocks starts a statement that has to wait for a row lock, and returns when it does. Its end is an event.
+func (s *stage) blocks(name, query string) {
+	s.t.Helper()
+	c := s.in(name)
+	before := s.waiting()
+	s.wg.Go(func() {
+		_, err := c.ExecContext(context.Background(), query)
+		s.note(fmt.Sprintf("%s %d", name, errorNumber(err)))
+	})
+	s.until("a wait of "+name, func() bool { return s.waiting() > before })
+}
+
+func (s *stage) note(event string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events = append(s.events, event)
+}
+
+// ends waits until so many events have come and compares them, in order.
+func (s *stage) ends(want ...string) {
+	s.t.Helper()
+	n := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.events)
+	}
+	s.until(fmt.Sprint(want), func() bool { return n() >= len(want) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if got := strings.Join(s.events, ", "); got != strings.Join(want, ", ") {
+		s.t.Fatalf("got %s, want %s", got, strings.Join(want, ", "))
+	}
+	s.events = nil
+}
+
+func (s *stage) waiting() (n int) {
+	locks, err := s.client.RowLocks(context.Background())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, l := range locks {
+		if l.Waiting {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *stage) until(what string, ok func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); !ok(); <-tick.C {
+		if time.Now().After(end) {
+			s.t.Fatalf("no %s after 20s", what)
+		}
+	}
+}
+
+func (s *stage) want(name, query, want string) {
+	s.t.Helper()
+	if got := text(s.t, s.in(name), query); got != want {
+		s.t.Fatalf("%s: %s: got %q, want %q", name, query, got, want)
+	}
+}
+
+// TestUpdateWaits: the second writer of a row waits for the first and then builds on what that has made: nothing of the second
+// transaction has been seen when it begins to wait.
+func TestUpdateWaits(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "begin", "update t set v = v + 1 where id = 1")
+	s.do("b", "begin")
+	s.blocks("b", "update t set v = v + 100 where id = 1")
+	s.want("c", "select v from t where id = 1", "10") // readers wait for nobody
+	s.do("a", "commit")
+	s.ends("b 0")
+	s.want("b", "select v from t where id = 1", "111")
+	s.do("b", "commit")
+	s.want("c", "select v from t where id = 1", "111")
+}
+
+// TestHandOffInSQL: whoever waits longest is next, statements in autocommit as well.
+func TestHandOffInSQL(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "begin", "select * from t where id = 2 for update")
+	for _, name := range []string{"b", "c", "e"} {
+		s.do(name, "begin")
+		s.blocks(name, "update t set v = v + 1 where id = 2")
+	}
+	s.blocks("f", "update t set v = v + 1 where id = 2")
+	s.do("a", "rollback")
+	for _, name := range []string{"b", "c", "e"} {
+		s.ends(name + " 0")
+		s.do(name, "commit")
+	}
+	s.ends("f 0")
+	s.want("a", "select v from t where id = 2", "24")
+}
+
+// TestStaleSnapshot: the client has seen the snapshot. Waiting for the other writer and building on its row would be a mix of two
+// states, and overwriting it a lost update: 1213, as after a deadlock.
+func TestStaleSnapshot(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "begin")
+	s.want("a", "select v from t where id = 1", "10")
+	s.do("b", "update t set v = 11 where id = 1")
+	s.fails("a", 1213, "update t set v = v + 1 where id = 1")
+	s.do("a", "begin", "update t set v = v + 1 where id = 1", "commit")
+	s.want("a", "select v from t where id = 1", "12")
+	// A locking read tells as early.
+	s.do("a", "begin")
+	s.want("a", "select v from t where id = 2", "20")
+	s.do("b", "update t set v = 21 where id = 2")
+	s.fails("a", 1213, "select v from t where id = 2 for update")
+}
+
+// TestReadCommitted goes on with the newest row after each wait, and sees what others have committed between its statements.
+func TestReadCommitted(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "set transaction_isolation = 'READ-COMMITTED'", "begin")
+	s.want("a", "select v from t where id = 1", "10")
+	s.do("b", "update t set v = 11 where id = 1")
+	s.want("a", "select v from t where id = 1", "11")
+	s.do("a", "update t set v = v + 1 where id = 2") // something is buffered from here on
+	s.do("b", "begin", "update t set v = 50 where id = 1")
+	s.blocks("a", "update t set v = v + 1 where id = 1")
+	s.do("b", "commit")
+	s.ends("a 0")
+	s.do("b", "insert into t values (9, 9, 9, 9)")
+	s.want("a", "select id, v from t order by id", "1 51; 2 21; 3 30; 9 9")
+	s.do("a", "commit")
+	s.want("b", "select id, v from t order by id", "1 51; 2 21; 3 30; 9 9")
+}
+
+func TestLockTimeoutAndNowait(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "begin", "update t set v = 0 where id = 1")
+	s.do("b", "set innodb_lock_wait_timeout = 1", "begin", "update t set v = 2 where id = 2")
+	s.fails("b", 3572, "select * from t where id = 1 for update nowait")
+	s.fails("b", 3572, "select * from t where id = 1 for share nowait")
+	began := time.Now()
+	s.fails("b", 1205, "update t set v = 1 where id = 1")
+	if d := time.Since(began); d < time.Second || d > 10*time.Second {
+		t.Errorf("1205 after %v, want 1s", d)
+	}
+	s.do("b", "commit") // 1205 ends the statement, not the transaction
+	s.do("c", "set innodb_lock_wait_timeout = 1")
+	s.fails("c", 1205, "update t set v = 1 where id = 1") // in autocommit as well
+	s.do("a", "commit")
+	s.want("c", "select v from t where id < 3", "0; 2")
+}
+
+// TestQueueConsumers take jobs that nobody else has, without waiting for each other.
+func TestQueueConsumers(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	boot := s.in("boot")
+	run(t, boot, "create table jobs (id int primary key, state int)")
+	const jobs, consumers = 40, 4
+	for i := range jobs {
+		run(t, boot, fmt.Sprintf("insert into jobs values (%d, 0)", i))
+	}
+	// Two hold a job each: a third gets the next one.
+	s.do("a", "begin")
+	s.do("b", "begin")
+	s.want("a", "select id from jobs order by id limit 1 for update skip locked", "0")
+	s.want("b", "select id from jobs order by id limit 1 for update skip locked", "1")
+	s.want("c", "select count(*) from jobs", "40")
+	s.do("a", "rollback")
+	s.do("b", "rollback")
+
+	var mu sync.Mutex
+	taken := map[int]int{}
+	var wg sync.WaitGroup
+	for range consumers {
+		c := s.srv.conn("d")
+		wg.Go(func() {
+			ctx := context.Background()
+			for {
+				if _, err := c.ExecContext(ctx, "begin"); err != nil {
+					t.Error(err)
+					return
+				}
+				var id int
+				err := c.QueryRowContext(ctx, "select id from jobs order by id limit 1 for update skip locked").Scan(&id)
+				if errors.Is(err, sql.ErrNoRows) {
+					_, _ = c.ExecContext(ctx, "rollback")
+					var left int
+					if err := c.QueryRowContext(ctx, "select count(*) from jobs").Scan(&left); err != nil || left == 0 {
+						return
+					}
+					continue
+				}
+				if err == nil {
+					_, err = c.ExecContext(ctx, fmt.Sprintf("delete from jobs where id = %d", id))
+				}
+				if err == nil {
+					_, err = c.ExecContext(ctx, "commit")
+				}
+				if err != nil {
+					t.Errorf("job %d: %v", id, err)
+					return
+				}
+				mu.Lock()
+				taken[id]++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	for i := range jobs {
+		if taken[i] != 1 {
+			t.Errorf("job %d was taken %d times", i, taken[i])
+		}
+	}
+}
+
+// TestDeadlockInSQL: of three transactions that wait for each other, over three shards, the last gets 1213; the others go on.
+func TestDeadlockInSQL(t *testing.T) {
+	s := newStage(t, kvtest.Options{Shards: 3})
+	split := func(key string) {
+		k, err := s.srv.RowKey(context.Background(), "d.t", []string{key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := s.store.(*kvtest.Mem)
+		m.Split(k)
+		m.Move(k, kv.ShardID(1+len(key+"x")%3))
+	}
+	split("2")
+	split("3")
+	for i, name := range []string{"a", "b", "c"} {
+		s.do(name, "begin", fmt.Sprintf("update t set v = v + 1 where id = %d", i+1))
+	}
+	s.blocks("a", "update t set v = v + 1 where id = 2")
+	s.blocks("b", "update t set v = v + 1 where id = 3")
+	s.fails("c", 1213, "update t set v = v + 1 where id = 1")
+	s.ends("b 0")
+	s.do("b", "commit")
+	// a had seen its first statement's snapshot, in which row 2 was another.
+	s.ends("a 1213")
+	s.want("c", "select v from t order by id", "10; 21; 31")
+}
+
+// TestWriteSkewInSQL: two doctors are on call, one may leave. Each looks at both and takes itself off.
+func TestWriteSkewInSQL(t *testing.T) {
+	for _, mode := range []struct {
+		name, level, clause string
+		skew                bool
+	}{
+		{"repeatable read", "REPEATABLE-READ", "", true},
+		{"for update", "REPEATABLE-READ", " for update", false},
+		{"serializable", "SERIALIZABLE", "", false},
+	} {
+		t.Run(mode.name, func(t *testing.T) {
+			s := newStage(t, kvtest.Options{})
+			errs := make([]error, 2)
+			var read, wg sync.WaitGroup
+			read.Add(2)
+			for i, name := range []string{"a", "b"} {
+				s.do(name, "set transaction_isolation = '"+mode.level+"'", "begin")
+				c := s.in(name)
+				wg.Go(func() {
+					ctx := context.Background()
+					steps := []string{"select v from t where id in (1, 2)" + mode.clause, fmt.Sprintf("update t set v = 0 where id = %d", i+1), "commit"}
+					for k, q := range steps {
+						_, err := c.ExecContext(ctx, q)
+						if k == 0 && mode.clause == "" {
+							read.Done()
+							read.Wait() // both have read before one writes
+						}
+						if err != nil {
+							errs[i] = err
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			off := text(t, s.in("c"), "select count(*) from t where id in (1, 2) and v = 0")
+			switch {
+			case mode.skew && off != "2":
+				t.Errorf("%s doctors are off, errors %v: write skew is expected here", off, errs)
+			case !mode.skew && mode.clause == "" && (off != "1" || errs[0] == nil && errs[1] == nil):
+				t.Errorf("%s doctors are off, errors %v", off, errs)
+			case mode.clause != "" && (off != "2" || errs[0] != nil || errs[1] != nil):
+				// The second has waited, and has seen the first one's zero before it wrote its own.
+				t.Errorf("%s doctors are off, errors %v", off, errs)
+			}
+		})
+	}
+}
+
+// TestSerializablePhantom: what a serializable transaction has counted does not grow behind its back.
+func TestSerializablePhantom(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	for _, name := range []string{"a", "b"} {
+		s.do(name, "set transaction_isolation = 'SERIALIZABLE'", "begin")
+		s.want(name, "select count(*) from t where id > 2", "1")
+	}
+	s.blocks("a", "insert into t values (4, 0, 4, 0)")
+	s.fails("b", 1213, "insert into t values (5, 0, 5, 0)")
+	s.ends("a 0")
+	s.do("a", "commit")
+	s.want("c", "select count(*) from t where id > 2", "2")
+}
+
+// TestInsertWaits: two who insert the same key; the second learns of the first at its INSERT.
+func TestInsertWaits(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "begin", "insert into t values (7, 7, 7, 7)")
+	s.do("b", "begin")
+	s.blocks("b", "insert into t values (8, 8, 7, 8)")  // the unique key
+	s.blocks("c", "insert into t values (7, 0, 70, 0)") // in autocommit
+	s.do("a", "commit")
+	s.until("two ends", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.events) == 2 })
+	s.mu.Lock()
+	if got := strings.Join(s.events, ", "); got != "b 1062, c 1062" && got != "c 1062, b 1062" {
+		t.Errorf("got %s", got)
+	}
+	s.mu.Unlock()
+	s.do("b", "insert into t values (8, 8, 8, 8)", "commit")
+}
+
+// TestOptimisticMode is the paper's: nobody waits, the commit tells.
+func TestOptimisticMode(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	for _, name := range []string{"a", "b"} {
+		s.do(name, "set moka_txn_mode = 'optimistic'", "begin", "update t set v = v + 1 where id = 1")
+	}
+	s.do("a", "commit")
+	s.fails("b", 1213, "commit")
+	s.want("c", "select v from t where id = 1", "11")
+	s.fails("c", 1231, "set moka_txn_mode = 'hopeful'")
+}
+
+// TestLocksEndWithTheClient: by ROLLBACK, by a connection that is cut, by KILL.
+func TestLocksEndWithTheClient(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	for i, end := range []func(c *sql.Conn){
+		func(c *sql.Conn) { run(t, c, "rollback") },
+		func(*sql.Conn) {}, // its pool is closed below
+		func(c *sql.Conn) {
+			id := text(t, c, "select connection_id()")
+			run(t, s.in("killer"), "kill "+id)
+		},
+	} {
+		holder := s.srv.open("root", "d", "")
+		c, err := holder.Conn(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, c, "begin", "update t set v = -1 where id = 3")
+		s.do("b", "begin")
+		s.blocks("b", "update t set v = v + 1 where id = 3")
+		end(c)
+		_ = c.Close()
+		_ = holder.Close()
+		s.ends("b 0")
+		s.do("b", "commit")
+		s.want("b", "select v from t where id = 3", fmt.Sprint(31+i))
+	}
+}
+
+// TestStatementTimeoutWhileWaiting: a statement that is cut short leaves the line.
+func TestStatementTimeoutWhileWaiting(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "begin", "update t set v = 0 where id = 1")
+	s.do("b", "begin")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	c := s.in("b")
+	go func() {
+		defer close(done)
+		_, _ = c.ExecContext(ctx, "update t set v = 1 where id = 1")
+	}()
+	s.until("a wait", func() bool { return s.waiting() == 1 })
+	cancel()
+	<-done
+	s.until("nobody waits", func() bool { return s.waiting() == 0 })
+	s.do("a", "commit")
+}
