@@ -162,7 +162,7 @@ func (c *comparison) value(kind string) any {
 	case "int":
 		return []int64{0, 1, 200, 255, 256, -1, 70000, 1 << 31, -1 << 31, 1<<31 - 1}[r.IntN(10)]
 	case "word":
-		return []string{"a", "b", "c", "zz", "abcdefghijk", "", "é", "ß", "ss", "a ", "12", "x'y", `back\slash`, "日本"}[r.IntN(14)]
+		return []string{"a", "A", "b", "B", "zz", "abcdefghijk", "", "é", "ß", "ss", "a ", "12", "x'y", `back\slash`, "日本"}[r.IntN(14)]
 	case "dec":
 		return []any{"1.25", "3", "-2.5", "1.005", "999999.994", "1e2", 1.5, -0.25, int64(7)}[r.IntN(9)]
 	case "date":

@@ -37,6 +37,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.base.Build(ctx, n.Node, row)
 	case *plan.Call:
 		return b.call(ctx, n, row)
+	case *plan.Distinct:
+		return b.distinct(ctx, n, row)
 	case *plan.While:
 		return b.loop(ctx, n.Loop, row)
 	case *plan.Repeat:

@@ -38,6 +38,7 @@ type fastRun struct {
 
 	tx    *Tx
 	began bool // tx was begun for this statement
+	have  bool // the rows to write to have been read; see readFirst
 }
 
 func (r *fastRun) run() (*sqltypes.Result, error) {
@@ -213,10 +214,16 @@ func (r *fastRun) readAlone() ([]sql.Row, error) {
 	if snap == nil || !p.current(snap) {
 		return nil, errStalePlan
 	}
-	t := r.eng.client.Begin(txn.TxnOptions{ReadOnly: true, Autocommit: true})
-	defer t.Rollback()
 	cells := [2]kv.Column{r.eng.catalog.VersionCell(), cell(key)}
-	vs, err := t.BatchGet(r.ctx, cells[:])
+	var t *txn.Txn
+	var vs []txn.Value
+	if p.where.index.primary {
+		vs, err = r.eng.client.Latest(r.ctx, cells[:]) // one read at one moment needs no snapshot
+	} else {
+		t = r.eng.client.Begin(txn.TxnOptions{ReadOnly: true, Autocommit: true})
+		defer t.Rollback()
+		vs, err = t.BatchGet(r.ctx, cells[:])
+	}
 	if err != nil {
 		return nil, catalogError(sqlerr.From(err))
 	}
@@ -249,6 +256,47 @@ func (r *fastRun) readAlone() ([]sql.Row, error) {
 		return nil, err
 	}
 	return []sql.Row{row}, nil
+}
+
+// readFirst reads what an UPDATE or DELETE of one row that is a transaction by itself begins with, in one request: the catalog's
+// version and the row. found is false if the general course has to be taken.
+func (r *fastRun) readFirst() (row sql.Row, found bool, err error) {
+	p := r.plan
+	if !p.where.point || !p.where.index.primary {
+		return nil, false, nil
+	}
+	key, err := r.key()
+	if err != nil {
+		return nil, false, err
+	}
+	snap := r.eng.catalog.Latest()
+	if snap == nil || !p.current(snap) {
+		return nil, false, errStalePlan
+	}
+	if err := r.enter(); err != nil {
+		return nil, false, err
+	}
+	cells := [2]kv.Column{r.eng.catalog.VersionCell(), cell(key)}
+	vs, err := r.tx.store().BatchGet(r.ctx, cells[:])
+	if err != nil {
+		return nil, false, r.tx.fail(r.ctx, err)
+	}
+	if !vs[0].OK || !snap.IsCurrent(vs[0].Data) {
+		return nil, false, errStalePlan
+	}
+	r.tx.view = r.eng.views.get(snap)
+	if !vs[1].OK {
+		return nil, true, nil
+	}
+	row, err = p.table.decode.Decode(vs[1].Data)
+	if err != nil {
+		return nil, false, err
+	}
+	ok, err := r.matches(row, nil)
+	if err != nil || !ok {
+		return nil, true, err
+	}
+	return row, true, nil
 }
 
 // matches looks at the conditions that the index does not answer; at says where each one's column is in the row.

@@ -25,10 +25,21 @@ func (r *fastRun) write() (*sqltypes.Result, error) {
 func (r *fastRun) change() (*sqltypes.Result, error) {
 	var rows []sql.Row
 	alone := r.alone()
-	if err := r.check(); err != nil {
-		return nil, err
-	}
 	p := r.plan
+	if alone && p.kind != planInsert {
+		row, found, err := r.readFirst()
+		if err != nil {
+			return nil, err
+		}
+		if r.have = found; row != nil {
+			rows = append(rows, row)
+		}
+	}
+	if !r.have {
+		if err := r.check(); err != nil {
+			return nil, err
+		}
+	}
 	if r.tx.readOnly {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
@@ -83,9 +94,9 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 		}
 		return out, nil
 	case planUpdate:
-		return r.update(e)
+		return r.update(e, rows)
 	}
-	olds, err := r.existing()
+	olds, err := r.existing(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +108,11 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 	return &sqltypes.Result{RowsAffected: uint64(len(olds))}, nil
 }
 
-// existing reads the rows that the statement is about.
-func (r *fastRun) existing() (rows []sql.Row, err error) {
+// existing reads the rows that the statement is about, unless that has been done.
+func (r *fastRun) existing(rows []sql.Row) (_ []sql.Row, err error) {
+	if r.have {
+		return rows, nil
+	}
 	err = r.scan(r.plan.table, false, rangeBatch, func(row sql.Row) (bool, error) {
 		ok, err := r.matches(row, nil)
 		if err != nil || !ok {
@@ -113,8 +127,8 @@ func (r *fastRun) existing() (rows []sql.Row, err error) {
 	return rows, err
 }
 
-func (r *fastRun) update(e *editor) (*sqltypes.Result, error) {
-	olds, err := r.existing()
+func (r *fastRun) update(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
+	olds, err := r.existing(rows)
 	if err != nil {
 		return nil, err
 	}

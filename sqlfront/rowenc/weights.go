@@ -1,6 +1,7 @@
 package rowenc
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -16,7 +17,9 @@ func byCodePoint(c sql.CollationID) bool {
 // part, which is most of most keys, is taken from a table here.
 type weigher struct {
 	sorter sql.CollationSorter
-	ascii  [utf8.RuneSelf]int32
+	// ascii holds the weights of ASCII characters as they are written: the bytes from the highest down, their number in the
+	// lowest byte. Longer forms, which no collation has for ASCII, are 0 and taken from sorter.
+	ascii [utf8.RuneSelf]uint32
 }
 
 func newWeigher(c sql.CollationID) *weigher {
@@ -25,7 +28,14 @@ func newWeigher(c sql.CollationID) *weigher {
 		return nil
 	}
 	for r := range w.ascii {
-		w.ascii[r] = w.sorter(rune(r))
+		form := appendWeight(nil, w.sorter(rune(r)))
+		if len(form) > 3 {
+			continue
+		}
+		for i, b := range form {
+			w.ascii[r] |= uint32(b) << (24 - 8*i)
+		}
+		w.ascii[r] |= uint32(len(form))
 	}
 	return w
 }
@@ -46,17 +56,23 @@ const (
 
 // append writes the weights of all characters. Malformed UTF-8 weighs as U+FFFD, byte by byte, as in the engine's comparison.
 func (w *weigher) append(dst []byte, s string) []byte {
+	dst = slices.Grow(dst, 2*len(s)+1)
 	for i := 0; i < len(s); {
-		var weight int32
-		if c := s[i]; c < utf8.RuneSelf {
-			weight = w.ascii[c]
+		if c := s[i]; c < utf8.RuneSelf && w.ascii[c] != 0 {
+			switch form := w.ascii[c]; byte(form) {
+			case 1:
+				dst = append(dst, byte(form>>24))
+			case 2:
+				dst = append(dst, byte(form>>24), byte(form>>16))
+			default:
+				dst = append(dst, byte(form>>24), byte(form>>16), byte(form>>8))
+			}
 			i++
-		} else {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			weight = w.sorter(r)
-			i += n
+			continue
 		}
-		dst = appendWeight(dst, weight)
+		r, n := utf8.DecodeRuneInString(s[i:])
+		dst = appendWeight(dst, w.sorter(r))
+		i += n
 	}
 	return append(dst, weightEnd)
 }
