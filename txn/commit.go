@@ -200,7 +200,9 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 			return resp.commitTS, nil
 		case outcomeUnseeded:
 			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
-				return cm.decide(ctx, unknown, err)
+				// Unlike other refusals this one passes by itself: should the network deliver a request twice, the second
+				// copy may have come through since. (The simulator's does.)
+				return cm.decide(ctx, true, err)
 			}
 		case outcomeLocked:
 			if writes, requires := rowLocked(resp.locks); len(writes)+len(requires) > 0 {
