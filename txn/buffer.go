@@ -29,21 +29,43 @@ func (p *pending) size() int64 {
 
 // buffer holds a transaction's writes in column order. Copies are O(1) and share what neither side has changed since: a
 // savepoint is a copy, and so is what a scan merges with, which keeps a statement from meeting its own writes.
+//
+// The zero buffer is empty: most transactions only read, and should not pay for a tree.
 type buffer struct {
 	tree  *btree.BTreeG[*pending]
 	bytes int64
 }
 
-func newBuffer() buffer {
-	return buffer{tree: btree.NewBTreeGOptions(func(a, b *pending) bool {
+func newTree() *btree.BTreeG[*pending] {
+	return btree.NewBTreeGOptions(func(a, b *pending) bool {
 		return compareColumns(a.column, b.column) < 0
-	}, btree.Options{NoLocks: true})}
+	}, btree.Options{NoLocks: true})
 }
 
-func (b *buffer) copy() buffer { return buffer{tree: b.tree.Copy(), bytes: b.bytes} }
+func (b *buffer) copy() buffer {
+	if b.tree == nil {
+		return buffer{}
+	}
+	return buffer{tree: b.tree.Copy(), bytes: b.bytes}
+}
+
+// iter walks a copy.
+func (b *buffer) iter() btree.IterG[*pending] {
+	if b.tree == nil {
+		return newTree().Iter()
+	}
+	return b.tree.Copy().Iter()
+}
+
+func (b *buffer) len() int {
+	if b.tree == nil {
+		return 0
+	}
+	return b.tree.Len()
+}
 
 func (b *buffer) get(c kv.Column) (*pending, bool) {
-	if b.tree.Len() == 0 {
+	if b.len() == 0 {
 		return nil, false
 	}
 	return b.tree.Get(&pending{mutation: mutation{column: c}})
@@ -61,6 +83,9 @@ func (b *buffer) add(m mutation) {
 	}
 	p.value = bytes.Clone(p.value)
 	b.bytes += p.size()
+	if b.tree == nil {
+		b.tree = newTree()
+	}
 	b.tree.Set(p)
 }
 
@@ -108,6 +133,9 @@ func union(a, b []uint32) []uint32 {
 
 // mutations lists the writes in column order, and says whether any of them changes a value.
 func (b *buffer) mutations() (ms []*mutation, changes bool, err error) {
+	if b.tree == nil {
+		return nil, false, nil
+	}
 	ms = make([]*mutation, 0, b.tree.Len())
 	b.tree.Scan(func(p *pending) bool {
 		if p.violated != 0 {

@@ -76,8 +76,7 @@ func (c *Client) goBackground(f func()) bool {
 
 // Begin returns a new transaction. It costs nothing: the snapshot is taken at the first read or, failing that, at commit.
 func (c *Client) Begin(o TxnOptions) *Txn {
-	t := &Txn{c: c, o: o, buffer: newBuffer(), starting: make(chan struct{}, 1)}
-	return t
+	return &Txn{c: c, o: o}
 }
 
 // backoff spaces the attempts of one bounded undertaking. Its jitter comes from the transaction's start_ts: it spreads
@@ -98,7 +97,13 @@ const (
 )
 
 func newBackoff(bound time.Duration, salt kv.Timestamp) *backoff {
-	return &backoff{deadline: time.Now().Add(bound), pause: minPause, jitter: uint64(salt)*0x9e3779b97f4a7c15 + 1}
+	return new(backoff).begin(time.Now(), bound, salt)
+}
+
+// begin makes a back-off that is part of something else ready.
+func (b *backoff) begin(now time.Time, bound time.Duration, salt kv.Timestamp) *backoff {
+	b.deadline, b.pause, b.jitter, b.tried = now.Add(bound), minPause, uint64(salt)*0x9e3779b97f4a7c15+1, 0
+	return b
 }
 
 // wait pauses before the next attempt; false means that the time is up or ctx has ended.

@@ -77,13 +77,15 @@ type committer struct {
 	owner       kv.Timestamp // of the row locks
 	// released is the shard that has released them with the commit.
 	released kv.ShardID
+	// rounds spaces whole tries of a blind transaction, retries the requests of one, waits those that meet locks.
+	rounds, retries, waits backoff
 	// written marks the mutations whose lock may be in the store.
 	written []bool
 }
 
 // run commits; blind transactions get several tries.
 func (cm *committer) run(ctx context.Context) (kv.Timestamp, error) {
-	b := newBackoff(cm.c.o.LockWait, cm.startTS)
+	b := cm.rounds.begin(time.Now(), cm.c.o.LockWait, cm.startTS)
 	for {
 		if cm.blind || cm.startTS == 0 {
 			next := cm.c.clock.Next
@@ -112,7 +114,7 @@ func (cm *committer) run(ctx context.Context) (kv.Timestamp, error) {
 
 // try commits at one snapshot: in one phase if all is in one shard, else in two.
 func (cm *committer) try(ctx context.Context) (kv.Timestamp, error) {
-	b := newBackoff(cm.c.o.RetryTime, cm.startTS)
+	b := cm.retries.begin(time.Now(), cm.c.o.RetryTime, cm.startTS)
 	for {
 		groups, err := cm.group(ctx, cm.mutations)
 		if err != nil {
@@ -186,7 +188,7 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 		return 0, err
 	}
 	unknown := false
-	waits := newBackoff(shortLockWait, cm.startTS)
+	waits := cm.waits.begin(time.Now(), shortLockWait, cm.startTS)
 	for {
 		m, err := cm.c.call(ctx, b, g, cmdCommitOnePhase, req, &unknown)
 		if err != nil {

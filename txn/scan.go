@@ -53,9 +53,9 @@ func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 	}
 	t.mu.Lock()
 	if o.At != nil {
-		s.own = o.At.buffer.copy().tree.Iter()
+		s.own = o.At.buffer.iter()
 	} else {
-		s.own = t.buffer.copy().tree.Iter()
+		s.own = t.buffer.iter()
 	}
 	t.mu.Unlock()
 	s.ownOK = s.seekOwn()

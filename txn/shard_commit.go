@@ -11,6 +11,7 @@ import (
 func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS kv.Timestamp, observers []uint32, clears []ClearNotify) error {
 	switch rec.kind {
 	case kindPut, kindDelete:
+		st.recent.note(c, commitTS)
 		e.Set(writeAt(c), commitTS, rec.appendTo(nil, commitTS))
 	case kindLock:
 		ts, err := lockOnlyCommit(e, c)

@@ -174,9 +174,12 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 	if refusal, err = w.checkRolledBack(m.column); refusal != nil || err != nil {
 		return false, refusal, err
 	}
-	newest, exists, err := w.newest(m.column)
-	if err != nil {
-		return false, nil, err
+	var newest kv.Timestamp
+	var exists bool
+	if m.mustNotExist || m.mustExist || w.since(m) < w.st.recent.before(m.column, w.seed) {
+		if newest, exists, err = w.newest(m.column); err != nil {
+			return false, nil, err
+		}
 	}
 	if newest > w.since(m) {
 		return false, conflict(m.column, newest), nil

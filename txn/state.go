@@ -35,6 +35,7 @@ type state struct {
 	onePhase map[kv.Timestamp]*onePhaseCommit
 
 	requires requires
+	recent   recent
 	rows     *rowLocks
 	detector *detector
 	decided  decided

@@ -43,9 +43,10 @@ func (t *Txn) StartTS(ctx context.Context) (kv.Timestamp, error) {
 	if ts, err := t.snapshot(); ts != 0 || err != nil {
 		return ts, err
 	}
+	starting := t.turn()
 	select {
-	case t.starting <- struct{}{}:
-		defer func() { <-t.starting }()
+	case starting <- struct{}{}:
+		defer func() { <-starting }()
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
@@ -66,6 +67,16 @@ func (t *Txn) StartTS(ctx context.Context) (kv.Timestamp, error) {
 	defer t.mu.Unlock()
 	t.startTS, t.started, t.began = ts, time.Now(), true
 	return ts, nil
+}
+
+// turn returns the channel that whoever takes the snapshot holds.
+func (t *Txn) turn() chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.starting == nil {
+		t.starting = make(chan struct{}, 1)
+	}
+	return t.starting
 }
 
 // snapshot returns the snapshot if there is one already.
@@ -208,7 +219,7 @@ func (t *Txn) RollbackTo(s Savepoint) {
 func (t *Txn) Size() (bytes int64, keys int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.buffer.bytes, t.buffer.tree.Len()
+	return t.buffer.bytes, t.buffer.len()
 }
 
 // Rollback forgets everything. There is nobody to tell but those who wait for its row locks.
@@ -216,7 +227,7 @@ func (t *Txn) Rollback() {
 	t.mu.Lock()
 	ended := t.finished
 	t.finished = true
-	t.buffer = newBuffer()
+	t.buffer = buffer{}
 	t.mu.Unlock()
 	if !ended {
 		t.unlock(0)

@@ -73,7 +73,9 @@ func byTS(a, b *entry) bool {
 
 // New returns an empty table for a group.
 func New(group kv.GroupID) *Table {
-	o := btree.Options{NoLocks: true} // t.mu guards both trees at once
+	// t.mu guards both trees at once. The nodes are wide because entries come and go: with a few dozen locks at a time, a tree
+	// of narrow ones would split and merge all the time.
+	o := btree.Options{NoLocks: true, Degree: 128}
 	return &Table{
 		group: group,
 		byKey: btree.NewBTreeGOptions(byKey, o),
