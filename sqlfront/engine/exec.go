@@ -39,6 +39,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.call(ctx, n, row)
 	case *plan.Distinct:
 		return b.distinct(ctx, n, row)
+	case *plan.HashLookup:
+		collateKeys(ctx, n)
+	case *plan.Filter, *plan.Project, *plan.JoinNode, *plan.Having:
+		collated, err := collatedLists(ctx, n)
+		if err != nil || collated == nil {
+			return nil, err
+		}
+		return b.base.Build(ctx, collated, row)
 	case *plan.While:
 		return b.loop(ctx, n.Loop, row)
 	case *plan.Repeat:

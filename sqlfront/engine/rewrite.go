@@ -239,7 +239,9 @@ func newRewriter(ctx *sql.Context, tx *Tx, from *Table, d *catalog.Table) (*rewr
 	}
 	to.temporary = from.temporary
 	r := &rewriter{tx: tx, from: from, desc: d}
-	r.editor = editor{table: to}
+	// Not among the running editors: what it reads and what it writes lie under different ids, and the clauses of ALTER TABLE that
+	// follow have to see what it has written.
+	r.editor = editor{table: to, listed: true}
 	r.begin(tx, false)
 	// The fence of a descriptor that is not stored yet cannot be required.
 	tx.fenced = addFence(tx.fenced, d)
