@@ -19,7 +19,14 @@ var _ sql.NodeExecBuilder = (*execBuilder)(nil)
 
 // Build implements sql.NodeExecBuilder.
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	if m := measuringOf(ctx); m != nil {
+		if it, err := b.measured(ctx, m, n, row); it != nil || err != nil {
+			return it, err
+		}
+	}
 	switch n := n.(type) {
+	case *plan.DescribeQuery:
+		return b.explain(ctx, n)
 	case *plan.TriggerExecutor:
 		return b.trigger(ctx, n, row)
 	case *plan.InsertInto:

@@ -1,0 +1,230 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// measure is what EXPLAIN ANALYZE has seen of one node: how often it was opened, how many rows it gave, how long they took,
+// with everything below it.
+type measure struct {
+	loops, rows int
+	first, all  time.Duration
+}
+
+// measuring is the state of one EXPLAIN ANALYZE; its statement's context carries it.
+type measuring struct {
+	mu    sync.Mutex
+	nodes map[sql.Node]*measure
+	// entered is the node whose own iterator is being built: the builder asks the seam once more for it, which declines.
+	entered sql.Node
+}
+
+type measuringKey struct{}
+
+func measuringOf(ctx context.Context) *measuring {
+	m, _ := ctx.Value(measuringKey{}).(*measuring)
+	return m
+}
+
+// explainAnalyze runs the statement, throws its rows away, and prints the plan with what was measured, in the form of MySQL.
+func (b *execBuilder) explainAnalyze(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowIter, error) {
+	q := n.Query()
+	if !q.IsReadOnly() {
+		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE of a statement that writes")
+	}
+	m := &measuring{nodes: map[sql.Node]*measure{}}
+	run := ctx.WithContext(context.WithValue(ctx, measuringKey{}, m))
+	it, err := b.base.Build(run, q, nil)
+	if err != nil {
+		return nil, err
+	}
+	for err == nil {
+		_, err = it.Next(run)
+	}
+	if closing := it.Close(run); errors.Is(err, io.EOF) {
+		err = closing
+	}
+	if err != nil {
+		return nil, err
+	}
+	var rows []sql.Row
+	m.print(q, 0, func(line string) { rows = append(rows, sql.NewRow(line)) })
+	return sql.RowsToRowIter(rows...), nil
+}
+
+// measured builds a node's iterator and counts what comes out of it. It declines for nodes that are being built already.
+func (b *execBuilder) measured(ctx *sql.Context, m *measuring, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	if !reflect.TypeOf(n).Comparable() {
+		return nil, nil
+	}
+	m.mu.Lock()
+	if m.entered == n {
+		m.entered = nil
+		m.mu.Unlock()
+		return nil, nil
+	}
+	m.entered = n
+	s := m.nodes[n]
+	if s == nil {
+		s = &measure{}
+		m.nodes[n] = s
+	}
+	m.mu.Unlock()
+	began := time.Now()
+	it, err := b.base.Build(ctx, n, row)
+	if err != nil || it == nil {
+		return it, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s.loops++
+	s.all += time.Since(began)
+	return &measuredIter{RowIter: it, m: m, s: s}, nil
+}
+
+type measuredIter struct {
+	sql.RowIter
+	m *measuring
+	s *measure
+}
+
+func (it *measuredIter) Next(ctx *sql.Context) (sql.Row, error) {
+	began := time.Now()
+	row, err := it.RowIter.Next(ctx)
+	took := time.Since(began)
+	it.m.mu.Lock()
+	defer it.m.mu.Unlock()
+	it.s.all += took
+	if err == nil {
+		if it.s.rows++; it.s.rows == 1 {
+			it.s.first = it.s.all
+		}
+	}
+	return row, err
+}
+
+// print writes one line for each node that says something, children indented below it.
+func (m *measuring) print(n sql.Node, depth int, line func(string)) {
+	if what := describeNode(n); what != "" {
+		text := strings.Repeat("    ", depth) + "-> " + what
+		if s := m.of(n); s == nil || s.loops == 0 {
+			text += "  (never executed)"
+		} else {
+			ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) / float64(s.loops) }
+			text += fmt.Sprintf("  (actual time=%.3f..%.3f rows=%s loops=%d)", ms(s.first), ms(s.all), perLoop(s.rows, s.loops), s.loops)
+		}
+		line(text)
+		depth++
+	}
+	children := n.Children()
+	switch n := n.(type) {
+	case *plan.SubqueryAlias:
+		children = []sql.Node{n.Child}
+	case *plan.TableAlias:
+		children = nil // its line speaks for the table
+	}
+	for _, c := range children {
+		m.print(c, depth, line)
+	}
+}
+
+func perLoop(rows, loops int) string {
+	if rows%loops == 0 {
+		return fmt.Sprint(rows / loops)
+	}
+	return fmt.Sprintf("%.2f", float64(rows)/float64(loops))
+}
+
+// of finds a node's measures. Tables are sometimes built from inside of their alias, or under it.
+func (m *measuring) of(n sql.Node) *measure {
+	if !reflect.TypeOf(n).Comparable() {
+		return nil
+	}
+	if s := m.nodes[n]; s != nil {
+		return s
+	}
+	if a, ok := n.(*plan.TableAlias); ok {
+		return m.of(a.Child)
+	}
+	return nil
+}
+
+// describeNode words a node as MySQL does where it has a word; nodes that only do book-keeping have none.
+func describeNode(n sql.Node) string {
+	switch n := n.(type) {
+	case *plan.Project:
+		return ""
+	case *plan.Filter:
+		return "Filter: " + n.Expression.String()
+	case *plan.TableAlias:
+		return describeTable(n.Child, n.Name())
+	case *plan.ResolvedTable, *plan.IndexedTableAccess:
+		return describeTable(n, "")
+	case *plan.JoinNode:
+		s := n.Op.String()
+		if n.Filter != nil {
+			s += ": " + n.Filter.String()
+		}
+		return s
+	case *plan.Sort:
+		return "Sort: " + strings.Join(texts(n.SortConditions), ", ")
+	case *plan.TopN:
+		return fmt.Sprintf("Sort: %s, limit input to %s row(s) per chunk", strings.Join(texts(n.SortConditions), ", "), n.Limit)
+	case *plan.Limit:
+		return fmt.Sprintf("Limit: %s row(s)", n.Limit)
+	case *plan.Offset:
+		return fmt.Sprintf("Offset: %s row(s)", n.Offset)
+	case *plan.GroupBy:
+		s := "Aggregate: " + strings.Join(texts(n.SelectDeps), ", ")
+		if len(n.GroupByExprs) > 0 {
+			s = "Group " + strings.ToLower(s[:1]) + s[1:] + " by " + strings.Join(texts(n.GroupByExprs), ", ")
+		}
+		return s
+	case *plan.Distinct:
+		return "Deduplicate"
+	case *plan.SubqueryAlias:
+		return "Materialize " + n.Name()
+	case *plan.HashLookup:
+		return "Hash"
+	case *plan.SetOp:
+		return "Union"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", n), "*plan.")
+}
+
+func describeTable(n sql.Node, alias string) string {
+	on := func(name string) string {
+		if alias != "" && alias != name {
+			return alias + " (" + name + ")"
+		}
+		return name
+	}
+	switch n := n.(type) {
+	case *plan.IndexedTableAccess:
+		s := fmt.Sprintf("Index lookup on %s using %s", on(n.Name()), n.Index().ID())
+		if !n.IsStatic() {
+			return s + " (" + strings.Join(texts(n.Expressions()), ", ") + ")"
+		}
+		if look, ok, err := n.GetLookup(x0, nil); err == nil && ok {
+			s = strings.Replace(s, "lookup", "range scan", 1) + " over " + look.Ranges.DebugString(x0)
+		}
+		return s
+	case *plan.ResolvedTable:
+		return "Table scan on " + on(n.Name())
+	case sql.Nameable:
+		return "Table scan on " + on(n.Name())
+	}
+	return fmt.Sprintf("%T", n)
+}

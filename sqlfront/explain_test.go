@@ -1,0 +1,108 @@
+package sqlfront_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestExplain shows how each shape of statement is read: table, access, key, ref, Extra.
+func TestExplain(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d",
+		"create table p (id int primary key, name varchar(20), unique key byname (name))",
+		"create table c (id int primary key, pid int, v int, key bypid (pid, v), constraint fk foreign key (pid) references p (id))",
+		"insert into p values (1, 'a'), (2, 'b')", "insert into c values (1, 1, 5), (2, 1, 6), (3, 2, 7)")
+	for _, q := range []struct{ query, want string }{
+		{"select 1", "1 SIMPLE - - - - No tables used"},
+		{"select * from p", "1 SIMPLE p ALL - - -"},
+		{"select * from p where id = 1", "1 SIMPLE p const PRIMARY const Using where"},
+		{"select * from p where id in (1, 2)", "1 SIMPLE p range PRIMARY - Using where"},
+		{"select * from p where name = 'a'", "1 SIMPLE p const byname const Using where"},
+		{"select * from p x where id > 1", "1 SIMPLE x range PRIMARY - Using where"},
+		{"select v from c where pid = 1", "1 SIMPLE c ref bypid const Using where; Using index"},
+		{"select * from c where pid = 1 and v > 3", "1 SIMPLE c range bypid - Using where; Using index"},
+		{"select * from c where v = 5", "1 SIMPLE c ALL - - Using where"},
+		{"select v, count(*) from c group by v order by 2", "1 SIMPLE c ALL - - Using filesort; Using temporary"},
+		{"select * from p join c on c.pid = p.id where p.id = 1", "1 SIMPLE p const PRIMARY const Using where; 1 SIMPLE c ref bypid p.id Using index"},
+		{"select * from (select v, count(*) n from c group by v) x", "1 PRIMARY <derived2> ALL - - -; 2 DERIVED c ALL - - Using temporary"},
+		{"select id from p union select id from c", "1 PRIMARY p ALL - - -; 2 UNION c ALL - - -; - UNION RESULT <union1,2> ALL - - Using temporary"},
+		{"insert into p values (9, 'z')", "1 INSERT p ALL - - -"},
+		{"update p set name = 'q' where id = 2", "1 UPDATE p const PRIMARY const Using where"},
+		{"delete from c where id = 2", "1 DELETE c const PRIMARY const Using where"},
+	} {
+		var got []string
+		for _, r := range explain(t, c, "explain "+q.query) {
+			got = append(got, strings.Join([]string{r["id"], r["select_type"], r["table"], r["type"], r["key"], r["ref"], r["Extra"]}, " "))
+		}
+		if g := strings.Join(got, "; "); g != q.want {
+			t.Errorf("%s:\n  got  %s\n  want %s", q.query, g, q.want)
+		}
+	}
+	// Nothing was run.
+	want(t, c, "select count(*) from p", "2")
+}
+
+// explain returns the rows of a statement by column name, NULL as "-".
+func explain(t *testing.T, c runner, query string) (out []map[string]string) {
+	t.Helper()
+	rows, err := c.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	cols, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		vals, ptrs := make([]*string, len(cols)), make([]any, len(cols))
+		for i := range vals {
+			ptrs[i] = &vals[i]
+		}
+		if err := rows.Scan(ptrs...); err != nil {
+			t.Fatal(err)
+		}
+		r := map[string]string{}
+		for i, v := range vals {
+			r[cols[i]] = "-"
+			if v != nil {
+				r[cols[i]] = *v
+			}
+		}
+		out = append(out, r)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var times = regexp.MustCompile(`time=[0-9.]+`)
+
+// TestExplainAnalyze counts rows and loops where they arise.
+func TestExplainAnalyze(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d", "create table p (id int primary key, name varchar(20))",
+		"create table c (id int primary key, pid int, v int, key bypid (pid))",
+		"insert into p values (1, 'a'), (2, 'b'), (3, 'c')", "insert into c values (1, 1, 5), (2, 1, 6), (3, 2, 7), (4, 9, 9)")
+	var got []string
+	for _, r := range explain(t, c, "explain analyze select p.name, c.v from p join c on c.pid = p.id where p.id < 3 order by c.v limit 2") {
+		got = append(got, times.ReplaceAllString(r["plan"], "time=T"))
+	}
+	text := strings.Join(got, "\n")
+	for _, want := range []string{
+		"rows=2 loops=1", // the limit
+		"-> Sort: c.v ASC",
+		"-> Index range scan on p using PRIMARY",
+		"rows=2 loops=1", // two parents
+		"-> Index lookup on c using bypid (p.id)",
+		"rows=1.50 loops=2", // three children in two lookups
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %q:\n%s", want, text)
+		}
+	}
+}
