@@ -113,6 +113,11 @@ const (
 	FieldInOrderNotSelect = 3065
 	FunctionNotFound      = 1305
 	MaxStatementParams    = 65535
+	PacketTooLarge        = 1153
+	WrongExecuteArguments = 1210
+	MalformedPacket       = 1835
+	NoOpenCursor          = 1421
+	EmptyQuery            = 1065
 )
 
 // StateOutcomeUnknown is the SQLSTATE of a commit whose reply was lost ("transaction resolution unknown"). MySQL has no
@@ -180,6 +185,8 @@ var states = map[int]string{
 	ForeignKeyTruncate:    "42000",
 	ReadOnlyTransaction:   "25006",
 	InvalidJSON:           "22032",
+	PacketTooLarge:        "08S01",
+	EmptyQuery:            "42000",
 	1169:                  "23000", // unique constraint
 	1216:                  "23000",
 	1217:                  "23000",

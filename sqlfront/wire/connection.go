@@ -3,9 +3,7 @@ package wire
 import (
 	"context"
 	"net"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -32,10 +30,11 @@ type connection struct {
 	open    bool                    // in a transaction since the last statement; the session itself is the handler's alone
 	gone    bool                    // told to leave
 
-	reply     *replyConn
-	planned   bool        // the result at hand is a plan's: its head is shared and as it should be
-	preparing atomic.Bool // between the library's own parse of a PREPARE and our handler
-	poisoned  bool        // a panic went through it: not to be used any more
+	handler  *handler
+	filter   *commands // once logged in
+	planned  bool      // the result at hand is a plan's: its head is shared and as it should be
+	begun    bool      // columns of the statement's result have been sent
+	poisoned bool      // a panic went through it: not to be used any more
 }
 
 func (c *connection) setSession(s sql.Session) {
@@ -125,16 +124,18 @@ func (c *connection) variable(name string) int64 {
 }
 
 // authenticated prepares the connection for statements.
-func (c *connection) authenticated() {
+func (c *connection) authenticated() (err error) {
 	if t, ok := c.socket.(*netutil.ConnWithTimeouts); ok {
 		if g, ok := t.Conn.(*gatedConn); ok {
 			g.loggedIn.Store(true)
 			g.timer.Stop()
 		}
 	}
-	c.reply = &replyConn{Conn: c.conn.Conn, c: c}
-	c.conn.Conn = c.reply
+	if c.filter, err = interpose(c); err != nil {
+		return err
+	}
 	c.applyCharacterSet()
+	return nil
 }
 
 // applyCharacterSet honours the collation that the client asked for in its handshake. Only for Unicode: a client that
@@ -147,70 +148,16 @@ func (c *connection) applyCharacterSet() {
 	_ = c.session.SetSessionVariable(sql.NewContext(context.Background(), sql.WithSession(c.session)), "collation_connection", id.Name())
 }
 
-// replyConn sits between the protocol library and the socket, for two replies that the library words badly.
-//
-// A binary PREPARE: the library parses its text before it asks the handler, and answers a syntax error itself with number
-// 1105. Between that parse and our handler the connection is marked (preparing), and only then a written packet is looked at.
-//
-// An OK packet with a text ("Rows matched: 1 …"): the text must be preceded by its length, the library writes '#' there. A
-// client that reads the length takes it for 35 and gives up when the text is shorter (MariaDB: 2027 malformed packet). The
-// handler flushes before and after such a packet, so that it comes through Write alone (fixInfo).
-type replyConn struct {
-	net.Conn
-	c       *connection
-	header  []byte
-	fixInfo bool
-}
-
-// Write implements net.Conn.
-func (r *replyConn) Write(b []byte) (int, error) {
-	if r.fixInfo {
-		if fixed, ok := lengthenInfo(b); ok {
-			if _, err := r.Conn.Write(fixed); err != nil {
-				return 0, err
-			}
-			return len(b), nil
-		}
-	}
-	if !r.c.preparing.Load() {
-		return r.Conn.Write(b)
-	}
-	// The library writes the four bytes of the header and the body one after the other.
-	if r.header == nil && len(b) == 4 {
-		r.header = append([]byte(nil), b...)
-		return len(b), nil
-	}
-	header := r.header
-	r.header = nil
-	r.c.preparing.Store(false)
-	if header == nil {
-		return r.Conn.Write(b)
-	}
-	body := b
-	if len(b) > 9 && b[0] == mysql.ErrPacket {
-		text := strings.TrimPrefix(string(b[9:]), "unknown error: ")
-		se := sqlerr.Final(mysql.NewSQLError(int(b[1])|int(b[2])<<8, string(b[4:9]), "%s", text), sqlerr.Statement{})
-		body = append([]byte{mysql.ErrPacket, byte(se.Num), byte(se.Num >> 8), '#'}, se.State...)
-		body = append(body, se.Message...)
-		header[0], header[1], header[2] = byte(len(body)), byte(len(body)>>8), byte(len(body)>>16)
-		r.c.srv.counts.failed(se.Num)
-	}
-	if _, err := r.Conn.Write(append(header, body...)); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
 // writeOK has an OK packet with a text written by write.
 func (c *connection) writeOK(write func() error) error {
-	if c.reply == nil {
+	if c.filter == nil {
 		return write()
 	}
 	if err := c.conn.FlushBuffer(); err != nil {
 		return err
 	}
-	c.reply.fixInfo = true
-	defer func() { c.reply.fixInfo = false }()
+	c.filter.out.fixInfo = true
+	defer func() { c.filter.out.fixInfo = false }()
 	if err := write(); err != nil {
 		return err
 	}

@@ -19,11 +19,15 @@
 //   - More clients than max_connections get 1040 at once instead of waiting in silence.
 //   - root without a password exists only as root@localhost, which loopback and the unix socket are.
 //
-// Not promised: COM_CHANGE_USER and COM_STATISTICS (the protocol library answers 1047), compression, an error packet in
-// the middle of a result that has begun (the connection is closed instead, the client sees 2013).
+//   - A client that has logged in cannot make the protocol library panic or take memory without bound: commands.go sees each
+//     packet first. It also answers COM_CHANGE_USER, COM_RESET_CONNECTION and COM_STATISTICS, has PREPARE parsed by our
+//     parser, and ends a result that fails halfway with an error packet instead of the end of the connection.
+//
+// Not promised: compression, cursors (the result is sent at once), COM_CHANGE_USER of accounts that are not
+// mysql_native_password, prepared statements of more than 65,528 parameters.
 //
 // System variables live in one registry for the whole process (a property of go-mysql-server): two servers in one process
 // share SET GLOBAL.
 //
-// Reading order: server.go, gate.go, handler.go, retry.go, fields.go, users.go.
+// Reading order: server.go, gate.go, commands.go, outbound.go, handler.go, retry.go, fields.go, users.go.
 package wire

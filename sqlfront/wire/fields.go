@@ -2,9 +2,13 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"moka/sqlfront/parse"
 )
 
 const (
@@ -42,7 +46,11 @@ func (s *Server) fixFields(fields []*querypb.Field) {
 
 // fixRows corrects texts of values: the zero date, which the engine formats from a time of the year 0 as "-0001-11-30", and
 // decimals, whose trailing zeros an aggregate loses on its way (SUM of DECIMAL(10,2) is 10.00, not 10).
-func fixRows(r *sqltypes.Result) {
+//
+// In the binary protocol the library encodes dates and times by their texts, the zero date as 30 November of the year -1 and times
+// without their fractions; there the values are encoded here and passed through as strings, which look the same on the wire:
+// a length and that many bytes.
+func fixRows(r *sqltypes.Result, prepared bool) {
 	for i, f := range r.Fields {
 		switch f.Type {
 		case sqltypes.Date, sqltypes.Datetime, sqltypes.Timestamp:
@@ -54,10 +62,19 @@ func fixRows(r *sqltypes.Result) {
 					}
 					row[i] = sqltypes.MakeTrusted(f.Type, []byte(zero))
 				}
+				if prepared && i < len(row) && bytes.HasPrefix(row[i].Raw(), []byte("0000-00-00")) && isZero(row[i].Raw()) {
+					row[i] = sqltypes.MakeTrusted(sqltypes.VarBinary, []byte{})
+				}
 			}
 		case sqltypes.Time:
 			// The engine's TIME has microseconds throughout; a declared TIME shows none.
 			for _, row := range r.Rows {
+				if prepared && i < len(row) && !row[i].IsNull() {
+					if b, ok := binaryTime(row[i].Raw()); ok {
+						row[i] = sqltypes.MakeTrusted(sqltypes.VarBinary, b)
+					}
+					continue
+				}
 				if i < len(row) && bytes.HasSuffix(row[i].Raw(), noFraction) {
 					row[i] = sqltypes.MakeTrusted(f.Type, bytes.TrimSuffix(row[i].Raw(), noFraction))
 				}
@@ -72,6 +89,60 @@ func fixRows(r *sqltypes.Result) {
 					if fixed, ok := padScale(row[i].Raw(), int(f.Decimals)); ok {
 						row[i] = sqltypes.MakeTrusted(f.Type, fixed)
 					}
+				}
+			}
+		}
+	}
+}
+
+// isZero reports whether there is nothing but zeros in a date.
+func isZero(text []byte) bool { return len(bytes.Trim(text, "0-: .")) == 0 }
+
+// binaryTime is a time of the binary protocol without its length:
+//
+//	 1            4      1       1         1         4
+//	+------------+------+-------+---------+---------+---------------+
+//	| 1 negative | days | hours | minutes | seconds | microseconds  |  the last only if there are any
+//	+------------+------+-------+---------+---------+---------------+
+func binaryTime(text []byte) ([]byte, bool) {
+	if isZero(text) {
+		return []byte{}, true
+	}
+	out := make([]byte, 8, 12)
+	if text[0] == '-' {
+		out[0], text = 1, text[1:]
+	}
+	var h, m, s, us uint32
+	whole, fraction, _ := bytes.Cut(text, []byte("."))
+	if n, err := fmt.Sscanf(string(whole), "%d:%d:%d", &h, &m, &s); err != nil || n != 3 || m > 59 || s > 59 {
+		return nil, false
+	}
+	for i := range 6 {
+		us *= 10
+		if i < len(fraction) {
+			us += uint32(fraction[i] - '0')
+		}
+	}
+	binary.LittleEndian.PutUint32(out[1:], h/24)
+	out[5], out[6], out[7] = byte(h%24), byte(m), byte(s)
+	if us > 0 {
+		out = binary.LittleEndian.AppendUint32(out, us)
+	}
+	return out, true
+}
+
+// restoreCase gives tables their names as the statement spells them: the engine folds aliases to lower case, and a driver that
+// names columns by table and column, or an application that asks for it, does not find them.
+func restoreCase(fields []*querypb.Field, query string) {
+	for i, f := range fields {
+		if f.Table == "" || i > 0 && fields[i-1].Table == f.Table {
+			continue
+		}
+		if spelled, ok := parse.Spelling(query, f.Table); ok && spelled != f.Table {
+			folded := f.Table
+			for _, g := range fields[i:] {
+				if g.Table == folded {
+					g.Table = spelled
 				}
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/dolthub/vitess/go/mysql"
@@ -36,7 +35,7 @@ func (h *handler) NewConnection(c *mysql.Conn) {
 	// A driver that wants autocommit off and reads "off" here never says so. The library would set the flag only after
 	// the first statement.
 	c.StatusFlags = uint16(mysql.ServerStatusAutocommit)
-	conn := &connection{srv: h.srv, conn: c, socket: c.Conn}
+	conn := &connection{srv: h.srv, handler: h, conn: c, socket: c.Conn}
 	c.ClientData = conn
 	h.srv.mu.Lock()
 	h.srv.conns[c.ConnectionID] = conn
@@ -54,8 +53,7 @@ func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
 	if err != nil {
 		return h.final(conn, err, "")
 	}
-	conn.authenticated()
-	return nil
+	return conn.authenticated()
 }
 
 // ConnectionAborted is called when a client did not get in.
@@ -115,16 +113,14 @@ const maxParams = 65528
 // ComPrepare prepares a statement in the binary protocol.
 func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, prepare *mysql.PrepareData) (fields []*querypb.Field, err error) {
 	conn := of(c)
-	conn.preparing.Store(false)
+	if text := conn.filter.prepared; text != "" { // the library was given a stand-in
+		query, prepare.PrepareStmt, conn.filter.prepared = text, text, ""
+	}
 	ctx, err = conn.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.end()
-	if len(query) > maxParams && strings.Count(query, "?") > maxParams {
-		delete(c.PrepareData, prepare.StatementID)
-		return nil, h.final(conn, sqlerr.New(sqlerr.TooManyParameters, "Prepared statement contains too many placeholders"), query)
-	}
 	err = h.guard("ComPrepare", conn, func() error {
 		fields, err = h.next.ComPrepare(ctx, c, query, prepare)
 		return err
@@ -158,14 +154,13 @@ func (h *handler) WarningCount(c *mysql.Conn) (n uint16) {
 	return n
 }
 
-// ParserOptionsForConnection is called at the start of a binary PREPARE, just before the library parses the text itself.
+// ParserOptionsForConnection is called at the start of a binary PREPARE.
 func (h *handler) ParserOptionsForConnection(c *mysql.Conn) (o ast.ParserOptions, err error) {
 	conn := of(c)
 	err = h.guard("ParserOptionsForConnection", conn, func() error {
 		o, err = h.next.ParserOptionsForConnection(c)
 		return err
 	})
-	conn.preparing.Store(err == nil)
 	return o, err
 }
 
@@ -220,7 +215,10 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 		return "", err
 	}
 	defer conn.end()
+	conn.begun = false
 	st := classify(query)
+	conn.filter.loading = st.loads
+	defer func() { conn.filter.loading = false }()
 	h.srv.counts.statement(st.verb)
 	if st.ping && conn.session != nil {
 		return "", h.ping(conn, callback)
@@ -235,12 +233,17 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 			defer stop()
 		}
 	}
-	rest, err = h.attempts(ctx, conn, st, callback, h.planned(conn, st, query, prepare, exec))
+	rest, err = h.attempts(ctx, conn, st, query, prepare != nil, callback, h.planned(conn, st, query, prepare, exec))
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 			err = cause // the deadline or the shutdown, whatever the statement made of it
 		}
-		return rest, h.final(conn, err, query)
+		// Nothing that follows in a multi-statement is run.
+		err = h.final(conn, err, query)
+		if se, ok := err.(*mysql.SQLError); ok && conn.begun {
+			err = conn.filter.breakOff(se)
+		}
+		return "", err
 	}
 	if idle := conn.variable("wait_timeout"); idle > 0 && idle != defaultWaitTimeout {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(time.Duration(idle) * time.Second))

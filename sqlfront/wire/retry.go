@@ -19,6 +19,7 @@ type statement struct {
 	ping   bool // SELECT 1
 	reads  bool // max_execution_time applies
 	writes bool // refused under SET TRANSACTION READ ONLY
+	loads  bool // reads a file, the client's perhaps
 	again  bool // may be run again after a conflict, in autocommit
 }
 
@@ -54,6 +55,8 @@ func classify(query string) statement {
 		return statement{verb: verbDelete, writes: true, again: true}
 	case "truncate", "create", "drop", "alter", "rename", "analyze":
 		return statement{verb: verbDDL, writes: true, again: true}
+	case "load":
+		return statement{verb: verbInsert, writes: true, loads: true}
 	case "notify":
 		return statement{verb: verbOther, writes: true, again: true}
 	case "begin", "start", "commit", "rollback", "savepoint", "release":
@@ -133,7 +136,7 @@ type rerunner interface {
 
 // attempts runs a statement, and runs it again after a conflict if the client cannot have seen anything of it: it is in
 // autocommit (or is the first of its transaction) and no packet of its result was written.
-func (h *handler) attempts(ctx context.Context, conn *connection, st statement, callback mysql.ResultSpoolFn,
+func (h *handler) attempts(ctx context.Context, conn *connection, st statement, query string, prepared bool, callback mysql.ResultSpoolFn,
 	exec func(context.Context, mysql.ResultSpoolFn) (string, error)) (rest string, err error) {
 	again := st.again && !conn.inTransaction()
 	pause := firstPause
@@ -148,9 +151,11 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 			rest, err = exec(ctx, func(r *sqltypes.Result, more bool) error {
 				if !sent && !conn.planned {
 					h.srv.fixFields(r.Fields)
+					restoreCase(r.Fields, query)
 				}
 				sent = true
-				fixRows(r)
+				conn.begun = conn.begun || len(r.Fields) > 0
+				fixRows(r, prepared)
 				if len(r.Fields) == 0 && r.Info != "" {
 					return conn.writeOK(func() error { return callback(r, more) })
 				}

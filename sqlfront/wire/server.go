@@ -101,7 +101,10 @@ type Server struct {
 	log    *slog.Logger
 	gate   *gate
 	server *server.Server
+	auth   mysql.AuthServer
 	counts counters
+	// started is for the clients' statistics.
+	started time.Time
 
 	mu       sync.Mutex
 	conns    map[uint32]*connection
@@ -124,7 +127,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := openUsers(ctx, o.Engine, o.Users); err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, log: o.Logger, conns: map[uint32]*connection{}, changed: make(chan struct{})}
+	s := &Server{opts: o, log: o.Logger, auth: o.Engine.Analyzer.Catalog.MySQLDb, started: time.Now(), conns: map[uint32]*connection{}, changed: make(chan struct{})}
 
 	var err error
 	if s.gate, err = s.listen(); err != nil {

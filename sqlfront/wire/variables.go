@@ -11,7 +11,11 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-const defaultWaitTimeout = 28800
+const (
+	defaultWaitTimeout = 28800
+	// defaultMaxPacket is MySQL 8's. The library's is 1 GiB, which a few clients at once make more than there is.
+	defaultMaxPacket = 64 << 20
+)
 
 // setupVariables gives the process-wide system variables what clients expect. Variables that the library does not know are
 // added; values of others are corrected.
@@ -34,10 +38,11 @@ func setupVariables(o Options) error {
 		}
 	}
 	return sql.SystemVariables.AssignValues(map[string]any{
-		"version":         o.Version,
-		"version_comment": "Moka",
-		"max_connections": int64(o.MaxConnections),
-		"wait_timeout":    int64(defaultWaitTimeout),
+		"version":            o.Version,
+		"version_comment":    "Moka",
+		"max_connections":    int64(o.MaxConnections),
+		"wait_timeout":       int64(defaultWaitTimeout),
+		"max_allowed_packet": int64(defaultMaxPacket),
 		// LOAD DATA LOCAL reads a file of the client, which the client has to allow itself.
 		"local_infile": int8(1),
 	})

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 
 // rig is a server over go-mysql-server's in-memory tables: what is tested here is the server, not the storage.
 type rig struct {
-	t      *testing.T
+	t      testing.TB
 	server *Server
 	engine *sqle.Engine
 
@@ -54,7 +54,7 @@ type rig struct {
 
 // newRig starts a server. Functions: conflict() fails with 1213 as often as told, wait() blocks until released or
 // cancelled, boom() panics.
-func newRig(t *testing.T, change func(*Options)) *rig {
+func newRig(t testing.TB, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{t: t, entered: make(chan struct{}, 100), release: make(chan struct{})}
 	db := memory.NewDatabase("test")
@@ -698,7 +698,7 @@ func TestClassify(t *testing.T) {
 		"(select 1)":                            {verb: verbSelect, reads: true, again: true},
 		"-- c\n# d\nupdate t":                   {verb: verbUpdate, writes: true, again: true},
 		"call p()":                              {},
-		"load data local infile 'x' into table": {},
+		"load data local infile 'x' into table": {verb: verbInsert, writes: true, loads: true},
 		"commit":                                {verb: verbTransaction},
 		"/* unclosed":                           {},
 		"":                                      {},

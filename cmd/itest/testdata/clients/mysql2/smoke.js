@@ -8,7 +8,7 @@ async function main(host, port) {
   const options = { host, port, user: 'root', supportBigNumbers: true, bigNumberStrings: true, dateStrings: true };
   const c = await mysql.createConnection(options);
   await c.query('CREATE DATABASE node');
-  await c.query('USE node');
+  await c.changeUser({ user: 'root', database: 'node' });
   assert.strictEqual((await c.query('SELECT DATABASE() AS d'))[0][0].d, 'node');
   await c.query(`CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, i8 TINYINT, u64 BIGINT UNSIGNED, d DECIMAL(20,4), f DOUBLE, f4 FLOAT,
     s VARCHAR(40), b VARBINARY(40), l LONGTEXT, dt DATETIME(6), da DATE, ti TIME, y YEAR, n INT, e ENUM('x','y'), j JSON, UNIQUE KEY by_s (s))`);

@@ -1,0 +1,428 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	vt "github.com/dolthub/vitess/go/mysql"
+	vtlog "github.com/dolthub/vitess/go/vt/log"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// raw is a client that sends what it is told, byte by byte.
+type raw struct {
+	t testing.TB
+	c net.Conn
+	r *bufio.Reader
+}
+
+// raw logs in as root.
+func (r *rig) raw(t testing.TB) *raw {
+	t.Helper()
+	c, err := net.Dial("tcp", r.server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	x := &raw{t, c, bufio.NewReader(c)}
+	x.recv() // the greeting
+	const capabilities = vt.CapabilityClientProtocol41 | vt.CapabilityClientSecureConnection | vt.CapabilityClientPluginAuth | vt.CapabilityClientMultiStatements
+	login := binary.LittleEndian.AppendUint32(nil, capabilities)
+	login = append(login, 0, 0, 0, 1, 255)
+	login = append(login, make([]byte, 23)...)
+	login = append(login, "root\x00\x00mysql_native_password\x00"...)
+	x.packet(1, login)
+	if _, b := x.recv(); b[0] != vt.OKPacket {
+		t.Fatalf("login: %q", b)
+	}
+	return x
+}
+
+func (x *raw) packet(seq byte, body []byte) {
+	n := len(body)
+	_, _ = x.c.Write(append([]byte{byte(n), byte(n >> 8), byte(n >> 16), seq}, body...)) // a refusal shows at the next read
+}
+
+func (x *raw) recv() (seq byte, body []byte) {
+	x.t.Helper()
+	seq, body, err := x.read()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return seq, body
+}
+
+func (x *raw) read() (seq byte, body []byte, err error) {
+	var head [4]byte
+	if _, err := io.ReadFull(x.r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	body = make([]byte, int(head[0])|int(head[1])<<8|int(head[2])<<16)
+	_, err = io.ReadFull(x.r, body)
+	return head[3], body, err
+}
+
+// command sends one and returns the first packet of the answer.
+func (x *raw) command(body ...byte) []byte {
+	x.t.Helper()
+	x.packet(0, body)
+	_, b := x.recv()
+	return b
+}
+
+// prepare returns the statement's number as it is on the wire.
+func (x *raw) prepare(text string) []byte {
+	x.t.Helper()
+	b := x.command(append([]byte{vt.ComPrepare}, text...)...)
+	if b[0] != vt.OKPacket {
+		x.t.Fatalf("%q", b)
+	}
+	for _, n := range []uint16{binary.LittleEndian.Uint16(b[5:]), binary.LittleEndian.Uint16(b[7:])} {
+		for range n {
+			x.recv()
+		}
+		if n > 0 {
+			x.recv() // the end of them
+		}
+	}
+	return b[1:5]
+}
+
+func (x *raw) wantErr(what string, b []byte, code int) {
+	x.t.Helper()
+	if len(b) < 9 || b[0] != vt.ErrPacket || int(binary.LittleEndian.Uint16(b[1:])) != code {
+		x.t.Errorf("%s: got %q, want error %d", what, b, code)
+	} else if want := "#" + sqlerr.State(code); string(b[3:9]) != want {
+		x.t.Errorf("%s: state %q, want %q", what, b[3:9], want)
+	}
+}
+
+func (x *raw) wantAlive(after string) {
+	x.t.Helper()
+	if b := x.command(vt.ComPing); b[0] != vt.OKPacket {
+		x.t.Errorf("ping after %s: %q", after, b)
+	}
+}
+
+func (x *raw) wantClosed(after string) {
+	x.t.Helper()
+	if _, b, err := x.read(); err == nil {
+		x.t.Errorf("after %s: got %q, want the end of the connection", after, b)
+	} else if ne := net.Error(nil); errors.As(err, &ne) && ne.Timeout() {
+		x.t.Errorf("after %s the connection is still open", after)
+	}
+}
+
+// libraryPanics counts the panics that reach the protocol library's last net, which ends the connection without a word.
+func libraryPanics(t testing.TB) *atomic.Int64 {
+	var n atomic.Int64
+	before := vtlog.Errorf
+	vtlog.Errorf = func(format string, args ...any) {
+		if strings.Contains(format, "caught panic") {
+			n.Add(1)
+		}
+	}
+	t.Cleanup(func() { vtlog.Errorf = before })
+	return &n
+}
+
+func TestCommandsAnsweredByTheFilter(t *testing.T) {
+	r := newRig(t, nil)
+	x := r.raw(t)
+	if b := x.command(comStatistics); !strings.HasPrefix(string(b), "Uptime: ") {
+		t.Errorf("statistics: %q", b)
+	}
+	if b := x.command(comDebug); b[0] != vt.EOFPacket {
+		t.Errorf("debug: %q", b)
+	}
+	if b := x.command(comRefresh, 1); b[0] != vt.OKPacket {
+		t.Errorf("refresh: %q", b)
+	}
+	if b := x.command(vt.ComResetConnection); b[0] != vt.OKPacket || b[3]&2 == 0 {
+		t.Errorf("reset: %q (want OK, in autocommit)", b)
+	}
+	x.wantErr("shutdown", x.command(comShutdown), sqlerr.UnsupportedFeature)
+	x.wantErr("unknown", x.command(0x1d), sqlerr.UnknownCommand)
+	x.wantErr("fetch", x.command(vt.ComStmtFetch, 1, 0, 0, 0, 1, 0, 0, 0), sqlerr.NoOpenCursor)
+	x.wantErr("set option", x.command(vt.ComSetOption, 7, 0), sqlerr.UnknownCommand)
+	x.wantErr("reset of no statement", x.command(vt.ComStmtReset, 9, 0, 0, 0), sqlerr.UnknownStmtHandler)
+	x.wantErr("execute of no statement", x.command(vt.ComStmtExecute, 9, 0, 0, 0, 0, 1, 0, 0, 0), sqlerr.UnknownStmtHandler)
+	x.packet(0, []byte{vt.ComStmtSendLongData, 9, 0, 0, 0, 0, 0, 'x'}) // no answer, whatever is wrong with it
+	x.wantAlive("all of these")
+
+	victim := r.conn()
+	var id uint32
+	if err := victim.QueryRowContext(context.Background(), "select connection_id()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	failed := make(chan error, 1)
+	go func() { _, err := victim.ExecContext(context.Background(), "select wait()"); failed <- err }()
+	<-r.entered
+	if b := x.command(binary.LittleEndian.AppendUint32([]byte{comProcessKill}, id)...); b[0] != vt.OKPacket {
+		t.Errorf("kill: %q", b)
+	}
+	if err := <-failed; err == nil {
+		t.Error("the killed statement went on")
+	}
+}
+
+func nativeAnswer(password string, salt []byte) []byte {
+	h1 := sha1.Sum([]byte(password))
+	h2 := sha1.Sum(h1[:])
+	h := sha1.New()
+	h.Write(salt)
+	h.Write(h2[:])
+	out := h.Sum(nil)
+	for i := range out {
+		out[i] ^= h1[i]
+	}
+	return out
+}
+
+func TestChangeUser(t *testing.T) {
+	r := newRig(t, nil)
+	exec(t, r.open(""), "create user other identified by 'secret'", "grant all on test.* to other")
+	change := func(password string) (*raw, []byte) {
+		x := r.raw(t)
+		if b := x.command(append([]byte{vt.ComQuery}, "set @mine = 1"...)...); b[0] != vt.OKPacket {
+			t.Fatalf("%q", b)
+		}
+		b := x.command(append([]byte{comChangeUser}, "other\x00\x00test\x00\xff\x00mysql_native_password\x00"...)...)
+		if b[0] != vt.AuthSwitchRequestPacket {
+			t.Fatalf("%q", b)
+		}
+		_, salt, _ := bytes.Cut(b, []byte{0})
+		x.packet(2, nativeAnswer(password, bytes.TrimSuffix(salt, []byte{0})))
+		_, b = x.recv()
+		return x, b
+	}
+	x, b := change("secret")
+	if b[0] != vt.OKPacket {
+		t.Fatalf("change user: %q", b)
+	}
+	x.command(append([]byte{vt.ComQuery}, "select concat(substring_index(user(), '@', 1), ' ', database(), ' ', ifnull(@mine, 'new'))"...)...)
+	x.recv() // the column
+	x.recv() // its end
+	if _, b = x.recv(); string(b[1:]) != "other test new" {
+		t.Errorf("after the change: %q", b)
+	}
+	x, b = change("wrong")
+	x.wantErr("wrong password", b, sqlerr.AccessDenied)
+	x.wantClosed("a wrong password")
+	x = r.raw(t)
+	x.wantErr("junk", x.command(comChangeUser, 'x'), sqlerr.MalformedPacket)
+	x.wantClosed("junk")
+}
+
+func TestHostilePackets(t *testing.T) {
+	caught := libraryPanics(t)
+	r := newRig(t, nil)
+	x := r.raw(t)
+	id := x.prepare("select ? + ?")
+	execute := func(tail ...byte) []byte {
+		return append(append([]byte{vt.ComStmtExecute}, id...), tail...)
+	}
+	for what, body := range map[string][]byte{
+		"nothing behind the id":     execute(),
+		"no NULL bitmap":            execute(0, 1, 0, 0, 0),
+		"NULL bitmap, no flag":      execute(0, 1, 0, 0, 0, 0),
+		"types missing":             execute(0, 1, 0, 0, 0, 0, 1, 8),
+		"the second type is halved": execute(0, 1, 0, 0, 0, 0, 1, 8, 0, 8),
+	} {
+		x.packet(0, body)
+		_, b := x.recv()
+		x.wantErr(what, b, sqlerr.WrongExecuteArguments)
+		x.wantAlive(what)
+	}
+	// Values that are not there: the library notices.
+	if b := x.command(execute(0, 1, 0, 0, 0, 0, 1, 8, 0, 8, 0, 1, 2)...); b[0] != vt.ErrPacket {
+		t.Errorf("half a number: %q", b)
+	}
+	x.wantAlive("half a number")
+
+	x = r.raw(t)
+	x.packet(0, nil)
+	if _, b, err := x.read(); err == nil {
+		x.wantErr("an empty packet", b, sqlerr.MalformedPacket)
+	}
+	x.wantClosed("an empty packet")
+	x = r.raw(t)
+	x.packet(7, []byte{vt.ComPing})
+	x.wantErr("out of order", func() []byte { _, b := x.recv(); return b }(), sqlerr.MalformedPacket)
+	x.wantClosed("a packet out of order")
+	if n := caught.Load(); n != 0 {
+		t.Errorf("%d panics in the protocol library", n)
+	}
+}
+
+// A command may not be longer than max_allowed_packet, however many packets it comes in; it is refused before it is read.
+func TestMaxAllowedPacket(t *testing.T) {
+	r := newRig(t, nil)
+	x := r.raw(t)
+	_, _ = x.c.Write([]byte{0xff, 0xff, 0xff, 0, vt.ComQuery})
+	piece := bytes.Repeat([]byte{' '}, fullPacket)
+	_, _ = x.c.Write(piece[1:])
+	var seq byte
+	for sent := fullPacket; sent < 2*defaultMaxPacket; sent += fullPacket {
+		seq++
+		if _, err := x.c.Write([]byte{0xff, 0xff, 0xff, seq}); err != nil {
+			break
+		}
+		if _, err := x.c.Write(piece); err != nil {
+			break // the server has hung up
+		}
+	}
+	// The answer is lost when the client is still writing: TCP's reset overtakes it. What counts is that the server did.
+	if _, b, err := x.read(); err == nil {
+		x.wantErr("too long", b, sqlerr.PacketTooLarge)
+	}
+	x.wantClosed("too long a command")
+
+	// A limit of the session, and a parameter in pieces.
+	x = r.raw(t)
+	if b := x.command(append([]byte{vt.ComQuery}, "set @@max_allowed_packet = 4096"...)...); b[0] != vt.OKPacket {
+		t.Fatalf("%q", b)
+	}
+	x.prepare("select length(?)")
+	for range 5 {
+		x.packet(0, append([]byte{vt.ComStmtSendLongData, 1, 0, 0, 0, 0, 0}, make([]byte, 1000)...))
+	}
+	x.wantErr("pieces", x.command(vt.ComStmtExecute, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 252, 0), sqlerr.PacketTooLarge)
+	x.wantAlive("pieces")
+	x.packet(0, append([]byte{vt.ComQuery}, make([]byte, 5000)...))
+	x.wantErr("text", func() []byte { _, b := x.recv(); return b }(), sqlerr.PacketTooLarge)
+	x.wantClosed("text")
+}
+
+// TestErrorInTheMiddle breaks a result off after its first rows: the client gets the rows and the error, and goes on.
+func TestErrorInTheMiddle(t *testing.T) {
+	r := newRig(t, nil)
+	db := r.open("?multiStatements=true")
+	db.SetMaxOpenConns(1)
+	exec(t, db, "create table n (i int primary key)")
+	var b strings.Builder
+	for i := range 2000 {
+		b.WriteString(",(" + itoa(i) + ")")
+	}
+	exec(t, db, "insert into n values "+b.String()[1:])
+	const q = "select i, if(i < 1500, 1, (select i from n)) from n order by i"
+	count := func(rows *sql.Rows, err error) (n int, _ error) {
+		if err != nil {
+			return 0, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			n++
+		}
+		return n, rows.Err()
+	}
+	stmt, err := db.Prepare(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stmt.Close()
+	var id, now int
+	if err := db.QueryRow("select connection_id()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	for name, run := range map[string]func() (*sql.Rows, error){
+		"text":   func() (*sql.Rows, error) { return db.Query(q) },
+		"binary": func() (*sql.Rows, error) { return stmt.Query() },
+		"multi":  func() (*sql.Rows, error) { return db.Query(q + "; insert into n values (-1)") },
+	} {
+		n, err := count(run())
+		wantErr(t, name, err, sqlerr.SubqueryOneRow, "21000", "Subquery returns more than 1 row")
+		if n == 0 || n > 1500 {
+			t.Errorf("%s: %d rows before the error, want some", name, n)
+		}
+		if err := db.QueryRow("select connection_id()").Scan(&now); err != nil || now != id {
+			t.Errorf("%s: the connection is another (%d, was %d), %v", name, now, id, err)
+		}
+	}
+	var n int
+	if err := db.QueryRow("select count(*) from n").Scan(&n); err != nil || n != 2000 {
+		t.Errorf("%d rows, %v: the statement behind the failed one was run", n, err)
+	}
+}
+
+// A binary PREPARE is parsed by our parser alone.
+func TestPrepareByOurParser(t *testing.T) {
+	r := newRig(t, nil)
+	db := r.open("?multiStatements=true")
+	exec(t, db, "create table p (a int primary key, b varchar(20))", "insert into p values (1, 'x')")
+	for _, q := range []string{"select high_priority b from p where a = ?", "/* ? */ select b from p where a = ? and '?' = \"?\" -- ?"} {
+		s, err := db.Prepare(q)
+		if err != nil {
+			t.Errorf("%s: %v", q, err)
+			continue
+		}
+		var got string
+		if err := s.QueryRow(1).Scan(&got); err != nil || got != "x" {
+			t.Errorf("%s: %q, %v", q, got, err)
+		}
+		s.Close()
+	}
+	for q, text := range map[string]string{
+		"select b frm p where a = ?": "near 'p where a = ?' at line 1",
+		"select 1; select 2":         "near",
+		"selec ?":                    "near 'selec ?' at line 1",
+	} {
+		_, err := db.Prepare(q)
+		wantErr(t, q, err, sqlerr.SyntaxError, "42000", text)
+	}
+	_, err := db.Prepare("select " + strings.Repeat("?,", maxParams) + "?")
+	wantErr(t, "many", err, sqlerr.TooManyParameters, "HY000", "too many placeholders")
+	_, err = db.Prepare(" ")
+	wantErr(t, "nothing", err, sqlerr.EmptyQuery, "42000", "Query was empty")
+}
+
+// FuzzCommands sends junk to a connection that has logged in. Whatever it is, nothing panics, and others are served.
+func FuzzCommands(f *testing.F) {
+	caught := libraryPanics(f)
+	r := newRig(f, nil)
+	packet := func(body string) string {
+		return string([]byte{byte(len(body)), byte(len(body) >> 8), byte(len(body) >> 16), 0}) + body
+	}
+	prepare := packet("\x16select ?, ?")
+	for _, seed := range []string{
+		"", "\x00\x00\x00\x00", "\x01\x00\x00\x00\x01", "\xff\xff\xff\x00\x03", packet("\x03select 1"), packet("\x03set @a = 1; select @a; junk"),
+		prepare + packet("\x17\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x01\x08\x00\xfe\x00"), prepare + packet("\x17\x01\x00\x00\x00\x01\x01\x00\x00\x00\x03"),
+		prepare + packet("\x18\x01\x00\x00\x00\x00\x00abc") + packet("\x1a\x01\x00\x00\x00") + packet("\x18\x01\x00\x00\x00\x00\x00abc"),
+		prepare + packet("\x17\x01\x00\x00\x00\x00\x01\x00\x00\x00\x00\x01\x0c\x00\x0b\x00\x0b") + packet("\x19\x01\x00\x00\x00") + packet("\x1c\x01\x00\x00\x00\x09\x00\x00\x00"),
+		packet("\x11root\x00\x00\x00"), packet("\x04t\x00%"), packet("\x02test"), packet("\x09") + packet("\x1f") + packet("\x0c\x01"), packet("\x1b\x01\x00"),
+		packet("\x16") + packet("\x17"), packet("\x1e\x00\x00"), packet("\x15\x01\x00\x00\x00"),
+	} {
+		f.Add([]byte(seed))
+	}
+	other := r.open("")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x := r.raw(t)
+		if _, err := x.c.Write(data); err == nil {
+			_ = x.c.(*net.TCPConn).CloseWrite()
+			_, _ = io.Copy(io.Discard, x.r)
+		}
+		_ = x.c.Close()
+		if n := caught.Load(); n != 0 {
+			t.Fatalf("%d panics in the protocol library", n)
+		}
+		if n := r.server.Stats().Panics; n != 0 {
+			t.Fatalf("%d panics below the handler", n)
+		}
+		if err := other.Ping(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
