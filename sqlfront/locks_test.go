@@ -310,7 +310,11 @@ func TestDeadlockInSQL(t *testing.T) {
 	}
 	s.blocks("a", "update t set v = v + 1 where id = 2")
 	s.blocks("b", "update t set v = v + 1 where id = 3")
+	s.want("e", "select table_name, index_name, lock_mode, lock_status, count(*) from moka.locks group by 1, 2, 3, 4 order by 4", "t PRIMARY X GRANTED 3; t PRIMARY X WAITING 2")
+	s.want("e", "select count(*), min(isolation_level), min(mode) from moka.transactions", "3 REPEATABLE READ pessimistic")
 	s.fails("c", 1213, "update t set v = v + 1 where id = 1")
+	s.want("e", "select step, victim, table_schema, table_name, row_key <> '' from moka.deadlocks order by step", "1 1 d t 1; 2 0 d t 1; 3 0 d t 1")
+	s.want("e", "select count(*) from moka.deadlocks a join moka.deadlocks b on a.waits_for = b.trx_id where a.statement like '%update t%'", "3")
 	s.ends("b 0")
 	s.do("b", "commit")
 	// a had seen its first statement's snapshot, in which row 2 was another.

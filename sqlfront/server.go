@@ -107,7 +107,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
-		Databases:   []sql.Database{engine.NewSystemDatabase("moka", s.observers.SystemTables()...)},
+		Databases:   []sql.Database{engine.NewSystemDatabase("moka", append(s.observers.SystemTables(), s.lockTables()...)...)},
 		Information: s.observers.Information(),
 	})
 	if err != nil {

@@ -78,6 +78,13 @@ func (t *Txn) Owner() kv.Timestamp {
 	return t.owner
 }
 
+// Snapshot is the snapshot that the transaction reads, zero if it has not taken one.
+func (t *Txn) Snapshot() kv.Timestamp {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.startTS
+}
+
 // Unlock releases the row locks before the transaction ends: for one that cannot commit any more.
 func (t *Txn) Unlock() { t.unlock(0) }
 

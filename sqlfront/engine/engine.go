@@ -81,6 +81,7 @@ func (o Options) withDefaults() Options {
 
 // Engine is go-mysql-server over our transactions.
 type Engine struct {
+	open     openTransactions
 	opts     Options
 	client   *txn.Client
 	catalog  *catalog.Catalog

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -140,7 +141,8 @@ func (tx *Tx) lockWrite(ctx *sql.Context, t *Table, insert bool, rows ...*writte
 			keys = append(keys, w.key)
 		}
 		for i := range w.secondary {
-			if s := &w.secondary[i]; s.unique {
+			same := len(rows) == 2 && bytes.Equal(rows[0].secondary[i].key, rows[1].secondary[i].key)
+			if s := &w.secondary[i]; s.unique && !same {
 				keys = append(keys, s.key)
 			}
 		}

@@ -39,6 +39,7 @@ type Tx struct {
 	start  *mark           // of the statement
 	// planned: a plan of the cache runs the statement, and leaves it to the library rather than wait.
 	planned bool
+	listed  bool // in the engine's list of open transactions
 
 	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
 	ended error    // why the transaction cannot go on; nil while it can
@@ -102,6 +103,10 @@ func (tx *Tx) store() *txn.Txn {
 			LockWait:   tx.rowLockWait(),
 		})
 		tx.start = &mark{at: tx.t.Savepoint()}
+		if tx.session != nil && !tx.session.implicit() {
+			tx.listed = true
+			tx.eng.open.add(tx)
+		}
 	}
 	return tx.t
 }
@@ -320,6 +325,10 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet = nil, nil, nil, nil, nil
 	tx.undone = nil
+	if tx.listed {
+		tx.listed = false
+		tx.eng.open.remove(tx)
+	}
 	tx.modes, tx.trails, tx.locked, tx.start = nil, nil, nil, nil
 	if tx.ddl {
 		tx.eng.views.clear()
