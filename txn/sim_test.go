@@ -273,7 +273,8 @@ func (t *simTxn) end(ctx context.Context, err error) {
 func (c *simClient) run(txns int, rng *rand.Rand) {
 	// The TTL is short against the delays, so that living transactions are taken for dead, too.
 	cl, err := txn.NewClient(c, c, txn.Options{
-		LockTTL: 15 * time.Millisecond, RetryTime: 200 * time.Millisecond, LockWait: 200 * time.Millisecond, NoAsyncCommit: rng.IntN(3) == 0,
+		LockTTL: 15 * time.Millisecond, RetryTime: 200 * time.Millisecond, LockWait: 200 * time.Millisecond,
+		LockLease: 60 * time.Millisecond, RowLockWait: 150 * time.Millisecond, NoAsyncCommit: rng.IntN(3) == 0,
 	})
 	if err != nil {
 		panic(err)
@@ -291,7 +292,7 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 		}
 		name := fmt.Sprintf("c%dt%d", c.id, i)
 		c.ctx = context.WithValue(life, simTxnName{}, name)
-		switch rng.IntN(14) {
+		switch rng.IntN(18) {
 		case 0, 1, 2:
 			c.transfer(cl, name, rng)
 		case 3:
@@ -308,6 +309,12 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 			c.onCall(cl, name, rng)
 		case 11, 12:
 			c.latest(cl, name, rng)
+		case 14:
+			c.lockedTransfer(cl, name, rng)
+		case 15:
+			c.statements(cl, name, rng)
+		case 16, 17:
+			c.guard(cl, name, rng)
 		case 13:
 			if _, err := cl.ResolveOrphans(c.ctx, 0); err != nil && c.ctx.Err() == nil && kv.CodeOf(err) == kv.CodeCorrupt {
 				panic(err)
@@ -478,6 +485,9 @@ func (s *simulation) invariants(stored []txntest.StoredVersion) (wrong []error) 
 		}
 		if strings.HasPrefix(now["a-doctor"], "off") && strings.HasPrefix(now["z-doctor"], "off") {
 			wrong = append(wrong, fmt.Errorf("on call: nobody is left at %v", v.CommitTS))
+		}
+		if err := guards(now, v.CommitTS); err != nil {
+			wrong = append(wrong, err)
 		}
 		for c, val := range now {
 			if strings.HasPrefix(c, "z-child") && val != "" && now["a-parent"+c[len("z-child"):len("z-child")+1]] == "" {
