@@ -23,6 +23,7 @@ const (
 	CmdSeed           = cmdSeed
 
 	CmdCheckSecondaries = cmdCheckSecondaries
+	CmdGetLatest        = cmdGetLatest
 )
 
 // ClockOf is the oracle of a client, for another one beside it.

@@ -58,6 +58,21 @@ func group(g kv.GroupID) func(kv.Address) bool {
 	return func(a kv.Address) bool { return a.Group == g }
 }
 
+// A clock that hands out a timestamp twice breaks everything that rests on it.
+func TestSimulationFindsRepeatedTimestamps(t *testing.T) {
+	for seed := uint64(1); seed <= 500; seed++ {
+		var wrong []error
+		synctest.Test(t, func(t *testing.T) {
+			_, wrong = simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{}), func(s *simulation) { s.repeat = 7 })
+		})
+		if len(wrong) > 0 {
+			t.Logf("found with seed %d: %v", seed, wrong[0])
+			return
+		}
+	}
+	t.Error("500 histories and nothing found")
+}
+
 func TestSimulationFindsPlantedMistakes(t *testing.T) {
 	if kvtest.RaceEnabled {
 		t.Skip("how many seeds it takes to meet a mistake depends on the schedule, which the race detector draws anew each time; without it the seeds are known to meet each")

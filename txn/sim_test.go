@@ -48,6 +48,9 @@ type simulation struct {
 	history txntest.History
 	trace   []string
 	badSums []string
+	// repeat, if set, makes every so many-th timestamp one that was handed out before.
+	repeat, ticks int
+	last          kv.Timestamp
 
 	mu      sync.Mutex
 	metrics []txn.Metrics // of the clients that have ended
@@ -99,7 +102,20 @@ type simTxnName struct{}
 // Next makes a client's view of the clock: whose turn it is to get a timestamp is the scheduler's choice, too.
 func (c *simClient) Next(ctx context.Context) (kv.Timestamp, error) {
 	c.s.park(&parkedCall{label: fmt.Sprintf("client %d clock for %v", c.id, ctx.Value(simTxnName{})), client: c, local: true})
-	return c.s.clock.Next(ctx)
+	return c.s.tick(ctx)
+}
+
+func (s *simulation) tick(ctx context.Context) (kv.Timestamp, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ticks++; s.repeat > 0 && s.ticks%s.repeat == 0 && s.last != 0 {
+		return s.last, nil
+	}
+	ts, err := s.clock.Next(ctx)
+	if err == nil {
+		s.last = ts
+	}
+	return ts, err
 }
 
 func (c *simClient) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
@@ -499,8 +515,11 @@ func (s *simulation) invariants(stored []txntest.StoredVersion) (wrong []error) 
 }
 
 // simulate runs one seed and returns what was wrong.
-func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor) (s *simulation, wrong []error) {
+func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with ...func(*simulation)) (s *simulation, wrong []error) {
 	s = &simulation{seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), clock: &txntest.Clock{}}
+	for _, f := range with {
+		f(s)
+	}
 	if plain := kv.ShardID(s.rng.IntN(6)); plain > 0 {
 		coprocessor = txn.PlainShards(coprocessor, func(id kv.ShardID) bool { return id == plain })
 	}
