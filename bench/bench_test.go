@@ -146,3 +146,21 @@ func TestCommit(t *testing.T) {
 	}
 	checkReport(t, r, "Pebble, synced set", "transaction, one row")
 }
+
+// The bound is a promise at any size; the long form of this test is moka bench memory.
+func TestMemory(t *testing.T) {
+	c := MemoryConfig{Server: server(t), Dir: t.TempDir(), Cells: 30_000, CacheMiB: 64}
+	if os.Getenv("MOKA_SOAK") != "" {
+		c.Cells, c.CacheMiB = 10_000_000, 512
+	}
+	r, err := Memory(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, r, "resident while loading", "resident while reading", "memtables")
+	for _, x := range r.Rows {
+		if x.Reference > 0 && c.CacheMiB >= 512 && x.Ratio() > 1 {
+			t.Errorf("%s: %.0f MiB, the bound is %.0f", x.Name, x.Value, x.Reference)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -86,7 +87,11 @@ func (c *cells) loadRaw(ctx context.Context, from, to int) error {
 	for i := from; i < to; i++ {
 		req.Entries = append(req.Entries, bigtable.RowMutations{Row: c.rawRow(i), Mutations: c.set(i)})
 	}
-	_, err := c.call(ctx, req.Entries[0].Row, bigtable.CommandMutateRows, req)
+	rows := make([]kv.RowKey, len(req.Entries))
+	for i := range rows {
+		rows[i] = req.Entries[i].Row
+	}
+	_, err := c.call(ctx, rows, bigtable.CommandMutateRows, req)
 	return err
 }
 
@@ -103,19 +108,30 @@ func (c *cells) set(i int) []bigtable.Mutation {
 	return []bigtable.Mutation{{Kind: bigtable.SetCell, Family: rawFamily, Value: c.value(i)}}
 }
 
-// call sends a raw command to where the row is, and again if the tablet has been split meanwhile.
-func (c *cells) call(ctx context.Context, row kv.RowKey, id kv.CommandID, req kv.Message) (kv.Message, error) {
-	for {
-		t, err := c.s.KV.Locate(ctx, row)
-		if err != nil {
-			return nil, err
+// maxMoved bounds how often a command may find a tablet split under it.
+const maxMoved = 100
+
+// call sends a raw command to the shard where the rows are, and again if a tablet has been split meanwhile.
+func (c *cells) call(ctx context.Context, rows []kv.RowKey, id kv.CommandID, req kv.Message) (resp kv.Message, err error) {
+	for range maxMoved {
+		var refs []kv.TabletRef
+		var t kv.Tablet
+		for i, row := range rows {
+			if i > 0 && t.Span.Contains(row) {
+				continue
+			}
+			if t, err = c.s.KV.Locate(ctx, row); err != nil {
+				return nil, err
+			}
+			if ref := (kv.TabletRef{ID: t.ID, Generation: t.Generation}); !slices.Contains(refs, ref) {
+				refs = append(refs, ref)
+			}
 		}
-		resp, err := c.s.KV.Call(ctx, t.Shard, []kv.TabletRef{{ID: t.ID, Generation: t.Generation}}, id, req)
-		if errors.Is(err, kv.ErrMoved) && ctx.Err() == nil {
-			continue
+		if resp, err = c.s.KV.Call(ctx, t.Shard, refs, id, req); !errors.Is(err, kv.ErrMoved) || ctx.Err() != nil {
+			break
 		}
-		return resp, err
 	}
+	return resp, err
 }
 
 func (c *cells) readRaw(ctx context.Context, w *worker) (int, error) {
@@ -124,7 +140,7 @@ func (c *cells) readRaw(ctx context.Context, w *worker) (int, error) {
 
 func (c *cells) readRow(ctx context.Context, i int) (int, error) {
 	row := c.rawRow(i)
-	resp, err := c.call(ctx, row, bigtable.CommandReadRow, &bigtable.ReadRowRequest{Row: row, Filter: bigtable.Filter{Versions: 1}})
+	resp, err := c.call(ctx, []kv.RowKey{row}, bigtable.CommandReadRow, &bigtable.ReadRowRequest{Row: row, Filter: bigtable.Filter{Versions: 1}})
 	if err != nil {
 		return 0, err
 	}
@@ -142,7 +158,7 @@ func (c *cells) writeRaw(ctx context.Context, w *worker) (int, error) {
 func (c *cells) writeRow(ctx context.Context, i int) (int, error) {
 	row := c.rawRow(i)
 	req := &bigtable.MutateRowRequest{RowMutations: bigtable.RowMutations{Row: row, Mutations: c.set(i)}}
-	_, err := c.call(ctx, row, bigtable.CommandMutateRow, req)
+	_, err := c.call(ctx, []kv.RowKey{row}, bigtable.CommandMutateRow, req)
 	return 1, err
 }
 

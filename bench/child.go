@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"moka/kv/node"
 )
 
 // Child is a server in a process of its own. It lives as long as the pipe to its standard input: when this process dies, however it dies, so does
@@ -95,6 +97,7 @@ func ServeChild(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := dec.Decode(&o); err != nil {
 		return fmt.Errorf("this command is run by other bench commands: %w", err)
 	}
+	node.LimitMemory(int64(o.CacheMiB)<<20, 0)
 	srv, err := OpenServer(ctx, o)
 	if err == nil {
 		err = srv.Listen("127.0.0.1:0")

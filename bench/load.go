@@ -72,11 +72,15 @@ func median(sorted []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// loop runs op in as many callers as asked for, each beginning its next call when the last has ended, for about d.
+// loop runs op in as many callers as asked for, each beginning its next call when the last has ended, for about d. Without a store no
+// processor time is counted.
 func loop(ctx context.Context, s *Store, callers int, d time.Duration, op operation) (slice, error) {
-	before, err := s.CPU()
-	if err != nil {
-		return slice{}, err
+	var before time.Duration
+	var err error
+	if s != nil {
+		if before, err = s.CPU(); err != nil {
+			return slice{}, err
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -110,8 +114,11 @@ func loop(ctx context.Context, s *Store, callers int, d time.Duration, op operat
 		out.ops += w.done
 		out.hist.Merge(w.hist)
 	}
-	after, err := s.CPU()
-	out.cpu = after - before
+	if s != nil {
+		var after time.Duration
+		after, err = s.CPU()
+		out.cpu = after - before
+	}
 	// The first error is the cause; those behind it are of the context it cancelled.
 	return out, firstCause(append(errs, err))
 }

@@ -129,6 +129,9 @@ type ServerStats struct {
 	CPU           time.Duration // user and system, since the process began
 	ResidentBytes uint64
 	GoBytes       uint64 // of Go's heap in use
+	MemoryLimit   int64  // of the runtime
+	Collections   uint32
+	CollectCPU    float64 // share of one processor that collections took since the process began
 	OracleIssued  uint64
 	OracleRaises  uint64 // ceilings made durable
 	Engine        engine.Stats
@@ -140,7 +143,9 @@ func (s *Server) Stats() ServerStats {
 	st := ServerStats{CPU: processCPU(), ResidentBytes: residentBytes(), OracleIssued: om.Issued, OracleRaises: om.Raises}
 	var ms runtime.MemStats
 	runtime.ReadMemStats(&ms)
-	st.GoBytes = ms.HeapInuse
+	st.GoBytes, st.Collections = ms.HeapInuse, ms.NumGC
+	st.MemoryLimit = debug.SetMemoryLimit(-1)
+	st.CollectCPU = ms.GCCPUFraction * float64(runtime.GOMAXPROCS(0))
 	st.Engine = s.node.Stats().Engine
 	return st
 }

@@ -16,7 +16,7 @@ import (
 
 func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "bench", Short: "Measurements that can be repeated"}
-	cmd.AddCommand(benchSQL(), benchMicro(), benchCommit(), benchBigtable(), benchOracle(), benchServe())
+	cmd.AddCommand(benchSQL(), benchMicro(), benchMemory(), benchCommit(), benchBigtable(), benchOracle(), benchServe())
 	return cmd
 }
 

@@ -24,13 +24,18 @@ type paperFlags struct {
 const presetHelp = "full, or smoke: a second of everything, which proves that it works and says nothing about speed"
 
 func (p *paperFlags) add(cmd *cobra.Command) {
+	p.addCommon(cmd)
+	f := cmd.Flags()
+	f.DurationVar(&p.slice, "slice", 0, "length of one measured slice")
+	f.IntVar(&p.rounds, "rounds", 0, "slices of each kind, taking turns")
+	f.IntVar(&p.callers, "callers", 0, "concurrent callers")
+}
+
+func (p *paperFlags) addCommon(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.preset, "preset", "full", presetHelp)
 	f.StringVar(&p.svg, "svg", "", "also draw the report into this file")
 	f.StringVar(&p.dir, "data", "", "where the server keeps its data; default: a temporary directory that is removed")
-	f.DurationVar(&p.slice, "slice", 0, "length of one measured slice")
-	f.IntVar(&p.rounds, "rounds", 0, "slices of each kind, taking turns")
-	f.IntVar(&p.callers, "callers", 0, "concurrent callers")
 	f.Bool("json", false, "print the report as one line of JSON")
 }
 
@@ -149,7 +154,7 @@ callers in another process, over loopback gRPC. Writes are durable.`,
 	p.add(cmd)
 	cmd.Flags().IntVar(&c.Rows, "rows", 0, "rows of the table; default 200,000")
 	cmd.Flags().IntVar(&c.Value, "value", 0, "bytes of a value; default 1,000")
-	cmd.Flags().IntVar(&c.CacheMiB, "cache-mb", 0, "the server's block cache; default 64")
+	cmd.Flags().IntVar(&c.CacheMiB, "cache-mib", 0, "the server's block cache; default 64")
 	return cmd
 }
 
@@ -172,6 +177,30 @@ func benchCommit() *cobra.Command {
 	}
 	p.add(cmd)
 	cmd.Flags().IntVar(&c.Value, "value", 0, "bytes of a value; default 100")
+	return cmd
+}
+
+func benchMemory() *cobra.Command {
+	var p paperFlags
+	var c bench.MemoryConfig
+	cmd := &cobra.Command{
+		Use: "memory", Args: cobra.NoArgs,
+		Short: "Resident memory of a server while cells are loaded and read",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return p.run(cmd, func(ctx context.Context, server []string, dir string) (*bench.Report, error) {
+				if p.smoke() && c.Cells == 0 {
+					c.Cells, c.CacheMiB = 100_000, 64
+				}
+				c.Server, c.Dir, c.Progress = server, dir, os.Stderr
+				return bench.Memory(ctx, c)
+			})
+		},
+	}
+	f := cmd.Flags()
+	p.addCommon(cmd)
+	f.IntVar(&c.Cells, "cells", 0, "cells to load; default 10,000,000")
+	f.IntVar(&c.Value, "value", 0, "bytes of a value; default 100")
+	f.IntVar(&c.CacheMiB, "cache-mib", 0, "the server's cache; default 512")
 	return cmd
 }
 

@@ -33,6 +33,8 @@ const (
 	// orphanSweep is how often locks of dead transactions are looked for. Readers that meet one do not wait for it.
 	orphanSweep = 5 * time.Second
 	startTime   = 30 * time.Second
+	// sqlMemory is what sessions, plans and results may take before the garbage collector works harder than usual. It is no bound.
+	sqlMemory = 512 << 20
 )
 
 // stack is one process with its rooms wired together, bottom up:
@@ -142,6 +144,11 @@ func (s *stack) openStorage(ctx context.Context) error {
 	if s.o.Memory {
 		no.Dir, no.FS = "moka", vfs.NewMem()
 	}
+	var layers int64
+	if s.o.has(roleSQL) {
+		layers = sqlMemory
+	}
+	s.o.Logger.Debug("memory", "limit", node.LimitMemory(no.CacheBytes, layers))
 	n, err := node.Open(no)
 	if err != nil {
 		return err

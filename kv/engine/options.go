@@ -19,9 +19,10 @@ import (
 type Options struct {
 	// FS is the file system below; nil is the machine's, watched for slow operations.
 	FS vfs.FS
-	// CacheBytes is the size of the block cache; default 256 MiB.
+	// CacheBytes is the memory for blocks and memtables; default 256 MiB. Pebble reserves memtables from the cache.
 	CacheBytes int64
-	// MemTableBytes is the size of one memtable; default 64 MiB. Small ones make tests flush.
+	// MemTableBytes is the size of one memtable, of which there may be four; default an eighth of the cache, 4 to 64 MiB. Large ones spare
+	// compactions, but seek slower: 7 µs with 800,000 entries, against 1.4 µs in tables. Small ones make tests flush.
 	MemTableBytes uint64
 	// Logger gets what an operator wants to know; nil discards it.
 	Logger *slog.Logger
@@ -33,15 +34,18 @@ type Options struct {
 	SpanPolicy pebble.SpanPolicyFunc
 }
 
+// DefaultCacheBytes is the size of the cache where nothing else is said.
+const DefaultCacheBytes = 256 << 20
+
 func (o Options) withDefaults() Options {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
 	if o.CacheBytes == 0 {
-		o.CacheBytes = 256 << 20
+		o.CacheBytes = DefaultCacheBytes
 	}
 	if o.MemTableBytes == 0 {
-		o.MemTableBytes = 64 << 20
+		o.MemTableBytes = uint64(min(max(o.CacheBytes/8, 4<<20), 64<<20))
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -75,7 +79,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		// The time interval of each block and table: what a change feed will skip by.
 		BlockPropertyCollectors: cockroachkvs.BlockPropertyCollectors,
 
-		CacheSize:                   o.CacheBytes,
+		CacheSize:                   o.CacheBytes - o.CacheBytes/8, // the rest is for what reads and writes need around blocks
 		MemTableSize:                o.MemTableBytes,
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       2,

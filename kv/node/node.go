@@ -26,9 +26,9 @@ type Options struct {
 	// Shards is how many shards the first start creates, numbered from 1; zero means one. Later starts find the shards
 	// that exist, and create what is missing if Shards grew. It never shrinks.
 	Shards int
-	// CacheBytes is the size of the block cache; zero means 256 MiB.
+	// CacheBytes is the memory for blocks and memtables; zero means 256 MiB. See LimitMemory for that of the process.
 	CacheBytes int64
-	// MemTableBytes is the size of one of Pebble's memtables; zero means 64 MiB. Small ones make tests flush.
+	// MemTableBytes is the size of one of Pebble's memtables; zero means an eighth of the cache. Small ones make tests flush.
 	MemTableBytes uint64
 	// Coprocessors are the layers that run code next to the data. The store's own row operations are always there.
 	Coprocessors []kv.Coprocessor
@@ -56,6 +56,9 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// DefaultCacheBytes is what a zero CacheBytes means.
+const DefaultCacheBytes = engine.DefaultCacheBytes
 
 // Node is one process's part of the store: one Pebble, a few shards, and the commands that run on them.
 type Node struct {
