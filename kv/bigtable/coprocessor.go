@@ -42,8 +42,11 @@ func (*Coprocessor) Groups() []kv.GroupSpec {
 	return gs
 }
 
-// FastCompression reports whether a group's blocks are compressed for speed.
-func FastCompression(g kv.GroupID) bool { return g >= groupFast0 && g < groupMem0 }
+// GroupsCompressedForSize returns the first group that is and the first behind that is not.
+func GroupsCompressedForSize() (first, behind kv.GroupID) { return groupDisk0, groupFast0 }
+
+// CompressedForSize reports whether a group's blocks are compressed for size rather than for speed.
+func CompressedForSize(g kv.GroupID) bool { return g >= groupDisk0 && g < groupFast0 }
 
 // OpenShard implements kv.Coprocessor.
 func (c *Coprocessor) OpenShard(s kv.ShardHandle) (any, error) {

@@ -360,5 +360,10 @@ func (e *Engine) Flush(ctx context.Context) error {
 	}
 }
 
+// Compact rewrites [lower, upper) into the lowest level that it needs. It waits.
+func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
+	return e.ioError("engine.Compact", e.db.Compact(ctx, lower, upper, false))
+}
+
 // Metrics are Pebble's.
 func (e *Engine) Metrics() *pebble.Metrics { return e.db.Metrics() }

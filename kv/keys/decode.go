@@ -87,6 +87,19 @@ func GroupRun(key []byte) (kv.GroupID, uint32, bool) {
 	return kv.GroupID(key[6]), binary.BigEndian.Uint32(key[7:]), true
 }
 
+// NextData returns a bound between a key that is no shard's data and the first data behind it.
+func NextData(key []byte) []byte {
+	var shard kv.ShardID
+	if len(key) >= 6 && key[0] == spaceShard {
+		shard = Shard(key)
+		if key[5] > partData {
+			shard++
+		}
+	}
+	lower, _ := DataSpan(shard)
+	return lower
+}
+
 // Shard reads the shard of a key for which GroupRun is true.
 func Shard(key []byte) kv.ShardID { return kv.ShardID(binary.BigEndian.Uint32(key[1:])) }
 

@@ -9,6 +9,7 @@ import (
 	"moka/kv"
 	"moka/kv/bigtable"
 	"moka/kv/engine"
+	"moka/kv/keys"
 	"moka/kv/shard"
 )
 
@@ -199,6 +200,17 @@ func (n *Node) TabletSizes() ([]bigtable.TabletSize, error) {
 	}
 	slices.SortFunc(all, func(a, b bigtable.TabletSize) int { return bytes.Compare(a.Tablet.Span.Start, b.Tablet.Span.Start) })
 	return all, nil
+}
+
+// Compact rewrites the data of all shards, which leaves no garbage and takes long.
+func (n *Node) Compact(ctx context.Context) error {
+	for _, s := range n.shards {
+		lower, upper := keys.DataSpan(s.ID())
+		if err := n.engine.Compact(ctx, lower, upper); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Flush writes Pebble's memtables out; backups and tests want that.

@@ -203,12 +203,26 @@ func (n *Node) updateMeta(ctx context.Context, gone []kv.RowKey, now []kv.Tablet
 	return err
 }
 
-// spanPolicy compresses the groups for speed that want it. A policy ends where the next group begins.
+// spanPolicy lets only the groups that ask for it be compressed for size: those of raw tables, by their schema. Transactions, logs and
+// the node's own state are read to be used at once. A policy must end where the next one begins, or Pebble takes it for that of all keys
+// behind; and it ends no earlier, for with each end a table ends.
 func spanPolicy(key []byte) (pebble.SpanPolicy, []byte, error) {
-	group, _, ok := keys.GroupRun(key)
-	if !ok {
-		return pebble.SpanPolicy{}, nil, nil
+	var shard kv.ShardID
+	forSize := false
+	group, _, isData := keys.GroupRun(key)
+	if isData {
+		shard, forSize = keys.Shard(key), bigtable.CompressedForSize(group)
+	} else {
+		shard = keys.Shard(keys.NextData(key))
 	}
-	_, end := keys.GroupSpan(keys.Shard(key), group)
-	return pebble.SpanPolicy{PreferFastCompression: bigtable.FastCompression(group)}, end, nil
+	first, behind := bigtable.GroupsCompressedForSize()
+	switch {
+	case forSize:
+		end, _ := keys.GroupSpan(shard, behind)
+		return pebble.SpanPolicy{}, end, nil
+	case isData && group >= behind:
+		shard++
+	}
+	end, _ := keys.GroupSpan(shard, first)
+	return pebble.SpanPolicy{PreferFastCompression: true}, end, nil
 }
