@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -161,4 +162,29 @@ func TestSchemaChangeUnderWriters(t *testing.T) {
 		t.Errorf("only %d statements were written meanwhile", written)
 	}
 	t.Log(written, "statements under the schema changes")
+}
+
+// TestServerFilesAreOutOfReach: without a directory set aside, no statement reads or writes a file of the server's machine.
+func TestServerFilesAreOutOfReach(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	dir := t.TempDir()
+	secret := dir + "/secret"
+	if err := os.WriteFile(secret, []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, c, "create database d", "use d", "create table t (id int)", "insert into t values (7)")
+	for _, q := range []string{
+		"load data infile '" + secret + "' into table t", "select * from t into outfile '" + dir + "/out'", "select id from t into dumpfile '" + dir + "/out'",
+	} {
+		_, err := c.ExecContext(context.Background(), q)
+		wantErr(t, q, err, 1290, "HY000")
+	}
+	_, err := c.ExecContext(context.Background(), "drop database nowhere")
+	wantErr(t, "drop database", err, 1008, "HY000")
+	want(t, c, "select load_file('"+secret+"') is null", "1")
+	want(t, c, "select * from t", "7")
+	if _, err := os.Stat(dir + "/out"); err == nil {
+		t.Error("a file was written")
+	}
 }

@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -36,6 +37,8 @@ type Options struct {
 	// TLS offers TLS to clients; RequireTLS refuses those that do not take it.
 	TLS        *tls.Config
 	RequireTLS bool
+	// FileDir is the only directory of the server that LOAD DATA, SELECT … INTO OUTFILE and LOAD_FILE may touch; empty for none.
+	FileDir string
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
 
@@ -120,7 +123,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.wire, err = wire.New(ctx, wire.Options{
 		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
-		MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ type stackOptions struct {
 	Runners   int
 	MaxConns  int
 	Socket    string
+	FileDir   string
 	TLSCert   string
 	TLSKey    string
 	Logger    *slog.Logger
@@ -51,6 +52,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
 	f.IntVar(&o.Runners, "observer-runners", 16, "observers that run at a time in this process")
 	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
+	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate (PEM) for TLS on the MySQL protocol")
 	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM)")

@@ -6,6 +6,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/sqlerr"
 )
 
 // execBuilder is asked for each node of a plan before the library's own builder; a nil iterator declines. It is the seam at
@@ -25,6 +27,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 	}
 	switch n := n.(type) {
+	case *plan.LoadData:
+		if !n.Local {
+			return nil, filesAllowed()
+		}
+	case *plan.Into:
+		if n.Outfile != "" || n.Dumpfile != "" {
+			return nil, filesAllowed()
+		}
 	case *plan.DescribeQuery:
 		return b.explain(ctx, n)
 	case *plan.TriggerExecutor:
@@ -186,3 +196,16 @@ func writes(n sql.Node) bool {
 	})
 	return found
 }
+
+// filesAllowed refuses statements that read or write files of the server unless a directory was set aside for them. To the
+// library an unset directory means any file of the machine.
+func filesAllowed() error {
+	if _, dir, _ := sql.SystemVariables.GetGlobal("secure_file_priv"); dir == NoFiles {
+		return sqlerr.New(sqlerr.ReadOnlyServer, "The MySQL server is running with the --secure-file-priv option so it cannot execute this statement; "+
+			"use LOAD DATA LOCAL, or start Moka with --secure-file-priv DIR")
+	}
+	return nil
+}
+
+// NoFiles is the value of secure_file_priv that forbids files of the server, as MySQL shows it.
+const NoFiles = "NULL"

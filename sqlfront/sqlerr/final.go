@@ -67,6 +67,8 @@ func byStatement(code int, query, name string) (int, string) {
 	switch {
 	case code == NoSuchTable && verb == "drop":
 		return BadTable, "Unknown table '$db.1'"
+	case code == BadDatabase && verb == "drop" && !strings.EqualFold(w[1], "table"):
+		return DBDropExists, "Can't drop database '" + name + "'; database doesn't exist"
 	case code == BadField && verb == "set":
 		return UnknownSystemVariable, "Unknown system variable '" + name + "'"
 	case code == BadField && verb == "alter":

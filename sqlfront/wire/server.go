@@ -45,6 +45,8 @@ type Options struct {
 	TLS        *tls.Config
 	RequireTLS bool
 
+	// FileDir is the value of secure_file_priv.
+	FileDir string
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
 	// ConnectTimeout is how long a client may take to log in. Default 10 s.

@@ -44,7 +44,8 @@ func setupVariables(o Options) error {
 		"wait_timeout":       int64(defaultWaitTimeout),
 		"max_allowed_packet": int64(defaultMaxPacket),
 		// LOAD DATA LOCAL reads a file of the client, which the client has to allow itself.
-		"local_infile": int8(1),
+		"local_infile":     int8(1),
+		"secure_file_priv": o.FileDir,
 	})
 }
 
