@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
@@ -29,9 +30,10 @@ type Engine struct {
 	health   io.Closer
 	identity Identity
 
-	failed atomic.Pointer[error]
-	once   sync.Once
-	keys   sync.Pool
+	failed  atomic.Pointer[error]
+	stalled atomic.Int64 // since when Pebble holds writes up, in Unix nanoseconds; 0: it does not
+	once    sync.Once
+	keys    sync.Pool
 }
 
 // Open opens the store in dir, or makes one if the directory is empty or missing.
@@ -186,6 +188,30 @@ func (e *Engine) backgroundError(err error) {
 func (e *Engine) Failed() error {
 	if err := e.failed.Load(); err != nil {
 		return *err
+	}
+	return nil
+}
+
+// stallPatience is how long writes wait for a disk that does not keep up before further ones are refused. A stall while a memtable is written out
+// is over sooner.
+const stallPatience = 200 * time.Millisecond
+
+// StalledFor is how long Pebble has been holding writes up, 0 if it does not.
+func (e *Engine) StalledFor() time.Duration {
+	if since := e.stalled.Load(); since != 0 {
+		return max(1, time.Since(time.Unix(0, since)))
+	}
+	return 0
+}
+
+// Admit refuses a write with kv.ErrBusy while the disk is behind: queueing more behind those that wait would only turn their waiting into time-outs
+// whose outcome nobody knows. Nothing has happened then, and the caller comes back later.
+func (e *Engine) Admit() error {
+	if e.stalled.Load() == 0 {
+		return nil
+	}
+	if d := e.StalledFor(); d > stallPatience {
+		return kv.Errorf(kv.CodeBusy, "engine", "the disk has not kept up with writes for %v", d.Round(time.Millisecond))
 	}
 	return nil
 }

@@ -110,8 +110,14 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
 			e.die(&corruption{path: i.Path, err: i.Details})
 		},
-		WriteStallBegin: func(i pebble.WriteStallBeginInfo) { o.Logger.Warn("writes stall", "reason", i.Reason) },
-		WriteStallEnd:   func() { o.Logger.Warn("writes go on") },
+		WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
+			e.stalled.CompareAndSwap(0, time.Now().UnixNano())
+			o.Logger.Warn("writes stall: the disk does not keep up with them", "reason", i.Reason)
+		},
+		WriteStallEnd: func() {
+			e.stalled.Store(0)
+			o.Logger.Warn("writes go on")
+		},
 	}
 	return p, health
 }

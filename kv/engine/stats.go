@@ -28,6 +28,7 @@ type Stats struct {
 	IteratorsOpen  int64
 	FilterHits     int64 // tables that a bloom filter spared
 	FilterMisses   int64
+	StalledFor     time.Duration // writes are held up since; see Admit
 }
 
 // Stats returns the figures.
@@ -42,6 +43,7 @@ func (e *Engine) Stats() Stats {
 		CompactionDebt: m.Compact.EstimatedDebt, L0Files: m.Levels[0].TablesCount, ReadAmp: m.ReadAmp(), IteratorsOpen: m.TableIters,
 		FilterHits: m.Filter.Hits, FilterMisses: m.Filter.Misses,
 	}
+	s.StalledFor = e.StalledFor()
 	if h := m.LogWriter.FsyncLatency; h != nil {
 		var d dto.Metric
 		if h.Write(&d) == nil {

@@ -66,7 +66,7 @@ func (r *Registry) Commands() []kv.Command {
 func (r *Registry) Groups() []kv.GroupSpec { return slices.Clone(r.groups) }
 
 type metrics struct {
-	reads, writes, moved, panics, proposals, bytes atomic.Uint64
+	reads, writes, moved, refused, panics, proposals, bytes atomic.Uint64
 }
 
 // Stats are a shard's figures since it was opened.
@@ -76,6 +76,7 @@ type Stats struct {
 	Reads     uint64 // read commands
 	Writes    uint64 // write commands
 	Moved     uint64 // commands refused because of where their tablets are
+	Refused   uint64 // write commands refused because the shard was busy
 	Panics    uint64
 	Proposals uint64         // batches
 	Bytes     uint64         // in batches
@@ -87,7 +88,7 @@ type Stats struct {
 func (s *Shard) Stats() Stats {
 	st := Stats{
 		Shard: s.id, Tablets: len(s.tablets.Load().list), Reads: s.metrics.reads.Load(), Writes: s.metrics.writes.Load(),
-		Moved: s.metrics.moved.Load(), Panics: s.metrics.panics.Load(), Proposals: s.metrics.proposals.Load(),
+		Moved: s.metrics.moved.Load(), Refused: s.metrics.refused.Load(), Panics: s.metrics.panics.Load(), Proposals: s.metrics.proposals.Load(),
 		Bytes: s.metrics.bytes.Load(), InMemory: map[string]int{}, Latches: s.latches.Held(),
 	}
 	for _, g := range s.registry.groups {

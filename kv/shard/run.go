@@ -78,6 +78,11 @@ func (s *Shard) admitRead(ctx context.Context, refs []kv.TabletRef) (*tablets, e
 //	the rows' latches    last
 func (s *Shard) runWrite(e *eval, c *Registered, refs []kv.TabletRef, req kv.Message) (kv.Message, error) {
 	s.metrics.writes.Add(1)
+	// Before the latches: who waits for the disk with latches held makes others wait who only read.
+	if err := s.admit(); err != nil {
+		s.metrics.refused.Add(1)
+		return nil, err
+	}
 	e.rows = c.Rows(req, e.rows[:0])
 	if err := s.admitWrite(e, refs); err != nil {
 		return nil, err
@@ -98,6 +103,17 @@ func (s *Shard) runWrite(e *eval, c *Registered, refs []kv.TabletRef, req kv.Mes
 		return nil, err
 	}
 	return resp, nil
+}
+
+// maxRunning bounds the commands that a shard works on at a time; each holds its request, and most of them would only wait.
+const maxRunning = 16 << 10
+
+// admit is admission control for writes: a typed refusal by which nothing happened, instead of a queue that ends in time-outs.
+func (s *Shard) admit() error {
+	if n := s.running.Load(); n > maxRunning {
+		return kv.Errorf(kv.CodeBusy, "shard", "shard %d works on %d commands already", s.id, n)
+	}
+	return s.e.Admit()
 }
 
 // admitWrite latches the rows and takes the structure lock in shared mode; both are held when it returns nil.
