@@ -181,6 +181,11 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	t := e.table
+	if tx.bulk == t {
+		if err := e.commitPart(ctx, tx); err != nil {
+			return err
+		}
+	}
 	w, err := t.encode(ctx, row)
 	if err != nil {
 		return err

@@ -183,6 +183,9 @@ func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 		tx.modes = map[uint32]insertMode{}
 	}
 	tx.modes[t.desc.ID] = mode
+	if loads(n.Source) && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && tx.session.calls == 0 && !tx.dirty() {
+		tx.bulk = t
+	}
 }
 
 func writes(n sql.Node) bool {

@@ -56,6 +56,8 @@ type Tx struct {
 	inserted []insertion
 	// modes says how the INSERT that is being run wants duplicates handled, by table id; see insertMode.
 	modes map[uint32]insertMode
+	// bulk: a LOAD DATA that is a transaction by itself fills this table, and may commit what it has so far; see bulk.go.
+	bulk *Table
 	// trails are the hidden row ids that scans of keyless tables have passed.
 	trails map[uint32]*trail
 	// running are the editors of the statements being executed, the innermost last; live makes scans ignore them.
@@ -184,7 +186,7 @@ func (tx *Tx) statement() {
 	for _, e := range tx.running {
 		e.listed = false
 	}
-	tx.running, tx.live = nil, false
+	tx.running, tx.live, tx.bulk = nil, false, nil
 	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
 		return
 	}
@@ -323,7 +325,7 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 
 // forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.
 func (tx *Tx) forget() {
-	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet = nil, nil, nil, nil, nil
+	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet, tx.bulk = nil, nil, nil, nil, nil, nil
 	tx.undone = nil
 	if tx.listed {
 		tx.listed = false

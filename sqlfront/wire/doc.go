@@ -10,13 +10,18 @@
 //	                        ◀── fields with MySQL's metadata, errors with MySQL's numbers (sqlerr)
 //
 // Promises.
+//
 //   - A connection can only hurt itself: a panic below a statement is answered with an error and ends that connection.
+//
 //   - A statement in autocommit that lost a write-write conflict is run again, with growing random pauses, as long as
 //     nothing of its result has left the server. A transaction that the client began is never retried: the client has
 //     seen its reads.
+//
 //   - Drain lets statements and transactions that are under way finish, refuses new ones with 1053 ("Server shutdown in
 //     progress", on which drivers reconnect elsewhere), and leaves no goroutine behind.
+//
 //   - More clients than max_connections get 1040 at once instead of waiting in silence.
+//
 //   - root without a password exists only as root@localhost, which loopback and the unix socket are.
 //
 //   - A client that has logged in cannot make the protocol library panic or take memory without bound: commands.go sees each
