@@ -353,6 +353,9 @@ func TestPlanCacheSettings(t *testing.T) {
 	if !planHit(t, s, c, "select v from t where id = 1") {
 		t.Error("no plan")
 	}
+	if got := text(t, c, "show global status like 'Moka_plan_cache_hits'"); !strings.HasPrefix(got, "Moka_plan_cache_hits ") || strings.HasSuffix(got, " 0") {
+		t.Errorf("status: %s", got)
+	}
 	run(t, c, "set moka_plan_cache = 0")
 	if planHit(t, s, c, "select v from t where id = 1") {
 		t.Error("a plan although the cache is off")

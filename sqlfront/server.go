@@ -42,6 +42,9 @@ type Options struct {
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
 
+	// NoPlanCache sets the global moka_plan_cache to 0.
+	NoPlanCache bool
+
 	// Worker runs the observers that SQL declares; it stays its owner's to start and to close. Nil declares them only.
 	Worker *triggers.Worker
 	// ObserverRunners is how many runs of observers the worker has at the same time.
@@ -127,6 +130,11 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if o.NoPlanCache {
+		if err = sql.SystemVariables.AssignValues(map[string]any{engine.VarPlanCache: int8(0)}); err != nil {
+			return nil, err
+		}
 	}
 	// After the server has set its own defaults: what a user has persisted wins.
 	if err = variables.apply(ctx); err != nil {

@@ -34,6 +34,7 @@ type stackOptions struct {
 	MaxConns  int
 	Socket    string
 	FileDir   string
+	PlanCache string // off, or anything else for on
 	TLSCert   string
 	TLSKey    string
 	Logger    *slog.Logger
@@ -54,6 +55,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
 	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
+	f.StringVar(&o.PlanCache, "plan-cache", "on", "on or off: run frequent shapes of SQL statements without the planner; sessions may SET moka_plan_cache")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate (PEM) for TLS on the MySQL protocol")
 	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM)")
 }
@@ -84,6 +86,8 @@ func (o *stackOptions) validate() error {
 		return fmt.Errorf("--roles %s without storage needs --join ADDR, the --node-addr of a process that has it", strings.Join(o.Roles, ","))
 	case o.has(roleWorker) && !o.has(roleSQL):
 		return errors.New("--roles worker needs sql too: observers are SQL")
+	case o.PlanCache != "" && o.PlanCache != "on" && o.PlanCache != "off":
+		return fmt.Errorf("--plan-cache %q is neither on nor off", o.PlanCache)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("--tls-cert and --tls-key go together")
 	case o.Data == "" && !o.Memory && o.has(roleStorage):

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/memo"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/go-mysql-server/sql/variables"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
@@ -125,6 +126,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if len(o.Functions) > 0 {
 		a.Catalog.RegisterFunction(sql.NewEmptyContext(), o.Functions...)
 	}
+	status.add(e)
 	if err := e.recover(ctx); err != nil {
 		_ = e.Close()
 		return nil, err
@@ -163,6 +165,7 @@ func (e *Engine) Close() error {
 	if e.closed.Swap(true) {
 		return nil
 	}
+	status.remove(e)
 	e.cancel()
 	e.tasks.Wait()
 	if e.sql != nil {
@@ -190,6 +193,9 @@ var setupOnce = sync.OnceValue(setup)
 func Setup() error { return setupOnce() }
 
 func setup() error {
+	variables.InitStatusVariables()
+	status.StatusVariableRegistry = sql.StatusVariables
+	sql.StatusVariables = status
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{
 		// The library knows these not at all, or with a range that refuses what clients set.
 		&sql.MysqlSystemVariable{
