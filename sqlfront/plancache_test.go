@@ -14,6 +14,13 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"moka/kv"
+	"moka/kv/kvtest"
+	"moka/sqlfront"
+	"moka/triggers"
+	"moka/txn"
+	"moka/txn/txntest"
 )
 
 // planCacheSeeds is how many random histories TestPlanCacheChangesNothing runs; MOKA_PLANCACHE_SEEDS runs more.
@@ -363,5 +370,43 @@ func TestPlanCacheSettings(t *testing.T) {
 	run(t, c, "set moka_plan_cache = 1, sql_select_limit = 1")
 	if planHit(t, s, c, "select v from t where id = 1") {
 		t.Error("a plan although sql_select_limit is set")
+	}
+}
+
+// TestPlanCacheNotifiesObservers: what a plan writes is observed as what the library writes, also by an observer that came after
+// the plan was made.
+func TestPlanCacheNotifiesObservers(t *testing.T) {
+	client, store := txntest.NewStore(t, kvtest.Options{Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{})
+	d := &database{t, client, store}
+	worker := triggers.NewWorker(client, store, "node", triggers.Options{Runners: 2, SweepEvery: 20 * time.Millisecond})
+	s := d.serve(func(o *sqlfront.Options) { o.Worker, o.ObserverRunners = worker, 2 })
+	worker.Start()
+	t.Cleanup(worker.Close)
+	c := s.conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key, a int)", "create table log (what varchar(9), id int)")
+	write := func(id int) {
+		t.Helper()
+		for i, q := range []string{"insert into t values (%d, 1)", "update t set a = a + 1 where id = %d", "delete from t where id = %d"} {
+			if hit := planHit(t, s, c, fmt.Sprintf(q, id)); !hit && id > 1 {
+				t.Errorf("no plan for statement %d of row %d", i, id)
+			}
+		}
+	}
+	write(1)
+	write(2)
+	run(t, c, "create observer o after insert or update on t for each row insert into log values ('seen', new.id)")
+	run(t, c, "insert into t values (3, 1)", "insert into t values (4, 1)", "insert into t values (5, 1)")
+	deadline := time.After(20 * time.Second)
+	for {
+		if got := text(t, c, "select id from log order by id"); got == "3; 4; 5" {
+			return
+		} else if len(got) > 20 {
+			t.Fatal(got)
+		}
+		select {
+		case <-deadline:
+			t.Fatal("observed: " + text(t, c, "select id from log order by id"))
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }

@@ -82,27 +82,11 @@ func (v *versions) NextColumn() bool {
 	case unset:
 		return v.settle(v.it.First())
 	case at:
-		return v.settle(v.nextPrefix())
+		return v.settle(v.it.NextPrefix())
 	case ahead:
 		return v.settle(v.it.Valid())
 	}
 	return false
-}
-
-// stepsToNextColumn is how many versions of a column are stepped over before the iterator is told to skip the rest. Most columns have
-// one or two; in a memtable, where the newest rows are, skipping is a search from the top of the skip list, twenty times a step.
-const stepsToNextColumn = 3
-
-func (v *versions) nextPrefix() bool {
-	for range stepsToNextColumn {
-		if !v.it.Next() {
-			return false
-		}
-		if k := v.it.Key(); !bytes.Equal(k[:keys.Prefix(k)], v.col) {
-			return true
-		}
-	}
-	return v.it.NextPrefix()
 }
 
 // SeekColumn implements kv.Iterator.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"math"
@@ -498,50 +499,56 @@ func (r *fastRun) arrange(rows []sql.Row) ([]sql.Row, error) {
 	if sel.distinct == nil && !sorted || len(rows) < 2 {
 		return rows, nil
 	}
-	type keyed struct {
-		key []byte
-		row sql.Row
+	keys, at := sel.distinct, seq(sel.width)
+	if sel.distinct == nil || sorted && slices.Equal(sel.orderBy, at) {
+		keys, at = sel.order, sel.orderBy // one key tells rows apart and puts them in order
 	}
-	var seen map[string]struct{}
+	all := make([]keyedRow, len(rows))
+	for i, row := range rows {
+		k, err := keys.EncodeRow(r.ctx, nil, row, at)
+		if err != nil {
+			return nil, errFallback
+		}
+		all[i] = keyedRow{k, i, row}
+	}
 	if sel.distinct != nil {
-		seen = make(map[string]struct{}, len(rows))
-	}
-	all := make([]keyed, 0, len(rows))
-	var scratch []byte
-	for _, row := range rows {
-		var k keyed
-		k.row = row
-		if sel.distinct != nil {
-			var err error
-			if scratch, err = sel.distinct.Encode(r.ctx, scratch[:0], row[:sel.width]...); err != nil {
-				return nil, errFallback
-			}
-			if _, dup := seen[string(scratch)]; dup {
-				continue
-			}
-			seen[string(scratch)] = struct{}{}
-		}
-		if sorted {
-			var err error
-			if k.key, err = sel.order.EncodeRow(r.ctx, nil, row, sel.orderBy); err != nil {
-				return nil, errFallback
+		// Of equal rows the first that was read stays, as in the library.
+		slices.SortFunc(all, compareRows)
+		all = slices.CompactFunc(all, func(a, b keyedRow) bool { return bytes.Equal(a.key, b.key) })
+		if !sorted {
+			slices.SortFunc(all, func(a, b keyedRow) int { return cmp.Compare(a.at, b.at) })
+		} else if keys != sel.order {
+			for i := range all {
+				var err error
+				if all[i].key, err = sel.order.EncodeRow(r.ctx, nil, all[i].row, sel.orderBy); err != nil {
+					return nil, errFallback
+				}
 			}
 		}
-		all = append(all, k)
 	}
-	if sorted {
-		slices.SortStableFunc(all, func(a, b keyed) int {
-			if sel.descending {
-				return bytes.Compare(b.key, a.key)
-			}
-			return bytes.Compare(a.key, b.key)
+	if sorted && sel.descending {
+		slices.SortFunc(all, func(a, b keyedRow) int {
+			return cmp.Or(bytes.Compare(b.key, a.key), cmp.Compare(a.at, b.at))
 		})
+	} else if sorted && (sel.distinct == nil || keys != sel.order) {
+		slices.SortFunc(all, compareRows)
 	}
 	rows = rows[:0]
 	for _, k := range all {
 		rows = append(rows, k.row)
 	}
 	return rows, nil
+}
+
+// keyedRow is a row with its sort key; at is its place among the rows as they were read, which decides between equal keys.
+type keyedRow struct {
+	key []byte
+	at  int
+	row sql.Row
+}
+
+func compareRows(a, b keyedRow) int {
+	return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.at, b.at))
 }
 
 // exactFloat is where integers end that a float64 holds exactly; the library adds up in float64.
