@@ -128,6 +128,8 @@ var planCacheShapes = []struct {
 	{"select id, f, e, b, ts, d from t where id > ? order by id desc limit 3", "id", true},
 	{"select id from t where da = ? and id = ?", "date id", true},
 	{"select z from p where x = ? and y = ?", "word small", true},
+	{"select k, v from t where id = ? for update", "id", true},
+	{"select id, k from t where k = ? order by id lock in share mode", "small", true},
 	{"select y, z from p where x = ?", "word", false},
 	{"insert into t (id, k, v, c) values (?, ?, ?, ?)", "id int word word", true},
 	{"insert into t (id, u, v, d, dt, da) values (?, ?, ?, ?, ?, ?)", "id int word dec date date", true},
@@ -408,5 +410,50 @@ func TestPlanCacheNotifiesObservers(t *testing.T) {
 			t.Fatal("observed: " + text(t, c, "select id from log order by id"))
 		case <-time.After(10 * time.Millisecond):
 		}
+	}
+}
+
+// TestPlanCacheLocks: SELECT … FOR UPDATE of a plan locks. Nobody loses an update, and nobody who locks first is told 1213.
+func TestPlanCacheLocks(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key, n int)", "insert into t values (1, 0)")
+	const workers, turns = 4, 15
+	before := s.Metrics().PlanHits
+	errs := make(chan error, workers)
+	for range workers {
+		conn := s.conn("d")
+		go func() {
+			errs <- func() error {
+				ctx := context.Background()
+				for range turns {
+					if _, err := conn.ExecContext(ctx, "begin"); err != nil {
+						return err
+					}
+					var n int
+					if err := conn.QueryRowContext(ctx, "select n from t where id = 1 for update").Scan(&n); err != nil {
+						return err
+					}
+					if _, err := conn.ExecContext(ctx, fmt.Sprintf("update t set n = %d where id = 1", n+1)); err != nil {
+						return err
+					}
+					if _, err := conn.ExecContext(ctx, "commit"); err != nil {
+						return err
+					}
+				}
+				return nil
+			}()
+		}()
+	}
+	for range workers {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if got, want := text(t, c, "select n from t"), strconv.Itoa(workers*turns); got != want {
+		t.Errorf("%s updates of %s are there", got, want)
+	}
+	if hits := s.Metrics().PlanHits - before; hits < workers*turns {
+		t.Errorf("only %d statements were run by plans", hits)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 )
 
@@ -80,6 +81,7 @@ type selectPlan struct {
 	reverse    bool
 	limit      *operand
 	offset     *operand
+	lock       *parse.Lock
 	where      []int // for each condition of access.rest, the position in table
 	// fields is the head of the result, as the general way made it when it ran the statement. A plan without it is not run yet.
 	fields atomic.Pointer[[]*querypb.Field]

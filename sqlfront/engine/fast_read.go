@@ -121,7 +121,7 @@ func (r *fastRun) read() (*sqltypes.Result, error) {
 		return nil, err
 	}
 	var rows []sql.Row
-	if a := &r.plan.where; a.point && r.alone() {
+	if a := &r.plan.where; a.point && sel.lock == nil && r.alone() {
 		rows, err = r.readAlone()
 	} else {
 		rows, err = r.readRows(limit, offset)

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 )
 
@@ -14,7 +15,7 @@ import (
 const maxFastRows = 4096
 
 func (c *compiler) selects(v *view, s *ast.Select) error {
-	if s.Into != nil || s.With != nil || s.Having != nil || s.Lock != nil && s.Lock.Type != "" || len(s.GroupBy) > 0 || len(s.Window) > 0 || len(s.Comments) > 0 ||
+	if s.Into != nil || s.With != nil || s.Having != nil || len(s.GroupBy) > 0 || len(s.Window) > 0 || len(s.Comments) > 0 ||
 		s.QueryOpts.All || s.QueryOpts.StraightJoinHint || s.QueryOpts.SQLCalcFoundRows || len(s.QueryOpts.DistinctOn) > 0 {
 		return unplanned(reasonShape)
 	}
@@ -27,6 +28,13 @@ func (c *compiler) selects(v *view, s *ast.Select) error {
 	}
 	p := &selectPlan{}
 	c.plan.sel = p
+	if s.Lock != nil && s.Lock.Type != "" {
+		lock, ok := rowLocks[s.Lock.Type]
+		if !ok || len(s.Lock.Tables) > 0 {
+			return unplanned(reasonShape)
+		}
+		p.lock = &lock
+	}
 	c.pos = map[int]int{}
 	if err := c.results(p, s.SelectExprs); err != nil {
 		return err
@@ -73,6 +81,14 @@ func (c *compiler) selects(v *view, s *ast.Select) error {
 	}
 	c.permit(sql.PrivilegeType_Select)
 	return nil
+}
+
+// rowLocks are the clauses by what the parser makes of them.
+var rowLocks = map[string]parse.Lock{
+	ast.ForUpdateStr:           {Exclusive: true},
+	ast.ForUpdateNowaitStr:     {Exclusive: true, Nowait: true},
+	ast.ForUpdateSkipLockedStr: {Exclusive: true, SkipLocked: true},
+	ast.ShareModeStr:           {},
 }
 
 // results reads the select list: columns, or aggregates, not both.
@@ -224,6 +240,7 @@ func (c *compiler) project(p *selectPlan) error {
 		return unplanned(reasonShape)
 	}
 	p.table = t.(*Table)
+	p.table.lock = p.lock
 	for _, col := range p.table.projected.schema {
 		p.types = append(p.types, col.Type)
 	}

@@ -32,6 +32,7 @@ type connection struct {
 
 	handler  *handler
 	filter   *commands // once logged in
+	limits   *limits   // nil: to be read anew
 	planned  bool      // the result at hand is a plan's: its head is shared and as it should be
 	begun    bool      // columns of the statement's result have been sent
 	poisoned bool      // a panic went through it: not to be used any more
@@ -121,6 +122,24 @@ func (c *connection) variable(name string) int64 {
 		return int64(n)
 	}
 	return 0
+}
+
+// limits are variables of the session that every statement asks for, as of the last statement that may have changed one.
+type limits struct {
+	timeout  int64 // max_execution_time
+	readOnly bool  // transaction_read_only
+	idle     int64 // wait_timeout
+}
+
+func (c *connection) limit() *limits {
+	if c.limits != nil {
+		return c.limits
+	}
+	l := &limits{c.variable("max_execution_time"), c.variable("transaction_read_only") != 0, c.variable("wait_timeout")}
+	if c.srv.opts.Plans != nil { // it is there that limits are forgotten
+		c.limits = l
+	}
+	return l
 }
 
 // authenticated prepares the connection for statements.

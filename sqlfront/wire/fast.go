@@ -80,7 +80,10 @@ func (h *handler) planned(conn *connection, st statement, query string, prepare 
 				return "", callback(&sqltypes.Result{}, false)
 			}
 		}
-		defer plans.Forget(conn.session)
+		defer func() {
+			plans.Forget(conn.session)
+			conn.limits = nil
+		}()
 		if learn == nil {
 			return exec(ctx, callback)
 		}

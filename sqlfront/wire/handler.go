@@ -137,6 +137,7 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, p
 func (h *handler) ComResetConnection(c *mysql.Conn) error {
 	conn := of(c)
 	c.StatusFlags = uint16(mysql.ServerStatusAutocommit)
+	conn.limits = nil
 	if _, err := conn.begin(context.Background()); err != nil {
 		return err
 	}
@@ -223,7 +224,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 	if st.ping && conn.session != nil {
 		return "", h.ping(conn, callback)
 	}
-	if st.writes && conn.variable("transaction_read_only") != 0 {
+	if st.writes && conn.limit().readOnly {
 		return "", h.final(conn, sqlerr.ReadOnlyTxn(), query)
 	}
 	if st.reads {
@@ -245,7 +246,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 		}
 		return "", err
 	}
-	if idle := conn.variable("wait_timeout"); idle > 0 && idle != defaultWaitTimeout {
+	if idle := conn.limit().idle; idle > 0 && idle != defaultWaitTimeout {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(time.Duration(idle) * time.Second))
 	}
 	return rest, nil

@@ -98,7 +98,7 @@ func firstWord(q string) (word, rest string) {
 
 // deadline is how long a query may run: the hint in its head, or the session variable; 0 is for ever.
 func (c *connection) deadline(query string) time.Duration {
-	ms := c.variable("max_execution_time")
+	ms := c.limit().timeout
 	if i := strings.Index(query, "/*+"); i >= 0 && i < 64 {
 		hint := strings.ToLower(query[i:min(len(query), i+512)])
 		if j := strings.Index(hint, "max_execution_time("); j >= 0 {
