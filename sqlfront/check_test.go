@@ -188,3 +188,26 @@ func TestServerFilesAreOutOfReach(t *testing.T) {
 		t.Error("a file was written")
 	}
 }
+
+// TestSystemDatabaseAnswersTools asks what dump and GUI tools ask of all databases at once.
+func TestSystemDatabaseAnswersTools(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key)")
+	for _, q := range []string{
+		"select count(*) from information_schema.triggers", "select count(*) from information_schema.events",
+		"select count(*) from information_schema.routines where routine_schema = 'moka'", "show triggers from moka", "show events from moka",
+		"show procedure status where db = 'moka'", "show table status from moka", "show full tables from moka",
+		"select count(*) > 0 from information_schema.columns where table_schema = 'moka'",
+		"select count(*) from information_schema.statistics where table_schema = 'moka'",
+		"select count(*) from information_schema.table_constraints where table_schema = 'moka'",
+		"select count(*) from information_schema.key_column_usage where table_schema = 'moka'",
+	} {
+		text(t, c, q)
+	}
+	for _, q := range []string{"create table moka.x (id int)", "create procedure moka.p() select 1", "drop database moka"} {
+		if _, err := c.ExecContext(context.Background(), q); err == nil {
+			t.Errorf("%s: no error", q)
+		}
+	}
+}

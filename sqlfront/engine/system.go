@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-
-	"moka/sqlfront/sqlerr"
 )
 
 // SystemTable is a table whose rows are computed when they are read: what the server knows about itself.
@@ -73,7 +71,7 @@ func (d *SystemDatabase) GetTableNames(*sql.Context) ([]string, error) {
 
 // CreateView implements sql.ViewDatabase; without it the view would be kept in the session.
 func (d *SystemDatabase) CreateView(*sql.Context, string, string, string) error {
-	return sqlerr.New(sqlerr.ReadOnlySchema, "Schema '%s' is in read only mode.", d.name)
+	return d.readOnly()
 }
 
 // DropView implements sql.ViewDatabase.
