@@ -56,7 +56,7 @@ func (t *Txn) seal() (*committer, error) {
 		t.c.metrics.constraints.Add(1)
 		return nil, err
 	}
-	return &committer{t: t, c: t.c, mutations: ms, changes: changes, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
+	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes, changes: changes, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
 }
 
 // committer takes one transaction's writes through the protocol.
@@ -64,6 +64,7 @@ type committer struct {
 	t         *Txn
 	c         *Client
 	mutations []*mutation // in column order
+	bytes     int64       // of them
 	changes   bool
 	startTS   kv.Timestamp
 	// blind transactions have read nothing: they may begin anew, with a later snapshot, when somebody was first.
@@ -120,6 +121,7 @@ func (cm *committer) try(ctx context.Context) (kv.Timestamp, error) {
 		if err != nil {
 			return 0, notCommitted("locate", err)
 		}
+		groups = cm.cut(groups)
 		cm.choosePrimary(groups)
 		if len(groups) > 1 {
 			if err := cm.beginAsync(ctx); err != nil {
@@ -136,6 +138,33 @@ func (cm *committer) try(ctx context.Context) (kv.Timestamp, error) {
 
 func (cm *committer) group(ctx context.Context, ms []*mutation) ([]*shardGroup, error) {
 	return cm.c.group(ctx, len(ms), func(i int) kv.RowKey { return ms[i].column.Row })
+}
+
+// maxRequest bounds what one prewrite carries: messages between nodes have a limit, and a batch is evaluated in one piece.
+const maxRequest = 4 << 20
+
+// cut divides groups that are too large for one request. What is left in one piece, in one shard, commits in one phase.
+func (cm *committer) cut(groups []*shardGroup) []*shardGroup {
+	if cm.bytes <= maxRequest {
+		return groups
+	}
+	var out []*shardGroup
+	for _, g := range groups {
+		piece, size := *g, 0
+		piece.index = nil
+		for _, i := range g.index {
+			m := cm.mutations[i]
+			n := entryOverhead + len(m.column.Row) + len(m.column.Qualifier) + len(m.value)
+			if size += n; size > maxRequest && len(piece.index) > 0 {
+				whole := piece
+				out = append(out, &whole)
+				piece.index, size = nil, n
+			}
+			piece.index = append(piece.index, i)
+		}
+		out = append(out, &piece)
+	}
+	return out
 }
 
 // choosePrimary picks a column that leaves a commit record, in the shard with the most writes: they are committed with it, and
