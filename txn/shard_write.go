@@ -127,11 +127,17 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 		return nil, &writeResponse{outcome: outcomeUnseeded, incarnation: w.st.incarnation}, nil
 	}
 	for _, m := range w.req.mutations {
+		var own bool
 		if m.share && w.st.rows.holds(m.column, w.req.owner) {
-			w.held++
+			own, refusal, err = w.checkHeld(m)
+			if err != nil || refusal != nil {
+				return nil, refusal, err
+			}
+			if !own {
+				w.held++
+			}
 			continue
 		}
-		var own bool
 		if m.kind.shared() {
 			own, refusal, err = w.checkShared(m)
 		} else {
@@ -192,6 +198,24 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 		refusal = &writeResponse{outcome: outcomeMustExist, column: m.column}
 	}
 	return false, refusal, err
+}
+
+// checkHeld judges a share lock that its owner holds. It may have been lost and taken again since the snapshot, with somebody's write
+// between (the simulator's seed 4605): that it is held proves nothing about what happened before.
+func (w *writer) checkHeld(m *mutation) (own bool, refusal *writeResponse, err error) {
+	if own, err = w.checkLock(m, runExclusive, func(kind) bool { return true }); own || err != nil {
+		return own, nil, err
+	}
+	if w.since(m) < w.st.recent.before(m.column, w.seed) {
+		newest, _, err := w.newest(m.column)
+		if err != nil {
+			return false, nil, err
+		}
+		if newest > w.since(m) {
+			return false, conflict(m.column, newest), nil
+		}
+	}
+	return false, nil, nil // locks that others had meanwhile, and wrote nothing under, do not matter to who only reads
 }
 
 // checkShared judges a Require or a weak notification, without a latch: any number of them go on at once.
