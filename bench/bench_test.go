@@ -120,7 +120,7 @@ func TestMicro(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, place := range []string{"in process", "grpc"} {
-		checkReport(t, r, "read raw, "+place, "read txn, "+place, "write raw, "+place, "write txn, "+place)
+		checkReport(t, r, "read raw, "+place, "read txn, "+place, "read txn, snapshot, "+place, "write raw, "+place, "write txn, "+place)
 	}
 	if x, _ := r.Row("read txn, grpc"); x.Ratio() <= 0 {
 		t.Errorf("no ratio: %+v", x)

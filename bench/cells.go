@@ -162,6 +162,17 @@ func (c *cells) writeRow(ctx context.Context, i int) (int, error) {
 	return 1, err
 }
 
+// readLatest is what a statement does that stands alone: no timestamp.
+func (c *cells) readLatest(ctx context.Context, w *worker) (int, error) {
+	i := w.rng.IntN(c.n)
+	vs, err := c.s.Txn.Latest(ctx, []kv.Column{c.txnColumn(i)})
+	if err != nil {
+		return 0, err
+	}
+	return 1, c.check(i, vs[0].Data, vs[0].OK)
+}
+
+// readTxn is the paper's: a start timestamp, then the read.
 func (c *cells) readTxn(ctx context.Context, w *worker) (int, error) {
 	i := w.rng.IntN(c.n)
 	v, ok, err := c.s.Txn.Begin(txn.TxnOptions{Autocommit: true, ReadOnly: true}).Get(ctx, c.txnColumn(i))
