@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -79,12 +81,21 @@ func fixRows(r *sqltypes.Result, prepared bool) {
 					row[i] = sqltypes.MakeTrusted(f.Type, bytes.TrimSuffix(row[i].Raw(), noFraction))
 				}
 			}
+		case sqltypes.Float64:
+			for _, row := range r.Rows {
+				if i < len(row) && bytes.IndexByte(row[i].Raw(), 'e') > 0 {
+					row[i] = sqltypes.MakeTrusted(f.Type, doubleText(row[i].Raw()))
+				}
+			}
 		case sqltypes.Decimal:
 			// 30 is the engine's scale for "unknown".
 			if f.Decimals == 0 || f.Decimals >= 30 {
 				continue
 			}
 			for _, row := range r.Rows {
+				if i < len(row) && bytes.IndexByte(row[i].Raw(), 'e') > 0 {
+					row[i] = sqltypes.MakeTrusted(f.Type, doubleText(row[i].Raw()))
+				}
 				if i < len(row) && !row[i].IsNull() {
 					if fixed, ok := padScale(row[i].Raw(), int(f.Decimals)); ok {
 						row[i] = sqltypes.MakeTrusted(f.Type, fixed)
@@ -147,6 +158,25 @@ func restoreCase(fields []*querypb.Field, query string) {
 			}
 		}
 	}
+}
+
+// doubleText writes a double as MySQL does: without an exponent between 1e-15 and 1e15, else with one that has neither plus nor
+// leading zeros.
+func doubleText(text []byte) []byte {
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return text
+	}
+	if a := math.Abs(f); a >= 1e-15 && a < 1e15 || a == 0 {
+		return strconv.AppendFloat(nil, f, 'f', -1, 64)
+	}
+	out := strconv.AppendFloat(nil, f, 'e', -1, 64)
+	mantissa, exponent, _ := bytes.Cut(out, []byte("e"))
+	sign := ""
+	if exponent[0] == '-' {
+		sign = "-"
+	}
+	return append(append(mantissa[:len(mantissa):len(mantissa)], "e"+sign...), bytes.TrimLeft(exponent, "+-0")...)
 }
 
 var noFraction = []byte(".000000")

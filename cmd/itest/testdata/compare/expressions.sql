@@ -1,0 +1,42 @@
+-- Operators and functions.
+SELECT 1 + 1, 7 / 2, 7 DIV 2, 7 % 3, -7 % 3, 2 * 3.5, 1 - 2, 5 & 3, 5 | 3, 5 ^ 3, 1 << 4, 256 >> 2;
+SELECT 1 / 0, 1 % 0, NULL + 1, 1 = NULL, NULL <=> NULL, 1 <=> NULL, NOT NULL, NULL AND FALSE, NULL OR TRUE;
+-- differs: known gap: BIGINT UNSIGNED is added as signed
+SELECT 9223372036854775807 + 0, 18446744073709551615 + 0;
+-- differs: known gap: integers overflow instead of error 1690
+SELECT 9223372036854775807 + 1;
+SELECT '3' + 4, '3abc' + 4, 'abc' + 4, '1.5' * 2;
+SELECT 1 BETWEEN 0 AND 2, 3 NOT BETWEEN 0 AND 2, 2 IN (1, 2, 3), 2 NOT IN (1, NULL), 2 IN (1, NULL);
+SELECT CASE 2 WHEN 1 THEN 'one' WHEN 2 THEN 'two' ELSE 'more' END, CASE WHEN 1 > 2 THEN 'x' END, IF(1 > 2, 'a', 'b'), IFNULL(NULL, 5), NULLIF(3, 3), COALESCE(NULL, NULL, 'c');
+-- differs: known gap: ROUND and TRUNCATE keep the scale of their argument
+SELECT ABS(-5), CEIL(1.2), FLOOR(-1.2), ROUND(2.5), ROUND(-2.5), ROUND(1.2345, 2), ROUND(1234.5, -2), TRUNCATE(1.999, 2), SIGN(-3), MOD(10, 3), POW(2, 10), SQRT(16);
+SELECT GREATEST(1, 5, 3), LEAST('b', 'a'), GREATEST(1, NULL);
+-- differs: known gap: REPEAT refuses a negative count
+SELECT CONCAT('a', 1, NULL), CONCAT('a', 'b', 1), CONCAT_WS('-', 'a', NULL, 'b'), UPPER('aé'), LOWER('AÉ'), LENGTH('é'), CHAR_LENGTH('é'), REVERSE('abc'), REPEAT('ab', 3), REPEAT('x', 0), REPEAT('x', -1);
+SELECT SUBSTRING('hello', 2, 3), SUBSTRING('hello', -3), SUBSTR('hello', 10), LEFT('hello', 2), RIGHT('hello', 2), LOCATE('l', 'hello'), LOCATE('l', 'hello', 4), INSTR('hello', 'z'), REPLACE('aXbX', 'X', '-'), TRIM('  a '), TRIM(BOTH 'x' FROM 'xxaxx'), LTRIM(' a'), RTRIM('a ');
+-- differs: MySQL 8 answers an empty string to LPAD with an empty pad
+SELECT LPAD('5', 3, '0'), RPAD('ab', 1, 'x'), LPAD('a', 5, ''), SPACE(3), INSERT('Quadratic', 3, 4, 'What'), FIELD('b', 'a', 'b'), FIND_IN_SET('b', 'a,b,c'), ELT(2, 'a', 'b'), SUBSTRING_INDEX('a.b.c', '.', 2), SUBSTRING_INDEX('a.b.c', '.', -1), STRCMP('a', 'b'), ASCII('a'), HEX('abc'), HEX(255), UNHEX('616263'), QUOTE("it's");
+SELECT MD5('a'), SHA1('a'), SHA2('a', 256), CRC32('abc'), TO_BASE64('abc'), FROM_BASE64('YWJj'), BIN(5), OCT(8), CONV('ff', 16, 10);
+SELECT CAST('12' AS SIGNED), CAST('12.7' AS DECIMAL(5,1)), CAST(12.7 AS SIGNED), CAST('2024-02-29' AS DATE), CAST(-1 AS UNSIGNED), CAST(12 AS CHAR), CONVERT('7', UNSIGNED);
+-- differs: known gap: DATE + INTERVAL is a DATETIME
+SELECT DATE_ADD('2024-01-31', INTERVAL 1 MONTH), DATE_SUB('2024-03-31', INTERVAL 1 MONTH), '2024-01-01' + INTERVAL 1 DAY, DATEDIFF('2024-03-01', '2024-02-28'), TIMESTAMPDIFF(HOUR, '2024-01-01', '2024-01-02 03:00:00'), LAST_DAY('2024-02-01');
+-- differs: known gap: a function of this list is missing
+SELECT DATE_FORMAT('2024-02-29 13:14:15', '%Y-%m-%d %H:%i:%s %W %M %j %b %e'), STR_TO_DATE('01,5,2013', '%d,%m,%Y'), UNIX_TIMESTAMP('2024-01-01 00:00:00'), FROM_UNIXTIME(86400), TIME_FORMAT('13:14:15', '%H.%i'), SEC_TO_TIME(3661), TIME_TO_SEC('01:01:01'), MAKEDATE(2024, 60), EXTRACT(YEAR_MONTH FROM '2024-02-29');
+SELECT JSON_OBJECT('a', 1, 'b', 'x'), JSON_ARRAY(1, 'a', NULL), JSON_EXTRACT('{"a": [1, 2]}', '$.a[1]'), JSON_UNQUOTE('"x"'), JSON_CONTAINS('[1,2]', '1'), JSON_KEYS('{"a":1,"b":2}'), JSON_SET('{"a":1}', '$.b', 2);
+SELECT 'abc' REGEXP '^a.c$', 'abc' RLIKE 'B', 'abc' NOT REGEXP 'z', REGEXP_REPLACE('abc', 'b', 'X'), REGEXP_SUBSTR('abc123', '[0-9]+');
+-- differs: known gap: XOR and IS UNKNOWN are not in the grammar
+SELECT ISNULL(NULL), 1 IS NULL, NULL IS NOT NULL, TRUE IS TRUE, 0 IS FALSE, NULL IS UNKNOWN, 1 XOR 1, !0, NOT 1;
+SELECT INET_ATON('10.0.0.1'), INET_NTOA(167772161), FORMAT(1234567.891, 2), CHARSET('a'), DATABASE(), ROW_COUNT();
+SELECT (1, 2) = (1, 2), (1, 2) < (1, 3), (1, 2) IN ((1, 2), (3, 4));
+-- differs: known gap: N'…' and adjacent strings
+SELECT 0x41, x'4142', b'1000001', 0x41 + 0, 'a' 'b', N'x', _utf8mb4'y';
+-- differs: known gap: the operator ~
+SELECT ~5, 5 IN (SELECT 5), EXISTS (SELECT 1), (SELECT 7);
+-- differs: known gap: INTERVAL() is not in the grammar
+SELECT INTERVAL(23, 1, 15, 17, 30, 44, 200);
+SET @a = 5, @b = 'x';
+SELECT @a + 1, @b, @nothing;
+-- differs: known gap: assignment within a SELECT
+SELECT @c := 7;
+-- differs: known gap: PI() shows all its digits
+SELECT BIT_COUNT(7), LN(1), LOG(2, 8), LOG10(100), EXP(0), PI(), DEGREES(PI()), SIN(0), COS(0), ATAN2(1, 1) > 0.78;
