@@ -221,7 +221,9 @@ func (w *writer) checkHeld(m *mutation) (own bool, refusal *writeResponse, err e
 // checkShared judges a Require or a weak notification, without a latch: any number of them go on at once.
 func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err error) {
 	if _, own, err = w.Get(lockAt(runShared, m.column), w.req.startTS); own || err != nil {
-		return own, nil, err
+		// Without a latch, the first copy of this request may still wait for the log: its lock is written again, so that the
+		// answer to this one does not come before it is durable.
+		return own && w.onePhase, nil, err
 	}
 	if m.kind == kindNotify {
 		refusal, err = w.checkRolledBack(m.column)
