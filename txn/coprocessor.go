@@ -43,6 +43,9 @@ func (c *coprocessor) Groups() []kv.GroupSpec {
 func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
 	st := newState(s, c.o)
 	st.noAsync.Store(c.o.NoAsyncCommit)
+	if err := st.loadSafePoints(s.Reader()); err != nil {
+		return nil, err
+	}
 	return st, nil
 }
 
@@ -94,6 +97,11 @@ func (c *coprocessor) Commands() []kv.Command {
 		readCommand(cmdKeepLocks, "txn.KeepLocks", evalKeepLocks),
 		readCommand(cmdDetect, "txn.Detect", evalDetect),
 		readCommand(cmdListLocks, "txn.ListLocks", evalListLocks),
+		// No latches: see evalCollect.
+		writeCommand(cmdCollect, "txn.Collect", func(_ *collectRequest, rows []kv.RowKey) []kv.RowKey { return rows }, evalCollect),
+		writeCommand(cmdSafePoint, "txn.SafePoint", func(m *safePointRequest, rows []kv.RowKey) []kv.RowKey {
+			return append(rows, m.row)
+		}, evalSafePoint),
 		readCommand(cmdDeadlocks, "txn.Deadlocks", evalDeadlocks),
 	}
 }

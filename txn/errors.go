@@ -23,6 +23,7 @@ const (
 
 	CodeLockTimeout      Code = 10 // a row lock was not to be had in time; the transaction lives on
 	CodeLockNotAvailable Code = 11 // a row is locked and the user does not want to wait; the transaction lives on
+	CodeSnapshotTooOld   Code = 13 // the snapshot is below the safe point: versions that it needs may have been removed
 	CodeDeadlock         Code = 12 // the transaction waits for others that wait for it; roll it back
 )
 
@@ -42,6 +43,7 @@ var (
 	ErrLockTimeout      = &Error{Code: CodeLockTimeout}
 	ErrLockNotAvailable = &Error{Code: CodeLockNotAvailable}
 	ErrDeadlock         = &Error{Code: CodeDeadlock}
+	ErrSnapshotTooOld   = &Error{Code: CodeSnapshotTooOld}
 )
 
 var codeNames = map[Code]string{
@@ -49,6 +51,7 @@ var codeNames = map[Code]string{
 	CodeOutcomeUnknown: "outcome unknown", CodeTooLarge: "transaction too large", CodeReadOnly: "read-only transaction",
 	CodeFinished: "transaction finished", CodeLocked: "locked", CodeClosed: "client closed",
 	CodeLockTimeout: "lock wait timeout", CodeLockNotAvailable: "lock not available", CodeDeadlock: "deadlock",
+	CodeSnapshotTooOld: "snapshot too old",
 }
 
 // String names the code for people.
@@ -124,6 +127,10 @@ func (e *ConflictError) Error() string {
 func (e *ConflictError) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Msg == "" && t.Err == nil && t.Code == CodeConflict
+}
+
+func errTooOld(snapshot, safePoint kv.Timestamp) error {
+	return errorf(CodeSnapshotTooOld, nil, "snapshot %v is below the safe point %v of garbage collection; begin a new transaction", snapshot, safePoint)
 }
 
 // DeadlockError says who waits for whom; it is ErrDeadlock.

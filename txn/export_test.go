@@ -21,6 +21,7 @@ const (
 	CmdResolve        = cmdResolve
 	CmdHeartbeat      = cmdHeartbeat
 	CmdSeed           = cmdSeed
+	CmdCollect        = cmdCollect
 
 	CmdCheckSecondaries = cmdCheckSecondaries
 	CmdGetLatest        = cmdGetLatest
@@ -69,6 +70,21 @@ func StoredVersions(r kv.Reader) (vs []Stored, err error) {
 		}
 	}
 	return vs, it.Err()
+}
+
+// StoredAt is one of them.
+func StoredAt(r kv.Reader, c kv.Column, commitTS kv.Timestamp) (Stored, error) {
+	b, ok, err := r.Get(writeAt(c), commitTS)
+	if err != nil || !ok {
+		return Stored{}, fmt.Errorf("no version %v of %s: %w", commitTS, columnName(c), err)
+	}
+	v := kv.Version{Timestamp: commitTS, Value: b}
+	w, err := decodeWrite(b, commitTS)
+	if err != nil {
+		return Stored{}, err
+	}
+	val, err := valueOf(r, c, v)
+	return Stored{cloneColumn(c), w.startTS, commitTS, w.kind == kindDelete, append([]byte(nil), val.Data...)}, err
 }
 
 // DumpCells shows what is stored as the paper's figures do: one line for each column, its versions newest first.

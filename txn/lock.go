@@ -222,11 +222,9 @@ func (l *locker) blocked(ctx context.Context, waits *backoff, resp *lockResponse
 		}
 		return nil
 	}
-	// Changed after the snapshot. The lock is held.
-	l.got[l.left[0]] = true
+	// Changed after the snapshot. The lock is held, but has to be asked for again in a new one.
 	switch {
 	case l.o.SkipLocked:
-		l.got[l.left[0]] = false
 		return skip()
 	case l.o.MustNotExist && resp.exists:
 		return &ConstraintError{Code: CodeAlreadyExists, Column: cloneColumn(column)}

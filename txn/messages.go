@@ -106,6 +106,8 @@ type getResponse struct {
 	locks  []lockInfo
 	// unseeded is the shard's incarnation if it has not been seeded for all of the tablets.
 	unseeded uint64
+	// safePoint, if set, is above the snapshot: nothing was read.
+	safePoint kv.Timestamp
 }
 
 func (m *getResponse) AppendTo(b []byte) []byte {
@@ -117,6 +119,7 @@ func (m *getResponse) AppendTo(b []byte) []byte {
 	}
 	e.locks(m.locks)
 	e.uvarint(m.unseeded)
+	e.timestamp(m.safePoint)
 	return e.b
 }
 
@@ -124,7 +127,7 @@ func (m *getResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = getResponse{
 		values: list(&d, 2, func() Value { return Value{OK: d.bool(), Data: d.bytes()} }),
-		locks:  d.locks(), unseeded: d.uvarint(),
+		locks:  d.locks(), unseeded: d.uvarint(), safePoint: d.timestamp(),
 	}
 	return d.end()
 }
@@ -175,10 +178,11 @@ type cell struct {
 type scanResponse struct {
 	cells []cell
 	// more says that the span goes on behind last.
-	more     bool
-	last     kv.Column
-	locks    []lockInfo // the lock that ended the batch, if one did
-	unseeded uint64
+	more      bool
+	last      kv.Column
+	locks     []lockInfo // the lock that ended the batch, if one did
+	unseeded  uint64
+	safePoint kv.Timestamp // as in getResponse
 }
 
 func (m *scanResponse) AppendTo(b []byte) []byte {
@@ -192,6 +196,7 @@ func (m *scanResponse) AppendTo(b []byte) []byte {
 	e.column(m.last)
 	e.locks(m.locks)
 	e.uvarint(m.unseeded)
+	e.timestamp(m.safePoint)
 	return e.b
 }
 
@@ -199,7 +204,7 @@ func (m *scanResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = scanResponse{
 		cells: list(&d, 4, func() cell { return cell{column: d.column(), value: d.bytes()} }),
-		more:  d.bool(), last: d.column(), locks: d.locks(), unseeded: d.uvarint(),
+		more:  d.bool(), last: d.column(), locks: d.locks(), unseeded: d.uvarint(), safePoint: d.timestamp(),
 	}
 	return d.end()
 }

@@ -64,6 +64,9 @@ func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot
 	if len(resp.values) != len(all) {
 		return nil, nil, kv.Errorf(kv.CodeCorrupt, "txn.Get", "%d values for %d columns", len(resp.values), len(all))
 	}
+	if resp.safePoint != 0 {
+		return nil, nil, errTooOld(snapshot, resp.safePoint)
+	}
 	t.c.seedSoon(g, resp.unseeded)
 	li := 0 // locks come in the order of their columns
 	for i, j := range all {

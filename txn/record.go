@@ -59,6 +59,7 @@ const (
 	runShared      = 1
 	runSharedGuard = 2 // a Require between its check and its lock; see checkRequire
 	runDeleteGuard = 3 // a Delete between its check and its lock
+	runWriteGuard  = 4 // a prewrite until its locks are there; see evalSafePoint
 )
 
 // rollbackMarker is the version in the rollback group that no transaction can have.

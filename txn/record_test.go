@@ -55,9 +55,9 @@ func messages() map[string]kv.Message {
 	edges := []WaitEdge{{Waiter: 5, Holder: 6, Note: "a", HolderNote: "b", Column: testColumn}}
 	return map[string]kv.Message{
 		"get request":          &getRequest{snapshot: 9, columns: []kv.Column{testColumn, otherRow}, bypass: []kv.Timestamp{1, 2}, tablets: refs, known: []decision{{7, 8}}},
-		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5},
+		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
 		"scan request":         &scanRequest{snapshot: 9, span: spans[0], reverse: true, limit: 10, maxBytes: 20, resume: true, after: testColumn, bypass: []kv.Timestamp{1}, tablets: refs},
-		"scan response":        &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5},
+		"scan response":        &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
 		"write request":        &writeRequest{startTS: 7, primary: otherRow, session: "w1", ttl: time.Second, mutations: []*mutation{mut}, tablets: refs, floor: 8, owner: 4, async: true, secondaries: []kv.Column{testColumn}},
 		"write response":       &writeResponse{outcome: outcomeLocked, commitTS: 8, column: testColumn, locks: []lockInfo{lock, lock}, incarnation: 6, minCommitTS: 9},
 		"commit request":       &commitRequest{startTS: 7, commitTS: 8, primary: testColumn, spans: spans, tablets: refs},
@@ -83,6 +83,10 @@ func messages() map[string]kv.Message {
 		"owners":               &ownersRequest{owners: []kv.Timestamp{5, 6}, ttl: time.Second},
 		"detect request":       &detectRequest{waiter: 5, note: "conn 1", column: testColumn, waitsOn: blockers, ttl: time.Second, confirm: true},
 		"detect response":      &detectResponse{cycle: edges},
+		"safe point request":   &safePointRequest{safePoint: 9, row: testColumn.Row},
+		"safe point response":  &safePointResponse{locked: true},
+		"collect request":      &collectRequest{safePoint: 9, row: testColumn.Row, span: spans[0], resume: true, after: testColumn},
+		"collect response":     &collectResponse{untold: true, more: true, last: testColumn, columns: 1, versions: 2, tombstones: 3},
 		"limit":                &limitRequest{limit: 300},
 		"list locks response":  &listLocksResponse{locks: []RowLock{{Column: testColumn, Owner: 5, Session: "w1", Note: "conn 1", Shared: true, Waiting: true, Age: time.Second, WaitsFor: []kv.Timestamp{3}}}},
 		"deadlocks response":   &deadlocksResponse{deadlocks: []Deadlock{{ID: 1, Time: time.UnixMilli(1700000000000), Victim: 5, Cycle: edges}}},

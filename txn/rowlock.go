@@ -57,8 +57,10 @@ type lockClaim struct {
 	granted bool
 	// upgrade: the owner holds the column shared already and wants it alone; it stands before all who hold nothing.
 	upgrade *lockClaim
-	asked   time.Time
-	wake    chan struct{} // holds one token when something has changed for the waiter
+	// since, once it is set: the column is as this snapshot says, and stays so while the lock is held.
+	since kv.Timestamp
+	asked time.Time
+	wake  chan struct{} // holds one token when something has changed for the waiter
 }
 
 // blocker is somebody a claim has to wait for.
@@ -403,8 +405,20 @@ func (r *rowLocks) blocking(c kv.Column, owner kv.Timestamp, shared bool, now ti
 	return 0, "", false
 }
 
-// holds reports whether the owner holds the column.
-func (r *rowLocks) holds(c kv.Column, owner kv.Timestamp) bool {
+// proved notes that a column which the owner holds has not changed after a snapshot.
+func (r *rowLocks) proved(c kv.Column, owner, since kv.Timestamp) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o, q := r.owners[owner], r.queues[columnKey(c)]; o != nil && q != nil {
+		if claim := o.in[q]; claim != nil && claim.granted && (claim.since == 0 || since < claim.since) {
+			claim.since = since
+		}
+	}
+}
+
+// holds reports whether the owner's lock proves that the column has not changed after the snapshot. One that was lost and taken
+// again later does not.
+func (r *rowLocks) holds(c kv.Column, owner, since kv.Timestamp) bool {
 	if owner == 0 || r.size.Load() == 0 {
 		return false
 	}
@@ -415,7 +429,10 @@ func (r *rowLocks) holds(c kv.Column, owner kv.Timestamp) bool {
 		return false
 	}
 	claim := o.in[q]
-	return claim.granted || claim.upgrade != nil
+	if !claim.granted && claim.upgrade != nil {
+		claim = claim.upgrade
+	}
+	return claim.granted && claim.since != 0 && claim.since <= since
 }
 
 // RowLock is a pessimistic lock, or somebody's wait for one, as people see it.

@@ -457,3 +457,28 @@ func TestWriteSkewAndForUpdate(t *testing.T) {
 		})
 	}
 }
+
+// TestLockTakenAgainProvesNothing: a shared lock that was lost, and taken again after somebody has written, does not stand for the
+// one that was lost. (Found by the simulator.)
+func TestLockTakenAgainProvesNothing(t *testing.T) {
+	rowLockTest(t, func(t *testing.T, c *txn.Client, m *kvtest.Mem) {
+		tx := c.Begin(txn.TxnOptions{})
+		if _, err := lock(t, tx, txn.LockOptions{Share: true}, "b"); err != nil {
+			t.Fatal(err)
+		}
+		tx.LockShared(col("b"))
+		tx.Put(col("a"), []byte("2"), txn.WriteOptions{})
+		m.Restart(2)
+		put(t, c, "b", "2")
+		if _, err := lock(t, tx, txn.LockOptions{Share: true}, "b"); !errors.Is(err, txn.ErrConflict) {
+			t.Fatalf("lock of a changed row: %v", err)
+		}
+		tx.Advance()
+		if _, err := lock(t, tx, txn.LockOptions{Share: true}, "b"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Commit(t.Context()); !errors.Is(err, txn.ErrConflict) {
+			t.Errorf("commit: %v", err)
+		}
+	})
+}

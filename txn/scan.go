@@ -201,6 +201,9 @@ func (s *Scanner) fetch() error {
 // accept takes a batch over and moves on.
 func (s *Scanner) accept(g *shardGroup, req *scanRequest, resp *scanResponse) error {
 	c := s.t.c
+	if resp.safePoint != 0 {
+		return errTooOld(req.snapshot, resp.safePoint)
+	}
 	c.seedSoon(g, resp.unseeded)
 	s.cells = resp.cells
 	s.batch = min(2*s.batch, maxBatch)

@@ -97,6 +97,9 @@ func evalCheckSecondaries(e kv.Eval, st *state, req *secondariesRequest) (*secon
 		if ok {
 			return &secondariesResponse{found: secondariesRolledBack}, nil
 		}
+		if st.forgotten(req.startTS) {
+			return nil, errTooLongAgo(req.startTS)
+		}
 		if !req.final {
 			return &secondariesResponse{found: secondariesMissing}, nil
 		}

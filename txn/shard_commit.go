@@ -139,7 +139,7 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 		return nil, err
 	}
 	if !ok {
-		return commitWithoutLock(e, req)
+		return commitWithoutLock(e, st, req)
 	}
 	primary, err := decodeLock(b)
 	if err != nil {
@@ -176,13 +176,16 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 }
 
 // commitWithoutLock answers a commit that finds no lock: it was done before, or somebody rolled the transaction back.
-func commitWithoutLock(e kv.Eval, req *commitRequest) (*writeResponse, error) {
+func commitWithoutLock(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error) {
 	commitTS, ok, err := commitOf(e, req.primary, req.startTS)
 	if err != nil {
 		return nil, err
 	}
 	if ok {
 		return &writeResponse{outcome: outcomeCommitted, commitTS: commitTS, column: req.primary}, nil
+	}
+	if st.forgotten(req.startTS) {
+		return nil, errTooLongAgo(req.startTS)
 	}
 	return &writeResponse{outcome: outcomeRolledBack, column: req.primary}, nil
 }
@@ -278,6 +281,9 @@ func statusWithoutLock(e kv.Eval, st *state, req *statusRequest) (*statusRespons
 	}
 	if ok {
 		return &statusResponse{fate: fateRolledBack}, nil
+	}
+	if st.forgotten(req.startTS) {
+		return nil, errTooLongAgo(req.startTS)
 	}
 	// Prewrites run in parallel, so the primary's may be the last to arrive. Only a lock that has had its time, or an owner
 	// that is gone, lets us decide; and then the tombstone keeps a late primary out.

@@ -29,6 +29,7 @@ func evalLock(e kv.Eval, st *state, req *lockRequest) (*lockResponse, error) {
 		if err := checkLocked(e, st, req, c, seeded, resp); err != nil || resp.status != lockDone {
 			return resp, err
 		}
+		st.rows.proved(c, req.owner, req.since)
 		resp.done++
 	}
 	return resp, nil
@@ -49,6 +50,10 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 			resp.status, resp.locks = lockInDoubt, []lockInfo{l.info(cloneColumn(c), v.Timestamp)}
 			return nil
 		}
+	}
+	if st.tooOld(req.since) {
+		resp.status, resp.commitTS = lockConflict, kv.Timestamp(st.safePoint.Load())
+		return nil
 	}
 	newest, exists, err := newestWrite(e, c)
 	if err != nil {

@@ -13,6 +13,14 @@ import (
 // evalGet is Percolator's Get (figure 6, lines 8 to 26) for a batch of columns: note the snapshot, look for locks, then read
 // the newest write record. The lock comes before the write record: in the other order a commit could slip between the two.
 func evalGet(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
+	resp, err := evalGetAt(e, st, req)
+	if st.tooOld(req.snapshot) { // also where what was removed has made an error
+		return &getResponse{values: make([]Value, len(req.columns)), safePoint: kv.Timestamp(st.safePoint.Load())}, nil
+	}
+	return resp, err
+}
+
+func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 	st.raiseMaxTS(req.snapshot)
 	resp := &getResponse{values: make([]Value, len(req.columns)), unseeded: st.unseededFor(req.tablets)}
 	for _, d := range req.known {
@@ -191,6 +199,14 @@ const scanVisits = 16384
 // evalScan reads a batch of columns in order. A lock in the way ends the batch before it; what lies behind it is not read,
 // since the reader has to come back anyway.
 func evalScan(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
+	resp, err := evalScanAt(e, st, req)
+	if st.tooOld(req.snapshot) {
+		return &scanResponse{safePoint: kv.Timestamp(st.safePoint.Load())}, nil
+	}
+	return resp, err
+}
+
+func evalScanAt(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
 	st.raiseMaxTS(req.snapshot)
 	resp := &scanResponse{unseeded: st.unseededFor(req.tablets)}
 	lock, err := firstBlockingLock(e, st, req) // before the iterator is created, as in evalGet

@@ -126,9 +126,16 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 	if w.seed, ok = w.st.seeded(w.req.tablets); !ok {
 		return nil, &writeResponse{outcome: outcomeUnseeded, incarnation: w.st.incarnation}, nil
 	}
+	if !w.onePhase && len(w.req.mutations) > 0 {
+		w.Guard(lockAt(runWriteGuard, w.req.mutations[0].column), w.req.startTS, w.guard(w.req.mutations[0]))
+	}
 	for _, m := range w.req.mutations {
+		if w.st.tooOld(w.since(m)) {
+			// What it might have to conflict with may have been removed, and so may the traces of its own past.
+			return nil, conflict(m.column, kv.Timestamp(w.st.safePoint.Load())), nil
+		}
 		var own bool
-		if m.share && w.st.rows.holds(m.column, w.req.owner) {
+		if m.share && w.st.rows.holds(m.column, w.req.owner, w.since(m)) {
 			own, refusal, err = w.checkHeld(m)
 			if err != nil || refusal != nil {
 				return nil, refusal, err

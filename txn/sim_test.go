@@ -51,6 +51,7 @@ type simulation struct {
 	// repeat, if set, makes every so many-th timestamp one that was handed out before.
 	repeat, ticks int
 	last          kv.Timestamp
+	removed []txntest.StoredVersion // by garbage collection
 
 	mu      sync.Mutex
 	metrics []txn.Metrics // of the clients that have ended
@@ -308,7 +309,7 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 		}
 		name := fmt.Sprintf("c%dt%d", c.id, i)
 		c.ctx = context.WithValue(life, simTxnName{}, name)
-		switch rng.IntN(18) {
+		switch rng.IntN(19) {
 		case 0, 1, 2:
 			c.transfer(cl, name, rng)
 		case 3:
@@ -325,6 +326,8 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 			c.onCall(cl, name, rng)
 		case 11, 12:
 			c.latest(cl, name, rng)
+		case 18:
+			c.collect(cl, rng)
 		case 14:
 			c.lockedTransfer(cl, name, rng)
 		case 15:
@@ -525,7 +528,7 @@ func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with ...fun
 	}
 	s.mem = kvtest.NewMem(kvtest.Options{
 		Shards: 1 + s.rng.IntN(3), Splits: []kv.RowKey{account(0).Row, account(2).Row, account(4).Row, col("b").Row, col("y").Row},
-		Coprocessors: []kv.Coprocessor{coprocessor}, Crash: true,
+		Coprocessors: []kv.Coprocessor{watchedCollection{coprocessor, s}}, Crash: true,
 		OnEvaluated: func(shard kv.ShardID, cmd kv.CommandID, req kv.Message) {
 			s.park(&parkedCall{label: fmt.Sprintf("batch of shard %d for %s %x", shard, txn.CommandName(cmd), req.AppendTo(nil)), local: true})
 		},
@@ -617,6 +620,7 @@ func (s *simulation) settle() (wrong []error) {
 			}
 		}
 	}
+	stored = s.withRemoved(stored)
 	wrong = append(wrong, s.history.Check(stored)...)
 	wrong = append(wrong, s.invariants(stored)...)
 	for _, b := range s.badSums {

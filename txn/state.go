@@ -22,6 +22,10 @@ type state struct {
 	latestTS atomic.Uint64
 	// rollbackTS is at least the start_ts of every tombstone here: a younger transaction need not look for its own.
 	rollbackTS atomic.Uint64
+	// safePoint is that of garbage collection: see gc.go. It is stored, too.
+	safePoint atomic.Uint64
+	// swept is the safe point below which something has been removed.
+	swept atomic.Uint64
 	// noAsync refuses locks of asynchronous commits.
 	noAsync atomic.Bool
 	// lockOnlyTS is at least the commit_ts of every lock-only write here: a younger snapshot need not look at markers.

@@ -90,6 +90,11 @@ func (m *Mem) Move(row kv.RowKey, to kv.ShardID) {
 		}
 		moveSpan(t.Span, from, from.synced, target, target.synced)
 	}
+	for name, st := range target.states {
+		if r, ok := st.(kv.TabletReceiver); ok {
+			r.ReceiveTablet(t, from.states[name])
+		}
+	}
 }
 
 func moveSpan(span kv.Span, from *shard, src map[kv.GroupID]*group, to *shard, dst map[kv.GroupID]*group) {
