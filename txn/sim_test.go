@@ -51,7 +51,7 @@ type simulation struct {
 	// repeat, if set, makes every so many-th timestamp one that was handed out before.
 	repeat, ticks int
 	last          kv.Timestamp
-	removed []txntest.StoredVersion // by garbage collection
+	removed       []txntest.StoredVersion // by garbage collection
 
 	mu      sync.Mutex
 	metrics []txn.Metrics // of the clients that have ended
