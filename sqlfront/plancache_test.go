@@ -142,6 +142,8 @@ var planCacheShapes = []struct {
 	{"insert into p values (?, ?, ?)", "word small word", true},
 	{"update t set k = k + ? where id = ?", "small id", true},
 	{"update t set k = k - ?, u = u + ? where id = ?", "small int id", true},
+	{"update t set d = d + ? where id = ?", "dec id", true},
+	{"update t set d = d - ?, k = k + ? where id = ?", "small small id", true},
 	{"update t set v = ?, c = ? where id = ?", "word word id", true},
 	{"update t set d = ?, dt = ?, da = ? where id = ?", "dec date date id", true},
 	{"update t set id = ? where id = ?", "id id", true},

@@ -498,8 +498,11 @@ func (c *compiler) updates(v *view, s *ast.Update) error {
 		if b, ok := expr.(*ast.BinaryExpr); ok {
 			a.from = c.column(b.Left)
 			a.minus = b.Operator == ast.MinusStr
-			if a.from < 0 || !a.minus && b.Operator != ast.PlusStr || !sql.IsNumberType(c.plan.table.pk.Schema[a.from].Type) {
+			if a.from < 0 || !a.minus && b.Operator != ast.PlusStr {
 				return unplanned(reasonShape)
+			}
+			if base := c.plan.table.pk.Schema[a.from].Type.Type(); !sqltypes.IsIntegral(base) && base != sqltypes.Decimal {
+				return unplanned(reasonType)
 			}
 			expr = b.Right
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -185,6 +186,12 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 			}
 			continue
 		}
+		if d, ok := row[a.from].(*apd.Decimal); ok {
+			if row[a.column], ok = addDecimal(r.ctx, t, d, l, a.minus); !ok {
+				return nil, errFallback
+			}
+			continue
+		}
 		// Integers far from the ends of int64: the sum is what it is in any type.
 		n, ok := widen(row[a.from])
 		v, ok2 := l.integer()
@@ -203,6 +210,29 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 		}
 	}
 	return row, nil
+}
+
+var exactDecimal = apd.BaseContext.WithPrecision(100)
+
+// addDecimal adds to a decimal number a value with no more decimals than the column has, so that nothing is rounded.
+func addDecimal(ctx *sql.Context, t sql.Type, d *apd.Decimal, l literal, minus bool) (any, bool) {
+	column, ok := t.(sql.DecimalType)
+	if !ok || t.Type() != sqltypes.Decimal || l.kind != literalInt && l.kind != literalDecimal {
+		return nil, false
+	}
+	by, _, err := apd.NewFromString(l.text)
+	if err != nil || -by.Exponent > int32(column.Scale()) || -d.Exponent > int32(column.Scale()) {
+		return nil, false
+	}
+	if minus {
+		by.Neg(by)
+	}
+	sum := new(apd.Decimal)
+	if cond, err := exactDecimal.Add(sum, d, by); err != nil || cond.Inexact() || cond.Rounded() {
+		return nil, false
+	}
+	out, in, err := convertStored(ctx, t, sum)
+	return out, err == nil && in == sql.InRange && out != nil
 }
 
 // sameRow reports whether nothing changes.
