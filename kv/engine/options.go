@@ -90,6 +90,8 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		// The default of 1,000 does not fit into the file limit that a shell gives by default.
 		MaxOpenFiles: 512,
 
+		WALMinSyncInterval: e.groupWait,
+
 		Logger: pebbleLogger{e},
 	}
 	for i := range p.Levels {
