@@ -74,11 +74,15 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		text := r.edits.apply(r.src)
 		stmt, end, err = vitess(ctx, text, o, multi)
 		if err != nil {
-			at, ok := errorAt(ctx, text, o, err)
-			if ok {
-				return nil, 0, sqlerr.Syntax(s, r.edits.original(at))
+			plain := append(edits(nil), r.edits...)
+			again, to, ok := r.quoteNames(ctx, o, multi, text, err)
+			if !ok {
+				if at, ok := errorAt(ctx, text, o, err); ok {
+					return nil, 0, sqlerr.Syntax(s, plain.original(at))
+				}
+				return nil, end, err
 			}
-			return nil, end, err
+			stmt, end, err = again, to, nil
 		}
 		if end = r.edits.original(end); end > len(s) {
 			end = len(s)

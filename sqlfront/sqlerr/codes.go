@@ -117,6 +117,7 @@ const (
 	WrongExecuteArguments = 1210
 	MalformedPacket       = 1835
 	NoOpenCursor          = 1421
+	TooManyPrepared       = 1461
 	EmptyQuery            = 1065
 )
 
@@ -187,6 +188,7 @@ var states = map[int]string{
 	InvalidJSON:           "22032",
 	PacketTooLarge:        "08S01",
 	EmptyQuery:            "42000",
+	TooManyPrepared:       "42000",
 	1169:                  "23000", // unique constraint
 	1216:                  "23000",
 	1217:                  "23000",

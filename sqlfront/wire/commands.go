@@ -33,6 +33,9 @@ const (
 // fullPacket is the length that says: the command goes on in the next packet.
 const fullPacket = 1<<24 - 1
 
+// maxPrepared is how many prepared statements a connection may have at a time: MySQL's max_prepared_stmt_count.
+const maxPrepared = 16382
+
 // readBuffer is how much of a command can be looked at without being taken from the socket. It holds the NULL bitmap of the
 // longest EXECUTE.
 const readBuffer = 16 << 10
@@ -55,6 +58,7 @@ type commands struct {
 	pass    int    // bytes of the current packet that go to the library unseen
 	limit   int    // bytes that the current command may still have
 	cut     bool   // the current command is longer than one packet
+	skip    bool   // and the library does not see it
 
 	out outbound
 
@@ -167,8 +171,12 @@ func (f *commands) command() error {
 		if f.limit -= n; f.limit < 0 {
 			return f.refuse(seq, tooLarge())
 		}
+		if f.skip {
+			return f.discard(n)
+		}
 		return f.forward(n)
 	}
+	f.skip = false
 	if seq != 0 || n == 0 { // not the start of a command
 		return f.refuse(seq, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
 	}
@@ -182,11 +190,13 @@ func (f *commands) command() error {
 	}
 	f.cut = n == fullPacket
 	switch head[4] {
-	case mysql.ComQuit, mysql.ComInitDB, mysql.ComQuery, mysql.ComFieldList, mysql.ComPing, mysql.ComStmtClose,
+	case mysql.ComQuit, mysql.ComInitDB, mysql.ComQuery, mysql.ComFieldList, mysql.ComPing,
 		mysql.ComBinlogDumpGTID, mysql.ComRegisterReplica:
 		return f.forward(n)
 	case mysql.ComStmtExecute:
 		return f.execute(n)
+	case mysql.ComStmtSendLongData:
+		return f.longData(n)
 	}
 	if f.cut { // none of the others is that long
 		return f.refuse(0, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
@@ -222,11 +232,14 @@ func (f *commands) small(body []byte) error {
 		}
 		f.give(body[0], string(arg))
 		return nil
-	case mysql.ComStmtSendLongData:
-		f.longData(body)
-		return nil
 	case mysql.ComStmtReset:
 		return f.resetStatement(body)
+	case mysql.ComStmtClose:
+		if len(arg) >= 4 {
+			f.forget(binary.LittleEndian.Uint32(arg))
+		}
+		f.give(body[0], string(arg))
+		return nil
 	case mysql.ComStmtFetch:
 		return f.fail(1, sqlerr.New(sqlerr.NoOpenCursor, "The statement has no open cursor"))
 	case mysql.ComResetConnection:
@@ -269,6 +282,9 @@ func (f *commands) prepare(text string) error {
 	}
 	if strings.TrimSpace(text) == "" {
 		return f.fail(1, sqlerr.New(sqlerr.EmptyQuery, "Query was empty"))
+	}
+	if len(f.c.conn.PrepareData) >= maxPrepared {
+		return f.fail(1, sqlerr.New(sqlerr.TooManyPrepared, "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
 	}
 	if at, more := parse.Second(text, o.AnsiQuotes); more {
 		return f.fail(1, asSQLError(sqlerr.Syntax(text, at)))
@@ -339,6 +355,7 @@ func (f *commands) execute(n int) error {
 	if _, err := io.ReadFull(f.r, f.deliver); err != nil {
 		return err
 	}
+	f.forget(id)
 	f.deliver[4+5] = flags & byte(mysql.ParameterCountAvailable)
 	f.pass = n - fixed
 	return nil
@@ -349,21 +366,38 @@ func unknownStatement(id uint32, in string) *mysql.SQLError {
 }
 
 // longData lets a piece of a parameter through if it has a place, and if all pieces of it are not too much.
-func (f *commands) longData(body []byte) {
-	if len(body) < 7 {
-		return // nobody waits for an answer to this command
+//
+//	 1    4            2
+//	+----+------------+-----------+-------+
+//	| 18 | statement  | parameter | bytes |
+//	+----+------------+-----------+-------+
+func (f *commands) longData(n int) error {
+	const fixed = 7
+	if n < fixed {
+		return f.discard(n) // nobody waits for an answer to this command
 	}
-	key := longParam{binary.LittleEndian.Uint32(body[1:]), binary.LittleEndian.Uint16(body[5:])}
+	b, err := f.r.Peek(4 + fixed)
+	if err != nil {
+		return err
+	}
+	key := longParam{binary.LittleEndian.Uint32(b[5:]), binary.LittleEndian.Uint16(b[9:])}
 	p := f.c.conn.PrepareData[key.statement]
 	if p == nil || p.BindVars == nil || key.param >= p.ParamsCount {
-		return
+		return f.discard(n)
 	}
-	if f.long[key] += len(body) - 7; f.long[key] > f.c.maxPacket() {
+	if f.long[key] += n - fixed; f.long[key] > f.c.maxPacket() {
 		f.tooLong[key.statement] = true
 		delete(p.BindVars, fmt.Sprintf("v%d", key.param+1))
-		return
+		return f.discard(n)
 	}
-	f.give(body[0], string(body[1:]))
+	return f.forward(n)
+}
+
+// discard keeps a packet, and what follows it of the same command, from the library.
+func (f *commands) discard(n int) error {
+	f.skip = true
+	_, err := f.r.Discard(4 + n)
+	return err
 }
 
 func (f *commands) resetStatement(body []byte) error {

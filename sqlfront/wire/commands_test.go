@@ -307,6 +307,33 @@ func TestMaxAllowedPacket(t *testing.T) {
 	x.wantClosed("text")
 }
 
+// A parameter may be longer than a packet of the protocol, and its pieces as well.
+func TestLongParameter(t *testing.T) {
+	r := newRig(t, nil)
+	db := r.open("?maxAllowedPacket=0")
+	want := strings.Repeat("0123456789abcde\n", 18<<20/16)
+	var n int
+	var end string
+	if err := db.QueryRow("select length(?), right(?, 3)", want, want).Scan(&n, &end); err != nil || n != len(want) || end != want[len(want)-3:] {
+		t.Errorf("%d bytes that end with %q, %v", n, end, err)
+	}
+	x := r.raw(t)
+	id := x.prepare("select length(?)")
+	closing := append([]byte{vt.ComStmtClose}, id...)
+	x.packet(0, closing)
+	x.wantErr("after close", x.command(append(append([]byte{vt.ComStmtExecute}, id...), 0, 1, 0, 0, 0)...), sqlerr.UnknownStmtHandler)
+}
+
+func TestPreparedStatementsAreBounded(t *testing.T) {
+	x := newRig(t, nil).raw(t)
+	for range maxPrepared {
+		x.prepare("do 1")
+	}
+	x.wantErr("one more", x.command(append([]byte{vt.ComPrepare}, "do 1"...)...), sqlerr.TooManyPrepared)
+	x.packet(0, []byte{vt.ComStmtClose, 1, 0, 0, 0})
+	x.prepare("do 1")
+}
+
 // TestErrorInTheMiddle breaks a result off after its first rows: the client gets the rows and the error, and goes on.
 func TestErrorInTheMiddle(t *testing.T) {
 	r := newRig(t, nil)

@@ -1,0 +1,111 @@
+package itest
+
+import (
+	"context"
+	"database/sql"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"moka/tpce/mariadbtest"
+)
+
+// driverGaps are the tests of go-sql-driver/mysql that pass on MariaDB and fail on Moka.
+var driverGaps = map[string]string{
+	"TestDateTime":          "TIME(n) is TIME: fractions are kept, and shown with six digits or none, whatever n is",
+	"TestCollation":         "a collation that is not Unicode, asked for in the handshake, is not the connection's: the server speaks UTF-8",
+	"TestPreparedManyCols":  "65,535 parameters; the protocol library counts to 65,528",
+	"TestInterruptBySignal": "a procedure returns one result, not the one before its SIGNAL as well",
+	"TestMultiResultSet":    "a procedure returns one result",
+	"TestRowsColumnTypes":   "FLOAT(7,4) does not keep its scale",
+}
+
+// driverSample runs in 'make test': both protocols, types, transactions, errors, cancelling, large packets.
+const driverSample = "^(TestEmptyQuery|TestCRUD|TestMultiQuery|TestInt|TestFloat32|TestFloat64|TestString|TestRawBytes|TestValuer|TestNULL|TestUint64|TestContext.*|" +
+	"TestLoadData|TestFoundRows|TestRowsClose|TestCloseStmtBeforeRows|TestStmtMultiRows|TestPreparedManyCols|TestRawBytesResultExceedsBuffer|" +
+	"TestTimezoneConversion|TestUnixSocketAuthFail|TestQueryMultipleResults|TestColumnsReturnsError|TestPing.*|TestEmptyPassword|TestTransactionCommit.*|TestErrorInMultiResult)$"
+
+// TestDriverSuite runs the tests of go-sql-driver/mysql itself, as they are in the module cache, against Moka. With MOKA_SOAK=1
+// ('make soak') it runs all of them, on MariaDB too: what fails on Moka fails there as well, or is listed above.
+func TestDriverSuite(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "driver.test")
+	build := exec.Command("go", "test", "-c", "-o", binary, "github.com/go-sql-driver/mysql")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building the driver's tests: %v\n%s", err, out)
+	}
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/go-sql-driver/mysql").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := strings.TrimSpace(string(out))
+
+	s := start(t, t.TempDir())
+	mustExec(t, s.db(""), "CREATE DATABASE gotest")
+	soak := os.Getenv("MOKA_SOAK") != ""
+	sample := driverSample
+	if soak {
+		sample = "."
+	}
+	failed, passed := driverSuite(t, binary, dir, "127.0.0.1:"+s.sqlPort, sample)
+	t.Logf("on Moka %d tests pass, these do not: %v", passed, failed)
+	if passed < 15 {
+		t.Fatal("hardly any test ran")
+	}
+	var also []string
+	if soak {
+		m := mariadbtest.Start(t)
+		db, err := sql.Open("mysql", m.DSN(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		mustExec(t, db, "CREATE DATABASE gotest")
+		also, passed = driverSuite(t, binary, dir, m.Addr, sample)
+		t.Logf("on MariaDB %d tests pass, these do not: %v", passed, also)
+	}
+	for _, name := range failed {
+		if driverGaps[name] == "" && !slices.Contains(also, name) {
+			t.Errorf("%s fails, and does not on MariaDB", name)
+		}
+	}
+	for name := range driverGaps {
+		if soak && !slices.Contains(failed, name) {
+			t.Errorf("%s passes: take it from the list", name)
+		}
+	}
+}
+
+var topLevel = regexp.MustCompile(`(?m)^--- (FAIL|PASS): (\w+)`)
+
+func driverSuite(t *testing.T, binary, dir, addr, sample string) (failed []string, passed int) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
+	defer cancel()
+	// The one that is left out needs the internet, to find nobody there.
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run", sample, "-test.skip", "^TestConnectorReturnsTimeout$")
+	cmd.Dir = dir // it reads files beside its source
+	cmd.Env = append(os.Environ(), "MYSQL_TEST_USER=root", "MYSQL_TEST_PASS=", "MYSQL_TEST_ADDR="+net.JoinHostPort(host, port), "MYSQL_TEST_CONCURRENT=1")
+	out, _ := cmd.CombinedOutput() // failures are in it
+	if strings.Contains(string(out), "\npanic:") {
+		t.Errorf("the driver's tests ended early on %s:\n%.4000s", addr, out[strings.Index(string(out), "\npanic:"):])
+	}
+	for _, m := range topLevel.FindAllStringSubmatch(string(out), -1) {
+		if m[1] == "PASS" {
+			passed++
+		} else {
+			failed = append(failed, m[2])
+		}
+	}
+	return failed, passed
+}
