@@ -81,6 +81,10 @@ func clearNotify(e kv.Eval, cl ClearNotify, startTS kv.Timestamp) error {
 
 // commitLock turns a lock into its committed form.
 func commitLock(e kv.Eval, st *state, run uint32, c kv.Column, l *lockRecord, startTS, commitTS kv.Timestamp) error {
+	if run == runShared && l.kind == kindLock {
+		e.Delete(lockAt(run, c), startTS) // a share lock: it has done its work, and leaves nothing to conflict with
+		return nil
+	}
 	rec := writeRecord{kind: l.kind, startTS: startTS, hasValue: l.hasValue, value: l.value}
 	if err := commitColumn(e, st, c, rec, commitTS, l.observers, l.clears); err != nil {
 		return err

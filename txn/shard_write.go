@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"slices"
 	"time"
 
 	"moka/kv"
@@ -23,7 +24,8 @@ type writer struct {
 	ownPlain bool
 	// required is the newest commit_ts of what is required: whoever leans on it does not commit before it.
 	required kv.Timestamp
-	held     int // share locks that their owner still holds: nothing to write
+	held     int         // share locks that their owner still holds: nothing to write
+	sharing  []*mutation // those of a prewrite, which are stored beside others'
 }
 
 // evalPrewrite locks all mutations of the request or none (figure 6, Prewrite; the row transactions of a shard's rows are
@@ -42,7 +44,7 @@ func evalPrewrite(e kv.Eval, st *state, req *writeRequest) (*writeResponse, erro
 			e.Set(dataAt(m.column), req.startTS, appendData(nil, m.value))
 		}
 		run := uint32(runExclusive)
-		if m.kind.shared() {
+		if m.kind.shared() || slices.Contains(w.sharing, m) {
 			run = runShared
 		}
 		e.Set(lockAt(run, m.column), req.startTS, l.appendTo(nil))
@@ -140,8 +142,13 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 			if err != nil || refusal != nil {
 				return nil, refusal, err
 			}
-			if !own {
+			switch {
+			case own:
+			case w.onePhase: // looked at and committed in one
 				w.held++
+			default: // until the commit the row lock may be lost
+				w.sharing = append(w.sharing, m)
+				fresh = append(fresh, m)
 			}
 			continue
 		}
@@ -173,6 +180,9 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 		return own, nil, err
 	}
 	w.checkRowLock(m)
+	if err := w.checkShareLocks(m.column); err != nil {
+		return false, nil, err
+	}
 	if m.kind == kindDelete {
 		// Published before looking for requires, which do the same the other way round: one of the two sees the other.
 		run := uint32(runDeleteGuard)
@@ -210,6 +220,14 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 // checkHeld judges a share lock that its owner holds. It may have been lost and taken again since the snapshot, with somebody's write
 // between (the simulator's seed 4605): that it is held proves nothing about what happened before.
 func (w *writer) checkHeld(m *mutation) (own bool, refusal *writeResponse, err error) {
+	if w.st.locks.Len() > 0 {
+		if _, own, err = w.Get(lockAt(runShared, m.column), w.req.startTS); own || err != nil {
+			return own, nil, err
+		}
+	}
+	if refusal, err = w.checkRolledBack(m.column); refusal != nil || err != nil {
+		return false, refusal, err
+	}
 	if own, err = w.checkLock(m, runExclusive, func(kind) bool { return true }); own || err != nil {
 		return own, nil, err
 	}
@@ -279,9 +297,23 @@ func (w *writer) checkLock(m *mutation, run uint32, matters func(kind) bool) (ow
 	return false, nil
 }
 
+// checkShareLocks reports the foreign share locks of a column that is to be written: a transaction in two phases stores those
+// that it has looked at, since until its commit the row locks may be lost.
+func (w *writer) checkShareLocks(c kv.Column) error {
+	if w.st.locks.Len() == 0 {
+		return nil
+	}
+	return w.checkBeside(c, kindLock, runShared)
+}
+
 // checkRequires reports the foreign requires of a column that is to be deleted.
 func (w *writer) checkRequires(c kv.Column) error {
-	for _, run := range []uint32{runShared, runSharedGuard} {
+	return w.checkBeside(c, kindRequire, runShared, runSharedGuard)
+}
+
+// checkBeside reports the foreign locks of a kind in runs where a column may have many.
+func (w *writer) checkBeside(c kv.Column, k kind, runs ...uint32) error {
+	for _, run := range runs {
 		for at := kv.MaxTimestamp; len(w.locks) < maxLocksReported; {
 			v, ok, err := w.Latest(lockAt(run, c), at)
 			if err != nil {
@@ -294,7 +326,7 @@ func (w *writer) checkRequires(c kv.Column) error {
 			if err != nil {
 				return err
 			}
-			if v.Timestamp != w.req.startTS && l.kind == kindRequire {
+			if v.Timestamp != w.req.startTS && l.kind == k {
 				w.locks = append(w.locks, l.info(cloneColumn(c), v.Timestamp))
 			}
 			at = v.Timestamp - 1
