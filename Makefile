@@ -58,14 +58,15 @@ bench: ## all micro-benchmarks once, with allocations
 
 soak: packages ## 100,000 simulated histories of transactions, then the tests of faults again and again for SOAKSECONDS (600)
 	MOKA_SIM_SEEDS=$(SIMSEEDS) go test -tags $(TAGS) -count 1 -timeout 60m -run 'TestSimulation$$' -v ./txn
+	MOKA_CONFORMANCE=all go test -tags $(TAGS) -count 1 -timeout 30m ./sqlfront/engine/conformance
 	@end=$$(( $$(date +%s) + $(SOAKSECONDS) )); round=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
 	  round=$$((round + 1)); echo "== round $$round"; \
 	  MOKA_SOAK=1 go test -tags $(TAGS) -p 2 -count 1 -timeout 30m ./kv/... ./oracle/... ./txn/... ./triggers/... ./cmd/itest/...; \
 	done
 
-conformance: ## the SQL library's own suite against the engine: what fails is the list of what is still to do
-	go test -tags $(TAGS),conformance -p 1 -timeout 30m ./sqlfront/engine/conformance
+conformance: ## the SQL library's own suite against the engine, all of it (make test runs a third)
+	MOKA_CONFORMANCE=all go test -tags $(TAGS) -count 1 -timeout 30m -v ./sqlfront/engine/conformance | grep -E '^ *--- FAIL|entries of the suite|^(ok|FAIL|panic)'
 
 generate: ## write the generated code anew (needs protoc)
 	go generate $(PKG)

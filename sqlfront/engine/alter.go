@@ -138,7 +138,7 @@ func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 			name = freeName(d.Name+"_chk_", func(n string) bool { return hasCheck(d, n) })
 		}
 		if hasCheck(d, name) {
-			return sqlerr.New(sqlerr.CheckDuplicate, "Duplicate check constraint name '%s'.", name)
+			return sql.ErrDuplicateCheckName.New(name)
 		}
 		d.Checks = append(d.Checks, catalog.Check{Name: name, Expression: c.CheckExpression, Enforced: c.Enforced})
 		return nil

@@ -14,6 +14,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
+	"moka/txn"
 )
 
 // checkFindings bounds what CHECK TABLE says about one table: the first of many are enough to know.
@@ -282,4 +283,31 @@ func (k *checker) orphan(ctx *sql.Context, x *index, e entry) error {
 		k.find("entry %x of index %s leads to row %x, which calls for another", e.key[len(x.prefix):], x.id, pk)
 	}
 	return nil
+}
+
+// CheckAll is CHECK TABLE over every stored table, in a transaction of its own, and returns what is wrong.
+func (e *Engine) CheckAll(ctx context.Context) ([]string, error) {
+	s := e.NewSession(sql.NewBaseSessionWithClientServer("moka", sql.Client{User: "root", Address: "localhost"}, 0))
+	defer s.SessionEnd()
+	sctx := sql.NewContext(ctx, sql.WithSession(s))
+	t := e.client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	sctx.SetTransaction(e.Adopt(t))
+	snap, err := e.CatalogSnapshot(sctx)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []string
+	for _, d := range snap.Databases() {
+		for _, table := range d.Tables() {
+			findings, err := e.check(sctx, d.Name, table.Name)
+			if err != nil {
+				return wrong, fmt.Errorf("%s.%s: %w", d.Name, table.Name, err)
+			}
+			for _, f := range findings {
+				wrong = append(wrong, d.Name+"."+table.Name+": "+f)
+			}
+		}
+	}
+	return wrong, nil
 }

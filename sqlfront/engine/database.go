@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
@@ -19,6 +21,7 @@ type Database struct {
 var (
 	_ sql.Database                = (*Database)(nil)
 	_ sql.TableCreator            = (*Database)(nil)
+	_ sql.SchemaValidator         = (*Database)(nil)
 	_ sql.IndexedTableCreator     = (*Database)(nil)
 	_ sql.TableDropper            = (*Database)(nil)
 	_ sql.TableRenamer            = (*Database)(nil)
@@ -125,6 +128,30 @@ func (d *Database) SetCollation(ctx *sql.Context, collation sql.CollationID) err
 		_, err := d.eng.catalog.AlterDatabase(ctx, tx.store(), d.name, collation.Name())
 		return err
 	})
+}
+
+// maxRowSize is MySQL's, for what is declared. Rows here could be longer; schemas that leave for another server could not.
+const maxRowSize = 65535
+
+// ValidateSchema implements sql.SchemaValidator.
+func (d *Database) ValidateSchema(schema sql.Schema) error {
+	size := int64(0)
+	for _, c := range schema {
+		switch t := c.Type.(type) {
+		case sql.StringType:
+			if types.IsTextBlob(t) {
+				size += 12
+			} else {
+				size += t.MaxByteLength()
+			}
+		default:
+			size += 8
+		}
+	}
+	if size > maxRowSize {
+		return analyzererrors.ErrInvalidRowLength.New(maxRowSize, size)
+	}
+	return nil
 }
 
 // CreateTable implements sql.TableCreator.

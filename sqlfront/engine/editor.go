@@ -151,7 +151,7 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tx.readOnly {
+	if tx.readOnly && !e.table.temporary {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
 	if err := ctx.Err(); err != nil {

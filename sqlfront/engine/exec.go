@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -52,6 +53,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.base.Build(ctx, exact, row)
 	case *exactTable:
 		return b.base.Build(ctx, n.Node, row)
+	case *plan.AlterIndex:
+		resolved, err := b.resolveVirtual(ctx, n)
+		if err != nil || resolved == nil {
+			return nil, err
+		}
+		return b.base.Build(ctx, resolved, row)
 	case *plan.Call:
 		return b.call(ctx, n, row)
 	case *plan.Distinct:
@@ -117,6 +124,53 @@ func (b *execBuilder) call(ctx *sql.Context, n *plan.Call, row sql.Row) (sql.Row
 	}()
 	return b.base.Build(ctx, n, row)
 }
+
+// resolveVirtual gives an index that is being built the expressions of virtual columns that were there before: the library
+// resolves those of the statement only, and computes all of them for each row.
+func (b *execBuilder) resolveVirtual(ctx *sql.Context, n *plan.AlterIndex) (sql.Node, error) {
+	table, ok := n.Table.(*plan.ResolvedTable)
+	if !ok || n.Action != plan.IndexAction_Create {
+		return nil, nil
+	}
+	own := ownTable(table.Table)
+	if _, done := table.Table.(*schemaTable); done || own == nil {
+		return nil, nil
+	}
+	// As the clauses before this one have made it, which the statement's plan does not know.
+	now, err := own.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	schema := now.Schema(ctx)
+	if !schema.HasVirtualColumns() {
+		return nil, nil
+	}
+	builder := planbuilder.NewBuilderForColumnDefaultResolution(ctx, b.base.EngineOverrides)
+	schema = builder.ResolveSchemaDefaults(n.Db.Name(), n.Table.Name(), schema.Copy())
+	out, err := n.WithTargetSchema(schema)
+	if err != nil {
+		return nil, err
+	}
+	resolved := out.(*plan.AlterIndex)
+	with := *table
+	with.Table = &schemaTable{table.Table, schema}
+	resolved.Table = &with
+	return resolved, nil
+}
+
+// schemaTable is a table with the schema of the moment.
+type schemaTable struct {
+	sql.Table
+	schema sql.Schema
+}
+
+var _ sql.TableWrapper = (*schemaTable)(nil)
+
+// Schema implements sql.Table.
+func (t *schemaTable) Schema(*sql.Context) sql.Schema { return t.schema }
+
+// Underlying implements sql.TableWrapper.
+func (t *schemaTable) Underlying() sql.Table { return t.Table }
 
 // loop gives a loop in the body of a trigger or an observer the row that the body has: the library evaluates the condition,
 // and runs the statements from the second time on, without it.

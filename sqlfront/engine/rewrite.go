@@ -87,6 +87,11 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 	if err != nil {
 		return nil, err
 	}
+	if len(before.PkOrdinals) > 0 && len(after.PkOrdinals) == 0 {
+		if err := sql.ValidatePrimaryKeyDrop(ctx, t, before); err != nil {
+			return nil, err
+		}
+	}
 	if old == nil && col != nil && samePrimaryKey(before, after) && len(idxCols) == 0 {
 		fill, ok, err := constantFill(ctx, col)
 		if err != nil {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -42,6 +43,10 @@ func TestScripts(t *testing.T) {
 			d.Fatalf(t, "unknown directive %s", d.Cmd)
 			return ""
 		})
+		wrong, err := srv.eng.CheckAll(context.Background())
+		if err != nil || len(wrong) > 0 {
+			t.Errorf("the tables are not what their indexes say: %v %q", err, wrong)
+		}
 	})
 }
 

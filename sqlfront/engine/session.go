@@ -252,8 +252,12 @@ func (s *Session) PersistGlobal(ctx *sql.Context, name string, value any) error 
 	if s.persisted == nil {
 		return errNoPersist()
 	}
-	if _, _, ok := sql.SystemVariables.GetGlobal(name); !ok {
+	v, _, ok := sql.SystemVariables.GetGlobal(name)
+	if !ok {
 		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	if c, _, err := v.GetType().Convert(ctx, value); err == nil {
+		value = c // as it will be read back: the type of a literal says nothing
 	}
 	return s.persisted.Persist(ctx, name, value)
 }

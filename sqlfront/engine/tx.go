@@ -100,7 +100,8 @@ func (e *Engine) begin(s *Session, readOnly bool) *Tx {
 func (tx *Tx) store() *txn.Txn {
 	if tx.t == nil {
 		tx.t = tx.eng.client.Begin(txn.TxnOptions{
-			ReadOnly:   tx.readOnly,
+			// MySQL's READ ONLY does not cover temporary tables, which are written through the same transaction.
+			ReadOnly:   tx.readOnly && (tx.session == nil || !tx.session.temp.any()),
 			Autocommit: tx.session != nil && tx.session.implicit(),
 			LockWait:   tx.rowLockWait(),
 		})

@@ -94,6 +94,7 @@ const (
 	ReadOnlyTransaction   = 1792
 	ReadOnlyServer        = 1290
 	ReadOnlySchema        = 3989
+	TooBigRowSize         = 1118
 	NotUpdatable          = 1288
 	EventExists           = 1537
 	EventNotFound         = 1539

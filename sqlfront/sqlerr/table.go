@@ -149,6 +149,7 @@ var mappings = []mapping{
 	{kind: sql.ErrUnknownPreparedStatement, code: UnknownStmtHandler},
 	{kind: sql.ErrReadOnlyTransaction, code: ReadOnlyTransaction, text: "Cannot execute statement in a READ ONLY transaction."},
 	{kind: sql.ErrReadOnly, code: ReadOnlyServer},
+	{kind: analyzererrors.ErrInvalidRowLength, code: TooBigRowSize, text: "Row size too large. The maximum row size for the used table type, not counting BLOBs, is $1. You have to change some columns to TEXT or BLOBs"},
 	{kind: analyzererrors.ErrReadOnlyDatabase, code: ReadOnlySchema, text: "Schema '$1' is in read only mode."},
 	{kind: sql.ErrCreateTableNotSupported, code: ReadOnlySchema, text: "Schema '$1' is in read only mode."},
 	{kind: sql.ErrDropTableNotSupported, code: ReadOnlySchema, text: "Schema '$1' is in read only mode."},

@@ -1,5 +1,332 @@
-//go:build conformance
-
 package conformance
 
-func skip(suite, query string) bool { return false }
+import "strings"
+
+// notRun are the entries of the suite that are left out as a whole.
+var notRun = map[string]string{
+	"BrokenJSONTableScripts":       "the library itself does not pass these",
+	"BrokenQueries":                "the library itself does not pass these",
+	"FulltextIndexes":              "FULLTEXT indexes are refused: there are none yet",
+	"GeneratedColumnPlans":         "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"ImdbPlans":                    "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"IndexQueryPlans":              "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"IntegrationPlans":             "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"JoinPlanning":                 "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"JoinStats":                    "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"LargeGeometryScripts":         "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"LargeGeometryScriptsPrepared": "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"QueryPlanScripts":             "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"QueryPlans":                   "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"ReadOnlyDatabases":            "asks for read-only copies of stored databases, which Moka does not have; ReadOnly covers the server that is read only",
+	"ReadOnlyVersionedQueries":     "AS OF is refused",
+	"SpatialDelete":                "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"SpatialIndexPlans":            "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"SpatialIndexScripts":          "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"SpatialIndexScriptsPrepared":  "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"SpatialInsertInto":            "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"SpatialQueries":               "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"SpatialQueriesPrepared":       "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"SpatialUpdate":                "columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet",
+	"SysbenchPlans":                "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"TpccPlans":                    "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"TpcdsPlans":                   "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"TpchPlans":                    "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"Tracing":                      "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"Truncate":                     "Moka does as MySQL: TRUNCATE reports 0 rows, a primary key over a prefix is allowed, DDL is refused in a READ ONLY transaction, TARGET_ROW_SIZE is another product's",
+	"UserAuthentication":           "needs procedures or a server of the reference engine; accounts over the wire are tested in package wire",
+	"ValidateSession":              "counts calls of a session of the reference store",
+	"VersionedQueries":             "AS OF is refused: it carries row locks (database.go)",
+	"VersionedQueriesPrepared":     "AS OF is refused",
+	"VersionedViews":               "AS OF is refused",
+	"VersionedViewsPrepared":       "AS OF is refused",
+}
+
+// skipped are single queries and scripts, by entry of the suite and the beginning of their text (blanks as underscores).
+var skipped = []struct {
+	reason string
+	in     map[string][]string
+}{
+	{"columns of spatial types (POINT, LINESTRING, POLYGON, GEOMETRY …) are refused with 1235: they are not stored yet", map[string][]string{
+		"ForeignKeys": {
+			`Creating_a_foreign_key_on_a_table_with_an_unsupported_type_works`,
+		},
+		"InfoSchema": {
+			`column_specific_tests_on_information_schema.columns_table`,
+			`column_specific_tests_on_information_schema.tables_table`,
+			`information_schema.columns_with_srs_id_defined_in_spatial_columns`,
+			`information_schema.st_geometry_columns_shows_all_column_values`,
+		},
+		"InfoSchemaPrepared": {
+			`column_specific_tests_on_information_schema.columns_table`,
+			`column_specific_tests_on_information_schema.tables_table`,
+			`information_schema.columns_with_srs_id_defined_in_spatial_columns`,
+			`information_schema.st_geometry_columns_shows_all_column_values`,
+		},
+		"SpatialScripts": {
+			`ALTER_TABLE_tab2_ADD_COLUMN_p_POINT_NOT_NULL_SRID_0`,
+			`ALTER_TABLE_tab2_CHANGE_COLUMN_p_p_POINT_NOT_NULL`,
+			`ALTER_TABLE_tab2_CHANGE_COLUMN_p_p_POINT_NOT_NULL_SRID_4326`,
+			`INSERT_INTO_tab2_VALUES_(1,_POINT(2,_2))`,
+			`INSERT_INTO_tab2_VALUES_(2,_ST_GEOMFROMTEXT(ST_ASWKT(POINT(1,_6)),_4326))`,
+			`ST_GeometryType_returns_correct_type_for_all_geometry_types`,
+			`ST_NumPoints_returns_number_of_points_in_linestring`,
+			`create_geometry_table_using_default_linestring_value`,
+			`create_geometry_table_using_default_point_value`,
+			`create_geometry_table_using_default_polygon_value`,
+			`create_table_using_SRID_value_for_geometry_type`,
+			`create_table_using_SRID_value_for_linestring_type`,
+			`create_table_using_SRID_value_for_polygon_type`,
+			`create_table_using_default_linestring_value`,
+			`create_table_using_default_point_value`,
+			`create_table_using_default_polygon_value`,
+			`create_table_with_NULL_default_values_for_geometry_types`,
+			`delete_from_tab2_where_i_=_1`,
+			`invalid_cases_of_SRID_value`,
+			`select_i,_ST_ASWKT(p)_FROM_tab2`,
+			`show_create_table_tab2`,
+		},
+		"SpatialScriptsPrepared": {
+			`ALTER_TABLE_tab2_ADD_COLUMN_p_POINT_NOT_NULL_SRID_0`,
+			`ALTER_TABLE_tab2_CHANGE_COLUMN_p_p_POINT_NOT_NULL`,
+			`ALTER_TABLE_tab2_CHANGE_COLUMN_p_p_POINT_NOT_NULL_SRID_4326`,
+			`INSERT_INTO_tab2_VALUES_(1,_POINT(2,_2))`,
+			`INSERT_INTO_tab2_VALUES_(2,_ST_GEOMFROMTEXT(ST_ASWKT(POINT(1,_6)),_4326))`,
+			`ST_GeometryType_returns_correct_type_for_all_geometry_types`,
+			`ST_NumPoints_returns_number_of_points_in_linestring`,
+			`create_geometry_table_using_default_linestring_value`,
+			`create_geometry_table_using_default_point_value`,
+			`create_geometry_table_using_default_polygon_value`,
+			`create_table_using_SRID_value_for_geometry_type`,
+			`create_table_using_SRID_value_for_linestring_type`,
+			`create_table_using_SRID_value_for_polygon_type`,
+			`create_table_using_default_linestring_value`,
+			`create_table_using_default_point_value`,
+			`create_table_using_default_polygon_value`,
+			`create_table_with_NULL_default_values_for_geometry_types`,
+			`delete_from_tab2_where_i_=_1`,
+			`invalid_cases_of_SRID_value`,
+			`select_i,_ST_ASWKT(p)_FROM_tab2`,
+			`show_create_table_tab2`,
+		},
+		"TypesOverWire": {
+			`GEOMETRY`,
+			`LINESTRING`,
+			`POINT`,
+			`POLYGON`,
+		},
+		"UserPrivileges": {
+			`CREATE_TABLE_test_(pk_BIGINT_PRIMARY_KEY,_c_VARCHAR(20),_p_POINT`,
+		},
+	}},
+	{"FULLTEXT indexes are refused: there are none yet", map[string][]string{
+		"JoinOps": {
+			`MATCH_AGAINST_with_JOIN_alias`,
+		},
+		"Scripts": {
+			`aggregate_function_with_match`,
+		},
+		"ScriptsPrepared": {
+			`aggregate_function_with_match`,
+		},
+	}},
+	{"VECTOR indexes are refused with 1235; vectors are stored and compared without", map[string][]string{
+		"VectorIndexes": {
+			`basic_JSON_vector_index`,
+			`basic_VECTOR_vector_index`,
+		},
+	}},
+	{"errors have MySQL's words (Duplicate entry '1' for key 't.PRIMARY'); the suite compares the library's", map[string][]string{
+		"IndexedExpressions": {
+			`constraints:_UNIQUE_index_allows_multiple_NULLs`,
+			`constraints:_UNIQUE_index_enforces_constraint_on_expression_result`,
+		},
+		"LoadDataErrors": {
+			`Load_data_errors_on_primary_key_duplicate`,
+		},
+		"Scripts": {
+			`failed_statements_data_validation_for_INSERT,_UPDATE`,
+		},
+		"ScriptsPrepared": {
+			`failed_statements_data_validation_for_INSERT,_UPDATE`,
+		},
+		"StoredProcedures": {
+			`table_ddl_statements_in_stored_procedures`,
+		},
+		"Triggers": {
+			`insert_trigger_with_subquery_projections`,
+		},
+	}},
+	{"Moka does as MySQL: TRUNCATE reports 0 rows, a primary key over a prefix is allowed, DDL is refused in a READ ONLY transaction, TARGET_ROW_SIZE is another product's", map[string][]string{
+		"AddDropPks": {
+			`Drop_primary_key_for_table_with_multiple_primary_key_columns`,
+		},
+		"CreateTable": {
+			`CREATE_TABLE_t1_(pk_int_primary_key)_TARGET_ROW_SIZE=4096`,
+			`CREATE_TABLE_t1_(pk_int_primary_key)_TOAST_TUPLE_TARGET=1024`,
+		},
+		"IndexPrefix": {
+			`alter_table_t_add_primary_key_(b(10))`,
+			`alter_table_t_add_primary_key_(c(10))`,
+			`alter_table_t_add_primary_key_(t(10))`,
+			`alter_table_t_add_primary_key_(v(10))`,
+			`create_table_b_tbl_(b_binary(100),_primary_key_(b(10)))`,
+			`create_table_b_tbl_(b_blob,_primary_key_(b(10)))`,
+			`create_table_b_tbl_(t_text,_primary_key_(t(10)))`,
+			`create_table_c_tbl_(c_char(100),_primary_key_(c(10)))`,
+			`create_table_v_tbl_(v_varbinary(100),_primary_key_(v(10)))`,
+			`create_table_v_tbl_(v_varchar(100),_primary_key_(v(10)))`,
+		},
+		"TransactionScripts": {
+			`/*_client_a_*/_alter_table_t2_add_val2_int`,
+			`/*_client_a_*/_select_*_from_t2`,
+			`/*_client_b_*/_SELECT_*_FROM_t2`,
+		},
+	}},
+	{"keys and constraints are listed in the order in which they were made, as MySQL does; the reference sorts them by name", map[string][]string{
+		"CreateTable": {
+			`CREATE_TABLE_t1_LIKE_mytable`,
+			`create_table_t1_(i_int_primary_key,_b1_blob,_b2_blob,_index(b1(10)),_index(b2(20)),_index(`,
+		},
+		"ForeignKeys": {
+			`Show_create_table_child;`,
+			`show_create_table_child4`,
+			`show_create_table_child5;`,
+		},
+		"InfoSchema": {
+			`SELECT_______table_name,_index_name,_comment,_non_unique,_GROUP_CONCAT(column_name_ORDER_B`,
+			`SHOW_CREATE_TABLE_mytaBLE`,
+		},
+		"InfoSchemaPrepared": {
+			`SELECT_______table_name,_index_name,_comment,_non_unique,_GROUP_CONCAT(column_name_ORDER_B`,
+			`SHOW_CREATE_TABLE_mytaBLE`,
+		},
+		"Scripts": {
+			`show_create_table_tt`,
+		},
+		"ScriptsPrepared": {
+			`show_create_table_tt`,
+		},
+	}},
+	{"pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine", map[string][]string{
+		"CharsetCollationEngine": {
+			`SELECT_id_FROM_cp_WHERE_txt_LIKE_'ap%';`,
+			`SELECT_id_FROM_pad_WHERE_txt_LIKE_'ap%';`,
+		},
+		"IndexPrefix": {
+			`select_t.col1_from_t_order_by_t.col1;`,
+		},
+		"IndexedExpressions": {
+			`EXPLAIN_FORMAT=TREE_SELECT_pk_FROM_test_WHERE_UPPER(name)_=_'ALICE'_AND_age_=_30_AND_c1_+_`,
+			`EXPLAIN_FORMAT=TREE_SELECT_pk_FROM_test_WHERE_c1_*_10_=_10_AND_c2_>_15;`,
+			`_____SELECT_t1.pk,_t2.pk,_t3.label_____FROM_t1_____JOIN_t2_ON_t1.c1*10_=_t2.expr_val_____J`,
+		},
+		"Queries": {
+			`explain_plan_select_count(*)_from_mytable`,
+		},
+		"QueriesPrepared": {
+			`explain_plan_select_count(*)_from_mytable`,
+		},
+		"ShowTableStatus": {
+			`SHOW_TABLE_STATUS`,
+			`SHOW_TABLE_STATUS_FROM_mydb`,
+			`SHOW_TABLE_STATUS_FROM_mydb_LIKE_'othertable'`,
+			`SHOW_TABLE_STATUS_LIKE_'%table'`,
+			`SHOW_TABLE_STATUS_WHERE_Name_=_'mytable'`,
+		},
+		"ShowTableStatusPrepared": {
+			`SHOW_TABLE_STATUS`,
+			`SHOW_TABLE_STATUS_FROM_mydb`,
+			`SHOW_TABLE_STATUS_FROM_mydb_LIKE_'othertable'`,
+			`SHOW_TABLE_STATUS_LIKE_'%table'`,
+			`SHOW_TABLE_STATUS_WHERE_Name_=_'mytable'`,
+		},
+		"Statistics": {
+			`SELECT_*_FROM_information_schema.column_statistics`,
+		},
+		"StatisticsPrepared": {
+			`SELECT_*_FROM_information_schema.column_statistics`,
+		},
+	}},
+	{"a JSON document is stored as its text: the sign and the width of a number are what its digits say", map[string][]string{
+		"JsonScripts": {
+			`select_JSON_TYPE(y)_from_xy_where_x_=_1;`,
+			`select_x,_JSON_TYPE(y)_from_xy`,
+		},
+		"JsonScriptsPrepared": {
+			`select_JSON_TYPE(y)_from_xy_where_x_=_1;`,
+			`select_x,_JSON_TYPE(y)_from_xy`,
+		},
+	}},
+	{"a cursor over a table that the procedure writes sees the write; the reference leaves this out as well", map[string][]string{
+		"StoredProcedures": {
+			`CALL_p1();`,
+		},
+	}},
+	{"a constraint gets a free name where the reference runs out of numbers", map[string][]string{
+		"ForeignKeys": {
+			`alter_table_child7_add_foreign_key_(j)_references_theparent_(i);`,
+		},
+	}},
+	{"needs procedures or a server of the reference engine; accounts over the wire are tested in package wire", map[string][]string{
+		"UserPrivileges": {
+			`CALL_mydb.memory_admin_only(1,2)`,
+			`CALL_mydb.memory_admin_only(7,2)`,
+			`CALL_mydb.memory_variadic_add(3,2)`,
+		},
+	}},
+	{"EXPLAIN has NULL and numbers in its columns, as MySQL's; the reference has the word NULL", map[string][]string{
+		"Queries": {
+			`explain_select_1`,
+		},
+		"QueriesPrepared": {
+			`explain_select_1`,
+		},
+	}},
+	{"sql_mode has one more mode by default, as in MySQL 8", map[string][]string{
+		"Queries": {
+			`SHOW_GLOBAL_VARIABLES_LIKE_'%mode'`,
+		},
+		"QueriesPrepared": {
+			`SHOW_GLOBAL_VARIABLES_LIKE_'%mode'`,
+		},
+	}},
+}
+
+// asked counts what the suite wanted to run, and what of it was left out.
+var asked, leftOut int
+
+// scriptWeight is how many assertions a script has on average: one that is left out loses so many.
+const scriptWeight = 8
+
+func skip(suite, query string) bool {
+	asked++
+	name := strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\t' || r == '\n' {
+			return '_'
+		}
+		return r
+	}, query)
+	for _, s := range skipped {
+		for _, begin := range s.in[suite] {
+			if strings.HasPrefix(name, begin) {
+				if isStatement(name) {
+					leftOut++
+				} else {
+					leftOut += scriptWeight
+				}
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isStatement tells a statement from the name of a script.
+func isStatement(name string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(name, "_")), "_")
+	switch first {
+	case "select", "insert", "create", "alter", "show", "call", "explain", "update", "delete", "truncate", "with", "load", "/*":
+		return true
+	}
+	return false
+}
