@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// bounded is a function that makes long strings out of short arguments: REPEAT('x', 10000000000) would take all memory there is. As
+// in MySQL, a result longer than max_allowed_packet is NULL, with warning 1301.
+type bounded struct {
+	sql.Expression // the library's, over the same arguments
+	name           string
+	count          int // the argument that says how long
+	unit           int // the argument that is repeated, -1 if it is one character
+}
+
+var (
+	_ sql.FunctionExpression = (*bounded)(nil)
+	_ sql.FunctionProvider   = (*provider)(nil)
+)
+
+// Function implements sql.FunctionProvider; it is asked before the library's own functions.
+func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool) {
+	switch strings.ToLower(name) {
+	case "repeat":
+		return sql.Function2{Name: "repeat", Fn: func(ctx *sql.Context, s, n sql.Expression) sql.Expression {
+			return &bounded{function.NewRepeat(ctx, s, n), "repeat", 1, 0}
+		}}, true
+	case "space":
+		return sql.Function1{Name: "space", Fn: func(ctx *sql.Context, n sql.Expression) sql.Expression {
+			return &bounded{function.NewSpace(ctx, n), "space", 0, -1}
+		}}, true
+	case "lpad", "rpad":
+		pad := function.NewLeftPad
+		if strings.EqualFold(name, "rpad") {
+			pad = function.NewRightPad
+		}
+		name = strings.ToLower(name)
+		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			e, err := pad(ctx, args...)
+			if err != nil {
+				return nil, err
+			}
+			return &bounded{e, name, 1, -1}, nil
+		}}, true
+	}
+	return nil, false
+}
+
+func (b *bounded) FunctionName() string { return b.name }
+func (b *bounded) Description() string  { return "a string of at most max_allowed_packet bytes." }
+
+// WithChildren implements sql.Expression.
+func (b *bounded) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := b.Expression.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	return &bounded{e, b.name, b.count, b.unit}, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (b *bounded) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return sql.GetCoercibility(ctx, b.Expression)
+}
+
+// Eval implements sql.Expression. Arguments are evaluated once: a second time they might say something else.
+func (b *bounded) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	args := b.Children()
+	values := make([]any, len(args))
+	literals := make([]sql.Expression, len(args))
+	for i, a := range args {
+		v, err := a.Eval(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		values[i], literals[i] = v, expression.NewLiteral(v, a.Type(ctx))
+	}
+	if values[b.count] != nil {
+		n, _, err := types.Int64.Convert(ctx, values[b.count])
+		if err == nil {
+			unit := int64(1)
+			if b.unit >= 0 {
+				if s, _, err := types.LongText.Convert(ctx, values[b.unit]); err == nil {
+					if s, err := sql.UnwrapAny(ctx, s); err == nil {
+						if text, ok := s.(string); ok {
+							unit = int64(len(text))
+						}
+					}
+				}
+			}
+			if b.name == "repeat" && n.(int64) < 0 && values[b.unit] != nil {
+				return "", nil
+			}
+			if limit := maxPacket(ctx); unit > 0 && n.(int64) > limit/unit {
+				ctx.Warn(1301, "Result of %s() was larger than max_allowed_packet (%d) - truncated", b.name, limit)
+				return nil, nil
+			}
+		}
+	}
+	e, err := b.Expression.WithChildren(ctx, literals...)
+	if err != nil {
+		return nil, err
+	}
+	return e.Eval(ctx, row)
+}
+
+func maxPacket(ctx *sql.Context) int64 {
+	v, err := ctx.GetSessionVariable(ctx, "max_allowed_packet")
+	if err == nil {
+		switch n := v.(type) {
+		case int64:
+			return n
+		case uint64:
+			return int64(n)
+		}
+	}
+	return 64 << 20
+}
