@@ -459,3 +459,23 @@ func TestPlanCacheLocks(t *testing.T) {
 		t.Errorf("only %d statements were run by plans", hits)
 	}
 }
+
+// TestUnplannedStatementsKeepTheirSnapshot: a statement that the plan cache does not even look at (it is off, or there is a comment in the
+// text) is not taken for the first of its transaction: its snapshot has been seen, so losing a race is 1213 and not a new snapshot.
+func TestUnplannedStatementsKeepTheirSnapshot(t *testing.T) {
+	s := newDatabase(t).serve()
+	c, other := s.conn(""), s.conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key, n int)", "insert into t values (1, 0), (2, 0)")
+	for i, prelude := range []string{"set moka_plan_cache = 0", "set moka_plan_cache = 1"} {
+		run(t, c, prelude, "begin")
+		if got := text(t, c, "select /* seen */ n from t where id = 1"); got != strconv.Itoa(i) {
+			t.Fatalf("n is %s", got)
+		}
+		run(t, other, "update d.t set n = n + 1 where id = 1")
+		_, err := c.ExecContext(context.Background(), "update /* late */ t set n = n + 10 where id = 1")
+		if err == nil || !strings.HasPrefix(refusal(err), "error 1213") {
+			t.Errorf("%s: an update of a row that has changed since it was read: %v", prelude, err)
+		}
+		run(t, c, "rollback")
+	}
+}

@@ -200,7 +200,7 @@ func (p *Plans) Run(ctx context.Context, c *mysql.Conn, session sql.Session, tex
 		st := &fastStatement{session: s, text: text, prepared: prepared, vars: vars, status: status}
 		result, learn, err = p.eng.fast(ctx, st)
 		if result == nil && err == nil {
-			s.passOn()
+			s.passOn(st.entered)
 		}
 		return err
 	})
@@ -254,6 +254,7 @@ type fastStatement struct {
 	prepared bool
 	vars     map[string]*querypb.BindVariable
 	status   string
+	entered  bool // the session knows that a statement has begun
 }
 
 // fast runs the statement if there is a plan for it.
@@ -277,6 +278,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	if err := s.ValidateSession(ctx); err != nil {
 		return nil, nil, err
 	}
+	st.entered = true
 	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.values, found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0}
 	db := s.GetCurrentDatabase()
 	entry := e.plans.get(planKey{string(d.text), db, set.key})

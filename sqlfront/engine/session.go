@@ -85,10 +85,11 @@ func (s *Session) CommandEnd() {
 	s.settle()
 }
 
-// passOn says that the statement goes on elsewhere: what has been read of it so far, nobody has seen.
-func (s *Session) passOn() {
+// passOn says that the statement goes on elsewhere: what has been read of it so far, nobody has seen. What statements before it
+// have read is another matter: entered says that tx.fresh is of this statement already.
+func (s *Session) passOn(entered bool) {
 	s.passing = true
-	if tx := s.tx(); tx != nil {
+	if tx := s.tx(); tx != nil && entered {
 		tx.used = !tx.fresh
 	}
 }
