@@ -12,7 +12,6 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
-	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -101,9 +100,6 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		l.FilterPolicy = bloom.FilterPolicy(10) // on the key without its version: one entry for each column
 		l.FilterType = pebble.TableFilter
 	}
-	// The level that holds nearly all the data is compressed for size, but where the span policy prefers speed. (Blocks of which that saves
-	// less than a tenth fall back by themselves.)
-	p.Levels[len(p.Levels)-1].Compression = func() *block.CompressionProfile { return block.GoodCompression }
 	// Compactions that reads trigger compete with the reads that they are to help.
 	p.Experimental.ReadSamplingMultiplier = -1
 	p.Experimental.SpanPolicyFunc = o.SpanPolicy
