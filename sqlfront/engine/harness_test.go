@@ -77,8 +77,21 @@ func (c *session) context() *sql.Context {
 		sql.WithProcessList(c.eng.SQL().ProcessList))
 }
 
-// run executes a statement between CommandBegin and CommandEnd.
-func (c *session) run(query string) (sql.Schema, []sql.Row, error) {
+// run executes a statement, in autocommit again if it lost a race, as the wire layer does: what an earlier statement commits in the
+// background may still be under way.
+func (c *session) run(query string) (schema sql.Schema, rows []sql.Row, err error) {
+	for range 20 {
+		alone := c.sess.GetTransaction() == nil && !c.sess.GetIgnoreAutoCommit()
+		schema, rows, err = c.once(query)
+		if !alone || !engine.IsRetryable(err) {
+			break
+		}
+	}
+	return schema, rows, err
+}
+
+// once executes a statement between CommandBegin and CommandEnd.
+func (c *session) once(query string) (sql.Schema, []sql.Row, error) {
 	if err := c.sess.CommandBegin(); err != nil {
 		return nil, nil, err
 	}
