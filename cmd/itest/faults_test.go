@@ -126,7 +126,7 @@ func newestLog(t *testing.T, dir string) (newest string) {
 // must be there once there is room again.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Skipf("mounting a small tmpfs needs root (kv/engine tests the same with an injected ENOSPC, everywhere): %s", out)
 	}
 	t.Cleanup(func() {
@@ -139,9 +139,10 @@ func TestFullDisk(t *testing.T) {
 	db := s.db("")
 	mustExec(t, db, "CREATE DATABASE d")
 	mustExec(t, db, "CREATE TABLE d.t (id INT PRIMARY KEY, v MEDIUMBLOB)")
-	// A ballast that can be taken away later makes the disk full soon, and gives the room back.
+	// A ballast that can be taken away later makes the disk full soon, and gives the room back: a log segment is set aside as a
+	// whole, so a start needs some.
 	ballast := filepath.Join(dir, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 16<<20), 0o600); err != nil {
+	if err := os.WriteFile(ballast, make([]byte, 128<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	value := make([]byte, 256<<10)
@@ -158,7 +159,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	if acknowledged == 0 || acknowledged == 1000 {
-		t.Fatalf("%d rows acknowledged on 48 MB: the disk was never full", acknowledged)
+		t.Fatalf("%d rows acknowledged on 256 MB: the disk was never full", acknowledged)
 	}
 	if code := s.wait(); code == 0 {
 		t.Error("exit status 0 on a full disk")
