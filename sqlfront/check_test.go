@@ -72,7 +72,7 @@ func TestCheckTableFindsDamage(t *testing.T) {
 	}
 	fresh()
 	want(t, c, "check table t, v extended", "d.t check status OK; d.v check status OK")
-	want(t, c, "check table nothing", "d.nothing check Error Table 'd.nothing' doesn't exist; d.nothing check error Corrupt")
+	want(t, c, "check table nothing", "d.nothing check Error Table 'd.nothing' doesn't exist; d.nothing check status Operation failed")
 
 	// The unique entry of a row goes away.
 	entry, value := in("entry-one", "key-one")

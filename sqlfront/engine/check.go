@@ -81,9 +81,12 @@ func (c *checkTable) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 		for _, f := range findings {
 			out = append(out, sql.NewRow(full, "check", "Error", f))
 		}
-		if len(findings) > 0 {
+		switch {
+		case err != nil: // MySQL's word for what could not be looked at
+			out = append(out, sql.NewRow(full, "check", "status", "Operation failed"))
+		case len(findings) > 0:
 			out = append(out, sql.NewRow(full, "check", "error", "Corrupt"))
-		} else {
+		default:
 			out = append(out, sql.NewRow(full, "check", "status", "OK"))
 		}
 	}
