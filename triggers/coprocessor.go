@@ -40,7 +40,9 @@ func (*coprocessor) Groups() []kv.GroupSpec {
 	}
 }
 
-func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) { return openReady(s, c.now, c.bound), nil }
+func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
+	return openReady(s, c.now, c.bound), nil
+}
 
 func (*coprocessor) Commands() []kv.Command {
 	return []kv.Command{
