@@ -157,7 +157,7 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, sqlerr.From(err)
 	}
-	tx.used = true
+	tx.used.Store(true)
 	if !e.begun {
 		e.begin(tx, true)
 	}

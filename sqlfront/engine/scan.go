@@ -35,7 +35,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if err != nil {
 		return nil, err
 	}
-	tx.used = true
+	tx.used.Store(true)
 	e := &entryIter{tx: tx, table: t, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch)}
 	if !p.live {
 		e.at = tx.readAt()

@@ -90,7 +90,7 @@ func (s *Session) CommandEnd() {
 func (s *Session) passOn(entered bool) {
 	s.passing = true
 	if tx := s.tx(); tx != nil && entered {
-		tx.used = !tx.fresh
+		tx.used.Store(!tx.fresh)
 	}
 }
 

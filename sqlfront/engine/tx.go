@@ -33,7 +33,7 @@ type Tx struct {
 	// Row locks; see lock.go.
 	locked map[string]bool // keys that are locked, and whether alone
 	fresh  bool            // the client has seen nothing of this snapshot
-	used   bool            // a statement has looked at rows
+	used   atomic.Bool     // a statement has looked at rows; the library groups rows, subqueries in the keys included, on several goroutines
 	lost   error           // the statement may be run again
 	rerun  bool            // it is about to be
 	start  *mark           // of the statement
@@ -191,7 +191,7 @@ func (tx *Tx) statement() {
 	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
 		return
 	}
-	tx.fresh = !tx.used
+	tx.fresh = !tx.used.Load()
 	if tx.t != nil {
 		m := tx.mark()
 		tx.start = &m
