@@ -73,80 +73,82 @@ func TestSimulationFindsRepeatedTimestamps(t *testing.T) {
 	t.Error("500 histories and nothing found")
 }
 
+// mistakes by what a shard forgets.
+var mistakes = map[string]func(cmd kv.CommandID, e kv.Eval) kv.Eval{
+	"no conflict check": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdPrewrite || cmd == txn.CmdCommitOnePhase {
+			return blindEval{Eval: e, hide: group(kv.GroupTxnWrite)}
+		}
+		return e
+	},
+	"gets ignore locks": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdGet {
+			return blindEval{Eval: e, hide: group(kv.GroupTxnLock)}
+		}
+		return e
+	},
+	"scans ignore locks": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdScan {
+			return blindEval{Eval: e, iter: func(o kv.IterOptions) bool { return o.Group == kv.GroupTxnLock }}
+		}
+		return e
+	},
+	"no rollback tombstones": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		return blindEval{Eval: e, swallow: group(kv.GroupTxnRollback)}
+	},
+	"a repeated commit does not know itself": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdCheckStatus {
+			return blindEval{Eval: e, hide: group(kv.GroupTxnWrite)}
+		}
+		return e
+	},
+	"one-phase commits do not guard": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdCommitOnePhase {
+			return blindEval{Eval: e, guards: true}
+		}
+		return e
+	},
+	"prewrites are not synced": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdPrewrite {
+			e.NoSync()
+		}
+		return e
+	},
+	"a lock goes early": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdPrewrite {
+			return blindEval{Eval: e, swallow: group(kv.GroupTxnLock)}
+		}
+		return e
+	},
+	"asynchronous prewrites do not guard": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdPrewrite {
+			return blindEval{Eval: e, guards: true}
+		}
+		return e
+	},
+	"no tombstones for missing secondaries": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdCheckSecondaries {
+			return blindEval{Eval: e, swallow: group(kv.GroupTxnRollback)}
+		}
+		return e
+	},
+	"a secondary's commit is not looked for": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdCheckSecondaries {
+			return blindEval{Eval: e, hide: group(kv.GroupTxnWrite)}
+		}
+		return e
+	},
+	"commits are not synced": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdCommit || cmd == txn.CmdCommitOnePhase {
+			e.NoSync()
+		}
+		return e
+	},
+}
+
 func TestSimulationFindsPlantedMistakes(t *testing.T) {
 	if kvtest.RaceEnabled {
 		t.Skip("how many seeds it takes to meet a mistake depends on the schedule, which the race detector draws anew each time; without it the seeds are known to meet each")
-	}
-	mistakes := map[string]func(cmd kv.CommandID, e kv.Eval) kv.Eval{
-		"no conflict check": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdPrewrite || cmd == txn.CmdCommitOnePhase {
-				return blindEval{Eval: e, hide: group(kv.GroupTxnWrite)}
-			}
-			return e
-		},
-		"gets ignore locks": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdGet {
-				return blindEval{Eval: e, hide: group(kv.GroupTxnLock)}
-			}
-			return e
-		},
-		"scans ignore locks": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdScan {
-				return blindEval{Eval: e, iter: func(o kv.IterOptions) bool { return o.Group == kv.GroupTxnLock }}
-			}
-			return e
-		},
-		"no rollback tombstones": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			return blindEval{Eval: e, swallow: group(kv.GroupTxnRollback)}
-		},
-		"a repeated commit does not know itself": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdCheckStatus {
-				return blindEval{Eval: e, hide: group(kv.GroupTxnWrite)}
-			}
-			return e
-		},
-		"one-phase commits do not guard": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdCommitOnePhase {
-				return blindEval{Eval: e, guards: true}
-			}
-			return e
-		},
-		"prewrites are not synced": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdPrewrite {
-				e.NoSync()
-			}
-			return e
-		},
-		"a lock goes early": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdPrewrite {
-				return blindEval{Eval: e, swallow: group(kv.GroupTxnLock)}
-			}
-			return e
-		},
-		"asynchronous prewrites do not guard": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdPrewrite {
-				return blindEval{Eval: e, guards: true}
-			}
-			return e
-		},
-		"no tombstones for missing secondaries": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdCheckSecondaries {
-				return blindEval{Eval: e, swallow: group(kv.GroupTxnRollback)}
-			}
-			return e
-		},
-		"a secondary's commit is not looked for": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdCheckSecondaries {
-				return blindEval{Eval: e, hide: group(kv.GroupTxnWrite)}
-			}
-			return e
-		},
-		"commits are not synced": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
-			if cmd == txn.CmdCommit || cmd == txn.CmdCommitOnePhase {
-				e.NoSync()
-			}
-			return e
-		},
 	}
 	coprocessors := map[string]kv.Coprocessor{
 		"one-phase commits forget reads":                      txn.PlantForgetful(txn.Memory.ForgetReads),

@@ -53,6 +53,8 @@ type simulation struct {
 	repeat, ticks int
 	last          kv.Timestamp
 	removed       []txntest.StoredVersion // by garbage collection
+	// lists, if set, is what clients fill instead of the history that knows timestamps.
+	lists *txntest.ListHistory
 
 	mu      sync.Mutex
 	metrics []txn.Metrics // of the clients that have ended
@@ -549,7 +551,11 @@ func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with ...fun
 		c.ctx, c.kill = context.WithCancel(context.Background())
 		rng := rand.New(rand.NewPCG(seed, uint64(2+i)))
 		wg.Go(func() {
-			c.run(6, rng)
+			if s.lists != nil {
+				c.appendToLists(8, rng)
+			} else {
+				c.run(6, rng)
+			}
 			c.kill()
 			s.mu.Lock()
 			s.running--
