@@ -402,6 +402,46 @@ func TestInsertWaits(t *testing.T) {
 	s.do("b", "insert into t values (8, 8, 8, 8)", "commit")
 }
 
+// TestUpsertWaits: an INSERT that has an answer to a taken key waits like any other, finds the row and goes on with it. If it cannot
+// be run again, as its snapshot has been seen, it is a conflict, and never a duplicate key.
+func TestUpsertWaits(t *testing.T) {
+	for query, row := range map[string]string{
+		"insert into t values (7, 1, 7, 7) on duplicate key update v = v + 100": "107",
+		"insert ignore into t values (7, 1, 7, 7)":                              "7",
+		"replace into t values (7, 1, 7, 7)":                                    "1",
+	} {
+		s := newStage(t, kvtest.Options{})
+		s.do("a", "begin", "insert into t values (7, 7, 7, 7)")
+		s.do("b", "begin")
+		s.blocks("b", query)
+		s.do("a", "commit")
+		s.ends("b 0")
+		s.do("b", "commit")
+		s.want("c", "select v from t where id = 7", row)
+
+		s.do("b", "begin")
+		s.want("b", "select count(*) from t where id = 8", "0")
+		s.do("a", "insert into t values (8, 7, 8, 8)")
+		s.fails("b", 1213, strings.ReplaceAll(query, "7", "8"))
+	}
+}
+
+// TestInsertNamesTheKey: the text of 1062 is MySQL's, wherever the key was found taken.
+func TestInsertNamesTheKey(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("b", "begin")
+	s.want("b", "select count(*) from t", "3")
+	s.do("a", "insert into t values (7, 7, 7, 7)")
+	for query, want := range map[string]string{
+		"insert into t values (7, 0, 0, 0)": "Duplicate entry '7' for key 't.PRIMARY'",
+		"insert into t values (8, 0, 7, 0)": "Duplicate entry '7' for key 't.u'",
+	} {
+		if _, err := s.in("b").ExecContext(context.Background(), query); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", query, err, want)
+		}
+	}
+}
+
 // TestOptimisticMode is the paper's: nobody waits, the commit tells.
 func TestOptimisticMode(t *testing.T) {
 	s := newStage(t, kvtest.Options{})

@@ -18,7 +18,8 @@ import (
 
 var (
 	bankRounds    = flag.Int("bank.rounds", 3, "how often the bank's server is killed")
-	bankTransfers = flag.Int("bank.transfers", 400, "committed transfers between two kills")
+	bankTime      = flag.Duration("bank.time", time.Duration(soaked(0, 10))*time.Minute, "how long it is killed at least")
+	bankTransfers = flag.Int("bank.transfers", 400, "committed transfers between two kills, on average")
 )
 
 const (
@@ -57,8 +58,9 @@ func TestBankSurvivesKills(t *testing.T) {
 	}
 
 	b := &bank{acknowledged: map[int64]bool{}}
-	for round := range *bankRounds {
-		b.run(t, s, *bankTransfers)
+	began := time.Now()
+	for round := 0; round < *bankRounds || time.Since(began) < *bankTime; round++ {
+		b.run(t, s, 1+rand.IntN(2**bankTransfers))
 		s.kill()
 		s = start(t, dir, "--shards", "3")
 		b.verify(t, s, round)

@@ -42,6 +42,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// soaked is how much a test does: the one in "make test", the other in "make soak".
+func soaked(short, long int) int {
+	if os.Getenv("MOKA_SOAK") != "" {
+		return long
+	}
+	return short
+}
+
 // server is a running moka process.
 type server struct {
 	t       testing.TB

@@ -200,6 +200,10 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 	if err := w.entries(t, row); err != nil {
 		return err
 	}
+	free := e.mode != insertUpsert
+	if free && t.hasUnique() {
+		tx.inserted = append(tx.inserted, insertion{t, row}) // first: the lock may find a key taken, too
+	}
 	if err := tx.lockWrite(ctx, t, true, w); err != nil {
 		return err
 	}
@@ -215,15 +219,11 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	// The read above was of the snapshot; that the key is still free is for the commit to say.
-	free := e.mode != insertUpsert
 	st := tx.store()
 	st.Put(cell(w.key), w.value, txn.WriteOptions{MustNotExist: free && t.primary != nil, Observers: notify})
 	for i := range w.secondary {
 		s := &w.secondary[i]
 		st.Put(cell(s.key), s.value, txn.WriteOptions{MustNotExist: free && s.unique})
-	}
-	if free && t.hasUnique() {
-		tx.inserted = append(tx.inserted, insertion{t, row})
 	}
 	tx.eng.stats.inserted(t.desc.ID)
 	return nil

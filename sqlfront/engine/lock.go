@@ -155,7 +155,8 @@ func (tx *Tx) lockWrite(ctx *sql.Context, t *Table, insert bool, rows ...*writte
 		}
 		tx.store().LockForUpdate(cell(gap))
 	}
-	_, err := tx.lock(ctx, txn.LockOptions{MustNotExist: insert}, keys...)
+	// An upsert that lost its race is run again, and finds the row; for it a key that was taken is a change like any other.
+	_, err := tx.lock(ctx, txn.LockOptions{MustNotExist: insert && tx.modes[t.desc.ID] != insertUpsert}, keys...)
 	return err
 }
 
