@@ -426,6 +426,21 @@ func TestUpsertWaits(t *testing.T) {
 	}
 }
 
+// TestStalePlanWaits: a statement whose plan was made before a schema change goes the general way, and waits there for a row lock.
+func TestStalePlanWaits(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	for range 3 {
+		s.do("b", "update t set v = v + 1 where id = 1")
+	}
+	s.do("c", "alter table t add column more int")
+	s.do("a", "begin", "update t set v = 0 where id = 1")
+	s.do("b", "begin")
+	s.blocks("b", "update t set v = v + 1 where id = 1")
+	s.do("a", "commit")
+	s.ends("b 0")
+	s.want("b", "select v from t where id = 1", "1")
+}
+
 // TestInsertNamesTheKey: the text of 1062 is MySQL's, wherever the key was found taken.
 func TestInsertNamesTheKey(t *testing.T) {
 	s := newStage(t, kvtest.Options{})

@@ -92,7 +92,7 @@ func (t *Txn) lockColumns(ctx context.Context, since kv.Timestamp, cs []kv.Colum
 	c := t.c
 	owner, note := t.own(since)
 	got = make([]bool, len(cs))
-	b := newBackoff(c.o.RetryTime, since)
+	b, waits := newBackoff(c.o.RetryTime, since), newBackoff(o.Wait, since)
 	left := make([]int, len(cs))
 	for i := range left {
 		left[i] = i
@@ -104,7 +104,7 @@ func (t *Txn) lockColumns(ctx context.Context, since kv.Timestamp, cs []kv.Colum
 		}
 		var again []int
 		for _, g := range groups {
-			l := &locker{t: t, o: o, g: g, owner: owner, note: note, since: since, cs: cs, got: got}
+			l := &locker{t: t, o: o, g: g, owner: owner, note: note, since: since, cs: cs, got: got, waits: waits}
 			for _, i := range g.index {
 				l.left = append(l.left, left[i])
 			}
@@ -147,11 +147,11 @@ type locker struct {
 	cs    []kv.Column
 	left  []int // into cs
 	got   []bool
+	waits *backoff // for one column, wherever it is waited for
 }
 
 func (l *locker) run(ctx context.Context, b *backoff) error {
 	c := l.t.c
-	waits := newBackoff(l.o.Wait, l.since)
 	for len(l.left) > 0 {
 		req := &lockRequest{
 			owner: l.owner, session: c.o.Session, note: l.note, ttl: c.o.LockLease, shared: l.o.Share, since: l.since,
@@ -172,20 +172,22 @@ func (l *locker) run(ctx context.Context, b *backoff) error {
 			l.got[j] = true
 		}
 		if resp.done > 0 {
-			waits = newBackoff(l.o.Wait, l.since)
+			l.waits.begin(time.Now(), l.o.Wait, l.since)
 		}
 		if l.left = l.left[resp.done:]; len(l.left) == 0 {
 			return nil
 		}
-		if err := l.blocked(ctx, waits, resp); err != nil {
+		if err := l.blocked(ctx, resp); err != nil {
 			return err
 		}
+		// The shard answers: how long somebody has held the lock says nothing about how long storage is out of reach.
+		b.begin(time.Now(), c.o.RetryTime, l.since)
 	}
 	return nil
 }
 
 // blocked deals with what stopped a request at the first column that is left.
-func (l *locker) blocked(ctx context.Context, waits *backoff, resp *lockResponse) error {
+func (l *locker) blocked(ctx context.Context, resp *lockResponse) error {
 	c, column := l.t.c, l.cs[l.left[0]]
 	skip := func() error {
 		if resp.fresh && resp.status != lockTaken {
@@ -202,9 +204,9 @@ func (l *locker) blocked(ctx context.Context, waits *backoff, resp *lockResponse
 		case l.o.NoWait:
 			return errorf(CodeLockNotAvailable, nil, "row %x is locked by %s", []byte(column.Row), ownersOf(resp.blockers))
 		}
-		return l.wait(ctx, waits, column, resp.blockers)
+		return l.wait(ctx, column, resp.blockers)
 	case lockInDoubt:
-		alive, err := c.resolve(ctx, 0, resp.locks, waits.begun(), nil, nil)
+		alive, err := c.resolve(ctx, 0, resp.locks, l.waits.begun(), nil, nil)
 		switch {
 		case err != nil || len(alive) == 0:
 			return err
@@ -214,7 +216,7 @@ func (l *locker) blocked(ctx context.Context, waits *backoff, resp *lockResponse
 			return errorf(CodeLockNotAvailable, nil, "row %x is being committed by the transaction of %v", []byte(column.Row), alive[0].startTS)
 		}
 		c.metrics.waits.Add(1)
-		if !waits.wait(ctx) {
+		if !l.waits.wait(ctx) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -252,7 +254,7 @@ func (l *locker) timeout(column kv.Column, in []blocker) error {
 const lockSlice = time.Second
 
 // wait stands in line until it is the owner's turn.
-func (l *locker) wait(ctx context.Context, waits *backoff, column kv.Column, in []blocker) (err error) {
+func (l *locker) wait(ctx context.Context, column kv.Column, in []blocker) (err error) {
 	c := l.t.c
 	c.metrics.rowWaits.Add(1)
 	slice := min(lockSlice, c.o.LockLease/3)
@@ -277,7 +279,7 @@ func (l *locker) wait(ctx context.Context, waits *backoff, column kv.Column, in 
 		for _, b := range in {
 			req.seen = append(req.seen, b.owner)
 		}
-		left := time.Until(waits.deadline)
+		left := time.Until(l.waits.deadline)
 		if left <= 0 {
 			return l.timeout(column, in)
 		}
@@ -289,7 +291,7 @@ func (l *locker) wait(ctx context.Context, waits *backoff, column kv.Column, in 
 		case err != nil && !worthRepeating(err) && !errors.Is(err, kv.ErrMoved):
 			return err
 		case err != nil:
-			return l.lost(ctx, waits)
+			return l.lost(ctx)
 		}
 		resp := m.(*awaitResponse)
 		if resp.state != waitOn {
@@ -303,8 +305,8 @@ func (l *locker) wait(ctx context.Context, waits *backoff, column kv.Column, in 
 const confirmDeadlock = 5 * time.Millisecond
 
 // lost goes back to asking for the lock after the shard did not answer.
-func (l *locker) lost(ctx context.Context, waits *backoff) error {
-	if !waits.wait(ctx) {
+func (l *locker) lost(ctx context.Context) error {
+	if !l.waits.wait(ctx) {
 		return kv.Errorf(kv.CodeUnavailable, "txn.Lock", "shard %d does not answer", l.g.shard)
 	}
 	return nil

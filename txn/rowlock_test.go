@@ -105,6 +105,34 @@ func TestRowLockHandOff(t *testing.T) {
 	})
 }
 
+// TestRowLockWaitOutlivesMove: a tablet may move while somebody waits for a lock in it, for longer than an unreachable storage would be put
+// up with.
+func TestRowLockWaitOutlivesMove(t *testing.T) {
+	rowLockTest(t, func(t *testing.T, c *txn.Client, m *kvtest.Mem) {
+		holder, waiter := c.Begin(txn.TxnOptions{}), c.Begin(txn.TxnOptions{})
+		mustLock(t, holder, "b")
+		ended := make(chan error, 1)
+		go func() {
+			_, err := waiter.Lock(t.Context(), []kv.Column{col("b")}, txn.LockOptions{Wait: time.Hour})
+			ended <- err
+		}()
+		synctest.Wait()
+		time.Sleep(20 * time.Minute)
+		shards, err := m.Shards(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range shards {
+			m.Move(txntest.Split("b"), s)
+		}
+		holder.Rollback()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		waiter.Rollback()
+	})
+}
+
 // TestRowLockSeesCommit: who waited for a writer finds that the row has changed after its snapshot; with a new snapshot it goes on,
 // as it has the lock.
 func TestRowLockSeesCommit(t *testing.T) {

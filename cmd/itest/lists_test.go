@@ -343,6 +343,62 @@ func TestListsSurviveKills(t *testing.T) {
 	l.verify(t, txntest.SnapshotIsolation)
 }
 
+// TestListsUnderChange moves and splits the tablets and adds and drops an index while clients work, and kills the SQL server that half
+// of them use, whose locks are left behind in a storage that goes on.
+func TestListsUnderChange(t *testing.T) {
+	storage := start(t, t.TempDir(), "--shards", "3", "--node-addr", "127.0.0.1:0")
+	other := join(t, storage.nodeAddr())
+	mustExec(t, storage.db(""), "CREATE DATABASE d")
+	l := &lists{level: "REPEATABLE READ", history: &txntest.ListHistory{}, dbs: []*sql.DB{storage.db("d"), other.db("d")}}
+	mustExec(t, l.dbs[0], listSchema)
+	for round := range soaked(1, 20) {
+		stop := make(chan struct{})
+		var chaos sync.WaitGroup
+		target := l.committed.Load() + 200
+		chaos.Go(func() {
+			defer close(stop)
+			for i := 0; l.committed.Load() < target && l.failed.Load() == nil; i++ {
+				at := int(l.appends.Load()/listLength) + i%listWindow
+				if i%3 == 0 {
+					storage.ctl("split", "d.lists", fmt.Sprint(at))
+				}
+				storage.ctl("move", "d.lists", fmt.Sprint(at), fmt.Sprint(i%3+1))
+				if i%4 == 1 {
+					mustExec(t, l.dbs[0], "CREATE INDEX more ON lists (sk, k)")
+				} else if i%4 == 3 {
+					mustExec(t, l.dbs[0], "DROP INDEX more ON lists")
+				}
+			}
+			other.kill()
+		})
+		l.run(t, 1<<30, stop)
+		chaos.Wait()
+		other = join(t, storage.nodeAddr())
+		l.dbs[1] = other.db("d")
+		_, _ = l.dbs[0].Exec("DROP INDEX more ON lists") // if it is there
+		t.Logf("round %d: %d committed", round, l.committed.Load())
+	}
+	l.end(t, l.dbs[1])
+	l.verify(t, txntest.SnapshotIsolation)
+	if got := one[string](t, l.dbs[0], "SELECT COUNT(*) FROM lists WHERE sk <> k OR v = ''"); got != "0" {
+		t.Errorf("%s rows are damaged", got)
+	}
+	rows, err := l.dbs[0].Query("CHECK TABLE lists")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, op, kind, text string
+		if err := rows.Scan(&table, &op, &kind, &text); err != nil {
+			t.Fatal(err)
+		}
+		if kind != "status" || text != "OK" {
+			t.Errorf("CHECK TABLE: %s %s", kind, text)
+		}
+	}
+}
+
 // TestListsFindMariaDB is the checker's control on a real server: MariaDB's REPEATABLE READ promises no snapshot isolation, updates
 // go on with the newest row under an old snapshot, and a reader of lists must notice within a few thousand transactions.
 func TestListsFindMariaDB(t *testing.T) {

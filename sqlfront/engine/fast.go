@@ -312,6 +312,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	}
 	switch {
 	case err == errStalePlan:
+		run.plan = nil
 		return nil, e.planned(run, db), nil
 	case err == errFallback:
 		e.plans.fallback(reasonValue)

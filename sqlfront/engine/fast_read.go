@@ -72,6 +72,9 @@ func (r *fastRun) enter() error {
 // leave forgets a transaction that was begun for a statement that goes on elsewhere or has failed. With autocommit off the
 // transaction stays, as the library would have begun it.
 func (r *fastRun) leave() {
+	if r.tx != nil {
+		r.tx.planned = false // who goes on with the transaction may wait
+	}
 	if r.began && r.set.autocommit && r.tx != nil && r.tx.lost == nil { // see Session.Again
 		r.tx.rollback()
 		r.session.SetTransaction(nil)
