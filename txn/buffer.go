@@ -89,6 +89,25 @@ func (b *buffer) add(m mutation) {
 	b.tree.Set(p)
 }
 
+// addAll takes over puts in ascending order; behind all that is there already they are appended.
+func (b *buffer) addAll(ws []Write, since kv.Timestamp) {
+	if b.tree == nil {
+		b.tree = newTree()
+	}
+	block := make([]pending, len(ws))
+	for i := range ws {
+		w := &ws[i]
+		p := &block[i]
+		p.mutation = mutation{kind: kindPut, column: w.Column, value: w.Value, mustNotExist: w.MustNotExist, observers: w.Observers, since: since}
+		if last, ok := b.tree.Max(); ok && compareColumns(last.column, p.column) >= 0 {
+			b.add(p.mutation)
+			continue
+		}
+		b.bytes += p.size()
+		b.tree.Load(p)
+	}
+}
+
 func mergeWrites(old *pending, m mutation) *pending {
 	p := &pending{mutation: m, violated: old.violated}
 	p.column = old.column

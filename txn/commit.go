@@ -143,6 +143,9 @@ func (cm *committer) group(ctx context.Context, ms []*mutation) ([]*shardGroup, 
 // maxRequest bounds what one prewrite carries: messages between nodes have a limit, and a batch is evaluated in one piece.
 const maxRequest = 4 << 20
 
+// requestOverhead is about what a write takes in a request besides its bytes.
+const requestOverhead = 32
+
 // cut divides groups that are too large for one request. What is left in one piece, in one shard, commits in one phase.
 func (cm *committer) cut(groups []*shardGroup) []*shardGroup {
 	if cm.bytes <= maxRequest {
@@ -154,7 +157,7 @@ func (cm *committer) cut(groups []*shardGroup) []*shardGroup {
 		piece.index = nil
 		for _, i := range g.index {
 			m := cm.mutations[i]
-			n := entryOverhead + len(m.column.Row) + len(m.column.Qualifier) + len(m.value)
+			n := requestOverhead + len(m.column.Row) + len(m.column.Qualifier) + len(m.value)
 			if size += n; size > maxRequest && len(piece.index) > 0 {
 				whole := piece
 				out = append(out, &whole)

@@ -117,6 +117,15 @@ type WriteOptions struct {
 	ClearNotify []ClearNotify
 }
 
+// Write is a column of PutAll.
+type Write struct {
+	Column kv.Column
+	Value  []byte
+	// MustNotExist and Observers are as in WriteOptions.
+	MustNotExist bool
+	Observers    []uint32
+}
+
 // ClearNotify asks to delete the notifications of an observer about a column of the same row, with commit timestamps of at
 // most the transaction's start_ts: what the observer's run has seen. Newer ones stay.
 type ClearNotify struct {

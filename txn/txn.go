@@ -151,6 +151,18 @@ func (t *Txn) Put(c kv.Column, value []byte, o WriteOptions) {
 	t.add(mutation{kind: kindPut, column: c, value: value, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
 }
 
+// PutAll is Put for many columns in ascending order, which go into the buffer without being looked up or copied: their memory is
+// the transaction's from now on.
+func (t *Txn) PutAll(ws []Write) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.writableLocked() {
+		return
+	}
+	t.buffer.addAll(ws, t.startTS)
+	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
+}
+
 // Delete removes a column.
 func (t *Txn) Delete(c kv.Column, o WriteOptions) {
 	t.add(mutation{kind: kindDelete, column: c, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
@@ -179,15 +191,19 @@ func (t *Txn) NotifyWeak(c kv.Column, observers []uint32) {
 func (t *Txn) add(m mutation) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.o.ReadOnly || t.o.StartTS != 0 {
-		t.misused = true
-	}
-	if t.finished || t.tooLarge || t.misused {
+	if !t.writableLocked() {
 		return
 	}
 	m.since = t.startTS // zero, before anything was read: then the commit's own start counts
 	t.buffer.add(m)
 	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
+}
+
+func (t *Txn) writableLocked() bool {
+	if t.o.ReadOnly || t.o.StartTS != 0 {
+		t.misused = true
+	}
+	return !t.finished && !t.tooLarge && !t.misused
 }
 
 func (t *Txn) errTooLargeLocked() error {

@@ -7,11 +7,12 @@ import (
 )
 
 // bulkBytes is how much of a LOAD DATA is one transaction. A file has no bound and a transaction has one (error 1197), and
-// long before it a transaction is slow: its buffer is in memory, and its commit is one batch at each shard. So a load that is a
-// transaction by itself is atomic up to this size, as in MySQL, and beyond it commits in parts; when it fails, the parts before stay,
-// and the client is told so by the number of rows that are there. Within BEGIN … COMMIT a load is never divided: there the user
-// has said what is to be atomic, and the transaction's bound holds.
-const bulkBytes = 8 << 20
+// long before it a transaction is slow: its buffer is in memory. So a load that is a transaction by itself is atomic up to this size,
+// as in MySQL, and beyond it commits in parts; when it fails, the parts before stay. Within BEGIN … COMMIT a load is never divided:
+// there the user has said what is to be atomic, and the transaction's bound holds.
+//
+// A part is one request to the store, and no more than that: what is larger has two phases.
+const bulkBytes = 4<<20 - 64<<10
 
 // loads reports whether the rows come from a file.
 func loads(n sql.Node) bool {
@@ -42,7 +43,7 @@ func (e *editor) commitPart(ctx *sql.Context, tx *Tx) error {
 	tx.t, tx.start = nil, nil
 	tx.fenced, tx.inserted, tx.locked = nil, nil, nil
 	e.at = tx.mark()
-	e.first = e.at.at
+	e.first = e.at
 	tx.fence(e.table.desc)
 	return nil
 }

@@ -7,6 +7,7 @@
 //	editor                           INSERT, UPDATE, DELETE as buffered cells, statement by statement undoable
 //	ddl, alter, backfill             schema changes as catalog transactions, indexes built online
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
+//	load, loadfile                   LOAD DATA in sorted blocks
 //	coster, exec, pushkeys           what the library's planner does not know
 //
 // A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is

@@ -26,7 +26,7 @@ type editor struct {
 	lazy   bool // the mark was not asked for
 	failed bool
 	at     mark
-	first  txn.Savepoint // the statement's beginning; see Tx.readAt
+	first  mark // the statement's beginning; see Tx.readAt
 	listed bool
 	mode   insertMode
 }
@@ -107,16 +107,20 @@ func (e *editor) begin(tx *Tx, lazy bool) {
 	e.begun, e.lazy, e.failed = true, lazy, false
 	e.at = tx.mark()
 	if !e.listed {
-		e.first, e.listed = e.at.at, true
+		e.first, e.listed = e.at, true
 		tx.running = append(tx.running, e)
 	}
 	e.mode = tx.modes[e.table.desc.ID]
 }
 
 // DiscardChanges implements sql.EditOpenerCloser.
-func (e *editor) DiscardChanges(ctx *sql.Context, _ error) error {
+func (e *editor) DiscardChanges(ctx *sql.Context, err error) error {
 	if tx, ok := ctx.GetTransaction().(*Tx); ok && e.begun {
-		tx.undo(e.at)
+		if _, row := err.(sql.IgnorableError); row {
+			tx.undo(e.at)
+		} else {
+			tx.undo(e.first) // what IGNORE does not forgive ends the statement, and the rows before go with it
+		}
 	}
 	e.begun, e.failed = false, false
 	return nil

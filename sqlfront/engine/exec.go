@@ -30,8 +30,11 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	switch n := n.(type) {
 	case *plan.LoadData:
 		if !n.Local {
-			return nil, filesAllowed()
+			if err := filesAllowed(); err != nil {
+				return nil, err
+			}
 		}
+		return b.loadRows(ctx, n)
 	case *plan.Into:
 		if n.Outfile != "" || n.Dumpfile != "" {
 			return nil, filesAllowed()
@@ -40,7 +43,13 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.explain(ctx, n)
 	case *plan.TriggerExecutor:
 		return b.trigger(ctx, n, row)
+	case *loadRows:
+		list, _ := loadList(n.LoadData)
+		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records}, nil
 	case *plan.InsertInto:
+		if it, err := b.bulkLoad(ctx, n); it != nil || err != nil {
+			return it, err
+		}
 		b.insert(ctx, n)
 		if exact := exactUpsert(n); exact != nil {
 			return b.base.Build(ctx, exact, row)

@@ -52,8 +52,9 @@ func (s *statistics) of(table uint32) *tableStats {
 	return t
 }
 
-func (s *statistics) inserted(table uint32) { s.of(table).delta.Add(1) }
-func (s *statistics) deleted(table uint32)  { s.of(table).delta.Add(-1) }
+func (s *statistics) inserted(table uint32)       { s.of(table).delta.Add(1) }
+func (s *statistics) added(table uint32, n int64) { s.of(table).delta.Add(n) }
+func (s *statistics) deleted(table uint32)        { s.of(table).delta.Add(-1) }
 
 // estimate returns the number of rows and of bytes, as far as is known.
 func (s *statistics) estimate(ctx *sql.Context, t *Table) (rows, bytes uint64) {

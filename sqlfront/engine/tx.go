@@ -179,7 +179,7 @@ func (tx *Tx) readAt() *txn.Savepoint {
 	if tx.live || len(tx.running) == 0 {
 		return nil
 	}
-	return &tx.running[len(tx.running)-1].first
+	return &tx.running[len(tx.running)-1].first.at
 }
 
 // statement prepares for the next statement, whatever the last one has left.

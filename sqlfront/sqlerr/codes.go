@@ -115,6 +115,7 @@ const (
 	FunctionNotFound      = 1305
 	MaxStatementParams    = 65535
 	PacketTooLarge        = 1153
+	LocalInfileOff        = 3948
 	WrongExecuteArguments = 1210
 	MalformedPacket       = 1835
 	NoOpenCursor          = 1421
