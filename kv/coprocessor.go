@@ -124,6 +124,9 @@ type IterOptions struct {
 	Reverse bool
 	// Max hides versions above it; zero means no bound.
 	Max Timestamp
+	// Min hides versions below it: what has changed since. Blocks and tables on disk without such versions are not read. Forward
+	// only.
+	Min Timestamp
 }
 
 // Iterator is positioned before the first column at creation.
@@ -186,6 +189,20 @@ type TabletReceiver interface {
 	// ReceiveTablet is called at the shard that a tablet moves to, when no command of the tablet runs on either shard and before
 	// the first one runs here. from is the state of the shard that it comes from. It must not block.
 	ReceiveTablet(t Tablet, from any)
+}
+
+// TabletCarrier is what that state implements if it knows something of a tablet's rows that is stored elsewhere, outside of the
+// tablet or not at all, and has to be found where the tablet goes.
+type TabletCarrier interface {
+	// CarryTablet is called at the shard that a tablet leaves, under the same conditions, before ReceiveTablet. What it returns is
+	// stored at the destination together with the tablet; rows must lie within it, and groups on disk.
+	CarryTablet(t Tablet) []Carried
+}
+
+// Carried is one version that a tablet takes along.
+type Carried struct {
+	Address
+	Version
 }
 
 // MemTable is an in-memory locality group: ordered by (run, row, family, qualifier, newest first), indexed by timestamp.

@@ -72,12 +72,21 @@ type Event struct {
 	client  *txn.Client
 }
 
-// Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist then.
+// Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist then. ErrForgotten means
+// that garbage collection has removed it since: it keeps what waiting notifications need, but not for ever.
 func (e Event) Previous(ctx context.Context) (value []byte, ok bool, err error) {
-	t := e.client.Begin(txn.TxnOptions{StartTS: e.PreviousTS, ReadOnly: true})
+	// The acknowledgement may be older than the retention, however long ago; the cell has rarely changed between.
+	t := e.client.Begin(txn.TxnOptions{StartTS: e.PreviousTS, ReadOnly: true, Unchanged: true})
 	defer t.Rollback()
-	return t.Get(ctx, e.Column)
+	value, ok, err = t.Get(ctx, e.Column)
+	if errors.Is(err, txn.ErrSnapshotTooOld) {
+		return nil, false, ErrForgotten
+	}
+	return value, ok, err
 }
+
+// ErrForgotten is the answer to what a cell was at an acknowledgement that garbage collection has passed.
+var ErrForgotten = errors.New("triggers: the cell as it was last acknowledged has been removed by garbage collection")
 
 // Options of a Worker. The zero value means the defaults.
 type Options struct {

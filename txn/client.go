@@ -23,6 +23,9 @@ type Client struct {
 	seeding  seeding
 	lockers  lockers
 
+	snapshots snapshots
+	safePoint func() kv.Timestamp // what the clock's answers told; nil if they do not
+
 	// ctx ends when Close gives up waiting; background work hangs on it.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -40,6 +43,9 @@ func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "txn.NewClient", "lock TTL %v is over a year", o.LockTTL)
 	}
 	c := &Client{store: store, clock: clock, o: o.withDefaults()}
+	if s, ok := clock.(safePointed); ok {
+		c.safePoint = s.SafePoint
+	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.fates.init()
 	c.finish.init(c)

@@ -12,6 +12,7 @@ import (
 // Commit makes the writes visible, all at once, or returns why not. A transaction without writes commits for nothing and has
 // no commit_ts. After ErrOutcomeUnknown it may or may not have committed; after every other error it did not and never will.
 func (t *Txn) Commit(ctx context.Context) (kv.Timestamp, error) {
+	defer t.delist()
 	cm, err := t.seal()
 	if err != nil {
 		t.unlock(0)

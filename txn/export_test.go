@@ -303,3 +303,6 @@ func LocksPrimary(req kv.Message) bool {
 	}
 	return false
 }
+
+// CollectSpan is the span of a request of garbage collection.
+func CollectSpan(m kv.Message) kv.Span { return m.(*collectRequest).span }

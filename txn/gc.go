@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"moka/kv"
 )
@@ -20,7 +21,8 @@ import (
 //	C4  Below the safe point "no record" means nothing. Who asks what became of such a transaction is told that it is too
 //	    long ago (errTooLongAgo), never that it was rolled back.
 //
-// Versions leave by explicit deletes, range after range: Pebble has no compaction filter.
+// Versions leave by explicit deletes, range after range: Pebble has no compaction filter. A shard notes how far down a range of rows
+// is clean, and the next collection looks only at what was written since then: blocks on disk without such versions are not read.
 
 // GarbageStats says what a collection has done.
 type GarbageStats struct {
@@ -28,6 +30,13 @@ type GarbageStats struct {
 	Columns    int64 // that were looked at
 	Versions   int64 // removed: commit records with their values
 	Tombstones int64 // removed: of transactions that were rolled back
+	Requests   int64
+}
+
+// GarbageOptions of one collection.
+type GarbageOptions struct {
+	// Duty is the part of the time in which the collection works; it rests in between. Zero means that it does not rest.
+	Duty float64
 }
 
 // errLocksLeft: some transaction below the safe point still has locks; try again later, or with an older one.
@@ -42,7 +51,7 @@ const (
 // CollectGarbage removes what no snapshot at or above safePoint needs. It may be called any number of times, by any number of
 // clients; safe points never go back. The caller makes sure that safePoint is below every snapshot in use: transactions that
 // are not will fail.
-func (c *Client) CollectGarbage(ctx context.Context, safePoint kv.Timestamp) (stats GarbageStats, err error) {
+func (c *Client) CollectGarbage(ctx context.Context, safePoint kv.Timestamp, o GarbageOptions) (stats GarbageStats, err error) {
 	now, err := c.clock.Next(ctx)
 	if err != nil {
 		return stats, err
@@ -60,16 +69,37 @@ func (c *Client) CollectGarbage(ctx context.Context, safePoint kv.Timestamp) (st
 		}
 	}
 	// All tablets are told before the first version goes.
+	k := &collection{c: c, safePoint: safePoint, o: o, stats: &stats}
+	var parts []sweepPart
 	err = c.eachTablet(ctx, func(row kv.RowKey, t kv.Tablet) error {
 		stats.Tablets++
-		return c.tellSafePoint(ctx, row, safePoint)
+		told, err := c.tellSafePoint(ctx, row, safePoint)
+		p := sweepPart{first: row, span: kv.Span{Start: row, End: t.Span.End}}
+		if told != nil && bytes.Equal(told.collected.end, t.Span.End) {
+			p.since = told.collected.safePoint
+		}
+		parts = append(parts, p)
+		return err
 	})
-	if err != nil {
-		return stats, err
+	for i := 0; err == nil && i < len(parts); i++ {
+		err = k.sweep(ctx, parts[i])
 	}
-	return stats, c.eachTablet(ctx, func(row kv.RowKey, t kv.Tablet) error {
-		return c.sweep(ctx, kv.Span{Start: row, End: t.Span.End}, safePoint, &stats)
-	})
+	return stats, err
+}
+
+// collection is one run of CollectGarbage.
+type collection struct {
+	c         *Client
+	safePoint kv.Timestamp
+	o         GarbageOptions
+	stats     *GarbageStats
+}
+
+// sweepPart is what was one tablet when the collection began.
+type sweepPart struct {
+	first kv.RowKey
+	span  kv.Span
+	since kv.Timestamp // it is clean below this
 }
 
 // eachTablet calls f for the tablets of the transactional table, with the first row that each of them may have.
@@ -91,76 +121,128 @@ func (c *Client) eachTablet(ctx context.Context, f func(row kv.RowKey, t kv.Tabl
 }
 
 // tellSafePoint makes a tablet's shard know the safe point, durably.
-func (c *Client) tellSafePoint(ctx context.Context, row kv.RowKey, safePoint kv.Timestamp) error {
+func (c *Client) tellSafePoint(ctx context.Context, row kv.RowKey, safePoint kv.Timestamp) (*safePointResponse, error) {
 	b := newBackoff(c.o.RetryTime, safePoint)
 	for {
 		g, err := c.groupOne(ctx, row)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		m, err := c.call(ctx, b, g, cmdSafePoint, &safePointRequest{safePoint: safePoint, row: row}, nil)
 		switch {
 		case errors.Is(err, kv.ErrMoved) && b.wait(ctx):
 			continue
 		case err != nil:
-			return err
+			return nil, err
 		}
-		if resp := m.(*safePointResponse); resp.locked {
-			return errLocksLeft
+		resp := m.(*safePointResponse)
+		if resp.locked {
+			return nil, errLocksLeft
 		}
-		return nil
+		return resp, nil
 	}
 }
 
-// sweep removes the garbage of a span, request by request, following its rows to wherever they are.
-func (c *Client) sweep(ctx context.Context, span kv.Span, safePoint kv.Timestamp, stats *GarbageStats) error {
-	b := newBackoff(c.o.RetryTime, safePoint)
-	after, resume := kv.Column{}, false
-	for {
-		row := span.Start
-		if resume {
-			row = after.Row
-		}
-		g, err := c.groupOne(ctx, row)
-		if err != nil {
+// sweep removes the garbage of what was a tablet, and notes that it is clean: about rows, wherever they have gone meanwhile.
+func (k *collection) sweep(ctx context.Context, p sweepPart) error {
+	for _, tombstones := range []bool{false, true} {
+		if err := k.sweepGroup(ctx, p, collectRequest{since: p.since, tombstones: tombstones}); err != nil {
 			return err
 		}
-		// The tablet may have been split: this request's part ends where its tablet does.
-		part := kv.Span{Start: row, End: span.End}
-		tablet := g.spans[0]
-		if len(tablet.End) > 0 && (len(part.End) == 0 || bytes.Compare(tablet.End, part.End) < 0) {
-			part.End = tablet.End
+	}
+	b := newBackoff(k.c.o.RetryTime, k.safePoint)
+	for {
+		req := &collectRequest{safePoint: k.safePoint, row: p.first, span: p.span, done: true}
+		resp, _, err := k.request(ctx, b, p.first, req)
+		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) || err == nil && resp.untold {
+			continue
 		}
-		first := tablet.Start
-		if base := kv.MakeRowKey(kv.TableTxn, nil); bytes.Compare(first, base) < 0 {
-			first = base
+		return err
+	}
+}
+
+// sweepGroup goes through the rows of a part, request by request, following them to wherever they are.
+func (k *collection) sweepGroup(ctx context.Context, p sweepPart, req collectRequest) error {
+	b := newBackoff(k.c.o.RetryTime, k.safePoint)
+	span := p.span
+	req.safePoint = k.safePoint
+	for {
+		row := span.Start
+		if req.resume {
+			row = req.after.Row
 		}
-		req := &collectRequest{safePoint: safePoint, row: first, span: part, resume: resume, after: after}
-		m, err := c.call(ctx, b, g, cmdCollect, req, nil)
+		r := req
+		r.span = kv.Span{Start: row, End: span.End}
+		resp, end, err := k.request(ctx, b, row, &r)
 		switch {
 		case errors.Is(err, kv.ErrMoved) && b.wait(ctx):
 			continue
 		case err != nil:
 			return err
-		}
-		resp := m.(*collectResponse)
-		if resp.untold { // it has moved to a shard that does not know the safe point
-			if err := c.tellSafePoint(ctx, first, safePoint); err != nil {
-				return err
-			}
+		case resp.untold:
 			continue
 		}
-		stats.Columns += int64(resp.columns)
-		stats.Versions += int64(resp.versions)
-		stats.Tombstones += int64(resp.tombstones)
-		b = newBackoff(c.o.RetryTime, safePoint)
+		k.stats.Columns += int64(resp.columns)
+		k.stats.Versions += int64(resp.versions)
+		k.stats.Tombstones += int64(resp.tombstones)
+		b = newBackoff(k.c.o.RetryTime, k.safePoint)
 		switch {
 		case resp.more:
-			after, resume = resp.last, true
-		case len(part.End) > 0 && (len(span.End) == 0 || bytes.Compare(part.End, span.End) < 0):
-			span.Start, resume = part.End, false
+			req.after, req.below, req.resume = resp.last, resp.below, true
+		case len(end) > 0 && (len(span.End) == 0 || bytes.Compare(end, span.End) < 0):
+			span.Start, req.resume, req.below = end, false, 0
 		default:
 			return nil
 		}
+	}
+}
+
+// request asks the shard that serves row, for the part of the span that it has, which ends at end. A tablet that has been split ends
+// earlier; one that has moved to a shard that does not know the safe point makes it known there first.
+func (k *collection) request(ctx context.Context, b *backoff, row kv.RowKey, req *collectRequest) (resp *collectResponse, end kv.RowKey, err error) {
+	began := time.Now()
+	g, err := k.c.groupOne(ctx, row)
+	if err != nil {
+		return nil, nil, err
+	}
+	end = req.span.End
+	if tablet := g.spans[0]; !req.done && len(tablet.End) > 0 && (len(end) == 0 || bytes.Compare(tablet.End, end) < 0) {
+		end = tablet.End
+		req.span.End = end
+	}
+	req.row = firstRow(kv.Tablet{Span: g.spans[0]})
+	if req.done {
+		req.row = row
+	}
+	m, err := k.c.call(ctx, b, g, cmdCollect, req, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	k.stats.Requests++
+	resp = m.(*collectResponse)
+	if resp.untold {
+		_, err = k.c.tellSafePoint(ctx, req.row, k.safePoint)
+	}
+	if err == nil {
+		err = k.rest(ctx, time.Since(began))
+	}
+	return resp, end, err
+}
+
+// maxRest bounds the pause after one request.
+const maxRest = time.Second
+
+// rest pauses after work that took so long.
+func (k *collection) rest(ctx context.Context, worked time.Duration) error {
+	if k.o.Duty <= 0 || k.o.Duty >= 1 {
+		return nil
+	}
+	timer := time.NewTimer(min(time.Duration(float64(worked)*(1/k.o.Duty-1)), maxRest))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -1,12 +1,15 @@
 package txn_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"moka/kv"
 	"moka/kv/kvtest"
@@ -52,7 +55,7 @@ func versions(t *testing.T, m *kvtest.Mem) string {
 
 func collect(t *testing.T, c *txn.Client, safePoint kv.Timestamp) txn.GarbageStats {
 	t.Helper()
-	stats, err := c.CollectGarbage(t.Context(), safePoint)
+	stats, err := c.CollectGarbage(t.Context(), safePoint, txn.GarbageOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,4 +190,283 @@ func TestGarbageResolvesLocksFirst(t *testing.T) {
 			t.Errorf("left: %s", got)
 		}
 	})
+}
+
+// TestGarbageFenceTravels: a tablet that came from a split has no record of the safe point, and goes to a shard that has never had one
+// either. After a restart the safe point is still known there.
+func TestGarbageFenceTravels(t *testing.T) {
+	c, m := txntest.NewStore(t, kvtest.Options{Shards: 2, Crash: true}, txn.Options{})
+	put(t, c, "a", "1", "z", "1")
+	old := now(t, c)
+	put(t, c, "a", "2", "z", "2")
+	collect(t, c, now(t, c))
+	m.Split(txntest.Split("m"))
+	m.Move(txntest.Split("z"), 2)
+	m.Restart(1)
+	m.Restart(2)
+	for _, name := range []string{"a", "z"} {
+		if _, _, err := c.Begin(txn.TxnOptions{StartTS: old, ReadOnly: true}).Get(t.Context(), col(name)); !errors.Is(err, txn.ErrSnapshotTooOld) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestGarbageOfHotColumns: a column with more versions than one request removes is gone on with where the last one stopped. If its
+// newest version is a delete, no reader meets what it deleted on the way.
+func TestGarbageOfHotColumns(t *testing.T) {
+	for _, deleted := range []bool{false, true} {
+		t.Run(fmt.Sprint("deleted ", deleted), func(t *testing.T) {
+			var seen []string
+			var c *txn.Client
+			c, m := txntest.NewStore(t, kvtest.Options{}, txn.Options{})
+			const n = 5000
+			for i := range n {
+				put(t, c, "hot", fmt.Sprint(i))
+			}
+			put(t, c, "cold", "1")
+			if deleted {
+				tx := c.Begin(txn.TxnOptions{})
+				tx.Delete(col("hot"), txn.WriteOptions{})
+				mustCommit(t, tx)
+			}
+			watched, err := txn.NewClient(kvtest.NewFaulty(m, kvtest.Faults{Hook: func(_ kv.ShardID, cmd kv.CommandID, _ kv.Message) kvtest.Fault {
+				if cmd == txn.CmdCollect {
+					seen = append(seen, scan(t, c.Begin(txn.TxnOptions{}), txn.ScanOptions{Span: kv.Span{Start: txntest.Split("")}}))
+				}
+				return kvtest.Pass
+			}}), txn.ClockOf(c), txn.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer watched.Close()
+			stats := collect(t, watched, now(t, c))
+			want, left := fmt.Sprintf("cold=1 hot=%d", n-1), "cold:1 hot:1"
+			if deleted {
+				want, left = "cold=1", "cold:1"
+			}
+			if got := versions(t, m); got != left {
+				t.Errorf("left: %s", got)
+			}
+			for i, s := range seen {
+				if s != want {
+					t.Fatalf("before request %d: %s, want %s", i, s, want)
+				}
+			}
+			if len(seen) < 5 || stats.Requests > 20 {
+				t.Errorf("%d requests seen, %+v", len(seen), stats)
+			}
+		})
+	}
+}
+
+// TestGarbageUnchanged: below the safe point nothing is read, but what has not changed since is known all the same.
+func TestGarbageUnchanged(t *testing.T) {
+	layouts(t, func(t *testing.T, c *txn.Client, m *kvtest.Mem) {
+		long := strings.Repeat("x", 3000)
+		put(t, c, "a", "kept", "b", long, "c", "1", "d", "1")
+		acknowledged := now(t, c)
+		put(t, c, "c", "2")
+		gone := c.Begin(txn.TxnOptions{})
+		gone.Delete(col("d"), txn.WriteOptions{})
+		mustCommit(t, gone)
+		collect(t, c, now(t, c))
+		put(t, c, "a", "newer", "b", "newer")
+		for name, want := range map[string]string{"a": "kept", "b": long, "c": "", "d": "", "e": ""} {
+			tx := c.Begin(txn.TxnOptions{StartTS: acknowledged, ReadOnly: true, Unchanged: true})
+			v, _, err := tx.Get(t.Context(), col(name))
+			switch {
+			case want == "" && !errors.Is(err, txn.ErrSnapshotTooOld):
+				t.Errorf("%s: %.20q, %v; it may have changed", name, v, err)
+			case want != "" && (err != nil || string(v) != want):
+				t.Errorf("%s: %.20q, %v", name, v, err)
+			}
+			if s := tx.Scan(t.Context(), txn.ScanOptions{Span: kv.Span{Start: txntest.Split("")}}); s.Next() || !errors.Is(s.Err(), txn.ErrSnapshotTooOld) {
+				t.Errorf("scan: %v", s.Err())
+			}
+			tx.Rollback()
+		}
+	})
+}
+
+// TestSnapshots: what is being read is known, for as long as it is.
+func TestSnapshots(t *testing.T) {
+	c := txntest.New(t)
+	put(t, c, "a", "1")
+	oldest := func() (kv.Timestamp, int) {
+		u, err := c.Snapshots(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.Oldest, u.Open
+	}
+	before := now(t, c)
+	if ts, open := oldest(); ts <= before || open != 0 {
+		t.Errorf("nobody reads: %v, %d", ts, open)
+	}
+	begin := func(o txn.TxnOptions) (*txn.Txn, kv.Timestamp) {
+		tx := c.Begin(o)
+		ts, err := tx.StartTS(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tx, ts
+	}
+	first, at := begin(txn.TxnOptions{})
+	second, _ := begin(txn.TxnOptions{})
+	past, pastAt := begin(txn.TxnOptions{StartTS: before, ReadOnly: true})
+	if ts, open := oldest(); ts != pastAt || open != 3 {
+		t.Errorf("%v, %d; want %v, 3", ts, open, pastAt)
+	}
+	past.Rollback()
+	if ts, open := oldest(); ts != at || open != 2 {
+		t.Errorf("%v, %d; want %v, 2", ts, open, at)
+	}
+	// A new snapshot for each statement: what was written is still bound to the old one, what was only read is not.
+	first.Put(col("b"), []byte("1"), txn.WriteOptions{})
+	for _, tx := range []*txn.Txn{first, second} {
+		tx.Advance()
+		if _, _, err := tx.Get(t.Context(), col("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ts, open := oldest(); ts != at || open != 2 {
+		t.Errorf("%v, %d; want %v, 2", ts, open, at)
+	}
+	mustCommit(t, first)
+	if ts, open := oldest(); ts <= at || open != 1 {
+		t.Errorf("%v, %d", ts, open)
+	}
+	second.Rollback()
+	if _, open := oldest(); open != 0 {
+		t.Errorf("%d open", open)
+	}
+}
+
+// TestGarbageOnPebble: a second collection looks only at what has changed since the first, also where memtables and tables hold it, and
+// deletions hide what they are about from it. It is not misled by splits, merges and moves, nor by a crash.
+func TestGarbageOnPebble(t *testing.T) {
+	ctx := t.Context()
+	s := openReal(t, vfs.NewCrashableMem())
+	defer func() { _ = s.n.Close() }()
+	clock := &txntest.Clock{}
+	c, err := txn.NewClient(s, clock, txn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 3000
+	name := func(i int) string { return fmt.Sprintf("row%05d", i) }
+	write := func(c *txn.Client, step int, value string) {
+		tx := c.Begin(txn.TxnOptions{})
+		for i := 0; i < rows; i += step {
+			tx.Put(col(name(i)), []byte(value), txn.WriteOptions{})
+		}
+		mustCommit(t, tx)
+	}
+	stored := func() (n int) {
+		for _, id := range s.n.Shards() {
+			h, _ := s.n.Shard(id)
+			vs, err := txn.StoredVersions(h.Reader())
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(vs)
+		}
+		return n
+	}
+	flush := func() {
+		t.Helper()
+		if err := s.n.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(c, 1, "1")
+	write(c, 1, "2")
+	flush()
+	if st := collect(t, c, now(t, c)); st.Versions != rows || stored() != rows {
+		t.Fatalf("%+v, left %d", st, stored())
+	}
+	flush()
+	for round, between := range []func(){
+		func() {},
+		flush,
+		func() {
+			if err := s.n.Compact(ctx); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		write(c, 100, fmt.Sprint("round ", round))
+		between()
+		if st := collect(t, c, now(t, c)); st.Versions != rows/100 || stored() != rows || st.Columns > rows/100 {
+			t.Fatalf("round %d: %+v, left %d", round, st, stored())
+		}
+	}
+	if st := collect(t, c, now(t, c)); st.Columns != 0 {
+		t.Errorf("nothing has changed: %+v", st)
+	}
+
+	// A tablet that has another end is gone through from the beginning.
+	write(c, 100, "before the split")
+	left, _, err := s.n.Split(ctx, txntest.Split(name(rows/2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.n.Move(ctx, left.ID, left.Shard%3+1); err != nil {
+		t.Fatal(err)
+	}
+	if st := collect(t, c, now(t, c)); stored() != rows {
+		t.Fatalf("after the split: %+v, left %d", st, stored())
+	}
+	// One half is collected further than the other when they are joined.
+	write(c, 100, "before the merge")
+	safePoint := now(t, c)
+	half, err := txn.NewClient(&onlyBefore{Store: s, row: txntest.Split(name(rows / 2))}, clock, txn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = half.CollectGarbage(ctx, safePoint, txn.GarbageOptions{})
+	_ = half.Close()
+	if n := stored(); n != rows+rows/200 {
+		t.Fatalf("half of it: %d", n)
+	}
+	if left, err = s.n.Move(ctx, left.ID, left.Shard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.n.Merge(ctx, left.ID); err != nil {
+		t.Fatal(err)
+	}
+	if st := collect(t, c, now(t, c)); stored() != rows {
+		t.Fatalf("after the merge: %+v, left %d", st, stored())
+	}
+
+	// What a crash brings back is found again.
+	write(c, 50, "before the crash")
+	collect(t, c, now(t, c))
+	fs := s.kill()
+	_ = c.Close()
+	_ = s.n.Close()
+	s = openReal(t, fs)
+	if c, err = txn.NewClient(s, clock, txn.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	write(c, 300, "after the crash")
+	if collect(t, c, now(t, c)); stored() != rows {
+		t.Errorf("after the crash: left %d", stored())
+	}
+}
+
+// onlyBefore serves no collection behind a row.
+type onlyBefore struct {
+	kv.Store
+	row kv.RowKey
+}
+
+func (s *onlyBefore) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
+	if cmd == txn.CmdCollect {
+		if span := txn.CollectSpan(req); string(span.Start) >= string(s.row) {
+			return nil, kv.Errorf(kv.CodeInternal, "test", "not here")
+		}
+	}
+	return s.Store.Call(ctx, shard, tablets, cmd, req)
 }

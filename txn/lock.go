@@ -57,6 +57,9 @@ func (t *Txn) Advance() {
 		return
 	}
 	t.startTS, t.bypass = 0, nil
+	if t.buffer.len() == 0 {
+		t.delistLocked()
+	}
 }
 
 // SetNote gives people something to recognise the transaction by where its locks are shown.

@@ -82,6 +82,8 @@ type getRequest struct {
 	tablets []kv.TabletRef
 	// known lists transactions that committed, with commit_ts: their values may be read from their locks.
 	known []decision
+	// unchanged asks for columns below the safe point, too, if they have not changed between the snapshot and it.
+	unchanged bool
 }
 
 func (m *getRequest) AppendTo(b []byte) []byte {
@@ -91,12 +93,13 @@ func (m *getRequest) AppendTo(b []byte) []byte {
 	e.timestamps(m.bypass)
 	e.refs(m.tablets)
 	e.decisions(m.known)
+	e.bool(m.unchanged)
 	return e.b
 }
 
 func (m *getRequest) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = getRequest{snapshot: d.timestamp(), columns: d.columns(), bypass: d.timestamps(), tablets: d.refs(), known: d.decisions()}
+	*m = getRequest{snapshot: d.timestamp(), columns: d.columns(), bypass: d.timestamps(), tablets: d.refs(), known: d.decisions(), unchanged: d.bool()}
 	return d.end()
 }
 

@@ -91,11 +91,16 @@ type TxnOptions struct {
 	// StartTS reads a snapshot in the past; such a transaction is read-only. Zero: the newest snapshot, taken at the first
 	// read (or, in a transaction that never reads, at commit).
 	StartTS kv.Timestamp
+	// Unchanged lets Get and BatchGet read at a StartTS below the safe point what has not changed from there to it: what is known for
+	// certain although the snapshot is gone. Anything else is ErrSnapshotTooOld, and so are scans. The snapshot is not kept.
+	Unchanged bool
 	// Autocommit says that the transaction is a single statement, so that its snapshot was taken after the user asked for
 	// it. It spares one-phase commit a timestamp; see DESIGN.md on linearizability.
 	Autocommit bool
 	// LockWait bounds how long a row lock is waited for. Default: the client's RowLockWait.
 	LockWait time.Duration
+	// Connection is whose it is, for people who look for what keeps old versions. SetNote overrides it.
+	Connection uint32
 	// Prefetched is a timestamp that was asked for when the user's statement arrived. It becomes the snapshot, or start_ts of an
 	// autocommit transaction that reads nothing.
 	Prefetched *Prefetch

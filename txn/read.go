@@ -11,6 +11,9 @@ import (
 // dealt with.
 func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) error {
 	c := t.c
+	if err := c.behind(snapshot); err != nil && !t.o.Unchanged {
+		return err
+	}
 	c.metrics.reads.Add(uint64(len(want)))
 	b, waits := newBackoff(c.o.RetryTime, snapshot), newBackoff(c.o.LockWait, snapshot)
 	for len(want) > 0 {
@@ -44,7 +47,7 @@ func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, w
 
 // readGroup reads from one shard and returns what has to be read again, and the locks that are to blame.
 func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) (again []int, locks []lockInfo, err error) {
-	req := &getRequest{snapshot: snapshot, columns: make([]kv.Column, len(g.index)), bypass: t.bypassed(), tablets: g.tablets, known: t.knows()}
+	req := &getRequest{snapshot: snapshot, columns: make([]kv.Column, len(g.index)), bypass: t.bypassed(), tablets: g.tablets, known: t.knows(), unchanged: t.o.Unchanged}
 	all := make([]int, len(g.index))
 	for i, j := range g.index {
 		all[i] = want[j]

@@ -54,7 +54,7 @@ func messages() map[string]kv.Message {
 	blockers := []blocker{{5, "conn 1"}, {6, ""}}
 	edges := []WaitEdge{{Waiter: 5, Holder: 6, Note: "a", HolderNote: "b", Column: testColumn}}
 	return map[string]kv.Message{
-		"get request":          &getRequest{snapshot: 9, columns: []kv.Column{testColumn, otherRow}, bypass: []kv.Timestamp{1, 2}, tablets: refs, known: []decision{{7, 8}}},
+		"get request":          &getRequest{snapshot: 9, columns: []kv.Column{testColumn, otherRow}, bypass: []kv.Timestamp{1, 2}, tablets: refs, known: []decision{{7, 8}}, unchanged: true},
 		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
 		"scan request":         &scanRequest{snapshot: 9, span: spans[0], reverse: true, limit: 10, maxBytes: 20, resume: true, after: testColumn, bypass: []kv.Timestamp{1}, tablets: refs},
 		"scan response":        &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},

@@ -171,6 +171,9 @@ func (s *Scanner) fetch() error {
 		return err
 	}
 	c := s.t.c
+	if err := c.behind(snapshot); err != nil {
+		return err
+	}
 	c.metrics.scans.Add(1)
 	if s.waits == nil {
 		s.waits = newBackoff(c.o.LockWait, snapshot)

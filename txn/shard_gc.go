@@ -1,6 +1,9 @@
 package txn
 
 import (
+	"bytes"
+	"time"
+
 	"moka/kv"
 )
 
@@ -9,15 +12,24 @@ const (
 	cmdCollect   kv.CommandID = 61
 )
 
-// runSafePoint is the run of the rollback group that keeps the safe point, once for each tablet so that it moves along. The
-// record is that of a lock-only write: a version byte and a timestamp.
+// Runs of the rollback group in which the shard keeps what it knows of collections, one record for each tablet, at its first row,
+// so that it moves along.
 const (
-	runSafePoint = 1
-	runSwept     = 2 // and below which of them something has been removed
+	runSafePoint = 1 // the safe point: as of a lock-only write, a version byte and a timestamp
+	runSwept     = 2 // the same: below which of them something has been removed
+	runCollected = 3 // below which all has been removed that could be; see collectedRecord
 )
 
-func safePointAt(run uint32, row kv.RowKey) kv.Address {
+func keptAt(run uint32, row kv.RowKey) kv.Address {
 	return kv.Address{Group: kv.GroupTxnRollback, Run: run, Column: kv.Column{Row: row}}
+}
+
+// firstRow is the first row of transactions that a tablet may have.
+func firstRow(t kv.Tablet) kv.RowKey {
+	if base := kv.MakeRowKey(kv.TableTxn, nil); bytes.Compare(t.Span.Start, base) < 0 {
+		return base
+	}
+	return t.Span.Start
 }
 
 // loadSafePoints finds what the shard was told before it was opened.
@@ -46,6 +58,22 @@ func loadSafePoint(r kv.Reader, run uint32) (newest kv.Timestamp, err error) {
 		newest = max(newest, ts)
 	}
 	return newest, it.Err()
+}
+
+// CarryTablet implements kv.TabletCarrier. A tablet that has come from a split has no record of its own: without one, a shard that
+// had no other would have forgotten the safe point after a restart, and served snapshots with holes.
+func (st *state) CarryTablet(t kv.Tablet) []kv.Carried {
+	row := firstRow(t)
+	if !t.Span.Contains(row) || bytes.Compare(row, kv.MakeRowKey(kv.TableTxn+1, nil)) >= 0 {
+		return nil
+	}
+	var carried []kv.Carried
+	for run, ts := range map[uint32]kv.Timestamp{runSafePoint: kv.Timestamp(st.safePoint.Load()), runSwept: kv.Timestamp(st.swept.Load())} {
+		if ts != 0 {
+			carried = append(carried, kv.Carried{Address: keptAt(run, row), Version: kv.Version{Timestamp: rollbackMarker, Value: appendRollback(nil, ts)}})
+		}
+	}
+	return carried
 }
 
 // ReceiveTablet implements kv.TabletReceiver: what has been removed from a tablet is known where it goes.
@@ -82,8 +110,14 @@ func evalSafePoint(e kv.Eval, st *state, req *safePointRequest) (*safePointRespo
 		return &safePointResponse{locked: true}, nil
 	}
 	// Set also if it is known: the sync is what the caller needs.
-	e.Set(safePointAt(runSafePoint, req.row), rollbackMarker, appendRollback(nil, kv.Timestamp(st.safePoint.Load())))
-	return &safePointResponse{}, nil
+	e.Set(keptAt(runSafePoint, req.row), rollbackMarker, appendRollback(nil, kv.Timestamp(st.safePoint.Load())))
+	resp := &safePointResponse{}
+	b, ok, err := e.Get(keptAt(runCollected, req.row), rollbackMarker)
+	if err != nil || !ok {
+		return resp, err
+	}
+	resp.collected, err = decodeCollected(b)
+	return resp, err
 }
 
 // evalCollect removes garbage from a span. It takes no latches: nobody else writes below the safe point, except other
@@ -92,82 +126,189 @@ func evalCollect(e kv.Eval, st *state, req *collectRequest) (*collectResponse, e
 	if kv.Timestamp(st.safePoint.Load()) < req.safePoint {
 		return &collectResponse{untold: true}, nil
 	}
-	e.NoSync() // what a crash brings back is removed by the next sweep
-	raise(&st.swept, req.safePoint)
-	e.Set(safePointAt(runSwept, req.row), rollbackMarker, appendRollback(nil, kv.Timestamp(st.swept.Load())))
-	resp := &collectResponse{}
-	if err := collectVersions(e, req, resp); err != nil || resp.more {
-		return resp, err
+	e.NoSync() // what a crash brings back is removed by the next sweep, as its record of this one goes with it
+	if req.done {
+		e.Set(keptAt(runCollected, req.row), rollbackMarker, collectedRecord{req.safePoint, req.span.End}.append(nil))
+		return &collectResponse{}, nil
 	}
-	return resp, collectTombstones(e, req, resp)
+	raise(&st.swept, req.safePoint)
+	e.Set(keptAt(runSwept, req.row), rollbackMarker, appendRollback(nil, kv.Timestamp(st.swept.Load())))
+	if req.tombstones {
+		return collectTombstones(e, req)
+	}
+	return collectVersions(e, req)
 }
 
-// start positions an iterator behind what the last request has done.
-func (m *collectRequest) start(it kv.Iterator) bool {
-	if !m.resume {
+// collectVersions goes through the columns that have something to give: all of them in a first sweep; later only those with a
+// version that has fallen below the safe point since the last. Those come from an iterator that skips what is older on disk; what
+// lies below them, from another that does not.
+//
+// A column with many versions is left in the middle and gone on with from there: to go over what has been deleted already costs as
+// much as the deletion, each time. A delete that is the newest version goes last of all, or what it deletes would be back.
+func collectVersions(e kv.Eval, req *collectRequest) (*collectResponse, error) {
+	changed, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Min: req.since, Max: req.safePoint})
+	if err != nil {
+		return nil, err
+	}
+	defer changed.Close()
+	k := &columnCollector{Eval: e, changed: changed, older: changed, resp: &collectResponse{}}
+	if req.since != 0 {
+		if k.older, err = e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Max: req.safePoint}); err != nil {
+			return nil, err
+		}
+		defer k.older.Close()
+	}
+	below := req.below
+	ok := false
+	if below == 0 {
+		ok = startAfter(changed, req)
+	} else if ok = changed.SeekColumn(req.after); ok && compareColumns(changed.Column(), req.after) != 0 {
+		below = 0 // another collector, with a newer safe point, has it in hand
+	}
+	for ; ok; ok, below = changed.NextColumn(), 0 {
+		if k.resp.columns >= collectVisits || k.resp.versions >= collectDeletes {
+			k.resp.more = true
+			break
+		}
+		if err := k.collect(below); err != nil {
+			return nil, err
+		}
+		if k.resp.more {
+			break
+		}
+	}
+	return k.resp, changed.Err()
+}
+
+type columnCollector struct {
+	kv.Eval
+	changed, older kv.Iterator // the same in a first sweep
+	resp           *collectResponse
+}
+
+// collect removes what the present column can spare. Unless below is zero, what is not below it is gone already.
+func (k *columnCollector) collect(below kv.Timestamp) error {
+	c, at := cloneColumn(k.changed.Column()), k.changed.Version().Timestamp
+	newest, err := decodeWrite(k.changed.Version().Value, at)
+	if err != nil {
+		return err
+	}
+	deleted := newest.kind == kindDelete
+	k.resp.columns++
+	k.resp.last, k.resp.below = c, 0
+	it, more := k.older, false
+	switch {
+	case below != 0:
+		row := kv.Span{Start: c.Row, End: append(bytes.Clone(c.Row), 0)}
+		if it, err = k.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: row, Max: below - 1}); err != nil {
+			return err
+		}
+		defer it.Close()
+		more = it.SeekColumn(c) && compareColumns(it.Column(), c) == 0
+	case k.older == k.changed:
+		more = it.NextVersion()
+	default:
+		more = it.SeekColumn(c) && compareColumns(it.Column(), c) == 0 && it.NextVersion()
+	}
+	for ; more; more = it.NextVersion() {
+		v := it.Version()
+		if k.resp.versions >= collectDeletes {
+			k.resp.below, k.resp.more = v.Timestamp+1, true
+			return it.Err()
+		}
+		rec, err := decodeWrite(v.Value, v.Timestamp)
+		if err != nil {
+			return err
+		}
+		k.Delete(writeAt(c), v.Timestamp)
+		if rec.kind == kindPut && !rec.hasValue {
+			k.Delete(dataAt(c), rec.startTS)
+		}
+		k.resp.versions++
+	}
+	if err := it.Err(); err != nil {
+		return err
+	}
+	if deleted {
+		k.Delete(writeAt(c), at)
+		k.resp.versions++
+	}
+	return nil
+}
+
+// startAfter positions an iterator behind what the last request has done.
+func startAfter(it kv.Iterator, req *collectRequest) bool {
+	if !req.resume {
 		return it.NextColumn()
 	}
-	if !it.SeekColumn(m.after) {
+	if !it.SeekColumn(req.after) {
 		return false
 	}
-	if compareColumns(it.Column(), m.after) == 0 {
+	if compareColumns(it.Column(), req.after) == 0 {
 		return it.NextColumn()
 	}
 	return true
 }
 
-func collectVersions(e kv.Eval, req *collectRequest, resp *collectResponse) error {
-	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Max: req.safePoint})
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for ok := req.start(it); ok; ok = it.NextColumn() {
-		if resp.columns >= collectVisits || resp.versions >= collectDeletes {
-			resp.more = true
-			return it.Err()
-		}
-		resp.columns++
-		c := cloneColumn(it.Column())
-		resp.last = c
-		for first, more := true, true; more; first, more = false, it.NextVersion() {
-			v := it.Version()
-			rec, err := decodeWrite(v.Value, v.Timestamp)
-			if err != nil {
-				return err
-			}
-			if first && rec.kind != kindDelete {
-				continue // snapshots from the safe point on see it, until the next one
-			}
-			e.Delete(writeAt(c), v.Timestamp)
-			if rec.kind == kindPut && !rec.hasValue {
-				e.Delete(dataAt(c), rec.startTS)
-			}
-			resp.versions++
-		}
-	}
-	return it.Err()
-}
+// lateTombstones is how much older than the last collection a tombstone may be and still be found by the next: one of a transaction from
+// below the safe point may be written after it has passed. What is later yet stays; it is harmless.
+const lateTombstones = time.Hour
 
 // collectTombstones removes those of transactions that cannot write any more. The markers of lock-only writes stay: there is one
 // for each column, and removing it would need the row's latch.
-func collectTombstones(e kv.Eval, req *collectRequest, resp *collectResponse) error {
-	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnRollback, Span: req.span, Max: req.safePoint - 1})
+func collectTombstones(e kv.Eval, req *collectRequest) (*collectResponse, error) {
+	resp := &collectResponse{}
+	since := req.since
+	if since != 0 {
+		since = kv.NewTimestamp(max(0, since.Physical()-lateTombstones.Milliseconds()), 0)
+	}
+	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnRollback, Span: req.span, Min: since, Max: req.safePoint - 1})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer it.Close()
-	for it.NextColumn() {
+	for ok := startAfter(it, req); ok; ok = it.NextColumn() {
+		if resp.tombstones >= collectDeletes {
+			resp.more = true
+			return resp, it.Err()
+		}
 		c := cloneColumn(it.Column())
+		resp.last = c
 		for more := true; more; more = it.NextVersion() {
 			e.Delete(rollbackAt(c), it.Version().Timestamp)
 			resp.tombstones++
 		}
-		if resp.tombstones >= collectDeletes {
-			return it.Err() // the rest is for the next collection
-		}
 	}
-	return it.Err()
+	return resp, it.Err()
+}
+
+// collectedRecord says that in the rows from its own up to end, nothing is left that could be removed below a safe point. It is about
+// rows, not about a tablet, so it stays true whatever becomes of that; a tablet with another end just cannot use it.
+//
+//	+---------+------------+---------+
+//	| version | safe point | end     |
+//	| 1 B     | uvarint    | rest    |
+//	+---------+------------+---------+
+type collectedRecord struct {
+	safePoint kv.Timestamp
+	end       kv.RowKey
+}
+
+func (r collectedRecord) append(b []byte) []byte {
+	e := encoder{append(b, recordVersion)}
+	e.timestamp(r.safePoint)
+	return append(e.b, r.end...)
+}
+
+func decodeCollected(b []byte) (r collectedRecord, err error) {
+	d := decoder{b: b}
+	d.version("collected")
+	r.safePoint = d.timestamp()
+	if d.err != nil {
+		return collectedRecord{}, d.err
+	}
+	r.end = bytes.Clone(d.b)
+	return r, nil
 }
 
 // safePointRequest tells a shard the safe point; row is the beginning of one of its tablets.
@@ -189,28 +330,38 @@ func (m *safePointRequest) Decode(b []byte) error {
 	return d.end()
 }
 
-// safePointResponse: locked says that a transaction from below still holds a lock here, and nothing was done.
-type safePointResponse struct{ locked bool }
+// safePointResponse: locked says that a transaction from below still holds a lock here, and nothing was done. collected is what is
+// known of earlier collections of the rows from the tablet's first on.
+type safePointResponse struct {
+	locked    bool
+	collected collectedRecord
+}
 
 func (m *safePointResponse) AppendTo(b []byte) []byte {
 	e := encoder{b}
 	e.bool(m.locked)
+	e.timestamp(m.collected.safePoint)
+	e.bytes(m.collected.end)
 	return e.b
 }
 
 func (m *safePointResponse) Decode(b []byte) error {
 	d := decoder{b: b}
-	m.locked = d.bool()
+	*m = safePointResponse{locked: d.bool(), collected: collectedRecord{d.timestamp(), d.bytes()}}
 	return d.end()
 }
 
 // collectRequest removes garbage of a span, from behind a column on if resume is set.
 type collectRequest struct {
 	safePoint kv.Timestamp
-	row       kv.RowKey // the beginning of the tablet
+	row       kv.RowKey // the first of the tablet
 	span      kv.Span
 	resume    bool
 	after     kv.Column
+	below     kv.Timestamp // unless zero, after has more versions, below this one
+	since     kv.Timestamp // nothing that was removable before is left
+	// tombstones asks for those instead of versions, done only notes that all is done from row to the span's end.
+	tombstones, done bool
 }
 
 func (m *collectRequest) AppendTo(b []byte) []byte {
@@ -220,19 +371,27 @@ func (m *collectRequest) AppendTo(b []byte) []byte {
 	e.span(m.span)
 	e.bool(m.resume)
 	e.column(m.after)
+	e.timestamp(m.below)
+	e.timestamp(m.since)
+	e.bool(m.tombstones)
+	e.bool(m.done)
 	return e.b
 }
 
 func (m *collectRequest) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = collectRequest{safePoint: d.timestamp(), row: d.bytes(), span: d.span(), resume: d.bool(), after: d.column()}
+	*m = collectRequest{
+		safePoint: d.timestamp(), row: d.bytes(), span: d.span(), resume: d.bool(), after: d.column(),
+		below: d.timestamp(), since: d.timestamp(), tombstones: d.bool(), done: d.bool(),
+	}
 	return d.end()
 }
 
 type collectResponse struct {
 	untold                        bool // the shard does not know the safe point
-	more                          bool // the span goes on behind last
+	more                          bool // the span goes on behind last, or with its versions below
 	last                          kv.Column
+	below                         kv.Timestamp
 	columns, versions, tombstones uint32
 }
 
@@ -241,6 +400,7 @@ func (m *collectResponse) AppendTo(b []byte) []byte {
 	e.bool(m.untold)
 	e.bool(m.more)
 	e.column(m.last)
+	e.timestamp(m.below)
 	e.uvarint(uint64(m.columns))
 	e.uvarint(uint64(m.versions))
 	e.uvarint(uint64(m.tombstones))
@@ -249,6 +409,9 @@ func (m *collectResponse) AppendTo(b []byte) []byte {
 
 func (m *collectResponse) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = collectResponse{untold: d.bool(), more: d.bool(), last: d.column(), columns: d.uint32(), versions: d.uint32(), tombstones: d.uint32()}
+	*m = collectResponse{
+		untold: d.bool(), more: d.bool(), last: d.column(), below: d.timestamp(),
+		columns: d.uint32(), versions: d.uint32(), tombstones: d.uint32(),
+	}
 	return d.end()
 }

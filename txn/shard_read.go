@@ -14,10 +14,53 @@ import (
 // the newest write record. The lock comes before the write record: in the other order a commit could slip between the two.
 func evalGet(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 	resp, err := evalGetAt(e, st, req)
-	if st.tooOld(req.snapshot) { // also where what was removed has made an error
+	switch tooOld := st.tooOld(req.snapshot); { // also where what was removed has made an error
+	case tooOld && req.unchanged:
+		return evalGetUnchanged(e, st, req)
+	case tooOld:
 		return &getResponse{values: make([]Value, len(req.columns)), safePoint: kv.Timestamp(st.safePoint.Load())}, nil
 	}
 	return resp, err
+}
+
+// evalGetUnchanged reads below the safe point. Of each column the newest version at or below that is there, unless it was a delete. If
+// it was written before the snapshot, then nothing was in between: a delete goes only after all that it has deleted.
+func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
+	for {
+		safePoint := kv.Timestamp(st.safePoint.Load())
+		resp := &getResponse{values: make([]Value, len(req.columns))}
+		err := func() error {
+			for i, c := range req.columns {
+				l, through, err := blockingLock(e, st, c, req.snapshot, req.bypass)
+				if err != nil {
+					return err
+				}
+				if through != nil {
+					l = &lockInfo{}
+					*l = through.lock.info(c, through.startTS)
+				}
+				if l != nil {
+					resp.locks = append(resp.locks, *l)
+					continue
+				}
+				v, ok, err := e.Latest(writeAt(c), safePoint)
+				if err != nil {
+					return err
+				}
+				if !ok || v.Timestamp > req.snapshot {
+					resp.safePoint = safePoint
+					return nil
+				}
+				if resp.values[i], err = valueOf(e, c, v); err != nil {
+					return err
+				}
+			}
+			return nil
+		}()
+		if safePoint == kv.Timestamp(st.safePoint.Load()) { // else what was seen may have been on its way out
+			return resp, err
+		}
+	}
 }
 
 func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {

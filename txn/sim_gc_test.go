@@ -71,7 +71,7 @@ func (c *simClient) collect(cl *txn.Client, rng *rand.Rand) {
 	if err != nil {
 		return
 	}
-	if _, err := cl.CollectGarbage(c.ctx, ts-back); kv.CodeOf(err) == kv.CodeCorrupt {
+	if _, err := cl.CollectGarbage(c.ctx, ts-back, txn.GarbageOptions{}); kv.CodeOf(err) == kv.CodeCorrupt {
 		panic(err)
 	}
 }

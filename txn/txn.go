@@ -30,6 +30,7 @@ type Txn struct {
 	tooLarge bool
 	misused  bool // written to although it is read-only
 	finished bool
+	listing  listing // among the client's snapshots
 }
 
 // Savepoint is a mark in the write buffer.
@@ -62,10 +63,16 @@ func (t *Txn) StartTS(ctx context.Context) (kv.Timestamp, error) {
 	}
 	if t.o.StartTS != 0 {
 		ts = t.o.StartTS
+		if err := t.c.behind(ts); err != nil && !t.o.Unchanged {
+			return 0, err
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.startTS, t.started, t.began = ts, time.Now(), true
+	if !t.finished && !t.o.Unchanged {
+		t.c.snapshots.enlist(t, ts)
+	}
 	return ts, nil
 }
 
@@ -244,6 +251,7 @@ func (t *Txn) Rollback() {
 	ended := t.finished
 	t.finished = true
 	t.buffer = buffer{}
+	t.delistLocked()
 	t.mu.Unlock()
 	if !ended {
 		t.unlock(0)

@@ -38,6 +38,7 @@ func init() {
 		"merge":     {"merge DB.TABLE KEY", "Merge the tablet of that row with the one behind it", 2, true, storage(mergeTablet)},
 		"move":      {"move DB.TABLE KEY SHARD", "Move the tablet of that row to a shard", 3, true, storage(moveTablet)},
 		"locks":     {"locks", "Locks of transactions that have not ended", 0, false, storage(listLocks)},
+		"gc":        {"gc", "What garbage collection has done, and who keeps old versions", 0, false, showGC},
 		"observers": {"observers", "What observers have still to do", 0, false, listObservers},
 	}
 }

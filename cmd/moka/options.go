@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
+
+	"moka/txn/gc"
 )
 
 // The parts of a process. Storage holds shards, coordination and the oracle; sql serves clients; worker runs observers.
@@ -34,7 +37,9 @@ type stackOptions struct {
 	MaxConns  int
 	Socket    string
 	FileDir   string
-	PlanCache string // off, or anything else for on
+	PlanCache string        // off, or anything else for on
+	Retention time.Duration // of old versions; zero keeps all
+	MaxHold   time.Duration // by snapshots and observers
 	TLSCert   string
 	TLSKey    string
 	Logger    *slog.Logger
@@ -56,6 +61,8 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
 	f.StringVar(&o.PlanCache, "plan-cache", "on", "on or off: run frequent shapes of SQL statements without the planner; sessions may SET moka_plan_cache")
+	f.DurationVar(&o.Retention, "gc-retention", gc.DefaultRetention, "how long old versions of rows are kept, for AS OF and long transactions; at least 1s, 0 to keep all")
+	f.DurationVar(&o.MaxHold, "gc-max-hold", gc.DefaultMaxHold, "how long an open transaction or a waiting observer may keep old versions beyond that; then its reads fail")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate (PEM) for TLS on the MySQL protocol")
 	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM)")
 }
@@ -80,6 +87,10 @@ func (o *stackOptions) validate() error {
 		return fmt.Errorf("--shards %d: a node serves 1 to 64 shards", o.Shards)
 	case o.CacheMiB < 8:
 		return fmt.Errorf("--cache-mib %d: the least is 8", o.CacheMiB)
+	case o.Retention != 0 && o.Retention < gc.MinRetention:
+		return fmt.Errorf("--gc-retention %v: the least is %v; 0 keeps all versions for ever", o.Retention, gc.MinRetention)
+	case o.Retention != 0 && o.MaxHold < o.Retention:
+		return fmt.Errorf("--gc-max-hold %v is less than --gc-retention %v", o.MaxHold, o.Retention)
 	case o.Join != "" && o.has(roleStorage):
 		return errors.New("--join with the storage role: storage nodes do not join each other before replication is there; start this process with --roles sql, or leave --join away")
 	case o.Join == "" && !o.has(roleStorage):

@@ -23,6 +23,7 @@ import (
 	"moka/sqlfront"
 	"moka/triggers"
 	"moka/txn"
+	"moka/txn/gc"
 )
 
 const (
@@ -52,6 +53,7 @@ type stack struct {
 	clock   *oracle.Client
 	store   *client.Client
 	txn     *txn.Client
+	gc      *gc.Collector // nil where there is no storage, and where all versions are kept
 	worker  *triggers.Worker
 	sql     *sqlfront.Server
 	http    *httpServer
@@ -201,7 +203,7 @@ func (s *stack) openTransactions(ctx context.Context) error {
 	if s.node != nil {
 		s.background(s.sweepOrphans)
 	}
-	return nil
+	return s.openGC(ctx, session)
 }
 
 // liveness answers for the sessions in locks.

@@ -32,6 +32,9 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection())
 	}
 	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()), counters("timestamps", s.clock.Metrics()), counters("routing", s.store.Metrics()))
+	if s.gc != nil {
+		st.Sections = append(st.Sections, counters("garbage collection", s.gc.Metrics()))
+	}
 	if s.sql != nil {
 		st.Sections = append(st.Sections, counters("sql", s.sql.Metrics()))
 	}
@@ -106,6 +109,9 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	emit("client", s.store.Metrics(), nil)
 	if s.oracle != nil {
 		emit("oracle", s.oracle.Metrics(), nil)
+	}
+	if s.gc != nil {
+		emit("gc", s.gc.Metrics(), nil)
 	}
 	if s.worker != nil {
 		emit("observer", s.worker.Metrics(), nil)

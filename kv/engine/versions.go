@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/cockroachkvs"
 
 	"moka/kv"
 	"moka/kv/keys"
@@ -26,11 +27,27 @@ func (e *Engine) Versions(shard kv.ShardID, o kv.IterOptions) (kv.Iterator, erro
 	if bytes.Compare(lower, upper) >= 0 {
 		upper = lower // an empty span; Pebble insists on order
 	}
-	it, err := e.NewIter(lower, upper)
+	it, err := e.newVersionsIter(lower, upper, o)
 	if err != nil {
 		return nil, err
 	}
 	return &versions{e: e, it: it, shard: shard, o: o}, nil
+}
+
+// newVersionsIter leaves out the blocks and tables on disk that have nothing between Min and Max. A deletion lies where its version
+// would, and keys that are there although they are not wanted are skipped in settle.
+func (e *Engine) newVersionsIter(lower, upper []byte, o kv.IterOptions) (*pebble.Iterator, error) {
+	if o.Min == 0 {
+		return e.NewIter(lower, upper)
+	}
+	if o.Reverse {
+		return nil, kv.Errorf(kv.CodeInvalidArgument, "engine.Versions", "Min goes with forward iteration only")
+	}
+	it, err := e.db.NewIter(&pebble.IterOptions{
+		LowerBound: lower, UpperBound: upper, KeyTypes: pebble.IterKeyTypePointsOnly,
+		PointKeyFilters: []pebble.BlockPropertyFilter{cockroachkvs.NewMVCCTimeIntervalFilter(keys.Wall(o.Min), keys.Wall(o.Max))},
+	})
+	return it, e.ioError("engine.Versions", err)
 }
 
 // versions implements kv.Iterator. Where the underlying iterator stands, in words:
@@ -111,12 +128,16 @@ func (v *versions) settle(ok bool) bool {
 		if !v.decode() {
 			return false
 		}
-		if v.key.Timestamp <= v.o.Max {
+		switch {
+		case v.key.Timestamp > v.o.Max:
+			v.seek = keys.AppendVersion(append(v.seek[:0], v.col...), v.o.Max)
+			ok = v.it.SeekGE(v.seek)
+		case v.key.Timestamp < v.o.Min:
+			ok = v.it.NextPrefix()
+		default:
 			v.state, v.valid = at, true
 			return true
 		}
-		v.seek = keys.AppendVersion(append(v.seek[:0], v.col...), v.o.Max)
-		ok = v.it.SeekGE(v.seek)
 	}
 	v.state = end
 	return false
@@ -194,6 +215,10 @@ func (v *versions) NextVersion() bool {
 	}
 	if err != nil {
 		v.fail(err)
+		return false
+	}
+	if v.key.Timestamp < v.o.Min {
+		v.valid = false // the next column is a step away, as from a version that is admitted
 		return false
 	}
 	return true

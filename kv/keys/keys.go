@@ -138,10 +138,12 @@ func AppendColumn(b []byte, shard kv.ShardID, a kv.Address) []byte {
 
 // AppendVersion turns a column's key into that of one of its versions. Timestamps above kv.MaxTimestamp are taken as it.
 func AppendVersion(b []byte, ts kv.Timestamp) []byte {
-	ts = min(ts, kv.MaxTimestamp)
-	b = binary.BigEndian.AppendUint64(b, uint64(ts)+1)
+	b = binary.BigEndian.AppendUint64(b, Wall(ts))
 	return append(b, versionLen)
 }
+
+// Wall is what a version's key tells Pebble to be its wall time, for filters by time.
+func Wall(ts kv.Timestamp) uint64 { return uint64(min(ts, kv.MaxTimestamp)) + 1 }
 
 // appendRow appends a row's table id as it is and the rest escaped. A row that is too short to have a table id, which only
 // a bound can be, is filled up with zeros: no row lies between the two.

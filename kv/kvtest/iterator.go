@@ -98,7 +98,7 @@ func (it *iterator) descend(pivot *entry) bool {
 // admit positions on the newest version of the column that is not above Max.
 func (it *iterator) admit(c kv.Column) bool {
 	e := it.first(&entry{run: it.o.Run, col: c, ts: it.o.Max})
-	if e == nil || e.run != it.o.Run || compareColumns(e.col, c) != 0 {
+	if e == nil || e.run != it.o.Run || compareColumns(e.col, c) != 0 || e.ts < it.o.Min {
 		return false
 	}
 	it.cur = e
@@ -117,7 +117,7 @@ func (it *iterator) NextVersion() bool {
 		return false
 	}
 	e := it.first(&entry{run: it.o.Run, col: it.cur.col, ts: it.cur.ts - 1})
-	if e == nil || e.run != it.o.Run || compareColumns(e.col, it.cur.col) != 0 {
+	if e == nil || e.run != it.o.Run || compareColumns(e.col, it.cur.col) != 0 || e.ts < it.o.Min {
 		return false
 	}
 	it.cur = e

@@ -90,6 +90,19 @@ func (m *Mem) Move(row kv.RowKey, to kv.ShardID) {
 		}
 		moveSpan(t.Span, from, from.synced, target, target.synced)
 	}
+	for _, st := range from.states {
+		c, ok := st.(kv.TabletCarrier)
+		if !ok {
+			continue
+		}
+		for _, x := range c.CarryTablet(t) {
+			e := newEntry(x.Address, x.Timestamp, x.Value, false)
+			target.groupLocked(target.groups, x.Group).set(e)
+			if m.o.Crash {
+				target.groupLocked(target.synced, x.Group).set(e)
+			}
+		}
+	}
 	for name, st := range target.states {
 		if r, ok := st.(kv.TabletReceiver); ok {
 			r.ReceiveTablet(t, from.states[name])

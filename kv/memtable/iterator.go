@@ -82,7 +82,7 @@ func (it *Iterator) seekForward(pivot *entry, exclusive bool) bool {
 		if e.address.Run != it.o.Run || len(it.o.Span.End) > 0 && bytes.Compare(e.address.Row, it.o.Span.End) >= 0 {
 			return false
 		}
-		if exclusive && compareColumns(&e.address, &pivot.address) == 0 || e.timestamp > it.o.Max {
+		if exclusive && compareColumns(&e.address, &pivot.address) == 0 || e.timestamp > it.o.Max || e.timestamp < it.o.Min {
 			return true
 		}
 		return it.collect(e)
@@ -164,7 +164,7 @@ func (it *Iterator) NextVersion() bool {
 	defer it.t.mu.RUnlock()
 	it.buf, it.pos = it.buf[:0], 0
 	it.t.byKey.Ascend(&entry{address: last.address, timestamp: last.timestamp - 1}, func(e *entry) bool {
-		if compareColumns(&e.address, &last.address) != 0 {
+		if compareColumns(&e.address, &last.address) != 0 || e.timestamp < it.o.Min {
 			return false
 		}
 		return it.collect(e)

@@ -203,6 +203,20 @@ func (m *move) fill(b engine.Batch) ([]memtable.Item, error) {
 			err = b.DeleteRange(lower, upper, nil)
 		}
 	}
+	for _, st := range m.from.states {
+		c, ok := st.(kv.TabletCarrier)
+		if !ok {
+			continue
+		}
+		for _, x := range c.CarryTablet(m.now) {
+			if !m.now.Span.Contains(x.Row) || m.to.mem[x.Group] != nil {
+				return nil, kv.Errorf(kv.CodeInternal, "shard.Move", "row %x of group %d cannot be carried along with tablet %d", []byte(x.Row), x.Group, m.now.ID)
+			}
+			if err == nil {
+				err = b.Set(keys.AppendVersion(keys.AppendColumn(nil, m.to.id, x.Address), x.Timestamp), x.Value, nil)
+			}
+		}
+	}
 	var items []memtable.Item
 	for _, t := range m.from.mem {
 		if t != nil {

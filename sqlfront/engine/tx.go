@@ -99,7 +99,12 @@ func (e *Engine) begin(s *Session, readOnly bool) *Tx {
 // asked for a transaction or the statement is one by itself.
 func (tx *Tx) store() *txn.Txn {
 	if tx.t == nil {
+		var connection uint32
+		if tx.session != nil {
+			connection = tx.session.ID()
+		}
 		tx.t = tx.eng.client.Begin(txn.TxnOptions{
+			Connection: connection,
 			// MySQL's READ ONLY does not cover temporary tables, which are written through the same transaction.
 			ReadOnly:   tx.readOnly && (tx.session == nil || !tx.session.temp.any()),
 			Autocommit: tx.session != nil && tx.session.implicit(),

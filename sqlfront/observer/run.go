@@ -76,11 +76,17 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		return triggers.ErrSkip // dropped or disabled while the notification was on its way
 	}
 	old, now, err := b.rows(ctx, t, e)
-	if err != nil {
+	forgotten := errors.Is(err, triggers.ErrForgotten)
+	if err != nil && !forgotten {
 		return err
 	}
+	evs := b.events(old != nil, now != nil)
+	if forgotten {
+		old = make(sql.Row, len(b.table.Schema(sctx)))
+		evs = b.eventsWithoutOld(now != nil)
+	}
 	ran := false
-	for _, ev := range b.events(old != nil, now != nil) {
+	for _, ev := range evs {
 		ran = true
 		if err := r.execute(sctx, b, ev, old, now); err != nil {
 			return err
@@ -92,7 +98,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	return nil
 }
 
-// rows reads OLD and NEW; nil stands for a row that is not there.
+// rows reads OLD and NEW; nil stands for a row that is not there. With triggers.ErrForgotten, NEW is there.
 func (b *body) rows(ctx context.Context, t *txn.Txn, e triggers.Event) (old, now sql.Row, err error) {
 	if v, ok, err := t.Get(ctx, e.Column); err != nil {
 		return nil, nil, err
@@ -102,7 +108,7 @@ func (b *body) rows(ctx context.Context, t *txn.Txn, e triggers.Event) (old, now
 		}
 	}
 	if v, ok, err := e.Previous(ctx); err != nil {
-		return nil, nil, err
+		return nil, now, err
 	} else if ok {
 		if old, err = b.table.DecodeRow(v); err != nil {
 			return nil, nil, err
@@ -135,6 +141,20 @@ func (b *body) events(old, now bool) []event {
 		}
 	}
 	return kept
+}
+
+// eventsWithoutOld decides where nobody knows any more whether there was an OLD row: its columns are NULL then.
+func (b *body) eventsWithoutOld(now bool) []event {
+	wanted := []event{deleted}
+	if now {
+		wanted = []event{updated, inserted} // the first that it asked for
+	}
+	for _, ev := range wanted {
+		if b.observer.Events&masks[ev] != 0 {
+			return []event{ev}
+		}
+	}
+	return nil
 }
 
 // execute runs the compiled body for one row, through the trigger machinery of the SQL engine.

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+
+	"moka/kv"
+)
+
+// gcStack opens a database that keeps versions for the shortest time there is.
+func gcStack(t *testing.T, dir string) (*stack, *sql.DB) {
+	t.Helper()
+	o := stackOptions{
+		Data: dir, SQLAddr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Shards: 2, CacheMiB: 16, Runners: 2, MaxConns: 50,
+		Retention: time.Second, MaxHold: time.Hour,
+	}
+	s, err := openStack(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", "root@tcp("+s.sqlAddr+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, db
+}
+
+func (s *stack) stop(t *testing.T, db *sql.DB) {
+	t.Helper()
+	_ = db.Close()
+	if err := s.close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func run(t *testing.T, db interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}, statements ...string) {
+	t.Helper()
+	for _, q := range statements {
+		if _, err := db.ExecContext(t.Context(), q); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+}
+
+func number(t *testing.T, db interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, q string) (n int, err error) {
+	t.Helper()
+	err = db.QueryRowContext(t.Context(), q).Scan(&n)
+	return n, err
+}
+
+// versions counts what is stored of a row's history.
+func (s *stack) versions(t *testing.T, table, key string) (n int) {
+	t.Helper()
+	row, err := s.rowOf(t.Context(), table, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tablet, err := s.store.Locate(t.Context(), row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _ := s.node.Shard(tablet.Shard)
+	it, err := h.Reader().Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: kv.Span{Start: row, End: append(append(kv.RowKey{}, row...), 0)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer it.Close()
+	for it.NextColumn() {
+		for ok := true; ok; ok = it.NextVersion() {
+			n++
+		}
+	}
+	return n
+}
+
+// eventually waits until f holds: the collector works on its own time.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); !f(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("after 30 s still not: %s", what)
+		}
+	}
+}
+
+// TestGarbageIsCollected: the versions of a row that is updated again and again go, but for what an open transaction still sees; it sees
+// them for as long as it is open; and after a restart everything is as it was.
+func TestGarbageIsCollected(t *testing.T) {
+	dir := t.TempDir()
+	s, db := gcStack(t, dir)
+	run(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT)", "INSERT INTO d.t VALUES (1, 0), (2, 0)")
+	old, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Rollback()
+	see := func() int {
+		n, err := number(t, old, "SELECT n FROM d.t WHERE id = 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := see(); n != 0 {
+		t.Fatal(n)
+	}
+	const updates = 300
+	for range updates {
+		run(t, db, "UPDATE d.t SET n = n + 1 WHERE id = 1")
+	}
+	eventually(t, "an open transaction holds the safe point back", func() bool { return s.gc.Metrics().Held > 0 })
+	if m := s.gc.Metrics(); m.HeldBy == "" || m.Leading != 1 {
+		t.Errorf("%+v", m)
+	}
+	if n := see(); n != 0 {
+		t.Errorf("the snapshot has %d now", n)
+	}
+	if n := s.versions(t, "d.t", "1"); n != updates+1 {
+		t.Errorf("%d versions, all of %d can be seen by somebody", n, updates+1)
+	}
+	if err := old.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "one version is left", func() bool { return s.versions(t, "d.t", "1") == 1 })
+	if n := s.versions(t, "d.t", "2"); n != 1 {
+		t.Errorf("%d versions of the row that nobody updated", n)
+	}
+	if m := s.gc.Metrics(); m.Versions < updates {
+		t.Errorf("%+v", m)
+	}
+	run(t, db, "DELETE FROM d.t WHERE id = 2")
+	eventually(t, "a deleted row is gone", func() bool { return s.versions(t, "d.t", "2") == 0 })
+	safePoint := s.gc.Metrics().SafePoint
+	s.stop(t, db)
+
+	s, db = gcStack(t, dir)
+	defer func() { s.stop(t, db) }()
+	if n, err := number(t, db, "SELECT SUM(n) FROM d.t"); err != nil || n != updates {
+		t.Errorf("after a restart: %d, %v", n, err)
+	}
+	if got := s.oracle.Metrics().SafePoint; got < safePoint {
+		t.Errorf("the safe point went from %v back to %v", safePoint, got)
+	}
+}
+
+// TestGarbageOptions: what makes no sense is refused, with the names of the settings.
+func TestGarbageOptions(t *testing.T) {
+	for _, o := range []stackOptions{
+		{Retention: time.Millisecond, MaxHold: time.Hour},
+		{Retention: time.Hour, MaxHold: time.Minute},
+	} {
+		o.Memory, o.Shards, o.CacheMiB = true, 1, 16
+		if err := o.validate(); err == nil {
+			t.Errorf("accepted: %+v", o)
+		} else {
+			t.Log(err)
+		}
+	}
+	for _, o := range []stackOptions{{}, {Retention: time.Second, MaxHold: time.Second}} {
+		o.Memory, o.Shards, o.CacheMiB = true, 1, 16
+		if err := o.validate(); err != nil {
+			t.Error(fmt.Errorf("%+v: %w", o, err))
+		}
+	}
+}
