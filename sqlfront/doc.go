@@ -6,6 +6,7 @@
 //	│ wire      sockets, log-in, retry on conflict, deadlines, drain         │  errors in the numbers of MySQL: sqlerr
 //	│ parse     the parser: what MySQL users write, observers' grammar       │
 //	│           go-mysql-server binds, analyses, builds iterators            │
+//	│ expr      operators and functions that compute what MySQL computes     │
 //	│ engine    databases, tables, indexes, sessions and DDL for it          │
 //	│ observer  CREATE OBSERVER: bodies compiled once, run by triggers       │
 //	│ catalog   descriptors in the store, versioned, changed by transactions │

@@ -16,6 +16,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/observer"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/wire"
@@ -113,6 +114,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
+		Functions:   expr.Functions(),
 		Databases:   []sql.Database{engine.NewSystemDatabase("moka", append(s.observers.SystemTables(), s.lockTables()...)...)},
 		Information: s.observers.Information(),
 	})

@@ -25,6 +25,9 @@ var (
 
 // Function implements sql.FunctionProvider; it is asked before the library's own functions.
 func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool) {
+	if f, ok := p.funcs[strings.ToLower(name)]; ok {
+		return f, true
+	}
 	switch strings.ToLower(name) {
 	case "repeat":
 		return sql.Function2{Name: "repeat", Fn: func(ctx *sql.Context, s, n sql.Expression) sql.Expression {

@@ -123,9 +123,6 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		a.Catalog.InfoSchema = &extendedInfo{Database: info, extra: NewSystemDatabase(info.Name(), o.Information...)}
 	}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
-	if len(o.Functions) > 0 {
-		a.Catalog.RegisterFunction(sql.NewEmptyContext(), o.Functions...)
-	}
 	status.add(e)
 	if err := e.recover(ctx); err != nil {
 		_ = e.Close()

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"io"
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
@@ -41,6 +44,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 	case *plan.DescribeQuery:
 		return b.explain(ctx, n)
+	case *plan.AnalyzeTable:
+		if _, done := n.Stats.(filledTables); !done {
+			again := *n
+			again.Stats = filledTables{n.Stats}
+			return b.base.Build(ctx, &again, row)
+		}
+	case *plan.Kill:
+		return nil, killable(ctx, n.ConnID)
 	case *plan.TriggerExecutor:
 		return b.trigger(ctx, n, row)
 	case *loadRows:
@@ -271,6 +282,37 @@ func filesAllowed() error {
 			"use LOAD DATA LOCAL, or start Moka with --secure-file-priv DIR")
 	}
 	return nil
+}
+
+// filledTables keeps tables without rows from a provider of statistics that divides by their number.
+type filledTables struct{ sql.StatsProvider }
+
+// AnalyzeTable implements sql.StatsProvider.
+func (s filledTables) AnalyzeTable(ctx *sql.Context, t sql.Table, db string) error {
+	parts, err := t.Partitions(ctx)
+	if err != nil {
+		return err
+	}
+	rows := sql.NewTableRowIter(ctx, t, parts)
+	_, err = rows.Next(ctx)
+	if cerr := rows.Close(ctx); err == nil {
+		err = cerr
+	}
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.StatsProvider.AnalyzeTable(ctx, t, db)
+}
+
+// killable reports a connection that is not there; the library's KILL succeeds.
+func killable(ctx *sql.Context, id uint32) error {
+	if ctx.ProcessList != nil && slices.ContainsFunc(ctx.ProcessList.Processes(), func(p sql.Process) bool { return p.Connection == id }) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.NoSuchThread, "Unknown thread id: %d", id)
 }
 
 // NoFiles is the value of secure_file_priv that forbids files of the server, as MySQL shows it.

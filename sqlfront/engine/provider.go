@@ -15,6 +15,7 @@ type provider struct {
 	extra  map[string]sql.Database
 	procs  sql.ExternalStoredProcedureRegistry
 	tableF map[string]sql.TableFunction
+	funcs  map[string]sql.Function
 	// The engine asks for the database "mysql" in each statement while privileges are off; making the error costs a stack
 	// capture, a few per cent of a point select.
 	noMySQL error
@@ -29,7 +30,7 @@ var (
 
 func newProvider(e *Engine) *provider {
 	p := &provider{
-		eng: e, extra: map[string]sql.Database{}, tableF: map[string]sql.TableFunction{},
+		eng: e, extra: map[string]sql.Database{}, tableF: map[string]sql.TableFunction{}, funcs: map[string]sql.Function{},
 		procs: sql.NewExternalStoredProcedureRegistry(), noMySQL: sql.ErrDatabaseNotFound.New("mysql"),
 	}
 	for _, d := range e.opts.Databases {
@@ -37,6 +38,9 @@ func newProvider(e *Engine) *provider {
 	}
 	for _, f := range e.opts.TableFunctions {
 		p.tableF[strings.ToLower(f.Name())] = f
+	}
+	for _, f := range e.opts.Functions {
+		p.funcs[strings.ToLower(f.FunctionName())] = f
 	}
 	for _, d := range e.opts.Procedures {
 		p.procs.Register(d)

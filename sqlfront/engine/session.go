@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -31,6 +33,7 @@ type Session struct {
 	calls  int
 	ending bool
 	call   *plan.Call // the CALL that the library is about to execute
+	params procedureParams
 
 	cached *settings // see Session.settings
 	digest digest    // scratch of the plan cache
@@ -75,6 +78,7 @@ func (s *Session) CommandBegin() error { return nil }
 
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
+	s.params = nil
 	if s.passing {
 		s.passing = false
 		return
@@ -118,6 +122,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	}
 	// Callers that drive the engine without a connection (workers, tests) have no CommandEnd; the start of the next
 	// statement is as good a moment.
+	s.params = nil
 	if tx := s.tx(); tx != nil && tx.lost != nil {
 		tx.ended, tx.lost = tx.lost, nil // nobody asked Again
 	}
@@ -161,6 +166,38 @@ func (s *Session) implicit() bool {
 	}
 	on, err := sql.ConvertToBool(nil, v)
 	return err != nil || on
+}
+
+// procedureParams are the parameters of the procedures that the statement calls, by name. The library keeps them for the rest of the
+// session: a later procedure would find the parameter of an earlier one where it means a column.
+type procedureParams map[string]*sql.StoredProcParam
+
+// NewStoredProcParam implements sql.Session.
+func (s *Session) NewStoredProcParam(name string, p *sql.StoredProcParam) *sql.StoredProcParam {
+	name = strings.ToLower(name)
+	if known, ok := s.params[name]; ok {
+		return known
+	}
+	if s.params == nil {
+		s.params = procedureParams{}
+	}
+	s.params[name] = p
+	return p
+}
+
+// GetStoredProcParam implements sql.Session.
+func (s *Session) GetStoredProcParam(name string) *sql.StoredProcParam {
+	return s.params[strings.ToLower(name)]
+}
+
+// SetStoredProcParam implements sql.Session.
+func (s *Session) SetStoredProcParam(name string, value any) error {
+	p := s.GetStoredProcParam(name)
+	if p == nil {
+		return fmt.Errorf("procedure parameter %s is not declared", name)
+	}
+	p.SetValue(value)
+	return nil
 }
 
 // SetTransaction implements sql.Session.

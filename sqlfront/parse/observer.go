@@ -136,6 +136,7 @@ type Notify struct {
 func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if !l.is(t, "observer") {
+		r.triggerBody(*l, t)
 		return nil, 0, false, nil
 	}
 	var c CreateObserver
@@ -273,6 +274,9 @@ func (r *rewriter) options(l *lexer, c *CreateObserver) (token, error) {
 // body parses the body in a trigger's clothes and returns where the next statement begins in the user's text.
 func (r *rewriter) body(ctx context.Context, c *CreateObserver, o ast.ParserOptions) (int, error) {
 	c.Body = r.src[c.BodyStart:]
+	if last, ok := bareBody(&lexer{s: r.src, pos: c.BodyStart, ansi: r.ansi}); ok {
+		return r.wrapBody(ctx, c, o, last)
+	}
 	// A trigger for UPDATE is the shape that has both OLD and NEW.
 	text, start := c.TriggerText("UPDATE")
 	_, end, err := ast.ParseOneWithOptions(ctx, text, o)

@@ -77,6 +77,9 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 			plain := append(edits(nil), r.edits...)
 			again, to, ok := r.quoteNames(ctx, o, multi, text, err)
 			if !ok {
+				if refused := r.notSupported(); refused != nil {
+					return nil, 0, refused
+				}
 				if at, ok := errorAt(ctx, text, o, err); ok {
 					return nil, 0, sqlerr.Syntax(s, plain.original(at))
 				}
@@ -86,6 +89,14 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		}
 		if end = r.edits.original(end); end > len(s) {
 			end = len(s)
+		}
+		if d, ok := stmt.(*ast.DDL); ok && r.moved {
+			// The body of a trigger is cut out of the user's text, where there is no block around it.
+			d.SubStatementPositionStart = r.edits.original(d.SubStatementPositionStart)
+			d.SubStatementPositionEnd = min(r.edits.original(d.SubStatementPositionEnd), len(s))
+		}
+		if err := onePrimaryKey(stmt); err != nil {
+			return nil, 0, err
 		}
 		p.editTree(ctx, stmt, &r)
 	}

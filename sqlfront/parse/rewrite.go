@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/expr"
 )
 
 // rewriter looks at the head of one statement, edits its text where the grammar falls short, or parses it whole.
@@ -18,6 +20,7 @@ type rewriter struct {
 	shared    bool // FOR SHARE was written as FOR UPDATE
 	exclusive bool // the text has a FOR UPDATE of its own
 	locks     bool // the text has some lock clause: look for it in the tree
+	moved     bool // an edit moved text that is kept
 }
 
 // mention is a set of words that occur in a statement; one pass over the bytes finds them all.
@@ -27,11 +30,16 @@ const (
 	mentionsUpdate mention = 1 << iota
 	mentionsShare
 	mentionsPrimary
+	mentionsQuantifier
 )
 
 func mentions(s string) (m mention) {
 	for i := 0; i+5 <= len(s); i++ {
 		switch s[i] | 0x20 {
+		case 'a':
+			if foldPrefix(s[i:], "any") || foldPrefix(s[i:], "all") {
+				m |= mentionsQuantifier
+			}
 		case 'u':
 			if foldPrefix(s[i:], "update") {
 				m |= mentionsUpdate
@@ -39,6 +47,9 @@ func mentions(s string) (m mention) {
 		case 's':
 			if foldPrefix(s[i:], "share") {
 				m |= mentionsShare
+			}
+			if foldPrefix(s[i:], "some") {
+				m |= mentionsQuantifier
 			}
 		case 'p':
 			if foldPrefix(s[i:], "primary") {
@@ -101,9 +112,7 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			r.selectWords(l, true)
 		case fold(w, "insert"), fold(w, "update"), fold(w, "delete"):
 			r.modifiers(l)
-			if fold(w, "insert") {
-				r.selectWords(l, false)
-			}
+			r.selectWords(l, false)
 		case fold(w, "create"):
 			if stmt, end, done, err = r.createObserver(ctx, l, o); !done && err == nil {
 				r.columnTypes()
@@ -121,6 +130,12 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 		}
 	case 8:
 		switch {
+		case fold(w, "optimize"):
+			// What it does in MySQL, space that comes back and fresh statistics: the first is done all the time, by compaction.
+			if t := l.next(); l.is(t, "local") || l.is(t, "no_write_to_binlog") {
+				r.edits.blank(t.start, t.end)
+			}
+			r.edits.replace(first.start, first.end, "analyze ")
 		case fold(w, "rollback"):
 			return r.chain(l, true)
 		case fold(w, "describe"):
@@ -150,7 +165,7 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 		}
 	}
 	m := mentions(r.src)
-	if m&(mentionsUpdate|mentionsShare) == 0 && m&mentionsPrimary == 0 {
+	if m == 0 {
 		return
 	}
 	l = &lexer{s: r.src, ansi: r.ansi}
@@ -166,8 +181,60 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 			r.locks = true
 		case l.is(t, "primary") && (l.isByte(prev, '(') && (l.is(before, "index") || l.is(before, "key"))):
 			r.edits.replace(t.start, t.end, "`PRIMARY`")
+		case prev.kind == punct && (l.is(t, "any") || l.is(t, "some") || l.is(t, "all")):
+			r.quantifier(l, prev, t)
 		}
 		before, prev = prev, t
+	}
+}
+
+// quantifier writes a > ANY (query) as a > moka_any((query)), which package expr knows what to make of. = ANY is IN and <> ALL is
+// NOT IN; the planner turns those into joins.
+func (r *rewriter) quantifier(l *lexer, prev, word token) {
+	after := lexer{s: l.s, pos: word.end, ansi: l.ansi}
+	open := after.next()
+	if !after.isByte(open, '(') {
+		return
+	}
+	if t := after.next(); !after.is(t, "select") && !after.is(t, "with") && !after.is(t, "table") && !after.is(t, "values") && !after.isByte(t, '(') {
+		return
+	}
+	after.pos = open.end
+	closing := after.closing()
+	start := prev.start // of the comparison
+	for start > 0 && strings.IndexByte("<>=!", l.s[start-1]) >= 0 {
+		start--
+	}
+	switch op, all := l.s[start:prev.end], l.is(word, "all"); {
+	case strings.Trim(op, "<>=!") != "" || op == "<=>":
+	case op == "=" && !all:
+		r.edits.replace(start, word.end, " in")
+	case (op == "<>" || op == "!=") && all:
+		r.edits.replace(start, word.end, " not in")
+	case closing.kind != eof:
+		name := expr.AnyFunction
+		if all {
+			name = expr.AllFunction
+		}
+		r.edits.replace(word.start, word.end, name+"(")
+		r.edits.replace(closing.end, closing.end, ")")
+	}
+}
+
+// closing returns the parenthesis that closes the one behind which the lexer stands.
+func (l *lexer) closing() token {
+	depth := 1
+	for t := l.next(); ; t = l.next() {
+		switch {
+		case t.kind == eof:
+			return t
+		case l.isByte(t, '('):
+			depth++
+		case l.isByte(t, ')'):
+			if depth--; depth == 0 {
+				return t
+			}
+		}
 	}
 }
 
@@ -338,6 +405,16 @@ func (r *rewriter) columnTypes() {
 	}
 	var prev token
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); {
+		if l.is(t, "time") && (prev.kind == word || prev.kind == quoted) {
+			// TIME(n): the planner has one TIME, with microseconds.
+			open, n, end := l.next(), l.next(), l.next()
+			if digits := l.text(n); l.isByte(open, '(') && n.kind == num && len(digits) == 1 && digits <= "6" && l.isByte(end, ')') {
+				r.edits.blank(open.start, end.end)
+				prev, t = end, l.next()
+				continue
+			}
+			l.pos = t.end
+		}
 		isBlob, isText := l.is(t, "blob"), l.is(t, "text")
 		if (isBlob || isText) && (prev.kind == word || prev.kind == quoted) && !l.is(prev, "column") {
 			open, n := l.next(), l.next()

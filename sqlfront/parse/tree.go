@@ -6,6 +6,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/expr"
 )
 
 // A lock clause reaches storage as the AS OF text of a table.
@@ -76,12 +78,38 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
 		p.editTree(ctx, s.Statement, &rewriter{})
+		return
 	case *ast.Update:
 		splitRanges(s.Where)
 	case *ast.Delete:
 		splitRanges(s.Where)
 	case *ast.Select:
 		p.completeOrder(ctx, s)
+	}
+	replaceOperators(stmt)
+}
+
+// replaceOperators puts expressions of ours into a statement, and into the statements within one that defines something.
+func replaceOperators(stmt ast.Statement) {
+	d, ok := stmt.(*ast.DDL)
+	if !ok {
+		expr.Rewrite(stmt)
+		return
+	}
+	if d.ViewSpec != nil && d.ViewSpec.ViewExpr != nil {
+		expr.Rewrite(d.ViewSpec.ViewExpr)
+	}
+	if d.OptSelect != nil && d.OptSelect.Select != nil {
+		expr.Rewrite(d.OptSelect.Select)
+	}
+	if d.TriggerSpec != nil && d.TriggerSpec.Body != nil {
+		expr.Rewrite(d.TriggerSpec.Body)
+	}
+	if d.ProcedureSpec != nil && d.ProcedureSpec.Body != nil {
+		expr.RewriteProcedure(d.ProcedureSpec.Body)
+	}
+	if d.EventSpec != nil && d.EventSpec.Body != nil {
+		expr.Rewrite(d.EventSpec.Body)
 	}
 }
 

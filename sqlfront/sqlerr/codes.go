@@ -35,6 +35,7 @@ const (
 	KeyColumnNotFound     = 1072
 	WrongAutoKey          = 1075
 	CantDropFieldOrKey    = 1091
+	NoSuchThread          = 1094
 	Unknown               = 1105
 	ReadOnlyVariable      = 1238
 	FieldSpecifiedTwice   = 1110

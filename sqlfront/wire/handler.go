@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/dolthub/vitess/go/mysql"
@@ -182,15 +183,25 @@ var errPanic = errors.New("internal error: the statement failed in a way it shou
 
 // guard keeps a panic inside its connection.
 func (h *handler) guard(what string, conn *connection, f func() error) (err error) {
+	report := func(r, stack string) {
+		h.srv.counts.panics.Add(1)
+		h.srv.log.Error("panic in a connection", "in", what, "connection", conn.conn.ConnectionID, "panic", r, "stack", stack)
+		conn.poisoned = true
+		err = errPanic
+	}
 	defer func() {
 		if r := recover(); r != nil {
-			h.srv.counts.panics.Add(1)
-			h.srv.log.Error("panic in a connection", "in", what, "connection", conn.conn.ConnectionID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-			conn.poisoned = true
-			err = errPanic
+			report(fmt.Sprint(r), string(debug.Stack()))
 		}
 	}()
-	return f()
+	if err = f(); err != nil {
+		// One in a goroutine of the library comes as an error, with the stack in its text.
+		if text, ok := strings.CutPrefix(err.Error(), "panic recovered: "); ok {
+			r, stack, _ := strings.Cut(text, "\n")
+			report(r, stack)
+		}
+	}
+	return err
 }
 
 // final words an error for the client.

@@ -325,10 +325,21 @@ func TestRetryOfAutocommit(t *testing.T) {
 func TestPanicStaysInItsConnection(t *testing.T) {
 	var log bytes.Buffer
 	r := newRig(t, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
-	other, c := r.conn(), r.conn()
-	_, err := c.ExecContext(context.Background(), "select boom()")
-	if err == nil {
-		t.Fatal("no error")
+	other := r.conn()
+	// The first panics in the connection's goroutine, the second in one that the library begins for results of several rows.
+	for i, q := range []string{"select boom()", "select boom() union all select 2"} {
+		rows, err := r.conn().QueryContext(context.Background(), q)
+		if err == nil {
+			for rows.Next() {
+			}
+			err = rows.Err()
+		}
+		if err == nil || !strings.Contains(err.Error(), errPanic.Error()) || strings.Contains(err.Error(), "goroutine") {
+			t.Fatalf("%s: %v", q, err)
+		}
+		if n := r.server.Stats().Panics; n != int64(i+1) {
+			t.Fatalf("%d panics counted", n)
+		}
 	}
 	var n int
 	if err := other.QueryRowContext(context.Background(), "select 1 + 1").Scan(&n); err != nil || n != 2 {

@@ -18,7 +18,6 @@ INSERT INTO decs VALUES (1, 1.005, 1234567890.0123456789, 1.5, 0.1), (2, -999999
 SELECT * FROM decs ORDER BY id;
 INSERT INTO decs (id, d) VALUES (4, 100000000);
 SELECT d + 1, d * 2, d / 3, -d, e * 2 FROM decs ORDER BY id;
--- differs: known gap: SUM and AVG of DECIMAL are doubles, with 16 digits
 SELECT SUM(d), AVG(d), SUM(e), MIN(g), MAX(g) FROM decs;
 SELECT 1e14, 1e15, 1.5e20, 123456789012.5, 1e-5, 0.1 + 0.2, 0.1e0 + 0.2e0;
 CREATE TABLE strs (id INT PRIMARY KEY, c CHAR(5), v VARCHAR(5), b BINARY(4), vb VARBINARY(4), x TEXT, y BLOB);

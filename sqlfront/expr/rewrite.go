@@ -1,0 +1,322 @@
+package expr
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// The grammar does not know ANY and ALL: the parser writes them as calls of these functions.
+const (
+	AnyFunction = "moka_any"
+	AllFunction = "moka_all"
+)
+
+// Rewrite puts operators of ours in the place of the library's, everywhere below a statement or an expression. Texts that are
+// kept (of checks, defaults, generated columns, views) are taken from the user's text or from the bound expression, never from
+// the tree.
+func Rewrite(n ast.SQLNode) { rewriter{}.walk(n) }
+
+// RewriteProcedure does the same in the body of a stored procedure. The library's interpreter puts the values of variables into the
+// tree of each statement, and knows what to look into: calls of functions, not what is injected.
+func RewriteProcedure(n ast.SQLNode) { rewriter{calls: true}.walk(n) }
+
+type rewriter struct{ calls bool }
+
+func (r rewriter) walk(n ast.SQLNode) {
+	if n == nil {
+		return
+	}
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *ast.AliasedExpr:
+			r.swap(&n.Expr)
+		case *ast.Where:
+			if n != nil {
+				r.swap(&n.Expr)
+			}
+		case *ast.AssignmentExpr:
+			r.swap(&n.Expr)
+		case *ast.SetVarExpr:
+			r.swap(&n.Expr)
+			// The library looks for a column, or a variable of the procedure, of the name that the user variable has without @.
+			if name := n.Name.Name.String(); n.Scope == ast.SetScope_User && !strings.HasPrefix(name, "@") {
+				n.Name = ast.NewColName("@" + name)
+			}
+		case *ast.Order:
+			r.swap(&n.Expr)
+		case ast.GroupBy:
+			for i := range n {
+				r.swap(&n[i])
+			}
+		case ast.Exprs:
+			for i := range n {
+				r.swap(&n[i])
+			}
+		case ast.ValTuple:
+			for i := range n {
+				r.swap(&n[i])
+			}
+		case *ast.AndExpr:
+			r.swap(&n.Left)
+			r.swap(&n.Right)
+		case *ast.OrExpr:
+			r.swap(&n.Left)
+			r.swap(&n.Right)
+		case *ast.XorExpr:
+			r.swap(&n.Left)
+			r.swap(&n.Right)
+		case *ast.NotExpr:
+			r.swap(&n.Expr)
+		case *ast.ParenExpr:
+			r.swap(&n.Expr)
+		case *ast.ComparisonExpr:
+			r.swap(&n.Left)
+			r.swap(&n.Right)
+		case *ast.RangeCond:
+			r.swap(&n.Left)
+			r.swap(&n.From)
+			r.swap(&n.To)
+		case *ast.IsExpr:
+			r.swap(&n.Expr)
+		case *ast.BinaryExpr:
+			r.swap(&n.Left)
+			r.swap(&n.Right)
+		case *ast.UnaryExpr:
+			r.swap(&n.Expr)
+		case *ast.CollateExpr:
+			r.swap(&n.Expr)
+		case *ast.ConvertExpr:
+			r.swap(&n.Expr)
+		case *ast.ConvertUsingExpr:
+			r.swap(&n.Expr)
+		case *ast.CaseExpr:
+			r.swap(&n.Expr)
+			r.swap(&n.Else)
+			for _, w := range n.Whens {
+				r.swap(&w.Cond)
+				r.swap(&w.Val)
+			}
+		case *ast.IfStatement:
+			for i := range n.Conditions { // the walk leaves them out
+				r.swap(&n.Conditions[i].Expr)
+				r.walk(n.Conditions[i].Expr)
+			}
+		case *ast.IntervalExpr:
+			r.swap(&n.Expr)
+		case *ast.SubstrExpr:
+			r.swap(&n.From)
+			r.swap(&n.To)
+		case *ast.TimestampFuncExpr:
+			r.swap(&n.Expr1)
+			r.swap(&n.Expr2)
+		case *ast.Call:
+			for i := range n.Params {
+				r.swap(&n.Params[i])
+			}
+		case ast.InjectedExpr:
+			for i := range n.Children {
+				r.swap(&n.Children[i])
+			}
+		case *ast.While:
+			r.swap(&n.Condition)
+		case *ast.Repeat:
+			r.swap(&n.Condition)
+		case *ast.Limit:
+			if n != nil {
+				r.count(&n.Rowcount)
+				r.count(&n.Offset)
+			}
+		case *ast.SetOp:
+			if n.Limit != nil { // the walk leaves it out
+				r.count(&n.Limit.Rowcount)
+				r.count(&n.Limit.Offset)
+			}
+			for _, o := range n.OrderBy {
+				r.swap(&o.Expr)
+			}
+		case *ast.JoinTableExpr:
+			r.swap(&n.Condition.On)
+		}
+		return true, nil
+	}, n)
+}
+
+// swap replaces one expression; what is below it the walk will find.
+func (r rewriter) swap(at *ast.Expr) {
+	switch x := (*at).(type) {
+	case *ast.BinaryExpr:
+		switch x.Operator {
+		case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr:
+			*at = r.operator(x.Operator, x, x.Left, x.Right)
+		}
+	case *ast.UnaryExpr:
+		switch x.Operator {
+		case ast.UMinusStr, ast.TildaStr:
+			if _, literal := x.Expr.(*ast.SQLVal); !literal || x.Operator == ast.TildaStr {
+				*at = r.operator("unary "+x.Operator, x, x.Expr)
+			}
+		}
+	case *ast.ComparisonExpr:
+		f, ok := x.Right.(*ast.FuncExpr)
+		if !ok || len(f.Exprs) != 1 {
+			return
+		}
+		query, ok := f.Exprs[0].(*ast.AliasedExpr)
+		if !ok {
+			return
+		}
+		switch f.Name.Lowered() {
+		case AnyFunction:
+			*at = r.operator(x.Operator+" any", x, x.Left, query.Expr)
+		case AllFunction:
+			*at = r.operator(x.Operator+" all", x, x.Left, query.Expr)
+		}
+	}
+}
+
+// count replaces what LIMIT or OFFSET take, if it may be something that the library does not survive.
+func (r rewriter) count(at *ast.Expr) {
+	switch x := (*at).(type) {
+	case *ast.SQLVal:
+		if x.Type == ast.ValArg {
+			*at = r.operator("limit", x, x)
+		}
+	case *ast.NullVal:
+		*at = r.operator("limit", x, x)
+	case *ast.ColName: // a variable of the procedure
+		if r.calls {
+			*at = r.operator("limit", x, x)
+		}
+	}
+}
+
+// Operator stands in the syntax tree for an expression of this package.
+type Operator struct {
+	name string
+	was  ast.SQLNode
+}
+
+var _ ast.Injectable = (*Operator)(nil)
+
+func (r rewriter) operator(name string, was ast.SQLNode, operands ...ast.Expr) ast.Expr {
+	if r.calls {
+		args := ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewStrVal([]byte(name))}}
+		for _, o := range operands {
+			args = append(args, &ast.AliasedExpr{Expr: o})
+		}
+		return &ast.FuncExpr{Name: ast.NewColIdent(operatorFunction), Exprs: args}
+	}
+	return ast.InjectedExpr{
+		Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Expression: &Operator{name, was}, Children: operands,
+	}
+}
+
+// operatorFunction is the operator whose name is its first argument.
+const operatorFunction = "moka_operator"
+
+func callOperator(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) > 1 {
+		if name, ok := args[0].(*expression.Literal); ok {
+			if text, ok := name.Value().(string); ok {
+				return bind(ctx, text, args[1:])
+			}
+		}
+	}
+	return nil, sql.ErrFunctionNotFound.New(operatorFunction)
+}
+
+// String is the text of what the operator replaced.
+func (o *Operator) String() string { return ast.String(o.was) }
+
+// WithResolvedChildren implements ast.Injectable: it is called with the bound operands.
+func (o *Operator) WithResolvedChildren(c context.Context, children []any) (any, error) {
+	ctx, ok := c.(*sql.Context)
+	operands := make([]sql.Expression, len(children))
+	for i, child := range children {
+		e, is := child.(sql.Expression)
+		ok = ok && is
+		operands[i] = e
+	}
+	if !ok || len(operands) == 0 {
+		return nil, fmt.Errorf("expr: operator %s over %T", o.name, children)
+	}
+	return bind(ctx, o.name, operands)
+}
+
+// bind makes the expression of an operator.
+func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expression, error) {
+	switch op {
+	case "unary " + ast.UMinusStr:
+		return newNegation(ctx, operands[0]), nil
+	case "unary " + ast.TildaStr:
+		return &inversion{expression.UnaryExpressionStub{Child: operands[0]}}, nil
+	case "limit":
+		return rowCount(ctx, operands[0])
+	}
+	if len(operands) != 2 {
+		return nil, sql.ErrFunctionNotFound.New(operatorFunction)
+	}
+	for _, all := range []bool{false, true} {
+		word := " any"
+		if all {
+			word = " all"
+		}
+		if n := len(op) - len(word); n > 0 && op[n:] == word {
+			return newQuantified(ctx, op[:n], all, operands[0], operands[1])
+		}
+	}
+	switch op {
+	case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr:
+	default:
+		return nil, sql.ErrFunctionNotFound.New(operatorFunction)
+	}
+	if err := intervals(op, operands[0], operands[1]); err != nil {
+		return nil, err
+	}
+	return newArithmetic(ctx, op, operands[0], operands[1]), nil
+}
+
+// intervals says what the library's binder says of INTERVAL in a wrong place.
+func intervals(op string, left, right sql.Expression) error {
+	_, l := left.(*expression.Interval)
+	_, r := right.(*expression.Interval)
+	switch {
+	case l && op == ast.MinusStr:
+		return sql.ErrUnsupportedSyntax.New("subtracting from an interval")
+	case (l || r) && op != ast.PlusStr && op != ast.MinusStr:
+		return sql.ErrUnsupportedSyntax.New("only + and - can be used to add or subtract intervals from dates")
+	case l && r:
+		return sql.ErrUnsupportedSyntax.New("intervals cannot be added or subtracted from other intervals")
+	}
+	return nil
+}
+
+// rowCount is the number of rows of LIMIT ? or OFFSET ?: NULL is none, as in MySQL.
+func rowCount(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	lit, ok := e.(*expression.Literal)
+	if !ok {
+		return e, nil // a parameter without a value yet
+	}
+	if lit.Value() == nil {
+		return expression.NewLiteral(int64(0), types.Int64), nil
+	}
+	if n, unsigned := lit.Value().(uint64); unsigned && n > 1<<63-1 {
+		return expression.NewLiteral(int64(1<<63-1), types.Int64), nil
+	}
+	v, _, err := types.Int64.Convert(ctx, lit.Value())
+	if err != nil || v == nil {
+		v = int64(0) // as MySQL: a text that is no number is 0
+	}
+	if v.(int64) < 0 {
+		return nil, sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to EXECUTE")
+	}
+	return expression.NewLiteral(v, types.Int64), nil
+}

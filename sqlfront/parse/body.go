@@ -1,0 +1,96 @@
+package parse
+
+import (
+	"context"
+	"strings"
+
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// The grammar takes some statements only between BEGIN and END; in MySQL the body of a trigger may be one of them alone.
+const blockBegin, blockEnd = "BEGIN ", "; END"
+
+// bareBody reports whether the lexer stands before such a statement, and returns its last token.
+func bareBody(l *lexer) (last token, ok bool) {
+	first := l.next()
+	switch {
+	case l.is(first, "signal"):
+		last = first
+		for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
+			last = t
+		}
+		return last, true
+	case l.is(first, "if"), l.is(first, "case"), l.is(first, "while"), l.is(first, "loop"), l.is(first, "repeat"):
+	default:
+		return token{}, false
+	}
+	depth, prev := 0, token{}
+	for t := first; t.kind != eof; {
+		starts := prev.kind == eof && t == first || l.isByte(prev, ';') || l.is(prev, "then") || l.is(prev, "else") || l.is(prev, "begin") || l.is(prev, "do") ||
+			l.is(prev, "loop") || l.is(prev, "repeat")
+		switch {
+		case l.is(t, "case"), // an expression as well
+			starts && (l.is(t, "if") || l.is(t, "while") || l.is(t, "loop") || l.is(t, "repeat") || l.is(t, "begin")):
+			depth++
+		case l.is(t, "end"):
+			depth--
+			after := *l
+			if n := after.next(); l.is(n, "if") || l.is(n, "case") || l.is(n, "while") || l.is(n, "loop") || l.is(n, "repeat") {
+				*l, t = after, n
+			}
+			if depth == 0 {
+				return t, true
+			}
+		}
+		prev, t = t, l.next()
+	}
+	return token{}, false
+}
+
+// wrapBody takes an observer's body that needs a block around it.
+func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.ParserOptions, last token) (int, error) {
+	c.Body = blockBegin + r.src[c.BodyStart:last.end] + blockEnd
+	lead := len(r.src) - len(strings.TrimLeft(r.src, " \t\r\n"))
+	c.Text = r.src[lead:last.end]
+	text, start := c.TriggerText("UPDATE")
+	if _, _, err := ast.ParseOneWithOptions(ctx, text, o); err != nil {
+		if at, ok := errorAt(ctx, text, o, err); ok {
+			return 0, sqlerr.Syntax(r.src, min(max(at-start-len(blockBegin), 0)+c.BodyStart, last.end))
+		}
+		return 0, err
+	}
+	c.BodyStart -= lead
+	end := last.end
+	if l := (&lexer{s: r.src, pos: end, ansi: r.ansi}); l.isByte(l.next(), ';') {
+		end = l.pos
+	}
+	return end, nil
+}
+
+// triggerBody puts a block around the body of an ordinary trigger; t is the token behind CREATE.
+func (r *rewriter) triggerBody(l lexer, t token) {
+	var prev token
+	for trigger := false; t.kind != eof && !l.isByte(t, ';'); t = l.next() {
+		if trigger = trigger || l.is(t, "trigger"); !trigger && (l.is(t, "table") || l.is(t, "procedure")) {
+			return
+		}
+		if trigger && l.is(prev, "each") && l.is(t, "row") {
+			body := l
+			if n := body.next(); body.is(n, "follows") || body.is(n, "precedes") {
+				body.next()
+				l = body
+			}
+			start := l
+			begin := start.next().start
+			if last, ok := bareBody(&l); ok {
+				r.edits.replace(begin, begin, blockBegin)
+				r.edits.replace(last.end, last.end, blockEnd)
+				r.moved = true
+			}
+			return
+		}
+		prev = t
+	}
+}
