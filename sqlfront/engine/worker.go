@@ -9,6 +9,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
 )
 
 // What background workers (observers) need besides a session: a worker wraps the transaction that it was given with Adopt,
@@ -39,6 +40,24 @@ func (e *Engine) TableOf(ctx *sql.Context, desc *catalog.Table) (*Table, error) 
 
 // DecodeRow reads a stored row, all public columns in order. Virtual columns are NULL.
 func (t *Table) DecodeRow(value []byte) (sql.Row, error) { return t.decode.Decode(value) }
+
+// Notify wakes observers of a row, as if it had changed, when ctx's transaction commits. The table has a primary key.
+func (t *Table) Notify(ctx *sql.Context, row sql.Row, observers []uint32) error {
+	tx, err := txOf(ctx)
+	if err != nil || len(observers) == 0 {
+		return err
+	}
+	if t.primary == nil {
+		return sqlerr.Unsupported("NOTIFY of rows without a primary key")
+	}
+	key, err := t.primary.rowKey(row)
+	if err != nil {
+		return err
+	}
+	tx.fence(t.desc)
+	tx.store().NotifyWeak(cell(key), observers)
+	return tx.fail(ctx, tx.store().Err())
+}
 
 // KeyText words the key of a stored row for people: "id=7". Text under a collation cannot be read back from a key, so the
 // row itself is asked, as ctx's transaction sees it; of a row that is gone some keys can only be shown as bytes.

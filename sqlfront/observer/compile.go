@@ -51,6 +51,9 @@ func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.
 
 // triggerText writes the body in a trigger's clothes, the form that the planner binds NEW and OLD in.
 func triggerText(o *catalog.Observer, ev event, database, table string) string {
+	if ev == notified {
+		ev = inserted // has NEW and no OLD
+	}
 	return "CREATE TRIGGER " + quote(o.Name) + " AFTER " + string(ev) + " ON " + quote(database) + "." + quote(table) + " FOR EACH ROW " + o.Body
 }
 
@@ -113,7 +116,7 @@ func unknownColumn(err error, ev event, columns sql.Schema, text string) error {
 		if !strings.HasSuffix(err.Error(), ": "+row) {
 			continue
 		}
-		if row == "new" && ev == deleted || row == "old" && ev == inserted {
+		if row == "new" && ev == deleted || row == "old" && (ev == inserted || ev == notified) {
 			return sqlerr.New(sqlerr.NoSuchTriggerRow, "There is no %s row in on %s observer", strings.ToUpper(row), ev)
 		}
 		for _, m := range fieldOf[row].FindAllStringSubmatch(text, -1) {

@@ -15,6 +15,9 @@
 // what the observer saw last (OLD) and what is there now (NEW): no OLD and a NEW is an INSERT, both an UPDATE, no NEW a
 // DELETE. A row that came and went between two runs is no event at all.
 //
+// An observer AFTER NOTIFY is woken by the statement NOTIFY table [WHERE condition] only (notify.go), a weak notification: it sees the row
+// as NEW and conflicts with nobody.
+//
 // # Promises
 //
 // The body's writes commit together with the acknowledgement or not at all, so their effect is there exactly once for each

@@ -223,7 +223,6 @@ func TestErrorsOfDeclarations(t *testing.T) {
 		"create observer p after insert on account for each row with (attempts = 0) delete from log":      {1231, "attempts"},
 		"create observer p after insert on account for each row with (backoff_ms = many) delete from log": {1231, "backoff_ms"},
 		"create observer p after insert on account for each row with (speed = 1) delete from log":         {1193, "speed"},
-		"create observer p after notify on account for each row delete from log":                          {1235, "NOTIFY"},
 		"drop observer nope":         {1360, "'nope'"},
 		"drop observer nodb.o":       {1049, "nodb"},
 		"alter observer nope enable": {1360, "'nope'"},

@@ -39,9 +39,12 @@ const (
 	inserted event = "INSERT"
 	updated  event = "UPDATE"
 	deleted  event = "DELETE"
+	notified event = "NOTIFY" // nothing, but somebody has asked for a run
 )
 
-var masks = map[event]catalog.ObserverEvents{inserted: catalog.OnInsert, updated: catalog.OnUpdate, deleted: catalog.OnDelete}
+var masks = map[event]catalog.ObserverEvents{
+	inserted: catalog.OnInsert, updated: catalog.OnUpdate, deleted: catalog.OnDelete, notified: catalog.OnNotify,
+}
 
 // run is triggers.Observer.Run for a SQL observer.
 func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Event) (err error) {
@@ -122,6 +125,10 @@ func (b *body) rows(ctx context.Context, t *txn.Txn, e triggers.Event) (old, now
 func (b *body) events(old, now bool) []event {
 	var evs []event
 	switch {
+	case b.observer.Events&catalog.OnNotify != 0 && !now:
+		return nil // the row is gone
+	case b.observer.Events&catalog.OnNotify != 0:
+		return []event{notified}
 	case old && now && b.observer.Events&catalog.OnUpdate != 0:
 		return []event{updated}
 	case old && now:
@@ -146,6 +153,9 @@ func (b *body) events(old, now bool) []event {
 // eventsWithoutOld decides where nobody knows any more whether there was an OLD row: its columns are NULL then.
 func (b *body) eventsWithoutOld(now bool) []event {
 	wanted := []event{deleted}
+	if now && b.observer.Events&catalog.OnNotify != 0 {
+		return []event{notified}
+	}
 	if now {
 		wanted = []event{updated, inserted} // the first that it asked for
 	}
@@ -253,7 +263,7 @@ func noChildren(n sql.Node, ch []sql.Node) (sql.Node, error) {
 
 // eventsOf lists the events of a mask in the order of the grammar.
 func eventsOf(mask catalog.ObserverEvents) (evs []event) {
-	for _, ev := range []event{inserted, updated, deleted} {
+	for _, ev := range []event{inserted, updated, deleted, notified} {
 		if mask&masks[ev] != 0 {
 			evs = append(evs, ev)
 		}
@@ -265,9 +275,6 @@ func eventNames(mask catalog.ObserverEvents) string {
 	var names []string
 	for _, ev := range eventsOf(mask) {
 		names = append(names, string(ev))
-	}
-	if mask&catalog.OnNotify != 0 {
-		names = append(names, "NOTIFY")
 	}
 	return strings.Join(names, " OR ")
 }

@@ -26,11 +26,9 @@ import (
 func (r *Registry) Hooks() parse.Hooks {
 	return parse.Hooks{
 		CreateObserver: func(_ context.Context, s parse.CreateObserver) (ast.Statement, error) {
-			if s.Events&parse.OnNotify != 0 {
-				return nil, sqlerr.Unsupported("AFTER NOTIFY (weak notifications)")
-			}
 			return r.inject("CREATE OBSERVER", triggerAuth(s.Table), func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.create(ctx, s)) }), nil
 		},
+		Notify: func(_ context.Context, s parse.Notify) (ast.Statement, error) { return r.notifyStatement(s), nil },
 		DropObserver: func(_ context.Context, s parse.DropObserver) (ast.Statement, error) {
 			return r.inject("DROP OBSERVER", superAuth, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.drop(ctx, s)) }), nil
 		},
@@ -77,11 +75,17 @@ type statement struct {
 	schema sql.Schema
 	write  bool
 	run    func(*sql.Context) (sql.RowIter, error)
+	bind   func(values []any) (*statement, error) // for one with parameters
 }
 
 var _ sql.ExecSourceRel = (*statement)(nil)
 
-func (s *statement) WithResolvedChildren(context.Context, []any) (any, error) { return s, nil }
+func (s *statement) WithResolvedChildren(_ context.Context, values []any) (any, error) {
+	if s.bind != nil {
+		return s.bind(values)
+	}
+	return s, nil
+}
 func (s *statement) String() string                                           { return s.what }
 func (s *statement) Schema(*sql.Context) sql.Schema                           { return s.schema }
 func (s *statement) IsReadOnly() bool                                         { return !s.write }
@@ -175,6 +179,9 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 		if !found {
 			return &catalog.NotFoundError{Kind: catalog.KindTable, Database: dbName, Name: s.Table.Name}
 		}
+		if o.Events&catalog.OnNotify != 0 && len(table.PrimaryKey) == 0 {
+			return sqlerr.Unsupported("AFTER NOTIFY on a table without primary key")
+		}
 		if _, exists := db.Observer(o.Name); exists && s.IfNotExists {
 			note(ctx, sqlerr.TriggerExists, "Observer '%s' already exists", o.Name)
 			return nil
@@ -205,7 +212,9 @@ func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, erro
 		Name: s.Observer.Name, Events: catalog.ObserverEvents(0), Body: s.Body, CreateStatement: s.Text, Enabled: true,
 		Definer: ctx.Client().User + "@" + ctx.Client().Address,
 	}
-	for from, to := range map[parse.Event]catalog.ObserverEvents{parse.OnInsert: catalog.OnInsert, parse.OnUpdate: catalog.OnUpdate, parse.OnDelete: catalog.OnDelete} {
+	for from, to := range map[parse.Event]catalog.ObserverEvents{
+		parse.OnInsert: catalog.OnInsert, parse.OnUpdate: catalog.OnUpdate, parse.OnDelete: catalog.OnDelete, parse.OnNotify: catalog.OnNotify,
+	} {
 		if s.Events&from != 0 {
 			o.Events |= to
 		}
@@ -261,8 +270,14 @@ func (r *Registry) warnCycle(ctx *sql.Context, t *txn.Txn, declared *catalog.Obs
 	if err != nil {
 		return
 	}
+	if declared.Events == catalog.OnNotify {
+		return // no write wakes it
+	}
 	writes := map[uint32][]uint32{} // observer's table → tables in its body's writes
 	for _, o := range snap.AllObservers() {
+		if o.Events == catalog.OnNotify {
+			continue
+		}
 		for _, target := range writtenTables(snap, o) {
 			writes[o.TableID] = append(writes[o.TableID], target)
 		}
