@@ -13,6 +13,9 @@ type CoprocessorOptions struct {
 	NoAsyncCommit bool
 	// MaxRowLocks bounds the columns that are locked in a shard at a time. Default 1048576.
 	MaxRowLocks int
+	// ScanFrom is the number of columns from which a request looks at their versions with one iterator instead of one by one.
+	// Default 64.
+	ScanFrom int
 }
 
 // coprocessor is Percolator's verbs beside the data. Each verb is a function of what it reads and of its request.
@@ -25,6 +28,9 @@ func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor {
 	}
 	if o.MaxRowLocks <= 0 {
 		o.MaxRowLocks = 1 << 20
+	}
+	if o.ScanFrom <= 0 {
+		o.ScanFrom = 64
 	}
 	return &coprocessor{o: o}
 }

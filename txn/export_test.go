@@ -192,12 +192,12 @@ func (p plainShards) OpenShard(s kv.ShardHandle) (any, error) {
 
 // Plant returns a coprocessor with a mistake in it, for tests of the tests. broken wraps what commands see of their shard.
 func Plant(broken func(cmd kv.CommandID, e kv.Eval) kv.Eval) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024}}, broken: broken}
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64}}, broken: broken}
 }
 
 // PlantForgetful returns a coprocessor that spoils what a shard remembers before each command.
 func PlantForgetful(spoil func(m Memory)) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024}}, spoil: spoil}
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64}}, spoil: spoil}
 }
 
 // DecideWithoutLooking makes whoever meets an asynchronous commit whose owner had its time roll it back at once.

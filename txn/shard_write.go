@@ -24,8 +24,11 @@ type writer struct {
 	ownPlain bool
 	// required is the newest commit_ts of what is required: whoever leans on it does not commit before it.
 	required kv.Timestamp
-	held     int         // share locks that their owner still holds: nothing to write
-	sharing  []*mutation // those of a prewrite, which are stored beside others'
+	held     int // share locks that their owner still holds: nothing to write
+	// later are the mutations of a large request whose versions are looked at together, behind all locks.
+	later   []*mutation
+	guards  [kindNotify + 1][]byte
+	sharing []*mutation // those of a prewrite, which are stored beside others'
 }
 
 // evalPrewrite locks all mutations of the request or none (figure 6, Prewrite; the row transactions of a shard's rows are
@@ -170,7 +173,73 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 	if len(w.locks) > 0 {
 		return nil, &writeResponse{outcome: outcomeLocked, locks: w.locks}, nil
 	}
+	if refusal, err = w.checkLater(); refusal != nil || err != nil {
+		return nil, refusal, err
+	}
 	return fresh, nil, nil
+}
+
+// checkLater looks at the versions of what checkExclusive has left, in the order of the columns: where the store has nothing
+// for a long way, as behind the end of a table, one step finds out for all mutations there. The iterator is made now, behind the
+// look at the last lock: a lock disappears only after its write record can be seen.
+func (w *writer) checkLater() (refusal *writeResponse, err error) {
+	if len(w.later) == 0 {
+		return nil, nil
+	}
+	byColumn := func(a, b *mutation) int { return compareColumns(a.column, b.column) }
+	if !slices.IsSortedFunc(w.later, byColumn) {
+		slices.SortFunc(w.later, byColumn) // no client of ours sends them so
+	}
+	first, last := w.later[0].column.Row, w.later[len(w.later)-1].column.Row
+	it, err := w.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: kv.Span{Start: first, End: append(slices.Clone(last), 0)}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if cerr := it.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	ok, sought := true, false // whether it stands on a column, once it was moved
+	points, alone := 0, 0
+	for _, m := range w.later {
+		if points > 0 { // here is something everywhere: Bloom filters answer for a table without reading of it
+			points--
+			newest, exists, err := w.newest(m.column)
+			if err != nil {
+				return nil, err
+			}
+			if refusal, err = w.checkVersion(m, newest, exists); refusal != nil || err != nil {
+				return refusal, err
+			}
+			continue
+		}
+		if !sought || ok && compareColumns(it.Column(), m.column) < 0 {
+			if alone++; sought && alone > 16 {
+				points, alone = 256, 0
+			}
+			ok, sought = it.SeekColumn(m.column), true
+			if err := it.Err(); err != nil {
+				return nil, err
+			}
+		} else {
+			alone = 0
+		}
+		var newest kv.Timestamp
+		exists := false
+		if ok && compareColumns(it.Column(), m.column) == 0 {
+			v := it.Version()
+			rec, err := decodeWrite(v.Value, v.Timestamp)
+			if err != nil {
+				return nil, err
+			}
+			newest, exists = v.Timestamp, rec.kind == kindPut
+		}
+		if refusal, err = w.checkVersion(m, newest, exists); refusal != nil || err != nil {
+			return refusal, err
+		}
+	}
+	return nil, nil
 }
 
 // checkExclusive judges a put, delete or lock-only write. The order matters: locks first, because a lock disappears only after
@@ -200,12 +269,22 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 	var newest kv.Timestamp
 	var exists bool
 	if m.mustNotExist || m.mustExist || w.since(m) < w.st.recent.before(m.column, w.seed) {
+		if len(w.req.mutations) >= w.st.scanFrom {
+			w.later = append(w.later, m)
+			return false, nil, nil
+		}
 		if newest, exists, err = w.newest(m.column); err != nil {
 			return false, nil, err
 		}
 	}
+	refusal, err = w.checkVersion(m, newest, exists)
+	return false, refusal, err
+}
+
+// checkVersion judges a mutation by the newest version of its column.
+func (w *writer) checkVersion(m *mutation, newest kv.Timestamp, exists bool) (refusal *writeResponse, err error) {
 	if newest > w.since(m) {
-		return false, conflict(m.column, newest), nil
+		return conflict(m.column, newest), nil
 	}
 	switch refusal, err = w.checkMarkers(m); {
 	case refusal != nil || err != nil:
@@ -214,7 +293,7 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 	case m.mustExist && !exists:
 		refusal = &writeResponse{outcome: outcomeMustExist, column: m.column}
 	}
-	return false, refusal, err
+	return refusal, err
 }
 
 // checkHeld judges a share lock that its owner holds. It may have been lost and taken again since the snapshot, with somebody's write
@@ -430,6 +509,9 @@ func (w *writer) lock(m *mutation) *lockRecord {
 
 // guard makes the record of a guard: enough to be recognised as one.
 func (w *writer) guard(m *mutation) []byte {
-	l := lockRecord{kind: m.kind, guard: true, isPrimary: true, minCommitTS: w.req.startTS + 1}
-	return l.appendTo(nil)
+	if w.guards[m.kind] == nil {
+		l := lockRecord{kind: m.kind, guard: true, isPrimary: true, minCommitTS: w.req.startTS + 1}
+		w.guards[m.kind] = l.appendTo(nil)
+	}
+	return w.guards[m.kind]
 }

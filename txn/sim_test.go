@@ -679,7 +679,11 @@ func TestSimulation(t *testing.T) {
 	for i := range uint64(*simN) {
 		seed := *simSeed + i
 		synctest.Test(t, func(t *testing.T) {
-			s, wrong := simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{}))
+			o := txn.CoprocessorOptions{}
+			if seed%2 == 1 {
+				o.ScanFrom = 2
+			}
+			s, wrong := simulate(t, seed, txn.NewCoprocessor(o))
 			skews += s.history.WriteSkews()
 			for _, m := range s.metrics {
 				async, decided = async+m.CommitsAsync, decided+m.AsyncDecided

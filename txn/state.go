@@ -42,6 +42,7 @@ type state struct {
 	recent   recent
 	rows     *rowLocks
 	detector *detector
+	scanFrom int // CoprocessorOptions.ScanFrom
 	decided  decided
 }
 
@@ -67,6 +68,7 @@ func newState(s kv.ShardHandle, o CoprocessorOptions) *state {
 		requires:    requires{newest: map[string]kv.Timestamp{}, max: o.MaxRequires},
 		rows:        newRowLocks(o.MaxRowLocks),
 		detector:    newDetector(),
+		scanFrom:    o.ScanFrom,
 	}
 }
 

@@ -30,6 +30,10 @@ type Table struct {
 	byTS  *btree.BTreeG[*entry]
 	runs  map[uint32]int
 
+	// Guards come and go by the thousand, in the order of their keys: where the last one was is where the next one is.
+	near, nearTS btree.PathHint
+	probe        entry
+
 	hooks []func(kv.Address, kv.Version)
 }
 
@@ -118,6 +122,11 @@ func (t *Table) remove(e *entry) {
 		return
 	}
 	t.byTS.Delete(e)
+	t.gone(e)
+}
+
+// gone counts an entry out.
+func (t *Table) gone(e *entry) {
 	if t.runs[e.address.Run]--; t.runs[e.address.Run] == 0 {
 		delete(t.runs, e.address.Run)
 	}
@@ -142,30 +151,39 @@ func (t *Table) Delete(a kv.Address, ts kv.Timestamp) {
 // One address and timestamp has at most one guard: rows are latched by whoever guards them.
 func (t *Table) Guard(i Item) {
 	i.Address.Group = t.group
+	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value, guard: true}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value, guard: true}
-	if old, ok := t.byKey.Get(e); ok {
-		if old.guard {
-			e.under = old.under
-		} else {
-			e.under = old
-		}
+	old, replaced := t.byKey.SetHint(e, &t.near)
+	switch {
+	case !replaced:
+		t.runs[e.address.Run]++
+		t.n.Add(1)
+	case old.guard:
+		e.under = old.under
+	default:
+		e.under = old
 	}
-	t.put(e)
+	t.byTS.SetHint(e, &t.nearTS)
 }
 
 // DropGuard ends a guard.
 func (t *Table) DropGuard(a kv.Address, ts kv.Timestamp) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	old, ok := t.byKey.Get(&entry{address: a, timestamp: ts})
+	t.probe = entry{address: a, timestamp: ts}
+	old, ok := t.byKey.DeleteHint(&t.probe, &t.near)
+	t.probe = entry{}
 	switch {
-	case !ok || !old.guard:
+	case !ok:
+	case !old.guard:
+		t.byKey.Set(old)
 	case old.under != nil:
-		t.put(old.under)
+		t.byKey.Set(old.under)
+		t.byTS.Set(old.under)
 	default:
-		t.remove(old)
+		t.byTS.DeleteHint(old, &t.nearTS)
+		t.gone(old)
 	}
 }
 
