@@ -23,10 +23,13 @@ func TestExplain(t *testing.T) {
 		{"select * from p x where id > 1", "1 SIMPLE x range PRIMARY - Using where"},
 		{"select v from c where pid = 1", "1 SIMPLE c ref bypid const Using where; Using index"},
 		{"select * from c where pid = 1 and v > 3", "1 SIMPLE c range bypid - Using where; Using index"},
-		{"select * from c where v = 5", "1 SIMPLE c ALL - - Using where"},
-		{"select v, count(*) from c group by v order by 2", "1 SIMPLE c ALL - - Using filesort; Using temporary"},
+		{"select * from c where v = 5", "1 SIMPLE c ALL - - Using where; pushed filter: (c.v = 5)"},
+		{"select v, count(*) from c group by v order by 2", "1 SIMPLE c ALL - - Using filesort; Using temporary; pushed aggregate: COUNT(1), c.v by c.v"},
+		{"select sum(v), max(v) from c where pid + 0 = 1", "1 SIMPLE c ALL - - Using where"},
+		{"select sum(v), max(v) from c where id > 1 and v < 9", "1 SIMPLE c range PRIMARY - Using where; pushed filter: (c.id > 1) AND (c.v < 9); pushed aggregate: MAX(c.v), SUM(c.v)"},
+		{"select id from c order by v desc limit 2", "1 SIMPLE c ALL - - Using filesort; pushed limit: the first 2 by v DESC"},
 		{"select * from p join c on c.pid = p.id where p.id = 1", "1 SIMPLE p const PRIMARY const Using where; 1 SIMPLE c ref bypid p.id Using index"},
-		{"select * from (select v, count(*) n from c group by v) x", "1 PRIMARY <derived2> ALL - - -; 2 DERIVED c ALL - - Using temporary"},
+		{"select * from (select v, count(*) n from c group by v) x", "1 PRIMARY <derived2> ALL - - -; 2 DERIVED c ALL - - Using temporary; pushed aggregate: COUNT(1), c.v by c.v"},
 		{"select id from p union select id from c", "1 PRIMARY p ALL - - -; 2 UNION c ALL - - -; - UNION RESULT <union1,2> ALL - - Using temporary"},
 		{"insert into p values (9, 'z')", "1 INSERT p ALL - - -"},
 		{"update p set name = 'q' where id = 2", "1 UPDATE p const PRIMARY const Using where"},
@@ -103,6 +106,20 @@ func TestExplainAnalyze(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("lacks %q:\n%s", want, text)
+		}
+	}
+	for q, want := range map[string]string{
+		"select * from c where v > 5":      "-> Table scan on c, pushed filter: (c.v > 5) (requests=1 examined=4)",
+		"select count(*), max(v) from c":   "-> Table scan on c, pushed aggregate: COUNT(1), MAX(c.v) (requests=1 examined=4)",
+		"select * from c where pid = 1":    "(requests=2 examined=4)", // two entries, two rows
+		"select * from c where v + 0 = 7 ": "(requests=1 examined=4)",
+	} {
+		text := ""
+		for _, r := range explain(t, c, "explain analyze "+q) {
+			text += r["plan"] + "\n"
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("%s lacks %q:\n%s", q, want, text)
 		}
 	}
 }

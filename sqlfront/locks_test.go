@@ -14,6 +14,7 @@ import (
 
 	"moka/kv"
 	"moka/kv/kvtest"
+	"moka/sqlfront/pushdown"
 	"moka/txn"
 	"moka/txn/txntest"
 )
@@ -31,7 +32,7 @@ type stage struct {
 }
 
 func newStage(t *testing.T, o kvtest.Options) *stage {
-	client, store := txntest.NewStore(t, o, txn.Options{})
+	client, store := txntest.NewStoreWith(t, o, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	s := &stage{database: &database{t, client, store}, t: t, conn: map[string]*sql.Conn{}}
 	s.srv = s.serve()
 	boot := s.srv.conn("")

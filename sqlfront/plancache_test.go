@@ -18,6 +18,7 @@ import (
 	"moka/kv"
 	"moka/kv/kvtest"
 	"moka/sqlfront"
+	"moka/sqlfront/pushdown"
 	"moka/triggers"
 	"moka/txn"
 	"moka/txn/txntest"
@@ -380,7 +381,7 @@ func TestPlanCacheSettings(t *testing.T) {
 // TestPlanCacheNotifiesObservers: what a plan writes is observed as what the library writes, also by an observer that came after
 // the plan was made.
 func TestPlanCacheNotifiesObservers(t *testing.T) {
-	client, store := txntest.NewStore(t, kvtest.Options{Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{})
+	client, store := txntest.NewStoreWith(t, kvtest.Options{Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	d := &database{t, client, store}
 	worker := triggers.NewWorker(client, store, "node", triggers.Options{Runners: 2, SweepEvery: 20 * time.Millisecond})
 	s := d.serve(func(o *sqlfront.Options) { o.Worker, o.ObserverRunners = worker, 2 })

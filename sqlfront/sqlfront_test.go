@@ -19,6 +19,7 @@ import (
 	"moka/kv"
 	"moka/kv/kvtest"
 	"moka/sqlfront"
+	"moka/sqlfront/pushdown"
 	"moka/txn"
 	"moka/txn/txntest"
 )
@@ -37,7 +38,7 @@ type database struct {
 
 func newDatabase(t testing.TB) *database {
 	t.Helper()
-	client, store := txntest.NewStore(t, kvtest.Options{}, txn.Options{})
+	client, store := txntest.NewStoreWith(t, kvtest.Options{}, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	return &database{t, client, store}
 }
 

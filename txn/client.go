@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"moka/kv"
@@ -22,6 +23,8 @@ type Client struct {
 	finish   finisher
 	seeding  seeding
 	lockers  lockers
+	// programsRefused is when a shard last refused to run a program, in nanoseconds.
+	programsRefused atomic.Int64
 
 	snapshots snapshots
 	safePoint func() kv.Timestamp // what the clock's answers told; nil if they do not

@@ -16,6 +16,8 @@ type CoprocessorOptions struct {
 	// ScanFrom is the number of columns from which a request looks at their versions with one iterator instead of one by one.
 	// Default 64.
 	ScanFrom int
+	// Programs makes the program of a scan from what its client sent; see Program. Without it scans with programs are refused.
+	Programs func(program []byte) (Program, error)
 }
 
 // coprocessor is Percolator's verbs beside the data. Each verb is a function of what it reads and of its request.
@@ -60,6 +62,7 @@ func (c *coprocessor) Commands() []kv.Command {
 		readCommand(cmdGet, "txn.Get", evalGet),
 		readCommand(cmdGetLatest, "txn.GetLatest", evalGetLatest),
 		readCommand(cmdScan, "txn.Scan", evalScan),
+		readCommand(cmdScanProgram, "txn.ScanProgram", evalScanProgram),
 		readCommand(cmdScanLocks, "txn.ScanLocks", evalScanLocks),
 		readCommand(cmdSeed, "txn.Seed", evalSeed),
 		writeCommand(cmdPrewrite, "txn.Prewrite", exclusiveRows, evalPrewrite),

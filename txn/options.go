@@ -149,4 +149,10 @@ type ScanOptions struct {
 	// At, if set, merges the own writes as of that savepoint instead of those so far: a statement that opens several scans
 	// one after the other (the inner side of a join) must not meet what it has written in between.
 	At *Savepoint
+	// Program, if set, runs beside the data; see Program. It may leave out and shorten cells. Own writes are merged in as they
+	// are, and a shard that cannot run it returns all cells as they are: the caller looks at what comes.
+	Program []byte
+	// Whole says that the caller cannot look at cells itself: if the program cannot see all there is to see (own writes, another
+	// release), the scan fails with ErrNoProgram.
+	Whole bool
 }

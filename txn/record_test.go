@@ -58,6 +58,8 @@ func messages() map[string]kv.Message {
 		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
 		"scan request":         &scanRequest{snapshot: 9, span: spans[0], reverse: true, limit: 10, maxBytes: 20, resume: true, after: testColumn, bypass: []kv.Timestamp{1}, tablets: refs},
 		"scan response":        &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
+		"program request":      &programRequest{scan: scanRequest{snapshot: 9, span: spans[0], limit: 10, maxBytes: 20, tablets: refs}, program: []byte("p")},
+		"program response":     &programResponse{scan: scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow}, part: []byte("sum"), examined: 300},
 		"write request":        &writeRequest{startTS: 7, primary: otherRow, session: "w1", ttl: time.Second, mutations: []*mutation{mut}, tablets: refs, floor: 8, owner: 4, async: true, secondaries: []kv.Column{testColumn}},
 		"write response":       &writeResponse{outcome: outcomeLocked, commitTS: 8, column: testColumn, locks: []lockInfo{lock, lock}, incarnation: 6, minCommitTS: 9},
 		"commit request":       &commitRequest{startTS: 7, commitTS: 8, primary: testColumn, spans: spans, tablets: refs},

@@ -35,6 +35,8 @@ type Scanner struct {
 	column   kv.Column
 	value    []byte
 	returned int
+	part     []byte // of the last request, not delivered yet
+	stats    ScanStats
 }
 
 const (
@@ -60,6 +62,9 @@ func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 	t.mu.Unlock()
 	s.ownOK = s.seekOwn()
 	s.fetched = emptySpan(o.Span)
+	if len(o.Program) > 0 && (s.ownOK && o.Whole || !t.c.Programs()) {
+		s.withoutProgram()
+	}
 	return s
 }
 
@@ -190,15 +195,44 @@ func (s *Scanner) fetch() error {
 			snapshot: snapshot, span: intersect(s.rest, tablet.Span), reverse: s.o.Reverse, limit: uint32(s.want()), maxBytes: batchBytes,
 			resume: s.resume, after: s.after, bypass: s.t.bypassed(), tablets: g.tablets,
 		}
-		m, err := c.call(s.ctx, b, g, cmdScan, req, nil)
+		resp, err := s.request(b, g, req)
 		if errors.Is(err, kv.ErrMoved) && b.wait(s.ctx) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		return s.accept(g, req, m.(*scanResponse))
+		return s.accept(g, req, resp)
 	}
+}
+
+// request asks a shard for a batch.
+func (s *Scanner) request(b *backoff, g *shardGroup, req *scanRequest) (*scanResponse, error) {
+	s.stats.Requests++
+	if len(s.o.Program) > 0 {
+		resp, refused, err := s.fetchProgram(b, g, req)
+		if !refused {
+			return resp, err
+		}
+		if s.withoutProgram(); s.err != nil {
+			return nil, s.err
+		}
+	}
+	m, err := s.t.c.call(s.ctx, b, g, cmdScan, req, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp := m.(*scanResponse)
+	s.stats.Examined += len(resp.cells)
+	return resp, nil
+}
+
+// withoutProgram goes on as a plain scan, if the caller can do with that.
+func (s *Scanner) withoutProgram() {
+	if s.o.Whole {
+		s.err = ErrNoProgram
+	}
+	s.o.Program = nil
 }
 
 // accept takes a batch over and moves on.

@@ -11,6 +11,7 @@ import (
 // state is what the coprocessor knows of a shard beyond what is stored: it dies with the process, or when the shard's lead
 // moves. Whatever correctness hangs on is brought back by seeding.
 type state struct {
+	options CoprocessorOptions
 	// incarnation names this life of the shard, for seeds.
 	incarnation uint64
 	locks       kv.MemTable
@@ -60,6 +61,7 @@ type onePhaseCommit struct {
 
 func newState(s kv.ShardHandle, o CoprocessorOptions) *state {
 	return &state{
+		options:     o,
 		incarnation: rand.Uint64() | 1, // never zero: zero means "seeded" in responses
 		locks:       s.InMemory(kv.GroupTxnLock),
 		seeds:       map[kv.TabletID]seed{},

@@ -21,6 +21,7 @@ import (
 	"moka/kv/rpc"
 	"moka/oracle"
 	"moka/sqlfront"
+	"moka/sqlfront/pushdown"
 	"moka/triggers"
 	"moka/txn"
 	"moka/txn/gc"
@@ -135,7 +136,7 @@ func (s *stack) listen() error {
 
 // coprocessors are the layers that run next to the data, the same in every process of a cluster.
 func coprocessors() []kv.Coprocessor {
-	return []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{}), triggers.NewCoprocessor(nil)}
+	return []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{Programs: pushdown.Load}), triggers.NewCoprocessor(nil)}
 }
 
 // openStorage opens the node and what only a process with storage has: coordination and the oracle.

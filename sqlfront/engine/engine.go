@@ -91,6 +91,7 @@ type Engine struct {
 	sql      *sqle.Engine
 	views    viewCache
 	stats    statistics
+	reads    readCounters
 	plans    planCache
 	janitor  janitor
 	sessions atomic.Int64
@@ -214,6 +215,10 @@ func setup() error {
 		&sql.MysqlSystemVariable{
 			Name: VarPlanCache, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemBoolType(VarPlanCache), Default: int8(1),
+		},
+		&sql.MysqlSystemVariable{
+			Name: VarPushDown, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemBoolType(VarPushDown), Default: int8(1),
 		},
 	})
 	// The library's own default is utf8mb4_0900_bin, under which 'a' = 'A' is false.

@@ -85,7 +85,21 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.distinct(ctx, n, row)
 	case *plan.HashLookup:
 		collateKeys(ctx, n)
-	case *plan.Filter, *plan.Project, *plan.JoinNode, *plan.Having:
+	case *plan.Filter:
+		collated, err := collatedLists(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if collated == nil {
+			return b.buildPushed(ctx, n, row)
+		}
+		if it, err := b.buildPushed(ctx, collated, row); it != nil || err != nil {
+			return it, err
+		}
+		return b.base.Build(ctx, collated, row)
+	case *plan.GroupBy, *plan.TopN:
+		return b.buildPushed(ctx, n, row)
+	case *plan.Project, *plan.JoinNode, *plan.Having:
 		collated, err := collatedLists(ctx, n)
 		if err != nil || collated == nil {
 			return nil, err

@@ -18,7 +18,7 @@ func (b *execBuilder) explain(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowI
 	case n.Format.Plan:
 		return nil, nil
 	}
-	x := &explainer{ctx: ctx, ids: 1}
+	x := &explainer{ctx: ctx, eng: b.eng, ids: 1}
 	x.block(n.Query(), 1, "SIMPLE")
 	return sql.RowsToRowIter(x.rows...), nil
 }
@@ -26,6 +26,7 @@ func (b *execBuilder) explain(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowI
 // explainer collects the rows of EXPLAIN.
 type explainer struct {
 	ctx  *sql.Context
+	eng  *Engine
 	rows []sql.Row
 	ids  uint64 // the last query block's number
 }
@@ -55,6 +56,7 @@ type block struct {
 	where    bool     // a filter is above the table
 	extra    []string // what the first table of the block is to mention: sorting, grouping
 	subquery []sql.Node
+	pushed   bool // what is above the table goes to the shards
 }
 
 // block lists the tables of one query block and then those of the subqueries in its expressions.
@@ -126,12 +128,19 @@ func (x *explainer) walk(n sql.Node, q *block) {
 		q.alias = n.Name()
 	case *plan.Filter:
 		q.where = true
+		x.pushed(n, q)
 		x.walk(n.Child, q)
 		q.where = false
 		return
 	case *plan.Sort, *plan.TopN:
 		q.extra = append(q.extra, "Using filesort")
-	case *plan.GroupBy, *plan.Distinct, *plan.Window:
+		x.pushed(n, q)
+	case *plan.GroupBy:
+		if len(n.GroupByExprs) > 0 {
+			q.extra = append(q.extra, "Using temporary")
+		}
+		x.pushed(n, q)
+	case *plan.Distinct, *plan.Window:
 		q.extra = append(q.extra, "Using temporary")
 	case *plan.IndexedTableAccess:
 		x.lookup(n, q)
@@ -162,6 +171,22 @@ func (x *explainer) walk(n sql.Node, q *block) {
 	for _, c := range n.Children() {
 		x.walk(c, q)
 	}
+}
+
+// pushed notes what of a node goes to the shards. What is said of a node is not said again of those below it.
+func (x *explainer) pushed(n sql.Node, q *block) {
+	if q.pushed {
+		return
+	}
+	if collated, err := collatedLists(x.ctx, n); err == nil && collated != nil {
+		n = collated
+	}
+	p := x.eng.pushable(x.ctx, n)
+	if p == nil {
+		return
+	}
+	q.pushed = true
+	q.extra = append(q.extra, p.notes()...)
 }
 
 func tableName(n sql.Node) string {
@@ -198,7 +223,7 @@ func (x *explainer) add(q *block, table, access string, extra ...string) sql.Row
 		r[explainType] = access
 	}
 	extra = append(extra, q.extra...)
-	q.extra, q.alias = nil, ""
+	q.extra, q.alias, q.pushed = nil, "", false
 	if len(extra) > 0 {
 		r[explainExtra] = strings.Join(extra, "; ")
 	}

@@ -8,12 +8,14 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/sqlfront/sqlerr"
+	"moka/txn"
 )
 
 // measure is what EXPLAIN ANALYZE has seen of one node: how often it was opened, how many rows it gave, how long they took,
@@ -21,6 +23,26 @@ import (
 type measure struct {
 	loops, rows int
 	first, all  time.Duration
+	// What the node itself read from the store, and what of it was done there.
+	requests, examined atomic.Int64
+	pushed             *pushed
+}
+
+// scanned adds what a scan or a lookup has cost.
+func (s *measure) scanned(c txn.ScanStats) {
+	s.requests.Add(int64(c.Requests))
+	s.examined.Add(int64(c.Examined))
+}
+
+type measureKey struct{}
+
+// measureOf is the measure of the innermost node that is being run, nil outside of EXPLAIN ANALYZE.
+func measureOf(ctx context.Context) *measure {
+	if measuringOf(ctx) == nil {
+		return nil
+	}
+	m, _ := ctx.Value(measureKey{}).(*measure)
+	return m
 }
 
 // measuring is the state of one EXPLAIN ANALYZE; its statement's context carries it.
@@ -83,7 +105,7 @@ func (b *execBuilder) measured(ctx *sql.Context, m *measuring, n sql.Node, row s
 	}
 	m.mu.Unlock()
 	began := time.Now()
-	it, err := b.base.Build(ctx, n, row)
+	it, err := b.base.Build(ctx.WithContext(context.WithValue(ctx, measureKey{}, s)), n, row)
 	if err != nil || it == nil {
 		return it, err
 	}
@@ -96,13 +118,17 @@ func (b *execBuilder) measured(ctx *sql.Context, m *measuring, n sql.Node, row s
 
 type measuredIter struct {
 	sql.RowIter
-	m *measuring
-	s *measure
+	m         *measuring
+	s         *measure
+	from, ctx *sql.Context // the caller's, and with s in it
 }
 
 func (it *measuredIter) Next(ctx *sql.Context) (sql.Row, error) {
 	began := time.Now()
-	row, err := it.RowIter.Next(ctx)
+	if it.from != ctx {
+		it.from, it.ctx = ctx, ctx.WithContext(context.WithValue(ctx, measureKey{}, it.s))
+	}
+	row, err := it.RowIter.Next(it.ctx)
 	took := time.Since(began)
 	it.m.mu.Lock()
 	defer it.m.mu.Unlock()
@@ -124,9 +150,18 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 		} else {
 			ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) / float64(s.loops) }
 			text += fmt.Sprintf("  (actual time=%.3f..%.3f rows=%s loops=%d)", ms(s.first), ms(s.all), perLoop(s.rows, s.loops), s.loops)
+			if n := s.requests.Load(); n > 0 && s.pushed == nil {
+				text += fmt.Sprintf(" (requests=%d examined=%d)", n, s.examined.Load())
+			}
 		}
 		line(text)
 		depth++
+		if s := m.of(n); s != nil && s.pushed != nil {
+			// Below it nothing was built: the shards did it.
+			line(strings.Repeat("    ", depth) + "-> " + describeTable(scanned(n), "") + ", " + strings.Join(s.pushed.notes(), ", ") +
+				fmt.Sprintf(" (requests=%d examined=%d)", s.requests.Load(), s.examined.Load()))
+			return
+		}
 	}
 	children := n.Children()
 	switch n := n.(type) {
@@ -137,6 +172,21 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 	}
 	for _, c := range children {
 		m.print(c, depth, line)
+	}
+}
+
+// scanned is the table under a node of which the shards did a part.
+func scanned(n sql.Node) sql.Node {
+	for {
+		switch n.(type) {
+		case *plan.ResolvedTable, *plan.IndexedTableAccess:
+			return n
+		}
+		children := n.Children()
+		if len(children) != 1 {
+			return n
+		}
+		n = children[0]
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"moka/kv/kvtest"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
+	"moka/sqlfront/pushdown"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 	"moka/txn/txntest"
@@ -29,7 +30,7 @@ type server struct {
 
 func newServer(t testing.TB, opts ...func(*engine.Options)) *server {
 	t.Helper()
-	client, store := txntest.NewStore(t, kvtest.Options{}, txn.Options{})
+	client, store := txntest.NewStoreWith(t, kvtest.Options{}, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	s := &server{t: t, client: client, store: store}
 	s.start(opts...)
 	return s

@@ -41,7 +41,9 @@ type partition struct {
 	// reference: deliver that entries exist, not what is in them, and require them to.
 	reference bool
 	live      bool
-	batch     int // size of the first request; 0 is firstBatch
+	batch     int    // size of the first request; 0 is firstBatch
+	program   []byte // goes along with the scans
+	ranged    bool   // made of the ranges of a lookup, not the whole
 }
 
 // Key implements sql.Partition.

@@ -36,7 +36,10 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 		return nil, err
 	}
 	tx.used.Store(true)
-	e := &entryIter{tx: tx, table: t, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch)}
+	e := &entryIter{
+		tx: tx, table: t, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch),
+		program: p.program, measure: measureOf(ctx),
+	}
 	if !p.live {
 		e.at = tx.readAt()
 	}
@@ -78,7 +81,9 @@ type entryIter struct {
 	opened  []*txn.Scanner // one for each span, if they were opened at the start
 	points  []entry        // read ahead
 	at      *txn.Savepoint
-	require bool // make the commit depend on every entry that is delivered
+	require bool     // make the commit depend on every entry that is delivered
+	program []byte   // goes along with the scans; see push.go
+	measure *measure // of EXPLAIN ANALYZE, else nil
 }
 
 // open makes the scanners of all spans now, which costs nothing before they are read: a scanner sees the transaction's own
@@ -98,7 +103,7 @@ func (it *entryIter) open(ctx *sql.Context) {
 func (it *entryIter) scanner(ctx *sql.Context, s *rowenc.Span) *txn.Scanner {
 	return it.tx.store().Scan(ctx, txn.ScanOptions{
 		Span:    kv.Span{Start: kv.RowKey(s.Start), End: kv.RowKey(s.End)},
-		Reverse: it.reverse, Batch: it.batch, At: it.at,
+		Reverse: it.reverse, Batch: it.batch, At: it.at, Program: it.program,
 	})
 }
 
@@ -187,9 +192,22 @@ func (it *entryIter) scanned(ctx *sql.Context) (entry, bool, error) {
 		return entry{c.Row, it.scan.Value()}, true, nil
 	}
 	err := it.scan.Err()
+	it.endScan()
+	return entry{}, false, it.tx.fail(ctx, err)
+}
+
+func (it *entryIter) endScan() {
+	it.note(it.scan.Stats())
 	_ = it.scan.Close()
 	it.scan = nil
-	return entry{}, false, it.tx.fail(ctx, err)
+}
+
+// note counts what a scan or a lookup has cost.
+func (it *entryIter) note(s txn.ScanStats) {
+	it.tx.eng.reads.add(s)
+	if it.measure != nil {
+		it.measure.scanned(s)
+	}
 }
 
 // readPoints reads the run of point spans that begins at the next span.
@@ -207,6 +225,7 @@ func (it *entryIter) readPoints(ctx *sql.Context) error {
 			}
 		}
 	}
+	it.note(txn.ScanStats{Requests: 1, Examined: len(cells)})
 	vs, err := it.tx.store().BatchGetAt(ctx, it.at, cells)
 	if err != nil {
 		return it.tx.fail(ctx, err)
@@ -221,12 +240,10 @@ func (it *entryIter) readPoints(ctx *sql.Context) error {
 
 func (it *entryIter) Close() error {
 	it.points, it.next, it.reverse = nil, len(it.spans), false
-	if it.scan == nil {
-		return nil
+	if it.scan != nil {
+		it.endScan()
 	}
-	err := it.scan.Close()
-	it.scan = nil
-	return err
+	return nil
 }
 
 // rowSink turns stored rows into the rows that the engine asked for.
@@ -369,6 +386,7 @@ func (it *lookupIter) fill(ctx *sql.Context) error {
 		return nil
 	}
 	tx := it.entries.tx
+	it.entries.note(txn.ScanStats{Requests: 1, Examined: len(cells)})
 	vs, err := tx.store().BatchGetAt(ctx, it.entries.at, cells)
 	if err != nil {
 		return tx.fail(ctx, err)

@@ -137,3 +137,22 @@ func (t *Table) DataLength(ctx *sql.Context) (uint64, error) {
 	_, n := t.eng.stats.estimate(ctx, t)
 	return n, nil
 }
+
+// ReadStats counts what statements have read from the store.
+type ReadStats struct {
+	Requests uint64 // batches of scans and lookups
+	Rows     uint64 // rows and index entries that were looked at, on shards too
+	Pushed   uint64 // nodes of plans of which the shards did a part
+}
+
+type readCounters struct{ requests, rows, pushed atomic.Uint64 }
+
+func (c *readCounters) add(s txn.ScanStats) {
+	c.requests.Add(uint64(s.Requests))
+	c.rows.Add(uint64(s.Examined))
+}
+
+// ReadStats returns what has been read since the engine was made.
+func (e *Engine) ReadStats() ReadStats {
+	return ReadStats{Requests: e.reads.requests.Load(), Rows: e.reads.rows.Load(), Pushed: e.reads.pushed.Load()}
+}

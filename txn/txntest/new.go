@@ -18,7 +18,13 @@ func New(t testing.TB) *txn.Client {
 // NewStore returns a client over a fresh store in memory, and the store. The transaction coprocessor is added to o's.
 func NewStore(t testing.TB, o kvtest.Options, co txn.Options) (*txn.Client, *kvtest.Mem) {
 	t.Helper()
-	o.Coprocessors = append([]kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{})}, o.Coprocessors...)
+	return NewStoreWith(t, o, co, txn.CoprocessorOptions{})
+}
+
+// NewStoreWith is NewStore with options for the transaction coprocessor.
+func NewStoreWith(t testing.TB, o kvtest.Options, co txn.Options, cp txn.CoprocessorOptions) (*txn.Client, *kvtest.Mem) {
+	t.Helper()
+	o.Coprocessors = append([]kv.Coprocessor{txn.NewCoprocessor(cp)}, o.Coprocessors...)
 	m := kvtest.NewMem(o)
 	c, err := txn.NewClient(m, &Clock{}, co)
 	if err != nil {

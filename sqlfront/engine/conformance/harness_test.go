@@ -19,6 +19,7 @@ import (
 	"moka/kv/kvtest"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
+	"moka/sqlfront/pushdown"
 	"moka/txn"
 	"moka/txn/txntest"
 )
@@ -52,7 +53,7 @@ func newHarness(t *testing.T, suite string) *harness {
 }
 
 func (h *harness) reset(t *testing.T) {
-	client, _ := txntest.NewStore(t, kvtest.Options{}, txn.Options{})
+	client, _ := txntest.NewStoreWith(t, kvtest.Options{}, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	ctx := context.Background()
 	cat, err := catalog.Open(ctx, client, catalog.Options{})
 	if err != nil {
