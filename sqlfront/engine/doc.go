@@ -8,6 +8,7 @@
 //	ddl, alter, backfill             schema changes as catalog transactions, indexes built online
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
 //	load, loadfile                   LOAD DATA in sorted blocks
+//	push*                            parts of plans that the shards execute (package pushdown)
 //	coster, exec, pushkeys           what the library's planner does not know
 //
 // A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is
