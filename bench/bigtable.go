@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +27,7 @@ type BigtableConfig struct {
 	ScanRows int           // that a scan asks for at a time; default 1,000
 	Rounds   int           // default 3
 	Slice    time.Duration // default 2s
+	Only     []string      `json:",omitempty"` // of the rows of the table, these; default all
 	Progress io.Writer     `json:"-"`
 }
 
@@ -80,7 +83,20 @@ func Bigtable(ctx context.Context, c BigtableConfig) (_ *Report, err error) {
 	}
 	r := newReport("bigtable", fmt.Sprintf("%d-byte values, %d callers, over loopback gRPC", c.Value, c.Callers), "values/s", c)
 	r.Reference = "paper"
+	for _, name := range c.Only {
+		if _, ok := bigtablePaper[name]; !ok {
+			return nil, fmt.Errorf("there is no experiment %q; there are %q", name, slices.Sorted(maps.Keys(bigtablePaper)))
+		}
+	}
 	measure := func(callers int, names []string, ops ...operation) error {
+		for i := len(names) - 1; i >= 0 && len(c.Only) > 0; i-- {
+			if !slices.Contains(c.Only, names[i]) {
+				names, ops = slices.Delete(names, i, i+1), slices.Delete(ops, i, i+1)
+			}
+		}
+		if len(names) == 0 {
+			return nil
+		}
 		all, err := contest(ctx, s, callers, c.Rounds, c.Slice, c.Progress, names, ops)
 		for i := range all {
 			row := all[i].row(names[i])

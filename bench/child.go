@@ -97,7 +97,7 @@ func ServeChild(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := dec.Decode(&o); err != nil {
 		return fmt.Errorf("this command is run by other bench commands: %w", err)
 	}
-	node.LimitMemory(int64(o.CacheMiB)<<20, 0)
+	o.memoryLimit = node.LimitMemory(int64(o.CacheMiB)<<20, 0)
 	srv, err := OpenServer(ctx, o)
 	if err == nil {
 		err = srv.Listen("127.0.0.1:0")

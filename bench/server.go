@@ -33,6 +33,8 @@ type ServerOptions struct {
 	Dir      string // of the node; it is created
 	Memory   bool   // keep everything in memory: no disk, no fsync
 	CacheMiB int    // zero: the node's default
+
+	memoryLimit int64 // of the process, if it is the server's own
 }
 
 // Server is the storage side of a Moka: a node with one shard, local coordination on its Pebble, the oracle. It is put together as "moka start"
@@ -58,7 +60,7 @@ func OpenServer(ctx context.Context, o ServerOptions) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	no := node.Options{Dir: o.Dir, Shards: 1, CacheBytes: int64(o.CacheMiB) << 20, Coprocessors: coprocessors()}
+	no := node.Options{Dir: o.Dir, Shards: 1, CacheBytes: int64(o.CacheMiB) << 20, MemoryLimit: o.memoryLimit, Coprocessors: coprocessors()}
 	if o.Memory {
 		no.FS = vfs.NewMem()
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -151,7 +152,8 @@ func (s *stack) openStorage(ctx context.Context) error {
 	if s.o.has(roleSQL) {
 		layers = sqlMemory
 	}
-	s.o.Logger.Debug("memory", "limit", node.LimitMemory(no.CacheBytes, layers))
+	no.MemoryLimit = node.LimitMemory(no.CacheBytes, layers)
+	s.o.Logger.Debug("memory", "limit", debug.SetMemoryLimit(-1))
 	n, err := node.Open(no)
 	if err != nil {
 		return err

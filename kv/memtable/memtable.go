@@ -24,6 +24,7 @@ import (
 type Table struct {
 	group kv.GroupID
 	n     atomic.Int64
+	bytes atomic.Int64
 
 	mu    sync.RWMutex
 	byKey *btree.BTreeG[*entry]
@@ -45,6 +46,13 @@ type entry struct {
 	// guard marks an entry that is never persisted; under is the persistent entry that it hides.
 	guard bool
 	under *entry
+}
+
+// entryBytes is what an entry takes beside its keys and its value: itself, its places in two trees, and what the allocator rounds up.
+const entryBytes = 192
+
+func (e *entry) size() int64 {
+	return entryBytes + int64(len(e.address.Row)+len(e.address.Qualifier)+len(e.value))
 }
 
 // compareColumns orders by run, row, family, qualifier.
@@ -109,24 +117,29 @@ func (t *Table) Set(i Item) {
 }
 
 func (t *Table) put(e *entry) {
-	_, replaced := t.byKey.Set(e)
+	old, replaced := t.byKey.Set(e)
 	t.byTS.Set(e)
-	if !replaced {
+	t.bytes.Add(e.size())
+	if replaced {
+		t.bytes.Add(-old.size())
+	} else {
 		t.runs[e.address.Run]++
 		t.n.Add(1)
 	}
 }
 
 func (t *Table) remove(e *entry) {
-	if _, ok := t.byKey.Delete(e); !ok {
+	old, ok := t.byKey.Delete(e)
+	if !ok {
 		return
 	}
 	t.byTS.Delete(e)
-	t.gone(e)
+	t.gone(old)
 }
 
 // gone counts an entry out.
 func (t *Table) gone(e *entry) {
+	t.bytes.Add(-e.size())
 	if t.runs[e.address.Run]--; t.runs[e.address.Run] == 0 {
 		delete(t.runs, e.address.Run)
 	}
@@ -155,14 +168,17 @@ func (t *Table) Guard(i Item) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old, replaced := t.byKey.SetHint(e, &t.near)
+	t.bytes.Add(e.size())
 	switch {
 	case !replaced:
 		t.runs[e.address.Run]++
 		t.n.Add(1)
 	case old.guard:
 		e.under = old.under
+		t.bytes.Add(-old.size())
 	default:
 		e.under = old
+		t.bytes.Add(-old.size())
 	}
 	t.byTS.SetHint(e, &t.nearTS)
 }
@@ -181,6 +197,7 @@ func (t *Table) DropGuard(a kv.Address, ts kv.Timestamp) {
 	case old.under != nil:
 		t.byKey.Set(old.under)
 		t.byTS.Set(old.under)
+		t.bytes.Add(old.under.size() - old.size())
 	default:
 		t.byTS.DeleteHint(old, &t.nearTS)
 		t.gone(old)
@@ -219,6 +236,9 @@ func (t *Table) Latest(a kv.Address, max kv.Timestamp) (v kv.Version, ok bool) {
 
 // Len counts entries, guards included.
 func (t *Table) Len() int { return int(t.n.Load()) }
+
+// Bytes estimates the memory that the table takes.
+func (t *Table) Bytes() int64 { return t.bytes.Load() }
 
 // ByTimestamp implements kv.MemTable. f may call back: it runs outside of the lock, on the entries that were there at the call.
 func (t *Table) ByTimestamp(ts kv.Timestamp, f func(a kv.Address, value []byte) bool) {

@@ -118,8 +118,8 @@ func TestGuards(t *testing.T) {
 	m.DropGuard(a, 5)
 	see("")
 	m.DropGuard(a, 5) // twice is no harm
-	if m.Len() != 0 || len(m.Runs()) != 0 {
-		t.Fatalf("%d entries, runs %v", m.Len(), m.Runs())
+	if m.Len() != 0 || len(m.Runs()) != 0 || m.Bytes() != 0 {
+		t.Fatalf("%d entries, %d bytes, runs %v", m.Len(), m.Bytes(), m.Runs())
 	}
 }
 

@@ -28,6 +28,9 @@ type Options struct {
 	Shards int
 	// CacheBytes is the memory for blocks and memtables; zero means 256 MiB. See LimitMemory for that of the process.
 	CacheBytes int64
+	// MemoryLimit is what LimitMemory returned, for the node to add what its in-memory groups hold; zero means that the process's memory is
+	// not the node's business.
+	MemoryLimit int64
 	// MemTableBytes is the size of one of Pebble's memtables; zero means an eighth of the cache. Small ones make tests flush.
 	MemTableBytes uint64
 	// Coprocessors are the layers that run code next to the data. The store's own row operations are always there.

@@ -94,10 +94,15 @@ func (n *Node) start() error {
 	if err := n.repairMeta(context.Background()); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	n.stop = cancel
 	if n.o.BalanceEvery > 0 {
-		ctx, cancel := context.WithCancel(context.Background())
-		n.stop = cancel
 		n.background.Go(func() { n.balance(ctx) })
+	}
+	if n.o.MemoryLimit > 0 {
+		limit := raisedLimit{base: n.o.MemoryLimit}
+		limit.follow(n.memoryBytes()) // what was loaded just now
+		n.background.Go(func() { n.followMemory(ctx, &limit) })
 	}
 	return nil
 }

@@ -154,6 +154,16 @@ func (s *Shard) InMemory(g kv.GroupID) kv.MemTable {
 	return nil
 }
 
+// MemoryBytes estimates what the in-memory groups take.
+func (s *Shard) MemoryBytes() (n int64) {
+	for _, t := range s.mem {
+		if t != nil {
+			n += t.Bytes()
+		}
+	}
+	return n
+}
+
 func errClosed(id kv.ShardID) error {
 	return kv.Errorf(kv.CodeClosed, "shard", "shard %d is shutting down; nothing happened", id)
 }
