@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ type Engine struct {
 	stalled atomic.Int64 // since when Pebble holds writes up, in Unix nanoseconds; 0: it does not
 	once    sync.Once
 	keys    sync.Pool
+
+	unflushed unflushed
 }
 
 // Open opens the store in dir, or makes one if the directory is empty or missing.
@@ -81,6 +84,9 @@ func Open(dir string, o Options) (*Engine, error) {
 	e.health, p.Lock = health, e.lock
 	if e.db, err = openPebble(store, p); err != nil {
 		return nil, openError(dir, err)
+	}
+	if err := e.unflushed.open(e); err != nil {
+		return nil, errors.Join(openError(dir, err), e.db.Close())
 	}
 	opened = true
 	return e, nil
@@ -254,6 +260,12 @@ func (e *Engine) NewBatch() Batch { return Batch{e.db.NewBatch()} }
 //
 // Apply does not fail: where Pebble cannot write its log, the process dies.
 func (e *Engine) Apply(b Batch, sync bool) {
+	g := e.unflushed.enter(b.Batch)
+	e.apply(b, sync)
+	e.unflushed.leave(g)
+}
+
+func (e *Engine) apply(b Batch, sync bool) {
 	// Pebble panics when its log refuses a record. The batch is then neither surely lost nor surely kept.
 	defer func() {
 		if r := recover(); r != nil {
@@ -309,9 +321,11 @@ const (
 
 // Set makes one key durable, by the shortest way there is: what more elaborate ways are measured against.
 func (e *Engine) Set(key, value []byte) {
+	g := e.unflushed.enterKey(key)
 	if err := e.db.Set(key, value, pebble.Sync); err != nil {
 		e.die(err)
 	}
+	e.unflushed.leave(g)
 }
 
 // Barrier returns when everything that was applied before is durable.
@@ -324,6 +338,9 @@ func (e *Engine) Barrier() {
 
 // Get returns a copy of the value under exactly that key.
 func (e *Engine) Get(key []byte) (value []byte, ok bool, err error) {
+	if !e.unflushed.may(key[:keys.Prefix(key)]) {
+		return e.getFlushed(key)
+	}
 	v, closer, err := e.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, false, nil
@@ -335,15 +352,40 @@ func (e *Engine) Get(key []byte) (value []byte, ok bool, err error) {
 	return value, true, e.ioError("engine.Get", closer.Close())
 }
 
-var latestOptions = pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true}
+func (e *Engine) getFlushed(key []byte) (value []byte, ok bool, err error) {
+	it, err := e.db.NewIter(&flushedOptions)
+	if err != nil {
+		return nil, false, e.ioError("engine.Get", err)
+	}
+	if it.SeekPrefixGE(key) && bytes.Equal(it.Key(), key) {
+		var v []byte
+		if v, err = it.ValueAndErr(); err == nil {
+			value, ok = append(make([]byte, 0, len(v)), v...), true
+		}
+	}
+	if cerr := it.Close(); err == nil {
+		err = cerr
+	}
+	return value, ok && err == nil, e.ioError("engine.Get", err)
+}
+
+var (
+	latestOptions = pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true}
+	// flushedOptions read tables only: see unflushed.
+	flushedOptions = pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true, OnlyReadGuaranteedDurable: true}
+)
 
 // Latest returns the newest version of a column with a timestamp of at most max: one seek within the column, with bloom
-// filters, on an iterator from Pebble's pool.
+// filters, on an iterator from Pebble's pool, over the memtables only if the column may be there.
 func (e *Engine) Latest(shard kv.ShardID, a kv.Address, max kv.Timestamp) (v kv.Version, ok bool, err error) {
 	buf := e.keys.Get().(*[]byte)
 	defer e.keys.Put(buf)
 	*buf = keys.AppendVersion(keys.AppendColumn((*buf)[:0], shard, a), max)
-	it, err := e.db.NewIter(&latestOptions)
+	o := &flushedOptions
+	if e.unflushed.may((*buf)[:keys.Prefix(*buf)]) {
+		o = &latestOptions
+	}
+	it, err := e.db.NewIter(o)
 	if err != nil {
 		return v, false, e.ioError("engine.Latest", err)
 	}

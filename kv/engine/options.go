@@ -108,6 +108,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
 			e.die(&corruption{path: i.Path, err: i.Details})
 		},
+		FlushEnd: func(pebble.FlushInfo) { e.unflushed.look.Store(true) },
 		WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
 			e.stalled.CompareAndSwap(0, time.Now().UnixNano())
 			o.Logger.Warn("writes stall: the disk does not keep up with them", "reason", i.Reason)

@@ -16,6 +16,7 @@
 // The comparer is CockroachDB's (pebble/v2/cockroachkvs): it compares what stands before the version bytewise, sentinel included,
 // and versions descending, so that a column's newest version comes first. A key without a version sorts before the ones with.
 //
+//   - The node-local spaces: its record, the clock of raw writes, local coordination, the engine's marker of what is flushed.
 //   - Everything of a shard is one span, and so is each of its groups, each run of a group, each row and each column.
 //   - Rows are self-delimiting: 00 is written 00 FF and the row ends with 00 01, which sorts below any continuation. The table id
 //     stays as it is because every row has one; it is most often 00 00 00 02, which escaped would be seven bytes.
