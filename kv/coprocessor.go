@@ -60,6 +60,18 @@ type Sizer interface {
 	SizeHint() int
 }
 
+// OwnDecoder is what a large Message implements that can live in the bytes that it is decoded from.
+type OwnDecoder interface {
+	// DecodeOwn does what Decode does, and may keep b: nobody else uses it from now on.
+	DecodeOwn(b []byte) error
+}
+
+// Releaser is what a large response implements whose memory can be used again.
+type Releaser interface {
+	// Release is called when the response has been encoded for another process, and nobody will look at it again.
+	Release()
+}
+
 // Encode returns a message's wire form.
 func Encode(m Message) []byte {
 	if s, ok := m.(Sizer); ok {

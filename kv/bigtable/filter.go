@@ -95,12 +95,13 @@ func appendRow(b []byte, r *Row) []byte {
 	return b
 }
 
-func decodeRow(d *wire.Decoder, family string) Row {
+// decodeRow puts the cells where those of other rows are, if there is such a place.
+func decodeRow(d *wire.Decoder, family string, a *arena) Row {
 	r := Row{Key: d.Bytes()}
 	n := d.Count(4)
 	if n > 0 {
 		// What is announced has that many bytes at least, but a cell in memory is larger: junk must not make us allocate for it.
-		r.Cells = make([]Cell, 0, min(n, 64))
+		r.Cells = a.room(min(n, 64))
 	}
 	for range n {
 		c := decodeCell(d, family)
@@ -119,43 +120,6 @@ type plan struct {
 	wanted [maxFamilies + 1]bool
 	now    time.Time
 	mem    *arena // where the cells of many rows go; nil: each is allocated by itself
-}
-
-// arena hands out memory for what lives and dies together, the rows of one response: thousands of allocations become a few.
-type arena struct {
-	bytes []byte
-	cells []Cell
-}
-
-const (
-	arenaBytes = 64 << 10
-	arenaCells = 256
-)
-
-// clone copies b; empty is not nil.
-func (a *arena) clone(b []byte) []byte {
-	if a == nil || len(b) > arenaBytes/4 {
-		return append(make([]byte, 0, len(b)), b...)
-	}
-	if len(b) > cap(a.bytes)-len(a.bytes) {
-		a.bytes = make([]byte, 0, arenaBytes)
-	}
-	n := len(a.bytes)
-	a.bytes = append(a.bytes, b...)
-	return a.bytes[n:len(a.bytes):len(a.bytes)]
-}
-
-// keep moves the cells of a finished row to where those of others are.
-func (a *arena) keep(cs []Cell) []Cell {
-	if len(cs) > arenaCells/4 {
-		return append(make([]Cell, 0, len(cs)), cs...)
-	}
-	if len(cs) > cap(a.cells)-len(a.cells) {
-		a.cells = make([]Cell, 0, arenaCells)
-	}
-	n := len(a.cells)
-	a.cells = append(a.cells, cs...)
-	return a.cells[n:len(a.cells):len(a.cells)]
 }
 
 func newPlan(t *Table, f *Filter) (*plan, error) {

@@ -113,7 +113,17 @@ func (m *MutateRowRequest) AppendTo(b []byte) []byte {
 
 // Decode reads what AppendTo wrote.
 func (m *MutateRowRequest) Decode(b []byte) error {
+	return m.decode(wire.NewDecoder(b, mutateVersion))
+}
+
+// DecodeOwn implements kv.OwnDecoder.
+func (m *MutateRowRequest) DecodeOwn(b []byte) error {
 	d := wire.NewDecoder(b, mutateVersion)
+	d.Share()
+	return m.decode(d)
+}
+
+func (m *MutateRowRequest) decode(d wire.Decoder) error {
 	m.Row, m.Mutations = d.Bytes(), decodeMutations(&d)
 	return wire.Wrap("MutateRowRequest", d.Finish())
 }
@@ -129,7 +139,17 @@ func (m *MutateRowsRequest) AppendTo(b []byte) []byte {
 
 // Decode reads what AppendTo wrote.
 func (m *MutateRowsRequest) Decode(b []byte) error {
+	return m.decode(wire.NewDecoder(b, mutateVersion))
+}
+
+// DecodeOwn implements kv.OwnDecoder.
+func (m *MutateRowsRequest) DecodeOwn(b []byte) error {
 	d := wire.NewDecoder(b, mutateVersion)
+	d.Share()
+	return m.decode(d)
+}
+
+func (m *MutateRowsRequest) decode(d wire.Decoder) error {
 	m.Entries = nil
 	for range d.Count(2) {
 		m.Entries = append(m.Entries, RowMutations{Row: d.Bytes(), Mutations: decodeMutations(&d)})
@@ -198,7 +218,7 @@ func (m *ReadModifyWriteRowResponse) AppendTo(b []byte) []byte {
 // Decode reads what AppendTo wrote.
 func (m *ReadModifyWriteRowResponse) Decode(b []byte) error {
 	d := wire.NewDecoder(b, mutateVersion)
-	m.Row = decodeRow(&d, "")
+	m.Row = decodeRow(&d, "", nil)
 	return wire.Wrap("ReadModifyWriteRowResponse", d.Finish())
 }
 

@@ -28,6 +28,8 @@ type ReadRowsResponse struct {
 	Rows []Row
 	More bool
 	Next kv.RowKey
+
+	mem *arena // of the rows, if Release may give it to others
 }
 
 // The server's own bounds on one response.
@@ -57,7 +59,7 @@ func (m *ReadRowResponse) AppendTo(b []byte) []byte { return appendRow(append(b,
 // Decode reads what AppendTo wrote.
 func (m *ReadRowResponse) Decode(b []byte) error {
 	d := wire.NewDecoder(b, readVersion)
-	m.Row = decodeRow(&d, "")
+	m.Row = decodeRow(&d, "", nil)
 	return wire.Wrap("ReadRowResponse", d.Finish())
 }
 
@@ -103,14 +105,27 @@ func (m *ReadRowsResponse) SizeHint() int {
 	return n
 }
 
+// Release implements kv.Releaser.
+func (m *ReadRowsResponse) Release() {
+	if a := m.mem; a != nil {
+		a.rows, m.Rows, m.mem = m.Rows, nil, nil
+		a.release()
+	}
+}
+
 // Decode reads what AppendTo wrote. The rows share one piece of memory: who keeps a cell of many rows copies it.
-func (m *ReadRowsResponse) Decode(b []byte) error {
-	d := wire.NewDecoder(bytes.Clone(b), readVersion)
+func (m *ReadRowsResponse) Decode(b []byte) error { return m.DecodeOwn(bytes.Clone(b)) }
+
+// DecodeOwn implements kv.OwnDecoder: that piece is b.
+func (m *ReadRowsResponse) DecodeOwn(b []byte) error {
+	d := wire.NewDecoder(b, readVersion)
 	d.Share()
-	m.Rows = nil
+	n := d.Count(2)
+	m.Rows = make([]Row, 0, min(n, maxRows))
 	var family string
-	for range d.Count(2) {
-		r := decodeRow(&d, family)
+	var cells arena
+	for range n {
+		r := decodeRow(&d, family, &cells)
 		if len(r.Cells) > 0 {
 			family = r.Cells[0].Family
 		}
@@ -196,8 +211,8 @@ func (c *Coprocessor) readRows(e kv.Eval, req kv.Message) (kv.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.mem = new(arena)
-	s := &rowScan{p: p, e: e, limit: m.Rows}
+	p.mem = arenas.Get().(*arena)
+	s := &rowScan{p: p, e: e, limit: m.Rows, out: ReadRowsResponse{Rows: p.mem.rows[:0], mem: p.mem}}
 	if s.limit == 0 || s.limit > maxRows {
 		s.limit = maxRows
 	}

@@ -20,6 +20,8 @@ const (
 	programBytes = 60 << 20
 	// workBytes is what a storage process needs beside its cache at least; less, and it would do nothing but collect garbage.
 	workBytes = 36 << 20
+	// leastBytes is the limit of a process with a small cache: 9 MiB above what lived, collections took half of a scan.
+	leastBytes = 128 << 20
 )
 
 // LimitMemory sets the soft limit of this process's memory by the size of its cache and returns it, for Options.MemoryLimit. If GOMEMLIMIT says
@@ -32,7 +34,7 @@ func LimitMemory(cacheBytes, layers int64) int64 {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return 0
 	}
-	limit := max(cacheBytes+cacheBytes/4-programBytes, cacheBytes-cacheBytes/8+workBytes+layers)
+	limit := max(cacheBytes+cacheBytes/4-programBytes, cacheBytes-cacheBytes/8+workBytes+layers, leastBytes+layers)
 	debug.SetMemoryLimit(limit)
 	return limit
 }
@@ -48,8 +50,7 @@ type raisedLimit struct {
 const raiseStep = 2 << 20
 
 func (l *raisedLimit) follow(held int64) {
-	// What a group that grows leaves behind is garbage, and room for that is needed in proportion.
-	want := held + held/8
+	want := held + held/4 // as for the cache: what lives must be marked, and the more room, the more rarely
 	if d := want - l.raised; d > raiseStep || d < -raiseStep {
 		l.raised = want
 		debug.SetMemoryLimit(l.base + l.raised)

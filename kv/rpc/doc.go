@@ -6,6 +6,8 @@
 //	   ▲          │ never waits for a batch to fill                        │  any order
 //	   └─ by id ──┴────────── BatchResponse{ id message | error … } ◄──────┘
 //
+// The envelope of both is kv.proto's; codec.go writes it without copying what is in it.
+//
 // Why a stream of our own instead of a gRPC method for each command: transport and wake-ups are the cost of a call, not
 // its encoding. A batch forms by itself while the previous one is being written, so load makes calls cheaper and an idle
 // stream adds no delay. gRPC stays underneath for what it is good at: framing, flow control, TLS, keepalive, and the

@@ -16,6 +16,14 @@ const (
 	frameOverhead = 1 << 20
 )
 
+// gRPC's own buffers. Pages of a scan are a megabyte: with gRPC's 32 KiB each took 64 turns of the socket, and with its 64 KiB of window waited for
+// the other end until its estimate of the line had grown.
+const (
+	socketBuffer = 128 << 10
+	streamWindow = 4 << 20
+	connWindow   = 8 << 20
+)
+
 // Options of servers and pools; zero values mean the defaults. The two ends need not agree, but a response above the
 // caller's MaxMessage breaks the stream: keep that one equal in a cluster.
 type Options struct {

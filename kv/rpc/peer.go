@@ -52,7 +52,7 @@ func (p *Peer) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRe
 	if !ok {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "rpc.Call", "command %d is not registered in this process", command)
 	}
-	r := &kvpb.Request{Shard: uint32(shard), Command: uint32(command), Tablets: encodeRefs(tablets), Message: kv.Encode(req)}
+	r := &kvpb.Request{Shard: uint32(shard), Command: uint32(command), Tablets: encodeRefs(tablets), Message: encode(req)}
 	if len(r.Message) > p.pool.opts.MaxMessage {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, cmd.Name, "the request has %d bytes, the limit is %d; send less at a time", len(r.Message), p.pool.opts.MaxMessage)
 	}
@@ -79,7 +79,7 @@ func (p *Peer) decode(cmd kv.Command, pb *kvpb.Response) (kv.Message, error) {
 		return nil, decodeError(pb.GetError())
 	}
 	resp := cmd.NewResponse()
-	if err := resp.Decode(pb.GetMessage()); err != nil {
+	if err := decode(resp, pb.GetMessage()); err != nil {
 		// The command was evaluated; only its answer is unreadable.
 		code := kv.CodeInternal
 		if cmd.Write {

@@ -48,7 +48,13 @@ func DialOptions(o Options) []grpc.DialOption {
 	o = o.withDefaults()
 	return []grpc.DialOption{
 		grpc.WithTransportCredentials(o.Credentials),
+		grpc.WithInitialWindowSize(streamWindow),
+		grpc.WithInitialConnWindowSize(connWindow),
+		grpc.WithReadBufferSize(socketBuffer),
+		grpc.WithWriteBufferSize(socketBuffer),
+		grpc.WithSharedWriteBuffer(true),
 		grpc.WithDefaultCallOptions(
+			grpc.ForceCodecV2(newCodec()),
 			grpc.MaxCallRecvMsgSize(o.MaxMessage+frameOverhead),
 			grpc.MaxCallSendMsgSize(o.MaxMessage+frameOverhead),
 		),

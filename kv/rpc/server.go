@@ -46,6 +46,12 @@ func NewServer(node kv.NodeID, h Handler, c Commands, info Cluster, o Options) *
 	s.mu.streams = make(map[*serverStream]struct{})
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials),
+		grpc.ForceServerCodecV2(newCodec()),
+		grpc.InitialWindowSize(streamWindow),
+		grpc.InitialConnWindowSize(connWindow),
+		grpc.ReadBufferSize(socketBuffer),
+		grpc.WriteBufferSize(socketBuffer),
+		grpc.SharedWriteBuffer(true),
 		grpc.MaxRecvMsgSize(o.MaxMessage+frameOverhead),
 		grpc.MaxSendMsgSize(o.MaxMessage+frameOverhead),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: o.KeepaliveInterval, Timeout: o.KeepaliveInterval / 3}),

@@ -222,7 +222,7 @@ func (st *serverStream) evaluate(c *serverCall, cmd kv.Command, r *kvpb.Request)
 
 func (st *serverStream) handle(ctx context.Context, cmd kv.Command, r *kvpb.Request) ([]byte, error) {
 	req := cmd.NewRequest()
-	if err := req.Decode(r.GetMessage()); err != nil {
+	if err := decode(req, r.GetMessage()); err != nil {
 		return nil, &kv.Error{Code: kv.CodeInvalidArgument, Op: cmd.Name, Msg: "the request does not decode", Err: err}
 	}
 	out, err := st.srv.handler.Handle(ctx, kv.ShardID(r.GetShard()), decodeRefs(r.GetTablets()), cmd.ID, req)
@@ -232,7 +232,10 @@ func (st *serverStream) handle(ctx context.Context, cmd kv.Command, r *kvpb.Requ
 	if out == nil {
 		return nil, kv.Errorf(kv.CodeInternal, cmd.Name, "the handler returned neither a response nor an error")
 	}
-	b := kv.Encode(out)
+	b := encode(out)
+	if r, ok := out.(kv.Releaser); ok {
+		r.Release()
+	}
 	if len(b) > st.srv.opts.MaxMessage {
 		// For a write this comes too late to mean that nothing happened; the caller must not take it for a refusal.
 		code := kv.CodeInvalidArgument
