@@ -161,7 +161,9 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, sqlerr.From(err)
 	}
-	tx.used.Store(true)
+	if !tx.locks() {
+		tx.used.Store(true)
+	}
 	if !e.begun {
 		e.begin(tx, true)
 	}
@@ -171,13 +173,18 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	return tx, nil
 }
 
-func (e *editor) fail(err error) error {
-	e.failed = e.failed || err != nil
+func (e *editor) fail(ctx *sql.Context, err error) error {
+	if err != nil {
+		e.failed = true
+		if tx, ok := ctx.GetTransaction().(*Tx); ok {
+			tx.used.Store(true) // the client may learn from it what is there
+		}
+	}
 	return err
 }
 
 // Insert implements sql.RowInserter.
-func (e *editor) Insert(ctx *sql.Context, row sql.Row) error { return e.fail(e.insert(ctx, row)) }
+func (e *editor) Insert(ctx *sql.Context, row sql.Row) error { return e.fail(ctx, e.insert(ctx, row)) }
 
 func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 	tx, err := e.write(ctx)
@@ -235,7 +242,7 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 
 // Update implements sql.RowUpdater.
 func (e *editor) Update(ctx *sql.Context, old, row sql.Row) error {
-	return e.fail(e.update(ctx, old, row))
+	return e.fail(ctx, e.update(ctx, old, row))
 }
 
 func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
@@ -297,7 +304,7 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 }
 
 // Delete implements sql.RowDeleter.
-func (e *editor) Delete(ctx *sql.Context, row sql.Row) error { return e.fail(e.delete(ctx, row)) }
+func (e *editor) Delete(ctx *sql.Context, row sql.Row) error { return e.fail(ctx, e.delete(ctx, row)) }
 
 func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
 	tx, err := e.write(ctx)

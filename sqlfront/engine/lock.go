@@ -19,8 +19,9 @@ import (
 // is: a row that has changed after it cannot be locked "as it is now" behind the back of the transaction's other reads. What
 // then happens depends on who has seen the snapshot:
 //
-//   - nobody (it was taken by this very statement), or nobody for long (READ COMMITTED, one for each statement): the
-//     statement is undone and run again on a fresh snapshot, with the locks it has. Hot counters wait in line.
+//   - nobody (it was taken by this very statement, or those before have seen nothing but rows that they have locked), or nobody
+//     for long (READ COMMITTED, one for each statement): the statement is undone and run again on a fresh snapshot, with the
+//     locks it has. Hot counters wait in line. What was locked is the same in every snapshot since, and the commit proves it.
 //   - the client, in an earlier statement (REPEATABLE READ): 1213.
 //
 // Statements in autocommit lock nothing. They are tried at once and, when they lose a race, run again with locks, so that a
@@ -238,6 +239,7 @@ func (s *Session) Again(may bool) bool {
 		return false
 	}
 	tx.lost = nil
+	tx.unlook()
 	if tx.start != nil {
 		tx.undo(*tx.start)
 	}

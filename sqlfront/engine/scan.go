@@ -35,7 +35,6 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if err != nil {
 		return nil, err
 	}
-	tx.used.Store(true)
 	e := &entryIter{
 		tx: tx, table: t, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch),
 		program: p.program, measure: measureOf(ctx),
@@ -43,6 +42,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if !p.live {
 		e.at = tx.readAt()
 	}
+	tx.look(e)
 	if p.reverse {
 		e.next = len(p.spans) - 1
 	}

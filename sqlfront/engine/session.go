@@ -94,7 +94,7 @@ func (s *Session) CommandEnd() {
 func (s *Session) passOn(entered bool) {
 	s.passing = true
 	if tx := s.tx(); tx != nil && entered {
-		tx.used.Store(!tx.fresh)
+		tx.unlook()
 	}
 }
 

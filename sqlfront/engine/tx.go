@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,10 +34,14 @@ type Tx struct {
 	// Row locks; see lock.go.
 	locked map[string]bool // keys that are locked, and whether alone
 	fresh  bool            // the client has seen nothing of this snapshot
-	used   atomic.Bool     // a statement has looked at rows; the library groups rows, subqueries in the keys included, on several goroutines
-	lost   error           // the statement may be run again
-	rerun  bool            // it is about to be
-	start  *mark           // of the statement
+	// used: a statement has looked at rows, looked: at these keys and nothing else. The library groups rows, subqueries in the keys
+	// included, on several goroutines.
+	used   atomic.Bool
+	lookMu sync.Mutex
+	looked []kv.RowKey
+	lost   error // the statement may be run again
+	rerun  bool  // it is about to be
+	start  *mark // of the statement
 	// planned: a plan of the cache runs the statement, and leaves it to the library rather than wait.
 	planned bool
 	listed  bool // in the engine's list of open transactions
@@ -196,11 +201,54 @@ func (tx *Tx) statement() {
 	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
 		return
 	}
-	tx.fresh = !tx.used.Load()
+	tx.fresh = !tx.used.Load() && tx.holds()
 	if tx.t != nil {
 		m := tx.mark()
 		tx.start = &m
 	}
+}
+
+// maxLooked bounds the keys that are remembered as looked at.
+const maxLooked = 64
+
+// look notes that rows are being looked at. Those that the transaction locks, as UPDATE does with the row of a key, are not in
+// question: to the statements that follow, a snapshot of which the client has seen nothing else is as good as not taken.
+func (tx *Tx) look(e *entryIter) {
+	points := tx.locks() && e.index != nil && e.index.primary && len(e.spans) <= maxLooked
+	for i := 0; points && i < len(e.spans); i++ {
+		points = e.point(&e.spans[i])
+	}
+	tx.lookMu.Lock()
+	defer tx.lookMu.Unlock()
+	if !points || len(tx.looked)+len(e.spans) > maxLooked {
+		tx.used.Store(true)
+		return
+	}
+	for i := range e.spans {
+		tx.looked = append(tx.looked, kv.RowKey(e.spans[i].Start))
+	}
+}
+
+// holds reports whether all keys that were looked at are locked, and forgets them if they are: locks stay to the end.
+func (tx *Tx) holds() bool {
+	tx.lookMu.Lock()
+	defer tx.lookMu.Unlock()
+	for _, k := range tx.looked {
+		if _, held := tx.locked[string(k)]; !held {
+			tx.used.Store(true)
+			break
+		}
+	}
+	tx.looked = tx.looked[:0]
+	return !tx.used.Load()
+}
+
+// unlook forgets what an attempt of the statement has looked at, which nobody has seen.
+func (tx *Tx) unlook() {
+	tx.lookMu.Lock()
+	defer tx.lookMu.Unlock()
+	tx.looked = tx.looked[:0]
+	tx.used.Store(!tx.fresh)
 }
 
 // fail maps an error of the store to the one that the client sees, and ends the transaction if it cannot commit any more.
