@@ -10,12 +10,13 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// The library compares text by the collation that MySQL's rules give for the two sides, except where it hashes: IN with a list, and
-// the keys of a hash join, take the library's default collation when the types of the sides differ in anything, a length for instance.
-// Under it 'ann' and 'Ann' differ, so rows were missing.
+// The library compares text by the collation that MySQL's rules give for the two sides, except for <=> and where it hashes: IN with
+// a list, and the keys of a hash join, take the library's default collation when the types of the sides differ in anything, a
+// length for instance. Under it 'ann' and 'Ann' differ, so rows were missing.
 
-// collatedLists replaces IN lists of text within a node's expressions; nil if there are none.
-func collatedLists(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+// collated replaces IN lists of text and <=> of texts within a node's expressions; nil if there are none. It happens when the plan is
+// made already, as the library knows an index for its own expressions only.
+func collated(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	x, ok := n.(sql.Expressioner)
 	if !ok {
 		return nil, nil
@@ -24,7 +25,7 @@ func collatedLists(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	found := false
 	for _, e := range exprs {
 		sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
-			found = found || isTextList(ctx, e)
+			found = found || isTextList(ctx, e) || isNullSafeText(ctx, e)
 			return !found
 		})
 	}
@@ -35,10 +36,13 @@ func collatedLists(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	for i, e := range exprs {
 		var err error
 		out[i], _, err = transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-			if !isTextList(ctx, e) {
-				return e, transform.SameTree, nil
+			switch {
+			case isTextList(ctx, e):
+				return newTextIn(ctx, e.Children()[0], e.Children()[1].(expression.Tuple)), transform.NewTree, nil
+			case isNullSafeText(ctx, e):
+				return &nullSafeText{expression.BinaryExpressionStub{LeftChild: e.Children()[0], RightChild: e.Children()[1]}}, transform.NewTree, nil
 			}
-			return newTextIn(ctx, e.Children()[0], e.Children()[1].(expression.Tuple)), transform.NewTree, nil
+			return e, transform.SameTree, nil
 		})
 		if err != nil {
 			return nil, err
@@ -207,4 +211,60 @@ func comparedAs(ctx *sql.Context, t sql.Type, a, b sql.Expression) sql.Type {
 		return t
 	}
 	return types.CreateLongText(collation)
+}
+
+func isNullSafeText(ctx *sql.Context, e sql.Expression) bool {
+	eq, ok := e.(*expression.NullSafeEquals)
+	return ok && types.IsTextOnly(eq.Left().Type(ctx)) && types.IsTextOnly(eq.Right().Type(ctx))
+}
+
+// nullSafeText is a <=> b for texts, which the library compares by the wrong collation when their types differ in anything.
+type nullSafeText struct {
+	expression.BinaryExpressionStub
+}
+
+var (
+	_ sql.Expression         = (*nullSafeText)(nil)
+	_ sql.CollationCoercible = (*nullSafeText)(nil)
+)
+
+func (e *nullSafeText) String() string {
+	return "(" + e.LeftChild.String() + " <=> " + e.RightChild.String() + ")"
+}
+
+func (e *nullSafeText) Type(*sql.Context) sql.Type { return types.Boolean }
+
+func (e *nullSafeText) IsNullable(*sql.Context) bool { return false }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (e *nullSafeText) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (e *nullSafeText) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 2 {
+		return nil, sql.ErrInvalidChildrenNumber.New(e, len(cs), 2)
+	}
+	return &nullSafeText{expression.BinaryExpressionStub{LeftChild: cs[0], RightChild: cs[1]}}, nil
+}
+
+// Eval implements sql.Expression.
+func (e *nullSafeText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	l, err := e.LeftChild.Eval(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.RightChild.Eval(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil || r == nil {
+		return l == nil && r == nil, nil
+	}
+	c1, k1 := sql.GetCoercibility(ctx, e.LeftChild)
+	c2, k2 := sql.GetCoercibility(ctx, e.RightChild)
+	collation, _ := sql.ResolveCoercibility(c1, k1, c2, k2)
+	n, err := types.CreateLongText(collation).Compare(ctx, l, r)
+	return n == 0, err
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/memo"
@@ -21,6 +22,9 @@ const (
 )
 
 func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvider) (float64, error) {
+	if losesNulls(ctx, r) {
+		return math.Inf(1), nil
+	}
 	switch j := r.(type) {
 	case *memo.LookupJoin:
 		left := math.Max(1, float64(j.Left.RelProps.GetStats().RowCount()))
@@ -34,4 +38,20 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 		return mergeScanCost * cost, err
 	}
 	return c.Coster.EstimateCost(ctx, r, s)
+}
+
+// losesNulls reports a join that stands for NOT IN (SELECT …) and finds its rows by an index. The library makes an ordinary outer
+// join of it on the way: a NULL on the left, which is in no set and not in none but the empty one, finds no row and passes.
+func losesNulls(ctx *sql.Context, r memo.RelExpr) bool {
+	switch r.(type) {
+	case *memo.LookupJoin, *memo.ConcatJoin, *memo.MergeJoin, *memo.RangeHeapJoin:
+	default:
+		return false
+	}
+	for e := range r.Group().Iter() {
+		if j, ok := e.(*memo.LeftJoin); ok && j.Op.IsExcludeNulls() {
+			return slices.ContainsFunc(j.Filter, func(f sql.Expression) bool { return f.IsNullable(ctx) })
+		}
+	}
+	return false
 }

@@ -251,6 +251,11 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 		return err
 	}
 	t := e.table
+	for i, c := range t.pk.Schema { // of ON DUPLICATE KEY UPDATE nobody else has asked
+		if row[i] == nil && !c.Nullable && !c.Virtual {
+			return sql.ErrInsertIntoNonNullableProvidedNull.New(c.Name)
+		}
+	}
 	was, err := e.locate(ctx, tx, old)
 	if err != nil {
 		return err

@@ -191,6 +191,7 @@ var setupOnce = sync.OnceValue(setup)
 func Setup() error { return setupOnce() }
 
 func setup() error {
+	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, mending)
 	variables.InitStatusVariables()
 	status.StatusVariableRegistry = sql.StatusVariables
 	sql.StatusVariables = status

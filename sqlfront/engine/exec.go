@@ -86,25 +86,25 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.HashLookup:
 		collateKeys(ctx, n)
 	case *plan.Filter:
-		collated, err := collatedLists(ctx, n)
+		mended, err := collated(ctx, n)
 		if err != nil {
 			return nil, err
 		}
-		if collated == nil {
+		if mended == nil {
 			return b.buildPushed(ctx, n, row)
 		}
-		if it, err := b.buildPushed(ctx, collated, row); it != nil || err != nil {
+		if it, err := b.buildPushed(ctx, mended, row); it != nil || err != nil {
 			return it, err
 		}
-		return b.base.Build(ctx, collated, row)
+		return b.base.Build(ctx, mended, row)
 	case *plan.GroupBy, *plan.TopN:
 		return b.buildPushed(ctx, n, row)
 	case *plan.Project, *plan.JoinNode, *plan.Having:
-		collated, err := collatedLists(ctx, n)
-		if err != nil || collated == nil {
+		mended, err := collated(ctx, n)
+		if err != nil || mended == nil {
 			return nil, err
 		}
-		return b.base.Build(ctx, collated, row)
+		return b.base.Build(ctx, mended, row)
 	case *plan.While:
 		return b.loop(ctx, n.Loop, row)
 	case *plan.Repeat:

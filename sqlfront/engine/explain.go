@@ -178,8 +178,8 @@ func (x *explainer) pushed(n sql.Node, q *block) {
 	if q.pushed {
 		return
 	}
-	if collated, err := collatedLists(x.ctx, n); err == nil && collated != nil {
-		n = collated
+	if mended, err := collated(x.ctx, n); err == nil && mended != nil {
+		n = mended
 	}
 	p := x.eng.pushable(x.ctx, n)
 	if p == nil {

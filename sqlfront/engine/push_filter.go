@@ -111,6 +111,8 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		return c.in(left, right, nil)
 	case *textIn:
 		return c.in(e.left, e.items, e)
+	case *nullSafeText:
+		return c.compare(pushdown.NullEqual, e.LeftChild, e.RightChild)
 	case *expression.Like:
 		return c.like(e)
 	}

@@ -118,6 +118,11 @@ var skipped = []struct {
 			`CREATE_TABLE_test_(pk_BIGINT_PRIMARY_KEY,_c_VARCHAR(20),_p_POINT`,
 		},
 	}},
+	{"the suite wants SETs compared with text by their numbers; MySQL compares them as text (cmd/itest/testdata/compare/mended.sql)", map[string][]string{
+		"TypesOverWire": {
+			`SET`,
+		},
+	}},
 	{"FULLTEXT indexes are refused: there are none yet", map[string][]string{
 		"JoinOps": {
 			`MATCH_AGAINST_with_JOIN_alias`,
