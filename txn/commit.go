@@ -104,7 +104,7 @@ func (cm *committer) run(ctx context.Context) (kv.Timestamp, error) {
 			cm.t.mu.Unlock()
 		}
 		commitTS, err := cm.try(ctx)
-		if !cm.blind || !errors.Is(err, ErrConflict) {
+		if !cm.blind || !errors.Is(err, ErrConflict) && !errors.Is(err, ErrSnapshotTooOld) {
 			return commitTS, err
 		}
 		b.jitter += uint64(cm.startTS)
@@ -349,6 +349,8 @@ func (cm *committer) refusal(resp *writeResponse) error {
 	switch resp.outcome {
 	case outcomeConflict:
 		return &ConflictError{Column: resp.column, CommitTS: resp.commitTS, StartTS: cm.startTS, Reason: "committed by another transaction after this one's snapshot"}
+	case outcomeTooOld:
+		return errTooOld(cm.startTS, resp.commitTS)
 	case outcomeRolledBack:
 		return &ConflictError{Column: resp.column, StartTS: cm.startTS, Reason: "rolled back by another transaction that took this one for dead"}
 	case outcomeAlreadyExists:

@@ -144,7 +144,7 @@ func TestGarbageKeepsLateWritersOut(t *testing.T) {
 		// The delete that it conflicts with has left no trace.
 		late.Put(col("a"), []byte("2"), txn.WriteOptions{})
 		late.Put(col("c"), []byte("2"), txn.WriteOptions{})
-		if _, err := late.Commit(t.Context()); !errors.Is(err, txn.ErrConflict) {
+		if _, err := late.Commit(t.Context()); !errors.Is(err, txn.ErrSnapshotTooOld) {
 			t.Errorf("commit: %v", err)
 		}
 		if got := scan(t, c.Begin(txn.TxnOptions{}), txn.ScanOptions{Span: kv.Span{Start: txntest.Split("")}}); got != "c=1" {

@@ -308,6 +308,7 @@ const (
 	outcomeMustExist     outcome = 6
 	outcomeLocked        outcome = 7
 	outcomeUnseeded      outcome = 8 // the shard's memory of reads is not there yet: seed incarnation, then ask again
+	outcomeTooOld        outcome = 9 // what the transaction has seen may be gone: the safe point is at commitTS
 )
 
 type writeResponse struct {
@@ -334,7 +335,7 @@ func (m *writeResponse) AppendTo(b []byte) []byte {
 func (m *writeResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = writeResponse{outcome: outcome(d.byte()), commitTS: d.timestamp(), column: d.column(), locks: d.locks(), incarnation: d.uvarint(), minCommitTS: d.timestamp()}
-	if m.outcome < outcomeOK || m.outcome > outcomeUnseeded {
+	if m.outcome < outcomeOK || m.outcome > outcomeTooOld {
 		d.fail("unknown outcome")
 	}
 	return d.end()

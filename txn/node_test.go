@@ -29,10 +29,12 @@ type realStore struct {
 	dead bool
 }
 
-func openReal(t *testing.T, fs *vfs.MemFS) *realStore {
+func openReal(t testing.TB, fs *vfs.MemFS) *realStore { return openRealCache(t, fs, 8<<20) }
+
+func openRealCache(t testing.TB, fs *vfs.MemFS, cache int64) *realStore {
 	t.Helper()
 	n, err := node.Open(node.Options{
-		FS: fs, Dir: "data", Shards: 3, CacheBytes: 8 << 20, BalanceEvery: -1,
+		FS: fs, Dir: "data", Shards: 3, CacheBytes: cache, BalanceEvery: -1,
 		Coprocessors: []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{}), notifyGroups{}},
 	})
 	if err != nil {

@@ -137,7 +137,7 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 	for _, m := range w.req.mutations {
 		if w.st.tooOld(w.since(m)) {
 			// What it might have to conflict with may have been removed, and so may the traces of its own past.
-			return nil, conflict(m.column, kv.Timestamp(w.st.safePoint.Load())), nil
+			return nil, &writeResponse{outcome: outcomeTooOld, commitTS: kv.Timestamp(w.st.safePoint.Load()), column: m.column}, nil
 		}
 		var own bool
 		if m.share && w.st.rows.holds(m.column, w.req.owner, w.since(m)) {

@@ -56,7 +56,7 @@ func (cm *committer) decideAtPrimary(ctx context.Context, commitTS kv.Timestamp)
 // notCommittedIf leaves our own errors alone.
 func notCommittedIf(what string, err error) error {
 	var own *Error
-	if errors.Is(err, ErrConflict) || errors.Is(err, ErrAlreadyExists) || errors.Is(err, ErrMustExist) || errors.As(err, &own) {
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrSnapshotTooOld) || errors.Is(err, ErrAlreadyExists) || errors.Is(err, ErrMustExist) || errors.As(err, &own) {
 		return err
 	}
 	return notCommitted(what, err)

@@ -75,14 +75,19 @@ func (d *Database) table(ctx *sql.Context, name string) (*Table, error) {
 	return v.table(d.eng, c, desc)
 }
 
-// GetTableInsensitiveAsOf implements sql.VersionedDatabase, which carries row locks: the parser turns SELECT … FOR UPDATE
-// into AS OF, because the engine forgets the one and hands the other to storage as it is. Reading the past is not offered.
-//
-// See lock.go for what a lock is.
+// GetTableInsensitiveAsOf implements sql.VersionedDatabase: a table of the past (past.go), or one whose rows are to be locked (lock.go).
+// The parser turns SELECT … FOR UPDATE into AS OF, because the engine forgets the one and hands the other to storage as it is.
 func (d *Database) GetTableInsensitiveAsOf(ctx *sql.Context, name string, asOf any) (sql.Table, bool, error) {
+	if asOf == parse.AsOfUnbound {
+		return d.GetTableInsensitive(ctx, name) // only to be described
+	}
 	lock, ok := parse.ParseLock(asOf)
 	if !ok {
-		return nil, false, sqlerr.Unsupported("AS OF")
+		t, err := d.tableAsOf(ctx, name, asOf)
+		if t == nil || err != nil {
+			return nil, false, err
+		}
+		return t, true, nil
 	}
 	t, ok, err := d.GetTableInsensitive(ctx, name)
 	if !ok || err != nil {
@@ -94,8 +99,31 @@ func (d *Database) GetTableInsensitiveAsOf(ctx *sql.Context, name string, asOf a
 }
 
 // GetTableNamesAsOf implements sql.VersionedDatabase.
-func (d *Database) GetTableNamesAsOf(ctx *sql.Context, _ any) ([]string, error) {
-	return d.GetTableNames(ctx)
+func (d *Database) GetTableNamesAsOf(ctx *sql.Context, asOf any) ([]string, error) {
+	if asOf == nil {
+		return d.GetTableNames(ctx)
+	}
+	if _, ok := parse.ParseLock(asOf); ok {
+		return d.GetTableNames(ctx)
+	}
+	v, _, err := d.eng.viewAsOf(ctx, asOf)
+	if err != nil {
+		return nil, err
+	}
+	c, ok := v.snap.Database(d.name)
+	if !ok {
+		return nil, nil
+	}
+	return tableNames(c), nil
+}
+
+func tableNames(c *catalog.Database) []string {
+	ts := c.Tables()
+	names := make([]string, len(ts))
+	for i, t := range ts {
+		names[i] = t.Name
+	}
+	return names
 }
 
 // GetTableNames implements sql.Database.
@@ -104,12 +132,7 @@ func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ts := c.Tables()
-	names := make([]string, len(ts))
-	for i, t := range ts {
-		names[i] = t.Name
-	}
-	return names, nil
+	return tableNames(c), nil
 }
 
 // GetCollation implements sql.CollatedDatabase.

@@ -105,7 +105,7 @@ func (tx *Tx) awaitFence(ctx *sql.Context, err error) {
 // when the statement was planned.
 func (t *Table) current(ctx *sql.Context) (*Table, error) {
 	tx, ok := ctx.GetTransaction().(*Tx)
-	if !ok || tx.over() {
+	if !ok || tx.over() || t.asOf != 0 {
 		return t, nil
 	}
 	if t.temporary {

@@ -158,6 +158,9 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if tx.readOnly && !e.table.temporary {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
+	if err := e.table.refusePast(); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, sqlerr.From(err)
 	}

@@ -214,6 +214,10 @@ func setup() error {
 			Type: types.NewSystemIntType("innodb_lock_wait_timeout", 1, 1073741824, false), Default: int64(50),
 		},
 		&sql.MysqlSystemVariable{
+			Name: VarSnapshot, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Dynamic: true,
+			Type: types.NewSystemStringType(VarSnapshot), Default: "", NotifyChanged: checkSnapshot,
+		},
+		&sql.MysqlSystemVariable{
 			Name: VarPlanCache, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemBoolType(VarPlanCache), Default: int8(1),
 		},

@@ -170,7 +170,7 @@ func (s *Session) settings(ctx *sql.Context) *settings {
 	zone := text("time_zone")
 	v.utc = zone == "SYSTEM" || zone == "+00:00" || zone == "UTC"
 	unlimited, _ := sql.HasDefaultValue(ctx, s, "sql_select_limit")
-	v.off = !truth(VarPlanCache) || !unlimited || !utf8Client(text("character_set_client")) || !utf8Client(text("character_set_connection")) ||
+	v.off = !truth(VarPlanCache) || !unlimited || text(VarSnapshot) != "" || !utf8Client(text("character_set_client")) || !utf8Client(text("character_set_connection")) ||
 		!utf8Results(text("character_set_results"))
 	s.cached = v
 	return v

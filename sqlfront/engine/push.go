@@ -157,7 +157,7 @@ func (e *Engine) pushTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *parti
 		return nil, nil
 	}
 	tx, ok := ctx.GetTransaction().(*Tx)
-	if !ok || tx.over() || tx.lost != nil || tx.quiet != nil || tx.locksReads() || t.lock != nil || t.temporary {
+	if !ok || tx.over() || tx.lost != nil || tx.quiet != nil || tx.locksReads() || t.lock != nil || t.asOf != 0 || t.temporary {
 		return nil, nil
 	}
 	if now, err := t.current(ctx); err != nil || now.desc != t.desc {

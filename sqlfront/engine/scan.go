@@ -35,6 +35,9 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if err != nil {
 		return nil, err
 	}
+	if t.asOf != 0 {
+		tx = tx.past(t.asOf)
+	}
 	e := &entryIter{
 		tx: tx, table: t, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch),
 		program: p.program, measure: measureOf(ctx),

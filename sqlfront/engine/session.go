@@ -227,7 +227,12 @@ func (s *Session) tx() *Tx {
 
 // StartTransaction begins a transaction. It is free: neither a timestamp nor a message is spent before the first read.
 func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteristic) (sql.Transaction, error) {
-	tx := s.eng.begin(s, c == sql.ReadOnly)
+	at, err := s.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx := s.eng.begin(s, c == sql.ReadOnly || at != 0)
+	tx.asOf = at
 	tx.isolation, tx.optimistic, tx.contended = s.isolation(ctx), s.optimistic(ctx), s.contended
 	return tx, nil
 }

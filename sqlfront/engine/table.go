@@ -40,6 +40,8 @@ type Table struct {
 	projected *projection
 	// lock makes scans lock the rows that they deliver (SELECT … FOR UPDATE).
 	lock *parse.Lock
+	// asOf makes them read the past; see past.go.
+	asOf kv.Timestamp
 }
 
 type projection struct {

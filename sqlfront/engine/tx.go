@@ -44,7 +44,9 @@ type Tx struct {
 	start  *mark // of the statement
 	// planned: a plan of the cache runs the statement, and leaves it to the library rather than wait.
 	planned bool
-	listed  bool // in the engine's list of open transactions
+	listed  bool         // in the engine's list of open transactions
+	asOf    kv.Timestamp // moka_snapshot; zero is the present
+	pasts   pasts
 
 	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
 	ended error    // why the transaction cannot go on; nil while it can
@@ -110,6 +112,7 @@ func (tx *Tx) store() *txn.Txn {
 		}
 		tx.t = tx.eng.client.Begin(txn.TxnOptions{
 			Connection: connection,
+			StartTS:    tx.asOf,
 			// MySQL's READ ONLY does not cover temporary tables, which are written through the same transaction.
 			ReadOnly:   tx.readOnly && (tx.session == nil || !tx.session.temp.any()),
 			Autocommit: tx.session != nil && tx.session.implicit(),
@@ -198,6 +201,7 @@ func (tx *Tx) statement() {
 		e.listed = false
 	}
 	tx.running, tx.live, tx.bulk = nil, false, nil
+	tx.forgetPasts()
 	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
 		return
 	}
@@ -381,6 +385,7 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet, tx.bulk = nil, nil, nil, nil, nil, nil
 	tx.undone = nil
+	tx.forgetPasts()
 	if tx.listed {
 		tx.listed = false
 		tx.eng.open.remove(tx)

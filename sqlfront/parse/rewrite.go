@@ -21,6 +21,7 @@ type rewriter struct {
 	exclusive bool // the text has a FOR UPDATE of its own
 	locks     bool // the text has some lock clause: look for it in the tree
 	moved     bool // an edit moved text that is kept
+	past      bool // it has AS OF
 }
 
 // mention is a set of words that occur in a statement; one pass over the bytes finds them all.
@@ -31,10 +32,11 @@ const (
 	mentionsShare
 	mentionsPrimary
 	mentionsQuantifier
+	mentionsOf
 )
 
 func mentions(s string) (m mention) {
-	for i := 0; i+5 <= len(s); i++ {
+	for i := 0; i+4 <= len(s); i++ { // "of ?" is the shortest
 		switch s[i] | 0x20 {
 		case 'a':
 			if foldPrefix(s[i:], "any") || foldPrefix(s[i:], "all") {
@@ -50,6 +52,10 @@ func mentions(s string) (m mention) {
 			}
 			if foldPrefix(s[i:], "some") {
 				m |= mentionsQuantifier
+			}
+		case 'o':
+			if s[i+1]|0x20 == 'f' && s[i+2] <= ' ' && i > 0 && s[i-1] <= ' ' {
+				m |= mentionsOf
 			}
 		case 'p':
 			if foldPrefix(s[i:], "primary") {
@@ -183,6 +189,14 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 			r.edits.replace(t.start, t.end, "`PRIMARY`")
 		case prev.kind == punct && (l.is(t, "any") || l.is(t, "some") || l.is(t, "all")):
 			r.quantifier(l, prev, t)
+		case l.is(t, "of") && l.is(prev, "as"):
+			r.past = true
+		case l.is(t, "timestamp") && l.is(prev, "of") && l.is(before, "as"):
+			// As TiDB writes it. The grammar takes the word before a string only.
+			next := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
+			if n := next.next(); n.kind != str && !next.isByte(n, '(') {
+				r.edits.blank(t.start, t.end)
+			}
 		}
 		before, prev = prev, t
 	}

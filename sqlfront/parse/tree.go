@@ -19,6 +19,8 @@ const (
 	LockForShare            = LockPrefix + "share"
 	LockForShareNowait      = LockPrefix + "share nowait"
 	LockForShareSkipLocked  = LockPrefix + "share skip locked"
+	// LockPast is what a table with both clauses has: they exclude each other, and only the engine can say so.
+	LockPast = LockPrefix + "past"
 )
 
 // Lock is a row lock clause.
@@ -68,6 +70,9 @@ func ParseLock(asOf any) (l Lock, ok bool) {
 
 // editTree edits what the grammar parsed and the engine would lose or do badly.
 func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) {
+	if r.past {
+		wrapTimes(stmt)
+	}
 	if r.locks {
 		r.moveLocks(stmt)
 	}
@@ -205,7 +210,11 @@ func lockTables(from ast.TableExpr, lock Lock, of ast.TableNames, ctes map[strin
 		}
 	case *ast.AliasedTableExpr:
 		name, ok := t.Expr.(ast.TableName)
-		if !ok || t.AsOf != nil || !lockable(name, ctes) || !covered(t, name, of) {
+		if !ok || !lockable(name, ctes) || !covered(t, name, of) {
+			return
+		}
+		if t.AsOf != nil {
+			t.AsOf = &ast.AsOf{Time: ast.NewStrVal([]byte(LockPast))}
 			return
 		}
 		t.AsOf = &ast.AsOf{Time: ast.NewStrVal([]byte(lock.String()))}

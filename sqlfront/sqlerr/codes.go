@@ -122,6 +122,8 @@ const (
 	NoOpenCursor          = 1421
 	TooManyPrepared       = 1461
 	EmptyQuery            = 1065
+	WrongValue            = 1525
+	SnapshotTooOld        = 9006 // not MySQL's, which has no such thing; TiDB's "GC life time is shorter than transaction duration"
 )
 
 // StateOutcomeUnknown is the SQLSTATE of a commit whose reply was lost ("transaction resolution unknown"). MySQL has no

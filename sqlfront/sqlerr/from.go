@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/dolthub/vitess/go/mysql"
 )
@@ -87,6 +88,16 @@ func UnknownTable(db, table string) *mysql.SQLError {
 		table = db + "." + table
 	}
 	return New(NoSuchTable, "Table '%s' doesn't exist", table)
+}
+
+// TooOld is the 9006 of a read of what garbage collection may have removed.
+func TooOld(err error) *mysql.SQLError {
+	return New(SnapshotTooOld, "The snapshot is too old: garbage collection has passed it; begin a new transaction, or read a later time, or keep more with --gc-retention and --gc-max-hold (%v)", err)
+}
+
+// Future is the 1525 of AS OF a time that has not come.
+func Future(at time.Time) *mysql.SQLError {
+	return New(WrongValue, "Incorrect AS OF TIMESTAMP value: '%s' lies in the future", at.UTC().Format("2006-01-02 15:04:05.000 UTC"))
 }
 
 // Unsupported is 1235: MySQL has it, Moka does not (yet).

@@ -16,6 +16,7 @@ var ownRules = []rule{
 	{txn.ErrOutcomeUnknown, fixed(OutcomeUnknown)},
 	{txn.ErrLocked, fixed(LockTimeout)},
 	{txn.ErrReadOnly, fixed(ReadOnlyTxn)},
+	{txn.ErrSnapshotTooOld, TooOld},
 	{txn.ErrTooLarge, func(err error) *mysql.SQLError {
 		return New(TransactionTooLarge, "Transaction is too large; write it in smaller parts (%v)", err)
 	}},

@@ -1,0 +1,183 @@
+package sqlfront_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"moka/kv/kvtest"
+	"moka/txn"
+)
+
+// moment returns a time between what was committed before the call and what will be after it, as SQL writes it.
+func moment(t *testing.T) string {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	began := time.Now()
+	at := began
+	for ; at.UnixMilli() < began.UnixMilli()+2; at = <-tick.C {
+	}
+	for now := at; now.UnixMilli() <= at.UnixMilli(); now = <-tick.C {
+	}
+	return at.UTC().Format("2006-01-02 15:04:05.000")
+}
+
+// TestAsOf: a table is read as it was, in the shape that it had, beside the present.
+func TestAsOf(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	c := s.in("a")
+	run(t, c, "set time_zone = '+00:00'", "create table u (id int primary key, n int, key (n))", "insert into u values (1, 1), (2, 2), (3, 3)")
+	before := moment(t)
+	run(t, c, "update u set n = n + 10", "delete from u where id = 3", "insert into u values (4, 4)")
+	then := " as of timestamp '" + before + "'"
+	want(t, c, "select * from u"+then+" order by id", "1 1; 2 2; 3 3")
+	want(t, c, "select * from u"+then+" where id = 2", "2 2")
+	want(t, c, "select id from u"+then+" where n = 3", "3")
+	want(t, c, "select id from u"+then+" where n between 2 and 12 order by n desc", "3; 2")
+	want(t, c, "select count(*), sum(n) from u"+then, "3 6")
+	want(t, c, "select now.n, past.n from u now join u"+then+" as past on now.id = past.id order by now.id", "11 1; 12 2")
+	want(t, c, "select id from u where id not in (select id from u"+then+")", "4")
+	want(t, c, "select * from u order by id", "1 11; 2 12; 4 4")
+
+	t.Run("time zone", func(t *testing.T) {
+		at, err := time.Parse("2006-01-02 15:04:05.000", before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, c, "set time_zone = '+05:30'")
+		want(t, c, "select sum(n) from u as of timestamp '"+at.Add(330*time.Minute).Format("2006-01-02 15:04:05.000")+"'", "6")
+		run(t, c, "set time_zone = '+00:00'")
+	})
+	t.Run("expressions", func(t *testing.T) {
+		run(t, c, "set @then = '"+before+"'")
+		for _, e := range []string{"'" + before + "'", "timestamp '" + before + "'", "timestamp('" + before + "')", "@then", "cast('" + before + "' as datetime(6))"} {
+			want(t, c, "select sum(n) from u as of "+e, "6")
+		}
+		want(t, c, "select sum(n) from u as of ?", "6", before)
+		// In the midst of this second, or before there was a database; not now.
+		if _, err := c.ExecContext(t.Context(), "select * from u as of timestamp now() - interval 1 hour"); errorNumber(err) == 0 || errorNumber(err) == 1064 {
+			t.Errorf("an hour ago: %v", err)
+		}
+	})
+	t.Run("in a transaction", func(t *testing.T) {
+		run(t, c, "begin")
+		want(t, c, "select count(*) from u", "3")
+		run(t, c, "insert into u values (5, 5)")
+		want(t, c, "select count(*) from u"+then, "3")
+		want(t, c, "select count(*) from u", "4")
+		run(t, c, "insert into u select id + 100, n from u"+then) // what was deleted comes back
+		want(t, c, "select count(*) from u", "7")
+		run(t, c, "rollback")
+	})
+	t.Run("prepared", func(t *testing.T) {
+		st, err := c.PrepareContext(t.Context(), "select sum(n) from u as of timestamp '"+before+"' where id > ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		for range 3 {
+			var n int
+			if err := st.QueryRowContext(t.Context(), 1).Scan(&n); err != nil || n != 5 {
+				t.Errorf("%d, %v", n, err)
+			}
+		}
+	})
+	t.Run("shape", func(t *testing.T) {
+		run(t, c, "alter table u drop column n", "alter table u add column m varchar(10) default 'new'")
+		want(t, c, "select * from u"+then+" where id < 3 order by id", "1 1; 2 2")
+		want(t, c, "select id from u"+then+" where n = 2", "2")
+		want(t, c, "select id, m from u order by id limit 1", "1 new")
+		run(t, c, "drop table u", "create table u (other int primary key)")
+		want(t, c, "select * from u"+then+" order by id", "1 1; 2 2; 3 3")
+		want(t, c, "select count(*) from u", "0")
+		s.fails("a", 1146, "select * from nosuch"+then)
+	})
+	t.Run("refused", func(t *testing.T) {
+		for q, code := range map[string]uint16{
+			"select * from t" + then + " for update":                1582,
+			"select * from t" + then + " for share":                 1582,
+			"update t" + then + " set v = 1":                        1288,
+			"delete from t" + then:                                  1064,
+			"select * from t as of timestamp 'yesterday'":           1525,
+			"select * from t as of timestamp '2999-01-01 00:00:00'": 1525,
+		} {
+			if _, err := c.ExecContext(t.Context(), q); errorNumber(err) != code {
+				t.Errorf("%s: %v, want %d", q, err, code)
+			}
+		}
+		run(t, c, "create temporary table tmp (id int)")
+		s.fails("a", 1235, "select * from tmp"+then)
+	})
+}
+
+// TestSnapshotVariable: moka_snapshot moves whole transactions into the past, where nothing can be written.
+func TestSnapshotVariable(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	c := s.in("a")
+	run(t, c, "set time_zone = '+00:00'")
+	want(t, c, "select v from t where id = 1", "10") // planned
+	before := moment(t)
+	run(t, c, "update t set v = 99 where id = 1", "alter table t add column added int")
+	want(t, c, "select v from t where id = 1", "99")
+	run(t, c, "set moka_snapshot = '"+before+"'")
+	for range 3 {
+		want(t, c, "select v from t where id = 1", "10")
+		want(t, c, "select * from t where id = 1", "1 10 1 1")
+	}
+	s.fails("a", 1792, "update t set v = 1 where id = 1")
+	s.fails("a", 1792, "insert into t (id) values (77)")
+	run(t, c, "begin")
+	want(t, c, "select sum(v) from t", "60")
+	run(t, c, "commit", "set moka_snapshot = ''")
+	want(t, c, "select v, added from t where id = 1", "99 NULL")
+	run(t, c, "update t set v = 5 where id = 1")
+	s.fails("a", 1231, "set moka_snapshot = 'lately'")
+	want(t, c, "select v from t where id = 1", "5")
+}
+
+// TestTooOld: what garbage collection has passed is an error with a number of its own, in the past and in a transaction that was left
+// open too long, and the session goes on.
+func TestTooOld(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	c := s.in("a")
+	run(t, c, "set time_zone = '+00:00'")
+	before := moment(t)
+	run(t, s.in("old"), "begin")
+	want(t, s.in("old"), "select v from t where id = 1", "10")
+	run(t, s.in("writer"), "begin")
+	want(t, s.in("writer"), "select v from t where id = 2", "20")
+	run(t, s.in("writer"), "insert into t (id) values (50)")
+	run(t, c, "update t set v = 11 where id = 1")
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); ; <-tick.C { // what servers read in the background ends by itself
+		u, err := s.client.Snapshots(context.Background())
+		if err == nil && u.Open == 2 && strings.HasPrefix(u.Note, "connection") {
+			break
+		}
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v", u, err)
+		}
+	}
+	now, err := s.client.Begin(txn.TxnOptions{}).StartTS(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.CollectGarbage(t.Context(), now, txn.GarbageOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.fails("a", 9006, "select v from t as of timestamp '"+before+"'")
+	run(t, c, "set moka_snapshot = '"+before+"'")
+	s.fails("a", 9006, "select v from t")
+	s.fails("a", 9006, "select v from t where id = 1")
+	run(t, c, "set moka_snapshot = ''")
+	want(t, c, "select v from t where id = 1", "11")
+	s.fails("old", 9006, "select v from t where id = 1")
+	s.fails("old", 9006, "select count(*) from t")
+	run(t, s.in("old"), "rollback")
+	want(t, s.in("old"), "select v from t where id = 1", "11")
+	s.fails("writer", 9006, "commit")
+	want(t, s.in("writer"), "select count(*) from t where id = 50", "0")
+}
