@@ -8,6 +8,7 @@
 //	│           go-mysql-server binds, analyses, builds iterators            │
 //	│ expr      operators and functions that compute what MySQL computes     │
 //	│ engine    databases, tables, indexes, sessions and DDL for it          │
+//	│ statements  what clients run and what it costs; the slow log           │
 //	│ observer  CREATE OBSERVER: bodies compiled once, run by triggers       │
 //	│ catalog   descriptors in the store, versioned, changed by transactions │
 //	│ rowenc    rows and keys as bytes that sort as the values do            │

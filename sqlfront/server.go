@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/observer"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/statements"
 	"moka/sqlfront/wire"
 	"moka/triggers"
 	"moka/txn"
@@ -40,6 +42,8 @@ type Options struct {
 	RequireTLS bool
 	// FileDir is the only directory of the server that LOAD DATA, SELECT … INTO OUTFILE and LOAD_FILE may touch; empty for none.
 	FileDir string
+	// LogDir is where the slow log is written. Empty: there is none, whatever slow_query_log says.
+	LogDir string
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
 
@@ -75,6 +79,13 @@ func (o Options) withDefaults() Options {
 // mysqlVersion is the MySQL whose behaviour is followed; clients branch on it.
 const mysqlVersion = "8.0.40"
 
+func (o Options) listenAddr() string {
+	if o.Listener != nil {
+		return o.Listener.Addr().String()
+	}
+	return o.Addr
+}
+
 // Server is a SQL server.
 type Server struct {
 	opts      Options
@@ -83,6 +94,8 @@ type Server struct {
 	observers *observer.Registry
 	wire      *wire.Server
 	users     *userStore
+	// statements keeps account of what clients run.
+	statements *statements.Recorder
 
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
@@ -105,17 +118,27 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.catalog, err = catalog.Open(ctx, o.Client, catalog.Options{}); err != nil {
 		return nil, err
 	}
+	s.statements = statements.New(statements.Options{Dir: o.LogDir, Version: mysqlVersion + "-Moka-" + o.Version, Addr: o.listenAddr(), Logger: o.Logger})
 	s.observers = newObservers(o, s.catalog)
 	hooks := s.observers.Hooks()
 	hooks.CompleteOrder = s.completeOrder
 	hooks.CheckTable = func(ctx context.Context, c parse.CheckTable) (ast.Statement, error) {
 		return s.engine.CheckTable(ctx, c)
 	}
+	hooks.ShowEngineStatus = func(ctx context.Context) (ast.Statement, error) {
+		return s.showEngineStatus(ctx).Statement(ast.AuthType_PROCESS), nil
+	}
+	hooks.FlushLogs = func(context.Context) (ast.Statement, error) {
+		return engine.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Statement(ast.AuthType_RELOAD), nil
+	}
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
-		Functions:   expr.Functions(),
-		Databases:   []sql.Database{engine.NewSystemDatabase("moka", append(s.observers.SystemTables(), s.lockTables()...)...)},
+		Functions: expr.Functions(),
+		Databases: []sql.Database{
+			engine.NewSystemDatabase("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []engine.SystemTable{s.summaryTable()})...),
+			engine.NewSystemDatabase("performance_schema", s.performanceTables()...),
+		},
 		Information: s.observers.Information(),
 	})
 	if err != nil {
@@ -126,7 +149,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.users = &userStore{blobStore: blobStore{s.catalog, o.Client, usersBlob}}
 	s.wire, err = wire.New(ctx, wire.Options{
-		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1,
+		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
 		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
@@ -166,6 +189,9 @@ func (s *Server) Close() error {
 		var errs []error
 		if s.wire != nil {
 			errs = append(errs, s.wire.Close())
+		}
+		if s.statements != nil {
+			errs = append(errs, s.statements.Close())
 		}
 		if s.cancel != nil {
 			s.cancel()

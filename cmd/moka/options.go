@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -37,6 +38,7 @@ type stackOptions struct {
 	MaxConns  int
 	Socket    string
 	FileDir   string
+	LogDir    string
 	PlanCache string        // off, or anything else for on
 	Retention time.Duration // of old versions; zero keeps all
 	MaxHold   time.Duration // by snapshots and observers
@@ -44,6 +46,14 @@ type stackOptions struct {
 	TLSKey    string
 	Logger    *slog.Logger
 	Ephemeral bool // a demo: say nothing about the directory
+}
+
+// logDir is where the slow log goes, empty for nowhere.
+func (o *stackOptions) logDir() string {
+	if o.LogDir == "" && !o.Memory && o.Join == "" {
+		return filepath.Join(o.Data, "log")
+	}
+	return o.LogDir
 }
 
 func (o *stackOptions) bind(f *pflag.FlagSet) {
@@ -58,6 +68,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
 	f.IntVar(&o.Runners, "observer-runners", 16, "observers that run at a time in this process")
 	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
+	f.StringVar(&o.LogDir, "log-dir", "", "directory of the slow log (SET GLOBAL slow_query_log = 1); default: log in the directory of the data, if there is one")
 	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
 	f.StringVar(&o.PlanCache, "plan-cache", "on", "on or off: run frequent shapes of SQL statements without the planner; sessions may SET moka_plan_cache")

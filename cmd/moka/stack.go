@@ -247,7 +247,7 @@ func (s *stack) openSQL(ctx context.Context) error {
 	}
 	so := sqlfront.Options{
 		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
-		MaxConnections: s.o.MaxConns, FileDir: s.o.FileDir, Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
+		MaxConnections: s.o.MaxConns, FileDir: s.o.FileDir, LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
 		NoPlanCache: s.o.PlanCache == "off",
 	}
 	if s.o.TLSCert != "" {

@@ -124,6 +124,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		a.Catalog.InfoSchema = &extendedInfo{Database: info, extra: NewSystemDatabase(info.Name(), o.Information...)}
 	}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
+	e.sql.ProcessList = &processList{ProcessList: e.sql.ProcessList, databases: map[uint32]string{}}
 	status.add(e)
 	if err := e.recover(ctx); err != nil {
 		_ = e.Close()

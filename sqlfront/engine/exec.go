@@ -50,6 +50,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			again.Stats = filledTables{n.Stats}
 			return b.base.Build(ctx, &again, row)
 		}
+	case *plan.ShowProcessList:
+		return b.eng.showProcesses(), nil
 	case *plan.Kill:
 		return nil, killable(ctx, n.ConnID)
 	case *plan.TriggerExecutor:

@@ -275,6 +275,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 		e.plans.fallback(reasonText)
 		return nil, nil, nil
 	}
+	s.cost.digested = true
 	if err := s.ValidateSession(ctx); err != nil {
 		return nil, nil, err
 	}

@@ -251,6 +251,7 @@ func (r *fastRun) readAlone() ([]sql.Row, error) {
 			return nil, errFallback // an entry without a row: the general way says so
 		}
 	}
+	r.session.cost.examined.Add(1)
 	row, err := p.sel.table.projected.decode.Decode(value)
 	if err != nil {
 		return nil, err
@@ -292,6 +293,7 @@ func (r *fastRun) readFirst() (row sql.Row, found bool, err error) {
 	if !vs[1].OK {
 		return nil, true, nil
 	}
+	r.session.cost.examined.Add(1)
 	row, err = p.table.decode.Decode(vs[1].Data)
 	if err != nil {
 		return nil, false, err

@@ -110,7 +110,9 @@ func (tx *Tx) lock(ctx *sql.Context, o txn.LockOptions, keys ...kv.RowKey) (skip
 	o.NoWait = o.NoWait || leave
 	st := tx.store()
 	st.SetNote(fmt.Sprintf("connection %d: %s", tx.session.ID(), ctx.Query()))
+	began := time.Now()
 	got, err := st.Lock(ctx, cells, o)
+	tx.session.cost.locked.Add(int64(time.Since(began)))
 	for i, c := range cells {
 		if i < len(got) && got[i] {
 			if tx.locked == nil {

@@ -278,6 +278,9 @@ func newRowSink(t *Table, tx *Tx, p *partition) *rowSink {
 
 // row decodes a stored row; nil without an error means that the row is not among those asked for.
 func (d *rowSink) row(ctx *sql.Context, key kv.RowKey, value []byte) (sql.Row, error) {
+	if s := d.tx.session; s != nil {
+		s.cost.examined.Add(1)
+	}
 	row, err := d.decode.Decode(value)
 	if err != nil {
 		return nil, fmt.Errorf("engine: row of %s.%s: %w", d.table.db, d.table.desc.Name, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -37,10 +38,34 @@ type Session struct {
 
 	cached *settings // see Session.settings
 	digest digest    // scratch of the plan cache
+	cost   cost
 
 	reruns    bool // the driver asks Again
 	passing   bool // the statement is not over at CommandEnd
 	contended bool
+}
+
+// cost is what the statement at hand has done. Rows are read by goroutines of the library.
+type cost struct {
+	digested bool // digest is the statement's
+	examined atomic.Int64
+	locked   atomic.Int64 // nanoseconds
+}
+
+// Measure begins to count for a statement.
+func (s *Session) Measure() {
+	s.cost.digested = false
+	s.cost.examined.Store(0)
+	s.cost.locked.Store(0)
+}
+
+// Measured returns the statement's text with '?' for each literal, if the plan cache has looked at it (it is overwritten by the next
+// statement), how many rows and index entries it has read, and how long it has waited for row locks.
+func (s *Session) Measured() (short []byte, examined int64, locked time.Duration) {
+	if s.cost.digested {
+		short = s.digest.text
+	}
+	return short, s.cost.examined.Load(), time.Duration(s.cost.locked.Load())
 }
 
 var (

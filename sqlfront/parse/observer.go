@@ -19,6 +19,10 @@ type Hooks struct {
 	ShowCreateObserver func(context.Context, ShowCreateObserver) (ast.Statement, error)
 	Notify             func(context.Context, Notify) (ast.Statement, error)
 	CheckTable         func(context.Context, CheckTable) (ast.Statement, error)
+	// ShowEngineStatus is SHOW ENGINE InnoDB STATUS, whatever the engine is called.
+	ShowEngineStatus func(context.Context) (ast.Statement, error)
+	// FlushLogs is FLUSH [SLOW] LOGS.
+	FlushLogs func(context.Context) (ast.Statement, error)
 
 	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none. db is empty
 	// for the current database, names are in lower case. It should answer only when an index begins with the returned

@@ -105,6 +105,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			return stmt, end, done, err
 		case fold(w, "check"):
 			return r.checkTable(ctx, l)
+		case fold(w, "flush"):
+			return r.flush(ctx, l)
 		case fold(w, "admin"):
 			if t := l.next(); l.is(t, "check") {
 				return r.checkTable(ctx, l)
@@ -366,6 +368,17 @@ func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statemen
 		if n := l.next(); l.is(n, "observer") {
 			return r.showCreateObserver(ctx, l)
 		}
+	case l.is(t, "engine"):
+		if name := l.next(); name.kind == word || name.kind == quoted {
+			if status := l.next(); l.is(status, "status") && r.parser.hooks.ShowEngineStatus != nil {
+				end, err := r.statementEnd(l, l.next())
+				if err != nil {
+					return nil, 0, true, err
+				}
+				stmt, err := r.parser.hooks.ShowEngineStatus(ctx)
+				return stmt, end, true, err
+			}
+		}
 	case l.is(t, "storage"):
 		if n := l.next(); l.is(n, "engines") {
 			r.edits.blank(t.start, t.end)
@@ -380,6 +393,26 @@ func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statemen
 		}
 	}
 	return nil, 0, false, nil
+}
+
+// flush parses FLUSH [LOCAL | NO_WRITE_TO_BINLOG] [SLOW] LOGS; what else can be flushed is the grammar's.
+func (r *rewriter) flush(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	t := l.next()
+	if l.is(t, "local") || l.is(t, "no_write_to_binlog") {
+		t = l.next()
+	}
+	if l.is(t, "slow") {
+		t = l.next()
+	}
+	if !l.is(t, "logs") || r.parser.hooks.FlushLogs == nil {
+		return nil, 0, false, nil
+	}
+	end, err := r.statementEnd(l, l.next())
+	if err != nil {
+		return nil, 0, true, err
+	}
+	stmt, err := r.parser.hooks.FlushLogs(ctx)
+	return stmt, end, true, err
 }
 
 // checkTable parses CHECK TABLE t, … with options that change nothing (QUICK, EXTENDED, …: the check is always the whole

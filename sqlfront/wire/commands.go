@@ -484,8 +484,8 @@ func (s *Server) statistics() string {
 	for _, k := range st.Statements {
 		n += k
 	}
-	return fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Open tables: 0  Queries per second avg: %.3f",
-		int(up.Seconds()), st.Connections, n, float64(n)/up.Seconds())
+	return fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: %d  Opens: 0  Open tables: 0  Queries per second avg: %.3f",
+		int(up.Seconds()), st.Connections, n, st.Slow, float64(n)/up.Seconds())
 }
 
 // changeUser is a login on a connection that has one:

@@ -36,6 +36,7 @@ type connection struct {
 	planned  bool      // the result at hand is a plan's: its head is shared and as it should be
 	begun    bool      // columns of the statement's result have been sent
 	poisoned bool      // a panic went through it: not to be used any more
+	rows     tally     // of the statement at hand
 }
 
 func (c *connection) setSession(s sql.Session) {
@@ -129,13 +130,14 @@ type limits struct {
 	timeout  int64 // max_execution_time
 	readOnly bool  // transaction_read_only
 	idle     int64 // wait_timeout
+	slow     slowSettings
 }
 
 func (c *connection) limit() *limits {
 	if c.limits != nil {
 		return c.limits
 	}
-	l := &limits{c.variable("max_execution_time"), c.variable("transaction_read_only") != 0, c.variable("wait_timeout")}
+	l := &limits{c.variable("max_execution_time"), c.variable("transaction_read_only") != 0, c.variable("wait_timeout"), c.slowSettings()}
 	if c.srv.opts.Plans != nil { // it is there that limits are forgotten
 		c.limits = l
 	}

@@ -227,12 +227,18 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 		return "", err
 	}
 	defer conn.end()
-	conn.begun = false
+	began := time.Now()
+	conn.begun, conn.rows = false, tally{}
+	if m, ok := conn.session.(measured); ok {
+		m.Measure()
+	}
+	defer func() { h.account(conn, query[:len(query)-len(rest)], began, err) }()
 	st := classify(query)
 	conn.filter.loading = st.loads
 	defer func() { conn.filter.loading = false }()
 	h.srv.counts.statement(st.verb)
 	if st.ping && conn.session != nil {
+		conn.rows.sent = 1
 		return "", h.ping(conn, callback)
 	}
 	if st.writes && conn.limit().readOnly {

@@ -156,6 +156,7 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 				sent = true
 				conn.begun = conn.begun || len(r.Fields) > 0
 				fixRows(r, prepared)
+				conn.rows.add(r)
 				if len(r.Fields) == 0 && r.Info != "" {
 					return conn.writeOK(func() error { return callback(r, more) })
 				}

@@ -16,6 +16,8 @@ import (
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"moka/sqlfront/statements"
 )
 
 // DefaultVersion is what the server says it is. Clients branch on the number, so it is that of the MySQL whose behaviour we
@@ -31,6 +33,9 @@ type Options struct {
 	Plans Plans
 	// Retryable says whether a failed autocommit statement may succeed when it is run again. Default: error 1213.
 	Retryable func(error) bool
+
+	// Statements keeps account of what is run. Default: nobody does.
+	Statements *statements.Recorder
 
 	// TinyInt1 says whether a column is declared TINYINT(1), which drivers take for a boolean by its length; the engine does
 	// not pass the length on. Default: no column is.

@@ -9,6 +9,7 @@ import (
 type counters struct {
 	accepted, refused, aborted atomic.Int64
 	retries, gaveUp, panics    atomic.Int64
+	slow                       atomic.Int64
 	statements                 [verbs]atomic.Int64
 
 	mu     sync.Mutex
@@ -35,6 +36,7 @@ type Stats struct {
 	Retries     int64 // statements run again after a conflict
 	GaveUp      int64 // statements that failed in the end although they were run again
 	Panics      int64
+	Slow        int64            // statements in the slow log
 	Statements  map[string]int64 // by kind
 	Errors      map[int]int64    // by number
 }
@@ -44,6 +46,7 @@ func (s *Server) Stats() Stats {
 	out := Stats{
 		Connections: s.gate.count.Load(), Accepted: s.counts.accepted.Load(), Refused: s.counts.refused.Load(),
 		Aborted: s.counts.aborted.Load(), Retries: s.counts.retries.Load(), GaveUp: s.counts.gaveUp.Load(), Panics: s.counts.panics.Load(),
+		Slow:       s.counts.slow.Load(),
 		Statements: map[string]int64{}, Errors: map[int]int64{},
 	}
 	for v := range verbs {

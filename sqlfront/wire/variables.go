@@ -9,6 +9,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	vtlog "github.com/dolthub/vitess/go/vt/log"
 	"github.com/sirupsen/logrus"
+
+	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/statements"
 )
 
 const (
@@ -37,7 +40,19 @@ func setupVariables(o Options) error {
 			sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{v})
 		}
 	}
+	// The library's takes any path.
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: "slow_query_log_file", Scope: global, Dynamic: true, Type: types.NewSystemStringType("slow_query_log_file"), Default: "moka-slow.log",
+		NotifyChanged: func(_ *sql.Context, _ sql.SystemVariableScope, v sql.SystemVarValue) error {
+			name, _ := v.Val.(string)
+			if err := statements.CheckFileName(name); err != nil {
+				return sqlerr.New(sqlerr.WrongValueForVariable, "Variable 'slow_query_log_file' can't be set to the value of '%s' (%v)", name, err)
+			}
+			return nil
+		},
+	}})
 	return sql.SystemVariables.AssignValues(map[string]any{
+		"performance_schema": int8(1), // as far as tools read it
 		"version":            o.Version,
 		"version_comment":    "Moka",
 		"max_connections":    int64(o.MaxConnections),

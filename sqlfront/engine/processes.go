@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+)
+
+// processList is the library's list of connections. It knows besides which database each has chosen: the library's says
+// for ever with which one the connection began.
+type processList struct {
+	sql.ProcessList
+
+	mu        sync.RWMutex
+	databases map[uint32]string
+}
+
+// BeginQuery implements sql.ProcessList.
+func (l *processList) BeginQuery(ctx *sql.Context, query string) (*sql.Context, error) {
+	id, db := ctx.Session.ID(), ctx.GetCurrentDatabase()
+	l.mu.RLock()
+	same := l.databases[id] == db
+	l.mu.RUnlock()
+	if !same {
+		l.mu.Lock()
+		l.databases[id] = db
+		l.mu.Unlock()
+	}
+	return l.ProcessList.BeginQuery(ctx, query)
+}
+
+// RemoveConnection implements sql.ProcessList.
+func (l *processList) RemoveConnection(id uint32) {
+	l.mu.Lock()
+	delete(l.databases, id)
+	l.mu.Unlock()
+	l.ProcessList.RemoveConnection(id)
+}
+
+// Processes implements sql.ProcessList.
+func (l *processList) Processes() []sql.Process {
+	all := l.ProcessList.Processes()
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for i := range all {
+		if db, ok := l.databases[all[i].Connection]; ok {
+			all[i].Database = db
+		}
+	}
+	return all
+}
+
+// Process is a connection of this server, and what it is doing.
+type Process struct {
+	sql.Process
+	State string
+}
+
+// Processes lists the connections by their ids.
+func (e *Engine) Processes() []Process {
+	var out []Process
+	for _, p := range e.sql.ProcessList.Processes() {
+		out = append(out, Process{p, e.stateOf(&p)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Connection < out[j].Connection })
+	return out
+}
+
+// stateOf says in one line what a statement is at.
+func (e *Engine) stateOf(p *sql.Process) string {
+	if p.Command != sql.ProcessCommandQuery {
+		return ""
+	}
+	var names []string
+	for name := range p.Progress {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return "executing"
+	}
+	sort.Strings(names)
+	return "reading " + strings.Join(names, ", ")
+}
+
+// showProcesses is SHOW [FULL] PROCESSLIST.
+func (e *Engine) showProcesses() sql.RowIter {
+	var rows []sql.Row
+	for _, p := range e.Processes() {
+		var db any
+		if p.Database != "" {
+			db = p.Database
+		}
+		rows = append(rows, sql.NewRow(int64(p.Connection), p.User, p.Host, db, string(p.Command), int64(p.Seconds()), p.State, p.Query))
+	}
+	return sql.RowsToRowIter(rows...)
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/statements"
+)
+
+// tally counts the rows of a statement's answers.
+type tally struct{ sent, affected int64 }
+
+func (t *tally) add(r *sqltypes.Result) {
+	if len(r.Fields) > 0 {
+		t.sent += int64(len(r.Rows))
+	} else {
+		t.affected += int64(r.RowsAffected)
+	}
+}
+
+// measured is a session that knows what its statement has done below.
+type measured interface {
+	// Measure begins a statement.
+	Measure()
+	// Measured returns the text with '?' for literals, if it is known, the rows read, and the time spent waiting for row locks.
+	Measured() (short []byte, examined int64, locked time.Duration)
+}
+
+// slowSettings say what goes into the slow log.
+type slowSettings struct {
+	read      time.Time // when they were looked at
+	on        bool      // slow_query_log
+	threshold time.Duration
+	examined  int64 // min_examined_row_limit
+	file      string
+}
+
+// slowAge is how long another session's SET GLOBAL may go unnoticed.
+const slowAge = 100 * time.Millisecond
+
+func (c *connection) slowSettings() slowSettings {
+	s := slowSettings{read: time.Now()}
+	if c.srv.opts.Statements == nil || c.session == nil {
+		return s
+	}
+	_, on, _ := sql.SystemVariables.GetGlobal("slow_query_log")
+	if s.on = on == int8(1); !s.on {
+		return s
+	}
+	_, output, _ := sql.SystemVariables.GetGlobal("log_output")
+	s.on = outputIsFile(output)
+	_, name, _ := sql.SystemVariables.GetGlobal("slow_query_log_file")
+	s.file, _ = name.(string)
+	s.examined = c.variable("min_examined_row_limit")
+	if v, err := c.session.GetSessionVariable(nil, "long_query_time"); err == nil {
+		seconds, _ := v.(float64)
+		s.threshold = time.Duration(seconds * float64(time.Second))
+	}
+	return s
+}
+
+// outputIsFile reads log_output, a set of words; other values than FILE are taken and do nothing.
+func outputIsFile(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return slices.Contains(strings.Split(strings.ToLower(v), ","), "file")
+	case uint64: // TABLE, FILE, NONE
+		return v&2 != 0
+	}
+	return true
+}
+
+// account records a statement that has ended.
+func (h *handler) account(conn *connection, query string, began time.Time, err error) {
+	r := h.srv.opts.Statements
+	if r == nil || conn.session == nil {
+		return
+	}
+	x := statements.Execution{
+		Database: conn.session.GetCurrentDatabase(), Text: query, User: conn.conn.User, Connection: conn.conn.ConnectionID,
+		Began: began, Took: time.Since(began), Sent: conn.rows.sent, Affected: conn.rows.affected,
+	}
+	if m, ok := conn.session.(measured); ok {
+		x.Short, x.Examined, x.Locked = m.Measured()
+	}
+	if se, ok := err.(*mysql.SQLError); ok {
+		x.Error = se.Num
+	}
+	r.Record(&x)
+	l := conn.limit()
+	if began.Sub(l.slow.read) > slowAge {
+		l.slow = conn.slowSettings()
+	}
+	if l.slow.on && x.Took >= l.slow.threshold && x.Examined >= l.slow.examined {
+		x.Host = conn.session.Client().Address
+		h.srv.counts.slow.Add(1)
+		r.Slow(&x, l.slow.file)
+	}
+}
