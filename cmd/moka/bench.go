@@ -16,7 +16,7 @@ import (
 
 func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "bench", Short: "Measurements that can be repeated"}
-	cmd.AddCommand(benchSQL(), benchMicro(), benchMemory(), benchCommit(), benchBigtable(), benchOracle(), benchServe())
+	cmd.AddCommand(benchSQL(), benchSysbench(), benchMicro(), benchMemory(), benchCommit(), benchBigtable(), benchOracle(), benchServe())
 	return cmd
 }
 
@@ -56,6 +56,49 @@ so that whatever else the machine does meets all of them. With a pid the server'
 	f.IntVar(&c.Connections, "connections", 8, "concurrent connections")
 	f.IntVar(&c.Rounds, "rounds", 5, "slices of each target and statement")
 	f.DurationVar(&c.Slice, "slice", 2*time.Second, "length of a slice")
+	f.Bool("json", false, "print the report as one line of JSON")
+	return cmd
+}
+
+func benchSysbench() *cobra.Command {
+	var c micro.Sysbench
+	var targets []string
+	cmd := &cobra.Command{
+		Use:   "sysbench",
+		Short: "sysbench's OLTP workloads and LOAD DATA, several servers side by side",
+		Long: `Runs the installed sysbench (one table, prepared statements) and LOAD DATA of a file with one secondary index against every
+target, in slices that take turns, and prints transactions per second and, with a pid, the server's processor time for each,
+compared with the last target. The database sbtest of each target is used, and its table sbtest1 made anew.
+
+  moka bench sysbench --target moka=127.0.0.1:3306,pid=4711 --target mariadb=127.0.0.1:3307,pid=4712`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, t := range targets {
+				target, err := benchTarget(t)
+				if err != nil {
+					return err
+				}
+				c.Targets = append(c.Targets, target)
+			}
+			if len(c.Targets) == 0 {
+				return fmt.Errorf("name at least one --target NAME=HOST:PORT[,pid=PID]")
+			}
+			c.Progress = os.Stderr
+			r, err := micro.RunSysbench(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return printReport(cmd, r.Text(), r)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&targets, "target", nil, "NAME=HOST:PORT[,pid=PID][,user=USER][,password=PASSWORD]; repeat it")
+	f.StringSliceVar(&c.Workloads, "workloads", micro.Workloads, "what to run, by sysbench's names; load_data is LOAD DATA")
+	f.IntVar(&c.TableSize, "rows", 100_000, "rows of sysbench's table")
+	f.IntVar(&c.LoadRows, "load-rows", 1_000_000, "rows of the file of load_data")
+	f.IntVar(&c.Threads, "threads", 8, "concurrent connections")
+	f.IntVar(&c.Rounds, "rounds", 5, "slices of each target and workload")
+	f.DurationVar(&c.Slice, "slice", 10*time.Second, "length of a slice, in whole seconds")
 	f.Bool("json", false, "print the report as one line of JSON")
 	return cmd
 }

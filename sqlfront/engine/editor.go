@@ -281,8 +281,7 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 	}
 	st := tx.store()
 	if bytes.Equal(was.key, is.key) {
-		changed := t.changed(ctx, old, row)
-		notify, err := tx.observers(ctx, t, ChangeUpdate, changed)
+		notify, err := tx.observers(ctx, t, ChangeUpdate, func() []uint32 { return t.changed(ctx, old, row) })
 		if err != nil {
 			return err
 		}
@@ -502,8 +501,8 @@ func sameText(a, b any) bool {
 	return false
 }
 
-// observers asks which observers the write notifies.
-func (tx *Tx) observers(ctx *sql.Context, t *Table, event ChangeEvent, changed []uint32) ([]uint32, error) {
+// observers asks which observers the write notifies. What an update has changed is found out for tables that have any.
+func (tx *Tx) observers(ctx *sql.Context, t *Table, event ChangeEvent, changed func() []uint32) ([]uint32, error) {
 	if t.temporary {
 		return nil, nil
 	}
@@ -515,7 +514,11 @@ func (tx *Tx) observers(ctx *sql.Context, t *Table, event ChangeEvent, changed [
 	if len(os) == 0 {
 		return nil, nil
 	}
-	return tx.eng.opts.Observers(t.desc, os, event, changed), nil
+	var ids []uint32
+	if changed != nil {
+		ids = changed()
+	}
+	return tx.eng.opts.Observers(t.desc, os, event, ids), nil
 }
 
 // claim keeps two rows of one blind INSERT from having the same key: it looks at the transaction's own writes only.

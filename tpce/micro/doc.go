@@ -8,4 +8,6 @@
 // the machine does meets all of them. A figure is the median of its slices, with the smallest and the largest beside it.
 // Processor time is what /proc/PID/stat counts for the server's process (user and system, all threads), in ticks of 10 ms:
 // slices should be a second or longer. A server in the driver's own process cannot be told apart from it; measure it in a process of its own.
+//
+// RunSysbench does the same with the workloads of the sysbench program, and with LOAD DATA of a million rows.
 package micro
