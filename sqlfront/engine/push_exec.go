@@ -239,7 +239,7 @@ func (it *aggregateIter) run(ctx *sql.Context) error {
 	for i := range results {
 		<-results[i].done
 		r := &results[i]
-		it.tx.eng.reads.add(r.stats)
+		it.tx.examined(r.stats)
 		if it.measure != nil {
 			it.measure.scanned(r.stats)
 		}

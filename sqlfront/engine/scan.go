@@ -207,7 +207,7 @@ func (it *entryIter) endScan() {
 
 // note counts what a scan or a lookup has cost.
 func (it *entryIter) note(s txn.ScanStats) {
-	it.tx.eng.reads.add(s)
+	it.tx.examined(s)
 	if it.measure != nil {
 		it.measure.scanned(s)
 	}
@@ -278,9 +278,6 @@ func newRowSink(t *Table, tx *Tx, p *partition) *rowSink {
 
 // row decodes a stored row; nil without an error means that the row is not among those asked for.
 func (d *rowSink) row(ctx *sql.Context, key kv.RowKey, value []byte) (sql.Row, error) {
-	if s := d.tx.session; s != nil {
-		s.cost.examined.Add(1)
-	}
 	row, err := d.decode.Decode(value)
 	if err != nil {
 		return nil, fmt.Errorf("engine: row of %s.%s: %w", d.table.db, d.table.desc.Name, err)

@@ -10,6 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"moka/txn"
 )
 
 // Session is a client's session: go-mysql-server's base session plus the transaction rules that MySQL clients rely on and
@@ -57,6 +59,14 @@ func (s *Session) Measure() {
 	s.cost.digested = false
 	s.cost.examined.Store(0)
 	s.cost.locked.Store(0)
+}
+
+// examined counts what a scan has read, for the server and for the statement.
+func (tx *Tx) examined(s txn.ScanStats) {
+	tx.eng.reads.add(s)
+	if tx.session != nil {
+		tx.session.cost.examined.Add(int64(s.Examined))
+	}
 }
 
 // Measured returns the statement's text with '?' for each literal, if the plan cache has looked at it (it is overwritten by the next
