@@ -18,17 +18,19 @@ import (
 
 // BigtableConfig configures Bigtable. Zero values mean the defaults.
 type BigtableConfig struct {
-	Server   []string      `json:"-"`
-	Dir      string        `json:"-"`
-	Rows     int           // default 200,000; a quarter of it for reads from memory
-	Value    int           // bytes; default 1,000
-	CacheMiB int           // of the server, below the size of the data; default 64
-	Callers  int           // default 64
-	ScanRows int           // that a scan asks for at a time; default 1,000
-	Rounds   int           // default 3
-	Slice    time.Duration // default 2s
-	Only     []string      `json:",omitempty"` // of the rows of the table, these; default all
-	Progress io.Writer     `json:"-"`
+	Server   []string `json:"-"`
+	Dir      string   `json:"-"`
+	Rows     int      // default 200,000; a quarter of it for reads from memory
+	Value    int      // bytes; default 1,000
+	CacheMiB int      // of the server, below the size of the data; default 64
+	// SeparateValues is the size from which on the server writes values to files of their own; default none.
+	SeparateValues int
+	Callers        int           // default 64
+	ScanRows       int           // that a scan asks for at a time; default 1,000
+	Rounds         int           // default 3
+	Slice          time.Duration // default 2s
+	Only           []string      `json:",omitempty"` // of the rows of the table, these; default all
+	Progress       io.Writer     `json:"-"`
 }
 
 func (c BigtableConfig) withDefaults() BigtableConfig {
@@ -68,7 +70,7 @@ var bigtablePaper = map[string]float64{
 // processes. Everything but scans is one row for each call; every write is durable before it is answered.
 func Bigtable(ctx context.Context, c BigtableConfig) (_ *Report, err error) {
 	c = c.withDefaults()
-	s, err := OpenStore(ctx, c.Server, ServerOptions{Dir: filepath.Join(c.Dir, "bigtable"), CacheMiB: c.CacheMiB})
+	s, err := OpenStore(ctx, c.Server, ServerOptions{Dir: filepath.Join(c.Dir, "bigtable"), CacheMiB: c.CacheMiB, SeparateValues: c.SeparateValues})
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type ServerOptions struct {
 	Dir      string // of the node; it is created
 	Memory   bool   // keep everything in memory: no disk, no fsync
 	CacheMiB int    // zero: the node's default
+	// SeparateValues is the node's.
+	SeparateValues int
 
 	memoryLimit int64 // of the process, if it is the server's own
 }
@@ -60,7 +62,7 @@ func OpenServer(ctx context.Context, o ServerOptions) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	no := node.Options{Dir: o.Dir, Shards: 1, CacheBytes: int64(o.CacheMiB) << 20, MemoryLimit: o.memoryLimit, Coprocessors: coprocessors()}
+	no := node.Options{Dir: o.Dir, Shards: 1, CacheBytes: int64(o.CacheMiB) << 20, MemoryLimit: o.memoryLimit, SeparateValues: o.SeparateValues, Coprocessors: coprocessors()}
 	if o.Memory {
 		no.FS = vfs.NewMem()
 	}

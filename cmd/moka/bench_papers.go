@@ -155,6 +155,7 @@ callers in another process, over loopback gRPC. Writes are durable.`,
 	cmd.Flags().IntVar(&c.Rows, "rows", 0, "rows of the table; default 200,000")
 	cmd.Flags().IntVar(&c.Value, "value", 0, "bytes of a value; default 1,000")
 	cmd.Flags().IntVar(&c.CacheMiB, "cache-mib", 0, "the server's block cache; default 64")
+	cmd.Flags().IntVar(&c.SeparateValues, "separate-values", 0, "as of moka start")
 	cmd.Flags().StringSliceVar(&c.Only, "only", nil, "measure only these, such as \"scans,random writes\"")
 	return cmd
 }

@@ -25,27 +25,29 @@ const (
 
 // stackOptions are the settings of "moka start".
 type stackOptions struct {
-	Data      string
-	SQLAddr   string
-	HTTPAddr  string
-	NodeAddr  string
-	Join      string
-	Roles     []string
-	Shards    int
-	Memory    bool
-	CacheMiB  int
-	Runners   int
-	MaxConns  int
-	Socket    string
-	FileDir   string
-	LogDir    string
-	PlanCache string        // off, or anything else for on
-	Retention time.Duration // of old versions; zero keeps all
-	MaxHold   time.Duration // by snapshots and observers
-	TLSCert   string
-	TLSKey    string
-	Logger    *slog.Logger
-	Ephemeral bool // a demo: say nothing about the directory
+	Data     string
+	SQLAddr  string
+	HTTPAddr string
+	NodeAddr string
+	Join     string
+	Roles    []string
+	Shards   int
+	Memory   bool
+	CacheMiB int
+	// SeparateValues is the size from which on values lie in files of their own, zero for none.
+	SeparateValues int
+	Runners        int
+	MaxConns       int
+	Socket         string
+	FileDir        string
+	LogDir         string
+	PlanCache      string        // off, or anything else for on
+	Retention      time.Duration // of old versions; zero keeps all
+	MaxHold        time.Duration // by snapshots and observers
+	TLSCert        string
+	TLSKey         string
+	Logger         *slog.Logger
+	Ephemeral      bool // a demo: say nothing about the directory
 }
 
 // logDir is where the slow log goes, empty for nowhere.
@@ -66,6 +68,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.IntVar(&o.Shards, "shards", 1, "number of shards")
 	f.BoolVar(&o.Memory, "memory", false, "keep everything in memory; nothing survives the process")
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
+	f.IntVar(&o.SeparateValues, "separate-values", 0, "write values of so many bytes and more to files of their own, which compactions need not copy; 0 for none (kv/DESIGN.md says when)")
 	f.IntVar(&o.Runners, "observer-runners", 16, "observers that run at a time in this process")
 	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
 	f.StringVar(&o.LogDir, "log-dir", "", "directory of the slow log (SET GLOBAL slow_query_log = 1); default: log in the directory of the data, if there is one")
@@ -77,6 +80,9 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate (PEM) for TLS on the MySQL protocol")
 	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM)")
 }
+
+// minSeparate is below what a reference to a value and its block cost.
+const minSeparate = 512
 
 func (o *stackOptions) has(role string) bool { return slices.Contains(o.Roles, role) }
 
@@ -98,6 +104,8 @@ func (o *stackOptions) validate() error {
 		return fmt.Errorf("--shards %d: a node serves 1 to 64 shards", o.Shards)
 	case o.CacheMiB < 8:
 		return fmt.Errorf("--cache-mib %d: the least is 8", o.CacheMiB)
+	case o.SeparateValues != 0 && o.SeparateValues < minSeparate:
+		return fmt.Errorf("--separate-values %d: the least is %d; smaller values are better off in their tables", o.SeparateValues, minSeparate)
 	case o.Retention != 0 && o.Retention < gc.MinRetention:
 		return fmt.Errorf("--gc-retention %v: the least is %v; 0 keeps all versions for ever", o.Retention, gc.MinRetention)
 	case o.Retention != 0 && o.MaxHold < o.Retention:

@@ -143,7 +143,7 @@ func coprocessors() []kv.Coprocessor {
 // openStorage opens the node and what only a process with storage has: coordination and the oracle.
 func (s *stack) openStorage(ctx context.Context) error {
 	no := node.Options{
-		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20, Coprocessors: coprocessors(), Logger: s.o.Logger,
+		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20, SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(), Logger: s.o.Logger,
 	}
 	if s.o.Memory {
 		no.Dir, no.FS = "moka", vfs.NewMem()

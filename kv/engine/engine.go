@@ -31,11 +31,12 @@ type Engine struct {
 	health   io.Closer
 	identity Identity
 
-	failed  atomic.Pointer[error]
-	grouped atomic.Int64 // commits that asked for a sync since groupWait was last asked
-	stalled atomic.Int64 // since when Pebble holds writes up, in Unix nanoseconds; 0: it does not
-	once    sync.Once
-	keys    sync.Pool
+	failed   atomic.Pointer[error]
+	grouped  atomic.Int64  // commits that asked for a sync since groupWait was last asked
+	recycled atomic.Uint64 // segments of the log that were used again
+	stalled  atomic.Int64  // since when Pebble holds writes up, in Unix nanoseconds; 0: it does not
+	once     sync.Once
+	keys     sync.Pool
 
 	unflushed unflushed
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/cockroachkvs"
+	"github.com/cockroachdb/pebble/v2/sstable/block"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
@@ -30,6 +31,10 @@ type Options struct {
 	// with status 1. If it returns, the goroutine that met the failure stays where it is for ever: Pebble's code after its
 	// own Fatalf assumes that there is none.
 	Fatal func(err error)
+	// SeparateValues is the size from which on values are written to files of their own, which compactions leave where they are; zero writes
+	// them into the tables. A store that was opened with it once keeps the newer format for ever, and opens with any setting. See DESIGN.md
+	// before you turn it on.
+	SeparateValues int
 	// SpanPolicy chooses compression by key range; nil leaves it at Pebble's default.
 	SpanPolicy pebble.SpanPolicyFunc
 }
@@ -70,8 +75,8 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 	})
 	p := &pebble.Options{
 		FS: fs,
-		// Columnar blocks, and a log whose sync chunks tell a torn tail from corruption. Pinned: the newest format would
-		// admit value separation, which still has open corruption reports.
+		// Columnar blocks, and a log whose sync chunks tell a torn tail from corruption. Pinned: the newest format admits value separation,
+		// which still has open corruption reports.
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		Comparer:           &cockroachkvs.Comparer,
 		KeySchema:          cockroachkvs.KeySchema.Name,
@@ -99,6 +104,22 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		l.IndexBlockSize = 256 << 10
 		l.FilterPolicy = bloom.FilterPolicy(10) // on the key without its version: one entry for each column
 		l.FilterType = pebble.TableFilter
+		// What a span policy does not want fast gets small where most of it lies. Adaptive: zstd is asked once in a while whether it would
+		// save a fifth more, so that values that do not compress cost nothing.
+		l.Compression = func() *block.CompressionProfile { return block.FastestCompression }
+		if i == len(p.Levels)-1 {
+			l.Compression = func() *block.CompressionProfile { return block.BalancedCompression }
+		}
+	}
+	if o.SeparateValues > 0 {
+		p.FormatMajorVersion = pebble.FormatValueSeparation
+		p.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+			return pebble.ValueSeparationPolicy{
+				Enabled: true, MinimumSize: o.SeparateValues, MaxBlobReferenceDepth: 10,
+				// A quarter of the files may be garbage; what is younger is likely to become so.
+				TargetGarbageRatio: 0.25, RewriteMinimumAge: 5 * time.Minute,
+			}
+		}
 	}
 	// Compactions that reads trigger compete with the reads that they are to help.
 	p.Experimental.ReadSamplingMultiplier = -1
@@ -107,6 +128,11 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		BackgroundError: e.backgroundError,
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
 			e.die(&corruption{path: i.Path, err: i.Details})
+		},
+		WALCreated: func(i pebble.WALCreateInfo) {
+			if i.RecycledFileNum != 0 {
+				e.recycled.Add(1)
+			}
 		},
 		FlushEnd: func(pebble.FlushInfo) { e.unflushed.look.Store(true) },
 		WriteStallBegin: func(i pebble.WriteStallBeginInfo) {

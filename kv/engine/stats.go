@@ -13,6 +13,7 @@ type Stats struct {
 	LogBytesIn    uint64 // that commits brought
 	LogBytes      uint64 // that were written for them
 	LogFiles      int64
+	LogRecycled   uint64 // segments that were used again, in their place on the disk
 	CacheBytes    int64 // of blocks held now
 	CacheHits     int64
 	CacheMisses   int64
@@ -20,6 +21,7 @@ type Stats struct {
 	MemTables     int64
 	TableBytes    uint64 // on disk
 	FlushedBytes  uint64
+	ValueBytes    uint64 // on disk in files of values
 	// CompactedBytes were written by compactions; with FlushedBytes and LogBytes they are the write amplification.
 	CompactedBytes uint64
 	CompactionDebt uint64
@@ -43,7 +45,8 @@ func (e *Engine) Stats() Stats {
 		CompactionDebt: m.Compact.EstimatedDebt, L0Files: m.Levels[0].TablesCount, ReadAmp: m.ReadAmp(), IteratorsOpen: m.TableIters,
 		FilterHits: m.Filter.Hits, FilterMisses: m.Filter.Misses,
 	}
-	s.StalledFor = e.StalledFor()
+	s.StalledFor, s.LogRecycled = e.StalledFor(), e.recycled.Load()
+	s.ValueBytes = m.BlobFiles.Local.LiveSize
 	if h := m.LogWriter.FsyncLatency; h != nil {
 		var d dto.Metric
 		if h.Write(&d) == nil {

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"moka/kv"
 	"moka/kv/bigtable"
+	"moka/kv/keys"
 )
 
 // Bigtable §6: "we can group together multiple column families into a locality group". A table with a page's contents, large, its
@@ -116,6 +118,23 @@ func TestPaper_Bigtable6_LocalityGroups(t *testing.T) {
 	// 4,000 pages of some 650 bytes are 80 blocks of 32 KiB; as many languages are one or two, and the way there.
 	if small > 20 || pages < 60 {
 		t.Errorf("scans looked at %d blocks of the small group and %d of the large", small, pages)
+	}
+
+	// Bigtable §6, Compression: "clients can control whether or not the SSTables for a locality group are compressed, and if so, which
+	// compression format is used". The same kind of pages lie in a group compressed for size and in one for speed.
+	size := func(name string) uint64 {
+		i := slices.IndexFunc(table.LocalityGroups, func(g bigtable.LocalityGroup) bool { return g.Name == name })
+		lower, upper := keys.GroupSpan(1, table.LocalityGroups[i].ID)
+		b, err := n.engine.Size(lower, upper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	forSize, forSpeed := size("pages"), size("quick")
+	t.Logf("on disk: for size %d, for speed %d", forSize, forSpeed)
+	if forSize == 0 || forSize*10 > forSpeed*8 {
+		t.Errorf("%d bytes in the group compressed for size, %d in the one for speed", forSize, forSpeed)
 	}
 }
 

@@ -33,6 +33,8 @@ type Options struct {
 	MemoryLimit int64
 	// MemTableBytes is the size of one of Pebble's memtables; zero means an eighth of the cache. Small ones make tests flush.
 	MemTableBytes uint64
+	// SeparateValues is the size from which on values lie in files of their own; zero means none. See engine.Options.
+	SeparateValues int
 	// Coprocessors are the layers that run code next to the data. The store's own row operations are always there.
 	Coprocessors []kv.Coprocessor
 	// SplitBytes is the size on disk above which a tablet is split; zero means 96 MiB.
