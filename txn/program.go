@@ -188,11 +188,11 @@ type ScanStats struct {
 func (s *Scanner) Stats() ScanStats { return s.stats }
 
 // NextPart returns the next thing that a program has returned beside cells; ok is false at the end of the scan, or when there
-// is an error. It is for scans with ScanOptions.Whole, and in place of Next.
+// is an error. It is for scans with ScanOptions.Whole, in place of Next or after Next has come to the end.
 func (s *Scanner) NextPart() (part []byte, ok bool) {
 	for s.err == nil {
-		if s.part != nil {
-			part, s.part = s.part, nil
+		if len(s.parts) > 0 {
+			part, s.parts = s.parts[0], s.parts[1:]
 			return part, true
 		}
 		if s.fetched {
@@ -248,7 +248,7 @@ func (s *Scanner) fetchProgram(b *backoff, g *shardGroup, req *scanRequest) (res
 	r := m.(*programResponse)
 	s.stats.Examined += int(r.examined)
 	if len(r.part) > 0 {
-		s.part = r.part
+		s.parts = append(s.parts, r.part)
 	}
 	return &r.scan, false, nil
 }

@@ -35,7 +35,7 @@ type Scanner struct {
 	column   kv.Column
 	value    []byte
 	returned int
-	part     []byte // of the last request, not delivered yet
+	parts    [][]byte // of programs, not delivered yet
 	stats    ScanStats
 }
 

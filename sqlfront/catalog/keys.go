@@ -32,11 +32,14 @@ import (
 //	│ 01 │ 20 │ table 4 B │ index 4 B  │ grave               │ 01 │
 //	└────┴────┴───────────┴────────────┘                     ├────┼──────────────┐
 //	│ 02 │ sequence, 8 B │                                   │ 01 │ uvarint next │
-//	└────┴───────────────┘                                   └────┴──────────────┘
+//	├────┼───────────┬───┘                                   ├────┼──────┬───────┘
+//	│ 03 │ table 4 B │  statistics                            │ 01 │ JSON │  package engine's
+//	└────┴───────────┘                                       └────┴──────┘
 //	Integers in rows are big endian; names are folded to lower case.
 const (
 	prefixCatalog  = 0x01
 	prefixSequence = 0x02
+	prefixStats    = 0x03
 
 	kindVersion   = 0x01
 	kindLog       = 0x02
@@ -55,6 +58,12 @@ const (
 	formatVersion = 1
 	markSize      = 8
 )
+
+// StatisticsCell holds what is known of a table's contents. It is no part of the catalog's versions: plans made with other
+// statistics are as right as before.
+func StatisticsCell(table uint32) kv.Column {
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint32([]byte{prefixStats}, table))}
+}
 
 func column(row ...byte) kv.Column { return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, row)} }
 

@@ -12,7 +12,10 @@ import (
 // a walk over tablets. The library's LookupJoin estimate takes the cardinality of the whole inner index as the join's
 // output, so that "parent JOIN child ON child.fk = parent.pk WHERE parent.pk = ?" — the most common join there is — reads the
 // whole child. The unit is a row read in a scan.
-type coster struct{ memo.Coster }
+type coster struct {
+	memo.Coster
+	stats *statistics
+}
 
 const (
 	lookupCost    = 3.0  // one lookup against one scanned row; batches make it no more than that
@@ -30,7 +33,7 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 		left := math.Max(1, float64(j.Left.RelProps.GetStats().RowCount()))
 		fan := 1.0
 		if !j.Injective {
-			fan = math.Min(maxFanOut, math.Max(1, lookupFanOut*float64(j.Right.RelProps.GetStats().RowCount())))
+			fan = c.fanOut(j)
 		}
 		return left * (lookupCost + fan), nil
 	case *memo.MergeJoin:
@@ -54,4 +57,16 @@ func losesNulls(ctx *sql.Context, r memo.RelExpr) bool {
 		}
 	}
 	return false
+}
+
+// fanOut is how many rows a lookup finds.
+func (c coster) fanOut(j *memo.LookupJoin) float64 {
+	if j.Lookup != nil && j.Lookup.Index != nil && j.Lookup.Table != nil && c.stats != nil {
+		if x, ok := j.Lookup.Index.SqlIdx().(*index); ok {
+			if n, rows, ok := c.stats.distinct(x, len(j.Lookup.Table.Expressions())); ok && n > 0 {
+				return math.Max(1, float64(rows)/float64(n))
+			}
+		}
+	}
+	return math.Min(maxFanOut, math.Max(1, lookupFanOut*float64(j.Right.RelProps.GetStats().RowCount())))
 }

@@ -119,10 +119,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	overrides.Builder.Parser = o.Parser
 	a := analyzer.NewBuilder(e.provider).AddOverrides(overrides).Build()
 	e.Install(a)
-	if len(o.Information) > 0 {
-		info := a.Catalog.InfoSchema
-		a.Catalog.InfoSchema = &extendedInfo{Database: info, extra: NewSystemDatabase(info.Name(), o.Information...)}
-	}
+	info := a.Catalog.InfoSchema
+	a.Catalog.InfoSchema = &extendedInfo{Database: info, eng: e, extra: NewSystemDatabase(info.Name(), o.Information...)}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
 	e.sql.ProcessList = &processList{ProcessList: e.sql.ProcessList, databases: map[uint32]string{}}
 	status.add(e)
@@ -136,7 +134,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 // Install puts our cost model and execution seam into an analyzer. New does it; it is exported for test suites that build
 // analyzers of their own over the provider.
 func (e *Engine) Install(a *analyzer.Analyzer) {
-	a.Coster = coster{memo.NewDefaultCoster()}
+	a.Coster = coster{memo.NewDefaultCoster(), &e.stats}
+	a.Catalog.StatsProvider = &statsProvider{e}
 	runner := a.ExecBuilder.Runner
 	b := &execBuilder{eng: e}
 	b.base = rowexec.NewBuilder(b, a.Overrides)

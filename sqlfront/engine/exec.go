@@ -81,6 +81,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return nil, err
 		}
 		return b.base.Build(ctx, resolved, row)
+	case *plan.ShowIndexes:
+		return b.showIndexes(ctx, n, row)
 	case *plan.Call:
 		return b.call(ctx, n, row)
 	case *plan.Distinct:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
 )
 
 // SystemTable is a table whose rows are computed when they are read: what the server knows about itself.
@@ -126,6 +127,7 @@ func (systemPartition) Key() []byte { return []byte("system") }
 // extendedInfo is information_schema with tables that MySQL's does not have.
 type extendedInfo struct {
 	sql.Database
+	eng   *Engine
 	extra *SystemDatabase
 }
 
@@ -134,7 +136,11 @@ func (d *extendedInfo) GetTableInsensitive(ctx *sql.Context, name string) (sql.T
 	if t, ok, err := d.extra.GetTableInsensitive(ctx, name); ok || err != nil {
 		return t, ok, err
 	}
-	return d.Database.GetTableInsensitive(ctx, name)
+	t, ok, err := d.Database.GetTableInsensitive(ctx, name)
+	if ok && strings.EqualFold(name, information_schema.StatisticsTableName) {
+		t = &cardinalityTable{t, d.eng}
+	}
+	return t, ok, err
 }
 
 // GetTableNames implements sql.Database.

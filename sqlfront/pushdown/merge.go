@@ -3,6 +3,7 @@ package pushdown
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"math/big"
 	"math/bits"
 
@@ -252,4 +253,16 @@ func (m *Merger) Value(group, aggregate int, t sql.Type) (any, error) {
 		return nil, err
 	}
 	return fields[0].Value(t)
+}
+
+// AppendSampled writes what a sampling program returns: uvarint rows, uvarint bytes that the sample was taken from.
+func AppendSampled(b []byte, rows, bytes int) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(rows)), uint64(bytes))
+}
+
+// Sampled reads it.
+func Sampled(part []byte) (rows, bytes int, err error) {
+	d := &reader{b: part}
+	rows, bytes = d.upTo(math.MaxInt64), d.upTo(math.MaxInt64)
+	return rows, bytes, d.err
 }

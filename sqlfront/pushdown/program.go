@@ -28,6 +28,7 @@ const (
 //	│ 01 │ mode │ columns │ filter │ mode 0     │ kept   │ columns                       │
 //	│    │      │         │        │ mode 1     │ groups │ columns, then aggregates      │
 //	│    │      │         │        │ mode 2     │ kept, n│ order: (column, 1 if descending)│
+//	│    │      │         │        │ mode 3     │ kept   │ uvarint share                 │
 //	└────┴──────┴─────────┴────────┴────────────┴────────┴───────────────────────────────┘
 //	column     uvarint id, then 0 or 1 and its rowenc.FieldType, then 0 or 1 and what a row without it reads as
 //	kept       0 for the cell as it is, or 1 + the number of columns and the columns
@@ -47,6 +48,8 @@ type Program struct {
 
 	Order []Order
 	Top   int
+
+	Share uint32
 }
 
 // Mode says what becomes of the rows that pass the filter.
@@ -56,6 +59,7 @@ const (
 	ModeRows      Mode = 0 // they are sent
 	ModeAggregate Mode = 1 // they are grouped and aggregated
 	ModeTop       Mode = 2 // the first Top of them in Order are sent
+	ModeSample    Mode = 3 // of each 2^32 of them about Share are sent; all are counted
 )
 
 // Column is a column that the program looks at.
@@ -167,6 +171,9 @@ func (p *Program) Append(b []byte) []byte {
 	switch p.Mode {
 	case ModeRows:
 		b = p.appendKeep(b)
+	case ModeSample:
+		b = p.appendKeep(b)
+		b = binary.AppendUvarint(b, uint64(p.Share))
 	case ModeAggregate:
 		b = appendColumns(b, p.Groups)
 		b = binary.AppendUvarint(b, uint64(len(p.Aggregates)))
@@ -278,6 +285,9 @@ func Parse(b []byte) (*Program, error) {
 	switch p.Mode {
 	case ModeRows:
 		d.keep(p)
+	case ModeSample:
+		d.keep(p)
+		p.Share = uint32(d.upTo(1<<32 - 1))
 	case ModeAggregate:
 		p.Groups = d.columns(p, true)
 		p.Aggregates = make([]Aggregate, d.count(1))

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -55,6 +56,7 @@ func programs() map[string]*Program {
 		"all":       {},
 		"nothing":   {Narrow: true},
 		"top":       {Mode: ModeTop, Columns: cols, Filter: filter, Top: 10, Order: []Order{{0, true}, {1, false}}},
+		"sample":    {Mode: ModeSample, Columns: cols, Filter: filter, Narrow: true, Keep: []int{0}, Share: 1 << 31},
 		"aggregate": {Mode: ModeAggregate, Columns: cols, Groups: []int{1, 0}, Aggregates: []Aggregate{{CountRows, 0}, {Count, 2}, {Sum, 0}, {SumDecimal, 3}, {Min, 1}, {Max, 1}, {First, 2}}},
 	}
 }
@@ -62,7 +64,7 @@ func programs() map[string]*Program {
 // The bytes of programs are pinned: two releases talk to each other while a cluster is upgraded.
 func TestGolden(t *testing.T) {
 	var b strings.Builder
-	for _, name := range []string{"all", "nothing", "rows", "top", "aggregate"} {
+	for _, name := range []string{"all", "nothing", "rows", "top", "aggregate", "sample"} {
 		fmt.Fprintf(&b, "%s %s\n", name, hex.EncodeToString(programs()[name].Append(nil)))
 	}
 	path := filepath.Join("testdata", "program.golden")
@@ -256,5 +258,33 @@ func TestOtherFamilies(t *testing.T) {
 	part, _ := r.Finish(nil)
 	if err := m.Add(part); err != nil || m.Count(0, 0) != 1 {
 		t.Fatal(err, m.Count(0, 0))
+	}
+}
+
+// A sample has about the share that was asked for, of all rows alike.
+func TestSample(t *testing.T) {
+	r, err := newRunner(&Program{Mode: ModeSample, Share: math.MaxUint32 / 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := [4]int{}
+	const n = 40000
+	for i := range n {
+		_, keep, err := r.Cell(kv.Column{Row: kv.RowKey(fmt.Sprintf("%08d", i))}, []byte("v"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keep {
+			taken[4*i/n]++
+		}
+	}
+	for _, k := range taken {
+		if k < 900 || k > 1100 {
+			t.Fatalf("taken of each quarter: %v of %d", taken, n/4)
+		}
+	}
+	part, _ := r.Finish(nil)
+	if rows, bytes, err := Sampled(part); rows != n || bytes != 9*n || err != nil {
+		t.Fatal(rows, bytes, err)
 	}
 }

@@ -42,6 +42,8 @@ type runner struct {
 	order  []*group // as they came up
 	top    topRows
 	seen   int
+
+	rows, bytes int // of a sample: all that it was taken from
 }
 
 func newRunner(p *Program) (*runner, error) {
@@ -96,6 +98,12 @@ func (r *runner) Cell(c kv.Column, value []byte) (out []byte, keep bool, err err
 		return nil, false, r.aggregate()
 	case ModeTop:
 		return nil, false, r.hold(c, value)
+	case ModeSample:
+		r.rows++
+		r.bytes += len(c.Row) + len(value)
+		if !sampled(c.Row, r.p.Share) {
+			return nil, false, nil
+		}
 	}
 	return r.shorten(value), true, nil
 }
@@ -108,6 +116,8 @@ func (r *runner) Finish(emit func(kv.Column, []byte)) ([]byte, error) {
 	switch r.p.Mode {
 	case ModeAggregate:
 		return appendPart(nil, r.p, r.order), nil
+	case ModeSample:
+		return AppendSampled(nil, r.rows, r.bytes), nil
 	case ModeTop:
 		sort.Slice(r.top, func(i, j int) bool { return r.top[i].seq < r.top[j].seq })
 		for _, h := range r.top {
@@ -115,6 +125,17 @@ func (r *runner) Finish(emit func(kv.Column, []byte)) ([]byte, error) {
 		}
 	}
 	return nil, nil
+}
+
+// sampled reports whether a row is in the sample: by a hash of its key, so that the same rows are taken wherever requests end.
+func sampled(key []byte, share uint32) bool {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, b := range key {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	h ^= h >> 32
+	h *= 0x9E3779B97F4A7C15 // the last bytes of a key have little influence on FNV's high bits
+	return uint32(h>>32) <= share
 }
 
 // shorten leaves the kept columns of a row.

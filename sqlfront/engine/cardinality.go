@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+)
+
+// SHOW INDEX and information_schema.statistics tell how many distinct values an index has. The library leaves a zero.
+
+// cardinality is about how many distinct values the first columns of an index have, zero if the table was not analysed.
+func (e *Engine) cardinality(ctx *sql.Context, t *Table, index string, columns int) int64 {
+	for _, x := range t.keys {
+		if !strings.EqualFold(x.id, index) {
+			continue
+		}
+		rows, _ := e.stats.estimate(ctx, t)
+		n, of, ok := e.stats.distinct(x, columns)
+		switch {
+		case !ok || of == 0:
+			return 0
+		case x.unique && columns == len(x.cols):
+			return int64(rows)
+		}
+		return int64(float64(n) / float64(of) * float64(max(rows, 1)))
+	}
+	return 0
+}
+
+// The places of what these two show in their rows.
+const (
+	showIndexName, showIndexSeq, showIndexCardinality                      = 2, 3, 6
+	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCardinality = 1, 2, 5, 6, 9
+)
+
+// mapRows changes rows on their way.
+type mapRows struct {
+	sql.RowIter
+	change func(ctx *sql.Context, row sql.Row)
+}
+
+func (m *mapRows) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := m.RowIter.Next(ctx)
+	if err == nil {
+		m.change(ctx, row)
+	}
+	return row, err
+}
+
+func asInt(v any) int {
+	switch n := v.(type) {
+	case int:
+		return n
+	case int32:
+		return int(n)
+	case int64:
+		return int(n)
+	case uint32:
+		return int(n)
+	}
+	return 0
+}
+
+type showingKey struct{}
+
+// showIndexes is SHOW INDEX with cardinalities.
+func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql.Row) (sql.RowIter, error) {
+	rt, ok := n.Child.(*plan.ResolvedTable)
+	if !ok {
+		return nil, nil
+	}
+	t := ownTable(rt.UnderlyingTable())
+	if t == nil || ctx.Value(showingKey{}) != nil {
+		return nil, nil
+	}
+	it, err := b.base.Build(ctx.WithContext(context.WithValue(ctx, showingKey{}, true)), n, row)
+	if err != nil {
+		return nil, err
+	}
+	return &mapRows{it, func(ctx *sql.Context, row sql.Row) {
+		name, _ := row[showIndexName].(string)
+		row[showIndexCardinality] = b.eng.cardinality(ctx, t, name, asInt(row[showIndexSeq]))
+	}}, nil
+}
+
+// cardinalityTable is information_schema.statistics with cardinalities.
+type cardinalityTable struct {
+	sql.Table
+	eng *Engine
+}
+
+var _ sql.CatalogTable = (*cardinalityTable)(nil)
+
+// AssignCatalog implements sql.CatalogTable.
+func (t *cardinalityTable) AssignCatalog(cat sql.Catalog) sql.Table {
+	if c, ok := t.Table.(sql.CatalogTable); ok {
+		return &cardinalityTable{c.AssignCatalog(cat), t.eng}
+	}
+	return t
+}
+
+// PartitionRows implements sql.Table.
+func (t *cardinalityTable) PartitionRows(ctx *sql.Context, p sql.Partition) (sql.RowIter, error) {
+	it, err := t.Table.PartitionRows(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return &mapRows{it, func(ctx *sql.Context, row sql.Row) {
+		db, _ := row[infoSchemaName].(string)
+		table, _ := row[infoTableName].(string)
+		name, _ := row[infoIndexName].(string)
+		d, err := t.eng.provider.Database(ctx, db)
+		if err != nil {
+			return
+		}
+		found, ok, err := d.GetTableInsensitive(ctx, table)
+		if err != nil || !ok {
+			return
+		}
+		if own := ownTable(found); own != nil {
+			row[infoCardinality] = t.eng.cardinality(ctx, own, name, asInt(row[infoSeq]))
+		}
+	}}, nil
+}
