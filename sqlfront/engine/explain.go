@@ -282,10 +282,18 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 		total, _, _ = t.RowCount(x.ctx)
 	}
 	some := max(1, min(uint64(maxFanOut), uint64(float64(total)*lookupFanOut)))
+	found := func(columns int) uint64 { // by a value for each of the first columns
+		if ix != nil {
+			if d, rows, ok := x.eng.stats.distinct(ix, columns); ok && d > 0 {
+				return max(1, rows/d)
+			}
+		}
+		return some
+	}
 	unique := n.Index().IsUnique()
 	if !n.IsStatic() { // for each row of the other side of a join
 		r[explainRef] = strings.Join(texts(n.Expressions()), ",")
-		r[explainRows] = some
+		r[explainRows] = found(len(n.Expressions()))
 		if unique && n.IsStrictLookup(x.ctx) {
 			r[explainType], r[explainRows] = "eq_ref", uint64(1)
 		}
@@ -302,7 +310,7 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 	case points && unique:
 		r[explainType], r[explainRows] = "range", uint64(look.Ranges.Len())
 	case equal > 0 && look.Ranges.Len() == 1 && unbound(look, equal):
-		r[explainRef], r[explainRows] = strings.TrimSuffix(strings.Repeat("const,", equal), ","), some
+		r[explainRef], r[explainRows] = strings.TrimSuffix(strings.Repeat("const,", equal), ","), found(equal)
 	case unbound(look, 0):
 		r[explainType], r[explainRows] = "index", total
 	default:
