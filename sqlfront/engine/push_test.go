@@ -199,3 +199,27 @@ func TestPushDownChangesNothing(t *testing.T) {
 		})
 	}
 }
+
+// The past is read as it was, however much of a statement the shards do.
+func TestPushDownOfThePast(t *testing.T) {
+	s := newServer(t)
+	c := s.session("")
+	c.exec("CREATE DATABASE d")
+	c.sess.SetCurrentDatabase("d")
+	c.exec("CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+	c.exec("INSERT INTO t VALUES (1, 1), (2, 2)")
+	c.exec("BEGIN")
+	c.want("SELECT COUNT(*), SUM(v) FROM t", "2 | 3")
+	other := s.session("d")
+	other.exec("DELETE FROM t WHERE id = 1")
+	other.exec("UPDATE t SET v = 20")
+	other.want("SELECT COUNT(*), SUM(v) FROM t", "1 | 20")
+	for _, on := range []int{0, 1} {
+		c.exec("SET moka_push_down = %d", on)
+		c.want("SELECT COUNT(*), SUM(v) FROM t", "2 | 3")
+		c.want("SELECT id FROM t WHERE v < 2", "1")
+		c.want("SELECT id FROM t ORDER BY v DESC LIMIT 1", "2")
+	}
+	c.exec("COMMIT")
+	c.want("SELECT COUNT(*), SUM(v) FROM t", "1 | 20")
+}
