@@ -93,7 +93,6 @@ type Column struct {
 	Virtual       bool   `json:"virtual,omitempty"`
 	AutoIncrement bool   `json:"auto_increment,omitempty"`
 	Comment       string `json:"comment,omitempty"`
-	Extra         string `json:"extra,omitempty"`
 	Hidden        bool   `json:"hidden,omitempty"`
 	HiddenSystem  bool   `json:"hidden_system,omitempty"`
 	State         State  `json:"state,omitempty"`

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -31,7 +30,7 @@ func (e *Engine) cardinality(ctx *sql.Context, t *Table, index string, columns i
 
 // The places of what these two show in their rows.
 const (
-	showIndexName, showIndexSeq, showIndexCardinality                      = 2, 3, 6
+	showIndexName, showIndexSeq, showIndexCollation, showIndexCardinality  = 2, 3, 5, 6
 	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCardinality = 1, 2, 5, 6, 9
 )
 
@@ -63,8 +62,6 @@ func asInt(v any) int {
 	return 0
 }
 
-type showingKey struct{}
-
 // showIndexes is SHOW INDEX with cardinalities.
 func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql.Row) (sql.RowIter, error) {
 	rt, ok := n.Child.(*plan.ResolvedTable)
@@ -72,15 +69,18 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 		return nil, nil
 	}
 	t := ownTable(rt.UnderlyingTable())
-	if t == nil || ctx.Value(showingKey{}) != nil {
+	if t == nil || isShown(ctx, n) {
 		return nil, nil
 	}
-	it, err := b.base.Build(ctx.WithContext(context.WithValue(ctx, showingKey{}, true)), n, row)
+	it, err := b.base.Build(asShown(ctx, n), n, row)
 	if err != nil {
 		return nil, err
 	}
 	return &mapRows{it, func(ctx *sql.Context, row sql.Row) {
 		name, _ := row[showIndexName].(string)
+		if b.shows {
+			row[showIndexCollation] = "A"
+		}
 		row[showIndexCardinality] = b.eng.cardinality(ctx, t, name, asInt(row[showIndexSeq]))
 	}}, nil
 }

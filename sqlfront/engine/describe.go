@@ -54,7 +54,7 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 	}
 	col := catalog.Column{
 		Name: c.Name, Type: stored, Nullable: c.Nullable && !c.PrimaryKey, AutoIncrement: c.AutoIncrement,
-		Comment: c.Comment, Extra: c.Extra, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem,
+		Comment: c.Comment, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem,
 	}
 	if col.Default, err = expressionText(ctx, c.Default); err != nil {
 		return catalog.Column{}, err

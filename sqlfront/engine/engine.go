@@ -118,7 +118,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	overrides := sql.EngineOverrides{Hooks: o.Hooks}
 	overrides.Builder.Parser = o.Parser
 	a := analyzer.NewBuilder(e.provider).AddOverrides(overrides).Build()
-	e.Install(a)
+	e.install(a, true)
 	info := a.Catalog.InfoSchema
 	a.Catalog.InfoSchema = &extendedInfo{Database: info, eng: e, extra: NewSystemDatabase(info.Name(), o.Information...)}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
@@ -132,12 +132,14 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 }
 
 // Install puts our cost model and execution seam into an analyzer. New does it; it is exported for test suites that build
-// analyzers of their own over the provider.
-func (e *Engine) Install(a *analyzer.Analyzer) {
+// analyzers of their own over the provider, and expect the library's words of SHOW.
+func (e *Engine) Install(a *analyzer.Analyzer) { e.install(a, false) }
+
+func (e *Engine) install(a *analyzer.Analyzer, shows bool) {
 	a.Coster = coster{memo.NewDefaultCoster(), &e.stats}
 	a.Catalog.StatsProvider = &statsProvider{e}
 	runner := a.ExecBuilder.Runner
-	b := &execBuilder{eng: e}
+	b := &execBuilder{eng: e, shows: shows}
 	b.base = rowexec.NewBuilder(b, a.Overrides)
 	b.base.Runner = runner
 	a.ExecBuilder = b.base

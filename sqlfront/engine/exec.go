@@ -17,8 +17,9 @@ import (
 // execBuilder is asked for each node of a plan before the library's own builder; a nil iterator declines. It is the seam at
 // which plans meet the store.
 type execBuilder struct {
-	eng  *Engine
-	base *rowexec.BaseBuilder
+	eng   *Engine
+	base  *rowexec.BaseBuilder
+	shows bool // in MySQL's words
 }
 
 var _ sql.NodeExecBuilder = (*execBuilder)(nil)
@@ -42,6 +43,16 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if n.Outfile != "" || n.Dumpfile != "" {
 			return nil, filesAllowed()
 		}
+	case *plan.ResolvedTable:
+		return b.informationColumns(ctx, n, row)
+	case *plan.ShowColumns:
+		return b.showColumns(ctx, n, row)
+	case *plan.ShowCreateTable:
+		mended, err := showCreate(ctx, n)
+		if err != nil || mended == nil {
+			return nil, err
+		}
+		return b.base.Build(ctx, mended, row)
 	case *plan.DescribeQuery:
 		return b.explain(ctx, n)
 	case *plan.AnalyzeTable:

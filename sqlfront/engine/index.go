@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -75,7 +76,24 @@ func (t *Table) buildIndexes(position map[uint32]int) error {
 			t.public = append(t.public, x)
 		}
 	}
+	slices.SortStableFunc(t.public, func(a, b sql.Index) int { return a.(*index).rank() - b.(*index).rank() })
 	return nil
+}
+
+// rank is where MySQL has the index among those of its table: it looks at unique keys first.
+func (x *index) rank() int {
+	switch {
+	case x.primary:
+		return 0
+	case !x.unique:
+		return 3
+	}
+	for _, o := range x.cols {
+		if x.table.pk.Schema[o].Nullable {
+			return 2
+		}
+	}
+	return 1
 }
 
 func (t *Table) newIndex(name string, num uint32, cols []catalog.IndexColumn, position map[uint32]int) (*index, error) {

@@ -160,7 +160,7 @@ func newTable(e *Engine, db string, desc *catalog.Table) (*Table, error) {
 func (t *Table) column(c *catalog.Column, typ sql.Type) *sql.Column {
 	col := &sql.Column{
 		Name: c.Name, Type: typ, Nullable: c.Nullable, Source: t.desc.Name, DatabaseSource: t.db,
-		AutoIncrement: c.AutoIncrement, Comment: c.Comment, Extra: c.Extra,
+		AutoIncrement: c.AutoIncrement, Comment: c.Comment, Extra: extra(c),
 		Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem,
 	}
 	if c.Default != "" {
