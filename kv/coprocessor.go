@@ -94,7 +94,8 @@ type Command struct {
 	Write       bool
 	NewRequest  func() Message
 	NewResponse func() Message
-	// Rows appends the rows that a write command must latch.
+	// Rows appends the rows that a write command must latch. A read command may have it too: then it says which rows are read, or where a
+	// range begins, and the shard counts by it what is asked of its tablets.
 	Rows func(req Message, rows []RowKey) []RowKey
 	// Evaluate must not keep e, and for write commands must be a function of what it reads and of req: only the batch has
 	// effects. An error means that nothing is written; outcomes that a client handles as a matter of course (a lock met, a

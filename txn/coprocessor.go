@@ -59,10 +59,22 @@ func (c *coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
 
 func (c *coprocessor) Commands() []kv.Command {
 	return []kv.Command{
-		readCommand(cmdGet, "txn.Get", evalGet),
-		readCommand(cmdGetLatest, "txn.GetLatest", evalGetLatest),
-		readCommand(cmdScan, "txn.Scan", evalScan),
-		readCommand(cmdScanProgram, "txn.ScanProgram", evalScanProgram),
+		about(readCommand(cmdGet, "txn.Get", evalGet), func(m *getRequest, rows []kv.RowKey) []kv.RowKey {
+			for _, c := range m.columns {
+				rows = append(rows, c.Row)
+			}
+			return rows
+		}),
+		about(readCommand(cmdGetLatest, "txn.GetLatest", evalGetLatest), func(m *latestRequest, rows []kv.RowKey) []kv.RowKey {
+			for _, c := range m.columns {
+				rows = append(rows, c.Row)
+			}
+			return rows
+		}),
+		about(readCommand(cmdScan, "txn.Scan", evalScan), (*scanRequest).about),
+		about(readCommand(cmdScanProgram, "txn.ScanProgram", evalScanProgram), func(m *programRequest, rows []kv.RowKey) []kv.RowKey {
+			return m.scan.about(rows)
+		}),
 		readCommand(cmdScanLocks, "txn.ScanLocks", evalScanLocks),
 		readCommand(cmdSeed, "txn.Seed", evalSeed),
 		writeCommand(cmdPrewrite, "txn.Prewrite", exclusiveRows, evalPrewrite),
@@ -145,6 +157,20 @@ func readCommand[Q, P any, PQ message[Q], PP message[P]](id kv.CommandID, name s
 			return resp, nil
 		},
 	}
+}
+
+// about is where the scan goes on.
+func (m *scanRequest) about(rows []kv.RowKey) []kv.RowKey {
+	if m.resume {
+		return append(rows, m.after.Row)
+	}
+	return append(rows, m.span.Start)
+}
+
+// about says which rows a read command reads, by which the shard counts what is asked of its tablets.
+func about[PQ kv.Message](c kv.Command, rows func(PQ, []kv.RowKey) []kv.RowKey) kv.Command {
+	c.Rows = func(req kv.Message, all []kv.RowKey) []kv.RowKey { return rows(req.(PQ), all) }
+	return c
 }
 
 func writeCommand[Q, P any, PQ message[Q], PP message[P]](id kv.CommandID, name string, rows func(PQ, []kv.RowKey) []kv.RowKey, f func(kv.Eval, *state, PQ) (PP, error)) kv.Command {

@@ -93,11 +93,20 @@ func (c *Coprocessor) Commands() []kv.Command {
 		},
 		{
 			ID: CommandReadRow, Name: "store.ReadRow", Evaluate: c.readRow,
+			Rows: func(req kv.Message, rows []kv.RowKey) []kv.RowKey {
+				return append(rows, req.(*ReadRowRequest).Row)
+			},
 			NewRequest:  func() kv.Message { return new(ReadRowRequest) },
 			NewResponse: func() kv.Message { return new(ReadRowResponse) },
 		},
 		{
 			ID: CommandReadRows, Name: "store.ReadRows", Evaluate: c.readRows,
+			Rows: func(req kv.Message, rows []kv.RowKey) []kv.RowKey {
+				for _, s := range req.(*ReadRowsRequest).Spans {
+					rows = append(rows, s.Start)
+				}
+				return rows
+			},
 			NewRequest:  func() kv.Message { return new(ReadRowsRequest) },
 			NewResponse: func() kv.Message { return new(ReadRowsResponse) },
 		},

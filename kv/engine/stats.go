@@ -14,7 +14,7 @@ type Stats struct {
 	LogBytes      uint64 // that were written for them
 	LogFiles      int64
 	LogRecycled   uint64 // segments that were used again, in their place on the disk
-	CacheBytes    int64 // of blocks held now
+	CacheBytes    int64  // of blocks held now
 	CacheHits     int64
 	CacheMisses   int64
 	MemTableBytes uint64

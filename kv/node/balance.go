@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"moka/kv"
 	"moka/kv/shard"
 )
 
@@ -34,7 +35,7 @@ func (n *Node) balance(ctx context.Context) {
 }
 
 // Balance takes one turn: METADATA is repaired if a change could not be written there, the data of dropped tables goes, some
-// rows are searched for garbage, a few tablets that are too large are split, and at most one tablet moves.
+// rows are searched for garbage, a few tablets that are too large are split and at most one that is hot, and at most one tablet moves.
 func (n *Node) Balance(ctx context.Context) error {
 	if err := n.lockStructure(); err != nil {
 		return err
@@ -53,6 +54,9 @@ func (n *Node) Balance(ctx context.Context) error {
 		return err
 	}
 	if err := n.splitLarge(ctx); err != nil {
+		return err
+	}
+	if err := n.splitHot(ctx, time.Now()); err != nil {
 		return err
 	}
 	if len(n.shards) < 2 {
@@ -86,6 +90,56 @@ func (n *Node) splitLarge(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// hotTablets remembers for how many turns in a row each tablet has been hot.
+type hotTablets struct {
+	since time.Time // the loads were taken
+	turns map[kv.TabletID]int
+}
+
+const (
+	defaultSplitRate = 20_000
+	// hotTurns is how many turns a tablet must be hot: half a minute. A burst is over before it would have paid to split for it.
+	hotTurns = 3
+	// maxHotSplit bounds the tablets of a node that splitting by load may lead to. Nobody merges them by himself.
+	maxHotSplit = 64
+)
+
+// splitHot splits at most one tablet of which much has been asked for a while, in the middle of what is asked of it. Both halves begin as
+// tablets that have not been hot. On one node this only prepares: it is for who places tablets on nodes to move a half.
+func (n *Node) splitHot(ctx context.Context, now time.Time) error {
+	if n.o.SplitRate < 0 {
+		return nil
+	}
+	elapsed := now.Sub(n.hot.since)
+	first := n.hot.since.IsZero()
+	n.hot.since = now
+	turns := map[kv.TabletID]int{}
+	var hottest *shard.Load
+	for _, s := range n.shards {
+		for _, l := range s.TakeLoads() { // also the first time, when nobody knows since when they count
+			if first || elapsed <= 0 || float64(l.Requests)/elapsed.Seconds() < float64(n.o.SplitRate) || pinned("", l.Tablet) != nil {
+				continue
+			}
+			turns[l.Tablet.ID] = n.hot.turns[l.Tablet.ID] + 1
+			if turns[l.Tablet.ID] >= hotTurns && (hottest == nil || l.Requests > hottest.Requests) {
+				hottest = &l
+			}
+		}
+	}
+	n.hot.turns = turns
+	if hottest == nil || len(n.Tablets()) >= maxHotSplit {
+		return nil
+	}
+	delete(turns, hottest.Tablet.ID) // if it cannot be split now, it need not be tried at each turn
+	row, ok := hottest.SplitRow()
+	if !ok {
+		return nil
+	}
+	n.logger.Info("a hot tablet is split", "tablet", hottest.Tablet.ID, "requests per second", int(float64(hottest.Requests)/elapsed.Seconds()))
+	_, _, err := n.split(ctx, row)
+	return err
 }
 
 // moveOne moves a tablet from the fullest shard to the emptiest if that brings them closer. Small tablets stay: what is in one

@@ -39,6 +39,9 @@ type Options struct {
 	Coprocessors []kv.Coprocessor
 	// SplitBytes is the size on disk above which a tablet is split; zero means 96 MiB.
 	SplitBytes uint64
+	// SplitRate is how many commands a second make a tablet hot; one that has been hot for a while is split where half of them are on
+	// either side. Zero means 20,000, negative never.
+	SplitRate int
 	// BalanceEvery is how often the balancer looks; zero means every 10 s, negative never.
 	BalanceEvery time.Duration
 	// Logger gets what an operator wants to know; nil discards it.
@@ -52,6 +55,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.SplitBytes == 0 {
 		o.SplitBytes = defaultSplitBytes
+	}
+	if o.SplitRate == 0 {
+		o.SplitRate = defaultSplitRate
 	}
 	if o.BalanceEvery == 0 {
 		o.BalanceEvery = defaultBalance
@@ -80,6 +86,7 @@ type Node struct {
 	nextTablet uint64
 	metaStale  bool      // METADATA has not heard of the last change
 	sweepFrom  kv.RowKey // where the search for garbage goes on
+	hot        hotTablets
 
 	stop       func() // ends the background work
 	background sync.WaitGroup

@@ -35,6 +35,10 @@ func (s *Shard) runRead(e *eval, c *Registered, refs []kv.TabletRef, req kv.Mess
 	if err != nil {
 		return nil, err
 	}
+	if c.Rows != nil && lookedAt() {
+		e.rows = c.Rows(req, e.rows[:0])
+		s.loads.note(before, e.rows)
+	}
 	ctx := e.ctx
 	resp, err := s.evaluate(c, e, req)
 	if len(refs) > 0 && s.tablets.Load() != before {
@@ -92,6 +96,9 @@ func (s *Shard) runWrite(e *eval, c *Registered, refs []kv.TabletRef, req kv.Mes
 		e.dropGuards()
 		s.latches.Release(&e.latches)
 	}()
+	if lookedAt() {
+		s.loads.note(e.tt, e.rows)
+	}
 	resp, err := s.evaluate(c, e, req)
 	if err != nil {
 		return nil, err

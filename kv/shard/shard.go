@@ -49,6 +49,7 @@ type Shard struct {
 	hooks     sync.Mutex // serializes OnSet and OnDurable
 	evals     sync.Pool
 	metrics   metrics
+	loads     loads
 
 	closed   atomic.Bool
 	running  atomic.Int64
