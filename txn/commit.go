@@ -333,9 +333,9 @@ func rowLocked(locks []lockInfo) (writes, requires []kv.Column) {
 // prewrite that meets a row lock is a conflict.
 func (cm *committer) standInLine(ctx context.Context, writes, requires []kv.Column) error {
 	o := LockOptions{Wait: cm.t.lockWait()}
-	_, err := cm.t.lockColumns(ctx, cm.startTS, writes, o)
+	_, err := cm.t.lockColumns(ctx, cm.startTS, writes, o, nil)
 	if o.Share = true; err == nil {
-		_, err = cm.t.lockColumns(ctx, cm.startTS, requires, o)
+		_, err = cm.t.lockColumns(ctx, cm.startTS, requires, o, nil)
 	}
 	cm.owner = cm.t.Owner()
 	if errors.Is(err, ErrConflict) {

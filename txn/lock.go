@@ -38,7 +38,27 @@ func (t *Txn) Lock(ctx context.Context, cs []kv.Column, o LockOptions) (got []bo
 	if o.Wait <= 0 {
 		o.Wait = t.lockWait()
 	}
-	return t.lockColumns(ctx, since, cs, o)
+	return t.lockColumns(ctx, since, cs, o, nil)
+}
+
+// LockAndGet is Lock and then Get of one column, in one request.
+func (t *Txn) LockAndGet(ctx context.Context, c kv.Column, o LockOptions) (v Value, locked bool, err error) {
+	since, err := t.StartTS(ctx)
+	if err != nil {
+		return Value{}, false, err
+	}
+	if o.Wait <= 0 {
+		o.Wait = t.lockWait()
+	}
+	values := make([]Value, 1)
+	got, err := t.lockColumns(ctx, since, []kv.Column{c}, o, values)
+	if locked = len(got) == 1 && got[0]; err != nil || !locked {
+		return Value{}, locked, err
+	}
+	if own, ok, known := t.Pending(c); known {
+		return Value{Data: own, OK: ok}, true, nil
+	}
+	return values[0], true, nil
 }
 
 func (t *Txn) lockWait() time.Duration {
@@ -91,7 +111,8 @@ func (t *Txn) Snapshot() kv.Timestamp {
 // Unlock releases the row locks before the transaction ends: for one that cannot commit any more.
 func (t *Txn) Unlock() { t.unlock(0) }
 
-func (t *Txn) lockColumns(ctx context.Context, since kv.Timestamp, cs []kv.Column, o LockOptions) (got []bool, err error) {
+// lockColumns fills in values, if there are any, with what the snapshot has of the columns that it locks.
+func (t *Txn) lockColumns(ctx context.Context, since kv.Timestamp, cs []kv.Column, o LockOptions, values []Value) (got []bool, err error) {
 	c := t.c
 	owner, note := t.own(since)
 	got = make([]bool, len(cs))
@@ -107,7 +128,7 @@ func (t *Txn) lockColumns(ctx context.Context, since kv.Timestamp, cs []kv.Colum
 		}
 		var again []int
 		for _, g := range groups {
-			l := &locker{t: t, o: o, g: g, owner: owner, note: note, since: since, cs: cs, got: got, waits: waits}
+			l := &locker{t: t, o: o, g: g, owner: owner, note: note, since: since, cs: cs, got: got, values: values, waits: waits}
 			for _, i := range g.index {
 				l.left = append(l.left, left[i])
 			}
@@ -150,7 +171,9 @@ type locker struct {
 	cs    []kv.Column
 	left  []int // into cs
 	got   []bool
-	waits *backoff // for one column, wherever it is waited for
+	// values are wanted if they are not nil.
+	values []Value
+	waits  *backoff // for one column, wherever it is waited for
 }
 
 func (l *locker) run(ctx context.Context, b *backoff) error {
@@ -159,6 +182,7 @@ func (l *locker) run(ctx context.Context, b *backoff) error {
 		req := &lockRequest{
 			owner: l.owner, session: c.o.Session, note: l.note, ttl: c.o.LockLease, shared: l.o.Share, since: l.since,
 			wait: !l.o.NoWait && !l.o.SkipLocked, tablets: l.g.tablets, columns: make([]kv.Column, len(l.left)),
+			read: l.values != nil,
 		}
 		for i, j := range l.left {
 			req.columns[i] = l.cs[j]
@@ -171,8 +195,14 @@ func (l *locker) run(ctx context.Context, b *backoff) error {
 		if int(resp.done) > len(l.left) || int(resp.done) == len(l.left) && resp.status != lockDone {
 			return kv.Errorf(kv.CodeCorrupt, "txn.Lock", "%d columns locked of %d", resp.done, len(l.left))
 		}
-		for _, j := range l.left[:resp.done] {
+		if l.values != nil && len(resp.values) != int(resp.done) {
+			return kv.Errorf(kv.CodeCorrupt, "txn.Lock", "%d values of %d columns", len(resp.values), resp.done)
+		}
+		for i, j := range l.left[:resp.done] {
 			l.got[j] = true
+			if l.values != nil {
+				l.values[j] = resp.values[i]
+			}
 		}
 		if resp.done > 0 {
 			l.waits.begin(time.Now(), l.o.Wait, l.since)

@@ -29,6 +29,7 @@ type lockRequest struct {
 	since   kv.Timestamp
 	columns []kv.Column
 	tablets []kv.TabletRef
+	read    bool // the values are wanted
 }
 
 func (m *lockRequest) AppendTo(b []byte) []byte {
@@ -42,6 +43,7 @@ func (m *lockRequest) AppendTo(b []byte) []byte {
 	e.timestamp(m.since)
 	e.columns(m.columns)
 	e.refs(m.tablets)
+	e.bool(m.read)
 	return e.b
 }
 
@@ -49,7 +51,7 @@ func (m *lockRequest) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = lockRequest{
 		owner: d.timestamp(), session: d.string(), note: d.string(), ttl: d.millis(), shared: d.bool(), wait: d.bool(),
-		since: d.timestamp(), columns: d.columns(), tablets: d.refs(),
+		since: d.timestamp(), columns: d.columns(), tablets: d.refs(), read: d.bool(),
 	}
 	return d.end()
 }
@@ -71,7 +73,8 @@ type lockResponse struct {
 	blockers []blocker
 	locks    []lockInfo // lockInDoubt: the one in the way
 	commitTS kv.Timestamp
-	exists   bool // lockConflict: the column has a value now
+	exists   bool    // lockConflict: the column has a value now
+	values   []Value // of the columns that are held and unchanged, if they were asked for
 }
 
 func (e *encoder) blockers(bs []blocker) {
@@ -95,6 +98,7 @@ func (m *lockResponse) AppendTo(b []byte) []byte {
 	e.locks(m.locks)
 	e.timestamp(m.commitTS)
 	e.bool(m.exists)
+	e.values(m.values)
 	return e.b
 }
 
@@ -102,7 +106,7 @@ func (m *lockResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = lockResponse{
 		status: lockStatus(d.byte()), done: d.uint32(), fresh: d.bool(), blockers: d.blockers(), locks: d.locks(),
-		commitTS: d.timestamp(), exists: d.bool(),
+		commitTS: d.timestamp(), exists: d.bool(), values: d.values(),
 	}
 	if m.status < lockDone || m.status > lockConflict || m.status == lockInDoubt && len(m.locks) == 0 {
 		d.fail("unknown lock status")

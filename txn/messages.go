@@ -115,11 +115,7 @@ type getResponse struct {
 
 func (m *getResponse) AppendTo(b []byte) []byte {
 	e := encoder{b}
-	e.uvarint(uint64(len(m.values)))
-	for _, v := range m.values {
-		e.bool(v.OK)
-		e.bytes(v.Data)
-	}
+	e.values(m.values)
 	e.locks(m.locks)
 	e.uvarint(m.unseeded)
 	e.timestamp(m.safePoint)
@@ -129,10 +125,21 @@ func (m *getResponse) AppendTo(b []byte) []byte {
 func (m *getResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = getResponse{
-		values: list(&d, 2, func() Value { return Value{OK: d.bool(), Data: d.bytes()} }),
-		locks:  d.locks(), unseeded: d.uvarint(), safePoint: d.timestamp(),
+		values: d.values(), locks: d.locks(), unseeded: d.uvarint(), safePoint: d.timestamp(),
 	}
 	return d.end()
+}
+
+func (e *encoder) values(vs []Value) {
+	e.uvarint(uint64(len(vs)))
+	for _, v := range vs {
+		e.bool(v.OK)
+		e.bytes(v.Data)
+	}
+}
+
+func (d *decoder) values() []Value {
+	return list(d, 2, func() Value { return Value{OK: d.bool(), Data: d.bytes()} })
 }
 
 // scanRequest reads the columns of a span, in order, at a snapshot.

@@ -14,6 +14,9 @@ import (
 func evalLock(e kv.Eval, st *state, req *lockRequest) (*lockResponse, error) {
 	_, seeded := st.seeded(req.tablets)
 	resp := &lockResponse{status: lockDone}
+	if req.read {
+		st.raiseMaxTS(req.since) // as every read does before it looks
+	}
 	for _, c := range req.columns {
 		granted, fresh, in, err := st.rows.acquire(c, lockAsk{
 			owner: req.owner, session: req.session, note: req.note, ttl: req.ttl, shared: req.shared, wait: req.wait,
@@ -55,9 +58,17 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 		resp.status, resp.commitTS = lockConflict, kv.Timestamp(st.safePoint.Load())
 		return nil
 	}
-	newest, exists, err := newestWrite(e, c)
+	v, ok, err := e.Latest(writeAt(c), kv.MaxTimestamp)
 	if err != nil {
 		return err
+	}
+	newest, exists := v.Timestamp, false
+	if ok {
+		rec, err := decodeWrite(v.Value, v.Timestamp)
+		if err != nil {
+			return err
+		}
+		exists = rec.kind == kindPut
 	}
 	if newest <= req.since && (!seeded || req.since < kv.Timestamp(st.lockOnlyTS.Load())) {
 		only, err := lockOnlyCommit(e, c)
@@ -68,8 +79,15 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 	}
 	if newest > req.since {
 		resp.status, resp.commitTS, resp.exists = lockConflict, newest, exists
+	} else if req.read {
+		// Nobody has the row's latch, and nobody's lock is there: the newest version is the snapshot's.
+		var value Value
+		if ok {
+			value, err = valueOf(e, c, v)
+		}
+		resp.values = append(resp.values, value)
 	}
-	return nil
+	return err
 }
 
 // newestWrite returns the commit_ts of a column's newest version and whether that is a value.

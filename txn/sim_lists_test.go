@@ -81,12 +81,20 @@ func (c *simClient) lists(cl *txn.Client, name string, rng *rand.Rand) {
 	err := func() error {
 		for _, i := range rng.Perm(simLists)[:1+rng.IntN(3)] {
 			writes := rng.IntN(3) > 0
-			if writes && locked {
-				if _, err := t.Lock(c.ctx, []kv.Column{list(i)}, txn.LockOptions{}); err != nil {
-					return err
+			var v []byte
+			var err error
+			switch {
+			case !writes || !locked:
+				v, _, err = t.Get(c.ctx, list(i))
+			case len(r.Ops)%2 == 0:
+				var value txn.Value
+				value, _, err = t.LockAndGet(c.ctx, list(i), txn.LockOptions{})
+				v = value.Data
+			default:
+				if _, err = t.Lock(c.ctx, []kv.Column{list(i)}, txn.LockOptions{}); err == nil {
+					v, _, err = t.Get(c.ctx, list(i))
 				}
 			}
-			v, _, err := t.Get(c.ctx, list(i))
 			if err != nil {
 				return err
 			}

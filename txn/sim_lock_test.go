@@ -8,6 +8,7 @@ import (
 
 	"moka/kv"
 	"moka/txn"
+	"moka/txn/txntest"
 )
 
 // Clients of the simulation that lock rows before they read them, as statements of SQL do. Deadlocks, timeouts, lost locks and
@@ -28,13 +29,21 @@ func (t *simTxn) lockAll(c *simClient, o txn.LockOptions, cs ...kv.Column) ([]bo
 func (c *simClient) lockedTransfer(cl *txn.Client, name string, rng *rand.Rand) {
 	from := rng.IntN(simAccounts)
 	to := (from + 1 + rng.IntN(simAccounts-1)) % simAccounts
-	amount, oneByOne := 1+rng.IntN(20), rng.IntN(2) == 0
+	amount, oneByOne, both := 1+rng.IntN(20), rng.IntN(2) == 0, rng.IntN(2) == 0
 	o := txn.LockOptions{NoWait: rng.IntN(6) == 0}
 	t := c.begin(cl, name, txn.TxnOptions{})
 	var err error
 	if oneByOne {
 		if _, err = t.lockAll(c, o, account(from)); err == nil {
-			_, err = t.Lock(c.ctx, []kv.Column{account(to)}, o) // the snapshot is seen: a change is a conflict
+			// The snapshot is seen: a change is a conflict.
+			if both {
+				var v txn.Value
+				if v, _, err = t.LockAndGet(c.ctx, account(to), o); err == nil {
+					t.r.Reads = append(t.r.Reads, txntest.Read{Column: columnName(account(to)), Value: string(v.Data)})
+				}
+			} else {
+				_, err = t.Lock(c.ctx, []kv.Column{account(to)}, o)
+			}
 		}
 	} else {
 		_, err = t.lockAll(c, o, account(from), account(to))

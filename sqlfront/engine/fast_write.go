@@ -114,6 +114,9 @@ func (r *fastRun) existing(rows []sql.Row) (_ []sql.Row, err error) {
 	if r.have {
 		return rows, nil
 	}
+	if a := &r.plan.where; a.point && a.index.primary && r.tx.locks() && !r.plan.table.temporary {
+		return r.lockExisting()
+	}
 	err = r.scan(r.plan.table, false, rangeBatch, func(row sql.Row) (bool, error) {
 		ok, err := r.matches(row, nil)
 		if err != nil || !ok {
@@ -126,6 +129,30 @@ func (r *fastRun) existing(rows []sql.Row) (_ []sql.Row, err error) {
 		return true, nil
 	})
 	return rows, err
+}
+
+// lockExisting locks the row of the statement's key, which it is about to write, and reads it. A row that is not written after all
+// is one that the client has seen: nothing but what is written, or locked to be read, is proved by the commit.
+func (r *fastRun) lockExisting() ([]sql.Row, error) {
+	key, err := r.key()
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.tx.lockRow(r.ctx, key)
+	if err != nil || !v.OK {
+		r.tx.used.Store(true)
+		return nil, err
+	}
+	r.session.cost.examined.Add(1)
+	row, err := r.plan.table.decode.Decode(v.Data)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := r.matches(row, nil); err != nil || !ok {
+		r.tx.used.Store(true)
+		return nil, err
+	}
+	return []sql.Row{row}, nil
 }
 
 func (r *fastRun) update(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
@@ -144,6 +171,7 @@ func (r *fastRun) update(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 		if same, err := sameRow(r.ctx, old, news[i], r.plan.table.pk.Schema); err != nil {
 			return nil, err
 		} else if same {
+			r.tx.used.Store(true)
 			continue
 		}
 		changed++

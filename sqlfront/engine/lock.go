@@ -3,7 +3,7 @@ package engine
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -105,32 +105,59 @@ func (tx *Tx) lock(ctx *sql.Context, o txn.LockOptions, keys ...kv.RowKey) (skip
 	if len(cells) == 0 {
 		return false, nil
 	}
-	o.Wait = tx.session.lockWait()
-	leave := tx.planned && !o.NoWait && !o.SkipLocked
-	o.NoWait = o.NoWait || leave
-	st := tx.store()
-	st.SetNote(fmt.Sprintf("connection %d: %s", tx.session.ID(), ctx.Query()))
+	leave := tx.lockOptions(ctx, &o)
 	began := time.Now()
-	got, err := st.Lock(ctx, cells, o)
+	got, err := tx.t.Lock(ctx, cells, o)
 	tx.session.cost.locked.Add(int64(time.Since(began)))
 	for i, c := range cells {
 		if i < len(got) && got[i] {
-			if tx.locked == nil {
-				tx.locked = map[string]bool{}
-			}
-			tx.locked[string(c.Row)] = tx.locked[string(c.Row)] || !o.Share
+			tx.holdsNow(c.Row, o.Share)
 		} else if err == nil {
 			skipped = true
 		}
 	}
+	return skipped, tx.lockFailed(ctx, err, leave)
+}
+
+// lockRow locks a row alone and reads it, in one request. It is for rows that are about to be written.
+func (tx *Tx) lockRow(ctx *sql.Context, key kv.RowKey) (txn.Value, error) {
+	if tx.locked[string(key)] {
+		v, ok, err := tx.store().Get(ctx, cell(key))
+		return txn.Value{Data: v, OK: ok}, tx.fail(ctx, err)
+	}
+	var o txn.LockOptions
+	leave := tx.lockOptions(ctx, &o)
+	began := time.Now()
+	v, got, err := tx.t.LockAndGet(ctx, cell(key), o)
+	tx.session.cost.locked.Add(int64(time.Since(began)))
+	if got {
+		tx.holdsNow(key, false)
+	}
+	return v, tx.lockFailed(ctx, err, leave)
+}
+
+// lockOptions prepares for taking locks. leave: what is not to be had at once is left to the library, which watches over a client that
+// may go away while it waits; the plan cache does not.
+func (tx *Tx) lockOptions(ctx *sql.Context, o *txn.LockOptions) (leave bool) {
+	o.Wait = tx.session.lockWait()
+	leave = tx.planned && !o.NoWait && !o.SkipLocked
+	o.NoWait = o.NoWait || leave
+	tx.store().SetNote("connection " + strconv.FormatUint(uint64(tx.session.ID()), 10) + ": " + ctx.Query())
+	return leave
+}
+
+func (tx *Tx) lockFailed(ctx *sql.Context, err error, leave bool) error {
 	if leave && errors.Is(err, txn.ErrLockNotAvailable) {
-		// The library watches over a client that may go away while it waits; the plan cache does not.
-		return false, errFallback
+		return errFallback
 	}
-	if err != nil {
-		return false, tx.fail(ctx, err)
+	return tx.fail(ctx, err)
+}
+
+func (tx *Tx) holdsNow(key kv.RowKey, share bool) {
+	if tx.locked == nil {
+		tx.locked = map[string]bool{}
 	}
-	return skipped, nil
+	tx.locked[string(key)] = tx.locked[string(key)] || !share
 }
 
 // lockWrite locks what a write of a row touches: the row, and the unique keys that it takes and gives up.
