@@ -124,6 +124,31 @@ func (s *Server) summaryTable() engine.SystemTable {
 	}}
 }
 
+// jobsTable shows schema changes that take many transactions, of all servers: what runs, and the last hundred that have ended.
+func (s *Server) jobsTable() engine.SystemTable {
+	return engine.SystemTable{TableName: "jobs", Columns: sql.Schema{
+		count("id"), word("kind"), word("table_schema"), word("table_name"), word("object"), word("state"), count("rows_done"), count("rows_estimated"),
+		moment("started"), moment("updated"), moment("finished"), count("resumed"), count("kill_id"), word("statement"), word("error"),
+	}, Rows: func(ctx *sql.Context) ([]sql.Row, error) {
+		all, err := s.engine.Jobs(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var rows []sql.Row
+		for _, j := range all {
+			var finished, kill any
+			if !j.Finished.IsZero() {
+				finished = j.Finished
+			} else {
+				kill = uint64(engine.JobConnection(j.ID))
+			}
+			rows = append(rows, sql.NewRow(uint64(j.ID), j.Kind, j.Database, j.Table, orNull(j.Index), string(j.State), j.Rows, j.Estimated,
+				j.Started, j.Updated, finished, uint64(j.Resumed), kill, orNull(j.Statement), orNull(j.Error)))
+		}
+		return rows, nil
+	}}
+}
+
 func (s *Server) processRows(*sql.Context) ([]sql.Row, error) {
 	var rows []sql.Row
 	for _, p := range s.engine.Processes() {

@@ -136,7 +136,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
 		Functions: expr.Functions(),
 		Databases: []sql.Database{
-			engine.NewSystemDatabase("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []engine.SystemTable{s.summaryTable()})...),
+			engine.NewSystemDatabase("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []engine.SystemTable{s.summaryTable(), s.jobsTable()})...),
 			engine.NewSystemDatabase("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(),

@@ -30,7 +30,9 @@ import (
 //	│ 01 │ 17 │ name      blob                               │ 01 │ the bytes │
 //	├────┼────┼───────────┬────────────┐                     ├────┼───────────┘
 //	│ 01 │ 20 │ table 4 B │ index 4 B  │ grave               │ 01 │
-//	└────┴────┴───────────┴────────────┘                     ├────┼──────────────┐
+//	├────┼────┼───────────┼────────────┘                     ├────┼──────┐
+//	│ 01 │ 21 │ job 4 B   │  job                             │ 01 │ JSON │
+//	└────┴────┴───────────┘                                  ├────┼──────┴───────┐
 //	│ 02 │ sequence, 8 B │                                   │ 01 │ uvarint next │
 //	├────┼───────────┬───┘                                   ├────┼──────┬───────┘
 //	│ 03 │ table 4 B │  statistics                            │ 01 │ JSON │  package engine's
@@ -54,6 +56,7 @@ const (
 	kindBlob      = 0x17
 	kindEnd       = 0x18 // the first that is not a descriptor
 	kindGrave     = 0x20
+	kindJob       = 0x21
 
 	formatVersion = 1
 	markSize      = 8

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -31,7 +32,7 @@ import (
 //     schema change, and running the statement again would have to begin with step 1.
 //
 // Should it fail, on a duplicate for instance, or the statement's transaction be rolled back by a later clause, the index is
-// taken back and its entries are left to the janitor.
+// taken back and its entries are left to the janitor. Should the process die, another goes on: see jobs.go.
 func (t *Table) CreateIndex(ctx *sql.Context, def sql.IndexDef) error {
 	return t.createIndex(ctx, def, false)
 }
@@ -76,7 +77,8 @@ func (t *Table) createIndex(ctx *sql.Context, def sql.IndexDef, implicit bool) e
 			if err != nil {
 				return err
 			}
-			if large {
+			// Only the engine can compute virtual columns, in the statement's transaction; the index must not be public before.
+			if large && !now.overVirtual(def) {
 				return now.createOnline(ctx, tx, def.Name, add(catalog.StateBackfilling))
 			}
 		}
@@ -84,6 +86,13 @@ func (t *Table) createIndex(ctx *sql.Context, def sql.IndexDef, implicit bool) e
 			return err
 		}
 		return t.fillIn(ctx, tx, def.Name)
+	})
+}
+
+func (t *Table) overVirtual(def sql.IndexDef) bool {
+	return slices.ContainsFunc(def.Columns, func(c sql.IndexColumn) bool {
+		i := t.desc.Column(c.Name)
+		return i >= 0 && t.desc.Columns[i].Virtual
 	})
 }
 
@@ -163,47 +172,80 @@ func (x *index) add(ctx *sql.Context, tx *Tx, row sql.Row, pk []byte) error {
 // createOnline builds a large index; tx has not changed anything yet.
 func (t *Table) createOnline(ctx *sql.Context, tx *Tx, name string, add func(d *catalog.Table) error) error {
 	e := t.eng
-	if err := e.publish(ctx, t.desc.ID, add); err != nil {
+	id, err := e.catalog.NewJobID(ctx)
+	if err != nil {
+		return catalogError(sqlerr.From(err))
+	}
+	rows, _, err := t.RowCount(ctx)
+	if err != nil {
 		return err
 	}
-	err := func() error {
+	rec := catalog.Job{
+		ID: id, Kind: "add index", State: catalog.JobRunning, Database: t.db, Table: t.desc.Name, TableID: t.desc.ID, Index: name,
+		Statement: strings.ToValidUTF8(ctx.Query(), "?"), Estimated: rows, Owner: e.jobs.owner, Started: time.Now().UTC(),
+	}
+	rec.Updated = rec.Started
+	x := &job{id: id, connection: ctx.Session.ID(), began: rec.Started, statement: rec.Statement, what: describeJob(&rec), estimated: rows}
+	e.jobs.add(x) // before anybody can see its record stand still
+	defer e.jobs.remove(x)
+	err = e.publish(ctx, t.desc.ID, add, func(st *txn.Txn, d *catalog.Table) error {
+		rec.IndexID = d.Indexes[d.Index(name)].ID
+		return e.catalog.PutJob(st, rec)
+	})
+	if err != nil {
+		return err
+	}
+	err = func() error {
 		tx.restart()
 		now, err := t.current(ctx)
 		if err != nil {
 			return err
 		}
-		x, err := now.index(name)
+		index, err := now.index(name)
 		if err != nil {
 			return err
 		}
-		if !x.onVirtual() {
-			if err := x.backfill(ctx); err != nil {
-				return err
-			}
+		if err := index.backfill(ctx, x); err != nil {
+			return err
 		}
-		num := x.num
-		err = e.publish(ctx, t.desc.ID, func(d *catalog.Table) error {
-			i := d.Index(name)
-			if i < 0 || d.Indexes[i].ID != num {
-				return sqlerr.SchemaChanged() // somebody has taken the index away
-			}
-			d.Indexes[i].State = catalog.StatePublic
-			return nil
-		})
+		err = e.publishIndex(ctx, t.desc.ID, index.num, x)
 		tx.restart()
 		tx.undone = append(tx.undone, func() {
-			e.takeBack(t.desc.ID, name, func(x *catalog.Index) bool { return x.ID == num })
+			e.takeBack(t.desc.ID, name, func(x *catalog.Index) bool { return x.ID == index.num })
 		})
 		return err
 	}()
+	if errors.Is(err, errNotOurs) {
+		return sqlerr.New(sqlerr.Unknown, "The index is finished by another server, which took this one for dead; see moka.jobs, job %d", id)
+	}
 	if err != nil {
 		e.unpublish(t.desc.ID, name)
+		e.endJob(id, err)
 	}
 	return err
 }
 
-// publish commits a change of a table's descriptor in a transaction of its own.
-func (e *Engine) publish(ctx context.Context, table uint32, f func(d *catalog.Table) error) error {
+// publishIndex makes the index that a job has filled visible, and ends the job.
+func (e *Engine) publishIndex(ctx context.Context, table, index uint32, x *job) error {
+	return e.publish(ctx, table, func(d *catalog.Table) error {
+		i := slices.IndexFunc(d.Indexes, func(x catalog.Index) bool { return x.ID == index })
+		if i < 0 {
+			return sqlerr.SchemaChanged() // somebody has taken the index away
+		}
+		d.Indexes[i].State = catalog.StatePublic
+		return nil
+	}, func(st *txn.Txn, _ *catalog.Table) error {
+		rec, err := e.hold(ctx, st, x)
+		if err != nil {
+			return err
+		}
+		finish(&rec, nil)
+		return e.catalog.EndJob(ctx, st, rec)
+	})
+}
+
+// publish commits a change of a table's descriptor in a transaction of its own, with what belongs to it.
+func (e *Engine) publish(ctx context.Context, table uint32, f func(d *catalog.Table) error, also ...func(*txn.Txn, *catalog.Table) error) error {
 	return e.retry(ctx, func(st *txn.Txn) error {
 		snap, err := e.catalog.Snapshot(ctx, st)
 		if err != nil {
@@ -217,7 +259,12 @@ func (e *Engine) publish(ctx context.Context, table uint32, f func(d *catalog.Ta
 		if err := f(d); err != nil {
 			return err
 		}
-		_, err = e.catalog.UpdateTable(ctx, st, d)
+		now, err := e.catalog.UpdateTable(ctx, st, d)
+		for _, f := range also {
+			if err == nil {
+				err = f(st, now)
+			}
+		}
 		return err
 	})
 }
@@ -275,26 +322,44 @@ func (e *Engine) retry(ctx context.Context, f func(st *txn.Txn) error) error {
 	}
 }
 
-// backfill writes the entries of all rows, batch by batch.
-func (x *index) backfill(ctx *sql.Context) error {
+// backfill writes the entries of all rows from where the job is, batch by batch; each moves the job's record on.
+func (x *index) backfill(ctx *sql.Context, j *job) error {
+	e := x.table.eng
+	prefix := indexPrefix(x.table.desc.ID, x.table.desc.RowIndex)
 	span := indexSpan(x.table.desc.ID, x.table.desc.RowIndex)
+	if len(j.next) > 0 {
+		span.Start = append(slices.Clone(prefix), j.next...)
+	}
 	for len(span.Start) > 0 {
 		var next kv.RowKey
-		err := x.table.eng.retry(ctx, func(st *txn.Txn) error {
-			var err error
-			next, err = x.backfillBatch(ctx, st, span)
-			return err
+		var n int
+		err := e.retry(ctx, func(st *txn.Txn) error {
+			rec, err := e.hold(ctx, st, j)
+			if err != nil {
+				return err
+			}
+			if next, n, err = x.backfillBatch(ctx, st, span); err != nil {
+				return err
+			}
+			rec.Rows += uint64(n)
+			if rec.Next = nil; next != nil {
+				rec.Next = next[len(prefix):]
+			}
+			return e.catalog.PutJob(st, rec)
 		})
 		if err != nil {
 			return err
 		}
-		span.Start = next
+		j.rows.Add(uint64(n))
+		if span.Start = next; next != nil {
+			j.next = next[len(prefix):]
+		}
 	}
 	return nil
 }
 
-// backfillBatch returns where the next batch begins, nil after the last.
-func (x *index) backfillBatch(ctx *sql.Context, st *txn.Txn, span kv.Span) (kv.RowKey, error) {
+// backfillBatch returns where the next batch begins, nil after the last, and the number of rows.
+func (x *index) backfillBatch(ctx *sql.Context, st *txn.Txn, span kv.Span) (kv.RowKey, int, error) {
 	t := x.table
 	t.eng.catalog.Fence(st, t.desc)
 	scan := st.Scan(ctx, txn.ScanOptions{Span: span, Batch: t.eng.opts.BackfillBatch})
@@ -309,26 +374,26 @@ func (x *index) backfillBatch(ctx *sql.Context, st *txn.Txn, span kv.Span) (kv.R
 		}
 		row, err := t.decode.Decode(scan.Value())
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		key, value, err := x.entry(row, c.Row[len(x.prefix):])
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		cells = append(cells, indexCell{x, key, value, x.unique && !x.hasNull(row)})
 		rows = append(rows, row)
 		last = c.Row
 	}
 	if err := scan.Err(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := x.putEntries(ctx, st, cells, rows); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if len(cells) < t.eng.opts.BackfillBatch {
-		return nil, nil
+		return nil, len(cells), nil
 	}
-	return append(slices.Clone(last), 0), nil
+	return append(slices.Clone(last), 0), len(cells), nil
 }
 
 func (x *index) putEntries(ctx *sql.Context, st *txn.Txn, cells []indexCell, rows []sql.Row) error {
@@ -418,22 +483,28 @@ func (b *indexBuilder) Insert(ctx *sql.Context, row sql.Row) error {
 	return b.tx.fail(ctx, b.index.add(ctx, b.tx, row, key[len(t.primary.prefix):]))
 }
 
-// recover removes indexes that were being built when their process died. If another process is still building one, its
-// CREATE INDEX fails with 1412 and leaves nothing behind.
+// recover removes indexes that were being built by a version that kept no jobs, and starts what goes on with those of a job.
 func (e *Engine) recover(ctx context.Context) error {
 	st := e.client.Begin(txn.TxnOptions{ReadOnly: true})
 	snap, err := e.catalog.Snapshot(ctx, st)
+	var all []catalog.Job
+	if err == nil {
+		all, err = e.catalog.Jobs(ctx, st)
+	}
 	st.Rollback()
 	if err != nil {
 		return err
 	}
+	orphan := func(t *catalog.Table, x *catalog.Index) bool {
+		return x.State != catalog.StatePublic && !slices.ContainsFunc(all, func(j catalog.Job) bool { return !j.Ended() && j.TableID == t.ID && j.IndexID == x.ID })
+	}
 	for _, d := range snap.Databases() {
 		for _, t := range d.Tables() {
-			if !slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.State != catalog.StatePublic }) {
+			if !slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return orphan(t, &x) }) {
 				continue
 			}
 			err := e.publish(ctx, t.ID, func(d *catalog.Table) error {
-				return dropIndexes(d, func(x *catalog.Index) bool { return x.State != catalog.StatePublic })
+				return dropIndexes(d, func(x *catalog.Index) bool { return orphan(t, x) })
 			})
 			if err != nil && !errors.Is(err, errNothing) && !errors.Is(err, catalog.ErrNotFound) {
 				return err
@@ -441,6 +512,7 @@ func (e *Engine) recover(ctx context.Context) error {
 			e.log.Info("removed an index whose build was interrupted", "database", d.Name, "table", t.Name)
 		}
 	}
+	e.goTask(e.watchJobs)
 	e.janitor.start(e)
 	return nil
 }

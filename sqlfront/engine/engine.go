@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -60,6 +61,8 @@ type Options struct {
 	Hooks sql.ExecutionHooks
 	// BackfillBatch is how many rows one transaction of an index backfill or a table rewrite covers. Default 512.
 	BackfillBatch int
+	// JobLease is how long a schema change of another process may stand still before this one goes on with it. Default 15 s.
+	JobLease time.Duration
 	// VersionPostfix and IncludeRootAccount are go-mysql-server's.
 	VersionPostfix     string
 	IncludeRootAccount bool
@@ -73,6 +76,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.BackfillBatch <= 0 {
 		o.BackfillBatch = 512
+	}
+	if o.JobLease <= 0 {
+		o.JobLease = 15 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -94,6 +100,7 @@ type Engine struct {
 	reads    readCounters
 	plans    planCache
 	janitor  janitor
+	jobs     jobs
 	sessions atomic.Int64
 	closed   atomic.Bool
 
@@ -113,6 +120,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.stats.init(e)
 	e.plans.init()
 	e.janitor.init()
+	e.jobs.init()
 	e.provider = newProvider(e)
 
 	overrides := sql.EngineOverrides{Hooks: o.Hooks}

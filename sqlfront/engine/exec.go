@@ -64,6 +64,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.ShowProcessList:
 		return b.eng.showProcesses(), nil
 	case *plan.Kill:
+		if id := n.ConnID; id >= firstJobConnection {
+			if err := b.eng.cancelJob(ctx, id-firstJobConnection); err != nil {
+				return nil, err
+			}
+			return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(0))), nil
+		}
 		return nil, killable(ctx, n.ConnID)
 	case *plan.TriggerExecutor:
 		return b.trigger(ctx, n, row)

@@ -64,6 +64,13 @@ func (e *Engine) Processes() []Process {
 	for _, p := range e.sql.ProcessList.Processes() {
 		out = append(out, Process{p, e.stateOf(&p)})
 	}
+	for _, j := range e.jobs.list() {
+		if j.connection == 0 {
+			out = append(out, Process{sql.Process{
+				Connection: firstJobConnection + j.id, User: "system user", Command: sql.ProcessCommandQuery, StartedAt: j.began, Query: j.statement,
+			}, j.state()})
+		}
+	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Connection < out[j].Connection })
 	return out
 }
@@ -72,6 +79,11 @@ func (e *Engine) Processes() []Process {
 func (e *Engine) stateOf(p *sql.Process) string {
 	if p.Command != sql.ProcessCommandQuery {
 		return ""
+	}
+	for _, j := range e.jobs.list() {
+		if j.connection == p.Connection {
+			return j.state()
+		}
 	}
 	var names []string
 	for name := range p.Progress {

@@ -232,6 +232,7 @@ type rewriter struct {
 	desc *catalog.Table
 	auto uint64 // the greatest value of the AUTO_INCREMENT column
 	bad  bool
+	work *job // for SHOW PROCESSLIST
 }
 
 func newRewriter(ctx *sql.Context, tx *Tx, from *Table, d *catalog.Table) (*rewriter, error) {
@@ -243,7 +244,11 @@ func newRewriter(ctx *sql.Context, tx *Tx, from *Table, d *catalog.Table) (*rewr
 		return nil, catalogError(err)
 	}
 	to.temporary = from.temporary
-	r := &rewriter{tx: tx, from: from, desc: d}
+	rows, _, err := from.RowCount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &rewriter{tx: tx, from: from, desc: d, work: from.eng.jobs.watch(ctx.Session.ID(), "copying table "+from.db+"."+from.desc.Name, rows)}
 	// Not among the running editors: what it reads and what it writes lie under different ids, and the clauses of ALTER TABLE that
 	// follow have to see what it has written.
 	r.editor = editor{table: to, listed: true}
@@ -272,6 +277,7 @@ func freshStorage(ctx *sql.Context, e *Engine, d *catalog.Table) error {
 }
 
 func (r *rewriter) Insert(ctx *sql.Context, row sql.Row) error {
+	r.work.rows.Add(1)
 	if i := r.table.auto; i >= 0 && row[i] != nil {
 		if n, in, err := sqlUint64(ctx, row[i]); err == nil && in == sql.InRange {
 			r.auto = max(r.auto, n)
@@ -281,12 +287,14 @@ func (r *rewriter) Insert(ctx *sql.Context, row sql.Row) error {
 }
 
 func (r *rewriter) DiscardChanges(ctx *sql.Context, err error) error {
+	r.from.eng.jobs.remove(r.work)
 	r.bad = true
 	return r.editor.DiscardChanges(ctx, err)
 }
 
 // Close publishes the new storage.
 func (r *rewriter) Close(ctx *sql.Context) error {
+	r.from.eng.jobs.remove(r.work)
 	if r.bad || r.failed {
 		return nil
 	}

@@ -1,0 +1,118 @@
+package sqlfront_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"moka/kv"
+	"moka/sqlfront"
+	"moka/txn"
+	"moka/txn/txntest"
+)
+
+// pausing is a store that holds one request back: the n-th after hold(n).
+type pausing struct {
+	kv.Store
+	left             atomic.Int64
+	reached, release chan struct{}
+}
+
+func (p *pausing) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
+	if p.left.Add(-1) == 0 {
+		close(p.reached)
+		<-p.release
+	}
+	return p.Store.Call(ctx, shard, tablets, c, req)
+}
+
+func (p *pausing) hold(n int64) {
+	p.reached, p.release = make(chan struct{}), make(chan struct{})
+	p.left.Store(n)
+}
+
+func pausingDatabase(t *testing.T) (*database, *pausing) {
+	d := newDatabase(t)
+	p := &pausing{Store: d.store}
+	client, err := txn.NewClient(p, &txntest.Clock{}, txn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return &database{t, client, p}, p
+}
+
+func fillTable(t *testing.T, c runner, rows int) {
+	run(t, c, "CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(20))")
+	var values []string
+	for i := range rows {
+		values = append(values, fmt.Sprintf("(%d, %d, 'b%d')", i, i%50, i))
+	}
+	run(t, c, "INSERT INTO t VALUES "+strings.Join(values, ","))
+}
+
+func TestProgressAndKillOfSchemaChanges(t *testing.T) {
+	d, store := pausingDatabase(t)
+	s := d.serve(func(*sqlfront.Options) {})
+	a, b := s.conn(""), s.conn("")
+	const rows = 3000
+	fillTable(t, a, rows)
+	id := text(t, a, "SELECT CONNECTION_ID()")
+	for _, change := range []struct {
+		statement, state, jobs string
+		after                  int64
+		killed                 string
+	}{
+		{"CREATE INDEX ia ON t (a)", "adding index ia to d.t", "add index t ia running CREATE INDEX ia ON t (a)", 30, "cancelled Query execution was interrupted"},
+		{"ALTER TABLE t MODIFY COLUMN a VARCHAR(10)", "copying table d.t", "", 8, ""},
+	} {
+		store.hold(change.after)
+		done := make(chan error, 1)
+		go func() {
+			_, err := a.ExecContext(context.Background(), change.statement)
+			done <- err
+		}()
+		select {
+		case <-store.reached:
+		case err := <-done:
+			t.Fatalf("%s takes fewer than %d requests: %v", change.statement, change.after, err)
+		}
+		if got := text(t, b, "SELECT state FROM performance_schema.processlist WHERE id = "+id); !strings.HasPrefix(got, change.state+": ") || !strings.HasSuffix(got, " rows") {
+			t.Errorf("%s: state %q", change.statement, got)
+		}
+		if got := text(t, b, "SHOW PROCESSLIST"); !strings.Contains(got, change.state+": ") {
+			t.Errorf("SHOW PROCESSLIST: %s", got)
+		}
+		if change.jobs != "" {
+			if got := text(t, b, "SELECT kind, table_name, object, state, statement FROM moka.jobs WHERE finished IS NULL AND rows_done <= "+fmt.Sprint(rows)); got != change.jobs {
+				t.Errorf("moka.jobs: %s", got)
+			}
+		}
+		run(t, b, "KILL QUERY "+id)
+		close(store.release)
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "1317") {
+			t.Errorf("%s: %v", change.statement, err)
+		}
+		if got := text(t, b, "SELECT state, error FROM moka.jobs WHERE finished IS NOT NULL AND object IS NOT NULL ORDER BY id DESC LIMIT 1"); change.killed != "" && got != change.killed {
+			t.Errorf("after KILL: %s", got)
+		}
+		if got := text(t, b, "SELECT COUNT(*) FROM information_schema.statistics WHERE index_name = 'ia'"); got != "0" {
+			t.Errorf("%s has left an index behind", change.statement)
+		}
+		if got := text(t, b, "SELECT state FROM performance_schema.processlist WHERE id = "+id); got != "NULL" {
+			t.Errorf("the connection is still %s", got)
+		}
+		// Done again, it comes to its end.
+		run(t, a, change.statement)
+		if got := text(t, b, "CHECK TABLE d.t"); !strings.HasSuffix(got, "status OK") {
+			t.Error(got)
+		}
+		run(t, a, "DROP TABLE t", "DROP DATABASE d")
+		fillTable(t, a, rows)
+	}
+	if got := text(t, b, "SELECT state, rows_done, rows_estimated > 0, resumed, kill_id, error FROM moka.jobs WHERE state = 'done'"); got != fmt.Sprintf("done %d 1 0 NULL NULL", rows) {
+		t.Errorf("moka.jobs in the end: %s", got)
+	}
+}
