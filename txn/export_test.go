@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"moka/kv"
 )
@@ -22,6 +23,7 @@ const (
 	CmdHeartbeat      = cmdHeartbeat
 	CmdSeed           = cmdSeed
 	CmdCollect        = cmdCollect
+	CmdSafePoint      = cmdSafePoint
 
 	CmdCheckSecondaries = cmdCheckSecondaries
 	CmdGetLatest        = cmdGetLatest
@@ -192,12 +194,12 @@ func (p plainShards) OpenShard(s kv.ShardHandle) (any, error) {
 
 // Plant returns a coprocessor with a mistake in it, for tests of the tests. broken wraps what commands see of their shard.
 func Plant(broken func(cmd kv.CommandID, e kv.Eval) kv.Eval) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64}}, broken: broken}
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, MaxRowLocks: 1 << 20}}, broken: broken}
 }
 
 // PlantForgetful returns a coprocessor that spoils what a shard remembers before each command.
 func PlantForgetful(spoil func(m Memory)) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64}}, spoil: spoil}
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, MaxRowLocks: 1 << 20}}, spoil: spoil}
 }
 
 // DecideWithoutLooking makes whoever meets an asynchronous commit whose owner had its time roll it back at once.
@@ -216,8 +218,88 @@ func (m Memory) TakeMissingForLocked() {
 
 // Memory is what a shard remembers, to be spoilt.
 type Memory struct {
-	st  *state
-	req kv.Message
+	st   *state
+	req  kv.Message
+	undo *[]func() // runs after the command
+	eval *kv.Eval
+}
+
+// forget sets a number to zero for as long as the command takes.
+func (m Memory) forget(n *atomic.Uint64) {
+	was := n.Swap(0)
+	*m.undo = append(*m.undo, func() { raise(n, kv.Timestamp(was)) })
+}
+
+// ReadBelowSafePoint serves snapshots with holes.
+func (m Memory) ReadBelowSafePoint() {
+	switch m.req.(type) {
+	case *getRequest, *scanRequest:
+		m.forget(&m.st.safePoint)
+	}
+}
+
+// WriteBelowSafePoint lets transactions commit although what they conflict with may be gone.
+func (m Memory) WriteBelowSafePoint() {
+	if _, ok := m.req.(*writeRequest); ok {
+		m.forget(&m.st.safePoint)
+	}
+}
+
+// LeaveOldLocks makes the safe point pass locks of transactions that began below it.
+func (m Memory) LeaveOldLocks() {
+	if _, ok := m.req.(*safePointRequest); ok {
+		was := m.st.locks
+		m.st.locks = noOldest{was}
+		*m.undo = append(*m.undo, func() { m.st.locks = was })
+	}
+}
+
+type noOldest struct{ kv.MemTable }
+
+func (noOldest) Min() (kv.Timestamp, bool) { return 0, false }
+
+// ForgetSwept takes a transaction of which nothing is left for one that was rolled back; together with locks that were left.
+func (m Memory) ForgetSwept() {
+	m.LeaveOldLocks()
+	switch m.req.(type) {
+	case *statusRequest, *secondariesRequest, *commitRequest:
+		m.forget(&m.st.swept)
+	}
+}
+
+// TrustShareLocks takes share locks as proof that nobody has written since the snapshot, although they may have been lost meanwhile.
+func (m Memory) TrustShareLocks() {
+	m.trust(func(_ *writeRequest, x *mutation) bool { return x.share })
+}
+
+// TrustRowLocks takes the row locks of whoever has some as that proof.
+func (m Memory) TrustRowLocks() {
+	m.trust(func(r *writeRequest, x *mutation) bool { return r.owner != 0 })
+}
+
+func (m Memory) trust(which func(*writeRequest, *mutation) bool) {
+	r, ok := m.req.(*writeRequest)
+	if !ok {
+		return
+	}
+	trusted := map[string]bool{}
+	for _, x := range r.mutations {
+		trusted[columnKey(x.column)] = trusted[columnKey(x.column)] || which(r, x)
+	}
+	*m.eval = trustingEval{*m.eval, trusted}
+}
+
+// trustingEval does not see who was first in columns that it trusts a lock for.
+type trustingEval struct {
+	kv.Eval
+	columns map[string]bool
+}
+
+func (e trustingEval) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, error) {
+	if a.Group == kv.GroupTxnWrite && e.columns[columnKey(a.Column)] {
+		return kv.Version{}, false, nil
+	}
+	return e.Eval.Latest(a, max)
 }
 
 // ForgetReads makes one-phase commits choose their commit_ts as if nobody had read.
@@ -252,7 +334,13 @@ func (p *planted) Commands() []kv.Command {
 		id, f := cs[i].ID, cs[i].Evaluate
 		cs[i].Evaluate = func(e kv.Eval, req kv.Message) (kv.Message, error) {
 			if p.spoil != nil {
-				p.spoil(Memory{e.State().(*state), req})
+				var undo []func()
+				p.spoil(Memory{e.State().(*state), req, &undo, &e})
+				defer func() {
+					for _, f := range undo {
+						f()
+					}
+				}()
 			}
 			if p.broken != nil {
 				e = p.broken(id, e)

@@ -1,6 +1,7 @@
 package txn_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -51,8 +52,11 @@ type simulation struct {
 	badSums []string
 	// repeat, if set, makes every so many-th timestamp one that was handed out before.
 	repeat, ticks int
-	last          kv.Timestamp
-	removed       []txntest.StoredVersion // by garbage collection
+	// only, if set, is what clients do, by their case in run; calm, how rarely the store changes under them.
+	only    []int
+	calm    int
+	last    kv.Timestamp
+	removed []txntest.StoredVersion // by garbage collection
 	// lists, if set, is what clients fill instead of the history that knows timestamps.
 	lists *txntest.ListHistory
 
@@ -170,7 +174,7 @@ func (s *simulation) schedule() {
 			time.Sleep(time.Duration(50+s.rng.IntN(950)) * time.Microsecond)
 			continue
 		}
-		if s.rng.IntN(70) == 0 && running > 0 {
+		if s.rng.IntN(cmp.Or(s.calm, 70)) == 0 && running > 0 {
 			s.shake()
 			continue
 		}
@@ -312,7 +316,11 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 		}
 		name := fmt.Sprintf("c%dt%d", c.id, i)
 		c.ctx = context.WithValue(life, simTxnName{}, name)
-		switch rng.IntN(19) {
+		what := rng.IntN(19)
+		if only := c.s.only; len(only) > 0 {
+			what = only[what%len(only)]
+		}
+		switch what {
 		case 0, 1, 2:
 			c.transfer(cl, name, rng)
 		case 3:
