@@ -56,6 +56,7 @@
 //	P6  Readers do not block writers, and wait for them only for the moment between an asynchronous commit's locks.
 //	P7  A change of an observed column notifies if and only if it commits; no crash can lose it. Package triggers
 //	P8  The size of a transaction is bounded, with ErrTooLarge and not with the process's memory. TestLimitsAndModes
+//	P9  Old versions go, and a snapshot that may miss one is ErrSnapshotTooOld, never a shorter answer. TestGarbage…, package gc
 //
 // Not promised: serializability. Transactions that each read what the other writes may both commit, unless what they read was
 // locked (LockForUpdate, LockShared); see TestAnomaly_G2_WriteSkewIsAllowedUnlessLocked. Fairness between optimistic writers:
@@ -67,7 +68,8 @@
 // record.go is what is stored and messages.go what is sent. Then txn.go and commit.go, shard_write.go and shard_commit.go: the
 // way of a write. twophase.go, async.go and shard_async.go, when it crosses shards. read.go, scan.go, shard_read.go and
 // latest.go: the way of a read; resolve.go and fates.go, when it meets a lock. state.go is what a shard knows beyond what is
-// stored, and what happens when it forgets. lock.go, rowlock.go and detector.go are the row locks.
+// stored, and what happens when it forgets. lock.go, rowlock.go and detector.go are the row locks. gc.go and shard_gc.go remove old
+// versions, snapshots.go says which are in use.
 //
 // DESIGN.md has the decisions and their arguments, DIVERGENCE.md what the paper does differently.
 package txn
