@@ -47,6 +47,10 @@ type Options struct {
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
 
+	// TempDir is where sorts that are too large for memory put their rows; it is created. Default: the system's.
+	TempDir string
+	// QueryMemory is the global moka_query_memory in bytes, negative for no limit. Default 1 GiB.
+	QueryMemory int64
 	// NoPlanCache sets the global moka_plan_cache to 0.
 	NoPlanCache bool
 
@@ -133,7 +137,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
-		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger,
+		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger, TempDir: o.TempDir,
 		Functions: expr.Functions(),
 		Databases: []sql.Database{
 			engine.NewSystemDatabase("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []engine.SystemTable{s.summaryTable(), s.jobsTable()})...),
@@ -155,6 +159,11 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if o.QueryMemory != 0 {
+		if err = sql.SystemVariables.AssignValues(map[string]any{engine.VarQueryMemory: max(0, o.QueryMemory)}); err != nil {
+			return nil, err
+		}
 	}
 	if o.NoPlanCache {
 		if err = sql.SystemVariables.AssignValues(map[string]any{engine.VarPlanCache: int8(0)}); err != nil {

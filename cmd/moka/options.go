@@ -41,6 +41,7 @@ type stackOptions struct {
 	Socket         string
 	FileDir        string
 	LogDir         string
+	QueryMemory    int           // MiB of one statement; 0 is no limit
 	PlanCache      string        // off, or anything else for on
 	Retention      time.Duration // of old versions; zero keeps all
 	MaxHold        time.Duration // by snapshots and observers
@@ -56,6 +57,22 @@ func (o *stackOptions) logDir() string {
 		return filepath.Join(o.Data, "log")
 	}
 	return o.LogDir
+}
+
+// tempDir is where large sorts put their rows: beside the data, since the system's directory is memory on many machines.
+func (o *stackOptions) tempDir() string {
+	if o.Memory || o.Join != "" {
+		return ""
+	}
+	return filepath.Join(o.Data, "tmp")
+}
+
+// queryMemory is the limit in bytes, negative for none.
+func (o *stackOptions) queryMemory() int64 {
+	if o.QueryMemory == 0 {
+		return -1
+	}
+	return int64(o.QueryMemory) << 20
 }
 
 func (o *stackOptions) bind(f *pflag.FlagSet) {
@@ -74,6 +91,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.LogDir, "log-dir", "", "directory of the slow log (SET GLOBAL slow_query_log = 1); default: log in the directory of the data, if there is one")
 	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
+	f.IntVar(&o.QueryMemory, "query-memory-mib", 1024, "memory of one SQL statement in MiB, 0 for no limit; larger sorts go to disk, sessions may SET moka_query_memory")
 	f.StringVar(&o.PlanCache, "plan-cache", "on", "on or off: run frequent shapes of SQL statements without the planner; sessions may SET moka_plan_cache")
 	f.DurationVar(&o.Retention, "gc-retention", gc.DefaultRetention, "how long old versions of rows are kept, for AS OF and long transactions; at least 1s, 0 to keep all")
 	f.DurationVar(&o.MaxHold, "gc-max-hold", gc.DefaultMaxHold, "how long an open transaction or a waiting observer may keep old versions beyond that; then its reads fail")
@@ -116,6 +134,8 @@ func (o *stackOptions) validate() error {
 		return fmt.Errorf("--roles %s without storage needs --join ADDR, the --node-addr of a process that has it", strings.Join(o.Roles, ","))
 	case o.has(roleWorker) && !o.has(roleSQL):
 		return errors.New("--roles worker needs sql too: observers are SQL")
+	case o.QueryMemory < 0:
+		return fmt.Errorf("--query-memory-mib %d is negative", o.QueryMemory)
 	case o.PlanCache != "" && o.PlanCache != "on" && o.PlanCache != "off":
 		return fmt.Errorf("--plan-cache %q is neither on nor off", o.PlanCache)
 	case (o.TLSCert == "") != (o.TLSKey == ""):

@@ -248,7 +248,7 @@ func (s *stack) openSQL(ctx context.Context) error {
 	so := sqlfront.Options{
 		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
 		MaxConnections: s.o.MaxConns, FileDir: s.o.FileDir, LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
-		NoPlanCache: s.o.PlanCache == "off",
+		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), QueryMemory: s.o.queryMemory(),
 	}
 	if s.o.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(s.o.TLSCert, s.o.TLSKey)

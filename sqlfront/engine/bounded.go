@@ -51,7 +51,7 @@ func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool)
 			return &bounded{e, name, 1, -1}, nil
 		}}, true
 	}
-	return nil, false
+	return growing(strings.ToLower(name))
 }
 
 func (b *bounded) FunctionName() string { return b.name }

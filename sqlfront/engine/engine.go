@@ -66,6 +66,8 @@ type Options struct {
 	// VersionPostfix and IncludeRootAccount are go-mysql-server's.
 	VersionPostfix     string
 	IncludeRootAccount bool
+	// TempDir is where large sorts put their rows; it is created. Default: the system's directory for temporary files.
+	TempDir string
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger
 }
@@ -98,6 +100,7 @@ type Engine struct {
 	views    viewCache
 	stats    statistics
 	reads    readCounters
+	memory   memoryPool
 	plans    planCache
 	janitor  janitor
 	jobs     jobs
@@ -118,6 +121,10 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{opts: o, client: o.Client, catalog: o.Catalog, log: o.Logger}
 	e.bg, e.cancel = context.WithCancel(context.Background())
 	e.stats.init(e)
+	e.memory.init()
+	if err := cleanRuns(o.TempDir); err != nil {
+		return nil, err
+	}
 	e.plans.init()
 	e.janitor.init()
 	e.jobs.init()
@@ -230,6 +237,10 @@ func setup() error {
 		&sql.MysqlSystemVariable{
 			Name: VarPlanCache, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemBoolType(VarPlanCache), Default: int8(1),
+		},
+		&sql.MysqlSystemVariable{
+			Name: VarQueryMemory, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemIntType(VarQueryMemory, 0, 1<<62, false), Default: int64(defaultQueryMemory),
 		},
 		&sql.MysqlSystemVariable{
 			Name: VarPushDown, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,

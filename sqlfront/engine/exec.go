@@ -103,9 +103,13 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.Call:
 		return b.call(ctx, n, row)
 	case *plan.Distinct:
+		if it, err := b.limited(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
 		return b.distinct(ctx, n, row)
 	case *plan.HashLookup:
 		collateKeys(ctx, n)
+		return b.limited(ctx, n, row)
 	case *plan.Filter:
 		mended, err := collated(ctx, n)
 		if err != nil {
@@ -119,7 +123,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 		return b.base.Build(ctx, mended, row)
 	case *plan.GroupBy, *plan.TopN:
-		return b.buildPushed(ctx, n, row)
+		if it, err := b.buildPushed(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
+		return b.limited(ctx, n, row)
+	case *plan.Sort, *plan.Window, *plan.CachedResults, *plan.SetOp, *charged:
+		return b.limited(ctx, n, row)
 	case *plan.Project, *plan.JoinNode, *plan.Having:
 		mended, err := collated(ctx, n)
 		if err != nil || mended == nil {

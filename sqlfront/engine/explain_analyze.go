@@ -214,7 +214,7 @@ func (m *measuring) of(n sql.Node) *measure {
 // describeNode words a node as MySQL does where it has a word; nodes that only do book-keeping have none.
 func describeNode(n sql.Node) string {
 	switch n := n.(type) {
-	case *plan.Project:
+	case *plan.Project, *charged:
 		return ""
 	case *plan.Filter:
 		return "Filter: " + n.Expression.String()

@@ -20,3 +20,6 @@ func (e *Engine) Settle() {
 		runtime.Gosched()
 	}
 }
+
+// HeldMemory is what all statements have been charged for.
+func (e *Engine) HeldMemory() int64 { return e.memory.used.Load() }

@@ -41,6 +41,7 @@ type Session struct {
 	cached *settings // see Session.settings
 	digest digest    // scratch of the plan cache
 	cost   cost
+	memory account
 
 	reruns    bool // the driver asks Again
 	passing   bool // the statement is not over at CommandEnd
@@ -114,6 +115,7 @@ func (s *Session) CommandBegin() error { return nil }
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
 	s.params = nil
+	s.memory.settle()
 	if s.passing {
 		s.passing = false
 		return
@@ -144,6 +146,7 @@ func (s *Session) SessionEnd() {
 	s.SetTransaction(nil)
 	s.SetIgnoreAutoCommit(false)
 	s.temp.drop(s.eng)
+	s.memory.settle()
 	s.eng.sessions.Add(-1)
 }
 
@@ -158,6 +161,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	// Callers that drive the engine without a connection (workers, tests) have no CommandEnd; the start of the next
 	// statement is as good a moment.
 	s.params = nil
+	s.memory.settle()
 	if tx := s.tx(); tx != nil && tx.lost != nil {
 		tx.ended, tx.lost = tx.lost, nil // nobody asked Again
 	}

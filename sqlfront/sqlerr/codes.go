@@ -9,7 +9,9 @@ const (
 	DBCreateExists        = 1007
 	DBDropExists          = 1008
 	TooManyConnections    = 1040
+	OutOfSortMemory       = 1038
 	OutOfMemory           = 1041
+	CapacityExceeded      = 3170
 	BadHost               = 1042
 	HandshakeFailed       = 1043
 	DBAccessDenied        = 1044
@@ -133,6 +135,7 @@ const StateOutcomeUnknown = "08007"
 
 // states holds the SQLSTATE for each number whose state is not HY000.
 var states = map[int]string{
+	OutOfSortMemory:       "HY001",
 	TooManyConnections:    "08004",
 	BadHost:               "08S01",
 	HandshakeFailed:       "08S01",
