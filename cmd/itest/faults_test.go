@@ -183,3 +183,73 @@ func tail(s string) string {
 	}
 	return s
 }
+
+// TestIndexSurvivesKill kills the process while it builds an index ('make soak': twice) and starts it again: the index comes to be, with an
+// entry for each row, from where it was.
+func TestIndexSurvivesKill(t *testing.T) {
+	dir := t.TempDir()
+	rows := soaked(20_000, 200_000)
+	s := start(t, dir)
+	mustExec(t, s.db(""), "CREATE DATABASE d")
+	mustExec(t, s.db("d"), "CREATE TABLE t (id INT PRIMARY KEY, a INT, b VARCHAR(40))")
+	for from := 0; from < rows; from += 2000 {
+		var values []string
+		for i := from; i < from+2000; i++ {
+			values = append(values, fmt.Sprintf("(%d, %d, 'row number %d')", i, i%97, i))
+		}
+		mustExec(t, s.db("d"), "INSERT INTO t VALUES "+strings.Join(values, ","))
+	}
+	const job = "SELECT CONCAT(state, ' ', rows_done, ' ', resumed) FROM moka.jobs"
+	db := s.db("d")
+	ask := func() (state string, done, resumed int) {
+		var text string
+		if err := db.QueryRow(job).Scan(&text); err == nil {
+			fmt.Sscan(text, &state, &done, &resumed)
+		}
+		return state, done, resumed
+	}
+	first := s.db("d")
+	go func() { _, _ = first.Exec("CREATE INDEX ia ON t (a, b)") }() // its connection dies with the server
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	last := 0
+	for kills := range soaked(1, 2) {
+		deadline := time.Now().Add(2 * time.Minute)
+		for state, done, resumed := ask(); state != "running" || done <= last || resumed != kills; state, done, resumed = ask() {
+			if state == "done" {
+				t.Logf("the index was complete before kill %d", kills+1)
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the job is %s at %d, resumed %d times\n%s", state, done, resumed, s.logs())
+			}
+			<-tick.C
+		}
+		s.kill()
+		s = start(t, dir)
+		db = s.db("d")
+		if _, done, _ := ask(); done < last {
+			t.Fatalf("the job went back from %d to %d", last, done)
+		} else {
+			last = done
+		}
+	}
+	for deadline := time.Now().Add(2 * time.Minute); ; <-tick.C {
+		state, done, resumed := ask()
+		if state == "done" && done == rows {
+			t.Logf("done after %d takeovers", resumed)
+			break
+		}
+		if state != "running" && state != "done" || time.Now().After(deadline) {
+			t.Fatalf("the job is %s at %d\n%s", state, done, s.logs())
+		}
+	}
+	var found int
+	if err := db.QueryRow("SELECT COUNT(*) FROM t FORCE INDEX (ia) WHERE a = 7").Scan(&found); err != nil || found != (rows+89)/97 {
+		t.Errorf("%d rows by the index, want %d (%v)", found, (rows+89)/97, err)
+	}
+	var table, op, kind, verdict string
+	if err := db.QueryRow("CHECK TABLE t").Scan(&table, &op, &kind, &verdict); err != nil || verdict != "OK" {
+		t.Errorf("CHECK TABLE: %s %v", verdict, err)
+	}
+}

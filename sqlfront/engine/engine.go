@@ -61,7 +61,7 @@ type Options struct {
 	Hooks sql.ExecutionHooks
 	// BackfillBatch is how many rows one transaction of an index backfill or a table rewrite covers. Default 512.
 	BackfillBatch int
-	// JobLease is how long a schema change of another process may stand still before this one goes on with it. Default 15 s.
+	// JobLease is how long a schema change of another process may stand still before this one goes on with it. Default 10 s.
 	JobLease time.Duration
 	// VersionPostfix and IncludeRootAccount are go-mysql-server's.
 	VersionPostfix     string
@@ -80,7 +80,7 @@ func (o Options) withDefaults() Options {
 		o.BackfillBatch = 512
 	}
 	if o.JobLease <= 0 {
-		o.JobLease = 15 * time.Second
+		o.JobLease = 10 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
