@@ -305,6 +305,17 @@ func (e trustingEval) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, 
 // ForgetReads makes one-phase commits choose their commit_ts as if nobody had read.
 func (m Memory) ForgetReads() { m.st.maxTS.Store(0) }
 
+// KeepVersions takes remembered versions for the newest whatever was committed since.
+func (m Memory) KeepVersions() {
+	for i := range m.st.hot.entries {
+		if h := m.st.hot.entries[i].Load(); h != nil {
+			stale := *h
+			stale.slot = m.st.recent.slot(h.column).Load()
+			m.st.hot.entries[i].Store(&stale)
+		}
+	}
+}
+
 // ForgetPushes lets pushed transactions commit below their readers.
 func (m Memory) ForgetPushes() {
 	if r, ok := m.req.(*commitRequest); ok {

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -40,7 +41,7 @@ func (c *Client) latest(ctx context.Context, columns []kv.Column) ([]Value, erro
 			return nil, nil
 		}
 		c.metrics.reads.Add(uint64(len(columns)))
-		m, err := c.call(ctx, b, groups[0], cmdGetLatest, &latestRequest{columns: columns}, nil)
+		m, err := c.call(ctx, b, groups[0], cmdGetLatest, &latestRequest{columns: columns, tablets: groups[0].tablets}, nil)
 		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) {
 			continue
 		}
@@ -61,17 +62,21 @@ func (c *Client) latest(ctx context.Context, columns []kv.Column) ([]Value, erro
 
 const cmdGetLatest kv.CommandID = 49
 
-type latestRequest struct{ columns []kv.Column }
+type latestRequest struct {
+	columns []kv.Column
+	tablets []kv.TabletRef
+}
 
 func (m *latestRequest) AppendTo(b []byte) []byte {
 	e := encoder{b}
 	e.columns(m.columns)
+	e.refs(m.tablets)
 	return e.b
 }
 
 func (m *latestRequest) Decode(b []byte) error {
 	d := decoder{b: b}
-	m.columns = d.columns()
+	m.columns, m.tablets = d.columns(), d.refs()
 	return d.end()
 }
 
@@ -144,7 +149,8 @@ func tryLatest(e kv.Eval, st *state, req *latestRequest) (resp *latestResponse, 
 			return blocked(l)
 		}
 	}
-	versions, err := newestVersions(e, req.columns)
+	seeded, _ := st.readSeeded(req.tablets)
+	versions, err := newestVersions(e, st, req.columns, seeded)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -197,14 +203,19 @@ func newestLock(e kv.Eval, st *state, c kv.Column) (*foundLock, error) {
 }
 
 // newestVersions looks at the store once: an iterator sees it as it is at its creation.
-func newestVersions(e kv.Eval, columns []kv.Column) ([]kv.Version, error) {
+func newestVersions(e kv.Eval, st *state, columns []kv.Column, seeded bool) ([]kv.Version, error) {
 	versions := make([]kv.Version, len(columns))
 	if len(columns) == 1 {
-		v, ok, err := e.Latest(writeAt(columns[0]), kv.MaxTimestamp)
+		v, ok, err := st.version(e, columns[0], kv.MaxTimestamp, seeded)
 		if ok {
 			versions[0] = v
 		}
 		return versions, err
+	}
+	if seeded {
+		if done, err := newestButOne(e, st, columns, versions); done || err != nil {
+			return versions, err
+		}
 	}
 	span := kv.Span{Start: columns[0].Row, End: columns[0].Row}
 	for _, c := range columns {
@@ -228,4 +239,47 @@ func newestVersions(e kv.Eval, columns []kv.Column) ([]kv.Version, error) {
 		}
 	}
 	return versions, it.Err()
+}
+
+// newestButOne is newestVersions where all columns but one are remembered: they are the newest before the look at that one and
+// behind it, so that they are at the moment of the look.
+func newestButOne(e kv.Eval, st *state, columns []kv.Column, versions []kv.Version) (done bool, err error) {
+	one := -1
+	for i, c := range columns {
+		v, ok, known := st.newestIfHot(c)
+		switch {
+		case known && ok:
+			versions[i] = kv.Version{Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)}
+		case known:
+		case one < 0:
+			one = i
+		default:
+			for _, c := range columns {
+				if _, _, _, err := st.remember(e, c); err != nil { // for the next time
+					return false, err
+				}
+			}
+			clear(versions)
+			return false, nil
+		}
+	}
+	if one >= 0 {
+		v, ok, err := e.Latest(writeAt(columns[one]), kv.MaxTimestamp)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			versions[one] = v
+		}
+	}
+	for i, c := range columns {
+		if i == one {
+			continue
+		}
+		if v, ok, known := st.newestIfHot(c); !known || ok != (versions[i].Value != nil) || v.Timestamp != versions[i].Timestamp {
+			clear(versions)
+			return false, nil
+		}
+	}
+	return true, nil
 }

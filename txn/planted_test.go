@@ -220,6 +220,7 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 		"old locks are left":                                  txn.PlantForgetful(txn.Memory.LeaveOldLocks),
 		"old locks are left, and nothing means rolled back":   txn.PlantForgetful(txn.Memory.ForgetSwept),
 		"one-phase commits forget reads":                      txn.PlantForgetful(txn.Memory.ForgetReads),
+		"remembered versions are kept":                        txn.PlantForgetful(txn.Memory.KeepVersions),
 		"commits forget pushes":                               txn.PlantForgetful(txn.Memory.ForgetPushes),
 		"shards are never seeded":                             txn.PlantForgetful(txn.Memory.NeverSeed),
 		"asynchronous commits are rolled back without a look": txn.PlantForgetful(txn.Memory.DecideWithoutLooking),

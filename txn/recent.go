@@ -15,8 +15,14 @@ type recent [recentSlots]atomic.Uint64
 
 const recentSlots = 1 << 14
 
-func (r *recent) slot(c kv.Column) *atomic.Uint64 {
-	return &r[(xxhash.Sum64(c.Row)+31*xxhash.Sum64(c.Qualifier)+uint64(c.Family))%recentSlots]
+func (r *recent) slot(c kv.Column) *atomic.Uint64 { return &r[columnHash(c)%recentSlots] }
+
+func columnHash(c kv.Column) uint64 {
+	h := xxhash.Sum64(c.Row) + uint64(c.Family)
+	if len(c.Qualifier) > 0 {
+		h += 31 * xxhash.Sum64(c.Qualifier)
+	}
+	return h
 }
 
 // note is called while the commit's lock or guard is still there for others to see.

@@ -66,7 +66,7 @@ func messages() map[string]kv.Message {
 		"rollback request":     &rollbackRequest{startTS: 7, primary: testColumn, columns: []kv.Column{otherRow}, spans: spans},
 		"status request":       &statusRequest{primary: testColumn, startTS: 7, push: 9, now: 10, force: true, expired: true, rollback: true},
 		"status response":      &statusResponse{fate: fateCommitted, commitTS: 8, pushed: true, async: true, minCommitTS: 7, secondaries: []kv.Column{otherRow}},
-		"latest request":       &latestRequest{columns: []kv.Column{testColumn, otherRow}},
+		"latest request":       &latestRequest{columns: []kv.Column{testColumn, otherRow}, tablets: refs},
 		"latest response":      &latestResponse{blocked: true, values: []Value{{Data: []byte("x"), OK: true}, {}}},
 		"secondaries request":  &secondariesRequest{startTS: 7, columns: []kv.Column{testColumn}, final: true},
 		"secondaries response": &secondariesResponse{found: secondariesLocked, commitTS: 8},

@@ -65,7 +65,9 @@ func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, erro
 
 func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 	st.raiseMaxTS(req.snapshot)
-	resp := &getResponse{values: make([]Value, len(req.columns)), unseeded: st.unseededFor(req.tablets)}
+	resp := &getResponse{values: make([]Value, len(req.columns))}
+	seeded, unseeded := st.readSeeded(req.tablets)
+	resp.unseeded = unseeded
 	for _, d := range req.known {
 		st.decided.put(d)
 	}
@@ -84,7 +86,7 @@ func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 			resp.locks = append(resp.locks, *l)
 			continue
 		}
-		v, ok, err := e.Latest(writeAt(c), req.snapshot)
+		v, ok, err := st.version(e, c, req.snapshot, seeded)
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,7 @@ type state struct {
 
 	requires requires
 	recent   recent
+	hot      hot
 	rows     *rowLocks
 	detector *detector
 	scanFrom int // CoprocessorOptions.ScanFrom
@@ -128,16 +129,23 @@ func (st *state) seed(incarnation uint64, tablets []kv.TabletRef, ts kv.Timestam
 	for _, t := range tablets {
 		if s, ok := st.seeds[t.ID]; !ok || s.generation != t.Generation {
 			st.seeds[t.ID] = seed{generation: t.Generation, ts: ts}
+			st.hot.epoch.Add(1)
 		}
 	}
 }
 
-// unseededFor is what a read reports: the incarnation to seed, or zero.
+// unseededFor is the second part of readSeeded.
 func (st *state) unseededFor(tablets []kv.TabletRef) uint64 {
+	_, unseeded := st.readSeeded(tablets)
+	return unseeded
+}
+
+// readSeeded is what a read wants to know: whether the tablets are seeded and, to be reported, the incarnation to seed, or zero.
+func (st *state) readSeeded(tablets []kv.TabletRef) (seeded bool, unseeded uint64) {
 	if _, ok := st.seeded(tablets); ok || len(tablets) == 0 {
-		return 0
+		return ok, 0
 	}
-	return st.incarnation
+	return false, st.incarnation
 }
 
 // push makes the live transaction whose primary is here commit above ts.
