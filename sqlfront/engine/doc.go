@@ -9,6 +9,7 @@
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
 //	load, loadfile                   LOAD DATA in sorted blocks
 //	push*                            parts of plans that the shards execute (package pushdown)
+//	ordered                          ORDER BY … LIMIT, MIN and MAX by the order of an index
 //	memory, sort, groups             what a statement may hold, and what goes to disk
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
 //	coster, exec, pushkeys           what the library's planner does not know

@@ -122,7 +122,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return it, err
 		}
 		return b.base.Build(ctx, mended, row)
+	case *plan.Limit:
+		return b.buildLimit(ctx, n)
 	case *plan.GroupBy, *plan.TopN:
+		if it, err := b.byIndex(ctx, n); it != nil || err != nil {
+			return it, err
+		}
 		if it, err := b.buildPushed(ctx, n, row); it != nil || err != nil {
 			return it, err
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
@@ -132,10 +133,23 @@ func (x *explainer) walk(n sql.Node, q *block) {
 		x.walk(n.Child, q)
 		q.where = false
 		return
-	case *plan.Sort, *plan.TopN:
+	case *plan.Limit:
+		if s, ok := n.Child.(*plan.Sort); ok && !n.CalcFoundRows && x.ordered(n.Limit, s.SortConditions, s.Child, q) {
+			x.walk(s.Child, q)
+			return
+		}
+	case *plan.TopN:
+		if n.CalcFoundRows || !x.ordered(n.Limit, n.SortConditions, n.Child, q) {
+			q.extra = append(q.extra, "Using filesort")
+			x.pushed(n, q)
+		}
+	case *plan.Sort:
 		q.extra = append(q.extra, "Using filesort")
-		x.pushed(n, q)
 	case *plan.GroupBy:
+		if c, found := x.eng.extremes(x.ctx, n); c != nil && found != nil {
+			x.add(q, "", "", "Select tables optimized away: "+extremesNote)
+			return
+		}
 		if len(n.GroupByExprs) > 0 {
 			q.extra = append(q.extra, "Using temporary")
 		}
@@ -171,6 +185,21 @@ func (x *explainer) walk(n sql.Node, q *block) {
 	for _, c := range n.Children() {
 		x.walk(c, q)
 	}
+}
+
+// ordered notes that a sort is that of an index.
+func (x *explainer) ordered(n sql.Expression, by sql.SortConditions, child sql.Node, q *block) bool {
+	limit, err := iters.GetInt64Value(x.ctx, n)
+	if err != nil || limit <= 0 {
+		return false
+	}
+	a := x.eng.orderedBy(x.ctx, by, limit, child)
+	if a == nil {
+		return false
+	}
+	q.extra = append(q.extra, "in the order of "+a.index.id)
+	q.pushed = true
+	return true
 }
 
 // pushed notes what of a node goes to the shards. What is said of a node is not said again of those below it.

@@ -29,7 +29,7 @@ import (
 // table is a scan of rows by the primary key, whole or in ranges. A transaction that locks what it reads, or has itself written
 // into the table, is served as before; so is a cluster of which a node does not know programs.
 
-// VarPushDown switches push-down off for a session.
+// VarPushDown switches push-down off for a session, and with it what ordered.go does.
 const VarPushDown = "moka_push_down"
 
 // maxPushedTop bounds the rows that a request of a pushed TopN holds.
@@ -104,9 +104,12 @@ func (e *Engine) pushable(ctx *sql.Context, n sql.Node) *pushed {
 	return nil
 }
 
-func (e *Engine) pushing(ctx *sql.Context) bool {
+func (e *Engine) pushing(ctx *sql.Context) bool { return e.client.Programs() && e.improving(ctx) }
+
+// improving reports whether the session wants plans to be improved when they are built.
+func (e *Engine) improving(ctx *sql.Context) bool {
 	s := sessionOf(ctx)
-	if s == nil || !e.client.Programs() {
+	if s == nil {
 		return false
 	}
 	v, err := s.GetSessionVariable(ctx, VarPushDown)

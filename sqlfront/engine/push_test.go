@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,7 +112,24 @@ func (g *pushGen) query() string {
 		}
 	}
 	from := g.pick([]string{"t", "t", "t AS a"})
-	switch g.rng.IntN(6) {
+	switch g.rng.IntN(8) {
+	case 6: // the order of an index behind what is equal
+		pair := g.pick([]string{"s i", "i s", "d u", "e i", "u b"})
+		first, second, _ := strings.Cut(pair, " ")
+		dir := g.pick([]string{"", " DESC"})
+		at := slices.IndexFunc(g.cols, func(c pushColumn) bool { return c.name == first })
+		return fmt.Sprintf("SELECT id, %s, %s FROM %s WHERE %s = %s AND (%s) ORDER BY %s%s, id%s LIMIT %d", first, second, from, first, g.literal(&g.cols[at]),
+			g.pick([]string{"TRUE", g.condition(1)}), second, dir, dir, 1+g.rng.IntN(6))
+	case 7:
+		first := g.pick([]string{"s", "i", "d", "e", "n", "z", "w", "b", "x", "f"})
+		at := slices.IndexFunc(g.cols, func(c pushColumn) bool { return c.name == first })
+		dir := g.pick([]string{"", " DESC"})
+		return g.pick([]string{
+			fmt.Sprintf("SELECT id, %s FROM %s ORDER BY %s%s, id%s LIMIT 7", first, from, first, dir, dir),
+			fmt.Sprintf("SELECT id, %s FROM %s WHERE %s >= %s ORDER BY %s%s, id%s LIMIT 4", first, from, first, g.literal(&g.cols[at]), first, dir, dir),
+			fmt.Sprintf("SELECT MIN(%s), MAX(%s) FROM %s", first, first, from),
+			fmt.Sprintf("SELECT MIN(i), MAX(i) FROM %s WHERE s = %s", from, g.literal(&g.cols[6])),
+		})
 	case 0:
 		return "SELECT id FROM " + from + where + " ORDER BY id"
 	case 1:
@@ -146,7 +164,8 @@ func TestPushDownChangesNothing(t *testing.T) {
 			for _, col := range pushColumns {
 				defs = append(defs, col.name+" "+col.def)
 			}
-			c.exec("CREATE TABLE t (id INT PRIMARY KEY, old INT, %s)", strings.Join(defs, ", "))
+			keys := []string{"", ", KEY (s, i), KEY (n), KEY (d, u), KEY (z), KEY (w)", ", KEY (i, s, n), KEY (e, i), UNIQUE KEY (late, id), KEY (b), KEY (x), KEY (f)"}[seed%3]
+			c.exec("CREATE TABLE t (id INT PRIMARY KEY, old INT, %s%s)", strings.Join(defs, ", "), strings.ReplaceAll(keys, "late", "u"))
 			row := func(id int) string {
 				vs := []string{strconv.Itoa(id), "1"}
 				for i := range pushColumns {

@@ -1,0 +1,97 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// planned makes a table of n rows: a has 50 values, b is a permutation, s has some text.
+func planned(t *testing.T, n int) (*server, *session) {
+	t.Helper()
+	s := newServer(t)
+	c := s.session("")
+	c.exec("CREATE DATABASE d")
+	c.sess.SetCurrentDatabase("d")
+	c.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, s VARCHAR(20), pad INT, KEY ab (a, b), KEY b (b), KEY s (s), KEY a (a))")
+	c.exec("CREATE TABLE child (id INT PRIMARY KEY, tid INT, v INT, KEY tid (tid))")
+	for from := 0; from < n; from += 500 {
+		var rows, children []string
+		for i := from; i < min(n, from+500); i++ {
+			b := fmt.Sprint((i*7919 + 13) % n)
+			if i%97 == 5 {
+				b = "NULL"
+			}
+			rows = append(rows, fmt.Sprintf("(%d, %d, %s, '%c%d', %d)", i, i%50, b, 'a'+i%20, i, i))
+			children = append(children, fmt.Sprintf("(%d, %d, %d)", i, i/3, i))
+		}
+		c.exec("INSERT INTO t VALUES %s", strings.Join(rows, ", "))
+		c.exec("INSERT INTO child VALUES %s", strings.Join(children, ", "))
+	}
+	return s, c
+}
+
+// Each shape reads about as many rows as it has to. off is the same question put so that no index helps, for the answer.
+func TestPlans(t *testing.T) {
+	const n = 2000
+	s, c := planned(t, n)
+	for _, q := range []struct {
+		name, query, off string
+		rows             uint64
+	}{
+		{"latest of one", "SELECT id, b FROM t WHERE a = 3 ORDER BY b LIMIT 5", "SELECT id, b FROM t WHERE a + 0 = 3 ORDER BY b + 0 LIMIT 5", 40},
+		{"latest of one, backwards", "SELECT id, b FROM t WHERE a = 3 ORDER BY b DESC LIMIT 5", "SELECT id, b FROM t WHERE a + 0 = 3 ORDER BY b + 0 DESC LIMIT 5", 40},
+		{"with the bound column in front", "SELECT id FROM t WHERE a = 3 ORDER BY a, b, id LIMIT 5", "SELECT id FROM t WHERE a + 0 = 3 ORDER BY b + 0, id LIMIT 5", 40},
+		{"offset", "SELECT id FROM t WHERE a = 3 ORDER BY b LIMIT 5 OFFSET 3", "SELECT id FROM t WHERE a + 0 = 3 ORDER BY b + 0 LIMIT 5 OFFSET 3", 40},
+		{"alias", "SELECT x.id FROM t AS x WHERE x.a = 3 ORDER BY x.b LIMIT 5", "SELECT id FROM t WHERE a + 0 = 3 ORDER BY b + 0 LIMIT 5", 40},
+		{"keyset", "SELECT a, b FROM t WHERE (a, b) > (3, 500) ORDER BY a, b LIMIT 5", "SELECT a, b FROM t WHERE a + 0 > 3 OR a + 0 = 3 AND b + 0 > 500 ORDER BY a + 0, b + 0 LIMIT 5", 60},
+		{"keyset in words", "SELECT a, b FROM t WHERE a > 3 OR (a = 3 AND b > 500) ORDER BY a, b LIMIT 5", "SELECT a, b FROM t WHERE a + 0 > 3 OR a + 0 = 3 AND b + 0 > 500 ORDER BY a + 0, b + 0 LIMIT 5", 60},
+		{"first by a secondary index", "SELECT id FROM t ORDER BY b DESC LIMIT 3", "SELECT id FROM t ORDER BY b + 0 DESC LIMIT 3", 40},
+		{"first by the primary key", "SELECT id FROM t ORDER BY id DESC LIMIT 3", "SELECT id FROM t ORDER BY id + 0 DESC LIMIT 3", 40},
+		{"range and order", "SELECT id FROM t WHERE b > 1000 ORDER BY b LIMIT 3", "SELECT id FROM t WHERE b + 0 > 1000 ORDER BY b + 0 LIMIT 3", 40},
+		{"the other columns decide", "SELECT id FROM t WHERE a = 3 AND pad = 53 ORDER BY b LIMIT 1", "SELECT id FROM t WHERE pad = 53", 100},
+		{"min and max", "SELECT MIN(b), MAX(b), MIN(id), MAX(id), MIN(a) FROM t", "SELECT MIN(b + 0), MAX(b + 0), MIN(id + 0), MAX(id + 0), MIN(a + 0) FROM t", 10},
+		{"min and max of one", "SELECT MIN(b), MAX(b) FROM t WHERE a = 7", "SELECT MIN(b + 0), MAX(b + 0) FROM t WHERE a + 0 = 7", 4},
+		{"max of none", "SELECT MAX(b) FROM t WHERE a = 700", "SELECT MAX(b + 0) FROM t WHERE a + 0 = 700", 2},
+		{"min of NULLs", "SELECT MIN(b), MAX(b) FROM t WHERE a = 5 AND id IN (5)", "SELECT MIN(b + 0), MAX(b + 0) FROM t WHERE id + 0 = 5", 10},
+		{"max of text", "SELECT MAX(s) FROM t", "SELECT MAX(CONCAT(s, '')) FROM t", n},
+		{"count by an index", "SELECT COUNT(*) FROM t WHERE a = 7", "SELECT COUNT(*) FROM t WHERE a + 0 = 7", n/50 + 5},
+		{"between", "SELECT COUNT(*) FROM t WHERE b BETWEEN 10 AND 20", "SELECT COUNT(*) FROM t WHERE b + 0 BETWEEN 10 AND 20", 40},
+		{"parent to children", "SELECT child.v FROM t JOIN child ON child.tid = t.id WHERE t.id = 7", "SELECT v FROM child WHERE tid + 0 = 7", 20},
+		{"children to parents", "SELECT t.pad FROM child JOIN t ON t.id = child.tid WHERE child.id < 10", "SELECT t.pad FROM child JOIN t ON t.id + 0 = child.tid WHERE child.id < 10", 40},
+	} {
+		t.Run(q.name, func(t *testing.T) {
+			c.exec("SET moka_push_down = 0")
+			want := c.text(q.off)
+			c.exec("SET moka_push_down = 1")
+			c.text(q.query) // what the catalog and the statistics take
+			before := s.eng.ReadStats().Rows
+			got := c.text(q.query)
+			if rows := s.eng.ReadStats().Rows - before; rows > q.rows {
+				t.Errorf("%d rows were looked at, %d are enough\n%s\n%s", rows, q.rows, c.text("EXPLAIN "+q.query), c.text("EXPLAIN PLAN "+q.query))
+			}
+			if got != want {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
+	}
+}
+
+// A queue takes its first rows without a look at the others, and takes those.
+func TestQueueOrder(t *testing.T) {
+	s, c := planned(t, 2000)
+	for _, q := range []struct{ query, left string }{
+		{"DELETE FROM t ORDER BY id LIMIT 3", "SELECT MIN(id), COUNT(*) FROM t -- 3 | 1997"},
+		{"DELETE FROM t WHERE a = 3 ORDER BY id LIMIT 2", "SELECT MIN(id), COUNT(*) FROM t WHERE a = 3 -- 103 | 38"},
+		{"DELETE FROM t WHERE a = 4 ORDER BY b DESC LIMIT 1", "SELECT COUNT(*) FROM t WHERE a = 4 -- 39"},
+		{"UPDATE t SET pad = -1 ORDER BY id DESC LIMIT 2", "SELECT MIN(id), COUNT(*) FROM t WHERE pad = -1 -- 1998 | 2"},
+	} {
+		before := s.eng.ReadStats().Rows
+		c.exec(q.query)
+		if rows := s.eng.ReadStats().Rows - before; rows > 120 {
+			t.Errorf("%s looked at %d rows\n%s", q.query, rows, c.text("EXPLAIN "+q.query))
+		}
+		query, want, _ := strings.Cut(q.left, " -- ")
+		c.want(query, want)
+	}
+}
