@@ -229,8 +229,8 @@ type writer struct {
 	t       *Table
 	row     kv.RowKey
 	now     time.Time
-	columns map[columnName]*column
-	order   []*column
+	order   []*column              // that the command touches
+	columns map[columnName]*column // the same, once they are many
 }
 
 type columnName struct {
@@ -245,8 +245,30 @@ type column struct {
 	loaded   bool // the newest version is loaded, if there is one
 	whole    bool // all that is stored is loaded
 	versions []kv.Version
-	stored   map[kv.Timestamp]bool // what is there now
-	changed  map[kv.Timestamp]bool // what is to be written
+	stored   stamps // what is there now
+	changed  stamps // what is to be written
+}
+
+// stamps is a set of timestamps, of which there mostly is one.
+type stamps struct {
+	one  kv.Timestamp
+	some bool // one is in it
+	more map[kv.Timestamp]bool
+}
+
+func (s *stamps) has(ts kv.Timestamp) bool { return s.some && s.one == ts || s.more[ts] }
+
+func (s *stamps) add(ts kv.Timestamp) {
+	switch {
+	case !s.some:
+		s.one, s.some = ts, true
+	case s.one == ts:
+	default:
+		if s.more == nil {
+			s.more = map[kv.Timestamp]bool{}
+		}
+		s.more[ts] = true
+	}
 }
 
 func newWriter(c *Coprocessor, e kv.Eval, row kv.RowKey) (*writer, error) {
@@ -254,17 +276,33 @@ func newWriter(c *Coprocessor, e kv.Eval, row kv.RowKey) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{e: e, clock: &c.clock, t: t, row: row, now: time.Now(), columns: map[columnName]*column{}}, nil
+	return &writer{e: e, clock: &c.clock, t: t, row: row, now: time.Now()}, nil
 }
+
+// fewColumns are found by looking at each.
+const fewColumns = 8
 
 // column returns a column as far as this command knows it.
 func (w *writer) column(f *Family, qualifier []byte) *column {
-	name := columnName{f.ID, string(qualifier)}
-	c, ok := w.columns[name]
-	if !ok {
-		c = &column{address: w.t.address(w.row, f, qualifier), family: f, stored: map[kv.Timestamp]bool{}, changed: map[kv.Timestamp]bool{}}
-		w.columns[name] = c
-		w.order = append(w.order, c)
+	if w.columns == nil {
+		for _, c := range w.order {
+			if c.family == f && bytes.Equal(c.address.Qualifier, qualifier) {
+				return c
+			}
+		}
+	} else if c := w.columns[columnName{f.ID, string(qualifier)}]; c != nil {
+		return c
+	}
+	c := &column{address: w.t.address(w.row, f, qualifier), family: f}
+	w.order = append(w.order, c)
+	switch {
+	case w.columns != nil:
+		w.columns[columnName{f.ID, string(qualifier)}] = c
+	case len(w.order) > fewColumns:
+		w.columns = make(map[columnName]*column, 2*len(w.order))
+		for _, c := range w.order {
+			w.columns[columnName{c.family.ID, string(c.address.Qualifier)}] = c
+		}
 	}
 	return c
 }
@@ -285,9 +323,9 @@ func (w *writer) load(f *Family, qualifier []byte, whole bool) (*column, error) 
 		for ok := true; ok; ok = it.NextVersion() {
 			v := it.Version()
 			// What is known already may have been overwritten or removed by an earlier mutation of this command.
-			if !c.stored[v.Timestamp] {
-				c.stored[v.Timestamp] = true
-				if !c.changed[v.Timestamp] {
+			if !c.stored.has(v.Timestamp) {
+				c.stored.add(v.Timestamp)
+				if !c.changed.has(v.Timestamp) {
 					c.insert(kv.Version{Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)})
 				}
 			}
@@ -321,7 +359,7 @@ func (w *writer) setCell(f *Family, m *Mutation) (err error) {
 			return err
 		} else if ok {
 			c.insert(kv.Version{Timestamp: ts, Value: m.Value})
-			c.changed[ts] = true
+			c.changed.add(ts)
 			return nil
 		}
 		_, err = w.load(f, m.Qualifier, false)
@@ -390,7 +428,7 @@ func (w *writer) set(c *column, ts kv.Timestamp, value []byte) (kv.Timestamp, er
 		return 0, err
 	}
 	c.insert(kv.Version{Timestamp: ts, Value: value})
-	c.changed[ts] = true
+	c.changed.add(ts)
 	return ts, nil
 }
 
@@ -458,19 +496,22 @@ func (w *writer) removeFamily(f *Family) error {
 // flush turns the columns into the batch: what is new is set; what is gone, or beyond the family's policy, is deleted.
 func (w *writer) flush() {
 	for _, c := range w.order {
-		keep := map[kv.Timestamp]bool{}
+		var keep stamps
 		oldest := c.family.oldest(w.now)
 		for i, v := range c.versions {
 			if c.family.MaxVersions > 0 && i >= c.family.MaxVersions || v.Timestamp < oldest {
 				break
 			}
-			keep[v.Timestamp] = true
-			if c.changed[v.Timestamp] {
+			keep.add(v.Timestamp)
+			if c.changed.has(v.Timestamp) {
 				w.e.Set(c.address, v.Timestamp, v.Value)
 			}
 		}
-		for ts := range c.stored {
-			if !keep[ts] {
+		if c.stored.some && !keep.has(c.stored.one) {
+			w.e.Delete(c.address, c.stored.one)
+		}
+		for ts := range c.stored.more {
+			if !keep.has(ts) {
 				w.e.Delete(c.address, ts)
 			}
 		}

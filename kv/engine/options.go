@@ -84,7 +84,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		// The time interval of each block and table: what a change feed will skip by.
 		BlockPropertyCollectors: cockroachkvs.BlockPropertyCollectors,
 
-		CacheSize:                   o.CacheBytes - o.CacheBytes/8, // the rest is for what reads and writes need around blocks
+		CacheSize:                   o.CacheBytes - o.CacheBytes/4, // the rest is for what reads and writes need around blocks, and for garbage
 		MemTableSize:                o.MemTableBytes,
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       2,
