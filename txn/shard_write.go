@@ -341,9 +341,21 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 			return own, nil, err
 		}
 	}
-	newest, exists, err := w.newest(m.column)
+	// A parent row, or the fence of a table: required by many, and rarely written.
+	v, ok, err := w.st.version(w.Eval, m.column, kv.MaxTimestamp, true)
+	if err != nil {
+		return false, nil, err
+	}
+	newest, exists := v.Timestamp, false
+	if ok {
+		rec, err := decodeWrite(v.Value, v.Timestamp)
+		if err != nil {
+			return false, nil, err
+		}
+		exists = rec.kind == kindPut
+	}
 	switch {
-	case err != nil || exists: // whoever wrote it, even after our snapshot: it exists
+	case exists: // whoever wrote it, even after our snapshot: it exists
 		w.required = max(w.required, newest)
 		return false, nil, err
 	case newest > w.since(m):
