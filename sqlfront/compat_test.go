@@ -138,3 +138,22 @@ func TestRefusedByName(t *testing.T) {
 		t.Errorf("a violated check: %v", err)
 	}
 }
+
+// TestFractionsOfSeconds reads what has them in both protocols, the second time by the plan cache.
+func TestFractionsOfSeconds(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, a DATETIME(6), b DATETIME(3), c DATETIME, d TIMESTAMP(6) NULL, e TIMESTAMP(3) NULL, f TIMESTAMP NULL)",
+		"INSERT INTO t SELECT 1, x, x, x, x, x, x FROM (SELECT CAST('2024-02-29 10:11:12.345678' AS DATETIME(6)) AS x) q")
+	const want = "1 2024-02-29 10:11:12.345678 2024-02-29 10:11:12.346 2024-02-29 10:11:12 2024-02-29 10:11:12.345678 2024-02-29 10:11:12.346 2024-02-29 10:11:12"
+	for range 3 {
+		if got := text(t, c, "SELECT * FROM t WHERE id = 1"); got != want {
+			t.Errorf("text: %s", got)
+		}
+		if got := text(t, c, "SELECT * FROM t WHERE id = ?", 1); got != want {
+			t.Errorf("binary: %s", got)
+		}
+		if got := text(t, c, "SELECT * FROM t WHERE a > ?", "2024-02-29 10:11:12.345677"); got != want {
+			t.Errorf("by a parameter: %s", got)
+		}
+	}
+}

@@ -174,16 +174,33 @@ func sqlNumberOrTime(t sql.Type) bool {
 	return false
 }
 
-// tinyInt1 answers wire.Options.TinyInt1.
-func (s *Server) tinyInt1(db, table, column string) bool {
+// declared finds the type of a column as it was declared; nil if there is none of that name (an alias, an expression).
+func (s *Server) declared(db, table, column string) *catalog.Type {
 	snap := s.catalog.Latest()
 	if snap == nil || db == "" || table == "" {
-		return false
+		return nil
 	}
 	desc, err := find(snap, db, table)
 	if err != nil {
-		return false
+		return nil
 	}
 	i := desc.Column(column)
-	return i >= 0 && desc.Columns[i].Type.Kind == "tinyint" && desc.Columns[i].Type.Length == 1
+	if i < 0 {
+		return nil
+	}
+	return &desc.Columns[i].Type
+}
+
+// tinyInt1 answers wire.Options.TinyInt1.
+func (s *Server) tinyInt1(db, table, column string) bool {
+	t := s.declared(db, table, column)
+	return t != nil && t.Kind == "tinyint" && t.Length == 1
+}
+
+// fraction answers wire.Options.Fraction.
+func (s *Server) fraction(db, table, column string) int {
+	if t := s.declared(db, table, column); t != nil && t.Kind == "timestamp" {
+		return int(t.Precision)
+	}
+	return 0
 }

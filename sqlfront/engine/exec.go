@@ -34,14 +34,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	switch n := n.(type) {
 	case *plan.LoadData:
 		if !n.Local {
-			if err := filesAllowed(); err != nil {
+			if _, _, err := insideFileDir(n.File); err != nil {
 				return nil, err
 			}
 		}
 		return b.loadRows(ctx, n)
 	case *plan.Into:
 		if n.Outfile != "" || n.Dumpfile != "" {
-			return nil, filesAllowed()
+			return b.intoFile(ctx, n, row)
 		}
 	case *plan.ResolvedTable:
 		return b.informationColumns(ctx, n, row)

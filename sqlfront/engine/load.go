@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 
@@ -126,7 +125,7 @@ func (b *execBuilder) openLoad(ctx *sql.Context, n *plan.LoadData) (io.ReadClose
 		if err := checked.Close(ctx); err != nil {
 			return nil, err
 		}
-		return os.Open(n.File)
+		return openFile(n.File)
 	}
 	if _, on, ok := sql.SystemVariables.GetGlobal("local_infile"); !ok || on == int8(0) {
 		return nil, sqlerr.New(sqlerr.LocalInfileOff, "Loading local data is disabled; this must be enabled on both the client and server sides")

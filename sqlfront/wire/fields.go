@@ -42,6 +42,9 @@ func (s *Server) fixFields(fields []*querypb.Field) {
 		case f.Type == sqltypes.Date || f.Type == sqltypes.Datetime || f.Type == sqltypes.Timestamp || f.Type == sqltypes.Time || f.Type == sqltypes.Null:
 			f.Charset = charsetBinary
 			f.Flags |= uint32(querypb.MySqlFlag_BINARY_FLAG)
+			if f.Type == sqltypes.Timestamp && f.Decimals == 0 && s.opts.Fraction != nil {
+				f.Decimals = uint32(s.opts.Fraction(f.Database, f.OrgTable, f.OrgName))
+			}
 		}
 	}
 }

@@ -40,6 +40,8 @@ type Options struct {
 	// TinyInt1 says whether a column is declared TINYINT(1), which drivers take for a boolean by its length; the engine does
 	// not pass the length on. Default: no column is.
 	TinyInt1 func(db, table, column string) bool
+	// Fraction is how many digits of a second a TIMESTAMP column has; drivers show as many in the binary protocol. Default: 0.
+	Fraction func(db, table, column string) int
 
 	// Addr is where to listen, "host:port". Default 127.0.0.1:3306. Listener replaces it.
 	Addr     string
