@@ -173,6 +173,9 @@ type Eval interface {
 	// never missing while what it protects is not safe. (Pebble shows a batch before its sync.)
 	Set(a Address, ts Timestamp, value []byte)
 	Delete(a Address, ts Timestamp)
+	// DeleteRange adds the removal of all rows of a span, with all their versions, at the price of one record. The span lies within
+	// one tablet, the group on disk, and nothing else of the batch in it. The caller knows that nobody writes there.
+	DeleteRange(g GroupID, run uint32, span Span)
 	// Guard puts an entry into an in-memory group at once, visible to everybody, never persisted, and takes it away when
 	// the command has ended: after the batch is durable, or after it failed. One-phase commit guards its columns before it
 	// reads the clock of reads, so that no reader with a larger snapshot slips between the two.

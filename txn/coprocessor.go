@@ -120,6 +120,7 @@ func (c *coprocessor) Commands() []kv.Command {
 		readCommand(cmdListLocks, "txn.ListLocks", evalListLocks),
 		// No latches: see evalCollect.
 		writeCommand(cmdCollect, "txn.Collect", func(_ *collectRequest, rows []kv.RowKey) []kv.RowKey { return rows }, evalCollect),
+		writeCommand(cmdDropRange, "txn.DropRange", func(_ *dropRequest, rows []kv.RowKey) []kv.RowKey { return rows }, evalDropRange),
 		writeCommand(cmdSafePoint, "txn.SafePoint", func(m *safePointRequest, rows []kv.RowKey) []kv.RowKey {
 			return append(rows, m.row)
 		}, evalSafePoint),

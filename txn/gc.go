@@ -59,20 +59,27 @@ func (c *Client) CollectGarbage(ctx context.Context, safePoint kv.Timestamp, o G
 	if safePoint == 0 || safePoint >= now {
 		return stats, kv.Errorf(kv.CodeInvalidArgument, "txn.gc", "safe point %v is not in the past; now is %v", safePoint, now)
 	}
+	parts, err := c.announce(ctx, safePoint)
+	stats.Tablets = len(parts)
+	k := &collection{c: c, safePoint: safePoint, o: o, stats: &stats}
+	for i := 0; err == nil && i < len(parts); i++ {
+		err = k.sweep(ctx, parts[i])
+	}
+	return stats, err
+}
+
+// announce resolves what is left of transactions below the safe point (C2), and makes all tablets know it, before the first version goes.
+func (c *Client) announce(ctx context.Context, safePoint kv.Timestamp) (parts []sweepPart, err error) {
 	shards, err := c.store.Shards(ctx)
 	if err != nil {
-		return stats, err
+		return nil, err
 	}
-	for _, shard := range shards { // C2
+	for _, shard := range shards {
 		if _, err := c.resolveOrphansOf(ctx, shard, safePoint-1); err != nil {
-			return stats, err
+			return nil, err
 		}
 	}
-	// All tablets are told before the first version goes.
-	k := &collection{c: c, safePoint: safePoint, o: o, stats: &stats}
-	var parts []sweepPart
-	err = c.eachTablet(ctx, func(row kv.RowKey, t kv.Tablet) error {
-		stats.Tablets++
+	return parts, c.eachTablet(ctx, func(row kv.RowKey, t kv.Tablet) error {
 		told, err := c.tellSafePoint(ctx, row, safePoint)
 		p := sweepPart{first: row, span: kv.Span{Start: row, End: t.Span.End}}
 		if told != nil && bytes.Equal(told.collected.end, t.Span.End) {
@@ -81,10 +88,6 @@ func (c *Client) CollectGarbage(ctx context.Context, safePoint kv.Timestamp, o G
 		parts = append(parts, p)
 		return err
 	})
-	for i := 0; err == nil && i < len(parts); i++ {
-		err = k.sweep(ctx, parts[i])
-	}
-	return stats, err
 }
 
 // collection is one run of CollectGarbage.

@@ -475,3 +475,42 @@ func (s *onlyBefore) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Ta
 	}
 	return s.Store.Call(ctx, shard, tablets, cmd, req)
 }
+
+// TestDropRange: a range goes, over all the tablets that it lies in, and nothing beside it; who was there before is refused.
+func TestDropRange(t *testing.T) {
+	layouts(t, func(t *testing.T, c *txn.Client, m *kvtest.Mem) {
+		long := strings.Repeat("x", 3000)
+		put(t, c, "a", "1", "b", long, "c", "1", "d", "1", "e", "1")
+		before := now(t, c)
+		put(t, c, "b", "2", "d", long)
+		rolledBack := c.Begin(txn.TxnOptions{})
+		rolledBack.LockForUpdate(col("c"))
+		rolledBack.Put(col("d"), []byte("3"), txn.WriteOptions{})
+		mustCommit(t, rolledBack)
+		span := kv.Span{Start: txntest.Split("b"), End: txntest.Split("dz")}
+		if err := c.DropRange(t.Context(), span, now(t, c)); err != nil {
+			t.Fatal(err)
+		}
+		all := txn.ScanOptions{Span: kv.Span{Start: txntest.Split("")}}
+		for range 2 {
+			if got := scan(t, c.Begin(txn.TxnOptions{}), all); got != "a=1 e=1" {
+				t.Errorf("left: %s", got)
+			}
+			if got := versions(t, m); got != "a:1 e:1" {
+				t.Errorf("stored: %s", got)
+			}
+			if _, _, err := c.Begin(txn.TxnOptions{StartTS: before, ReadOnly: true}).Get(t.Context(), col("c")); !errors.Is(err, txn.ErrSnapshotTooOld) {
+				t.Errorf("before: %v", err)
+			}
+			shards, _ := m.Shards(t.Context())
+			for _, s := range shards {
+				m.Restart(s)
+			}
+		}
+		put(t, c, "c", "again") // the key space is not spoilt
+		collect(t, c, now(t, c))
+		if got := scan(t, c.Begin(txn.TxnOptions{}), all); got != "a=1 c=again e=1" {
+			t.Errorf("after: %s", got)
+		}
+	})
+}

@@ -152,6 +152,77 @@ func TestGarbageIsCollected(t *testing.T) {
 	}
 }
 
+// TestDroppedRangesGo: what DROP and TRUNCATE leave behind stays for as long as it may be read, and goes then, all of it and nothing else.
+func TestDroppedRangesGo(t *testing.T) {
+	s, db := gcStack(t, t.TempDir())
+	defer func() { s.stop(t, db) }()
+	run(t, db, "CREATE DATABASE d", "CREATE TABLE d.a (id INT PRIMARY KEY, n INT, KEY (n))", "CREATE TABLE d.b LIKE d.a", "CREATE TABLE d.c LIKE d.a",
+		"INSERT INTO d.a VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO d.b SELECT * FROM d.a", "INSERT INTO d.c SELECT * FROM d.a")
+	rows := func(tables ...string) (spans []kv.Span) {
+		for _, x := range tables {
+			row, err := s.rowOf(t.Context(), "d."+x, "1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			// | TableTxn u32 | 10 | table u32 | index u32 | …
+			end := append(kv.RowKey{}, row[:9]...)
+			end[8]++
+			spans = append(spans, kv.Span{Start: row[:9], End: end})
+		}
+		return spans
+	}
+	stored := func(spans []kv.Span) (n int) {
+		for _, id := range s.node.Shards() {
+			h, _ := s.node.Shard(id)
+			for _, span := range spans {
+				it, err := h.Reader().Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: span})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for it.NextColumn() {
+					n++
+				}
+				_ = it.Close()
+			}
+		}
+		return n
+	}
+	gone, kept := rows("a", "b"), rows("c")
+	if n := stored(gone); n != 12 {
+		t.Fatalf("%d columns in two tables with an index", n)
+	}
+	old, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Rollback()
+	if n, err := number(t, old, "SELECT COUNT(*) FROM d.b"); err != nil || n != 3 {
+		t.Fatal(n, err)
+	}
+	// Each drop wakes the janitor, which looks at all that was dropped before.
+	ring := func() { run(t, db, "CREATE TABLE d.bell (id INT)", "DROP TABLE d.bell") }
+	run(t, db, "DROP TABLE d.a", "TRUNCATE d.b")
+	eventually(t, "an open transaction holds the safe point back", func() bool { return s.gc.Metrics().Held > 0 })
+	ring()
+	if n, err := number(t, old, "SELECT COUNT(*) FROM d.b USE INDEX (n)"); err != nil || n != 3 {
+		t.Errorf("who began before sees %d, %v", n, err)
+	}
+	if err := old.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "what was dropped is gone", func() bool { ring(); return stored(gone) == 0 })
+	if n := stored(kept); n != 6 {
+		t.Errorf("%d columns are left of a table that is still there", n)
+	}
+	run(t, db, "INSERT INTO d.b VALUES (7, 7)")
+	if n, err := number(t, db, "SELECT SUM(n) FROM d.b"); err != nil || n != 7 {
+		t.Error(n, err)
+	}
+	if n, err := number(t, db, "SELECT SUM(n) FROM d.c"); err != nil || n != 6 {
+		t.Error(n, err)
+	}
+}
+
 // TestGarbageOptions: what makes no sense is refused, with the names of the settings.
 func TestGarbageOptions(t *testing.T) {
 	for _, o := range []stackOptions{

@@ -158,6 +158,20 @@ func (e *eval) Delete(a kv.Address, ts kv.Timestamp) {
 	e.ops = append(e.ops, op{group: a.Group, entry: newEntry(a, ts, nil, false), delete: true})
 }
 
+// DeleteRange removes what is there now: nobody else writes to the span.
+func (e *eval) DeleteRange(g kv.GroupID, run uint32, span kv.Span) {
+	e.mustWrite("DeleteRange")
+	if e.m.inMemory(g) {
+		panic(fmt.Sprintf("kvtest: a range of group %d, which is in memory", g))
+	}
+	it := newIterator(e.group(g).snapshot(), kv.IterOptions{Group: g, Run: run, Span: span})
+	for it.NextColumn() {
+		for more := true; more; more = it.NextVersion() {
+			e.Delete(kv.Address{Group: g, Run: run, Column: it.Column()}, it.Version().Timestamp)
+		}
+	}
+}
+
 func (e *eval) Guard(a kv.Address, ts kv.Timestamp, value []byte) {
 	e.mustWrite("Guard")
 	g := op{group: a.Group, entry: newEntry(a, ts, value, true)}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -168,6 +169,24 @@ func (e *eval) Delete(a kv.Address, ts kv.Timestamp) {
 	}
 	if t := e.s.mem[a.Group]; t != nil {
 		e.ops = append(e.ops, memOp{t: t, item: own(a, ts, nil), deleted: true})
+	}
+}
+
+// DeleteRange implements kv.Eval.
+func (e *eval) DeleteRange(g kv.GroupID, run uint32, span kv.Span) {
+	if !e.covers(&kv.Address{Column: kv.Column{Row: span.Start}}) {
+		return
+	}
+	if end := e.within.End; len(end) > 0 && (len(span.End) == 0 || bytes.Compare(span.End, end) > 0) || e.s.mem[g] != nil {
+		e.misuse("rows %x to %x of group %d cannot be removed as one range", []byte(span.Start), []byte(span.End), g)
+		return
+	}
+	lower, upper := keys.AppendSpan(nil, e.s.id, g, run, span)
+	if bytes.Compare(lower, upper) >= 0 {
+		return
+	}
+	if err := e.pending().DeleteRange(lower, upper, nil); err != nil {
+		e.misuse("batch: %v", err)
 	}
 }
 

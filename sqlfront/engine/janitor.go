@@ -11,8 +11,9 @@ import (
 	"moka/txn"
 )
 
-// janitor deletes what dropped tables and indexes have left behind. Deletes are writes with a timestamp like all others: a
-// transaction that began before the drop still reads its snapshot.
+// janitor removes what dropped tables and indexes have left behind, as ranges, as soon as nobody may read them any more: when the
+// safe point of garbage collection has passed the drop. Where no garbage is collected they are deleted at once: such deletes are writes with a
+// timestamp like all others, and a transaction that began before the drop still reads its snapshot.
 type janitor struct{ bell chan struct{} }
 
 const (
@@ -50,6 +51,12 @@ func (j *janitor) start(e *Engine) {
 
 // sweep works off the graves that there are.
 func (e *Engine) sweep(ctx context.Context) error {
+	if safePoint, told := e.client.SafePoint(); told {
+		if safePoint == 0 {
+			return nil // not yet
+		}
+		return e.sweepRanges(ctx, safePoint)
+	}
 	for {
 		st := e.client.Begin(txn.TxnOptions{ReadOnly: true})
 		graves, err := e.catalog.Graves(ctx, st, 16)
@@ -63,6 +70,43 @@ func (e *Engine) sweep(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// graveLimit is how many graves one round looks at.
+const graveLimit = 4096
+
+// sweepRanges removes what was dropped before the safe point: the graves that a snapshot there has.
+func (e *Engine) sweepRanges(ctx context.Context, safePoint kv.Timestamp) error {
+	now := e.client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer now.Rollback()
+	graves, err := e.catalog.Graves(ctx, now, graveLimit)
+	if err != nil || len(graves) == 0 {
+		return err
+	}
+	then := e.client.Begin(txn.TxnOptions{StartTS: safePoint, ReadOnly: true})
+	defer then.Rollback()
+	old, err := e.catalog.Graves(ctx, then, graveLimit)
+	if err != nil {
+		return err
+	}
+	now.Rollback()
+	then.Rollback()
+	for _, g := range graves {
+		if !slices.Contains(old, g) {
+			continue
+		}
+		if err := e.client.DropRange(ctx, indexSpan(g.Table, g.Index), safePoint); err != nil {
+			return err
+		}
+		err := e.retry(ctx, func(st *txn.Txn) error {
+			e.catalog.Bury(st, g)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *Engine) bury(ctx context.Context, g catalog.Grave) error {

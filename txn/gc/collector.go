@@ -20,7 +20,7 @@ type Options struct {
 	// MaxHold is how old a snapshot, or a change that waits for an observer, may be and still keep versions: a forgotten session must not
 	// fill the disk. Default 24 hours, least Retention.
 	MaxHold time.Duration
-	// Every is the pause between two collections. Default a tenth of the retention, at most a minute.
+	// Every is the pause between two collections. Default a quarter of the retention, at most a minute.
 	Every time.Duration
 	// Duty is the part of the time in which a collection works. Default a fifth.
 	Duty float64
@@ -50,7 +50,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.MaxHold = max(o.MaxHold, o.Retention)
 	if o.Every <= 0 {
-		o.Every = min(max(o.Retention/10, 100*time.Millisecond), time.Minute)
+		o.Every = min(max(o.Retention/4, 250*time.Millisecond), time.Minute)
 	}
 	if o.Duty <= 0 || o.Duty > 1 {
 		o.Duty = 0.2
