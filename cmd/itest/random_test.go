@@ -85,6 +85,11 @@ func randomScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok boo
 			return n, false
 		}
 	}
+	for _, q := range g.surroundings() {
+		if !run(q) {
+			return n, false
+		}
+	}
 	for range 60 {
 		g.prepared, g.args = g.rng.IntN(2) == 0, nil
 		q := g.statement()
@@ -96,10 +101,13 @@ func randomScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok boo
 		return n, false
 	}
 	for _, tab := range g.tables {
-		if !run("SELECT * FROM " + tab.name) {
+		g.seen = append(g.seen, tab.name)
+	}
+	for _, tab := range g.seen {
+		if !run("SELECT * FROM " + tab) {
 			return n, false
 		}
-		if got := reply(t, conns[0], "CHECK TABLE "+tab.name, nil); !strings.Contains(got, "\tOK") {
+		if got := reply(t, conns[0], "CHECK TABLE "+tab, nil); !strings.Contains(got, "\tOK") {
 			t.Errorf("seed %d:\n%s;\nCHECK TABLE: %s", seed, strings.Join(script, ";\n"), got)
 			return n, false
 		}
@@ -110,7 +118,7 @@ func randomScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok boo
 // loose tells statements whose number of rows is counted otherwise: REPLACE of a row in whose way are several counts one of them, and
 // an upsert that changes nothing is sometimes counted by MariaDB.
 func loose(q string) bool {
-	return strings.HasPrefix(q, "REPLACE") || strings.Contains(q, "ON DUPLICATE KEY")
+	return strings.HasPrefix(q, "ALTER") || strings.HasPrefix(q, "REPLACE") || strings.Contains(q, "ON DUPLICATE KEY")
 }
 
 func writes(q string) bool { return !strings.Contains(q, "SELECT") }
@@ -172,7 +180,7 @@ func reply(t *testing.T, c *sql.Conn, q string, args []any) string {
 	if err := rows.Err(); err != nil {
 		return failure(t, q, err)
 	}
-	if !strings.Contains(q, "ORDER BY") || strings.Contains(q, "UNION") {
+	if !strings.Contains(q, "ORDER BY") || strings.Contains(q, "UNION") || strings.Contains(q, " OVER (") {
 		slices.Sort(lines)
 	}
 	return strings.Join(lines, "\n") + "\n"
@@ -185,12 +193,18 @@ type generator struct {
 	args     []any
 	began    bool
 	points   int
+
+	family, view, generated bool
+	seen                    []string // more tables
+	altered                 int
 }
 
 type randomTable struct {
-	name   string
-	key    []string // primary
-	unique []string // columns with a unique index of their own
+	name    string
+	key     []string // primary
+	quiet   bool     // no statements over several tables change it
+	watched bool     // by triggers, which upserts do not set off
+	unique  []string // columns with a unique index of their own
 }
 
 func (g *generator) one(s ...string) string { return s[g.rng.IntN(len(s))] }
@@ -298,15 +312,22 @@ func (g *generator) column() string {
 
 func (g *generator) statement() string {
 	switch n := g.rng.IntN(100); {
-	case n < 30:
+	case n < 28:
 		return g.insert()
-	case n < 42:
+	case n < 40:
 		return g.update()
-	case n < 48:
+	case n < 46:
 		return g.delete()
+	case n < 48:
+		return g.many()
 	case n < 52:
 		g.prepared = false
 		return g.transaction()
+	case n < 54 && !g.began:
+		g.prepared = false
+		return g.alter()
+	case n < 70:
+		return g.expression()
 	default:
 		return g.query()
 	}
@@ -348,6 +369,9 @@ func (g *generator) insert() string {
 		cols = append(cols, "id")
 	}
 	verb := g.one("INSERT", "INSERT", "INSERT", "INSERT IGNORE", "REPLACE")
+	if t.watched && verb == "REPLACE" {
+		verb = "INSERT"
+	}
 	var rows []string
 	for range 1 + g.rng.IntN(3)*g.rng.IntN(2) {
 		var vs []string
@@ -363,7 +387,7 @@ func (g *generator) insert() string {
 		rows = append(rows, "("+strings.Join(vs, ", ")+")")
 	}
 	q := fmt.Sprintf("%s INTO %s (%s) VALUES %s", verb, t.name, strings.Join(cols, ", "), strings.Join(rows, ", "))
-	if verb == "INSERT" && g.sometimes(4) && len(t.unique) == 0 {
+	if verb == "INSERT" && g.sometimes(4) && len(t.unique) == 0 && !t.watched {
 		c := g.one("a", "b", "h")
 		if !slices.Contains(t.key, c) {
 			set := g.one("VALUES("+c+")", c+" + 1", "")
@@ -515,4 +539,135 @@ func (g *generator) keyText(c string) string {
 		return "LOWER(TRIM(REPLACE(c, 'é', 'e')))"
 	}
 	return c
+}
+
+// surroundings are things that statements set off, for some scripts.
+func (g *generator) surroundings() (qs []string) {
+	if g.sometimes(3) {
+		qs = append(qs, "CREATE TABLE trail (n INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(10), id INT, was INT, v BIGINT)")
+		g.tables[0].watched = true
+		for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
+			if g.sometimes(2) {
+				continue
+			}
+			row := "NEW"
+			if event == "DELETE" {
+				row = "OLD"
+			}
+			was := row + ".id"
+			if event == "UPDATE" {
+				was = "OLD.id"
+			}
+			qs = append(qs, fmt.Sprintf("CREATE TRIGGER tr_%s AFTER %s ON t0 FOR EACH ROW INSERT INTO trail (what, id, was, v) VALUES ('%s', %s.id, %s, %s.b)",
+				event, event, event, row, was, row))
+		}
+		g.tables[0].quiet = true
+		g.seen = append(g.seen, "trail")
+	}
+	if g.sometimes(3) {
+		action := g.one("", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON DELETE CASCADE ON UPDATE CASCADE", " ON UPDATE CASCADE")
+		qs = append(qs, "CREATE TABLE parent (id INT PRIMARY KEY, v INT)", "INSERT INTO parent VALUES (0,0),(1,1),(2,2),(3,3),(4,4),(5,5)",
+			"CREATE TABLE child (id INT PRIMARY KEY, p INT, v INT, FOREIGN KEY (p) REFERENCES parent (id)"+action+")")
+		g.family = true
+		g.seen = append(g.seen, "parent", "child")
+	}
+	if g.sometimes(3) {
+		qs = append(qs, "CREATE VIEW vw AS SELECT id, a, b, c, UPPER(g) AS ug FROM t0 WHERE a IS NOT NULL")
+		g.view = true
+	}
+	if g.sometimes(3) {
+		qs = append(qs, "CREATE TABLE gen (id INT PRIMARY KEY, a INT, b VARCHAR(12), s INT AS (a * 2 + id) STORED, u VARCHAR(20) AS (CONCAT(b, '/', a)) STORED, KEY (s), KEY (u, id))")
+		g.generated = true
+		g.seen = append(g.seen, "gen")
+	}
+	return qs
+}
+
+// many are statements over several tables, and those of the surroundings.
+func (g *generator) many() string {
+	t, u := g.tables[0], g.tables[1]
+	id := func() string { return g.lit(int64(g.rng.IntN(7))) }
+	switch n := g.rng.IntN(10); {
+	case n < 4 && g.family:
+		switch g.rng.IntN(6) {
+		case 0, 1:
+			return "INSERT INTO child VALUES (" + id() + ", " + id() + ", 1)"
+		case 2:
+			return "UPDATE child SET p = " + id() + " WHERE id = " + id()
+		case 3:
+			return "DELETE FROM parent WHERE id = " + id()
+		case 4:
+			return "UPDATE parent SET id = " + id() + " WHERE id = " + id()
+		}
+		return "INSERT INTO parent VALUES (" + id() + ", 9)"
+	case n < 6 && g.generated:
+		switch g.rng.IntN(4) {
+		case 0, 1:
+			return "INSERT INTO gen (id, a, b) VALUES (" + id() + ", " + g.lit(g.value("a")) + ", " + g.lit(g.value("c")) + ")"
+		case 2:
+			return "UPDATE gen SET a = " + g.lit(int64(g.rng.IntN(9))) + " WHERE s > " + id()
+		}
+		return "DELETE FROM gen WHERE u = " + g.lit(g.one("a/1", "b/2", "A/3"))
+	case n == 6 && !g.tables[0].quiet:
+		return "UPDATE " + t.name + " x JOIN " + u.name + " y ON x.id = y.id SET x.a = 5, x.j = 'x1' WHERE " + g.cond(u, "y.", 1)
+	case n == 7 && !g.tables[0].quiet:
+		return "DELETE x FROM " + t.name + " x JOIN " + u.name + " y ON x.id = y.id AND x.a = y.b WHERE " + g.cond(u, "y.", 1)
+	}
+	return "INSERT IGNORE INTO " + u.name + " (id, a, b, c, d, e, g, h) SELECT id, 1, 2, COALESCE(c, 'n'), 1.5, '2020-02-02', COALESCE(g, 'n'), 3 FROM " + t.name + " WHERE " + g.cond(t, "", 1) + " ORDER BY id, " + strings.Join(t.key, ", ")
+}
+
+// alter changes a table between transactions.
+func (g *generator) alter() string {
+	t := g.table()
+	g.altered++
+	switch g.rng.IntN(5) {
+	case 0:
+		return fmt.Sprintf("ALTER TABLE %s ADD COLUMN x%d INT DEFAULT %d", t.name, g.altered, g.altered)
+	case 1:
+		return fmt.Sprintf("ALTER TABLE %s ADD COLUMN x%d VARCHAR(5) NOT NULL DEFAULT 'q' AFTER a", t.name, g.altered)
+	case 2:
+		return fmt.Sprintf("CREATE INDEX y%d ON %s (%s)", g.altered, t.name, g.one("a", "b, c", "h, g", "c", "f", "e, a"))
+	case 3:
+		return fmt.Sprintf("ALTER TABLE %s MODIFY b DECIMAL(20,0)", t.name)
+	}
+	return fmt.Sprintf("ALTER TABLE %s MODIFY c VARCHAR(20)%s", t.name, g.one(" NOT NULL DEFAULT 'z'", ""))
+}
+
+// expression asks for what functions and operators make of values.
+func (g *generator) expression() string {
+	t := g.table()
+	number := func() string {
+		return g.one("a", "b", "id", "h", "d", "LENGTH(c)", "CHAR_LENGTH(g)", "ABS(a)", "MOD(id, 3)", "id DIV 2", "a - b", "d * 2", "d + a", "FLOOR(d)", "CEIL(d)", "SIGN(a)",
+			"GREATEST(id, h)", "IFNULL(a, -1)", "NULLIF(id, 3)", "YEAR(e)", "MONTH(f)", "DAYOFMONTH(e)", "HOUR(f)", "DATEDIFF(e, '2020-01-01')", "CAST(d AS SIGNED)", "(a & 3)", "(id | 8)", "(a IS NULL)", "(a <=> b)", "(a = b)", "(NOT a)", "(a AND b)", "(a OR h)", "-a", "ASCII(g)", "CASE WHEN a > 2 THEN 1 WHEN a IS NULL THEN 2 ELSE 3 END", "IF(a > b, a, b)",
+			"COALESCE(b, a)", "TIMESTAMPDIFF(DAY, '2020-01-01', f)", "STRCMP(g, 'b')", "CRC32(g)", "i + 0", "(a IN (1, 2, NULL))", "(a BETWEEN 1 AND b)")
+	}
+	texts := func() string {
+		return g.one("c", "g", "UPPER(c)", "LOWER(g)", "CONCAT(g, '+', a)", "CONCAT_WS('-', g, c, a)", "SUBSTRING(g, 2)", "LEFT(c, 1)", "RIGHT(g, 2)", "REPLACE(g, 'b', 'xx')", "TRIM(g)", "RPAD(id, 4, '-')",
+			"REVERSE(g)", "REPEAT(g, 2)", "DATE_FORMAT(f, '%Y/%m-%d %H')", "DATE_ADD(e, INTERVAL 3 DAY)", "e + INTERVAL 1 MONTH", "DATE_SUB(f, INTERVAL 90 MINUTE)", "LAST_DAY(e)", "DATE(f)", "HEX(g)", "IFNULL(g, 'none')", "i", "ELT(h, 'one', 'two')",
+			"CAST(a AS CHAR)", "SUBSTRING_INDEX(CONCAT(g, '.', c), '.', 1)", "CASE g WHEN 'a' THEN 'first' ELSE g END", "MID(g, 1, 2)", "HEX(j)", "CAST(e AS DATETIME)")
+	}
+	switch g.rng.IntN(8) {
+	case 0:
+		return "SELECT " + g.one("AVG(a)", "SUM(d)", "AVG(d)", "SUM(a + b)", "COUNT(DISTINCT a, b)", "MAX(d)", "SUM(DISTINCT h)", "GROUP_CONCAT(id ORDER BY id SEPARATOR ':')", "BIT_OR(h)", "COUNT(NULLIF(a, 1))", "MIN(UPPER(g))", "SUM(a > 1)") +
+			" FROM " + t.name + g.where(t, "")
+	case 1:
+		n := number()
+		return "SELECT " + n + " AS v, COUNT(*), SUM(d), MAX(id) FROM " + t.name + g.where(t, "") + " GROUP BY " + n
+	case 2:
+		u := g.table()
+		return "SELECT id, (SELECT " + g.one("COUNT(*)", "MAX(y.a)", "MIN(y.g)", "SUM(y.d)") + " FROM " + u.name + " y WHERE y.id = x.id) AS v FROM " + t.name + " x" + g.where(t, "x.")
+	case 3:
+		return "SELECT id, a FROM " + t.name + g.where(t, "") + g.one(" UNION ", " UNION ALL ") + "SELECT b, h FROM " + g.table().name + g.where(t, "")
+	case 4:
+		u := g.table()
+		return "SELECT x.id, y.a, z.b FROM " + t.name + " x " + g.one("JOIN ", "LEFT JOIN ") + u.name + " y ON x.id = y.a " + g.one("JOIN ", "LEFT JOIN ") + g.table().name + " z ON z.id = y.id" + g.where(t, "x.")
+	case 5:
+		if g.view {
+			return "SELECT " + g.one("*", "ug, COUNT(*)", "id, a") + " FROM vw" + g.one(" GROUP BY ug, id, a, b, c", " WHERE id > 3 GROUP BY ug, id, a, b, c")
+		}
+		return "SELECT id, ROW_NUMBER() OVER (ORDER BY id, " + strings.Join(t.key, ", ") + "), SUM(id) OVER (PARTITION BY h) FROM " + t.name + g.where(t, "")
+	case 6:
+		return "SELECT " + strings.Join(t.key, ", ") + ", " + number() + " AS v, " + texts() + " AS w FROM " + t.name + " ORDER BY v, w, " + strings.Join(t.key, ", ") + fmt.Sprintf(" LIMIT %d", 1+g.rng.IntN(5))
+	}
+	return "SELECT " + number() + ", " + number() + ", " + texts() + ", " + texts() + " FROM " + t.name + " WHERE " + g.one(number()+" > "+number(), number()+" = "+number(), number()+" < "+g.one("0", "2", "3.5"), number()+" IS NOT NULL")
 }

@@ -77,6 +77,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		list, _ := loadList(n.LoadData)
 		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records}, nil
 	case *plan.InsertInto:
+		if err := b.firesWrong(ctx, n); err != nil {
+			return nil, err
+		}
 		if it, err := b.bulkLoad(ctx, n); it != nil || err != nil {
 			return it, err
 		}

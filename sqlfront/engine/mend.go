@@ -1,12 +1,18 @@
 package engine
 
 import (
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/sqlerr"
 )
@@ -24,7 +30,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 }
 
 func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	return transform.NodeExprsWithNode(ctx, n, func(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	return transform.NodeExprsWithNodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		switch e := e.(type) {
 		case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
 			return asText(ctx, e, false)
@@ -34,6 +40,22 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 			return asText(ctx, e, false)
 		case *expression.SetField:
 			return mendAssignment(n, e)
+		case *expression.Arithmetic:
+			return mendInterval(ctx, e)
+		case *function.Ceil, *function.Floor:
+			if _, done := e.Children()[0].(*copied); done {
+				return e, transform.SameTree, nil
+			}
+			mended, err := e.WithChildren(ctx, &copied{expression.UnaryExpressionStub{Child: e.Children()[0]}})
+			return mended, transform.NewTree, err
+		case *function.DateAdd:
+			return mendMoment(ctx, e, e.Date, e.Interval)
+		case *function.DateSub:
+			return mendMoment(ctx, e, e.Date, e.Interval)
+		case *shifted:
+			if again, ok := e.child.(*shifted); ok { // parts of a statement come by more than once
+				return again, transform.NewTree, nil
+			}
 		case *plan.Subquery: // it may be made a join before it is analysed by itself
 			q, same, err := mendNode(ctx, e.Query)
 			if same || err != nil {
@@ -122,4 +144,123 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", f.column)
 	}
 	return to, nil
+}
+
+// mendInterval makes DATE_ADD and DATE_SUB of date + INTERVAL, which the library takes for a DATETIME whatever it is.
+func mendInterval(ctx *sql.Context, e *expression.Arithmetic) (sql.Expression, transform.TreeIdentity, error) {
+	date, by := e.LeftChild, e.RightChild
+	if _, ok := date.(*expression.Interval); ok {
+		date, by = by, date
+	}
+	if _, ok := by.(*expression.Interval); !ok || e.Op != "+" && e.Op != "-" {
+		return e, transform.SameTree, nil
+	}
+	shift := function.NewDateAdd
+	if e.Op == "-" {
+		shift = function.NewDateSub
+	}
+	f, err := shift(ctx, date, by)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	mended, _, err := mendMoment(ctx, f, date, by.(*expression.Interval))
+	return mended, transform.NewTree, err
+}
+
+// mendMoment gives a DATETIME that was moved by whole seconds the fraction that it had: the library always shows six digits.
+func mendMoment(ctx *sql.Context, e, date sql.Expression, by *expression.Interval) (sql.Expression, transform.TreeIdentity, error) {
+	t, ok := date.Type(ctx).(sql.DatetimeType)
+	is, moved := e.Type(ctx).(sql.DatetimeType)
+	if !ok || !moved || types.IsDateType(is) || strings.Contains(strings.ToUpper(by.Unit), "MICROSECOND") {
+		return e, transform.SameTree, nil
+	}
+	digits := t.Precision()
+	if types.IsDateType(t) {
+		digits = 0
+	}
+	seconds := by.Child.Type(ctx)
+	if !sql.IsNumberType(seconds) || !types.IsInteger(seconds) {
+		return e, transform.SameTree, nil // SECOND may be a fraction, and texts may be anything
+	}
+	typ, err := types.CreateDatetimeType(sqltypes.Datetime, digits)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	if is.Equals(typ) {
+		return e, transform.SameTree, nil
+	}
+	return &shifted{e, typ}, transform.NewTree, nil
+}
+
+// shifted is a DATETIME of a type that the library does not see.
+type shifted struct {
+	child sql.Expression
+	typ   sql.Type
+}
+
+var (
+	_ sql.Expression         = (*shifted)(nil)
+	_ sql.CollationCoercible = (*shifted)(nil)
+)
+
+func (m *shifted) Resolved() bool                 { return m.child.Resolved() }
+func (m *shifted) String() string                 { return m.child.String() }
+func (m *shifted) Type(*sql.Context) sql.Type     { return m.typ }
+func (m *shifted) IsNullable(c *sql.Context) bool { return m.child.IsNullable(c) }
+func (m *shifted) Children() []sql.Expression     { return []sql.Expression{m.child} }
+
+// WithChildren implements sql.Expression.
+func (m *shifted) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(m, len(cs), 1)
+	}
+	return &shifted{cs[0], m.typ}, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (m *shifted) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// Eval implements sql.Expression.
+func (m *shifted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := m.child.Eval(ctx, row)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	to, _, err := m.typ.Convert(ctx, v)
+	return to, err
+}
+
+// copied is an argument for functions that compute into it: the library's CEIL and FLOOR of a DECIMAL changed the row that it came from.
+type copied struct{ expression.UnaryExpressionStub }
+
+var (
+	_ sql.Expression         = (*copied)(nil)
+	_ sql.CollationCoercible = (*copied)(nil)
+)
+
+func (c *copied) String() string                 { return c.Child.String() }
+func (c *copied) Type(ctx *sql.Context) sql.Type { return c.Child.Type(ctx) }
+
+// WithChildren implements sql.Expression.
+func (c *copied) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(c, len(cs), 1)
+	}
+	return &copied{expression.UnaryExpressionStub{Child: cs[0]}}, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (c *copied) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return sql.GetCoercibility(ctx, c.Child)
+}
+
+// Eval implements sql.Expression.
+func (c *copied) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := c.Child.Eval(ctx, row)
+	if d, ok := v.(*apd.Decimal); ok && err == nil {
+		return new(apd.Decimal).Set(d), nil
+	}
+	return v, err
 }
