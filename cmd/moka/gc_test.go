@@ -137,6 +137,10 @@ func TestGarbageIsCollected(t *testing.T) {
 		t.Errorf("%d versions of the row that nobody updated", n)
 	}
 	eventually(t, "the collection is counted", func() bool { return s.gc.Metrics().Versions >= updates })
+	var name, age string
+	if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Moka_safe_point_age_seconds'").Scan(&name, &age); err != nil || age == "0" {
+		t.Errorf("%s %s, %v", name, age, err)
+	}
 	run(t, db, "DELETE FROM d.t WHERE id = 2")
 	eventually(t, "a deleted row is gone", func() bool { return s.versions(t, "d.t", "2") == 0 })
 	safePoint := s.gc.Metrics().SafePoint

@@ -2,12 +2,13 @@ package engine
 
 import (
 	"sync"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
 // SHOW STATUS takes its variables from a registry that the library keeps once for the whole process. Ours stands in front of it
-// and adds what the plan caches of all engines of the process have done.
+// and adds what the plan caches of all engines of the process have done, and how far back garbage collection is.
 type statusRegistry struct {
 	sql.StatusVariableRegistry
 
@@ -29,36 +30,42 @@ func (r *statusRegistry) remove(e *Engine) {
 	delete(r.engines, e)
 }
 
-// planStatus are the variables that are added.
-var planStatus = []struct {
+// ownStatus are the variables that are added.
+var ownStatus = []struct {
 	name  string
-	value func(*PlanCacheStats) int64
+	value func(*Engine) int64
 }{
-	{"Moka_plan_cache_hits", func(s *PlanCacheStats) int64 { return s.Hits }},
-	{"Moka_plan_cache_misses", func(s *PlanCacheStats) int64 { return s.Misses }},
-	{"Moka_plan_cache_plans", func(s *PlanCacheStats) int64 { return s.Plans }},
-	{"Moka_plan_cache_fallbacks", func(s *PlanCacheStats) (n int64) {
-		for _, f := range s.Fallbacks {
+	{"Moka_plan_cache_hits", func(e *Engine) int64 { return e.PlanCacheStats().Hits }},
+	{"Moka_plan_cache_misses", func(e *Engine) int64 { return e.PlanCacheStats().Misses }},
+	{"Moka_plan_cache_plans", func(e *Engine) int64 { return e.PlanCacheStats().Plans }},
+	{"Moka_plan_cache_fallbacks", func(e *Engine) (n int64) {
+		for _, f := range e.PlanCacheStats().Fallbacks {
 			n += f
 		}
 		return n
+	}},
+	{"Moka_safe_point_age_seconds", func(e *Engine) int64 { // how far back one can read; zero while nothing was collected
+		if at, told := e.client.SafePoint(); told && at != 0 {
+			return int64(time.Since(at.Time()).Seconds())
+		}
+		return 0
 	}},
 }
 
 // NewGlobalMap implements sql.StatusVariableRegistry.
 func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
 	m := r.StatusVariableRegistry.NewGlobalMap()
-	for i := range planStatus {
+	for i := range ownStatus {
 		v, n := r.value(i)
-		m[planStatus[i].name] = &sql.ImmutableStatusVarValue{Var: v, Val: n}
+		m[ownStatus[i].name] = &sql.ImmutableStatusVarValue{Var: v, Val: n}
 	}
 	return m
 }
 
 // GetGlobal implements sql.StatusVariableRegistry.
 func (r *statusRegistry) GetGlobal(name string) (sql.StatusVariable, any, bool) {
-	for i := range planStatus {
-		if planStatus[i].name == name {
+	for i := range ownStatus {
+		if ownStatus[i].name == name {
 			v, n := r.value(i)
 			return v, n, true
 		}
@@ -71,10 +78,9 @@ func (r *statusRegistry) value(i int) (sql.StatusVariable, uint64) {
 	defer r.mu.Unlock()
 	var n int64
 	for e := range r.engines {
-		s := e.PlanCacheStats()
-		n += planStatus[i].value(&s)
+		n += ownStatus[i].value(e)
 	}
-	return &sql.MySQLStatusVariable{Name: planStatus[i].name, Scope: sql.StatusVariableScope_Global, Default: uint64(0)}, uint64(n)
+	return &sql.MySQLStatusVariable{Name: ownStatus[i].name, Scope: sql.StatusVariableScope_Global, Default: uint64(0)}, uint64(n)
 }
 
 // status is the process's registry, installed by setup.
