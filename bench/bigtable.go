@@ -129,7 +129,7 @@ func Bigtable(ctx context.Context, c BigtableConfig) (_ *Report, err error) {
 	}
 	r.Notes = []string{
 		fmt.Sprintf("%d rows; the server's block cache holds %d MiB of them, the machine's page cache probably all", c.Rows, c.CacheMiB),
-		"writes are answered after an fsync; the paper's were, after a write to GFS's memory",
+		fmt.Sprintf("writes: %d callers with one row each on its way, answered after an fsync that those who wait share; the paper's were answered after a write to GFS's memory", c.Callers),
 		fmt.Sprintf("scans: %d callers that ask for %d rows at a time", max(1, c.Callers/8), c.ScanRows),
 		"the paper's figures are of one tablet server of 2006; this is one machine with both ends on it",
 	}

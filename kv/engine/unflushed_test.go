@@ -24,7 +24,7 @@ func columnKeyAt(i int, ts kv.Timestamp) []byte {
 // Whatever is written, deleted and flushed at the same time, each writer reads back what it has written last: a column that is said not to be in
 // a memtable is not. Generations and memtables are tiny, so that both end all the time.
 func TestUnflushedReadsWhatWasWritten(t *testing.T) {
-	const writers, columns, steps = 8, 1000, 4000
+	const writers, columns, steps = 8, 1000, 2500
 	e, err := Open("data", Options{FS: vfs.NewMem(), MemTableBytes: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
