@@ -212,6 +212,17 @@ type shardGroup struct {
 	tablets []kv.TabletRef
 	spans   []kv.Span // of the tablets
 	index   []int     // into what was grouped
+
+	// Most groups are of one row: these are its slices' memory.
+	oneTablet [1]kv.TabletRef
+	oneSpan   [1]kv.Span
+	oneIndex  [1]int
+}
+
+func newShardGroup(s kv.ShardID) *shardGroup {
+	g := &shardGroup{shard: s}
+	g.tablets, g.spans, g.index = g.oneTablet[:0], g.oneSpan[:0], g.oneIndex[:0]
+	return g
 }
 
 // group deals n rows to the shards that serve them, in the order in which they come up.
@@ -232,7 +243,7 @@ func (c *Client) group(ctx context.Context, n int, row func(int) kv.RowKey) ([]*
 				}
 			}
 			if last == nil {
-				last = &shardGroup{shard: tablet.Shard}
+				last = newShardGroup(tablet.Shard)
 				groups = append(groups, last)
 			}
 			last.addTablet(tablet)
