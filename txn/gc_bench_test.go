@@ -102,3 +102,61 @@ func hotRow(b *testing.B, versions int, flush, spread bool) {
 		}
 	})
 }
+
+// BenchmarkCollect: a first collection goes through everything, later ones through what was written since.
+func BenchmarkCollect(b *testing.B) {
+	const rows = 200_000
+	for _, changed := range []int{0, rows / 100, rows} {
+		b.Run(fmt.Sprintf("changed=%d", changed), func(b *testing.B) {
+			ctx := b.Context()
+			s := openRealCache(b, vfs.NewMem(), 128<<20)
+			defer func() { _ = s.n.Close() }()
+			c, err := txn.NewClient(s, &txntest.Clock{}, txn.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer c.Close()
+			value := make([]byte, 150)
+			write := func(n int) {
+				for i := 0; i < n; {
+					tx := c.Begin(txn.TxnOptions{})
+					for k := 0; k < 1000 && i < n; k++ {
+						tx.Put(col(fmt.Sprintf("row%08d", i*(rows/n))), value, txn.WriteOptions{})
+						i++
+					}
+					if _, err := tx.Commit(ctx); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			collect := func() (st txn.GarbageStats) {
+				ts, err := txn.ClockOf(c).Next(ctx)
+				if err == nil {
+					st, err = c.CollectGarbage(ctx, ts, txn.GarbageOptions{})
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				return st
+			}
+			write(rows)
+			if changed < rows {
+				collect()
+			}
+			for b.Loop() {
+				b.StopTimer()
+				if changed > 0 {
+					write(changed)
+				}
+				if err := s.n.Flush(ctx); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				st := collect()
+				if st.Versions != int64(changed) {
+					b.Fatalf("%+v", st)
+				}
+			}
+		})
+	}
+}
