@@ -23,15 +23,16 @@ import (
 const fileExists = 1086
 
 // insideFileDir returns the place of a file relative to the directory that is set aside for files, and that directory. Links that lead
-// out of it are found when the file is opened.
+// out of it are found when a file is written. Without a directory any file will do: no server of ours is set up so, but a program
+// that embeds the engine may be.
 func insideFileDir(name string) (dir, rel string, err error) {
 	if err := filesAllowed(); err != nil {
 		return "", "", err
 	}
 	_, v, _ := sql.SystemVariables.GetGlobal("secure_file_priv")
 	dir, _ = v.(string)
-	if dir == "" { // no server of ours says so; a program that embeds the engine may
-		return filepath.Dir(name), filepath.Base(name), nil
+	if dir == "" {
+		return "", name, nil
 	}
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -46,18 +47,13 @@ func insideFileDir(name string) (dir, rel string, err error) {
 	return dir, rel, nil
 }
 
-// openFile opens a file of the directory that is set aside for files.
+// openFile opens a file to read. A link in the directory was put there by who owns it, and is followed.
 func openFile(name string) (*os.File, error) {
 	dir, rel, err := insideFileDir(name)
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	return root.Open(rel)
+	return os.Open(filepath.Join(dir, rel))
 }
 
 // intoFile is SELECT … INTO OUTFILE and INTO DUMPFILE.
@@ -69,6 +65,9 @@ func (b *execBuilder) intoFile(ctx *sql.Context, n *plan.Into, row sql.Row) (_ s
 	dir, rel, err := insideFileDir(name)
 	if err != nil {
 		return nil, err
+	}
+	if dir == "" {
+		dir, rel = filepath.Dir(rel), filepath.Base(rel)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
