@@ -52,7 +52,6 @@ func setupVariables(o Options) error {
 		},
 	}})
 	return sql.SystemVariables.AssignValues(map[string]any{
-		"performance_schema": int8(1), // as far as tools read it
 		"version":            o.Version,
 		"version_comment":    "Moka",
 		"max_connections":    int64(o.MaxConnections),
