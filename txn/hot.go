@@ -17,7 +17,7 @@ import (
 //	a commit after it                   the slot has moved when somebody wants to use what was remembered
 //
 // Who uses it has looked for locks himself, as before any read of the store, and reads the slot after that. What the slots do not know of,
-// tablets that come and lives of the shard that have ended, counts an epoch up.
+// tablets that come, ranges that are dropped and lives of the shard that have ended, counts an epoch up.
 type hot struct {
 	epoch   atomic.Uint64
 	entries [hotSlots]atomic.Pointer[hotVersion]
