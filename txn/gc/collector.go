@@ -110,6 +110,9 @@ func (c *Collector) Metrics() Metrics {
 	defer c.mu.Unlock()
 	m := c.metrics
 	m.Retention = c.o.Retention
+	if m.SafePoint == 0 { // no round yet: what was reached before the restart
+		m.SafePoint, _ = c.client.SafePoint()
+	}
 	if m.SafePoint != 0 {
 		m.Lag = time.Since(m.SafePoint.Time())
 	}
