@@ -137,7 +137,18 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.limited(ctx, n, row)
 	case *plan.Sort, *plan.Window, *plan.CachedResults, *plan.SetOp, *charged:
 		return b.limited(ctx, n, row)
-	case *plan.Project, *plan.JoinNode, *plan.Having:
+	case *plan.JoinNode:
+		mended, err := collated(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if mended == nil {
+			return b.buildAhead(ctx, n, row)
+		}
+		return b.base.Build(ctx, mended, row)
+	case *ahead:
+		return b.buildOuter(ctx, n, row)
+	case *plan.Project, *plan.Having:
 		mended, err := collated(ctx, n)
 		if err != nil || mended == nil {
 			return nil, err

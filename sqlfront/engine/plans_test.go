@@ -95,3 +95,50 @@ func TestQueueOrder(t *testing.T) {
 		c.want(query, want)
 	}
 }
+
+// A join asks for the rows of many outer rows at once, and gives the same answers, also to a transaction that has written.
+func TestJoinsReadAhead(t *testing.T) {
+	s, c := planned(t, 1000)
+	for _, q := range []struct {
+		query    string
+		requests uint64
+	}{
+		{"SELECT /*+ LOOKUP_JOIN(child,t) JOIN_ORDER(child,t) */ child.id, t.pad FROM child JOIN t ON t.id = child.tid WHERE child.v + 0 < 600", 40},
+		{"SELECT /*+ LOOKUP_JOIN(t,child) JOIN_ORDER(t,child) */ t.id, child.v FROM t JOIN child ON child.tid = t.id WHERE t.pad + 0 < 300", 420},
+		{"SELECT /*+ LOOKUP_JOIN(t,child) JOIN_ORDER(t,child) */ t.id, child.v FROM t LEFT JOIN child ON child.tid = t.id AND child.v > 10 WHERE t.pad + 0 > 200 AND t.pad + 0 < 500", 420},
+		{"SELECT /*+ LOOKUP_JOIN(t,child) JOIN_ORDER(t,child) */ t.id, child.v FROM t JOIN child ON child.tid = t.id WHERE t.pad + 0 < 900 LIMIT 3", 12},
+		{"SELECT id FROM t WHERE pad + 0 < 400 AND EXISTS (SELECT 1 FROM child WHERE child.tid = t.id AND child.v > 100)", 0},
+		{"SELECT t.id, (SELECT MAX(v) FROM child WHERE child.tid = t.id) FROM t WHERE pad + 0 < 50", 0},
+		{"SELECT a.id, b.id, x.v FROM t a JOIN t b ON b.id = a.b JOIN child x ON x.tid = b.id WHERE a.pad + 0 < 100", 0},
+	} {
+		ask := func() (string, uint64) {
+			before := s.eng.ReadStats().Requests
+			_, rows, err := c.run(q.query)
+			if err != nil {
+				t.Fatalf("%s: %v", q.query, err)
+			}
+			return fmt.Sprint(rows), s.eng.ReadStats().Requests - before
+		}
+		for _, dirty := range []bool{false, true} {
+			if dirty {
+				c.exec("BEGIN")
+				c.exec("UPDATE child SET v = v + 1 WHERE id MOD 3 = 0")
+				c.exec("DELETE FROM child WHERE id MOD 7 = 0")
+				c.exec("UPDATE t SET pad = pad + 1 WHERE id MOD 5 = 0")
+			}
+			c.exec("SET moka_push_down = 0")
+			want, before := ask()
+			c.exec("SET moka_push_down = 1")
+			got, requests := ask()
+			if got != want {
+				t.Errorf("%s: dirty %v, another answer", q.query, dirty)
+			}
+			if q.requests > 0 && (requests > q.requests || requests > before && q.requests > 12) {
+				t.Errorf("%s: %d requests, %d before", q.query, requests, before)
+			}
+			if dirty {
+				c.exec("ROLLBACK")
+			}
+		}
+	}
+}

@@ -48,6 +48,8 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	tx.look(e)
 	if p.reverse {
 		e.next = len(p.spans) - 1
+	} else if !p.live && !p.reference && t.lock == nil && t.asOf == 0 && !tx.locksReads() && p.program == nil {
+		e.ahead = aheadOf(ctx, tx, e.at)
 	}
 	e.open(ctx)
 	if p.reference && p.check == nil {
@@ -84,9 +86,10 @@ type entryIter struct {
 	opened  []*txn.Scanner // one for each span, if they were opened at the start
 	points  []entry        // read ahead
 	at      *txn.Savepoint
-	require bool     // make the commit depend on every entry that is delivered
-	program []byte   // goes along with the scans; see push.go
-	measure *measure // of EXPLAIN ANALYZE, else nil
+	require bool        // make the commit depend on every entry that is delivered
+	program []byte      // goes along with the scans; see push.go
+	measure *measure    // of EXPLAIN ANALYZE, else nil
+	ahead   *aheadCache // what the join that asks has fetched already, or nil
 }
 
 // open makes the scanners of all spans now, which costs nothing before they are read: a scanner sees the transaction's own
@@ -177,6 +180,13 @@ func (it *entryIter) advance(ctx *sql.Context) (e entry, ok bool, err error) {
 			}
 			continue
 		}
+		if it.ahead != nil {
+			if found, ok := it.ahead.ranges[rangeKey(s)]; ok {
+				it.points = found
+				it.step()
+				continue
+			}
+		}
 		if it.opened != nil {
 			it.scan = it.opened[it.next]
 		} else {
@@ -228,8 +238,7 @@ func (it *entryIter) readPoints(ctx *sql.Context) error {
 			}
 		}
 	}
-	it.note(txn.ScanStats{Requests: 1, Examined: len(cells)})
-	vs, err := it.tx.store().BatchGetAt(ctx, it.at, cells)
+	vs, err := it.batchGet(ctx, cells)
 	if err != nil {
 		return it.tx.fail(ctx, err)
 	}
@@ -389,8 +398,7 @@ func (it *lookupIter) fill(ctx *sql.Context) error {
 		return nil
 	}
 	tx := it.entries.tx
-	it.entries.note(txn.ScanStats{Requests: 1, Examined: len(cells)})
-	vs, err := tx.store().BatchGetAt(ctx, it.entries.at, cells)
+	vs, err := it.entries.batchGet(ctx, cells)
 	if err != nil {
 		return tx.fail(ctx, err)
 	}
