@@ -10,6 +10,7 @@
 //	load, loadfile                   LOAD DATA in sorted blocks
 //	push*                            parts of plans that the shards execute (package pushdown)
 //	ordered                          ORDER BY … LIMIT, MIN and MAX by the order of an index
+//	ahead                            lookups of a join for many outer rows at once
 //	memory, sort, groups             what a statement may hold, and what goes to disk
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
 //	coster, exec, pushkeys           what the library's planner does not know
