@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/sqlfront/sqlerr"
@@ -210,6 +211,15 @@ func (b *execBuilder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.Ro
 		}
 		return &sortIter{eng: b.eng, by: n.SortConditions, child: it, charge: c}, nil
 	case *plan.TopN:
+		if most := topRows(ctx, n); most > maxTopRows && !n.CalcFoundRows {
+			// The library keeps all of them in memory; a sort goes to disk.
+			it, err := b.base.Build(ctx, n.Child, row)
+			if err != nil {
+				return nil, err
+			}
+			c := b.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory)
+			return &iters.LimitIter{Limit: most, ChildIter: &sortIter{eng: b.eng, by: n.SortConditions, child: it, charge: c}}, nil
+		}
 		return b.overCharged(ctx, n, n.Child, row, &charged{charge: b.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory), most: topRows(ctx, n)})
 	case *plan.Window:
 		return b.overCharged(ctx, n, n.Child, row, &charged{charge: b.eng.chargeFor(ctx, "window", sqlerr.CapacityExceeded)})
@@ -241,6 +251,9 @@ func (b *execBuilder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.Ro
 	}
 	return nil, nil
 }
+
+// maxTopRows is how many rows a TopN may keep before it is a sort.
+const maxTopRows = 1000
 
 func topRows(ctx *sql.Context, n *plan.TopN) int64 {
 	v, err := n.Limit.Eval(ctx, nil)

@@ -38,6 +38,7 @@ func TestSortOnDisk(t *testing.T) {
 	queries := []string{
 		"SELECT * FROM t ORDER BY k, id", "SELECT id, at, n FROM t ORDER BY n DESC, pad", "SELECT pad, id FROM t ORDER BY pad DESC",
 		"SELECT id, k + 1, pad FROM t ORDER BY k + 1 DESC, id",
+		"SELECT id, pad FROM t ORDER BY k + 1, id LIMIT 1800",
 	}
 	for _, q := range queries {
 		c.exec("SET moka_query_memory = 0")
