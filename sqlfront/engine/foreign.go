@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -143,20 +142,18 @@ func (t *Table) UpdateForeignKey(ctx *sql.Context, name string, fk sql.ForeignKe
 	if err == nil && !tx.ddl && t.resolves(name, &fk) {
 		// The engine checks a key that was declared with foreign_key_checks = 0 when a statement meets it first, and says so
 		// here. That is no schema change of the user's: it must not commit his transaction, nor disturb it. It is noted once
-		// the transaction is through.
+		// the transaction is through, and before its client hears of that: his next statement would lose against it.
 		tx.after = append(tx.after, func() {
-			t.eng.goTask(func(ctx context.Context) {
-				err := t.eng.publish(ctx, t.desc.ID, func(d *catalog.Table) error {
-					i := findForeignKey(d, name)
-					if i < 0 || d.ForeignKeys[i].Resolved {
-						return errNothing
-					}
-					return set(d)
-				})
-				if err != nil && !errors.Is(err, errNothing) {
-					t.eng.log.Debug("foreign key will be checked again", "table", t.desc.Name, "key", name, "err", err)
+			err := t.eng.publish(t.eng.bg, t.desc.ID, func(d *catalog.Table) error {
+				i := findForeignKey(d, name)
+				if i < 0 || d.ForeignKeys[i].Resolved {
+					return errNothing
 				}
+				return set(d)
 			})
+			if err != nil && !errors.Is(err, errNothing) {
+				t.eng.log.Debug("foreign key will be checked again", "table", t.desc.Name, "key", name, "err", err)
+			}
 		})
 		return nil
 	}
