@@ -667,7 +667,7 @@ func (g *generator) expression() string {
 		}
 		return "SELECT id, ROW_NUMBER() OVER (ORDER BY id, " + strings.Join(t.key, ", ") + "), SUM(id) OVER (PARTITION BY h) FROM " + t.name + g.where(t, "")
 	case 6:
-		return "SELECT " + strings.Join(t.key, ", ") + ", " + number() + " AS v, " + texts() + " AS w FROM " + t.name + " ORDER BY v, w, " + strings.Join(t.key, ", ") + fmt.Sprintf(" LIMIT %d", 1+g.rng.IntN(5))
+		return "SELECT " + strings.Join(t.key, ", ") + ", " + number() + " AS v, " + texts() + " AS w FROM " + t.name + " ORDER BY v, " + strings.Join(t.key, ", ") + fmt.Sprintf(" LIMIT %d", 1+g.rng.IntN(5))
 	}
 	return "SELECT " + number() + ", " + number() + ", " + texts() + ", " + texts() + " FROM " + t.name + " WHERE " + g.one(number()+" > "+number(), number()+" = "+number(), number()+" < "+g.one("0", "2", "3.5"), number()+" IS NOT NULL")
 }
