@@ -222,14 +222,19 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 	if req.floor, err = cm.commitFloor(ctx); err != nil {
 		return 0, err
 	}
-	unknown := false
+	unknown, again := false, false
 	waits := cm.waits.begin(time.Now(), shortLockWait, cm.startTS)
-	for {
+	for ; ; again = true {
 		m, err := cm.c.call(ctx, b, g, cmdCommitOnePhase, req, &unknown)
 		if err != nil {
 			return cm.decide(ctx, unknown, err)
 		}
 		resp := m.(*writeResponse)
+		if resp.outcome == outcomeTooOld && (again || unknown) {
+			// A second copy of an earlier request may have committed, and garbage collection may have removed the record of it:
+			// nobody can tell any more.
+			return 0, errorf(CodeOutcomeUnknown, cm.refusal(resp), "the transaction of start_ts %v may or may not have committed; read back row %x", cm.startTS, []byte(cm.primary.Row))
+		}
 		switch resp.outcome {
 		case outcomeOK, outcomeCommitted:
 			cm.c.metrics.onePhase.Add(1)

@@ -681,6 +681,18 @@ func difference(one, other string) string {
 	return strings.Join(a[max(0, i-3):min(i+3, len(a))], "\n") + "\n--\n" + strings.Join(b[max(0, i-3):min(i+3, len(b))], "\n")
 }
 
+// TestSimulationFound are histories that once went wrong: a commit of unknown outcome after a move; a doubled commit whose record was collected
+// before its repetition was refused.
+func TestSimulationFound(t *testing.T) {
+	for _, seed := range []uint64{6372, 76721} {
+		synctest.Test(t, func(t *testing.T) {
+			if _, wrong := simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{})); len(wrong) > 0 {
+				t.Errorf("seed %d: %v", seed, errors.Join(wrong...))
+			}
+		})
+	}
+}
+
 func TestSimulation(t *testing.T) {
 	skews, committed, aborted := 0, 0, 0
 	var async, decided uint64
