@@ -212,6 +212,7 @@ func setup() error {
 	variables.InitStatusVariables()
 	status.StatusVariableRegistry = sql.StatusVariables
 	sql.StatusVariables = status
+	sql.SystemVariables = &systemRegistry{SystemVariableRegistry: sql.SystemVariables}
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{
 		// The library knows these not at all, or with a range that refuses what clients set.
 		&sql.MysqlSystemVariable{

@@ -52,6 +52,9 @@ var ownStatus = []struct {
 	}},
 }
 
+// NewSessionMap implements sql.StatusVariableRegistry. Sessions of ours count for themselves; see sessionvars.go.
+func (r *statusRegistry) NewSessionMap() map[string]sql.StatusVarValue { return nil }
+
 // NewGlobalMap implements sql.StatusVariableRegistry.
 func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
 	m := r.StatusVariableRegistry.NewGlobalMap()

@@ -38,8 +38,9 @@ type Session struct {
 	call   *plan.Call // the CALL that the library is about to execute
 	params procedureParams
 
-	cached *settings // see Session.settings
-	digest digest    // scratch of the plan cache
+	vars   ownVariables // see sessionvars.go
+	cached *settings    // see Session.settings
+	digest digest       // scratch of the plan cache
 	cost   cost
 	memory account
 

@@ -29,16 +29,34 @@ func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error)
 			return v, nil
 		}
 	}
+	if v, ok := s.vars.system[name]; ok {
+		return inWords(v)
+	}
 	return s.BaseSession.GetSessionVariable(ctx, name)
 }
 
 // GetAllSessionVariables implements sql.Session.
 func (s *Session) GetAllSessionVariables() map[string]any {
 	all := s.BaseSession.GetAllSessionVariables()
+	for name, v := range s.vars.system {
+		if val, err := inWords(v); err == nil {
+			all[name] = val
+		}
+	}
 	for name := range serverVariables() {
 		if _, v, ok := sql.SystemVariables.GetGlobal(name); ok {
 			all[name] = v
 		}
 	}
 	return all
+}
+
+// inWords is a variable's value as SELECT has it: a set of bits is a text.
+func inWords(v sql.SystemVarValue) (any, error) {
+	if t, ok := v.Var.GetType().(sql.SetType); ok {
+		if bits, ok := v.Val.(uint64); ok {
+			return t.BitsToString(bits)
+		}
+	}
+	return v.Val, nil
 }

@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+)
+
+// The library gives each session a copy of all system variables and of all status variables, a thousand of them, and makes a session for
+// each context without one. It makes such contexts while it plans (to ask a table for its name) and for each statement of a
+// procedure: copying was two thirds of what a procedure cost. So a session here has the variables that were set in it, over a
+// map that it shares with all sessions which began while the global variables were the same.
+
+// systemRegistry is the library's registry of system variables; the maps it gives sessions are shared, and nobody writes to them.
+type systemRegistry struct {
+	sql.SystemVariableRegistry
+
+	mu     sync.Mutex
+	shared map[string]sql.SystemVarValue // nil after a change
+}
+
+var _ sql.SystemVariableRegistry = (*systemRegistry)(nil)
+
+// NewSessionMap implements sql.SystemVariableRegistry.
+func (r *systemRegistry) NewSessionMap() map[string]sql.SystemVarValue {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.shared == nil {
+		r.shared = r.SystemVariableRegistry.NewSessionMap()
+	}
+	return r.shared
+}
+
+func (r *systemRegistry) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shared = nil
+}
+
+// AddSystemVariables implements sql.SystemVariableRegistry.
+func (r *systemRegistry) AddSystemVariables(vars []sql.SystemVariable) {
+	defer r.forget()
+	r.SystemVariableRegistry.AddSystemVariables(vars)
+}
+
+// AssignValues implements sql.SystemVariableRegistry.
+func (r *systemRegistry) AssignValues(values map[string]any) error {
+	defer r.forget()
+	return r.SystemVariableRegistry.AssignValues(values)
+}
+
+// SetGlobal implements sql.SystemVariableRegistry.
+func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) error {
+	defer r.forget()
+	return r.SystemVariableRegistry.SetGlobal(ctx, name, value)
+}
+
+// ownVariables are what was set in a session.
+type ownVariables struct {
+	system map[string]sql.SystemVarValue
+	status map[string]sql.StatusVarValue
+}
+
+func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init bool) error {
+	set := v.SetValue
+	if init {
+		set = v.InitValue
+	}
+	val, err := set(ctx, value, false)
+	if err != nil {
+		return err
+	}
+	s.store(v.GetName(), val)
+	return nil
+}
+
+func (s *Session) store(name string, val sql.SystemVarValue) {
+	if s.vars.system == nil {
+		s.vars.system = map[string]sql.SystemVarValue{}
+	}
+	s.vars.system[strings.ToLower(name)] = val
+}
+
+// SetSessionVariable implements sql.Session.
+func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) error {
+	v, _, ok := sql.SystemVariables.GetGlobal(name)
+	if !ok {
+		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	if v.IsReadOnly() {
+		return sql.ErrSystemVariableReadOnly.New(name)
+	}
+	return s.assign(ctx, v, value, false)
+}
+
+// InitSessionVariable implements sql.Session.
+func (s *Session) InitSessionVariable(ctx *sql.Context, name string, value any) error {
+	v, _, ok := sql.SystemVariables.GetGlobal(name)
+	if !ok {
+		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	if now, ok := s.vars.system[strings.ToLower(name)]; ok && now.Val != v.GetDefault() {
+		return sql.ErrSystemVariableReinitialized.New(name)
+	}
+	return s.assign(ctx, v, value, true)
+}
+
+// InitSessionVariableDefault implements sql.Session.
+func (s *Session) InitSessionVariableDefault(ctx *sql.Context, name string, value any) error {
+	v, _, ok := sql.SystemVariables.GetGlobal(name)
+	if !ok {
+		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	v.SetDefault(value)
+	return s.assign(ctx, v, value, true)
+}
+
+// text is the value of a text variable; ok is false for NULL.
+func (s *Session) text(name string) (value string, ok bool) {
+	v, err := s.GetSessionVariable(nil, name)
+	if err != nil {
+		return "", false
+	}
+	value, ok = v.(string)
+	return value, ok
+}
+
+// GetCharacterSet implements sql.Session.
+func (s *Session) GetCharacterSet() sql.CharacterSetID { return s.characterSet("character_set_connection") }
+
+// GetCharacterSetResults implements sql.Session.
+func (s *Session) GetCharacterSetResults() sql.CharacterSetID {
+	return s.characterSet("character_set_results")
+}
+
+func (s *Session) characterSet(variable string) sql.CharacterSetID {
+	if len(s.vars.system) == 0 {
+		if variable == "character_set_results" {
+			return s.BaseSession.GetCharacterSetResults()
+		}
+		return s.BaseSession.GetCharacterSet()
+	}
+	name, ok := s.text(variable)
+	if !ok {
+		return sql.CharacterSet_Unspecified
+	}
+	id, err := sql.ParseCharacterSet(name)
+	if err != nil {
+		return sql.CharacterSet_Unspecified
+	}
+	return id
+}
+
+// GetCollation implements sql.Session.
+func (s *Session) GetCollation() sql.CollationID {
+	if len(s.vars.system) == 0 {
+		return s.BaseSession.GetCollation()
+	}
+	name, ok := s.text("collation_connection")
+	if !ok {
+		return sql.Collation_Unspecified
+	}
+	id, err := sql.ParseCollation("", name, false)
+	if err != nil {
+		return sql.Collation_Unspecified
+	}
+	return id
+}
+
+// counters are the session's status variables.
+func (s *Session) counters() map[string]sql.StatusVarValue {
+	if s.vars.status == nil {
+		s.vars.status = status.StatusVariableRegistry.NewSessionMap()
+	}
+	return s.vars.status
+}
+
+// GetStatusVariable implements sql.Session.
+func (s *Session) GetStatusVariable(_ *sql.Context, name string) (any, error) {
+	v, ok := s.counters()[name]
+	if !ok {
+		return nil, sql.ErrUnknownSystemVariable.New(name)
+	}
+	return v.Value(), nil
+}
+
+// SetStatusVariable implements sql.Session.
+func (s *Session) SetStatusVariable(_ *sql.Context, name string, value any) error {
+	v, ok := s.counters()[name]
+	if !ok {
+		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	v.Set(value)
+	return nil
+}
+
+// GetAllStatusVariables implements sql.Session.
+func (s *Session) GetAllStatusVariables(*sql.Context) map[string]sql.StatusVarValue {
+	all := make(map[string]sql.StatusVarValue, len(s.counters()))
+	for name, v := range s.counters() {
+		all[name] = v
+	}
+	return all
+}
+
+// IncrementStatusVariable implements sql.Session.
+func (s *Session) IncrementStatusVariable(_ *sql.Context, name string, by int) {
+	v, ok := s.counters()[name]
+	switch {
+	case !ok:
+	case by < 0:
+		v.Increment(-(uint64(-by)))
+	default:
+		v.Increment(uint64(by))
+	}
+}
