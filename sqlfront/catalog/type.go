@@ -16,7 +16,8 @@ import (
 // of the day. SQL returns the engine's type and is the inverse of TypeOf.
 type Type struct {
 	// Kind is MySQL's word: tinyint … bigint, float, double, decimal, bit, year, date, time, datetime, timestamp,
-	// char, varchar, text, binary, varbinary, blob, enum, set, json, vector.
+	// char, varchar, text, binary, varbinary, blob, enum, set, json, vector, geometry,
+	// point … geometrycollection.
 	Kind     string `json:"kind"`
 	Unsigned bool   `json:"unsigned,omitempty"`
 	// Length is characters for char and varchar, bytes for text and the binary kinds, bits for bit, dimensions for vector, the display
@@ -27,6 +28,7 @@ type Type struct {
 	Scale     uint8    `json:"scale,omitempty"`
 	Collation string   `json:"collation,omitempty"`
 	Values    []string `json:"values,omitempty"` // enum and set
+	SRID      *uint32  `json:"srid,omitempty"`   // of the spatial types, if one was declared
 }
 
 // numberTypes are the types that have nothing but a name.
@@ -49,6 +51,8 @@ func TypeOf(t sql.Type) (Type, error) {
 		return Type{Kind: "set", Values: slices.Clone(tt.Values()), Collation: collationName(tt.Collation())}, nil
 	case types.BitType:
 		return Type{Kind: "bit", Length: int64(tt.NumberOfBits())}, nil
+	case spatialType:
+		return spatialTypeOf(tt)
 	case types.VectorType:
 		return Type{Kind: "vector", Length: int64(tt.Dimensions)}, nil
 	case sql.DecimalType:
@@ -141,6 +145,12 @@ func (d Type) SQL() (sql.Type, error) {
 			return nil, err
 		}
 		return types.CreateString(base, d.Length, collation)
+	}
+	if t, ok := spatialTypes[d.Kind]; ok {
+		if d.SRID != nil {
+			return checkedSpatial{t.SetSRID(*d.SRID).(spatialType)}, nil
+		}
+		return checkedSpatial{t}, nil
 	}
 	if d.Kind == "enum" || d.Kind == "set" {
 		collation, err := d.collation()

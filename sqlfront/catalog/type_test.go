@@ -22,6 +22,7 @@ func TestTypeRoundTrip(t *testing.T) {
 		"binary", "binary(16)", "varbinary(200)", "tinyblob", "blob", "mediumblob", "longblob",
 		"enum('a','b','c')", "enum('it''s','x y') collate utf8mb4_bin", "set('a','b')", "set('1','2') character set latin1",
 		"json", "vector(3)",
+		"geometry", "point", "point srid 4326", "geometry srid 0", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection",
 	} {
 		typ, err := planbuilder.ParseColumnTypeString(ctx, text)
 		if err != nil {
@@ -46,8 +47,20 @@ func TestTypeRoundTrip(t *testing.T) {
 			t.Errorf("%s, stored as %s: %v", text, b, err)
 			continue
 		}
+		if c, ok := back.(checkedSpatial); ok {
+			if !c.Equals(typ) || !c.Equals(c) {
+				t.Errorf("%s is not what it was", text)
+			}
+			back = c.spatialType
+		}
 		if !typ.Equals(back) || !back.Equals(typ) || typ.String() != back.String() || typ.Type() != back.Type() {
 			t.Errorf("%s, stored as %s, came back as %s", text, b, back)
+		}
+		if a, ok := typ.(sql.SpatialColumnType); ok {
+			srid, declared := a.GetSpatialTypeSRID()
+			if s, d := back.(sql.SpatialColumnType).GetSpatialTypeSRID(); s != srid || d != declared {
+				t.Errorf("%s, stored as %s, has another SRID", text, b)
+			}
 		}
 		if a, ok := typ.(sql.StringType); ok {
 			z := back.(sql.StringType)
@@ -62,12 +75,12 @@ func TestTypeRoundTrip(t *testing.T) {
 }
 
 func TestTypeRefusals(t *testing.T) {
-	for _, typ := range []sql.Type{types.PointType{}, types.GeometryType{}, types.Null} {
+	for _, typ := range []sql.Type{types.Null, types.CreateTuple(types.Int8)} {
 		if d, err := TypeOf(typ); !errors.Is(err, ErrUnsupportedType) {
 			t.Errorf("%s: %v, %v", typ, d, err)
 		}
 	}
-	for _, d := range []Type{{}, {Kind: "point"}, {Kind: "varchar", Length: 3, Collation: "klingon_ci"}, {Kind: "vector"}} {
+	for _, d := range []Type{{}, {Kind: "circle"}, {Kind: "varchar", Length: 3, Collation: "klingon_ci"}, {Kind: "vector"}} {
 		if typ, err := d.SQL(); err == nil {
 			t.Errorf("%+v is %s", d, typ)
 		}

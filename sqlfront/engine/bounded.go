@@ -51,6 +51,9 @@ func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool)
 			return &bounded{e, name, 1, -1}, nil
 		}}, true
 	}
+	if f, ok := spatialReader(strings.ToLower(name)); ok {
+		return f, true
+	}
 	return growing(strings.ToLower(name))
 }
 

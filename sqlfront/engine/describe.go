@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
@@ -31,6 +32,9 @@ func describe(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, pk []s
 		lengths[strings.ToLower(c.Name)] = uint32(c.Length)
 	}
 	for _, o := range schema.PkOrdinals {
+		if err := keyable(d.Columns[o]); err != nil {
+			return nil, err
+		}
 		d.PrimaryKey = append(d.PrimaryKey, catalog.IndexColumn{
 			Column: d.Columns[o].ID, PrefixLength: lengths[strings.ToLower(d.Columns[o].Name)],
 		})
@@ -103,9 +107,25 @@ func describeIndex(t *catalog.Table, def sql.IndexDef) (catalog.Index, error) {
 		if i < 0 {
 			return catalog.Index{}, sql.ErrKeyColumnDoesNotExist.New(c.Name)
 		}
+		if err := keyable(t.Columns[i]); err != nil {
+			return catalog.Index{}, err
+		}
 		x.Columns = append(x.Columns, catalog.IndexColumn{Column: t.Columns[i].ID, PrefixLength: uint32(c.Length)})
 	}
 	return x, nil
+}
+
+// keyable refuses columns whose values have no key (rowenc.KeyCodec); of JSON the library says so itself.
+func keyable(c catalog.Column) error {
+	typ, err := c.Type.SQL()
+	if err != nil {
+		return err
+	}
+	switch typ.Type() {
+	case sqltypes.Geometry, sqltypes.Vector:
+		return sqlerr.Unsupported("keys of " + typ.String() + " columns")
+	}
+	return nil
 }
 
 func eventDefinition(e *catalog.Event) sql.EventDefinition {

@@ -134,7 +134,7 @@ func (c *compiler) result(p *selectPlan, col int) error {
 		return unplanned(reasonShape)
 	}
 	switch c.plan.table.pk.Schema[col].Type.Type() {
-	case sqltypes.TypeJSON, sqltypes.Vector:
+	case sqltypes.TypeJSON, sqltypes.Vector, sqltypes.Geometry:
 		return unplanned(reasonType)
 	}
 	if _, ok := c.pos[col]; !ok {

@@ -26,6 +26,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if !n.Resolved() {
 		return n, transform.SameTree, nil
 	}
+	lookAtGeometry(n)
 	return mendNode(ctx, n)
 }
 

@@ -63,6 +63,9 @@ func sameStorage(old, typ sql.Type) bool {
 	if i >= 0 && j >= 0 {
 		return a.Unsigned == b.Unsigned && i <= j
 	}
+	if _, ok := typ.(sql.SpatialColumnType); ok && b.SRID != nil && (a.SRID == nil || *a.SRID != *b.SRID) {
+		return false // each row has to be looked at
+	}
 	if a.Kind != b.Kind {
 		return false
 	}
@@ -218,6 +221,9 @@ func reshape(ctx *sql.Context, t *Table, after sql.PrimaryKeySchema, old, col *s
 	for _, o := range after.PkOrdinals {
 		id := columns[o].ID
 		columns[o].Nullable = false
+		if err := keyable(columns[o]); err != nil {
+			return nil, err
+		}
 		d.PrimaryKey = append(d.PrimaryKey, catalog.IndexColumn{Column: id, PrefixLength: lengths[id]})
 	}
 	return d, nil

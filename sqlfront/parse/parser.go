@@ -65,6 +65,9 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 			stmt, end, err = nil, 0, sqlerr.New(sqlerr.SyntaxError, "the statement cannot be parsed (%v)", r)
 		}
 	}()
+	if err := scannable(s, o.AnsiQuotes); err != nil {
+		return nil, 0, err
+	}
 	r := rewriter{parser: p, src: s, ansi: o.AnsiQuotes}
 	if strings.Contains(s, "/*M!") {
 		r.src = blankMariaComments(s, o.AnsiQuotes)
@@ -95,7 +98,13 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 			d.SubStatementPositionStart = r.edits.original(d.SubStatementPositionStart)
 			d.SubStatementPositionEnd = min(r.edits.original(d.SubStatementPositionEnd), len(s))
 		}
+		if err := shallow(stmt, text); err != nil {
+			return nil, 0, err
+		}
 		if err := onePrimaryKey(stmt); err != nil {
+			return nil, 0, err
+		}
+		if err := noBlindGeometry(stmt); err != nil {
 			return nil, 0, err
 		}
 		p.editTree(ctx, stmt, &r)

@@ -92,3 +92,59 @@ func onePrimaryKey(stmt ast.Statement) error {
 	}
 	return nil
 }
+
+// noBlindGeometry refuses constants as defaults of spatial columns, as MySQL does, and local variables and parameters of these types: the interpreter of procedures would make geometries of bytes
+// that nobody has looked at, and such bytes can ask for any amount of memory. Variables of a session (@g) hold what a function made.
+func noBlindGeometry(stmt ast.Statement) error {
+	var bodies []ast.SQLNode
+	switch s := stmt.(type) {
+	case *ast.AlterTable:
+		for _, d := range s.Statements {
+			if err := noBlindGeometry(d); err != nil {
+				return err
+			}
+		}
+	case *ast.BeginEndBlock:
+		bodies = append(bodies, s)
+	case *ast.DDL:
+		if p := s.ProcedureSpec; p != nil {
+			bodies = append(bodies, p.Body)
+			for _, param := range p.Params {
+				if isSpatial(param.Type) {
+					return spatialVariable(param.Type)
+				}
+			}
+		}
+		if s.TriggerSpec != nil {
+			bodies = append(bodies, s.TriggerSpec.Body)
+		}
+		if s.TableSpec != nil {
+			for _, c := range s.TableSpec.Columns {
+				if v, ok := c.Type.Default.(*ast.SQLVal); ok && v != nil && isSpatial(c.Type) {
+					return sqlerr.New(sqlerr.NoDefault, "BLOB, TEXT, GEOMETRY or JSON column '%s' can't have a default value", c.Name.String())
+				}
+			}
+		}
+		if s.EventSpec != nil {
+			bodies = append(bodies, s.EventSpec.Body)
+		}
+	}
+	return ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if d, ok := n.(*ast.Declare); ok && d.Variables != nil && isSpatial(d.Variables.VarType) {
+			return false, spatialVariable(d.Variables.VarType)
+		}
+		return true, nil
+	}, bodies...)
+}
+
+func isSpatial(t ast.ColumnType) bool {
+	switch strings.ToLower(t.Type) {
+	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection":
+		return true
+	}
+	return false
+}
+
+func spatialVariable(t ast.ColumnType) error {
+	return unsupported("local variables and parameters of type " + t.Type + "; use a variable of the session, such as @g")
+}

@@ -29,7 +29,7 @@
 // Trailing spaces count in all collations, also in those that MySQL pads (PAD SPACE), since the engine compares so;
 // KeyPart.PadSpace gives MySQL's uniqueness to whoever wants it. JSON documents keep their value, not their spelling: they are
 // stored as MySQL prints them. A DATETIME has microseconds and no more. Changing a column's type in place is safe only from a narrower to a wider
-// integer of the same sign; everything else needs a new column id and new index ids. Geometry is refused.
+// integer of the same sign; everything else needs a new column id and new index ids. JSON, vectors and geometry have no keys.
 //
 // # Reading order
 //

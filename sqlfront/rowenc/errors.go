@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// ErrUnsupported: a type that has no encoding here (geometry; JSON and vectors as keys).
+	// ErrUnsupported: a type that has no encoding here (JSON, vectors and geometry as keys).
 	ErrUnsupported = errors.New("rowenc: type is not supported")
 	// ErrValue: a value that the column's type cannot hold.
 	ErrValue = errors.New("rowenc: value does not fit the column's type")

@@ -33,7 +33,7 @@ type FieldType struct {
 // FieldTypeOf returns the field type of a column's type; ok is false if its values have no keys.
 func FieldTypeOf(t sql.Type) (f FieldType, ok bool) {
 	k, ok := kindOf(t)
-	if !ok || k == kindJSON || k == kindVector {
+	if !ok || !k.keyed() {
 		return f, false
 	}
 	f.kind = k
@@ -65,7 +65,7 @@ func (f FieldType) AppendTo(b []byte) []byte {
 
 // ReadFieldType reads the wire form from the front of b.
 func ReadFieldType(b []byte) (f FieldType, rest []byte, err error) {
-	if len(b) == 0 || b[0] == 0 || b[0] > byte(kindJSON)+1 {
+	if len(b) == 0 || b[0] == 0 || b[0] > byte(kindGeometry)+1 {
 		return f, nil, corrupt("field type")
 	}
 	f.kind = kind(b[0] - 1)
@@ -200,14 +200,11 @@ type Keyer struct{ part }
 
 // Keyer returns what makes keys of the type's fields; an error if this release does not know it.
 func (f FieldType) Keyer() (*Keyer, error) {
-	k := &Keyer{part{kind: f.kind, scale: f.scale}}
-	switch f.kind {
-	case kindJSON, kindVector:
+	if !f.kind.keyed() {
 		return nil, corrupt("field type without keys")
-	case kindText:
-		if byCodePoint(f.collation) {
-			break
-		}
+	}
+	k := &Keyer{part{kind: f.kind, scale: f.scale}}
+	if f.kind == kindText && !byCodePoint(f.collation) {
 		if k.weigher = weigherOf(f.collation); k.weigher == nil {
 			return nil, corrupt("unknown collation, or one without an order")
 		}

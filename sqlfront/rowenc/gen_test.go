@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -73,6 +74,25 @@ func times(unit time.Duration) *rapid.Generator[any] {
 	)
 }
 
+func points() *rapid.Generator[types.Point] {
+	return rapid.Custom(func(t *rapid.T) types.Point {
+		srid := rapid.SampledFrom([]uint32{types.CartesianSRID, types.GeoSpatialSRID}).Draw(t, "srid")
+		return types.Point{SRID: srid, X: rapid.Float64Range(-90, 90).Draw(t, "x"), Y: rapid.Float64Range(-90, 90).Draw(t, "y")}
+	})
+}
+
+func geometries() *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any {
+		p := points().Draw(t, "point")
+		line := types.LineString{SRID: p.SRID, Points: []types.Point{p, {SRID: p.SRID, X: 1, Y: 2}, {SRID: p.SRID, Y: 3}, p}}
+		area := types.Polygon{SRID: p.SRID, Lines: []types.LineString{line}}
+		all := []types.GeometryValue{p, line, area, types.MultiPoint{SRID: p.SRID, Points: line.Points},
+			types.MultiLineString{SRID: p.SRID, Lines: []types.LineString{line, line}}, types.MultiPolygon{SRID: p.SRID, Polygons: []types.Polygon{area}},
+			types.GeomColl{SRID: p.SRID, Geoms: []types.GeometryValue{p, line, area}}}
+		return all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
+	})
+}
+
 func testTypes() []testType {
 	tt := []testType{
 		{"tinyint", types.Int8, anyOf(rapid.Int8()), true},
@@ -104,6 +124,8 @@ func testTypes() []testType {
 		{"json", types.JSON, rapid.Map(rapid.Int32(), func(v int32) any {
 			return types.JSONDocument{Val: map[string]any{"a": float64(v), "b": []any{nil, true, "x"}}}
 		}), false},
+		{"geometry", types.GeometryType{}, geometries(), false},
+		{"point", types.PointType{}, anyOf(points()), false},
 	}
 	for _, c := range []sql.CollationID{
 		sql.Collation_utf8mb4_0900_ai_ci, sql.Collation_utf8mb4_bin, sql.Collation_utf8mb4_0900_bin, sql.Collation_utf8mb4_general_ci,
@@ -161,6 +183,8 @@ func same(a, b any) bool {
 	case []byte:
 		y, ok := b.([]byte)
 		return ok && string(x) == string(y)
+	case types.GeometryValue:
+		return reflect.DeepEqual(a, b)
 	case sql.JSONWrapper:
 		y, ok := b.(sql.JSONWrapper)
 		if !ok {

@@ -95,7 +95,7 @@ func NewKeyCodec(parts []KeyPart) (*KeyCodec, error) {
 	c := &KeyCodec{parts: make([]part, len(parts))}
 	for i, kp := range parts {
 		k, ok := kindOf(kp.Type)
-		if !ok || k == kindJSON || k == kindVector {
+		if !ok || !k.keyed() {
 			return nil, unsupported(kp.Type, "a key column")
 		}
 		p := part{typ: kp.Type, kind: k}

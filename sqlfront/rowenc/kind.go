@@ -37,6 +37,7 @@ const (
 	kindBytes    // []byte
 	kindVector   // []byte
 	kindJSON
+	kindGeometry // types.GeometryValue
 )
 
 func kindOf(t sql.Type) (kind, bool) {
@@ -83,9 +84,14 @@ func kindOf(t sql.Type) (kind, bool) {
 		return kindVector, true
 	case sqltypes.TypeJSON:
 		return kindJSON, true
+	case sqltypes.Geometry:
+		return kindGeometry, true
 	}
 	return 0, false
 }
+
+// keyed reports whether values of the kind have keys.
+func (k kind) keyed() bool { return k != kindJSON && k != kindVector && k != kindGeometry }
 
 // canonical brings a value of any Go type to the one that the engine uses for the column's type; wrappers are unwrapped.
 // Values that have it already never get here: the encoders try them first.

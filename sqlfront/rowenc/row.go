@@ -35,7 +35,8 @@ type Column struct {
 //	                  DATETIME, TIMESTAMP and TIME (microseconds)
 //	form 2  float     4 bytes, little endian IEEE 754
 //	form 3  double    8 bytes, little endian IEEE 754
-//	form 4  bytes     uvarint length, the bytes: strings (UTF-8), binary strings, JSON (text), vectors
+//	form 4  bytes     uvarint length, the bytes: strings (UTF-8), binary strings, JSON (text), vectors,
+//	                  geometry (MySQL's own form: SRID in 4 bytes, then WKB, all little endian)
 //	form 5  decimal   zigzag varint exponent, zigzag varint coefficient
 //	form 6  decimal   uvarint length, then: zigzag varint exponent, sign (0 or 1), coefficient big endian
 //	                  (form 5 when the coefficient fits 63 bits and is not a negative zero)
@@ -178,6 +179,10 @@ func appendCanonicalField(dst []byte, head uint64, k kind, v any) ([]byte, bool)
 	case []byte:
 		if k == kindBytes || k == kindVector {
 			return appendBytes(dst, head, x), true
+		}
+	case types.GeometryValue:
+		if k == kindGeometry {
+			return appendBytes(dst, head, x.Serialize()), true
 		}
 	case *apd.Decimal:
 		if k == kindDecimal && x.Form == apd.Finite {

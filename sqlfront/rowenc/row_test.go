@@ -208,8 +208,8 @@ func TestRowConversion(t *testing.T) {
 }
 
 func TestRowRefusals(t *testing.T) {
-	if _, err := NewRowCodec([]Column{{ID: 1, Type: types.PointType{}}}); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("geometry: %v", err)
+	if _, err := NewRowCodec([]Column{{ID: 1, Type: types.CreateTuple(types.Int8)}}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("tuple: %v", err)
 	}
 	if _, err := NewRowCodec([]Column{{Type: types.Int8}}); err == nil {
 		t.Error("a column without id was accepted")

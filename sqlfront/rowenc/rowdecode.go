@@ -215,6 +215,8 @@ func decodeField(k kind, form uint64, b []byte) (any, error) {
 			return append(make([]byte, 0, len(b)), b...), nil
 		case kindJSON:
 			return jsonDocument(append(make([]byte, 0, len(b)), b...))
+		case kindGeometry:
+			return geometry(b)
 		}
 	case formDecimal, formBigDecimal:
 		if k == kindDecimal {

@@ -109,6 +109,14 @@ const (
 	LockNowait            = 3572
 	GeneratedColumnValue  = 3105
 	InvalidJSON           = 3140
+	InvalidGeometry       = 3037
+	JSONKey               = 3152
+	StackOverrun          = 1436
+	NoFullText            = 1191
+	NoDefault             = 1101
+	NoGeometry            = 1416
+	WrongSRID             = 3643
+	UnknownSRID           = 3548
 	BadSlaveParameterText = 3142
 	TransactionTooLarge   = 1197
 	FetchNoData           = 1329
@@ -191,6 +199,11 @@ var states = map[int]string{
 	NoReferencedRow:       "23000",
 	WrongArguments:        "42000",
 	DataOutOfRange:        "22003",
+	NoGeometry:            "22003",
+	JSONKey:               "42000",
+	NoDefault:             "42000",
+	InvalidGeometry:       "22023",
+	UnknownSRID:           "SR001",
 	ForeignKeyTruncate:    "42000",
 	ReadOnlyTransaction:   "25006",
 	InvalidJSON:           "22032",

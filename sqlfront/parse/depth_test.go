@@ -1,0 +1,76 @@
+package parse
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dolthub/vitess/go/mysql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// What the library would answer by running out of stack, which ends the process, is refused: 1436.
+func TestDepth(t *testing.T) {
+	const n = 200_000
+	for name, query := range map[string]string{
+		"sum":           "select 1" + strings.Repeat(" + 1", n),
+		"chain of ANDs": "select 1" + strings.Repeat(" and a", n),
+		"NOT":           "select " + strings.Repeat("not ", n) + "1",
+		"FOR":           "select " + strings.Repeat("for /**/ ", n),
+		"unary":         "select " + strings.Repeat("~", n) + "1",
+		"CASE":          "select " + strings.Repeat("case when 1 then ", n) + "1" + strings.Repeat(" end", n),
+		"UNION":         "select 1" + strings.Repeat(" union select 1", n),
+		"comments":      "select " + strings.Repeat("/*! ", n) + "1" + strings.Repeat(" */", n),
+		"default":       "create table t (a int default (1" + strings.Repeat(" + 1", n) + "))",
+		"check":         "create table t (a int, check (a" + strings.Repeat(" + 1", n) + "))",
+		"procedure":     "create procedure p() begin select 1" + strings.Repeat(" + 1", n) + "; end",
+		"trigger":       "create trigger r before insert on t for each row set new.a = 1" + strings.Repeat(" + 1", n),
+		"view":          "create view v as select 1" + strings.Repeat(" + 1", n),
+		"insert":        "insert into t values (1" + strings.Repeat(" + 1", n) + ")",
+	} {
+		_, _, err := New(Hooks{}).ParseOneWithOptions(ctx, query, ast.ParserOptions{})
+		if e, ok := err.(*mysql.SQLError); !ok || e.Num != 1436 {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+}
+
+// Long is not deep.
+func TestDepthOfLongStatements(t *testing.T) {
+	for _, query := range []string{
+		"select a from t where a in (1" + strings.Repeat(", 1", 50_000) + ")",
+		"insert into t values (1, 'not for')" + strings.Repeat(", (1, 'not for')", 50_000),
+		"select a from t where a = 1" + strings.Repeat(" or a = 1", 4000),
+		"create table t (a int" + strings.Repeat(", a int", 5_000) + ")",
+		"create procedure p() begin " + strings.Repeat("if not a then set a = 1; end if; ", 5_000) + "end",
+	} {
+		stmt, _, err := New(Hooks{}).ParseOneWithOptions(ctx, query, ast.ParserOptions{})
+		if err != nil {
+			t.Errorf("%.40s…: %v", query, err)
+			continue
+		}
+		if d := depthOf(stmt); d < 2 || d > 3*4000 {
+			t.Errorf("%.40s… is %d deep", query, d)
+		}
+	}
+}
+
+// Constants of spatial types as defaults, and local variables of these types, are refused: nobody would look at their bytes.
+func TestBlindGeometry(t *testing.T) {
+	for query, code := range map[string]int{
+		"create table d (g geometry default x'00000000010700000010ffffff')":                      1101,
+		"alter table d add column g point default 'x'":                                           1101,
+		"create table d (g geometry default null, h point default (point(1, 2)))":                0,
+		"create procedure p(g point) select 1":                                                   1235,
+		"create procedure p() begin declare g point; set g = x'00'; end":                         1235,
+		"create procedure p() begin if 1 then begin declare a, b multipolygon; end; end if; end": 1235,
+		"create trigger r before insert on t for each row begin declare g geometry; end":         1235,
+		"create event e on schedule every 1 day do begin declare g geometry; end":                1235,
+		"create procedure p() begin declare a blob; select st_astext(point(1, 2)); end":          0,
+	} {
+		_, _, err := New(Hooks{}).ParseOneWithOptions(ctx, query, ast.ParserOptions{})
+		e, _ := err.(*mysql.SQLError)
+		if code == 0 && err != nil || code != 0 && (e == nil || e.Num != code) {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
