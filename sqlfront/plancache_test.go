@@ -56,7 +56,8 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 				c.step()
 			}
 			c.check("commit", nil, false)
-			for _, q := range []string{"select * from t order by id", "select * from a order by id", "select * from p order by x, y"} {
+			for _, q := range []string{"select * from t order by id", "select * from a order by id", "select * from p order by x, y",
+				"select * from f order by id", "select what, a, b, v, d from log order by id", "select * from agg order by n"} {
 				c.check(q, nil, true)
 			}
 			after := s.Metrics()
@@ -73,12 +74,33 @@ var planCacheTables = []string{
 	  unique key uv (v), key kk (k), key cd (c, dt))`,
 	`create table a (id bigint auto_increment primary key, n smallint unsigned not null, s varchar(5) default 'dflt')`,
 	`create table p (x varchar(6) collate utf8mb4_bin, y int, z text, primary key (x, y))`,
+	`create table f (id int auto_increment primary key, n smallint not null default 3, v varchar(10), d decimal(8,2), key kn (n))`,
+	`create table log (id int auto_increment primary key, what varchar(12), a int, b int, v varchar(10), d decimal(8,2))`,
+	`create table agg (n int primary key, rows_in int not null default 0, total decimal(12,2) not null default 0)`,
+	`insert into agg (n) values (0), (1), (2), (3), (4), (5), (6), (7)`,
+	`create trigger f1 before insert on f for each row set new.v = concat(new.v, '!'), new.d = coalesce(new.d, new.n)`,
+	`create trigger f2 after insert on f for each row begin
+	  declare k int default new.n;
+	  update agg set rows_in = rows_in + 1, total = total + coalesce(new.d, 0) where n = k;
+	  if new.n > 3 then insert into log (what, a, v, d) values ('insert', new.id, new.v, new.d); end if;
+	end`,
+	`create trigger f3 before update on f for each row begin
+	  if new.n = 7 then signal sqlstate '45000' set message_text = 'seven'; end if;
+	  if new.d > 100 then set new.d = 100; end if;
+	end`,
+	`create trigger f4 after update on f for each row insert into log (what, a, b, v, d) values ('update', old.n, new.n, new.v, new.d - old.d)`,
+	`create trigger f5 after update on f for each row follows f4
+	  update agg set total = total + coalesce(new.d, 0) - coalesce(old.d, 0) where n = new.n`,
+	`create trigger f6 before delete on f for each row insert into log (what, a, b) select 'delete', old.id, rows_in from agg where n = old.n`,
+	`create trigger f7 after delete on f for each row delete from log where a = old.id and what = 'insert'`,
 }
 
 type comparison struct {
 	t     *testing.T
 	rng   *rand.Rand
 	conns [2]*sql.Conn
+	// undefined: MySQL leaves it open what LAST_INSERT_ID() is after an INSERT that failed. Plans have not touched it.
+	undefined bool
 }
 
 // step runs one random statement.
@@ -89,7 +111,10 @@ func (c *comparison) step() {
 	case 1:
 		c.check([]string{"commit", "rollback"}[c.rng.IntN(2)], nil, false)
 	case 2:
-		c.check("select last_insert_id(), row_count()", nil, true)
+		if !c.undefined {
+			c.check("select last_insert_id()", nil, true)
+		}
+		c.check("select row_count()", nil, true)
 	}
 	shape := planCacheShapes[c.rng.IntN(len(planCacheShapes))]
 	var args []any
@@ -156,6 +181,13 @@ var planCacheShapes = []struct {
 	{"delete from t where k = ? and id > ?", "small id", true},
 	{"delete from a where id between ? and ?", "id small", true},
 	{"delete from p where x = ? and y = ?", "word small", true},
+	{"insert into f (n, v, d) values (?, ?, ?)", "small word dec", true},
+	{"insert into f (n, v) values (?, ?), (?, ?)", "small word small word", true},
+	{"update f set n = ? where id = ?", "small id", true},
+	{"update f set d = d + ?, v = ? where id = ?", "dec word id", true},
+	{"update f set v = ? where n = ?", "word small", true},
+	{"delete from f where id = ?", "id", true},
+	{"delete from f where n = ? and id > ?", "small id", true},
 }
 
 // value draws a value of a kind; one in ten is of another.
@@ -207,6 +239,9 @@ func (c *comparison) check(query string, args []any, ordered bool) {
 	fast, slow := answer(c.conns[0], query, args, ordered), answer(c.conns[1], query, args, ordered)
 	if fast != slow {
 		c.t.Fatalf("%s %v\nwith the plan cache:\n%s\nwithout:\n%s", query, args, fast, slow)
+	}
+	if strings.HasPrefix(query, "insert") && !strings.HasSuffix(fast, " id 0") {
+		c.undefined = strings.HasPrefix(fast, "error")
 	}
 }
 

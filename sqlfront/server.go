@@ -251,6 +251,8 @@ type Metrics struct {
 	PlanHits            int64 // statements run by a plan of the plan cache
 	PlanMisses          int64 // statements whose plan was made
 	Plans               int64 // in the cache now
+	PlanBodyHits        int64 // runs of triggers and observers whose bodies were compiled before
+	PlanBodyMisses      int64 // bodies that were compiled to be run
 	// Statements that might have had a plan and went the general way, by reason.
 	PlanFallbackText, PlanFallbackShape, PlanFallbackTable, PlanFallbackIndex        int64
 	PlanFallbackType, PlanFallbackValue, PlanFallbackSettings, PlanFallbackPrivilege int64
@@ -271,6 +273,7 @@ func (s *Server) Metrics() Metrics {
 	}
 	p := s.engine.PlanCacheStats()
 	m.PlanHits, m.PlanMisses, m.Plans = p.Hits, p.Misses, p.Plans
+	m.PlanBodyHits, m.PlanBodyMisses = p.BodyHits, p.BodyMisses
 	f := p.Fallbacks
 	m.PlanFallbackText, m.PlanFallbackShape, m.PlanFallbackTable, m.PlanFallbackIndex = f["text"], f["shape"], f["table"], f["index"]
 	m.PlanFallbackType, m.PlanFallbackValue, m.PlanFallbackSettings, m.PlanFallbackPrivilege = f["type"], f["value"], f["settings"], f["privilege"]

@@ -322,7 +322,10 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 		return chosen, nil
 	}
 	last := now.lastAuto()
+	s := sessionOf(ctx)
 	switch {
+	case given == nil && s != nil && len(s.undrawn[t.desc.ID]) > 0:
+		chosen, s.undrawn[t.desc.ID] = s.undrawn[t.desc.ID][0], s.undrawn[t.desc.ID][1:]
 	case given == nil:
 		// At the end of the column's range the last number is given out again, and the insert fails with 1062, as MySQL's does.
 		chosen, err = t.eng.catalog.NextID(ctx, seq)

@@ -102,6 +102,7 @@ type Engine struct {
 	reads    readCounters
 	memory   memoryPool
 	plans    planCache
+	triggers triggerHeads
 	janitor  janitor
 	jobs     jobs
 	sessions atomic.Int64

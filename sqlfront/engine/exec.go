@@ -172,6 +172,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 
 // trigger lets the body of an ordinary trigger find its rows by key; see PushOuterKeys.
 func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql.Row) (sql.RowIter, error) {
+	if _, done := n.Left().(*bodyRow); done {
+		return nil, nil
+	}
 	if tx, err := txOf(ctx); err == nil && (n.TriggerTime == "before" || writes(n.Left())) {
 		tx.live = true
 	}
@@ -181,6 +184,9 @@ func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql
 	}
 	body, err := PushOuterKeys(ctx, n.Right(), scope)
 	if err != nil {
+		return nil, err
+	}
+	if body, err = keepInsertID(ctx, body); err != nil {
 		return nil, err
 	}
 	if body == n.Right() {

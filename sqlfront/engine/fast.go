@@ -51,6 +51,7 @@ type planCache struct {
 	entries map[planKey]*planEntry
 
 	hits, misses, evictions atomic.Int64
+	bodyHits, bodyMisses    atomic.Int64 // triggers and observers
 	fallbacks               [len(reasons)]atomic.Int64
 	pids                    atomic.Uint64
 	memory                  *sql.MemoryManager
@@ -102,6 +103,8 @@ func (c *planCache) put(k planKey, e *planEntry) {
 // PlanCacheStats is what the plan cache has done since the engine was made.
 type PlanCacheStats struct {
 	Plans, Hits, Misses, Evictions int64
+	// BodyHits counts runs of bodies of triggers and observers that were compiled before, BodyMisses those compiled for the run.
+	BodyHits, BodyMisses int64
 	// Fallbacks counts statements that went the general way, by reason.
 	Fallbacks map[string]int64
 }
@@ -114,7 +117,7 @@ func (e *Engine) PlanCacheStats() PlanCacheStats {
 	c.mu.RUnlock()
 	s := PlanCacheStats{
 		Plans: int64(n), Hits: c.hits.Load(), Misses: c.misses.Load(), Evictions: c.evictions.Load(),
-		Fallbacks: map[string]int64{},
+		BodyHits: c.bodyHits.Load(), BodyMisses: c.bodyMisses.Load(), Fallbacks: map[string]int64{},
 	}
 	for i, r := range reasons {
 		s.Fallbacks[r] = c.fallbacks[i].Load()

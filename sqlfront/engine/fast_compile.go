@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -24,6 +25,19 @@ const (
 	planDelete
 )
 
+// event is what the triggers fire at that the plan sets off.
+func (k planKind) event() string {
+	switch k {
+	case planInsert:
+		return ast.InsertStr
+	case planUpdate:
+		return ast.UpdateStr
+	case planDelete:
+		return ast.DeleteStr
+	}
+	return ""
+}
+
 // fastPlan is a statement of a known shape, compiled for one version of its table. It is immutable but for the two atomics.
 type fastPlan struct {
 	kind  planKind
@@ -35,6 +49,9 @@ type fastPlan struct {
 	allow sql.PrivilegedOperation
 	// timestamps: the statement has to do with a TIMESTAMP, whose meaning depends on the session's time zone.
 	timestamps bool
+
+	fires  []*catalog.Trigger // by a write; their bodies wait in bodies
+	bodies firings
 
 	where access
 	sel   *selectPlan
@@ -111,7 +128,7 @@ type assignment struct {
 const (
 	reasonText      = "text"      // not scanned: comments, variables, several statements, too long
 	reasonShape     = "shape"     // a statement of another shape
-	reasonTable     = "table"     // checks, foreign keys, triggers, generated columns, no primary key, a view
+	reasonTable     = "table"     // checks, foreign keys, generated columns, no primary key, a view, triggers with user variables
 	reasonIndex     = "index"     // no index for the condition
 	reasonType      = "type"      // a value of a type that takes a conversion
 	reasonValue     = "value"     // as above, found when the statement ran
@@ -193,6 +210,14 @@ func (c *compiler) resolve(v *view, name ast.TableName) error {
 	if !ok || !plannable(v.snap, d, desc) {
 		return unplanned(reasonTable)
 	}
+	if event := c.plan.kind.event(); event != "" {
+		fires, ok := c.eng.triggersOf(d, desc.Name, event)
+		if !ok || len(fires) > 0 && !strings.EqualFold(c.db, d.Name) ||
+			slices.ContainsFunc(fires, func(t *catalog.Trigger) bool { return c.eng.triggerHead(t).session }) {
+			return unplanned(reasonTable)
+		}
+		c.plan.fires = fires
+	}
 	t, err := v.table(c.eng, d, desc)
 	if err != nil || t.primary == nil {
 		return unplanned(reasonTable)
@@ -204,8 +229,8 @@ func (c *compiler) resolve(v *view, name ast.TableName) error {
 	return nil
 }
 
-// plannable reports whether rows of the table are nobody's business but their own: no generated columns, checks, foreign keys
-// from or to it, nor triggers.
+// plannable reports whether rows of the table are nobody's business but their own and that of triggers: no generated columns, checks,
+// foreign keys from or to it.
 func plannable(snap *catalog.Snapshot, d *catalog.Database, desc *catalog.Table) bool {
 	if len(desc.Checks) > 0 || len(desc.ForeignKeys) > 0 || len(snap.References(d.Name, desc.Name)) > 0 {
 		return false
@@ -213,13 +238,6 @@ func plannable(snap *catalog.Snapshot, d *catalog.Database, desc *catalog.Table)
 	for i := range desc.Columns {
 		c := &desc.Columns[i]
 		if c.Generated != "" || c.OnUpdate != "" || c.Hidden || c.HiddenSystem || c.Virtual {
-			return false
-		}
-	}
-	// A trigger is stored as text. One that mentions the table anywhere is taken to be the table's.
-	name := strings.ToLower(desc.Name)
-	for _, t := range d.Triggers() {
-		if strings.Contains(strings.ToLower(t.CreateStatement), name) {
 			return false
 		}
 	}
@@ -239,6 +257,11 @@ func (p *fastPlan) current(snap *catalog.Snapshot) bool {
 	desc, ok := d.Table(p.table.desc.Name)
 	if !ok || desc != p.table.desc || !plannable(snap, d, desc) {
 		return false
+	}
+	if event := p.kind.event(); event != "" {
+		if fires, ok := p.table.eng.triggersOf(d, desc.Name, event); !ok || !slices.Equal(fires, p.fires) {
+			return false
+		}
 	}
 	p.snap.Store(snap)
 	return true

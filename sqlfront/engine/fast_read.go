@@ -40,6 +40,10 @@ type fastRun struct {
 	tx    *Tx
 	began bool // tx was begun for this statement
 	have  bool // the rows to write to have been read; see readFirst
+
+	drawn     []uint64 // AUTO_INCREMENT numbers
+	generated int64    // the first of them: what LAST_INSERT_ID() returns from now on
+	firing    *firing  // the triggers; nil if there are none
 }
 
 func (r *fastRun) run() (*sqltypes.Result, error) {

@@ -37,6 +37,8 @@ var ownStatus = []struct {
 }{
 	{"Moka_plan_cache_hits", func(e *Engine) int64 { return e.PlanCacheStats().Hits }},
 	{"Moka_plan_cache_misses", func(e *Engine) int64 { return e.PlanCacheStats().Misses }},
+	{"Moka_plan_cache_body_hits", func(e *Engine) int64 { return e.PlanCacheStats().BodyHits }},
+	{"Moka_plan_cache_body_misses", func(e *Engine) int64 { return e.PlanCacheStats().BodyMisses }},
 	{"Moka_plan_cache_plans", func(e *Engine) int64 { return e.PlanCacheStats().Plans }},
 	{"Moka_plan_cache_fallbacks", func(e *Engine) (n int64) {
 		for _, f := range e.PlanCacheStats().Fallbacks {

@@ -44,14 +44,13 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	if r.tx.readOnly {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
-	var generated int64
 	if p.kind == planInsert {
 		var err error
-		if rows, generated, err = r.newRows(); err != nil {
-			return nil, err
+		if rows, err = r.newRows(); err != nil {
+			return nil, r.left(err)
 		}
 		mode := insertPlain
-		if alone && r.session.implicit() {
+		if alone && r.session.implicit() && p.fires == nil {
 			mode = insertBlind
 		}
 		if r.tx.modes == nil {
@@ -59,33 +58,60 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 		}
 		r.tx.modes[p.table.desc.ID] = mode
 	}
+	if err := r.compileTriggers(); err != nil {
+		return nil, err
+	}
 	e := p.table.editor(r.ctx, p.kind != planInsert)
 	e.StatementBegin(r.ctx)
 	result, err := r.edit(e, rows)
 	if err != nil {
 		_ = e.DiscardChanges(r.ctx, err)
 		_ = e.Close(r.ctx)
-		return nil, err
+		return nil, r.left(err)
 	}
 	_ = e.StatementComplete(r.ctx)
 	if err := e.Close(r.ctx); err != nil {
 		return nil, err
 	}
+	if r.firing != nil {
+		p.bodies.put(r.firing)
+	}
 	info := r.session.GetLastQueryInfo()
 	info.RowCount.Store(int64(result.RowsAffected))
-	if generated != 0 {
-		info.LastInsertId.Store(generated)
+	if r.generated != 0 {
+		info.LastInsertId.Store(r.generated)
 	}
 	return result, nil
+}
+
+// left hands the AUTO_INCREMENT numbers that have been drawn to the library, if the statement is left to it.
+func (r *fastRun) left(err error) error {
+	if err == errFallback && len(r.drawn) > 0 {
+		r.session.undrawn = map[uint32][]uint64{r.plan.table.desc.ID: r.drawn}
+	}
+	return err
 }
 
 func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 	switch r.plan.kind {
 	case planInsert:
-		for _, row := range rows {
+		for i, row := range rows {
+			if r.plan.fires != nil {
+				if err := r.number(row); err != nil {
+					return nil, err
+				}
+			}
+			row, err := r.before(nil, row)
+			if err != nil {
+				return nil, err
+			}
 			if err := e.Insert(r.ctx, row); err != nil {
 				return nil, err
 			}
+			if err := r.after(nil, row); err != nil {
+				return nil, err
+			}
+			rows[i] = row
 		}
 		out := &sqltypes.Result{RowsAffected: uint64(len(rows))}
 		if auto := r.plan.table.auto; auto >= 0 {
@@ -102,7 +128,13 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 		return nil, err
 	}
 	for _, old := range olds {
+		if _, err := r.before(old, nil); err != nil {
+			return nil, err
+		}
 		if err := e.Delete(r.ctx, old); err != nil {
+			return nil, err
+		}
+		if err := r.after(old, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -168,14 +200,23 @@ func (r *fastRun) update(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 	}
 	changed := 0
 	for i, old := range olds {
-		if same, err := sameRow(r.ctx, old, news[i], r.plan.table.pk.Schema); err != nil {
+		row, err := r.before(old, news[i])
+		if err != nil {
 			return nil, err
-		} else if same {
-			r.tx.used.Store(true)
-			continue
 		}
-		changed++
-		if err := e.Update(r.ctx, old, news[i]); err != nil {
+		same, err := sameRow(r.ctx, old, row, r.plan.table.pk.Schema)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			r.tx.used.Store(true)
+		} else {
+			changed++
+			if err := e.Update(r.ctx, old, row); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.after(old, row); err != nil {
 			return nil, err
 		}
 	}
@@ -285,8 +326,8 @@ func sameRow(ctx *sql.Context, old, row sql.Row, schema sql.Schema) (bool, error
 	return true, nil
 }
 
-// newRows computes the rows to insert. generated is what LAST_INSERT_ID() returns from now on, 0 for no change.
-func (r *fastRun) newRows() (rows []sql.Row, generated int64, err error) {
+// newRows computes the rows to insert.
+func (r *fastRun) newRows() (rows []sql.Row, err error) {
 	t := r.plan.table
 	schema := t.pk.Schema
 	for _, sources := range r.plan.rows {
@@ -299,53 +340,63 @@ func (r *fastRun) newRows() (rows []sql.Row, generated int64, err error) {
 			}
 			l, ok := s.op.value(r.values)
 			if !ok {
-				return nil, 0, errFallback
+				return nil, errFallback
 			}
 			if row[i], ok = l.stored(r.ctx, schema[i].Type); !ok {
-				return nil, 0, errFallback
+				return nil, errFallback
 			}
 		}
 		for i, c := range schema {
 			if row[i] == nil && !c.Nullable && i != t.auto {
-				return nil, 0, errFallback // error 1048 or 1364
+				return nil, errFallback // error 1048 or 1364
 			}
 		}
 		rows = append(rows, row)
 	}
-	if t.auto < 0 {
-		return rows, 0, nil
+	if t.auto < 0 || r.plan.fires != nil {
+		return rows, nil // with triggers each row gets its number when its turn comes: one may refuse a row before
 	}
-	// Numbers are drawn last: what is left to the library after this would draw another one.
+	// Numbers are drawn last: what is left to the library after this takes those that are drawn.
 	for _, row := range rows {
-		n, ok := int64(0), true
-		if row[t.auto] != nil {
-			n, ok = widen(row[t.auto])
-		}
-		switch {
-		case !ok:
-			return nil, 0, errFallback
-		case n < 0, n == 0 && row[t.auto] != nil && r.set.zeroIsZero:
-			continue
-		}
-		var given any
-		if n != 0 {
-			given = n
-		}
-		seq, err := t.GetNextAutoIncrementValue(r.ctx, given)
-		if err != nil {
-			return nil, 0, err
-		}
-		if given != nil {
-			continue
-		}
-		v, ok := narrow(schema[t.auto].Type.Type(), int64(seq))
-		if !ok || seq > 1<<62 {
-			return nil, 0, errFallback
-		}
-		row[t.auto] = v
-		if generated == 0 {
-			generated = int64(seq)
+		if err := r.number(row); err != nil {
+			return nil, err
 		}
 	}
-	return rows, generated, nil
+	return rows, nil
+}
+
+// number gives a row its AUTO_INCREMENT number, unless it has one.
+func (r *fastRun) number(row sql.Row) error {
+	t := r.plan.table
+	if t.auto < 0 {
+		return nil
+	}
+	n, ok := int64(0), true
+	if row[t.auto] != nil {
+		n, ok = widen(row[t.auto])
+	}
+	switch {
+	case !ok:
+		return errFallback
+	case n < 0, n == 0 && row[t.auto] != nil && r.set.zeroIsZero:
+		return nil
+	}
+	var given any
+	if n != 0 {
+		given = n
+	}
+	seq, err := t.GetNextAutoIncrementValue(r.ctx, given)
+	if err != nil || given != nil {
+		return err
+	}
+	r.drawn = append(r.drawn, seq)
+	v, ok := narrow(t.pk.Schema[t.auto].Type.Type(), int64(seq))
+	if !ok || seq > 1<<62 {
+		return errFallback
+	}
+	row[t.auto] = v
+	if r.generated == 0 {
+		r.generated = int64(seq)
+	}
+	return nil
 }

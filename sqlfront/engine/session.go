@@ -43,6 +43,8 @@ type Session struct {
 	digest digest       // scratch of the plan cache
 	cost   cost
 	memory account
+	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
+	undrawn map[uint32][]uint64
 
 	reruns    bool // the driver asks Again
 	passing   bool // the statement is not over at CommandEnd
@@ -121,6 +123,7 @@ func (s *Session) CommandEnd() {
 		s.passing = false
 		return
 	}
+	s.undrawn = nil
 	if tx := s.tx(); tx != nil && tx.lost == nil {
 		tx.rerun = false
 	}

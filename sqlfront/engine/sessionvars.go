@@ -127,7 +127,9 @@ func (s *Session) text(name string) (value string, ok bool) {
 }
 
 // GetCharacterSet implements sql.Session.
-func (s *Session) GetCharacterSet() sql.CharacterSetID { return s.characterSet("character_set_connection") }
+func (s *Session) GetCharacterSet() sql.CharacterSetID {
+	return s.characterSet("character_set_connection")
+}
 
 // GetCharacterSetResults implements sql.Session.
 func (s *Session) GetCharacterSetResults() sql.CharacterSetID {

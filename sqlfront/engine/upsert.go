@@ -1,12 +1,13 @@
 package engine
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -33,21 +34,14 @@ func (b *execBuilder) firesWrong(ctx *sql.Context, n *plan.InsertInto) error {
 	if !ok {
 		return nil
 	}
-	for _, trigger := range d.Triggers() {
-		m := triggerHead.FindStringSubmatch(trigger.CreateStatement)
-		if m == nil || !strings.EqualFold(strings.Trim(m[3][strings.LastIndexByte(m[3], '.')+1:], "`"), t.desc.Name) {
-			continue
-		}
-		what, event := "ON DUPLICATE KEY UPDATE", "UPDATE"
-		if n.IsReplace {
-			what, event = "REPLACE", "DELETE"
-		}
-		if strings.EqualFold(m[2], event) || strings.EqualFold(m[1], "AFTER") && strings.EqualFold(m[2], "INSERT") {
-			return sqlerr.Unsupported(what + " on a table with triggers of " + event + " or AFTER INSERT; use INSERT, UPDATE and DELETE")
-		}
+	what, event := "ON DUPLICATE KEY UPDATE", "update"
+	if n.IsReplace {
+		what, event = "REPLACE", "delete"
+	}
+	fires, _ := b.eng.triggersOf(d, t.desc.Name, event)
+	inserts, _ := b.eng.triggersOf(d, t.desc.Name, "insert")
+	if len(fires) > 0 || slices.ContainsFunc(inserts, func(x *catalog.Trigger) bool { return b.eng.triggerHead(x).time == "after" }) {
+		return sqlerr.Unsupported(what + " on a table with triggers of " + strings.ToUpper(event) + " or AFTER INSERT; use INSERT, UPDATE and DELETE")
 	}
 	return nil
 }
-
-// triggerHead finds time, event and table in a CREATE TRIGGER.
-var triggerHead = regexp.MustCompile("(?is)\\b(before|after)\\s+(insert|update|delete)\\s+on\\s+((?:`[^`]+`|[^\\s`])+)")

@@ -9,7 +9,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/catalog"
@@ -32,7 +31,7 @@ func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.
 	if err != nil {
 		return nil, err
 	}
-	b := &body{observer: o, table: table, database: db.Name, plans: map[event]sql.Node{}}
+	b := &body{observer: o, table: table, database: db.Name, plans: map[event]*engine.Body{}}
 	mode, _ := ctx.GetSessionVariable(ctx, "sql_mode")
 	if o.SQLMode != "" {
 		if err := ctx.SetSessionVariable(ctx, "sql_mode", o.SQLMode); err != nil {
@@ -59,47 +58,13 @@ func triggerText(o *catalog.Observer, ev event, database, table string) string {
 
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// plan binds and analyzes a body outside of any INSERT. This is the SQL engine's own treatment of triggers
-// (analyzer/triggers.go) with the row's columns as the scope, plus the lookup of rows by NEW and OLD, which it lacks.
-func (r *Registry) plan(ctx *sql.Context, ev event, columns sql.Schema, text string) (sql.Node, error) {
-	a := r.eng.SQL().Analyzer
-	builder := planbuilder.New(ctx, a.Catalog, nil)
-	builder.DisableAuth()
-	builder.TriggerCtx().Call = true
-	bound, _, _, _, err := builder.Parse(text, nil, false)
+// plan compiles a body for one event.
+func (r *Registry) plan(ctx *sql.Context, ev event, columns sql.Schema, text string) (*engine.Body, error) {
+	b, err := r.eng.CompileBody(ctx, text, sql.LoadSqlMode(ctx).String(), refuseAssignments)
 	if err != nil {
 		return nil, unknownColumn(err, ev, columns, text)
 	}
-	create, ok := bound.(*plan.CreateTrigger)
-	if !ok {
-		return nil, sqlerr.Unsupported("this body of an observer")
-	}
-	logic := create.Body
-	if block, ok := logic.(*plan.BeginEndBlock); ok {
-		logic = plan.NewTriggerBeginEndBlock(block)
-	}
-	if err := refuseAssignments(ctx, logic); err != nil {
-		return nil, err
-	}
-	fields := create.Table.Schema(ctx)
-	var row sql.Node = plan.NewTableAlias("new", create.Table)
-	switch ev {
-	case updated:
-		row, fields = plan.NewCrossJoin(ctx, plan.NewTableAlias("old", create.Table), plan.NewTableAlias("new", create.Table)), append(fields[:len(fields):len(fields)], fields...)
-	case deleted:
-		row = plan.NewTableAlias("old", create.Table)
-	}
-	scope := (*plan.Scope)(nil).NewScope(plan.NewProject(ctx, []sql.Expression{expression.NewStar()}, row))
-	logic, err = a.Analyze(ctx, logic, scope, nil)
-	if err != nil {
-		return nil, err
-	}
-	if _, ok := logic.(*plan.TriggerBeginEndBlock); ok {
-		if logic, err = tieVariables(ctx, logic); err != nil {
-			return nil, err
-		}
-	}
-	return engine.PushOuterKeys(ctx, logic, fields)
+	return b, nil
 }
 
 var fieldOf = map[string]*regexp.Regexp{
@@ -145,43 +110,4 @@ func refuseAssignments(ctx *sql.Context, n sql.Node) (err error) {
 		return err == nil
 	})
 	return err
-}
-
-// tieVariables gives all DECLAREd variables of a block one place to live in; the SQL engine does this step in a function of
-// its own that it does not export.
-func tieVariables(ctx *sql.Context, block sql.Node) (sql.Node, error) {
-	ref := expression.NewProcedureReference()
-	inExpr := func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if p, ok := e.(*expression.ProcedureParam); ok {
-			return p.WithParamReference(ref), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
-	}
-	inNode := func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		x, ok := n.(sql.Expressioner)
-		if !ok {
-			return n, transform.SameTree, nil
-		}
-		exprs, same, err := transform.Exprs(ctx, x.Expressions(), inExpr)
-		if err != nil || same {
-			return n, transform.SameTree, err
-		}
-		out, err := x.WithExpressions(ctx, exprs...)
-		return out, transform.NewTree, err
-	}
-	out, _, err := transform.NodeWithOpaque(ctx, block, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		switch n := n.(type) {
-		case *plan.InsertInto:
-			src, same, err := transform.NodeWithOpaque(ctx, n.Source, inNode)
-			if err != nil || same {
-				return n, transform.SameTree, err
-			}
-			return n.WithSource(src), transform.NewTree, nil
-		case expression.ProcedureReferencable:
-			out, _, err := transform.NodeWithOpaque(ctx, n.WithParamReference(ref), inNode)
-			return out, transform.NewTree, err
-		}
-		return inNode(ctx, n)
-	})
-	return out, err
 }

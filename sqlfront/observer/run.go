@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
@@ -29,7 +27,7 @@ type body struct {
 	observer *catalog.Observer
 	table    *engine.Table
 	database string
-	plans    map[event]sql.Node
+	plans    map[event]*engine.Body
 }
 
 // event is what happened to a row between two runs.
@@ -167,33 +165,15 @@ func (b *body) eventsWithoutOld(now bool) []event {
 	return nil
 }
 
-// execute runs the compiled body for one row, through the trigger machinery of the SQL engine.
+// execute runs the compiled body for one row.
 func (r *Registry) execute(ctx *sql.Context, b *body, ev event, old, now sql.Row) error {
-	width := len(b.table.Schema(ctx))
-	row, shape := now, plan.InsertTrigger
-	switch ev {
-	case updated:
-		if old == nil {
-			old = make(sql.Row, width)
-		}
-		row, shape = append(append(make(sql.Row, 0, 2*width), old...), now...), plan.UpdateTrigger
-	case deleted:
-		row, shape = old, plan.DeleteTrigger
+	if ev == updated && old == nil {
+		old = make(sql.Row, len(b.table.Schema(ctx)))
 	}
 	ctx.SetCurrentDatabase(b.database)
-	src := &rowSource{schema: b.table.Schema(ctx), row: row}
-	n := plan.NewTriggerExecutor(src, b.plans[ev], shape, plan.TriggerTime("after"), sql.TriggerDefinition{Name: b.observer.Name})
-	it, err := r.eng.SQL().Analyzer.ExecBuilder.Build(ctx, n, nil)
+	_, err := b.plans[ev].Run(ctx, old, now)
 	if err != nil {
-		return err
-	}
-	for {
-		if _, err = it.Next(ctx); err != nil {
-			break
-		}
-	}
-	if cerr := it.Close(ctx); err == io.EOF {
-		err = cerr
+		b.version = 0 // the body is compiled anew
 	}
 	return err
 }
@@ -205,7 +185,10 @@ func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b := x.bodies[id]; b != nil && b.version == version {
+	b := x.bodies[id]
+	known := b != nil && b.version == version
+	if r.eng.KeepsBodies(known) && known {
+		x.actFor(b.observer)
 		return b, nil
 	}
 	snap, err := r.eng.CatalogSnapshot(ctx)
@@ -214,16 +197,13 @@ func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 	}
 	o, ok := snap.ObserverByID(id)
 	if ok {
-		// As in a trigger, the body acts for whoever declared it; an account that is gone is refused here.
-		user, host, _ := strings.Cut(o.Definer, "@")
-		x.session.SetClient(sql.Client{User: user, Address: host})
+		x.actFor(o)
 	}
 	if !ok || !o.Enabled {
 		delete(x.bodies, id)
 		return nil, nil
 	}
-	b, err := r.compile(ctx, snap, o)
-	if err != nil {
+	if b, err = r.compile(ctx, snap, o); err != nil {
 		return nil, fmt.Errorf("compiling observer %s: %w", o.Name, err)
 	}
 	b.version = version
@@ -231,21 +211,11 @@ func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 	return b, nil
 }
 
-// rowSource feeds one row to the trigger machinery.
-type rowSource struct {
-	leaf
-	schema sql.Schema
-	row    sql.Row
-}
-
-func (r *rowSource) String() string                 { return "changed row" }
-func (r *rowSource) Schema(*sql.Context) sql.Schema { return r.schema }
-func (r *rowSource) IsReadOnly() bool               { return true }
-func (r *rowSource) WithChildren(_ *sql.Context, ch ...sql.Node) (sql.Node, error) {
-	return noChildren(r, ch)
-}
-func (r *rowSource) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
-	return sql.RowsToRowIter(r.row), nil
+// actFor gives the session the observer's definer: as in a trigger, the body acts for whoever declared it. An account that is gone is
+// refused when the body is compiled.
+func (x *runner) actFor(o *catalog.Observer) {
+	user, host, _ := strings.Cut(o.Definer, "@")
+	x.session.SetClient(sql.Client{User: user, Address: host})
 }
 
 // leaf is what all nodes of this package have in common: they have no children.
