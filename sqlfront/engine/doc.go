@@ -9,6 +9,7 @@
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
 //	load, loadfile                   LOAD DATA in sorted blocks
 //	push*                            parts of plans that the shards execute (package pushdown)
+//	ranges, path, merge              what a condition says about an index's keys; better ways to the rows of a Filter
 //	ordered                          ORDER BY … LIMIT, MIN and MAX by the order of an index
 //	ahead                            lookups of a join for many outer rows at once
 //	memory, sort, groups             what a statement may hold, and what goes to disk

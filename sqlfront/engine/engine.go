@@ -210,6 +210,9 @@ func Setup() error { return setupOnce() }
 
 func setup() error {
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, mending)
+	if err := addPlanRules(); err != nil {
+		return err
+	}
 	variables.InitStatusVariables()
 	status.StatusVariableRegistry = sql.StatusVariables
 	sql.StatusVariables = status

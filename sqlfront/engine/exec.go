@@ -118,10 +118,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err != nil {
 			return nil, err
 		}
-		if mended == nil {
-			return b.buildPushed(ctx, n, row)
+		var filter sql.Node = n
+		if mended != nil {
+			filter = mended
 		}
-		if it, err := b.buildPushed(ctx, mended, row); it != nil || err != nil {
+		if it, err := b.buildPath(ctx, filter.(*plan.Filter)); it != nil || err != nil {
+			return it, err
+		}
+		if it, err := b.buildPushed(ctx, filter, row); mended == nil || it != nil || err != nil {
 			return it, err
 		}
 		return b.base.Build(ctx, mended, row)

@@ -58,6 +58,7 @@ type block struct {
 	extra    []string // what the first table of the block is to mention: sorting, grouping
 	subquery []sql.Node
 	pushed   bool // what is above the table goes to the shards
+	path     *path
 }
 
 // block lists the tables of one query block and then those of the subqueries in its expressions.
@@ -129,7 +130,11 @@ func (x *explainer) walk(n sql.Node, q *block) {
 		q.alias = n.Name()
 	case *plan.Filter:
 		q.where = true
-		x.pushed(n, q)
+		if p := x.path(n); p != nil && !q.pushed {
+			q.path = p
+		} else {
+			x.pushed(n, q)
+		}
 		x.walk(n.Child, q)
 		q.where = false
 		return
@@ -202,6 +207,18 @@ func (x *explainer) ordered(n sql.Expression, by sql.SortConditions, child sql.N
 	return true
 }
 
+// path is the way to the rows of a filter, if it is another than the plan's.
+func (x *explainer) path(n *plan.Filter) *path {
+	if mended, err := collated(x.ctx, n); err == nil && mended != nil {
+		n = mended.(*plan.Filter)
+	}
+	p := x.eng.path(x.ctx, n)
+	if p != nil && p.part.index.primary && p.part.merge == nil && x.eng.pushing(x.ctx) && x.eng.pushFilter(x.ctx, n) != nil {
+		return nil
+	}
+	return p
+}
+
 // pushed notes what of a node goes to the shards. What is said of a node is not said again of those below it.
 func (x *explainer) pushed(n sql.Node, q *block) {
 	if q.pushed {
@@ -252,7 +269,7 @@ func (x *explainer) add(q *block, table, access string, extra ...string) sql.Row
 		r[explainType] = access
 	}
 	extra = append(extra, q.extra...)
-	q.extra, q.alias, q.pushed = nil, "", false
+	q.extra, q.alias, q.pushed, q.path = nil, "", false, nil
 	if len(extra) > 0 {
 		r[explainExtra] = strings.Join(extra, "; ")
 	}
@@ -277,7 +294,14 @@ func (x *explainer) scan(n *plan.ResolvedTable, q *block) {
 	if q.where {
 		extra = append(extra, "Using where")
 	}
-	r := x.add(q, q.name(n.Name()), "ALL", extra...)
+	access, way := "ALL", q.path
+	if way != nil {
+		access, extra = way.kind, append(extra, way.notes()...)
+	}
+	r := x.add(q, q.name(n.Name()), access, extra...)
+	if way != nil {
+		r[explainKey], r[explainPossibleKeys] = strings.Join(way.keys, ","), strings.Join(way.keys, ",")
+	}
 	t := ownTable(n.UnderlyingTable())
 	if t == nil {
 		return
@@ -286,10 +310,17 @@ func (x *explainer) scan(n *plan.ResolvedTable, q *block) {
 		r[explainRows] = rows
 	}
 	r[explainFiltered] = 100.0
-	if q.where {
+	if way != nil {
+		r[explainRows] = max(1, min(uint64(way.rows), rowsOf(r)))
+	} else if q.where {
 		r[explainPossibleKeys] = nil
 		r[explainFiltered] = 33.33 // MySQL's guess for a condition without statistics
 	}
+}
+
+func rowsOf(r sql.Row) uint64 {
+	n, _ := r[explainRows].(uint64)
+	return n
 }
 
 // lookup is a table that is read by an index: for constants, or for each row of what stands before it.
@@ -302,6 +333,10 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 	if ix != nil && !ix.primary && covered(n, ix) {
 		extra = append(extra, "Using index")
 	}
+	way := q.path
+	if way != nil {
+		extra = append(extra, way.notes()...)
+	}
 	r := x.add(q, q.name(n.Name()), "ref", extra...)
 	r[explainKey] = n.Index().ID()
 	r[explainPossibleKeys] = n.Index().ID()
@@ -309,6 +344,11 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 	total := uint64(0)
 	if t := ownTable(n.UnderlyingTable()); t != nil {
 		total, _, _ = t.RowCount(x.ctx)
+	}
+	if way != nil && way.kind != "" {
+		keys := strings.Join(way.keys, ",")
+		r[explainType], r[explainKey], r[explainPossibleKeys], r[explainRows] = way.kind, keys, keys, max(1, min(uint64(way.rows), total))
+		return
 	}
 	some := max(1, min(uint64(maxFanOut), uint64(float64(total)*lookupFanOut)))
 	found := func(columns int) uint64 { // by a value for each of the first columns

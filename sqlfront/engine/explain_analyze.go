@@ -162,7 +162,11 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 		depth++
 		if s := m.of(n); s != nil && s.pushed != nil {
 			// Below it nothing was built: the shards did it.
-			line(strings.Repeat("    ", depth) + "-> " + describeTable(scanned(n), "") + ", " + strings.Join(s.pushed.notes(), ", ") +
+			table := describeTable(scanned(n), "")
+			if p := s.pushed.path; p != nil && p.kind != "" {
+				table = fmt.Sprintf("Index range scan on %s using %s", p.table.Name(), strings.Join(p.keys, ","))
+			}
+			line(strings.Repeat("    ", depth) + "-> " + strings.Join(append([]string{table}, s.pushed.notes()...), ", ") +
 				fmt.Sprintf(" (requests=%d examined=%d)", s.requests.Load(), s.examined.Load()))
 			return
 		}

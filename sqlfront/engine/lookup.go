@@ -44,6 +44,10 @@ type partition struct {
 	batch     int    // size of the first request; 0 is firstBatch
 	program   []byte // goes along with the scans
 	ranged    bool   // made of the ranges of a lookup, not the whole
+
+	entry *entryCheck  // of a secondary index: the rows of other entries are not asked for
+	merge []*partition // indexes that have the rows between them; the spans are for the case that these are more than most
+	most  int
 }
 
 // Key implements sql.Partition.

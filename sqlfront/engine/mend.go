@@ -34,6 +34,9 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 	return transform.NodeExprsWithNodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		switch e := e.(type) {
 		case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
+			if spelled, err := mendRows(ctx, e); spelled != nil || err != nil {
+				return spelled, transform.NewTree, err
+			}
 			return asText(ctx, e, false)
 		case *expression.Equals, *expression.NullSafeEquals:
 			return asText(ctx, e, true)
@@ -66,6 +69,61 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 		}
 		return e, transform.SameTree, nil
 	})
+}
+
+// mendRows spells out a comparison of rows, (a, b) > (x, y): a > x OR a = x AND b > y. The library's own takes NULL for the least value,
+// and finds no index for it.
+func mendRows(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	c, ok := e.(expression.Comparer)
+	if !ok {
+		return nil, nil
+	}
+	left, okLeft := c.Left().(expression.Tuple)
+	right, okRight := c.Right().(expression.Tuple)
+	if !okLeft || !okRight || len(left) != len(right) || len(left) < 2 || !repeatable(ctx, left) || !repeatable(ctx, right) {
+		return nil, nil
+	}
+	var strict func(l, r sql.Expression) sql.Expression
+	var last func(l, r sql.Expression) sql.Expression
+	less := func(l, r sql.Expression) sql.Expression { return expression.NewLessThan(l, r) }
+	greater := func(l, r sql.Expression) sql.Expression { return expression.NewGreaterThan(l, r) }
+	switch e.(type) {
+	case *expression.LessThan:
+		strict, last = less, less
+	case *expression.LessThanOrEqual:
+		strict, last = less, func(l, r sql.Expression) sql.Expression { return expression.NewLessThanOrEqual(l, r) }
+	case *expression.GreaterThan:
+		strict, last = greater, greater
+	case *expression.GreaterThanOrEqual:
+		strict, last = greater, func(l, r sql.Expression) sql.Expression { return expression.NewGreaterThanOrEqual(l, r) }
+	default:
+		return nil, nil
+	}
+	n := len(left) - 1
+	out, _, err := asText(ctx, last(left[n], right[n]), false)
+	for n--; n >= 0 && err == nil; n-- {
+		var more, same sql.Expression
+		if more, _, err = asText(ctx, strict(left[n], right[n]), false); err != nil {
+			break
+		}
+		if same, _, err = asText(ctx, expression.NewEquals(left[n], right[n]), true); err != nil {
+			break
+		}
+		out = expression.NewOr(more, expression.NewAnd(same, out))
+	}
+	return out, err
+}
+
+// repeatable reports whether the expressions may be evaluated twice: columns and values.
+func repeatable(ctx *sql.Context, es expression.Tuple) bool {
+	for _, e := range es {
+		switch e.(type) {
+		case *expression.GetField, *expression.Literal, *expression.BindVar, *expression.UserVar, *expression.ProcedureParam:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // mendAssignment makes what an UPDATE assigns fit its column: the library cuts numbers off at the end of the column's range, as MySQL does

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -60,6 +61,7 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 		cols = append(cols, o)
 	}
 	equal := c.equalities(a.filter)
+	r := (&pushCompiler{ctx: ctx, table: c.table, schema: c.schema, name: c.name, at: map[int]int{}, utc: c.utc}).region(a.filter)
 	var using *index
 	var bound int // columns of using that the access binds to one value, and no others
 	if static != nil {
@@ -76,7 +78,8 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 			}
 			a.index = using
 			a.part.reverse = descending
-			return a
+			a.part.narrow(r)
+			return a.complete(c, r)
 		}
 		bound, _ = pointRanges(ctx, lookup, len(using.cols))
 		if bound == 0 || lookup.Ranges.Len() != 1 || !unbound(lookup, bound) {
@@ -92,25 +95,58 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 		for prefix < len(x.cols) && equal[x.cols[prefix]] != nil {
 			prefix++
 		}
+		spans, ranged := []rowenc.Span{x.prefixSpan(equal, prefix)}, false
+		if !r.all {
+			if some, ok := x.spans(r.boxes); ok {
+				spans, ranged = some, true
+			}
+		}
 		switch {
 		case using != nil && !slices.ContainsFunc(using.cols[:bound], func(o int) bool { return !slices.Contains(x.cols[:prefix], o) }):
 		case using != nil:
 			continue // another index leaves fewer rows than this order can be sure to
 		case prefix > 0 || x.primary:
 		case a.filter == nil && limit <= maxOrderedLookups:
+		case ranged && r.said && r.within(x): // no row is fetched that the condition leaves out
 		default:
 			continue
 		}
-		if prefix > best {
-			best, a.index = prefix, x
-			a.part = &partition{index: x, reverse: descending, spans: []rowenc.Span{x.prefixSpan(equal, prefix)}}
+		score := 2 * prefix
+		if ranged {
+			score++
+		}
+		if score > best {
+			best, a.index = score, x
+			a.part = &partition{index: x, reverse: descending, spans: spans}
 		}
 	}
 	if a.index == nil {
 		return nil
 	}
+	return a.complete(c, r)
+}
+
+// complete adds what the entries can be asked.
+func (a *orderedAccess) complete(c *pushCompiler, r region) *orderedAccess {
 	a.part.table = c.table
+	if a.filter != nil {
+		p := &path{table: c.table, part: a.part}
+		p.entries(c, r, a.filter)
+	}
 	return a
+}
+
+// within reports whether the condition is about nothing but columns that entries of the index have.
+func (r region) within(x *index) bool {
+	cols := x.keyColumns()
+	for _, b := range r.boxes {
+		for col := range b {
+			if !slices.Contains(cols, col) {
+				return false
+			}
+		}
+	}
+	return r.exact
 }
 
 // maxOrderedLookups is how many rows behind entries of a secondary index are fetched rather than sort the table.
@@ -155,8 +191,9 @@ func (x *index) prefixSpan(equal map[int][]byte, columns int) rowenc.Span {
 
 // orderTarget is the table under a node, and the lookup if there is one.
 func (e *Engine) orderTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *plan.IndexedTableAccess) {
+	name := ""
 	if a, ok := n.(*plan.TableAlias); ok {
-		n = a.Child
+		n, name = a.Child, a.Name()
 	}
 	var t *Table
 	var static *plan.IndexedTableAccess
@@ -165,12 +202,12 @@ func (e *Engine) orderTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *plan
 		if _, ok := plan.FindVirtualColumnTable(n.Table); ok {
 			return nil, nil
 		}
-		t = ownTable(n.Table)
+		t, name = ownTable(n.Table), cmp.Or(name, n.Name())
 	case *plan.IndexedTableAccess:
 		if _, ok := plan.FindVirtualColumnTable(n.Table); ok || !n.IsStatic() {
 			return nil, nil
 		}
-		t, static = ownTable(n.Table), n
+		t, static, name = ownTable(n.Table), n, cmp.Or(name, n.Name())
 	}
 	if t == nil {
 		return nil, nil
@@ -186,7 +223,7 @@ func (e *Engine) orderTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *plan
 			return nil, nil
 		}
 	}
-	c := &pushCompiler{ctx: ctx, table: t, schema: t.Schema(ctx), at: map[int]int{}}
+	c := &pushCompiler{ctx: ctx, table: t, schema: t.Schema(ctx), name: name, at: map[int]int{}}
 	if s := sessionOf(ctx); s != nil {
 		c.utc = s.settings(ctx).utc
 	}
@@ -314,9 +351,13 @@ func (e *Engine) extremes(ctx *sql.Context, n *plan.GroupBy) (c *pushCompiler, f
 	if tx, ok := ctx.GetTransaction().(*Tx); !ok || tx.locksReads() || c.table.lock != nil {
 		return nil, nil
 	}
-	equal := c.equalities(filter)
-	if !c.whole {
+	r := c.region(filter)
+	if !r.exact || !r.all && len(r.boxes) != 1 {
 		return nil, nil
+	}
+	var in box
+	if !r.all {
+		in = r.boxes[0]
 	}
 	for _, dep := range n.SelectDeps {
 		if a, ok := dep.(*expression.Alias); ok {
@@ -340,7 +381,7 @@ func (e *Engine) extremes(ctx *sql.Context, n *plan.GroupBy) (c *pushCompiler, f
 		if o < 0 {
 			return nil, nil
 		}
-		p := c.table.extreme(equal, o, reverse)
+		p := c.table.extreme(in, o, reverse)
 		if p == nil {
 			return nil, nil
 		}
@@ -349,22 +390,36 @@ func (e *Engine) extremes(ctx *sql.Context, n *plan.GroupBy) (c *pushCompiler, f
 	return c, found
 }
 
-// extreme is where the least or the greatest value of a column is that is not NULL.
-func (t *Table) extreme(equal map[int][]byte, column int, reverse bool) *partition {
+// extreme is where the least or the greatest value of a column is that is not NULL, among the rows in a box: in an index whose first
+// columns have one value each, behind which comes the column, and no other is restricted.
+func (t *Table) extreme(in box, column int, reverse bool) *partition {
+	n := len(in)
+	among := []interval{notNull}
+	if vs, ok := in[column]; ok {
+		n--
+		if among = intersect(among, vs); len(among) > lookupBatch {
+			return nil
+		}
+	}
 	for _, x := range t.keys {
-		n := len(equal)
 		if x.state != catalog.StatePublic || x.lengths != nil || n >= len(x.cols) || x.cols[n] != column {
 			continue
 		}
-		if slices.ContainsFunc(x.cols[:n], func(o int) bool { return equal[o] == nil }) {
+		if slices.ContainsFunc(x.cols[:n], func(o int) bool { return o == column || len(in[o]) != 1 || !in[o][0].point() }) {
 			continue
 		}
 		if reverse && !x.codec.Decodable(n) {
 			continue // of values that are equal under a collation the first is asked for
 		}
-		s := x.prefixSpan(equal, n)
-		s.Start = append(s.Start, 0x01) // behind NULL
-		return &partition{table: t, index: x, spans: []rowenc.Span{s}, reverse: reverse, batch: 1}
+		start := []byte(x.prefix)
+		for _, o := range x.cols[:n] {
+			start = concat(start, in[o][0].from)
+		}
+		p := &partition{table: t, index: x, reverse: reverse, batch: 1}
+		for _, v := range among {
+			p.spans = append(p.spans, rowenc.Span{Start: concat(start, v.from), End: concat(start, v.to), Exact: true})
+		}
+		return p
 	}
 	return nil
 }

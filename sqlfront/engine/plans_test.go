@@ -57,6 +57,26 @@ func TestPlans(t *testing.T) {
 		{"max of text", "SELECT MAX(s) FROM t", "SELECT MAX(CONCAT(s, '')) FROM t", n},
 		{"count by an index", "SELECT COUNT(*) FROM t WHERE a = 7", "SELECT COUNT(*) FROM t WHERE a + 0 = 7", n/50 + 5},
 		{"between", "SELECT COUNT(*) FROM t WHERE b BETWEEN 10 AND 20", "SELECT COUNT(*) FROM t WHERE b + 0 BETWEEN 10 AND 20", 40},
+		{"max below a bound", "SELECT MAX(b), MIN(b) FROM t WHERE a = 3 AND b < 500", "SELECT MAX(b + 0), MIN(b + 0) FROM t WHERE a + 0 = 3 AND b + 0 < 500", 4},
+		{"max of the primary key below a bound", "SELECT MAX(id) FROM t WHERE id < 500", "SELECT MAX(id + 0) FROM t WHERE id + 0 < 500", 2},
+		{"keyset of three", "SELECT id, a, b FROM t WHERE (a, b, id) > (3, 500, 7) ORDER BY a, b, id LIMIT 5", "SELECT id, a, b FROM t WHERE a + 0 > 3 OR a + 0 = 3 AND b + 0 > 500 ORDER BY a + 0, b + 0, id LIMIT 5", 40},
+		{"keyset backwards", "SELECT a, b, s FROM t WHERE (a, b) < (3, 500) ORDER BY a DESC, b DESC LIMIT 5", "SELECT a, b, s FROM t WHERE a + 0 < 3 OR a + 0 = 3 AND b + 0 < 500 ORDER BY a + 0 DESC, b + 0 DESC LIMIT 5", 40},
+		{"keyset with the primary key", "SELECT * FROM t WHERE (b, id) > (500, 7) ORDER BY b, id LIMIT 5", "SELECT * FROM t WHERE b + 0 > 500 OR b + 0 = 500 AND id > 7 ORDER BY b + 0, id LIMIT 5", 40},
+		{"keyset in other words", "SELECT a, b, s FROM t WHERE a >= 3 AND (a > 3 OR b > 500) ORDER BY a, b LIMIT 5", "SELECT a, b, s FROM t WHERE a + 0 > 3 OR a + 0 = 3 AND b + 0 > 500 ORDER BY a + 0, b + 0 LIMIT 5", 40},
+		{"keyset of one", "SELECT a, b FROM t WHERE a = 3 AND (b > 500 OR b = 500 AND id > 7) ORDER BY b, id LIMIT 5", "SELECT a, b FROM t WHERE a + 0 = 3 AND b + 0 > 500 ORDER BY b + 0, id LIMIT 5", 40},
+		{"beginning of a text", "SELECT COUNT(*) FROM t WHERE s LIKE 'c1%'", "SELECT COUNT(*) FROM t WHERE CONCAT(s, '') LIKE 'c1%'", 120},
+		{"beginning of a text, in capitals", "SELECT pad FROM t WHERE s LIKE 'C12_2%' ORDER BY pad", "SELECT pad FROM t WHERE CONCAT(s, '') LIKE 'c12_2%' ORDER BY pad", 40},
+		{"or over two indexes", "SELECT id, pad FROM t WHERE a = 3 OR b = 17 ORDER BY id", "SELECT id, pad FROM t WHERE a + 0 = 3 OR b + 0 = 17 ORDER BY id", 90},
+		{"or with the primary key", "SELECT id, pad FROM t WHERE b IN (3, 4) OR id BETWEEN 17 AND 20 ORDER BY id", "SELECT id, pad FROM t WHERE b + 0 IN (3, 4) OR id + 0 BETWEEN 17 AND 20 ORDER BY id", 20},
+		{"or of three, and more", "SELECT id FROM t WHERE (a = 3 OR b = 17 OR s = 'c22') AND pad < 500 ORDER BY id", "SELECT id FROM t WHERE (a + 0 = 3 OR b + 0 = 17 OR CONCAT(s, '') = 'c22') AND pad < 500 ORDER BY id", 90},
+		{"or within one index", "SELECT id, pad FROM t WHERE a = 3 AND b < 100 OR a = 5 AND b > 1900 ORDER BY id", "SELECT id, pad FROM t WHERE a + 0 = 3 AND b + 0 < 100 OR a + 0 = 5 AND b + 0 > 1900 ORDER BY id", 20},
+		{"or of the second column", "SELECT id, pad FROM t WHERE b = 3 OR b = 17 ORDER BY id", "SELECT id, pad FROM t WHERE b + 0 = 3 OR b + 0 = 17 ORDER BY id", 6},
+		{"or counted", "SELECT COUNT(*), MIN(pad) FROM t WHERE b = 3 OR id = 17", "SELECT COUNT(*), MIN(pad) FROM t WHERE b + 0 = 3 OR id + 0 = 17", 6},
+		{"or that finds too much", "SELECT COUNT(pad) FROM t WHERE b > 3 AND b < 1999 OR id BETWEEN 0 AND 1", "SELECT COUNT(pad) FROM t WHERE b + 0 > 3 AND b + 0 < 1999 OR id + 0 BETWEEN 0 AND 1", 3900},
+		{"what entries have", "SELECT pad FROM t WHERE a > 40 AND b = 333", "SELECT pad FROM t WHERE a + 0 > 40 AND b + 0 = 333", 20},
+		{"what entries have, of a range", "SELECT pad FROM t USE INDEX (ab) WHERE a BETWEEN 20 AND 23 AND b < 40 ORDER BY pad", "SELECT pad FROM t WHERE a + 0 BETWEEN 20 AND 23 AND b + 0 < 40 ORDER BY pad", 170},
+		{"not", "SELECT id FROM t WHERE NOT (b >= 20 OR b < 10) ORDER BY id", "SELECT id FROM t WHERE NOT (b + 0 >= 20 OR b + 0 < 10) ORDER BY id", 30},
+		{"null", "SELECT id FROM t WHERE b IS NULL OR b = 17 ORDER BY id", "SELECT id FROM t WHERE b + 0 IS NULL OR b + 0 = 17 ORDER BY id", 60},
 		{"parent to children", "SELECT child.v FROM t JOIN child ON child.tid = t.id WHERE t.id = 7", "SELECT v FROM child WHERE tid + 0 = 7", 20},
 		{"children to parents", "SELECT t.pad FROM child JOIN t ON t.id = child.tid WHERE child.id < 10", "SELECT t.pad FROM child JOIN t ON t.id + 0 = child.tid WHERE child.id < 10", 40},
 	} {
@@ -93,6 +113,66 @@ func TestQueueOrder(t *testing.T) {
 		}
 		query, want, _ := strings.Cut(q.left, " -- ")
 		c.want(query, want)
+	}
+}
+
+// UPDATE and DELETE find their rows as SELECT does, and write the same.
+func TestPlansOfWrites(t *testing.T) {
+	s, c := planned(t, 2000)
+	for _, q := range []struct {
+		query, off string
+		rows       uint64
+	}{
+		{"UPDATE t SET pad = -1 WHERE b = 3 OR id = 17", "UPDATE t SET pad = -1 WHERE b + 0 = 3 OR id + 0 = 17", 6},
+		{"UPDATE t SET b = b + 1 WHERE a = 3 OR b BETWEEN 3 AND 17", "UPDATE t SET b = b + 1 WHERE a + 0 = 3 OR b + 0 BETWEEN 3 AND 17", 130},
+		{"UPDATE t SET pad = -1 WHERE b BETWEEN 3 AND 17", "UPDATE t SET pad = -1 WHERE b + 0 BETWEEN 3 AND 17", 40},
+		{"UPDATE t SET pad = -1 WHERE s LIKE 'C12%'", "UPDATE t SET pad = -1 WHERE CONCAT(s, '') LIKE 'C12%'", 20},
+		{"UPDATE t SET pad = -1 WHERE NOT (b > 20)", "UPDATE t SET pad = -1 WHERE NOT (b + 0 > 20)", 50},
+		{"UPDATE t SET pad = -1 WHERE NOT (b > 20 OR b < 5) AND a < 40", "UPDATE t SET pad = -1 WHERE NOT (b + 0 > 20 OR b + 0 < 5) AND a + 0 < 40", 40},
+		{"UPDATE t SET id = id + 10000 WHERE b < 20 OR a = 7", "UPDATE t SET id = id + 10000 WHERE b + 0 < 20 OR a + 0 = 7", 130},
+		{"UPDATE t SET pad = -1 WHERE (a, b) > (49, 1900)", "UPDATE t SET pad = -1 WHERE a + 0 = 49 AND b + 0 > 1900", 12},
+		{"DELETE FROM t WHERE id NOT BETWEEN 10 AND 5000", "DELETE FROM t WHERE id + 0 NOT BETWEEN 10 AND 5000", 30},
+		{"DELETE FROM t WHERE b = 9 OR id = 5", "DELETE FROM t WHERE b + 0 = 9 OR id + 0 = 5", 6},
+		{"DELETE FROM t WHERE b < 100 AND pad < 1000 LIMIT 2000", "DELETE FROM t WHERE b + 0 < 100 AND pad < 1000", 260},
+		{"DELETE FROM t WHERE (b, id) < (10, 3) ORDER BY b, id LIMIT 3", "DELETE FROM t WHERE b + 0 < 3", 60},
+	} {
+		run := func(query string) (left string, rows uint64) {
+			c.exec("BEGIN")
+			before := s.eng.ReadStats().Rows
+			said := c.text(query)
+			rows = s.eng.ReadStats().Rows - before
+			left = said + c.text("SELECT * FROM t ORDER BY id")
+			c.exec("ROLLBACK")
+			return left, rows
+		}
+		c.exec("SET moka_push_down = 0")
+		want, _ := run(q.off)
+		c.exec("SET moka_push_down = 1")
+		got, rows := run(q.query)
+		if rows > q.rows {
+			t.Errorf("%s: %d rows were looked at, %d are enough\n%s", q.query, rows, q.rows, c.text("EXPLAIN "+q.query))
+		}
+		if got != want {
+			t.Errorf("%s does something else than %s", q.query, q.off)
+		}
+	}
+}
+
+// EXPLAIN says which way is taken, and EXPLAIN ANALYZE what it has read.
+func TestPathsExplained(t *testing.T) {
+	_, c := planned(t, 500)
+	c.want("EXPLAIN SELECT pad FROM t WHERE b = 3 OR id = 17", "1 | SIMPLE | t | NULL | index_merge | PRIMARY,b | PRIMARY,b | NULL | NULL | 11 | 100 | Using where; Using union(PRIMARY,b)")
+	c.want("EXPLAIN UPDATE t SET pad = 1 WHERE NOT (b > 3)", "1 | UPDATE | t | NULL | range | b | b | NULL | NULL | 250 | 100 | Using where")
+	c.want("EXPLAIN SELECT pad FROM t WHERE s LIKE 'c1%'", "1 | SIMPLE | t | NULL | range | s | s | NULL | NULL | 55 | 100 | Using where; ranges cut by the condition")
+	c.want("EXPLAIN SELECT pad FROM t USE INDEX (ab) WHERE a BETWEEN 20 AND 23 AND b < 40",
+		"1 | SIMPLE | t | NULL | range | ab | ab | NULL | NULL | 55 | 100 | Using where; Using index condition: (t.b < 40)")
+	for query, want := range map[string]string{
+		"EXPLAIN ANALYZE SELECT pad FROM t WHERE b = 3 OR id = 17": "-> Index range scan on t using PRIMARY,b, Using union(PRIMARY,b) (requests=3 examined=3)",
+		"EXPLAIN ANALYZE SELECT pad FROM t WHERE s LIKE 'c1%'":     "ranges cut by the condition",
+	} {
+		if got := c.text(query); !strings.Contains(got, want) {
+			t.Errorf("%s\n%s", query, got)
+		}
 	}
 }
 

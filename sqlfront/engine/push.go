@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,7 @@ type pushed struct {
 	program *pushdown.Program
 	bytes   []byte // of the program
 	group   *plan.GroupBy
+	path    *path          // in place of a program
 	results []pushedResult // of group, by its SelectDeps
 	// What is shown by EXPLAIN.
 	filter string
@@ -68,6 +70,9 @@ const (
 
 // notes is what EXPLAIN shows.
 func (p *pushed) notes() (notes []string) {
+	if p.path != nil {
+		return p.path.notes()
+	}
 	if p.filter != "" {
 		notes = append(notes, "pushed filter: "+p.filter)
 	}
@@ -83,6 +88,7 @@ type pushCompiler struct {
 	table   *Table
 	schema  sql.Schema // of the table as its expressions see it
 	columns []pushdown.Column
+	name    string      // of the table in the statement
 	at      map[int]int // position in columns by ordinal
 	whole   bool        // the whole condition is in the program
 	utc     bool
@@ -121,14 +127,16 @@ func (e *Engine) improving(ctx *sql.Context) bool {
 }
 
 // pushTarget finds the scan under a node: of a table by its rows, not by a secondary index.
-func (e *Engine) pushTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *partition) {
+func (e *Engine) pushTarget(ctx *sql.Context, n sql.Node, filter sql.Expression) (*pushCompiler, *partition) {
+	name := ""
 	if a, ok := n.(*plan.TableAlias); ok {
-		n = a.Child
+		n, name = a.Child, a.Name()
 	}
 	var t *Table
 	var p *partition
 	switch n := n.(type) {
 	case *plan.ResolvedTable:
+		name = cmp.Or(name, n.Name())
 		if _, ok := plan.FindVirtualColumnTable(n.Table); ok {
 			return nil, nil
 		}
@@ -141,6 +149,7 @@ func (e *Engine) pushTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *parti
 		if _, ok := plan.FindVirtualColumnTable(n.Table); ok || !n.IsStatic() {
 			return nil, nil
 		}
+		name = cmp.Or(name, n.Name())
 		if t = ownTable(n.Table); t == nil {
 			return nil, nil
 		}
@@ -166,7 +175,7 @@ func (e *Engine) pushTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *parti
 	if now, err := t.current(ctx); err != nil || now.desc != t.desc {
 		return nil, nil
 	}
-	c := &pushCompiler{ctx: ctx, table: t, schema: t.Schema(ctx), at: map[int]int{}}
+	c := &pushCompiler{ctx: ctx, table: t, schema: t.Schema(ctx), name: name, at: map[int]int{}}
 	if tx.session != nil {
 		c.utc = tx.session.settings(ctx).utc
 	}
@@ -175,12 +184,37 @@ func (e *Engine) pushTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *parti
 			return nil, nil
 		}
 	}
+	if filter != nil && ctx.Value(withoutPathsKey{}) == nil {
+		r := (&pushCompiler{ctx: ctx, table: t, schema: c.schema, name: name, at: map[int]int{}, utc: c.utc}).region(filter)
+		if !p.ranged {
+			if other := e.choose(c, r, filter); other != nil && !(other.part.index.primary && other.part.merge == nil) {
+				return nil, nil // by other indexes there is less to read
+			}
+		}
+		if t.primary != nil && p.narrow(r) {
+			p.ranged = true
+			it := entryIter{index: p.index}
+			if slices.ContainsFunc(p.spans, func(s rowenc.Span) bool { return it.point(&s) }) {
+				return nil, nil
+			}
+		}
+	}
 	return c, p
+}
+
+type withoutPathsKey struct{}
+
+// withoutPaths makes push-down take tables as the plan has them.
+func withoutPaths(ctx *sql.Context) *sql.Context {
+	return ctx.WithContext(context.WithValue(ctx, withoutPathsKey{}, true))
 }
 
 // ordinal is the place of a field's column in the table, -1 if it is of something else.
 func (c *pushCompiler) ordinal(f *expression.GetField) int {
 	i := f.Index()
+	if f.Table() != "" && c.name != "" && !strings.EqualFold(f.Table(), c.name) {
+		return -1 // of an outer query, at a place that happens to have a column of this name
+	}
 	if i < 0 || i >= len(c.schema) || !strings.EqualFold(c.schema[i].Name, f.Name()) {
 		return -1
 	}
@@ -235,7 +269,7 @@ func (c *pushCompiler) narrow(p *pushdown.Program) {
 }
 
 func (e *Engine) pushFilter(ctx *sql.Context, n *plan.Filter) *pushed {
-	c, part := e.pushTarget(ctx, n.Child)
+	c, part := e.pushTarget(ctx, n.Child, n.Expression)
 	if c == nil {
 		return nil
 	}
@@ -262,7 +296,7 @@ func (e *Engine) pushTop(ctx *sql.Context, n *plan.TopN) *pushed {
 	if f, ok := child.(*plan.Filter); ok {
 		child, filter = f.Child, f.Expression
 	}
-	c, part := e.pushTarget(ctx, child)
+	c, part := e.pushTarget(ctx, child, filter)
 	if c == nil {
 		return nil
 	}
@@ -297,7 +331,7 @@ func (e *Engine) pushGroup(ctx *sql.Context, n *plan.GroupBy) *pushed {
 	if f, ok := child.(*plan.Filter); ok {
 		child, filter = f.Child, f.Expression
 	}
-	c, part := e.pushTarget(ctx, child)
+	c, part := e.pushTarget(ctx, child, filter)
 	if c == nil {
 		return nil
 	}

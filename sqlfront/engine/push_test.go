@@ -138,10 +138,10 @@ func (g *pushGen) query() string {
 		c := g.cols[g.rng.IntN(11)].name
 		return fmt.Sprintf("SELECT id, %s FROM %s%s ORDER BY %s %s, id LIMIT %d", c, from, where, c, g.pick([]string{"", "DESC"}), 1+g.rng.IntN(8))
 	case 3:
-		c := g.pick([]string{"i", "u", "n", "s", "z", "d", "e", "x"})
+		c := g.pick([]string{"i", "u", "n", "z", "d", "e", "x"}) // of equal texts the first is shown
 		return fmt.Sprintf("SELECT %s, %s, %s FROM %s%s GROUP BY %s", c, g.aggregate(), g.aggregate(), from, where, c)
 	case 4:
-		return fmt.Sprintf("SELECT %s FROM %s%s LIMIT 100", g.cols[g.rng.IntN(len(g.cols))].name, from, where)
+		return fmt.Sprintf("SELECT %s FROM %s%s ORDER BY id LIMIT 100", g.cols[g.rng.IntN(len(g.cols))].name, from, where)
 	}
 	return fmt.Sprintf("SELECT %s, %s FROM %s%s", g.aggregate(), g.aggregate(), from, where)
 }
@@ -198,7 +198,11 @@ func TestPushDownChangesNothing(t *testing.T) {
 					if strings.HasPrefix(want, "error") {
 						continue // a part of a condition that fails may not be reached
 					}
-					if got := c.text(q); got != want {
+					got := c.text(q)
+					if !strings.Contains(q, "ORDER BY") {
+						got, want = sortedLines(got), sortedLines(want)
+					}
+					if got != want {
 						t.Fatalf("%s\npushed down:\n%s\nwithout:\n%s", q, got, want)
 					}
 				}
@@ -241,4 +245,10 @@ func TestPushDownOfThePast(t *testing.T) {
 	}
 	c.exec("COMMIT")
 	c.want("SELECT COUNT(*), SUM(v) FROM t", "1 | 20")
+}
+
+func sortedLines(s string) string {
+	lines := strings.Split(s, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
 }

@@ -38,6 +38,9 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if t.asOf != 0 {
 		tx = tx.past(t.asOf)
 	}
+	if p.merge != nil {
+		return t.merge(ctx, tx, p), nil
+	}
 	e := &entryIter{
 		tx: tx, table: t, index: p.index, spans: p.spans, reverse: p.reverse, batch: cmp.Or(p.batch, firstBatch),
 		program: p.program, measure: measureOf(ctx),
@@ -63,7 +66,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if cover := newCover(t, p); cover != nil && t.lock == nil && tx.isolation != serializable && !p.reference {
 		return &coverIter{entries: e, cover: cover}, nil
 	}
-	return &lookupIter{entries: e, sink: d, batch: e.batch}, nil
+	return &lookupIter{entries: e, sink: d, check: p.entry, batch: e.batch}, nil
 }
 
 // entry is a cell of an index: a row if the index is the primary key.
@@ -349,6 +352,7 @@ func (it *rowIter) Close(*sql.Context) error { return it.entries.Close() }
 type lookupIter struct {
 	entries *entryIter
 	sink    *rowSink
+	check   *entryCheck // of the entries; nil for none
 	batch   int
 	rows    []entry
 	done    bool
@@ -389,6 +393,14 @@ func (it *lookupIter) fill(ctx *sql.Context) error {
 		pk, err := it.entries.index.pkOf(e.key, e.value)
 		if err != nil {
 			return err
+		}
+		if it.check != nil {
+			if pass, err := it.check.pass(e, pk); err != nil || !pass {
+				if err != nil {
+					return err
+				}
+				continue
+			}
 		}
 		key := make(kv.RowKey, 0, len(prefix)+len(pk))
 		cells = append(cells, cell(append(append(key, prefix...), pk...)))

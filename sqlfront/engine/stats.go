@@ -357,10 +357,11 @@ type ReadStats struct {
 	Requests uint64 // batches of scans and lookups
 	Rows     uint64 // rows and index entries that were looked at, on shards too
 	Pushed   uint64 // nodes of plans of which the shards did a part
+	Paths    uint64 // filters whose rows were found in another way than the plan says
 	Spilled  uint64 // bytes that sorts have put on disk
 }
 
-type readCounters struct{ requests, rows, pushed, spilled atomic.Uint64 }
+type readCounters struct{ requests, rows, pushed, paths, spilled atomic.Uint64 }
 
 func (c *readCounters) add(s txn.ScanStats) {
 	c.requests.Add(uint64(s.Requests))
@@ -369,5 +370,5 @@ func (c *readCounters) add(s txn.ScanStats) {
 
 // ReadStats returns what has been read since the engine was made.
 func (e *Engine) ReadStats() ReadStats {
-	return ReadStats{Requests: e.reads.requests.Load(), Rows: e.reads.rows.Load(), Pushed: e.reads.pushed.Load(), Spilled: e.reads.spilled.Load()}
+	return ReadStats{Requests: e.reads.requests.Load(), Rows: e.reads.rows.Load(), Pushed: e.reads.pushed.Load(), Paths: e.reads.paths.Load(), Spilled: e.reads.spilled.Load()}
 }

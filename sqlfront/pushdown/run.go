@@ -88,7 +88,7 @@ func (r *runner) Cell(c kv.Column, value []byte) (out []byte, keep bool, err err
 		clear(r.keyed)
 	}
 	if r.p.Filter != nil {
-		pass, err := r.eval(r.p.Filter)
+		pass, err := eval(r, r.p.Filter)
 		if err != nil || pass != yes {
 			return nil, false, err
 		}
@@ -181,7 +181,27 @@ func truthOf(b bool) truth {
 	return no
 }
 
-func (r *runner) eval(e *Expr) (truth, error) {
+// columns are what a condition looks at.
+type columns interface {
+	null(col int) bool
+	key(col int) ([]byte, error)
+}
+
+func (r *runner) null(col int) bool { return r.row[col].Null() }
+
+// Keys are the columns of a row by their keys, as the entry of an index has them. No key is NULL.
+type Keys [][]byte
+
+func (k Keys) null(col int) bool           { return k[col] == nil }
+func (k Keys) key(col int) ([]byte, error) { return k[col], nil }
+
+// Passes reports whether the condition is true for a row with these columns.
+func (e *Expr) Passes(k Keys) (bool, error) {
+	t, err := eval(k, e)
+	return t == yes, err
+}
+
+func eval(r columns, e *Expr) (truth, error) {
 	switch e.Op {
 	case OpTrue:
 		return yes, nil
@@ -192,7 +212,7 @@ func (r *runner) eval(e *Expr) (truth, error) {
 	case OpAnd:
 		all := yes
 		for _, a := range e.Args {
-			t, err := r.eval(a)
+			t, err := eval(r, a)
 			if err != nil || t == no {
 				return no, err
 			}
@@ -202,7 +222,7 @@ func (r *runner) eval(e *Expr) (truth, error) {
 	case OpOr:
 		some := no
 		for _, a := range e.Args {
-			t, err := r.eval(a)
+			t, err := eval(r, a)
 			if err != nil || t == yes {
 				return t, err
 			}
@@ -210,24 +230,24 @@ func (r *runner) eval(e *Expr) (truth, error) {
 		}
 		return some, nil
 	case OpNot:
-		t, err := r.eval(e.Args[0])
+		t, err := eval(r, e.Args[0])
 		return yes - t, err
 	case OpIsNull:
-		return truthOf(r.row[e.Column].Null()), nil
+		return truthOf(r.null(e.Column)), nil
 	case OpCompare:
-		if r.row[e.Column].Null() {
+		if r.null(e.Column) {
 			return isNull(e.Relation), nil
 		}
 		k, err := r.key(e.Column)
 		return related(e.Relation, bytes.Compare(k, e.Key)), err
 	case OpPrefix:
-		if r.row[e.Column].Null() {
+		if r.null(e.Column) {
 			return unknown, nil
 		}
 		k, err := r.key(e.Column)
 		return truthOf(bytes.HasPrefix(k, e.Key)), err
 	case OpColumns:
-		a, b := r.row[e.Column].Null(), r.row[e.Other].Null()
+		a, b := r.null(e.Column), r.null(e.Other)
 		switch {
 		case a && b && e.Relation == NullEqual:
 			return yes, nil
@@ -241,7 +261,7 @@ func (r *runner) eval(e *Expr) (truth, error) {
 		o, err := r.key(e.Other)
 		return related(e.Relation, bytes.Compare(k, o)), err
 	case OpIn:
-		if r.row[e.Column].Null() {
+		if r.null(e.Column) {
 			return unknown, nil
 		}
 		k, err := r.key(e.Column)

@@ -234,3 +234,18 @@ func decodeDecimal(b []byte, scale int32) *apd.Decimal {
 	}
 	return d
 }
+
+// Parts cuts the first parts of a key out, as many as dst has room for, and returns what follows them. NULL is nil.
+func (c *KeyCodec) Parts(key []byte, dst [][]byte) (rest []byte, err error) {
+	for i := range dst {
+		n, err := c.parts[i].size(key)
+		if err != nil {
+			return nil, err
+		}
+		if dst[i] = key[:n:n]; key[0] == tagNull {
+			dst[i] = nil
+		}
+		key = key[n:]
+	}
+	return key, nil
+}

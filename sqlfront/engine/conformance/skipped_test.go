@@ -165,6 +165,7 @@ var skipped = []struct {
 			`EXPLAIN_FORMAT=TREE_SELECT_pk_FROM_test_WHERE_UPPER(name)_=_'ALICE'_AND_age_=_30_AND_c1_+_`,
 			`EXPLAIN_FORMAT=TREE_SELECT_pk_FROM_test_WHERE_c1_*_10_=_10_AND_c2_>_15;`,
 			`_____SELECT_t1.pk,_t2.pk,_t3.label_____FROM_t1_____JOIN_t2_ON_t1.c1*10_=_t2.expr_val_____J`,
+			`select_*_from_t_where_(k,_j,_i)_>_(2,_3,_4);`,
 		},
 		"Queries": {
 			`explain_plan_select_count(*)_from_mytable`,
