@@ -161,17 +161,20 @@ func TestPlansOfWrites(t *testing.T) {
 // EXPLAIN says which way is taken, and EXPLAIN ANALYZE what it has read.
 func TestPathsExplained(t *testing.T) {
 	_, c := planned(t, 500)
-	c.want("EXPLAIN SELECT pad FROM t WHERE b = 3 OR id = 17", "1 | SIMPLE | t | NULL | index_merge | PRIMARY,b | PRIMARY,b | NULL | NULL | 11 | 100 | Using where; Using union(PRIMARY,b)")
-	c.want("EXPLAIN UPDATE t SET pad = 1 WHERE NOT (b > 3)", "1 | UPDATE | t | NULL | range | b | b | NULL | NULL | 250 | 100 | Using where")
-	c.want("EXPLAIN SELECT pad FROM t WHERE s LIKE 'c1%'", "1 | SIMPLE | t | NULL | range | s | s | NULL | NULL | 55 | 100 | Using where; ranges cut by the condition")
-	c.want("EXPLAIN SELECT pad FROM t USE INDEX (ab) WHERE a BETWEEN 20 AND 23 AND b < 40",
-		"1 | SIMPLE | t | NULL | range | ab | ab | NULL | NULL | 55 | 100 | Using where; Using index condition: (t.b < 40)")
-	for query, want := range map[string]string{
-		"EXPLAIN ANALYZE SELECT pad FROM t WHERE b = 3 OR id = 17": "-> Index range scan on t using PRIMARY,b, Using union(PRIMARY,b) (requests=3 examined=3)",
-		"EXPLAIN ANALYZE SELECT pad FROM t WHERE s LIKE 'c1%'":     "ranges cut by the condition",
+	for query, want := range map[string]string{ // how many rows is a guess from what has been counted so far
+		"EXPLAIN SELECT pad FROM t WHERE b = 3 OR id = 17":                              "index_merge | PRIMARY,b | PRIMARY,b | NULL | NULL | * | 100 | Using where; Using union(PRIMARY,b)\n",
+		"EXPLAIN SELECT pad FROM t WHERE b = 3 OR b = 17 ORDER BY id":                   "range | b | b | NULL | NULL | * | 100 | Using where; Using sort_union(b)",
+		"EXPLAIN UPDATE t SET pad = 1 WHERE NOT (b > 3)":                                "UPDATE | t | NULL | range | b | b | NULL | NULL | * | 100 | Using where\n",
+		"EXPLAIN SELECT pad FROM t WHERE s LIKE 'c1%'":                                  "range | s | s | NULL | NULL | * | 100 | Using where; ranges cut by the condition\n",
+		"EXPLAIN SELECT pad FROM t USE INDEX (ab) WHERE a BETWEEN 20 AND 23 AND b < 40": "range | ab | ab | NULL | NULL | * | 100 | Using where; Using index condition: (t.b < 40)\n",
+		"EXPLAIN ANALYZE SELECT pad FROM t WHERE b = 3 OR id = 17":                      "-> Index range scan on t using PRIMARY,b, Using union(PRIMARY,b) (requests=3 examined=3)",
+		"EXPLAIN ANALYZE SELECT pad FROM t WHERE s LIKE 'c1%'":                          "ranges cut by the condition",
 	} {
-		if got := c.text(query); !strings.Contains(got, want) {
-			t.Errorf("%s\n%s", query, got)
+		got := c.text(query)
+		for part := range strings.SplitSeq(want, "*") {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s\n%s", query, got)
+			}
 		}
 	}
 }
