@@ -54,3 +54,65 @@ w int YES  NULL VIRTUAL GENERATED`,
 		t.Errorf("made again:\n%s\nwas\n%s", again, create)
 	}
 }
+
+// TestShowCreateAgain: SHOW CREATE TABLE says what makes the same table again, word by word as MySQL 8 does where the test says how.
+func TestShowCreateAgain(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", `create database other`, `create table other.p (id int primary key)`, `create database sc`, `use sc`)
+	for _, c := range []struct{ create, part string }{
+		{"create table t (a int, b text, c json, d blob, e timestamp, f timestamp not null, g varchar(3) not null)",
+			"`a` int DEFAULT NULL,\n  `b` text,\n  `c` json,\n  `d` blob,\n  `e` timestamp NULL DEFAULT NULL,\n  `f` timestamp NOT NULL,\n  `g` varchar(3) NOT NULL\n"},
+		{"create table t (a int, b int as (a + 1), c int as (a + 2) stored not null)",
+			"`b` int GENERATED ALWAYS AS ((`a` + 1)) VIRTUAL,\n  `c` int GENERATED ALWAYS AS ((`a` + 2)) STORED NOT NULL\n"},
+		{"create table t (id int primary key, p int, constraint f foreign key (p) references other.p (id) on delete cascade)",
+			"CONSTRAINT `f` FOREIGN KEY (`p`) REFERENCES `other`.`p` (`id`) ON DELETE CASCADE\n"},
+		{"create table t (a text, b blob, primary key (a(10), b(5)), key (b(3)))", "PRIMARY KEY (`a`(10),`b`(5)),\n  KEY `b` (`b`(3))\n"},
+		{`create table t (a int comment 'it''s \\ "x"') comment 'a\\b"c''d'`, `COMMENT 'it''s \\ "x"'` + "\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci COMMENT='a\\\\b\"c''d'"},
+		{"create table t (a binary(3) default 'abc', b varbinary(3) default x'00ff', c int default (1 + 2), d bit(3) default b'101')",
+			"`a` binary(3) DEFAULT 'abc',\n  `b` varbinary(3) DEFAULT 0x00FF,\n  `c` int DEFAULT ((1 + 2)),\n  `d` bit(3) DEFAULT b'101'\n"},
+		{"create table t (a int, `my c` varchar(10), key k ((a + 3)), unique key ((lower(`my c`)), a), key ((a * 2)))",
+			"UNIQUE KEY `functional_index` ((lower(`my c`)),`a`),\n  KEY `k` (((`a` + 3))),\n  KEY `functional_index_2` (((`a` * 2)))\n"},
+		{"create table t (a int, u int, check (a > 0), constraint ne check (u > 1) not enforced)",
+			"CONSTRAINT `t_chk_1` CHECK ((`a` > 0)),\n  CONSTRAINT `ne` CHECK ((`u` > 1)) /*!80016 NOT ENFORCED */\n"},
+		{"create table t (a point not null srid 4326, b geometry)", "`a` point NOT NULL /*!80003 SRID 4326 */,\n  `b` geometry\n"},
+	} {
+		s.do("a", c.create)
+		shown := text(t, s.in("a"), "show create table t")
+		if !strings.Contains(shown, c.part) {
+			t.Errorf("%s\nis shown as\n%s\nwhich lacks\n%s", c.create, shown, c.part)
+		}
+		s.do("a", "drop table t", strings.TrimPrefix(shown, "t "))
+		if again := text(t, s.in("a"), "show create table t"); again != shown {
+			t.Errorf("made again:\n%s\nwas\n%s", again, shown)
+		}
+		s.do("a", "drop table t")
+	}
+}
+
+// TestFunctionalKeys: keys over expressions, from CREATE TABLE as from CREATE INDEX.
+func TestFunctionalKeys(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", `create database fk`, `use fk`, "create table t (id int primary key, a int, b varchar(10), key k ((a + 3)), unique key u ((lower(b))))",
+		"insert into t values (1, 1, 'X'), (2, 2, 'y'), (3, 3, null)")
+	if got := text(t, s.in("a"), "select * from t where a + 3 = 5"); got != "2 2 y" {
+		t.Error(got)
+	}
+	if plan := text(t, s.in("a"), "explain select * from t where a + 3 = 5"); !strings.Contains(plan, " ref k k ") {
+		t.Errorf("the key is not used: %s", plan)
+	}
+	if _, err := s.in("a").ExecContext(t.Context(), "insert into t values (4, 4, 'Y')"); err == nil || !strings.Contains(err.Error(), "1062") {
+		t.Errorf("lower(b) is there twice: %v", err)
+	}
+	if got := text(t, s.in("a"), "select column_name, index_name from information_schema.statistics where table_schema = 'fk' and seq_in_index = 1 and index_name = 'PRIMARY'"); got != "id PRIMARY" {
+		t.Error(got)
+	}
+	for query, code := range map[string]string{
+		"create table x (a int, primary key ((a + 1)))": "3756",
+		"create table x (`!functional!x!0!0` int)":      "1166",
+		"create table x like t":                         "1235",
+	} {
+		if _, err := s.in("a").ExecContext(t.Context(), query); err == nil || !strings.Contains(err.Error(), code) {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -30,8 +31,8 @@ func (e *Engine) cardinality(ctx *sql.Context, t *Table, index string, columns i
 
 // The places of what these two show in their rows.
 const (
-	showIndexName, showIndexSeq, showIndexCollation, showIndexCardinality  = 2, 3, 5, 6
-	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCardinality = 1, 2, 5, 6, 9
+	showIndexName, showIndexSeq, showIndexColumn, showIndexCollation, showIndexCardinality, showIndexExpression = 2, 3, 4, 5, 6, 14
+	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCardinality                                      = 1, 2, 5, 6, 9
 )
 
 // mapRows changes rows on their way.
@@ -80,6 +81,10 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 		name, _ := row[showIndexName].(string)
 		if b.shows {
 			row[showIndexCollation] = "A"
+			if i := t.desc.Column(fmt.Sprint(row[showIndexColumn])); i >= 0 && t.desc.Columns[i].HiddenSystem {
+				row[showIndexColumn] = nil
+				row[showIndexExpression] = strings.TrimSuffix(strings.TrimPrefix(t.desc.Columns[i].Generated, "("), ")")
+			}
 		}
 		row[showIndexCardinality] = b.eng.cardinality(ctx, t, name, asInt(row[showIndexSeq]))
 	}}, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -57,8 +58,8 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 		return catalog.Column{}, err
 	}
 	col := catalog.Column{
-		Name: c.Name, Type: stored, Nullable: c.Nullable && !c.PrimaryKey, AutoIncrement: c.AutoIncrement,
-		Comment: c.Comment, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem,
+		Name: hiddenName(c.Name), Type: stored, Nullable: c.Nullable && !c.PrimaryKey, AutoIncrement: c.AutoIncrement,
+		Comment: c.Comment, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem || hiddenName(c.Name) != c.Name,
 	}
 	if col.Default, err = expressionText(ctx, c.Default); err != nil {
 		return catalog.Column{}, err
@@ -72,6 +73,14 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 	return col, nil
 }
 
+// hiddenName is the library's name of a column that CREATE TABLE has for a key over an expression.
+func hiddenName(name string) string {
+	if rest, ok := strings.CutPrefix(name, parse.FunctionalPrefix); ok {
+		return sql.HiddenSystemColumnPrefix + rest
+	}
+	return name
+}
+
 // expressionText prints a default as SQL, with bare column names: the table may be renamed.
 func expressionText(ctx *sql.Context, d *sql.ColumnDefaultValue) (string, error) {
 	if d == nil {
@@ -83,7 +92,7 @@ func expressionText(ctx *sql.Context, d *sql.ColumnDefaultValue) (string, error)
 			return e, transform.SameTree, nil
 		}
 		bare := expression.NewGetField(f.Index(), f.Type(ctx), f.Name(), f.IsNullable(ctx))
-		return bare.WithQuotedNames(sql.DefaultMySQLSchemaFormatter, f.IsQuotedIdentifier()), transform.NewTree, nil
+		return bare.WithQuotedNames(sql.DefaultMySQLSchemaFormatter, true), transform.NewTree, nil
 	})
 	if err != nil {
 		return "", err
@@ -103,7 +112,7 @@ func describeIndex(t *catalog.Table, def sql.IndexDef) (catalog.Index, error) {
 	}
 	x := catalog.Index{Name: def.Name, Unique: def.IsUnique(), Comment: def.Comment}
 	for _, c := range def.Columns {
-		i := t.Column(c.Name)
+		i := t.Column(hiddenName(c.Name))
 		if i < 0 {
 			return catalog.Index{}, sql.ErrKeyColumnDoesNotExist.New(c.Name)
 		}

@@ -48,11 +48,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.ShowColumns:
 		return b.showColumns(ctx, n, row)
 	case *plan.ShowCreateTable:
-		mended, err := showCreate(ctx, n)
-		if err != nil || mended == nil {
+		if !b.shows {
+			return nil, nil
+		}
+		text, ok, err := showCreate(ctx, n)
+		if !ok || err != nil {
 			return nil, err
 		}
-		return b.base.Build(ctx, mended, row)
+		return sql.RowsToRowIter(text), nil
 	case *plan.DescribeQuery:
 		return b.explain(ctx, n)
 	case *plan.AnalyzeTable:

@@ -26,7 +26,9 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if !n.Resolved() {
 		return n, transform.SameTree, nil
 	}
-	lookAtGeometry(n)
+	if err := settleTypes(ctx, n); err != nil {
+		return nil, transform.SameTree, err
+	}
 	return mendNode(ctx, n)
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -101,33 +100,6 @@ func bareType(t sql.Type) string {
 		return text[:quoted] + typeCollation.ReplaceAllString(text[quoted:], "")
 	}
 	return typeCollation.ReplaceAllString(text, "")
-}
-
-// showCreate gives the defaults of ENUM and SET columns their texts: the library prints the number, which no server takes for a default.
-func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (sql.Node, error) {
-	schema := n.TargetSchema()
-	var mended sql.Schema
-	for i, c := range schema {
-		if c.Default == nil || !isEnumType(c.Type) || !c.Default.IsLiteral() || !isEnumType(c.Default.Type(ctx)) {
-			continue
-		}
-		text, ok := information_schema.GetColumnDefault(ctx, c.Default).(string)
-		if !ok {
-			continue
-		}
-		def, err := sql.NewColumnDefaultValue(expression.NewLiteral(text, types.LongText), types.LongText, true, false, true)
-		if err != nil {
-			return nil, err
-		}
-		if mended == nil {
-			mended = schema.Copy()
-		}
-		mended[i].Default = def
-	}
-	if mended == nil {
-		return nil, nil
-	}
-	return n.WithTargetSchema(mended)
 }
 
 // informationColumns is information_schema.columns with what the library leaves out, or gets wrong, of our tables.

@@ -12,6 +12,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/sqlerr"
 )
 
 // maxTextDepth bounds parentheses within parentheses in what the library's recursive parser of well-known text gets to read.
@@ -102,9 +103,9 @@ func (g *geometryInput) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return v, nil
 }
 
-// lookAtGeometry gives new columns of spatial types the type that looks at bytes first, as stored columns have it: ALTER TABLE converts
-// by the new column.
-func lookAtGeometry(n sql.Node) {
+// settleTypes gives new columns of spatial types the type that looks at bytes first, as stored columns have it (ALTER TABLE converts
+// by the new column), and columns of keys over expressions the type of their expression.
+func settleTypes(ctx *sql.Context, n sql.Node) (err error) {
 	checked := func(c *sql.Column) {
 		c.Type = catalog.Checked(c.Type)
 		for _, d := range []*sql.ColumnDefaultValue{c.Default, c.Generated, c.OnUpdate} {
@@ -121,9 +122,17 @@ func lookAtGeometry(n sql.Node) {
 			checked(n.NewColumn())
 		case *plan.CreateTable:
 			for _, c := range n.TargetSchema() {
+				if c.HiddenSystem { // the library would leave all keys of the new table out
+					err = sqlerr.Unsupported("CREATE TABLE LIKE a table with keys over expressions; SHOW CREATE TABLE prints what to run instead")
+				}
+				if hiddenName(c.Name) != c.Name && c.Generated != nil {
+					c.Type = c.Generated.Expr.Type(ctx)
+					c.Generated.OutType = c.Type
+				}
 				checked(c)
 			}
 		}
 		return true
 	})
+	return err
 }

@@ -107,6 +107,11 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		if err := noBlindGeometry(stmt); err != nil {
 			return nil, 0, err
 		}
+		if d, ok := stmt.(*ast.DDL); ok {
+			if err := functionalKeys(d); err != nil {
+				return nil, 0, err
+			}
+		}
 		p.editTree(ctx, stmt, &r)
 	}
 	if err == nil && done && !multi && strings.TrimSpace(s[end:]) != "" {

@@ -111,6 +111,8 @@ const (
 	InvalidJSON           = 3140
 	InvalidGeometry       = 3037
 	JSONKey               = 3152
+	WrongColumnName       = 1166
+	FunctionalPrimary     = 3756
 	StackOverrun          = 1436
 	NoFullText            = 1191
 	NoDefault             = 1101
@@ -221,7 +223,7 @@ var states = map[int]string{
 	1140:                  "42000", // mix of group columns
 	1102:                  "42000", // incorrect database name
 	1103:                  "42000",
-	1166:                  "42000",
+	WrongColumnName:       "42000",
 	1170:                  "42000", // BLOB in a key without length
 	1089:                  "HY000",
 	1071:                  "42000", // key too long

@@ -52,6 +52,13 @@ var skipped = []struct {
 			`SET`,
 		},
 	}},
+	{"the suite wants names of columns in keys over expressions without quotes, where they cannot be read back if they need them", map[string][]string{
+		"IndexedExpressions": {
+			`multiple_expressions:_system_hidden_columns_omitted_from_SHOW_CREATE_TABLE`,
+			`system_hidden_columns:_omitted_from_SHOW_CREATE_TABLE`,
+			`system_hidden_columns:_omitted_from_SHOW_CREATE_TABLE_after_ALTER_TABLE_ADD_COLUMN`,
+		},
+	}},
 	{"SPATIAL indexes are refused: a spatial column can be had without", map[string][]string{
 		"SpatialIndexScripts": {
 			`add_spatial_index_to_non-empty_table`,

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+)
+
+// showCreate is SHOW CREATE TABLE of a table of ours, word by word as MySQL 8 prints it: object mappers and migrations read it with
+// regular expressions. The library's text differs (no DEFAULT NULL, no VIRTUAL, parents of foreign keys without their database).
+// ok is false for views and for tables of others.
+func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool, err error) {
+	resolved, ok := n.Child.(*plan.ResolvedTable)
+	if !ok || n.IsView {
+		return nil, false, nil
+	}
+	t, ok := sql.GetUnderlyingTable(resolved.Table).(*Table)
+	if !ok {
+		return nil, false, nil
+	}
+	var parts []string
+	for _, c := range n.TargetSchema() {
+		if !c.HiddenSystem {
+			parts = append(parts, "  "+columnText(ctx, c, t.Collation()))
+		}
+	}
+	var key []string
+	for _, k := range t.desc.PrimaryKey {
+		for _, c := range t.desc.Columns {
+			if c.ID == k.Column {
+				key = append(key, quoteName(c.Name))
+			}
+		}
+		if k.PrefixLength > 0 {
+			key[len(key)-1] += fmt.Sprintf("(%d)", k.PrefixLength)
+		}
+	}
+	if len(key) > 0 {
+		parts = append(parts, "  PRIMARY KEY ("+strings.Join(key, ",")+")")
+	}
+	for _, x := range n.Indexes {
+		if x.ID() != "PRIMARY" {
+			parts = append(parts, "  "+indexText(ctx, x, t))
+		}
+	}
+	foreign, err := t.GetDeclaredForeignKeys(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, fk := range foreign {
+		parts = append(parts, "  "+foreignText(fk))
+	}
+	for _, c := range n.Checks() {
+		text := "  CONSTRAINT " + quoteName(c.Name) + " CHECK (" + c.Expr.String() + ")"
+		if !c.Enforced {
+			text += " /*!80016 NOT ENFORCED */"
+		}
+		parts = append(parts, text)
+	}
+	var b strings.Builder
+	b.WriteString("CREATE ")
+	if t.temporary {
+		b.WriteString("TEMPORARY ")
+	}
+	b.WriteString("TABLE " + quoteName(t.Name()) + " (\n" + strings.Join(parts, ",\n") + "\n) ENGINE=InnoDB")
+	if next, err := t.PeekNextAutoIncrementValue(ctx); err == nil && next > 1 {
+		fmt.Fprintf(&b, " AUTO_INCREMENT=%d", next)
+	}
+	fmt.Fprintf(&b, " DEFAULT CHARSET=%s COLLATE=%s", t.Collation().CharacterSet().Name(), t.Collation().Name())
+	if comment := t.Comment(); comment != "" {
+		b.WriteString(" COMMENT=" + quoteText(comment))
+	}
+	return sql.Row{t.Name(), b.String()}, true, nil
+}
+
+func columnText(ctx *sql.Context, c *sql.Column, table sql.CollationID) string {
+	var b strings.Builder
+	b.WriteString(quoteName(c.Name) + " ")
+	if t, ok := c.Type.(sql.TypeWithCollation); ok {
+		b.WriteString(t.StringWithTableCollation(table))
+	} else {
+		b.WriteString(c.Type.String())
+	}
+	if c.Generated != nil {
+		b.WriteString(" GENERATED ALWAYS AS " + c.Generated.String())
+		if c.Virtual {
+			b.WriteString(" VIRTUAL")
+		} else {
+			b.WriteString(" STORED")
+		}
+	}
+	switch {
+	case !c.Nullable:
+		b.WriteString(" NOT NULL")
+	case c.Type.Type() == sqltypes.Timestamp: // which was NOT NULL by default, before MySQL 8
+		b.WriteString(" NULL")
+	}
+	if s, ok := c.Type.(sql.SpatialColumnType); ok {
+		if srid, declared := s.GetSpatialTypeSRID(); declared {
+			fmt.Fprintf(&b, " /*!80003 SRID %d */", srid)
+		}
+	}
+	if c.Generated == nil && !c.AutoIncrement {
+		if text, ok := defaultText(ctx, c); ok {
+			b.WriteString(" DEFAULT " + text)
+		}
+	}
+	if c.OnUpdate != nil {
+		b.WriteString(" ON UPDATE " + c.OnUpdate.String())
+	}
+	if c.AutoIncrement {
+		b.WriteString(" AUTO_INCREMENT")
+	}
+	if c.Comment != "" {
+		b.WriteString(" COMMENT " + quoteText(c.Comment))
+	}
+	return b.String()
+}
+
+// defaultText is what stands behind DEFAULT; ok is false if nothing does.
+func defaultText(ctx *sql.Context, c *sql.Column) (text string, ok bool) {
+	if c.Default != nil && !c.Default.IsLiteral() {
+		return c.Default.String(), true
+	}
+	value := information_schema.GetColumnDefault(ctx, c.Default)
+	if value == nil {
+		switch c.Type.Type() {
+		case sqltypes.Text, sqltypes.Blob, sqltypes.TypeJSON, sqltypes.Geometry: // which cannot have constants
+			return "", false
+		}
+		return "NULL", c.Nullable
+	}
+	text = fmt.Sprint(value)
+	switch {
+	case types.IsBinaryType(c.Type):
+		v, err := c.Default.Eval(ctx, nil)
+		if b, ok := v.([]byte); err == nil && ok {
+			if text = string(b); !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+				return fmt.Sprintf("0x%X", b), true
+			}
+		}
+	case types.IsBit(c.Type):
+		return text, true // b'101'
+	case types.IsDateType(c.Type):
+		text = strings.TrimSuffix(text, " 00:00:00")
+	}
+	return quoteText(text), true
+}
+
+func indexText(ctx *sql.Context, x sql.Index, t *Table) string {
+	var b strings.Builder
+	if x.IsUnique() {
+		b.WriteString("UNIQUE ")
+	}
+	b.WriteString("KEY " + quoteName(x.ID()) + " (")
+	lengths := x.PrefixLengths()
+	for i, e := range x.Expressions() {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		c := plan.GetColumnFromIndexExpr(ctx, e, t)
+		switch {
+		case c == nil:
+			continue
+		case c.HiddenSystem && c.Generated != nil: // of a key over an expression
+			if _, stored := c.Generated.Expr.(*sql.UnresolvedColumnDefault); stored { // it has its parentheses
+				b.WriteString(c.Generated.Expr.String())
+			} else {
+				b.WriteString(c.Generated.String())
+			}
+			continue
+		}
+		b.WriteString(quoteName(c.Name))
+		if i < len(lengths) && lengths[i] > 0 {
+			fmt.Fprintf(&b, "(%d)", lengths[i])
+		}
+	}
+	b.WriteString(")")
+	if comment := x.Comment(); comment != "" {
+		b.WriteString(" COMMENT " + quoteText(comment))
+	}
+	return b.String()
+}
+
+func foreignText(fk sql.ForeignKeyConstraint) string {
+	names := func(list []string) string {
+		quoted := make([]string, len(list))
+		for i, n := range list {
+			quoted[i] = quoteName(n)
+		}
+		return strings.Join(quoted, ",")
+	}
+	parent := quoteName(fk.ParentTable)
+	if !strings.EqualFold(fk.ParentDatabase, fk.Database) {
+		parent = quoteName(fk.ParentDatabase) + "." + parent
+	}
+	text := fmt.Sprintf("CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)", quoteName(fk.Name), names(fk.Columns), parent, names(fk.ParentColumns))
+	for _, action := range []struct {
+		on string
+		do sql.ForeignKeyReferentialAction
+	}{{"DELETE", fk.OnDelete}, {"UPDATE", fk.OnUpdate}} {
+		if action.do != "" && action.do != sql.ForeignKeyReferentialAction_DefaultAction {
+			text += " ON " + action.on + " " + string(action.do)
+		}
+	}
+	return text
+}
+
+func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+var textQuoter = strings.NewReplacer("'", "''", `\`, `\\`, "\n", `\n`, "\r", `\r`, "\x00", `\0`)
+
+// quoteText writes a text as a constant, as SHOW CREATE does.
+func quoteText(s string) string { return "'" + textQuoter.Replace(s) + "'" }
