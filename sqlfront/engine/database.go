@@ -277,6 +277,9 @@ func (d *Database) GetTriggers(ctx *sql.Context) ([]sql.TriggerDefinition, error
 	for _, t := range c.Triggers() {
 		all = append(all, sql.TriggerDefinition{Name: t.Name, CreateStatement: t.CreateStatement, CreatedAt: t.Created, SqlMode: t.SQLMode})
 	}
+	if s := sessionOf(ctx); s != nil && s.planning && len(all) > 0 {
+		s.within = d.name
+	}
 	return all, nil
 }
 

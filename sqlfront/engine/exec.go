@@ -26,6 +26,9 @@ var _ sql.NodeExecBuilder = (*execBuilder)(nil)
 
 // Build implements sql.NodeExecBuilder.
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	if s := sessionOf(ctx); s != nil && s.planning {
+		s.planning, s.within = false, ""
+	}
 	if m := measuringOf(ctx); m != nil {
 		if it, err := b.measured(ctx, m, n, row); it != nil || err != nil {
 			return it, err
@@ -80,8 +83,16 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		list, _ := loadList(n.LoadData)
 		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records}, nil
 	case *plan.InsertInto:
-		if err := b.firesWrong(ctx, n); err != nil {
+		fires, err := b.upsert(ctx, n)
+		if err != nil {
 			return nil, err
+		}
+		if fires != nil {
+			it, err := b.base.Build(ctx, fires, row)
+			if err != nil || !fires.IsReplace {
+				return it, err
+			}
+			return &replaced{it, fires.Destination.(*plan.InsertDestination).Child.(*firingTable)}, nil
 		}
 		if it, err := b.bulkLoad(ctx, n); it != nil || err != nil {
 			return it, err
@@ -181,6 +192,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql.Row) (sql.RowIter, error) {
 	if _, done := n.Left().(*bodyRow); done {
 		return nil, nil
+	}
+	if firesItself(n) {
+		return b.base.Build(ctx, n.Left(), row)
 	}
 	if tx, err := txOf(ctx); err == nil && (n.TriggerTime == "before" || writes(n.Left())) {
 		tx.live = true

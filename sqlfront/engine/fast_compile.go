@@ -212,8 +212,7 @@ func (c *compiler) resolve(v *view, name ast.TableName) error {
 	}
 	if event := c.plan.kind.event(); event != "" {
 		fires, ok := c.eng.triggersOf(d, desc.Name, event)
-		if !ok || len(fires) > 0 && !strings.EqualFold(c.db, d.Name) ||
-			slices.ContainsFunc(fires, func(t *catalog.Trigger) bool { return c.eng.triggerHead(t).session }) {
+		if !ok || slices.ContainsFunc(fires, func(t *catalog.Trigger) bool { return c.eng.triggerHead(t).session }) {
 			return unplanned(reasonTable)
 		}
 		c.plan.fires = fires

@@ -119,12 +119,15 @@ func (f *firings) put(x *firing) {
 	}
 }
 
-// compileTriggers compiles what fires.
-func (e *Engine) compileTriggers(ctx *sql.Context, fires []*catalog.Trigger) (*firing, error) {
+// compileTriggers compiles what fires on a table of db.
+func (e *Engine) compileTriggers(ctx *sql.Context, db string, fires []*catalog.Trigger) (*firing, error) {
 	v, err := e.viewOf(ctx)
 	if err != nil {
 		return nil, err
 	}
+	now := ctx.GetCurrentDatabase()
+	ctx.SetCurrentDatabase(db) // whose tables the bodies mean
+	defer ctx.SetCurrentDatabase(now)
 	f := &firing{version: v.snap.Version}
 	bodies := map[*plan.CreateTrigger]*Body{}
 	var creates []*plan.CreateTrigger
@@ -185,7 +188,7 @@ func (r *fastRun) compileTriggers() error {
 		return nil
 	}
 	r.eng.plans.bodyMisses.Add(1)
-	if r.firing, err = r.eng.compileTriggers(r.ctx, r.plan.fires); err != nil {
+	if r.firing, err = r.eng.compileTriggers(r.ctx, r.plan.db, r.plan.fires); err != nil {
 		return errFallback
 	}
 	return nil
@@ -198,14 +201,9 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 	if r.firing == nil || len(r.firing.before) == 0 {
 		return row, nil
 	}
-	var err error
-	for _, b := range r.firing.before {
-		if row, err = b.Run(r.ctx, old, row); err != nil {
-			return nil, err
-		}
-	}
-	if row == nil {
-		return nil, nil
+	row, err := r.firing.runBefore(r.ctx, old, row)
+	if err != nil || row == nil {
+		return nil, err
 	}
 	row = slices.Clone(row)
 	for i, c := range r.plan.table.pk.Schema {
@@ -225,12 +223,27 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 }
 
 // after runs the triggers AFTER the change of a row.
-func (r *fastRun) after(old, row sql.Row) error {
-	if r.firing == nil {
+func (r *fastRun) after(old, row sql.Row) error { return r.firing.runAfter(r.ctx, old, row) }
+
+func (f *firing) runBefore(ctx *sql.Context, old, row sql.Row) (sql.Row, error) {
+	if f == nil {
+		return row, nil
+	}
+	var err error
+	for _, b := range f.before {
+		if row, err = b.Run(ctx, old, row); err != nil {
+			return nil, err
+		}
+	}
+	return row, nil
+}
+
+func (f *firing) runAfter(ctx *sql.Context, old, row sql.Row) error {
+	if f == nil {
 		return nil
 	}
-	for _, b := range r.firing.after {
-		if _, err := b.Run(r.ctx, old, row); err != nil {
+	for _, b := range f.after {
+		if _, err := b.Run(ctx, old, row); err != nil {
 			return err
 		}
 	}

@@ -46,6 +46,11 @@ type Session struct {
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
 	undrawn map[uint32][]uint64
 
+	// planning: a statement has begun, and no iterator of it is there yet. within is the database whose triggers the library binds then:
+	// the names in them are of that database. It would bind them in the current one, and leave out triggers that do not fit there.
+	planning bool
+	within   string
+
 	reruns    bool // the driver asks Again
 	passing   bool // the statement is not over at CommandEnd
 	contended bool
@@ -117,6 +122,7 @@ func (s *Session) CommandBegin() error { return nil }
 
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
+	s.planning, s.within = false, ""
 	s.params = nil
 	s.memory.settle()
 	if s.passing {
@@ -159,6 +165,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	if s.eng.closed.Load() {
 		return errShutdown()
 	}
+	s.planning, s.within = true, ""
 	if s.calls > 0 || ctx.IsInterpreted() {
 		return nil // a statement within a procedure lives in the transaction of the CALL
 	}
@@ -179,6 +186,14 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 		tx.refresh()
 	}
 	return nil
+}
+
+// GetCurrentDatabase implements sql.Session.
+func (s *Session) GetCurrentDatabase() string {
+	if s.within != "" {
+		return s.within
+	}
+	return s.BaseSession.GetCurrentDatabase()
 }
 
 // settle removes a transaction that must not be seen by the next statement.

@@ -2,31 +2,93 @@ package engine
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
 )
 
-// firesWrong refuses an upsert of a table with triggers that the library would leave out, or run for the wrong rows. REPLACE and ON
-// DUPLICATE KEY UPDATE set off the triggers of what they turn out to be for each row; the library knows those of INSERT only, and those
-// that run after it get rows of twice the width, half of it NULL.
-func (b *execBuilder) firesWrong(ctx *sql.Context, n *plan.InsertInto) error {
-	if !n.IsReplace && !n.OnDupExprs.HasUpdates() {
-		return nil
+// REPLACE and INSERT … ON DUPLICATE KEY UPDATE set off the triggers of what they turn out to be for each row: BEFORE INSERT first, in any
+// case; then AFTER INSERT, or the triggers of UPDATE, or those of DELETE for each row that was in the way and AFTER INSERT. The library
+// knows those of INSERT only, and runs those AFTER it for rows that were not inserted. What a row turns out to be the editors
+// know: the table that is written to has editors which fire. BEFORE INSERT stays with the library, in front of the rows.
+
+// upsert returns the statement with a table that fires, nil if there is nothing to change.
+func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.InsertInto, error) {
+	if !isUpsert(n) {
+		return nil, nil
 	}
-	dest, err := plan.GetInsertable(n.Destination)
+	dest, ok := n.Destination.(*plan.InsertDestination)
+	if !ok {
+		return nil, nil
+	}
+	table, err := plan.GetInsertable(dest)
 	if err != nil {
-		return nil // the library words it
+		return nil, nil // the library words it
 	}
-	t, ok := sql.GetUnderlyingTable(dest).(*Table)
-	if !ok || t.temporary {
-		return nil
+	if _, done := dest.Child.(*firingTable); done {
+		return nil, nil
 	}
-	v, err := b.eng.viewOf(ctx)
+	t, ok := sql.GetUnderlyingTable(table).(*Table)
+	if !ok {
+		return nil, nil
+	}
+	f := &firingTable{Node: dest.Child, table: table, checks: n.Checks(), counts: n.IsReplace}
+	if !t.temporary {
+		if err := f.compile(ctx, b.eng, t, n); err != nil {
+			return nil, err
+		}
+	}
+	if !f.counts && f.inserts == nil && f.updates == nil {
+		return nil, nil
+	}
+	to := *dest
+	to.Child = f
+	fires := *n
+	fires.Destination, fires.HasAfterTrigger = &to, false
+	return &fires, nil
+}
+
+func isUpsert(n *plan.InsertInto) bool { return n.IsReplace || n.OnDupExprs.HasUpdates() }
+
+// firesItself reports whether a trigger is behind a statement whose table fires it.
+func firesItself(n *plan.TriggerExecutor) bool {
+	left := n.Left()
+	for t, ok := left.(*plan.TriggerExecutor); ok; t, ok = left.(*plan.TriggerExecutor) {
+		left = t.Left()
+	}
+	i, ok := left.(*plan.InsertInto)
+	return ok && n.TriggerTime == "after" && isUpsert(i)
+}
+
+// firingTable is the table of an upsert: its editors fire triggers.
+type firingTable struct {
+	sql.Node // the library's destination
+	table    sql.InsertableTable
+	checks   sql.CheckConstraints
+
+	inserts, updates, deletes *firing // nil if there are none
+
+	counts  bool // REPLACE: rows that were in the way of one row
+	deleted int
+	more    int // deleted rows beyond the first of each row
+}
+
+var (
+	_ sql.Node             = (*firingTable)(nil)
+	_ sql.InsertableTable  = (*firingTable)(nil)
+	_ sql.ReplaceableTable = (*firingTable)(nil)
+	_ sql.UpdatableTable   = (*firingTable)(nil)
+	_ sql.TableWrapper     = (*firingTable)(nil)
+)
+
+// compile compiles the triggers that the statement may set off.
+func (f *firingTable) compile(ctx *sql.Context, e *Engine, t *Table, n *plan.InsertInto) error {
+	v, err := e.viewOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,14 +96,202 @@ func (b *execBuilder) firesWrong(ctx *sql.Context, n *plan.InsertInto) error {
 	if !ok {
 		return nil
 	}
-	what, event := "ON DUPLICATE KEY UPDATE", "update"
-	if n.IsReplace {
-		what, event = "REPLACE", "delete"
+	of := func(event, time string) (*firing, error) {
+		fires, _ := e.triggersOf(d, t.desc.Name, event)
+		fires = slices.DeleteFunc(fires, func(x *catalog.Trigger) bool { return time != "" && e.triggerHead(x).time != time })
+		if len(fires) == 0 {
+			return nil, nil
+		}
+		x, err := e.compileTriggers(ctx, d.Name, fires)
+		if err != nil {
+			return nil, err
+		}
+		for _, body := range slices.Concat(x.before, x.after) {
+			if body.writes(t) {
+				return nil, sql.ErrTriggerTableInUse.New(t.desc.Name)
+			}
+		}
+		return x, nil
 	}
-	fires, _ := b.eng.triggersOf(d, t.desc.Name, event)
-	inserts, _ := b.eng.triggersOf(d, t.desc.Name, "insert")
-	if len(fires) > 0 || slices.ContainsFunc(inserts, func(x *catalog.Trigger) bool { return b.eng.triggerHead(x).time == "after" }) {
-		return sqlerr.Unsupported(what + " on a table with triggers of " + strings.ToUpper(event) + " or AFTER INSERT; use INSERT, UPDATE and DELETE")
+	if f.inserts, err = of("insert", "after"); err != nil {
+		return err
+	}
+	if n.IsReplace {
+		f.deletes, err = of("delete", "")
+		return err
+	}
+	if f.updates, err = of("update", ""); err != nil || f.updates == nil || len(f.updates.before) == 0 {
+		return err
+	}
+	if slices.ContainsFunc(t.pk.Schema, func(c *sql.Column) bool { return c.Generated != nil }) {
+		// The library computes them before a trigger has had its say.
+		return sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of a table with generated columns and triggers BEFORE UPDATE; use INSERT and UPDATE")
 	}
 	return nil
 }
+
+// writes reports whether a statement of the body writes to the table.
+func (b *Body) writes(t *Table) bool {
+	found := false
+	target := func(x sql.Table, err error) {
+		if err != nil {
+			return
+		}
+		w := ownTable(x)
+		found = found || w != nil && w.desc.ID == t.desc.ID
+	}
+	transform.InspectWithOpaque(x0, b.logic, func(_ *sql.Context, n sql.Node) bool {
+		switch n := n.(type) {
+		case *plan.InsertInto:
+			target(plan.GetInsertable(n.Destination))
+		case *plan.Update:
+			target(plan.GetUpdatable(n.Child))
+		case *plan.DeleteFrom:
+			for _, x := range n.GetDeleteTargets() {
+				target(plan.GetDeletable(x))
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// Name implements sql.Table.
+func (f *firingTable) Name() string { return f.table.Name() }
+
+// Schema implements sql.Table and sql.Node.
+func (f *firingTable) Schema(ctx *sql.Context) sql.Schema { return f.Node.Schema(ctx) }
+
+// Collation implements sql.Table.
+func (f *firingTable) Collation() sql.CollationID { return f.table.Collation() }
+
+// Partitions implements sql.Table.
+func (f *firingTable) Partitions(ctx *sql.Context) (sql.PartitionIter, error) {
+	return f.table.Partitions(ctx)
+}
+
+// PartitionRows implements sql.Table.
+func (f *firingTable) PartitionRows(ctx *sql.Context, p sql.Partition) (sql.RowIter, error) {
+	return f.table.PartitionRows(ctx, p)
+}
+
+// Underlying implements sql.TableWrapper.
+func (f *firingTable) Underlying() sql.Table { return f.table }
+
+// WithChildren implements sql.Node.
+func (f *firingTable) WithChildren(ctx *sql.Context, ch ...sql.Node) (sql.Node, error) {
+	inner, err := f.Node.WithChildren(ctx, ch...)
+	with := *f
+	with.Node = inner
+	return &with, err
+}
+
+// Inserter implements sql.InsertableTable.
+func (f *firingTable) Inserter(ctx *sql.Context) sql.RowInserter {
+	in := f.table.Inserter(ctx)
+	return &firingEditor{EditOpenerCloser: in, closer: in, f: f, insert: in.Insert}
+}
+
+// Replacer implements sql.ReplaceableTable.
+func (f *firingTable) Replacer(ctx *sql.Context) sql.RowReplacer {
+	in := f.table.(sql.ReplaceableTable).Replacer(ctx)
+	return &firingEditor{EditOpenerCloser: in, closer: in, f: f, insert: in.Insert, remove: in.Delete}
+}
+
+// Updater implements sql.UpdatableTable.
+func (f *firingTable) Updater(ctx *sql.Context) sql.RowUpdater {
+	up := f.table.(sql.UpdatableTable).Updater(ctx)
+	return &firingEditor{EditOpenerCloser: up, closer: up, f: f, update: up.Update}
+}
+
+// firingEditor is an editor of the table's that fires triggers.
+type firingEditor struct {
+	sql.EditOpenerCloser
+	closer sql.Closer
+	f      *firingTable
+
+	insert, remove func(*sql.Context, sql.Row) error
+	update         func(ctx *sql.Context, old, row sql.Row) error
+}
+
+var _ sql.TableEditor = (*firingEditor)(nil)
+
+// Close implements sql.Closer.
+func (e *firingEditor) Close(ctx *sql.Context) error { return e.closer.Close(ctx) }
+
+// Insert implements sql.RowInserter.
+func (e *firingEditor) Insert(ctx *sql.Context, row sql.Row) error {
+	if err := e.insert(ctx, row); err != nil {
+		return err
+	}
+	e.f.more += max(0, e.f.deleted-1)
+	e.f.deleted = 0
+	return e.f.inserts.runAfter(ctx, nil, row)
+}
+
+// Delete implements sql.RowDeleter.
+func (e *firingEditor) Delete(ctx *sql.Context, row sql.Row) error {
+	if _, err := e.f.deletes.runBefore(ctx, row, nil); err != nil {
+		return err
+	}
+	if err := e.remove(ctx, row); err != nil {
+		return err
+	}
+	e.f.deleted++
+	return e.f.deletes.runAfter(ctx, row, nil)
+}
+
+// Update implements sql.RowUpdater. What triggers make of the new row is written into it: the library counts by it.
+func (e *firingEditor) Update(ctx *sql.Context, old, row sql.Row) error {
+	if e.f.updates != nil && len(e.f.updates.before) > 0 {
+		now, err := e.f.updates.runBefore(ctx, old, row)
+		if err != nil {
+			return err
+		}
+		copy(row, now)
+		for _, c := range e.f.checks {
+			if !c.Enforced {
+				continue
+			}
+			if res, err := sql.EvaluateCondition(ctx, c.Expr, row); err != nil {
+				return err
+			} else if sql.IsFalse(res) {
+				return sql.ErrCheckConstraintViolated.New(c.Name)
+			}
+		}
+	}
+	if err := e.update(ctx, old, row); err != nil {
+		return err
+	}
+	return e.f.updates.runAfter(ctx, old, row)
+}
+
+// replaced is the iterator of a REPLACE: it adds rows that were in the way to those that the library has counted, which are one for each
+// new row at most.
+type replaced struct {
+	sql.RowIter
+	f *firingTable
+}
+
+var _ sql.MutableRowIter = (*replaced)(nil)
+
+// Next implements sql.RowIter.
+func (r *replaced) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := r.RowIter.Next(ctx)
+	if err != nil || len(row) != 1 {
+		return row, err
+	}
+	ok, is := row[0].(types.OkResult)
+	if !is {
+		return row, nil
+	}
+	ok.RowsAffected += uint64(r.f.more)
+	ctx.GetLastQueryInfo().RowCount.Store(int64(ok.RowsAffected))
+	return sql.NewRow(ok), nil
+}
+
+// GetChildIter implements sql.MutableRowIter.
+func (r *replaced) GetChildIter() sql.RowIter { return r.RowIter }
+
+// WithChildIter implements sql.MutableRowIter.
+func (r *replaced) WithChildIter(child sql.RowIter) sql.RowIter { return &replaced{child, r.f} }

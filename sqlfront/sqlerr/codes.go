@@ -70,7 +70,9 @@ const (
 	ViewWrongList         = 1353
 	TriggerExists         = 1359
 	TriggerNotFound       = 1360
+	TriggerRowReadOnly    = 1362
 	NoSuchTriggerRow      = 1363
+	TriggerTableInUse     = 1442
 	TooManyParameters     = 1390
 	DataTooLong           = 1406
 	RowIsReferenced       = 1451
