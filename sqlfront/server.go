@@ -126,6 +126,17 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.observers = newObservers(o, s.catalog)
 	hooks := s.observers.Hooks()
 	hooks.CompleteOrder = s.completeOrder
+	hooks.Call = func(c *ast.Call, inner bool) ast.Statement { return s.engine.Call(c, inner) }
+	hooks.CreateRoutine = func(ctx context.Context, r parse.Routine) (ast.Statement, error) {
+		return s.engine.CreateRoutine(ctx, r)
+	}
+	hooks.DropRoutine = func(ctx context.Context, r parse.RoutineName) (ast.Statement, error) {
+		return s.engine.DropRoutine(ctx, r)
+	}
+	hooks.ShowCreateRoutine = func(ctx context.Context, r parse.RoutineName) (ast.Statement, error) {
+		return s.engine.ShowCreateRoutine(ctx, r)
+	}
+	hooks.StoredFunction = func(ctx context.Context, db, name string) bool { return s.engine.HasFunction(ctx, db, name) }
 	hooks.CheckTable = func(ctx context.Context, c parse.CheckTable) (ast.Statement, error) {
 		return s.engine.CheckTable(ctx, c)
 	}

@@ -77,6 +77,7 @@ func (c *Catalog) DropDatabase(ctx context.Context, t *txn.Txn, name string) err
 	rows = appendNames(rows, kindView, d.ID, d.views)
 	rows = appendNames(rows, kindTrigger, d.ID, d.triggers)
 	rows = appendNames(rows, kindProcedure, d.ID, d.procedures)
+	rows = appendNames(rows, kindFunction, d.ID, d.functions)
 	rows = appendNames(rows, kindEvent, d.ID, d.events)
 	for _, r := range rows {
 		remove(t, r)

@@ -34,6 +34,7 @@ type Database struct {
 	views      map[string]*View
 	triggers   map[string]*Trigger
 	procedures map[string]*Procedure
+	functions  map[string]*Procedure
 	events     map[string]*Event
 	observers  map[string]*Observer
 }
@@ -161,11 +162,12 @@ type Trigger struct {
 	Created         time.Time `json:"created"`
 }
 
-// Procedure is a stored procedure.
+// Procedure is a stored procedure, or a stored function: they are different name spaces of the same thing.
 type Procedure struct {
 	Name            string    `json:"name"`
 	CreateStatement string    `json:"create"`
 	SQLMode         string    `json:"sql_mode,omitempty"`
+	Definer         string    `json:"definer,omitempty"` // user@host of who created it; a DEFINER clause in the text takes precedence
 	Created         time.Time `json:"created"`
 	Modified        time.Time `json:"modified"`
 }

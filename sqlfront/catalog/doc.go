@@ -1,5 +1,5 @@
 // Package catalog keeps what a SQL database knows about itself: databases, tables with their columns, indexes and constraints,
-// views, triggers, procedures, events, observers, sequences, and a few named values such as the privileges.
+// views, triggers, procedures, functions, events, observers, sequences, and a few named values such as the privileges.
 //
 // Everything is stored in the transactional key space that it describes, and changed by ordinary transactions. From that follows
 // most of what one wants of DDL:

@@ -29,6 +29,7 @@ const (
 	KindView      Kind = "view"
 	KindTrigger   Kind = "trigger"
 	KindProcedure Kind = "procedure"
+	KindFunction  Kind = "function"
 	KindEvent     Kind = "event"
 	KindObserver  Kind = "observer"
 	KindColumn    Kind = "column"

@@ -26,6 +26,7 @@ import (
 //	│ 01 │ 14 │ db 4 B    │ name      procedure
 //	│ 01 │ 15 │ db 4 B    │ name      event
 //	│ 01 │ 16 │ db 4 B    │ id 4 B    observer
+//	│ 01 │ 18 │ db 4 B    │ name      function
 //	├────┼────┼───────────┴────────                          ┌────┬───────────┐
 //	│ 01 │ 17 │ name      blob                               │ 01 │ the bytes │
 //	├────┼────┼───────────┬────────────┐                     ├────┼───────────┘
@@ -54,7 +55,8 @@ const (
 	kindEvent     = 0x15
 	kindObserver  = 0x16
 	kindBlob      = 0x17
-	kindEnd       = 0x18 // the first that is not a descriptor
+	kindFunction  = 0x18
+	kindEnd       = 0x19 // the first that is not a descriptor
 	kindGrave     = 0x20
 	kindJob       = 0x21
 

@@ -134,7 +134,7 @@ func (b *builder) database(id uint32) *Database {
 		*c = *d
 	}
 	c.tables, c.views, c.triggers = cloned(c.tables), cloned(c.views), cloned(c.triggers)
-	c.procedures, c.events, c.observers = cloned(c.procedures), cloned(c.events), cloned(c.observers)
+	c.procedures, c.functions, c.events, c.observers = cloned(c.procedures), cloned(c.functions), cloned(c.events), cloned(c.observers)
 	b.s.databaseIDs[id], b.fresh[id] = c, true
 	return c
 }
@@ -177,6 +177,8 @@ func (b *builder) set(row, value []byte) error {
 		return setByName(d.triggers, row, value)
 	case kindProcedure:
 		return setByName(d.procedures, row, value)
+	case kindFunction:
+		return setByName(d.functions, row, value)
 	case kindEvent:
 		return setByName(d.events, row, value)
 	}
@@ -213,6 +215,8 @@ func (b *builder) unset(row []byte) error {
 		delete(d.triggers, name)
 	case kindProcedure:
 		delete(d.procedures, name)
+	case kindFunction:
+		delete(d.functions, name)
 	case kindEvent:
 		delete(d.events, name)
 	}

@@ -60,6 +60,23 @@ func (c *Catalog) DropProcedure(ctx context.Context, t *txn.Txn, database, name 
 	return c.dropNamed(ctx, t, database, name, KindProcedure, kindProcedure, func(d *Database) bool { _, ok := d.Procedure(name); return ok })
 }
 
+// CreateFunction makes a stored function.
+func (c *Catalog) CreateFunction(ctx context.Context, t *txn.Txn, database string, v Procedure) error {
+	_, d, err := c.inDatabase(ctx, t, database)
+	if err != nil {
+		return err
+	}
+	if _, ok := d.Function(v.Name); ok {
+		return &ExistsError{Kind: KindFunction, Database: d.Name, Name: v.Name}
+	}
+	return c.putNamed(ctx, t, nameRow(kindFunction, d.ID, v.Name), &v)
+}
+
+// DropFunction removes a stored function.
+func (c *Catalog) DropFunction(ctx context.Context, t *txn.Txn, database, name string) error {
+	return c.dropNamed(ctx, t, database, name, KindFunction, kindFunction, func(d *Database) bool { _, ok := d.Function(name); return ok })
+}
+
 // CreateEvent makes a scheduled event.
 func (c *Catalog) CreateEvent(ctx context.Context, t *txn.Txn, database string, v Event) error {
 	_, d, err := c.inDatabase(ctx, t, database)

@@ -122,6 +122,14 @@ func (d *Database) Procedures() []*Procedure {
 	return sorted(d.procedures, func(p *Procedure) string { return p.Name })
 }
 
+// Function returns the named stored function.
+func (d *Database) Function(name string) (*Procedure, bool) { return lookup(d.functions, name) }
+
+// Functions returns all stored functions ordered by name.
+func (d *Database) Functions() []*Procedure {
+	return sorted(d.functions, func(p *Procedure) string { return p.Name })
+}
+
 // Event returns the named event.
 func (d *Database) Event(name string) (*Event, bool) { return lookup(d.events, name) }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -24,7 +25,7 @@ var (
 )
 
 // Function implements sql.FunctionProvider; it is asked before the library's own functions.
-func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool) {
+func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function, bool) {
 	if f, ok := p.funcs[strings.ToLower(name)]; ok {
 		return f, true
 	}
@@ -54,8 +55,27 @@ func (p *provider) Function(_ *sql.Context, _, name string) (sql.Function, bool)
 	if f, ok := spatialReader(strings.ToLower(name)); ok {
 		return f, true
 	}
-	return growing(strings.ToLower(name))
+	if f, ok := growing(strings.ToLower(name)); ok {
+		return f, true
+	}
+	if schema == "" && native(strings.ToLower(name)) {
+		return nil, false
+	}
+	return p.storedFunction(ctx, schema, name)
 }
+
+// native reports whether the library has a function of the name, which then goes before a stored one.
+func native(name string) bool {
+	return natives()[name]
+}
+
+var natives = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, f := range function.BuiltIns {
+		names[strings.ToLower(f.FunctionName())] = true
+	}
+	return names
+})
 
 func (b *bounded) FunctionName() string { return b.name }
 func (b *bounded) Description() string  { return "a string of at most max_allowed_packet bytes." }

@@ -167,6 +167,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *ahead:
 		return b.buildOuter(ctx, n, row)
 	case *plan.Project, *plan.Having:
+		if now := b.undefer(ctx, n); now != nil {
+			return b.base.Build(ctx, now, row)
+		}
 		mended, err := collated(ctx, n)
 		if err != nil || mended == nil {
 			return nil, err

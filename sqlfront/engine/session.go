@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/sqlfront/catalog"
 	"moka/txn"
 )
 
@@ -37,6 +38,9 @@ type Session struct {
 	ending bool
 	call   *plan.Call // the CALL that the library is about to execute
 	params procedureParams
+
+	routines map[*catalog.Procedure]*compiled // bodies that were parsed
+	results  ResultSink                       // takes the results of procedures
 
 	vars   ownVariables // see sessionvars.go
 	cached *settings    // see Session.settings

@@ -140,6 +140,9 @@ func (d *extendedInfo) GetTableInsensitive(ctx *sql.Context, name string) (sql.T
 	if ok && strings.EqualFold(name, information_schema.StatisticsTableName) {
 		t = &cardinalityTable{t, d.eng}
 	}
+	if ok {
+		t = d.eng.routineTable(ctx, t)
+	}
 	return t, ok, err
 }
 

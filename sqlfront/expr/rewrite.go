@@ -28,7 +28,14 @@ func Rewrite(n ast.SQLNode) { rewriter{}.walk(n) }
 // tree of each statement, and knows what to look into: calls of functions, not what is injected.
 func RewriteProcedure(n ast.SQLNode) { rewriter{calls: true}.walk(n) }
 
-type rewriter struct{ calls bool }
+// Each hands f every place below a statement or an expression where an expression stands, each before the places within what f
+// leaves there. limit says that the place is LIMIT's or OFFSET's.
+func Each(n ast.SQLNode, f func(at *ast.Expr, limit bool)) { rewriter{each: f}.walk(n) }
+
+type rewriter struct {
+	calls bool
+	each  func(at *ast.Expr, limit bool) // instead of our operators
+}
 
 func (r rewriter) walk(n ast.SQLNode) {
 	if n == nil {
@@ -80,6 +87,7 @@ func (r rewriter) walk(n ast.SQLNode) {
 		case *ast.ComparisonExpr:
 			r.swap(&n.Left)
 			r.swap(&n.Right)
+			r.swap(&n.Escape)
 		case *ast.RangeCond:
 			r.swap(&n.Left)
 			r.swap(&n.From)
@@ -110,6 +118,13 @@ func (r rewriter) walk(n ast.SQLNode) {
 				r.walk(n.Conditions[i].Expr)
 			}
 		case *ast.IntervalExpr:
+			r.swap(&n.Expr)
+		case *ast.ExtractFuncExpr:
+			r.swap(&n.Expr)
+		case *ast.TrimExpr:
+			r.swap(&n.Str)
+			r.swap(&n.Pattern)
+		case *ast.MatchExpr:
 			r.swap(&n.Expr)
 		case *ast.SubstrExpr:
 			r.swap(&n.From)
@@ -142,6 +157,8 @@ func (r rewriter) walk(n ast.SQLNode) {
 			for _, o := range n.OrderBy {
 				r.swap(&o.Expr)
 			}
+		case *ast.Insert:
+			r.walk(n.Returning)
 		case *ast.JoinTableExpr:
 			r.swap(&n.Condition.On)
 		}
@@ -151,6 +168,12 @@ func (r rewriter) walk(n ast.SQLNode) {
 
 // swap replaces one expression; what is below it the walk will find.
 func (r rewriter) swap(at *ast.Expr) {
+	if r.each != nil {
+		if *at != nil {
+			r.each(at, false)
+		}
+		return
+	}
 	switch x := (*at).(type) {
 	case *ast.BinaryExpr:
 		switch x.Operator {
@@ -184,6 +207,12 @@ func (r rewriter) swap(at *ast.Expr) {
 
 // count replaces what LIMIT or OFFSET take, if it may be something that the library does not survive.
 func (r rewriter) count(at *ast.Expr) {
+	if r.each != nil {
+		if *at != nil {
+			r.each(at, true)
+		}
+		return
+	}
 	switch x := (*at).(type) {
 	case *ast.SQLVal:
 		if x.Type == ast.ValArg {

@@ -24,6 +24,15 @@ type Hooks struct {
 	// FlushLogs is FLUSH [SLOW] LOGS.
 	FlushLogs func(context.Context) (ast.Statement, error)
 
+	// Call is CALL in a statement of a client or, inner, of a trigger or an event; nil leaves it to the library.
+	Call func(call *ast.Call, inner bool) ast.Statement
+	// CreateRoutine is CREATE PROCEDURE and CREATE FUNCTION, DropRoutine is DROP FUNCTION.
+	CreateRoutine     func(context.Context, Routine) (ast.Statement, error)
+	DropRoutine       func(context.Context, RoutineName) (ast.Statement, error)
+	ShowCreateRoutine func(context.Context, RoutineName) (ast.Statement, error)
+	// StoredFunction says whether there is a stored function of the name; db is empty for the current database.
+	StoredFunction func(ctx context.Context, db, name string) bool
+
 	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none. db is empty
 	// for the current database, names are in lower case. It should answer only when an index begins with the returned
 	// columns followed by order, no index gives the order as it is, and each returned column has one value under its
@@ -140,6 +149,11 @@ type Notify struct {
 func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if !l.is(t, "observer") {
+		if r.parser.hooks.CreateRoutine != nil {
+			if ours, err := r.createRoutine(*l, t); ours {
+				return nil, 0, err != nil, err
+			}
+		}
 		r.triggerBody(*l, t)
 		return nil, 0, false, nil
 	}
@@ -300,6 +314,9 @@ func (r *rewriter) body(ctx context.Context, c *CreateObserver, o ast.ParserOpti
 
 func (r *rewriter) dropObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
 	t := l.next()
+	if l.is(t, "function") && r.parser.hooks.DropRoutine != nil {
+		return r.dropRoutine(ctx, l)
+	}
 	if !l.is(t, "observer") {
 		return nil, 0, false, nil
 	}

@@ -72,6 +72,26 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 	if strings.Contains(s, "/*M!") {
 		r.src = blankMariaComments(s, o.AnsiQuotes)
 	}
+	stmt, end, err = p.parse(ctx, &r, o, multi)
+	if d, ok := stmt.(*ast.DDL); ok && err == nil && r.routine != nil && d.ProcedureSpec != nil {
+		created, err := r.finishRoutine(ctx, d, strings.TrimSuffix(strings.TrimSpace(s[:end]), ";"), o)
+		if err != nil {
+			return nil, 0, err
+		}
+		if stmt, err = p.hooks.CreateRoutine(ctx, *created); err != nil {
+			return nil, 0, err
+		}
+		return stmt, end, nil
+	}
+	if err == nil {
+		stmt = p.replaceCalls(stmt, false)
+	}
+	return stmt, end, err
+}
+
+// parse does the work of one; the user's text is that of r.
+func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {
+	s := r.src
 	stmt, end, done, err := r.head(ctx, o)
 	if err == nil && !done {
 		text := r.edits.apply(r.src)
@@ -112,7 +132,12 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 				return nil, 0, err
 			}
 		}
-		p.editTree(ctx, stmt, &r)
+		if err := p.refuseStored(ctx, stmt); err != nil {
+			return nil, 0, err
+		}
+		if r.routine == nil {
+			p.editTree(ctx, stmt, r)
+		}
 	}
 	if err == nil && done && !multi && strings.TrimSpace(s[end:]) != "" {
 		return nil, 0, sqlerr.Syntax(s, end)

@@ -316,6 +316,9 @@ func FuzzParse(f *testing.F) {
 		"notify t where `a", "(select 1 from t for update)", "create table t (a blob(9), b text(99999999999999999999))", "check table a.b, c extended",
 		"desc t 'x\\", "set a = binary", "alter observer", "show count(*) warnings", "commit and chain", "/*!40101 insert delayed */ into", "select \"", "select '\\",
 		"create observer o after insert on t for each row with (a='", "do ((", "insert into t select * from (select 1 for share) x for update", "delete from t where not not a between 1 and 2",
+		"create definer=`a`@b function if not exists d.f(a char(3) charset x, b int) returns enum('a','b') collate c no sql return a = 1 and b; select 1",
+		"create procedure p(out a int) begin declare b int default 1 or 2; get stacked diagnostics condition a b = number; return 1; end", "create function f(", "drop function if exists x",
+		"show function status like 'a'", "show create procedure p", "create procedure p() select 1 for share", "create procedure p() begin if a then return case when 1 then 2 end; end if; end",
 	} {
 		f.Add(q, true, false)
 		f.Add(q, false, true)
@@ -328,6 +331,10 @@ func FuzzParse(f *testing.F) {
 		ShowObservers:      func(context.Context, ShowObservers) (ast.Statement, error) { return stmt() },
 		ShowCreateObserver: func(context.Context, ShowCreateObserver) (ast.Statement, error) { return stmt() },
 		Notify:             func(context.Context, Notify) (ast.Statement, error) { return stmt() },
+		CreateRoutine:      func(_ context.Context, r Routine) (ast.Statement, error) { return stmt() },
+		DropRoutine:        func(context.Context, RoutineName) (ast.Statement, error) { return stmt() },
+		ShowCreateRoutine:  func(context.Context, RoutineName) (ast.Statement, error) { return stmt() },
+		StoredFunction:     func(context.Context, string, string) bool { return false },
 	})
 	f.Fuzz(func(t *testing.T, q string, multi, ansi bool) {
 		st, parsed, rest, err := p.ParseWithOptions(ctx, q, ';', multi, ast.ParserOptions{AnsiQuotes: ansi})

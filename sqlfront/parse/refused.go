@@ -31,12 +31,12 @@ func (r *rewriter) notSupported() error {
 	case is("handler"):
 		return unsupported("HANDLER")
 	case is("get", "diagnostics", "current", "stacked"):
-		return unsupported("GET DIAGNOSTICS")
+		return unsupported("GET DIAGNOSTICS outside of stored routines")
 	case is("checksum", "table", "tables"), is("repair", "table", "tables"):
 		return unsupported(strings.ToUpper(l.text(first)) + " TABLE; CHECK TABLE compares a table with its indexes")
-	case is("create", "function"), is("alter", "function"):
-		return unsupported("stored functions")
-	case is("help"), is("clone"), is("install"), is("uninstall"), is("shutdown"), is("restart"), is("resignal"):
+	case is("alter", "function", "procedure"):
+		return unsupported("ALTER " + strings.ToUpper(l.text(second)) + "; drop it and create it again")
+	case is("help"), is("clone"), is("install"), is("uninstall"), is("shutdown"), is("restart"):
 		return unsupported(strings.ToUpper(l.text(first)))
 	case is("alter", "instance", "tablespace"), is("create", "tablespace", "server", "spatial"):
 		return unsupported(strings.ToUpper(l.text(first) + " " + l.text(second)))

@@ -8,6 +8,8 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/routine"
+	"moka/sqlfront/sqlerr"
 )
 
 // rewriter looks at the head of one statement, edits its text where the grammar falls short, or parses it whole.
@@ -22,6 +24,9 @@ type rewriter struct {
 	locks     bool // the text has some lock clause: look for it in the tree
 	moved     bool // an edit moved text that is kept
 	past      bool // it has AS OF
+	whole     bool // semicolons are within the statement: it defines a routine
+
+	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION
 }
 
 // mention is a set of words that occur in a statement; one pass over the bytes finds them all.
@@ -146,6 +151,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			r.edits.replace(first.start, first.end, "analyze ")
 		case fold(w, "rollback"):
 			return r.chain(l, true)
+		case fold(w, "resignal"):
+			return nil, 0, true, sqlerr.New(sqlerr.ResignalWithoutHandler, "RESIGNAL when handler not active")
 		case fold(w, "describe"):
 			r.describe(l, first)
 		}
@@ -178,7 +185,7 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 	}
 	l = &lexer{s: r.src, ansi: r.ansi}
 	var prev, before token
-	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
+	for t := l.next(); t.kind != eof && (r.whole || !l.isByte(t, ';')); t = l.next() {
 		switch {
 		case l.is(t, "share") && l.is(prev, "for"):
 			r.edits.replace(t.start, t.end, "update")
@@ -365,9 +372,18 @@ func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statemen
 	case l.is(t, "observers"):
 		return r.showObservers(ctx, l)
 	case l.is(t, "create"):
-		if n := l.next(); l.is(n, "observer") {
+		switch n := l.next(); {
+		case l.is(n, "observer"):
 			return r.showCreateObserver(ctx, l)
+		case l.is(n, "procedure"):
+			return r.showCreateRoutine(ctx, l, routine.Procedure)
+		case l.is(n, "function"):
+			return r.showCreateRoutine(ctx, l, routine.Function)
 		}
+	case l.is(t, "procedure"):
+		r.showRoutines(l, head, routine.Procedure)
+	case l.is(t, "function"):
+		r.showRoutines(l, head, routine.Function)
 	case l.is(t, "engine"):
 		if name := l.next(); name.kind == word || name.kind == quoted {
 			if status := l.next(); l.is(status, "status") && r.parser.hooks.ShowEngineStatus != nil {

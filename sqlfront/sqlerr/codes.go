@@ -238,6 +238,9 @@ func State(code int) string {
 	if s, ok := states[code]; ok {
 		return s
 	}
+	if s, ok := routineStates[code]; ok {
+		return s
+	}
 	return mysql.SSUnknownSQLState
 }
 

@@ -34,6 +34,7 @@ type connection struct {
 	filter   *commands // once logged in
 	limits   *limits   // nil: to be read anew
 	planned  bool      // the result at hand is a plan's: its head is shared and as it should be
+	binary   bool      // the statement was prepared: its rows go out in the binary protocol
 	begun    bool      // columns of the statement's result have been sent
 	poisoned bool      // a panic went through it: not to be used any more
 	rows     tally     // of the statement at hand
@@ -43,6 +44,9 @@ func (c *connection) setSession(s sql.Session) {
 	c.mu.Lock()
 	c.session = s
 	c.mu.Unlock()
+	if r, ok := s.(resulting); ok {
+		r.Results(c.sendResult)
+	}
 }
 
 // begin opens a command. It fails when the server is draining and the connection is not inside of a transaction.

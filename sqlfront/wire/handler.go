@@ -228,7 +228,7 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 	}
 	defer conn.end()
 	began := time.Now()
-	conn.begun, conn.rows = false, tally{}
+	conn.begun, conn.binary, conn.rows = false, prepare != nil, tally{}
 	if m, ok := conn.session.(measured); ok {
 		m.Measure()
 	}

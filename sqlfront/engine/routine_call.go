@@ -1,0 +1,343 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/parse"
+	"moka/sqlfront/routine"
+	"moka/sqlfront/sqlerr"
+)
+
+func noRoutine(kind routine.Kind, db, name string) *mysql.SQLError {
+	return sqlerr.New(sqlerr.NoSuchProcedure, "%s %s.%s does not exist", kind, db, name)
+}
+
+// Call is the CALL of a stored procedure; nil leaves one of a Go function to the library.
+func (e *Engine) Call(c *ast.Call, inner bool) ast.Statement {
+	if p, err := e.provider.procs.LookupByNameAndParamCount(c.ProcName.Name.String(), len(c.Params)); c.AsOf != nil || err != nil || p != nil {
+		return nil
+	}
+	return ast.InjectedStatement{
+		Auth: c.Auth, Children: c.Params,
+		Statement: &callNode{eng: e, name: parse.Name{Database: c.ProcName.Qualifier.String(), Name: c.ProcName.Name.String()}, inner: inner},
+	}
+}
+
+// callNode is CALL in a plan.
+type callNode struct {
+	eng    *Engine
+	name   parse.Name
+	args   []sql.Expression
+	inner  bool // called by a trigger
+	schema sql.Schema
+}
+
+var (
+	_ sql.ExecSourceRel = (*callNode)(nil)
+	_ sql.Expressioner  = (*callNode)(nil)
+)
+
+// WithResolvedChildren implements ast.Injectable.
+func (n *callNode) WithResolvedChildren(c context.Context, children []any) (any, error) {
+	bound := *n
+	bound.args = make([]sql.Expression, len(children))
+	for i, child := range children {
+		e, ok := child.(sql.Expression)
+		if !ok {
+			return nil, fmt.Errorf("an argument of CALL is a %T", child)
+		}
+		bound.args[i] = e
+	}
+	ctx, ok := c.(*sql.Context)
+	if !ok {
+		return &bound, nil
+	}
+	var err error
+	if bound.name.Database, err = currentDatabase(ctx, n.name); err != nil {
+		return nil, err
+	}
+	// What does not exist is known when it is run: a trigger may be created before the procedure that it calls.
+	return &bound, nil
+}
+
+func (n *callNode) Resolved() bool                { return expression.ExpressionsResolved(n.args...) }
+func (n *callNode) Children() []sql.Node          { return nil }
+func (n *callNode) IsReadOnly() bool              { return true } // its statements say for themselves
+func (n *callNode) String() string                { return "CALL " + n.name.String() }
+func (n *callNode) Expressions() []sql.Expression { return n.args }
+
+// Schema implements sql.Node.
+func (n *callNode) Schema(*sql.Context) sql.Schema {
+	if n.schema != nil {
+		return n.schema
+	}
+	return types.OkResultSchema
+}
+
+// WithChildren implements sql.Node.
+func (n *callNode) WithChildren(_ *sql.Context, ch ...sql.Node) (sql.Node, error) {
+	if len(ch) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(ch), 0)
+	}
+	return n, nil
+}
+
+// WithExpressions implements sql.Expressioner.
+func (n *callNode) WithExpressions(_ *sql.Context, e ...sql.Expression) (sql.Node, error) {
+	if len(e) != len(n.args) {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(e), len(n.args))
+	}
+	bound := *n
+	bound.args = e
+	return &bound, nil
+}
+
+// RowIter implements sql.ExecSourceRel: the procedure has run when it returns.
+func (n *callNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
+	s := sessionOf(ctx)
+	if s == nil {
+		return nil, sqlerr.Unsupported("CALL without a session")
+	}
+	c, err := n.eng.routine(ctx, routine.Procedure, n.name.Database, n.name.Name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil {
+		return nil, noRoutine(routine.Procedure, n.name.Database, n.name.Name)
+	}
+	params := c.body.Params
+	if len(params) != len(n.args) {
+		return nil, wrongArguments(c, len(n.args))
+	}
+	args := make([]any, len(params))
+	for i, p := range params {
+		if p.Direction != routine.In {
+			if err := n.assignable(i); err != nil {
+				return nil, err
+			}
+		}
+		if args[i], err = n.args[i].Eval(ctx, row); err != nil {
+			return nil, err
+		}
+	}
+	host, nested := routine.HostOf(ctx).(*routineHost)
+	if !nested {
+		host = &routineHost{eng: n.eng, session: s}
+		if n.inner {
+			host.refuse = sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a trigger")
+		}
+	}
+	var out routine.Output
+	if err := n.eng.inRoutine(ctx, c, func() error {
+		out, err = c.body.Run(ctx, host, args)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	for i, p := range params {
+		if p.Direction == routine.In {
+			continue
+		}
+		switch to := n.args[i].(type) {
+		case *routine.Variable:
+			err = to.Assign(ctx, out.Params[i])
+		case *expression.UserVar:
+			err = ctx.SetUserVariable(ctx, to.Name, out.Params[i], p.Type)
+		case *expression.ProcedureParam:
+			err = to.Set(ctx, out.Params[i], p.Type)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !nested && host.schema != nil {
+		n.schema = host.schema
+		return sql.RowsToRowIter(host.rows...), nil
+	}
+	return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(int(out.RowsAffected)))), nil
+}
+
+// assignable checks that an OUT parameter has somewhere to go.
+func (n *callNode) assignable(i int) error {
+	switch n.args[i].(type) {
+	case *routine.Variable, *expression.UserVar, *expression.ProcedureParam:
+		return nil
+	}
+	return sqlerr.New(sqlerr.NotAVariable, "OUT or INOUT argument %d for routine %s.%s is not a variable or NEW pseudo-variable in BEFORE trigger",
+		i+1, n.name.Database, n.name.Name)
+}
+
+func wrongArguments(c *compiled, got int) error {
+	return sqlerr.New(sqlerr.ProcedureArguments, "Incorrect number of arguments for %s %s.%s; expected %d, got %d",
+		c.body.Kind, c.body.Database, c.body.Name, len(c.body.Params), got)
+}
+
+// storedFunction is asked for a function that neither we nor the library know.
+func (p *provider) storedFunction(ctx *sql.Context, db, name string) (sql.Function, bool) {
+	if ctx == nil || p.eng.sql == nil {
+		return nil, false
+	}
+	if db == "" {
+		db = ctx.GetCurrentDatabase()
+	}
+	c, err := p.eng.routine(ctx, routine.Function, db, name)
+	if err != nil || c == nil {
+		return nil, false
+	}
+	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		if len(args) != len(c.body.Params) {
+			return nil, wrongArguments(c, len(args))
+		}
+		if err := p.eng.mayExecute(ctx, c); err != nil {
+			return nil, err
+		}
+		return &storedCall{eng: p.eng, db: c.body.Database, name: c.body.Name, typ: c.body.Returns, deterministic: c.body.Deterministic, args: args}, nil
+	}}, true
+}
+
+// HasFunction reports whether a call of the name is the call of a stored function.
+func (e *Engine) HasFunction(c context.Context, db, name string) bool {
+	ctx, ok := c.(*sql.Context)
+	if !ok || db == "" && native(strings.ToLower(name)) {
+		return false
+	}
+	if db == "" {
+		db = ctx.GetCurrentDatabase()
+	}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return false
+	}
+	d, ok := v.snap.Database(db)
+	if ok {
+		_, ok = d.Function(name)
+	}
+	return ok
+}
+
+// mayExecute checks the EXECUTE privilege.
+func (e *Engine) mayExecute(ctx *sql.Context, c *compiled) error {
+	privileges := e.sql.Analyzer.Catalog.MySQLDb
+	if !privileges.Enabled() {
+		return nil
+	}
+	subject := sql.PrivilegeCheckSubject{Database: c.body.Database}
+	if privileges.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(subject, sql.PrivilegeType_Execute)) {
+		return nil
+	}
+	subject.Routine, subject.IsProcedure = strings.ToLower(c.body.Name), c.body.Kind == routine.Procedure
+	if privileges.RoutineAdminCheck(ctx, sql.NewPrivilegedOperation(subject, sql.PrivilegeType_Execute)) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.RoutineAccessDenied, "execute command denied to user '%s'@'%s' for routine '%s.%s'",
+		ctx.Client().User, ctx.Client().Address, c.body.Database, c.body.Name)
+}
+
+// storedCall is the call of a stored function in an expression.
+type storedCall struct {
+	eng           *Engine
+	db, name      string
+	typ           sql.Type
+	deterministic bool
+	args          []sql.Expression
+}
+
+var (
+	_ sql.FunctionExpression         = (*storedCall)(nil)
+	_ sql.NonDeterministicExpression = (*storedCall)(nil)
+	_ sql.CollationCoercible         = (*storedCall)(nil)
+)
+
+func (f *storedCall) FunctionName() string         { return f.name }
+func (f *storedCall) Description() string          { return "a stored function." }
+func (f *storedCall) Resolved() bool               { return expression.ExpressionsResolved(f.args...) }
+func (f *storedCall) Type(*sql.Context) sql.Type   { return f.typ }
+func (f *storedCall) IsNullable(*sql.Context) bool { return true }
+func (f *storedCall) Children() []sql.Expression   { return f.args }
+func (f *storedCall) IsNonDeterministic() bool     { return !f.deterministic }
+
+// String implements sql.Expression.
+func (f *storedCall) String() string {
+	args := make([]string, len(f.args))
+	for i, a := range f.args {
+		args[i] = a.String()
+	}
+	return f.name + "(" + strings.Join(args, ",") + ")"
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (f *storedCall) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	c, _ := f.typ.CollationCoercibility(ctx)
+	return c, 4
+}
+
+// WithChildren implements sql.Expression.
+func (f *storedCall) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
+	if len(ch) != len(f.args) {
+		return nil, sql.ErrInvalidChildrenNumber.New(f, len(ch), len(f.args))
+	}
+	with := *f
+	with.args = ch
+	return &with, nil
+}
+
+// Eval implements sql.Expression.
+func (f *storedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	args := make([]any, len(f.args))
+	for i, a := range f.args {
+		v, err := a.Eval(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	c, err := f.eng.routine(ctx, routine.Function, f.db, f.name)
+	if err != nil {
+		return nil, err
+	}
+	if c == nil || len(c.body.Params) != len(args) {
+		return nil, noRoutine(routine.Function, f.db, f.name)
+	}
+	host := &routineHost{eng: f.eng, session: sessionOf(ctx), refuse: sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a function")}
+	var out routine.Output
+	err = f.eng.inRoutine(ctx, c, func() error {
+		out, err = c.body.Run(ctx, host, args)
+		return err
+	})
+	return out.Value, err
+}
+
+// callsStored reports whether a stored function is called in an expression.
+func callsStored(ctx *sql.Context, all []sql.Expression) bool {
+	found := false
+	for _, e := range all {
+		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+			if _, ok := e.(*storedCall); ok {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// undefer keeps stored functions out of the goroutine that writes rows to the client, where the library computes the columns of a
+// result while it reads the next rows: a session's statements run one after the other.
+func (b *execBuilder) undefer(ctx *sql.Context, n sql.Node) sql.Node {
+	p, ok := n.(*plan.Project)
+	if !ok || !p.CanDefer || !callsStored(ctx, p.Projections) {
+		return nil
+	}
+	now := *p
+	now.CanDefer = false
+	return &now
+}

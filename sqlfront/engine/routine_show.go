@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/routine"
+)
+
+// ShowCreateRoutine is SHOW CREATE PROCEDURE and SHOW CREATE FUNCTION.
+func (e *Engine) ShowCreateRoutine(_ context.Context, r parse.RoutineName) (ast.Statement, error) {
+	title := "Procedure"
+	if r.Kind == routine.Function {
+		title = "Function"
+	}
+	var columns sql.Schema
+	for _, c := range []string{title, "sql_mode", "Create " + title, "character_set_client", "collation_connection", "Database Collation"} {
+		columns = append(columns, &sql.Column{Name: c, Type: types.LongText, Nullable: true})
+	}
+	report := NewReport("SHOW CREATE "+string(r.Kind), columns, func(ctx *sql.Context) ([]sql.Row, error) {
+		db, err := currentDatabase(ctx, r.Name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := e.routine(ctx, r.Kind, db, r.Name.Name)
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			return nil, noRoutine(r.Kind, db, r.Name.Name)
+		}
+		v, err := e.viewOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d, _ := v.snap.Database(db)
+		return []sql.Row{{c.stored.Name, c.mode, c.withDefiner(), "utf8mb4", "utf8mb4_0900_ai_ci", d.Collation}}, nil
+	})
+	return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: report}, nil
+}
+
+// withDefiner is the text of the CREATE, which says who the definer is.
+func (c *compiled) withDefiner() string {
+	text := strings.TrimSpace(c.stored.CreateStatement)
+	if c.parsed.Spec.Definer != "" || c.definer.User == "" || len(text) < len("create ") {
+		return text
+	}
+	return "CREATE DEFINER=" + quoteIdentifier(c.definer.User) + "@" + quoteIdentifier(c.definer.Address) + " " + strings.TrimSpace(text[len("create"):])
+}
+
+func quoteIdentifier(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+// routineTable gives information_schema.ROUTINES and PARAMETERS rows of ours: the library knows procedures only.
+func (e *Engine) routineTable(ctx *sql.Context, t sql.Table) sql.Table {
+	if _, ok := e.opts.Parser.(RoutineParser); !ok {
+		return t
+	}
+	var rows func(*sql.Context, *catalog.Database, *compiled) []sql.Row
+	switch {
+	case strings.EqualFold(t.Name(), information_schema.RoutinesTableName):
+		rows = routineRow
+	case strings.EqualFold(t.Name(), information_schema.ParametersTableName):
+		rows = parameterRows
+	default:
+		return t
+	}
+	return &SystemTable{TableName: t.Name(), Columns: t.Schema(ctx), database: sql.InformationSchemaDatabaseName, Rows: func(ctx *sql.Context) ([]sql.Row, error) {
+		v, err := e.viewOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var all []sql.Row
+		for _, d := range v.snap.Databases() {
+			add := func(kind routine.Kind, name string) {
+				// One that cannot be parsed any more is not shown, as it cannot be called.
+				if c, err := e.routine(ctx, kind, d.Name, name); err == nil && c != nil && e.mayExecute(ctx, c) == nil {
+					all = append(all, rows(ctx, d, c)...)
+				}
+			}
+			for _, p := range d.Procedures() {
+				add(routine.Procedure, p.Name)
+			}
+			for _, f := range d.Functions() {
+				add(routine.Function, f.Name)
+			}
+		}
+		for _, row := range all {
+			for i, c := range t.Schema(ctx) {
+				if row[i] == nil {
+					continue
+				}
+				if row[i], _, err = c.Type.Convert(ctx, row[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return all, nil
+	}}
+}
+
+func routineRow(_ *sql.Context, d *catalog.Database, c *compiled) []sql.Row {
+	deterministic, access, security, comment := "NO", "CONTAINS SQL", "DEFINER", ""
+	for _, x := range c.parsed.Spec.Characteristics {
+		switch x.Type {
+		case ast.CharacteristicValue_NoSql:
+			access = "NO SQL"
+		case ast.CharacteristicValue_ReadsSqlData:
+			access = "READS SQL DATA"
+		case ast.CharacteristicValue_ModifiesSqlData:
+			access = "MODIFIES SQL DATA"
+		case ast.CharacteristicValue_Comment:
+			comment = x.Comment
+		}
+	}
+	if c.body.Deterministic {
+		deterministic = "YES"
+	}
+	if c.invoker {
+		security = "INVOKER"
+	}
+	row := sql.Row{c.stored.Name, "def", d.Name, c.stored.Name, string(c.body.Kind)}
+	if c.body.Kind == routine.Function {
+		row = append(row, typeColumns(c.body.Returns)...)
+	} else {
+		row = append(row, "", nil, nil, nil, nil, nil, nil, nil, nil)
+	}
+	return []sql.Row{append(row, "SQL", c.parsed.BodyText, nil, "SQL", "SQL", deterministic, access, nil, security,
+		c.stored.Created.UTC(), c.stored.Modified.UTC(), c.mode, comment, c.definer.User+"@"+c.definer.Address, "utf8mb4", "utf8mb4_0900_ai_ci", d.Collation)}
+}
+
+func parameterRows(_ *sql.Context, d *catalog.Database, c *compiled) (rows []sql.Row) {
+	add := func(position uint64, mode, name any, t sql.Type) {
+		row := sql.Row{"def", d.Name, c.stored.Name, position, mode, name}
+		rows = append(rows, append(append(row, typeColumns(t)...), string(c.body.Kind)))
+	}
+	if c.body.Kind == routine.Function {
+		add(0, nil, nil, c.body.Returns)
+	}
+	for i, p := range c.body.Params {
+		add(uint64(i+1), p.Direction.String(), p.Name, p.Type)
+	}
+	return rows
+}
+
+// typeColumns are DATA_TYPE, two lengths, precision, scale, digits of a second, character set, collation and DTD_IDENTIFIER.
+func typeColumns(t sql.Type) []any {
+	full := strings.ToLower(t.String())
+	if i := strings.Index(full, " character set"); i >= 0 {
+		full = full[:i]
+	}
+	if i := strings.Index(full, " collate"); i >= 0 {
+		full = full[:i]
+	}
+	name, _, _ := strings.Cut(strings.Fields(full)[0], "(")
+	var length, octets, precision, scale, fraction, charset, collation any
+	switch t := t.(type) {
+	case sql.StringType:
+		length, octets = t.MaxCharacterLength(), t.MaxByteLength()
+		if t.Collation() != sql.Collation_binary {
+			charset, collation = t.Collation().CharacterSet().Name(), t.Collation().Name()
+		}
+	case sql.DecimalType:
+		precision, scale = uint32(t.Precision()), int64(t.Scale())
+	case sql.DatetimeType:
+		if !types.IsDateType(t) {
+			fraction = uint32(t.Precision())
+		}
+	case sql.NumberType:
+		if p, ok := map[string]uint32{"tinyint": 3, "smallint": 5, "mediumint": 7, "int": 10, "bigint": 19, "float": 12, "double": 22}[name]; ok {
+			if precision = p; types.IsInteger(t) {
+				scale = int64(0)
+			}
+			if name == "bigint" && types.IsUnsigned(t) {
+				precision = uint32(20)
+			}
+		}
+	}
+	return []any{name, length, octets, precision, scale, fraction, charset, collation, full}
+}

@@ -1,0 +1,382 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/routine"
+	"moka/sqlfront/sqlerr"
+)
+
+// Stored procedures and functions. Package routine compiles and runs bodies; here they are stored and found, and meet the session:
+// its transaction, its variables, its client.
+//
+//	CALL p(…)   ──▶ callNode     ─┐                         ┌─▶ session's results (the client's protocol), or kept
+//	f(…)        ──▶ storedCall   ─┴▶ routine.Run ──▶ routineHost ──▶ Runner.QueryWithBindings: the statements of the body
+//
+// A body runs in the database that it belongs to, under the SQL mode that it was created under and, unless it says SQL SECURITY
+// INVOKER, as its definer. All of it is one transaction, the caller's if there is one; only COMMIT and its like in a procedure that a
+// client has called end it.
+
+// RoutineParser is what the parser has to know beyond sql.Parser for there to be routines of ours.
+type RoutineParser interface {
+	ParseRoutine(text string, o ast.ParserOptions) (*parse.Routine, error)
+	EditBody(in *parse.Routine, stmt ast.Statement) ast.Statement
+}
+
+// ResultSink takes a result set for the client, while the statement goes on.
+type ResultSink = func(ctx *sql.Context, schema sql.Schema, rows sql.RowIter) error
+
+// Results says where results go that are not the statement's last; nil for nowhere.
+func (s *Session) Results(to ResultSink) { s.results = to }
+
+// compiled is a routine as a session has it.
+type compiled struct {
+	stored  *catalog.Procedure
+	parsed  *parse.Routine
+	body    *routine.Routine
+	invoker bool // SQL SECURITY INVOKER
+	definer sql.Client
+	mode    string
+}
+
+// keptRoutines bounds how many compiled bodies a session keeps.
+const keptRoutines = 512
+
+// routine finds a routine and its compiled body; nil if there is none of the name.
+func (e *Engine) routine(ctx *sql.Context, kind routine.Kind, db, name string) (*compiled, error) {
+	p, ok := e.opts.Parser.(RoutineParser)
+	s := sessionOf(ctx)
+	if !ok || s == nil || db == "" {
+		return nil, nil
+	}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.snap.Database(db)
+	if !ok {
+		return nil, nil
+	}
+	find := d.Procedure
+	if kind == routine.Function {
+		find = d.Function
+	}
+	stored, ok := find(name)
+	if !ok {
+		return nil, nil
+	}
+	if c := s.routines[stored]; c != nil {
+		return c, nil
+	}
+	parsed, err := p.ParseRoutine(stored.CreateStatement, sql.NewSqlModeFromString(stored.SQLMode).ParserOptions())
+	if err != nil {
+		return nil, err
+	}
+	c, err := compile(p, d, parsed)
+	if err != nil {
+		return nil, err
+	}
+	c.stored, c.mode = stored, stored.SQLMode
+	if c.definer.User == "" {
+		user, host, _ := strings.Cut(stored.Definer, "@")
+		c.definer = sql.Client{User: user, Address: host}
+	}
+	if s.routines == nil || len(s.routines) >= keptRoutines {
+		s.routines = map[*catalog.Procedure]*compiled{}
+	}
+	s.routines[stored] = c
+	return c, nil
+}
+
+func compile(p RoutineParser, d *catalog.Database, parsed *parse.Routine) (*compiled, error) {
+	c := &compiled{parsed: parsed}
+	deterministic := false
+	for _, x := range parsed.Spec.Characteristics {
+		switch x.Type {
+		case ast.CharacteristicValue_Deterministic:
+			deterministic = true
+		case ast.CharacteristicValue_SqlSecurityInvoker:
+			c.invoker = true
+		}
+	}
+	c.definer = definerOf(parsed.Spec.Definer)
+	collation, err := sql.ParseCollation("", d.Collation, false)
+	if err != nil || collation == sql.Collation_Unspecified {
+		collation = sql.Collation_Default
+	}
+	c.body, err = routine.Compile(routine.Spec{
+		Kind: parsed.Kind, Database: d.Name, Name: parsed.Name.Name, Params: parsed.Spec.Params, Returns: parsed.Returns, Deterministic: deterministic,
+		Body: parsed.Spec.Body, Collation: collation, Edit: func(s ast.Statement) ast.Statement { return p.EditBody(parsed, s) },
+	})
+	return c, err
+}
+
+// definerOf reads `user`@`host` as the grammar leaves it; CURRENT_USER is nobody, which is who creates the routine.
+func definerOf(text string) sql.Client {
+	text = strings.NewReplacer("`", "", "'", "", `"`, "").Replace(text)
+	if l := strings.ToLower(strings.TrimSpace(text)); l == "" || l == "current_user" || l == "current_user()" {
+		return sql.Client{}
+	}
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return sql.Client{User: text, Address: "%"}
+	}
+	return sql.Client{User: text[:at], Address: text[at+1:]}
+}
+
+// inRoutine runs f with the session as the body of a routine finds it.
+func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) (err error) {
+	s := sessionOf(ctx)
+	s.calls++
+	defer func() {
+		if s.calls--; s.calls == 0 {
+			s.ending = false
+		}
+	}()
+	if db := s.GetCurrentDatabase(); db != c.body.Database {
+		s.SetCurrentDatabase(c.body.Database)
+		defer s.SetCurrentDatabase(db)
+	}
+	if mode, merr := s.GetSessionVariable(ctx, "sql_mode"); merr == nil && mode != any(c.mode) {
+		if err := s.SetSessionVariable(ctx, "sql_mode", c.mode); err != nil {
+			return err
+		}
+		defer func() {
+			if rerr := s.SetSessionVariable(ctx, "sql_mode", mode); err == nil {
+				err = rerr
+			}
+		}()
+	}
+	client := s.Client()
+	if privileges := e.sql.Analyzer.Catalog.MySQLDb; !c.invoker && c.definer.User != "" && privileges.Enabled() &&
+		(c.definer.User != client.User || c.definer.Address != client.Address) {
+		reader := privileges.Reader()
+		known := privileges.GetUser(reader, c.definer.User, c.definer.Address, false) != nil
+		reader.Close()
+		if !known {
+			return sqlerr.New(sqlerr.NoSuchDefiner, "The user specified as a definer ('%s'@'%s') does not exist", c.definer.User, c.definer.Address)
+		}
+		as := client
+		as.User, as.Address = c.definer.User, c.definer.Address
+		s.become(as)
+		defer s.become(client)
+	}
+	return f()
+}
+
+// become makes another account the one whose privileges count.
+func (s *Session) become(c sql.Client) {
+	s.SetClient(c)
+	s.SetPrivilegeSet(nil, 0)
+}
+
+// routineHost is routine.Host for a session. Routines that a routine calls use the same one, except for functions.
+type routineHost struct {
+	eng     *Engine
+	session *Session
+	// refuse is the error of a result set where none may be: in functions and triggers. They may not end the transaction either.
+	refuse error
+	// the last result, where nobody takes results
+	schema sql.Schema
+	rows   []sql.Row
+}
+
+var _ routine.Host = (*routineHost)(nil)
+
+// Query implements routine.Host.
+func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (sql.Schema, sql.RowIter, error) {
+	if h.refuse != nil && ends(stmt, text) {
+		return nil, nil, sqlerr.New(sqlerr.CommitNotAllowed, "Explicit or implicit commit is not allowed in stored function or trigger.")
+	}
+	schema, rows, _, err := h.eng.sql.Analyzer.Runner.QueryWithBindings(ctx, text, stmt, nil, nil)
+	return schema, rows, err
+}
+
+// ends reports whether the statement ends the transaction.
+func ends(stmt ast.Statement, text string) bool {
+	switch s := stmt.(type) {
+	case *ast.Begin, *ast.Commit, *ast.Rollback, *ast.DBDDL, *ast.AlterTable:
+		return true
+	case *ast.DDL:
+		return !s.Temporary
+	}
+	return text != ""
+}
+
+// Result implements routine.Host.
+func (h *routineHost) Result(ctx *sql.Context, schema sql.Schema, rows sql.RowIter) error {
+	if h.refuse != nil {
+		_ = rows.Close(ctx)
+		return h.refuse
+	}
+	if to := h.session.results; to != nil {
+		return to(ctx, schema, rows)
+	}
+	kept, _, err := h.Keep(ctx, rows)
+	h.schema, h.rows = schema, kept
+	return err
+}
+
+// Keep implements routine.Host.
+func (h *routineHost) Keep(ctx *sql.Context, rows sql.RowIter) ([]sql.Row, func(), error) {
+	c := h.eng.chargeFor(ctx, "cursor", sqlerr.CapacityExceeded)
+	var kept []sql.Row
+	for {
+		row, err := rows.Next(ctx)
+		if err == nil {
+			kept = append(kept, row)
+			err = c.add(rowBytes(row))
+		}
+		if err == nil {
+			continue
+		}
+		if cerr := rows.Close(ctx); err == io.EOF {
+			err = cerr
+		}
+		if err != nil {
+			c.release()
+			return nil, nil, err
+		}
+		return kept, c.release, nil
+	}
+}
+
+// RecursionLimit implements routine.Host.
+func (h *routineHost) RecursionLimit(ctx *sql.Context) int {
+	v, err := ctx.GetSessionVariable(ctx, "max_sp_recursion_depth")
+	if err != nil {
+		return 0
+	}
+	n, _, err := types.Int64.Convert(ctx, v)
+	if err != nil || n == nil {
+		return 0
+	}
+	return int(n.(int64))
+}
+
+// currentDatabase is the database of a name that may have none.
+func currentDatabase(ctx *sql.Context, n parse.Name) (string, error) {
+	if n.Database != "" {
+		return n.Database, nil
+	}
+	if db := ctx.GetCurrentDatabase(); db != "" {
+		return db, nil
+	}
+	return "", sqlerr.New(sqlerr.NoDatabase, "No database selected")
+}
+
+// CreateRoutine is CREATE PROCEDURE and CREATE FUNCTION.
+func (e *Engine) CreateRoutine(_ context.Context, r parse.Routine) (ast.Statement, error) {
+	auth := ast.AuthInformation{AuthType: ast.AuthType_CREATE_ROUTINE, TargetType: ast.AuthTargetType_DatabaseIdentifiers, TargetNames: []string{r.Name.Database}}
+	return routineDDL("CREATE "+string(r.Kind), auth, func(ctx *sql.Context) error { return e.createRoutine(ctx, r) }), nil
+}
+
+func (e *Engine) createRoutine(ctx *sql.Context, r parse.Routine) error {
+	p, ok := e.opts.Parser.(RoutineParser)
+	if !ok {
+		return sqlerr.Unsupported("CREATE " + string(r.Kind))
+	}
+	db, err := currentDatabase(ctx, r.Name)
+	if err != nil {
+		return err
+	}
+	if len(r.Name.Name) > 64 {
+		return sqlerr.New(sqlerr.IdentifierTooLong, "Identifier name '%s' is too long", r.Name.Name)
+	}
+	return e.ddl(ctx, func(tx *Tx) error {
+		snap, err := e.catalog.Snapshot(ctx, tx.store())
+		if err != nil {
+			return err
+		}
+		d, ok := snap.Database(db)
+		if !ok {
+			return &catalog.NotFoundError{Kind: catalog.KindDatabase, Name: db}
+		}
+		exists, create := d.Procedure, e.catalog.CreateProcedure
+		if r.Kind == routine.Function {
+			exists, create = d.Function, e.catalog.CreateFunction
+		}
+		if _, ok := exists(r.Name.Name); ok {
+			err := sqlerr.New(sqlerr.ProcedureExists, "%s %s already exists", r.Kind, r.Name.Name)
+			if r.IfNotExists {
+				ctx.Session.Warn(&sql.Warning{Level: "Note", Code: err.Num, Message: err.Message})
+				return nil
+			}
+			return err
+		}
+		// What is compiled is thrown away: the body is parsed again from its text, by each session that runs it.
+		if _, err := compile(p, d, &r); err != nil {
+			return err
+		}
+		now := time.Now().UTC().Truncate(time.Second)
+		client := ctx.Client()
+		if definer := definerOf(r.Spec.Definer); definer.User != "" && (definer.User != client.User || definer.Address != client.Address) {
+			super := sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{}, sql.PrivilegeType_Super)
+			if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, super) {
+				return sqlerr.New(1227, "Access denied; you need (at least one of) the SUPER or SET_USER_ID privilege(s) for this operation")
+			}
+		}
+		return create(ctx, tx.store(), d.Name, catalog.Procedure{
+			Name: r.Name.Name, CreateStatement: r.Text, SQLMode: sqlMode(ctx), Definer: client.User + "@" + client.Address, Created: now, Modified: now,
+		})
+	})
+}
+
+// DropRoutine is DROP FUNCTION.
+func (e *Engine) DropRoutine(_ context.Context, r parse.RoutineName) (ast.Statement, error) {
+	auth := ast.AuthInformation{AuthType: ast.AuthType_ALTER_ROUTINE, TargetType: ast.AuthTargetType_DatabaseIdentifiers, TargetNames: []string{r.Name.Database}}
+	return routineDDL("DROP "+string(r.Kind), auth, func(ctx *sql.Context) error {
+		db, err := currentDatabase(ctx, r.Name)
+		if err != nil {
+			return err
+		}
+		return e.ddl(ctx, func(tx *Tx) error {
+			drop := e.catalog.DropProcedure
+			if r.Kind == routine.Function {
+				drop = e.catalog.DropFunction
+			}
+			err := drop(ctx, tx.store(), db, r.Name.Name)
+			if nf, ok := err.(*catalog.NotFoundError); ok && nf.Kind != catalog.KindDatabase {
+				missing := noRoutine(r.Kind, db, r.Name.Name)
+				if r.IfExists {
+					ctx.Session.Warn(&sql.Warning{Level: "Note", Code: missing.Num, Message: missing.Message})
+					return nil
+				}
+				return missing
+			}
+			return err
+		})
+	}), nil
+}
+
+// ddlStatement is a statement of ours that changes the schema.
+type ddlStatement struct {
+	Report
+}
+
+func routineDDL(what string, auth ast.AuthInformation, f func(*sql.Context) error) ast.Statement {
+	return ast.InjectedStatement{Auth: auth, Statement: &ddlStatement{Report{what: what, rows: func(ctx *sql.Context) ([]sql.Row, error) {
+		if err := f(ctx); err != nil {
+			return nil, err
+		}
+		// Within BEGIN the library commits for statements that it knows as DDL.
+		s := sessionOf(ctx)
+		if t := ctx.GetTransaction(); s != nil && t != nil {
+			return nil, s.CommitTransaction(ctx, t)
+		}
+		return nil, nil
+	}}}}
+}
+
+func (d *ddlStatement) IsReadOnly() bool                                         { return false }
+func (d *ddlStatement) WithResolvedChildren(context.Context, []any) (any, error) { return d, nil }
+func (d *ddlStatement) WithChildren(*sql.Context, ...sql.Node) (sql.Node, error) { return d, nil }

@@ -1,0 +1,472 @@
+package parse
+
+import (
+	"context"
+	"strings"
+
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/expr"
+	"moka/sqlfront/routine"
+	"moka/sqlfront/sqlerr"
+)
+
+// Routine is CREATE [DEFINER = account] PROCEDURE | FUNCTION [IF NOT EXISTS] name (…) [RETURNS type] characteristics body.
+type Routine struct {
+	Kind        routine.Kind
+	Name        Name
+	IfNotExists bool
+	Text        string // the whole statement as the user wrote it
+	ReturnsText string // the type of a function, as written
+	ParamsText  string // without the parentheses
+	BodyText    string
+	Spec        *ast.ProcedureSpec
+	Returns     *ast.ColumnType
+
+	shared, exclusive, past bool // as in rewriter, of the whole text
+}
+
+// RoutineName is a routine in DROP, SHOW CREATE.
+type RoutineName struct {
+	Kind     routine.Kind
+	Name     Name
+	IfExists bool
+}
+
+// routineHead is what was taken out of the text of a CREATE before the grammar saw it. It knows no functions, and no character sets
+// in parameters.
+type routineHead struct {
+	kind         routine.Kind
+	ifNotExists  bool
+	returns      [2]int // places of the type
+	returnsExtra [2]string
+	params       [2]int
+	extra        map[int][2]string // character set and collation of parameters
+}
+
+// createRoutine edits CREATE PROCEDURE and CREATE FUNCTION; t is the token behind CREATE. It reports false for other statements.
+func (r *rewriter) createRoutine(l lexer, t token) (bool, error) {
+	if l.is(t, "definer") {
+		// definer = user[@host] | current_user[()]
+		for t = l.next(); t.kind != eof && !l.is(t, "procedure") && !l.is(t, "function"); t = l.next() {
+			if l.is(t, "view") || l.is(t, "trigger") || l.is(t, "event") || l.is(t, "sql") {
+				return false, nil
+			}
+		}
+	}
+	h := &routineHead{kind: routine.Procedure, extra: map[int][2]string{}}
+	switch {
+	case l.is(t, "function"):
+		h.kind = routine.Function
+		r.edits.replace(t.start, t.end, "procedure")
+	case !l.is(t, "procedure"):
+		return false, nil
+	}
+	t = l.next()
+	if l.is(t, "if") {
+		from := t.start
+		not, exists := l.next(), l.next()
+		if !l.is(not, "not") || !l.is(exists, "exists") {
+			return true, r.errAt(not)
+		}
+		h.ifNotExists = true
+		r.edits.blank(from, exists.end)
+		t = l.next()
+	}
+	if t.kind != word && t.kind != quoted {
+		return true, r.errAt(t)
+	}
+	t = l.next()
+	if l.isByte(t, '.') {
+		l.next()
+		t = l.next()
+	}
+	if !l.isByte(t, '(') {
+		if l.is(t, "returns") {
+			return true, unsupported("CREATE FUNCTION … SONAME")
+		}
+		return true, r.errAt(t)
+	}
+	h.params[0] = t.end
+	index, depth := 0, 1
+	for depth > 0 {
+		t = l.next()
+		switch {
+		case t.kind == eof:
+			return true, r.errAt(t)
+		case l.isByte(t, '('):
+			depth++
+		case l.isByte(t, ')'):
+			depth--
+		case depth == 1 && l.isByte(t, ','):
+			index++
+		case depth == 1 && t.kind == word:
+			if which, value, end, ok := charsetClause(l, t); ok {
+				r.edits.blank(t.start, end)
+				e := h.extra[index]
+				e[which] = value
+				h.extra[index] = e
+				l.pos = end
+			}
+		}
+	}
+	h.params[1] = t.start
+	if h.kind == routine.Function {
+		t = l.next()
+		if !l.is(t, "returns") {
+			return true, r.errAt(t)
+		}
+		from := t.start
+		t = l.next()
+		h.returns[0] = t.start
+		if t.kind != word {
+			return true, r.errAt(t)
+		}
+		h.returns[1] = r.columnType(&l, t, &h.returnsExtra)
+		r.edits.blank(from, h.returns[1])
+	}
+	r.routine = h
+	r.routineBody(l)
+	return true, nil
+}
+
+// charsetClause reads CHARSET x, CHARACTER SET x or COLLATE x; which is 0 for a character set, 1 for a collation.
+func charsetClause(l lexer, t token) (which int, value string, end int, ok bool) {
+	switch {
+	case l.is(t, "charset"):
+	case l.is(t, "character"):
+		if n := l.next(); !l.is(n, "set") {
+			return 0, "", 0, false
+		}
+	case l.is(t, "collate"):
+		which = 1
+	default:
+		return 0, "", 0, false
+	}
+	v := l.next()
+	if v.kind != word && v.kind != quoted && v.kind != str {
+		return 0, "", 0, false
+	}
+	return which, strings.Trim(l.name(v), "'\""), v.end, true
+}
+
+// columnType finds the end of a type that begins at t, and notes its character set and collation.
+func (r *rewriter) columnType(l *lexer, t token, extra *[2]string) (end int) {
+	end = t.end
+	first := t
+	for {
+		from := *l
+		n := l.next()
+		if which, value, to, ok := charsetClause(*l, n); ok {
+			extra[which] = value
+			l.pos, end = to, to
+			continue
+		}
+		switch {
+		case l.isByte(n, '(') && first.kind == word:
+			end = l.closing().end
+			first.kind = eof
+			continue
+		case l.is(n, "unsigned"), l.is(n, "signed"), l.is(n, "zerofill"), l.is(n, "binary"), l.is(n, "ascii"), l.is(n, "unicode"),
+			l.is(n, "precision"), l.is(n, "varying"), l.is(t, "national") && (l.is(n, "varchar") || l.is(n, "char") || l.is(n, "character")),
+			l.is(t, "long") && (l.is(n, "varchar") || l.is(n, "varbinary")):
+			end = n.end
+			continue
+		}
+		*l = from
+		return end
+	}
+}
+
+// routineBody edits what stands in the body and the grammar does not know.
+func (r *rewriter) routineBody(l lexer) {
+	var before token
+	declares := false
+	for t := l.next(); t.kind != eof; before, t = t, l.next() {
+		switch starts := before.kind != punct || l.isByte(before, ';') || l.isByte(before, ')'); {
+		case l.is(t, "declare") && starts:
+			declares = true
+		case l.isByte(t, ';'):
+			declares = false
+		case l.is(t, "return") && starts, l.is(t, "default") && declares:
+			r.parenthesise(l, t)
+		}
+		if !l.is(t, "get") {
+			continue
+		}
+		look := l
+		n := look.next()
+		if look.is(n, "current") || look.is(n, "stacked") {
+			n = look.next()
+		}
+		if !look.is(n, "diagnostics") {
+			continue
+		}
+		var b strings.Builder
+		b.WriteString("call " + quoteName(routine.DiagnosticsProcedure) + "(")
+		look = l
+		end, sep := t.end, ""
+		for n = look.next(); n.kind != eof && !look.isByte(n, ';') && !look.is(n, "end"); n = look.next() {
+			b.WriteString(sep + "'" + strings.ReplaceAll(strings.ReplaceAll(look.name(n), `\`, `\\`), "'", "''") + "'")
+			end, sep = n.end, ", "
+			l = look
+		}
+		r.edits.replace(t.start, end, b.String()+")")
+	}
+	r.whole = true
+	r.selectWords(nil, false)
+	r.whole = false
+}
+
+// parenthesise puts the expression between t and the end of the statement in parentheses: in RETURN and DEFAULT the grammar takes
+// comparisons and AND only so.
+func (r *rewriter) parenthesise(l lexer, t token) {
+	first, last, depth := token{}, token{}, 0
+	for n := l.next(); n.kind != eof && !(depth == 0 && l.isByte(n, ';')); n = l.next() {
+		switch {
+		case l.isByte(n, '('):
+			depth++
+		case l.isByte(n, ')'):
+			depth--
+		}
+		if first.end == 0 {
+			first = n
+		}
+		last = n
+	}
+	if first.end > 0 {
+		r.edits.replace(first.start, first.start, "(")
+		r.edits.replace(last.end, last.end, ")")
+	}
+}
+
+// refuseStored refuses stored functions where the value must be the same at any time.
+func (p *Parser) refuseStored(ctx context.Context, stmt ast.Statement) error {
+	if p.hooks.StoredFunction == nil {
+		return nil
+	}
+	var all []*ast.DDL
+	switch s := stmt.(type) {
+	case *ast.DDL:
+		all = []*ast.DDL{s}
+	case *ast.AlterTable:
+		all = s.Statements
+	}
+	for _, d := range all {
+		if d.TableSpec == nil {
+			continue
+		}
+		check := func(c *ast.ConstraintDefinition) error {
+			if c == nil {
+				return nil
+			}
+			if k, ok := c.Details.(*ast.CheckConstraintDefinition); ok {
+				if name := p.stored(ctx, k.Expr); name != "" {
+					return sqlerr.New(sqlerr.CheckFunction, "An expression of a check constraint '%s' contains disallowed function: %s.", c.Name, name)
+				}
+			}
+			return nil
+		}
+		for _, c := range d.TableSpec.Constraints {
+			if err := check(c); err != nil {
+				return err
+			}
+		}
+		for _, c := range d.TableSpec.Columns {
+			if err := check(c.Type.Constraint); err != nil {
+				return err
+			}
+			if name := p.stored(ctx, c.Type.GeneratedExpr); name != "" {
+				return sqlerr.New(sqlerr.GeneratedFunction, "Expression of generated column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+			}
+			if name := p.stored(ctx, c.Type.Default); name != "" {
+				return sqlerr.New(sqlerr.DefaultFunction, "Default value expression of column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+			}
+		}
+	}
+	return nil
+}
+
+// stored is the name of a stored function that the expression calls.
+func (p *Parser) stored(ctx context.Context, e ast.Expr) (name string) {
+	if e == nil {
+		return ""
+	}
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if f, ok := n.(*ast.FuncExpr); ok && f != nil && p.hooks.StoredFunction(ctx, f.Qualifier.String(), f.Name.String()) {
+			name = f.Name.String()
+		}
+		return name == "", nil
+	}, e)
+	return name
+}
+
+// finishRoutine makes a Routine of what the grammar has understood.
+func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string, o ast.ParserOptions) (*Routine, error) {
+	h := r.routine
+	s := d.ProcedureSpec
+	out := &Routine{
+		Kind: h.kind, Name: Name{s.ProcName.Qualifier.String(), s.ProcName.Name.String()}, IfNotExists: h.ifNotExists, Text: text, Spec: s,
+		ParamsText: strings.TrimSpace(r.src[h.params[0]:h.params[1]]),
+		shared:     r.shared, exclusive: r.exclusive, past: r.past,
+	}
+	if from, to := r.edits.original(d.SubStatementPositionStart), r.edits.original(d.SubStatementPositionEnd); from >= 0 && from <= to && to <= len(r.src) {
+		out.BodyText = strings.TrimSpace(r.src[from:to])
+	}
+	for i, e := range h.extra {
+		if i < len(s.Params) {
+			s.Params[i].Type.Charset, s.Params[i].Type.Collate = e[0], e[1]
+		}
+	}
+	if h.kind != routine.Function {
+		return out, nil
+	}
+	for _, p := range s.Params {
+		if p.Direction != ast.ProcedureParamDirection_In {
+			return nil, sqlerr.Syntax(r.src, h.params[0])
+		}
+	}
+	out.ReturnsText = strings.TrimSpace(r.src[h.returns[0]:h.returns[1]])
+	stmt, err := ast.ParseWithOptions(ctx, "create table t (c "+out.ReturnsText+")", o)
+	if err != nil {
+		return nil, sqlerr.Syntax(r.src, h.returns[0])
+	}
+	t := stmt.(*ast.DDL).TableSpec.Columns[0].Type
+	if t.Charset == "" {
+		t.Charset = h.returnsExtra[0]
+	}
+	if t.Collate == "" {
+		t.Collate = h.returnsExtra[1]
+	}
+	out.Returns = &t
+	return out, nil
+}
+
+// ParseRoutine parses the stored text of a routine.
+func (p *Parser) ParseRoutine(text string, o ast.ParserOptions) (*Routine, error) {
+	r := rewriter{parser: p, src: text, ansi: o.AnsiQuotes}
+	stmt, _, err := p.parse(context.Background(), &r, o, false)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := stmt.(*ast.DDL)
+	if !ok || d.ProcedureSpec == nil || r.routine == nil {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "the stored text is not that of a routine: %.100s", text)
+	}
+	return r.finishRoutine(context.Background(), d, text, o)
+}
+
+// EditBody does to a statement of a routine's body what is done to a client's.
+func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
+	if in.past {
+		wrapTimes(stmt)
+	}
+	r := rewriter{parser: p, locks: true, shared: in.shared, exclusive: in.exclusive}
+	r.moveLocks(stmt)
+	switch s := stmt.(type) {
+	case *ast.Update:
+		splitRanges(s.Where)
+	case *ast.Delete:
+		splitRanges(s.Where)
+	}
+	expr.Rewrite(stmt)
+	return p.replaceCalls(stmt, false)
+}
+
+// replaceCalls puts our CALL in the place of the library's, in statements that contain others as well. inner says that it is not the
+// client that calls.
+func (p *Parser) replaceCalls(stmt ast.Statement, inner bool) ast.Statement {
+	if p.hooks.Call == nil {
+		return stmt
+	}
+	all := func(l ast.Statements) {
+		for i := range l {
+			l[i] = p.replaceCalls(l[i], inner)
+		}
+	}
+	switch s := stmt.(type) {
+	case *ast.Call:
+		if ours := p.hooks.Call(s, inner); ours != nil {
+			return ours
+		}
+	case *ast.DDL:
+		if s.TriggerSpec != nil && s.TriggerSpec.Body != nil {
+			s.TriggerSpec.Body = p.replaceCalls(s.TriggerSpec.Body, true)
+		}
+		if s.EventSpec != nil && s.EventSpec.Body != nil {
+			s.EventSpec.Body = p.replaceCalls(s.EventSpec.Body, true)
+		}
+	case *ast.BeginEndBlock:
+		all(s.Statements)
+	case *ast.IfStatement:
+		for _, c := range s.Conditions {
+			all(c.Statements)
+		}
+		all(s.Else)
+	case *ast.CaseStatement:
+		for _, c := range s.Cases {
+			all(c.Statements)
+		}
+		all(s.Else)
+	case *ast.While:
+		all(s.Statements)
+	case *ast.Repeat:
+		all(s.Statements)
+	case *ast.Loop:
+		all(s.Statements)
+	case *ast.Declare:
+		if s.Handler != nil {
+			s.Handler.Statement = p.replaceCalls(s.Handler.Statement, inner)
+		}
+	}
+	return stmt
+}
+
+// dropRoutine parses DROP FUNCTION [IF EXISTS] name; t is the token behind DROP.
+func (r *rewriter) dropRoutine(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	t := l.next()
+	n := RoutineName{Kind: routine.Function}
+	if l.is(t, "if") {
+		if err := r.words(l, "exists"); err != nil {
+			return nil, 0, true, err
+		}
+		n.IfExists = true
+		t = l.next()
+	}
+	var err error
+	if n.Name, t, err = r.qualified(l, t); err != nil {
+		return nil, 0, true, err
+	}
+	return deliver(r, ctx, l, t, "DROP FUNCTION", r.parser.hooks.DropRoutine, n)
+}
+
+// showCreateRoutine parses SHOW CREATE PROCEDURE | FUNCTION name.
+func (r *rewriter) showCreateRoutine(ctx context.Context, l *lexer, kind routine.Kind) (ast.Statement, int, bool, error) {
+	if r.parser.hooks.ShowCreateRoutine == nil {
+		return nil, 0, false, nil
+	}
+	n := RoutineName{Kind: kind}
+	var t token
+	var err error
+	if n.Name, t, err = r.qualified(l, l.next()); err != nil {
+		return nil, 0, true, err
+	}
+	return deliver(r, ctx, l, t, "SHOW CREATE "+string(kind), r.parser.hooks.ShowCreateRoutine, n)
+}
+
+// showRoutines turns SHOW PROCEDURE | FUNCTION STATUS [LIKE … | WHERE …] into a query of information_schema.
+func (r *rewriter) showRoutines(l *lexer, head token, kind routine.Kind) {
+	if t := l.next(); !l.is(t, "status") {
+		return
+	}
+	end := l.pos
+	t := l.next()
+	query := "select * from (select ROUTINE_SCHEMA as Db, ROUTINE_NAME as Name, ROUTINE_TYPE as Type, DEFINER as Definer, LAST_ALTERED as Modified, " +
+		"CREATED as Created, SECURITY_TYPE as Security_type, ROUTINE_COMMENT as Comment, CHARACTER_SET_CLIENT as character_set_client, " +
+		"COLLATION_CONNECTION as collation_connection, DATABASE_COLLATION as `Database Collation` from information_schema.ROUTINES " +
+		"where ROUTINE_TYPE = '" + string(kind) + "' order by ROUTINE_SCHEMA, ROUTINE_NAME) as routines "
+	if l.is(t, "like") {
+		query += "where Name "
+	}
+	r.edits.replace(head.start, end, query)
+}

@@ -1,0 +1,174 @@
+package routine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// Kind says what a routine is.
+type Kind string
+
+const (
+	Procedure Kind = "PROCEDURE"
+	Function  Kind = "FUNCTION"
+)
+
+// Direction is the direction of a procedure's parameter.
+type Direction uint8
+
+const (
+	In Direction = iota
+	Out
+	InOut
+)
+
+// String is the direction in SQL.
+func (d Direction) String() string { return [...]string{"IN", "OUT", "INOUT"}[d] }
+
+// Param is a parameter.
+type Param struct {
+	Name      string
+	Direction Direction
+	Type      sql.Type
+}
+
+// Routine is a compiled body. It keeps nothing of its runs, but its trees are the planner's to read: one session uses it.
+type Routine struct {
+	Kind     Kind
+	Database string
+	Name     string
+	Params   []Param
+	Returns  sql.Type // of a function
+
+	slots []slot
+	body  node
+	// reads is set for a function whose answer may change between two calls of one statement with the same arguments.
+	Deterministic bool
+}
+
+// Host runs what a body consists of.
+type Host interface {
+	// Query runs one statement in the session's transaction. A text is given for those that are parsed when they run.
+	Query(ctx *sql.Context, stmt ast.Statement, text string) (sql.Schema, sql.RowIter, error)
+	// Result takes a result set for the client. It closes rows.
+	Result(ctx *sql.Context, schema sql.Schema, rows sql.RowIter) error
+	// Keep reads all rows and keeps them, charged to the statement, until release is called. It closes rows.
+	Keep(ctx *sql.Context, rows sql.RowIter) (kept []sql.Row, release func(), err error)
+	// RecursionLimit is how deep a procedure may call itself.
+	RecursionLimit(ctx *sql.Context) int
+}
+
+// Output is what a run leaves behind.
+type Output struct {
+	Value        any   // of a function
+	Params       []any // values of the parameters
+	RowsAffected int64 // by the last statement
+}
+
+// depthLimit bounds routines that call each other.
+const depthLimit = 64
+
+// Run runs the body with values for its parameters, converted to their types. sctx is the context of the statement that calls.
+func (r *Routine) Run(sctx *sql.Context, host Host, args []any) (Output, error) {
+	parent := frameOf(sctx)
+	depth, same := 0, 0
+	for p := parent; p != nil; p = p.parent {
+		if depth++; p.routine.Kind == r.Kind && strings.EqualFold(p.routine.Name, r.Name) && strings.EqualFold(p.routine.Database, r.Database) {
+			same++
+		}
+	}
+	switch {
+	case same > 0 && r.Kind == Function:
+		return Output{}, sqlerr.New(sqlerr.RoutineNoRecursion, "Recursive stored functions and triggers are not allowed.")
+	case same > 0:
+		if limit := host.RecursionLimit(sctx); same > limit {
+			return Output{}, sqlerr.New(sqlerr.RoutineRecursionLimit,
+				"Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", limit, r.Name)
+		}
+	}
+	if depth >= depthLimit {
+		return Output{}, sqlerr.New(sqlerr.RoutineRecursionLimit, "Routines call each other more than %d deep, at %s", depthLimit, r.Name)
+	}
+	f := &frame{routine: r, host: host, parent: parent, values: make([]any, len(r.slots)), cursors: map[*cursorSlot]*cursor{}}
+	// Statements of the body have a context of their own: no process of the list is theirs, and no text.
+	f.ctx = sql.NewContext(context.WithValue(sctx.Context, frameKey{}, f), sql.WithSession(sctx.Session), sql.WithMemoryManager(sctx.Memory), sql.WithPid(sctx.Pid()))
+	f.ctx.SetQueryTime(sctx.QueryTime())
+	f.timed = r.Kind == Procedure && (parent == nil || parent.timed)
+	defer f.closeCursors()
+	for i, p := range r.Params {
+		if p.Direction == Out {
+			continue
+		}
+		v, err := fit(f.ctx, p.Type, p.Name, args[i])
+		if err != nil {
+			return Output{}, err
+		}
+		f.values[i] = v
+	}
+	j, err := r.body.run(f)
+	if err != nil {
+		return Output{}, bare(err)
+	}
+	out := Output{Params: f.values[:len(r.Params)], RowsAffected: max(f.affected, 0)}
+	if r.Kind == Function {
+		if j == nil || j.kind != jumpReturn {
+			return Output{}, sqlerr.New(sqlerr.FunctionNoReturn, "FUNCTION %s ended without RETURN", r.Name)
+		}
+		out.Value = j.value
+	}
+	return out, nil
+}
+
+// frame is one run of a routine.
+type frame struct {
+	routine *Routine
+	host    Host
+	parent  *frame
+	ctx     *sql.Context
+	timed   bool // each statement has a time of its own
+
+	values   []any
+	cursors  map[*cursorSlot]*cursor
+	scopes   []*scope
+	signals  []*Condition // those whose handlers run, the innermost last
+	area     []*Condition // of the last statement: GET DIAGNOSTICS
+	affected int64        // by the last statement, -1 for a result set
+}
+
+type frameKey struct{}
+
+func frameOf(ctx *sql.Context) *frame {
+	f, _ := ctx.Value(frameKey{}).(*frame)
+	return f
+}
+
+// Running is the routine in whose body ctx is, nil if in none.
+func Running(ctx *sql.Context) *Routine {
+	if f := frameOf(ctx); f != nil {
+		return f.routine
+	}
+	return nil
+}
+
+// HostOf is the host of the routine in whose body ctx is, nil if in none.
+func HostOf(ctx *sql.Context) Host {
+	if f := frameOf(ctx); f != nil {
+		return f.host
+	}
+	return nil
+}
+
+// InFunction reports whether ctx is within a stored function, however deep.
+func InFunction(ctx *sql.Context) bool {
+	for f := frameOf(ctx); f != nil; f = f.parent {
+		if f.routine.Kind == Function {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,188 @@
+package routine
+
+import (
+	"errors"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// node is a statement of a body.
+type node interface {
+	run(f *frame) (*jump, error)
+}
+
+// jump is how a statement ends that is not followed by the next one.
+type jump struct {
+	kind  jumpKind
+	to    *target
+	value any
+}
+
+type jumpKind uint8
+
+const (
+	jumpLeave jumpKind = iota
+	jumpIterate
+	jumpReturn
+)
+
+// list runs one statement after the other. It is here that an error looks for its handler: a CONTINUE handler goes on behind the
+// statement of the innermost list that failed, which for the condition of an IF is the whole IF.
+type list []node
+
+func (l list) run(f *frame) (*jump, error) {
+	for _, n := range l {
+		j, err := n.run(f)
+		if err != nil {
+			j, err = f.handle(err)
+		}
+		if j != nil || err != nil {
+			return j, err
+		}
+	}
+	return nil, nil
+}
+
+// block is BEGIN … END.
+type block struct {
+	target   *target
+	declares []node
+	cursors  []*cursorSlot
+	handlers []*handler
+	body     list
+}
+
+// scope is a block while it runs.
+type scope struct {
+	block *block
+	off   bool // one of its handlers runs, or one further out: its handlers are not in force
+}
+
+func (b *block) run(f *frame) (*jump, error) {
+	// Handlers are declared last, and are not in force for the declarations before them.
+	s := &scope{block: b, off: true}
+	f.scopes = append(f.scopes, s)
+	defer func() {
+		f.scopes = f.scopes[:len(f.scopes)-1]
+		for _, c := range b.cursors {
+			f.closeCursor(c)
+		}
+	}()
+	if j, err := list(b.declares).run(f); j != nil || err != nil {
+		return j, err
+	}
+	s.off = false
+	j, err := b.body.run(f)
+	if err == nil && j != nil && j.to == b.target && j.kind == jumpLeave {
+		return nil, nil
+	}
+	return j, err
+}
+
+// handler is DECLARE … HANDLER.
+type handler struct {
+	block   *block
+	exit    bool
+	matches []*matcher
+	body    list
+}
+
+// unhandled is an error for which no handler was found: outer lists of statements need not look again.
+type unhandled struct{ error }
+
+func (u unhandled) Unwrap() error { return u.error }
+
+func bare(err error) error {
+	var u unhandled
+	if errors.As(err, &u) {
+		return u.error
+	}
+	return err
+}
+
+// handle runs the handler of an error, and says how to go on.
+func (f *frame) handle(err error) (*jump, error) {
+	if _, done := err.(unhandled); done {
+		return nil, err
+	}
+	// Whoever is to end does not ask a handler.
+	if f.ctx.Err() != nil {
+		return nil, unhandled{err}
+	}
+	c := conditionOf(f.ctx, err)
+	j, found, herr := f.raise(c)
+	if !found {
+		return nil, unhandled{err}
+	}
+	return j, herr
+}
+
+// raise runs the handler of a condition, if there is one.
+func (f *frame) raise(c *Condition) (j *jump, found bool, err error) {
+	if c.Number == sqlerr.QueryInterrupted || c.Number == sqlerr.QueryTimeout || c.Number == sqlerr.ServerShutdown {
+		return nil, false, nil
+	}
+	at, h := f.find(c)
+	if h == nil {
+		return nil, false, nil
+	}
+	var disabled []*scope
+	for _, s := range f.scopes[at:] {
+		if !s.off {
+			s.off = true
+			disabled = append(disabled, s)
+		}
+	}
+	f.signals = append(f.signals, c)
+	f.area = []*Condition{c}
+	j, err = h.body.run(f)
+	f.signals = f.signals[:len(f.signals)-1]
+	for _, s := range disabled {
+		s.off = false
+	}
+	if j == nil && err == nil && h.exit {
+		j = &jump{kind: jumpLeave, to: h.block.target}
+	}
+	return j, true, err
+}
+
+// find looks for the handler of a condition: of the innermost block that has one, the most specific.
+func (f *frame) find(c *Condition) (int, *handler) {
+	for i := len(f.scopes) - 1; i >= 0; i-- {
+		if f.scopes[i].off {
+			continue
+		}
+		var best *handler
+		rank := 0
+		for _, h := range f.scopes[i].block.handlers {
+			for _, m := range h.matches {
+				if r := m.rank(c); r > rank {
+					best, rank = h, r
+				}
+			}
+		}
+		if best != nil {
+			return i, best
+		}
+	}
+	return 0, nil
+}
+
+// warned runs the handler of a condition that is no error: NOT FOUND of SELECT … INTO, and warnings.
+func (f *frame) warned(c *Condition) (*jump, error) {
+	j, _, err := f.raise(c)
+	return j, err
+}
+
+// statement begins a statement: what is known of the one before is forgotten.
+func (f *frame) statement() error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
+	if f.timed {
+		f.ctx.SetQueryTime(sql.Now())
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package routine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// slot is a variable's place in the frame.
+type slot struct {
+	name string
+	typ  sql.Type
+}
+
+// Variable is a parameter or a declared variable where it stands in a statement.
+type Variable struct {
+	name string
+	slot int
+	typ  sql.Type
+}
+
+var (
+	_ ast.Injectable         = (*Variable)(nil)
+	_ sql.Expression         = (*Variable)(nil)
+	_ sql.CollationCoercible = (*Variable)(nil)
+)
+
+// WithResolvedChildren implements ast.Injectable.
+func (v *Variable) WithResolvedChildren(context.Context, []any) (any, error) { return v, nil }
+
+func (v *Variable) Resolved() bool               { return true }
+func (v *Variable) String() string               { return v.name }
+func (v *Variable) Type(*sql.Context) sql.Type   { return v.typ }
+func (v *Variable) IsNullable(*sql.Context) bool { return true }
+func (v *Variable) Children() []sql.Expression   { return nil }
+
+// WithChildren implements sql.Expression.
+func (v *Variable) WithChildren(_ *sql.Context, c ...sql.Expression) (sql.Expression, error) {
+	if len(c) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(v, len(c), 0)
+	}
+	return v, nil
+}
+
+// Eval implements sql.Expression.
+func (v *Variable) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
+	f := frameOf(ctx)
+	if f == nil || v.slot >= len(f.values) {
+		return nil, fmt.Errorf("routine: variable %s outside of its routine", v.name)
+	}
+	return f.values[v.slot], nil
+}
+
+// Assign gives the variable a value: that of an OUT parameter of a procedure that its routine has called.
+func (v *Variable) Assign(ctx *sql.Context, value any) error {
+	f := frameOf(ctx)
+	if f == nil || v.slot >= len(f.values) {
+		return fmt.Errorf("routine: variable %s outside of its routine", v.name)
+	}
+	return f.assign(v.slot, value)
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (v *Variable) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	c, _ := v.typ.CollationCoercibility(ctx)
+	return c, 2
+}
+
+// limit is a variable in LIMIT or OFFSET.
+type limit struct{ *Variable }
+
+// WithResolvedChildren implements ast.Injectable.
+func (l limit) WithResolvedChildren(c context.Context, _ []any) (any, error) {
+	ctx, ok := c.(*sql.Context)
+	if !ok {
+		return l.Variable, nil
+	}
+	v, err := l.Eval(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(0) // NULL is none, as in MySQL
+	if v != nil {
+		to, _, err := types.Int64.Convert(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		n = to.(int64)
+	}
+	if n < 0 {
+		return nil, sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to LIMIT")
+	}
+	return expression.NewLiteral(n, types.Int64), nil
+}
+
+func (f *frame) assign(slot int, v any) error {
+	s := f.routine.slots[slot]
+	v, err := fit(f.ctx, s.typ, s.name, v)
+	if err != nil {
+		return err
+	}
+	f.values[slot] = v
+	return nil
+}
+
+// fit converts a value to the type of a variable as an INSERT would to that of a column.
+func fit(ctx *sql.Context, typ sql.Type, name string, v any) (any, error) {
+	v, err := sql.UnwrapAny(ctx, v)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	if typ == nil {
+		return v, nil
+	}
+	if b, ok := v.(bool); ok && types.IsNumber(typ) {
+		if v = int8(0); b {
+			v = int8(1)
+		}
+	}
+	var to any
+	var in sql.ConvertInRange
+	if r, ok := typ.(sql.RoundingNumberType); ok {
+		to, in, err = r.ConvertRound(ctx, v)
+	} else {
+		to, in, err = typ.Convert(ctx, v)
+	}
+	strict := sql.LoadSqlMode(ctx).Strict()
+	switch {
+	case err != nil && types.ErrLengthBeyondLimit.Is(err):
+		if !strict {
+			ctx.Warn(sqlerr.DataTruncated, "Data truncated for column '%s' at row 1", name)
+			return cut(typ, v), nil
+		}
+		return nil, sqlerr.New(sqlerr.DataTooLong, "Data too long for column '%s' at row 1", name)
+	case err != nil:
+		if !strict {
+			ctx.Warn(sqlerr.WrongValueForField, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
+			if to == nil {
+				to = typ.Zero()
+			}
+			return to, nil
+		}
+		return nil, sqlerr.New(sqlerr.WrongValueForField, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
+	case in != sql.InRange:
+		if strict {
+			return nil, sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)
+		}
+		ctx.Warn(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)
+	}
+	return to, nil
+}
+
+// cut shortens a text to what its type holds.
+func cut(typ sql.Type, v any) any {
+	st, ok := typ.(sql.StringType)
+	if !ok {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		if r := []rune(v); int64(len(r)) > st.MaxCharacterLength() {
+			return string(r[:st.MaxCharacterLength()])
+		}
+	case []byte:
+		if int64(len(v)) > st.MaxByteLength() {
+			return v[:st.MaxByteLength()]
+		}
+	}
+	return v
+}
+
+func kindOf(t sql.Type) string {
+	switch {
+	case types.IsInteger(t):
+		return "integer"
+	case types.IsDecimal(t):
+		return "decimal"
+	case types.IsFloat(t):
+		return "double"
+	case types.IsDateType(t):
+		return "date"
+	case types.IsDatetimeType(t), types.IsTimestampType(t):
+		return "datetime"
+	case types.IsTimespan(t):
+		return "time"
+	}
+	return "string"
+}
