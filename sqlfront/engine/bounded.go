@@ -52,8 +52,10 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 			return &bounded{e, name, 1, -1}, nil
 		}}, true
 	}
-	if f, ok := spatialReader(strings.ToLower(name)); ok {
-		return f, true
+	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, spatialReader} {
+		if f, ok := of(strings.ToLower(name)); ok {
+			return f, true
+		}
 	}
 	if f, ok := growing(strings.ToLower(name)); ok {
 		return f, true

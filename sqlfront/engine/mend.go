@@ -46,6 +46,11 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 			return asText(ctx, e, false)
 		case *expression.SetField:
 			return mendAssignment(n, e)
+		case *expression.Literal:
+			switch n.(type) {
+			case *plan.Limit, *plan.Offset:
+				return mendLimit(e)
+			}
 		case *expression.Arithmetic:
 			return mendInterval(ctx, e)
 		case *function.Ceil, *function.Floor:
@@ -126,6 +131,20 @@ func repeatable(ctx *sql.Context, es expression.Tuple) bool {
 		}
 	}
 	return true
+}
+
+// everyRow is more rows than there are, and twice that is still an int64: the library adds offset and limit.
+const everyRow = 1<<62 - 1
+
+// mendLimit makes numbers of rows fit the library, to which MySQL's own way to say all the rest, LIMIT 10, 18446744073709551615, is -1.
+func mendLimit(l *expression.Literal) (sql.Expression, transform.TreeIdentity, error) {
+	if n, ok := l.Value().(uint64); ok && n > everyRow {
+		return expression.NewLiteral(int64(everyRow), types.Int64), transform.NewTree, nil
+	}
+	if n, ok := l.Value().(int64); ok && n > everyRow {
+		return expression.NewLiteral(int64(everyRow), types.Int64), transform.NewTree, nil
+	}
+	return l, transform.SameTree, nil
 }
 
 // mendAssignment makes what an UPDATE assigns fit its column: the library cuts numbers off at the end of the column's range, as MySQL does

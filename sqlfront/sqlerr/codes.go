@@ -113,6 +113,7 @@ const (
 	InvalidJSON           = 3140
 	InvalidGeometry       = 3037
 	JSONKey               = 3152
+	TooBigPrecision       = 1426
 	WrongColumnName       = 1166
 	FunctionalPrimary     = 3756
 	StackOverrun          = 1436
@@ -205,6 +206,7 @@ var states = map[int]string{
 	DataOutOfRange:        "22003",
 	NoGeometry:            "22003",
 	JSONKey:               "42000",
+	TooBigPrecision:       "42000",
 	NoDefault:             "42000",
 	InvalidGeometry:       "22023",
 	UnknownSRID:           "SR001",

@@ -31,6 +31,11 @@ func (s *Server) fixFields(fields []*querypb.Field) {
 			f.Charset = charsetBinary
 			f.Flags |= uint32(querypb.MySqlFlag_BINARY_FLAG | querypb.MySqlFlag_NUM_FLAG)
 		case sqltypes.IsIntegral(f.Type), f.Type == sqltypes.Decimal:
+			if f.Database == "" && (f.Type == sqltypes.Int8 || f.Type == sqltypes.Uint8) {
+				// Of an expression: MySQL has no small numbers there, and Connector/J takes a TINYINT for a boolean.
+				f.Type, f.ColumnLength = sqltypes.Int64, 4
+				f.Flags &^= uint32(querypb.MySqlFlag_UNSIGNED_FLAG)
+			}
 			f.Charset = charsetBinary
 			f.Flags |= uint32(querypb.MySqlFlag_BINARY_FLAG | querypb.MySqlFlag_NUM_FLAG)
 			if f.Type == sqltypes.Int8 && s.opts.TinyInt1 != nil && s.opts.TinyInt1(f.Database, f.OrgTable, f.OrgName) {
@@ -69,6 +74,12 @@ func fixRows(r *sqltypes.Result, prepared bool) {
 				}
 				if prepared && i < len(row) && bytes.HasPrefix(row[i].Raw(), []byte("0000-00-00")) && isZero(row[i].Raw()) {
 					row[i] = sqltypes.MakeTrusted(sqltypes.VarBinary, []byte{})
+				}
+			}
+		case sqltypes.Int64:
+			for _, row := range r.Rows {
+				if prepared && i < len(row) && !row[i].IsNull() && row[i].Type() != f.Type { // see fixFields; the library encodes by the value's type
+					row[i] = sqltypes.MakeTrusted(f.Type, row[i].Raw())
 				}
 			}
 		case sqltypes.Time:
