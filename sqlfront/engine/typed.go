@@ -20,9 +20,21 @@ type typed struct {
 }
 
 var (
+	_ sql.FunctionExpression         = (*typed)(nil)
 	_ sql.CollationCoercible         = (*typed)(nil)
 	_ sql.NonDeterministicExpression = (*typed)(nil)
 )
+
+// FunctionName implements sql.FunctionExpression: CHECK refuses functions of the time by their names.
+func (t *typed) FunctionName() string {
+	if f, ok := t.Expression.(sql.FunctionExpression); ok {
+		return f.FunctionName()
+	}
+	return ""
+}
+
+// Description implements sql.FunctionExpression.
+func (t *typed) Description() string { return "is the library's function with MySQL's type." }
 
 // Type implements sql.Expression.
 func (t *typed) Type(*sql.Context) sql.Type { return t.typ }
