@@ -18,17 +18,13 @@ import (
 
 // driverGaps are the tests of go-sql-driver/mysql that pass on MariaDB and fail on Moka.
 var driverGaps = map[string]string{
-	"TestDateTime":          "TIME(n) is TIME: fractions are kept, and shown with six digits or none, whatever n is",
-	"TestCollation":         "a collation that is not Unicode, asked for in the handshake, is not the connection's: the server speaks UTF-8",
-	"TestPreparedManyCols":  "65,535 parameters; the protocol library counts to 65,528",
-	"TestInterruptBySignal": "a procedure returns one result, not the one before its SIGNAL as well",
-	"TestMultiResultSet":    "a procedure returns one result",
-	"TestRowsColumnTypes":   "FLOAT(7,4) does not keep its scale",
+	"TestDateTime":        "TIME(n) is TIME: fractions are kept, and shown with six digits or none, whatever n is",
+	"TestRowsColumnTypes": "FLOAT(7,4) does not keep its scale",
 }
 
 // driverSample runs in 'make test': both protocols, types, transactions, errors, cancelling, large packets.
 const driverSample = "^(TestEmptyQuery|TestCRUD|TestMultiQuery|TestInt|TestFloat32|TestFloat64|TestString|TestRawBytes|TestValuer|TestNULL|TestUint64|TestContext.*|" +
-	"TestLoadData|TestFoundRows|TestRowsClose|TestCloseStmtBeforeRows|TestStmtMultiRows|TestPreparedManyCols|TestRawBytesResultExceedsBuffer|" +
+	"TestLoadData|TestFoundRows|TestRowsClose|TestCloseStmtBeforeRows|TestStmtMultiRows|TestMultiResultSet|TestInterruptBySignal|TestCollation|TestRawBytesResultExceedsBuffer|" +
 	"TestTimezoneConversion|TestUnixSocketAuthFail|TestQueryMultipleResults|TestColumnsReturnsError|TestPing.*|TestEmptyPassword|TestTransactionCommit.*|TestErrorInMultiResult)$"
 
 // TestDriverSuite runs the tests of go-sql-driver/mysql itself, as they are in the module cache, against Moka. With MOKA_SOAK=1

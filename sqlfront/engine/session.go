@@ -42,11 +42,12 @@ type Session struct {
 	routines map[*catalog.Procedure]*compiled // bodies that were parsed
 	results  ResultSink                       // takes the results of procedures
 
-	vars   ownVariables // see sessionvars.go
-	cached *settings    // see Session.settings
-	digest digest       // scratch of the plan cache
-	cost   cost
-	memory account
+	vars    ownVariables // see sessionvars.go
+	greeted string       // see Greeted
+	cached  *settings    // see Session.settings
+	digest  digest       // scratch of the plan cache
+	cost    cost
+	memory  account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
 	undrawn map[uint32][]uint64
 

@@ -79,7 +79,11 @@ func (s *Session) store(name string, val sql.SystemVarValue) {
 	if s.vars.system == nil {
 		s.vars.system = map[string]sql.SystemVarValue{}
 	}
-	s.vars.system[strings.ToLower(name)] = val
+	name = strings.ToLower(name)
+	s.vars.system[name] = val
+	if name == "collation_connection" || name == "character_set_connection" {
+		s.greeted = ""
+	}
 }
 
 // SetSessionVariable implements sql.Session.
@@ -118,7 +122,7 @@ func (s *Session) InitSessionVariableDefault(ctx *sql.Context, name string, valu
 
 // text is the value of a text variable; ok is false for NULL.
 func (s *Session) text(name string) (value string, ok bool) {
-	v, err := s.GetSessionVariable(nil, name)
+	v, err := s.variable(nil, name)
 	if err != nil {
 		return "", false
 	}

@@ -29,6 +29,13 @@ func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error)
 			return v, nil
 		}
 	}
+	if s.greeted != "" && name == "collation_connection" {
+		return s.greeted, nil
+	}
+	return s.variable(ctx, name)
+}
+
+func (s *Session) variable(ctx *sql.Context, name string) (any, error) {
 	if v, ok := s.vars.system[name]; ok {
 		return inWords(v)
 	}
@@ -48,8 +55,16 @@ func (s *Session) GetAllSessionVariables() map[string]any {
 			all[name] = v
 		}
 	}
+	if s.greeted != "" {
+		all["collation_connection"] = s.greeted
+	}
 	return all
 }
+
+// Greeted notes a collation of the client's handshake that is not Unicode's. It is what the client is told that its connection has, until
+// it sets another; texts are still UTF-8, and compared as such. A client greets with latin1 because its locale says nothing, and sends
+// UTF-8 more often than not.
+func (s *Session) Greeted(collation string) { s.greeted = collation }
 
 // inWords is a variable's value as SELECT has it: a set of bits is a text.
 func inWords(v sql.SystemVarValue) (any, error) {

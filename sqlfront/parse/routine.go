@@ -181,7 +181,7 @@ func (r *rewriter) columnType(l *lexer, t token, extra *[2]string) (end int) {
 // routineBody edits what stands in the body and the grammar does not know.
 func (r *rewriter) routineBody(l lexer) {
 	var before token
-	declares := false
+	declares, whiles := false, 0
 	for t := l.next(); t.kind != eof; before, t = t, l.next() {
 		switch starts := before.kind != punct || l.isByte(before, ';') || l.isByte(before, ')'); {
 		case l.is(t, "declare") && starts:
@@ -190,6 +190,13 @@ func (r *rewriter) routineBody(l lexer) {
 			declares = false
 		case l.is(t, "return") && starts, l.is(t, "default") && declares:
 			r.parenthesise(l, t)
+		case l.is(t, "while") && !l.is(before, "end"):
+			whiles++
+		case l.is(t, "do") && whiles > 0: // of WHILE
+			whiles--
+		case l.is(t, "do"):
+			statement := l
+			r.do(&statement, t)
 		}
 		if !l.is(t, "get") {
 			continue

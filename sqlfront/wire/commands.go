@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
@@ -349,6 +351,12 @@ func (f *commands) execute(n int) error {
 	if n < need {
 		return malformed(sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to mysqld_stmt_execute"))
 	}
+	if params > countedParams {
+		if f.cut {
+			return f.refuse(0, tooLarge())
+		}
+		return f.executeWide(p, id, n)
+	}
 	// A cursor would run the statement beside the commands that follow it, in the same session. Without one the client gets
 	// the whole result at once, which it has to be ready for: MySQL too opens cursors only for some statements.
 	f.deliver = make([]byte, 4+fixed)
@@ -358,6 +366,50 @@ func (f *commands) execute(n int) error {
 	f.forget(id)
 	f.deliver[4+5] = flags & byte(mysql.ParameterCountAvailable)
 	f.pass = n - fixed
+	return nil
+}
+
+// executeWide reads the values of more parameters than the library can count, and gives it an EXECUTE without any: it leaves alone
+// what has a value, and takes the bitmap for empty.
+func (f *commands) executeWide(p *mysql.PrepareData, id uint32, n int) error {
+	const fixed = 10
+	body := make([]byte, 4+n)
+	if _, err := io.ReadFull(f.r, body); err != nil {
+		return err
+	}
+	body = body[4:]
+	params := int(p.ParamsCount)
+	nulls, pos := body[fixed:fixed+(params+7)/8], fixed+(params+7)/8
+	pos++
+	if body[pos-1] == 1 {
+		for i := range params {
+			typ, err := sqltypes.MySQLToType(int64(body[pos]), int64(body[pos+1])>>2)
+			if err != nil {
+				return f.fail(1, sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to mysqld_stmt_execute"))
+			}
+			p.ParamsType[i] = int32(typ)
+			pos += 2
+		}
+	}
+	for i := range params {
+		name := fmt.Sprintf("v%d", i+1)
+		if p.BindVars[name] != nil { // sent in pieces
+			continue
+		}
+		value, ok := sqltypes.NULL, true
+		if nulls[i/8]&(1<<(i%8)) == 0 {
+			value, pos, ok = parseStmtArgs(f.c.conn, body, querypb.Type(p.ParamsType[i]), pos)
+		}
+		if !ok {
+			clear(p.BindVars)
+			return f.fail(1, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
+		}
+		p.BindVars[name] = sqltypes.ValueBindVariable(value)
+	}
+	f.forget(id)
+	empty := append([]byte{}, body[1:fixed]...)
+	empty[4] = 0 // no cursor
+	f.give(mysql.ComStmtExecute, string(append(empty, 0)))
 	return nil
 }
 

@@ -410,7 +410,24 @@ func TestPrepareByOurParser(t *testing.T) {
 		_, err := db.Prepare(q)
 		wantErr(t, q, err, sqlerr.SyntaxError, "42000", text)
 	}
-	_, err := db.Prepare("select " + strings.Repeat("?,", maxParams) + "?")
+	// As many as there may be, of which the library cannot count the last.
+	most, err := db.Prepare("select ? in (" + strings.Repeat("?,", maxParams-2) + "?)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer most.Close()
+	for last, want := range map[any]sql.NullInt64{int64(7): {Int64: 1, Valid: true}, "7": {Int64: 1, Valid: true}, int64(8): {Valid: true}, nil: {}} {
+		args := make([]any, maxParams)
+		for i := range args {
+			args[i] = i%5 - 10
+		}
+		args[0], args[maxParams-1] = 7, last
+		var got sql.NullInt64
+		if err := most.QueryRow(args...).Scan(&got); err != nil || got != want {
+			t.Errorf("the last parameter is %v: %v, %v, want %v", last, got, err, want)
+		}
+	}
+	_, err = db.Prepare("select " + strings.Repeat("?,", maxParams) + "?")
 	wantErr(t, "many", err, sqlerr.TooManyParameters, "HY000", "too many placeholders")
 	_, err = db.Prepare(" ")
 	wantErr(t, "nothing", err, sqlerr.EmptyQuery, "42000", "Query was empty")

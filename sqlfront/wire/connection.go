@@ -163,11 +163,19 @@ func (c *connection) authenticated() (err error) {
 	return nil
 }
 
-// applyCharacterSet honours the collation that the client asked for in its handshake. Only for Unicode: a client that
-// greets with latin1 because its locale says nothing still sends UTF-8 text more often than not.
+// greeter is a session that is told of a collation that is not Unicode's.
+type greeter interface{ Greeted(collation string) }
+
+// applyCharacterSet honours the collation that the client asked for in its handshake.
 func (c *connection) applyCharacterSet() {
 	id := sql.CollationID(c.conn.CharacterSet)
-	if c.session == nil || id == 0 || id.CharacterSet() != sql.CharacterSet_utf8mb4 {
+	if c.session == nil || id == 0 {
+		return
+	}
+	if id.CharacterSet() != sql.CharacterSet_utf8mb4 {
+		if g, ok := c.session.(greeter); ok && id.CharacterSet() != sql.CharacterSet_utf8mb3 && id.CharacterSet() != sql.CharacterSet_Unspecified {
+			g.Greeted(id.Name())
+		}
 		return
 	}
 	_ = c.session.SetSessionVariable(sql.NewContext(context.Background(), sql.WithSession(c.session)), "collation_connection", id.Name())

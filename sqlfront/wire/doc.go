@@ -29,7 +29,7 @@
 //     parser, and ends a result that fails halfway with an error packet instead of the end of the connection.
 //
 // Not promised: compression, cursors (the result is sent at once), COM_CHANGE_USER of accounts that are not
-// mysql_native_password, prepared statements of more than 65,528 parameters.
+// mysql_native_password.
 //
 // System variables live in one registry for the whole process (a property of go-mysql-server): two servers in one process
 // share SET GLOBAL.

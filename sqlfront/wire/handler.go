@@ -107,9 +107,12 @@ func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *my
 	return err
 }
 
-// maxParams is how many parameters a prepared statement may have: MySQL's limit is 65535, but the protocol library computes
-// the length of the NULL bitmap in 16 bits and overruns it from 65529 on.
-const maxParams = 65528
+// maxParams is how many parameters a prepared statement may have. From countedParams on the protocol library, which computes the length of
+// the NULL bitmap in 16 bits, takes it for empty.
+const (
+	maxParams     = 65535
+	countedParams = 65528
+)
 
 // ComPrepare prepares a statement in the binary protocol.
 func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, prepare *mysql.PrepareData) (fields []*querypb.Field, err error) {

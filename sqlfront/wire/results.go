@@ -27,6 +27,9 @@ func writeBinaryRows(c *mysql.Conn, r *sqltypes.Result) error
 //go:linkname writeEndResult github.com/dolthub/vitess/go/mysql.(*Conn).writeEndResult
 func writeEndResult(c *mysql.Conn, more bool, affectedRows, lastInsertID uint64, warnings uint16) error
 
+//go:linkname parseStmtArgs github.com/dolthub/vitess/go/mysql.(*Conn).parseStmtArgs
+func parseStmtArgs(c *mysql.Conn, data []byte, typ querypb.Type, pos int) (sqltypes.Value, int, bool)
+
 //go:linkname schemaToFields github.com/dolthub/go-mysql-server/server.schemaToFields
 func schemaToFields(ctx *sql.Context, s sql.Schema) []*querypb.Field
 

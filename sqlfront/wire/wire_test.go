@@ -222,7 +222,7 @@ func TestErrorsOverTheWire(t *testing.T) {
 		{"selct ?", 1064, "42000", "selct"},
 		{"select nope from t where id = ?", 1054, "42S22", "Unknown column 'nope'"},
 		{"select * from nope where id = ?", 1146, "42S02", "Table 'test.nope' doesn't exist"},
-		{"select " + strings.Repeat("?,", 65530) + "1", 1390, "HY000", "too many placeholders"},
+		{"select " + strings.Repeat("?,", 65536) + "1", 1390, "HY000", "too many placeholders"},
 	} {
 		_, err := c.PrepareContext(context.Background(), q.query)
 		wantErr(t, q.query[:min(len(q.query), 40)], err, q.code, q.state, q.text)
