@@ -71,3 +71,24 @@ func TestTriggersOfPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestBodiesAskAgain: what a subquery of a body has found is not kept with the compiled body.
+func TestBodiesAskAgain(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d", "create table a (id int primary key)", "create table b (id int primary key, n int, m int, e int)",
+		`create trigger x after insert on a for each row begin
+		  declare k int; set k = (select count(*) from b);
+		  if k in (select id from a) then set k = k + 100; end if;
+		  insert into b values (new.id, k, (select max(n) from b), exists (select 1 from b where n > 102));
+		end`)
+	for i := range 6 {
+		run(t, c, fmt.Sprintf("insert into a values (%d)", i+1))
+	}
+	if got, want := text(t, c, "select * from b"), "1 0 NULL 0; 2 101 0 0; 3 102 101 0; 4 103 102 0; 5 104 103 1; 6 105 104 1"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if s.Metrics().PlanBodyHits < 3 {
+		t.Error("the trigger was not run from the cache")
+	}
+}

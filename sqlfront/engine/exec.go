@@ -128,6 +128,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		collateKeys(ctx, n)
 		return b.limited(ctx, n, row)
 	case *plan.Filter:
+		if it, err := b.bindBody(ctx, n); it != nil || err != nil {
+			return it, err
+		}
 		mended, err := collated(ctx, n)
 		if err != nil {
 			return nil, err
@@ -193,7 +196,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 
 // trigger lets the body of an ordinary trigger find its rows by key; see PushOuterKeys.
 func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql.Row) (sql.RowIter, error) {
-	if _, done := n.Left().(*bodyRow); done {
+	if _, compiled := n.Left().(*bodyRow); compiled || n.TriggerDefinition.SqlMode == bodyPushed {
 		return nil, nil
 	}
 	if firesItself(n) {
@@ -202,8 +205,8 @@ func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql
 	if tx, err := txOf(ctx); err == nil && (n.TriggerTime == "before" || writes(n.Left())) {
 		tx.live = true
 	}
-	scope := n.Left().Schema(ctx)
-	if types.IsOkResultSchema(scope) {
+	scope := firedFor(ctx, n)
+	if scope == nil {
 		return nil, nil
 	}
 	body, err := PushOuterKeys(ctx, n.Right(), scope)
@@ -213,10 +216,37 @@ func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql
 	if body, err = keepInsertID(ctx, body); err != nil {
 		return nil, err
 	}
-	if body == n.Right() {
-		return nil, nil
+	def := n.TriggerDefinition
+	def.SqlMode = bodyPushed
+	return b.base.Build(ctx, plan.NewTriggerExecutor(n.Left(), body, n.TriggerEvent, n.TriggerTime, def), row)
+}
+
+// bodyPushed marks a trigger whose body has been worked over, in a place that nobody reads while it runs.
+const bodyPushed = "moka"
+
+// firedFor is the schema of the rows that a trigger runs over, nil if it is not known.
+func firedFor(ctx *sql.Context, n *plan.TriggerExecutor) sql.Schema {
+	scope := n.Left().Schema(ctx)
+	if !types.IsOkResultSchema(scope) {
+		return scope
 	}
-	return b.base.Build(ctx, plan.NewTriggerExecutor(n.Left(), body, n.TriggerEvent, n.TriggerTime, n.TriggerDefinition), row)
+	left := n.Left()
+	for t, ok := left.(*plan.TriggerExecutor); ok; t, ok = left.(*plan.TriggerExecutor) {
+		left = t.Left()
+	}
+	switch s := left.(type) {
+	case *plan.InsertInto:
+		return s.Destination.Schema(ctx)
+	case *plan.Update:
+		if t, err := plan.GetUpdatable(s.Child); err == nil && !s.IsJoin {
+			return append(slices.Clip(t.Schema(ctx)), t.Schema(ctx)...)
+		}
+	case *plan.DeleteFrom:
+		if targets := s.GetDeleteTargets(); len(targets) == 1 {
+			return targets[0].Schema(ctx)
+		}
+	}
+	return nil
 }
 
 // call brackets the execution of a procedure, which happens while the library builds the iterator of CALL.

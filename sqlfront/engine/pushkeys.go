@@ -15,11 +15,38 @@ import (
 // columns for equality with expressions over the scope row (its first fields: OLD, NEW, outer variables) becomes a
 // lookup in that index. The filter stays, so the rewrite cannot change a result, only find it sooner.
 //
-// What it does not cover: ranges over NEW, tables inside joins and subqueries.
+// What it does not cover, ranges and lists, is found when a statement begins: bodykeys.go.
 func PushOuterKeys(ctx *sql.Context, n sql.Node, scope sql.Schema) (sql.Node, error) {
 	p := pusher{scope, len(scope)}
 	out, _, err := transform.NodeWithOpaque(ctx, n, p.node)
+	if err != nil {
+		return nil, err
+	}
+	out, _, err = transform.NodeWithOpaque(ctx, out, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		i, ok := n.(*plan.InsertInto)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		src, same, err := transform.NodeExprsWithOpaque(ctx, i.Source, asksAgain)
+		if err != nil || same {
+			return n, transform.SameTree, err
+		}
+		return i.WithSource(src), transform.NewTree, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, _, err = transform.NodeExprsWithOpaque(ctx, out, asksAgain)
 	return out, err
+}
+
+// asksAgain makes a subquery forget what it has found: the library keeps the result of one that does not depend on the row, with the
+// plan, and a body is run many times.
+func asksAgain(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	if s, ok := e.(*plan.Subquery); ok && !s.Volatile() {
+		return s.WithVolatile(), transform.NewTree, nil
+	}
+	return e, transform.SameTree, nil
 }
 
 type pusher struct {
@@ -32,13 +59,29 @@ func (p pusher) node(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIden
 	case *plan.InsertInto:
 		// The source of an INSERT is not among its children.
 		src, same, err := transform.NodeWithOpaque(ctx, n.Source, p.node)
-		if err != nil || same {
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		src, moved, err := transform.NodeWithOpaque(ctx, src, p.values)
+		if err != nil || same && moved {
 			return n, transform.SameTree, err
 		}
 		return n.WithSource(src), transform.NewTree, nil
 	case *plan.DeclareVariables:
 		return p.declaration(ctx, n)
+	case *plan.JoinNode:
+		if !keepsNeither(n.Op) {
+			return n, transform.SameTree, nil
+		}
+		return p.intoJoin(ctx, n, p.outerConjuncts(ctx, n, n.Filter))
 	case *plan.Filter:
+		if j, ok := n.Child.(*plan.JoinNode); ok {
+			pushed, same, err := p.intoJoin(ctx, j, p.outerConjuncts(ctx, j, n.Expression))
+			if err != nil || same {
+				return n, transform.SameTree, err
+			}
+			return plan.NewFilter(ctx, n.Expression, pushed), transform.NewTree, nil
+		}
 		out, err := p.filter(ctx, n)
 		if err != nil || out == nil {
 			return n, transform.SameTree, err
@@ -46,6 +89,162 @@ func (p pusher) node(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIden
 		return out, transform.NewTree, nil
 	}
 	return n, transform.SameTree, nil
+}
+
+// outerConjuncts are the parts of a condition on a join that compare columns with what is known before the join begins, and what follows
+// from them for the columns that a lookup of the join finds its rows by.
+func (p pusher) outerConjuncts(ctx *sql.Context, j *plan.JoinNode, filter sql.Expression) (all []sql.Expression) {
+	if filter == nil {
+		return nil
+	}
+	for _, e := range expression.SplitConjunction(ctx, filter) {
+		outer, inner := false, false
+		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+			switch e := e.(type) {
+			case *expression.GetField:
+				outer, inner = outer || e.Index() < p.scopeLen, inner || e.Index() >= p.scopeLen
+			case *expression.ProcedureParam:
+				outer = true
+			}
+			return true
+		})
+		if outer && inner {
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	transform.Inspect(j, func(n sql.Node) bool {
+		x, ok := n.(*plan.IndexedTableAccess)
+		if !ok || x.IsStatic() {
+			return true
+		}
+		names := x.Index().Expressions()
+		for i, key := range x.Expressions() {
+			column, ok := key.(*expression.GetField)
+			if !ok || i >= len(names) || column.Index() < p.scopeLen {
+				continue
+			}
+			for _, e := range all {
+				eq, ok := e.(*expression.Equals)
+				if !ok {
+					continue
+				}
+				for _, side := range [2][2]sql.Expression{{eq.Left(), eq.Right()}, {eq.Right(), eq.Left()}} {
+					f, ok := side[0].(*expression.GetField)
+					if ok && p.outer(ctx, side[1]) && strings.EqualFold(f.Table()+"."+f.Name(), names[i]) && f.Type(ctx).Equals(column.Type(ctx)) {
+						all = append(all, expression.NewEquals(column, side[1]))
+					}
+				}
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// keepsNeither reports whether the join delivers no row that a condition on one of its tables would refuse.
+func keepsNeither(op plan.JoinType) bool {
+	switch op {
+	case plan.JoinTypeInner, plan.JoinTypeLookup, plan.JoinTypeHash, plan.JoinTypeCross, plan.JoinTypeCrossHash:
+		return true
+	}
+	return false
+}
+
+// intoJoin puts conditions on one table above that table, where they find its rows; they stay where they are as well.
+func (p pusher) intoJoin(ctx *sql.Context, n sql.Node, conjuncts []sql.Expression) (sql.Node, transform.TreeIdentity, error) {
+	if len(conjuncts) == 0 {
+		return n, transform.SameTree, nil
+	}
+	var leaf sql.NameableNode
+	switch n := n.(type) {
+	case *plan.JoinNode:
+		left, sameLeft, err := p.intoJoin(ctx, n.Left(), conjuncts)
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		right, sameRight := n.Right(), transform.SameTree
+		if keepsNeither(n.Op) {
+			if right, sameRight, err = p.intoJoin(ctx, right, conjuncts); err != nil {
+				return n, transform.SameTree, err
+			}
+		} else if !n.Op.IsLeftOuter() || n.Op.IsExcludeNulls() {
+			return n, transform.SameTree, nil
+		}
+		if sameLeft && sameRight {
+			return n, transform.SameTree, nil
+		}
+		out, err := n.WithChildren(ctx, left, right)
+		return out, transform.NewTree, err
+	case *plan.ResolvedTable:
+		leaf = n
+	case *plan.TableAlias:
+		if _, ok := n.Child.(*plan.ResolvedTable); !ok {
+			return n, transform.SameTree, nil
+		}
+		leaf = n
+	default:
+		return n, transform.SameTree, nil
+	}
+	schema := leaf.Schema(ctx)
+	var own []sql.Expression
+	for _, e := range conjuncts {
+		fits := true
+		moved, _, err := transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+			switch e := e.(type) {
+			case sql.ExpressionWithNodes:
+				fits = false
+			case *expression.GetField:
+				if e.Index() < p.scopeLen {
+					return e, transform.SameTree, nil
+				}
+				at := schema.IndexOfColName(e.Name())
+				if fits = fits && at >= 0 && strings.EqualFold(e.Table(), leaf.Name()); fits {
+					return e.WithIndex(p.scopeLen + at), transform.NewTree, nil
+				}
+			}
+			return e, transform.SameTree, nil
+		})
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		if fits {
+			own = append(own, moved)
+		}
+	}
+	if len(own) == 0 {
+		return n, transform.SameTree, nil
+	}
+	return plan.NewFilter(ctx, expression.JoinAnd(own...), leaf), transform.NewTree, nil
+}
+
+// values puts right where subqueries in VALUES look for their own columns: the library counts the columns of VALUES before them, which
+// are not in the row.
+func (p pusher) values(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	v, ok := n.(*plan.Values)
+	if !ok || len(v.ExpressionTuples) == 0 {
+		return n, transform.SameTree, nil
+	}
+	first := p.scopeLen + len(v.ExpressionTuples[0])
+	shift := func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		if f, ok := e.(*expression.GetField); ok && f.Index() >= first {
+			return f.WithIndex(f.Index() - first + p.scopeLen), transform.NewTree, nil
+		}
+		return e, transform.SameTree, nil
+	}
+	return transform.NodeExprs(ctx, n, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		s, ok := e.(*plan.Subquery)
+		if !ok {
+			return e, transform.SameTree, nil
+		}
+		query, same, err := transform.NodeExprsWithOpaque(ctx, s.Query, shift)
+		if err != nil || same {
+			return e, transform.SameTree, err
+		}
+		return s.WithQuery(query).WithVolatile(), transform.NewTree, nil
+	})
 }
 
 // declaration puts right where DECLARE … DEFAULT NEW.c looks for NEW: the library leaves the number of the column in the statement

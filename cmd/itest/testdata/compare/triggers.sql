@@ -104,3 +104,17 @@ REPLACE INTO cmp.m VALUES (7, 1);
 SELECT COUNT(*) FROM cmp.trail;
 USE cmp;
 DROP DATABASE cmp_other;
+-- Subqueries of a body are asked again for each row and each statement.
+CREATE TABLE q (id INT PRIMARY KEY, v INT);
+CREATE TABLE counted (id INT PRIMARY KEY, before_it INT, known INT, greatest INT);
+CREATE TRIGGER q1 AFTER INSERT ON q FOR EACH ROW INSERT INTO counted VALUES (NEW.id, (SELECT COUNT(*) FROM counted), EXISTS (SELECT 1 FROM counted WHERE before_it = 2), 0);
+CREATE TRIGGER q2 AFTER INSERT ON q FOR EACH ROW BEGIN DECLARE n INT; SET n = (SELECT MAX(v) FROM q); UPDATE counted SET greatest = n WHERE id = NEW.id; END;
+INSERT INTO q VALUES (1, 10), (2, 30), (3, 20);
+INSERT INTO q VALUES (4, 40);
+INSERT INTO q VALUES (5, 50);
+INSERT INTO q VALUES (6, 45);
+SELECT * FROM counted ORDER BY id;
+CREATE TRIGGER q3 BEFORE DELETE ON q FOR EACH ROW DELETE FROM counted WHERE id IN (SELECT v DIV 10 FROM q WHERE v < 40) AND id >= OLD.id - 1;
+DELETE FROM q WHERE id = 3;
+DELETE FROM q WHERE id = 2;
+SELECT * FROM counted ORDER BY id;

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+)
+
+// When a statement of a body begins, NEW, OLD and variables are values, and its conditions are what they would be in a statement of a
+// client with these values written in. So that is what a Filter over a table becomes: one with literals, for which everything
+// is known that helps a client's (path.go, push.go): ranges, lists, parts of conditions that shards can look at. PushOuterKeys has
+// found the points before, when the body was compiled. The library prepends the row of NEW and OLD to each row of the table; that
+// is done here.
+
+// bindBody returns the rows of a Filter of a body, nil if it is none or if there is nothing to gain.
+func (b *execBuilder) bindBody(ctx *sql.Context, n *plan.Filter) (sql.RowIter, error) {
+	tx, ok := ctx.GetTransaction().(*Tx)
+	if !ok || !tx.live {
+		return nil, nil
+	}
+	child, alias := n.Child, (*plan.TableAlias)(nil)
+	if a, ok := child.(*plan.TableAlias); ok {
+		child, alias = a.Child, a
+	}
+	p, ok := child.(*plan.PrependNode)
+	if !ok {
+		return nil, nil
+	}
+	switch t := p.Child.(type) {
+	case *plan.ResolvedTable:
+	case *plan.IndexedTableAccess:
+		if !t.IsStatic() {
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	bound, ok, err := bindRow(ctx, n.Expression, p.Row)
+	if !ok || err != nil {
+		return nil, err
+	}
+	table := p.Child
+	if alias != nil {
+		if table, err = alias.WithChildren(ctx, table); err != nil {
+			return nil, err
+		}
+	}
+	it, err := b.base.Build(ctx, plan.NewFilter(ctx, bound, table), nil)
+	if err != nil {
+		return nil, err
+	}
+	return &prepended{it, p.Row}, nil
+}
+
+// bindRow writes the values of the first fields, and those of variables, into an expression. ok is false if there are none, or if that
+// might change what it means: subqueries have fields of their own, and a text compares otherwise than a column when collations differ.
+func bindRow(ctx *sql.Context, e sql.Expression, row sql.Row) (_ sql.Expression, ok bool, err error) {
+	found, plain := false, true
+	collation := sql.Collation_Unspecified
+	sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
+		switch e := e.(type) {
+		case *expression.GetField:
+			found = found || e.Index() < len(row)
+		case *expression.ProcedureParam:
+			found = true
+		case sql.ExpressionWithNodes:
+			plain = false
+			return false
+		default:
+			return true
+		}
+		if t, ok := e.Type(ctx).(sql.StringType); ok {
+			plain = plain && (collation == sql.Collation_Unspecified || collation == t.Collation())
+			collation = t.Collation()
+		}
+		return true
+	})
+	if !found || !plain {
+		return nil, false, nil
+	}
+	out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		switch e := e.(type) {
+		case *expression.GetField:
+			if e.Index() < len(row) {
+				return expression.NewLiteral(row[e.Index()], e.Type(ctx)), transform.NewTree, nil
+			}
+			return e.WithIndex(e.Index() - len(row)), transform.NewTree, nil
+		case *expression.ProcedureParam:
+			v, err := e.Eval(ctx, nil)
+			return expression.NewLiteral(v, e.Type(ctx)), transform.NewTree, err
+		}
+		if children := e.Children(); len(children) == 2 && computes(e) && isLiteral(children[0]) && isLiteral(children[1]) {
+			v, err := e.Eval(ctx, nil)
+			return expression.NewLiteral(v, e.Type(ctx)), transform.NewTree, err
+		}
+		return e, transform.SameTree, nil
+	})
+	return out, err == nil, err
+}
+
+func isLiteral(e sql.Expression) bool {
+	_, ok := e.(*expression.Literal)
+	return ok
+}
+
+// computes reports whether an expression is an operator on numbers.
+func computes(e sql.Expression) bool {
+	_, ok := e.(expression.ArithmeticOp)
+	return ok
+}
+
+// prepended puts a row in front of each row.
+type prepended struct {
+	sql.RowIter
+	row sql.Row
+}
+
+// Next implements sql.RowIter.
+func (p *prepended) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := p.RowIter.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(p.row, row), nil
+}
