@@ -1,41 +1,157 @@
 package engine
 
 import (
+	"context"
+	"io"
+
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/hash"
-	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/sqlerr"
 )
 
-// distinct builds DISTINCT over text by the columns' collations: the library tells rows apart by their bytes, so that 'a' and
-// 'A', which are equal, would both come.
+// distinctIter is DISTINCT, by the columns' collations: the library tells rows apart by their bytes, so that 'a' and 'A', which are
+// equal, would both come. It remembers a hash of each row. When these are more than the statement may keep, rows that have not been
+// seen go to disk, numbered, in partitions by their hash; what of them is distinct is put back into the order in which it came.
+type distinctIter struct {
+	eng    *Engine
+	child  sql.RowIter
+	schema sql.Schema
+	outer  int // values of an outer scope in front of each row
+	charge *charge
+	spills spiller
+	seen   map[uint64]struct{}
+	rows   uint64
+	rest   *sortIter // of what was on disk
+}
+
+// distinctBytes is about what a hash takes.
+const distinctBytes = 64
+
+// distinct builds DISTINCT; nil for DISTINCT ON.
 func (b *execBuilder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) (sql.RowIter, error) {
-	schema := n.Child.Schema(ctx)
-	text := false
-	for _, c := range schema {
-		text = text || types.IsTextOnly(c.Type)
-	}
-	if !text || len(n.DistinctOn()) > 0 {
+	if len(n.DistinctOn()) > 0 {
 		return nil, nil
 	}
 	it, err := b.base.Build(ctx, n.Child, row)
 	if err != nil {
 		return nil, err
 	}
-	return iters.NewDistinctIter(ctx, it, collatedRows{schema, len(row)}), nil
+	return &distinctIter{
+		eng: b.eng, child: it, schema: n.Child.Schema(ctx), outer: len(row), seen: map[uint64]struct{}{},
+		charge: b.eng.chargeFor(ctx, "distinct", sqlerr.CapacityExceeded), spills: spiller{eng: b.eng, what: "distinct", own: measureOf(ctx)},
+	}, nil
 }
 
-// collatedRows hashes rows so that equal ones have equal hashes.
-type collatedRows struct {
-	schema sql.Schema
-	outer  int // values of an outer scope in front of each row
-}
-
-// HashOf implements iters.DistinctHasher.
-func (c collatedRows) HashOf(ctx *sql.Context, row sql.Row) (uint64, error) {
-	if len(row) == len(c.schema)+c.outer {
-		row = row[c.outer:]
+// Next implements sql.RowIter.
+func (d *distinctIter) Next(ctx *sql.Context) (sql.Row, error) {
+	for d.rest == nil {
+		row, err := d.child.Next(ctx)
+		if err == io.EOF {
+			if err = d.spills.finish(); err == nil && len(d.spills.queue) == 0 {
+				err = io.EOF
+			}
+			if err != nil {
+				return nil, err
+			}
+			number := sql.SortConditions{{Expr: expression.NewGetField(0, types.Uint64, "", false), Order: sql.Ascending}}
+			d.rest = &sortIter{
+				eng: d.eng, by: number, child: &spilledDistinct{d: d}, charge: d.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory), measure: d.spills.own,
+			}
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.rows++
+		h, err := d.hash(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		if fresh, err := d.take(ctx, h, row, d.rows); fresh || err != nil {
+			return row, err
+		}
 	}
-	return hash.HashOf(ctx, c.schema, row)
+	row, err := d.rest.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return row[1:], nil
 }
+
+func (d *distinctIter) hash(ctx *sql.Context, row sql.Row) (uint64, error) {
+	if len(row) == len(d.schema)+d.outer {
+		row = row[d.outer:]
+	}
+	return hash.HashOf(ctx, d.schema, row)
+}
+
+// take reports whether the row is the first of its kind; it is not, for now, if it has been put on disk.
+func (d *distinctIter) take(ctx *sql.Context, h uint64, row sql.Row, number uint64) (bool, error) {
+	if _, ok := d.seen[h]; ok {
+		return false, nil
+	}
+	if int64(len(d.seen))*distinctBytes >= d.eng.spillsAt(d.charge) && d.spills.can(row) {
+		return false, d.spills.add(ctx, h, append(sql.Row{number}, row...))
+	}
+	d.seen[h] = struct{}{}
+	return true, d.charge.add(distinctBytes)
+}
+
+// Close implements sql.RowIter.
+func (d *distinctIter) Close(ctx *sql.Context) (err error) {
+	if d.rest != nil {
+		err = d.rest.Close(ctx)
+	}
+	d.spills.close()
+	d.seen = nil
+	d.charge.release()
+	if closing := d.child.Close(ctx); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// spilledDistinct gives the distinct ones of the rows on disk, behind their numbers.
+type spilledDistinct struct {
+	d    *distinctIter
+	next func() (sql.Row, error)
+}
+
+func (s *spilledDistinct) Next(ctx *sql.Context) (sql.Row, error) {
+	for {
+		if s.next == nil {
+			if ctx.Err() != nil {
+				return nil, sqlerr.From(context.Cause(ctx))
+			}
+			var err error
+			if s.next, err = s.d.spills.next(); err != nil {
+				return nil, err
+			}
+			clear(s.d.seen)
+			s.d.charge.release()
+		}
+		row, err := s.next()
+		if err == io.EOF {
+			s.next = nil
+			if err = s.d.spills.finish(); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		h, err := s.d.hash(ctx, row[1:])
+		if err != nil {
+			return nil, err
+		}
+		if fresh, err := s.d.take(ctx, h, row[1:], row[0].(uint64)); fresh || err != nil {
+			return row, err
+		}
+	}
+}
+
+func (s *spilledDistinct) Close(*sql.Context) error { return nil }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,6 +102,9 @@ type Engine struct {
 	stats    statistics
 	reads    readCounters
 	memory   memoryPool
+	// For tests: files in place of those in TempDir, and when nodes go to disk.
+	makeTemp func() (*os.File, error)
+	spillAt  int64
 	plans    planCache
 	triggers triggerHeads
 	janitor  janitor

@@ -120,10 +120,10 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.Call:
 		return b.call(ctx, n, row)
 	case *plan.Distinct:
-		if it, err := b.limited(ctx, n, row); it != nil || err != nil {
+		if it, err := b.distinct(ctx, n, row); it != nil || err != nil {
 			return it, err
 		}
-		return b.distinct(ctx, n, row)
+		return b.limited(ctx, n, row)
 	case *plan.HashLookup:
 		collateKeys(ctx, n)
 		return b.limited(ctx, n, row)
@@ -164,6 +164,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return nil, err
 		}
 		if mended == nil {
+			if it, err := b.buildHashJoin(ctx, n, row); it != nil || err != nil {
+				return it, err
+			}
 			return b.buildAhead(ctx, n, row)
 		}
 		return b.base.Build(ctx, mended, row)

@@ -25,6 +25,7 @@ type measure struct {
 	first, all  time.Duration
 	// What the node itself read from the store, and what of it was done there.
 	requests, examined atomic.Int64
+	disk               atomic.Int64 // bytes that it has put there
 	pushed             *pushed
 }
 
@@ -157,6 +158,9 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 			if n := s.requests.Load(); n > 0 && s.pushed == nil {
 				text += fmt.Sprintf(" (requests=%d examined=%d)", n, s.examined.Load())
 			}
+		}
+		if s := m.of(n); s != nil && s.disk.Load() > 0 {
+			text += fmt.Sprintf(" (disk=%d bytes)", s.disk.Load())
 		}
 		line(text)
 		depth++

@@ -1,6 +1,9 @@
 package engine
 
-import "runtime"
+import (
+	"os"
+	"runtime"
+)
 
 // Settle waits for counts and analyses that have begun in the background.
 func (e *Engine) Settle() {
@@ -23,3 +26,9 @@ func (e *Engine) Settle() {
 
 // HeldMemory is what all statements have been charged for.
 func (e *Engine) HeldMemory() int64 { return e.memory.used.Load() }
+
+// SpillAt sets how many bytes a node keeps before it goes to disk, 0 for what it decides itself.
+func (e *Engine) SpillAt(n int64) { e.spillAt = n }
+
+// MakeTemp sets where the files of nodes come from, nil for the directory.
+func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.makeTemp = f }

@@ -1,20 +1,29 @@
 package engine
 
 import (
+	"context"
 	"io"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/hash"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"moka/sqlfront/sqlerr"
 )
 
 // groups is GROUP BY with columns. The library's own reads its child in a goroutine that nobody waits for any more once an aggregate
-// has failed, and hangs; and it does not say how many groups it holds.
+// has failed, and hangs; and it does not say how many groups it holds. If these are more than the statement may keep, the rows of further
+// groups go to disk, in partitions by a hash of what is grouped by, and come up when the groups at hand have been given.
 type groups struct {
+	eng      *Engine
 	by, deps []sql.Expression
 	child    sql.RowIter
 	charge   *charge
+	keeps    bool // an aggregate keeps its values
+
+	spills spiller
+	size   int64
 
 	schema sql.Schema // of the key
 	key    sql.Row
@@ -26,8 +35,9 @@ type groups struct {
 // groupBytes is about what an empty aggregate takes.
 const groupBytes = 160
 
-func newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *charge) *groups {
+func (e *Engine) newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *charge) *groups {
 	g := &groups{
+		eng: e, keeps: keepsValues(ctx, n.SelectDeps), spills: spiller{eng: e, what: "group by", own: measureOf(ctx)},
 		by: n.GroupByExprs, deps: n.SelectDeps, child: child, charge: c,
 		key: make(sql.Row, len(n.GroupByExprs)), found: map[uint64][]sql.AggregationBuffer{},
 	}
@@ -40,13 +50,20 @@ func newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *charge) 
 // Next implements sql.RowIter.
 func (g *groups) Next(ctx *sql.Context) (sql.Row, error) {
 	if !g.read {
-		if err := g.compute(ctx); err != nil {
+		if err := g.compute(ctx, func() (sql.Row, error) { return g.child.Next(ctx) }); err != nil {
 			return nil, err
 		}
 		g.read = true
 	}
-	if len(g.order) == 0 {
-		return nil, io.EOF
+	for len(g.order) == 0 {
+		more, err := g.spills.next()
+		if err != nil {
+			return nil, err
+		}
+		g.forget(ctx)
+		if err := g.compute(ctx, more); err != nil {
+			return nil, err
+		}
 	}
 	buffers := g.found[g.order[0]]
 	g.order = g.order[1:]
@@ -60,14 +77,18 @@ func (g *groups) Next(ctx *sql.Context) (sql.Row, error) {
 	return row, nil
 }
 
-func (g *groups) compute(ctx *sql.Context) error {
-	for {
-		row, err := g.child.Next(ctx)
+func (g *groups) compute(ctx *sql.Context, next func() (sql.Row, error)) error {
+	most := g.eng.spillsAt(g.charge)
+	for n := 0; ; n++ {
+		row, err := next()
 		if err == io.EOF {
-			return nil
+			return g.spills.finish()
 		}
 		if err != nil {
 			return err
+		}
+		if n%1024 == 0 && ctx.Err() != nil {
+			return sqlerr.From(context.Cause(ctx))
 		}
 		for i, e := range g.by {
 			if g.key[i], err = e.Eval(ctx, row); err != nil {
@@ -80,7 +101,20 @@ func (g *groups) compute(ctx *sql.Context) error {
 		}
 		buffers, ok := g.found[h]
 		if !ok {
+			if g.size >= most && g.spills.can(row) {
+				if err := g.spills.add(ctx, h, row); err != nil {
+					return err
+				}
+				continue
+			}
 			if buffers, err = g.add(ctx, h, row); err != nil {
+				return err
+			}
+		}
+		if g.keeps {
+			n := rowBytes(row)
+			g.size += n
+			if err := g.charge.add(n); err != nil {
 				return err
 			}
 		}
@@ -94,7 +128,9 @@ func (g *groups) compute(ctx *sql.Context) error {
 
 // add makes a group of which row is the first.
 func (g *groups) add(ctx *sql.Context, h uint64, row sql.Row) ([]sql.AggregationBuffer, error) {
-	if err := g.charge.add(groupBytes*int64(1+len(g.deps)) + rowBytes(row)); err != nil {
+	n := groupBytes*int64(1+len(g.deps)) + rowBytes(row)
+	g.size += n
+	if err := g.charge.add(n); err != nil {
 		return nil, err
 	}
 	buffers := make([]sql.AggregationBuffer, len(g.deps))
@@ -114,14 +150,20 @@ func (g *groups) add(ctx *sql.Context, h uint64, row sql.Row) ([]sql.Aggregation
 	return buffers, nil
 }
 
-// Close implements sql.RowIter.
-func (g *groups) Close(ctx *sql.Context) error {
+// forget gives back what the groups at hand have taken.
+func (g *groups) forget(ctx *sql.Context) {
 	for _, buffers := range g.found {
 		for _, b := range buffers {
 			b.Dispose(ctx)
 		}
 	}
-	g.found, g.order = nil, nil
+	g.found, g.order, g.size = map[uint64][]sql.AggregationBuffer{}, nil, 0
 	g.charge.release()
+}
+
+// Close implements sql.RowIter.
+func (g *groups) Close(ctx *sql.Context) error {
+	g.forget(ctx)
+	g.spills.close()
 	return g.child.Close(ctx)
 }

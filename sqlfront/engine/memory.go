@@ -22,9 +22,11 @@ import (
 //
 //	Sort                 rows; from a quarter of the limit on in sorted runs on disk (sort.go)
 //	TopN                 the first n rows
-//	GroupBy              groups; all rows, if an aggregate keeps its values (GROUP_CONCAT, COUNT(DISTINCT), JSON_ARRAYAGG …)
+//	GroupBy              groups; all rows, if an aggregate keeps its values (GROUP_CONCAT, COUNT(DISTINCT), JSON_ARRAYAGG …);
+//	                     from a quarter of the limit on, rows of further groups on disk (groups.go)
+//	JoinNode by hash     rows of the right side; from a quarter of the limit on, both sides on disk (hashjoin.go)
 //	HashLookup, CachedResults, Window     rows
-//	Distinct, UNION      a hash for each row
+//	Distinct, UNION      a hash for each row; DISTINCT goes to disk with further rows (distinct.go)
 
 // VarQueryMemory is the session's limit for one statement, in bytes; 0 is none.
 const VarQueryMemory = "moka_query_memory"
@@ -209,7 +211,7 @@ func (b *execBuilder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.Ro
 		if err != nil {
 			return nil, err
 		}
-		return &sortIter{eng: b.eng, by: n.SortConditions, child: it, charge: c}, nil
+		return &sortIter{eng: b.eng, by: n.SortConditions, child: it, charge: c, measure: measureOf(ctx)}, nil
 	case *plan.TopN:
 		if most := topRows(ctx, n); most > maxTopRows && !n.CalcFoundRows {
 			// The library keeps all of them in memory; a sort goes to disk.
@@ -218,7 +220,7 @@ func (b *execBuilder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.Ro
 				return nil, err
 			}
 			c := b.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory)
-			return &iters.LimitIter{Limit: most, ChildIter: &sortIter{eng: b.eng, by: n.SortConditions, child: it, charge: c}}, nil
+			return &iters.LimitIter{Limit: most, ChildIter: &sortIter{eng: b.eng, by: n.SortConditions, child: it, charge: c, measure: measureOf(ctx)}}, nil
 		}
 		return b.overCharged(ctx, n, n.Child, row, &charged{charge: b.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory), most: topRows(ctx, n)})
 	case *plan.Window:
@@ -299,21 +301,17 @@ func (b *execBuilder) inPlace(ctx *sql.Context, n sql.Node, child *sql.Node, row
 // limitedGroups charges a GROUP BY for its groups; one that keeps all values, for the rows.
 func (b *execBuilder) limitedGroups(ctx *sql.Context, n *plan.GroupBy, row sql.Row) (sql.RowIter, error) {
 	c := b.eng.chargeFor(ctx, "group by", sqlerr.CapacityExceeded)
-	var child sql.Node = n.Child
-	if keepsValues(ctx, n.SelectDeps) {
-		if len(n.GroupByExprs) == 0 {
+	if len(n.GroupByExprs) == 0 {
+		if keepsValues(ctx, n.SelectDeps) {
 			return b.overCharged(ctx, n, n.Child, row, &charged{charge: c})
 		}
-		child = &charged{Node: child, charge: c}
-	}
-	if len(n.GroupByExprs) == 0 {
 		return nil, nil
 	}
-	it, err := b.base.Build(ctx, child, row)
+	it, err := b.base.Build(ctx, n.Child, row)
 	if err != nil {
 		return nil, err
 	}
-	return newGroups(ctx, n, it, c), nil
+	return b.eng.newGroups(ctx, n, it, c), nil
 }
 
 func keepsValues(ctx *sql.Context, deps []sql.Expression) (keeps bool) {
