@@ -559,3 +559,22 @@ func TestStatementTimeoutWhileWaiting(t *testing.T) {
 	s.until("nobody waits", func() bool { return s.waiting() == 0 })
 	s.do("a", "commit")
 }
+
+// TestLockingReadsInAutocommit: FOR UPDATE waits for who holds the row and shows what is left behind, without a transaction of its own as well;
+// its locks end with it.
+func TestLockingReadsInAutocommit(t *testing.T) {
+	for _, clause := range []string{"where id = 1 for update", "where id = 1 limit 1 for update", "where id < 2 for share", "where x = 1 order by id limit 1 for update"} {
+		s := newStage(t, kvtest.Options{})
+		s.do("a", "begin", "update t set v = 11 where id = 1")
+		s.want("b", "select v from t where id = 1", "10")
+		s.fails("b", 3572, "select * from t where id = 1 for update nowait")
+		s.want("b", "select id from t order by id for update skip locked", "2; 3")
+		c := s.in("c")
+		before := s.waiting()
+		s.wg.Go(func() { s.note(text(t, c, "select v from t "+clause)) })
+		s.until("a wait of c", func() bool { return s.waiting() > before })
+		s.do("a", "commit")
+		s.ends("11")
+		s.do("d", "set innodb_lock_wait_timeout = 1", "update t set v = 12 where id = 1")
+	}
+}

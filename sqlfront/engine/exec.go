@@ -48,6 +48,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 	case *plan.ResolvedTable:
 		return b.informationColumns(ctx, n, row)
+	case *plan.ShowTables:
+		return b.showTables(ctx, n, row)
 	case *plan.ShowColumns:
 		return b.showColumns(ctx, n, row)
 	case *plan.ShowCreateTable:

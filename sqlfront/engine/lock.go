@@ -24,7 +24,7 @@ import (
 //     locks it has. Hot counters wait in line. What was locked is the same in every snapshot since, and the commit proves it.
 //   - the client, in an earlier statement (REPEATABLE READ): 1213.
 //
-// Statements in autocommit lock nothing. They are tried at once and, when they lose a race, run again with locks, so that a
+// Writes in autocommit lock nothing. They are tried at once and, when they lose a race, run again with locks, so that a
 // crowd of them before one row forms a line as well.
 
 // isolation is the level of a transaction. REPEATABLE READ is snapshot isolation.
@@ -86,6 +86,12 @@ func (tx *Tx) locks() bool {
 		return true
 	}
 	return !tx.optimistic && !tx.session.implicit()
+}
+
+// locksAsked reports whether FOR UPDATE and FOR SHARE take row locks: in autocommit as well, for as long as the statement lasts, since
+// whoever asks so waits for the transaction that holds the row, and wants to see what it leaves behind.
+func (tx *Tx) locksAsked() bool {
+	return tx.session != nil && !tx.readOnly && !tx.ddl && !tx.optimistic
 }
 
 // locksReads reports whether what the statement reads is locked as well. A SELECT in autocommit is a snapshot that nothing
@@ -213,7 +219,7 @@ func gapKey(t *Table) kv.RowKey { return indexPrefix(t.desc.ID, t.desc.RowIndex)
 // lockRead locks an entry that a scan delivers. ok is false if the row is to be left out.
 func (tx *Tx) lockRead(ctx *sql.Context, key kv.RowKey, l parse.Lock) (ok bool, err error) {
 	c := cell(key)
-	took := tx.locks() || tx.locksReads()
+	took := tx.locks() || tx.locksReads() || tx.locksAsked()
 	if took {
 		skipped, err := tx.lock(ctx, txn.LockOptions{Share: !l.Exclusive, NoWait: l.Nowait, SkipLocked: l.SkipLocked}, key)
 		if skipped || err != nil {

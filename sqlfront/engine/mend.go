@@ -59,6 +59,8 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 			}
 			mended, err := e.WithChildren(ctx, &copied{expression.UnaryExpressionStub{Child: e.Children()[0]}})
 			return mended, transform.NewTree, err
+		case *expression.Case:
+			return mendCase(ctx, e)
 		case *function.DateAdd:
 			return mendMoment(ctx, e, e.Date, e.Interval)
 		case *function.DateSub:
@@ -145,6 +147,23 @@ func mendLimit(l *expression.Literal) (sql.Expression, transform.TreeIdentity, e
 		return expression.NewLiteral(int64(everyRow), types.Int64), transform.NewTree, nil
 	}
 	return l, transform.SameTree, nil
+}
+
+// mendCase compares a JSON value after CASE as text with texts after WHEN: MySQL's rules for JSON are for the comparison operators, and object
+// mappers find JSON's null by CASE j WHEN 'null'.
+func mendCase(ctx *sql.Context, c *expression.Case) (sql.Expression, transform.TreeIdentity, error) {
+	if c.Expr == nil || !types.IsJSON(c.Expr.Type(ctx)) {
+		return c, transform.SameTree, nil
+	}
+	branches := make([]expression.CaseBranch, len(c.Branches))
+	for i, b := range c.Branches {
+		e := c.Expr
+		if types.IsText(b.Cond.Type(ctx)) {
+			e = expression.NewConvert(e, expression.ConvertToChar)
+		}
+		branches[i] = expression.CaseBranch{Cond: expression.NewEquals(e, b.Cond), Value: b.Value}
+	}
+	return expression.NewCase(nil, branches, c.Else), transform.NewTree, nil
 }
 
 // mendAssignment makes what an UPDATE assigns fit its column: the library cuts numbers off at the end of the column's range, as MySQL does

@@ -102,6 +102,20 @@ func bareType(t sql.Type) string {
 	return typeCollation.ReplaceAllString(text, "")
 }
 
+// showTables is SHOW [FULL] TABLES. A row is the name and, with FULL, the type.
+func (b *execBuilder) showTables(ctx *sql.Context, n *plan.ShowTables, row sql.Row) (sql.RowIter, error) {
+	if !n.Full || n.Database() == nil || !strings.EqualFold(n.Database().Name(), sql.InformationSchemaDatabaseName) || isShown(ctx, n) {
+		return nil, nil
+	}
+	it, err := b.base.Build(asShown(ctx, n), n, row)
+	if err != nil {
+		return nil, err
+	}
+	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
+		row[1] = "SYSTEM VIEW"
+	}}, nil
+}
+
 // informationColumns is information_schema.columns with what the library leaves out, or gets wrong, of our tables.
 func (b *execBuilder) informationColumns(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
 	if _, ok := sql.GetUnderlyingTable(n.Table).(*information_schema.ColumnsTable); !ok || !b.shows || isShown(ctx, n) {

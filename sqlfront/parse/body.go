@@ -69,6 +69,29 @@ func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.Parser
 	return end, nil
 }
 
+// definer takes DEFINER = CURRENT_USER out of a CREATE, t being the token behind that: it is the default, and the grammar wants an account.
+func (r *rewriter) definer(l lexer, t token) {
+	for ; t.kind == word && !l.is(t, "table") && !l.is(t, "view"); t = l.next() {
+		switch {
+		case l.is(t, "algorithm"):
+			l.next() // =
+			l.next()
+		case l.is(t, "definer"):
+			equals, user := l.next(), l.next()
+			if !l.isByte(equals, '=') || !l.is(user, "current_user") {
+				return
+			}
+			end := user.end
+			ahead := l
+			if open := ahead.next(); ahead.isByte(open, '(') {
+				end = ahead.next().end
+			}
+			r.edits.blank(t.start, end)
+			return
+		}
+	}
+}
+
 // triggerBody puts a block around the body of an ordinary trigger; t is the token behind CREATE.
 func (r *rewriter) triggerBody(l lexer, t token) {
 	var prev token

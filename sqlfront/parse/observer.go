@@ -149,6 +149,7 @@ type Notify struct {
 func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if !l.is(t, "observer") {
+		r.definer(*l, t)
 		if r.parser.hooks.CreateRoutine != nil {
 			if ours, err := r.createRoutine(*l, t); ours {
 				return nil, 0, err != nil, err

@@ -54,6 +54,13 @@ func TestRewrites(t *testing.T) {
 		{"select a from t where b between 2 and 3", "select a from t where b between 2 and 3"},
 
 		// What the grammar does not know.
+		{"create table t (a year(4) not null, b year, c int default (year('2020-01-01')))", "create table t (\n\ta year not null,\n\tb year,\n\tc int default (year('2020-01-01'))\n)"},
+		{"create table t (a int(4) zerofill)", "create table t (\n\ta int(4) unsigned zerofill\n)"},
+		{"create definer=current_user view v as select 1", "create view v as select 1"},
+		{"create or replace algorithm=merge definer = current_user() view v as select 1", "create or replace algorithm = merge view v as select 1"},
+		{"insert into t values (1) on duplicate key update a = values(t.a) + t.a", "insert into t values (1) on duplicate key update a = values(a) + t.a"},
+		{"select a from t use index for order by (i)", "select a from t use index (i)"},
+		{"select a from t force index for join (i)", "select a from t force index (i)"},
 		{"INSERT DELAYED INTO t VALUES (1)", "insert into t values (1)"},
 		{"replace low_priority into t values (1)", "replace into t values (1)"},
 		{"update low_priority t set a = 1", "update t set a = 1"},

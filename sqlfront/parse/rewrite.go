@@ -38,6 +38,7 @@ const (
 	mentionsPrimary
 	mentionsQuantifier
 	mentionsOf
+	mentionsHint
 )
 
 func mentions(s string) (m mention) {
@@ -61,6 +62,14 @@ func mentions(s string) (m mention) {
 		case 'o':
 			if s[i+1]|0x20 == 'f' && s[i+2] <= ' ' && i > 0 && s[i-1] <= ' ' {
 				m |= mentionsOf
+			}
+		case 'i':
+			if foldPrefix(s[i:], "index for") {
+				m |= mentionsHint
+			}
+		case 'k':
+			if foldPrefix(s[i:], "key for") {
+				m |= mentionsHint
 			}
 		case 'p':
 			if foldPrefix(s[i:], "primary") {
@@ -196,6 +205,17 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 			r.locks = true
 		case l.is(t, "primary") && (l.isByte(prev, '(') && (l.is(before, "index") || l.is(before, "key"))):
 			r.edits.replace(t.start, t.end, "`PRIMARY`")
+		case l.is(t, "for") && (l.is(prev, "index") || l.is(prev, "key")):
+			// USE INDEX FOR ORDER BY (…): what a hint is for has no meaning here.
+			ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
+			switch n := ahead.next(); {
+			case ahead.is(n, "join"):
+				r.edits.blank(t.start, n.end)
+			case ahead.is(n, "order"), ahead.is(n, "group"):
+				if by := ahead.next(); ahead.is(by, "by") {
+					r.edits.blank(t.start, by.end)
+				}
+			}
 		case prev.kind == punct && (l.is(t, "any") || l.is(t, "some") || l.is(t, "all")):
 			r.quantifier(l, prev, t)
 		case l.is(t, "of") && l.is(prev, "as"):
@@ -459,7 +479,7 @@ func (r *rewriter) checkTable(ctx context.Context, l *lexer) (ast.Statement, int
 	return deliver(r, ctx, l, t, "CHECK TABLE", r.parser.hooks.CheckTable, c)
 }
 
-// columnTypes replaces BLOB(n) and TEXT(n) in a table definition by the smallest type that holds n, which is what MySQL
+// columnTypes makes the types of a table definition such as the grammar knows. It replaces BLOB(n) and TEXT(n) in a table definition by the smallest type that holds n, which is what MySQL
 // does. A column that is named so in an index (KEY (text(10))) follows '(' or ',', a type follows a column's name.
 func (r *rewriter) columnTypes() {
 	l := &lexer{s: r.src, ansi: r.ansi}
@@ -472,6 +492,15 @@ func (r *rewriter) columnTypes() {
 			// TIME(n): the planner has one TIME, with microseconds.
 			open, n, end := l.next(), l.next(), l.next()
 			if digits := l.text(n); l.isByte(open, '(') && n.kind == num && len(digits) == 1 && digits <= "6" && l.isByte(end, ')') {
+				r.edits.blank(open.start, end.end)
+				prev, t = end, l.next()
+				continue
+			}
+			l.pos = t.end
+		}
+		if l.is(t, "year") && (prev.kind == word || prev.kind == quoted) {
+			// YEAR(4), which is YEAR: the grammar does not know a width.
+			if open, n, end := l.next(), l.next(), l.next(); l.isByte(open, '(') && l.text(n) == "4" && l.isByte(end, ')') {
 				r.edits.blank(open.start, end.end)
 				prev, t = end, l.next()
 				continue

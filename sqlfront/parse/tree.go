@@ -81,6 +81,11 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		if s.ViewSpec != nil && storedDefinition(ctx) {
 			s.Temporary = true
 		}
+		zerofill(s)
+	case *ast.AlterTable:
+		for _, d := range s.Statements {
+			zerofill(d)
+		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
 		p.editTree(ctx, s.Statement, &rewriter{})
 		return
@@ -90,8 +95,32 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		splitRanges(s.Where)
 	case *ast.Select:
 		p.completeOrder(ctx, s)
+	case *ast.Insert:
+		bareValues(s)
 	}
 	replaceOperators(stmt)
+}
+
+// zerofill makes ZEROFILL columns UNSIGNED, as it does in MySQL. Zeros are not filled in.
+func zerofill(d *ast.DDL) {
+	if d.TableSpec == nil {
+		return
+	}
+	for _, c := range d.TableSpec.Columns {
+		if c.Type.Zerofill {
+			c.Type.Unsigned = true
+		}
+	}
+}
+
+// bareValues takes the table out of VALUES(t.c), which the planner reads as the old row's column.
+func bareValues(s *ast.Insert) {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		if v, ok := n.(*ast.ValuesFuncExpr); ok {
+			v.Name.Qualifier = ast.TableName{}
+		}
+		return true, nil
+	}, ast.AssignmentExprs(s.OnDup))
 }
 
 // replaceOperators puts expressions of ours into a statement, and into the statements within one that defines something.

@@ -72,6 +72,11 @@ func fixRows(r *sqltypes.Result, prepared bool) {
 					}
 					row[i] = sqltypes.MakeTrusted(f.Type, []byte(zero))
 				}
+				if i < len(row) {
+					if short := 4 - bytes.IndexByte(row[i].Raw(), '-'); short > 0 && short < 4 { // of a year before 1000
+						row[i] = sqltypes.MakeTrusted(row[i].Type(), append([]byte("000"[:short]), row[i].Raw()...))
+					}
+				}
 				if prepared && i < len(row) && bytes.HasPrefix(row[i].Raw(), []byte("0000-00-00")) && isZero(row[i].Raw()) {
 					row[i] = sqltypes.MakeTrusted(sqltypes.VarBinary, []byte{})
 				}
