@@ -48,7 +48,7 @@ func (s *Server) RowKey(ctx context.Context, table string, key []string) (kv.Row
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = rowenc.KeyPart{Type: typ, PrefixLength: int(c.PrefixLength)}
+		parts[i] = rowenc.KeyPart{Type: typ, PrefixLength: int(c.PrefixLength), PadSpace: desc.PadSpace}
 		if values[i], _, err = typ.Convert(sctx, text); err != nil {
 			return nil, fmt.Errorf("%q is no value for column %s of %s: %w", text, col.Name, table, err)
 		}

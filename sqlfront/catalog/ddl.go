@@ -275,6 +275,9 @@ func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 	if err := n.number(); err != nil {
 		return nil, err
 	}
+	if old == nil {
+		n.NewKeys()
+	}
 	if err := c.numberSequences(ctx, n); err != nil {
 		return nil, err
 	}
@@ -355,6 +358,7 @@ func (t *Table) number() error {
 		x := &t.Indexes[i]
 		if x.ID == 0 {
 			x.ID, t.NextIndexID = t.NextIndexID, t.NextIndexID+1
+			x.PadSpace = t.Pads(x.Columns)
 		}
 		t.NextIndexID = max(t.NextIndexID, x.ID+1)
 		switch name := fold(x.Name); {

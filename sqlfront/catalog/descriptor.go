@@ -55,6 +55,8 @@ type Table struct {
 	Columns []Column `json:"columns"`
 	// PrimaryKey lists the key's columns in order; empty for a keyless table, whose rows are keyed by a hidden row id.
 	PrimaryKey []IndexColumn `json:"pk,omitempty"`
+	// PadSpace is Index.PadSpace of the primary key.
+	PadSpace bool `json:"pad_space,omitempty"`
 	// RowIndex is the index id under which rows are stored.
 	RowIndex uint32 `json:"row_index"`
 	// Indexes are the secondary indexes; the primary key is not among them.
@@ -113,6 +115,9 @@ type Index struct {
 	Name    string        `json:"name"`
 	Columns []IndexColumn `json:"columns"`
 	Unique  bool          `json:"unique,omitempty"`
+	// PadSpace says that the keys of strings whose collation pads are padded (rowenc.KeyPart.PadSpace). All indexes made since there are
+	// such keys have it if it makes a difference; those that are older keep the keys that they have until they are made anew.
+	PadSpace bool `json:"pad_space,omitempty"`
 	// Implicit is set for an index that was made to support a foreign key and that no one asked for by name.
 	Implicit bool   `json:"implicit,omitempty"`
 	Comment  string `json:"comment,omitempty"`
@@ -266,6 +271,26 @@ func (t *Table) Clone() *Table {
 		}
 	}
 	return &c
+}
+
+// Pads reports whether keys over the columns differ by whether they are padded.
+func (t *Table) Pads(columns []IndexColumn) bool {
+	return slices.ContainsFunc(columns, func(ic IndexColumn) bool {
+		i := t.ColumnByID(ic.Column)
+		return i >= 0 && t.Columns[i].Type.pads()
+	})
+}
+
+// NewKeys gives the newest form of keys to a table all of whose storage is going to be made.
+func (t *Table) NewKeys() {
+	t.PadSpace = t.Pads(t.PrimaryKey)
+	for i := range t.Indexes {
+		t.Indexes[i].PadSpace = t.Pads(t.Indexes[i].Columns)
+	}
+}
+
+func (t *Table) padded() bool {
+	return t.PadSpace || slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.PadSpace })
 }
 
 // Column returns the position of the named column in Columns, -1 if there is none.

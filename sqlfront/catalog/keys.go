@@ -61,6 +61,9 @@ const (
 	kindJob       = 0x21
 
 	formatVersion = 1
+	// paddedVersion is that of a table with padded keys: a release that would read and write them in the older form must not take it
+	// for something that it knows.
+	paddedVersion = 2
 	markSize      = 8
 )
 
@@ -133,6 +136,9 @@ func encodeDescriptor(v any) ([]byte, error) {
 	if replaced(out[1:]) {
 		return nil, fmt.Errorf("catalog: a name or an expression is not valid UTF-8; write such bytes as a hexadecimal literal")
 	}
+	if t, ok := v.(*Table); ok && t.padded() {
+		out[0] = paddedVersion
+	}
 	return out, nil
 }
 
@@ -152,7 +158,7 @@ func replaced(text []byte) bool {
 }
 
 func decodeDescriptor(key, value []byte, v any) error {
-	if len(value) == 0 || value[0] != formatVersion {
+	if len(value) == 0 || value[0] != formatVersion && value[0] != paddedVersion {
 		return &CorruptError{Key: key, Err: fmt.Errorf("unknown format version")}
 	}
 	if err := json.Unmarshal(value[1:], v); err != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/dolthub/vitess/go/vt/proto/query"
+
+	"moka/sqlfront/rowenc"
 )
 
 // Type is a column type as it is stored. It is kept in fields rather than as MySQL's type text, because the text loses what the
@@ -177,6 +179,16 @@ func collationName(c sql.CollationID) string {
 		return ""
 	}
 	return c.Name()
+}
+
+// pads reports whether the type is of strings whose collation pads.
+func (d Type) pads() bool {
+	switch d.Kind {
+	case "char", "varchar", "text":
+		c, err := d.collation()
+		return err == nil && rowenc.Pads(c)
+	}
+	return false
 }
 
 func (d Type) collation() (sql.CollationID, error) {

@@ -8,6 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
 )
 
 // bounded is a function that makes long strings out of short arguments: REPEAT('x', 10000000000) would take all memory there is. As
@@ -26,10 +28,22 @@ var (
 
 // Function implements sql.FunctionProvider; it is asked before the library's own functions.
 func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function, bool) {
-	if f, ok := p.funcs[strings.ToLower(name)]; ok {
+	name = strings.ToLower(name)
+	if f, ok := p.funcs[name]; ok {
 		return f, true
 	}
-	switch strings.ToLower(name) {
+	f, ok := boundedFunction(name)
+	if f, ok = expr.CollatedFunction(name, f, ok); ok {
+		return f, true
+	}
+	if schema == "" && native(name) {
+		return nil, false
+	}
+	return p.storedFunction(ctx, schema, name)
+}
+
+func boundedFunction(name string) (sql.Function, bool) {
+	switch name {
 	case "repeat":
 		return sql.Function2{Name: "repeat", Fn: func(ctx *sql.Context, s, n sql.Expression) sql.Expression {
 			return &bounded{function.NewRepeat(ctx, s, n), "repeat", 1, 0}
@@ -38,32 +52,13 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 		return sql.Function1{Name: "space", Fn: func(ctx *sql.Context, n sql.Expression) sql.Expression {
 			return &bounded{function.NewSpace(ctx, n), "space", 0, -1}
 		}}, true
-	case "lpad", "rpad":
-		pad := function.NewLeftPad
-		if strings.EqualFold(name, "rpad") {
-			pad = function.NewRightPad
-		}
-		name = strings.ToLower(name)
-		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			e, err := pad(ctx, args...)
-			if err != nil {
-				return nil, err
-			}
-			return &bounded{e, name, 1, -1}, nil
-		}}, true
 	}
 	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, spatialReader} {
-		if f, ok := of(strings.ToLower(name)); ok {
+		if f, ok := of(name); ok {
 			return f, true
 		}
 	}
-	if f, ok := growing(strings.ToLower(name)); ok {
-		return f, true
-	}
-	if schema == "" && native(strings.ToLower(name)) {
-		return nil, false
-	}
-	return p.storedFunction(ctx, schema, name)
+	return growing(name)
 }
 
 // native reports whether the library has a function of the name, which then goes before a stored one.

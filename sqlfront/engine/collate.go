@@ -1,54 +1,354 @@
 package engine
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
+	"moka/sqlfront/rowenc"
 )
 
-// The library compares text by the collation that MySQL's rules give for the two sides, except for <=> and where it hashes: IN with
-// a list, and the keys of a hash join, take the library's default collation when the types of the sides differ in anything, a
-// length for instance. Under it 'ann' and 'Ann' differ, so rows were missing.
+// The library compares text by the collation that MySQL's rules give for the two sides, but never pads, and there are <=> and the places
+// where it hashes: IN with a list, and the keys of a hash join, take the library's default collation when the types of the sides differ
+// in anything, a length for instance; COUNT(DISTINCT) and EXCEPT take bytes. So the texts of such comparisons are replaced by their
+// keys (expr.Weight) when a node's iterator is built: not before, as the library knows an index for its own expressions only.
 
-// collated replaces IN lists of text and <=> of texts within a node's expressions; nil if there are none. It happens when the plan is
-// made already, as the library knows an index for its own expressions only.
+// collated gives comparisons of texts within a node's expressions the collation that they have in MySQL; nil if there is nothing to do.
 func collated(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	x, ok := n.(sql.Expressioner)
 	if !ok {
 		return nil, nil
 	}
-	exprs := x.Expressions()
-	found := false
-	for _, e := range exprs {
-		sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
-			found = found || isTextList(ctx, e) || isNullSafeText(ctx, e)
-			return !found
-		})
-	}
-	if !found {
+	order := false
+	switch n.(type) {
+	case *plan.Sort, *plan.TopN:
+		order = true
+	case *plan.Filter, *plan.Having, *plan.Project, *plan.JoinNode, *plan.GroupBy, *plan.Window, *plan.UpdateSource, *plan.InsertInto,
+		*plan.Values, *plan.Set, *plan.IfConditional, *plan.Loop, *plan.While, *plan.Repeat:
+	default:
 		return nil, nil
 	}
-	out := make([]sql.Expression, len(exprs))
+	exprs := x.Expressions()
+	var out []sql.Expression
 	for i, e := range exprs {
-		var err error
-		out[i], _, err = transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-			switch {
-			case isTextList(ctx, e):
-				return newTextIn(ctx, e.Children()[0], e.Children()[1].(expression.Tuple)), transform.NewTree, nil
-			case isNullSafeText(ctx, e):
-				return &nullSafeText{expression.BinaryExpressionStub{LeftChild: e.Children()[0], RightChild: e.Children()[1]}}, transform.NewTree, nil
-			}
-			return e, transform.SameTree, nil
-		})
+		again, same, err := collate(ctx, e)
 		if err != nil {
 			return nil, err
 		}
+		if order {
+			if w := expr.ByCollation(ctx, again); w != again {
+				again, same = w, transform.NewTree
+			}
+		}
+		if same {
+			continue
+		}
+		if out == nil {
+			out = append(out, exprs...)
+		}
+		out[i] = again
+	}
+	if out == nil {
+		return nil, nil
 	}
 	return x.WithExpressions(ctx, out...)
+}
+
+// collate is collated for one expression.
+func collate(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	found := false
+	sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
+		if e != nil && !found {
+			again, err := collateOne(ctx, e)
+			found = again != nil || err != nil
+		}
+		return !found
+	})
+	if !found {
+		return e, transform.SameTree, nil
+	}
+	return transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		again, err := collateOne(ctx, e)
+		if again == nil || err != nil {
+			return e, transform.SameTree, err
+		}
+		return again, transform.NewTree, nil
+	})
+}
+
+// collateOne replaces one comparison; nil if it is right as it is.
+func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	switch e := expr.Function(e).(type) {
+	case *expression.Literal, *expression.GetField:
+		return nil, nil
+	case *expression.InTuple, *expression.HashInTuple:
+		if isTextList(ctx, e) {
+			return newTextIn(ctx, e.Children()[0], e.Children()[1].(expression.Tuple)), nil
+		}
+		return paddedTuples(ctx, e.Children()[0], e.Children()[1])
+	case *expression.NullSafeEquals:
+		if types.IsTextOnly(e.Left().Type(ctx)) && types.IsTextOnly(e.Right().Type(ctx)) {
+			c, _ := expr.CollationOf(ctx, e.Left(), e.Right())
+			w := expr.Weights(ctx, c, e.Left(), e.Right())
+			return expression.NewNullSafeEquals(w[0], w[1]), nil
+		}
+	case *expression.Between, *expression.Equals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual:
+		if w, ok := expr.Padded(ctx, e.Children()...); ok {
+			return e.WithChildren(ctx, w...)
+		}
+		if l, ok := e.Children()[0].(expression.Tuple); ok && len(e.Children()) == 2 {
+			if r, ok := e.Children()[1].(expression.Tuple); ok && len(l) == len(r) {
+				if pads := paddedColumns(ctx, l, expression.Tuple{r}); pads != nil {
+					return e.WithChildren(ctx, weighTuple(ctx, l, pads), weighTuple(ctx, r, pads))
+				}
+			}
+		}
+	case *expression.Case:
+		return paddedCase(ctx, e)
+	case *function.NullIf:
+		if w, ok := expr.Padded(ctx, e.LeftChild, e.RightChild); ok {
+			return function.NewIf(ctx, expression.NewEquals(w[0], w[1]), expression.NewConvert(expression.NewLiteral(nil, types.Null), "char"), e.LeftChild), nil
+		}
+	case *aggregation.CountDistinct:
+		return countTexts(ctx, e)
+	case *aggregation.Min:
+		return paddedExtreme(ctx, e, e.Child, false), nil
+	case *aggregation.Max:
+		return paddedExtreme(ctx, e, e.Child, true), nil
+	case *plan.InSubquery:
+		return newTextInQuery(ctx, e), nil
+	case sql.WindowAdaptableExpression:
+		return collatedWindow(ctx, e)
+	}
+	return nil, nil
+}
+
+// paddedColumns are the collations that columns of tuples are compared by, 0 for those that do not pad; nil if none does.
+func paddedColumns(ctx *sql.Context, left expression.Tuple, right expression.Tuple) []sql.CollationID {
+	var pads []sql.CollationID
+	for i := range left {
+		texts := []sql.Expression{left[i]}
+		for _, r := range right {
+			t, ok := r.(expression.Tuple)
+			if !ok || len(t) != len(left) {
+				return nil
+			}
+			texts = append(texts, t[i])
+		}
+		if c, ok := expr.CollationOf(ctx, texts...); ok && rowenc.Pads(c) {
+			if pads == nil {
+				pads = make([]sql.CollationID, len(left))
+			}
+			pads[i] = c
+		}
+	}
+	return pads
+}
+
+func weighTuple(ctx *sql.Context, t expression.Tuple, pads []sql.CollationID) expression.Tuple {
+	out := make(expression.Tuple, len(t))
+	for i, e := range t {
+		if out[i] = e; pads[i] != sql.Collation_Unspecified {
+			out[i] = expr.Weights(ctx, pads[i], e)[0]
+		}
+	}
+	return out
+}
+
+// paddedTuples is (a, b) IN ((…), …) with texts that are padded.
+func paddedTuples(ctx *sql.Context, left, right sql.Expression) (sql.Expression, error) {
+	l, ok := left.(expression.Tuple)
+	r, okRight := right.(expression.Tuple)
+	if !ok || !okRight {
+		return nil, nil
+	}
+	pads := paddedColumns(ctx, l, r)
+	if pads == nil {
+		return nil, nil
+	}
+	list := make(expression.Tuple, len(r))
+	for i, t := range r {
+		list[i] = weighTuple(ctx, t.(expression.Tuple), pads)
+	}
+	return expression.NewInTuple(weighTuple(ctx, l, pads), list), nil
+}
+
+// paddedCase is CASE text WHEN text.
+func paddedCase(ctx *sql.Context, e *expression.Case) (sql.Expression, error) {
+	if e.Expr == nil {
+		return nil, nil
+	}
+	texts := []sql.Expression{e.Expr}
+	for _, b := range e.Branches {
+		texts = append(texts, b.Cond)
+	}
+	w, ok := expr.Padded(ctx, texts...)
+	if !ok {
+		return nil, nil
+	}
+	branches := make([]expression.CaseBranch, len(e.Branches))
+	for i, b := range e.Branches {
+		branches[i] = expression.CaseBranch{Cond: w[i+1], Value: b.Value}
+	}
+	return expression.NewCase(w[0], branches, e.Else), nil
+}
+
+// textExtreme is MIN or MAX of texts that are padded.
+type textExtreme struct {
+	sql.Aggregation // the library's
+	text            sql.Expression
+	collation       sql.CollationID
+	max             bool
+}
+
+// paddedExtreme returns nil if the library's comparison is right, or if it is of a window.
+func paddedExtreme(ctx *sql.Context, e sql.Aggregation, text sql.Expression, max bool) sql.Expression {
+	c, ok := expr.CollationOf(ctx, text)
+	if w, window := e.(sql.WindowAdaptableExpression); !ok || !rowenc.Pads(c) || window && w.Window() != nil {
+		return nil
+	}
+	return &textExtreme{e, text, c, max}
+}
+
+// libraryAggregate is what a textExtreme was made of, or e itself.
+func libraryAggregate(e sql.Expression) sql.Expression {
+	if x, ok := e.(*textExtreme); ok {
+		return x.Aggregation
+	}
+	return e
+}
+
+// WithChildren implements sql.Expression.
+func (x *textExtreme) WithChildren(ctx *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	e, err := x.Aggregation.WithChildren(ctx, cs...)
+	if err != nil || len(cs) == 0 {
+		return nil, err
+	}
+	return &textExtreme{e.(sql.Aggregation), cs[0], x.collation, x.max}, nil
+}
+
+// NewBuffer implements sql.Aggregation.
+func (x *textExtreme) NewBuffer(*sql.Context) (sql.AggregationBuffer, error) {
+	return &extremeBuffer{x: x}, nil
+}
+
+// extremeBuffer keeps the first of the least, or greatest, texts.
+type extremeBuffer struct {
+	x    *textExtreme
+	best any
+	key  []byte
+}
+
+// Update implements sql.AggregationBuffer.
+func (b *extremeBuffer) Update(ctx *sql.Context, row sql.Row) error {
+	v, err := b.x.text.Eval(ctx, row)
+	if v == nil || err != nil {
+		return err
+	}
+	if v, err = sql.UnwrapAny(ctx, v); err != nil {
+		return err
+	}
+	key, err := expr.WeightOf(ctx, b.x.collation, v)
+	if err != nil {
+		return err
+	}
+	if n := bytes.Compare(key, b.key); b.key == nil || n < 0 && !b.x.max || n > 0 && b.x.max {
+		b.best, b.key = v, key
+	}
+	return nil
+}
+
+// Eval implements sql.AggregationBuffer.
+func (b *extremeBuffer) Eval(*sql.Context) (any, error) { return b.best, nil }
+
+// Dispose implements sql.AggregationBuffer.
+func (b *extremeBuffer) Dispose(*sql.Context) {}
+
+// countTexts makes COUNT(DISTINCT …) count what is different under the collation.
+func countTexts(ctx *sql.Context, e *aggregation.CountDistinct) (sql.Expression, error) {
+	children := e.Children()
+	var out []sql.Expression
+	for i, c := range children {
+		if !types.IsTextOnly(c.Type(ctx)) {
+			continue
+		}
+		collation, ok := expr.CollationOf(ctx, c)
+		if _, done := c.(*weightText); done || !ok {
+			continue
+		}
+		if out == nil {
+			out = append(out, children...)
+		}
+		out[i] = &weightText{*expr.NewWeight(c, collation)}
+	}
+	if out == nil {
+		return nil, nil
+	}
+	return e.WithChildren(ctx, out...)
+}
+
+// weightText is a weight for those who take texts only.
+type weightText struct{ expr.Weight }
+
+// Type implements sql.Expression.
+func (w *weightText) Type(*sql.Context) sql.Type { return types.LongText }
+
+// WithChildren implements sql.Expression.
+func (w *weightText) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(w, len(cs), 1)
+	}
+	return &weightText{*expr.NewWeight(cs[0], w.Collation())}, nil
+}
+
+// Eval implements sql.Expression.
+func (w *weightText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := w.Weight.Eval(ctx, row)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	key := v.([]byte)
+	if len(key) <= 32 {
+		return hex.EncodeToString(key), nil
+	}
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// collatedWindow gives PARTITION BY and ORDER BY of a window the collation of their texts.
+func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expression, error) {
+	w := e.Window()
+	if w == nil {
+		return nil, nil
+	}
+	var out []sql.Expression
+	by := w.ToExpressions()
+	for i, b := range by {
+		if weight := expr.ByCollation(ctx, b); weight != b {
+			if out == nil {
+				out = append(out, by...)
+			}
+			out[i] = weight
+		}
+	}
+	if out == nil {
+		return nil, nil
+	}
+	again, err := w.FromExpressions(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	return e.WithWindow(ctx, again), nil
 }
 
 // isTextList reports whether e is a text IN (list of texts).
@@ -75,8 +375,8 @@ type textIn struct {
 	left      sql.Expression
 	items     expression.Tuple
 	collation sql.CollationID
-	// constants are the hashes of the items, if all of them are constants.
-	constants map[uint64]struct{}
+	// constants are the keys of the items, if all of them are constants.
+	constants map[string]struct{}
 	hasNull   bool
 }
 
@@ -87,66 +387,51 @@ var (
 
 func newTextIn(ctx *sql.Context, left sql.Expression, items expression.Tuple) *textIn {
 	in := &textIn{left: left, items: items}
-	collation, coercibility := sql.GetCoercibility(ctx, left)
-	for _, item := range items {
-		if item.Type(ctx) == types.Null {
-			continue
-		}
-		c, k := sql.GetCoercibility(ctx, item)
-		collation, coercibility = sql.ResolveCoercibility(collation, coercibility, c, k)
-	}
-	in.collation = collation
-	constants := make(map[uint64]struct{}, len(items))
+	in.collation, _ = expr.CollationOf(ctx, append([]sql.Expression{left}, items...)...)
+	constants := make(map[string]struct{}, len(items))
 	for _, item := range items {
 		if _, ok := item.(*expression.Literal); !ok {
 			return in
 		}
-		h, null, err := in.hash(ctx, item, nil)
+		key, null, err := textKey(ctx, in.collation, item, nil)
 		if err != nil {
 			return in
 		}
 		in.hasNull = in.hasNull || null
 		if !null {
-			constants[h] = struct{}{}
+			constants[string(key)] = struct{}{}
 		}
 	}
 	in.constants = constants
 	return in
 }
 
-func (in *textIn) hash(ctx *sql.Context, e sql.Expression, row sql.Row) (h uint64, null bool, err error) {
+func textKey(ctx *sql.Context, c sql.CollationID, e sql.Expression, row sql.Row) (key []byte, null bool, err error) {
 	v, err := e.Eval(ctx, row)
 	if v == nil || err != nil {
-		return 0, true, err
+		return nil, true, err
 	}
-	s, ok, err := sql.Unwrap[string](ctx, v)
-	if err != nil {
-		return 0, false, err
-	}
-	if !ok {
-		s = fmt.Sprint(v)
-	}
-	h, err = in.collation.HashToUint(s)
-	return h, false, err
+	key, err = expr.WeightOf(ctx, c, v)
+	return key, false, err
 }
 
 // Eval implements sql.Expression: NULL if the left side is, or if nothing is equal and an item is NULL.
 func (in *textIn) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	want, null, err := in.hash(ctx, in.left, row)
+	want, null, err := textKey(ctx, in.collation, in.left, row)
 	if null || err != nil {
 		return nil, err
 	}
 	found, hasNull := false, in.hasNull
 	if in.constants != nil {
-		_, found = in.constants[want]
+		_, found = in.constants[string(want)]
 	} else {
 		for _, item := range in.items {
-			h, null, err := in.hash(ctx, item, row)
+			key, null, err := textKey(ctx, in.collation, item, row)
 			if err != nil {
 				return nil, err
 			}
 			hasNull = hasNull || null
-			if found = !null && h == want; found {
+			if found = !null && bytes.Equal(key, want); found {
 				break
 			}
 		}
@@ -178,12 +463,100 @@ func (in *textIn) WithChildren(ctx *sql.Context, ch ...sql.Expression) (sql.Expr
 	return newTextIn(ctx, ch[0], items), nil
 }
 
+// textInQuery is left IN (query) of texts.
+type textInQuery struct {
+	left      sql.Expression
+	query     *plan.Subquery
+	collation sql.CollationID
+	// keys are those of the query's rows, once it was run; for good if it does not look at the row.
+	keys    map[string]struct{}
+	hasNull bool
+}
+
+var (
+	_ sql.Expression         = (*textInQuery)(nil)
+	_ sql.CollationCoercible = (*textInQuery)(nil)
+)
+
+// newTextInQuery returns nil if e is something else.
+func newTextInQuery(ctx *sql.Context, e *plan.InSubquery) sql.Expression {
+	query, ok := e.RightChild.(*plan.Subquery)
+	if !ok || !types.IsTextOnly(e.LeftChild.Type(ctx)) || !types.IsTextOnly(query.Type(ctx)) {
+		return nil
+	}
+	c, _ := expr.CollationOf(ctx, e.LeftChild, query)
+	return &textInQuery{left: e.LeftChild, query: query, collation: c}
+}
+
+// Eval implements sql.Expression.
+func (in *textInQuery) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	left, null, err := textKey(ctx, in.collation, in.left, row)
+	if err != nil {
+		return nil, err
+	}
+	keys, hasNull := in.keys, in.hasNull
+	if keys == nil {
+		values, err := in.query.EvalMultiple(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		keys, hasNull = make(map[string]struct{}, len(values)), false
+		for _, v := range values {
+			if v == nil {
+				hasNull = true
+				continue
+			}
+			key, err := expr.WeightOf(ctx, in.collation, v)
+			if err != nil {
+				return nil, err
+			}
+			keys[string(key)] = struct{}{}
+		}
+		if in.query.CanCacheResults() {
+			in.keys, in.hasNull = keys, hasNull
+		}
+	}
+	_, found := keys[string(left)]
+	switch {
+	case len(keys) == 0 && !hasNull:
+		return false, nil
+	case null, !found && hasNull:
+		return nil, nil
+	}
+	return found, nil
+}
+
+func (in *textInQuery) Resolved() bool               { return in.left.Resolved() && in.query.Resolved() }
+func (in *textInQuery) String() string               { return fmt.Sprintf("(%s IN %s)", in.left, in.query) }
+func (in *textInQuery) Type(*sql.Context) sql.Type   { return types.Boolean }
+func (in *textInQuery) IsNullable(*sql.Context) bool { return true }
+func (in *textInQuery) Children() []sql.Expression   { return []sql.Expression{in.left, in.query} }
+func (in *textInQuery) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (in *textInQuery) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
+	if len(ch) != 2 {
+		return nil, sql.ErrInvalidChildrenNumber.New(in, len(ch), 2)
+	}
+	query, ok := ch[1].(*plan.Subquery)
+	if !ok {
+		return nil, expression.ErrUnsupportedInOperand.New(ch[1])
+	}
+	return &textInQuery{left: ch[0], query: query, collation: in.collation}, nil
+}
+
 // collateKeys gives the keys of a hash join the collation of their comparison, before the first row is looked up.
 func collateKeys(ctx *sql.Context, n *plan.HashLookup) {
 	if n.Lookup != nil {
 		return
 	}
 	if types.IsTextOnly(n.CompareType) {
+		if w, ok := expr.Padded(ctx, n.LeftProbeKey, n.RightEntryKey); ok {
+			n.LeftProbeKey, n.RightEntryKey, n.CompareType = w[0], w[1], types.LongBlob
+			return
+		}
 		n.CompareType = comparedAs(ctx, n.CompareType, n.LeftProbeKey, n.RightEntryKey)
 		return
 	}
@@ -193,78 +566,42 @@ func collateKeys(ctx *sql.Context, n *plan.HashLookup) {
 	if !ok || !okL || !okR || len(left) != len(tuple) || len(right) != len(tuple) {
 		return
 	}
+	// The library hashes the values of a tuple by their bytes.
 	exact := make(types.TupleType, len(tuple))
+	lefts, rights := make(expression.Tuple, len(tuple)), make(expression.Tuple, len(tuple))
 	for i, t := range tuple {
-		exact[i] = t
-		if types.IsTextOnly(t) && types.IsTextOnly(right[i].Type(ctx)) {
-			exact[i] = comparedAs(ctx, t, left[i], right[i])
+		exact[i], lefts[i], rights[i] = t, left[i], right[i]
+		if c, ok := expr.CollationOf(ctx, left[i], right[i]); ok && types.IsTextOnly(t) {
+			w := expr.Weights(ctx, c, left[i], right[i])
+			lefts[i], rights[i], exact[i] = w[0], w[1], types.LongBlob
 		}
 	}
-	n.CompareType = exact
+	n.LeftProbeKey, n.RightEntryKey, n.CompareType = lefts, rights, exact
 }
 
 func comparedAs(ctx *sql.Context, t sql.Type, a, b sql.Expression) sql.Type {
-	x, kx := sql.GetCoercibility(ctx, a)
-	y, ky := sql.GetCoercibility(ctx, b)
-	collation, _ := sql.ResolveCoercibility(x, kx, y, ky)
+	collation, _ := expr.CollationOf(ctx, a, b)
 	if s, ok := t.(sql.StringType); !ok || s.Collation() == collation {
 		return t
 	}
 	return types.CreateLongText(collation)
 }
 
-func isNullSafeText(ctx *sql.Context, e sql.Expression) bool {
-	eq, ok := e.(*expression.NullSafeEquals)
-	return ok && types.IsTextOnly(eq.Left().Type(ctx)) && types.IsTextOnly(eq.Right().Type(ctx))
-}
-
-// nullSafeText is a <=> b for texts, which the library compares by the wrong collation when their types differ in anything.
-type nullSafeText struct {
-	expression.BinaryExpressionStub
-}
-
-var (
-	_ sql.Expression         = (*nullSafeText)(nil)
-	_ sql.CollationCoercible = (*nullSafeText)(nil)
-)
-
-func (e *nullSafeText) String() string {
-	return "(" + e.LeftChild.String() + " <=> " + e.RightChild.String() + ")"
-}
-
-func (e *nullSafeText) Type(*sql.Context) sql.Type { return types.Boolean }
-
-func (e *nullSafeText) IsNullable(*sql.Context) bool { return false }
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (e *nullSafeText) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 5
-}
-
-// WithChildren implements sql.Expression.
-func (e *nullSafeText) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
-	if len(cs) != 2 {
-		return nil, sql.ErrInvalidChildrenNumber.New(e, len(cs), 2)
+// padding is the collation of a column's type, if it pads.
+func padding(t sql.Type) (sql.CollationID, bool) {
+	s, ok := t.(sql.StringType)
+	if !ok || !types.IsTextOnly(t) || !rowenc.Pads(s.Collation()) {
+		return 0, false
 	}
-	return &nullSafeText{expression.BinaryExpressionStub{LeftChild: cs[0], RightChild: cs[1]}}, nil
+	return s.Collation(), true
 }
 
-// Eval implements sql.Expression.
-func (e *nullSafeText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	l, err := e.LeftChild.Eval(ctx, row)
+// comparePadded compares two values, which are not NULL, under a collation that pads.
+func comparePadded(ctx *sql.Context, c sql.CollationID, a, b any) (int, error) {
+	x, err := expr.WeightOf(ctx, c, a)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	r, err := e.RightChild.Eval(ctx, row)
-	if err != nil {
-		return nil, err
-	}
-	if l == nil || r == nil {
-		return l == nil && r == nil, nil
-	}
-	c1, k1 := sql.GetCoercibility(ctx, e.LeftChild)
-	c2, k2 := sql.GetCoercibility(ctx, e.RightChild)
-	collation, _ := sql.ResolveCoercibility(c1, k1, c2, k2)
-	n, err := types.CreateLongText(collation).Compare(ctx, l, r)
-	return n == 0, err
+	y, err := expr.WeightOf(ctx, c, b)
+	return bytes.Compare(x, y), err
 }

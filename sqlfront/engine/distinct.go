@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -10,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -19,8 +21,7 @@ import (
 type distinctIter struct {
 	eng    *Engine
 	child  sql.RowIter
-	schema sql.Schema
-	outer  int // values of an outer scope in front of each row
+	same   collatedRows
 	charge *charge
 	spills spiller
 	seen   map[uint64]struct{}
@@ -41,7 +42,7 @@ func (b *execBuilder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) 
 		return nil, err
 	}
 	return &distinctIter{
-		eng: b.eng, child: it, schema: n.Child.Schema(ctx), outer: len(row), seen: map[uint64]struct{}{},
+		eng: b.eng, child: it, same: newCollatedRows(n.Child.Schema(ctx), len(row)), seen: map[uint64]struct{}{},
 		charge: b.eng.chargeFor(ctx, "distinct", sqlerr.CapacityExceeded), spills: spiller{eng: b.eng, what: "distinct", own: measureOf(ctx)},
 	}, nil
 }
@@ -67,7 +68,7 @@ func (d *distinctIter) Next(ctx *sql.Context) (sql.Row, error) {
 			return nil, err
 		}
 		d.rows++
-		h, err := d.hash(ctx, row)
+		h, err := d.same.HashOf(ctx, row)
 		if err != nil {
 			return nil, err
 		}
@@ -82,11 +83,48 @@ func (d *distinctIter) Next(ctx *sql.Context) (sql.Row, error) {
 	return row[1:], nil
 }
 
-func (d *distinctIter) hash(ctx *sql.Context, row sql.Row) (uint64, error) {
-	if len(row) == len(d.schema)+d.outer {
-		row = row[d.outer:]
+// collatedRows hashes rows so that equal ones have equal hashes.
+type collatedRows struct {
+	schema sql.Schema
+	outer  int // values of an outer scope in front of each row
+	// texts are the columns that are padded; schema has bytes in their places, for their keys.
+	texts map[int]sql.CollationID
+}
+
+func newCollatedRows(schema sql.Schema, outer int) collatedRows {
+	c := collatedRows{schema: schema, outer: outer}
+	for i, col := range schema {
+		collation, ok := padding(col.Type)
+		if !ok {
+			continue
+		}
+		if c.texts == nil {
+			c.texts, c.schema = map[int]sql.CollationID{}, slices.Clone(schema)
+		}
+		c.texts[i] = collation
+		c.schema[i] = &sql.Column{Type: types.LongBlob}
 	}
-	return hash.HashOf(ctx, d.schema, row)
+	return c
+}
+
+// HashOf implements iters.DistinctHasher.
+func (c collatedRows) HashOf(ctx *sql.Context, row sql.Row) (uint64, error) {
+	if len(row) == len(c.schema)+c.outer {
+		row = row[c.outer:]
+	}
+	if c.texts != nil {
+		row = slices.Clone(row)
+		for i, collation := range c.texts {
+			if i >= len(row) || row[i] == nil {
+				continue
+			}
+			var err error
+			if row[i], err = expr.WeightOf(ctx, collation, row[i]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return hash.HashOf(ctx, c.schema, row)
 }
 
 // take reports whether the row is the first of its kind; it is not, for now, if it has been put on disk.
@@ -144,7 +182,7 @@ func (s *spilledDistinct) Next(ctx *sql.Context) (sql.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := s.d.hash(ctx, row[1:])
+		h, err := s.d.same.HashOf(ctx, row[1:])
 		if err != nil {
 			return nil, err
 		}

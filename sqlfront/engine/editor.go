@@ -195,6 +195,7 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	t := e.table
+	row = t.fit(row)
 	if tx.bulk == t {
 		if err := e.commitPart(ctx, tx); err != nil {
 			return err
@@ -263,6 +264,7 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 	if err != nil {
 		return err
 	}
+	row = t.fit(row)
 	is, err := t.encode(ctx, row)
 	if err != nil {
 		return err

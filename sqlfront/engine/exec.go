@@ -34,6 +34,20 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return it, err
 		}
 	}
+	if f, ok := n.(*plan.Filter); ok {
+		if it, err := b.bindBody(ctx, f); it != nil || err != nil {
+			return it, err
+		}
+	}
+	if mended, err := collated(ctx, n); mended != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		if m := measuringOf(ctx); m != nil {
+			m.enter(mended) // what it does is n's
+		}
+		return b.base.Build(ctx, mended, row)
+	}
 	switch n := n.(type) {
 	case *plan.LoadData:
 		if !n.Local {
@@ -130,24 +144,10 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		collateKeys(ctx, n)
 		return b.limited(ctx, n, row)
 	case *plan.Filter:
-		if it, err := b.bindBody(ctx, n); it != nil || err != nil {
+		if it, err := b.buildPath(ctx, n); it != nil || err != nil {
 			return it, err
 		}
-		mended, err := collated(ctx, n)
-		if err != nil {
-			return nil, err
-		}
-		var filter sql.Node = n
-		if mended != nil {
-			filter = mended
-		}
-		if it, err := b.buildPath(ctx, filter.(*plan.Filter)); it != nil || err != nil {
-			return it, err
-		}
-		if it, err := b.buildPushed(ctx, filter, row); mended == nil || it != nil || err != nil {
-			return it, err
-		}
-		return b.base.Build(ctx, mended, row)
+		return b.buildPushed(ctx, n, row)
 	case *plan.Limit:
 		return b.buildLimit(ctx, n)
 	case *plan.GroupBy, *plan.TopN:
@@ -158,31 +158,24 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return it, err
 		}
 		return b.limited(ctx, n, row)
-	case *plan.Sort, *plan.Window, *plan.CachedResults, *plan.SetOp, *charged:
+	case *plan.SetOp:
+		if it, err := b.setOperation(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
+		return b.limited(ctx, n, row)
+	case *plan.Sort, *plan.Window, *plan.CachedResults, *charged:
 		return b.limited(ctx, n, row)
 	case *plan.JoinNode:
-		mended, err := collated(ctx, n)
-		if err != nil {
-			return nil, err
+		if it, err := b.buildHashJoin(ctx, n, row); it != nil || err != nil {
+			return it, err
 		}
-		if mended == nil {
-			if it, err := b.buildHashJoin(ctx, n, row); it != nil || err != nil {
-				return it, err
-			}
-			return b.buildAhead(ctx, n, row)
-		}
-		return b.base.Build(ctx, mended, row)
+		return b.buildAhead(ctx, n, row)
 	case *ahead:
 		return b.buildOuter(ctx, n, row)
 	case *plan.Project, *plan.Having:
 		if now := b.undefer(ctx, n); now != nil {
 			return b.base.Build(ctx, now, row)
 		}
-		mended, err := collated(ctx, n)
-		if err != nil || mended == nil {
-			return nil, err
-		}
-		return b.base.Build(ctx, mended, row)
 	case *plan.While:
 		return b.loop(ctx, n.Loop, row)
 	case *plan.Repeat:

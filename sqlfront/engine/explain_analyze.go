@@ -87,6 +87,16 @@ func (b *execBuilder) explainAnalyze(ctx *sql.Context, n *plan.DescribeQuery) (s
 	return sql.RowsToRowIter(rows...), nil
 }
 
+// enter notes that a node's own iterator is going to be built.
+func (m *measuring) enter(n sql.Node) {
+	if !reflect.TypeOf(n).Comparable() {
+		return
+	}
+	m.mu.Lock()
+	m.entered = n
+	m.mu.Unlock()
+}
+
 // measured builds a node's iterator and counts what comes out of it. It declines for nodes that are being built already.
 func (b *execBuilder) measured(ctx *sql.Context, m *measuring, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	switch n.(type) {

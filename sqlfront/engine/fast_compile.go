@@ -408,7 +408,7 @@ func (c *compiler) find(where *ast.Where) error {
 			return unplanned(reasonShape)
 		}
 		for _, x := range t.keys {
-			if x.unique && x.state == catalog.StatePublic && x.lengths == nil && len(x.cols) == 1 && x.cols[0] == inColumn {
+			if x.unique && x.state == catalog.StatePublic && !x.unordered && len(x.cols) == 1 && x.cols[0] == inColumn {
 				c.plan.where = access{index: x, in: in}
 				c.noteTimestamp(inColumn)
 				return nil
@@ -422,7 +422,7 @@ func (c *compiler) find(where *ast.Where) error {
 	var best *access
 	score := 0
 	for _, x := range t.keys {
-		if x.state != catalog.StatePublic || x.lengths != nil {
+		if x.state != catalog.StatePublic || x.unordered {
 			continue
 		}
 		a, s := accessBy(x, conds)

@@ -325,7 +325,7 @@ func (r *fastRun) matches(row sql.Row, at []int) (bool, error) {
 		if row[pos] == nil {
 			return false, nil
 		}
-		n, err := t.Compare(r.ctx, row[pos], want)
+		n, err := compare(r.ctx, t, row[pos], want)
 		if err != nil {
 			return false, errFallback
 		}

@@ -256,7 +256,7 @@ func (c *compiler) project(p *selectPlan) error {
 func (p *selectPlan) codec(at []int) (*rowenc.KeyCodec, error) {
 	parts := make([]rowenc.KeyPart, len(at))
 	for i, a := range at {
-		parts[i].Type = p.types[a]
+		parts[i] = rowenc.KeyPart{Type: p.types[a], PadSpace: true}
 	}
 	k, err := rowenc.NewKeyCodec(parts)
 	if err != nil {

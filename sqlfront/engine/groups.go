@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/hash"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -38,11 +39,12 @@ const groupBytes = 160
 func (e *Engine) newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *charge) *groups {
 	g := &groups{
 		eng: e, keeps: keepsValues(ctx, n.SelectDeps), spills: spiller{eng: e, what: "group by", own: measureOf(ctx)},
-		by: n.GroupByExprs, deps: n.SelectDeps, child: child, charge: c,
+		by: make([]sql.Expression, len(n.GroupByExprs)), deps: n.SelectDeps, child: child, charge: c,
 		key: make(sql.Row, len(n.GroupByExprs)), found: map[uint64][]sql.AggregationBuffer{},
 	}
-	for _, e := range n.GroupByExprs {
-		g.schema = append(g.schema, &sql.Column{Type: e.Type(ctx)})
+	for i, e := range n.GroupByExprs {
+		g.by[i] = expr.ByCollation(ctx, e)
+		g.schema = append(g.schema, &sql.Column{Type: g.by[i].Type(ctx)})
 	}
 	return g
 }

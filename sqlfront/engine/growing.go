@@ -61,10 +61,6 @@ func growing(name string) (sql.Function, bool) {
 		return one(func(args []string) int64 { return 4 * (sum(args) + 2) / 3 }, function.NewToBase64)
 	case "quote":
 		return one(sum, function.NewQuote)
-	case "insert":
-		return sql.Function4{Name: name, Fn: func(ctx *sql.Context, a, b, c, d sql.Expression) sql.Expression {
-			return &grower{function.NewInsert(ctx, a, b, c, d), name, sum}
-		}}, true
 	case "replace":
 		return sql.Function3{Name: name, Fn: func(ctx *sql.Context, a, b, c sql.Expression) sql.Expression {
 			return &grower{function.NewReplace(ctx, a, b, c), name, func(args []string) int64 {

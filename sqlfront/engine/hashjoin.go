@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -190,7 +191,15 @@ func (j *hashJoin) key(ctx *sql.Context, parts []sql.Expression, row sql.Row) (k
 			return 0, false, err
 		}
 		h := uint64(0)
-		if v != nil {
+		if collation, pads := padding(j.types[i]); v != nil && pads {
+			weight, err := expr.WeightOf(ctx, collation, v)
+			if err != nil {
+				return 0, false, err
+			}
+			if h, _, err = hash.HashOfSimple(ctx, weight, types.LongBlob); err != nil {
+				return 0, false, err
+			}
+		} else if v != nil {
 			if v, _, err = j.types[i].Convert(ctx, v); err != nil && !sql.ErrTruncatedIncorrect.Is(err) && !types.ErrValueNotNil.Is(err) {
 				return 0, false, err
 			}

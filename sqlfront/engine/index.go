@@ -22,18 +22,21 @@ import (
 //
 // An entry therefore always leads to its row, and a unique key's entries collide exactly when the values do.
 type index struct {
-	table    *Table
-	id       string // the name; PRIMARY for the primary key, in capitals, which the engine's cost model looks at
-	num      uint32
-	prefix   kv.RowKey
-	cols     []int // positions in the table's schema
-	lengths  []uint16
-	codec    *rowenc.KeyCodec
-	unique   bool
-	primary  bool
-	implicit bool
-	state    catalog.State
-	comment  string
+	table   *Table
+	id      string // the name; PRIMARY for the primary key, in capitals, which the engine's cost model looks at
+	num     uint32
+	prefix  kv.RowKey
+	cols    []int // positions in the table's schema
+	lengths []uint16
+	codec   *rowenc.KeyCodec
+	// unordered: entries do not lie in the order of the values, or values that are equal in different places: keys of prefixes, or
+	// keys older than padding of collations that pad (loose).
+	unordered, loose bool
+	unique           bool
+	primary          bool
+	implicit         bool
+	state            catalog.State
+	comment          string
 
 	exprs    []string
 	types    []sql.ColumnExpressionType
@@ -52,7 +55,7 @@ var (
 
 func (t *Table) buildIndexes(position map[uint32]int) error {
 	if len(t.desc.PrimaryKey) > 0 {
-		x, err := t.newIndex("PRIMARY", t.desc.RowIndex, t.desc.PrimaryKey, position)
+		x, err := t.newIndex("PRIMARY", t.desc.RowIndex, t.desc.PrimaryKey, t.desc.PadSpace, position)
 		if err != nil {
 			return err
 		}
@@ -62,7 +65,7 @@ func (t *Table) buildIndexes(position map[uint32]int) error {
 	}
 	for i := range t.desc.Indexes {
 		d := &t.desc.Indexes[i]
-		x, err := t.newIndex(d.Name, d.ID, d.Columns, position)
+		x, err := t.newIndex(d.Name, d.ID, d.Columns, d.PadSpace, position)
 		if err != nil {
 			return err
 		}
@@ -96,7 +99,7 @@ func (x *index) rank() int {
 	return 1
 }
 
-func (t *Table) newIndex(name string, num uint32, cols []catalog.IndexColumn, position map[uint32]int) (*index, error) {
+func (t *Table) newIndex(name string, num uint32, cols []catalog.IndexColumn, padded bool, position map[uint32]int) (*index, error) {
 	x := &index{table: t, id: name, num: num, prefix: indexPrefix(t.desc.ID, num)}
 	parts := make([]rowenc.KeyPart, len(cols))
 	prefixed := false
@@ -107,7 +110,7 @@ func (t *Table) newIndex(name string, num uint32, cols []catalog.IndexColumn, po
 		}
 		col := t.pk.Schema[p]
 		x.cols = append(x.cols, p)
-		parts[i] = rowenc.KeyPart{Type: col.Type, PrefixLength: int(c.PrefixLength)}
+		parts[i] = rowenc.KeyPart{Type: col.Type, PrefixLength: int(c.PrefixLength), PadSpace: padded}
 		x.lengths = append(x.lengths, uint16(c.PrefixLength))
 		prefixed = prefixed || c.PrefixLength > 0
 		// Declared case: SHOW finds the column by exact comparison; the planner folds by itself.
@@ -118,6 +121,8 @@ func (t *Table) newIndex(name string, num uint32, cols []catalog.IndexColumn, po
 	if !prefixed {
 		x.lengths = nil
 	}
+	x.loose = !padded && t.desc.Pads(cols)
+	x.unordered = prefixed || x.loose
 	var err error
 	if x.codec, err = rowenc.NewKeyCodec(parts); err != nil {
 		return nil, fmt.Errorf("engine: index %s of %s.%s: %w", name, t.db, t.desc.Name, err)
@@ -151,7 +156,6 @@ func (x *index) ID() string                                                    {
 func (x *index) Database() string                                              { return x.table.db }
 func (x *index) Table() string                                                 { return x.table.desc.Name }
 func (x *index) Expressions() []string                                         { return x.exprs }
-func (x *index) IsUnique() bool                                                { return x.unique }
 func (x *index) IsSpatial() bool                                               { return false }
 func (x *index) IsFullText() bool                                              { return false }
 func (x *index) IsVector() bool                                                { return false }
@@ -167,16 +171,20 @@ func (x *index) ExtendedColumnExpressionTypes(*sql.Context) []sql.ColumnExpressi
 	return x.extTypes
 }
 
-// Order implements sql.OrderedIndex. An index over prefixes does not have its rows in the order of the values.
+// IsUnique implements sql.Index. To the planner it means that a value is there once at most; that is not so where keys count spaces at
+// the end of texts and comparisons do not.
+func (x *index) IsUnique() bool { return x.unique && !x.loose }
+
+// Order implements sql.OrderedIndex.
 func (x *index) Order(*sql.Context) sql.IndexOrder {
-	if x.lengths != nil {
+	if x.unordered {
 		return sql.IndexOrderNone
 	}
 	return sql.IndexOrderAsc
 }
 
 // Reversible implements sql.OrderedIndex.
-func (x *index) Reversible(*sql.Context) bool { return x.lengths == nil }
+func (x *index) Reversible(*sql.Context) bool { return !x.unordered }
 
 // CoversColumns implements sql.Index.
 func (x *index) CoversColumns(cols []string) bool {

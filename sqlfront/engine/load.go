@@ -671,6 +671,7 @@ func loadValue(ctx *sql.Context, t sql.Type, text string) (any, bool) {
 // cells makes the cells of the block's row.
 func (l *bulkLoad) cells(ctx *sql.Context, b *loadBlock) error {
 	t := l.table
+	b.row = t.fit(b.row)
 	value, err := t.rows.Encode(ctx, b.room(), b.row)
 	if err != nil {
 		return err

@@ -206,9 +206,13 @@ func inRange(ctx *sql.Context, r *sql.MySQLRangeColumnExpr, v any) (bool, error)
 	return true, nil
 }
 
+// compare is the order of two values of a column, of which a is not NULL.
 func compare(ctx *sql.Context, t sql.Type, a, b any) (int, error) {
 	if b == nil {
 		return 1, nil
+	}
+	if c, ok := padding(t); ok {
+		return comparePadded(ctx, c, a, b)
 	}
 	return t.Compare(ctx, a, b)
 }
@@ -234,7 +238,7 @@ func (t *Table) LookupForExpressions(ctx *sql.Context, exprs ...sql.Expression) 
 		return none()
 	}
 	for _, x := range t.keys {
-		if !x.unique || x.lengths != nil || len(x.cols) > len(equal) || x.state != 0 {
+		if !x.unique || x.unordered || len(x.cols) > len(equal) || x.state != 0 {
 			continue
 		}
 		lookup, used, ok := x.pointLookup(ctx, equal, from)

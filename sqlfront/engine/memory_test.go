@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"moka/sqlfront/engine"
+	"moka/sqlfront/expr"
 )
 
 // wide makes a table of n rows of some 1 kB.
@@ -107,7 +108,7 @@ func TestFailingAggregate(t *testing.T) {
 
 // Strings do not grow beyond a packet, however they are put together.
 func TestStringsAreBounded(t *testing.T) {
-	s := newServer(t)
+	s := newServer(t, func(o *engine.Options) { o.Functions = expr.Functions() })
 	c := s.session("")
 	c.exec("SET SESSION max_allowed_packet = 1048576")
 	big := "REPEAT('x', 600000)"

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
@@ -14,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -36,11 +38,17 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 	return transform.NodeExprsWithNodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		switch e := e.(type) {
 		case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
+			if again, err := trimmed(ctx, n, e); again != nil || err != nil {
+				return again, transform.NewTree, err
+			}
 			if spelled, err := mendRows(ctx, e); spelled != nil || err != nil {
 				return spelled, transform.NewTree, err
 			}
 			return asText(ctx, e, false)
 		case *expression.Equals, *expression.NullSafeEquals:
+			if again, err := trimmed(ctx, n, e); again != nil || err != nil {
+				return again, transform.NewTree, err
+			}
 			return asText(ctx, e, true)
 		case *aggregation.Min, *aggregation.Max:
 			return asText(ctx, e, false)
@@ -61,6 +69,12 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 			return mended, transform.NewTree, err
 		case *expression.Case:
 			return mendCase(ctx, e)
+		case *expr.Case:
+			mended, same, err := mendCase(ctx, e.Case)
+			if c, ok := mended.(*expression.Case); ok && !bool(same) {
+				return &expr.Case{Case: c}, transform.NewTree, err
+			}
+			return e, transform.SameTree, err
 		case *function.DateAdd:
 			return mendMoment(ctx, e, e.Date, e.Interval)
 		case *function.DateSub:
@@ -164,6 +178,39 @@ func mendCase(ctx *sql.Context, c *expression.Case) (sql.Expression, transform.T
 		branches[i] = expression.CaseBranch{Cond: expression.NewEquals(e, b.Cond), Value: b.Value}
 	}
 	return expression.NewCase(nil, branches, c.Else), transform.NewTree, nil
+}
+
+// trimmed takes the spaces off the ends of literals where the comparison pads: the library cuts ranges of an index with each other
+// before they come here, and takes 'a ' for more than 'a'. It returns nil if there are none.
+func trimmed(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, error) {
+	switch n.(type) {
+	case *plan.Filter, *plan.JoinNode:
+	default:
+		return nil, nil // what is stored as text stays as it was written
+	}
+	operands := e.Children()
+	var out []sql.Expression
+	for i, c := range operands {
+		l, ok := c.(*expression.Literal)
+		if !ok {
+			continue
+		}
+		s, ok := l.Value().(string)
+		if !ok || !strings.HasSuffix(s, " ") {
+			continue
+		}
+		if _, ok := expr.Padded(ctx, operands...); !ok {
+			return nil, nil
+		}
+		if out == nil {
+			out = slices.Clone(operands)
+		}
+		out[i] = expression.NewLiteral(strings.TrimRight(s, " "), l.Type(ctx))
+	}
+	if out == nil {
+		return nil, nil
+	}
+	return e.WithChildren(ctx, out...)
 }
 
 // mendAssignment makes what an UPDATE assigns fit its column: the library cuts numbers off at the end of the column's range, as MySQL does

@@ -49,7 +49,7 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 	descending := false
 	var cols []int
 	for i, s := range by {
-		f, ok := s.Expr.(*expression.GetField)
+		f, ok := weighed(s.Expr).(*expression.GetField)
 		if !ok || s.NullOrdering != sql.NullsFirst || i > 0 && (s.Order == sql.Descending) != descending {
 			return nil
 		}
@@ -88,7 +88,7 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 	}
 	best := -1
 	for _, x := range c.table.keys {
-		if x.state != catalog.StatePublic || x.lengths != nil || !sorts(x, equal, cols) {
+		if x.state != catalog.StatePublic || x.unordered || !sorts(x, equal, cols) {
 			continue
 		}
 		prefix := 0
@@ -154,7 +154,7 @@ const maxOrderedLookups = 1000
 
 // sorts reports whether the index has the rows in the order of the columns, those aside that have one value.
 func sorts(x *index, equal map[int][]byte, cols []int) bool {
-	if x.lengths != nil {
+	if x.unordered {
 		return false
 	}
 	at := 0
@@ -248,11 +248,12 @@ func (c *pushCompiler) equality(e sql.Expression, equal map[int][]byte) bool {
 	if !ok {
 		return false
 	}
-	f, okField := eq.Left().(*expression.GetField)
-	l, okLiteral := eq.Right().(*expression.Literal)
+	left, right := weighed(eq.Left()), weighed(eq.Right())
+	f, okField := left.(*expression.GetField)
+	l, okLiteral := right.(*expression.Literal)
 	if !okField || !okLiteral {
-		f, okField = eq.Right().(*expression.GetField)
-		l, okLiteral = eq.Left().(*expression.Literal)
+		f, okField = right.(*expression.GetField)
+		l, okLiteral = left.(*expression.Literal)
 	}
 	if !okField || !okLiteral || l.Value() == nil {
 		return false
@@ -365,7 +366,7 @@ func (e *Engine) extremes(ctx *sql.Context, n *plan.GroupBy) (c *pushCompiler, f
 		}
 		var arg sql.Expression
 		reverse := false
-		switch a := dep.(type) {
+		switch a := libraryAggregate(dep).(type) {
 		case *aggregation.Min:
 			arg = a.Child
 		case *aggregation.Max:
@@ -402,7 +403,7 @@ func (t *Table) extreme(in box, column int, reverse bool) *partition {
 		}
 	}
 	for _, x := range t.keys {
-		if x.state != catalog.StatePublic || x.lengths != nil || n >= len(x.cols) || x.cols[n] != column {
+		if x.state != catalog.StatePublic || x.unordered || n >= len(x.cols) || x.cols[n] != column {
 			continue
 		}
 		if slices.ContainsFunc(x.cols[:n], func(o int) bool { return o == column || len(in[o]) != 1 || !in[o][0].point() }) {

@@ -73,7 +73,7 @@ func (e *Engine) path(ctx *sql.Context, n *plan.Filter) *path {
 		return nil
 	}
 	part, err := (&indexedTable{Table: c.table}).partition(ctx, lookup)
-	if err != nil || part.index == nil || part.index.lengths != nil {
+	if err != nil || part.index == nil || part.index.unordered {
 		return nil
 	}
 	if part.index.primary {
@@ -93,7 +93,7 @@ func (e *Engine) path(ctx *sql.Context, n *plan.Filter) *path {
 
 // narrow cuts the spans to a region, and reports whether that has left something out.
 func (p *partition) narrow(r region) bool {
-	if r.all || p.index == nil || p.index.lengths != nil || len(p.spans) > lookupBatch {
+	if r.all || p.index == nil || p.index.unordered || len(p.spans) > lookupBatch {
 		return false
 	}
 	spans, ok := p.index.spans(r.boxes)
@@ -131,7 +131,7 @@ func (c *pushCompiler) weight(x *index) float64 {
 // best is the index by which the box is least to read.
 func (e *Engine) best(c *pushCompiler, b box, total float64) (w way) {
 	for _, x := range c.table.keys {
-		if x.state != catalog.StatePublic || x.lengths != nil {
+		if x.state != catalog.StatePublic || x.unordered {
 			continue
 		}
 		rows, ok := e.found(x, b, total)
@@ -154,7 +154,7 @@ func (e *Engine) choose(c *pushCompiler, r region, filter sql.Expression) *path 
 	total := float64(max(rows, minRows))
 	var single way
 	for _, x := range c.table.keys {
-		if x.state != catalog.StatePublic || x.lengths != nil {
+		if x.state != catalog.StatePublic || x.unordered {
 			continue
 		}
 		w := way{index: x}
@@ -250,7 +250,7 @@ func (e *Engine) mergePath(c *pushCompiler, r region, filter sql.Expression, way
 // entries adds the condition on entries, if they can say more than the spans do.
 func (p *path) entries(c *pushCompiler, r region, filter sql.Expression) {
 	x := p.part.index
-	if x.primary || p.table.primary == nil || x.lengths != nil || p.table.primary.lengths != nil || r.consumed(x) {
+	if x.primary || p.table.primary == nil || x.unordered || p.table.primary.unordered || r.consumed(x) {
 		return
 	}
 	if p.part.check == nil && newCover(p.table, p.part) != nil && p.table.lock == nil {

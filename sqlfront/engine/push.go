@@ -309,7 +309,7 @@ func (e *Engine) pushTop(ctx *sql.Context, n *plan.TopN) *pushed {
 	}
 	var by []string
 	for _, s := range n.SortConditions {
-		f, ok := s.Expr.(*expression.GetField)
+		f, ok := weighed(s.Expr).(*expression.GetField)
 		if !ok || s.NullOrdering != sql.NullsFirst {
 			return nil
 		}
@@ -411,7 +411,7 @@ func (c *pushCompiler) aggregate(p *pushdown.Program, dep sql.Expression) (r pus
 		}
 		return true
 	}
-	switch a := dep.(type) {
+	switch a := libraryAggregate(dep).(type) {
 	case *aggregation.Count:
 		switch e := a.Child.(type) {
 		case *expression.Star:

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
 )
@@ -111,10 +112,10 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		return c.in(left, right, nil)
 	case *textIn:
 		return c.in(e.left, e.items, e)
-	case *nullSafeText:
-		return c.compare(pushdown.NullEqual, e.LeftChild, e.RightChild)
 	case *expression.Like:
 		return c.like(e)
+	case *expr.Like:
+		return c.like(e.Like)
 	}
 	return nil
 }
@@ -127,6 +128,7 @@ var mirrored = map[pushdown.Relation]pushdown.Relation{
 
 // compare is a comparison of a column with a literal, or with a column of the same type.
 func (c *pushCompiler) compare(rel pushdown.Relation, left, right sql.Expression) *pushdown.Expr {
+	left, right = weighed(left), weighed(right)
 	f, ok := left.(*expression.GetField)
 	if !ok {
 		if f, ok = right.(*expression.GetField); !ok {
@@ -140,9 +142,6 @@ func (c *pushCompiler) compare(rel pushdown.Relation, left, right sql.Expression
 		return nil
 	}
 	t := c.table.pk.Schema[o].Type
-	if rel == pushdown.NullEqual && types.IsTextOnly(t) {
-		return nil // the library takes another collation than for =
-	}
 	switch r := right.(type) {
 	case *expression.Literal:
 		if r.Value() == nil {
@@ -165,6 +164,14 @@ func (c *pushCompiler) compare(rel pushdown.Relation, left, right sql.Expression
 		return &pushdown.Expr{Op: pushdown.OpColumns, Relation: rel, Column: at, Other: other}
 	}
 	return nil
+}
+
+// weighed is the text of a weight: programs compare texts by their keys in any case.
+func weighed(e sql.Expression) sql.Expression {
+	if w, ok := e.(*expr.Weight); ok {
+		return w.Child
+	}
+	return e
 }
 
 func comparableColumns(t sql.Type) bool {

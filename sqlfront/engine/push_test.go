@@ -27,7 +27,7 @@ var pushColumns = []pushColumn{
 	{"f", "DOUBLE", []string{"0", "1.5", "-2.25", "1e300", "0.1"}, []string{"0.1e0", "1", "'1.5'", "9007199254740993"}},
 	{"r", "FLOAT", []string{"0", "1.5", "0.1"}, []string{"0.1", "1.5e0", "1"}},
 	{"s", "VARCHAR(20)", []string{"'a'", "'A'", "'ab'", "'b'", "''", "'ä'", "'ß'", "'ss'", "'a '", "'a%'", "'日本'", "'ABC'"}, []string{"1", "'a' COLLATE utf8mb4_bin", "_binary 'a'", "x'61'", "'%'"}},
-	{"z", "VARCHAR(20) COLLATE utf8mb4_bin", []string{"'a'", "'A'", "'ab'", "'b'", "''", "'a\\0b'", "'日'"}, []string{"'A' COLLATE utf8mb4_0900_ai_ci", "0"}},
+	{"z", "VARCHAR(20) COLLATE utf8mb4_bin", []string{"'a'", "'A'", "'ab'", "'b'", "''", "'a\\0b'", "'日'", "'a '", "' '"}, []string{"'A' COLLATE utf8mb4_0900_ai_ci", "0"}},
 	{"h", "CHAR(5)", []string{"'a'", "'A'", "'b'", "'abcde'"}, []string{"'a  '", "1"}},
 	{"t", "TEXT", []string{"'a'", "'Text'", "'tEXT'", "''"}, []string{"'te'"}},
 	{"x", "VARBINARY(10)", []string{"'a'", "'A'", "x'00ff'", "''"}, []string{"x'61'", "'b' COLLATE utf8mb4_bin", "97"}},
@@ -36,6 +36,7 @@ var pushColumns = []pushColumn{
 	{"m", "TIMESTAMP NULL", []string{"'2020-01-01 10:00:00'", "'2020-06-01'"}, []string{"'2020-06-01 00:00:00.5'"}},
 	{"e", "ENUM('x','y','z')", []string{"'x'", "'y'", "'z'"}, []string{"1", "'Y'", "'w'"}},
 	{"o", "TIME", []string{"'10:00:00'", "'-01:00:00'"}, []string{"'10:00'", "100000"}},
+	{"p", "VARCHAR(20) COLLATE utf8mb4_general_ci", []string{"'a'", "'A '", "'a  b'", "'a\\t'", "'a \\0'", "''", "'  '", "'ab'", "'b!'"}, []string{"'a' COLLATE utf8mb4_bin", "1"}},
 	{"j", "JSON", []string{"'{}'", "'1'"}, []string{"1"}},
 }
 
@@ -71,7 +72,7 @@ func (g *pushGen) condition(depth int) string {
 	case 6:
 		return fmt.Sprintf("%s %sBETWEEN %s AND %s", c.name, g.pick([]string{"", "NOT "}), g.literal(c), g.literal(c))
 	case 7:
-		return fmt.Sprintf("%s %sLIKE %s", g.pick([]string{"s", "z", "h", "t"}), g.pick([]string{"", "NOT "}), g.pick([]string{"'a%'", "'A%'", "'%b'", "'a_'", "'ß%'", "'a\\%%'", "''", "'%'"}))
+		return fmt.Sprintf("%s %sLIKE %s", g.pick([]string{"s", "z", "h", "t", "p"}), g.pick([]string{"", "NOT "}), g.pick([]string{"'a%'", "'A%'", "'%b'", "'a_'", "'ß%'", "'a\\%%'", "''", "'%'"}))
 	case 8:
 		return fmt.Sprintf("%s %s %s", c.name, g.pick([]string{"=", "<", "<=>", "<>"}), other.name)
 	case 9:
@@ -98,9 +99,9 @@ func (g *pushGen) aggregate() string {
 	case 3:
 		return "AVG(" + g.pick([]string{"i", "n", "id"}) + ")"
 	case 4:
-		return "MIN(" + g.pick([]string{"i", "u", "b", "n", "s", "z", "x", "d", "w", "f", "e"}) + ")"
+		return "MIN(" + g.pick([]string{"i", "u", "b", "n", "s", "z", "p", "x", "d", "w", "f", "e"}) + ")"
 	}
-	return "MAX(" + g.pick([]string{"i", "u", "b", "n", "s", "z", "x", "d", "w", "f", "m"}) + ")"
+	return "MAX(" + g.pick([]string{"i", "u", "b", "n", "s", "z", "p", "x", "d", "w", "f", "m"}) + ")"
 }
 
 func (g *pushGen) query() string {

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
 )
@@ -85,6 +86,9 @@ func (c *pushCompiler) region(filter sql.Expression) region {
 
 // likeBegins is what a LIKE with a wildcard in the middle says about the beginning.
 func (c *pushCompiler) likeBegins(e sql.Expression) *pushdown.Expr {
+	if own, ok := e.(*expr.Like); ok {
+		e = own.Like
+	}
 	like, ok := e.(*expression.Like)
 	if !ok || like.Escape != nil {
 		return nil
@@ -395,7 +399,7 @@ func (r region) reduce() region {
 
 // keyColumns are the columns whose keys make an entry's key, in its order: those of the index, then those of the primary key.
 func (x *index) keyColumns() []int {
-	if x.unique || x.table.primary == nil || x.table.primary.lengths != nil {
+	if x.unique || x.table.primary == nil || x.table.primary.unordered {
 		return x.cols
 	}
 	return append(slices.Clip(x.cols), x.table.primary.cols...)

@@ -272,6 +272,7 @@ func freshStorage(ctx *sql.Context, e *Engine, d *catalog.Table) error {
 		d.Indexes[i].ID = d.NextIndexID
 		d.NextIndexID++
 	}
+	d.NewKeys()
 	if len(d.PrimaryKey) == 0 && d.RowIDs.ID == 0 {
 		seq, err := e.catalog.NewSequence(ctx, 1)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
 // The library gives each session a copy of all system variables and of all status variables, a thousand of them, and makes a session for
@@ -172,6 +173,15 @@ func (s *Session) GetCollation() sql.CollationID {
 		return sql.Collation_Unspecified
 	}
 	return id
+}
+
+// SetUserVariable implements sql.Session: a text has the connection's collation. The library makes its type of the value alone, and then
+// its bytes are compared.
+func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ sql.Type) error {
+	if t, ok := typ.(sql.StringType); ok && types.IsTextOnly(typ) && t.Collation() == sql.Collation_Default {
+		typ = types.CreateLongText(s.GetCollation())
+	}
+	return s.BaseSession.SetUserVariable(ctx, name, value, typ)
 }
 
 // counters are the session's status variables.

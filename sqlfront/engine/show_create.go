@@ -156,7 +156,8 @@ func defaultText(ctx *sql.Context, c *sql.Column) (text string, ok bool) {
 
 func indexText(ctx *sql.Context, x sql.Index, t *Table) string {
 	var b strings.Builder
-	if x.IsUnique() {
+	own, ok := x.(*index)
+	if x.IsUnique() || ok && own.unique {
 		b.WriteString("UNIQUE ")
 	}
 	b.WriteString("KEY " + quoteName(x.ID()) + " (")

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -32,7 +33,8 @@ type Table struct {
 	primary *index   // nil for a keyless table
 	keys    []*index // every index that writers maintain, the primary key first
 	public  []sql.Index
-	auto    int // position of the AUTO_INCREMENT column, -1 if there is none
+	auto    int   // position of the AUTO_INCREMENT column, -1 if there is none
+	chars   []int // positions of CHAR columns
 	// virtualKeys: an index is over a virtual column.
 	virtualKeys bool
 
@@ -133,6 +135,9 @@ func newTable(e *Engine, db string, desc *catalog.Table) (*Table, error) {
 		if col.AutoIncrement {
 			t.auto = len(schema)
 		}
+		if c.Type.Kind == "char" {
+			t.chars = append(t.chars, len(schema))
+		}
 		t.ordinals = append(t.ordinals, i)
 		schema = append(schema, col)
 		rc := rowenc.Column{ID: c.ID, Type: typ}
@@ -173,6 +178,22 @@ func (t *Table) column(c *catalog.Column, typ sql.Type) *sql.Column {
 		col.OnUpdate = sql.NewUnresolvedColumnDefaultValue(c.OnUpdate)
 	}
 	return col
+}
+
+// fit returns the row as it is stored: a CHAR is read without the spaces at its end, in MySQL because it is stored with as many as fit.
+func (t *Table) fit(row sql.Row) sql.Row {
+	same := true
+	for _, i := range t.chars {
+		s, ok := row[i].(string)
+		if !ok || !strings.HasSuffix(s, " ") {
+			continue
+		}
+		if same {
+			row, same = slices.Clone(row), false
+		}
+		row[i] = strings.TrimRight(s, " ")
+	}
+	return row
 }
 
 // Name implements sql.Table.

@@ -114,6 +114,7 @@ func (d *Database) CreateTemporaryTable(ctx *sql.Context, name string, schema sq
 	}
 	desc.ID, desc.RowIndex, desc.NextIndexID = uint32(rows.ID), catalog.PrimaryIndexID, catalog.PrimaryIndexID+1
 	desc.RowIDs = rows
+	desc.NewKeys()
 	for _, c := range desc.Columns {
 		if c.AutoIncrement {
 			if desc.AutoIncrement, err = d.eng.catalog.NewSequence(ctx, 1); err != nil {
@@ -185,6 +186,7 @@ func (t *Table) changeTemporary(ctx *sql.Context, f func(d *catalog.Table) error
 	for i := range d.Indexes {
 		if d.Indexes[i].ID == 0 {
 			d.Indexes[i].ID = d.NextIndexID
+			d.Indexes[i].PadSpace = d.Pads(d.Indexes[i].Columns)
 			d.NextIndexID++
 		}
 	}

@@ -50,7 +50,7 @@ func (q *quantified) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	unknown := false
 	l := like(ctx, q.left, left)
 	for _, v := range values {
-		r, err := compare(q.op, l, like(ctx, q.query, v)).Eval(ctx, nil)
+		r, err := compare(ctx, q.op, l, like(ctx, q.query, v)).Eval(ctx, nil)
 		switch {
 		case err != nil:
 			return nil, err
@@ -87,7 +87,10 @@ func (v *value) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
 	return v.collation, v.coercibility
 }
 
-func compare(op string, l, r sql.Expression) sql.Expression {
+func compare(ctx *sql.Context, op string, l, r sql.Expression) sql.Expression {
+	if weights, ok := Padded(ctx, l, r); ok {
+		l, r = weights[0], weights[1]
+	}
 	switch op {
 	case ast.NotEqualStr:
 		return expression.NewNot(expression.NewEquals(l, r))

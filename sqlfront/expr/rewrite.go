@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -187,7 +188,40 @@ func (r rewriter) swap(at *ast.Expr) {
 				*at = r.operator("unary "+x.Operator, x, x.Expr)
 			}
 		}
+	case *ast.SubstrExpr:
+		from := ast.SelectExprs{&ast.AliasedExpr{Expr: x.StrVal}}
+		if x.Name != nil {
+			from = ast.SelectExprs{&ast.AliasedExpr{Expr: x.Name}}
+		}
+		from = append(from, &ast.AliasedExpr{Expr: x.From})
+		if x.To != nil {
+			from = append(from, &ast.AliasedExpr{Expr: x.To})
+		}
+		*at = &ast.FuncExpr{Name: ast.NewColIdent("substring"), Exprs: from}
+	case *ast.TrimExpr:
+		*at = r.operator("trim "+x.Dir, x, x.Str, x.Pattern)
+	case *ast.CaseExpr:
+		var operands []ast.Expr
+		name := "case"
+		if x.Expr != nil {
+			name, operands = name+" expr", append(operands, x.Expr)
+		}
+		for _, w := range x.Whens {
+			operands = append(operands, w.Cond, w.Val)
+		}
+		if x.Else != nil {
+			name, operands = name+" else", append(operands, x.Else)
+		}
+		*at = r.operator(name, x, operands...)
 	case *ast.ComparisonExpr:
+		if x.Operator == ast.LikeStr || x.Operator == ast.NotLikeStr {
+			operands := []ast.Expr{x.Left, x.Right}
+			if x.Escape != nil {
+				operands = append(operands, x.Escape)
+			}
+			*at = r.operator(x.Operator, x, operands...)
+			return
+		}
 		f, ok := x.Right.(*ast.FuncExpr)
 		if !ok || len(f.Exprs) != 1 {
 			return
@@ -289,6 +323,23 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		return &inversion{expression.UnaryExpressionStub{Child: operands[0]}}, nil
 	case "limit":
 		return rowCount(ctx, operands[0])
+	}
+	switch {
+	case strings.HasPrefix(op, "case"):
+		return newCase(ctx, operands, strings.Contains(op, " expr"), strings.Contains(op, " else")), nil
+	case strings.HasPrefix(op, "trim ") && len(operands) == 2:
+		return collatedResult(function.NewTrim(operands[0], operands[1], strings.TrimPrefix(op, "trim "))), nil
+	}
+	if op == ast.LikeStr || op == ast.NotLikeStr {
+		var escape sql.Expression
+		if len(operands) == 3 {
+			escape = operands[2]
+		}
+		like := newLike(ctx, operands[0], operands[1], escape)
+		if op == ast.NotLikeStr {
+			like = expression.NewNot(like)
+		}
+		return like, nil
 	}
 	if len(operands) != 2 {
 		return nil, sql.ErrFunctionNotFound.New(operatorFunction)

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -11,11 +13,11 @@ import (
 
 // Functions are functions that replace the library's of the same name.
 func Functions() []sql.Function {
-	return []sql.Function{
+	return slices.Concat([]sql.Function{
 		sql.Function1{Name: "sum", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression { return &Sum{aggregation.NewSum(e)} }},
 		sql.Function1{Name: "avg", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression { return &Avg{aggregation.NewAvg(e)} }},
 		sql.FunctionN{Name: operatorFunction, Fn: callOperator},
-	}
+	}, searchFunctions())
 }
 
 // exact reports whether the sum of values of a type is a DECIMAL, with the digits of the argument.

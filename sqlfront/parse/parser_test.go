@@ -72,6 +72,10 @@ func TestRewrites(t *testing.T) {
 		{"describe t '%'", "show columns from t like '%'"},
 		{"desc db.t col", "show columns from db.t like 'col'"},
 		{"set @@character_set_database=binary", "set character_set_database = 'binary'"},
+		{"SET NAMES utf8mb4", "set names 'utf8mb4', collation_connection = 'utf8mb4_0900_ai_ci'"},
+		{"set names 'latin1'", "set names 'latin1', collation_connection = 'latin1_swedish_ci'"},
+		{"set autocommit = 1, names utf8mb4 collate utf8mb4_bin", "set autocommit = 1, names 'utf8mb4', collation_connection = 'utf8mb4_bin'"},
+		{"set names default", "set names default"},
 		{"show storage engines", "show engines"},
 		{"create table t (a blob(64), b text(64) not null, c text, key (c(10)))", ""},
 		{"/*M!999999\\- enable the sandbox mode */ select 1", "select 1"},
@@ -304,7 +308,7 @@ func TestPlainStatementsUnchanged(t *testing.T) {
 		"select 1; select 2", ";", "", "-- only a comment", "/* c */", "insert into t values (1,'a;b'); select 1",
 		"create table t (a int primary key, b varchar(20) default 'x')", "update t set a = a + 1 where b = 2",
 		"create trigger x before insert on t for each row begin set new.a = 1; set new.b = 2; end; select 1",
-		"show tables", "set names utf8mb4", "start transaction", "explain select * from t", "select * from t as of '2020-01-01'",
+		"show tables", "set autocommit = 1", "start transaction", "explain select * from t", "select * from t as of '2020-01-01'",
 		"select primary_thing from shares where updated = 1",
 	} {
 		for _, multi := range []bool{false, true} {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
@@ -340,10 +341,44 @@ func (r *rewriter) do(l *lexer, head token) {
 	}
 }
 
+// setNames handles what stands behind SET NAMES, and returns what comes then: the grammar drops COLLATE, and the planner leaves the
+// connection's collation as it was.
+func (r *rewriter) setNames(l *lexer) token {
+	charset := l.next()
+	name := l.name(charset)
+	if charset.kind == str {
+		name = strings.Trim(l.text(charset), `'"`)
+	}
+	id, err := sql.ParseCharacterSet(name)
+	t := l.next()
+	if l.is(charset, "default") || err != nil {
+		return t
+	}
+	if !l.is(t, "collate") {
+		r.edits.replace(charset.end, charset.end, ", collation_connection = '"+id.DefaultCollation().Name()+"'")
+		return t
+	}
+	collation := l.next()
+	name = l.name(collation)
+	if collation.kind == str {
+		name = strings.Trim(l.text(collation), `'"`)
+	}
+	if c, err := sql.ParseCollation("", name, false); err == nil && c.CharacterSet() == id && !l.is(collation, "default") {
+		r.edits.replace(t.start, collation.end, ", collation_connection = '"+c.Name()+"'")
+	}
+	return l.next()
+}
+
 // set quotes BINARY where it is the name of a character set (mariadb-import sends SET @@character_set_database=binary).
 func (r *rewriter) set(l *lexer) {
 	var prev token
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
+		if l.is(t, "names") && (prev.kind == 0 || l.isByte(prev, ',')) {
+			t = r.setNames(l)
+			if t.kind == eof || l.isByte(t, ';') {
+				return
+			}
+		}
 		if l.is(t, "binary") && l.isByte(prev, '=') {
 			next := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
 			if n := next.next(); n.kind == eof || next.isByte(n, ';') || next.isByte(n, ',') {

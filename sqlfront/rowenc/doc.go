@@ -26,13 +26,13 @@
 //
 // # Not promised
 //
-// Trailing spaces count in all collations, also in those that MySQL pads (PAD SPACE), since the engine compares so;
-// KeyPart.PadSpace gives MySQL's uniqueness to whoever wants it. JSON documents keep their value, not their spelling: they are
+// Under collations that pad (PAD SPACE: all but utf8mb4_0900_* and binary) trailing spaces do not count, in keys that were made with
+// KeyPart.PadSpace; older ones stay readable, and are looked up by wider spans. JSON documents keep their value, not their spelling: they are
 // stored as MySQL prints them. A DATETIME has microseconds and no more. Changing a column's type in place is safe only from a narrower to a wider
 // integer of the same sign; everything else needs a new column id and new index ids. JSON, vectors and geometry have no keys.
 //
 // # Reading order
 //
-// key.go (the drawing of keys), weights.go (collations), range.go (from the engine's ranges to spans), row.go (the drawing of
+// key.go (the drawing of keys), weights.go (collations), padded.go (those that pad), range.go (from the engine's ranges to spans), row.go (the drawing of
 // rows), rowdecode.go, json.go.
 package rowenc

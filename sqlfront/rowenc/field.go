@@ -23,7 +23,7 @@ import (
 //	│ 1 byte │ of DECIMAL, otherwise │ of a string, otherwise │
 //	│        │ 0                     │ 0                      │
 //	└────────┴───────────────────────┴────────────────────────┘
-//	kind: 1 + its place in the list of kinds; the collation's id is MySQL's
+//	kind: 1 + its place in the list of kinds, 40 (hexadecimal) for strings of a collation that pads; the collation's id is MySQL's
 type FieldType struct {
 	kind      kind
 	scale     int32
@@ -58,17 +58,25 @@ func (f FieldType) Decimal() bool { return f.kind == kindDecimal }
 
 // AppendTo appends the wire form.
 func (f FieldType) AppendTo(b []byte) []byte {
-	b = append(b, byte(f.kind)+1)
+	if f.kind == kindText && Pads(f.collation) {
+		// A kind of its own: a shard that compares spaces at the end must not take it for something that it knows.
+		b = append(b, wirePadded)
+	} else {
+		b = append(b, byte(f.kind)+1)
+	}
 	b = binary.AppendUvarint(b, uint64(f.scale))
 	return binary.AppendUvarint(b, uint64(f.collation))
 }
 
 // ReadFieldType reads the wire form from the front of b.
 func ReadFieldType(b []byte) (f FieldType, rest []byte, err error) {
-	if len(b) == 0 || b[0] == 0 || b[0] > byte(kindGeometry)+1 {
+	if len(b) == 0 || b[0] == 0 || b[0] > byte(kindGeometry)+1 && b[0] != wirePadded {
 		return f, nil, corrupt("field type")
 	}
-	f.kind = kind(b[0] - 1)
+	padded := b[0] == wirePadded
+	if f.kind = kind(b[0] - 1); padded {
+		f.kind = kindText
+	}
 	scale, n := binary.Uvarint(b[1:])
 	if n <= 0 || scale > 64 {
 		return f, nil, corrupt("scale of a field type")
@@ -79,8 +87,13 @@ func ReadFieldType(b []byte) (f FieldType, rest []byte, err error) {
 		return f, nil, corrupt("collation of a field type")
 	}
 	f.scale, f.collation = int32(scale), sql.CollationID(collation)
+	if f.kind == kindText && padded != Pads(f.collation) {
+		return f, nil, corrupt("padding of a field type")
+	}
 	return f, b[n:], nil
 }
+
+const wirePadded = 0x40
 
 // Field is a column's value as it is in a stored row. It shares the row's memory.
 type Field struct {
@@ -204,6 +217,9 @@ func (f FieldType) Keyer() (*Keyer, error) {
 		return nil, corrupt("field type without keys")
 	}
 	k := &Keyer{part{kind: f.kind, scale: f.scale}}
+	if f.kind == kindText {
+		k.padSpace = Pads(f.collation)
+	}
 	if f.kind == kindText && !byCodePoint(f.collation) {
 		if k.weigher = weigherOf(f.collation); k.weigher == nil {
 			return nil, corrupt("unknown collation, or one without an order")
@@ -333,7 +349,7 @@ func (f Field) Value(t sql.Type) (any, error) {
 // KeyOf returns the key of a value, for comparison with fields of a column of type t. ok is false if the value does not have its exact place
 // among the keys of the column, or has to be converted in a way that has to be looked at.
 func KeyOf(ctx context.Context, t sql.Type, v any) (key []byte, ok bool) {
-	c, err := NewKeyCodec([]KeyPart{{Type: t}})
+	c, err := NewKeyCodec([]KeyPart{{Type: t, PadSpace: true}})
 	if err != nil || v == nil {
 		return nil, false
 	}
@@ -344,13 +360,31 @@ func KeyOf(ctx context.Context, t sql.Type, v any) (key []byte, ok bool) {
 // PrefixKeyOf returns what the keys of all strings that begin with s have in common, for a string column of type t. ok is false
 // if the type has no such thing.
 func PrefixKeyOf(t sql.Type, s string) (key []byte, ok bool) {
-	c, err := NewKeyCodec([]KeyPart{{Type: t}})
+	c, err := NewKeyCodec([]KeyPart{{Type: t, PadSpace: true}})
 	if err != nil || c.parts[0].kind != kindText {
 		return nil, false
 	}
-	key, _ = c.parts[0].appendText(nil, s)
-	if c.parts[0].weigher != nil {
+	p := &c.parts[0]
+	key, _ = p.appendText(nil, s)
+	if p.padSpace {
+		// What a space at the end is written as depends on what follows.
+		return key[:len(key)-len(p.spaceForm())-1], !p.endsInSpace(s)
+	}
+	if p.weigher != nil {
 		return key[:len(key)-1], true
 	}
 	return key[:len(key)-2], true
+}
+
+// Key appends the key of a string under a collation to dst: bytes.Compare of two of them is the order of the strings, and they are equal if
+// the strings are. ok is false if the collation has no order.
+func Key(dst []byte, c sql.CollationID, s string) (key []byte, ok bool) {
+	p := part{kind: kindText, padSpace: Pads(c)}
+	if !byCodePoint(c) {
+		if p.weigher = weigherOf(c); p.weigher == nil {
+			return dst, false
+		}
+	}
+	key, _ = p.appendText(dst, s)
+	return key, true
 }

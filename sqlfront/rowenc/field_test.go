@@ -62,7 +62,7 @@ func TestFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			codec, err := NewKeyCodec([]KeyPart{{Type: columns[w].Type}})
+			codec, err := NewKeyCodec([]KeyPart{{Type: columns[w].Type, PadSpace: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

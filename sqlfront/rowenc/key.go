@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strings"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
@@ -20,8 +19,9 @@ type KeyPart struct {
 	Type sql.Type
 	// PrefixLength limits the part to the first characters (bytes for binary strings) of the value; zero means all of it.
 	PrefixLength int
-	// PadSpace drops trailing spaces, as MySQL does for collations whose PAD_ATTRIBUTE is PAD SPACE. Off by default, because the
-	// engine compares without padding, and a scan and an index lookup must not give different answers.
+	// PadSpace is the form for strings of a collation that pads (see Pads): trailing spaces do not count. Without it the part has the form
+	// of indexes that were made before there was one: they stay readable, but their order is not that of the values, and a range
+	// of values is a wider span. Other types and collations do not look at it.
 	PadSpace bool
 }
 
@@ -67,6 +67,18 @@ type KeyPart struct {
 //	w <   20BE:  w -   BE in 2 bytes, C0 added to the first
 //	w < 1C20BE:  w - 20BE in 3 bytes, E0 added to the first
 //	otherwise:   FC, w in 4 bytes
+//
+// Strings of a collation that pads: as if spaces without end followed. Weights (or bytes) are written as above but for that of the space, s,
+// which is followed by a byte that says what it stands before. Spaces at the end are not written. No part has the end 00 (01).
+//
+//	┌────┬───────────────────────────────────────┬───────┐
+//	│ 01 │ one weight w for each character       │ s 02  │
+//	└────┴───────────────────────────────────────┴───────┘
+//	s 01: a space; the next character that is none is less than a space
+//	s 02: nothing but spaces from here on
+//	s 03: a space; the next character that is none is greater than a space
+//	So a character less than a space sorts before "s 01", before the end, before "s 03", before a greater character.
+//	In byte form 00 is not escaped.
 type KeyCodec struct {
 	parts []part
 }
@@ -78,6 +90,7 @@ type part struct {
 	weigher  *weigher // nil: the bytes are the key
 	prefix   int
 	padSpace bool
+	loose    bool // the collation pads, the part does not: values are not where their order says
 }
 
 const (
@@ -109,7 +122,8 @@ func NewKeyCodec(parts []KeyPart) (*KeyCodec, error) {
 					return nil, unsupported(kp.Type, "a key column (its collation has no order)")
 				}
 			}
-			p.prefix, p.padSpace = kp.PrefixLength, kp.PadSpace
+			pads := Pads(collation)
+			p.prefix, p.padSpace, p.loose = kp.PrefixLength, pads && kp.PadSpace, pads && !kp.PadSpace
 		case kindBytes:
 			p.prefix = kp.PrefixLength
 		}
@@ -273,7 +287,11 @@ func (p *part) appendText(dst []byte, s string) ([]byte, position) {
 		}
 	}
 	if p.padSpace {
-		s = strings.TrimRight(s, " ")
+		dst = append(dst, tagValue)
+		if p.weigher != nil {
+			return p.weigher.appendPadded(dst, s), pos
+		}
+		return appendPadded(dst, s), pos
 	}
 	if p.weigher != nil {
 		return p.weigher.append(append(dst, tagValue), s), pos

@@ -86,6 +86,10 @@ func (p *part) size(key []byte) (int, error) {
 			n = 5
 		case p.kind == kindFloat64:
 			n = 9
+		case p.padSpace:
+			if n = p.skipPadded(key[1:]); n >= 0 {
+				n++
+			}
 		case p.weigher != nil:
 			if n = skipWeights(key[1:]); n >= 0 {
 				n++

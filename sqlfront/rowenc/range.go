@@ -145,6 +145,9 @@ func (p *part) cut(ctx context.Context, fixed []byte, cut sql.MySQLRangeCut, low
 		}
 		return cutKey{key: here, exact: true}, nil
 	}
+	if p.loose {
+		return p.looseCut(ctx, here, value, lower)
+	}
 	key, pos, err := p.append(ctx, here, value)
 	if err != nil {
 		return cutKey{}, err
@@ -157,9 +160,9 @@ func (p *part) cut(ctx context.Context, fixed []byte, cut sql.MySQLRangeCut, low
 	case posBetween:
 		return cutKey{key: append(key, tagAfter), exact: true}, nil
 	}
-	// The keys of a part that is cut to a prefix (or to what stands before trailing spaces) stand for many values: the bound lies
-	// somewhere among them, so they are in, and the rows have to be looked at.
-	if pos == posPrefix || p.padSpace {
+	// The keys of a part that is cut to a prefix stand for many values: the bound lies somewhere among them, so they are in, and the rows
+	// have to be looked at. Where spaces pad, what follows a prefix may be less than it, so that holds for every value.
+	if pos == posPrefix || p.padSpace && p.prefix > 0 {
 		return cutKey{key: key, at: true}, nil
 	}
 	inside := lower != above // >= and <= : the value itself is in

@@ -32,7 +32,12 @@ func rangeCases() []rangeCase {
 		return d
 	}
 	ci := collated("varchar", 20, sql.Collation_utf8mb4_0900_ai_ci)
-	bin := collated("varchar", 20, sql.Collation_utf8mb4_bin)
+	bin := collated("varchar", 20, sql.Collation_utf8mb4_0900_bin)
+	spaces := func(t *rapid.T, l string) any {
+		return rapid.StringOfN(rapid.SampledFrom([]rune("aA! \t\u00a0")), 0, 4, -1).Draw(t, l)
+	}
+	general := collated("varchar", 20, sql.Collation_utf8mb4_general_ci)
+	points := collated("varchar", 20, sql.Collation_utf8mb4_bin)
 	return []rangeCase{
 		{"int", []KeyPart{{Type: types.Int32}}, []func(*rapid.T, string) any{ints}},
 		{"int,int,int", []KeyPart{{Type: types.Int32}, {Type: types.Int32}, {Type: types.Int32}}, []func(*rapid.T, string) any{ints, ints, ints}},
@@ -40,6 +45,15 @@ func rangeCases() []rangeCase {
 		{"varchar bin(2),int", []KeyPart{{Type: bin, PrefixLength: 2}, {Type: types.Int32}}, []func(*rapid.T, string) any{strs, ints}},
 		{"varchar ci(1),int", []KeyPart{{Type: ci, PrefixLength: 1}, {Type: types.Int32}}, []func(*rapid.T, string) any{strs, ints}},
 		{"int,varchar ci(2),blob(2)", []KeyPart{{Type: types.Int32}, {Type: ci, PrefixLength: 2}, {Type: types.Blob, PrefixLength: 2}}, []func(*rapid.T, string) any{ints, strs, blobs}},
+		{"padded general,int", []KeyPart{{Type: general, PadSpace: true}, {Type: types.Int32}}, []func(*rapid.T, string) any{spaces, ints}},
+		{"padded bin,padded bin", []KeyPart{{Type: points, PadSpace: true}, {Type: points, PadSpace: true}}, []func(*rapid.T, string) any{spaces, spaces}},
+		{"padded general(2),int", []KeyPart{{Type: general, PadSpace: true, PrefixLength: 2}, {Type: types.Int32}}, []func(*rapid.T, string) any{spaces, ints}},
+		{"padded unicode,int", []KeyPart{{Type: collated("varchar", 20, sql.Collation_utf8mb4_unicode_ci), PadSpace: true}, {Type: types.Int32}}, []func(*rapid.T, string) any{spaces, ints}},
+		// as indexes were before there was padding
+		{"loose general,int", []KeyPart{{Type: general}, {Type: types.Int32}}, []func(*rapid.T, string) any{spaces, ints}},
+		{"int,loose bin", []KeyPart{{Type: types.Int32}, {Type: points}}, []func(*rapid.T, string) any{ints, spaces}},
+		{"loose general(2),int", []KeyPart{{Type: general, PrefixLength: 2}, {Type: types.Int32}}, []func(*rapid.T, string) any{spaces, ints}},
+		{"loose unicode,int", []KeyPart{{Type: collated("varchar", 20, sql.Collation_utf8mb4_unicode_ci)}, {Type: types.Int32}}, []func(*rapid.T, string) any{spaces, ints}},
 		{"decimal,blob", []KeyPart{{Type: types.MustCreateColumnDecimalType(6, 1)}, {Type: types.Blob}}, []func(*rapid.T, string) any{decs, blobs}},
 	}
 }
@@ -117,12 +131,20 @@ func side(t *rapid.T, v any, cut sql.MySQLRangeCut, typ sql.Type) int {
 	case sql.AboveAll:
 		return -1
 	case sql.Below:
-		return before(compareNullsFirst(t, typ, v, c.Key) < 0)
+		return before(compareValues(t, typ, v, c.Key) < 0)
 	case sql.Above:
-		return before(compareNullsFirst(t, typ, v, c.Key) <= 0)
+		return before(compareValues(t, typ, v, c.Key) <= 0)
 	}
 	t.Fatalf("cut %T", cut)
 	return 0
+}
+
+// compareValues is the order of a column: with padding, if its collation has it.
+func compareValues(t *rapid.T, typ sql.Type, a, b any) int {
+	if s, ok := typ.(sql.StringType); ok && a != nil && b != nil && types.IsTextOnly(typ) && Pads(s.Collation()) {
+		return padded(s.Collation(), a.(string), b.(string))
+	}
+	return compareNullsFirst(t, typ, a, b)
 }
 
 // Every row of a range has its key in exactly one span; if the span is exact, it holds nothing else.
@@ -185,7 +207,8 @@ func TestSpans(t *testing.T) {
 
 func TestSpanShapes(t *testing.T) {
 	i32 := types.Int32
-	str := collated("varchar", 20, sql.Collation_utf8mb4_bin)
+	str := collated("varchar", 20, sql.Collation_utf8mb4_0900_bin)
+	pad := collated("varchar", 20, sql.Collation_utf8mb4_bin)
 	two := mustKey(t, KeyPart{Type: i32}, KeyPart{Type: i32})
 	closed := func(v any) sql.MySQLRangeColumnExpr { return sql.ClosedRangeColumnExpr(v, v, i32) }
 	for _, tt := range []struct {
@@ -210,7 +233,8 @@ func TestSpanShapes(t *testing.T) {
 			sql.MySQLRange{sql.GreaterThanRangeColumnExpr(dec("1.05"), types.MustCreateColumnDecimalType(4, 1))}, "4aff", "ff", 0, true},
 		{"c(2) = 'abc'", mustKey(t, KeyPart{Type: str, PrefixLength: 2}), sql.MySQLRange{sql.ClosedRangeColumnExpr("abc", "abc", str)}, "0161620001", "0161620001ff", 0, false},
 		{"c(2) = 'a'", mustKey(t, KeyPart{Type: str, PrefixLength: 2}), sql.MySQLRange{sql.ClosedRangeColumnExpr("a", "a", str)}, "01610001", "01610001ff", 1, true},
-		{"c pads, = 'a '", mustKey(t, KeyPart{Type: str, PadSpace: true}), sql.MySQLRange{sql.ClosedRangeColumnExpr("a ", "a ", str)}, "01610001", "01610001ff", 0, false},
+		{"c pads, = 'a '", mustKey(t, KeyPart{Type: pad, PadSpace: true}), sql.MySQLRange{sql.ClosedRangeColumnExpr("a ", "a ", pad)}, "01612002", "01612002ff", 1, true},
+		{"c pads, keys do not, = 'a '", mustKey(t, KeyPart{Type: pad}), sql.MySQLRange{sql.ClosedRangeColumnExpr("a ", "a ", pad)}, "0161", "0161ff", 0, false},
 	} {
 		s, err := tt.c.Span(ctx, nil, tt.r)
 		if err != nil {

@@ -20,6 +20,9 @@ type weigher struct {
 	// ascii holds the weights of ASCII characters as they are written: the bytes from the highest down, their number in the
 	// lowest byte. Longer forms, which no collation has for ASCII, are 0 and taken from sorter.
 	ascii [utf8.RuneSelf]uint32
+	// space is the weight of a space, and how it is written.
+	space     int32
+	spaceForm []byte
 }
 
 func newWeigher(c sql.CollationID) *weigher {
@@ -27,6 +30,8 @@ func newWeigher(c sql.CollationID) *weigher {
 	if w.sorter == nil {
 		return nil
 	}
+	w.space = w.sorter(' ')
+	w.spaceForm = appendWeight(nil, w.space)
 	for r := range w.ascii {
 		form := appendWeight(nil, w.sorter(rune(r)))
 		if len(form) > 3 {
@@ -97,20 +102,31 @@ func appendWeight(dst []byte, w int32) []byte {
 // skipWeights returns the length of a weight string with its end, -1 if it has none.
 func skipWeights(b []byte) int {
 	for i := 0; i < len(b); {
-		switch lead := b[i]; {
-		case lead == weightEnd:
+		if b[i] == weightEnd {
 			return i + 1
-		case lead == weightNegative || lead == weight5Lead:
-			i += 5
-		case lead < weight2Lead:
-			i++
-		case lead < weight3Lead:
-			i += 2
-		case lead < weight5Lead:
-			i += 3
-		default:
+		}
+		n := weightSize(b[i])
+		if n < 0 {
 			return -1
 		}
+		i += n
+	}
+	return -1
+}
+
+// weightSize is the length of the weight that begins with lead, -1 if none does.
+func weightSize(lead byte) int {
+	switch {
+	case lead == weightEnd:
+		return -1
+	case lead == weightNegative || lead == weight5Lead:
+		return 5
+	case lead < weight2Lead:
+		return 1
+	case lead < weight3Lead:
+		return 2
+	case lead < weight5Lead:
+		return 3
 	}
 	return -1
 }

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"io"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/iters"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
+	"moka/sqlfront/sqlerr"
+)
+
+// setOperation builds UNION, INTERSECT and EXCEPT over texts, and those that are sorted: the library takes rows for different whose bytes
+// are, and skips the rows of OFFSET before it sorts. It returns nil for the others.
+func (b *execBuilder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sql.RowIter, error) {
+	schema := setSchema(ctx, n)
+	text := false
+	for _, c := range schema {
+		text = text || types.IsTextOnly(c.Type)
+	}
+	if text = text && (n.Distinct || n.SetOpType != plan.UnionType); !text && len(n.SortConditions) == 0 {
+		return nil, nil
+	}
+	left, err := b.base.Build(ctx, n.Left(), row)
+	if err != nil {
+		return nil, err
+	}
+	same := newCollatedRows(schema, len(row))
+	var it sql.RowIter = left
+	if n.SetOpType == plan.UnionType {
+		it = &iters.UnionIter{Cur: left, NextIter: func(ctx *sql.Context) (sql.RowIter, error) { return b.base.Build(ctx, n.Right(), row) }}
+	} else {
+		right, err := b.base.Build(ctx, n.Right(), row)
+		if err != nil {
+			_ = left.Close(ctx)
+			return nil, err
+		}
+		it = &setIter{left: left, right: right, same: same, except: n.SetOpType == plan.ExceptType, distinct: n.Distinct}
+	}
+	if n.Distinct || n.SetOpType != plan.UnionType {
+		if n.Distinct {
+			it = iters.NewDistinctIter(ctx, it, same)
+		}
+		it = &chargedIter{RowIter: it, n: &charged{charge: b.eng.chargeFor(ctx, "distinct", sqlerr.CapacityExceeded), each: 64}}
+	}
+	if len(n.SortConditions) > 0 {
+		by := make(sql.SortConditions, len(n.SortConditions))
+		for i, s := range n.SortConditions {
+			by[i] = s
+			by[i].Expr = expr.ByCollation(ctx, s.Expr)
+		}
+		it = &sortIter{eng: b.eng, by: by, child: it, charge: b.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory)}
+	}
+	if n.Offset != nil {
+		skip, err := iters.GetInt64Value(ctx, n.Offset)
+		if err != nil {
+			_ = it.Close(ctx)
+			return nil, err
+		}
+		it = &skipIter{RowIter: it, skip: skip}
+	}
+	if n.Limit != nil {
+		limit, err := iters.GetInt64Value(ctx, n.Limit)
+		if err != nil {
+			_ = it.Close(ctx)
+			return nil, err
+		}
+		it = &iters.LimitIter{Limit: limit, ChildIter: it}
+	}
+	return it, nil
+}
+
+// setSchema is the schema of a set operation with the collations that its texts are compared by: the library converts the sides to a text of
+// its own.
+func setSchema(ctx *sql.Context, n *plan.SetOp) sql.Schema {
+	schema := n.Schema(ctx)
+	for i, c := range schema {
+		if !types.IsTextOnly(c.Type) {
+			continue
+		}
+		collation, _ := sideCollation(ctx, n, i)
+		if collation == sql.Collation_Unspecified || collation == sql.Collation_binary {
+			continue
+		}
+		col := *c
+		col.Type = types.CreateLongText(collation)
+		schema[i] = &col
+	}
+	return schema
+}
+
+// sideCollation is the collation of a column of a query, and how much it insists on it.
+func sideCollation(ctx *sql.Context, n sql.Node, column int) (sql.CollationID, byte) {
+	switch n := n.(type) {
+	case *plan.SetOp:
+		a, i := sideCollation(ctx, n.Left(), column)
+		b, j := sideCollation(ctx, n.Right(), column)
+		return sql.ResolveCoercibility(a, i, b, j)
+	case *plan.Sort, *plan.Limit, *plan.Offset, *plan.TopN, *plan.Distinct, *plan.Having:
+		return sideCollation(ctx, n.Children()[0], column)
+	case *plan.Project:
+		if column < len(n.Projections) {
+			e := n.Projections[column]
+			if a, ok := e.(*expression.Alias); ok {
+				e = a.Child
+			}
+			if c, ok := e.(*expression.Convert); ok {
+				e = c.Child
+				if f, ok := e.(*expression.GetField); ok && types.IsTextOnly(f.Type(ctx)) {
+					if _, over := n.Child.(*plan.Project); over && f.Index() < len(n.Child.Schema(ctx)) {
+						return sideCollation(ctx, n.Child, f.Index())
+					}
+				}
+			}
+			if c, ok := expr.CollationOf(ctx, e); ok {
+				_, k := sql.GetCoercibility(ctx, e)
+				return c, k
+			}
+		}
+	}
+	if schema := n.Schema(ctx); column < len(schema) {
+		if t, ok := schema[column].Type.(sql.StringType); ok && types.IsTextOnly(t) {
+			return t.Collation(), 2
+		}
+	}
+	return sql.Collation_binary, 6
+}
+
+// skipIter leaves out the first rows.
+type skipIter struct {
+	sql.RowIter
+	skip int64
+}
+
+// Next implements sql.RowIter.
+func (it *skipIter) Next(ctx *sql.Context) (sql.Row, error) {
+	for ; it.skip > 0; it.skip-- {
+		if _, err := it.RowIter.Next(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return it.RowIter.Next(ctx)
+}
+
+// setIter is INTERSECT or EXCEPT: of each row of the right side one of the left is left, or left out; with DISTINCT, all.
+type setIter struct {
+	left, right sql.RowIter
+	same        collatedRows
+	except      bool
+	distinct    bool
+	rights      map[uint64]int
+}
+
+// Next implements sql.RowIter.
+func (it *setIter) Next(ctx *sql.Context) (sql.Row, error) {
+	if it.rights == nil {
+		it.rights = map[uint64]int{}
+		for {
+			row, err := it.right.Next(ctx)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			h, err := it.same.HashOf(ctx, row)
+			if err != nil {
+				return nil, err
+			}
+			it.rights[h]++
+		}
+	}
+	for {
+		row, err := it.left.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		h, err := it.same.HashOf(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		found := it.rights[h] > 0
+		if found && !it.distinct {
+			it.rights[h]--
+		}
+		if found != it.except {
+			return row, nil
+		}
+	}
+}
+
+// Close implements sql.RowIter.
+func (it *setIter) Close(ctx *sql.Context) error {
+	err := it.left.Close(ctx)
+	if closing := it.right.Close(ctx); err == nil {
+		err = closing
+	}
+	return err
+}

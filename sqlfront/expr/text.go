@@ -1,0 +1,500 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/rowenc"
+)
+
+// What functions make of texts has the collation of the texts, so that ORDER BY, GROUP BY and DISTINCT see it in the type. The library
+// announces most of it as LONGTEXT under a collation of bytes.
+var textFunctions = []string{
+	"coalesce", "concat", "concat_ws", "elt", "export_set", "if", "ifnull", "lcase", "left", "lower", "ltrim", "make_set", "mid", "nullif", "quote",
+	"regexp_replace", "regexp_substr", "repeat", "replace", "reverse", "right", "rtrim", "soundex", "substr", "substring", "substring_index", "trim",
+	"ucase", "upper",
+	// of numbers and dates: the connection's
+	"bin", "char", "conv", "date_format", "dayname", "format", "hex", "monthname", "oct", "space", "time_format",
+}
+
+// CollatedFunction makes the result of a function of text have its collation: of f, or, if ok is false, of the library's of that name.
+func CollatedFunction(name string, f sql.Function, ok bool) (sql.Function, bool) {
+	if !slices.Contains(textFunctions, name) {
+		return f, ok
+	}
+	if !ok {
+		if f, ok = libraryFunction(name); !ok {
+			return nil, false
+		}
+	}
+	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		e, err := f.NewInstance(ctx, args)
+		if err != nil {
+			return nil, err
+		}
+		return collatedResult(e), nil
+	}}, true
+}
+
+// result is a text with the collation of what it was made of.
+type result struct{ sql.Expression }
+
+var (
+	_ sql.FunctionExpression = (*result)(nil)
+	_ sql.CollationCoercible = (*result)(nil)
+)
+
+func collatedResult(e sql.Expression) sql.Expression {
+	if _, ok := e.(sql.FunctionExpression); !ok {
+		return e
+	}
+	return &result{e}
+}
+
+// FunctionName implements sql.FunctionExpression.
+func (r *result) FunctionName() string { return r.Expression.(sql.FunctionExpression).FunctionName() }
+
+// Description implements sql.FunctionExpression.
+func (r *result) Description() string { return r.Expression.(sql.FunctionExpression).Description() }
+
+// Function is the library's expression within one of ours, or e itself.
+func Function(e sql.Expression) sql.Expression {
+	switch e := e.(type) {
+	case *result:
+		return e.Expression
+	case *Case:
+		return e.Case
+	}
+	return e
+}
+
+// texts are the arguments that the result is made of.
+func (r *result) texts() []sql.Expression {
+	args := r.Children()
+	switch r.FunctionName() {
+	case "bin", "char", "conv", "date_format", "dayname", "format", "hex", "monthname", "oct", "space", "time_format":
+		return nil // a new text, of the connection's collation
+	case "if", "elt", "make_set":
+		return args[1:]
+	case "nullif":
+		return args[:1]
+	}
+	return args
+}
+
+// Type implements sql.Expression.
+func (r *result) Type(ctx *sql.Context) sql.Type {
+	return collatedType(ctx, r.Expression.Type(ctx), r.texts())
+}
+
+// collatedType is a type of text with the collation of what the text is made of.
+func collatedType(ctx *sql.Context, t sql.Type, texts []sql.Expression) sql.Type {
+	s, ok := t.(sql.StringType)
+	if ctx == nil || !ok || !types.IsTextOnly(t) || binaryArgs(ctx, texts) {
+		return t
+	}
+	with, ok := t.(sql.TypeWithCollation)
+	c, _ := argsCollation(ctx, texts)
+	if !ok || c == s.Collation() || c == sql.Collation_binary || c == sql.Collation_Unspecified {
+		return t
+	}
+	collated, err := with.WithNewCollation(c)
+	if err != nil {
+		return t
+	}
+	return collated
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (r *result) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	if !types.IsTextOnly(r.Expression.Type(ctx)) || binaryArgs(ctx, r.texts()) {
+		return sql.GetCoercibility(ctx, r.Expression)
+	}
+	return argsCollation(ctx, r.texts())
+}
+
+// Case is CASE, with a result that has the collation of its values.
+type Case struct{ *expression.Case }
+
+var (
+	_ sql.Expression         = (*Case)(nil)
+	_ sql.CollationCoercible = (*Case)(nil)
+)
+
+func (c *Case) texts() (values []sql.Expression) {
+	for _, b := range c.Branches {
+		values = append(values, b.Value)
+	}
+	if c.Else != nil {
+		values = append(values, c.Else)
+	}
+	return values
+}
+
+// Type implements sql.Expression.
+func (c *Case) Type(ctx *sql.Context) sql.Type {
+	return collatedType(ctx, c.Case.Type(ctx), c.texts())
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (c *Case) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	if !types.IsTextOnly(c.Case.Type(ctx)) || binaryArgs(ctx, c.texts()) {
+		return c.Case.CollationCoercibility(ctx)
+	}
+	return argsCollation(ctx, c.texts())
+}
+
+// WithChildren implements sql.Expression.
+func (c *Case) WithChildren(ctx *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	e, err := c.Case.WithChildren(ctx, cs...)
+	if err != nil {
+		return nil, err
+	}
+	return &Case{e.(*expression.Case)}, nil
+}
+
+// newCase binds CASE: its operands are the expression, if there is one, pairs of WHEN and THEN, and ELSE, if there is one.
+func newCase(ctx *sql.Context, operands []sql.Expression, hasExpr, hasElse bool) sql.Expression {
+	c := &expression.Case{}
+	if hasExpr {
+		c.Expr, operands = operands[0], operands[1:]
+	}
+	if hasElse {
+		c.Else, operands = operands[len(operands)-1], operands[:len(operands)-1]
+	}
+	for i := 0; i+1 < len(operands); i += 2 {
+		c.Branches = append(c.Branches, expression.CaseBranch{Cond: operands[i], Value: operands[i+1]})
+	}
+	if types.IsText(c.Type(ctx)) {
+		enum := func(e sql.Expression) sql.Expression {
+			if e != nil && types.IsEnum(e.Type(ctx)) {
+				return expression.NewEnumToString(e)
+			}
+			return e
+		}
+		branches := make([]expression.CaseBranch, len(c.Branches))
+		for i, b := range c.Branches {
+			branches[i] = expression.CaseBranch{Cond: b.Cond, Value: enum(b.Value)}
+		}
+		c = expression.NewCase(c.Expr, branches, enum(c.Else))
+	}
+	return &Case{c}
+}
+
+// WithChildren implements sql.Expression.
+func (r *result) WithChildren(ctx *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	e, err := r.Expression.WithChildren(ctx, cs...)
+	if err != nil {
+		return nil, err
+	}
+	return collatedResult(e), nil
+}
+
+// searchFunctions compare texts, or count their characters.
+func searchFunctions() []sql.Function {
+	integer := func(*sql.Context, []sql.Expression) sql.Type { return types.Int64 }
+	text := func(ctx *sql.Context, args []sql.Expression) sql.Type {
+		if binaryArgs(ctx, args) {
+			return types.LongBlob
+		}
+		c, _ := argsCollation(ctx, args)
+		return types.CreateLongText(c)
+	}
+	var fs []sql.Function
+	for _, b := range []*builtin{
+		{name: "locate", min: 2, max: 3, typ: integer, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+			from := int64(1)
+			if len(vs) == 3 {
+				var err error
+				if from, err = integerOf(ctx, vs[2]); err != nil {
+					return nil, err
+				}
+			}
+			return locate(ctx, c, vs[0], vs[1], 0, 1, from)
+		}},
+		{name: "instr", min: 2, max: 2, typ: integer, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+			return locate(ctx, c, vs[1], vs[0], 1, 0, 1)
+		}},
+		{name: "strcmp", min: 2, max: 2, typ: integer, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+			keys, err := keysOf(ctx, c, vs)
+			if err != nil {
+				return nil, err
+			}
+			return int64(slices.Compare(keys[0], keys[1])), nil
+		}},
+		{name: "find_in_set", min: 2, max: 2, typ: integer, eval: findInSet},
+		{name: "lpad", min: 3, max: 3, typ: text, eval: pad},
+		{name: "rpad", min: 3, max: 3, typ: text, eval: pad},
+		{name: "insert", min: 4, max: 4, typ: text, eval: insert},
+	} {
+		fs = append(fs, b.function())
+	}
+	for _, b := range []*builtin{
+		{name: "field", min: 2, typ: integer, nulls: true, eval: field},
+		{name: "greatest", min: 2, typ: text, eval: extreme},
+		{name: "least", min: 2, typ: text, eval: extreme},
+	} {
+		library, _ := libraryFunction(b.name)
+		fs = append(fs, sql.FunctionN{Name: b.name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if _, ok := CollationOf(ctx, args...); !ok || len(args) < b.min {
+				return library.NewInstance(ctx, args) // numbers compare as numbers
+			}
+			return &call{b, args}, nil
+		}})
+	}
+	return fs
+}
+
+func libraryFunction(name string) (sql.Function, bool) {
+	i := slices.IndexFunc(function.BuiltIns, func(f sql.Function) bool { return f.FunctionName() == name })
+	if i < 0 {
+		return nil, false
+	}
+	return function.BuiltIns[i], true
+}
+
+// keysOf are the keys of arguments under the collation that they are compared by; nil for NULL.
+func keysOf(ctx *sql.Context, c *call, vs []any) ([][]byte, error) {
+	binary := binaryArgs(ctx, c.args)
+	collation, _ := argsCollation(ctx, c.args)
+	keys := make([][]byte, len(vs))
+	for i, v := range vs {
+		if v == nil {
+			continue
+		}
+		s, err := textOf(ctx, c.args[i], v)
+		if err != nil {
+			return nil, err
+		}
+		if keys[i] = []byte(s); !binary {
+			if key, ok := rowenc.Key(nil, collation, s); ok {
+				keys[i] = key
+			}
+		}
+	}
+	return keys, nil
+}
+
+// field is FIELD of texts: NULL is nowhere.
+func field(ctx *sql.Context, c *call, vs []any) (any, error) {
+	keys, err := keysOf(ctx, c, vs)
+	if err != nil || keys[0] == nil {
+		return int64(0), err
+	}
+	for i, k := range keys[1:] {
+		if k != nil && slices.Equal(k, keys[0]) {
+			return int64(i + 1), nil
+		}
+	}
+	return int64(0), nil
+}
+
+// weightsOf are the weights of a text's characters; of bytes, themselves.
+func weightsOf(c sql.CollationID, s string, binary bool) []int32 {
+	ws := make([]int32, 0, len(s))
+	if weight := c.Sorter(); !binary && weight != nil {
+		for _, r := range s {
+			ws = append(ws, weight(r))
+		}
+		return ws
+	}
+	for i := range len(s) {
+		ws = append(ws, int32(s[i]))
+	}
+	return ws
+}
+
+// locate finds one text in another, from a character on.
+func locate(ctx *sql.Context, c *call, part, whole any, partArg, wholeArg int, from int64) (any, error) {
+	p, err := textOf(ctx, c.args[partArg], part)
+	if err != nil {
+		return nil, err
+	}
+	w, err := textOf(ctx, c.args[wholeArg], whole)
+	if err != nil {
+		return nil, err
+	}
+	args := []sql.Expression{c.args[partArg], c.args[wholeArg]}
+	binary := binaryArgs(ctx, args)
+	collation, _ := argsCollation(ctx, args)
+	part32, whole32 := weightsOf(collation, p, binary), weightsOf(collation, w, binary)
+	if from < 1 || from > int64(len(whole32))+1 {
+		return int64(0), nil
+	}
+	// at is where character i begins. As in MySQL, what is equal has as many bytes, too: 'e' is not found in 'é'.
+	at := starts(w, binary)
+	for i := int(from - 1); i+len(part32) <= len(whole32); i++ {
+		if slices.Equal(part32, whole32[i:i+len(part32)]) && at[i+len(part32)]-at[i] == len(p) {
+			return int64(i + 1), nil
+		}
+	}
+	return int64(0), nil
+}
+
+// starts are the places where characters begin, and the end.
+func starts(s string, binary bool) []int {
+	at := make([]int, 0, len(s)+1)
+	if binary {
+		for i := range len(s) {
+			at = append(at, i)
+		}
+	} else {
+		for i := range s {
+			at = append(at, i)
+		}
+	}
+	return append(at, len(s))
+}
+
+// extreme is GREATEST and LEAST of texts.
+func extreme(ctx *sql.Context, c *call, vs []any) (any, error) {
+	keys, err := keysOf(ctx, c, vs)
+	if err != nil {
+		return nil, err
+	}
+	best := 0
+	for i := range keys {
+		if n := slices.Compare(keys[i], keys[best]); c.name == "greatest" && n > 0 || c.name == "least" && n < 0 {
+			best = i
+		}
+	}
+	return textOf(ctx, c.args[best], vs[best])
+}
+
+func findInSet(ctx *sql.Context, c *call, vs []any) (any, error) {
+	texts, err := textsOf(ctx, c, vs)
+	if err != nil {
+		return nil, err
+	}
+	binary := binaryArgs(ctx, c.args)
+	collation, _ := argsCollation(ctx, c.args)
+	want := weightsOf(collation, texts[0], binary)
+	set := texts[1]
+	if set == "" {
+		return int64(0), nil
+	}
+	for n := int64(1); ; n++ {
+		end := slices.Index([]byte(set), ',')
+		item := set
+		if end >= 0 {
+			item = set[:end]
+		}
+		if slices.Equal(want, weightsOf(collation, item, binary)) && !slices.Contains([]byte(texts[0]), ',') {
+			return n, nil
+		}
+		if end < 0 {
+			return int64(0), nil
+		}
+		set = set[end+1:]
+	}
+}
+
+// pad is LPAD and RPAD.
+func pad(ctx *sql.Context, c *call, vs []any) (any, error) {
+	n, err := integerOf(ctx, vs[1])
+	if err != nil || n < 0 {
+		return nil, err
+	}
+	s, err := textOf(ctx, c.args[0], vs[0])
+	if err != nil {
+		return nil, err
+	}
+	with, err := textOf(ctx, c.args[2], vs[2])
+	if err != nil {
+		return nil, err
+	}
+	if binaryArgs(ctx, []sql.Expression{c.args[0], c.args[2]}) {
+		b, ok := filled(ctx, c, []byte(s), []byte(with), n, 1)
+		if !ok {
+			return nil, nil
+		}
+		return b, nil
+	}
+	r, ok := filled(ctx, c, []rune(s), []rune(with), n, 4)
+	if !ok {
+		return nil, nil
+	}
+	return string(r), nil
+}
+
+// filled brings s to n items of a size; ok is false if that is more than may be.
+func filled[T any](ctx *sql.Context, c *call, s, with []T, n, size int64) (out []T, ok bool) {
+	switch {
+	case n <= int64(len(s)):
+		return s[:n], true
+	case n > maxPacket(ctx)/size:
+		tooLong(ctx, c)
+		return nil, false
+	case len(with) == 0:
+		return []T{}, true
+	}
+	fill := make([]T, 0, n-int64(len(s)))
+	for room := cap(fill); room > 0; room = cap(fill) - len(fill) {
+		fill = append(fill, with[:min(len(with), room)]...)
+	}
+	if c.name == "lpad" {
+		return append(fill, s...), true
+	}
+	return append(slices.Clone(s), fill...), true
+}
+
+// tooLong warns of a result that is NULL because it would be longer than a packet.
+func tooLong(ctx *sql.Context, c *call) {
+	ctx.Warn(1301, "Result of %s() was larger than max_allowed_packet (%d) - truncated", c.name, maxPacket(ctx))
+}
+
+func maxPacket(ctx *sql.Context) int64 {
+	v, err := ctx.GetSessionVariable(ctx, "max_allowed_packet")
+	if err == nil {
+		switch n := v.(type) {
+		case int64:
+			return n
+		case uint64:
+			return int64(n)
+		}
+	}
+	return 64 << 20
+}
+
+// insert is INSERT(text, place, length, new).
+func insert(ctx *sql.Context, c *call, vs []any) (any, error) {
+	at, err := integerOf(ctx, vs[1])
+	if err != nil {
+		return nil, err
+	}
+	n, err := integerOf(ctx, vs[2])
+	if err != nil {
+		return nil, err
+	}
+	s, err := textOf(ctx, c.args[0], vs[0])
+	if err != nil {
+		return nil, err
+	}
+	with, err := textOf(ctx, c.args[3], vs[3])
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(s)+len(with)) > maxPacket(ctx) {
+		tooLong(ctx, c)
+		return nil, nil
+	}
+	if binaryArgs(ctx, []sql.Expression{c.args[0], c.args[3]}) {
+		return inserted([]byte(s), []byte(with), at, n), nil
+	}
+	return string(inserted([]rune(s), []rune(with), at, n)), nil
+}
+
+func inserted[T any](s, with []T, at, n int64) []T {
+	if at < 1 || at > int64(len(s)) {
+		return s
+	}
+	rest := int64(len(s)) - at + 1
+	if n < 0 || n > rest {
+		n = rest
+	}
+	return slices.Concat(s[:at-1], with, s[at-1+n:])
+}
