@@ -164,7 +164,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.users = &userStore{blobStore: blobStore{s.catalog, o.Client, usersBlob}}
 	s.wire, err = wire.New(ctx, wire.Options{
-		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Fraction: s.fraction,
+		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
 		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})

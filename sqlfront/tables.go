@@ -197,10 +197,14 @@ func (s *Server) tinyInt1(db, table, column string) bool {
 	return t != nil && t.Kind == "tinyint" && t.Length == 1
 }
 
-// fraction answers wire.Options.Fraction.
-func (s *Server) fraction(db, table, column string) int {
-	if t := s.declared(db, table, column); t != nil && t.Kind == "timestamp" {
-		return int(t.Precision)
+// digits answers wire.Options.Digits.
+func (s *Server) digits(db, table, column string) (n int, ok bool) {
+	t := s.declared(db, table, column)
+	switch {
+	case t == nil:
+		return 0, false
+	case t.Kind == "timestamp":
+		return int(t.Precision), true
 	}
-	return 0
+	return t.Digits()
 }

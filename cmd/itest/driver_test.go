@@ -16,19 +16,13 @@ import (
 	"moka/tpce/mariadbtest"
 )
 
-// driverGaps are the tests of go-sql-driver/mysql that pass on MariaDB and fail on Moka.
-var driverGaps = map[string]string{
-	"TestDateTime":        "TIME(n) is TIME: fractions are kept, and shown with six digits or none, whatever n is",
-	"TestRowsColumnTypes": "FLOAT(7,4) does not keep its scale",
-}
-
 // driverSample runs in 'make test': both protocols, types, transactions, errors, cancelling, large packets.
 const driverSample = "^(TestEmptyQuery|TestCRUD|TestMultiQuery|TestInt|TestFloat32|TestFloat64|TestString|TestRawBytes|TestValuer|TestNULL|TestUint64|TestContext.*|" +
-	"TestLoadData|TestFoundRows|TestRowsClose|TestCloseStmtBeforeRows|TestStmtMultiRows|TestMultiResultSet|TestInterruptBySignal|TestCollation|TestRawBytesResultExceedsBuffer|" +
+	"TestLoadData|TestFoundRows|TestRowsClose|TestCloseStmtBeforeRows|TestStmtMultiRows|TestMultiResultSet|TestInterruptBySignal|TestCollation|TestDateTime|TestRowsColumnTypes|TestRawBytesResultExceedsBuffer|" +
 	"TestTimezoneConversion|TestUnixSocketAuthFail|TestQueryMultipleResults|TestColumnsReturnsError|TestPing.*|TestEmptyPassword|TestTransactionCommit.*|TestErrorInMultiResult)$"
 
 // TestDriverSuite runs the tests of go-sql-driver/mysql itself, as they are in the module cache, against Moka. With MOKA_SOAK=1
-// ('make soak') it runs all of them, on MariaDB too: what fails on Moka fails there as well, or is listed above.
+// ('make soak') it runs all of them, on MariaDB too: what fails on Moka fails there as well.
 func TestDriverSuite(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "driver.test")
 	build := exec.Command("go", "test", "-c", "-o", binary, "github.com/go-sql-driver/mysql")
@@ -67,13 +61,8 @@ func TestDriverSuite(t *testing.T) {
 		t.Logf("on MariaDB %d tests pass, these do not: %v", passed, also)
 	}
 	for _, name := range failed {
-		if driverGaps[name] == "" && !slices.Contains(also, name) {
+		if !slices.Contains(also, name) {
 			t.Errorf("%s fails, and does not on MariaDB", name)
-		}
-	}
-	for name := range driverGaps {
-		if soak && !slices.Contains(failed, name) {
-			t.Errorf("%s passes: take it from the list", name)
 		}
 	}
 }

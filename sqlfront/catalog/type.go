@@ -25,7 +25,9 @@ type Type struct {
 	// Length is characters for char and varchar, bytes for text and the binary kinds, bits for bit, dimensions for vector, the display
 	// width (1 or nothing) for tinyint.
 	Length int64 `json:"length,omitempty"`
-	// Precision and Scale are decimal's digits; Precision is the fraction's digits for datetime and timestamp.
+	// Precision and Scale are decimal's digits, and those of FLOAT(M,D) and DOUBLE(M,D); Precision is the fraction's digits for datetime,
+	// timestamp and time. The engine has one TIME, with six: Length is 1 for a time whose digits are declared, and 0 for one
+	// of an earlier version.
 	Precision uint8    `json:"precision,omitempty"`
 	Scale     uint8    `json:"scale,omitempty"`
 	Collation string   `json:"collation,omitempty"`

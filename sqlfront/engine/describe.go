@@ -57,9 +57,10 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 	if err != nil {
 		return catalog.Column{}, err
 	}
+	comment, _ := catalog.TakeDigits(c.Comment, &stored)
 	col := catalog.Column{
 		Name: hiddenName(c.Name), Type: stored, Nullable: c.Nullable && !c.PrimaryKey, AutoIncrement: c.AutoIncrement,
-		Comment: c.Comment, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem || hiddenName(c.Name) != c.Name,
+		Comment: comment, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem || hiddenName(c.Name) != c.Name,
 	}
 	if col.Default, err = expressionText(ctx, c.Default); err != nil {
 		return catalog.Column{}, err

@@ -196,6 +196,11 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 	}
 	t := e.table
 	row = t.fit(row)
+	if t.digits {
+		if row, err = t.roundDigits(ctx, row); err != nil {
+			return err
+		}
+	}
 	if tx.bulk == t {
 		if err := e.commitPart(ctx, tx); err != nil {
 			return err
@@ -265,6 +270,11 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 		return err
 	}
 	row = t.fit(row)
+	if t.digits {
+		if row, err = t.roundDigits(ctx, row); err != nil {
+			return err
+		}
+	}
 	is, err := t.encode(ctx, row)
 	if err != nil {
 		return err

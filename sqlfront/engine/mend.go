@@ -31,7 +31,12 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err := settleTypes(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
-	return mendNode(ctx, n)
+	n, shown, err := showTimes(ctx, n)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	out, same, err := mendNode(ctx, n)
+	return out, same && shown, err
 }
 
 func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {

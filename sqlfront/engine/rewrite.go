@@ -19,7 +19,7 @@ func (t *Table) ShouldRewriteTable(ctx *sql.Context, before, after sql.PrimaryKe
 	}
 	switch {
 	case old != nil && col != nil:
-		return !sameStorage(old.Type, col.Type) || old.Virtual != col.Virtual || (col.Generated != nil) != (old.Generated != nil)
+		return !sameStorage(old.Type, col.Type) || fewerDigits(old, col) || old.Virtual != col.Virtual || (col.Generated != nil) != (old.Generated != nil)
 	case old != nil: // dropped: an index that goes on without the column has other keys
 		for _, x := range t.keys {
 			if len(x.cols) > 1 && slices.ContainsFunc(x.cols, func(c int) bool { return strings.EqualFold(t.pk.Schema[c].Name, old.Name) }) {

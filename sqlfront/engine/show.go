@@ -60,6 +60,10 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 	if err != nil {
 		return nil, err
 	}
+	var table sql.Table
+	if rt, ok := n.Child.(*plan.ResolvedTable); ok {
+		table = rt.Table
+	}
 	columns := map[string]*sql.Column{}
 	for _, c := range n.TargetSchema() {
 		columns[c.Name] = c
@@ -69,7 +73,7 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 		if c == nil {
 			continue
 		}
-		r[1] = bareType(c.Type)
+		r[1] = shownType(table, c)
 		at := 4 // of Default
 		if n.Full {
 			at = 5
@@ -79,6 +83,9 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 				}
 			}
 			r[7] = "select,insert,update,references"
+			if text, ok := r[8].(string); ok {
+				r[8], _ = catalog.TakeDigits(text, &catalog.Type{})
+			}
 		}
 		if r[at] = information_schema.GetColumnDefault(ctx, c.Default); c.Default != nil && c.Default.IsLiteral() && types.IsDateType(c.Type) {
 			if text, ok := r[at].(string); ok {
@@ -140,7 +147,7 @@ type columnsIter struct {
 // Next implements sql.RowIter. The fields are those of MySQL's manual, in its order.
 func (it *columnsIter) Next(ctx *sql.Context) (sql.Row, error) {
 	const (
-		schema, table, column, def, dataType, characters, octets, generation = 1, 2, 3, 5, 7, 8, 9, 20
+		schema, table, column, def, dataType, characters, octets, precision, scale, fraction, columnType, comment, generation = 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, 15, 19, 20
 	)
 	r, err := it.RowIter.Next(ctx)
 	if err != nil || len(r) <= generation {
@@ -152,6 +159,22 @@ func (it *columnsIter) Next(ctx *sql.Context) (sql.Row, error) {
 	case "date":
 		if text, ok := r[def].(string); ok {
 			r[def] = strings.TrimSuffix(text, " 00:00:00")
+		}
+	}
+	if text, ok := r[comment].(string); ok {
+		r[comment], _ = catalog.TakeDigits(text, &catalog.Type{})
+	}
+	switch r[dataType] {
+	case "time", "float", "double":
+		if c := it.column(r[schema], r[table], r[column]); c != nil {
+			if n, ok := c.Type.Digits(); ok {
+				r[columnType] = c.Type.DigitsText()
+				if c.Type.Kind == "time" {
+					r[fraction] = uint32(n)
+				} else {
+					r[precision], r[scale] = uint64(c.Type.Precision), uint64(n)
+				}
+			}
 		}
 	}
 	if extra, _ := r[17].(string); strings.HasSuffix(extra, " GENERATED") {

@@ -11,6 +11,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/catalog"
 )
 
 // showCreate is SHOW CREATE TABLE of a table of ours, word by word as MySQL 8 prints it: object mappers and migrations read it with
@@ -28,7 +30,7 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 	var parts []string
 	for _, c := range n.TargetSchema() {
 		if !c.HiddenSystem {
-			parts = append(parts, "  "+columnText(ctx, c, t.Collation()))
+			parts = append(parts, "  "+columnText(ctx, t, c, t.Collation()))
 		}
 	}
 	var key []string
@@ -80,11 +82,13 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 	return sql.Row{t.Name(), b.String()}, true, nil
 }
 
-func columnText(ctx *sql.Context, c *sql.Column, table sql.CollationID) string {
+func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationID) string {
 	var b strings.Builder
 	b.WriteString(quoteName(c.Name) + " ")
 	if t, ok := c.Type.(sql.TypeWithCollation); ok {
 		b.WriteString(t.StringWithTableCollation(table))
+	} else if text, ok := of.digitsText(c.Name); ok {
+		b.WriteString(text)
 	} else {
 		b.WriteString(c.Type.String())
 	}
@@ -118,8 +122,8 @@ func columnText(ctx *sql.Context, c *sql.Column, table sql.CollationID) string {
 	if c.AutoIncrement {
 		b.WriteString(" AUTO_INCREMENT")
 	}
-	if c.Comment != "" {
-		b.WriteString(" COMMENT " + quoteText(c.Comment))
+	if comment, _ := catalog.TakeDigits(c.Comment, &catalog.Type{}); comment != "" {
+		b.WriteString(" COMMENT " + quoteText(comment))
 	}
 	return b.String()
 }

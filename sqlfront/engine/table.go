@@ -23,6 +23,7 @@ type Table struct {
 	pk        sql.PrimaryKeySchema // schema with all public columns, in order
 	collation sql.CollationID
 	temporary bool
+	digits    bool // some column's type has digits that the engine's does not know
 
 	// ordinals[i] is where public column i stands in desc.Columns. Rows inside this package have the public columns only;
 	// columns that are being added or removed get their fill value.
@@ -139,6 +140,9 @@ func newTable(e *Engine, db string, desc *catalog.Table) (*Table, error) {
 			t.chars = append(t.chars, len(schema))
 		}
 		t.ordinals = append(t.ordinals, i)
+		if _, ok := c.Type.Digits(); ok {
+			t.digits = true
+		}
 		schema = append(schema, col)
 		rc := rowenc.Column{ID: c.ID, Type: typ}
 		if c.Fill != nil {
@@ -167,6 +171,9 @@ func (t *Table) column(c *catalog.Column, typ sql.Type) *sql.Column {
 		Name: c.Name, Type: typ, Nullable: c.Nullable, Source: t.desc.Name, DatabaseSource: t.db,
 		AutoIncrement: c.AutoIncrement, Comment: c.Comment, Extra: extra(c),
 		Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem,
+	}
+	if _, ok := c.Type.Digits(); ok { // so that they are there in a table LIKE this one
+		col.Comment = catalog.MarkDigits(c.Comment, int(c.Type.Precision), int(c.Type.Scale))
 	}
 	if c.Default != "" {
 		col.Default = sql.NewUnresolvedColumnDefaultValue(c.Default)

@@ -3,6 +3,7 @@ package expr
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -213,6 +214,14 @@ func (r rewriter) swap(at *ast.Expr) {
 			name, operands = name+" else", append(operands, x.Else)
 		}
 		*at = r.operator(name, x, operands...)
+	case *ast.ConvertExpr:
+		if strings.EqualFold(x.Type.Type, "time") {
+			digits := "0"
+			if x.Type.Length != nil {
+				digits = string(x.Type.Length.Val)
+			}
+			*at = r.operator("time "+digits, x, x.Expr)
+		}
 	case *ast.ComparisonExpr:
 		if x.Operator == ast.LikeStr || x.Operator == ast.NotLikeStr {
 			operands := []ast.Expr{x.Left, x.Right}
@@ -340,6 +349,13 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 			like = expression.NewNot(like)
 		}
 		return like, nil
+	}
+	if text, ok := strings.CutPrefix(op, "time "); ok {
+		digits, err := strconv.Atoi(text)
+		if err != nil || digits > 6 {
+			return nil, sqlerr.New(sqlerr.TooBigPrecision, "Too-big precision %s specified for 'CAST'. Maximum is 6.", text)
+		}
+		return &CastTime{UnaryExpressionStub: expression.UnaryExpressionStub{Child: operands[0]}, digits: digits}, nil
 	}
 	if len(operands) != 2 {
 		return nil, sql.ErrFunctionNotFound.New(operatorFunction)

@@ -32,6 +32,28 @@ func Second(s string, ansi bool) (at int, found bool) {
 	return 0, false
 }
 
+// Aliased finds the table that a statement calls by another name: FROM [db.]table [AS] alias.
+func Aliased(s, alias string) (table string, ok bool) {
+	l := lexer{s: s}
+	var seen [3]token // before t, the last first
+	for t := l.next(); t.kind != eof; seen[2], seen[1], seen[0], t = seen[1], seen[0], t, l.next() {
+		if t.kind != word && t.kind != quoted || !strings.EqualFold(l.name(t), alias) {
+			continue
+		}
+		name, lead := seen[0], seen[1]
+		if l.is(name, "as") {
+			name, lead = seen[1], seen[2]
+		}
+		if name.kind != word && name.kind != quoted || l.is(name, "from") {
+			continue
+		}
+		if l.is(lead, "from") || l.is(lead, "join") || l.is(lead, "straight_join") || l.is(lead, "update") || lead.kind == punct && strings.IndexByte(",.(", l.s[lead.start]) >= 0 {
+			return l.name(name), true
+		}
+	}
+	return "", false
+}
+
 // Spelling finds a name as the statement spells it: the last identifier that differs from it at most in case. It is not
 // found in a statement that has no capital letters.
 func Spelling(s, name string) (string, bool) {

@@ -132,6 +132,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 				return nil, 0, err
 			}
 		}
+		if err := declareDigits(stmt); err != nil {
+			return nil, 0, err
+		}
 		if err := p.refuseStored(ctx, stmt); err != nil {
 			return nil, 0, err
 		}

@@ -523,16 +523,6 @@ func (r *rewriter) columnTypes() {
 	}
 	var prev token
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); {
-		if l.is(t, "time") && (prev.kind == word || prev.kind == quoted) {
-			// TIME(n): the planner has one TIME, with microseconds.
-			open, n, end := l.next(), l.next(), l.next()
-			if digits := l.text(n); l.isByte(open, '(') && n.kind == num && len(digits) == 1 && digits <= "6" && l.isByte(end, ')') {
-				r.edits.blank(open.start, end.end)
-				prev, t = end, l.next()
-				continue
-			}
-			l.pos = t.end
-		}
 		if l.is(t, "year") && (prev.kind == word || prev.kind == quoted) {
 			// YEAR(4), which is YEAR: the grammar does not know a width.
 			if open, n, end := l.next(), l.next(), l.next(); l.isByte(open, '(') && l.text(n) == "4" && l.isByte(end, ')') {

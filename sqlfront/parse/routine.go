@@ -376,6 +376,7 @@ func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
 	case *ast.Delete:
 		splitRanges(s.Where)
 	}
+	_ = declareDigits(stmt) // what is wrong with it, the planner says when it is run
 	expr.Rewrite(stmt)
 	return p.replaceCalls(stmt, false)
 }

@@ -105,6 +105,9 @@ type label struct {
 type target struct{ name string }
 
 func (c *compiler) typeOf(t ast.ColumnType) (sql.Type, error) {
+	if strings.EqualFold(t.Type, "time") {
+		t.Length = nil // the engine's TIME has six digits
+	}
 	typ, err := types.ColumnTypeToType(&t)
 	if err != nil {
 		return nil, err

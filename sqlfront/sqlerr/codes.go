@@ -138,6 +138,9 @@ const (
 	TooManyPrepared       = 1461
 	EmptyQuery            = 1065
 	WrongValue            = 1525
+	TooBigScale           = 1425
+	ScaleOverPrecision    = 1427
+	TooBigDisplayWidth    = 1439
 	SnapshotTooOld        = 9006 // not MySQL's, which has no such thing; TiDB's "GC life time is shorter than transaction duration"
 )
 
@@ -216,6 +219,9 @@ var states = map[int]string{
 	PacketTooLarge:        "08S01",
 	EmptyQuery:            "42000",
 	TooManyPrepared:       "42000",
+	TooBigScale:           "42000",
+	ScaleOverPrecision:    "42000",
+	TooBigDisplayWidth:    "42000",
 	1169:                  "23000", // unique constraint
 	1216:                  "23000",
 	1217:                  "23000",

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 )
 
@@ -28,6 +29,9 @@ func (s *Server) fixFields(fields []*querypb.Field) {
 		switch {
 		case f.Type == sqltypes.Float32 || f.Type == sqltypes.Float64:
 			f.Decimals = floatDecimals
+			if n, ok := s.digits(f); ok {
+				f.Decimals = uint32(n)
+			}
 			f.Charset = charsetBinary
 			f.Flags |= uint32(querypb.MySqlFlag_BINARY_FLAG | querypb.MySqlFlag_NUM_FLAG)
 		case sqltypes.IsIntegral(f.Type), f.Type == sqltypes.Decimal:
@@ -47,9 +51,42 @@ func (s *Server) fixFields(fields []*querypb.Field) {
 		case f.Type == sqltypes.Date || f.Type == sqltypes.Datetime || f.Type == sqltypes.Timestamp || f.Type == sqltypes.Time || f.Type == sqltypes.Null:
 			f.Charset = charsetBinary
 			f.Flags |= uint32(querypb.MySqlFlag_BINARY_FLAG)
-			if f.Type == sqltypes.Timestamp && f.Decimals == 0 && s.opts.Fraction != nil {
-				f.Decimals = uint32(s.opts.Fraction(f.Database, f.OrgTable, f.OrgName))
+			if (f.Type == sqltypes.Timestamp || f.Type == sqltypes.Time) && f.Decimals == 0 {
+				n, ok := s.digits(f)
+				if f.Type == sqltypes.Time && f.ColumnLength >= expr.TimeLength {
+					n, ok = int(f.ColumnLength-expr.TimeLength), true
+				}
+				if f.Decimals = uint32(n); ok && f.Type == sqltypes.Time {
+					if f.ColumnLength = 10; n > 0 {
+						f.ColumnLength += 1 + uint32(n)
+					}
+				}
 			}
+		}
+	}
+}
+
+func (s *Server) digits(f *querypb.Field) (n int, ok bool) {
+	if s.opts.Digits == nil || f.OrgTable == "" {
+		return 0, false
+	}
+	return s.opts.Digits(f.Database, f.OrgTable, f.OrgName)
+}
+
+// origins gives columns the table that they come from: the engine knows it by the name that the query gives it.
+func origins(fields []*querypb.Field, query string) {
+	known := map[string]string{}
+	for _, f := range fields {
+		if f.OrgTable == "" {
+			continue
+		}
+		table, ok := known[f.OrgTable]
+		if !ok {
+			table, _ = parse.Aliased(query, f.OrgTable)
+			known[f.OrgTable] = table
+		}
+		if table != "" {
+			f.OrgTable = table
 		}
 	}
 }
@@ -96,12 +133,25 @@ func fixRows(r *sqltypes.Result, prepared bool) {
 					}
 					continue
 				}
+				if i < len(row) && !row[i].IsNull() && f.Decimals > 0 {
+					row[i] = sqltypes.MakeTrusted(f.Type, timeText(row[i].Raw(), int(f.Decimals)))
+					continue
+				}
 				if i < len(row) && bytes.HasSuffix(row[i].Raw(), noFraction) {
 					row[i] = sqltypes.MakeTrusted(f.Type, bytes.TrimSuffix(row[i].Raw(), noFraction))
 				}
 			}
-		case sqltypes.Float64:
+		case sqltypes.Float32, sqltypes.Float64:
 			for _, row := range r.Rows {
+				if f.Decimals < floatDecimals && i < len(row) && !row[i].IsNull() {
+					if !prepared { // the binary protocol has numbers
+						row[i] = sqltypes.MakeTrusted(f.Type, floatText(row[i].Raw(), int(f.Decimals)))
+					}
+					continue
+				}
+				if f.Type == sqltypes.Float32 {
+					break
+				}
 				if i < len(row) && bytes.IndexByte(row[i].Raw(), 'e') > 0 {
 					row[i] = sqltypes.MakeTrusted(f.Type, doubleText(row[i].Raw()))
 				}
@@ -196,6 +246,30 @@ func doubleText(text []byte) []byte {
 		sign = "-"
 	}
 	return append(append(mantissa[:len(mantissa):len(mantissa)], "e"+sign...), bytes.TrimLeft(exponent, "+-0")...)
+}
+
+// timeText gives a time as many digits of a fraction as its column has.
+func timeText(text []byte, digits int) []byte {
+	point := bytes.IndexByte(text, '.')
+	if point < 0 {
+		text = append(append(make([]byte, 0, len(text)+7), text...), '.')
+		point = len(text) - 1
+	}
+	if want := point + 1 + digits; len(text) > want {
+		text = text[:want]
+	} else {
+		text = append(text[:len(text):len(text)], bytes.Repeat([]byte{'0'}, want-len(text))...)
+	}
+	return text
+}
+
+// floatText writes a number with so many digits behind the point.
+func floatText(text []byte, digits int) []byte {
+	f, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return text
+	}
+	return strconv.AppendFloat(nil, f, 'f', digits, 64)
 }
 
 var noFraction = []byte(".000000")

@@ -150,6 +150,7 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 		err = h.guard("statement", conn, func() error {
 			rest, err = exec(ctx, func(r *sqltypes.Result, more bool) error {
 				if !sent && !conn.planned {
+					origins(r.Fields, query)
 					h.srv.fixFields(r.Fields)
 					restoreCase(r.Fields, query)
 				}

@@ -40,8 +40,9 @@ type Options struct {
 	// TinyInt1 says whether a column is declared TINYINT(1), which drivers take for a boolean by its length; the engine does
 	// not pass the length on. Default: no column is.
 	TinyInt1 func(db, table, column string) bool
-	// Fraction is how many digits of a second a TIMESTAMP column has; drivers show as many in the binary protocol. Default: 0.
-	Fraction func(db, table, column string) int
+	// Digits is how many digits behind the point a TIMESTAMP, TIME, FLOAT or DOUBLE column was declared with; ok is false for a column that
+	// has no such declaration, or is none. Default: no column has.
+	Digits func(db, table, column string) (n int, ok bool)
 
 	// Addr is where to listen, "host:port". Default 127.0.0.1:3306. Listener replaces it.
 	Addr     string

@@ -1,0 +1,61 @@
+package catalog
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Digits is how many digits behind the point a TIME, FLOAT or DOUBLE was declared with, which the engine's types do not know; ok is
+// false where none are declared.
+func (d Type) Digits() (n int, ok bool) {
+	switch d.Kind {
+	case "time":
+		return int(d.Precision), d.Length == 1
+	case "float", "double":
+		return int(d.Scale), d.Precision > 0
+	}
+	return 0, false
+}
+
+// DigitsText is the type in MySQL's words, for types of which Digits is ok.
+func (d Type) DigitsText() string {
+	switch {
+	case d.Kind != "time":
+		text := fmt.Sprintf("%s(%d,%d)", d.Kind, d.Precision, d.Scale)
+		if d.Unsigned {
+			text += " unsigned"
+		}
+		return text
+	case d.Precision > 0:
+		return fmt.Sprintf("time(%d)", d.Precision)
+	}
+	return "time"
+}
+
+// A column's declared digits travel from the parser to the catalog in its comment: the planner hands that on as it is.
+const digitsMark = "\x00digits "
+
+// MarkDigits puts digits in front of a comment.
+func MarkDigits(comment string, precision, scale int) string {
+	return fmt.Sprintf("%s%d,%d\x00%s", digitsMark, precision, scale, comment)
+}
+
+// TakeDigits takes them out again and gives them to the type.
+func TakeDigits(comment string, d *Type) (rest string, found bool) {
+	text, ok := strings.CutPrefix(comment, digitsMark)
+	if !ok {
+		return comment, false
+	}
+	text, rest, _ = strings.Cut(text, "\x00")
+	p, s, _ := strings.Cut(text, ",")
+	precision, _ := strconv.ParseUint(p, 10, 8)
+	scale, _ := strconv.ParseUint(s, 10, 8)
+	switch d.Kind {
+	case "time":
+		d.Precision, d.Length = uint8(precision), 1
+	case "float", "double":
+		d.Precision, d.Scale = uint8(precision), uint8(scale)
+	}
+	return rest, true
+}
