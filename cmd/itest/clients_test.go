@@ -90,8 +90,8 @@ func TestDumpAndRestore(t *testing.T) {
 	file := dump(t, from, "shop", "--routines", "--triggers")
 	mustExec(t, to.db(""), "CREATE DATABASE shop")
 	restore(t, to.sqlPort, "shop", file)
-	sameTables(t, from.db("shop"), to.db("shop"), 4)
-	for _, what := range []string{"TABLE item", "TABLE line", "VIEW dear", "TRIGGER item_note"} {
+	sameTables(t, from.db("shop"), to.db("shop"), 5)
+	for _, what := range []string{"TABLE item", "TABLE line", "VIEW dear", "TRIGGER item_note", "FUNCTION loud", "PROCEDURE shout", "TABLE clock"} {
 		if a, b := showCreate(t, from.db("shop"), what), showCreate(t, to.db("shop"), what); a != b {
 			t.Errorf("SHOW CREATE %s before:\n%s\nafter the restore:\n%s", what, a, b)
 		}
@@ -100,6 +100,9 @@ func TestDumpAndRestore(t *testing.T) {
 	mustExec(t, to.db("shop"), "INSERT INTO item (name, price) VALUES ('added', 1)")
 	if n := one[int](t, to.db("shop"), "SELECT COUNT(*) FROM note WHERE what = 'added'"); n != 1 {
 		t.Errorf("the restored trigger wrote %d notes, want 1", n)
+	}
+	if got := one[string](t, to.db("shop"), "CALL shout('a')"); got != "A!" {
+		t.Errorf("the restored routines answer %q, want A!", got)
 	}
 	if _, err := to.db("shop").Exec("INSERT INTO line VALUES (99, 12345, 1)"); err == nil || !strings.Contains(err.Error(), "1452") {
 		t.Errorf("a line without an item: got %v, want error 1452", err)
@@ -119,7 +122,11 @@ INSERT INTO item (name) VALUES ('second'), (''), ('4');
 INSERT INTO line VALUES (1, 1, 10), (2, 4, NULL), (3, 2, -1);
 INSERT INTO heap VALUES (1, 'twice'), (1, 'twice'), (NULL, NULL);
 CREATE VIEW dear AS SELECT id, name FROM item WHERE price > 100;
-CREATE TRIGGER item_note AFTER INSERT ON item FOR EACH ROW INSERT INTO note (what) VALUES (NEW.name);
+CREATE TABLE clock (id INT PRIMARY KEY, a TIME, b TIME(3), f FLOAT(7,4));
+INSERT INTO clock VALUES (1, '-10:11:12', '10:11:12.345', 1.5);
+CREATE FUNCTION loud(s VARCHAR(40) CHARSET utf8mb4, n INT) RETURNS VARCHAR(60) CHARSET utf8mb4 DETERMINISTIC COMMENT 'it''s' BEGIN IF n = 1 AND s IS NOT NULL THEN RETURN CONCAT(UPPER(s), '!'); END IF; RETURN s; END;
+CREATE PROCEDURE shout(s VARCHAR(40)) SELECT loud(s, 1);
+CREATE TRIGGER item_note AFTER INSERT ON item FOR EACH ROW INSERT INTO note (what) VALUES (loud(NEW.name, 0));
 INSERT INTO item (name) VALUES ('noted')`
 
 // TestDumpOfTheWorkload does the same with the TPC-E-like schema and its initial data.

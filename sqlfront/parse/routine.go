@@ -430,6 +430,23 @@ func (p *Parser) replaceCalls(stmt ast.Statement, inner bool) ast.Statement {
 	return stmt
 }
 
+// CreatesTrigger reports whether a text is that of a CREATE TRIGGER.
+func CreatesTrigger(s string) bool {
+	l := lexer{s: s}
+	if t := l.next(); !l.is(t, "create") {
+		return false
+	}
+	for t := l.next(); t.kind != eof; t = l.next() {
+		switch {
+		case l.is(t, "trigger"):
+			return true
+		case l.is(t, "table"), l.is(t, "view"), l.is(t, "procedure"), l.is(t, "function"), l.isByte(t, '('):
+			return false
+		}
+	}
+	return false
+}
+
 // dropRoutine parses DROP FUNCTION [IF EXISTS] name; t is the token behind DROP.
 func (r *rewriter) dropRoutine(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
 	t := l.next()

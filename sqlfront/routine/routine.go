@@ -147,6 +147,16 @@ func frameOf(ctx *sql.Context) *frame {
 	return f
 }
 
+type outParamsKey struct{}
+
+// WithOutParams marks the context of a result that holds the OUT parameters of a prepared CALL.
+func WithOutParams(ctx *sql.Context) *sql.Context {
+	return ctx.WithContext(context.WithValue(ctx.Context, outParamsKey{}, true))
+}
+
+// OutParams reports whether a result holds OUT parameters.
+func OutParams(ctx *sql.Context) bool { return ctx.Value(outParamsKey{}) != nil }
+
 // Running is the routine in whose body ctx is, nil if in none.
 func Running(ctx *sql.Context) *Routine {
 	if f := frameOf(ctx); f != nil {

@@ -9,6 +9,8 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"moka/sqlfront/routine"
 )
 
 // A procedure has as many results as it likes, and its OK follows them. The library has one result for each statement, so the others
@@ -41,6 +43,9 @@ type resulting interface {
 // resultBatch is how many rows are encoded before they are written; memory is that of a batch, whatever the result's size.
 const resultBatch = 128
 
+// serverOutParams says that the result at hand is of OUT parameters.
+const serverOutParams = 0x1000
+
 // sendResult writes a result set that is followed by another, or by the OK of the statement. Whether the client has asked for several
 // (CLIENT_MULTI_RESULTS) the library does not keep; there has been no client that has not since MySQL 4.1.
 func (c *connection) sendResult(ctx *sql.Context, schema sql.Schema, rows sql.RowIter) (err error) {
@@ -49,6 +54,13 @@ func (c *connection) sendResult(ctx *sql.Context, schema sql.Schema, rows sql.Ro
 			err = cerr
 		}
 	}()
+	if routine.OutParams(ctx) {
+		if !c.binary {
+			return nil
+		}
+		c.conn.StatusFlags |= serverOutParams
+		defer func() { c.conn.StatusFlags &^= serverOutParams }()
+	}
 	r := &sqltypes.Result{Fields: schemaToFields(ctx, schema)}
 	c.srv.fixFields(r.Fields)
 	write, begun := writeRows, false

@@ -103,6 +103,33 @@ public class Smoke {
                 }
                 check("fetched", n, 51);
             }
+            try (Statement s = c.createStatement()) {
+                s.execute("DROP PROCEDURE IF EXISTS several");
+                s.execute("CREATE PROCEDURE several(IN n INT, OUT m INT) BEGIN SELECT n; SELECT id FROM t ORDER BY id; SET m = n * 2; END");
+                s.execute("DROP FUNCTION IF EXISTS doubled");
+                s.execute("CREATE FUNCTION doubled(n INT) RETURNS INT DETERMINISTIC RETURN n * 2");
+            }
+            try (CallableStatement s = c.prepareCall("{call several(?, ?)}")) {
+                s.setInt(1, 4);
+                s.registerOutParameter(2, Types.INTEGER);
+                int results = 0, n = 0;
+                for (boolean more = s.execute(); more || s.getUpdateCount() != -1; more = s.getMoreResults()) {
+                    if (!more) continue;
+                    results++;
+                    try (ResultSet r = s.getResultSet()) {
+                        while (r.next()) n++;
+                    }
+                }
+                check("results of a procedure", results, 2);
+                check("rows of a procedure", n, 52);
+                check("OUT", s.getInt(2), 8);
+            }
+            try (CallableStatement s = c.prepareCall("{? = call doubled(?)}")) {
+                s.registerOutParameter(1, Types.INTEGER);
+                s.setInt(2, 21);
+                s.execute();
+                check("a function", s.getInt(1), 42);
+            }
             c.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             check("valid", c.isValid(5), true);
             try (ResultSet r = c.getMetaData().getPrimaryKeys("jdbc", null, "t")) {

@@ -66,6 +66,18 @@ with c.cursor(pymysql.cursors.SSCursor) as ss:
 with c.cursor(pymysql.cursors.DictCursor) as dc:
     dc.execute("SELECT COUNT(*) AS n, SUM(i8) AS s FROM t")
     check("dict", dc.fetchone(), {"n": 101, "s": decimal.Decimal("-128")})
+cur.execute("CREATE PROCEDURE several(IN n INT, OUT m INT) BEGIN SELECT n; SELECT id FROM t WHERE id <= n ORDER BY id; SET m = n * 2; END")
+cur.execute("SET @m = 0")
+cur.execute("CALL several(1, @m)")
+results = [cur.fetchall()]
+while cur.nextset():
+    results.append(cur.fetchall())
+check("results of a procedure", results, [((1,),), ((1,),), ()])
+cur.callproc("several", (2, 0))
+while cur.nextset():
+    pass
+cur.execute("SELECT @_several_1, @m")
+check("OUT", cur.fetchone(), (4, 2))
 check("ping", c.ping(), None)
 check("escaped", c.escape("a'b"), "'a\\'b'")
 cur.close()
