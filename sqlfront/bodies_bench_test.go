@@ -18,7 +18,7 @@ func BenchmarkBodies(b *testing.B) {
 		"create trigger f after insert on fired for each row update agg set n = n + 1, total = total + new.v where id = new.a",
 		"create trigger st before insert on stamped for each row set new.a = new.a + 1",
 		"create procedure points(k int, v decimal(10,2)) begin declare x int default 0; "+
-			"select n into x from agg where id = k; update agg set n = n + 1, total = total + 2.5 where id = k; insert into plain (a, v) values (x, v); end",
+			"select n into x from agg where id = k; update agg set n = n + 1, total = total + v where id = k; insert into plain (a, v) values (x, v); end",
 		"create procedure ten(k int) begin declare i int default 0; while i < 10 do update agg set n = n + 1 where id = k; set i = i + 1; end while; end",
 		"create procedure nothing() begin end",
 	)

@@ -92,3 +92,66 @@ func TestBodiesAskAgain(t *testing.T) {
 		t.Error("the trigger was not run from the cache")
 	}
 }
+
+// TestRoutinesOfPlans: statements of procedures go by plans, and the plans follow the schema, the definer's privileges, the session's
+// settings and the names of variables.
+func TestRoutinesOfPlans(t *testing.T) {
+	d := newDatabase(t)
+	s, other := d.serve(), d.serve()
+	c, far := s.conn(""), other.conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key, n int, v varchar(10), unique key (v))",
+		"insert into t values (1, 10, 'one'), (2, 20, 'two'), (3, null, 'Three')",
+		"create user u@'%'", "grant select, update on d.t to u@'%'",
+		"create procedure p(i int) begin declare x int; select n into x from t where id = i; update t set n = x + 1 where id = i; set @x = x; end",
+		`create procedure shadows(v varchar(10)) begin declare x int default 1;
+		  begin declare v varchar(10) default 'two'; declare x varchar(10); select t.v, t.id into x, @id from t where t.v = v; set @inner = x; end;
+		  select id into x from t where t.v = v; set @outer = x; end`,
+		"create definer = u@'%' procedure owned(i int) begin update t set n = 100 where id = i; end")
+	run(t, far, "use d")
+	call := func(query string) int64 {
+		t.Helper()
+		before := s.Metrics().PlanHits
+		run(t, c, query)
+		return s.Metrics().PlanHits - before
+	}
+	want := func(query, want string) {
+		t.Helper()
+		if got := text(t, c, query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	call("call p(1)")
+	call("call p(1)")
+	if n := call("call p(2)"); n < 2 {
+		t.Errorf("%d statements of the third call went by plans", n)
+	}
+	want("select * from t", "1 12 one; 2 21 two; 3 NULL Three")
+	call("call p(3)")
+	want("select @x, n from t where id = 3", "NULL NULL")
+	run(t, far, "alter table t add column first int default 5 first")
+	for range 3 {
+		call("call p(1)")
+	}
+	want("select * from t where id = 1", "5 1 15 one")
+	for range 3 {
+		call("call shadows('THREE')")
+	}
+	want("select @inner, @id, @outer", "two 2 3")
+	run(t, c, "set collation_connection = 'utf8mb4_bin'")
+	for range 3 {
+		call("call p(1)")
+	}
+	want("select @x", "17")
+	for range 3 {
+		call("call owned(2)")
+	}
+	run(t, c, "revoke update on d.t from u@'%'")
+	if _, err := c.ExecContext(t.Context(), "call owned(2)"); err == nil {
+		t.Error("a definer who may not update any more has updated by a plan")
+	}
+	run(t, c, "grant update on d.t to u@'%'", "set moka_plan_cache = 0")
+	if n := call("call p(1)"); n > 0 {
+		t.Errorf("%d plans were run with the plan cache off", n)
+	}
+	want("select n from t where id = 2", "100")
+}

@@ -92,6 +92,31 @@ var planCacheTables = []string{
 	`create trigger f5 after update on f for each row follows f4
 	  update agg set total = total + coalesce(new.d, 0) - coalesce(old.d, 0) where n = new.n`,
 	`create trigger f6 before delete on f for each row insert into log (what, a, b) select 'delete', old.id, rows_in from agg where n = old.n`,
+	`create procedure p_reads(i int, w varchar(10), lim int) begin
+	  declare n int; declare x varchar(10); declare c int default 0; declare u date;
+	  select k, v, da into n, x, u from t where id = i;
+	  select count(*), sum(k) into c, n from t where k = n;
+	  set c = c + coalesce(n, 0) * 2 - length(coalesce(x, w)) + if(u > '2024-01-15', 1, 0);
+	  select id, v, c, c as twice from t where k >= n and k < n + 4 order by k, id limit lim;
+	end`,
+	`create procedure p_writes(i int, b bigint, w varchar(12), d decimal(10,3), at varchar(30)) begin
+	  declare n int default 0; declare x decimal(8,2); declare moment datetime;
+	  declare continue handler for 1062 set n = n + 100;
+	  if d > 0 then set x = d; else set x = -d; end if;
+	  insert into t (id, k, v, d) values (i, b mod 100, w, x);
+	  while n < 3 do
+	    update t set k = k + n, d = d + x, c = concat(w, n) where id = i;
+	    set n = n + 1;
+	  end while;
+	  update t set v = w, u = b where id = i + 1;
+	  set moment = at;
+	  update t set dt = moment, ts = moment, da = moment where id = i;
+	  delete from p where x = w and y = n + 1;
+	  insert into p values (w, n, concat('a', w));
+	  insert into a (n, s) values (n, w), (n + 1, 'x');
+	  insert into f (n, v) values (i mod 8, w);
+	end`,
+	`create function twice(x int) returns int deterministic begin declare r int; select k into r from t where id = x; return 2 * r; end`,
 	`create trigger f7 after delete on f for each row delete from log where a = old.id and what = 'insert'`,
 }
 
@@ -187,6 +212,10 @@ var planCacheShapes = []struct {
 	{"update f set d = d + ?, v = ? where id = ?", "dec word id", true},
 	{"update f set v = ? where n = ?", "word small", true},
 	{"delete from f where id = ?", "id", true},
+	{"call p_reads(?, ?, ?)", "id word limit", true},
+	{"call p_writes(?, ?, ?, ?, ?)", "id int word dec date", true},
+	{"call p_writes(?, ?, ?, ?, '2024-03-04 05:06:07')", "id small word small", true},
+	{"select twice(id) from t where id = ?", "id", true},
 	{"delete from f where n = ? and id > ?", "small id", true},
 }
 
@@ -249,7 +278,7 @@ func (c *comparison) check(query string, args []any, ordered bool) {
 func answer(conn *sql.Conn, query string, args []any, ordered bool) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	if !strings.HasPrefix(query, "select") {
+	if !strings.HasPrefix(query, "select") && !strings.HasPrefix(query, "call") {
 		res, err := conn.ExecContext(ctx, query, args...)
 		if err != nil {
 			return refusal(err)

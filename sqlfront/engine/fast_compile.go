@@ -12,6 +12,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 )
@@ -150,6 +151,9 @@ type compiler struct {
 	plan  *fastPlan
 	pos   map[int]int // positions of the table's columns in the projection
 	need  []string
+	// bind makes a parameter of an expression that is not a column, in the body of a routine; nil elsewhere.
+	bind   func(ast.Expr) (sql.Expression, bool)
+	params []sql.Expression
 }
 
 func (e *Engine) compile(ctx *sql.Context, v *view, db, text string, opts ast.ParserOptions) (*fastPlan, error) {
@@ -158,23 +162,47 @@ func (e *Engine) compile(ctx *sql.Context, v *view, db, text string, opts ast.Pa
 		return nil, unplanned(reasonShape)
 	}
 	c := &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}}
-	c.plan.snap.Store(v.snap)
-	switch s := stmt.(type) {
-	case *ast.Select:
-		err = c.selects(v, s)
-	case *ast.Insert:
-		err = c.inserts(ctx, v, s)
-	case *ast.Update:
-		err = c.updates(v, s)
-	case *ast.Delete:
-		err = c.deletes(v, s)
-	default:
-		err = unplanned(reasonShape)
-	}
-	if err != nil {
+	if err := c.statement(ctx, v, stmt); err != nil {
 		return nil, err
 	}
 	return c.plan, nil
+}
+
+func (c *compiler) statement(ctx *sql.Context, v *view, stmt ast.Statement) error {
+	c.plan.snap.Store(v.snap)
+	switch s := stmt.(type) {
+	case *ast.Select:
+		return c.selects(v, s)
+	case *ast.Insert:
+		return c.inserts(ctx, v, s)
+	case *ast.Update:
+		return c.updates(v, s)
+	case *ast.Delete:
+		return c.deletes(v, s)
+	}
+	return unplanned(reasonShape)
+}
+
+// withoutOurs is the operator that the parser has put an expression of ours in the place of, and what parentheses are around.
+func withoutOurs(e ast.Expr) ast.Expr {
+	for {
+		switch x := e.(type) {
+		case *ast.ParenExpr:
+			e = x.Expr
+			continue
+		case ast.InjectedExpr:
+			o, ok := x.Expression.(*expr.Operator)
+			if !ok || len(x.Children) != 2 || o.Name() != ast.PlusStr && o.Name() != ast.MinusStr {
+				return e
+			}
+			left, ok1 := x.Children[0].(ast.Expr)
+			right, ok2 := x.Children[1].(ast.Expr)
+			if ok1 && ok2 {
+				return &ast.BinaryExpr{Operator: o.Name(), Left: left, Right: right}
+			}
+		}
+		return e
+	}
 }
 
 // from resolves the one table of a FROM clause.
@@ -298,6 +326,8 @@ func (c *compiler) operand(e ast.Expr) (operand, bool) {
 		return o, true
 	case *ast.ParenExpr:
 		return c.operand(e.Expr)
+	case ast.InjectedExpr, *ast.FuncExpr, *ast.CaseExpr, *ast.TimestampFuncExpr, *ast.ConvertExpr:
+		return c.parameter(e)
 	case *ast.SQLVal:
 		o := operand{param: -1, fixed: literal{text: string(e.Val)}}
 		switch e.Type {
@@ -322,6 +352,30 @@ func (c *compiler) operand(e ast.Expr) (operand, bool) {
 		return o, true
 	}
 	return operand{}, false
+}
+
+// parameter makes a parameter of an expression in the body of a routine, in which there is no column.
+func (c *compiler) parameter(e ast.Expr) (operand, bool) {
+	if c.bind == nil {
+		return operand{}, false
+	}
+	alone := true
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n.(type) {
+		case *ast.ColName, *ast.Subquery, *ast.ValuesFuncExpr, *ast.Default:
+			alone = false
+		}
+		return alone, nil
+	}, e)
+	if !alone {
+		return operand{}, false
+	}
+	value, ok := c.bind(e)
+	if !ok {
+		return operand{}, false
+	}
+	c.params = append(c.params, value)
+	return operand{param: len(c.params) - 1}, true
 }
 
 // conditions reads a conjunction of comparisons of columns with values.
@@ -516,8 +570,8 @@ func (c *compiler) updates(v *view, s *ast.Update) error {
 			return unplanned(reasonShape)
 		}
 		c.noteTimestamp(a.column)
-		expr := e.Expr
-		if b, ok := expr.(*ast.BinaryExpr); ok {
+		value := e.Expr
+		if b, ok := withoutOurs(value).(*ast.BinaryExpr); ok && (c.bind == nil || c.column(b.Left) >= 0) {
 			a.from = c.column(b.Left)
 			a.minus = b.Operator == ast.MinusStr
 			if a.from < 0 || !a.minus && b.Operator != ast.PlusStr {
@@ -526,10 +580,10 @@ func (c *compiler) updates(v *view, s *ast.Update) error {
 			if base := c.plan.table.pk.Schema[a.from].Type.Type(); !sqltypes.IsIntegral(base) && base != sqltypes.Decimal {
 				return unplanned(reasonType)
 			}
-			expr = b.Right
+			value = b.Right
 		}
 		var ok bool
-		if a.value, ok = c.operand(expr); !ok {
+		if a.value, ok = c.operand(value); !ok {
 			return unplanned(reasonShape)
 		}
 		c.plan.set = append(c.plan.set, a)

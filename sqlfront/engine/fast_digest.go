@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 )
@@ -23,12 +24,15 @@ const (
 	literalDecimal             // digits and a point; a floating point parameter too, which the parser takes for the same
 	literalFloat               // with an exponent
 	literalString
+	literalTime // a value of a temporal type, in the words of a string
 )
 
 // literal is one value. text is what is in the quotes, or the digits.
 type literal struct {
 	kind literalKind
 	text string
+	// collation is that of a text that has one of its own, which a literal has not.
+	collation sql.CollationID
 }
 
 // digest is a statement without its values.
@@ -145,7 +149,7 @@ func (d *digest) number(text string) (int, bool) {
 	if i < len(text) && (isNamePart(text[i]) || text[i] == '.') {
 		return 0, false // 0x10, 1abc
 	}
-	d.add(literal{kind, text[:i]})
+	d.add(literal{kind: kind, text: text[:i]})
 	return i, true
 }
 
@@ -160,7 +164,7 @@ func (d *digest) quoted(text string, backslash bool) (int, bool) {
 		return 0, false
 	}
 	if text[i] == quote && (i+1 >= len(text) || text[i+1] != quote) {
-		d.add(literal{literalString, text[1:i]})
+		d.add(literal{kind: literalString, text: text[1:i]})
 		return i + 1, true
 	}
 	b := append(make([]byte, 0, len(text)), text[1:i]...)
@@ -172,7 +176,7 @@ func (d *digest) quoted(text string, backslash bool) (int, bool) {
 				i += 2
 				continue
 			}
-			d.add(literal{literalString, string(b)})
+			d.add(literal{kind: literalString, text: string(b)})
 			return i + 1, true
 		case c == '\\' && backslash:
 			if i+1 >= len(text) {

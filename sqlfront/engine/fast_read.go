@@ -41,6 +41,8 @@ type fastRun struct {
 	began bool // tx was begun for this statement
 	have  bool // the rows to write to have been read; see readFirst
 
+	nested bool // a statement of a routine, in its transaction
+
 	drawn     []uint64 // AUTO_INCREMENT numbers
 	generated int64    // the first of them: what LAST_INSERT_ID() returns from now on
 	firing    *firing  // the triggers; nil if there are none
@@ -98,7 +100,7 @@ func (r *fastRun) done() error {
 
 // alone reports whether the statement is a transaction by itself.
 func (r *fastRun) alone() bool {
-	return r.session.tx() == nil && r.set.autocommit && !r.session.GetIgnoreAutoCommit()
+	return !r.nested && r.session.tx() == nil && r.set.autocommit && !r.session.GetIgnoreAutoCommit()
 }
 
 // view is the catalog that the statement sees.
@@ -572,20 +574,9 @@ func (r *fastRun) aggregate(rows []sql.Row) (*sqltypes.Result, error) {
 			line[i] = sqltypes.MakeTrusted(fields[i].Type, strconv.AppendInt(nil, int64(len(rows)), 10))
 			continue
 		}
-		var sum int64
-		none := true
-		for _, row := range rows {
-			if row[a.column] == nil {
-				continue
-			}
-			n, ok := widen(row[a.column])
-			if !ok || n > exactFloat || n < -exactFloat {
-				return nil, errFallback
-			}
-			if sum += n; sum > exactFloat || sum < -exactFloat {
-				return nil, errFallback
-			}
-			none = false
+		sum, none, ok := sumOf(rows, a.column)
+		if !ok {
+			return nil, errFallback
 		}
 		var err error
 		switch {
@@ -620,4 +611,23 @@ func (r *fastRun) word(t sql.Type, v any) (sqltypes.Value, error) {
 		}
 	}
 	return t.SQL(r.ctx, nil, v)
+}
+
+// sumOf adds up a column; ok is false if the sum would not be exact in float64.
+func sumOf(rows []sql.Row, column int) (sum int64, none, ok bool) {
+	none = true
+	for _, row := range rows {
+		if row[column] == nil {
+			continue
+		}
+		n, ok := widen(row[column])
+		if !ok || n > exactFloat || n < -exactFloat {
+			return 0, false, false
+		}
+		if sum += n; sum > exactFloat || sum < -exactFloat {
+			return 0, false, false
+		}
+		none = false
+	}
+	return sum, none, true
 }

@@ -31,7 +31,7 @@ func (o *operand) value(values []literal) (literal, bool) {
 	if !o.negative || l.kind == literalNull {
 		return l, true
 	}
-	if l.kind == literalString || strings.HasPrefix(l.text, "-") {
+	if l.kind == literalString || l.kind == literalTime || strings.HasPrefix(l.text, "-") {
 		return literal{}, false
 	}
 	l.text = "-" + l.text
@@ -65,7 +65,7 @@ func (l literal) key(t sql.Type) (any, bool) {
 		if base == sqltypes.Char && strings.HasSuffix(l.text, " ") {
 			return nil, false
 		}
-		if st, ok := t.(sql.StringType); !ok || !plainText(st) || int64(utf8.RuneCountInString(l.text)) > st.MaxCharacterLength() {
+		if st, ok := t.(sql.StringType); !ok || !plainText(st) || l.collation != sql.Collation_Unspecified && l.collation != st.Collation() || int64(utf8.RuneCountInString(l.text)) > st.MaxCharacterLength() {
 			return nil, false
 		}
 		return l.text, true
@@ -81,7 +81,7 @@ func (l literal) key(t sql.Type) (any, bool) {
 		d, _, err := apd.NewFromString(l.text)
 		return d, err == nil
 	case sqltypes.Date, sqltypes.Datetime, sqltypes.Timestamp:
-		if l.kind != literalString {
+		if l.kind != literalString && l.kind != literalTime {
 			return nil, false
 		}
 		v, clock, ok := parseTime(l.text)
@@ -135,8 +135,12 @@ func (l literal) stored(ctx *sql.Context, t sql.Type) (any, bool) {
 		default:
 			return nil, false
 		}
-	case literalString:
-		switch base := t.Type(); base {
+	case literalString, literalTime:
+		base := t.Type()
+		if l.kind == literalTime && base != sqltypes.Date && base != sqltypes.Datetime && base != sqltypes.Timestamp {
+			return nil, false
+		}
+		switch base {
 		case sqltypes.Char, sqltypes.VarChar, sqltypes.Text:
 			st, ok := t.(sql.StringType)
 			if !ok || !plainText(st) || !utf8.ValidString(l.text) {

@@ -197,7 +197,18 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 	if h.refuse != nil && ends(stmt, text) {
 		return nil, nil, sqlerr.New(sqlerr.CommitNotAllowed, "Explicit or implicit commit is not allowed in stored function or trigger.")
 	}
+	var learn *keptStatement
+	if text == "" {
+		schema, rows, done, wants, err := h.statement(ctx, stmt)
+		if done || err != nil {
+			return schema, rows, err
+		}
+		learn = wants
+	}
 	schema, rows, _, err := h.eng.sql.Analyzer.Runner.QueryWithBindings(ctx, text, stmt, nil, nil)
+	if err == nil && learn != nil {
+		rows = &learning{rows, learn, schema}
+	}
 	return schema, rows, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
 	"moka/txn"
@@ -42,10 +43,11 @@ type Session struct {
 	routines map[*catalog.Procedure]*compiled // bodies that were parsed
 	results  ResultSink                       // takes the results of procedures
 
-	vars    ownVariables // see sessionvars.go
-	greeted string       // see Greeted
-	cached  *settings    // see Session.settings
-	digest  digest       // scratch of the plan cache
+	kept    map[ast.Statement]*keptStatement // of bodies; see routine_fast.go
+	vars    ownVariables                     // see sessionvars.go
+	greeted string                           // see Greeted
+	cached  *settings                        // see Session.settings
+	digest  digest                           // scratch of the plan cache
 	cost    cost
 	memory  account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.

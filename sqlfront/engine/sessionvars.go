@@ -82,6 +82,7 @@ func (s *Session) store(name string, val sql.SystemVarValue) {
 	}
 	name = strings.ToLower(name)
 	s.vars.system[name] = val
+	s.cached = nil
 	if name == "collation_connection" || name == "character_set_connection" {
 		s.greeted = ""
 	}

@@ -32,7 +32,7 @@ var (
 func newArithmetic(ctx *sql.Context, op string, left, right sql.Expression) sql.Expression {
 	if !isInterval(left) && !isInterval(right) && isInteger(ctx, left) && isInteger(ctx, right) {
 		l, r := left.Type(ctx), right.Type(ctx)
-		unsigned := types.IsUnsigned(l) || types.IsUnsigned(r)
+		unsigned := isUnsigned(left, l) || isUnsigned(right, r)
 		if op == ast.MinusStr && unsigned && sql.LoadSqlMode(ctx).ModeEnabled("NO_UNSIGNED_SUBTRACTION") {
 			unsigned = false
 		}
@@ -42,6 +42,18 @@ func newArithmetic(ctx *sql.Context, op string, left, right sql.Expression) sql.
 		return expression.NewIntDiv(left, right)
 	}
 	return expression.NewArithmetic(left, right, op)
+}
+
+// isUnsigned reports whether an operand makes the result unsigned. A number that is written down does only if it has to be: the library's
+// type of 200 is that of a byte without a sign.
+func isUnsigned(e sql.Expression, t sql.Type) bool {
+	if l, ok := e.(*expression.Literal); ok {
+		switch l.Value().(type) {
+		case uint8, uint16, uint32:
+			return false
+		}
+	}
+	return types.IsUnsigned(t)
 }
 
 func isInterval(e sql.Expression) bool {

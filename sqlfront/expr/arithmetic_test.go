@@ -70,7 +70,9 @@ func TestIntegers(t *testing.T) {
 					want.Quo(x, y)
 				}
 				got, err := e.Eval(ctx, nil)
-				unsigned := types.IsUnsigned(typeOf(a)) || types.IsUnsigned(typeOf(b))
+				_, wide := a.(uint64) // what is written down is unsigned if it has to be
+				_, wide2 := b.(uint64)
+				unsigned := wide || wide2
 				if unsigned != types.IsUnsigned(e.Type(ctx)) {
 					t.Fatalf("%v %s %v is a %v", a, op, b, e.Type(ctx))
 				}

@@ -278,6 +278,18 @@ type Operator struct {
 
 var _ ast.Injectable = (*Operator)(nil)
 
+// Name is the operator as the grammar writes it.
+func (o *Operator) Name() string { return o.name }
+
+// Stateless reports whether an expression is one of this package's that depends on its operands alone.
+func Stateless(e sql.Expression) bool {
+	switch e.(type) {
+	case *integers, *negation, *inversion:
+		return true
+	}
+	return false
+}
+
 func (r rewriter) operator(name string, was ast.SQLNode, operands ...ast.Expr) ast.Expr {
 	if r.calls {
 		args := ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewStrVal([]byte(name))}}

@@ -55,6 +55,8 @@ type Routine struct {
 type Host interface {
 	// Query runs one statement in the session's transaction. A text is given for those that are parsed when they run.
 	Query(ctx *sql.Context, stmt ast.Statement, text string) (sql.Schema, sql.RowIter, error)
+	// Expression is the value of a SELECT without a table, bound once; nil if it has to be run. It is good for one evaluation.
+	Expression(ctx *sql.Context, stmt ast.Statement) sql.Expression
 	// Result takes a result set for the client. It closes rows.
 	Result(ctx *sql.Context, schema sql.Schema, rows sql.RowIter) error
 	// Keep reads all rows and keeps them, charged to the statement, until release is called. It closes rows.

@@ -25,6 +25,13 @@ func (s *scalar) eval(f *frame) (any, sql.Type, error) {
 	case s.variable != nil:
 		return f.values[s.variable.slot], s.variable.typ, nil
 	}
+	if e := f.host.Expression(f.ctx, s.stmt); e != nil {
+		v, err := e.Eval(f.ctx, nil)
+		if err == nil {
+			v, err = sql.UnwrapAny(f.ctx, v)
+		}
+		return v, e.Type(f.ctx), err
+	}
 	schema, rows, err := f.host.Query(f.ctx, s.stmt, "")
 	if err != nil {
 		return nil, nil, err

@@ -57,3 +57,5 @@ EXECUTE u USING @n;
 SELECT COUNT(*) FROM n;
 CREATE TABLE pp (a INT PRIMARY KEY, b INT PRIMARY KEY);
 CREATE TABLE pp (a INT PRIMARY KEY, b INT, PRIMARY KEY (b));
+-- A number that is written down is signed.
+SELECT 5 - 200, 5 - 40000, 5 - 3000000000, -1 + 255, 200 - 201 * 2;

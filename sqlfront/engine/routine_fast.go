@@ -1,0 +1,373 @@
+package engine
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/expr"
+	"moka/sqlfront/routine"
+)
+
+// The plan cache in bodies of procedures and functions. A session has the tree of each statement of a body, with the variables in it, for
+// as long as it has the compiled body; so a statement of a known shape is compiled once into a plan (fast_compile.go), in which
+// variables, and expressions of nothing but variables and literals, are the parameters. The rules are those for statements of
+// clients: a plan is used after the library has run the statement once, looks at the catalog and the privileges of the moment (those of
+// the definer, if the body runs as he), and leaves the statement to the library when it is not sure. Conditions and assignments, which
+// the library takes for SELECT without a table, are bound once and evaluated; that they keep nothing of a run is looked at node
+// by node.
+
+// keptStatement is a statement of a body as the session has compiled it.
+type keptStatement struct {
+	settings string
+	version  uint64 // of the catalog, if there is no plan
+	plan     *fastPlan
+	params   []sql.Expression
+	reason   string
+	proved   bool
+	schema   sql.Schema
+	value    sql.Expression // SELECT of one value without a table; nil if it is not kept
+}
+
+// maxKept bounds the statements that a session keeps.
+const maxKept = 4096
+
+func (s *Session) keep(stmt ast.Statement, k *keptStatement) {
+	if s.kept == nil || len(s.kept) >= maxKept {
+		s.kept = map[ast.Statement]*keptStatement{}
+	}
+	s.kept[stmt] = k
+}
+
+// Expression implements routine.Host.
+func (h *routineHost) Expression(ctx *sql.Context, stmt ast.Statement) sql.Expression {
+	s, e := h.session, h.eng
+	set := s.settings(ctx)
+	if set.off {
+		return nil
+	}
+	k := s.kept[stmt]
+	if k == nil || k.settings != set.key {
+		k = &keptStatement{settings: set.key}
+		if sel, ok := stmt.(*ast.Select); ok {
+			k.value = e.bindValue(ctx, sel)
+		}
+		s.keep(stmt, k)
+		if k.value != nil {
+			e.plans.misses.Add(1)
+		}
+	} else if k.value != nil {
+		e.plans.hits.Add(1)
+	}
+	if k.value != nil {
+		s.ClearWarnings()
+	} else {
+		e.plans.fallback(reasonShape)
+	}
+	return k.value
+}
+
+// bindValue binds and analyses SELECT expression; nil if the expression cannot be evaluated again and again.
+func (e *Engine) bindValue(ctx *sql.Context, sel *ast.Select) (value sql.Expression) {
+	if len(sel.From) > 1 || sel.Where != nil || sel.Limit != nil || len(sel.SelectExprs) != 1 || sel.With != nil || sel.Having != nil {
+		return nil
+	}
+	a := e.sql.Analyzer
+	builder := planbuilder.New(ctx, a.Catalog, nil)
+	node, flags, err := builder.BindOnly(sel, "", nil)
+	if err != nil {
+		return nil // the general way words it
+	}
+	if node, err = a.Analyze(ctx, node, nil, flags); err != nil {
+		return nil
+	}
+	p, ok := node.(*plan.Project)
+	if !ok || len(p.Projections) != 1 {
+		return nil
+	}
+	if t, ok := p.Child.(*plan.ResolvedTable); !ok || !plan.IsDualTable(t.Table) {
+		return nil
+	}
+	value = p.Projections[0]
+	if alias, ok := value.(*expression.Alias); ok {
+		value = alias.Child
+	}
+	if !repeats(ctx, value) {
+		return nil
+	}
+	return value
+}
+
+// repeats reports whether an expression depends on nothing but variables of the routine and the session's settings, and keeps nothing.
+func repeats(ctx *sql.Context, e sql.Expression) bool {
+	ok := true
+	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		switch e := e.(type) {
+		case *routine.Variable, *expression.Literal, expression.ArithmeticOp, expression.Comparer,
+			*expression.And, *expression.Or, *expression.Not, *expression.Xor, *expression.IsNull, *expression.IsTrue, *expression.Between,
+			*expression.Case, expression.Tuple, *expression.InTuple, *expression.UnaryMinus, *expression.Convert, *expression.Interval, *expression.CollatedExpression:
+		case sql.FunctionExpression:
+			ok = ok && slices.Contains(repeatableFunctions, strings.ToLower(e.FunctionName()))
+		case nil:
+		default:
+			ok = ok && ours(e)
+		}
+		return ok
+	})
+	return ok
+}
+
+// ours reports whether an expression is one that was put in the place of the library's, to compute what MySQL computes.
+func ours(e sql.Expression) bool {
+	switch e.(type) {
+	case *copied, *shifted, *fitted:
+		return true
+	}
+	return expr.Stateless(e)
+}
+
+var repeatableFunctions = []string{
+	"abs", "ceil", "ceiling", "char_length", "coalesce", "concat", "concat_ws", "curdate", "current_date", "current_timestamp", "date", "date_add",
+	"date_sub", "datediff", "day", "floor", "greatest", "hour", "if", "ifnull", "lcase", "least", "left", "length", "lower", "lpad", "ltrim", "minute",
+	"mod", "month", "now", "nullif", "replace", "reverse", "right", "round", "rpad", "rtrim", "second", "sign", "substr", "substring", "trim", "truncate",
+	"ucase", "upper", "year",
+}
+
+// statement runs a statement of a body by its plan; ok is false if it has to go the general way, and learn, if it is not nil, wants to see
+// what that answers.
+func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sql.Schema, rows sql.RowIter, ok bool, learn *keptStatement, err error) {
+	switch stmt.(type) {
+	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
+	default:
+		return nil, nil, false, nil, nil
+	}
+	s, e := h.session, h.eng
+	set := s.settings(ctx)
+	tx := s.tx()
+	if set.off || s.temp.any() || tx == nil || tx.over() {
+		e.plans.fallback(reasonSettings)
+		return nil, nil, false, nil, nil
+	}
+	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, tx: tx, nested: true, found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return nil, nil, false, nil, nil
+	}
+	k := s.kept[stmt]
+	if k == nil || k.settings != set.key || k.plan == nil && k.version != v.snap.Version || k.plan != nil && !k.plan.current(v.snap) {
+		k = &keptStatement{settings: set.key, version: v.snap.Version}
+		if k.plan, k.params, err = e.compileBody(ctx, v, s.GetCurrentDatabase(), stmt); err != nil {
+			k.plan, k.reason = nil, err.Error()
+		}
+		s.keep(stmt, k)
+		e.plans.misses.Add(1)
+	}
+	switch {
+	case k.plan == nil:
+		e.plans.fallback(k.reason)
+		return nil, nil, false, nil, nil
+	case !k.proved:
+		return nil, nil, false, k, nil
+	case k.plan.timestamps && !set.utc:
+		e.plans.fallback(reasonSettings)
+		return nil, nil, false, nil, nil
+	case !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, k.plan.allow):
+		e.plans.fallback(reasonPrivilege)
+		return nil, nil, false, nil, nil
+	}
+	if run.values, ok = valuesOf(ctx, k.params); !ok {
+		e.plans.fallback(reasonValue)
+		return nil, nil, false, nil, nil
+	}
+	run.plan = k.plan
+	tx.planned = true
+	schema, rows, err = run.nestedRows(k.schema)
+	tx.planned = false
+	switch err {
+	case errFallback, errStalePlan:
+		e.plans.fallback(reasonValue)
+		return nil, nil, false, nil, nil
+	}
+	e.plans.hits.Add(1)
+	return schema, rows, true, nil, err
+}
+
+// compileBody makes the plan of a statement of a body, and the expressions whose values are its parameters.
+func (e *Engine) compileBody(ctx *sql.Context, v *view, db string, stmt ast.Statement) (*fastPlan, []sql.Expression, error) {
+	c := &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}}
+	c.bind = func(x ast.Expr) (sql.Expression, bool) {
+		value := e.bindValue(ctx, &ast.Select{SelectExprs: ast.SelectExprs{&ast.AliasedExpr{Expr: x}}})
+		return value, value != nil
+	}
+	err := c.statement(ctx, v, stmt)
+	return c.plan, c.params, err
+}
+
+// valuesOf evaluates the parameters.
+func valuesOf(ctx *sql.Context, params []sql.Expression) ([]literal, bool) {
+	values := make([]literal, len(params))
+	for i, p := range params {
+		v, err := p.Eval(ctx, nil)
+		if err != nil {
+			return nil, false // the general way meets it, too
+		}
+		if v, err = sql.UnwrapAny(ctx, v); err != nil {
+			return nil, false
+		}
+		l, ok := literalOf(v, p.Type(ctx))
+		if !ok {
+			return nil, false
+		}
+		values[i] = l
+	}
+	return values, true
+}
+
+// literalOf writes a value of a type as a literal that means the same; false if none does.
+func literalOf(v any, t sql.Type) (literal, bool) {
+	switch v := v.(type) {
+	case nil:
+		return literal{kind: literalNull}, true
+	case bool:
+		if v {
+			return literal{kind: literalInt, text: "1"}, true
+		}
+		return literal{kind: literalInt, text: "0"}, true
+	case int8, int16, int32, int64, uint8, uint16, uint32:
+		if !types.IsInteger(t) && !types.IsBoolean(t) {
+			return literal{}, false // YEAR, ENUM
+		}
+		n, _ := widen(v)
+		return literal{kind: literalInt, text: strconv.FormatInt(n, 10)}, true
+	case uint64:
+		return literal{kind: literalInt, text: strconv.FormatUint(v, 10)}, types.IsInteger(t)
+	case int:
+		return literal{kind: literalInt, text: strconv.Itoa(v)}, true
+	case float64:
+		return literal{kind: literalFloat, text: strconv.FormatFloat(v, 'g', -1, 64)}, true
+	case *apd.Decimal:
+		return literal{kind: literalDecimal, text: v.Text('f')}, v.Form == apd.Finite
+	case string:
+		st, ok := t.(sql.StringType)
+		if !ok {
+			return literal{}, false
+		}
+		return literal{kind: literalString, text: v, collation: st.Collation()}, true
+	case time.Time:
+		switch t.Type() {
+		case sqltypes.Date:
+			return literal{kind: literalTime, text: v.Format(time.DateOnly)}, true
+		case sqltypes.Datetime, sqltypes.Timestamp:
+			return literal{kind: literalTime, text: v.Format("2006-01-02 15:04:05.999999")}, true
+		}
+	}
+	return literal{}, false
+}
+
+// nestedRows runs a plan in the transaction of the routine, and answers as the library does.
+func (r *fastRun) nestedRows(schema sql.Schema) (sql.Schema, sql.RowIter, error) {
+	r.session.ClearWarnings()
+	if r.plan.kind != planSelect {
+		result, err := r.change()
+		if err != nil {
+			return nil, nil, err
+		}
+		ok := types.OkResult{RowsAffected: result.RowsAffected, InsertID: result.InsertID}
+		return types.OkResultSchema, sql.RowsToRowIter(sql.NewRow(ok)), nil
+	}
+	limit, offset, err := r.limits()
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := r.readRows(limit, offset)
+	if err != nil {
+		return nil, nil, err
+	}
+	sel := r.plan.sel
+	if len(sel.aggregates) > 0 {
+		if rows, err = r.nestedAggregate(rows, schema); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		if rows, err = r.arrange(rows); err != nil {
+			return nil, nil, err
+		}
+		rows = rows[min(offset, int64(len(rows))):]
+		rows = rows[:min(limit, int64(len(rows)))]
+		for i := range rows {
+			rows[i] = rows[i][:sel.width:sel.width]
+		}
+	}
+	info := r.session.GetLastQueryInfo()
+	info.RowCount.Store(-1)
+	info.FoundRows.Store(int64(len(rows)))
+	return schema, sql.RowsToRowIter(rows...), nil
+}
+
+// nestedAggregate adds up rows into values of the types that the library gives them.
+func (r *fastRun) nestedAggregate(rows []sql.Row, schema sql.Schema) ([]sql.Row, error) {
+	line := make(sql.Row, len(r.plan.sel.aggregates))
+	for i, a := range r.plan.sel.aggregates {
+		sum, none := int64(len(rows)), false
+		if !a.count {
+			var ok bool
+			if sum, none, ok = sumOf(rows, a.column); !ok {
+				return nil, errFallback
+			}
+		}
+		if none {
+			continue
+		}
+		v, in, err := schema[i].Type.Convert(r.ctx, sum)
+		if err != nil || in != sql.InRange {
+			return nil, errFallback
+		}
+		line[i] = v
+	}
+	return []sql.Row{line}, nil
+}
+
+// learning proves a plan when the general way has succeeded.
+type learning struct {
+	sql.RowIter
+	kept   *keptStatement
+	schema sql.Schema
+}
+
+// Next implements sql.RowIter.
+func (l *learning) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := l.RowIter.Next(ctx)
+	if err == io.EOF {
+		l.kept.learn(l.schema)
+	}
+	return row, err
+}
+
+func (k *keptStatement) learn(schema sql.Schema) {
+	p := k.plan
+	if p.kind != planSelect {
+		k.proved = types.IsOkResultSchema(schema)
+		return
+	}
+	if n := len(p.sel.aggregates); n > 0 {
+		k.proved = len(schema) == n
+	} else {
+		k.proved = len(schema) == p.sel.width
+		for i := range schema {
+			k.proved = k.proved && schema[i].Type.Type() == p.sel.types[i].Type()
+		}
+	}
+	k.schema = schema
+}
