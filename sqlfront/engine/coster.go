@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/memo"
@@ -21,7 +23,8 @@ const (
 	lookupCost    = 3.0  // one lookup against one scanned row; batches make it no more than that
 	lookupFanOut  = 0.01 // without histograms: the share of the inner table that one key of a non-unique index finds
 	maxFanOut     = 20.0
-	mergeScanCost = 2.0 // a merge join reads two whole indexes, and for a secondary index the rows behind it
+	fewRows       = 100.0 // of a table whose size does not matter
+	mergeScanCost = 2.0   // a merge join reads two whole indexes, and for a secondary index the rows behind it
 )
 
 func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvider) (float64, error) {
@@ -33,7 +36,7 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 		left := math.Max(1, float64(j.Left.RelProps.GetStats().RowCount()))
 		fan := 1.0
 		if !j.Injective {
-			fan = c.fanOut(j)
+			fan = c.fanOut(ctx, j)
 		}
 		return left * (lookupCost + fan), nil
 	case *memo.MergeJoin:
@@ -60,13 +63,56 @@ func losesNulls(ctx *sql.Context, r memo.RelExpr) bool {
 }
 
 // fanOut is how many rows a lookup finds.
-func (c coster) fanOut(j *memo.LookupJoin) float64 {
+func (c coster) fanOut(ctx *sql.Context, j *memo.LookupJoin) float64 {
+	all := float64(j.Right.RelProps.GetStats().RowCount())
 	if j.Lookup != nil && j.Lookup.Index != nil && j.Lookup.Table != nil && c.stats != nil {
 		if x, ok := j.Lookup.Index.SqlIdx().(*index); ok {
-			if n, rows, ok := c.stats.distinct(x, len(j.Lookup.Table.Expressions())); ok && n > 0 {
+			columns := len(j.Lookup.Table.Expressions())
+			if n, rows, ok := c.stats.distinct(x, columns); ok && n > 0 {
 				return math.Max(1, float64(rows)/float64(n))
+			}
+			if all >= fewRows {
+				if parents := c.parents(ctx, x, columns); parents > 0 {
+					return math.Max(1, all/parents)
+				}
 			}
 		}
 	}
-	return math.Min(maxFanOut, math.Max(1, lookupFanOut*float64(j.Right.RelProps.GetStats().RowCount())))
+	return math.Min(maxFanOut, math.Max(1, lookupFanOut*all))
+}
+
+// parents is how many rows the table has that a foreign key of the index's first columns refers to, 0 if there is none: without
+// histograms that is how many values the columns have. There are few rows for an order, and very many for a kind of order.
+func (c coster) parents(ctx *sql.Context, x *index, columns int) float64 {
+	for _, fk := range x.table.desc.ForeignKeys {
+		if columns > len(x.cols) || len(fk.Columns) != columns {
+			continue
+		}
+		same := true
+		for i, name := range fk.Columns {
+			same = same && strings.EqualFold(x.table.pk.Schema[x.cols[i]].Name, name)
+		}
+		if !same {
+			continue
+		}
+		v, err := x.table.eng.viewOf(ctx)
+		if err != nil {
+			return 0
+		}
+		db, ok := v.snap.Database(cmp.Or(fk.ParentDatabase, x.table.db))
+		if !ok {
+			return 0
+		}
+		desc, ok := db.Table(fk.ParentTable)
+		if !ok {
+			return 0
+		}
+		t, err := v.table(x.table.eng, db, desc)
+		if err != nil {
+			return 0
+		}
+		rows, _ := c.stats.estimate(ctx, t)
+		return math.Max(1, float64(rows))
+	}
+	return 0
 }

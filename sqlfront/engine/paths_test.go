@@ -69,7 +69,7 @@ var pathKeys = []string{
 // TestPathsChangeNothing asks random questions, and writes by them, with the better ways to rows and without, over random tables: the answers,
 // and what is left of the table, must be the same to the letter.
 func TestPathsChangeNothing(t *testing.T) {
-	seeds := pushSeeds
+	seeds := 4
 	if n, err := strconv.Atoi(os.Getenv("MOKA_PUSH_SEEDS")); err == nil {
 		seeds = n
 	}

@@ -97,6 +97,54 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// Without statistics, a foreign key says how many rows there are for each of its parents: few for an order, very many for its state.
+func TestJoinsByForeignKeys(t *testing.T) {
+	const n = 3000
+	s := newServer(t)
+	c := s.session("")
+	c.exec("CREATE DATABASE d")
+	c.sess.SetCurrentDatabase("d")
+	c.exec("CREATE TABLE state (id INT PRIMARY KEY, name VARCHAR(10))")
+	c.exec("CREATE TABLE acct (id INT PRIMARY KEY, name VARCHAR(10))")
+	c.exec("CREATE TABLE trade (id INT PRIMARY KEY, acct INT, at INT, KEY at (acct, at), FOREIGN KEY (acct) REFERENCES acct (id))")
+	c.exec("CREATE TABLE history (trade INT, state INT, at INT, PRIMARY KEY (trade, state), FOREIGN KEY (trade) REFERENCES trade (id), FOREIGN KEY (state) REFERENCES state (id))")
+	c.exec("INSERT INTO state VALUES (0, 'a'), (1, 'b'), (2, 'c')")
+	c.exec("INSERT INTO acct WITH RECURSIVE k AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM k WHERE n < 99) SELECT n, CONCAT('x', n) FROM k")
+	for from := 0; from < n; from += 500 {
+		var trades, history []string
+		for i := from; i < from+500; i++ {
+			trades = append(trades, fmt.Sprintf("(%d, %d, %d)", i, i%100, i))
+			history = append(history, fmt.Sprintf("(%d, %d, %d), (%d, %d, %d)", i, i%2, i, i, 2, i))
+		}
+		c.exec("INSERT INTO trade VALUES %s", strings.Join(trades, ", "))
+		c.exec("INSERT INTO history VALUES %s", strings.Join(history, ", "))
+	}
+	for _, q := range []struct {
+		query, off string
+		rows       uint64
+	}{
+		{
+			"SELECT t.id, state.name, h.at FROM (SELECT id FROM trade WHERE acct = 7 ORDER BY at DESC LIMIT 10) t JOIN history h ON h.trade = t.id JOIN state ON state.id = h.state ORDER BY t.id, h.at, state.name",
+			"SELECT h.trade, IF(h.state = 0, 'a', IF(h.state = 1, 'b', 'c')), h.at FROM history h WHERE h.trade MOD 100 = 7 AND h.trade >= 2000 ORDER BY h.trade, h.at, 2", 80,
+		},
+		{
+			"SELECT t.id, state.name FROM acct a JOIN trade t ON t.acct = a.id JOIN history h ON h.trade = t.id JOIN state ON state.id = h.state WHERE a.id = 7 ORDER BY t.id, state.name",
+			"SELECT h.trade, IF(h.state = 0, 'a', IF(h.state = 1, 'b', 'c')) FROM history h WHERE h.trade MOD 100 = 7 ORDER BY h.trade, 2", 300,
+		},
+		{"SELECT COUNT(*) FROM acct a LEFT JOIN trade t ON t.acct = a.id WHERE a.id IN (3, 4)", "SELECT 60", 70},
+	} {
+		c.text(q.query)
+		before := s.eng.ReadStats().Rows
+		got := c.text(q.query)
+		if rows := s.eng.ReadStats().Rows - before; rows > q.rows {
+			t.Errorf("%d rows were looked at, %d are enough\n%s\n%s", rows, q.rows, c.text("EXPLAIN "+q.query), c.text("EXPLAIN PLAN "+q.query))
+		}
+		if want := c.text(q.off); got != want {
+			t.Errorf("%s: got\n%swant\n%s", q.query, got, want)
+		}
+	}
+}
+
 // A queue takes its first rows without a look at the others, and takes those.
 func TestQueueOrder(t *testing.T) {
 	s, c := planned(t, 2000)
