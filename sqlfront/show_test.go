@@ -116,3 +116,37 @@ func TestFunctionalKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestDescendingKeys: a column of a key that was declared DESC is shown so, survives changes of its table, and is read in either direction.
+func TestDescendingKeys(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", `create database dk`, `use dk`, `create table p (id int primary key, a int, b varchar(10), c int, key one (a desc, b), unique key two (c desc) comment 'x')`,
+		`create index three on p (b(3) desc, a)`, `alter table p add key four (c, a desc)`, `insert into p values (1, 1, 'a', 4), (2, 2, 'b', 3), (3, 3, 'c', 2), (4, null, 'd', 1)`)
+	want := []string{"UNIQUE KEY `two` (`c` DESC) COMMENT 'x'", "KEY `one` (`a` DESC,`b`)", "KEY `three` (`b`(3) DESC,`a`)", "KEY `four` (`c`,`a` DESC)"}
+	check := func() string {
+		t.Helper()
+		create := text(t, s.in("a"), "show create table p")
+		for _, part := range want {
+			if !strings.Contains(create, part) {
+				t.Errorf("SHOW CREATE TABLE lacks %s:\n%s", part, create)
+			}
+		}
+		return create
+	}
+	create := check()
+	s.do("a", "alter table p add column d int default 3", "alter table p modify column b varchar(20)", "alter table p rename index one to uno", "alter table p rename index uno to one",
+		"alter table p modify column a bigint", "alter table p drop column d", "alter table p modify column a int")
+	check()
+	for query, want := range map[string]string{
+		"select index_name, seq_in_index, collation from information_schema.statistics where table_schema = 'dk' and table_name = 'p' and collation = 'D' order by 1": "four 2 D; one 1 D; three 1 D; two 1 D",
+		"select id from p order by a desc limit 2": "3; 2", "select id from p order by a limit 2": "4; 1", "select id from p where a > 1 order by a desc": "3; 2", "select max(c), min(c) from p": "4 1",
+	} {
+		if got := text(t, s.in("a"), query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	s.do("a", "drop table p", strings.TrimPrefix(create, "p "))
+	if again := text(t, s.in("a"), "show create table p"); again != create {
+		t.Errorf("made again:\n%s\nwas\n%s", again, create)
+	}
+}

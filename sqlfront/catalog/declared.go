@@ -59,3 +59,36 @@ func TakeDigits(comment string, d *Type) (rest string, found bool) {
 	}
 	return rest, true
 }
+
+// descendingMark is in front of the comment of an index of which columns descend, followed by their places and a zero byte.
+const descendingMark = "\x00descending "
+
+// MarkDescending puts the places of the columns that descend in front of a comment.
+func MarkDescending(comment string, which []int) string {
+	var b strings.Builder
+	b.WriteString(descendingMark)
+	for i, n := range which {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(n))
+	}
+	b.WriteByte(0)
+	b.WriteString(comment)
+	return b.String()
+}
+
+// TakeDescending takes them out again and gives them to the columns.
+func TakeDescending(comment string, columns []IndexColumn) (rest string) {
+	text, ok := strings.CutPrefix(comment, descendingMark)
+	if !ok {
+		return comment
+	}
+	text, rest, _ = strings.Cut(text, "\x00")
+	for n := range strings.SplitSeq(text, ",") {
+		if i, err := strconv.Atoi(n); err == nil && i >= 0 && i < len(columns) {
+			columns[i].Descending = true
+		}
+	}
+	return rest
+}

@@ -107,6 +107,8 @@ type Column struct {
 type IndexColumn struct {
 	Column       uint32 `json:"column"`
 	PrefixLength uint32 `json:"prefix,omitempty"`
+	// Descending is what was declared. Keys ascend all the same, and are read backwards.
+	Descending bool `json:"descending,omitempty"`
 }
 
 // Index describes a secondary index.

@@ -32,7 +32,7 @@ func (e *Engine) cardinality(ctx *sql.Context, t *Table, index string, columns i
 // The places of what these two show in their rows.
 const (
 	showIndexName, showIndexSeq, showIndexColumn, showIndexCollation, showIndexCardinality, showIndexExpression = 2, 3, 4, 5, 6, 14
-	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCardinality                                      = 1, 2, 5, 6, 9
+	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCollation, infoCardinality                       = 1, 2, 5, 6, 8, 9
 )
 
 // mapRows changes rows on their way.
@@ -80,7 +80,7 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 	return &mapRows{it, func(ctx *sql.Context, row sql.Row) {
 		name, _ := row[showIndexName].(string)
 		if b.shows {
-			row[showIndexCollation] = "A"
+			row[showIndexCollation] = t.direction(name, asInt(row[showIndexSeq]))
 			if i := t.desc.Column(fmt.Sprint(row[showIndexColumn])); i >= 0 && t.desc.Columns[i].HiddenSystem {
 				row[showIndexColumn] = nil
 				row[showIndexExpression] = strings.TrimSuffix(strings.TrimPrefix(t.desc.Columns[i].Generated, "("), ")")
@@ -88,6 +88,16 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 		}
 		row[showIndexCardinality] = b.eng.cardinality(ctx, t, name, asInt(row[showIndexSeq]))
 	}}, nil
+}
+
+// direction is how a column of an index was declared: "A" or "D".
+func (t *Table) direction(name string, seq int) string {
+	for _, x := range t.keys {
+		if strings.EqualFold(x.id, name) && seq > 0 && seq <= len(x.descends) && x.descends[seq-1] {
+			return "D"
+		}
+	}
+	return "A"
 }
 
 // cardinalityTable is information_schema.statistics with cardinalities.
@@ -125,6 +135,9 @@ func (t *cardinalityTable) PartitionRows(ctx *sql.Context, p sql.Partition) (sql
 			return
 		}
 		if own := ownTable(found); own != nil {
+			if own.direction(name, asInt(row[infoSeq])) == "D" {
+				row[infoCollation] = "D"
+			}
 			row[infoCardinality] = t.eng.cardinality(ctx, own, name, asInt(row[infoSeq]))
 		}
 	}}, nil

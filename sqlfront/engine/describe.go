@@ -122,6 +122,7 @@ func describeIndex(t *catalog.Table, def sql.IndexDef) (catalog.Index, error) {
 		}
 		x.Columns = append(x.Columns, catalog.IndexColumn{Column: t.Columns[i].ID, PrefixLength: uint32(c.Length)})
 	}
+	x.Comment = catalog.TakeDescending(x.Comment, x.Columns)
 	return x, nil
 }
 

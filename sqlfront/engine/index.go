@@ -22,13 +22,14 @@ import (
 //
 // An entry therefore always leads to its row, and a unique key's entries collide exactly when the values do.
 type index struct {
-	table   *Table
-	id      string // the name; PRIMARY for the primary key, in capitals, which the engine's cost model looks at
-	num     uint32
-	prefix  kv.RowKey
-	cols    []int // positions in the table's schema
-	lengths []uint16
-	codec   *rowenc.KeyCodec
+	table    *Table
+	id       string // the name; PRIMARY for the primary key, in capitals, which the engine's cost model looks at
+	num      uint32
+	prefix   kv.RowKey
+	cols     []int // positions in the table's schema
+	lengths  []uint16
+	descends []bool // as it was declared; keys ascend
+	codec    *rowenc.KeyCodec
 	// unordered: entries do not lie in the order of the values, or values that are equal in different places: keys of prefixes, or
 	// keys older than padding of collations that pad (loose).
 	unordered, loose bool
@@ -112,6 +113,7 @@ func (t *Table) newIndex(name string, num uint32, cols []catalog.IndexColumn, pa
 		x.cols = append(x.cols, p)
 		parts[i] = rowenc.KeyPart{Type: col.Type, PrefixLength: int(c.PrefixLength), PadSpace: padded}
 		x.lengths = append(x.lengths, uint16(c.PrefixLength))
+		x.descends = append(x.descends, c.Descending)
 		prefixed = prefixed || c.PrefixLength > 0
 		// Declared case: SHOW finds the column by exact comparison; the planner folds by itself.
 		expr := t.desc.Name + "." + col.Name

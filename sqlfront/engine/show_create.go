@@ -180,11 +180,14 @@ func indexText(ctx *sql.Context, x sql.Index, t *Table) string {
 			} else {
 				b.WriteString(c.Generated.String())
 			}
-			continue
+		default:
+			b.WriteString(quoteName(c.Name))
+			if i < len(lengths) && lengths[i] > 0 {
+				fmt.Fprintf(&b, "(%d)", lengths[i])
+			}
 		}
-		b.WriteString(quoteName(c.Name))
-		if i < len(lengths) && lengths[i] > 0 {
-			fmt.Fprintf(&b, "(%d)", lengths[i])
+		if ok && i < len(own.descends) && own.descends[i] {
+			b.WriteString(" DESC")
 		}
 	}
 	b.WriteString(")")

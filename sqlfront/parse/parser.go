@@ -135,6 +135,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := declareDigits(stmt); err != nil {
 			return nil, 0, err
 		}
+		declareDescending(stmt)
 		if err := p.refuseStored(ctx, stmt); err != nil {
 			return nil, 0, err
 		}
