@@ -112,10 +112,11 @@ func TestRefusedByName(t *testing.T) {
 		code uint16
 		text string
 	}{
-		"XA START 'x'":    {1235, "XA"},
-		"HANDLER t OPEN":  {1235, "HANDLER"},
-		"SELECT @a := 1":  {1235, "assignment within a query"},
-		"SELECT 1 FROM d": {1146, ""},
+		"XA START 'x'":         {1235, "XA"},
+		"HANDLER t OPEN":       {1235, "HANDLER"},
+		"SELECT @a := 1":       {1235, "assignment within a query"},
+		"CALL p() AS OF NOW()": {1235, "AS OF"},
+		"SELECT 1 FROM d":      {1146, ""},
 		"SELECT id, COUNT(*) FROM t GROUP BY id WITH ROLLUP":        {1235, "WITH ROLLUP"},
 		"GET DIAGNOSTICS @a = NUMBER":                               {1235, "GET DIAGNOSTICS"},
 		"CHECKSUM TABLE t":                                          {1235, "CHECK TABLE"},

@@ -23,8 +23,14 @@ func noRoutine(kind routine.Kind, db, name string) *mysql.SQLError {
 
 // Call is the CALL of a stored procedure; nil leaves one of a Go function to the library.
 func (e *Engine) Call(c *ast.Call, inner bool) ast.Statement {
-	if p, err := e.provider.procs.LookupByNameAndParamCount(c.ProcName.Name.String(), len(c.Params)); c.AsOf != nil || err != nil || p != nil {
+	if p, err := e.provider.procs.LookupByNameAndParamCount(c.ProcName.Name.String(), len(c.Params)); err != nil || p != nil {
 		return nil
+	}
+	if c.AsOf != nil {
+		refused := NewReport("CALL AS OF", nil, func(*sql.Context) ([]sql.Row, error) {
+			return nil, sqlerr.Unsupported("CALL … AS OF; SET moka_snapshot")
+		})
+		return ast.InjectedStatement{Auth: c.Auth, Statement: refused}
 	}
 	sent := make([]bool, len(c.Params))
 	for i, p := range c.Params {

@@ -56,6 +56,9 @@ func Compile(s Spec) (*Routine, error) {
 		}
 	}
 	body, err := c.statement(s.Body)
+	if err == nil {
+		err = c.wrong
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +75,7 @@ type compiler struct {
 	names   *names
 	labels  *label
 	returns bool
+	wrong   error // found by swap, which cannot say so
 }
 
 // names are what a block declares.
@@ -171,6 +175,9 @@ func (c *compiler) swap(at *ast.Expr, inLimit bool) {
 		var e ast.Injectable = v
 		if inLimit {
 			e = limit{v}
+			if !types.IsInteger(v.typ) {
+				c.wrong = sqlerr.New(sqlerr.LimitType, "A variable of a non-integer based type in LIMIT clause")
+			}
 		}
 		*at = injected(e)
 	case *ast.SubstrExpr:

@@ -139,14 +139,18 @@ func fit(ctx *sql.Context, typ sql.Type, name string, v any) (any, error) {
 		}
 		return nil, sqlerr.New(sqlerr.DataTooLong, "Data too long for column '%s' at row 1", name)
 	case err != nil:
+		code := sqlerr.WrongValueForField
+		if types.IsTime(typ) || types.IsTimespan(typ) {
+			code = sqlerr.TruncatedWrongValue
+		}
 		if !strict {
-			ctx.Warn(sqlerr.WrongValueForField, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
+			ctx.Warn(code, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
 			if to == nil {
 				to = typ.Zero()
 			}
 			return to, nil
 		}
-		return nil, sqlerr.New(sqlerr.WrongValueForField, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
+		return nil, sqlerr.New(code, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
 	case in != sql.InRange:
 		if strict {
 			return nil, sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)

@@ -43,6 +43,7 @@ const (
 	ConditionItemTooLong   = 1648
 	BadConditionNumber     = 1758
 	StackedWithoutHandler  = 1887
+	LimitType              = 1691
 	CheckFunction          = 3814
 	GeneratedFunction      = 3763
 	DefaultFunction        = 3770
