@@ -3,6 +3,8 @@ package sqlfront_test
 import (
 	"fmt"
 	"testing"
+
+	"moka/kv/kvtest"
 )
 
 // TestTriggersOfPlans: a plan of the cache fires the table's triggers, compiled once, and follows changes of what they are and what
@@ -154,4 +156,34 @@ func TestRoutinesOfPlans(t *testing.T) {
 		t.Errorf("%d plans were run with the plan cache off", n)
 	}
 	want("select n from t where id = 2", "100")
+}
+
+// TestBodiesWait: a statement whose trigger, or whose procedure, meets a row that another transaction has locked waits for it, by a plan as
+// without, and does what it does once.
+func TestBodiesWait(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "create table ev (id int auto_increment primary key, k int)",
+		"create trigger x after insert on ev for each row begin insert into t values (100 + new.id, 0, null, 0); update t set v = v + 1 where id = new.k; end",
+		"create procedure p(i int) begin update t set x = x + 1 where id = 3; update t set v = v + 1 where id = i; end")
+	s.do("b", "insert into ev (id, k) values (50, 1)", "delete from ev where id = 50", "delete from t where id = 150")
+	for range 3 {
+		s.do("b", "insert into ev (k) values (1)", "call p(1)")
+	}
+	for _, query := range []string{"insert into ev (k) values (2)", "call p(2)"} {
+		s.do("a", "begin")
+		s.want("a", "select id from t where id = 2 for update", "2")
+		s.do("b", "begin")
+		s.blocks("b", query)
+		s.do("a", "commit")
+		s.ends("b 0")
+		s.do("b", "commit")
+	}
+	s.do("a", "begin", "insert into t values (200, 0, null, 0)")
+	s.do("b", "begin")
+	s.blocks("b", "insert into ev (id, k) values (100, 3)") // the library wraps what the INSERT of the body says
+	s.do("a", "rollback")
+	s.ends("b 0")
+	s.do("b", "commit")
+	s.want("a", "select id, v, x from t where id in (2, 3)", "2 22 1; 3 31 6")
+	s.want("a", "select count(*) from t where id > 100", "5")
 }

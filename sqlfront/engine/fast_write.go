@@ -63,8 +63,12 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	}
 	e := p.table.editor(r.ctx, p.kind != planInsert)
 	e.StatementBegin(r.ctx)
+	r.tx.left = false
 	result, err := r.edit(e, rows)
 	if err != nil {
+		if r.tx.left {
+			err = errFallback
+		}
 		_ = e.DiscardChanges(r.ctx, err)
 		_ = e.Close(r.ctx)
 		return nil, r.left(err)

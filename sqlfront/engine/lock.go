@@ -154,6 +154,7 @@ func (tx *Tx) lockOptions(ctx *sql.Context, o *txn.LockOptions) (leave bool) {
 
 func (tx *Tx) lockFailed(ctx *sql.Context, err error, leave bool) error {
 	if leave && errors.Is(err, txn.ErrLockNotAvailable) {
+		tx.left = true
 		return errFallback
 	}
 	return tx.fail(ctx, err)

@@ -192,9 +192,10 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 		return nil, nil, false, nil, nil
 	}
 	run.plan = k.plan
+	planned := tx.planned // by the statement that has called the routine
 	tx.planned = true
 	schema, rows, err = run.nestedRows(k.schema)
-	tx.planned = false
+	tx.planned = planned
 	switch err {
 	case errFallback, errStalePlan:
 		e.plans.fallback(reasonValue)
