@@ -98,6 +98,16 @@ func TestResultsOfProcedures(t *testing.T) {
 	if got := results(t, c, "call wide()"); strings.Count(got, ";") != 4999 || !strings.HasSuffix(got, "|then") {
 		t.Errorf("wide(): %d rows, ending in %s", strings.Count(got, ";")+1, got[max(0, len(got)-20):])
 	}
+	run(t, c, "create procedure named(x int) begin get diagnostics @n = number; if x > 0 then select count(*), 'text', x, x + 1, max(v)  as m, (select 1 from t where id = 1) from t; end if; end")
+	rows, err := c.QueryContext(context.Background(), "call named(1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := rows.Columns()
+	if got := strings.Join(names, "|"); err != nil || got != "count(*)|text|x|x + 1|m|(select 1 from t where id = 1)" {
+		t.Errorf("names of columns: %s, %v", got, err)
+	}
+	rows.Close()
 	// A prepared CALL, several times.
 	st, err := c.PrepareContext(context.Background(), "call several(?)")
 	if err != nil {

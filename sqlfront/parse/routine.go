@@ -320,6 +320,7 @@ func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string, o
 	if from, to := r.edits.original(d.SubStatementPositionStart), r.edits.original(d.SubStatementPositionEnd); from >= 0 && from <= to && to <= len(r.src) {
 		out.BodyText = strings.TrimSpace(r.src[from:to])
 	}
+	r.nameColumns(s.Body)
 	for i, e := range h.extra {
 		if i < len(s.Params) {
 			s.Params[i].Type.Charset, s.Params[i].Type.Collate = e[0], e[1]
@@ -347,6 +348,60 @@ func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string, o
 	}
 	out.Returns = &t
 	return out, nil
+}
+
+// nameColumns gives expressions of select lists the names that they have in MySQL: their texts. The grammar does it for statements that
+// stand alone.
+func (r *rewriter) nameColumns(stmt ast.Statement) {
+	all := func(l ast.Statements) {
+		for _, s := range l {
+			r.nameColumns(s)
+		}
+	}
+	switch s := stmt.(type) {
+	case *ast.BeginEndBlock:
+		all(s.Statements)
+	case *ast.IfStatement:
+		for _, c := range s.Conditions {
+			all(c.Statements)
+		}
+		all(s.Else)
+	case *ast.CaseStatement:
+		for _, c := range s.Cases {
+			all(c.Statements)
+		}
+		all(s.Else)
+	case *ast.While:
+		all(s.Statements)
+	case *ast.Repeat:
+		all(s.Statements)
+	case *ast.Loop:
+		all(s.Statements)
+	case *ast.Declare:
+		if s.Handler != nil {
+			r.nameColumns(s.Handler.Statement)
+		}
+	case ast.SelectStatement:
+		_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+			e, ok := n.(*ast.AliasedExpr)
+			if !ok || e.EndParsePos <= e.StartParsePos {
+				return true, nil
+			}
+			if _, column := e.Expr.(*ast.ColName); column {
+				return true, nil
+			}
+			from, to := r.edits.original(e.StartParsePos), r.edits.original(e.EndParsePos)
+			if from < 0 || to > len(r.src) || from >= to {
+				return true, nil
+			}
+			text := strings.TrimSpace(r.src[from:to])
+			if q := text[:min(1, len(text))]; (q == "'" || q == `"`) && skipString(text, 0, true) == len(text) && len(text) > 2 {
+				text = text[1 : len(text)-1]
+			}
+			e.InputExpression = text
+			return true, nil
+		}, s)
+	}
 }
 
 // ParseRoutine parses the stored text of a routine.
