@@ -62,7 +62,7 @@ soak: packages ## 100,000 simulated histories of transactions, then the tests of
 	@end=$$(( $$(date +%s) + $(SOAKSECONDS) )); round=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
 	  round=$$((round + 1)); echo "== round $$round"; \
-	  MOKA_SOAK=1 go test -tags $(TAGS) -p 2 -count 1 -timeout 30m ./kv/... ./oracle/... ./txn/... ./triggers/... ./bench ./cmd/itest/...; \
+	  MOKA_SOAK=1 go test -tags $(TAGS) -p 2 -count 1 -timeout 90m ./kv/... ./oracle/... ./txn/... ./triggers/... ./bench ./cmd/itest/...; \
 	done
 
 conformance: ## the SQL library's own suite against the engine, all of it (make test runs a third)

@@ -15,7 +15,7 @@ import (
 
 var (
 	randomSeed  = flag.Uint64("random.seed", 1, "first seed of the random scripts")
-	randomSeeds = flag.Int("random.n", soaked(40, 3000), "number of random scripts")
+	randomSeeds = flag.Int("random.n", soaked(40, 1000), "number of random scripts")
 )
 
 // TestRandomScripts runs the same random statements on Moka and on MariaDB and compares what a client sees, as TestSameAnswers does. The

@@ -58,7 +58,11 @@ func (t *ListTxn) String() string {
 	for i, o := range t.Ops {
 		ops[i] = o.String()
 	}
-	return t.Name + "{" + strings.Join(ops, " ") + "}"
+	outcome := ""
+	if t.Outcome == Unknown {
+		outcome = " of unknown outcome"
+	}
+	return t.Name + "{" + strings.Join(ops, " ") + "}" + outcome
 }
 
 // ListHistory collects transactions. It is safe for concurrent use.
@@ -102,7 +106,7 @@ func (h *ListHistory) Txns() []*ListTxn {
 }
 
 // Check returns what level forbids in the history, by the anomalies' names. Transactions of unknown outcome count as committed
-// if anybody saw an element of theirs.
+// if anybody else saw an element of theirs.
 func (h *ListHistory) Check(level Isolation) []error {
 	c := &listCheck{level: level, writer: map[int]*ListTxn{}, seen: map[int]bool{}, order: map[string][]int{}}
 	for _, t := range h.Txns() {
@@ -114,7 +118,9 @@ func (h *ListHistory) Check(level Isolation) []error {
 				c.writer[o.Append] = t
 			}
 			for _, e := range o.Elements {
-				c.seen[e] = true
+				if c.writer[e] != t { // what one reads of one's own says nothing of the commit
+					c.seen[e] = true
+				}
 			}
 		}
 	}

@@ -56,6 +56,17 @@ func TestListsAnomalies(t *testing.T) {
 			A 1 2 x+1
 			B 3 4 x=1 x+2 x=1,2
 			C 5 6 x=1,2`, "", "", ""},
+		{"an unknown outcome that nobody else saw", `
+			A 1 2 x+1
+			B 3 4 unknown x=1 x+2 x=1,2
+			C 5 6 x=1 x+3
+			D 7 8 x=1,3`, "", "", ""},
+		{"an unknown outcome that somebody saw, and then nobody", `
+			A 1 2 x+1
+			B 3 4 unknown x=1 x+2 x=1,2
+			C 5 6 x=1,2
+			D 7 8 x=1 x+3
+			E 9 10 x=1,3`, "incompatible order", "incompatible order", "incompatible order"},
 		{"concurrent readers may see either", `
 			A 1 9 x+1 y+2
 			B 2 3 x= y=
