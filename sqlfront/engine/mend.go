@@ -35,68 +35,81 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	out, same, err := mendNode(ctx, n)
-	return out, same && shown, err
+	mended, same, err := mendNode(ctx, n)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	rows, alike, err := mendTemporalRows(ctx, mended)
+	return rows, same && alike && shown, err
 }
 
 func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	return transform.NodeExprsWithNodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		switch e := e.(type) {
-		case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
-			if again, err := trimmed(ctx, n, e); again != nil || err != nil {
-				return again, transform.NewTree, err
-			}
-			if spelled, err := mendRows(ctx, e); spelled != nil || err != nil {
-				return spelled, transform.NewTree, err
-			}
-			return asText(ctx, e, false)
-		case *expression.Equals, *expression.NullSafeEquals:
-			if again, err := trimmed(ctx, n, e); again != nil || err != nil {
-				return again, transform.NewTree, err
-			}
-			return asText(ctx, e, true)
-		case *aggregation.Min, *aggregation.Max:
-			return asText(ctx, e, false)
-		case *expression.SetField:
-			return mendAssignment(n, e)
-		case *expression.Literal:
-			switch n.(type) {
-			case *plan.Limit, *plan.Offset:
-				return mendLimit(e)
-			}
-		case *expression.Arithmetic:
-			return mendInterval(ctx, e)
-		case *function.Ceil, *function.Floor:
-			if _, done := e.Children()[0].(*copied); done {
-				return e, transform.SameTree, nil
-			}
-			mended, err := e.WithChildren(ctx, &copied{expression.UnaryExpressionStub{Child: e.Children()[0]}})
-			return mended, transform.NewTree, err
-		case *expression.Case:
-			return mendCase(ctx, e)
-		case *expr.Case:
-			mended, same, err := mendCase(ctx, e.Case)
-			if c, ok := mended.(*expression.Case); ok && !bool(same) {
-				return &expr.Case{Case: c}, transform.NewTree, err
-			}
-			return e, transform.SameTree, err
-		case *function.DateAdd:
-			return mendMoment(ctx, e, e.Date, e.Interval)
-		case *function.DateSub:
-			return mendMoment(ctx, e, e.Date, e.Interval)
-		case *shifted:
-			if again, ok := e.child.(*shifted); ok { // parts of a statement come by more than once
-				return again, transform.NewTree, nil
-			}
-		case *plan.Subquery: // it may be made a join before it is analysed by itself
-			q, same, err := mendNode(ctx, e.Query)
-			if same || err != nil {
-				return e, transform.SameTree, err
-			}
-			return e.WithQuery(q), transform.NewTree, nil
+		temporal, same, err := mendTemporal(ctx, n, e)
+		if err != nil {
+			return nil, transform.SameTree, err
 		}
-		return e, transform.SameTree, nil
+		mended, alike, err := mendExpression(ctx, n, temporal)
+		return mended, same && alike, err
 	})
+}
+
+func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	switch e := e.(type) {
+	case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
+		if again, err := trimmed(ctx, n, e); again != nil || err != nil {
+			return again, transform.NewTree, err
+		}
+		if spelled, err := mendRows(ctx, e); spelled != nil || err != nil {
+			return spelled, transform.NewTree, err
+		}
+		return asText(ctx, e, false)
+	case *expression.Equals, *expression.NullSafeEquals:
+		if again, err := trimmed(ctx, n, e); again != nil || err != nil {
+			return again, transform.NewTree, err
+		}
+		return asText(ctx, e, true)
+	case *aggregation.Min, *aggregation.Max:
+		return asText(ctx, e, false)
+	case *expression.SetField:
+		return mendAssignment(n, e)
+	case *expression.Literal:
+		switch n.(type) {
+		case *plan.Limit, *plan.Offset:
+			return mendLimit(e)
+		}
+	case *expression.Arithmetic:
+		return mendInterval(ctx, e)
+	case *function.Ceil, *function.Floor:
+		if _, done := e.Children()[0].(*copied); done {
+			return e, transform.SameTree, nil
+		}
+		mended, err := e.WithChildren(ctx, &copied{expression.UnaryExpressionStub{Child: e.Children()[0]}})
+		return mended, transform.NewTree, err
+	case *expression.Case:
+		return mendCase(ctx, e)
+	case *expr.Case:
+		mended, same, err := mendCase(ctx, e.Case)
+		if c, ok := mended.(*expression.Case); ok && !bool(same) {
+			return &expr.Case{Case: c}, transform.NewTree, err
+		}
+		return e, transform.SameTree, err
+	case *function.DateAdd:
+		return mendMoment(ctx, e, e.Date, e.Interval)
+	case *function.DateSub:
+		return mendMoment(ctx, e, e.Date, e.Interval)
+	case *shifted:
+		if again, ok := e.child.(*shifted); ok { // parts of a statement come by more than once
+			return again, transform.NewTree, nil
+		}
+	case *plan.Subquery: // it may be made a join before it is analysed by itself
+		q, same, err := mendNode(ctx, e.Query)
+		if same || err != nil {
+			return e, transform.SameTree, err
+		}
+		return e.WithQuery(q), transform.NewTree, nil
+	}
+	return e, transform.SameTree, nil
 }
 
 // mendRows spells out a comparison of rows, (a, b) > (x, y): a > x OR a = x AND b > y. The library's own takes NULL for the least value,

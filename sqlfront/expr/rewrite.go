@@ -107,6 +107,10 @@ func (r rewriter) walk(n ast.SQLNode) {
 			r.swap(&n.Expr)
 		case *ast.ConvertUsingExpr:
 			r.swap(&n.Expr)
+		case *ast.GroupConcatExpr: // the library takes the first of several alone
+			if len(n.Exprs) > 1 {
+				n.Exprs = ast.SelectExprs{&ast.AliasedExpr{Expr: &ast.FuncExpr{Name: ast.NewColIdent("concat"), Exprs: n.Exprs}}}
+			}
 		case *ast.CaseExpr:
 			r.swap(&n.Expr)
 			r.swap(&n.Else)
@@ -339,7 +343,7 @@ func (o *Operator) WithResolvedChildren(c context.Context, children []any) (any,
 func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expression, error) {
 	switch op {
 	case "unary " + ast.UMinusStr:
-		return newNegation(ctx, operands[0]), nil
+		return newNegation(ctx, AsNumber(ctx, operands[0])), nil
 	case "unary " + ast.TildaStr:
 		return &inversion{expression.UnaryExpressionStub{Child: operands[0]}}, nil
 	case "limit":
@@ -388,6 +392,10 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	}
 	if err := intervals(op, operands[0], operands[1]); err != nil {
 		return nil, err
+	}
+	_, l := operands[0].(*expression.Interval)
+	if _, r := operands[1].(*expression.Interval); !l && !r {
+		operands[0], operands[1] = AsNumber(ctx, operands[0]), AsNumber(ctx, operands[1])
 	}
 	return newArithmetic(ctx, op, operands[0], operands[1]), nil
 }

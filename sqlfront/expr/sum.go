@@ -14,8 +14,12 @@ import (
 // Functions are functions that replace the library's of the same name.
 func Functions() []sql.Function {
 	return slices.Concat([]sql.Function{
-		sql.Function1{Name: "sum", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression { return &Sum{aggregation.NewSum(e)} }},
-		sql.Function1{Name: "avg", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression { return &Avg{aggregation.NewAvg(e)} }},
+		sql.Function1{Name: "sum", Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return &Sum{aggregation.NewSum(AsNumber(ctx, e))}
+		}},
+		sql.Function1{Name: "avg", Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return &Avg{aggregation.NewAvg(AsNumber(ctx, e))}
+		}},
 		sql.FunctionN{Name: operatorFunction, Fn: callOperator},
 	}, searchFunctions())
 }

@@ -1,0 +1,427 @@
+package engine
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
+)
+
+// Where dates and times are taken for texts or numbers they are made such by what they are; see expr.Temporal.
+
+// ofText are functions of texts; all their arguments are texts, or numbers that stay what they are.
+var ofText = names(`concat concat_ws upper ucase lower lcase left right substring substr mid substring_index replace length octet_length
+	char_length character_length bit_length reverse hex lpad rpad trim ltrim rtrim md5 sha sha1 sha2 locate instr position quote repeat insert strcmp
+	find_in_set field elt to_base64 crc32 ascii ord soundex regexp_like regexp_replace regexp_instr regexp_substr`)
+
+// ofResult are functions whose arguments become texts if the result is one.
+var ofResult = names(`if ifnull coalesce`)
+
+func names(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, n := range strings.Fields(list) {
+		set[n] = true
+	}
+	return set
+}
+
+func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	switch e := e.(type) {
+	case *expression.Convert:
+		switch t := e.Type(ctx); {
+		case types.IsText(t):
+			return wrapped(ctx, e, expr.AsText)
+		case types.IsNumber(t) && !types.IsYear(t):
+			return wrapped(ctx, e, expr.AsNumber)
+		}
+	case *expression.Div, *expression.Mod, *expression.IntDiv:
+		return wrapped(ctx, e, expr.AsNumber)
+	case *expression.Like:
+		return wrapped(ctx, e, expr.AsText)
+	case *aggregation.GroupConcat:
+		return wrapped(ctx, e, expr.AsText)
+	case *aggregation.JsonArray:
+		if e.Window() != nil { // whose columns are among the children
+			return e, transform.SameTree, nil
+		}
+		return wrapped(ctx, e, textOfTemporalOrEnum)
+	case *expression.Case:
+		if types.IsText(e.Type(ctx)) {
+			return textBranches(ctx, e)
+		}
+	case *expr.Case:
+		if types.IsText(e.Type(ctx)) {
+			mended, same, err := textBranches(ctx, e.Case)
+			if c, ok := mended.(*expression.Case); ok && !bool(same) {
+				return &expr.Case{Case: c}, transform.NewTree, err
+			}
+			return e, transform.SameTree, err
+		}
+	case *expression.SetField:
+		return mendTemporalAssignment(ctx, e)
+	case expression.Comparer:
+		return compareTemporal(ctx, e)
+	case sql.FunctionExpression:
+		switch name := strings.ToLower(e.FunctionName()); {
+		case strings.HasPrefix(name, "json_"):
+			return wrapped(ctx, e, textOfTemporalOrEnum)
+		case name == "greatest" || name == "least":
+			return mendExtreme(ctx, e)
+		case ofText[name], ofResult[name] && types.IsText(e.Type(ctx)):
+			return wrapped(ctx, e, expr.AsText)
+		}
+	}
+	return e, transform.SameTree, nil
+}
+
+// wrapped puts as around the operands that are dates or times.
+func wrapped(ctx *sql.Context, e sql.Expression, as func(*sql.Context, sql.Expression) sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	children := e.Children()
+	var out []sql.Expression
+	for i, c := range children {
+		if c == nil {
+			continue
+		}
+		if w := as(ctx, c); madeText(c, w) {
+			if out == nil {
+				out = append(out, children...)
+			}
+			out[i] = w
+		}
+	}
+	if out == nil {
+		return e, transform.SameTree, nil
+	}
+	mended, err := e.WithChildren(ctx, out...)
+	return mended, transform.NewTree, err
+}
+
+// madeText reports whether an expression was wrapped. Expressions cannot be compared in general.
+func madeText(before, after sql.Expression) bool {
+	switch after.(type) {
+	case *expr.Temporal:
+		_, was := before.(*expr.Temporal)
+		return !was
+	case *enumText:
+		_, was := before.(*enumText)
+		return !was
+	}
+	return false
+}
+
+// textOfTemporalOrEnum is for JSON, which has neither.
+func textOfTemporalOrEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if _, done := e.(*enumText); !done && isEnum(ctx, e) {
+		return &enumText{e}
+	}
+	return expr.AsText(ctx, e)
+}
+
+// mendExtreme is for GREATEST and LEAST: of dates alone they are a date, of dates and texts a text.
+func mendExtreme(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	if _, done := e.(*typed); done {
+		return e, transform.SameTree, nil
+	}
+	dates, others, texts := 0, 0, 0
+	for _, c := range e.Children() {
+		switch t := c.Type(ctx); {
+		case types.IsText(t):
+			texts++
+		case types.IsDateType(t):
+			dates++
+		case !expr.IsTemporal(ctx, c):
+			return e, transform.SameTree, nil
+		default:
+			others++
+		}
+	}
+	switch {
+	case texts > 0:
+		return wrapped(ctx, e, expr.AsText)
+	case dates > 0 && others == 0:
+		return &typed{e, types.Date}, transform.NewTree, nil
+	}
+	return e, transform.SameTree, nil
+}
+
+func textBranches(ctx *sql.Context, c *expression.Case) (sql.Expression, transform.TreeIdentity, error) {
+	same := transform.SameTree
+	branches := make([]expression.CaseBranch, len(c.Branches))
+	for i, b := range c.Branches {
+		if branches[i] = b; expr.IsTemporal(ctx, b.Value) {
+			branches[i].Value, same = expr.AsText(ctx, b.Value), transform.NewTree
+		}
+	}
+	last := c.Else
+	if last != nil && expr.IsTemporal(ctx, last) {
+		last, same = expr.AsText(ctx, last), transform.NewTree
+	}
+	if same {
+		return c, transform.SameTree, nil
+	}
+	return expression.NewCase(c.Expr, branches, last), transform.NewTree, nil
+}
+
+// mendTemporalAssignment is for columns of text or numbers, and for variables, which hold nothing else.
+func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Expression, transform.TreeIdentity, error) {
+	as := textOfTemporalOrEnum
+	if _, user := set.LeftChild.(*expression.UserVar); !user {
+		if !expr.IsTemporal(ctx, set.RightChild) {
+			return set, transform.SameTree, nil
+		}
+		as = expr.AsText
+		to, ok := set.LeftChild.(*expression.GetField)
+		if !ok {
+			return set, transform.SameTree, nil
+		}
+		switch t := to.Type(ctx); {
+		case types.IsText(t):
+		case types.IsNumber(t) && !types.IsYear(t):
+			as = expr.AsNumber
+		default:
+			return set, transform.SameTree, nil
+		}
+	}
+	value := as(ctx, set.RightChild)
+	if !madeText(set.RightChild, value) {
+		return set, transform.SameTree, nil
+	}
+	return expression.NewSetField(set.LeftChild, value), transform.NewTree, nil
+}
+
+// compareTemporal makes a constant that a date is compared with what the library understands, so that an index is still of use: 20200102, and texts
+// without leading zeros.
+func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, transform.TreeIdentity, error) {
+	l, r := e.Left(), e.Right()
+	switch {
+	case expr.IsTemporal(ctx, l) && !expr.IsTemporal(ctx, r):
+		if lit := canonicalMoment(ctx, r); lit != nil {
+			out, err := e.WithChildren(ctx, l, lit)
+			return out, transform.NewTree, err
+		}
+		if types.IsNumber(r.Type(ctx)) && !isLiteral(r) && !types.IsTimespan(l.Type(ctx)) {
+			out, err := e.WithChildren(ctx, expr.AsNumber(ctx, l), r)
+			return out, transform.NewTree, err
+		}
+	case expr.IsTemporal(ctx, r) && !expr.IsTemporal(ctx, l):
+		if lit := canonicalMoment(ctx, l); lit != nil {
+			out, err := e.WithChildren(ctx, lit, r)
+			return out, transform.NewTree, err
+		}
+		if types.IsNumber(l.Type(ctx)) && !isLiteral(l) && !types.IsTimespan(r.Type(ctx)) {
+			out, err := e.WithChildren(ctx, l, expr.AsNumber(ctx, r))
+			return out, transform.NewTree, err
+		}
+	}
+	return e, transform.SameTree, nil
+}
+
+var sloppyDate = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2})$`)
+
+// canonicalMoment is the usual text of a constant that means a moment; nil if it has it, or means none.
+func canonicalMoment(ctx *sql.Context, e sql.Expression) sql.Expression {
+	lit, ok := e.(*expression.Literal)
+	if !ok {
+		return nil
+	}
+	if text, ok := lit.Value().(string); ok {
+		if m := sloppyDate.FindStringSubmatch(text); m != nil && len(text) < len("2006-01-02") {
+			month, _ := strconv.Atoi(m[2])
+			day, _ := strconv.Atoi(m[3])
+			if at := time.Date(0, time.Month(month), day, 0, 0, 0, 0, time.UTC); int(at.Month()) == month && at.Day() == day || month == 2 && day == 29 {
+				return expression.NewLiteral(m[1]+"-"+two(month)+"-"+two(day), lit.Type(ctx))
+			}
+		}
+		return nil
+	}
+	if !types.IsInteger(lit.Type(ctx)) {
+		return nil
+	}
+	n, _, err := types.Int64.Convert(ctx, lit.Value())
+	if err != nil {
+		return nil
+	}
+	digits := strconv.FormatInt(n.(int64), 10)
+	for layout, text := range map[string]string{"20060102": "2006-01-02", "20060102150405": "2006-01-02 15:04:05"} {
+		if at, err := time.Parse(layout, digits); err == nil && len(layout) == len(digits) {
+			return expression.NewLiteral(at.Format(text), types.LongText)
+		}
+	}
+	return nil
+}
+
+func two(n int) string {
+	if n < 10 {
+		return "0" + strconv.Itoa(n)
+	}
+	return strconv.Itoa(n)
+}
+
+// mendTemporalRows is for rows that become others: an INSERT into columns of text or numbers, and the sides of a UNION.
+func mendTemporalRows(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		switch n := n.(type) {
+		case *plan.InsertInto:
+			return mendInsert(ctx, n)
+		case *plan.SetOp:
+			return mendUnion(ctx, n)
+		}
+		return n, transform.SameTree, nil
+	})
+}
+
+func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeIdentity, error) {
+	if n.Source == nil || !n.Source.Resolved() || n.Destination == nil || !n.Destination.Resolved() {
+		return n, transform.SameTree, nil
+	}
+	into := n.Destination.Schema(ctx)
+	var targets []sql.Type
+	for _, name := range n.ColumnNames {
+		i := into.IndexOfColName(name)
+		if i < 0 {
+			return n, transform.SameTree, nil
+		}
+		targets = append(targets, into[i].Type)
+	}
+	if len(n.ColumnNames) == 0 {
+		for _, c := range into {
+			targets = append(targets, c.Type)
+		}
+	}
+	fit := func(e sql.Expression, to sql.Type) sql.Expression {
+		switch {
+		case types.IsText(to):
+			return expr.AsText(ctx, e)
+		case types.IsNumber(to) && !types.IsYear(to):
+			return expr.AsNumber(ctx, e)
+		}
+		return e
+	}
+	if values, ok := n.Source.(*plan.Values); ok {
+		changed := false
+		tuples := make([][]sql.Expression, len(values.ExpressionTuples))
+		for i, tuple := range values.ExpressionTuples {
+			tuples[i] = append([]sql.Expression(nil), tuple...)
+			for j, e := range tuple {
+				if j < len(targets) && e != nil && !isLiteral(e) && expr.IsTemporal(ctx, e) {
+					tuples[i][j] = fit(e, targets[j])
+					changed = changed || madeText(e, tuples[i][j])
+				}
+			}
+		}
+		if !changed {
+			return n, transform.SameTree, nil
+		}
+		return n.WithSource(plan.NewValues(tuples)), transform.NewTree, nil
+	}
+	source, changed := projected(ctx, n.Source, func(i int, e sql.Expression) sql.Expression {
+		if i < len(targets) {
+			return fit(e, targets[i])
+		}
+		return e
+	})
+	if !changed {
+		return n, transform.SameTree, nil
+	}
+	return n.WithSource(source), transform.NewTree, nil
+}
+
+func mendUnion(ctx *sql.Context, n *plan.SetOp) (sql.Node, transform.TreeIdentity, error) {
+	if !n.Left().Resolved() || !n.Right().Resolved() {
+		return n, transform.SameTree, nil
+	}
+	l, r := n.Left().Schema(ctx), n.Right().Schema(ctx)
+	if len(l) != len(r) {
+		return n, transform.SameTree, nil
+	}
+	// The library has made texts of columns of two types.
+	moment := func(n sql.Node, i int) sql.Expression {
+		p, ok := n.(*plan.Project)
+		if !ok {
+			return nil
+		}
+		c, ok := unaliased(p.Projections[i]).(*expression.Convert)
+		if !ok {
+			return nil
+		}
+		e := unwrapTemporal(c.Child)
+		if !expr.IsTemporal(ctx, e) || types.IsTimespan(e.Type(ctx)) {
+			return nil
+		}
+		return e
+	}
+	meets := func(other sql.Schema, side int) func(int, sql.Expression) sql.Expression {
+		return func(i int, e sql.Expression) sql.Expression {
+			if a, b := moment(n.Left(), i), moment(n.Right(), i); a != nil && b != nil {
+				return expr.AsMoments(ctx, a, b)[side]
+			}
+			if types.IsText(other[i].Type) {
+				return expr.AsText(ctx, e)
+			}
+			return e
+		}
+	}
+	left, a := projected(ctx, n.Left(), meets(r, 0))
+	right, b := projected(ctx, n.Right(), meets(l, 1))
+	if !a && !b {
+		return n, transform.SameTree, nil
+	}
+	out, err := n.WithChildren(ctx, left, right)
+	return out, transform.NewTree, err
+}
+
+func unaliased(e sql.Expression) sql.Expression {
+	if a, ok := e.(*expression.Alias); ok {
+		return a.Child
+	}
+	return e
+}
+
+func unwrapTemporal(e sql.Expression) sql.Expression {
+	if t, ok := e.(*expr.Temporal); ok {
+		return t.Child
+	}
+	return e
+}
+
+// projected puts other expressions in the place of columns of a Project's rows; of other nodes it leaves the rows as they are.
+func projected(ctx *sql.Context, n sql.Node, change func(int, sql.Expression) sql.Expression) (sql.Node, bool) {
+	p, ok := n.(*plan.Project)
+	if !ok {
+		return n, false
+	}
+	changed := false
+	list := append([]sql.Expression(nil), p.Projections...)
+	for i, e := range p.Projections {
+		if alias, ok := e.(*expression.Alias); ok {
+			if inner := change(i, alias.Child); madeText(alias.Child, inner) {
+				if again, err := alias.WithChildren(ctx, inner); err == nil {
+					list[i], changed = again, true
+				}
+			}
+			continue
+		}
+		if inner := change(i, e); madeText(e, inner) {
+			changed = true
+			a := expression.NewAlias(ctx, e.String(), inner)
+			if id, ok := e.(sql.IdExpression); ok {
+				a = a.WithId(id.Id()).(*expression.Alias)
+			}
+			list[i] = a
+		}
+	}
+	if !changed {
+		return n, false
+	}
+	again, err := p.WithExpressions(ctx, list...)
+	return again, err == nil
+}
