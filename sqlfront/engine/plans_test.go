@@ -136,7 +136,8 @@ func TestJoinsByForeignKeys(t *testing.T) {
 		c.text(q.query)
 		before := s.eng.ReadStats().Rows
 		got := c.text(q.query)
-		if rows := s.eng.ReadStats().Rows - before; rows > q.rows {
+		rows := s.eng.ReadStats().Rows - before
+		if rows > q.rows {
 			t.Errorf("%d rows were looked at, %d are enough\n%s\n%s", rows, q.rows, c.text("EXPLAIN "+q.query), c.text("EXPLAIN PLAN "+q.query))
 		}
 		if want := c.text(q.off); got != want {
@@ -173,6 +174,10 @@ func TestPlansOfWrites(t *testing.T) {
 	}{
 		{"UPDATE t SET pad = -1 WHERE b = 3 OR id = 17", "UPDATE t SET pad = -1 WHERE b + 0 = 3 OR id + 0 = 17", 6},
 		{"UPDATE t SET b = b + 1 WHERE a = 3 OR b BETWEEN 3 AND 17", "UPDATE t SET b = b + 1 WHERE a + 0 = 3 OR b + 0 BETWEEN 3 AND 17", 130},
+		{"UPDATE t SET b = b + 1 WHERE b BETWEEN 3 AND 500", "UPDATE t SET b = b + 1 WHERE b + 0 BETWEEN 3 AND 500", 1010}, // no row twice
+		{"UPDATE t SET b = b + 700 WHERE NOT (b > 500 OR b < 100)", "UPDATE t SET b = b + 700 WHERE NOT (b + 0 > 500 OR b + 0 < 100)", 820},
+		{"UPDATE t SET id = id + 3000, b = b + 3 WHERE NOT (b > 500 OR b < 100) AND pad > 50", "UPDATE t SET id = id + 3000, b = b + 3 WHERE NOT (b + 0 > 500 OR b + 0 < 100) AND pad + 0 > 50", 820},
+		{"UPDATE t SET id = id + 100 WHERE id >= 1950 OR b = 3", "UPDATE t SET id = id + 100 WHERE id + 0 >= 1950 OR b + 0 = 3", 60},
 		{"UPDATE t SET pad = -1 WHERE b BETWEEN 3 AND 17", "UPDATE t SET pad = -1 WHERE b + 0 BETWEEN 3 AND 17", 40},
 		{"UPDATE t SET pad = -1 WHERE s LIKE 'C12%'", "UPDATE t SET pad = -1 WHERE CONCAT(s, '') LIKE 'C12%'", 20},
 		{"UPDATE t SET pad = -1 WHERE NOT (b > 20)", "UPDATE t SET pad = -1 WHERE NOT (b + 0 > 20)", 50},
