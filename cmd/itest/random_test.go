@@ -646,13 +646,13 @@ func (g *generator) alter() string {
 func (g *generator) expression() string {
 	t := g.table()
 	number := func() string {
-		return g.one("a", "b", "id", "h", "d", "LENGTH(c)", "CHAR_LENGTH(g)", "ABS(a)", "MOD(id, 3)", "id DIV 2", "a - b", "d * 2", "d + a", "FLOOR(d)", "CEIL(d)", "SIGN(a)",
+		return g.one("a", "b", "id", "h", "d", "LENGTH(c)", "CHAR_LENGTH(g)", "ABS(a)", "MOD(id, 3)", "id DIV 2", "a - b", "d * 2", "d + a", "FLOOR(d)", "CEIL(d)", "ROUND(d, 1)", "ROUND(d)", "TRUNCATE(d, 1)", "LOCATE('b', g)", "INSTR(c, 'A')", "FIELD(g, 'a', 'b')", "FIND_IN_SET(c, 'b,a,ab')", "SIGN(a)",
 			"GREATEST(id, h)", "IFNULL(a, -1)", "NULLIF(id, 3)", "YEAR(e)", "MONTH(f)", "DAYOFMONTH(e)", "HOUR(f)", "DATEDIFF(e, '2020-01-01')", "CAST(d AS SIGNED)", "(a & 3)", "(id | 8)", "(a IS NULL)", "(a <=> b)", "(a = b)", "(NOT a)", "(a AND b)", "(a OR h)", "-a", "ASCII(g)", "CASE WHEN a > 2 THEN 1 WHEN a IS NULL THEN 2 ELSE 3 END", "IF(a > b, a, b)",
 			"COALESCE(b, a)", "TIMESTAMPDIFF(DAY, '2020-01-01', f)", "STRCMP(g, 'b')", "CRC32(g)", "i + 0", "(a IN (1, 2, NULL))", "(a BETWEEN 1 AND b)")
 	}
 	texts := func() string {
 		return g.one("c", "g", "UPPER(c)", "LOWER(g)", "CONCAT(g, '+', a)", "CONCAT_WS('-', g, c, a)", "SUBSTRING(g, 2)", "LEFT(c, 1)", "RIGHT(g, 2)", "REPLACE(g, 'b', 'xx')", "TRIM(g)", "RPAD(id, 4, '-')",
-			"REVERSE(g)", "REPEAT(g, 2)", "DATE_FORMAT(f, '%Y/%m-%d %H')", "DATE_ADD(e, INTERVAL 3 DAY)", "e + INTERVAL 1 MONTH", "DATE_SUB(f, INTERVAL 90 MINUTE)", "LAST_DAY(e)", "DATE(f)", "HEX(g)", "IFNULL(g, 'none')", "i", "ELT(h, 'one', 'two')",
+			"REVERSE(g)", "LPAD(g, 3, 'é')", "RPAD(g, 4, 'xy')", "INSERT(g, 2, 1, 'é')", "LEFT(g, 2)", "REPEAT(g, 2)", "DATE_FORMAT(f, '%Y/%m-%d %H')", "DATE_ADD(e, INTERVAL 3 DAY)", "e + INTERVAL 1 MONTH", "DATE_SUB(f, INTERVAL 90 MINUTE)", "LAST_DAY(e)", "DATE(f)", "HEX(g)", "IFNULL(g, 'none')", "i", "ELT(h, 'one', 'two')",
 			"CAST(a AS CHAR)", "SUBSTRING_INDEX(CONCAT(g, '.', c), '.', 1)", "CASE g WHEN 'a' THEN 'first' ELSE g END", "MID(g, 1, 2)", "HEX(j)", "CAST(e AS DATETIME)")
 	}
 	switch g.rng.IntN(8) {
@@ -661,6 +661,9 @@ func (g *generator) expression() string {
 			" FROM " + t.name + g.where(t, "")
 	case 1:
 		n := number()
+		if g.sometimes(4) {
+			n = g.one("UPPER(LEFT(g, 1))", "RTRIM(CONCAT(g, '-'))", "LOWER(TRIM(REPLACE(c, 'é', 'e')))", "LPAD(g, 2, '.')")
+		}
 		return "SELECT " + n + " AS v, COUNT(*), SUM(d), MAX(id) FROM " + t.name + g.where(t, "") + " GROUP BY " + n
 	case 2:
 		u := g.table()
@@ -674,7 +677,7 @@ func (g *generator) expression() string {
 		if g.view {
 			return "SELECT " + g.one("*", "ug, COUNT(*)", "id, a") + " FROM vw" + g.one(" GROUP BY ug, id, a, b, c", " WHERE id > 3 GROUP BY ug, id, a, b, c")
 		}
-		return "SELECT id, ROW_NUMBER() OVER (ORDER BY id, " + strings.Join(t.key, ", ") + "), SUM(id) OVER (PARTITION BY h) FROM " + t.name + g.where(t, "")
+		return "SELECT id, ROW_NUMBER() OVER (ORDER BY id, " + strings.Join(t.key, ", ") + "), SUM(id) OVER (PARTITION BY h), COUNT(*) OVER (ORDER BY " + g.one("h, g", "c, a", "a, b, d", "g", "i, c") + "), SUM(id) OVER (PARTITION BY " + g.one("g", "c", "a") + " ORDER BY " + g.one("c, h", "b, g") + ") FROM " + t.name + g.where(t, "")
 	case 6:
 		return "SELECT " + strings.Join(t.key, ", ") + ", " + number() + " AS v, " + texts() + " AS w FROM " + t.name + " ORDER BY v, " + strings.Join(t.key, ", ") + fmt.Sprintf(" LIMIT %d", 1+g.rng.IntN(5))
 	}

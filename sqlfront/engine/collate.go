@@ -325,7 +325,7 @@ func (w *weightText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// collatedWindow gives PARTITION BY and ORDER BY of a window the collation of their texts.
+// collatedWindow gives PARTITION BY and ORDER BY of a window the collation of their texts, and its frame all peers of a row.
 func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expression, error) {
 	w := e.Window()
 	if w == nil {
@@ -341,12 +341,19 @@ func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expr
 			out[i] = weight
 		}
 	}
-	if out == nil {
+	frame := withPeers(e)
+	if out == nil && frame == nil {
 		return nil, nil
+	}
+	if out == nil {
+		out = by
 	}
 	again, err := w.FromExpressions(ctx, out)
 	if err != nil {
 		return nil, err
+	}
+	if frame != nil {
+		again.Frame = frame
 	}
 	return e.WithWindow(ctx, again), nil
 }

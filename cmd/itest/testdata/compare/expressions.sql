@@ -6,7 +6,6 @@ SELECT 9223372036854775807 + 1;
 SELECT '3' + 4, '3abc' + 4, 'abc' + 4, '1.5' * 2;
 SELECT 1 BETWEEN 0 AND 2, 3 NOT BETWEEN 0 AND 2, 2 IN (1, 2, 3), 2 NOT IN (1, NULL), 2 IN (1, NULL);
 SELECT CASE 2 WHEN 1 THEN 'one' WHEN 2 THEN 'two' ELSE 'more' END, CASE WHEN 1 > 2 THEN 'x' END, IF(1 > 2, 'a', 'b'), IFNULL(NULL, 5), NULLIF(3, 3), COALESCE(NULL, NULL, 'c');
--- differs: known gap: ROUND and TRUNCATE keep the scale of their argument
 SELECT ABS(-5), CEIL(1.2), FLOOR(-1.2), ROUND(2.5), ROUND(-2.5), ROUND(1.2345, 2), ROUND(1234.5, -2), TRUNCATE(1.999, 2), SIGN(-3), MOD(10, 3), POW(2, 10), SQRT(16);
 SELECT GREATEST(1, 5, 3), LEAST('b', 'a'), GREATEST(1, NULL);
 SELECT CONCAT('a', 1, NULL), CONCAT('a', 'b', 1), CONCAT_WS('-', 'a', NULL, 'b'), UPPER('aé'), LOWER('AÉ'), LENGTH('é'), CHAR_LENGTH('é'), REVERSE('abc'), REPEAT('ab', 3), REPEAT('x', 0), REPEAT('x', -1);

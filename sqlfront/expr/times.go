@@ -1,0 +1,139 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// timeFunctions are functions of times that the library does not have.
+func timeFunctions() (fs []sql.Function) {
+	date := func(*sql.Context, []sql.Expression) sql.Type { return types.Date }
+	for _, b := range []*builtin{
+		{name: "makedate", min: 2, max: 2, typ: date, eval: makeDate},
+		{name: "addtime", min: 2, max: 2, typ: shiftedType, eval: addTime},
+		{name: "subtime", min: 2, max: 2, typ: shiftedType, eval: addTime},
+	} {
+		fs = append(fs, b.function())
+	}
+	return fs
+}
+
+// makeDate is MAKEDATE(year, day of the year).
+func makeDate(ctx *sql.Context, _ *call, vs []any) (any, error) {
+	year, err := integerOf(ctx, vs[0])
+	if err != nil {
+		return nil, err
+	}
+	day, err := integerOf(ctx, vs[1])
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case year >= 0 && year < 70:
+		year += 2000
+	case year >= 70 && year < 100:
+		year += 1900
+	}
+	if year < 0 || year > 9999 || day < 1 || day > 9999*366 {
+		return nil, nil
+	}
+	d := time.Date(int(year), 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(day-1))
+	if d.Year() > 9999 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// shiftedType is the type of what ADDTIME makes: of a time a time, of a moment a moment, of a text a text.
+func shiftedType(ctx *sql.Context, args []sql.Expression) sql.Type {
+	t := args[0].Type(ctx)
+	switch {
+	case types.IsTimespan(t):
+		return types.Time
+	case types.IsTime(t):
+		return types.DatetimeMaxPrecision
+	}
+	return types.CreateLongText(ctx.GetCollation())
+}
+
+// addTime is ADDTIME and SUBTIME.
+func addTime(ctx *sql.Context, c *call, vs []any) (any, error) {
+	by, err := types.Time.ConvertToTimespan(spanText(vs[1]))
+	if err != nil {
+		return nil, nil // as MySQL, with what is no time
+	}
+	if s, ok := vs[1].(string); ok && strings.Contains(strings.TrimPrefix(s, "-"), "-") {
+		return nil, nil // a date
+	}
+	if c.name == "subtime" {
+		by = -by
+	}
+	shift := time.Duration(by) * time.Microsecond
+	t := c.args[0].Type(ctx)
+	text, isText := vs[0].(string)
+	if when, ok := vs[0].(time.Time); ok {
+		return when.Add(shift), nil
+	}
+	if isText && strings.Contains(strings.TrimPrefix(text, "-"), "-") {
+		v, _, err := types.DatetimeMaxPrecision.Convert(ctx, text)
+		when, ok := v.(time.Time)
+		if err != nil || !ok {
+			return nil, nil
+		}
+		layout := "2006-01-02 15:04:05"
+		if when = when.Add(shift); when.Nanosecond() != 0 {
+			layout += ".000000"
+		}
+		return when.Format(layout), nil
+	}
+	span, err := types.Time.ConvertToTimespan(spanText(vs[0]))
+	if err != nil {
+		return nil, nil
+	}
+	span = max(-maxSpan, min(maxSpan, span+by))
+	if types.IsTimespan(t) {
+		return span, nil
+	}
+	return span.String(), nil
+}
+
+// maxSpan is the end of TIME, 838:59:59.
+const maxSpan = types.Timespan((838*3600 + 59*60 + 59) * 1_000_000)
+
+// spanText makes days of a time hours: '1 10:00' is 34:00.
+func spanText(v any) any {
+	s, ok := v.(string)
+	if !ok {
+		return v
+	}
+	sign := ""
+	if rest, negative := strings.CutPrefix(s, "-"); negative {
+		sign, s = "-", rest
+	}
+	days, rest, ok := strings.Cut(s, " ")
+	if !ok || strings.ContainsAny(days, ":-.") {
+		return sign + s
+	}
+	n, hours := 0, 0
+	for _, d := range days {
+		if d < '0' || d > '9' || n > 99 {
+			return sign + s
+		}
+		n = n*10 + int(d-'0')
+	}
+	h, minutes, found := strings.Cut(rest, ":")
+	for _, d := range h {
+		if d < '0' || d > '9' || hours > 999 {
+			return sign + s
+		}
+		hours = hours*10 + int(d-'0')
+	}
+	if !found {
+		minutes = "0"
+	}
+	return sign + strconv.Itoa(n*24+hours) + ":" + minutes
+}
