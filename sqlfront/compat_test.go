@@ -112,21 +112,20 @@ func TestRefusedByName(t *testing.T) {
 		code uint16
 		text string
 	}{
-		"XA START 'x'":         {1235, "XA"},
-		"HANDLER t OPEN":       {1235, "HANDLER"},
-		"SELECT @a := 1":       {1235, "assignment within a query"},
-		"CALL p() AS OF NOW()": {1235, "AS OF"},
-		"SELECT 1 FROM d":      {1146, ""},
-		"SELECT id, COUNT(*) FROM t GROUP BY id WITH ROLLUP":        {1235, "WITH ROLLUP"},
-		"GET DIAGNOSTICS @a = NUMBER":                               {1235, "GET DIAGNOSTICS"},
-		"CHECKSUM TABLE t":                                          {1235, "CHECK TABLE"},
-		"SELEC 1":                                                   {1064, "SELEC 1"},
+		"XA START 'x'":                {1235, "XA"},
+		"HANDLER t OPEN":              {1235, "HANDLER"},
+		"SELECT @a := 1":              {1235, "assignment within a query"},
+		"CALL p() AS OF NOW()":        {1235, "AS OF"},
+		"SELECT 1 FROM d":             {1146, ""},
+		"GET DIAGNOSTICS @a = NUMBER": {1235, "GET DIAGNOSTICS"},
+		"CHECKSUM TABLE t":            {1235, "CHECK TABLE"},
+		"SELEC 1":                     {1064, "SELEC 1"},
 		"CREATE TABLE p (a INT PRIMARY KEY, b INT PRIMARY KEY)":     {1068, ""},
 		"CREATE TABLE p (a INT PRIMARY KEY, b INT, PRIMARY KEY(b))": {1068, ""},
-		"KILL 4000000000":                                           {1094, "4000000000"},
-		"KILL QUERY 4000000000":                                     {1094, "4000000000"},
-		"CREATE TABLE v (a INT, b INT AS (a + 1), CHECK (b > 0))":   {1235, "STORED"},
-		"ALTER TABLE c ADD COLUMN b INT AS (a + 1)":                 {1235, "STORED"},
+		"KILL 4000000000":       {1094, "4000000000"},
+		"KILL QUERY 4000000000": {1094, "4000000000"},
+		"CREATE TABLE v (a INT, b INT AS (a + 1), CHECK (b > 0))": {1235, "STORED"},
+		"ALTER TABLE c ADD COLUMN b INT AS (a + 1)":               {1235, "STORED"},
 	} {
 		_, err := c.ExecContext(context.Background(), query)
 		var my *mysql.MySQLError

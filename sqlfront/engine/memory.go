@@ -311,6 +311,14 @@ func (b *execBuilder) limitedGroups(ctx *sql.Context, n *plan.GroupBy, row sql.R
 	if err != nil {
 		return nil, err
 	}
+	if isRollup(n) {
+		r, err := newRollup(ctx, n, it, c)
+		if err != nil {
+			_ = it.Close(ctx)
+			return nil, err
+		}
+		return r, nil
+	}
 	return b.eng.newGroups(ctx, n, it, c), nil
 }
 

@@ -59,6 +59,11 @@ func (r rewriter) walk(n ast.SQLNode) {
 			if name := n.Name.Name.String(); n.Scope == ast.SetScope_User && !strings.HasPrefix(name, "@") {
 				n.Name = ast.NewColName("@" + name)
 			}
+		case *ast.Select:
+			if rollsUp(n.GroupBy) && n.Limit == nil {
+				// A condition on a derived table would be moved below the groups, to rows of which the sums are made; not below a limit.
+				n.Limit = &ast.Limit{Rowcount: ast.NewIntVal([]byte("4611686018427387903"))}
+			}
 		case *ast.Order:
 			r.swap(&n.Expr)
 		case ast.GroupBy:
@@ -193,6 +198,10 @@ func (r rewriter) swap(at *ast.Expr) {
 				*at = r.operator("unary "+x.Operator, x, x.Expr)
 			}
 		}
+	case *ast.FuncExpr:
+		if x.Name.Lowered() == "grouping" && len(x.Exprs) > 0 {
+			*at = grouping(x)
+		}
 	case *ast.SubstrExpr:
 		from := ast.SelectExprs{&ast.AliasedExpr{Expr: x.StrVal}}
 		if x.Name != nil {
@@ -250,6 +259,27 @@ func (r rewriter) swap(at *ast.Expr) {
 			*at = r.operator(x.Operator+" all", x, x.Left, query.Expr)
 		}
 	}
+}
+
+func rollsUp(g ast.GroupBy) bool {
+	if len(g) == 0 {
+		return false
+	}
+	f, ok := g[len(g)-1].(*ast.FuncExpr)
+	return ok && f.Name.Lowered() == RollupFunction
+}
+
+// grouping is GROUPING(a, b, …) as a sum of aggregates, a bit for each.
+func grouping(f *ast.FuncExpr) (sum ast.Expr) {
+	for _, arg := range f.Exprs {
+		mark := &ast.FuncExpr{Name: ast.NewColIdent(GroupingFunction), Exprs: ast.SelectExprs{arg}}
+		var bit ast.Expr = &ast.FuncExpr{Name: ast.NewColIdent("bit_or"), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: mark}}}
+		if sum != nil {
+			bit = &ast.BinaryExpr{Operator: ast.PlusStr, Left: &ast.BinaryExpr{Operator: ast.MultStr, Left: sum, Right: ast.NewIntVal([]byte("2"))}, Right: bit}
+		}
+		sum = bit
+	}
+	return sum
 }
 
 // count replaces what LIMIT or OFFSET take, if it may be something that the library does not survive.

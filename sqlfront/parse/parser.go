@@ -92,6 +92,9 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 // parse does the work of one; the user's text is that of r.
 func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {
 	s := r.src
+	if mentionsRollup(r.src) {
+		r.rollup()
+	}
 	stmt, end, done, err := r.head(ctx, o)
 	if err == nil && !done {
 		text := r.edits.apply(r.src)

@@ -44,8 +44,6 @@ func (r *rewriter) notSupported() error {
 	var prev, before token
 	for t := first; t.kind != eof && !l.isByte(t, ';'); {
 		switch {
-		case l.is(t, "rollup") && l.is(prev, "with"):
-			return unsupported("WITH ROLLUP")
 		case l.isByte(t, '=') && l.isByte(prev, ':') && prev.end == t.start && before.kind == variable && !l.is(first, "set"):
 			return unsupported("assignment within a query (@a := …); use SET, or a window function")
 		case l.isByte(t, ':') && prev.kind == variable:

@@ -307,6 +307,28 @@ func (r *rewriter) outerParens(l *lexer, open token) {
 	}
 }
 
+func mentionsRollup(s string) bool {
+	for i := 0; i+6 <= len(s); i++ {
+		if s[i]|0x20 == 'r' && foldPrefix(s[i:], "rollup") {
+			return true
+		}
+	}
+	return false
+}
+
+// rollup writes WITH ROLLUP, which the grammar does not know, as a last column of GROUP BY.
+func (r *rewriter) rollup() {
+	l := &lexer{s: r.src, ansi: r.ansi}
+	var prev token
+	for t := l.next(); t.kind != eof; t = l.next() {
+		if l.is(t, "rollup") && l.is(prev, "with") {
+			r.edits.replace(prev.start, t.end, ", "+expr.RollupFunction+"()")
+			r.moved = true
+		}
+		prev = t
+	}
+}
+
 // modifiers wipes out the scheduling hints of table locks that MySQL itself ignores for transactional tables.
 func (r *rewriter) modifiers(l *lexer) {
 	for {
