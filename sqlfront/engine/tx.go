@@ -44,7 +44,7 @@ type Tx struct {
 	start  *mark // of the statement
 	// planned: a plan of the cache runs the statement, and leaves it to the library rather than wait.
 	planned bool
-	left    bool // it has said so, perhaps in the body of a trigger, where the library wraps errors
+	left    bool         // it has said so, perhaps in the body of a trigger, where the library wraps errors
 	listed  bool         // in the engine's list of open transactions
 	asOf    kv.Timestamp // moka_snapshot; zero is the present
 	pasts   pasts
