@@ -7,6 +7,8 @@
 //	editor                           INSERT, UPDATE, DELETE as buffered cells, statement by statement undoable
 //	ddl, alter, backfill             schema changes as catalog transactions, indexes built online
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
+//	body, fires, upsert              bodies of triggers and observers, compiled once; who fires them
+//	routine*                         stored procedures and functions, and their statements in the plan cache
 //	load, loadfile                   LOAD DATA in sorted blocks
 //	push*                            parts of plans that the shards execute (package pushdown)
 //	ranges, path, merge              what a condition says about an index's keys; better ways to the rows of a Filter
@@ -15,7 +17,8 @@
 //	memory, spill, sort, groups,     what a statement may hold, and what goes to disk
 //	distinct, hashjoin
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
-//	coster, exec, pushkeys           what the library's planner does not know
+//	coster, exec                     what the library's planner does not know
+//	pushkeys, bodykeys               how statements of bodies find their rows
 //
 // A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is
 // skipped by scans. Writers fence the version of every table they write, so that a schema change and a writer that overlap

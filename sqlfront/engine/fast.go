@@ -20,7 +20,8 @@ import (
 // The library stays the judge of what a statement means. A plan is used only after the library has run the same statement
 // once with success, and the head of its result is the one that the library made. Whatever a plan is not sure about when it
 // runs (a value that needs a conversion, a warning to give, a privilege that is missing) it leaves to the library, before it
-// has written anything. Turning the cache off (moka_plan_cache = 0) therefore changes the time that a statement takes and
+// has written anything, or with all of it undone. Triggers that a plan sets off are in fires.go, statements of routines in
+// routine_fast.go. Turning the cache off (moka_plan_cache = 0) therefore changes the time that a statement takes and
 // nothing else; TestPlanCacheChangesNothing runs random statements both ways.
 //
 // A plan is right for the version of the table that it was compiled for, and is looked at against the catalog in the

@@ -459,3 +459,35 @@ func TestRestartKeepsEverything(t *testing.T) {
 	cw.exec("alter observer bad disable", "create observer late after delete on account for each row delete from log where id = old.id", "delete from account where id = 1")
 	c.eventually("select id, was, is_now from log order by id, is_now", "2 NULL 20")
 }
+
+// A body is compiled once and looks at the tables each time, by ranges of keys as well; with the plan cache off it is compiled for each
+// run, and does the same.
+func TestBodyIsCompiledOnce(t *testing.T) {
+	n, s := start(t)
+	s.exec("create table t (id int primary key, lo int, hi int)", "create table seen (id int primary key, others int, inside int, known int)",
+		`create observer o after insert on t for each row
+		  insert into seen values (new.id, (select count(*) from seen), (select count(*) from t where id between new.lo and new.hi), exists (select 1 from seen where others = 1))`)
+	insert := func(id int) (hits, misses int64) {
+		t.Helper()
+		before := n.eng.PlanCacheStats()
+		s.exec(fmt.Sprintf("insert into t values (%d, %d, %d)", id, id-1, id))
+		s.eventually(fmt.Sprintf("select count(*) from seen where id = %d", id), "1")
+		s.rest()
+		after := n.eng.PlanCacheStats()
+		return after.BodyHits - before.BodyHits, after.BodyMisses - before.BodyMisses
+	}
+	var hits int64
+	for id := range 12 { // four runners, each compiles for itself
+		h, _ := insert(id)
+		hits += h
+	}
+	if hits == 0 {
+		t.Error("no run found its body compiled")
+	}
+	s.exec("set global moka_plan_cache = 0")
+	defer s.exec("set global moka_plan_cache = 1")
+	if h, m := insert(12); h > 0 || m == 0 {
+		t.Errorf("with the plan cache off %d runs found their bodies compiled, %d did not", h, m)
+	}
+	s.want("select id, others, inside, known from seen where id in (0, 1, 2, 12) order by id", "0 0 1 0; 1 1 2 0; 2 2 2 1; 12 12 2 1")
+}
