@@ -32,7 +32,6 @@ WITH RECURSIVE up AS (SELECT id, name, boss, 0 lvl FROM emp WHERE boss IS NULL U
 SELECT name, ROW_NUMBER() OVER (ORDER BY id) FROM emp ORDER BY id;
 SELECT name, RANK() OVER (PARTITION BY dept ORDER BY pay DESC), SUM(pay) OVER (PARTITION BY dept) FROM emp WHERE dept IS NOT NULL AND pay IS NOT NULL ORDER BY id;
 SELECT name, LAG(name) OVER (ORDER BY id), LEAD(name) OVER (ORDER BY id) FROM emp ORDER BY id;
--- differs: known gap: WITH ROLLUP
 SELECT dept, SUM(pay) FROM emp GROUP BY dept WITH ROLLUP;
 SELECT * FROM dept NATURAL JOIN (SELECT 1 id) x;
 SELECT name FROM emp JOIN dept USING (id);
