@@ -53,7 +53,7 @@ func boundedFunction(name string) (sql.Function, bool) {
 			return &bounded{function.NewSpace(ctx, n), "space", 0, -1}
 		}}, true
 	}
-	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, spatialReader} {
+	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, clockFunction, spatialReader} {
 		if f, ok := of(name); ok {
 			return f, true
 		}

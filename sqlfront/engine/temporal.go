@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/binary"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 
 // ofText are functions of texts; all their arguments are texts, or numbers that stay what they are.
 var ofText = names(`concat concat_ws upper ucase lower lcase left right substring substr mid substring_index replace length octet_length
-	char_length character_length bit_length reverse hex lpad rpad trim ltrim rtrim md5 sha sha1 sha2 locate instr position quote repeat insert strcmp
+	char_length character_length bit_length reverse lpad rpad trim ltrim rtrim md5 sha sha1 sha2 locate instr position quote repeat insert strcmp
 	find_in_set field elt to_base64 crc32 ascii ord soundex regexp_like regexp_replace regexp_instr regexp_substr`)
 
 // ofResult are functions whose arguments become texts if the result is one.
@@ -39,7 +40,7 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 	case *expression.Convert:
 		switch t := e.Type(ctx); {
 		case types.IsText(t):
-			return wrapped(ctx, e, expr.AsText)
+			return wrapped(ctx, e, textOfTemporalOrEnum)
 		case types.IsNumber(t) && !types.IsYear(t):
 			return wrapped(ctx, e, expr.AsNumber)
 		}
@@ -72,12 +73,14 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		return compareTemporal(ctx, e)
 	case sql.FunctionExpression:
 		switch name := strings.ToLower(e.FunctionName()); {
+		case name == "hex": // of a number the digits, and BIT and ENUM are numbers to it
+			return wrapped(ctx, e, expr.AsText)
 		case strings.HasPrefix(name, "json_"):
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		case name == "greatest" || name == "least":
 			return mendExtreme(ctx, e)
-		case ofText[name], ofResult[name] && types.IsText(e.Type(ctx)):
-			return wrapped(ctx, e, expr.AsText)
+		case ofText[name], ofResult[name] && !types.IsNumber(e.Type(ctx)) && holdsText(ctx, e):
+			return wrapped(ctx, e, textOfTemporalOrEnum)
 		}
 	}
 	return e, transform.SameTree, nil
@@ -105,6 +108,20 @@ func wrapped(ctx *sql.Context, e sql.Expression, as func(*sql.Context, sql.Expre
 	return mended, transform.NewTree, err
 }
 
+// holdsText reports whether the result of a function is a text because one of the arguments is, or because there are ENUMs of two kinds.
+func holdsText(ctx *sql.Context, e sql.Expression) bool {
+	enums := 0
+	for _, c := range e.Children() {
+		if types.IsText(c.Type(ctx)) {
+			return true
+		}
+		if isEnum(ctx, c) {
+			enums++
+		}
+	}
+	return enums > 1
+}
+
 // madeText reports whether an expression was wrapped. Expressions cannot be compared in general.
 func madeText(before, after sql.Expression) bool {
 	switch after.(type) {
@@ -113,6 +130,9 @@ func madeText(before, after sql.Expression) bool {
 		return !was
 	case *enumText:
 		_, was := before.(*enumText)
+		return !was
+	case *bitText:
+		_, was := before.(*bitText)
 		return !was
 	}
 	return false
@@ -123,7 +143,46 @@ func textOfTemporalOrEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
 	if _, done := e.(*enumText); !done && isEnum(ctx, e) {
 		return &enumText{e}
 	}
+	if f, ok := e.(*expression.GetField); ok && types.IsBit(f.Type(ctx)) {
+		return &bitText{expression.UnaryExpressionStub{Child: f}}
+	}
 	return expr.AsText(ctx, e)
+}
+
+// bitText is a column of BIT where a text is wanted: its bytes.
+type bitText struct{ expression.UnaryExpressionStub }
+
+func (b *bitText) String() string { return b.Child.String() }
+
+// Type implements sql.Expression.
+func (b *bitText) Type(*sql.Context) sql.Type { return types.LongBlob }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (b *bitText) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (b *bitText) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(b, len(children), 1)
+	}
+	return &bitText{expression.UnaryExpressionStub{Child: children[0]}}, nil
+}
+
+// Eval implements sql.Expression.
+func (b *bitText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := b.Child.Eval(ctx, row)
+	n, ok := v.(uint64)
+	if err != nil || !ok {
+		return v, err
+	}
+	bits, ok := b.Child.Type(ctx).(types.BitType)
+	if !ok {
+		return v, nil
+	}
+	all := binary.BigEndian.AppendUint64(nil, n)
+	return all[8-(int(bits.NumberOfBits())+7)/8:], nil
 }
 
 // mendExtreme is for GREATEST and LEAST: of dates alone they are a date, of dates and texts a text.
@@ -157,13 +216,16 @@ func textBranches(ctx *sql.Context, c *expression.Case) (sql.Expression, transfo
 	same := transform.SameTree
 	branches := make([]expression.CaseBranch, len(c.Branches))
 	for i, b := range c.Branches {
-		if branches[i] = b; expr.IsTemporal(ctx, b.Value) {
-			branches[i].Value, same = expr.AsText(ctx, b.Value), transform.NewTree
+		branches[i] = b
+		if w := textOfTemporalOrEnum(ctx, b.Value); madeText(b.Value, w) {
+			branches[i].Value, same = w, transform.NewTree
 		}
 	}
 	last := c.Else
-	if last != nil && expr.IsTemporal(ctx, last) {
-		last, same = expr.AsText(ctx, last), transform.NewTree
+	if last != nil {
+		if w := textOfTemporalOrEnum(ctx, last); madeText(last, w) {
+			last, same = w, transform.NewTree
+		}
 	}
 	if same {
 		return c, transform.SameTree, nil

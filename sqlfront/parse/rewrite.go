@@ -65,7 +65,7 @@ func mentions(s string) (m mention) {
 				m |= mentionsOf
 			}
 		case 'i':
-			if foldPrefix(s[i:], "index for") {
+			if foldPrefix(s[i:], "index for") || foldPrefix(s[i:], "interval") {
 				m |= mentionsHint
 			}
 		case 'k':
@@ -206,6 +206,8 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 			r.locks = true
 		case l.is(t, "primary") && (l.isByte(prev, '(') && (l.is(before, "index") || l.is(before, "key"))):
 			r.edits.replace(t.start, t.end, "`PRIMARY`")
+		case l.is(t, "interval"):
+			r.compositeInterval(*l)
 		case l.is(t, "for") && (l.is(prev, "index") || l.is(prev, "key")):
 			// USE INDEX FOR ORDER BY (…): what a hint is for has no meaning here.
 			ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
