@@ -2,6 +2,7 @@ package sqlfront_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"moka/kv/kvtest"
@@ -148,5 +149,23 @@ func TestDescendingKeys(t *testing.T) {
 	s.do("a", "drop table p", strings.TrimPrefix(create, "p "))
 	if again := text(t, s.in("a"), "show create table p"); again != create {
 		t.Errorf("made again:\n%s\nwas\n%s", again, create)
+	}
+}
+
+// TestDropDatabaseTogether: of many who drop a database IF EXISTS one does, and nobody fails.
+func TestDropDatabaseTogether(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	for range 5 {
+		s.do("a", "create database gone", "create table gone.t (a int primary key)")
+		var wg sync.WaitGroup
+		for range 8 {
+			c := s.srv.conn("")
+			wg.Go(func() {
+				if _, err := c.ExecContext(t.Context(), "drop database if exists gone"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
 	}
 }

@@ -124,8 +124,11 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 	return newRewriter(ctx, tx, now, d)
 }
 
-// constantFill is the value that existing rows get in a new column, if it is the same for all of them.
+// constantFill is the value that existing rows get in a new column, if it is the same for all of them, or none.
 func constantFill(ctx *sql.Context, col *sql.Column) (fill []byte, ok bool, err error) {
+	if col.Virtual && col.Generated != nil && !col.PrimaryKey {
+		return nil, true, nil // computed by whoever reads the row; nothing of it is stored
+	}
 	if col.Generated != nil || col.AutoIncrement || col.PrimaryKey || col.Virtual {
 		return nil, false, nil
 	}

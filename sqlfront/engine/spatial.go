@@ -121,6 +121,11 @@ func settleTypes(ctx *sql.Context, n sql.Node) (err error) {
 		case *plan.ModifyColumn:
 			checked(n.NewColumn())
 		case *plan.CreateTable:
+			for _, x := range n.Indexes() {
+				if x.Name == "PRIMARY" && x.Constraint == sql.IndexConstraint_None { // see index.IsUnique
+					err = sqlerr.Unsupported("CREATE TABLE LIKE a table whose keys an older release made; SHOW CREATE TABLE prints what to run instead")
+				}
+			}
 			for _, c := range n.TargetSchema() {
 				if c.HiddenSystem { // the library would leave all keys of the new table out
 					err = sqlerr.Unsupported("CREATE TABLE LIKE a table with keys over expressions; SHOW CREATE TABLE prints what to run instead")
