@@ -136,23 +136,7 @@ func answer(t *testing.T, c *sql.Conn, q string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var lines []string
-		for rows.Next() {
-			vals, ptrs := make([]sql.NullString, len(cols)), make([]any, len(cols))
-			for i := range vals {
-				ptrs[i] = &vals[i]
-			}
-			if err := rows.Scan(ptrs...); err != nil {
-				t.Fatal(err)
-			}
-			line := make([]string, len(cols))
-			for i, v := range vals {
-				if line[i] = v.String; !v.Valid {
-					line[i] = "NULL"
-				}
-			}
-			lines = append(lines, strings.Join(line, "\t"))
-		}
+		lines := printed(t, rows, cols)
 		if err := rows.Err(); err != nil { // what came before it of the same result is not compared
 			return b.String() + failure(t, q, err)
 		}
@@ -174,4 +158,26 @@ func failure(t *testing.T, q string, err error) string {
 		t.Fatalf("%s: %v", q, err)
 	}
 	return fmt.Sprintf("ERROR %d (%s)\n", my.Number, my.SQLState)
+}
+
+// printed writes the rest of a result as text, one row a line.
+func printed(t *testing.T, rows *sql.Rows, cols []string) (lines []string) {
+	t.Helper()
+	for rows.Next() {
+		vals, ptrs := make([]sql.NullString, len(cols)), make([]any, len(cols))
+		for i := range vals {
+			ptrs[i] = &vals[i]
+		}
+		if err := rows.Scan(ptrs...); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]string, len(cols))
+		for i, v := range vals {
+			if line[i] = v.String; !v.Valid {
+				line[i] = "NULL"
+			}
+		}
+		lines = append(lines, strings.Join(line, "\t"))
+	}
+	return lines
 }

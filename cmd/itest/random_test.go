@@ -160,23 +160,7 @@ func reply(t *testing.T, c *sql.Conn, q string, args []any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []string
-	for rows.Next() {
-		vals, ptrs := make([]sql.NullString, len(cols)), make([]any, len(cols))
-		for i := range vals {
-			ptrs[i] = &vals[i]
-		}
-		if err := rows.Scan(ptrs...); err != nil {
-			t.Fatal(err)
-		}
-		line := make([]string, len(cols))
-		for i, v := range vals {
-			if line[i] = v.String; !v.Valid {
-				line[i] = "NULL"
-			}
-		}
-		lines = append(lines, strings.Join(line, "\t"))
-	}
+	lines := printed(t, rows, cols)
 	if err := rows.Err(); err != nil {
 		return failure(t, q, err)
 	}
