@@ -305,8 +305,24 @@ func (e trustingEval) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, 
 // ForgetReads makes one-phase commits choose their commit_ts as if nobody had read.
 func (m Memory) ForgetReads() { m.st.maxTS.Store(0) }
 
-// KeepVersions takes remembered versions for the newest whatever was committed since.
+// KeepVersions takes remembered versions for the newest whatever was committed since, and commits do not replace them.
 func (m Memory) KeepVersions() {
+	switch m.req.(type) {
+	case *writeRequest, *commitRequest, *resolveRequest:
+		for i := range m.st.hot.missed {
+			m.st.hot.missed[i].Store(0)
+		}
+		was := make([]*hotVersion, hotSlots)
+		for i := range was {
+			was[i] = m.st.hot.entries[i].Swap(nil)
+		}
+		*m.undo = append(*m.undo, func() {
+			for i, h := range was {
+				m.st.hot.entries[i].CompareAndSwap(nil, h)
+			}
+		})
+		return
+	}
 	for i := range m.st.hot.entries {
 		if h := m.st.hot.entries[i].Load(); h != nil {
 			stale := *h
@@ -405,3 +421,19 @@ func LocksPrimary(req kv.Message) bool {
 
 // CollectSpan is the span of a request of garbage collection.
 func CollectSpan(m kv.Message) kv.Span { return m.(*collectRequest).span }
+
+// Remembered returns what the shard remembers of a column's newest version, and whether it does.
+func (m Memory) Remembered(c kv.Column) (value string, known bool) {
+	v, ok, known := m.st.newestIfHot(c)
+	if !known || !ok {
+		return "nothing", known
+	}
+	w, err := decodeWrite(v.Value, v.Timestamp)
+	switch {
+	case err != nil:
+		return err.Error(), true
+	case w.kind == kindDelete:
+		return "deleted", true
+	}
+	return string(w.value), true
+}

@@ -7,8 +7,9 @@ import (
 	"moka/kv"
 )
 
-// hot remembers the newest versions of columns that are read over and over, above all of the one where SQL keeps the version of its
-// catalog, which every transaction reads.
+// hot remembers the newest versions of columns that are read over and over: rows that everybody wants, and above all the one where SQL keeps
+// the version of its catalog, which every transaction reads. What is read and then written, as an UPDATE does, is remembered by its
+// commit, or hot rows would be looked for beneath their superseded versions each time.
 //
 // A version is the newest as long as nothing was committed to its column, and that recent can tell: every commit notes itself in
 // the column's slot, while its lock or guard is there. So the slot is read first, then it is looked for locks, then the version is read:
@@ -18,6 +19,9 @@ import (
 //
 // Who uses it has looked for locks himself, as before any read of the store, and reads the slot after that. What the slots do not know of,
 // tablets that come, ranges that are dropped and lives of the shard that have ended, counts an epoch up.
+//
+// A commit knows its own timestamp, so it need not look: as long as the slot says what it has noted there, nobody has committed to the column since.
+// It makes its version known when the store has it; the epoch is that of its evaluation, so that a range dropped meanwhile counts.
 type hot struct {
 	epoch   atomic.Uint64
 	entries [hotSlots]atomic.Pointer[hotVersion]
@@ -26,7 +30,7 @@ type hot struct {
 }
 
 const (
-	hotSlots = 256
+	hotSlots = 4096 // a few MiB for each shard at the most, and a quarter of what 1 % of a table of 400,000 rows needs
 	hotBytes = 1 << 10 // of a version
 )
 
@@ -56,7 +60,10 @@ func (st *state) version(e kv.Eval, c kv.Column, max kv.Timestamp, seeded bool) 
 	if !seeded {
 		return e.Latest(writeAt(c), max)
 	}
-	if v, ok, known := st.newestIfHot(c); known && (!ok || v.Timestamp <= max) {
+	if v, ok, known := st.newestIfHot(c); known {
+		if ok && v.Timestamp > max { // there is an older one, or none
+			return e.Latest(writeAt(c), max)
+		}
 		v.Value = bytes.Clone(v.Value)
 		return v, ok, nil
 	}
@@ -87,4 +94,22 @@ func (st *state) remember(e kv.Eval, c kv.Column) (v kv.Version, ok, known bool,
 		st.hot.entries[hash%hotSlots].Store(h)
 	}
 	return v, ok, true, nil
+}
+
+// committed remembers a version that is being written if its column was read lately. The record is kept.
+func (st *state) committed(e kv.Eval, c kv.Column, record []byte, commitTS kv.Timestamp) {
+	hash := columnHash(c)
+	if len(record) > hotBytes {
+		return
+	}
+	if st.hot.missed[hash%hotSlots].Load() != hash {
+		if h := st.hot.entries[hash%hotSlots].Load(); h == nil || !h.is(c) {
+			return
+		}
+	}
+	h := &hotVersion{
+		column: cloneColumn(c), epoch: st.hot.epoch.Load(), slot: uint64(commitTS),
+		version: kv.Version{Timestamp: commitTS, Value: record}, ok: true,
+	}
+	e.OnDurable(func() { st.hot.entries[hash%hotSlots].Store(h) })
 }

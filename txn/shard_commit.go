@@ -12,7 +12,9 @@ func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS k
 	switch rec.kind {
 	case kindPut, kindDelete:
 		st.recent.note(c, commitTS)
-		e.Set(writeAt(c), commitTS, rec.appendTo(nil, commitTS))
+		record := rec.appendTo(nil, commitTS)
+		e.Set(writeAt(c), commitTS, record)
+		st.committed(e, c, record, commitTS)
 	case kindLock:
 		ts, err := lockOnlyCommit(e, c)
 		if err != nil {
