@@ -30,7 +30,7 @@ type hot struct {
 }
 
 const (
-	hotSlots = 4096 // a few MiB for each shard at the most, and a quarter of what 1 % of a table of 400,000 rows needs
+	hotSlots = 4096    // a few MiB for each shard at the most, and a quarter of what 1 % of a table of 400,000 rows needs
 	hotBytes = 1 << 10 // of a version
 )
 
