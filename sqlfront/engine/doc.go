@@ -17,6 +17,7 @@
 //	memory, spill, sort, groups,     what a statement may hold, and what goes to disk
 //	distinct, hashjoin
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
+//	assign                           derived tables that assign to variables are read first
 //	coster, exec                     what the library's planner does not know
 //	pushkeys, bodykeys               how statements of bodies find their rows
 //

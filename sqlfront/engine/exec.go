@@ -28,6 +28,15 @@ var _ sql.NodeExecBuilder = (*execBuilder)(nil)
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	if s := sessionOf(ctx); s != nil && s.planning {
 		s.planning, s.within = false, ""
+		if s.assigns {
+			settled, err := b.settleDerived(ctx, n)
+			if err != nil {
+				return nil, err
+			}
+			if settled != n {
+				return b.base.Build(ctx, settled, row)
+			}
+		}
 	}
 	if m := measuringOf(ctx); m != nil {
 		if it, err := b.measured(ctx, m, n, row); it != nil || err != nil {

@@ -361,9 +361,11 @@ func (c *compiler) parameter(e ast.Expr) (operand, bool) {
 	}
 	alone := true
 	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
-		switch n.(type) {
+		switch n := n.(type) {
 		case *ast.ColName, *ast.Subquery, *ast.ValuesFuncExpr, *ast.Default:
 			alone = false
+		case *ast.FuncExpr:
+			alone = alone && !expr.UsesVariables(n)
 		}
 		return alone, nil
 	}, e)

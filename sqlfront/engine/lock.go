@@ -275,6 +275,7 @@ func (s *Session) Again(may bool) bool {
 		return false
 	}
 	tx.lost = nil
+	s.forgetAssigned(true)
 	tx.unlook()
 	if tx.start != nil {
 		tx.undo(*tx.start)
@@ -285,7 +286,11 @@ func (s *Session) Again(may bool) bool {
 }
 
 // Contended tells the session whether the statement that follows has lost a race before.
-func (s *Session) Contended(yes bool) { s.contended = yes }
+func (s *Session) Contended(yes bool) {
+	if s.contended = yes; yes {
+		s.forgetAssigned(true)
+	}
+}
 
 // lose ends the statement after a race for a lock was lost, or the transaction.
 func (tx *Tx) lose(err, mapped error) {

@@ -35,10 +35,15 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
+	n, once, err := computeOnce(ctx, n)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
 	mended, same, err := mendNode(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
+	same = same && once
 	rows, alike, err := mendTemporalRows(ctx, mended)
 	return rows, same && alike && shown, err
 }

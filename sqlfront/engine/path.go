@@ -497,6 +497,11 @@ func addPlanRules() error {
 	if at < 0 {
 		return errors.New("engine: the library has no rule that sorts by an index any more")
 	}
+	groups := slices.IndexFunc(analyzer.OnceBeforeDefault, func(r analyzer.Rule) bool { return r.Id.String() == "validateGroupBy" })
+	if groups < 0 {
+		return errors.New("engine: the library has no rule that validates GROUP BY any more")
+	}
+	analyzer.OnceBeforeDefault[groups].Apply = validGroups(analyzer.OnceBeforeDefault[groups].Apply)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
 	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, takingBackSimple)
 	return nil

@@ -58,6 +58,9 @@ type Session struct {
 	planning bool
 	within   string
 
+	assigns bool                // the statement assigns to variables while it runs
+	before  map[string]assigned // what they were
+
 	reruns    bool // the driver asks Again
 	passing   bool // the statement is not over at CommandEnd
 	contended bool
@@ -173,6 +176,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 		return errShutdown()
 	}
 	s.planning, s.within = true, ""
+	s.forgetAssigned(false)
 	if s.calls > 0 || ctx.IsInterpreted() {
 		return nil // a statement within a procedure lives in the transaction of the CALL
 	}

@@ -179,6 +179,9 @@ func (s *Session) GetCollation() sql.CollationID {
 // SetUserVariable implements sql.Session: a text has the connection's collation. The library makes its type of the value alone, and then
 // its bytes are compared.
 func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ sql.Type) error {
+	if err := s.remember(ctx, strings.ToLower(name)); err != nil {
+		return err
+	}
 	if t, ok := typ.(sql.StringType); ok && types.IsTextOnly(typ) && t.Collation() == sql.Collation_Default {
 		typ = types.CreateLongText(s.GetCollation())
 	}

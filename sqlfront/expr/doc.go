@@ -7,5 +7,6 @@
 //	a + b, a - b, a * b, a DIV b, -a   integers out of range are error 1690, and UNSIGNED stays UNSIGNED
 //	~a                                 64 bits inverted
 //	a > ANY (query), a = ALL (query)   all six comparisons
+//	@a := e                            moka_assign('a', e) and moka_variable('a'), which the library must not compute beforehand (volatile.go)
 //	LIMIT ?                            NULL is no row, what is no number is error 1210
 package expr

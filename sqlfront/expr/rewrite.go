@@ -60,6 +60,9 @@ func (r rewriter) walk(n ast.SQLNode) {
 				n.Name = ast.NewColName("@" + name)
 			}
 		case *ast.Select:
+			if r.each == nil {
+				orderDistinct(n)
+			}
 			if rollsUp(n.GroupBy) && n.Limit == nil {
 				// A condition on a derived table would be moved below the groups, to rows of which the sums are made; not below a limit.
 				n.Limit = &ast.Limit{Rowcount: ast.NewIntVal([]byte("4611686018427387903"))}

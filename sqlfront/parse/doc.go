@@ -3,7 +3,7 @@
 //
 //	text ──▶ head peek ──▶ edits of the text ──▶ vitess ──▶ edits of the tree ──▶ the engine
 //	            │           (FOR SHARE, BLOB(n),  grammar   (lock clause → AS OF,
-//	            │            DO, CHECK TABLE, …)             BETWEEN in UPDATE, ORDER BY prefix)
+//	            │            DO, @a := e, …)             BETWEEN in UPDATE, ORDER BY prefix)
 //	            └──▶ CREATE/DROP/ALTER/SHOW OBSERVER, NOTIFY, COMMIT AND CHAIN: parsed here, delivered
 //	                 as plain structs through Hooks, back as an injected statement
 //

@@ -10,6 +10,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 	"github.com/dolthub/vitess/go/vt/vterrors"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -95,6 +96,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 	if mentionsRollup(r.src) {
 		r.rollup()
 	}
+	r.assignments()
 	stmt, end, done, err := r.head(ctx, o)
 	if err == nil && !done {
 		text := r.edits.apply(r.src)
@@ -133,6 +135,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if d, ok := stmt.(*ast.DDL); ok {
 			if err := functionalKeys(d); err != nil {
 				return nil, 0, err
+			}
+			if d.ViewSpec != nil && !storedDefinition(ctx) && expr.MentionsVariables(d.ViewSpec.ViewExpr) {
+				return nil, 0, sqlerr.New(sqlerr.ViewVariable, "View's SELECT contains a variable or parameter")
 			}
 		}
 		if err := declareDigits(stmt); err != nil {

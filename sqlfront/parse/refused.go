@@ -41,21 +41,6 @@ func (r *rewriter) notSupported() error {
 	case is("alter", "instance", "tablespace"), is("create", "tablespace", "server", "spatial"):
 		return unsupported(strings.ToUpper(l.text(first) + " " + l.text(second)))
 	}
-	var prev, before token
-	for t := first; t.kind != eof && !l.isByte(t, ';'); {
-		switch {
-		case l.isByte(t, '=') && l.isByte(prev, ':') && prev.end == t.start && before.kind == variable && !l.is(first, "set"):
-			return unsupported("assignment within a query (@a := …); use SET, or a window function")
-		case l.isByte(t, ':') && prev.kind == variable:
-			before = prev
-		}
-		prev = t
-		if t == first {
-			t = second
-		} else {
-			t = l.next()
-		}
-	}
 	return nil
 }
 

@@ -25,6 +25,7 @@ type rewriter struct {
 	locks     bool // the text has some lock clause: look for it in the tree
 	moved     bool // an edit moved text that is kept
 	past      bool // it has AS OF
+	assigns   bool // it has @a := … within a query
 	whole     bool // semicolons are within the statement: it defines a routine
 
 	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION

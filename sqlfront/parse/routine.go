@@ -23,7 +23,7 @@ type Routine struct {
 	Spec        *ast.ProcedureSpec
 	Returns     *ast.ColumnType
 
-	shared, exclusive, past bool // as in rewriter, of the whole text
+	shared, exclusive, past, assigns bool // as in rewriter, of the whole text
 }
 
 // RoutineName is a routine in DROP, SHOW CREATE.
@@ -315,7 +315,7 @@ func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string, o
 	out := &Routine{
 		Kind: h.kind, Name: Name{s.ProcName.Qualifier.String(), s.ProcName.Name.String()}, IfNotExists: h.ifNotExists, Text: text, Spec: s,
 		ParamsText: strings.TrimSpace(r.src[h.params[0]:h.params[1]]),
-		shared:     r.shared, exclusive: r.exclusive, past: r.past,
+		shared:     r.shared, exclusive: r.exclusive, past: r.past, assigns: r.assigns,
 	}
 	if from, to := r.edits.original(d.SubStatementPositionStart), r.edits.original(d.SubStatementPositionEnd); from >= 0 && from <= to && to <= len(r.src) {
 		out.BodyText = strings.TrimSpace(r.src[from:to])
@@ -430,6 +430,9 @@ func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
 		splitRanges(s.Where)
 	case *ast.Delete:
 		splitRanges(s.Where)
+	}
+	if in.assigns {
+		expr.RewriteAssignments(stmt)
 	}
 	_ = declareDigits(stmt) // what is wrong with it, the planner says when it is run
 	expr.Rewrite(stmt)

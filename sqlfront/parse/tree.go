@@ -87,7 +87,7 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 			zerofill(d)
 		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
-		p.editTree(ctx, s.Statement, &rewriter{})
+		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns})
 		return
 	case *ast.Update:
 		splitRanges(s.Where)
@@ -97,6 +97,10 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		p.completeOrder(ctx, s)
 	case *ast.Insert:
 		bareValues(s)
+	}
+	if r.assigns {
+		r.nameColumns(stmt)
+		within(stmt, expr.RewriteAssignments)
 	}
 	replaceOperators(stmt)
 }
@@ -123,27 +127,32 @@ func bareValues(s *ast.Insert) {
 	}, ast.AssignmentExprs(s.OnDup))
 }
 
-// replaceOperators puts expressions of ours into a statement, and into the statements within one that defines something.
+// replaceOperators puts expressions of ours into a statement.
 func replaceOperators(stmt ast.Statement) {
+	within(stmt, expr.Rewrite)
+	if d, ok := stmt.(*ast.DDL); ok && d.ProcedureSpec != nil && d.ProcedureSpec.Body != nil {
+		expr.RewriteProcedure(d.ProcedureSpec.Body)
+	}
+}
+
+// within does something to a statement, or to the statements within one that defines something.
+func within(stmt ast.Statement, edit func(ast.SQLNode)) {
 	d, ok := stmt.(*ast.DDL)
 	if !ok {
-		expr.Rewrite(stmt)
+		edit(stmt)
 		return
 	}
 	if d.ViewSpec != nil && d.ViewSpec.ViewExpr != nil {
-		expr.Rewrite(d.ViewSpec.ViewExpr)
+		edit(d.ViewSpec.ViewExpr)
 	}
 	if d.OptSelect != nil && d.OptSelect.Select != nil {
-		expr.Rewrite(d.OptSelect.Select)
+		edit(d.OptSelect.Select)
 	}
 	if d.TriggerSpec != nil && d.TriggerSpec.Body != nil {
-		expr.Rewrite(d.TriggerSpec.Body)
-	}
-	if d.ProcedureSpec != nil && d.ProcedureSpec.Body != nil {
-		expr.RewriteProcedure(d.ProcedureSpec.Body)
+		edit(d.TriggerSpec.Body)
 	}
 	if d.EventSpec != nil && d.EventSpec.Body != nil {
-		expr.Rewrite(d.EventSpec.Body)
+		edit(d.EventSpec.Body)
 	}
 }
 

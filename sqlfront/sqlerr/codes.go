@@ -67,6 +67,7 @@ const (
 	WrongValueForField    = 1366
 	NoDefaultForField     = 1364
 	ViewInvalid           = 1356
+	ViewVariable          = 1351
 	ViewWrongList         = 1353
 	TriggerExists         = 1359
 	TriggerNotFound       = 1360

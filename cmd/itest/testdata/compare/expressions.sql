@@ -29,7 +29,6 @@ SELECT ~5, 5 IN (SELECT 5), EXISTS (SELECT 1), (SELECT 7);
 SELECT INTERVAL(23, 1, 15, 17, 30, 44, 200);
 SET @a = 5, @b = 'x';
 SELECT @a + 1, @b, @nothing;
--- differs: known gap: assignment within a SELECT
 SELECT @c := 7;
 -- differs: known gap: PI() shows all its digits
 SELECT BIT_COUNT(7), LN(1), LOG(2, 8), LOG10(100), EXP(0), PI(), DEGREES(PI()), SIN(0), COS(0), ATAN2(1, 1) > 0.78;

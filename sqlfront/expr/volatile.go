@@ -1,0 +1,83 @@
+package expr
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// The library computes what has no columns while it plans: of WHERE RAND() < 0.5 it made all rows, or none. What is to be computed for each row
+// has this mark among its children, behind all others; the library takes it for something that is not known yet.
+var perRow sql.Expression = expression.NewProcedureParam("moka per row", types.Null)
+
+// IsPerRow reports whether e is that mark.
+func IsPerRow(e sql.Expression) bool { return e == perRow }
+
+// volatile is a function of the library that is computed for each row.
+type volatile struct{ sql.FunctionExpression }
+
+var (
+	_ sql.FunctionExpression         = (*volatile)(nil)
+	_ sql.CollationCoercible         = (*volatile)(nil)
+	_ sql.NonDeterministicExpression = (*volatile)(nil)
+)
+
+// volatileFunctions are RAND and SLEEP.
+func volatileFunctions() []sql.Function {
+	var fs []sql.Function
+	for _, name := range []string{"rand", "sleep"} {
+		for _, f := range function.BuiltIns {
+			if f.FunctionName() != name {
+				continue
+			}
+			fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+				e, err := f.NewInstance(ctx, args)
+				if err != nil {
+					return nil, err
+				}
+				if fe, ok := e.(sql.FunctionExpression); ok {
+					return &volatile{fe}, nil
+				}
+				return e, nil
+			}})
+		}
+	}
+	return fs
+}
+
+// IsNonDeterministic implements sql.NonDeterministicExpression.
+func (*volatile) IsNonDeterministic() bool { return true }
+
+// Children implements sql.Expression.
+func (v *volatile) Children() []sql.Expression { return marked(v.FunctionExpression.Children()) }
+
+func marked(children []sql.Expression) []sql.Expression {
+	return append(children[:len(children):len(children)], perRow)
+}
+
+// unmarked is the children before the mark, of which there must be n.
+func unmarked(e sql.Expression, children []sql.Expression, n int) ([]sql.Expression, error) {
+	if len(children) != n+1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(e, len(children), n+1)
+	}
+	return children[:n], nil
+}
+
+// WithChildren implements sql.Expression.
+func (v *volatile) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	children, err := unmarked(v, children, len(v.FunctionExpression.Children()))
+	if err != nil {
+		return nil, err
+	}
+	e, err := v.FunctionExpression.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	return &volatile{e.(sql.FunctionExpression)}, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (v *volatile) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return sql.GetCoercibility(ctx, v.FunctionExpression)
+}
