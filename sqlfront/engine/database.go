@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
@@ -227,7 +229,7 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 			return sql.ErrExistingView.New(d.name, name)
 		}
 		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, catalog.View{
-			Name: name, Definition: definition, CreateStatement: create, SQLMode: sqlMode(ctx),
+			Name: name, Definition: definition, CreateStatement: strings.Clone(create), SQLMode: sqlMode(ctx),
 		})
 	})
 }
@@ -247,14 +249,32 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 	if !ok {
 		return sql.ViewDefinition{}, false, nil
 	}
+	if s := sessionOf(ctx); s != nil {
+		s.reads.database, s.reads.text = d.name, v.CreateStatement
+		if s.planning && s.GetCurrentDatabase() == "" { // the library binds no view without a current one
+			s.within = d.name
+		}
+	}
 	return viewDefinition(v), true, nil
+}
+
+// readView is the view that the planner has asked for last.
+type readView struct{ database, text string }
+
+// ReadsView implements parse.ViewReader. It is the text itself that is compared, not what it says: a client that sends the same words as a
+// statement of its own creates a view, for which it needs rights that who reads it does not.
+func (s *Session) ReadsView(text string) (database string, ok bool) {
+	if text == "" || len(text) != len(s.reads.text) || unsafe.StringData(text) != unsafe.StringData(s.reads.text) {
+		return "", false
+	}
+	return s.reads.database, true
 }
 
 func viewDefinition(v *catalog.View) sql.ViewDefinition {
 	return sql.ViewDefinition{Name: v.Name, TextDefinition: v.Definition, CreateViewStatement: v.CreateStatement, SqlMode: v.SQLMode}
 }
 
-// AllViews implements sql.ViewDatabase.
+// AllViews implements sql.ViewDatabase. The library makes lists of it for users, from which they learn what there is.
 func (d *Database) AllViews(ctx *sql.Context) ([]sql.ViewDefinition, error) {
 	_, c, err := d.contents(ctx)
 	if err != nil {
@@ -262,7 +282,9 @@ func (d *Database) AllViews(ctx *sql.Context) ([]sql.ViewDefinition, error) {
 	}
 	var all []sql.ViewDefinition
 	for _, v := range c.Views() {
-		all = append(all, viewDefinition(v))
+		if d.eng.maySee(ctx, d.name, v.Name) {
+			all = append(all, viewDefinition(v))
+		}
 	}
 	return all, nil
 }

@@ -19,6 +19,7 @@
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
 //	assign                           derived tables that assign to variables are read first
 //	coster, exec                     what the library's planner does not know
+//	privileges                       who may do what only the statement knows (package rights is asked first)
 //	pushkeys, bodykeys               how statements of bodies find their rows
 //
 // A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is

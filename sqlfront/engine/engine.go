@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"sync"
@@ -18,6 +19,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/rights"
 	"moka/txn"
 )
 
@@ -214,7 +216,8 @@ func Setup() error { return setupOnce() }
 
 func setup() error {
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, mending)
-	if err := addPlanRules(); err != nil {
+	rights.Install()
+	if err := errors.Join(addPlanRules(), addCreatorsRights()); err != nil {
 		return err
 	}
 	variables.InitStatusVariables()

@@ -27,7 +27,7 @@ var _ sql.NodeExecBuilder = (*execBuilder)(nil)
 // Build implements sql.NodeExecBuilder.
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	if s := sessionOf(ctx); s != nil && s.planning {
-		s.planning, s.within = false, ""
+		s.planning, s.around, s.within = false, false, ""
 		if s.assigns {
 			settled, err := b.settleDerived(ctx, n)
 			if err != nil {
@@ -70,7 +70,16 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.intoFile(ctx, n, row)
 		}
 	case *plan.ResolvedTable:
+		if it, err := b.informationRows(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
 		return b.informationColumns(ctx, n, row)
+	case *plan.ShowTriggers:
+		if now := b.showTriggers(ctx, n); now != nil {
+			return b.base.Build(ctx, now, row)
+		}
+	case *plan.ShowCreateTrigger:
+		return nil, b.showTrigger(ctx, n)
 	case *plan.ShowTables:
 		return b.showTables(ctx, n, row)
 	case *plan.ShowColumns:
@@ -93,8 +102,11 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.base.Build(ctx, &again, row)
 		}
 	case *plan.ShowProcessList:
-		return b.eng.showProcesses(), nil
+		return b.eng.showProcesses(ctx), nil
 	case *plan.Kill:
+		if err := b.mayKill(ctx, n.ConnID); err != nil {
+			return nil, err
+		}
 		if id := n.ConnID; id >= firstJobConnection {
 			if err := b.eng.cancelJob(ctx, id-firstJobConnection); err != nil {
 				return nil, err

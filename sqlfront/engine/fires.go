@@ -12,6 +12,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/rights"
 )
 
 // triggerHead is what of a trigger's text says when it fires. A trigger is stored as text.
@@ -132,7 +133,11 @@ func (e *Engine) compileTriggers(ctx *sql.Context, db string, fires []*catalog.T
 	bodies := map[*plan.CreateTrigger]*Body{}
 	var creates []*plan.CreateTrigger
 	for _, t := range fires {
-		b, err := e.CompileBody(ctx, t.CreateStatement, t.SQLMode, nil)
+		var b *Body
+		err := rights.As(ctx, e.accounts(), func() (err error) {
+			b, err = e.CompileBody(ctx, t.CreateStatement, t.SQLMode, nil)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -58,6 +59,9 @@ func openFile(name string) (*os.File, error) {
 
 // intoFile is SELECT … INTO OUTFILE and INTO DUMPFILE.
 func (b *execBuilder) intoFile(ctx *sql.Context, n *plan.Into, row sql.Row) (_ sql.RowIter, err error) {
+	if !b.eng.mayAdminister(ctx, sql.PrivilegeType_File) {
+		return nil, rights.Needs("FILE")
+	}
 	name := n.Outfile
 	if name == "" {
 		name = n.Dumpfile

@@ -96,10 +96,13 @@ func (e *Engine) stateOf(p *sql.Process) string {
 	return "reading " + strings.Join(names, ", ")
 }
 
-// showProcesses is SHOW [FULL] PROCESSLIST.
-func (e *Engine) showProcesses() sql.RowIter {
+// showProcesses is SHOW [FULL] PROCESSLIST: without the PROCESS privilege one sees one's own.
+func (e *Engine) showProcesses(ctx *sql.Context) sql.RowIter {
 	var rows []sql.Row
 	for _, p := range e.Processes() {
+		if !e.mayWatch(ctx, p.User, "") {
+			continue
+		}
 		var db any
 		if p.Database != "" {
 			db = p.Database

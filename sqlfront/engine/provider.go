@@ -39,6 +39,7 @@ func newProvider(e *Engine) *provider {
 	for _, f := range e.opts.TableFunctions {
 		p.tableF[strings.ToLower(f.Name())] = f
 	}
+	p.funcs["load_file"] = e.loadFile()
 	for _, f := range e.opts.Functions {
 		p.funcs[strings.ToLower(f.FunctionName())] = f
 	}

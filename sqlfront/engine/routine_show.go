@@ -11,6 +11,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 )
 
@@ -33,17 +34,33 @@ func (e *Engine) ShowCreateRoutine(_ context.Context, r parse.RoutineName) (ast.
 		if err != nil {
 			return nil, err
 		}
-		if c == nil {
+		if c == nil || !e.maySeeRoutine(ctx, c) {
 			return nil, noRoutine(r.Kind, db, r.Name.Name)
+		}
+		var text any // NULL to who may run it and no more
+		if e.maySeeBody(ctx, c) {
+			text = c.withDefiner()
 		}
 		v, err := e.viewOf(ctx)
 		if err != nil {
 			return nil, err
 		}
 		d, _ := v.snap.Database(db)
-		return []sql.Row{{c.stored.Name, c.mode, c.withDefiner(), "utf8mb4", "utf8mb4_0900_ai_ci", d.Collation}}, nil
+		return []sql.Row{{c.stored.Name, c.mode, text, "utf8mb4", "utf8mb4_0900_ai_ci", d.Collation}}, nil
 	})
 	return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: report}, nil
+}
+
+// maySeeRoutine reports whether the user may know that there is a routine: one that he may run, change or read.
+func (e *Engine) maySeeRoutine(ctx *sql.Context, c *compiled) bool {
+	return e.maySeeBody(ctx, c) || e.mayExecute(ctx, c) == nil ||
+		rights.OnTable(ctx, e.accounts(), c.body.Database, "", sql.PrivilegeType_CreateRoutine, sql.PrivilegeType_AlterRoutine)
+}
+
+// maySeeBody reports whether the user may read the routine: its definer, and who may read everything.
+func (e *Engine) maySeeBody(ctx *sql.Context, c *compiled) bool {
+	client := ctx.Client()
+	return c.definer.User == client.User && c.definer.Address == client.Address || rights.Has(ctx, e.accounts(), sql.PrivilegeType_Select, sql.PrivilegeType_Super)
 }
 
 // withDefiner is the text of the CREATE, which says who the definer is.
@@ -80,8 +97,8 @@ func (e *Engine) routineTable(ctx *sql.Context, t sql.Table) sql.Table {
 		for _, d := range v.snap.Databases() {
 			add := func(kind routine.Kind, name string) {
 				// One that cannot be parsed any more is not shown, as it cannot be called.
-				if c, err := e.routine(ctx, kind, d.Name, name); err == nil && c != nil && e.mayExecute(ctx, c) == nil {
-					all = append(all, rows(ctx, d, c)...)
+				if c, err := e.routine(ctx, kind, d.Name, name); err == nil && c != nil && e.maySeeRoutine(ctx, c) {
+					all = append(all, e.readable(ctx, c, t, rows(ctx, d, c))...)
 				}
 			}
 			for _, p := range d.Procedures() {
@@ -103,6 +120,17 @@ func (e *Engine) routineTable(ctx *sql.Context, t sql.Table) sql.Table {
 		}
 		return all, nil
 	}}
+}
+
+// readable takes the body out of a row of ROUTINES for those who may not read it.
+func (e *Engine) readable(ctx *sql.Context, c *compiled, t sql.Table, rows []sql.Row) []sql.Row {
+	const definition = 15 // ROUTINE_DEFINITION
+	if strings.EqualFold(t.Name(), information_schema.RoutinesTableName) && !e.maySeeBody(ctx, c) {
+		for _, r := range rows {
+			r[definition] = nil
+		}
+	}
+	return rows
 }
 
 func routineRow(_ *sql.Context, d *catalog.Database, c *compiled) []sql.Row {

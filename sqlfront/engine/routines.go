@@ -12,6 +12,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 )
@@ -333,7 +334,7 @@ func (e *Engine) createRoutine(ctx *sql.Context, r parse.Routine) error {
 		if definer := definerOf(r.Spec.Definer); definer.User != "" && (definer.User != client.User || definer.Address != client.Address) {
 			super := sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{}, sql.PrivilegeType_Super)
 			if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, super) {
-				return sqlerr.New(1227, "Access denied; you need (at least one of) the SUPER or SET_USER_ID privilege(s) for this operation")
+				return rights.Needs("SUPER or SET_USER_ID")
 			}
 		}
 		return create(ctx, tx.store(), d.Name, catalog.Procedure{

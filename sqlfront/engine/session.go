@@ -57,6 +57,10 @@ type Session struct {
 	// the names in them are of that database. It would bind them in the current one, and leave out triggers that do not fit there.
 	planning bool
 	within   string
+	around   bool // see lookAround
+
+	reads    readView // see ReadsView
+	ofClient bool
 
 	assigns bool                // the statement assigns to variables while it runs
 	before  map[string]assigned // what they were
@@ -124,15 +128,20 @@ func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr stri
 	if u, ok := conn.UserData.(sql.MysqlConnectionUser); ok {
 		client.Address, client.User = u.Host, u.User
 	}
-	return e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID)), nil
+	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID))
+	s.ofClient = true
+	return s, nil
 }
+
+// OfClient reports whether a connection of a client has the session, rather than a worker of ours.
+func (s *Session) OfClient() bool { return s.ofClient }
 
 // CommandBegin is called before each command of the client.
 func (s *Session) CommandBegin() error { return nil }
 
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
-	s.planning, s.within = false, ""
+	s.planning, s.around, s.within = false, false, ""
 	s.params = nil
 	s.memory.settle()
 	if s.passing {
@@ -175,7 +184,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	if s.eng.closed.Load() {
 		return errShutdown()
 	}
-	s.planning, s.within = true, ""
+	s.planning, s.around, s.within = true, false, ""
 	s.forgetAssigned(false)
 	if s.calls > 0 || ctx.IsInterpreted() {
 		return nil // a statement within a procedure lives in the transaction of the CALL
@@ -367,6 +376,9 @@ func (s *Session) PersistGlobal(ctx *sql.Context, name string, value any) error 
 	v, _, ok := sql.SystemVariables.GetGlobal(name)
 	if !ok {
 		return sql.ErrUnknownSystemVariable.New(name)
+	}
+	if err := maySetGlobal(ctx); err != nil {
+		return err
 	}
 	if c, _, err := v.GetType().Convert(ctx, value); err == nil {
 		value = c // as it will be read back: the type of a literal says nothing

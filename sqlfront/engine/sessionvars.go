@@ -53,6 +53,9 @@ func (r *systemRegistry) AssignValues(values map[string]any) error {
 
 // SetGlobal implements sql.SystemVariableRegistry.
 func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) error {
+	if err := maySetGlobal(ctx); err != nil {
+		return err
+	}
 	defer r.forget()
 	return r.SystemVariableRegistry.SetGlobal(ctx, name, value)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/vterrors"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -20,6 +21,11 @@ type Parser struct {
 }
 
 var _ sql.Parser = (*Parser)(nil)
+
+// ViewReader is a session that knows whether a text is that of a view which the planner has just asked it for, and of which database.
+type ViewReader interface {
+	ReadsView(text string) (database string, ok bool)
+}
 
 // New returns a parser. Statements whose hook is nil are refused with "not yet supported".
 func New(h Hooks) *Parser { return &Parser{hooks: h} }
@@ -39,6 +45,17 @@ func (p *Parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statemen
 // shown in process lists and logs, and views and procedures are cut out of it by offset (texts of which are never moved
 // by an edit, only blanked).
 func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (stmt ast.Statement, parsed, remainder string, err error) {
+	if sc, ok := ctx.(*sql.Context); ok {
+		if reader, ok := sc.Session.(ViewReader); ok {
+			if database, ok := reader.ReadsView(query); ok {
+				defer func() {
+					if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil {
+						rights.View(d, database)
+					}
+				}()
+			}
+		}
+	}
 	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
 	if strings.HasPrefix(s, "/*!") {
 		// A dump wraps what it creates in executable comments; the text that is kept of a trigger or a view is without them.
@@ -85,6 +102,7 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		return stmt, end, nil
 	}
 	if err == nil {
+		rights.Demand(stmt)
 		stmt = p.replaceCalls(stmt, false)
 	}
 	return stmt, end, err

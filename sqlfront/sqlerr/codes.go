@@ -38,6 +38,7 @@ const (
 	WrongAutoKey          = 1075
 	CantDropFieldOrKey    = 1091
 	NoSuchThread          = 1094
+	NotThreadOwner        = 1095
 	Unknown               = 1105
 	ReadOnlyVariable      = 1238
 	FieldSpecifiedTwice   = 1110
@@ -54,6 +55,7 @@ const (
 	WrongValueForVariable = 1231
 	OperandColumns        = 1241
 	SubqueryOneRow        = 1242
+	SpecificAccessDenied  = 1227
 	LocalVariable         = 1228
 	GlobalVariable        = 1229
 	UnknownStmtHandler    = 1243
@@ -185,6 +187,7 @@ var states = map[int]string{
 	WrongValueCountOnRow:  "21S01",
 	NoSuchUserGrant:       "42000",
 	TableAccessDenied:     "42000",
+	SpecificAccessDenied:  "42000",
 	NoSuchTable:           "42S02",
 	PrimaryCantHaveNull:   "42000",
 	CommandNotAllowed:     "25000",

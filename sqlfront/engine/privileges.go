@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/rights"
+	"moka/sqlfront/sqlerr"
+)
+
+// Who may do what is asked where a statement is bound (package rights). What only the statement itself knows is asked here.
+
+// Accounts are the accounts of the session's server.
+func (s *Session) Accounts() *mysql_db.MySQLDb { return s.eng.accounts() }
+
+func (e *Engine) accounts() *mysql_db.MySQLDb {
+	if e.sql == nil { // being made
+		return nil
+	}
+	return e.sql.Analyzer.Catalog.MySQLDb
+}
+
+// HasTemporary reports whether the session has a temporary table of that name. Nobody else can see it, so it takes no privilege.
+func (s *Session) HasTemporary(database, table string) bool {
+	return s.temp.get(database, table) != nil
+}
+
+// addCreatorsRights gives the library's rules for triggers the rights of who made the triggers: their bodies name tables, of other databases
+// too, that need not be the user's business. Tables that foreign keys lead to are found because of lookAround.
+func addCreatorsRights() error {
+	found := 0
+	for _, list := range []*[]analyzer.Rule{&analyzer.OnceAfterDefault, &analyzer.OnceAfterAll} {
+		for i, r := range *list {
+			if id := r.Id.String(); id == "applyTriggers" || id == "loadTriggers" {
+				found++
+				(*list)[i].Apply = asCreator(r.Apply)
+			}
+		}
+	}
+	if found != 2 {
+		return errors.New("engine: the library's rules for triggers are not where they were")
+	}
+	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, lookAround)
+	return nil
+}
+
+// lookAround runs when a statement is bound: what the user has named he may see. From then on the planner looks for tables that triggers
+// write to and that foreign keys lead to, and the session may find them until the statement runs.
+var lookAround = analyzer.Rule{Id: analyzer.RuleId(-1004), Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if s := sessionOf(ctx); s != nil && s.planning {
+		s.around = true
+	}
+	d, ok := n.(*plan.DeleteFrom)
+	if !ok {
+		return n, transform.SameTree, nil
+	}
+	// The library makes TRUNCATE of a DELETE without a condition, if there is no trigger on a table of that name in the current database.
+	// That may be another one than the table's, and it binds all triggers in it with the user's rights to find out. So it gets a condition.
+	t, ok := d.Child.(*plan.ResolvedTable)
+	own := (*Table)(nil)
+	if ok {
+		own = ownTable(t.Table)
+	}
+	if own == nil {
+		return n, transform.SameTree, nil
+	}
+	v, err := own.eng.viewOf(ctx)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	if db, ok := v.snap.Database(t.SqlDatabase.Name()); ok && len(db.Triggers()) == 0 && strings.EqualFold(db.Name, ctx.GetCurrentDatabase()) {
+		return n, transform.SameTree, nil
+	}
+	out, err := d.WithChildren(ctx, plan.NewFilter(ctx, expression.NewLiteral(true, types.Boolean), t))
+	return out, transform.NewTree, err
+}}
+
+// LooksAround implements rights.Around.
+func (s *Session) LooksAround() bool { return s.around }
+
+func asCreator(apply analyzer.RuleFunc) analyzer.RuleFunc {
+	return func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (out sql.Node, same transform.TreeIdentity, err error) {
+		err = rights.As(ctx, a.Catalog.MySQLDb, func() (err error) {
+			out, same, err = apply(ctx, a, n, scope, sel, flags)
+			return err
+		})
+		return out, same, err
+	}
+}
+
+// mayAdminister reports whether the user of ctx may see and end what others do.
+func (e *Engine) mayAdminister(ctx *sql.Context, what ...sql.PrivilegeType) bool {
+	return rights.Has(ctx, e.accounts(), what...)
+}
+
+// mayKill refuses to end the connection of somebody else. A connection that one may not see is not there.
+func (b *execBuilder) mayKill(ctx *sql.Context, id uint32) error {
+	if ctx.ProcessList == nil {
+		return nil
+	}
+	for _, p := range ctx.ProcessList.Processes() {
+		if p.Connection == id && p.User != ctx.Client().User && !b.eng.mayAdminister(ctx, sql.PrivilegeType_Super) {
+			return sqlerr.New(sqlerr.NotThreadOwner, "You are not owner of thread %d", id)
+		}
+	}
+	return nil
+}
+
+// showTriggers leaves out the triggers of tables on which the user has no TRIGGER privilege.
+func (b *execBuilder) showTriggers(ctx *sql.Context, n *plan.ShowTriggers) sql.Node {
+	seen := slices.DeleteFunc(slices.Clone(n.Triggers), func(t *plan.CreateTrigger) bool {
+		table, ok := t.Table.(sql.Nameable)
+		return ok && !b.eng.mayTrigger(ctx, n.Database().Name(), table.Name())
+	})
+	if len(seen) == len(n.Triggers) {
+		return nil
+	}
+	now := *n
+	now.Triggers = seen
+	return &now
+}
+
+func (e *Engine) mayTrigger(ctx *sql.Context, database, table string) bool {
+	return rights.OnTable(ctx, e.accounts(), database, table, sql.PrivilegeType_Trigger)
+}
+
+// showTrigger refuses SHOW CREATE TRIGGER to who may not create one there.
+func (b *execBuilder) showTrigger(ctx *sql.Context, n *plan.ShowCreateTrigger) error {
+	v, err := b.eng.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	d, ok := v.snap.Database(n.Database().Name())
+	if !ok {
+		return nil
+	}
+	t, ok := d.Trigger(n.TriggerName)
+	if !ok || b.eng.mayTrigger(ctx, d.Name, b.eng.triggerHead(t).table) {
+		return nil
+	}
+	return rights.Needs("TRIGGER")
+}
+
+// informed lists tables of information_schema that are read with all rights; rows that are not for the user are left out then. The library
+// fills two of them by binding triggers and following foreign keys with the rights of who asks, and fails at the first table that he may
+// not see. In the others it looks at databases, or at nothing.
+var informed = map[string]struct {
+	columns [2]string
+	may     func(e *Engine, ctx *sql.Context, first, second string) bool
+}{
+	information_schema.TriggersTableName:               {[2]string{"event_object_schema", "event_object_table"}, (*Engine).mayTrigger},
+	information_schema.ReferentialConstraintsTableName: {[2]string{"constraint_schema", "table_name"}, (*Engine).maySee},
+	information_schema.TablesTableName:                 {[2]string{"table_schema", "table_name"}, (*Engine).maySee},
+	information_schema.ProcessListTableName:            {[2]string{"user", "user"}, (*Engine).mayWatch},
+}
+
+// informationRows is a table of information_schema with what the user may see.
+func (b *execBuilder) informationRows(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
+	t, ok := sql.GetUnderlyingTable(n.Table).(*information_schema.InformationSchemaTable)
+	if !ok || isShown(ctx, n) || b.eng.accounts() == nil || !b.eng.accounts().Enabled() {
+		return nil, nil
+	}
+	what, ok := informed[strings.ToLower(t.Name())]
+	if !ok {
+		return nil, nil
+	}
+	var rows []sql.Row
+	err := rights.As(ctx, b.eng.accounts(), func() error {
+		it, err := b.base.Build(asShown(ctx, n), n, row)
+		if err == nil {
+			rows, err = sql.RowIterToRows(ctx, it)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	first, second := n.Schema(ctx).IndexOfColName(what.columns[0]), n.Schema(ctx).IndexOfColName(what.columns[1])
+	if first < 0 || second < 0 {
+		return nil, errors.New("engine: information_schema." + t.Name() + " has other columns than expected")
+	}
+	return sql.RowsToRowIter(slices.DeleteFunc(rows, func(row sql.Row) bool {
+		a, _ := row[first].(string)
+		other, _ := row[second].(string)
+		return !what.may(b.eng, ctx, a, other)
+	})...), nil
+}
+
+// mayWatch reports whether the user may see what another does.
+func (e *Engine) mayWatch(ctx *sql.Context, who, _ string) bool {
+	return who == ctx.Client().User || e.mayAdminister(ctx, sql.PrivilegeType_Process)
+}
+
+// maySee reports whether the user has any right on a table or a view.
+func (e *Engine) maySee(ctx *sql.Context, database, table string) bool {
+	if e.accounts() == nil || !e.accounts().Enabled() || strings.EqualFold(database, sql.InformationSchemaDatabaseName) {
+		return true
+	}
+	all := e.accounts().UserActivePrivilegeSet(ctx)
+	db := all.Database(database)
+	return all.Count() > 0 || db.Count() > 0 || db.Table(table).HasPrivileges()
+}
+
+// maySetGlobal refuses SET GLOBAL and SET PERSIST to who may not change the server for all.
+func maySetGlobal(ctx *sql.Context) error {
+	if ctx == nil || ctx.Session == nil {
+		return nil
+	}
+	s := sessionOf(ctx)
+	if s == nil || s.Accounts() == nil || !s.Accounts().Enabled() || s.Client().User == "" { // a session of the server's own
+		return nil
+	}
+	if s.Accounts().UserHasPrivileges(ctx, sql.NewDynamicPrivilegedOperation("system_variables_admin")) || rights.Has(ctx, s.Accounts(), sql.PrivilegeType_Super) {
+		return nil
+	}
+	return rights.Needs("SUPER or SYSTEM_VARIABLES_ADMIN")
+}

@@ -1,0 +1,109 @@
+package rights
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// What statements need beyond what the grammar knows; the handler takes them apart.
+const (
+	insertAndUpdate = "INSERT, UPDATE" // INSERT … ON DUPLICATE KEY UPDATE
+	showView        = "SHOW VIEW"      // SHOW CREATE VIEW
+)
+
+// ignored is the demand of a statement that looks itself at who asks.
+var ignored = ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}
+
+// Demand puts right what the statement asks of who runs it.
+func Demand(stmt ast.Statement) {
+	switch s := stmt.(type) {
+	case *ast.Insert:
+		if len(s.OnDup) > 0 && s.Auth.AuthType == ast.AuthType_INSERT {
+			s.Auth.AuthType = insertAndUpdate
+		}
+	case *ast.Load:
+		if s.Local { // a file of the client, which the client itself lets out
+			s.Auth = onTable(ast.AuthType_INSERT, s.Table)
+		}
+	case *ast.Kill: // of what belongs to the user needs nothing
+		s.Auth = ignored
+	case *ast.ShowGrants:
+		if s.For == nil {
+			s.Auth = ignored
+		}
+	case *ast.Show:
+		switch strings.ToLower(s.Type) {
+		case "processlist":
+			s.Auth = ignored
+		case ast.CreateViewStr:
+			s.Auth = onTable(showView, s.Table)
+		}
+	case *ast.Explain:
+		Demand(s.Statement)
+	case *ast.DBDDL: // a right on the database alone will do
+		if a := s.Auth.AuthType; a == ast.AuthType_CREATE || a == ast.AuthType_DROP {
+			s.Auth = ast.AuthInformation{AuthType: a, TargetType: ast.AuthTargetType_DatabaseIdentifiers, TargetNames: []string{s.DBName}}
+		}
+	case *ast.DDL:
+		switch a := s.Auth.AuthType; {
+		case s.Action == ast.DropStr && s.Temporary: // of which there are only those of the session
+			s.Auth = ignored
+		case a == ast.AuthType_CREATE && !s.Table.Name.IsEmpty(): // or on the table
+			s.Auth = onTable(a, s.Table)
+		case a == ast.AuthType_CREATE_VIEW && s.ViewSpec != nil:
+			s.Auth = onTable(a, s.ViewSpec.ViewName)
+		}
+	}
+}
+
+func onTable(what string, t ast.TableName) ast.AuthInformation {
+	return ast.AuthInformation{
+		AuthType: what, TargetType: ast.AuthTargetType_SingleTableIdentifier, TargetNames: []string{t.DbQualifier.String(), t.Name.String()},
+	}
+}
+
+// View prepares the stored text of a view of a database that a query names. What it reads was looked at when the view was created, and is
+// not asked for again, unless the view is to be read with the rights of who queries it. Bare names are of the view's database, whatever
+// the current one is.
+func View(d *ast.DDL, database string) {
+	if d.ViewSpec.ViewName.DbQualifier.IsEmpty() {
+		d.ViewSpec.ViewName.DbQualifier = ast.NewTableIdent(database)
+	}
+	invoker := strings.EqualFold(d.ViewSpec.Security, "invoker")
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		t, ok := n.(*ast.AliasedTableExpr)
+		switch {
+		case !ok:
+		case !invoker:
+			t.Auth = ignored
+		case len(t.Auth.TargetNames) > 1 && t.Auth.TargetNames[0] == "":
+			t.Auth.TargetNames = slices.Clone(t.Auth.TargetNames)
+			t.Auth.TargetNames[0] = database
+		}
+		return true, nil
+	}, d.ViewSpec.ViewExpr)
+}
+
+// Has reports whether the account of ctx has one of the privileges for the whole server. The library would take one on the current
+// database for it.
+func Has(ctx *sql.Context, db *mysql_db.MySQLDb, any ...sql.PrivilegeType) bool {
+	if db == nil || !db.Enabled() {
+		return true
+	}
+	set := db.UserActivePrivilegeSet(ctx)
+	return set.Has(sql.PrivilegeType_Super) || slices.ContainsFunc(any, func(p sql.PrivilegeType) bool { return set.Has(p) })
+}
+
+// OnTable reports whether the account of ctx has one of the privileges for a table, or with no table for a database.
+func OnTable(ctx *sql.Context, db *mysql_db.MySQLDb, database, table string, any ...sql.PrivilegeType) bool {
+	if db == nil || !db.Enabled() {
+		return true
+	}
+	return slices.ContainsFunc(any, func(p sql.PrivilegeType) bool {
+		return db.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{Database: database, Table: table}, p))
+	})
+}

@@ -1,0 +1,13 @@
+// Package rights says who may do what, where the library does not ask or asks for the wrong thing.
+//
+// Each node of a syntax tree that needs a privilege carries what it needs (ast.AuthInformation); the planner hands it to a handler while
+// it binds the statement. The handler of this package stands before the library's:
+//
+//	parse        Demand: what the grammar asks for too much (own connections, own grants, LOAD DATA LOCAL) or too little
+//	             (ON DUPLICATE KEY UPDATE, SHOW CREATE VIEW)
+//	handler      tables of the session are the session's; a refusal has MySQL's number and names what was refused
+//	As           what runs with the rights of somebody else: triggers and views have those of who created them
+//
+// Promises: no statement goes through that the library would refuse, but for the cases above. Not promised: privileges of columns,
+// partial revokes and roles that are not active, which the library does not have.
+package rights

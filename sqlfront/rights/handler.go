@@ -1,0 +1,198 @@
+package rights
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	_ "github.com/dolthub/go-mysql-server/sql/planbuilder" // brings the library's handler, which ours is put before
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// Install puts the handler before the library's, for the whole process: the library has one.
+var Install = sync.OnceFunc(func() {
+	sql.SetAuthorizationHandlerFactory(factory{sql.GetAuthorizationHandlerFactory()})
+})
+
+type factory struct {
+	theirs sql.AuthorizationHandlerFactory
+}
+
+// CreateHandler implements sql.AuthorizationHandlerFactory.
+func (f factory) CreateHandler(c sql.Catalog) sql.AuthorizationHandler {
+	return handler{f.theirs.CreateHandler(c)}
+}
+
+// handler is asked for each node. The planner looks into the library's state by its type, so it is passed through.
+type handler struct{ sql.AuthorizationHandler }
+
+var _ sql.AuthorizationHandler = handler{}
+
+// temporary is a session that has tables of its own.
+type temporary interface {
+	HasTemporary(database, table string) bool
+}
+
+// around is a session whose statement is bound and being planned: it may find tables that the user does not name. That lets nobody read
+// them; what a statement does with a table is HandleAuth's.
+type around interface{ LooksAround() bool }
+
+func own(ctx *sql.Context, database, table string) bool {
+	s, ok := ctx.Session.(temporary)
+	if !ok || table == "" {
+		return false
+	}
+	if database == "" {
+		database = ctx.GetCurrentDatabase()
+	}
+	return s.HasTemporary(database, table)
+}
+
+// HandleAuth implements sql.AuthorizationHandler.
+func (h handler) HandleAuth(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation) error {
+	switch a.AuthType {
+	case insertAndUpdate:
+		return h.all(ctx, state, a, ast.AuthType_INSERT, ast.AuthType_UPDATE)
+	case showView:
+		if err := h.all(ctx, state, a, ast.AuthType_SELECT); err != nil {
+			return err
+		}
+		if s, ok := ctx.Session.(holder); ok && !OnTable(ctx, s.Accounts(), a.TargetNames[0], a.TargetNames[1], sql.PrivilegeType_ShowView) {
+			return tableDenied(ctx, showView, a.TargetNames[1])
+		}
+		return nil
+	}
+	switch a.TargetType {
+	case ast.AuthTargetType_SingleTableIdentifier, ast.AuthTargetType_MultipleTableIdentifiers:
+		// One by one, so that the refusal can name the table.
+		for i := 0; i+1 < len(a.TargetNames); i += 2 {
+			one := a
+			one.TargetType, one.TargetNames = ast.AuthTargetType_SingleTableIdentifier, a.TargetNames[i:i+2]
+			if own(ctx, a.TargetNames[i], a.TargetNames[i+1]) {
+				continue
+			}
+			if err := h.AuthorizationHandler.HandleAuth(ctx, state, one); err != nil {
+				return refusal(ctx, one, err)
+			}
+		}
+		return nil
+	}
+	return refusal(ctx, a, h.AuthorizationHandler.HandleAuth(ctx, state, a))
+}
+
+func (h handler) all(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation, types ...string) error {
+	for _, t := range types {
+		a.AuthType = t
+		if err := h.HandleAuth(ctx, state, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckTable implements sql.AuthorizationHandler.
+func (h handler) CheckTable(ctx *sql.Context, state sql.AuthorizationQueryState, database, schema, table string) error {
+	if own(ctx, database, table) {
+		return nil
+	}
+	if s, ok := ctx.Session.(around); ok && s.LooksAround() {
+		return nil
+	}
+	return h.AuthorizationHandler.CheckTable(ctx, state, database, schema, table)
+}
+
+// denied tells a refusal from other errors.
+func denied(err error) bool {
+	return sql.ErrPrivilegeCheckFailed.Is(err) || sql.ErrDatabaseAccessDeniedForUser.Is(err) || sql.ErrTableAccessDeniedForUser.Is(err)
+}
+
+// client is a session that belongs to a connection.
+type client interface{ OfClient() bool }
+
+// refusal is MySQL's error for what was refused: its number says whether a table, a database, a routine or the server was meant.
+func refusal(ctx *sql.Context, a ast.AuthInformation, err error) error {
+	if err == nil || !denied(err) {
+		return err
+	}
+	if s, ok := ctx.Session.(client); !ok || !s.OfClient() { // who drives the engine itself knows the library's errors by their kinds
+		return err
+	}
+	c := ctx.Client()
+	switch a.TargetType {
+	case ast.AuthTargetType_SingleTableIdentifier:
+		if database := a.TargetNames[0]; a.TargetNames[1] == "" || database == "" && ctx.GetCurrentDatabase() == "" {
+			return err
+		}
+		return tableDenied(ctx, a.AuthType, a.TargetNames[1])
+	case ast.AuthTargetType_Global:
+		if a.AuthType == ast.AuthType_FILE {
+			return sqlerr.New(sqlerr.AccessDenied, "Access denied for user '%s'@'%s' (the FILE privilege is needed)", c.User, c.Address)
+		}
+		return Needs(strings.ReplaceAll(a.AuthType, "_", " "))
+	case ast.AuthTargetType_DatabaseIdentifiers:
+		if sql.ErrPrivilegeCheckFailed.Is(err) && len(a.TargetNames) > 0 {
+			database := a.TargetNames[0]
+			if database == "" {
+				database = ctx.GetCurrentDatabase()
+			}
+			return sqlerr.New(sqlerr.DBAccessDenied, "Access denied for user '%s'@'%s' to database '%s'", c.User, c.Address, database)
+		}
+	}
+	switch a.AuthType {
+	case ast.AuthType_CALL:
+		if len(a.TargetNames) > 1 {
+			database := a.TargetNames[0]
+			if database == "" {
+				database = ctx.GetCurrentDatabase()
+			}
+			if database == "" {
+				return sqlerr.New(sqlerr.NoDatabase, "No database selected")
+			}
+			return sqlerr.New(sqlerr.RoutineAccessDenied, "execute command denied to user '%s'@'%s' for routine '%s.%s'", c.User, c.Address, database, a.TargetNames[1])
+		}
+	case ast.AuthType_RENAME:
+		if len(a.TargetNames) > 1 {
+			return tableDenied(ctx, "ALTER, DROP", a.TargetNames[1])
+		}
+	case ast.AuthType_CREATE_USER, ast.AuthType_ALTER_USER, ast.AuthType_CREATE_ROLE, ast.AuthType_DROP_ROLE:
+		return Needs("CREATE USER")
+	}
+	return err
+}
+
+func tableDenied(ctx *sql.Context, what, table string) error {
+	switch what {
+	case ast.AuthType_REPLACE:
+		what = "INSERT, DELETE"
+	case ast.AuthType_LOCK:
+		what = "SELECT, LOCK TABLES"
+	}
+	c := ctx.Client()
+	return sqlerr.New(sqlerr.TableAccessDenied, "%s command denied to user '%s'@'%s' for table '%s'", strings.ReplaceAll(what, "_", " "), c.User, c.Address, table)
+}
+
+// Needs is the refusal of what takes a privilege of the whole server.
+func Needs(privilege string) error {
+	return sqlerr.New(sqlerr.SpecificAccessDenied, "Access denied; you need (at least one of) the %s privilege(s) for this operation", privilege)
+}
+
+// holder is a session that knows the accounts of its server.
+type holder interface{ Accounts() *mysql_db.MySQLDb }
+
+// As runs f with the rights of whoever created what f is about, a trigger: they were looked at when it was created. f may find
+// tables that the user of ctx may not see, so it must not tell him of them.
+func As(ctx *sql.Context, db *mysql_db.MySQLDb, f func() error) error {
+	if db == nil || !db.Enabled() {
+		return f()
+	}
+	db.UserActivePrivilegeSet(ctx) // makes sure that what is kept in the session is of the moment
+	now, counter := ctx.Session.GetPrivilegeSet()
+	all := mysql_db.NewPrivilegeSet()
+	all.AddGlobalStatic(sql.PrivilegeType_Super, sql.PrivilegeType_Select, sql.PrivilegeType_Trigger)
+	ctx.Session.SetPrivilegeSet(all, counter)
+	defer ctx.Session.SetPrivilegeSet(now, counter)
+	return f()
+}

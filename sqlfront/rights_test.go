@@ -1,0 +1,155 @@
+package sqlfront_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"moka/sqlfront"
+)
+
+// TestRights asks, as accounts with few rights, for what they must not have and for what they must.
+func TestRights(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newDatabase(t).serve(func(o *sqlfront.Options) { o.FileDir = dir })
+	root := s.conn("")
+	run(t, root, "create database hidden", "create database open", "use hidden",
+		"create table secret (id int primary key, v varchar(10))", "insert into secret values (1, 'x')",
+		"create table child (id int primary key, sid int, foreign key (sid) references secret (id))",
+		"create view shown as select v from secret", "create view other as select id from secret",
+		"create procedure p() select 1", "create function f() returns int return 1",
+		"create trigger tr before insert on secret for each row set new.v = 'y'",
+		"use open", "create table t (id int primary key, v varchar(10))", "insert into t values (1, 'a')", "create table names (id int)",
+		"create table audited (id int primary key)", "create trigger audit after insert on audited for each row insert into hidden.secret values (new.id + 10, 'audit')",
+		"create view byme as select v from hidden.secret where id = 1", "create sql security invoker view byyou as select v from hidden.secret",
+		"create user few", "grant select, insert, create temporary tables on open.* to few",
+		"create user some", "grant select on hidden.shown to some", "grant select, insert, update, delete on hidden.child to some", "grant execute on procedure hidden.p to some",
+		"create user many", "grant all on many.* to many")
+	few, some, many := s.open("few", "open", ""), s.open("some", "", ""), s.open("many", "", "")
+	file := filepath.Join(dir, "o")
+	for _, c := range []struct {
+		who        runner
+		query      string
+		wantAnswer string
+	}{
+		// What is for all, or for the server, takes a right of its own.
+		{few, "set global max_connections = 5", "error 1227"},
+		{few, "set @@global.long_query_time = 5", "error 1227"},
+		{few, "set persist max_connections = 5", "error 1227"},
+		{few, "set persist_only max_connections = 5", "error 1227"},
+		{few, "set global transaction isolation level serializable", "error 1227"},
+		{few, "set session long_query_time = 5", ""},
+		{root, "select @@global.max_connections", "1000"},
+		{few, fmt.Sprintf("select 1 into outfile '%s'", file), "error 1227"},
+		{few, fmt.Sprintf("select 1 into dumpfile '%s'", file), "error 1227"},
+		{few, "load data infile 'f' into table t", "error 1045"},
+		{few, "select load_file('f')", "NULL"},
+		{root, "select load_file('f'), load_file('nope'), load_file('/etc/passwd'), load_file('.')", "text NULL NULL NULL"},
+		{root, "set max_allowed_packet = 1024; select load_file('f')", "error 1064"},
+		{few, "create user x", "error 1227"},
+		{few, "show engine innodb status", "error 1227"},
+		{few, "create database x", "error 1044"},
+		// Each table that is read or written, and how.
+		{few, "insert into t values (1, 'b') on duplicate key update v = 'b'", "error 1142"},
+		{few, "insert into t values (2, 'b')", ""},
+		{few, "replace into t values (2, 'c')", "error 1142"},
+		{few, "update t set v = 'c'", "error 1142"},
+		{few, "delete from t", "error 1142"},
+		{few, "select v from t order by id", "a;b"},
+		{few, "insert into t select id + 100, v from hidden.secret", "error 1142"},
+		{few, "select (select max(v) from hidden.secret)", "error 1142"},
+		{few, "create table x (a int)", "error 1142"},
+		{few, "create view x as select * from t", "error 1142"},
+		// Views and triggers have the rights of who created them.
+		{few, "select v from byme", "x"},
+		{few, "select v from byyou", "error 1142"},
+		{some, "select v from hidden.shown", "x"}, // without a current database
+		{some, "select id from hidden.other", "error 1142"},
+		{few, "insert into audited values (5)", ""},
+		{few, "insert into audited values (6)", ""},
+		{root, "select id from hidden.secret where v = 'y' order by id", "15;16"},
+		// So have foreign keys.
+		{some, "insert into hidden.child values (1, 1)", ""},
+		{some, "insert into hidden.child values (2, 99)", "error 1452"},
+		{some, "update hidden.child set sid = 15 where id = 1", ""},
+		{some, "delete from hidden.child", ""},
+		// What there is, and what is in it.
+		{some, "show tables from hidden", "child;shown"},
+		{some, "select table_name from information_schema.tables where table_schema = 'hidden' order by 1", "child;shown"},
+		{some, "select constraint_name from information_schema.referential_constraints", "child_ibfk_1"},
+		{few, "select constraint_name from information_schema.referential_constraints", ""},
+		{some, "show triggers from hidden", ""},
+		{some, "select trigger_name from information_schema.triggers", ""},
+		{some, "show create trigger hidden.tr", "error 1227"},
+		{some, "show create view hidden.shown", "error 1142"},
+		{some, "show create view hidden.other", "error 1142"},
+		{few, "show create procedure hidden.p", "error 1305"},
+		{few, "show create function hidden.f", "error 1305"},
+		{some, "select routine_name, routine_definition from information_schema.routines", "p NULL"},
+		{root, "select routine_name, routine_definition from information_schema.routines where routine_name = 'p'", "p select 1"},
+		{few, "call hidden.p()", "error 1370"},
+		{some, "call hidden.p()", "1"},
+		// One's own is one's own.
+		{few, "show grants", "GRANT USAGE ON *.* TO `few`@`%`;GRANT SELECT, INSERT, CREATE TEMPORARY TABLES ON `open`.* TO `few`@`%`"},
+		{few, "show grants for root@localhost", "error 1044"},
+		{few, "select count(*), max(user) from information_schema.processlist", "1 few"},
+		{many, "create database many", ""},
+		{many, "create table many.t (id int primary key)", ""},
+		{many, "drop database many", ""},
+	} {
+		if got := results(t, c.who, c.query); got != c.wantAnswer {
+			t.Errorf("%s: %s, want %s", c.query, got, c.wantAnswer)
+		}
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a file was written without the FILE privilege")
+	}
+
+	// Connections, and what belongs to one.
+	mine := s.open("few", "open", "")
+	mine.SetMaxOpenConns(1)
+	id := results(t, mine, "select connection_id()")
+	theirs := results(t, root, "select connection_id()")
+	if got := results(t, few, "show processlist"); strings.Contains(got, "root") || !strings.Contains(got, "few") {
+		t.Errorf("SHOW PROCESSLIST: %s", got)
+	}
+	if got := results(t, few, "kill query "+theirs); got != "error 1095" {
+		t.Errorf("KILL of another user's: %s", got)
+	}
+	if got := results(t, few, "kill query "+id); got != "" {
+		t.Errorf("KILL of one's own: %s", got)
+	}
+	for _, q := range []string{"create temporary table names (a int)", "alter table names add b int", "insert into names values (1, 2)", "delete from names", "drop temporary table names"} {
+		if got := results(t, mine, q); got != "" {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+
+	// The text of a view is trusted where a view is read, and nowhere else.
+	run(t, root, "grant create view, drop on open.* to few")
+	if got := results(t, s.open("few", "open", ""), "create view byme2 as select v from hidden.secret where id = 1"); got != "error 1142" {
+		t.Errorf("a view over what its creator may not read: %s", got)
+	}
+	run(t, root, "create procedure open.make() sql security invoker create view byme3 as select v from hidden.secret", "grant execute on open.* to few")
+	if got := results(t, s.open("few", "open", ""), "call make()"); got != "error 1142" {
+		t.Errorf("a view that a procedure creates: %s", got)
+	}
+}
+
+// TestDeleteOfAnotherDatabase: DELETE without a condition, of a table that is not in the current database, fires its triggers.
+func TestDeleteOfAnotherDatabase(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database a", "create database b", "create table a.t (id int primary key)", "create table b.t (id int primary key)", "create table b.log (id int)",
+		"create trigger b.td after delete on b.t for each row insert into b.log values (old.id)", "insert into b.t values (1), (2)",
+		"delete from b.t") // no current database
+	want(t, c, "select id from b.log order by id", "1; 2")
+	run(t, c, "use a", "insert into a.t values (1)", "insert into b.t values (3)", "delete from b.t")
+	want(t, c, "select id from b.log order by id", "1; 2; 3")
+	want(t, c, "select count(*) from a.t", "1")
+}
