@@ -557,6 +557,15 @@ func (r *rewriter) columnTypes() {
 			}
 			l.pos = t.end
 		}
+		if l.is(t, "using") && !l.isByte(prev, ')') {
+			// KEY k USING BTREE (a): the grammar knows the algorithm behind the columns only. It has no meaning here.
+			if n := l.next(); l.is(n, "btree") || l.is(n, "hash") {
+				r.edits.blank(t.start, n.end)
+				prev, t = n, l.next()
+				continue
+			}
+			l.pos = t.end
+		}
 		isBlob, isText := l.is(t, "blob"), l.is(t, "text")
 		if (isBlob || isText) && (prev.kind == word || prev.kind == quoted) && !l.is(prev, "column") {
 			open, n := l.next(), l.next()
