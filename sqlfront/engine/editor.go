@@ -39,10 +39,14 @@ const (
 	// insertUpsert: IGNORE, ON DUPLICATE KEY UPDATE, REPLACE. A key taken by a concurrent transaction is a lost race, to be run again,
 	// not a duplicate.
 	insertUpsert
+	insertIgnore // what IGNORE makes of insertUpsert
 	// insertBlind: a plain INSERT that is a transaction by itself. It is not looked whether its keys are free, that is the
 	// commit's business: the statement fails there as it would have failed here, one round trip cheaper.
 	insertBlind
 )
+
+// replaces reports whether a key that is taken is no error.
+func (m insertMode) replaces() bool { return m == insertUpsert || m == insertIgnore }
 
 var (
 	_ sql.TableEditor      = (*editor)(nil)
@@ -201,6 +205,11 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 			return err
 		}
 	}
+	if len(t.narrow) > 0 {
+		if row, err = t.fitCharsets(ctx, row, e.mode == insertIgnore); err != nil {
+			return err
+		}
+	}
 	if tx.bulk == t {
 		if err := e.commitPart(ctx, tx); err != nil {
 			return err
@@ -220,7 +229,7 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 	if err := w.entries(t, row); err != nil {
 		return err
 	}
-	free := e.mode != insertUpsert
+	free := !e.mode.replaces()
 	if free && t.hasUnique() {
 		tx.inserted = append(tx.inserted, insertion{t, row}) // first: the lock may find a key taken, too
 	}
@@ -272,6 +281,11 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 	row = t.fit(row)
 	if t.digits {
 		if row, err = t.roundDigits(ctx, row); err != nil {
+			return err
+		}
+	}
+	if len(t.narrow) > 0 {
+		if row, err = t.fitCharsets(ctx, row, e.mode == insertIgnore); err != nil {
 			return err
 		}
 	}

@@ -390,7 +390,9 @@ func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	}
 	mode := insertPlain
 	switch {
-	case n.Ignore || n.IsReplace || n.OnDupExprs.HasUpdates():
+	case n.Ignore:
+		mode = insertIgnore
+	case n.IsReplace || n.OnDupExprs.HasUpdates():
 		mode = insertUpsert
 	case len(n.Returning) == 0 && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && tx.session.calls == 0 && !tx.dirty():
 		mode = insertBlind

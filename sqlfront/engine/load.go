@@ -672,6 +672,13 @@ func loadValue(ctx *sql.Context, t sql.Type, text string) (any, bool) {
 func (l *bulkLoad) cells(ctx *sql.Context, b *loadBlock) error {
 	t := l.table
 	b.row = t.fit(b.row)
+	if len(t.narrow) > 0 {
+		row, err := t.fitCharsets(ctx, b.row, false)
+		if err != nil {
+			return err
+		}
+		b.row = row
+	}
 	value, err := t.rows.Encode(ctx, b.room(), b.row)
 	if err != nil {
 		return err

@@ -193,7 +193,7 @@ func (tx *Tx) lockWrite(ctx *sql.Context, t *Table, insert bool, rows ...*writte
 		tx.store().LockForUpdate(cell(gap))
 	}
 	// An upsert that lost its race is run again, and finds the row; for it a key that was taken is a change like any other.
-	_, err := tx.lock(ctx, txn.LockOptions{MustNotExist: insert && tx.modes[t.desc.ID] != insertUpsert}, keys...)
+	_, err := tx.lock(ctx, txn.LockOptions{MustNotExist: insert && !tx.modes[t.desc.ID].replaces()}, keys...)
 	return err
 }
 

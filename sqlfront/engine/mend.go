@@ -78,6 +78,8 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		return asText(ctx, e, false)
 	case *expression.SetField:
 		return mendAssignment(n, e)
+	case *expression.ConvertUsing:
+		return convertUsing{e}, transform.NewTree, nil
 	case *expression.Literal:
 		switch n.(type) {
 		case *plan.Limit, *plan.Offset:

@@ -36,6 +36,7 @@ type Table struct {
 	public  []sql.Index
 	auto    int   // position of the AUTO_INCREMENT column, -1 if there is none
 	chars   []int // positions of CHAR columns
+	narrow  []narrowText
 	// virtualKeys: an index is over a virtual column.
 	virtualKeys bool
 
@@ -138,6 +139,9 @@ func newTable(e *Engine, db string, desc *catalog.Table) (*Table, error) {
 		}
 		if c.Type.Kind == "char" {
 			t.chars = append(t.chars, len(schema))
+		}
+		if charset, ok := narrowColumn(typ); ok {
+			t.narrow = append(t.narrow, narrowText{len(schema), charset})
 		}
 		t.ordinals = append(t.ordinals, i)
 		if _, ok := c.Type.Digits(); ok {

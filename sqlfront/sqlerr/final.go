@@ -69,6 +69,8 @@ func byStatement(code int, query, name string) (int, string) {
 		return BadTable, "Unknown table '$db.1'"
 	case code == BadDatabase && verb == "drop" && !strings.EqualFold(w[1], "table"):
 		return DBDropExists, "Can't drop database '" + name + "'; database doesn't exist"
+	case code == DataTruncated && verb == "set": // of the variables that are sets of words, this is the one that is set
+		return WrongValueForVariable, "Variable 'sql_mode' can't be set to the value of '$1'"
 	case code == BadField && verb == "set":
 		return UnknownSystemVariable, "Unknown system variable '" + name + "'"
 	case code == BadField && verb == "alter":
