@@ -104,7 +104,11 @@ func randomScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok boo
 		g.seen = append(g.seen, tab.name)
 	}
 	for _, tab := range g.seen {
-		if !run("SELECT * FROM " + tab) {
+		columns := "*"
+		if tab == "trail" { // in which order a statement finds its rows is nobody's promise
+			columns = "what, id, was, v"
+		}
+		if !run("SELECT " + columns + " FROM " + tab) {
 			return n, false
 		}
 		if got := reply(t, conns[0], "CHECK TABLE "+tab, nil); !strings.Contains(got, "\tOK") {

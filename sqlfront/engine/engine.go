@@ -13,12 +13,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/memo"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/go-mysql-server/sql/variables"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/rights"
 	"moka/txn"
 )
@@ -217,6 +219,7 @@ func Setup() error { return setupOnce() }
 func setup() error {
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, mending)
 	rights.Install()
+	planbuilder.IsWindowFunc = expr.IsWindowFunction
 	if err := errors.Join(addPlanRules(), addCreatorsRights()); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -86,7 +87,23 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 			return mendLimit(e)
 		}
 	case *expression.Arithmetic:
-		return mendInterval(ctx, e)
+		mended, same, err := mendInterval(ctx, e)
+		if same && err == nil && e.Type(ctx) == types.Float64 {
+			return &expr.Finite{UnaryExpressionStub: expression.UnaryExpressionStub{Child: e}}, transform.NewTree, nil
+		}
+		return mended, same, err
+	case *expression.Div:
+		if e.Type(ctx) == types.Float64 {
+			return &expr.Finite{UnaryExpressionStub: expression.UnaryExpressionStub{Child: e}}, transform.NewTree, nil
+		}
+	case *expr.Finite:
+		if again, ok := e.Child.(*expr.Finite); ok {
+			return again, transform.NewTree, nil
+		}
+	case *expression.Convert:
+		if e.Type(ctx) == types.Int64 && e.Child.Type(ctx) == types.Uint64 {
+			return &asSigned{expression.UnaryExpressionStub{Child: e.Child}}, transform.NewTree, nil
+		}
 	case *function.Ceil, *function.Floor:
 		if _, done := e.Children()[0].(*copied); done {
 			return e, transform.SameTree, nil
@@ -102,9 +119,9 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		}
 		return e, transform.SameTree, err
 	case *function.DateAdd:
-		return mendMoment(ctx, e, e.Date, e.Interval)
+		return mendShift(ctx, e, e.Date, e.Interval, function.NewDateAdd)
 	case *function.DateSub:
-		return mendMoment(ctx, e, e.Date, e.Interval)
+		return mendShift(ctx, e, e.Date, e.Interval, function.NewDateSub)
 	case *shifted:
 		if again, ok := e.child.(*shifted); ok { // parts of a statement come by more than once
 			return again, transform.NewTree, nil
@@ -334,8 +351,80 @@ func mendInterval(ctx *sql.Context, e *expression.Arithmetic) (sql.Expression, t
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	mended, _, err := mendMoment(ctx, f, date, by.(*expression.Interval))
+	mended, _, err := mendShift(ctx, f, date, by.(*expression.Interval), shift)
 	return mended, transform.NewTree, err
+}
+
+// mendShift mends e, which is date moved by an interval, as shift makes it.
+func mendShift(ctx *sql.Context, e, date sql.Expression, by *expression.Interval, shift func(*sql.Context, ...sql.Expression) (sql.Expression, error)) (sql.Expression, transform.TreeIdentity, error) {
+	if whole := wholeMicros(ctx, by); whole != nil {
+		f, err := shift(ctx, date, whole)
+		return withFraction(ctx, f, date, by), transform.NewTree, err
+	}
+	return mendMoment(ctx, e, date, by)
+}
+
+// wholeMicros is an interval of seconds that may have a fraction, which the library rounds away, in microseconds; nil of all others.
+func wholeMicros(ctx *sql.Context, by *expression.Interval) *expression.Interval {
+	t := by.Child.Type(ctx)
+	if !strings.EqualFold(by.Unit, "SECOND") || types.IsDeferredType(t) || t == types.Null || !types.IsText(t) && !types.IsDecimal(t) && !types.IsFloat(t) {
+		return nil
+	}
+	return expression.NewInterval(&micros{expression.UnaryExpressionStub{Child: by.Child}}, "MICROSECOND")
+}
+
+// withFraction gives a moment that was moved by seconds as many digits behind them as the moment or the seconds have.
+func withFraction(ctx *sql.Context, e, date sql.Expression, by *expression.Interval) sql.Expression {
+	t, ok := date.Type(ctx).(sql.DatetimeType)
+	if !ok || e == nil {
+		return e
+	}
+	digits := 6
+	if d, ok := by.Child.Type(ctx).(sql.DecimalType); ok {
+		digits = min(6, int(d.Scale()))
+	}
+	if !types.IsDateType(t) {
+		digits = max(digits, t.Precision())
+	}
+	return &shifted{e, datetimeOf(digits)}
+}
+
+// micros is a number of seconds as one of microseconds.
+type micros struct{ expression.UnaryExpressionStub }
+
+var (
+	_ sql.Expression         = (*micros)(nil)
+	_ sql.CollationCoercible = (*micros)(nil)
+)
+
+func (m *micros) String() string             { return "(" + m.Child.String() + " * 1000000)" }
+func (m *micros) Type(*sql.Context) sql.Type { return types.Int64 }
+
+// WithChildren implements sql.Expression.
+func (m *micros) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(m, len(cs), 1)
+	}
+	return &micros{expression.UnaryExpressionStub{Child: cs[0]}}, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (m *micros) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// Eval implements sql.Expression.
+func (m *micros) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := m.Child.Eval(ctx, row)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	f, _, err := types.Float64.Convert(ctx, v)
+	if err != nil && !sql.ErrTruncatedIncorrect.Is(err) {
+		return nil, err
+	}
+	n, _ := f.(float64)
+	return int64(math.Round(n * 1e6)), nil
 }
 
 // mendMoment gives a DATETIME that was moved by whole seconds the fraction that it had: the library always shows six digits.
@@ -401,6 +490,43 @@ func (m *shifted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	to, _, err := m.typ.Convert(ctx, v)
 	return to, err
+}
+
+// asSigned is CAST(e AS SIGNED) of a BIGINT UNSIGNED: the same 64 bits, as in MySQL; the library stops at the largest BIGINT.
+type asSigned struct{ expression.UnaryExpressionStub }
+
+var (
+	_ sql.Expression         = (*asSigned)(nil)
+	_ sql.CollationCoercible = (*asSigned)(nil)
+)
+
+func (c *asSigned) String() string             { return "CAST(" + c.Child.String() + " AS SIGNED)" }
+func (c *asSigned) Type(*sql.Context) sql.Type { return types.Int64 }
+
+// WithChildren implements sql.Expression.
+func (c *asSigned) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(c, len(cs), 1)
+	}
+	return &asSigned{expression.UnaryExpressionStub{Child: cs[0]}}, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (c *asSigned) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// Eval implements sql.Expression.
+func (c *asSigned) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := c.Child.Eval(ctx, row)
+	if n, ok := v.(uint64); ok && err == nil {
+		return int64(n), nil
+	}
+	if v == nil || err != nil {
+		return nil, err
+	}
+	v, _, err = types.Int64.Convert(ctx, v)
+	return v, err
 }
 
 // copied is an argument for functions that compute into it: the library's CEIL and FLOOR of a DECIMAL changed the row that it came from.

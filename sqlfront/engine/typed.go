@@ -10,6 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/expr"
 )
 
 // typed is a function of the library with the type that MySQL gives it: a driver chooses the language's type by it. CURDATE() was a text,
@@ -98,6 +100,9 @@ func typedFunction(name string) (sql.Function, bool) {
 		}}, true
 	case "timestamp":
 		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if len(args) == 2 { // a moment and a time to add
+				return addTimeTo(ctx, args[0], args[1]), nil
+			}
 			e, err := function.NewDatetime(ctx, args...)
 			if err != nil || len(args) != 1 || types.IsText(args[0].Type(ctx)) { // of a text the library makes a text, and its suite wants it
 				return e, err
@@ -135,4 +140,18 @@ func fraction(ctx *sql.Context, e sql.Expression) int {
 		return t.Precision()
 	}
 	return 6
+}
+
+// addTimeTo is TIMESTAMP(moment, time).
+func addTimeTo(ctx *sql.Context, moment, by sql.Expression) sql.Expression {
+	digits := fraction(ctx, moment)
+	if types.IsText(moment.Type(ctx)) {
+		moment = expression.NewConvert(moment, expression.ConvertToDatetime)
+	}
+	if _, ok := by.(*expression.Literal); ok {
+		digits = max(digits, fraction(ctx, by))
+	} else {
+		digits = 6
+	}
+	return &typed{expr.AddTime(moment, by), datetimeOf(digits)}
 }

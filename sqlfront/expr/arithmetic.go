@@ -13,7 +13,7 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// integers is +, -, * or DIV of two integers. The library computes in the wrapping arithmetic of int64, in which
+// integers is +, -, *, DIV or % of two integers. The library computes in the wrapping arithmetic of int64, in which
 // 9223372036854775807 + 1 is negative, and adds an UNSIGNED as if it were signed. It is a kind of the library's expression, so
 // that what looks for arithmetic in a plan finds it.
 type integers struct {
@@ -33,13 +33,19 @@ func newArithmetic(ctx *sql.Context, op string, left, right sql.Expression) sql.
 	if !isInterval(left) && !isInterval(right) && isInteger(ctx, left) && isInteger(ctx, right) {
 		l, r := left.Type(ctx), right.Type(ctx)
 		unsigned := isUnsigned(left, l) || isUnsigned(right, r)
+		if op == ast.ModStr {
+			unsigned = isUnsigned(left, l)
+		}
 		if op == ast.MinusStr && unsigned && sql.LoadSqlMode(ctx).ModeEnabled("NO_UNSIGNED_SUBTRACTION") {
 			unsigned = false
 		}
 		return &integers{expression.NewArithmetic(left, right, op), unsigned}
 	}
-	if op == ast.IntDivStr {
+	switch op {
+	case ast.IntDivStr:
 		return expression.NewIntDiv(left, right)
+	case ast.ModStr:
+		return expression.NewMod(left, right)
 	}
 	return expression.NewArithmetic(left, right, op)
 }
@@ -77,7 +83,7 @@ func (e *integers) Type(*sql.Context) sql.Type {
 
 // IsNullable implements sql.Expression.
 func (e *integers) IsNullable(ctx *sql.Context) bool {
-	return e.Op == ast.IntDivStr || e.LeftChild.IsNullable(ctx) || e.RightChild.IsNullable(ctx)
+	return e.Op == ast.IntDivStr || e.Op == ast.ModStr || e.LeftChild.IsNullable(ctx) || e.RightChild.IsNullable(ctx)
 }
 
 // String implements sql.Expression.
@@ -107,8 +113,11 @@ func (e *integers) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	b, ok2 := wide(r)
 	if !ok || !ok2 {
 		// A value of another type than the expression says; the library has its ways with it.
-		if e.Op == ast.IntDivStr {
+		switch e.Op {
+		case ast.IntDivStr:
 			return expression.NewIntDiv(e.LeftChild, e.RightChild).Eval(ctx, row)
+		case ast.ModStr:
+			return expression.NewMod(e.LeftChild, e.RightChild).Eval(ctx, row)
 		}
 		return e.Arithmetic.Eval(ctx, row)
 	}
@@ -120,6 +129,13 @@ func (e *integers) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		sum, ok = a.add(b.neg())
 	case ast.MultStr:
 		sum, ok = a.mul(b)
+	case ast.ModStr:
+		if b.abs == 0 {
+			ctx.Warn(sqlerr.DivisionByZero, "Division by 0")
+			return nil, nil
+		}
+		m := a.abs % b.abs
+		sum, ok = number{a.negative && m != 0, m}, true
 	case ast.IntDivStr:
 		if b.abs == 0 {
 			ctx.Warn(sqlerr.DivisionByZero, "Division by 0")

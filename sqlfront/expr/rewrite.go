@@ -191,7 +191,7 @@ func (r rewriter) swap(at *ast.Expr) {
 	switch x := (*at).(type) {
 	case *ast.BinaryExpr:
 		switch x.Operator {
-		case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr:
+		case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr, ast.ModStr:
 			*at = r.operator(x.Operator, x, x.Left, x.Right)
 		}
 	case *ast.UnaryExpr:
@@ -215,6 +215,11 @@ func (r rewriter) swap(at *ast.Expr) {
 			from = append(from, &ast.AliasedExpr{Expr: x.To})
 		}
 		*at = &ast.FuncExpr{Name: ast.NewColIdent("substring"), Exprs: from}
+	case *ast.ExtractFuncExpr: // these take times of day as well
+		switch unit := strings.ToLower(x.Unit); unit {
+		case "hour", "minute", "second", "microsecond":
+			*at = &ast.FuncExpr{Name: ast.NewColIdent(unit), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: x.Expr}}}
+		}
 	case *ast.TrimExpr:
 		*at = r.operator("trim "+x.Dir, x, x.Str, x.Pattern)
 	case *ast.CaseExpr:
@@ -419,7 +424,7 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		}
 	}
 	switch op {
-	case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr:
+	case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr, ast.ModStr:
 	default:
 		return nil, sql.ErrFunctionNotFound.New(operatorFunction)
 	}

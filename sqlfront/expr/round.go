@@ -1,10 +1,13 @@
 package expr
 
 import (
+	"math"
+
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
 // roundFunctions are ROUND and TRUNCATE of a DECIMAL: the result has as many decimals as were asked for, if that is a constant, and no more than
@@ -14,6 +17,9 @@ func roundFunctions() (fs []sql.Function) {
 		library, _ := libraryFunction(name)
 		b := &builtin{name: name, min: 1, max: 2, typ: roundedType, eval: round}
 		fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if (len(args) == 2 || len(args) == 1 && name == "round") && (types.IsFloat(args[0].Type(ctx)) || types.IsTextOnly(args[0].Type(ctx))) {
+				return &call{&builtin{name: name, typ: doubleType, eval: roundDouble}, args}, nil
+			}
 			if len(args) == 0 || len(args) > 2 || name == "truncate" && len(args) != 2 || !types.IsDecimal(args[0].Type(ctx)) {
 				return library.NewInstance(ctx, args)
 			}
@@ -114,4 +120,138 @@ func round(ctx *sql.Context, c *call, vs []any) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+func doubleType(*sql.Context, []sql.Expression) sql.Type { return types.Float64 }
+
+// roundDouble is ROUND and TRUNCATE of a DOUBLE: halfway between two values it is the even one, as the C library has it.
+func roundDouble(ctx *sql.Context, c *call, vs []any) (any, error) {
+	n := int64(0)
+	if len(vs) == 2 {
+		var err error
+		if n, err = integerOf(ctx, vs[1]); err != nil {
+			return nil, err
+		}
+	}
+	f, err := doubleOf(ctx, vs[0])
+	if err != nil {
+		return nil, err
+	}
+	to := math.RoundToEven
+	if c.name == "truncate" {
+		to = math.Trunc
+	}
+	power := math.Pow10(int(min(400, max(n, -n))))
+	switch {
+	case n < 0 && math.IsInf(power, 0):
+		return float64(0), nil
+	case n < 0:
+		return to(f/power) * power, nil
+	case math.IsInf(f*power, 0):
+		return f, nil
+	}
+	return to(f*power) / power, nil
+}
+
+func doubleOf(ctx *sql.Context, v any) (float64, error) {
+	out, err := asVariable(ctx, types.Float64, v)
+	f, _ := out.(float64)
+	return f, err
+}
+
+// mathFunctions are functions whose result may be too large for a DOUBLE: the library has infinities.
+func mathFunctions() (fs []sql.Function) {
+	power := func(ctx *sql.Context, c *call, vs []any) (any, error) {
+		x, err := doubleOf(ctx, vs[0])
+		if err != nil {
+			return nil, err
+		}
+		y, err := doubleOf(ctx, vs[1])
+		if err != nil {
+			return nil, err
+		}
+		return inRange(c, math.Pow(x, y))
+	}
+	for _, b := range []*builtin{
+		{name: "exp", min: 1, max: 1, typ: doubleType, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+			x, err := doubleOf(ctx, vs[0])
+			if err != nil {
+				return nil, err
+			}
+			return inRange(c, math.Exp(x))
+		}},
+		{name: "pow", min: 2, max: 2, typ: doubleType, eval: power},
+		{name: "power", min: 2, max: 2, typ: doubleType, eval: power},
+	} {
+		fs = append(fs, b.function())
+	}
+	return append(fs, sql.Function2{Name: "mod", Fn: func(ctx *sql.Context, a, b sql.Expression) sql.Expression {
+		return newArithmetic(ctx, ast.ModStr, AsNumber(ctx, a), AsNumber(ctx, b))
+	}})
+}
+
+func inRange(e sql.Expression, f float64) (any, error) {
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, outOfRange("DOUBLE", e)
+	}
+	return f, nil
+}
+
+// Finite is an operation over DOUBLEs; the library's result may be infinite.
+type Finite struct{ expression.UnaryExpressionStub }
+
+var (
+	_ sql.Expression         = (*Finite)(nil)
+	_ sql.CollationCoercible = (*Finite)(nil)
+)
+
+func (f *Finite) String() string                 { return f.Child.String() }
+func (f *Finite) Type(ctx *sql.Context) sql.Type { return f.Child.Type(ctx) }
+
+// WithChildren implements sql.Expression.
+func (f *Finite) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
+	if len(ch) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(f, len(ch), 1)
+	}
+	return &Finite{expression.UnaryExpressionStub{Child: ch[0]}}, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (*Finite) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// Eval implements sql.Expression.
+func (f *Finite) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := f.Child.Eval(ctx, row)
+	d, ok := v.(float64)
+	if err != nil || !ok || !math.IsInf(d, 0) && !math.IsNaN(d) {
+		return v, err
+	}
+	operands := f.Child.Children()
+	if len(operands) != 2 {
+		return inRange(f, d)
+	}
+	// A text that says more than a DOUBLE holds is the largest DOUBLE.
+	var vs [2]float64
+	for i, o := range operands {
+		if v, err = o.Eval(ctx, row); err == nil {
+			vs[i], err = doubleOf(ctx, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+		vs[i] = max(-math.MaxFloat64, min(math.MaxFloat64, vs[i]))
+	}
+	switch op := f.Child.(interface{ Operator() string }); op.Operator() {
+	case ast.PlusStr:
+		d = vs[0] + vs[1]
+	case ast.MinusStr:
+		d = vs[0] - vs[1]
+	case ast.MultStr:
+		d = vs[0] * vs[1]
+	case ast.DivStr:
+		d = vs[0] / vs[1]
+	}
+	return inRange(f, d)
 }

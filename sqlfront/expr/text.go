@@ -36,7 +36,7 @@ func CollatedFunction(name string, f sql.Function, ok bool) (sql.Function, bool)
 		if err != nil {
 			return nil, err
 		}
-		return collatedResult(e), nil
+		return collatedResult(exactResult(ctx, e)), nil
 	}}, true
 }
 
@@ -137,7 +137,22 @@ func (c *Case) texts() (values []sql.Expression) {
 
 // Type implements sql.Expression.
 func (c *Case) Type(ctx *sql.Context) sql.Type {
+	if t, ok := exactType(ctx, c.texts()); ok {
+		return t
+	}
 	return collatedType(ctx, c.Case.Type(ctx), c.texts())
+}
+
+// Eval implements sql.Expression.
+func (c *Case) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := c.Case.Eval(ctx, row)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	if t, ok := exactType(ctx, c.texts()); ok {
+		return toScale(ctx, t, v)
+	}
+	return v, nil
 }
 
 // CollationCoercibility implements sql.CollationCoercible.
@@ -240,6 +255,12 @@ func searchFunctions() []sql.Function {
 	} {
 		library, _ := libraryFunction(b.name)
 		fs = append(fs, sql.FunctionN{Name: b.name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if _, ok := exactType(ctx, args); ok && b.name != "field" && len(args) >= b.min {
+				return &call{&builtin{name: b.name, eval: exactExtreme, typ: func(ctx *sql.Context, args []sql.Expression) sql.Type {
+					t, _ := exactType(ctx, args)
+					return t
+				}}, args}, nil
+			}
 			if _, ok := CollationOf(ctx, args...); !ok || len(args) < b.min {
 				return library.NewInstance(ctx, args) // numbers compare as numbers
 			}

@@ -60,6 +60,11 @@ func shiftedType(ctx *sql.Context, args []sql.Expression) sql.Type {
 	return types.CreateLongText(ctx.GetCollation())
 }
 
+// AddTime is ADDTIME(moment, by).
+func AddTime(moment, by sql.Expression) sql.Expression {
+	return &call{&builtin{name: "addtime", typ: shiftedType, eval: addTime}, []sql.Expression{moment, by}}
+}
+
 // addTime is ADDTIME and SUBTIME.
 func addTime(ctx *sql.Context, c *call, vs []any) (any, error) {
 	by, err := types.Time.ConvertToTimespan(spanText(vs[1]))

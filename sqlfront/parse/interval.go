@@ -1,59 +1,67 @@
 package parse
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
+
+	"moka/sqlfront/expr"
 )
 
-// composite are the units of INTERVAL that the grammar does not know: how many of the smallest unit the parts of its text are, from the
-// last one on, and that unit.
-var composite = map[string]struct {
-	unit  string
-	parts []int64
-}{
-	"year_month":         {"month", []int64{1, 12}},
-	"day_hour":           {"hour", []int64{1, 24}},
-	"day_minute":         {"minute", []int64{1, 60, 24 * 60}},
-	"day_second":         {"second", []int64{1, 60, 3600, 24 * 3600}},
-	"hour_minute":        {"minute", []int64{1, 60}},
-	"hour_second":        {"second", []int64{1, 60, 3600}},
-	"minute_second":      {"second", []int64{1, 60}},
-	"day_microsecond":    {"microsecond", []int64{1, 1e6, 60e6, 3600e6, 24 * 3600e6}},
-	"hour_microsecond":   {"microsecond", []int64{1, 1e6, 60e6, 3600e6}},
-	"minute_microsecond": {"microsecond", []int64{1, 1e6, 60e6}},
-	"second_microsecond": {"microsecond", []int64{1, 1e6}},
+// intervals makes of INTERVAL '1:30' MINUTE_SECOND, whose units the grammar does not know, INTERVAL moka_units('1:30', 'minute_second') SECOND, and
+// of INTERVAL(n, a, b), which is a function, a call of one.
+func (r *rewriter) intervals() {
+	if !mentionsInterval(r.src) {
+		return
+	}
+	l := &lexer{s: r.src, ansi: r.ansi}
+	for t := l.next(); t.kind != eof; t = l.next() {
+		if !l.is(t, "interval") {
+			continue
+		}
+		ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
+		start := ahead.next()
+		depth, comma := 0, false
+		for n := start; n.kind != eof && !ahead.isByte(n, ';'); n = ahead.next() {
+			switch {
+			case ahead.isByte(n, '('):
+				depth++
+			case ahead.isByte(n, ')'):
+				depth--
+			case ahead.isByte(n, ','):
+				comma = comma || depth == 1 && ahead.isByte(start, '(')
+			}
+			if depth < 0 || depth == 0 && ahead.isByte(n, ',') {
+				break
+			}
+			if depth == 0 && ahead.isByte(n, ')') && comma {
+				r.edits.replace(t.start, t.end, expr.IntervalFunction)
+				r.moved, r.renamed = true, true
+				break
+			}
+			if depth == 0 && n.kind == word && n != start {
+				unit := strings.ToLower(ahead.text(n))
+				if smallest, ok := expr.SmallestUnit(unit); ok {
+					r.edits.replace(start.start, start.start, expr.UnitsFunction+"(")
+					r.edits.replace(n.start, n.end, ", '"+unit+"') "+smallest)
+					r.moved, r.renamed = true, true
+					break
+				}
+				if simpleUnits[unit] {
+					break
+				}
+			}
+		}
+	}
 }
 
-var numbers = regexp.MustCompile(`\d+`)
+var simpleUnits = map[string]bool{
+	"microsecond": true, "second": true, "minute": true, "hour": true, "day": true, "week": true, "month": true, "quarter": true, "year": true,
+}
 
-// compositeInterval replaces INTERVAL '1:30' MINUTE_SECOND by INTERVAL 90 SECOND; l stands behind INTERVAL. Only a constant can be.
-func (r *rewriter) compositeInterval(l lexer) {
-	value := l.next()
-	unit := l.next()
-	c, ok := composite[strings.ToLower(l.text(unit))]
-	if !ok || value.kind != str && value.kind != num {
-		return
-	}
-	text := strings.Trim(l.text(value), `'" `)
-	found := numbers.FindAllString(text, -1)
-	if len(found) == 0 || len(found) > len(c.parts) {
-		return
-	}
-	var n int64
-	for i, part := range found {
-		if i == len(found)-1 && strings.HasSuffix(c.unit, "microsecond") && len(found) > 1 && strings.Contains(text, ".") {
-			part = (part + "000000")[:6] // '1.5' is half a second
+func mentionsInterval(s string) bool {
+	for i := 0; i+8 <= len(s); i++ {
+		if s[i]|0x20 == 'i' && foldPrefix(s[i:], "interval") {
+			return true
 		}
-		v, err := strconv.ParseInt(part, 10, 32)
-		if err != nil {
-			return
-		}
-		n += v * c.parts[len(found)-1-i]
 	}
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign = "-"
-	}
-	r.edits.replace(value.start, unit.end, sign+strconv.FormatInt(n, 10)+" "+c.unit)
+	return false
 }

@@ -115,6 +115,8 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		r.rollup()
 	}
 	r.assignments()
+	r.constants()
+	r.intervals()
 	stmt, end, done, err := r.head(ctx, o)
 	if err == nil && !done {
 		text := r.edits.apply(r.src)

@@ -26,6 +26,7 @@ type rewriter struct {
 	moved     bool // an edit moved text that is kept
 	past      bool // it has AS OF
 	assigns   bool // it has @a := … within a query
+	renamed   bool // an edit may have changed the name of a column of the result
 	whole     bool // semicolons are within the statement: it defines a routine
 
 	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION
@@ -66,7 +67,7 @@ func mentions(s string) (m mention) {
 				m |= mentionsOf
 			}
 		case 'i':
-			if foldPrefix(s[i:], "index for") || foldPrefix(s[i:], "interval") {
+			if foldPrefix(s[i:], "index for") {
 				m |= mentionsHint
 			}
 		case 'k':
@@ -207,8 +208,6 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 			r.locks = true
 		case l.is(t, "primary") && (l.isByte(prev, '(') && (l.is(before, "index") || l.is(before, "key"))):
 			r.edits.replace(t.start, t.end, "`PRIMARY`")
-		case l.is(t, "interval"):
-			r.compositeInterval(*l)
 		case l.is(t, "for") && (l.is(prev, "index") || l.is(prev, "key")):
 			// USE INDEX FOR ORDER BY (…): what a hint is for has no meaning here.
 			ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}

@@ -381,6 +381,10 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 		if s.Handler != nil {
 			r.nameColumns(s.Handler.Statement)
 		}
+	case *ast.DDL:
+		if s.OptSelect != nil && s.OptSelect.Select != nil {
+			r.nameColumns(s.OptSelect.Select)
+		}
 	case ast.SelectStatement:
 		_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
 			e, ok := n.(*ast.AliasedExpr)

@@ -98,8 +98,10 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 	case *ast.Insert:
 		bareValues(s)
 	}
-	if r.assigns {
+	if r.renamed {
 		r.nameColumns(stmt)
+	}
+	if r.assigns {
 		within(stmt, expr.RewriteAssignments)
 	}
 	replaceOperators(stmt)

@@ -1,0 +1,126 @@
+package expr
+
+import (
+	"strconv"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// exactType is the type of a value that is one of several: a DECIMAL with room for each, if they are DECIMALs and integers.
+func exactType(ctx *sql.Context, values []sql.Expression) (sql.Type, bool) {
+	whole, scale, decimals := 0, 0, false
+	for _, e := range values {
+		t := e.Type(ctx)
+		if t == types.Null {
+			continue
+		}
+		p, s, ok := exact(t)
+		if !ok {
+			return nil, false
+		}
+		if l, ok := e.(*expression.Literal); ok && types.IsInteger(t) {
+			if n, ok := wide(l.Value()); ok {
+				p = uint8(len(strconv.FormatUint(n.abs, 10)))
+			}
+		}
+		decimals = decimals || types.IsDecimal(t)
+		whole, scale = max(whole, int(p)-int(s)), max(scale, int(s))
+	}
+	if !decimals {
+		return nil, false
+	}
+	return decimal(whole+scale, scale), true
+}
+
+// toScale gives a DECIMAL the decimals of its type.
+func toScale(ctx *sql.Context, t sql.Type, v any) (any, error) {
+	d, err := asDecimal(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	out := new(apd.Decimal)
+	_, err = halfUp.Quantize(out, d, -int32(t.(sql.DecimalType).Scale()))
+	return out, err
+}
+
+// choice is a function of the library that returns one of its arguments: the library announces any DECIMAL, whatever they are.
+type choice struct {
+	sql.FunctionExpression
+	from int // the first argument that may be the result
+}
+
+var (
+	_ sql.FunctionExpression = (*choice)(nil)
+	_ sql.CollationCoercible = (*choice)(nil)
+)
+
+// exactResult is e with a type that has the decimals of its arguments, if that is what it should have.
+func exactResult(ctx *sql.Context, e sql.Expression) sql.Expression {
+	f, ok := e.(sql.FunctionExpression)
+	if !ok {
+		return e
+	}
+	x := &choice{FunctionExpression: f}
+	switch f.FunctionName() {
+	case "if":
+		x.from = 1
+	case "ifnull", "coalesce":
+	default:
+		return e
+	}
+	if _, ok := exactType(ctx, x.values()); !ok {
+		return e
+	}
+	return x
+}
+
+func (x *choice) values() []sql.Expression { return x.Children()[x.from:] }
+
+// Type implements sql.Expression.
+func (x *choice) Type(ctx *sql.Context) sql.Type {
+	if t, ok := exactType(ctx, x.values()); ok {
+		return t
+	}
+	return x.FunctionExpression.Type(ctx)
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (*choice) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (x *choice) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := x.FunctionExpression.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	return &choice{e.(sql.FunctionExpression), x.from}, nil
+}
+
+// Eval implements sql.Expression.
+func (x *choice) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := x.FunctionExpression.Eval(ctx, row)
+	if t, ok := exactType(ctx, x.values()); ok && v != nil && err == nil {
+		return toScale(ctx, t, v)
+	}
+	return v, err
+}
+
+// exactExtreme is GREATEST and LEAST of DECIMALs and integers, which are DOUBLEs to the library.
+func exactExtreme(ctx *sql.Context, c *call, vs []any) (any, error) {
+	var best *apd.Decimal
+	for _, v := range vs {
+		d, err := asDecimal(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || (d.Cmp(best) > 0) == (c.name == "greatest") && d.Cmp(best) != 0 {
+			best = d
+		}
+	}
+	return toScale(ctx, c.Type(ctx), best)
+}
