@@ -29,8 +29,9 @@ func TestRights(t *testing.T) {
 		"create view byme as select v from hidden.secret where id = 1", "create sql security invoker view byyou as select v from hidden.secret",
 		"create user few", "grant select, insert, create temporary tables on open.* to few",
 		"create user some", "grant select on hidden.shown to some", "grant select, insert, update, delete on hidden.child to some", "grant execute on procedure hidden.p to some",
-		"create user many", "grant all on many.* to many")
-	few, some, many := s.open("few", "open", ""), s.open("some", "", ""), s.open("many", "", "")
+		"create user many", "grant all on many.* to many",
+		"create user maker", "grant trigger, insert, select on open.* to maker")
+	few, some, many, maker := s.open("few", "open", ""), s.open("some", "", ""), s.open("many", "", ""), s.open("maker", "open", "")
 	file := filepath.Join(dir, "o")
 	for _, c := range []struct {
 		who        runner
@@ -73,6 +74,11 @@ func TestRights(t *testing.T) {
 		{few, "insert into audited values (5)", ""},
 		{few, "insert into audited values (6)", ""},
 		{root, "select id from hidden.secret where v = 'y' order by id", "15;16"},
+		{maker, "create trigger theft after insert on names for each row insert into t select id + 200, v from hidden.secret", "error 1142"},
+		{maker, "create trigger theft after insert on names for each row begin declare x varchar(10) default (select max(v) from hidden.secret); end", "error 1142"},
+		{maker, "create trigger theft after insert on names for each row begin if new.id > 5 then delete from t; end if; end", "error 1142"},
+		{maker, "create trigger honest after insert on names for each row insert into t values (new.id + 300, 'n')", ""},
+		{few, "insert into names values (1)", ""},
 		// So have foreign keys.
 		{some, "insert into hidden.child values (1, 1)", ""},
 		{some, "insert into hidden.child values (2, 99)", "error 1452"},

@@ -127,6 +127,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	hooks := s.observers.Hooks()
 	hooks.CompleteOrder = s.completeOrder
 	hooks.Call = func(c *ast.Call, inner bool) ast.Statement { return s.engine.Call(c, inner) }
+	hooks.TriggerBody = engine.TriggerBody
 	hooks.CreateRoutine = func(ctx context.Context, r parse.Routine) (ast.Statement, error) {
 		return s.engine.CreateRoutine(ctx, r)
 	}

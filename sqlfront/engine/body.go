@@ -1,83 +1,148 @@
 package engine
 
 import (
-	"io"
+	"context"
 	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/planbuilder"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 )
 
-// Body is the body of a trigger or an observer, bound and analysed once and run for any number of rows. The library does that work anew
-// for each statement that fires a trigger. A body keeps state in the nodes of its plan: one run at a time, and after a run that
-// failed it is thrown away. It is right for the catalog and the settings that it was compiled under.
+// Body is the body of a trigger or an observer, compiled once and run for any number of rows:
+//
+//	text ──parse──▶ tree ──routine.Compile──▶ Routine, in which NEW.c and OLD.c are variables
+//	                                             │ Run(old, new): a frame with the rows in it
+//	                                             ▼
+//	             routineHost: each statement by its plan of the plan cache (routine_fast.go), or
+//	                          analysed once (bodystmt.go), or bound anew
+//
+// It keeps state in the trees of its statements: one run at a time, and after a run that failed it is thrown away. It is right for
+// the version of the catalog that it was compiled under.
 type Body struct {
-	eng    *Engine
-	logic  sql.Node
-	event  plan.TriggerEvent
-	time   plan.TriggerTime
-	schema sql.Schema // of the rows that it runs over: NEW, OLD, or OLD and NEW
-	def    sql.TriggerDefinition
-	create *plan.CreateTrigger
+	eng     *Engine
+	routine *routine.Routine
+	db      string // whose tables the statements mean
+	mode    string // sql_mode
+	table   uint32 // that waits for it to end; 0 for an observer
+	host    routineHost
+	kept    map[ast.Statement]*keptStatement
 }
 
-// CompileBody compiles the body of a CREATE TRIGGER. This is the library's own treatment of triggers (analyzer/triggers.go), without a
-// statement around it and with the lookup of rows by NEW and OLD, which it lacks. check, if it is not nil, may refuse the bound body.
-func (e *Engine) CompileBody(ctx *sql.Context, text, mode string, check func(*sql.Context, sql.Node) error) (*Body, error) {
-	a := e.sql.Analyzer
-	builder := planbuilder.New(ctx, a.Catalog, nil)
-	builder.DisableAuth()
-	builder.SetParserOptions(sql.NewSqlModeFromString(mode).ParserOptions())
-	builder.TriggerCtx().Call = true
-	bound, _, _, _, err := builder.Parse(text, nil, false)
+// TriggerParser is what the parser has to know beyond sql.Parser to edit the statements of bodies one by one.
+type TriggerParser interface {
+	ParseTrigger(text string, o ast.ParserOptions) (*ast.DDL, *parse.Routine, error)
+	EditBody(in *parse.Routine, stmt ast.Statement) ast.Statement
+}
+
+// BodyOf says what a body is of, for the errors of compiling it.
+type BodyOf struct {
+	// Observer is set for the body of an observer: it assigns nothing to NEW, and all its statements have to be understood.
+	Observer bool
+	// Event is what the observer waits for.
+	Event string
+}
+
+// CompileBody compiles the body of a CREATE TRIGGER, which was created under an SQL mode, for the tables of db.
+func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf) (*Body, error) {
+	d, edit, err := e.triggerTree(text, mode)
 	if err != nil {
 		return nil, err
 	}
-	create, ok := bound.(*plan.CreateTrigger)
+	if q := d.Table.DbQualifier.String(); q != "" {
+		db = q
+	}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in, ok := v.snap.Database(db)
 	if !ok {
-		return nil, sqlerr.Unsupported("this body of a trigger")
+		return nil, &catalog.NotFoundError{Kind: catalog.KindDatabase, Name: db}
 	}
-	logic := create.Body
-	if block, ok := logic.(*plan.BeginEndBlock); ok {
-		logic = plan.NewTriggerBeginEndBlock(block)
+	desc, ok := in.Table(d.Table.Name.String())
+	if !ok {
+		return nil, sql.ErrTableNotFound.New(d.Table.Name.String())
 	}
-	if check != nil {
-		if err := check(ctx, logic); err != nil {
-			return nil, err
-		}
-	}
-	b := &Body{
-		eng: e, event: plan.InsertTrigger, time: plan.TriggerTime(create.TriggerTime), schema: create.Table.Schema(ctx), create: create,
-		def: sql.TriggerDefinition{Name: create.TriggerName, CreateStatement: text},
-	}
-	var row sql.Node = plan.NewTableAlias("new", create.Table)
-	switch create.TriggerEvent {
-	case ast.UpdateStr:
-		b.event = plan.UpdateTrigger
-		row = plan.NewCrossJoin(ctx, plan.NewTableAlias("old", create.Table), plan.NewTableAlias("new", create.Table))
-		b.schema = append(b.schema[:len(b.schema):len(b.schema)], b.schema...)
-	case ast.DeleteStr:
-		b.event = plan.DeleteTrigger
-		row = plan.NewTableAlias("old", create.Table)
-	}
-	scope := (*plan.Scope)(nil).NewScope(plan.NewProject(ctx, []sql.Expression{expression.NewStar()}, row))
-	logic, err = a.Analyze(ctx, logic, scope, nil)
+	t, err := v.table(e, in, desc)
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := logic.(*plan.TriggerBeginEndBlock); ok {
-		if logic, err = tieVariables(ctx, logic); err != nil {
-			return nil, err
-		}
+	collation, err := sql.ParseCollation("", in.Collation, false)
+	if err != nil || collation == sql.Collation_Unspecified {
+		collation = sql.Collation_Default
 	}
-	b.logic, err = PushOuterKeys(ctx, logic, b.schema)
+	spec := routine.Spec{
+		Kind: routine.Trigger, Database: in.Name, Name: d.TriggerSpec.TrigName.Name.String(), Body: d.TriggerSpec.Body, Collation: collation, Edit: edit,
+		Event: strings.ToUpper(d.TriggerSpec.Event) + " trigger",
+	}
+	var columns []routine.Column
+	for _, c := range t.Schema(ctx) {
+		columns = append(columns, routine.Column{Name: c.Name, Type: c.Type})
+	}
+	event := strings.ToLower(d.TriggerSpec.Event)
+	if event != ast.InsertStr {
+		spec.Old = columns
+	}
+	if event != ast.DeleteStr {
+		spec.New = columns
+	}
+	switch {
+	case of.Observer:
+		spec.Event = of.Event + " observer"
+		spec.Refuse = sqlerr.Unsupported("SET NEW.… in an observer (the change is committed already)")
+	case !strings.EqualFold(d.TriggerSpec.Time, ast.BeforeStr):
+		spec.Refuse = sql.ErrInvalidUpdateInAfterTrigger.New()
+	}
+	b := &Body{eng: e, db: in.Name, mode: mode, kept: map[ast.Statement]*keptStatement{}}
+	if !of.Observer {
+		b.table = desc.ID
+	}
+	if b.routine, err = routine.Compile(spec); err != nil {
+		return nil, err
+	}
+	b.host = routineHost{eng: e, body: b, refuse: sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a trigger")}
+	if of.Observer {
+		err = b.understand(ctx)
+	}
 	return b, err
+}
+
+// triggerTree parses the text of a trigger; edit is for the statements of its body.
+func (e *Engine) triggerTree(text, mode string) (d *ast.DDL, edit func(ast.Statement) ast.Statement, err error) {
+	opts := sql.NewSqlModeFromString(mode).ParserOptions()
+	if p, ok := e.opts.Parser.(TriggerParser); ok {
+		d, in, err := p.ParseTrigger(text, opts)
+		return d, func(s ast.Statement) ast.Statement { return p.EditBody(in, s) }, err
+	}
+	stmt, _, _, err := e.sql.Parser.ParseWithOptions(context.Background(), text, ';', false, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, ok := stmt.(*ast.DDL)
+	if !ok || d.TriggerSpec == nil {
+		return nil, nil, sql.ErrTriggerCreateStatementInvalid.New(text)
+	}
+	return d, nil, nil
+}
+
+// understand binds and analyses all statements, for the errors that it meets.
+func (b *Body) understand(ctx *sql.Context) error {
+	s := sessionOf(ctx)
+	b.host.session = s
+	return s.inBody(ctx, b, func() error {
+		for _, stmt := range b.routine.Statements() {
+			if _, err := b.eng.heldPlan(ctx, stmt); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // KeepsBodies reports whether a compiled body of an observer may be run again: the global moka_plan_cache is on. It counts which is the
@@ -97,167 +162,54 @@ func (e *Engine) KeepsBodies(known bool) bool {
 // Run runs the body for one row, in the transaction of ctx, and returns the row that NEW has become. old and now are nil where the
 // event has no such row.
 func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
-	row := now
-	switch b.event {
-	case plan.UpdateTrigger:
-		row = append(append(make(sql.Row, 0, len(b.schema)), old...), now...)
-	case plan.DeleteTrigger:
-		row = old
+	s := sessionOf(ctx)
+	if s == nil {
+		return nil, sqlerr.Unsupported("a trigger without a session")
 	}
 	if tx, err := txOf(ctx); err == nil {
-		live := tx.live
-		tx.live = true // what the statement has written so far is there
-		defer func() { tx.live = live }()
+		live, above := tx.live, tx.above
+		tx.live, tx.above = true, len(tx.running) // what the statement has written so far is there
+		defer func() { tx.live, tx.above = live, above }()
 	}
-	info := ctx.GetLastQueryInfo()
+	info := s.GetLastQueryInfo()
 	id := info.LastInsertId.Load()
-	defer func() { info.LastInsertId.Store(id) }()
-	n := plan.NewTriggerExecutor(&bodyRow{schema: b.schema, row: row}, b.logic, b.event, b.time, b.def)
-	it, err := b.eng.sql.Analyzer.ExecBuilder.Build(ctx, n, nil)
-	if err != nil {
-		return nil, err
-	}
-	row = nil
-	for {
-		r, err := it.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			_ = it.Close(ctx)
-			return nil, err
-		}
-		row = r
-	}
-	if err := it.Close(ctx); err != nil {
-		return nil, err
-	}
+	defer func() { info.LastInsertId.Store(id) }() // what a trigger inserts is forgotten when it ends
+	b.host.session = s
+	var row sql.Row
+	err := s.inBody(ctx, b, func() (err error) {
+		row, err = b.routine.Fire(ctx, &b.host, old, now)
+		return err
+	})
 	if now == nil {
-		return nil, nil
+		return nil, err
 	}
-	return row[len(row)-len(now):], nil
+	return row, err
 }
 
-// bodyRow feeds one row to the library's machinery of triggers.
-type bodyRow struct {
-	schema sql.Schema
-	row    sql.Row
-}
-
-var _ sql.ExecSourceRel = (*bodyRow)(nil)
-
-func (r *bodyRow) Resolved() bool                 { return true }
-func (r *bodyRow) Children() []sql.Node           { return nil }
-func (r *bodyRow) String() string                 { return "changed row" }
-func (r *bodyRow) Schema(*sql.Context) sql.Schema { return r.schema }
-func (r *bodyRow) IsReadOnly() bool               { return true }
-
-// WithChildren implements sql.Node.
-func (r *bodyRow) WithChildren(_ *sql.Context, ch ...sql.Node) (sql.Node, error) {
-	if len(ch) != 0 {
-		return nil, sql.ErrInvalidChildrenNumber.New(r, len(ch), 0)
+// inBody runs f with the session as the body finds it: in its database, under its SQL mode, with the table that fires it in use.
+func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) (err error) {
+	s.calls++
+	defer func() { s.calls-- }()
+	s.using = append(s.using, b.table)
+	defer func() { s.using = s.using[:len(s.using)-1] }()
+	if db := s.GetCurrentDatabase(); db != b.db {
+		s.SetCurrentDatabase(b.db)
+		defer s.SetCurrentDatabase(db)
 	}
-	return r, nil
-}
-
-// RowIter implements sql.ExecSourceRel.
-func (r *bodyRow) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
-	return sql.RowsToRowIter(r.row), nil
-}
-
-// keepInsertID makes a body that inserts leave LAST_INSERT_ID() as it was: in MySQL what a trigger inserts is forgotten when it ends.
-func keepInsertID(ctx *sql.Context, body sql.Node) (sql.Node, error) {
-	found := false
-	transform.InspectWithOpaque(ctx, body, func(_ *sql.Context, n sql.Node) bool {
-		_, ok := n.(*plan.InsertInto)
-		found = found || ok
-		return !found
-	})
-	if !found {
-		return body, nil
-	}
-	id := new(int64)
-	save, restore := &insertID{id: id}, &insertID{id: id, restore: true}
-	block, ok := body.(*plan.TriggerBeginEndBlock)
-	if !ok {
-		return plan.NewTriggerBeginEndBlock(plan.NewBeginEndBlock("", plan.NewBlock([]sql.Node{save, body, restore}))), nil
-	}
-	statements := block.Children()
-	if len(statements) > 0 {
-		if _, done := statements[0].(*insertID); done {
-			return body, nil
+	if mode, merr := s.GetSessionVariable(ctx, "sql_mode"); merr == nil && mode != any(b.mode) {
+		if err := s.SetSessionVariable(ctx, "sql_mode", b.mode); err != nil {
+			return err
 		}
-	}
-	return block.WithChildren(ctx, slices.Concat([]sql.Node{save}, statements, []sql.Node{restore})...)
-}
-
-// insertID is a statement of a body that saves or restores LAST_INSERT_ID().
-type insertID struct {
-	id      *int64
-	restore bool
-}
-
-var _ sql.ExecSourceRel = (*insertID)(nil)
-
-func (n *insertID) Resolved() bool                 { return true }
-func (n *insertID) Children() []sql.Node           { return nil }
-func (n *insertID) String() string                 { return "LAST_INSERT_ID()" }
-func (n *insertID) Schema(*sql.Context) sql.Schema { return nil }
-func (n *insertID) IsReadOnly() bool               { return true }
-
-// WithChildren implements sql.Node.
-func (n *insertID) WithChildren(_ *sql.Context, ch ...sql.Node) (sql.Node, error) {
-	if len(ch) != 0 {
-		return nil, sql.ErrInvalidChildrenNumber.New(n, len(ch), 0)
-	}
-	return n, nil
-}
-
-// RowIter implements sql.ExecSourceRel.
-func (n *insertID) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
-	if last := &ctx.GetLastQueryInfo().LastInsertId; n.restore {
-		last.Store(*n.id)
-	} else {
-		*n.id = last.Load()
-	}
-	return sql.RowsToRowIter(), nil
-}
-
-// tieVariables gives all DECLAREd variables of a block one place to live in; the SQL engine does this step in a function of
-// its own that it does not export.
-func tieVariables(ctx *sql.Context, block sql.Node) (sql.Node, error) {
-	ref := expression.NewProcedureReference()
-	inExpr := func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if p, ok := e.(*expression.ProcedureParam); ok {
-			return p.WithParamReference(ref), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
-	}
-	inNode := func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		x, ok := n.(sql.Expressioner)
-		if !ok {
-			return n, transform.SameTree, nil
-		}
-		exprs, same, err := transform.Exprs(ctx, x.Expressions(), inExpr)
-		if err != nil || same {
-			return n, transform.SameTree, err
-		}
-		out, err := x.WithExpressions(ctx, exprs...)
-		return out, transform.NewTree, err
-	}
-	out, _, err := transform.NodeWithOpaque(ctx, block, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		switch n := n.(type) {
-		case *plan.InsertInto:
-			src, same, err := transform.NodeWithOpaque(ctx, n.Source, inNode)
-			if err != nil || same {
-				return n, transform.SameTree, err
+		defer func() {
+			if rerr := s.SetSessionVariable(ctx, "sql_mode", mode); err == nil {
+				err = rerr
 			}
-			return n.WithSource(src), transform.NewTree, nil
-		case expression.ProcedureReferencable:
-			out, _, err := transform.NodeWithOpaque(ctx, n.WithParamReference(ref), inNode)
-			return out, transform.NewTree, err
-		}
-		return inNode(ctx, n)
-	})
-	return out, err
+		}()
+	}
+	return f()
+}
+
+// inUse reports whether a statement that waits for a trigger or a function to end reads or writes the table.
+func (s *Session) inUse(t *Table) bool {
+	return len(s.using) > 0 && !t.temporary && slices.Contains(s.using, t.desc.ID)
 }

@@ -1,6 +1,10 @@
 package engine_test
 
-import "testing"
+import (
+	"testing"
+
+	"moka/sqlfront/engine"
+)
 
 // BenchmarkBody is one run of a compiled body of two statements of a row, as an observer runs it.
 func BenchmarkBody(b *testing.B) {
@@ -28,7 +32,7 @@ func BenchmarkBody(b *testing.B) {
 			defer c.exec("ROLLBACK")
 			c.exec("SELECT 1 FROM agg")
 			ctx := c.context()
-			x, err := s.eng.CompileBody(ctx, "CREATE TRIGGER x AFTER INSERT ON ev FOR EACH ROW "+body.text, "", nil)
+			x, err := s.eng.CompileBody(ctx, "d", "CREATE TRIGGER x AFTER INSERT ON ev FOR EACH ROW "+body.text, "", engine.BodyOf{})
 			if err != nil {
 				b.Fatal(err)
 			}

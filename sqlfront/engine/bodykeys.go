@@ -7,13 +7,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/routine"
 )
 
 // When a statement of a body begins, NEW, OLD and variables are values, and its conditions are what they would be in a statement of a
 // client with these values written in. So that is what a Filter over a table becomes: one with literals, for which everything
 // is known that helps a client's (path.go, push.go): ranges, lists, parts of conditions that shards can look at. PushOuterKeys has
-// found the points before, when the body was compiled. The library prepends the row of NEW and OLD to each row of the table; that
-// is done here.
+// found the points before, when the body was compiled.
 
 // bindBody returns the rows of a Filter of a body, nil if it is none or if there is nothing to gain.
 func (b *execBuilder) bindBody(ctx *sql.Context, n *plan.Filter) (sql.RowIter, error) {
@@ -25,11 +26,13 @@ func (b *execBuilder) bindBody(ctx *sql.Context, n *plan.Filter) (sql.RowIter, e
 	if a, ok := child.(*plan.TableAlias); ok {
 		child, alias = a.Child, a
 	}
-	p, ok := child.(*plan.PrependNode)
-	if !ok {
-		return nil, nil
+	// Within a subquery the library puts the row of the outer query in front of the rows of each table.
+	var outer sql.Row
+	p, within := child.(*plan.PrependNode)
+	if within {
+		child, outer = p.Child, p.Row
 	}
-	switch t := p.Child.(type) {
+	switch t := child.(type) {
 	case *plan.ResolvedTable:
 	case *plan.IndexedTableAccess:
 		if !t.IsStatic() {
@@ -38,25 +41,24 @@ func (b *execBuilder) bindBody(ctx *sql.Context, n *plan.Filter) (sql.RowIter, e
 	default:
 		return nil, nil
 	}
-	bound, ok, err := bindRow(ctx, n.Expression, p.Row)
+	bound, ok, err := bindRow(ctx, n.Expression, outer)
 	if !ok || err != nil {
 		return nil, err
 	}
-	table := p.Child
 	if alias != nil {
-		if table, err = alias.WithChildren(ctx, table); err != nil {
+		if child, err = alias.WithChildren(ctx, child); err != nil {
 			return nil, err
 		}
 	}
-	it, err := b.base.Build(ctx, plan.NewFilter(ctx, bound, table), nil)
-	if err != nil {
-		return nil, err
+	it, err := b.base.Build(ctx, plan.NewFilter(ctx, bound, child), nil)
+	if err != nil || len(outer) == 0 {
+		return it, err
 	}
-	return &prepended{it, p.Row}, nil
+	return &prepended{it, outer}, nil
 }
 
-// bindRow writes the values of the first fields, and those of variables, into an expression. ok is false if there are none, or if that
-// might change what it means: subqueries have fields of their own, and a text compares otherwise than a column when collations differ.
+// bindRow writes the values of variables, and those of the first fields, into an expression. ok is false if there are none, or if that
+// might change what it means: subqueries have fields of their own, and a text compares otherwise than a variable when collations differ.
 func bindRow(ctx *sql.Context, e sql.Expression, row sql.Row) (_ sql.Expression, ok bool, err error) {
 	found, plain := false, true
 	collation := sql.Collation_Unspecified
@@ -64,7 +66,7 @@ func bindRow(ctx *sql.Context, e sql.Expression, row sql.Row) (_ sql.Expression,
 		switch e := e.(type) {
 		case *expression.GetField:
 			found = found || e.Index() < len(row)
-		case *expression.ProcedureParam:
+		case *routine.Held:
 			found = true
 		case sql.ExpressionWithNodes:
 			plain = false
@@ -88,7 +90,7 @@ func bindRow(ctx *sql.Context, e sql.Expression, row sql.Row) (_ sql.Expression,
 				return expression.NewLiteral(row[e.Index()], e.Type(ctx)), transform.NewTree, nil
 			}
 			return e.WithIndex(e.Index() - len(row)), transform.NewTree, nil
-		case *expression.ProcedureParam:
+		case *routine.Held:
 			v, err := e.Eval(ctx, nil)
 			return expression.NewLiteral(v, e.Type(ctx)), transform.NewTree, err
 		}

@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/memo"
+
+	"moka/sqlfront/routine"
 )
 
 // coster replaces the cost of the joins whose default estimate is wrong for a store in which a lookup is cheap and a scan is
@@ -34,6 +37,9 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 	switch j := r.(type) {
 	case *memo.LookupJoin:
 		left := math.Max(1, float64(j.Left.RelProps.GetStats().RowCount()))
+		if heldToOne(ctx, j.Left) {
+			left = math.Min(maxFanOut, math.Max(1, lookupFanOut*left))
+		}
 		fan := 1.0
 		if !j.Injective {
 			fan = c.fanOut(ctx, j)
@@ -44,6 +50,43 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 		return mergeScanCost * cost, err
 	}
 	return c.Coster.EstimateCost(ctx, r, s)
+}
+
+// heldToOne reports whether a column has the value of a variable, in a body that is planned before there are values.
+func heldToOne(ctx *sql.Context, g *memo.ExprGroup) bool {
+	for e := range g.Iter() {
+		f, ok := e.(*memo.Filter)
+		if ok && slices.ContainsFunc(f.Filters, func(cond sql.Expression) bool {
+			eq, ok := cond.(*expression.Equals)
+			if !ok {
+				return false
+			}
+			column, value := eq.Left(), eq.Right()
+			if _, swapped := value.(*expression.GetField); swapped {
+				column, value = value, column
+			}
+			_, plain := column.(*expression.GetField)
+			return plain && isHeld(ctx, value)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHeld reports whether an expression is of variables, and of no columns.
+func isHeld(ctx *sql.Context, e sql.Expression) bool {
+	held, columns := false, false
+	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		switch e.(type) {
+		case *routine.Held:
+			held = true
+		case *expression.GetField, sql.ExpressionWithNodes:
+			columns = true
+		}
+		return !columns
+	})
+	return held && !columns
 }
 
 // losesNulls reports a join that stands for NOT IN (SELECT …) and finds its rows by an index. The library makes an ordinary outer

@@ -315,6 +315,13 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if _, ok := c.Trigger(def.Name); ok {
 			return sqlerr.New(sqlerr.TriggerExists, "Trigger already exists")
 		}
+		b, err := d.eng.CompileBody(ctx, d.name, def.CreateStatement, def.SqlMode, BodyOf{})
+		if err == nil {
+			err = b.permitted(ctx)
+		}
+		if err != nil {
+			return err
+		}
 		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, catalog.Trigger{
 			Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode, Created: def.CreatedAt,
 		})

@@ -7,7 +7,8 @@
 //	editor                           INSERT, UPDATE, DELETE as buffered cells, statement by statement undoable
 //	ddl, alter, backfill             schema changes as catalog transactions, indexes built online
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
-//	body, fires, upsert              bodies of triggers and observers, compiled once; who fires them
+//	body, bodystmt                   bodies of triggers and observers, compiled once (package routine), and their statements
+//	fires, fire, upsert              who fires them: plans of the cache, plans of the library, REPLACE and its like
 //	routine*                         stored procedures and functions, and their statements in the plan cache
 //	load, loadfile                   LOAD DATA in sorted blocks
 //	push*                            parts of plans that the shards execute (package pushdown)

@@ -111,6 +111,7 @@ type Engine struct {
 	spillAt  int64
 	plans    planCache
 	triggers triggerHeads
+	bodies   bodyPool
 	janitor  janitor
 	jobs     jobs
 	sessions atomic.Int64
@@ -220,7 +221,7 @@ func setup() error {
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, mending)
 	rights.Install()
 	planbuilder.IsWindowFunc = expr.IsWindowFunction
-	if err := errors.Join(addPlanRules(), addCreatorsRights()); err != nil {
+	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights()); err != nil {
 		return err
 	}
 	variables.InitStatusVariables()

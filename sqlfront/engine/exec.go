@@ -8,7 +8,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/sqlerr"
@@ -95,6 +94,10 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return sql.RowsToRowIter(text), nil
 	case *plan.DescribeQuery:
 		return b.explain(ctx, n)
+	case *plan.DropTable:
+		if kept := b.eng.keepTriggers(ctx, n); kept != nil {
+			return b.base.Build(ctx, kept, row)
+		}
 	case *plan.AnalyzeTable:
 		if _, done := n.Stats.(filledTables); !done {
 			again := *n
@@ -115,11 +118,16 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 		return nil, killable(ctx, n.ConnID)
 	case *plan.TriggerExecutor:
-		return b.trigger(ctx, n, row)
+		return b.fireBefore(ctx, n, row)
 	case *loadRows:
 		list, _ := loadList(n.LoadData)
 		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records}, nil
+	case *plan.DeleteFrom:
+		return nil, refuseInUse(ctx, n)
 	case *plan.InsertInto:
+		if err := refuseInUse(ctx, n); err != nil {
+			return nil, err
+		}
 		fires, err := b.upsert(ctx, n)
 		if err != nil {
 			return nil, err
@@ -139,6 +147,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.base.Build(ctx, exact, row)
 		}
 	case *plan.Update:
+		if err := refuseInUse(ctx, n); err != nil {
+			return nil, err
+		}
 		exact, err := exactUpdate(ctx, n)
 		if err != nil || exact == nil {
 			return nil, err
@@ -197,75 +208,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if now := b.undefer(ctx, n); now != nil {
 			return b.base.Build(ctx, now, row)
 		}
-	case *plan.While:
-		return b.loop(ctx, n.Loop, row)
-	case *plan.Repeat:
-		return b.loop(ctx, n.Loop, row)
-	case *plan.Loop:
-		return b.loop(ctx, n, row)
-	case *boundNode:
-		return b.base.Build(ctx, n.Node, n.row)
 	case *plan.Commit, *plan.StartTransaction:
 		if s := sessionOf(ctx); s != nil {
 			s.ending = s.calls > 0
 		}
 	}
 	return nil, nil
-}
-
-// trigger lets the body of an ordinary trigger find its rows by key; see PushOuterKeys.
-func (b *execBuilder) trigger(ctx *sql.Context, n *plan.TriggerExecutor, row sql.Row) (sql.RowIter, error) {
-	if _, compiled := n.Left().(*bodyRow); compiled || n.TriggerDefinition.SqlMode == bodyPushed {
-		return nil, nil
-	}
-	if firesItself(n) {
-		return b.base.Build(ctx, n.Left(), row)
-	}
-	if tx, err := txOf(ctx); err == nil && (n.TriggerTime == "before" || writes(n.Left())) {
-		tx.live = true
-	}
-	scope := firedFor(ctx, n)
-	if scope == nil {
-		return nil, nil
-	}
-	body, err := PushOuterKeys(ctx, n.Right(), scope)
-	if err != nil {
-		return nil, err
-	}
-	if body, err = keepInsertID(ctx, body); err != nil {
-		return nil, err
-	}
-	def := n.TriggerDefinition
-	def.SqlMode = bodyPushed
-	return b.base.Build(ctx, plan.NewTriggerExecutor(n.Left(), body, n.TriggerEvent, n.TriggerTime, def), row)
-}
-
-// bodyPushed marks a trigger whose body has been worked over, in a place that nobody reads while it runs.
-const bodyPushed = "moka"
-
-// firedFor is the schema of the rows that a trigger runs over, nil if it is not known.
-func firedFor(ctx *sql.Context, n *plan.TriggerExecutor) sql.Schema {
-	scope := n.Left().Schema(ctx)
-	if !types.IsOkResultSchema(scope) {
-		return scope
-	}
-	left := n.Left()
-	for t, ok := left.(*plan.TriggerExecutor); ok; t, ok = left.(*plan.TriggerExecutor) {
-		left = t.Left()
-	}
-	switch s := left.(type) {
-	case *plan.InsertInto:
-		return s.Destination.Schema(ctx)
-	case *plan.Update:
-		if t, err := plan.GetUpdatable(s.Child); err == nil && !s.IsJoin {
-			return append(slices.Clip(t.Schema(ctx)), t.Schema(ctx)...)
-		}
-	case *plan.DeleteFrom:
-		if targets := s.GetDeleteTargets(); len(targets) == 1 {
-			return targets[0].Schema(ctx)
-		}
-	}
-	return nil
 }
 
 // call brackets the execution of a procedure, which happens while the library builds the iterator of CALL.
@@ -334,46 +282,6 @@ func (t *schemaTable) Schema(*sql.Context) sql.Schema { return t.schema }
 // Underlying implements sql.TableWrapper.
 func (t *schemaTable) Underlying() sql.Table { return t.Table }
 
-// loop gives a loop in the body of a trigger or an observer the row that the body has: the library evaluates the condition,
-// and runs the statements from the second time on, without it.
-func (b *execBuilder) loop(ctx *sql.Context, l *plan.Loop, row sql.Row) (sql.RowIter, error) {
-	if len(row) == 0 {
-		return nil, nil
-	}
-	if _, done := l.Condition.(*boundExpression); done {
-		return nil, nil
-	}
-	bound := *l
-	block := *l.Block
-	statements := make([]sql.Node, len(block.Children()))
-	for i, s := range block.Children() {
-		statements[i] = &boundNode{s, row}
-	}
-	inner, err := block.WithChildren(ctx, statements...)
-	if err != nil {
-		return nil, err
-	}
-	bound.Condition, bound.Block = &boundExpression{l.Condition, row}, inner.(*plan.Block)
-	return b.base.Build(ctx, &bound, row)
-}
-
-// boundExpression is an expression with the row that it is evaluated over.
-type boundExpression struct {
-	sql.Expression
-	row sql.Row
-}
-
-// Eval implements sql.Expression.
-func (e *boundExpression) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
-	return e.Expression.Eval(ctx, e.row)
-}
-
-// boundNode is a statement with the row that it is run over.
-type boundNode struct {
-	sql.Node
-	row sql.Row
-}
-
 // insert tells the editor what only the plan knows.
 func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	tx, err := txOf(ctx)
@@ -404,18 +312,6 @@ func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	if loads(n.Source) && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && tx.session.calls == 0 && !tx.dirty() {
 		tx.bulk = t
 	}
-}
-
-func writes(n sql.Node) bool {
-	found := false
-	transform.Inspect(n, func(n sql.Node) bool {
-		switch n.(type) {
-		case *plan.InsertInto, *plan.Update, *plan.DeleteFrom:
-			found = true
-		}
-		return !found
-	})
-	return found
 }
 
 // filesAllowed refuses statements that read or write files of the server unless a directory was set aside for them. To the

@@ -51,8 +51,7 @@ type fastPlan struct {
 	// timestamps: the statement has to do with a TIMESTAMP, whose meaning depends on the session's time zone.
 	timestamps bool
 
-	fires  []*catalog.Trigger // by a write; their bodies wait in bodies
-	bodies firings
+	fires []*catalog.Trigger // by a write
 
 	where access
 	sel   *selectPlan
@@ -129,7 +128,7 @@ type assignment struct {
 const (
 	reasonText      = "text"      // not scanned: comments, variables, several statements, too long
 	reasonShape     = "shape"     // a statement of another shape
-	reasonTable     = "table"     // checks, foreign keys, generated columns, no primary key, a view, triggers with user variables
+	reasonTable     = "table"     // checks, foreign keys, generated columns, no primary key, a view
 	reasonIndex     = "index"     // no index for the condition
 	reasonType      = "type"      // a value of a type that takes a conversion
 	reasonValue     = "value"     // as above, found when the statement ran
@@ -240,7 +239,7 @@ func (c *compiler) resolve(v *view, name ast.TableName) error {
 	}
 	if event := c.plan.kind.event(); event != "" {
 		fires, ok := c.eng.triggersOf(d, desc.Name, event)
-		if !ok || slices.ContainsFunc(fires, func(t *catalog.Trigger) bool { return c.eng.triggerHead(t).session }) {
+		if !ok {
 			return unplanned(reasonTable)
 		}
 		c.plan.fires = fires

@@ -42,6 +42,7 @@ type fastRun struct {
 	have  bool // the rows to write to have been read; see readFirst
 
 	nested bool // a statement of a routine, in its transaction
+	inner  bool // of a trigger or an observer
 
 	drawn     []uint64 // AUTO_INCREMENT numbers
 	generated int64    // the first of them: what LAST_INSERT_ID() returns from now on

@@ -44,6 +44,9 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	if r.tx.readOnly {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
+	if r.session.inUse(p.table) {
+		return nil, sql.ErrTriggerTableInUse.New(p.table.desc.Name)
+	}
 	if p.kind == planInsert {
 		var err error
 		if rows, err = r.newRows(); err != nil {
@@ -58,7 +61,7 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 		}
 		r.tx.modes[p.table.desc.ID] = mode
 	}
-	if err := r.compileTriggers(); err != nil {
+	if err := r.takeBodies(); err != nil {
 		return nil, err
 	}
 	e := p.table.editor(r.ctx, p.kind != planInsert)
@@ -77,9 +80,7 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	if err := e.Close(r.ctx); err != nil {
 		return nil, err
 	}
-	if r.firing != nil {
-		p.bodies.put(r.firing)
-	}
+	r.firing.leave(r.eng)
 	info := r.session.GetLastQueryInfo()
 	info.RowCount.Store(int64(result.RowsAffected))
 	if r.generated != 0 {

@@ -1,26 +1,22 @@
 package engine
 
 import (
-	"context"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/rights"
 )
 
 // triggerHead is what of a trigger's text says when it fires. A trigger is stored as text.
 type triggerHead struct {
 	time, event string // as the grammar has them, in small letters
 	db, table   string // db is empty if the text does not name it
-	session     bool   // the body looks at user variables or calls procedures: it is not compiled ahead
 	bad         bool   // the text is not a trigger's
+	order       *ast.TriggerOrder
 }
 
 // triggerHeads remembers heads by descriptor, which versions of the catalog share.
@@ -48,152 +44,157 @@ func (e *Engine) triggerHead(t *catalog.Trigger) *triggerHead {
 }
 
 func (e *Engine) parseTrigger(t *catalog.Trigger) *triggerHead {
-	stmt, _, _, err := e.sql.Parser.ParseWithOptions(context.Background(), t.CreateStatement, ';', false, sql.NewSqlModeFromString(t.SQLMode).ParserOptions())
-	d, ok := stmt.(*ast.DDL)
-	if err != nil || !ok || d.TriggerSpec == nil {
+	d, _, err := e.triggerTree(t.CreateStatement, t.SQLMode)
+	if err != nil {
 		return &triggerHead{bad: true}
 	}
-	h := &triggerHead{
+	return &triggerHead{
 		time: strings.ToLower(d.TriggerSpec.Time), event: strings.ToLower(d.TriggerSpec.Event),
-		db: d.Table.DbQualifier.String(), table: d.Table.Name.String(),
+		db: d.Table.DbQualifier.String(), table: d.Table.Name.String(), order: d.TriggerSpec.Order,
 	}
-	body := strings.ToLower(t.CreateStatement)
-	if i := strings.Index(body, "for each row"); i >= 0 {
-		body = body[i:]
-	}
-	h.session = strings.Contains(body, "@") || callsProcedure.MatchString(body)
-	return h
 }
 
-var callsProcedure = regexp.MustCompile(`\bcall\b`)
-
-// triggersOf lists the triggers of a table for an event ("insert", "update", "delete") in the order of their creation. ok is false if the
-// text of a trigger in the database cannot be read.
+// triggersOf lists the triggers of a table for an event ("insert", "update", "delete") in the order in which they run: that of their creation but
+// for FOLLOWS and PRECEDES. ok is false if the text of a trigger in the database cannot be read.
 func (e *Engine) triggersOf(d *catalog.Database, table, event string) (fires []*catalog.Trigger, ok bool) {
 	for _, t := range d.Triggers() {
 		h := e.triggerHead(t)
 		if h.bad {
 			return nil, false
 		}
-		if h.event == event && strings.EqualFold(h.table, table) && (h.db == "" || strings.EqualFold(h.db, d.Name)) {
-			fires = append(fires, t)
+		if h.event != event || !strings.EqualFold(h.table, table) || h.db != "" && !strings.EqualFold(h.db, d.Name) {
+			continue
 		}
-	}
-	return fires, true
-}
-
-// firing are the compiled triggers of a table for an event, in the order in which they run.
-type firing struct {
-	version       uint64 // of the catalog
-	before, after []*Body
-}
-
-// firings are compiled triggers that nobody runs at the moment.
-type firings struct {
-	mu   sync.Mutex
-	idle []*firing
-}
-
-// maxFirings bounds how many are kept for a plan: as many as there are sessions that run it at the same time.
-const maxFirings = 32
-
-func (f *firings) take(version uint64) *firing {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for len(f.idle) > 0 {
-		n := len(f.idle) - 1
-		x := f.idle[n]
-		f.idle[n] = nil
-		f.idle = f.idle[:n]
-		if x.version == version {
-			return x
-		}
-	}
-	return nil
-}
-
-func (f *firings) put(x *firing) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.idle) < maxFirings {
-		f.idle = append(f.idle, x)
-	}
-}
-
-// compileTriggers compiles what fires on a table of db.
-func (e *Engine) compileTriggers(ctx *sql.Context, db string, fires []*catalog.Trigger) (*firing, error) {
-	v, err := e.viewOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	now := ctx.GetCurrentDatabase()
-	ctx.SetCurrentDatabase(db) // whose tables the bodies mean
-	defer ctx.SetCurrentDatabase(now)
-	f := &firing{version: v.snap.Version}
-	bodies := map[*plan.CreateTrigger]*Body{}
-	var creates []*plan.CreateTrigger
-	for _, t := range fires {
-		var b *Body
-		err := rights.As(ctx, e.accounts(), func() (err error) {
-			b, err = e.CompileBody(ctx, t.CreateStatement, t.SQLMode, nil)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		bodies[b.create] = b
-		creates = append(creates, b.create)
-	}
-	before, after := orderTriggers(creates)
-	for _, c := range before {
-		f.before = append(f.before, bodies[c])
-	}
-	for _, c := range after {
-		f.after = append(f.after, bodies[c])
-	}
-	return f, nil
-}
-
-// orderTriggers is MySQL's order: that of creation but for FOLLOWS and PRECEDES.
-func orderTriggers(creates []*plan.CreateTrigger) (before, after []*plan.CreateTrigger) {
-	var all []*plan.CreateTrigger
-	for _, c := range creates {
-		at := len(all)
-		if o := c.TriggerOrder; o != nil {
-			if i := slices.IndexFunc(all, func(x *plan.CreateTrigger) bool { return strings.EqualFold(x.TriggerName, o.OtherTriggerName) }); i >= 0 {
+		at := len(fires)
+		if o := h.order; o != nil {
+			if i := slices.IndexFunc(fires, func(x *catalog.Trigger) bool { return strings.EqualFold(x.Name, o.OtherTriggerName) }); i >= 0 {
 				at = i
 				if o.PrecedesOrFollows == ast.FollowsStr {
 					at++
 				}
 			}
 		}
-		all = slices.Insert(all, at, c)
+		fires = slices.Insert(fires, at, t)
 	}
-	for _, c := range all {
-		if c.TriggerTime == ast.BeforeStr {
-			before = append(before, c)
-		} else {
-			after = append(after, c)
-		}
-	}
-	return before, after
+	return fires, true
 }
 
-// compileTriggers takes the compiled triggers of the plan's table, or compiles them. What cannot be compiled the general way words.
-func (r *fastRun) compileTriggers() error {
+// bodyPool has compiled bodies of triggers that nobody runs at the moment, by descriptor.
+type bodyPool struct {
+	mu   sync.Mutex
+	idle map[*catalog.Trigger]*idleBodies
+}
+
+type idleBodies struct {
+	version uint64 // of the catalog
+	bodies  []*Body
+}
+
+// maxIdleBodies bounds how many are kept of a trigger: as many as there are sessions that fire it at the same time.
+const maxIdleBodies = 32
+
+// take returns a body that was compiled under that version of the catalog, nil if there is none.
+func (p *bodyPool) take(t *catalog.Trigger, version uint64) *Body {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.idle[t]
+	if x == nil || x.version != version || len(x.bodies) == 0 {
+		return nil
+	}
+	n := len(x.bodies) - 1
+	b := x.bodies[n]
+	x.bodies[n] = nil
+	x.bodies = x.bodies[:n]
+	return b
+}
+
+func (p *bodyPool) put(t *catalog.Trigger, version uint64, b *Body) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.idle[t]
+	switch {
+	case x == nil:
+		if p.idle == nil || len(p.idle) >= maxTriggerHeads {
+			p.idle = map[*catalog.Trigger]*idleBodies{}
+		}
+		x = &idleBodies{version: version}
+		p.idle[t] = x
+	case x.version < version:
+		*x = idleBodies{version: version}
+	case x.version > version:
+		return
+	}
+	if len(x.bodies) < maxIdleBodies {
+		b.host.session = nil
+		x.bodies = append(x.bodies, b)
+	}
+}
+
+// firing are the compiled triggers of a table for an event, in the order in which they run.
+type firing struct {
+	version       uint64 // of the catalog
+	before, after []firedBody
+}
+
+type firedBody struct {
+	*Body
+	trigger *catalog.Trigger
+}
+
+// firing takes the bodies of triggers of db, or compiles them.
+func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (*firing, error) {
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &firing{version: v.snap.Version}
+	known := true
+	s := sessionOf(ctx)
+	keeps := s != nil && !s.settings(ctx).off
+	for _, t := range fires {
+		var b *Body
+		if keeps {
+			b = e.bodies.take(t, f.version)
+		}
+		if b == nil {
+			known = false
+			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, BodyOf{}); err != nil {
+				return nil, err
+			}
+		}
+		if e.triggerHead(t).time == ast.BeforeStr {
+			f.before = append(f.before, firedBody{b, t})
+		} else {
+			f.after = append(f.after, firedBody{b, t})
+		}
+	}
+	if known {
+		e.plans.bodyHits.Add(1)
+	} else {
+		e.plans.bodyMisses.Add(1)
+	}
+	return f, nil
+}
+
+// leave keeps the bodies of a statement that has succeeded.
+func (f *firing) leave(e *Engine) {
+	if f == nil {
+		return
+	}
+	for _, b := range f.before {
+		e.bodies.put(b.trigger, f.version, b.Body)
+	}
+	for _, b := range f.after {
+		e.bodies.put(b.trigger, f.version, b.Body)
+	}
+}
+
+// takeBodies takes the bodies that the plan sets off. What cannot be compiled the general way words.
+func (r *fastRun) takeBodies() (err error) {
 	if r.plan.fires == nil {
 		return nil
 	}
-	v, err := r.eng.viewOf(r.ctx)
-	if err != nil {
-		return err
-	}
-	if r.firing = r.plan.bodies.take(v.snap.Version); r.firing != nil {
-		r.eng.plans.bodyHits.Add(1)
-		return nil
-	}
-	r.eng.plans.bodyMisses.Add(1)
-	if r.firing, err = r.eng.compileTriggers(r.ctx, r.plan.db, r.plan.fires); err != nil {
+	if r.firing, err = r.eng.firing(r.ctx, r.plan.db, r.plan.fires); err != nil {
 		return errFallback
 	}
 	return nil
@@ -210,7 +211,6 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	row = slices.Clone(row)
 	for i, c := range r.plan.table.pk.Schema {
 		if row[i] == nil {
 			if !c.Nullable {
@@ -230,6 +230,7 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 // after runs the triggers AFTER the change of a row.
 func (r *fastRun) after(old, row sql.Row) error { return r.firing.runAfter(r.ctx, old, row) }
 
+// runBefore returns a row of its own.
 func (f *firing) runBefore(ctx *sql.Context, old, row sql.Row) (sql.Row, error) {
 	if f == nil {
 		return row, nil

@@ -267,7 +267,6 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 		if n.Ignore {
 			return set, transform.SameTree, nil
 		}
-	case *plan.Set: // NEW.c of a trigger
 	default:
 		return set, transform.SameTree, nil
 	}

@@ -7,17 +7,18 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/routine"
 )
 
-// PushOuterKeys rewrites an analyzed body of a trigger or an observer so that it finds rows by key. In
-// "UPDATE totals … WHERE id = NEW.id" the SQL engine sees no literal and plans a scan of the whole table for each row that the
-// trigger fires for; but NEW.id is a constant of the run. Every filter over a table that compares a prefix of an index's
-// columns for equality with expressions over the scope row (its first fields: OLD, NEW, outer variables) becomes a
-// lookup in that index. The filter stays, so the rewrite cannot change a result, only find it sooner.
+// PushOuterKeys rewrites an analysed statement of the body of a trigger or an observer so that it finds rows by key. In
+// "UPDATE totals … WHERE id = NEW.id" the SQL engine sees no value and plans a scan of the whole table; but NEW.id is a constant of the
+// run. Every filter over a table that compares a prefix of an index's columns for equality with expressions over such values
+// (routine.Held) becomes a lookup in that index. The filter stays, so the rewrite cannot change a result, only find it sooner.
 //
 // What it does not cover, ranges and lists, is found when a statement begins: bodykeys.go.
-func PushOuterKeys(ctx *sql.Context, n sql.Node, scope sql.Schema) (sql.Node, error) {
-	p := pusher{scope, len(scope)}
+func PushOuterKeys(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+	p := pusher{}
 	out, _, err := transform.NodeWithOpaque(ctx, n, p.node)
 	if err != nil {
 		return nil, err
@@ -49,26 +50,17 @@ func asksAgain(_ *sql.Context, e sql.Expression) (sql.Expression, transform.Tree
 	return e, transform.SameTree, nil
 }
 
-type pusher struct {
-	scope    sql.Schema
-	scopeLen int
-}
+type pusher struct{}
 
 func (p pusher) node(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	switch n := n.(type) {
 	case *plan.InsertInto:
 		// The source of an INSERT is not among its children.
 		src, same, err := transform.NodeWithOpaque(ctx, n.Source, p.node)
-		if err != nil {
-			return n, transform.SameTree, err
-		}
-		src, moved, err := transform.NodeWithOpaque(ctx, src, p.values)
-		if err != nil || same && moved {
+		if err != nil || same {
 			return n, transform.SameTree, err
 		}
 		return n.WithSource(src), transform.NewTree, nil
-	case *plan.DeclareVariables:
-		return p.declaration(ctx, n)
 	case *plan.JoinNode:
 		if !keepsNeither(n.Op) {
 			return n, transform.SameTree, nil
@@ -100,10 +92,10 @@ func (p pusher) outerConjuncts(ctx *sql.Context, j *plan.JoinNode, filter sql.Ex
 	for _, e := range expression.SplitConjunction(ctx, filter) {
 		outer, inner := false, false
 		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-			switch e := e.(type) {
+			switch e.(type) {
 			case *expression.GetField:
-				outer, inner = outer || e.Index() < p.scopeLen, inner || e.Index() >= p.scopeLen
-			case *expression.ProcedureParam:
+				inner = true
+			case *routine.Held:
 				outer = true
 			}
 			return true
@@ -123,7 +115,7 @@ func (p pusher) outerConjuncts(ctx *sql.Context, j *plan.JoinNode, filter sql.Ex
 		names := x.Index().Expressions()
 		for i, key := range x.Expressions() {
 			column, ok := key.(*expression.GetField)
-			if !ok || i >= len(names) || column.Index() < p.scopeLen {
+			if !ok || i >= len(names) {
 				continue
 			}
 			for _, e := range all {
@@ -197,12 +189,9 @@ func (p pusher) intoJoin(ctx *sql.Context, n sql.Node, conjuncts []sql.Expressio
 			case sql.ExpressionWithNodes:
 				fits = false
 			case *expression.GetField:
-				if e.Index() < p.scopeLen {
-					return e, transform.SameTree, nil
-				}
 				at := schema.IndexOfColName(e.Name())
 				if fits = fits && at >= 0 && strings.EqualFold(e.Table(), leaf.Name()); fits {
-					return e.WithIndex(p.scopeLen + at), transform.NewTree, nil
+					return e.WithIndex(at), transform.NewTree, nil
 				}
 			}
 			return e, transform.SameTree, nil
@@ -218,66 +207,6 @@ func (p pusher) intoJoin(ctx *sql.Context, n sql.Node, conjuncts []sql.Expressio
 		return n, transform.SameTree, nil
 	}
 	return plan.NewFilter(ctx, expression.JoinAnd(own...), leaf), transform.NewTree, nil
-}
-
-// values puts right where subqueries in VALUES look for their own columns: the library counts the columns of VALUES before them, which
-// are not in the row.
-func (p pusher) values(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	v, ok := n.(*plan.Values)
-	if !ok || len(v.ExpressionTuples) == 0 {
-		return n, transform.SameTree, nil
-	}
-	first := p.scopeLen + len(v.ExpressionTuples[0])
-	shift := func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if f, ok := e.(*expression.GetField); ok && f.Index() >= first {
-			return f.WithIndex(f.Index() - first + p.scopeLen), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
-	}
-	return transform.NodeExprs(ctx, n, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		s, ok := e.(*plan.Subquery)
-		if !ok {
-			return e, transform.SameTree, nil
-		}
-		query, same, err := transform.NodeExprsWithOpaque(ctx, s.Query, shift)
-		if err != nil || same {
-			return e, transform.SameTree, err
-		}
-		return s.WithQuery(query).WithVolatile(), transform.NewTree, nil
-	})
-}
-
-// declaration puts right where DECLARE … DEFAULT NEW.c looks for NEW: the library leaves the number of the column in the statement
-// in the field, where its place in the row belongs.
-func (p pusher) declaration(ctx *sql.Context, n *plan.DeclareVariables) (sql.Node, transform.TreeIdentity, error) {
-	if n.DefaultVal == nil || n.DefaultVal.Expr == nil {
-		return n, transform.SameTree, nil
-	}
-	expr, same, err := transform.Expr(ctx, n.DefaultVal.Expr, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		f, ok := e.(*expression.GetField)
-		if !ok {
-			return e, transform.SameTree, nil
-		}
-		place := -1
-		for i, c := range p.scope {
-			// OLD stands before NEW.
-			if strings.EqualFold(c.Name, f.Name()) && (place < 0 || strings.EqualFold(f.Table(), "new")) {
-				place = i
-			}
-		}
-		if place < 0 || place == f.Index() {
-			return e, transform.SameTree, nil
-		}
-		return f.WithIndex(place), transform.NewTree, nil
-	})
-	if err != nil || same {
-		return n, transform.SameTree, err
-	}
-	value := *n.DefaultVal
-	value.Expr = expr
-	fixed := *n
-	fixed.DefaultVal = &value
-	return &fixed, transform.NewTree, nil
 }
 
 // filter returns the rewritten filter, nil if there is nothing to gain.
@@ -334,7 +263,7 @@ func (p pusher) equalities(ctx *sql.Context, filter sql.Expression, table string
 		}
 		for _, side := range [2][2]sql.Expression{{c.Left(), c.Right()}, {c.Right(), c.Left()}} {
 			column, ok := side[0].(*expression.GetField)
-			if ok && column.Index() >= p.scopeLen && strings.EqualFold(column.Table(), table) && p.outer(ctx, side[1]) {
+			if ok && strings.EqualFold(column.Table(), table) && p.outer(ctx, side[1]) {
 				equal[strings.ToLower(column.Name())] = side[1]
 			}
 		}
@@ -346,10 +275,8 @@ func (p pusher) equalities(ctx *sql.Context, filter sql.Expression, table string
 func (p pusher) outer(ctx *sql.Context, e sql.Expression) bool {
 	ok := true
 	sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
-		switch e := e.(type) {
-		case *expression.GetField:
-			ok = ok && e.Index() < p.scopeLen
-		case *plan.Subquery:
+		switch e.(type) {
+		case *expression.GetField, *plan.Subquery:
 			ok = false
 		}
 		return ok

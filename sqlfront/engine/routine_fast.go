@@ -39,16 +39,30 @@ type keptStatement struct {
 	proved   bool
 	schema   sql.Schema
 	value    sql.Expression // SELECT of one value without a table; nil if it is not kept
+	held     bool           // node has been looked for
+	node     sql.Node       // of a body without a plan: bodystmt.go
 }
 
 // maxKept bounds the statements that a session keeps.
 const maxKept = 4096
 
-func (s *Session) keep(stmt ast.Statement, k *keptStatement) {
+func (h *routineHost) keep(stmt ast.Statement, k *keptStatement) {
+	if h.body != nil {
+		h.body.kept[stmt] = k
+		return
+	}
+	s := h.session
 	if s.kept == nil || len(s.kept) >= maxKept {
 		s.kept = map[ast.Statement]*keptStatement{}
 	}
 	s.kept[stmt] = k
+}
+
+func (h *routineHost) known(stmt ast.Statement) *keptStatement {
+	if h.body != nil {
+		return h.body.kept[stmt]
+	}
+	return h.session.kept[stmt]
 }
 
 // Expression implements routine.Host.
@@ -58,23 +72,23 @@ func (h *routineHost) Expression(ctx *sql.Context, stmt ast.Statement) sql.Expre
 	if set.off {
 		return nil
 	}
-	k := s.kept[stmt]
+	k := h.known(stmt)
 	if k == nil || k.settings != set.key {
 		k = &keptStatement{settings: set.key}
 		if sel, ok := stmt.(*ast.Select); ok {
 			k.value = e.bindValue(ctx, sel)
 		}
-		s.keep(stmt, k)
+		h.keep(stmt, k)
 		if k.value != nil {
 			e.plans.misses.Add(1)
 		}
 	} else if k.value != nil {
 		e.plans.hits.Add(1)
 	}
-	if k.value != nil {
-		s.ClearWarnings()
-	} else {
+	if k.value == nil {
 		e.plans.fallback(reasonShape)
+	} else if h.body == nil { // those of the statement that fires it stay
+		s.ClearWarnings()
 	}
 	return k.value
 }
@@ -145,53 +159,54 @@ var repeatableFunctions = []string{
 	"ucase", "upper", "year",
 }
 
-// statement runs a statement of a body by its plan; ok is false if it has to go the general way, and learn, if it is not nil, wants to see
-// what that answers.
-func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sql.Schema, rows sql.RowIter, ok bool, learn *keptStatement, err error) {
-	switch stmt.(type) {
-	case *ast.Select, *ast.Insert, *ast.Update, *ast.Delete:
-	default:
-		return nil, nil, false, nil, nil
+// statement runs a statement of a body by its plan; ok is false if it has to go the general way. What is known of it is k, and learn says
+// that its plan wants to see what the general way answers.
+func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sql.Schema, rows sql.RowIter, ok bool, k *keptStatement, learn bool, err error) {
+	if !held(stmt) {
+		return nil, nil, false, nil, false, nil
 	}
 	s, e := h.session, h.eng
 	set := s.settings(ctx)
 	tx := s.tx()
 	if set.off || s.temp.any() || tx == nil || tx.over() {
 		e.plans.fallback(reasonSettings)
-		return nil, nil, false, nil, nil
+		return nil, nil, false, nil, false, nil
 	}
-	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, tx: tx, nested: true, found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0}
 	v, err := e.viewOf(ctx)
 	if err != nil {
-		return nil, nil, false, nil, nil
+		return nil, nil, false, nil, false, nil
 	}
-	k := s.kept[stmt]
-	if k == nil || k.settings != set.key || k.plan == nil && k.version != v.snap.Version || k.plan != nil && !k.plan.current(v.snap) {
+	if k = h.known(stmt); k == nil || k.settings != set.key || k.plan == nil && k.version != v.snap.Version || k.plan != nil && !k.plan.current(v.snap) {
 		k = &keptStatement{settings: set.key, version: v.snap.Version}
 		if k.plan, k.params, err = e.compileBody(ctx, v, s.GetCurrentDatabase(), stmt); err != nil {
 			k.plan, k.reason = nil, err.Error()
 		}
-		s.keep(stmt, k)
+		h.keep(stmt, k)
 		e.plans.misses.Add(1)
 	}
+	reason := ""
 	switch {
 	case k.plan == nil:
-		e.plans.fallback(k.reason)
-		return nil, nil, false, nil, nil
+		reason = k.reason
 	case !k.proved:
-		return nil, nil, false, k, nil
+		return nil, nil, false, k, true, nil
 	case k.plan.timestamps && !set.utc:
-		e.plans.fallback(reasonSettings)
-		return nil, nil, false, nil, nil
-	case !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, k.plan.allow):
-		e.plans.fallback(reasonPrivilege)
-		return nil, nil, false, nil, nil
+		reason = reasonSettings
+	case h.body == nil && !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, k.plan.allow):
+		reason = reasonPrivilege
+	}
+	if reason != "" {
+		e.plans.fallback(reason)
+		return nil, nil, false, k, false, nil
+	}
+	run := &fastRun{
+		eng: e, ctx: ctx, session: s, set: set, tx: tx, nested: true, inner: h.body != nil, plan: k.plan,
+		found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0,
 	}
 	if run.values, ok = valuesOf(ctx, k.params); !ok {
 		e.plans.fallback(reasonValue)
-		return nil, nil, false, nil, nil
+		return nil, nil, false, k, false, nil
 	}
-	run.plan = k.plan
 	planned := tx.planned // by the statement that has called the routine
 	tx.planned = true
 	schema, rows, err = run.nestedRows(k.schema)
@@ -199,10 +214,10 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 	switch err {
 	case errFallback, errStalePlan:
 		e.plans.fallback(reasonValue)
-		return nil, nil, false, nil, nil
+		return nil, nil, false, k, false, nil
 	}
 	e.plans.hits.Add(1)
-	return schema, rows, true, nil, err
+	return schema, rows, true, k, false, err
 }
 
 // compileBody makes the plan of a statement of a body, and the expressions whose values are its parameters.
@@ -279,7 +294,9 @@ func literalOf(v any, t sql.Type) (literal, bool) {
 
 // nestedRows runs a plan in the transaction of the routine, and answers as the library does.
 func (r *fastRun) nestedRows(schema sql.Schema) (sql.Schema, sql.RowIter, error) {
-	r.session.ClearWarnings()
+	if !r.inner {
+		r.session.ClearWarnings()
+	}
 	if r.plan.kind != planSelect {
 		result, err := r.change()
 		if err != nil {

@@ -184,6 +184,7 @@ func (s *Session) become(c sql.Client) {
 type routineHost struct {
 	eng     *Engine
 	session *Session
+	body    *Body // of a trigger or an observer; nil in procedures and functions
 	// refuse is the error of a result set where none may be: in functions and triggers. They may not end the transaction either.
 	refuse error
 	// the last result, where nobody takes results
@@ -198,17 +199,25 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 	if h.refuse != nil && ends(stmt, text) {
 		return nil, nil, sqlerr.New(sqlerr.CommitNotAllowed, "Explicit or implicit commit is not allowed in stored function or trigger.")
 	}
-	var learn *keptStatement
+	var k *keptStatement
+	learn := false
 	if text == "" {
-		schema, rows, done, wants, err := h.statement(ctx, stmt)
+		schema, rows, done, known, wants, err := h.statement(ctx, stmt)
 		if done || err != nil {
 			return schema, rows, err
 		}
-		learn = wants
+		k, learn = known, wants
 	}
-	schema, rows, _, err := h.eng.sql.Analyzer.Runner.QueryWithBindings(ctx, text, stmt, nil, nil)
-	if err == nil && learn != nil {
-		rows = &learning{rows, learn, schema}
+	var schema sql.Schema
+	var rows sql.RowIter
+	var err error
+	if h.body != nil {
+		schema, rows, err = h.run(ctx, stmt, k)
+	} else {
+		schema, rows, _, err = h.eng.sql.Analyzer.Runner.QueryWithBindings(ctx, text, stmt, nil, nil)
+	}
+	if err == nil && learn {
+		rows = &learning{rows, k, schema}
 	}
 	return schema, rows, err
 }

@@ -44,6 +44,7 @@ type Session struct {
 	results  ResultSink                       // takes the results of procedures
 
 	kept    map[ast.Statement]*keptStatement // of bodies; see routine_fast.go
+	using   []uint32                         // tables of the statements that wait for a trigger or a function; see inUse
 	vars    ownVariables                     // see sessionvars.go
 	greeted string                           // see Greeted
 	cached  *settings                        // see Session.settings

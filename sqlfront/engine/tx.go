@@ -68,9 +68,11 @@ type Tx struct {
 	bulk *Table
 	// trails are the hidden row ids that scans of keyless tables have passed.
 	trails map[uint32]*trail
-	// running are the editors of the statements being executed, the innermost last; live makes scans ignore them.
+	// running are the editors of the statements being executed, the innermost last. live is set in the bodies of triggers: scans ignore
+	// the first of them, above in number, which are those of the statements that fire.
 	running []*editor
 	live    bool
+	above   int
 	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
 	quiet *Table
 }
@@ -190,7 +192,7 @@ func (tx *Tx) dirty() bool {
 // inner side of a join is scanned again and again while the outer side's rows are being updated. Checks of keys and the
 // actions of foreign keys do not ask; triggers have to see what their statement has done, and suspend the rule.
 func (tx *Tx) readAt() *txn.Savepoint {
-	if tx.live || len(tx.running) == 0 {
+	if tx.live && len(tx.running) <= tx.above || len(tx.running) == 0 {
 		return nil
 	}
 	return &tx.running[len(tx.running)-1].first.at
@@ -201,7 +203,7 @@ func (tx *Tx) statement() {
 	for _, e := range tx.running {
 		e.listed = false
 	}
-	tx.running, tx.live, tx.bulk = nil, false, nil
+	tx.running, tx.live, tx.above, tx.bulk = nil, false, 0, nil
 	tx.forgetPasts()
 	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
 		return

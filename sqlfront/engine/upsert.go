@@ -5,7 +5,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
@@ -15,7 +14,7 @@ import (
 // REPLACE and INSERT … ON DUPLICATE KEY UPDATE set off the triggers of what they turn out to be for each row: BEFORE INSERT first, in any
 // case; then AFTER INSERT, or the triggers of UPDATE, or those of DELETE for each row that was in the way and AFTER INSERT. The library
 // knows those of INSERT only, and runs those AFTER it for rows that were not inserted. What a row turns out to be the editors
-// know: the table that is written to has editors which fire. BEFORE INSERT stays with the library, in front of the rows.
+// know: the table that is written to has editors which fire. BEFORE INSERT is in front of the rows, as in any INSERT.
 
 // upsert returns the statement with a table that fires, nil if there is nothing to change.
 func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.InsertInto, error) {
@@ -55,16 +54,6 @@ func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.Insert
 
 func isUpsert(n *plan.InsertInto) bool { return n.IsReplace || n.OnDupExprs.HasUpdates() }
 
-// firesItself reports whether a trigger is behind a statement whose table fires it.
-func firesItself(n *plan.TriggerExecutor) bool {
-	left := n.Left()
-	for t, ok := left.(*plan.TriggerExecutor); ok; t, ok = left.(*plan.TriggerExecutor) {
-		left = t.Left()
-	}
-	i, ok := left.(*plan.InsertInto)
-	return ok && n.TriggerTime == "after" && isUpsert(i)
-}
-
 // firingTable is the table of an upsert: its editors fire triggers.
 type firingTable struct {
 	sql.Node // the library's destination
@@ -102,16 +91,7 @@ func (f *firingTable) compile(ctx *sql.Context, e *Engine, t *Table, n *plan.Ins
 		if len(fires) == 0 {
 			return nil, nil
 		}
-		x, err := e.compileTriggers(ctx, d.Name, fires)
-		if err != nil {
-			return nil, err
-		}
-		for _, body := range slices.Concat(x.before, x.after) {
-			if body.writes(t) {
-				return nil, sql.ErrTriggerTableInUse.New(t.desc.Name)
-			}
-		}
-		return x, nil
+		return e.firing(ctx, d.Name, fires)
 	}
 	if f.inserts, err = of("insert", "after"); err != nil {
 		return err
@@ -128,32 +108,6 @@ func (f *firingTable) compile(ctx *sql.Context, e *Engine, t *Table, n *plan.Ins
 		return sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of a table with generated columns and triggers BEFORE UPDATE; use INSERT and UPDATE")
 	}
 	return nil
-}
-
-// writes reports whether a statement of the body writes to the table.
-func (b *Body) writes(t *Table) bool {
-	found := false
-	target := func(x sql.Table, err error) {
-		if err != nil {
-			return
-		}
-		w := ownTable(x)
-		found = found || w != nil && w.desc.ID == t.desc.ID
-	}
-	transform.InspectWithOpaque(x0, b.logic, func(_ *sql.Context, n sql.Node) bool {
-		switch n := n.(type) {
-		case *plan.InsertInto:
-			target(plan.GetInsertable(n.Destination))
-		case *plan.Update:
-			target(plan.GetUpdatable(n.Child))
-		case *plan.DeleteFrom:
-			for _, x := range n.GetDeleteTargets() {
-				target(plan.GetDeletable(x))
-			}
-		}
-		return !found
-	})
-	return found
 }
 
 // Name implements sql.Table.

@@ -30,6 +30,9 @@ type Hooks struct {
 	CreateRoutine     func(context.Context, Routine) (ast.Statement, error)
 	DropRoutine       func(context.Context, RoutineName) (ast.Statement, error)
 	ShowCreateRoutine func(context.Context, RoutineName) (ast.Statement, error)
+	// TriggerBody takes the place of the body in CREATE TRIGGER: the planner binds what stands there, and has no use for it. The body is
+	// in the text that is stored. See ParseTrigger.
+	TriggerBody func() ast.Statement
 	// StoredFunction says whether there is a stored function of the name; db is empty for the current database.
 	StoredFunction func(ctx context.Context, db, name string) bool
 

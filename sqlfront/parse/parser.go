@@ -104,6 +104,9 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 	if err == nil {
 		rights.Demand(stmt)
 		stmt = p.replaceCalls(stmt, false)
+		if d, ok := stmt.(*ast.DDL); ok && d.TriggerSpec != nil && p.hooks.TriggerBody != nil {
+			d.TriggerSpec.Body = p.hooks.TriggerBody()
+		}
 	}
 	return stmt, end, err
 }
@@ -134,6 +137,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 				return nil, end, err
 			}
 			stmt, end, err = again, to, nil
+			r.moved = true
 		}
 		if end = r.edits.original(end); end > len(s) {
 			end = len(s)
@@ -167,7 +171,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := p.refuseStored(ctx, stmt); err != nil {
 			return nil, 0, err
 		}
-		if r.routine == nil {
+		if r.routine == nil && !r.stored {
 			p.editTree(ctx, stmt, r)
 		}
 	}

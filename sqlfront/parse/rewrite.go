@@ -30,6 +30,7 @@ type rewriter struct {
 	whole     bool // semicolons are within the statement: it defines a routine
 
 	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION
+	stored  bool         // the text is that of a stored trigger, whose statements are edited one by one (EditBody)
 }
 
 // mention is a set of words that occur in a statement; one pass over the bytes finds them all.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
@@ -422,6 +423,21 @@ func (p *Parser) ParseRoutine(text string, o ast.ParserOptions) (*Routine, error
 	return r.finishRoutine(context.Background(), d, text, o)
 }
 
+// ParseTrigger parses the stored text of a trigger; the Routine is for EditBody.
+func (p *Parser) ParseTrigger(text string, o ast.ParserOptions) (*ast.DDL, *Routine, error) {
+	text = sql.RemoveSpaceAndDelimiter(text, ';')
+	r := rewriter{parser: p, src: text, ansi: o.AnsiQuotes, stored: true}
+	stmt, _, err := p.parse(context.Background(), &r, o, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, ok := stmt.(*ast.DDL)
+	if !ok || d.TriggerSpec == nil {
+		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "the stored text is not that of a trigger: %.100s", text)
+	}
+	return d, &Routine{Kind: routine.Trigger, shared: r.shared, exclusive: r.exclusive, past: r.past, assigns: r.assigns}, nil
+}
+
 // EditBody does to a statement of a routine's body what is done to a client's.
 func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
 	if in.past {
@@ -434,13 +450,15 @@ func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
 		splitRanges(s.Where)
 	case *ast.Delete:
 		splitRanges(s.Where)
+	case *ast.Insert:
+		bareValues(s)
 	}
 	if in.assigns {
 		expr.RewriteAssignments(stmt)
 	}
 	_ = declareDigits(stmt) // what is wrong with it, the planner says when it is run
 	expr.Rewrite(stmt)
-	return p.replaceCalls(stmt, false)
+	return p.replaceCalls(stmt, in.Kind == routine.Trigger)
 }
 
 // replaceCalls puts our CALL in the place of the library's, in statements that contain others as well. inner says that it is not the

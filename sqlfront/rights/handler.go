@@ -174,6 +174,18 @@ func tableDenied(ctx *sql.Context, what, table string) error {
 	return sqlerr.New(sqlerr.TableAccessDenied, "%s command denied to user '%s'@'%s' for table '%s'", strings.ReplaceAll(what, "_", " "), c.User, c.Address, table)
 }
 
+// Refused reports whether an error says that somebody may not do what he asks for.
+func Refused(err error) bool {
+	if err == nil {
+		return false
+	}
+	switch sqlerr.Final(err, sqlerr.Statement{}).Num {
+	case sqlerr.AccessDenied, sqlerr.DBAccessDenied, sqlerr.TableAccessDenied, sqlerr.SpecificAccessDenied, sqlerr.RoutineAccessDenied:
+		return true
+	}
+	return false
+}
+
 // Needs is the refusal of what takes a privilege of the whole server.
 func Needs(privilege string) error {
 	return sqlerr.New(sqlerr.SpecificAccessDenied, "Access denied; you need (at least one of) the %s privilege(s) for this operation", privilege)

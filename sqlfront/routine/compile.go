@@ -1,6 +1,7 @@
 package routine
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,12 +19,21 @@ type Spec struct {
 	Database, Name string
 	Params         []ast.ProcedureParam
 	Returns        *ast.ColumnType // of a function
+	Old, New       []Column        // of a trigger; nil for a row that its event has not
+	Event          string          // of a trigger, for errors
+	Refuse         error           // the error of an assignment to NEW; nil if there may be one
 	Deterministic  bool
 	Body           ast.Statement
 	// Collation is that of texts whose type names none.
 	Collation sql.CollationID
 	// Edit does to a statement of the body what the parser does to a statement of a client.
 	Edit func(ast.Statement) ast.Statement
+}
+
+// Column is a column of OLD and NEW.
+type Column struct {
+	Name string
+	Type sql.Type
 }
 
 // Compile checks a body and makes it ready to run. It takes the trees of the spec as its own.
@@ -49,6 +59,12 @@ func Compile(s Spec) (*Routine, error) {
 		c.declare(p.Name, t)
 		r.Params = append(r.Params, param)
 	}
+	if s.Kind == Trigger {
+		r.old, r.now = len(s.Old), len(s.New)
+		for _, c := range slices.Concat(s.Old, s.New) {
+			r.slots = append(r.slots, slot{c.Name, c.Type})
+		}
+	}
 	if s.Kind == Function {
 		var err error
 		if r.Returns, err = c.typeOf(*s.Returns); err != nil {
@@ -68,6 +84,10 @@ func Compile(s Spec) (*Routine, error) {
 	r.body = list{body}
 	return r, nil
 }
+
+// Statements are the statements of the body that the engine plans, expressions included (as SELECT). Those that are known as a text only are
+// left out.
+func (r *Routine) Statements() []ast.Statement { return r.statements }
 
 type compiler struct {
 	routine *Routine
@@ -139,6 +159,37 @@ func (c *compiler) variable(name string) (*Variable, bool) {
 	return nil, false
 }
 
+// named is the variable, or the column of OLD and NEW, that a name means.
+func (c *compiler) named(n *ast.ColName) (*Variable, bool) {
+	switch {
+	case n == nil:
+		return nil, false
+	case n.Qualifier.IsEmpty():
+		return c.variable(n.Name.String())
+	case c.routine.Kind != Trigger || !n.Qualifier.DbQualifier.IsEmpty():
+		return nil, false
+	}
+	row := strings.ToUpper(n.Qualifier.Name.String())
+	columns, first := c.spec.Old, 0
+	switch row {
+	case "OLD":
+	case "NEW":
+		columns, first = c.spec.New, len(c.spec.Old)
+	default:
+		return nil, false
+	}
+	if columns == nil {
+		c.wrong = sqlerr.New(sqlerr.NoSuchTriggerRow, "There is no %s row in on %s", row, c.spec.Event)
+		return nil, false
+	}
+	at := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, n.Name.String()) })
+	if at < 0 {
+		c.wrong = sqlerr.New(sqlerr.BadField, "Unknown column '%s' in '%s'", n.Name.String(), row)
+		return nil, false
+	}
+	return &Variable{row + "." + columns[at].Name, first + at, columns[at].Type}, true
+}
+
 func (c *compiler) condition(name string) (*matcher, error) {
 	for s := c.names; s != nil; s = s.outer {
 		if m, ok := s.conditions[strings.ToLower(name)]; ok {
@@ -165,10 +216,7 @@ func (c *compiler) bind(n ast.SQLNode) {
 func (c *compiler) swap(at *ast.Expr, inLimit bool) {
 	switch x := (*at).(type) {
 	case *ast.ColName:
-		if !x.Qualifier.IsEmpty() {
-			return
-		}
-		v, ok := c.variable(x.Name.String())
+		v, ok := c.named(x)
 		if !ok {
 			return
 		}
@@ -181,10 +229,7 @@ func (c *compiler) swap(at *ast.Expr, inLimit bool) {
 		}
 		*at = injected(e)
 	case *ast.SubstrExpr:
-		v, ok := (*Variable)(nil), false
-		if x.Name != nil && x.Name.Qualifier.IsEmpty() {
-			v, ok = c.variable(x.Name.Name.String())
-		}
+		v, ok := c.named(x.Name)
 		if !ok {
 			return
 		}
@@ -224,10 +269,11 @@ func (c *compiler) scalar(e ast.Expr) *scalar {
 }
 
 func (c *compiler) edit(s ast.Statement) ast.Statement {
-	if c.spec.Edit == nil {
-		return s
+	if c.spec.Edit != nil {
+		s = c.spec.Edit(s)
 	}
-	return c.spec.Edit(s)
+	c.routine.statements = append(c.routine.statements, s)
+	return s
 }
 
 func (c *compiler) list(all ast.Statements) (list, error) {
@@ -243,7 +289,7 @@ func (c *compiler) list(all ast.Statements) (list, error) {
 }
 
 func (c *compiler) statement(s ast.Statement) (node, error) {
-	function := c.routine.Kind == Function
+	within := c.routine.Kind != Procedure // of a statement, whose transaction and client are not ours
 	switch s := s.(type) {
 	case *ast.BeginEndBlock:
 		return c.block(s)
@@ -275,7 +321,7 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 	case *ast.Iterate:
 		return c.jump("ITERATE", s.Label, jumpIterate)
 	case *ast.Return:
-		if !function {
+		if c.routine.Kind != Function {
 			return nil, sqlerr.New(sqlerr.BadReturn, "RETURN is only allowed in a FUNCTION")
 		}
 		c.returns = true
@@ -315,23 +361,23 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 		}
 		return &query{stmt: c.edit(s)}, nil
 	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
-		if function {
+		if within {
 			return nil, sqlerr.New(sqlerr.NotInFunction, "Dynamic SQL is not allowed in stored function or trigger")
 		}
 	case *ast.Begin, *ast.Commit, *ast.Rollback, *ast.DBDDL, *ast.AlterTable, *ast.Analyze, *ast.Flush, *ast.CreateUser, *ast.DropUser,
 		*ast.GrantPrivilege, *ast.RevokePrivilege, *ast.GrantRole, *ast.RevokeRole, *ast.CreateRole, *ast.DropRole:
-		if function {
+		if within {
 			return nil, commits()
 		}
 	case *ast.DDL:
 		return c.ddl(s)
 	case *ast.Show, *ast.Explain:
-		if function {
-			return nil, resultSet()
+		if within {
+			return nil, resultSet(c.routine.Kind)
 		}
 	case *ast.Insert:
-		if function && len(s.Returning) > 0 {
-			return nil, resultSet()
+		if within && len(s.Returning) > 0 {
+			return nil, resultSet(c.routine.Kind)
 		}
 	case ast.SelectStatement:
 		return c.selects(s)
@@ -354,15 +400,15 @@ func commits() error {
 	return sqlerr.New(sqlerr.CommitNotAllowed, "Explicit or implicit commit is not allowed in stored function or trigger.")
 }
 
-func resultSet() error {
-	return sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a function")
+func resultSet(from Kind) error {
+	return sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a %s", strings.ToLower(string(from)))
 }
 
 func (c *compiler) ddl(s *ast.DDL) (node, error) {
 	if s.ProcedureSpec != nil || s.TriggerSpec != nil || s.EventSpec != nil {
 		return nil, sqlerr.New(sqlerr.RoutineInRoutine, "Can't create a routine from within another stored routine")
 	}
-	if c.routine.Kind == Function && !s.Temporary {
+	if c.routine.Kind != Procedure && !s.Temporary {
 		return nil, commits()
 	}
 	if s.ViewSpec != nil { // the planner cuts the view out of the statement's text
@@ -375,8 +421,8 @@ func (c *compiler) ddl(s *ast.DDL) (node, error) {
 func (c *compiler) selects(s ast.SelectStatement) (node, error) {
 	into := s.GetInto()
 	if into == nil || len(into.Variables) == 0 {
-		if c.routine.Kind == Function && into == nil {
-			return nil, resultSet()
+		if c.routine.Kind != Procedure && into == nil {
+			return nil, resultSet(c.routine.Kind)
 		}
 		c.bind(s)
 		return &query{stmt: c.edit(s)}, nil
@@ -436,12 +482,18 @@ func (c *compiler) set(s *ast.Set) (node, error) {
 	}
 	for _, e := range s.Exprs {
 		v, ok := (*Variable)(nil), false
-		if e.Scope == ast.SetScope_None && e.Name.Qualifier.IsEmpty() {
-			v, ok = c.variable(e.Name.Name.String())
+		if e.Scope == ast.SetScope_None {
+			v, ok = c.named(e.Name)
 		}
 		if !ok {
 			rest = append(rest, e)
 			continue
+		}
+		switch of := v.slot - c.routine.old; {
+		case v.slot < c.routine.old:
+			return nil, sqlerr.New(sqlerr.TriggerRowReadOnly, "Updating of OLD row is not allowed in trigger")
+		case of < c.routine.now && c.spec.Refuse != nil:
+			return nil, c.spec.Refuse
 		}
 		flush()
 		l = append(l, &assignment{v.slot, c.scalar(e.Expr)})

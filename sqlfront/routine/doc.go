@@ -1,4 +1,4 @@
-// Package routine compiles and runs the bodies of stored procedures and stored functions.
+// Package routine compiles and runs the bodies of stored procedures, stored functions, triggers and observers.
 //
 //	CREATE … text ──▶ parse ──▶ tree ──▶ Compile ──▶ Routine (shared by the runs of a session)
 //	                                        │ names of variables become places in a frame, labels become blocks,
@@ -12,6 +12,9 @@
 // variable has its declared type wherever it stands, there is no place in a statement where it would not be seen, and a
 // qualified column of the same name is not mistaken for it. LIMIT is the exception: planners want a number there, so the value
 // is taken while the statement is bound.
+//
+// In a trigger NEW.c and OLD.c are variables of the column's type. A statement that is to be bound once for many runs has Held in
+// their places, at which the planner does not look.
 //
 // What is promised: scopes of variables, conditions, cursors and handlers are lexical, as MySQL's; values are converted to the
 // declared type, with the errors of the SQL mode; the most specific handler of the innermost block that has one is run, and is

@@ -16,6 +16,7 @@ type Kind string
 const (
 	Procedure Kind = "PROCEDURE"
 	Function  Kind = "FUNCTION"
+	Trigger   Kind = "TRIGGER" // an observer's body, too
 )
 
 // Direction is the direction of a procedure's parameter.
@@ -45,8 +46,11 @@ type Routine struct {
 	Params   []Param
 	Returns  sql.Type // of a function
 
-	slots []slot
-	body  node
+	slots    []slot // of a trigger: the columns of OLD, those of NEW, then variables
+	old, now int    // how many columns of each
+	body     node
+
+	statements []ast.Statement
 	// reads is set for a function whose answer may change between two calls of one statement with the same arguments.
 	Deterministic bool
 }
@@ -77,30 +81,10 @@ const depthLimit = 64
 
 // Run runs the body with values for its parameters, converted to their types. sctx is the context of the statement that calls.
 func (r *Routine) Run(sctx *sql.Context, host Host, args []any) (Output, error) {
-	parent := frameOf(sctx)
-	depth, same := 0, 0
-	for p := parent; p != nil; p = p.parent {
-		if depth++; p.routine.Kind == r.Kind && strings.EqualFold(p.routine.Name, r.Name) && strings.EqualFold(p.routine.Database, r.Database) {
-			same++
-		}
+	f, err := r.enter(sctx, host)
+	if err != nil {
+		return Output{}, err
 	}
-	switch {
-	case same > 0 && r.Kind == Function:
-		return Output{}, sqlerr.New(sqlerr.RoutineNoRecursion, "Recursive stored functions and triggers are not allowed.")
-	case same > 0:
-		if limit := host.RecursionLimit(sctx); same > limit {
-			return Output{}, sqlerr.New(sqlerr.RoutineRecursionLimit,
-				"Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", limit, r.Name)
-		}
-	}
-	if depth >= depthLimit {
-		return Output{}, sqlerr.New(sqlerr.RoutineRecursionLimit, "Routines call each other more than %d deep, at %s", depthLimit, r.Name)
-	}
-	f := &frame{routine: r, host: host, parent: parent, values: make([]any, len(r.slots)), cursors: map[*cursorSlot]*cursor{}}
-	// Statements of the body have a context of their own: no process of the list is theirs, and no text.
-	f.ctx = sql.NewContext(context.WithValue(sctx.Context, frameKey{}, f), sql.WithSession(sctx.Session), sql.WithMemoryManager(sctx.Memory), sql.WithPid(sctx.Pid()))
-	f.ctx.SetQueryTime(sctx.QueryTime())
-	f.timed = r.Kind == Procedure && (parent == nil || parent.timed)
 	defer f.closeCursors()
 	for i, p := range r.Params {
 		if p.Direction == Out {
@@ -124,6 +108,50 @@ func (r *Routine) Run(sctx *sql.Context, host Host, args []any) (Output, error) 
 		out.Value = j.value
 	}
 	return out, nil
+}
+
+// Fire runs the body of a trigger for one row, and returns what NEW has become. Rows that the event has not are nil.
+func (r *Routine) Fire(sctx *sql.Context, host Host, old, now sql.Row) (sql.Row, error) {
+	f, err := r.enter(sctx, host)
+	if err != nil {
+		return nil, err
+	}
+	defer f.closeCursors()
+	copy(f.values[:r.old], old)
+	copy(f.values[r.old:r.old+r.now], now)
+	if _, err := r.body.run(f); err != nil {
+		return nil, bare(err)
+	}
+	return f.values[r.old : r.old+r.now : r.old+r.now], nil
+}
+
+// enter makes the frame of a run.
+func (r *Routine) enter(sctx *sql.Context, host Host) (*frame, error) {
+	parent := frameOf(sctx)
+	depth, same := 0, 0
+	for p := parent; p != nil; p = p.parent {
+		if depth++; p.routine.Kind == r.Kind && strings.EqualFold(p.routine.Name, r.Name) && strings.EqualFold(p.routine.Database, r.Database) {
+			same++
+		}
+	}
+	switch {
+	case same > 0 && r.Kind == Function:
+		return nil, sqlerr.New(sqlerr.RoutineNoRecursion, "Recursive stored functions and triggers are not allowed.")
+	case same > 0 && r.Kind == Procedure:
+		if limit := host.RecursionLimit(sctx); same > limit {
+			return nil, sqlerr.New(sqlerr.RoutineRecursionLimit,
+				"Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", limit, r.Name)
+		}
+	}
+	if depth >= depthLimit {
+		return nil, sqlerr.New(sqlerr.RoutineRecursionLimit, "Routines call each other more than %d deep, at %s", depthLimit, r.Name)
+	}
+	f := &frame{routine: r, host: host, parent: parent, values: make([]any, len(r.slots))}
+	// Statements of the body have a context of their own: no process of the list is theirs, and no text.
+	f.ctx = sql.NewContext(context.WithValue(sctx.Context, frameKey{}, f), sql.WithSession(sctx.Session), sql.WithMemoryManager(sctx.Memory), sql.WithPid(sctx.Pid()))
+	f.ctx.SetQueryTime(sctx.QueryTime())
+	f.timed = r.Kind == Procedure && (parent == nil || parent.timed)
+	return f, nil
 }
 
 // frame is one run of a routine.
@@ -175,10 +203,10 @@ func HostOf(ctx *sql.Context) Host {
 	return nil
 }
 
-// InFunction reports whether ctx is within a stored function, however deep.
+// InFunction reports whether ctx is within a stored function or a trigger, however deep.
 func InFunction(ctx *sql.Context) bool {
 	for f := frameOf(ctx); f != nil; f = f.parent {
-		if f.routine.Kind == Function {
+		if f.routine.Kind != Procedure {
 			return true
 		}
 	}

@@ -91,9 +91,9 @@ func (q *query) run(f *frame) (*jump, error) {
 			return nil, err
 		}
 	} else {
-		if affected = -1; f.routine.Kind == Function {
+		if affected = -1; f.routine.Kind != Procedure {
 			_ = rows.Close(f.ctx)
-			return nil, resultSet()
+			return nil, resultSet(f.routine.Kind)
 		}
 		if err := f.host.Result(f.ctx, schema, rows); err != nil {
 			return nil, err
@@ -295,6 +295,10 @@ type dynamic struct{ slot int }
 // WithResolvedChildren implements ast.Injectable.
 func (d *dynamic) WithResolvedChildren(c context.Context, _ []any) (any, error) {
 	v := typed{typ: types.Null}
+	if s, _ := c.Value(slotsKey{}).(*Slots); s != nil {
+		s.Fixed = true
+		return &Constant{v.value, v.typ}, nil
+	}
 	if ctx, ok := c.(*sql.Context); ok {
 		if f := frameOf(ctx); f != nil {
 			v, _ = f.values[d.slot].(typed)
@@ -435,6 +439,9 @@ func (o *open) run(f *frame) (*jump, error) {
 	kept, release, err := f.host.Keep(f.ctx, rows)
 	if err != nil {
 		return nil, err
+	}
+	if f.cursors == nil {
+		f.cursors = map[*cursorSlot]*cursor{}
 	}
 	f.cursors[o.slot] = &cursor{schema, kept, release}
 	return nil, nil

@@ -32,7 +32,16 @@ var (
 )
 
 // WithResolvedChildren implements ast.Injectable.
-func (v *Variable) WithResolvedChildren(context.Context, []any) (any, error) { return v, nil }
+func (v *Variable) WithResolvedChildren(ctx context.Context, _ []any) (any, error) {
+	if s, _ := ctx.Value(slotsKey{}).(*Slots); s != nil {
+		if v.typ == nil {
+			s.Fixed = true
+			return v, nil
+		}
+		return &Held{v, expression.NewProcedureParam(v.name, v.typ)}, nil
+	}
+	return v, nil
+}
 
 func (v *Variable) Resolved() bool               { return true }
 func (v *Variable) String() string               { return v.name }
@@ -57,6 +66,36 @@ func (v *Variable) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
 	return f.values[v.slot], nil
 }
 
+// Slots is what a statement that is bound once, to be run many times, wants to know of variables. To the planner a Variable is a
+// constant: it looks at the value, and chooses indexes by it. Where Slots are in the context, a statement has Held in its place.
+type Slots struct {
+	// Fixed says that the statement depends on a value that was taken while it was bound: it is good for one run.
+	Fixed bool
+}
+
+type slotsKey struct{}
+
+// With is ctx with the slots in it, and outside of the routine: no variable has a value.
+func (s *Slots) With(ctx *sql.Context) *sql.Context {
+	return ctx.WithContext(context.WithValue(context.WithValue(ctx.Context, slotsKey{}, s), frameKey{}, (*frame)(nil)))
+}
+
+// Held is a variable that the planner must not look at. The parameter below it says so: it is what the planner knows as unknown.
+type Held struct {
+	*Variable
+	unknown sql.Expression
+}
+
+func (h *Held) Children() []sql.Expression { return []sql.Expression{h.unknown} }
+
+// WithChildren implements sql.Expression.
+func (h *Held) WithChildren(_ *sql.Context, c ...sql.Expression) (sql.Expression, error) {
+	if len(c) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(h, len(c), 1)
+	}
+	return h, nil
+}
+
 // Assign gives the variable a value: that of an OUT parameter of a procedure that its routine has called.
 func (v *Variable) Assign(ctx *sql.Context, value any) error {
 	f := frameOf(ctx)
@@ -77,6 +116,10 @@ type limit struct{ *Variable }
 
 // WithResolvedChildren implements ast.Injectable.
 func (l limit) WithResolvedChildren(c context.Context, _ []any) (any, error) {
+	if s, _ := c.Value(slotsKey{}).(*Slots); s != nil {
+		s.Fixed = true
+		return expression.NewLiteral(int64(1), types.Int64), nil
+	}
 	ctx, ok := c.(*sql.Context)
 	if !ok {
 		return l.Variable, nil

@@ -218,7 +218,10 @@ func appendBytes[T string | []byte](dst []byte, head uint64, b T) []byte {
 }
 
 func decimalField(dst []byte, head uint64, d *apd.Decimal) []byte {
-	if d.Coeff.IsUint64() && d.Coeff.Uint64() <= math.MaxInt64 && !(d.Negative && d.Coeff.Sign() == 0) {
+	if d.Coeff.Sign() == 0 && (d.Negative || d.Exponent > 0) {
+		d = &apd.Decimal{Exponent: min(d.Exponent, 0)} // SQL has neither -0 nor 0E+2
+	}
+	if d.Coeff.IsUint64() && d.Coeff.Uint64() <= math.MaxInt64 {
 		v := int64(d.Coeff.Uint64())
 		if d.Negative {
 			v = -v

@@ -185,6 +185,24 @@ var skipped = []struct {
 			`insert_trigger_with_subquery_projections`,
 		},
 	}},
+	{"Moka does as MySQL: a trigger that would write to its own table is refused (1442) when it runs, not when it would run for no row; LAST_INSERT_ID() forgets what was inserted in one; CREATE TABLE is refused in it (1422)", map[string][]string{
+		"CreateTable": {
+			`trigger_contains_CREATE_TABLE_AS`,
+		},
+		"TriggerErrors": {
+			`self_update_on_delete`,
+			`self_update_on_update`,
+		},
+		"Triggers": {
+			`non-existent_procedure_in_trigger_body`,
+		},
+		"Views": {
+			`trigger_contains_CREATE_VIEW_AS`,
+		},
+		"ViewsPrepared": {
+			`trigger_contains_CREATE_VIEW_AS`,
+		},
+	}},
 	{"Moka does as MySQL: TRUNCATE reports 0 rows, a primary key over a prefix is allowed, DDL is refused in a READ ONLY transaction, TARGET_ROW_SIZE is another product's", map[string][]string{
 		"AddDropPks": {
 			`Drop_primary_key_for_table_with_multiple_primary_key_columns`,
