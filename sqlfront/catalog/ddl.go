@@ -145,6 +145,9 @@ func (c *Catalog) UpdateTable(ctx context.Context, t *txn.Txn, table *Table) (*T
 	if old.Version != table.Version || old.DatabaseID != table.DatabaseID {
 		return nil, fmt.Errorf("%w: table %s is at version %d, the change was made to version %d", ErrStale, old.Name, old.Version, table.Version)
 	}
+	if old.Copy != nil && table.Copy != nil && old.Copy.From == nil == (table.Copy.From == nil) {
+		return nil, &CopyingError{Table: old.Name, Job: old.Copy.Job}
+	}
 	n := table.Clone()
 	n.Name, n.Created = old.Name, old.Created
 	if n.NextColumnID < old.NextColumnID || n.NextIndexID < old.NextIndexID {
@@ -167,6 +170,9 @@ func (c *Catalog) RenameTable(ctx context.Context, t *txn.Txn, database, name, n
 	to, ok := s.Database(newDatabase)
 	if !ok {
 		return nil, &NotFoundError{Kind: KindDatabase, Name: newDatabase}
+	}
+	if old.Copy != nil && old.Copy.To != nil {
+		return nil, &CopyingError{Table: old.Name, Job: old.Copy.Job}
 	}
 	if to != d || !strings.EqualFold(name, newName) {
 		if err := to.free(newName); err != nil {
@@ -253,9 +259,8 @@ func (c *Catalog) bury(t *txn.Txn, tbl *Table) {
 	t.Delete(fenceCell(tbl.ID, tbl.Version), txn.WriteOptions{})
 	c.dropSequence(t, tbl.AutoIncrement)
 	c.dropSequence(t, tbl.RowIDs)
-	dig(t, Grave{Table: tbl.ID, Index: tbl.RowIndex})
-	for _, x := range tbl.Indexes {
-		dig(t, Grave{Table: tbl.ID, Index: x.ID})
+	for _, id := range tbl.storage() {
+		dig(t, Grave{Table: tbl.ID, Index: id})
 	}
 }
 
@@ -308,12 +313,10 @@ func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 }
 
 func buryDropped(t *txn.Txn, old, n *Table) {
-	if old.RowIndex != n.RowIndex {
-		dig(t, Grave{Table: old.ID, Index: old.RowIndex})
-	}
-	for _, x := range old.Indexes {
-		if !slices.ContainsFunc(n.Indexes, func(y Index) bool { return y.ID == x.ID }) {
-			dig(t, Grave{Table: old.ID, Index: x.ID})
+	kept := n.storage()
+	for _, id := range old.storage() {
+		if !slices.Contains(kept, id) {
+			dig(t, Grave{Table: old.ID, Index: id})
 		}
 	}
 }

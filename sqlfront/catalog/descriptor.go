@@ -79,6 +79,9 @@ type Table struct {
 	NextColumnID uint32 `json:"next_column"`
 	NextIndexID  uint32 `json:"next_index"`
 
+	// Copy is set while the table is being copied into another form.
+	Copy *Copy `json:"copy,omitempty"`
+
 	byName map[string]int
 	byID   map[uint32]int
 }
@@ -242,6 +245,69 @@ type Sequence struct {
 	Start uint64 `json:"start"`
 }
 
+// Copy is a change of a table's storage that takes many transactions. Writers of the table write down which rows they change (Log), nobody
+// reads the new storage. What was before and what will be is here, so that any server can go on with it.
+type Copy struct {
+	Job uint32 `json:"job"`
+	// Log is the index id under which writers list the keys of the rows that they change.
+	Log uint32 `json:"log,omitempty"`
+	// Keys is the index id of the map from old keys of rows to new ones and back; zero if rows keep their keys.
+	Keys uint32 `json:"keys,omitempty"`
+	// To is what the table is going to be, with the ids of its new storage.
+	To *Table `json:"to,omitempty"`
+	// Others are descriptors of other tables that change with this one, and Versions those that they were made from.
+	Others   []*Table `json:"others,omitempty"`
+	Versions []uint64 `json:"versions,omitempty"`
+	// From is what the table was, while what observers have still to see of it is carried over. To and Log are empty then.
+	From *Table `json:"from,omitempty"`
+
+	// What the statement's session had set: conversions and defaults depend on it.
+	SQLMode  string    `json:"sql_mode"`
+	TimeZone string    `json:"time_zone,omitempty"`
+	Time     time.Time `json:"time"`
+}
+
+func (c *Copy) clone() *Copy {
+	if c == nil {
+		return nil
+	}
+	n := *c
+	if c.To != nil {
+		n.To = c.To.Clone()
+	}
+	if c.From != nil {
+		n.From = c.From.Clone()
+	}
+	n.Others = nil
+	for _, o := range c.Others {
+		n.Others = append(n.Others, o.Clone())
+	}
+	n.Versions = slices.Clone(c.Versions)
+	return &n
+}
+
+// storage lists the index ids under which the table has, or may have, cells.
+func (t *Table) storage() []uint32 {
+	ids := []uint32{t.RowIndex}
+	for i := range t.Indexes {
+		ids = append(ids, t.Indexes[i].ID)
+	}
+	if c := t.Copy; c != nil {
+		for _, id := range []uint32{c.Log, c.Keys} {
+			if id != 0 {
+				ids = append(ids, id)
+			}
+		}
+		if c.To != nil {
+			ids = append(ids, c.To.storage()...)
+		}
+		if c.From != nil {
+			ids = append(ids, c.From.storage()...)
+		}
+	}
+	return ids
+}
+
 // fold is the case folding of all names: MySQL's lower_case_table_names=2 behaviour, names keep their case and are
 // compared without it.
 func fold(name string) string { return strings.ToLower(name) }
@@ -266,6 +332,7 @@ func (t *Table) Clone() *Table {
 		c.ForeignKeys[i].ParentColumns = slices.Clone(c.ForeignKeys[i].ParentColumns)
 	}
 	c.Checks = slices.Clone(t.Checks)
+	c.Copy = t.Copy.clone()
 	if t.Options != nil {
 		c.Options = make(map[string]string, len(t.Options))
 		for k, v := range t.Options {

@@ -96,3 +96,13 @@ func qualified(db, name string) string {
 	}
 	return db + "." + name
 }
+
+// CopyingError refuses a change of a table that is being copied into another form.
+type CopyingError struct {
+	Table string
+	Job   uint32
+}
+
+func (e *CopyingError) Error() string {
+	return fmt.Sprintf("catalog: table %s is being copied by job %d; its schema can be changed when that has ended", e.Table, e.Job)
+}

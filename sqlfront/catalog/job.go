@@ -21,6 +21,19 @@ const (
 	JobCancelled  JobState = "cancelled"
 )
 
+// What jobs do.
+const (
+	JobIndex = "add index"
+	JobCopy  = "alter table"
+)
+
+// Phases of a JobCopy.
+const (
+	PhaseCopy      = "copying"
+	PhaseCatchUp   = "catching up"
+	PhaseObservers = "moving notifications"
+)
+
 // Job is a schema change that goes on over many transactions. Its record is written by the transactions that do the work, so it says
 // neither more nor less than what was done; it is no descriptor, and no schema version depends on it.
 type Job struct {
@@ -35,8 +48,12 @@ type Job struct {
 	Statement string   `json:"statement,omitempty"`
 
 	// Next is the row where the work goes on, behind the table's prefix of keys; empty for the first.
-	Next      []byte `json:"next,omitempty"`
-	Rows      uint64 `json:"rows"`
+	Next []byte `json:"next,omitempty"`
+	Rows uint64 `json:"rows"`
+	// Phase is how far a copy of a table has come; Next and Rows are of PhaseCopy.
+	Phase string `json:"phase,omitempty"`
+	// Auto is the greatest number that a copy has met or given in a column that becomes AUTO_INCREMENT.
+	Auto      uint64 `json:"auto,omitempty"`
 	Estimated uint64 `json:"estimated"`
 
 	// Owner is the process that does the work. One that dies is known by Updated standing still.

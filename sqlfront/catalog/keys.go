@@ -64,7 +64,10 @@ const (
 	// paddedVersion is that of a table with padded keys: a release that would read and write them in the older form must not take it
 	// for something that it knows.
 	paddedVersion = 2
-	markSize      = 8
+	// copyingVersion is that of a table that is being copied, and of the job that does it: a release that does not know them would write rows
+	// that the copy does not learn of.
+	copyingVersion = 3
+	markSize       = 8
 )
 
 // StatisticsCell holds what is known of a table's contents. It is no part of the catalog's versions: plans made with other
@@ -136,8 +139,17 @@ func encodeDescriptor(v any) ([]byte, error) {
 	if replaced(out[1:]) {
 		return nil, fmt.Errorf("catalog: a name or an expression is not valid UTF-8; write such bytes as a hexadecimal literal")
 	}
-	if t, ok := v.(*Table); ok && t.padded() {
-		out[0] = paddedVersion
+	switch v := v.(type) {
+	case *Table:
+		if v.Copy != nil {
+			out[0] = copyingVersion
+		} else if v.padded() {
+			out[0] = paddedVersion
+		}
+	case *Job:
+		if v.Kind == JobCopy && !v.Ended() {
+			out[0] = copyingVersion
+		}
 	}
 	return out, nil
 }
@@ -158,7 +170,7 @@ func replaced(text []byte) bool {
 }
 
 func decodeDescriptor(key, value []byte, v any) error {
-	if len(value) == 0 || value[0] != formatVersion && value[0] != paddedVersion {
+	if len(value) == 0 || value[0] < formatVersion || value[0] > copyingVersion {
 		return &CorruptError{Key: key, Err: fmt.Errorf("unknown format version")}
 	}
 	if err := json.Unmarshal(value[1:], v); err != nil {

@@ -181,11 +181,12 @@ func (t *Table) createOnline(ctx *sql.Context, tx *Tx, name string, add func(d *
 		return err
 	}
 	rec := catalog.Job{
-		ID: id, Kind: "add index", State: catalog.JobRunning, Database: t.db, Table: t.desc.Name, TableID: t.desc.ID, Index: name,
+		ID: id, Kind: catalog.JobIndex, State: catalog.JobRunning, Database: t.db, Table: t.desc.Name, TableID: t.desc.ID, Index: name,
 		Statement: strings.ToValidUTF8(ctx.Query(), "?"), Estimated: rows, Owner: e.jobs.owner, Started: time.Now().UTC(),
 	}
 	rec.Updated = rec.Started
-	x := &job{id: id, connection: ctx.Session.ID(), began: rec.Started, statement: rec.Statement, what: describeJob(&rec), estimated: rows}
+	x := &job{id: id, connection: ctx.Session.ID(), began: rec.Started, statement: rec.Statement, estimated: rows}
+	x.say(&rec)
 	e.jobs.add(x) // before anybody can see its record stand still
 	defer e.jobs.remove(x)
 	err = e.publish(ctx, t.desc.ID, add, func(st *txn.Txn, d *catalog.Table) error {

@@ -6,6 +6,7 @@
 //	scan, lookup                     index ranges → key spans → txn.Scan, or point reads in batches
 //	editor                           INSERT, UPDATE, DELETE as buffered cells, statement by statement undoable
 //	ddl, alter, backfill             schema changes as catalog transactions, indexes built online
+//	copy*, rowmap, rewrite           ALTER TABLE that changes how rows are stored, while others write
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
 //	body, bodystmt                   bodies of triggers and observers, compiled once (package routine), and their statements
 //	fires, fire, upsert              who fires them: plans of the cache, plans of the library, REPLACE and its like

@@ -254,6 +254,7 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		s := &w.secondary[i]
 		st.Put(cell(s.key), s.value, txn.WriteOptions{MustNotExist: free && s.unique})
 	}
+	tx.note(t, w.pk)
 	tx.eng.stats.inserted(t.desc.ID)
 	return nil
 }
@@ -306,6 +307,9 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 		return err
 	}
 	st := tx.store()
+	if tx.note(t, was.pk); !bytes.Equal(was.key, is.key) {
+		tx.note(t, is.pk)
+	}
 	if bytes.Equal(was.key, is.key) {
 		notify, err := tx.observers(ctx, t, ChangeUpdate, func() []uint32 { return t.changed(ctx, old, row) })
 		if err != nil {
@@ -357,6 +361,7 @@ func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
 	for i := range was.secondary {
 		tx.store().Delete(cell(was.secondary[i].key), txn.WriteOptions{})
 	}
+	tx.note(e.table, was.pk)
 	tx.eng.stats.deleted(e.table.desc.ID)
 	return nil
 }

@@ -126,6 +126,10 @@ func catalogError(err error) error {
 	if errors.Is(err, catalog.ErrStale) {
 		return sqlerr.SchemaChanged()
 	}
+	var cp *catalog.CopyingError
+	if errors.As(err, &cp) {
+		return sqlerr.New(sqlerr.LockWaitTimeout, "Lock wait timeout exceeded; the table is being copied by another ALTER TABLE (job %d of moka.jobs); try again when that has ended", cp.Job)
+	}
 	var ut *catalog.UnsupportedTypeError
 	if errors.As(err, &ut) {
 		return sqlerr.Unsupported("columns of type " + ut.Type)

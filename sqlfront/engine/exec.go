@@ -157,6 +157,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.base.Build(ctx, exact, row)
 	case *exactTable:
 		return b.base.Build(ctx, n.Node, row)
+	case *plan.Block, *plan.AddColumn, *plan.ModifyColumn, *plan.DropColumn, *plan.AlterPK, *plan.AlterTableCollation:
+		return b.alter(ctx, n, row)
 	case *plan.AlterIndex:
 		resolved, err := b.resolveVirtual(ctx, n)
 		if err != nil || resolved == nil {

@@ -18,12 +18,10 @@ import (
 	"moka/txn"
 )
 
-// A job is work of many transactions: the backfill of an index. Its record (catalog.Job) is part of each of them, which says from
+// A job is work of many transactions: the backfill of an index, the copy of a table. Its record (catalog.Job) is part of each of them, which says from
 // where to go on. A process that does the work and dies leaves a record that stands still; every process looks for such records, and
 // the first whose transaction makes itself the owner goes on (watchJobs). The one before, should it be alive after all, finds in
 // its next batch that the job is not its own any more.
-//
-// What a rewrite of a table does is one transaction. It has no record: after a crash nothing of it is there.
 
 // errNotOurs ends the work on a job that another process goes on with.
 var errNotOurs = errors.New("engine: another server goes on with the job")
@@ -51,7 +49,7 @@ type job struct {
 	connection uint32 // of the statement that waits for it; 0 if it was taken over
 	began      time.Time
 	statement  string
-	what       string
+	what       atomic.Pointer[string]
 	next       []byte
 	rows       atomic.Uint64
 	estimated  uint64
@@ -79,7 +77,8 @@ func (j *jobs) watch(connection uint32, what string, estimated uint64) *job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.unrecorded++
-	x := &job{id: firstJobConnection - j.unrecorded, connection: connection, began: time.Now(), what: what, estimated: estimated}
+	x := &job{id: firstJobConnection - j.unrecorded, connection: connection, began: time.Now(), estimated: estimated}
+	x.what.Store(&what)
 	j.running[x.id] = x
 	return x
 }
@@ -102,12 +101,18 @@ func (j *jobs) list() []*job {
 	return all
 }
 
+// say tells what SHOW PROCESSLIST calls the job.
+func (x *job) say(rec *catalog.Job) {
+	what := describeJob(rec)
+	x.what.Store(&what)
+}
+
 // state is what SHOW PROCESSLIST says of a job.
 func (x *job) state() string {
 	if x.estimated == 0 {
-		return fmt.Sprintf("%s: %d rows", x.what, x.rows.Load())
+		return fmt.Sprintf("%s: %d rows", *x.what.Load(), x.rows.Load())
 	}
-	return fmt.Sprintf("%s: %d of about %d rows", x.what, x.rows.Load(), max(x.estimated, x.rows.Load()))
+	return fmt.Sprintf("%s: %d of about %d rows", *x.what.Load(), x.rows.Load(), max(x.estimated, x.rows.Load()))
 }
 
 // hold reads a job within a transaction that works on it, and moves its record on.
@@ -216,7 +221,8 @@ func (e *Engine) takeOver(ctx context.Context) error {
 		if rec.Ended() || !e.jobs.still(&rec, now, e.opts.JobLease) {
 			continue
 		}
-		x := &job{id: rec.ID, began: rec.Started, statement: rec.Statement, what: describeJob(&rec), next: rec.Next, estimated: rec.Estimated}
+		x := &job{id: rec.ID, began: rec.Started, statement: rec.Statement, next: rec.Next, estimated: rec.Estimated}
+		x.say(&rec)
 		x.rows.Store(rec.Rows)
 		err := e.retry(ctx, func(st *txn.Txn) error {
 			now, ok, err := e.catalog.Job(ctx, st, rec.ID)
@@ -236,7 +242,7 @@ func (e *Engine) takeOver(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.log.Info("going on with a schema change whose server is gone", "job", rec.ID, "what", x.what, "rows", rec.Rows)
+		e.log.Info("going on with a schema change whose server is gone", "job", rec.ID, "what", describeJob(&rec), "rows", rec.Rows)
 		e.jobs.add(x)
 		e.goTask(func(ctx context.Context) { e.resume(ctx, rec, x) })
 	}
@@ -263,18 +269,37 @@ func (j *jobs) still(rec *catalog.Job, now time.Time, lease time.Duration) bool 
 }
 
 func describeJob(rec *catalog.Job) string {
+	if rec.Kind == catalog.JobCopy {
+		what := "copying table"
+		if rec.Phase != catalog.PhaseCopy {
+			what = rec.Phase + " of table"
+		}
+		return fmt.Sprintf("%s %s.%s", what, rec.Database, rec.Table)
+	}
 	return fmt.Sprintf("adding index %s to %s.%s", rec.Index, rec.Database, rec.Table)
 }
 
 // resume brings a job that was taken over to its end.
 func (e *Engine) resume(ctx context.Context, rec catalog.Job, x *job) {
 	defer e.jobs.remove(x)
-	err := e.resumeIndex(ctx, rec, x)
+	var err error
+	switch rec.Kind {
+	case catalog.JobIndex:
+		err = e.resumeIndex(ctx, rec, x)
+	case catalog.JobCopy:
+		err = e.resumeCopy(ctx, rec, x)
+	default:
+		err = fmt.Errorf("this release does not know jobs of kind %q", rec.Kind)
+	}
 	switch {
 	case errors.Is(err, errNotOurs), err != nil && ctx.Err() != nil:
 		return // somebody else has it, or will have it when this process is gone
+	case err != nil && rec.Kind == catalog.JobCopy:
+		e.log.Warn("a schema change failed", "job", x.id, "what", describeJob(&rec), "err", err)
+		e.giveUpCopy(rec.TableID, rec.ID)
+		e.endJob(x.id, err)
 	case err != nil:
-		e.log.Warn("a schema change failed", "job", x.id, "what", x.what, "err", err)
+		e.log.Warn("a schema change failed", "job", x.id, "what", describeJob(&rec), "err", err)
 		e.takeBack(rec.TableID, rec.Index, func(i *catalog.Index) bool { return i.ID == rec.IndexID && i.State != catalog.StatePublic })
 		e.endJob(x.id, err)
 	}

@@ -43,11 +43,12 @@ type cluster struct {
 	t     *testing.T
 	mem   *kvtest.Mem
 	clock *txntest.Clock
+	opts  txn.Options
 }
 
 func newCluster(t *testing.T) *cluster {
 	_, mem := txntest.NewStore(t, kvtest.Options{}, txn.Options{})
-	return &cluster{t, mem, &txntest.Clock{}}
+	return &cluster{t: t, mem: mem, clock: &txntest.Clock{}}
 }
 
 const testLease = 60 * time.Millisecond
@@ -57,7 +58,7 @@ func (c *cluster) process(lease time.Duration) (*server, *mortal) {
 	c.t.Helper()
 	m := &mortal{Store: c.mem}
 	m.live()
-	client, err := txn.NewClient(m, c.clock, txn.Options{})
+	client, err := txn.NewClient(m, c.clock, c.opts)
 	if err != nil {
 		c.t.Fatal(err)
 	}

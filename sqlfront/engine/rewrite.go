@@ -105,6 +105,12 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 			return &quietInserter{}, t.addFilled(ctx, after, col, fill)
 		}
 	}
+	if a := tx.alteration; a != nil && !t.temporary {
+		tx.quiet = t
+		return &quietInserter{}, a.reshape(ctx, tx, t, func(now *Table) (*catalog.Table, error) {
+			return reshape(ctx, now, after, old, col, idxCols)
+		})
+	}
 	if !t.temporary {
 		if err := tx.beginDDL(ctx); err != nil {
 			return nil, err
@@ -323,6 +329,12 @@ func (t *Table) rebuild(ctx *sql.Context, f func(d *catalog.Table) error) error 
 	tx, err := txOf(ctx)
 	if err != nil {
 		return err
+	}
+	if a := tx.alteration; a != nil && !t.temporary {
+		return a.reshape(ctx, tx, t, func(now *Table) (*catalog.Table, error) {
+			d := now.desc.Clone()
+			return d, f(d)
+		})
 	}
 	if !t.temporary {
 		if err := tx.beginDDL(ctx); err != nil {

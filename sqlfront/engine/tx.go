@@ -75,6 +75,10 @@ type Tx struct {
 	above   int
 	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
 	quiet *Table
+	// alteration is the ALTER TABLE that is being run; see copy.go.
+	alteration *alteration
+	// number stands behind the keys that the transaction writes into logs of copies.
+	number uint64
 }
 
 type fence struct {
@@ -113,6 +117,7 @@ func (tx *Tx) store() *txn.Txn {
 		if tx.session != nil {
 			connection = tx.session.ID()
 		}
+		tx.number = 0
 		tx.t = tx.eng.client.Begin(txn.TxnOptions{
 			Connection: connection,
 			StartTS:    tx.asOf,

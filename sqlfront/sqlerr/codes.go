@@ -89,6 +89,7 @@ const (
 	OutOfRange             = 1264
 	DataOutOfRange         = 1690
 	DataTruncated          = 1265
+	InvalidUseOfNull       = 1138
 	TruncatedWrongValue    = 1292
 	UnknownCollation       = 1273
 	UnknownCharset         = 1115
@@ -202,6 +203,7 @@ var states = map[int]string{
 	CollationMismatch:     "42000",
 	OutOfRange:            "22003",
 	DataTruncated:         "01000",
+	InvalidUseOfNull:      "22004",
 	TruncatedWrongValue:   "22007",
 	NoSuchProcedure:       "42000",
 	ProcedureExists:       "42000",

@@ -59,6 +59,18 @@ var skipped = []struct {
 			`query_prepared_tests/select_'123433221e12343121231212'_/`,
 		},
 	}},
+	{"the suite wants errors of the library's kinds, which do not name column and row; rows are copied by Moka, with MySQL's errors (engine.TestCopyThatFails)", map[string][]string{
+		"AlterTable": {
+			`alter_table_xy_modify_y_enum('a')`,
+			`alter_table_t_modify_column_e_enum('abc')`,
+		},
+		"Scripts": {
+			`alter_table_t_modify_column_i2_int_unsigned`,
+		},
+		"ScriptsPrepared": {
+			`alter_table_t_modify_column_i2_int_unsigned`,
+		},
+	}},
 	{"the suite wants the spaces at the end of a CHAR; MySQL reads it without (cmd/itest/testdata/compare/padding.sql)", map[string][]string{
 		"Scripts": {
 			`charset_validation_ASCII_range_tests`,
