@@ -30,6 +30,12 @@ func (t *Table) ShouldRewriteTable(ctx *sql.Context, before, after sql.PrimaryKe
 	return false
 }
 
+// observed reports whether the table has observers. Their acknowledgements are by key, and do not move with the rows yet.
+func (t *Table) observed(ctx *sql.Context) bool {
+	v, err := t.eng.viewOf(ctx)
+	return err != nil || len(v.snap.Observers(t.desc.ID)) > 0
+}
+
 func samePrimaryKey(a, b sql.PrimaryKeySchema) bool {
 	if len(a.PkOrdinals) != len(b.PkOrdinals) {
 		return false
@@ -105,7 +111,7 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 			return &quietInserter{}, t.addFilled(ctx, after, col, fill)
 		}
 	}
-	if a := tx.alteration; a != nil && !t.temporary {
+	if a := tx.alteration; a != nil && !t.temporary && !t.observed(ctx) {
 		tx.quiet = t
 		return &quietInserter{}, a.reshape(ctx, tx, t, func(now *Table) (*catalog.Table, error) {
 			return reshape(ctx, now, after, old, col, idxCols)
@@ -330,7 +336,7 @@ func (t *Table) rebuild(ctx *sql.Context, f func(d *catalog.Table) error) error 
 	if err != nil {
 		return err
 	}
-	if a := tx.alteration; a != nil && !t.temporary {
+	if a := tx.alteration; a != nil && !t.temporary && !t.observed(ctx) {
 		return a.reshape(ctx, tx, t, func(now *Table) (*catalog.Table, error) {
 			d := now.desc.Clone()
 			return d, f(d)
