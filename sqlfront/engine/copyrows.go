@@ -307,7 +307,7 @@ func (c *copying) collisions(ctx *sql.Context, st *txn.Txn, rows []origin, made 
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]bool{}
+	known, asked := map[string]bool{}, map[string]bool{}
 	for i := range rows {
 		known[string(rows[i].pk)] = true
 	}
@@ -336,8 +336,10 @@ func (c *copying) collisions(ctx *sql.Context, st *txn.Txn, rows []origin, made 
 		if known[string(pk)] {
 			return nil, c.to.duplicate(ctx, k.index, k.row, nil)
 		}
-		known[string(pk)] = true
-		again = append(again, slices.Clone(pk))
+		if !asked[string(pk)] { // it may stand in the way with several keys
+			asked[string(pk)] = true
+			again = append(again, slices.Clone(pk))
+		}
 	}
 	return c.lookUp(ctx, st, again)
 }
