@@ -1,6 +1,9 @@
 package sqlerr
 
 import (
+	"context"
+	"errors"
+
 	"github.com/dolthub/vitess/go/mysql"
 
 	"moka/kv"
@@ -33,6 +36,9 @@ var ownRules = []rule{
 		return New(LockWaitTimeout, "Storage is busy and nothing was written; try restarting transaction (%v)", err)
 	}},
 	{kv.ErrUnavailable, func(err error) *mysql.SQLError {
+		if errors.Is(err, context.Canceled) { // it was the caller who went away
+			return Killed()
+		}
 		return New(Unknown, "Storage cannot be reached and nothing was written; try again (%v)", err)
 	}},
 }
