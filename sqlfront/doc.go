@@ -7,6 +7,7 @@
 //	│ parse     the parser: what MySQL users write, observers' grammar       │
 //	│           go-mysql-server binds, analyses, builds iterators            │
 //	│ expr      operators and functions that compute what MySQL computes     │
+//	│ collate   plans compare texts by collations that pad                   │
 //	│ rights    who may do what, where the library does not ask              │
 //	│ routine   stored procedures and functions: bodies compiled and run     │
 //	│ engine    databases, tables, indexes, sessions and DDL for it          │

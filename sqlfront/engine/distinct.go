@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -94,7 +95,7 @@ type collatedRows struct {
 func newCollatedRows(schema sql.Schema, outer int) collatedRows {
 	c := collatedRows{schema: schema, outer: outer}
 	for i, col := range schema {
-		collation, ok := padding(col.Type)
+		collation, ok := collate.Pads(col.Type)
 		if !ok {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -47,7 +48,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return it, err
 		}
 	}
-	if mended, err := collated(ctx, n); mended != nil || err != nil {
+	if mended, err := collate.Node(ctx, n); mended != nil || err != nil {
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +176,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 		return b.limited(ctx, n, row)
 	case *plan.HashLookup:
-		collateKeys(ctx, n)
+		collate.Keys(ctx, n)
 		return b.limited(ctx, n, row)
 	case *plan.Filter:
 		if it, err := b.buildPath(ctx, n); it != nil || err != nil {

@@ -8,6 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/collate"
 )
 
 // explain answers EXPLAIN: in MySQL's table, one row for each table in the order in which it is read, or, with ANALYZE, as a
@@ -209,7 +211,7 @@ func (x *explainer) ordered(n sql.Expression, by sql.SortConditions, child sql.N
 
 // path is the way to the rows of a filter, if it is another than the plan's.
 func (x *explainer) path(n *plan.Filter) *path {
-	if mended, err := collated(x.ctx, n); err == nil && mended != nil {
+	if mended, err := collate.Node(x.ctx, n); err == nil && mended != nil {
 		n = mended.(*plan.Filter)
 	}
 	p := x.eng.path(x.ctx, n)
@@ -224,7 +226,7 @@ func (x *explainer) pushed(n sql.Node, q *block) {
 	if q.pushed {
 		return
 	}
-	if mended, err := collated(x.ctx, n); err == nil && mended != nil {
+	if mended, err := collate.Node(x.ctx, n); err == nil && mended != nil {
 		n = mended
 	}
 	p := x.eng.pushable(x.ctx, n)

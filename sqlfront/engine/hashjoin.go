@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -177,7 +178,7 @@ func comparedTypes(ctx *sql.Context, keys *plan.HashLookup) ([]sql.Type, bool) {
 		}
 		out[i] = types.GetCompareType(l, r)
 		if types.IsTextOnly(out[i]) {
-			out[i] = comparedAs(ctx, out[i], left[i], right[i])
+			out[i] = collate.ComparedAs(ctx, out[i], left[i], right[i])
 		}
 	}
 	return out, true
@@ -191,7 +192,7 @@ func (j *hashJoin) key(ctx *sql.Context, parts []sql.Expression, row sql.Row) (k
 			return 0, false, err
 		}
 		h := uint64(0)
-		if collation, pads := padding(j.types[i]); v != nil && pads {
+		if collation, pads := collate.Pads(j.types[i]); v != nil && pads {
 			weight, err := expr.WeightOf(ctx, collation, v)
 			if err != nil {
 				return 0, false, err

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/rowenc"
 )
 
@@ -211,8 +212,8 @@ func compare(ctx *sql.Context, t sql.Type, a, b any) (int, error) {
 	if b == nil {
 		return 1, nil
 	}
-	if c, ok := padding(t); ok {
-		return comparePadded(ctx, c, a, b)
+	if c, ok := collate.Pads(t); ok {
+		return collate.Compare(ctx, c, a, b)
 	}
 	return t.Compare(ctx, a, b)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/collate"
 	"moka/sqlfront/rowenc"
 )
 
@@ -286,7 +287,7 @@ func (b *execBuilder) buildOrdered(ctx *sql.Context, by sql.SortConditions, limi
 	}
 	if a.filter != nil {
 		filter := a.filter
-		mended, err := collated(ctx, plan.NewFilter(ctx, filter, child.Children()[0]))
+		mended, err := collate.Node(ctx, plan.NewFilter(ctx, filter, child.Children()[0]))
 		if err != nil {
 			return nil, err
 		}
@@ -366,7 +367,7 @@ func (e *Engine) extremes(ctx *sql.Context, n *plan.GroupBy) (c *pushCompiler, f
 		}
 		var arg sql.Expression
 		reverse := false
-		switch a := libraryAggregate(dep).(type) {
+		switch a := collate.Library(dep).(type) {
 		case *aggregation.Min:
 			arg = a.Child
 		case *aggregation.Max:

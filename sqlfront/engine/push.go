@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
@@ -411,7 +412,7 @@ func (c *pushCompiler) aggregate(p *pushdown.Program, dep sql.Expression) (r pus
 		}
 		return true
 	}
-	switch a := libraryAggregate(dep).(type) {
+	switch a := collate.Library(dep).(type) {
 	case *aggregation.Count:
 		switch e := a.Child.(type) {
 		case *expression.Star:

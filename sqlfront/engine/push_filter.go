@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
@@ -106,12 +107,12 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		return c.compare(pushdown.GreaterEqual, e.Left(), e.Right())
 	case *expression.InTuple, *expression.HashInTuple:
 		left, right := e.Children()[0], e.Children()[1]
-		if isTextList(c.ctx, e) {
-			return c.in(left, right, newTextIn(c.ctx, left, right.(expression.Tuple)))
+		if collate.IsTextList(c.ctx, e) {
+			return c.in(left, right, collate.NewIn(c.ctx, left, right.(expression.Tuple)))
 		}
 		return c.in(left, right, nil)
-	case *textIn:
-		return c.in(e.left, e.items, e)
+	case *collate.In:
+		return c.in(e.Left, e.Items, e)
 	case *expression.Like:
 		return c.like(e)
 	case *expr.Like:
@@ -265,7 +266,7 @@ func small(v any) bool {
 }
 
 // in is IN with a list of literals, of integers or of text.
-func (c *pushCompiler) in(left, right sql.Expression, text *textIn) *pushdown.Expr {
+func (c *pushCompiler) in(left, right sql.Expression, text *collate.In) *pushdown.Expr {
 	f, ok := left.(*expression.GetField)
 	list, okList := right.(expression.Tuple)
 	if !ok || !okList {
@@ -280,7 +281,7 @@ func (c *pushCompiler) in(left, right sql.Expression, text *textIn) *pushdown.Ex
 	switch {
 	case types.IsInteger(t):
 	case text != nil && types.IsTextOnly(t):
-		if s, ok := t.(sql.StringType); !ok || s.Collation() != text.collation {
+		if s, ok := t.(sql.StringType); !ok || s.Collation() != text.Collation {
 			return nil
 		}
 	default:

@@ -1,10 +1,9 @@
-package engine
+package collate
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -18,13 +17,8 @@ import (
 	"moka/sqlfront/rowenc"
 )
 
-// The library compares text by the collation that MySQL's rules give for the two sides, but never pads, and there are <=> and the places
-// where it hashes: IN with a list, and the keys of a hash join, take the library's default collation when the types of the sides differ
-// in anything, a length for instance; COUNT(DISTINCT) and EXCEPT take bytes. So the texts of such comparisons are replaced by their
-// keys (expr.Weight) when a node's iterator is built: not before, as the library knows an index for its own expressions only.
-
-// collated gives comparisons of texts within a node's expressions the collation that they have in MySQL; nil if there is nothing to do.
-func collated(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+// Node gives comparisons of texts within a node's expressions the collation that they have in MySQL; nil if there is nothing to do.
+func Node(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	x, ok := n.(sql.Expressioner)
 	if !ok {
 		return nil, nil
@@ -92,8 +86,8 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case *expression.Literal, *expression.GetField:
 		return nil, nil
 	case *expression.InTuple, *expression.HashInTuple:
-		if isTextList(ctx, e) {
-			return newTextIn(ctx, e.Children()[0], e.Children()[1].(expression.Tuple)), nil
+		if IsTextList(ctx, e) {
+			return NewIn(ctx, e.Children()[0], e.Children()[1].(expression.Tuple)), nil
 		}
 		return paddedTuples(ctx, e.Children()[0], e.Children()[1])
 	case *expression.NullSafeEquals:
@@ -220,8 +214,8 @@ func paddedExtreme(ctx *sql.Context, e sql.Aggregation, text sql.Expression, max
 	return &textExtreme{e, text, c, max}
 }
 
-// libraryAggregate is what a textExtreme was made of, or e itself.
-func libraryAggregate(e sql.Expression) sql.Expression {
+// Library is what a textExtreme was made of, or e itself.
+func Library(e sql.Expression) sql.Expression {
 	if x, ok := e.(*textExtreme); ok {
 		return x.Aggregation
 	}
@@ -358,204 +352,8 @@ func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expr
 	return e.WithWindow(ctx, again), nil
 }
 
-// isTextList reports whether e is a text IN (list of texts).
-func isTextList(ctx *sql.Context, e sql.Expression) bool {
-	switch e.(type) {
-	case *expression.InTuple, *expression.HashInTuple:
-	default:
-		return false
-	}
-	list, ok := e.Children()[1].(expression.Tuple)
-	if !ok || !types.IsTextOnly(e.Children()[0].Type(ctx)) {
-		return false
-	}
-	for _, item := range list {
-		if t := item.Type(ctx); !types.IsTextOnly(t) && t != types.Null {
-			return false
-		}
-	}
-	return true
-}
-
-// textIn is left IN (items) under one collation.
-type textIn struct {
-	left      sql.Expression
-	items     expression.Tuple
-	collation sql.CollationID
-	// constants are the keys of the items, if all of them are constants.
-	constants map[string]struct{}
-	hasNull   bool
-}
-
-var (
-	_ sql.Expression         = (*textIn)(nil)
-	_ sql.CollationCoercible = (*textIn)(nil)
-)
-
-func newTextIn(ctx *sql.Context, left sql.Expression, items expression.Tuple) *textIn {
-	in := &textIn{left: left, items: items}
-	in.collation, _ = expr.CollationOf(ctx, append([]sql.Expression{left}, items...)...)
-	constants := make(map[string]struct{}, len(items))
-	for _, item := range items {
-		if _, ok := item.(*expression.Literal); !ok {
-			return in
-		}
-		key, null, err := textKey(ctx, in.collation, item, nil)
-		if err != nil {
-			return in
-		}
-		in.hasNull = in.hasNull || null
-		if !null {
-			constants[string(key)] = struct{}{}
-		}
-	}
-	in.constants = constants
-	return in
-}
-
-func textKey(ctx *sql.Context, c sql.CollationID, e sql.Expression, row sql.Row) (key []byte, null bool, err error) {
-	v, err := e.Eval(ctx, row)
-	if v == nil || err != nil {
-		return nil, true, err
-	}
-	key, err = expr.WeightOf(ctx, c, v)
-	return key, false, err
-}
-
-// Eval implements sql.Expression: NULL if the left side is, or if nothing is equal and an item is NULL.
-func (in *textIn) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	want, null, err := textKey(ctx, in.collation, in.left, row)
-	if null || err != nil {
-		return nil, err
-	}
-	found, hasNull := false, in.hasNull
-	if in.constants != nil {
-		_, found = in.constants[string(want)]
-	} else {
-		for _, item := range in.items {
-			key, null, err := textKey(ctx, in.collation, item, row)
-			if err != nil {
-				return nil, err
-			}
-			hasNull = hasNull || null
-			if found = !null && bytes.Equal(key, want); found {
-				break
-			}
-		}
-	}
-	if !found && hasNull {
-		return nil, nil
-	}
-	return found, nil
-}
-
-func (in *textIn) Resolved() bool               { return true }
-func (in *textIn) String() string               { return fmt.Sprintf("(%s IN %s)", in.left, in.items) }
-func (in *textIn) Type(*sql.Context) sql.Type   { return types.Boolean }
-func (in *textIn) IsNullable(*sql.Context) bool { return true }
-func (in *textIn) Children() []sql.Expression   { return []sql.Expression{in.left, in.items} }
-func (in *textIn) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 5
-}
-
-// WithChildren implements sql.Expression.
-func (in *textIn) WithChildren(ctx *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
-	if len(ch) != 2 {
-		return nil, sql.ErrInvalidChildrenNumber.New(in, len(ch), 2)
-	}
-	items, ok := ch[1].(expression.Tuple)
-	if !ok {
-		return nil, expression.ErrUnsupportedInOperand.New(ch[1])
-	}
-	return newTextIn(ctx, ch[0], items), nil
-}
-
-// textInQuery is left IN (query) of texts.
-type textInQuery struct {
-	left      sql.Expression
-	query     *plan.Subquery
-	collation sql.CollationID
-	// keys are those of the query's rows, once it was run; for good if it does not look at the row.
-	keys    map[string]struct{}
-	hasNull bool
-}
-
-var (
-	_ sql.Expression         = (*textInQuery)(nil)
-	_ sql.CollationCoercible = (*textInQuery)(nil)
-)
-
-// newTextInQuery returns nil if e is something else.
-func newTextInQuery(ctx *sql.Context, e *plan.InSubquery) sql.Expression {
-	query, ok := e.RightChild.(*plan.Subquery)
-	if !ok || !types.IsTextOnly(e.LeftChild.Type(ctx)) || !types.IsTextOnly(query.Type(ctx)) {
-		return nil
-	}
-	c, _ := expr.CollationOf(ctx, e.LeftChild, query)
-	return &textInQuery{left: e.LeftChild, query: query, collation: c}
-}
-
-// Eval implements sql.Expression.
-func (in *textInQuery) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	left, null, err := textKey(ctx, in.collation, in.left, row)
-	if err != nil {
-		return nil, err
-	}
-	keys, hasNull := in.keys, in.hasNull
-	if keys == nil {
-		values, err := in.query.EvalMultiple(ctx, row)
-		if err != nil {
-			return nil, err
-		}
-		keys, hasNull = make(map[string]struct{}, len(values)), false
-		for _, v := range values {
-			if v == nil {
-				hasNull = true
-				continue
-			}
-			key, err := expr.WeightOf(ctx, in.collation, v)
-			if err != nil {
-				return nil, err
-			}
-			keys[string(key)] = struct{}{}
-		}
-		if in.query.CanCacheResults() {
-			in.keys, in.hasNull = keys, hasNull
-		}
-	}
-	_, found := keys[string(left)]
-	switch {
-	case len(keys) == 0 && !hasNull:
-		return false, nil
-	case null, !found && hasNull:
-		return nil, nil
-	}
-	return found, nil
-}
-
-func (in *textInQuery) Resolved() bool               { return in.left.Resolved() && in.query.Resolved() }
-func (in *textInQuery) String() string               { return fmt.Sprintf("(%s IN %s)", in.left, in.query) }
-func (in *textInQuery) Type(*sql.Context) sql.Type   { return types.Boolean }
-func (in *textInQuery) IsNullable(*sql.Context) bool { return true }
-func (in *textInQuery) Children() []sql.Expression   { return []sql.Expression{in.left, in.query} }
-func (in *textInQuery) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 5
-}
-
-// WithChildren implements sql.Expression.
-func (in *textInQuery) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
-	if len(ch) != 2 {
-		return nil, sql.ErrInvalidChildrenNumber.New(in, len(ch), 2)
-	}
-	query, ok := ch[1].(*plan.Subquery)
-	if !ok {
-		return nil, expression.ErrUnsupportedInOperand.New(ch[1])
-	}
-	return &textInQuery{left: ch[0], query: query, collation: in.collation}, nil
-}
-
-// collateKeys gives the keys of a hash join the collation of their comparison, before the first row is looked up.
-func collateKeys(ctx *sql.Context, n *plan.HashLookup) {
+// Keys gives the keys of a hash join the collation of their comparison, before the first row is looked up.
+func Keys(ctx *sql.Context, n *plan.HashLookup) {
 	if n.Lookup != nil {
 		return
 	}
@@ -564,7 +362,7 @@ func collateKeys(ctx *sql.Context, n *plan.HashLookup) {
 			n.LeftProbeKey, n.RightEntryKey, n.CompareType = w[0], w[1], types.LongBlob
 			return
 		}
-		n.CompareType = comparedAs(ctx, n.CompareType, n.LeftProbeKey, n.RightEntryKey)
+		n.CompareType = ComparedAs(ctx, n.CompareType, n.LeftProbeKey, n.RightEntryKey)
 		return
 	}
 	tuple, ok := n.CompareType.(types.TupleType)
@@ -586,7 +384,7 @@ func collateKeys(ctx *sql.Context, n *plan.HashLookup) {
 	n.LeftProbeKey, n.RightEntryKey, n.CompareType = lefts, rights, exact
 }
 
-func comparedAs(ctx *sql.Context, t sql.Type, a, b sql.Expression) sql.Type {
+func ComparedAs(ctx *sql.Context, t sql.Type, a, b sql.Expression) sql.Type {
 	collation, _ := expr.CollationOf(ctx, a, b)
 	if s, ok := t.(sql.StringType); !ok || s.Collation() == collation {
 		return t
@@ -594,8 +392,8 @@ func comparedAs(ctx *sql.Context, t sql.Type, a, b sql.Expression) sql.Type {
 	return types.CreateLongText(collation)
 }
 
-// padding is the collation of a column's type, if it pads.
-func padding(t sql.Type) (sql.CollationID, bool) {
+// Pads is the collation of a column's type, if it pads.
+func Pads(t sql.Type) (sql.CollationID, bool) {
 	s, ok := t.(sql.StringType)
 	if !ok || !types.IsTextOnly(t) || !rowenc.Pads(s.Collation()) {
 		return 0, false
@@ -603,8 +401,8 @@ func padding(t sql.Type) (sql.CollationID, bool) {
 	return s.Collation(), true
 }
 
-// comparePadded compares two values, which are not NULL, under a collation that pads.
-func comparePadded(ctx *sql.Context, c sql.CollationID, a, b any) (int, error) {
+// Compare compares two values, which are not NULL, under a collation that pads.
+func Compare(ctx *sql.Context, c sql.CollationID, a, b any) (int, error) {
 	x, err := expr.WeightOf(ctx, c, a)
 	if err != nil {
 		return 0, err
