@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -134,7 +135,18 @@ func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tableNames(c), nil
+	l := limitOf(ctx)
+	if l != nil && l.one != "" {
+		if t, ok := c.Table(l.one); ok {
+			return []string{t.Name}, nil
+		}
+		return nil, nil
+	}
+	names := tableNames(c)
+	if l != nil {
+		names = slices.DeleteFunc(names, func(n string) bool { return !l.table(d.name, n) })
+	}
+	return names, nil
 }
 
 // GetCollation implements sql.CollatedDatabase.
@@ -281,8 +293,9 @@ func (d *Database) AllViews(ctx *sql.Context) ([]sql.ViewDefinition, error) {
 		return nil, err
 	}
 	var all []sql.ViewDefinition
+	l := limitOf(ctx)
 	for _, v := range c.Views() {
-		if d.eng.maySee(ctx, d.name, v.Name) {
+		if (l == nil || l.table(d.name, v.Name)) && d.eng.maySee(ctx, d.name, v.Name) {
 			all = append(all, viewDefinition(v))
 		}
 	}

@@ -70,10 +70,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.intoFile(ctx, n, row)
 		}
 	case *plan.ResolvedTable:
-		if it, err := b.informationRows(ctx, n, row); it != nil || err != nil {
-			return it, err
-		}
-		return b.informationColumns(ctx, n, row)
+		return b.information(ctx, n, row)
 	case *plan.ShowTriggers:
 		if now := b.showTriggers(ctx, n); now != nil {
 			return b.base.Build(ctx, now, row)
@@ -179,6 +176,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		collate.Keys(ctx, n)
 		return b.limited(ctx, n, row)
 	case *plan.Filter:
+		if within := narrowed(ctx, n); within != nil {
+			return b.base.Build(within, n, row)
+		}
 		if it, err := b.buildPath(ctx, n); it != nil || err != nil {
 			return it, err
 		}

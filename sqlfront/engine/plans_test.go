@@ -31,6 +31,15 @@ func planned(t *testing.T, n int) (*server, *session) {
 	return s, c
 }
 
+// pairs is a condition as programs write (a, b) IN (…) where they do not know it.
+func pairs(n int, format string) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(format, 2*i, i*i%7))
+	}
+	return strings.Join(all, " OR ")
+}
+
 // Each shape reads about as many rows as it has to. off is the same question put so that no index helps, for the answer.
 func TestPlans(t *testing.T) {
 	const n = 2000
@@ -56,6 +65,7 @@ func TestPlans(t *testing.T) {
 		{"min of NULLs", "SELECT MIN(b), MAX(b) FROM t WHERE a = 5 AND id IN (5)", "SELECT MIN(b + 0), MAX(b + 0) FROM t WHERE id + 0 = 5", 10},
 		{"max of text", "SELECT MAX(s) FROM t", "SELECT MAX(CONCAT(s, '')) FROM t", n},
 		{"count by an index", "SELECT COUNT(*) FROM t WHERE a = 7", "SELECT COUNT(*) FROM t WHERE a + 0 = 7", n/50 + 5},
+		{"many pairs", "SELECT COUNT(*) FROM t WHERE " + pairs(300, "id = %d AND b = %d"), "SELECT COUNT(*) FROM t WHERE " + pairs(300, "id + 0 = %d AND b + 0 = %d"), 310},
 		{"between", "SELECT COUNT(*) FROM t WHERE b BETWEEN 10 AND 20", "SELECT COUNT(*) FROM t WHERE b + 0 BETWEEN 10 AND 20", 40},
 		{"max below a bound", "SELECT MAX(b), MIN(b) FROM t WHERE a = 3 AND b < 500", "SELECT MAX(b + 0), MIN(b + 0) FROM t WHERE a + 0 = 3 AND b + 0 < 500", 4},
 		{"max of the primary key below a bound", "SELECT MAX(id) FROM t WHERE id < 500", "SELECT MAX(id + 0) FROM t WHERE id + 0 < 500", 2},

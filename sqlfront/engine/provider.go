@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -85,6 +86,9 @@ func (p *provider) AllDatabases(ctx *sql.Context) []sql.Database {
 		for _, d := range v.snap.Databases() {
 			all = append(all, &Database{eng: p.eng, name: d.Name})
 		}
+	}
+	if l := limitOf(ctx); l != nil {
+		all = slices.DeleteFunc(all, func(d sql.Database) bool { return !l.database(d.Name()) })
 	}
 	sort.Slice(all, func(i, j int) bool { return strings.ToLower(all[i].Name()) < strings.ToLower(all[j].Name()) })
 	return all

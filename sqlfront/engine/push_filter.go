@@ -24,12 +24,14 @@ func (c *pushCompiler) condition(filter sql.Expression) (*pushdown.Expr, string)
 	var said []*pushdown.Expr
 	var text []string
 	c.whole = true
+	left := pushdown.MaxNodes / 2 // the program has more than the condition
 	for _, e := range expression.SplitConjunction(c.ctx, filter) {
 		x := c.expr(e, 0)
-		if x == nil {
+		if x == nil || nodes(x) > left {
 			c.whole = false
 			continue
 		}
+		left -= nodes(x)
 		said = append(said, x)
 		text = append(text, e.String())
 	}
@@ -42,8 +44,33 @@ func (c *pushCompiler) condition(filter sql.Expression) (*pushdown.Expr, string)
 	return &pushdown.Expr{Op: pushdown.OpAnd, Args: said}, strings.Join(text, " AND ")
 }
 
+// nodes is the size of a condition.
+func nodes(x *pushdown.Expr) int {
+	n := 1
+	for _, a := range x.Args {
+		n += nodes(a)
+	}
+	return n
+}
+
 // maxPushedDepth bounds the nesting of a condition, well below what a shard accepts.
 const maxPushedDepth = 64
+
+// chain lists what is joined by AND, or by OR: a OR b OR c OR … is as deep as it is long.
+func chain[T sql.Expression](e sql.Expression) (parts []sql.Expression) {
+	todo := []sql.Expression{e}
+	for len(todo) > 0 {
+		last := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if _, ok := last.(T); ok {
+			children := last.Children()
+			todo = append(todo, children[1], children[0])
+			continue
+		}
+		parts = append(parts, last)
+	}
+	return parts
+}
 
 // expr turns an expression into the language of programs, nil if it does not mean exactly the same there.
 func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
@@ -74,9 +101,9 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		}
 		return nil
 	case *expression.And:
-		return list(pushdown.OpAnd, e.Children()...)
+		return list(pushdown.OpAnd, chain[*expression.And](e)...)
 	case *expression.Or:
-		return list(pushdown.OpOr, e.Children()...)
+		return list(pushdown.OpOr, chain[*expression.Or](e)...)
 	case *expression.Not:
 		return list(pushdown.OpNot, e.Child)
 	case *expression.IsNull:

@@ -55,8 +55,8 @@ type region struct {
 }
 
 const (
-	maxBoxes     = 64
-	maxIntervals = 1024 // of one column
+	maxBoxes     = 64      // what is more becomes one coarse box
+	maxIntervals = 1 << 14 // of one column
 )
 
 var everything = region{all: true, exact: true}
@@ -360,9 +360,34 @@ next:
 		out.boxes = append(out.boxes, b)
 	}
 	if len(out.boxes) > maxBoxes {
-		return region{all: true}
+		return out.coarse()
 	}
 	return out
+}
+
+// coarse is one box around all boxes: a = 1 AND b = 1 OR a = 2 AND b = 4 OR … is within a in [1], [2] … and b in [1], [4] …, which programs write
+// by the thousand for want of (a, b) IN (…).
+func (r region) coarse() region {
+	around := maps.Clone(r.boxes[0])
+	for col := range around {
+		var vs []interval
+		for _, b := range r.boxes {
+			if b[col] == nil { // not restricted there
+				vs = nil
+				break
+			}
+			vs = append(vs, b[col]...)
+		}
+		if vs = unite(vs); len(vs) == 0 || len(vs) > maxIntervals {
+			delete(around, col)
+			continue
+		}
+		around[col] = vs
+	}
+	if len(around) == 0 {
+		return region{all: true}
+	}
+	return region{boxes: []box{around}}
 }
 
 // only is the one column that the box restricts.
@@ -412,7 +437,7 @@ func (x *index) boxSpans(b box) (spans []rowenc.Span, equal int, ranged bool) {
 	fixed := 0 // as rowenc.Span.Equal counts
 	for _, col := range x.keyColumns() {
 		vs := b[col]
-		if len(vs) == 0 || len(starts)*len(vs) > lookupBatch {
+		if len(vs) == 0 || equal > 0 && len(starts)*len(vs) > lookupBatch || len(vs) > maxIntervals {
 			break
 		}
 		points, null := true, false

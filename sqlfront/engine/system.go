@@ -141,7 +141,7 @@ func (d *extendedInfo) GetTableInsensitive(ctx *sql.Context, name string) (sql.T
 		t = &cardinalityTable{t, d.eng}
 	}
 	if ok {
-		t = d.eng.routineTable(ctx, t)
+		t = byTable(d.eng.routineTable(ctx, t))
 	}
 	return t, ok, err
 }
