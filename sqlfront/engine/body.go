@@ -187,7 +187,7 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 }
 
 // inBody runs f with the session as the body finds it: in its database, under its SQL mode, with the table that fires it in use.
-func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) (err error) {
+func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 	s.calls++
 	defer func() { s.calls-- }()
 	s.using = append(s.using, b.table)
@@ -196,17 +196,7 @@ func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) (err error) 
 		s.SetCurrentDatabase(b.db)
 		defer s.SetCurrentDatabase(db)
 	}
-	if mode, merr := s.GetSessionVariable(ctx, "sql_mode"); merr == nil && mode != any(b.mode) {
-		if err := s.SetSessionVariable(ctx, "sql_mode", b.mode); err != nil {
-			return err
-		}
-		defer func() {
-			if rerr := s.SetSessionVariable(ctx, "sql_mode", mode); err == nil {
-				err = rerr
-			}
-		}()
-	}
-	return f()
+	return s.underMode(ctx, b.mode, f)
 }
 
 // inUse reports whether a statement that waits for a trigger or a function to end reads or writes the table.

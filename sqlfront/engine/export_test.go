@@ -3,6 +3,8 @@ package engine
 import (
 	"os"
 	"runtime"
+
+	"github.com/dolthub/go-mysql-server/sql"
 )
 
 // Settle waits for counts and analyses that have begun in the background.
@@ -32,3 +34,12 @@ func (e *Engine) SpillAt(n int64) { e.spillAt = n }
 
 // MakeTemp sets where the files of nodes come from, nil for the directory.
 func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.makeTemp = f }
+
+// RunPlan runs a statement by its plan in the session's transaction; false if there is none.
+func (s *Session) RunPlan(ctx *sql.Context, text string) (bool, error) {
+	result, learn, err := s.eng.fast(ctx, &fastStatement{session: s, text: text, status: "Com_select"})
+	if learn != nil {
+		learn(nil)
+	}
+	return result != nil, err
+}

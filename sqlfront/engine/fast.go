@@ -228,7 +228,7 @@ func (p *Plans) Transaction(ctx context.Context, c *mysql.Conn, session sql.Sess
 // Forget says that a statement has gone the general way. It may have been a SET: the session's variables are read again.
 func (p *Plans) Forget(session sql.Session) {
 	if s, ok := session.(*Session); ok {
-		s.cached = nil
+		s.cached, s.modes = nil, nil
 	}
 }
 

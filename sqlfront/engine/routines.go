@@ -135,7 +135,7 @@ func definerOf(text string) sql.Client {
 }
 
 // inRoutine runs f with the session as the body of a routine finds it.
-func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) (err error) {
+func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error {
 	s := sessionOf(ctx)
 	s.calls++
 	defer func() {
@@ -146,16 +146,6 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) (err e
 	if db := s.GetCurrentDatabase(); db != c.body.Database {
 		s.SetCurrentDatabase(c.body.Database)
 		defer s.SetCurrentDatabase(db)
-	}
-	if mode, merr := s.GetSessionVariable(ctx, "sql_mode"); merr == nil && mode != any(c.mode) {
-		if err := s.SetSessionVariable(ctx, "sql_mode", c.mode); err != nil {
-			return err
-		}
-		defer func() {
-			if rerr := s.SetSessionVariable(ctx, "sql_mode", mode); err == nil {
-				err = rerr
-			}
-		}()
 	}
 	client := s.Client()
 	if privileges := e.sql.Analyzer.Catalog.MySQLDb; !c.invoker && c.definer.User != "" && privileges.Enabled() &&
@@ -171,7 +161,7 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) (err e
 		s.become(as)
 		defer s.become(client)
 	}
-	return f()
+	return s.underMode(ctx, c.mode, f)
 }
 
 // become makes another account the one whose privileges count.

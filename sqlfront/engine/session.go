@@ -48,6 +48,7 @@ type Session struct {
 	vars    ownVariables                     // see sessionvars.go
 	greeted string                           // see Greeted
 	cached  *settings                        // see Session.settings
+	modes   map[string]*sessionMode          // see underMode
 	digest  digest                           // scratch of the plan cache
 	cost    cost
 	memory  account
