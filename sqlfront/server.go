@@ -149,7 +149,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
-		Client: o.Client, Catalog: s.catalog, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger, TempDir: o.TempDir,
+		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger, TempDir: o.TempDir,
 		Functions: expr.Functions(),
 		Databases: []sql.Database{
 			engine.NewSystemDatabase("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []engine.SystemTable{s.summaryTable(), s.jobsTable()})...),

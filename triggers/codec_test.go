@@ -30,6 +30,8 @@ func sampleMessages() map[string]kv.Message {
 var golden = map[string]string{
 	"fetch request":    "010277310207ac02108827904e01070900000002616c696365030362616ce807840702",
 	"ack":              "0100000000000003e8",
+	"ack, moved":       "0200000000000003e801726f77",
+	"ack, moved, gone": "0200000000000003e800",
 	"meta":             "01018407028827076e6f2067756c70",
 	"sweep request":    "0102773107016180044d",
 	"backlog request":  "01070a01",
@@ -43,9 +45,11 @@ var golden = map[string]string{
 
 func TestGolden(t *testing.T) {
 	got := map[string]string{
-		"ack":        hex.EncodeToString(encodeAck(1000)),
-		"meta":       hex.EncodeToString(meta{Parked: true, UpTo: 900, Attempts: 2, NotBefore: 5000, Error: "no gulp"}.encode()),
-		"ack column": hex.EncodeToString(AckColumn(7, sampleColumn()).Qualifier),
+		"ack":              hex.EncodeToString(encodeAck(1000)),
+		"ack, moved":       hex.EncodeToString(encodeSeen(1000, Seen{Value: []byte("row"), OK: true})),
+		"ack, moved, gone": hex.EncodeToString(encodeSeen(1000, Seen{})),
+		"meta":             hex.EncodeToString(meta{Parked: true, UpTo: 900, Attempts: 2, NotBefore: 5000, Error: "no gulp"}.encode()),
+		"ack column":       hex.EncodeToString(AckColumn(7, sampleColumn()).Qualifier),
 	}
 	for name, m := range sampleMessages() {
 		got[name] = hex.EncodeToString(m.AppendTo(nil))
@@ -95,6 +99,8 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		_, _ = decodeMeta(b)
-		_, _ = decodeAck(b)
+		if ts, s, err := decodeAck(b); err == nil && s != nil && !reflect.DeepEqual(encodeSeen(ts, *s), b) {
+			t.Errorf("an acknowledgement %x does not survive", b)
+		}
 	})
 }

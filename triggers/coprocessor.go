@@ -134,6 +134,9 @@ func settle(e kv.Eval, m kv.Message) (kv.Message, error) {
 		if !exists {
 			break // another worker was faster, and succeeded
 		}
+		if req.Kind == settleFail && r.meta(req.Observer, req.Column).parks(v.Timestamp) {
+			break // it was parked while the attempt was under way
+		}
 		s := meta{
 			Parked: req.Kind == settlePark, UpTo: req.UpTo, Attempts: req.Attempts, Error: req.Error,
 			NotBefore: r.now().Add(time.Duration(req.RetryMillis) * time.Millisecond).UnixMilli(),

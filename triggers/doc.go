@@ -36,5 +36,5 @@
 // # Reading order
 //
 // observer.go (what a user of the package sees), worker.go (a run, from top to bottom), ready.go (the queue at the shard),
-// coprocessor.go (the shard's commands), codec.go (bytes).
+// coprocessor.go (the shard's commands), move.go (cells that get another key), codec.go (bytes).
 package triggers

@@ -70,11 +70,18 @@ type Event struct {
 	// Attempt counts failed runs for this notification so far.
 	Attempt int
 	client  *txn.Client
+	seen    *Seen // the cell has been moved since
 }
 
 // Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist then. ErrForgotten means
 // that garbage collection has removed it since: it keeps what waiting notifications need, but not for ever.
 func (e Event) Previous(ctx context.Context) (value []byte, ok bool, err error) {
+	if e.seen != nil {
+		if e.seen.Forgotten {
+			return nil, false, ErrForgotten
+		}
+		return e.seen.Value, e.seen.OK, nil
+	}
 	// The acknowledgement may be older than the retention, however long ago; the cell has rarely changed between.
 	t := e.client.Begin(txn.TxnOptions{StartTS: e.PreviousTS, ReadOnly: true, Unchanged: true})
 	defer t.Rollback()
@@ -139,20 +146,4 @@ func AckColumn(o ObserverID, c kv.Column) kv.Column {
 	q = append(q, byte(c.Family))
 	q = append(q, c.Qualifier...)
 	return kv.Column{Row: c.Row, Family: AckFamily, Qualifier: q}
-}
-
-// The acknowledgement's value:
-//
-//	| version 1 | start_ts u64 BE |
-const ackVersion = 1
-
-func encodeAck(ts kv.Timestamp) []byte {
-	return binary.BigEndian.AppendUint64([]byte{ackVersion}, uint64(ts))
-}
-
-func decodeAck(b []byte) (kv.Timestamp, error) {
-	if len(b) != 9 || b[0] != ackVersion {
-		return 0, kv.Errorf(kv.CodeCorrupt, "triggers.ack", "acknowledgement of %d bytes does not decode", len(b))
-	}
-	return kv.Timestamp(binary.BigEndian.Uint64(b[1:])), nil
 }

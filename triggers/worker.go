@@ -322,10 +322,11 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timest
 	}
 	ackColumn := AckColumn(o.ID, d.Column)
 	previous := d.OldestTS - 1
+	var seen *Seen
 	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
 		return 0, err
 	} else if ok {
-		if previous, err = decodeAck(b); err != nil {
+		if previous, seen, err = decodeAck(b); err != nil {
 			return 0, err
 		}
 		if previous >= d.CommitTS && !w.ignoreAcks {
@@ -338,6 +339,7 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timest
 	t.Put(ackColumn, encodeAck(start), txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: o.ID, Column: d.Column}}})
 	e := Event{
 		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous, Attempt: int(d.Attempts), client: w.client,
+		seen: seen,
 	}
 	mark := t.Savepoint()
 	switch err := w.call(ctx, o, t, e); {

@@ -301,24 +301,29 @@ func dropIndexes(d *catalog.Table, is func(*catalog.Index) bool) error {
 
 // retry runs f in a transaction of its own until it commits, a bounded number of times.
 func (e *Engine) retry(ctx context.Context, f func(st *txn.Txn) error) error {
+	_, err := e.commit(ctx, f)
+	return err
+}
+
+// commit is retry, and says when the transaction has committed.
+func (e *Engine) commit(ctx context.Context, f func(st *txn.Txn) error) (ts kv.Timestamp, err error) {
 	const attempts = 32
 	for i := 0; ; i++ {
 		st := e.client.Begin(txn.TxnOptions{})
-		err := f(st)
-		if err != nil {
+		if err = f(st); err != nil {
 			st.Rollback()
-		} else if _, err = st.Commit(ctx); err == nil {
-			return nil
+		} else if ts, err = st.Commit(ctx); err == nil {
+			return ts, nil
 		}
 		if !IsRetryable(err) || i == attempts {
-			return err
+			return 0, err
 		}
 		pause := time.NewTimer(time.Duration(1+rand.IntN(1<<min(i, 6))) * time.Millisecond)
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
 			pause.Stop()
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 	}
 }

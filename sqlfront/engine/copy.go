@@ -316,6 +316,11 @@ func (a *alteration) publish(ctx *sql.Context, tx *Tx, from, to *catalog.Table, 
 	if errors.Is(err, errNotOurs) {
 		return sqlerr.New(sqlerr.Unknown, "The change is finished by another server, which took this one for dead; see moka.jobs, job %d", id)
 	}
+	var through *exchangedError
+	if errors.As(err, &through) {
+		e.log.Warn("what observers have still to see of a table was not carried over yet; it is tried again", "table", a.name, "job", id, "err", err)
+		return nil
+	}
 	if err != nil {
 		e.giveUpCopy(from.ID, id)
 		e.endJob(id, err)

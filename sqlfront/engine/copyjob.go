@@ -26,7 +26,7 @@ func (e *Engine) runCopy(ctx *sql.Context, x *job, table uint32) error {
 		return err
 	}
 	if desc.Copy.To == nil {
-		return nil
+		return e.moveNotes(ctx, x, rec, desc)
 	}
 	c, err := e.newCopying(ctx, rec.Database, desc, desc.Copy.To)
 	if err != nil {
@@ -41,8 +41,25 @@ func (e *Engine) runCopy(ctx *sql.Context, x *job, table uint32) error {
 			return err
 		}
 	}
-	return c.catchUp(ctx, x, desc.Copy.Log)
+	if err := c.catchUp(ctx, x, desc.Copy.Log); err != nil {
+		return err
+	}
+	if rec, desc, err = e.copyOf(ctx, x.id, table); errors.Is(err, errNotOurs) || err == nil && desc.Copy.To != nil {
+		return nil // there was nobody to carry anything over for
+	} else if err != nil {
+		return &exchangedError{err}
+	}
+	x.say(&rec)
+	if err := e.moveNotes(ctx, x, rec, desc); err != nil {
+		return &exchangedError{err}
+	}
+	return nil
 }
+
+// exchangedError is what has happened after a table got its new form: the statement is through, the job is not.
+type exchangedError struct{ error }
+
+func (e *exchangedError) Unwrap() error { return e.error }
 
 // copyOf reads a job and the table that it copies.
 func (e *Engine) copyOf(ctx context.Context, id, table uint32) (rec catalog.Job, desc *catalog.Table, err error) {
@@ -346,9 +363,6 @@ func (e *Engine) resumeCopy(parent context.Context, rec catalog.Job, x *job) err
 	_, desc, err := e.copyOf(ctx, rec.ID, rec.TableID)
 	if err != nil {
 		return err
-	}
-	if desc.Copy.To == nil {
-		return nil
 	}
 	s.SetCurrentDatabase(rec.Database)
 	ctx.SetQueryTime(desc.Copy.Time)

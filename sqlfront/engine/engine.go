@@ -47,6 +47,8 @@ type Observers func(table *catalog.Table, observers []*catalog.Observer, event C
 type Options struct {
 	Client  *txn.Client
 	Catalog *catalog.Catalog
+	// Store is where notifications of observers wait; nil: a table that is copied leaves them behind.
+	Store kv.Store
 	// Parser replaces MySQL's, for grammar of our own.
 	Parser sql.Parser
 	// Observers decides which observers a write notifies. Default: the catalog's observers by their events and columns.

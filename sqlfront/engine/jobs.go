@@ -130,6 +130,8 @@ func (e *Engine) hold(ctx context.Context, st *txn.Txn, x *job) (catalog.Job, er
 	return rec, nil
 }
 
+func isCancelled(err error) bool { return sqlerr.Code(err) == sqlerr.QueryInterrupted }
+
 func errJobCancelled() error {
 	return sqlerr.New(sqlerr.QueryInterrupted, "Query execution was interrupted")
 }
@@ -294,6 +296,8 @@ func (e *Engine) resume(ctx context.Context, rec catalog.Job, x *job) {
 	switch {
 	case errors.Is(err, errNotOurs), err != nil && ctx.Err() != nil:
 		return // somebody else has it, or will have it when this process is gone
+	case err != nil && (errors.As(err, new(*exchangedError)) || rec.Phase == catalog.PhaseObservers):
+		e.log.Warn("what observers have still to see of a table was not carried over yet; it is tried again", "job", x.id, "what", describeJob(&rec), "err", err)
 	case err != nil && rec.Kind == catalog.JobCopy:
 		e.log.Warn("a schema change failed", "job", x.id, "what", describeJob(&rec), "err", err)
 		e.giveUpCopy(rec.TableID, rec.ID)

@@ -30,12 +30,6 @@ func (t *Table) ShouldRewriteTable(ctx *sql.Context, before, after sql.PrimaryKe
 	return false
 }
 
-// observed reports whether the table has observers. Their acknowledgements are by key, and do not move with the rows yet.
-func (t *Table) observed(ctx *sql.Context) bool {
-	v, err := t.eng.viewOf(ctx)
-	return err != nil || len(v.snap.Observers(t.desc.ID)) > 0
-}
-
 func samePrimaryKey(a, b sql.PrimaryKeySchema) bool {
 	if len(a.PkOrdinals) != len(b.PkOrdinals) {
 		return false
@@ -111,7 +105,7 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 			return &quietInserter{}, t.addFilled(ctx, after, col, fill)
 		}
 	}
-	if a := tx.alteration; a != nil && !t.temporary && !t.observed(ctx) {
+	if a := tx.alteration; a != nil && !t.temporary {
 		tx.quiet = t
 		return &quietInserter{}, a.reshape(ctx, tx, t, func(now *Table) (*catalog.Table, error) {
 			return reshape(ctx, now, after, old, col, idxCols)
@@ -336,7 +330,7 @@ func (t *Table) rebuild(ctx *sql.Context, f func(d *catalog.Table) error) error 
 	if err != nil {
 		return err
 	}
-	if a := tx.alteration; a != nil && !t.temporary && !t.observed(ctx) {
+	if a := tx.alteration; a != nil && !t.temporary {
 		return a.reshape(ctx, tx, t, func(now *Table) (*catalog.Table, error) {
 			d := now.desc.Clone()
 			return d, f(d)

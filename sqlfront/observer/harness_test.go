@@ -29,6 +29,7 @@ type world struct {
 	t     testing.TB
 	mem   *kvtest.Mem
 	clock *txntest.Clock // one for all nodes
+	lease time.Duration  // of jobs; zero for the default
 }
 
 func newWorld(t testing.TB) *world {
@@ -50,9 +51,13 @@ type node struct {
 type meter struct {
 	kv.Store
 	bytes atomic.Int64
+	left  atomic.Int64 // requests until the process is dead; zero for no end
 }
 
 func (m *meter) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
+	if n := m.left.Load(); n != 0 && (n == 1 || m.left.Add(-1) == 1) {
+		return nil, kv.Errorf(kv.CodeClosed, "test", "the process is dead")
+	}
 	resp, err := m.Store.Call(ctx, shard, tablets, c, req)
 	if resp != nil {
 		m.bytes.Add(int64(len(resp.AppendTo(nil))))
@@ -81,7 +86,7 @@ func (w *world) node(works bool) *node {
 		Client: client, Catalog: cat, Store: w.mem, Worker: n.worker, Runners: runners, Follow: 5 * time.Millisecond,
 	})
 	n.eng, err = engine.New(ctx, engine.Options{
-		Client: client, Catalog: cat, Parser: parse.New(n.reg.Hooks()),
+		Client: client, Catalog: cat, Store: n.read, Parser: parse.New(n.reg.Hooks()), JobLease: w.lease,
 		Databases:   []sql.Database{engine.NewSystemDatabase("moka", n.reg.SystemTables()...)},
 		Information: n.reg.Information(),
 	})

@@ -76,6 +76,12 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	if b == nil {
 		return triggers.ErrSkip // dropped or disabled while the notification was on its way
 	}
+	if b.table.Moving() {
+		return fmt.Errorf("%w: the table has been copied, and what was not acknowledged is being carried over", txn.ErrConflict)
+	}
+	if !b.table.Holds(e.Column.Row) {
+		return triggers.ErrSkip // it was carried over
+	}
 	old, now, err := b.rows(ctx, t, e)
 	forgotten := errors.Is(err, triggers.ErrForgotten)
 	if err != nil && !forgotten {
