@@ -2,7 +2,6 @@ package sqlfront_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -21,28 +20,7 @@ func results(t *testing.T, c runner, query string, args ...any) string {
 	defer rows.Close()
 	var sets []string
 	for more := true; more; more = rows.NextResultSet() {
-		cols, err := rows.Columns()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var lines []string
-		for rows.Next() {
-			vals, ptrs := make([]sql.NullString, len(cols)), make([]any, len(cols))
-			for i := range vals {
-				ptrs[i] = &vals[i]
-			}
-			if err := rows.Scan(ptrs...); err != nil {
-				t.Fatal(err)
-			}
-			var line []string
-			for _, v := range vals {
-				if !v.Valid {
-					v.String = "NULL"
-				}
-				line = append(line, v.String)
-			}
-			lines = append(lines, strings.Join(line, " "))
-		}
+		lines := lines(t, rows)
 		sets = append(sets, strings.Join(lines, ";"))
 	}
 	if rows.Err() != nil {

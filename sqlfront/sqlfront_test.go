@@ -104,19 +104,13 @@ func run(t testing.TB, c runner, queries ...string) {
 	}
 }
 
-// text prints a result: columns with spaces, rows with semicolons.
-func text(t *testing.T, c runner, query string, args ...any) string {
+// lines are the rows of a result, columns with spaces between.
+func lines(t *testing.T, rows *sql.Rows) (out []string) {
 	t.Helper()
-	rows, err := c.QueryContext(context.Background(), query, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
 	cols, err := rows.Columns()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
 	for rows.Next() {
 		vals, ptrs := make([]sql.NullString, len(cols)), make([]any, len(cols))
 		for i := range vals {
@@ -134,6 +128,18 @@ func text(t *testing.T, c runner, query string, args ...any) string {
 		}
 		out = append(out, strings.Join(row, " "))
 	}
+	return out
+}
+
+// text prints a result: columns with spaces, rows with semicolons.
+func text(t *testing.T, c runner, query string, args ...any) string {
+	t.Helper()
+	rows, err := c.QueryContext(context.Background(), query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	out := lines(t, rows)
 	if err := rows.Err(); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}

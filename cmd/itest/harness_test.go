@@ -6,8 +6,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -183,21 +181,6 @@ func (s *server) db(name string) *sql.DB {
 	}
 	s.t.Cleanup(func() { db.Close() })
 	return db
-}
-
-// get asks the HTTP address.
-func (s *server) get(path string) (int, string) {
-	s.t.Helper()
-	resp, err := http.Get("http://" + s.http + path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return resp.StatusCode, string(b)
 }
 
 // ctl runs "moka ctl" against the server.

@@ -51,12 +51,6 @@ func AppendTablet(b []byte, t kv.Tablet) []byte {
 	return binary.AppendUvarint(b, uint64(t.Node))
 }
 
-// AppendTabletRef appends a reference to a tablet.
-func AppendTabletRef(b []byte, r kv.TabletRef) []byte {
-	b = binary.AppendUvarint(b, uint64(r.ID))
-	return binary.AppendUvarint(b, r.Generation)
-}
-
 // Decoder reads fields from the front of a message. The zero value is an empty message.
 type Decoder struct {
 	b      []byte

@@ -119,7 +119,7 @@ func (b *bounded) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			if b.name == "repeat" && n.(int64) < 0 && values[b.unit] != nil {
 				return "", nil
 			}
-			if limit := maxPacket(ctx); unit > 0 && n.(int64) > limit/unit {
+			if limit := expr.MaxPacket(ctx); unit > 0 && n.(int64) > limit/unit {
 				ctx.Warn(1301, "Result of %s() was larger than max_allowed_packet (%d) - truncated", b.name, limit)
 				return nil, nil
 			}
@@ -130,17 +130,4 @@ func (b *bounded) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	return e.Eval(ctx, row)
-}
-
-func maxPacket(ctx *sql.Context) int64 {
-	v, err := ctx.GetSessionVariable(ctx, "max_allowed_packet")
-	if err == nil {
-		switch n := v.(type) {
-		case int64:
-			return n
-		case uint64:
-			return int64(n)
-		}
-	}
-	return 64 << 20
 }

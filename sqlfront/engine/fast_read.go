@@ -621,7 +621,7 @@ func sumOf(rows []sql.Row, column int) (sum int64, none, ok bool) {
 		if row[column] == nil {
 			continue
 		}
-		n, ok := widen(row[column])
+		n, ok := rowenc.Int64(row[column])
 		if !ok || n > exactFloat || n < -exactFloat {
 			return 0, false, false
 		}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -219,29 +218,6 @@ func narrow(t querypb.Type, v any) (any, bool) {
 		return uint64(i), i >= 0
 	}
 	return nil, false
-}
-
-// widen is the value of a row's integer column as an int64.
-func widen(v any) (int64, bool) {
-	switch x := v.(type) {
-	case int8:
-		return int64(x), true
-	case int16:
-		return int64(x), true
-	case int32:
-		return int64(x), true
-	case int64:
-		return x, true
-	case uint8:
-		return int64(x), true
-	case uint16:
-		return int64(x), true
-	case uint32:
-		return int64(x), true
-	case uint64:
-		return int64(x), x <= math.MaxInt64
-	}
-	return 0, false
 }
 
 // parseTime reads YYYY-M-D[ H:M:S[.f]], the forms that clients and drivers send; clock says that there is a time of day other

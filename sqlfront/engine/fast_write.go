@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -120,7 +121,7 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 		}
 		out := &sqltypes.Result{RowsAffected: uint64(len(rows))}
 		if auto := r.plan.table.auto; auto >= 0 {
-			if n, ok := widen(rows[0][auto]); ok {
+			if n, ok := rowenc.Int64(rows[0][auto]); ok {
 				out.InsertID = uint64(n)
 			}
 		}
@@ -267,7 +268,7 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 			continue
 		}
 		// Integers far from the ends of int64: the sum is what it is in any type.
-		n, ok := widen(row[a.from])
+		n, ok := rowenc.Int64(row[a.from])
 		v, ok2 := l.integer()
 		by, ok3 := v.(int64)
 		if !ok || !ok2 || !ok3 || n > exactFloat || n < -exactFloat || by > exactFloat || by < -exactFloat {
@@ -378,7 +379,7 @@ func (r *fastRun) number(row sql.Row) error {
 	}
 	n, ok := int64(0), true
 	if row[t.auto] != nil {
-		n, ok = widen(row[t.auto])
+		n, ok = rowenc.Int64(row[t.auto])
 	}
 	switch {
 	case !ok:

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"moka/sqlfront/expr"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -100,7 +101,7 @@ func (g *grower) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if len(args) <= fewArguments && g.name != "replace" {
 		v, err := g.Expression.Eval(ctx, row)
 		if s, ok := v.(string); ok && len(s) > 1<<10 {
-			if limit := maxPacket(ctx); int64(len(s)) > limit {
+			if limit := expr.MaxPacket(ctx); int64(len(s)) > limit {
 				return g.tooLong(ctx, limit)
 			}
 		}
@@ -132,7 +133,7 @@ func (g *grower) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		literals[i] = expression.NewLiteral(v, a.Type(ctx))
 	}
 	if size > 1<<10 { // no function of these makes a packet out of a kilobyte
-		if limit := maxPacket(ctx); g.length(texts) > limit {
+		if limit := expr.MaxPacket(ctx); g.length(texts) > limit {
 			return g.tooLong(ctx, limit)
 		}
 	}

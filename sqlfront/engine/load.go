@@ -18,6 +18,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/kv"
+	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -623,7 +624,7 @@ func (l *bulkLoad) number(ctx *sql.Context, b *loadBlock) (bool, error) {
 	auto := l.table.auto
 	n, ok := int64(0), true
 	if b.row[auto] != nil {
-		n, ok = widen(b.row[auto])
+		n, ok = rowenc.Int64(b.row[auto])
 	}
 	var given any
 	switch {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"io"
+	"moka/sqlfront/expr"
 	"os"
 	"path/filepath"
 
@@ -22,7 +23,7 @@ func (e *Engine) loadFile() sql.Function {
 				if !ok || !e.mayAdminister(ctx, sql.PrivilegeType_File) {
 					return nil, nil
 				}
-				data, ok := readFile(name, maxPacket(ctx))
+				data, ok := readFile(name, expr.MaxPacket(ctx))
 				if !ok {
 					return nil, nil
 				}

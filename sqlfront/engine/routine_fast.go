@@ -19,6 +19,7 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/routine"
+	"moka/sqlfront/rowenc"
 )
 
 // The plan cache in bodies of procedures and functions. A session has the tree of each statement of a body, with the variables in it, for
@@ -265,7 +266,7 @@ func literalOf(v any, t sql.Type) (literal, bool) {
 		if !types.IsInteger(t) && !types.IsBoolean(t) {
 			return literal{}, false // YEAR, ENUM
 		}
-		n, _ := widen(v)
+		n, _ := rowenc.Int64(v)
 		return literal{kind: literalInt, text: strconv.FormatInt(n, 10)}, true
 	case uint64:
 		return literal{kind: literalInt, text: strconv.FormatUint(v, 10)}, types.IsInteger(t)

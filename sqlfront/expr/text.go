@@ -447,7 +447,7 @@ func filled[T any](ctx *sql.Context, c *call, s, with []T, n, size int64) (out [
 	switch {
 	case n <= int64(len(s)):
 		return s[:n], true
-	case n > maxPacket(ctx)/size:
+	case n > MaxPacket(ctx)/size:
 		tooLong(ctx, c)
 		return nil, false
 	case len(with) == 0:
@@ -465,10 +465,11 @@ func filled[T any](ctx *sql.Context, c *call, s, with []T, n, size int64) (out [
 
 // tooLong warns of a result that is NULL because it would be longer than a packet.
 func tooLong(ctx *sql.Context, c *call) {
-	ctx.Warn(1301, "Result of %s() was larger than max_allowed_packet (%d) - truncated", c.name, maxPacket(ctx))
+	ctx.Warn(1301, "Result of %s() was larger than max_allowed_packet (%d) - truncated", c.name, MaxPacket(ctx))
 }
 
-func maxPacket(ctx *sql.Context) int64 {
+// MaxPacket is the max_allowed_packet of the session, which bounds what functions make.
+func MaxPacket(ctx *sql.Context) int64 {
 	v, err := ctx.GetSessionVariable(ctx, "max_allowed_packet")
 	if err == nil {
 		switch n := v.(type) {
@@ -499,7 +500,7 @@ func insert(ctx *sql.Context, c *call, vs []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(s)+len(with)) > maxPacket(ctx) {
+	if int64(len(s)+len(with)) > MaxPacket(ctx) {
 		tooLong(ctx, c)
 		return nil, nil
 	}

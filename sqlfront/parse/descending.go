@@ -10,14 +10,7 @@ import (
 
 // declareDescending leaves a mark for the catalog on indexes with columns that descend, KEY (a DESC, b): the planner forgets it.
 func declareDescending(stmt ast.Statement) {
-	var all []*ast.DDL
-	switch s := stmt.(type) {
-	case *ast.DDL:
-		all = []*ast.DDL{s}
-	case *ast.AlterTable:
-		all = s.Statements
-	}
-	for _, d := range all {
+	for _, d := range clauses(stmt) {
 		if d.TableSpec != nil {
 			for _, x := range d.TableSpec.Indexes {
 				if x.Info != nil && !x.Info.Primary {

@@ -13,14 +13,7 @@ import (
 // declareDigits takes the digits of TIME(n), FLOAT(M,D) and DOUBLE(M,D) out of column definitions, and leaves a mark for the catalog: the
 // planner refuses the first and forgets the others.
 func declareDigits(stmt ast.Statement) error {
-	var all []*ast.DDL
-	switch s := stmt.(type) {
-	case *ast.DDL:
-		all = []*ast.DDL{s}
-	case *ast.AlterTable:
-		all = s.Statements
-	}
-	for _, d := range all {
+	for _, d := range clauses(stmt) {
 		if d.TableSpec == nil {
 			continue
 		}

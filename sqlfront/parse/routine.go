@@ -253,14 +253,7 @@ func (p *Parser) refuseStored(ctx context.Context, stmt ast.Statement) error {
 	if p.hooks.StoredFunction == nil {
 		return nil
 	}
-	var all []*ast.DDL
-	switch s := stmt.(type) {
-	case *ast.DDL:
-		all = []*ast.DDL{s}
-	case *ast.AlterTable:
-		all = s.Statements
-	}
-	for _, d := range all {
+	for _, d := range clauses(stmt) {
 		if d.TableSpec == nil {
 			continue
 		}
@@ -354,34 +347,11 @@ func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string, o
 // nameColumns gives expressions of select lists the names that they have in MySQL: their texts. The grammar does it for statements that
 // stand alone.
 func (r *rewriter) nameColumns(stmt ast.Statement) {
-	all := func(l ast.Statements) {
-		for _, s := range l {
-			r.nameColumns(s)
-		}
-	}
+	eachInner(stmt, func(s ast.Statement) ast.Statement {
+		r.nameColumns(s)
+		return s
+	})
 	switch s := stmt.(type) {
-	case *ast.BeginEndBlock:
-		all(s.Statements)
-	case *ast.IfStatement:
-		for _, c := range s.Conditions {
-			all(c.Statements)
-		}
-		all(s.Else)
-	case *ast.CaseStatement:
-		for _, c := range s.Cases {
-			all(c.Statements)
-		}
-		all(s.Else)
-	case *ast.While:
-		all(s.Statements)
-	case *ast.Repeat:
-		all(s.Statements)
-	case *ast.Loop:
-		all(s.Statements)
-	case *ast.Declare:
-		if s.Handler != nil {
-			r.nameColumns(s.Handler.Statement)
-		}
 	case *ast.DDL:
 		if s.OptSelect != nil && s.OptSelect.Select != nil {
 			r.nameColumns(s.OptSelect.Select)
@@ -467,11 +437,6 @@ func (p *Parser) replaceCalls(stmt ast.Statement, inner bool) ast.Statement {
 	if p.hooks.Call == nil {
 		return stmt
 	}
-	all := func(l ast.Statements) {
-		for i := range l {
-			l[i] = p.replaceCalls(l[i], inner)
-		}
-	}
 	switch s := stmt.(type) {
 	case *ast.Call:
 		if ours := p.hooks.Call(s, inner); ours != nil {
@@ -484,6 +449,19 @@ func (p *Parser) replaceCalls(stmt ast.Statement, inner bool) ast.Statement {
 		if s.EventSpec != nil && s.EventSpec.Body != nil {
 			s.EventSpec.Body = p.replaceCalls(s.EventSpec.Body, true)
 		}
+	}
+	eachInner(stmt, func(s ast.Statement) ast.Statement { return p.replaceCalls(s, inner) })
+	return stmt
+}
+
+// eachInner puts in the place of each statement within a block, a branch, a loop or a handler what f makes of it.
+func eachInner(stmt ast.Statement, f func(ast.Statement) ast.Statement) {
+	all := func(l ast.Statements) {
+		for i := range l {
+			l[i] = f(l[i])
+		}
+	}
+	switch s := stmt.(type) {
 	case *ast.BeginEndBlock:
 		all(s.Statements)
 	case *ast.IfStatement:
@@ -504,10 +482,9 @@ func (p *Parser) replaceCalls(stmt ast.Statement, inner bool) ast.Statement {
 		all(s.Statements)
 	case *ast.Declare:
 		if s.Handler != nil {
-			s.Handler.Statement = p.replaceCalls(s.Handler.Statement, inner)
+			s.Handler.Statement = f(s.Handler.Statement)
 		}
 	}
-	return stmt
 }
 
 // CreatesTrigger reports whether a text is that of a CREATE TRIGGER.

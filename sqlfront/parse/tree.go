@@ -76,15 +76,13 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 	if r.locks {
 		r.moveLocks(stmt)
 	}
+	for _, d := range clauses(stmt) {
+		zerofill(d)
+	}
 	switch s := stmt.(type) {
 	case *ast.DDL:
 		if s.ViewSpec != nil && storedDefinition(ctx) {
 			s.Temporary = true
-		}
-		zerofill(s)
-	case *ast.AlterTable:
-		for _, d := range s.Statements {
-			zerofill(d)
 		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
 		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns})
@@ -105,6 +103,17 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		within(stmt, expr.RewriteAssignments)
 	}
 	replaceOperators(stmt)
+}
+
+// clauses are the definitions of a CREATE TABLE or of the clauses of an ALTER TABLE; none of another statement.
+func clauses(stmt ast.Statement) []*ast.DDL {
+	switch s := stmt.(type) {
+	case *ast.DDL:
+		return []*ast.DDL{s}
+	case *ast.AlterTable:
+		return s.Statements
+	}
+	return nil
 }
 
 // zerofill makes ZEROFILL columns UNSIGNED, as it does in MySQL. Zeros are not filled in.

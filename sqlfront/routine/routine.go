@@ -187,28 +187,10 @@ func WithOutParams(ctx *sql.Context) *sql.Context {
 // OutParams reports whether a result holds OUT parameters.
 func OutParams(ctx *sql.Context) bool { return ctx.Value(outParamsKey{}) != nil }
 
-// Running is the routine in whose body ctx is, nil if in none.
-func Running(ctx *sql.Context) *Routine {
-	if f := frameOf(ctx); f != nil {
-		return f.routine
-	}
-	return nil
-}
-
 // HostOf is the host of the routine in whose body ctx is, nil if in none.
 func HostOf(ctx *sql.Context) Host {
 	if f := frameOf(ctx); f != nil {
 		return f.host
 	}
 	return nil
-}
-
-// InFunction reports whether ctx is within a stored function or a trigger, however deep.
-func InFunction(ctx *sql.Context) bool {
-	for f := frameOf(ctx); f != nil; f = f.parent {
-		if f.routine.Kind != Procedure {
-			return true
-		}
-	}
-	return false
 }

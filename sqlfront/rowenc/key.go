@@ -259,7 +259,7 @@ func (p *part) appendCanonical(dst []byte, v any) (out []byte, pos position, ok 
 			return appendEscaped(dst, x), posExact, true
 		}
 	default: // integers: every Go integer has its place, whatever the column's width
-		if x, ok := signed(v); ok {
+		if x, ok := Int64(v); ok {
 			return appendInt(dst, x), posExact, true
 		}
 		switch x := v.(type) {

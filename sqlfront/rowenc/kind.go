@@ -109,8 +109,8 @@ func canonical(ctx context.Context, t sql.Type, v any) (any, sql.ConvertInRange,
 	return c, in, err
 }
 
-// signed returns the value of any Go integer that fits an int64.
-func signed(v any) (int64, bool) {
+// Int64 returns the value of any Go integer that fits an int64.
+func Int64(v any) (int64, bool) {
 	switch x := v.(type) {
 	case int8:
 		return int64(x), true

@@ -221,8 +221,3 @@ func unrestricted(r sql.MySQLRange) bool {
 	}
 	return true
 }
-
-// PrefixSpan returns the span of all keys that begin with prefix and go on with a key part or end there.
-func PrefixSpan(prefix []byte) (start, end []byte) {
-	return prefix, append(slices.Clone(prefix), tagAfter)
-}

@@ -17,9 +17,6 @@ func CustomerNumber(id int64) int { return int(id - identShift) }
 // loadUnit of customer n, from 0.
 func (u *Universe) loadUnit(n int) int { return (n - 1) / u.unitSize }
 
-// LoadUnit is the load unit of a customer id, from 0.
-func (u *Universe) LoadUnit(customerID int64) int { return u.loadUnit(CustomerNumber(customerID)) }
-
 // ChooseCustomer draws a customer with the workload's skew: uniform over load units; inside one, tiers of
 // 20/60/20 % of the customers get 10/60/30 % of the draws, and the weight rises linearly inside a tier.
 func (u *Universe) ChooseCustomer(r *Rand) int {

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 )
 
 // The history of a load unit is one sequence: orders arrive at a steady rate, wait for the curve if they carry a limit,
@@ -407,6 +406,3 @@ func (u *Universe) countStatic(rows map[string]int64) {
 	}
 	rows["trade_request"] = 0
 }
-
-// EndOfHistory is the clock time after which no initial trade is dated.
-func (u *Universe) EndOfHistory() time.Time { return wall(int64(u.Days)*dayMillis + curveMillis) }
