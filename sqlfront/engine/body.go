@@ -172,8 +172,12 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 		defer func() { tx.live, tx.above = live, above }()
 	}
 	info := s.GetLastQueryInfo()
-	id := info.LastInsertId.Load()
-	defer func() { info.LastInsertId.Store(id) }() // what a trigger inserts is forgotten when it ends
+	id, count, found := info.LastInsertId.Load(), info.RowCount.Load(), info.FoundRows.Load()
+	defer func() { // what statements of a trigger have done is forgotten when it ends
+		info.LastInsertId.Store(id)
+		info.RowCount.Store(count)
+		info.FoundRows.Store(found)
+	}()
 	b.host.session = s
 	var row sql.Row
 	err := s.inBody(ctx, b, func() (err error) {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
@@ -72,7 +74,9 @@ func (h *routineHost) run(ctx *sql.Context, stmt ast.Statement, k *keptStatement
 	if k != nil && held(stmt) {
 		if !k.held {
 			k.held = true
-			if k.node, err = e.heldPlan(ctx, stmt); err != nil {
+			if !timeless(stmt) {
+				k.node = nil
+			} else if k.node, err = e.heldPlan(ctx, stmt); err != nil {
 				k.node = nil // with values in it may be another matter
 			}
 		}
@@ -105,6 +109,53 @@ func held(stmt ast.Statement) bool {
 		return true
 	}
 	return false
+}
+
+// timeless reports whether a statement calls nothing that may have another value the next time: what depends on no column the planner
+// computes.
+func timeless(stmt ast.Statement) bool {
+	ok := true
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *ast.FuncExpr:
+			ok = ok && timelessFunctions[n.Name.Lowered()]
+		case *ast.ColName:
+			ok = ok && !strings.HasPrefix(n.Name.String(), "@")
+		case *ast.Insert:
+			ok = ok && timelessRows(n.Rows)
+		}
+		return ok, nil
+	}, stmt)
+	return ok
+}
+
+// timelessRows looks at what the walk leaves out.
+func timelessRows(rows ast.InsertRows) bool {
+	if s, ok := rows.(ast.SelectStatement); ok {
+		return timeless(s)
+	}
+	return true
+}
+
+// timelessFunctions are those that are known to depend on their arguments alone.
+var timelessFunctions = map[string]bool{}
+
+func init() {
+	for _, f := range repeatableFunctions {
+		timelessFunctions[f] = true
+	}
+	for _, f := range []string{"curdate", "current_date", "current_timestamp", "now"} {
+		delete(timelessFunctions, f)
+	}
+	for _, f := range []string{
+		"avg", "bit_and", "bit_or", "bit_xor", "count", "group_concat", "json_arrayagg", "json_objectagg", "max", "min", "std", "stddev", "stddev_pop", "stddev_samp", "sum",
+		"var_pop", "var_samp", "variance", "row_number", "rank", "dense_rank", "lag", "lead", "first_value", "last_value",
+		"json_extract", "json_object", "json_array", "json_unquote", "json_set", "json_contains", "json_length",
+		"cast", "exp", "find_in_set", "field", "hex", "instr", "ln", "locate", "log", "md5", "pow", "power", "rlike", "sha1", "sha2", "space", "sqrt", "strcmp", "unhex",
+		"dayofmonth", "dayofweek", "dayofyear", "last_day", "quarter", "time", "timestampdiff", "to_days", "week", "weekday", "yearweek", "values",
+	} {
+		timelessFunctions[f] = true
+	}
 }
 
 // copyPlan copies the plan from its leaves on.
