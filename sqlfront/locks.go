@@ -9,12 +9,11 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
-	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/engine"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // lockTables are the tables of the database moka that show who waits for whom:
@@ -22,28 +21,22 @@ import (
 //	locks          row locks and waits for them, of all shards
 //	deadlocks      the last deadlocks, one row for each step of the cycle
 //	transactions   open explicit transactions of this server
-func (s *Server) lockTables() []engine.SystemTable {
-	return []engine.SystemTable{
+func (s *Server) lockTables() []system.Table {
+	return []system.Table{
 		{TableName: "locks", Columns: sql.Schema{
-			word("trx_id"), word("table_schema"), word("table_name"), word("index_name"), word("row_key"), word("lock_mode"), word("lock_status"),
-			word("waits_for"), count("age_ms"), word("statement"),
+			system.Text("trx_id"), system.Text("table_schema"), system.Text("table_name"), system.Text("index_name"), system.Text("row_key"), system.Text("lock_mode"), system.Text("lock_status"),
+			system.Text("waits_for"), system.Number("age_ms"), system.Text("statement"),
 		}, Rows: s.locks},
 		{TableName: "deadlocks", Columns: sql.Schema{
-			count("deadlock_id"), moment("occurred"), count("step"), {Name: "victim", Type: types.Boolean}, word("trx_id"), word("waits_for"),
-			word("table_schema"), word("table_name"), word("index_name"), word("row_key"), word("statement"),
+			system.Number("deadlock_id"), system.Moment("occurred"), system.Number("step"), {Name: "victim", Type: types.Boolean}, system.Text("trx_id"), system.Text("waits_for"),
+			system.Text("table_schema"), system.Text("table_name"), system.Text("index_name"), system.Text("row_key"), system.Text("statement"),
 		}, Rows: s.deadlocks},
 		{TableName: "transactions", Columns: sql.Schema{
-			word("trx_id"), count("connection_id"), word("user"), moment("began"), word("isolation_level"), word("mode"), moment("snapshot"),
-			count("cells_written"), count("bytes_written"),
+			system.Text("trx_id"), system.Number("connection_id"), system.Text("user"), system.Moment("began"), system.Text("isolation_level"), system.Text("mode"), system.Moment("snapshot"),
+			system.Number("cells_written"), system.Number("bytes_written"),
 		}, Rows: s.transactions},
 	}
 }
-
-var momentType = types.MustCreateDatetimeType(sqltypes.Datetime, 6)
-
-func word(n string) *sql.Column   { return &sql.Column{Name: n, Type: types.LongText, Nullable: true} }
-func count(n string) *sql.Column  { return &sql.Column{Name: n, Type: types.Uint64, Nullable: true} }
-func moment(n string) *sql.Column { return &sql.Column{Name: n, Type: momentType, Nullable: true} }
 
 // place names what a row key belongs to; NULLs if that is no SQL row.
 func place(snap *catalog.Snapshot, row kv.RowKey) (db, table, index, key any) {

@@ -12,20 +12,21 @@ import (
 
 	"moka/sqlfront/engine"
 	"moka/sqlfront/statements"
+	"moka/sqlfront/system"
 )
 
 // performanceTables are those tables of MySQL's performance_schema that tools read, as far as there is something to say. Columns that
 // MySQL has and that have no meaning here (temporary tables on disk, merge passes of sorts) are left out.
-func (s *Server) performanceTables() []engine.SystemTable {
+func (s *Server) performanceTables() []system.Table {
 	named := func(columns ...string) sql.Schema {
-		return sql.Schema{word(columns[0]), word(columns[1])}
+		return sql.Schema{system.Text(columns[0]), system.Text(columns[1])}
 	}
-	return []engine.SystemTable{
+	return []system.Table{
 		{TableName: "events_statements_summary_by_digest", Columns: sql.Schema{
-			word("SCHEMA_NAME"), word("DIGEST"), word("DIGEST_TEXT"), count("COUNT_STAR"),
-			count("SUM_TIMER_WAIT"), count("MIN_TIMER_WAIT"), count("AVG_TIMER_WAIT"), count("MAX_TIMER_WAIT"), count("SUM_LOCK_TIME"), count("SUM_ERRORS"),
-			count("SUM_ROWS_AFFECTED"), count("SUM_ROWS_SENT"), count("SUM_ROWS_EXAMINED"), moment("FIRST_SEEN"), moment("LAST_SEEN"),
-			count("QUANTILE_95"), count("QUANTILE_99"), count("QUANTILE_999"), word("QUERY_SAMPLE_TEXT"),
+			system.Text("SCHEMA_NAME"), system.Text("DIGEST"), system.Text("DIGEST_TEXT"), system.Number("COUNT_STAR"),
+			system.Number("SUM_TIMER_WAIT"), system.Number("MIN_TIMER_WAIT"), system.Number("AVG_TIMER_WAIT"), system.Number("MAX_TIMER_WAIT"), system.Number("SUM_LOCK_TIME"), system.Number("SUM_ERRORS"),
+			system.Number("SUM_ROWS_AFFECTED"), system.Number("SUM_ROWS_SENT"), system.Number("SUM_ROWS_EXAMINED"), system.Moment("FIRST_SEEN"), system.Moment("LAST_SEEN"),
+			system.Number("QUANTILE_95"), system.Number("QUANTILE_99"), system.Number("QUANTILE_999"), system.Text("QUERY_SAMPLE_TEXT"),
 		}, Rows: s.digestRows},
 		{TableName: "global_status", Columns: named("VARIABLE_NAME", "VARIABLE_VALUE"), Rows: func(*sql.Context) ([]sql.Row, error) {
 			rows := map[string]any{}
@@ -48,11 +49,11 @@ func (s *Server) performanceTables() []engine.SystemTable {
 			return pairs(ctx.GetAllSessionVariables()), nil
 		}},
 		{TableName: "processlist", Columns: sql.Schema{
-			count("ID"), word("USER"), word("HOST"), word("DB"), word("COMMAND"), count("TIME"), word("STATE"), word("INFO"),
+			system.Number("ID"), system.Text("USER"), system.Text("HOST"), system.Text("DB"), system.Text("COMMAND"), system.Number("TIME"), system.Text("STATE"), system.Text("INFO"),
 		}, Rows: s.processRows},
 		{TableName: "threads", Columns: sql.Schema{
-			count("THREAD_ID"), word("NAME"), word("TYPE"), count("PROCESSLIST_ID"), word("PROCESSLIST_USER"), word("PROCESSLIST_HOST"), word("PROCESSLIST_DB"),
-			word("PROCESSLIST_COMMAND"), count("PROCESSLIST_TIME"), word("PROCESSLIST_STATE"), word("PROCESSLIST_INFO"),
+			system.Number("THREAD_ID"), system.Text("NAME"), system.Text("TYPE"), system.Number("PROCESSLIST_ID"), system.Text("PROCESSLIST_USER"), system.Text("PROCESSLIST_HOST"), system.Text("PROCESSLIST_DB"),
+			system.Text("PROCESSLIST_COMMAND"), system.Number("PROCESSLIST_TIME"), system.Text("PROCESSLIST_STATE"), system.Text("PROCESSLIST_INFO"),
 		}, Rows: s.threadRows},
 	}
 }
@@ -106,12 +107,12 @@ func (s *Server) digestRows(*sql.Context) ([]sql.Row, error) {
 }
 
 // summaryTable is the same for people: moka.statements_summary.
-func (s *Server) summaryTable() engine.SystemTable {
+func (s *Server) summaryTable() system.Table {
 	ms := func(n string) *sql.Column { return &sql.Column{Name: n, Type: types.Float64} }
-	return engine.SystemTable{TableName: "statements_summary", Columns: sql.Schema{
-		word("schema_name"), word("digest"), word("digest_text"), count("executions"), count("errors"),
+	return system.Table{TableName: "statements_summary", Columns: sql.Schema{
+		system.Text("schema_name"), system.Text("digest"), system.Text("digest_text"), system.Number("executions"), system.Number("errors"),
 		ms("total_ms"), ms("avg_ms"), ms("min_ms"), ms("max_ms"), ms("p95_ms"), ms("p99_ms"), ms("lock_ms"),
-		count("rows_sent"), count("rows_affected"), count("rows_examined"), moment("first_seen"), moment("last_seen"), word("sample"),
+		system.Number("rows_sent"), system.Number("rows_affected"), system.Number("rows_examined"), system.Moment("first_seen"), system.Moment("last_seen"), system.Text("sample"),
 	}, Rows: func(*sql.Context) ([]sql.Row, error) {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		var rows []sql.Row
@@ -125,10 +126,10 @@ func (s *Server) summaryTable() engine.SystemTable {
 }
 
 // jobsTable shows schema changes that take many transactions, of all servers: what runs, and the last hundred that have ended.
-func (s *Server) jobsTable() engine.SystemTable {
-	return engine.SystemTable{TableName: "jobs", Columns: sql.Schema{
-		count("id"), word("kind"), word("table_schema"), word("table_name"), word("object"), word("state"), count("rows_done"), count("rows_estimated"),
-		moment("started"), moment("updated"), moment("finished"), count("resumed"), count("kill_id"), word("statement"), word("error"),
+func (s *Server) jobsTable() system.Table {
+	return system.Table{TableName: "jobs", Columns: sql.Schema{
+		system.Number("id"), system.Text("kind"), system.Text("table_schema"), system.Text("table_name"), system.Text("object"), system.Text("state"), system.Number("rows_done"), system.Number("rows_estimated"),
+		system.Moment("started"), system.Moment("updated"), system.Moment("finished"), system.Number("resumed"), system.Number("kill_id"), system.Text("statement"), system.Text("error"),
 	}, Rows: func(ctx *sql.Context) ([]sql.Row, error) {
 		all, err := s.engine.Jobs(ctx)
 		if err != nil {
@@ -224,8 +225,8 @@ func (s *Server) engineStatus(ctx *sql.Context) (string, error) {
 }
 
 // showEngineStatus answers parse.Hooks.ShowEngineStatus.
-func (s *Server) showEngineStatus(_ context.Context) *engine.Report {
-	return engine.NewReport("SHOW ENGINE STATUS", sql.Schema{word("Type"), word("Name"), word("Status")}, func(ctx *sql.Context) ([]sql.Row, error) {
+func (s *Server) showEngineStatus(_ context.Context) *system.Report {
+	return system.NewReport("SHOW ENGINE STATUS", sql.Schema{system.Text("Type"), system.Text("Name"), system.Text("Status")}, func(ctx *sql.Context) ([]sql.Row, error) {
 		text, err := s.engineStatus(ctx)
 		if err != nil {
 			return nil, err

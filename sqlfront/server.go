@@ -21,6 +21,7 @@ import (
 	"moka/sqlfront/observer"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/statements"
+	"moka/sqlfront/system"
 	"moka/sqlfront/wire"
 	"moka/triggers"
 	"moka/txn"
@@ -145,15 +146,15 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return s.showEngineStatus(ctx).Statement(ast.AuthType_PROCESS), nil
 	}
 	hooks.FlushLogs = func(context.Context) (ast.Statement, error) {
-		return engine.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Statement(ast.AuthType_RELOAD), nil
+		return system.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Statement(ast.AuthType_RELOAD), nil
 	}
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger, TempDir: o.TempDir,
 		Functions: expr.Functions(),
 		Databases: []sql.Database{
-			engine.NewSystemDatabase("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []engine.SystemTable{s.summaryTable(), s.jobsTable()})...),
-			engine.NewSystemDatabase("performance_schema", s.performanceTables()...),
+			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []system.Table{s.summaryTable(), s.jobsTable()})...),
+			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(),
 	})

@@ -22,6 +22,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/rights"
+	"moka/sqlfront/system"
 	"moka/txn"
 )
 
@@ -63,7 +64,7 @@ type Options struct {
 	// Databases are read-only databases that exist beside the stored ones (system tables).
 	Databases []sql.Database
 	// Information are tables that information_schema has besides MySQL's.
-	Information []SystemTable
+	Information []system.Table
 	// Hooks run around table DDL.
 	Hooks sql.ExecutionHooks
 	// BackfillBatch is how many rows one transaction of an index backfill or a table rewrite covers. Default 512.
@@ -147,7 +148,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	a := analyzer.NewBuilder(e.provider).AddOverrides(overrides).Build()
 	e.install(a, true)
 	info := a.Catalog.InfoSchema
-	a.Catalog.InfoSchema = &extendedInfo{Database: info, eng: e, extra: NewSystemDatabase(info.Name(), o.Information...)}
+	a.Catalog.InfoSchema = &extendedInfo{Database: info, eng: e, extra: system.New(info.Name(), o.Information...)}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
 	e.sql.ProcessList = &processList{ProcessList: e.sql.ProcessList, databases: map[uint32]string{}}
 	status.add(e)

@@ -15,6 +15,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // Statements that go the general way fire triggers by nodes in their plans. The library puts the analysed bodies there, for each
@@ -116,7 +117,7 @@ func outsideOfBodies(_ *sql.Context, c transform.Context) bool {
 // TriggerBody stands for the body of a trigger in CREATE TRIGGER.
 func TriggerBody() ast.Statement {
 	auth := ast.AuthInformation{AuthType: ast.AuthType_IGNORE}
-	return ast.InjectedStatement{Auth: auth, Statement: NewReport("body of a trigger", nil, func(*sql.Context) ([]sql.Row, error) { return nil, nil })}
+	return ast.InjectedStatement{Auth: auth, Statement: system.NewReport("body of a trigger", nil, func(*sql.Context) ([]sql.Row, error) { return nil, nil })}
 }
 
 // stack puts triggers around a node, so that they run in their order.

@@ -15,6 +15,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 func noRoutine(kind routine.Kind, db, name string) *mysql.SQLError {
@@ -27,7 +28,7 @@ func (e *Engine) Call(c *ast.Call, inner bool) ast.Statement {
 		return nil
 	}
 	if c.AsOf != nil {
-		refused := NewReport("CALL AS OF", nil, func(*sql.Context) ([]sql.Row, error) {
+		refused := system.NewReport("CALL AS OF", nil, func(*sql.Context) ([]sql.Row, error) {
 			return nil, sqlerr.Unsupported("CALL … AS OF; SET moka_snapshot")
 		})
 		return ast.InjectedStatement{Auth: c.Auth, Statement: refused}

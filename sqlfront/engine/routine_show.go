@@ -13,6 +13,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
+	"moka/sqlfront/system"
 )
 
 // ShowCreateRoutine is SHOW CREATE PROCEDURE and SHOW CREATE FUNCTION.
@@ -25,7 +26,7 @@ func (e *Engine) ShowCreateRoutine(_ context.Context, r parse.RoutineName) (ast.
 	for _, c := range []string{title, "sql_mode", "Create " + title, "character_set_client", "collation_connection", "Database Collation"} {
 		columns = append(columns, &sql.Column{Name: c, Type: types.LongText, Nullable: true})
 	}
-	report := NewReport("SHOW CREATE "+string(r.Kind), columns, func(ctx *sql.Context) ([]sql.Row, error) {
+	report := system.NewReport("SHOW CREATE "+string(r.Kind), columns, func(ctx *sql.Context) ([]sql.Row, error) {
 		db, err := currentDatabase(ctx, r.Name)
 		if err != nil {
 			return nil, err
@@ -88,7 +89,7 @@ func (e *Engine) routineTable(ctx *sql.Context, t sql.Table) sql.Table {
 	default:
 		return t
 	}
-	return &SystemTable{TableName: t.Name(), Columns: t.Schema(ctx), database: sql.InformationSchemaDatabaseName, Rows: func(ctx *sql.Context) ([]sql.Row, error) {
+	own := &system.Table{TableName: t.Name(), Columns: t.Schema(ctx), Rows: func(ctx *sql.Context) ([]sql.Row, error) {
 		v, err := e.viewOf(ctx)
 		if err != nil {
 			return nil, err
@@ -120,6 +121,7 @@ func (e *Engine) routineTable(ctx *sql.Context, t sql.Table) sql.Table {
 		}
 		return all, nil
 	}}
+	return own.In(sql.InformationSchemaDatabaseName)
 }
 
 // readable takes the body out of a row of ROUTINES for those who may not read it.

@@ -15,6 +15,7 @@ import (
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // Stored procedures and functions. Package routine compiles and runs bodies; here they are stored and found, and meet the session:
@@ -371,11 +372,11 @@ func (e *Engine) DropRoutine(_ context.Context, r parse.RoutineName) (ast.Statem
 
 // ddlStatement is a statement of ours that changes the schema.
 type ddlStatement struct {
-	Report
+	*system.Report
 }
 
 func routineDDL(what string, auth ast.AuthInformation, f func(*sql.Context) error) ast.Statement {
-	return ast.InjectedStatement{Auth: auth, Statement: &ddlStatement{Report{what: what, rows: func(ctx *sql.Context) ([]sql.Row, error) {
+	return ast.InjectedStatement{Auth: auth, Statement: &ddlStatement{system.NewReport(what, nil, func(ctx *sql.Context) ([]sql.Row, error) {
 		if err := f(ctx); err != nil {
 			return nil, err
 		}
@@ -385,7 +386,7 @@ func routineDDL(what string, auth ast.AuthInformation, f func(*sql.Context) erro
 			return nil, s.CommitTransaction(ctx, t)
 		}
 		return nil, nil
-	}}}}
+	})}}
 }
 
 func (d *ddlStatement) IsReadOnly() bool                                         { return false }

@@ -19,6 +19,7 @@ import (
 	"moka/sqlfront/observer"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 	"moka/triggers"
 	"moka/txn"
 	"moka/txn/txntest"
@@ -87,7 +88,7 @@ func (w *world) node(works bool) *node {
 	})
 	n.eng, err = engine.New(ctx, engine.Options{
 		Client: client, Catalog: cat, Store: n.read, Parser: parse.New(n.reg.Hooks()), JobLease: w.lease,
-		Databases:   []sql.Database{engine.NewSystemDatabase("moka", n.reg.SystemTables()...)},
+		Databases:   []sql.Database{system.New("moka", n.reg.SystemTables()...)},
 		Information: n.reg.Information(),
 	})
 	if err != nil {

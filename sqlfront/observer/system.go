@@ -7,12 +7,11 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
-	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/engine"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 	"moka/triggers"
 )
 
@@ -21,44 +20,34 @@ import (
 //	observers          what is declared
 //	observer_backlog   for each, how many rows wait or are parked, and how old the oldest unacknowledged change is
 //	observer_errors    the rows whose last run failed, with its error
-func (r *Registry) SystemTables() []engine.SystemTable {
-	return []engine.SystemTable{
+func (r *Registry) SystemTables() []system.Table {
+	return []system.Table{
 		{TableName: "observers", Columns: declaredColumns(strings.ToLower), Rows: r.declared},
 		{TableName: "observer_backlog", Columns: sql.Schema{
-			name("observer_schema"), name("observer_name"), number("waiting"), number("parked"), when("oldest_change"), number("lag_ms"),
+			system.Name("observer_schema"), system.Name("observer_name"), system.Number("waiting"), system.Number("parked"), system.Moment("oldest_change"), system.Number("lag_ms"),
 		}, Rows: r.waiting},
 		{TableName: "observer_errors", Columns: sql.Schema{
-			name("observer_schema"), name("observer_name"), name("event_table"), text("row_key"), when("changed"), number("attempts"),
-			{Name: "parked", Type: types.Boolean}, text("error"),
+			system.Name("observer_schema"), system.Name("observer_name"), system.Name("event_table"), system.Text("row_key"), system.Moment("changed"), system.Number("attempts"),
+			{Name: "parked", Type: types.Boolean}, system.Text("error"),
 		}, Rows: r.failing},
 	}
 }
 
 // Information are the tables that information_schema gets: the declarations, in that schema's style.
-func (r *Registry) Information() []engine.SystemTable {
-	return []engine.SystemTable{{TableName: "OBSERVERS", Columns: declaredColumns(strings.ToUpper), Rows: r.declared}}
+func (r *Registry) Information() []system.Table {
+	return []system.Table{{TableName: "OBSERVERS", Columns: declaredColumns(strings.ToUpper), Rows: r.declared}}
 }
 
 func declaredColumns(style func(string) string) sql.Schema {
 	s := sql.Schema{
-		number("observer_id"), name("observer_schema"), name("observer_name"), name("events"), text("of_columns"), name("event_table"),
-		name("status"), text("action_statement"), number("max_attempts"), number("backoff_ms"), text("sql_mode"), text("definer"), when("created"),
+		system.Number("observer_id"), system.Name("observer_schema"), system.Name("observer_name"), system.Name("events"), system.Text("of_columns"), system.Name("event_table"),
+		system.Name("status"), system.Text("action_statement"), system.Number("max_attempts"), system.Number("backoff_ms"), system.Text("sql_mode"), system.Text("definer"), system.Moment("created"),
 	}
 	for _, c := range s {
 		c.Name = style(c.Name)
 	}
 	return s
 }
-
-var (
-	nameType = types.MustCreateString(sqltypes.VarChar, 64, sql.Collation_Information_Schema_Default)
-	timeType = types.MustCreateDatetimeType(sqltypes.Datetime, 6)
-)
-
-func name(n string) *sql.Column   { return &sql.Column{Name: n, Type: nameType} }
-func text(n string) *sql.Column   { return &sql.Column{Name: n, Type: types.LongText} }
-func number(n string) *sql.Column { return &sql.Column{Name: n, Type: types.Uint64, Nullable: true} }
-func when(n string) *sql.Column   { return &sql.Column{Name: n, Type: timeType, Nullable: true} }
 
 // declared lists the observers as the statement's transaction sees them.
 func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {

@@ -1,4 +1,4 @@
-package engine
+package system
 
 import (
 	"time"
@@ -11,77 +11,77 @@ import (
 // A system database has no triggers, procedures or events, and says so: information_schema asks every database for them, and
 // a database that does not answer fails the whole question (mariadb-dump stops at it).
 var (
-	_ sql.TriggerDatabase         = (*SystemDatabase)(nil)
-	_ sql.StoredProcedureDatabase = (*SystemDatabase)(nil)
-	_ sql.EventDatabase           = (*SystemDatabase)(nil)
+	_ sql.TriggerDatabase         = (*Database)(nil)
+	_ sql.StoredProcedureDatabase = (*Database)(nil)
+	_ sql.EventDatabase           = (*Database)(nil)
 )
 
-func (d *SystemDatabase) readOnly() error {
+func (d *Database) readOnly() error {
 	return sqlerr.New(sqlerr.ReadOnlySchema, "Schema '%s' is in read only mode.", d.name)
 }
 
 // GetTriggers implements sql.TriggerDatabase.
-func (d *SystemDatabase) GetTriggers(*sql.Context) ([]sql.TriggerDefinition, error) { return nil, nil }
+func (d *Database) GetTriggers(*sql.Context) ([]sql.TriggerDefinition, error) { return nil, nil }
 
 // CreateTrigger implements sql.TriggerDatabase.
-func (d *SystemDatabase) CreateTrigger(*sql.Context, sql.TriggerDefinition) error {
+func (d *Database) CreateTrigger(*sql.Context, sql.TriggerDefinition) error {
 	return d.readOnly()
 }
 
 // DropTrigger implements sql.TriggerDatabase.
-func (d *SystemDatabase) DropTrigger(_ *sql.Context, name string) error {
+func (d *Database) DropTrigger(_ *sql.Context, name string) error {
 	return sql.ErrTriggerDoesNotExist.New(name)
 }
 
 // GetStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *SystemDatabase) GetStoredProcedure(*sql.Context, string) (sql.StoredProcedureDetails, bool, error) {
+func (d *Database) GetStoredProcedure(*sql.Context, string) (sql.StoredProcedureDetails, bool, error) {
 	return sql.StoredProcedureDetails{}, false, nil
 }
 
 // GetStoredProcedures implements sql.StoredProcedureDatabase.
-func (d *SystemDatabase) GetStoredProcedures(*sql.Context) ([]sql.StoredProcedureDetails, error) {
+func (d *Database) GetStoredProcedures(*sql.Context) ([]sql.StoredProcedureDetails, error) {
 	return nil, nil
 }
 
 // SaveStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *SystemDatabase) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error {
+func (d *Database) SaveStoredProcedure(*sql.Context, sql.StoredProcedureDetails) error {
 	return d.readOnly()
 }
 
 // DropStoredProcedure implements sql.StoredProcedureDatabase.
-func (d *SystemDatabase) DropStoredProcedure(_ *sql.Context, name string) error {
+func (d *Database) DropStoredProcedure(_ *sql.Context, name string) error {
 	return sql.ErrStoredProcedureDoesNotExist.New(name)
 }
 
 // GetEvent implements sql.EventDatabase.
-func (d *SystemDatabase) GetEvent(*sql.Context, string) (sql.EventDefinition, bool, error) {
+func (d *Database) GetEvent(*sql.Context, string) (sql.EventDefinition, bool, error) {
 	return sql.EventDefinition{}, false, nil
 }
 
 // GetEvents implements sql.EventDatabase.
-func (d *SystemDatabase) GetEvents(*sql.Context) ([]sql.EventDefinition, any, error) {
+func (d *Database) GetEvents(*sql.Context) ([]sql.EventDefinition, any, error) {
 	return nil, nil, nil
 }
 
 // SaveEvent implements sql.EventDatabase.
-func (d *SystemDatabase) SaveEvent(*sql.Context, sql.EventDefinition) (bool, error) {
+func (d *Database) SaveEvent(*sql.Context, sql.EventDefinition) (bool, error) {
 	return false, d.readOnly()
 }
 
 // DropEvent implements sql.EventDatabase.
-func (d *SystemDatabase) DropEvent(_ *sql.Context, name string) error {
+func (d *Database) DropEvent(_ *sql.Context, name string) error {
 	return sql.ErrEventDoesNotExist.New(name)
 }
 
 // UpdateEvent implements sql.EventDatabase.
-func (d *SystemDatabase) UpdateEvent(*sql.Context, string, sql.EventDefinition) (bool, error) {
+func (d *Database) UpdateEvent(*sql.Context, string, sql.EventDefinition) (bool, error) {
 	return false, d.readOnly()
 }
 
 // UpdateLastExecuted implements sql.EventDatabase.
-func (d *SystemDatabase) UpdateLastExecuted(*sql.Context, string, time.Time) error {
+func (d *Database) UpdateLastExecuted(*sql.Context, string, time.Time) error {
 	return d.readOnly()
 }
 
 // NeedsToReloadEvents implements sql.EventDatabase.
-func (d *SystemDatabase) NeedsToReloadEvents(*sql.Context, any) (bool, error) { return false, nil }
+func (d *Database) NeedsToReloadEvents(*sql.Context, any) (bool, error) { return false, nil }
