@@ -142,6 +142,9 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	hooks.CheckTable = func(ctx context.Context, c parse.CheckTable) (ast.Statement, error) {
 		return s.engine.CheckTable(ctx, c)
 	}
+	hooks.CreateLike = func(ctx context.Context, c parse.CreateLike) (ast.Statement, error) {
+		return s.engine.CreateLike(ctx, c)
+	}
 	hooks.ShowEngineStatus = func(ctx context.Context) (ast.Statement, error) {
 		return s.showEngineStatus(ctx).Statement(ast.AuthType_PROCESS), nil
 	}

@@ -191,18 +191,30 @@ func (t *Table) ModifyDefaultCollation(ctx *sql.Context, c sql.CollationID) erro
 	})
 }
 
-// ModifyStoredCollation implements sql.CollationAlterableTable. The order of string keys changes with the collation, so a
-// table with such keys would have to be rebuilt.
+// ModifyStoredCollation implements sql.CollationAlterableTable: all columns that are text get the collation, too.
 func (t *Table) ModifyStoredCollation(ctx *sql.Context, c sql.CollationID) error {
-	return t.rebuild(ctx, func(d *catalog.Table) error {
+	now, err := t.current(ctx)
+	if err != nil {
+		return err
+	}
+	converts := func(col *catalog.Column) bool {
+		return col.Type.Collation != "" && col.Type.Collation != sql.Collation_binary.Name() && col.Type.Collation != c.Name()
+	}
+	convert := func(d *catalog.Table) error {
 		d.Collation = c.Name()
 		for i := range d.Columns {
-			if d.Columns[i].Type.Collation != "" && d.Columns[i].Type.Collation != sql.Collation_binary.Name() {
+			if converts(&d.Columns[i]) {
 				d.Columns[i].Type.Collation = c.Name()
 			}
 		}
 		return nil
-	})
+	}
+	for i := range now.desc.Columns {
+		if converts(&now.desc.Columns[i]) {
+			return t.rebuild(ctx, convert) // keys are made of it, and characters have to be in the new set
+		}
+	}
+	return t.change(ctx, convert)
 }
 
 // ModifyComment implements sql.CommentAlterableTable.

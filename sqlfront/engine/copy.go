@@ -3,12 +3,14 @@ package engine
 import (
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
@@ -82,6 +84,32 @@ func (b *execBuilder) alter(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	}
 	return &alterIter{RowIter: it, a: a, tx: tx}, nil
 }
+
+// convertTable is ALTER TABLE … CONVERT TO CHARACTER SET; nil for a change of the default for columns to come, which the grammar does not
+// tell from it.
+func (b *execBuilder) convertTable(ctx *sql.Context, n *plan.AlterTableCollation) (sql.RowIter, error) {
+	if !convertTo.MatchString(quoted.ReplaceAllString(ctx.Query(), "''")) {
+		return nil, nil
+	}
+	name, ok := n.Table.(sql.NameableNode)
+	if !ok {
+		return nil, nil
+	}
+	found, ok, err := n.Database().GetTableInsensitive(ctx, name.Name())
+	if err != nil || !ok {
+		return nil, err
+	}
+	t := ownTable(found)
+	if t == nil {
+		return nil, nil
+	}
+	return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(0))), t.ModifyStoredCollation(ctx, n.Collation)
+}
+
+var (
+	convertTo = regexp.MustCompile(`(?i)\bconvert\s+to\s+(character\s+set|charset)\b`)
+	quoted    = regexp.MustCompile("(?s)'(?:[^'\\\\]|\\\\.|'')*'|\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`")
+)
 
 func addsForeignKey(n sql.Node) bool {
 	_, ok := n.(*plan.CreateForeignKey)

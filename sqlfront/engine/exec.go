@@ -155,7 +155,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.base.Build(ctx, exact, row)
 	case *exactTable:
 		return b.base.Build(ctx, n.Node, row)
-	case *plan.Block, *plan.AddColumn, *plan.ModifyColumn, *plan.DropColumn, *plan.AlterPK, *plan.AlterTableCollation:
+	case *plan.AlterTableCollation:
+		if it, err := b.alter(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
+		return b.convertTable(ctx, n)
+	case *plan.Block, *plan.AddColumn, *plan.ModifyColumn, *plan.DropColumn, *plan.AlterPK:
 		return b.alter(ctx, n, row)
 	case *plan.AlterIndex:
 		resolved, err := b.resolveVirtual(ctx, n)

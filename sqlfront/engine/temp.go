@@ -96,23 +96,27 @@ func (d *Database) temporary(ctx *sql.Context, name string) *Table {
 
 // CreateTemporaryTable implements sql.TemporaryTableCreator.
 func (d *Database) CreateTemporaryTable(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, collation sql.CollationID) error {
+	desc, err := describe(ctx, name, schema, nil, collation, "")
+	if err != nil {
+		return catalogError(err)
+	}
+	return d.putTemporary(ctx, desc)
+}
+
+func (d *Database) putTemporary(ctx *sql.Context, desc *catalog.Table) error {
 	s := sessionOf(ctx)
 	if s == nil {
 		return errNoTransaction()
 	}
-	if s.temp.get(d.name, name) != nil {
-		return sql.ErrTableAlreadyExists.New(name)
-	}
-	desc, err := describe(ctx, name, schema, nil, collation, "")
-	if err != nil {
-		return catalogError(err)
+	if s.temp.get(d.name, desc.Name) != nil {
+		return sql.ErrTableAlreadyExists.New(desc.Name)
 	}
 	// One sequence numbers tables and sequences alike, so a sequence's id is nobody's table id.
 	rows, err := d.eng.catalog.NewSequence(ctx, 1)
 	if err != nil {
 		return catalogError(err)
 	}
-	desc.ID, desc.RowIndex, desc.NextIndexID = uint32(rows.ID), catalog.PrimaryIndexID, catalog.PrimaryIndexID+1
+	desc.ID, desc.RowIndex, desc.NextIndexID = uint32(rows.ID), catalog.PrimaryIndexID, max(desc.NextIndexID, catalog.PrimaryIndexID+1)
 	desc.RowIDs = rows
 	desc.NewKeys()
 	for _, c := range desc.Columns {

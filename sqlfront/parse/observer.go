@@ -19,6 +19,7 @@ type Hooks struct {
 	ShowCreateObserver func(context.Context, ShowCreateObserver) (ast.Statement, error)
 	Notify             func(context.Context, Notify) (ast.Statement, error)
 	CheckTable         func(context.Context, CheckTable) (ast.Statement, error)
+	CreateLike         func(context.Context, CreateLike) (ast.Statement, error)
 	// ShowEngineStatus is SHOW ENGINE InnoDB STATUS, whatever the engine is called.
 	ShowEngineStatus func(context.Context) (ast.Statement, error)
 	// FlushLogs is FLUSH [SLOW] LOGS.
@@ -41,6 +42,13 @@ type Hooks struct {
 	// columns followed by order, no index gives the order as it is, and each returned column has one value under its
 	// comparison: a text column only with Text, other types always.
 	CompleteOrder func(ctx context.Context, db, table string, eq []EqualColumn, order []string) []string
+}
+
+// CreateLike is CREATE TABLE … LIKE.
+type CreateLike struct {
+	Table, Source          Name
+	Temporary, IfNotExists bool
+	Auth                   ast.AuthInformation
 }
 
 // CheckTable is CHECK TABLE and ADMIN CHECK TABLE.

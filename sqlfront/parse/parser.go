@@ -104,12 +104,20 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 	if err == nil {
 		rights.Demand(stmt)
 		stmt = p.replaceCalls(stmt, false)
+		if d, ok := stmt.(*ast.DDL); ok && d.OptLike != nil && len(d.OptLike.LikeTables) == 1 && d.TableSpec == nil && p.hooks.CreateLike != nil {
+			stmt, err = p.hooks.CreateLike(ctx, CreateLike{
+				Table: nameOf(d.Table), Source: nameOf(d.OptLike.LikeTables[0]), Temporary: d.Temporary, IfNotExists: d.IfNotExists, Auth: d.Auth,
+			})
+			return stmt, end, err
+		}
 		if d, ok := stmt.(*ast.DDL); ok && d.TriggerSpec != nil && p.hooks.TriggerBody != nil {
 			d.TriggerSpec.Body = p.hooks.TriggerBody()
 		}
 	}
 	return stmt, end, err
 }
+
+func nameOf(t ast.TableName) Name { return Name{t.DbQualifier.String(), t.Name.String()} }
 
 // parse does the work of one; the user's text is that of r.
 func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {

@@ -163,6 +163,9 @@ func refusal(ctx *sql.Context, a ast.AuthInformation, err error) error {
 	return err
 }
 
+// TableDenied refuses what a statement does with a table.
+func TableDenied(ctx *sql.Context, what, table string) error { return tableDenied(ctx, what, table) }
+
 func tableDenied(ctx *sql.Context, what, table string) error {
 	switch what {
 	case ast.AuthType_REPLACE:
