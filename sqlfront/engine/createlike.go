@@ -13,6 +13,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // CreateLike is CREATE TABLE t LIKE s: the descriptor of s with nothing in it. The library makes the table out of what it knows of s, which
@@ -23,9 +24,9 @@ func (e *Engine) CreateLike(_ context.Context, c parse.CreateLike) (ast.Statemen
 		return routineDDL("CREATE TABLE", c.Auth, create), nil
 	}
 	// Nothing of the catalog's: a transaction that is open goes on.
-	return ast.InjectedStatement{Auth: c.Auth, Statement: &ddlStatement{Report{what: "CREATE TABLE", rows: func(ctx *sql.Context) ([]sql.Row, error) {
+	return ast.InjectedStatement{Auth: c.Auth, Statement: &ddlStatement{system.NewReport("CREATE TABLE", nil, func(ctx *sql.Context) ([]sql.Row, error) {
 		return nil, create(ctx)
-	}}}}, nil
+	})}}, nil
 }
 
 func (e *Engine) createLike(ctx *sql.Context, c parse.CreateLike) error {
