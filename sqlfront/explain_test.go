@@ -1,6 +1,8 @@
 package sqlfront_test
 
 import (
+	"encoding/json"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -121,5 +123,34 @@ func TestExplainAnalyze(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s lacks %q:\n%s", q, want, text)
 		}
+	}
+}
+
+// EXPLAIN FORMAT=JSON says what EXPLAIN says, in one document; FORMAT=TRADITIONAL is EXPLAIN.
+func TestExplainFormats(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key, a int, key (a))")
+	if plain, traditional := explain(t, c, "explain select * from t where id = 3"), explain(t, c, "explain format=traditional select * from t where id = 3"); !reflect.DeepEqual(plain, traditional) {
+		t.Errorf("EXPLAIN: %v\nFORMAT=TRADITIONAL: %v", plain, traditional)
+	}
+	for query, want := range map[string]string{
+		"select * from t where id = 3":                    `"table_name": "t", "access_type": "const", "possible_keys": [ "PRIMARY" ], "key": "PRIMARY"`,
+		"select count(*) from t x join t y on x.id = y.a": `"nested_loop": [`,
+		"select 1":                               `"message": "No tables used"`,
+		"select id from t union select a from t": `"subqueries": [ { "query_block": { "select_id": 2, "select_type": "UNION"`,
+	} {
+		var got string
+		for _, r := range explain(t, c, "explain format=JSON "+query) {
+			for _, text := range r {
+				got += text
+			}
+		}
+		if words := strings.Join(strings.Fields(got), " "); !strings.Contains(words, want) || !json.Valid([]byte(got)) {
+			t.Errorf("%s: no %s in\n%s", query, want, got)
+		}
+	}
+	if _, err := c.ExecContext(t.Context(), "explain format=verse select 1"); err == nil || !strings.Contains(err.Error(), "1791") {
+		t.Errorf("a format that is none: %v", err)
 	}
 }

@@ -32,7 +32,8 @@ func (e *Engine) cardinality(ctx *sql.Context, t *Table, index string, columns i
 // The places of what these two show in their rows.
 const (
 	showIndexName, showIndexSeq, showIndexColumn, showIndexCollation, showIndexCardinality, showIndexExpression = 2, 3, 4, 5, 6, 14
-	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCollation, infoCardinality                       = 1, 2, 5, 6, 8, 9
+	showIndexSubPart, showIndexComment, showIndexIndexComment                                                   = 7, 11, 12
+	infoSchemaName, infoTableName, infoIndexName, infoSeq, infoCollation, infoCardinality, infoSubPart          = 1, 2, 5, 6, 8, 9, 10
 )
 
 // mapRows changes rows on their way.
@@ -80,6 +81,11 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 	return &mapRows{it, func(ctx *sql.Context, row sql.Row) {
 		name, _ := row[showIndexName].(string)
 		if b.shows {
+			// The library takes the one comment for the other.
+			row[showIndexComment], row[showIndexIndexComment] = "", row[showIndexComment]
+			if n := t.prefixLength(name, asInt(row[showIndexSeq])); n > 0 {
+				row[showIndexSubPart] = int64(n)
+			}
 			row[showIndexCollation] = t.direction(name, asInt(row[showIndexSeq]))
 			if i := t.desc.Column(fmt.Sprint(row[showIndexColumn])); i >= 0 && t.desc.Columns[i].HiddenSystem {
 				row[showIndexColumn] = nil
@@ -88,6 +94,19 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 		}
 		row[showIndexCardinality] = b.eng.cardinality(ctx, t, name, asInt(row[showIndexSeq]))
 	}}, nil
+}
+
+// prefixLength is how many characters or bytes of a column an index has, 0 for all.
+func (t *Table) prefixLength(name string, seq int) uint32 {
+	for i := range t.desc.Indexes {
+		if x := &t.desc.Indexes[i]; strings.EqualFold(x.Name, name) && seq > 0 && seq <= len(x.Columns) {
+			return x.Columns[seq-1].PrefixLength
+		}
+	}
+	if strings.EqualFold(name, "PRIMARY") && seq > 0 && seq <= len(t.desc.PrimaryKey) {
+		return t.desc.PrimaryKey[seq-1].PrefixLength
+	}
+	return 0
 }
 
 // direction is how a column of an index was declared: "A" or "D".
@@ -135,6 +154,9 @@ func (t *cardinalityTable) PartitionRows(ctx *sql.Context, p sql.Partition) (sql
 			return
 		}
 		if own := ownTable(found); own != nil {
+			if row[infoSubPart] != nil && own.prefixLength(name, asInt(row[infoSeq])) == 0 {
+				row[infoSubPart] = nil
+			}
 			if own.direction(name, asInt(row[infoSeq])) == "D" {
 				row[infoCollation] = "D"
 			}

@@ -50,7 +50,7 @@ func (e *Engine) newCopying(ctx *sql.Context, db string, from, to *catalog.Table
 		return nil, err
 	}
 	c.moves = !sameKeys(c.from, c.to)
-	if c.to.auto >= 0 && (to.AutoIncrement.ID == 0 || to.AutoIncrement.ID != from.AutoIncrement.ID) {
+	if c.to.auto >= 0 && (c.rows.number >= 0 || to.AutoIncrement.ID == 0 || to.AutoIncrement.ID != from.AutoIncrement.ID) {
 		c.auto = new(uint64)
 	}
 	return c, nil

@@ -18,11 +18,18 @@ func (b *execBuilder) explain(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowI
 	switch {
 	case n.Format.Analyze:
 		return b.explainAnalyze(ctx, n)
-	case n.Format.Plan:
+	case n.Format.Plan && !(n.Format.Debug && n.Format.Estimates):
 		return nil, nil
 	}
 	x := &explainer{ctx: ctx, eng: b.eng, ids: 1}
 	x.block(n.Query(), 1, "SIMPLE")
+	if n.Format.Plan { // package parse says FORMAT=JSON so
+		text, err := explainJSON(x.rows)
+		if err != nil {
+			return nil, err
+		}
+		return sql.RowsToRowIter(sql.NewRow(text)), nil
+	}
 	return sql.RowsToRowIter(x.rows...), nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 // ShouldRewriteTable implements sql.RewritableTable: whether stored rows or keys change with the schema.
 func (t *Table) ShouldRewriteTable(ctx *sql.Context, before, after sql.PrimaryKeySchema, old, col *sql.Column) bool {
-	if !samePrimaryKey(before, after) {
+	if !samePrimaryKey(before, withoutDropped(after)) {
 		return true
 	}
 	switch {
@@ -28,6 +28,13 @@ func (t *Table) ShouldRewriteTable(ctx *sql.Context, before, after sql.PrimaryKe
 		}
 	}
 	return false
+}
+
+// withoutDropped is the schema behind DROP COLUMN: the library leaves -1 in the primary key for a column that was in it. The key goes on
+// with the others, as MySQL has it, or is gone.
+func withoutDropped(s sql.PrimaryKeySchema) sql.PrimaryKeySchema {
+	s.PkOrdinals = slices.DeleteFunc(slices.Clone(s.PkOrdinals), func(o int) bool { return o < 0 })
+	return s
 }
 
 func samePrimaryKey(a, b sql.PrimaryKeySchema) bool {
@@ -90,7 +97,9 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 	if err != nil {
 		return nil, err
 	}
-	if len(before.PkOrdinals) > 0 && len(after.PkOrdinals) == 0 {
+	after = withoutDropped(after)
+	dropsAuto := old != nil && col == nil && old.AutoIncrement // what wants a key goes with it
+	if len(before.PkOrdinals) > 0 && len(after.PkOrdinals) == 0 && !dropsAuto {
 		if err := sql.ValidatePrimaryKeyDrop(ctx, t, before); err != nil {
 			return nil, err
 		}

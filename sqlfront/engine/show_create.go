@@ -72,7 +72,7 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 		b.WriteString("TEMPORARY ")
 	}
 	b.WriteString("TABLE " + quoteName(t.Name()) + " (\n" + strings.Join(parts, ",\n") + "\n) ENGINE=InnoDB")
-	if next, err := t.PeekNextAutoIncrementValue(ctx); err == nil && next > 1 {
+	if next, err := t.PeekNextAutoIncrementValue(ctx); err == nil && next > 1 && t.auto >= 0 {
 		fmt.Fprintf(&b, " AUTO_INCREMENT=%d", next)
 	}
 	fmt.Fprintf(&b, " DEFAULT CHARSET=%s COLLATE=%s", t.Collation().CharacterSet().Name(), t.Collation().Name())

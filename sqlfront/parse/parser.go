@@ -161,6 +161,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := onePrimaryKey(stmt); err != nil {
 			return nil, 0, err
 		}
+		if err := explainFormat(stmt); err != nil {
+			return nil, 0, err
+		}
 		if err := noBlindGeometry(stmt); err != nil {
 			return nil, 0, err
 		}

@@ -56,6 +56,10 @@ func TestRewrites(t *testing.T) {
 		// What the grammar does not know.
 		{"create table t (a year(4) not null, b year, c int default (year('2020-01-01')))", "create table t (\n\ta year not null,\n\tb year,\n\tc int default (year('2020-01-01'))\n)"},
 		{"create table t (a int, primary key using btree (a), unique u using hash (a), index i using btree (a))", "create table t (\n\ta int,\n\tprimary key (a),\n\tunique u (a),\n\tindex i (a)\n)"},
+		{"((select 1))", "select 1"},
+		{"( (select a from t where (a = (1))) )", "select a from t where (a = (1))"},
+		{"((select 1) union (select 2))", "(select 1) union (select 2)"},
+		{"(select 1) union (select 2)", "(select 1) union (select 2)"},
 		{"create table t (a int(4) zerofill)", "create table t (\n\ta int(4) unsigned zerofill\n)"},
 		{"create definer=current_user view v as select 1", "create view v as select 1"},
 		{"create or replace algorithm=merge definer = current_user() view v as select 1", "create or replace algorithm = merge view v as select 1"},

@@ -285,29 +285,29 @@ func (l *lexer) closing() token {
 	}
 }
 
-// outerParens opens up a statement that is one parenthesised query, (SELECT … FOR UPDATE): as a part of a UNION the grammar
+// outerParens opens up a statement that is one query in parentheses, (SELECT … FOR UPDATE) or ((SELECT …)): as a part of a UNION the grammar
 // knows it, alone it does not.
 func (r *rewriter) outerParens(l *lexer, open token) {
-	if t := l.next(); !l.is(t, "select") && !l.is(t, "with") {
+	inner := *l
+	t := inner.next()
+	for inner.isByte(t, '(') {
+		t = inner.next()
+	}
+	if !inner.is(t, "select") && !inner.is(t, "with") {
 		return
 	}
-	depth := 1
-	for t := l.next(); t.kind != eof; t = l.next() {
-		switch {
-		case l.isByte(t, '('):
-			depth++
-		case l.isByte(t, ')'):
-			if depth--; depth > 0 {
-				continue
-			}
-			if n := l.next(); n.kind == eof || l.isByte(n, ';') {
-				r.edits.blank(open.start, open.end)
-				r.edits.blank(t.start, t.end)
-			}
-			r.selectWords(nil, false)
-			return
+	end := len(r.src) // of what is within the pairs that were taken away
+	for l.isByte(open, '(') {
+		at := *l
+		closing := at.closing()
+		if n := at.next(); closing.kind == eof || n.kind != eof && !at.isByte(n, ';') && n.start < end {
+			break // it belongs to the first of several queries
 		}
+		r.edits.blank(open.start, open.end)
+		r.edits.blank(closing.start, closing.end)
+		end, open = closing.start, l.next()
 	}
+	r.selectWords(nil, false)
 }
 
 func mentionsRollup(s string) bool {

@@ -7,6 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/sqlerr"
+
 	"moka/sqlfront/expr"
 )
 
@@ -447,4 +449,22 @@ func boundColumns(e ast.Expr, column func(ast.Expr) (string, bool), eq []EqualCo
 		}
 	}
 	return eq
+}
+
+// explainFormat brings FORMAT= of EXPLAIN into the library's words.
+func explainFormat(stmt ast.Statement) error {
+	s, ok := stmt.(*ast.Explain)
+	if !ok {
+		return nil
+	}
+	switch strings.ToLower(s.ExplainFormat) {
+	case "", "tree":
+	case "traditional":
+		s.ExplainFormat = ""
+	case "json":
+		s.ExplainFormat = "debug_estimates" // what the library shows beyond MySQL; the engine answers it in JSON
+	default:
+		return sqlerr.New(sqlerr.UnknownExplainFormat, "Unknown EXPLAIN format name: '%s'", s.ExplainFormat)
+	}
+	return nil
 }

@@ -110,6 +110,8 @@ const (
 	EventExists            = 1537
 	EventNotFound          = 1539
 	IdentifierTooLong      = 1059
+	ForeignKeyIncompatible = 3780
+	UnknownExplainFormat   = 1791
 	CheckViolated          = 3819
 	CheckNotFound          = 3821
 	CheckDuplicate         = 3822
