@@ -193,9 +193,12 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 // inBody runs f with the session as the body finds it: in its database, under its SQL mode, with the table that fires it in use.
 func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 	s.calls++
-	defer func() { s.calls-- }()
+	root, using := s.root, len(s.using)
 	s.using = append(s.using, b.table)
-	defer func() { s.using = s.using[:len(s.using)-1] }()
+	defer func() {
+		s.calls--
+		s.root, s.using = root, s.using[:using]
+	}()
 	if db := s.GetCurrentDatabase(); db != b.db {
 		s.SetCurrentDatabase(b.db)
 		defer s.SetCurrentDatabase(db)

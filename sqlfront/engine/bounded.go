@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 
@@ -39,7 +40,29 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 	if schema == "" && native(name) {
 		return nil, false
 	}
-	return p.storedFunction(ctx, schema, name)
+	if f, ok := p.storedFunction(ctx, schema, name); ok {
+		return f, true
+	}
+	return goneFromView(ctx, name)
+}
+
+// goneFromView is the function that a view calls and the client does not, and that is not there any more.
+func goneFromView(ctx *sql.Context, name string) (sql.Function, bool) {
+	if ctx == nil || ctx.Session == nil {
+		return nil, false
+	}
+	s := sessionOf(ctx)
+	if s == nil || ctx.Query() == "" || s.reads.text == "" {
+		return nil, false
+	}
+	call := regexp.MustCompile("(?i)\\b" + regexp.QuoteMeta(name) + "`?\\s*\\(")
+	if call.MatchString(ctx.Query()) || !call.MatchString(s.reads.text) {
+		return nil, false
+	}
+	view := s.reads
+	return sql.FunctionN{Name: name, Fn: func(*sql.Context, ...sql.Expression) (sql.Expression, error) {
+		return nil, sql.ErrInvalidRefInView.New(view.database, view.name)
+	}}, true
 }
 
 func boundedFunction(name string) (sql.Function, bool) {

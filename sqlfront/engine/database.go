@@ -262,7 +262,7 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 		return sql.ViewDefinition{}, false, nil
 	}
 	if s := sessionOf(ctx); s != nil {
-		s.reads.database, s.reads.text = d.name, v.CreateStatement
+		s.reads = readView{d.name, v.Name, v.CreateStatement}
 		if s.planning && s.GetCurrentDatabase() == "" { // the library binds no view without a current one
 			s.within = d.name
 		}
@@ -271,7 +271,7 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 }
 
 // readView is the view that the planner has asked for last.
-type readView struct{ database, text string }
+type readView struct{ database, name, text string }
 
 // ReadsView implements parse.ViewReader. It is the text itself that is compared, not what it says: a client that sends the same words as a
 // statement of its own creates a view, for which it needs rights that who reads it does not.

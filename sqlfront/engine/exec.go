@@ -28,6 +28,7 @@ var _ sql.NodeExecBuilder = (*execBuilder)(nil)
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	if s := sessionOf(ctx); s != nil && s.planning {
 		s.planning, s.around, s.within = false, false, ""
+		s.root = n
 		if s.assigns {
 			settled, err := b.settleDerived(ctx, n)
 			if err != nil {

@@ -139,7 +139,12 @@ func definerOf(text string) sql.Client {
 func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error {
 	s := sessionOf(ctx)
 	s.calls++
+	root, using := s.root, len(s.using)
+	if c.body.Kind == routine.Function && root != nil {
+		s.using = append(s.using, tablesOf(ctx, root)...)
+	}
 	defer func() {
+		s.root, s.using = root, s.using[:using]
 		if s.calls--; s.calls == 0 {
 			s.ending = false
 		}

@@ -45,6 +45,7 @@ type Session struct {
 
 	kept    map[ast.Statement]*keptStatement // of bodies; see routine_fast.go
 	using   []uint32                         // tables of the statements that wait for a trigger or a function; see inUse
+	root    sql.Node                         // the plan that runs, of which functions ask what tables it uses
 	vars    ownVariables                     // see sessionvars.go
 	greeted string                           // see Greeted
 	cached  *settings                        // see Session.settings
@@ -187,6 +188,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 		return errShutdown()
 	}
 	s.planning, s.around, s.within = true, false, ""
+	s.root = nil
 	s.forgetAssigned(false)
 	if s.calls > 0 || ctx.IsInterpreted() {
 		return nil // a statement within a procedure lives in the transaction of the CALL
