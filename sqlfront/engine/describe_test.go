@@ -42,3 +42,23 @@ func TestShowIndexOfPrefixes(t *testing.T) {
 	c.want("SELECT index_name, seq_in_index, sub_part, comment, index_comment FROM information_schema.statistics WHERE table_name = 't' ORDER BY 1, 2",
 		"k | 1 | NULL |  | third\nk | 2 | 3 |  | third\nPRIMARY | 1 | NULL |  |")
 }
+
+// ORDER BY over three tables sorts, whichever of them an index could have in that order.
+func TestOrderOverJoins(t *testing.T) {
+	s := newServer(t)
+	c := s.session("")
+	c.exec("CREATE DATABASE d")
+	c.sess.SetCurrentDatabase("d")
+	c.exec("CREATE TABLE reader (nick VARCHAR(20) NOT NULL, name VARCHAR(20), UNIQUE KEY (nick))")
+	c.exec("CREATE TABLE reads_it (id INT AUTO_INCREMENT PRIMARY KEY, nick VARCHAR(20), book INT)")
+	c.exec("CREATE TABLE book (id INT PRIMARY KEY, author BIGINT, name VARCHAR(20), UNIQUE KEY (author, name), KEY (author))")
+	c.exec("INSERT INTO reader VALUES ('a', 'Anna'), ('w', 'Willi'), ('s', 'Sara')")
+	c.exec("INSERT INTO reads_it (nick, book) VALUES ('w', 1), ('w', 2), ('a', 1)")
+	c.exec("INSERT INTO book VALUES (1, 1, 'x'), (2, 1, 'y'), (3, 1, 'z'), (4, 1, 'q')")
+	const from = " FROM reader JOIN reads_it ON reader.nick = reads_it.nick JOIN book ON reads_it.book = book.id WHERE book.author = 1"
+	c.want("SELECT DISTINCT reader.*"+from+" ORDER BY reader.nick", "a | Anna\nw | Willi")
+	c.want("SELECT reader.nick, book.id"+from+" ORDER BY reader.nick, book.id", "a | 1\nw | 1\nw | 2")
+	c.want("SELECT reader.nick"+from+" ORDER BY reader.nick DESC", "w\nw\na")
+	c.want("SELECT reads_it.id"+from+" ORDER BY reads_it.id DESC LIMIT 2", "3\n2")
+	c.want("SELECT book.id, reads_it.id"+from+" ORDER BY book.id DESC, reads_it.id", "2 | 2\n1 | 1\n1 | 3")
+}

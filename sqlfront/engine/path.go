@@ -502,6 +502,7 @@ func addPlanRules() error {
 		return errors.New("engine: the library has no rule that validates GROUP BY any more")
 	}
 	analyzer.OnceBeforeDefault[groups].Apply = validGroups(analyzer.OnceBeforeDefault[groups].Apply)
+	analyzer.OnceAfterDefault[at].Apply = firstSorts(analyzer.OnceAfterDefault[at].Apply)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
 	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, takingBackSimple)
 	return nil
