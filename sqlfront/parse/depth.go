@@ -2,6 +2,7 @@ package parse
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -52,6 +53,74 @@ func scannable(text string, ansi bool) error {
 		}
 	}
 	return nil
+}
+
+// maxTables is how many tables a query may join, in MySQL as in the planner's sets of tables.
+const maxTables = 61
+
+// joinable refuses a query over more tables. text is what stmt was parsed from: a table takes at least two bytes.
+func joinable(stmt ast.Statement, text string) error {
+	if len(text) < 2*maxTables {
+		return nil
+	}
+	return ast.Walk(func(n ast.SQLNode) (bool, error) {
+		s, ok := n.(*ast.Select)
+		if !ok {
+			return true, nil
+		}
+		tables := 0
+		for _, from := range s.From {
+			tables += tablesIn(from)
+		}
+		if tables > maxTables {
+			return false, sqlerr.New(sqlerr.TooManyTables, "Too many tables; MySQL can only use %d tables in a join", maxTables)
+		}
+		return true, nil
+	}, stmt)
+}
+
+func tablesIn(from ast.TableExpr) int {
+	switch t := from.(type) {
+	case *ast.JoinTableExpr:
+		return tablesIn(t.LeftExpr) + tablesIn(t.RightExpr)
+	case *ast.ParenTableExpr:
+		n := 0
+		for _, e := range t.Exprs {
+			n += tablesIn(e)
+		}
+		return n
+	}
+	return 1
+}
+
+// balance makes a chain of UNIONs of one kind a tree, in the order of the chain: the planner asks each of them for its columns, which asks all
+// below it, for each of its rules.
+func balance(s *ast.SetOp) {
+	var parts []ast.SelectStatement
+	at := ast.SelectStatement(s)
+	for {
+		u, ok := at.(*ast.SetOp)
+		if !ok || u.Type != s.Type || u != s && (u.With != nil || u.OrderBy != nil || u.Limit != nil || u.Lock != nil && u.Lock.Type != "" || u.Into != nil) {
+			break
+		}
+		parts = append(parts, u.Right)
+		at = u.Left
+	}
+	if len(parts) < 8 || s.Type != ast.UnionStr && s.Type != ast.UnionAllStr && s.Type != ast.UnionDistinctStr {
+		return
+	}
+	parts = append(parts, at)
+	slices.Reverse(parts)
+	half := len(parts) / 2
+	s.Left, s.Right = union(s.Type, parts[:half]), union(s.Type, parts[half:])
+}
+
+func union(kind string, parts []ast.SelectStatement) ast.SelectStatement {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	half := len(parts) / 2
+	return &ast.SetOp{Type: kind, Left: union(kind, parts[:half]), Right: union(kind, parts[half:])}
 }
 
 func tooDeep() error {

@@ -158,6 +158,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := shallow(stmt, text); err != nil {
 			return nil, 0, err
 		}
+		if err := joinable(stmt, text); err != nil {
+			return nil, 0, err
+		}
 		if err := onePrimaryKey(stmt); err != nil {
 			return nil, 0, err
 		}
@@ -296,30 +299,28 @@ const serverVersion = 80040
 // each file that mariadb-dump writes; to anybody else it is a plain comment).
 func blankMariaComments(s string, ansi bool) string {
 	var e edits
-	for from := 0; ; {
-		i := strings.Index(s[from:], "/*M!")
-		if i < 0 {
-			break
+	l := lexer{s: s, ansi: ansi}
+	// What stands between tokens is space and comments; within one it is a string's.
+	for behind := 0; ; {
+		t := l.next()
+		for behind < t.start {
+			i := strings.Index(s[behind:t.start], "/*M!")
+			if i < 0 {
+				break
+			}
+			i += behind
+			end := t.start
+			if j := strings.Index(s[i:t.start], "*/"); j >= 0 {
+				end = i + j + 2
+			}
+			e.replace(i, end, blankLines(s[i:end]))
+			behind = end
 		}
-		i += from
-		from = i + 4
-		// Is it code, or inside of a string? Only the tokens before it can tell.
-		l := lexer{s: s, ansi: ansi}
-		inside := false
-		for t := l.next(); t.kind != eof && t.start < i; t = l.next() {
-			inside = t.end > i
+		if t.kind == eof {
+			return e.apply(s)
 		}
-		if inside {
-			continue
-		}
-		end := len(s)
-		if j := strings.Index(s[i:], "*/"); j >= 0 {
-			end = i + j + 2
-		}
-		e.replace(i, end, blankLines(s[i:end]))
-		from = end
+		behind = t.end
 	}
-	return e.apply(s)
 }
 
 // blankLines is as long as s and has its line breaks, so that places and line numbers stay.

@@ -95,6 +95,8 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		splitRanges(s.Where)
 	case *ast.Select:
 		p.completeOrder(ctx, s)
+	case *ast.SetOp:
+		balance(s)
 	case *ast.Insert:
 		bareValues(s)
 	}

@@ -93,6 +93,7 @@ const (
 	TruncatedWrongValue    = 1292
 	UnknownCollation       = 1273
 	UnknownCharset         = 1115
+	TooManyTables          = 1116
 	CollationMix           = 1267
 	CollationMismatch      = 1253
 	ForeignKeyAdd          = 1822
