@@ -266,7 +266,7 @@ func (a *alteration) finish(ctx *sql.Context, tx *Tx) error {
 	if err := c.bring(ctx, tx.store(), origins); err != nil {
 		return tx.fail(ctx, err)
 	}
-	if c.auto != nil && to.AutoIncrement.Start <= *c.auto {
+	if c.auto != nil && (to.AutoIncrement.ID == from.AutoIncrement.ID || to.AutoIncrement.Start <= *c.auto) {
 		return a.eng.ddl(ctx, func(tx *Tx) error {
 			d := to.Clone()
 			d.AutoIncrement = catalog.Sequence{Start: *c.auto + 1}
@@ -295,7 +295,11 @@ func (a *alteration) publish(ctx *sql.Context, tx *Tx, from, to *catalog.Table, 
 	c := &catalog.Copy{Job: id, To: to.Clone(), Time: ctx.QueryTime().UTC()}
 	c.SQLMode, _ = mode.(string)
 	c.TimeZone, _ = zone.(string)
-	if to.AutoIncrement.ID != 0 && to.AutoIncrement.ID != from.AutoIncrement.ID {
+	switch {
+	case to.AutoIncrement.ID == 0 || !numbersAnew(from, to):
+	case to.AutoIncrement.ID == from.AutoIncrement.ID: // of a column that is another one now
+		c.To.AutoIncrement = catalog.Sequence{Start: 1}
+	default:
 		c.To.AutoIncrement.ID = 0 // made anew in the end, when it is known where it begins
 	}
 	c.Others, c.Versions = a.others(now)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -20,7 +21,16 @@ import (
 const copyBytes = 1 << 20
 
 // runCopy does what is left to do of a job, up to the point from which the new form of the table is everybody's.
-func (e *Engine) runCopy(ctx *sql.Context, x *job, table uint32) error {
+func (e *Engine) runCopy(ctx *sql.Context, x *job, table uint32) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // of an expression; the next server that took the job over would die of it as well
+			e.log.Error("a copy of a table panicked", "job", x.id, "panic", p, "stack", string(debug.Stack()))
+			err = sqlerr.New(sqlerr.Unknown, "internal error: the table could not be copied; it is what it was")
+			if _, desc, gone := e.copyOf(ctx, x.id, table); gone == nil && desc.Copy.To == nil {
+				err = &exchangedError{err}
+			}
+		}
+	}()
 	rec, desc, err := e.copyOf(ctx, x.id, table)
 	if err != nil {
 		return err

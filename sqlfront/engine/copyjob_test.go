@@ -18,6 +18,7 @@ var copies = map[string]struct{ statement, check string }{
 	"other keys":  {"alter table t drop primary key, add column n int not null first, modify a varchar(5), add primary key (b, id)", "n = 0 and b = concat('b', id)"},
 	"no key":      {"alter table t drop primary key, add unique index u (id)", "b = concat('b', id)"},
 	"numbered":    {"alter table t drop primary key, add column n int not null auto_increment primary key first", "n > 0 and b = concat('b', id)"},
+	"renumbered":  {"alter table t modify id int not null, drop primary key, add column n int not null auto_increment primary key, add index (id)", "n > 0 and b = concat('b', id)"},
 	"collation":   {"alter table t modify b varchar(20) character set latin1 collate latin1_bin", "b = concat('b', id)"},
 	"wider types": {"alter table t modify id bigint unsigned not null, change a aa decimal(10, 2), add unique index u (id, aa)", "b = concat('b', id)"},
 }
@@ -222,4 +223,25 @@ func TestCopyThatFails(t *testing.T) {
 		t.Error("rows have changed")
 	}
 	a.checked()
+}
+
+// TestCopyOfNumbers: another column becomes AUTO_INCREMENT, in a small table and in a large one.
+func TestCopyOfNumbers(t *testing.T) {
+	c := newCluster(t)
+	a, _ := c.process(time.Hour)
+	s := a.session("")
+	s.exec("create database d")
+	s.sess.SetCurrentDatabase("d")
+	for _, rows := range []int{3, 40} {
+		s.exec("create table t (id int auto_increment primary key, a int)")
+		s.exec("insert into t (id, a) values (100, 0)" + strings.Repeat(", (null, 1)", rows-1))
+		s.exec("alter table t modify id int not null, drop primary key, add column n int not null auto_increment primary key first, add key (id)")
+		s.exec("insert into t (id, a) values (7, 7)")
+		s.want("select count(*), max(n), min(n), max(id) from t", fmt.Sprintf("%d | %d | 1 | %d", rows+1, rows+1, 99+rows))
+		s.exec("alter table t modify n int not null, drop primary key, modify id int not null auto_increment, add primary key (id)")
+		s.exec("insert into t (n, a) values (0, 8)")
+		s.want("select id from t where a = 8", fmt.Sprint(100+rows))
+		a.checked()
+		s.exec("drop table t")
+	}
 }

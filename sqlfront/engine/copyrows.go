@@ -50,10 +50,23 @@ func (e *Engine) newCopying(ctx *sql.Context, db string, from, to *catalog.Table
 		return nil, err
 	}
 	c.moves = !sameKeys(c.from, c.to)
-	if c.to.auto >= 0 && (c.rows.number >= 0 || to.AutoIncrement.ID == 0 || to.AutoIncrement.ID != from.AutoIncrement.ID) {
+	if c.to.auto >= 0 && numbersAnew(from, to) {
 		c.auto = new(uint64)
 	}
 	return c, nil
+}
+
+// numbersAnew reports whether the AUTO_INCREMENT numbers of the new form do not go on with those of the old one.
+func numbersAnew(from, to *catalog.Table) bool {
+	column := func(t *catalog.Table) uint32 {
+		for i := range t.Columns {
+			if t.Columns[i].AutoIncrement {
+				return t.Columns[i].ID
+			}
+		}
+		return 0
+	}
+	return to.AutoIncrement.ID == 0 || to.AutoIncrement.ID != from.AutoIncrement.ID || column(from) != column(to)
 }
 
 // read scans rows of the old storage, up to a number of rows or of bytes (0: all), and returns where to go on, nil at the end.
