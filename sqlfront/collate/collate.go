@@ -115,9 +115,22 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		}
 	case *aggregation.CountDistinct:
 		return countTexts(ctx, e)
+	case *aggregation.GroupConcat:
+		return withEmptyTexts(ctx, e)
+	case *aggregation.JsonArray:
+		if e.Window() == nil {
+			return &ofRows{e}, nil
+		}
+		return collatedWindow(ctx, e)
 	case *aggregation.Min:
+		if e.Window() != nil {
+			return collatedWindow(ctx, e)
+		}
 		return paddedExtreme(ctx, e, e.Child, false), nil
 	case *aggregation.Max:
+		if e.Window() != nil {
+			return collatedWindow(ctx, e)
+		}
 		return paddedExtreme(ctx, e, e.Child, true), nil
 	case *plan.InSubquery:
 		return newTextInQuery(ctx, e), nil
@@ -214,9 +227,14 @@ func paddedExtreme(ctx *sql.Context, e sql.Aggregation, text sql.Expression, max
 	return &textExtreme{e, text, c, max}
 }
 
-// Library is what a textExtreme was made of, or e itself.
+// Library is what an aggregate of ours was made of, or e itself.
 func Library(e sql.Expression) sql.Expression {
-	if x, ok := e.(*textExtreme); ok {
+	switch x := e.(type) {
+	case *textExtreme:
+		return x.Aggregation
+	case *emptyTexts:
+		return x.Aggregation
+	case *ofRows:
 		return x.Aggregation
 	}
 	return e

@@ -7,6 +7,7 @@
 //
 //	collate.go   Node: comparisons within a node's expressions; Keys: those of a hash join; MIN, MAX, COUNT(DISTINCT), windows
 //	in.go        text IN (list), text IN (subquery)
+//	aggregates.go  GROUP_CONCAT of empty texts, JSON_ARRAYAGG of no rows
 //	peers.go     which rows of a window are peers
 //
 // Promise: under one collation a comparison here, an order of keys in an index, and a filter on the shards (package pushdown) say the same.

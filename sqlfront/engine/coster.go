@@ -45,6 +45,8 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 			fan = c.fanOut(ctx, j)
 		}
 		return left * (lookupCost + fan), nil
+	case *memo.RangeHeapJoin: // conditions on its tables alone get lost (cmd/itest TestBreadth found it)
+		return math.Inf(1), nil
 	case *memo.MergeJoin:
 		cost, err := c.Coster.EstimateCost(ctx, r, s)
 		return mergeScanCost * cost, err

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -325,7 +326,7 @@ func (b *execBuilder) limitedGroups(ctx *sql.Context, n *plan.GroupBy, row sql.R
 func keepsValues(ctx *sql.Context, deps []sql.Expression) (keeps bool) {
 	for _, d := range deps {
 		sql.Inspect(ctx, d, func(_ *sql.Context, e sql.Expression) bool {
-			switch e.(type) {
+			switch collate.Library(e).(type) {
 			case *aggregation.GroupConcat, *aggregation.CountDistinct, *aggregation.JsonArray, *aggregation.JSONObjectAgg:
 				keeps = true
 			}

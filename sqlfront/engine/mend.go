@@ -71,6 +71,10 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		}
 		return asText(ctx, e, false)
 	case *expression.Equals, *expression.NullSafeEquals:
+		if again := apartFromIndex(ctx, e); again != nil {
+			mended, err := e.WithChildren(ctx, again...)
+			return mended, transform.NewTree, err
+		}
 		if again, err := trimmed(ctx, n, e); again != nil || err != nil {
 			return again, transform.NewTree, err
 		}
@@ -126,6 +130,18 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		if again, ok := e.child.(*shifted); ok { // parts of a statement come by more than once
 			return again, transform.NewTree, nil
 		}
+	case *plan.InSubquery: // it finds DECIMALs by their digits, of which the same number may have more or fewer, and no truth values among numbers
+		query, ok := e.RightChild.(*plan.Subquery)
+		if !ok || types.NumColumns(e.LeftChild.Type(ctx)) != 1 || types.NumColumns(query.Type(ctx)) != 1 {
+			break
+		}
+		left, right := e.LeftChild.Type(ctx), query.Type(ctx)
+		_, column := e.LeftChild.(*expression.GetField)
+		numeric := types.IsDecimal(left) && sql.IsNumberType(right) || types.IsDecimal(right) && sql.IsNumberType(left)
+		if numeric && !(column && left.Equals(right)) || left == types.Boolean || right == types.Boolean {
+			in, err := expr.NewIn(ctx, e.LeftChild, query)
+			return in, transform.NewTree, err
+		}
 	case *plan.Subquery: // it may be made a join before it is analysed by itself
 		q, same, err := mendNode(ctx, e.Query)
 		if same || err != nil {
@@ -134,6 +150,30 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		return e.WithQuery(q), transform.NewTree, nil
 	}
 	return e, transform.SameTree, nil
+}
+
+// apartFromIndex keeps a column from being looked up in an index where the comparison has another collation than the column, by COLLATE: the
+// index finds what is equal under its own, and the library looks no further. It returns nil if there is nothing to do.
+func apartFromIndex(ctx *sql.Context, e sql.Expression) []sql.Expression {
+	operands := e.Children()
+	if len(operands) != 2 {
+		return nil
+	}
+	for i, o := range operands {
+		c, ok := operands[1-i].(*expression.CollatedExpression)
+		f, column := o.(*expression.GetField)
+		if !ok || !column || !types.IsTextOnly(f.Type(ctx)) {
+			continue
+		}
+		of, _ := sql.GetCoercibility(ctx, c)
+		if own, _ := sql.GetCoercibility(ctx, f); own == of {
+			continue
+		}
+		out := slices.Clone(operands)
+		out[i] = &copied{expression.UnaryExpressionStub{Child: f}}
+		return out
+	}
+	return nil
 }
 
 // mendRows spells out a comparison of rows, (a, b) > (x, y): a > x OR a = x AND b > y. The library's own takes NULL for the least value,

@@ -109,6 +109,15 @@ func typedFunction(name string) (sql.Function, bool) {
 			}
 			return &typed{e, datetimeOf(fraction(ctx, args[0]))}, nil
 		}}, true
+	case "json_overlaps": // numbers of a document that was not made of a text are of other kinds
+		i := slices.IndexFunc(function.BuiltIns, func(f sql.Function) bool { return f.FunctionName() == name })
+		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			as := make([]sql.Expression, len(args))
+			for n, a := range args {
+				as[n] = expression.NewConvert(expression.NewConvert(a, expression.ConvertToChar), expression.ConvertToJSON)
+			}
+			return function.BuiltIns[i].NewInstance(ctx, as)
+		}}, i >= 0
 	case "session_user", "system_user":
 		i := slices.IndexFunc(function.BuiltIns, func(f sql.Function) bool { return f.FunctionName() == "user" })
 		return function.BuiltIns[i], i >= 0

@@ -26,6 +26,11 @@ var (
 	_ sql.CollationCoercible = (*quantified)(nil)
 )
 
+// NewIn is left IN (query) by comparing.
+func NewIn(ctx *sql.Context, left sql.Expression, query *plan.Subquery) (sql.Expression, error) {
+	return newQuantified(ctx, "=", false, left, query)
+}
+
 func newQuantified(ctx *sql.Context, op string, all bool, left, right sql.Expression) (sql.Expression, error) {
 	query, ok := right.(*plan.Subquery)
 	if !ok {

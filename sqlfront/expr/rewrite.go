@@ -61,6 +61,7 @@ func (r rewriter) walk(n ast.SQLNode) {
 			}
 		case *ast.Select:
 			if r.each == nil {
+				splitWindows(n)
 				orderDistinct(n)
 			}
 			if rollsUp(n.GroupBy) && n.Limit == nil {
@@ -95,6 +96,9 @@ func (r rewriter) walk(n ast.SQLNode) {
 		case *ast.ParenExpr:
 			r.swap(&n.Expr)
 		case *ast.ComparisonExpr:
+			if r.each == nil {
+				nameSelected(n)
+			}
 			r.swap(&n.Left)
 			r.swap(&n.Right)
 			r.swap(&n.Escape)
@@ -172,6 +176,9 @@ func (r rewriter) walk(n ast.SQLNode) {
 				r.swap(&o.Expr)
 			}
 		case *ast.Insert:
+			if r.each == nil {
+				selectedValues(n)
+			}
 			r.walk(n.Returning)
 		case *ast.JoinTableExpr:
 			r.swap(&n.Condition.On)
@@ -431,10 +438,19 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	if err := intervals(op, operands[0], operands[1]); err != nil {
 		return nil, err
 	}
-	_, l := operands[0].(*expression.Interval)
-	if _, r := operands[1].(*expression.Interval); !l && !r {
-		operands[0], operands[1] = AsNumber(ctx, operands[0]), AsNumber(ctx, operands[1])
+	by, l := operands[0].(*expression.Interval)
+	date := operands[1]
+	r, isRight := operands[1].(*expression.Interval)
+	if isRight {
+		by, date = r, operands[0]
 	}
+	switch {
+	case (l || isRight) && op == ast.MinusStr: // as a DATETIME, whatever it is, the library has date + INTERVAL
+		return function.NewDateSub(ctx, date, by)
+	case l || isRight:
+		return function.NewDateAdd(ctx, date, by)
+	}
+	operands[0], operands[1] = AsNumber(ctx, operands[0]), AsNumber(ctx, operands[1])
 	return newArithmetic(ctx, op, operands[0], operands[1]), nil
 }
 

@@ -180,6 +180,16 @@ func mathFunctions() (fs []sql.Function) {
 			}
 			return inRange(c, math.Exp(x))
 		}},
+		{name: "sign", min: 1, max: 1, typ: func(*sql.Context, []sql.Expression) sql.Type { return types.Int64 }, eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
+			d, err := doubleOf(ctx, vs[0]) // the library cuts 0.5 off to 0
+			switch {
+			case d < 0:
+				return int64(-1), err
+			case d > 0:
+				return int64(1), err
+			}
+			return int64(0), err
+		}},
 		{name: "pow", min: 2, max: 2, typ: doubleType, eval: power},
 		{name: "power", min: 2, max: 2, typ: doubleType, eval: power},
 	} {

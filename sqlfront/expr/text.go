@@ -2,6 +2,8 @@ package expr
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -14,8 +16,8 @@ import (
 // What functions make of texts has the collation of the texts, so that ORDER BY, GROUP BY and DISTINCT see it in the type. The library
 // announces most of it as LONGTEXT under a collation of bytes.
 var textFunctions = []string{
-	"coalesce", "concat", "concat_ws", "elt", "export_set", "if", "ifnull", "lcase", "left", "lower", "ltrim", "make_set", "mid", "nullif", "quote",
-	"regexp_replace", "regexp_substr", "repeat", "replace", "reverse", "right", "rtrim", "soundex", "substr", "substring", "substring_index", "trim",
+	"coalesce", "concat", "concat_ws", "elt", "export_set", "if", "ifnull", "lcase", "left", "lower", "ltrim", "make_set", "mid", "nullif",
+	"regexp_replace", "regexp_substr", "repeat", "replace", "reverse", "right", "rtrim", "substr", "substring", "substring_index", "trim",
 	"ucase", "upper",
 	// of numbers and dates: the connection's
 	"bin", "char", "conv", "date_format", "dayname", "format", "hex", "monthname", "oct", "space", "time_format",
@@ -241,6 +243,8 @@ func searchFunctions() []sql.Function {
 			}
 			return int64(slices.Compare(keys[0], keys[1])), nil
 		}},
+		{name: "quote", min: 1, max: 1, typ: text, nulls: true, eval: quote},
+		{name: "soundex", min: 1, max: 1, typ: text, eval: soundex},
 		{name: "find_in_set", min: 2, max: 2, typ: integer, eval: findInSet},
 		{name: "lpad", min: 3, max: 3, typ: text, eval: pad},
 		{name: "rpad", min: 3, max: 3, typ: text, eval: pad},
@@ -519,4 +523,53 @@ func inserted[T any](s, with []T, at, n int64) []T {
 		n = rest
 	}
 	return slices.Concat(s[:at-1], with, s[at-1+n:])
+}
+
+// soundex is SOUNDEX: the first letter, and a digit for each kind of consonant that follows.
+func soundex(ctx *sql.Context, c *call, vs []any) (any, error) {
+	s, err := textOf(ctx, c.args[0], vs[0])
+	if err != nil {
+		return nil, err
+	}
+	const codes = "01230120022455012623010202"
+	code := func(r rune) byte {
+		if r >= 'A' && r <= 'Z' {
+			return codes[r-'A']
+		}
+		return '0'
+	}
+	var b strings.Builder
+	n, last := 0, byte(0)
+	for _, r := range s {
+		if r >= 'a' && r <= 'z' {
+			r -= 'a' - 'A'
+		}
+		if !(r >= 'A' && r <= 'Z') && (r < 0xC0 || !unicode.IsLetter(r)) {
+			continue
+		}
+		switch k := code(r); {
+		case n == 0:
+			b.WriteRune(r)
+			n, last = 1, k
+		case k != '0' && k != last:
+			b.WriteByte(k)
+			n, last = n+1, k
+		}
+	}
+	for ; n > 0 && n < 4; n++ {
+		b.WriteByte('0')
+	}
+	return b.String(), nil
+}
+
+// quote is QUOTE: a text as a constant, and of NULL the word.
+func quote(ctx *sql.Context, c *call, vs []any) (any, error) {
+	if vs[0] == nil {
+		return "NULL", nil
+	}
+	s, err := textOf(ctx, c.args[0], vs[0])
+	if err != nil {
+		return nil, err
+	}
+	return "'" + strings.NewReplacer("\\", "\\\\", "'", "\\'", "\x00", "\\0", "\x1a", "\\Z").Replace(s) + "'", nil
 }

@@ -1,12 +1,15 @@
 package expr
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 )
 
 // timeFunctions are functions of times that the library does not have.
@@ -55,7 +58,13 @@ func shiftedType(ctx *sql.Context, args []sql.Expression) sql.Type {
 	case types.IsTimespan(t):
 		return types.Time
 	case types.IsTime(t):
-		return types.DatetimeMaxPrecision
+		_, digits := temporalOf(ctx, args[0])
+		by := 6
+		if l, ok := args[1].(*expression.Literal); ok {
+			_, fraction, _ := strings.Cut(fmt.Sprint(l.Value()), ".")
+			by = min(6, len(fraction))
+		}
+		return types.MustCreateDatetimeType(sqltypes.Datetime, max(digits, by))
 	}
 	return types.CreateLongText(ctx.GetCollation())
 }
