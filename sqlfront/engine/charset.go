@@ -144,6 +144,16 @@ func (c convertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		if c.TargetCharSet == sql.CharacterSet_binary {
 			return b, nil
 		}
+		unit := 1
+		switch c.TargetCharSet {
+		case sql.CharacterSet_utf16, sql.CharacterSet_ucs2:
+			unit = 2
+		case sql.CharacterSet_utf32:
+			unit = 4
+		}
+		if short := len(b) % unit; short > 0 { // the first character has lost its zeros, as in CHAR(191 USING utf16)
+			b = append(make([]byte, unit-short, unit-short+len(b)), b...)
+		}
 		decoded, ok := c.TargetCharSet.Encoder().Decode(b)
 		if !ok || !utf8.Valid(decoded) {
 			ctx.Warn(sqlerr.InvalidCharacterString, "Invalid %s character string: '%X'", c.TargetCharSet.Name(), b[:min(len(b), 6)])

@@ -21,6 +21,7 @@
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
 //	assign                           derived tables that assign to variables are read first
 //	coster, exec                     what the library's planner does not know
+//	exists                           conditions with subqueries that the library's planner would get wrong
 //	privileges                       who may do what only the statement knows (package rights is asked first)
 //	pushkeys, bodykeys               how statements of bodies find their rows
 //

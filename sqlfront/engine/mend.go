@@ -85,6 +85,15 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		return mendAssignment(n, e)
 	case *expression.ConvertUsing:
 		return convertUsing{e}, transform.NewTree, nil
+	case *function.Char:
+		if e.Collation != sql.Collation_binary && e.Collation != sql.Collation_Unspecified {
+			// Its bytes are text of that character set, not of the library's own.
+			f, err := function.NewChar(ctx, e.Children()...)
+			if err != nil {
+				return nil, transform.SameTree, err
+			}
+			return convertUsing{expression.NewConvertUsing(f, e.Collation.CharacterSet())}, transform.NewTree, nil
+		}
 	case *expression.Literal:
 		switch n.(type) {
 		case *plan.Limit, *plan.Offset:
@@ -131,6 +140,9 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 			return again, transform.NewTree, nil
 		}
 	case *plan.InSubquery: // it finds DECIMALs by their digits, of which the same number may have more or fewer, and no truth values among numbers
+		if mended, same, err := mendIn(ctx, e); !bool(same) || err != nil {
+			return mended, same, err
+		}
 		query, ok := e.RightChild.(*plan.Subquery)
 		if !ok || types.NumColumns(e.LeftChild.Type(ctx)) != 1 || types.NumColumns(query.Type(ctx)) != 1 {
 			break
@@ -141,6 +153,12 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		if numeric && !(column && left.Equals(right)) || left == types.Boolean || right == types.Boolean {
 			in, err := expr.NewIn(ctx, e.LeftChild, query)
 			return in, transform.NewTree, err
+		}
+	case *plan.ExistsSubquery:
+		return mendExists(ctx, e)
+	case *keptWhole:
+		if again, ok := e.Child.(*keptWhole); ok {
+			return again, transform.NewTree, nil
 		}
 	case *plan.Subquery: // it may be made a join before it is analysed by itself
 		q, same, err := mendNode(ctx, e.Query)

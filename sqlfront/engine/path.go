@@ -503,7 +503,16 @@ func addPlanRules() error {
 	}
 	analyzer.OnceBeforeDefault[groups].Apply = validGroups(analyzer.OnceBeforeDefault[groups].Apply)
 	analyzer.OnceAfterDefault[at].Apply = firstSorts(analyzer.OnceAfterDefault[at].Apply)
+	joins := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "optimizeJoins" })
+	outer := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "applyIndexesFromOuterScope" })
+	filters := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "pushFilters" })
+	if filters < 0 || joins < filters || outer < joins || at < outer {
+		return errors.New("engine: the library's rules for joins and for lookups by the outer query are not where they were")
+	}
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
+	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, keepingLimits)
+	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, joins, keepingSemiJoins)
+	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, filters, keepingOuter)
 	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, takingBackSimple)
 	return nil
 }

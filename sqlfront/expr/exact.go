@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 )
 
 // exactType is the type of a value that is one of several: a DECIMAL with room for each, if they are DECIMALs and integers.
@@ -46,7 +47,8 @@ func toScale(ctx *sql.Context, t sql.Type, v any) (any, error) {
 	return out, err
 }
 
-// choice is a function of the library that returns one of its arguments: the library announces any DECIMAL, whatever they are.
+// choice is a function of the library that returns one of its arguments: the library announces any DECIMAL, whatever they are, and
+// texts of moments with different numbers of digits.
 type choice struct {
 	sql.FunctionExpression
 	from int // the first argument that may be the result
@@ -72,9 +74,36 @@ func exactResult(ctx *sql.Context, e sql.Expression) sql.Expression {
 		return e
 	}
 	if _, ok := exactType(ctx, x.values()); !ok {
-		return e
+		if _, ok := momentType(ctx, x.values()); !ok {
+			return e
+		}
 	}
 	return x
+}
+
+// momentType is the type of a value that is one of several moments of different types, which COALESCE of the library makes texts of.
+func momentType(ctx *sql.Context, values []sql.Expression) (sql.Type, bool) {
+	digits, moments, dates := 0, 0, 0
+	for _, e := range values {
+		t := e.Type(ctx)
+		if t == types.Null {
+			continue
+		}
+		d, ok := t.(sql.DatetimeType)
+		if !ok {
+			return nil, false
+		}
+		moments++
+		if types.IsDateType(t) {
+			dates++
+		} else {
+			digits = max(digits, d.Precision())
+		}
+	}
+	if moments == dates {
+		return nil, false
+	}
+	return types.MustCreateDatetimeType(sqltypes.Datetime, digits), true
 }
 
 func (x *choice) values() []sql.Expression { return x.Children()[x.from:] }
@@ -82,6 +111,9 @@ func (x *choice) values() []sql.Expression { return x.Children()[x.from:] }
 // Type implements sql.Expression.
 func (x *choice) Type(ctx *sql.Context) sql.Type {
 	if t, ok := exactType(ctx, x.values()); ok {
+		return t
+	}
+	if t, ok := momentType(ctx, x.values()); ok {
 		return t
 	}
 	return x.FunctionExpression.Type(ctx)
@@ -106,6 +138,9 @@ func (x *choice) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	v, err := x.FunctionExpression.Eval(ctx, row)
 	if t, ok := exactType(ctx, x.values()); ok && v != nil && err == nil {
 		return toScale(ctx, t, v)
+	}
+	if t, ok := momentType(ctx, x.values()); ok && v != nil && err == nil {
+		v, _, err = t.Convert(ctx, v)
 	}
 	return v, err
 }

@@ -190,6 +190,7 @@ func mathFunctions() (fs []sql.Function) {
 			}
 			return int64(0), err
 		}},
+		{name: "week", min: 1, max: 2, typ: integerType, eval: week, nulls: true},
 		{name: "pow", min: 2, max: 2, typ: doubleType, eval: power},
 		{name: "power", min: 2, max: 2, typ: doubleType, eval: power},
 	} {
@@ -199,6 +200,8 @@ func mathFunctions() (fs []sql.Function) {
 		return newArithmetic(ctx, ast.ModStr, AsNumber(ctx, a), AsNumber(ctx, b))
 	}})
 }
+
+func integerType(*sql.Context, []sql.Expression) sql.Type { return types.Int64 }
 
 func inRange(e sql.Expression, f float64) (any, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {

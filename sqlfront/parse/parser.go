@@ -128,6 +128,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 	r.assignments()
 	r.constants()
 	r.intervals()
+	r.comparedExists()
 	stmt, end, done, err := r.head(ctx, o)
 	if err == nil && !done {
 		text := r.edits.apply(r.src)

@@ -1,0 +1,8 @@
+-- What object mappers' own tests have found in functions.
+create table dt (id int primary key, a datetime(6), b datetime, c date, d timestamp null);
+insert into dt values (1,'2020-01-01 10:00:00.12345',null,'2021-02-03','2022-01-01 00:00:00'), (2,null,null,null,null);
+select sign(27.5), sign(-0.3), sign(cast(-0.4 as decimal(6,2))), sign(0), sign(cast(0.3 as double)), sign(5e-1), sign(null), sign('abc'), sign('-0.5'), sign(18446744073709551615);
+select week('2014-12-31',3), week('2015-12-31',3),week('2016-01-01',3), week('2014-12-31',1), week('2014-12-31',7), weekofyear('2014-12-31'), yearweek('2014-12-31'), yearweek('2014-12-31',3), week('2015-01-01'), week('2014-12-31'), week(null), week('2014-12-31', null), week('2008-02-20', 2), week('2000-01-01',2), week('2000-01-01',0), week('2019-12-30', 6), week('2019-12-30', 4), week('2019-12-30', 5), week('2017-01-01', 3);
+select id, week(c, 3), week(a), week(c, id) from dt order by id;
+select hex(char(65 using utf8mb4)), char(191 using utf16), char(8364 using utf16), hex(char(256)), hex(char(65,null,66)), hex(char(128512 using utf32)), char(77,121,83,81,'76' using utf8mb4);
+select coalesce(a,b), coalesce(a,convert('1900-01-01 00:00:00', datetime)), ifnull(a,b), coalesce(c,b), coalesce(c,c), if(id=1,a,c), greatest(coalesce(a,b),d), least(coalesce(a,convert('1900-01-01 00:00:00', datetime)), coalesce(d,convert('1900-01-01 00:00:00', datetime))) from dt order by id;
