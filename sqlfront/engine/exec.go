@@ -123,7 +123,16 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records}, nil
 	case *plan.DeleteFrom:
 		return nil, refuseInUse(ctx, n)
+	case *lenientRows:
+		it, err := b.base.Build(ctx, n.Child, row)
+		if err != nil {
+			return nil, err
+		}
+		return &lenientIter{RowIter: it, of: n}, nil
 	case *plan.InsertInto:
+		if again := lenient(ctx, n); again != nil {
+			return b.base.Build(ctx, again, row)
+		}
 		if err := refuseInUse(ctx, n); err != nil {
 			return nil, err
 		}

@@ -354,7 +354,7 @@ func clipped(ctx *sql.Context, typ sql.Type, v, out any) (any, error) {
 			out = v[:min(int64(len(v)), t.MaxByteLength())]
 		}
 	}
-	if out == nil {
+	if out == nil || types.IsTime(typ) { // what is no date is none, whatever could be read of it
 		out = typ.Zero()
 	}
 	out, _, err := typ.Convert(ctx, out)

@@ -1,0 +1,20 @@
+-- Without a strict SQL mode an INSERT makes values fit, with warnings, and a column without a value or a default gets the zero of its type.
+set sql_mode = '';
+create table nn (id int auto_increment primary key, a int not null, b varchar(10) not null, c text not null, d date not null, e blob not null, f decimal(5,2) not null, g enum('x','y') not null);
+insert into nn (id) values (default);
+insert into nn () values ();
+insert into nn (a) values (7), (8);
+insert into nn (a, b) values (null, 'q'), (3, null);
+insert into nn (id) select 50;
+select id, a, b, c, d, e, f, g from nn order by id;
+insert into nn (a) values (null);
+create table ln (id int auto_increment primary key, a tinyint, b varchar(3), c decimal(4,1), d date, e enum('x','y'), f tinyint unsigned, u int unique);
+insert into ln (a, b, c, d, e, f) values (300, 'abcdef', 12345.67, 'not a date', 'z', -5), ('12abc', 'xyz', 'x', '2020-02-31', 'y', 7);
+insert into ln (u) values (1);
+insert into ln (a) select 999 union select 5;
+replace into ln (id, b) values (1, 'longer');
+insert into ln (id, b) values (1, 'k') on duplicate key update a = 3;
+select * from ln order by id;
+set sql_mode = 'STRICT_TRANS_TABLES';
+insert into nn (id) values (default);
+insert into ln (a) values (300);
