@@ -51,10 +51,21 @@ func Final(err error, st Statement) *mysql.SQLError {
 			out.Message = expand(text, m, st)
 		}
 	}
+	out.Message = withoutAuthors(out.Message)
 	if out.State == "" || out.State == mysql.SSUnknownSQLState {
 		out.State = State(out.Num)
 	}
 	return &out
+}
+
+// authors is where the library sends who meets a mistake of its, or of ours.
+var authors = regexp.MustCompile(`(?s)[\s.,]*(This is a bug\. )?[Pp]lease (file|create) an issue.*github\.com/dolthub.*$`)
+
+func withoutAuthors(text string) string {
+	if !strings.Contains(text, "github.com/dolthub") {
+		return text
+	}
+	return authors.ReplaceAllString(text, "")
 }
 
 // byStatement corrects numbers for which MySQL distinguishes by the statement, and the library does not.

@@ -107,6 +107,7 @@ func TestFinal(t *testing.T) {
 		{sql.ErrDuplicateKey.New("i"), "", 1061, "42000", "Duplicate key name 'i'"},
 		{sql.ErrCantDropFieldOrKey.New("i"), "", 1091, "42000", "Can't DROP 'i'; check that column/key exists"},
 		{sql.ErrCheckConstraintViolated.New("chk"), "", 3819, "HY000", "Check constraint 'chk' is violated."},
+		{errors.New("unable to find field with index 11 in row of 6 columns. \n This is a bug. Please file an issue here: https://github.com/dolthub/dolt/issues"), "", 1105, "HY000", "unable to find field with index 11 in row of 6 columns"},
 		{sql.ErrFullTextNotSupported.New(), "", 1235, "42000", "This version of Moka doesn't yet support 'FULLTEXT indexes'"},
 		{sql.ErrNoFullTextIndexFound.New("t"), "", 1191, "HY000", "Can't find FULLTEXT index matching the column list"},
 		{sql.ErrJSONIndex.New("j"), "", 3152, "42000", "JSON column 'j' supports indexing only via generated columns on a specified JSON path."},
