@@ -134,7 +134,7 @@ func (s *Server) completeOrder(ctx context.Context, db, table string, eq []parse
 		return nil
 	}
 	for i := range desc.Indexes {
-		if desc.Indexes[i].State == catalog.StatePublic && consider(desc.Indexes[i].Columns) {
+		if desc.Indexes[i].State == catalog.StatePublic && !desc.Indexes[i].FullText && consider(desc.Indexes[i].Columns) {
 			return nil
 		}
 	}

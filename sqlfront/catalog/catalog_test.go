@@ -570,3 +570,23 @@ func BenchmarkSnapshot(b *testing.B) {
 		tx.Rollback()
 	}
 }
+
+// A release without FULLTEXT indexes must not read and write entries of words as if they were those of columns.
+func TestFullTextIndexesHaveAVersionOfTheirOwn(t *testing.T) {
+	d := &Table{ID: 7, Name: "t", Columns: []Column{{ID: 1, Name: "a", Type: Type{Kind: "text"}}}, Indexes: []Index{{ID: 2, Name: "ft", Columns: []IndexColumn{{Column: 1}}, FullText: true}}}
+	b, err := encodeDescriptor(d)
+	if err != nil || b[0] != fullTextVersion || !strings.Contains(string(b), `"fulltext":true`) {
+		t.Errorf("%x %v", b, err)
+	}
+	var back Table
+	if err := decodeDescriptor(nil, b, &back); err != nil || !back.Indexes[0].FullText {
+		t.Errorf("%+v %v", back, err)
+	}
+	d.Indexes = nil
+	if b, err = encodeDescriptor(d); err != nil || b[0] != formatVersion {
+		t.Errorf("without the index: %x %v", b, err)
+	}
+	if rest, ok := TakeFullText(MarkFullText("a comment")); !ok || rest != "a comment" {
+		t.Errorf("%q %v", rest, ok)
+	}
+}

@@ -92,3 +92,15 @@ func TakeDescending(comment string, columns []IndexColumn) (rest string) {
 	}
 	return rest
 }
+
+// fullTextMark is in front of the comment of an index that was declared FULLTEXT, on its way to the catalog: the library would make
+// tables for it.
+const fullTextMark = "\x00fulltext\x00"
+
+// MarkFullText puts the mark in front of a comment.
+func MarkFullText(comment string) string { return fullTextMark + comment }
+
+// TakeFullText takes it away again.
+func TakeFullText(comment string) (rest string, found bool) {
+	return strings.CutPrefix(comment, fullTextMark)
+}

@@ -120,6 +120,8 @@ type Index struct {
 	Name    string        `json:"name"`
 	Columns []IndexColumn `json:"columns"`
 	Unique  bool          `json:"unique,omitempty"`
+	// FullText: the entries are those of words (package fulltext).
+	FullText bool `json:"fulltext,omitempty"`
 	// PadSpace says that the keys of strings whose collation pads are padded (rowenc.KeyPart.PadSpace). All indexes made since there are
 	// such keys have it if it makes a difference; those that are older keep the keys that they have until they are made anew.
 	PadSpace bool `json:"pad_space,omitempty"`
@@ -360,6 +362,10 @@ func (t *Table) NewKeys() {
 
 func (t *Table) padded() bool {
 	return t.PadSpace || slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.PadSpace })
+}
+
+func (t *Table) fullText() bool {
+	return slices.ContainsFunc(t.Indexes, func(x Index) bool { return x.FullText })
 }
 
 // Column returns the position of the named column in Columns, -1 if there is none.

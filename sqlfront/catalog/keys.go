@@ -67,7 +67,9 @@ const (
 	// copyingVersion is that of a table that is being copied, and of the job that does it: a release that does not know them would write rows
 	// that the copy does not learn of.
 	copyingVersion = 3
-	markSize       = 8
+	// fullTextVersion is that of a table with a FULLTEXT index, whose entries a release without such would take for those of another kind.
+	fullTextVersion = 4
+	markSize        = 8
 )
 
 // StatisticsCell holds what is known of a table's contents. It is no part of the catalog's versions: plans made with other
@@ -141,9 +143,12 @@ func encodeDescriptor(v any) ([]byte, error) {
 	}
 	switch v := v.(type) {
 	case *Table:
-		if v.Copy != nil {
+		switch {
+		case v.fullText():
+			out[0] = fullTextVersion
+		case v.Copy != nil:
 			out[0] = copyingVersion
-		} else if v.padded() {
+		case v.padded():
 			out[0] = paddedVersion
 		}
 	case *Job:
@@ -170,7 +175,7 @@ func replaced(text []byte) bool {
 }
 
 func decodeDescriptor(key, value []byte, v any) error {
-	if len(value) == 0 || value[0] < formatVersion || value[0] > copyingVersion {
+	if len(value) == 0 || value[0] < formatVersion || value[0] > fullTextVersion {
 		return &CorruptError{Key: key, Err: fmt.Errorf("unknown format version")}
 	}
 	if err := json.Unmarshal(value[1:], v); err != nil {

@@ -139,33 +139,37 @@ func (t *Table) fillIn(ctx *sql.Context, tx *Tx, name string) error {
 }
 
 func (t *Table) index(name string) (*index, error) {
-	i := slices.IndexFunc(t.keys, func(x *index) bool { return !x.primary && equalFold(x.id, name) })
+	all := t.all()
+	i := slices.IndexFunc(all, func(x *index) bool { return equalFold(x.id, name) })
 	if i < 0 {
 		return nil, sql.ErrIndexNotFound.New(name)
 	}
-	return t.keys[i], nil
+	return all[i], nil
 }
 
 func (x *index) onVirtual() bool {
 	return slices.ContainsFunc(x.cols, func(c int) bool { return x.table.pk.Schema[c].Virtual })
 }
 
-// add writes the entry of one row that exists already.
+// add writes the entries of one row that exists already.
 func (x *index) add(ctx *sql.Context, tx *Tx, row sql.Row, pk []byte) error {
-	key, value, err := x.entry(row, pk)
+	cells, err := x.cells(nil, row, pk)
 	if err != nil {
 		return err
 	}
-	if x.unique && !x.hasNull(row) {
-		_, taken, err := tx.store().Get(ctx, cell(key))
-		if err != nil {
-			return err
+	for i := range cells {
+		c := &cells[i]
+		if c.unique {
+			_, taken, err := tx.store().Get(ctx, cell(c.key))
+			if err != nil {
+				return err
+			}
+			if taken {
+				return x.table.duplicate(ctx, x, row, nil)
+			}
 		}
-		if taken {
-			return x.table.duplicate(ctx, x, row, nil)
-		}
+		tx.store().Put(cell(c.key), c.value, txn.WriteOptions{})
 	}
-	tx.store().Put(cell(key), value, txn.WriteOptions{})
 	return nil
 }
 
@@ -373,7 +377,11 @@ func (x *index) backfillBatch(ctx *sql.Context, st *txn.Txn, span kv.Span) (kv.R
 	var cells []indexCell
 	var rows []sql.Row
 	var last kv.RowKey
-	for len(cells) < t.eng.opts.BackfillBatch && scan.Next() {
+	n, more := 0, true
+	for n < t.eng.opts.BackfillBatch && len(cells) < maxBackfilled {
+		if more = scan.Next(); !more {
+			break
+		}
 		c := scan.Column()
 		if c.Family != rowFamily || len(c.Qualifier) != 0 {
 			continue
@@ -382,13 +390,14 @@ func (x *index) backfillBatch(ctx *sql.Context, st *txn.Txn, span kv.Span) (kv.R
 		if err != nil {
 			return nil, 0, err
 		}
-		key, value, err := x.entry(row, c.Row[len(x.prefix):])
-		if err != nil {
+		if cells, err = x.cells(cells, row, c.Row[len(x.prefix):]); err != nil {
 			return nil, 0, err
 		}
-		cells = append(cells, indexCell{x, key, value, x.unique && !x.hasNull(row)})
-		rows = append(rows, row)
+		for len(rows) < len(cells) {
+			rows = append(rows, row)
+		}
 		last = c.Row
+		n++
 	}
 	if err := scan.Err(); err != nil {
 		return nil, 0, err
@@ -396,11 +405,14 @@ func (x *index) backfillBatch(ctx *sql.Context, st *txn.Txn, span kv.Span) (kv.R
 	if err := x.putEntries(ctx, st, cells, rows); err != nil {
 		return nil, 0, err
 	}
-	if len(cells) < t.eng.opts.BackfillBatch {
-		return nil, len(cells), nil
+	if !more {
+		return nil, n, nil
 	}
-	return append(slices.Clone(last), 0), len(cells), nil
+	return append(slices.Clone(last), 0), n, nil
 }
+
+// maxBackfilled is how many entries a batch has at most, but for those of its last row: long texts have many.
+const maxBackfilled = 16 << 10
 
 func (x *index) putEntries(ctx *sql.Context, st *txn.Txn, cells []indexCell, rows []sql.Row) error {
 	want := make([]kv.Column, len(cells))

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -74,12 +75,22 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 	if t == nil || isShown(ctx, n) {
 		return nil, nil
 	}
-	it, err := b.base.Build(asShown(ctx, n), n, row)
+	asked := n
+	if texts := t.publicTexts(); len(texts) > 0 {
+		again := *n
+		again.IndexesToShow = append(slices.Clip(n.IndexesToShow), texts...)
+		asked = &again
+	}
+	it, err := b.base.Build(asShown(ctx, asked), asked, row)
 	if err != nil {
 		return nil, err
 	}
 	return &mapRows{it, func(ctx *sql.Context, row sql.Row) {
 		name, _ := row[showIndexName].(string)
+		if t.isText(name) { // words are in no order of the rows
+			row[showIndexCollation], row[showIndexCardinality] = nil, nil
+			return
+		}
 		if b.shows {
 			// The library takes the one comment for the other.
 			row[showIndexComment], row[showIndexIndexComment] = "", row[showIndexComment]
@@ -137,7 +148,7 @@ func (t *cardinalityTable) AssignCatalog(cat sql.Catalog) sql.Table {
 
 // PartitionRows implements sql.Table.
 func (t *cardinalityTable) PartitionRows(ctx *sql.Context, p sql.Partition) (sql.RowIter, error) {
-	it, err := t.Table.PartitionRows(ctx, p)
+	it, err := t.Table.PartitionRows(naming(ctx), p)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +164,9 @@ func (t *cardinalityTable) PartitionRows(ctx *sql.Context, p sql.Partition) (sql
 		if err != nil || !ok {
 			return
 		}
-		if own := ownTable(found); own != nil {
+		if own := ownTable(found); own != nil && own.isText(name) {
+			row[infoCollation], row[infoCardinality] = nil, nil
+		} else if own != nil {
 			if row[infoSubPart] != nil && own.prefixLength(name, asInt(row[infoSeq])) == 0 {
 				row[infoSubPart] = nil
 			}

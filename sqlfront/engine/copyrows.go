@@ -180,6 +180,9 @@ func (c *copying) tryBring(ctx *sql.Context, st *txn.Txn, rows []origin) (older 
 		for j := range w.secondary {
 			st.Put(cell(w.secondary[j].key), w.secondary[j].value, txn.WriteOptions{})
 		}
+		if err := w.putWords(st, c.to, news[i]); err != nil {
+			return nil, err
+		}
 		if c.keys != 0 {
 			st.Put(c.keyCell(0, olds[i]), w.pk, txn.WriteOptions{})
 			st.Put(c.keyCell(1, w.pk), olds[i], txn.WriteOptions{})
@@ -282,6 +285,9 @@ func (c *copying) clear(ctx *sql.Context, st *txn.Txn, rows []origin) (numbers m
 		st.Delete(cells[i], txn.WriteOptions{})
 		for j := range w.secondary {
 			st.Delete(cell(w.secondary[j].key), txn.WriteOptions{})
+		}
+		if err := w.deleteWords(st, c.to, row); err != nil {
+			return nil, err
 		}
 		if c.keys != 0 {
 			st.Delete(c.keyCell(0, whose[i]), txn.WriteOptions{})

@@ -104,12 +104,13 @@ func expressionText(ctx *sql.Context, d *sql.ColumnDefaultValue) (string, error)
 // describeIndex makes the descriptor of an index over columns that the table has.
 func describeIndex(t *catalog.Table, def sql.IndexDef) (catalog.Index, error) {
 	switch {
-	case def.IsFullText():
-		return catalog.Index{}, sqlerr.Unsupported("FULLTEXT indexes")
 	case def.IsSpatial():
 		return catalog.Index{}, sqlerr.Unsupported("SPATIAL indexes")
 	case def.IsVector():
 		return catalog.Index{}, sqlerr.Unsupported("VECTOR indexes")
+	}
+	if comment, ok := catalog.TakeFullText(def.Comment); ok {
+		return describeText(t, def, comment)
 	}
 	x := catalog.Index{Name: def.Name, Unique: def.IsUnique(), Comment: def.Comment}
 	for _, c := range def.Columns {

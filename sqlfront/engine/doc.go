@@ -23,6 +23,7 @@
 //	coster, exec                     what the library's planner does not know
 //	exists                           conditions with subqueries that the library's planner would get wrong
 //	privileges                       who may do what only the statement knows (package rights is asked first)
+//	fulltext*                        FULLTEXT indexes and MATCH … AGAINST
 //	pushkeys, bodykeys               how statements of bodies find their rows
 //
 // A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is

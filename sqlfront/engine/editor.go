@@ -254,6 +254,9 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		s := &w.secondary[i]
 		st.Put(cell(s.key), s.value, txn.WriteOptions{MustNotExist: free && s.unique})
 	}
+	if err := w.putWords(st, t, row); err != nil {
+		return err
+	}
 	tx.note(t, w.pk)
 	tx.eng.stats.inserted(t.desc.ID)
 	return nil
@@ -337,7 +340,7 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 		}
 		st.Put(cell(n.key), n.value, txn.WriteOptions{})
 	}
-	return nil
+	return t.moveWords(st, was, is, old, row)
 }
 
 // Delete implements sql.RowDeleter.
@@ -360,6 +363,9 @@ func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
 	}
 	for i := range was.secondary {
 		tx.store().Delete(cell(was.secondary[i].key), txn.WriteOptions{})
+	}
+	if err := was.deleteWords(tx.store(), e.table, row); err != nil {
+		return err
 	}
 	tx.note(e.table, was.pk)
 	tx.eng.stats.deleted(e.table.desc.ID)

@@ -110,15 +110,16 @@ type Engine struct {
 	reads    readCounters
 	memory   memoryPool
 	// For tests: files in place of those in TempDir, and when nodes go to disk.
-	makeTemp func() (*os.File, error)
-	spillAt  int64
-	plans    planCache
-	triggers triggerHeads
-	bodies   bodyPool
-	janitor  janitor
-	jobs     jobs
-	sessions atomic.Int64
-	closed   atomic.Bool
+	makeTemp  func() (*os.File, error)
+	spillAt   int64
+	plans     planCache
+	triggers  triggerHeads
+	bodies    bodyPool
+	analyzers analyzers
+	janitor   janitor
+	jobs      jobs
+	sessions  atomic.Int64
+	closed    atomic.Bool
 
 	bg     context.Context
 	cancel context.CancelFunc

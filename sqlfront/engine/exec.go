@@ -27,7 +27,7 @@ var _ sql.NodeExecBuilder = (*execBuilder)(nil)
 // Build implements sql.NodeExecBuilder.
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	if s := sessionOf(ctx); s != nil && s.planning {
-		s.planning, s.around, s.within = false, false, ""
+		s.planning, s.around, s.within, s.copies = false, false, "", false
 		s.root = n
 		if s.assigns {
 			settled, err := b.settleDerived(ctx, n)
@@ -37,6 +37,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			if settled != n {
 				return b.base.Build(ctx, settled, row)
 			}
+		}
+		if sorted, err := ranked(ctx, n); err != nil || sorted != nil {
+			if err != nil {
+				return nil, err
+			}
+			return b.base.Build(ctx, sorted, row)
 		}
 	}
 	if m := measuringOf(ctx); m != nil {
@@ -48,6 +54,15 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if it, err := b.bindBody(ctx, f); it != nil || err != nil {
 			return it, err
 		}
+	}
+	if bound, err := b.matched(ctx, n); bound != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		if m := measuringOf(ctx); m != nil {
+			m.enter(bound)
+		}
+		return b.base.Build(ctx, bound, row)
 	}
 	if mended, err := collate.Node(ctx, n); mended != nil || err != nil {
 		if err != nil {
@@ -172,7 +187,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.convertTable(ctx, n)
 	case *plan.Block, *plan.AddColumn, *plan.ModifyColumn, *plan.DropColumn, *plan.AlterPK:
 		return b.alter(ctx, n, row)
+	case *plan.CreateTable:
+		declareTexts(n.Indexes())
 	case *plan.AlterIndex:
+		if text := alterText(n); text != nil {
+			return b.base.Build(ctx, text, row)
+		}
 		resolved, err := b.resolveVirtual(ctx, n)
 		if err != nil || resolved == nil {
 			return nil, err

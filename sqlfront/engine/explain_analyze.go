@@ -179,6 +179,9 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 			table := describeTable(scanned(n), "")
 			if p := s.pushed.path; p != nil && p.kind != "" {
 				table = fmt.Sprintf("Index range scan on %s using %s", p.table.Name(), strings.Join(p.keys, ","))
+				if p.part.match != nil {
+					table = fmt.Sprintf("Full-text index search on %s using %s (%s)", p.table.Name(), p.keys[0], p.part.match.match)
+				}
 			}
 			line(strings.Repeat("    ", depth) + "-> " + strings.Join(append([]string{table}, s.pushed.notes()...), ", ") +
 				fmt.Sprintf(" (requests=%d examined=%d)", s.requests.Load(), s.examined.Load()))

@@ -10,6 +10,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/fulltext"
 	"moka/sqlfront/rowenc"
 )
 
@@ -19,6 +20,7 @@ import (
 //	keyless    key = hidden row id (u64)                          value = the row
 //	unique     key = index columns [, primary key if one is NULL] value = 01, primary key bytes
 //	secondary  key = index columns, primary key                   value = 01
+//	fulltext   one for each word: see fulltext.go
 //
 // An entry therefore always leads to its row, and a unique key's entries collide exactly when the values do.
 type index struct {
@@ -38,6 +40,7 @@ type index struct {
 	implicit         bool
 	state            catalog.State
 	comment          string
+	words            *fulltext.Analyzer // of a FULLTEXT index; nil for all others
 
 	exprs    []string
 	types    []sql.ColumnExpressionType
@@ -66,6 +69,14 @@ func (t *Table) buildIndexes(position map[uint32]int) error {
 	}
 	for i := range t.desc.Indexes {
 		d := &t.desc.Indexes[i]
+		if d.FullText {
+			x, err := t.newTextIndex(d, position)
+			if err != nil {
+				return err
+			}
+			t.texts = append(t.texts, x)
+			continue
+		}
 		x, err := t.newIndex(d.Name, d.ID, d.Columns, d.PadSpace, position)
 		if err != nil {
 			return err
@@ -159,10 +170,9 @@ func (x *index) Database() string                                              {
 func (x *index) Table() string                                                 { return x.table.desc.Name }
 func (x *index) Expressions() []string                                         { return x.exprs }
 func (x *index) IsSpatial() bool                                               { return false }
-func (x *index) IsFullText() bool                                              { return false }
+func (x *index) IsFullText() bool                                              { return x.words != nil }
 func (x *index) IsVector() bool                                                { return false }
 func (x *index) Comment() string                                               { return x.comment }
-func (x *index) IndexType() string                                             { return "BTREE" }
 func (x *index) IsGenerated() bool                                             { return false }
 func (x *index) ColumnExpressionTypes(*sql.Context) []sql.ColumnExpressionType { return x.types }
 func (x *index) CanSupport(*sql.Context, ...sql.Range) bool                    { return true }
@@ -171,6 +181,14 @@ func (x *index) PrefixLengths() []uint16                                       {
 func (x *index) ExtendedExpressions(*sql.Context) []string                     { return x.extended }
 func (x *index) ExtendedColumnExpressionTypes(*sql.Context) []sql.ColumnExpressionType {
 	return x.extTypes
+}
+
+// IndexType implements sql.Index.
+func (x *index) IndexType() string {
+	if x.words != nil {
+		return "FULLTEXT"
+	}
+	return "BTREE"
 }
 
 // IsUnique implements sql.Index. To the planner it means that a value is there once at most; that is not so where keys count spaces at

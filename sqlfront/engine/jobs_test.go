@@ -56,6 +56,11 @@ const testLease = 60 * time.Millisecond
 // process starts one. One that is to die looks for nobody else's jobs: its requests are counted.
 func (c *cluster) process(lease time.Duration) (*server, *mortal) {
 	c.t.Helper()
+	return c.processWith(lease)
+}
+
+func (c *cluster) processWith(lease time.Duration, opts ...func(*engine.Options)) (*server, *mortal) {
+	c.t.Helper()
 	m := &mortal{Store: c.mem}
 	m.live()
 	client, err := txn.NewClient(m, c.clock, c.opts)
@@ -64,7 +69,7 @@ func (c *cluster) process(lease time.Duration) (*server, *mortal) {
 	}
 	c.t.Cleanup(func() { _ = client.Close() })
 	s := &server{t: c.t, client: client, store: c.mem}
-	s.start(func(o *engine.Options) { o.BackfillBatch, o.JobLease = 8, lease })
+	s.start(append(opts, func(o *engine.Options) { o.BackfillBatch, o.JobLease = 8, lease })...)
 	return s, m
 }
 

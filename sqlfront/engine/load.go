@@ -95,7 +95,7 @@ func (b *execBuilder) bulkLoad(ctx *sql.Context, n *plan.InsertInto) (sql.RowIte
 	}
 	table, ok := dest.(*Table)
 	tx, err := txOf(ctx)
-	if err != nil || !ok || table.temporary || table.desc.Copy != nil || tx.readOnly || tx.session == nil || !tx.session.implicit() || tx.session.calls > 0 || tx.dirty() ||
+	if err != nil || !ok || table.temporary || len(table.texts) > 0 || table.desc.Copy != nil || tx.readOnly || tx.session == nil || !tx.session.implicit() || tx.session.calls > 0 || tx.dirty() ||
 		tx.isolation == serializable {
 		return nil, nil
 	}

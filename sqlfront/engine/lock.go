@@ -211,7 +211,7 @@ func (tx *Tx) movesIn(t *Table, insert bool, rows []*written) bool {
 			return true
 		}
 	}
-	return false
+	return len(t.texts) > 0
 }
 
 // gapKey stands for all keys of a table that do not exist. Nothing is stored there.

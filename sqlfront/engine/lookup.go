@@ -46,6 +46,7 @@ type partition struct {
 	program   []byte // goes along with the scans
 	ranged    bool   // made of the ranges of a lookup, not the whole
 
+	match *matchRead   // the rows that may answer a MATCH, by its index
 	entry *entryCheck  // of a secondary index: the rows of other entries are not asked for
 	merge []*partition // indexes that have the rows between them; the spans are for the case that these are more than most
 	most  int

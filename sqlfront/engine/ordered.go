@@ -40,6 +40,9 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 	}
 	a := &orderedAccess{}
 	if f, ok := child.(*plan.Filter); ok {
+		if matches(ctx, []sql.Expression{f.Expression}) {
+			return nil // its index has fewer rows, or is what it is told by
+		}
 		child, a.filter = f.Child, f.Expression
 	}
 	c, static := e.orderTarget(ctx, child)

@@ -64,6 +64,9 @@ func (e *Engine) path(ctx *sql.Context, n *plan.Filter) *path {
 	if c == nil || c.table.asOf != 0 {
 		return nil
 	}
+	if p := textPath(c, static, n.Expression); p != nil {
+		return p
+	}
 	r := c.region(n.Expression)
 	if static == nil {
 		return e.choose(c, r, n.Expression)
@@ -392,7 +395,7 @@ func (b *execBuilder) buildPath(ctx *sql.Context, n *plan.Filter) (sql.RowIter, 
 	if p == nil {
 		return nil, nil
 	}
-	if p.part.index.primary && p.part.merge == nil && b.eng.pushing(ctx) {
+	if p.part.match == nil && p.part.index.primary && p.part.merge == nil && b.eng.pushing(ctx) {
 		// Then the rest of the condition goes along.
 		if pushed := b.eng.pushFilter(ctx, n); pushed != nil {
 			return nil, nil
@@ -436,7 +439,10 @@ func (l *lateIter) Close(ctx *sql.Context) error {
 
 // unhelpful takes back an index of which a lookup does not restrict the first column: its ranges, like those of b = 3 OR b = 17 in the
 // index (a, b), are all of it, and the rows behind it are fetched one by one. It runs before ORDER BY is given to an index.
+//
+// It does so with any index but a unique one that is asked for a point where a MATCH of the condition has its own.
 func unhelpful(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	merges := merging(n)
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		f, ok := n.(*plan.Filter)
 		if !ok {
@@ -452,7 +458,11 @@ func unhelpful(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, 
 			return n, transform.SameTree, nil
 		}
 		lookup, ok, err := access.GetLookup(ctx, nil)
-		if err != nil || !ok || lookup.Index == nil || len(lookup.Index.Expressions()) < 2 || !firstUnbound(ctx, lookup) {
+		if err != nil || !ok || lookup.Index == nil {
+			return n, transform.SameTree, nil
+		}
+		words := !merges && byWords(ctx, f.Expression, ownTable(access.Table), lookup)
+		if !words && (len(lookup.Index.Expressions()) < 2 || !firstUnbound(ctx, lookup)) {
 			return n, transform.SameTree, nil
 		}
 		table, ok := access.TableNode.(*plan.ResolvedTable)
@@ -509,6 +519,10 @@ func addPlanRules() error {
 	if filters < 0 || joins < filters || outer < joins || at < outer {
 		return errors.New("engine: the library's rules for joins and for lookups by the outer query are not where they were")
 	}
+	if err := addTextRules(); err != nil {
+		return err
+	}
+	analyzer.OnceAfterDefault[at].Apply = unsortedMatch(analyzer.OnceAfterDefault[at].Apply)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, keepingLimits)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, joins, keepingSemiJoins)

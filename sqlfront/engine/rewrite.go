@@ -21,7 +21,7 @@ func (t *Table) ShouldRewriteTable(ctx *sql.Context, before, after sql.PrimaryKe
 	case old != nil && col != nil:
 		return !sameStorage(old.Type, col.Type) || fewerDigits(old, col) || old.Virtual != col.Virtual || (col.Generated != nil) != (old.Generated != nil)
 	case old != nil: // dropped: an index that goes on without the column has other keys
-		for _, x := range t.keys {
+		for _, x := range append(slices.Clip(t.keys), t.texts...) {
 			if len(x.cols) > 1 && slices.ContainsFunc(x.cols, func(c int) bool { return strings.EqualFold(t.pk.Schema[c].Name, old.Name) }) {
 				return true
 			}

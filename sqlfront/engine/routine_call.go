@@ -361,11 +361,11 @@ func callsStored(ctx *sql.Context, all []sql.Expression) bool {
 	return found
 }
 
-// undefer keeps stored functions out of the goroutine that writes rows to the client, where the library computes the columns of a
+// undefer keeps stored functions, and MATCH, which counts rows in the index, out of the goroutine that writes rows to the client, where the library computes the columns of a
 // result while it reads the next rows: a session's statements run one after the other.
 func (b *execBuilder) undefer(ctx *sql.Context, n sql.Node) sql.Node {
 	p, ok := n.(*plan.Project)
-	if !ok || !p.CanDefer || !callsStored(ctx, p.Projections) {
+	if !ok || !p.CanDefer || !callsStored(ctx, p.Projections) && !matches(ctx, p.Projections) {
 		return nil
 	}
 	now := *p

@@ -38,6 +38,9 @@ func (t *Table) PartitionRows(ctx *sql.Context, part sql.Partition) (sql.RowIter
 	if t.asOf != 0 {
 		tx = tx.past(t.asOf)
 	}
+	if p.match != nil {
+		return t.matching(ctx, tx, p)
+	}
 	if p.merge != nil {
 		return t.merge(ctx, tx, p), nil
 	}

@@ -61,6 +61,7 @@ type Session struct {
 	planning bool
 	within   string
 	around   bool // see lookAround
+	copies   bool // it is a CREATE TABLE … LIKE
 
 	reads    readView // see ReadsView
 	ofClient bool
@@ -144,7 +145,7 @@ func (s *Session) CommandBegin() error { return nil }
 
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
-	s.planning, s.around, s.within = false, false, ""
+	s.planning, s.around, s.within, s.copies = false, false, "", false
 	s.params = nil
 	s.memory.settle()
 	if s.passing {

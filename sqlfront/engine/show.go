@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -64,6 +65,7 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 	if rt, ok := n.Child.(*plan.ResolvedTable); ok {
 		table = rt.Table
 	}
+	texts := ownTable(table).textColumns()
 	columns := map[string]*sql.Column{}
 	for _, c := range n.TargetSchema() {
 		columns[c.Name] = c
@@ -75,8 +77,9 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 		}
 		r[1] = shownType(table, c)
 		at := 4 // of Default
+		key := 3
 		if n.Full {
-			at = 5
+			at, key = 5, 4
 			if r[2] = nil; types.IsTextOnly(c.Type) || isEnumType(c.Type) {
 				if t, ok := c.Type.(sql.TypeWithCollation); ok {
 					r[2] = t.Collation().Name()
@@ -86,6 +89,9 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 			if text, ok := r[8].(string); ok {
 				r[8], _ = catalog.TakeDigits(text, &catalog.Type{})
 			}
+		}
+		if r[key] == "" && texts[c.Name] {
+			r[key] = "MUL"
 		}
 		if r[at] = information_schema.GetColumnDefault(ctx, c.Default); c.Default != nil && c.Default.IsLiteral() && types.IsDateType(c.Type) {
 			if text, ok := r[at].(string); ok {
@@ -147,11 +153,14 @@ type columnsIter struct {
 // Next implements sql.RowIter. The fields are those of MySQL's manual, in its order.
 func (it *columnsIter) Next(ctx *sql.Context) (sql.Row, error) {
 	const (
-		schema, table, column, def, dataType, characters, octets, precision, scale, fraction, columnType, comment, generation = 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, 15, 19, 20
+		schema, table, column, def, dataType, characters, octets, precision, scale, fraction, columnType, key, comment, generation = 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, 15, 16, 19, 20
 	)
 	r, err := it.RowIter.Next(ctx)
 	if err != nil || len(r) <= generation {
 		return r, err
+	}
+	if r[key] == "" && it.textual(r[schema], r[table], r[column]) {
+		r[key] = "MUL"
 	}
 	switch r[dataType] {
 	case "tinytext", "text", "mediumtext", "longtext":
@@ -186,22 +195,35 @@ func (it *columnsIter) Next(ctx *sql.Context) (sql.Row, error) {
 }
 
 func (it *columnsIter) column(names ...any) *catalog.Column {
+	_, c := it.find(names...)
+	return c
+}
+
+func (it *columnsIter) find(names ...any) (*catalog.Table, *catalog.Column) {
 	var text [3]string
 	for i, n := range names {
 		text[i], _ = n.(string)
 	}
 	d, ok := it.snap.Database(text[0])
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	t, ok := d.Table(text[1])
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	for i := range t.Columns {
 		if t.Columns[i].Name == text[2] {
-			return &t.Columns[i]
+			return t, &t.Columns[i]
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// textual reports whether a FULLTEXT index begins with the column.
+func (it *columnsIter) textual(names ...any) bool {
+	t, c := it.find(names...)
+	return t != nil && slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool {
+		return x.FullText && x.State == catalog.StatePublic && x.Columns[0].Column == c.ID
+	})
 }

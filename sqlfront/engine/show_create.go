@@ -52,6 +52,9 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 			parts = append(parts, "  "+indexText(ctx, x, t))
 		}
 	}
+	for _, x := range t.publicTexts() {
+		parts = append(parts, "  FULLTEXT "+indexText(ctx, x, t))
+	}
 	foreign, err := t.GetDeclaredForeignKeys(ctx)
 	if err != nil {
 		return nil, false, err

@@ -34,8 +34,9 @@ type Table struct {
 	primary *index   // nil for a keyless table
 	keys    []*index // every index that writers maintain, the primary key first
 	public  []sql.Index
-	auto    int   // position of the AUTO_INCREMENT column, -1 if there is none
-	chars   []int // positions of CHAR columns
+	texts   []*index // FULLTEXT indexes, which writers maintain as well
+	auto    int      // position of the AUTO_INCREMENT column, -1 if there is none
+	chars   []int    // positions of CHAR columns
 	narrow  []narrowText
 	// virtualKeys: an index is over a virtual column.
 	virtualKeys bool
@@ -280,7 +281,7 @@ func (t *Table) GetIndexes(ctx *sql.Context) ([]sql.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return now.public, nil
+	return now.listed(ctx), nil
 }
 
 // PreciseMatch implements sql.IndexAddressable. Lookups are exact, but the engine's comparison of strings has the last word:

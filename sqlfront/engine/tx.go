@@ -79,6 +79,8 @@ type Tx struct {
 	alteration *alteration
 	// number stands behind the keys that the transaction writes into logs of copies.
 	number uint64
+	// counts are how many rows have a word, as somebody has asked within the transaction; see matcher.
+	counts map[wordCount]uint64
 }
 
 type fence struct {

@@ -222,6 +222,17 @@ func (r rewriter) swap(at *ast.Expr) {
 			from = append(from, &ast.AliasedExpr{Expr: x.To})
 		}
 		*at = &ast.FuncExpr{Name: ast.NewColIdent("substring"), Exprs: from}
+	case *ast.MatchExpr:
+		operands, ok := make([]ast.Expr, 0, len(x.Columns)+1), true
+		for _, c := range x.Columns {
+			column, is := c.(*ast.AliasedExpr)
+			if ok = ok && is; ok {
+				operands = append(operands, column.Expr)
+			}
+		}
+		if ok {
+			*at = r.operator(matchOperator+x.Option, x, append(operands, x.Expr)...)
+		}
 	case *ast.ExtractFuncExpr: // these take times of day as well
 		switch unit := strings.ToLower(x.Unit); unit {
 		case "hour", "minute", "second", "microsecond":
@@ -395,6 +406,8 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		return rowCount(ctx, operands[0])
 	}
 	switch {
+	case strings.HasPrefix(op, matchOperator):
+		return newMatch(ctx, strings.TrimPrefix(op, matchOperator), operands)
 	case strings.HasPrefix(op, "case"):
 		return newCase(ctx, operands, strings.Contains(op, " expr"), strings.Contains(op, " else")), nil
 	case strings.HasPrefix(op, "trim ") && len(operands) == 2:

@@ -27,6 +27,9 @@ type ViewReader interface {
 	ReadsView(text string) (database string, ok bool)
 }
 
+// TableCopier is a session that is told of CREATE TABLE … LIKE: it then names to the planner what it hides from queries.
+type TableCopier interface{ CopiesTable() }
+
 // New returns a parser. Statements whose hook is nil are refused with "not yet supported".
 func New(h Hooks) *Parser { return &Parser{hooks: h} }
 
@@ -172,6 +175,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			return nil, 0, err
 		}
 		if d, ok := stmt.(*ast.DDL); ok {
+			if d.OptLike != nil {
+				copiesTable(ctx)
+			}
 			if err := functionalKeys(d); err != nil {
 				return nil, 0, err
 			}
@@ -194,6 +200,14 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		return nil, 0, sqlerr.Syntax(s, end)
 	}
 	return stmt, end, err
+}
+
+func copiesTable(ctx context.Context) {
+	if sc, ok := ctx.(*sql.Context); ok {
+		if c, ok := sc.Session.(TableCopier); ok {
+			c.CopiesTable()
+		}
+	}
 }
 
 func vitess(ctx context.Context, text string, o ast.ParserOptions, multi bool) (ast.Statement, int, error) {

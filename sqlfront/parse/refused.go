@@ -25,6 +25,13 @@ func (r *rewriter) notSupported() error {
 		}
 		return len(next) == 0
 	}
+	if is("create") || is("alter") {
+		for t, last := l.next(), second; t.kind != eof; t, last = l.next(), t {
+			if l.is(last, "with") && l.is(t, "parser") {
+				return unsupported("FULLTEXT indexes WITH PARSER")
+			}
+		}
+	}
 	switch {
 	case is("xa"):
 		return unsupported("XA: distributed transactions with other systems")

@@ -127,6 +127,8 @@ const (
 	FunctionalPrimary      = 3756
 	StackOverrun           = 1436
 	NoFullText             = 1191
+	BadFullTextColumn      = 1283
+	UnsupportedOnGenerated = 3106
 	NoDefault              = 1101
 	NoGeometry             = 1416
 	WrongSRID              = 3643
