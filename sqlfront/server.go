@@ -139,6 +139,9 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return s.engine.ShowCreateRoutine(ctx, r)
 	}
 	hooks.StoredFunction = func(ctx context.Context, db, name string) bool { return s.engine.HasFunction(ctx, db, name) }
+	hooks.ThroughView = func(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
+		return s.engine.ThroughView(ctx, stmt)
+	}
 	hooks.CheckTable = func(ctx context.Context, c parse.CheckTable) (ast.Statement, error) {
 		return s.engine.CheckTable(ctx, c)
 	}

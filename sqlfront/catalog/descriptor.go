@@ -164,6 +164,8 @@ type View struct {
 	Definition      string `json:"definition"` // the SELECT
 	CreateStatement string `json:"create"`
 	SQLMode         string `json:"sql_mode,omitempty"`
+	// Definer is user@host of who the view belongs to; empty in views of older releases.
+	Definer string `json:"definer,omitempty"`
 }
 
 // Trigger is an ordinary MySQL trigger, run inside the writer's transaction.

@@ -37,6 +37,9 @@ func (e *Engine) heldPlan(ctx *sql.Context, stmt ast.Statement) (sql.Node, error
 // analysed binds and analyses a statement of a body, with the rights of who created the trigger: they were looked at then.
 func (e *Engine) analysed(ctx *sql.Context, stmt ast.Statement) (n sql.Node, err error) {
 	a := e.sql.Analyzer
+	if stmt, err = e.belowView(ctx, stmt); err != nil {
+		return nil, err
+	}
 	err = rights.As(ctx, e.accounts(), func() error {
 		builder := planbuilder.New(ctx, a.Catalog, nil)
 		builder.DisableAuth()
@@ -56,6 +59,13 @@ func (b *Body) permitted(ctx *sql.Context) error {
 	slots := &routine.Slots{}
 	return s.inBody(ctx, b, func() error {
 		for _, stmt := range b.routine.Statements() {
+			stmt, err := b.eng.belowView(ctx, stmt)
+			if rights.Refused(err) {
+				return err
+			}
+			if err != nil {
+				continue
+			}
 			builder := planbuilder.New(slots.With(ctx), b.eng.sql.Analyzer.Catalog, nil)
 			if _, _, err := builder.BindOnly(stmt, "", nil); rights.Refused(err) {
 				return err

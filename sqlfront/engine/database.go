@@ -59,6 +59,9 @@ func (d *Database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table
 	if t := d.temporary(ctx, name); t != nil {
 		return t, true, nil
 	}
+	if t, ok, err := d.below(ctx, name); ok {
+		return t, t != nil, err
+	}
 	t, err := d.table(ctx, name)
 	if t == nil || err != nil {
 		return nil, false, err
@@ -232,6 +235,10 @@ func (d *Database) RenameTable(ctx *sql.Context, old, name string) error {
 
 // CreateView implements sql.ViewDatabase.
 func (d *Database) CreateView(ctx *sql.Context, name, definition, create string) error {
+	definer, err := d.eng.definerOfView(ctx, create)
+	if err != nil {
+		return err
+	}
 	return d.eng.ddl(ctx, func(tx *Tx) error {
 		_, c, err := d.contents(ctx)
 		if err != nil {
@@ -241,7 +248,7 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 			return sql.ErrExistingView.New(d.name, name)
 		}
 		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, catalog.View{
-			Name: name, Definition: definition, CreateStatement: strings.Clone(create), SQLMode: sqlMode(ctx),
+			Name: name, Definition: definition, CreateStatement: strings.Clone(create), SQLMode: sqlMode(ctx), Definer: definer,
 		})
 	})
 }
@@ -282,8 +289,16 @@ func (s *Session) ReadsView(text string) (database string, ok bool) {
 	return s.reads.database, true
 }
 
+// viewDefinition is a view as the library knows it: the text is what SHOW CREATE VIEW shows behind AS.
 func viewDefinition(v *catalog.View) sql.ViewDefinition {
-	return sql.ViewDefinition{Name: v.Name, TextDefinition: v.Definition, CreateViewStatement: v.CreateStatement, SqlMode: v.SQLMode}
+	text := v.Definition
+	if option := checkOption(v); option != "" {
+		if end := len(text) - len("with"); end > 0 && strings.EqualFold(text[end:], "with") { // as older releases have cut it out
+			text = strings.TrimRight(text[:end], " \t\r\n")
+		}
+		text += " WITH " + option + " CHECK OPTION"
+	}
+	return sql.ViewDefinition{Name: v.Name, TextDefinition: text, CreateViewStatement: v.CreateStatement, SqlMode: v.SQLMode}
 }
 
 // AllViews implements sql.ViewDatabase. The library makes lists of it for users, from which they learn what there is.

@@ -22,6 +22,7 @@
 //	assign                           derived tables that assign to variables are read first
 //	coster, exec                     what the library's planner does not know
 //	exists                           conditions with subqueries that the library's planner would get wrong
+//	view*                            views that are written through (viewwrite.go; view.go itself is the catalog's version)
 //	privileges                       who may do what only the statement knows (package rights is asked first)
 //	fulltext*                        FULLTEXT indexes and MATCH … AGAINST
 //	pushkeys, bodykeys               how statements of bodies find their rows

@@ -209,7 +209,7 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 	var err error
 	if h.body != nil {
 		schema, rows, err = h.run(ctx, stmt, k)
-	} else {
+	} else if stmt, err = h.eng.belowView(ctx, stmt); err == nil {
 		schema, rows, _, err = h.eng.sql.Analyzer.Runner.QueryWithBindings(ctx, text, stmt, nil, nil)
 	}
 	if err == nil && learn {

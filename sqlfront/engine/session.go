@@ -63,8 +63,10 @@ type Session struct {
 	around   bool // see lookAround
 	copies   bool // it is a CREATE TABLE … LIKE
 
-	reads    readView // see ReadsView
-	ofClient bool
+	reads readView // see ReadsView
+	// rewritten is the last statement that wrote to a view: as it is run, and as it came.
+	rewritten struct{ now, was ast.Statement }
+	ofClient  bool
 
 	assigns bool                // the statement assigns to variables while it runs
 	before  map[string]assigned // what they were

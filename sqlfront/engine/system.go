@@ -26,6 +26,9 @@ func (d *extendedInfo) GetTableInsensitive(ctx *sql.Context, name string) (sql.T
 	if ok && strings.EqualFold(name, information_schema.StatisticsTableName) {
 		t = &cardinalityTable{t, d.eng}
 	}
+	if ok && strings.EqualFold(name, information_schema.ViewsTableName) {
+		t = d.eng.viewsTable(t)
+	}
 	if ok {
 		t = byTable(d.eng.routineTable(ctx, t))
 	}

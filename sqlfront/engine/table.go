@@ -47,6 +47,8 @@ type Table struct {
 	lock *parse.Lock
 	// asOf makes them read the past; see past.go.
 	asOf kv.Timestamp
+	// viewChecks are those of the view that a statement writes through.
+	viewChecks []sql.CheckDefinition
 }
 
 type projection struct {
@@ -313,7 +315,7 @@ func (t *Table) GetChecks(ctx *sql.Context) ([]sql.CheckDefinition, error) {
 	for i, c := range now.desc.Checks {
 		checks[i] = sql.CheckDefinition{Name: c.Name, CheckExpression: c.Expression, Enforced: c.Enforced}
 	}
-	return checks, nil
+	return append(checks, t.viewChecks...), nil
 }
 
 // Lock implements sql.Lockable. LOCK TABLES is accepted and has no effect: mysqldump and old applications send it, and a

@@ -36,6 +36,8 @@ type Hooks struct {
 	TriggerBody func() ast.Statement
 	// StoredFunction says whether there is a stored function of the name; db is empty for the current database.
 	StoredFunction func(ctx context.Context, db, name string) bool
+	// ThroughView writes a statement that writes to a view anew, as one on the table below. What it gives back is not kept.
+	ThroughView func(context.Context, ast.Statement) (ast.Statement, error)
 
 	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none. db is empty
 	// for the current database, names are in lower case. It should answer only when an index begins with the returned

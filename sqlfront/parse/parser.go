@@ -66,6 +66,9 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	}
 	parsed = s
 	stmt, end, err := p.one(ctx, s, o, multi)
+	if err == nil {
+		stmt, err = p.throughView(ctx, stmt)
+	}
 	if multi && end > 0 && end < len(s) {
 		parsed = sql.RemoveSpaceAndDelimiter(s[:end], delimiter)
 		remainder = s[end:]
@@ -75,7 +78,22 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 
 // ParseOneWithOptions implements sql.Parser.
 func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
-	return p.one(ctx, query, o, true)
+	stmt, end, err := p.one(ctx, query, o, true)
+	if err == nil {
+		stmt, err = p.throughView(ctx, stmt)
+	}
+	return stmt, end, err
+}
+
+func (p *Parser) throughView(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
+	if p.hooks.ThroughView == nil {
+		return stmt, nil
+	}
+	out, err := p.hooks.ThroughView(ctx, stmt)
+	if err != nil {
+		return nil, err // with a statement at hand the library would not look at the error
+	}
+	return out, nil
 }
 
 // one parses the first statement of s and says where the next begins. With multi unset there must be no next.
@@ -158,6 +176,14 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			// The body of a trigger is cut out of the user's text, where there is no block around it.
 			d.SubStatementPositionStart = r.edits.original(d.SubStatementPositionStart)
 			d.SubStatementPositionEnd = min(r.edits.original(d.SubStatementPositionEnd), len(s))
+		}
+		if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil && d.ViewSpec.CheckOption != ast.ViewCheckOptionUnspecified {
+			// The grammar has read the WITH of WITH CHECK OPTION before it knows where the SELECT ends.
+			if from, to := d.SubStatementPositionStart, d.SubStatementPositionEnd; 0 <= from && from <= to && to <= len(s) {
+				if def := strings.TrimRight(s[from:to], " \t\r\n"); len(def) > 4 && strings.EqualFold(def[len(def)-4:], "with") {
+					d.SubStatementPositionEnd = from + len(strings.TrimRight(def[:len(def)-4], " \t\r\n"))
+				}
+			}
 		}
 		if err := shallow(stmt, text); err != nil {
 			return nil, 0, err

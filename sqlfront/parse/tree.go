@@ -86,6 +86,9 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		if s.ViewSpec != nil && storedDefinition(ctx) {
 			s.Temporary = true
 		}
+		if s.ViewSpec != nil && s.ViewSpec.CheckOption == ast.ViewCheckOptionLocal {
+			s.ViewSpec.CheckOption = ast.ViewCheckOptionCascaded // the planner refuses the other; what is stored, and looked at, is the text
+		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
 		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns})
 		return

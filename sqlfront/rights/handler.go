@@ -40,6 +40,11 @@ type temporary interface {
 // them; what a statement does with a table is HandleAuth's.
 type around interface{ LooksAround() bool }
 
+// through is a session whose statements write through views: they name the table below by a name that says which view it is.
+type through interface {
+	Below(name string) (database, view string, ok bool)
+}
+
 func own(ctx *sql.Context, database, table string) bool {
 	s, ok := ctx.Session.(temporary)
 	if !ok || table == "" {
@@ -100,6 +105,11 @@ func (h handler) CheckTable(ctx *sql.Context, state sql.AuthorizationQueryState,
 	}
 	if s, ok := ctx.Session.(around); ok && s.LooksAround() {
 		return nil
+	}
+	if s, ok := ctx.Session.(through); ok {
+		if db, view, ok := s.Below(table); ok { // it is the view that the user has to see
+			database, table = db, view
+		}
 	}
 	return h.AuthorizationHandler.CheckTable(ctx, state, database, schema, table)
 }

@@ -71,6 +71,11 @@ const (
 	InvalidCharacterString = 1300
 	NoDefaultForField      = 1364
 	ViewInvalid            = 1356
+	NonUpdatableTable      = 1288
+	NonUpdatableColumn     = 1348
+	ViewCheckFailed        = 1369
+	NoDefaultForViewField  = 1423
+	NonInsertableTable     = 1471
 	ViewVariable           = 1351
 	ViewWrongList          = 1353
 	TriggerExists          = 1359

@@ -76,6 +76,8 @@ func byStatement(code int, query, name string) (int, string) {
 	}
 	verb := strings.ToLower(w[0])
 	switch {
+	case code == CheckViolated && strings.HasPrefix(name, checkOption):
+		return ViewCheckFailed, "CHECK OPTION failed '" + strings.TrimPrefix(name, checkOption) + "'"
 	case code == NoSuchTable && verb == "drop":
 		return BadTable, "Unknown table '$db.1'"
 	case code == BadDatabase && verb == "drop" && !strings.EqualFold(w[1], "table"):
@@ -193,3 +195,9 @@ func argument(m []string, n int) string {
 	}
 	return s
 }
+
+// checkOption begins the names of checks that are the WITH CHECK OPTION of a view. The library quotes names as Go does.
+const checkOption = `\x00`
+
+// CheckOption is the name of the check that a view's WITH CHECK OPTION is. No check of a user's has such a name.
+func CheckOption(database, view string) string { return "\x00" + database + "." + view }

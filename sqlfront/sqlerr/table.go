@@ -39,6 +39,7 @@ var mappings = []mapping{
 	{kind: sql.ErrColumnCountMismatch, code: ViewWrongList},
 	{kind: plan.ErrNotView, code: WrongObject},
 	{kind: sql.ErrExpectedTableFoundView, code: WrongObject, text: "'$1' is not BASE TABLE"},
+	{kind: plan.ErrUpdateForTableNotSupported, code: NonUpdatableTable},
 	{kind: sql.ErrTableColumnNotFound, code: BadField, text: "Unknown column '$2' in '$clause'"},
 	{kind: sql.ErrColumnNotFound, code: BadField, text: "Unknown column '$1' in '$clause'"},
 	{kind: sql.ErrUnknownColumn, code: BadField},

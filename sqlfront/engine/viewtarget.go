@@ -1,0 +1,446 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/rights"
+	"moka/sqlfront/sqlerr"
+)
+
+// viewTarget is a view through which rows of one table can be written: its SELECT, and those of the views that it is over, merged into one.
+// Expressions name columns of the table, qualified by baseMark.
+type viewTarget struct {
+	db, name string // of the view
+	baseDB   string
+	base     *catalog.Table
+	columns  []viewColumn
+	where    []viewCondition // of the innermost view first
+	needs    []viewNeed
+	texts    string // all that this was made of
+}
+
+// viewColumn is a column of a view: one of the table's if column is set, else an expression, which cannot be written.
+type viewColumn struct {
+	name, column string
+	expr         ast.Expr
+}
+
+// viewCondition is the WHERE of a view; if checked, rows that are written through the outer view have to meet it.
+type viewCondition struct {
+	expr    ast.Expr
+	checked bool
+}
+
+// viewNeed is a table or view within a view, and whose rights on it count: nobody's are the user's.
+type viewNeed struct {
+	as       sql.Client
+	db, name string
+}
+
+// baseMark qualifies columns of the base table in a viewTarget. No name of a client contains it: it is taken out before anybody sees it.
+const baseMark = "\x00base"
+
+// maxViews bounds views over views.
+const maxViews = 64
+
+func (e *Engine) lookupView(ctx *sql.Context, db, name string) (*catalog.View, *catalog.Database, error) {
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, ok := v.snap.Database(db)
+	if !ok {
+		return nil, nil, nil
+	}
+	stored, ok := d.View(name)
+	if !ok {
+		return nil, d, nil
+	}
+	return stored, d, nil
+}
+
+// viewTree is the SELECT of a view as the bare grammar reads it: what is made of it goes through our parser once more.
+func viewTree(stored *catalog.View) *ast.DDL {
+	d, err := ast.ParseWithOptions(context.Background(), stored.CreateStatement, sql.NewSqlModeFromString(stored.SQLMode).ParserOptions())
+	ddl, ok := d.(*ast.DDL)
+	if err != nil || !ok || ddl.ViewSpec == nil {
+		return nil
+	}
+	return ddl
+}
+
+// viewTarget looks at a view. target is nil if rows cannot be written through it, and view is false if it is none.
+func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (target *viewTarget, view bool, err error) {
+	stored, d, err := e.lookupView(ctx, db, name)
+	if stored == nil || err != nil {
+		return nil, false, err
+	}
+	ddl := viewTree(stored)
+	if ddl == nil || depth > maxViews {
+		return nil, true, nil
+	}
+	spec := ddl.ViewSpec
+	s := mergeable(spec)
+	if s == nil {
+		return nil, true, nil
+	}
+	from, ok := s.From[0].(*ast.AliasedTableExpr)
+	if !ok || from.AsOf != nil {
+		return nil, true, nil
+	}
+	table, ok := from.Expr.(ast.TableName)
+	if !ok {
+		return nil, true, nil
+	}
+	inDB := table.DbQualifier.String()
+	if inDB == "" {
+		inDB = d.Name
+	}
+	t := &viewTarget{db: d.Name, name: stored.Name}
+	under, isView, err := e.viewTarget(ctx, inDB, table.Name.String(), depth+1)
+	switch {
+	case err != nil || isView && under == nil:
+		return nil, true, err
+	case isView:
+		t.baseDB, t.base, t.where, t.texts = under.baseDB, under.base, slices.Clone(under.where), under.texts
+	default:
+		v, err := e.viewOf(ctx)
+		if err != nil {
+			return nil, true, err
+		}
+		in, ok := v.snap.Database(inDB)
+		if !ok {
+			return nil, true, nil
+		}
+		if t.base, ok = in.Table(table.Name.String()); !ok {
+			return nil, true, sqlerr.New(sqlerr.ViewInvalid, invalidView, d.Name, stored.Name)
+		}
+		t.baseDB = in.Name
+	}
+	t.needs = []viewNeed{{e.viewRights(spec, stored), inDB, table.Name.String()}}
+	if under != nil {
+		t.needs = append(t.needs, under.needs...)
+	}
+	t.texts += "\x00" + stored.CreateStatement + "\x00" + stored.SQLMode + "\x00" + stored.Definer
+
+	known := from.As.String()
+	if known == "" {
+		known = table.Name.String()
+	}
+	column := func(name string) (ast.Expr, error) {
+		if under != nil {
+			if c := under.column(name); c != nil {
+				return c.expr, nil
+			}
+			return nil, nil
+		}
+		if i := t.base.Column(name); i >= 0 {
+			return baseColumn(t.base.Columns[i].Name), nil
+		}
+		return nil, nil
+	}
+	r := &renaming{eng: e, ctx: ctx, db: inDB, known: known, inDB: d.Name, column: column, alone: true, same: func(string) bool { return false }}
+	if !t.list(ctx, r, s, under) {
+		return nil, true, nil
+	}
+	if len(spec.Columns) > 0 {
+		if len(spec.Columns) != len(t.columns) {
+			return nil, true, nil
+		}
+		for i, c := range spec.Columns {
+			t.columns[i].name = c.String()
+		}
+	}
+	option := spec.CheckOption
+	if option == ast.ViewCheckOptionCascaded {
+		for i := range t.where {
+			t.where[i].checked = true
+		}
+	}
+	if s.Where != nil {
+		if mentionsTable(s.Where.Expr, d.Name, inDB, table.Name.String()) {
+			return nil, true, nil
+		}
+		where := r.expr(s.Where.Expr, "where clause")
+		if r.err != nil {
+			return nil, true, nil
+		}
+		t.where = append(t.where, viewCondition{qualifyTables(where, d.Name), option != ast.ViewCheckOptionUnspecified})
+	}
+	return t, true, nil
+}
+
+const invalidView = "View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"
+
+// list fills in the columns.
+func (t *viewTarget) list(ctx *sql.Context, r *renaming, s *ast.Select, under *viewTarget) bool {
+	for _, x := range s.SelectExprs {
+		switch x := x.(type) {
+		case *ast.StarExpr:
+			if q := x.TableName.Name.String(); q != "" && !strings.EqualFold(q, r.known) {
+				return false
+			}
+			if under != nil {
+				t.columns = append(t.columns, under.columns...)
+				continue
+			}
+			for _, c := range t.base.Columns {
+				if !c.Hidden && !c.HiddenSystem && c.State == catalog.StatePublic {
+					t.columns = append(t.columns, viewColumn{c.Name, c.Name, baseColumn(c.Name)})
+				}
+			}
+		case *ast.AliasedExpr:
+			if aggregates(x.Expr) {
+				return false
+			}
+			e := r.expr(x.Expr, "field list")
+			if r.err != nil {
+				return false
+			}
+			c := viewColumn{name: x.As.String(), expr: e}
+			if col, ok := e.(*ast.ColName); ok {
+				c.column = col.Name.String()
+			}
+			if c.name == "" {
+				if col, ok := x.Expr.(*ast.ColName); ok {
+					c.name = col.Name.String()
+				} else if c.name = x.InputExpression; c.name == "" {
+					c.name = ast.String(x.Expr)
+				}
+			}
+			t.columns = append(t.columns, c)
+		default:
+			return false
+		}
+	}
+	return slices.ContainsFunc(t.columns, func(c viewColumn) bool { return c.column != "" })
+}
+
+func baseColumn(name string) *ast.ColName {
+	return &ast.ColName{Name: ast.NewColIdent(name), Qualifier: ast.TableName{Name: ast.NewTableIdent(baseMark)}}
+}
+
+func (t *viewTarget) column(name string) *viewColumn {
+	for i := range t.columns {
+		if strings.EqualFold(t.columns[i].name, name) {
+			return &t.columns[i]
+		}
+	}
+	return nil
+}
+
+// mergeable is the SELECT of a view that gives each row of one table at most once; nil if it is another.
+func mergeable(spec *ast.ViewSpec) *ast.Select {
+	if strings.EqualFold(spec.Algorithm, "temptable") {
+		return nil
+	}
+	e := spec.ViewExpr
+	for {
+		p, ok := e.(*ast.ParenSelect)
+		if !ok {
+			break
+		}
+		e = p.Select
+	}
+	s, ok := e.(*ast.Select)
+	if !ok || s.QueryOpts.Distinct || len(s.GroupBy) > 0 || s.Having != nil || s.Limit != nil || s.With != nil || s.Into != nil || len(s.From) != 1 || len(s.Window) > 0 {
+		return nil
+	}
+	return s
+}
+
+// aggregates reports whether the expression is not of one row alone.
+func aggregates(e ast.Expr) (found bool) {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		switch n := n.(type) {
+		case *ast.FuncExpr:
+			found = found || n.IsAggregate() || n.Over != nil
+		case *ast.GroupConcatExpr, *ast.Subquery, *ast.ExistsExpr:
+			found = true
+		}
+		return !found, nil
+	}, e)
+	return found
+}
+
+func hasSubquery(e ast.Expr) (found bool) {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if _, ok := n.(*ast.Subquery); ok {
+			found = true
+		}
+		return !found, nil
+	}, e)
+	return found
+}
+
+func mentionsTable(e ast.Expr, here, db, name string) (found bool) {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if a, ok := n.(*ast.AliasedTableExpr); ok {
+			if t, ok := a.Expr.(ast.TableName); ok && strings.EqualFold(t.Name.String(), name) {
+				in := t.DbQualifier.String()
+				if in == "" {
+					in = here
+				}
+				found = found || strings.EqualFold(in, db)
+			}
+		}
+		return !found, nil
+	}, e)
+	return found
+}
+
+// qualifyTables makes bare names of tables those of the view's database. The tree is a copy.
+func qualifyTables(e ast.Expr, db string) ast.Expr {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if a, ok := n.(*ast.AliasedTableExpr); ok {
+			if t, ok := a.Expr.(ast.TableName); ok && t.DbQualifier.IsEmpty() && !strings.EqualFold(t.Name.String(), "dual") {
+				t.DbQualifier = ast.NewTableIdent(db)
+				if a.As.IsEmpty() {
+					a.As = t.Name
+				}
+				a.Expr = t
+			}
+		}
+		return true, nil
+	}, e)
+	return e
+}
+
+// viewRights is whose rights count for what a view is over. Of views that older releases have made nobody knows who did.
+func (e *Engine) viewRights(spec *ast.ViewSpec, stored *catalog.View) sql.Client {
+	if strings.EqualFold(spec.Security, "invoker") || stored.Definer == "" {
+		return sql.Client{}
+	}
+	at := strings.LastIndexByte(stored.Definer, '@')
+	return sql.Client{User: stored.Definer[:at], Address: stored.Definer[at+1:]}
+}
+
+// mayThrough refuses a statement through a view if who the view belongs to may not run it on what is below.
+func (e *Engine) mayThrough(ctx *sql.Context, t *viewTarget, needed ...sql.PrivilegeType) error {
+	s := sessionOf(ctx)
+	if s == nil || e.accounts() == nil || !e.accounts().Enabled() {
+		return nil
+	}
+	client := s.Client()
+	set, counter := s.GetPrivilegeSet()
+	defer func() {
+		s.SetClient(client)
+		s.SetPrivilegeSet(set, counter)
+	}()
+	for _, n := range t.needs {
+		if n.as.User != "" {
+			as := client
+			as.User, as.Address = n.as.User, n.as.Address
+			s.become(as)
+		} else {
+			s.SetClient(client)
+			s.SetPrivilegeSet(set, counter)
+		}
+		for _, p := range needed {
+			if !rights.OnTable(ctx, e.accounts(), n.db, n.name, p) {
+				return sqlerr.New(sqlerr.ViewInvalid, invalidView, t.db, t.name)
+			}
+		}
+	}
+	return nil
+}
+
+// digest tells this definition from others of the same view.
+func (t *viewTarget) digest() string {
+	h := sha256.Sum256([]byte(t.texts))
+	return hex.EncodeToString(h[:16])
+}
+
+// checks are what rows have to meet that are written through the view, as constraints of the table.
+func (t *viewTarget) checks() ([]sql.CheckDefinition, error) {
+	var all []sql.CheckDefinition
+	for _, w := range t.where {
+		if !w.checked {
+			continue
+		}
+		if hasSubquery(w.expr) {
+			return nil, sqlerr.Unsupported("writing through a view WITH CHECK OPTION whose condition has a subquery")
+		}
+		if slices.ContainsFunc(t.base.Columns, func(c catalog.Column) bool { return c.Virtual }) {
+			return nil, sqlerr.Unsupported("writing through a view WITH CHECK OPTION to a table with VIRTUAL generated columns")
+		}
+		all = append(all, sql.CheckDefinition{Name: sqlerr.CheckOption(t.db, t.name), CheckExpression: "(" + ast.String(onBase(w.expr, "")) + ") is true", Enforced: true})
+	}
+	return all, nil
+}
+
+// onBase is a copy of an expression of a view's with the columns qualified by what a statement calls the table.
+func onBase(e ast.Expr, known string) ast.Expr {
+	r := &renaming{known: baseMark, same: func(string) bool { return true }, column: func(name string) (ast.Expr, error) {
+		c := &ast.ColName{Name: ast.NewColIdent(name)}
+		if known != "" {
+			c.Qualifier.Name = ast.NewTableIdent(known)
+		}
+		return c, nil
+	}}
+	return r.expr(e, "")
+}
+
+// viewsTable is information_schema.views with what we know better: check options, which views can be written, and whose they are.
+func (e *Engine) viewsTable(t sql.Table) sql.Table {
+	theirs, ok := t.(*information_schema.InformationSchemaTable)
+	if !ok {
+		return t
+	}
+	const database, name, option, updatable, definer = 1, 2, 4, 5, 6
+	ours := *theirs
+	ours.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
+		it, err := theirs.Reader(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := sql.RowIterToRows(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			db, _ := row[database].(string)
+			view, _ := row[name].(string)
+			stored, _, err := e.lookupView(ctx, db, view)
+			if err != nil {
+				return nil, err
+			}
+			if stored == nil {
+				continue
+			}
+			target, _, err := e.viewTarget(ctx, db, view, 0)
+			row[updatable] = "NO"
+			if target != nil && err == nil {
+				row[updatable] = "YES"
+			}
+			if c := checkOption(stored); c != "" {
+				row[option] = c
+			}
+			if stored.Definer != "" {
+				row[definer] = stored.Definer
+			}
+		}
+		return sql.RowsToRowIter(rows...), nil
+	}
+	return &ours
+}
+
+// checkOption is LOCAL or CASCADED; empty if the view has none.
+func checkOption(v *catalog.View) string {
+	if !strings.Contains(strings.ToLower(v.CreateStatement), "option") {
+		return ""
+	}
+	if d := viewTree(v); d != nil {
+		return strings.ToUpper(string(d.ViewSpec.CheckOption))
+	}
+	return ""
+}

@@ -1,0 +1,573 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/rights"
+	"moka/sqlfront/sqlerr"
+)
+
+// Writing through views. A statement that writes to a view over one table is written anew, as one that writes to the table:
+//
+//	UPDATE v SET x = 1 WHERE y > 2         v is SELECT a AS x, b AS y FROM t WHERE c = 3 WITH CHECK OPTION
+//	   │  each time that it is bound, by the view of the moment
+//	   ▼
+//	UPDATE `t…v…` AS v SET v.a = 1 WHERE v.b > 2 AND v.c = 3
+//	         └─ a name that Database.GetTableInsensitive resolves to t with one more CHECK, if v is still what it was
+//
+// So whatever holds for statements on the table (triggers, keys, observers, affected rows) holds here. Rights on the view are the user's and are
+// asked as for a table; those on what is below are asked of who the view belongs to. Text reaches this from the parser, prepared
+// statements when they are looked up (Session.GetPreparedQuery), and statements of bodies when they are run.
+
+// viewMark is in the names that stand for tables below views. Clients cannot guess it, so they cannot write such names themselves.
+var viewMark = "\x00" + rand.Text() + "\x00"
+
+// ThroughView is parse.Hooks.ThroughView: the statement on the table, if it is one on a view.
+func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
+	sctx, ok := ctx.(*sql.Context)
+	if !ok || sctx.Session == nil {
+		return stmt, nil
+	}
+	s := sessionOf(sctx)
+	if s == nil {
+		return stmt, nil
+	}
+	out, err := e.throughView(sctx, stmt)
+	if err != nil || out == nil {
+		return stmt, err
+	}
+	s.rewritten.now, s.rewritten.was = out, stmt
+	return out, nil
+}
+
+// belowView is the statement itself, or what it is on the table.
+func (e *Engine) belowView(ctx *sql.Context, stmt ast.Statement) (ast.Statement, error) {
+	out, err := e.throughView(ctx, stmt)
+	if out == nil {
+		out = stmt
+	}
+	return out, err
+}
+
+// throughView is the statement on the table; nil if it does not write to a view.
+func (e *Engine) throughView(ctx *sql.Context, stmt ast.Statement) (ast.Statement, error) {
+	switch n := stmt.(type) {
+	case *ast.Insert:
+		t, err := e.target(ctx, n.Table, n.With, "INSERT")
+		if t == nil || err != nil {
+			return nil, err
+		}
+		return e.insertThrough(ctx, n, t)
+	case *ast.Update:
+		from, t, err := e.onlyTarget(ctx, n.TableExprs, n.With, "UPDATE")
+		if t == nil || err != nil {
+			return nil, err
+		}
+		return e.updateThrough(ctx, n, from, t)
+	case *ast.Delete:
+		from, t, err := e.onlyTarget(ctx, n.TableExprs, n.With, "DELETE")
+		if t == nil || err != nil {
+			return nil, err
+		}
+		return e.deleteThrough(ctx, n, from, t)
+	case *ast.Explain:
+		in, err := e.throughView(ctx, n.Statement)
+		if in == nil || err != nil {
+			return nil, err
+		}
+		c := *n
+		c.Statement = in
+		return &c, nil
+	}
+	return nil, nil
+}
+
+// target is the view of the name; nil if it is a table, or nothing.
+func (e *Engine) target(ctx *sql.Context, name ast.TableName, with *ast.With, verb string) (*viewTarget, error) {
+	db := name.DbQualifier.String()
+	if db == "" {
+		if with != nil {
+			for _, c := range with.Ctes {
+				if strings.EqualFold(c.As.String(), name.Name.String()) {
+					return nil, nil
+				}
+			}
+		}
+		if db = ctx.GetCurrentDatabase(); db == "" {
+			return nil, nil
+		}
+	}
+	if sessionOf(ctx).HasTemporary(db, name.Name.String()) {
+		return nil, nil
+	}
+	if snap := e.catalog.Latest(); snap != nil {
+		// Most statements are on tables. Should what this process knows be behind by the moment in which a table has made room for a
+		// view of its name, the statement fails once.
+		if d, ok := snap.Database(db); ok {
+			if _, ok := d.Table(name.Name.String()); ok {
+				return nil, nil
+			}
+		}
+	}
+	t, view, err := e.viewTarget(ctx, db, name.Name.String(), 0)
+	if err != nil || !view || t != nil {
+		return t, err
+	}
+	if verb == "INSERT" {
+		return nil, notInsertable(name.Name.String())
+	}
+	return nil, sqlerr.New(sqlerr.NonUpdatableTable, "The target table %s of the %s is not updatable", name.Name.String(), verb)
+}
+
+func notInsertable(name string) error {
+	return sqlerr.New(sqlerr.NonInsertableTable, "The target table %s of the INSERT is not insertable-into", name)
+}
+
+// onlyTarget is the view of a statement with nothing else in its FROM clause.
+func (e *Engine) onlyTarget(ctx *sql.Context, from ast.TableExprs, with *ast.With, verb string) (*ast.AliasedTableExpr, *viewTarget, error) {
+	if len(from) != 1 {
+		return nil, nil, nil
+	}
+	a, ok := from[0].(*ast.AliasedTableExpr)
+	if !ok {
+		return nil, nil, nil
+	}
+	name, ok := a.Expr.(ast.TableName)
+	if !ok {
+		return nil, nil, nil
+	}
+	t, err := e.target(ctx, name, with, verb)
+	return a, t, err
+}
+
+// through is one statement that is being rewritten.
+type through struct {
+	eng   *Engine
+	ctx   *sql.Context
+	t     *viewTarget
+	known string // what the statement calls the view
+	r     *renaming
+}
+
+func (e *Engine) through(ctx *sql.Context, t *viewTarget, known string) *through {
+	w := &through{eng: e, ctx: ctx, t: t, known: known}
+	w.r = &renaming{eng: e, ctx: ctx, db: t.db, known: known, inDB: ctx.GetCurrentDatabase(), alone: true}
+	w.r.column = func(name string) (ast.Expr, error) {
+		c := t.column(name)
+		switch {
+		case c == nil:
+			return nil, nil
+		case c.column != "":
+			return w.own(c.column), nil
+		}
+		return w.reparse(c.expr)
+	}
+	w.r.same = func(name string) bool {
+		c := t.column(name)
+		if c == nil {
+			return t.base.Column(name) < 0
+		}
+		return strings.EqualFold(c.column, c.name)
+	}
+	return w
+}
+
+// own is a column of the table in the statement.
+func (w *through) own(name string) *ast.ColName {
+	return &ast.ColName{Name: ast.NewColIdent(name), Qualifier: ast.TableName{Name: ast.NewTableIdent(w.known)}}
+}
+
+// reparse gives an expression of a view's what the parser does to those of a statement.
+func (w *through) reparse(e ast.Expr) (ast.Expr, error) {
+	stmt, _, err := w.eng.sql.Parser.ParseOneWithOptions(w.ctx, "delete from "+quoteIdentifier(strings.Trim(viewMark, "\x00"))+" where "+ast.String(onBase(e, w.known)), ast.ParserOptions{})
+	if err != nil {
+		return nil, err
+	}
+	d, ok := stmt.(*ast.Delete)
+	if !ok || d.Where == nil {
+		return nil, sqlerr.New(sqlerr.ViewInvalid, invalidView, w.t.db, w.t.name)
+	}
+	return d.Where.Expr, nil
+}
+
+// name is the table below as the statement names it.
+func (w *through) name() ast.TableName {
+	return ast.TableName{
+		DbQualifier: ast.NewTableIdent(w.t.baseDB),
+		Name:        ast.NewTableIdent(w.t.base.Name + viewMark + w.t.db + "\x00" + w.t.name + "\x00" + w.t.digest()),
+	}
+}
+
+// where adds what the view says about rows.
+func (w *through) where(where *ast.Where) (*ast.Where, error) {
+	var all ast.Expr
+	for _, c := range w.t.where {
+		e, err := w.reparse(c.expr)
+		if err != nil {
+			return nil, err
+		}
+		all = and(all, e)
+	}
+	if where != nil {
+		all = and(all, w.r.expr(where.Expr, "where clause"))
+	}
+	if all == nil {
+		return nil, w.r.err
+	}
+	return ast.NewWhere(ast.WhereStr, all), w.r.err
+}
+
+func and(a, b ast.Expr) ast.Expr {
+	if a == nil {
+		return b
+	}
+	return &ast.AndExpr{Left: paren(a), Right: paren(b)}
+}
+
+func paren(e ast.Expr) ast.Expr {
+	switch e.(type) {
+	case *ast.OrExpr, *ast.XorExpr:
+		return &ast.ParenExpr{Expr: e}
+	}
+	return e
+}
+
+func (w *through) order(by ast.OrderBy) ast.OrderBy {
+	var out ast.OrderBy
+	for _, o := range by {
+		c := *o
+		c.Expr = w.r.expr(o.Expr, "order clause")
+		out = append(out, &c)
+	}
+	return out
+}
+
+// returning names the columns as the view does.
+func (w *through) returning(list ast.SelectExprs) ast.SelectExprs {
+	var out ast.SelectExprs
+	for _, x := range list {
+		switch x := x.(type) {
+		case *ast.StarExpr:
+			for _, c := range w.t.columns {
+				out = append(out, &ast.AliasedExpr{Expr: w.r.expr(ast.NewColName(c.name), "field list"), As: ast.NewColIdent(c.name)})
+			}
+		case *ast.AliasedExpr:
+			c := *x
+			c.Expr = w.r.expr(x.Expr, "field list")
+			if col, ok := x.Expr.(*ast.ColName); ok && c.As.IsEmpty() {
+				c.As = col.Name
+			}
+			out = append(out, &c)
+		default:
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// assigned is the column that is assigned to.
+func (w *through) assigned(name *ast.ColName) (*ast.ColName, error) {
+	if q := name.Qualifier.Name.String(); q != "" && !strings.EqualFold(q, w.known) {
+		return nil, sqlerr.New(sqlerr.BadField, "Unknown column '%s.%s' in 'field list'", q, name.Name.String())
+	}
+	c := w.t.column(name.Name.String())
+	switch {
+	case c == nil:
+		return nil, sqlerr.New(sqlerr.BadField, "Unknown column '%s' in 'field list'", name.Name.String())
+	case c.column == "":
+		return nil, sqlerr.New(sqlerr.NonUpdatableColumn, "Column '%s' is not updatable", c.name)
+	}
+	return w.own(c.column), nil
+}
+
+func (w *through) assignments(in ast.AssignmentExprs) (out ast.AssignmentExprs, err error) {
+	for _, a := range in {
+		name, err := w.assigned(a.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, &ast.AssignmentExpr{Name: name, Expr: w.r.expr(a.Expr, "field list")})
+	}
+	return out, w.r.err
+}
+
+func (w *through) from(a *ast.AliasedTableExpr) ast.TableExprs {
+	c := *a // with the user's rights on the view
+	c.Expr, c.As, c.Hints = w.name(), ast.NewTableIdent(w.known), nil
+	return ast.TableExprs{&c}
+}
+
+func knownAs(a *ast.AliasedTableExpr) string {
+	if !a.As.IsEmpty() {
+		return a.As.String()
+	}
+	return a.Expr.(ast.TableName).Name.String()
+}
+
+func (e *Engine) updateThrough(ctx *sql.Context, n *ast.Update, from *ast.AliasedTableExpr, t *viewTarget) (ast.Statement, error) {
+	w := e.through(ctx, t, knownAs(from))
+	c := *n
+	var err error
+	if c.Exprs, err = w.assignments(n.Exprs); err != nil {
+		return nil, err
+	}
+	if c.Where, err = w.where(n.Where); err != nil {
+		return nil, err
+	}
+	c.OrderBy, c.Returning, c.TableExprs = w.order(n.OrderBy), w.returning(n.Returning), w.from(from)
+	if w.r.err != nil {
+		return nil, w.r.err
+	}
+	if _, err := t.checks(); err != nil {
+		return nil, err
+	}
+	return &c, e.mayThrough(ctx, t, sql.PrivilegeType_Update)
+}
+
+func (e *Engine) deleteThrough(ctx *sql.Context, n *ast.Delete, from *ast.AliasedTableExpr, t *viewTarget) (ast.Statement, error) {
+	w := e.through(ctx, t, knownAs(from))
+	c := *n
+	var err error
+	if c.Where, err = w.where(n.Where); err != nil {
+		return nil, err
+	}
+	if len(n.Targets) == 1 && strings.EqualFold(n.Targets[0].Name.String(), w.known) {
+		c.Targets = nil
+	}
+	c.OrderBy, c.Returning, c.TableExprs = w.order(n.OrderBy), w.returning(n.Returning), w.from(from)
+	if w.r.err != nil {
+		return nil, w.r.err
+	}
+	return &c, e.mayThrough(ctx, t, sql.PrivilegeType_Delete)
+}
+
+func (e *Engine) insertThrough(ctx *sql.Context, n *ast.Insert, t *viewTarget) (ast.Statement, error) {
+	// What a row of the view is made of must be a row of the table: each column one of it, none of them twice.
+	seen := map[string]bool{}
+	for _, c := range t.columns {
+		key := strings.ToLower(c.column)
+		if key == "" || seen[key] {
+			return nil, notInsertable(n.Table.Name.String())
+		}
+		seen[key] = true
+	}
+	w := e.through(ctx, t, n.Table.Name.String())
+	c := *n
+	c.Table = w.name()
+	c.Columns = nil
+	given := n.Columns
+	if len(given) == 0 {
+		for _, v := range t.columns {
+			given = append(given, ast.NewColIdent(v.name))
+		}
+		if rows, ok := n.Rows.(*ast.AliasedValues); ok {
+			rows = emptyRows(rows, len(given))
+			c.Rows = rows
+		}
+	}
+	for _, name := range given {
+		v := t.column(name.String())
+		if v == nil {
+			return nil, sqlerr.New(sqlerr.BadField, "Unknown column '%s' in 'field list'", name.String())
+		}
+		c.Columns = append(c.Columns, ast.NewColIdent(v.column))
+	}
+	if err := w.defaults(seen, n); err != nil {
+		return nil, err
+	}
+	if err := w.onDuplicate(&c, n); err != nil {
+		return nil, err
+	}
+	// The table goes by its own name here, without an alias.
+	w.known = t.base.Name
+	c.Returning = w.returning(n.Returning)
+	if w.r.err != nil {
+		return nil, w.r.err
+	}
+	if _, err := t.checks(); err != nil {
+		return nil, err
+	}
+	needed := []sql.PrivilegeType{sql.PrivilegeType_Insert}
+	if len(n.OnDup) > 0 {
+		needed = append(needed, sql.PrivilegeType_Update)
+	}
+	if n.Action == ast.ReplaceStr {
+		needed = append(needed, sql.PrivilegeType_Delete)
+	}
+	return &c, e.mayThrough(ctx, t, needed...)
+}
+
+// emptyRows spells out rows of defaults: () has as many as there are columns.
+func emptyRows(rows *ast.AliasedValues, n int) *ast.AliasedValues {
+	out := *rows
+	out.Values = append(ast.Values(nil), rows.Values...)
+	for i, row := range out.Values {
+		if len(row) == 0 {
+			for range n {
+				out.Values[i] = append(out.Values[i], &ast.Default{})
+			}
+		}
+	}
+	return &out
+}
+
+// defaults refuses an INSERT that leaves a column empty which cannot be, and is not in the view.
+func (w *through) defaults(seen map[string]bool, n *ast.Insert) error {
+	mode := sql.LoadSqlMode(w.ctx)
+	if strings.Contains(strings.ToLower(n.Ignore), "ignore") || !mode.ModeEnabled("STRICT_TRANS_TABLES") && !mode.ModeEnabled("STRICT_ALL_TABLES") {
+		return nil
+	}
+	for i := range w.t.base.Columns {
+		c := &w.t.base.Columns[i]
+		if !seen[strings.ToLower(c.Name)] && !c.Nullable && c.Default == "" && c.Generated == "" && !c.AutoIncrement && !c.HiddenSystem && c.State == catalog.StatePublic {
+			return sqlerr.New(sqlerr.NoDefaultForViewField, "Field of view '%s.%s' underlying table doesn't have a default value", w.t.db, w.t.name)
+		}
+	}
+	return nil
+}
+
+// onDuplicate renames ON DUPLICATE KEY UPDATE: columns of the table, VALUES(c), and columns of the row alias.
+func (w *through) onDuplicate(c, n *ast.Insert) error {
+	if len(n.OnDup) == 0 {
+		return nil
+	}
+	view, alias := w.known, ""
+	if rows, ok := n.Rows.(*ast.AliasedValues); ok {
+		if len(rows.Columns) == 0 {
+			alias = rows.As.String()
+		}
+	} else {
+		w.r.alone = false // names may be those of the SELECT
+	}
+	w.known = w.t.base.Name
+	var out ast.OnDup
+	for _, a := range n.OnDup {
+		w.known = view
+		name, err := w.assigned(a.Name)
+		if err != nil {
+			return err
+		}
+		w.known = w.t.base.Name
+		name.Qualifier = ast.TableName{}
+		e := w.r.expr(a.Expr, "field list")
+		if alias != "" && w.r.err == nil {
+			of := &renaming{known: alias, same: func(string) bool { return true }, column: func(name string) (ast.Expr, error) {
+				v := w.t.column(name)
+				if v == nil {
+					return nil, nil
+				}
+				return &ast.ColName{Name: ast.NewColIdent(v.column), Qualifier: ast.TableName{Name: ast.NewTableIdent(alias)}}, nil
+			}}
+			e = of.expr(e, "field list")
+			w.r.fail(of.err)
+		}
+		out = append(out, &ast.AssignmentExpr{Name: name, Expr: bareInValues(e)})
+	}
+	c.OnDup = out
+	return w.r.err
+}
+
+// bareInValues takes the table out of VALUES(t.c). The tree is a copy.
+func bareInValues(e ast.Expr) ast.Expr {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		if v, ok := n.(*ast.ValuesFuncExpr); ok {
+			v.Name.Qualifier = ast.TableName{}
+		}
+		return true, nil
+	}, e)
+	return e
+}
+
+// below is the table that a statement through a view names, with the view's checks. ok is false for other names.
+func (d *Database) below(ctx *sql.Context, name string) (t *Table, ok bool, err error) {
+	base, of, ok := strings.Cut(name, viewMark)
+	if !ok {
+		return nil, false, nil
+	}
+	parts := strings.Split(of, "\x00")
+	if len(parts) != 3 {
+		return nil, false, nil
+	}
+	v, _, err := d.eng.viewTarget(ctx, parts[0], parts[1], 0)
+	if err != nil {
+		return nil, true, err
+	}
+	if v == nil || v.digest() != parts[2] || !strings.EqualFold(v.base.Name, base) || !strings.EqualFold(v.baseDB, d.name) {
+		// The view has become another one since the statement was read, before its transaction began. It is run again.
+		return nil, true, sqlerr.New(sqlerr.Deadlock, "View '%s.%s' has been changed meanwhile; try restarting transaction", parts[0], parts[1])
+	}
+	found, err := d.table(ctx, v.base.Name)
+	if found == nil || err != nil {
+		return nil, true, err
+	}
+	c := *found
+	c.viewChecks, err = v.checks()
+	return &c, true, err
+}
+
+// Below is for package rights: the view that a name of ours stands for the table of.
+func (s *Session) Below(name string) (db, view string, ok bool) {
+	_, of, ok := strings.Cut(name, viewMark)
+	if !ok {
+		return "", "", false
+	}
+	parts := strings.Split(of, "\x00")
+	return parts[0], parts[len(parts)-2], len(parts) == 3
+}
+
+// PrepareQuery implements sql.Session: what is kept of a statement on a view is what the client wrote.
+func (s *Session) PrepareQuery(name string, stmt ast.Statement) {
+	if s.rewritten.now == stmt && stmt != nil {
+		stmt = s.rewritten.was
+	}
+	s.BaseSession.PrepareQuery(name, stmt)
+}
+
+// GetPreparedQuery implements sql.Session: a statement on a view is rewritten each time that it is looked up.
+func (s *Session) GetPreparedQuery(name string) (ast.Statement, bool) {
+	stmt, ok := s.BaseSession.GetPreparedQuery(name)
+	if !ok {
+		return nil, false
+	}
+	switch stmt.(type) {
+	case *ast.Insert, *ast.Update, *ast.Delete:
+		now, err := s.eng.belowView(sql.NewContext(context.Background(), sql.WithSession(s)), stmt)
+		if err != nil {
+			return ast.InjectedStatement{Statement: refusedStatement{err}, Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}}, true
+		}
+		return now, true
+	}
+	return stmt, true
+}
+
+// refusedStatement fails when it is bound: who looks a statement up can be told of no error.
+type refusedStatement struct{ err error }
+
+// WithResolvedChildren implements ast.Injectable.
+func (r refusedStatement) WithResolvedChildren(context.Context, []any) (any, error) {
+	return nil, r.err
+}
+
+// definerOfView is user@host of who a view that is being created belongs to.
+func (e *Engine) definerOfView(ctx *sql.Context, create string) (string, error) {
+	client := ctx.Client()
+	d := viewTree(&catalog.View{CreateStatement: create, SQLMode: sqlMode(ctx)})
+	if d != nil {
+		if as := definerOf(d.ViewSpec.Definer); as.User != "" && (as.User != client.User || as.Address != client.Address) {
+			if !rights.Has(ctx, e.accounts(), sql.PrivilegeType_Super) {
+				return "", rights.Needs("SUPER or SET_USER_ID")
+			}
+			client = as
+		}
+	}
+	if client.User == "" {
+		return "", nil
+	}
+	return client.User + "@" + client.Address, nil
+}
