@@ -175,8 +175,13 @@ func (e *Engine) fires(ctx *sql.Context, t *Table, event string, uses []uint32) 
 	}
 	width := len(t.Schema(ctx))
 	for _, x := range all {
-		f := &fires{eng: e, db: d.Name, trigger: x, event: event, uses: uses, width: width, total: width, before: e.triggerHead(x).time == ast.BeforeStr}
+		f := &fires{eng: e, db: d.Name, trigger: x, event: event, uses: uses, width: width, total: width, before: e.triggerHead(x).time == ast.BeforeStr, table: t}
 		if f.before {
+			if event != ast.DeleteStr {
+				if f.computed, err = t.storedGenerated(ctx); err != nil {
+					return nil, nil, err
+				}
+			}
 			before = append(before, f)
 		} else {
 			after = append(after, f)
@@ -239,6 +244,9 @@ type fires struct {
 	uses    []uint32
 	// Rows have total columns, those of the table begin at first; of an UPDATE the new row follows the old one.
 	first, width, total int
+	// computed are the STORED generated columns, which a trigger BEFORE the change has yet to be seen by.
+	computed []computedColumn
+	table    *Table
 }
 
 var _ sql.ExecSourceRel = (*fires)(nil)
@@ -285,7 +293,9 @@ func (f *fires) run(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 		defer func() { s.using = s.using[:n] }()
 	}
 	if f.before {
-		now, err = set.runBefore(ctx, old, now)
+		if now, err = set.runBefore(ctx, old, now); err == nil && now != nil {
+			err = f.table.compute(ctx, f.computed, now)
+		}
 	} else {
 		err = set.runAfter(ctx, old, now)
 	}

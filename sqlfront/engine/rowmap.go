@@ -171,19 +171,41 @@ func (m *rowMap) apply(ctx *sql.Context, row sql.Row, at uint64, number func() (
 			return nil, err
 		}
 	}
-	for _, c := range m.computed {
-		v, err := c.expr.Eval(ctx, out)
-		if err != nil {
-			return nil, err
-		}
-		if v != nil {
-			if v, _, err = m.to.pk.Schema[c.at].Type.Convert(ctx, v); err != nil {
-				return nil, err
-			}
-		}
-		out[c.at] = v
+	if err := m.to.compute(ctx, m.computed, out); err != nil {
+		return nil, err
 	}
 	return m.finish(ctx, out, at)
+}
+
+// compute fills in columns of a row by their expressions.
+func (t *Table) compute(ctx *sql.Context, columns []computedColumn, row sql.Row) error {
+	for _, c := range columns {
+		v, err := c.expr.Eval(ctx, row)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			if v, _, err = t.pk.Schema[c.at].Type.Convert(ctx, v); err != nil {
+				return err
+			}
+		}
+		row[c.at] = v
+	}
+	return nil
+}
+
+// storedGenerated are the columns that are computed when a row is written.
+func (t *Table) storedGenerated(ctx *sql.Context) (columns []computedColumn, err error) {
+	if !slices.ContainsFunc(t.pk.Schema, func(c *sql.Column) bool { return c.Generated != nil && !c.Virtual }) {
+		return nil, nil
+	}
+	schema, _, err := t.resolved(ctx)
+	for i, c := range schema {
+		if c.Generated != nil && !c.Virtual {
+			columns = append(columns, computedColumn{i, c.Generated.Expr})
+		}
+	}
+	return columns, err
 }
 
 // finish does what an INSERT would: rows as they are stored, and what must hold of them.

@@ -117,3 +117,15 @@ CREATE TRIGGER q3 BEFORE DELETE ON q FOR EACH ROW DELETE FROM counted WHERE id I
 DELETE FROM q WHERE id = 3;
 DELETE FROM q WHERE id = 2;
 SELECT * FROM counted ORDER BY id;
+-- What a trigger BEFORE the change has made of a row is what STORED generated columns are computed of.
+create table tg (id int primary key, n int, twice int generated always as (n * 2) stored, v int generated always as (n * 3) virtual, key (twice));
+create trigger tgi before insert on tg for each row set new.n = new.n + 1;
+create trigger tgu before update on tg for each row set new.n = new.n + 1;
+insert into tg (id, n) values (1, 1), (2, 5);
+insert into tg (id, n) values (3, 7);
+insert into tg (id, n) select 4, 8;
+select * from tg order by id;
+update tg set n = 10 where id = 1;
+replace into tg (id, n) values (3, 30);
+select * from tg order by id;
+select id from tg where twice = 62;
