@@ -8,6 +8,7 @@
 //	│           go-mysql-server binds, analyses, builds iterators            │
 //	│ expr      operators and functions that compute what MySQL computes     │
 //	│ collate   plans compare texts by collations that pad                   │
+//	│ operator  sorts, groups, hash joins: what keeps rows, here or on disk  │
 //	│ system    tables and statements of Go functions: what the server knows │
 //	│ rights    who may do what, where the library does not ask              │
 //	│ routine   stored procedures and functions: bodies compiled and run     │

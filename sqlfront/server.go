@@ -19,6 +19,7 @@ import (
 	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/observer"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/statements"
 	"moka/sqlfront/system"
@@ -180,7 +181,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	if o.QueryMemory != 0 {
-		if err = sql.SystemVariables.AssignValues(map[string]any{engine.VarQueryMemory: max(0, o.QueryMemory)}); err != nil {
+		if err = sql.SystemVariables.AssignValues(map[string]any{operator.VarQueryMemory: max(0, o.QueryMemory)}); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -189,8 +190,8 @@ func (b *execBuilder) hold(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	charge := b.eng.chargeFor(ctx, "subquery", sqlerr.CapacityExceeded) // until the statement ends
-	it, err := b.base.Build(ctx, &charged{Node: n, charge: charge, held: true}, nil)
+	charge := b.eng.memory.Charge(ctx, "subquery", sqlerr.CapacityExceeded) // until the statement ends
+	it, err := b.base.Build(ctx, operator.Keep(n, charge), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,6 @@
 //	ranges, path, merge              what a condition says about an index's keys; better ways to the rows of a Filter
 //	ordered                          ORDER BY … LIMIT, MIN and MAX by the order of an index
 //	ahead                            lookups of a join for many outer rows at once
-//	memory, spill, sort, groups,     what a statement may hold, and what goes to disk
-//	distinct, hashjoin
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
 //	assign                           derived tables that assign to variables are read first
 //	coster, exec                     what the library's planner does not know

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/system"
 	"moka/txn"
@@ -98,20 +98,17 @@ func (o Options) withDefaults() Options {
 
 // Engine is go-mysql-server over our transactions.
 type Engine struct {
-	open     openTransactions
-	opts     Options
-	client   *txn.Client
-	catalog  *catalog.Catalog
-	log      *slog.Logger
-	provider *provider
-	sql      *sqle.Engine
-	views    viewCache
-	stats    statistics
-	reads    readCounters
-	memory   memoryPool
-	// For tests: files in place of those in TempDir, and when nodes go to disk.
-	makeTemp  func() (*os.File, error)
-	spillAt   int64
+	open      openTransactions
+	opts      Options
+	client    *txn.Client
+	catalog   *catalog.Catalog
+	log       *slog.Logger
+	provider  *provider
+	sql       *sqle.Engine
+	views     viewCache
+	stats     statistics
+	reads     readCounters
+	memory    *operator.Pool
 	plans     planCache
 	triggers  triggerHeads
 	bodies    bodyPool
@@ -135,8 +132,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{opts: o, client: o.Client, catalog: o.Catalog, log: o.Logger}
 	e.bg, e.cancel = context.WithCancel(context.Background())
 	e.stats.init(e)
-	e.memory.init()
-	if err := cleanRuns(o.TempDir); err != nil {
+	var err error
+	if e.memory, err = operator.NewPool(operator.Options{TempDir: o.TempDir}); err != nil {
 		return nil, err
 	}
 	e.plans.init()
@@ -171,6 +168,7 @@ func (e *Engine) install(a *analyzer.Analyzer, shows bool) {
 	b := &execBuilder{eng: e, shows: shows}
 	b.base = rowexec.NewBuilder(b, a.Overrides)
 	b.base.Runner = runner
+	b.keeping = operator.Builder{Pool: e.memory, Base: b.base}
 	a.ExecBuilder = b.base
 }
 
@@ -259,8 +257,8 @@ func setup() error {
 			Type: types.NewSystemBoolType(VarPlanCache), Default: int8(1),
 		},
 		&sql.MysqlSystemVariable{
-			Name: VarQueryMemory, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
-			Type: types.NewSystemIntType(VarQueryMemory, 0, 1<<62, false), Default: int64(defaultQueryMemory),
+			Name: operator.VarQueryMemory, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemIntType(operator.VarQueryMemory, 0, 1<<62, false), Default: int64(operator.DefaultQueryMemory),
 		},
 		&sql.MysqlSystemVariable{
 			Name: VarPushDown, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,

@@ -11,15 +11,18 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/collate"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 )
 
 // execBuilder is asked for each node of a plan before the library's own builder; a nil iterator declines. It is the seam at
 // which plans meet the store.
 type execBuilder struct {
-	eng   *Engine
-	base  *rowexec.BaseBuilder
-	shows bool // in MySQL's words
+	eng  *Engine
+	base *rowexec.BaseBuilder
+	// keeping builds what keeps rows.
+	keeping operator.Builder
+	shows   bool // in MySQL's words
 }
 
 var _ sql.NodeExecBuilder = (*execBuilder)(nil)
@@ -202,14 +205,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.showIndexes(ctx, n, row)
 	case *plan.Call:
 		return b.call(ctx, n, row)
-	case *plan.Distinct:
-		if it, err := b.distinct(ctx, n, row); it != nil || err != nil {
-			return it, err
-		}
-		return b.limited(ctx, n, row)
 	case *plan.HashLookup:
 		collate.Keys(ctx, n)
-		return b.limited(ctx, n, row)
+		return b.keeping.Build(ctx, n, row)
 	case *plan.Filter:
 		if within := narrowed(ctx, n); within != nil {
 			return b.base.Build(within, n, row)
@@ -227,16 +225,11 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if it, err := b.buildPushed(ctx, n, row); it != nil || err != nil {
 			return it, err
 		}
-		return b.limited(ctx, n, row)
-	case *plan.SetOp:
-		if it, err := b.setOperation(ctx, n, row); it != nil || err != nil {
-			return it, err
-		}
-		return b.limited(ctx, n, row)
-	case *plan.Sort, *plan.Window, *plan.CachedResults, *charged:
-		return b.limited(ctx, n, row)
+		return b.keeping.Build(ctx, n, row)
+	case *plan.Sort, *plan.Distinct, *plan.SetOp, *plan.Window, *plan.CachedResults, *operator.Charged:
+		return b.keeping.Build(ctx, n, row)
 	case *plan.JoinNode:
-		if it, err := b.buildHashJoin(ctx, n, row); it != nil || err != nil {
+		if it, err := b.keeping.Build(ctx, n, row); it != nil || err != nil {
 			return it, err
 		}
 		return b.buildAhead(ctx, n, row)

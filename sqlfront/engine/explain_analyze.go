@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -44,6 +45,29 @@ func measureOf(ctx context.Context) *measure {
 	}
 	m, _ := ctx.Value(measureKey{}).(*measure)
 	return m
+}
+
+// with is the context of a node whose own iterator is built or asked.
+func (s *measure) with(ctx *sql.Context, all *measuring) *sql.Context {
+	return ctx.WithContext(operator.WithMeter(context.WithValue(ctx, measureKey{}, s), meter{s, all}))
+}
+
+// meter hears what the operators of package operator say.
+type meter struct {
+	*measure
+	all *measuring
+}
+
+var _ operator.Meter = meter{}
+
+// Disk implements operator.Meter.
+func (m meter) Disk(bytes int64) { m.disk.Add(bytes) }
+
+// Built implements operator.Meter.
+func (m meter) Built(table sql.Node, rows int, within time.Duration) {
+	m.all.mu.Lock()
+	defer m.all.mu.Unlock()
+	m.all.nodes[table] = &measure{loops: 1, rows: rows, first: within, all: within}
 }
 
 // measuring is the state of one EXPLAIN ANALYZE; its statement's context carries it.
@@ -100,7 +124,7 @@ func (m *measuring) enter(n sql.Node) {
 // measured builds a node's iterator and counts what comes out of it. It declines for nodes that are being built already.
 func (b *execBuilder) measured(ctx *sql.Context, m *measuring, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	switch n.(type) {
-	case *charged, *ahead:
+	case *operator.Charged, *ahead:
 		return nil, nil // what they read the node above is told of
 	}
 	if !reflect.TypeOf(n).Comparable() {
@@ -120,7 +144,7 @@ func (b *execBuilder) measured(ctx *sql.Context, m *measuring, n sql.Node, row s
 	}
 	m.mu.Unlock()
 	began := time.Now()
-	it, err := b.base.Build(ctx.WithContext(context.WithValue(ctx, measureKey{}, s)), n, row)
+	it, err := b.base.Build(s.with(ctx, m), n, row)
 	if err != nil || it == nil {
 		return it, err
 	}
@@ -141,7 +165,7 @@ type measuredIter struct {
 func (it *measuredIter) Next(ctx *sql.Context) (sql.Row, error) {
 	began := time.Now()
 	if it.from != ctx {
-		it.from, it.ctx = ctx, ctx.WithContext(context.WithValue(ctx, measureKey{}, it.s))
+		it.from, it.ctx = ctx, it.s.with(ctx, it.m)
 	}
 	row, err := it.RowIter.Next(it.ctx)
 	took := time.Since(began)
@@ -239,7 +263,7 @@ func (m *measuring) of(n sql.Node) *measure {
 // describeNode words a node as MySQL does where it has a word; nodes that only do book-keeping have none.
 func describeNode(n sql.Node) string {
 	switch n := n.(type) {
-	case *plan.Project, *charged:
+	case *plan.Project, *operator.Charged:
 		return ""
 	case *plan.Filter:
 		return "Filter: " + n.Expression.String()

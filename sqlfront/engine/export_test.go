@@ -27,13 +27,13 @@ func (e *Engine) Settle() {
 }
 
 // HeldMemory is what all statements have been charged for.
-func (e *Engine) HeldMemory() int64 { return e.memory.used.Load() }
+func (e *Engine) HeldMemory() int64 { return e.memory.Held() }
 
 // SpillAt sets how many bytes a node keeps before it goes to disk, 0 for what it decides itself.
-func (e *Engine) SpillAt(n int64) { e.spillAt = n }
+func (e *Engine) SpillAt(n int64) { e.memory.SpillAt = n }
 
 // MakeTemp sets where the files of nodes come from, nil for the directory.
-func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.makeTemp = f }
+func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.memory.MakeTemp = f }
 
 // RunPlan runs a statement by its plan in the session's transaction; false if there is none.
 func (s *Session) RunPlan(ctx *sql.Context, text string) (bool, error) {

@@ -20,6 +20,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/fulltext"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -334,11 +335,11 @@ func (x *index) term(ctx *sql.Context, tx *Tx, t fulltext.Term) (docs, error) {
 		return w, nil
 	}
 	defer w.close()
-	list := &listDocs{charge: x.table.eng.chargeFor(ctx, "MATCH … AGAINST", sqlerr.CapacityExceeded)}
+	list := &listDocs{charge: x.table.eng.memory.Charge(ctx, "MATCH … AGAINST", sqlerr.CapacityExceeded)}
 	for {
 		pk, ok, err := w.next(ctx)
 		if err == nil && ok {
-			err = list.charge.add(int64(32 + len(pk)))
+			err = list.charge.Add(int64(32 + len(pk)))
 		}
 		if err != nil {
 			list.close()
@@ -380,7 +381,7 @@ func (w *wordDocs) close() { _ = w.entries.Close() }
 
 type listDocs struct {
 	pks    [][]byte
-	charge *charge
+	charge *operator.Charge
 }
 
 func (l *listDocs) next(*sql.Context) ([]byte, bool, error) {
@@ -394,7 +395,7 @@ func (l *listDocs) next(*sql.Context) ([]byte, bool, error) {
 
 func (l *listDocs) close() {
 	l.pks = nil
-	l.charge.release()
+	l.charge.Release()
 }
 
 // mergeDocs are the rows of all parts, or of any.

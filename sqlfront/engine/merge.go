@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/kv"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -22,7 +23,7 @@ type mergeIter struct {
 	checks   []*entryCheck
 	gets     *entryIter
 	sink     *rowSink
-	charge   *charge
+	charge   *operator.Charge
 
 	begun bool
 	found []entry // the key in the table, and the row if a branch has had it
@@ -36,7 +37,7 @@ const maxMerged = 1 << 20
 func (t *Table) merge(ctx *sql.Context, tx *Tx, p *partition) *mergeIter {
 	whole := *p
 	whole.merge = nil
-	it := &mergeIter{table: t, whole: &whole, sink: newRowSink(t, tx, &whole), charge: t.eng.chargeFor(ctx, "index merge", sqlerr.CapacityExceeded)}
+	it := &mergeIter{table: t, whole: &whole, sink: newRowSink(t, tx, &whole), charge: t.eng.memory.Charge(ctx, "index merge", sqlerr.CapacityExceeded)}
 	for _, b := range p.merge {
 		e := &entryIter{tx: tx, table: t, index: b.index, spans: b.spans, batch: lookupBatch, at: tx.readAt(), measure: measureOf(ctx)}
 		tx.look(e)
@@ -104,7 +105,7 @@ func (it *mergeIter) collect(ctx *sql.Context) error {
 				e = entry{key: append(append(make(kv.RowKey, 0, len(prefix)+len(pk)), prefix...), pk...)}
 			}
 			it.found = append(it.found, e)
-			if len(it.found) > it.whole.most || it.charge.add(int64(64+len(e.key)+len(e.value))) != nil {
+			if len(it.found) > it.whole.most || it.charge.Add(int64(64+len(e.key)+len(e.value))) != nil {
 				return it.instead(ctx)
 			}
 		}
@@ -128,7 +129,7 @@ func (it *mergeIter) collect(ctx *sql.Context) error {
 // instead reads the whole table.
 func (it *mergeIter) instead(ctx *sql.Context) (err error) {
 	it.found = nil
-	it.charge.release()
+	it.charge.Release()
 	it.scan, err = it.table.PartitionRows(ctx, it.whole)
 	return err
 }
@@ -175,6 +176,6 @@ func (it *mergeIter) Close(ctx *sql.Context) (err error) {
 		err = it.scan.Close(ctx)
 	}
 	it.found, it.rows = nil, nil
-	it.charge.release()
+	it.charge.Release()
 	return err
 }

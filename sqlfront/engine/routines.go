@@ -11,6 +11,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
@@ -245,13 +246,13 @@ func (h *routineHost) Result(ctx *sql.Context, schema sql.Schema, rows sql.RowIt
 
 // Keep implements routine.Host.
 func (h *routineHost) Keep(ctx *sql.Context, rows sql.RowIter) ([]sql.Row, func(), error) {
-	c := h.eng.chargeFor(ctx, "cursor", sqlerr.CapacityExceeded)
+	c := h.eng.memory.Charge(ctx, "cursor", sqlerr.CapacityExceeded)
 	var kept []sql.Row
 	for {
 		row, err := rows.Next(ctx)
 		if err == nil {
 			kept = append(kept, row)
-			err = c.add(rowBytes(row))
+			err = c.Add(operator.RowBytes(row))
 		}
 		if err == nil {
 			continue
@@ -260,10 +261,10 @@ func (h *routineHost) Keep(ctx *sql.Context, rows sql.RowIter) ([]sql.Row, func(
 			err = cerr
 		}
 		if err != nil {
-			c.release()
+			c.Release()
 			return nil, nil, err
 		}
-		return kept, c.release, nil
+		return kept, c.Release, nil
 	}
 }
 

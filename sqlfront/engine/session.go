@@ -13,6 +13,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/operator"
 	"moka/txn"
 )
 
@@ -52,7 +53,7 @@ type Session struct {
 	modes   map[string]*sessionMode          // see underMode
 	digest  digest                           // scratch of the plan cache
 	cost    cost
-	memory  account
+	memory  operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
 	undrawn map[uint32][]uint64
 
@@ -149,7 +150,7 @@ func (s *Session) CommandBegin() error { return nil }
 func (s *Session) CommandEnd() {
 	s.planning, s.around, s.within, s.copies = false, false, "", false
 	s.params = nil
-	s.memory.settle()
+	s.memory.Settle()
 	if s.passing {
 		s.passing = false
 		return
@@ -181,7 +182,7 @@ func (s *Session) SessionEnd() {
 	s.SetTransaction(nil)
 	s.SetIgnoreAutoCommit(false)
 	s.temp.drop(s.eng)
-	s.memory.settle()
+	s.memory.Settle()
 	s.eng.sessions.Add(-1)
 }
 
@@ -199,7 +200,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	// Callers that drive the engine without a connection (workers, tests) have no CommandEnd; the start of the next
 	// statement is as good a moment.
 	s.params = nil
-	s.memory.settle()
+	s.memory.Settle()
 	if tx := s.tx(); tx != nil && tx.lost != nil {
 		tx.ended, tx.lost = tx.lost, nil // nobody asked Again
 	}
@@ -222,6 +223,9 @@ func (s *Session) GetCurrentDatabase() string {
 	}
 	return s.BaseSession.GetCurrentDatabase()
 }
+
+// Memory is what the statement under way holds.
+func (s *Session) Memory() *operator.Account { return &s.memory }
 
 // settle removes a transaction that must not be seen by the next statement.
 func (s *Session) settle() {

@@ -361,7 +361,7 @@ type ReadStats struct {
 	Spilled  uint64 // bytes that sorts have put on disk
 }
 
-type readCounters struct{ requests, rows, pushed, paths, spilled atomic.Uint64 }
+type readCounters struct{ requests, rows, pushed, paths atomic.Uint64 }
 
 func (c *readCounters) add(s txn.ScanStats) {
 	c.requests.Add(uint64(s.Requests))
@@ -370,5 +370,5 @@ func (c *readCounters) add(s txn.ScanStats) {
 
 // ReadStats returns what has been read since the engine was made.
 func (e *Engine) ReadStats() ReadStats {
-	return ReadStats{Requests: e.reads.requests.Load(), Rows: e.reads.rows.Load(), Pushed: e.reads.pushed.Load(), Paths: e.reads.paths.Load(), Spilled: e.reads.spilled.Load()}
+	return ReadStats{Requests: e.reads.requests.Load(), Rows: e.reads.rows.Load(), Pushed: e.reads.pushed.Load(), Paths: e.reads.paths.Load(), Spilled: e.memory.Spilled()}
 }

@@ -1,4 +1,4 @@
-package engine
+package operator
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ type rollup struct {
 	from   []int
 	marks  []bool
 	child  sql.RowIter
-	charge *charge
+	charge *Charge
 
 	schema sql.Schema
 	found  map[uint64]*rolled
@@ -49,7 +49,7 @@ func isRollup(n *plan.GroupBy) bool {
 	return ok
 }
 
-func newRollup(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *charge) (*rollup, error) {
+func newRollup(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) (*rollup, error) {
 	r := &rollup{by: n.GroupByExprs[:len(n.GroupByExprs)-1], deps: n.SelectDeps, child: child, charge: c, found: map[uint64]*rolled{}}
 	for _, e := range r.by {
 		if err := nullOfNull(ctx, e, len(n.Child.Schema(ctx))); err != nil {
@@ -200,7 +200,7 @@ func (r *rollup) compute(ctx *sql.Context) error {
 }
 
 func (r *rollup) add(ctx *sql.Context, level int, keys []any, row sql.Row) (*rolled, error) {
-	if err := r.charge.add(groupBytes*int64(1+len(r.deps)) + rowBytes(row)); err != nil {
+	if err := r.charge.Add(groupBytes*int64(1+len(r.deps)) + RowBytes(row)); err != nil {
 		return nil, err
 	}
 	g := &rolled{level: level, keys: keys, buffers: make([]sql.AggregationBuffer, len(r.deps))}
@@ -249,6 +249,6 @@ func (r *rollup) Close(ctx *sql.Context) error {
 		}
 	}
 	r.found, r.rows = nil, nil
-	r.charge.release()
+	r.charge.Release()
 	return r.child.Close(ctx)
 }

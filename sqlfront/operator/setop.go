@@ -1,4 +1,4 @@
-package engine
+package operator
 
 import (
 	"io"
@@ -15,7 +15,7 @@ import (
 
 // setOperation builds UNION, INTERSECT and EXCEPT over texts, and those that are sorted: the library takes rows for different whose bytes
 // are, and skips the rows of OFFSET before it sorts. It returns nil for the others.
-func (b *execBuilder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sql.RowIter, error) {
+func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sql.RowIter, error) {
 	schema := setSchema(ctx, n)
 	text := false
 	for _, c := range schema {
@@ -24,27 +24,30 @@ func (b *execBuilder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row)
 	if text = text && (n.Distinct || n.SetOpType != plan.UnionType); !text && len(n.SortConditions) == 0 {
 		return nil, nil
 	}
-	left, err := b.base.Build(ctx, n.Left(), row)
+	left, err := b.Base.Build(ctx, n.Left(), row)
 	if err != nil {
 		return nil, err
 	}
 	same := newCollatedRows(schema, len(row))
 	var it sql.RowIter = left
 	if n.SetOpType == plan.UnionType {
-		it = &iters.UnionIter{Cur: left, NextIter: func(ctx *sql.Context) (sql.RowIter, error) { return b.base.Build(ctx, n.Right(), row) }}
+		it = &iters.UnionIter{Cur: left, NextIter: func(ctx *sql.Context) (sql.RowIter, error) { return b.Base.Build(ctx, n.Right(), row) }}
 	} else {
-		right, err := b.base.Build(ctx, n.Right(), row)
+		right, err := b.Base.Build(ctx, n.Right(), row)
 		if err != nil {
 			_ = left.Close(ctx)
 			return nil, err
 		}
-		it = &setIter{left: left, right: right, same: same, except: n.SetOpType == plan.ExceptType, distinct: n.Distinct}
+		it = &setIter{
+			left: left, right: right, same: same, except: n.SetOpType == plan.ExceptType, distinct: n.Distinct,
+			charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded),
+		}
 	}
 	if n.Distinct || n.SetOpType != plan.UnionType {
 		if n.Distinct {
 			it = iters.NewDistinctIter(ctx, it, same)
 		}
-		it = &chargedIter{RowIter: it, n: &charged{charge: b.eng.chargeFor(ctx, "distinct", sqlerr.CapacityExceeded), each: 64}}
+		it = &chargedIter{RowIter: it, n: &Charged{charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), each: distinctBytes}}
 	}
 	if len(n.SortConditions) > 0 {
 		by := make(sql.SortConditions, len(n.SortConditions))
@@ -52,7 +55,7 @@ func (b *execBuilder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row)
 			by[i] = s
 			by[i].Expr = expr.ByCollation(ctx, s.Expr)
 		}
-		it = &sortIter{eng: b.eng, by: by, child: it, charge: b.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory)}
+		it = &sortIter{pool: b.Pool, by: by, child: it, charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory)}
 	}
 	if n.Offset != nil {
 		skip, err := iters.GetInt64Value(ctx, n.Offset)
@@ -152,6 +155,7 @@ type setIter struct {
 	except      bool
 	distinct    bool
 	rights      map[uint64]int
+	charge      *Charge
 }
 
 // Next implements sql.RowIter.
@@ -171,6 +175,11 @@ func (it *setIter) Next(ctx *sql.Context) (sql.Row, error) {
 				return nil, err
 			}
 			it.rights[h]++
+			if it.rights[h] == 1 {
+				if err := it.charge.Add(distinctBytes); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	for {
@@ -194,6 +203,8 @@ func (it *setIter) Next(ctx *sql.Context) (sql.Row, error) {
 
 // Close implements sql.RowIter.
 func (it *setIter) Close(ctx *sql.Context) error {
+	it.rights = nil
+	it.charge.Release()
 	err := it.left.Close(ctx)
 	if closing := it.right.Close(ctx); err == nil {
 		err = closing

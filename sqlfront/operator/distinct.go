@@ -1,4 +1,4 @@
-package engine
+package operator
 
 import (
 	"context"
@@ -20,10 +20,10 @@ import (
 // equal, would both come. It remembers a hash of each row. When these are more than the statement may keep, rows that have not been
 // seen go to disk, numbered, in partitions by their hash; what of them is distinct is put back into the order in which it came.
 type distinctIter struct {
-	eng    *Engine
+	pool   *Pool
 	child  sql.RowIter
 	same   collatedRows
-	charge *charge
+	charge *Charge
 	spills spiller
 	seen   map[uint64]struct{}
 	rows   uint64
@@ -34,17 +34,17 @@ type distinctIter struct {
 const distinctBytes = 64
 
 // distinct builds DISTINCT; nil for DISTINCT ON.
-func (b *execBuilder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) (sql.RowIter, error) {
+func (b *Builder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) (sql.RowIter, error) {
 	if len(n.DistinctOn()) > 0 {
 		return nil, nil
 	}
-	it, err := b.base.Build(ctx, n.Child, row)
+	it, err := b.Base.Build(ctx, n.Child, row)
 	if err != nil {
 		return nil, err
 	}
 	return &distinctIter{
-		eng: b.eng, child: it, same: newCollatedRows(n.Child.Schema(ctx), len(row)), seen: map[uint64]struct{}{},
-		charge: b.eng.chargeFor(ctx, "distinct", sqlerr.CapacityExceeded), spills: spiller{eng: b.eng, what: "distinct", own: measureOf(ctx)},
+		pool: b.Pool, child: it, same: newCollatedRows(n.Child.Schema(ctx), len(row)), seen: map[uint64]struct{}{},
+		charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), spills: spiller{pool: b.Pool, what: "distinct", own: meterOf(ctx)},
 	}, nil
 }
 
@@ -61,7 +61,7 @@ func (d *distinctIter) Next(ctx *sql.Context) (sql.Row, error) {
 			}
 			number := sql.SortConditions{{Expr: expression.NewGetField(0, types.Uint64, "", false), Order: sql.Ascending}}
 			d.rest = &sortIter{
-				eng: d.eng, by: number, child: &spilledDistinct{d: d}, charge: d.eng.chargeFor(ctx, "sort", sqlerr.OutOfSortMemory), measure: d.spills.own,
+				pool: d.pool, by: number, child: &spilledDistinct{d: d}, charge: d.pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory), meter: d.spills.own,
 			}
 			break
 		}
@@ -133,11 +133,11 @@ func (d *distinctIter) take(ctx *sql.Context, h uint64, row sql.Row, number uint
 	if _, ok := d.seen[h]; ok {
 		return false, nil
 	}
-	if int64(len(d.seen))*distinctBytes >= d.eng.spillsAt(d.charge) && d.spills.can(row) {
+	if int64(len(d.seen))*distinctBytes >= d.pool.spillsAt(d.charge) && d.spills.can(row) {
 		return false, d.spills.add(ctx, h, append(sql.Row{number}, row...))
 	}
 	d.seen[h] = struct{}{}
-	return true, d.charge.add(distinctBytes)
+	return true, d.charge.Add(distinctBytes)
 }
 
 // Close implements sql.RowIter.
@@ -147,7 +147,7 @@ func (d *distinctIter) Close(ctx *sql.Context) (err error) {
 	}
 	d.spills.close()
 	d.seen = nil
-	d.charge.release()
+	d.charge.Release()
 	if closing := d.child.Close(ctx); err == nil {
 		err = closing
 	}
@@ -171,7 +171,7 @@ func (s *spilledDistinct) Next(ctx *sql.Context) (sql.Row, error) {
 				return nil, err
 			}
 			clear(s.d.seen)
-			s.d.charge.release()
+			s.d.charge.Release()
 		}
 		row, err := s.next()
 		if err == io.EOF {

@@ -1,4 +1,4 @@
-package engine
+package operator
 
 import (
 	"container/heap"
@@ -7,21 +7,18 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/sorters"
-	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/sqlerr"
 )
 
-var sqlInt64 = types.Int64
-
 // sortIter is ORDER BY. It sorts in memory; once that takes more than a quarter of what the statement may have, what there is goes to
 // disk as a sorted run (spill.go), and at the end the runs are merged. Values that have no bytes there (shapes) stay in memory, under the limit.
 type sortIter struct {
-	eng     *Engine
-	by      sql.SortConditions
-	child   sql.RowIter
-	charge  *charge
-	measure *measure
+	pool   *Pool
+	by     sql.SortConditions
+	child  sql.RowIter
+	charge *Charge
+	meter  Meter
 
 	rows  []sql.Row
 	size  int64
@@ -55,7 +52,7 @@ func (it *sortIter) Next(ctx *sql.Context) (sql.Row, error) {
 }
 
 func (it *sortIter) read(ctx *sql.Context) error {
-	most := it.eng.spillsAt(it.charge)
+	most := it.pool.spillsAt(it.charge)
 	for {
 		row, err := it.child.Next(ctx)
 		if err == io.EOF {
@@ -64,8 +61,8 @@ func (it *sortIter) read(ctx *sql.Context) error {
 		if err != nil {
 			return err
 		}
-		n := rowBytes(row)
-		if err := it.charge.add(n); err != nil {
+		n := RowBytes(row)
+		if err := it.charge.Add(n); err != nil {
 			return err
 		}
 		it.rows = append(it.rows, row)
@@ -115,9 +112,9 @@ func (it *sortIter) spill(ctx *sql.Context) error {
 	if err != nil {
 		return err
 	}
-	it.eng.reads.spilled.Add(uint64(r.size))
-	if it.measure != nil {
-		it.measure.disk.Add(r.size)
+	it.pool.spilled.Add(uint64(r.size))
+	if it.meter != nil {
+		it.meter.Disk(r.size)
 	}
 	it.runs = append(it.runs, r)
 	if it.disk += r.size; it.disk > spillMost {
@@ -125,7 +122,7 @@ func (it *sortIter) spill(ctx *sql.Context) error {
 	}
 	clear(it.rows)
 	it.rows, it.size = it.rows[:0], 0
-	it.charge.release()
+	it.charge.Release()
 	if len(it.runs) < mergeWidth {
 		return nil
 	}
@@ -145,7 +142,7 @@ func (it *sortIter) spill(ctx *sql.Context) error {
 
 // write makes a run.
 func (it *sortIter) write(ctx *sql.Context, next func() (sql.Row, error)) (*run, error) {
-	r, err := it.eng.newRun("sort")
+	r, err := it.pool.newRun("sort")
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +175,7 @@ func (it *sortIter) closeRuns() {
 func (it *sortIter) Close(ctx *sql.Context) error {
 	it.rows, it.order = nil, nil
 	it.closeRuns()
-	it.charge.release()
+	it.charge.Release()
 	return it.child.Close(ctx)
 }
 

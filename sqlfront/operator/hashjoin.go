@@ -1,4 +1,4 @@
-package engine
+package operator
 
 import (
 	"context"
@@ -38,7 +38,7 @@ const (
 
 // hashJoin is the iterator of a JoinNode over a HashLookup.
 type hashJoin struct {
-	eng           *Engine
+	pool          *Pool
 	n             *plan.JoinNode
 	keys          *plan.HashLookup
 	types         []sql.Type // in which the values are compared
@@ -46,15 +46,15 @@ type hashJoin struct {
 	again         bool                                        // the join is run more than once, and its table is kept in the plan
 	build         func(ctx *sql.Context) (sql.RowIter, error) // of the right side
 	left          sql.RowIter
-	charge        *charge
-	note          *measure // of the right side, for EXPLAIN ANALYZE
-	own           *measure // of the join
+	charge        *Charge
+	own           Meter
 
 	scope, parents, leftLen, rightLen int
 	outer                             sql.Row // parents, then the left row
 	full                              sql.Row // and the right row
 
 	table   joinTable
+	read    int // right rows
 	ready   bool
 	pairs   []*joinPair // on disk, yet to be joined; the last is next
 	current *joinPair   // being joined; nil while the left side is read directly
@@ -116,7 +116,7 @@ type hashChildKey struct{}
 type keptTable struct{ joinTable }
 
 // buildHashJoin builds a join by a hash table; nil if it is another join.
-func (b *execBuilder) buildHashJoin(ctx *sql.Context, n *plan.JoinNode, row sql.Row) (sql.RowIter, error) {
+func (b *Builder) buildHashJoin(ctx *sql.Context, n *plan.JoinNode, row sql.Row) (sql.RowIter, error) {
 	keys, ok := n.Right().(*plan.HashLookup)
 	if !ok || !n.Op.IsHash() || n.Op.IsCross() {
 		return nil, nil
@@ -126,12 +126,12 @@ func (b *execBuilder) buildHashJoin(ctx *sql.Context, n *plan.JoinNode, row sql.
 		return nil, nil
 	}
 	root, _ := ctx.Value(hashChildKey{}).(sql.Node)
-	left, err := b.base.Build(ctx, n.Left(), row)
+	left, err := b.Base.Build(ctx, n.Left(), row)
 	if err != nil {
 		return nil, err
 	}
 	j := &hashJoin{
-		eng: b.eng, n: n, keys: keys, types: types, lefts: parts(keys.LeftProbeKey), rights: parts(keys.RightEntryKey), again: len(row) > 0 && !runsOnce(root, n), left: left, charge: b.eng.chargeFor(ctx, "hash join", sqlerr.CapacityExceeded),
+		pool: b.Pool, n: n, keys: keys, types: types, lefts: parts(keys.LeftProbeKey), rights: parts(keys.RightEntryKey), again: len(row) > 0 && !runsOnce(root, n), left: left, charge: b.Pool.Charge(ctx, "hash join", sqlerr.CapacityExceeded), own: meterOf(ctx),
 		scope: n.ScopeLen, parents: len(row), leftLen: len(n.Left().Schema(ctx)), rightLen: len(keys.Child.Schema(ctx)),
 	}
 	j.outer = make(sql.Row, j.parents+j.leftLen)
@@ -141,13 +141,7 @@ func (b *execBuilder) buildHashJoin(ctx *sql.Context, n *plan.JoinNode, row sql.
 	at := make(sql.Row, len(j.outer))
 	copy(at, row)
 	j.build = func(ctx *sql.Context) (sql.RowIter, error) {
-		return b.base.Build(ctx.WithContext(context.WithValue(ctx, hashChildKey{}, keys.Child)), keys.Child, at)
-	}
-	if m := measuringOf(ctx); m != nil {
-		j.note, j.own = &measure{loops: 1}, measureOf(ctx)
-		m.mu.Lock()
-		m.nodes[keys] = j.note
-		m.mu.Unlock()
+		return b.Base.Build(ctx.WithContext(context.WithValue(ctx, hashChildKey{}, keys.Child)), keys.Child, at)
 	}
 	return j, nil
 }
@@ -285,12 +279,12 @@ func (j *hashJoin) start(ctx *sql.Context) error {
 	if closing := it.Close(ctx); err == nil {
 		err = closing
 	}
-	if j.note != nil {
-		j.note.all = time.Since(began)
-	}
 	if err != nil {
 		closeRuns(parts)
 		return err
+	}
+	if j.own != nil {
+		j.own.Built(j.keys, j.read, time.Since(began))
 	}
 	if parts != nil {
 		return j.spillLeft(ctx, parts)
@@ -327,7 +321,7 @@ func (j *hashJoin) readLeft(ctx *sql.Context) {
 
 // readRight reads the right side into the table, or, if it is too much, into partitions.
 func (j *hashJoin) readRight(ctx *sql.Context, it sql.RowIter) (parts []*run, err error) {
-	most := j.eng.spillsAt(j.charge)
+	most := j.pool.spillsAt(j.charge)
 	j.table.rows = map[uint64][]sql.Row{}
 	kept := j.again // or a row cannot be put on disk
 	for {
@@ -338,15 +332,13 @@ func (j *hashJoin) readRight(ctx *sql.Context, it sql.RowIter) (parts []*run, er
 		if err != nil {
 			return parts, err
 		}
-		if j.note != nil {
-			j.note.rows++
-		}
+		j.read++
 		key, null, err := j.key(ctx, j.rights, row)
 		switch {
 		case err != nil:
 		case null && j.excludes():
 			j.table.nulls = append(j.table.nulls, row)
-			err = j.charge.add(rowBytes(row) + 24)
+			err = j.charge.Add(RowBytes(row) + 24)
 		case parts != nil:
 			err = j.spill(ctx, parts, 0, key, row)
 		default:
@@ -363,97 +355,10 @@ func (j *hashJoin) readRight(ctx *sql.Context, it sql.RowIter) (parts []*run, er
 
 // keep puts a right row into the table.
 func (j *hashJoin) keep(key uint64, row sql.Row) error {
-	n := rowBytes(row) + 48
+	n := RowBytes(row) + 48
 	j.table.size += n
 	j.table.rows[key] = append(j.table.rows[key], row)
-	return j.charge.add(n)
-}
-
-// partOf is the partition of a key; each level cuts by other bits.
-func partOf(key uint64, level int) int {
-	h := (key ^ uint64(level+1)*0x9E3779B97F4A7C15) * 0xFF51AFD7ED558CCD
-	h ^= h >> 33
-	h *= 0xC4CEB9FE1A85EC53
-	return int(h >> 60)
-}
-
-func (j *hashJoin) newParts() ([]*run, error) {
-	parts := make([]*run, joinParts)
-	for i := range parts {
-		var err error
-		if parts[i], err = j.eng.newRun("hash join"); err != nil {
-			closeRuns(parts)
-			return nil, err
-		}
-	}
-	return parts, nil
-}
-
-func closeRuns(parts []*run) {
-	for _, p := range parts {
-		p.close()
-	}
-}
-
-func finishRuns(parts []*run) error {
-	for _, p := range parts {
-		if err := p.finish(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-var errStays = sqlerr.New(sqlerr.CapacityExceeded, "Memory for 'hash join' exceeded, and its rows are too many for the disk or cannot be put there. See %s.", VarQueryMemory)
-
-// spill writes a row into its partition, behind its key.
-func (j *hashJoin) spill(ctx *sql.Context, parts []*run, level int, key uint64, row sql.Row) error {
-	return j.write(ctx, parts[partOf(key, level)], key, row)
-}
-
-func (j *hashJoin) write(ctx *sql.Context, to *run, key uint64, row sql.Row) error {
-	if !spillable(row) {
-		return errStays
-	}
-	out := make(sql.Row, 0, len(row)+1)
-	before := to.size
-	if err := to.add(ctx, append(append(out, key), row...)); err != nil {
-		return err
-	}
-	j.eng.reads.spilled.Add(uint64(to.size - before))
-	if j.own != nil {
-		j.own.disk.Add(to.size - before)
-	}
-	if to.size > spillMost/joinParts {
-		return errStays
-	}
-	return nil
-}
-
-// spillTable moves the table to disk.
-func (j *hashJoin) spillTable(ctx *sql.Context) ([]*run, error) {
-	parts, err := j.newParts()
-	if err != nil {
-		return nil, err
-	}
-	for key, rows := range j.table.rows {
-		for _, row := range rows {
-			if err := j.spill(ctx, parts, 0, key, row); err != nil {
-				return parts, err
-			}
-		}
-	}
-	j.emptyTable()
-	return parts, nil
-}
-
-// emptyTable leaves what every left row looks at.
-func (j *hashJoin) emptyTable() {
-	j.table.rows, j.table.size = map[uint64][]sql.Row{}, 0
-	j.charge.release()
-	for _, row := range j.table.nulls {
-		_ = j.charge.add(rowBytes(row) + 24)
-	}
+	return j.charge.Add(n)
 }
 
 // probe makes a left row one.
@@ -463,205 +368,6 @@ func (j *hashJoin) probe(ctx *sql.Context, row sql.Row) (p probe, err error) {
 	p.key, p.null, err = j.key(ctx, j.lefts, j.outer)
 	p.null = p.null && j.excludes()
 	return p, err
-}
-
-// spillLeft cuts the left side as the right side was cut.
-func (j *hashJoin) spillLeft(ctx *sql.Context, right []*run) error {
-	for _, r := range right {
-		j.pairs = append(j.pairs, &joinPair{right: r})
-	}
-	left, err := j.newParts()
-	if err != nil {
-		return err
-	}
-	for i, p := range j.pairs {
-		p.left = left[i]
-	}
-	var nulls *joinPair
-	for {
-		row, err := j.left.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		p, err := j.probe(ctx, row)
-		if err != nil {
-			return err
-		}
-		if !p.null {
-			if err := j.spill(ctx, left, 0, p.key, row); err != nil {
-				return err
-			}
-			continue
-		}
-		if nulls == nil {
-			nulls = &joinPair{whole: true}
-			j.pairs = append(j.pairs, nulls)
-			if nulls.left, err = j.eng.newRun("hash join"); err != nil {
-				return err
-			}
-		}
-		if err := j.write(ctx, nulls.left, 0, row); err != nil {
-			return err
-		}
-	}
-	if err := finishRuns(left); err != nil {
-		return err
-	}
-	if nulls != nil {
-		if err := nulls.left.finish(); err != nil {
-			return err
-		}
-	}
-	j.next = func() (probe, error) { return probe{}, io.EOF }
-	return nil
-}
-
-// advance goes on when the left rows at hand have been joined: with the next piece of the right side, or with the next pair.
-func (j *hashJoin) advance(ctx *sql.Context) error {
-	if err := ctx.Err(); err != nil {
-		return sqlerr.From(context.Cause(ctx))
-	}
-	if p := j.current; p != nil {
-		if !p.last {
-			return j.piece(ctx, p)
-		}
-		j.current = nil
-		p.close()
-		j.emptyTable()
-	}
-	var p *joinPair
-	for p == nil || p.left.rows == 0 { // which has no rows to give
-		if p.close(); len(j.pairs) == 0 {
-			return io.EOF
-		}
-		p, j.pairs = j.pairs[len(j.pairs)-1], j.pairs[:len(j.pairs)-1]
-	}
-	j.current = p
-	if p.whole {
-		// All partitions of the right side, which are still there, as this pair is the first.
-		p.read = j.allRight()
-	} else {
-		p.read = p.right.reader()
-	}
-	return j.piece(ctx, p)
-}
-
-// allRight reads the right sides of all pairs.
-func (j *hashJoin) allRight() func() (sql.Row, error) {
-	pairs := j.pairs
-	var read func() (sql.Row, error)
-	return func() (sql.Row, error) {
-		for {
-			if read == nil {
-				if len(pairs) == 0 {
-					return nil, io.EOF
-				}
-				read, pairs = pairs[0].right.reader(), pairs[1:]
-			}
-			row, err := read()
-			if err != io.EOF {
-				return row, err
-			}
-			read = nil
-		}
-	}
-}
-
-// piece loads as much of a pair's right side as there is memory for, and begins with the left side.
-func (j *hashJoin) piece(ctx *sql.Context, p *joinPair) error {
-	most := j.eng.spillsAt(j.charge)
-	j.emptyTable()
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return sqlerr.From(context.Cause(ctx))
-		}
-		row, err := p.read()
-		if err == io.EOF {
-			p.last = true
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if err := j.keep(row[0].(uint64), row[1:]); err != nil {
-			return err
-		}
-		if j.table.size < most {
-			continue
-		}
-		if !p.pieces && !p.whole && p.level < joinLevels && len(j.table.rows) > joinParts {
-			return j.cut(ctx, p)
-		}
-		p.pieces = true
-		break
-	}
-	if p.pieces && p.seen == nil {
-		p.seen = make([]verdict, p.left.rows)
-		if err := j.charge.add(int64(len(p.seen))); err != nil {
-			return err
-		}
-	}
-	read, at := p.left.reader(), -1
-	j.next = func() (probe, error) {
-		row, err := read()
-		if err != nil {
-			return probe{}, err
-		}
-		at++
-		if at%1024 == 0 && ctx.Err() != nil {
-			return probe{}, sqlerr.From(context.Cause(ctx))
-		}
-		return probe{key: row[0].(uint64), row: row[1:], null: p.whole, at: at}, nil
-	}
-	return nil
-}
-
-// cut makes pairs of a pair of which the right side is too large.
-func (j *hashJoin) cut(ctx *sql.Context, p *joinPair) error {
-	defer p.close()
-	j.current = nil
-	j.emptyTable()
-	half := func(from *run) ([]*run, error) {
-		parts, err := j.newParts()
-		if err != nil {
-			return nil, err
-		}
-		read := from.reader()
-		for n := 0; err == nil; n++ {
-			var row sql.Row
-			if row, err = read(); err == nil {
-				err = j.spill(ctx, parts, p.level+1, row[0].(uint64), row[1:])
-			}
-			if n%1024 == 0 && ctx.Err() != nil {
-				err = sqlerr.From(context.Cause(ctx))
-			}
-		}
-		if err == io.EOF {
-			err = finishRuns(parts)
-		}
-		if err != nil {
-			closeRuns(parts)
-			return nil, err
-		}
-		return parts, nil
-	}
-	right, err := half(p.right)
-	if err != nil {
-		return err
-	}
-	left, err := half(p.left)
-	if err != nil {
-		closeRuns(right)
-		return err
-	}
-	for i := range right {
-		j.pairs = append(j.pairs, &joinPair{right: right[i], left: left[i], level: p.level + 1})
-	}
-	j.next = func() (probe, error) { return probe{}, io.EOF }
-	return nil
 }
 
 // ask begins with a left row.
@@ -749,7 +455,7 @@ func (j *hashJoin) Close(ctx *sql.Context) error {
 	}
 	j.pairs, j.current, j.table = nil, nil, joinTable{}
 	if !j.again {
-		j.charge.release()
+		j.charge.Release()
 	}
 	return j.left.Close(ctx)
 }

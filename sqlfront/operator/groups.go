@@ -1,4 +1,4 @@
-package engine
+package operator
 
 import (
 	"context"
@@ -17,10 +17,10 @@ import (
 // has failed, and hangs; and it does not say how many groups it holds. If these are more than the statement may keep, the rows of further
 // groups go to disk, in partitions by a hash of what is grouped by, and come up when the groups at hand have been given.
 type groups struct {
-	eng      *Engine
+	pool     *Pool
 	by, deps []sql.Expression
 	child    sql.RowIter
-	charge   *charge
+	charge   *Charge
 	keeps    bool // an aggregate keeps its values
 
 	spills spiller
@@ -36,9 +36,9 @@ type groups struct {
 // groupBytes is about what an empty aggregate takes.
 const groupBytes = 160
 
-func (e *Engine) newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *charge) *groups {
+func (p *Pool) newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) *groups {
 	g := &groups{
-		eng: e, keeps: keepsValues(ctx, n.SelectDeps), spills: spiller{eng: e, what: "group by", own: measureOf(ctx)},
+		pool: p, keeps: keepsValues(ctx, n.SelectDeps), spills: spiller{pool: p, what: "group by", own: meterOf(ctx)},
 		by: make([]sql.Expression, len(n.GroupByExprs)), deps: n.SelectDeps, child: child, charge: c,
 		key: make(sql.Row, len(n.GroupByExprs)), found: map[uint64][]sql.AggregationBuffer{},
 	}
@@ -80,7 +80,7 @@ func (g *groups) Next(ctx *sql.Context) (sql.Row, error) {
 }
 
 func (g *groups) compute(ctx *sql.Context, next func() (sql.Row, error)) error {
-	most := g.eng.spillsAt(g.charge)
+	most := g.pool.spillsAt(g.charge)
 	for n := 0; ; n++ {
 		row, err := next()
 		if err == io.EOF {
@@ -114,9 +114,9 @@ func (g *groups) compute(ctx *sql.Context, next func() (sql.Row, error)) error {
 			}
 		}
 		if g.keeps {
-			n := rowBytes(row)
+			n := RowBytes(row)
 			g.size += n
-			if err := g.charge.add(n); err != nil {
+			if err := g.charge.Add(n); err != nil {
 				return err
 			}
 		}
@@ -130,9 +130,9 @@ func (g *groups) compute(ctx *sql.Context, next func() (sql.Row, error)) error {
 
 // add makes a group of which row is the first.
 func (g *groups) add(ctx *sql.Context, h uint64, row sql.Row) ([]sql.AggregationBuffer, error) {
-	n := groupBytes*int64(1+len(g.deps)) + rowBytes(row)
+	n := groupBytes*int64(1+len(g.deps)) + RowBytes(row)
 	g.size += n
-	if err := g.charge.add(n); err != nil {
+	if err := g.charge.Add(n); err != nil {
 		return nil, err
 	}
 	buffers := make([]sql.AggregationBuffer, len(g.deps))
@@ -160,7 +160,7 @@ func (g *groups) forget(ctx *sql.Context) {
 		}
 	}
 	g.found, g.order, g.size = map[uint64][]sql.AggregationBuffer{}, nil, 0
-	g.charge.release()
+	g.charge.Release()
 }
 
 // Close implements sql.RowIter.
