@@ -59,6 +59,7 @@ bench: ## all micro-benchmarks once, with allocations
 soak: packages ## 100,000 simulated histories of transactions, then the tests of faults again and again for SOAKSECONDS (600)
 	MOKA_SIM_SEEDS=$(SIMSEEDS) go test -tags $(TAGS) -count 1 -timeout 60m -run 'TestSimulation$$' -v ./txn
 	MOKA_CONFORMANCE=all go test -tags $(TAGS) -count 1 -timeout 30m ./sqlfront/engine/conformance
+	MOKA_PLANCACHE_SEEDS=1000 MOKA_PUSH_SEEDS=1000 MOKA_FULLTEXT_SEEDS=100 go test -tags $(TAGS) -count 1 -timeout 60m ./sqlfront ./sqlfront/engine
 	@end=$$(( $$(date +%s) + $(SOAKSECONDS) )); round=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
 	  round=$$((round + 1)); echo "== round $$round"; \

@@ -1,7 +1,6 @@
 package itest
 
 import (
-	"context"
 	"database/sql"
 	"flag"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"moka/tpce/mariadbtest"
 )
 
 var breadthSeeds = flag.Int("breadth.n", soaked(15, 1000), "number of random scripts of TestBreadth")
@@ -20,45 +17,14 @@ var breadthSeeds = flag.Int("breadth.n", soaked(15, 1000), "number of random scr
 //
 //	go test ./cmd/itest -run TestBreadth -random.seed=N -breadth.n=1 -v
 func TestBreadth(t *testing.T) {
-	moka := start(t, t.TempDir()).db("")
-	maria, err := sql.Open("mysql", mariadbtest.Start(t).DSN(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { maria.Close() })
-	statements, failed := 0, 0
-	for i := range uint64(*breadthSeeds) {
-		n, ok := breadthScript(t, *randomSeed+i, moka, maria)
-		if statements += n; !ok {
-			if failed++; failed == 10 {
-				t.Fatal("ten scripts have failed: enough")
-			}
-		}
-	}
-	t.Logf("%d statements in %d scripts", statements, *breadthSeeds)
+	runScripts(t, *breadthSeeds, breadthScript)
 }
 
-func breadthScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool) {
+func breadthScript(t *testing.T, seed uint64, dbs [2]*sql.DB) (n int, ok bool) {
 	t.Helper()
-	ctx := context.Background()
 	g := &breadth{&generator{rng: rand.New(rand.NewPCG(seed, 11))}}
-	var conns [2]*sql.Conn
-	for i, db := range []*sql.DB{moka, maria} {
-		c, err := db.Conn(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		for _, q := range []string{
-			"DROP DATABASE IF EXISTS rnd", "CREATE DATABASE rnd CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "USE rnd",
-			"SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'", "SET sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'",
-		} {
-			if _, err := c.ExecContext(ctx, q); err != nil {
-				t.Fatalf("%s: %v", q, err)
-			}
-		}
-		conns[i] = c
-	}
+	conns, done := freshConns(t, dbs)
+	defer done()
 	var changes []string // what the tables hold is theirs
 	run := func(q string) bool {
 		n++

@@ -24,37 +24,38 @@ var (
 //
 //	go test ./cmd/itest -run TestRandomScripts -random.seed=N -random.n=1 -v
 func TestRandomScripts(t *testing.T) {
-	moka := start(t, t.TempDir()).db("")
+	runScripts(t, *randomSeeds, randomScript)
+}
+
+// runScripts runs n scripts on a Moka and on a MariaDB of its own. A script says how many statements it ran and whether the answers were the same.
+func runScripts(t *testing.T, n int, script func(t *testing.T, seed uint64, dbs [2]*sql.DB) (statements int, ok bool)) {
 	maria, err := sql.Open("mysql", mariadbtest.Start(t).DSN(""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { maria.Close() })
+	dbs := [2]*sql.DB{start(t, t.TempDir()).db(""), maria}
 	statements, failed := 0, 0
-	for i := range uint64(*randomSeeds) {
-		n, ok := randomScript(t, *randomSeed+i, moka, maria)
+	for i := range uint64(n) {
+		n, ok := script(t, *randomSeed+i, dbs)
 		if statements += n; !ok {
 			if failed++; failed == 10 {
 				t.Fatal("ten scripts have failed: enough")
 			}
 		}
 	}
-	t.Logf("%d statements in %d scripts", statements, *randomSeeds)
+	t.Logf("%d statements in %d scripts", statements, n)
 }
 
-// randomScript reports how many statements were run and whether the answers were the same.
-func randomScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool) {
+// freshConns has a connection to each server, in an empty database.
+func freshConns(t *testing.T, dbs [2]*sql.DB) (conns [2]*sql.Conn, done func()) {
 	t.Helper()
 	ctx := context.Background()
-	g := &generator{rng: rand.New(rand.NewPCG(seed, 7))}
-	var script []string
-	conns := make([]*sql.Conn, 2)
-	for i, db := range []*sql.DB{moka, maria} {
+	for i, db := range dbs {
 		c, err := db.Conn(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close()
 		for _, q := range []string{
 			"ROLLBACK", "DROP DATABASE IF EXISTS rnd", "CREATE DATABASE rnd CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "USE rnd",
 			"SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'", "SET sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'",
@@ -65,6 +66,19 @@ func randomScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok boo
 		}
 		conns[i] = c
 	}
+	return conns, func() {
+		for _, c := range conns {
+			c.Close()
+		}
+	}
+}
+
+func randomScript(t *testing.T, seed uint64, dbs [2]*sql.DB) (n int, ok bool) {
+	t.Helper()
+	g := &generator{rng: rand.New(rand.NewPCG(seed, 7))}
+	var script []string
+	conns, done := freshConns(t, dbs)
+	defer done()
 	run := func(q string, args ...any) bool {
 		n++
 		script = append(script, shown(q, args))

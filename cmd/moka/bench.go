@@ -32,15 +32,9 @@ so that whatever else the machine does meets all of them. With a pid the server'
   moka bench sql --target moka=127.0.0.1:3306,pid=4711 --target mariadb=127.0.0.1:3307,pid=4712`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, t := range targets {
-				target, err := benchTarget(t)
-				if err != nil {
-					return err
-				}
-				c.Targets = append(c.Targets, target)
-			}
-			if len(c.Targets) == 0 {
-				return fmt.Errorf("name at least one --target NAME=HOST:PORT[,pid=PID]")
+			var err error
+			if c.Targets, err = benchTargets(targets); err != nil {
+				return err
 			}
 			c.Progress = os.Stderr
 			r, err := micro.Run(cmd.Context(), c)
@@ -73,15 +67,9 @@ compared with the last target. The database sbtest of each target is used, and i
   moka bench sysbench --target moka=127.0.0.1:3306,pid=4711 --target mariadb=127.0.0.1:3307,pid=4712`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, t := range targets {
-				target, err := benchTarget(t)
-				if err != nil {
-					return err
-				}
-				c.Targets = append(c.Targets, target)
-			}
-			if len(c.Targets) == 0 {
-				return fmt.Errorf("name at least one --target NAME=HOST:PORT[,pid=PID]")
+			var err error
+			if c.Targets, err = benchTargets(targets); err != nil {
+				return err
 			}
 			c.Progress = os.Stderr
 			r, err := micro.RunSysbench(cmd.Context(), c)
@@ -101,6 +89,20 @@ compared with the last target. The database sbtest of each target is used, and i
 	f.DurationVar(&c.Slice, "slice", 10*time.Second, "length of a slice, in whole seconds")
 	f.Bool("json", false, "print the report as one line of JSON")
 	return cmd
+}
+
+func benchTargets(specs []string) (targets []micro.Target, err error) {
+	for _, s := range specs {
+		t, err := benchTarget(s)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	if len(targets) == 0 {
+		return nil, fmt.Errorf("name at least one --target NAME=HOST:PORT[,pid=PID]")
+	}
+	return targets, nil
 }
 
 func benchTarget(s string) (t micro.Target, err error) {

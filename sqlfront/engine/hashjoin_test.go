@@ -44,11 +44,7 @@ func joined(t *testing.T, rng *rand.Rand, n int, opts ...func(*engine.Options)) 
 // A hash join gives the same from disk as from memory, and as a join without a hash table.
 func TestHashJoinOnDisk(t *testing.T) {
 	dir := t.TempDir()
-	seeds := 1
-	if n, err := strconv.Atoi(os.Getenv("MOKA_PUSH_SEEDS")); err == nil {
-		seeds = n
-	}
-	for seed := range seeds {
+	for seed := range seeds(1) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
 		s, c := joined(t, rng, 100, func(o *engine.Options) { o.TempDir = dir })
 		spilled := 0

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,11 +68,7 @@ var pathKeys = []string{
 // TestPathsChangeNothing asks random questions, and writes by them, with the better ways to rows and without, over random tables: the answers,
 // and what is left of the table, must be the same to the letter.
 func TestPathsChangeNothing(t *testing.T) {
-	seeds := 4
-	if n, err := strconv.Atoi(os.Getenv("MOKA_PUSH_SEEDS")); err == nil {
-		seeds = n
-	}
-	for seed := range seeds {
+	for seed := range seeds(4) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			s := newServer(t)
 			c := s.session("")

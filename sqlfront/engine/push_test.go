@@ -147,14 +147,18 @@ func (g *pushGen) query() string {
 	return fmt.Sprintf("SELECT %s, %s FROM %s%s", g.aggregate(), g.aggregate(), from, where)
 }
 
+// seeds is how many random tables a test makes: MOKA_PUSH_SEEDS, or few.
+func seeds(few int) int {
+	if n, err := strconv.Atoi(os.Getenv("MOKA_PUSH_SEEDS")); err == nil {
+		return n
+	}
+	return few
+}
+
 // TestPushDownChangesNothing asks random questions with push-down and without, over random tables: of committed rows, of rows that have been
 // changed by the transaction that asks, of rows that are older than a column. The answers must be the same to the letter.
 func TestPushDownChangesNothing(t *testing.T) {
-	seeds := pushSeeds
-	if n, err := strconv.Atoi(os.Getenv("MOKA_PUSH_SEEDS")); err == nil {
-		seeds = n
-	}
-	for seed := range seeds {
+	for seed := range seeds(pushSeeds) {
 		t.Run(strconv.Itoa(seed), func(t *testing.T) {
 			s := newServer(t)
 			c := s.session("")
