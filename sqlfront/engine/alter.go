@@ -145,19 +145,6 @@ func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 	})
 }
 
-// enforceable refuses what the library would take and not enforce: it does not find the checks of a table with virtual columns.
-// A table that has come to both in an earlier version may be changed.
-func enforceable(before, after *catalog.Table) error {
-	both := func(d *catalog.Table) bool {
-		return len(d.Checks) > 0 &&
-			slices.ContainsFunc(d.Columns, func(c catalog.Column) bool { return c.Generated != "" && c.Virtual })
-	}
-	if both(after) && !both(before) {
-		return sqlerr.Unsupported("CHECK on a table with VIRTUAL generated columns; declare the columns STORED")
-	}
-	return nil
-}
-
 func hasCheck(d *catalog.Table, name string) bool {
 	return slices.ContainsFunc(d.Checks, func(c catalog.Check) bool { return strings.EqualFold(c.Name, name) })
 }

@@ -188,9 +188,6 @@ func (a *alteration) reshape(ctx *sql.Context, tx *Tx, t *Table, f func(now *Tab
 		if err := freshStorage(ctx, t.eng, d); err != nil {
 			return err
 		}
-		if err := enforceable(now.desc, d); err != nil {
-			return err
-		}
 		_, err = t.eng.catalog.UpdateTable(ctx, tx.store(), d)
 		return err
 	})

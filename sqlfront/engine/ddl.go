@@ -157,9 +157,6 @@ func (t *Table) changeIn(ctx *sql.Context, tx *Tx, f func(d *catalog.Table) erro
 	if err := f(d); err != nil {
 		return nil, err
 	}
-	if err := enforceable(now.desc, d); err != nil {
-		return nil, err
-	}
 	if _, err := t.eng.catalog.UpdateTable(ctx, tx.store(), d); err != nil {
 		return nil, err
 	}

@@ -147,7 +147,20 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return nil, err
 		}
 		return &lenientIter{RowIter: it, of: n}, nil
+	case *countedRows:
+		it, err := b.base.Build(ctx, n.Child, row)
+		if err != nil {
+			return nil, err
+		}
+		return &countedIter{it, n.at}, nil
+	case *plan.UpdateSource:
+		if again, err := lenientUpdate(ctx, n); again != nil || err != nil {
+			return b.instead(ctx, again, row, err)
+		}
 	case *plan.InsertInto:
+		if again, err := checkedInsert(ctx, n); again != nil || err != nil {
+			return b.instead(ctx, again, row, err)
+		}
 		if again := lenient(ctx, n); again != nil {
 			return b.base.Build(ctx, again, row)
 		}
@@ -173,6 +186,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.base.Build(ctx, exact, row)
 		}
 	case *plan.Update:
+		if again, err := checkedUpdate(ctx, n); again != nil || err != nil {
+			return b.instead(ctx, again, row, err)
+		}
 		if err := refuseInUse(ctx, n); err != nil {
 			return nil, err
 		}
@@ -245,6 +261,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 	}
 	return nil, nil
+}
+
+// instead runs another node in the place of one.
+func (b *execBuilder) instead(ctx *sql.Context, n sql.Node, row sql.Row, err error) (sql.RowIter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return b.base.Build(ctx, n, row)
 }
 
 // call brackets the execution of a procedure, which happens while the library builds the iterator of CALL.

@@ -178,7 +178,7 @@ func (e *Engine) fires(ctx *sql.Context, t *Table, event string, uses []uint32) 
 		f := &fires{eng: e, db: d.Name, trigger: x, event: event, uses: uses, width: width, total: width, before: e.triggerHead(x).time == ast.BeforeStr, table: t}
 		if f.before {
 			if event != ast.DeleteStr {
-				if f.computed, err = t.storedGenerated(ctx); err != nil {
+				if f.computed, err = t.generated(ctx); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -192,17 +192,44 @@ func (e *Engine) fires(ctx *sql.Context, t *Table, event string, uses []uint32) 
 
 // firesOfUpdate returns the triggers of the tables of an UPDATE. The rows of one over a join have the columns of all its tables.
 func (e *Engine) firesOfUpdate(ctx *sql.Context, n *plan.Update, uses []uint32) (before, after []*fires, err error) {
-	join, ok := n.Child.(*plan.UpdateJoin)
-	if !n.IsJoin || !ok {
+	err = updatedTables(ctx, n, func(t *Table, first, width, total int) error {
+		b, a, err := e.fires(ctx, t, ast.UpdateStr, uses)
+		if err != nil {
+			return err
+		}
+		for _, f := range slices.Concat(b, a) {
+			if total == 0 {
+				continue
+			}
+			if f.first, f.total = first, total; f.width != width {
+				return sqlerr.Unsupported("UPDATE of this join with a trigger")
+			}
+		}
+		before, after = append(before, b...), append(after, a...)
+		return nil
+	})
+	return before, after, err
+}
+
+// updatedTables calls f for each table that an UPDATE writes to, with the place of its columns among those of a row; total is 0 if there are no others.
+func updatedTables(ctx *sql.Context, n *plan.Update, f func(t *Table, first, width, total int) error) error {
+	var join *plan.UpdateJoin
+	transform.Inspect(n.Child, func(n sql.Node) bool {
+		if j, ok := n.(*plan.UpdateJoin); ok && join == nil {
+			join = j
+		}
+		return join == nil
+	})
+	if join == nil {
 		t, err := plan.GetUpdatable(n.Child)
 		if err != nil {
-			return nil, nil, nil
+			return nil // the library words it
 		}
-		return e.fires(ctx, ownTable(t), ast.UpdateStr, uses)
+		return f(ownTable(t), 0, 0, 0)
 	}
 	source, ok := join.Child.(*plan.UpdateSource)
 	if !ok {
-		return nil, nil, nil
+		return nil
 	}
 	columns := source.Child.Schema(ctx)
 	for at := 0; at < len(columns); {
@@ -219,19 +246,12 @@ func (e *Engine) firesOfUpdate(ctx *sql.Context, n *plan.Update, uses []uint32) 
 			if err != nil {
 				continue
 			}
-			b, a, err := e.fires(ctx, ownTable(t), ast.UpdateStr, uses)
-			if err != nil {
-				return nil, nil, err
+			if err := f(ownTable(t), first, at-first, len(columns)); err != nil {
+				return err
 			}
-			for _, f := range slices.Concat(b, a) {
-				if f.first, f.total = first, len(columns); f.width != at-first {
-					return nil, nil, sqlerr.Unsupported("UPDATE of this join with a trigger")
-				}
-			}
-			before, after = append(before, b...), append(after, a...)
 		}
 	}
-	return before, after, nil
+	return nil
 }
 
 // fires is a trigger in a plan. It runs for each row that it is executed over.
@@ -244,7 +264,7 @@ type fires struct {
 	uses    []uint32
 	// Rows have total columns, those of the table begin at first; of an UPDATE the new row follows the old one.
 	first, width, total int
-	// computed are the STORED generated columns, which a trigger BEFORE the change has yet to be seen by.
+	// computed are the generated columns, which a trigger BEFORE the change has yet to be seen by.
 	computed []computedColumn
 	table    *Table
 }

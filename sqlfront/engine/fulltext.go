@@ -361,6 +361,9 @@ func addTextRules() error {
 	}{
 		{"validateCreateTable", analyzer.OnceBeforeDefault, copyingTexts},
 		{"ResolveAlterColumn", analyzer.OnceBeforeDefault, namingTexts},
+		{"ResolveAlterColumn", analyzer.OnceBeforeDefault, findingChecks},
+		{"resolveDropConstraint", analyzer.OnceBeforeDefault, findingChecks},
+		{"validateDropConstraint", analyzer.OnceBeforeDefault, findingChecks},
 	} {
 		at := slices.IndexFunc(r.in, func(x analyzer.Rule) bool { return strings.EqualFold(x.Id.String(), r.name) })
 		if at < 0 {

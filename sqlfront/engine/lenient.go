@@ -15,7 +15,8 @@ import (
 
 // Without STRICT_TRANS_TABLES and STRICT_ALL_TABLES, as old programs ask for, an INSERT makes values fit, with a warning: a number that is too great
 // becomes the greatest, a text is cut, and a NOT NULL column without a value gets the zero of its type. The library knows that for
-// INSERT IGNORE only, which takes duplicates for no error either. So the rows are made to fit on their way to it.
+// INSERT IGNORE only, which takes duplicates for no error either. So the rows are made to fit on their way to it. What an UPDATE assigns, and ON DUPLICATE
+// KEY UPDATE, is made to fit where it is assigned; that of UPDATE IGNORE as well, where the library is silent about numbers that it cuts off.
 
 // lenientRows is the source of an INSERT whose rows fit.
 type lenientRows struct {
@@ -23,15 +24,25 @@ type lenientRows struct {
 	schema   sql.Schema
 	defaults sets.FastIntSet // columns without a value and without a default
 	alone    bool            // one row of VALUES: a NULL that was written there is an error all the same
+	at       *rowNumber
+}
+
+// rowNumber is the number of the row that a statement is at, for its warnings.
+type rowNumber uint64
+
+func strict(ctx *sql.Context) bool {
+	mode := sql.LoadSqlMode(ctx)
+	return mode.ModeEnabled("STRICT_TRANS_TABLES") || mode.ModeEnabled("STRICT_ALL_TABLES")
 }
 
 // lenient is the statement with such a source; nil if its SQL mode is strict or it has one already.
 func lenient(ctx *sql.Context, n *plan.InsertInto) *plan.InsertInto {
-	if n.Ignore {
+	if strict(ctx) && !n.Ignore {
 		return nil
 	}
-	if mode := sql.LoadSqlMode(ctx); mode.ModeEnabled("STRICT_TRANS_TABLES") || mode.ModeEnabled("STRICT_ALL_TABLES") {
-		return nil
+	if n.Ignore {
+		at := rowNumber(1)
+		return lenientUpsert(ctx, n, &at, false)
 	}
 	if _, done := n.Source.(*lenientRows); done || loads(n.Source) {
 		return nil
@@ -44,7 +55,7 @@ func lenient(ctx *sql.Context, n *plan.InsertInto) *plan.InsertInto {
 	if t == nil {
 		return nil
 	}
-	l := &lenientRows{UnaryNode: plan.UnaryNode{Child: n.Source}, schema: t.Schema(ctx), defaults: n.DeferredDefaults}
+	l := &lenientRows{UnaryNode: plan.UnaryNode{Child: n.Source}, schema: t.Schema(ctx), defaults: n.DeferredDefaults, at: new(rowNumber)}
 	if len(n.Source.Schema(ctx)) != len(l.schema) {
 		return nil
 	}
@@ -59,6 +70,9 @@ func lenient(ctx *sql.Context, n *plan.InsertInto) *plan.InsertInto {
 	})
 	again := *n
 	again.Source = l
+	if upserts := lenientUpsert(ctx, &again, l.at, l.alone); upserts != nil {
+		return upserts
+	}
 	return &again
 }
 
@@ -80,8 +94,7 @@ func (l *lenientRows) WithChildren(_ *sql.Context, children ...sql.Node) (sql.No
 
 type lenientIter struct {
 	sql.RowIter
-	of  *lenientRows
-	row uint64
+	of *lenientRows
 }
 
 // Next implements sql.RowIter.
@@ -90,7 +103,7 @@ func (it *lenientIter) Next(ctx *sql.Context) (sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	it.row++
+	*it.of.at++
 	outer := max(0, len(row)-len(it.of.schema)) // the library cuts off what comes before
 	row = row.Copy()
 	for i, col := range it.of.schema {
@@ -112,12 +125,22 @@ func (it *lenientIter) fit(ctx *sql.Context, i int, col *sql.Column, v any) (any
 		} else {
 			ctx.Warn(sqlerr.BadNull, "Column '%s' cannot be null", col.Name)
 		}
-		if types.IsEnum(col.Type) {
-			return uint16(1), nil // MySQL's: the first member
-		}
-		zero, _, err := col.Type.Convert(ctx, col.Type.Zero())
-		return zero, err
+		return implicitDefault(ctx, col.Type)
 	}
+	return madeToFit(ctx, col, v, *it.of.at)
+}
+
+// implicitDefault is the value of a column that has none and cannot be NULL.
+func implicitDefault(ctx *sql.Context, t sql.Type) (any, error) {
+	if types.IsEnum(t) {
+		return uint16(1), nil // MySQL's: the first member
+	}
+	zero, _, err := t.Convert(ctx, t.Zero())
+	return zero, err
+}
+
+// madeToFit is a value as the column can hold it, with a warning if that is another one.
+func madeToFit(ctx *sql.Context, col *sql.Column, v any, at rowNumber) (any, error) {
 	var out any
 	var err error
 	in := sql.InRange
@@ -129,10 +152,150 @@ func (it *lenientIter) fit(ctx *sql.Context, i int, col *sql.Column, v any) (any
 	if err == nil && in == sql.InRange {
 		return v, nil
 	}
-	word, known := unfit(col, v, in, err, it.row)
+	word, known := unfit(col, v, in, err, uint64(at))
 	if !known {
 		return v, nil // the library says what is wrong
 	}
 	warn(ctx, word)
 	return clipped(ctx, col.Type, v, out)
+}
+
+// lenientUpdate is the source of an UPDATE whose values fit; nil if they have to by themselves, or do already.
+func lenientUpdate(ctx *sql.Context, n *plan.UpdateSource) (sql.Node, error) {
+	if strict(ctx) && !n.Ignore {
+		return nil, nil
+	}
+	if _, done := n.Child.(*countedRows); done {
+		return nil, nil
+	}
+	counted := &countedRows{plan.UnaryNode{Child: n.Child}, new(rowNumber)}
+	exprs, err := n.UpdateExprs.WithExpressions(lenientExprs(n.Child.Schema(ctx), n.UpdateExprs.AllExpressions(), counted.at, false))
+	if err != nil {
+		return nil, err
+	}
+	again := *n
+	again.Child, again.UpdateExprs = counted, exprs
+	return &again, nil
+}
+
+// lenientUpsert is an INSERT whose ON DUPLICATE KEY UPDATE assigns what fits; nil if it has none, or does already.
+func lenientUpsert(ctx *sql.Context, n *plan.InsertInto, at *rowNumber, alone bool) *plan.InsertInto {
+	if !n.OnDupExprs.HasUpdates() {
+		return nil
+	}
+	before := n.OnDupExprs.AllExpressions()
+	after := lenientExprs(n.Destination.Schema(ctx), before, at, alone)
+	if slices.Equal(before, after) {
+		return nil
+	}
+	exprs, err := n.OnDupExprs.WithExpressions(after)
+	if err != nil {
+		return nil
+	}
+	again := *n
+	again.OnDupExprs = exprs
+	return &again
+}
+
+func lenientExprs(schema sql.Schema, in []sql.Expression, at *rowNumber, alone bool) []sql.Expression {
+	out := slices.Clone(in)
+	for i, e := range in {
+		set, ok := e.(*expression.SetField)
+		if !ok {
+			continue
+		}
+		to, ok := set.LeftChild.(*expression.GetField)
+		if !ok || to.Index() >= len(schema) {
+			continue
+		}
+		value := set.RightChild
+		switch f := value.(type) {
+		case *lenientValue:
+			continue
+		case *fitted:
+			value = f.child
+		}
+		l := &lenientValue{UnaryExpressionStub: expression.UnaryExpressionStub{Child: value}, column: schema[to.Index()], at: at}
+		_, computed := value.(*sql.ColumnDefaultValue)
+		l.filled = !l.column.Nullable && !to.IsNullable(nil) && !computed && !alone
+		out[i] = expression.NewSetField(to, l)
+	}
+	return out
+}
+
+// lenientValue is a value that is made to fit the column that it is assigned to.
+type lenientValue struct {
+	expression.UnaryExpressionStub
+	column *sql.Column
+	at     *rowNumber
+	filled bool // NULL becomes the implicit default
+}
+
+var (
+	_ sql.Expression         = (*lenientValue)(nil)
+	_ sql.CollationCoercible = (*lenientValue)(nil)
+)
+
+func (l *lenientValue) String() string             { return l.Child.String() }
+func (l *lenientValue) Type(*sql.Context) sql.Type { return l.column.Type }
+
+// WithChildren implements sql.Expression.
+func (l *lenientValue) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(l, len(cs), 1)
+	}
+	again := *l
+	again.Child = cs[0]
+	return &again, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (l *lenientValue) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return sql.GetCoercibility(ctx, l.Child)
+}
+
+// Eval implements sql.Expression.
+func (l *lenientValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := l.Child.Eval(ctx, row)
+	switch {
+	case err != nil:
+		return nil, err
+	case v != nil:
+		return madeToFit(ctx, l.column, v, *l.at)
+	case !l.filled:
+		return nil, nil
+	}
+	ctx.Warn(sqlerr.BadNull, "Column '%s' cannot be null", l.column.Name)
+	return implicitDefault(ctx, l.column.Type)
+}
+
+// countedRows numbers the rows of its child.
+type countedRows struct {
+	plan.UnaryNode
+	at *rowNumber
+}
+
+// String implements sql.Node.
+func (c *countedRows) String() string { return c.Child.String() }
+
+// IsReadOnly implements sql.Node.
+func (c *countedRows) IsReadOnly() bool { return c.Child.IsReadOnly() }
+
+// WithChildren implements sql.Node.
+func (c *countedRows) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(c, len(children), 1)
+	}
+	return &countedRows{plan.UnaryNode{Child: children[0]}, c.at}, nil
+}
+
+type countedIter struct {
+	sql.RowIter
+	at *rowNumber
+}
+
+// Next implements sql.RowIter.
+func (it *countedIter) Next(ctx *sql.Context) (sql.Row, error) {
+	*it.at++
+	return it.RowIter.Next(ctx)
 }

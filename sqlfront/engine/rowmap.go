@@ -24,7 +24,7 @@ type rowMap struct {
 	sources  []rowSource // by position in to
 	// computed are columns with an expression, in the order in which they may refer to each other: defaults, then generated ones.
 	computed []computedColumn
-	checks   []rowCheck
+	checks   sql.CheckConstraints
 	// number is the position of an AUTO_INCREMENT column that the rows get with the change, -1 if there is none.
 	number int
 	// lenient: values that do not fit are made to, with a warning.
@@ -42,14 +42,10 @@ type computedColumn struct {
 	expr sql.Expression
 }
 
-type rowCheck struct {
-	name string
-	expr sql.Expression
-}
-
 func newRowMap(ctx *sql.Context, from, to *Table) (*rowMap, error) {
 	m := &rowMap{from: from, to: to, number: -1, lenient: !sql.LoadSqlMode(ctx).Strict()}
-	schema, checks, err := to.resolved(ctx)
+	defs := slices.DeleteFunc(to.checkDefinitions(), func(c sql.CheckDefinition) bool { return !c.Enforced })
+	schema, checks, err := to.resolved(ctx, defs)
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +94,8 @@ func newRowMap(ctx *sql.Context, from, to *Table) (*rowMap, error) {
 	return m, nil
 }
 
-// resolved is the table's schema with expressions that can be evaluated over its rows, and its checks.
-func (t *Table) resolved(ctx *sql.Context) (schema sql.Schema, checks []rowCheck, err error) {
+// resolved is the table's schema with expressions that can be evaluated over its rows, and so are the checks.
+func (t *Table) resolved(ctx *sql.Context, defs []sql.CheckDefinition) (schema sql.Schema, checks sql.CheckConstraints, err error) {
 	defer func() { // the library's builder has no other way to fail here
 		if p := recover(); p != nil {
 			err = fmt.Errorf("an expression of table %s cannot be understood: %v", t.desc.Name, p)
@@ -107,13 +103,11 @@ func (t *Table) resolved(ctx *sql.Context) (schema sql.Schema, checks []rowCheck
 	}()
 	schema = t.pk.Schema.Copy()
 	n := len(schema)
-	for _, c := range t.desc.Checks {
-		if c.Enforced { // it is resolved as if a column were computed by it
-			schema = append(schema, &sql.Column{
-				Name: "check " + c.Name, Type: types.Boolean, Nullable: true, Source: t.desc.Name, DatabaseSource: t.db,
-				Generated: sql.NewUnresolvedColumnDefaultValue(c.Expression),
-			})
-		}
+	for _, c := range defs { // a check is resolved as if a column were computed by it
+		schema = append(schema, &sql.Column{
+			Name: "check " + c.Name, Type: types.Boolean, Nullable: true, Source: t.desc.Name, DatabaseSource: t.db,
+			Generated: sql.NewUnresolvedColumnDefaultValue(c.CheckExpression),
+		})
 	}
 	b := planbuilder.New(ctx, t.eng.sql.Analyzer.Catalog, nil)
 	b.DisableAuth()
@@ -139,7 +133,7 @@ func (t *Table) resolved(ctx *sql.Context) (schema sql.Schema, checks []rowCheck
 			}
 		}
 		if i >= n {
-			checks = append(checks, rowCheck{strings.TrimPrefix(c.Name, "check "), c.Generated.Expr})
+			checks = append(checks, &sql.CheckConstraint{Name: defs[i-n].Name, Expr: c.Generated.Expr, Enforced: defs[i-n].Enforced})
 		}
 	}
 	return schema[:n], checks, nil
@@ -194,14 +188,14 @@ func (t *Table) compute(ctx *sql.Context, columns []computedColumn, row sql.Row)
 	return nil
 }
 
-// storedGenerated are the columns that are computed when a row is written.
-func (t *Table) storedGenerated(ctx *sql.Context) (columns []computedColumn, err error) {
-	if !slices.ContainsFunc(t.pk.Schema, func(c *sql.Column) bool { return c.Generated != nil && !c.Virtual }) {
+// generated are the columns that are computed of others. Those that are not stored count, too: indexes and checks look at them.
+func (t *Table) generated(ctx *sql.Context) (columns []computedColumn, err error) {
+	if !slices.ContainsFunc(t.pk.Schema, func(c *sql.Column) bool { return c.Generated != nil }) {
 		return nil, nil
 	}
-	schema, _, err := t.resolved(ctx)
+	schema, _, err := t.resolved(ctx, nil)
 	for i, c := range schema {
-		if c.Generated != nil && !c.Virtual {
+		if c.Generated != nil {
 			columns = append(columns, computedColumn{i, c.Generated.Expr})
 		}
 	}
@@ -241,16 +235,7 @@ func (m *rowMap) finish(ctx *sql.Context, row sql.Row, at uint64) (sql.Row, erro
 			return nil, err
 		}
 	}
-	for _, c := range m.checks {
-		ok, err := sql.EvaluateCondition(ctx, c.expr, row)
-		if err != nil {
-			return nil, err
-		}
-		if sql.IsFalse(ok) {
-			return nil, sql.ErrCheckConstraintViolated.New(c.name)
-		}
-	}
-	return row, nil
+	return row, violated(ctx, m.checks, row)
 }
 
 // convert makes a value of one column's type one of another's, as an assignment does.
@@ -376,11 +361,29 @@ func clipped(ctx *sql.Context, typ sql.Type, v, out any) (any, error) {
 			out = v[:min(int64(len(v)), t.MaxByteLength())]
 		}
 	}
+	switch {
+	case types.IsUnsigned(typ): // the library goes round the other way
+		if f, _, err := types.Float64.Convert(ctx, v); err == nil && f.(float64) < 0 {
+			out = typ.Zero()
+		}
+	case types.IsSet(typ):
+		if text, ok := v.(string); ok {
+			out = members(ctx, typ, text)
+		}
+	}
 	if out == nil || types.IsTime(typ) { // what is no date is none, whatever could be read of it
 		out = typ.Zero()
 	}
 	out, _, err := typ.Convert(ctx, out)
 	return out, err
+}
+
+// members leaves those in a list that are of a SET.
+func members(ctx *sql.Context, typ sql.Type, list string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(list, ","), func(m string) bool {
+		_, _, err := typ.Convert(ctx, m)
+		return err != nil
+	}), ",")
 }
 
 // sameKeys reports whether rows have the same keys in both forms of a table, byte by byte.

@@ -62,8 +62,12 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 	for _, fk := range foreign {
 		parts = append(parts, "  "+foreignText(fk))
 	}
-	for _, c := range n.Checks() {
-		text := "  CONSTRAINT " + quoteName(c.Name) + " CHECK (" + c.Expr.String() + ")"
+	checks, err := t.GetChecks(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, c := range checks {
+		text := "  CONSTRAINT " + quoteName(c.Name) + " CHECK (" + c.CheckExpression + ")"
 		if !c.Enforced {
 			text += " /*!80016 NOT ENFORCED */"
 		}

@@ -311,11 +311,15 @@ func (t *Table) GetChecks(ctx *sql.Context) ([]sql.CheckDefinition, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks := make([]sql.CheckDefinition, len(now.desc.Checks))
-	for i, c := range now.desc.Checks {
+	return append(now.checkDefinitions(), t.viewChecks...), nil
+}
+
+func (t *Table) checkDefinitions() []sql.CheckDefinition {
+	checks := make([]sql.CheckDefinition, len(t.desc.Checks))
+	for i, c := range t.desc.Checks {
 		checks[i] = sql.CheckDefinition{Name: c.Name, CheckExpression: c.Expression, Enforced: c.Enforced}
 	}
-	return append(checks, t.viewChecks...), nil
+	return checks
 }
 
 // Lock implements sql.Lockable. LOCK TABLES is accepted and has no effect: mysqldump and old applications send it, and a

@@ -178,9 +178,6 @@ func (t *Table) changeTemporary(ctx *sql.Context, f func(d *catalog.Table) error
 	if err := f(d); err != nil {
 		return catalogError(err)
 	}
-	if err := enforceable(now.desc, d); err != nil {
-		return err
-	}
 	for i := range d.Columns {
 		if d.Columns[i].ID == 0 {
 			d.Columns[i].ID = d.NextColumnID

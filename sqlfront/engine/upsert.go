@@ -8,7 +8,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/sqlerr"
 )
 
 // REPLACE and INSERT … ON DUPLICATE KEY UPDATE set off the triggers of what they turn out to be for each row: BEFORE INSERT first, in any
@@ -36,7 +35,7 @@ func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.Insert
 	if !ok {
 		return nil, nil
 	}
-	f := &firingTable{Node: dest.Child, table: table, checks: n.Checks(), counts: n.IsReplace}
+	f := &firingTable{Node: dest.Child, table: table, own: t, checks: n.Checks(), counts: n.IsReplace}
 	if !t.temporary {
 		if err := f.compile(ctx, b.eng, t, n); err != nil {
 			return nil, err
@@ -58,7 +57,9 @@ func isUpsert(n *plan.InsertInto) bool { return n.IsReplace || n.OnDupExprs.HasU
 type firingTable struct {
 	sql.Node // the library's destination
 	table    sql.InsertableTable
+	own      *Table
 	checks   sql.CheckConstraints
+	computed []computedColumn // by triggers BEFORE UPDATE
 
 	inserts, updates, deletes *firing // nil if there are none
 
@@ -103,11 +104,8 @@ func (f *firingTable) compile(ctx *sql.Context, e *Engine, t *Table, n *plan.Ins
 	if f.updates, err = of("update", ""); err != nil || f.updates == nil || len(f.updates.before) == 0 {
 		return err
 	}
-	if slices.ContainsFunc(t.pk.Schema, func(c *sql.Column) bool { return c.Generated != nil }) {
-		// The library computes them before a trigger has had its say.
-		return sqlerr.Unsupported("ON DUPLICATE KEY UPDATE of a table with generated columns and triggers BEFORE UPDATE; use INSERT and UPDATE")
-	}
-	return nil
+	f.computed, err = t.generated(ctx) // the library computes them before a trigger has had its say
+	return err
 }
 
 // Name implements sql.Table.
@@ -203,15 +201,11 @@ func (e *firingEditor) Update(ctx *sql.Context, old, row sql.Row) error {
 			return err
 		}
 		copy(row, now)
-		for _, c := range e.f.checks {
-			if !c.Enforced {
-				continue
-			}
-			if res, err := sql.EvaluateCondition(ctx, c.Expr, row); err != nil {
-				return err
-			} else if sql.IsFalse(res) {
-				return sql.ErrCheckConstraintViolated.New(c.Name)
-			}
+		if err := e.f.own.compute(ctx, e.f.computed, row); err != nil {
+			return err
+		}
+		if err := violated(ctx, e.f.checks, row); err != nil {
+			return err
 		}
 	}
 	if err := e.update(ctx, old, row); err != nil {

@@ -370,9 +370,6 @@ func (t *viewTarget) checks() ([]sql.CheckDefinition, error) {
 		if hasSubquery(w.expr) {
 			return nil, sqlerr.Unsupported("writing through a view WITH CHECK OPTION whose condition has a subquery")
 		}
-		if slices.ContainsFunc(t.base.Columns, func(c catalog.Column) bool { return c.Virtual }) {
-			return nil, sqlerr.Unsupported("writing through a view WITH CHECK OPTION to a table with VIRTUAL generated columns")
-		}
 		all = append(all, sql.CheckDefinition{Name: sqlerr.CheckOption(t.db, t.name), CheckExpression: "(" + ast.String(onBase(w.expr, "")) + ") is true", Enforced: true})
 	}
 	return all, nil

@@ -119,6 +119,8 @@ const (
 	ForeignKeyIncompatible = 3780
 	UnknownExplainFormat   = 1791
 	CheckViolated          = 3819
+	CheckDependency        = 3959
+	GeneratedDependency    = 3108
 	CheckNotFound          = 3821
 	CheckDuplicate         = 3822
 	QueryTimeout           = 3024

@@ -78,6 +78,8 @@ var mappings = []mapping{
 	{kind: sql.ErrUnknownConstraint, code: CheckNotFound, text: "Check constraint '$1' is not found in the table."},
 	{kind: sql.ErrDuplicateCheckName, code: CheckDuplicate, text: "Duplicate check constraint name '$1'."},
 	{kind: sql.ErrCheckConstraintViolated, code: CheckViolated, text: "Check constraint '$1' is violated."},
+	{kind: sql.ErrCheckConstraintInvalidatedByColumnAlter, code: CheckDependency,
+		text: "Check constraint '$2' uses column '$1', hence column cannot be dropped or renamed."},
 	{kind: sql.ErrFullTextNotSupported, code: UnsupportedFeature, text: "This version of Moka doesn't yet support 'FULLTEXT indexes'"},
 	{kind: sql.ErrNoFullTextIndexFound, code: NoFullText, text: "Can't find FULLTEXT index matching the column list"},
 	{kind: sql.ErrJSONIndex, code: JSONKey, text: "JSON column '$1' supports indexing only via generated columns on a specified JSON path."},
