@@ -300,11 +300,11 @@ func (a *alteration) publish(ctx *sql.Context, tx *Tx, from, to *catalog.Table, 
 		c.To.AutoIncrement.ID = 0 // made anew in the end, when it is known where it begins
 	}
 	c.Others, c.Versions = a.others(now)
-	old, err := newTable(e, a.db, from)
+	old, err := newTable(e, a.db, from, zoneOf(ctx))
 	if err != nil {
 		return err
 	}
-	is, err := newTable(e, a.db, to)
+	is, err := newTable(e, a.db, to, zoneOf(ctx))
 	if err != nil {
 		return err
 	}

@@ -40,10 +40,10 @@ type origin struct {
 func (e *Engine) newCopying(ctx *sql.Context, db string, from, to *catalog.Table) (*copying, error) {
 	c := &copying{eng: e}
 	var err error
-	if c.from, err = newTable(e, db, from); err != nil {
+	if c.from, err = newTable(e, db, from, zoneOf(ctx)); err != nil {
 		return nil, err
 	}
-	if c.to, err = newTable(e, db, to); err != nil {
+	if c.to, err = newTable(e, db, to, zoneOf(ctx)); err != nil {
 		return nil, err
 	}
 	if c.rows, err = newRowMap(ctx, c.from, c.to); err != nil {

@@ -48,10 +48,21 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 	case *memo.RangeHeapJoin: // conditions on its tables alone get lost (cmd/itest TestBreadth found it)
 		return math.Inf(1), nil
 	case *memo.MergeJoin:
+		if foldedScan(j.InnerScan) || foldedScan(j.OuterScan) {
+			return math.Inf(1), nil // its sides are not in the order that it compares by
+		}
 		cost, err := c.Coster.EstimateCost(ctx, r, s)
 		return mergeScanCost * cost, err
 	}
 	return c.Coster.EstimateCost(ctx, r, s)
+}
+
+func foldedScan(s *memo.IndexScan) bool {
+	if s == nil || s.Index == nil {
+		return false
+	}
+	x, ok := s.Index.SqlIdx().(*index)
+	return ok && x.folded
 }
 
 // heldToOne reports whether a column has the value of a variable, in a body that is planned before there are values.

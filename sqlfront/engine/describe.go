@@ -65,6 +65,11 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 	if col.Default, err = expressionText(ctx, c.Default); err != nil {
 		return catalog.Column{}, err
 	}
+	if isStamp(typ) {
+		if col.Default, err = storedDefault(zoneOf(ctx), col.Name, col.Default); err != nil {
+			return catalog.Column{}, err
+		}
+	}
 	if col.Generated, err = expressionText(ctx, c.Generated); err != nil {
 		return catalog.Column{}, err
 	}

@@ -29,6 +29,7 @@ type editor struct {
 	first  mark // the statement's beginning; see Tx.readAt
 	listed bool
 	mode   insertMode
+	rows   uint64 // that were inserted or changed; for errors that name one
 }
 
 // insertMode is what the plan knows about an INSERT and the editor is not told.
@@ -210,6 +211,11 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 			return err
 		}
 	}
+	if e.rows++; len(t.stamps) > 0 {
+		if row, err = t.fitStamps(ctx, row, e.mode == insertIgnore, e.rows); err != nil {
+			return err
+		}
+	}
 	if tx.bulk == t {
 		if err := e.commitPart(ctx, tx); err != nil {
 			return err
@@ -278,7 +284,7 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 			return sql.ErrInsertIntoNonNullableProvidedNull.New(c.Name)
 		}
 	}
-	was, err := e.locate(ctx, tx, old)
+	was, old, err := e.locate(ctx, tx, old)
 	if err != nil {
 		return err
 	}
@@ -290,6 +296,11 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 	}
 	if len(t.narrow) > 0 {
 		if row, err = t.fitCharsets(ctx, row, e.mode == insertIgnore); err != nil {
+			return err
+		}
+	}
+	if e.rows++; len(t.stamps) > 0 {
+		if row, err = t.fitStamps(ctx, t.sameStamps(old, row), e.mode == insertIgnore, e.rows); err != nil {
 			return err
 		}
 	}
@@ -351,7 +362,7 @@ func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
-	was, err := e.locate(ctx, tx, row)
+	was, row, err := e.locate(ctx, tx, row)
 	if err != nil {
 		return err
 	}
@@ -381,32 +392,39 @@ func (e *editor) remove(ctx *sql.Context, tx *Tx, was *written) error {
 	return nil
 }
 
-// locate finds the cells of a row that a scan has delivered.
-func (e *editor) locate(ctx *sql.Context, tx *Tx, row sql.Row) (*written, error) {
+// locate finds the cells of a row that a scan has delivered, and returns the row as it is stored.
+func (e *editor) locate(ctx *sql.Context, tx *Tx, row sql.Row) (*written, sql.Row, error) {
 	t := e.table
 	w, err := t.encode(ctx, row)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t.primary == nil {
 		id, err := tx.rowID(ctx, t, w.value)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		w.setRowID(t, id)
 	}
-	if t.virtualKeys && t.primary != nil {
+	stored := row
+	if t.primary != nil && (t.virtualKeys || t.unmarked(row)) {
 		value, ok, err := tx.store().Get(ctx, cell(w.key))
 		if err != nil {
-			return nil, tx.fail(ctx, err)
+			return nil, nil, tx.fail(ctx, err)
 		}
 		if ok {
-			if row, err = t.decode.Decode(value); err != nil {
-				return nil, err
+			if stored, err = t.decode.Decode(value); err != nil {
+				return nil, nil, err
 			}
 		}
 	}
-	return w, w.entries(t, row)
+	if err := w.entries(t, stored); err != nil {
+		return nil, nil, err
+	}
+	if !t.virtualKeys {
+		row = stored
+	}
+	return w, row, nil
 }
 
 // written is a row as cells.

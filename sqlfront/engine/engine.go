@@ -223,6 +223,7 @@ func setup() error {
 	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, mending)
 	rights.Install()
 	planbuilder.IsWindowFunc = expr.IsWindowFunction
+	widenStamps()
 	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights()); err != nil {
 		return err
 	}

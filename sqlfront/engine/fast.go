@@ -132,7 +132,6 @@ type settings struct {
 	autocommit bool
 	backslash  bool
 	ansiQuotes bool
-	utc        bool // time_zone is the server's
 	zeroIsZero bool // NO_AUTO_VALUE_ON_ZERO
 	parser     ast.ParserOptions
 	key        string // all of them that the library's work depends on
@@ -171,8 +170,6 @@ func (s *Session) settings(ctx *sql.Context) *settings {
 	v.ansiQuotes = mode.AnsiQuotes()
 	v.backslash = !mode.ModeEnabled("NO_BACKSLASH_ESCAPES")
 	v.zeroIsZero = mode.ModeEnabled(sql.NoAutoValueOnZero)
-	zone := text("time_zone")
-	v.utc = zone == "SYSTEM" || zone == "+00:00" || zone == "UTC"
 	unlimited, _ := sql.HasDefaultValue(ctx, s, "sql_select_limit")
 	v.off = !truth(VarPlanCache) || !unlimited || text(VarSnapshot) != "" || !utf8Client(text("character_set_client")) || !utf8Client(text("character_set_connection")) ||
 		!utf8Results(text("character_set_results"))
@@ -301,10 +298,6 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	if !entry.proved.Load() {
 		e.plans.misses.Add(1)
 		return nil, entry.learn(), nil
-	}
-	if p.timestamps && !set.utc {
-		e.plans.fallback(reasonSettings)
-		return nil, nil, nil
 	}
 	if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, p.allow) {
 		e.plans.fallback(reasonPrivilege)

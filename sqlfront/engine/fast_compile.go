@@ -48,8 +48,6 @@ type fastPlan struct {
 	snap atomic.Pointer[catalog.Snapshot]
 	// allow is what a user must be allowed to do. Who is not goes the general way, to be told so there.
 	allow sql.PrivilegedOperation
-	// timestamps: the statement has to do with a TIMESTAMP, whose meaning depends on the session's time zone.
-	timestamps bool
 
 	fires []*catalog.Trigger // by a write
 
@@ -465,14 +463,10 @@ func (c *compiler) find(where *ast.Where) error {
 		for _, x := range t.keys {
 			if x.unique && x.state == catalog.StatePublic && !x.unordered && len(x.cols) == 1 && x.cols[0] == inColumn {
 				c.plan.where = access{index: x, in: in}
-				c.noteTimestamp(inColumn)
 				return nil
 			}
 		}
 		return unplanned(reasonIndex)
-	}
-	for _, cond := range conds {
-		c.noteTimestamp(cond.column)
 	}
 	var best *access
 	score := 0
@@ -490,12 +484,6 @@ func (c *compiler) find(where *ast.Where) error {
 	}
 	c.plan.where = *best
 	return nil
-}
-
-func (c *compiler) noteTimestamp(column int) {
-	if c.plan.table.pk.Schema[column].Type.Type() == sqltypes.Timestamp {
-		c.plan.timestamps = true
-	}
 }
 
 // accessBy fits the conditions to an index; the higher the score the better, 0 means not at all.
@@ -570,7 +558,6 @@ func (c *compiler) updates(v *view, s *ast.Update) error {
 		if a.column < 0 {
 			return unplanned(reasonShape)
 		}
-		c.noteTimestamp(a.column)
 		value := e.Expr
 		if b, ok := withoutOurs(value).(*ast.BinaryExpr); ok && (c.bind == nil || c.column(b.Left) >= 0) {
 			a.from = c.column(b.Left)
@@ -632,7 +619,6 @@ func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
 	at := make([]int, len(t.pk.Schema)) // position of each column in VALUES, -1 if it is not named
 	for i := range at {
 		at[i] = -1
-		c.noteTimestamp(i)
 		if len(s.Columns) == 0 {
 			at[i] = i
 		}

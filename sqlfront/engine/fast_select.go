@@ -140,7 +140,6 @@ func (c *compiler) result(p *selectPlan, col int) error {
 	if _, ok := c.pos[col]; !ok {
 		c.pos[col] = len(c.need)
 	}
-	c.noteTimestamp(col)
 	c.need = append(c.need, c.plan.table.pk.Schema[col].Name)
 	p.width++
 	return nil

@@ -9,6 +9,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/rowenc"
 )
 
 // triggerHead is what of a trigger's text says when it fires. A trigger is stored as text.
@@ -82,7 +83,13 @@ func (e *Engine) triggersOf(d *catalog.Database, table, event string) (fires []*
 // bodyPool has compiled bodies of triggers that nobody runs at the moment, by descriptor.
 type bodyPool struct {
 	mu   sync.Mutex
-	idle map[*catalog.Trigger]*idleBodies
+	idle map[bodyKey]*idleBodies
+}
+
+// bodyKey is what a body is of: it has tables of a time zone in it.
+type bodyKey struct {
+	trigger *catalog.Trigger
+	zone    *rowenc.Zone
 }
 
 type idleBodies struct {
@@ -94,7 +101,7 @@ type idleBodies struct {
 const maxIdleBodies = 32
 
 // take returns a body that was compiled under that version of the catalog, nil if there is none.
-func (p *bodyPool) take(t *catalog.Trigger, version uint64) *Body {
+func (p *bodyPool) take(t bodyKey, version uint64) *Body {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.idle[t]
@@ -108,14 +115,14 @@ func (p *bodyPool) take(t *catalog.Trigger, version uint64) *Body {
 	return b
 }
 
-func (p *bodyPool) put(t *catalog.Trigger, version uint64, b *Body) {
+func (p *bodyPool) put(t bodyKey, version uint64, b *Body) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	x := p.idle[t]
 	switch {
 	case x == nil:
 		if p.idle == nil || len(p.idle) >= maxTriggerHeads {
-			p.idle = map[*catalog.Trigger]*idleBodies{}
+			p.idle = map[bodyKey]*idleBodies{}
 		}
 		x = &idleBodies{version: version}
 		p.idle[t] = x
@@ -133,6 +140,7 @@ func (p *bodyPool) put(t *catalog.Trigger, version uint64, b *Body) {
 // firing are the compiled triggers of a table for an event, in the order in which they run.
 type firing struct {
 	version       uint64 // of the catalog
+	zone          *rowenc.Zone
 	before, after []firedBody
 }
 
@@ -147,14 +155,14 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 	if err != nil {
 		return nil, err
 	}
-	f := &firing{version: v.snap.Version}
+	f := &firing{version: v.snap.Version, zone: v.zone}
 	known := true
 	s := sessionOf(ctx)
 	keeps := s != nil && !s.settings(ctx).off
 	for _, t := range fires {
 		var b *Body
 		if keeps {
-			b = e.bodies.take(t, f.version)
+			b = e.bodies.take(bodyKey{t, f.zone}, f.version)
 		}
 		if b == nil {
 			known = false
@@ -182,10 +190,10 @@ func (f *firing) leave(e *Engine) {
 		return
 	}
 	for _, b := range f.before {
-		e.bodies.put(b.trigger, f.version, b.Body)
+		e.bodies.put(bodyKey{b.trigger, f.zone}, f.version, b.Body)
 	}
 	for _, b := range f.after {
-		e.bodies.put(b.trigger, f.version, b.Body)
+		e.bodies.put(bodyKey{b.trigger, f.zone}, f.version, b.Body)
 	}
 }
 

@@ -35,12 +35,15 @@ type index struct {
 	// unordered: entries do not lie in the order of the values, or values that are equal in different places: keys of prefixes, or
 	// keys older than padding of collations that pad (loose).
 	unordered, loose bool
-	unique           bool
-	primary          bool
-	implicit         bool
-	state            catalog.State
-	comment          string
-	words            *fulltext.Analyzer // of a FULLTEXT index; nil for all others
+	// folded: a column is a TIMESTAMP in a zone whose clocks are turned: entries lie in the order of instants, and two of them may have the
+	// same times of day.
+	folded   bool
+	unique   bool
+	primary  bool
+	implicit bool
+	state    catalog.State
+	comment  string
+	words    *fulltext.Analyzer // of a FULLTEXT index; nil for all others
 
 	exprs    []string
 	types    []sql.ColumnExpressionType
@@ -122,10 +125,11 @@ func (t *Table) newIndex(name string, num uint32, cols []catalog.IndexColumn, pa
 		}
 		col := t.pk.Schema[p]
 		x.cols = append(x.cols, p)
-		parts[i] = rowenc.KeyPart{Type: col.Type, PrefixLength: int(c.PrefixLength), PadSpace: padded}
+		parts[i] = rowenc.KeyPart{Type: col.Type, PrefixLength: int(c.PrefixLength), PadSpace: padded, Zone: t.zone}
 		x.lengths = append(x.lengths, uint16(c.PrefixLength))
 		x.descends = append(x.descends, c.Descending)
 		prefixed = prefixed || c.PrefixLength > 0
+		x.folded = x.folded || t.folded(p)
 		// Declared case: SHOW finds the column by exact comparison; the planner folds by itself.
 		expr := t.desc.Name + "." + col.Name
 		x.exprs = append(x.exprs, expr)
@@ -192,8 +196,8 @@ func (x *index) IndexType() string {
 }
 
 // IsUnique implements sql.Index. To the planner it means that a value is there once at most; that is not so where keys count spaces at
-// the end of texts and comparisons do not.
-func (x *index) IsUnique() bool { return x.unique && !x.loose }
+// the end of texts and comparisons do not, nor of times of day.
+func (x *index) IsUnique() bool { return x.unique && !x.loose && !x.folded }
 
 // Order implements sql.OrderedIndex.
 func (x *index) Order(*sql.Context) sql.IndexOrder {

@@ -613,6 +613,11 @@ func (l *bulkLoad) values(ctx *sql.Context, b *loadBlock) (bool, error) {
 			return false, nil
 		}
 	}
+	for _, i := range l.table.stamps {
+		if _, _, ok := l.table.stampFits(b.row, i); !ok {
+			return false, nil
+		}
+	}
 	if l.auto {
 		return l.number(ctx, b)
 	}

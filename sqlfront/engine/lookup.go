@@ -240,7 +240,7 @@ func (t *Table) LookupForExpressions(ctx *sql.Context, exprs ...sql.Expression) 
 		return none()
 	}
 	for _, x := range t.keys {
-		if !x.unique || x.unordered || len(x.cols) > len(equal) || x.state != 0 {
+		if !x.unique || x.unordered || x.folded || len(x.cols) > len(equal) || x.state != 0 {
 			continue
 		}
 		lookup, used, ok := x.pointLookup(ctx, equal, from)

@@ -83,6 +83,10 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		return asText(ctx, e, false)
 	case *expression.SetField:
 		return mendAssignment(n, e)
+	case *function.Now:
+		if !zoneOf(ctx).Fixed() {
+			return &now{e}, transform.NewTree, nil
+		}
 	case *expression.ConvertUsing:
 		return convertUsing{e}, transform.NewTree, nil
 	case *function.Char:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -65,7 +66,7 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 		cols = append(cols, o)
 	}
 	equal := c.equalities(a.filter)
-	r := (&pushCompiler{ctx: ctx, table: c.table, schema: c.schema, name: c.name, at: map[int]int{}, utc: c.utc}).region(a.filter)
+	r := (&pushCompiler{ctx: ctx, table: c.table, schema: c.schema, name: c.name, at: map[int]int{}}).region(a.filter)
 	var using *index
 	var bound int // columns of using that the access binds to one value, and no others
 	if static != nil {
@@ -228,9 +229,6 @@ func (e *Engine) orderTarget(ctx *sql.Context, n sql.Node) (*pushCompiler, *plan
 		}
 	}
 	c := &pushCompiler{ctx: ctx, table: t, schema: t.Schema(ctx), name: name, at: map[int]int{}}
-	if s := sessionOf(ctx); s != nil {
-		c.utc = s.settings(ctx).utc
-	}
 	return c, static
 }
 
@@ -456,6 +454,11 @@ func (b *execBuilder) buildExtremes(ctx *sql.Context, n *plan.GroupBy) (sql.RowI
 		switch {
 		case err == nil:
 			row[i] = first[0]
+			if at, ok := row[i].(time.Time); ok && c.table.folded(x.column) {
+				if _, ok := c.table.zone.Only(at); !ok {
+					return nil, nil // another instant may be the time of day before it, or behind it
+				}
+			}
 		case !errors.Is(err, io.EOF):
 			return nil, err
 		}

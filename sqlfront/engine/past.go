@@ -109,7 +109,7 @@ func (e *Engine) viewAsOf(ctx *sql.Context, asOf any) (*view, kv.Timestamp, erro
 	if err != nil {
 		return nil, 0, pastError(at, err)
 	}
-	return e.views.get(snap), at, nil
+	return e.views.get(snap).in(zoneOf(ctx)), at, nil
 }
 
 func pastError(at kv.Timestamp, err error) error {

@@ -259,7 +259,7 @@ func (p *path) entries(c *pushCompiler, r region, filter sql.Expression) {
 	if p.part.check == nil && newCover(p.table, p.part) != nil && p.table.lock == nil {
 		return // there is nothing to fetch
 	}
-	own := &pushCompiler{ctx: c.ctx, table: c.table, schema: c.schema, name: c.name, at: map[int]int{}, utc: c.utc}
+	own := &pushCompiler{ctx: c.ctx, table: c.table, schema: c.schema, name: c.name, at: map[int]int{}}
 	check := &entryCheck{index: x, primary: p.table.primary}
 	var said []*pushdown.Expr
 	var text []string

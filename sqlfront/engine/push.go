@@ -92,7 +92,6 @@ type pushCompiler struct {
 	name    string      // of the table in the statement
 	at      map[int]int // position in columns by ordinal
 	whole   bool        // the whole condition is in the program
-	utc     bool
 }
 
 // pushable finds what of a node can go to the shards; nil if nothing can, or it would not help.
@@ -177,16 +176,13 @@ func (e *Engine) pushTarget(ctx *sql.Context, n sql.Node, filter sql.Expression)
 		return nil, nil
 	}
 	c := &pushCompiler{ctx: ctx, table: t, schema: t.Schema(ctx), name: name, at: map[int]int{}}
-	if tx.session != nil {
-		c.utc = tx.session.settings(ctx).utc
-	}
 	for _, col := range t.pk.Schema {
 		if col.Virtual {
 			return nil, nil
 		}
 	}
 	if filter != nil && ctx.Value(withoutPathsKey{}) == nil {
-		r := (&pushCompiler{ctx: ctx, table: t, schema: c.schema, name: name, at: map[int]int{}, utc: c.utc}).region(filter)
+		r := (&pushCompiler{ctx: ctx, table: t, schema: c.schema, name: name, at: map[int]int{}}).region(filter)
 		if !p.ranged {
 			if other := e.choose(c, r, filter); other != nil && !(other.part.index.primary && other.part.merge == nil) {
 				return nil, nil // by other indexes there is less to read
@@ -225,7 +221,7 @@ func (c *pushCompiler) ordinal(f *expression.GetField) int {
 	return i
 }
 
-// column returns the position of a column in the program. keys says that it is compared.
+// column returns the position of a column in the program. keys says that it is compared with itself, in other rows.
 func (c *pushCompiler) column(ordinal int, keys bool) (int, bool) {
 	if ordinal < 0 {
 		return 0, false
@@ -242,7 +238,7 @@ func (c *pushCompiler) column(ordinal int, keys bool) (int, bool) {
 		c.columns = append(c.columns, col)
 		c.at[ordinal] = at
 	}
-	return at, !keys || c.columns[at].Keys
+	return at, !keys || c.columns[at].Keys && !c.table.folded(ordinal)
 }
 
 // onlyOf reports whether the program looks at nothing but columns of the index.

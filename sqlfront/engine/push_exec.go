@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -13,6 +14,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/pushdown"
+	"moka/sqlfront/rowenc"
 	"moka/txn"
 )
 
@@ -150,7 +152,7 @@ func (it *aggregateIter) Next(ctx *sql.Context) (sql.Row, error) {
 	row := make(sql.Row, len(it.p.results))
 	for i, r := range it.p.results {
 		var err error
-		if row[i], err = r.value(it.merged, g); err != nil {
+		if row[i], err = r.value(it.merged, g, it.p.table.zone); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +160,7 @@ func (it *aggregateIter) Next(ctx *sql.Context) (sql.Row, error) {
 }
 
 // value is the result as the library's own aggregation would have it.
-func (r *pushedResult) value(m *pushdown.Merger, g int) (any, error) {
+func (r *pushedResult) value(m *pushdown.Merger, g int, zone *rowenc.Zone) (any, error) {
 	n := int64(0)
 	if r.op != resultValue {
 		if n = m.Count(g, r.aggregate); n == 0 && r.op != resultCount {
@@ -177,7 +179,11 @@ func (r *pushedResult) value(m *pushdown.Merger, g int) (any, error) {
 	case resultAvgDecimal:
 		return average(m.SumDecimal(g, r.aggregate), n), nil
 	}
-	return m.Value(g, r.aggregate, r.typ)
+	v, err := m.Value(g, r.aggregate, r.typ)
+	if at, ok := v.(time.Time); ok && zone != nil && isStamp(r.typ) {
+		return zone.Local(at.UnixMicro()), nil
+	}
+	return v, err
 }
 
 // average divides as package expr does.

@@ -165,8 +165,8 @@ func (c *pushCompiler) compare(rel pushdown.Relation, left, right sql.Expression
 		rel, left, right = mirrored[rel], right, left
 	}
 	o := c.ordinal(f)
-	at, ok := c.column(o, true)
-	if !ok {
+	at, ok := c.column(o, false)
+	if !ok || !c.columns[at].Keys {
 		return nil
 	}
 	t := c.table.pk.Schema[o].Type
@@ -251,7 +251,7 @@ func (c *pushCompiler) key(t sql.Type, f sql.Expression, l *expression.Literal) 
 		default:
 			return nil, false
 		}
-	case t.Type() == sqltypes.Date, t.Type() == sqltypes.Datetime, t.Type() == sqltypes.Timestamp && c.utc:
+	case t.Type() == sqltypes.Date, t.Type() == sqltypes.Datetime, isStamp(t):
 		if !types.IsTextOnly(lt) && !types.IsTime(lt) {
 			return nil, false
 		}
@@ -259,6 +259,14 @@ func (c *pushCompiler) key(t sql.Type, f sql.Expression, l *expression.Literal) 
 		when, ok := d.(time.Time)
 		if err != nil || in != sql.InRange || !ok {
 			return nil, false
+		}
+		if isStamp(t) {
+			// Of a time of day that is one instant this holds for every relation: what is before it is before, whatever comes twice.
+			micros, one := c.table.zone.Only(when)
+			if !one {
+				return nil, false
+			}
+			when = time.UnixMicro(micros).UTC()
 		}
 		v = when
 	default:

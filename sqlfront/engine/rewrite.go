@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -165,6 +166,13 @@ func constantFill(ctx *sql.Context, col *sql.Column) (fill []byte, ok bool, err 
 	if v, _, err = col.Type.Convert(ctx, v); err != nil {
 		return nil, false, err
 	}
+	if at, ok := v.(time.Time); ok && isStamp(col.Type) {
+		micros, exists := zoneOf(ctx).Instant(at)
+		if !exists {
+			return nil, false, nil // the rows are written, and the value is looked at there
+		}
+		v = time.UnixMicro(micros).UTC()
+	}
 	fill, err = rowenc.AppendValue(ctx, nil, col.Type, v)
 	return fill, err == nil, err
 }
@@ -263,7 +271,7 @@ func newRewriter(ctx *sql.Context, tx *Tx, from *Table, d *catalog.Table) (*rewr
 	if err := freshStorage(ctx, from.eng, d); err != nil {
 		return nil, catalogError(err)
 	}
-	to, err := newTable(from.eng, from.db, d)
+	to, err := newTable(from.eng, from.db, d, zoneOf(ctx))
 	if err != nil {
 		return nil, catalogError(err)
 	}

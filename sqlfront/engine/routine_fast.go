@@ -191,8 +191,6 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 		reason = k.reason
 	case !k.proved:
 		return nil, nil, false, k, true, nil
-	case k.plan.timestamps && !set.utc:
-		reason = reasonSettings
 	case h.body == nil && !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, k.plan.allow):
 		reason = reasonPrivilege
 	}

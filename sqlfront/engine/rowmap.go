@@ -13,7 +13,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -75,7 +74,7 @@ func newRowMap(ctx *sql.Context, from, to *Table) (*rowMap, error) {
 		case col.AutoIncrement:
 			m.number = i
 		case c.Fill != nil:
-			s.value, err = rowenc.DecodeValue(col.Type, c.Fill)
+			s.value, err = to.filled(c, col.Type)
 		case col.Default != nil && !col.Default.IsLiteral():
 			m.computed = append(m.computed, computedColumn{i, col.Default.Expr})
 		case col.Default != nil:
@@ -232,6 +231,12 @@ func (m *rowMap) finish(ctx *sql.Context, row sql.Row, at uint64) (sql.Row, erro
 	if len(t.narrow) > 0 {
 		var err error
 		if row, err = t.fitCharsets(ctx, row, m.lenient); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.stamps) > 0 {
+		var err error
+		if row, err = t.fitStamps(ctx, row, m.lenient, at); err != nil {
 			return nil, err
 		}
 	}

@@ -51,6 +51,7 @@ type Session struct {
 	greeted string                           // see Greeted
 	cached  *settings                        // see Session.settings
 	modes   map[string]*sessionMode          // see underMode
+	zone    atomic.Pointer[sessionZone]      // see timeZone
 	digest  digest                           // scratch of the plan cache
 	cost    cost
 	memory  operator.Account

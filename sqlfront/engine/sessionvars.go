@@ -56,6 +56,12 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 	if err := maySetGlobal(ctx); err != nil {
 		return err
 	}
+	if strings.EqualFold(name, zoneVariable) {
+		var err error
+		if value, err = zoneValue(value); err != nil {
+			return err
+		}
+	}
 	defer r.forget()
 	return r.SystemVariableRegistry.SetGlobal(ctx, name, value)
 }
@@ -70,6 +76,12 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 	set := v.SetValue
 	if init {
 		set = v.InitValue
+	}
+	if strings.EqualFold(v.GetName(), zoneVariable) {
+		var err error
+		if value, err = zoneValue(value); err != nil {
+			return err
+		}
 	}
 	val, err := set(ctx, value, false)
 	if err != nil {
@@ -86,6 +98,9 @@ func (s *Session) store(name string, val sql.SystemVarValue) {
 	name = strings.ToLower(name)
 	s.vars.system[name] = val
 	s.cached, s.modes = nil, nil
+	if name == zoneVariable {
+		s.zone.Store(nil)
+	}
 	if name == "collation_connection" || name == "character_set_connection" {
 		s.greeted = ""
 	}

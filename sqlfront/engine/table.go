@@ -38,6 +38,9 @@ type Table struct {
 	auto    int      // position of the AUTO_INCREMENT column, -1 if there is none
 	chars   []int    // positions of CHAR columns
 	narrow  []narrowText
+	// zone is that of the rows, nil for UTC and for a table without TIMESTAMP columns; see zone.go. stamps are the positions of those.
+	zone   *rowenc.Zone
+	stamps []int
 	// virtualKeys: an index is over a virtual column.
 	virtualKeys bool
 
@@ -114,8 +117,12 @@ func indexSpan(table, index uint32) kv.Span {
 	return kv.Span{Start: start, End: end}
 }
 
-func newTable(e *Engine, db string, desc *catalog.Table) (*Table, error) {
+// newTable makes the engine's object for a descriptor, for rows in a time zone.
+func newTable(e *Engine, db string, desc *catalog.Table, zone *rowenc.Zone) (*Table, error) {
 	t := &Table{eng: e, db: db, desc: desc, auto: -1}
+	if stamped(desc) {
+		t.zone = zone
+	}
 	var err error
 	if t.collation, err = sql.ParseCollation("", desc.Collation, false); err != nil {
 		return nil, fmt.Errorf("engine: table %s.%s: %w", db, desc.Name, err)
@@ -150,10 +157,13 @@ func newTable(e *Engine, db string, desc *catalog.Table) (*Table, error) {
 		if _, ok := c.Type.Digits(); ok {
 			t.digits = true
 		}
+		if isStamp(typ) {
+			t.stamps = append(t.stamps, len(schema))
+		}
 		schema = append(schema, col)
-		rc := rowenc.Column{ID: c.ID, Type: typ}
+		rc := rowenc.Column{ID: c.ID, Type: typ, Zone: t.zone}
 		if c.Fill != nil {
-			if rc.Default, err = rowenc.DecodeValue(typ, c.Fill); err != nil {
+			if rc.Default, err = t.filled(c, typ); err != nil {
 				return nil, fmt.Errorf("engine: column %s.%s.%s: %w", db, desc.Name, c.Name, err)
 			}
 		}
@@ -183,7 +193,11 @@ func (t *Table) column(c *catalog.Column, typ sql.Type) *sql.Column {
 		col.Comment = catalog.MarkDigits(c.Comment, int(c.Type.Precision), int(c.Type.Scale))
 	}
 	if c.Default != "" {
-		col.Default = sql.NewUnresolvedColumnDefaultValue(c.Default)
+		text := c.Default
+		if isStamp(typ) {
+			text = localDefault(t.zone, text)
+		}
+		col.Default = sql.NewUnresolvedColumnDefaultValue(text)
 	}
 	if c.Generated != "" {
 		col.Generated = sql.NewUnresolvedColumnDefaultValue(c.Generated)

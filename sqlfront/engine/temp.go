@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/rowenc"
 )
 
 // tempTables are a session's temporary tables. Their descriptors live in the session; their rows live in the store under a
@@ -91,7 +92,21 @@ func (d *Database) temporary(ctx *sql.Context, name string) *Table {
 	if s == nil {
 		return nil
 	}
-	return s.temp.get(d.name, name)
+	return s.temp.get(d.name, name).in(s.timeZone())
+}
+
+// in is a temporary table in a time zone. It is nobody else's, and no version of the catalog has it: it is made anew when the session
+// has another zone.
+func (t *Table) in(zone *rowenc.Zone) *Table {
+	if t == nil || t.zone == zone || !stamped(t.desc) {
+		return t
+	}
+	n, err := newTable(t.eng, t.db, t.desc, zone)
+	if err != nil {
+		return t // it was made of the same descriptor
+	}
+	n.temporary = true
+	return n
 }
 
 // CreateTemporaryTable implements sql.TemporaryTableCreator.
@@ -126,7 +141,7 @@ func (d *Database) putTemporary(ctx *sql.Context, desc *catalog.Table) error {
 			}
 		}
 	}
-	t, err := newTable(d.eng, d.name, desc)
+	t, err := newTable(d.eng, d.name, desc, zoneOf(ctx))
 	if err != nil {
 		return catalogError(err)
 	}
@@ -146,7 +161,7 @@ func (d *Database) GetAllTemporaryTables(ctx *sql.Context) ([]sql.Table, error) 
 	var all []sql.Table
 	for _, t := range s.temp.tables {
 		if equalFold(t.db, d.name) {
-			all = append(all, t)
+			all = append(all, t.in(s.timeZone()))
 		}
 	}
 	return all, nil
@@ -191,7 +206,7 @@ func (t *Table) changeTemporary(ctx *sql.Context, f func(d *catalog.Table) error
 			d.NextIndexID++
 		}
 	}
-	n, err := newTable(t.eng, t.db, d)
+	n, err := newTable(t.eng, t.db, d, zoneOf(ctx))
 	if err != nil {
 		return catalogError(err)
 	}

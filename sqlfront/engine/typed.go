@@ -87,16 +87,16 @@ func typedFunction(name string) (sql.Function, bool) {
 	case "utc_timestamp", "utc_date", "utc_time":
 		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) { return utcNow(ctx, name, args) }}, true
 	case "from_unixtime":
-		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			e, err := function.NewFromUnixtime(ctx, args...)
-			if err != nil || len(args) != 1 || !types.IsInteger(args[0].Type(ctx)) {
-				return e, err
-			}
-			return &typed{e, datetimeOf(0)}, nil
-		}}, true
+		return sql.FunctionN{Name: name, Fn: newFromUnixTime}, true
+	case "unix_timestamp":
+		return sql.FunctionN{Name: name, Fn: newUnixTimestamp}, true
 	case "convert_tz":
 		return sql.Function3{Name: name, Fn: func(ctx *sql.Context, at, from, to sql.Expression) sql.Expression {
-			return &typed{function.NewConvertTz(ctx, at, from, to), datetimeOf(fraction(ctx, at))}
+			var e sql.Expression = function.NewConvertTz(ctx, at, from, to)
+			if c, ok := e.(*function.ConvertTz); ok {
+				e = &converted{c}
+			}
+			return &typed{e, datetimeOf(fraction(ctx, at))}
 		}}, true
 	case "timestamp":
 		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {

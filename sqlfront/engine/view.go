@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/rowenc"
 	"moka/txn"
 )
 
@@ -14,19 +15,47 @@ import (
 // transaction when they are made.
 type view struct {
 	snap *catalog.Snapshot
+	zone *rowenc.Zone // in which tables with TIMESTAMP columns are read and written
+	utc  *view        // the same in UTC; nil if that is this one
 
 	mu     sync.Mutex
 	tables map[*catalog.Table]*Table
+	zoned  map[*rowenc.Zone]*view
+}
+
+// maxZones bounds the zones for which a view is kept.
+const maxZones = 256
+
+// in is the view in a time zone. v is in UTC.
+func (v *view) in(zone *rowenc.Zone) *view {
+	if zone == nil {
+		return v
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if z := v.zoned[zone]; z != nil {
+		return z
+	}
+	if v.zoned == nil || len(v.zoned) >= maxZones {
+		v.zoned = map[*rowenc.Zone]*view{}
+	}
+	z := newView(v.snap)
+	z.zone, z.utc = zone, v
+	v.zoned[zone] = z
+	return z
 }
 
 // table returns the engine's object for a descriptor; made at the first use, because most sessions touch few tables.
 func (v *view) table(e *Engine, db *catalog.Database, desc *catalog.Table) (*Table, error) {
+	if v.utc != nil && !stamped(desc) {
+		return v.utc.table(e, db, desc)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if t, ok := v.tables[desc]; ok {
 		return t, nil
 	}
-	t, err := newTable(e, db.Name, desc)
+	t, err := newTable(e, db.Name, desc, v.zone)
 	if err != nil {
 		return nil, err
 	}
@@ -85,14 +114,14 @@ func newView(snap *catalog.Snapshot) *view {
 }
 
 // viewOf returns the catalog as the statement in ctx has to see it: as of its transaction's snapshot, with the
-// transaction's own schema changes. Without a transaction (COM_INIT_DB, background threads) it is the newest one.
+// transaction's own schema changes, in its session's time zone. Without a transaction (COM_INIT_DB, background threads) it is the newest one.
 func (e *Engine) viewOf(ctx *sql.Context) (*view, error) {
 	tx, ok := ctx.GetTransaction().(*Tx)
 	if !ok || tx.over() {
 		return e.newestView(ctx)
 	}
 	if tx.view != nil {
-		return tx.view, nil
+		return tx.view.in(zoneOf(ctx)), nil
 	}
 	snap, err := e.catalog.Snapshot(ctx, tx.store())
 	if err != nil {
@@ -103,7 +132,7 @@ func (e *Engine) viewOf(ctx *sql.Context) (*view, error) {
 	} else {
 		tx.view = e.views.get(snap)
 	}
-	return tx.view, nil
+	return tx.view.in(zoneOf(ctx)), nil
 }
 
 func (e *Engine) newestView(ctx *sql.Context) (*view, error) {
@@ -113,7 +142,7 @@ func (e *Engine) newestView(ctx *sql.Context) (*view, error) {
 	if err != nil {
 		return nil, catalogError(err)
 	}
-	return e.views.get(snap), nil
+	return e.views.get(snap).in(zoneOf(ctx)), nil
 }
 
 // CatalogVersion is the version of the catalog that ctx's transaction sees. A plan that was compiled under another version

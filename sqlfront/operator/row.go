@@ -34,6 +34,7 @@ const (
 	spilledDecimal
 	spilledTime
 	spilledTimespan
+	spilledMarked // a time of rowenc.Marked
 	spilledJSON
 )
 
@@ -46,7 +47,7 @@ func spillable(row sql.Row) bool {
 				return false
 			}
 		case time.Time:
-			if v.Location() != time.UTC {
+			if v.Location() != time.UTC && !rowenc.Marked(v) {
 				return false
 			}
 		default:
@@ -105,7 +106,11 @@ func appendSpilled(ctx *sql.Context, b []byte, row sql.Row) ([]byte, error) {
 			b = binary.AppendUvarint(b, uint64(len(c)))
 			b = append(b, c...)
 		case time.Time:
-			b = binary.AppendVarint(append(b, spilledTime), v.Unix())
+			tag := byte(spilledTime)
+			if rowenc.Marked(v) {
+				tag = spilledMarked
+			}
+			b = binary.AppendVarint(append(b, tag), v.Unix())
 			b = binary.AppendUvarint(b, uint64(v.Nanosecond()))
 		case types.Timespan:
 			b = binary.AppendVarint(append(b, spilledTimespan), int64(v))
@@ -198,6 +203,9 @@ func readSpilled(b []byte) (sql.Row, error) {
 		case spilledTime:
 			s := varint()
 			row[i] = time.Unix(s, int64(uvarint())).UTC()
+		case spilledMarked:
+			s := varint()
+			row[i] = rowenc.Marking(time.Unix(s, int64(uvarint())))
 		case spilledTimespan:
 			row[i] = types.Timespan(varint())
 		case spilledJSON:

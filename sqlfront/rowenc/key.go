@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 )
 
 // KeyPart is one column of a key.
@@ -23,6 +24,8 @@ type KeyPart struct {
 	// of indexes that were made before there was one: they stay readable, but their order is not that of the values, and a range
 	// of values is a wider span. Other types and collations do not look at it.
 	PadSpace bool
+	// Zone is that of the rows, for TIMESTAMP columns; others do not look at it.
+	Zone *Zone
 }
 
 // KeyCodec encodes the values of an index's columns so that bytes.Compare of two keys is the order of the values:
@@ -91,6 +94,7 @@ type part struct {
 	prefix   int
 	padSpace bool
 	loose    bool // the collation pads, the part does not: values are not where their order says
+	zone     *Zone
 }
 
 const (
@@ -126,6 +130,10 @@ func NewKeyCodec(parts []KeyPart) (*KeyCodec, error) {
 			p.prefix, p.padSpace, p.loose = kp.PrefixLength, pads && kp.PadSpace, pads && !kp.PadSpace
 		case kindBytes:
 			p.prefix = kp.PrefixLength
+		case kindDatetime:
+			if kp.Type.Type() == sqltypes.Timestamp {
+				p.zone = kp.Zone
+			}
 		}
 		c.parts[i] = p
 	}
@@ -135,13 +143,19 @@ func NewKeyCodec(parts []KeyPart) (*KeyCodec, error) {
 // Len returns the number of parts.
 func (c *KeyCodec) Len() int { return len(c.parts) }
 
-// Encode appends the key of the values to dst. Fewer values than parts make a key prefix.
+// Encode appends the key of the values to dst. Fewer values than parts make a key prefix. A time of day that is two instants, or none, in the
+// key's zone has no key (ErrValue).
 func (c *KeyCodec) Encode(ctx context.Context, dst []byte, values ...any) ([]byte, error) {
 	if len(values) > len(c.parts) {
 		return nil, fmt.Errorf("%w: %d values for a key of %d columns", ErrValue, len(values), len(c.parts))
 	}
 	var err error
 	for i, v := range values {
+		if t, ok := v.(time.Time); ok && c.parts[i].zone != nil {
+			if _, ok := c.parts[i].zone.Only(t); !ok {
+				return nil, badValue(c.parts[i].typ, v)
+			}
+		}
 		if dst, err = c.parts[i].encode(ctx, dst, v); err != nil {
 			return nil, err
 		}
@@ -236,6 +250,9 @@ func (p *part) appendCanonical(dst []byte, v any) (out []byte, pos position, ok 
 	case kindDatetime:
 		if x, ok := v.(time.Time); ok {
 			micros, exact := microsOf(x)
+			if p.zone != nil {
+				micros, _ = p.zone.Instant(x)
+			}
 			return appendInt(dst, micros), between(exact), true
 		}
 	case kindTime:

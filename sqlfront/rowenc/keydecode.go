@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"time"
 
 	"github.com/cockroachdb/apd/v3"
 )
@@ -166,7 +167,11 @@ func (p *part) decode(b []byte) (any, error) {
 	case kindDecimal:
 		return decodeDecimal(b, p.scale), nil
 	}
-	return decodeNumber(p.kind, b)
+	v, err := decodeNumber(p.kind, b)
+	if t, ok := v.(time.Time); ok && p.zone != nil {
+		return p.zone.Local(t.UnixMicro()), nil
+	}
+	return v, err
 }
 
 func unescape(b []byte) []byte {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 )
@@ -148,6 +149,12 @@ func (p *part) cut(ctx context.Context, fixed []byte, cut sql.MySQLRangeCut, low
 	if p.loose {
 		return p.looseCut(ctx, here, value, lower)
 	}
+	if !p.zone.Fixed() {
+		c, ok, err := p.zoneCut(ctx, here, value, lower, above)
+		if ok || err != nil {
+			return c, err
+		}
+	}
 	key, pos, err := p.append(ctx, here, value)
 	if err != nil {
 		return cutKey{}, err
@@ -177,6 +184,35 @@ func (p *part) cut(ctx context.Context, fixed []byte, cut sql.MySQLRangeCut, low
 		key = append(key, tagAfter)
 	}
 	return cutKey{key: key, exact: true}, nil
+}
+
+// zoneCut is cut for a time of day that is two instants, or none; ok is false for all others, and for what is outside of the type.
+// Between the two instants there are times before and behind it, so that rows have to be looked at.
+func (p *part) zoneCut(ctx context.Context, here []byte, value any, lower, above bool) (c cutKey, ok bool, err error) {
+	t, ok := value.(time.Time)
+	if !ok {
+		v, in, err := canonical(ctx, p.typ, value)
+		if err != nil || in != sql.InRange {
+			return cutKey{}, false, err
+		}
+		if t, ok = v.(time.Time); !ok {
+			return cutKey{}, false, nil
+		}
+	}
+	clock := t.UnixMicro()
+	if clock == zeroInstant {
+		return cutKey{}, false, nil
+	}
+	first, last, exists := p.zone.instants(clock)
+	switch {
+	case !exists:
+		return cutKey{key: appendInt(here, first), exact: true}, true, nil
+	case first == last:
+		return cutKey{}, false, nil
+	case lower:
+		return cutKey{key: appendInt(here, first), at: true}, true, nil
+	}
+	return cutKey{key: appendInt(here, last), at: true}, true, nil
 }
 
 // full reports whether a value fills the part's prefix to the last character.

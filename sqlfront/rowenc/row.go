@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 )
 
 // Column is one column of a row.
@@ -21,6 +22,8 @@ type Column struct {
 	Type sql.Type
 	// Default is what a stored row without the column reads as: the default at the time when the column was added.
 	Default any
+	// Zone is that of the rows, for TIMESTAMP columns; others do not look at it.
+	Zone *Zone
 }
 
 // RowCodec encodes rows as the value of one cell. Columns are named by id, so that adding, dropping, renaming and reordering columns
@@ -45,6 +48,7 @@ type RowCodec struct {
 	columns []Column
 	kinds   []kind
 	byID    []int // positions in columns by ascending id
+	zoned   bool  // some column has a zone
 	all     *RowDecoder
 }
 
@@ -72,6 +76,10 @@ func NewRowCodec(columns []Column) (*RowCodec, error) {
 			return nil, fmt.Errorf("rowenc: column %d has no id", i)
 		}
 		c.kinds[i], c.byID[i] = k, i
+		if columns[i].Type.Type() != sqltypes.Timestamp {
+			c.columns[i].Zone = nil
+		}
+		c.zoned = c.zoned || c.columns[i].Zone != nil
 	}
 	slices.SortFunc(c.byID, func(a, b int) int { return cmp.Compare(columns[a].ID, columns[b].ID) })
 	for i := 1; i < len(c.byID); i++ {
@@ -93,13 +101,34 @@ func (c *RowCodec) Encode(ctx context.Context, dst []byte, row sql.Row) ([]byte,
 	var last uint32
 	var err error
 	for _, i := range c.byID {
-		id := c.columns[i].ID
-		if dst, err = appendField(ctx, dst, id-last, c.columns[i].Type, c.kinds[i], row[i]); err != nil {
+		id, v := c.columns[i].ID, row[i]
+		if c.zoned && c.columns[i].Zone != nil && v != nil {
+			if v, err = c.columns[i].instant(ctx, v); err != nil {
+				return nil, err
+			}
+		}
+		if dst, err = appendField(ctx, dst, id-last, c.columns[i].Type, c.kinds[i], v); err != nil {
 			return nil, err
 		}
 		last = id
 	}
 	return dst, nil
+}
+
+// instant is the value of a TIMESTAMP column as the codec of UTC takes it.
+func (c *Column) instant(ctx context.Context, v any) (any, error) {
+	t, ok := v.(time.Time)
+	if !ok {
+		cv, in, err := canonical(ctx, c.Type, v)
+		if err != nil {
+			return nil, err
+		}
+		if t, ok = cv.(time.Time); !ok || in != sql.InRange {
+			return nil, badValue(c.Type, v)
+		}
+	}
+	micros, _ := c.Zone.Instant(t)
+	return time.UnixMicro(micros).UTC(), nil
 }
 
 // AppendValue appends one value in the form that a row has it in, with the version in front: what a catalog keeps as the value of a column

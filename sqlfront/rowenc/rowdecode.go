@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"time"
 	"unsafe"
 
 	"github.com/cockroachdb/apd/v3"
@@ -23,6 +24,7 @@ type wanted struct {
 	first   int
 	typ     sql.Type
 	missing any
+	zone    *Zone
 }
 
 // Project returns a decoder whose rows have the columns at the given positions, in that order. nil means all columns; an
@@ -36,7 +38,7 @@ func (c *RowCodec) Project(ordinals []int) *RowDecoder {
 	}
 	d := &RowDecoder{width: len(ordinals)}
 	for _, i := range c.byID {
-		w := wanted{id: c.columns[i].ID, kind: c.kinds[i], typ: c.columns[i].Type, missing: c.columns[i].Default, first: -1}
+		w := wanted{id: c.columns[i].ID, kind: c.kinds[i], typ: c.columns[i].Type, missing: c.columns[i].Default, zone: c.columns[i].Zone, first: -1}
 		for slot, o := range ordinals {
 			if o != i {
 				continue
@@ -97,6 +99,11 @@ func (d *RowDecoder) DecodeInto(row sql.Row, data []byte) error {
 			v, err := decodeField(d.wanted[next].kind, head&7, body)
 			if err != nil {
 				return err
+			}
+			if z := d.wanted[next].zone; z != nil {
+				if t, ok := v.(time.Time); ok {
+					v = z.Local(t.UnixMicro())
+				}
 			}
 			d.wanted[next].set(row, v)
 			next++

@@ -61,6 +61,7 @@ const (
 	GlobalVariable         = 1229
 	UnknownStmtHandler     = 1243
 	UnknownTimeZone        = 1298
+	InvalidTimestamp       = 1299
 	NoSuchProcedure        = 1305
 	ProcedureExists        = 1304
 	ProcedureArguments     = 1318
