@@ -23,6 +23,7 @@
 //	view*                            views that are written through (viewwrite.go; view.go itself is the catalog's version)
 //	privileges                       who may do what only the statement knows (package rights is asked first)
 //	fulltext*                        FULLTEXT indexes and MATCH … AGAINST
+//	zone, instants                   TIMESTAMP columns and functions in the session's time_zone
 //	pushkeys, bodykeys               how statements of bodies find their rows
 //
 // A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is

@@ -34,5 +34,5 @@
 // # Reading order
 //
 // key.go (the drawing of keys), weights.go (collations), padded.go (those that pad), range.go (from the engine's ranges to spans), row.go (the drawing of
-// rows), rowdecode.go, json.go.
+// rows), rowdecode.go, zone.go (TIMESTAMPs in a session's time zone), json.go.
 package rowenc
