@@ -16,6 +16,8 @@ type CoprocessorOptions struct {
 	// ScanFrom is the number of columns from which a request looks at their versions with one iterator instead of one by one.
 	// Default 64.
 	ScanFrom int
+	// RangeFrom is the number of columns with superseded versions from which a scan's range is worth remembering; -1: none is. Default 4.
+	RangeFrom int
 	// Programs makes the program of a scan from what its client sent; see Program. Without it scans with programs are refused.
 	Programs func(program []byte) (Program, error)
 }
@@ -33,6 +35,9 @@ func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor {
 	}
 	if o.ScanFrom <= 0 {
 		o.ScanFrom = 64
+	}
+	if o.RangeFrom == 0 {
+		o.RangeFrom = 4
 	}
 	return &coprocessor{o: o}
 }

@@ -71,7 +71,7 @@ func evalDropRange(e kv.Eval, st *state, req *dropRequest) (*dropResponse, error
 	for _, g := range []kv.GroupID{kv.GroupTxnWrite, kv.GroupTxnData, kv.GroupTxnRollback} {
 		e.DeleteRange(g, 0, req.span)
 	}
-	e.OnDurable(func() { st.hot.epoch.Add(1) }) // what is remembered of the rows goes with them
+	e.OnDurable(st.forgetVersions) // what is remembered of the rows goes with them
 	return &dropResponse{}, nil
 }
 

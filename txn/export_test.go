@@ -1,8 +1,11 @@
 package txn
 
 import (
+	"sync"
+
 	"context"
 	"fmt"
+	"github.com/tidwall/btree"
 	"strings"
 	"sync/atomic"
 
@@ -194,12 +197,12 @@ func (p plainShards) OpenShard(s kv.ShardHandle) (any, error) {
 
 // Plant returns a coprocessor with a mistake in it, for tests of the tests. broken wraps what commands see of their shard.
 func Plant(broken func(cmd kv.CommandID, e kv.Eval) kv.Eval) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, MaxRowLocks: 1 << 20}}, broken: broken}
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, RangeFrom: 1, MaxRowLocks: 1 << 20}}, broken: broken}
 }
 
 // PlantForgetful returns a coprocessor that spoils what a shard remembers before each command.
 func PlantForgetful(spoil func(m Memory)) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, MaxRowLocks: 1 << 20}}, spoil: spoil}
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, RangeFrom: 1, MaxRowLocks: 1 << 20}}, spoil: spoil}
 }
 
 // DecideWithoutLooking makes whoever meets an asynchronous commit whose owner had its time roll it back at once.
@@ -436,4 +439,69 @@ func (m Memory) Remembered(c kv.Column) (value string, known bool) {
 		return "deleted", true
 	}
 	return string(w.value), true
+}
+
+// Ranges prints what the shard remembers of scanned ranges: runs as a=1-b=2-c=?, where a question mark is not known, and minus is no value.
+func (m Memory) Ranges() string {
+	r := m.st.ranges
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var b strings.Builder
+	r.entries.Scan(func(e *rangeEntry) bool {
+		switch {
+		case e.joined:
+			b.WriteByte('-')
+		case b.Len() > 0:
+			b.WriteByte(' ')
+		}
+		b.WriteString(columnName(e.column) + "=")
+		switch {
+		case !e.known:
+			b.WriteByte('?')
+		case e.newest == nil:
+			b.WriteString("none")
+		default:
+			w, err := decodeWrite(e.newest.Value, e.newest.Timestamp)
+			switch {
+			case err != nil:
+				b.WriteString(err.Error())
+			case w.kind == kindDelete:
+				b.WriteString("deleted")
+			default:
+				b.Write(w.value)
+			}
+		}
+		return true
+	})
+	return b.String()
+}
+
+// DoNotTellRanges lets commits pass by what scans remember.
+func (m Memory) DoNotTellRanges() {
+	switch m.req.(type) {
+	case *writeRequest, *commitRequest, *resolveRequest, *statusRequest, *secondariesRequest:
+		was := m.st.ranges
+		m.st.ranges = newRangeCache()
+		*m.undo = append(*m.undo, func() { m.st.ranges = was })
+	}
+}
+
+// KeepRanges remembers ranges although what was stored of them has come or gone otherwise than by commits.
+func KeepRanges() func(m Memory) {
+	var mu sync.Mutex
+	type memory struct {
+		entries *btree.BTreeG[*rangeEntry]
+		life    uint64
+	}
+	kept := map[*state]memory{}
+	return func(m Memory) {
+		mu.Lock()
+		defer mu.Unlock()
+		r := m.st.ranges
+		if k, ok := kept[m.st]; ok && k.life != r.life && k.entries.Len() > r.entries.Len() {
+			r.used.Add(int64(k.entries.Len() - r.entries.Len()))
+			r.entries = k.entries
+		}
+		kept[m.st] = memory{r.entries, r.life}
+	}
 }

@@ -35,7 +35,7 @@ func openRealCache(t testing.TB, fs *vfs.MemFS, cache int64) *realStore {
 	t.Helper()
 	n, err := node.Open(node.Options{
 		FS: fs, Dir: "data", Shards: 3, CacheBytes: cache, BalanceEvery: -1,
-		Coprocessors: []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{}), notifyGroups{}},
+		Coprocessors: []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{RangeFrom: 1}), notifyGroups{}},
 	})
 	if err != nil {
 		t.Fatal(err)

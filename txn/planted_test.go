@@ -177,6 +177,12 @@ var mistakes = map[string]func(cmd kv.CommandID, e kv.Eval) kv.Eval{
 		}
 		return e
 	},
+	"scanned ranges are remembered whatever is locked": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
+		if cmd == txn.CmdScan {
+			return blindEval{Eval: e, iter: func(o kv.IterOptions) bool { return o.Group == kv.GroupTxnLock && o.Max == 0 }, hide: group(kv.GroupTxnLock)}
+		}
+		return e
+	},
 	"commits are not synced": func(cmd kv.CommandID, e kv.Eval) kv.Eval {
 		if cmd == txn.CmdCommit || cmd == txn.CmdCommitOnePhase {
 			e.NoSync()
@@ -221,6 +227,8 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 		"old locks are left, and nothing means rolled back":   txn.PlantForgetful(txn.Memory.ForgetSwept),
 		"one-phase commits forget reads":                      txn.PlantForgetful(txn.Memory.ForgetReads),
 		"remembered versions are kept":                        txn.PlantForgetful(txn.Memory.KeepVersions),
+		"scanned ranges do not hear of commits":               txn.PlantForgetful(txn.Memory.DoNotTellRanges),
+		"scanned ranges are kept":                             txn.PlantForgetful(txn.KeepRanges()),
 		"commits forget pushes":                               txn.PlantForgetful(txn.Memory.ForgetPushes),
 		"shards are never seeded":                             txn.PlantForgetful(txn.Memory.NeverSeed),
 		"asynchronous commits are rolled back without a look": txn.PlantForgetful(txn.Memory.DecideWithoutLooking),
@@ -231,6 +239,7 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 	}
 	// Locks that are lost just when they matter are rare where clients do other things as well.
 	lockers := func(s *simulation) { s.only, s.calm = []int{14, 15, 16, 17}, 12 }
+	scanners := func(s *simulation) { s.only, s.calm = []int{0, 0, 3, 3, 3}, 12 }
 	coprocessors["share locks that were lost count as held"] = txn.PlantForgetful(txn.Memory.TrustShareLocks)
 	coprocessors["row locks that were lost count as held"] = txn.PlantForgetful(txn.Memory.TrustRowLocks)
 	for name, coprocessor := range coprocessors {
@@ -238,6 +247,8 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 		switch {
 		case strings.Contains(name, "that were lost"):
 			with = append(with, lockers)
+		case strings.Contains(name, "scanned ranges"):
+			with = append(with, scanners)
 		case strings.Contains(name, "old locks"), strings.Contains(name, "safe point is not kept"):
 			with = append(with, func(s *simulation) { s.only, s.calm = []int{0, 0, 7, 18, 1}, 30 }) // transfers, families, and many collections
 		}

@@ -114,17 +114,18 @@ func evalScanProgram(e kv.Eval, st *state, req *programRequest) (*programRespons
 
 func runProgram(e kv.Eval, st *state, req *scanRequest, p Program) (*programResponse, error) {
 	st.raiseMaxTS(req.snapshot)
-	out := &programResponse{scan: scanResponse{unseeded: st.unseededFor(req.tablets)}}
+	seeded, unseeded := st.readSeeded(req.tablets)
+	out := &programResponse{scan: scanResponse{unseeded: unseeded}}
 	resp := &out.scan
-	lock, err := firstBlockingLock(e, st, req) // before the iterator is created, as in evalGet
+	lock, err := firstBlockingLock(e, st, req) // before anything is read, as in evalGet
 	if err != nil {
 		return nil, err
 	}
-	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
+	s, err := scanRange(e, st, req, seeded)
 	if err != nil {
 		return nil, err
 	}
-	defer it.Close()
+	defer s.close()
 	size := 0
 	emit := func(c kv.Column, value []byte) {
 		resp.cells = append(resp.cells, cell{column: cloneColumn(c), value: bytes.Clone(value)})
@@ -132,8 +133,8 @@ func runProgram(e kv.Eval, st *state, req *scanRequest, p Program) (*programResp
 	}
 	var last kv.Column // the column seen last, in a buffer of its own
 	visits := 0
-	for ok := req.start(it); ok; ok = it.NextColumn() {
-		c := it.Column()
+	for s.next() {
+		c := s.column
 		if lock != nil && !before(c, lock.column, req.reverse) {
 			break
 		}
@@ -145,7 +146,7 @@ func runProgram(e kv.Eval, st *state, req *scanRequest, p Program) (*programResp
 			return nil, e.Context().Err()
 		}
 		last.Row, last.Qualifier, last.Family = append(last.Row[:0], c.Row...), append(last.Qualifier[:0], c.Qualifier...), c.Family
-		v, err := valueOf(e, c, it.Version())
+		v, err := valueOf(e, c, s.version)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +162,7 @@ func runProgram(e kv.Eval, st *state, req *scanRequest, p Program) (*programResp
 			emit(c, value)
 		}
 	}
-	if err := it.Err(); err != nil {
+	if err := s.failed(); err != nil {
 		return nil, err
 	}
 	if lock != nil {

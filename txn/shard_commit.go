@@ -12,9 +12,13 @@ func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS k
 	switch rec.kind {
 	case kindPut, kindDelete:
 		st.recent.note(c, commitTS)
+		ranged := st.ranges.writing(c, commitTS)
 		record := rec.appendTo(nil, commitTS)
 		e.Set(writeAt(c), commitTS, record)
 		st.committed(e, c, record, commitTS)
+		if ranged != nil {
+			e.OnDurable(func() { st.ranges.wrote(ranged, kv.Version{Timestamp: commitTS, Value: record}) })
+		}
 	case kindLock:
 		ts, err := lockOnlyCommit(e, c)
 		if err != nil {

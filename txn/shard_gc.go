@@ -78,7 +78,7 @@ func (st *state) CarryTablet(t kv.Tablet) []kv.Carried {
 
 // ReceiveTablet implements kv.TabletReceiver: what has been removed from a tablet is known where it goes.
 func (st *state) ReceiveTablet(_ kv.Tablet, from any) {
-	st.hot.epoch.Add(1)
+	st.forgetVersions()
 	if f, ok := from.(*state); ok {
 		raise(&st.safePoint, kv.Timestamp(f.safePoint.Load()))
 		raise(&st.swept, kv.Timestamp(f.swept.Load()))

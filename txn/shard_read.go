@@ -253,35 +253,35 @@ func evalScan(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
 
 func evalScanAt(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
 	st.raiseMaxTS(req.snapshot)
-	resp := &scanResponse{unseeded: st.unseededFor(req.tablets)}
-	lock, err := firstBlockingLock(e, st, req) // before the iterator is created, as in evalGet
+	seeded, unseeded := st.readSeeded(req.tablets)
+	resp := &scanResponse{unseeded: unseeded}
+	lock, err := firstBlockingLock(e, st, req) // before anything is read, as in evalGet
 	if err != nil {
 		return nil, err
 	}
-	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
+	s, err := scanRange(e, st, req, seeded)
 	if err != nil {
 		return nil, err
 	}
-	defer it.Close()
+	defer s.close()
 	size, visits := 0, 0
-	for ok := req.start(it); ok; ok = it.NextColumn() {
-		c := it.Column()
-		if lock != nil && !before(c, lock.column, req.reverse) {
+	for s.next() {
+		if lock != nil && !before(s.column, lock.column, req.reverse) {
 			break
 		}
 		if visits++; len(resp.cells) >= int(req.limit) || size >= int(req.maxBytes) || visits > scanVisits {
 			resp.more = true
-			return resp, it.Err()
+			return resp, s.failed()
 		}
-		resp.last = cloneColumn(c)
-		v, err := valueOf(e, c, it.Version())
+		resp.last = cloneColumn(s.column)
+		v, err := valueOf(e, s.column, s.version)
 		if err != nil {
 			return nil, err
 		}
 		if v.OK {
-			// The iterator's buffers die with its next move.
+			// The memory of what is scanned dies with the next move, or belongs to the cache.
 			resp.cells = append(resp.cells, cell{column: resp.last, value: bytes.Clone(v.Data)})
-			size += len(c.Row) + len(c.Qualifier) + len(v.Data)
+			size += len(resp.last.Row) + len(resp.last.Qualifier) + len(v.Data)
 		}
 	}
 	if lock != nil {
@@ -291,7 +291,7 @@ func evalScanAt(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
 			resp.last = req.after
 		}
 	}
-	return resp, it.Err()
+	return resp, s.failed()
 }
 
 // start positions the iterator on the first column of the batch.

@@ -703,7 +703,14 @@ func TestSimulation(t *testing.T) {
 			if seed%2 == 1 {
 				o.ScanFrom = 2
 			}
-			s, wrong := simulate(t, seed, txn.NewCoprocessor(o))
+			if seed%3 != 0 {
+				o.RangeFrom = 1
+			}
+			var with []func(*simulation)
+			if seed%4 == 3 { // more of them that scan what others write
+				with = append(with, func(s *simulation) { s.only = []int{0, 0, 3, 3, 3, 5, 6, 8, 18} })
+			}
+			s, wrong := simulate(t, seed, txn.NewCoprocessor(o), with...)
 			skews += s.history.WriteSkews()
 			for _, m := range s.metrics {
 				async, decided = async+m.CommitsAsync, decided+m.AsyncDecided

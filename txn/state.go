@@ -42,6 +42,7 @@ type state struct {
 	requires requires
 	recent   recent
 	hot      hot
+	ranges   *rangeCache
 	rows     *rowLocks
 	detector *detector
 	scanFrom int // CoprocessorOptions.ScanFrom
@@ -72,6 +73,7 @@ func newState(s kv.ShardHandle, o CoprocessorOptions) *state {
 		rows:        newRowLocks(o.MaxRowLocks),
 		detector:    newDetector(),
 		scanFrom:    o.ScanFrom,
+		ranges:      newRangeCache(),
 	}
 }
 
@@ -129,15 +131,15 @@ func (st *state) seed(incarnation uint64, tablets []kv.TabletRef, ts kv.Timestam
 	for _, t := range tablets {
 		if s, ok := st.seeds[t.ID]; !ok || s.generation != t.Generation {
 			st.seeds[t.ID] = seed{generation: t.Generation, ts: ts}
-			st.hot.epoch.Add(1)
+			st.forgetVersions()
 		}
 	}
 }
 
-// unseededFor is the second part of readSeeded.
-func (st *state) unseededFor(tablets []kv.TabletRef) uint64 {
-	_, unseeded := st.readSeeded(tablets)
-	return unseeded
+// forgetVersions drops what is remembered of stored versions, where they come or go otherwise than by commits.
+func (st *state) forgetVersions() {
+	st.hot.epoch.Add(1)
+	st.ranges.forget()
 }
 
 // readSeeded is what a read wants to know: whether the tablets are seeded and, to be reported, the incarnation to seed, or zero.
