@@ -4,11 +4,9 @@ import (
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
-	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/operator"
@@ -227,29 +225,4 @@ func (h *heldRows) WithChildren(_ *sql.Context, ch ...sql.Node) (sql.Node, error
 // RowIter implements sql.ExecSourceRel.
 func (h *heldRows) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
 	return sql.RowsToRowIter(h.rows...), nil
-}
-
-// validGroups lets variables and functions of nothing stand beside aggregates: the library takes all that has no operands for columns.
-func validGroups(rule analyzer.RuleFunc) analyzer.RuleFunc {
-	return func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-		_, _, err := rule(ctx, a, n, scope, sel, flags)
-		if err == nil {
-			return n, transform.SameTree, nil
-		}
-		plain, same, failed := transform.NodeExprsWithOpaque(ctx, n, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-			switch e.(type) {
-			case *expression.GetField, *expression.Literal, sql.Aggregation, *plan.Subquery:
-				return e, transform.SameTree, nil
-			}
-			if len(e.Children()) > 0 && !slices.ContainsFunc(e.Children(), expr.IsPerRow) {
-				return e, transform.SameTree, nil
-			}
-			return expression.NewLiteral(nil, types.Null), transform.NewTree, nil
-		})
-		if failed != nil || same {
-			return n, transform.SameTree, err
-		}
-		_, _, err = rule(ctx, a, plain, scope, sel, flags)
-		return n, transform.SameTree, err
-	}
 }

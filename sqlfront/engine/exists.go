@@ -9,6 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
 )
 
 // mendExists answers what EXISTS says without a look at rows. The library makes a join of the tables below, and forgets on the way
@@ -35,7 +37,7 @@ func mendExists(ctx *sql.Context, e *plan.ExistsSubquery) (sql.Expression, trans
 			n = q.Children()[0]
 		case *plan.GroupBy:
 			switch {
-			case len(q.GroupByExprs) > 0:
+			case len(expr.GroupedBy(q.GroupByExprs)) > 0:
 				return e, transform.SameTree, nil
 			case having:
 				return keep(e), transform.NewTree, nil
@@ -70,7 +72,7 @@ func mendIn(ctx *sql.Context, e *plan.InSubquery) (sql.Expression, transform.Tre
 		case *plan.Project, *plan.Sort, *plan.Distinct:
 			n = q.Children()[0]
 		case *plan.GroupBy:
-			if len(q.GroupByExprs) > 0 {
+			if len(expr.GroupedBy(q.GroupByExprs)) > 0 {
 				return e, transform.SameTree, nil
 			}
 			return expression.NewEquals(e.LeftChild, sub), transform.NewTree, nil

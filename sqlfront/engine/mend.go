@@ -32,6 +32,10 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err := settleTypes(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
+	n, whole, err := completeGroups(ctx, n)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
 	n, shown, err := showTimes(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
@@ -44,7 +48,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	same = same && once
+	same = same && once && whole
 	rows, alike, err := mendTemporalRows(ctx, mended)
 	return rows, same && alike && shown, err
 }

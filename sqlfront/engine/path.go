@@ -511,7 +511,12 @@ func addPlanRules() error {
 	if groups < 0 {
 		return errors.New("engine: the library has no rule that validates GROUP BY any more")
 	}
-	analyzer.OnceBeforeDefault[groups].Apply = validGroups(analyzer.OnceBeforeDefault[groups].Apply)
+	analyzer.OnceBeforeDefault = slices.Delete(analyzer.OnceBeforeDefault, groups, groups+1)
+	simplify := slices.IndexFunc(analyzer.OnceBeforeDefault, func(r analyzer.Rule) bool { return r.Id.String() == "simplifyFilters" })
+	if simplify < 0 {
+		return errors.New("engine: the library has no rule that simplifies filters any more")
+	}
+	analyzer.OnceBeforeDefault = slices.Insert(analyzer.OnceBeforeDefault, simplify, analyzer.Rule{Id: analyzer.RuleId(-1010), Apply: validGroups})
 	analyzer.OnceAfterDefault[at].Apply = firstSorts(analyzer.OnceAfterDefault[at].Apply)
 	joins := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "optimizeJoins" })
 	outer := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "applyIndexesFromOuterScope" })

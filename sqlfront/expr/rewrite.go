@@ -3,6 +3,7 @@ package expr
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,6 +64,7 @@ func (r rewriter) walk(n ast.SQLNode) {
 			if r.each == nil {
 				splitWindows(n)
 				orderDistinct(n)
+				nameHaving(n, r.calls)
 			}
 			if rollsUp(n.GroupBy) && n.Limit == nil {
 				// A condition on a derived table would be moved below the groups, to rows of which the sums are made; not below a limit.
@@ -288,11 +290,10 @@ func (r rewriter) swap(at *ast.Expr) {
 }
 
 func rollsUp(g ast.GroupBy) bool {
-	if len(g) == 0 {
-		return false
-	}
-	f, ok := g[len(g)-1].(*ast.FuncExpr)
-	return ok && f.Name.Lowered() == RollupFunction
+	return slices.ContainsFunc(g, func(e ast.Expr) bool {
+		f, ok := e.(*ast.FuncExpr)
+		return ok && f.Name.Lowered() == RollupFunction
+	})
 }
 
 // grouping is GROUPING(a, b, …) as a sum of aggregates, a bit for each.

@@ -11,9 +11,6 @@ import (
 // has this mark among its children, behind all others; the library takes it for something that is not known yet.
 var perRow sql.Expression = expression.NewProcedureParam("moka per row", types.Null)
 
-// IsPerRow reports whether e is that mark.
-func IsPerRow(e sql.Expression) bool { return e == perRow }
-
 // volatile is a function of the library that is computed for each row.
 type volatile struct{ sql.FunctionExpression }
 
