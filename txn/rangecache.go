@@ -42,6 +42,8 @@ type rangeCache struct {
 	moves    uint64 // the last of rangeEntry.move
 	bytes    int
 	watchers []*rangeWatcher
+
+	spare sync.Pool // of *[rangeChunk]rangeCell
 }
 
 const (
@@ -70,7 +72,7 @@ type rangeVersion struct {
 }
 
 func newRangeCache() *rangeCache {
-	r := &rangeCache{}
+	r := &rangeCache{spare: sync.Pool{New: func() any { return new([rangeChunk]rangeCell) }}}
 	r.entries = r.noEntries()
 	return r
 }
@@ -214,9 +216,6 @@ const rangeChunk = 64
 // read returns what is remembered from a column on, up to the row end: a run, or the beginning of one. If ended, the run goes on to the end, and
 // if there is none, bound is the entry where the next one begins.
 func (r *rangeCache) read(from kv.Column, end kv.RowKey, cells []rangeCell) (run []rangeCell, ended bool, bound *rangeEntry) {
-	if r.used.Load() == 0 {
-		return cells, false, nil
-	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	first := true

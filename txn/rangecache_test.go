@@ -19,11 +19,18 @@ func span(from, to string) kv.Span {
 	return kv.Span{Start: txntest.Split(from), End: txntest.Split(to)}
 }
 
+// memory is that of the shard that the first command comes to.
+func memory() (func() txn.Memory, kv.Coprocessor) {
+	var shard txn.Memory
+	var first sync.Once
+	return func() txn.Memory { return shard }, txn.PlantForgetful(func(m txn.Memory) { first.Do(func() { shard = m }) })
+}
+
 // TestRangeCache: a range that was written over and over is remembered by the scan that stepped over it, and what is written to it from
 // then on; snapshots from before read what was there before.
 func TestRangeCache(t *testing.T) {
-	var shard txn.Memory
-	m := kvtest.NewMem(kvtest.Options{Coprocessors: []kv.Coprocessor{txn.PlantForgetful(func(m txn.Memory) { shard = m })}})
+	shard, coprocessor := memory()
+	m := kvtest.NewMem(kvtest.Options{Coprocessors: []kv.Coprocessor{coprocessor}})
 	defer m.Close()
 	c, err := txn.NewClient(m, &txntest.Clock{}, txn.Options{})
 	if err != nil {
@@ -32,7 +39,7 @@ func TestRangeCache(t *testing.T) {
 	defer c.Close()
 	remembers := func(want string) {
 		t.Helper()
-		if got := shard.Ranges(); got != want {
+		if got := shard().Ranges(); got != want {
 			t.Errorf("it remembers %s; want %s", got, want)
 		}
 	}
@@ -77,8 +84,8 @@ func TestRangeCacheModel(t *testing.T) {
 	const names = "abcdefghijklmnopqrstuvwxyz"
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		var shard txn.Memory
-		m := kvtest.NewMem(kvtest.Options{Coprocessors: []kv.Coprocessor{txn.PlantForgetful(func(m txn.Memory) { shard = m })}})
+		shard, coprocessor := memory()
+		m := kvtest.NewMem(kvtest.Options{Coprocessors: []kv.Coprocessor{coprocessor}})
 		c, err := txn.NewClient(m, &txntest.Clock{}, txn.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -129,9 +136,9 @@ func TestRangeCacheModel(t *testing.T) {
 			tx := c.Begin(txn.TxnOptions{StartTS: s.at, ReadOnly: true})
 			got := scan(t, tx, txn.ScanOptions{Span: span(names[from:from+1], names[to:to+1]), Batch: 1 + rng.IntN(6), Limit: limit})
 			if got != strings.Join(want, " ") {
-				t.Fatalf("seed %d, step %d: %c to %c: %s; want %s; it remembers %s", seed, i, names[from], names[to], got, strings.Join(want, " "), shard.Ranges())
+				t.Fatalf("seed %d, step %d: %c to %c: %s; want %s; it remembers %s", seed, i, names[from], names[to], got, strings.Join(want, " "), shard().Ranges())
 			}
-			known += strings.Count(shard.Ranges(), "-")
+			known += strings.Count(shard().Ranges(), "-")
 		}
 		if known == 0 {
 			t.Errorf("seed %d: nothing was ever remembered", seed)

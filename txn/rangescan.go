@@ -34,7 +34,7 @@ type rangeScan struct {
 	stepped bool // the iterator has left the newest version of its column
 	more    bool // the iterator is somewhere
 	cells   []rangeCell
-	memory  []rangeCell
+	memory  *[rangeChunk]rangeCell
 	ended   bool        // behind cells there is nothing up to the end
 	bound   *rangeEntry // where the store has been read up to, the cache goes on
 
@@ -82,6 +82,9 @@ func behind(c kv.Column) kv.Column {
 	return kv.Column{Row: kv.RowKey(b[:n:n]), Family: c.Family, Qualifier: append(b[n:], 0)}
 }
 
+// ahead is how many columns are at hand.
+func (s *rangeScan) ahead() int { return len(s.cells) + 1 }
+
 func (s *rangeScan) next() bool {
 	if s.plain {
 		return s.nextPlain()
@@ -126,8 +129,13 @@ func (s *rangeScan) nextPlain() bool {
 
 // look goes on from the pivot, in the cache or else in the store.
 func (s *rangeScan) look() bool {
-	s.cells, s.ended, s.bound = s.st.ranges.read(s.pivot, s.span.End, s.memory[:0])
-	s.memory = s.cells
+	s.ended, s.bound = false, nil
+	if s.st.ranges.used.Load() > 0 {
+		if s.memory == nil {
+			s.memory = s.st.ranges.spare.Get().(*[rangeChunk]rangeCell)
+		}
+		s.cells, s.ended, s.bound = s.st.ranges.read(s.pivot, s.span.End, s.memory[:0])
+	}
 	if len(s.cells) > 0 || s.ended {
 		return true
 	}
@@ -343,6 +351,10 @@ func (s *rangeScan) close() {
 		s.seal(s.last())
 	}
 	s.unwatch()
+	if s.memory != nil {
+		clear(s.memory[:])
+		s.st.ranges.spare.Put(s.memory)
+	}
 	for _, it := range []kv.Iterator{s.it, s.older} {
 		if it != nil {
 			it.Close()

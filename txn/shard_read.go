@@ -273,16 +273,20 @@ func evalScanAt(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
 			resp.more = true
 			return resp, s.failed()
 		}
-		resp.last = cloneColumn(s.column)
 		v, err := valueOf(e, s.column, s.version)
 		if err != nil {
 			return nil, err
 		}
-		if v.OK {
-			// The memory of what is scanned dies with the next move, or belongs to the cache.
-			resp.cells = append(resp.cells, cell{column: resp.last, value: bytes.Clone(v.Data)})
-			size += len(resp.last.Row) + len(resp.last.Qualifier) + len(v.Data)
+		if !v.OK {
+			resp.last = cloneColumn(s.column)
+			continue
 		}
+		if len(resp.cells) == cap(resp.cells) {
+			resp.cells = slices.Grow(resp.cells, max(1, min(max(s.ahead(), 3*len(resp.cells), 8), int(req.limit)-len(resp.cells))))
+		}
+		c := cloneCell(s.column, v.Data)
+		resp.cells, resp.last = append(resp.cells, c), c.column
+		size += len(c.column.Row) + len(c.column.Qualifier) + len(v.Data)
 	}
 	if lock != nil {
 		resp.more = true
@@ -379,6 +383,14 @@ func evalSeed(_ kv.Eval, st *state, req *seedRequest) (*empty, error) {
 
 func cloneColumn(c kv.Column) kv.Column {
 	return kv.Column{Row: bytes.Clone(c.Row), Family: c.Family, Qualifier: bytes.Clone(c.Qualifier)}
+}
+
+// cloneCell copies what belongs to an iterator or to the cache, in one piece: whoever keeps a row keeps its key.
+func cloneCell(c kv.Column, value []byte) cell {
+	b := make([]byte, 0, len(c.Row)+len(c.Qualifier)+len(value))
+	b = append(append(append(b, c.Row...), c.Qualifier...), value...)
+	r, q := len(c.Row), len(c.Row)+len(c.Qualifier)
+	return cell{column: kv.Column{Row: kv.RowKey(b[:r:r]), Family: c.Family, Qualifier: b[r:q:q]}, value: b[q:]}
 }
 
 func compareColumns(a, b kv.Column) int {
