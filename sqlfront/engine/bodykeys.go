@@ -22,23 +22,9 @@ func (b *execBuilder) bindBody(ctx *sql.Context, n *plan.Filter) (sql.RowIter, e
 	if !ok || !tx.live {
 		return nil, nil
 	}
-	child, alias := n.Child, (*plan.TableAlias)(nil)
-	if a, ok := child.(*plan.TableAlias); ok {
-		child, alias = a.Child, a
-	}
 	// Within a subquery the library puts the row of the outer query in front of the rows of each table.
-	var outer sql.Row
-	p, within := child.(*plan.PrependNode)
-	if within {
-		child, outer = p.Child, p.Row
-	}
-	switch t := child.(type) {
-	case *plan.ResolvedTable:
-	case *plan.IndexedTableAccess:
-		if !t.IsStatic() {
-			return nil, nil
-		}
-	default:
+	child, alias, outer := filtered(n)
+	if child == nil {
 		return nil, nil
 	}
 	bound, ok, err := bindRow(ctx, n.Expression, outer)

@@ -160,6 +160,11 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s := sessionOf(ctx); s != nil && s.divided {
+		if err := s.divisionByZero(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if tx.readOnly && !e.table.temporary {
 		return nil, sqlerr.ReadOnlyTxn()
 	}

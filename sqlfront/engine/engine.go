@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -248,6 +249,20 @@ func setup() error {
 		&sql.MysqlSystemVariable{
 			Name: "innodb_lock_wait_timeout", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemIntType("innodb_lock_wait_timeout", 1, 1073741824, false), Default: int64(50),
+		},
+		&sql.MysqlSystemVariable{
+			Name: warningCount, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Type: types.NewSystemUintType(warningCount, 0, math.MaxUint64), Default: uint64(0),
+		},
+		&sql.MysqlSystemVariable{
+			Name: errorCount, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Type: types.NewSystemUintType(errorCount, 0, math.MaxUint64), Default: uint64(0),
+		},
+		&sql.MysqlSystemVariable{
+			Name: "sql_select_limit", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true, SetVarHintApplies: true,
+			Type: types.NewSystemUintType("sql_select_limit", 0, math.MaxUint64), Default: uint64(math.MaxUint64),
+		},
+		&sql.MysqlSystemVariable{
+			Name: "binlog_format", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
+			Type: types.NewSystemEnumType("binlog_format", "MIXED", "STATEMENT", "ROW"), Default: "ROW",
 		},
 		&sql.MysqlSystemVariable{
 			Name: VarSnapshot, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Dynamic: true,

@@ -54,6 +54,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 	}
 	if f, ok := n.(*plan.Filter); ok {
+		if it, err := b.bindScalars(ctx, f, row); it != nil || err != nil {
+			return it, err
+		}
 		if it, err := b.bindBody(ctx, f); it != nil || err != nil {
 			return it, err
 		}
@@ -140,7 +143,18 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		list, _ := loadList(n.LoadData)
 		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records}, nil
 	case *plan.DeleteFrom:
+		if err := b.eng.mustBeSafe(ctx, n); err != nil {
+			return nil, err
+		}
 		return nil, refuseInUse(ctx, n)
+	case *plan.Set:
+		if s := sessionOf(ctx); s != nil && s.ofClient && s.calls == 0 && !ctx.IsInterpreted() && !s.cleared {
+			s.ClearWarnings() // the library keeps those of the statement before
+		}
+	case *plan.Truncate:
+		if !isTruncate(ctx.Query()) {
+			return nil, b.eng.mustBeSafe(ctx, n)
+		}
 	case *lenientRows:
 		it, err := b.base.Build(ctx, n.Child, row)
 		if err != nil {
@@ -186,6 +200,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.base.Build(ctx, exact, row)
 		}
 	case *plan.Update:
+		if err := b.eng.mustBeSafe(ctx, n); err != nil {
+			return nil, err
+		}
 		if again, err := checkedUpdate(ctx, n); again != nil || err != nil {
 			return b.instead(ctx, again, row, err)
 		}

@@ -139,10 +139,11 @@ func (x *explainer) walk(n sql.Node, q *block) {
 		q.alias = n.Name()
 	case *plan.Filter:
 		q.where = true
-		if p := x.path(n); p != nil && !q.pushed {
+		bound := withScalars(x.ctx, n)
+		if p := x.path(bound); p != nil && !q.pushed {
 			q.path = p
 		} else {
-			x.pushed(n, q)
+			x.pushed(bound, q)
 		}
 		x.walk(n.Child, q)
 		q.where = false

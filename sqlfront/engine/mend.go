@@ -65,6 +65,9 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 }
 
 func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	if kept, err := mendScalar(ctx, e); kept != nil || err != nil {
+		return kept, transform.NewTree, err
+	}
 	switch e := e.(type) {
 	case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
 		if again, err := trimmed(ctx, n, e); again != nil || err != nil {

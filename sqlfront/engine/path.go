@@ -524,9 +524,15 @@ func addPlanRules() error {
 	if filters < 0 || joins < filters || outer < joins || at < outer {
 		return errors.New("engine: the library's rules for joins and for lookups by the outer query are not where they were")
 	}
+	limits := slices.IndexFunc(analyzer.OnceBeforeDefault, func(r analyzer.Rule) bool { return r.Id.String() == "applyDefaultSelectLimit" })
+	if limits < 0 {
+		return errors.New("engine: the library has no rule for sql_select_limit any more")
+	}
+	analyzer.OnceBeforeDefault[limits].Apply = limitingSelects(analyzer.OnceBeforeDefault[limits].Apply)
 	if err := addTextRules(); err != nil {
 		return err
 	}
+	analyzer.OnceAfterDefault[filters].Apply = pushingScalars(analyzer.OnceAfterDefault[filters].Apply)
 	analyzer.OnceAfterDefault[at].Apply = unsortedMatch(analyzer.OnceAfterDefault[at].Apply)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, keepingLimits)

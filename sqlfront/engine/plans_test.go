@@ -87,6 +87,13 @@ func TestPlans(t *testing.T) {
 		{"what entries have, of a range", "SELECT pad FROM t USE INDEX (ab) WHERE a BETWEEN 20 AND 23 AND b < 40 ORDER BY pad", "SELECT pad FROM t WHERE a + 0 BETWEEN 20 AND 23 AND b + 0 < 40 ORDER BY pad", 170},
 		{"not", "SELECT id FROM t WHERE NOT (b >= 20 OR b < 10) ORDER BY id", "SELECT id FROM t WHERE NOT (b + 0 >= 20 OR b + 0 < 10) ORDER BY id", 30},
 		{"null", "SELECT id FROM t WHERE b IS NULL OR b = 17 ORDER BY id", "SELECT id FROM t WHERE b + 0 IS NULL OR b + 0 = 17 ORDER BY id", 60},
+		{"the last row", "SELECT id, pad FROM t WHERE id = (SELECT MAX(id) FROM t)", "SELECT id, pad FROM t WHERE id + 0 = 1999", 4},
+		{"the value of a subquery", "SELECT id FROM t WHERE b = (SELECT b FROM t AS u WHERE id = 9) ORDER BY id", "SELECT id FROM t WHERE b + 0 = (9 * 7919 + 13) % 2000 ORDER BY id", 4},
+		{"above a subquery", "SELECT id FROM t AS x WHERE id > (SELECT MAX(id) - 5 FROM t) ORDER BY id", "SELECT id FROM t WHERE id + 0 > 1994 ORDER BY id", 10},
+		{"two subqueries", "SELECT id FROM t WHERE a = (SELECT MIN(a) FROM t) AND b < (SELECT MIN(b) + 100 FROM t) ORDER BY id", "SELECT id FROM t WHERE a + 0 = 0 AND b + 0 < 100 ORDER BY id", 10},
+		{"subqueries by two indexes", "SELECT id FROM t WHERE id = (SELECT MAX(id) FROM t) OR b = (SELECT MIN(b) FROM t) ORDER BY id", "SELECT id FROM t WHERE id + 0 = 1999 OR b + 0 = 0 ORDER BY id", 10},
+		{"a subquery on a table of a join", "SELECT child.v FROM t JOIN child ON child.tid = t.id WHERE t.id = (SELECT MIN(tid) + 7 FROM child)", "SELECT v FROM child WHERE tid + 0 = 7", 20},
+		{"a subquery below a subquery", "SELECT (SELECT COUNT(*) FROM t WHERE id > (SELECT MAX(id) - 3 FROM t)) FROM child WHERE id = 5", "SELECT 3", 10},
 		{"parent to children", "SELECT child.v FROM t JOIN child ON child.tid = t.id WHERE t.id = 7", "SELECT v FROM child WHERE tid + 0 = 7", 20},
 		{"children to parents", "SELECT t.pad FROM child JOIN t ON t.id = child.tid WHERE child.id < 10", "SELECT t.pad FROM child JOIN t ON t.id + 0 = child.tid WHERE child.id < 10", 40},
 	} {

@@ -73,6 +73,11 @@ type Session struct {
 	assigns bool                // the statement assigns to variables while it runs
 	before  map[string]assigned // what they were
 
+	raised  conditions // by the statement at hand
+	counted conditions // by the one before it: @@warning_count, @@error_count
+	cleared bool       // what the one before has raised is gone
+	divided bool       // by zero, since a row was written
+
 	reruns    bool // the driver asks Again
 	passing   bool // the statement is not over at CommandEnd
 	contended bool
@@ -90,6 +95,7 @@ func (s *Session) Measure() {
 	s.cost.digested = false
 	s.cost.examined.Store(0)
 	s.cost.locked.Store(0)
+	s.cleared, s.divided = false, false
 }
 
 // examined counts what a scan has read, for the server and for the statement.

@@ -24,7 +24,10 @@ var serverVariables = sync.OnceValue(func() map[string]bool {
 
 // GetSessionVariable implements sql.Session.
 func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error) {
-	if name = strings.ToLower(name); serverVariables()[name] {
+	if name = strings.ToLower(name); name == warningCount || name == errorCount {
+		return s.conditionCount(name), nil
+	}
+	if serverVariables()[name] {
 		if _, v, ok := sql.SystemVariables.GetGlobal(name); ok {
 			return v, nil
 		}

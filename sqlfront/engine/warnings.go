@@ -2,12 +2,41 @@ package engine
 
 import (
 	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
 )
+
+// maxWarnings is how many conditions of a statement are kept (MySQL's max_error_count); the others are counted.
+const maxWarnings = 1024
+
+// Variables that say how much the last statement has raised.
+const (
+	warningCount = "warning_count"
+	errorCount   = "error_count"
+)
+
+// duplicateIndex is MySQL's number for an index that is like another; the library warns of each second index of a table.
+const duplicateIndex = 1831
+
+// conditions counts what a statement has warned of.
+type conditions struct{ warnings, errors uint64 }
+
+func (c *conditions) add(level string) {
+	if level == "Error" {
+		c.errors++
+	}
+	c.warnings++
+}
 
 // Warn implements sql.Session. What IGNORE forgives the library notes in its own words, with no number or one of another error; clients read
 // the numbers.
@@ -24,5 +53,100 @@ func (s *Session) Warn(w *sql.Warning) {
 			}
 		}
 	}
-	s.BaseSession.Warn(w)
+	switch {
+	case w.Code == duplicateIndex && !s.isDuplicateIndex(w.Message):
+		return
+	case w.Code == sqlerr.DivisionByZero:
+		if mode, _ := s.GetSessionVariable(nil, "sql_mode"); !strings.Contains(fmt.Sprint(mode), "ERROR_FOR_DIVISION_BY_ZERO") {
+			return
+		}
+		s.divided = true
+	}
+	if s.raised.add(w.Level); s.raised.warnings <= maxWarnings {
+		s.BaseSession.Warn(w)
+	}
+}
+
+// Failed notes the error that a statement of the client ends with, for SHOW WARNINGS and SHOW ERRORS.
+func (s *Session) Failed(e *mysql.SQLError) {
+	if !s.cleared {
+		s.ClearWarnings()
+	}
+	s.Warn(&sql.Warning{Level: "Error", Code: e.Num, Message: e.Message})
+}
+
+// Warnings implements sql.Session, in the order in which they came.
+func (s *Session) Warnings() []*sql.Warning {
+	all := s.BaseSession.Warnings() // the newest first
+	slices.Reverse(all)
+	return all
+}
+
+// ClearWarnings implements sql.Session.
+func (s *Session) ClearWarnings() {
+	s.BaseSession.ClearWarnings()
+	if !s.cleared {
+		s.counted = s.raised
+	}
+	s.raised, s.cleared = conditions{}, true
+}
+
+// conditionCount is the value of @@warning_count or @@error_count.
+func (s *Session) conditionCount(name string) uint64 {
+	c := s.counted
+	if !s.cleared {
+		c = s.raised
+	}
+	if name == errorCount {
+		return c.errors
+	}
+	return c.warnings
+}
+
+// divisionByZero is the error that a change of rows ends with if it has divided by zero and the SQL mode is strict.
+func (s *Session) divisionByZero(ctx *sql.Context) error {
+	s.divided = false
+	mode := sql.LoadSqlMode(ctx)
+	if !mode.ModeEnabled("STRICT_TRANS_TABLES") && !mode.ModeEnabled("STRICT_ALL_TABLES") {
+		return nil
+	}
+	forgiven := false
+	if s.root != nil {
+		transform.Inspect(s.root, func(n sql.Node) bool {
+			switch n := n.(type) {
+			case *plan.InsertInto:
+				forgiven = forgiven || n.Ignore
+			case *plan.Update:
+				forgiven = forgiven || n.Ignore
+			}
+			return !forgiven
+		})
+	}
+	if forgiven {
+		return nil
+	}
+	return sqlerr.New(sqlerr.DivisionByZero, "Division by 0")
+}
+
+var duplicateIndexText = regexp.MustCompile(`^Duplicate index '(.*)' defined on the table '(.*)\.(.*)'\. This`)
+
+// isDuplicateIndex reports whether the index that the library warns of is over the columns of another.
+func (s *Session) isDuplicateIndex(message string) bool {
+	m := duplicateIndexText.FindStringSubmatch(message)
+	tx := s.tx()
+	if m == nil || tx == nil || tx.view == nil {
+		return false
+	}
+	db, ok := tx.view.snap.Database(m[2])
+	if !ok {
+		return false
+	}
+	t, ok := db.Table(m[3])
+	if !ok {
+		return false
+	}
+	at := t.Index(m[1])
+	return at >= 0 && slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool {
+		return !strings.EqualFold(x.Name, m[1]) && x.Unique == t.Indexes[at].Unique && slices.Equal(x.Columns, t.Indexes[at].Columns)
+	})
 }

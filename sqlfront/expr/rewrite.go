@@ -100,6 +100,7 @@ func (r rewriter) walk(n ast.SQLNode) {
 		case *ast.ComparisonExpr:
 			if r.each == nil {
 				nameSelected(n)
+				openIn(n)
 			}
 			r.swap(&n.Left)
 			r.swap(&n.Right)
@@ -503,4 +504,22 @@ func rowCount(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return nil, sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to EXECUTE")
 	}
 	return expression.NewLiteral(v, types.Int64), nil
+}
+
+// openIn takes a query out of the parentheses around it, x IN ((SELECT …)), where the grammar takes it for one value of a list.
+func openIn(n *ast.ComparisonExpr) {
+	if n.Operator != ast.InStr && n.Operator != ast.NotInStr {
+		return
+	}
+	list, ok := n.Right.(ast.ValTuple)
+	if !ok || len(list) != 1 {
+		return
+	}
+	inner := list[0]
+	for p, ok := inner.(*ast.ParenExpr); ok; p, ok = inner.(*ast.ParenExpr) {
+		inner = p.Expr
+	}
+	if q, ok := inner.(*ast.Subquery); ok {
+		n.Right = q
+	}
 }

@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -111,6 +112,7 @@ func (f *frame) warnings(before uint16) (*jump, error) {
 		return nil, nil
 	}
 	all := f.ctx.Session.Warnings()
+	slices.Reverse(all) // the newest first
 	var last *Condition
 	for _, w := range all {
 		c := &Condition{Number: w.Code, State: sqlerr.State(w.Code), Message: w.Message}

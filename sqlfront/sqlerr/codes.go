@@ -67,6 +67,7 @@ const (
 	ProcedureArguments     = 1318
 	SavepointUnknown       = 1305
 	QueryInterrupted       = 1317
+	UpdateWithoutKey       = 1175
 	DivisionByZero         = 1365
 	WrongValueForField     = 1366
 	InvalidCharacterString = 1300

@@ -221,6 +221,9 @@ func (h *handler) final(conn *connection, err error, query string) error {
 	return se
 }
 
+// failing is a session that is told of the error that a statement ends with.
+type failing interface{ Failed(*mysql.SQLError) }
+
 // run is the life of one statement.
 func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare *mysql.PrepareData, callback mysql.ResultSpoolFn,
 	exec func(context.Context, mysql.ResultSpoolFn) (string, error)) (rest string, err error) {
@@ -261,6 +264,11 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 		}
 		// Nothing that follows in a multi-statement is run.
 		err = h.final(conn, err, query)
+		if se, ok := err.(*mysql.SQLError); ok {
+			if s, ok := conn.session.(failing); ok {
+				s.Failed(se)
+			}
+		}
 		if se, ok := err.(*mysql.SQLError); ok && conn.begun {
 			err = conn.filter.breakOff(se)
 		}
