@@ -155,6 +155,10 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	hooks.FlushLogs = func(context.Context) (ast.Statement, error) {
 		return system.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Statement(ast.AuthType_RELOAD), nil
 	}
+	hooks.Nothing = func(context.Context) (ast.Statement, error) {
+		return system.NewReport("nothing", nil, func(*sql.Context) ([]sql.Row, error) { return nil, nil }).Statement(ast.AuthType_RELOAD), nil
+	}
+	hooks.ShowErrors = engine.ShowErrors
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger, TempDir: o.TempDir,

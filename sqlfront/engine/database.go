@@ -235,6 +235,16 @@ func (d *Database) RenameTable(ctx *sql.Context, old, name string) error {
 
 // CreateView implements sql.ViewDatabase.
 func (d *Database) CreateView(ctx *sql.Context, name, definition, create string) error {
+	dropped := false
+	if s := sessionOf(ctx); s != nil {
+		dropped, s.dropped = s.dropped == name, ""
+	}
+	if verb := strings.TrimLeft(create, " \t\r\n"); len(verb) > 6 && strings.EqualFold(verb[:5], "alter") { // the parser has written it so for the planner
+		if !dropped {
+			return sqlerr.New(sqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", d.name, name)
+		}
+		create = "create or replace" + verb[5:]
+	}
 	definer, err := d.eng.definerOfView(ctx, create)
 	if err != nil {
 		return err
@@ -255,7 +265,13 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 
 // DropView implements sql.ViewDatabase.
 func (d *Database) DropView(ctx *sql.Context, name string) error {
-	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropView(ctx, tx.store(), d.name, name) })
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		err := d.eng.catalog.DropView(ctx, tx.store(), d.name, name)
+		if s := sessionOf(ctx); s != nil && err == nil {
+			s.dropped = name
+		}
+		return err
+	})
 }
 
 // GetViewDefinition implements sql.ViewDatabase.

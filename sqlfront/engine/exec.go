@@ -107,6 +107,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if !b.shows {
 			return nil, nil
 		}
+		if of, ok := n.Child.(*plan.SubqueryAlias); ok && !isShown(ctx, n) {
+			return b.showCreateView(ctx, n, of, row)
+		}
 		text, ok, err := showCreate(ctx, n)
 		if !ok || err != nil {
 			return nil, err

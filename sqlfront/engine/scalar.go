@@ -122,7 +122,12 @@ func (b *execBuilder) bindScalars(ctx *sql.Context, n *plan.Filter, row sql.Row)
 	}
 	// A subquery reads its columns behind those of the row that it is computed for, whatever these are.
 	wide := append(slices.Clone(outer), make(sql.Row, len(n.Child.Schema(ctx)))...)
+	failed := false
 	return &lateIter{open: func(ctx *sql.Context) (sql.RowIter, error) {
+		if failed { // INSERT IGNORE forgives the error, and asks for the next row
+			return sql.RowsToRowIter(), nil
+		}
+		failed = true
 		bound, _, err := mapScalars(ctx, n.Expression, func(sub *plan.Subquery) (sql.Expression, error) {
 			v, err := sub.Eval(ctx, wide)
 			return expression.NewLiteral(v, sub.Type(ctx)), err
@@ -134,7 +139,9 @@ func (b *execBuilder) bindScalars(ctx *sql.Context, n *plan.Filter, row sql.Row)
 		if m := measuringOf(ctx); m != nil {
 			m.enter(now) // what it does is n's
 		}
-		return b.base.Build(ctx, now, row)
+		it, err := b.base.Build(ctx, now, row)
+		failed = err != nil
+		return it, err
 	}}, nil
 }
 

@@ -73,6 +73,8 @@ type Session struct {
 	assigns bool                // the statement assigns to variables while it runs
 	before  map[string]assigned // what they were
 
+	dropped string // the view that CREATE OR REPLACE VIEW has taken away
+
 	raised  conditions // by the statement at hand
 	counted conditions // by the one before it: @@warning_count, @@error_count
 	cleared bool       // what the one before has raised is gone

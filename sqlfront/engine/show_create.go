@@ -89,6 +89,48 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 	return sql.Row{t.Name(), b.String()}, true, nil
 }
 
+// showCreateView is SHOW CREATE VIEW, with whose rights the view is read, and the names that its columns were given.
+func (b *execBuilder) showCreateView(ctx *sql.Context, n *plan.ShowCreateTable, of *plan.SubqueryAlias, row sql.Row) (sql.RowIter, error) {
+	it, err := b.base.Build(asShown(ctx, n), n, row)
+	if err != nil {
+		return nil, err
+	}
+	db := ctx.GetCurrentDatabase()
+	if s := sessionOf(ctx); s != nil && strings.EqualFold(s.reads.name, of.Name()) {
+		db = s.reads.database
+	}
+	stored, _, err := b.eng.lookupView(ctx, db, of.Name())
+	if err != nil || stored == nil {
+		return it, err
+	}
+	head := "CREATE ALGORITHM=UNDEFINED"
+	security, columns := "DEFINER", ""
+	if tree := viewTree(stored); tree != nil {
+		if a := strings.ToUpper(tree.ViewSpec.Algorithm); a != "" {
+			head = "CREATE ALGORITHM=" + a
+		}
+		if strings.EqualFold(tree.ViewSpec.Security, "invoker") {
+			security = "INVOKER"
+		}
+		var names []string
+		for _, c := range tree.ViewSpec.Columns {
+			names = append(names, quoteName(c.String()))
+		}
+		if len(names) > 0 {
+			columns = " (" + strings.Join(names, ",") + ")"
+		}
+	}
+	if at := strings.LastIndexByte(stored.Definer, '@'); at >= 0 {
+		head += " DEFINER=" + quoteName(stored.Definer[:at]) + "@" + quoteName(stored.Definer[at+1:])
+	}
+	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
+		text, _ := row[1].(string)
+		if _, query, ok := strings.Cut(text, "` AS "); ok {
+			row[1] = head + " SQL SECURITY " + security + " VIEW " + quoteName(stored.Name) + columns + " AS " + query
+		}
+	}}, nil
+}
+
 func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationID) string {
 	var b strings.Builder
 	b.WriteString(quoteName(c.Name) + " ")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,10 +11,13 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // maxWarnings is how many conditions of a statement are kept (MySQL's max_error_count); the others are counted.
@@ -80,6 +84,21 @@ func (s *Session) Warnings() []*sql.Warning {
 	all := s.BaseSession.Warnings() // the newest first
 	slices.Reverse(all)
 	return all
+}
+
+// ShowErrors answers parse.Hooks.ShowErrors. Warnings are gone when the statement runs.
+func ShowErrors(ctx context.Context) (ast.Statement, error) {
+	var rows []sql.Row
+	if sc, ok := ctx.(*sql.Context); ok {
+		for _, w := range sc.Session.Warnings() {
+			if w.Level == "Error" {
+				rows = append(rows, sql.NewRow(w.Level, int32(w.Code), w.Message))
+			}
+		}
+	}
+	columns := sql.Schema{system.Text("Level"), {Name: "Code", Type: types.Int32}, system.Text("Message")}
+	report := system.NewReport("SHOW ERRORS", columns, func(*sql.Context) ([]sql.Row, error) { return rows, nil })
+	return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}, Statement: report}, nil
 }
 
 // ClearWarnings implements sql.Session.

@@ -24,6 +24,8 @@ type Hooks struct {
 	ShowEngineStatus func(context.Context) (ast.Statement, error)
 	// FlushLogs is FLUSH [SLOW] LOGS.
 	FlushLogs func(context.Context) (ast.Statement, error)
+	// Nothing is a statement that succeeds: there is nothing to do. ShowErrors is SHOW ERRORS.
+	Nothing, ShowErrors func(context.Context) (ast.Statement, error)
 
 	// Call is CALL in a statement of a client or, inner, of a trigger or an event; nil leaves it to the library.
 	Call func(call *ast.Call, inner bool) ast.Statement
@@ -353,6 +355,7 @@ func (r *rewriter) dropObserver(ctx context.Context, l *lexer) (ast.Statement, i
 func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if !l.is(t, "observer") {
+		r.alterView(t)
 		return nil, 0, false, nil
 	}
 	var a AlterObserver

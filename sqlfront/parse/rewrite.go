@@ -9,7 +9,6 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
-	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -111,6 +110,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			r.describe(l, first)
 		case fold(w, "drop"):
 			return r.dropObserver(ctx, l)
+		case fold(w, "lock"):
+			return r.instanceLock(ctx, l, false)
 		case fold(w, "show"):
 			return r.show(ctx, l, first)
 		}
@@ -146,6 +147,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			return stmt, end, done, err
 		case fold(w, "commit"):
 			return r.chain(l, false)
+		case fold(w, "unlock"):
+			return r.instanceLock(ctx, l, true)
 		case fold(w, "notify"):
 			return r.notify(ctx, l, o)
 		}
@@ -443,72 +446,6 @@ func (r *rewriter) describe(l *lexer, head token) {
 	}
 	r.edits.replace(head.start, head.end, "show columns from")
 	r.edits.replace(last.end, t.end, " like "+pattern)
-}
-
-// show handles what SHOW can show beyond the grammar.
-func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statement, int, bool, error) {
-	t := l.next()
-	switch {
-	case l.is(t, "observers"):
-		return r.showObservers(ctx, l)
-	case l.is(t, "create"):
-		switch n := l.next(); {
-		case l.is(n, "observer"):
-			return r.showCreateObserver(ctx, l)
-		case l.is(n, "procedure"):
-			return r.showCreateRoutine(ctx, l, routine.Procedure)
-		case l.is(n, "function"):
-			return r.showCreateRoutine(ctx, l, routine.Function)
-		}
-	case l.is(t, "procedure"):
-		r.showRoutines(l, head, routine.Procedure)
-	case l.is(t, "function"):
-		r.showRoutines(l, head, routine.Function)
-	case l.is(t, "engine"):
-		if name := l.next(); name.kind == word || name.kind == quoted {
-			if status := l.next(); l.is(status, "status") && r.parser.hooks.ShowEngineStatus != nil {
-				end, err := r.statementEnd(l, l.next())
-				if err != nil {
-					return nil, 0, true, err
-				}
-				stmt, err := r.parser.hooks.ShowEngineStatus(ctx)
-				return stmt, end, true, err
-			}
-		}
-	case l.is(t, "storage"):
-		if n := l.next(); l.is(n, "engines") {
-			r.edits.blank(t.start, t.end)
-		}
-	case l.is(t, "count"):
-		// SHOW COUNT(*) WARNINGS is parsed and answers nothing; the variable has the number.
-		for t = l.next(); t.kind == punct && !l.isByte(t, ';'); t = l.next() {
-		}
-		if name := strings.ToLower(l.text(t)); name == "warnings" || name == "errors" {
-			v := "@@session." + strings.TrimSuffix(name, "s") + "_count"
-			r.edits.replace(head.start, t.end, "select "+v+" as `"+v+"`")
-		}
-	}
-	return nil, 0, false, nil
-}
-
-// flush parses FLUSH [LOCAL | NO_WRITE_TO_BINLOG] [SLOW] LOGS; what else can be flushed is the grammar's.
-func (r *rewriter) flush(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
-	t := l.next()
-	if l.is(t, "local") || l.is(t, "no_write_to_binlog") {
-		t = l.next()
-	}
-	if l.is(t, "slow") {
-		t = l.next()
-	}
-	if !l.is(t, "logs") || r.parser.hooks.FlushLogs == nil {
-		return nil, 0, false, nil
-	}
-	end, err := r.statementEnd(l, l.next())
-	if err != nil {
-		return nil, 0, true, err
-	}
-	stmt, err := r.parser.hooks.FlushLogs(ctx)
-	return stmt, end, true, err
 }
 
 // checkTable parses CHECK TABLE t, … with options that change nothing (QUICK, EXTENDED, …: the check is always the whole
