@@ -168,3 +168,24 @@ func TestDropDatabaseTogether(t *testing.T) {
 		wg.Wait()
 	}
 }
+
+// TestShowWhere: SHOW INDEX … WHERE shows what it was asked for, SHOW ERRORS what went wrong, SHOW CREATE VIEW whose it is.
+func TestShowWhere(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "create table tt (id int primary key, a int, b varchar(20), key a (a), key ab (a, b desc))",
+		"create sql security invoker view v (x, `y z`) as select a, b from tt")
+	if _, err := s.in("a").ExecContext(t.Context(), "select nope from tt"); err == nil {
+		t.Fatal("there is a column nope")
+	}
+	for _, q := range [][2]string{
+		{"show errors", "Error 1054 Unknown column 'nope' in 'field list'"},
+		{"show index from tt where key_name = 'ab'", "tt 1 ab 1 a A 0 NULL NULL YES BTREE   YES NULL; tt 1 ab 2 b D 0 NULL NULL YES BTREE   YES NULL"},
+		{"show keys in d.tt where Non_unique = 0", "tt 0 PRIMARY 1 id A 0 NULL NULL  BTREE   YES NULL"},
+		{"show indexes from tt from d where seq_in_index = 2 or key_name = 'a'", "tt 1 a 1 a A 0 NULL NULL YES BTREE   YES NULL; tt 1 ab 2 b D 0 NULL NULL YES BTREE   YES NULL"},
+		{"show create view v", "v CREATE ALGORITHM=UNDEFINED DEFINER=`root`@`localhost` SQL SECURITY INVOKER VIEW `v` (`x`,`y z`) AS select a, b from tt utf8mb4 utf8mb4_general_ci"},
+	} {
+		if got := text(t, s.in("a"), q[0]); got != q[1] {
+			t.Errorf("%s:\n%s\nwant\n%s", q[0], got, q[1])
+		}
+	}
+}

@@ -429,6 +429,12 @@ func (t *Table) extreme(in box, column int, reverse bool) *partition {
 
 // buildExtremes reads them.
 func (b *execBuilder) buildExtremes(ctx *sql.Context, n *plan.GroupBy) (sql.RowIter, error) {
+	if alone, err := withoutOuter(ctx, n); alone != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return b.buildExtremes(ctx, alone)
+	}
 	c, found := b.eng.extremes(ctx, n)
 	if c == nil || found == nil {
 		return nil, nil

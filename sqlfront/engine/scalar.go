@@ -169,6 +169,58 @@ func withScalars(ctx *sql.Context, n *plan.Filter) *plan.Filter {
 	return plan.NewFilter(ctx, bound, n.Child)
 }
 
+// withoutOuter is an aggregation over a table within a subquery as it would be alone: the library puts the row of the outer query in
+// front of the table's rows. It is nil if there is none, or something in it that is not so easily told.
+func withoutOuter(ctx *sql.Context, n *plan.GroupBy) (*plan.GroupBy, error) {
+	child, f := n.Child, (*plan.Filter)(nil)
+	if filter, ok := child.(*plan.Filter); ok {
+		child, f = filter.Child, filter
+	}
+	table, alias, outer := filtered(plan.NewFilter(ctx, nil, child))
+	if table == nil || len(outer) == 0 || len(n.GroupByExprs) > 0 {
+		return nil, nil
+	}
+	plain := true
+	move := func(e sql.Expression) (sql.Expression, error) {
+		out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+			switch e := e.(type) {
+			case *expression.GetField:
+				if e.Index() < len(outer) {
+					return expression.NewLiteral(outer[e.Index()], e.Type(ctx)), transform.NewTree, nil
+				}
+				return e.WithIndex(e.Index() - len(outer)), transform.NewTree, nil
+			case sql.ExpressionWithNodes:
+				plain = false
+			}
+			return e, transform.SameTree, nil
+		})
+		return out, err
+	}
+	var err error
+	deps := make([]sql.Expression, len(n.SelectDeps))
+	for i, d := range n.SelectDeps {
+		if deps[i], err = move(d); err != nil {
+			return nil, err
+		}
+	}
+	if alias != nil {
+		if table, err = alias.WithChildren(ctx, table); err != nil {
+			return nil, err
+		}
+	}
+	if f != nil {
+		cond, err := move(f.Expression)
+		if err != nil {
+			return nil, err
+		}
+		table = plan.NewFilter(ctx, cond, table)
+	}
+	if !plain {
+		return nil, nil
+	}
+	return plan.NewGroupBy(deps, nil, table), nil
+}
+
 // hidden is such a subquery while the library moves conditions down to their tables: it leaves those above a join that it sees a subquery in.
 type hidden struct{ kept *keptWhole }
 

@@ -215,16 +215,14 @@ func (r *rewriter) instanceLock(ctx context.Context, l *lexer, unlock bool) (ast
 func (r *rewriter) alterView(t token) {
 	l := &lexer{s: r.src, ansi: r.ansi}
 	head := l.next()
-	for l.pos = t.start; ; {
+	l.pos = t.start
+	for range 24 { // ALGORITHM, DEFINER and SQL SECURITY may be before it
 		switch t = l.next(); {
 		case l.is(t, "view"):
 			r.edits.replace(head.start, head.end, "create or replace")
 			r.moved = true
 			return
-		case l.is(t, "algorithm"), l.is(t, "definer"), l.is(t, "sql"), l.is(t, "security"), l.is(t, "undefined"), l.is(t, "merge"), l.is(t, "temptable"),
-			l.is(t, "invoker"), l.is(t, "current_user"), l.isByte(t, '='), l.isByte(t, '@'), l.isByte(t, '('), l.isByte(t, ')'), t.kind == str, t.kind == quoted:
-		case t.kind == word && !l.is(t, "table") && !l.is(t, "database") && !l.is(t, "user") && !l.is(t, "event"):
-		default:
+		case t.kind == eof, l.is(t, "table"), l.is(t, "database"), l.is(t, "schema"), l.is(t, "user"), l.is(t, "event"):
 			return
 		}
 	}
