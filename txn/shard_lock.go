@@ -58,7 +58,7 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 		resp.status, resp.commitTS = lockConflict, kv.Timestamp(st.safePoint.Load())
 		return nil
 	}
-	v, ok, err := e.Latest(writeAt(c), kv.MaxTimestamp)
+	v, ok, err := st.version(e, c, kv.MaxTimestamp, seeded)
 	if err != nil {
 		return err
 	}
@@ -88,16 +88,6 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 		resp.values = append(resp.values, value)
 	}
 	return err
-}
-
-// newestWrite returns the commit_ts of a column's newest version and whether that is a value.
-func newestWrite(r kv.Reader, c kv.Column) (commitTS kv.Timestamp, exists bool, err error) {
-	v, ok, err := r.Latest(writeAt(c), kv.MaxTimestamp)
-	if err != nil || !ok {
-		return 0, false, err
-	}
-	rec, err := decodeWrite(v.Value, v.Timestamp)
-	return v.Timestamp, rec.kind == kindPut, err
 }
 
 // evalAwaitLock waits for an owner's turn. It holds nothing while it does.

@@ -438,9 +438,18 @@ func (w *writer) checkRolledBack(c kv.Column) (*writeResponse, error) {
 	return &writeResponse{outcome: outcomeRolledBack, column: c}, nil
 }
 
-// newest returns the commit_ts of a column's newest version and whether that is a value.
+// newest returns the commit_ts of a column's newest version and whether that is a value. Its locks have been looked for. What is not
+// remembered is not remembered for this either: most of it is new.
 func (w *writer) newest(c kv.Column) (commitTS kv.Timestamp, exists bool, err error) {
-	return newestWrite(w, c)
+	v, ok, known := w.st.newestIfHot(c)
+	if !known {
+		v, ok, err = w.Latest(writeAt(c), kv.MaxTimestamp)
+	}
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	rec, err := decodeWrite(v.Value, v.Timestamp)
+	return v.Timestamp, rec.kind == kindPut, err
 }
 
 // since is the snapshot that a mutation was computed from.
