@@ -109,7 +109,7 @@ func (t *Table) current(ctx *sql.Context) (*Table, error) {
 		return t, nil
 	}
 	if t.temporary {
-		if now := tx.session.temp.get(t.db, t.desc.Name); now != nil {
+		if now := tx.session.temp.get(t.db, t.desc.Name, tx.session.timeZone()); now != nil {
 			return now, nil
 		}
 		return t, nil

@@ -32,7 +32,7 @@ func (e *Engine) accounts() *mysql_db.MySQLDb {
 
 // HasTemporary reports whether the session has a temporary table of that name. Nobody else can see it, so it takes no privilege.
 func (s *Session) HasTemporary(database, table string) bool {
-	return s.temp.get(database, table) != nil
+	return s.temp.get(database, table, s.timeZone()) != nil
 }
 
 // addCreatorsRights gives the library's rules for triggers the rights of who made the triggers: their bodies name tables, of other databases

@@ -20,10 +20,15 @@ type tempTables struct {
 
 func tempKey(db, name string) string { return strings.ToLower(db) + "\x00" + strings.ToLower(name) }
 
-func (tt *tempTables) get(db, name string) *Table {
+func (tt *tempTables) get(db, name string, zone *rowenc.Zone) *Table {
 	tt.mu.Lock()
 	defer tt.mu.Unlock()
-	return tt.tables[tempKey(db, name)]
+	t := tt.tables[tempKey(db, name)]
+	if in := t.in(zone); in != t {
+		tt.tables[tempKey(db, name)] = in
+		return in
+	}
+	return t
 }
 
 // any reports whether the session has temporary tables.
@@ -92,7 +97,7 @@ func (d *Database) temporary(ctx *sql.Context, name string) *Table {
 	if s == nil {
 		return nil
 	}
-	return s.temp.get(d.name, name).in(s.timeZone())
+	return s.temp.get(d.name, name, s.timeZone())
 }
 
 // in is a temporary table in a time zone. It is nobody else's, and no version of the catalog has it: it is made anew when the session
@@ -123,7 +128,7 @@ func (d *Database) putTemporary(ctx *sql.Context, desc *catalog.Table) error {
 	if s == nil {
 		return errNoTransaction()
 	}
-	if s.temp.get(d.name, desc.Name) != nil {
+	if s.temp.get(d.name, desc.Name, s.timeZone()) != nil {
 		return sql.ErrTableAlreadyExists.New(desc.Name)
 	}
 	// One sequence numbers tables and sequences alike, so a sequence's id is nobody's table id.
@@ -185,7 +190,7 @@ func (t *Table) changeTemporary(ctx *sql.Context, f func(d *catalog.Table) error
 	if s == nil {
 		return errNoTransaction()
 	}
-	now := s.temp.get(t.db, t.desc.Name)
+	now := s.temp.get(t.db, t.desc.Name, s.timeZone())
 	if now == nil {
 		return sql.ErrTableNotFound.New(t.desc.Name)
 	}

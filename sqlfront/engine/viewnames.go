@@ -249,7 +249,7 @@ func (r *renaming) namesFrom(n *namesOf, t ast.TableExpr) {
 // columnsOf are the names of the columns of a table, nil if it is none of those that are stored.
 func (e *Engine) columnsOf(ctx *sql.Context, db, name string) (columns []string) {
 	if s := sessionOf(ctx); s != nil {
-		if t := s.temp.get(db, name); t != nil {
+		if t := s.temp.get(db, name, s.timeZone()); t != nil {
 			for _, c := range t.desc.Columns {
 				columns = append(columns, c.Name)
 			}
