@@ -47,7 +47,9 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer conn.Close()
+				run(t, conn, "set time_zone = '+00:00'")
 				run(t, conn, planCacheTables...)
+				run(t, conn, "set time_zone = '"+[]string{"Europe/Berlin", "+00:00", "-07:00"}[seed%3]+"'")
 				run(t, conn, fmt.Sprintf("set moka_plan_cache = %d", 1-i))
 				c.conns[i] = conn
 			}
@@ -56,7 +58,7 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 				c.step()
 			}
 			c.check("commit", nil, false)
-			for _, q := range []string{"select * from t order by id", "select * from a order by id", "select * from p order by x, y",
+			for _, q := range []string{"select * from t order by id", "select n, unix_timestamp(at) from m order by n, at", "select * from a order by id", "select * from p order by x, y",
 				"select * from f order by id", "select what, a, b, v, d from log order by id", "select * from agg order by n"} {
 				c.check(q, nil, true)
 			}
@@ -71,7 +73,10 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 var planCacheTables = []string{
 	`create table t (id int primary key, k int not null default 0, u tinyint unsigned, v varchar(10), c char(8) not null default 'x',
 	  d decimal(8,2) default 1.5, dt datetime, da date, b varbinary(12), f double, e enum('x','y','z') default 'y', ts timestamp(3) null,
-	  unique key uv (v), key kk (k), key cd (c, dt))`,
+	  unique key uv (v), key kk (k), key cd (c, dt), key kt (ts))`,
+	`create table m (at timestamp not null, n int, primary key (at))`,
+	`insert into m values ('2018-10-28 00:30:00', 1), ('2018-10-28 01:30:00', 2), ('2018-10-28 01:40:00', 3), ('2018-10-28 02:00:00', 4)`,
+	`insert into t (id, ts) values (50, '2018-10-28 00:30:00'), (51, '2018-10-28 01:30:00')`,
 	`create table a (id bigint auto_increment primary key, n smallint unsigned not null, s varchar(5) default 'dflt')`,
 	`create table p (x varchar(6) collate utf8mb4_bin, y int, z text, primary key (x, y))`,
 	`create table f (id int auto_increment primary key, n smallint not null default 3, v varchar(10), d decimal(8,2), key kn (n))`,
@@ -217,6 +222,15 @@ var planCacheShapes = []struct {
 	{"call p_writes(?, ?, ?, ?, '2024-03-04 05:06:07')", "id small word small", true},
 	{"select twice(id) from t where id = ?", "id", true},
 	{"delete from f where n = ? and id > ?", "small id", true},
+	{"select id, ts from t where ts = ? order by id", "date", true},
+	{"select id, ts from t where ts >= ? and ts < ?", "date date", false},
+	{"update t set k = k + ?, ts = ? where id = ?", "small date id", true},
+	{"update t set k = ? where ts = ?", "small date", true},
+	{"select * from m where at = ?", "date", false},
+	{"select n from m where at in (?, ?)", "date date", false},
+	{"insert into m values (?, ?)", "date small", true},
+	{"update m set n = n + ? where at = ?", "small date", true},
+	{"delete from m where at = ? and n > ?", "date small", true},
 }
 
 // value draws a value of a kind; one in ten is of another.
@@ -239,7 +253,7 @@ func (c *comparison) value(kind string) any {
 	case "dec":
 		return []any{"1.25", "3", "-2.5", "1.005", "999999.994", "1e2", 1.5, -0.25, int64(7)}[r.IntN(9)]
 	case "date":
-		return []any{"2024-02-29", "2024-01-02 03:04:05", "2024-1-2", "2023-02-29", "1970-01-01 00:00:01", "2024-05-06 07:08:09.123456", "0000-00-00", "nonsense"}[r.IntN(8)]
+		return []any{"2018-10-28 02:30:00", "2018-10-28 02:40:00", "2018-10-28 03:00:00", "2018-03-25 02:30:00", "2018-10-28", "2024-02-29", "2024-01-02 03:04:05", "2024-1-2", "2023-02-29", "1970-01-01 00:00:01", "2024-05-06 07:08:09.123456", "0000-00-00", "nonsense"}[r.IntN(13)]
 	case "enum":
 		return []any{"x", "z", "q", int64(2), nil}[r.IntN(5)]
 	case "null":

@@ -108,8 +108,15 @@ func zoneScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool)
 	var changes []string
 	run := func(q string) bool {
 		n++
-		got := reply(t, conns[0], ignoring.ReplaceAllString(q, ""), nil)
-		want := reply(t, conns[1], q, nil)
+		text, args := q, []any(nil)
+		if n%3 == 0 && !strings.HasPrefix(q, "SET") && !strings.Contains(q, "MIN(") { // as parameters of a prepared statement, where MIN has lost the digits of its column
+			text = literals.ReplaceAllStringFunc(q, func(l string) string {
+				args = append(args, strings.Trim(l, "'"))
+				return "?"
+			})
+		}
+		got := reply(t, conns[0], ignoring.ReplaceAllString(text, ""), args)
+		want := reply(t, conns[1], text, args)
 		if w := strings.Fields(q)[0]; w != "SELECT" {
 			changes = append(changes, q)
 		}
@@ -162,6 +169,8 @@ func zoneScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool)
 	}
 	return n, true
 }
+
+var literals = regexp.MustCompile(`'[^']*'`)
 
 // ignoring is what MariaDB alone is told, and ignore tells it not to use the indexes of a table over TIMESTAMPs.
 var (

@@ -154,6 +154,7 @@ func (n *callNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 		out, err = c.body.Run(ctx, host, args)
 		return err
 	}); err != nil {
+		s.GetLastQueryInfo().RowCount.Store(-1) // whatever its last statement that succeeded has said
 		return nil, err
 	}
 	var outSchema sql.Schema

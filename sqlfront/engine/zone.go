@@ -155,6 +155,7 @@ func (t *Table) folded(ordinal int) bool {
 // fitStamps looks at the TIMESTAMPs of a row that is to be written: a time of day that the zone's clocks have left out and an instant that TIMESTAMP
 // cannot hold are errors, or, where values are made to fit, the next one that there is, and zero. number is the row's, in errors.
 func (t *Table) fitStamps(ctx *sql.Context, row sql.Row, ignore bool, number uint64) (sql.Row, error) {
+	row = t.presentStamps(ctx, row)
 	for _, i := range t.stamps {
 		at, micros, ok := t.stampFits(row, i)
 		if ok {
@@ -175,6 +176,30 @@ func (t *Table) fitStamps(ctx *sql.Context, row sql.Row, ignore bool, number uin
 		}
 	}
 	return row, nil
+}
+
+// presentStamps is the row in which a time of day that comes twice, and is the statement's, is that of the statement: the library's conversions take
+// the mark from what NOW() says.
+func (t *Table) presentStamps(ctx *sql.Context, row sql.Row) sql.Row {
+	if t.zone.Fixed() {
+		return row
+	}
+	present := t.zone.Local(ctx.QueryTime().UnixMicro())
+	if !rowenc.Marked(present) {
+		return row
+	}
+	same := true
+	for _, i := range t.stamps {
+		at, ok := row[i].(time.Time)
+		if !ok || at.Sub(present).Abs() >= time.Second || !t.zone.Unmarked(at) { // it was cut or rounded to the column's digits
+			continue
+		}
+		if same {
+			row, same = row.Copy(), false
+		}
+		row[i] = rowenc.Marking(at)
+	}
+	return row
 }
 
 // stampFits reports whether nothing is wrong with a TIMESTAMP of a row, and what it is.

@@ -504,3 +504,24 @@ func TestBodyIsCompiledOnce(t *testing.T) {
 	}
 	s.want("select id, others, inside, known from seen where id in (0, 1, 2, 12) order by id", "0 0 1 0; 1 1 2 0; 2 2 2 1; 12 12 2 1")
 }
+
+// An observer sees moments, whatever the zone of who wrote them: in its own, which is the server's.
+func TestObserversOfTimestamps(t *testing.T) {
+	n, c := start(t)
+	c.exec("set time_zone = '+05:00'", "create table seen (id int primary key, at timestamp null, n int)",
+		"create table copied (id int primary key, was timestamp null, is_now timestamp null)",
+		"create observer i after insert on seen for each row replace into copied values (new.id, null, new.at)",
+		"create observer u after update on seen for each row replace into copied values (new.id, old.at, new.at)",
+		"insert into seen values (1, '2020-01-01 10:00:00', 1)")
+	c.eventually("select * from copied", "1 NULL 2020-01-01 10:00:00")
+	c.rest()
+	other := n.session("d")
+	other.exec("set time_zone = '-05:00'", "update seen set at = '2020-01-01 01:00:00' where at = '2020-01-01 00:00:00'")
+	other.eventually("select * from copied", "1 2020-01-01 00:00:00 2020-01-01 01:00:00")
+	c.want("select * from copied where is_now = '2020-01-01 11:00:00'", "1 2020-01-01 10:00:00 2020-01-01 11:00:00")
+	// The form of the table is changed in the zone of who changes it, for what observers have still to see as well.
+	c.exec("alter table seen modify at datetime null")
+	c.eventually("select at from seen", "2020-01-01 11:00:00")
+	other.exec("update seen set n = 2")
+	other.eventually("select is_now from copied", "2020-01-01 06:00:00")
+}
