@@ -33,11 +33,12 @@ func TestCopyGoesOnElsewhere(t *testing.T) {
 				s := a.session("")
 				fill(s)
 				before := s.text("show create table t")
-				b, _ := c.process(testLease)
-				w := b.session("d")
+				// Who writes does not take the job up: the changes are to be there, in the old form, when somebody else does.
+				writer, _ := c.process(time.Hour)
+				w := writer.session("d")
 				var at catalog.Job // the record at the moment of death
 				way.onEnd = func() {
-					if all, err := b.eng.Jobs(context.Background()); err == nil && len(all) > 0 {
+					if all, err := writer.eng.Jobs(context.Background()); err == nil && len(all) > 0 {
 						at = all[0]
 					}
 					w.exec("update t set id = id + 1000, b = concat('b', id) where id % 50 = 7")
@@ -48,12 +49,14 @@ func TestCopyGoesOnElsewhere(t *testing.T) {
 				if s.code(change.statement) == 0 {
 					t.Fatalf("the statement takes fewer than %d requests", after)
 				}
+				<-way.ended
 				if at.ID == 0 { // before anything was published
 					if now := w.text("show create table t"); now != before {
 						t.Error(now)
 					}
 					return
 				}
+				b, _ := c.process(testLease)
 				j := b.job(catalog.JobDone)
 				if j.Resumed != 1 || j.Owner == at.Owner || at.Rows >= jobRows && at.Phase == catalog.PhaseCopy {
 					t.Errorf("when it died: %+v\nin the end: %+v", at, j)

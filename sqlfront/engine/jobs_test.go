@@ -22,12 +22,14 @@ type mortal struct {
 	kv.Store
 	left  atomic.Int64 // requests; negative for no end
 	onEnd func()
+	ended chan struct{} // closed when onEnd is over, which a goroutine of the process may run that nobody waits for
 }
 
 func (m *mortal) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
 	switch n := m.left.Add(-1); {
 	case n == 0 && m.onEnd != nil:
 		m.onEnd()
+		close(m.ended)
 		fallthrough
 	case n == 0 || n > -1<<30 && n < 0:
 		return nil, kv.Errorf(kv.CodeClosed, "test", "the process is dead")
@@ -35,8 +37,12 @@ func (m *mortal) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Tablet
 	return m.Store.Call(ctx, shard, tablets, c, req)
 }
 
-func (m *mortal) live()       { m.left.Store(-1 << 40) }
-func (m *mortal) die(n int64) { m.left.Store(n) }
+func (m *mortal) live() { m.left.Store(-1 << 40) }
+
+func (m *mortal) die(n int64) {
+	m.ended = make(chan struct{})
+	m.left.Store(n)
+}
 
 // cluster is a store with processes over it.
 type cluster struct {
@@ -122,10 +128,10 @@ func TestBackfillGoesOnElsewhere(t *testing.T) {
 			a, way := c.process(time.Hour)
 			s := a.session("")
 			fill(s)
-			var at catalog.Job // the record at the moment of death
-			b, _ := c.process(testLease)
+			var at catalog.Job                 // the record at the moment of death
+			witness, _ := c.process(time.Hour) // who does not take it up
 			way.onEnd = func() {
-				if all, err := b.eng.Jobs(context.Background()); err == nil && len(all) > 0 {
+				if all, err := witness.eng.Jobs(context.Background()); err == nil && len(all) > 0 {
 					at = all[0]
 				}
 			}
@@ -133,6 +139,8 @@ func TestBackfillGoesOnElsewhere(t *testing.T) {
 			if s.code("create index ia on t (a)") == 0 {
 				t.Fatalf("the statement takes fewer than %d requests", after)
 			}
+			<-way.ended
+			b, _ := c.process(testLease)
 			if w := b.session("d"); at.ID == 0 { // before anything was published
 				w.want("select count(*) from information_schema.statistics where index_name = 'ia'", "0")
 				b.checked()
@@ -169,6 +177,7 @@ func TestBackfillResumedMeetsWritersAndADuplicate(t *testing.T) {
 	if s.code("create index ia on t (a)") == 0 {
 		t.Fatal("not killed")
 	}
+	<-way.ended
 	b.job(catalog.JobDone)
 	w.want("select count(*) from t where a = 3 and id = -5", "1")
 	b.checked()
@@ -199,14 +208,15 @@ func TestKillOfAJob(t *testing.T) {
 	if s.code("create index ia on t (a)") == 0 {
 		t.Fatal("not killed")
 	}
-	b, _ := c.process(testLease)
 	// It is cancelled before it is taken over; whoever takes it over cleans up.
-	all, err := b.eng.Jobs(context.Background())
+	killer, _ := c.process(time.Hour)
+	all, err := killer.eng.Jobs(context.Background())
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
-	w := b.session("d")
+	w := killer.session("d")
 	w.exec("kill %d", 1<<31+all[0].ID)
+	b, _ := c.process(testLease)
 	j := b.job(catalog.JobCancelled)
 	if j.Error == "" {
 		t.Errorf("%+v", j)
