@@ -332,5 +332,8 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 	case chosen <= last: // a greater one is about to be refused
 		err = t.eng.catalog.Raise(ctx, seq, chosen)
 	}
+	if given == nil && s != nil && s.inserting != nil {
+		s.inserting.pending = int64(chosen)
+	}
 	return chosen, catalogError(sqlerr.From(err))
 }

@@ -171,13 +171,7 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 		tx.live, tx.above = true, len(tx.running) // what the statement has written so far is there
 		defer func() { tx.live, tx.above = live, above }()
 	}
-	info := s.GetLastQueryInfo()
-	id, count, found := info.LastInsertId.Load(), info.RowCount.Load(), info.FoundRows.Load()
-	defer func() { // what statements of a trigger have done is forgotten when it ends
-		info.LastInsertId.Store(id)
-		info.RowCount.Store(count)
-		info.FoundRows.Store(found)
-	}()
+	defer s.aside()()
 	b.host.session = s
 	var row sql.Row
 	err := s.inBody(ctx, b, func() (err error) {
@@ -188,6 +182,19 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 		return nil, err
 	}
 	return row, err
+}
+
+// aside begins a trigger or a function: what its statements say of numbers and rows is forgotten when it ends.
+func (s *Session) aside() (end func()) {
+	info := s.GetLastQueryInfo()
+	id, count, found, inserting := info.LastInsertId.Load(), info.RowCount.Load(), info.FoundRows.Load(), s.inserting
+	s.inserting = nil
+	return func() {
+		info.LastInsertId.Store(id)
+		info.RowCount.Store(count)
+		info.FoundRows.Store(found)
+		s.inserting = inserting
+	}
 }
 
 // inBody runs f with the session as the body finds it: in its database, under its SQL mode, with the table that fires it in use.

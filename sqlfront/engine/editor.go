@@ -270,6 +270,9 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 	}
 	tx.note(t, w.pk)
 	tx.eng.stats.inserted(t.desc.ID)
+	if tx.session != nil {
+		tx.session.inserting.stored(t, row)
+	}
 	return nil
 }
 
@@ -324,6 +327,9 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 	}
 	if err := tx.checkUnique(ctx, t, is.unique(was), row); err != nil {
 		return err
+	}
+	if e.mode == insertUpsert && tx.session != nil && !bytes.Equal(was.value, is.value) {
+		tx.session.inserting.changed(t, row)
 	}
 	st := tx.store()
 	if tx.note(t, was.pk); !bytes.Equal(was.key, is.key) {

@@ -47,6 +47,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			}
 			return b.base.Build(ctx, sorted, row)
 		}
+		if it, err := b.identify(ctx, s, n, row); it != nil || err != nil {
+			return it, err
+		}
 	}
 	if m := measuringOf(ctx); m != nil {
 		if it, err := b.measured(ctx, m, n, row); it != nil || err != nil {
@@ -175,6 +178,11 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.instead(ctx, again, row, err)
 		}
 	case *plan.InsertInto:
+		if n.FirstGeneratedAutoIncRowIdx >= 0 && !loads(n.Source) {
+			again := *n
+			again.FirstGeneratedAutoIncRowIdx = -1 // insertID knows
+			return b.base.Build(ctx, &again, row)
+		}
 		if again, err := checkedInsert(ctx, n); again != nil || err != nil {
 			return b.instead(ctx, again, row, err)
 		}

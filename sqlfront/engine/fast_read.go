@@ -44,9 +44,9 @@ type fastRun struct {
 	nested bool // a statement of a routine, in its transaction
 	inner  bool // of a trigger or an observer
 
-	drawn     []uint64 // AUTO_INCREMENT numbers
-	generated int64    // the first of them: what LAST_INSERT_ID() returns from now on
-	firing    *firing  // the triggers; nil if there are none
+	drawn  []int64 // AUTO_INCREMENT numbers, one for each row, 0 for one that has its own
+	ids    insertID
+	firing *firing // the triggers; nil if there are none
 }
 
 func (r *fastRun) run() (*sqltypes.Result, error) {

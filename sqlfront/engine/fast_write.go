@@ -68,7 +68,13 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	e := p.table.editor(r.ctx, p.kind != planInsert)
 	e.StatementBegin(r.ctx)
 	r.tx.left = false
+	outer := r.session.inserting
+	if p.kind == planInsert {
+		r.ids.table = p.table.desc.ID
+	}
+	r.session.inserting = &r.ids
 	result, err := r.edit(e, rows)
+	r.session.inserting = outer
 	if err != nil {
 		if r.tx.left {
 			err = errFallback
@@ -84,16 +90,23 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	r.firing.leave(r.eng)
 	info := r.session.GetLastQueryInfo()
 	info.RowCount.Store(int64(result.RowsAffected))
-	if r.generated != 0 {
-		info.LastInsertId.Store(r.generated)
-	}
+	result.InsertID = r.ids.end(r.session)
 	return result, nil
 }
 
 // left hands the AUTO_INCREMENT numbers that have been drawn to the library, if the statement is left to it.
 func (r *fastRun) left(err error) error {
-	if err == errFallback && len(r.drawn) > 0 {
-		r.session.undrawn = map[uint32][]uint64{r.plan.table.desc.ID: r.drawn}
+	if err != errFallback {
+		return err
+	}
+	var drawn []uint64
+	for _, n := range r.drawn {
+		if n != 0 {
+			drawn = append(drawn, uint64(n))
+		}
+	}
+	if drawn != nil {
+		r.session.undrawn = map[uint32][]uint64{r.plan.table.desc.ID: drawn}
 	}
 	return err
 }
@@ -111,6 +124,9 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 			if err != nil {
 				return nil, err
 			}
+			if i < len(r.drawn) {
+				r.ids.pending = r.drawn[i]
+			}
 			if err := e.Insert(r.ctx, row); err != nil {
 				return nil, err
 			}
@@ -119,13 +135,7 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 			}
 			rows[i] = row
 		}
-		out := &sqltypes.Result{RowsAffected: uint64(len(rows))}
-		if auto := r.plan.table.auto; auto >= 0 {
-			if n, ok := rowenc.Int64(rows[0][auto]); ok {
-				out.InsertID = uint64(n)
-			}
-		}
-		return out, nil
+		return &sqltypes.Result{RowsAffected: uint64(len(rows))}, nil
 	case planUpdate:
 		return r.update(e, rows)
 	}
@@ -377,6 +387,7 @@ func (r *fastRun) number(row sql.Row) error {
 	if t.auto < 0 {
 		return nil
 	}
+	r.drawn = append(r.drawn, 0)
 	n, ok := int64(0), true
 	if row[t.auto] != nil {
 		n, ok = rowenc.Int64(row[t.auto])
@@ -395,14 +406,11 @@ func (r *fastRun) number(row sql.Row) error {
 	if err != nil || given != nil {
 		return err
 	}
-	r.drawn = append(r.drawn, seq)
+	r.drawn[len(r.drawn)-1] = int64(seq)
 	v, ok := narrow(t.pk.Schema[t.auto].Type.Type(), int64(seq))
 	if !ok || seq > 1<<62 {
 		return errFallback
 	}
 	row[t.auto] = v
-	if r.generated == 0 {
-		r.generated = int64(seq)
-	}
 	return nil
 }

@@ -339,7 +339,10 @@ func (l *bulkLoad) general(ctx *sql.Context) error {
 		l.tx.modes[id] = insertPlain // of two errors, the one of the earlier row
 	}
 	it, _ := rowexec.AddAccumulatorIter(ctx, insert)
+	d, s := &insertID{table: l.table.desc.ID}, l.tx.session
+	s.inserting = d
 	row, err := it.Next(ctx) // closes insert
+	s.inserting = nil
 	if err != nil {
 		return err
 	}
@@ -347,8 +350,8 @@ func (l *bulkLoad) general(ctx *sql.Context) error {
 	if !ok {
 		return fmt.Errorf("engine: LOAD DATA: the library's INSERT returned a %T", row[0])
 	}
-	if l.rows == 0 {
-		l.firstID = result.InsertID
+	if id := d.end(s); l.rows == 0 {
+		l.firstID = id
 	}
 	l.rows += result.RowsAffected
 	return l.tx.commitAll(ctx)

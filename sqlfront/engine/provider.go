@@ -41,6 +41,7 @@ func newProvider(e *Engine) *provider {
 		p.tableF[strings.ToLower(f.Name())] = f
 	}
 	p.funcs["load_file"] = e.loadFile()
+	p.funcs["last_insert_id"] = sql.FunctionN{Name: "last_insert_id", Fn: newLastInsertID}
 	for _, f := range e.opts.Functions {
 		p.funcs[strings.ToLower(f.FunctionName())] = f
 	}

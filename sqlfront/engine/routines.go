@@ -144,6 +144,9 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 	if c.body.Kind == routine.Function && root != nil {
 		s.using = append(s.using, tablesOf(ctx, root)...)
 	}
+	if c.body.Kind == routine.Function {
+		defer s.aside()()
+	}
 	defer func() {
 		s.root, s.using = root, s.using[:using]
 		if s.calls--; s.calls == 0 {

@@ -57,6 +57,8 @@ type Session struct {
 	memory  operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
 	undrawn map[uint32][]uint64
+	// inserting is the innermost statement under way that may change LAST_INSERT_ID(); nil for none.
+	inserting *insertID
 
 	// planning: a statement has begun, and no iterator of it is there yet. within is the database whose triggers the library binds then:
 	// the names in them are of that database. It would bind them in the current one, and leave out triggers that do not fit there.
@@ -164,7 +166,7 @@ func (s *Session) CommandEnd() {
 		s.passing = false
 		return
 	}
-	s.undrawn = nil
+	s.undrawn, s.inserting = nil, nil
 	if tx := s.tx(); tx != nil && tx.lost == nil {
 		tx.rerun = false
 	}
