@@ -159,3 +159,42 @@ func TestDeleteOfAnotherDatabase(t *testing.T) {
 	want(t, c, "select id from b.log order by id", "1; 2; 3")
 	want(t, c, "select count(*) from a.t", "1")
 }
+
+// TestRightsByPattern: GRANT … ON `app\_%`.* is for the databases whose names match, those to come included.
+func TestRightsByPattern(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database app_one", "create database app_two", "create database appxone", "create database tenant1", "create database tenant12",
+		"create table app_one.t (id int primary key)", "create table app_two.t (id int primary key)", "create table appxone.t (id int primary key)",
+		"create table tenant1.t (id int primary key)", "create table tenant12.t (id int primary key)",
+		"create user p", "grant all on `app\\_%`.* to p", "grant select on `app\\_two`.* to p", "grant select on `tenant_`.* to p")
+	p := s.open("p", "", "")
+	for _, c := range []struct{ query, want string }{
+		{"insert into app_one.t values (1)", ""},
+		{"select count(*) from app_one.t", "1"},
+		{"select count(*) from app_two.t", "0"},            // by the grant that is more specific,
+		{"insert into app_two.t values (1)", "error 1142"}, // and by no other
+		{"select count(*) from appxone.t", "error 1142"},
+		{"select count(*) from tenant1.t", "0"},
+		{"insert into tenant1.t values (1)", "error 1142"},
+		{"select count(*) from tenant12.t", "error 1142"},
+		{"use tenant12", "error 1044"},
+		{"use tenant1", ""},
+		{"create database app_three", ""},
+		{"create table app_three.t (id int primary key)", ""},
+		{"insert into app_three.t values (1)", ""},
+		{"create database apple", "error 1044"},
+		{"drop database app_three", ""},
+		{"drop database tenant1", "error 1044"},
+		{"show databases like '%e%'", "app_one;information_schema;tenant1"},
+		{"select count(*) from appxone.t", "error 1142"}, // app_one, which is the user's now, is not a pattern
+	} {
+		if got := results(t, p, c.query); got != c.want {
+			t.Errorf("%s: %q, want %q", c.query, got, c.want)
+		}
+	}
+	run(t, root, "revoke all on `app\\_%`.* from p")
+	if got := results(t, p, "insert into app_one.t values (2)"); got != "error 1142" {
+		t.Errorf("after REVOKE: %q", got)
+	}
+}

@@ -54,6 +54,9 @@ func newProvider(e *Engine) *provider {
 // Database implements sql.DatabaseProvider.
 func (p *provider) Database(ctx *sql.Context, name string) (sql.Database, error) {
 	lower := strings.ToLower(name)
+	if s := sessionOf(ctx); s != nil && s.ofClient {
+		s.NameDatabase(lower)
+	}
 	if d, ok := p.extra[lower]; ok {
 		return d, nil
 	}
@@ -84,7 +87,11 @@ func (p *provider) AllDatabases(ctx *sql.Context) []sql.Database {
 		all = append(all, d)
 	}
 	if v, err := p.eng.viewOf(ctx); err == nil {
+		s := sessionOf(ctx)
 		for _, d := range v.snap.Databases() {
+			if s != nil && s.ofClient {
+				s.NameDatabase(d.Name)
+			}
 			all = append(all, &Database{eng: p.eng, name: d.Name})
 		}
 	}

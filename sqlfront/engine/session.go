@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
@@ -76,6 +77,11 @@ type Session struct {
 	before  map[string]assigned // what they were
 
 	dropped string // the view that CREATE OR REPLACE VIEW has taken away
+
+	// Of accounts with grants for patterns of databases; see grants.go.
+	granted        mysql_db.PrivilegeSet
+	patterns       []string
+	named, matched map[string]struct{}
 
 	raised  conditions // by the statement at hand
 	counted conditions // by the one before it: @@warning_count, @@error_count

@@ -45,6 +45,9 @@ type through interface {
 	Below(name string) (database, view string, ok bool)
 }
 
+// naming is a session that wants to know of a database before somebody looks whether its user may see it.
+type naming interface{ NameDatabase(name string) }
+
 func own(ctx *sql.Context, database, table string) bool {
 	s, ok := ctx.Session.(temporary)
 	if !ok || table == "" {
@@ -58,6 +61,17 @@ func own(ctx *sql.Context, database, table string) bool {
 
 // HandleAuth implements sql.AuthorizationHandler.
 func (h handler) HandleAuth(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation) error {
+	if s, ok := ctx.Session.(naming); ok {
+		switch a.TargetType {
+		case ast.AuthTargetType_DatabaseIdentifiers, ast.AuthTargetType_SingleTableIdentifier, ast.AuthTargetType_MultipleTableIdentifiers:
+			for i := 0; i < len(a.TargetNames); i += 2 {
+				s.NameDatabase(a.TargetNames[i])
+			}
+			if a.TargetType == ast.AuthTargetType_DatabaseIdentifiers && len(a.TargetNames) > 1 {
+				s.NameDatabase(a.TargetNames[1])
+			}
+		}
+	}
 	switch a.AuthType {
 	case insertAndUpdate:
 		return h.all(ctx, state, a, ast.AuthType_INSERT, ast.AuthType_UPDATE)

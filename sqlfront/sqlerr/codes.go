@@ -225,7 +225,6 @@ var states = map[int]string{
 	ProcedureArguments:    "42000",
 	FetchNoData:           "02000",
 	DivisionByZero:        "22012",
-	ViewCheckFailed:       "44000",
 	DataTooLong:           "22001",
 	RowIsReferenced:       "23000",
 	NoReferencedRow:       "23000",

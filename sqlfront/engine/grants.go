@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+)
+
+// GRANT … ON `app\_%`.* is for all databases whose names match, those to come included. The library takes the pattern for a name. A session
+// has a copy of its account's privileges: it gets those of the pattern under the name of each database that the session asks for.
+
+// SetPrivilegeSet implements sql.Session. The library looks into the set that it hands over here.
+func (s *Session) SetPrivilegeSet(set sql.PrivilegeSet, counter uint64) {
+	s.BaseSession.SetPrivilegeSet(set, counter)
+	s.granted, _ = set.(mysql_db.PrivilegeSet)
+	s.patterns = s.patterns[:0]
+	if set == nil {
+		return
+	}
+	for _, d := range set.GetDatabases() {
+		name := d.Name()
+		if _, ours := s.matched[strings.ToLower(name)]; ours { // which is no pattern, whatever characters it has
+			continue
+		}
+		if strings.ContainsAny(name, `%_`) && d.Count() > 0 {
+			s.patterns = append(s.patterns, name)
+		}
+	}
+	// MySQL takes the most specific of them: the one whose first wildcard is last.
+	slices.SortStableFunc(s.patterns, func(a, b string) int { return firstWildcard(b) - firstWildcard(a) })
+	for name := range s.named {
+		s.grant(name)
+	}
+}
+
+// maxNamed bounds what a session remembers of the names that a client makes up.
+const maxNamed = 1 << 12
+
+// NameDatabase tells the session of a database that is asked for, before anybody looks whether it may be.
+func (s *Session) NameDatabase(name string) {
+	name = strings.ToLower(name)
+	if _, done := s.named[name]; done || name == "" {
+		return
+	}
+	if s.named == nil || len(s.named) > maxNamed {
+		s.named = map[string]struct{}{}
+	}
+	s.named[name] = struct{}{}
+	if len(s.patterns) > 0 {
+		s.grant(name)
+	}
+}
+
+// grant gives the privileges of the best pattern, unless there are some on the database itself.
+func (s *Session) grant(name string) {
+	if len(s.patterns) == 0 || s.granted.Database(name).Count() > 0 {
+		return
+	}
+	for _, p := range s.patterns {
+		if matchesName(p, name) {
+			if s.matched == nil {
+				s.matched = map[string]struct{}{}
+			}
+			s.matched[name] = struct{}{}
+			s.granted.AddDatabase(name, s.granted.Database(p).ToSlice()...)
+			return
+		}
+	}
+}
+
+// firstWildcard is where the first wildcard of a pattern is; escaped ones are none.
+func firstWildcard(p string) int {
+	n := 0
+	for i := 0; i < len(p); i, n = i+1, n+1 {
+		switch {
+		case p[i] == '%' || p[i] == '_':
+			return n
+		case p[i] == '\\' && i+1 < len(p):
+			i++
+		}
+	}
+	return n + 1
+}
+
+// matchesName reports whether a name is like a pattern: % is any number of characters, _ is one, \ takes the meaning of what follows away.
+func matchesName(pattern, name string) bool {
+	for pattern != "" {
+		switch c := pattern[0]; {
+		case c == '%':
+			for pattern = strings.TrimLeft(pattern, "%"); ; name = name[1:] {
+				if matchesName(pattern, name) {
+					return true
+				}
+				if name == "" {
+					return false
+				}
+			}
+		case name == "":
+			return false
+		case c == '_':
+			pattern = pattern[1:]
+			for name = name[1:]; name != "" && name[0]&0xC0 == 0x80; name = name[1:] { // the rest of the character
+			}
+			continue
+		case c == '\\' && len(pattern) > 1:
+			pattern = pattern[1:]
+		}
+		if pattern[0] != name[0] {
+			return false
+		}
+		pattern, name = pattern[1:], name[1:]
+	}
+	return name == ""
+}
