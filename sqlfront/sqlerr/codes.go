@@ -68,6 +68,9 @@ const (
 	SavepointUnknown       = 1305
 	QueryInterrupted       = 1317
 	UpdateWithoutKey       = 1175
+	DuplicatedValueInType  = 1291
+	IllegalValueForType    = 1367
+	InvalidJSONPath        = 3143
 	DivisionByZero         = 1365
 	WrongValueForField     = 1366
 	InvalidCharacterString = 1300
@@ -225,6 +228,8 @@ var states = map[int]string{
 	ProcedureArguments:    "42000",
 	FetchNoData:           "02000",
 	DivisionByZero:        "22012",
+	IllegalValueForType:   "22007",
+	InvalidJSONPath:       "42000",
 	DataTooLong:           "22001",
 	RowIsReferenced:       "23000",
 	NoReferencedRow:       "23000",

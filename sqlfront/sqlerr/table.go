@@ -147,6 +147,13 @@ var mappings = []mapping{
 	{kind: sql.ErrCollationIllegalMix, code: CollationMix},
 	{kind: sql.ErrCollationInvalidForCharSet, code: CollationMismatch},
 	{like: `^.* ?value is out of range`, code: DataOutOfRange},
+	{like: `^value (.*) is not a valid Year$`, code: OutOfRange, text: "Out of range value: $1 for year"},
+	{like: `^Scale (\d+) cannot be larger than the precision (\d+)$`, code: ScaleOverPrecision, text: "For float(M,D), double(M,D) or decimal(M,D), M must be >= D"},
+	{like: `^duplicate entry: (.*)$`, code: DuplicatedValueInType, text: "Column has duplicated value '$1' in ENUM or SET"},
+	{like: `^tuple should contain \d+ column\(s\), but has \d+$`, code: ViewWrongList, text: "View's SELECT and view's field list have different column counts"},
+	{like: `^strconv\.ParseFloat: parsing "(.*)": value out of range$`, code: IllegalValueForType, text: "Illegal double '$1' value found during parsing"},
+	{like: `Invalid JSON path expression\. `, code: InvalidJSONPath},
+	{like: `^SQLSTATE VALUE must be a string with length 5`, code: BadSQLState, text: "Bad SQLSTATE"},
 
 	// Queries.
 	{kind: sql.ErrNonAggregatedColumnWithoutGroupBy, code: 1140},

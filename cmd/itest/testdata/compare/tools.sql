@@ -30,3 +30,10 @@ select * from vv order by q;
 drop view vv;
 create view vv (x, `y z`) as select a + 1, `b` from t;
 select * from vv order by x;
+-- Errors that were 1105.
+create table bad (y year);
+insert into bad values (2156);
+create table bad2 (a decimal(5,10));
+create table bad3 (a enum('x','x'));
+create view bad4 (a, b) as select 1;
+select 1e400;
