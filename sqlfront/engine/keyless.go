@@ -77,7 +77,7 @@ func (tx *Tx) rowID(ctx *sql.Context, t *Table, value []byte) (uint64, error) {
 		}
 	}
 	span := indexSpan(t.desc.ID, t.desc.RowIndex)
-	it := &entryIter{tx: tx, spans: wholeSpan(span)}
+	it := &entryIter{tx: tx, table: t, spans: wholeSpan(span)}
 	defer it.Close()
 	for {
 		e, ok, err := it.Next(ctx)
