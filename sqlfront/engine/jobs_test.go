@@ -28,8 +28,10 @@ type mortal struct {
 func (m *mortal) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
 	switch n := m.left.Add(-1); {
 	case n == 0 && m.onEnd != nil:
-		m.onEnd()
-		close(m.ended)
+		func() {
+			defer close(m.ended) // also if onEnd ends the goroutine
+			m.onEnd()
+		}()
 		fallthrough
 	case n == 0 || n > -1<<30 && n < 0:
 		return nil, kv.Errorf(kv.CodeClosed, "test", "the process is dead")

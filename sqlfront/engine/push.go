@@ -384,7 +384,7 @@ func (c *pushCompiler) aggregate(p *pushdown.Program, dep sql.Expression) (r pus
 		return len(p.Aggregates) - 1
 	}
 	field := func(e sql.Expression, keys bool) (at int, t sql.Type, ok bool) {
-		f, ok := e.(*expression.GetField)
+		f, ok := expr.Bare(e).(*expression.GetField)
 		if !ok {
 			return 0, nil, false
 		}

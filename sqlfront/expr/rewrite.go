@@ -64,6 +64,7 @@ func (r rewriter) walk(n ast.SQLNode) {
 			if r.each == nil {
 				splitWindows(n)
 				orderDistinct(n)
+				ownAggregates(n)
 				nameHaving(n, r.calls)
 			}
 			if rollsUp(n.GroupBy) && n.Limit == nil {
