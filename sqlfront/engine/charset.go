@@ -7,8 +7,10 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/sqlerr"
 )
@@ -183,4 +185,51 @@ func (c convertUsing) WithChildren(ctx *sql.Context, children ...sql.Expression)
 		return nil, err
 	}
 	return convertUsing{e.(*expression.ConvertUsing)}, nil
+}
+
+// charUsing is CHAR(… USING …).
+type charUsing struct {
+	convertUsing
+	typ sql.Type
+}
+
+// newCharUsing takes the name of the character set and the numbers.
+func newCharUsing(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) < 2 {
+		return nil, sql.ErrInvalidArgumentNumber.New("CHAR", "1 or more", 0)
+	}
+	name, ok := args[0].(*expression.Literal)
+	if !ok {
+		return nil, sql.ErrInvalidArgumentDetails.New("CHAR", args[0].String())
+	}
+	set, err := sql.ParseCharacterSet(fmt.Sprint(name.Value()))
+	if err != nil {
+		return nil, err
+	}
+	typ, err := types.CreateString(sqltypes.VarChar, 4*int64(len(args)-1), set.DefaultCollation())
+	if err != nil {
+		return nil, err
+	}
+	char, err := function.NewChar(ctx, args[1:]...)
+	if err != nil {
+		return nil, err
+	}
+	return charUsing{convertUsing{expression.NewConvertUsing(char, set)}, typ}, nil
+}
+
+// Type implements sql.Expression.
+func (c charUsing) Type(*sql.Context) sql.Type { return c.typ }
+
+// String implements sql.Expression.
+func (c charUsing) String() string {
+	return strings.TrimSuffix(c.Child.String(), ")") + " USING " + c.TargetCharSet.Name() + ")"
+}
+
+// WithChildren implements sql.Expression.
+func (c charUsing) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := c.convertUsing.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	return charUsing{e.(convertUsing), c.typ}, nil
 }

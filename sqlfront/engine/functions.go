@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -97,7 +98,10 @@ var computedFunctions = map[string]computed{
 }
 
 func computedFunction(name string) (sql.Function, bool) {
-	if name == "benchmark" {
+	switch name {
+	case expr.CharFunction:
+		return sql.FunctionN{Name: name, Fn: newCharUsing}, true
+	case "benchmark":
 		return sql.Function2{Name: name, Fn: func(_ *sql.Context, n, e sql.Expression) sql.Expression {
 			return &benchmark{expression.BinaryExpressionStub{LeftChild: n, RightChild: e}}
 		}}, true

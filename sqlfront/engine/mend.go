@@ -96,15 +96,6 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		}
 	case *expression.ConvertUsing:
 		return convertUsing{e}, transform.NewTree, nil
-	case *function.Char:
-		if e.Collation != sql.Collation_binary && e.Collation != sql.Collation_Unspecified {
-			// Its bytes are text of that character set, not of the library's own.
-			f, err := function.NewChar(ctx, e.Children()...)
-			if err != nil {
-				return nil, transform.SameTree, err
-			}
-			return convertUsing{expression.NewConvertUsing(f, e.Collation.CharacterSet())}, transform.NewTree, nil
-		}
 	case *expression.Literal:
 		switch n.(type) {
 		case *plan.Limit, *plan.Offset:

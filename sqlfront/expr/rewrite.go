@@ -22,6 +22,10 @@ const (
 	AllFunction = "moka_all"
 )
 
+// CharFunction is CHAR(n, … USING cs), with cs in front. The library computes what has no columns while it plans, and would take the bytes of the
+// other character set for its own.
+const CharFunction = "moka_char"
+
 // Rewrite puts operators of ours in the place of the library's, everywhere below a statement or an expression. Texts that are
 // kept (of checks, defaults, generated columns, views) are taken from the user's text or from the bound expression, never from
 // the tree.
@@ -257,6 +261,11 @@ func (r rewriter) swap(at *ast.Expr) {
 			name, operands = name+" else", append(operands, x.Else)
 		}
 		*at = r.operator(name, x, operands...)
+	case *ast.CharExpr:
+		if x.Type != "" {
+			args := ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewStrVal([]byte(x.Type))}}
+			*at = &ast.FuncExpr{Name: ast.NewColIdent(CharFunction), Exprs: append(args, x.Exprs...)}
+		}
 	case *ast.ConvertExpr:
 		if strings.EqualFold(x.Type.Type, "time") {
 			digits := "0"

@@ -1,6 +1,8 @@
 package parse
 
-// comparedExists puts parentheses around an EXISTS that something is compared with: to the grammar it is a condition, and no value.
+import "strings"
+
+// comparedExists puts parentheses around an EXISTS that stands beside an operator: to the grammar it is a condition, and no value.
 func (r *rewriter) comparedExists() {
 	if !mentionsExists(r.src) {
 		return
@@ -8,7 +10,7 @@ func (r *rewriter) comparedExists() {
 	l := &lexer{s: r.src, ansi: r.ansi}
 	var before token
 	for t := l.next(); t.kind != eof; before, t = t, l.next() {
-		if !l.is(t, "exists") || !l.isByte(before, '=') && !l.isByte(before, '<') && !l.isByte(before, '>') {
+		if !l.is(t, "exists") {
 			continue
 		}
 		ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
@@ -21,7 +23,7 @@ func (r *rewriter) comparedExists() {
 				depth--
 			}
 			if depth <= 0 {
-				if ahead.isByte(n, ')') {
+				if ahead.isByte(n, ')') && (l.isOperator(before) || l.isOperator(ahead.next())) {
 					r.edits.replace(t.start, t.start, "(")
 					r.edits.replace(n.end, n.end, ")")
 					r.moved, r.renamed = true, true
@@ -39,4 +41,9 @@ func mentionsExists(s string) bool {
 		}
 	}
 	return false
+}
+
+// isOperator knows the first and last characters of those that take values.
+func (l *lexer) isOperator(t token) bool {
+	return t.kind == punct && strings.IndexByte("=<>!+-*/%^", l.s[t.start]) >= 0
 }

@@ -6,3 +6,20 @@ select week('2014-12-31',3), week('2015-12-31',3),week('2016-01-01',3), week('20
 select id, week(c, 3), week(a), week(c, id) from dt order by id;
 select hex(char(65 using utf8mb4)), char(191 using utf16), char(8364 using utf16), hex(char(256)), hex(char(65,null,66)), hex(char(128512 using utf32)), char(77,121,83,81,'76' using utf8mb4);
 select coalesce(a,b), coalesce(a,convert('1900-01-01 00:00:00', datetime)), ifnull(a,b), coalesce(c,b), coalesce(c,c), if(id=1,a,c), greatest(coalesce(a,b),d), least(coalesce(a,convert('1900-01-01 00:00:00', datetime)), coalesce(d,convert('1900-01-01 00:00:00', datetime))) from dt order by id;
+-- characters by their numbers
+create table chars (c varchar(10)) character set utf8mb4;
+insert into chars values ('J'), ('é'), ('John'), (null);
+select hex(c), c = char(74 using utf16) from chars order by c;
+select hex(c) from chars where c = char(233 using utf16);
+select count(*) from chars where not (c = char(74 using utf16) and char(74 using utf16) is not null);
+select hex(char(74 using utf16)), hex(char(233 using utf16)), char_length(char(233 using utf16)), char(65, 66 using utf8mb4);
+select c from chars where left(c, 1) = char(ord('J') using utf16) order by c;
+select hex(char(233)), char_length(char(195, 169)), charset(char(65)), char(65) = 'a', charset(char(65 using utf16));
+select c from chars where c = char(106 using utf8mb4);
+select char(255 using utf8mb4), hex(char(233 using latin1));
+-- NTH_VALUE
+create table nth (id int, g int);
+insert into nth values (1, 1), (2, 1), (3, 2), (4, 2), (5, 2);
+select id, nth_value(id, 2) over (order by id) from nth order by id;
+select id, nth_value(id, 2) over (order by g) from nth order by id;
+select id, nth_value(id, 3) over (partition by g order by id rows between unbounded preceding and unbounded following) from nth order by id;

@@ -100,3 +100,11 @@ insert into dt values (1,'2020-01-01 10:00:00.12345',null,'2021-02-03','2022-01-
 select id, id = exists(select 1 from dt x where x.id = dt.id) e from dt order by id;
 select id from dt where 1 = exists(select 1 from dt x where x.id = dt.id and x.a is null) order by id;
 select id from dt where 0 <> exists(select 1 from dt x where x.id = dt.id and (x.a is null)) and id <> not exists(select 1) order by id;
+-- EXISTS beside operators
+create table ex (id int primary key);
+insert into ex values (1), (2), (3);
+select exists (select 1 from ex) = exists (select 1 from ex where id > 10);
+select a.id from ex a where exists (select 1 from ex b where b.id > a.id) = exists (select 1 from ex b where b.id < a.id) order by 1;
+select exists (select 1 from ex) + 1, 2 - exists (select 1 from ex), not exists (select 1 from ex) = 0, exists (select 1 from ex) is null;
+select id from ex where exists (select 1 from ex) <> (id = 1) order by id;
+select id from ex where exists (select 1 from ex where id = 2) and not exists (select 1 from ex where id = 9) order by id;
