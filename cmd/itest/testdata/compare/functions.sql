@@ -21,5 +21,5 @@ select char(255 using utf8mb4), hex(char(233 using latin1));
 create table nth (id int, g int);
 insert into nth values (1, 1), (2, 1), (3, 2), (4, 2), (5, 2);
 select id, nth_value(id, 2) over (order by id) from nth order by id;
-select id, nth_value(id, 2) over (order by g) from nth order by id;
+select id, nth_value(g, 4) over (order by g) from nth order by id;
 select id, nth_value(id, 3) over (partition by g order by id rows between unbounded preceding and unbounded following) from nth order by id;
