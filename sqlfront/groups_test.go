@@ -80,3 +80,14 @@ func TestHavingNames(t *testing.T) {
 	want(t, c, "select id from c", "1")
 	want(t, c, "select p from b group by p having sum(r) > ? and (select count(*) from p where p.id >= b.p) = ?", "1", 3, 3)
 }
+
+// TestVaryingKeys: MariaDB has no keys over expressions.
+func TestVaryingKeys(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table t (a int)")
+	for _, q := range []string{"create table u (a int, key ((rand())))", "create index i on t ((a + rand()))", "alter table t add index ((a + connection_id()))"} {
+		_, err := c.ExecContext(context.Background(), q)
+		wantErr(t, q, err, 3758, "HY000")
+	}
+	run(t, c, "create index i on t ((abs(a)))")
+}

@@ -53,3 +53,45 @@ func functionalKeys(d *ast.DDL) error {
 	}
 	return nil
 }
+
+// varying are functions that have another value for the same row at another time, or for somebody else. MySQL lets no index have them.
+var varying = map[string]bool{
+	"rand": true, "uuid": true, "uuid_short": true, "random_bytes": true, "sleep": true, "now": true, "sysdate": true, "current_timestamp": true,
+	"localtime": true, "localtimestamp": true, "curdate": true, "current_date": true, "curtime": true, "current_time": true, "utc_date": true,
+	"utc_time": true, "utc_timestamp": true, "connection_id": true, "user": true, "current_user": true, "session_user": true, "system_user": true,
+	"database": true, "schema": true, "last_insert_id": true, "row_count": true, "found_rows": true, "load_file": true, "get_lock": true,
+}
+
+// noVarying refuses keys over such functions.
+func noVarying(d *ast.DDL) error {
+	refuse := func(index string, fields []*ast.IndexField) (err error) {
+		for _, f := range fields {
+			if f == nil || f.Expression == nil {
+				continue
+			}
+			_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+				if c, ok := n.(*ast.FuncExpr); ok && varying[c.Name.Lowered()] {
+					err = sqlerr.New(sqlerr.FunctionalVarying, "Expression of functional index '%s' contains a disallowed function.", index)
+				}
+				return err == nil, nil
+			}, f.Expression)
+		}
+		return err
+	}
+	if d.IndexSpec != nil {
+		return refuse(d.IndexSpec.ToName.String(), d.IndexSpec.Fields)
+	}
+	if d.TableSpec == nil {
+		return nil
+	}
+	for _, x := range d.TableSpec.Indexes {
+		name := "functional_index"
+		if !x.Info.Name.IsEmpty() {
+			name = x.Info.Name.String()
+		}
+		if err := refuse(name, x.Fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}

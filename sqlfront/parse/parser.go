@@ -200,6 +200,11 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := noBlindGeometry(stmt); err != nil {
 			return nil, 0, err
 		}
+		for _, d := range clauses(stmt) {
+			if err := noVarying(d); err != nil {
+				return nil, 0, err
+			}
+		}
 		if d, ok := stmt.(*ast.DDL); ok {
 			if d.OptLike != nil {
 				copiesTable(ctx)

@@ -137,6 +137,7 @@ const (
 	TooBigPrecision        = 1426
 	WrongColumnName        = 1166
 	FunctionalPrimary      = 3756
+	FunctionalVarying      = 3758
 	StackOverrun           = 1436
 	NoFullText             = 1191
 	BadFullTextColumn      = 1283
