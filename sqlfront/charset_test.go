@@ -15,7 +15,7 @@ func TestCharacterSets(t *testing.T) {
 		}
 	}
 	run(t, c, "insert ignore into t values (2, 'x日', 'é', 'toolong')")
-	if got := results(t, c, "show warnings"); got != "Warning 1265 Data too long for column 'varchar(5) COLLATE utf8mb4_0900_ai_ci' at row 1;"+
+	if got := results(t, c, "show warnings"); got != "Warning 1265 Data truncated for column 'c' at row 1;"+
 		"Warning 1366 Incorrect string value: '\\xE6\\x97\\xA5' for column 'a' at row 1;Warning 1366 Incorrect string value: '\\xC3\\xA9' for column 'b' at row 1" {
 		t.Errorf("warnings: %s", got)
 	}

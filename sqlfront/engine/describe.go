@@ -2,10 +2,12 @@ package engine
 
 import (
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
@@ -62,6 +64,9 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 		Name: hiddenName(c.Name), Type: stored, Nullable: c.Nullable && !c.PrimaryKey, AutoIncrement: c.AutoIncrement,
 		Comment: comment, Virtual: c.Virtual, Hidden: c.Hidden, HiddenSystem: c.HiddenSystem || hiddenName(c.Name) != c.Name,
 	}
+	if err := zeroDefault(ctx, c); err != nil {
+		return catalog.Column{}, err
+	}
 	if col.Default, err = expressionText(ctx, c.Default); err != nil {
 		return catalog.Column{}, err
 	}
@@ -77,6 +82,19 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 		return catalog.Column{}, err
 	}
 	return col, nil
+}
+
+// zeroDefault is the error of a date of zeros as a default where the SQL mode has none.
+func zeroDefault(ctx *sql.Context, c *sql.Column) error {
+	d := c.Default
+	if d == nil || !types.IsTime(c.Type) || !d.IsLiteral() || !d.Resolved() || !strict(ctx) || !sql.LoadSqlMode(ctx).ModeEnabled("NO_ZERO_DATE") {
+		return nil
+	}
+	v, err := d.Eval(ctx, nil)
+	if at, ok := v.(time.Time); err == nil && ok && at.Equal(types.ZeroTime) {
+		return sqlerr.New(sqlerr.InvalidDefault, "Invalid default value for '%s'", c.Name)
+	}
+	return nil // whatever else is wrong with it is said elsewhere
 }
 
 // hiddenName is the library's name of a column that CREATE TABLE has for a key over an expression.

@@ -174,6 +174,9 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, sqlerr.From(err)
 	}
+	if err := divided(ctx); err != nil {
+		return nil, err
+	}
 	if !tx.locks() {
 		tx.used.Store(true)
 	}

@@ -147,8 +147,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.fireBefore(ctx, n, row)
 	case *loadRows:
 		list, _ := loadList(n.LoadData)
-		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records}, nil
+		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records, before: n.before, lenient: n.IsIgnore || !strict(ctx)}, nil
 	case *plan.DeleteFrom:
+		writing(ctx, false)
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err
 		}
@@ -161,12 +162,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if !isTruncate(ctx.Query()) {
 			return nil, b.eng.mustBeSafe(ctx, n)
 		}
-	case *lenientRows:
+	case *arrivingRows:
 		it, err := b.base.Build(ctx, n.Child, row)
 		if err != nil {
 			return nil, err
 		}
-		return &lenientIter{RowIter: it, of: n}, nil
+		return &arrivingIter{RowIter: it, of: n}, nil
 	case *countedRows:
 		it, err := b.base.Build(ctx, n.Child, row)
 		if err != nil {
@@ -178,6 +179,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.instead(ctx, again, row, err)
 		}
 	case *plan.InsertInto:
+		writing(ctx, n.Ignore)
 		if n.FirstGeneratedAutoIncRowIdx >= 0 && !loads(n.Source) {
 			again := *n
 			again.FirstGeneratedAutoIncRowIdx = -1 // insertID knows
@@ -186,8 +188,10 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if again, err := checkedInsert(ctx, n); again != nil || err != nil {
 			return b.instead(ctx, again, row, err)
 		}
-		if again := lenient(ctx, n); again != nil {
-			return b.base.Build(ctx, again, row)
+		if !loads(n.Source) {
+			if again, err := arriving(ctx, n); again != nil || err != nil {
+				return b.instead(ctx, again, row, err)
+			}
 		}
 		if err := refuseInUse(ctx, n); err != nil {
 			return nil, err
@@ -206,11 +210,15 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if it, err := b.bulkLoad(ctx, n); it != nil || err != nil {
 			return it, err
 		}
+		if again, err := arriving(ctx, n); again != nil || err != nil { // a LOAD DATA that does not go in blocks
+			return b.instead(ctx, again, row, err)
+		}
 		b.insert(ctx, n)
 		if exact := exactUpsert(n); exact != nil {
 			return b.base.Build(ctx, exact, row)
 		}
 	case *plan.Update:
+		writing(ctx, n.Ignore)
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err
 		}
@@ -289,6 +297,13 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 	}
 	return nil, nil
+}
+
+// writing notes that the statement writes, and whether it has IGNORE.
+func writing(ctx *sql.Context, ignore bool) {
+	if tx, ok := ctx.GetTransaction().(*Tx); ok {
+		tx.writing, tx.forgiving = true, tx.forgiving || ignore
+	}
 }
 
 // instead runs another node in the place of one.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 )
@@ -172,8 +173,8 @@ func (l literal) stored(ctx *sql.Context, t sql.Type) (any, bool) {
 		}
 	}
 	out, in, err := convertStored(ctx, t, v)
-	if err != nil || in != sql.InRange || out == nil {
-		return nil, false
+	if at, ok := out.(time.Time); err != nil || in != sql.InRange || out == nil || ok && at.Equal(types.ZeroTime) {
+		return nil, false // the mode may have something against a date of zeros
 	}
 	return out, true
 }

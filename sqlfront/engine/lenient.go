@@ -18,13 +18,20 @@ import (
 // INSERT IGNORE only, which takes duplicates for no error either. So the rows are made to fit on their way to it. What an UPDATE assigns, and ON DUPLICATE
 // KEY UPDATE, is made to fit where it is assigned; that of UPDATE IGNORE as well, where the library is silent about numbers that it cuts off.
 
-// lenientRows is the source of an INSERT whose rows fit.
-type lenientRows struct {
+// arrivingRows is the source of an INSERT as MySQL fills rows: values are made what their columns hold first, and then the columns are computed that
+// depend on them. The library computes these of what was written in the statement, 1.6 for an INT.
+type arrivingRows struct {
 	plan.UnaryNode
+	table    *Table
 	schema   sql.Schema
+	computed []computedColumn
+	moments  []bool          // dates and times that the statement has a value for
+	converts bool            // values become those of the columns although nothing is computed of them
+	lenient  bool            // they are made to fit
 	defaults sets.FastIntSet // columns without a value and without a default
 	alone    bool            // one row of VALUES: a NULL that was written there is an error all the same
 	at       *rowNumber
+	loads    bool // LOAD DATA has words of its own
 }
 
 // rowNumber is the number of the row that a statement is at, for its warnings.
@@ -35,33 +42,44 @@ func strict(ctx *sql.Context) bool {
 	return mode.ModeEnabled("STRICT_TRANS_TABLES") || mode.ModeEnabled("STRICT_ALL_TABLES")
 }
 
-// lenient is the statement with such a source; nil if its SQL mode is strict or it has one already.
-func lenient(ctx *sql.Context, n *plan.InsertInto) *plan.InsertInto {
-	if strict(ctx) && !n.Ignore {
-		return nil
-	}
-	if n.Ignore {
-		at := rowNumber(1)
-		return lenientUpsert(ctx, n, &at, false)
-	}
-	if _, done := n.Source.(*lenientRows); done || loads(n.Source) {
-		return nil
+// arriving is the statement with such a source; nil if it needs none or has one already.
+func arriving(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
+	if _, done := n.Source.(*arrivingRows); done {
+		return nil, nil
 	}
 	dest, err := plan.GetInsertable(n.Destination)
 	if err != nil {
-		return nil
+		return nil, nil // the library words it
 	}
 	t := ownTable(dest)
 	if t == nil {
-		return nil
+		return nil, nil
 	}
-	l := &lenientRows{UnaryNode: plan.UnaryNode{Child: n.Source}, schema: t.Schema(ctx), defaults: n.DeferredDefaults, at: new(rowNumber)}
-	if len(n.Source.Schema(ctx)) != len(l.schema) {
-		return nil
+	r := &arrivingRows{table: t, schema: t.Schema(ctx), defaults: n.DeferredDefaults, at: new(rowNumber), lenient: n.Ignore || !strict(ctx)}
+	if len(n.Source.Schema(ctx)) != len(r.schema) {
+		return nil, nil
 	}
-	transform.Inspect(n.Source, func(n sql.Node) bool {
-		if v, ok := n.(*plan.Values); ok {
-			l.alone = len(v.ExpressionTuples) == 1 && slices.ContainsFunc(v.ExpressionTuples[0], func(e sql.Expression) bool {
+	for i, c := range r.schema {
+		if types.IsTime(c.Type) {
+			if r.moments == nil {
+				r.moments = make([]bool, len(r.schema))
+			}
+			r.moments[i] = true
+		}
+	}
+	source, err := r.compute(ctx, n.Source)
+	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source {
+		return nil, err
+	}
+	r.Child = source
+	transform.Inspect(source, func(node sql.Node) bool {
+		switch v := node.(type) {
+		case *plan.LoadData:
+			r.loads = true
+		case *loadRows:
+			r.loads, *r.at = true, v.before
+		case *plan.Values:
+			r.alone = !n.Ignore && len(v.ExpressionTuples) == 1 && slices.ContainsFunc(v.ExpressionTuples[0], func(e sql.Expression) bool {
 				_, missing := e.(*expression.Wrapper)
 				return !missing // VALUES () is none but defaults
 			})
@@ -69,36 +87,103 @@ func lenient(ctx *sql.Context, n *plan.InsertInto) *plan.InsertInto {
 		return true
 	})
 	again := *n
-	again.Source = l
-	if upserts := lenientUpsert(ctx, &again, l.at, l.alone); upserts != nil {
-		return upserts
+	again.Source = r
+	if r.lenient {
+		if upserts := lenientUpsert(ctx, &again, r.at, r.alone); upserts != nil {
+			return upserts, nil
+		}
 	}
-	return &again
+	return &again, nil
+}
+
+// compute takes the columns that are computed of others out of the source; they are computed when these have arrived.
+func (r *arrivingRows) compute(ctx *sql.Context, source sql.Node) (sql.Node, error) {
+	switch n := source.(type) {
+	case *plan.TriggerExecutor:
+		left, err := r.compute(ctx, n.Left())
+		if err != nil {
+			return nil, err
+		}
+		if _, inner := left.(*plan.TriggerExecutor); !inner { // triggers see what the columns hold
+			before := &arrivingRows{UnaryNode: plan.UnaryNode{Child: left}, table: r.table, schema: r.schema, computed: r.computed, converts: true, at: new(rowNumber)}
+			left = before
+			r.computed = slices.DeleteFunc(slices.Clone(r.computed), func(c computedColumn) bool { return r.schema[c.at].Generated == nil })
+		}
+		return n.WithChildren(ctx, left, n.Right())
+	case *plan.Project:
+		if len(n.Projections) != len(r.schema) {
+			return source, nil
+		}
+		var later, generated []int
+		for i, c := range r.schema {
+			d, ok := n.Projections[i].(*sql.ColumnDefaultValue)
+			if ok && r.moments != nil {
+				r.moments[i] = false
+			}
+			switch {
+			case c.Generated != nil:
+				generated = append(generated, i)
+			case ok && d != nil && dependent(ctx, d):
+				later = append(later, i)
+			}
+		}
+		if len(later)+len(generated) == 0 {
+			return source, nil
+		}
+		resolved, _, err := r.table.resolved(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		with := *n
+		with.Projections = slices.Clone(n.Projections)
+		for _, i := range later {
+			r.computed = append(r.computed, computedColumn{i, resolved[i].Default.Expr})
+		}
+		for _, i := range generated {
+			r.computed = append(r.computed, computedColumn{i, resolved[i].Generated.Expr})
+		}
+		for _, c := range r.computed {
+			with.Projections[c.at] = expression.NewLiteral(nil, types.Null)
+		}
+		return &with, nil
+	}
+	return source, nil
+}
+
+// dependent reports whether a default is computed of other columns.
+func dependent(ctx *sql.Context, d *sql.ColumnDefaultValue) bool {
+	found := false
+	sql.Inspect(ctx, d, func(_ *sql.Context, e sql.Expression) bool {
+		_, ok := e.(*expression.GetField)
+		found = found || ok
+		return !found
+	})
+	return found
 }
 
 // String implements sql.Node.
-func (l *lenientRows) String() string { return l.Child.String() }
+func (r *arrivingRows) String() string { return r.Child.String() }
 
 // IsReadOnly implements sql.Node.
-func (l *lenientRows) IsReadOnly() bool { return l.Child.IsReadOnly() }
+func (r *arrivingRows) IsReadOnly() bool { return r.Child.IsReadOnly() }
 
 // WithChildren implements sql.Node.
-func (l *lenientRows) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+func (r *arrivingRows) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
 	if len(children) != 1 {
-		return nil, sql.ErrInvalidChildrenNumber.New(l, len(children), 1)
+		return nil, sql.ErrInvalidChildrenNumber.New(r, len(children), 1)
 	}
-	again := *l
+	again := *r
 	again.Child = children[0]
 	return &again, nil
 }
 
-type lenientIter struct {
+type arrivingIter struct {
 	sql.RowIter
-	of *lenientRows
+	of *arrivingRows
 }
 
 // Next implements sql.RowIter.
-func (it *lenientIter) Next(ctx *sql.Context) (sql.Row, error) {
+func (it *arrivingIter) Next(ctx *sql.Context) (sql.Row, error) {
 	row, err := it.RowIter.Next(ctx)
 	if err != nil {
 		return nil, err
@@ -106,28 +191,82 @@ func (it *lenientIter) Next(ctx *sql.Context) (sql.Row, error) {
 	*it.of.at++
 	outer := max(0, len(row)-len(it.of.schema)) // the library cuts off what comes before
 	row = row.Copy()
-	for i, col := range it.of.schema {
-		if row[outer+i], err = it.fit(ctx, i, col, row[outer+i]); err != nil {
-			return nil, err
-		}
-	}
-	return row, nil
+	return row, it.of.arrive(ctx, row[outer:])
 }
 
-func (it *lenientIter) fit(ctx *sql.Context, i int, col *sql.Column, v any) (any, error) {
+func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
+	isComputed := func(i int) bool {
+		return slices.ContainsFunc(r.computed, func(c computedColumn) bool { return c.at == i })
+	}
+	for i, col := range r.schema {
+		if isComputed(i) {
+			continue
+		}
+		if row[i] != nil && r.moments != nil && r.moments[i] {
+			if row[i], err = arrivingDate(ctx, col, row[i], *r.at, r.lenient); err != nil {
+				return err
+			}
+		}
+		if r.lenient {
+			if row[i], err = r.fit(ctx, i, col, row[i]); err != nil {
+				return err
+			}
+		}
+		if row[i] == nil || len(r.computed) == 0 && !r.converts {
+			continue
+		}
+		v, in, err := convertRounded(ctx, col.Type, row[i])
+		switch {
+		case err == nil && in == sql.InRange:
+			row[i] = v
+		case !r.converts:
+			return nil // the library says what is wrong, before it looks at the rest
+		}
+	}
+	for _, c := range r.computed {
+		v, err := c.expr.Eval(ctx, row)
+		if err != nil {
+			return err
+		}
+		if v != nil && r.lenient && !r.schema[c.at].Virtual { // who reads it computes it again, and could not
+			if v, err = madeToFit(ctx, r.schema[c.at], v, *r.at); err != nil {
+				return err
+			}
+		}
+		if v != nil { // others may be computed of it
+			if out, in, err := convertRounded(ctx, r.schema[c.at].Type, v); err == nil && in == sql.InRange {
+				v = out
+			}
+		}
+		row[c.at] = v
+	}
+	return nil
+}
+
+func (r *arrivingRows) fit(ctx *sql.Context, i int, col *sql.Column, v any) (any, error) {
 	if v == nil {
-		missing := it.of.defaults.Contains(i)
-		if col.Nullable || col.AutoIncrement || col.Generated != nil || it.of.alone && !missing {
+		missing := r.defaults.Contains(i)
+		if col.Nullable || col.AutoIncrement || r.alone && !missing {
 			return nil, nil
 		}
-		if missing {
+		if r.loads && !missing {
+			ctx.Warn(sqlerr.NullToNotNull, "Column set to default value; NULL supplied to NOT NULL column '%s' at row %d", col.Name, *r.at)
+		} else if missing {
 			ctx.Warn(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", col.Name)
 		} else {
 			ctx.Warn(sqlerr.BadNull, "Column '%s' cannot be null", col.Name)
 		}
 		return implicitDefault(ctx, col.Type)
 	}
-	return madeToFit(ctx, col, v, *it.of.at)
+	return madeToFit(ctx, col, v, *r.at)
+}
+
+// convertRounded is a value as a column of the type holds it.
+func convertRounded(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
+	if t, ok := t.(sql.RoundingNumberType); ok {
+		return t.ConvertRound(ctx, v)
+	}
+	return t.Convert(ctx, v)
 }
 
 // implicitDefault is the value of a column that has none and cannot be NULL.
@@ -141,14 +280,7 @@ func implicitDefault(ctx *sql.Context, t sql.Type) (any, error) {
 
 // madeToFit is a value as the column can hold it, with a warning if that is another one.
 func madeToFit(ctx *sql.Context, col *sql.Column, v any, at rowNumber) (any, error) {
-	var out any
-	var err error
-	in := sql.InRange
-	if typ, ok := col.Type.(sql.RoundingNumberType); ok {
-		out, in, err = typ.ConvertRound(ctx, v)
-	} else {
-		out, in, err = col.Type.Convert(ctx, v)
-	}
+	out, in, err := convertRounded(ctx, col.Type, v)
 	if err == nil && in == sql.InRange {
 		return v, nil
 	}
@@ -215,8 +347,11 @@ func lenientExprs(schema sql.Schema, in []sql.Expression, at *rowNumber, alone b
 		case *fitted:
 			value = f.child
 		}
-		l := &lenientValue{UnaryExpressionStub: expression.UnaryExpressionStub{Child: value}, column: schema[to.Index()], at: at}
 		_, computed := value.(*sql.ColumnDefaultValue)
+		if computed && schema[to.Index()].Virtual {
+			continue // who reads it computes it again, and could not
+		}
+		l := &lenientValue{UnaryExpressionStub: expression.UnaryExpressionStub{Child: value}, column: schema[to.Index()], at: at}
 		l.filled = !l.column.Nullable && !to.IsNullable(nil) && !computed && !alone
 		out[i] = expression.NewSetField(to, l)
 	}
@@ -261,6 +396,11 @@ func (l *lenientValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	case err != nil:
 		return nil, err
 	case v != nil:
+		if types.IsTime(l.column.Type) {
+			if v, err = arrivingDate(ctx, l.column, v, *l.at, true); err != nil {
+				return nil, err
+			}
+		}
 		return madeToFit(ctx, l.column, v, *l.at)
 	case !l.filled:
 		return nil, nil

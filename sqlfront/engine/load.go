@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -58,7 +59,8 @@ type bulkLoad struct {
 	going     bool // at is being committed
 
 	rows    uint64
-	firstID uint64 // the first row's AUTO_INCREMENT value
+	seen    rowNumber // records before the block at hand
+	firstID uint64    // the first row's AUTO_INCREMENT value
 	done    bool
 }
 
@@ -66,9 +68,6 @@ type bulkLoad struct {
 type loadSource struct {
 	field    int // of the file, -1 for none
 	value    any // otherwise
-	missing  any // where the record is too short; sound unless lost
-	lost     bool
-	empty    bool // an empty field is a value of it
 	nullable bool
 }
 
@@ -149,25 +148,11 @@ func (l *bulkLoad) columns(ctx *sql.Context, project *plan.Project) (bool, error
 			l.auto, e = true, auto.Child
 		}
 		s := loadSource{field: -1, nullable: c.Nullable}
-		_, s.empty = c.Type.(sql.StringType)
 		switch e := e.(type) {
 		case nil:
 		case *expression.GetField:
 			if s.field = slices.Index(l.list, i); s.field < 0 {
 				return false, nil
-			}
-			// The library's answer to a record that is too short.
-			switch {
-			case !c.Nullable && !c.AutoIncrement:
-				s.missing, s.lost = nil, true
-			case c.Default == nil:
-			case c.Default.IsLiteral():
-				var err error
-				if s.missing, s.lost, err = l.constant(ctx, c); err != nil {
-					return false, err
-				}
-			default:
-				s.lost = true
 			}
 		case *sql.ColumnDefaultValue:
 			switch {
@@ -264,6 +249,7 @@ func (l *bulkLoad) run(ctx *sql.Context) error {
 				return err
 			}
 		}
+		l.seen += rowNumber(len(l.at.ends))
 		l.at, l.next = l.next, l.at
 		if len(l.at.ends) > 0 {
 			if err := l.put(ctx); err != nil {
@@ -327,7 +313,7 @@ func (l *bulkLoad) join(ctx *sql.Context) error {
 // general takes the block's records through the library's INSERT, as a transaction of their own.
 func (l *bulkLoad) general(ctx *sql.Context) error {
 	project := l.n.Source.(*plan.Project)
-	source, err := project.WithChildren(ctx, &loadRows{LoadData: l.load, records: &l.at.loadRecords})
+	source, err := project.WithChildren(ctx, &loadRows{LoadData: l.load, records: &l.at.loadRecords, before: l.seen})
 	if err != nil {
 		return err
 	}
@@ -376,6 +362,7 @@ func (tx *Tx) commitAll(ctx *sql.Context) error {
 type loadRows struct {
 	*plan.LoadData
 	records *loadRecords
+	before  rowNumber
 }
 
 // WithChildren implements sql.Node.
@@ -392,7 +379,9 @@ type loadRowsIter struct {
 	schema  sql.Schema
 	list    []int
 	records *loadRecords
+	before  rowNumber // records before these
 	i       int
+	lenient bool // records may be too short or too long
 	reader  *loadReader
 	skip    int64
 	file    io.Closer
@@ -409,7 +398,7 @@ func (b *execBuilder) loadRows(ctx *sql.Context, n *plan.LoadData) (sql.RowIter,
 	if err != nil {
 		return nil, err
 	}
-	return &loadRowsIter{schema: n.DestSch, list: list, records: &loadRecords{}, reader: newLoadReader(file, format), skip: n.IgnoreNum, file: file}, nil
+	return &loadRowsIter{schema: n.DestSch, list: list, records: &loadRecords{}, lenient: n.IsIgnore || !strict(ctx), reader: newLoadReader(file, format), skip: n.IgnoreNum, file: file}, nil
 }
 
 // loadList is the columns that the fields of a record go to; false if some go elsewhere, or through expressions.
@@ -443,6 +432,7 @@ func (it *loadRowsIter) Next(ctx *sql.Context) (sql.Row, error) {
 		if err := it.reader.skip(it.skip); err != nil {
 			return nil, err
 		}
+		it.before += rowNumber(len(it.records.ends))
 		it.records.reset()
 		it.i, it.skip = 0, 0
 		if _, err := it.reader.next(it.records); err != nil {
@@ -455,13 +445,15 @@ func (it *loadRowsIter) Next(ctx *sql.Context) (sql.Row, error) {
 	fields := it.records.record(it.i)
 	it.i++
 	row := make(sql.Row, len(it.schema))
+	if err := it.complain(ctx, len(fields)); err != nil {
+		return nil, err
+	}
 	var late []int
 	for i, j := range it.list {
 		c := it.schema[j]
-		_, text := c.Type.(sql.StringType)
 		switch {
 		case i < len(fields):
-			if f := fields[i]; !f.null && (text || f.start < f.end) {
+			if f := fields[i]; !f.null {
 				row[i] = string(it.records.text[f.start:f.end])
 			}
 		case !c.Nullable && !c.AutoIncrement:
@@ -484,6 +476,27 @@ func (it *loadRowsIter) Next(ctx *sql.Context) (sql.Row, error) {
 		row[i] = v
 	}
 	return row, nil
+}
+
+// complain says what is wrong with the number of a record's fields.
+func (it *loadRowsIter) complain(ctx *sql.Context, fields int) error {
+	at := it.before + rowNumber(it.i)
+	say := func(code int, text string) error {
+		if !it.lenient {
+			return sqlerr.New(code, text, at)
+		}
+		ctx.Warn(code, text, at)
+		return nil
+	}
+	if fields > len(it.list) {
+		return say(sqlerr.TooManyFields, "Row %d was truncated; it contained more data than there were input columns")
+	}
+	for i := fields; i < len(it.list); i++ {
+		if err := say(sqlerr.TooFewFields, "Row %d doesn't contain data for all columns"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close implements sql.RowIter.
@@ -587,6 +600,9 @@ func (l *bulkLoad) fill(ctx *sql.Context) (more bool, err error) {
 func (l *bulkLoad) values(ctx *sql.Context, b *loadBlock) (bool, error) {
 	fields := b.record(len(b.ends) - 1)
 	schema := l.table.pk.Schema
+	if len(fields) != len(l.list) {
+		return false, nil
+	}
 	if b.row == nil {
 		b.row = make(sql.Row, len(schema))
 	}
@@ -595,14 +611,9 @@ func (l *bulkLoad) values(ctx *sql.Context, b *loadBlock) (bool, error) {
 		switch {
 		case s.field < 0:
 			b.row[i] = s.value
-		case s.field >= len(fields):
-			if s.lost {
-				return false, nil
-			}
-			b.row[i] = s.missing
 		default:
 			f := fields[s.field]
-			if f.null || f.start == f.end && !s.empty {
+			if f.null {
 				b.row[i] = nil
 				break
 			}
@@ -674,6 +685,9 @@ func loadValue(ctx *sql.Context, t sql.Type, text string) (any, bool) {
 		}
 	}
 	v, in, err := convertStored(ctx, t, text)
+	if at, ok := v.(time.Time); ok && at.Equal(types.ZeroTime) {
+		return nil, false // the mode may have something against it
+	}
 	return v, err == nil && in == sql.InRange && v != nil
 }
 

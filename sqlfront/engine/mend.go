@@ -331,7 +331,10 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 		return set, transform.SameTree, nil
 	}
 	to, ok := set.LeftChild.(*expression.GetField)
-	if !ok || !sql.IsNumberType(to.Type(nil)) {
+	if !ok || !sql.IsNumberType(to.Type(nil)) && !types.IsTime(to.Type(nil)) {
+		return set, transform.SameTree, nil
+	}
+	if _, computed := set.RightChild.(*sql.ColumnDefaultValue); computed && types.IsTime(to.Type(nil)) {
 		return set, transform.SameTree, nil
 	}
 	if _, done := set.RightChild.(*fitted); done {
@@ -340,7 +343,7 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 	return expression.NewSetField(set.LeftChild, &fitted{set.RightChild, to.Type(nil), to.Name()}), transform.NewTree, nil
 }
 
-// fitted is a value for a column of numbers.
+// fitted is a value for a column of numbers or dates.
 type fitted struct {
 	child  sql.Expression
 	typ    sql.Type
@@ -374,8 +377,14 @@ func (f *fitted) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
 // Eval implements sql.Expression.
 func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	v, err := f.child.Eval(ctx, row)
+	if err == nil {
+		err = divided(ctx)
+	}
 	if v == nil || err != nil {
 		return nil, err
+	}
+	if types.IsTime(f.typ) {
+		return arrivingDate(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1, false)
 	}
 	var in sql.ConvertInRange
 	var to any

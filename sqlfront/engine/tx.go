@@ -71,8 +71,10 @@ type Tx struct {
 	// running are the editors of the statements being executed, the innermost last. live is set in the bodies of triggers: scans ignore
 	// the first of them, above in number, which are those of the statements that fire.
 	running []*editor
-	live    bool
-	above   int
+	// writing: the statement does. divided: one of its expressions has divided by zero, which a strict mode does not forgive. forgiving: IGNORE does.
+	writing, divided, forgiving bool
+	live                        bool
+	above                       int
 	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
 	quiet *Table
 	// alteration is the ALTER TABLE that is being run; see copy.go.
@@ -211,6 +213,7 @@ func (tx *Tx) statement() {
 		e.listed = false
 	}
 	tx.running, tx.live, tx.above, tx.bulk = nil, false, 0, nil
+	tx.writing, tx.divided, tx.forgiving = false, false, false
 	tx.forgetPasts()
 	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
 		return

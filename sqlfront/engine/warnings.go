@@ -45,6 +45,9 @@ func (c *conditions) add(level string) {
 // Warn implements sql.Session. What IGNORE forgives the library notes in its own words, with no number or one of another error; clients read
 // the numbers.
 func (s *Session) Warn(w *sql.Warning) {
+	if w.Code == sqlerr.DivisionByZero && !s.mayDivide() {
+		return
+	}
 	if s.ofClient && w.Level == "Note" && (w.Code == sqlerr.Unknown || w.Code == sqlerr.BadNull || w.Code == sqlerr.DuplicateKeyEntry) {
 		var err error = errors.New(w.Message)
 		if w.Code == sqlerr.DuplicateKeyEntry {
@@ -168,4 +171,27 @@ func (s *Session) isDuplicateIndex(message string) bool {
 	return at >= 0 && slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool {
 		return !strings.EqualFold(x.Name, m[1]) && x.Unique == t.Indexes[at].Unique && slices.Equal(x.Columns, t.Indexes[at].Columns)
 	})
+}
+
+// mayDivide reports whether a division by zero is worth a warning. What a strict mode says of it in a statement that writes is said by the editor:
+// expressions that divide have nobody to tell but the list of warnings.
+func (s *Session) mayDivide() bool {
+	ctx := sql.NewContext(context.Background(), sql.WithSession(s))
+	if !sql.LoadSqlMode(ctx).ModeEnabled("ERROR_FOR_DIVISION_BY_ZERO") {
+		return false
+	}
+	if tx, ok := s.GetTransaction().(*Tx); ok && tx.writing && !tx.forgiving && strict(ctx) {
+		tx.divided = true
+	}
+	return true
+}
+
+// divided is the error of a statement that has divided by zero where the SQL mode does not forgive it.
+func divided(ctx *sql.Context) error {
+	tx, ok := ctx.GetTransaction().(*Tx)
+	if !ok || !tx.divided {
+		return nil
+	}
+	tx.divided = false
+	return sqlerr.New(sqlerr.DivisionByZero, "Division by 0")
 }

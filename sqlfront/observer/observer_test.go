@@ -215,7 +215,7 @@ func TestShowAndSystemTables(t *testing.T) {
 	c.wantCode(create, 1363, "NEW") // DELETE has no NEW
 	valid := strings.Replace(create, " or delete", "", 1)
 	c.exec(valid, second)
-	c.want("show create observer audit", "audit NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES "+valid)
+	c.want("show create observer audit", "audit ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE,ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES "+valid)
 	for query, expect := range map[string]string{
 		"show observers": "audit INSERT OR UPDATE account ENABLED 0 0 0 insert into log (id) values (new.id)",
 	} {

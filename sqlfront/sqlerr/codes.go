@@ -123,6 +123,9 @@ const (
 	IdentifierTooLong      = 1059
 	ForeignKeyIncompatible = 3780
 	UnknownExplainFormat   = 1791
+	TooFewFields           = 1261
+	TooManyFields          = 1262
+	NullToNotNull          = 1263
 	CheckViolated          = 3819
 	CheckDependency        = 3959
 	GeneratedDependency    = 3108
@@ -221,6 +224,8 @@ var states = map[int]string{
 	CollationMismatch:     "42000",
 	OutOfRange:            "22003",
 	DataTruncated:         "01000",
+	TooFewFields:          "01000",
+	TooManyFields:         "01000",
 	InvalidUseOfNull:      "22004",
 	TruncatedWrongValue:   "22007",
 	NoSuchProcedure:       "42000",
