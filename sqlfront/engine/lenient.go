@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -68,7 +69,7 @@ func arriving(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
 		}
 	}
 	source, err := r.compute(ctx, n.Source)
-	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source {
+	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source && !slices.ContainsFunc(r.schema, func(c *sql.Column) bool { return types.IsNumber(c.Type) }) {
 		return nil, err
 	}
 	r.Child = source
@@ -212,6 +213,10 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 				return err
 			}
 		}
+		if !r.converts && blank(col.Type, row[i]) {
+			word, _ := unfit(col, row[i], sql.InRange, sql.ErrTruncatedIncorrect.New("", row[i]), uint64(*r.at))
+			return word
+		}
 		if row[i] == nil || len(r.computed) == 0 && !r.converts {
 			continue
 		}
@@ -261,6 +266,14 @@ func (r *arrivingRows) fit(ctx *sql.Context, i int, col *sql.Column, v any) (any
 	return madeToFit(ctx, col, v, *r.at)
 }
 
+// blank reports whether a value for a column of numbers is a text of nothing, which the library takes for 0.
+func blank(t sql.Type, v any) bool {
+	if _, text := v.(string); !text || !types.IsNumber(t) || types.IsBit(t) {
+		return false
+	}
+	return strings.TrimSpace(v.(string)) == ""
+}
+
 // convertRounded is a value as a column of the type holds it.
 func convertRounded(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
 	if t, ok := t.(sql.RoundingNumberType); ok {
@@ -281,6 +294,9 @@ func implicitDefault(ctx *sql.Context, t sql.Type) (any, error) {
 // madeToFit is a value as the column can hold it, with a warning if that is another one.
 func madeToFit(ctx *sql.Context, col *sql.Column, v any, at rowNumber) (any, error) {
 	out, in, err := convertRounded(ctx, col.Type, v)
+	if blank(col.Type, v) {
+		err = sql.ErrTruncatedIncorrect.New("", v)
+	}
 	if err == nil && in == sql.InRange {
 		return v, nil
 	}

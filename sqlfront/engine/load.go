@@ -684,6 +684,9 @@ func loadValue(ctx *sql.Context, t sql.Type, text string) (any, bool) {
 			return v, true
 		}
 	}
+	if blank(t, text) {
+		return nil, false
+	}
 	v, in, err := convertStored(ctx, t, text)
 	if at, ok := v.(time.Time); ok && at.Equal(types.ZeroTime) {
 		return nil, false // the mode may have something against it

@@ -386,6 +386,10 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if types.IsTime(f.typ) {
 		return arrivingDate(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1, false)
 	}
+	if blank(f.typ, v) && strict(ctx) {
+		word, _ := unfit(&sql.Column{Name: f.column, Type: f.typ}, v, sql.InRange, sql.ErrTruncatedIncorrect.New("", v), 1)
+		return nil, word
+	}
 	var in sql.ConvertInRange
 	var to any
 	if r, ok := f.typ.(sql.RoundingNumberType); ok {

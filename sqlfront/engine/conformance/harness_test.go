@@ -75,13 +75,16 @@ func (h *harness) reset(t *testing.T) {
 		_ = eng.Close()
 	})
 	h.eng, h.sess = eng, nil
-	// The suite expects the library's default collation, not MySQL's.
+	// The suite expects the library's default collation and SQL mode, not MySQL's; warnings of divisions it expects whatever the mode.
 	if err := sql.SystemVariables.AssignValues(map[string]any{
+		"sql_mode":         suiteMode,
 		"collation_server": "utf8mb4_0900_bin", "collation_connection": "utf8mb4_0900_bin", "collation_database": "utf8mb4_0900_bin",
 	}); err != nil {
 		t.Fatal(err)
 	}
 }
+
+const suiteMode = "NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES"
 
 // globals is what SET PERSIST keeps, in memory.
 type globals map[string]any

@@ -88,3 +88,29 @@ insert into g (id, a, b) values (3, 30, 'abcdefg');
 update g set b = 'qwertyui' where id = 2;
 insert ignore into g (id, a, b) values (4, '40x', 'abcdefg');
 select * from g order by id;
+-- A text of nothing is no number.
+create table e (id int auto_increment primary key, i int, d decimal(5,2), f double);
+insert into e (i) values ('');
+-- differs: MariaDB names columns with their tables in 1366
+show warnings;
+select i from e;
+set sql_mode = 'STRICT_TRANS_TABLES';
+-- differs: MariaDB's SQLSTATE of 1366
+insert into e (i) values ('');
+-- differs: MariaDB's SQLSTATE of 1366
+insert into e (d) values ('');
+-- differs: MariaDB's SQLSTATE of 1366
+insert into e (f) values ('');
+-- differs: MariaDB's SQLSTATE of 1366
+insert into e (i) values (' ');
+insert into e (i) values ('5 ');
+-- differs: MariaDB's SQLSTATE of 1366
+insert into e (i) select '';
+-- differs: MariaDB's SQLSTATE of 1366
+insert into e (id, i) values (1, 0) on duplicate key update i = '';
+-- differs: MariaDB's SQLSTATE of 1366
+update e set i = '';
+-- differs: MariaDB's SQLSTATE of 1366
+update e set d = '', f = '';
+insert ignore into e (d) values ('');
+select i, d, f from e order by id;
