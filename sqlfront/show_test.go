@@ -151,21 +151,25 @@ func TestDescendingKeys(t *testing.T) {
 	}
 }
 
-// TestDropDatabaseTogether: of many who drop a database IF EXISTS one does, and nobody fails.
-func TestDropDatabaseTogether(t *testing.T) {
+// TestDatabaseTogether: of many who create a database IF NOT EXISTS, or drop it IF EXISTS, one does, and nobody fails.
+func TestDatabaseTogether(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
-	for range 5 {
-		s.do("a", "create database gone", "create table gone.t (a int primary key)")
+	together := func(q string) {
 		var wg sync.WaitGroup
 		for range 8 {
 			c := s.srv.conn("")
 			wg.Go(func() {
-				if _, err := c.ExecContext(t.Context(), "drop database if exists gone"); err != nil {
-					t.Error(err)
+				if _, err := c.ExecContext(t.Context(), q); err != nil {
+					t.Errorf("%s: %v", q, err)
 				}
 			})
 		}
 		wg.Wait()
+	}
+	for range 5 {
+		together("create database if not exists gone")
+		s.do("a", "create table gone.t (a int primary key)")
+		together("drop database if exists gone")
 	}
 }
 

@@ -7,34 +7,35 @@ import (
 
 // notRun are the entries of the suite that are left out as a whole.
 var notRun = map[string]string{
-	"BrokenJSONTableScripts":         "the library itself does not pass these",
-	"BrokenQueries":                  "the library itself does not pass these",
-	"ConcurrentDropDatabaseIfExists": "the losers of a race are run again by package wire, which is not here; sqlfront.TestDropDatabaseTogether has it",
-	"FulltextIndexes":                "MATCH … AGAINST is put into the tree by our parser, which the suite does not have: its own asks for the tables that the library keeps for an index; cmd/itest/testdata/compare/fulltext.sql and engine/fulltext_test.go ask instead",
-	"GeneratedColumnPlans":           "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"ImdbPlans":                      "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"IndexQueryPlans":                "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"IntegrationPlans":               "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"JoinPlanning":                   "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"JoinStats":                      "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"QueryPlanScripts":               "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"QueryPlans":                     "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"ReadOnlyDatabases":              "asks for read-only copies of stored databases, which Moka does not have; ReadOnly covers the server that is read only",
-	"ReadOnlyVersionedQueries":       "AS OF is refused",
-	"SelectIntoFile":                 "wants errors of the library's kinds; the engine answers with MySQL's numbers, and sqlfront/outfile_test.go asks for the same things",
-	"SpatialIndexPlans":              "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"SysbenchPlans":                  "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"TpccPlans":                      "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"TpcdsPlans":                     "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"TpchPlans":                      "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"Tracing":                        "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
-	"Truncate":                       "Moka does as MySQL: TRUNCATE reports 0 rows, a primary key over a prefix is allowed, DDL is refused in a READ ONLY transaction, TARGET_ROW_SIZE is another product's",
-	"UserAuthentication":             "needs procedures or a server of the reference engine; accounts over the wire are tested in package wire",
-	"ValidateSession":                "counts calls of a session of the reference store",
-	"VersionedQueries":               "AS OF is refused: it carries row locks (database.go)",
-	"VersionedQueriesPrepared":       "AS OF is refused",
-	"VersionedViews":                 "AS OF is refused",
-	"VersionedViewsPrepared":         "AS OF is refused",
+	"BrokenJSONTableScripts":              "the library itself does not pass these",
+	"BrokenQueries":                       "the library itself does not pass these",
+	"ConcurrentCreateDatabaseIfNotExists": "the losers of a race are run again by package wire, which is not here; sqlfront.TestDatabaseTogether has it",
+	"ConcurrentDropDatabaseIfExists":      "the losers of a race are run again by package wire, which is not here; sqlfront.TestDatabaseTogether has it",
+	"FulltextIndexes":                     "MATCH … AGAINST is put into the tree by our parser, which the suite does not have: its own asks for the tables that the library keeps for an index; cmd/itest/testdata/compare/fulltext.sql and engine/fulltext_test.go ask instead",
+	"GeneratedColumnPlans":                "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"ImdbPlans":                           "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"IndexQueryPlans":                     "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"IntegrationPlans":                    "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"JoinPlanning":                        "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"JoinStats":                           "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"QueryPlanScripts":                    "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"QueryPlans":                          "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"ReadOnlyDatabases":                   "asks for read-only copies of stored databases, which Moka does not have; ReadOnly covers the server that is read only",
+	"ReadOnlyVersionedQueries":            "AS OF is refused",
+	"SelectIntoFile":                      "wants errors of the library's kinds; the engine answers with MySQL's numbers, and sqlfront/outfile_test.go asks for the same things",
+	"SpatialIndexPlans":                   "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"SysbenchPlans":                       "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"TpccPlans":                           "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"TpcdsPlans":                          "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"TpchPlans":                           "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"Tracing":                             "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
+	"Truncate":                            "Moka does as MySQL: TRUNCATE reports 0 rows, a primary key over a prefix is allowed, DDL is refused in a READ ONLY transaction, TARGET_ROW_SIZE is another product's",
+	"UserAuthentication":                  "needs procedures or a server of the reference engine; accounts over the wire are tested in package wire",
+	"ValidateSession":                     "counts calls of a session of the reference store",
+	"VersionedQueries":                    "AS OF is refused: it carries row locks (database.go)",
+	"VersionedQueriesPrepared":            "AS OF is refused",
+	"VersionedViews":                      "AS OF is refused",
+	"VersionedViewsPrepared":              "AS OF is refused",
 }
 
 // skipped are single queries and scripts, by entry of the suite (Scripts* is Scripts and ScriptsPrepared) and the beginning of their text (blanks as underscores).
@@ -80,7 +81,7 @@ var skipped = []struct {
 		},
 	}},
 	{"the suite loads records with too few fields, or too many, and empty fields for numbers, in a strict mode: 1261, 1262 and 1366 in MySQL (engine.TestLoadInBlocks, cmd/itest/testdata/compare/modes.sql)", map[string][]string{
-		"LoadData": {
+		"LoadData*": {
 			`LOAD_DATA_with_extra_fields,_user_variables,_and_missing_fields`,
 			`Load_data_with_csv_with_prefix.`,
 			`LOAD_DATA_with_all_columns_reordered_in_projection`,
@@ -91,6 +92,16 @@ var skipped = []struct {
 		},
 	}},
 	{"the suite wants the library's words, or 1105, for values that do not fit; the engine has MySQL's (cmd/itest/testdata/compare/lenient.sql)", map[string][]string{
+		"InsertErrorScriptsPrepared": {`insert_into_t_values_('2020-01-01_a')`},
+		"InsertIntoErrors":           {`insert_into_t_values_('2020-01-01_a')`},
+		"InsertIgnoreScriptsPrepared": {
+			`Insert_Ignore_works_correctly_with_ON_DUPLICATE_UPDATE`,
+			`Test_that_INSERT_IGNORE_properly_addresses_data_conversion`,
+		},
+		"InsertScriptsPrepared": {
+			`insert_into_t2(d)_select_t_from_t1_where_i_=_2;`,
+			`insert_into_t2(d)_select_t_from_t1_where_i_=_3;`,
+		},
 		"InsertIgnoreInto": {
 			`Insert_Ignore_works_correctly_with_ON_DUPLICATE_UPDATE`,
 			`Test_that_INSERT_IGNORE_properly_addresses_data_conversion`,
@@ -153,6 +164,20 @@ var skipped = []struct {
 			`show_table_with_spatial_indexes`,
 			`spatial_indexes_do_not_work_as_foreign_keys`,
 		},
+	}},
+	{"the suite takes x != NULL for true, no rows for an empty JSON array, and a column that hangs on a unique one for none; MySQL says NULL, NULL and lets it be selected (cmd/itest/testdata/compare/subqueries.sql, sqlfront.TestFunctionalDependence)", map[string][]string{
+		"JoinOps":      {`empty_join_tests`},
+		"JsonScripts*": {`SELECT_JSON_ARRAYAGG(o_id)_FROM_t2`},
+		"QueryErrors":  {`select_s_from_mytable_group_by_s_order_by_i`},
+	}},
+	{"the suite wants the library's sql_select_limit, a warning of a division by zero where the SQL mode has none, and a warning for each row that a subquery is asked for; MySQL has its own limit, none, and asks once (cmd/itest/testdata/compare/tools.sql, modes.sql, scalars.sql)", map[string][]string{
+		"Variables": {
+			`SELECT_@@auto_increment_increment,_@@sql_select_limit`,
+			`SELECT_@@sql_select_limit`,
+			`locked_warnings_stay_after_query`,
+			`warnings_persist_after_locking_between_queries`,
+		},
+		"InsertScriptsPrepared": {`INSERT_IGNORE_INTO_y_SELECT_*_FROM_y_WHERE_pk=(SELECT_pk+10_FROM_y_WHERE_pk_>_1);`},
 	}},
 	{"MATCH … AGAINST is put into the tree by our parser, which the suite does not have", map[string][]string{
 		"JoinOps": {
