@@ -59,6 +59,8 @@ func (b *blobStore) change(ctx context.Context, f func(*txn.Txn) error) error {
 // save over a change of another server that it has not seen: applied is what its memory stands on.
 type userStore struct {
 	blobStore
+	following sync.Mutex // held by who loads what is stored, before mu: two would load in any order
+
 	mu      sync.Mutex
 	applied []byte
 	failed  int // changes that are in memory and were not saved; each failure counts one up
@@ -112,6 +114,8 @@ func (u *userStore) SaveUsers(ctx context.Context, data []byte) error {
 
 // follow loads what is stored if memory does not stand on it.
 func (u *userStore) follow(ctx context.Context, load func([]byte) error) error {
+	u.following.Lock()
+	defer u.following.Unlock()
 	u.mu.Lock()
 	// Under the lock: a value read before a change of this server and loaded after it would take the change back.
 	data, err := u.stored(ctx)
@@ -247,7 +251,7 @@ func decodeVariable(data []byte) (any, error) {
 	return nil, fmt.Errorf("a value of type %s", x.Kind)
 }
 
-// followUsers brings accounts that were changed through another server into this one's memory.
+// followUsers looks for changed accounts for statements that do not look themselves: those of open transactions.
 func (s *Server) followUsers(ctx context.Context) {
 	tick := time.NewTicker(s.opts.FollowUsers)
 	defer tick.Stop()
@@ -257,9 +261,18 @@ func (s *Server) followUsers(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		err := s.users.follow(ctx, func(data []byte) error { return wire.ReloadUsers(ctx, s.engine.SQL(), data) })
-		if err != nil && ctx.Err() == nil {
-			s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
-		}
+		_ = s.lookForAccounts(ctx)
 	}
+}
+
+// lookForAccounts brings accounts that were changed through another server into this one's memory.
+func (s *Server) lookForAccounts(ctx context.Context) error {
+	if s.users == nil {
+		return nil // being made
+	}
+	err := s.users.follow(ctx, func(data []byte) error { return wire.ReloadUsers(ctx, s.engine.SQL(), data) })
+	if err != nil && ctx.Err() == nil {
+		s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
+	}
+	return err
 }

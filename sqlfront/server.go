@@ -168,6 +168,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(),
+		Saw:         s.lookForAccounts,
 	})
 	if err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.wire, err = wire.New(ctx, wire.Options{
 		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
-		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Greet: func(ctx context.Context) { _ = s.lookForAccounts(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -66,6 +66,9 @@ type Options struct {
 	Databases []sql.Database
 	// Information are tables that information_schema has besides MySQL's.
 	Information []system.Table
+	// Saw is called when a client's statement sees a version of the catalog that none saw before: accounts may have changed, which the
+	// statement's rights depend on. If it fails it is called again by the next statement.
+	Saw func(ctx context.Context) error
 	// Hooks run around table DDL.
 	Hooks sql.ExecutionHooks
 	// BackfillBatch is how many rows one transaction of an index backfill or a table rewrite covers. Default 512.
@@ -101,6 +104,7 @@ func (o Options) withDefaults() Options {
 type Engine struct {
 	open      openTransactions
 	opts      Options
+	seen      atomic.Uint64 // the version of the catalog for which Options.Saw was called
 	client    *txn.Client
 	catalog   *catalog.Catalog
 	log       *slog.Logger

@@ -121,7 +121,16 @@ func (r *fastRun) check() error {
 	if !r.plan.current(v.snap) {
 		return errStalePlan
 	}
-	return nil
+	return r.allowed(v.snap.Version)
+}
+
+// allowed asks once more whether the user may do what the plan does if accounts may have changed since that was asked: the table has not, so the
+// plan still is right.
+func (r *fastRun) allowed(version uint64) error {
+	if r.nested || r.tx != nil && r.tx.ddl || !r.eng.saw(r.ctx, version) || r.eng.accounts().UserHasPrivileges(r.ctx, r.plan.allow) {
+		return nil
+	}
+	return errFallback
 }
 
 func (r *fastRun) read() (*sqltypes.Result, error) {
@@ -241,6 +250,9 @@ func (r *fastRun) readAlone() ([]sql.Row, error) {
 	if !vs[0].OK || !snap.IsCurrent(vs[0].Data) {
 		return nil, errStalePlan
 	}
+	if err := r.allowed(snap.Version); err != nil {
+		return nil, err
+	}
 	if !vs[1].OK {
 		return nil, nil
 	}
@@ -295,6 +307,9 @@ func (r *fastRun) readFirst() (row sql.Row, found bool, err error) {
 	}
 	if !vs[0].OK || !snap.IsCurrent(vs[0].Data) {
 		return nil, false, errStalePlan
+	}
+	if err := r.allowed(snap.Version); err != nil {
+		return nil, false, err
 	}
 	r.tx.view = r.eng.views.get(snap)
 	if !vs[1].OK {

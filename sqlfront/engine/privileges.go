@@ -30,6 +30,29 @@ func (e *Engine) accounts() *mysql_db.MySQLDb {
 	return e.sql.Analyzer.Catalog.MySQLDb
 }
 
+// LookForAccounts has accounts that another server has changed read before the statement is bound, so that a right that was taken away there
+// is gone here, too. What the statement sees of the catalog says that there was a change. An error is the statement's own, when it looks there itself.
+func (s *Session) LookForAccounts(ctx *sql.Context) {
+	if !s.ofClient || s.tx() != nil && s.tx().ddl {
+		return
+	}
+	if v, err := s.eng.viewOf(ctx); err == nil {
+		s.eng.saw(ctx, v.snap.Version)
+	}
+}
+
+// saw has accounts read (Options.Saw) if they may be older than a committed version of the catalog, and reports whether they were.
+func (e *Engine) saw(ctx *sql.Context, version uint64) bool {
+	seen := e.seen.Load()
+	if version <= seen || e.opts.Saw == nil || e.opts.Saw(ctx) != nil {
+		return false
+	}
+	for seen < version && !e.seen.CompareAndSwap(seen, version) {
+		seen = e.seen.Load()
+	}
+	return true
+}
+
 // HasTemporary reports whether the session has a temporary table of that name. Nobody else can see it, so it takes no privilege.
 func (s *Session) HasTemporary(database, table string) bool {
 	return s.temp.get(database, table, s.timeZone()) != nil

@@ -59,6 +59,17 @@ func own(ctx *sql.Context, database, table string) bool {
 	return s.HasTemporary(database, table)
 }
 
+// current is a session that knows whether accounts were changed through another server since this one read them.
+type current interface{ LookForAccounts(ctx *sql.Context) }
+
+// NewQueryState implements sql.AuthorizationHandler: what the user may do is read once for a statement, here.
+func (h handler) NewQueryState(ctx *sql.Context) sql.AuthorizationQueryState {
+	if s, ok := ctx.Session.(current); ok {
+		s.LookForAccounts(ctx)
+	}
+	return h.AuthorizationHandler.NewQueryState(ctx)
+}
+
 // HandleAuth implements sql.AuthorizationHandler.
 func (h handler) HandleAuth(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation) error {
 	if s, ok := ctx.Session.(naming); ok {

@@ -560,6 +560,7 @@ func (f *commands) changeUser(arg []byte) error {
 	denied := func() error {
 		return f.refuse(2, sqlerr.New(sqlerr.AccessDenied, "Access denied for user '%s'", user))
 	}
+	f.c.srv.greet()
 	var method mysql.AuthMethod
 	for _, m := range f.c.srv.auth.AuthMethods() {
 		if m.Name() == mysql.MysqlNativePassword && m.HandleUser(mc, string(user)) {

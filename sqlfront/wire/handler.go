@@ -27,6 +27,18 @@ var (
 	_ mysql.BinlogReplicaHandler = (*handler)(nil)
 )
 
+// greetTimeout bounds how long a login waits for accounts. After that it goes by those that are known.
+const greetTimeout = 2 * time.Second
+
+func (s *Server) greet() {
+	if s.opts.Greet == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), greetTimeout)
+	defer cancel()
+	s.opts.Greet(ctx)
+}
+
 func (s *Server) wrap(next mysql.Handler) (mysql.Handler, error) {
 	return &handler{srv: s, next: next}, nil
 }
@@ -41,7 +53,11 @@ func (h *handler) NewConnection(c *mysql.Conn) {
 	h.srv.mu.Lock()
 	h.srv.conns[c.ConnectionID] = conn
 	h.srv.mu.Unlock()
-	_ = h.guard("NewConnection", conn, func() error { h.next.NewConnection(c); return nil })
+	_ = h.guard("NewConnection", conn, func() error {
+		h.srv.greet()
+		h.next.NewConnection(c)
+		return nil
+	})
 	if h.srv.draining.Load() { // Drain or Close may have gone over the list before this one was in it
 		conn.leave()
 	}

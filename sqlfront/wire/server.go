@@ -68,6 +68,8 @@ type Options struct {
 
 	// Users keeps accounts and privileges. Default: in memory.
 	Users UserStore
+	// Greet is called before somebody logs in, to have accounts that were changed elsewhere known. It gets two seconds.
+	Greet func(ctx context.Context)
 	// Version is the server version. Default DefaultVersion.
 	Version string
 	// Logger gets what an operator should see. Default: discard.
