@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"moka/kv/kvtest"
 )
 
 // TestExplain shows how each shape of statement is read: table, access, key, ref, Extra.
@@ -19,6 +21,8 @@ func TestExplain(t *testing.T) {
 	for _, q := range []struct{ query, want string }{
 		{"select 1", "1 SIMPLE - - - - No tables used"},
 		{"select * from p", "1 SIMPLE p ALL - - -"},
+		{"select * from p for share", "1 SIMPLE p ALL - - -"},
+		{"format = traditional select high_priority * from p for update nowait", "1 SIMPLE p ALL - - -"},
 		{"select * from p where id = 1", "1 SIMPLE p const PRIMARY const Using where"},
 		{"select * from p where id in (1, 2)", "1 SIMPLE p range PRIMARY - Using where"},
 		{"select * from p where name = 'a'", "1 SIMPLE p const byname const Using where"},
@@ -153,4 +157,47 @@ func TestExplainFormats(t *testing.T) {
 	if _, err := c.ExecContext(t.Context(), "explain format=verse select 1"); err == nil || !strings.Contains(err.Error(), "1791") {
 		t.Errorf("a format that is none: %v", err)
 	}
+}
+
+// TestExplainAnalyzeShowsWaits: who has waited for a row lock sees how long, at the node that did, or, if the statement was run again
+// because of it, at the statement's own line; so does who reads the digests.
+func TestExplainAnalyzeShowsWaits(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	const query = "explain analyze select * from t where id = 1 for update"
+	plain := func(name, q string) string {
+		var lines []string
+		for _, r := range explain(t, s.in(name), q) {
+			lines = append(lines, times.ReplaceAllString(r["plan"], "time=T"))
+		}
+		return strings.Join(lines, "\n")
+	}
+	s.do("b", "begin")
+	if got := plain("b", query); strings.Contains(got, "wait") || strings.Contains(got, "Statement") {
+		t.Errorf("nobody was in the way:\n%s", got)
+	}
+	s.do("b", "rollback")
+	waits := func(isolation, holder string) string {
+		t.Helper()
+		s.do("a", "begin", "update t set v = v + 1 where id = 1")
+		s.do("b", "set transaction isolation level "+isolation, "begin")
+		before, got := s.waiting(), ""
+		s.wg.Go(func() { got = plain("b", query) })
+		s.until("a wait", func() bool { return s.waiting() > before })
+		s.do("a", holder)
+		s.wg.Wait()
+		s.do("b", "rollback")
+		return got
+	}
+	node := regexp.MustCompile(`Index (lookup|range scan) on t using PRIMARY.*\(requests=1 examined=1\) \(row lock waits=1 time=T\)`)
+	for _, isolation := range []string{"repeatable read", "read committed"} {
+		got := waits(isolation, "rollback")
+		if !node.MatchString(got) || !strings.HasSuffix(got, "\nStatement: (row lock waits=1 time=T)") {
+			t.Errorf("%s: the holder gave up:\n%s", isolation, got)
+		}
+		if got = waits(isolation, "commit"); !strings.HasSuffix(got, "\nStatement: (row lock waits=1 time=T) (restarts=1)") || node.MatchString(got) {
+			t.Errorf("%s: the holder has changed the row:\n%s", isolation, got)
+		}
+	}
+	s.want("b", "select count_star, sum_lock_time > 0, sum_lock_time <= sum_timer_wait from performance_schema.events_statements_summary_by_digest where digest_text like 'explain%'", "5 1 1")
+	s.want("b", "select count_star, sum_lock_time from performance_schema.events_statements_summary_by_digest where digest_text like 'update%'", "4 0")
 }

@@ -197,12 +197,14 @@ func (c *Client) call(ctx context.Context, b *backoff, g *shardGroup, cmd kv.Com
 		}
 		if errors.Is(err, kv.ErrMoved) {
 			c.metrics.moved.Add(1)
+			countResent(ctx)
 			return nil, err
 		}
 		if !worthRepeating(err) || !b.wait(ctx) {
 			return nil, err
 		}
 		c.metrics.retries.Add(1)
+		countResent(ctx)
 	}
 }
 

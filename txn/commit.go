@@ -308,6 +308,8 @@ const shortLockWait = 20 * time.Millisecond
 
 // clear resolves foreign locks that a write has met; those of live transactions are a conflict, after a short wait.
 func (cm *committer) clear(ctx context.Context, waits *backoff, locks []lockInfo) error {
+	began := time.Now()
+	defer func() { countLocks(ctx, len(locks), began) }()
 	alive, err := cm.c.resolve(ctx, 0, locks, waits.begun(), nil, nil)
 	if err != nil || len(alive) == 0 {
 		return err

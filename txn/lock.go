@@ -239,6 +239,8 @@ func (l *locker) blocked(ctx context.Context, resp *lockResponse) error {
 		}
 		return l.wait(ctx, column, resp.blockers)
 	case lockInDoubt:
+		began := time.Now()
+		defer func() { countLocks(ctx, len(resp.locks), began) }()
 		alive, err := c.resolve(ctx, 0, resp.locks, l.waits.begun(), nil, nil)
 		switch {
 		case err != nil || len(alive) == 0:
@@ -291,8 +293,9 @@ func (l *locker) wait(ctx context.Context, column kv.Column, in []blocker) (err 
 	c := l.t.c
 	c.metrics.rowWaits.Add(1)
 	slice := min(lockSlice, c.o.LockLease/3)
-	deadlocked := false
+	deadlocked, began := false, time.Now()
 	defer func() {
+		countRowLock(ctx, began)
 		if err != nil {
 			l.leave(ctx, column, false)
 		}

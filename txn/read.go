@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
+	"time"
 
 	"moka/kv"
 )
@@ -89,6 +90,8 @@ const freeTries = 64
 // clear deals with the locks that a read has met: what is dead is resolved, what is alive is pushed above the snapshot, and
 // what can be neither is waited for.
 func (t *Txn) clear(ctx context.Context, waits *backoff, snapshot kv.Timestamp, locks []lockInfo, through func(decision)) error {
+	began := time.Now()
+	defer func() { countLocks(ctx, len(locks), began) }()
 	alive, err := t.c.resolve(ctx, snapshot, locks, true, t.addBypass, through)
 	if err != nil || len(alive) == 0 && waits.tries() < freeTries {
 		return err

@@ -26,6 +26,7 @@ type measure struct {
 	first, all  time.Duration
 	// What the node itself read from the store, and what of it was done there.
 	requests, examined atomic.Int64
+	delays             txn.Delays
 	disk               atomic.Int64 // bytes that it has put there
 	pushed             *pushed
 }
@@ -47,9 +48,10 @@ func measureOf(ctx context.Context) *measure {
 	return m
 }
 
-// with is the context of a node whose own iterator is built or asked.
+// with is the context of a node whose own iterator is built or asked. What delays it is not counted for the nodes above it.
 func (s *measure) with(ctx *sql.Context, all *measuring) *sql.Context {
-	return ctx.WithContext(operator.WithMeter(context.WithValue(ctx, measureKey{}, s), meter{s, all}))
+	counted := txn.WithDelays(context.WithValue(ctx, measureKey{}, s), append(all.statement, &s.delays)...)
+	return ctx.WithContext(operator.WithMeter(counted, meter{s, all}))
 }
 
 // meter hears what the operators of package operator say.
@@ -72,8 +74,10 @@ func (m meter) Built(table sql.Node, rows int, within time.Duration) {
 
 // measuring is the state of one EXPLAIN ANALYZE; its statement's context carries it.
 type measuring struct {
-	mu    sync.Mutex
-	nodes map[sql.Node]*measure
+	// statement counts the delays of all nodes, of earlier attempts, and of what no node has done.
+	statement []*txn.Delays
+	mu        sync.Mutex
+	nodes     map[sql.Node]*measure
 	// entered is the node whose own iterator is being built: the builder asks the seam once more for it, which declines.
 	entered sql.Node
 }
@@ -92,6 +96,10 @@ func (b *execBuilder) explainAnalyze(ctx *sql.Context, n *plan.DescribeQuery) (s
 		return nil, sqlerr.Unsupported("EXPLAIN ANALYZE of a statement that writes")
 	}
 	m := &measuring{nodes: map[sql.Node]*measure{}}
+	s := sessionOf(ctx)
+	if s != nil {
+		m.statement = []*txn.Delays{&s.cost.delays}
+	}
 	run := ctx.WithContext(context.WithValue(ctx, measuringKey{}, m))
 	it, err := b.base.Build(run, q, nil)
 	if err != nil {
@@ -107,7 +115,13 @@ func (b *execBuilder) explainAnalyze(ctx *sql.Context, n *plan.DescribeQuery) (s
 		return nil, err
 	}
 	var rows []sql.Row
-	m.print(q, 0, func(line string) { rows = append(rows, sql.NewRow(line)) })
+	line := func(text string) { rows = append(rows, sql.NewRow(text)) }
+	m.print(q, 0, line)
+	if s != nil {
+		if delays := delayed(s.cost.delays.Counts(), s.cost.restarts.Load()); delays != "" {
+			line("Statement:" + delays)
+		}
+	}
 	return sql.RowsToRowIter(rows...), nil
 }
 
@@ -193,8 +207,11 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 				text += fmt.Sprintf(" (requests=%d examined=%d)", n, s.examined.Load())
 			}
 		}
-		if s := m.of(n); s != nil && s.disk.Load() > 0 {
-			text += fmt.Sprintf(" (disk=%d bytes)", s.disk.Load())
+		if s := m.of(n); s != nil {
+			if s.disk.Load() > 0 {
+				text += fmt.Sprintf(" (disk=%d bytes)", s.disk.Load())
+			}
+			text += delayed(s.delays.Counts(), 0)
 		}
 		line(text)
 		depth++
@@ -222,6 +239,24 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 	for _, c := range children {
 		m.print(c, depth, line)
 	}
+}
+
+// delayed words what a node, or the statement, has waited for and done again; most have nothing to say. Times are those of all loops.
+func delayed(d txn.DelayCounts, restarts int64) (text string) {
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+	if d.RowLocks > 0 {
+		text += fmt.Sprintf(" (row lock waits=%d time=%.3f)", d.RowLocks, ms(d.RowLockTime))
+	}
+	if d.Locks > 0 {
+		text += fmt.Sprintf(" (locks met=%d time=%.3f)", d.Locks, ms(d.LockTime))
+	}
+	if d.Resent > 0 {
+		text += fmt.Sprintf(" (requests sent again=%d)", d.Resent)
+	}
+	if restarts > 0 {
+		text += fmt.Sprintf(" (restarts=%d)", restarts)
+	}
+	return text
 }
 
 // scanned is the table under a node of which the shards did a part.

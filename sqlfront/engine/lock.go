@@ -112,9 +112,7 @@ func (tx *Tx) lock(ctx *sql.Context, o txn.LockOptions, keys ...kv.RowKey) (skip
 		return false, nil
 	}
 	leave := tx.lockOptions(ctx, &o)
-	began := time.Now()
 	got, err := tx.t.Lock(ctx, cells, o)
-	tx.session.cost.locked.Add(int64(time.Since(began)))
 	for i, c := range cells {
 		if i < len(got) && got[i] {
 			tx.holdsNow(c.Row, o.Share)
@@ -133,9 +131,7 @@ func (tx *Tx) lockRow(ctx *sql.Context, key kv.RowKey) (txn.Value, error) {
 	}
 	var o txn.LockOptions
 	leave := tx.lockOptions(ctx, &o)
-	began := time.Now()
 	v, got, err := tx.t.LockAndGet(ctx, cell(key), o)
-	tx.session.cost.locked.Add(int64(time.Since(began)))
 	if got {
 		tx.holdsNow(key, false)
 	}
@@ -275,6 +271,7 @@ func (s *Session) Again(may bool) bool {
 		return false
 	}
 	tx.lost = nil
+	s.cost.restarts.Add(1)
 	s.forgetAssigned(true)
 	tx.unlook()
 	if tx.start != nil {
@@ -288,6 +285,7 @@ func (s *Session) Again(may bool) bool {
 // Contended tells the session whether the statement that follows has lost a race before.
 func (s *Session) Contended(yes bool) {
 	if s.contended = yes; yes {
+		s.cost.restarts.Add(1)
 		s.forgetAssigned(true)
 	}
 }

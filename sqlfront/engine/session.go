@@ -97,15 +97,23 @@ type Session struct {
 type cost struct {
 	digested bool // digest is the statement's
 	examined atomic.Int64
-	locked   atomic.Int64 // nanoseconds
+	restarts atomic.Int64 // by Again and Contended
+	delays   txn.Delays
+	// counted is the connection's context with delays in it.
+	connection, counted context.Context
 }
 
-// Measure begins to count for a statement.
-func (s *Session) Measure() {
+// Measure begins to count for a statement. It is to be run in the context that is returned, which is made of its connection's.
+func (s *Session) Measure(connection context.Context) context.Context {
 	s.cost.digested = false
 	s.cost.examined.Store(0)
-	s.cost.locked.Store(0)
+	s.cost.restarts.Store(0)
+	s.cost.delays.Reset()
 	s.cleared, s.divided = false, false
+	if s.cost.connection != connection {
+		s.cost.connection, s.cost.counted = connection, txn.WithDelays(connection, &s.cost.delays)
+	}
+	return s.cost.counted
 }
 
 // examined counts what a scan has read, for the server and for the statement.
@@ -117,12 +125,12 @@ func (tx *Tx) examined(s txn.ScanStats) {
 }
 
 // Measured returns the statement's text with '?' for each literal, if the plan cache has looked at it (it is overwritten by the next
-// statement), how many rows and index entries it has read, and how long it has waited for row locks.
+// statement), how many rows and index entries it has read, and how long it has waited for locks of others.
 func (s *Session) Measured() (short []byte, examined int64, locked time.Duration) {
 	if s.cost.digested {
 		short = s.digest.text
 	}
-	return short, s.cost.examined.Load(), time.Duration(s.cost.locked.Load())
+	return short, s.cost.examined.Load(), s.cost.delays.Counts().Waited()
 }
 
 var (

@@ -153,9 +153,12 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			return r.notify(ctx, l, o)
 		}
 	case 7:
-		if fold(w, "replace") {
+		switch {
+		case fold(w, "replace"):
 			r.modifiers(l)
 			r.selectWords(l, false)
+		case fold(w, "explain"):
+			r.explain(l)
 		}
 	case 8:
 		switch {
@@ -434,6 +437,7 @@ func (r *rewriter) describe(l *lexer, head token) {
 	if t.kind == word {
 		switch strings.ToLower(l.text(table)) { // the other DESCRIBE: of a statement
 		case "select", "insert", "update", "delete", "replace", "with", "table", "analyze", "format", "plan", "extended", "values", "for":
+			r.explain(&lexer{s: l.s, pos: head.end, ansi: l.ansi})
 			return
 		}
 	}
@@ -446,6 +450,26 @@ func (r *rewriter) describe(l *lexer, head token) {
 	}
 	r.edits.replace(head.start, head.end, "show columns from")
 	r.edits.replace(last.end, t.end, " like "+pattern)
+}
+
+// explain edits the statement that an EXPLAIN is about, as it would be edited by itself.
+func (r *rewriter) explain(l *lexer) {
+	t := l.next()
+	for l.is(t, "analyze") || l.is(t, "extended") || l.is(t, "partitions") || l.is(t, "format") {
+		if l.is(t, "format") {
+			_, _ = l.next(), l.next() // = name
+		}
+		t = l.next()
+	}
+	switch {
+	case l.is(t, "select"):
+		r.selectWords(l, true)
+	case l.is(t, "with"), l.is(t, "table"):
+		r.selectWords(l, false)
+	case l.is(t, "insert"), l.is(t, "update"), l.is(t, "delete"), l.is(t, "replace"):
+		r.modifiers(l)
+		r.selectWords(l, false)
+	}
 }
 
 // checkTable parses CHECK TABLE t, … with options that change nothing (QUICK, EXTENDED, …: the check is always the whole

@@ -90,7 +90,7 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 			s.ViewSpec.CheckOption = ast.ViewCheckOptionCascaded // the planner refuses the other; what is stored, and looked at, is the text
 		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
-		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns})
+		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns, locks: r.locks, shared: r.shared, exclusive: r.exclusive})
 		return
 	case *ast.Update:
 		splitRanges(s.Where)

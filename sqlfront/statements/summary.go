@@ -19,7 +19,7 @@ type Execution struct {
 
 	Began time.Time
 	Took  time.Duration
-	// Locked is how much of Took the statement waited for row locks.
+	// Locked is how much of Took the statement waited for locks of others.
 	Locked time.Duration
 
 	Sent, Affected, Examined int64

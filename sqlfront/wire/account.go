@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -25,9 +26,9 @@ func (t *tally) add(r *sqltypes.Result) {
 
 // measured is a session that knows what its statement has done below.
 type measured interface {
-	// Measure begins a statement.
-	Measure()
-	// Measured returns the text with '?' for literals, if it is known, the rows read, and the time spent waiting for row locks.
+	// Measure begins a statement, and returns the context, made of the connection's, in which it is to be run.
+	Measure(connection context.Context) context.Context
+	// Measured returns the text with '?' for literals, if it is known, the rows read, and the time spent waiting for locks of others.
 	Measured() (short []byte, examined int64, locked time.Duration)
 }
 

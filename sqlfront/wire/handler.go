@@ -244,16 +244,16 @@ type failing interface{ Failed(*mysql.SQLError) }
 func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare *mysql.PrepareData, callback mysql.ResultSpoolFn,
 	exec func(context.Context, mysql.ResultSpoolFn) (string, error)) (rest string, err error) {
 	conn := of(c)
+	began := time.Now()
+	if m, ok := conn.session.(measured); ok {
+		ctx = m.Measure(ctx)
+	}
 	ctx, err = conn.begin(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer conn.end()
-	began := time.Now()
 	conn.begun, conn.binary, conn.rows = false, prepare != nil, tally{}
-	if m, ok := conn.session.(measured); ok {
-		m.Measure()
-	}
 	defer func() { h.account(conn, query[:len(query)-len(rest)], began, err) }()
 	st := classify(query)
 	conn.filter.loading = st.loads

@@ -47,6 +47,8 @@ func classify(query string) statement {
 		return statement{verb: verbSelect, reads: true, again: true, ping: strings.TrimRight(rest, " \t\r\n;") == "1"}
 	case "with", "table", "values", "(":
 		return statement{verb: verbSelect, reads: true, again: true}
+	case "explain", "describe", "desc":
+		return statement{reads: true, again: true} // EXPLAIN ANALYZE runs what it explains
 	case "insert", "replace":
 		return statement{verb: verbInsert, writes: true, again: true}
 	case "update":
