@@ -50,6 +50,11 @@ func TestTimestampsOfTwoZones(t *testing.T) {
 			"2 2018-10-28 02:30:00 1540686600; 3 2018-10-28 02:30:00 1540690200; 4 2018-10-28 02:10:00 1540689000")
 		want(t, berlin, "select max(ts), min(ts) from t where ts < '2019-01-01'", "2018-10-28 02:30:00 2018-10-28 02:10:00")
 		want(t, berlin, "select count(*) from t where ts = '2018-10-28 02:30:00'", "2")
+		for _, groups := range []string{"select ts, count(*) from t where id in (2, 3) group by ts", "select ts, count(*) from t ignore index (ts) where id in (2, 3) group by ts, n"} {
+			want(t, berlin, groups, "2018-10-28 02:30:00 1; 2018-10-28 02:30:00 1")
+		}
+		want(t, berlin, "select count(*), (select count(distinct ts) from t where id in (2, 3)) from (select distinct ts from t where id in (2, 3)) d", "2 2")
+		want(t, berlin, "select count(*) from t a join t b on a.ts = b.ts where a.id = 2 and b.id = 3", "1")
 		run(t, berlin, "update t set n = n + 1 where id in (2, 3, 4)", "update t set id = id + 10 where ts = '2018-10-28 02:30:00'", "update t set n = n + 1 where ts = '2018-10-28 02:10:00'")
 		want(t, utc, "select id, ts, n from t where id > 1 order by id", "4 2018-10-28 01:10:00 2; 12 2018-10-28 00:30:00 1; 13 2018-10-28 01:30:00 1")
 		want(t, utc, "select id from t where ts = '2018-10-28 01:30:00'", "13")

@@ -2,8 +2,6 @@ package collate
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -62,6 +60,9 @@ func Node(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 func collate(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 	found := false
 	sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
+		if _, list := e.(*expression.HashInTuple); list {
+			found = true // a long list is looked at once
+		}
 		if e != nil && !found {
 			again, err := collateOne(ctx, e)
 			found = again != nil || err != nil
@@ -89,6 +90,11 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		if IsTextList(ctx, e) {
 			return NewIn(ctx, e.Children()[0], e.Children()[1].(expression.Tuple)), nil
 		}
+		if _, constants := e.(*expression.HashInTuple); constants {
+			if in := newInList(ctx, e.Children()[0], e.Children()[1]); in != nil {
+				return in, nil
+			}
+		}
 		return paddedTuples(ctx, e.Children()[0], e.Children()[1])
 	case *expression.NullSafeEquals:
 		if types.IsTextOnly(e.Left().Type(ctx)) && types.IsTextOnly(e.Right().Type(ctx)) {
@@ -114,7 +120,9 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			return function.NewIf(ctx, expression.NewEquals(w[0], w[1]), expression.NewConvert(expression.NewLiteral(nil, types.Null), "char"), e.LeftChild), nil
 		}
 	case *aggregation.CountDistinct:
-		return countTexts(ctx, e)
+		return newCountDistinct(e), nil
+	case *expression.DistinctExpression:
+		return newDistinctValue(e.Child), nil
 	case *aggregation.GroupConcat:
 		return withEmptyTexts(ctx, e)
 	case *aggregation.JsonArray:
@@ -133,7 +141,10 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		}
 		return paddedExtreme(ctx, e, e.Child, true), nil
 	case *plan.InSubquery:
-		return newTextInQuery(ctx, e), nil
+		if in := newTextInQuery(ctx, e); in != nil {
+			return in, nil
+		}
+		return newInQuery(ctx, e), nil
 	case sql.WindowAdaptableExpression:
 		return collatedWindow(ctx, e)
 	}
@@ -236,6 +247,8 @@ func Library(e sql.Expression) sql.Expression {
 		return x.Aggregation
 	case *ofRows:
 		return x.Aggregation
+	case *countDistinct:
+		return x.Aggregation
 	}
 	return e
 }
@@ -285,57 +298,6 @@ func (b *extremeBuffer) Eval(*sql.Context) (any, error) { return b.best, nil }
 
 // Dispose implements sql.AggregationBuffer.
 func (b *extremeBuffer) Dispose(*sql.Context) {}
-
-// countTexts makes COUNT(DISTINCT …) count what is different under the collation.
-func countTexts(ctx *sql.Context, e *aggregation.CountDistinct) (sql.Expression, error) {
-	children := e.Children()
-	var out []sql.Expression
-	for i, c := range children {
-		if !types.IsTextOnly(c.Type(ctx)) {
-			continue
-		}
-		collation, ok := expr.CollationOf(ctx, c)
-		if _, done := c.(*weightText); done || !ok {
-			continue
-		}
-		if out == nil {
-			out = append(out, children...)
-		}
-		out[i] = &weightText{*expr.NewWeight(c, collation)}
-	}
-	if out == nil {
-		return nil, nil
-	}
-	return e.WithChildren(ctx, out...)
-}
-
-// weightText is a weight for those who take texts only.
-type weightText struct{ expr.Weight }
-
-// Type implements sql.Expression.
-func (w *weightText) Type(*sql.Context) sql.Type { return types.LongText }
-
-// WithChildren implements sql.Expression.
-func (w *weightText) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
-	if len(cs) != 1 {
-		return nil, sql.ErrInvalidChildrenNumber.New(w, len(cs), 1)
-	}
-	return &weightText{*expr.NewWeight(cs[0], w.Collation())}, nil
-}
-
-// Eval implements sql.Expression.
-func (w *weightText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := w.Weight.Eval(ctx, row)
-	if v == nil || err != nil {
-		return nil, err
-	}
-	key := v.([]byte)
-	if len(key) <= 32 {
-		return hex.EncodeToString(key), nil
-	}
-	sum := sha256.Sum256(key)
-	return hex.EncodeToString(sum[:]), nil
-}
 
 // collatedWindow gives PARTITION BY and ORDER BY of a window the collation of their texts, and its frame all peers of a row.
 func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expression, error) {

@@ -173,7 +173,7 @@ func (e *Engine) install(a *analyzer.Analyzer, shows bool) {
 	b := &execBuilder{eng: e, shows: shows}
 	b.base = rowexec.NewBuilder(b, a.Overrides)
 	b.base.Runner = runner
-	b.keeping = operator.Builder{Pool: e.memory, Base: b.base}
+	b.keeping = operator.Builder{Pool: e.memory, Base: b.base, Store: storeRecursive}
 	a.ExecBuilder = b.base
 }
 

@@ -278,7 +278,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return it, err
 		}
 		return b.keeping.Build(ctx, n, row)
-	case *plan.Sort, *plan.Distinct, *plan.SetOp, *plan.Window, *plan.CachedResults, *operator.Charged:
+	case *plan.Sort, *plan.Distinct, *plan.SetOp, *plan.RecursiveCte, *plan.Window, *plan.CachedResults, *operator.Charged:
 		return b.keeping.Build(ctx, n, row)
 	case *plan.JoinNode:
 		if it, err := b.keeping.Build(ctx, n, row); it != nil || err != nil {

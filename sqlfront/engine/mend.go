@@ -32,6 +32,10 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err := settleTypes(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
+	n, settled, err := settleRecursive(ctx, n)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
 	n, whole, err := completeGroups(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
@@ -48,7 +52,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	same = same && once && whole
+	same = same && once && whole && settled
 	rows, alike, err := mendTemporalRows(ctx, mended)
 	return rows, same && alike && shown, err
 }

@@ -140,6 +140,8 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		return c.in(left, right, nil)
 	case *collate.In:
 		return c.in(e.Left, e.Items, e)
+	case *collate.InList:
+		return c.in(e.Left, e.Items, nil)
 	case *expression.Like:
 		return c.like(e)
 	case *expr.Like:

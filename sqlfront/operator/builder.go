@@ -69,6 +69,8 @@ func once(ctx *sql.Context, n sql.Node) (inner *sql.Context, again bool) {
 type Builder struct {
 	Pool *Pool
 	Base *rowexec.BaseBuilder
+	// Store makes of a row with the columns from one of a table with these columns; nil leaves it as it is.
+	Store func(ctx *sql.Context, columns, from sql.Schema, row sql.Row) (sql.Row, error)
 }
 
 // Build returns nil for nodes that keep nothing, or that the library's own iterator is good enough for.
@@ -82,6 +84,8 @@ func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 		if it, err := b.setOperation(ctx, n, row); it != nil || err != nil {
 			return it, err
 		}
+	case *plan.RecursiveCte:
+		return b.recursive(ctx, n, row)
 	case *plan.JoinNode:
 		return b.buildHashJoin(ctx, n, row)
 	}
@@ -129,10 +133,7 @@ func (b *Builder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIte
 			return nil, nil
 		}
 		return b.inPlace(ctx, n, &n.Child, row, "subquery")
-	case *plan.Distinct, *plan.SetOp:
-		if op, ok := n.(*plan.SetOp); ok && !op.Distinct {
-			return nil, nil
-		}
+	case *plan.Distinct: // ON
 		inner, again := once(ctx, n)
 		if again {
 			return nil, nil

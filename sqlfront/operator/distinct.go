@@ -3,35 +3,32 @@ package operator
 import (
 	"context"
 	"io"
-	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/hash"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/collate"
-	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
 // distinctIter is DISTINCT, by the columns' collations: the library tells rows apart by their bytes, so that 'a' and 'A', which are
-// equal, would both come. It remembers a hash of each row. When these are more than the statement may keep, rows that have not been
-// seen go to disk, numbered, in partitions by their hash; what of them is distinct is put back into the order in which it came.
+// equal, would both come. It remembers a key of each row. When these are more than the statement may keep, rows that have not been
+// seen go to disk, numbered, in partitions by their key; what of them is distinct is put back into the order in which it came.
 type distinctIter struct {
 	pool   *Pool
 	child  sql.RowIter
 	same   collatedRows
 	charge *Charge
 	spills spiller
-	seen   map[uint64]struct{}
+	seen   map[string]struct{}
 	rows   uint64
 	rest   *sortIter // of what was on disk
 }
 
-// distinctBytes is about what a hash takes.
-const distinctBytes = 64
+// distinctBytes is about what a key takes.
+const distinctBytes = 96
 
 // distinct builds DISTINCT; nil for DISTINCT ON.
 func (b *Builder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) (sql.RowIter, error) {
@@ -42,10 +39,14 @@ func (b *Builder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) (sql
 	if err != nil {
 		return nil, err
 	}
+	return b.distinctRows(ctx, it, newCollatedRows(n.Child.Schema(ctx), len(row))), nil
+}
+
+func (b *Builder) distinctRows(ctx *sql.Context, child sql.RowIter, same collatedRows) *distinctIter {
 	return &distinctIter{
-		pool: b.Pool, child: it, same: newCollatedRows(n.Child.Schema(ctx), len(row)), seen: map[uint64]struct{}{},
+		pool: b.Pool, child: child, same: same, seen: map[string]struct{}{},
 		charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), spills: spiller{pool: b.Pool, what: "distinct", own: meterOf(ctx)},
-	}, nil
+	}
 }
 
 // Next implements sql.RowIter.
@@ -69,11 +70,11 @@ func (d *distinctIter) Next(ctx *sql.Context) (sql.Row, error) {
 			return nil, err
 		}
 		d.rows++
-		h, err := d.same.HashOf(ctx, row)
+		key, err := d.same.keyOf(ctx, row)
 		if err != nil {
 			return nil, err
 		}
-		if fresh, err := d.take(ctx, h, row, d.rows); fresh || err != nil {
+		if fresh, err := d.take(ctx, key, row, d.rows); fresh || err != nil {
 			return row, err
 		}
 	}
@@ -84,59 +85,33 @@ func (d *distinctIter) Next(ctx *sql.Context) (sql.Row, error) {
 	return row[1:], nil
 }
 
-// collatedRows hashes rows so that equal ones have equal hashes.
+// collatedRows makes keys of rows, as RowKeys does.
 type collatedRows struct {
-	schema sql.Schema
-	outer  int // values of an outer scope in front of each row
-	// texts are the columns that are padded; schema has bytes in their places, for their keys.
-	texts map[int]sql.CollationID
+	keys  *collate.RowKeys
+	width int
+	outer int // values of an outer scope in front of each row
 }
 
 func newCollatedRows(schema sql.Schema, outer int) collatedRows {
-	c := collatedRows{schema: schema, outer: outer}
-	for i, col := range schema {
-		collation, ok := collate.Pads(col.Type)
-		if !ok {
-			continue
-		}
-		if c.texts == nil {
-			c.texts, c.schema = map[int]sql.CollationID{}, slices.Clone(schema)
-		}
-		c.texts[i] = collation
-		c.schema[i] = &sql.Column{Type: types.LongBlob}
-	}
-	return c
+	return collatedRows{keys: collate.RowKeysOf(schema), width: len(schema), outer: outer}
 }
 
-// HashOf implements iters.DistinctHasher.
-func (c collatedRows) HashOf(ctx *sql.Context, row sql.Row) (uint64, error) {
-	if len(row) == len(c.schema)+c.outer {
+func (c collatedRows) keyOf(ctx *sql.Context, row sql.Row) ([]byte, error) {
+	if len(row) == c.width+c.outer {
 		row = row[c.outer:]
 	}
-	if c.texts != nil {
-		row = slices.Clone(row)
-		for i, collation := range c.texts {
-			if i >= len(row) || row[i] == nil {
-				continue
-			}
-			var err error
-			if row[i], err = expr.WeightOf(ctx, collation, row[i]); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return hash.HashOf(ctx, c.schema, row)
+	return c.keys.Of(ctx, row)
 }
 
 // take reports whether the row is the first of its kind; it is not, for now, if it has been put on disk.
-func (d *distinctIter) take(ctx *sql.Context, h uint64, row sql.Row, number uint64) (bool, error) {
-	if _, ok := d.seen[h]; ok {
+func (d *distinctIter) take(ctx *sql.Context, key []byte, row sql.Row, number uint64) (bool, error) {
+	if _, ok := d.seen[string(key)]; ok {
 		return false, nil
 	}
 	if int64(len(d.seen))*distinctBytes >= d.pool.spillsAt(d.charge) && d.spills.can(row) {
-		return false, d.spills.add(ctx, h, append(sql.Row{number}, row...))
+		return false, d.spills.add(ctx, key, append(sql.Row{number}, row...))
 	}
-	d.seen[h] = struct{}{}
+	d.seen[string(key)] = struct{}{}
 	return true, d.charge.Add(distinctBytes)
 }
 
@@ -183,11 +158,11 @@ func (s *spilledDistinct) Next(ctx *sql.Context) (sql.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := s.d.same.HashOf(ctx, row[1:])
+		key, err := s.d.same.keyOf(ctx, row[1:])
 		if err != nil {
 			return nil, err
 		}
-		if fresh, err := s.d.take(ctx, h, row[1:], row[0].(uint64)); fresh || err != nil {
+		if fresh, err := s.d.take(ctx, key, row[1:], row[0].(uint64)); fresh || err != nil {
 			return row, err
 		}
 	}

@@ -11,7 +11,9 @@
 //	                     from a quarter of the limit on, rows of further groups on disk (groups.go)
 //	JoinNode by hash     rows of the right side; from a quarter of the limit on, both sides on disk (hashjoin.go)
 //	HashLookup, CachedResults, Window     rows
-//	Distinct, UNION      a hash for each row; DISTINCT goes to disk with further rows (distinct.go)
+//	Distinct, UNION      a key for each row (collate.RowKeys); from a quarter of the limit on further rows go to disk (distinct.go)
+//	EXCEPT, INTERSECT    a key for each row of the right side (setop.go)
+//	RecursiveCte         the rows of two rounds; of UNION DISTINCT a key for each row (recursive.go)
 //
 // The store is not known here: rows come from iterators that somebody else has built (rowexec.BaseBuilder, which asks the engine's seam
 // first), memory is counted in a Pool that all sessions share, and EXPLAIN ANALYZE listens through a Meter.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
-	"github.com/dolthub/go-mysql-server/sql/hash"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -26,11 +26,11 @@ type groups struct {
 	spills spiller
 	size   int64
 
-	schema sql.Schema // of the key
-	key    sql.Row
-	found  map[uint64][]sql.AggregationBuffer
-	order  []uint64
-	read   bool
+	keys  *collate.RowKeys
+	key   sql.Row
+	found map[string][]sql.AggregationBuffer
+	order [][]sql.AggregationBuffer
+	read  bool
 }
 
 // groupBytes is about what an empty aggregate takes.
@@ -40,12 +40,14 @@ func (p *Pool) newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c
 	g := &groups{
 		pool: p, keeps: keepsValues(ctx, n.SelectDeps), spills: spiller{pool: p, what: "group by", own: meterOf(ctx)},
 		by: make([]sql.Expression, len(n.GroupByExprs)), deps: n.SelectDeps, child: child, charge: c,
-		key: make(sql.Row, len(n.GroupByExprs)), found: map[uint64][]sql.AggregationBuffer{},
+		key: make(sql.Row, len(n.GroupByExprs)), found: map[string][]sql.AggregationBuffer{},
 	}
+	ts := make([]sql.Type, len(g.by))
 	for i, e := range n.GroupByExprs {
 		g.by[i] = expr.ByCollation(ctx, e)
-		g.schema = append(g.schema, &sql.Column{Type: g.by[i].Type(ctx)})
+		ts[i] = g.by[i].Type(ctx)
 	}
+	g.keys = collate.NewRowKeys(ts)
 	return g
 }
 
@@ -67,7 +69,7 @@ func (g *groups) Next(ctx *sql.Context) (sql.Row, error) {
 			return nil, err
 		}
 	}
-	buffers := g.found[g.order[0]]
+	buffers := g.order[0]
 	g.order = g.order[1:]
 	row := make(sql.Row, len(buffers))
 	for i, b := range buffers {
@@ -97,19 +99,19 @@ func (g *groups) compute(ctx *sql.Context, next func() (sql.Row, error)) error {
 				return err
 			}
 		}
-		h, err := hash.HashOf(ctx, g.schema, g.key)
+		key, err := g.keys.Of(ctx, g.key)
 		if err != nil {
 			return err
 		}
-		buffers, ok := g.found[h]
+		buffers, ok := g.found[string(key)]
 		if !ok {
 			if g.size >= most && g.spills.can(row) {
-				if err := g.spills.add(ctx, h, row); err != nil {
+				if err := g.spills.add(ctx, key, row); err != nil {
 					return err
 				}
 				continue
 			}
-			if buffers, err = g.add(ctx, h, row); err != nil {
+			if buffers, err = g.add(ctx, string(key), row); err != nil {
 				return err
 			}
 		}
@@ -129,8 +131,8 @@ func (g *groups) compute(ctx *sql.Context, next func() (sql.Row, error)) error {
 }
 
 // add makes a group of which row is the first.
-func (g *groups) add(ctx *sql.Context, h uint64, row sql.Row) ([]sql.AggregationBuffer, error) {
-	n := groupBytes*int64(1+len(g.deps)) + RowBytes(row)
+func (g *groups) add(ctx *sql.Context, key string, row sql.Row) ([]sql.AggregationBuffer, error) {
+	n := groupBytes*int64(1+len(g.deps)) + int64(len(key)) + RowBytes(row)
 	g.size += n
 	if err := g.charge.Add(n); err != nil {
 		return nil, err
@@ -147,8 +149,8 @@ func (g *groups) add(ctx *sql.Context, h uint64, row sql.Row) ([]sql.Aggregation
 			return nil, err
 		}
 	}
-	g.found[h] = buffers
-	g.order = append(g.order, h)
+	g.found[key] = buffers
+	g.order = append(g.order, buffers)
 	return buffers, nil
 }
 
@@ -159,7 +161,7 @@ func (g *groups) forget(ctx *sql.Context) {
 			b.Dispose(ctx)
 		}
 	}
-	g.found, g.order, g.size = map[uint64][]sql.AggregationBuffer{}, nil, 0
+	g.found, g.order, g.size = map[string][]sql.AggregationBuffer{}, nil, 0
 	g.charge.Release()
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
-	"github.com/dolthub/go-mysql-server/sql/hash"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -28,7 +28,8 @@ type rollup struct {
 	charge *Charge
 
 	schema sql.Schema
-	found  map[uint64]*rolled
+	keys   *collate.RowKeys
+	found  []map[string]*rolled // by level
 	rows   []*rolled
 	read   bool
 }
@@ -50,7 +51,10 @@ func isRollup(n *plan.GroupBy) bool {
 }
 
 func newRollup(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) (*rollup, error) {
-	r := &rollup{by: n.GroupByExprs[:len(n.GroupByExprs)-1], deps: n.SelectDeps, child: child, charge: c, found: map[uint64]*rolled{}}
+	r := &rollup{by: n.GroupByExprs[:len(n.GroupByExprs)-1], deps: n.SelectDeps, child: child, charge: c, found: make([]map[string]*rolled, len(n.GroupByExprs))}
+	for i := range r.found {
+		r.found[i] = map[string]*rolled{}
+	}
 	for _, e := range r.by {
 		if err := nullOfNull(ctx, e, len(n.Child.Schema(ctx))); err != nil {
 			return nil, err
@@ -59,6 +63,7 @@ func newRollup(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) 
 		r.weights = append(r.weights, w)
 		r.schema = append(r.schema, &sql.Column{Type: w.Type(ctx)})
 	}
+	r.keys = collate.RowKeysOf(r.schema)
 	for _, d := range r.deps {
 		column, mark := -1, false
 		if g := groupingOf(d); g != nil {
@@ -169,17 +174,17 @@ func (r *rollup) compute(ctx *sql.Context) error {
 			}
 		}
 		for level := n; level >= 0; level-- {
-			h, err := hash.HashOf(ctx, r.schema[:level], keys[:level])
+			key, err := r.keys.Of(ctx, keys[:level])
 			if err != nil {
 				return err
 			}
-			h = (h ^ uint64(level)) * 0xFF51AFD7ED558CCD
-			g := r.found[h]
+			g := r.found[level][string(key)]
 			if g == nil {
+				id := string(key)
 				if g, err = r.add(ctx, level, keys[:level], row); err != nil {
 					return err
 				}
-				r.found[h] = g
+				r.found[level][id] = g
 			}
 			for _, b := range g.buffers {
 				if err := b.Update(ctx, row); err != nil {
@@ -243,9 +248,11 @@ func (r *rollup) compare(ctx *sql.Context, a, b *rolled) (int, error) {
 
 // Close implements sql.RowIter.
 func (r *rollup) Close(ctx *sql.Context) error {
-	for _, g := range r.found {
-		for _, b := range g.buffers {
-			b.Dispose(ctx)
+	for _, level := range r.found {
+		for _, g := range level {
+			for _, b := range g.buffers {
+				b.Dispose(ctx)
+			}
 		}
 	}
 	r.found, r.rows = nil, nil

@@ -13,15 +13,11 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// setOperation builds UNION, INTERSECT and EXCEPT over texts, and those that are sorted: the library takes rows for different whose bytes
-// are, and skips the rows of OFFSET before it sorts. It returns nil for the others.
+// setOperation builds UNION, INTERSECT and EXCEPT: the library takes rows for different whose bytes are, for the same whose hashes are, and
+// skips the rows of OFFSET before it sorts. It returns nil for UNION ALL that is not sorted.
 func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sql.RowIter, error) {
 	schema := setSchema(ctx, n)
-	text := false
-	for _, c := range schema {
-		text = text || types.IsTextOnly(c.Type)
-	}
-	if text = text && (n.Distinct || n.SetOpType != plan.UnionType); !text && len(n.SortConditions) == 0 {
+	if !n.Distinct && n.SetOpType == plan.UnionType && len(n.SortConditions) == 0 {
 		return nil, nil
 	}
 	left, err := b.Base.Build(ctx, n.Left(), row)
@@ -43,11 +39,8 @@ func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sq
 			charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded),
 		}
 	}
-	if n.Distinct || n.SetOpType != plan.UnionType {
-		if n.Distinct {
-			it = iters.NewDistinctIter(ctx, it, same)
-		}
-		it = &chargedIter{RowIter: it, n: &Charged{charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), each: distinctBytes}}
+	if n.Distinct {
+		it = b.distinctRows(ctx, it, newCollatedRows(schema, len(row)))
 	}
 	if len(n.SortConditions) > 0 {
 		by := make(sql.SortConditions, len(n.SortConditions))
@@ -154,14 +147,14 @@ type setIter struct {
 	same        collatedRows
 	except      bool
 	distinct    bool
-	rights      map[uint64]int
+	rights      map[string]int
 	charge      *Charge
 }
 
 // Next implements sql.RowIter.
 func (it *setIter) Next(ctx *sql.Context) (sql.Row, error) {
 	if it.rights == nil {
-		it.rights = map[uint64]int{}
+		it.rights = map[string]int{}
 		for {
 			row, err := it.right.Next(ctx)
 			if err == io.EOF {
@@ -170,12 +163,15 @@ func (it *setIter) Next(ctx *sql.Context) (sql.Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			h, err := it.same.HashOf(ctx, row)
+			key, err := it.same.keyOf(ctx, row)
 			if err != nil {
 				return nil, err
 			}
-			it.rights[h]++
-			if it.rights[h] == 1 {
+			if n, ok := it.rights[string(key)]; !ok || !it.distinct {
+				it.rights[string(key)] = n + 1
+				if ok {
+					continue
+				}
 				if err := it.charge.Add(distinctBytes); err != nil {
 					return nil, err
 				}
@@ -187,13 +183,14 @@ func (it *setIter) Next(ctx *sql.Context) (sql.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := it.same.HashOf(ctx, row)
+		key, err := it.same.keyOf(ctx, row)
 		if err != nil {
 			return nil, err
 		}
-		found := it.rights[h] > 0
+		n := it.rights[string(key)]
+		found := n > 0
 		if found && !it.distinct {
-			it.rights[h]--
+			it.rights[string(key)] = n - 1
 		}
 		if found != it.except {
 			return row, nil

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -183,7 +184,10 @@ func finishRuns(parts []*run) error {
 	return nil
 }
 
-// spiller puts rows into partitions on disk, for a node that goes by a hash of them: what belongs together is in one partition, and the
+// keySeed is of hashes that choose a partition; they say nothing about what is equal.
+var keySeed = maphash.MakeSeed()
+
+// spiller puts rows into partitions on disk, for a node that goes by a key of them: what belongs together is in one partition, and the
 // partitions come up one after the other, to be cut again if need be.
 type spiller struct {
 	pool  *Pool
@@ -205,7 +209,7 @@ const spillParts = 16
 // can reports whether a row can be put on disk, in a partition of the one that is being read.
 func (s *spiller) can(row sql.Row) bool { return s.level < joinLevels && spillable(row) }
 
-func (s *spiller) add(ctx *sql.Context, hash uint64, row sql.Row) error {
+func (s *spiller) add(ctx *sql.Context, key []byte, row sql.Row) error {
 	if s.parts == nil {
 		for range spillParts {
 			r, err := s.pool.newRun(s.what)
@@ -215,7 +219,7 @@ func (s *spiller) add(ctx *sql.Context, hash uint64, row sql.Row) error {
 			s.parts = append(s.parts, r)
 		}
 	}
-	to := s.parts[partOf(hash, s.level)]
+	to := s.parts[partOf(maphash.Bytes(keySeed, key), s.level)]
 	before := to.size
 	if err := to.add(ctx, row); err != nil {
 		return err

@@ -162,6 +162,7 @@ var mappings = []mapping{
 	{kind: planbuilder.ErrSelectsDifferentLength, code: 1222, text: "The used SELECT statements have a different number of columns"},
 	{kind: sql.ErrColumnNumberDoesNotMatch, code: 1222},
 	{kind: sql.ErrMoreThanOneRow, code: 1172, text: "Result consisted of more than one row"},
+	{like: `^WITH RECURSIVE iteration limit exceeded: (.*)$`, code: RecursionLimit, text: "$1"},
 	{kind: sql.ErrCteRecursionLimitExceeded, code: RecursionLimit},
 
 	// Sessions, variables, transactions.
