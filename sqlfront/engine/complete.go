@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/sqlerr"
 )
 
 // completeGroups hands up what the nodes above a GROUP BY, or a window, ask for and the library forgot: columns that subqueries in HAVING, ORDER BY or
@@ -32,6 +33,9 @@ func completeGroups(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdent
 		}
 		switch g := n.(type) {
 		case *plan.GroupBy:
+			if err := noGroupedAggregate(ctx, g); err != nil {
+				return nil, transform.SameTree, err
+			}
 			if by := expr.GroupedBy(g.GroupByExprs); len(by) < len(g.GroupByExprs) {
 				return plan.NewGroupBy(g.SelectDeps, by, g.Child), transform.NewTree, nil
 			}
@@ -42,6 +46,28 @@ func completeGroups(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdent
 		}
 		return n, same, nil
 	})
+}
+
+// noGroupedAggregate refuses a GROUP BY that names, as alias or by number, what is computed of the groups.
+func noGroupedAggregate(ctx *sql.Context, g *plan.GroupBy) (err error) {
+	var computed sql.ColSet
+	for _, e := range g.SelectDeps {
+		if a, ok := e.(sql.Aggregation); ok && a.Id() != 0 {
+			computed.Add(a.Id())
+		}
+	}
+	if computed.Empty() {
+		return nil
+	}
+	for _, e := range expr.GroupedBy(g.GroupByExprs) {
+		sql.Inspect(ctx, e, func(_ *sql.Context, part sql.Expression) bool {
+			if c, ok := part.(*expression.GetField); ok && computed.Contains(c.Id()) && err == nil {
+				err = sqlerr.New(sqlerr.WrongGroupField, "Can't group on '%s'", e.String())
+			}
+			return err == nil
+		})
+	}
+	return err
 }
 
 // neededAbove are the columns that subqueries in p, and in what is between p and a GROUP BY or a window, look at and that something below p does not

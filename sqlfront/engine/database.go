@@ -64,6 +64,9 @@ func (d *Database) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table
 	}
 	t, err := d.table(ctx, name)
 	if t == nil || err != nil {
+		if s := sessionOf(ctx); s != nil && err == nil {
+			s.miss(name)
+		}
 		return nil, false, err
 	}
 	return t, true, nil
@@ -91,6 +94,9 @@ func (d *Database) GetTableInsensitiveAsOf(ctx *sql.Context, name string, asOf a
 	if !ok {
 		t, err := d.tableAsOf(ctx, name, asOf)
 		if t == nil || err != nil {
+			if s := sessionOf(ctx); s != nil && err == nil {
+				s.miss(name)
+			}
 			return nil, false, err
 		}
 		return t, true, nil

@@ -175,11 +175,17 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 		return &countedIter{it, n.at}, nil
 	case *plan.UpdateSource:
+		if err := mustHaveDefaults(ctx, n.Child.Schema(ctx), n.UpdateExprs.AllExpressions(), n.Ignore); err != nil {
+			return nil, err
+		}
 		if again, err := lenientUpdate(ctx, n); again != nil || err != nil {
 			return b.instead(ctx, again, row, err)
 		}
 	case *plan.InsertInto:
 		writing(ctx, n.Ignore)
+		if err := mustHaveValues(ctx, n); err != nil {
+			return nil, err
+		}
 		if n.FirstGeneratedAutoIncRowIdx >= 0 && !loads(n.Source) {
 			again := *n
 			again.FirstGeneratedAutoIncRowIdx = -1 // insertID knows

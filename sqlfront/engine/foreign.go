@@ -88,6 +88,9 @@ func findForeignKey(d *catalog.Table, name string) int {
 // AddForeignKey implements sql.ForeignKeyTable. The engine has checked the rows that exist. The parent gets a new version
 // too: writers that do not know of the key must not delete its rows.
 func (t *Table) AddForeignKey(ctx *sql.Context, fk sql.ForeignKeyConstraint) error {
+	if err := t.freeForeignName(ctx, fk.Name); err != nil {
+		return err
+	}
 	err := t.change(ctx, func(d *catalog.Table) error {
 		if fk.Name == "" {
 			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(n string) bool { return findForeignKey(d, n) >= 0 })
@@ -102,6 +105,27 @@ func (t *Table) AddForeignKey(ctx *sql.Context, fk sql.ForeignKeyConstraint) err
 		return err
 	}
 	return t.touchParent(ctx, &fk)
+}
+
+// freeForeignName refuses the name of a foreign key of another table in the database, as MySQL does.
+func (t *Table) freeForeignName(ctx *sql.Context, name string) error {
+	if name == "" {
+		return nil
+	}
+	v, err := t.eng.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	db, ok := v.snap.Database(t.db)
+	if !ok {
+		return nil
+	}
+	for _, other := range db.Tables() {
+		if other.ID != t.desc.ID && findForeignKey(other, name) >= 0 {
+			return sql.ErrForeignKeyDuplicateName.New(name)
+		}
+	}
+	return nil
 }
 
 func (t *Table) touchParent(ctx *sql.Context, fk *sql.ForeignKeyConstraint) error {

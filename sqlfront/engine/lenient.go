@@ -69,7 +69,7 @@ func arriving(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
 		}
 	}
 	source, err := r.compute(ctx, n.Source)
-	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source && !slices.ContainsFunc(r.schema, func(c *sql.Column) bool { return types.IsNumber(c.Type) }) {
+	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source && !slices.ContainsFunc(r.schema, func(c *sql.Column) bool { return types.IsNumber(c.Type) || cutsSpaces(c.Type) }) {
 		return nil, err
 	}
 	r.Child = source
@@ -207,6 +207,9 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 			if row[i], err = arrivingDate(ctx, col, row[i], *r.at, r.lenient); err != nil {
 				return err
 			}
+		}
+		if row[i] != nil && cutsSpaces(col.Type) {
+			row[i] = withoutSurplus(ctx, col, row[i], *r.at)
 		}
 		if r.lenient {
 			if row[i], err = r.fit(ctx, i, col, row[i]); err != nil {
@@ -412,6 +415,9 @@ func (l *lenientValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	case err != nil:
 		return nil, err
 	case v != nil:
+		if cutsSpaces(l.column.Type) {
+			v = withoutSurplus(ctx, l.column, v, *l.at)
+		}
 		if types.IsTime(l.column.Type) {
 			if v, err = arrivingDate(ctx, l.column, v, *l.at, true); err != nil {
 				return nil, err

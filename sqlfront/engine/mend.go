@@ -335,7 +335,7 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 		return set, transform.SameTree, nil
 	}
 	to, ok := set.LeftChild.(*expression.GetField)
-	if !ok || !sql.IsNumberType(to.Type(nil)) && !types.IsTime(to.Type(nil)) {
+	if !ok || !sql.IsNumberType(to.Type(nil)) && !types.IsTime(to.Type(nil)) && !cutsSpaces(to.Type(nil)) {
 		return set, transform.SameTree, nil
 	}
 	if _, computed := set.RightChild.(*sql.ColumnDefaultValue); computed && types.IsTime(to.Type(nil)) {
@@ -347,7 +347,7 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 	return expression.NewSetField(set.LeftChild, &fitted{set.RightChild, to.Type(nil), to.Name()}), transform.NewTree, nil
 }
 
-// fitted is a value for a column of numbers or dates.
+// fitted is a value for a column of numbers, dates or texts.
 type fitted struct {
 	child  sql.Expression
 	typ    sql.Type
@@ -386,6 +386,9 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	if v == nil || err != nil {
 		return nil, err
+	}
+	if cutsSpaces(f.typ) {
+		return withoutSurplus(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1), nil
 	}
 	if types.IsTime(f.typ) {
 		return arrivingDate(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1, false)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -76,6 +77,8 @@ type Session struct {
 	assigns bool                // the statement assigns to variables while it runs
 	before  map[string]assigned // what they were
 
+	missed []string // tables that the statement has looked for, and that are not there
+
 	dropped string // the view that CREATE OR REPLACE VIEW has taken away
 
 	// Of accounts with grants for patterns of databases; see grants.go.
@@ -110,10 +113,22 @@ func (s *Session) Measure(connection context.Context) context.Context {
 	s.cost.restarts.Store(0)
 	s.cost.delays.Reset()
 	s.cleared, s.divided = false, false
+	s.missed = s.missed[:0]
 	if s.cost.connection != connection {
 		s.cost.connection, s.cost.counted = connection, txn.WithDelays(connection, &s.cost.delays)
 	}
 	return s.cost.counted
+}
+
+// Missed reports whether the statement has looked for a table of this name in vain: an error may be about it, or about the name of a column.
+func (s *Session) Missed(table string) bool {
+	return slices.ContainsFunc(s.missed, func(m string) bool { return strings.EqualFold(m, table) })
+}
+
+func (s *Session) miss(table string) {
+	if len(s.missed) < 64 {
+		s.missed = append(s.missed, table)
+	}
 }
 
 // examined counts what a scan has read, for the server and for the statement.

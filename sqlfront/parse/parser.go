@@ -194,6 +194,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := onePrimaryKey(stmt); err != nil {
 			return nil, 0, err
 		}
+		if err := noMisusedAggregate(stmt); err != nil {
+			return nil, 0, err
+		}
 		if err := explainFormat(stmt); err != nil {
 			return nil, 0, err
 		}
@@ -202,6 +205,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		}
 		for _, d := range clauses(stmt) {
 			if err := noVarying(d); err != nil {
+				return nil, 0, err
+			}
+			if err := r.declarable(d); err != nil {
 				return nil, 0, err
 			}
 		}

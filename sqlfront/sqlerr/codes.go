@@ -27,11 +27,13 @@ const (
 	ServerShutdown         = 1053
 	BadField               = 1054
 	WrongFieldWithGroup    = 1055
+	WrongGroupField        = 1056
 	WrongValueCount        = 1058
 	DuplicateColumn        = 1060
 	DuplicateKeyName       = 1061
 	DuplicateKeyEntry      = 1062
 	SyntaxError            = 1064
+	WrongFieldSpec         = 1063
 	InvalidDefault         = 1067
 	ColumnTooLong          = 1074
 	MultiplePrimaryKey     = 1068
@@ -43,6 +45,15 @@ const (
 	Unknown                = 1105
 	ReadOnlyVariable       = 1238
 	FieldSpecifiedTwice    = 1110
+	WrongForeignKey        = 1239
+	WrongIndexName         = 1280
+	UnknownStorageEngine   = 1286
+	KeyDoesNotExist        = 1176
+	ColumnCannotBeNotNull  = 1830
+	ForeignKeyNoParent     = 1824
+	ForeignKeyNoColumn     = 3734
+	WrongLockName          = 3057
+	InvalidJSONText        = 3141
 	InvalidGroupFunction   = 1111
 	WrongValueCountOnRow   = 1136
 	TableAccessDenied      = 1142
@@ -195,6 +206,13 @@ var states = map[int]string{
 	BadField:              "42S22",
 	WrongFieldWithGroup:   "42000",
 	WrongValueCount:       "21S01",
+	WrongGroupField:       "42000",
+	WrongFieldSpec:        "42000",
+	WrongForeignKey:       "42000",
+	WrongIndexName:        "42000",
+	UnknownStorageEngine:  "42000",
+	KeyDoesNotExist:       "42000",
+	WrongLockName:         "42000",
 	IdentifierTooLong:     "42000",
 	DuplicateColumn:       "42S21",
 	DuplicateKeyName:      "42000",
@@ -272,7 +290,7 @@ var states = map[int]string{
 	1089:                  "HY000",
 	1071:                  "42000", // key too long
 	1644:                  "45000", // SIGNAL
-	3141:                  "22032",
+	InvalidJSONText:       "22032",
 }
 
 // State is the SQLSTATE that MySQL sends with the number.

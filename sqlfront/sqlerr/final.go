@@ -13,6 +13,9 @@ import (
 type Statement struct {
 	Query    string
 	Database string // the session's current database
+	// Missed says that a table of this name was looked for and not found. What the library calls a missing table may be one that the statement
+	// names before a column and does not read. nil says that nobody has kept account.
+	Missed func(table string) bool
 }
 
 // Final is the last door: whatever failed the statement goes out as the number, state and text of MySQL. It never returns
@@ -42,6 +45,8 @@ func Final(err error, st Statement) *mysql.SQLError {
 		out.Num = c.code
 		text := c.text
 		if code, t := byStatement(c.code, st.Query, argument(m, len(m)-1)); code != 0 {
+			out.Num, text = code, t
+		} else if code, t := byReference(c.code, st, m); code != 0 {
 			out.Num, text = code, t
 		}
 		if c.code == SyntaxError && len(m) == 3 && c.kind == nil {

@@ -231,6 +231,9 @@ func (h *handler) final(conn *connection, err error, query string) error {
 	st := sqlerr.Statement{Query: query}
 	if conn.session != nil {
 		st.Database = conn.session.GetCurrentDatabase()
+		if m, ok := conn.session.(interface{ Missed(string) bool }); ok {
+			st.Missed = m.Missed
+		}
 	}
 	se := sqlerr.Final(err, st)
 	h.srv.counts.failed(se.Num)

@@ -1,0 +1,26 @@
+-- Texts that are too long by their spaces only.
+CREATE TABLE ch (id INT PRIMARY KEY AUTO_INCREMENT, c CHAR(5), v VARCHAR(5), b BINARY(3), w VARBINARY(3), tt TINYTEXT);
+INSERT INTO ch (c) VALUES ('abcde   ');
+SHOW WARNINGS;
+INSERT INTO ch (v) VALUES ('abcde   ');
+SHOW WARNINGS;
+INSERT INTO ch (c) VALUES ('abcdef   ');
+INSERT INTO ch (v) VALUES ('abcdef   ');
+INSERT INTO ch (b) VALUES ('abc   ');
+INSERT INTO ch (w) VALUES ('abc   ');
+INSERT INTO ch (tt) VALUES (CONCAT(REPEAT('a', 255), ' '));
+UPDATE ch SET v = 'vwxyz    ' WHERE id = 1;
+UPDATE ch SET v = 'vwxyzz    ' WHERE id = 1;
+UPDATE ch SET c = 'äöü€é    ' WHERE id = 1;
+SELECT c, v, LENGTH(v), LENGTH(tt) FROM ch ORDER BY c, v, tt;
+INSERT INTO ch (c, v) SELECT 'abcde      ', 'abcde   ';
+INSERT INTO ch (id, v) VALUES (1, 'x') ON DUPLICATE KEY UPDATE v = 'fghij   ';
+REPLACE INTO ch (id, v) VALUES (2, 'klmno   ');
+SELECT c, v, LENGTH(v), LENGTH(tt) FROM ch ORDER BY c, v, tt;
+CREATE TABLE k (v VARCHAR(3) PRIMARY KEY);
+INSERT INTO k VALUES ('abc  ');
+INSERT INTO k VALUES ('abc');
+SELECT * FROM k;
+CREATE TABLE only (v VARCHAR(3));
+INSERT INTO only VALUES ('abc  '), ('x'), ('yyy       ');
+SELECT v, LENGTH(v) FROM only ORDER BY 1;
