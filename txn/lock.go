@@ -86,13 +86,14 @@ func (t *Txn) Advance() {
 func (t *Txn) SetNote(note string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(note) > maxNote {
-		note = note[:maxNote]
+	if len(note) > MaxNote {
+		note = note[:MaxNote]
 	}
 	t.note = note
 }
 
-const maxNote = 160
+// MaxNote is how much of a note is kept.
+const MaxNote = 160
 
 // Owner is the id under which the transaction's row locks are shown, zero if it has none.
 func (t *Txn) Owner() kv.Timestamp {

@@ -14,6 +14,7 @@
 //	load, loadfile                   LOAD DATA in sorted blocks
 //	push*                            parts of plans that the shards execute (package pushdown)
 //	ranges, path, merge              what a condition says about an index's keys; better ways to the rows of a Filter
+//	chains                           conditions of hundreds of parts
 //	ordered                          ORDER BY … LIMIT, MIN and MAX by the order of an index
 //	ahead                            lookups of a join for many outer rows at once
 //	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found

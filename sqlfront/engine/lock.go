@@ -144,7 +144,8 @@ func (tx *Tx) lockOptions(ctx *sql.Context, o *txn.LockOptions) (leave bool) {
 	o.Wait = tx.session.lockWait()
 	leave = tx.planned && !o.NoWait && !o.SkipLocked
 	o.NoWait = o.NoWait || leave
-	tx.store().SetNote("connection " + strconv.FormatUint(uint64(tx.session.ID()), 10) + ": " + ctx.Query())
+	query := ctx.Query() // of megabytes, maybe, for each of its rows
+	tx.store().SetNote("connection " + strconv.FormatUint(uint64(tx.session.ID()), 10) + ": " + query[:min(len(query), txn.MaxNote)])
 	return leave
 }
 

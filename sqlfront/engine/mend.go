@@ -52,7 +52,11 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	same = same && once && whole && settled
+	mended, short, err := chains(ctx, mended)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	same = same && once && whole && settled && short
 	rows, alike, err := mendTemporalRows(ctx, mended)
 	return rows, same && alike && shown, err
 }

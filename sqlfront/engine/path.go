@@ -440,7 +440,8 @@ func (l *lateIter) Close(ctx *sql.Context) error {
 // unhelpful takes back an index of which a lookup does not restrict the first column: its ranges, like those of b = 3 OR b = 17 in the
 // index (a, b), are all of it, and the rows behind it are fetched one by one. It runs before ORDER BY is given to an index.
 //
-// It does so with any index but a unique one that is asked for a point where a MATCH of the condition has its own.
+// It does so with any index but a unique one that is asked for a point where a MATCH of the condition has its own, and where the condition has a chain, of
+// which the library does not know what it says (chains.go).
 func unhelpful(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	merges := merging(n)
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
@@ -462,7 +463,7 @@ func unhelpful(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, 
 			return n, transform.SameTree, nil
 		}
 		words := !merges && byWords(ctx, f.Expression, ownTable(access.Table), lookup)
-		if !words && (len(lookup.Index.Expressions()) < 2 || !firstUnbound(ctx, lookup)) {
+		if !words && !(hasChain(f.Expression) && !(lookup.Index.IsUnique() && lookup.IsPointLookup)) && (len(lookup.Index.Expressions()) < 2 || !firstUnbound(ctx, lookup)) {
 			return n, transform.SameTree, nil
 		}
 		table, ok := access.TableNode.(*plan.ResolvedTable)

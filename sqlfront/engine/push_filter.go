@@ -104,6 +104,17 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		return list(pushdown.OpAnd, chain[*expression.And](e)...)
 	case *expression.Or:
 		return list(pushdown.OpOr, chain[*expression.Or](e)...)
+	case *expr.Chain:
+		if !e.Or {
+			return list(pushdown.OpAnd, e.Parts...)
+		}
+		x := list(pushdown.OpOr, e.Parts...)
+		if x != nil {
+			if x.Args = inFolded(x.Args); len(x.Args) == 1 {
+				return x.Args[0]
+			}
+		}
+		return x
 	case *expression.Not:
 		return list(pushdown.OpNot, e.Child)
 	case *expression.IsNull:

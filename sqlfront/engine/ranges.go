@@ -63,12 +63,13 @@ var everything = region{all: true, exact: true}
 
 // region finds the boxes of a condition.
 func (c *pushCompiler) region(filter sql.Expression) region {
-	r := everything
-	r.said = true
 	if filter == nil {
+		r := everything
+		r.said = true
 		return r
 	}
 	whole := true
+	var parts []region
 	for _, e := range expression.SplitConjunction(c.ctx, filter) {
 		x := c.expr(e, 0)
 		if x == nil {
@@ -77,9 +78,9 @@ func (c *pushCompiler) region(filter sql.Expression) region {
 				continue
 			}
 		}
-		r = r.and(c.regionOf(x, false))
+		parts = append(parts, c.regionOf(x, false))
 	}
-	r = r.reduce()
+	r := within(parts).reduce()
 	r.said, r.exact = r.exact, r.exact && whole
 	return r
 }
@@ -141,17 +142,9 @@ func (c *pushCompiler) regionOf(e *pushdown.Expr, not bool) region {
 		return none
 	case pushdown.OpAnd, pushdown.OpOr:
 		if (e.Op == pushdown.OpAnd) != not {
-			r := everything
-			for _, a := range e.Args {
-				r = r.and(c.regionOf(a, not))
-			}
-			return r
+			return within(c.regionsOf(e.Args, not))
 		}
-		r := none
-		for _, a := range e.Args {
-			r = r.or(c.regionOf(a, not))
-		}
-		return r
+		return anyOf(c.regionsOf(e.Args, not))
 	case pushdown.OpNot:
 		return c.regionOf(e.Args[0], !not)
 	case pushdown.OpIsNull:
@@ -187,6 +180,14 @@ func (c *pushCompiler) regionOf(e *pushdown.Expr, not bool) region {
 		return of(points...)
 	}
 	return region{all: true}
+}
+
+func (c *pushCompiler) regionsOf(es []*pushdown.Expr, not bool) []region {
+	rs := make([]region, len(es))
+	for i, e := range es {
+		rs[i] = c.regionOf(e, not)
+	}
+	return rs
 }
 
 var negated = map[pushdown.Relation]pushdown.Relation{
@@ -337,27 +338,57 @@ func (b box) and(o box) box {
 	return both
 }
 
-func (r region) or(o region) region {
-	exact := r.exact && o.exact
-	switch {
-	case r.all && r.exact || o.all && o.exact:
+// within is where all of the regions are: by halves, since each step goes through all intervals so far.
+func within(rs []region) region {
+	switch n := len(rs); n {
+	case 0:
 		return everything
-	case r.all || o.all:
+	case 1:
+		return rs[0]
+	case 2:
+		return rs[0].and(rs[1])
+	default:
+		return within(rs[:n/2]).and(within(rs[n/2:]))
+	}
+}
+
+// anyOf is where any of the regions is.
+func anyOf(rs []region) region {
+	out := region{exact: true}
+	for _, r := range rs {
+		if r.all && r.exact {
+			return everything
+		}
+		out.all, out.exact = out.all || r.all, out.exact && r.exact
+	}
+	if out.all {
 		return region{all: true}
 	}
-	out := region{exact: exact, boxes: slices.Clip(r.boxes)}
-next:
-	for _, b := range o.boxes {
-		if col, ok := b.only(); ok {
-			for i, have := range out.boxes {
-				if c, ok := have.only(); ok && c == col {
-					out.boxes = slices.Clone(out.boxes)
-					out.boxes[i] = box{col: unite(append(slices.Clip(have[col]), b[col]...))}
-					continue next
-				}
+	// Boxes that restrict one column, the same, are one.
+	at := map[int]int{}
+	var vs [][]interval
+	for _, r := range rs {
+		for _, b := range r.boxes {
+			col, ok := b.only()
+			if !ok {
+				out.boxes = append(out.boxes, b)
+				vs = append(vs, nil)
+				continue
 			}
+			i, ok := at[col]
+			if !ok {
+				i = len(out.boxes)
+				at[col] = i
+				out.boxes = append(out.boxes, b)
+				vs = append(vs, nil)
+			}
+			vs[i] = append(vs[i], b[col]...)
 		}
-		out.boxes = append(out.boxes, b)
+	}
+	for col, i := range at {
+		if all := unite(vs[i]); len(all) > 0 {
+			out.boxes[i] = box{col: all}
+		}
 	}
 	if len(out.boxes) > maxBoxes {
 		return out.coarse()

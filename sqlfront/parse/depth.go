@@ -13,15 +13,86 @@ import (
 
 // maxDepth bounds how deep a statement may be nested. The grammar has a stack of its own, which grows; everything behind it (binding,
 // analysis, evaluation) calls itself for each level, with up to 3 KB of Go's stack for it, and a Go program whose stack is full is
-// gone, with all its connections. 1 + 1 + 1 … is a level for each sign; so is a chain of ORs.
+// gone, with all its connections. 1 + 1 + 1 … is a level for each sign.
 const maxDepth = 10_000
 
 // shallow refuses a statement that is nested deeper than maxDepth. text is what stmt was parsed from: a level takes at least a byte.
-func shallow(stmt ast.Statement, text string) error {
-	if len(text) < maxDepth || depthOf(stmt) <= maxDepth {
+//
+// Programs write OR by the thousand, and to MySQL it is a list. So chains of OR, and of AND, are made trees first.
+func shallow(stmt ast.Statement, text string, assigns bool) error {
+	if len(text) < maxDepth {
+		return nil
+	}
+	if !assigns { // := was written as an OR (expr.RewriteAssignments)
+		levelChains(stmt)
+	}
+	if depthOf(stmt) <= maxDepth {
 		return nil
 	}
 	return tooDeep()
+}
+
+// longChain is how many operands a chain has that is made a tree.
+const longChain = 64
+
+// levelChains makes a tree of each long chain of one operator, with the operands in their order.
+func levelChains(stmt ast.Statement) {
+	walkTree(stmt, func(v reflect.Value, _ int) bool {
+		if v.Kind() != reflect.Pointer || v.IsNil() {
+			return true
+		}
+		switch e := v.Interface().(type) {
+		case *ast.OrExpr:
+			parts := chainOf(e, func(e ast.Expr) (ast.Expr, ast.Expr, bool) {
+				if o, ok := e.(*ast.OrExpr); ok {
+					return o.Left, o.Right, true
+				}
+				return nil, nil, false
+			})
+			if len(parts) > longChain {
+				e.Left, e.Right = halves(parts, func(l, r ast.Expr) ast.Expr { return &ast.OrExpr{Left: l, Right: r} })
+			}
+		case *ast.AndExpr:
+			parts := chainOf(e, func(e ast.Expr) (ast.Expr, ast.Expr, bool) {
+				if a, ok := e.(*ast.AndExpr); ok {
+					return a.Left, a.Right, true
+				}
+				return nil, nil, false
+			})
+			if len(parts) > longChain {
+				e.Left, e.Right = halves(parts, func(l, r ast.Expr) ast.Expr { return &ast.AndExpr{Left: l, Right: r} })
+			}
+		}
+		return true
+	})
+}
+
+// chainOf lists the operands of a chain, parentheses around parts of it or not.
+func chainOf(e ast.Expr, operands func(ast.Expr) (left, right ast.Expr, ok bool)) (parts []ast.Expr) {
+	for todo := []ast.Expr{e}; len(todo) > 0; {
+		e := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		inner := e
+		for p, ok := inner.(*ast.ParenExpr); ok; p, ok = inner.(*ast.ParenExpr) {
+			inner = p.Expr
+		}
+		if left, right, ok := operands(inner); ok {
+			todo = append(todo, right, left)
+			continue
+		}
+		parts = append(parts, e)
+	}
+	return parts
+}
+
+func halves(parts []ast.Expr, join func(left, right ast.Expr) ast.Expr) (left, right ast.Expr) {
+	tree := func(parts []ast.Expr) ast.Expr {
+		if len(parts) == 1 {
+			return parts[0]
+		}
+		return join(halves(parts, join))
+	}
+	return tree(parts[:len(parts)/2]), tree(parts[len(parts)/2:])
 }
 
 // scannable refuses what the grammar's scanner would fall over before there is a tree: it calls itself to look what comes after NOT and FOR
@@ -127,20 +198,28 @@ func tooDeep() error {
 	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the statement is nested more than %d levels deep; a chain of operators is a level for each, IN (…) is one", maxDepth)
 }
 
-// depthOf counts the structures of the tree that are one within the other. ast.Walk would not do: it leaves out what DDL consists of,
-// and calls itself.
+// depthOf counts the structures of the tree that are one within the other.
 func depthOf(stmt ast.Statement) int {
+	deepest := 0
+	walkTree(stmt, func(_ reflect.Value, depth int) bool {
+		deepest = max(deepest, depth)
+		return deepest <= maxDepth
+	})
+	return deepest
+}
+
+// walkTree shows all there is in a tree, what is around first, with the number of structures around it, until see returns false. ast.Walk would not do: it leaves
+// out what DDL consists of, and calls itself.
+func walkTree(stmt ast.Statement, see func(v reflect.Value, depth int) bool) {
 	type place struct {
 		v     reflect.Value
 		depth int
 	}
-	deepest := 0
 	for todo := []place{{reflect.ValueOf(stmt), 0}}; len(todo) > 0; {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		deepest = max(deepest, p.depth)
-		if deepest > maxDepth {
-			break
+		if !see(p.v, p.depth) {
+			return
 		}
 		switch p.v.Kind() {
 		case reflect.Pointer, reflect.Interface:
@@ -157,7 +236,6 @@ func depthOf(stmt ast.Statement) int {
 			}
 		}
 	}
-	return deepest
 }
 
 // branching keeps the answers of branches: reflect.Type to []int.

@@ -185,7 +185,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 				}
 			}
 		}
-		if err := shallow(stmt, text); err != nil {
+		if err := shallow(stmt, text, r.assigns); err != nil {
 			return nil, 0, err
 		}
 		if err := joinable(stmt, text); err != nil {
