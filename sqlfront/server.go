@@ -18,6 +18,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/namedlock"
 	"moka/sqlfront/observer"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
@@ -94,12 +95,13 @@ func (o Options) listenAddr() string {
 
 // Server is a SQL server.
 type Server struct {
-	opts      Options
-	catalog   *catalog.Catalog
-	engine    *engine.Engine
-	observers *observer.Registry
-	wire      *wire.Server
-	users     *userStore
+	opts       Options
+	catalog    *catalog.Catalog
+	engine     *engine.Engine
+	observers  *observer.Registry
+	wire       *wire.Server
+	users      *userStore
+	namedLocks *namedlock.Locks
 	// statements keeps account of what clients run.
 	statements *statements.Recorder
 
@@ -160,9 +162,14 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	hooks.ShowErrors = engine.ShowErrors
 	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
+	s.namedLocks = namedlock.New(namedlock.Options{Client: o.Client, Logger: o.Logger})
+	functions := expr.Functions()
+	for _, f := range s.namedLocks.Functions() {
+		functions = append(functions, expr.Volatile(f))
+	}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger, TempDir: o.TempDir,
-		Functions: expr.Functions(),
+		Functions: functions,
 		Databases: []sql.Database{
 			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []system.Table{s.summaryTable(), s.jobsTable()})...),
 			system.New("performance_schema", s.performanceTables()...),
@@ -236,6 +243,9 @@ func (s *Server) Close() error {
 		}
 		if s.engine != nil {
 			errs = append(errs, s.engine.Close())
+		}
+		if s.namedLocks != nil { // after the sessions, which free theirs
+			s.namedLocks.Close()
 		}
 		if s.catalog != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -37,12 +37,15 @@ import (
 //	│ 02 │ sequence, 8 B │                                   │ 01 │ uvarint next │
 //	├────┼───────────┬───┘                                   ├────┼──────┬───────┘
 //	│ 03 │ table 4 B │  statistics                            │ 01 │ JSON │  package engine's
-//	└────┴───────────┘                                       └────┴──────┘
+//	├────┼───────────┤                                       └────┴──────┘
+//	│ 04 │ name      │  named lock                            package namedlock's
+//	└────┴───────────┘
 //	Integers in rows are big endian; names are folded to lower case.
 const (
 	prefixCatalog  = 0x01
 	prefixSequence = 0x02
 	prefixStats    = 0x03
+	prefixLock     = 0x04
 
 	kindVersion   = 0x01
 	kindLog       = 0x02
@@ -76,6 +79,11 @@ const (
 // statistics are as right as before.
 func StatisticsCell(table uint32) kv.Column {
 	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint32([]byte{prefixStats}, table))}
+}
+
+// NamedLockCell holds who has the lock of that name. It is no part of the catalog's versions.
+func NamedLockCell(name string) kv.Column {
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, append([]byte{prefixLock}, name...))}
 }
 
 func column(row ...byte) kv.Column { return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, row)} }

@@ -15,6 +15,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/namedlock"
 	"moka/sqlfront/operator"
 	"moka/txn"
 )
@@ -78,6 +79,7 @@ type Session struct {
 	before  map[string]assigned // what they were
 
 	missed []string // tables that the statement has looked for, and that are not there
+	locks namedlock.Held
 
 	dropped string // the view that CREATE OR REPLACE VIEW has taken away
 
@@ -222,6 +224,7 @@ func (s *Session) SessionEnd() {
 	s.SetTransaction(nil)
 	s.SetIgnoreAutoCommit(false)
 	s.temp.drop(s.eng)
+	s.locks.End()
 	s.memory.Settle()
 	s.eng.sessions.Add(-1)
 }
@@ -263,6 +266,9 @@ func (s *Session) GetCurrentDatabase() string {
 	}
 	return s.BaseSession.GetCurrentDatabase()
 }
+
+// NamedLocks are the locks that the session has by GET_LOCK.
+func (s *Session) NamedLocks() *namedlock.Held { return &s.locks }
 
 // Memory is what the statement under way holds.
 func (s *Session) Memory() *operator.Account { return &s.memory }

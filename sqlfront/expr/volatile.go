@@ -28,19 +28,24 @@ func volatileFunctions() []sql.Function {
 			if f.FunctionName() != name {
 				continue
 			}
-			fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-				e, err := f.NewInstance(ctx, args)
-				if err != nil {
-					return nil, err
-				}
-				if fe, ok := e.(sql.FunctionExpression); ok {
-					return &volatile{fe}, nil
-				}
-				return e, nil
-			}})
+			fs = append(fs, Volatile(f))
 		}
 	}
 	return fs
+}
+
+// Volatile is a function that is computed for each row, whatever its arguments.
+func Volatile(f sql.Function) sql.Function {
+	return sql.FunctionN{Name: f.FunctionName(), Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		e, err := f.NewInstance(ctx, args)
+		if err != nil {
+			return nil, err
+		}
+		if fe, ok := e.(sql.FunctionExpression); ok {
+			return &volatile{fe}, nil
+		}
+		return e, nil
+	}}
 }
 
 // IsNonDeterministic implements sql.NonDeterministicExpression.

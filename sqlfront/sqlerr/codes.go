@@ -60,6 +60,7 @@ const (
 	NoSuchTable            = 1146
 	PrimaryCantHaveNull    = 1171
 	LockWaitTimeout        = 1205
+	TooManyLocks           = 1206
 	Deadlock               = 1213
 	WrongObject            = 1347
 	UnsupportedFeature     = 1235
