@@ -196,23 +196,32 @@ func (v *variableStore) Persisted(ctx context.Context, name string) (any, bool, 
 
 // apply gives the process's variables the stored values.
 func (v *variableStore) apply(ctx context.Context) error {
-	snap, err := v.snapshot(ctx)
+	values, err := v.all(ctx)
 	if err != nil {
 		return err
+	}
+	return sql.SystemVariables.AssignValues(values)
+}
+
+// all are the stored values of the variables that this release knows.
+func (v *variableStore) all(ctx context.Context) (map[string]any, error) {
+	snap, err := v.snapshot(ctx)
+	if err != nil {
+		return nil, err
 	}
 	values := map[string]any{}
 	for _, key := range snap.Blobs(v.name) {
 		data, _ := snap.Blob(key)
 		value, err := decodeVariable(data)
 		if err != nil {
-			return fmt.Errorf("sqlfront: the persisted variable %s cannot be read: %w", key, err)
+			return nil, fmt.Errorf("sqlfront: the persisted variable %s cannot be read: %w", key, err)
 		}
 		name := strings.TrimPrefix(key, v.name)
 		if _, _, known := sql.SystemVariables.GetGlobal(name); known { // an older binary may not know it
 			values[name] = value
 		}
 	}
-	return sql.SystemVariables.AssignValues(values)
+	return values, nil
 }
 
 func (v *variableStore) key(name string) string { return v.name + strings.ToLower(name) }

@@ -48,6 +48,10 @@ func (s *Server) performanceTables() []system.Table {
 		{TableName: "session_variables", Columns: named("VARIABLE_NAME", "VARIABLE_VALUE"), Rows: func(ctx *sql.Context) ([]sql.Row, error) {
 			return pairs(ctx.GetAllSessionVariables()), nil
 		}},
+		{TableName: "persisted_variables", Columns: named("VARIABLE_NAME", "VARIABLE_VALUE"), Rows: func(ctx *sql.Context) ([]sql.Row, error) {
+			rows, err := s.variables.all(ctx)
+			return pairs(rows), err
+		}},
 		{TableName: "processlist", Columns: sql.Schema{
 			system.Number("ID"), system.Text("USER"), system.Text("HOST"), system.Text("DB"), system.Text("COMMAND"), system.Number("TIME"), system.Text("STATE"), system.Text("INFO"),
 		}, Rows: s.processRows},

@@ -101,6 +101,7 @@ type Server struct {
 	observers  *observer.Registry
 	wire       *wire.Server
 	users      *userStore
+	variables  *variableStore
 	namedLocks *namedlock.Locks
 	// statements keeps account of what clients run.
 	statements *statements.Recorder
@@ -157,18 +158,23 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	hooks.FlushLogs = func(context.Context) (ast.Statement, error) {
 		return system.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Statement(ast.AuthType_RELOAD), nil
 	}
+	hooks.ResetPersist = func(_ context.Context, name string, ifExists bool) (ast.Statement, error) {
+		return system.NewReport("RESET PERSIST", nil, func(ctx *sql.Context) ([]sql.Row, error) {
+			return nil, ctx.Session.(*engine.Session).ResetPersist(ctx, name, ifExists) // which asks for the privilege
+		}).Statement(ast.AuthType_IGNORE), nil
+	}
 	hooks.Nothing = func(context.Context) (ast.Statement, error) {
 		return system.NewReport("nothing", nil, func(*sql.Context) ([]sql.Row, error) { return nil, nil }).Statement(ast.AuthType_RELOAD), nil
 	}
 	hooks.ShowErrors = engine.ShowErrors
-	variables := &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
+	s.variables = &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.namedLocks = namedlock.New(namedlock.Options{Client: o.Client, Logger: o.Logger})
 	functions := expr.Functions()
 	for _, f := range s.namedLocks.Functions() {
 		functions = append(functions, expr.Volatile(f))
 	}
 	s.engine, err = engine.New(ctx, engine.Options{
-		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: variables, Logger: o.Logger, TempDir: o.TempDir,
+		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables, Logger: o.Logger, TempDir: o.TempDir,
 		Functions: functions,
 		Databases: []sql.Database{
 			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []system.Table{s.summaryTable(), s.jobsTable()})...),
@@ -203,7 +209,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		}
 	}
 	// After the server has set its own defaults: what a user has persisted wins.
-	if err = variables.apply(ctx); err != nil {
+	if err = s.variables.apply(ctx); err != nil {
 		return nil, err
 	}
 	background, cancel := context.WithCancel(context.Background())

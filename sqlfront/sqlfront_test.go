@@ -295,6 +295,16 @@ func TestAccountsAndVariablesSurvive(t *testing.T) {
 	}
 	root := s.open("root:rootpw", "", "")
 	want(t, root, "select @@global.lock_wait_timeout, @@global.sql_mode", "1234 STRICT_TRANS_TABLES")
+	want(t, root, "select * from performance_schema.persisted_variables where variable_name like 'lock%'", "lock_wait_timeout 1234")
+	run(t, root, "reset persist lock_wait_timeout", "reset persist if exists lock_wait_timeout")
+	want(t, root, "show warnings", "Warning 3615 Variable lock_wait_timeout does not exist in persisted config file")
+	_, err := root.ExecContext(context.Background(), "reset persist lock_wait_timeout")
+	wantErr(t, "reset of what is not there", err, 3615, "HY000")
+	_, err = s.open("ann:secret", "", "").ExecContext(context.Background(), "reset persist")
+	wantErr(t, "reset without a right", err, 1227, "42000")
+	want(t, root, "select @@global.lock_wait_timeout", "1234") // until the next start
+	run(t, root, "reset persist")
+	want(t, root, "select count(*) from performance_schema.persisted_variables", "0")
 	run(t, root, "set global lock_wait_timeout = 31536000", "set global sql_mode = default")
 }
 

@@ -17,6 +17,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/namedlock"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
 
@@ -79,7 +80,7 @@ type Session struct {
 	before  map[string]assigned // what they were
 
 	missed []string // tables that the statement has looked for, and that are not there
-	locks namedlock.Held
+	locks  namedlock.Held
 
 	dropped string // the view that CREATE OR REPLACE VIEW has taken away
 
@@ -441,6 +442,32 @@ func (s *Session) PersistGlobal(ctx *sql.Context, name string, value any) error 
 		value = c // as it will be read back: the type of a literal says nothing
 	}
 	return s.persisted.Persist(ctx, name, value)
+}
+
+// ResetPersist is RESET PERSIST: it forgets the stored value of a variable, or of all if name is empty. What the variable is now stays.
+func (s *Session) ResetPersist(ctx *sql.Context, name string, ifExists bool) error {
+	if s.persisted == nil {
+		return errNoPersist()
+	}
+	if err := maySetGlobal(ctx); err != nil {
+		return err
+	}
+	if name == "" {
+		return s.persisted.ForgetAll(ctx)
+	}
+	_, ok, err := s.persisted.Persisted(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return s.persisted.Forget(ctx, name)
+	}
+	const text = "Variable %s does not exist in persisted config file"
+	if ifExists {
+		ctx.Warn(sqlerr.VariableNotPersisted, text, name)
+		return nil
+	}
+	return sqlerr.New(sqlerr.VariableNotPersisted, text, name)
 }
 
 // RemovePersistedGlobal forgets a stored value.

@@ -24,6 +24,8 @@ type Hooks struct {
 	ShowEngineStatus func(context.Context) (ast.Statement, error)
 	// FlushLogs is FLUSH [SLOW] LOGS.
 	FlushLogs func(context.Context) (ast.Statement, error)
+	// ResetPersist is RESET PERSIST; name is empty for all variables.
+	ResetPersist func(ctx context.Context, name string, ifExists bool) (ast.Statement, error)
 	// Nothing is a statement that succeeds: there is nothing to do. ShowErrors is SHOW ERRORS.
 	Nothing, ShowErrors func(context.Context) (ast.Statement, error)
 

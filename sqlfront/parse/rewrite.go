@@ -126,6 +126,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			return r.checkTable(ctx, l)
 		case fold(w, "flush"):
 			return r.flush(ctx, l)
+		case fold(w, "reset"):
+			return r.resetPersist(ctx, l)
 		case fold(w, "admin"):
 			if t := l.next(); l.is(t, "check") {
 				return r.checkTable(ctx, l)

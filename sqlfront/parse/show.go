@@ -227,3 +227,30 @@ func (r *rewriter) alterView(t token) {
 		}
 	}
 }
+
+// resetPersist parses RESET PERSIST [[IF EXISTS] variable].
+func (r *rewriter) resetPersist(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	if t := l.next(); !l.is(t, "persist") || r.parser.hooks.ResetPersist == nil {
+		return nil, 0, false, nil
+	}
+	var name string
+	ifExists := false
+	t := l.next()
+	if l.is(t, "if") {
+		if err := r.words(l, "exists"); err != nil {
+			return nil, 0, true, err
+		}
+		ifExists, t = true, l.next()
+	}
+	if t.kind == word || t.kind == quoted {
+		name, t = l.name(t), l.next()
+	} else if ifExists {
+		return nil, 0, true, r.errAt(t)
+	}
+	end, err := r.statementEnd(l, t)
+	if err != nil {
+		return nil, 0, true, err
+	}
+	stmt, err := r.parser.hooks.ResetPersist(ctx, name, ifExists)
+	return stmt, end, true, err
+}

@@ -53,6 +53,7 @@ const (
 	ForeignKeyNoParent     = 1824
 	ForeignKeyNoColumn     = 3734
 	WrongLockName          = 3057
+	VariableNotPersisted   = 3615
 	InvalidJSONText        = 3141
 	InvalidGroupFunction   = 1111
 	WrongValueCountOnRow   = 1136
