@@ -84,6 +84,9 @@ func (s *Server) locks(ctx *sql.Context) ([]sql.Row, error) {
 	rows := make([]sql.Row, 0, len(locks))
 	for _, l := range locks {
 		db, table, index, key := place(snap, l.Column.Row)
+		if len(l.Column.Qualifier) > 0 {
+			index, key = nil, "LOCK TABLES"
+		}
 		mode, status := "X", "GRANTED"
 		if l.Shared {
 			mode = "S"

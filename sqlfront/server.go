@@ -156,15 +156,19 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return s.showEngineStatus(ctx).Statement(ast.AuthType_PROCESS), nil
 	}
 	hooks.FlushLogs = func(context.Context) (ast.Statement, error) {
-		return system.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Statement(ast.AuthType_RELOAD), nil
+		return system.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Ending().Statement(ast.AuthType_RELOAD), nil
 	}
 	hooks.ResetPersist = func(_ context.Context, name string, ifExists bool) (ast.Statement, error) {
 		return system.NewReport("RESET PERSIST", nil, func(ctx *sql.Context) ([]sql.Row, error) {
 			return nil, ctx.Session.(*engine.Session).ResetPersist(ctx, name, ifExists) // which asks for the privilege
 		}).Statement(ast.AuthType_IGNORE), nil
 	}
+	nothing := func(*sql.Context) ([]sql.Row, error) { return nil, nil }
 	hooks.Nothing = func(context.Context) (ast.Statement, error) {
-		return system.NewReport("nothing", nil, func(*sql.Context) ([]sql.Row, error) { return nil, nil }).Statement(ast.AuthType_RELOAD), nil
+		return system.NewReport("nothing", nil, nothing).Statement(ast.AuthType_RELOAD), nil
+	}
+	hooks.Flush = func(context.Context) (ast.Statement, error) {
+		return system.NewReport("FLUSH", nil, nothing).Ending().Statement(ast.AuthType_RELOAD), nil
 	}
 	hooks.ShowErrors = engine.ShowErrors
 	s.variables = &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}

@@ -42,6 +42,9 @@ type checkTable struct {
 
 var _ sql.ExecSourceRel = (*checkTable)(nil)
 
+// EndsTransaction implements system.Ending.
+func (*checkTable) EndsTransaction() bool { return true }
+
 func (*checkTable) Resolved() bool                                             { return true }
 func (*checkTable) Children() []sql.Node                                       { return nil }
 func (*checkTable) IsReadOnly() bool                                           { return true }

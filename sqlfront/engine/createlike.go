@@ -26,7 +26,7 @@ func (e *Engine) CreateLike(_ context.Context, c parse.CreateLike) (ast.Statemen
 	// Nothing of the catalog's: a transaction that is open goes on.
 	return ast.InjectedStatement{Auth: c.Auth, Statement: &ddlStatement{system.NewReport("CREATE TABLE", nil, func(ctx *sql.Context) ([]sql.Row, error) {
 		return nil, create(ctx)
-	})}}, nil
+	}), c.Temporary}}, nil
 }
 
 func (e *Engine) createLike(ctx *sql.Context, c parse.CreateLike) error {

@@ -308,6 +308,9 @@ func (s *Session) ReadsView(text string) (database string, ok bool) {
 	if text == "" || len(text) != len(s.reads.text) || unsafe.StringData(text) != unsafe.StringData(s.reads.text) {
 		return "", false
 	}
+	if s.stage == stageBegun {
+		s.stage = stageEntered // it is not the client's statement that is parsed
+	}
 	return s.reads.database, true
 }
 

@@ -25,6 +25,7 @@
 //	view*                            views that are written through (viewwrite.go; view.go itself is the catalog's version)
 //	privileges                       who may do what only the statement knows (package rights is asked first)
 //	fulltext*                        FULLTEXT indexes and MATCH … AGAINST
+//	implicit, locktables             statements that commit what is open; LOCK TABLES
 //	zone, instants                   TIMESTAMP columns and functions in the session's time_zone
 //	pushkeys, bodykeys               how statements of bodies find their rows
 //

@@ -124,6 +124,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if kept := b.eng.keepTriggers(ctx, n); kept != nil {
 			return b.base.Build(ctx, kept, row)
 		}
+	case *plan.LockTables:
+		return b.lockTables(ctx, n)
 	case *plan.AnalyzeTable:
 		if _, done := n.Stats.(filledTables); !done {
 			again := *n

@@ -262,7 +262,7 @@ type fastStatement struct {
 func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, func([]*querypb.Field), error) {
 	s := st.session
 	set := s.settings(ctx)
-	if set.off || s.calls > 0 || s.temp.any() {
+	if set.off || s.calls > 0 || s.temp.any() || s.tables != nil {
 		e.plans.fallback(reasonSettings)
 		return nil, nil, nil
 	}
@@ -398,6 +398,7 @@ func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (han
 	tx := s.tx()
 	switch verb {
 	case "begin":
+		s.unlockTables()
 		if tx != nil {
 			if err := s.CommitTransaction(ctx, tx); err != nil {
 				return true, err

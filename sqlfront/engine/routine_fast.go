@@ -169,7 +169,7 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 	s, e := h.session, h.eng
 	set := s.settings(ctx)
 	tx := s.tx()
-	if set.off || s.temp.any() || tx == nil || tx.over() {
+	if set.off || s.temp.any() || s.tables != nil || tx == nil || tx.over() {
 		e.plans.fallback(reasonSettings)
 		return nil, nil, false, nil, false, nil
 	}

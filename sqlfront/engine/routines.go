@@ -213,6 +213,8 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 	var err error
 	if h.body != nil {
 		schema, rows, err = h.run(ctx, stmt, k)
+	} else if err = h.enter(ctx, stmt); err != nil {
+		return nil, nil, err
 	} else if stmt, err = h.eng.belowView(ctx, stmt); err == nil {
 		schema, rows, _, err = h.eng.sql.Analyzer.Runner.QueryWithBindings(ctx, text, stmt, nil, nil)
 	}
@@ -220,6 +222,19 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 		rows = &learning{rows, k, schema}
 	}
 	return schema, rows, err
+}
+
+// enter is Session.enter for a statement of a body.
+func (h *routineHost) enter(ctx *sql.Context, stmt ast.Statement) error {
+	if commitsFirst(stmt) {
+		if err := h.session.commitOpen(ctx); err != nil {
+			return err
+		}
+	}
+	if h.session.tables != nil {
+		return h.session.mayUse(ctx, stmt)
+	}
+	return nil
 }
 
 // ends reports whether the statement ends the transaction.
@@ -382,7 +397,11 @@ func (e *Engine) DropRoutine(_ context.Context, r parse.RoutineName) (ast.Statem
 // ddlStatement is a statement of ours that changes the schema.
 type ddlStatement struct {
 	*system.Report
+	temporary bool // of a temporary table
 }
+
+// EndsTransaction implements system.Ending.
+func (d *ddlStatement) EndsTransaction() bool { return !d.temporary }
 
 func routineDDL(what string, auth ast.AuthInformation, f func(*sql.Context) error) ast.Statement {
 	return ast.InjectedStatement{Auth: auth, Statement: &ddlStatement{system.NewReport(what, nil, func(ctx *sql.Context) ([]sql.Row, error) {
@@ -395,7 +414,7 @@ func routineDDL(what string, auth ast.AuthInformation, f func(*sql.Context) erro
 			return nil, s.CommitTransaction(ctx, t)
 		}
 		return nil, nil
-	})}}
+	}), false}}
 }
 
 func (d *ddlStatement) IsReadOnly() bool                                         { return false }

@@ -94,6 +94,13 @@ type Session struct {
 	cleared bool       // what the one before has raised is gone
 	divided bool       // by zero, since a row was written
 
+	stage  stage         // of the client's statement; see implicit.go
+	coming ast.Statement // while it has not begun
+	// preparing: it is a PREPARE, after which the library commits if what was prepared is a schema change.
+	preparing bool
+	// tables are those of LOCK TABLES; nil for none. locking: those of a LOCK TABLES that is about to be run.
+	tables, locking *tableLocks
+
 	reruns    bool // the driver asks Again
 	passing   bool // the statement is not over at CommandEnd
 	contended bool
@@ -191,6 +198,7 @@ func (s *Session) CommandBegin() error { return nil }
 
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
+	s.coming, s.stage, s.preparing = nil, stageIdle, false
 	s.planning, s.around, s.within, s.copies = false, false, "", false
 	s.params = nil
 	s.memory.Settle()
@@ -224,6 +232,7 @@ func (s *Session) SessionEnd() {
 	}
 	s.SetTransaction(nil)
 	s.SetIgnoreAutoCommit(false)
+	s.unlockTables()
 	s.temp.drop(s.eng)
 	s.locks.End()
 	s.memory.Settle()
@@ -253,6 +262,9 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 		return nil
 	}
 	s.settle()
+	if err := s.begins(ctx); err != nil {
+		return err
+	}
 	if tx := s.tx(); tx != nil {
 		tx.statement()
 		tx.refresh()
@@ -377,6 +389,9 @@ func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteri
 func (s *Session) CommitTransaction(ctx *sql.Context, t sql.Transaction) error {
 	if tx, ok := t.(*Tx); ok && s.calls > 0 && !s.ending && !tx.ddl {
 		return nil // autocommit of a statement within a procedure
+	}
+	if s.preparing && !s.implicit() {
+		return nil
 	}
 	s.ending = false
 	defer func() {

@@ -336,8 +336,7 @@ func (t *Table) checkDefinitions() []sql.CheckDefinition {
 	return checks
 }
 
-// Lock implements sql.Lockable. LOCK TABLES is accepted and has no effect: mysqldump and old applications send it, and a
-// transaction's snapshot gives them what they want of it.
+// Lock implements sql.Lockable. LOCK TABLES does not come here; see locktables.go.
 func (t *Table) Lock(ctx *sql.Context, write bool) error { return nil }
 
 // Unlock implements sql.Lockable.

@@ -38,6 +38,9 @@ func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement) (ast.State
 	if s == nil {
 		return stmt, nil
 	}
+	if err := s.next(sctx, stmt); err != nil {
+		return nil, err
+	}
 	out, err := e.throughView(sctx, stmt)
 	if err != nil || out == nil {
 		return stmt, err
@@ -534,6 +537,9 @@ func (s *Session) GetPreparedQuery(name string) (ast.Statement, bool) {
 	stmt, ok := s.BaseSession.GetPreparedQuery(name)
 	if !ok {
 		return nil, false
+	}
+	if s.stage == stageIdle {
+		s.coming = stmt
 	}
 	switch stmt.(type) {
 	case *ast.Insert, *ast.Update, *ast.Delete:

@@ -86,6 +86,7 @@ func (s *statement) WithResolvedChildren(_ context.Context, values []any) (any, 
 	}
 	return s, nil
 }
+func (s *statement) EndsTransaction() bool                                    { return s.write && s.what != "NOTIFY" }
 func (s *statement) String() string                                           { return s.what }
 func (s *statement) Schema(*sql.Context) sql.Schema                           { return s.schema }
 func (s *statement) IsReadOnly() bool                                         { return !s.write }

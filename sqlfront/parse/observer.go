@@ -22,8 +22,8 @@ type Hooks struct {
 	CreateLike         func(context.Context, CreateLike) (ast.Statement, error)
 	// ShowEngineStatus is SHOW ENGINE InnoDB STATUS, whatever the engine is called.
 	ShowEngineStatus func(context.Context) (ast.Statement, error)
-	// FlushLogs is FLUSH [SLOW] LOGS.
-	FlushLogs func(context.Context) (ast.Statement, error)
+	// FlushLogs is FLUSH [SLOW] LOGS; Flush is one of what cannot be stale.
+	FlushLogs, Flush func(context.Context) (ast.Statement, error)
 	// ResetPersist is RESET PERSIST; name is empty for all variables.
 	ResetPersist func(ctx context.Context, name string, ifExists bool) (ast.Statement, error)
 	// Nothing is a statement that succeeds: there is nothing to do. ShowErrors is SHOW ERRORS.

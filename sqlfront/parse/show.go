@@ -165,7 +165,7 @@ func (r *rewriter) flush(ctx context.Context, l *lexer) (ast.Statement, int, boo
 		r.edits.blank(t.start, t.end)
 		t = l.next()
 	}
-	hook := r.parser.hooks.Nothing
+	hook := r.parser.hooks.Flush
 	switch {
 	case l.is(t, "slow"), l.is(t, "logs"):
 		if hook = r.parser.hooks.FlushLogs; l.is(t, "slow") {

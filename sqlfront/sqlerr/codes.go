@@ -44,6 +44,8 @@ const (
 	NotThreadOwner         = 1095
 	Unknown                = 1105
 	ReadOnlyVariable       = 1238
+	TableNotLockedForWrite = 1099
+	TableNotLocked         = 1100
 	FieldSpecifiedTwice    = 1110
 	WrongForeignKey        = 1239
 	WrongIndexName         = 1280
@@ -60,6 +62,7 @@ const (
 	TableAccessDenied      = 1142
 	NoSuchTable            = 1146
 	PrimaryCantHaveNull    = 1171
+	LockOrActive           = 1192
 	LockWaitTimeout        = 1205
 	TooManyLocks           = 1206
 	Deadlock               = 1213

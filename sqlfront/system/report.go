@@ -13,14 +13,27 @@ type Report struct {
 	what   string
 	schema sql.Schema
 	rows   func(*sql.Context) ([]sql.Row, error)
+	ends   bool
 }
+
+// Ending is a statement of ours that may end the open transaction before it begins.
+type Ending interface{ EndsTransaction() bool }
 
 var _ sql.ExecSourceRel = (*Report)(nil)
 
 // NewReport makes a report; what is its name in plans.
 func NewReport(what string, columns sql.Schema, rows func(*sql.Context) ([]sql.Row, error)) *Report {
-	return &Report{what, columns, rows}
+	return &Report{what, columns, rows, false}
 }
+
+// Ending makes it a statement that ends the open transaction before it begins.
+func (r *Report) Ending() *Report {
+	r.ends = true
+	return r
+}
+
+// EndsTransaction implements Ending.
+func (r *Report) EndsTransaction() bool { return r.ends }
 
 // Statement is the report as the parser returns it, for those who have the global privilege (PROCESS, RELOAD, …).
 func (r *Report) Statement(privilege string) ast.Statement {
