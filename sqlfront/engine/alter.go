@@ -325,6 +325,10 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 	switch {
 	case given == nil && s != nil && len(s.undrawn[t.desc.ID]) > 0:
 		chosen, s.undrawn[t.desc.ID] = s.undrawn[t.desc.ID][0], s.undrawn[t.desc.ID][1:]
+	case given == nil && s != nil && s.forced.next > 0 && s.inserting != nil && s.inserting.table == t.desc.ID:
+		chosen = uint64(s.forced.next)
+		s.forced.next, s.forced.used = s.forced.next+1, true
+		err = t.eng.catalog.Raise(ctx, seq, min(chosen, last))
 	case given == nil:
 		// At the end of the column's range the last number is given out again, and the insert fails with 1062, as MySQL's does.
 		chosen, err = t.eng.catalog.NextID(ctx, seq)

@@ -187,13 +187,13 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 // aside begins a trigger or a function: what its statements say of numbers and rows is forgotten when it ends.
 func (s *Session) aside() (end func()) {
 	info := s.GetLastQueryInfo()
-	id, count, found, inserting := info.LastInsertId.Load(), info.RowCount.Load(), info.FoundRows.Load(), s.inserting
-	s.inserting = nil
+	id, count, found, inserting, forced := info.LastInsertId.Load(), info.RowCount.Load(), info.FoundRows.Load(), s.inserting, s.forced
+	s.inserting, s.forced = nil, forcedID{}
 	return func() {
 		info.LastInsertId.Store(id)
 		info.RowCount.Store(count)
 		info.FoundRows.Store(found)
-		s.inserting = inserting
+		s.inserting, s.forced = inserting, forced
 	}
 }
 

@@ -376,7 +376,7 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 			return err
 		}
 		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, catalog.Trigger{
-			Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode, Created: def.CreatedAt,
+			Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode, Created: sql.Now(), // not what SET timestamp says: triggers fire in this order
 		})
 	})
 }

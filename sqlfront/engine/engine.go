@@ -269,6 +269,10 @@ func setup() error {
 			Type: types.NewSystemEnumType("binlog_format", "MIXED", "STATEMENT", "ROW"), Default: "ROW",
 		},
 		&sql.MysqlSystemVariable{
+			Name: timestampVariable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Dynamic: true,
+			Type: types.NewSystemDoubleType(timestampVariable, 0, math.MaxInt32), Default: float64(0),
+		},
+		&sql.MysqlSystemVariable{
 			Name: VarSnapshot, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Dynamic: true,
 			Type: types.NewSystemStringType(VarSnapshot), Default: "", NotifyChanged: checkSnapshot,
 		},

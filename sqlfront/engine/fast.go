@@ -233,6 +233,9 @@ func (p *Plans) Forget(session sql.Session) {
 func (e *Engine) command(parent context.Context, c *mysql.Conn, s *Session, text string, f func(*sql.Context) error) error {
 	ctx := sql.NewContext(parent, sql.WithSession(s), sql.WithPid(e.plans.pids.Add(1)), sql.WithQuery(text),
 		sql.WithMemoryManager(e.plans.memory), sql.WithProcessList(e.sql.ProcessList))
+	if at, ok := s.Told(); ok {
+		ctx.SetQueryTime(at)
+	}
 	ctx, err := e.sql.ProcessList.BeginQuery(ctx, text)
 	if err != nil {
 		return err

@@ -192,6 +192,20 @@ func (n *now) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Ex
 	return e, err
 }
 
+// Type implements sql.Expression.
+func (n *now) Type(ctx *sql.Context) sql.Type {
+	args := n.Children()
+	if len(args) == 0 {
+		return types.Datetime
+	}
+	if l, ok := args[0].(*expression.Literal); ok {
+		if digits, ok := types.CoalesceInt(l.Value()); ok && digits >= 0 && digits <= 6 {
+			return datetimeOf(digits)
+		}
+	}
+	return types.DatetimeMaxPrecision
+}
+
 // Eval implements sql.Expression.
 func (n *now) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	zone := zoneOf(ctx)

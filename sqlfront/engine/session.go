@@ -61,6 +61,8 @@ type Session struct {
 	memory  operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
 	undrawn map[uint32][]uint64
+	told    float64 // SET timestamp, 0 for none
+	forced  forcedID
 	// inserting is the innermost statement under way that may change LAST_INSERT_ID(); nil for none.
 	inserting *insertID
 
@@ -207,6 +209,10 @@ func (s *Session) CommandEnd() {
 		return
 	}
 	s.undrawn, s.inserting = nil, nil
+	if s.forced.used {
+		s.forced = forcedID{}
+		delete(s.vars.system, insertIDVariable)
+	}
 	if tx := s.tx(); tx != nil && tx.lost == nil {
 		tx.rerun = false
 	}

@@ -98,6 +98,13 @@ func (s *Session) store(name string, val sql.SystemVarValue) {
 	name = strings.ToLower(name)
 	s.vars.system[name] = val
 	s.cached, s.modes = nil, nil
+	switch name {
+	case timestampVariable:
+		s.told, _ = val.Val.(float64)
+	case insertIDVariable:
+		s.forced.next, _ = val.Val.(int64)
+		s.forced.used = false
+	}
 	if name == zoneVariable {
 		s.zone.Store(nil)
 	}

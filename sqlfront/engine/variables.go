@@ -1,10 +1,14 @@
 package engine
 
 import (
+	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/expr"
 )
 
 // A session of the library's has a copy of all variables, also of those that exist once for the server: SET GLOBAL slow_query_log = 1
@@ -35,6 +39,9 @@ func (s *Session) GetSessionVariable(ctx *sql.Context, name string) (any, error)
 	if s.greeted != "" && name == "collation_connection" {
 		return s.greeted, nil
 	}
+	if name == timestampVariable {
+		return s.present(ctx), nil
+	}
 	return s.variable(ctx, name)
 }
 
@@ -58,6 +65,7 @@ func (s *Session) GetAllSessionVariables() map[string]any {
 			all[name] = v
 		}
 	}
+	all[timestampVariable] = s.present(nil)
 	if s.greeted != "" {
 		all["collation_connection"] = s.greeted
 	}
@@ -77,4 +85,34 @@ func inWords(v sql.SystemVarValue) (any, error) {
 		}
 	}
 	return v.Val, nil
+}
+
+const (
+	timestampVariable = "timestamp"
+	insertIDVariable  = "insert_id"
+)
+
+var _ expr.Timed = (*Session)(nil)
+
+// Told implements expr.Timed: the time that SET timestamp has given to the session.
+func (s *Session) Told() (at time.Time, ok bool) {
+	if s.told == 0 {
+		return time.Time{}, false
+	}
+	return time.UnixMicro(int64(math.Round(s.told * 1e6))), true
+}
+
+// present is @@timestamp.
+func (s *Session) present(ctx *sql.Context) float64 {
+	at := expr.Present(s)
+	if ctx != nil && s.told == 0 {
+		at = ctx.QueryTime()
+	}
+	return float64(at.UnixMicro()) / 1e6
+}
+
+// forcedID is what SET insert_id has asked for: the first AUTO_INCREMENT number that the next statement draws. Those behind it follow.
+type forcedID struct {
+	next int64 // 0 for none
+	used bool
 }

@@ -3,8 +3,7 @@ package routine
 import (
 	"errors"
 
-	"github.com/dolthub/go-mysql-server/sql"
-
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -182,7 +181,7 @@ func (f *frame) statement() error {
 		return err
 	}
 	if f.timed {
-		f.ctx.SetQueryTime(sql.Now())
+		f.ctx.SetQueryTime(expr.Present(f.ctx.Session))
 	}
 	return nil
 }

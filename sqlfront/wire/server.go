@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/statements"
 )
 
@@ -155,7 +156,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		ConnReadTimeout:        o.IdleTimeout,
 		ConnWriteTimeout:       o.WriteTimeout,
 	}
-	s.server, err = server.NewServerWithHandler(cfg, o.Engine, sql.NewContext, s.newSession, nil, s.wrap)
+	s.server, err = server.NewServerWithHandler(cfg, o.Engine, newContext, s.newSession, nil, s.wrap)
 	if err != nil {
 		_ = s.gate.Close()
 		return nil, fmt.Errorf("wire: %w", err)
@@ -278,4 +279,15 @@ func (s *Server) notify() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
+}
+
+// newContext makes the context of a statement. It begins when the session says that it does.
+func newContext(ctx context.Context, opts ...sql.ContextOption) *sql.Context {
+	c := sql.NewContext(ctx, opts...)
+	if s, ok := c.Session.(expr.Timed); ok {
+		if at, ok := s.Told(); ok {
+			c.SetQueryTime(at)
+		}
+	}
+	return c
 }
