@@ -204,10 +204,27 @@ func (t *Table) ModifyStoredCollation(ctx *sql.Context, c sql.CollationID) error
 	return t.change(ctx, convert)
 }
 
-// ModifyComment implements sql.CommentAlterableTable.
+// noteOptions tells what becomes of options that are not kept.
+func noteOptions(ctx *sql.Context, table string, clustered bool, options map[string]string) {
+	if engine := options[catalog.OptionEngine]; engine != "" && !strings.EqualFold(engine, "innodb") {
+		ctx.Warn(sqlerr.UsingOtherEngine, "Using storage engine InnoDB for table '%s'", table)
+	}
+	if options[catalog.OptionOrder] != "" && clustered {
+		ctx.Warn(sqlerr.Unknown, "ORDER BY ignored as there is a user-defined clustered index in the table '%s'", table)
+	}
+	if options[catalog.OptionPartitions] != "" {
+		ctx.Warn(sqlerr.NotPartitioned, "PARTITION BY ignored: table '%s' is split into tablets by its key, and has no partitions", table)
+	}
+}
+
+// ModifyComment implements sql.CommentAlterableTable. Options of the table come in place of a comment.
 func (t *Table) ModifyComment(ctx *sql.Context, comment string) error {
+	comment, options := catalog.TakeOptions(comment)
+	noteOptions(ctx, t.desc.Name, len(t.desc.PrimaryKey) > 0, options)
 	return t.change(ctx, func(d *catalog.Table) error {
-		d.Comment = comment
+		if d.SetOptions(options); options == nil {
+			d.Comment = comment
+		}
 		return nil
 	})
 }

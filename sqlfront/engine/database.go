@@ -211,10 +211,13 @@ func (d *Database) CreateIndexedTable(ctx *sql.Context, name string, schema sql.
 }
 
 func (d *Database) createTable(ctx *sql.Context, name string, schema sql.PrimaryKeySchema, pk []sql.IndexColumn, collation sql.CollationID, comment string) error {
+	comment, options := catalog.TakeOptions(comment)
 	desc, err := describe(ctx, name, schema, pk, collation, comment)
 	if err != nil {
 		return catalogError(err)
 	}
+	desc.SetOptions(options)
+	noteOptions(ctx, name, len(desc.PrimaryKey) > 0, options)
 	return d.eng.ddl(ctx, func(tx *Tx) error {
 		_, err := d.eng.catalog.CreateTable(ctx, tx.store(), d.name, desc)
 		return err

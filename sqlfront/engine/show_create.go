@@ -83,6 +83,7 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 		fmt.Fprintf(&b, " AUTO_INCREMENT=%d", next)
 	}
 	fmt.Fprintf(&b, " DEFAULT CHARSET=%s COLLATE=%s", t.Collation().CharacterSet().Name(), t.Collation().Name())
+	b.WriteString(t.desc.OptionsText())
 	if comment := t.Comment(); comment != "" {
 		b.WriteString(" COMMENT=" + quoteText(comment))
 	}

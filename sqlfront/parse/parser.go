@@ -194,6 +194,12 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := onePrimaryKey(stmt); err != nil {
 			return nil, 0, err
 		}
+		if err := r.noPartitions(stmt); err != nil {
+			return nil, 0, err
+		}
+		if err := r.tableOptions(ctx, stmt); err != nil {
+			return nil, 0, err
+		}
 		if err := noMisusedAggregate(stmt); err != nil {
 			return nil, 0, err
 		}

@@ -28,6 +28,8 @@ type rewriter struct {
 	renamed   bool // an edit may have changed the name of a column of the result
 	whole     bool // semicolons are within the statement: it defines a routine
 
+	taken []tableOption // taken out of a CREATE or ALTER TABLE
+
 	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION
 	stored  bool         // the text is that of a stored trigger, whose statements are edited one by one (EditBody)
 }
@@ -506,8 +508,16 @@ func (r *rewriter) checkTable(ctx context.Context, l *lexer) (ast.Statement, int
 // does. A column that is named so in an index (KEY (text(10))) follows '(' or ',', a type follows a column's name.
 func (r *rewriter) columnTypes() {
 	l := &lexer{s: r.src, ansi: r.ansi}
-	if l.next(); !tableDDL(l) {
+	first := l.next()
+	if !tableDDL(l) {
 		return
+	}
+	if at := *l; r.skipTable(&at) {
+		if l.is(first, "alter") {
+			r.alterOptions(&at)
+		} else {
+			r.createOptions(&at)
+		}
 	}
 	var prev token
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); {

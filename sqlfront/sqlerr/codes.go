@@ -51,6 +51,9 @@ const (
 	WrongIndexName         = 1280
 	UnknownStorageEngine   = 1286
 	KeyDoesNotExist        = 1176
+	NotPartitioned         = 1505
+	PartitionClause        = 1747
+	UsingOtherEngine       = 1266
 	ColumnCannotBeNotNull  = 1830
 	ForeignKeyNoParent     = 1824
 	ForeignKeyNoColumn     = 3734

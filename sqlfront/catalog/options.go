@@ -1,0 +1,85 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// shownOptions are the table options that are kept, in the order in which MySQL shows them, with what is the same as not to have them.
+var shownOptions = []struct{ name, none string }{
+	{"min_rows", "0"}, {"max_rows", "0"}, {"avg_row_length", "0"}, {"pack_keys", "default"}, {"stats_persistent", "default"}, {"stats_auto_recalc", "default"},
+	{"stats_sample_pages", "default"}, {"checksum", "0"}, {"delay_key_write", "0"}, {"row_format", "default"}, {"key_block_size", "0"},
+}
+
+// What travels with the options and is no option that is kept: the engine that was asked for, ALTER TABLE … ORDER BY, and PARTITION BY. Users are told what becomes of it.
+const (
+	OptionEngine     = "engine"
+	OptionOrder      = "order by"
+	OptionPartitions = "partition by"
+)
+
+// KnownOption reports whether a table keeps the option (in lower case).
+func KnownOption(name string) bool {
+	return slices.ContainsFunc(shownOptions, func(o struct{ name, none string }) bool { return o.name == name })
+}
+
+// SetOptions gives the table options; those with which it is as without them are taken away.
+func (t *Table) SetOptions(options map[string]string) {
+	for _, o := range shownOptions {
+		v, ok := options[o.name]
+		switch {
+		case !ok:
+		case strings.EqualFold(v, o.none):
+			delete(t.Options, o.name)
+		default:
+			if t.Options == nil {
+				t.Options = map[string]string{}
+			}
+			t.Options[o.name] = v
+		}
+	}
+	if len(t.Options) == 0 {
+		t.Options = nil
+	}
+}
+
+// OptionsText is what SHOW CREATE TABLE prints of the options, each with a space in front.
+func (t *Table) OptionsText() string {
+	var b strings.Builder
+	for _, o := range shownOptions {
+		if v, ok := t.Options[o.name]; ok {
+			b.WriteString(" " + strings.ToUpper(o.name) + "=" + strings.ToUpper(v))
+		}
+	}
+	return b.String()
+}
+
+// Options travel from the parser to the catalog in front of the table's comment, which the planner hands on as it is.
+const optionsMark = "\x00options\x00"
+
+// MarkOptions puts options in front of a comment.
+func MarkOptions(comment string, options map[string]string) string {
+	var b strings.Builder
+	b.WriteString(optionsMark)
+	for name, v := range options {
+		b.WriteString(strings.ReplaceAll(name, "\x00", "") + "=" + strings.ReplaceAll(v, "\x00", "") + "\x00")
+	}
+	return b.String() + "\x00" + comment
+}
+
+// TakeOptions takes them out again; nil says that there are none.
+func TakeOptions(comment string) (rest string, options map[string]string) {
+	text, ok := strings.CutPrefix(comment, optionsMark)
+	if !ok {
+		return comment, nil
+	}
+	options = map[string]string{}
+	for {
+		one, after, found := strings.Cut(text, "\x00")
+		if !found || one == "" {
+			return after, options
+		}
+		name, v, _ := strings.Cut(one, "=")
+		options[name], text = v, after
+	}
+}
