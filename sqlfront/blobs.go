@@ -279,7 +279,7 @@ func (s *Server) lookForAccounts(ctx context.Context) error {
 	if s.users == nil {
 		return nil // being made
 	}
-	err := s.users.follow(ctx, func(data []byte) error { return wire.ReloadUsers(ctx, s.engine.SQL(), data) })
+	err := s.users.follow(ctx, func(data []byte) error { return s.engine.Directory().Replace(sql.NewContext(ctx), data) })
 	if err != nil && ctx.Err() == nil {
 		s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
 	}

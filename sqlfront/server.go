@@ -15,6 +15,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/kv"
+	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
@@ -171,6 +172,9 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return system.NewReport("FLUSH", nil, nothing).Ending().Statement(ast.AuthType_RELOAD), nil
 	}
 	hooks.ShowErrors = engine.ShowErrors
+	hooks.Account = func(ctx context.Context, stmt account.Statement) (ast.Statement, error) {
+		return s.engine.Account(ctx, stmt)
+	}
 	s.variables = &variableStore{blobStore{s.catalog, o.Client, variablePrefix}}
 	s.namedLocks = namedlock.New(namedlock.Options{Client: o.Client, Logger: o.Logger})
 	functions := expr.Functions()
@@ -197,7 +201,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.wire, err = wire.New(ctx, wire.Options{
 		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
-		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Greet: func(ctx context.Context) { _ = s.lookForAccounts(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookForAccounts(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/variables"
 
 	"moka/kv"
+	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/operator"
@@ -110,6 +111,7 @@ type Engine struct {
 	log       *slog.Logger
 	provider  *provider
 	sql       *sqle.Engine
+	directory *account.Directory
 	views     viewCache
 	stats     statistics
 	reads     readCounters
@@ -153,6 +155,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	info := a.Catalog.InfoSchema
 	a.Catalog.InfoSchema = &extendedInfo{Database: info, eng: e, extra: system.New(info.Name(), o.Information...)}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
+	e.directory = account.New(a.Catalog.MySQLDb)
 	e.sql.ProcessList = &processList{ProcessList: e.sql.ProcessList, databases: map[uint32]string{}}
 	status.add(e)
 	if err := e.recover(ctx); err != nil {

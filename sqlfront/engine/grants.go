@@ -13,6 +13,14 @@ import (
 
 // SetPrivilegeSet implements sql.Session. The library looks into the set that it hands over here.
 func (s *Session) SetPrivilegeSet(set sql.PrivilegeSet, counter uint64) {
+	if granted, ok := set.(mysql_db.PrivilegeSet); ok {
+		s.withRoles(granted)
+	}
+	s.AssumePrivileges(set, counter)
+}
+
+// AssumePrivileges gives the session a set of privileges, whatever its account has.
+func (s *Session) AssumePrivileges(set sql.PrivilegeSet, counter uint64) {
 	s.BaseSession.SetPrivilegeSet(set, counter)
 	s.granted, _ = set.(mysql_db.PrivilegeSet)
 	s.patterns = s.patterns[:0]

@@ -151,6 +151,9 @@ func narrowed(ctx *sql.Context, n *plan.Filter) *sql.Context {
 
 // information is a table of information_schema, or nil if it is read as the library reads it.
 func (b *execBuilder) information(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
+	if it, err := b.accountRows(ctx, n, row); it != nil || err != nil {
+		return it, err
+	}
 	s, ok := ctx.Value(scopesKey{}).(scopes)
 	if !ok || s.of != n || isShown(ctx, n) {
 		if it, err := b.informationRows(ctx, n, row); it != nil || err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/namedlock"
 	"moka/sqlfront/operator"
@@ -90,6 +91,10 @@ type Session struct {
 	granted        mysql_db.PrivilegeSet
 	patterns       []string
 	named, matched map[string]struct{}
+
+	login      account.Name   // whose the session is
+	roles      []account.Name // that are switched on
+	mustChange bool           // its password, before anything else
 
 	raised  conditions // by the statement at hand
 	counted conditions // by the one before it: @@warning_count, @@error_count
@@ -189,6 +194,8 @@ func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr stri
 	}
 	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID))
 	s.ofClient = true
+	s.login = s.Account()
+	s.roles = e.directory.Defaults(s.login)
 	return s, nil
 }
 

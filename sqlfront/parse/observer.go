@@ -6,6 +6,7 @@ import (
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -42,6 +43,9 @@ type Hooks struct {
 	StoredFunction func(ctx context.Context, db, name string) bool
 	// ThroughView writes a statement that writes to a view anew, as one on the table below. What it gives back is not kept.
 	ThroughView func(context.Context, ast.Statement) (ast.Statement, error)
+
+	// Account is CREATE USER, GRANT and all that is about accounts; nil leaves what it knows of them to the grammar.
+	Account func(context.Context, account.Statement) (ast.Statement, error)
 
 	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none. db is empty
 	// for the current database, names are in lower case. It should answer only when an index begins with the returned

@@ -95,7 +95,13 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 		}
 		return nil, 0, false, nil
 	}
-	switch w := l.text(first); len(w) {
+	w := l.text(first)
+	if aboutAccounts(w) {
+		if stmt, end, done, err = r.account(ctx, l, first); done {
+			return stmt, end, done, err
+		}
+	}
+	switch len(w) {
 	case 2:
 		if fold(w, "do") {
 			r.do(l, first)

@@ -557,7 +557,7 @@ func (f *commands) changeUser(arg []byte) error {
 	}
 	arg = arg[1+int(arg[0]):]
 	db, arg, _ := bytes.Cut(arg, []byte{0})
-	denied := func() error {
+	refused := func() error {
 		return f.refuse(2, sqlerr.New(sqlerr.AccessDenied, "Access denied for user '%s'", user))
 	}
 	f.c.srv.greet()
@@ -594,7 +594,7 @@ func (f *commands) changeUser(arg []byte) error {
 	}
 	getter, err := method.HandleAuthPluginData(mc, string(user), salt, answer, mc.RemoteAddr())
 	if err != nil {
-		return denied()
+		return refused()
 	}
 	mc.User, mc.UserData = string(user), getter
 	if len(arg) >= 2 {

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/netutil"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -29,6 +30,9 @@ type connection struct {
 	cancel  context.CancelCauseFunc // of the running statement
 	open    bool                    // in a transaction since the last statement; the session itself is the handler's alone
 	gone    bool                    // told to leave
+
+	// account is whose connection it is, once logged in; behind the server's lock.
+	account account.Name
 
 	handler  *handler
 	filter   *commands // once logged in
@@ -148,13 +152,23 @@ func (c *connection) limit() *limits {
 	return l
 }
 
+// gated is the client's socket as it came through the gate.
+func (c *connection) gated() *gatedConn {
+	if t, ok := c.socket.(*netutil.ConnWithTimeouts); ok {
+		g, _ := t.Conn.(*gatedConn)
+		return g
+	}
+	return nil
+}
+
 // authenticated prepares the connection for statements.
 func (c *connection) authenticated() (err error) {
-	if t, ok := c.socket.(*netutil.ConnWithTimeouts); ok {
-		if g, ok := t.Conn.(*gatedConn); ok {
-			g.loggedIn.Store(true)
-			g.timer.Stop()
-		}
+	if err := c.settleAccount(); err != nil {
+		return err
+	}
+	if g := c.gated(); g != nil {
+		g.loggedIn.Store(true)
+		g.timer.Stop()
 	}
 	if c.filter, err = interpose(c); err != nil {
 		return err

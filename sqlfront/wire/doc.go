@@ -34,5 +34,5 @@
 // System variables live in one registry for the whole process (a property of go-mysql-server): two servers in one process
 // share SET GLOBAL.
 //
-// Reading order: server.go, gate.go, commands.go, outbound.go, handler.go, retry.go, fields.go, users.go.
+// Reading order: server.go, gate.go, login.go, commands.go, outbound.go, handler.go, retry.go, fields.go, users.go.
 package wire

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
 	"sync"
@@ -164,6 +165,32 @@ type gatedConn struct {
 	timer    *time.Timer
 	loggedIn atomic.Bool
 	closed   sync.Once
+	head     []byte // the first bytes that the client has sent
+}
+
+// headLength is as much of the client's first packet as says what it can do:
+//
+//	 3 bytes  1 byte  4 bytes         …
+//	+--------+-------+--------------+---+
+//	| length | seq   | capabilities |   |
+//	+--------+-------+--------------+---+
+const headLength = 8
+
+// Read implements net.Conn.
+func (c *gatedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if want := headLength - len(c.head); want > 0 && n > 0 {
+		c.head = append(c.head, b[:min(n, want)]...)
+	}
+	return n, err
+}
+
+// capabilities are the client's, of which the library keeps only those that it uses. Read by who reads the connection.
+func (c *gatedConn) capabilities() uint32 {
+	if len(c.head) < headLength {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(c.head[4:])
 }
 
 // Close implements net.Conn.

@@ -70,7 +70,11 @@ func (h *handler) ConnectionAuthenticated(c *mysql.Conn) error {
 	if err != nil {
 		return h.final(conn, err, "")
 	}
-	return conn.authenticated()
+	if err := conn.authenticated(); err != nil {
+		h.srv.counts.aborted.Add(1)
+		return h.final(conn, err, "")
+	}
+	return nil
 }
 
 // ConnectionAborted is called when a client did not get in.
@@ -141,6 +145,10 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, p
 		return nil, err
 	}
 	defer conn.end()
+	if err = conn.mustChange(query); err != nil {
+		delete(c.PrepareData, prepare.StatementID)
+		return nil, h.final(conn, err, query)
+	}
 	err = h.guard("ComPrepare", conn, func() error {
 		fields, err = h.next.ComPrepare(ctx, c, query, prepare)
 		return err
@@ -258,6 +266,9 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 	defer conn.end()
 	conn.begun, conn.binary, conn.rows = false, prepare != nil, tally{}
 	defer func() { h.account(conn, query[:len(query)-len(rest)], began, err) }()
+	if err := conn.mustChange(query); err != nil {
+		return "", h.final(conn, err, query)
+	}
 	st := classify(query)
 	conn.filter.loading = st.loads
 	defer func() { conn.filter.loading = false }()

@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/statements"
 )
@@ -67,8 +68,9 @@ type Options struct {
 	// MaxRetries bounds how often one statement is run again after conflicts. Default 30; negative for never.
 	MaxRetries int
 
-	// Users keeps accounts and privileges. Default: in memory.
-	Users UserStore
+	// Users keeps accounts and privileges. Default: in memory. Accounts is the directory of them. Default: one of the server's own.
+	Users    UserStore
+	Accounts *account.Directory
 	// Greet is called before somebody logs in, to have accounts that were changed elsewhere known. It gets two seconds.
 	Greet func(ctx context.Context)
 	// Version is the server version. Default DefaultVersion.
@@ -137,10 +139,13 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("wire: system variables: %w", err)
 	}
 	bridgeLogs(o.Logger)
-	if err := openUsers(ctx, o.Engine, o.Users); err != nil {
+	if o.Accounts == nil {
+		o.Accounts = account.New(o.Engine.Analyzer.Catalog.MySQLDb)
+	}
+	if err := openUsers(ctx, o.Engine, o.Accounts, o.Users); err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, log: o.Logger, auth: o.Engine.Analyzer.Catalog.MySQLDb, started: time.Now(), conns: map[uint32]*connection{}, changed: make(chan struct{})}
+	s := &Server{opts: o, log: o.Logger, auth: newLogin(o.Accounts), started: time.Now(), conns: map[uint32]*connection{}, changed: make(chan struct{})}
 
 	var err error
 	if s.gate, err = s.listen(); err != nil {
@@ -155,6 +160,10 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		RequireSecureTransport: o.RequireTLS,
 		ConnReadTimeout:        o.IdleTimeout,
 		ConnWriteTimeout:       o.WriteTimeout,
+		ProtocolListenerFactory: func(cfg server.Config, l mysql.ListenerConfig, sel server.ServerEventListener) (server.ProtocolListener, error) {
+			l.AuthServer = s.auth
+			return server.MySQLProtocolListenerFactory(cfg, l, sel)
+		},
 	}
 	s.server, err = server.NewServerWithHandler(cfg, o.Engine, newContext, s.newSession, nil, s.wrap)
 	if err != nil {

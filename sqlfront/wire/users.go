@@ -7,6 +7,8 @@ import (
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+
+	"moka/sqlfront/account"
 )
 
 // UserStore keeps accounts and privileges as one opaque value.
@@ -20,9 +22,9 @@ type UserStore interface {
 // openUsers loads the accounts and has changes saved. In a store that was never written root@localhost exists, without a
 // password: whoever can reach the loopback interface of a new server owns it, nobody else gets in. Its owner may drop it or
 // give it a password, so it is not brought back later.
-func openUsers(ctx context.Context, e *sqle.Engine, store UserStore) error {
+func openUsers(ctx context.Context, e *sqle.Engine, accounts *account.Directory, store UserStore) error {
 	db := e.Analyzer.Catalog.MySQLDb
-	db.SetPersister(userPersister{store})
+	db.SetPersister(userPersister{store, accounts})
 	var data []byte
 	if store != nil {
 		var err error
@@ -32,33 +34,32 @@ func openUsers(ctx context.Context, e *sqle.Engine, store UserStore) error {
 	}
 	if len(data) == 0 {
 		db.AddRootAccount()
+		ed := db.Editor()
+		defer ed.Close()
+		accounts.Adopt(ed)
 		return nil
 	}
 	db.SetEnabled(true)
-	ed := db.Editor()
-	defer ed.Close()
-	if err := db.OverwriteUsersAndGrantData(sql.NewContext(ctx), ed, data); err != nil {
+	if err := accounts.Replace(sql.NewContext(ctx), data); err != nil {
 		return fmt.Errorf("wire: the stored accounts cannot be read: %w", err)
 	}
 	return nil
 }
 
-type userPersister struct{ store UserStore }
+type userPersister struct {
+	store    UserStore
+	accounts *account.Directory
+}
 
 // Persist implements mysql_db.MySQLDbPersistence; it runs inside of CREATE USER, GRANT and their like, whose failure it is.
 func (p userPersister) Persist(ctx *sql.Context, data []byte) error {
-	if p.store == nil {
-		return nil
+	data = append([]byte(nil), data...)
+	if p.store != nil {
+		if err := p.store.SaveUsers(ctx, data); err != nil {
+			return err
+		}
 	}
-	return p.store.SaveUsers(ctx, append([]byte(nil), data...))
+	return p.accounts.Follow(ctx, data)
 }
 
 var _ mysql_db.MySQLDbPersistence = userPersister{}
-
-// ReloadUsers replaces the accounts in memory by those of another server's SaveUsers.
-func ReloadUsers(ctx context.Context, e *sqle.Engine, data []byte) error {
-	db := e.Analyzer.Catalog.MySQLDb
-	ed := db.Editor()
-	defer ed.Close()
-	return db.OverwriteUsersAndGrantData(sql.NewContext(ctx), ed, data)
-}

@@ -1,0 +1,159 @@
+package sqlfront_test
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// script runs statements and compares what each answers.
+type script []struct{ query, want string }
+
+func (s script) run(t *testing.T, c runner) {
+	t.Helper()
+	for _, x := range s {
+		if got := results(t, c, x.query); got != x.want {
+			t.Errorf("%s:\n got %s\nwant %s", x.query, got, x.want)
+		}
+	}
+}
+
+// wantLogin tries a login; user is "name" or "name:password".
+func wantLogin(t *testing.T, s *server, user, want string) {
+	t.Helper()
+	got := ""
+	pool := s.open(user, "", "")
+	if err := pool.Ping(); err != nil {
+		got = number(err)
+	}
+	_ = pool.Close()
+	if got != want {
+		t.Errorf("login of %s: %q, want %q", user, got, want)
+	}
+}
+
+func TestAccounts(t *testing.T) {
+	d := newDatabase(t)
+	s := d.serve()
+	root := s.conn("")
+	script{
+		{"create user a identified by 'x'", ""},
+		{"create user b@localhost identified by 'y' account lock comment 'it''s b'", ""},
+		{"create user a, c", "error 1396"}, // all or none
+		{"create user if not exists a, c", ""},
+		{"show warnings", "Note 3163 Authorization ID 'a'@'%' already exists."},
+		{"drop user nobody", "error 1396"},
+		{"drop user if exists nobody, c", ""},
+		{"show warnings", "Note 3162 Authorization ID 'nobody'@'%' does not exist."},
+		{"alter user if exists nobody account lock", ""},
+		{"alter user nobody account lock", "error 1396"},
+		{"create user h identified with mysql_native_password as 'nonsense'", "error 1372"},
+		{"create user h identified with nosuch by 'x'", "error 1524"},
+		{"show create user b@localhost", "CREATE USER `b`@`localhost` IDENTIFIED WITH 'mysql_native_password' AS '*7446F64EFCFB1294A6DE20CAE7E49C2377A9AA25'" +
+			" REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT LOCK PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT ATTRIBUTE '{\"comment\":\"it''s b\"}'"},
+		{"rename user b@localhost to b2@localhost, nobody to x", "error 1396"},
+		{"rename user b@localhost to b2@localhost", ""},
+		{"alter user b2@localhost account unlock attribute '{\"team\": 7, \"comment\": null}'", ""},
+		{"alter user b2@localhost attribute 'nonsense'", "error 3141"},
+		{"select user, host, attribute from information_schema.user_attributes where user = 'b2'", `b2 localhost {"team":7}`},
+	}.run(t, root)
+	wantLogin(t, s, "b2:y", "")
+	wantLogin(t, s, "b2:z", "error 1045")
+	wantLogin(t, s, "b2", "error 1045")
+	wantLogin(t, s, "nobody:x", "error 1045")
+	run(t, root, "alter user b2@localhost account lock")
+	wantLogin(t, s, "b2:y", "error 3118")
+	wantLogin(t, s, "b2:wrong", "error 1045") // who does not know the password is not told
+	run(t, root, "alter user b2@localhost require ssl account unlock")
+	wantLogin(t, s, "b2:y", "error 1045")
+	run(t, root, "alter user b2@localhost require none with max_user_connections 1")
+	one := s.open("b2:y", "", "")
+	held, err := one.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLogin(t, s, "b2:y", "error 1226")
+	// One's own password, and nobody else's.
+	script{
+		{"set password = 'own'", ""},
+		{"alter user user() identified by 'own2'", ""},
+		{"set password for a = 'stolen'", "error 1227"},
+		{"alter user current_user() account lock", "error 1227"},
+		{"create user z", "error 1227"},
+		{"drop user a", "error 1227"},
+		{"rename user a to z", "error 1227"},
+		{"show create user a", "error 1044"},
+		{"show create user root@localhost", "error 1044"},
+	}.run(t, held)
+	_ = held.Close()
+	_ = one.Close()
+	run(t, root, "alter user b2@localhost with max_user_connections 0")
+	wantLogin(t, s, "b2:own2", "")
+
+	// Who may manage accounts has not thereby all that they have.
+	run(t, root, "grant create user, select on *.* to a with grant option")
+	script{
+		{"alter user root@localhost identified by ''", "error 1227"},
+		{"drop user root@localhost", "error 1227"},
+		{"grant all on *.* to a", ""},
+		{"show grants", "GRANT SELECT, CREATE USER ON *.* TO `a`@`%` WITH GRANT OPTION"},
+		{"grant insert on *.* to a", "error 1045"},
+		{"grant super on *.* to a", "error 1045"},
+		{"create user e1; drop user e1", "error 1064"},
+	}.run(t, s.open("a:x", "", ""))
+
+	// Other servers, and this one when it comes back.
+	run(t, root, "create user old@'10.%' identified by '1'", "create user old@'%' identified by '2'", "create user sha identified with caching_sha2_password by 's'",
+		"alter user a password expire interval 90 day", "create user lk account lock")
+	two := d.serve()
+	script{
+		{"select user, host, account_locked, password_expired, password_lifetime, max_user_connections, user_attributes from mysql.user where user in ('a', 'b2', 'lk') order by user",
+			"a % N N 90 0 NULL;b2 localhost N N NULL 0 {\"metadata\": {\"team\": 7}};lk % Y N NULL 0 NULL"},
+	}.run(t, two.conn(""))
+	wantLogin(t, two, "old:2", "")
+	wantLogin(t, two, "lk", "error 3118")
+	run(t, root, "drop user lk", "create user late identified by 'l'")
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		c, err := two.open("late:l", "", "").Conn(context.Background())
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	wantLogin(t, two, "lk", "error 1045")
+}
+
+// TestExpiredPassword: a client that can show it may change its password, and nothing else.
+func TestExpiredPassword(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create user e identified by 'x' password expire", "create database d")
+	wantLogin(t, s, "e:x", "error 1862") // the driver cannot
+	client, err := exec.LookPath("mariadb")
+	if err != nil {
+		t.Fatal("the MariaDB command-line client is needed: install the package mariadb-client (make test does)")
+	}
+	host, port, _ := net.SplitHostPort(s.Addr().String())
+	mariadb := func(password, script string) string {
+		cmd := exec.Command(client, "--no-defaults", "-h", host, "-P", port, "-u", "e", "-p"+password, "--protocol=tcp", "--skip-ssl", "-N", "-f", "--connect-expired-password")
+		cmd.Stdin = strings.NewReader(script)
+		out, _ := cmd.CombinedOutput()
+		return strings.TrimSpace(string(out))
+	}
+	const refusal = ": You must reset your password using ALTER USER statement before executing this statement."
+	got := mariadb("x", "select 1;\nset @a = 1;\nprepare p from 'select 1';\nalter user user() identified by 'y';\nselect 2;")
+	for _, line := range []string{"1", "2", "3"} {
+		if !strings.Contains(got, "ERROR 1820 (HY000) at line "+line+refusal) {
+			t.Errorf("line %s was not refused", line)
+		}
+	}
+	if strings.Count(got, "ERROR") != 3 || !strings.HasSuffix(got, "\n2") {
+		t.Errorf("%s", got)
+	}
+	wantLogin(t, s, "e:y", "")
+}

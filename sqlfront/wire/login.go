@@ -1,0 +1,267 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"moka/sqlfront/account"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/sqlerr"
+)
+
+// login says who gets in. The exchanges of packets are the protocol library's; which account a client gets and whether its password is
+// right are asked here. An unknown user goes through the same exchange as a known one, and is told the same.
+type login struct {
+	accounts *account.Directory
+	methods  []mysql.AuthMethod
+	native   mysql.AuthMethod
+	sha2     mysql.AuthMethod
+
+	mu sync.Mutex
+	// scrambled is what a caching_sha2_password that was right once is compared with, by what is stored of it: SHA256(SHA256(password)).
+	// Another password is stored as something else, so nothing has to be taken out.
+	scrambled map[string][32]byte
+}
+
+var (
+	_ mysql.AuthServer       = (*login)(nil)
+	_ mysql.HashStorage      = (*login)(nil)
+	_ mysql.CachingStorage   = (*login)(nil)
+	_ mysql.PlainTextStorage = (*login)(nil)
+)
+
+// maxScrambled bounds what is remembered of passwords.
+const maxScrambled = 1 << 12
+
+func newLogin(accounts *account.Directory) *login {
+	l := &login{accounts: accounts, scrambled: map[string][32]byte{}}
+	l.native = mysql.NewMysqlNativeAuthMethod(l, uses{l, string(mysql.MysqlNativePassword)})
+	l.sha2 = mysql.NewSha2CachingAuthMethod(l, l, uses{l, string(mysql.CachingSha2Password)})
+	l.methods = []mysql.AuthMethod{l.native, l.sha2}
+	return l
+}
+
+// AuthMethods implements mysql.AuthServer.
+func (l *login) AuthMethods() []mysql.AuthMethod { return l.methods }
+
+// DefaultAuthMethodDescription implements mysql.AuthServer.
+func (l *login) DefaultAuthMethodDescription() mysql.AuthMethodDescription {
+	return mysql.MysqlNativePassword
+}
+
+// uses says which accounts have their passwords in a form.
+type uses struct {
+	login  *login
+	plugin string
+}
+
+// HandleUser implements mysql.UserValidator.
+func (u uses) HandleUser(user string, addr net.Addr) bool {
+	found := u.login.accounts.Find(user, account.Host(addr))
+	if found == nil || !u.login.accounts.Enabled() {
+		return u.plugin == string(mysql.MysqlNativePassword)
+	}
+	return found.Plugin == u.plugin
+}
+
+func denied(user string, addr net.Addr, password bool) *mysql.SQLError {
+	using := "NO"
+	if password {
+		using = "YES"
+	}
+	return sqlerr.New(sqlerr.AccessDenied, "Access denied for user '%s'@'%s' (using password: %s)", user, account.Host(addr), using)
+}
+
+// admit is the end of a login with a password that was right or wrong.
+func (l *login) admit(conn *mysql.Conn, user string, addr net.Addr, u *mysql_db.User, right, gave bool) (mysql.Getter, error) {
+	if u == nil || !right || !secure(u, conn) {
+		return nil, denied(user, addr, gave)
+	}
+	if u.Locked {
+		return nil, sqlerr.New(sqlerr.AccountLocked, "Access denied for user '%s'@'%s'. Account is locked.", user, account.Host(addr))
+	}
+	return sql.MysqlConnectionUser{User: u.User, Host: u.Host}, nil
+}
+
+// UserEntryWithHash implements mysql.HashStorage: mysql_native_password.
+func (l *login) UserEntryWithHash(conn *mysql.Conn, salt []byte, user string, answer []byte, addr net.Addr) (mysql.Getter, error) {
+	if !l.accounts.Enabled() {
+		return sql.MysqlConnectionUser{User: user, Host: account.Host(addr)}, nil
+	}
+	u := l.accounts.Find(user, account.Host(addr))
+	right := false
+	switch {
+	case u == nil || u.Plugin != string(mysql.MysqlNativePassword):
+	case u.AuthString == "":
+		right = len(answer) == 0
+	default:
+		hash, err := mysql.DecodeMysqlNativePasswordHex(u.AuthString)
+		// The library's comparison takes an answer for as long as a hash.
+		right = err == nil && len(answer) == len(hash) && mysql.VerifyHashedMysqlNativePassword(answer, salt, hash)
+	}
+	return l.admit(conn, user, addr, u, right, len(answer) > 0)
+}
+
+// UserEntryWithCacheHash implements mysql.CachingStorage: caching_sha2_password, if the password was seen before.
+func (l *login) UserEntryWithCacheHash(conn *mysql.Conn, salt []byte, user string, answer []byte, addr net.Addr) (mysql.Getter, mysql.CacheState, error) {
+	u := l.accounts.Find(user, account.Host(addr))
+	if u == nil || u.Plugin != string(mysql.CachingSha2Password) {
+		_, err := l.admit(conn, user, addr, nil, false, len(answer) > 0)
+		return nil, mysql.AuthRejected, err
+	}
+	if len(answer) == 0 || len(answer) == 1 && answer[0] == 0 {
+		g, err := l.admit(conn, user, addr, u, u.AuthString == "", false)
+		if err != nil {
+			return nil, mysql.AuthRejected, err
+		}
+		return g, mysql.AuthAccepted, nil
+	}
+	l.mu.Lock()
+	known, ok := l.scrambled[u.AuthString]
+	l.mu.Unlock()
+	if !ok || u.AuthString == "" || len(answer) != sha256.Size || !mysql.VerifyHashedCachingSha2Password(answer, salt, known[:]) {
+		return nil, mysql.AuthNeedMoreData, nil
+	}
+	g, err := l.admit(conn, user, addr, u, true, true)
+	if err != nil {
+		return nil, mysql.AuthRejected, err
+	}
+	return g, mysql.AuthAccepted, nil
+}
+
+// UserEntryWithPassword implements mysql.PlainTextStorage: caching_sha2_password with the password itself, over TLS or a unix socket.
+func (l *login) UserEntryWithPassword(conn *mysql.Conn, user, password string, addr net.Addr) (mysql.Getter, error) {
+	u := l.accounts.Find(user, account.Host(addr))
+	right := false
+	if u != nil && u.Plugin == string(mysql.CachingSha2Password) {
+		right = l.verify(u.AuthString, password)
+	}
+	return l.admit(conn, user, addr, u, right, password != "")
+}
+
+// verify compares a password with what is stored of it, and remembers one that is right.
+func (l *login) verify(stored, password string) bool {
+	if stored == "" {
+		return password == ""
+	}
+	kind, iterations, salt, _, err := mysql.DeserializeCachingSha2PasswordAuthString([]byte(stored))
+	if err != nil || kind != "SHA256" {
+		return false
+	}
+	now, err := mysql.SerializeCachingSha2PasswordAuthString(password, salt, iterations)
+	if err != nil || subtle.ConstantTimeCompare(now, []byte(stored)) != 1 {
+		return false
+	}
+	once := sha256.Sum256([]byte(password))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.scrambled) >= maxScrambled {
+		clear(l.scrambled)
+	}
+	l.scrambled[stored] = sha256.Sum256(once[:])
+	return true
+}
+
+// secure reports whether the connection is what REQUIRE asks for.
+func secure(u *mysql_db.User, conn *mysql.Conn) bool {
+	switch u.SslType {
+	case "":
+		return true
+	case "ANY":
+		return conn.TLSEnabled() || conn.IsUnixSocket()
+	case "X509":
+		return len(conn.GetTLSClientCerts()) > 0
+	}
+	t, ok := conn.Conn.(*tls.Conn)
+	if !ok {
+		return false
+	}
+	if u.SslCipher != "" && tls.CipherSuiteName(t.ConnectionState().CipherSuite) != u.SslCipher {
+		return false
+	}
+	if u.X509Issuer == "" && u.X509Subject == "" {
+		return true
+	}
+	certs := conn.GetTLSClientCerts()
+	if len(certs) == 0 {
+		return false
+	}
+	return (u.X509Issuer == "" || account.DistinguishedName(certs[0].Issuer) == u.X509Issuer) &&
+		(u.X509Subject == "" || account.DistinguishedName(certs[0].Subject) == u.X509Subject)
+}
+
+// canChangePassword is the capability of clients that show the user an expired password instead of failing.
+const canChangePassword = 1 << 22
+
+// expiring is a session that may do nothing before its password is changed.
+type expiring interface {
+	MustChangePassword() bool
+	SetMustChangePassword()
+}
+
+// settleAccount applies to a connection what its account is subject to besides its password.
+func (c *connection) settleAccount() error {
+	who, ok := c.conn.UserData.(sql.MysqlConnectionUser)
+	if !ok {
+		return nil
+	}
+	accounts := c.srv.opts.Accounts
+	u := accounts.Account(account.Name{User: who.User, Host: who.Host})
+	if u == nil {
+		return nil
+	}
+	if err := c.countConnections(u); err != nil {
+		return err
+	}
+	if account.Expired(u, time.Now()) {
+		s, ok := c.session.(expiring)
+		if g := c.gated(); !ok || g != nil && g.capabilities()&canChangePassword == 0 {
+			return sqlerr.New(sqlerr.MustChangeToLogIn, "Your password has expired. To log in you must change it using a client that supports expired passwords.")
+		}
+		s.SetMustChangePassword()
+	}
+	return nil
+}
+
+// countConnections refuses a connection that is one too many for its account.
+func (c *connection) countConnections(u *mysql_db.User) error {
+	limit := account.Connections(u)
+	_, v, _ := sql.SystemVariables.GetGlobal("max_user_connections")
+	all, _ := v.(int64)
+	if n, ok := v.(uint64); ok {
+		all = int64(n)
+	}
+	name := account.Name{User: u.User, Host: u.Host}
+	n := int64(0)
+	c.srv.mu.Lock()
+	c.account = name
+	for _, other := range c.srv.conns {
+		if other.account == name {
+			n++
+		}
+	}
+	c.srv.mu.Unlock()
+	switch {
+	case limit > 0 && n > limit:
+		return sqlerr.New(sqlerr.UserLimit, "User '%s' has exceeded the '%s' resource (current value: %d)", u.User, "max_user_connections", limit)
+	case limit <= 0 && all > 0 && n > all:
+		return sqlerr.New(sqlerr.TooManyUserConnections, "User %s already has more than 'max_user_connections' active connections", u.User)
+	}
+	return nil
+}
+
+// mustChange refuses a statement of a session whose password has expired, unless it changes that.
+func (c *connection) mustChange(query string) error {
+	if s, ok := c.session.(expiring); ok && s.MustChangePassword() && !parse.ChangesPassword(query) {
+		return sqlerr.New(sqlerr.MustChangePassword, "You must reset your password using ALTER USER statement before executing this statement.")
+	}
+	return nil
+}
