@@ -16,6 +16,7 @@
 //	│ statements  what clients run and what it costs; the slow log           │
 //	│ observer  CREATE OBSERVER: bodies compiled once, run by triggers       │
 //	│ namedlock GET_LOCK: locks of sessions on all servers                   │
+//	│ node      one SQL node among others: its number, KILL elsewhere        │
 //	│ catalog   descriptors in the store, versioned, changed by transactions │
 //	│ fulltext  words, queries and ranks of FULLTEXT indexes                 │
 //	│ rowenc    rows and keys as bytes that sort as the values do            │

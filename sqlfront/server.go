@@ -20,6 +20,7 @@ import (
 	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/namedlock"
+	"moka/sqlfront/node"
 	"moka/sqlfront/observer"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
@@ -104,6 +105,7 @@ type Server struct {
 	users      *userStore
 	variables  *variableStore
 	namedLocks *namedlock.Locks
+	node       *node.Node
 	// statements keeps account of what clients run.
 	statements *statements.Recorder
 
@@ -181,6 +183,10 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	for _, f := range s.namedLocks.Functions() {
 		functions = append(functions, expr.Volatile(f))
 	}
+	s.node, err = node.Join(ctx, node.Options{Client: o.Client, Locks: s.namedLocks, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables, Logger: o.Logger, TempDir: o.TempDir,
 		Functions: functions,
@@ -190,6 +196,12 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		},
 		Information: s.observers.Information(),
 		Saw:         s.lookForAccounts,
+		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string, everybody bool) (bool, error) {
+			if s.node.Own(id) {
+				return false, nil
+			}
+			return true, s.node.Ask(ctx, node.Kill{ID: id, Connection: connection, User: user, Everybody: everybody})
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -201,7 +213,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.wire, err = wire.New(ctx, wire.Options{
 		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
-		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookForAccounts(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
+		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookForAccounts(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -223,7 +236,19 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	background, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.tasks.Go(func() { s.followUsers(background) })
+	s.node.Serve(s.kill)
 	return s, nil
+}
+
+// kill ends a connection of this server for a user of another one.
+func (s *Server) kill(_ context.Context, k node.Kill) error {
+	if err := s.engine.KillFor(k.ID, k.User, k.Everybody); err != nil {
+		return err
+	}
+	if k.Connection {
+		s.wire.HangUp(k.ID)
+	}
+	return nil
 }
 
 // Serve accepts clients until Drain or Close.
@@ -257,6 +282,9 @@ func (s *Server) Close() error {
 		}
 		if s.engine != nil {
 			errs = append(errs, s.engine.Close())
+		}
+		if s.node != nil {
+			s.node.Close()
 		}
 		if s.namedLocks != nil { // after the sessions, which free theirs
 			s.namedLocks.Close()

@@ -39,6 +39,7 @@ import (
 //	│ 03 │ table 4 B │  statistics                            │ 01 │ JSON │  package engine's
 //	├────┼───────────┤                                       └────┴──────┘
 //	│ 04 │ name      │  named lock                            package namedlock's
+//	│ 05 │ node 4 B  │ random 8 B   request to a node         package node's
 //	└────┴───────────┘
 //	Integers in rows are big endian; names are folded to lower case.
 const (
@@ -46,6 +47,7 @@ const (
 	prefixSequence = 0x02
 	prefixStats    = 0x03
 	prefixLock     = 0x04
+	prefixNode     = 0x05
 
 	kindVersion   = 0x01
 	kindLog       = 0x02
@@ -84,6 +86,20 @@ func StatisticsCell(table uint32) kv.Column {
 // NamedLockCell holds who has the lock of that name. It is no part of the catalog's versions.
 func NamedLockCell(name string) kv.Column {
 	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, append([]byte{prefixLock}, name...))}
+}
+
+// NodeCell holds a request to a SQL node; it is no part of the catalog's versions.
+func NodeCell(node uint32, name uint64) kv.Column {
+	row := binary.BigEndian.AppendUint32([]byte{prefixNode}, node)
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint64(row, name))}
+}
+
+// NodeCells is the span of a SQL node's requests.
+func NodeCells(node uint32) kv.Span {
+	row := func(n uint32) kv.RowKey {
+		return kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint32([]byte{prefixNode}, n))
+	}
+	return kv.Span{Start: row(node), End: row(node + 1)}
 }
 
 func column(row ...byte) kv.Column { return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, row)} }

@@ -67,6 +67,8 @@ type Options struct {
 	Databases []sql.Database
 	// Information are tables that information_schema has besides MySQL's.
 	Information []system.Table
+	// KillElsewhere ends a connection, or its statement, of another server. done is false if the connection is one of this server.
+	KillElsewhere func(ctx context.Context, id uint32, connection bool, user string, everybody bool) (done bool, err error)
 	// Saw is called when a client's statement sees a version of the catalog that none saw before: accounts may have changed, which the
 	// statement's rights depend on. If it fails it is called again by the next statement.
 	Saw func(ctx context.Context) error

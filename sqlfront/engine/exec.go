@@ -2,7 +2,6 @@ package engine
 
 import (
 	"io"
-	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -135,16 +134,16 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.ShowProcessList:
 		return b.eng.showProcesses(ctx), nil
 	case *plan.Kill:
-		if err := b.mayKill(ctx, n.ConnID); err != nil {
-			return nil, err
-		}
 		if id := n.ConnID; id >= firstJobConnection {
 			if err := b.eng.cancelJob(ctx, id-firstJobConnection); err != nil {
 				return nil, err
 			}
 			return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(0))), nil
 		}
-		return nil, killable(ctx, n.ConnID)
+		if done, err := b.kill(ctx, n); done || err != nil {
+			return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(0))), err
+		}
+		return nil, nil
 	case *plan.TriggerExecutor:
 		return b.fireBefore(ctx, n, row)
 	case *loadRows:
@@ -451,14 +450,6 @@ func (s filledTables) AnalyzeTable(ctx *sql.Context, t sql.Table, db string) err
 		return err
 	}
 	return s.StatsProvider.AnalyzeTable(ctx, t, db)
-}
-
-// killable reports a connection that is not there; the library's KILL succeeds.
-func killable(ctx *sql.Context, id uint32) error {
-	if ctx.ProcessList != nil && slices.ContainsFunc(ctx.ProcessList.Processes(), func(p sql.Process) bool { return p.Connection == id }) {
-		return nil
-	}
-	return sqlerr.New(sqlerr.NoSuchThread, "Unknown thread id: %d", id)
 }
 
 // NoFiles is the value of secure_file_priv that forbids files of the server, as MySQL shows it.

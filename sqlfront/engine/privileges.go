@@ -126,16 +126,37 @@ func (e *Engine) mayAdminister(ctx *sql.Context, what ...sql.PrivilegeType) bool
 	return rights.Has(ctx, e.accounts(), what...)
 }
 
-// mayKill refuses to end the connection of somebody else. A connection that one may not see is not there.
-func (b *execBuilder) mayKill(ctx *sql.Context, id uint32) error {
-	if ctx.ProcessList == nil {
-		return nil
-	}
-	for _, p := range ctx.ProcessList.Processes() {
-		if p.Connection == id && p.User != ctx.Client().User && !b.eng.mayAdminister(ctx, sql.PrivilegeType_Super) {
-			return sqlerr.New(sqlerr.NotThreadOwner, "You are not owner of thread %d", id)
+// kill is KILL of a connection that has a number. done is false for one of this server: the library ends it.
+func (b *execBuilder) kill(ctx *sql.Context, n *plan.Kill) (done bool, err error) {
+	everybody := b.eng.mayAdminister(ctx, sql.PrivilegeType_Super)
+	if elsewhere := b.eng.opts.KillElsewhere; elsewhere != nil {
+		if done, err := elsewhere(ctx, n.ConnID, n.Kt == plan.KillType_Connection, ctx.Client().User, everybody); done || err != nil {
+			return done, err
 		}
 	}
+	return false, b.eng.mayKill(n.ConnID, ctx.Client().User, everybody)
+}
+
+// mayKill refuses to end the connection of somebody else, and one that is not there.
+func (e *Engine) mayKill(id uint32, user string, everybody bool) error {
+	for _, p := range e.sql.ProcessList.Processes() {
+		if p.Connection != id {
+			continue
+		}
+		if p.User != user && !everybody {
+			return sqlerr.New(sqlerr.NotThreadOwner, "You are not owner of thread %d", id)
+		}
+		return nil
+	}
+	return sqlerr.New(sqlerr.NoSuchThread, "Unknown thread id: %d", id)
+}
+
+// KillFor ends the statement of a connection for a user of another server.
+func (e *Engine) KillFor(id uint32, user string, everybody bool) error {
+	if err := e.mayKill(id, user, everybody); err != nil {
+		return err
+	}
+	e.sql.ProcessList.Kill(id)
 	return nil
 }
 

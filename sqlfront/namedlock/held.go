@@ -56,6 +56,11 @@ func (h *Held) acquire(ctx context.Context, l *Locks, connection uint32, name st
 	return true, nil
 }
 
+// Take takes a lock that the server itself names, if it is free. A name with capital letters cannot be a user's.
+func (h *Held) Take(ctx context.Context, l *Locks, name string) (bool, error) {
+	return h.acquire(ctx, l, 0, name, 0)
+}
+
 // release takes one GET_LOCK back. own is false for a lock that the session does not have.
 func (h *Held) release(ctx context.Context, name string) (own bool, err error) {
 	h.mu.Lock()

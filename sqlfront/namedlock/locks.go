@@ -177,6 +177,12 @@ func (l *Locks) holder(ctx context.Context, name string) (connection uint32, ok 
 	return r.connection, ok, err
 }
 
+// Taken reports whether somebody has the lock of that name, as it is stored.
+func (l *Locks) Taken(ctx context.Context, name string) (bool, error) {
+	_, ok, err := l.holder(ctx, name)
+	return ok, err
+}
+
 // keep renews the locks of all sessions.
 func (l *Locks) keep(ctx context.Context) {
 	tick := time.NewTicker(l.opts.Lease / 4)

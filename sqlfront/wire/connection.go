@@ -101,6 +101,16 @@ func (c *connection) leave() {
 	c.hangUp()
 }
 
+// HangUp ends a connection, if it is there: KILL CONNECTION.
+func (s *Server) HangUp(id uint32) {
+	s.mu.Lock()
+	c := s.conns[id]
+	s.mu.Unlock()
+	if c != nil {
+		c.conn.Close()
+	}
+}
+
 // shutdown interrupts what runs and ends the connection. An answer that is being written gets a second to go out.
 func (c *connection) shutdown() {
 	c.mu.Lock()

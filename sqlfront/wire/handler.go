@@ -51,6 +51,9 @@ func (h *handler) NewConnection(c *mysql.Conn) {
 	conn := &connection{srv: h.srv, handler: h, conn: c, socket: c.Conn}
 	c.ClientData = conn
 	h.srv.mu.Lock()
+	if next := h.srv.opts.ConnectionID; next != nil { // before anybody knows the connection by the library's
+		c.ConnectionID = next(func(id uint32) bool { return h.srv.conns[id] != nil })
+	}
 	h.srv.conns[c.ConnectionID] = conn
 	h.srv.mu.Unlock()
 	_ = h.guard("NewConnection", conn, func() error {

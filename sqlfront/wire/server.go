@@ -71,6 +71,8 @@ type Options struct {
 	// Users keeps accounts and privileges. Default: in memory. Accounts is the directory of them. Default: one of the server's own.
 	Users    UserStore
 	Accounts *account.Directory
+	// ConnectionID numbers a new connection; used says which numbers are taken. Default: 1, 2, 3 …
+	ConnectionID func(used func(uint32) bool) uint32
 	// Greet is called before somebody logs in, to have accounts that were changed elsewhere known. It gets two seconds.
 	Greet func(ctx context.Context)
 	// Version is the server version. Default DefaultVersion.

@@ -1,0 +1,63 @@
+package sqlfront_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+)
+
+// TestKillThroughAnotherServer: a statement and a connection end by KILL wherever that is said, for who may.
+func TestKillThroughAnotherServer(t *testing.T) {
+	d := newDatabase(t)
+	one, two := d.serve(), d.serve()
+	root := one.conn("")
+	run(t, root, "create user ann@'%' identified by 'secret'")
+	var mine, other uint32
+	if err := root.QueryRowContext(context.Background(), "select connection_id()").Scan(&mine); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	victim, err := two.open("root", "", "").Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = victim.Close() }()
+	if err := victim.QueryRowContext(ctx, "select connection_id()").Scan(&other); err != nil {
+		t.Fatal(err)
+	}
+	if mine>>21 == other>>21 {
+		t.Fatalf("connections %d and %d are of one node", mine, other)
+	}
+	ann := one.open("ann:secret", "", "")
+	_, err = ann.ExecContext(ctx, fmt.Sprintf("kill query %d", other))
+	wantErr(t, "kill of somebody else's statement", err, 1095, "HY000")
+	_, err = root.ExecContext(ctx, fmt.Sprintf("kill %d", other+1000))
+	wantErr(t, "kill of nobody", err, 1094, "HY000")
+	_, err = root.ExecContext(ctx, fmt.Sprintf("kill %d", 900<<21|1))
+	wantErr(t, "kill on no node", err, 1094, "HY000")
+
+	sleeping := make(chan error, 1)
+	run(t, victim, "set @x = 1", "create database d", "create table d.t (id int primary key)", "insert into d.t values (1), (2)")
+	locker := one.conn("d")
+	run(t, locker, "begin", "update t set id = 5 where id = 1")
+	go func() {
+		_, err := victim.ExecContext(ctx, "update d.t set id = 6 where id = 1")
+		sleeping <- err
+	}()
+	// The statement waits for a lock, which the test has, until it is killed.
+	run(t, root, fmt.Sprintf("kill query %d", other))
+	for {
+		select {
+		case err := <-sleeping:
+			wantErr(t, "the killed statement", err, 1317, "70100")
+			want(t, victim, "select @x", "1")
+			run(t, root, fmt.Sprintf("kill %d", other))
+			for err = nil; err == nil; { // the connection ends with its next packet
+				err = victim.PingContext(ctx)
+			}
+			return
+		default: // it had not begun when it was killed
+			run(t, root, fmt.Sprintf("kill query %d", other))
+		}
+	}
+}
