@@ -11,11 +11,12 @@ var shownOptions = []struct{ name, none string }{
 	{"stats_sample_pages", "default"}, {"checksum", "0"}, {"delay_key_write", "0"}, {"row_format", "default"}, {"key_block_size", "0"},
 }
 
-// What travels with the options and is no option that is kept: the engine that was asked for, ALTER TABLE … ORDER BY, and PARTITION BY. Users are told what becomes of it.
+// What travels with the options and is no option that is kept: the engine that was asked for, ALTER TABLE … ORDER BY, PARTITION BY, ALTER CHECK. Users are told what becomes of it.
 const (
 	OptionEngine     = "engine"
 	OptionOrder      = "order by"
 	OptionPartitions = "partition by"
+	OptionCheck      = "check " // and its name: whether it is to be enforced
 )
 
 // KnownOption reports whether a table keeps the option (in lower case).

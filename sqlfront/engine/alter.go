@@ -217,6 +217,25 @@ func noteOptions(ctx *sql.Context, table string, clustered bool, options map[str
 	}
 }
 
+// enforceChecks carries out ALTER CHECK.
+func (t *Table) enforceChecks(d *catalog.Table, options map[string]string) error {
+	for option, on := range options {
+		name, ok := strings.CutPrefix(option, catalog.OptionCheck)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(d.Checks, func(c catalog.Check) bool { return strings.EqualFold(c.Name, name) })
+		switch {
+		case i < 0:
+			return sqlerr.New(sqlerr.CheckNotFound, "Check constraint '%s' is not found in the table.", name)
+		case on == "1" && !d.Checks[i].Enforced: // the rows that are there have to be looked at
+			return sqlerr.Unsupported("ALTER CHECK … ENFORCED; drop the check and add it again")
+		}
+		d.Checks[i].Enforced = on == "1"
+	}
+	return nil
+}
+
 // ModifyComment implements sql.CommentAlterableTable. Options of the table come in place of a comment.
 func (t *Table) ModifyComment(ctx *sql.Context, comment string) error {
 	comment, options := catalog.TakeOptions(comment)
@@ -225,7 +244,7 @@ func (t *Table) ModifyComment(ctx *sql.Context, comment string) error {
 		if d.SetOptions(options); options == nil {
 			d.Comment = comment
 		}
-		return nil
+		return t.enforceChecks(d, options)
 	})
 }
 

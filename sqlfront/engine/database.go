@@ -291,6 +291,9 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 	}
 	v, ok := c.View(name)
 	if !ok {
+		if _, isTable := c.Table(name); isTable && parse.ShowsView(ctx.Query()) {
+			return sql.ViewDefinition{}, false, sqlerr.New(sqlerr.WrongObject, "'%s.%s' is not VIEW", d.name, name)
+		}
 		return sql.ViewDefinition{}, false, nil
 	}
 	if s := sessionOf(ctx); s != nil {

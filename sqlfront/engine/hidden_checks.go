@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -144,10 +145,15 @@ func findingChecks(apply analyzer.RuleFunc) analyzer.RuleFunc {
 		if flags != nil && !flags.IsSet(sql.QFlagAlterTable) {
 			return apply(ctx, a, n, scope, sel, flags)
 		}
-		dropped := map[string]bool{}
+		dropped, unchecked := map[string]bool{}, map[string]bool{}
 		transform.Inspect(n, func(n sql.Node) bool {
-			if d, ok := n.(*plan.DropColumn); ok {
+			switch d := n.(type) {
+			case *plan.DropColumn:
 				dropped[strings.ToLower(d.Column)] = true
+			case *plan.DropCheck:
+				unchecked[strings.ToLower(d.Name)] = true
+			case *plan.DropConstraint:
+				unchecked[strings.ToLower(d.Name)] = true
 			}
 			return true
 		})
@@ -160,6 +166,10 @@ func findingChecks(apply analyzer.RuleFunc) analyzer.RuleFunc {
 						again.Child = t
 						return &again, transform.NewTree, nil
 					}
+				}
+			case *plan.ModifyColumn:
+				if err := checkedUnder(ctx, n, unchecked); err != nil {
+					return nil, transform.SameTree, err
 				}
 			case *plan.DropCheck:
 				if t := bare(n.Table); t != nil {
@@ -175,6 +185,9 @@ func findingChecks(apply analyzer.RuleFunc) analyzer.RuleFunc {
 					return n.WithChecks(found), transform.NewTree, err
 				}
 			case *plan.RenameColumn:
+				if again := renamesCase(ctx, n); again != nil {
+					return again, transform.NewTree, nil
+				}
 				if found, err := checks(ctx, n.Table, n.Checks()); err != nil || len(found) > 0 {
 					return n.WithChecks(found), transform.NewTree, err
 				}
@@ -212,4 +225,46 @@ func computesOther(ctx *sql.Context, n *plan.DropColumn, dropped map[string]bool
 		})
 	}
 	return err
+}
+
+// renamesCase is RENAME COLUMN a TO A as a change of the column's definition, which may do so; nil for any other name.
+func renamesCase(ctx *sql.Context, n *plan.RenameColumn) sql.Node {
+	t, ok := n.Table.(*plan.ResolvedTable)
+	if !ok || !strings.EqualFold(n.ColumnName, n.NewColumnName) {
+		return nil
+	}
+	schema := t.Schema(ctx)
+	i := schema.IndexOfColName(n.ColumnName)
+	if i < 0 {
+		return nil
+	}
+	c := *schema[i]
+	c.Name = n.NewColumnName
+	m := plan.NewModifyColumnResolved(t, n.ColumnName, c, nil)
+	with, err := m.WithTargetSchema(n.TargetSchema())
+	if err != nil {
+		return nil
+	}
+	return with
+}
+
+// checkedUnder refuses to give a column another name that a check knows it by, but for checks that the statement drops.
+func checkedUnder(ctx *sql.Context, n *plan.ModifyColumn, dropped map[string]bool) error {
+	t, ok := n.Table.(*plan.ResolvedTable)
+	if !ok || strings.EqualFold(n.Column(), n.NewColumn().Name) {
+		return nil
+	}
+	own := ownTable(t.Table)
+	if own == nil {
+		return nil
+	}
+	defs := slices.DeleteFunc(slices.Clone(own.checkDefinitions()), func(d sql.CheckDefinition) bool { return dropped[strings.ToLower(d.Name)] })
+	if len(defs) == 0 {
+		return nil
+	}
+	_, checks, err := own.resolved(ctx, defs)
+	if err != nil {
+		return err
+	}
+	return analyzer.ValidateColumnNotUsedInCheckConstraint(ctx, n.Column(), checks)
 }

@@ -70,6 +70,23 @@ func (r *rewriter) optionRun(l *lexer, t token) token {
 				r.edits.blank(t.start, value.end)
 			}
 			separate = false
+		case name == "alter" && first:
+			what, check, word := l.next(), l.next(), l.next()
+			not := l.is(word, "not")
+			if not {
+				word = l.next()
+			}
+			if !l.is(what, "check") && !l.is(what, "constraint") || !l.is(word, "enforced") {
+				*l = at
+				return t
+			}
+			enforced := "1"
+			if not {
+				enforced = "0"
+			}
+			r.taken = append(r.taken, tableOption{catalog.OptionCheck + l.name(check), enforced})
+			r.edits.replace(t.start, word.end, "force")
+			return l.next()
 		case name == "order":
 			if by := l.next(); !l.is(by, "by") {
 				*l = at

@@ -197,6 +197,10 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := r.noPartitions(stmt); err != nil {
 			return nil, 0, err
 		}
+		if a, ok := stmt.(*ast.AlterTable); ok {
+			a.Statements = namedLater(a.Statements)
+			checksOfNew(a)
+		}
 		if err := r.tableOptions(ctx, stmt); err != nil {
 			return nil, 0, err
 		}
@@ -223,6 +227,11 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			}
 			if err := functionalKeys(d); err != nil {
 				return nil, 0, err
+			}
+			if d.ViewSpec != nil && !storedDefinition(ctx) {
+				if err := distinctColumns(d.ViewSpec); err != nil {
+					return nil, 0, err
+				}
 			}
 			if d.ViewSpec != nil && !storedDefinition(ctx) && expr.MentionsVariables(d.ViewSpec.ViewExpr) {
 				return nil, 0, sqlerr.New(sqlerr.ViewVariable, "View's SELECT contains a variable or parameter")

@@ -28,7 +28,8 @@ type rewriter struct {
 	renamed   bool // an edit may have changed the name of a column of the result
 	whole     bool // semicolons are within the statement: it defines a routine
 
-	taken []tableOption // taken out of a CREATE or ALTER TABLE
+	taken   []tableOption // taken out of a CREATE or ALTER TABLE
+	refused error         // what is wrong with a statement that is edited
 
 	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION
 	stored  bool         // the text is that of a stored trigger, whose statements are edited one by one (EditBody)
@@ -108,7 +109,9 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 		}
 	case 3:
 		if fold(w, "set") {
-			r.set(l)
+			if r.set(l); r.refused != nil {
+				return nil, 0, true, r.refused
+			}
 		}
 	case 4:
 		switch {
@@ -404,7 +407,13 @@ func (r *rewriter) setNames(l *lexer) token {
 	if collation.kind == str {
 		name = strings.Trim(l.text(collation), `'"`)
 	}
-	if c, err := sql.ParseCollation("", name, false); err == nil && c.CharacterSet() == id && !l.is(collation, "default") {
+	switch c, err := sql.ParseCollation("", name, false); {
+	case l.is(collation, "default"):
+	case err != nil:
+		r.refused = sqlerr.New(sqlerr.UnknownCollation, "Unknown collation: '%s'", name)
+	case c.CharacterSet() != id:
+		r.refused = sqlerr.New(sqlerr.CollationMismatch, "COLLATION '%s' is not valid for CHARACTER SET '%s'", name, id.Name())
+	default:
 		r.edits.replace(t.start, collation.end, ", collation_connection = '"+c.Name()+"'")
 	}
 	return l.next()

@@ -94,6 +94,17 @@ func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statemen
 	return nil, 0, false, nil
 }
 
+// ShowsView reports whether a statement is SHOW CREATE VIEW.
+func ShowsView(query string) bool {
+	l := &lexer{s: query}
+	for _, w := range []string{"show", "create", "view"} {
+		if t := l.next(); !l.is(t, w) {
+			return false
+		}
+	}
+	return true
+}
+
 func (r *rewriter) skipLimit(l *lexer, t token) token {
 	if l.is(t, "limit") {
 		for t = l.next(); t.kind == num || l.isByte(t, ',') || l.is(t, "offset"); t = l.next() {

@@ -91,6 +91,12 @@ func byStatement(code int, query, name string) (int, string) {
 		return WrongValueForVariable, "Variable 'sql_mode' can't be set to the value of '$1'"
 	case code == BadField && verb == "set":
 		return UnknownSystemVariable, "Unknown system variable '" + name + "'"
+	case code == CantDropFieldOrKey && verb == "alter":
+		for i := 2; i+4 < len(w); i++ {
+			if strings.EqualFold(w[i], "rename") && (strings.EqualFold(w[i+1], "key") || strings.EqualFold(w[i+1], "index")) && (strings.EqualFold(w[i+4], name) || strings.EqualFold(w[i+2], name)) {
+				return KeyDoesNotExist, "Key '" + w[i+2] + "' doesn't exist in table '" + w[2] + "'"
+			}
+		}
 	case code == BadField && verb == "alter":
 		for i := 2; i < len(w); i++ {
 			if strings.EqualFold(w[i], name) && (strings.EqualFold(w[i-1], "drop") || strings.EqualFold(w[i-2], "drop") && strings.EqualFold(w[i-1], "column")) {
