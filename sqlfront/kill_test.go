@@ -61,3 +61,17 @@ func TestKillThroughAnotherServer(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoAndWhence: USER() is who logged in from which host, CURRENT_USER() the account at work; lists of processes have the client's address.
+func TestWhoAndWhence(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database d", "create user ann@'%' identified by 'secret'", "grant execute on d.* to ann@'%'",
+		"create procedure d.p() select user(), current_user(), session_user(), system_user()")
+	ann := s.open("ann:secret", "d", "")
+	ann.SetMaxOpenConns(1)
+	want(t, ann, "select user(), current_user(), session_user()", "ann@localhost ann@% ann@localhost")
+	want(t, ann, "call p()", "ann@localhost root@localhost ann@localhost ann@localhost")
+	want(t, ann, "select id = connection_id(), user, host like 'localhost:%', db, command, state from information_schema.processlist", "1 ann 1 d Query reading processlist")
+	want(t, root, "select count(*) from performance_schema.processlist where user = 'ann' and host like 'localhost:%' and db = 'd'", "1")
+}

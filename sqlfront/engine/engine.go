@@ -158,7 +158,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	a.Catalog.InfoSchema = &extendedInfo{Database: info, eng: e, extra: system.New(info.Name(), o.Information...)}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
 	e.directory = account.New(a.Catalog.MySQLDb)
-	e.sql.ProcessList = &processList{ProcessList: e.sql.ProcessList, databases: map[uint32]string{}}
+	e.sql.ProcessList = &processList{ProcessList: e.sql.ProcessList, known: map[uint32]whereabouts{}}
 	status.add(e)
 	if err := e.recover(ctx); err != nil {
 		_ = e.Close()

@@ -205,12 +205,14 @@ var informed = map[string]struct {
 	information_schema.TriggersTableName:               {[2]string{"event_object_schema", "event_object_table"}, (*Engine).mayTrigger},
 	information_schema.ReferentialConstraintsTableName: {[2]string{"constraint_schema", "table_name"}, (*Engine).maySee},
 	information_schema.TablesTableName:                 {[2]string{"table_schema", "table_name"}, (*Engine).maySee},
-	information_schema.ProcessListTableName:            {[2]string{"user", "user"}, (*Engine).mayWatch},
 }
 
 // informationRows is a table of information_schema with what the user may see.
 func (b *execBuilder) informationRows(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
 	t, ok := sql.GetUnderlyingTable(n.Table).(*information_schema.InformationSchemaTable)
+	if ok && strings.EqualFold(t.Name(), information_schema.ProcessListTableName) {
+		return b.eng.showProcesses(ctx, func(id uint32, seconds uint64) (any, any) { return uint64(id), int32(seconds) }), nil
+	}
 	if !ok || isShown(ctx, n) || b.eng.accounts() == nil || !b.eng.accounts().Enabled() {
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"sort"
 	"strings"
 	"sync"
@@ -8,24 +9,30 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// processList is the library's list of connections. It knows besides which database each has chosen: the library's says
-// for ever with which one the connection began.
+// processList is the library's list of connections. It knows besides which database each has chosen, and where its client is: the library's says
+// for ever with which one the connection began, and the host of the account.
 type processList struct {
 	sql.ProcessList
 
-	mu        sync.RWMutex
-	databases map[uint32]string
+	mu    sync.RWMutex
+	known map[uint32]whereabouts
 }
+
+// whereabouts are the database of a connection, and its client's address.
+type whereabouts struct{ database, address string }
 
 // BeginQuery implements sql.ProcessList.
 func (l *processList) BeginQuery(ctx *sql.Context, query string) (*sql.Context, error) {
-	id, db := ctx.Session.ID(), ctx.GetCurrentDatabase()
+	id, now := ctx.Session.ID(), whereabouts{database: ctx.GetCurrentDatabase()}
+	if s := sessionOf(ctx); s != nil {
+		now.address = s.guest.address
+	}
 	l.mu.RLock()
-	same := l.databases[id] == db
+	same := l.known[id] == now
 	l.mu.RUnlock()
 	if !same {
 		l.mu.Lock()
-		l.databases[id] = db
+		l.known[id] = now
 		l.mu.Unlock()
 	}
 	return l.ProcessList.BeginQuery(ctx, query)
@@ -34,7 +41,7 @@ func (l *processList) BeginQuery(ctx *sql.Context, query string) (*sql.Context, 
 // RemoveConnection implements sql.ProcessList.
 func (l *processList) RemoveConnection(id uint32) {
 	l.mu.Lock()
-	delete(l.databases, id)
+	delete(l.known, id)
 	l.mu.Unlock()
 	l.ProcessList.RemoveConnection(id)
 }
@@ -45,8 +52,8 @@ func (l *processList) Processes() []sql.Process {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for i := range all {
-		if db, ok := l.databases[all[i].Connection]; ok {
-			all[i].Database = db
+		if w, ok := l.known[all[i].Connection]; ok {
+			all[i].Database, all[i].Host = w.database, cmp.Or(w.address, all[i].Host)
 		}
 	}
 	return all
@@ -97,7 +104,8 @@ func (e *Engine) stateOf(p *sql.Process) string {
 }
 
 // showProcesses is SHOW [FULL] PROCESSLIST: without the PROCESS privilege one sees one's own.
-func (e *Engine) showProcesses(ctx *sql.Context) sql.RowIter {
+// The table of information_schema, which has its rows from here, too, has numbers of other types.
+func (e *Engine) showProcesses(ctx *sql.Context, numbers func(id uint32, seconds uint64) (any, any)) sql.RowIter {
 	var rows []sql.Row
 	for _, p := range e.Processes() {
 		if !e.mayWatch(ctx, p.User, "") {
@@ -107,7 +115,8 @@ func (e *Engine) showProcesses(ctx *sql.Context) sql.RowIter {
 		if p.Database != "" {
 			db = p.Database
 		}
-		rows = append(rows, sql.NewRow(int64(p.Connection), p.User, p.Host, db, string(p.Command), int64(p.Seconds()), p.State, p.Query))
+		id, seconds := numbers(p.Connection, p.Seconds())
+		rows = append(rows, sql.NewRow(id, p.User, p.Host, db, string(p.Command), seconds, p.State, p.Query))
 	}
 	return sql.RowsToRowIter(rows...)
 }

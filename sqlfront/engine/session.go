@@ -92,7 +92,8 @@ type Session struct {
 	patterns       []string
 	named, matched map[string]struct{}
 
-	login      account.Name   // whose the session is
+	login      account.Name // whose the session is
+	guest      guest
 	roles      []account.Name // that are switched on
 	mustChange bool           // its password, before anything else
 
@@ -194,6 +195,7 @@ func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr stri
 	}
 	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID))
 	s.ofClient = true
+	s.guest = guestAt(conn.RemoteAddr())
 	s.login = s.Account()
 	s.roles = e.directory.Defaults(s.login)
 	return s, nil

@@ -118,9 +118,8 @@ func typedFunction(name string) (sql.Function, bool) {
 			}
 			return function.BuiltIns[i].NewInstance(ctx, as)
 		}}, i >= 0
-	case "session_user", "system_user":
-		i := slices.IndexFunc(function.BuiltIns, func(f sql.Function) bool { return f.FunctionName() == "user" })
-		return function.BuiltIns[i], i >= 0
+	case "user", "session_user", "system_user":
+		return loginUserFunction(name), true
 	case "std", "stddev", "stddev_pop":
 		return spread(func(e sql.Expression) sql.Expression { return aggregation.NewStdDevPop(e) })
 	case "stddev_samp":

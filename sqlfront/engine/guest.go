@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"net"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// guest is where the client of a session is: its host as MySQL writes it, and as process lists do, with the port.
+type guest struct{ host, address string }
+
+// guestAt names a client's address. What comes over loopback or the unix socket is localhost, as it is for accounts.
+func guestAt(a net.Addr) guest {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return guest{"localhost", "localhost"}
+	}
+	host := t.IP.String()
+	if t.IP.IsLoopback() {
+		host = "localhost"
+	}
+	_, port, _ := net.SplitHostPort(t.String())
+	return guest{host, host + ":" + port}
+}
+
+// loginUser is USER() and its other names: who logged in, and from where. CURRENT_USER() is the account whose rights are at work: another one in a
+// routine of somebody else, and one of a pattern ('ann'@'%') for all who log in by it. The library has one for both.
+type loginUser struct{ function.NoArgFunc }
+
+var (
+	_ sql.FunctionExpression         = (*loginUser)(nil)
+	_ sql.CollationCoercible         = (*loginUser)(nil)
+	_ sql.NonDeterministicExpression = (*loginUser)(nil)
+)
+
+func loginUserFunction(name string) sql.Function {
+	return sql.Function0{Name: name, Fn: func(*sql.Context) sql.Expression {
+		return &loginUser{function.NoArgFunc{Name: name, SQLType: types.LongText}}
+	}}
+}
+
+// Eval implements sql.Expression.
+func (*loginUser) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
+	if s := sessionOf(ctx); s != nil && s.guest.host != "" {
+		return s.login.User + "@" + s.guest.host, nil
+	}
+	c := ctx.Client() // a session of the server's own
+	if c.User == "" && c.Address == "" {
+		return "", nil
+	}
+	return c.User + "@" + c.Address, nil
+}
+
+// IsNonDeterministic implements sql.NonDeterministicExpression.
+func (*loginUser) IsNonDeterministic() bool { return true }
+
+// Description implements sql.FunctionExpression.
+func (*loginUser) Description() string {
+	return "returns the user who logged in, and the host of the client."
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (*loginUser) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_utf8mb3_general_ci, 3
+}
+
+// WithChildren implements sql.Expression.
+func (u *loginUser) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != 0 {
+		return nil, sql.ErrInvalidChildrenNumber.New(u, len(children), 0)
+	}
+	return u, nil
+}
