@@ -22,10 +22,45 @@ import (
 // Directory is the accounts of the engine's server.
 func (e *Engine) Directory() *account.Directory { return e.directory }
 
+// accountCommand is what a statement that changes accounts is called.
+func accountCommand(stmt account.Statement) string {
+	switch s := stmt.(type) {
+	case account.CreateUser:
+		return "CREATE USER"
+	case account.AlterUser:
+		return "ALTER USER"
+	case account.DropUser:
+		if s.Role {
+			return "DROP ROLE"
+		}
+		return "DROP USER"
+	case account.RenameUser:
+		return "RENAME USER"
+	case account.CreateRole:
+		return "CREATE ROLE"
+	case account.SetDefaultRole:
+		return "ALTER USER DEFAULT ROLE"
+	case account.GrantRole:
+		if s.Revoke {
+			return "REVOKE ROLES"
+		}
+		return "GRANT ROLES"
+	case account.Grant:
+		switch {
+		case s.Everything:
+			return "REVOKE ALL"
+		case s.Revoke:
+			return "REVOKE"
+		}
+		return "GRANT"
+	}
+	return "accounts"
+}
+
 // Account is a statement about accounts as the planner takes it.
 func (e *Engine) Account(ctx context.Context, stmt account.Statement) (ast.Statement, error) {
 	var columns sql.Schema
-	name, changes := "accounts", true
+	name, changes := accountCommand(stmt), true
 	who := func(n account.Name) string {
 		if c, ok := ctx.(*sql.Context); ok && n.Current {
 			if s := sessionOf(c); s != nil {

@@ -233,3 +233,14 @@ func (c charUsing) WithChildren(ctx *sql.Context, children ...sql.Expression) (s
 	}
 	return charUsing{e.(convertUsing), c.typ}, nil
 }
+
+// charsets are the character sets that texts can have: what SHOW CHARACTER SET lists. The library's list for information_schema has one.
+func charsets() (list []sql.CharacterSetID) {
+	it := sql.NewCharacterSetsIterator()
+	for cs, ok := it.Next(); ok; cs, ok = it.Next() {
+		if cs.Encoder != nil && cs.BinaryCollation.Sorter() != nil && cs.DefaultCollation.Sorter() != nil {
+			list = append(list, cs.ID)
+		}
+	}
+	return list
+}

@@ -30,7 +30,7 @@ const (
 	mergeScanCost = 2.0   // a merge join reads two whole indexes, and for a secondary index the rows behind it
 )
 
-func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvider) (float64, error) {
+func (c coster) estimate(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvider) (float64, error) {
 	if losesNulls(ctx, r) {
 		return math.Inf(1), nil
 	}

@@ -237,6 +237,9 @@ func setup() error {
 	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights()); err != nil {
 		return err
 	}
+	heedContext()
+	sql.SupportedCharsets = charsets()
+	status.began = time.Now()
 	variables.InitStatusVariables()
 	status.StatusVariableRegistry = sql.StatusVariables
 	sql.StatusVariables = status
@@ -246,6 +249,14 @@ func setup() error {
 		&sql.MysqlSystemVariable{
 			Name: "optimizer_switch", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemStringType("optimizer_switch"), Default: "",
+		},
+		// Names keep their case and are compared without it; see catalog.Fold.
+		&sql.MysqlSystemVariable{
+			Name: "lower_case_table_names", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Global),
+			Type: types.NewSystemIntType("lower_case_table_names", 0, 2, false), Default: int64(2),
+		},
+		&sql.MysqlSystemVariable{
+			Name: "lower_case_file_system", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Global), Type: types.NewSystemBoolType("lower_case_file_system"), Default: int8(1),
 		},
 		&sql.MysqlSystemVariable{
 			Name: "profiling", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,

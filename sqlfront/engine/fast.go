@@ -397,6 +397,7 @@ func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (han
 		return true, err
 	}
 	sql.IncrementStatusVariable(ctx, "Questions", 1)
+	sql.IncrementStatusVariable(ctx, "Com_"+verb, 1)
 	s.ClearWarnings()
 	tx := s.tx()
 	switch verb {

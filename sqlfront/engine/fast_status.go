@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 // and adds what the plan caches of all engines of the process have done, and how far back garbage collection is.
 type statusRegistry struct {
 	sql.StatusVariableRegistry
+
+	began time.Time // when the process was set up
 
 	mu      sync.Mutex
 	engines map[*Engine]struct{}
@@ -46,6 +49,7 @@ var ownStatus = []struct {
 		}
 		return n
 	}},
+	{"Innodb_row_lock_waits", func(e *Engine) int64 { return int64(e.client.Metrics().RowLockWaits) }},
 	{"Moka_safe_point_age_seconds", func(e *Engine) int64 { // how far back one can read; zero while nothing was collected
 		if at, told := e.client.SafePoint(); told && at != 0 {
 			return int64(time.Since(at.Time()).Seconds())
@@ -64,8 +68,27 @@ func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
 		v, n := r.value(i)
 		m[ownStatus[i].name] = &sql.ImmutableStatusVarValue{Var: v, Val: n}
 	}
+	for _, name := range uptimes {
+		m[name] = &sql.ImmutableStatusVarValue{Var: m[name].Variable(), Val: r.uptime()}
+	}
 	return m
 }
+
+// uptimes are what the library leaves at zero. FLUSH STATUS does not begin anew.
+var uptimes = []string{"Uptime", "Uptime_since_flush_status"}
+
+func (r *statusRegistry) uptime() uint64 { return uint64(time.Since(r.began).Seconds()) }
+
+// IncrementGlobal implements sql.StatusVariableRegistry.
+func (r *statusRegistry) IncrementGlobal(name string, by int) {
+	r.StatusVariableRegistry.IncrementGlobal(name, by)
+	if name == questions {
+		r.StatusVariableRegistry.IncrementGlobal(queries, by)
+	}
+}
+
+// Queries is Questions. In MySQL only the former has the statements within routines; here both have those that are not run by their plans.
+const questions, queries = "Questions", "Queries"
 
 // GetGlobal implements sql.StatusVariableRegistry.
 func (r *statusRegistry) GetGlobal(name string) (sql.StatusVariable, any, bool) {
@@ -75,7 +98,11 @@ func (r *statusRegistry) GetGlobal(name string) (sql.StatusVariable, any, bool) 
 			return v, n, true
 		}
 	}
-	return r.StatusVariableRegistry.GetGlobal(name)
+	v, n, ok := r.StatusVariableRegistry.GetGlobal(name)
+	if ok && slices.Contains(uptimes, name) {
+		n = r.uptime()
+	}
+	return v, n, ok
 }
 
 func (r *statusRegistry) value(i int) (sql.StatusVariable, uint64) {

@@ -46,6 +46,7 @@ const (
 
 // enter is what a statement does to the session before anything else.
 func (s *Session) enter(ctx *sql.Context, stmt ast.Statement) error {
+	s.countCommand(ctx, stmt)
 	_, s.preparing = stmt.(*ast.Prepare)
 	if x, ok := stmt.(*ast.Execute); ok {
 		stmt, _ = s.BaseSession.GetPreparedQuery(x.Name)

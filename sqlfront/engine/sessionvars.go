@@ -290,7 +290,10 @@ func (s *Session) GetAllStatusVariables(*sql.Context) map[string]sql.StatusVarVa
 }
 
 // IncrementStatusVariable implements sql.Session.
-func (s *Session) IncrementStatusVariable(_ *sql.Context, name string, by int) {
+func (s *Session) IncrementStatusVariable(ctx *sql.Context, name string, by int) {
+	if name == questions {
+		s.IncrementStatusVariable(ctx, queries, by)
+	}
 	v, ok := s.counters()[name]
 	switch {
 	case !ok:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -317,6 +318,10 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 // it, most of it for a session that it builds to find out that there is no table.
 func (h *handler) ping(conn *connection, callback mysql.ResultSpoolFn) error {
 	conn.session.ClearWarnings()
+	for _, name := range []string{"Questions", "Com_select"} {
+		sql.StatusVariables.IncrementGlobal(name, 1)
+		conn.session.IncrementStatusVariable(nil, name, 1)
+	}
 	return callback(&sqltypes.Result{
 		Fields: []*querypb.Field{{
 			Name: "1", Type: sqltypes.Int64, ColumnLength: 2, Charset: charsetBinary,
