@@ -230,7 +230,7 @@ var setupOnce = sync.OnceValue(setup)
 func Setup() error { return setupOnce() }
 
 func setup() error {
-	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, mending)
+	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, columnRights, mending)
 	rights.Install()
 	planbuilder.IsWindowFunc = expr.IsWindowFunction
 	widenStamps()

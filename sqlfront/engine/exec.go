@@ -31,6 +31,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	if s := sessionOf(ctx); s != nil && s.planning {
 		s.planning, s.around, s.within, s.copies = false, false, "", false
 		s.root = n
+		if err := s.unasked(ctx, n); err != nil {
+			return nil, err
+		}
 		if s.assigns {
 			settled, err := b.settleDerived(ctx, n)
 			if err != nil {
@@ -94,7 +97,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.intoFile(ctx, n, row)
 		}
 	case *plan.ResolvedTable:
-		return b.information(ctx, n, row)
+		return b.seenInformation(ctx, n, row)
 	case *plan.ShowTriggers:
 		if now := b.showTriggers(ctx, n); now != nil {
 			return b.base.Build(ctx, now, row)

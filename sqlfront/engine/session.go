@@ -96,6 +96,7 @@ type Session struct {
 	guest      guest
 	roles      []account.Name // that are switched on
 	mustChange bool           // its password, before anything else
+	needs      []columnNeed   // of the statement being bound
 
 	raised  conditions // by the statement at hand
 	counted conditions // by the one before it: @@warning_count, @@error_count
@@ -260,7 +261,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 		return errShutdown()
 	}
 	s.planning, s.around, s.within = true, false, ""
-	s.root = nil
+	s.root, s.needs = nil, nil
 	s.forgetAssigned(false)
 	if s.calls > 0 || ctx.IsInterpreted() {
 		return nil // a statement within a procedure lives in the transaction of the CALL

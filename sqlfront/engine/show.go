@@ -65,6 +65,11 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 	if rt, ok := n.Child.(*plan.ResolvedTable); ok {
 		table = rt.Table
 	}
+	if rt, ok := n.Child.(*plan.ResolvedTable); ok && rt.SqlDatabase != nil {
+		if may := b.eng.columnsSeen(ctx, rt.SqlDatabase.Name(), rt.Name()); may != nil {
+			rows = slices.DeleteFunc(rows, func(r sql.Row) bool { return !may(r[0].(string)) })
+		}
+	}
 	texts := ownTable(table).textColumns()
 	columns := map[string]*sql.Column{}
 	for _, c := range n.TargetSchema() {

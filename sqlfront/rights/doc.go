@@ -8,6 +8,6 @@
 //	handler      tables of the session are the session's; a refusal has MySQL's number and names what was refused
 //	As           what runs with the rights of somebody else: triggers and views have those of who created them
 //
-// Promises: no statement goes through that the library would refuse, but for the cases above. Not promised: privileges of columns,
-// partial revokes and roles that are not active, which the library does not have.
+// Promises: no statement goes through that the library would refuse, but for the cases above. Privileges of columns are asked for by
+// the engine, of statements that are bound (columned). Not promised: partial revokes.
 package rights

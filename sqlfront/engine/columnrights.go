@@ -1,0 +1,385 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/rights"
+	"moka/sqlfront/sqlerr"
+)
+
+// Privileges of columns. Who has none on a table but some on its columns is let through by package rights while the statement is bound, and
+// the table is noted; once the statement is bound, and before anything is done with it, all columns that it reads and writes are known,
+// and asked for one by one. What was noted and is not found in the bound statement refuses it: a statement that hides a table from us
+// does not get at it. Nothing of this is kept in plans: those of the plan cache are for privileges on tables.
+
+// columnNeed is a table of the statement whose columns have to be asked for.
+type columnNeed struct {
+	database, table string // in lower case
+	privilege       sql.PrivilegeType
+	// must: the user has no such privilege on the table, so it has to be found. Otherwise he may write to it, and what he reads of it to do so
+	// is asked for.
+	must bool
+}
+
+// NeedColumns notes a table.
+func (s *Session) NeedColumns(database, table string, p sql.PrivilegeType, must bool) {
+	if database == "" {
+		database = s.GetCurrentDatabase()
+	}
+	s.needs = append(s.needs, columnNeed{strings.ToLower(database), strings.ToLower(table), p, must})
+}
+
+// columnRights runs before all other rules of ours, when the tree is as it was bound.
+var columnRights = analyzer.Rule{Id: analyzer.RuleId(-1005), Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if s := sessionOf(ctx); s != nil && len(s.needs) > 0 {
+		if err := s.mayColumns(ctx, n); err != nil {
+			return nil, transform.SameTree, err
+		}
+	}
+	return n, transform.SameTree, nil
+}}
+
+// unasked refuses a statement whose columns nobody has looked at. PREPARE has no rules applied.
+func (s *Session) unasked(ctx *sql.Context, n sql.Node) error {
+	if p, ok := n.(*plan.PrepareQuery); ok && len(s.needs) > 0 {
+		return s.mayColumns(ctx, p)
+	}
+	for _, need := range s.needs {
+		if need.must {
+			return rights.TableDenied(ctx, strings.ToUpper(need.privilege.String()), need.table)
+		}
+	}
+	s.needs = nil
+	return nil
+}
+
+// usedTable is a table in the bound statement.
+type usedTable struct {
+	columnNeed
+	of     *plan.ResolvedTable
+	all    bool            // its rows leave as they are
+	writes map[string]bool // columns that are written
+	names  map[string]bool // columns that are read, where only their names are known
+}
+
+// columnUse finds what a bound statement reads and writes.
+type columnUse struct {
+	ctx    *sql.Context
+	tables []*usedTable
+	reads  map[sql.ColumnId]bool
+}
+
+func (s *Session) mayColumns(ctx *sql.Context, n sql.Node) error {
+	needs := s.needs
+	u := &columnUse{ctx: ctx, reads: map[sql.ColumnId]bool{}}
+	u.node(n, false)
+	set := s.eng.accounts().UserActivePrivilegeSet(ctx)
+	for _, t := range u.tables {
+		granted := set.Database(t.database).Table(t.table)
+		for _, need := range needs {
+			if need.database != t.database || need.table != t.table || need.privilege != t.privilege {
+				continue
+			}
+			if err := t.ask(ctx, u, granted); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	for _, need := range needs {
+		same := func(n columnNeed) bool { return n == need }
+		noted, found := 0, 0
+		for _, n := range needs {
+			if same(n) {
+				noted++
+			}
+		}
+		for _, t := range u.tables {
+			if t.columnNeed.database == need.database && t.table == need.table && t.privilege == need.privilege {
+				found++
+			}
+		}
+		if need.must && found < noted {
+			return s.unasked(ctx, nil)
+		}
+	}
+	s.needs = nil
+	return nil
+}
+
+// ask looks at each column of a table that is used.
+func (t *usedTable) ask(ctx *sql.Context, u *columnUse, granted sql.PrivilegeSetTable) error {
+	what := strings.ToUpper(t.privilege.String())
+	columns := t.of.Schema(ctx)
+	var used, denied []string
+	for i, c := range columns {
+		switch {
+		case t.privilege == sql.PrivilegeType_Select:
+			if !t.all && !u.reads[columnID(t.of, i)] && !t.names[strings.ToLower(c.Name)] {
+				continue
+			}
+		case !t.writes[strings.ToLower(c.Name)]:
+			continue
+		}
+		used = append(used, c.Name)
+		if !granted.Column(c.Name).Has(t.privilege) {
+			denied = append(denied, c.Name)
+		}
+	}
+	switch {
+	case len(denied) == 0:
+		return nil
+	case len(used) == len(columns) && len(used) > 1 && len(granted.GetColumns()) > 0:
+		// SELECT *, and INSERT without a list: MySQL does not name a column then to who may not know of all.
+		return rights.TableDenied(ctx, what, t.of.Name())
+	}
+	c := ctx.Client()
+	return sqlerr.New(sqlerr.ColumnAccessDenied, "%s command denied to user '%s'@'%s' for column '%s' in table '%s'", what, c.User, c.Address, denied[0], t.of.Name())
+}
+
+// columnID is the id of a table's i-th column in the statement; they are given one after the other.
+func columnID(t *plan.ResolvedTable, i int) sql.ColumnId {
+	first, ok := t.Columns().Next(1)
+	if !ok {
+		return 0
+	}
+	return first + sql.ColumnId(i)
+}
+
+func (u *columnUse) table(t *plan.ResolvedTable, p sql.PrivilegeType) *usedTable {
+	database := ""
+	if t.SqlDatabase != nil {
+		database = t.SqlDatabase.Name()
+	}
+	use := &usedTable{columnNeed: columnNeed{strings.ToLower(database), strings.ToLower(t.UnderlyingTable().Name()), p, false}, of: t, writes: map[string]bool{}}
+	u.tables = append(u.tables, use)
+	return use
+}
+
+// node looks at a node; projected says that something above it takes single columns of its rows.
+func (u *columnUse) node(n sql.Node, projected bool) {
+	switch n := n.(type) {
+	case nil:
+		return
+	case *plan.ResolvedTable:
+		u.table(n, sql.PrivilegeType_Select).all = !projected || n.Columns().Len() != len(n.Schema(u.ctx))
+		return
+	case *plan.InsertInto:
+		u.insert(n)
+		return
+	case *plan.UpdateSource:
+		u.update(n.UpdateExprs, n.Child)
+		u.node(n.Child, true)
+		return
+	case *plan.PrepareQuery:
+		u.node(n.Child, false)
+		return
+	case *plan.Update:
+		u.node(n.Child, true)
+		return
+	case *plan.DeleteFrom:
+		u.node(n.Child, true)
+		return
+	case *plan.SubqueryAlias:
+		u.node(n.Child, false)
+		return
+	case *plan.Project, *plan.GroupBy, *plan.Window:
+		projected = true
+	}
+	if e, ok := n.(sql.Expressioner); ok {
+		for _, x := range e.Expressions() {
+			u.expr(x)
+		}
+	}
+	for _, c := range n.Children() {
+		u.node(c, projected)
+	}
+}
+
+func (u *columnUse) insert(n *plan.InsertInto) {
+	u.node(n.Source, false)
+	dest := n.Destination
+	if d, ok := dest.(*plan.InsertDestination); ok {
+		dest = d.Child
+	}
+	t, ok := dest.(*plan.ResolvedTable)
+	if !ok {
+		return // what was noted is not found
+	}
+	into := u.table(t, sql.PrivilegeType_Insert)
+	names := n.ColumnNames
+	if len(names) == 0 {
+		for _, c := range t.Schema(u.ctx) {
+			names = append(names, c.Name)
+		}
+	}
+	for _, name := range names {
+		into.writes[strings.ToLower(name)] = true
+	}
+	if n.OnDupExprs.HasUpdates() {
+		u.update(n.OnDupExprs, t)
+		old := u.table(t, sql.PrivilegeType_Select)
+		old.names = map[string]bool{}
+		for _, e := range n.OnDupExprs.ExplicitUpdateExprs() {
+			if f, ok := e.(*expression.SetField); ok {
+				e = f.RightChild
+			}
+			// The row that is there has ids of its own here.
+			sql.Inspect(u.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+				if f, ok := e.(*expression.GetField); ok && (f.Table() == "" || strings.EqualFold(f.Table(), t.Name())) {
+					old.names[strings.ToLower(f.Name())] = true
+				}
+				_, values := e.(*function.Values)
+				return !values
+			})
+		}
+	}
+}
+
+// update notes what SET writes and reads.
+func (u *columnUse) update(set *plan.UpdateExprs, from sql.Node) {
+	var targets []*usedTable
+	transform.Inspect(from, func(n sql.Node) bool {
+		if t, ok := n.(*plan.ResolvedTable); ok {
+			targets = append(targets, u.table(t, sql.PrivilegeType_Update))
+		}
+		_, derived := n.(*plan.SubqueryAlias)
+		return !derived
+	})
+	for _, e := range set.ExplicitUpdateExprs() {
+		f, ok := e.(*expression.SetField)
+		if !ok {
+			u.expr(e)
+			continue
+		}
+		left, ok := f.LeftChild.(*expression.GetField)
+		if !ok {
+			u.expr(e)
+			continue
+		}
+		for _, t := range targets {
+			if t.of.Columns().Contains(left.Id()) || t.of.Columns().Len() == 0 || len(targets) == 1 {
+				t.writes[strings.ToLower(left.Name())] = true
+			}
+		}
+		u.expr(f.RightChild)
+	}
+}
+
+func (u *columnUse) expr(e sql.Expression) {
+	sql.Inspect(u.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		switch e := e.(type) {
+		case *expression.GetField:
+			u.reads[e.Id()] = true
+		case *function.Values: // of the row that is to be inserted
+			return false
+		case *plan.Subquery:
+			u.node(e.Query, false)
+		case *plan.ExistsSubquery:
+			// Which columns it is made of does not matter, but that is for the planner to find out.
+			u.node(e.Query.Query, false)
+			return false
+		}
+		return true
+	})
+}
+
+// columnsSeen says which columns of a table the user may know of; nil for all.
+func (e *Engine) columnsSeen(ctx *sql.Context, database, table string) func(column string) bool {
+	if e.accounts() == nil || !e.accounts().Enabled() {
+		return nil
+	}
+	if s := sessionOf(ctx); s == nil || !s.ofClient || s.HasTemporary(database, table) {
+		return nil
+	}
+	set := e.accounts().UserActivePrivilegeSet(ctx)
+	db := set.Database(database)
+	of := db.Table(table)
+	if len(of.GetColumns()) == 0 || set.Has(sql.PrivilegeType_Super) {
+		return nil
+	}
+	for _, p := range []sql.PrivilegeType{sql.PrivilegeType_Select, sql.PrivilegeType_Insert, sql.PrivilegeType_Update, sql.PrivilegeType_References} {
+		if set.Has(p) || db.Has(p) || of.Has(p) {
+			return nil
+		}
+	}
+	return func(column string) bool { return of.Column(column).Count() > 0 }
+}
+
+// shownColumns are the tables of information_schema with a row for each column: those that the user may know of, or if they tell what is in
+// the column, may read.
+var shownColumns = map[string]struct {
+	schema string
+	read   bool
+}{
+	information_schema.ColumnsTableName:          {"table_schema", false},
+	information_schema.ColumnStatisticsTableName: {"schema_name", true},
+}
+
+// seenInformation is a table of information_schema without the columns that the user may not see.
+func (b *execBuilder) seenInformation(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
+	it, err := b.information(ctx, n, row)
+	if err != nil || isShown(ctx, n) || n.SqlDatabase == nil || !strings.EqualFold(n.SqlDatabase.Name(), sql.InformationSchemaDatabaseName) {
+		return it, err
+	}
+	which, ok := shownColumns[strings.ToLower(n.Name())]
+	if s := sessionOf(ctx); !ok || s == nil || !s.ofClient || b.eng.accounts() == nil || !b.eng.accounts().Enabled() {
+		return it, nil
+	}
+	if set := b.eng.accounts().UserActivePrivilegeSet(ctx); set.Has(sql.PrivilegeType_Select) || set.Has(sql.PrivilegeType_Super) {
+		return it, nil
+	}
+	if it == nil {
+		if it, err = b.base.Build(asShown(ctx, n), n, row); err != nil {
+			return nil, err
+		}
+	}
+	columns := n.Schema(ctx)
+	f := &seenRows{RowIter: it, eng: b.eng, read: which.read}
+	for i, name := range []string{which.schema, "table_name", "column_name"} {
+		if f.at[i] = slices.IndexFunc(columns, func(c *sql.Column) bool { return strings.EqualFold(c.Name, name) }); f.at[i] < 0 {
+			return nil, errors.New("engine: information_schema." + n.Name() + " has other columns than expected")
+		}
+	}
+	return f, nil
+}
+
+// seenRows leaves rows out.
+type seenRows struct {
+	sql.RowIter
+	eng  *Engine
+	at   [3]int // database, table, column
+	read bool
+}
+
+// Next implements sql.RowIter.
+func (f *seenRows) Next(ctx *sql.Context) (sql.Row, error) {
+	for {
+		row, err := f.RowIter.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		database, _ := row[f.at[0]].(string)
+		table, _ := row[f.at[1]].(string)
+		column, _ := row[f.at[2]].(string)
+		if f.read {
+			if !rights.OnTable(ctx, f.eng.accounts(), database, table, sql.PrivilegeType_Select) &&
+				!f.eng.accounts().UserActivePrivilegeSet(ctx).Database(database).Table(table).Column(column).Has(sql.PrivilegeType_Select) {
+				continue
+			}
+		} else if may := f.eng.columnsSeen(ctx, database, table); may != nil && !may(column) {
+			continue
+		}
+		return row, nil
+	}
+}
