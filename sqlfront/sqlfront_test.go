@@ -182,6 +182,17 @@ func TestFirstSteps(t *testing.T) {
 	}
 	_, err = c.ExecContext(context.Background(), "insert into orders (customer) values (9)")
 	wantErr(t, "foreign key", err, 1452, "23000")
+	const key = "a foreign key constraint fails (`shop`.`orders`, CONSTRAINT `orders_ibfk_1` FOREIGN KEY (`customer`) REFERENCES `customer` (`id`))" // programs look for the columns
+	if !strings.Contains(err.Error(), "Cannot add or update a child row: "+key) {
+		t.Error(err)
+	}
+	_, err = c.ExecContext(context.Background(), "delete from customer where id = 1")
+	wantErr(t, "foreign key of a child", err, 1451, "23000")
+	if !strings.Contains(err.Error(), "Cannot delete or update a parent row: "+key) {
+		t.Error(err)
+	}
+	run(t, c, "insert ignore into orders (customer) values (9)")
+	want(t, c, "show warnings", "Warning 1452 Cannot add or update a child row: "+key)
 	_, err = c.ExecContext(context.Background(), "selct 1")
 	wantErr(t, "syntax", err, 1064, "42000")
 

@@ -279,6 +279,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 		return b.buildPushed(ctx, n, row)
 	case *plan.Limit:
+		if it, err := b.buildFoundRows(ctx, n, row); it != nil || err != nil {
+			return it, err
+		}
 		return b.buildLimit(ctx, n)
 	case *plan.GroupBy, *plan.TopN:
 		if it, err := b.byIndex(ctx, n); it != nil || err != nil {

@@ -28,6 +28,7 @@ func (t *Table) GetDeclaredForeignKeys(ctx *sql.Context) ([]sql.ForeignKeyConstr
 	for i := range now.desc.ForeignKeys {
 		keys[i] = constraint(now.db, now.desc.Name, &now.desc.ForeignKeys[i])
 	}
+	rememberForeign(ctx, keys)
 	return keys, nil
 }
 
@@ -48,7 +49,25 @@ func (t *Table) GetReferencedForeignKeys(ctx *sql.Context) ([]sql.ForeignKeyCons
 	for _, r := range v.snap.References(now.db, now.desc.Name) {
 		keys = append(keys, constraint(r.Database.Name, r.Table.Name, &r.Key))
 	}
+	rememberForeign(ctx, keys)
 	return keys, nil
+}
+
+// rememberForeign keeps the keys that a statement may fail of.
+func rememberForeign(ctx *sql.Context, keys []sql.ForeignKeyConstraint) {
+	if s, ok := ctx.Session.(*Session); ok && len(s.foreign) < 1024 {
+		s.foreign = append(s.foreign, keys...)
+	}
+}
+
+// ForeignKey describes a foreign key that the statement has looked at as errors do: `db`.`child`, CONSTRAINT `name` FOREIGN KEY (`a`) REFERENCES `parent` (`id`).
+func (s *Session) ForeignKey(name, child string) string {
+	for _, k := range s.foreign {
+		if equalFold(k.Name, name) && equalFold(k.Table, child) {
+			return quoteName(k.Database) + "." + quoteName(k.Table) + ", " + foreignText(k)
+		}
+	}
+	return ""
 }
 
 // constraint is the engine's form of a foreign key. Slices are copied: the engine renames columns in place.

@@ -311,6 +311,57 @@ func (b *execBuilder) byIndex(ctx *sql.Context, n sql.Node) (sql.RowIter, error)
 	return nil, nil
 }
 
+// buildFoundRows is SQL_CALC_FOUND_ROWS with LIMIT k, n, of which the library counts the rows behind the first k.
+func (b *execBuilder) buildFoundRows(ctx *sql.Context, n *plan.Limit, row sql.Row) (sql.RowIter, error) {
+	offset, ok := n.Child.(*plan.Offset)
+	if !ok || !n.CalcFoundRows {
+		return nil, nil
+	}
+	skip, err := iters.GetInt64Value(ctx, offset.Offset)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := iters.GetInt64Value(ctx, n.Limit)
+	if err != nil {
+		return nil, err
+	}
+	it, err := b.base.Build(ctx, offset.Child, row)
+	if err != nil {
+		return nil, err
+	}
+	return &foundRowsIter{RowIter: it, skip: skip, left: limit}, nil
+}
+
+// foundRowsIter returns some of the rows and counts all.
+type foundRowsIter struct {
+	sql.RowIter
+	skip, left, found int64
+}
+
+// Next implements sql.RowIter.
+func (f *foundRowsIter) Next(ctx *sql.Context) (sql.Row, error) {
+	for {
+		row, err := f.RowIter.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if f.found++; f.found <= f.skip || f.left <= 0 {
+			continue
+		}
+		f.left--
+		return row, nil
+	}
+}
+
+// Close implements sql.RowIter.
+func (f *foundRowsIter) Close(ctx *sql.Context) error {
+	err := f.RowIter.Close(ctx)
+	if err == nil {
+		ctx.GetLastQueryInfo().FoundRows.Store(f.found)
+	}
+	return err
+}
+
 // buildLimit is LIMIT over a sort that an index has done.
 func (b *execBuilder) buildLimit(ctx *sql.Context, n *plan.Limit) (sql.RowIter, error) {
 	s, ok := n.Child.(*plan.Sort)

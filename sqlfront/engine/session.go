@@ -82,8 +82,9 @@ type Session struct {
 	assigns bool                // the statement assigns to variables while it runs
 	before  map[string]assigned // what they were
 
-	missed []string // tables that the statement has looked for, and that are not there
-	locks  namedlock.Held
+	foreign []sql.ForeignKeyConstraint // that the statement has looked at
+	missed  []string                   // tables that the statement has looked for, and that are not there
+	locks   namedlock.Held
 
 	dropped string // the view that CREATE OR REPLACE VIEW has taken away
 
@@ -132,7 +133,7 @@ func (s *Session) Measure(connection context.Context) context.Context {
 	s.cost.restarts.Store(0)
 	s.cost.delays.Reset()
 	s.cleared, s.divided = false, false
-	s.missed = s.missed[:0]
+	s.missed, s.foreign = s.missed[:0], s.foreign[:0]
 	if s.cost.connection != connection {
 		s.cost.connection, s.cost.counted = connection, txn.WithDelays(connection, &s.cost.delays)
 	}

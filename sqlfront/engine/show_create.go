@@ -253,7 +253,7 @@ func foreignText(fk sql.ForeignKeyConstraint) string {
 		for i, n := range list {
 			quoted[i] = quoteName(n)
 		}
-		return strings.Join(quoted, ",")
+		return strings.Join(quoted, ", ")
 	}
 	parent := quoteName(fk.ParentTable)
 	if !strings.EqualFold(fk.ParentDatabase, fk.Database) {

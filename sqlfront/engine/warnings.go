@@ -48,12 +48,13 @@ func (s *Session) Warn(w *sql.Warning) {
 	if w.Code == sqlerr.DivisionByZero && !s.mayDivide() {
 		return
 	}
-	if s.ofClient && w.Level == "Note" && (w.Code == sqlerr.Unknown || w.Code == sqlerr.BadNull || w.Code == sqlerr.DuplicateKeyEntry) {
+	if s.ofClient && w.Level == "Note" && (w.Code == sqlerr.Unknown || w.Code == sqlerr.BadNull || w.Code == sqlerr.DuplicateKeyEntry ||
+		w.Code == sqlerr.NoReferencedRow || w.Code == sqlerr.RowIsReferenced) {
 		var err error = errors.New(w.Message)
 		if w.Code == sqlerr.DuplicateKeyEntry {
 			err = mysql.NewSQLError(w.Code, "", "%s", w.Message)
 		}
-		if e := sqlerr.Final(err, sqlerr.Statement{}); e.Num != sqlerr.Unknown {
+		if e := sqlerr.Final(err, sqlerr.Statement{ForeignKey: s.ForeignKey}); e.Num != sqlerr.Unknown {
 			w = &sql.Warning{Level: "Warning", Code: e.Num, Message: e.Message}
 			if e.Num == sqlerr.DataTooLong { // which is no error here
 				w.Code = sqlerr.DataTruncated

@@ -80,6 +80,8 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 	}
 	for _, d := range clauses(stmt) {
 		zerofill(d)
+		binaryTexts(ctx, d)
+		dropPrimary(d)
 	}
 	switch s := stmt.(type) {
 	case *ast.DDL:
@@ -132,6 +134,55 @@ func zerofill(d *ast.DDL) {
 		if c.Type.Zerofill {
 			c.Type.Unsigned = true
 		}
+	}
+}
+
+// binaryTexts gives VARCHAR(n) BINARY its character set, which the planner needs to know which collation is meant: the table's, or the default of
+// the session's database.
+func binaryTexts(ctx context.Context, d *ast.DDL) {
+	if d.TableSpec == nil {
+		return
+	}
+	var charset string
+	for _, c := range d.TableSpec.Columns {
+		t := &c.Type
+		if !t.BinaryCollate || t.Charset != "" || t.Collate != "" {
+			continue
+		}
+		if charset == "" {
+			charset = defaultCharset(ctx, d.TableSpec.TableOpts)
+		}
+		t.Charset = charset
+	}
+}
+
+func defaultCharset(ctx context.Context, options []*ast.TableOption) string {
+	var charset, collation string
+	for _, o := range options {
+		switch strings.ToUpper(o.Name) {
+		case "CHARACTER SET":
+			charset = o.Value
+		case "COLLATE":
+			collation = o.Value
+		}
+	}
+	if charset != "" {
+		return charset
+	}
+	if sc, ok := ctx.(*sql.Context); ok && collation == "" {
+		v, _ := sc.GetSessionVariable(sc, "collation_database")
+		collation, _ = v.(string)
+	}
+	if c, err := sql.ParseCollation("", collation, false); err == nil && c != sql.Collation_Unspecified {
+		return c.CharacterSet().Name()
+	}
+	return sql.Collation_Default.CharacterSet().Name()
+}
+
+// dropPrimary takes DROP INDEX `PRIMARY` for DROP PRIMARY KEY.
+func dropPrimary(d *ast.DDL) {
+	if i := d.IndexSpec; i != nil && i.Action == ast.DropStr && i.Type == "" && i.ToName.Lowered() == "primary" {
+		i.Type, i.ToName = ast.PrimaryStr, ast.ColIdent{}
 	}
 }
 

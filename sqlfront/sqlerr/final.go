@@ -16,6 +16,8 @@ type Statement struct {
 	// Missed says that a table of this name was looked for and not found. What the library calls a missing table may be one that the statement
 	// names before a column and does not read. nil says that nobody has kept account.
 	Missed func(table string) bool
+	// ForeignKey describes a foreign key of the table child, "" if it is not known. nil: none is.
+	ForeignKey func(name, child string) string
 }
 
 // Final is the last door: whatever failed the statement goes out as the number, state and text of MySQL. It never returns
@@ -54,6 +56,12 @@ func Final(err error, st Statement) *mysql.SQLError {
 			out.Message = foreignSyntaxText(st.Query, pos, m[2])
 		} else if text != "" {
 			out.Message = expand(text, m, st)
+		}
+		if (c.kind == sql.ErrForeignKeyChildViolation || c.kind == sql.ErrForeignKeyParentViolation) && st.ForeignKey != nil {
+			if key := st.ForeignKey(argument(m, 1), argument(m, 2)); key != "" {
+				head, _, _ := strings.Cut(out.Message, "(")
+				out.Message = head + "(" + key + ")"
+			}
 		}
 	}
 	out.Message = withoutAuthors(out.Message)

@@ -205,20 +205,36 @@ func (c *connection) applyCharacterSet() {
 	_ = c.session.SetSessionVariable(sql.NewContext(context.Background(), sql.WithSession(c.session)), "collation_connection", id.Name())
 }
 
-// writeOK has an OK packet with a text written by write.
-func (c *connection) writeOK(write func() error) error {
+// writeOK has an OK packet written by write, and mended by fix on its way out.
+func (c *connection) writeOK(fix func([]byte) ([]byte, bool), write func() error) error {
 	if c.filter == nil {
 		return write()
 	}
 	if err := c.conn.FlushBuffer(); err != nil {
 		return err
 	}
-	c.filter.out.fixInfo = true
-	defer func() { c.filter.out.fixInfo = false }()
+	c.filter.out.fixOK = fix
+	defer func() { c.filter.out.fixOK = nil }()
 	if err := write(); err != nil {
 		return err
 	}
 	return c.conn.FlushBuffer()
+}
+
+// completeOK puts warnings and the text into the OK packet of an EXECUTE, where the library has 0 and none. The packet is drawn below.
+func completeOK(b []byte, warnings uint16, text string) ([]byte, bool) {
+	pos, ok := okFlags(b)
+	if !ok || len(b) != pos+4 {
+		return nil, false
+	}
+	out := append([]byte(nil), b[:pos+2]...)
+	out = append(out, byte(warnings), byte(warnings>>8))
+	if text = text[:min(len(text), 250)]; text != "" {
+		out = append(append(out, byte(len(text))), text...)
+	}
+	n := len(out) - 4
+	out[0], out[1], out[2] = byte(n), byte(n>>8), byte(n>>16)
+	return out, true
 }
 
 // lengthenInfo puts the length of the text where the library has '#':
@@ -228,13 +244,31 @@ func (c *connection) writeOK(write func() error) error {
 //	| header | 00 | affected | insert id| flags | warnings |  #  | text |
 //	+--------+----+----------+----------+-------+----------+-----+------+
 func lengthenInfo(b []byte) ([]byte, bool) {
-	if len(b) < 5 || b[4] != mysql.OKPacket || len(b) != 4+(int(b[0])|int(b[1])<<8|int(b[2])<<16) {
+	pos, ok := okFlags(b)
+	pos += 4
+	if !ok || pos >= len(b) || b[pos] != '#' {
 		return nil, false
 	}
-	pos := 5
+	text := b[pos+1:]
+	if len(text) > 250 {
+		text = text[:250]
+	}
+	out := append([]byte(nil), b[:pos]...)
+	out = append(append(out, byte(len(text))), text...)
+	n := len(out) - 4
+	out[0], out[1], out[2] = byte(n), byte(n>>8), byte(n>>16)
+	return out, true
+}
+
+// okFlags is where the flags of an OK packet are; ok is false if b is something else.
+func okFlags(b []byte) (pos int, ok bool) {
+	if len(b) < 5 || b[4] != mysql.OKPacket || len(b) != 4+(int(b[0])|int(b[1])<<8|int(b[2])<<16) {
+		return 0, false
+	}
+	pos = 5
 	for range 2 {
 		if pos >= len(b) {
-			return nil, false
+			return 0, false
 		}
 		switch b[pos] {
 		case 0xFC:
@@ -247,17 +281,5 @@ func lengthenInfo(b []byte) ([]byte, bool) {
 			pos++
 		}
 	}
-	pos += 4
-	if pos >= len(b) || b[pos] != '#' {
-		return nil, false
-	}
-	text := b[pos+1:]
-	if len(text) > 250 {
-		text = text[:250]
-	}
-	out := append([]byte(nil), b[:pos]...)
-	out = append(append(out, byte(len(text))), text...)
-	n := len(out) - 4
-	out[0], out[1], out[2] = byte(n), byte(n>>8), byte(n>>16)
-	return out, true
+	return pos, pos+4 <= len(b)
 }

@@ -246,6 +246,9 @@ func (h *handler) final(conn *connection, err error, query string) error {
 		if m, ok := conn.session.(interface{ Missed(string) bool }); ok {
 			st.Missed = m.Missed
 		}
+		if k, ok := conn.session.(interface{ ForeignKey(name, child string) string }); ok {
+			st.ForeignKey = k.ForeignKey
+		}
 	}
 	se := sqlerr.Final(err, st)
 	h.srv.counts.failed(se.Num)

@@ -11,8 +11,8 @@ type outbound struct {
 	left   int  // bytes of the packet that are still to come
 	seq    byte // of the last packet that began
 
-	drop    bool // the answer has ended with an error: nothing more of it goes out
-	fixInfo bool // an OK packet with a text comes alone
+	drop  bool                        // the answer has ended with an error: nothing more of it goes out
+	fixOK func([]byte) ([]byte, bool) // what to do with an OK packet, which comes alone
 }
 
 // follow keeps count of packets.
@@ -40,8 +40,8 @@ func (f *commands) Write(b []byte) (int, error) {
 	if o.drop {
 		return len(b), nil
 	}
-	if o.fixInfo {
-		if fixed, ok := lengthenInfo(b); ok {
+	if o.fixOK != nil {
+		if fixed, ok := o.fixOK(b); ok {
 			o.follow(fixed)
 			if _, err := f.Conn.Write(fixed); err != nil {
 				return 0, err

@@ -160,10 +160,22 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 				conn.begun = conn.begun || len(r.Fields) > 0
 				fixRows(r, prepared)
 				conn.rows.add(r)
-				if len(r.Fields) == 0 && r.Info != "" {
-					return conn.writeOK(func() error { return callback(r, more) })
+				write := func() error { return callback(r, more) }
+				if len(r.Fields) > 0 {
+					return write()
 				}
-				return callback(r, more)
+				n := h.WarningCount(conn.conn)
+				if head, ok := strings.CutSuffix(r.Info, "Warnings: 0"); ok && n > 0 {
+					r.Info = head + "Warnings: " + strconv.Itoa(int(n))
+				}
+				if prepared {
+					if n > 0 || r.Info != "" {
+						return conn.writeOK(func(b []byte) ([]byte, bool) { return completeOK(b, n, r.Info) }, write)
+					}
+				} else if r.Info != "" {
+					return conn.writeOK(lengthenInfo, write)
+				}
+				return write()
 			})
 			return err
 		})

@@ -701,6 +701,20 @@ func FuzzLengthenInfo(f *testing.F) {
 	})
 }
 
+// The library answers EXECUTE without warnings and text.
+func TestCompleteOK(t *testing.T) {
+	in := []byte{9, 0, 0, 1, 0, 0xFC, 1, 1, 0, 2, 0, 0, 0}
+	want := "\x0c\x00\x00\x01\x00\xFC\x01\x01\x00\x02\x00\x03\x01\x02ok"
+	if out, ok := completeOK(in, 0x103, "ok"); !ok || string(out) != want {
+		t.Errorf("%q %v", out, ok)
+	}
+	for _, b := range []string{"", "\x01\x00\x00\x01\xFF", "\x02\x00\x00\x01\x00\xFC", "\x08\x00\x00\x01\x00\x01\x00\x02\x00\x00\x00#"} {
+		if out, ok := completeOK([]byte(b), 1, "ok"); ok {
+			t.Errorf("%q: %q", b, out)
+		}
+	}
+}
+
 func TestClassify(t *testing.T) {
 	for q, want := range map[string]statement{
 		"select 1":                              {verb: verbSelect, reads: true, again: true, ping: true},

@@ -66,3 +66,27 @@ ROLLBACK TO SAVEPOINT s1;
 SELECT COUNT(*) FROM emp;
 ROLLBACK;
 SELECT COUNT(*) FROM emp;
+-- FOUND_ROWS counts what LIMIT leaves out before and behind, whichever way the rows are read.
+CREATE TABLE found (a INT PRIMARY KEY, b INT, c INT, KEY (b, c));
+INSERT INTO found VALUES (1, 1, 1), (2, 1, 2), (3, 2, 3), (4, 2, 4), (5, 3, 5), (6, 2, 3);
+SELECT SQL_CALC_FOUND_ROWS a FROM found LIMIT 2, 1;
+SELECT FOUND_ROWS();
+SELECT SQL_CALC_FOUND_ROWS c FROM found WHERE b = 2 ORDER BY c LIMIT 1, 1;
+SELECT FOUND_ROWS();
+SELECT SQL_CALC_FOUND_ROWS a FROM found ORDER BY a LIMIT 1, 2;
+SELECT FOUND_ROWS();
+SELECT SQL_CALC_FOUND_ROWS c FROM found WHERE b = 2 AND a > 1 ORDER BY c DESC LIMIT 1, 1;
+SELECT FOUND_ROWS();
+SELECT SQL_CALC_FOUND_ROWS b, COUNT(*) FROM found GROUP BY b ORDER BY b LIMIT 1, 1;
+SELECT FOUND_ROWS();
+SELECT SQL_CALC_FOUND_ROWS a FROM found LIMIT 5, 0;
+SELECT FOUND_ROWS();
+SELECT SQL_CALC_FOUND_ROWS a FROM found LIMIT 9, 2;
+SELECT FOUND_ROWS();
+-- BINARY behind a type of texts is the binary collation of the character set; PRIMARY is an index like others to DROP INDEX.
+CREATE TABLE exact (a VARCHAR(9) BINARY PRIMARY KEY, b CHAR(3) BINARY, c TEXT BINARY, d VARCHAR(9));
+INSERT INTO exact VALUES ('a', 'b', 'c', 'd'), ('A', 'B', 'C', 'D');
+SELECT a = 'A', b = 'B', c = 'C', d = 'D', a = 'a' FROM exact ORDER BY a;
+DROP INDEX `PRIMARY` ON exact;
+INSERT INTO exact VALUES ('a', 'b', 'c', 'd');
+SELECT COUNT(*) FROM exact WHERE a = 'a';
