@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,8 @@ const (
 	OptionEngine     = "engine"
 	OptionOrder      = "order by"
 	OptionPartitions = "partition by"
-	OptionCheck      = "check " // and its name: whether it is to be enforced
+	OptionCheck      = "check "               // and its name: whether it is to be enforced
+	OptionDescending = "primary key descends" // the places of its columns that were declared DESC
 )
 
 // KnownOption reports whether a table keeps the option (in lower case).
@@ -41,6 +43,15 @@ func (t *Table) SetOptions(options map[string]string) {
 	}
 	if len(t.Options) == 0 {
 		t.Options = nil
+	}
+}
+
+// DeclareKey notes which columns of the primary key were declared DESC.
+func (t *Table) DeclareKey(options map[string]string) {
+	for n := range strings.SplitSeq(options[OptionDescending], ",") {
+		if i, err := strconv.Atoi(n); err == nil && i >= 0 && i < len(t.PrimaryKey) {
+			t.PrimaryKey[i].Descending = true
+		}
 	}
 }
 

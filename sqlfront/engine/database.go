@@ -217,6 +217,7 @@ func (d *Database) createTable(ctx *sql.Context, name string, schema sql.Primary
 		return catalogError(err)
 	}
 	desc.SetOptions(options)
+	desc.DeclareKey(options)
 	noteOptions(ctx, name, len(desc.PrimaryKey) > 0, options)
 	return d.eng.ddl(ctx, func(tx *Tx) error {
 		_, err := d.eng.catalog.CreateTable(ctx, tx.store(), d.name, desc)

@@ -304,6 +304,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if now := b.undefer(ctx, n); now != nil {
 			return b.base.Build(ctx, now, row)
 		}
+	case *plan.Signal:
+		return signalled(ctx, n)
 	case *plan.Commit, *plan.StartTransaction:
 		if s := sessionOf(ctx); s != nil {
 			s.ending = s.calls > 0

@@ -43,6 +43,9 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 		if k.PrefixLength > 0 {
 			key[len(key)-1] += fmt.Sprintf("(%d)", k.PrefixLength)
 		}
+		if k.Descending {
+			key[len(key)-1] += " DESC"
+		}
 	}
 	if len(key) > 0 {
 		parts = append(parts, "  PRIMARY KEY ("+strings.Join(key, ",")+")")

@@ -270,7 +270,7 @@ func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, t
 			out, err := e.WithChildren(ctx, l, lit)
 			return out, transform.NewTree, err
 		}
-		if types.IsNumber(r.Type(ctx)) && !isLiteral(r) && !types.IsTimespan(l.Type(ctx)) {
+		if types.IsNumber(r.Type(ctx)) && !types.IsTimespan(l.Type(ctx)) {
 			out, err := e.WithChildren(ctx, expr.AsNumber(ctx, l), r)
 			return out, transform.NewTree, err
 		}
@@ -279,7 +279,7 @@ func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, t
 			out, err := e.WithChildren(ctx, lit, r)
 			return out, transform.NewTree, err
 		}
-		if types.IsNumber(l.Type(ctx)) && !isLiteral(l) && !types.IsTimespan(r.Type(ctx)) {
+		if types.IsNumber(l.Type(ctx)) && !types.IsTimespan(r.Type(ctx)) {
 			out, err := e.WithChildren(ctx, l, expr.AsNumber(ctx, r))
 			return out, transform.NewTree, err
 		}
@@ -312,7 +312,14 @@ func canonicalMoment(ctx *sql.Context, e sql.Expression) sql.Expression {
 	if err != nil {
 		return nil
 	}
-	digits := strconv.FormatInt(n.(int64), 10)
+	short := n.(int64)
+	switch { // 200102 is a date of this century, 700101 one of the last
+	case short >= 101 && short <= 691231:
+		short += 20000000
+	case short >= 700101 && short <= 991231:
+		short += 19000000
+	}
+	digits := strconv.FormatInt(short, 10)
 	for layout, text := range map[string]string{"20060102": "2006-01-02", "20060102150405": "2006-01-02 15:04:05"} {
 		if at, err := time.Parse(layout, digits); err == nil && len(layout) == len(digits) {
 			return expression.NewLiteral(at.Format(text), types.LongText)

@@ -3,6 +3,7 @@ package parse
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -295,6 +296,22 @@ func (r *rewriter) tableOptions(ctx context.Context, stmt ast.Statement) error {
 	for _, o := range options {
 		if !ignoredOptions[o.name] && !(o.name == catalog.OptionEngine && strings.EqualFold(o.value, "innodb")) {
 			kept[o.name] = o.value
+		}
+	}
+	if create != nil && create.TableSpec != nil && create.Action == ast.CreateStr {
+		for _, x := range create.TableSpec.Indexes {
+			if x.Info == nil || !x.Info.Primary {
+				continue
+			}
+			var which []string
+			for i, f := range x.Fields {
+				if strings.EqualFold(f.Order, ast.DescScr) {
+					which = append(which, strconv.Itoa(i))
+				}
+			}
+			if which != nil {
+				kept[catalog.OptionDescending] = strings.Join(which, ",")
+			}
 		}
 	}
 	if len(kept) == 0 {

@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// signalled is a client's SIGNAL of a warning, which is no error; nil for any other, which the library raises. Routines have a SIGNAL of their own.
+func signalled(ctx *sql.Context, n *plan.Signal) (sql.RowIter, error) {
+	if len(n.SqlStateValue) != 5 || n.SqlStateValue[:2] != "01" {
+		return nil, nil
+	}
+	number, text := sqlerr.SignalWarning, "Unhandled user-defined warning condition"
+	if i, ok := n.Info[plan.SignalConditionItemName_MysqlErrno]; ok {
+		number = int(i.IntValue)
+	}
+	if i, ok := n.Info[plan.SignalConditionItemName_MessageText]; ok {
+		text = i.StrValue
+		if i.ExprVal != nil {
+			v, err := i.ExprVal.Eval(ctx, nil)
+			if err != nil {
+				return nil, err
+			}
+			if v, _, err = types.LongText.Convert(ctx, v); err != nil {
+				return nil, err
+			}
+			text, _ = v.(string)
+		}
+	}
+	ctx.Warn(number, "%s", text)
+	return sql.RowsToRowIter(), nil
+}
