@@ -117,7 +117,6 @@ func TestRefusedByName(t *testing.T) {
 		"CALL p() AS OF NOW()":        {1235, "AS OF"},
 		"SELECT 1 FROM d":             {1146, ""},
 		"GET DIAGNOSTICS @a = NUMBER": {1235, "GET DIAGNOSTICS"},
-		"CHECKSUM TABLE t":            {1235, "CHECK TABLE"},
 		"SELEC 1":                     {1064, "SELEC 1"},
 		"CREATE TABLE p (a INT PRIMARY KEY, b INT PRIMARY KEY)":     {1068, ""},
 		"CREATE TABLE p (a INT PRIMARY KEY, b INT, PRIMARY KEY(b))": {1068, ""},

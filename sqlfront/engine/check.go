@@ -31,6 +31,9 @@ func (e *Engine) CheckTable(_ context.Context, c parse.CheckTable) (ast.Statemen
 	for _, n := range c.Tables {
 		auth.TargetNames = append(auth.TargetNames, n.Database, n.Name)
 	}
+	if c.Checksum {
+		return e.checksumTables(c, auth), nil
+	}
 	return ast.InjectedStatement{Auth: auth, Statement: &checkTable{eng: e, tables: c.Tables}}, nil
 }
 

@@ -61,9 +61,11 @@ type CreateLike struct {
 	Auth                   ast.AuthInformation
 }
 
-// CheckTable is CHECK TABLE and ADMIN CHECK TABLE.
+// CheckTable is CHECK TABLE and ADMIN CHECK TABLE, or CHECKSUM TABLE.
 type CheckTable struct {
-	Tables []Name
+	Tables   []Name
+	Checksum bool
+	Quick    bool
 }
 
 // Name is a possibly qualified name as written; an empty Database means the current one.

@@ -39,7 +39,7 @@ func (r *rewriter) notSupported() error {
 		return unsupported("HANDLER")
 	case is("get", "diagnostics", "current", "stacked"):
 		return unsupported("GET DIAGNOSTICS outside of stored routines")
-	case is("checksum", "table", "tables"), is("repair", "table", "tables"):
+	case is("repair", "table", "tables"):
 		return unsupported(strings.ToUpper(l.text(first)) + " TABLE; CHECK TABLE compares a table with its indexes")
 	case is("alter", "function", "procedure"):
 		return unsupported("ALTER " + strings.ToUpper(l.text(second)) + "; drop it and create it again")

@@ -134,14 +134,14 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			}
 			return stmt, end, done, err
 		case fold(w, "check"):
-			return r.checkTable(ctx, l)
+			return r.checkTable(ctx, l, false)
 		case fold(w, "flush"):
 			return r.flush(ctx, l)
 		case fold(w, "reset"):
 			return r.resetPersist(ctx, l)
 		case fold(w, "admin"):
 			if t := l.next(); l.is(t, "check") {
-				return r.checkTable(ctx, l)
+				return r.checkTable(ctx, l, false)
 			}
 		case fold(w, "table"):
 			r.selectWords(l, false)
@@ -181,6 +181,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 				r.edits.blank(t.start, t.end)
 			}
 			r.edits.replace(first.start, first.end, "analyze ")
+		case fold(w, "checksum"):
+			return r.checkTable(ctx, l, true)
 		case fold(w, "rollback"):
 			return r.chain(l, true)
 		case fold(w, "resignal"):
@@ -492,13 +494,13 @@ func (r *rewriter) explain(l *lexer) {
 }
 
 // checkTable parses CHECK TABLE t, … with options that change nothing (QUICK, EXTENDED, …: the check is always the whole
-// one), and ADMIN CHECK TABLE t, ….
-func (r *rewriter) checkTable(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+// one), ADMIN CHECK TABLE t, …, and CHECKSUM TABLE t, ….
+func (r *rewriter) checkTable(ctx context.Context, l *lexer, checksum bool) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if !l.is(t, "table") && !l.is(t, "tables") {
 		return nil, 0, false, nil // the grammar says what is wrong
 	}
-	var c CheckTable
+	c := CheckTable{Checksum: checksum}
 	for {
 		n, next, err := r.qualified(l, l.next())
 		if err != nil {
@@ -510,8 +512,11 @@ func (r *rewriter) checkTable(ctx context.Context, l *lexer) (ast.Statement, int
 		}
 	}
 	for ; t.kind == word; t = l.next() {
-		switch strings.ToLower(l.text(t)) {
-		case "quick", "fast", "medium", "extended", "changed", "for", "upgrade":
+		switch option := strings.ToLower(l.text(t)); {
+		case option == "quick":
+			c.Quick = true
+		case option == "extended":
+		case !c.Checksum && (option == "fast" || option == "medium" || option == "changed" || option == "for" || option == "upgrade"):
 		default:
 			return nil, 0, true, r.errAt(t)
 		}
