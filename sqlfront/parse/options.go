@@ -236,6 +236,7 @@ func (r *rewriter) cutPartitions(start, end token) {
 	if r.altersOnly(start) {
 		text = "force" + text[min(len(text), len("force")):]
 	}
+	r.edits = slices.DeleteFunc(r.edits, func(e edit) bool { return e.start >= start.start && e.end <= end.end }) // constants in it, that were written anew
 	r.edits.replace(start.start, end.end, text)
 }
 
