@@ -485,6 +485,55 @@ func TestStalePlanWaits(t *testing.T) {
 	s.want("b", "select v from t where id = 1", "1")
 }
 
+// TestPlansWait: a statement that runs by a plan of the cache waits for a row lock there, and leaves the line when its client is gone or it is killed.
+func TestPlansWait(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	planned := func(name string) {
+		s.do(name, "update t set v = v + 0 where id = 2", "update t set v = v + 0 where id = 2", "update t set v = v + 0 where id = 2")
+	}
+	planned("b")
+	s.do("a", "begin", "update t set v = 5 where id = 1")
+	s.do("b", "begin")
+	before := s.srv.Metrics()
+	s.blocks("b", "update t set v = v + 1 where id = 1")
+	s.do("a", "commit")
+	s.ends("b 0")
+	s.want("b", "select v from t where id = 1", "6")
+	if now := s.srv.Metrics(); now.PlanHits <= before.PlanHits {
+		t.Error("the statement was left to the library")
+	}
+	// Now b has the row.
+	c := s.in("c")
+	planned("c")
+	s.do("c", "begin")
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	wait := func(ctx context.Context, c *sql.Conn) {
+		_, err := c.ExecContext(ctx, "update t set v = v + 1 where id = 1")
+		done <- err
+	}
+	go wait(ctx, c)
+	s.until("c waits", func() bool { return s.waiting() == 1 })
+	cancel() // the driver hangs up
+	<-done
+	s.until("nobody waits", func() bool { return s.waiting() == 0 })
+
+	d := s.in("d")
+	planned("d")
+	id := text(t, d, "select connection_id()")
+	s.do("d", "begin")
+	go wait(context.Background(), d)
+	s.until("d waits", func() bool { return s.waiting() == 1 })
+	run(t, s.in("killer"), "kill query "+id)
+	wantErr(t, "killed while it waits", <-done, 1317, "70100")
+	s.do("d", "set innodb_lock_wait_timeout = 1")
+	go wait(context.Background(), d)
+	wantErr(t, "waits for too long", <-done, 1205, "HY000")
+	s.do("b", "commit")
+	s.do("d", "rollback", "update t set v = v + 1 where id = 1")
+	s.want("a", "select v from t where id = 1", "7")
+}
+
 // TestInsertNamesTheKey: the text of 1062 is MySQL's, wherever the key was found taken.
 func TestInsertNamesTheKey(t *testing.T) {
 	s := newStage(t, kvtest.Options{})

@@ -245,6 +245,8 @@ func (e *Engine) command(parent context.Context, c *mysql.Conn, s *Session, text
 		return err
 	}
 	defer s.CommandEnd()
+	s.direct = true
+	defer func() { s.direct = false }()
 	if err := f(ctx); err != nil {
 		return sql.CastSQLError(err)
 	}

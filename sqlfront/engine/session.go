@@ -95,6 +95,8 @@ type Session struct {
 
 	login      account.Name // whose the session is
 	guest      guest
+	client     *mysql.Conn    // of a client's session
+	direct     bool           // the statement is a plan's, not the library's, which watches over the client itself
 	roles      []account.Name // that are switched on
 	mustChange bool           // its password, before anything else
 	needs      []columnNeed   // of the statement being bound
@@ -197,7 +199,7 @@ func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr stri
 	}
 	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID))
 	s.ofClient = true
-	s.guest = guestAt(conn.RemoteAddr())
+	s.guest, s.client = guestAt(conn.RemoteAddr()), conn
 	s.login = s.Account()
 	s.roles = e.directory.Defaults(s.login)
 	return s, nil
