@@ -147,6 +147,23 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// TestRightsOfReferences: a foreign key tells who has it what is in the parent, and keeps rows of it from being deleted.
+func TestRightsOfReferences(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database hidden", "create database open", "create table hidden.p (id int primary key, x int, key (x))", "create table open.q (id int primary key)", "create user f",
+		"grant select, insert, create, alter, index, drop on open.* to f", "grant references (id) on hidden.p to f")
+	script{
+		{"create table a (id int primary key, foreign key (id) references hidden.p (id))", ""},
+		{"create table b (x int, foreign key (x) references hidden.p (x))", "error 1142"},
+		{"create table b (x int, foreign key (x) references q (id))", "error 1142"},
+		{"show tables", "a;q"},
+		{"create table b (x int, y int primary key, foreign key (x) references b (y))", ""},
+		{"alter table b add foreign key (x) references hidden.p (x)", "error 1142"},
+		{"alter table b add z int, add constraint c foreign key (x) references hidden.p (x)", "error 1142"},
+		{"alter table b add foreign key (x) references hidden.p (id)", ""},
+	}.run(t, s.open("f", "open", ""))
+}
+
 // TestDeleteOfAnotherDatabase: DELETE without a condition, of a table that is not in the current database, fires its triggers.
 func TestDeleteOfAnotherDatabase(t *testing.T) {
 	s := newDatabase(t).serve()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -83,6 +84,12 @@ var lookAround = analyzer.Rule{Id: analyzer.RuleId(-1004), Apply: func(ctx *sql.
 	if s := sessionOf(ctx); s != nil && s.planning {
 		s.around = true
 	}
+	switch n.(type) {
+	case *plan.CreateTable, *plan.CreateForeignKey, *plan.Block:
+		if err := mayReference(ctx, n); err != nil {
+			return nil, transform.SameTree, err
+		}
+	}
 	d, ok := n.(*plan.DeleteFrom)
 	if !ok {
 		return n, transform.SameTree, nil
@@ -107,6 +114,42 @@ var lookAround = analyzer.Rule{Id: analyzer.RuleId(-1004), Apply: func(ctx *sql.
 	out, err := d.WithChildren(ctx, plan.NewFilter(ctx, expression.NewLiteral(true, types.Boolean), t))
 	return out, transform.NewTree, err
 }}
+
+// mayReference asks for REFERENCES on the parents of foreign keys that a statement adds, of the table or of the columns. A table may refer
+// to itself.
+func mayReference(ctx *sql.Context, n sql.Node) error {
+	s := sessionOf(ctx)
+	if s == nil || !s.ofClient || s.Accounts() == nil || !s.Accounts().Enabled() {
+		return nil
+	}
+	may := func(fk *sql.ForeignKeyConstraint) error {
+		if fk == nil || fk.ParentTable == "" || strings.EqualFold(fk.ParentTable, fk.Table) && (fk.ParentDatabase == "" || strings.EqualFold(fk.ParentDatabase, fk.Database)) {
+			return nil
+		}
+		database := cmp.Or(fk.ParentDatabase, fk.Database, ctx.GetCurrentDatabase())
+		if rights.OnTable(ctx, s.Accounts(), database, fk.ParentTable, sql.PrivilegeType_References) {
+			return nil
+		}
+		of := s.Accounts().UserActivePrivilegeSet(ctx).Database(database).Table(fk.ParentTable)
+		if len(fk.ParentColumns) > 0 && !slices.ContainsFunc(fk.ParentColumns, func(c string) bool { return !of.Column(c).Has(sql.PrivilegeType_References) }) {
+			return nil
+		}
+		return rights.TableDenied(ctx, "REFERENCES", fk.ParentTable)
+	}
+	var err error
+	transform.Inspect(n, func(n sql.Node) bool {
+		switch n := n.(type) {
+		case *plan.CreateTable:
+			for _, fk := range n.ForeignKeys() {
+				err = cmp.Or(err, may(fk))
+			}
+		case *plan.CreateForeignKey:
+			err = cmp.Or(err, may(n.FkDef))
+		}
+		return err == nil
+	})
+	return err
+}
 
 // LooksAround implements rights.Around.
 func (s *Session) LooksAround() bool { return s.around }
@@ -210,7 +253,7 @@ var informed = map[string]struct {
 // informationRows is a table of information_schema with what the user may see.
 func (b *execBuilder) informationRows(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
 	t, ok := sql.GetUnderlyingTable(n.Table).(*information_schema.InformationSchemaTable)
-	if ok && strings.EqualFold(t.Name(), information_schema.ProcessListTableName) {
+	if ok && b.shows && strings.EqualFold(t.Name(), information_schema.ProcessListTableName) {
 		return b.eng.showProcesses(ctx, func(id uint32, seconds uint64) (any, any) { return uint64(id), int32(seconds) }), nil
 	}
 	if !ok || isShown(ctx, n) || b.eng.accounts() == nil || !b.eng.accounts().Enabled() {

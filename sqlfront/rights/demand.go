@@ -48,6 +48,12 @@ func Demand(stmt ast.Statement) {
 		if a := s.Auth.AuthType; a == ast.AuthType_CREATE || a == ast.AuthType_DROP {
 			s.Auth = ast.AuthInformation{AuthType: a, TargetType: ast.AuthTargetType_DatabaseIdentifiers, TargetNames: []string{s.DBName}}
 		}
+	case *ast.AlterTable:
+		for _, d := range s.Statements {
+			if d.Auth.AuthType == ast.AuthType_FOREIGN_KEY { // it is the parent that takes REFERENCES
+				d.Auth = onTable(ast.AuthType_ALTER, d.Table)
+			}
+		}
 	case *ast.DDL:
 		switch a := s.Auth.AuthType; {
 		case s.Action == ast.DropStr && s.Temporary: // of which there are only those of the session
