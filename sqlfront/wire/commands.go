@@ -557,9 +557,6 @@ func (f *commands) changeUser(arg []byte) error {
 	}
 	arg = arg[1+int(arg[0]):]
 	db, arg, _ := bytes.Cut(arg, []byte{0})
-	refused := func() error {
-		return f.refuse(2, sqlerr.New(sqlerr.AccessDenied, "Access denied for user '%s'", user))
-	}
 	f.c.srv.greet()
 	var method mysql.AuthMethod
 	for _, m := range f.c.srv.auth.AuthMethods() {
@@ -594,7 +591,7 @@ func (f *commands) changeUser(arg []byte) error {
 	}
 	getter, err := method.HandleAuthPluginData(mc, string(user), salt, answer, mc.RemoteAddr())
 	if err != nil {
-		return refused()
+		return f.refuse(2, asSQLError(err))
 	}
 	mc.User, mc.UserData = string(user), getter
 	if len(arg) >= 2 {

@@ -177,6 +177,7 @@ func (h *handler) ComResetConnection(c *mysql.Conn) error {
 	err := h.guard("ComResetConnection", conn, func() error { return h.next.ComResetConnection(c) })
 	if err == nil {
 		conn.applyCharacterSet()
+		err = conn.settleAccount() // which may be another now, and whose password has not been changed by this
 	}
 	return h.final(conn, err, "")
 }
