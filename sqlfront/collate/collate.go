@@ -124,7 +124,7 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case *expression.DistinctExpression:
 		return newDistinctValue(e.Child), nil
 	case *aggregation.GroupConcat:
-		return withEmptyTexts(ctx, e)
+		return newDistinctConcat(ctx, e)
 	case *aggregation.JsonArray:
 		if e.Window() == nil {
 			return &ofRows{e}, nil
@@ -249,6 +249,8 @@ func Library(e sql.Expression) sql.Expression {
 		return x.Aggregation
 	case *countDistinct:
 		return x.Aggregation
+	case *distinctConcat:
+		return Library(x.Aggregation)
 	}
 	return e
 }
@@ -316,6 +318,9 @@ func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expr
 		}
 	}
 	frame := withPeers(e)
+	if frame == nil {
+		frame = withDistances(ctx, e)
+	}
 	if out == nil && frame == nil {
 		return nil, nil
 	}

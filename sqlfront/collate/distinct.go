@@ -1,6 +1,8 @@
 package collate
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
@@ -131,4 +133,52 @@ func (d *distinctValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	d.seen[string(key)] = struct{}{}
 	return v, nil
+}
+
+// distinctConcat is GROUP_CONCAT(DISTINCT …) by the collation of its texts; the library goes by their bytes.
+type distinctConcat struct {
+	sql.Aggregation
+	of []sql.Expression
+}
+
+// newDistinctConcat returns nil for what the library does right.
+func newDistinctConcat(ctx *sql.Context, g *aggregation.GroupConcat) (sql.Expression, error) {
+	e, err := withEmptyTexts(ctx, g)
+	if err != nil || !strings.HasPrefix(strings.ToLower(g.String()), "group_concat(distinct ") {
+		return e, err
+	}
+	var inner sql.Aggregation = g
+	if e != nil {
+		inner = e.(sql.Aggregation)
+	}
+	return &distinctConcat{inner, g.OutputExpressions()}, nil
+}
+
+// WithChildren implements sql.Expression.
+func (d *distinctConcat) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := d.Aggregation.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	return &distinctConcat{e.(sql.Aggregation), children[len(children)-len(d.of):]}, nil
+}
+
+// NewBuffer implements sql.Aggregation.
+func (d *distinctConcat) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
+	b, err := d.Aggregation.NewBuffer(ctx)
+	return &distinctConcatBuffer{b, distinctBuffer{of: d.of, keys: keysOf(ctx, d.of), row: make(sql.Row, len(d.of)), seen: map[string]struct{}{}}}, err
+}
+
+type distinctConcatBuffer struct {
+	sql.AggregationBuffer
+	seen distinctBuffer
+}
+
+// Update implements sql.AggregationBuffer.
+func (b *distinctConcatBuffer) Update(ctx *sql.Context, row sql.Row) error {
+	before := len(b.seen.seen)
+	if err := b.seen.Update(ctx, row); err != nil || len(b.seen.seen) == before {
+		return err
+	}
+	return b.AggregationBuffer.Update(ctx, row)
 }

@@ -12,6 +12,7 @@
 //	distinct.go  COUNT(DISTINCT), SUM(DISTINCT)
 //	aggregates.go  GROUP_CONCAT of empty texts, JSON_ARRAYAGG of no rows
 //	peers.go     which rows of a window are peers
+//	frames.go    RANGE frames with a distance
 //
 // Promise: under one collation a comparison here, an order of keys in an index, and a filter on the shards (package pushdown) say the same.
 package collate

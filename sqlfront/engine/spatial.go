@@ -120,6 +120,8 @@ func settleTypes(ctx *sql.Context, n sql.Node) (err error) {
 			checked(n.Column())
 		case *plan.ModifyColumn:
 			checked(n.NewColumn())
+		case *plan.TableCopier:
+			selectedNulls(ctx, n)
 		case *plan.CreateTable:
 			for _, x := range n.Indexes() {
 				if x.Name == "PRIMARY" && x.Constraint == sql.IndexConstraint_None { // see index.IsUnique

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -264,9 +265,12 @@ func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Exp
 // without leading zeros.
 func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, transform.TreeIdentity, error) {
 	l, r := e.Left(), e.Right()
+	if list, ok := r.(expression.Tuple); ok && expr.IsTemporal(ctx, l) && !types.IsTimespan(l.Type(ctx)) {
+		return temporalList(ctx, e, l, list)
+	}
 	switch {
 	case expr.IsTemporal(ctx, l) && !expr.IsTemporal(ctx, r):
-		if lit := canonicalMoment(ctx, r); lit != nil {
+		if lit := canonicalMoment(ctx, r); lit != nil && !(types.IsTimespan(l.Type(ctx)) && isZero(r)) {
 			out, err := e.WithChildren(ctx, l, lit)
 			return out, transform.NewTree, err
 		}
@@ -275,7 +279,7 @@ func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, t
 			return out, transform.NewTree, err
 		}
 	case expr.IsTemporal(ctx, r) && !expr.IsTemporal(ctx, l):
-		if lit := canonicalMoment(ctx, l); lit != nil {
+		if lit := canonicalMoment(ctx, l); lit != nil && !(types.IsTimespan(r.Type(ctx)) && isZero(l)) {
 			out, err := e.WithChildren(ctx, lit, r)
 			return out, transform.NewTree, err
 		}
@@ -285,6 +289,27 @@ func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, t
 		}
 	}
 	return e, transform.SameTree, nil
+}
+
+// isZero reports whether a constant is 0: to a time of day it is midnight, to a date the one that is none.
+func isZero(e sql.Expression) bool {
+	lit, ok := e.(*expression.Literal)
+	return ok && types.IsInteger(lit.Type(nil)) && numberOf(lit.Value()) == 0
+}
+
+// temporalList is a moment IN (…).
+func temporalList(ctx *sql.Context, e, l sql.Expression, list expression.Tuple) (sql.Expression, transform.TreeIdentity, error) {
+	out, same := slices.Clone(list), transform.SameTree
+	for i, item := range list {
+		if lit := canonicalMoment(ctx, item); lit != nil {
+			out[i], same = lit, transform.NewTree
+		}
+	}
+	if same {
+		return e, same, nil
+	}
+	again, err := e.WithChildren(ctx, l, out)
+	return again, same, err
 }
 
 var sloppyDate = regexp.MustCompile(`^(\d{4})-(\d{1,2})-(\d{1,2})$`)
@@ -311,6 +336,9 @@ func canonicalMoment(ctx *sql.Context, e sql.Expression) sql.Expression {
 	n, _, err := types.Int64.Convert(ctx, lit.Value())
 	if err != nil {
 		return nil
+	}
+	if n == int64(0) {
+		return expression.NewLiteral("0000-00-00", types.LongText)
 	}
 	short := n.(int64)
 	switch { // 200102 is a date of this century, 700101 one of the last

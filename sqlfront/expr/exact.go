@@ -145,8 +145,94 @@ func (x *choice) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return v, err
 }
 
-// exactExtreme is GREATEST and LEAST of DECIMALs and integers, which are DOUBLEs to the library.
+// wholeType is the type of the greatest of integers, or of times of day, which are DOUBLEs to the library, or refused; nil of anything else.
+func wholeType(ctx *sql.Context, values []sql.Expression) sql.Type {
+	integers, signed, unsigned, spans := 0, 0, 0, 0
+	for _, e := range values {
+		switch t := e.Type(ctx); {
+		case t == types.Null:
+			continue
+		case isSpan(t):
+			spans++
+		case types.IsInteger(t) || t == types.Boolean:
+			if integers++; types.IsUnsigned(t) {
+				unsigned++
+			} else {
+				signed++
+			}
+		default:
+			return nil
+		}
+	}
+	switch {
+	case integers > 0 && spans > 0:
+		return nil
+	case spans > 0:
+		return types.Time
+	case integers == 0:
+		return nil
+	case unsigned == 0:
+		return types.Int64
+	case signed == 0:
+		return types.Uint64
+	}
+	return decimal(20, 0)
+}
+
+// isSpan reports whether a type is TIME, of the library or with digits.
+func isSpan(t sql.Type) bool {
+	_, digits := t.(timeType)
+	return digits || types.IsTimespan(t)
+}
+
+// spanTexts are texts and times of day, the latter made texts; nil if there are not both, or others.
+func spanTexts(ctx *sql.Context, values []sql.Expression) []sql.Expression {
+	out, texts, spans := make([]sql.Expression, len(values)), 0, 0
+	for i, e := range values {
+		switch t := e.Type(ctx); {
+		case isSpan(t):
+			out[i] = AsText(ctx, e)
+			spans++
+		case types.IsTextOnly(t):
+			out[i] = e
+			texts++
+		default:
+			return nil
+		}
+	}
+	if texts == 0 || spans == 0 {
+		return nil
+	}
+	return out
+}
+
+// bytesAmong reports whether all values are texts, one of them of bytes.
+func bytesAmong(ctx *sql.Context, values []sql.Expression) (found bool) {
+	for _, e := range values {
+		t := e.Type(ctx)
+		if t == types.Null {
+			continue
+		}
+		if !types.IsText(t) {
+			return false
+		}
+		found = found || !types.IsTextOnly(t)
+	}
+	return found
+}
+
+// exactExtreme is GREATEST and LEAST of DECIMALs and integers, which are DOUBLEs to the library, and of times of day.
 func exactExtreme(ctx *sql.Context, c *call, vs []any) (any, error) {
+	t := c.Type(ctx)
+	if types.IsTimespan(t) {
+		best := vs[0].(types.Timespan)
+		for _, v := range vs[1:] {
+			if s := v.(types.Timespan); (s > best) == (c.name == "greatest") {
+				best = s
+			}
+		}
+		return best, nil
+	}
 	var best *apd.Decimal
 	for _, v := range vs {
 		d, err := asDecimal(ctx, v)
@@ -157,5 +243,9 @@ func exactExtreme(ctx *sql.Context, c *call, vs []any) (any, error) {
 			best = d
 		}
 	}
-	return toScale(ctx, c.Type(ctx), best)
+	if !types.IsDecimal(t) {
+		v, _, err := t.Convert(ctx, best)
+		return v, err
+	}
+	return toScale(ctx, t, best)
 }

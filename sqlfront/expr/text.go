@@ -265,6 +265,17 @@ func searchFunctions() []sql.Function {
 					return t
 				}}, args}, nil
 			}
+			if t := wholeType(ctx, args); t != nil && b.name != "field" && len(args) >= b.min {
+				return &call{&builtin{name: b.name, eval: exactExtreme, typ: func(*sql.Context, []sql.Expression) sql.Type { return t }}, args}, nil
+			}
+			if b.name != "field" && len(args) >= b.min {
+				if texts := spanTexts(ctx, args); texts != nil {
+					return &call{b, texts}, nil
+				}
+				if bytesAmong(ctx, args) {
+					return &call{b, args}, nil
+				}
+			}
 			if _, ok := CollationOf(ctx, args...); !ok || len(args) < b.min {
 				return library.NewInstance(ctx, args) // numbers compare as numbers
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/expr"
@@ -45,8 +46,13 @@ func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sq
 	if len(n.SortConditions) > 0 {
 		by := make(sql.SortConditions, len(n.SortConditions))
 		for i, s := range n.SortConditions {
+			e, err := merged(ctx, s.Expr, schema, len(row))
+			if err != nil {
+				_ = it.Close(ctx)
+				return nil, err
+			}
 			by[i] = s
-			by[i].Expr = expr.ByCollation(ctx, s.Expr)
+			by[i].Expr = expr.ByCollation(ctx, e)
 		}
 		it = &sortIter{pool: b.Pool, by: by, child: it, charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory)}
 	}
@@ -67,6 +73,23 @@ func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sq
 		it = &iters.LimitIter{Limit: limit, ChildIter: it}
 	}
 	return it, nil
+}
+
+// merged gives the columns that a set operation is sorted by the types that its columns have: to the library they are those of its left side, numbers
+// where the right side made texts of them.
+func merged(ctx *sql.Context, e sql.Expression, schema sql.Schema, outer int) (sql.Expression, error) {
+	out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		f, ok := e.(*expression.GetField)
+		at := 0
+		if ok {
+			at = f.Index() - outer
+		}
+		if !ok || at < 0 || at >= len(schema) || f.Type(ctx).Equals(schema[at].Type) {
+			return e, transform.SameTree, nil
+		}
+		return expression.NewGetField(f.Index(), schema[at].Type, f.Name(), true), transform.NewTree, nil
+	})
+	return out, err
 }
 
 // setSchema is the schema of a set operation with the collations that its texts are compared by: the library converts the sides to a text of
@@ -114,6 +137,9 @@ func sideCollation(ctx *sql.Context, n sql.Node, column int) (sql.CollationID, b
 			if c, ok := expr.CollationOf(ctx, e); ok {
 				_, k := sql.GetCoercibility(ctx, e)
 				return c, k
+			}
+			if t := e.Type(ctx); types.IsNumber(t) || types.IsTime(t) || types.IsTimespan(t) {
+				return ctx.GetCollation(), 5 // made a text, which insists on nothing
 			}
 		}
 	}
