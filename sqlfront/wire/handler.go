@@ -247,7 +247,9 @@ func (h *handler) final(conn *connection, err error, query string) error {
 		if m, ok := conn.session.(interface{ Missed(string) bool }); ok {
 			st.Missed = m.Missed
 		}
-		if k, ok := conn.session.(interface{ ForeignKey(name, child string) string }); ok {
+		if k, ok := conn.session.(interface {
+			ForeignKey(name, child string) string
+		}); ok {
 			st.ForeignKey = k.ForeignKey
 		}
 	}
