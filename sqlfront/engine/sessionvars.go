@@ -62,6 +62,11 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 			return err
 		}
 	}
+	if strings.EqualFold(name, sql.SqlModeSessionVar) {
+		if v, _, ok := r.GetGlobal(name); ok {
+			value = modeValue(v.GetType(), value)
+		}
+	}
 	defer r.forget()
 	return r.SystemVariableRegistry.SetGlobal(ctx, name, value)
 }
@@ -83,12 +88,43 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 			return err
 		}
 	}
+	if strings.EqualFold(v.GetName(), sql.SqlModeSessionVar) {
+		value = modeValue(v.GetType(), value)
+	}
 	val, err := set(ctx, value, false)
 	if err != nil {
 		return err
 	}
 	s.store(v.GetName(), val)
 	return nil
+}
+
+// combinedModes are the names of several SQL modes, which MySQL puts beside the name.
+var combinedModes = map[string]string{
+	"ANSI":        "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY",
+	"TRADITIONAL": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+}
+
+// modeValue is a value of sql_mode, a text or a set's bits, with the modes that others stand for.
+func modeValue(t sql.Type, value any) any {
+	text, ok := value.(string)
+	if bits, number := value.(uint64); number {
+		if set, is := t.(sql.SetType); is {
+			var err error
+			text, err = set.BitsToString(bits)
+			ok = err == nil
+		}
+	}
+	if !ok {
+		return value
+	}
+	modes := strings.Split(text, ",")
+	for _, m := range modes {
+		if more := combinedModes[strings.ToUpper(strings.TrimSpace(m))]; more != "" {
+			modes = append(modes, strings.Split(more, ",")...)
+		}
+	}
+	return strings.Join(modes, ",")
 }
 
 func (s *Session) store(name string, val sql.SystemVarValue) {

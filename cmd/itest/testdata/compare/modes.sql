@@ -114,3 +114,15 @@ update e set i = '';
 update e set d = '', f = '';
 insert ignore into e (d) values ('');
 select i, d, f from e order by id;
+-- TRADITIONAL is the name of several modes, strict ones among them.
+CREATE TABLE traditional (e ENUM('a', 'b') NOT NULL, n TINYINT, d DATE);
+SET sql_mode = 'TRADITIONAL';
+SELECT FIND_IN_SET('STRICT_ALL_TABLES', @@sql_mode) > 0, FIND_IN_SET('NO_ZERO_DATE', @@sql_mode) > 0, FIND_IN_SET('TRADITIONAL', @@sql_mode) > 0, FIND_IN_SET('ANSI_QUOTES', @@sql_mode) > 0;
+INSERT INTO traditional VALUES ('c', 1, NULL);
+INSERT INTO traditional VALUES ('a', 1000, NULL);
+INSERT INTO traditional VALUES ('a', 1, '2020-00-01');
+INSERT INTO traditional VALUES ('a', 1 / 0, NULL);
+SELECT COUNT(*) FROM traditional;
+SET sql_mode = 'ANSI';
+SELECT 'a' || 'b';
+SET sql_mode = 'STRICT_TRANS_TABLES';
