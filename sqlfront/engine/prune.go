@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+)
+
+// keepOutputColumns mends the library's rule that takes columns that nothing names from tables. It looks for names in the nodes above a table, and
+// forgets that what comes out of the root is wanted, too: SELECT * FROM (SELECT * FROM t) AS d LIMIT 1 has no Project left, so no column was.
+func keepOutputColumns() error {
+	at := slices.IndexFunc(analyzer.DefaultRules, func(r analyzer.Rule) bool { return r.Id.String() == "pruneTables" })
+	if at < 0 {
+		return errors.New("engine: the library has no rule that prunes columns any more")
+	}
+	prune := analyzer.DefaultRules[at].Apply
+	analyzer.DefaultRules[at].Apply = func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		if outputsAll(n) {
+			return n, transform.SameTree, nil
+		}
+		return prune(ctx, a, n, scope, sel, flags)
+	}
+	return nil
+}
+
+// outputsAll reports whether the columns of what lies below come out of n as they are.
+func outputsAll(n sql.Node) bool {
+	for {
+		switch x := n.(type) {
+		case *plan.Limit, *plan.Offset, *plan.Sort, *plan.TopN, *plan.Filter, *plan.Having, *plan.Distinct, *plan.OrderedDistinct:
+			n = x.Children()[0]
+		case *plan.TableAlias, *plan.ResolvedTable, *plan.IndexedTableAccess, *plan.JoinNode:
+			return true
+		default:
+			return false
+		}
+	}
+}
