@@ -227,6 +227,9 @@ func TestLockTables(t *testing.T) {
 	s.fails("a", 1066, "lock tables t read, t write")
 	s.fails("a", 1146, "lock tables nowhere read")
 	s.do("a", "select * from o")
+	// Dumps of all databases lock those that nobody can write to.
+	s.do("a", "lock tables moka.locks read", "select * from moka.locks", "unlock tables")
+	s.fails("a", 3989, "lock tables moka.locks write")
 	// A new LOCK TABLES, BEGIN, and a new session let go; ROLLBACK does not.
 	s.do("a", "lock tables t read", "lock tables o read")
 	s.fails("a", 1100, "select * from t")
