@@ -61,8 +61,10 @@ func TestRoles(t *testing.T) {
 	u.SetMaxOpenConns(1)
 	script{
 		{"select a from d.t", "error 1142"},
+		{"select current_role()", "NONE"},
 		{"set role reader", "error 3530"}, // which is granted to a role of his only
 		{"set role writer", ""},
+		{"select current_role()", "`writer`@`%`"},
 		{"select a from d.t", "10"},
 		{"insert into d.t values (2, 20)", ""},
 		{"update d.t set a = 1", "error 1142"},

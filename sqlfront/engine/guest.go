@@ -6,6 +6,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/account"
 )
 
 // guest is where the client of a session is: its host as MySQL writes it, and as process lists do, with the port.
@@ -25,7 +27,7 @@ func guestAt(a net.Addr) guest {
 	return guest{host, host + ":" + port}
 }
 
-// loginUser is USER() and its other names: who logged in, and from where. CURRENT_USER() is the account whose rights are at work: another one in a
+// loginUser is USER() and its other names, and CURRENT_ROLE(): who logged in, and from where. CURRENT_USER() is the account whose rights are at work: another one in a
 // routine of somebody else, and one of a pattern ('ann'@'%') for all who log in by it. The library has one for both.
 type loginUser struct{ function.NoArgFunc }
 
@@ -41,8 +43,16 @@ func loginUserFunction(name string) sql.Function {
 	}}
 }
 
+const currentRole = "current_role"
+
 // Eval implements sql.Expression.
-func (*loginUser) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
+func (u *loginUser) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
+	if u.Name == currentRole {
+		if s := sessionOf(ctx); s != nil {
+			return account.CurrentRole(s.ActiveRoles()), nil
+		}
+		return account.CurrentRole(nil), nil
+	}
 	if s := sessionOf(ctx); s != nil && s.guest.host != "" {
 		return s.login.User + "@" + s.guest.host, nil
 	}
@@ -58,7 +68,7 @@ func (*loginUser) IsNonDeterministic() bool { return true }
 
 // Description implements sql.FunctionExpression.
 func (*loginUser) Description() string {
-	return "returns the user who logged in, and the host of the client."
+	return "returns who logged in, or the roles that are active."
 }
 
 // CollationCoercibility implements sql.CollationCoercible.

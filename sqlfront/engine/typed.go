@@ -118,7 +118,7 @@ func typedFunction(name string) (sql.Function, bool) {
 			}
 			return function.BuiltIns[i].NewInstance(ctx, as)
 		}}, i >= 0
-	case "user", "session_user", "system_user":
+	case "user", "session_user", "system_user", currentRole:
 		return loginUserFunction(name), true
 	case "std", "stddev", "stddev_pop":
 		return spread(func(e sql.Expression) sql.Expression { return aggregation.NewStdDevPop(e) })
