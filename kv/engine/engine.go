@@ -404,15 +404,36 @@ func (e *Engine) Latest(shard kv.ShardID, a kv.Address, max kv.Timestamp) (v kv.
 	return v, ok, e.ioError("engine.Latest", err)
 }
 
+// Keys is an iterator over raw keys.
+type Keys interface {
+	First() bool
+	Last() bool
+	SeekGE(key []byte) bool
+	Next() bool
+	// Key and ValueAndErr are of where it stands; the memory is valid until the next move.
+	Key() []byte
+	ValueAndErr() ([]byte, error)
+	Error() error
+	Close() error
+}
+
 // NewIter returns an iterator over the keys in [lower, upper), of the state at this moment.
-func (e *Engine) NewIter(lower, upper []byte) (*pebble.Iterator, error) {
+func (e *Engine) NewIter(lower, upper []byte) (Keys, error) {
+	it, err := e.newIter(lower, upper)
+	if err != nil {
+		return nil, err
+	}
+	return it, nil
+}
+
+func (e *Engine) newIter(lower, upper []byte) (*pebble.Iterator, error) {
 	it, err := e.db.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper, KeyTypes: pebble.IterKeyTypePointsOnly})
 	return it, e.ioError("engine.NewIter", err)
 }
 
 // Scan calls f for the keys in [lower, upper) in order.
 func (e *Engine) Scan(lower, upper []byte, f func(key, value []byte) error) error {
-	it, err := e.NewIter(lower, upper)
+	it, err := e.newIter(lower, upper)
 	if err != nil {
 		return err
 	}

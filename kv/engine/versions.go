@@ -38,7 +38,7 @@ func (e *Engine) Versions(shard kv.ShardID, o kv.IterOptions) (kv.Iterator, erro
 // would, and keys that are there although they are not wanted are skipped in settle.
 func (e *Engine) newVersionsIter(lower, upper []byte, o kv.IterOptions) (*pebble.Iterator, error) {
 	if o.Min == 0 {
-		return e.NewIter(lower, upper)
+		return e.newIter(lower, upper)
 	}
 	if o.Reverse {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "engine.Versions", "Min goes with forward iteration only")

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"moka/kv"
-	"moka/kv/engine"
 	"moka/kv/keys"
 	"moka/kv/latch"
 	"moka/kv/memtable"
@@ -20,7 +19,9 @@ import (
 type Options struct {
 	ID     kv.ShardID
 	Node   kv.NodeID
-	Engine *engine.Engine
+	Engine Engine
+	// Replicator makes proposals durable; nil: the shard has one replica, whose log is the engine's.
+	Replicator Replicator
 	// Registry knows the coprocessors; all shards of a node share one.
 	Registry *Registry
 	// Describe finds the present descriptions of tablets and rows on the whole node, for ErrMoved; nil leaves them out.
@@ -32,7 +33,7 @@ type Options struct {
 type Shard struct {
 	id       kv.ShardID
 	node     kv.NodeID
-	e        *engine.Engine
+	e        Engine
 	registry *Registry
 	describe func([]kv.TabletRef, []kv.RowKey) []kv.Tablet
 	logger   *slog.Logger
@@ -68,7 +69,10 @@ var _ kv.ShardHandle = (*Shard)(nil)
 func Open(o Options) (*Shard, error) {
 	s := &Shard{
 		id: o.ID, node: o.Node, e: o.Engine, registry: o.Registry, describe: o.Describe, logger: o.Logger,
-		repl: local{o.Engine}, latches: latch.New(), drained: make(chan struct{}),
+		repl: o.Replicator, latches: latch.New(), drained: make(chan struct{}),
+	}
+	if s.repl == nil {
+		s.repl = local{o.Engine}
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
