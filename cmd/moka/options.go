@@ -36,6 +36,7 @@ type stackOptions struct {
 	CacheMiB int
 	// SeparateValues is the size from which on values lie in files of their own, zero for none.
 	SeparateValues int
+	AcceptDataLoss bool
 	Runners        int
 	MaxConns       int
 	Socket         string
@@ -86,6 +87,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.Memory, "memory", false, "keep everything in memory; nothing survives the process")
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
 	f.IntVar(&o.SeparateValues, "separate-values", 0, "write values of so many bytes and more to files of their own, which compactions need not copy; 0 for none (kv/DESIGN.md says when)")
+	f.BoolVar(&o.AcceptDataLoss, "accept-data-loss", false, "open a store whose log was cut or lost with what is left of it, once; what is set aside goes to lost in the directory of the data (docs/faults.md)")
 	f.IntVar(&o.Runners, "observer-runners", 16, "observers that run at a time in this process")
 	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
 	f.StringVar(&o.LogDir, "log-dir", "", "directory of the slow log (SET GLOBAL slow_query_log = 1); default: log in the directory of the data, if there is one")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,7 @@ type Engine struct {
 	lock     *pebble.Lock
 	health   io.Closer
 	identity Identity
+	record   *logRecord
 
 	failed   atomic.Pointer[error]
 	grouped  atomic.Int64  // commits that asked for a sync since groupWait was last asked
@@ -70,15 +72,22 @@ func Open(dir string, o Options) (*Engine, error) {
 		return nil, lockError(dir, err)
 	}
 	if !exists {
-		if e.identity, err = writeIdentity(fsys, dir); err != nil {
-			return nil, err
+		e.identity = newIdentity()
+		if err := announce(fsys, dir, e.identity); err != nil {
+			return nil, openError(dir, err)
 		}
 		// The directory itself must survive a crash too, or the identity goes with it.
 		if err := syncDir(fsys, fsys.PathDir(dir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, openError(dir, err)
 		}
 	}
-	if err := checkManifest(fsys, store); err != nil {
+	var logs []logState
+	if exists {
+		if logs, err = e.checkStore(dir); err != nil {
+			return nil, openError(dir, err)
+		}
+	}
+	if e.record, err = createRecord(fsys, fsys.PathJoin(dir, recordFile), logs, e.die); err != nil {
 		return nil, openError(dir, err)
 	}
 	p, health := e.pebbleOptions(e.o)
@@ -89,8 +98,62 @@ func Open(dir string, o Options) (*Engine, error) {
 	if err := e.unflushed.open(e); err != nil {
 		return nil, errors.Join(openError(dir, err), e.db.Close())
 	}
+	if !exists || e.identity.Format < Format {
+		if err := e.establish(dir, exists); err != nil {
+			return nil, errors.Join(openError(dir, err), e.db.Close())
+		}
+	}
 	opened = true
 	return e, nil
+}
+
+// establish says that there is a store now, or one of the present format.
+func (e *Engine) establish(dir string, exists bool) error {
+	if exists {
+		e.identity.Format, e.identity.Release = Format, Release
+		if err := announce(e.o.FS, dir, e.identity); err != nil {
+			return err
+		}
+	}
+	return establish(e.o.FS, dir)
+}
+
+// checkStore sees that the store has lost nothing that was durable, and returns what is known of its logs.
+func (e *Engine) checkStore(dir string) ([]logState, error) {
+	fsys := e.o.FS
+	store := fsys.PathJoin(dir, pebbleDir)
+	there, first, err := checkManifest(fsys, store)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		err := fmt.Errorf("there is no store in %s", store)
+		if !e.o.AcceptDataLoss {
+			return nil, lossError(dir, err)
+		}
+		e.o.Logger.Error("going on without what is lost: the store begins empty", "error", err)
+		return nil, setAside(fsys, dir, func(name string) bool { return name != "LOCK" })
+	}
+	var logs []logState
+	if e.identity.Format >= 2 {
+		if logs, err = readRecord(fsys, fsys.PathJoin(dir, recordFile)); err != nil {
+			if !e.o.AcceptDataLoss {
+				return nil, lossError(dir, err)
+			}
+			e.o.Logger.Error("going on without the record of the logs: whether one was cut is not known", "error", err)
+		}
+	}
+	logs = slices.DeleteFunc(logs, func(l logState) bool { return l.number < first })
+	loss, err := checkLogs(fsys, store, logs, first)
+	if err != nil || loss == nil {
+		return logs, err
+	}
+	if !e.o.AcceptDataLoss {
+		return nil, lossError(dir, loss)
+	}
+	e.o.Logger.Error("going on without what is lost", "error", loss, "set aside", fsys.PathJoin(dir, lostDir))
+	from, _ := logNumber(loss.name)
+	return slices.DeleteFunc(logs, func(l logState) bool { return l.number >= from }), acceptLoss(fsys, dir, loss)
 }
 
 // openPebble turns Pebble's panics into errors: it meets some failures of the disk with one, when a store is made.
@@ -113,6 +176,9 @@ func (e *Engine) release() {
 	}
 	if e.health != nil {
 		e.health.Close()
+	}
+	if e.record != nil {
+		e.record.close()
 	}
 }
 

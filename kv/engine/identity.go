@@ -1,13 +1,13 @@
 package engine
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,25 +19,28 @@ import (
 // The node's directory:
 //
 //	DIR/MOKA      what this directory is, in four lines that a person can read
+//	DIR/LOGS      which logs the store has, and how far they are durable; see logrecord.go
 //	DIR/pebble/   the store
+//	DIR/lost/     what --accept-data-loss set aside
 //
 //	+-----------------------------+
 //	| moka store                  |
-//	| format 1                    |   raised when an older release could not read what a newer one wrote
-//	| release 1                   |   the release that can, for the message to whoever starts the older one
+//	| format 2                    |   raised when an older release could not read what a newer one wrote
+//	| release 0.2                 |   the release that can, for the message to whoever starts the older one
 //	| id 0123456789abcdef...      |   16 random bytes in hex: two stores are never taken for each other
 //	+-----------------------------+
 //
-// A directory with other things in it is somebody else's: nothing in it is touched.
+// A directory with other things in it is somebody else's: nothing in it is touched. Format 1 had no LOGS; it becomes 2 when it is opened, since
+// an older release would not keep LOGS true.
 const (
 	identityFile = "MOKA"
 	pebbleDir    = "pebble"
 	magicLine    = "moka store"
 
 	// Format is the version of everything below DIR.
-	Format = 1
+	Format = 2
 	// Release names the first release that reads Format.
-	Release = "0.1"
+	Release = "0.2"
 )
 
 // Identity is what DIR/MOKA says.
@@ -95,14 +98,19 @@ func checkDirectory(fsys vfs.FS, dir string) (exists bool, err error) {
 		return false, openError(dir, err)
 	}
 	var foreign []string
+	begun := slices.Contains(names, identityFile+".tmp") // by a first start that died
 	for _, name := range names {
 		switch name {
 		case identityFile:
 			return true, nil
 		case identityFile + ".tmp", "lost+found":
+		case recordFile, recordFile + ".tmp":
+			if !begun {
+				foreign = append(foreign, name)
+			}
 		case pebbleDir:
-			// A first start that died before it wrote MOKA leaves this with nothing but a lock in it.
-			if inner, err := fsys.List(fsys.PathJoin(dir, name)); err != nil || len(inner) > 1 || len(inner) == 1 && inner[0] != "LOCK" {
+			inner, err := fsys.List(fsys.PathJoin(dir, name))
+			if err != nil || !begun && (len(inner) > 1 || len(inner) == 1 && inner[0] != "LOCK") {
 				foreign = append(foreign, name)
 			}
 		default:
@@ -138,32 +146,46 @@ func readIdentity(fsys vfs.FS, dir string) (Identity, error) {
 	return id, nil
 }
 
-// writeIdentity makes DIR/MOKA appear whole or not at all.
-func writeIdentity(fsys vfs.FS, dir string) (Identity, error) {
+// announce writes DIR/MOKA.tmp: a first start has begun, and what is in the directory from now on is ours. Only when there is a whole store it
+// becomes DIR/MOKA, so that one without a store has lost it.
+func announce(fsys vfs.FS, dir string, id Identity) error {
+	err := writeFile(fsys, fsys.PathJoin(dir, identityFile+".tmp"), id.encode())
+	if err == nil {
+		err = syncDir(fsys, dir)
+	}
+	return err
+}
+
+// establish makes DIR/MOKA appear, or say something else, whole or not at all.
+func establish(fsys vfs.FS, dir string) error {
+	path := fsys.PathJoin(dir, identityFile)
+	err := fsys.Rename(path+".tmp", path)
+	if err == nil {
+		err = syncDir(fsys, dir)
+	}
+	return err
+}
+
+func newIdentity() Identity {
 	id := Identity{Format: Format, Release: Release}
 	rand.Read(id.ID[:])
-	path := fsys.PathJoin(dir, identityFile)
-	f, err := fsys.Create(path+".tmp", vfs.WriteCategoryUnspecified)
+	return id
+}
+
+// writeFile writes a whole file and makes it durable; its name is as durable as its directory.
+func writeFile(fsys vfs.FS, path string, b []byte) error {
+	f, err := fsys.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
-		return Identity{}, openError(dir, err)
+		return err
 	}
-	_, err = io.Copy(f, bytes.NewReader(id.encode()))
+	_, err = f.Write(slices.Clone(b)) // Write may change what it is given
 	if err == nil {
 		err = f.Sync()
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
-	if err == nil {
-		err = fsys.Rename(path+".tmp", path)
-	}
-	if err == nil {
-		err = syncDir(fsys, dir)
-	}
-	if err != nil {
-		return Identity{}, openError(dir, err)
-	}
-	return id, nil
+	return err
 }
 
 func syncDir(fsys vfs.FS, dir string) error {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
-	"io"
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -25,34 +24,33 @@ const (
 	manifestHeader = 7
 )
 
-// checkManifest returns an error that is a corruption if the store's MANIFEST is damaged elsewhere than at its end.
-func checkManifest(fsys vfs.FS, store string) error {
+// checkManifest returns an error that is a corruption if the store's MANIFEST is damaged elsewhere than at its end. exists says whether there is
+// a store at all; logs is the first log that the tables do not make superfluous.
+func checkManifest(fsys vfs.FS, store string) (exists bool, logs uint64, err error) {
 	desc, err := pebble.Peek(store, fsys)
 	if err != nil || !desc.Exists {
-		return err
+		return false, 0, err
 	}
-	f, err := fsys.Open(desc.ManifestFilename)
+	b, err := readFile(fsys, desc.ManifestFilename)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &corruption{path: desc.ManifestFilename, err: err}
+		return true, 0, &corruption{path: desc.ManifestFilename, err: err}
 	}
 	if err != nil {
-		return err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return err
+		return true, 0, err
 	}
 	bad := wholeChunks(b)
 	if bad == 0 {
-		return &corruption{path: desc.ManifestFilename, err: errors.New("its first record is bad")}
+		return true, 0, &corruption{path: desc.ManifestFilename, err: errors.New("its first record is bad")}
 	}
 	for at := bad + 1; at+manifestHeader <= len(b); at++ {
 		if chunkAt(b, at) > 0 {
-			return &corruption{path: desc.ManifestFilename, err: errors.New("a bad record in the middle")}
+			return true, 0, &corruption{path: desc.ManifestFilename, err: errors.New("a bad record in the middle")}
 		}
 	}
-	return nil
+	if logs, err = firstLog(b[:bad]); err != nil {
+		return true, 0, &corruption{path: desc.ManifestFilename, err: err}
+	}
+	return true, logs, nil
 }
 
 // wholeChunks returns how far the file is good.

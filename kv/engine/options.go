@@ -35,6 +35,8 @@ type Options struct {
 	// them into the tables. A store that was opened with it once keeps the newer format for ever, and opens with any setting. See DESIGN.md
 	// before you turn it on.
 	SeparateValues int
+	// AcceptDataLoss opens a store that has lost acknowledged changes, with what is left of it; what is set aside goes to DIR/lost.
+	AcceptDataLoss bool
 	// SpanPolicy chooses compression by key range; nil leaves it at Pebble's default.
 	SpanPolicy pebble.SpanPolicyFunc
 }
@@ -74,7 +76,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		o.Logger.Warn("disk is slow", "detail", i.String())
 	})
 	p := &pebble.Options{
-		FS: fs,
+		FS: &logFS{FS: fs, record: e.record},
 		// Columnar blocks, and a log whose sync chunks tell a torn tail from corruption. Pinned: the newest format admits value separation,
 		// which still has open corruption reports.
 		FormatMajorVersion: pebble.FormatTableFormatV6,
@@ -132,6 +134,9 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		WALCreated: func(i pebble.WALCreateInfo) {
 			if i.RecycledFileNum != 0 {
 				e.recycled.Add(1)
+			}
+			if i.Err == nil {
+				e.record.created(uint64(i.FileNum))
 			}
 		},
 		FlushEnd: func(pebble.FlushInfo) { e.unflushed.look.Store(true) },

@@ -68,7 +68,10 @@ func Open(o Options) (*Node, error) {
 	if n.registry, err = shard.NewRegistry(append([]kv.Coprocessor{n.store}, o.Coprocessors...)); err != nil {
 		return nil, err
 	}
-	n.engine, err = engine.Open(o.Dir, engine.Options{FS: o.FS, CacheBytes: o.CacheBytes, MemTableBytes: o.MemTableBytes, SeparateValues: o.SeparateValues, Logger: o.Logger, Fatal: o.Fatal, SpanPolicy: spanPolicy})
+	n.engine, err = engine.Open(o.Dir, engine.Options{
+		FS: o.FS, CacheBytes: o.CacheBytes, MemTableBytes: o.MemTableBytes, SeparateValues: o.SeparateValues, Logger: o.Logger, Fatal: o.Fatal,
+		SpanPolicy: spanPolicy, AcceptDataLoss: o.AcceptDataLoss,
+	})
 	if err != nil {
 		return nil, err
 	}
