@@ -29,3 +29,41 @@ func TestCharacterSets(t *testing.T) {
 	want(t, c, "select convert(5 using utf8mb4), convert(1.5 using latin1), convert(null using latin1), convert('日x' using latin1), hex(convert('é日' using latin1)), "+
 		"convert(0xe9 using latin1), hex(convert('é' using utf16)), convert(0xe9 using utf8mb4)", "5 1.5 NULL ?x E93F é 00E9 NULL")
 }
+
+// TestClientCharacterSets: after SET NAMES a client's statements, values and results are in its set, also in sets that no column can have.
+func TestClientCharacterSets(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table t (id int auto_increment primary key, a varchar(10))")
+	for _, s := range []struct{ set, bytes, hex, unicode string }{
+		{"latin1", "\xe9\x80", "E980", "é€"}, {"koi8r", "\xd1", "D18F", "я"}, {"cp1251", "\xff", "D18F", "я"}, {"latin2", "\xb3", "C582", "ł"},
+		{"gbk", "\xd6\xd0", "E4B8AD", "中"}, {"big5", "\xa4\xa4", "E4B8AD", "中"}, {"sjis", "\x83\x5c", "E382BD", "ソ"}, // 5C is a backslash
+	} {
+		run(t, c, "set names "+s.set, "insert into t (a) values ('"+s.bytes+"')", "select 1")
+		if _, err := c.ExecContext(t.Context(), "insert into t (a) values (?)", s.bytes); err != nil {
+			t.Errorf("%s: %v", s.set, err)
+		}
+		want(t, c, "select distinct a, hex('"+s.bytes+"') from t", s.bytes+" "+s.hex)
+		if got := results(t, c, "select nosuch"+s.bytes); got != "error 1054" {
+			t.Errorf("%s: %s", s.set, got)
+		}
+		run(t, c, "set names utf8mb4")
+		want(t, c, "select distinct a from t", s.unicode)
+		run(t, c, "delete from t")
+	}
+	run(t, c, "insert into t (a) values ('я日')", "set character_set_results = latin1")
+	want(t, c, "select a from t", "??")
+	run(t, c, "set character_set_results = utf16")
+	want(t, c, "select a from t", "\x04\x4f\x65\xe5")
+	run(t, c, "set names utf8mb4")
+	for q, code := range map[string]string{
+		"set names hp8": "1115", "set names nosuch": "1115", "set names utf16": "1231", "set character_set_client = ucs2": "1231",
+		"set names koi8r collate koi8r_bin": "1273", "set collation_connection = cp1251_general_ci": "1273", "set character_set_connection = gbk": "1115",
+		"set global character_set_server = gbk": "1115", "create database e character set koi8r": "1115", "create table e (a char character set gbk)": "1115",
+		"select convert('x' using cp1251)": "1115", "select convert(a using sjis) from t": "1115", "select char(65 using big5)": "1115",
+	} {
+		if got := results(t, c, q); got != "error "+code {
+			t.Errorf("%s: %s, want %s", q, got, code)
+		}
+	}
+	want(t, c, "select 1", "1")
+}

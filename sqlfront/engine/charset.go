@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/charset"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -36,6 +37,40 @@ func narrowColumn(t sql.Type) (sql.CharacterSetID, bool) {
 		return 0, false
 	}
 	return c, c.Encoder() != nil
+}
+
+// checkCharset refuses, for the variables that name character sets and collations, what the server cannot work with (1115, 1273, 1231). What a
+// client speaks is translated on its way, and may be more than columns and literals can have.
+func checkCharset(variable string, value any) error {
+	name, ok := value.(string)
+	if !ok {
+		return nil // NULL, DEFAULT, or what the variable's type refuses
+	}
+	variable = strings.ToLower(variable)
+	switch variable {
+	case "character_set_client":
+		if charset.Wide(name) {
+			return sqlerr.New(sqlerr.WrongValueForVariable, "Variable '%s' can't be set to the value of '%s'", variable, name)
+		}
+		fallthrough
+	case "character_set_results":
+		_, ok := charset.Of(name)
+		if _, err := sql.ParseCharacterSet(name); ok || err != nil {
+			return nil // or the variable's type says what is wrong
+		}
+	case "character_set_connection", "character_set_server", "character_set_database", "character_set_filesystem":
+		if id, err := sql.ParseCharacterSet(name); err != nil || charset.Storable(id) {
+			return nil
+		}
+	case "collation_connection", "collation_server", "collation_database":
+		if id, err := sql.ParseCollation("", name, false); err != nil || id.Sorter() != nil && charset.Storable(id.CharacterSet()) {
+			return nil
+		}
+		return sqlerr.New(sqlerr.UnknownCollation, "Unknown collation: '%s'", name)
+	default:
+		return nil
+	}
+	return sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", name)
 }
 
 // has reports whether the character set has a character.
@@ -206,6 +241,9 @@ func newCharUsing(ctx *sql.Context, args ...sql.Expression) (sql.Expression, err
 	if err != nil {
 		return nil, err
 	}
+	if !charset.Storable(set) {
+		return nil, sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", set.Name())
+	}
 	typ, err := types.CreateString(sqltypes.VarChar, 4*int64(len(args)-1), set.DefaultCollation())
 	if err != nil {
 		return nil, err
@@ -238,7 +276,7 @@ func (c charUsing) WithChildren(ctx *sql.Context, children ...sql.Expression) (s
 func charsets() (list []sql.CharacterSetID) {
 	it := sql.NewCharacterSetsIterator()
 	for cs, ok := it.Next(); ok; cs, ok = it.Next() {
-		if cs.Encoder != nil && cs.BinaryCollation.Sorter() != nil && cs.DefaultCollation.Sorter() != nil {
+		if charset.Storable(cs.ID) {
 			list = append(list, cs.ID)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
@@ -294,6 +295,13 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.Sort, *plan.Distinct, *plan.SetOp, *plan.RecursiveCte, *plan.Window, *plan.CachedResults, *operator.Charged:
 		return b.keeping.Build(ctx, n, row)
 	case *plan.JoinNode:
+		if n.Filter == nil && n.Op.IsPartial() {
+			// The condition of '0' IN (SELECT a … GROUP BY a) is one on the right side alone and was pushed there; the library's semi and
+			// anti joins evaluate one nonetheless.
+			all := *n
+			all.Filter = expression.NewLiteral(true, types.Boolean)
+			return b.base.Build(ctx, &all, row)
+		}
 		if it, err := b.keeping.Build(ctx, n, row); it != nil || err != nil {
 			return it, err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/rowenc"
@@ -25,11 +26,39 @@ var (
 )
 
 func newUnixTimestamp(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) == 1 {
+		switch t := args[0].Type(ctx); {
+		case evaluableEarly(ctx, args[0]), types.IsTime(t):
+		case types.IsInteger(t):
+			return &unixTimestamp{&function.UnixTimestamp{Date: args[0]}}, nil
+		default: // the type is that of a moment with all its digits
+			whole := expression.NewGetField(0, types.DatetimeMaxPrecision, "moment", true)
+			e, err := function.NewUnixTimestamp(ctx, whole)
+			if err != nil {
+				return nil, err
+			}
+			u := e.(*function.UnixTimestamp)
+			u.Date = args[0]
+			return &unixTimestamp{u}, nil
+		}
+	}
 	e, err := function.NewUnixTimestamp(ctx, args...)
 	if u, ok := e.(*function.UnixTimestamp); ok && err == nil && u.Date != nil {
 		return &unixTimestamp{u}, nil
 	}
 	return e, err
+}
+
+// evaluableEarly reports whether an argument may be evaluated while the statement is bound, without session or row, as go-mysql-server does
+// in order to count the digits of its fraction: literals, and what it knows as the present. A user variable panicked there.
+func evaluableEarly(ctx *sql.Context, e sql.Expression) bool {
+	return !transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		switch e.(type) {
+		case *expression.Literal, *expression.UnaryMinus, *function.Now:
+			return false
+		}
+		return true
+	})
 }
 
 // WithChildren implements sql.Expression.

@@ -16,6 +16,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/charset"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -104,6 +105,9 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 			return &now{e}, transform.NewTree, nil
 		}
 	case *expression.ConvertUsing:
+		if !charset.Storable(e.TargetCharSet) {
+			return nil, transform.SameTree, sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", e.TargetCharSet.Name())
+		}
 		return convertUsing{e}, transform.NewTree, nil
 	case *expression.Literal:
 		switch n.(type) {

@@ -8,6 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/charset"
+	"moka/sqlfront/sqlerr"
 )
 
 // provider finds databases for the SQL engine: the stored ones and those that the server brings along.
@@ -114,6 +116,9 @@ func (p *provider) CreateCollatedDatabase(ctx *sql.Context, name string, collati
 	}
 	if collation == sql.Collation_Unspecified {
 		collation = serverCollation(ctx)
+	}
+	if !charset.Storable(collation.CharacterSet()) {
+		return sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", collation.CharacterSet().Name())
 	}
 	return p.eng.ddl(ctx, func(tx *Tx) error {
 		_, err := p.eng.catalog.CreateDatabase(ctx, tx.store(), name, collation.Name())

@@ -67,6 +67,9 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 			value = modeValue(v.GetType(), value)
 		}
 	}
+	if err := checkCharset(name, value); err != nil {
+		return err
+	}
 	defer r.forget()
 	return r.SystemVariableRegistry.SetGlobal(ctx, name, value)
 }
@@ -90,6 +93,9 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 	}
 	if strings.EqualFold(v.GetName(), sql.SqlModeSessionVar) {
 		value = modeValue(v.GetType(), value)
+	}
+	if err := checkCharset(v.GetName(), value); err != nil {
+		return err
 	}
 	val, err := set(ctx, value, false)
 	if err != nil {
@@ -238,9 +244,14 @@ func (s *Session) GetCharacterSet() sql.CharacterSetID {
 	return s.characterSet("character_set_connection")
 }
 
-// GetCharacterSetResults implements sql.Session.
+// GetCharacterSetResults implements sql.Session. What leaves the engine is UTF-8, or bytes as they are stored: the connection translates
+// (package charset), also to sets that go-mysql-server does not know.
 func (s *Session) GetCharacterSetResults() sql.CharacterSetID {
-	return s.characterSet("character_set_results")
+	switch set := s.characterSet("character_set_results"); set {
+	case sql.CharacterSet_Unspecified, sql.CharacterSet_binary, sql.CharacterSet_utf8mb3:
+		return set
+	}
+	return sql.CharacterSet_utf8mb4
 }
 
 func (s *Session) characterSet(variable string) sql.CharacterSetID {

@@ -17,6 +17,9 @@ func roundFunctions() (fs []sql.Function) {
 		library, _ := libraryFunction(name)
 		b := &builtin{name: name, min: 1, max: 2, typ: roundedType, eval: round}
 		fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if len(args) > 0 && IsTemporal(ctx, args[0]) { // 20200102030405.6, of which the library makes nothing
+				args = append([]sql.Expression{AsNumber(ctx, args[0])}, args[1:]...)
+			}
 			if (len(args) == 2 || len(args) == 1 && name == "round") && (types.IsFloat(args[0].Type(ctx)) || types.IsTextOnly(args[0].Type(ctx))) {
 				return &call{&builtin{name: name, typ: doubleType, eval: roundDouble}, args}, nil
 			}

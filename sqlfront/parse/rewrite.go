@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	transport "moka/sqlfront/charset"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -388,8 +389,8 @@ func (r *rewriter) do(l *lexer, head token) {
 }
 
 // setNames handles what stands behind SET NAMES, and returns what comes then: the grammar drops COLLATE, and the planner leaves the
-// connection's collation as it was.
-func (r *rewriter) setNames(l *lexer) token {
+// connection's collation as it was. names is the word itself.
+func (r *rewriter) setNames(l *lexer, names token) token {
 	charset := l.next()
 	name := l.name(charset)
 	if charset.kind == str {
@@ -398,6 +399,15 @@ func (r *rewriter) setNames(l *lexer) token {
 	id, err := sql.ParseCharacterSet(name)
 	t := l.next()
 	if l.is(charset, "default") || err != nil {
+		return t
+	}
+	if transport.Transport(name) { // literals stay Unicode's: no literal can have the client's set
+		if l.is(t, "collate") {
+			r.refused = sqlerr.New(sqlerr.UnknownCollation, "Unknown collation: '%s'", l.text(l.next()))
+			return l.next()
+		}
+		r.edits.replace(names.start, charset.end, "character_set_client = '"+id.Name()+"', character_set_results = '"+id.Name()+
+			"', collation_connection = '"+sql.Collation_Default.Name()+"'")
 		return t
 	}
 	if !l.is(t, "collate") {
@@ -426,7 +436,7 @@ func (r *rewriter) set(l *lexer) {
 	var prev token
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
 		if l.is(t, "names") && (prev.kind == 0 || l.isByte(prev, ',')) {
-			t = r.setNames(l)
+			t = r.setNames(l, t)
 			if t.kind == eof || l.isByte(t, ';') {
 				return
 			}

@@ -278,6 +278,7 @@ func tooLarge() *mysql.SQLError {
 // prepare keeps the text of a PREPARE for the handler and gives the library a statement with as many parameters: it would parse
 // the text itself, and refuse what only our parser knows.
 func (f *commands) prepare(text string) error {
+	text = f.c.limit().client.Decode(text)
 	o, err := f.c.handler.ParserOptionsForConnection(f.c.conn)
 	if err != nil {
 		return f.fail(1, asSQLError(err))

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/netutil"
 
 	"moka/sqlfront/account"
+	"moka/sqlfront/charset"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -42,6 +43,7 @@ type connection struct {
 	begun    bool      // columns of the statement's result have been sent
 	poisoned bool      // a panic went through it: not to be used any more
 	rows     tally     // of the statement at hand
+	decoded  string    // what is left of a text of several statements, in UTF-8
 }
 
 func (c *connection) setSession(s sql.Session) {
@@ -149,14 +151,20 @@ type limits struct {
 	readOnly bool  // transaction_read_only
 	idle     int64 // wait_timeout
 	slow     slowSettings
+	client   *charset.Codec // character_set_client
+	results  *charset.Codec // character_set_results
 }
 
 func (c *connection) limit() *limits {
 	if c.limits != nil {
 		return c.limits
 	}
-	l := &limits{c.variable("max_execution_time"), c.variable("transaction_read_only") != 0, c.variable("wait_timeout"), c.slowSettings()}
-	if c.srv.opts.Plans != nil { // it is there that limits are forgotten
+	l := &limits{
+		timeout: c.variable("max_execution_time"), readOnly: c.variable("transaction_read_only") != 0,
+		idle: c.variable("wait_timeout"), slow: c.slowSettings(),
+		client: c.codec("character_set_client"), results: c.codec("character_set_results"),
+	}
+	if c.srv.opts.Plans != nil && c.session != nil { // it is with plans that limits are forgotten
 		c.limits = l
 	}
 	return l

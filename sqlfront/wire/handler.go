@@ -108,6 +108,7 @@ func (h *handler) ComInitDB(c *mysql.Conn, db string) error {
 
 // ComQuery runs a text statement.
 func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) error {
+	query = of(c).decode(query)
 	_, err := h.run(ctx, c, query, nil, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
 		return "", h.next.ComQuery(ctx, c, query, callback)
 	})
@@ -116,13 +117,18 @@ func (h *handler) ComQuery(ctx context.Context, c *mysql.Conn, query string, cal
 
 // ComMultiQuery runs the first statement of a text and returns the rest.
 func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string, callback mysql.ResultSpoolFn) (string, error) {
-	return h.run(ctx, c, query, nil, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
+	conn := of(c)
+	query = conn.decode(query)
+	rest, err := h.run(ctx, c, query, nil, callback, func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
 		return h.next.ComMultiQuery(ctx, c, query, callback)
 	})
+	conn.decoded = rest
+	return rest, err
 }
 
 // ComStmtExecute runs a prepared statement.
 func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *mysql.PrepareData, callback func(*sqltypes.Result) error) error {
+	of(c).decodeValues(prepare)
 	_, err := h.run(ctx, c, prepare.PrepareStmt, prepare,
 		func(r *sqltypes.Result, _ bool) error { return callback(r) },
 		func(ctx context.Context, callback mysql.ResultSpoolFn) (string, error) {
@@ -162,6 +168,11 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, p
 		return nil, h.final(conn, err, query)
 	}
 	h.srv.fixFields(fields)
+	if results := conn.limit().results; results != nil {
+		for _, f := range fields {
+			conn.encodeField(results, f)
+		}
+	}
 	return fields, nil
 }
 
@@ -236,11 +247,16 @@ func (h *handler) guard(what string, conn *connection, f func() error) (err erro
 	return err
 }
 
-// final words an error for the client.
+// final words an error for the client, in the client's character set.
 func (h *handler) final(conn *connection, err error, query string) error {
 	if err == nil {
 		return nil
 	}
+	return conn.encodeError(h.worded(conn, err, query))
+}
+
+// worded words an error.
+func (h *handler) worded(conn *connection, err error, query string) *mysql.SQLError {
 	st := sqlerr.Statement{Query: query}
 	if conn.session != nil {
 		st.Database = conn.session.GetCurrentDatabase()
@@ -303,16 +319,14 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 			err = cause // the deadline or the shutdown, whatever the statement made of it
 		}
 		// Nothing that follows in a multi-statement is run.
-		err = h.final(conn, err, query)
-		if se, ok := err.(*mysql.SQLError); ok {
-			if s, ok := conn.session.(failing); ok {
-				s.Failed(se)
-			}
+		se := h.worded(conn, err, query)
+		if s, ok := conn.session.(failing); ok {
+			s.Failed(se)
 		}
-		if se, ok := err.(*mysql.SQLError); ok && conn.begun {
-			err = conn.filter.breakOff(se)
+		if se = conn.encodeError(se); conn.begun {
+			return "", conn.filter.breakOff(se)
 		}
-		return "", err
+		return "", se
 	}
 	if idle := conn.limit().idle; idle > 0 && idle != defaultWaitTimeout {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(time.Duration(idle) * time.Second))

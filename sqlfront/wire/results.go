@@ -63,6 +63,7 @@ func (c *connection) sendResult(ctx *sql.Context, schema sql.Schema, rows sql.Ro
 	}
 	r := &sqltypes.Result{Fields: schemaToFields(ctx, schema)}
 	c.srv.fixFields(r.Fields)
+	results := c.limit().results
 	write, begun := writeRows, false
 	if c.binary {
 		write = writeBinaryRows
@@ -84,6 +85,11 @@ func (c *connection) sendResult(ctx *sql.Context, schema sql.Schema, rows sql.Ro
 			}
 			r.Rows = append(r.Rows, values)
 		}
+		fixRows(r, c.binary)
+		c.rows.add(r)
+		if results != nil {
+			c.encode(results, r, !begun)
+		}
 		if !begun {
 			// Not before there are rows: what fails earlier is an ordinary error.
 			begun, c.begun = true, true
@@ -91,8 +97,6 @@ func (c *connection) sendResult(ctx *sql.Context, schema sql.Schema, rows sql.Ro
 				return err
 			}
 		}
-		fixRows(r, c.binary)
-		c.rows.add(r)
 		if err := write(c.conn, r); err != nil {
 			return err
 		}

@@ -142,6 +142,7 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 	exec func(context.Context, mysql.ResultSpoolFn) (string, error)) (rest string, err error) {
 	again := st.again && !conn.inTransaction()
 	pause := firstPause
+	results := conn.limit().results
 	session, _ := conn.session.(rerunner)
 	if session != nil {
 		session.ReRunsStatements()
@@ -156,10 +157,13 @@ func (h *handler) attempts(ctx context.Context, conn *connection, st statement, 
 					h.srv.fixFields(r.Fields)
 					restoreCase(r.Fields, query)
 				}
-				sent = true
-				conn.begun = conn.begun || len(r.Fields) > 0
 				fixRows(r, prepared)
 				conn.rows.add(r)
+				if results != nil {
+					conn.encode(results, r, !sent)
+				}
+				sent = true
+				conn.begun = conn.begun || len(r.Fields) > 0
 				write := func() error { return callback(r, more) }
 				if len(r.Fields) > 0 {
 					return write()

@@ -23,3 +23,10 @@ insert into nth values (1, 1), (2, 1), (3, 2), (4, 2), (5, 2);
 select id, nth_value(id, 2) over (order by id) from nth order by id;
 select id, nth_value(g, 4) over (order by g) from nth order by id;
 select id, nth_value(id, 3) over (partition by g order by id rows between unbounded preceding and unbounded following) from nth order by id;
+set @v = '2020-01-01';
+-- differs: MySQL has the digits of a fraction of what is no literal, MariaDB looks at its value
+select unix_timestamp(@v);
+select unix_timestamp(@nosuch);
+select unix_timestamp('2020-01-01 00:00:00.5');
+select round(timestamp'2020-01-01 00:00:00') + 0;
+select truncate(date'2020-01-01', 0) + 0, round(date'2020-01-01', -2) + 0;

@@ -108,3 +108,11 @@ select a.id from ex a where exists (select 1 from ex b where b.id > a.id) = exis
 select exists (select 1 from ex) + 1, 2 - exists (select 1 from ex), not exists (select 1 from ex) = 0, exists (select 1 from ex) is null;
 select id from ex where exists (select 1 from ex) <> (id = 1) order by id;
 select id from ex where exists (select 1 from ex where id = 2) and not exists (select 1 from ex where id = 9) order by id;
+create table zeros (a int, b varchar(3));
+insert into zeros values (0, '0'), (1, '1');
+select a from zeros where '0' in (select a from zeros group by a) order by a;
+select a from zeros where '0' in (select b from zeros group by a, b) order by a;
+select a from zeros where '2' not in (select b from zeros group by b) order by a;
+select a from zeros where '2' in (select b from zeros group by b) order by a;
+select a from zeros where '0' not in (select b from zeros group by b) order by a;
+drop table zeros;
