@@ -18,6 +18,10 @@ type CoprocessorOptions struct {
 	ScanFrom int
 	// RangeFrom is the number of columns with superseded versions from which a scan's range is worth remembering; -1: none is. Default 4.
 	RangeFrom int
+	// RecentSlots is the number of slots that the columns of a shard share for their newest commits, a power of two. Default 16384.
+	RecentSlots int
+	// HotBytes bounds the versions that are remembered because they are read over and over. Default 1024.
+	HotBytes int
 	// Programs makes the program of a scan from what its client sent; see Program. Without it scans with programs are refused.
 	Programs func(program []byte) (Program, error)
 }
@@ -26,7 +30,9 @@ type CoprocessorOptions struct {
 type coprocessor struct{ o CoprocessorOptions }
 
 // NewCoprocessor returns what a node registers to serve transactions.
-func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor {
+func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor { return &coprocessor{o: o.withDefaults()} }
+
+func (o CoprocessorOptions) withDefaults() CoprocessorOptions {
 	if o.MaxRequires <= 0 {
 		o.MaxRequires = 1 << 16
 	}
@@ -39,7 +45,13 @@ func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor {
 	if o.RangeFrom == 0 {
 		o.RangeFrom = 4
 	}
-	return &coprocessor{o: o}
+	if o.RecentSlots <= 0 || o.RecentSlots&(o.RecentSlots-1) != 0 {
+		o.RecentSlots = recentSlots
+	}
+	if o.HotBytes <= 0 {
+		o.HotBytes = hotBytes
+	}
+	return o
 }
 
 func (c *coprocessor) Name() string { return "txn" }

@@ -32,6 +32,9 @@ const (
 	CmdGetLatest        = cmdGetLatest
 )
 
+// SlotOf is the slot of recent in which a column's commits are noted.
+func SlotOf(c kv.Column) int { return int(columnHash(c) & (recentSlots - 1)) }
+
 // ClockOf is the oracle of a client, for another one beside it.
 func ClockOf(c *Client) Timestamps { return c.clock }
 
@@ -197,12 +200,47 @@ func (p plainShards) OpenShard(s kv.ShardHandle) (any, error) {
 
 // Plant returns a coprocessor with a mistake in it, for tests of the tests. broken wraps what commands see of their shard.
 func Plant(broken func(cmd kv.CommandID, e kv.Eval) kv.Eval) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, RangeFrom: 1, MaxRowLocks: 1 << 20}}, broken: broken}
+	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, RangeFrom: 1}.withDefaults()}, broken: broken}
 }
 
 // PlantForgetful returns a coprocessor that spoils what a shard remembers before each command.
 func PlantForgetful(spoil func(m Memory)) kv.Coprocessor {
-	return &planted{coprocessor: coprocessor{CoprocessorOptions{MaxRequires: 1024, ScanFrom: 64, RangeFrom: 1, MaxRowLocks: 1 << 20}}, spoil: spoil}
+	return PlantForgetfulWith(CoprocessorOptions{MaxRequires: 1024, RangeFrom: 1}, spoil)
+}
+
+// PlantForgetfulWith is PlantForgetful with options.
+func PlantForgetfulWith(o CoprocessorOptions, spoil func(m Memory)) kv.Coprocessor {
+	return &planted{coprocessor: coprocessor{o.withDefaults()}, spoil: spoil}
+}
+
+// OnlyRaiseSlots leaves the slots of commits as they are that are not above them. It is for shards with few slots.
+func (m Memory) OnlyRaiseSlots() {
+	before := make([]uint64, len(m.st.recent))
+	for i := range before {
+		before[i] = m.st.recent[i].Load()
+	}
+	e := versionsEval{*m.eval, map[uint64]bool{}}
+	*m.eval = e
+	*m.undo = append(*m.undo, func() {
+		for i, slot := range before {
+			if !e.written[slot+1] {
+				m.st.recent[i].CompareAndSwap(slot+1, slot)
+			}
+		}
+	})
+}
+
+// versionsEval notes the timestamps of versions that a command writes.
+type versionsEval struct {
+	kv.Eval
+	written map[uint64]bool
+}
+
+func (e versionsEval) Set(a kv.Address, ts kv.Timestamp, value []byte) {
+	if a.Group == kv.GroupTxnWrite {
+		e.written[uint64(ts)] = true
+	}
+	e.Eval.Set(a, ts, value)
 }
 
 // DecideWithoutLooking makes whoever meets an asynchronous commit whose owner had its time roll it back at once.

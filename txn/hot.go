@@ -11,16 +11,19 @@ import (
 // the version of its catalog, which every transaction reads. What is read and then written, as an UPDATE does, is remembered by its
 // commit, or hot rows would be looked for beneath their superseded versions each time.
 //
-// A version is the newest as long as nothing was committed to its column, and that recent can tell: every commit notes itself in
-// the column's slot, while its lock or guard is there. So the slot is read first, then it is looked for locks, then the version is read:
+// A version is the newest as long as nothing was committed to its column, and that recent can tell: every commit moves the column's slot
+// while its lock or guard is there. So the slot is read first, then it is looked for locks, then the version is read:
 //
 //	a commit before the slot was read   its lock is met, and nothing is remembered; or it is gone, and the version was there to read
 //	a commit after it                   the slot has moved when somebody wants to use what was remembered
 //
-// Who uses it has looked for locks himself, as before any read of the store, and reads the slot after that. What the slots do not know of,
-// tablets that come, ranges that are dropped and lives of the shard that have ended, counts an epoch up.
+// That a slot moves with every commit, not only with one of a higher timestamp than all others there, is what this hangs on: a slot
+// that was only raised let the shard serve a version for good that had been overwritten. Who uses an entry has looked for locks
+// himself, as before any read of the store, and reads the slot after that; a commit that is durable, and whose guards are gone, but
+// which has not made itself known here yet, has moved it before. What the slots do not know of, tablets that come, ranges that
+// are dropped and lives of the shard that have ended, counts an epoch up.
 //
-// A commit knows its own timestamp, so it need not look: as long as the slot says what it has noted there, nobody has committed to the column since.
+// A commit knows its own timestamp, so it need not look: as long as the slot says what it has left there, nobody has committed to the column since.
 // It makes its version known when the store has it; the epoch is that of its evaluation, so that a range dropped meanwhile counts.
 type hot struct {
 	epoch   atomic.Uint64
@@ -49,7 +52,7 @@ func (h *hotVersion) is(c kv.Column) bool {
 func (st *state) newestIfHot(c kv.Column) (v kv.Version, ok, known bool) {
 	hash := columnHash(c)
 	h := st.hot.entries[hash%hotSlots].Load()
-	if h == nil || h.epoch != st.hot.epoch.Load() || h.slot != st.recent[hash%recentSlots].Load() || !h.is(c) {
+	if h == nil || h.epoch != st.hot.epoch.Load() || h.slot != st.recent.slotOf(hash).Load() || !h.is(c) {
 		return kv.Version{}, false, false
 	}
 	return h.version, h.ok, true
@@ -80,7 +83,7 @@ func (st *state) remember(e kv.Eval, c kv.Column) (v kv.Version, ok, known bool,
 	if st.hot.missed[hash%hotSlots].Swap(hash) != hash {
 		return kv.Version{}, false, false, nil
 	}
-	h := &hotVersion{epoch: st.hot.epoch.Load(), slot: st.recent[hash%recentSlots].Load()}
+	h := &hotVersion{epoch: st.hot.epoch.Load(), slot: st.recent.slotOf(hash).Load()}
 	if st.locks.Len() > 0 {
 		if _, locked, err := e.Latest(lockAt(runExclusive, c), kv.MaxTimestamp); locked || err != nil {
 			return kv.Version{}, false, false, err
@@ -89,17 +92,17 @@ func (st *state) remember(e kv.Eval, c kv.Column) (v kv.Version, ok, known bool,
 	if v, ok, err = e.Latest(writeAt(c), kv.MaxTimestamp); err != nil {
 		return kv.Version{}, false, false, err
 	}
-	if len(v.Value) <= hotBytes {
+	if len(v.Value) <= st.options.HotBytes {
 		h.column, h.version, h.ok = cloneColumn(c), kv.Version{Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)}, ok
 		st.hot.entries[hash%hotSlots].Store(h)
 	}
 	return v, ok, true, nil
 }
 
-// committed remembers a version that is being written if its column was read lately. The record is kept.
-func (st *state) committed(e kv.Eval, c kv.Column, record []byte, commitTS kv.Timestamp) {
+// committed remembers a version that is being written, and has been noted at slot, if its column was read lately. The record is kept.
+func (st *state) committed(e kv.Eval, c kv.Column, record []byte, commitTS kv.Timestamp, slot uint64) {
 	hash := columnHash(c)
-	if len(record) > hotBytes {
+	if len(record) > st.options.HotBytes {
 		return
 	}
 	if st.hot.missed[hash%hotSlots].Load() != hash {
@@ -108,7 +111,7 @@ func (st *state) committed(e kv.Eval, c kv.Column, record []byte, commitTS kv.Ti
 		}
 	}
 	h := &hotVersion{
-		column: cloneColumn(c), epoch: st.hot.epoch.Load(), slot: uint64(commitTS),
+		column: cloneColumn(c), epoch: st.hot.epoch.Load(), slot: slot,
 		version: kv.Version{Timestamp: commitTS, Value: record}, ok: true,
 	}
 	e.OnDurable(func() { st.hot.entries[hash%hotSlots].Store(h) })

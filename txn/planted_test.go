@@ -234,6 +234,7 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 		"asynchronous commits are rolled back without a look": txn.PlantForgetful(txn.Memory.DecideWithoutLooking),
 		"missing locks count as there":                        txn.PlantForgetful(txn.Memory.TakeMissingForLocked),
 	}
+	coprocessors["slots do not move with each commit"] = txn.PlantForgetfulWith(txn.CoprocessorOptions{RecentSlots: 2, HotBytes: 40, RangeFrom: -1}, txn.Memory.OnlyRaiseSlots)
 	for name, broken := range mistakes {
 		coprocessors[name] = txn.Plant(broken)
 	}
@@ -247,6 +248,8 @@ func TestSimulationFindsPlantedMistakes(t *testing.T) {
 		switch {
 		case strings.Contains(name, "that were lost"):
 			with = append(with, lockers)
+		case strings.Contains(name, "slots"):
+			with = append(with, func(s *simulation) { s.only, s.calm, s.autocommit, s.padded = []int{0, 0, 3, 11, 11}, 200, 50, true })
 		case strings.Contains(name, "scanned ranges"):
 			with = append(with, scanners)
 		case strings.Contains(name, "old locks"), strings.Contains(name, "safe point is not kept"):

@@ -11,11 +11,13 @@ import (
 func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS kv.Timestamp, observers []uint32, clears []ClearNotify) error {
 	switch rec.kind {
 	case kindPut, kindDelete:
-		st.recent.note(c, commitTS)
+		slot, newest := st.recent.note(c, commitTS)
 		ranged := st.ranges.writing(c, commitTS)
 		record := rec.appendTo(nil, commitTS)
 		e.Set(writeAt(c), commitTS, record)
-		st.committed(e, c, record, commitTS)
+		if newest {
+			st.committed(e, c, record, commitTS, slot)
+		}
 		if ranged != nil {
 			e.OnDurable(func() { st.ranges.wrote(ranged, kv.Version{Timestamp: commitTS, Value: record}) })
 		}

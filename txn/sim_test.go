@@ -57,6 +57,9 @@ type simulation struct {
 	calm    int
 	last    kv.Timestamp
 	removed []txntest.StoredVersion // by garbage collection
+	// autocommit is how many of a hundred transactions are single statements; padded, that values have all lengths.
+	autocommit int
+	padded     bool
 	// lists, if set, is what clients fill instead of the history that knows timestamps.
 	lists *txntest.ListHistory
 
@@ -84,6 +87,7 @@ type simClient struct {
 	ctx    context.Context
 	kill   context.CancelFunc
 	killed bool
+	vary   *rand.Rand // beside the generator of what it does, so that that does the same whatever varies
 }
 
 const (
@@ -251,11 +255,14 @@ func columnName(c kv.Column) string { return string(c.Row.Row()) }
 type simTxn struct {
 	*txn.Txn
 	r *txntest.Record
-	s *simulation
+	c *simClient
+	// single statements are asked for when they begin
+	single bool
 }
 
 func (c *simClient) begin(cl *txn.Client, name string, o txn.TxnOptions) *simTxn {
-	return &simTxn{cl.Begin(o), &txntest.Record{Name: name, Began: c.s.history.Now()}, c.s}
+	o.Autocommit = c.vary.IntN(100) < c.s.autocommit
+	return &simTxn{cl.Begin(o), &txntest.Record{Name: name, Began: c.s.history.Now()}, c, o.Autocommit}
 }
 
 func (t *simTxn) get(ctx context.Context, c kv.Column) (string, error) {
@@ -268,18 +275,24 @@ func (t *simTxn) get(ctx context.Context, c kv.Column) (string, error) {
 }
 
 func (t *simTxn) put(c kv.Column, value string, o txn.WriteOptions) {
+	if t.c.s.padded { // around what the shards remember of hot columns
+		value += " " + strings.Repeat(".", t.c.vary.IntN(80))
+	}
 	t.Put(c, []byte(value), o)
 	t.r.Writes = append(t.r.Writes, txntest.Write{Column: columnName(c), Value: value})
 }
 
 // end commits unless the body failed, and records.
 func (t *simTxn) end(ctx context.Context, err error) {
-	t.r.Asked = t.s.history.Now()
+	history := &t.c.s.history
+	if t.r.Asked = history.Now(); t.single {
+		t.r.Asked = t.r.Began
+	}
 	if err == nil {
 		t.r.CommitTS, err = t.Commit(ctx)
 		switch {
 		case err == nil:
-			t.r.Outcome, t.r.Ended = txntest.Committed, t.s.history.Now()
+			t.r.Outcome, t.r.Ended = txntest.Committed, history.Now()
 		case ctx.Err() != nil || errors.Is(err, txn.ErrOutcomeUnknown):
 			t.r.Outcome = txntest.Unknown
 		default:
@@ -290,7 +303,7 @@ func (t *simTxn) end(ctx context.Context, err error) {
 		t.r.Outcome = txntest.Aborted
 	}
 	t.r.StartTS = txn.StartOf(t.Txn)
-	t.s.history.Add(t.r)
+	history.Add(t.r)
 }
 
 // run is one client's life. Its choices come from its own generator, so that the scheduler's do not shift them.
@@ -555,7 +568,7 @@ func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with ...fun
 	s.running = clients
 	var wg sync.WaitGroup
 	for i := range clients {
-		c := &simClient{Store: s.mem, s: s, id: i}
+		c := &simClient{Store: s.mem, s: s, id: i, vary: rand.New(rand.NewPCG(seed, uint64(1000+i)))}
 		c.ctx, c.kill = context.WithCancel(context.Background())
 		rng := rand.New(rand.NewPCG(seed, uint64(2+i)))
 		wg.Go(func() {
@@ -706,7 +719,13 @@ func TestSimulation(t *testing.T) {
 			if seed%3 != 0 {
 				o.RangeFrom = 1
 			}
-			var with []func(*simulation)
+			vary := rand.New(rand.NewPCG(seed, 1000_000))
+			if vary.IntN(4) > 0 { // columns share slots, in which they commit in any order
+				o.RecentSlots, o.HotBytes = 1<<vary.IntN(3), 40
+			}
+			with := []func(*simulation){func(s *simulation) {
+				s.autocommit, s.padded = 25*vary.IntN(4), vary.IntN(4) > 0
+			}}
 			if seed%4 == 3 { // more of them that scan what others write
 				with = append(with, func(s *simulation) { s.only = []int{0, 0, 3, 3, 3, 5, 6, 8, 18} })
 			}

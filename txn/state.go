@@ -74,6 +74,7 @@ func newState(s kv.ShardHandle, o CoprocessorOptions) *state {
 		detector:    newDetector(),
 		scanFrom:    o.ScanFrom,
 		ranges:      newRangeCache(),
+		recent:      make(recent, o.RecentSlots),
 	}
 }
 
