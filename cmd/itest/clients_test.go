@@ -44,6 +44,9 @@ func TestDrivers(t *testing.T) {
 			// Debian's Python has Debian's PyMySQL; another Python in the path would not.
 			expect(t, command(t, nil, nil, "/usr/bin/python3", "testdata/clients/smoke.py", "127.0.0.1", s.sqlPort), "ok")
 		},
+		"ConnectorC": func(t *testing.T) { // the library is the mariadb client's own
+			expect(t, command(t, nil, nil, "/usr/bin/python3", "testdata/clients/connector_c.py", "127.0.0.1", s.sqlPort), "ok")
+		},
 		"ConnectorJ": func(t *testing.T) {
 			const driver = "/usr/share/java/mariadb-java-client.jar"
 			dir := t.TempDir()

@@ -187,6 +187,9 @@ const (
 	WrongExecuteArguments  = 1210
 	MalformedPacket        = 1835
 	NoOpenCursor           = 1421
+	ErrorOnRead            = 1024
+	ErrorOnWrite           = 1026
+	RecordFileFull         = 1114
 	TooManyPrepared        = 1461
 	EmptyQuery             = 1065
 	WrongValue             = 1525

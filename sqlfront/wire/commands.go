@@ -64,6 +64,9 @@ type commands struct {
 
 	out outbound
 
+	opening *opening           // the answer at hand opens a cursor
+	cursors map[uint32]*cursor // by statement
+
 	prepared string // text of the PREPARE that the library has been given a stand-in for
 	loading  bool   // the statement reads a file of the client
 	long     map[longParam]int
@@ -243,7 +246,7 @@ func (f *commands) small(body []byte) error {
 		f.give(body[0], string(arg))
 		return nil
 	case mysql.ComStmtFetch:
-		return f.fail(1, sqlerr.New(sqlerr.NoOpenCursor, "The statement has no open cursor"))
+		return f.fetch(arg)
 	case mysql.ComResetConnection:
 		return f.resetConnection()
 	case comChangeUser:
@@ -358,13 +361,16 @@ func (f *commands) execute(n int) error {
 		}
 		return f.executeWide(p, id, n)
 	}
-	// A cursor would run the statement beside the commands that follow it, in the same session. Without one the client gets
-	// the whole result at once, which it has to be ready for: MySQL too opens cursors only for some statements.
+	f.forget(id)
+	if verb, _ := firstWord(p.PrepareStmt); flags&cursorReadOnly != 0 && !strings.EqualFold(verb, "call") {
+		if e := f.openCursor(id); e != nil {
+			return malformed(e)
+		}
+	}
 	f.deliver = make([]byte, 4+fixed)
 	if _, err := io.ReadFull(f.r, f.deliver); err != nil {
 		return err
 	}
-	f.forget(id)
 	f.deliver[4+5] = flags & byte(mysql.ParameterCountAvailable)
 	f.pass = n - fixed
 	return nil
@@ -468,8 +474,9 @@ func (f *commands) resetStatement(body []byte) error {
 	return nil
 }
 
-// forget drops what is known of parameters sent in pieces; 0 is all statements.
+// forget drops what is known of parameters sent in pieces, and the open cursor; 0 is all statements.
 func (f *commands) forget(id uint32) {
+	f.closeCursor(id)
 	for k := range f.long {
 		if k.statement == id || id == 0 {
 			delete(f.long, k)

@@ -28,8 +28,7 @@
 //     packet first. It also answers COM_CHANGE_USER, COM_RESET_CONNECTION and COM_STATISTICS, has PREPARE parsed by our
 //     parser, and ends a result that fails halfway with an error packet instead of the end of the connection.
 //
-// Not promised: compression, cursors (the result is sent at once), COM_CHANGE_USER of accounts that are not
-// mysql_native_password.
+// Not promised: compression, COM_CHANGE_USER of accounts that are not mysql_native_password.
 //
 // System variables live in one registry for the whole process (a property of go-mysql-server): two servers in one process
 // share SET GLOBAL.

@@ -89,7 +89,11 @@ func (h *handler) ConnectionAborted(c *mysql.Conn, reason string) error {
 
 // ConnectionClosed is called once for each NewConnection.
 func (h *handler) ConnectionClosed(c *mysql.Conn) {
-	_ = h.guard("ConnectionClosed", of(c), func() error { h.next.ConnectionClosed(c); return nil })
+	conn := of(c)
+	if conn.filter != nil {
+		conn.filter.closeCursor(0)
+	}
+	_ = h.guard("ConnectionClosed", conn, func() error { h.next.ConnectionClosed(c); return nil })
 	h.srv.mu.Lock()
 	delete(h.srv.conns, c.ConnectionID)
 	h.srv.mu.Unlock()

@@ -40,6 +40,9 @@ func (f *commands) Write(b []byte) (int, error) {
 	if o.drop {
 		return len(b), nil
 	}
+	if f.opening != nil {
+		return len(b), f.keep(b)
+	}
 	if o.fixOK != nil {
 		if fixed, ok := o.fixOK(b); ok {
 			o.follow(fixed)
@@ -61,6 +64,10 @@ func (f *commands) breakOff(e *mysql.SQLError) error {
 	}
 	if f.out.left > 0 || f.out.have > 0 { // in the middle of a packet, which cannot be helped
 		return e
+	}
+	if f.opening != nil {
+		f.opening.cursor.close()
+		f.opening = nil
 	}
 	f.out.drop = true
 	return f.send(f.out.seq+1, errorPacket(e))
