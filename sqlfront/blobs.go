@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/engine"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/wire"
 	"moka/txn"
@@ -22,6 +24,7 @@ import (
 const (
 	usersBlob      = "users"     // accounts and privileges, in go-mysql-server's own serialization
 	variablePrefix = "variable/" // + name: a persisted system variable, JSON
+	readOnlyBlob   = "read_only" // an engine.ReadOnly in digits
 )
 
 // blobAttempts bounds how often a change of a blob is run again after a conflict.
@@ -260,8 +263,8 @@ func decodeVariable(data []byte) (any, error) {
 	return nil, fmt.Errorf("a value of type %s", x.Kind)
 }
 
-// followUsers looks for changed accounts for statements that do not look themselves: those of open transactions.
-func (s *Server) followUsers(ctx context.Context) {
+// follow looks around for statements that do not look themselves: those of open transactions.
+func (s *Server) follow(ctx context.Context) {
 	tick := time.NewTicker(s.opts.FollowUsers)
 	defer tick.Stop()
 	for {
@@ -270,18 +273,56 @@ func (s *Server) followUsers(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		_ = s.lookForAccounts(ctx)
+		_ = s.lookAround(ctx)
 	}
 }
 
-// lookForAccounts brings accounts that were changed through another server into this one's memory.
-func (s *Server) lookForAccounts(ctx context.Context) error {
+// lookAround brings what was changed through another server into this one's memory: accounts, and whether the database is read-only.
+func (s *Server) lookAround(ctx context.Context) error {
 	if s.users == nil {
 		return nil // being made
 	}
 	err := s.users.follow(ctx, func(data []byte) error { return s.engine.Directory().Replace(sql.NewContext(ctx), data) })
+	if err == nil {
+		err = s.followReadOnly(ctx)
+	}
 	if err != nil && ctx.Err() == nil {
 		s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
 	}
 	return err
+}
+
+// keepReadOnly stores that the database is read-only, or is not any more.
+func (s *Server) keepReadOnly(ctx context.Context, state engine.ReadOnly) error {
+	s.readOnly.Lock() // what was stored before is not put in force behind it
+	defer s.readOnly.Unlock()
+	b := blobStore{s.catalog, s.opts.Client, readOnlyBlob}
+	err := b.change(ctx, func(t *txn.Txn) error {
+		return s.catalog.PutBlob(ctx, t, readOnlyBlob, strconv.AppendInt(nil, int64(state), 10))
+	})
+	if err != nil {
+		return sqlerr.From(err)
+	}
+	return s.engine.SetReadOnly(state)
+}
+
+// followReadOnly puts the stored state in force.
+func (s *Server) followReadOnly(ctx context.Context) error {
+	s.readOnly.Lock()
+	defer s.readOnly.Unlock()
+	b := blobStore{s.catalog, s.opts.Client, readOnlyBlob}
+	snap, err := b.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	state := 0
+	if data, ok := snap.Blob(readOnlyBlob); ok {
+		if state, err = strconv.Atoi(string(data)); err != nil {
+			return fmt.Errorf("sqlfront: the stored state of read_only cannot be read: %w", err)
+		}
+	}
+	if s.engine.ReadOnly() == engine.ReadOnly(state) {
+		return nil
+	}
+	return s.engine.SetReadOnly(engine.ReadOnly(state))
 }

@@ -66,7 +66,7 @@ type Options struct {
 
 	// Version is Moka's, e.g. "v0.1.0".
 	Version string
-	// FollowUsers is how often accounts changed by other servers are looked for. Default 1 s.
+	// FollowUsers is how often accounts and read_only that other servers changed are looked for. Default 1 s.
 	FollowUsers time.Duration
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger
@@ -106,6 +106,7 @@ type Server struct {
 	variables  *variableStore
 	namedLocks *namedlock.Locks
 	node       *node.Node
+	readOnly   sync.Mutex // held by who puts a state of read_only in force
 	// statements keeps account of what clients run.
 	statements *statements.Recorder
 
@@ -195,7 +196,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(),
-		Saw:         s.lookForAccounts,
+		Saw:         s.lookAround, KeepReadOnly: s.keepReadOnly,
 		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string, everybody bool) (bool, error) {
 			if s.node.Own(id) {
 				return false, nil
@@ -214,7 +215,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
 		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
-		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookForAccounts(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err
@@ -233,9 +234,12 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	if err = s.variables.apply(ctx); err != nil {
 		return nil, err
 	}
+	if err = s.followReadOnly(ctx); err != nil {
+		return nil, err
+	}
 	background, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
-	s.tasks.Go(func() { s.followUsers(background) })
+	s.tasks.Go(func() { s.follow(background) })
 	s.node.Serve(s.kill)
 	return s, nil
 }

@@ -87,7 +87,14 @@ func (e *Engine) Account(ctx context.Context, stmt account.Statement) (ast.State
 	case account.AlterUser:
 		columns = randomPasswords(s.Users)
 	}
-	report := system.NewReport(name, columns, func(ctx *sql.Context) ([]sql.Row, error) { return e.runAccount(ctx, stmt) })
+	report := system.NewReport(name, columns, func(ctx *sql.Context) ([]sql.Row, error) {
+		if changes {
+			if err := MayChange(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return e.runAccount(ctx, stmt)
+	})
 	auth := ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}
 	if !changes {
 		return ast.InjectedStatement{Auth: auth, Statement: report}, nil

@@ -35,7 +35,7 @@ func (e *editor) commitPart(ctx *sql.Context, tx *Tx) error {
 	if bytes, _ := tx.t.Size(); bytes < bulkBytes {
 		return nil
 	}
-	if _, err := tx.t.Commit(ctx); err != nil {
+	if err := tx.commitStore(ctx); err != nil {
 		tx.awaitFence(ctx, err)
 		tx.ended = tx.translate(ctx, err)
 		return tx.ended

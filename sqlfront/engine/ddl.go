@@ -41,6 +41,9 @@ func (tx *Tx) beginDDL(ctx *sql.Context) error {
 	if tx.readOnly {
 		return sqlerr.ReadOnlyTxn()
 	}
+	if err := tx.mayChange(ctx); err != nil {
+		return err
+	}
 	v, err := tx.eng.viewOf(ctx)
 	if err != nil {
 		return err
@@ -48,7 +51,7 @@ func (tx *Tx) beginDDL(ctx *sql.Context) error {
 	planned := v.snap.Version
 	if tx.session != nil && !tx.session.implicit() && tx.t != nil {
 		if tx.dirty() {
-			if _, err := tx.t.Commit(ctx); err != nil {
+			if err := tx.commitStore(ctx); err != nil {
 				return tx.fail(ctx, err)
 			}
 			tx.t = nil

@@ -22,6 +22,8 @@ type editor struct {
 	table *Table
 	moves bool // UPDATE or DELETE: rows come from a scan of the same statement
 
+	allowed bool // the database is not read-only to the statement
+
 	begun  bool
 	lazy   bool // the mark was not asked for
 	failed bool
@@ -167,6 +169,12 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	}
 	if tx.readOnly && !e.table.temporary {
 		return nil, sqlerr.ReadOnlyTxn()
+	}
+	if !e.allowed && !e.table.temporary {
+		if err := tx.mayChange(ctx); err != nil {
+			return nil, err
+		}
+		e.allowed = true
 	}
 	if err := e.table.refusePast(); err != nil {
 		return nil, err

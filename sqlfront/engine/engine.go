@@ -72,6 +72,9 @@ type Options struct {
 	// Saw is called when a client's statement sees a version of the catalog that none saw before: accounts may have changed, which the
 	// statement's rights depend on. If it fails it is called again by the next statement.
 	Saw func(ctx context.Context) error
+	// KeepReadOnly stores a state as the one of all SQL nodes, which moves the catalog's version, and calls SetReadOnly. Nil: it is this
+	// process's alone.
+	KeepReadOnly func(ctx context.Context, state ReadOnly) error
 	// Hooks run around table DDL.
 	Hooks sql.ExecutionHooks
 	// BackfillBatch is how many rows one transaction of an index backfill or a table rewrite covers. Default 512.
@@ -105,27 +108,30 @@ func (o Options) withDefaults() Options {
 
 // Engine is go-mysql-server over our transactions.
 type Engine struct {
-	open      openTransactions
-	opts      Options
-	seen      atomic.Uint64 // the version of the catalog for which Options.Saw was called
-	client    *txn.Client
-	catalog   *catalog.Catalog
-	log       *slog.Logger
-	provider  *provider
-	sql       *sqle.Engine
-	directory *account.Directory
-	views     viewCache
-	stats     statistics
-	reads     readCounters
-	memory    *operator.Pool
-	plans     planCache
-	triggers  triggerHeads
-	bodies    bodyPool
-	analyzers analyzers
-	janitor   janitor
-	jobs      jobs
-	sessions  atomic.Int64
-	closed    atomic.Bool
+	open     openTransactions
+	opts     Options
+	seen     atomic.Uint64 // the version of the catalog for which Options.Saw was called
+	readOnly atomic.Int32  // a ReadOnly
+	// committing is held by transactions that commit changes, against a database that becomes read-only meanwhile.
+	committing sync.RWMutex
+	client     *txn.Client
+	catalog    *catalog.Catalog
+	log        *slog.Logger
+	provider   *provider
+	sql        *sqle.Engine
+	directory  *account.Directory
+	views      viewCache
+	stats      statistics
+	reads      readCounters
+	memory     *operator.Pool
+	plans      planCache
+	triggers   triggerHeads
+	bodies     bodyPool
+	analyzers  analyzers
+	janitor    janitor
+	jobs       jobs
+	sessions   atomic.Int64
+	closed     atomic.Bool
 
 	bg     context.Context
 	cancel context.CancelFunc

@@ -348,7 +348,7 @@ func (tx *Tx) commitAll(ctx *sql.Context) error {
 	if tx.t == nil {
 		return nil
 	}
-	if _, err := tx.t.Commit(ctx); err != nil {
+	if err := tx.commitStore(ctx); err != nil {
 		tx.awaitFence(ctx, err)
 		tx.ended = tx.translate(ctx, err)
 		return tx.ended

@@ -472,6 +472,9 @@ func (s *Session) PersistGlobal(ctx *sql.Context, name string, value any) error 
 	if err := maySetGlobal(ctx); err != nil {
 		return err
 	}
+	if isReadOnlyVariable(name) { // which the catalog keeps anyway
+		return s.assignReadOnly(ctx, name, value)
+	}
 	if c, _, err := v.GetType().Convert(ctx, value); err == nil {
 		value = c // as it will be read back: the type of a literal says nothing
 	}

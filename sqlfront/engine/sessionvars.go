@@ -56,6 +56,11 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 	if err := maySetGlobal(ctx); err != nil {
 		return err
 	}
+	if ctx != nil && isReadOnlyVariable(name) {
+		if s := sessionOf(ctx); s != nil {
+			return s.assignReadOnly(ctx, name, value)
+		}
+	}
 	if strings.EqualFold(name, zoneVariable) {
 		var err error
 		if value, err = zoneValue(value); err != nil {

@@ -75,6 +75,7 @@ type Tx struct {
 	writing, divided, forgiving bool
 	live                        bool
 	above                       int
+	changes                     bool // more than temporary tables
 	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
 	quiet *Table
 	// alteration is the ALTER TABLE that is being run; see copy.go.
@@ -293,6 +294,7 @@ func (tx *Tx) fence(t *catalog.Table) {
 		tx.fenced = map[fence]struct{}{}
 	}
 	tx.fenced[f] = struct{}{}
+	tx.changes = true
 	tx.eng.catalog.Fence(tx.store(), t)
 }
 
@@ -378,7 +380,7 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 		return nil
 	}
 	if tx.t != nil {
-		if _, err := tx.t.Commit(ctx); err != nil {
+		if err := tx.commitStore(ctx); err != nil {
 			tx.awaitFence(ctx, err)
 			err = tx.translate(ctx, err)
 			tx.rollback()
@@ -392,6 +394,19 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 		f()
 	}
 	return nil
+}
+
+// commitStore commits the store's transaction, if what it changes may be changed still.
+func (tx *Tx) commitStore(ctx *sql.Context) error {
+	if tx.session != nil && (tx.changes || tx.ddl) {
+		tx.eng.committing.RLock()
+		defer tx.eng.committing.RUnlock()
+		if err := tx.mayChange(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := tx.t.Commit(ctx)
+	return err
 }
 
 // forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.

@@ -155,7 +155,10 @@ func (r *Registry) follow(ctx context.Context) error {
 // change runs a schema change in a transaction of its own, again if somebody else was first, and follows it.
 func (r *Registry) change(ctx *sql.Context, f func(t *txn.Txn) error) error {
 	const most = 10
-	var err error
+	err := engine.MayChange(ctx)
+	if err != nil {
+		return err
+	}
 	for range most {
 		t := r.o.Client.Begin(txn.TxnOptions{})
 		if err = f(t); err == nil {
