@@ -78,7 +78,7 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 		collation = sql.Collation_Default
 	}
 	spec := routine.Spec{
-		Kind: routine.Trigger, Database: in.Name, Name: d.TriggerSpec.TrigName.Name.String(), Body: d.TriggerSpec.Body, Collation: collation, Edit: edit,
+		Kind: routine.Trigger, Database: in.Name, Name: d.TriggerSpec.TrigName.Name.String(), Body: d.TriggerSpec.Body, Depth: parse.Depth(d.TriggerSpec.Body), Collation: collation, Edit: edit,
 		Event: strings.ToUpper(d.TriggerSpec.Event) + " trigger",
 	}
 	var columns []routine.Column

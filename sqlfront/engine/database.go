@@ -260,16 +260,20 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 		return err
 	}
 	return d.eng.ddl(ctx, func(tx *Tx) error {
-		_, c, err := d.contents(ctx)
+		v, c, err := d.contents(ctx)
 		if err != nil {
 			return err
 		}
 		if _, ok := c.View(name); ok {
 			return sql.ErrExistingView.New(d.name, name)
 		}
-		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, catalog.View{
-			Name: name, Definition: definition, CreateStatement: strings.Clone(create), SQLMode: sqlMode(ctx), Definer: definer,
-		})
+		made := catalog.View{Name: name, Definition: definition, CreateStatement: strings.Clone(create), SQLMode: sqlMode(ctx), Definer: definer}
+		if s := sessionOf(ctx); s == nil || !s.renames() { // of what a name means then, MySQL speaks when it is read
+			if err := d.eng.viewMay(v, c, &made); err != nil {
+				return err
+			}
+		}
+		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, made)
 	})
 }
 
@@ -286,7 +290,7 @@ func (d *Database) DropView(ctx *sql.Context, name string) error {
 
 // GetViewDefinition implements sql.ViewDatabase.
 func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDefinition, bool, error) {
-	_, c, err := d.contents(ctx)
+	version, c, err := d.contents(ctx)
 	if err != nil {
 		return sql.ViewDefinition{}, false, err
 	}
@@ -296,6 +300,9 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 			return sql.ViewDefinition{}, false, sqlerr.New(sqlerr.WrongObject, "'%s.%s' is not VIEW", d.name, name)
 		}
 		return sql.ViewDefinition{}, false, nil
+	}
+	if err := d.eng.viewReadable(version, c, v); err != nil {
+		return sql.ViewDefinition{}, false, err
 	}
 	if s := sessionOf(ctx); s != nil {
 		s.reads = readView{d.name, v.Name, v.CreateStatement}

@@ -240,7 +240,7 @@ func setup() error {
 	rights.Install()
 	planbuilder.IsWindowFunc = expr.IsWindowFunction
 	widenStamps()
-	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights(), keepOutputColumns(), readLocksOfReadOnly()); err != nil {
+	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights(), keepOutputColumns(), hearEscapes(), readLocksOfReadOnly()); err != nil {
 		return err
 	}
 	heedContext()

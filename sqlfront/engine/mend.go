@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -132,12 +131,6 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 		if e.Type(ctx) == types.Int64 && e.Child.Type(ctx) == types.Uint64 {
 			return &asSigned{expression.UnaryExpressionStub{Child: e.Child}}, transform.NewTree, nil
 		}
-	case *function.Ceil, *function.Floor:
-		if _, done := e.Children()[0].(*copied); done {
-			return e, transform.SameTree, nil
-		}
-		mended, err := e.WithChildren(ctx, &copied{expression.UnaryExpressionStub{Child: e.Children()[0]}})
-		return mended, transform.NewTree, err
 	case *expression.Case:
 		return mendCase(ctx, e)
 	case *expr.Case:
@@ -203,7 +196,7 @@ func apartFromIndex(ctx *sql.Context, e sql.Expression) []sql.Expression {
 			continue
 		}
 		out := slices.Clone(operands)
-		out[i] = &copied{expression.UnaryExpressionStub{Child: f}}
+		out[i] = &apart{expression.UnaryExpressionStub{Child: f}}
 		return out
 	}
 	return nil
@@ -617,35 +610,29 @@ func (c *asSigned) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return v, err
 }
 
-// copied is an argument for functions that compute into it: the library's CEIL and FLOOR of a DECIMAL changed the row that it came from.
-type copied struct{ expression.UnaryExpressionStub }
+// apart is a column in which the library does not see one; see apartFromIndex.
+type apart struct{ expression.UnaryExpressionStub }
 
 var (
-	_ sql.Expression         = (*copied)(nil)
-	_ sql.CollationCoercible = (*copied)(nil)
+	_ sql.Expression         = (*apart)(nil)
+	_ sql.CollationCoercible = (*apart)(nil)
 )
 
-func (c *copied) String() string                 { return c.Child.String() }
-func (c *copied) Type(ctx *sql.Context) sql.Type { return c.Child.Type(ctx) }
+func (a *apart) String() string                 { return a.Child.String() }
+func (a *apart) Type(ctx *sql.Context) sql.Type { return a.Child.Type(ctx) }
 
 // WithChildren implements sql.Expression.
-func (c *copied) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+func (a *apart) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
 	if len(cs) != 1 {
-		return nil, sql.ErrInvalidChildrenNumber.New(c, len(cs), 1)
+		return nil, sql.ErrInvalidChildrenNumber.New(a, len(cs), 1)
 	}
-	return &copied{expression.UnaryExpressionStub{Child: cs[0]}}, nil
+	return &apart{expression.UnaryExpressionStub{Child: cs[0]}}, nil
 }
 
 // CollationCoercibility implements sql.CollationCoercible.
-func (c *copied) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	return sql.GetCoercibility(ctx, c.Child)
+func (a *apart) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return sql.GetCoercibility(ctx, a.Child)
 }
 
 // Eval implements sql.Expression.
-func (c *copied) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := c.Child.Eval(ctx, row)
-	if d, ok := v.(*apd.Decimal); ok && err == nil {
-		return new(apd.Decimal).Set(d), nil
-	}
-	return v, err
-}
+func (a *apart) Eval(ctx *sql.Context, row sql.Row) (any, error) { return a.Child.Eval(ctx, row) }

@@ -6,8 +6,11 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/expr"
 )
 
 // keepOutputColumns mends the library's rule that takes columns that nothing names from tables. It looks for names in the nodes above a table, and
@@ -39,6 +42,31 @@ func outputsAll(n sql.Node) bool {
 			return false
 		}
 	}
+}
+
+// hearEscapes mends the conditions of SHOW … LIKE, which the library writes itself, before it simplifies them: it takes an escape for a character, and
+// the names of columns for names with case.
+func hearEscapes() error {
+	at := slices.IndexFunc(analyzer.OnceBeforeDefault, func(r analyzer.Rule) bool { return r.Id.String() == "simplifyFilters" })
+	if at < 0 {
+		return errors.New("engine: the library has no rule that simplifies filters any more")
+	}
+	simplify := analyzer.OnceBeforeDefault[at].Apply
+	analyzer.OnceBeforeDefault[at].Apply = func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		if f, ok := n.(*plan.Filter); ok {
+			if like, ok := f.Expression.(*expression.Like); ok {
+				if _, columns := f.Child.(*plan.ShowColumns); columns {
+					like, _ = expression.NewLike(expression.NewCollatedExpression(like.LeftChild, sql.Collation_utf8mb4_0900_ai_ci), like.RightChild, nil).(*expression.Like)
+				}
+				if heard := expr.WithEscapes(like); heard != nil {
+					return plan.NewFilter(ctx, heard, f.Child), transform.NewTree, nil
+				}
+				n = plan.NewFilter(ctx, like, f.Child)
+			}
+		}
+		return simplify(ctx, a, n, scope, sel, flags)
+	}
+	return nil
 }
 
 // readLocksOfReadOnly lets LOCK TABLES … READ pass for tables that nobody can write to: dumps of all databases lock those of the system, too. The

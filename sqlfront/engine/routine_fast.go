@@ -147,7 +147,7 @@ func repeats(ctx *sql.Context, e sql.Expression) bool {
 // ours reports whether an expression is one that was put in the place of the library's, to compute what MySQL computes.
 func ours(e sql.Expression) bool {
 	switch e.(type) {
-	case *copied, *shifted, *fitted:
+	case *apart, *shifted, *fitted:
 		return true
 	}
 	return expr.Stateless(e)

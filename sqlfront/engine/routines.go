@@ -118,7 +118,7 @@ func compile(p RoutineParser, d *catalog.Database, parsed *parse.Routine) (*comp
 	}
 	c.body, err = routine.Compile(routine.Spec{
 		Kind: parsed.Kind, Database: d.Name, Name: parsed.Name.Name, Params: parsed.Spec.Params, Returns: parsed.Returns, Deterministic: deterministic,
-		Body: parsed.Spec.Body, Collation: collation, Edit: func(s ast.Statement) ast.Statement { return p.EditBody(parsed, s) },
+		Body: parsed.Spec.Body, Depth: parse.Depth(parsed.Spec.Body), Collation: collation, Edit: func(s ast.Statement) ast.Statement { return p.EditBody(parsed, s) },
 	})
 	return c, err
 }

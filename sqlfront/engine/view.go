@@ -21,6 +21,8 @@ type view struct {
 	mu     sync.Mutex
 	tables map[*catalog.Table]*Table
 	zoned  map[*rowenc.Zone]*view
+	// nestings are those of the views that were read so far; see viewnesting.go.
+	nestings map[*catalog.View]nesting
 }
 
 // maxZones bounds the zones for which a view is kept.

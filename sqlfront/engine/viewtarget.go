@@ -65,7 +65,7 @@ func (e *Engine) lookupView(ctx *sql.Context, db, name string) (*catalog.View, *
 	if !ok {
 		return nil, d, nil
 	}
-	return stored, d, nil
+	return stored, d, e.viewReadable(v, d, stored)
 }
 
 // viewTree is the SELECT of a view as the bare grammar reads it: what is made of it goes through our parser once more.

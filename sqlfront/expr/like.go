@@ -60,6 +60,19 @@ func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Express
 	return own
 }
 
+// WithEscapes is a LIKE of the library that hears the escapes of its pattern; nil where there are none. The library writes the conditions
+// of SHOW … LIKE itself.
+func WithEscapes(l *expression.Like) *Like {
+	lit, ok := l.RightChild.(*expression.Literal)
+	if !ok || l.Escape != nil {
+		return nil
+	}
+	if written, ok := lit.Value().(string); !ok || !strings.Contains(written, `\`) {
+		return nil
+	}
+	return &Like{l}
+}
+
 // literalPrefix is what a text starts with that is like the pattern, and the pattern from its first wildcard on.
 func literalPrefix(pattern string) (prefix, rest string) {
 	var b strings.Builder

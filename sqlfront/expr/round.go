@@ -2,16 +2,19 @@ package expr
 
 import (
 	"math"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
 )
 
 // roundFunctions are ROUND and TRUNCATE of a DECIMAL: the result has as many decimals as were asked for, if that is a constant, and no more than
-// the argument. The library's keep the argument's. Of everything else they are the library's.
+// the argument. The library's keep the argument's, and make BIGINTs of BIGINT UNSIGNEDs. Of what is no number they are the library's.
 func roundFunctions() (fs []sql.Function) {
 	for _, name := range []string{"round", "truncate"} {
 		library, _ := libraryFunction(name)
@@ -23,6 +26,9 @@ func roundFunctions() (fs []sql.Function) {
 			if (len(args) == 2 || len(args) == 1 && name == "round") && (types.IsFloat(args[0].Type(ctx)) || types.IsTextOnly(args[0].Type(ctx))) {
 				return &call{&builtin{name: name, typ: doubleType, eval: roundDouble}, args}, nil
 			}
+			if (len(args) == 2 || len(args) == 1 && name == "round") && types.IsInteger(args[0].Type(ctx)) {
+				return &call{&builtin{name: name, typ: integralType, eval: roundInteger}, args}, nil
+			}
 			if len(args) == 0 || len(args) > 2 || name == "truncate" && len(args) != 2 || !types.IsDecimal(args[0].Type(ctx)) {
 				return library.NewInstance(ctx, args)
 			}
@@ -30,6 +36,87 @@ func roundFunctions() (fs []sql.Function) {
 		}})
 	}
 	return fs
+}
+
+// wholeFunctions are CEIL and FLOOR: BIGINTs of integers and of DECIMALs that are sure to fit, DECIMALs of larger ones, else DOUBLEs. The library's
+// make BIGINTs of DOUBLEs, cut off at the end of the range, and 0 of CEIL(0.09).
+func wholeFunctions() (fs []sql.Function) {
+	for name, up := range map[string]bool{"ceil": true, "ceiling": true, "floor": false} {
+		b := &builtin{name: name, min: 1, max: 1, typ: integralType, eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
+			return whole(ctx, vs[0], up)
+		}}
+		fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if len(args) == 1 {
+				args = []sql.Expression{AsNumber(ctx, args[0])}
+			}
+			return b.function().NewInstance(ctx, args)
+		}})
+	}
+	return fs
+}
+
+// bigintDigits is how many digits a number has that fits a BIGINT whatever they are.
+const bigintDigits = 18
+
+func integralType(ctx *sql.Context, args []sql.Expression) sql.Type {
+	t := args[0].Type(ctx)
+	if d, ok := t.(sql.DecimalType); ok {
+		digits := int(d.Precision()) - int(d.Scale())
+		if d.Scale() > 0 {
+			digits++ // 9.9 becomes 10
+		}
+		if digits > bigintDigits {
+			return decimal(digits, 0)
+		}
+		return types.Int64
+	}
+	switch {
+	case types.IsUnsigned(t):
+		return types.Uint64
+	case types.IsInteger(t):
+		return types.Int64
+	}
+	return types.Float64
+}
+
+// whole is the least integer that is not less than v, or the greatest that is not greater.
+func whole(ctx *sql.Context, v any, up bool) (any, error) {
+	switch v := v.(type) {
+	case *apd.Decimal:
+		if v.Form != apd.Finite {
+			return v, nil
+		}
+		out := new(apd.Decimal) // apd's own Ceil and Floor make 0 of what is less than 0.1
+		if _, err := towardZero.Quantize(out, v, 0); err != nil {
+			return nil, err
+		}
+		var err error
+		if c := out.Cmp(v); up && c < 0 {
+			_, err = towardZero.Add(out, out, apd.New(1, 0))
+		} else if !up && c > 0 {
+			_, err = towardZero.Sub(out, out, apd.New(1, 0))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if out.Coeff.Sign() == 0 {
+			out.Negative = false
+		}
+		if n, err := out.Int64(); err == nil {
+			return n, nil
+		}
+		return out, nil
+	case int8, int16, int32, int64, int, uint8, uint16, uint32, uint64, uint:
+		return v, nil
+	}
+	f, err := doubleOf(ctx, v)
+	if _, _, cut := types.Float64.Convert(ctx, v); sql.ErrTruncatedIncorrect.Is(cut) {
+		ctx.Warn(sqlerr.TruncatedWrongValue, "%s", cut)
+	}
+	if up {
+		return math.Ceil(f), err
+	}
+	return math.Floor(f), err
 }
 
 // decimals is how many decimals were asked for; constant is false if that is another number for each row.
@@ -123,6 +210,42 @@ func round(ctx *sql.Context, c *call, vs []any) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+// roundInteger is ROUND and TRUNCATE of an integer, which only negative numbers of decimals change.
+func roundInteger(ctx *sql.Context, c *call, vs []any) (any, error) {
+	n := int64(0)
+	if len(vs) == 2 {
+		var err error
+		if n, err = integerOf(ctx, vs[1]); err != nil {
+			return nil, err
+		}
+	}
+	if n >= 0 {
+		return vs[0], nil
+	}
+	v, _, err := types.InternalDecimalType.Convert(ctx, vs[0])
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.(*apd.Decimal)
+	if !ok {
+		return vs[0], nil
+	}
+	with := &halfUp
+	if c.name == "truncate" {
+		with = &towardZero
+	}
+	out := new(apd.Decimal)
+	if _, err := with.Quantize(out, d, int32(min(-n, types.DecimalTypeMaxPrecision))); err != nil {
+		return nil, err
+	}
+	to := c.Type(ctx)
+	rounded, in, err := to.Convert(ctx, out)
+	if err == nil && in != sql.InRange {
+		return nil, outOfRange(strings.ToUpper(to.String()), c)
+	}
+	return rounded, err
 }
 
 func doubleType(*sql.Context, []sql.Expression) sql.Type { return types.Float64 }

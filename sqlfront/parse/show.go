@@ -39,6 +39,8 @@ func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statemen
 		return nil, 0, false, r.showIndexes(l, head)
 	case l.is(t, "local"):
 		r.edits.replace(t.start, t.end, "session")
+	case l.is(t, "schemas"):
+		r.edits.replace(t.start, t.end, "databases")
 	case l.is(t, "engine"):
 		if name := l.next(); name.kind == word || name.kind == quoted {
 			switch what := l.next(); {

@@ -24,6 +24,7 @@ type Spec struct {
 	Refuse         error           // the error of an assignment to NEW; nil if there may be one
 	Deterministic  bool
 	Body           ast.Statement
+	Depth          int // how deep the body is nested
 	// Collation is that of texts whose type names none.
 	Collation sql.CollationID
 	// Edit does to a statement of the body what the parser does to a statement of a client.
@@ -38,7 +39,7 @@ type Column struct {
 
 // Compile checks a body and makes it ready to run. It takes the trees of the spec as its own.
 func Compile(s Spec) (*Routine, error) {
-	r := &Routine{Kind: s.Kind, Database: s.Database, Name: s.Name, Deterministic: s.Deterministic}
+	r := &Routine{Kind: s.Kind, Database: s.Database, Name: s.Name, Deterministic: s.Deterministic, depth: s.Depth}
 	c := &compiler{routine: r, spec: s}
 	c.names = &names{vars: map[string]int{}}
 	for _, p := range s.Params {

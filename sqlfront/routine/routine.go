@@ -49,6 +49,7 @@ type Routine struct {
 	slots    []slot // of a trigger: the columns of OLD, those of NEW, then variables
 	old, now int    // how many columns of each
 	body     node
+	depth    int // how deep it is nested
 
 	statements []ast.Statement
 	// reads is set for a function whose answer may change between two calls of one statement with the same arguments.
@@ -76,8 +77,12 @@ type Output struct {
 	RowsAffected int64 // by the last statement
 }
 
-// depthLimit bounds routines that call each other.
-const depthLimit = 64
+// depthLimit bounds routines that call each other, nestingLimit how deep their bodies are nested, all together: each level takes up to 3 KB of Go's stack
+// while what it calls is run, and a program whose stack is full (1 GB) is gone.
+const (
+	depthLimit   = 64
+	nestingLimit = 50_000
+)
 
 // Run runs the body with values for its parameters, converted to their types. sctx is the context of the statement that calls.
 func (r *Routine) Run(sctx *sql.Context, host Host, args []any) (Output, error) {
@@ -128,8 +133,9 @@ func (r *Routine) Fire(sctx *sql.Context, host Host, old, now sql.Row) (sql.Row,
 // enter makes the frame of a run.
 func (r *Routine) enter(sctx *sql.Context, host Host) (*frame, error) {
 	parent := frameOf(sctx)
-	depth, same := 0, 0
+	depth, same, nested := 0, 0, r.depth
 	for p := parent; p != nil; p = p.parent {
+		nested += p.routine.depth
 		if depth++; p.routine.Kind == r.Kind && strings.EqualFold(p.routine.Name, r.Name) && strings.EqualFold(p.routine.Database, r.Database) {
 			same++
 		}
@@ -145,6 +151,9 @@ func (r *Routine) enter(sctx *sql.Context, host Host) (*frame, error) {
 	}
 	if depth >= depthLimit {
 		return nil, sqlerr.New(sqlerr.RoutineRecursionLimit, "Routines call each other more than %d deep, at %s", depthLimit, r.Name)
+	}
+	if parent != nil && nested > nestingLimit {
+		return nil, sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the bodies of the routines that call %s are nested more than %d levels deep, all together", r.Name, nestingLimit)
 	}
 	f := &frame{routine: r, host: host, parent: parent, values: make([]any, len(r.slots))}
 	// Statements of the body have a context of their own: no process of the list is theirs, and no text.

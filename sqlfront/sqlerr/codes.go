@@ -101,6 +101,7 @@ const (
 	NoDefaultForViewField  = 1423
 	NonInsertableTable     = 1471
 	ViewVariable           = 1351
+	ViewRecursive          = 1462
 	ViewWrongList          = 1353
 	TriggerExists          = 1359
 	TriggerNotFound        = 1360
