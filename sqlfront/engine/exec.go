@@ -317,9 +317,28 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.Commit, *plan.StartTransaction:
 		if s := sessionOf(ctx); s != nil {
 			s.ending = s.calls > 0
+			if _, begins := n.(*plan.StartTransaction); begins && s.pins {
+				return b.pin(ctx, s, n, row)
+			}
 		}
 	}
 	return nil, nil
+}
+
+// pin is START TRANSACTION WITH CONSISTENT SNAPSHOT.
+func (b *execBuilder) pin(ctx *sql.Context, s *Session, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	s.pins = false
+	it, err := b.base.Build(ctx, n, row)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.eng.viewOf(ctx); err != nil { // reads the catalog in it
+		return nil, err
+	}
+	if tx := s.tx(); tx != nil {
+		tx.used.Store(true)
+	}
+	return it, nil
 }
 
 // writing notes that the statement writes, and whether it has IGNORE.

@@ -303,7 +303,10 @@ func copiesTable(ctx *sql.Context) bool {
 	return s != nil && s.planning && s.copies
 }
 
-var _ parse.TableCopier = (*Session)(nil)
+var (
+	_ parse.TableCopier    = (*Session)(nil)
+	_ parse.SnapshotPinner = (*Session)(nil)
+)
 
 // CopiesTable implements parse.TableCopier.
 func (s *Session) CopiesTable() { s.copies = true }

@@ -73,6 +73,7 @@ type Session struct {
 	within   string
 	around   bool // see lookAround
 	copies   bool // it is a CREATE TABLE … LIKE
+	pins     bool // it is a START TRANSACTION WITH CONSISTENT SNAPSHOT
 
 	reads readView // see ReadsView
 	// rewritten is the last statement that wrote to a view: as it is run, and as it came.
@@ -214,7 +215,7 @@ func (s *Session) CommandBegin() error { return nil }
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
 	s.coming, s.stage, s.preparing = nil, stageIdle, false
-	s.planning, s.around, s.within, s.copies = false, false, "", false
+	s.planning, s.around, s.within, s.copies, s.pins = false, false, "", false, false
 	s.params = nil
 	s.memory.Settle()
 	if s.passing {
@@ -290,6 +291,9 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	}
 	return nil
 }
+
+// PinsSnapshot implements parse.SnapshotPinner.
+func (s *Session) PinsSnapshot() { s.pins = true }
 
 // GetCurrentDatabase implements sql.Session.
 func (s *Session) GetCurrentDatabase() string {

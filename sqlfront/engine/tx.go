@@ -220,10 +220,21 @@ func (tx *Tx) statement() {
 		return
 	}
 	tx.fresh = !tx.used.Load() && tx.holds()
+	tx.unpin()
 	if tx.t != nil {
 		m := tx.mark()
 		tx.start = &m
 	}
+}
+
+// unpin gives up a snapshot of which nothing was seen but what there is in the catalog: in MySQL it is the first read of a table that takes it, not SET,
+// USE, SHOW or SELECT @@version before it. A transaction that has written, or locked, goes on with what it has.
+func (tx *Tx) unpin() {
+	if !tx.fresh || tx.t == nil || tx.session == nil || tx.over() || tx.ddl || tx.asOf != 0 || len(tx.locked) > 0 || len(tx.fenced) > 0 || tx.dirty() {
+		return
+	}
+	tx.t.Advance()
+	tx.view = nil
 }
 
 // maxLooked bounds the keys that are remembered as looked at.

@@ -30,6 +30,9 @@ type ViewReader interface {
 // TableCopier is a session that is told of CREATE TABLE … LIKE: it then names to the planner what it hides from queries.
 type TableCopier interface{ CopiesTable() }
 
+// SnapshotPinner is a session that is told of START TRANSACTION WITH CONSISTENT SNAPSHOT, which the grammar takes for one without.
+type SnapshotPinner interface{ PinsSnapshot() }
+
 // New returns a parser. Statements whose hook is nil are refused with "not yet supported".
 func New(h Hooks) *Parser { return &Parser{hooks: h} }
 
@@ -258,6 +261,20 @@ func copiesTable(ctx context.Context) {
 	if sc, ok := ctx.(*sql.Context); ok {
 		if c, ok := sc.Session.(TableCopier); ok {
 			c.CopiesTable()
+		}
+	}
+}
+
+// startTransaction looks for WITH CONSISTENT SNAPSHOT.
+func startTransaction(ctx context.Context, l *lexer) {
+	for _, w := range []string{"transaction", "with", "consistent", "snapshot"} {
+		if t := l.next(); !l.is(t, w) {
+			return
+		}
+	}
+	if sc, ok := ctx.(*sql.Context); ok {
+		if p, ok := sc.Session.(SnapshotPinner); ok {
+			p.PinsSnapshot()
 		}
 	}
 }

@@ -129,6 +129,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 		}
 	case 5:
 		switch {
+		case fold(w, "start"):
+			startTransaction(ctx, l)
 		case fold(w, "alter"):
 			if stmt, end, done, err = r.alterObserver(ctx, l); !done && err == nil {
 				r.columnTypes()
