@@ -43,13 +43,15 @@ type entry struct {
 	address   kv.Address
 	timestamp kv.Timestamp
 	value     []byte
-	// guard marks an entry that is never persisted; under is the persistent entry that it hides.
-	guard bool
-	under *entry
+	// guards, unless zero, is how many guards stand here: an entry that is never persisted. under is the persistent one that it hides.
+	guards int
+	under  *entry
+	// place is where in the log the entry was set; see Set.
+	place uint64
 }
 
 // entryBytes is what an entry takes beside its keys and its value: itself, its places in two trees, and what the allocator rounds up.
-const entryBytes = 192
+const entryBytes = 208
 
 func (e *entry) size() int64 {
 	return entryBytes + int64(len(e.address.Row)+len(e.address.Qualifier)+len(e.value))
@@ -104,14 +106,17 @@ type Item struct {
 }
 
 // Set puts an entry in, in the place of one with the same address and timestamp. The table keeps the item's memory.
-func (t *Table) Set(i Item) {
+//
+// Sets come in the order of the log, of which place is a count. Deletes come later than they stand there, once they are durable, and any
+// set may have come between; so they carry their place, too, and the table is at last what the log says.
+func (t *Table) Set(i Item, place uint64) {
 	i.Address.Group = t.group
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value}
-	if old, ok := t.byKey.Get(e); ok && old.guard {
+	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value, place: place}
+	if old, ok := t.byKey.Get(e); ok && old.guards > 0 {
 		// What a guard hides is what stays when the guard goes.
-		e = &entry{address: old.address, timestamp: old.timestamp, value: i.Value, guard: true, under: e}
+		e = &entry{address: old.address, timestamp: old.timestamp, value: i.Value, guards: old.guards, under: e}
 	}
 	t.put(e)
 }
@@ -146,25 +151,27 @@ func (t *Table) gone(e *entry) {
 	t.n.Add(-1)
 }
 
-// Delete takes an entry out; a guard on it stays until it is dropped.
-func (t *Table) Delete(a kv.Address, ts kv.Timestamp) {
+// Delete takes an entry out, unless it was set behind the delete's place in the log; a guard on it stays until it is dropped.
+func (t *Table) Delete(a kv.Address, ts kv.Timestamp, place uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old, ok := t.byKey.Get(&entry{address: a, timestamp: ts})
 	switch {
 	case !ok:
-	case old.guard:
-		t.put(&entry{address: old.address, timestamp: old.timestamp, value: old.value, guard: true})
-	default:
+	case old.guards > 0:
+		if old.under != nil && old.under.place < place {
+			t.put(&entry{address: old.address, timestamp: old.timestamp, value: old.value, guards: old.guards})
+		}
+	case old.place < place:
 		t.remove(old)
 	}
 }
 
 // Guard shows an entry to every reader until DropGuard, over the one that may be there. The table keeps the item's memory.
-// One address and timestamp has at most one guard: rows are latched by whoever guards them.
+// Commands that take no latch may guard the same at a time, copies of one request: it stands until the last has dropped it.
 func (t *Table) Guard(i Item) {
 	i.Address.Group = t.group
-	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value, guard: true}
+	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value, guards: 1}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old, replaced := t.byKey.SetHint(e, &t.near)
@@ -173,8 +180,8 @@ func (t *Table) Guard(i Item) {
 	case !replaced:
 		t.runs[e.address.Run]++
 		t.n.Add(1)
-	case old.guard:
-		e.under = old.under
+	case old.guards > 0:
+		e.guards, e.under = old.guards+1, old.under
 		t.bytes.Add(-old.size())
 	default:
 		e.under = old
@@ -192,8 +199,13 @@ func (t *Table) DropGuard(a kv.Address, ts kv.Timestamp) {
 	t.probe = entry{}
 	switch {
 	case !ok:
-	case !old.guard:
+	case old.guards == 0:
 		t.byKey.Set(old)
+	case old.guards > 1:
+		e := *old
+		e.guards--
+		t.byKey.Set(&e)
+		t.byTS.Set(&e)
 	case old.under != nil:
 		t.byKey.Set(old.under)
 		t.byTS.Set(old.under)
@@ -326,7 +338,7 @@ func (t *Table) Persistent(span kv.Span) []Item {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	t.byKey.Scan(func(e *entry) bool {
-		if e.guard {
+		if e.guards > 0 {
 			if e = e.under; e == nil {
 				return true
 			}

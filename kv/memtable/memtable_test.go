@@ -28,7 +28,7 @@ func fill() *memtable.Table {
 	for _, i := range []memtable.Item{
 		item(0, "a", "p", 5, "1"), item(0, "a", "p", 7, "2"), item(0, "a", "q", 5, "3"), item(0, "b", "p", 5, "4"), item(3, "a", "p", 6, "5"), item(1<<32-1, "z", "", 0, "6"),
 	} {
-		t.Set(i)
+		t.Set(i, 1)
 	}
 	return t
 }
@@ -57,7 +57,7 @@ func TestOrderAndIndex(t *testing.T) {
 	var five []string
 	m.ByTimestamp(5, func(a kv.Address, v []byte) bool {
 		five = append(five, text(a, 5, v))
-		m.Delete(a, 5) // it may call back
+		m.Delete(a, 5, 2) // it may call back
 		return true
 	})
 	if got, want := strings.Join(five, " "), "0/a/p@5=1 0/a/q@5=3 0/b/p@5=4"; got != want {
@@ -102,17 +102,17 @@ func TestGuards(t *testing.T) {
 	m.DropGuard(a, 5)
 	see("")
 
-	m.Set(old)
+	m.Set(old, 1)
 	m.Guard(guard)
 	see("guard")
 	persistent("old")
-	m.Set(fresh) // under the guard
+	m.Set(fresh, 2) // under the guard
 	persistent("new")
 	m.DropGuard(a, 5)
 	see("new")
 
 	m.Guard(guard)
-	m.Delete(a, 5)
+	m.Delete(a, 5, 3)
 	see("guard")
 	persistent("")
 	m.DropGuard(a, 5)
@@ -136,7 +136,7 @@ func walk(it *memtable.Iterator) []string {
 func TestIterator(t *testing.T) {
 	m := fill()
 	for i := range 100 { // more versions than one chunk
-		m.Set(item(7, "many", "", kv.Timestamp(i), ""))
+		m.Set(item(7, "many", "", kv.Timestamp(i), ""), 1)
 	}
 	for _, c := range []struct {
 		o    kv.IterOptions
@@ -173,17 +173,63 @@ func TestIterator(t *testing.T) {
 func BenchmarkLockCycle(b *testing.B) {
 	m := memtable.New(group)
 	for i := range 1000 {
-		m.Set(item(0, fmt.Sprintf("other%d", i), "", 1, ""))
+		m.Set(item(0, fmt.Sprintf("other%d", i), "", 1, ""), 1)
 	}
 	a := at(0, "hot", "")
 	b.ReportAllocs()
 	ts := kv.Timestamp(2)
 	for b.Loop() {
 		ts++
-		m.Set(memtable.Item{Address: a, Timestamp: ts})
+		m.Set(memtable.Item{Address: a, Timestamp: ts}, 1)
 		if _, ok := m.Latest(a, kv.MaxTimestamp); !ok {
 			b.Fatal("no lock")
 		}
-		m.Delete(a, ts)
+		m.Delete(a, ts, 2)
+	}
+}
+
+// A guard that copies of one request have put up stands until the last of them drops it.
+func TestGuardsOfCopies(t *testing.T) {
+	m := memtable.New(group)
+	a := at(0, "a", "")
+	guard := memtable.Item{Address: a, Timestamp: 5, Value: []byte("guard")}
+	for _, under := range []int{0, 1} {
+		if under == 1 {
+			m.Set(memtable.Item{Address: a, Timestamp: 5, Value: []byte("set")}, 1)
+		}
+		m.Guard(guard)
+		m.Guard(guard)
+		m.DropGuard(a, 5)
+		if v, _ := m.Get(a, 5); string(v) != "guard" {
+			t.Errorf("one of two has dropped it: %q is seen", v)
+		}
+		m.DropGuard(a, 5)
+		if v, ok := m.Get(a, 5); ok != (under == 1) || ok && string(v) != "set" {
+			t.Errorf("both have dropped it: %q, %v", v, ok)
+		}
+	}
+	m.Delete(a, 5, 2)
+	if m.Len() != 0 || len(m.Runs()) != 0 || m.Bytes() != 0 {
+		t.Errorf("%d entries, %d bytes, runs %v", m.Len(), m.Bytes(), m.Runs())
+	}
+}
+
+// A delete that comes late leaves what was set behind its place in the log.
+func TestLateDelete(t *testing.T) {
+	m := memtable.New(group)
+	i := item(0, "a", "", 5, "set")
+	for _, guarded := range []bool{false, true} {
+		m.Set(i, 2)
+		if guarded {
+			m.Guard(i)
+		}
+		m.Delete(i.Address, 5, 1)
+		if n := len(m.Persistent(kv.Span{})); n != 1 {
+			t.Errorf("guarded %v: %d entries behind a delete from before, want 1", guarded, n)
+		}
+		m.Delete(i.Address, 5, 3)
+		if n := len(m.Persistent(kv.Span{})); n != 0 {
+			t.Errorf("guarded %v: %d entries behind a delete, want none", guarded, n)
+		}
 	}
 }

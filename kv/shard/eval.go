@@ -261,18 +261,29 @@ func (e *eval) shadow() {
 	e.ops = kept
 }
 
-func (e *eval) showSets() {
-	for i := range e.ops {
-		if !e.ops[i].deleted {
-			e.ops[i].t.Set(e.ops[i].item)
+// memChange is what a batch changes of the in-memory groups.
+type memChange struct {
+	s     *Shard
+	ops   []memOp
+	place uint64
+}
+
+// show is Proposal.Applying.
+func (c *memChange) show() {
+	c.s.place++
+	c.place = c.s.place
+	for i := range c.ops {
+		if !c.ops[i].deleted {
+			c.ops[i].t.Set(c.ops[i].item, c.place)
 		}
 	}
 }
 
-func (e *eval) hideDeletes() {
-	for i := range e.ops {
-		if e.ops[i].deleted {
-			e.ops[i].t.Delete(e.ops[i].item.Address, e.ops[i].item.Timestamp)
+// hide is Proposal.Durable.
+func (c *memChange) hide() {
+	for i := range c.ops {
+		if c.ops[i].deleted {
+			c.ops[i].t.Delete(c.ops[i].item.Address, c.ops[i].item.Timestamp, c.place)
 		}
 	}
 }

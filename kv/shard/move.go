@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"math"
 
 	"moka/kv"
 	"moka/kv/engine"
@@ -167,11 +168,11 @@ func (m *move) flip() error {
 	waiting := src.frozen[m.was.ID]
 	m.from.tablets.Store(newTablets(src.with([]kv.TabletID{m.was.ID}).list, withFate(src.frozen, m.was.ID, nil)))
 	for _, it := range items {
-		m.to.mem[it.Address.Group].Set(it)
+		m.to.mem[it.Address.Group].Set(it, 0)
 	}
 	m.to.e.Commit(b)
 	for _, it := range items {
-		m.from.mem[it.Address.Group].Delete(it.Address, it.Timestamp)
+		m.from.mem[it.Address.Group].Delete(it.Address, it.Timestamp, math.MaxUint64)
 	}
 	for i, st := range m.to.states {
 		if r, ok := st.(kv.TabletReceiver); ok {

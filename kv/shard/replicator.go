@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"sync"
 
 	"moka/kv/engine"
 )
@@ -14,7 +15,7 @@ import (
 // until the proposal is durable, so nothing can come between.
 type Replicator interface {
 	// Propose returns when the proposal is applied and, unless it asks for less, durable. An error means that nothing
-	// happened, or is kv.ErrOutcomeUnknown.
+	// happened, and that neither Applying nor Durable has been or will be called; or it is kv.ErrOutcomeUnknown, and either may be.
 	Propose(ctx context.Context, p *Proposal) error
 	// Barrier returns when everything proposed before is applied and durable.
 	Barrier(ctx context.Context) error
@@ -27,25 +28,34 @@ type Replicator interface {
 type Proposal struct {
 	Batch  engine.Batch
 	NoSync bool
-	// Applying is called just before the batch becomes visible, Durable when it is applied and durable (with NoSync:
-	// applied); both in the proposal's turn. Nil is nothing to do.
+	// Applying is called just before the batch becomes visible. Calls come one at a time, in the order in which the batches stand in
+	// the log: it is where a shard's memory follows it. Durable is called when the batch is applied and durable (with NoSync: applied), in any
+	// order. Nil is nothing to do.
 	Applying func()
 	Durable  func()
 }
 
 // local is the replicator of a shard with one replica: the batch is one record of the node's log, and all proposals that
 // wait at a time share an fsync (measured: 155,000 a second with 64 writers on one Pebble, 17,000 over 64 of them).
-type local struct{ e Engine }
+type local struct {
+	e Engine
+	// turn makes Applying and the batch's place in the log one step. Proposals without Applying, which most commits are, need no turn.
+	turn sync.Mutex
+}
 
-func (l local) Propose(_ context.Context, p *Proposal) error {
+func (l *local) Propose(_ context.Context, p *Proposal) error {
 	if p.Applying != nil {
+		l.turn.Lock()
 		p.Applying()
 	}
 	if !p.Batch.Empty() {
 		l.e.Apply(p.Batch, !p.NoSync)
-		if !p.NoSync {
-			l.e.SyncWait(p.Batch)
-		}
+	}
+	if p.Applying != nil {
+		l.turn.Unlock()
+	}
+	if !p.Batch.Empty() && !p.NoSync {
+		l.e.SyncWait(p.Batch)
 	}
 	if p.Durable != nil {
 		p.Durable()
@@ -53,6 +63,6 @@ func (l local) Propose(_ context.Context, p *Proposal) error {
 	return nil
 }
 
-func (l local) Barrier(context.Context) error { l.e.Barrier(); return nil }
+func (l *local) Barrier(context.Context) error { l.e.Barrier(); return nil }
 
-func (l local) Lease(context.Context) error { return nil }
+func (l *local) Lease(context.Context) error { return nil }

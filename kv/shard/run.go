@@ -75,7 +75,7 @@ func (s *Shard) admitRead(ctx context.Context, refs []kv.TabletRef) (*tablets, e
 // runWrite evaluates under latches and makes the batch durable. What others see, in order:
 //
 //	guards               from the moment of the call until the end
-//	in-memory sets       just before the batch is applied: a lock is there before what it protects
+//	in-memory sets       just before the batch is applied, in the order of the log: a lock is there before what it protects
 //	the batch            Pebble shows it when it is applied, before it is synced
 //	in-memory deletes    when the batch is durable: no lock goes while what it protects could still be lost
 //	OnSet, OnDurable     then, with the latches still held
@@ -148,22 +148,23 @@ func (s *Shard) admitWrite(e *eval, refs []kv.TabletRef) error {
 	}
 }
 
+// propose has the batch made durable. The in-memory groups change as the log does: a set that could be seen before its batch has
+// its place there could be deleted by who takes no latch, by a batch before it, and would be back after a restart. What is refused has
+// never been seen.
 func (s *Shard) propose(e *eval) error {
 	if e.open {
 		s.metrics.proposals.Add(1)
 		s.metrics.bytes.Add(uint64(e.batch.Len()))
-		e.shadow()
-	}
-	if len(e.ops) > 0 {
-		e.showSets()
-	}
-	if e.open {
-		if err := s.repl.Propose(e.ctx, &Proposal{Batch: e.batch, NoSync: e.noSync}); err != nil {
+		p := Proposal{Batch: e.batch, NoSync: e.noSync}
+		if len(e.ops) > 0 {
+			e.shadow()
+			c := &memChange{s: s, ops: e.ops}
+			p.Applying, p.Durable = c.show, c.hide
+		}
+		if err := s.repl.Propose(e.ctx, &p); err != nil {
+			e.ops = nil // they may be shown yet
 			return err
 		}
-	}
-	if len(e.ops) > 0 {
-		e.hideDeletes()
 	}
 	e.dropGuards()
 	e.announce()

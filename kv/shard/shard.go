@@ -48,9 +48,11 @@ type Shard struct {
 	// whoever changes the tablet table.
 	structure sync.RWMutex
 	hooks     sync.Mutex // serializes OnSet and OnDurable
-	evals     sync.Pool
-	metrics   metrics
-	loads     loads
+	// place counts the batches that change in-memory groups, in the order of the log; Proposal.Applying guards it.
+	place   uint64
+	evals   sync.Pool
+	metrics metrics
+	loads   loads
 
 	closed   atomic.Bool
 	running  atomic.Int64
@@ -72,7 +74,7 @@ func Open(o Options) (*Shard, error) {
 		repl: o.Replicator, latches: latch.New(), drained: make(chan struct{}),
 	}
 	if s.repl == nil {
-		s.repl = local{o.Engine}
+		s.repl = &local{e: o.Engine}
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
@@ -131,7 +133,7 @@ func (s *Shard) loadGroup(g kv.GroupID) error {
 			return err
 		}
 		buf = b
-		s.mem[g].Set(own(k.Address, k.Timestamp, v))
+		s.mem[g].Set(own(k.Address, k.Timestamp, v), 0)
 		return nil
 	})
 }

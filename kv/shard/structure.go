@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"math"
 
 	"moka/kv"
 	"moka/kv/engine"
@@ -178,7 +179,7 @@ func (s *Shard) Clear(ctx context.Context, span kv.Span) error {
 		return err
 	}
 	for _, it := range items {
-		s.mem[it.Address.Group].Delete(it.Address, it.Timestamp)
+		s.mem[it.Address.Group].Delete(it.Address, it.Timestamp, math.MaxUint64)
 	}
 	return nil
 }
