@@ -177,13 +177,16 @@ func (c *Client) checkSecondaries(ctx context.Context, startTS kv.Timestamp, col
 			return 0, 0, err
 		}
 		found, commitTS := sumUp(answers)
+		if found == secondariesForgotten {
+			return 0, 0, errTooLongAgo(startTS)
+		}
 		return found, commitTS, nil
 	}
 }
 
 func sumUp(answers []*secondariesResponse) (found secondariesFound, commitTS kv.Timestamp) {
 	rank := func(f secondariesFound) int { // what outweighs what
-		return map[secondariesFound]int{secondariesLocked: 0, secondariesMissing: 1, secondariesPlain: 2, secondariesRolledBack: 3, secondariesCommitted: 4}[f]
+		return map[secondariesFound]int{secondariesLocked: 0, secondariesMissing: 1, secondariesPlain: 2, secondariesForgotten: 3, secondariesRolledBack: 4, secondariesCommitted: 5}[f]
 	}
 	found = secondariesLocked
 	for _, a := range answers {

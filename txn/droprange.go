@@ -41,7 +41,7 @@ func (c *Client) DropRange(ctx context.Context, span kv.Span, safePoint kv.Times
 		case err != nil:
 			return err
 		case m.(*dropResponse).untold:
-			if _, err := c.tellSafePoint(ctx, req.row, safePoint); err != nil {
+			if _, _, err := c.tellSafePoint(ctx, req.row, safePoint); err != nil {
 				return err
 			}
 			continue

@@ -27,6 +27,7 @@ const (
 	CmdSeed           = cmdSeed
 	CmdCollect        = cmdCollect
 	CmdSafePoint      = cmdSafePoint
+	CmdLock           = cmdLock
 
 	CmdCheckSecondaries = cmdCheckSecondaries
 	CmdGetLatest        = cmdGetLatest

@@ -19,7 +19,11 @@ import (
 //	C3  The commits of secondaries are not synced when they are acknowledged. Each shard makes the safe point durable, with a
 //	    sync, after the last such lock is gone: a crash cannot bring one back whose primary's record has been removed.
 //	C4  Below the safe point "no record" means nothing. Who asks what became of such a transaction is told that it is too
-//	    long ago (errTooLongAgo), never that it was rolled back.
+//	    long ago (errTooLongAgo), never that it was rolled back. A lock of one, which by C2 and C3 was settled before and is met again all the
+//	    same, says nothing any more: the sweep of orphans removes it, and goes on.
+//
+// Who writes looks at the safe point behind a guard or a lock (prewrites; commits in one phase once more, behind their look for conflicts), and
+// evalSafePoint looks at the locks behind raising it. Who only looks, as row locks do, asks for it afterwards, as reads do.
 //
 // Versions leave by explicit deletes, range after range: Pebble has no compaction filter. A shard notes how far down a range of rows
 // is clean, and the next collection looks only at what was written since then: blocks on disk without such versions are not read.
@@ -79,15 +83,23 @@ func (c *Client) announce(ctx context.Context, safePoint kv.Timestamp) (parts []
 			return nil, err
 		}
 	}
-	return parts, c.eachTablet(ctx, func(row kv.RowKey, t kv.Tablet) error {
-		told, err := c.tellSafePoint(ctx, row, safePoint)
-		p := sweepPart{first: row, span: kv.Span{Start: row, End: t.Span.End}}
-		if told != nil && bytes.Equal(told.collected.end, t.Span.End) {
+	// From tablet to tablet, by the end of the one that has answered: what is known of it before it is asked may be older than a split.
+	end := kv.MakeRowKey(kv.TableTxn+1, nil)
+	for row := kv.MakeRowKey(kv.TableTxn, nil); ; {
+		told, tablet, err := c.tellSafePoint(ctx, row, safePoint)
+		if err != nil {
+			return parts, err
+		}
+		p := sweepPart{first: row, span: kv.Span{Start: row, End: tablet.End}}
+		if bytes.Equal(told.collected.end, tablet.End) {
 			p.since = told.collected.safePoint
 		}
 		parts = append(parts, p)
-		return err
-	})
+		if len(tablet.End) == 0 || bytes.Compare(tablet.End, end) >= 0 {
+			return parts, nil
+		}
+		row = tablet.End
+	}
 }
 
 // collection is one run of CollectGarbage.
@@ -105,44 +117,26 @@ type sweepPart struct {
 	since kv.Timestamp // it is clean below this
 }
 
-// eachTablet calls f for the tablets of the transactional table, with the first row that each of them may have.
-func (c *Client) eachTablet(ctx context.Context, f func(row kv.RowKey, t kv.Tablet) error) error {
-	end := kv.MakeRowKey(kv.TableTxn+1, nil)
-	for row := kv.MakeRowKey(kv.TableTxn, nil); ; {
-		t, err := c.store.Locate(ctx, row)
-		if err != nil {
-			return err
-		}
-		if err := f(row, t); err != nil {
-			return err
-		}
-		if len(t.Span.End) == 0 || bytes.Compare(t.Span.End, end) >= 0 {
-			return nil
-		}
-		row = t.Span.End
-	}
-}
-
-// tellSafePoint makes a tablet's shard know the safe point, durably.
-func (c *Client) tellSafePoint(ctx context.Context, row kv.RowKey, safePoint kv.Timestamp) (*safePointResponse, error) {
+// tellSafePoint makes the shard of a row know the safe point, durably, and returns the span of the tablet for which it has answered.
+func (c *Client) tellSafePoint(ctx context.Context, row kv.RowKey, safePoint kv.Timestamp) (*safePointResponse, kv.Span, error) {
 	b := newBackoff(c.o.RetryTime, safePoint)
 	for {
 		g, err := c.groupOne(ctx, row)
 		if err != nil {
-			return nil, err
+			return nil, kv.Span{}, err
 		}
 		m, err := c.call(ctx, b, g, cmdSafePoint, &safePointRequest{safePoint: safePoint, row: row}, nil)
 		switch {
 		case errors.Is(err, kv.ErrMoved) && b.wait(ctx):
 			continue
 		case err != nil:
-			return nil, err
+			return nil, kv.Span{}, err
 		}
 		resp := m.(*safePointResponse)
 		if resp.locked {
-			return nil, errLocksLeft
+			return nil, kv.Span{}, errLocksLeft
 		}
-		return resp, nil
+		return resp, g.spans[0], nil
 	}
 }
 
@@ -224,7 +218,7 @@ func (k *collection) request(ctx context.Context, b *backoff, row kv.RowKey, req
 	k.stats.Requests++
 	resp = m.(*collectResponse)
 	if resp.untold {
-		_, err = k.c.tellSafePoint(ctx, req.row, k.safePoint)
+		_, _, err = k.c.tellSafePoint(ctx, req.row, k.safePoint)
 	}
 	if err == nil {
 		err = k.rest(ctx, time.Since(began))

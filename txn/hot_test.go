@@ -154,7 +154,7 @@ func newPlanted(t *testing.T, o kvtest.Options, co txn.Options, broken func(kv.C
 	return c, m
 }
 
-// pausing stops a command at its first look at one row's cells of a group, behind the look, once it is armed.
+// pausing stops a command at its first look at one row's cells of a group, behind the look or before it, once it is armed.
 type pausing struct {
 	kv.Eval
 	*pause
@@ -163,6 +163,7 @@ type pausing struct {
 type pause struct {
 	group    kv.GroupID
 	row      string
+	before   bool
 	armed    atomic.Bool
 	in, hold chan struct{}
 }
@@ -181,22 +182,24 @@ func (p *pause) during(command kv.CommandID) func(kv.CommandID, kv.Eval) kv.Eval
 	}
 }
 
-func (p *pause) at(a kv.Address) {
-	if a.Group == p.group && string(a.Row.Row()) == p.row && p.armed.CompareAndSwap(true, false) {
+func (p *pause) at(a kv.Address, before bool) {
+	if before == p.before && a.Group == p.group && string(a.Row.Row()) == p.row && p.armed.CompareAndSwap(true, false) {
 		close(p.in)
 		<-p.hold
 	}
 }
 
 func (p pausing) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, error) {
+	p.at(a, true)
 	v, ok, err := p.Eval.Latest(a, max)
-	p.at(a)
+	p.at(a, false)
 	return v, ok, err
 }
 
 func (p pausing) Get(a kv.Address, ts kv.Timestamp) ([]byte, bool, error) {
+	p.at(a, true)
 	v, ok, err := p.Eval.Get(a, ts)
-	p.at(a)
+	p.at(a, false)
 	return v, ok, err
 }
 

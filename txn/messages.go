@@ -441,6 +441,7 @@ const (
 	fateRolledBack fate = 2
 	fateAlive      fate = 3
 	fateUndecided  fate = 4 // an asynchronous commit whose owner had its time: its secondaries tell
+	fateForgotten  fate = 5 // it began below the safe point and has left no trace
 )
 
 type statusResponse struct {
@@ -467,7 +468,7 @@ func (m *statusResponse) AppendTo(b []byte) []byte {
 func (m *statusResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = statusResponse{fate: fate(d.byte()), commitTS: d.timestamp(), pushed: d.bool(), async: d.bool(), minCommitTS: d.timestamp(), secondaries: d.columns()}
-	if m.fate < fateCommitted || m.fate > fateUndecided {
+	if m.fate < fateCommitted || m.fate > fateForgotten {
 		d.fail("unknown fate")
 	}
 	return d.end()

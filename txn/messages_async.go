@@ -35,6 +35,7 @@ const (
 	secondariesRolledBack secondariesFound = 3 // one can never be locked, hence the transaction cannot commit
 	secondariesPlain      secondariesFound = 4 // one is locked plainly: the transaction has two phases, its primary decides
 	secondariesMissing    secondariesFound = 5 // one is not there (yet)
+	secondariesForgotten  secondariesFound = 6 // one is not there, and what became of it is not known any more
 )
 
 type secondariesResponse struct {
@@ -52,7 +53,7 @@ func (m *secondariesResponse) AppendTo(b []byte) []byte {
 func (m *secondariesResponse) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = secondariesResponse{found: secondariesFound(d.byte()), commitTS: d.timestamp()}
-	if m.found < secondariesLocked || m.found > secondariesMissing {
+	if m.found < secondariesLocked || m.found > secondariesForgotten {
 		d.fail("unknown state of secondaries")
 	}
 	return d.end()

@@ -110,7 +110,10 @@ func (c *Client) askPrimary(ctx context.Context, req *statusRequest, unknown *bo
 		if err != nil {
 			return nil, err
 		}
-		return m.(*statusResponse), nil
+		if s := m.(*statusResponse); s.fate != fateForgotten {
+			return s, nil
+		}
+		return nil, errTooLongAgo(req.startTS)
 	}
 }
 
@@ -202,6 +205,14 @@ func (c *Client) resolveBatch(ctx context.Context, locks []lockInfo) (resolved i
 		}
 		done[p] = true
 		s, err := c.status(ctx, l, 0, true)
+		if errors.Is(err, errForgotten) && compareColumns(l.column, l.primary) != 0 {
+			n, err := c.dropForgotten(ctx, l)
+			if err != nil {
+				return resolved, err
+			}
+			resolved += n
+			continue
+		}
 		if err != nil {
 			return resolved, err
 		}
@@ -218,4 +229,12 @@ func (c *Client) resolveBatch(ctx context.Context, locks []lockInfo) (resolved i
 		resolved += n
 	}
 	return resolved, nil
+}
+
+// dropForgotten removes a secondary's lock whose transaction has been forgotten. Nothing is removed below a safe point before no lock from below
+// is left anywhere (C2), and none can come back (C3): the lock was settled then, and what is met is an image of it, which a shard of an older
+// release could keep. It says nothing of its column any more. Left where it is it would make the row unreadable, and no collection would begin.
+func (c *Client) dropForgotten(ctx context.Context, l lockInfo) (int, error) {
+	c.o.Logger.WarnContext(ctx, "a lock whose transaction was settled long ago is removed", "row", []byte(l.column.Row), "start_ts", l.startTS, "primary", []byte(l.primary.Row))
+	return c.settle(ctx, l, 0)
 }

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	linked "container/list"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,8 @@ type rowLocks struct {
 	mu     sync.Mutex
 	queues map[string]*lockQueue
 	owners map[kv.Timestamp]*lockOwner
+	// line has the owners about in the order in which they will have been silent for too long; see sweepLocked.
+	line linked.List
 	// ended remembers the last owners that were released, so that a message from their past does not lock anything.
 	ended     map[kv.Timestamp]bool
 	endedRing []kv.Timestamp
@@ -39,6 +42,8 @@ type lockOwner struct {
 	note    string // what to show to people
 	expires time.Time
 	in      map[*lockQueue]*lockClaim
+	place   *linked.Element // in the line
+	due     time.Time       // what expires was when the owner was put there
 }
 
 // lockQueue is the line before one column: holders are one exclusive or several shared claims, waiters come oldest first.
@@ -93,6 +98,13 @@ func (r *rowLocks) acquire(c kv.Column, a lockAsk, now time.Time) (granted, fres
 	if r.ended[a.owner] {
 		return false, false, nil, kv.Errorf(kv.CodeInvalidArgument, "txn.Lock", "the transaction of %v has ended", a.owner)
 	}
+	if o := r.owners[a.owner]; o != nil {
+		o.heard(now, a.ttl)
+	}
+	r.sweepLocked(now, sweepOwners)
+	if len(r.queues) >= r.max {
+		r.sweepLocked(now, len(r.owners))
+	}
 	key := columnKey(c)
 	q := r.queues[key]
 	if q != nil {
@@ -145,10 +157,71 @@ func (r *rowLocks) ownerLocked(a lockAsk, now time.Time) *lockOwner {
 		r.owners[a.owner] = o
 	}
 	o.session, o.note = a.session, a.note
-	if e := now.Add(a.ttl); e.After(o.expires) {
-		o.expires = e
+	o.heard(now, a.ttl)
+	if o.place == nil {
+		o.place, o.due = r.line.PushBack(o), o.expires
 	}
 	return o
+}
+
+// heard notes that the owner is alive.
+func (o *lockOwner) heard(now time.Time, ttl time.Duration) {
+	if e := now.Add(ttl); e.After(o.expires) {
+		o.expires = e
+	}
+}
+
+// forgetLocked takes out an owner that has no claims any more.
+func (r *rowLocks) forgetLocked(o *lockOwner) {
+	if r.owners[o.id] == o {
+		delete(r.owners, o.id)
+		r.line.Remove(o.place)
+	}
+}
+
+// What a sweep does at a time.
+const (
+	sweepOwners  = 2
+	sweepColumns = 1024
+)
+
+// sweepLocked drops owners that have fallen silent, although nobody asks for what they hold: the locks of a gateway that died would fill the
+// shard. Each call looks at the first few of the line and stops at the first whose time has not come; who was heard of since goes to the
+// end. Of one with very many locks it drops a part.
+func (r *rowLocks) sweepLocked(now time.Time, most int) {
+	for dropped := 0; most > 0 && dropped < sweepColumns; most-- {
+		first := r.line.Front()
+		if first == nil {
+			return
+		}
+		o := first.Value.(*lockOwner)
+		switch {
+		case !now.After(o.due):
+			return
+		case !now.After(o.expires):
+			o.due = o.expires
+			r.line.MoveToBack(first)
+		default:
+			dropped += r.dropSomeLocked(o, sweepColumns)
+		}
+	}
+}
+
+// dropSomeLocked takes up to so many claims from an owner that fell silent.
+func (r *rowLocks) dropSomeLocked(o *lockOwner, most int) (dropped int) {
+	if dropped = len(o.in); dropped <= most {
+		r.dropOwnerLocked(o, nil)
+		return dropped
+	}
+	dropped = 0
+	for q := range o.in {
+		if dropped == most {
+			break
+		}
+		r.dropSilentLocked(o, q, nil)
+		dropped++
+	}
+	return dropped
 }
 
 // serveLocked drops holders and waiters whose owners have fallen silent and grants the column to those whose turn it is.
@@ -187,18 +260,22 @@ func (r *rowLocks) serveLocked(q *lockQueue, now time.Time) {
 // dropOwnerLocked takes all claims from an owner that fell silent; the caller serves the queue that it looks at.
 func (r *rowLocks) dropOwnerLocked(o *lockOwner, except *lockQueue) {
 	for _, q := range o.queuesLocked() {
-		c := o.in[q]
-		c.remove()
-		delete(o.in, q)
-		c.signal()
-		for _, w := range q.waiters {
-			w.signal() // whom they wait for has changed
-		}
-		if q != except {
-			r.serveLocked(q, time.Time{})
-		}
+		r.dropSilentLocked(o, q, except)
 	}
-	delete(r.owners, o.id)
+	r.forgetLocked(o)
+}
+
+func (r *rowLocks) dropSilentLocked(o *lockOwner, q, except *lockQueue) {
+	c := o.in[q]
+	c.remove()
+	delete(o.in, q)
+	c.signal()
+	for _, w := range q.waiters {
+		w.signal() // whom they wait for has changed
+	}
+	if q != except {
+		r.serveLocked(q, time.Time{})
+	}
 }
 
 func (c *lockClaim) signal() {
@@ -223,7 +300,7 @@ func (r *rowLocks) leaveLocked(c *lockClaim, now time.Time) {
 	} else {
 		delete(c.owner.in, q)
 		if len(c.owner.in) == 0 {
-			delete(r.owners, c.owner.id)
+			r.forgetLocked(c.owner)
 		}
 	}
 	for _, w := range q.waiters {
@@ -277,9 +354,7 @@ func (r *rowLocks) look(c kv.Column, owner kv.Timestamp, ttl time.Duration, now 
 	if o == nil || q == nil || o.in[q] == nil {
 		return waitGone, nil, nil, now
 	}
-	if e := now.Add(ttl); e.After(o.expires) {
-		o.expires = e
-	}
+	o.heard(now, ttl)
 	r.serveLocked(q, now)
 	claim := o.in[q]
 	if claim == nil {
@@ -325,7 +400,7 @@ func (r *rowLocks) dropClaimLocked(o *lockOwner, q *lockQueue, now time.Time) {
 	claim.remove()
 	delete(o.in, q)
 	if len(o.in) == 0 {
-		delete(r.owners, o.id)
+		r.forgetLocked(o)
 	}
 	if wasWaiting {
 		for _, w := range q.waiters {
@@ -354,7 +429,7 @@ func (r *rowLocks) release(owner kv.Timestamp, now time.Time) {
 	for _, q := range o.queuesLocked() {
 		r.dropClaimLocked(o, q, now)
 	}
-	delete(r.owners, owner)
+	r.forgetLocked(o)
 }
 
 // queuesLocked lists where the owner stands, in the order of columns: what follows from a release must not depend on a map.
@@ -371,15 +446,14 @@ func (o *lockOwner) queuesLocked() []*lockQueue {
 func (r *rowLocks) keep(owners []kv.Timestamp, ttl time.Duration, now time.Time) (gone []kv.Timestamp) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.sweepLocked(now, sweepOwners)
 	for _, id := range owners {
 		o := r.owners[id]
 		if o == nil {
 			gone = append(gone, id)
 			continue
 		}
-		if e := now.Add(ttl); e.After(o.expires) {
-			o.expires = e
-		}
+		o.heard(now, ttl)
 	}
 	return gone
 }

@@ -98,7 +98,7 @@ func evalCheckSecondaries(e kv.Eval, st *state, req *secondariesRequest) (*secon
 			return &secondariesResponse{found: secondariesRolledBack}, nil
 		}
 		if st.forgotten(req.startTS) {
-			return nil, errTooLongAgo(req.startTS)
+			return &secondariesResponse{found: secondariesForgotten}, nil
 		}
 		if !req.final {
 			return &secondariesResponse{found: secondariesMissing}, nil

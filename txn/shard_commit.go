@@ -295,7 +295,7 @@ func statusWithoutLock(e kv.Eval, st *state, req *statusRequest) (*statusRespons
 		return &statusResponse{fate: fateRolledBack}, nil
 	}
 	if st.forgotten(req.startTS) {
-		return nil, errTooLongAgo(req.startTS)
+		return &statusResponse{fate: fateForgotten}, nil
 	}
 	// Prewrites run in parallel, so the primary's may be the last to arrive. Only a lock that has had its time, or an owner
 	// that is gone, lets us decide; and then the tombstone keeps a late primary out.

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
 	"moka/kv"
@@ -99,8 +100,13 @@ func (st *state) forgotten(startTS kv.Timestamp) bool {
 
 // errTooLongAgo answers questions about transactions of which no trace need be left.
 func errTooLongAgo(startTS kv.Timestamp) error {
-	return kv.Errorf(kv.CodeInternal, "txn.status", "the transaction of %v began before the safe point and has left no trace; what became of it is not known any more", startTS)
+	err := kv.Errorf(kv.CodeInternal, "txn.status", "the transaction of %v began before the safe point and has left no trace; what became of it is not known any more", startTS)
+	err.Err = errForgotten
+	return err
 }
+
+// errForgotten marks what errTooLongAgo makes, where it was made.
+var errForgotten = errors.New("forgotten")
 
 // evalSafePoint raises the safe point, for good. From then on nothing that began below it can be written here, so once no such
 // lock is left there will be none.

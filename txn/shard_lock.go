@@ -54,10 +54,6 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 			return nil
 		}
 	}
-	if st.tooOld(req.since) {
-		resp.status, resp.commitTS = lockConflict, kv.Timestamp(st.safePoint.Load())
-		return nil
-	}
 	v, ok, err := st.version(e, c, kv.MaxTimestamp, seeded)
 	if err != nil {
 		return err
@@ -76,6 +72,10 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 			return err
 		}
 		newest = max(newest, only)
+	}
+	if st.tooOld(req.since) { // behind the looks, as reads ask: a delete that was one's conflict may have been removed
+		resp.status, resp.commitTS = lockConflict, kv.Timestamp(st.safePoint.Load())
+		return nil
 	}
 	if newest > req.since {
 		resp.status, resp.commitTS, resp.exists = lockConflict, newest, exists

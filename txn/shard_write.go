@@ -22,6 +22,8 @@ type writer struct {
 	// own is what a repeated prewrite finds of its first copy: the largest min_commit_ts, and whether all are asynchronous.
 	own      kv.Timestamp
 	ownPlain bool
+	// oldest is the oldest snapshot that a mutation was computed from.
+	oldest kv.Timestamp
 	// required is the newest commit_ts of what is required: whoever leans on it does not commit before it.
 	required kv.Timestamp
 	held     int // share locks that their owner still holds: nothing to write
@@ -72,6 +74,12 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 		if m.kind.changes() {
 			e.Guard(lockAt(runExclusive, m.column), req.startTS, w.guard(m))
 		}
+	}
+	// Again, behind the guards: a collection that began since the first look may have removed what there was to conflict with. Either it
+	// meets a guard and does not begin, or its safe point is seen here.
+	if st.tooOld(w.oldest) {
+		st.endOnePhase(req.startTS, p)
+		return w.tooOld(req.primary), nil
 	}
 	// Only now: a reader with a larger snapshot either raised maxTS before this load, or meets the guards (see raiseMaxTS).
 	commitTS := max(st.commitAbove(max(req.startTS, req.floor)), w.required)
@@ -134,10 +142,12 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 	if !w.onePhase && len(w.req.mutations) > 0 {
 		w.Guard(lockAt(runWriteGuard, w.req.mutations[0].column), w.req.startTS, w.guard(w.req.mutations[0]))
 	}
+	w.oldest = w.req.startTS
 	for _, m := range w.req.mutations {
+		w.oldest = min(w.oldest, w.since(m))
 		if w.st.tooOld(w.since(m)) {
 			// What it might have to conflict with may have been removed, and so may the traces of its own past.
-			return nil, &writeResponse{outcome: outcomeTooOld, commitTS: kv.Timestamp(w.st.safePoint.Load()), column: m.column}, nil
+			return nil, w.tooOld(m.column), nil
 		}
 		var own bool
 		if m.share && w.st.rows.holds(m.column, w.req.owner, w.since(m)) {
@@ -460,6 +470,11 @@ func (w *writer) since(m *mutation) kv.Timestamp {
 	return w.req.startTS
 }
 
+// tooOld refuses a write from below the safe point.
+func (w *writer) tooOld(c kv.Column) *writeResponse {
+	return &writeResponse{outcome: outcomeTooOld, commitTS: kv.Timestamp(w.st.safePoint.Load()), column: c}
+}
+
 // conflict refuses a write because somebody committed after its snapshot.
 func conflict(c kv.Column, commitTS kv.Timestamp) *writeResponse {
 	return &writeResponse{outcome: outcomeConflict, commitTS: commitTS, column: c}
@@ -491,25 +506,42 @@ func lockOnlyCommit(r kv.Reader, c kv.Column) (kv.Timestamp, error) {
 	return decodeRollback(b)
 }
 
-// commitOf finds the commit of the transaction of startTS among a column's versions. All that are newer than startTS may have
-// to be looked at: a commit_ts is greater than its start_ts.
+// commitOf finds the commit of the transaction of startTS among a column's versions. It is the oldest of those above startTS, if it is there:
+// whoever had committed to the column between the two would have been a conflict. So where a column has many, which is a hot row in
+// which somebody is being asked for, and its latch held meanwhile, the way to the oldest is halved instead of gone version by version.
 func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Timestamp, ok bool, err error) {
-	for at := kv.MaxTimestamp; at > startTS; {
-		v, ok, err := r.Latest(writeAt(c), at)
-		if err != nil || !ok || v.Timestamp <= startTS {
-			return 0, false, err
-		}
-		rec, err := decodeWrite(v.Value, v.Timestamp)
-		if err != nil {
-			return 0, false, err
-		}
-		if rec.startTS == startTS {
-			return v.Timestamp, true, nil
-		}
-		at = v.Timestamp - 1
+	oldest, ok, err := r.Latest(writeAt(c), kv.MaxTimestamp)
+	if err != nil || !ok || oldest.Timestamp <= startTS {
+		return 0, false, err
 	}
-	return 0, false, nil
+	if rec, err := decodeWrite(oldest.Value, oldest.Timestamp); err != nil || rec.startTS == startTS {
+		return oldest.Timestamp, err == nil, err
+	}
+	below := startTS // at or below this there is no other version above startTS
+	for looks := 0; below < oldest.Timestamp-1; looks++ {
+		at := oldest.Timestamp - 1
+		if looks >= commitSteps {
+			at = below + (at-below+1)/2
+		}
+		v, ok, err := r.Latest(writeAt(c), at)
+		switch {
+		case err != nil:
+			return 0, false, err
+		case ok && v.Timestamp > startTS:
+			oldest = v
+		default:
+			below = at
+		}
+	}
+	rec, err := decodeWrite(oldest.Value, oldest.Timestamp)
+	if err != nil || rec.startTS != startTS {
+		return 0, false, err
+	}
+	return oldest.Timestamp, true, nil
 }
+
+// commitSteps is how many versions commitOf goes back one by one. Most columns have fewer.
+const commitSteps = 8
 
 // lock makes the record that prewrite stores.
 func (w *writer) lock(m *mutation) *lockRecord {
