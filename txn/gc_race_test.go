@@ -201,6 +201,9 @@ func TestLockOfForgottenTransaction(t *testing.T) {
 				t.Errorf("async %v: %s=%q, want 2", async, name, got)
 			}
 		}
+		if n := c.Metrics().LocksForgotten; n != 1 {
+			t.Errorf("async %v: %d locks were forgotten, want 1", async, n)
+		}
 		c.Close()
 	}
 }

@@ -235,6 +235,7 @@ func (c *Client) resolveBatch(ctx context.Context, locks []lockInfo) (resolved i
 // is left anywhere (C2), and none can come back (C3): the lock was settled then, and what is met is an image of it, which a shard of an older
 // release could keep. It says nothing of its column any more. Left where it is it would make the row unreadable, and no collection would begin.
 func (c *Client) dropForgotten(ctx context.Context, l lockInfo) (int, error) {
+	c.metrics.forgotten.Add(1)
 	c.o.Logger.WarnContext(ctx, "a lock whose transaction was settled long ago is removed", "row", []byte(l.column.Row), "start_ts", l.startTS, "primary", []byte(l.primary.Row))
 	return c.settle(ctx, l, 0)
 }

@@ -648,6 +648,11 @@ func (s *simulation) settle() (wrong []error) {
 			}
 		}
 	}
+	for _, m := range append(s.metrics, cl.Metrics()) { // C2, C3
+		if m.LocksForgotten > 0 {
+			wrong = append(wrong, fmt.Errorf("%d locks of transactions from below the safe point were there again", m.LocksForgotten))
+		}
+	}
 	stored = s.withRemoved(stored)
 	wrong = append(wrong, s.history.Check(stored)...)
 	wrong = append(wrong, s.invariants(stored)...)
