@@ -72,6 +72,7 @@ func TestCheckTableFindsDamage(t *testing.T) {
 	}
 	fresh()
 	want(t, c, "check table t, v extended", "d.t check status OK; d.v check status OK")
+	want(t, c, "check table mysql.user, information_schema.tables", "mysql.user check status OK; information_schema.tables check status OK")
 	want(t, c, "check table nothing", "d.nothing check Error Table 'd.nothing' doesn't exist; d.nothing check status Operation failed")
 
 	// The unique entry of a row goes away.

@@ -2,12 +2,21 @@ package sqlfront_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"moka/kv/kvtest"
+
+	"moka/sqlfront"
 )
 
 // TestStatusVariables: what is counted is counted once, in the session and in the process.
@@ -98,4 +107,39 @@ func TestPlanningIsInterrupted(t *testing.T) {
 		wantErr(t, q[:30], err, 3024, "HY000")
 	}
 	s.do("a", "set max_execution_time = 0", strings.Replace(plain, hint, "", 1))
+}
+
+// TestCipherOfTheConnection: a client that came over TLS reads in Ssl_cipher and Ssl_version that it did, and another that it did not.
+func TestCipherOfTheConnection(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newDatabase(t).serve(func(o *sqlfront.Options) {
+		o.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, MinVersion: tls.VersionTLS13}
+	})
+	over := s.open("root", "", "?tls=skip-verify")
+	want(t, over, "show status where variable_name = 'ssl_version'", "Ssl_version TLSv1.3")
+	if got := results(t, over, "show session status like 'ssl_cipher'"); !strings.HasPrefix(got, "Ssl_cipher TLS_") {
+		t.Errorf("over TLS: %q", got)
+	}
+	want(t, s.conn(""), "show status like 'ssl_cipher'", "Ssl_cipher ")
+}
+
+// TestQuietConnections: a connection that has not sent a statement yet is in the process list with its address (it was %).
+func TestQuietConnections(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create user ann identified by 'secret'")
+	quiet, err := s.open("ann:secret", "", "").Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer quiet.Close()
+	want(t, root, "select user, host like 'localhost:%' from information_schema.processlist where id <> connection_id() and user = 'ann'", "ann 1")
 }

@@ -101,7 +101,7 @@ func (c *checkTable) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 }
 
 func (e *Engine) check(ctx *sql.Context, db, name string) ([]string, error) {
-	d, err := e.provider.Database(ctx, db)
+	d, err := e.sql.Analyzer.Catalog.Database(ctx, db) // which knows mysql, too
 	if err != nil {
 		return nil, err
 	}

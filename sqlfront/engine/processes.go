@@ -38,6 +38,16 @@ func (l *processList) BeginQuery(ctx *sql.Context, query string) (*sql.Context, 
 	return l.ProcessList.BeginQuery(ctx, query)
 }
 
+// ConnectionReady implements sql.ProcessList: a connection that has not said anything yet has an address as well.
+func (l *processList) ConnectionReady(session sql.Session) {
+	if s, ok := session.(*Session); ok {
+		l.mu.Lock()
+		l.known[session.ID()] = whereabouts{session.GetCurrentDatabase(), s.guest.address}
+		l.mu.Unlock()
+	}
+	l.ProcessList.ConnectionReady(session)
+}
+
 // RemoveConnection implements sql.ProcessList.
 func (l *processList) RemoveConnection(id uint32) {
 	l.mu.Lock()

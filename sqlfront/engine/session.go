@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,11 +97,12 @@ type Session struct {
 
 	login      account.Name // whose the session is
 	guest      guest
-	client     *mysql.Conn    // of a client's session
-	direct     bool           // the statement is a plan's, not the library's, which watches over the client itself
-	roles      []account.Name // that are switched on
-	mustChange bool           // its password, before anything else
-	needs      []columnNeed   // of the statement being bound
+	tls        *tls.ConnectionState // of a client that came over TLS
+	client     *mysql.Conn          // of a client's session
+	direct     bool                 // the statement is a plan's, not the library's, which watches over the client itself
+	roles      []account.Name       // that are switched on
+	mustChange bool                 // its password, before anything else
+	needs      []columnNeed         // of the statement being bound
 
 	raised  conditions // by the statement at hand
 	counted conditions // by the one before it: @@warning_count, @@error_count
@@ -201,6 +203,10 @@ func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr stri
 	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID))
 	s.ofClient = true
 	s.guest, s.client = guestAt(conn.RemoteAddr()), conn
+	if t, ok := conn.Conn.(*tls.Conn); ok {
+		state := t.ConnectionState()
+		s.tls = &state
+	}
 	s.login = s.Account()
 	s.roles = e.directory.Defaults(s.login)
 	return s, nil

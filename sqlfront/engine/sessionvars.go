@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"crypto/tls"
 	"strings"
 	"sync"
 
@@ -309,6 +310,10 @@ func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ 
 func (s *Session) counters() map[string]sql.StatusVarValue {
 	if s.vars.status == nil {
 		s.vars.status = status.StatusVariableRegistry.NewSessionMap()
+		if s.tls != nil {
+			s.vars.status["Ssl_cipher"].Set(tls.CipherSuiteName(s.tls.CipherSuite))
+			s.vars.status["Ssl_version"].Set(strings.Replace(tls.VersionName(s.tls.Version), "TLS ", "TLSv", 1))
+		}
 	}
 	return s.vars.status
 }
