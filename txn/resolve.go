@@ -232,10 +232,14 @@ func (c *Client) resolveBatch(ctx context.Context, locks []lockInfo) (resolved i
 }
 
 // dropForgotten removes a secondary's lock whose transaction has been forgotten. Nothing is removed below a safe point before no lock from below
-// is left anywhere (C2), and none can come back (C3): the lock was settled then, and what is met is an image of it, which a shard of an older
-// release could keep. It says nothing of its column any more. Left where it is it would make the row unreadable, and no collection would begin.
+// is left anywhere (C2), and none can come back (C3). So the lock has gone since it was listed, and all that its transaction left with
+// it; or it was settled then, and what is met is an image of it, which a shard of an older release could keep. It says nothing of its column
+// any more. Left where it is it would make the row unreadable, and no collection would begin.
 func (c *Client) dropForgotten(ctx context.Context, l lockInfo) (int, error) {
-	c.metrics.forgotten.Add(1)
-	c.o.Logger.WarnContext(ctx, "a lock whose transaction was settled long ago is removed", "row", []byte(l.column.Row), "start_ts", l.startTS, "primary", []byte(l.primary.Row))
-	return c.settle(ctx, l, 0)
+	n, err := c.settle(ctx, l, 0)
+	if n > 0 {
+		c.metrics.forgotten.Add(uint64(n))
+		c.o.Logger.WarnContext(ctx, "a lock was removed whose transaction had been settled long ago", "row", []byte(l.column.Row), "start_ts", l.startTS, "primary", []byte(l.primary.Row))
+	}
+	return n, err
 }
