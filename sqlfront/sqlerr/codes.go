@@ -116,6 +116,9 @@ const (
 	NoSuchUserGrant        = 1141
 	CannotUser             = 1396
 	AccountLocked          = 3118
+	AccessDeniedNoPassword = 1698
+	SecureTransport        = 3159
+	NoSecureTransport      = 3160
 	MustChangePassword     = 1820
 	MustChangeToLogIn      = 1862
 	UserLimit              = 1226
@@ -213,6 +216,7 @@ var states = map[int]string{
 	HandshakeFailed:        "08S01",
 	DBAccessDenied:         "42000",
 	AccessDenied:           "28000",
+	AccessDeniedNoPassword: "28000",
 	NoDatabase:             "3D000",
 	UnknownCommand:         "08S01",
 	BadNull:                "23000",

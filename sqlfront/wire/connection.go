@@ -179,6 +179,14 @@ func (c *connection) gated() *gatedConn {
 	return nil
 }
 
+// peer is the client's socket itself.
+func (c *connection) peer() net.Conn {
+	if g := c.gated(); g != nil {
+		return g.Conn
+	}
+	return c.socket
+}
+
 // authenticated prepares the connection for statements.
 func (c *connection) authenticated() (err error) {
 	if err := c.settleAccount(); err != nil {

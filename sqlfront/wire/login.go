@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 // right are asked here. An unknown user goes through the same exchange as a known one, and is told the same.
 type login struct {
 	accounts *account.Directory
+	ownPeer  func(net.Conn) error
 	methods  []mysql.AuthMethod
 	native   mysql.AuthMethod
 	sha2     mysql.AuthMethod
@@ -41,8 +43,8 @@ var (
 // maxScrambled bounds what is remembered of passwords.
 const maxScrambled = 1 << 12
 
-func newLogin(accounts *account.Directory) *login {
-	l := &login{accounts: accounts, scrambled: map[string][32]byte{}}
+func newLogin(accounts *account.Directory, ownPeer func(net.Conn) error) *login {
+	l := &login{accounts: accounts, ownPeer: ownPeer, scrambled: map[string][32]byte{}}
 	l.native = mysql.NewMysqlNativeAuthMethod(l, uses{l, string(mysql.MysqlNativePassword)})
 	l.sha2 = mysql.NewSha2CachingAuthMethod(l, l, uses{l, string(mysql.CachingSha2Password)})
 	l.methods = []mysql.AuthMethod{l.native, l.sha2}
@@ -88,7 +90,20 @@ func (l *login) admit(conn *mysql.Conn, user string, addr net.Addr, u *mysql_db.
 	if u.Locked {
 		return nil, sqlerr.New(sqlerr.AccountLocked, "Access denied for user '%s'@'%s'. Account is locked.", user, account.Host(addr))
 	}
+	if builtIn(u) && u.AuthString == "" {
+		if err := l.ownPeer(of(conn).peer()); err != nil {
+			return nil, sqlerr.New(sqlerr.AccessDeniedNoPassword, "Access denied for user '%s'@'%s': as long as it has no password, only the operating system's user who runs "+
+				"the server, and its root, get in (%v). As that user, log in and give it one: ALTER USER root@localhost IDENTIFIED BY '...'", user, account.Host(addr), err)
+		}
+	}
 	return sql.MysqlConnectionUser{User: u.User, Host: u.Host}, nil
+}
+
+// builtIn says whether an account is the one that a new server begins with, which nobody has had the chance to give a password.
+// Accounts that an administrator made without one are open to everybody, as in MySQL: he has said so. The name decides, not a
+// mark, so that servers of older releases are as closed as new ones.
+func builtIn(u *mysql_db.User) bool {
+	return u.User == "root" && strings.EqualFold(u.Host, "localhost")
 }
 
 // UserEntryWithHash implements mysql.HashStorage: mysql_native_password.

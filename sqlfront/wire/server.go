@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/kv/peercred"
 	"moka/sqlfront/account"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/statements"
@@ -71,6 +72,9 @@ type Options struct {
 	// Users keeps accounts and privileges. Default: in memory. Accounts is the directory of them. Default: one of the server's own.
 	Users    UserStore
 	Accounts *account.Directory
+	// OwnPeer says whether a connection comes from who runs the server; who does gets in as root@localhost while that has no
+	// password. Default: peercred.Own.
+	OwnPeer func(net.Conn) error
 	// ConnectionID numbers a new connection; used says which numbers are taken. Default: 1, 2, 3 …
 	ConnectionID func(used func(uint32) bool) uint32
 	// Greet is called before somebody logs in, to have accounts that were changed elsewhere known. It gets two seconds.
@@ -102,6 +106,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxRetries == 0 {
 		o.MaxRetries = 30
+	}
+	if o.OwnPeer == nil {
+		o.OwnPeer = peercred.Own
 	}
 	if o.Version == "" {
 		o.Version = DefaultVersion
@@ -147,7 +154,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := openUsers(ctx, o.Engine, o.Accounts, o.Users); err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, log: o.Logger, auth: newLogin(o.Accounts), started: time.Now(), conns: map[uint32]*connection{}, changed: make(chan struct{})}
+	s := &Server{opts: o, log: o.Logger, auth: newLogin(o.Accounts, o.OwnPeer), started: time.Now(), conns: map[uint32]*connection{}, changed: make(chan struct{})}
 
 	var err error
 	if s.gate, err = s.listen(); err != nil {

@@ -20,8 +20,8 @@ type UserStore interface {
 }
 
 // openUsers loads the accounts and has changes saved. In a store that was never written root@localhost exists, without a
-// password: whoever can reach the loopback interface of a new server owns it, nobody else gets in. Its owner may drop it or
-// give it a password, so it is not brought back later.
+// password: the operating system's user who runs the server gets in over the loopback interface or the socket, nobody else. He
+// may drop it or give it a password, so it is not brought back later.
 func openUsers(ctx context.Context, e *sqle.Engine, accounts *account.Directory, store UserStore) error {
 	db := e.Analyzer.Catalog.MySQLDb
 	db.SetPersister(userPersister{store, accounts})
