@@ -41,7 +41,7 @@ func TestAccounts(t *testing.T) {
 	root := s.conn("")
 	script{
 		{"create user a identified by 'x'", ""},
-		{"create user b@localhost identified by 'y' account lock comment 'it''s b'", ""},
+		{"create user b@localhost identified with mysql_native_password by 'y' account lock comment 'it''s b'", ""},
 		{"create user a, c", "error 1396"}, // all or none
 		{"create user if not exists a, c", ""},
 		{"show warnings", "Note 3163 Authorization ID 'a'@'%' already exists."},
@@ -159,4 +159,68 @@ func TestExpiredPassword(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	wantLogin(t, s, "e:y", "")
+}
+
+// TestPasswordPolicy is S15: passwords are salted and slow to try unless one says otherwise, and validate_password does what it
+// shows.
+func TestPasswordPolicy(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	t.Cleanup(func() { run(t, root, "set global validate_password.policy = default", "set global validate_password.length = default") })
+	script{
+		{"create user a identified by 'a', n identified with mysql_native_password by 'a'", ""},
+		{"select user, plugin from mysql.user where user in ('a', 'n', 'root') order by user", "a caching_sha2_password;n mysql_native_password;root mysql_native_password"},
+		{"set global validate_password.policy = STRONG", "error 1231"}, // there is no dictionary
+		{"set global validate_password.policy = MEDIUM", ""},
+		{"select @@validate_password.policy, @@validate_password.length", "MEDIUM 8"},
+		{"create user b identified by 'a'", "error 1819"},
+		{"create user b identified by 'abcdefgh1!'", "error 1819"},
+		{"create user b identified by 'Abcdefgh!'", "error 1819"},
+		{"create user b identified by 'Abcdefgh1'", "error 1819"},
+		{"create user b identified by 'Abc1!'", "error 1819"},
+		{"create user b", "error 1819"},
+		{"create user b identified by 'Abcdefg1!'", ""},
+		{"alter user b identified by ''", "error 1819"},
+		{"set password for b = 'b'", "error 1819"},
+		{"create user `Abcdefg1!` identified by '!1gfedcbA'", "error 1819"},
+		{"set global validate_password.policy = 0", ""}, // LOW, as in MySQL
+		{"create user c identified by 'abcdefg'", "error 1819"},
+		{"create user c identified by 'abcdefgh'", ""},
+		{"set global validate_password.policy = OFF", ""},
+		{"alter user c identified by 'c', root@localhost identified by 'r'", ""},
+		{"select plugin from mysql.user where user = 'root'", "caching_sha2_password"},
+	}.run(t, root)
+	wantLogin(t, s, "b:Abcdefg1!", "")
+	wantLogin(t, s, "c:c", "")
+	wantLogin(t, s, "n:a", "")
+	wantLogin(t, s, "root:r", "")
+	wantLogin(t, s, "root", "error 1045")
+}
+
+// TestStatusNamesAreOnes: monitors write names with '_' for '.', and refuse doubles.
+func TestStatusNamesAreOnes(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	script{
+		{"select variable_value from performance_schema.global_status where variable_name in ('Moka_login_failures', 'Moka_node_insecure')", "0;0"},
+	}.run(t, root)
+	rows, err := root.QueryContext(context.Background(), "show global status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	seen := map[string]bool{}
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			t.Fatal(err)
+		}
+		plain := strings.ToLower(strings.ReplaceAll(name, ".", "_"))
+		if seen[plain] {
+			t.Errorf("%s is there twice", name)
+		}
+		seen[plain] = true
+	}
+	if err := rows.Err(); err != nil || len(seen) < 100 {
+		t.Errorf("%d names, %v", len(seen), err)
+	}
 }

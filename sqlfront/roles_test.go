@@ -105,7 +105,7 @@ func TestRoles(t *testing.T) {
 	}
 	s = d.serve()
 	script{
-		{"show create user u", "CREATE USER `u`@`%` IDENTIFIED WITH 'mysql_native_password' DEFAULT ROLE `chief`@`%` REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"},
+		{"show create user u", "CREATE USER `u`@`%` IDENTIFIED WITH 'caching_sha2_password' DEFAULT ROLE `chief`@`%` REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT"},
 		{"show grants for v", "GRANT USAGE ON *.* TO `v`@`%`;GRANT `chief`@`%` TO `v`@`%` WITH ADMIN OPTION"},
 		{"drop role chief, reader, writer", ""},
 		{"show grants for v", "GRANT USAGE ON *.* TO `v`@`%`"},

@@ -42,9 +42,11 @@ type Options struct {
 	Listener net.Listener
 	// Socket is the path of a unix socket to listen on as well.
 	Socket string
-	// TLS offers TLS to clients; RequireTLS refuses those that do not take it.
+	// TLS offers TLS to clients; RequireTLS is the first value of require_secure_transport.
 	TLS        *tls.Config
 	RequireTLS bool
+	// NodeInsecure says that the process lets other nodes in without certificates, for SHOW STATUS to show.
+	NodeInsecure bool
 	// FileDir is the only directory of the server that LOAD DATA, SELECT … INTO OUTFILE and LOAD_FILE may touch; empty for none.
 	FileDir string
 	// LogDir is where the slow log is written. Empty: there is none, whatever slow_query_log says.
@@ -191,6 +193,16 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables, Logger: o.Logger, TempDir: o.TempDir,
 		Functions: functions,
+		Status: map[string]func() int64{
+			"Moka_login_failures": func() int64 { return s.doors().LoginsWrong },
+			"Moka_login_delays":   func() int64 { return s.doors().LoginsLate },
+			"Moka_node_insecure": func() int64 {
+				if o.NodeInsecure {
+					return 1
+				}
+				return 0
+			},
+		},
 		Databases: []sql.Database{
 			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []system.Table{s.summaryTable(), s.jobsTable()})...),
 			system.New("performance_schema", s.performanceTables()...),
@@ -255,6 +267,14 @@ func (s *Server) kill(_ context.Context, k node.Kill) error {
 	return nil
 }
 
+// doors are the counters of logins. A statement of the engine's own may ask before there is anybody to log in to.
+func (s *Server) doors() wire.Stats {
+	if s.wire == nil {
+		return wire.Stats{}
+	}
+	return s.wire.Stats()
+}
+
 // Serve accepts clients until Drain or Close.
 func (s *Server) Serve() error { return s.wire.Serve() }
 
@@ -315,6 +335,8 @@ type Metrics struct {
 	ConnectionsAccepted int64
 	ConnectionsRefused  int64 // over max_connections, or while draining
 	ConnectionsAborted  int64 // did not log in
+	LoginFailures       int64 // refused: password, transport, unknown account
+	LoginDelays         int64 // made to wait because of wrong passwords before
 	Sessions            int64
 	Selects             int64
 	Inserts             int64
@@ -344,6 +366,7 @@ func (s *Server) Metrics() Metrics {
 	st := s.wire.Stats()
 	m := Metrics{
 		Connections: st.Connections, ConnectionsAccepted: st.Accepted, ConnectionsRefused: st.Refused, ConnectionsAborted: st.Aborted,
+		LoginFailures: st.LoginsWrong, LoginDelays: st.LoginsLate,
 		Sessions: s.engine.Sessions(), Retries: st.Retries, RetriesGivenUp: st.GaveUp, Panics: st.Panics,
 		Selects: st.Statements["select"], Inserts: st.Statements["insert"], Updates: st.Statements["update"],
 		Deletes: st.Statements["delete"], Definitions: st.Statements["ddl"], TransactionCommands: st.Statements["transaction"],

@@ -179,7 +179,12 @@ func (r *run) createUser(s CreateUser) ([]sql.Row, error) {
 				r.note(existsNote, "Authorization ID %s already exists.", n)
 				continue
 			}
-			now := &mysql_db.User{User: n.User, Host: n.Host, PrivilegeSet: mysql_db.NewPrivilegeSet(), Plugin: string(mysql.MysqlNativePassword), PasswordLastChanged: time.Now().UTC()}
+			now := &mysql_db.User{User: n.User, Host: n.Host, PrivilegeSet: mysql_db.NewPrivilegeSet(), Plugin: defaultPlugin, PasswordLastChanged: time.Now().UTC()}
+			if u.Auth == nil {
+				if err := checkPassword("", n); err != nil {
+					return err
+				}
+			}
 			if u.Auth != nil {
 				row, err := authenticate(now, *u.Auth, n)
 				if err != nil {
@@ -209,11 +214,17 @@ func (r *run) createUser(s CreateUser) ([]sql.Row, error) {
 	})
 }
 
+// defaultPlugin is how passwords are kept unless a statement says otherwise: salted, and slow to try out. Old drivers may need
+// IDENTIFIED WITH mysql_native_password.
+const defaultPlugin = string(mysql.CachingSha2Password)
+
 // authenticate gives an account what it is to be identified by. A password that was made up is returned as a row.
 func authenticate(u *mysql_db.User, a Auth, n Name) (shown []sql.Row, err error) {
 	plugin := a.Plugin
 	if plugin == "" {
-		plugin = u.Plugin
+		if plugin = u.Plugin; u.AuthString == "" {
+			plugin = defaultPlugin // the first password of an account, which may be older than this default
+		}
 	}
 	if a.Random {
 		var b [15]byte
@@ -222,6 +233,11 @@ func authenticate(u *mysql_db.User, a Auth, n Name) (shown []sql.Row, err error)
 		}
 		a.Password = hex.EncodeToString(b[:])[:20]
 		shown = []sql.Row{{n.User, n.Host, a.Password, int64(1)}}
+	}
+	if a.Hash == nil {
+		if err := checkPassword(a.Password, n); err != nil {
+			return nil, err
+		}
 	}
 	switch strings.ToLower(plugin) {
 	case string(mysql.MysqlNativePassword):

@@ -86,6 +86,8 @@ type Options struct {
 	IncludeRootAccount bool
 	// TempDir is where large sorts put their rows; it is created. Default: the system's directory for temporary files.
 	TempDir string
+	// Status are counters of the server that SHOW GLOBAL STATUS has besides.
+	Status map[string]func() int64
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger
 }
@@ -250,6 +252,7 @@ func setup() error {
 	status.StatusVariableRegistry = sql.StatusVariables
 	sql.StatusVariables = status
 	sql.SystemVariables = &systemRegistry{SystemVariableRegistry: sql.SystemVariables}
+	sql.SystemVariables.AddSystemVariables(account.PolicyVariables())
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{
 		// The library knows these not at all, or with a range that refuses what clients set.
 		&sql.MysqlSystemVariable{

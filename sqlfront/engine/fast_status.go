@@ -33,11 +33,13 @@ func (r *statusRegistry) remove(e *Engine) {
 	delete(r.engines, e)
 }
 
-// ownStatus are the variables that are added.
-var ownStatus = []struct {
+type ownVariable struct {
 	name  string
 	value func(*Engine) int64
-}{
+}
+
+// ownStatus are the variables that are added.
+var ownStatus = []ownVariable{
 	{"Moka_plan_cache_hits", func(e *Engine) int64 { return e.PlanCacheStats().Hits }},
 	{"Moka_plan_cache_misses", func(e *Engine) int64 { return e.PlanCacheStats().Misses }},
 	{"Moka_plan_cache_body_hits", func(e *Engine) int64 { return e.PlanCacheStats().BodyHits }},
@@ -50,6 +52,7 @@ var ownStatus = []struct {
 		return n
 	}},
 	{"Innodb_row_lock_waits", func(e *Engine) int64 { return int64(e.client.Metrics().RowLockWaits) }},
+	reported("Moka_login_failures"), reported("Moka_login_delays"), reported("Moka_node_insecure"),
 	{"Moka_safe_point_age_seconds", func(e *Engine) int64 { // how far back one can read; zero while nothing was collected
 		if at, told := e.client.SafePoint(); told && at != 0 {
 			return int64(time.Since(at.Time()).Seconds())
@@ -58,12 +61,32 @@ var ownStatus = []struct {
 	}},
 }
 
+// reported is a variable that the server of an engine keeps: Options.Status.
+func reported(name string) ownVariable {
+	return ownVariable{name, func(e *Engine) int64 {
+		if f := e.opts.Status[name]; f != nil {
+			return f()
+		}
+		return 0
+	}}
+}
+
+// notStatus are variables of a dictionary of forbidden passwords, which there is not. The library has them under the names of MySQL's
+// plugin and of its component, which monitors that take '.' for '_' refuse as doubles.
+var notStatus = []string{
+	"validate_password_dictionary_file_last_parsed", "validate_password_dictionary_file_words_count",
+	"validate_password.dictionary_file_last_parsed", "validate_password.dictionary_file_words_count",
+}
+
 // NewSessionMap implements sql.StatusVariableRegistry. Sessions of ours count for themselves; see sessionvars.go.
 func (r *statusRegistry) NewSessionMap() map[string]sql.StatusVarValue { return nil }
 
 // NewGlobalMap implements sql.StatusVariableRegistry.
 func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
 	m := r.StatusVariableRegistry.NewGlobalMap()
+	for _, name := range notStatus {
+		delete(m, name)
+	}
 	for i := range ownStatus {
 		v, n := r.value(i)
 		m[ownStatus[i].name] = &sql.ImmutableStatusVarValue{Var: v, Val: n}
@@ -97,6 +120,9 @@ func (r *statusRegistry) GetGlobal(name string) (sql.StatusVariable, any, bool) 
 			v, n := r.value(i)
 			return v, n, true
 		}
+	}
+	if slices.Contains(notStatus, name) {
+		return nil, nil, false
 	}
 	v, n, ok := r.StatusVariableRegistry.GetGlobal(name)
 	if ok && slices.Contains(uptimes, name) {

@@ -64,6 +64,10 @@ func (r rewriter) walk(n ast.SQLNode) {
 			if name := n.Name.Name.String(); n.Scope == ast.SetScope_User && !strings.HasPrefix(name, "@") {
 				n.Name = ast.NewColName("@" + name)
 			}
+			// SET GLOBAL validate_password.length: a name with a point in it, which the library takes for a table and its column.
+			if q := n.Name.Qualifier.Name.String(); n.Scope != ast.SetScope_None && strings.EqualFold(q, "validate_password") {
+				n.Name = &ast.ColName{Name: ast.NewColIdent(strings.ToLower(q) + "." + n.Name.Name.Lowered())}
+			}
 		case *ast.Select:
 			if r.each == nil {
 				splitWindows(n)

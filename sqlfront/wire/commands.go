@@ -69,6 +69,7 @@ type commands struct {
 
 	prepared string // text of the PREPARE that the library has been given a stand-in for
 	loading  bool   // the statement reads a file of the client
+	exchange changeUserPackets
 	long     map[longParam]int
 	tooLong  map[uint32]bool // statements that were sent a parameter longer than max_allowed_packet
 }
@@ -546,76 +547,4 @@ func (s *Server) statistics() string {
 	}
 	return fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: %d  Opens: 0  Open tables: 0  Queries per second avg: %.3f",
 		int(up.Seconds()), st.Connections, n, st.Slow, float64(n)/up.Seconds())
-}
-
-// changeUser is a login on a connection that has one:
-//
-//	 …         1+…        …          2         …
-//	+------+---+--------+----------+---------+--------+
-//	| user |00 | answer | database | charset | plugin |  strings end with 00, the answer has its length in front
-//	+------+---+--------+----------+---------+--------+
-//
-// The answer to the greeting's challenge is not looked at; the client is given a new one. The method is the one of the
-// account, of those that need one round trip (mysql_native_password); others must log in on a new connection.
-func (f *commands) changeUser(arg []byte) error {
-	mc := f.c.conn
-	user, arg, ok1 := bytes.Cut(arg, []byte{0})
-	if !ok1 || len(arg) == 0 || len(arg) < 1+int(arg[0]) {
-		return f.refuse(0, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
-	}
-	arg = arg[1+int(arg[0]):]
-	db, arg, _ := bytes.Cut(arg, []byte{0})
-	f.c.srv.greet()
-	var method mysql.AuthMethod
-	for _, m := range f.c.srv.auth.AuthMethods() {
-		if m.Name() == mysql.MysqlNativePassword && m.HandleUser(mc, string(user)) {
-			method = m
-			break
-		}
-	}
-	if method == nil {
-		return f.refuse(0, sqlerr.New(sqlerr.AccessDenied, "Access denied for user '%s' (COM_CHANGE_USER knows only mysql_native_password; open a new connection)", user))
-	}
-	salt, err := method.AuthPluginData()
-	if err != nil {
-		return f.refuse(0, asSQLError(err))
-	}
-	request := append([]byte{mysql.AuthSwitchRequestPacket}, method.Name()...)
-	request = append(append(request, 0), salt...)
-	if err := f.send(1, request); err != nil {
-		return err
-	}
-	var head [4]byte
-	if _, err := io.ReadFull(f.r, head[:]); err != nil {
-		return err
-	}
-	n := int(head[0]) | int(head[1])<<8 | int(head[2])<<16
-	if n > 1024 || head[3] != 2 {
-		return f.refuse(head[3], sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
-	}
-	answer := make([]byte, n)
-	if _, err := io.ReadFull(f.r, answer); err != nil {
-		return err
-	}
-	getter, err := method.HandleAuthPluginData(mc, string(user), salt, answer, mc.RemoteAddr())
-	if err != nil {
-		return f.refuse(2, asSQLError(err))
-	}
-	mc.User, mc.UserData = string(user), getter
-	if len(arg) >= 2 {
-		mc.CharacterSet = arg[0]
-	}
-	mc.PrepareData = map[uint32]*mysql.PrepareData{}
-	f.forget(0)
-	if err := f.c.handler.ComResetConnection(mc); err != nil {
-		return f.refuse(2, asSQLError(err))
-	}
-	if len(db) > 0 {
-		if err := f.c.handler.ComInitDB(mc, string(db)); err != nil {
-			return f.refuse(2, asSQLError(err))
-		}
-	} else {
-		f.c.session.SetCurrentDatabase("")
-	}
-	return f.ok(3)
 }

@@ -195,12 +195,27 @@ func (c *connection) authenticated() (err error) {
 	if g := c.gated(); g != nil {
 		g.loggedIn.Store(true)
 		g.timer.Stop()
+		if !g.gate.take(g, c.administersConnections()) {
+			return sqlerr.TooManyConns()
+		}
 	}
 	if c.filter, err = interpose(c); err != nil {
 		return err
 	}
 	c.applyCharacterSet()
 	return nil
+}
+
+// administersConnections reports whether the account has SUPER or CONNECTION_ADMIN.
+func (c *connection) administersConnections() bool {
+	who, ok := c.conn.UserData.(sql.MysqlConnectionUser)
+	if !ok {
+		return false
+	}
+	accounts := c.srv.opts.Accounts
+	name := account.Name{User: who.User, Host: who.Host}
+	set, ok := accounts.Effective(name, accounts.Defaults(name))
+	return ok && (set.Has(sql.PrivilegeType_Super) || set.HasDynamic("connection_admin"))
 }
 
 // greeter is a session that is told of a collation that is not Unicode's.

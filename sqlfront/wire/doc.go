@@ -20,18 +20,19 @@
 //   - Drain lets statements and transactions that are under way finish, refuses new ones with 1053 ("Server shutdown in
 //     progress", on which drivers reconnect elsewhere), and leaves no goroutine behind.
 //
-//   - More clients than max_connections get 1040 at once instead of waiting in silence.
+//   - More clients than max_connections get 1040 after a second instead of waiting in silence; an administrator gets in; who has
+//     not logged in takes nobody's place.
 //
-//   - root without a password exists only as root@localhost, which loopback and the unix socket are.
+//   - root without a password exists only as root@localhost, and is the operating system's user who runs the server.
 //
 //   - A client that has logged in cannot make the protocol library panic or take memory without bound: commands.go sees each
 //     packet first. It also answers COM_CHANGE_USER, COM_RESET_CONNECTION and COM_STATISTICS, has PREPARE parsed by our
 //     parser, and ends a result that fails halfway with an error packet instead of the end of the connection.
 //
-// Not promised: compression, COM_CHANGE_USER of accounts that are not mysql_native_password.
+// Not promised: compression.
 //
 // System variables live in one registry for the whole process (a property of go-mysql-server): two servers in one process
 // share SET GLOBAL.
 //
-// Reading order: server.go, gate.go, login.go, commands.go, outbound.go, handler.go, retry.go, fields.go, users.go.
+// Reading order: server.go, gate.go, door.go, login.go, sha2.go, commands.go, outbound.go, handler.go, retry.go, fields.go, users.go.
 package wire

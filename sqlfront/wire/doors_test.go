@@ -1,15 +1,26 @@
 package wire
 
 import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+	"crypto/x509"
 	"database/sql"
+	"database/sql/driver"
+	"encoding/pem"
+	"log/slog"
 	"net"
 	"path/filepath"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
+	gms "github.com/dolthub/go-mysql-server/sql"
 	vt "github.com/dolthub/vitess/go/mysql"
 
 	"moka/kv/peercred"
+	"moka/sqlfront/sqlerr"
 )
 
 // TestRootWithoutPassword is S7: root, as a new server has it, is the operating system's user who runs the server, over TCP, the
@@ -66,4 +77,171 @@ func TestRootWithoutPassword(t *testing.T) {
 	}
 	foreign.Store(false)
 	wantErr(t, "the owner without the password", ping("root"), 1045, "28000", "Access denied")
+}
+
+// TestSilentClients is S12: sockets that say nothing before the login take nobody's place.
+func TestSilentClients(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.MaxConnections = 2 })
+	for range 3 * minWaiting {
+		c, err := net.Dial("tcp", r.server.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	c := r.conn()
+	exec(t, c, "do 1")
+	if n := r.server.Stats().Connections; n > minWaiting+2 {
+		t.Errorf("%d connections are open, want no more than %d that are logging in", n, minWaiting)
+	}
+}
+
+// TestPlacesAreFreedAtOnce has a client close its connection and open another one at max_connections.
+func TestPlacesAreFreedAtOnce(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.MaxConnections = 1 })
+	c := r.conn()
+	exec(t, c, "create user u", "grant all on test.* to u")
+	_ = c.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+	for i := range 100 {
+		db := r.openAs("u", "")
+		if err := db.Ping(); err != nil {
+			t.Fatalf("login %d: %v", i, err)
+		}
+		_ = db.Close()
+	}
+}
+
+// TestRequireSecureTransport is S9, without TLS at all: nobody could log in any more.
+func TestRequireSecureTransport(t *testing.T) {
+	none := newRig(t, nil)
+	_, err := none.conn().ExecContext(context.Background(), "set global require_secure_transport = 1")
+	wantErr(t, "without TLS", err, 3160, "HY000", "No secure transports")
+
+	socket := filepath.Join(t.TempDir(), "s")
+	r := newRig(t, func(o *Options) { o.TLS, o.Socket = serverTLS(t), socket })
+	t.Cleanup(func() { _ = gms.SystemVariables.AssignValues(map[string]any{"require_secure_transport": int8(0)}) })
+	c, change := r.conn(), r.raw(t)
+	exec(t, c, "create user u identified by 'p'", "grant all on test.* to u", "set global require_secure_transport = 1")
+	wantErr(t, "in the clear", r.openAs("u:p", "").Ping(), 3159, "HY000", "--require_secure_transport=ON")
+	wantErr(t, "root in the clear", r.open("").Ping(), 3159, "HY000", "--require_secure_transport=ON")
+	if err := r.openAs("u:p", "?tls=skip-verify").Ping(); err != nil {
+		t.Errorf("over TLS: %v", err)
+	}
+	db, err := sql.Open("mysql", "u:p@unix("+socket+")/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.Ping(); err != nil {
+		t.Errorf("over the unix socket: %v", err)
+	}
+	if b := change.command(append([]byte{comChangeUser}, "u\x00\x00test\x00\xff\x00mysql_native_password\x00"...)...); b[0] != vt.AuthSwitchRequestPacket {
+		t.Fatalf("%q", b)
+	}
+	change.packet(2, nil)
+	_, b := change.recv()
+	change.wantErr("COM_CHANGE_USER in the clear", b, 3159)
+	exec(t, c, "set global require_secure_transport = 0")
+	if err := r.openAs("u:p", "").Ping(); err != nil {
+		t.Errorf("when it is off again: %v", err)
+	}
+}
+
+// TestWrongPasswords is S13 at the door: what waits, what is counted, what is logged.
+func TestWrongPasswords(t *testing.T) {
+	var log safeBuffer
+	r := newRig(t, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	exec(t, r.conn(), "create user u identified by 'p'", "grant all on test.* to u")
+	for range freeGuesses + 1 {
+		wantErr(t, "wrong", r.openAs("u:wrong", "").Ping(), 1045, "28000", "Access denied")
+	}
+	if err := r.open("").Ping(); err != nil { // at once
+		t.Fatal(err)
+	}
+	if s := r.server.Stats(); s.LoginsWrong != freeGuesses+1 || s.LoginsLate != 1 {
+		t.Errorf("%d wrong, %d late", s.LoginsWrong, s.LoginsLate)
+	}
+	if n := strings.Count(log.String(), "login failed"); n != freeGuesses+1 || !strings.Contains(log.String(), "user=u from=127.0.0.1:") {
+		t.Errorf("logged %d times:\n%s", n, log.String())
+	}
+	if err := r.openAs("u:p", "").Ping(); err != nil { // late
+		t.Fatal(err)
+	}
+	if err := r.openAs("u:p", "").Ping(); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.server.Stats(); s.LoginsLate != 2 || !r.server.auth.delays.empty() {
+		t.Errorf("%d late; a right password does not end it", s.LoginsLate)
+	}
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// TestSha2WithoutTLS is S15: caching_sha2_password in its full exchange, with the password under the server's RSA key, and the short one
+// after that; also in COM_CHANGE_USER.
+func TestSha2WithoutTLS(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.TLS = serverTLS(t) })
+	exec(t, r.conn(), "create user u identified with caching_sha2_password by 'p'", "grant all on test.* to u", "create user e identified with caching_sha2_password", "grant all on test.* to e")
+	for range 2 {
+		wantErr(t, "wrong", r.openAs("u:wrong", "").Ping(), 1045, "28000", "Access denied")
+		wantErr(t, "none", r.openAs("u", "").Ping(), 1045, "28000", "Access denied")
+		for _, params := range []string{"", "?tls=skip-verify"} {
+			if err := r.openAs("u:p", params).Ping(); err != nil {
+				t.Errorf("%q: %v", params, err)
+			}
+			if err := r.openAs("e", params).Ping(); err != nil {
+				t.Errorf("%q, empty: %v", params, err)
+			}
+		}
+	}
+	clear(r.server.auth.scrambled)
+	for _, password := range []string{"p", "wrong"} {
+		x := r.raw(t)
+		b := x.command(append([]byte{comChangeUser}, "u\x00\x00test\x00\xff\x00caching_sha2_password\x00"...)...)
+		name, salt, _ := bytes.Cut(b[1:], []byte{0})
+		if b[0] != vt.AuthSwitchRequestPacket || string(name) != "caching_sha2_password" {
+			t.Fatalf("%q", b)
+		}
+		salt = bytes.TrimSuffix(salt, []byte{0})
+		x.packet(2, vt.ScrambleCachingSha2Password(salt, []byte(password)))
+		if seq, b := x.recv(); seq != 3 || !bytes.Equal(b, []byte{moreData, sendAll}) {
+			t.Fatalf("%d %q", seq, b)
+		}
+		x.packet(4, []byte{requestKey})
+		_, b = x.recv()
+		block, _ := pem.Decode(b[1:])
+		key, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		enc, err := vt.EncryptPasswordWithPublicKey(salt, []byte(password), key.(*rsa.PublicKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.packet(6, enc)
+		_, b = x.recv()
+		if password == "p" {
+			if b[0] != vt.OKPacket {
+				t.Errorf("change user: %q", b)
+			}
+			x.wantAlive("change user")
+		} else {
+			x.wantErr("change user with a wrong password", b, sqlerr.AccessDenied)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"container/list"
 	"encoding/binary"
 	"errors"
 	"net"
@@ -16,7 +17,8 @@ import (
 
 // gate is the listener in front of the protocol library. It joins the TCP and the unix listener, survives errors of accept
 // that pass (the library ends its loop at the first error: a server out of file descriptors for a second would be deaf for
-// ever), and turns away clients that are too many, with a packet that says so.
+// ever), and keeps count of the places: of clients that have logged in, of those that are about to, and of the one for an
+// administrator.
 type gate struct {
 	srv       *Server
 	listeners []net.Listener
@@ -27,11 +29,16 @@ type gate struct {
 	open      sync.WaitGroup // connections that the library has not closed
 	count     atomic.Int64
 
+	mu      sync.Mutex
+	waiting list.List     // of *gatedConn that have not logged in, the oldest first
+	places  int64         // taken by those that have
+	freed   chan struct{} // closed and replaced when a place is given back
+
 	initial int64 // max_connections at start
 }
 
 func newGate(s *Server, ls []net.Listener) *gate {
-	g := &gate{srv: s, listeners: ls, accepted: make(chan net.Conn), done: make(chan struct{}), initial: maxConnections()}
+	g := &gate{srv: s, listeners: ls, accepted: make(chan net.Conn), done: make(chan struct{}), freed: make(chan struct{}), initial: maxConnections()}
 	for _, l := range ls {
 		g.loops.Add(1)
 		go g.loop(l)
@@ -70,17 +77,14 @@ func (g *gate) loop(l net.Listener) {
 	}
 }
 
-// admit lets the client in, or tells it why not and returns nil.
+// admit lets the client in as far as the login, or tells it why not and returns nil. Places of max_connections are for those who
+// have logged in: who only connects could take them all.
 func (g *gate) admit(c net.Conn) net.Conn {
 	if g.srv.draining.Load() {
 		g.refuse(c, sqlerr.Shutdown())
 		return nil
 	}
-	if g.count.Add(1) > g.limit() {
-		g.count.Add(-1)
-		g.refuse(c, sqlerr.TooManyConns())
-		return nil
-	}
+	g.count.Add(1)
 	g.srv.counts.accepted.Add(1)
 	g.open.Add(1)
 	gc := &gatedConn{Conn: c, gate: g}
@@ -90,7 +94,89 @@ func (g *gate) admit(c net.Conn) net.Conn {
 			_ = c.Close()
 		}
 	})
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	gc.waiting = g.waiting.PushBack(gc)
+	if g.waiting.Len() > int(max(g.limit(), minWaiting)) {
+		g.dropOldest()
+	}
 	return gc
+}
+
+// minWaiting is how many clients may be logging in at the same time, however few may have logged in.
+const minWaiting = 100
+
+// dropOldest makes room for a client that wants to log in: the one goes that has been silent for longest, else the first. A client
+// answers the greeting at once, so that others have to come in thousands within that time to have it dropped.
+func (g *gate) dropOldest() {
+	out := g.waiting.Front()
+	for e := out; e != nil; e = e.Next() {
+		if !e.Value.(*gatedConn).heard.Load() {
+			out = e
+			break
+		}
+	}
+	gc := out.Value.(*gatedConn)
+	g.leaveLine(gc)
+	g.srv.counts.aborted.Add(1)
+	_ = gc.Conn.Close() // who reads it gives up
+}
+
+// leaveLine takes a connection off the list of those that are logging in. The lock is held.
+func (g *gate) leaveLine(c *gatedConn) {
+	if c.waiting != nil {
+		g.waiting.Remove(c.waiting)
+		c.waiting = nil
+	}
+}
+
+// placeWait is how long a login waits for a place: a client that closes a connection and opens another may be quicker than
+// the end of the first.
+const placeWait = time.Second
+
+// take gives a connection that has logged in one of max_connections places. As in MySQL there is one more for who administers
+// connections, so that he can find out what has taken the others. False means that there is none.
+func (g *gate) take(c *gatedConn, administers bool) bool {
+	late := time.NewTimer(placeWait)
+	defer late.Stop()
+	for {
+		g.mu.Lock()
+		most := g.limit()
+		if administers {
+			most++
+		}
+		if g.places < most {
+			g.places++
+			c.placed = true
+			g.leaveLine(c)
+			g.mu.Unlock()
+			return true
+		}
+		freed := g.freed
+		g.mu.Unlock()
+		select {
+		case <-freed:
+		case <-late.C:
+			g.srv.counts.refused.Add(1)
+			return false
+		case <-g.done:
+			return false
+		}
+	}
+}
+
+// leave gives a connection's place back, as soon as it is known that the client has gone. What its session has to put in order may
+// take longer.
+func (g *gate) leave(c *gatedConn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.leaveLine(c)
+	if c.placed {
+		c.placed = false
+		g.places--
+		close(g.freed)
+		g.freed = make(chan struct{})
+	}
 }
 
 // limit is this server's MaxConnections until somebody sets the global variable to something else.
@@ -164,8 +250,12 @@ type gatedConn struct {
 	gate     *gate
 	timer    *time.Timer
 	loggedIn atomic.Bool
+	heard    atomic.Bool // it has sent something
 	closed   sync.Once
-	head     []byte // the first bytes that the client has sent
+
+	waiting *list.Element // in gate.waiting; this and placed are behind the gate's lock
+	placed  bool
+	head    []byte // the first bytes that the client has sent
 }
 
 // headLength is as much of the client's first packet as says what it can do:
@@ -181,6 +271,7 @@ func (c *gatedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if want := headLength - len(c.head); want > 0 && n > 0 {
 		c.head = append(c.head, b[:min(n, want)]...)
+		c.heard.Store(true)
 	}
 	return n, err
 }
@@ -198,6 +289,7 @@ func (c *gatedConn) Close() error {
 	err := c.Conn.Close()
 	c.closed.Do(func() {
 		c.timer.Stop()
+		c.gate.leave(c)
 		c.gate.count.Add(-1)
 		c.gate.open.Done()
 	})

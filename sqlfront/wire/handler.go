@@ -90,6 +90,9 @@ func (h *handler) ConnectionAborted(c *mysql.Conn, reason string) error {
 // ConnectionClosed is called once for each NewConnection.
 func (h *handler) ConnectionClosed(c *mysql.Conn) {
 	conn := of(c)
+	if g := conn.gated(); g != nil {
+		g.gate.leave(g)
+	}
 	if conn.filter != nil {
 		conn.filter.closeCursor(0)
 	}

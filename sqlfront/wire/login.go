@@ -22,10 +22,11 @@ import (
 // right are asked here. An unknown user goes through the same exchange as a known one, and is told the same.
 type login struct {
 	accounts *account.Directory
-	ownPeer  func(net.Conn) error
+	srv      *Server
 	methods  []mysql.AuthMethod
-	native   mysql.AuthMethod
-	sha2     mysql.AuthMethod
+	delays   *delays
+	failures quiet
+	key      keyPair
 
 	mu sync.Mutex
 	// scrambled is what a caching_sha2_password that was right once is compared with, by what is stored of it: SHA256(SHA256(password)).
@@ -34,20 +35,17 @@ type login struct {
 }
 
 var (
-	_ mysql.AuthServer       = (*login)(nil)
-	_ mysql.HashStorage      = (*login)(nil)
-	_ mysql.CachingStorage   = (*login)(nil)
-	_ mysql.PlainTextStorage = (*login)(nil)
+	_ mysql.AuthServer  = (*login)(nil)
+	_ mysql.HashStorage = (*login)(nil)
 )
 
 // maxScrambled bounds what is remembered of passwords.
 const maxScrambled = 1 << 12
 
-func newLogin(accounts *account.Directory, ownPeer func(net.Conn) error) *login {
-	l := &login{accounts: accounts, ownPeer: ownPeer, scrambled: map[string][32]byte{}}
-	l.native = mysql.NewMysqlNativeAuthMethod(l, uses{l, string(mysql.MysqlNativePassword)})
-	l.sha2 = mysql.NewSha2CachingAuthMethod(l, l, uses{l, string(mysql.CachingSha2Password)})
-	l.methods = []mysql.AuthMethod{l.native, l.sha2}
+func newLogin(srv *Server) *login {
+	l := &login{accounts: srv.opts.Accounts, srv: srv, delays: newDelays(), scrambled: map[string][32]byte{}}
+	native := mysql.NewMysqlNativeAuthMethod(l, uses{l, string(mysql.MysqlNativePassword)})
+	l.methods = []mysql.AuthMethod{door{native, l}, door{sha2{l}, l}}
 	return l
 }
 
@@ -91,7 +89,7 @@ func (l *login) admit(conn *mysql.Conn, user string, addr net.Addr, u *mysql_db.
 		return nil, sqlerr.New(sqlerr.AccountLocked, "Access denied for user '%s'@'%s'. Account is locked.", user, account.Host(addr))
 	}
 	if builtIn(u) && u.AuthString == "" {
-		if err := l.ownPeer(of(conn).peer()); err != nil {
+		if err := l.srv.opts.OwnPeer(of(conn).peer()); err != nil {
 			return nil, sqlerr.New(sqlerr.AccessDeniedNoPassword, "Access denied for user '%s'@'%s': as long as it has no password, only the operating system's user who runs "+
 				"the server, and its root, get in (%v). As that user, log in and give it one: ALTER USER root@localhost IDENTIFIED BY '...'", user, account.Host(addr), err)
 		}
@@ -125,43 +123,6 @@ func (l *login) UserEntryWithHash(conn *mysql.Conn, salt []byte, user string, an
 	return l.admit(conn, user, addr, u, right, len(answer) > 0)
 }
 
-// UserEntryWithCacheHash implements mysql.CachingStorage: caching_sha2_password, if the password was seen before.
-func (l *login) UserEntryWithCacheHash(conn *mysql.Conn, salt []byte, user string, answer []byte, addr net.Addr) (mysql.Getter, mysql.CacheState, error) {
-	u := l.accounts.Find(user, account.Host(addr))
-	if u == nil || u.Plugin != string(mysql.CachingSha2Password) {
-		_, err := l.admit(conn, user, addr, nil, false, len(answer) > 0)
-		return nil, mysql.AuthRejected, err
-	}
-	if len(answer) == 0 || len(answer) == 1 && answer[0] == 0 {
-		g, err := l.admit(conn, user, addr, u, u.AuthString == "", false)
-		if err != nil {
-			return nil, mysql.AuthRejected, err
-		}
-		return g, mysql.AuthAccepted, nil
-	}
-	l.mu.Lock()
-	known, ok := l.scrambled[u.AuthString]
-	l.mu.Unlock()
-	if !ok || u.AuthString == "" || len(answer) != sha256.Size || !mysql.VerifyHashedCachingSha2Password(answer, salt, known[:]) {
-		return nil, mysql.AuthNeedMoreData, nil
-	}
-	g, err := l.admit(conn, user, addr, u, true, true)
-	if err != nil {
-		return nil, mysql.AuthRejected, err
-	}
-	return g, mysql.AuthAccepted, nil
-}
-
-// UserEntryWithPassword implements mysql.PlainTextStorage: caching_sha2_password with the password itself, over TLS or a unix socket.
-func (l *login) UserEntryWithPassword(conn *mysql.Conn, user, password string, addr net.Addr) (mysql.Getter, error) {
-	u := l.accounts.Find(user, account.Host(addr))
-	right := false
-	if u != nil && u.Plugin == string(mysql.CachingSha2Password) {
-		right = l.verify(u.AuthString, password)
-	}
-	return l.admit(conn, user, addr, u, right, password != "")
-}
-
 // verify compares a password with what is stored of it, and remembers one that is right.
 func (l *login) verify(stored, password string) bool {
 	if stored == "" {
@@ -185,13 +146,19 @@ func (l *login) verify(stored, password string) bool {
 	return true
 }
 
+// private reports whether nobody between client and server can listen.
+func private(conn *mysql.Conn) bool {
+	_, unix := of(conn).peer().(*net.UnixConn)
+	return unix || conn.TLSEnabled()
+}
+
 // secure reports whether the connection is what REQUIRE asks for.
 func secure(u *mysql_db.User, conn *mysql.Conn) bool {
 	switch u.SslType {
 	case "":
 		return true
 	case "ANY":
-		return conn.TLSEnabled() || conn.IsUnixSocket()
+		return private(conn)
 	case "X509":
 		return len(conn.GetTLSClientCerts()) > 0
 	}

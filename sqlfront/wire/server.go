@@ -52,7 +52,8 @@ type Options struct {
 	Listener net.Listener
 	// Socket is the path of a unix socket to listen on as well. Default: none.
 	Socket string
-	// TLS offers TLS to clients; RequireTLS refuses those that do not take it.
+	// TLS offers TLS to clients; RequireTLS is the first value of require_secure_transport, which refuses those that take neither
+	// that nor a unix socket.
 	TLS        *tls.Config
 	RequireTLS bool
 
@@ -125,7 +126,7 @@ type Server struct {
 	log    *slog.Logger
 	gate   *gate
 	server *server.Server
-	auth   mysql.AuthServer
+	auth   *login
 	counts counters
 	// started is for the clients' statistics.
 	started time.Time
@@ -135,6 +136,7 @@ type Server struct {
 	changed  chan struct{} // closed and replaced whenever a connection leaves or settles
 	draining atomic.Bool
 	closed   atomic.Bool
+	done     chan struct{} // closed by Close
 	serving  sync.WaitGroup
 }
 
@@ -154,21 +156,20 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	if err := openUsers(ctx, o.Engine, o.Accounts, o.Users); err != nil {
 		return nil, err
 	}
-	s := &Server{opts: o, log: o.Logger, auth: newLogin(o.Accounts, o.OwnPeer), started: time.Now(), conns: map[uint32]*connection{}, changed: make(chan struct{})}
-
+	s := &Server{opts: o, log: o.Logger, started: time.Now(), conns: map[uint32]*connection{}, changed: make(chan struct{}), done: make(chan struct{})}
+	s.auth = newLogin(s)
 	var err error
 	if s.gate, err = s.listen(); err != nil {
 		return nil, err
 	}
 	cfg := server.Config{
-		Protocol:               "tcp",
-		Address:                s.gate.Addr().String(),
-		Listener:               s.gate,
-		Version:                o.Version,
-		TLSConfig:              o.TLS,
-		RequireSecureTransport: o.RequireTLS,
-		ConnReadTimeout:        o.IdleTimeout,
-		ConnWriteTimeout:       o.WriteTimeout,
+		Protocol:         "tcp",
+		Address:          s.gate.Addr().String(),
+		Listener:         s.gate,
+		Version:          o.Version,
+		TLSConfig:        o.TLS,
+		ConnReadTimeout:  o.IdleTimeout,
+		ConnWriteTimeout: o.WriteTimeout,
 		ProtocolListenerFactory: func(cfg server.Config, l mysql.ListenerConfig, sel server.ServerEventListener) (server.ProtocolListener, error) {
 			l.AuthServer = s.auth
 			return server.MySQLProtocolListenerFactory(cfg, l, sel)
@@ -268,6 +269,7 @@ func (s *Server) Close() error {
 		s.serving.Wait()
 		return nil
 	}
+	close(s.done)
 	err := s.gate.Close()
 	s.serving.Wait()
 	s.mu.Lock()

@@ -10,6 +10,7 @@ type counters struct {
 	accepted, refused, aborted atomic.Int64
 	retries, gaveUp, panics    atomic.Int64
 	slow                       atomic.Int64
+	failedLogins, delayed      atomic.Int64
 	statements                 [verbs]atomic.Int64
 
 	mu     sync.Mutex
@@ -33,6 +34,8 @@ type Stats struct {
 	Accepted    int64
 	Refused     int64 // over max_connections, or while draining
 	Aborted     int64 // did not log in
+	LoginsWrong int64 // were refused at the door: password, transport, unknown account
+	LoginsLate  int64 // had to wait because of wrong passwords before
 	Retries     int64 // statements run again after a conflict
 	GaveUp      int64 // statements that failed in the end although they were run again
 	Panics      int64
@@ -46,7 +49,8 @@ func (s *Server) Stats() Stats {
 	out := Stats{
 		Connections: s.gate.count.Load(), Accepted: s.counts.accepted.Load(), Refused: s.counts.refused.Load(),
 		Aborted: s.counts.aborted.Load(), Retries: s.counts.retries.Load(), GaveUp: s.counts.gaveUp.Load(), Panics: s.counts.panics.Load(),
-		Slow:       s.counts.slow.Load(),
+		Slow:        s.counts.slow.Load(),
+		LoginsWrong: s.counts.failedLogins.Load(), LoginsLate: s.counts.delayed.Load(),
 		Statements: map[string]int64{}, Errors: map[int]int64{},
 	}
 	for v := range verbs {

@@ -51,12 +51,27 @@ func setupVariables(o Options) error {
 			return nil
 		},
 	}})
+	noTLS := o.TLS == nil && o.Socket == ""
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: "require_secure_transport", Scope: global, Dynamic: true, Type: types.NewSystemBoolType("require_secure_transport"), Default: int8(0),
+		NotifyChanged: func(_ *sql.Context, _ sql.SystemVariableScope, v sql.SystemVarValue) error {
+			if v.Val == int8(1) && noTLS { // nobody could log in any more
+				return sqlerr.New(sqlerr.NoSecureTransport, "No secure transports (SSL or Shared Memory) are configured, unable to set --require_secure_transport=ON.")
+			}
+			return nil
+		},
+	}})
+	required := int8(0)
+	if o.RequireTLS {
+		required = 1
+	}
 	return sql.SystemVariables.AssignValues(map[string]any{
-		"version":            o.Version,
-		"version_comment":    "Moka",
-		"max_connections":    int64(o.MaxConnections),
-		"wait_timeout":       int64(defaultWaitTimeout),
-		"max_allowed_packet": int64(defaultMaxPacket),
+		"require_secure_transport": required,
+		"version":                  o.Version,
+		"version_comment":          "Moka",
+		"max_connections":          int64(o.MaxConnections),
+		"wait_timeout":             int64(defaultWaitTimeout),
+		"max_allowed_packet":       int64(defaultMaxPacket),
 		// LOAD DATA LOCAL reads a file of the client, which the client has to allow itself.
 		"local_infile":     int8(1),
 		"secure_file_priv": o.FileDir,
