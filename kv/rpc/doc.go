@@ -28,8 +28,8 @@
 //
 // # Not promised
 //
-// Order: two calls of one stream may be evaluated in any order. Authentication: give Options credentials, or keep the
-// port on a network that you trust.
+// Order: two calls of one stream may be evaluated in any order. Authentication: give Options credentials
+// (OwnerOnly within a machine, mutual TLS with certificates of nodecert beyond it), or keep the port on a network that you trust.
 //
 // Read peer.go (calling side), then server.go and stream.go (answering side), then errors.go (what survives the wire).
 // The coordination service's remote access is coordrpc, beside this package.

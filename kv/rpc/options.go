@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -42,6 +43,10 @@ type Options struct {
 	KeepaliveInterval time.Duration
 	// Credentials secure the connection. Default none.
 	Credentials credentials.TransportCredentials
+	// Allow says what the caller whose connection a context is of may do: it is asked once for each stream and each other call. What it
+	// returns is asked for names of commands and of gRPC methods; nil is for callers that may do everything. Default: all may.
+	// For servers.
+	Allow func(ctx context.Context) func(what string) error
 	// Logger gets connections coming and going. Default discards.
 	Logger *slog.Logger
 }

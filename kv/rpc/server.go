@@ -57,10 +57,35 @@ func NewServer(node kv.NodeID, h Handler, c Commands, info Cluster, o Options) *
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: o.KeepaliveInterval, Timeout: o.KeepaliveInterval / 3}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: o.KeepaliveInterval / 2}),
 		grpc.WaitForHandlers(true),
+		grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, i *grpc.UnaryServerInfo, h grpc.UnaryHandler) (any, error) {
+			if err := s.allowed(ctx, i.FullMethod); err != nil {
+				return nil, err
+			}
+			return h(ctx, req)
+		}),
+		grpc.ChainStreamInterceptor(func(srv any, st grpc.ServerStream, i *grpc.StreamServerInfo, h grpc.StreamHandler) error {
+			if err := s.allowed(st.Context(), i.FullMethod); err != nil {
+				return err
+			}
+			return h(srv, st)
+		}),
 	)
 	kvpb.RegisterStoreServer(s.grpc, s)
 	kvpb.RegisterClusterServer(s.grpc, clusterServer{info: info})
 	return s
+}
+
+// allowed asks Options.Allow about a method.
+func (s *Server) allowed(ctx context.Context, method string) error {
+	if s.opts.Allow == nil {
+		return nil
+	}
+	if may := s.opts.Allow(ctx); may != nil {
+		if err := may(method); err != nil {
+			return status.Error(codes.PermissionDenied, err.Error())
+		}
+	}
+	return nil
 }
 
 // Registrar takes further services that share the port: the oracle's, the coordination service's. Only before Serve.

@@ -25,6 +25,7 @@ type serverStream struct {
 	grpc   grpc.BidiStreamingServer[kvpb.BatchRequest, kvpb.BatchResponse]
 	ctx    context.Context
 	cancel context.CancelFunc
+	may    func(command string) error // nil: everything
 	calls  sync.WaitGroup
 	// workers are the goroutines that evaluate, also those that are idle.
 	workers sync.WaitGroup
@@ -66,6 +67,9 @@ type serverCall struct {
 func newServerStream(s *Server, g grpc.BidiStreamingServer[kvpb.BatchRequest, kvpb.BatchResponse]) *serverStream {
 	st := &serverStream{srv: s, grpc: g}
 	st.ctx, st.cancel = context.WithCancel(g.Context())
+	if s.opts.Allow != nil {
+		st.may = s.opts.Allow(st.ctx)
+	}
 	st.mu.wake.L = &st.mu.Mutex
 	st.mu.active = make(map[uint64]*serverCall)
 	return st
@@ -140,6 +144,12 @@ func (st *serverStream) accept(r *kvpb.Request) error {
 		st.refuse(r.GetId(), kv.Errorf(kv.CodeInvalidArgument, "rpc.Handle",
 			"this node does not know command %d; it runs another version or lacks a layer", r.GetCommand()))
 		return nil
+	}
+	if st.may != nil {
+		if err := st.may(cmd.Name); err != nil {
+			st.refuse(r.GetId(), &kv.Error{Code: kv.CodeInvalidArgument, Op: cmd.Name, Msg: "not allowed", Err: err})
+			return nil
+		}
 	}
 	c := &serverCall{callContext: newCallContext(st.ctx, time.Duration(r.GetTimeoutNanos())), write: cmd.Write}
 	st.mu.Lock()
