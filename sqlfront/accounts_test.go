@@ -166,7 +166,9 @@ func TestExpiredPassword(t *testing.T) {
 func TestPasswordPolicy(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
-	t.Cleanup(func() { run(t, root, "set global validate_password.policy = default", "set global validate_password.length = default") })
+	t.Cleanup(func() {
+		run(t, root, "set global validate_password.policy = default", "set global validate_password.length = default")
+	})
 	script{
 		{"create user a identified by 'a', n identified with mysql_native_password by 'a'", ""},
 		{"select user, plugin from mysql.user where user in ('a', 'n', 'root') order by user", "a caching_sha2_password;n mysql_native_password;root mysql_native_password"},

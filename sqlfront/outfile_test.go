@@ -88,4 +88,25 @@ func TestIntoOutfile(t *testing.T) {
 	if _, err := os.Stat(file("two")); err == nil {
 		t.Error("a statement that failed has left a file")
 	}
+	// S18: links are resolved before they are compared with the directory, for what is read as well.
+	link := func(to, name string) {
+		if err := os.Symlink(to, file(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link(filepath.Join(dir+"-of-others", "secret"), "secret")
+	link(dir+"-of-others", "others")
+	link("tabs", "inside")
+	if got := text(t, c, fmt.Sprintf("SELECT LOAD_FILE('%s') IS NULL, LOAD_FILE('%s') IS NULL, LOAD_FILE('%s') = LOAD_FILE('%s')", file("secret"), file("others/secret"), file("inside"), file("tabs"))); got != "1 1 1" {
+		t.Errorf("LOAD_FILE through links out, out and inside: %s, want 1 1 1", got)
+	}
+	for _, name := range []string{"secret", "others/secret", "others"} {
+		if _, err := c.ExecContext(context.Background(), fmt.Sprintf("LOAD DATA INFILE '%s' INTO TABLE back", file(name))); err == nil {
+			t.Errorf("LOAD DATA reads %s, which leads out of the directory", name)
+		}
+	}
+	if got := text(t, c, "SELECT COUNT(*) FROM back WHERE id = 9"); got != "0" {
+		t.Error("a row of another directory's file came in")
+	}
+	run(t, c, "DELETE FROM back", fmt.Sprintf("LOAD DATA INFILE '%s' INTO TABLE back", file("inside")))
 }

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -24,7 +26,7 @@ import (
 const fileExists = 1086
 
 // insideFileDir returns the place of a file relative to the directory that is set aside for files, and that directory. Links that lead
-// out of it are found when a file is written. Without a directory any file will do: no server of ours is set up so, but a program
+// out of it are found when a file is opened. Without a directory any file will do: no server of ours is set up so, but a program
 // that embeds the engine may be.
 func insideFileDir(name string) (dir, rel string, err error) {
 	if err := filesAllowed(); err != nil {
@@ -48,13 +50,29 @@ func insideFileDir(name string) (dir, rel string, err error) {
 	return dir, rel, nil
 }
 
-// openFile opens a file to read. A link in the directory was put there by who owns it, and is followed.
+// openFile opens a file to read. It is looked for from the directory downwards, so that a link that leads out of it is refused also
+// when it is put there between the check and the opening. What is no file (a pipe, a directory) is refused: a read could wait for ever.
 func openFile(name string) (*os.File, error) {
 	dir, rel, err := insideFileDir(name)
 	if err != nil {
 		return nil, err
 	}
-	return os.Open(filepath.Join(dir, rel))
+	if dir == "" {
+		dir, rel = filepath.Dir(rel), filepath.Base(rel)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("'%s' is no file", name), err, f.Close())
+	}
+	return f, nil
 }
 
 // intoFile is SELECT … INTO OUTFILE and INTO DUMPFILE.

@@ -2,13 +2,12 @@ package engine
 
 import (
 	"io"
-	"moka/sqlfront/expr"
-	"os"
-	"path/filepath"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
 )
 
 // loadFile is LOAD_FILE(name): NULL for all that it may not or cannot read, as in MySQL. The library's stops at the type of
@@ -35,19 +34,14 @@ func (e *Engine) loadFile() sql.Function {
 
 // readFile reads a file of the directory that is set aside for files, if it has at most that many bytes.
 func readFile(name string, most int64) (data []byte, ok bool) {
-	dir, rel, err := insideFileDir(name)
-	if err != nil {
-		return nil, false
-	}
-	// Anything but a file (a pipe) could make the statement wait for ever.
-	if st, err := os.Stat(filepath.Join(dir, rel)); err != nil || !st.Mode().IsRegular() || st.Size() > most {
-		return nil, false
-	}
 	f, err := openFile(name)
 	if err != nil {
 		return nil, false
 	}
 	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() > most {
+		return nil, false
+	}
 	data, err = io.ReadAll(io.LimitReader(f, most+1)) // it may have grown
 	return data, err == nil && int64(len(data)) <= most
 }
