@@ -78,7 +78,12 @@ func start(t testing.TB, dir string, args ...string) *server {
 // launch starts the process and returns without waiting for it to be ready.
 func launch(t testing.TB, args ...string) *server {
 	t.Helper()
-	s := &server{t: t, cmd: exec.Command(mokaBinary, args...), exited: make(chan struct{})}
+	return launchCommand(t, exec.Command(mokaBinary, args...))
+}
+
+func launchCommand(t testing.TB, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, exited: make(chan struct{})}
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

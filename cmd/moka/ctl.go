@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -149,6 +150,8 @@ func listObservers(ctx context.Context, s *stack, _ []string) (any, error) {
 func ctlCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "ctl", Short: "Ask and steer a running server"}
 	addr := cmd.PersistentFlags().String("http-addr", "127.0.0.1:8090", "the server's http address")
+	data := cmd.PersistentFlags().String("data", "moka-data", "the server's directory, for the token in it; a server on this machine says where that is")
+	file := cmd.PersistentFlags().String("token-file", "", "file of the server's token (default: "+tokenFile+" in --data)")
 	asJSON := cmd.PersistentFlags().Bool("json", false, "print JSON")
 	names := make([]string, 0, len(controls))
 	for name := range controls {
@@ -160,7 +163,7 @@ func ctlCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use: c.use, Short: c.short, Args: cobra.ExactArgs(c.args),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				b, err := askControl(cmd.Context(), *addr, name, c.changes, args)
+				b, err := askControl(cmd.Context(), question{*addr, name, c.changes, args}, *data, *file)
 				if err != nil {
 					return err
 				}
@@ -175,28 +178,65 @@ func ctlCommand() *cobra.Command {
 	return cmd
 }
 
-func askControl(ctx context.Context, addr, name string, changes bool, args []string) ([]byte, error) {
-	method := http.MethodGet
-	if changes {
-		method = http.MethodPost
+// question is what "moka ctl" asks a server.
+type question struct {
+	addr, name string
+	changes    bool
+	args       []string
+}
+
+// askControl asks, with the token if that is needed: the one in the file that was named, that of the directory, or the one that a server
+// of this machine points to.
+func askControl(ctx context.Context, q question, data, file string) ([]byte, error) {
+	token := ""
+	if q.changes || file != "" {
+		var err error
+		if file != "" {
+			token, err = readToken(file)
+		} else if token, err = readToken(filepath.Join(data, tokenFile)); err != nil {
+			token, err = "", nil // it may be another server's directory
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--token-file: %w", err)
+		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+"/ctl/"+name+"?"+url.Values{"arg": args}.Encode(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("--http-addr %s: %w", addr, err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("no server answers on %s (%w); is it running, and is this its --http-addr?", addr, err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
+	resp, b, err := q.ask(ctx, token)
 	if err != nil {
 		return nil, err
+	}
+	if resp.StatusCode == http.StatusUnauthorized && file == "" {
+		if token, err = hintedToken(q.addr, resp.Header.Get(tokenHeader)); err != nil {
+			return nil, fmt.Errorf("%s: %w", strings.TrimSpace(string(b)), err)
+		}
+		if resp, b, err = q.ask(ctx, token); err != nil {
+			return nil, err
+		}
 	}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s", strings.TrimSpace(string(b)))
 	}
 	return b, nil
+}
+
+func (q question) ask(ctx context.Context, token string) (*http.Response, []byte, error) {
+	method := http.MethodGet
+	if q.changes {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+q.addr+"/ctl/"+q.name+"?"+url.Values{"arg": q.args}.Encode(), nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--http-addr %s: %w", q.addr, err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, nil, fmt.Errorf("no server answers on %s (%w); is it running, and is this its --http-addr?", q.addr, err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp, b, err
 }
 
 // printControl shows a status or a section as tables.

@@ -4,6 +4,7 @@
 //	moka demo     the same in a temporary directory, with a small TPC-E-like load and a report
 //	moka tpce     the workload's client, against any MySQL-wire server
 //	moka bench    the papers' experiments
+//	moka cert     certificates by which nodes know each other
 //	moka ctl      ask and steer a running server over its HTTP address
 //
 // # What is wired to what
@@ -11,6 +12,7 @@
 //	start.go     flags → stack.Options, signals, drain
 //	stack.go     the wiring:  node ← coord/local ← oracle ← txn ← triggers, sqlfront
 //	http.go      /metrics /healthz /status pprof, and what ctl asks
+//	trust.go     who may join as a node, certificates for clients; token.go  who may steer over HTTP
 //	config.go    one name for a setting: flag, environment, file
 //
 // There is no logic here that another room could own.

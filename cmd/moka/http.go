@@ -40,13 +40,13 @@ func newHTTPServer(s *stack) *httpServer {
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, s.status) })
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /ctl/{what}", h.control)
-	mux.HandleFunc("POST /ctl/{what}", h.control)
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	h.srv = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	mux.HandleFunc("POST /ctl/{what}", s.token.required(h.control))
+	mux.HandleFunc("GET /debug/pprof/", s.token.required(pprof.Index))
+	mux.HandleFunc("GET /debug/pprof/cmdline", s.token.required(pprof.Cmdline))
+	mux.HandleFunc("GET /debug/pprof/profile", s.token.required(pprof.Profile))
+	mux.HandleFunc("GET /debug/pprof/symbol", s.token.required(pprof.Symbol))
+	mux.HandleFunc("GET /debug/pprof/trace", s.token.required(pprof.Trace))
+	h.srv = &http.Server{Handler: guard(mux, s.hosts()), ReadHeaderTimeout: 10 * time.Second}
 	return h
 }
 
@@ -85,7 +85,7 @@ var page = template.Must(template.New("status").Parse(`<!doctype html><title>Mok
 table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #ddd}
 td.n{text-align:right;font-variant-numeric:tabular-nums}h1{font-weight:600}</style>
 <h1>Moka {{.Version}}</h1>
-<p>up {{.Uptime}} · SQL on {{.SQL}} · <a href="/metrics">metrics</a> · <a href="/status">JSON</a> · <a href="/debug/pprof/">pprof</a></p>
+<p>up {{.Uptime}} · SQL on {{.SQL}} · <a href="/metrics">metrics</a> · <a href="/status">JSON</a></p>{{if .Warning}}<p><strong>{{.Warning}}</strong></p>{{end}}
 {{range .Sections}}<h2>{{.Title}}</h2><table><tr>{{range .Columns}}<th>{{.}}{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td class=n>{{.}}{{end}}</tr>{{end}}</table>{{end}}`))
 

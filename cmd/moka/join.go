@@ -28,18 +28,27 @@ func (s *stack) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pool := rpc.NewPool(commands, rpc.Options{Logger: s.o.Logger})
+	known, err := s.o.joinCredentials()
+	if err != nil {
+		return err
+	}
+	pool := rpc.NewPool(commands, rpc.Options{Logger: s.o.Logger, Credentials: known})
 	s.onClose(func(context.Context) error { pool.Close(); return nil })
 	waiting, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
 	info, err := pool.Join(waiting, s.o.Join, version)
 	if err != nil {
-		return fmt.Errorf("no storage node answers at %s: %w; start one with 'moka start --node-addr %s', or correct --join", s.o.Join, err, s.o.Join)
+		return fmt.Errorf("no storage node answers at %s: %w; start one with 'moka start --node-addr %s', or correct --join; if it runs, see that both are run by the same user, or have certificates of the "+
+			"same authority (--cert-dir)", s.o.Join, err, s.o.Join)
 	}
 	c := coordrpc.New(func() (grpc.ClientConnInterface, error) { return pool.Conn(info.Node) }, coordrpc.Options{})
 	s.coord = c
 	s.onClose(func(context.Context) error { c.Close(); return nil })
-	remote, err := oracle.NewRemote([]string{s.o.Join}, oracle.RemoteOptions{})
+	remote, err := oracle.NewRemote([]string{s.o.Join}, oracle.RemoteOptions{
+		Dial: func(addr string) (*grpc.ClientConn, error) {
+			return grpc.NewClient(addr, grpc.WithTransportCredentials(known))
+		},
+	})
 	if err != nil {
 		return err
 	}
@@ -70,7 +79,7 @@ func (s *stack) serveNodes() {
 	if s.node == nil || s.listeners.node == nil {
 		return
 	}
-	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, cluster{s}, rpc.Options{Logger: s.o.Logger})
+	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, cluster{s}, rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole})
 	oracle.Register(s.rpc.Registrar(), s.oracle)
 	if host, ok := s.coord.(coordrpc.Host); ok {
 		coordrpc.Register(s.rpc, host)

@@ -33,6 +33,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 
   moka start              start a database in ./moka-data, SQL on 127.0.0.1:3306
   moka demo               a guided tour in a temporary directory
+  moka cert               certificates, for nodes on several machines
   moka tpce load|run      the TPC-E-like workload, against any MySQL-wire server`,
 		Version:       version,
 		SilenceUsage:  true,
@@ -45,6 +46,6 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w\nrun '%s --help' for the flags that exist", err, c.CommandPath())
 	})
-	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand())
+	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand())
 	return cmd
 }

@@ -48,6 +48,10 @@ type stackOptions struct {
 	MaxHold        time.Duration // by snapshots and observers
 	TLSCert        string
 	TLSKey         string
+	RequireTLS     bool
+	HTTPHosts      []string
+	CertDir        string // of the certificates between nodes
+	Insecure       bool
 	Logger         *slog.Logger
 	Ephemeral      bool // a demo: say nothing about the directory
 }
@@ -98,7 +102,11 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.DurationVar(&o.Retention, "gc-retention", gc.DefaultRetention, "how long old versions of rows are kept, for AS OF and long transactions; at least 1s, 0 to keep all")
 	f.DurationVar(&o.MaxHold, "gc-max-hold", gc.DefaultMaxHold, "how long an open transaction or a waiting observer may keep old versions beyond that; then its reads fail")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate (PEM) for TLS on the MySQL protocol")
-	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM)")
+	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM); default: a certificate that the server makes for itself")
+	f.BoolVar(&o.RequireTLS, "require-secure-transport", false, "refuse SQL clients that take neither TLS nor the unix socket")
+	f.StringSliceVar(&o.HTTPHosts, "http-hosts", nil, "names by which the HTTP address is asked for, besides its addresses, localhost and this machine's name")
+	f.StringVar(&o.CertDir, "cert-dir", "", "directory of the certificates by which nodes know each other (moka cert)")
+	f.BoolVar(&o.Insecure, "insecure", false, "let nodes in without certificates: whoever reaches --node-addr is root of the database")
 }
 
 // minSeparate is below what a reference to a value and its block cost.
@@ -142,6 +150,8 @@ func (o *stackOptions) validate() error {
 		return fmt.Errorf("--plan-cache %q is neither on nor off", o.PlanCache)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
 		return errors.New("--tls-cert and --tls-key go together")
+	case o.Insecure && o.CertDir != "":
+		return errors.New("--insecure with --cert-dir: leave one of them away")
 	case o.Data == "" && !o.Memory && o.has(roleStorage):
 		return errors.New("--data is empty: name a directory, or use --memory")
 	}

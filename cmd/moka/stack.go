@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"google.golang.org/grpc/credentials"
 
 	"moka/kv"
 	"moka/kv/client"
@@ -63,6 +63,8 @@ type stack struct {
 	closers []func(context.Context) error // in order of opening
 
 	listeners listeners
+	trusted   credentials.TransportCredentials // by which nodes that join are known
+	token     *token                           // nil without HTTP
 
 	failed chan error // a part that should go on for ever has ended
 	wg     sync.WaitGroup
@@ -76,6 +78,7 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	keepFilesPrivate()
 	s := &stack{o: o, started: time.Now(), failed: make(chan error, 8)}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -103,6 +106,9 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	}
 	s.serveNodes()
 	if s.listeners.http != nil {
+		if s.token, err = s.openToken(); err != nil {
+			return nil, err
+		}
 		s.http = newHTTPServer(s)
 		s.onClose(func(ctx context.Context) error { return s.http.srv.Shutdown(ctx) })
 		s.serve("http", func() error { return s.http.serve(s.listeners.http) })
@@ -130,7 +136,11 @@ func (s *stack) listen() error {
 		errs = append(errs, take(&s.listeners.http, &s.httpAddr, "http-addr", s.o.HTTPAddr))
 	}
 	if s.o.NodeAddr != "" {
-		errs = append(errs, take(&s.listeners.node, &s.nodeAddr, "node-addr", s.o.NodeAddr))
+		if err := take(&s.listeners.node, &s.nodeAddr, "node-addr", s.o.NodeAddr); err != nil {
+			errs = append(errs, err)
+		} else {
+			errs = append(errs, s.trustNodes())
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -250,15 +260,12 @@ func (s *stack) openSQL(ctx context.Context) error {
 		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
 		MaxConnections: s.o.MaxConns, FileDir: s.o.FileDir, LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
 		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), QueryMemory: s.o.queryMemory(),
-	}
-	if s.o.TLSCert != "" {
-		cert, err := tls.LoadX509KeyPair(s.o.TLSCert, s.o.TLSKey)
-		if err != nil {
-			return fmt.Errorf("--tls-cert, --tls-key: %w", err)
-		}
-		so.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+		RequireTLS: s.o.RequireTLS, NodeInsecure: s.o.Insecure,
 	}
 	var err error
+	if so.TLS, err = s.clientTLS(); err != nil {
+		return err
+	}
 	if s.sql, err = sqlfront.New(ctx, so); err != nil {
 		return err
 	}

@@ -80,6 +80,9 @@ func (s *stack) greeting() string {
 	if s.nodeAddr != "" {
 		fmt.Fprintf(&b, "  nodes   moka start --roles sql --join %s\n", s.nodeAddr)
 	}
+	if s.o.Insecure {
+		fmt.Fprintf(&b, "  WARNING %s\n", insecureWarning)
+	}
 	switch {
 	case s.o.Join != "":
 		fmt.Fprintf(&b, "  storage at %s\n", s.o.Join)

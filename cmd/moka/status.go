@@ -15,6 +15,7 @@ type status struct {
 	Version  string
 	Uptime   string
 	SQL      string
+	Warning  string `json:",omitempty"`
 	Sections []section
 }
 
@@ -28,6 +29,9 @@ func (s *stack) status(ctx context.Context) (any, error) { return s.statusOf(ctx
 
 func (s *stack) statusOf(ctx context.Context) (*status, error) {
 	st := &status{Version: version, Uptime: time.Since(s.started).Round(time.Second).String(), SQL: s.sqlAddr}
+	if s.o.Insecure {
+		st.Warning = insecureWarning
+	}
 	if s.node != nil {
 		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection())
 	}

@@ -65,11 +65,16 @@ func Open(dir string, o Options) (*Engine, error) {
 		}
 	}
 	store := fsys.PathJoin(dir, pebbleDir)
-	if err := fsys.MkdirAll(store, 0o755); err != nil {
+	if err := fsys.MkdirAll(store, 0o700); err != nil {
 		return nil, openError(dir, err)
 	}
 	if e.lock, err = pebble.LockDirectory(store, fsys); err != nil {
 		return nil, lockError(dir, err)
+	}
+	if o.FS == nil { // the machine's
+		if err := tighten(dir); err != nil { // a volume that belongs to somebody else, say
+			e.o.Logger.Warn("other users of this machine may read the data, and this process cannot forbid it: chmod -R go-rwx the directory", "dir", dir, "err", err)
+		}
 	}
 	if !exists {
 		e.identity = newIdentity()

@@ -203,22 +203,30 @@ func (s *Server) listen() (*gate, error) {
 	return newGate(s, all), nil
 }
 
-// listenUnix takes over a socket file that nobody listens on any more, as a crash leaves it.
+// listenUnix takes over a socket file that nobody listens on any more, as a crash leaves it. Every user of the machine may connect, as
+// to MySQL's: accounts say who gets in.
 func listenUnix(path string) (net.Listener, error) {
 	l, err := net.Listen("unix", path)
-	if err == nil {
-		return l, nil
+	if err != nil && abandoned(path) && os.Remove(path) == nil {
+		l, err = net.Listen("unix", path)
 	}
-	if c, dialErr := net.Dial("unix", path); dialErr == nil {
+	if err != nil {
+		return nil, fmt.Errorf("wire: cannot listen on socket %s: %w (another server may have it; choose another path)", path, err)
+	}
+	if err := os.Chmod(path, 0o777); err != nil {
+		return nil, errors.Join(fmt.Errorf("wire: socket %s: %w", path, err), l.Close())
+	}
+	return l, nil
+}
+
+// abandoned reports whether a path is a socket at which nobody answers.
+func abandoned(path string) bool {
+	if c, err := net.Dial("unix", path); err == nil {
 		_ = c.Close()
-	} else if st, statErr := os.Lstat(path); statErr == nil && st.Mode()&os.ModeSocket != 0 {
-		if os.Remove(path) == nil {
-			if l, again := net.Listen("unix", path); again == nil {
-				return l, nil
-			}
-		}
+		return false
 	}
-	return nil, fmt.Errorf("wire: cannot listen on socket %s: %w (another server may have it; choose another path)", path, err)
+	st, err := os.Lstat(path)
+	return err == nil && st.Mode()&os.ModeSocket != 0
 }
 
 // Addr is where clients connect.
