@@ -242,7 +242,7 @@ type MemTable interface {
 }
 
 // Store is how layers above reach shards, wherever they are. kv/client implements it over the network and in process,
-// kv/kvtest in memory.
+// kv/kvtest in memory, kv/shardtest on real shards above a disk in memory.
 type Store interface {
 	// Locate returns the tablet that holds the row, from the cache if it can.
 	Locate(ctx context.Context, row RowKey) (Tablet, error)

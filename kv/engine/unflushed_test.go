@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -159,4 +160,67 @@ func BenchmarkAbsent(b *testing.B) {
 			}
 		})
 	}
+}
+
+// See order: whoever has seen a batch by one way sees it by every way, also while its Apply has not returned. So a batch is noted before it
+// is applied. The second half plants the other order, and must be caught by the same look.
+func TestUnflushedIsNotedBeforeItIsSeen(t *testing.T) {
+	e, err := Open("data", Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	// caught applies batches one after the other; a reader looks for each with an iterator, which sees memtables, until it is there, and
+	// then by Latest, which does not look into memtables for a column that was not noted.
+	next := 0
+	caught := func(batches int, apply func(b Batch)) (missed int) {
+		for range batches {
+			i := next
+			next++
+			b := e.NewBatch()
+			if err := b.Set(columnKeyAt(i, 1), []byte("v"), nil); err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				lower := keys.AppendColumn(nil, 1, columnAt(i))
+				upper := keys.AppendColumn(nil, 1, columnAt(i+1))
+				for seen := false; !seen; {
+					it, err := e.NewIter(lower, upper)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					seen = it.First()
+					if err := it.Close(); err != nil {
+						t.Error(err)
+					}
+					if !seen {
+						runtime.Gosched()
+					}
+				}
+				if _, ok, err := e.Latest(1, columnAt(i), kv.MaxTimestamp); err != nil || !ok {
+					missed++
+				}
+			})
+			apply(b)
+			wg.Wait()
+			b.Close()
+		}
+		return missed
+	}
+	if missed := caught(2000, func(b Batch) { e.Apply(b, false) }); missed > 0 {
+		t.Errorf("%d of 2000 batches that had been seen were missed", missed)
+	}
+	late := func(b Batch) { // as a mistake would have it
+		e.apply(b, false)
+		runtime.Gosched()
+		e.unflushed.leave(e.unflushed.enter(b.Batch))
+	}
+	for range 100 {
+		if caught(1000, late) > 0 {
+			return
+		}
+	}
+	t.Error("batches are noted late, and nobody has missed one")
 }

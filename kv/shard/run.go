@@ -165,6 +165,8 @@ func (s *Shard) propose(e *eval) error {
 			e.ops = nil // they may be shown yet
 			return err
 		}
+	} else if err := s.repl.Lease(e.ctx); err != nil {
+		return err // what it has seen may be the past, as in runRead
 	}
 	e.dropGuards()
 	e.announce()

@@ -1,0 +1,333 @@
+package shardtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"moka/kv"
+	"moka/kv/client"
+	"moka/kv/keys"
+	"moka/kv/shard"
+)
+
+// Options of a Node.
+type Options struct {
+	// Shards is how many there are, Idle how many of them, the last ones, have no tablet at first.
+	Shards, Idle int
+	// Splits are tablet boundaries; the tablets between them are dealt to the shards in turn.
+	Splits       []kv.RowKey
+	Coprocessors []kv.Coprocessor
+	// Turn, if set, is asked at each step of a command's proposal; it may block. The context is the command's.
+	Turn func(ctx context.Context, s kv.ShardHandle, step Step) Fate
+	// OnCopy, if set, is called while a tablet that moves is frozen and not copied yet. It may block.
+	OnCopy func(from, to kv.ShardHandle)
+}
+
+// Node is several shards on one disk.
+type Node struct {
+	o        Options
+	registry *shard.Registry
+
+	mu     sync.Mutex
+	life   *life
+	nextID kv.TabletID
+}
+
+// life is a node's from one crash to the next.
+type life struct {
+	disk   *Disk
+	shards []*led
+	moving [2]kv.ShardHandle // while a tablet is copied
+	over   bool
+}
+
+// led is one shard under one leader.
+type led struct {
+	*shard.Shard
+	repl *replicator
+}
+
+var (
+	_ client.Handler  = (*Node)(nil)
+	_ client.Locator  = (*Node)(nil)
+	_ client.Commands = (*Node)(nil)
+)
+
+// nodeID is the number of the only node.
+const nodeID kv.NodeID = 1
+
+// Open makes a new node.
+func Open(o Options) (*Node, error) {
+	registry, err := shard.NewRegistry(o.Coprocessors)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{o: o, registry: registry}
+	disk := NewDisk()
+	b := disk.NewBatch()
+	bounds := append([]kv.RowKey{nil}, o.Splits...)
+	slices.SortFunc(bounds, func(a, b kv.RowKey) int { return bytes.Compare(a, b) })
+	for i, start := range bounds {
+		n.nextID++
+		t := kv.Tablet{ID: n.nextID, Generation: 1, Shard: kv.ShardID(i%max(1, o.Shards-o.Idle) + 1), Node: nodeID, Span: kv.Span{Start: start}}
+		if i+1 < len(bounds) {
+			t.Span.End = bounds[i+1]
+		}
+		if err := shard.PutTablet(b, t); err != nil {
+			return nil, err
+		}
+	}
+	disk.Commit(b)
+	return n, n.start(disk)
+}
+
+// start begins a life.
+func (n *Node) start(disk *Disk) error {
+	l := &life{disk: disk}
+	disk.OnCommit = func() {
+		if from, to := l.moving[0], l.moving[1]; from != nil && n.o.OnCopy != nil {
+			l.moving = [2]kv.ShardHandle{} // the first commit of a move is its announcement; the second decides
+			n.o.OnCopy(from, to)
+		}
+	}
+	for id := kv.ShardID(1); int(id) <= n.o.Shards; id++ {
+		s, err := n.open(disk, id)
+		if err != nil {
+			return err
+		}
+		l.shards = append(l.shards, s)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.life = l
+	return nil
+}
+
+func (n *Node) open(disk *Disk, id kv.ShardID) (*led, error) {
+	r := &replicator{n: n, disk: disk}
+	s, err := shard.Open(shard.Options{ID: id, Node: nodeID, Engine: disk, Replicator: r, Registry: n.registry, Describe: n.describe})
+	if err != nil {
+		return nil, fmt.Errorf("shard %d: %w", id, err)
+	}
+	r.shard = s
+	return &led{s, r}, nil
+}
+
+func (n *Node) now() *life {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.life
+}
+
+func (n *Node) leader(id kv.ShardID) (*life, *led) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if id < 1 || int(id) > len(n.life.shards) {
+		return n.life, nil
+	}
+	return n.life, n.life.shards[id-1]
+}
+
+// Leader is a shard as it is led now.
+func (n *Node) Leader(id kv.ShardID) *shard.Shard { _, s := n.leader(id); return s.Shard }
+
+// Handle implements client.Handler. What ends after a crash has not ended for its caller.
+func (n *Node) Handle(ctx context.Context, id kv.ShardID, refs []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
+	c, ok := n.registry.Command(cmd)
+	if !ok {
+		return nil, kv.Errorf(kv.CodeInvalidArgument, "shardtest", "no command %d", cmd)
+	}
+	l, s := n.leader(id)
+	if s == nil {
+		return nil, kv.Errorf(kv.CodeNotFound, "shardtest", "no shard %d", id)
+	}
+	resp, err := s.Run(ctx, c, refs, req)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case !l.over:
+		return resp, err
+	case c.Write:
+		return nil, kv.Errorf(kv.CodeOutcomeUnknown, c.Name, "the node was killed")
+	}
+	return nil, kv.Errorf(kv.CodeUnavailable, c.Name, "the node was killed")
+}
+
+// Command implements client.Commands.
+func (n *Node) Command(id kv.CommandID) (kv.Command, bool) {
+	c, ok := n.registry.Command(id)
+	if !ok {
+		return kv.Command{}, false
+	}
+	return c.Command, true
+}
+
+// Lookup implements client.Locator: METADATA that never lags behind.
+func (n *Node) Lookup(_ context.Context, row kv.RowKey) ([]kv.Tablet, error) {
+	for _, s := range n.now().shards {
+		if t, ok := s.Find(row); ok {
+			return []kv.Tablet{t}, nil
+		}
+	}
+	return nil, kv.Errorf(kv.CodeUnavailable, "shardtest", "no shard serves row %x", []byte(row))
+}
+
+// Shards implements client.Locator.
+func (n *Node) Shards(context.Context) (map[kv.ShardID]kv.NodeID, error) {
+	m := map[kv.ShardID]kv.NodeID{}
+	for i := range n.o.Shards {
+		m[kv.ShardID(i+1)] = nodeID
+	}
+	return m, nil
+}
+
+func (n *Node) describe(refs []kv.TabletRef, rows []kv.RowKey) (found []kv.Tablet) {
+	add := func(t kv.Tablet, ok bool) {
+		if ok && !slices.ContainsFunc(found, func(x kv.Tablet) bool { return x.ID == t.ID }) {
+			found = append(found, t)
+		}
+	}
+	for _, s := range n.now().shards {
+		for _, r := range refs {
+			add(s.Tablet(r.ID))
+		}
+		for _, r := range rows {
+			add(s.Find(r))
+		}
+	}
+	return found
+}
+
+// find returns the tablet that holds a row, and its shard.
+func (n *Node) find(row kv.RowKey) (*life, *led, kv.Tablet, error) {
+	l := n.now()
+	for _, s := range l.shards {
+		if t, ok := s.Find(row); ok {
+			return l, s, t, s.repl.Lease(context.Background()) // who has lost the lead has no tablets to give
+		}
+	}
+	return l, nil, kv.Tablet{}, kv.Errorf(kv.CodeNotFound, "shardtest", "no shard serves row %x", []byte(row))
+}
+
+func alone(ctx context.Context) context.Context { return context.WithValue(ctx, structural{}, true) }
+
+// Split cuts the tablet that holds the row in front of it.
+func (n *Node) Split(ctx context.Context, row kv.RowKey) error {
+	_, s, t, err := n.find(row)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.nextID++
+	id := n.nextID
+	n.mu.Unlock()
+	_, _, err = s.Split(alone(ctx), t.ID, row, id)
+	return err
+}
+
+// Merge joins the tablet that holds the row with the one behind it.
+func (n *Node) Merge(ctx context.Context, row kv.RowKey) error {
+	_, s, t, err := n.find(row)
+	if err != nil {
+		return err
+	}
+	_, _, right, err := n.find(t.Span.End)
+	if err != nil {
+		return err
+	}
+	_, err = s.Merge(alone(ctx), t.ID, right.ID)
+	return err
+}
+
+// Move gives the tablet that holds the row to another shard. Only one tablet moves at a time, and neither shard loses its lead meanwhile: a
+// move writes to the log that both share, without asking a replicator.
+func (n *Node) Move(ctx context.Context, row kv.RowKey, to kv.ShardID) error {
+	l, from, t, err := n.find(row)
+	if err != nil {
+		return err
+	}
+	if err := l.shards[to-1].repl.Lease(ctx); err != nil {
+		return err
+	}
+	l.moving = [2]kv.ShardHandle{from.Shard, l.shards[to-1].Shard}
+	defer func() { l.moving = [2]kv.ShardHandle{} }()
+	_, err = shard.Move(ctx, from.Shard, l.shards[to-1].Shard, t.ID)
+	return err
+}
+
+// Crash kills the node and starts it again on what is left of its disk. keep is told how many records at the end of the log are not
+// durable, and says how many of them are there all the same. Commands that are under way go on in a world that nobody hears of.
+func (n *Node) Crash(keep func(unsynced int) int) error {
+	l := n.now()
+	n.mu.Lock()
+	l.over = true
+	n.mu.Unlock()
+	return n.start(l.disk.crash(keep))
+}
+
+// Led reports whether a shard has a leader.
+func (n *Node) Led(id kv.ShardID) bool {
+	_, s := n.leader(id)
+	return s.repl.Lease(context.Background()) == nil
+}
+
+// Reopen makes a new leader of a shard whose leader has lost the lead. If late, the proposal that was lost with it is applied first.
+func (n *Node) Reopen(id kv.ShardID, late bool) error {
+	l, s := n.leader(id)
+	if late {
+		for _, r := range s.repl.late {
+			l.disk.append(r)
+		}
+		l.disk.Barrier()
+	}
+	next, err := n.open(l.disk, id)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l.shards[id-1] = next
+	return nil
+}
+
+// CheckImages compares the in-memory groups of a shard, none of whose writes is under way, with their image on disk: they are the
+// same, or a restart would change what transactions see.
+func (n *Node) CheckImages(id kv.ShardID) error {
+	l, s := n.leader(id)
+	for _, g := range n.registry.Groups() {
+		if !g.InMemory {
+			continue
+		}
+		image := map[string][]byte{}
+		lower, upper := keys.GroupSpan(id, g.ID)
+		for _, p := range l.disk.between(lower, upper) {
+			image[string(p.key)] = p.value
+		}
+		var wrong error
+		table := s.InMemory(g.ID)
+		for run := range table.Runs() {
+			table.Ascend(run, kv.Span{}, func(a kv.Address, v kv.Version) bool {
+				key := string(keys.AppendVersion(keys.AppendColumn(nil, id, a), v.Timestamp))
+				value, ok := image[key]
+				if delete(image, key); !ok || !bytes.Equal(value, v.Value) {
+					wrong = fmt.Errorf("shard %d, group %d: run %d of %x at %v is in memory only (or differs there)", id, g.ID, run, []byte(a.Row), v.Timestamp)
+				}
+				return wrong == nil
+			})
+		}
+		for key := range image {
+			k, _, err := keys.Decode([]byte(key), nil)
+			if err != nil {
+				return err
+			}
+			wrong = fmt.Errorf("shard %d, group %d: run %d of %x at %v is on disk only", id, g.ID, k.Address.Run, []byte(k.Address.Row), k.Timestamp)
+		}
+		if wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
