@@ -249,18 +249,26 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 		case outcomeLocked:
 			if writes, requires := rowLocked(resp.locks); len(writes)+len(requires) > 0 {
 				if err := cm.standInLine(ctx, writes, requires); err != nil {
-					return cm.decide(ctx, unknown, err)
+					return cm.decide(ctx, true, err)
 				}
 				req.owner = cm.owner
 				continue
 			}
 			if err := cm.clear(ctx, waits, resp.locks); err != nil {
-				return cm.decide(ctx, unknown, err)
+				return cm.decide(ctx, true, err) // locks go, too
 			}
 		default:
-			return cm.decide(ctx, unknown, cm.refusal(resp))
+			return cm.decide(ctx, unknown || passes(ms, resp), cm.refusal(resp))
 		}
 	}
+}
+
+// passes reports whether a refusal passes by itself, so that a second copy of the request could come through: what is required, and is
+// not there, may be there again.
+func passes(ms []*mutation, resp *writeResponse) bool {
+	return slices.ContainsFunc(ms, func(m *mutation) bool {
+		return m.kind == kindRequire && compareColumns(m.column, resp.column) == 0
+	})
 }
 
 // commitFloor returns what a commit_ts that a shard chooses has to be above. The snapshot may be older than commits that were

@@ -193,8 +193,11 @@ type plainShards struct {
 
 func (p plainShards) OpenShard(s kv.ShardHandle) (any, error) {
 	st, err := p.Coprocessor.OpenShard(s)
-	if err == nil {
-		st.(*state).noAsync.Store(p.plain(s.ID()))
+	switch st := st.(type) {
+	case *state:
+		st.noAsync.Store(p.plain(s.ID()))
+	case deafState:
+		st.st.noAsync.Store(p.plain(s.ID()))
 	}
 	return st, err
 }

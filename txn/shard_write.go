@@ -346,7 +346,9 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 	w.checkRowLock(m)
 	w.Guard(lockAt(runSharedGuard, m.column), w.req.startTS, w.guard(m))
 	deletes := func(k kind) bool { return k == kindDelete }
-	for _, run := range []uint32{runExclusive, runDeleteGuard} {
+	// In this order: a delete's guard goes when its lock is there. (The other way round one was missed that went from one to the other
+	// between the two looks.)
+	for _, run := range []uint32{runDeleteGuard, runExclusive} {
 		if own, err = w.checkLock(m, run, deletes); own || err != nil {
 			return own, nil, err
 		}
@@ -409,7 +411,7 @@ func (w *writer) checkShareLocks(c kv.Column) error {
 
 // checkRequires reports the foreign requires of a column that is to be deleted.
 func (w *writer) checkRequires(c kv.Column) error {
-	return w.checkBeside(c, kindRequire, runShared, runSharedGuard)
+	return w.checkBeside(c, kindRequire, runSharedGuard, runShared) // as in checkShared: the guard goes when the lock is there
 }
 
 // checkBeside reports the foreign locks of a kind in runs where a column may have many.

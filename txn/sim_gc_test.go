@@ -12,22 +12,6 @@ import (
 // They may fail; what they read and commit until then has to be right. The checker needs every version that ever was, so what a
 // collection removes is written down.
 
-type watchedCollection struct {
-	kv.Coprocessor
-	s *simulation
-}
-
-func (w watchedCollection) Commands() []kv.Command {
-	cs := w.Coprocessor.Commands()
-	for i := range cs {
-		if cs[i].ID == txn.CmdCollect {
-			f := cs[i].Evaluate
-			cs[i].Evaluate = func(e kv.Eval, req kv.Message) (kv.Message, error) { return f(watchedEval{e, w.s}, req) }
-		}
-	}
-	return cs
-}
-
 type watchedEval struct {
 	kv.Eval
 	s *simulation

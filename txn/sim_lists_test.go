@@ -129,7 +129,7 @@ func simulateLists(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with .
 	synctest.Test(t, func(t *testing.T) {
 		h = &txntest.ListHistory{}
 		s, _ := simulate(t, seed, coprocessor, append(with, func(s *simulation) { s.lists = h })...)
-		cl, err := txn.NewClient(s.mem, s.clock, txn.Options{})
+		cl, err := txn.NewClient(s.store, s.clock, txn.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"moka/kv"
@@ -120,4 +121,29 @@ func guards(now map[string]string, at kv.Timestamp) error {
 		return fmt.Errorf("guards: nobody is left at %v", at)
 	}
 	return nil
+}
+
+// invariants are checked in every snapshot that was taken after a commit: what Require and LockForUpdate promise cannot be seen
+// from one column alone.
+func (s *simulation) invariants(stored []txntest.StoredVersion) (wrong []error) {
+	slices.SortFunc(stored, func(a, b txntest.StoredVersion) int { return int(a.CommitTS) - int(b.CommitTS) })
+	now := map[string]string{}
+	for i, v := range stored {
+		now[v.Column] = v.Value
+		if i+1 < len(stored) && stored[i+1].CommitTS == v.CommitTS {
+			continue
+		}
+		if strings.HasPrefix(now["a-doctor"], "off") && strings.HasPrefix(now["z-doctor"], "off") {
+			wrong = append(wrong, fmt.Errorf("on call: nobody is left at %v", v.CommitTS))
+		}
+		if err := guards(now, v.CommitTS); err != nil {
+			wrong = append(wrong, err)
+		}
+		for c, val := range now {
+			if strings.HasPrefix(c, "z-child") && val != "" && now["a-parent"+c[len("z-child"):len("z-child")+1]] == "" {
+				wrong = append(wrong, fmt.Errorf("family: %s has no parent at %v", c, v.CommitTS))
+			}
+		}
+	}
+	return wrong
 }

@@ -19,6 +19,7 @@ import (
 
 	"moka/kv"
 	"moka/kv/kvtest"
+	"moka/kv/shardtest"
 	"moka/txn"
 	"moka/txn/txntest"
 )
@@ -45,7 +46,9 @@ func simSeeds() int {
 type simulation struct {
 	seed    uint64
 	rng     *rand.Rand
+	store   kv.Store // of whoever opens and settles
 	mem     *kvtest.Mem
+	node    *shardtest.Node // instead of mem
 	clock   *txntest.Clock
 	history txntest.History
 	trace   []string
@@ -62,12 +65,23 @@ type simulation struct {
 	padded     bool
 	// lists, if set, is what clients fill instead of the history that knows timestamps.
 	lists *txntest.ListHistory
+	// real and yields are set by onShards and yielding.
+	real      bool
+	yields    uint32
+	badImages []error
+	split     map[kv.TabletRef]bool // see splitsUnnoticed
+	idle      int                   // shards that have no tablet at first, beside one
+	moves     bool                  // real shards are not changed otherwise
+	refusals  bool                  // proposals are refused, and leads lost
 
 	mu      sync.Mutex
 	metrics []txn.Metrics // of the clients that have ended
 	started bool          // until then nothing is parked
 	parked  []*parkedCall
-	running int // clients that have not ended
+	running int             // clients that have not ended
+	doubled map[string]bool // calls, by label
+	// restructuring: a tablet of real shards is about to be split, merged or moved.
+	restructuring bool
 }
 
 type parkedCall struct {
@@ -76,7 +90,12 @@ type parkedCall struct {
 	ghost  bool // a duplicate: nobody waits for it
 	local  bool // not a message: it cannot be lost
 	held   int  // steps that it stays where it is
-	resume chan kvtest.Fault
+	// Evaluations that yield, and what real shards do: proposals, which can be refused; the shard in which a write is under way,
+	// perhaps within OnDurable; the shards in which nothing may be under way when it goes on, or whether that is so for all.
+	yield, proposal, hook, quiet, doubled bool
+	writes                                kv.ShardHandle
+	alone                                 []kv.ShardHandle
+	resume                                chan kvtest.Fault
 }
 
 // simClient is one client's view of the store.
@@ -148,13 +167,16 @@ func (c *simClient) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Tab
 	case kvtest.Refuse:
 		return nil, kv.Errorf(kv.CodeUnavailable, "sim", "refused")
 	case kvtest.Duplicate:
+		c.s.mu.Lock()
+		c.s.doubled[label] = true
+		c.s.mu.Unlock()
 		go func() {
 			if c.s.park(&parkedCall{label: "ghost of " + label, client: c, ghost: true}) != kvtest.DropRequest {
-				_, _ = c.s.mem.Call(context.Background(), shard, tablets, cmd, req)
+				_, _ = c.Store.Call(context.WithValue(context.Background(), simCallLabel{}, "ghost of "+label), shard, tablets, cmd, req)
 			}
 		}()
 	}
-	resp, err := c.s.mem.Call(ctx, shard, tablets, cmd, req)
+	resp, err := c.Store.Call(context.WithValue(ctx, simCallLabel{}, label), shard, tablets, cmd, req)
 	if fault == kvtest.DropReply {
 		return nil, kv.Errorf(kv.CodeOutcomeUnknown, "sim", "answer lost")
 	}
@@ -167,15 +189,21 @@ func (s *simulation) schedule() {
 		synctest.Wait()
 		s.mu.Lock()
 		slices.SortFunc(s.parked, func(a, b *parkedCall) int { return strings.Compare(a.label, b.label) })
-		n, running := len(s.parked), s.running
+		eligible, running := s.eligible(), s.running
+		n := len(eligible)
 		s.mu.Unlock()
+		if s.node != nil && s.rng.IntN(20) == 0 {
+			s.elect()
+		}
 		switch {
+		case n == 0 && len(s.parked) > 0:
+			panic(fmt.Sprintf("seed %d: nobody may go on:\n%s", s.seed, s.lastLines(40)))
 		case n == 0 && running == 0:
 			return
 		case step > 200_000:
-			panic(fmt.Sprintf("the simulation of seed %d does not end:\n%s", s.seed, strings.Join(s.trace[len(s.trace)-40:], "\n")))
-		case n == 0 || s.rng.IntN(8) == 0:
-			time.Sleep(time.Duration(50+s.rng.IntN(950)) * time.Microsecond)
+			panic(fmt.Sprintf("the simulation of seed %d does not end:\n%s", s.seed, s.lastLines(40)))
+		case n == 0 || s.rng.IntN(s.pace()) == 0:
+			time.Sleep(s.nap())
 			continue
 		}
 		if s.rng.IntN(cmp.Or(s.calm, 70)) == 0 && running > 0 {
@@ -183,18 +211,18 @@ func (s *simulation) schedule() {
 			continue
 		}
 		s.mu.Lock()
-		i := s.rng.IntN(n)
-		p := s.parked[i]
-		if p.held > 0 || !p.local && s.rng.IntN(50) == 0 { // some messages are under way for long
+		p := eligible[s.rng.IntN(n)]
+		if p.held > 0 || (!p.local || p.proposal || p.yield) && s.rng.IntN(50) == 0 { // some messages are under way for long
 			if p.held == 0 {
 				p.held = 20 + s.rng.IntN(200)
 			}
 			p.held--
 			if s.mu.Unlock(); n == 1 {
-				time.Sleep(time.Duration(50+s.rng.IntN(950)) * time.Microsecond)
+				time.Sleep(s.nap())
 			}
 			continue
 		}
+		i := slices.Index(s.parked, p)
 		s.parked = slices.Delete(s.parked, i, i+1)
 		fault := s.draw(p, running)
 		s.trace = append(s.trace, fmt.Sprintf("%v %s", faultNames[fault], p.label))
@@ -209,7 +237,10 @@ var faultNames = map[kvtest.Fault]string{
 
 // draw picks what happens to a call; the mutex is held.
 func (s *simulation) draw(p *parkedCall, running int) kvtest.Fault {
-	if running == 0 || p.local {
+	switch {
+	case running > 0 && p.proposal && s.refusals:
+		return s.drawProposal(p)
+	case running == 0, p.local:
 		return kvtest.Pass
 	}
 	switch x := s.rng.IntN(100); {
@@ -231,6 +262,10 @@ func (s *simulation) draw(p *parkedCall, running int) kvtest.Fault {
 
 // shake changes the store under its clients.
 func (s *simulation) shake() {
+	if s.node != nil {
+		s.shakeNode()
+		return
+	}
 	row := account(s.rng.IntN(simAccounts)).Row
 	shards, _ := s.mem.Shards(context.Background())
 	shard := shards[s.rng.IntN(len(shards))]
@@ -516,50 +551,16 @@ func (c *simClient) onCall(cl *txn.Client, name string, rng *rand.Rand) {
 	t.end(c.ctx, err)
 }
 
-// invariants are checked in every snapshot that was taken after a commit: what Require and LockForUpdate promise cannot be seen
-// from one column alone.
-func (s *simulation) invariants(stored []txntest.StoredVersion) (wrong []error) {
-	slices.SortFunc(stored, func(a, b txntest.StoredVersion) int { return int(a.CommitTS) - int(b.CommitTS) })
-	now := map[string]string{}
-	for i, v := range stored {
-		now[v.Column] = v.Value
-		if i+1 < len(stored) && stored[i+1].CommitTS == v.CommitTS {
-			continue
-		}
-		if strings.HasPrefix(now["a-doctor"], "off") && strings.HasPrefix(now["z-doctor"], "off") {
-			wrong = append(wrong, fmt.Errorf("on call: nobody is left at %v", v.CommitTS))
-		}
-		if err := guards(now, v.CommitTS); err != nil {
-			wrong = append(wrong, err)
-		}
-		for c, val := range now {
-			if strings.HasPrefix(c, "z-child") && val != "" && now["a-parent"+c[len("z-child"):len("z-child")+1]] == "" {
-				wrong = append(wrong, fmt.Errorf("family: %s has no parent at %v", c, v.CommitTS))
-			}
-		}
-	}
-	return wrong
-}
-
 // simulate runs one seed and returns what was wrong.
 func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with ...func(*simulation)) (s *simulation, wrong []error) {
-	s = &simulation{seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), clock: &txntest.Clock{}}
+	s = &simulation{seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), clock: &txntest.Clock{}, doubled: map[string]bool{}}
 	for _, f := range with {
 		f(s)
 	}
 	if plain := kv.ShardID(s.rng.IntN(6)); plain > 0 {
 		coprocessor = txn.PlainShards(coprocessor, func(id kv.ShardID) bool { return id == plain })
 	}
-	s.mem = kvtest.NewMem(kvtest.Options{
-		Shards: 1 + s.rng.IntN(3), Splits: []kv.RowKey{account(0).Row, account(2).Row, account(4).Row, col("b").Row, col("y").Row},
-		Coprocessors: []kv.Coprocessor{watchedCollection{coprocessor, s}}, Crash: true,
-		OnEvaluated: func(shard kv.ShardID, cmd kv.CommandID, req kv.Message) {
-			s.park(&parkedCall{label: fmt.Sprintf("batch of shard %d for %s %x", shard, txn.CommandName(cmd), req.AppendTo(nil)), local: true})
-		},
-		OnSync: func(shard kv.ShardID, cmd kv.CommandID, req kv.Message) {
-			s.park(&parkedCall{label: fmt.Sprintf("sync of shard %d for %s %x", shard, txn.CommandName(cmd), req.AppendTo(nil)), local: true})
-		},
-	})
+	s.openStore(coprocessor, 1+s.rng.IntN(3), []kv.RowKey{account(0).Row, account(2).Row, account(4).Row, col("b").Row, col("y").Row})
 	s.open()
 	s.mu.Lock()
 	s.started = true
@@ -568,7 +569,7 @@ func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with ...fun
 	s.running = clients
 	var wg sync.WaitGroup
 	for i := range clients {
-		c := &simClient{Store: s.mem, s: s, id: i, vary: rand.New(rand.NewPCG(seed, uint64(1000+i)))}
+		c := &simClient{Store: s.client(), s: s, id: i, vary: rand.New(rand.NewPCG(seed, uint64(1000+i)))}
 		c.ctx, c.kill = context.WithCancel(context.Background())
 		rng := rand.New(rand.NewPCG(seed, uint64(2+i)))
 		wg.Go(func() {
@@ -594,7 +595,7 @@ func simulate(t *testing.T, seed uint64, coprocessor kv.Coprocessor, with ...fun
 
 // open fills the accounts.
 func (s *simulation) open() {
-	cl, err := txn.NewClient(s.mem, s.clock, txn.Options{})
+	cl, err := txn.NewClient(s.store, s.clock, txn.Options{})
 	if err != nil {
 		panic(err)
 	}
@@ -616,19 +617,26 @@ func (s *simulation) open() {
 
 // settle lets a last, healthy client clean up, and checks everything.
 func (s *simulation) settle() (wrong []error) {
-	cl, err := txn.NewClient(s.mem, s.clock, txn.Options{})
+	cl, err := txn.NewClient(s.store, s.clock, txn.Options{})
 	if err != nil {
 		panic(err)
 	}
 	defer cl.Close()
+	if s.node != nil {
+		s.elect()
+		s.checkImages()
+	}
 	time.Sleep(time.Minute) // all TTLs are over
 	if _, err := cl.ResolveOrphans(context.Background(), 0); err != nil {
 		wrong = append(wrong, fmt.Errorf("sweep: %w", err))
 	}
+	if s.node != nil {
+		s.checkImages()
+	}
 	var stored []txntest.StoredVersion
-	shards, _ := s.mem.Shards(context.Background())
+	shards, _ := s.store.Shards(context.Background())
 	for _, id := range shards {
-		r := s.mem.Reader(id)
+		r := s.reader(id)
 		vs, err := txn.StoredVersions(r)
 		if err != nil {
 			wrong = append(wrong, err)
@@ -656,6 +664,7 @@ func (s *simulation) settle() (wrong []error) {
 	stored = s.withRemoved(stored)
 	wrong = append(wrong, s.history.Check(stored)...)
 	wrong = append(wrong, s.invariants(stored)...)
+	wrong = append(wrong, s.badImages...)
 	for _, b := range s.badSums {
 		wrong = append(wrong, errors.New("bank: "+b))
 	}
