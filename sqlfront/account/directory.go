@@ -11,13 +11,22 @@ import (
 
 // Directory is the accounts of a server.
 type Directory struct {
-	db  *mysql_db.MySQLDb
-	now atomic.Pointer[snapshot]
+	db      *mysql_db.MySQLDb
+	now     atomic.Pointer[snapshot]
+	version atomic.Uint64
 }
+
+// Version counts changes of accounts, and of what everybody has (Touch). Who keeps the answer to a question about privileges reads it before he
+// asks, and asks again when it is another one.
+func (d *Directory) Version() uint64 { return d.version.Load() }
+
+// Touch says that privileges have changed without an account: by mandatory_roles and its like.
+func (d *Directory) Touch() { d.version.Add(1) }
 
 // New returns the directory over the library's tables of accounts. It is empty before Adopt.
 func New(db *mysql_db.MySQLDb) *Directory {
 	d := &Directory{db: db}
+	d.version.Store(1) // nothing that is kept was asked under version 0
 	d.now.Store(&snapshot{})
 	return d
 }
@@ -122,6 +131,7 @@ func (d *Directory) publish(ed *mysql_db.Editor) {
 		slices.SortFunc(list, func(a, b key) int { return strings.Compare(a.text(), b.text()) })
 	}
 	d.now.Store(s)
+	d.version.Add(1)
 }
 
 // Enabled reports whether anybody asks for privileges.

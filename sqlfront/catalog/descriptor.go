@@ -174,6 +174,8 @@ type Trigger struct {
 	CreateStatement string    `json:"create"`
 	SQLMode         string    `json:"sql_mode,omitempty"`
 	Created         time.Time `json:"created"`
+	// Definer is user@host of whose rights the trigger has; empty in triggers of releases that did not keep it, which have those of who fires them.
+	Definer string `json:"definer,omitempty"`
 }
 
 // Procedure is a stored procedure, or a stored function: they are different name spaces of the same thing.

@@ -204,7 +204,7 @@ func (s *Session) Account() account.Name {
 
 // ActiveRoles implements account.Session. Something that runs as its definer has the roles that the definer would log in with.
 func (s *Session) ActiveRoles() []account.Name {
-	if now := s.Account(); now != s.login {
+	if now := s.Account(); s.acting > 0 || now != s.login {
 		return s.eng.directory.Defaults(now)
 	}
 	return s.roles
@@ -212,7 +212,7 @@ func (s *Session) ActiveRoles() []account.Name {
 
 // SetActiveRoles implements account.Session.
 func (s *Session) SetActiveRoles(roles []account.Name) {
-	if s.Account() != s.login {
+	if s.acting > 0 || s.Account() != s.login {
 		return
 	}
 	s.roles = roles
@@ -231,7 +231,7 @@ func (s *Session) SetMustChangePassword() { s.mustChange = true }
 // withRoles turns what the library thinks that a session may do, which is what all roles of its account allow, into what those allow that
 // are active. The set is changed in place: the library has it already.
 func (s *Session) withRoles(set mysql_db.PrivilegeSet) {
-	if !s.ofClient || s.eng.directory == nil || !s.eng.directory.HasRoles(s.Account()) {
+	if !s.Restricted() || s.eng.directory == nil || !s.eng.directory.HasRoles(s.Account()) {
 		return
 	}
 	now, ok := s.eng.directory.Effective(s.Account(), s.ActiveRoles())

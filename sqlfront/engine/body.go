@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/routine"
@@ -30,6 +31,10 @@ type Body struct {
 	db      string // whose tables the statements mean
 	mode    string // sql_mode
 	table   uint32 // that waits for it to end; 0 for an observer
+	name    string // of the table
+	// definer is whose rights the body has; nobody's are those of who fires it, in triggers of releases that did not keep it.
+	definer account.Name
+	asked   asked // see entitled
 	host    routineHost
 	kept    map[ast.Statement]*keptStatement
 }
@@ -46,6 +51,8 @@ type BodyOf struct {
 	Observer bool
 	// Event is what the observer waits for.
 	Event string
+	// Definer is user@host of who has created it, empty if nobody knows.
+	Definer string
 }
 
 // CompileBody compiles the body of a CREATE TRIGGER, which was created under an SQL mode, for the tables of db.
@@ -99,7 +106,7 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 	case !strings.EqualFold(d.TriggerSpec.Time, ast.BeforeStr):
 		spec.Refuse = sql.ErrInvalidUpdateInAfterTrigger.New()
 	}
-	b := &Body{eng: e, db: in.Name, mode: mode, kept: map[ast.Statement]*keptStatement{}}
+	b := &Body{eng: e, db: in.Name, name: desc.Name, mode: mode, definer: definerName(of.Definer), kept: map[ast.Statement]*keptStatement{}}
 	if !of.Observer {
 		b.table = desc.ID
 	}
@@ -197,7 +204,7 @@ func (s *Session) aside() (end func()) {
 	}
 }
 
-// inBody runs f with the session as the body finds it: in its database, under its SQL mode, with the table that fires it in use.
+// inBody runs f with the session as the body finds it: in its database, under its SQL mode, as its definer, with the table that fires it in use.
 func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 	s.calls++
 	root, using := s.root, len(s.using)
@@ -210,7 +217,16 @@ func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 		s.SetCurrentDatabase(b.db)
 		defer s.SetCurrentDatabase(db)
 	}
-	return s.underMode(ctx, b.mode, f)
+	run := func() error { return s.underMode(ctx, b.mode, f) }
+	if b.definer.User == "" {
+		return run()
+	}
+	return s.ActAs(ctx, b.definer.User, b.definer.Host, func() error {
+		if err := b.entitled(ctx, s); err != nil {
+			return err
+		}
+		return run()
+	})
 }
 
 // inUse reports whether a statement that waits for a trigger or a function to end reads or writes the table.

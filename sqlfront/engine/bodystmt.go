@@ -34,19 +34,25 @@ func (e *Engine) heldPlan(ctx *sql.Context, stmt ast.Statement) (sql.Node, error
 	return PushOuterKeys(ctx, n)
 }
 
-// analysed binds and analyses a statement of a body, with the rights of who created the trigger: they were looked at then.
+// analysed binds a statement of a body with the rights that count there (inBody), and analyses it: what it names it may use then, and what else
+// the planner looks at is its own affair.
 func (e *Engine) analysed(ctx *sql.Context, stmt ast.Statement) (n sql.Node, err error) {
 	a := e.sql.Analyzer
 	if stmt, err = e.belowView(ctx, stmt); err != nil {
 		return nil, err
 	}
-	err = rights.As(ctx, e.accounts(), func() error {
-		builder := planbuilder.New(ctx, a.Catalog, nil)
-		builder.DisableAuth()
-		bound, flags, err := builder.BindOnly(stmt, "", nil)
-		if err != nil {
-			return err
+	s := sessionOf(ctx)
+	s.needs = nil
+	bound, flags, err := planbuilder.New(ctx, a.Catalog, nil).BindOnly(stmt, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.needs) > 0 {
+		if err := s.mayColumns(ctx, bound); err != nil {
+			return nil, err
 		}
+	}
+	err = rights.As(ctx, e.accounts(), func() error {
 		n, err = a.Analyze(ctx, bound, nil, flags)
 		return err
 	})
@@ -82,8 +88,9 @@ func (h *routineHost) run(ctx *sql.Context, stmt ast.Statement, k *keptStatement
 	var n sql.Node
 	var err error
 	if k != nil && held(stmt) {
-		if !k.held {
-			k.held = true
+		now, keeps := s.asking()
+		if !k.held || !keeps || k.asked != now {
+			k.held, k.asked = true, now
 			if !timeless(stmt) {
 				k.node = nil
 			} else if k.node, err = e.heldPlan(ctx, stmt); err != nil {

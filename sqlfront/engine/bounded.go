@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/rights"
 )
 
 // bounded is a function that makes long strings out of short arguments: REPEAT('x', 10000000000) would take all memory there is. As
@@ -30,6 +31,10 @@ var (
 // Function implements sql.FunctionProvider; it is asked before the library's own functions.
 func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function, bool) {
 	name = strings.ToLower(name)
+	var in *rights.Stored
+	if s := sessionOf(ctx); s != nil {
+		in = s.callee(name)
+	}
 	if f, ok := p.funcs[name]; ok {
 		return f, true
 	}
@@ -40,7 +45,7 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 	if schema == "" && native(name) {
 		return nil, false
 	}
-	if f, ok := p.storedFunction(ctx, schema, name); ok {
+	if f, ok := p.storedFunction(ctx, in, schema, name); ok {
 		return f, true
 	}
 	return goneFromView(ctx, name)
@@ -61,7 +66,7 @@ func goneFromView(ctx *sql.Context, name string) (sql.Function, bool) {
 	}
 	view := s.reads
 	return sql.FunctionN{Name: name, Fn: func(*sql.Context, ...sql.Expression) (sql.Expression, error) {
-		return nil, sql.ErrInvalidRefInView.New(view.database, view.name)
+		return nil, sql.ErrInvalidRefInView.New(view.Database, view.View)
 	}}, true
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/rights"
-	"moka/sqlfront/sqlerr"
 )
 
 // Privileges of columns. Who has none on a table but some on its columns is let through by package rights while the statement is bound, and
@@ -26,6 +26,8 @@ import (
 type columnNeed struct {
 	database, table string // in lower case
 	privilege       sql.PrivilegeType
+	by              account.Name  // who is asked: the definer of a view, if it is that which names the table
+	in              rights.Stored // the view
 	// must: the user has no such privilege on the table, so it has to be found. Otherwise he may write to it, and what he reads of it to do so
 	// is asked for.
 	must bool
@@ -36,7 +38,11 @@ func (s *Session) NeedColumns(database, table string, p sql.PrivilegeType, must 
 	if database == "" {
 		database = s.GetCurrentDatabase()
 	}
-	s.needs = append(s.needs, columnNeed{strings.ToLower(database), strings.ToLower(table), p, must})
+	need := columnNeed{database: strings.ToLower(database), table: strings.ToLower(table), privilege: p, by: s.Account(), must: must}
+	if s.reading != nil {
+		need.in = *s.reading
+	}
+	s.needs = append(s.needs, need)
 }
 
 // columnRights runs before all other rules of ours, when the tree is as it was bound.
@@ -83,17 +89,22 @@ func (s *Session) mayColumns(ctx *sql.Context, n sql.Node) error {
 	needs := s.needs
 	u := &columnUse{ctx: ctx, reads: map[sql.ColumnId]bool{}}
 	u.node(n, false)
-	set := s.eng.accounts().UserActivePrivilegeSet(ctx)
 	for _, t := range u.tables {
-		granted := set.Database(t.database).Table(t.table)
+		var done []account.Name // a table that is named here and in a view is asked of both, in both places
 		for _, need := range needs {
-			if need.database != t.database || need.table != t.table || need.privilege != t.privilege {
+			if need.database != t.database || need.table != t.table || need.privilege != t.privilege || slices.Contains(done, need.by) {
 				continue
 			}
-			if err := t.ask(ctx, u, granted); err != nil {
+			done = append(done, need.by)
+			ask := func() error {
+				return t.ask(ctx, u, s.eng.accounts().UserActivePrivilegeSet(ctx).Database(t.database).Table(t.table))
+			}
+			if err := s.askAs(ctx, need.by, ask); err != nil {
+				if need.in.View != "" {
+					err = need.in.Invalid(err)
+				}
 				return err
 			}
-			break
 		}
 	}
 	for _, need := range needs {
@@ -105,7 +116,7 @@ func (s *Session) mayColumns(ctx *sql.Context, n sql.Node) error {
 			}
 		}
 		for _, t := range u.tables {
-			if t.columnNeed.database == need.database && t.table == need.table && t.privilege == need.privilege {
+			if t.database == need.database && t.table == need.table && t.privilege == need.privilege {
 				found++
 			}
 		}
@@ -115,6 +126,14 @@ func (s *Session) mayColumns(ctx *sql.Context, n sql.Node) error {
 	}
 	s.needs = nil
 	return nil
+}
+
+// askAs is ActAs unless the session is that account's already.
+func (s *Session) askAs(ctx *sql.Context, by account.Name, ask func() error) error {
+	if by == s.Account() {
+		return ask()
+	}
+	return s.ActAs(ctx, by.User, by.Host, ask)
 }
 
 // ask looks at each column of a table that is used.
@@ -143,8 +162,7 @@ func (t *usedTable) ask(ctx *sql.Context, u *columnUse, granted sql.PrivilegeSet
 		// SELECT *, and INSERT without a list: MySQL does not name a column then to who may not know of all.
 		return rights.TableDenied(ctx, what, t.of.Name())
 	}
-	c := ctx.Client()
-	return sqlerr.New(sqlerr.ColumnAccessDenied, "%s command denied to user '%s'@'%s' for column '%s' in table '%s'", what, c.User, c.Address, denied[0], t.of.Name())
+	return rights.ColumnDenied(ctx, what, denied[0], t.of.Name())
 }
 
 // columnID is the id of a table's i-th column in the statement; they are given one after the other.
@@ -161,7 +179,7 @@ func (u *columnUse) table(t *plan.ResolvedTable, p sql.PrivilegeType) *usedTable
 	if t.SqlDatabase != nil {
 		database = t.SqlDatabase.Name()
 	}
-	use := &usedTable{columnNeed: columnNeed{strings.ToLower(database), strings.ToLower(t.UnderlyingTable().Name()), p, false}, of: t, writes: map[string]bool{}}
+	use := &usedTable{columnNeed: columnNeed{database: strings.ToLower(database), table: strings.ToLower(t.UnderlyingTable().Name()), privilege: p}, of: t, writes: map[string]bool{}}
 	u.tables = append(u.tables, use)
 	return use
 }

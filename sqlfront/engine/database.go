@@ -12,6 +12,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -305,7 +306,7 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 		return sql.ViewDefinition{}, false, err
 	}
 	if s := sessionOf(ctx); s != nil {
-		s.reads = readView{d.name, v.Name, v.CreateStatement}
+		s.reads = readView{s.storedAs(d.name, v.Name, v.Definer, invokers(v)), v.CreateStatement}
 		if s.planning && s.GetCurrentDatabase() == "" { // the library binds no view without a current one
 			s.within = d.name
 		}
@@ -314,18 +315,21 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 }
 
 // readView is the view that the planner has asked for last.
-type readView struct{ database, name, text string }
+type readView struct {
+	*rights.Stored
+	text string
+}
 
 // ReadsView implements parse.ViewReader. It is the text itself that is compared, not what it says: a client that sends the same words as a
 // statement of its own creates a view, for which it needs rights that who reads it does not.
-func (s *Session) ReadsView(text string) (database string, ok bool) {
+func (s *Session) ReadsView(text string) (v *rights.Stored, ok bool) {
 	if text == "" || len(text) != len(s.reads.text) || unsafe.StringData(text) != unsafe.StringData(s.reads.text) {
-		return "", false
+		return nil, false
 	}
 	if s.stage == stageBegun {
 		s.stage = stageEntered // it is not the client's statement that is parsed
 	}
-	return s.reads.database, true
+	return s.reads.Stored, true
 }
 
 // viewDefinition is a view as the library knows it: the text is what SHOW CREATE VIEW shows behind AS.
@@ -364,7 +368,11 @@ func (d *Database) GetTriggers(ctx *sql.Context) ([]sql.TriggerDefinition, error
 	}
 	var all []sql.TriggerDefinition
 	for _, t := range c.Triggers() {
-		all = append(all, sql.TriggerDefinition{Name: t.Name, CreateStatement: t.CreateStatement, CreatedAt: t.Created, SqlMode: t.SQLMode})
+		text := t.CreateStatement
+		if t.Definer != "" && !d.eng.triggerHead(t).defined {
+			text = withDefiner(text, definerName(t.Definer))
+		}
+		all = append(all, sql.TriggerDefinition{Name: t.Name, CreateStatement: text, CreatedAt: t.Created, SqlMode: t.SQLMode})
 	}
 	if s := sessionOf(ctx); s != nil && s.planning && len(all) > 0 {
 		s.within = d.name
@@ -382,15 +390,23 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if _, ok := c.Trigger(def.Name); ok {
 			return sqlerr.New(sqlerr.TriggerExists, "Trigger already exists")
 		}
-		b, err := d.eng.CompileBody(ctx, d.name, def.CreateStatement, def.SqlMode, BodyOf{})
-		if err == nil {
+		head, _, err := d.eng.triggerTree(def.CreateStatement, def.SqlMode)
+		if err != nil {
+			return err
+		}
+		definer, own, err := d.eng.newDefiner(ctx, head.TriggerSpec.Definer)
+		if err != nil {
+			return err
+		}
+		b, err := d.eng.CompileBody(ctx, d.name, def.CreateStatement, def.SqlMode, BodyOf{Definer: definer})
+		if err == nil && own {
 			err = b.permitted(ctx)
 		}
 		if err != nil {
 			return err
 		}
 		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, catalog.Trigger{
-			Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode, Created: sql.Now(), // not what SET timestamp says: triggers fire in this order
+			Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode, Definer: definer, Created: sql.Now(), // not what SET timestamp says: triggers fire in this order
 		})
 	})
 }
@@ -474,6 +490,9 @@ func (d *Database) GetEvents(ctx *sql.Context) ([]sql.EventDefinition, any, erro
 
 // SaveEvent implements sql.EventDatabase.
 func (d *Database) SaveEvent(ctx *sql.Context, e sql.EventDefinition) (bool, error) {
+	if _, _, err := d.eng.newDefiner(ctx, e.Definer); err != nil {
+		return false, err
+	}
 	err := d.eng.ddl(ctx, func(tx *Tx) error {
 		return d.eng.catalog.CreateEvent(ctx, tx.store(), d.name, eventDescriptor(e))
 	})
@@ -487,6 +506,9 @@ func (d *Database) DropEvent(ctx *sql.Context, name string) error {
 
 // UpdateEvent implements sql.EventDatabase.
 func (d *Database) UpdateEvent(ctx *sql.Context, name string, e sql.EventDefinition) (bool, error) {
+	if _, _, err := d.eng.newDefiner(ctx, e.Definer); err != nil {
+		return false, err
+	}
 	err := d.eng.ddl(ctx, func(tx *Tx) error {
 		return d.eng.catalog.UpdateEvent(ctx, tx.store(), d.name, name, eventDescriptor(e))
 	})

@@ -100,9 +100,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.ResolvedTable:
 		return b.seenInformation(ctx, n, row)
 	case *plan.ShowTriggers:
-		if now := b.showTriggers(ctx, n); now != nil {
-			return b.base.Build(ctx, now, row)
-		}
+		return b.showTriggers(ctx, n, row)
 	case *plan.ShowCreateTrigger:
 		return nil, b.showTrigger(ctx, n)
 	case *plan.ShowTables:
@@ -154,6 +152,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		list, _ := loadList(n.LoadData)
 		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records, before: n.before, lenient: n.IsIgnore || !strict(ctx)}, nil
 	case *plan.DeleteFrom:
+		if err := refuseSystemTables(n); err != nil {
+			return nil, err
+		}
 		writing(ctx, false)
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err
@@ -164,6 +165,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			s.ClearWarnings() // the library keeps those of the statement before
 		}
 	case *plan.Truncate:
+		if err := refuseSystemTables(n); err != nil {
+			return nil, err
+		}
 		if !isTruncate(ctx.Query()) {
 			return nil, b.eng.mustBeSafe(ctx, n)
 		}
@@ -187,6 +191,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.instead(ctx, again, row, err)
 		}
 	case *plan.InsertInto:
+		if err := refuseSystemTables(n); err != nil {
+			return nil, err
+		}
 		writing(ctx, n.Ignore)
 		if err := mustHaveValues(ctx, n); err != nil {
 			return nil, err
@@ -229,6 +236,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.base.Build(ctx, exact, row)
 		}
 	case *plan.Update:
+		if err := refuseSystemTables(n); err != nil {
+			return nil, err
+		}
 		writing(ctx, n.Ignore)
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err

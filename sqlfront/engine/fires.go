@@ -17,6 +17,7 @@ type triggerHead struct {
 	time, event string // as the grammar has them, in small letters
 	db, table   string // db is empty if the text does not name it
 	bad         bool   // the text is not a trigger's
+	defined     bool   // it has a DEFINER clause
 	order       *ast.TriggerOrder
 }
 
@@ -51,7 +52,7 @@ func (e *Engine) parseTrigger(t *catalog.Trigger) *triggerHead {
 	}
 	return &triggerHead{
 		time: strings.ToLower(d.TriggerSpec.Time), event: strings.ToLower(d.TriggerSpec.Event),
-		db: d.Table.DbQualifier.String(), table: d.Table.Name.String(), order: d.TriggerSpec.Order,
+		db: d.Table.DbQualifier.String(), table: d.Table.Name.String(), order: d.TriggerSpec.Order, defined: d.TriggerSpec.Definer != "",
 	}
 }
 
@@ -166,7 +167,7 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 		}
 		if b == nil {
 			known = false
-			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, BodyOf{}); err != nil {
+			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, BodyOf{Definer: t.Definer}); err != nil {
 				return nil, err
 			}
 		}

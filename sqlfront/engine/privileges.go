@@ -34,7 +34,7 @@ func (e *Engine) accounts() *mysql_db.MySQLDb {
 // LookForAccounts has accounts that another server has changed read before the statement is bound, so that a right that was taken away there
 // is gone here, too. What the statement sees of the catalog says that there was a change. An error is the statement's own, when it looks there itself.
 func (s *Session) LookForAccounts(ctx *sql.Context) {
-	if !s.ofClient || s.tx() != nil && s.tx().ddl {
+	if !s.Restricted() || s.tx() != nil && s.tx().ddl {
 		return
 	}
 	if v, err := s.eng.viewOf(ctx); err == nil {
@@ -119,7 +119,7 @@ var lookAround = analyzer.Rule{Id: analyzer.RuleId(-1004), Apply: func(ctx *sql.
 // to itself.
 func mayReference(ctx *sql.Context, n sql.Node) error {
 	s := sessionOf(ctx)
-	if s == nil || !s.ofClient || s.Accounts() == nil || !s.Accounts().Enabled() {
+	if s == nil || !s.Restricted() || s.Accounts() == nil || !s.Accounts().Enabled() {
 		return nil
 	}
 	may := func(fk *sql.ForeignKeyConstraint) error {
@@ -203,18 +203,40 @@ func (e *Engine) KillFor(id uint32, user string, everybody bool) error {
 	return nil
 }
 
-// showTriggers leaves out the triggers of tables on which the user has no TRIGGER privilege.
-func (b *execBuilder) showTriggers(ctx *sql.Context, n *plan.ShowTriggers) sql.Node {
-	seen := slices.DeleteFunc(slices.Clone(n.Triggers), func(t *plan.CreateTrigger) bool {
+// showTriggers leaves out the triggers of tables on which the user has no TRIGGER privilege, and says whose the others are.
+func (b *execBuilder) showTriggers(ctx *sql.Context, n *plan.ShowTriggers, row sql.Row) (sql.RowIter, error) {
+	if isShown(ctx, n) {
+		return nil, nil
+	}
+	now := *n
+	now.Triggers = slices.DeleteFunc(slices.Clone(n.Triggers), func(t *plan.CreateTrigger) bool {
 		table, ok := t.Table.(sql.Nameable)
 		return ok && !b.eng.mayTrigger(ctx, n.Database().Name(), table.Name())
 	})
-	if len(seen) == len(n.Triggers) {
-		return nil
+	it, err := b.base.Build(asShown(ctx, &now), &now, row)
+	if err != nil || !b.shows {
+		return it, err
 	}
-	now := *n
-	now.Triggers = seen
-	return &now
+	v, err := b.eng.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.snap.Database(n.Database().Name())
+	if !ok {
+		return it, nil
+	}
+	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
+		const mode, definer = 6, 7
+		name, _ := row[0].(string)
+		if t, ok := d.Trigger(name); ok && len(row) > definer {
+			row[mode], row[definer] = t.SQLMode, t.Definer
+		}
+	}}, nil
+}
+
+// MayTrigger reports whether the user may see and change something that happens on a table: it is his own, or he may create such himself.
+func (e *Engine) MayTrigger(ctx *sql.Context, definer, database, table string) bool {
+	return definer != "" && definer == ctx.Client().User+"@"+ctx.Client().Address || e.mayTrigger(ctx, database, table)
 }
 
 func (e *Engine) mayTrigger(ctx *sql.Context, database, table string) bool {

@@ -13,6 +13,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
@@ -165,7 +166,9 @@ func (n *callNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 		}
 		switch to := n.args[i].(type) {
 		case *routine.Variable:
-			err = to.Assign(ctx, out.Params[i])
+			if err = host.mayAssign(ctx, to.String()); err == nil {
+				err = to.Assign(ctx, out.Params[i])
+			}
 		case *expression.UserVar:
 			err = ctx.SetUserVariable(ctx, to.Name, out.Params[i], p.Type)
 		case *expression.ProcedureParam:
@@ -207,10 +210,13 @@ func wrongArguments(c *compiled, got int) error {
 		c.body.Kind, c.body.Database, c.body.Name, len(c.body.Params), got)
 }
 
-// storedFunction is asked for a function that neither we nor the library know.
-func (p *provider) storedFunction(ctx *sql.Context, db, name string) (sql.Function, bool) {
+// storedFunction is asked for a function that neither we nor the library know. in is the view that calls it, nil for none.
+func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name string) (sql.Function, bool) {
 	if ctx == nil || p.eng.sql == nil {
 		return nil, false
+	}
+	if db == "" && in != nil {
+		db = in.Database
 	}
 	if db == "" {
 		db = ctx.GetCurrentDatabase()
@@ -229,7 +235,7 @@ func (p *provider) storedFunction(ctx *sql.Context, db, name string) (sql.Functi
 		if len(args) != len(c.body.Params) {
 			return nil, wrongArguments(c, len(args))
 		}
-		if err := p.eng.mayExecute(ctx, c); err != nil {
+		if err := p.eng.mayCall(ctx, c, in); err != nil {
 			return nil, err
 		}
 		return &storedCall{eng: p.eng, db: c.body.Database, name: c.body.Name, typ: c.body.Returns, deterministic: c.body.Deterministic, args: args}, nil
@@ -254,6 +260,23 @@ func (e *Engine) HasFunction(c context.Context, db, name string) bool {
 		_, ok = d.Function(name)
 	}
 	return ok
+}
+
+// mayCall is mayExecute for a function that a statement calls, or a view that the statement names.
+func (e *Engine) mayCall(ctx *sql.Context, c *compiled, in *rights.Stored) error {
+	s := sessionOf(ctx)
+	if in == nil || s == nil {
+		return e.mayExecute(ctx, c)
+	}
+	ask := func() error { return e.mayExecute(ctx, c) }
+	if in.User != "" {
+		own := ask
+		ask = func() error { return s.ActAs(ctx, in.User, in.Host, own) }
+	}
+	if err := ask(); err != nil {
+		return in.Invalid(err)
+	}
+	return nil
 }
 
 // mayExecute checks the EXECUTE privilege.

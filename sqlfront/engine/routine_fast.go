@@ -42,6 +42,7 @@ type keptStatement struct {
 	value    sql.Expression // SELECT of one value without a table; nil if it is not kept
 	held     bool           // node has been looked for
 	node     sql.Node       // of a body without a plan: bodystmt.go
+	asked    asked          // of whom plan or node was allowed last
 }
 
 // maxKept bounds the statements that a session keeps.
@@ -191,7 +192,7 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 		reason = k.reason
 	case !k.proved:
 		return nil, nil, false, k, true, nil
-	case h.body == nil && !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, k.plan.allow):
+	case !k.may(ctx, s):
 		reason = reasonPrivilege
 	}
 	if reason != "" {

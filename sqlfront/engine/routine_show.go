@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
@@ -66,11 +67,19 @@ func (e *Engine) maySeeBody(ctx *sql.Context, c *compiled) bool {
 
 // withDefiner is the text of the CREATE, which says who the definer is.
 func (c *compiled) withDefiner() string {
-	text := strings.TrimSpace(c.stored.CreateStatement)
-	if c.parsed.Spec.Definer != "" || c.definer.User == "" || len(text) < len("create ") {
+	if c.parsed.Spec.Definer != "" || c.definer.User == "" {
+		return strings.TrimSpace(c.stored.CreateStatement)
+	}
+	return withDefiner(c.stored.CreateStatement, account.Name{User: c.definer.User, Host: c.definer.Address})
+}
+
+// withDefiner puts a DEFINER clause into the text of a CREATE that has none.
+func withDefiner(text string, definer account.Name) string {
+	text = strings.TrimSpace(text)
+	if len(text) < len("create ") {
 		return text
 	}
-	return "CREATE DEFINER=" + quoteIdentifier(c.definer.User) + "@" + quoteIdentifier(c.definer.Address) + " " + strings.TrimSpace(text[len("create"):])
+	return "CREATE DEFINER=" + quoteIdentifier(definer.User) + "@" + quoteIdentifier(definer.Host) + " " + strings.TrimSpace(text[len("create"):])
 }
 
 func quoteIdentifier(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }

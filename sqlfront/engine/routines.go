@@ -13,7 +13,6 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
-	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
@@ -157,21 +156,12 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 		s.SetCurrentDatabase(c.body.Database)
 		defer s.SetCurrentDatabase(db)
 	}
+	run := func() error { return s.underMode(ctx, c.mode, f) }
 	client := s.Client()
-	if privileges := e.sql.Analyzer.Catalog.MySQLDb; !c.invoker && c.definer.User != "" && privileges.Enabled() &&
-		(c.definer.User != client.User || c.definer.Address != client.Address) {
-		reader := privileges.Reader()
-		known := privileges.GetUser(reader, c.definer.User, c.definer.Address, false) != nil
-		reader.Close()
-		if !known {
-			return sqlerr.New(sqlerr.NoSuchDefiner, "The user specified as a definer ('%s'@'%s') does not exist", c.definer.User, c.definer.Address)
-		}
-		as := client
-		as.User, as.Address = c.definer.User, c.definer.Address
-		s.become(as)
-		defer s.become(client)
+	if c.invoker || c.definer.User == "" || c.definer.User == client.User && c.definer.Address == client.Address {
+		return run()
 	}
-	return s.underMode(ctx, c.mode, f)
+	return s.ActAs(ctx, c.definer.User, c.definer.Address, run)
 }
 
 // become makes another account the one whose privileges count.
@@ -244,6 +234,9 @@ func ends(stmt ast.Statement, text string) bool {
 		return true
 	case *ast.DDL:
 		return !s.Temporary
+	case ast.InjectedStatement: // of ours
+		d, ok := s.Statement.(system.Ending)
+		return ok && d.EndsTransaction()
 	}
 	return text != ""
 }
@@ -354,15 +347,12 @@ func (e *Engine) createRoutine(ctx *sql.Context, r parse.Routine) error {
 			return err
 		}
 		now := time.Now().UTC().Truncate(time.Second)
-		client := ctx.Client()
-		if definer := definerOf(r.Spec.Definer); definer.User != "" && (definer.User != client.User || definer.Address != client.Address) {
-			super := sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{}, sql.PrivilegeType_Super)
-			if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, super) {
-				return rights.Needs("SUPER or SET_USER_ID")
-			}
+		definer, _, err := e.newDefiner(ctx, r.Spec.Definer)
+		if err != nil {
+			return err
 		}
 		return create(ctx, tx.store(), d.Name, catalog.Procedure{
-			Name: r.Name.Name, CreateStatement: r.Text, SQLMode: sqlMode(ctx), Definer: client.User + "@" + client.Address, Created: now, Modified: now,
+			Name: r.Name.Name, CreateStatement: r.Text, SQLMode: sqlMode(ctx), Definer: definer, Created: now, Modified: now,
 		})
 	})
 }

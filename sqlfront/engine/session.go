@@ -19,6 +19,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/namedlock"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -95,7 +96,10 @@ type Session struct {
 	patterns       []string
 	named, matched map[string]struct{}
 
-	login      account.Name // whose the session is
+	login      account.Name   // whose the session is
+	acting     int            // how many definers deep what runs is; see ActAs
+	reading    *rights.Stored // see Within
+	calling    string
 	guest      guest
 	tls        *tls.ConnectionState // of a client that came over TLS
 	client     *mysql.Conn          // of a client's session
@@ -212,8 +216,8 @@ func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr stri
 	return s, nil
 }
 
-// OfClient reports whether a connection of a client has the session, rather than a worker of ours.
-func (s *Session) OfClient() bool { return s.ofClient }
+// Restricted implements rights.restricted: what the session does is asked of an account, its client's or a definer's.
+func (s *Session) Restricted() bool { return s.ofClient || s.acting > 0 }
 
 // CommandBegin is called before each command of the client.
 func (s *Session) CommandBegin() error { return nil }

@@ -77,7 +77,13 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 		return err
 	}
 	defer r.forget()
-	return r.SystemVariableRegistry.SetGlobal(ctx, name, value)
+	err := r.SystemVariableRegistry.SetGlobal(ctx, name, value)
+	if ctx != nil && (strings.EqualFold(name, "mandatory_roles") || strings.EqualFold(name, "activate_all_roles_on_login")) {
+		if s := sessionOf(ctx); s != nil { // what definers may has changed
+			s.eng.directory.Touch()
+		}
+	}
+	return err
 }
 
 // ownVariables are what was set in a session.

@@ -100,8 +100,8 @@ func (b *execBuilder) showCreateView(ctx *sql.Context, n *plan.ShowCreateTable, 
 		return nil, err
 	}
 	db := ctx.GetCurrentDatabase()
-	if s := sessionOf(ctx); s != nil && strings.EqualFold(s.reads.name, of.Name()) {
-		db = s.reads.database
+	if s := sessionOf(ctx); s != nil && s.reads.Stored != nil && strings.EqualFold(s.reads.View, of.Name()) {
+		db = s.reads.Database
 	}
 	stored, _, err := b.eng.lookupView(ctx, db, of.Name())
 	if err != nil || stored == nil {

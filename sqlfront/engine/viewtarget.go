@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
@@ -42,7 +43,7 @@ type viewCondition struct {
 
 // viewNeed is a table or view within a view, and whose rights on it count: nobody's are the user's.
 type viewNeed struct {
-	as       sql.Client
+	as       account.Name
 	db, name string
 }
 
@@ -122,13 +123,18 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 			return nil, true, nil
 		}
 		if t.base, ok = in.Table(table.Name.String()); !ok {
-			return nil, true, sqlerr.New(sqlerr.ViewInvalid, invalidView, d.Name, stored.Name)
+			return nil, true, sqlerr.New(sqlerr.ViewInvalid, rights.InvalidView, d.Name, stored.Name)
 		}
 		t.baseDB = in.Name
 	}
-	t.needs = []viewNeed{{e.viewRights(spec, stored), inDB, table.Name.String()}}
+	t.needs = []viewNeed{{viewRights(spec, stored), inDB, table.Name.String()}}
 	if under != nil {
-		t.needs = append(t.needs, under.needs...)
+		for _, n := range under.needs {
+			if n.as.User == "" { // SQL SECURITY INVOKER within a view is that view's
+				n.as = t.needs[0].as
+			}
+			t.needs = append(t.needs, n)
+		}
 	}
 	t.texts += "\x00" + stored.CreateStatement + "\x00" + stored.SQLMode + "\x00" + stored.Definer
 
@@ -178,8 +184,6 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 	}
 	return t, true, nil
 }
-
-const invalidView = "View '%s.%s' references invalid table(s) or column(s) or function(s) or definer/invoker of view lack rights to use them"
 
 // list fills in the columns.
 func (t *viewTarget) list(ctx *sql.Context, r *renaming, s *ast.Select, under *viewTarget) bool {
@@ -316,39 +320,50 @@ func qualifyTables(e ast.Expr, db string) ast.Expr {
 }
 
 // viewRights is whose rights count for what a view is over. Of views that older releases have made nobody knows who did.
-func (e *Engine) viewRights(spec *ast.ViewSpec, stored *catalog.View) sql.Client {
+func viewRights(spec *ast.ViewSpec, stored *catalog.View) account.Name {
 	if strings.EqualFold(spec.Security, "invoker") || stored.Definer == "" {
-		return sql.Client{}
+		return account.Name{}
 	}
-	at := strings.LastIndexByte(stored.Definer, '@')
-	return sql.Client{User: stored.Definer[:at], Address: stored.Definer[at+1:]}
+	return definerName(stored.Definer)
+}
+
+// invokers reports whether a view is read with the rights of who reads it.
+func invokers(v *catalog.View) bool {
+	if !strings.Contains(strings.ToLower(v.CreateStatement), "invoker") {
+		return false
+	}
+	d := viewTree(v)
+	return d == nil || strings.EqualFold(d.ViewSpec.Security, "invoker")
+}
+
+// stored is the view for what its text names besides the table.
+func (t *viewTarget) stored() *rights.Stored {
+	return &rights.Stored{Database: t.db, View: t.name, User: t.needs[0].as.User, Host: t.needs[0].as.Host}
 }
 
 // mayThrough refuses a statement through a view if who the view belongs to may not run it on what is below.
 func (e *Engine) mayThrough(ctx *sql.Context, t *viewTarget, needed ...sql.PrivilegeType) error {
 	s := sessionOf(ctx)
-	if s == nil || e.accounts() == nil || !e.accounts().Enabled() {
+	if s == nil || !e.asks() {
 		return nil
 	}
-	client := s.Client()
-	set, counter := s.GetPrivilegeSet()
-	defer func() {
-		s.SetClient(client)
-		s.SetPrivilegeSet(set, counter)
-	}()
 	for _, n := range t.needs {
-		if n.as.User != "" {
-			as := client
-			as.User, as.Address = n.as.User, n.as.Address
-			s.become(as)
-		} else {
-			s.SetClient(client)
-			s.SetPrivilegeSet(set, counter)
-		}
-		for _, p := range needed {
-			if !rights.OnTable(ctx, e.accounts(), n.db, n.name, p) {
-				return sqlerr.New(sqlerr.ViewInvalid, invalidView, t.db, t.name)
+		ask := func() error {
+			for _, p := range needed {
+				if !rights.OnTable(ctx, e.accounts(), n.db, n.name, p) {
+					return sqlerr.New(sqlerr.ViewInvalid, rights.InvalidView, t.db, t.name)
+				}
 			}
+			return nil
+		}
+		err := error(nil)
+		if n.as.User == "" {
+			err = ask()
+		} else {
+			err = s.ActAs(ctx, n.as.User, n.as.Host, ask)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -194,8 +194,9 @@ func (w *through) reparse(e ast.Expr) (ast.Expr, error) {
 	}
 	d, ok := stmt.(*ast.Delete)
 	if !ok || d.Where == nil {
-		return nil, sqlerr.New(sqlerr.ViewInvalid, invalidView, w.t.db, w.t.name)
+		return nil, sqlerr.New(sqlerr.ViewInvalid, rights.InvalidView, w.t.db, w.t.name)
 	}
+	rights.Stamp(d.Where, w.t.stored())
 	return d.Where.Expr, nil
 }
 
@@ -562,18 +563,10 @@ func (r refusedStatement) WithResolvedChildren(context.Context, []any) (any, err
 
 // definerOfView is user@host of who a view that is being created belongs to.
 func (e *Engine) definerOfView(ctx *sql.Context, create string) (string, error) {
-	client := ctx.Client()
-	d := viewTree(&catalog.View{CreateStatement: create, SQLMode: sqlMode(ctx)})
-	if d != nil {
-		if as := definerOf(d.ViewSpec.Definer); as.User != "" && (as.User != client.User || as.Address != client.Address) {
-			if !rights.Has(ctx, e.accounts(), sql.PrivilegeType_Super) {
-				return "", rights.Needs("SUPER or SET_USER_ID")
-			}
-			client = as
-		}
+	clause := ""
+	if d := viewTree(&catalog.View{CreateStatement: create, SQLMode: sqlMode(ctx)}); d != nil {
+		clause = d.ViewSpec.Definer
 	}
-	if client.User == "" {
-		return "", nil
-	}
-	return client.User + "@" + client.Address, nil
+	definer, _, err := e.newDefiner(ctx, clause)
+	return definer, err
 }

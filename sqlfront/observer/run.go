@@ -194,7 +194,6 @@ func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 	b := x.bodies[id]
 	known := b != nil && b.version == version
 	if r.eng.KeepsBodies(known) && known {
-		x.actFor(b.observer)
 		return b, nil
 	}
 	snap, err := r.eng.CatalogSnapshot(ctx)
@@ -202,9 +201,6 @@ func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 		return nil, err
 	}
 	o, ok := snap.ObserverByID(id)
-	if ok {
-		x.actFor(o)
-	}
 	if !ok || !o.Enabled {
 		delete(x.bodies, id)
 		return nil, nil
@@ -215,13 +211,6 @@ func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 	b.version = version
 	x.bodies[id] = b
 	return b, nil
-}
-
-// actFor gives the session the observer's definer: as in a trigger, the body acts for whoever declared it. An account that is gone is
-// refused when the body is compiled.
-func (x *runner) actFor(o *catalog.Observer) {
-	user, host, _ := strings.Cut(o.Definer, "@")
-	x.session.SetClient(sql.Client{User: user, Address: host})
 }
 
 // leaf is what all nodes of this package have in common: they have no children.

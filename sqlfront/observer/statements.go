@@ -17,6 +17,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/triggers"
 	"moka/txn"
@@ -30,20 +31,20 @@ func (r *Registry) Hooks() parse.Hooks {
 		},
 		Notify: func(_ context.Context, s parse.Notify) (ast.Statement, error) { return r.notifyStatement(s), nil },
 		DropObserver: func(_ context.Context, s parse.DropObserver) (ast.Statement, error) {
-			return r.inject("DROP OBSERVER", superAuth, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.drop(ctx, s)) }), nil
+			return r.inject("DROP OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.drop(ctx, s)) }), nil
 		},
 		AlterObserver: func(_ context.Context, s parse.AlterObserver) (ast.Statement, error) {
-			return r.inject("ALTER OBSERVER", superAuth, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.alter(ctx, s)) }), nil
+			return r.inject("ALTER OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.alter(ctx, s)) }), nil
 		},
 		ShowObservers: func(_ context.Context, s parse.ShowObservers) (ast.Statement, error) {
 			n := r.node("SHOW OBSERVERS", func(ctx *sql.Context) (sql.RowIter, error) { return r.show(ctx, s) })
 			n.schema = texts("Observer", "Event", "Table", "Status", "Waiting", "Parked", "Lag_ms", "Statement", "Created")
-			return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: n}, nil
+			return ast.InjectedStatement{Auth: askedLater, Statement: n}, nil
 		},
 		ShowCreateObserver: func(_ context.Context, s parse.ShowCreateObserver) (ast.Statement, error) {
 			n := r.node("SHOW CREATE OBSERVER", func(ctx *sql.Context) (sql.RowIter, error) { return r.showCreate(ctx, s) })
 			n.schema = texts("Observer", "sql_mode", "Create Observer")
-			return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: n}, nil
+			return ast.InjectedStatement{Auth: askedLater, Statement: n}, nil
 		},
 	}
 }
@@ -56,7 +57,8 @@ func triggerAuth(table parse.Name) ast.AuthInformation {
 	}
 }
 
-var superAuth = ast.AuthInformation{AuthType: ast.AuthType_SUPER, TargetType: ast.AuthTargetType_Global}
+// askedLater is for statements about an observer: whose it is, and on which table, is known when it has been found (mayManage, maySee).
+var askedLater = ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}
 
 func (r *Registry) inject(what string, auth ast.AuthInformation, f func(*sql.Context) (sql.RowIter, error)) ast.Statement {
 	n := r.node(what, f)
@@ -349,6 +351,9 @@ func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {
 			}
 			return &catalog.NotFoundError{Kind: catalog.KindObserver, Database: dbName, Name: s.Observer.Name}
 		}
+		if err := r.mayManage(ctx, snap, o); err != nil {
+			return err
+		}
 		id = o.ID
 		return r.o.Catalog.DropObserver(ctx, t, dbName, s.Observer.Name)
 	})
@@ -377,6 +382,9 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		if err != nil {
 			return err
 		}
+		if err := r.mayManage(ctx, snap, o); err != nil {
+			return err
+		}
 		id = o.ID
 		if s.Action == parse.RetryFailedObserver {
 			return nil
@@ -391,6 +399,20 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 	}
 	_, err = triggers.RetryParked(ctx, r.o.Store, id)
 	return err
+}
+
+// maySee reports whether the user may know of an observer: it is his, or he may declare one on its table. As with triggers, the body is
+// shown to who may see that there is one.
+func (r *Registry) maySee(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) bool {
+	return r.eng.MayTrigger(ctx, o.Definer, databaseName(snap, o.DatabaseID), tableName(snap, o.TableID))
+}
+
+// mayManage is maySee for a statement about one observer.
+func (r *Registry) mayManage(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) error {
+	if r.maySee(ctx, snap, o) {
+		return nil
+	}
+	return rights.TableDenied(ctx, "TRIGGER", tableName(snap, o.TableID))
 }
 
 func findObserver(snap *catalog.Snapshot, dbName, name string) (*catalog.Observer, error) {
@@ -424,6 +446,9 @@ func (r *Registry) show(ctx *sql.Context, s parse.ShowObservers) (sql.RowIter, e
 	}
 	var rows []sql.Row
 	for _, o := range db.Observers() {
+		if !r.maySee(ctx, snap, o) {
+			continue
+		}
 		if matched, err := like(ctx, o.Name, s.Like); err != nil || !matched {
 			if err != nil {
 				return nil, err
@@ -450,6 +475,9 @@ func (r *Registry) showCreate(ctx *sql.Context, s parse.ShowCreateObserver) (sql
 	o, err := findObserver(snap, dbName, s.Observer.Name)
 	if err != nil {
 		return nil, observerError(err)
+	}
+	if err := r.mayManage(ctx, snap, o); err != nil {
+		return nil, err
 	}
 	return sql.RowsToRowIter(sql.NewRow(o.Name, o.SQLMode, o.CreateStatement)), nil
 }

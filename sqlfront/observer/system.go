@@ -57,6 +57,9 @@ func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {
 	}
 	var rows []sql.Row
 	for _, o := range snap.AllObservers() {
+		if !r.maySee(ctx, snap, o) {
+			continue
+		}
 		var attempts, backoff any // NULL: the default
 		if o.MaxAttempts > 0 {
 			attempts = uint64(o.MaxAttempts)
@@ -81,6 +84,9 @@ func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {
 	}
 	var rows []sql.Row
 	for _, o := range snap.AllObservers() {
+		if !r.maySee(ctx, snap, o) {
+			continue
+		}
 		b := backlogs[o.ID]
 		var oldest any
 		var lag uint64
@@ -104,8 +110,8 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 	var rows []sql.Row
 	for _, f := range failed {
 		o, ok := snap.ObserverByID(f.Observer)
-		if !ok {
-			continue // dropped; its notifications are being removed
+		if !ok || !r.maySee(ctx, snap, o) { // dropped, and its notifications are being removed; or somebody else's
+			continue
 		}
 		key, err := r.keyText(ctx, snap, o, f.Column.Row)
 		if err != nil {

@@ -22,9 +22,9 @@ type Parser struct {
 
 var _ sql.Parser = (*Parser)(nil)
 
-// ViewReader is a session that knows whether a text is that of a view which the planner has just asked it for, and of which database.
+// ViewReader is a session that knows whether a text is that of a view which the planner has just asked it for, and of which.
 type ViewReader interface {
-	ReadsView(text string) (database string, ok bool)
+	ReadsView(text string) (v *rights.Stored, ok bool)
 }
 
 // TableCopier is a session that is told of CREATE TABLE … LIKE: it then names to the planner what it hides from queries.
@@ -53,10 +53,10 @@ func (p *Parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statemen
 func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (stmt ast.Statement, parsed, remainder string, err error) {
 	if sc, ok := ctx.(*sql.Context); ok {
 		if reader, ok := sc.Session.(ViewReader); ok {
-			if database, ok := reader.ReadsView(query); ok {
+			if v, ok := reader.ReadsView(query); ok {
 				defer func() {
 					if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil {
-						rights.View(d, database)
+						rights.View(d, v)
 					}
 				}()
 			}

@@ -8,6 +8,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 )
@@ -428,6 +429,7 @@ func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
 	}
 	_ = declareDigits(stmt) // what is wrong with it, the planner says when it is run
 	expr.Rewrite(stmt)
+	rights.Demand(stmt)
 	return p.replaceCalls(stmt, in.Kind == routine.Trigger)
 }
 

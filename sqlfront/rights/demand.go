@@ -72,28 +72,6 @@ func onTable(what string, t ast.TableName) ast.AuthInformation {
 	}
 }
 
-// View prepares the stored text of a view of a database that a query names. What it reads was looked at when the view was created, and is
-// not asked for again, unless the view is to be read with the rights of who queries it. Bare names are of the view's database, whatever
-// the current one is.
-func View(d *ast.DDL, database string) {
-	if d.ViewSpec.ViewName.DbQualifier.IsEmpty() {
-		d.ViewSpec.ViewName.DbQualifier = ast.NewTableIdent(database)
-	}
-	invoker := strings.EqualFold(d.ViewSpec.Security, "invoker")
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
-		t, ok := n.(*ast.AliasedTableExpr)
-		switch {
-		case !ok:
-		case !invoker:
-			t.Auth = ignored
-		case len(t.Auth.TargetNames) > 1 && t.Auth.TargetNames[0] == "":
-			t.Auth.TargetNames = slices.Clone(t.Auth.TargetNames)
-			t.Auth.TargetNames[0] = database
-		}
-		return true, nil
-	}, d.ViewSpec.ViewExpr)
-}
-
 // Has reports whether the account of ctx has one of the privileges for the whole server. The library would take one on the current
 // database for it.
 func Has(ctx *sql.Context, db *mysql_db.MySQLDb, any ...sql.PrivilegeType) bool {

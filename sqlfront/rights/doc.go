@@ -6,7 +6,8 @@
 //	parse        Demand: what the grammar asks for too much (own connections, own grants, LOAD DATA LOCAL) or too little
 //	             (ON DUPLICATE KEY UPDATE, SHOW CREATE VIEW)
 //	handler      tables of the session are the session's; a refusal has MySQL's number and names what was refused
-//	As           what runs with the rights of somebody else: triggers and views have those of who created them
+//	Stored       what the text of a view names is asked of its definer, as his rights are when the view is bound
+//	As           what the planner looks at for reasons of its own
 //
 // Promises: no statement goes through that the library would refuse, but for the cases above. Privileges of columns are asked for by
 // the engine, of statements that are bound (columned). Not promised: partial revokes.

@@ -65,6 +65,9 @@ type current interface{ LookForAccounts(ctx *sql.Context) }
 
 // NewQueryState implements sql.AuthorizationHandler: what the user may do is read once for a statement, here.
 func (h handler) NewQueryState(ctx *sql.Context) sql.AuthorizationQueryState {
+	if s, ok := ctx.Session.(within); ok {
+		s.Within(nil, "")
+	}
 	if s, ok := ctx.Session.(current); ok {
 		s.LookForAccounts(ctx)
 	}
@@ -73,6 +76,21 @@ func (h handler) NewQueryState(ctx *sql.Context) sql.AuthorizationQueryState {
 
 // HandleAuth implements sql.AuthorizationHandler.
 func (h handler) HandleAuth(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation) error {
+	v, _ := a.Extra.(*Stored)
+	if s, ok := ctx.Session.(within); ok {
+		if a.AuthType == execute {
+			s.Within(v, a.TargetNames[0])
+			return nil
+		}
+		s.Within(v, "")
+	}
+	if v != nil {
+		return h.stored(ctx, state, a, v)
+	}
+	return h.handle(ctx, state, a)
+}
+
+func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation) error {
 	if s, ok := ctx.Session.(naming); ok {
 		switch a.TargetType {
 		case ast.AuthTargetType_DatabaseIdentifiers, ast.AuthTargetType_SingleTableIdentifier, ast.AuthTargetType_MultipleTableIdentifiers:
@@ -113,15 +131,18 @@ func (h handler) HandleAuth(ctx *sql.Context, state sql.AuthorizationQueryState,
 				readsToWrite(ctx, one)
 			}
 		}
-		return nil
+		return ofAccounts(ctx, a)
 	}
-	return refusal(ctx, a, h.AuthorizationHandler.HandleAuth(ctx, state, a))
+	if err := h.AuthorizationHandler.HandleAuth(ctx, state, a); err != nil {
+		return refusal(ctx, a, err)
+	}
+	return ofAccounts(ctx, a)
 }
 
 // columned is a session that asks for columns once the statement is bound.
 type columned interface {
 	holder
-	client
+	restricted
 	NeedColumns(database, table string, p sql.PrivilegeType, must bool)
 }
 
@@ -139,7 +160,7 @@ func byColumns(ctx *sql.Context, one ast.AuthInformation) bool {
 		return false
 	}
 	s, ok := ctx.Session.(columned)
-	if !ok || !s.OfClient() || s.Accounts() == nil {
+	if !ok || !s.Restricted() || s.Accounts() == nil {
 		return false
 	}
 	database, table := one.TargetNames[0], one.TargetNames[1]
@@ -160,7 +181,7 @@ func readsToWrite(ctx *sql.Context, one ast.AuthInformation) {
 	if one.AuthType != ast.AuthType_UPDATE && one.AuthType != ast.AuthType_DELETE {
 		return
 	}
-	if s, ok := ctx.Session.(columned); ok && s.OfClient() && !OnTable(ctx, s.Accounts(), one.TargetNames[0], one.TargetNames[1], sql.PrivilegeType_Select) {
+	if s, ok := ctx.Session.(columned); ok && s.Restricted() && !OnTable(ctx, s.Accounts(), one.TargetNames[0], one.TargetNames[1], sql.PrivilegeType_Select) {
 		s.NeedColumns(one.TargetNames[0], one.TargetNames[1], sql.PrivilegeType_Select, false)
 	}
 }
@@ -168,7 +189,7 @@ func readsToWrite(ctx *sql.Context, one ast.AuthInformation) {
 func (h handler) all(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation, types ...string) error {
 	for _, t := range types {
 		a.AuthType = t
-		if err := h.HandleAuth(ctx, state, a); err != nil {
+		if err := h.handle(ctx, state, a); err != nil {
 			return err
 		}
 	}
@@ -196,15 +217,15 @@ func denied(err error) bool {
 	return sql.ErrPrivilegeCheckFailed.Is(err) || sql.ErrDatabaseAccessDeniedForUser.Is(err) || sql.ErrTableAccessDeniedForUser.Is(err)
 }
 
-// client is a session that belongs to a connection.
-type client interface{ OfClient() bool }
+// restricted is a session of which rights are asked: a client's, or one of ours while it acts for somebody.
+type restricted interface{ Restricted() bool }
 
 // refusal is MySQL's error for what was refused: its number says whether a table, a database, a routine or the server was meant.
 func refusal(ctx *sql.Context, a ast.AuthInformation, err error) error {
 	if err == nil || !denied(err) {
 		return err
 	}
-	if s, ok := ctx.Session.(client); !ok || !s.OfClient() { // who drives the engine itself knows the library's errors by their kinds
+	if s, ok := ctx.Session.(restricted); !ok || !s.Restricted() { // who drives the engine itself knows the library's errors by their kinds
 		return err
 	}
 	c := ctx.Client()
@@ -253,6 +274,12 @@ func refusal(ctx *sql.Context, a ast.AuthInformation, err error) error {
 // TableDenied refuses what a statement does with a table.
 func TableDenied(ctx *sql.Context, what, table string) error { return tableDenied(ctx, what, table) }
 
+// ColumnDenied refuses what a statement does with a column.
+func ColumnDenied(ctx *sql.Context, what, column, table string) error {
+	c := ctx.Client()
+	return sqlerr.New(sqlerr.ColumnAccessDenied, "%s command denied to user '%s'@'%s' for column '%s' in table '%s'", what, c.User, c.Address, column, table)
+}
+
 func tableDenied(ctx *sql.Context, what, table string) error {
 	switch what {
 	case ast.AuthType_REPLACE:
@@ -270,7 +297,7 @@ func Refused(err error) bool {
 		return false
 	}
 	switch sqlerr.Final(err, sqlerr.Statement{}).Num {
-	case sqlerr.AccessDenied, sqlerr.DBAccessDenied, sqlerr.TableAccessDenied, sqlerr.SpecificAccessDenied, sqlerr.RoutineAccessDenied:
+	case sqlerr.AccessDenied, sqlerr.DBAccessDenied, sqlerr.TableAccessDenied, sqlerr.SpecificAccessDenied, sqlerr.RoutineAccessDenied, sqlerr.ColumnAccessDenied:
 		return true
 	}
 	return false

@@ -160,8 +160,28 @@ func (c *compiler) variable(name string) (*Variable, bool) {
 	return nil, false
 }
 
-// named is the variable, or the column of OLD and NEW, that a name means.
+// named is the variable, or the column of OLD and NEW, that a name means, where its value is used.
 func (c *compiler) named(n *ast.ColName) (*Variable, bool) {
+	v, ok := c.target(n)
+	if ok && c.ofRow(v) && !slices.Contains(c.routine.Reads, n.Name.Lowered()) {
+		c.routine.Reads = append(c.routine.Reads, n.Name.Lowered())
+	}
+	return v, ok
+}
+
+// given is named where a value is given to it.
+func (c *compiler) given(n *ast.ColName) (*Variable, bool) {
+	v, ok := c.target(n)
+	if ok && c.ofRow(v) && !slices.Contains(c.routine.Writes, n.Name.Lowered()) {
+		c.routine.Writes = append(c.routine.Writes, n.Name.Lowered())
+	}
+	return v, ok
+}
+
+// ofRow reports whether the variable is a column of OLD or NEW.
+func (c *compiler) ofRow(v *Variable) bool { return v.slot < c.routine.old+c.routine.now }
+
+func (c *compiler) target(n *ast.ColName) (*Variable, bool) {
 	switch {
 	case n == nil:
 		return nil, false
@@ -365,11 +385,16 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 		if within {
 			return nil, sqlerr.New(sqlerr.NotInFunction, "Dynamic SQL is not allowed in stored function or trigger")
 		}
-	case *ast.Begin, *ast.Commit, *ast.Rollback, *ast.DBDDL, *ast.AlterTable, *ast.Analyze, *ast.Flush, *ast.CreateUser, *ast.DropUser,
-		*ast.GrantPrivilege, *ast.RevokePrivilege, *ast.GrantRole, *ast.RevokeRole, *ast.CreateRole, *ast.DropRole:
+	case *ast.Begin, *ast.Commit, *ast.Rollback, *ast.DBDDL, *ast.AlterTable, *ast.Analyze, *ast.Flush:
 		if within {
 			return nil, commits()
 		}
+	case *ast.CreateUser, *ast.DropUser, *ast.RenameUser, *ast.GrantPrivilege, *ast.RevokePrivilege, *ast.GrantRole, *ast.RevokeRole, *ast.CreateRole, *ast.DropRole,
+		*ast.GrantProxy, *ast.RevokeProxy, *ast.ShowGrants:
+		if within {
+			return nil, commits()
+		}
+		return account(s)
 	case *ast.DDL:
 		return c.ddl(s)
 	case *ast.Show, *ast.Explain:
@@ -393,6 +418,16 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 	return &query{stmt: c.edit(s)}, nil
 }
 
+// account is a statement about accounts. It is parsed when it runs, as a client's is: what the grammar alone makes of it the library would carry
+// out by rules of its own, by which who may create users may become root.
+func account(s ast.Statement) (node, error) {
+	text := ast.String(s)
+	if again, err := ast.Parse(text); err != nil || ast.String(again) != text { // the grammar writes quotes within texts as they are
+		return nil, sqlerr.Unsupported("this statement about accounts in a stored routine (PREPARE and EXECUTE it there)")
+	}
+	return &query{text: text}, nil
+}
+
 func notInRoutines(what string) error {
 	return sqlerr.New(sqlerr.BadRoutineStatement, "%s is not allowed in stored procedures", what)
 }
@@ -411,6 +446,9 @@ func (c *compiler) ddl(s *ast.DDL) (node, error) {
 	}
 	if c.routine.Kind != Procedure && !s.Temporary {
 		return nil, commits()
+	}
+	if strings.HasPrefix(ast.String(s), "alter user") {
+		return account(s)
 	}
 	if s.ViewSpec != nil { // the planner cuts the view out of the statement's text
 		return &query{text: ast.String(s)}, nil
@@ -484,7 +522,7 @@ func (c *compiler) set(s *ast.Set) (node, error) {
 	for _, e := range s.Exprs {
 		v, ok := (*Variable)(nil), false
 		if e.Scope == ast.SetScope_None {
-			v, ok = c.named(e.Name)
+			v, ok = c.given(e.Name)
 		}
 		if !ok {
 			rest = append(rest, e)

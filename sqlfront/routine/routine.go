@@ -51,6 +51,9 @@ type Routine struct {
 	body     node
 	depth    int // how deep it is nested
 
+	// Reads are the columns of OLD and NEW whose values the body of a trigger uses, Writes those of NEW that it gives values to.
+	Reads, Writes []string
+
 	statements []ast.Statement
 	// reads is set for a function whose answer may change between two calls of one statement with the same arguments.
 	Deterministic bool

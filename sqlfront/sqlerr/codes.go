@@ -162,6 +162,7 @@ const (
 	CheckDuplicate         = 3822
 	QueryTimeout           = 3024
 	LockNowait             = 3572
+	NoSystemTableAccess    = 3554
 	GeneratedColumnValue   = 3105
 	InvalidJSON            = 3140
 	InvalidGeometry        = 3037

@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/account"
+	"moka/sqlfront/rights"
+	"moka/sqlfront/sqlerr"
+)
+
+// Whose rights count. A statement of a client has those of its account. What a body does, of a trigger, an observer or a routine, has those of
+// the definer, and what the text of a view names is asked of the view's; SQL SECURITY INVOKER leaves them as they are. They are
+// never looked at once and for all: whatever keeps the answer (a statement of a body, by its plan or bound once) keeps beside it under which version
+// of the accounts, and for whom, it was given. Comparing that is what a REVOKE, on any SQL node, costs a trigger that is fired.
+
+// ActAs runs f with the rights of another account: as it is now, with the roles that it logs in with.
+func (s *Session) ActAs(ctx *sql.Context, user, host string, f func() error) error {
+	if !s.eng.asks() {
+		return f()
+	}
+	if !s.eng.hasAccount(account.Name{User: user, Host: host}) {
+		return sqlerr.New(sqlerr.NoSuchDefiner, "The user specified as a definer ('%s'@'%s') does not exist", user, host)
+	}
+	client, granted, patterns := s.Client(), s.granted, s.patterns
+	set, counter := s.GetPrivilegeSet()
+	as := client
+	as.User, as.Address = user, host
+	s.acting++
+	s.patterns = nil
+	s.become(as)
+	defer func() {
+		s.acting--
+		s.SetClient(client)
+		s.BaseSession.SetPrivilegeSet(set, counter)
+		if s.granted, s.patterns = granted, patterns; len(patterns) > 0 {
+			for name := range s.named { // there are more of them now
+				s.grant(name)
+			}
+		}
+	}()
+	return f()
+}
+
+// asks reports whether privileges are asked for at all.
+func (e *Engine) asks() bool { return e.accounts() != nil && e.accounts().Enabled() }
+
+// hasAccount reports whether there is an account of exactly that name: the library would take one whose host is a pattern that matches.
+func (e *Engine) hasAccount(n account.Name) bool {
+	if e.directory.Account(n) != nil {
+		return true
+	}
+	reader := e.accounts().Reader() // of a server whose accounts are the library's alone
+	defer reader.Close()
+	_, ok := reader.GetUser(mysql_db.UserPrimaryKey{User: n.User, Host: n.Host})
+	return ok
+}
+
+// definerName reads user@host as descriptors have it.
+func definerName(text string) account.Name {
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return account.Name{User: text, Host: "%"}
+	}
+	return account.Name{User: text[:at], Host: text[at+1:]}
+}
+
+// newDefiner is whose something will be that the user of ctx creates, user@host, by the DEFINER clause of its text if there is one. Somebody else's
+// takes a privilege, and is the user's own doing: what it may is asked when it runs.
+func (e *Engine) newDefiner(ctx *sql.Context, clause string) (definer string, own bool, err error) {
+	client := ctx.Client()
+	as := definerOf(clause)
+	if as.User == "" || as.User == client.User && strings.EqualFold(as.Address, client.Address) {
+		if client.User == "" {
+			return "", true, nil
+		}
+		return client.User + "@" + client.Address, true, nil
+	}
+	if e.asks() && !rights.Has(ctx, e.accounts(), sql.PrivilegeType_Super) && !e.accounts().UserHasPrivileges(ctx, sql.NewDynamicPrivilegedOperation("set_user_id")) {
+		return "", false, rights.Needs("SUPER or SET_USER_ID")
+	}
+	if e.asks() && !e.hasAccount(account.Name{User: as.User, Host: as.Address}) {
+		ctx.Session.Warn(&sql.Warning{Level: "Note", Code: sqlerr.NoSuchDefiner, Message: "The user specified as a definer ('" + as.User + "'@'" + as.Address + "') does not exist"})
+	}
+	return as.User + "@" + as.Address, false, nil
+}
+
+// asked is under which version of the accounts a question about privileges was answered with yes, and for whom.
+type asked struct {
+	version uint64
+	by      account.Name
+}
+
+// asking is the question of the moment. ok is false if the answer must not be kept: what a client's own statement may depends on the roles
+// that it has switched on.
+func (s *Session) asking() (a asked, ok bool) {
+	if s.acting == 0 {
+		return asked{}, false
+	}
+	return asked{s.eng.directory.Version(), s.Account()}, true
+}
+
+// may reports whether a statement of a body may be run by its plan.
+func (k *keptStatement) may(ctx *sql.Context, s *Session) bool {
+	now, keeps := s.asking()
+	if keeps && k.asked == now {
+		return true
+	}
+	if !s.eng.accounts().UserHasPrivileges(ctx, k.plan.allow) {
+		return false
+	}
+	if keeps {
+		k.asked = now
+	}
+	return true
+}
+
+// entitled refuses a body whose definer may have none on its table any more: that takes TRIGGER, SELECT on the columns of OLD and NEW that the
+// body reads, and UPDATE on those of NEW that it gives values to. It is called as the definer.
+func (b *Body) entitled(ctx *sql.Context, s *Session) error {
+	now, keeps := s.asking()
+	if !keeps || b.asked == now {
+		return nil
+	}
+	if !rights.OnTable(ctx, b.eng.accounts(), b.db, b.name, sql.PrivilegeType_Trigger) {
+		return rights.TableDenied(ctx, "TRIGGER", b.name)
+	}
+	if err := b.mayColumns(ctx, sql.PrivilegeType_Select, b.routine.Reads); err != nil {
+		return err
+	}
+	if err := b.mayColumns(ctx, sql.PrivilegeType_Update, b.routine.Writes); err != nil {
+		return err
+	}
+	b.asked = now
+	return nil
+}
+
+func (b *Body) mayColumns(ctx *sql.Context, p sql.PrivilegeType, columns []string) error {
+	if len(columns) == 0 || rights.OnTable(ctx, b.eng.accounts(), b.db, b.name, p) {
+		return nil
+	}
+	of := b.eng.accounts().UserActivePrivilegeSet(ctx).Database(b.db).Table(b.name)
+	for _, name := range columns {
+		if !of.Column(name).Has(p) {
+			return rights.ColumnDenied(ctx, strings.ToUpper(p.String()), name, b.name)
+		}
+	}
+	return nil
+}
+
+// mayAssign is entitled for the parameter of a CALL that comes back into a column of NEW.
+func (h *routineHost) mayAssign(ctx *sql.Context, variable string) error {
+	column, ok := strings.CutPrefix(variable, "NEW.")
+	if _, keeps := h.session.asking(); !ok || !keeps || h.body == nil {
+		return nil
+	}
+	return h.body.mayColumns(ctx, sql.PrivilegeType_Update, []string{column})
+}
+
+// Within implements rights.within: the view in whose text the name stands that is bound next.
+func (s *Session) Within(v *rights.Stored, function string) {
+	s.reading, s.calling = v, function
+}
+
+// callee takes what is known of a function's call, for who looks the function up: the view in whose text it stands, nil for none.
+func (s *Session) callee(name string) *rights.Stored {
+	v, called := s.reading, s.calling
+	s.calling = ""
+	if called == "" || !strings.EqualFold(called, name) {
+		return nil
+	}
+	return v
+}
+
+// storedAs is whose rights count for the text of a view that the planner is about to bind: its definer's, or with SQL SECURITY INVOKER those of the
+// view in which it is named, if it is in one. Of views of the oldest releases nobody knows who made them: they are read with the user's.
+func (s *Session) storedAs(database, name, definer string, invoker bool) *rights.Stored {
+	v := &rights.Stored{Database: database, View: name}
+	switch {
+	case !invoker && definer != "":
+		by := definerName(definer)
+		v.User, v.Host = by.User, by.Host
+	case s.reading != nil:
+		v.User, v.Host = s.reading.User, s.reading.Host
+	}
+	return v
+}
+
+// refuseSystemTables refuses to write rows of the database mysql, to root as well: the library would take them for accounts that nobody has
+// looked at. It is asked when the statement runs, whatever way it came.
+func refuseSystemTables(n sql.Node) error {
+	refuse := func(under sql.Node) (err error) {
+		transform.Inspect(under, func(n sql.Node) bool {
+			if t, ok := n.(*plan.ResolvedTable); ok && err == nil && t.SqlDatabase != nil && strings.EqualFold(t.SqlDatabase.Name(), accountsDatabase) {
+				err = rights.SystemTable(t.Name())
+			}
+			_, derived := n.(*plan.SubqueryAlias)
+			return !derived
+		})
+		return err
+	}
+	switch n := n.(type) {
+	case *plan.InsertInto:
+		return refuse(n.Destination)
+	case *plan.Truncate:
+		return refuse(n.Child)
+	case *plan.DeleteFrom:
+		for _, target := range n.GetDeleteTargets() {
+			if err := refuse(target); err != nil {
+				return err
+			}
+		}
+	case *plan.Update:
+		if join, ok := n.Child.(*plan.UpdateJoin); ok {
+			for _, target := range join.UpdateTargets {
+				if err := refuse(target); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return refuse(n.Child)
+	}
+	return nil
+}

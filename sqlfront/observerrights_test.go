@@ -1,0 +1,115 @@
+package sqlfront_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestObserverRights is rows S1 and O1 of the list of attacks: TRIGGER and INSERT on one table gave root, by the body of an observer. It has its definer's rights, as
+// they are when it runs.
+func TestObserverRights(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database hid", "create database own", "create table hid.t (id int primary key, v int)", "create table hid.u (id int primary key)", "create table own.a (id int primary key, v int)",
+		"create table own.log (id int, v int)", "create user few", "grant trigger, insert, select on own.a to few", "grant insert on own.log to few", "create user blind", "grant trigger on own.a to blind",
+		"grant insert on own.log to blind")
+	few := s.open("few", "own", "")
+	script{
+		{"create observer o after insert on a for each row insert into mysql.user (user, host) values ('evil', '%')", "error 1142"},
+		{"create observer o after insert on a for each row update mysql.user set Super_priv = 'Y'", "error 1142"},
+		{"create observer o after insert on a for each row insert into hid.t values (new.id, new.v)", "error 1142"},
+		{"create observer o after insert on a for each row insert into log select id, v from hid.t", "error 1142"},
+		{"create observer o after insert on a for each row begin if exists (select 1 from hid.t) then insert into log values (1, 1); end if; end", "error 1142"},
+		{"create observer o after insert on a for each row call hid.p()", "error 1370"},
+		{"create observer o after delete on log for each row insert into log values (1, 1)", "error 1142"},
+		{"create observer o after insert on hid.u for each row insert into own.log values (1, 1)", "error 1142"},
+		{"show observers", ""},
+	}.run(t, few)
+	script{
+		{"create observer o after insert on a for each row insert into log values (new.id, 1)", "error 1143"},
+		{"create observer o after insert on a for each row insert into log values (1, 1)", ""},
+		{"drop observer o", ""},
+	}.run(t, s.open("blind", "own", ""))
+
+	// What he may do his observer may do, and no longer than he.
+	run(t, root, "grant select, insert on hid.t to few")
+	script{{"create observer o after insert on a for each row with (attempts = 1) insert into hid.t values (new.id, new.v)", ""}, {"insert into a values (1, 10)", ""}}.run(t, few)
+	eventually(t, root, "select id, v from hid.t", "1 10")
+	run(t, few, "insert into a values (2, 20)")
+	eventually(t, root, "select count(*) from hid.t", "2")
+	failure := func(say string) {
+		t.Helper()
+		eventually(t, root, "select parked from moka.observer_backlog", "1")
+		if got := results(t, root, "select error from moka.observer_errors"); !strings.Contains(got, say) {
+			t.Errorf("the run failed with %s, want %s", got, say)
+		}
+	}
+	run(t, root, "revoke insert on hid.t from few")
+	run(t, few, "insert into a values (3, 30)")
+	failure("INSERT command denied to user 'few'@'%' for table 't'")
+	run(t, root, "grant insert on hid.t to few")
+	run(t, few, "alter observer o retry failed") // it is his
+	eventually(t, root, "select count(*) from hid.t", "3")
+	run(t, root, "revoke trigger on own.a from few")
+	run(t, few, "insert into a values (4, 40)")
+	failure("TRIGGER command denied to user 'few'@'%' for table 'a'")
+	script{{"alter observer o disable", ""}, {"alter observer o enable", ""}, {"drop observer o", ""}}.run(t, few)
+
+	// By a procedure, and by a role.
+	run(t, root, "grant trigger on own.a to few", "create role r", "grant select, insert on hid.u to r", "grant r to few", "grant create routine, execute on own.* to few", "use own",
+		"create procedure hid.wipe() delete from hid.t", "create procedure own.put(x int) sql security invoker insert into hid.u values (x)")
+	few = s.open("few", "own", "")
+	script{
+		{"set role r", ""},
+		{"create observer o after insert on a for each row with (attempts = 1) call put(new.id)", ""},
+		{"insert into a values (5, 50)", ""},
+	}.run(t, few)
+	failure("INSERT command denied to user 'few'@'%' for table 'u'") // a role that is off when he logs in is off here
+	run(t, root, "alter user few default role r", "alter observer o retry failed")
+	eventually(t, root, "select id from hid.u", "5")
+	run(t, root, "revoke r from few")
+	run(t, few, "insert into a values (6, 60)")
+	failure("INSERT command denied to user 'few'@'%' for table 'u'")
+	run(t, root, "drop user few", "alter observer o retry failed")
+	failure("The user specified as a definer ('few'@'%') does not exist")
+	want(t, root, "select count(*) from hid.t", "3")
+	want(t, root, "select id from hid.u", "5")
+	want(t, root, "select count(*) from mysql.user where user = 'evil'", "0")
+}
+
+// TestObserversAreNotShownToAll is row S16: bodies and definers were shown to who could read another table.
+func TestObserversAreNotShownToAll(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "create table own.a (id int primary key)", "create table own.b (id int primary key)", "create table own.log (id int)",
+		"create user maker", "grant all on own.* to maker", "create user other", "grant select on own.b to other", "grant select on moka.* to other", "create user peer", "grant trigger on own.a to peer", "create user nobody")
+	maker := s.open("maker", "own", "")
+	run(t, maker, "create observer o after insert on a for each row insert into log values (4711)")
+	shown := "o INSERT a ENABLED 0 0 0 insert into log values (4711)"
+	for _, c := range []struct {
+		who  runner
+		sees bool
+	}{{root, true}, {maker, true}, {s.open("peer", "", ""), true}, {s.open("other", "", ""), false}, {s.open("nobody", "", ""), false}} {
+		got := results(t, c.who, "select observer_name, definer, action_statement from information_schema.observers")
+		want := ""
+		if c.sees {
+			want = "o maker@% insert into log values (4711)"
+		}
+		if got != want {
+			t.Errorf("information_schema.observers: %q, want %q", got, want)
+		}
+		if got := results(t, c.who, "show observers from own"); strings.HasPrefix(got, shown) != c.sees || got != "" != c.sees {
+			t.Errorf("show observers: %q", got)
+		}
+		if got := results(t, c.who, "show create observer own.o"); strings.Contains(got, "4711") != c.sees || !c.sees && got != "error 1142" {
+			t.Errorf("show create observer: %q", got)
+		}
+	}
+	other := s.open("other", "", "")
+	script{
+		{"select count(*) from moka.observers", "0"}, {"select count(*) from moka.observer_backlog", "0"}, {"select count(*) from moka.observer_errors", "0"},
+		{"alter observer own.o disable", "error 1142"}, {"alter observer own.o retry failed", "error 1142"}, {"drop observer own.o", "error 1142"}, {"drop observer if exists own.o", "error 1142"},
+	}.run(t, other)
+	script{{"show observers", "error 1046"}, {"select count(*) from moka.observers", "error 1142"}}.run(t, s.open("nobody", "", ""))
+	script{{"alter observer o disable", ""}, {"alter observer o enable", ""}, {"drop observer o", ""}}.run(t, maker)
+}
