@@ -20,6 +20,8 @@ import (
 // sees: rows as text, numbers of affected rows where MySQL's manual fixes them, numbers and states of errors. The texts of
 // errors are not compared. A query without ORDER BY is compared as a set.
 //
+// In names.sql the names of columns are compared, too.
+//
 // A statement behind a line "-- differs: reason" must have another answer on Moka: a note that is no longer true fails, too.
 func TestSameAnswers(t *testing.T) {
 	files, err := filepath.Glob("testdata/compare/*.sql")
@@ -42,7 +44,8 @@ func TestSameAnswers(t *testing.T) {
 			}
 			a, b := session(t, moka), session(t, maria)
 			for _, st := range script(t, string(text)) {
-				got, want := answer(t, a, st.text), answer(t, b, st.text)
+				named := filepath.Base(file) == "names.sql"
+				got, want := answer(t, a, st.text, named), answer(t, b, st.text, named)
 				total++
 				switch same := got == want; {
 				case st.differs == "" && !same:
@@ -111,8 +114,8 @@ func session(t *testing.T, db *sql.DB) *sql.Conn {
 	return c
 }
 
-// answer runs a statement and writes down what came back.
-func answer(t *testing.T, c *sql.Conn, q string) string {
+// answer runs a statement and writes down what came back, with the names of columns if it is to be named.
+func answer(t *testing.T, c *sql.Conn, q string, named bool) string {
 	t.Helper()
 	var b strings.Builder
 	word := strings.ToLower(strings.Fields(q)[0])
@@ -137,6 +140,9 @@ func answer(t *testing.T, c *sql.Conn, q string) string {
 			t.Fatal(err)
 		}
 		lines := printed(t, rows, cols)
+		if named {
+			b.WriteString(strings.Join(cols, "\t") + "\n")
+		}
 		if err := rows.Err(); err != nil { // what came before it of the same result is not compared
 			return b.String() + failure(t, q, err)
 		}

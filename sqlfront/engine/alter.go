@@ -353,7 +353,9 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 		return 0, err
 	}
 	seq := now.desc.AutoIncrement
-	if seq.ID == 0 { // the column is just being added: the engine counts by itself
+	if tx, ok := ctx.GetTransaction().(*Tx); seq.ID == 0 || ok && tx.alteration != nil {
+		// The column is just being added: rows are numbered when they are brought over. A number that was drawn before would be a write to the
+		// sequence that the statement's own snapshot is too old to replace.
 		return chosen, nil
 	}
 	last := now.lastAuto()

@@ -263,6 +263,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.convertTable(ctx, n)
 	case *plan.Block, *plan.AddColumn, *plan.ModifyColumn, *plan.DropColumn, *plan.AlterPK:
 		return b.alter(ctx, n, row)
+	case *plan.TableCopier:
+		return b.createSelect(ctx, n, row)
 	case *plan.CreateTable:
 		declareTexts(n.Indexes())
 	case *plan.AlterIndex:

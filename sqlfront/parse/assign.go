@@ -33,7 +33,7 @@ func (r *rewriter) assignments() {
 					name = "@`" + strings.Trim(name[1:], `'"`) + "`"
 				}
 				r.edits.replace(before.start, t.end, expr.AssignFunction+"("+name+") or ")
-				r.moved, r.assigns, r.renamed = true, true, true
+				r.moved, r.assigns = true, true
 			}
 		}
 		ahead, before, prev = before, prev, t

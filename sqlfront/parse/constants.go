@@ -23,10 +23,10 @@ func (r *rewriter) constants() {
 					}
 				}
 				r.edits.replace(start, end, function+"("+wildcards(l.text(t))+")")
-				r.moved, r.renamed = true, true
+				r.moved = true
 			} else if text := wildcards(l.text(t)); text != l.text(t) {
 				r.edits.replace(t.start, t.end, text)
-				r.moved, r.renamed = true, true
+				r.moved = true
 			}
 		}
 		before, prev = prev, t

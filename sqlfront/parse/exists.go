@@ -26,7 +26,7 @@ func (r *rewriter) comparedExists() {
 				if ahead.isByte(n, ')') && (l.isOperator(before) || l.isOperator(ahead.next())) {
 					r.edits.replace(t.start, t.start, "(")
 					r.edits.replace(n.end, n.end, ")")
-					r.moved, r.renamed = true, true
+					r.moved = true
 				}
 				break
 			}

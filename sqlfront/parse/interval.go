@@ -34,7 +34,7 @@ func (r *rewriter) intervals() {
 			}
 			if depth == 0 && ahead.isByte(n, ')') && comma {
 				r.edits.replace(t.start, t.end, expr.IntervalFunction)
-				r.moved, r.renamed = true, true
+				r.moved = true
 				break
 			}
 			if depth == 0 && n.kind == word && n != start {
@@ -42,7 +42,7 @@ func (r *rewriter) intervals() {
 				if smallest, ok := expr.SmallestUnit(unit); ok {
 					r.edits.replace(start.start, start.start, expr.UnitsFunction+"(")
 					r.edits.replace(n.start, n.end, ", '"+unit+"') "+smallest)
-					r.moved, r.renamed = true, true
+					r.moved = true
 					break
 				}
 				if simpleUnits[unit] {

@@ -26,12 +26,12 @@ type rewriter struct {
 	moved     bool // an edit moved text that is kept
 	past      bool // it has AS OF
 	assigns   bool // it has @a := … within a query
-	renamed   bool // an edit may have changed the name of a column of the result
 	whole     bool // semicolons are within the statement: it defines a routine
 
 	taken   []tableOption // taken out of a CREATE or ALTER TABLE
 	refused error         // what is wrong with a statement that is edited
 
+	edited  string       // the text with the edits, once somebody has asked
 	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION
 	stored  bool         // the text is that of a stored trigger, whose statements are edited one by one (EditBody)
 }

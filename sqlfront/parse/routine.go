@@ -357,26 +357,83 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 		if s.OptSelect != nil && s.OptSelect.Select != nil {
 			r.nameColumns(s.OptSelect.Select)
 		}
+		if s.ViewSpec != nil && s.ViewSpec.ViewExpr != nil {
+			r.nameColumns(s.ViewSpec.ViewExpr)
+		}
 	case ast.SelectStatement:
 		_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
 			e, ok := n.(*ast.AliasedExpr)
 			if !ok || e.EndParsePos <= e.StartParsePos {
 				return true, nil
 			}
+			bareColumn(e)
 			if _, column := e.Expr.(*ast.ColName); column {
 				return true, nil
 			}
-			from, to := r.edits.original(e.StartParsePos), r.edits.original(e.EndParsePos)
+			from, to := r.edits.original(r.begins(e.StartParsePos)), r.edits.original(e.EndParsePos)
 			if from < 0 || to > len(r.src) || from >= to {
 				return true, nil
 			}
-			text := strings.TrimSpace(r.src[from:to])
+			text := r.between(from, to)
 			if q := text[:min(1, len(text))]; (q == "'" || q == `"`) && skipString(text, 0, true) == len(text) && len(text) > 2 {
 				text = text[1 : len(text)-1]
+			}
+			if _, truth := e.Expr.(ast.BoolVal); truth {
+				text = strings.ToUpper(text)
 			}
 			e.InputExpression = text
 			return true, nil
 		}, s)
+	}
+}
+
+// begins is where an expression of a select list begins in the edited text. The grammar has the space and the comments before it, and the comma
+// where there is a space before that.
+func (r *rewriter) begins(pos int) int {
+	if r.edited == "" {
+		r.edited = r.edits.apply(r.src)
+	}
+	if pos > len(r.edited) {
+		return pos
+	}
+	l := &lexer{s: r.edited, pos: pos, ansi: r.ansi}
+	t := l.next()
+	if l.isByte(t, ',') {
+		t = l.next()
+	}
+	return t.start
+}
+
+// between is a piece of the text without the space and the comments around it.
+func (r *rewriter) between(from, to int) string {
+	l := &lexer{s: r.src[:to], pos: from, ansi: r.ansi}
+	t := l.next()
+	start, end := t.start, t.start
+	for ; t.kind != eof; t = l.next() {
+		end = t.end
+	}
+	return r.src[start:end]
+}
+
+// bareColumn takes the parentheses off a column, and a plus sign: its name is the column's.
+func bareColumn(e *ast.AliasedExpr) {
+	for inner := e.Expr; ; {
+		switch x := inner.(type) {
+		case *ast.ParenExpr:
+			inner = x.Expr
+		case *ast.UnaryExpr:
+			if x.Operator != ast.UPlusStr {
+				return
+			}
+			inner = x.Expr
+		case *ast.ColName:
+			if e.Expr != inner {
+				e.Expr, e.InputExpression = x, ""
+			}
+			return
+		default:
+			return
+		}
 	}
 }
 

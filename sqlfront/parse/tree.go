@@ -105,9 +105,7 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 	case *ast.Insert:
 		bareValues(s)
 	}
-	if r.renamed {
-		r.nameColumns(stmt)
-	}
+	r.nameColumns(stmt)
 	if r.assigns {
 		within(stmt, expr.RewriteAssignments)
 	}
