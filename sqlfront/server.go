@@ -53,6 +53,8 @@ type Options struct {
 	LogDir string
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
+	// MostConnections bounds max_connections, whatever it is set to; zero does not.
+	MostConnections int
 
 	// TempDir is where sorts that are too large for memory put their rows; it is created. Default: the system's.
 	TempDir string
@@ -226,7 +228,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.wire, err = wire.New(ctx, wire.Options{
 		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
-		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
+		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
 		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
 	if err != nil {

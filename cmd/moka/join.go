@@ -56,11 +56,10 @@ func (s *stack) join(ctx context.Context) error {
 	s.clock = oracle.NewClient(remote, oracle.ClientOptions{})
 	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
 	co := client.Options{Remote: pool, Logger: s.o.Logger}
-	meta, err := client.NewMetadata(joined{pool, s.o.Join}, commands, co)
-	if err != nil {
+	if s.meta, err = client.NewMetadata(joined{pool, s.o.Join}, commands, co); err != nil {
 		return err
 	}
-	s.store, err = client.New(meta, commands, co)
+	s.store, err = client.New(s.meta, commands, co)
 	return err
 }
 

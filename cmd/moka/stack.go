@@ -53,6 +53,7 @@ type stack struct {
 	coord   coord.Service
 	oracle  *oracle.Server
 	clock   *oracle.Client
+	meta    *client.Metadata
 	store   *client.Client
 	txn     *txn.Client
 	gc      *gc.Collector // nil where there is no storage, and where all versions are kept
@@ -65,6 +66,7 @@ type stack struct {
 	listeners listeners
 	trusted   credentials.TransportCredentials // by which nodes that join are known
 	token     *token                           // nil without HTTP
+	files     fileShares
 
 	failed chan error // a part that should go on for ever has ended
 	wg     sync.WaitGroup
@@ -87,6 +89,9 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 			_ = s.close(context.Background())
 		}
 	}()
+	if err := s.takeFiles(); err != nil {
+		return nil, err
+	}
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
@@ -101,6 +106,7 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	if err := s.openTransactions(ctx); err != nil {
 		return nil, err
 	}
+	s.onClose(s.closeHTTP)
 	if err := s.openSQL(ctx); err != nil {
 		return nil, err
 	}
@@ -110,8 +116,7 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 			return nil, err
 		}
 		s.http = newHTTPServer(s)
-		s.onClose(func(ctx context.Context) error { return s.http.srv.Shutdown(ctx) })
-		s.serve("http", func() error { return s.http.serve(s.listeners.http) })
+		s.serve("http", func() error { return s.http.serve(bound(s.listeners.http, s.files.http)) })
 	}
 	return s, nil
 }
@@ -154,7 +159,7 @@ func coprocessors() []kv.Coprocessor {
 func (s *stack) openStorage(ctx context.Context) error {
 	no := node.Options{
 		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20, SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(), Logger: s.o.Logger,
-		AcceptDataLoss: s.o.AcceptDataLoss,
+		AcceptDataLoss: s.o.AcceptDataLoss, OpenTables: s.files.store,
 	}
 	if s.o.Memory {
 		no.Dir, no.FS = "moka", vfs.NewMem()
@@ -185,11 +190,10 @@ func (s *stack) openStorage(ctx context.Context) error {
 	s.clock = oracle.NewClient(s.oracle, oracle.ClientOptions{})
 	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
 	co := client.Options{Node: n.ID(), Local: n, Logger: s.o.Logger}
-	meta, err := client.NewMetadata(cluster{s}, n, co)
-	if err != nil {
+	if s.meta, err = client.NewMetadata(cluster{s}, n, co); err != nil {
 		return err
 	}
-	s.store, err = client.New(meta, n, co)
+	s.store, err = client.New(s.meta, n, co)
 	return err
 }
 
@@ -258,7 +262,7 @@ func (s *stack) openSQL(ctx context.Context) error {
 	}
 	so := sqlfront.Options{
 		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
-		MaxConnections: s.o.MaxConns, FileDir: s.o.FileDir, LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
+		MaxConnections: s.o.MaxConns, MostConnections: s.files.clients, FileDir: s.o.FileDir, LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
 		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), QueryMemory: s.o.queryMemory(),
 		RequireTLS: s.o.RequireTLS, NodeInsecure: s.o.Insecure,
 	}

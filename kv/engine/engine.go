@@ -38,7 +38,10 @@ type Engine struct {
 	recycled atomic.Uint64 // segments of the log that were used again
 	stalled  atomic.Int64  // since when Pebble holds writes up, in Unix nanoseconds; 0: it does not
 	once     sync.Once
-	keys     sync.Pool
+	damaged  damaged
+	// complained is when background work that failed was logged last, unsaid how often it has failed since.
+	complained, unsaid atomic.Int64
+	keys               sync.Pool
 
 	unflushed unflushed
 }
@@ -250,17 +253,29 @@ func (e *Engine) die(err error) {
 }
 
 // backgroundError decides whether a failed flush or compaction is the end. Pebble would try again for ever and in the
-// end stop all writes; a disk that is full or broken is better met by an operator than by a stall without a word.
+// end stop all writes; a disk that is full or broken is better met by an operator than by a stall without a word. A damaged table is not the
+// end: Pebble leaves its span out of compactions for a while, and whoever reads there gets the error.
 func (e *Engine) backgroundError(err error) {
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
 		if errors.Is(err, errno) {
 			e.die(err)
 		}
 	}
-	if isCorruption(err) {
-		e.die(err)
+	e.complain(err)
+}
+
+// complainEvery is how often failures of background work are logged. Pebble tries again at once, and for ever.
+const complainEvery = 10 * time.Second
+
+// complain logs a failure of background work, with how many there were since the last that was logged.
+func (e *Engine) complain(err error) {
+	now := time.Now().UnixNano()
+	last := e.complained.Load()
+	if now-last < int64(complainEvery) || !e.complained.CompareAndSwap(last, now) {
+		e.unsaid.Add(1)
+		return
 	}
-	e.o.Logger.Error("background work of the store failed", "error", err)
+	e.o.Logger.Error("background work of the store failed; it is tried again", "error", err, "failures not logged", e.unsaid.Swap(0))
 }
 
 // Failed is the error with which the engine died, nil while it lives.
@@ -316,7 +331,7 @@ func (e *Engine) ioError(op string, err error) error {
 	case e.Failed() != nil:
 		return e.Failed()
 	case isCorruption(err):
-		return &kv.Error{Code: kv.CodeCorrupt, Op: op, Err: err}
+		return &kv.Error{Code: kv.CodeCorrupt, Op: op, Msg: e.damaged.String(), Err: err}
 	}
 	return &kv.Error{Code: kv.CodeDisk, Op: op, Err: err}
 }

@@ -35,6 +35,8 @@ type Options struct {
 	// them into the tables. A store that was opened with it once keeps the newer format for ever, and opens with any setting. See DESIGN.md
 	// before you turn it on.
 	SeparateValues int
+	// OpenTables is how many files of tables are kept open; default 512. Pebble's 1,000 do not fit into the limit that a shell gives by default.
+	OpenTables int
 	// AcceptDataLoss opens a store that has lost acknowledged changes, with what is left of it; what is set aside goes to DIR/lost.
 	AcceptDataLoss bool
 	// SpanPolicy chooses compression by key range; nil leaves it at Pebble's default.
@@ -53,6 +55,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MemTableBytes == 0 {
 		o.MemTableBytes = uint64(min(max(o.CacheBytes/8, 4<<20), 64<<20))
+	}
+	if o.OpenTables == 0 {
+		o.OpenTables = 512
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -93,8 +98,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
-		// The default of 1,000 does not fit into the file limit that a shell gives by default.
-		MaxOpenFiles: 512,
+		MaxOpenFiles:                o.OpenTables,
 
 		WALMinSyncInterval: e.groupWait,
 
@@ -129,7 +133,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 	p.EventListener = &pebble.EventListener{
 		BackgroundError: e.backgroundError,
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
-			e.die(&corruption{path: i.Path, err: i.Details})
+			e.damaged.note(i.Path, e.o.Logger, i.Details)
 		},
 		WALCreated: func(i pebble.WALCreateInfo) {
 			if i.RecycledFileNum != 0 {
@@ -162,7 +166,7 @@ func (l pebbleLogger) Infof(format string, args ...any) {
 }
 
 func (l pebbleLogger) Errorf(format string, args ...any) {
-	l.e.o.Logger.Warn(fmt.Sprintf(format, args...))
+	l.e.complain(fmt.Errorf(format, args...))
 }
 
 func (l pebbleLogger) Fatalf(format string, args ...any) { l.e.die(fmt.Errorf(format, args...)) }

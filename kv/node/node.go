@@ -35,6 +35,8 @@ type Options struct {
 	MemTableBytes uint64
 	// SeparateValues is the size from which on values lie in files of their own; zero means none. See engine.Options.
 	SeparateValues int
+	// OpenTables is how many files the store keeps open; zero means 512.
+	OpenTables int
 	// AcceptDataLoss opens a store that has lost acknowledged changes. See engine.Options.
 	AcceptDataLoss bool
 	// Coprocessors are the layers that run code next to the data. The store's own row operations are always there.

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -89,7 +90,7 @@ func (c *checkTable) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 			out = append(out, sql.NewRow(full, "check", "Error", f))
 		}
 		switch {
-		case err != nil: // MySQL's word for what could not be looked at
+		case err != nil && !errors.Is(err, kv.ErrCorrupt): // MySQL's word for what could not be looked at
 			out = append(out, sql.NewRow(full, "check", "status", "Operation failed"))
 		case len(findings) > 0:
 			out = append(out, sql.NewRow(full, "check", "error", "Corrupt"))

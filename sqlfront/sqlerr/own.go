@@ -31,6 +31,9 @@ var ownRules = []rule{
 	}},
 	{kv.ErrOutcomeUnknown, fixed(OutcomeUnknown)},
 	{kv.ErrClosed, fixed(Shutdown)},
+	{kv.ErrCorrupt, func(err error) *mysql.SQLError {
+		return New(crashedOnUsage, "The table is damaged in the storage: %v", err)
+	}},
 	{kv.ErrDisk, func(err error) *mysql.SQLError { return New(diskFull, "Storage refused the write: %v", err) }},
 	{kv.ErrBusy, func(err error) *mysql.SQLError {
 		return New(LockWaitTimeout, "Storage is busy and nothing was written; try restarting transaction (%v)", err)
@@ -43,4 +46,7 @@ var ownRules = []rule{
 	}},
 }
 
-const diskFull = 1021
+const (
+	diskFull       = 1021
+	crashedOnUsage = 1194
+)

@@ -29,7 +29,6 @@ type connection struct {
 	session sql.Session
 	busy    bool
 	cancel  context.CancelCauseFunc // of the running statement
-	open    bool                    // in a transaction since the last statement; the session itself is the handler's alone
 	gone    bool                    // told to leave
 
 	// account is whose connection it is, once logged in; behind the server's lock.
@@ -55,11 +54,11 @@ func (c *connection) setSession(s sql.Session) {
 	}
 }
 
-// begin opens a command. It fails when the server is draining and the connection is not inside of a transaction.
+// begin opens a command. It fails when the server is draining.
 func (c *connection) begin(ctx context.Context) (context.Context, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.srv.draining.Load() && (c.gone || !c.inTransaction()) {
+	if c.srv.draining.Load() {
 		return nil, sqlerr.Shutdown()
 	}
 	ctx, c.cancel = context.WithCancelCause(ctx)
@@ -72,8 +71,7 @@ func (c *connection) end() {
 	c.mu.Lock()
 	c.cancel(nil)
 	c.busy, c.cancel = false, nil
-	c.open = c.inTransaction()
-	settled := c.srv.draining.Load() && !c.open
+	settled := c.srv.draining.Load()
 	if settled || c.gone || c.poisoned {
 		c.gone = true
 		c.hangUp()
@@ -92,11 +90,11 @@ func (c *connection) inTransaction() bool {
 // hangUp lets the answer under way be written and ends the connection at the next read.
 func (c *connection) hangUp() { _ = c.socket.SetReadDeadline(time.Unix(1, 0)) }
 
-// leave asks the connection to go, on behalf of Drain. One in a statement or a transaction goes by itself at the end of it.
+// leave asks the connection to go, on behalf of Drain. One in a statement goes by itself at the end of it; an open transaction is rolled back.
 func (c *connection) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy || c.open {
+	if c.busy {
 		return
 	}
 	c.gone = true

@@ -17,8 +17,8 @@
 //     nothing of its result has left the server. A transaction that the client began is never retried: the client has
 //     seen its reads.
 //
-//   - Drain lets statements and transactions that are under way finish, refuses new ones with 1053 ("Server shutdown in
-//     progress", on which drivers reconnect elsewhere), and leaves no goroutine behind.
+//   - Drain lets statements that are under way finish, rolls back transactions in which none runs, refuses new ones with 1053 ("Server
+//     shutdown in progress", on which drivers reconnect elsewhere), and leaves no goroutine behind.
 //
 //   - More clients than max_connections get 1040 after a second instead of waiting in silence; an administrator gets in; who has
 //     not logged in takes nobody's place.

@@ -49,6 +49,7 @@ func newGate(s *Server, ls []net.Listener) *gate {
 func (g *gate) loop(l net.Listener) {
 	defer g.loops.Done()
 	pause := 5 * time.Millisecond
+	failures := 0 // since the start: a client that comes and goes at the limit does not begin anew
 	for {
 		c, err := l.Accept()
 		switch {
@@ -66,7 +67,9 @@ func (g *gate) loop(l net.Listener) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
-			g.srv.log.Warn("accept failed, trying again", "err", err, "pause", pause)
+			if failures++; failures&(failures-1) == 0 { // less and less often
+				g.srv.log.Warn("accept failed, trying again", "err", err, "pause", pause, "failures", failures)
+			}
 			select {
 			case <-time.After(pause):
 			case <-g.done:
@@ -181,10 +184,14 @@ func (g *gate) leave(c *gatedConn) {
 
 // limit is this server's MaxConnections until somebody sets the global variable to something else.
 func (g *gate) limit() int64 {
+	limit := int64(g.srv.opts.MaxConnections)
 	if now := maxConnections(); now != g.initial && now > 0 {
-		return now
+		limit = now
 	}
-	return int64(g.srv.opts.MaxConnections)
+	if most := int64(g.srv.opts.MostConnections); most > 0 {
+		limit = min(limit, most)
+	}
+	return limit
 }
 
 func maxConnections() int64 {

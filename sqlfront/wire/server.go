@@ -61,6 +61,8 @@ type Options struct {
 	FileDir string
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
+	// MostConnections bounds max_connections, whatever it is set to: there are no files for more. Zero does not.
+	MostConnections int
 	// ConnectTimeout is how long a client may take to log in. Default 10 s.
 	ConnectTimeout time.Duration
 	// IdleTimeout ends connections on which nothing happens. Default 8 h, which is MySQL's wait_timeout.
@@ -244,8 +246,8 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Drain stops taking clients and statements, waits for the statements and transactions under way, and closes. When ctx ends
-// first, what still runs is cancelled with 1053 and ctx's error is returned. Drain includes Close.
+// Drain stops taking clients and statements, waits for the statements under way, and closes. Transactions in which no statement runs are
+// rolled back at once, as MySQL does: their clients may be idle for hours. When ctx ends first, what still runs is cancelled with 1053 and ctx's error is returned. Drain includes Close.
 func (s *Server) Drain(ctx context.Context) error {
 	s.draining.Store(true)
 	// The listener stays open until the end: who connects now is told 1053 instead of "connection refused".

@@ -94,6 +94,9 @@ type Collector struct {
 	metrics Metrics
 
 	collected kv.Timestamp // the safe point of the last collection that was finished
+	pace      pace
+	leapt     bool // the clock is ahead of the pace
+	wall      func() time.Time
 }
 
 // NewCollector makes one for a process with storage. Its part in the election ends with the session.
@@ -101,7 +104,7 @@ func NewCollector(svc coord.Service, session coord.Session, c *txn.Client, clock
 	if o.Raise == nil {
 		return nil, errors.New("gc: Options.Raise is needed")
 	}
-	return &Collector{svc: svc, session: session, client: c, clock: clock, o: o.withDefaults()}, nil
+	return &Collector{svc: svc, session: session, client: c, clock: clock, o: o.withDefaults(), wall: time.Now}, nil
 }
 
 // Metrics returns the counters.
@@ -222,7 +225,7 @@ func (c *Collector) Collect(ctx context.Context) (stats txn.GarbageStats, err er
 
 // target is where the safe point may be; zero if there is no such place.
 func (c *Collector) target(ctx context.Context) (kv.Timestamp, error) {
-	now, err := c.clock.Next(ctx)
+	now, err := c.present(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -254,6 +257,21 @@ func (c *Collector) target(ctx context.Context) (kv.Timestamp, error) {
 	}
 	c.update(func(m *Metrics) { m.HeldBy, m.Held = heldBy, limit.Time().Sub(target.Time()) })
 	return target, nil
+}
+
+// present is now, as timestamps and the machine's clock say, at the pace of a clock that cannot be set.
+func (c *Collector) present(ctx context.Context) (kv.Timestamp, error) {
+	ts, err := c.clock.Next(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now, ahead := c.pace.reach(min(ts.Physical(), c.wall().UnixMilli()), time.Now())
+	if ahead > 0 && !c.leapt {
+		c.o.Logger.Warn("the clock has jumped ahead; old versions are kept until as much time has passed",
+			"jump", time.Duration(ahead)*time.Millisecond, "next step", "set the clock right; versions are kept by what passes on a clock that cannot be set")
+	}
+	c.leapt = ahead > 0
+	return min(ts, kv.NewTimestamp(now, 0)), nil
 }
 
 func before(ts kv.Timestamp, d time.Duration) kv.Timestamp {

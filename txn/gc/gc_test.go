@@ -225,3 +225,45 @@ func TestCollects(t *testing.T) {
 		}
 	})
 }
+
+// The collector goes by it: versions outlive a jump of the clock, and of timestamps, which stay ahead when the clock comes back.
+func TestJumpOfTheClockKeepsVersions(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		p := w.process("node", false)
+		defer p.stop()
+		jump := time.Duration(0)
+		c, err := NewCollector(w.svc, p.session, p.Client, &leaping{jump: &jump}, Options{
+			Raise: func(_ context.Context, ts kv.Timestamp) (kv.Timestamp, error) { return ts, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.wall = func() time.Time { return time.Now().Add(jump) }
+		lag := func() time.Duration {
+			t.Helper()
+			target, err := c.target(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return time.Since(target.Time())
+		}
+		before := lag()
+		for _, jump = range []time.Duration{365 * 24 * time.Hour, 0} {
+			time.Sleep(26 * time.Second)
+			if now := lag(); now < before-30*time.Second {
+				t.Errorf("jump of %v: versions are kept for %v, %v before", jump, now, before)
+			}
+		}
+	})
+}
+
+// leaping are timestamps of an oracle whose clock jumps: they never go back.
+type leaping struct {
+	last kv.Timestamp
+	jump *time.Duration
+}
+
+func (l *leaping) Next(context.Context) (kv.Timestamp, error) {
+	l.last = max(l.last+1, kv.TimestampAt(time.Now().Add(*l.jump)))
+	return l.last, nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+)
+
+// File descriptors are shared out before anybody can take them: a store that cannot open a file cannot write out its memtables, and stops. Go
+// raises the soft limit of the process to the hard one when it starts, so what is asked for here is all there is.
+type fileShares struct {
+	store   int // Pebble's tables
+	http    int // connections to the HTTP address
+	clients int // SQL connections
+}
+
+const (
+	leastFiles   = 128
+	mostOfStore  = 512
+	leastOfStore = 64
+	mostOfHTTP   = 64
+	// mostOfOthers are for logs, tables being made, other processes, files of sorts.
+	mostOfOthers = 192
+)
+
+// shareFiles shares a limit out. The error says what to do where there is too little to share.
+func shareFiles(limit uint64) (fileShares, error) {
+	if limit < leastFiles {
+		return fileShares{}, fmt.Errorf("this process may open %d files only, and needs %d: raise the limit (ulimit -n, or LimitNOFILE of a systemd unit)", limit, leastFiles)
+	}
+	n := int(min(limit, 1<<30))
+	s := fileShares{store: min(mostOfStore, max(leastOfStore, n/4)), http: min(mostOfHTTP, n/8)}
+	s.clients = n - s.store - s.http - min(mostOfOthers, n/4)
+	return s, nil
+}
+
+// fileLimit is how many files the process may open.
+func fileLimit() (uint64, error) {
+	var l syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {
+		return 0, fmt.Errorf("the limit of open files cannot be read: %w", err)
+	}
+	return l.Cur, nil
+}
+
+// takeFiles shares the process's files out, and lowers max_connections if there are not enough, as MySQL does.
+func (s *stack) takeFiles() error {
+	limit, err := fileLimit()
+	if err != nil {
+		return err
+	}
+	if s.files, err = shareFiles(limit); err != nil {
+		return err
+	}
+	if s.o.MaxConns > s.files.clients {
+		s.o.Logger.Warn("max_connections is lowered: more connections than this process may open files for would take those of the store",
+			"max_connections", s.files.clients, "requested", s.o.MaxConns, "open files", limit, "next step", "raise ulimit -n")
+		s.o.MaxConns = s.files.clients
+	}
+	return nil
+}
+
+// boundListener accepts no more connections than there are places; further ones wait in the system's queue.
+type boundListener struct {
+	net.Listener
+	places chan struct{}
+	closed chan struct{}
+	once   sync.Once
+}
+
+func bound(l net.Listener, most int) net.Listener {
+	return &boundListener{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
+}
+
+func (b *boundListener) Accept() (net.Conn, error) {
+	select {
+	case b.places <- struct{}{}:
+	case <-b.closed:
+		return nil, net.ErrClosed
+	}
+	c, err := b.Listener.Accept()
+	if err != nil {
+		<-b.places
+		return nil, err
+	}
+	return &boundConn{Conn: c, of: b}, nil
+}
+
+func (b *boundListener) Close() error {
+	b.once.Do(func() { close(b.closed) })
+	return b.Listener.Close()
+}
+
+type boundConn struct {
+	net.Conn
+	of   *boundListener
+	once sync.Once
+}
+
+func (c *boundConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(func() { <-c.of.places })
+	return err
+}
