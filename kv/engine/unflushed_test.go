@@ -209,8 +209,8 @@ func TestUnflushedIsNotedBeforeItIsSeen(t *testing.T) {
 		}
 		return missed
 	}
-	if missed := caught(2000, func(b Batch) { e.Apply(b, false) }); missed > 0 {
-		t.Errorf("%d of 2000 batches that had been seen were missed", missed)
+	if missed := caught(20_000, func(b Batch) { e.Apply(b, false) }); missed > 0 {
+		t.Errorf("%d of 20,000 batches that had been seen were missed", missed)
 	}
 	late := func(b Batch) { // as a mistake would have it
 		e.apply(b, false)
