@@ -2,6 +2,7 @@ package triggers
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -57,9 +58,10 @@ type Worker struct {
 	}
 }
 
-// NewWorker makes a worker; Start makes it run. token names it in leases and logs.
-func NewWorker(client *txn.Client, store kv.Store, token string, o Options) *Worker {
-	w := &Worker{client: client, store: store, o: o.withDefaults(), token: token}
+// NewWorker makes a worker; Start makes it run. name is for people. In leases it has a word beside it that no other process has: whoever has the
+// token ends the leases of its holder, and an address such as [::]:3306 is that of many.
+func NewWorker(client *txn.Client, store kv.Store, name string, o Options) *Worker {
+	w := &Worker{client: client, store: store, o: o.withDefaults(), token: name + "/" + crand.Text()}
 	w.slots = make(chan struct{}, w.o.Runners)
 	w.mu.observers = map[ObserverID]Observer{}
 	w.mu.shards = map[kv.ShardID]bool{}
