@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"moka/sqlfront/inband"
 )
 
 // Digits is how many digits behind the point a TIME, FLOAT or DOUBLE was declared with, which the engine's types do not know; ok is
@@ -34,7 +36,7 @@ func (d Type) DigitsText() string {
 }
 
 // A column's declared digits travel from the parser to the catalog in its comment: the planner hands that on as it is.
-const digitsMark = "\x00digits "
+var digitsMark = inband.New("digits")
 
 // MarkDigits puts digits in front of a comment.
 func MarkDigits(comment string, precision, scale int) string {
@@ -61,7 +63,7 @@ func TakeDigits(comment string, d *Type) (rest string, found bool) {
 }
 
 // descendingMark is in front of the comment of an index of which columns descend, followed by their places and a zero byte.
-const descendingMark = "\x00descending "
+var descendingMark = inband.New("descending")
 
 // MarkDescending puts the places of the columns that descend in front of a comment.
 func MarkDescending(comment string, which []int) string {
@@ -95,7 +97,7 @@ func TakeDescending(comment string, columns []IndexColumn) (rest string) {
 
 // fullTextMark is in front of the comment of an index that was declared FULLTEXT, on its way to the catalog: the library would make
 // tables for it.
-const fullTextMark = "\x00fulltext\x00"
+var fullTextMark = inband.New("fulltext")
 
 // MarkFullText puts the mark in front of a comment.
 func MarkFullText(comment string) string { return fullTextMark + comment }

@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	"moka/sqlfront/inband"
 )
 
 // shownOptions are the table options that are kept, in the order in which MySQL shows them, with what is the same as not to have them.
@@ -67,16 +70,15 @@ func (t *Table) OptionsText() string {
 }
 
 // Options travel from the parser to the catalog in front of the table's comment, which the planner hands on as it is.
-const optionsMark = "\x00options\x00"
+var optionsMark = inband.New("options")
 
 // MarkOptions puts options in front of a comment.
 func MarkOptions(comment string, options map[string]string) string {
-	var b strings.Builder
-	b.WriteString(optionsMark)
-	for name, v := range options {
-		b.WriteString(strings.ReplaceAll(name, "\x00", "") + "=" + strings.ReplaceAll(v, "\x00", "") + "\x00")
+	list, err := json.Marshal(options) // names and values are the client's: nothing in them may end one
+	if err != nil {
+		panic(err) // texts can be written
 	}
-	return b.String() + "\x00" + comment
+	return optionsMark + string(list) + "\x00" + comment
 }
 
 // TakeOptions takes them out again; nil says that there are none.
@@ -85,13 +87,9 @@ func TakeOptions(comment string) (rest string, options map[string]string) {
 	if !ok {
 		return comment, nil
 	}
-	options = map[string]string{}
-	for {
-		one, after, found := strings.Cut(text, "\x00")
-		if !found || one == "" {
-			return after, options
-		}
-		name, v, _ := strings.Cut(one, "=")
-		options[name], text = v, after
+	list, rest, _ := strings.Cut(text, "\x00")
+	if err := json.Unmarshal([]byte(list), &options); err != nil {
+		panic(err) // nobody else knows the mark
 	}
+	return rest, options
 }

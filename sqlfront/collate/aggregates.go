@@ -7,13 +7,21 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/sqlerr"
 )
 
-// emptyText stands for an empty text in GROUP_CONCAT, which to the library is none.
-const emptyText = "\x00moka: no text\x00"
+// emptyTexts is GROUP_CONCAT over what may be empty, which to the library is not there. So an empty text is two bytes on its way through, and the
+// first of these, where a value has it, is followed by another one. The separator has none of it.
+type emptyTexts struct {
+	sql.Aggregation
+	escape byte
+}
 
-// emptyTexts is GROUP_CONCAT over what may be empty.
-type emptyTexts struct{ sql.Aggregation }
+const (
+	escapedEmpty = '0'
+	escapedSelf  = '1'
+)
 
 func withEmptyTexts(ctx *sql.Context, g *aggregation.GroupConcat) (sql.Expression, error) {
 	children := g.Children()
@@ -24,12 +32,18 @@ func withEmptyTexts(ctx *sql.Context, g *aggregation.GroupConcat) (sql.Expressio
 	if t := children[last].Type(ctx); !types.IsText(t) {
 		return nil, nil
 	}
-	out := append(children[:last:last], &notEmpty{expression.UnaryExpressionStub{Child: children[last]}})
+	escape, text := byte(0), g.String() // in which the separator is
+	for strings.IndexByte(text, escape) >= 0 {
+		if escape++; escape == ' ' {
+			return nil, sqlerr.Unsupported("GROUP_CONCAT with a separator of all control characters")
+		}
+	}
+	out := append(children[:last:last], &notEmpty{expression.UnaryExpressionStub{Child: children[last]}, escape})
 	e, err := g.WithChildren(ctx, out...)
 	if err != nil {
 		return nil, err
 	}
-	return &emptyTexts{e.(sql.Aggregation)}, nil
+	return &emptyTexts{e.(sql.Aggregation), escape}, nil
 }
 
 // WithChildren implements sql.Expression.
@@ -38,31 +52,43 @@ func (g *emptyTexts) WithChildren(ctx *sql.Context, children ...sql.Expression) 
 	if err != nil {
 		return nil, err
 	}
-	return &emptyTexts{e.(sql.Aggregation)}, nil
+	return &emptyTexts{e.(sql.Aggregation), g.escape}, nil
 }
 
 // NewBuffer implements sql.Aggregation.
 func (g *emptyTexts) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 	b, err := g.Aggregation.NewBuffer(ctx)
-	return &emptyTextsBuffer{b}, err
+	return &emptyTextsBuffer{b, g.escape}, err
 }
 
-type emptyTextsBuffer struct{ sql.AggregationBuffer }
+type emptyTextsBuffer struct {
+	sql.AggregationBuffer
+	escape byte
+}
 
 // Eval implements sql.AggregationBuffer.
 func (b *emptyTextsBuffer) Eval(ctx *sql.Context) (any, error) {
 	v, err := b.AggregationBuffer.Eval(ctx)
 	switch s := v.(type) {
 	case string:
-		return strings.ReplaceAll(s, emptyText, ""), err
+		return unescaped(s, b.escape), err
 	case []byte:
-		return []byte(strings.ReplaceAll(string(s), emptyText, "")), err
+		return []byte(unescaped(string(s), b.escape)), err
 	}
 	return v, err
 }
 
-// notEmpty is a text, or emptyText if it is empty.
-type notEmpty struct{ expression.UnaryExpressionStub }
+// unescaped is the text without what escapes. The library may have cut it off in between.
+func unescaped(s string, escape byte) string {
+	e := string([]byte{escape})
+	return strings.NewReplacer(e+string(escapedEmpty), "", e+string(escapedSelf), e, e, "").Replace(s)
+}
+
+// notEmpty is a text with something in it: see emptyTexts.
+type notEmpty struct {
+	expression.UnaryExpressionStub
+	escape byte
+}
 
 var (
 	_ sql.Expression         = (*notEmpty)(nil)
@@ -82,7 +108,7 @@ func (e *notEmpty) WithChildren(_ *sql.Context, children ...sql.Expression) (sql
 	if len(children) != 1 {
 		return nil, sql.ErrInvalidChildrenNumber.New(e, len(children), 1)
 	}
-	return &notEmpty{expression.UnaryExpressionStub{Child: children[0]}}, nil
+	return &notEmpty{expression.UnaryExpressionStub{Child: children[0]}, e.escape}, nil
 }
 
 // Eval implements sql.Expression.
@@ -93,15 +119,22 @@ func (e *notEmpty) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	switch s := v.(type) {
 	case string:
-		if s == "" {
-			return emptyText, err
-		}
+		return e.escaped(s), err
 	case []byte:
-		if len(s) == 0 {
-			return []byte(emptyText), err
-		}
+		return []byte(e.escaped(string(s))), err
 	}
 	return v, err
+}
+
+func (e *notEmpty) escaped(s string) string {
+	if s == "" {
+		return string([]byte{e.escape, escapedEmpty})
+	}
+	if strings.IndexByte(s, e.escape) < 0 {
+		return s
+	}
+	self := string([]byte{e.escape})
+	return strings.ReplaceAll(s, self, self+string(escapedSelf))
 }
 
 // ofRows is JSON_ARRAYAGG, which is NULL of no rows; the library has an empty array.

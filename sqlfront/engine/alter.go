@@ -133,6 +133,10 @@ func moveColumn(d *catalog.Table, from int, order *sql.ColumnOrder) error {
 // CreateCheck implements sql.CheckAlterableTable. The engine has checked the rows that exist.
 func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 	return t.change(ctx, func(d *catalog.Table) error {
+		text, err := storedText(c.CheckExpression)
+		if err != nil {
+			return err
+		}
 		name := c.Name
 		if name == "" {
 			name = freeName(d.Name+"_chk_", func(n string) bool { return hasCheck(d, n) })
@@ -140,7 +144,7 @@ func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 		if hasCheck(d, name) {
 			return sql.ErrDuplicateCheckName.New(name)
 		}
-		d.Checks = append(d.Checks, catalog.Check{Name: name, Expression: c.CheckExpression, Enforced: c.Enforced})
+		d.Checks = append(d.Checks, catalog.Check{Name: name, Expression: text, Enforced: c.Enforced})
 		return nil
 	})
 }

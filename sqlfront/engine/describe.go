@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/inband"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
 )
@@ -121,7 +122,15 @@ func expressionText(ctx *sql.Context, d *sql.ColumnDefaultValue) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return e.String(), nil
+	return storedText(e.String())
+}
+
+// storedText is the text of an expression as it is stored and shown: one that the parser understands as it stands, in this process and in others.
+func storedText(text string) (string, error) {
+	if text = parse.Spelled(text); inband.In(text) {
+		return "", sqlerr.Unsupported("this expression in the definition of a table")
+	}
+	return text, nil
 }
 
 // describeIndex makes the descriptor of an index over columns that the table has.

@@ -1,10 +1,18 @@
 package engine
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
+	"moka/sqlfront/routine"
 )
 
 // MySQL compares ENUM and SET with text, and among themselves, as text, and so do MIN and MAX; only ORDER BY and comparisons with
@@ -28,6 +36,9 @@ func asText(ctx *sql.Context, e sql.Expression, equality bool) (sql.Expression, 
 		found, sameType = true, sameType && (first == nil || first.Equals(t))
 		first = t
 	}
+	if equality && slices.ContainsFunc(operands, func(c sql.Expression) bool { return notMember(first, c) || !isEnum(ctx, c) && ofRows(ctx, c) }) {
+		sameType = false // the library would take the text of a number for the number, and finds no text in a hash of numbers
+	}
 	_, alone := first.(sql.EnumType)
 	if !found || equality && sameType && (alone || len(operands) == 2 && isEnum(ctx, operands[0]) != isEnum(ctx, operands[1])) {
 		return e, transform.SameTree, nil
@@ -35,74 +46,170 @@ func asText(ctx *sql.Context, e sql.Expression, equality bool) (sql.Expression, 
 	wrapped := make([]sql.Expression, len(operands))
 	for i, c := range operands {
 		if wrapped[i] = c; isEnum(ctx, c) {
-			wrapped[i] = &enumText{c}
+			wrapped[i] = expr.NewEnumLabel(c)
 		}
 	}
 	out, err := e.WithChildren(ctx, wrapped...)
 	return out, transform.NewTree, err
 }
 
+// isEnum reports whether an expression has the value of an ENUM or SET. The library gives constants that are compared with one its
+// type, which they have not.
 func isEnum(ctx *sql.Context, e sql.Expression) bool {
-	switch e.(type) {
-	case *expression.GetField, *enumText:
-	default:
-		return false // an unresolved expression has no type, and a constant is no ENUM
+	switch e := e.(type) {
+	case nil, *expression.Literal, *expression.BindVar, *expression.UserVar, *sql.ColumnDefaultValue, expression.Tuple:
+		return false
+	case *routine.Held: // whose parameter is not resolved
+		return expr.IsEnum(e.Type(ctx))
+	case *plan.Subquery:
+		return e.Resolved() && types.NumColumns(e.Type(ctx)) == 1 && expr.IsEnum(e.Type(ctx))
 	}
-	switch e.Type(ctx).(type) {
-	case sql.EnumType, sql.SetType:
-		return true
+	return e.Resolved() && expr.IsEnum(e.Type(ctx))
+}
+
+// textOfEnum makes a text of an ENUM or SET; everything else stays.
+func textOfEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if _, done := e.(*expr.EnumLabel); !done && isEnum(ctx, e) {
+		return expr.NewEnumLabel(e)
 	}
-	return false
+	return e
 }
 
-// enumText is the text of an ENUM or SET.
-type enumText struct{ child sql.Expression }
+// takesNumber are the places of arguments that are numbers, of functions that do not know ENUM and SET, or take them for texts.
+var takesNumber = map[string][]int{
+	"conv": {1, 2}, "elt": {0}, "insert": {1, 2}, "left": {1}, "locate": {2}, "lpad": {1}, "mid": {1, 2}, "repeat": {1}, "right": {1}, "round": {0, 1},
+	"rpad": {1}, "sha2": {1}, "substr": {1, 2}, "substring": {1, 2}, "substring_index": {2}, "truncate": {0, 1},
+}
 
-var (
-	_ sql.Expression         = (*enumText)(nil)
-	_ sql.CollationCoercible = (*enumText)(nil)
-)
-
-func (e *enumText) Resolved() bool                 { return e.child.Resolved() }
-func (e *enumText) String() string                 { return e.child.String() }
-func (e *enumText) IsNullable(c *sql.Context) bool { return e.child.IsNullable(c) }
-func (e *enumText) Children() []sql.Expression     { return []sql.Expression{e.child} }
-
-// WithChildren implements sql.Expression.
-func (e *enumText) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
-	if len(cs) != 1 {
-		return nil, sql.ErrInvalidChildrenNumber.New(e, len(cs), 1)
+// enumNumbers is a call with numbers where its ENUMs and SETs are numbers; nil if there are none.
+func enumNumbers(ctx *sql.Context, e sql.FunctionExpression, name string) (sql.Expression, error) {
+	var out []sql.Expression
+	for _, at := range takesNumber[name] {
+		if args := e.Children(); at < len(args) && args[at] != nil && isEnum(ctx, args[at]) {
+			if out == nil {
+				out = slices.Clone(args)
+			}
+			out[at] = expression.NewConvert(args[at], expression.ConvertToUnsigned)
+		}
 	}
-	return &enumText{cs[0]}, nil
+	if out == nil {
+		return nil, nil
+	}
+	return e.WithChildren(ctx, out...)
 }
 
-// Type implements sql.Expression.
-func (e *enumText) Type(ctx *sql.Context) sql.Type {
-	collation, _ := sql.GetCoercibility(ctx, e.child)
-	return types.CreateLongText(collation)
+// ofRows reports whether an expression depends on columns.
+func ofRows(ctx *sql.Context, e sql.Expression) bool {
+	return transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		_, ok := e.(*expression.GetField)
+		return ok
+	})
 }
 
-// CollationCoercibility implements sql.CollationCoercible.
-func (e *enumText) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	return sql.GetCoercibility(ctx, e.child)
+// notMember reports whether e is a text of a number that is no value of the ENUM.
+func notMember(t sql.Type, e sql.Expression) bool {
+	enum, ok := t.(sql.EnumType)
+	l, literal := e.(*expression.Literal)
+	if !ok || !literal {
+		return false
+	}
+	text, ok := l.Value().(string)
+	if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); !ok || err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(enum.Values(), func(v string) bool { return strings.EqualFold(v, text) })
 }
 
-// Eval implements sql.Expression.
-func (e *enumText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := e.child.Eval(ctx, row)
-	if v == nil || err != nil {
+// enumSource is an INSERT whose rows have the texts of ENUMs and SETs where their columns are none, or others; nil if it needs none. The
+// library's projection of the source onto the table has the types of the columns, so it is too late to ask there.
+func enumSource(ctx *sql.Context, n *plan.InsertInto) sql.Node {
+	source, changed := enumRows(ctx, n.Source)
+	if !changed {
+		return nil
+	}
+	return n.WithSource(source)
+}
+
+func enumRows(ctx *sql.Context, n sql.Node) (sql.Node, bool) {
+	switch n := n.(type) {
+	case *arrivingRows:
+		if child, changed := enumRows(ctx, n.Child); changed {
+			again := *n
+			again.Child = child
+			return &again, true
+		}
+	case *plan.TriggerExecutor:
+		if left, changed := enumRows(ctx, n.Left()); changed {
+			again, err := n.WithChildren(ctx, left, n.Right())
+			return again, err == nil
+		}
+	case *plan.Project:
+		from := n.Child.Schema(ctx)
+		var out []sql.Expression
+		for i, e := range n.Projections {
+			f, ok := e.(*expression.GetField)
+			if !ok || f.Index() >= len(from) || !expr.AssignedAsText(from[f.Index()].Type, f.Type(ctx)) {
+				continue
+			}
+			if out == nil {
+				out = append(out, n.Projections...)
+			}
+			of := from[f.Index()]
+			out[i] = expr.NewEnumLabel(expression.NewGetField(f.Index(), of.Type, of.Name, of.Nullable))
+		}
+		if out != nil {
+			again := *n
+			again.Projections = out
+			return &again, true
+		}
+	}
+	return n, false
+}
+
+// intoVariables is a SELECT … INTO @v that finds texts where the query has ENUMs and SETs: the library makes the type of a variable of its
+// value. It is nil if there is nothing to do.
+func intoVariables(ctx *sql.Context, n *plan.Into) sql.Node {
+	if _, done := n.Child.(*enumTexts); done || !slices.ContainsFunc(n.Child.Schema(ctx), func(c *sql.Column) bool { return expr.IsEnum(c.Type) }) {
+		return nil
+	}
+	again := *n
+	again.Child = &enumTexts{plan.UnaryNode{Child: n.Child}}
+	return &again
+}
+
+// enumTexts are the rows of its child with texts in the place of ENUMs and SETs.
+type enumTexts struct{ plan.UnaryNode }
+
+// String implements sql.Node.
+func (n *enumTexts) String() string { return n.Child.String() }
+
+// IsReadOnly implements sql.Node.
+func (n *enumTexts) IsReadOnly() bool { return n.Child.IsReadOnly() }
+
+// WithChildren implements sql.Node.
+func (n *enumTexts) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 1)
+	}
+	return &enumTexts{plan.UnaryNode{Child: children[0]}}, nil
+}
+
+type enumTextsIter struct {
+	sql.RowIter
+	schema sql.Schema
+}
+
+// Next implements sql.RowIter.
+func (it *enumTextsIter) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := it.RowIter.Next(ctx)
+	if err != nil {
 		return nil, err
 	}
-	switch t := e.child.Type(ctx).(type) {
-	case sql.EnumType:
-		if n, ok := v.(uint16); ok {
-			s, _ := t.At(int(n)) // 0 is the error value, whose text is empty
-			return s, nil
-		}
-	case sql.SetType:
-		if bits, ok := v.(uint64); ok {
-			return t.BitsToString(bits)
+	row = slices.Clone(row)
+	for i, c := range it.schema {
+		if row[i], err = expr.EnumText(c.Type, row[i]); err != nil {
+			return nil, err
 		}
 	}
-	return v, nil // text already
+	return row, nil
 }

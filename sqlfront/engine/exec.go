@@ -97,6 +97,15 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if n.Outfile != "" || n.Dumpfile != "" {
 			return b.intoFile(ctx, n, row)
 		}
+		if again := intoVariables(ctx, n); again != nil {
+			return b.base.Build(ctx, again, row)
+		}
+	case *enumTexts:
+		it, err := b.base.Build(ctx, n.Child, row)
+		if err != nil {
+			return nil, err
+		}
+		return &enumTextsIter{it, n.Schema(ctx)}, nil
 	case *plan.ResolvedTable:
 		return b.seenInformation(ctx, n, row)
 	case *plan.ShowTriggers:
@@ -197,6 +206,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		writing(ctx, n.Ignore)
 		if err := mustHaveValues(ctx, n); err != nil {
 			return nil, err
+		}
+		if again := enumSource(ctx, n); again != nil {
+			return b.base.Build(ctx, again, row)
 		}
 		if n.FirstGeneratedAutoIncRowIdx >= 0 && !loads(n.Source) {
 			again := *n

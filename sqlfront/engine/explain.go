@@ -10,16 +10,23 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/collate"
+	"moka/sqlfront/inband"
 )
 
 // explain answers EXPLAIN: in MySQL's table, one row for each table in the order in which it is read, or, with ANALYZE, as a
-// tree with what was measured. FORMAT=TREE without ANALYZE is left to the library.
+// tree with what was measured. FORMAT=TREE without ANALYZE is the library's tree.
 func (b *execBuilder) explain(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowIter, error) {
 	switch {
 	case n.Format.Analyze:
 		return b.explainAnalyze(ctx, n)
 	case n.Format.Plan && !(n.Format.Debug && n.Format.Estimates):
-		return nil, nil
+		var rows []sql.Row
+		for line := range strings.SplitSeq(inband.Without(sql.Describe(ctx, n.Child, n.Format)), "\n") {
+			if strings.TrimSpace(line) != "" {
+				rows = append(rows, sql.NewRow(line))
+			}
+		}
+		return sql.RowsToRowIter(rows...), nil
 	}
 	x := &explainer{ctx: ctx, eng: b.eng, ids: 1}
 	x.block(n.Query(), 1, "SIMPLE")

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/inband"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -301,7 +302,7 @@ func describeNode(n sql.Node) string {
 	case *plan.Project, *operator.Charged:
 		return ""
 	case *plan.Filter:
-		return "Filter: " + n.Expression.String()
+		return "Filter: " + inband.Without(n.Expression.String())
 	case *plan.TableAlias:
 		return describeTable(n.Child, n.Name())
 	case *plan.ResolvedTable, *plan.IndexedTableAccess:
@@ -309,7 +310,7 @@ func describeNode(n sql.Node) string {
 	case *plan.JoinNode:
 		s := n.Op.String()
 		if n.Filter != nil {
-			s += ": " + n.Filter.String()
+			s += ": " + inband.Without(n.Filter.String())
 		}
 		return s
 	case *plan.Sort:

@@ -72,6 +72,43 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 	})
 }
 
+// mendComputed is for the expression of a column, which is evaluated outside of a plan.
+func mendComputed(ctx *sql.Context, e sql.Expression, to sql.Type) (sql.Expression, error) {
+	e, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		temporal, same, err := mendTemporal(ctx, nil, e)
+		if err != nil {
+			return nil, transform.SameTree, err
+		}
+		mended, alike, err := mendExpression(ctx, nil, temporal)
+		return mended, same && alike, err
+	})
+	if err == nil && isEnum(ctx, e) && expr.AssignedAsText(e.Type(ctx), to) {
+		e = textOfEnum(ctx, e)
+	}
+	return e, err
+}
+
+// mendVirtual is for the columns of a table that are computed when they are read. Their expressions were made for this statement, and
+// are seen by no rule.
+func mendVirtual(ctx *sql.Context, n *plan.ResolvedTable) error {
+	v, ok := plan.FindVirtualColumnTable(n.Table)
+	if !ok {
+		return nil
+	}
+	for i, e := range v.Projections {
+		d, ok := e.(*sql.ColumnDefaultValue)
+		if !ok || d == nil {
+			continue
+		}
+		mended, err := mendComputed(ctx, d, d.OutType)
+		if err != nil {
+			return err
+		}
+		v.Projections[i] = mended
+	}
+	return nil
+}
+
 func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 	if kept, err := mendScalar(ctx, e); kept != nil || err != nil {
 		return kept, transform.NewTree, err

@@ -132,14 +132,14 @@ func (n *callNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 	if len(params) != len(n.args) {
 		return nil, wrongArguments(c, len(n.args))
 	}
-	args := make([]any, len(params))
+	args := make([]routine.Argument, len(params))
 	for i, p := range params {
 		if p.Direction != routine.In {
 			if err := n.assignable(i); err != nil {
 				return nil, err
 			}
 		}
-		if args[i], err = n.args[i].Eval(ctx, row); err != nil {
+		if args[i], err = argument(ctx, n.args[i], row); err != nil {
 			return nil, err
 		}
 	}
@@ -167,7 +167,7 @@ func (n *callNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 		switch to := n.args[i].(type) {
 		case *routine.Variable:
 			if err = host.mayAssign(ctx, to.String()); err == nil {
-				err = to.Assign(ctx, out.Params[i])
+				err = to.Assign(ctx, out.Params[i], p.Type)
 			}
 		case *expression.UserVar:
 			err = ctx.SetUserVariable(ctx, to.Name, out.Params[i], p.Type)
@@ -190,6 +190,11 @@ func (n *callNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 		return sql.RowsToRowIter(host.rows...), nil
 	}
 	return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(int(out.RowsAffected)))), nil
+}
+
+func argument(ctx *sql.Context, e sql.Expression, row sql.Row) (routine.Argument, error) {
+	v, err := e.Eval(ctx, row)
+	return routine.Argument{Value: v, Type: e.Type(ctx)}, err
 }
 
 // assignable checks that an OUT parameter has somewhere to go.
@@ -347,9 +352,9 @@ func (f *storedCall) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Exp
 
 // Eval implements sql.Expression.
 func (f *storedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	args := make([]any, len(f.args))
+	args := make([]routine.Argument, len(f.args))
 	for i, a := range f.args {
-		v, err := a.Eval(ctx, row)
+		v, err := argument(ctx, a, row)
 		if err != nil {
 			return nil, err
 		}

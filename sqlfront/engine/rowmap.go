@@ -130,6 +130,9 @@ func (t *Table) resolved(ctx *sql.Context, defs []sql.CheckDefinition) (schema s
 			if d.Expr, _, err = transform.Expr(ctx, d.Expr, place); err != nil {
 				return nil, nil, err
 			}
+			if d.Expr, err = mendComputed(ctx, d.Expr, c.Type); err != nil {
+				return nil, nil, err
+			}
 		}
 		if i >= n {
 			checks = append(checks, &sql.CheckConstraint{Name: defs[i-n].Name, Expr: c.Generated.Expr, Enforced: defs[i-n].Enforced})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
 )
 
 // The library gives each session a copy of all system variables and of all status variables, a thousand of them, and makes a session for
@@ -305,6 +307,13 @@ func (s *Session) GetCollation() sql.CollationID {
 func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ sql.Type) error {
 	if err := s.remember(ctx, strings.ToLower(name)); err != nil {
 		return err
+	}
+	if expr.IsEnum(typ) {
+		var err error
+		if value, err = expr.EnumText(typ, value); err != nil {
+			return err
+		}
+		typ = types.CreateLongText(s.GetCollation())
 	}
 	if t, ok := typ.(sql.StringType); ok && types.IsTextOnly(typ) && t.Collation() == sql.Collation_Default {
 		typ = types.CreateLongText(s.GetCollation())

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 )
 
 // What SHOW says of tables is read by programs: dumps, migrations and object mappers. Where the library's words are not MySQL's,
@@ -98,13 +99,21 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 		if r[key] == "" && texts[c.Name] {
 			r[key] = "MUL"
 		}
-		if r[at] = information_schema.GetColumnDefault(ctx, c.Default); c.Default != nil && c.Default.IsLiteral() && types.IsDateType(c.Type) {
+		if r[at] = shownText(information_schema.GetColumnDefault(ctx, c.Default)); c.Default != nil && c.Default.IsLiteral() && types.IsDateType(c.Type) {
 			if text, ok := r[at].(string); ok {
 				r[at] = strings.TrimSuffix(text, " 00:00:00")
 			}
 		}
 	}
 	return sql.RowsToRowIter(rows...), nil
+}
+
+// shownText is a text of an expression with MySQL's words.
+func shownText(v any) any {
+	if text, ok := v.(string); ok {
+		return parse.Spelled(text)
+	}
+	return v
 }
 
 func isEnumType(t sql.Type) bool { return types.IsEnum(t) || types.IsSet(t) }
@@ -175,6 +184,7 @@ func (it *columnsIter) Next(ctx *sql.Context) (sql.Row, error) {
 			r[def] = strings.TrimSuffix(text, " 00:00:00")
 		}
 	}
+	r[def], r[generation] = shownText(r[def]), shownText(r[generation])
 	if text, ok := r[comment].(string); ok {
 		r[comment], _ = catalog.TakeDigits(text, &catalog.Type{})
 	}

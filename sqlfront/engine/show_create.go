@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 )
 
 // showCreate is SHOW CREATE TABLE of a table of ours, word by word as MySQL 8 prints it: object mappers and migrations read it with
@@ -146,7 +147,7 @@ func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationI
 		b.WriteString(c.Type.String())
 	}
 	if c.Generated != nil {
-		b.WriteString(" GENERATED ALWAYS AS " + c.Generated.String())
+		b.WriteString(" GENERATED ALWAYS AS " + parse.Spelled(c.Generated.String()))
 		if c.Virtual {
 			b.WriteString(" VIRTUAL")
 		} else {
@@ -184,7 +185,7 @@ func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationI
 // defaultText is what stands behind DEFAULT; ok is false if nothing does.
 func defaultText(ctx *sql.Context, c *sql.Column) (text string, ok bool) {
 	if c.Default != nil && !c.Default.IsLiteral() {
-		return c.Default.String(), true
+		return parse.Spelled(c.Default.String()), true
 	}
 	value := information_schema.GetColumnDefault(ctx, c.Default)
 	if value == nil {
@@ -229,9 +230,9 @@ func indexText(ctx *sql.Context, x sql.Index, t *Table) string {
 			continue
 		case c.HiddenSystem && c.Generated != nil: // of a key over an expression
 			if _, stored := c.Generated.Expr.(*sql.UnresolvedColumnDefault); stored { // it has its parentheses
-				b.WriteString(c.Generated.Expr.String())
+				b.WriteString(parse.Spelled(c.Generated.Expr.String()))
 			} else {
-				b.WriteString(c.Generated.String())
+				b.WriteString(parse.Spelled(c.Generated.String()))
 			}
 		default:
 			b.WriteString(quoteName(c.Name))

@@ -23,7 +23,7 @@ import (
 // ofText are functions of texts; all their arguments are texts, or numbers that stay what they are.
 var ofText = names(`concat concat_ws upper ucase lower lcase left right substring substr mid substring_index replace length octet_length
 	char_length character_length bit_length reverse lpad rpad trim ltrim rtrim md5 sha sha1 sha2 locate instr position quote repeat insert strcmp
-	find_in_set field elt to_base64 crc32 ascii ord soundex regexp_like regexp_replace regexp_instr regexp_substr`)
+	find_in_set field elt to_base64 crc32 ascii ord soundex unhex conv bin oct regexp_like regexp_replace regexp_instr regexp_substr`)
 
 // ofResult are functions whose arguments become texts if the result is one.
 var ofResult = names(`if ifnull coalesce`)
@@ -47,21 +47,25 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		}
 	case *expression.Div, *expression.Mod, *expression.IntDiv:
 		return wrapped(ctx, e, expr.AsNumber)
-	case *expression.Like:
-		return wrapped(ctx, e, expr.AsText)
-	case *aggregation.GroupConcat:
-		return wrapped(ctx, e, expr.AsText)
+	case *expression.Like, *aggregation.GroupConcat:
+		return wrapped(ctx, e, textOfTemporalOrEnum)
+	case *expression.ConvertUsing:
+		return wrapped(ctx, e, textOfEnum)
 	case *aggregation.JsonArray:
 		if e.Window() != nil { // whose columns are among the children
 			return e, transform.SameTree, nil
 		}
 		return wrapped(ctx, e, textOfTemporalOrEnum)
+	case *sql.ColumnDefaultValue: // of a column that is computed
+		if e != nil && e.Expr != nil && isEnum(ctx, e.Expr) && expr.AssignedAsText(e.Expr.Type(ctx), e.OutType) {
+			return wrapped(ctx, e, textOfEnum)
+		}
 	case *expression.Case:
-		if types.IsText(e.Type(ctx)) {
+		if types.IsText(e.Type(ctx)) || severalEnums(ctx, e) {
 			return textBranches(ctx, e)
 		}
 	case *expr.Case:
-		if types.IsText(e.Type(ctx)) {
+		if types.IsText(e.Type(ctx)) || severalEnums(ctx, e.Case) {
 			mended, same, err := textBranches(ctx, e.Case)
 			if c, ok := mended.(*expression.Case); ok && !bool(same) {
 				return &expr.Case{Case: c}, transform.NewTree, err
@@ -73,9 +77,16 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 	case expression.Comparer:
 		return compareTemporal(ctx, e)
 	case sql.FunctionExpression:
-		switch name := strings.ToLower(e.FunctionName()); {
-		case name == "hex": // of a number the digits, and BIT and ENUM are numbers to it
-			return wrapped(ctx, e, expr.AsText)
+		name := strings.ToLower(e.FunctionName())
+		if numbers, err := enumNumbers(ctx, e, name); numbers != nil || err != nil {
+			if err == nil {
+				numbers, _, err = mendTemporal(ctx, n, numbers)
+			}
+			return numbers, transform.NewTree, err
+		}
+		switch {
+		case name == "hex": // of a number the digits, and BIT is a number to it
+			return wrapped(ctx, e, func(ctx *sql.Context, e sql.Expression) sql.Expression { return expr.AsText(ctx, textOfEnum(ctx, e)) })
 		case strings.HasPrefix(name, "json_"):
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		case name == "greatest" || name == "least":
@@ -129,8 +140,8 @@ func madeText(before, after sql.Expression) bool {
 	case *expr.Temporal:
 		_, was := before.(*expr.Temporal)
 		return !was
-	case *enumText:
-		_, was := before.(*enumText)
+	case *expr.EnumLabel:
+		_, was := before.(*expr.EnumLabel)
 		return !was
 	case *bitText:
 		_, was := before.(*bitText)
@@ -139,10 +150,32 @@ func madeText(before, after sql.Expression) bool {
 	return false
 }
 
+// severalEnums reports whether the values of a CASE are of ENUMs and SETs that are not all of one type, or of others as well.
+func severalEnums(ctx *sql.Context, c *expression.Case) bool {
+	values := []sql.Expression{c.Else}
+	for _, b := range c.Branches {
+		values = append(values, b.Value)
+	}
+	var first sql.Type
+	enum, same := false, true
+	for _, v := range values {
+		if v == nil || !v.Resolved() || v.Type(ctx) == types.Null {
+			continue
+		}
+		t := v.Type(ctx)
+		if types.IsNumber(t) {
+			return false
+		}
+		enum, same = enum || isEnum(ctx, v), same && (first == nil || first.Equals(t))
+		first = t
+	}
+	return enum && !same
+}
+
 // textOfTemporalOrEnum is for JSON, which has neither.
 func textOfTemporalOrEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
-	if _, done := e.(*enumText); !done && isEnum(ctx, e) {
-		return &enumText{e}
+	if _, done := e.(*expr.EnumLabel); !done && isEnum(ctx, e) {
+		return expr.NewEnumLabel(e)
 	}
 	if f, ok := e.(*expression.GetField); ok && types.IsBit(f.Type(ctx)) {
 		return &bitText{expression.UnaryExpressionStub{Child: f}}
@@ -238,14 +271,17 @@ func textBranches(ctx *sql.Context, c *expression.Case) (sql.Expression, transfo
 func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Expression, transform.TreeIdentity, error) {
 	as := textOfTemporalOrEnum
 	if _, user := set.LeftChild.(*expression.UserVar); !user {
-		if !expr.IsTemporal(ctx, set.RightChild) {
-			return set, transform.SameTree, nil
-		}
-		as = expr.AsText
 		to, ok := set.LeftChild.(*expression.GetField)
 		if !ok {
 			return set, transform.SameTree, nil
 		}
+		if isEnum(ctx, set.RightChild) && expr.AssignedAsText(set.RightChild.Type(ctx), to.Type(ctx)) {
+			return expression.NewSetField(to, textOfEnum(ctx, set.RightChild)), transform.NewTree, nil
+		}
+		if !expr.IsTemporal(ctx, set.RightChild) {
+			return set, transform.SameTree, nil
+		}
+		as = expr.AsText
 		switch t := to.Type(ctx); {
 		case types.IsText(t):
 		case types.IsNumber(t) && !types.IsYear(t):
@@ -371,6 +407,8 @@ func mendTemporalRows(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIde
 			return mendInsert(ctx, n)
 		case *plan.SetOp:
 			return mendUnion(ctx, n)
+		case *plan.ResolvedTable:
+			return n, transform.SameTree, mendVirtual(ctx, n)
 		}
 		return n, transform.SameTree, nil
 	})
@@ -409,7 +447,10 @@ func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeI
 		for i, tuple := range values.ExpressionTuples {
 			tuples[i] = append([]sql.Expression(nil), tuple...)
 			for j, e := range tuple {
-				if j < len(targets) && e != nil && !isLiteral(e) && expr.IsTemporal(ctx, e) {
+				if j < len(targets) && e != nil && isEnum(ctx, e) && expr.AssignedAsText(e.Type(ctx), targets[j]) {
+					tuples[i][j] = textOfEnum(ctx, e)
+					changed = true
+				} else if j < len(targets) && e != nil && !isLiteral(e) && expr.IsTemporal(ctx, e) {
 					tuples[i][j] = fit(e, targets[j])
 					changed = changed || madeText(e, tuples[i][j])
 				}

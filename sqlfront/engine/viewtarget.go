@@ -13,6 +13,7 @@ import (
 
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/inband"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
@@ -47,8 +48,8 @@ type viewNeed struct {
 	db, name string
 }
 
-// baseMark qualifies columns of the base table in a viewTarget. No name of a client contains it: it is taken out before anybody sees it.
-const baseMark = "\x00base"
+// baseMark qualifies columns of the base table in a viewTarget. It is taken out before anybody sees it.
+var baseMark = inband.New("base")
 
 // maxViews bounds views over views.
 const maxViews = 64

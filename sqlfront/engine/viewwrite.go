@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/inband"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
@@ -25,8 +25,8 @@ import (
 // asked as for a table; those on what is below are asked of who the view belongs to. Text reaches this from the parser, prepared
 // statements when they are looked up (Session.GetPreparedQuery), and statements of bodies when they are run.
 
-// viewMark is in the names that stand for tables below views. Clients cannot guess it, so they cannot write such names themselves.
-var viewMark = "\x00" + rand.Text() + "\x00"
+// viewMark is in the names that stand for tables below views.
+var viewMark = inband.New("view")
 
 // ThroughView is parse.Hooks.ThroughView: the statement on the table, if it is one on a view.
 func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
@@ -188,7 +188,7 @@ func (w *through) own(name string) *ast.ColName {
 
 // reparse gives an expression of a view's what the parser does to those of a statement.
 func (w *through) reparse(e ast.Expr) (ast.Expr, error) {
-	stmt, _, err := w.eng.sql.Parser.ParseOneWithOptions(w.ctx, "delete from "+quoteIdentifier(strings.Trim(viewMark, "\x00"))+" where "+ast.String(onBase(e, w.known)), ast.ParserOptions{})
+	stmt, _, err := w.eng.sql.Parser.ParseOneWithOptions(w.ctx, "delete from "+quoteIdentifier(viewMark)+" where "+ast.String(onBase(e, w.known)), ast.ParserOptions{})
 	if err != nil {
 		return nil, err
 	}

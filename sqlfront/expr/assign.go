@@ -8,13 +8,15 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/inband"
 )
 
 // The grammar knows @a := e in SET only. The parser writes it as moka_assign(@a) OR e, see RewriteAssignments; what the engine gets is
 // moka_assign('a', e), and moka_variable('a') for variables that are read in the same statement.
-const (
-	AssignFunction   = "moka_assign"
-	variableFunction = "moka_variable"
+var (
+	AssignFunction   = inband.Function("assign")
+	variableFunction = inband.Function("variable")
 )
 
 // RewriteAssignments makes calls of the assignments below a statement.

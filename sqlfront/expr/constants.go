@@ -11,16 +11,17 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/inband"
 	"moka/sqlfront/sqlerr"
 )
 
 // What the parser makes of constants and intervals that the grammar does not know.
-const (
-	DateFunction      = "moka_date"      // DATE'…'
-	TimeFunction      = "moka_time"      // TIME'…'
-	TimestampFunction = "moka_timestamp" // TIMESTAMP'…'
-	UnitsFunction     = "moka_units"     // INTERVAL … DAY_MINUTE
-	IntervalFunction  = "moka_interval"  // INTERVAL(n, a, b)
+var (
+	DateFunction      = inband.Function("date")      // DATE'…'
+	TimeFunction      = inband.Function("time")      // TIME'…'
+	TimestampFunction = inband.Function("timestamp") // TIMESTAMP'…'
+	UnitsFunction     = inband.Function("units")     // INTERVAL … DAY_MINUTE
+	IntervalFunction  = inband.Function("interval")  // INTERVAL(n, a, b)
 )
 
 func constantFunctions() (fs []sql.Function) {
@@ -50,7 +51,11 @@ var (
 	_ sql.CollationCoercible = (*temporalConstant)(nil)
 )
 
-func (c *temporalConstant) word() string { return strings.ToUpper(strings.TrimPrefix(c.name, "moka_")) }
+var temporalWords = map[string]string{DateFunction: "date", TimeFunction: "time", TimestampFunction: "timestamp"}
+
+func (c *temporalConstant) word() string {
+	return strings.ToUpper(temporalWords[c.name])
+}
 
 // FunctionName implements sql.FunctionExpression.
 func (c *temporalConstant) FunctionName() string { return c.name }

@@ -8,12 +8,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/inband"
 )
 
 // The library binds HAVING to a list of columns: those of GROUP BY, what is selected, and of the columns of aggregates those that it finds by their name
 // without the table's. The columns that it would miss, or take for others of the same name, are written behind GROUP BY, after a call of this function,
 // which the engine takes away again with all that follows.
-const NamesFunction = "moka_names"
+var NamesFunction = inband.Function("names")
 
 // Names marks the end of what GROUP BY groups by.
 type Names struct{ *expression.Literal }

@@ -6,11 +6,13 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/inband"
 )
 
 // valuesFunction is VALUES(c) of INSERT … SELECT … ON DUPLICATE KEY UPDATE, which the library knows after VALUES only. Its argument is the column of
 // the row that is there; the row that was to be inserted lies behind it.
-const valuesFunction = "moka_values"
+var valuesFunction = inband.Function("values")
 
 // selectedValues makes calls of VALUES(c).
 func selectedValues(s *ast.Insert) {

@@ -7,11 +7,13 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/inband"
 )
 
 // ownFunction is around what an aggregate of a subquery adds up, once for each query around it: the library knows aggregates by their text, and takes
 // the subquery's for that of a query around it, of SELECT MAX(a), (SELECT MAX(a) FROM t WHERE …) FROM t.
-const ownFunction = "moka_own"
+var ownFunction = inband.Function("own")
 
 // Own is its child.
 type Own struct{ expression.UnaryExpressionStub }

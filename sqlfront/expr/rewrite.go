@@ -13,18 +13,19 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/inband"
 	"moka/sqlfront/sqlerr"
 )
 
 // The grammar does not know ANY and ALL: the parser writes them as calls of these functions.
-const (
-	AnyFunction = "moka_any"
-	AllFunction = "moka_all"
+var (
+	AnyFunction = inband.Function("any")
+	AllFunction = inband.Function("all")
 )
 
 // CharFunction is CHAR(n, … USING cs), with cs in front. The library computes what has no columns while it plans, and would take the bytes of the
 // other character set for its own.
-const CharFunction = "moka_char"
+var CharFunction = inband.Function("char")
 
 // Rewrite puts operators of ours in the place of the library's, everywhere below a statement or an expression. Texts that are
 // kept (of checks, defaults, generated columns, views) are taken from the user's text or from the bound expression, never from
@@ -380,7 +381,7 @@ func (r rewriter) operator(name string, was ast.SQLNode, operands ...ast.Expr) a
 }
 
 // operatorFunction is the operator whose name is its first argument.
-const operatorFunction = "moka_operator"
+var operatorFunction = inband.Function("operator")
 
 func callOperator(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 	if len(args) > 1 {

@@ -4,13 +4,15 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/inband"
 )
 
 // The grammar does not know WITH ROLLUP: the parser writes it as a last column of GROUP BY, RollupFunction, which the engine's GROUP BY looks for. GROUPING(a)
 // is written as an aggregate, BIT_OR(GroupingFunction(a)), so that it is computed there.
-const (
-	RollupFunction   = "moka_rollup"
-	GroupingFunction = "moka_grouping"
+var (
+	RollupFunction   = inband.Function("rollup")
+	GroupingFunction = inband.Function("grouping")
 )
 
 func rollupFunctions() []sql.Function {

@@ -259,6 +259,9 @@ func searchFunctions() []sql.Function {
 	} {
 		library, _ := libraryFunction(b.name)
 		fs = append(fs, sql.FunctionN{Name: b.name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if b.name != "field" {
+				args = withoutEnums(ctx, args)
+			}
 			if _, ok := exactType(ctx, args); ok && b.name != "field" && len(args) >= b.min {
 				return &call{&builtin{name: b.name, eval: exactExtreme, typ: func(ctx *sql.Context, args []sql.Expression) sql.Type {
 					t, _ := exactType(ctx, args)

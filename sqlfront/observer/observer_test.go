@@ -525,3 +525,38 @@ func TestObserversOfTimestamps(t *testing.T) {
 	other.exec("update seen set n = 2")
 	other.eventually("select is_now from copied", "2020-01-01 06:00:00")
 }
+
+// TestEnumsInBodies: NEW.e of an ENUM or SET is a text to a column of texts.
+func TestEnumsInBodies(t *testing.T) {
+	_, s := start(t)
+	s.exec("create table t (id int primary key, e enum('x','y'), s set('a','b','c'))",
+		"create table l (id int primary key, e varchar(9), s varchar(9), n int, w varchar(9))",
+		"create observer o after insert on t for each row begin insert into l select new.id, new.e, new.s, new.e, concat_ws('-', new.e, new.s); end",
+		"create observer p after insert on t for each row insert into l values (new.id + 1, new.e, new.s, new.s, concat(new.e))",
+		"insert into t values (10, 'y', 'b,c')")
+	s.rest()
+	s.want("select * from l order by id", "10 y b,c 2 y-b,c; 11 y b,c 6 y")
+}
+
+// TestEachRunHasItsOwnSession: what a run leaves in its session, no other run finds (O6, session state leaked between observers).
+func TestEachRunHasItsOwnSession(t *testing.T) {
+	_, s := start(t)
+	s.exec("create table a (id int primary key)", "create table b (id int primary key)",
+		"create table l (id int primary key, zone varchar(20), v varchar(20), mode varchar(20), last bigint, db varchar(20), safe int, free int)",
+		"create table n (id int primary key auto_increment)", "create database other",
+		`create observer o after insert on a for each row begin
+			set time_zone = '+05:00', @v = 'left', @@sql_safe_updates = 1;
+			set session sql_mode = '';
+			insert into n values (null);
+			set @x = get_lock('left', 0);
+		end`,
+		`create observer p after insert on b for each row insert into l values (new.id, @@time_zone, @v, left(@@sql_mode, 4), last_insert_id(), database(), @@sql_safe_updates, is_free_lock('left'))`)
+	for i := range 8 { // more than there are runners
+		s.exec(fmt.Sprintf("insert into a values (%d)", i))
+		s.rest()
+		s.exec(fmt.Sprintf("insert into b values (%d)", i))
+		s.rest()
+	}
+	s.want("select count(*) from n", "8")
+	s.want("select distinct zone, v, mode, last, db, safe, free from l", "SYSTEM NULL ERRO 0 d 0 1")
+}

@@ -14,11 +14,16 @@ import (
 	"moka/txn"
 )
 
-// runner is what one run needs for itself: a session, and bodies compiled for it. Plans keep state in their nodes, so two
-// runs must never share one.
+// runner is what one run needs for itself: a session, which is new for each run, as what a body leaves in it (variables, the time zone, temporary
+// tables, locks by name) is no other's, and compiled bodies. Plans keep state in their nodes, so two runs must never share one.
 type runner struct {
 	session *engine.Session
 	bodies  map[uint32]*body
+}
+
+// begin gives the runner a session.
+func (x *runner) begin(eng *engine.Engine) {
+	x.session = eng.NewSession(sql.NewBaseSessionWithClientServer("moka", sql.Client{User: "root", Address: "localhost"}, 0))
 }
 
 // body is an observer's code, compiled under one version of the catalog.
@@ -54,8 +59,9 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	}
 	defer func() { r.idle <- x }()
 	if x == nil {
-		x = &runner{session: r.eng.NewSession(sql.NewBaseSessionWithClientServer("moka", sql.Client{User: "root", Address: "localhost"}, 0)), bodies: map[uint32]*body{}}
+		x = &runner{bodies: map[uint32]*body{}}
 	}
+	x.begin(r.eng)
 	sctx := sql.NewContext(ctx, sql.WithSession(x.session))
 	tx := r.eng.Adopt(t)
 	sctx.SetTransaction(tx)
@@ -63,6 +69,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	defer func() {
 		sctx.SetTransaction(nil)
 		sctx.SetIgnoreAutoCommit(false)
+		x.session.SessionEnd()
 		if engine.IsRetryable(err) && !errors.Is(err, txn.ErrConflict) {
 			// The engine has worded it for a client; the worker wants to know that another try may do.
 			err = fmt.Errorf("%w: %w", txn.ErrConflict, err)

@@ -9,7 +9,7 @@ import (
 )
 
 // AsOfUnbound is what AS OF ? comes to while a statement is being prepared: the planner evaluates it although there is no value yet.
-const AsOfUnbound = LockPrefix + "unbound"
+var AsOfUnbound = LockPrefix + "unbound"
 
 // wrapTimes makes expressions of AS OF such as the planner takes: it knows literals, variables and calls of functions.
 func wrapTimes(stmt ast.Statement) {

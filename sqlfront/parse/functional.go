@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
@@ -12,6 +13,19 @@ import (
 // FunctionalPrefix begins the name of a column that stands for the expression of a key in CREATE TABLE. The library has such hidden columns
 // for CREATE INDEX only; for CREATE TABLE the statement declares them itself, and the engine hides them under the library's name.
 const FunctionalPrefix = "!functional!"
+
+// noHiddenNames refuses names of columns by which such columns are known.
+func noHiddenNames(d *ast.DDL) error {
+	if d.TableSpec == nil {
+		return nil
+	}
+	for _, c := range d.TableSpec.Columns {
+		if strings.HasPrefix(c.Name.Lowered(), FunctionalPrefix) || strings.HasPrefix(c.Name.Lowered(), sql.HiddenSystemColumnPrefix) {
+			return sqlerr.New(sqlerr.WrongColumnName, "Incorrect column name '%s'", c.Name.String())
+		}
+	}
+	return nil
+}
 
 // functionalKeys turns KEY k ((a + 1)) of CREATE TABLE into a virtual column and a key of it. Its type is that of the expression,
 // which the engine knows.
@@ -22,11 +36,6 @@ func functionalKeys(d *ast.DDL) error {
 	names := map[string]bool{}
 	for _, x := range d.TableSpec.Indexes {
 		names[x.Info.Name.Lowered()] = true
-	}
-	for _, c := range d.TableSpec.Columns {
-		if strings.HasPrefix(c.Name.Lowered(), FunctionalPrefix) {
-			return sqlerr.New(sqlerr.WrongColumnName, "Incorrect column name '%s'", c.Name.String())
-		}
 	}
 	for _, x := range d.TableSpec.Indexes {
 		for i, f := range x.Fields {

@@ -110,6 +110,9 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 	if err := scannable(s, o.AnsiQuotes); err != nil {
 		return nil, 0, err
 	}
+	if mentionsOldNames(s) {
+		s = spelled(s, oldIntervalFunction, oldUnitsFunction, padded)
+	}
 	r := rewriter{parser: p, src: s, ansi: o.AnsiQuotes}
 	if strings.Contains(s, "/*M!") {
 		r.src = blankMariaComments(s, o.AnsiQuotes)
@@ -126,6 +129,9 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		return stmt, end, nil
 	}
 	if err == nil {
+		if moved, err := p.renameTables(ctx, stmt); moved != nil || err != nil {
+			return moved, end, err
+		}
 		rights.Demand(stmt)
 		stmt = p.replaceCalls(stmt, false)
 		if d, ok := stmt.(*ast.DDL); ok && d.OptLike != nil && len(d.OptLike.LikeTables) == 1 && d.TableSpec == nil && p.hooks.CreateLike != nil {
@@ -217,6 +223,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			return nil, 0, err
 		}
 		for _, d := range clauses(stmt) {
+			if err := noHiddenNames(d); err != nil {
+				return nil, 0, err
+			}
 			if err := noVarying(d); err != nil {
 				return nil, 0, err
 			}

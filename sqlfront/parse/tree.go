@@ -7,14 +7,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
-	"moka/sqlfront/sqlerr"
-
 	"moka/sqlfront/expr"
+	"moka/sqlfront/inband"
+	"moka/sqlfront/sqlerr"
 )
 
-// A lock clause reaches storage as the AS OF text of a table.
-const (
-	LockPrefix              = "__lock:"
+// A lock clause reaches storage as the AS OF text of a table, marked as none of a client's.
+var (
+	LockPrefix              = inband.New("lock")
 	LockForUpdate           = LockPrefix + "update"
 	LockForUpdateNowait     = LockPrefix + "update nowait"
 	LockForUpdateSkipLocked = LockPrefix + "update skip locked"

@@ -87,8 +87,14 @@ const (
 	nestingLimit = 50_000
 )
 
+// Argument is a value for a parameter, of the type that it has where the routine is called.
+type Argument struct {
+	Value any
+	Type  sql.Type
+}
+
 // Run runs the body with values for its parameters, converted to their types. sctx is the context of the statement that calls.
-func (r *Routine) Run(sctx *sql.Context, host Host, args []any) (Output, error) {
+func (r *Routine) Run(sctx *sql.Context, host Host, args []Argument) (Output, error) {
 	f, err := r.enter(sctx, host)
 	if err != nil {
 		return Output{}, err
@@ -98,7 +104,7 @@ func (r *Routine) Run(sctx *sql.Context, host Host, args []any) (Output, error) 
 		if p.Direction == Out {
 			continue
 		}
-		v, err := fit(f.ctx, p.Type, p.Name, args[i])
+		v, err := fit(f.ctx, p.Type, p.Name, args[i].Value, args[i].Type)
 		if err != nil {
 			return Output{}, err
 		}

@@ -156,7 +156,7 @@ func (f *frame) store(to []destination, row sql.Row, schema sql.Schema) error {
 			return err
 		}
 		if d.variable != nil {
-			err = f.assign(d.variable.slot, v)
+			err = f.assign(d.variable.slot, v, schema[i].Type)
 		} else {
 			err = f.ctx.SetUserVariable(f.ctx, d.user, v, schema[i].Type)
 		}
@@ -222,11 +222,11 @@ type assignment struct {
 }
 
 func (a *assignment) run(f *frame) (*jump, error) {
-	v, _, err := a.value.eval(f)
+	v, typ, err := a.value.eval(f)
 	if err != nil {
 		return nil, err
 	}
-	return nil, f.assign(a.slot, v)
+	return nil, f.assign(a.slot, v, typ)
 }
 
 // declaration is DECLARE of variables.
@@ -236,12 +236,12 @@ type declaration struct {
 }
 
 func (d *declaration) run(f *frame) (*jump, error) {
-	v, _, err := d.initial.eval(f)
+	v, typ, err := d.initial.eval(f)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range d.slots {
-		if err := f.assign(s, v); err != nil {
+		if err := f.assign(s, v, typ); err != nil {
 			return nil, err
 		}
 	}
@@ -386,11 +386,11 @@ func (j *jumps) run(*frame) (*jump, error) { return j.jump, nil }
 type returns struct{ value *scalar }
 
 func (r *returns) run(f *frame) (*jump, error) {
-	v, _, err := r.value.eval(f)
+	v, typ, err := r.value.eval(f)
 	if err != nil {
 		return nil, err
 	}
-	if v, err = fit(f.ctx, f.routine.Returns, f.routine.Name, v); err != nil {
+	if v, err = fit(f.ctx, f.routine.Returns, f.routine.Name, v, typ); err != nil {
 		return nil, err
 	}
 	return &jump{kind: jumpReturn, value: v}, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -96,13 +97,13 @@ func (h *Held) WithChildren(_ *sql.Context, c ...sql.Expression) (sql.Expression
 	return h, nil
 }
 
-// Assign gives the variable a value: that of an OUT parameter of a procedure that its routine has called.
-func (v *Variable) Assign(ctx *sql.Context, value any) error {
+// Assign gives the variable a value of a type: that of an OUT parameter of a procedure that its routine has called.
+func (v *Variable) Assign(ctx *sql.Context, value any, typ sql.Type) error {
 	f := frameOf(ctx)
 	if f == nil || v.slot >= len(f.values) {
 		return fmt.Errorf("routine: variable %s outside of its routine", v.name)
 	}
-	return f.assign(v.slot, value)
+	return f.assign(v.slot, value, typ)
 }
 
 // CollationCoercibility implements sql.CollationCoercible.
@@ -142,9 +143,9 @@ func (l limit) WithResolvedChildren(c context.Context, _ []any) (any, error) {
 	return expression.NewLiteral(n, types.Int64), nil
 }
 
-func (f *frame) assign(slot int, v any) error {
+func (f *frame) assign(slot int, v any, from sql.Type) error {
 	s := f.routine.slots[slot]
-	v, err := fit(f.ctx, s.typ, s.name, v)
+	v, err := fit(f.ctx, s.typ, s.name, v, from)
 	if err != nil {
 		return err
 	}
@@ -152,9 +153,12 @@ func (f *frame) assign(slot int, v any) error {
 	return nil
 }
 
-// fit converts a value to the type of a variable as an INSERT would to that of a column.
-func fit(ctx *sql.Context, typ sql.Type, name string, v any) (any, error) {
+// fit converts a value of the type from to the type of a variable as an INSERT would to that of a column.
+func fit(ctx *sql.Context, typ sql.Type, name string, v any, from sql.Type) (any, error) {
 	v, err := sql.UnwrapAny(ctx, v)
+	if err == nil {
+		v, err = expr.Assigned(v, from, typ)
+	}
 	if v == nil || err != nil {
 		return nil, err
 	}

@@ -171,7 +171,9 @@ const (
 	WrongColumnName        = 1166
 	FunctionalPrimary      = 3756
 	FunctionalVarying      = 3758
+	TriggerInWrongSchema   = 1435
 	StackOverrun           = 1436
+	ViewChangesSchema      = 1450
 	NoFullText             = 1191
 	BadFullTextColumn      = 1283
 	UnsupportedOnGenerated = 3106

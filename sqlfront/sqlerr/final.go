@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"moka/sqlfront/inband"
 )
 
 // Statement is what the wire handler knows of the failed statement; texts need it ("Table 'db.t' doesn't exist").
@@ -37,7 +39,7 @@ func Final(err error, st Statement) *mysql.SQLError {
 	// One of ours that go-mysql-server turned into text on its way (parse errors, %w): the text ends with its number.
 	if m := flattened.FindStringSubmatch(se.Message); m != nil {
 		if num, err := strconv.Atoi(m[2]); err == nil {
-			return &mysql.SQLError{Num: num, State: m[3], Message: m[1]}
+			return &mysql.SQLError{Num: num, State: m[3], Message: inband.Without(m[1])}
 		}
 	}
 	out := *se
@@ -64,7 +66,7 @@ func Final(err error, st Statement) *mysql.SQLError {
 			}
 		}
 	}
-	out.Message = withoutAuthors(out.Message)
+	out.Message = inband.Without(withoutAuthors(out.Message))
 	if out.State == "" || out.State == mysql.SSUnknownSQLState {
 		out.State = State(out.Num)
 	}
@@ -215,8 +217,8 @@ func argument(m []string, n int) string {
 	return s
 }
 
-// checkOption begins the names of checks that are the WITH CHECK OPTION of a view. The library quotes names as Go does.
-const checkOption = `\x00`
+// checkOption begins the names of checks that are the WITH CHECK OPTION of a view.
+var checkOption = inband.New("check option")
 
 // CheckOption is the name of the check that a view's WITH CHECK OPTION is. No check of a user's has such a name.
-func CheckOption(database, view string) string { return "\x00" + database + "." + view }
+func CheckOption(database, view string) string { return checkOption + database + "." + view }

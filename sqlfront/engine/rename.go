@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
+	"moka/sqlfront/sqlerr"
+)
+
+// RenameTables is a RENAME TABLE, or an ALTER TABLE … RENAME, that moves a table to another database: the library takes the new name alone, and the
+// table stayed where it was. It is nil if all names stay in their databases.
+func (e *Engine) RenameTables(c context.Context, all []parse.Rename) (ast.Statement, error) {
+	ctx, ok := c.(*sql.Context)
+	if !ok || ctx.Session == nil {
+		return nil, nil
+	}
+	var named []parse.Rename
+	moves := false
+	for _, r := range all {
+		from, err := currentDatabase(ctx, r.From)
+		if err != nil {
+			return nil, err
+		}
+		to, err := currentDatabase(ctx, r.To)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, parse.Rename{From: parse.Name{Database: from, Name: r.From.Name}, To: parse.Name{Database: to, Name: r.To.Name}})
+		moves = moves || !strings.EqualFold(from, to)
+	}
+	if !moves {
+		return nil, nil
+	}
+	auth := ast.AuthInformation{AuthType: ast.AuthType_IGNORE} // the rights on each table are asked for below
+	return routineDDL("RENAME TABLE", auth, func(ctx *sql.Context) error { return e.renameTables(ctx, named) }), nil
+}
+
+func (e *Engine) renameTables(ctx *sql.Context, all []parse.Rename) error {
+	for _, r := range all {
+		if err := mayRename(ctx, r); err != nil {
+			return err
+		}
+		for _, name := range []parse.Name{r.To, r.From} {
+			d, err := e.provider.Database(ctx, name.Database)
+			if err != nil {
+				return err
+			}
+			own, ok := d.(*Database)
+			if !ok {
+				return sqlerr.New(sqlerr.DBAccessDenied, "Access denied to database '%s'", name.Database)
+			}
+			if own.temporary(ctx, name.Name) != nil {
+				return sqlerr.Unsupported("moving tables from or onto the names of temporary tables")
+			}
+		}
+	}
+	return e.ddl(ctx, func(tx *Tx) error {
+		for _, r := range all {
+			snap, err := e.catalog.Snapshot(ctx, tx.store()) // with the renames before this one
+			if err != nil {
+				return err
+			}
+			if err := e.renamable(snap, r); err != nil {
+				return err
+			}
+			if _, err := e.catalog.RenameTable(ctx, tx.store(), r.From.Database, r.From.Name, r.To.Database, r.To.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// mayRename asks for the rights that MySQL asks for: to drop the old table, and to make and fill the new one.
+func mayRename(ctx *sql.Context, r parse.Rename) error {
+	s := sessionOf(ctx)
+	if s == nil {
+		return nil
+	}
+	for _, need := range []struct {
+		table parse.Name
+		what  string
+		right sql.PrivilegeType
+	}{
+		{r.From, "ALTER", sql.PrivilegeType_Alter}, {r.From, "DROP", sql.PrivilegeType_Drop},
+		{r.To, "CREATE", sql.PrivilegeType_Create}, {r.To, "INSERT", sql.PrivilegeType_Insert},
+	} {
+		if !rights.OnTable(ctx, s.Accounts(), need.table.Database, need.table.Name, need.right) {
+			return rights.TableDenied(ctx, need.what, need.table.Name)
+		}
+	}
+	return nil
+}
+
+// renamable refuses what cannot follow a table into another database: bodies name tables of their own.
+func (e *Engine) renamable(snap *catalog.Snapshot, r parse.Rename) error {
+	d, ok := snap.Database(r.From.Database)
+	if !ok {
+		return sqlerr.New(sqlerr.BadDatabase, "Unknown database '%s'", r.From.Database)
+	}
+	moves := !strings.EqualFold(r.From.Database, r.To.Database)
+	if _, view := d.View(r.From.Name); view {
+		if moves {
+			return sqlerr.New(sqlerr.ViewChangesSchema, "Changing schema from '%s' to '%s' is not allowed.", r.From.Database, r.To.Database)
+		}
+		return sqlerr.Unsupported("renaming a view beside tables that change their databases")
+	}
+	t, ok := d.Table(r.From.Name)
+	if !ok || !moves {
+		return nil // the catalog words it
+	}
+	if slices.ContainsFunc(d.Triggers(), func(x *catalog.Trigger) bool { return strings.EqualFold(e.triggerHead(x).table, t.Name) }) {
+		return sqlerr.New(sqlerr.TriggerInWrongSchema, "Trigger in wrong schema")
+	}
+	if len(snap.Observers(t.ID)) > 0 {
+		return sqlerr.New(sqlerr.TriggerInWrongSchema, "Observer in wrong schema: drop the table's observers first, and create them again")
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// Values of ENUM and SET travel as numbers, which mean nothing without their type. Whoever gives such a value to something of
+// another type goes through here: to all but numbers it is a text.
+
+// IsEnum reports whether values of the type are the numbers of an ENUM or SET.
+func IsEnum(t sql.Type) bool {
+	switch t.(type) {
+	case sql.EnumType, sql.SetType:
+		return true
+	}
+	return false
+}
+
+// EnumText is the text of a value of an ENUM or SET. What is no number of one is text already.
+func EnumText(t sql.Type, v any) (any, error) {
+	switch t := t.(type) {
+	case sql.EnumType:
+		if n, ok := v.(uint16); ok {
+			s, _ := t.At(int(n)) // 0 is the error value, whose text is empty
+			return s, nil
+		}
+	case sql.SetType:
+		if bits, ok := v.(uint64); ok {
+			return t.BitsToString(bits)
+		}
+	}
+	return v, nil
+}
+
+// Assigned is a value of the type from, on its way to where values of the type to are kept.
+func Assigned(v any, from, to sql.Type) (any, error) {
+	if v == nil || !AssignedAsText(from, to) {
+		return v, nil
+	}
+	return EnumText(from, v)
+}
+
+// AssignedAsText reports whether values of the type from are texts to what has the type to; nil is what takes any type.
+func AssignedAsText(from, to sql.Type) bool {
+	return IsEnum(from) && (to == nil || !types.IsNumber(to) && !to.Equals(from))
+}
+
+// EnumLabel is the text of an ENUM or SET.
+type EnumLabel struct{ expression.UnaryExpressionStub }
+
+var (
+	_ sql.Expression         = (*EnumLabel)(nil)
+	_ sql.CollationCoercible = (*EnumLabel)(nil)
+)
+
+// NewEnumLabel makes a text of an expression that has the value of an ENUM or SET.
+func NewEnumLabel(e sql.Expression) *EnumLabel {
+	return &EnumLabel{expression.UnaryExpressionStub{Child: e}}
+}
+
+// String implements sql.Expression.
+func (e *EnumLabel) String() string { return e.Child.String() }
+
+// WithChildren implements sql.Expression.
+func (e *EnumLabel) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
+	if len(cs) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(e, len(cs), 1)
+	}
+	return NewEnumLabel(cs[0]), nil
+}
+
+// Type implements sql.Expression.
+func (e *EnumLabel) Type(ctx *sql.Context) sql.Type {
+	collation, _ := sql.GetCoercibility(ctx, e.Child)
+	return types.CreateLongText(collation)
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (e *EnumLabel) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return sql.GetCoercibility(ctx, e.Child)
+}
+
+// Eval implements sql.Expression.
+func (e *EnumLabel) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := e.Child.Eval(ctx, row)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	return EnumText(e.Child.Type(ctx), v)
+}
+
+// withoutEnums are operands of which ENUMs and SETs are numbers if there is a number among the others, and else texts.
+func withoutEnums(ctx *sql.Context, operands []sql.Expression) []sql.Expression {
+	enum := func(e sql.Expression) bool { return e.Resolved() && IsEnum(e.Type(ctx)) }
+	if !slices.ContainsFunc(operands, enum) {
+		return operands
+	}
+	number := slices.ContainsFunc(operands, func(e sql.Expression) bool { return e.Resolved() && types.IsNumber(e.Type(ctx)) })
+	out := slices.Clone(operands)
+	for i, e := range out {
+		switch {
+		case !enum(e):
+		case number:
+			out[i] = numberOfEnum(ctx, e)
+		default:
+			out[i] = NewEnumLabel(e)
+		}
+	}
+	return out
+}
+
+// numberOfEnum makes a number of an ENUM or SET; everything else stays.
+func numberOfEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if e.Resolved() && IsEnum(e.Type(ctx)) {
+		return expression.NewConvert(e, expression.ConvertToUnsigned)
+	}
+	return e
+}

@@ -1,0 +1,59 @@
+package parse
+
+import (
+	"context"
+
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// Rename is one of the renames of RENAME TABLE, or ALTER TABLE … RENAME.
+type Rename struct{ From, To Name }
+
+// renames are those of a statement with names of databases in it, which the planner does not look at in a new name; alone says that
+// there is nothing else in the statement.
+func renames(stmt ast.Statement) (all []Rename, alone bool) {
+	add := func(from, to ast.TableName) { all = append(all, Rename{nameOf(from), nameOf(to)}) }
+	switch s := stmt.(type) {
+	case *ast.DDL:
+		if s.Action == ast.RenameStr && len(s.FromTables) == len(s.ToTables) {
+			for i := range s.FromTables {
+				add(s.FromTables[i], s.ToTables[i])
+			}
+		}
+	case *ast.AlterTable:
+		for _, d := range s.Statements {
+			if d.Action == ast.RenameStr && len(d.ToTables) == 1 {
+				add(s.Table, d.ToTables[0])
+			}
+		}
+		alone = len(s.Statements) == 1
+		return qualified(all), alone
+	}
+	return qualified(all), true
+}
+
+// qualified are the renames if one of their names has a database.
+func qualified(all []Rename) []Rename {
+	for _, r := range all {
+		if r.From.Database != "" || r.To.Database != "" {
+			return all
+		}
+	}
+	return nil
+}
+
+// renameTables is a statement that moves tables to other databases; nil for any other.
+func (p *Parser) renameTables(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
+	if p.hooks.RenameTables == nil {
+		return nil, nil
+	}
+	all, alone := renames(stmt)
+	if all == nil {
+		return nil, nil
+	}
+	moved, err := p.hooks.RenameTables(ctx, all)
+	if moved != nil && !alone {
+		return nil, unsupported("ALTER TABLE … RENAME to another database beside other changes; make it two statements")
+	}
+	return moved, err
+}
