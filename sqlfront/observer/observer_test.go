@@ -1,12 +1,15 @@
 package observer_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
+	"moka/triggers"
 	"moka/txn"
 )
 
@@ -559,4 +562,51 @@ func TestEachRunHasItsOwnSession(t *testing.T) {
 	}
 	s.want("select count(*) from n", "8")
 	s.want("select distinct zone, v, mode, last, db, safe, free from l", "SYSTEM NULL ERRO 0 d 0 1")
+}
+
+// TestDroppedTablesLeaveNoNotifications: what observers of a table that is dropped had not done goes, waiting or parked, also what was left by a process
+// that ended in between (O4, DROP TABLE leaked them, and they held garbage collection for ever).
+func TestDroppedTablesLeaveNoNotifications(t *testing.T) {
+	w := newWorld(t)
+	idle := w.node(false)
+	s := idle.session("")
+	s.exec("create database d", "create database e", "create table e.gone (id int primary key)",
+		"create observer e.o after insert on e.gone for each row set @x = 1", "insert into e.gone values (1), (2)", "drop database e")
+	waiting := func(want int) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			n := 0
+			list, err := triggers.Backlogs(ctx, w.mem)
+			if err != nil {
+				t.Fatalf("%v, of %d notifications", err, n)
+			}
+			for _, b := range list {
+				n += int(b.Waiting + b.Parked)
+			}
+			if n == want {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				t.Fatalf("%d notifications, want %d", n, want)
+			case <-tick.C:
+			}
+		}
+	}
+	waiting(2) // nobody is there to remove them
+	n := w.node(true)
+	waiting(0)
+	s = n.session("d")
+	s.exec("create table t (id int primary key)", "create table kept (id int primary key)",
+		"create observer bad after insert on t for each row with (attempts = 1) signal sqlstate '45000' set message_text = 'no'",
+		"create observer also after insert on kept for each row with (attempts = 1) signal sqlstate '45000' set message_text = 'no'",
+		"insert into t values (1), (2), (3)", "insert into kept values (1)")
+	s.eventually("select sum(parked) from moka.observer_backlog", "4")
+	s.exec("drop table t")
+	waiting(1)
+	s.eventually("select sum(parked) from moka.observer_backlog", "1")
 }

@@ -37,6 +37,8 @@ type Registry struct {
 	idle   chan *runner // runners not in use
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	// changed wakes removeOrphans: the catalog is another one.
+	changed chan struct{}
 
 	mu struct {
 		sync.Mutex
@@ -56,7 +58,7 @@ func New(o Options) *Registry {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{o: o}
+	r := &Registry{o: o, changed: make(chan struct{}, 1)}
 	r.mu.registered = map[uint32]*catalog.Observer{}
 	return r
 }
@@ -78,6 +80,7 @@ func (r *Registry) Start(ctx context.Context, eng *engine.Engine) error {
 	loop, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	r.wg.Go(func() { r.loop(loop) })
+	r.wg.Go(func() { r.removeOrphans(loop) })
 	return nil
 }
 
@@ -147,6 +150,10 @@ func (r *Registry) follow(ctx context.Context) error {
 		})
 	}
 	r.mu.registered, r.mu.version = now, snap.Version
+	select {
+	case r.changed <- struct{}{}:
+	default: // it is told already
+	}
 	return nil
 }
 
