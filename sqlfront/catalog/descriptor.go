@@ -240,6 +240,7 @@ type Observer struct {
 	MaxAttempts     int           `json:"max_attempts,omitempty"` // zero: the server's default
 	Backoff         time.Duration `json:"backoff,omitempty"`      // first delay after a failure; zero: the server's default
 	Comment         string        `json:"comment,omitempty"`
+	DisabledAt      time.Time     `json:"disabled_at,omitzero"` // since when changes pass it by; zero: it is enabled, or an older release has disabled it
 }
 
 // Sequence names a source of increasing numbers. The sequence is never reset: ALTER TABLE … AUTO_INCREMENT = n and TRUNCATE

@@ -610,3 +610,29 @@ func TestDroppedTablesLeaveNoNotifications(t *testing.T) {
 	waiting(1)
 	s.eventually("select sum(parked) from moka.observer_backlog", "1")
 }
+
+// TestDisabledObserversAreToldOf: DISABLE warns that changes pass the observer by, and ENABLE says which (O8, they were lost without a word).
+func TestDisabledObserversAreToldOf(t *testing.T) {
+	_, s := start(t)
+	s.exec("create table t (id int primary key)", "create table l (id int primary key)",
+		"create observer o after insert on t for each row insert into l values (new.id)",
+		"create observer n after notify on t for each row set @x = 1", "insert into t values (1)")
+	s.rest()
+	warned := func(query, words string) {
+		t.Helper()
+		s.exec(query)
+		if got := s.text("show warnings"); words == "" && got != "" || !strings.Contains(got, words) {
+			t.Errorf("%s: warnings %q, want one with %q", query, got, words)
+		}
+	}
+	warned("alter observer o disable", "are not delivered to observer 'o'")
+	s.exec("insert into t values (2)")
+	warned("alter observer o disable", "")
+	warned("alter observer o enable", "Observer 'o' has missed all changes between 20")
+	warned("alter observer o enable", "")
+	warned("alter observer n disable", "")
+	warned("alter observer n enable", "")
+	s.exec("insert into t values (3)")
+	s.rest()
+	s.want("select group_concat(id order by id) from l", "1,3")
+}

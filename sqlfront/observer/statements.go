@@ -373,6 +373,7 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		return err
 	}
 	var id uint32
+	var was catalog.Observer
 	err = r.change(ctx, func(t *txn.Txn) error {
 		snap, err := r.o.Catalog.Snapshot(ctx, t)
 		if err != nil {
@@ -390,10 +391,18 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 			return nil
 		}
 		changed := *o
-		changed.Enabled = s.Action == parse.EnableObserver
+		if changed.Enabled = s.Action == parse.EnableObserver; changed.Enabled {
+			changed.DisabledAt = time.Time{}
+		} else if o.Enabled {
+			changed.DisabledAt = time.Now().UTC()
+		}
+		was = *o
 		_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 		return err
 	})
+	if err == nil {
+		warnMissed(ctx, &was, s.Action)
+	}
 	if err != nil || s.Action != parse.RetryFailedObserver {
 		return err
 	}
@@ -413,6 +422,20 @@ func (r *Registry) mayManage(ctx *sql.Context, snap *catalog.Snapshot, o *catalo
 		return nil
 	}
 	return rights.TableDenied(ctx, "TRIGGER", tableName(snap, o.TableID))
+}
+
+// warnMissed says what an observer does not see while it is disabled: writers notify those alone that are enabled.
+func warnMissed(ctx *sql.Context, was *catalog.Observer, action parse.ObserverAction) {
+	const at = "2006-01-02 15:04:05.000000"
+	switch {
+	case was.Events == catalog.OnNotify: // no change is of its business
+	case action == parse.DisableObserver && was.Enabled:
+		ctx.Warn(sqlerr.Unknown, "Changes from now on are not delivered to observer '%s', nor will they be when it is enabled again; what it had not done yet waits", was.Name)
+	case action == parse.EnableObserver && !was.Enabled && was.DisabledAt.IsZero():
+		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes since it was disabled", was.Name)
+	case action == parse.EnableObserver && !was.Enabled:
+		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes between %s and %s UTC", was.Name, was.DisabledAt.Format(at), time.Now().UTC().Format(at))
+	}
 }
 
 func findObserver(snap *catalog.Snapshot, dbName, name string) (*catalog.Observer, error) {
