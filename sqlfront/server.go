@@ -58,6 +58,10 @@ type Options struct {
 
 	// TempDir is where sorts that are too large for memory put their rows; it is created. Default: the system's.
 	TempDir string
+	// StatementsMemory is what all statements and sessions may hold together in bytes. Default: half of the runtime's soft limit.
+	StatementsMemory int64
+	// MemoryLimit is what the process is to stay below in bytes: near it the statement that holds most is ended. Default: none.
+	MemoryLimit int64
 	// QueryMemory is the global moka_query_memory in bytes, negative for no limit. Default 1 GiB.
 	QueryMemory int64
 	// NoPlanCache sets the global moka_plan_cache to 0.
@@ -197,7 +201,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables, Logger: o.Logger, TempDir: o.TempDir,
-		Functions: functions,
+		StatementsMemory: o.StatementsMemory,
+		Functions:        functions,
 		Status: map[string]func() int64{
 			"Moka_login_failures": func() int64 { return s.doors().LoginsWrong },
 			"Moka_login_delays":   func() int64 { return s.doors().LoginsLate },
@@ -256,6 +261,9 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	background, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
+	if o.MemoryLimit > 0 {
+		s.tasks.Go(func() { s.engine.WatchMemory(background, o.MemoryLimit) })
+	}
 	s.tasks.Go(func() { s.follow(background) })
 	s.node.Serve(s.kill)
 	return s, nil

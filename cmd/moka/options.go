@@ -43,6 +43,7 @@ type stackOptions struct {
 	FileDir        string
 	LogDir         string
 	QueryMemory    int           // MiB of one statement; 0 is no limit
+	MemoryLimit    int           // MiB of the process; 0 is what the system allows
 	PlanCache      string        // off, or anything else for on
 	Retention      time.Duration // of old versions; zero keeps all
 	MaxHold        time.Duration // by snapshots and observers
@@ -98,6 +99,8 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
 	f.IntVar(&o.QueryMemory, "query-memory-mib", 1024, "memory of one SQL statement in MiB, 0 for no limit; larger sorts go to disk, sessions may SET moka_query_memory")
+	f.IntVar(&o.MemoryLimit, "memory-limit-mib", 0,
+		"memory of the process in MiB: near it the statement that holds most is ended; 0 for nine tenths of what the machine or its control group has")
 	f.StringVar(&o.PlanCache, "plan-cache", "on", "on or off: run frequent shapes of SQL statements without the planner; sessions may SET moka_plan_cache")
 	f.DurationVar(&o.Retention, "gc-retention", gc.DefaultRetention, "how long old versions of rows are kept, for AS OF and long transactions; at least 1s, 0 to keep all")
 	f.DurationVar(&o.MaxHold, "gc-max-hold", gc.DefaultMaxHold, "how long an open transaction or a waiting observer may keep old versions beyond that; then its reads fail")
@@ -108,6 +111,9 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.CertDir, "cert-dir", "", "directory of the certificates by which nodes know each other (moka cert)")
 	f.BoolVar(&o.Insecure, "insecure", false, "let nodes in without certificates: whoever reaches --node-addr is root of the database")
 }
+
+// leastMemory is what a process needs beside its cache, in MiB.
+const leastMemory = 256
 
 // minSeparate is below what a reference to a value and its block cost.
 const minSeparate = 512
@@ -146,6 +152,8 @@ func (o *stackOptions) validate() error {
 		return errors.New("--roles worker needs sql too: observers are SQL")
 	case o.QueryMemory < 0:
 		return fmt.Errorf("--query-memory-mib %d is negative", o.QueryMemory)
+	case o.MemoryLimit != 0 && o.MemoryLimit < o.CacheMiB+leastMemory:
+		return fmt.Errorf("--memory-limit-mib %d: the least is %d with a cache of %d MiB; allow more, or make the cache smaller with --cache-mib", o.MemoryLimit, o.CacheMiB+leastMemory, o.CacheMiB)
 	case o.PlanCache != "" && o.PlanCache != "on" && o.PlanCache != "off":
 		return fmt.Errorf("--plan-cache %q is neither on nor off", o.PlanCache)
 	case (o.TLSCert == "") != (o.TLSKey == ""):

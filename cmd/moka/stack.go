@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -59,6 +60,7 @@ type stack struct {
 	gc      *gc.Collector // nil where there is no storage, and where all versions are kept
 	worker  *triggers.Worker
 	sql     *sqlfront.Server
+	held    atomic.Pointer[func() int64] // what statements hold, once there is an SQL server
 	http    *httpServer
 	rpc     *rpc.Server
 	closers []func(context.Context) error // in order of opening
@@ -169,6 +171,13 @@ func (s *stack) openStorage(ctx context.Context) error {
 		layers = sqlMemory
 	}
 	no.MemoryLimit = node.LimitMemory(no.CacheBytes, layers)
+	no.MaxMemory = s.o.memoryLimit() / 4 * 3
+	no.Held = func() int64 {
+		if held := s.held.Load(); held != nil {
+			return (*held)()
+		}
+		return 0
+	}
 	s.o.Logger.Debug("memory", "limit", debug.SetMemoryLimit(-1))
 	n, err := node.Open(no)
 	if err != nil {
@@ -265,6 +274,7 @@ func (s *stack) openSQL(ctx context.Context) error {
 		MaxConnections: s.o.MaxConns, MostConnections: s.files.clients, FileDir: s.o.FileDir, LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
 		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), QueryMemory: s.o.queryMemory(),
 		RequireTLS: s.o.RequireTLS, NodeInsecure: s.o.Insecure,
+		MemoryLimit: s.o.memoryLimit(), StatementsMemory: s.o.statementsMemory(),
 	}
 	var err error
 	if so.TLS, err = s.clientTLS(); err != nil {
@@ -273,6 +283,8 @@ func (s *stack) openSQL(ctx context.Context) error {
 	if s.sql, err = sqlfront.New(ctx, so); err != nil {
 		return err
 	}
+	held := s.sql.Engine().Held
+	s.held.Store(&held)
 	s.onClose(func(ctx context.Context) error { return errors.Join(s.sql.Drain(ctx), s.sql.Close()) })
 	if s.worker != nil {
 		s.worker.Start()

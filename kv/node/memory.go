@@ -45,6 +45,7 @@ func LimitMemory(cacheBytes, layers int64) int64 {
 // half of a random write.)
 type raisedLimit struct {
 	base, raised int64
+	most         int64 // that the limit may become, 0 for any
 }
 
 // raiseStep keeps the limit from being set all the time: setting it stops the world.
@@ -52,6 +53,9 @@ const raiseStep = 2 << 20
 
 func (l *raisedLimit) follow(held int64) {
 	want := held + held/4 // as for the cache: what lives must be marked, and the more room, the more rarely
+	if l.most > 0 {
+		want = max(0, min(want, l.most-l.base))
+	}
 	if d := want - l.raised; d > raiseStep || d < -raiseStep {
 		l.raised = want
 		debug.SetMemoryLimit(l.base + l.raised)
@@ -77,6 +81,9 @@ func (n *Node) followMemory(ctx context.Context, l *raisedLimit) {
 func (n *Node) memoryBytes() (bytes int64) {
 	for _, s := range n.shards {
 		bytes += s.MemoryBytes()
+	}
+	if n.o.Held != nil {
+		bytes += n.o.Held()
 	}
 	return bytes
 }

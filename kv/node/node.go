@@ -31,6 +31,10 @@ type Options struct {
 	// MemoryLimit is what LimitMemory returned, for the node to add what its in-memory groups hold; zero means that the process's memory is
 	// not the node's business.
 	MemoryLimit int64
+	// MaxMemory is as far as the limit may be raised, zero for as far as it takes. Held is what others in the process hold on top, nil for
+	// nothing.
+	MaxMemory int64
+	Held      func() int64
 	// MemTableBytes is the size of one of Pebble's memtables; zero means an eighth of the cache. Small ones make tests flush.
 	MemTableBytes uint64
 	// SeparateValues is the size from which on values lie in files of their own; zero means none. See engine.Options.

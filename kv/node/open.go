@@ -103,7 +103,7 @@ func (n *Node) start() error {
 		n.background.Go(func() { n.balance(ctx) })
 	}
 	if n.o.MemoryLimit > 0 {
-		limit := raisedLimit{base: n.o.MemoryLimit}
+		limit := raisedLimit{base: n.o.MemoryLimit, most: n.o.MaxMemory}
 		limit.follow(n.memoryBytes()) // what was loaded just now
 		n.background.Go(func() { n.followMemory(ctx, &limit) })
 	}

@@ -47,6 +47,7 @@ func (s *Session) forgetAssigned(restore bool) {
 	if restore {
 		ctx := sql.NewContext(s.eng.bg, sql.WithSession(s))
 		for name, v := range s.before {
+			_ = s.keepVariable(ctx, name, v.value)
 			_ = s.BaseSession.SetUserVariable(ctx, name, v.value, v.typ) // writes to a map
 		}
 	}

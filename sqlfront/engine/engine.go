@@ -88,6 +88,8 @@ type Options struct {
 	TempDir string
 	// Status are counters of the server that SHOW GLOBAL STATUS has besides.
 	Status map[string]func() int64
+	// StatementsMemory is what all statements and sessions may hold together in bytes. Default: half of the runtime's soft limit.
+	StatementsMemory int64
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger
 }
@@ -150,7 +152,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.bg, e.cancel = context.WithCancel(context.Background())
 	e.stats.init(e)
 	var err error
-	if e.memory, err = operator.NewPool(operator.Options{TempDir: o.TempDir}); err != nil {
+	if e.memory, err = operator.NewPool(operator.Options{TempDir: o.TempDir, Total: o.StatementsMemory}); err != nil {
 		return nil, err
 	}
 	e.plans.init()
@@ -308,6 +310,11 @@ func setup() error {
 		&sql.MysqlSystemVariable{
 			Name: operator.VarQueryMemory, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemIntType(operator.VarQueryMemory, 0, 1<<62, false), Default: int64(operator.DefaultQueryMemory),
+		},
+		&sql.MysqlSystemVariable{
+			Name: operator.VarSessionMemory, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Global), Dynamic: true,
+			Type:    types.NewSystemIntType(operator.VarSessionMemory, 1<<20, 1<<40, false),
+			Default: int64(operator.DefaultSessionMemory),
 		},
 		&sql.MysqlSystemVariable{
 			Name: VarPushDown, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,

@@ -26,9 +26,6 @@ func (e *Engine) Settle() {
 	}
 }
 
-// HeldMemory is what all statements have been charged for.
-func (e *Engine) HeldMemory() int64 { return e.memory.Held() }
-
 // SpillAt sets how many bytes a node keeps before it goes to disk, 0 for what it decides itself.
 func (e *Engine) SpillAt(n int64) { e.memory.SpillAt = n }
 

@@ -105,7 +105,7 @@ func compareJoin(t *testing.T, s *server, c *session, query, control string) (sp
 		}
 	}
 	s.eng.SpillAt(0)
-	if held := s.eng.HeldMemory(); held != 0 {
+	if held := s.eng.Held(); held != 0 {
 		t.Errorf("%s: %d bytes are still charged", query, held)
 	}
 	if n := openRuns(t); n != 0 {
@@ -181,7 +181,7 @@ func TestSpillsAreGivenBack(t *testing.T) {
 			t.Errorf("%s: the disk is full, and it says\n%.200s", q, got)
 		}
 		s.eng.MakeTemp(nil)
-		if n, held := openRuns(t), s.eng.HeldMemory(); n != 0 || held != 0 {
+		if n, held := openRuns(t), s.eng.Held(); n != 0 || held != 0 {
 			t.Errorf("%s: %d files are still open, %d bytes charged", q, n, held)
 		}
 	}

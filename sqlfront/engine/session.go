@@ -194,6 +194,7 @@ type PersistStore interface {
 // NewSession wraps a base session that the caller has built for a connection (or for a background worker).
 func (e *Engine) NewSession(base *sql.BaseSession) *Session {
 	s := &Session{BaseSession: base, eng: e, persisted: e.opts.Persist}
+	e.memory.Open(&s.memory, s.interrupt)
 	e.sessions.Add(1)
 	return s
 }
@@ -265,7 +266,7 @@ func (s *Session) SessionEnd() {
 	s.unlockTables()
 	s.temp.drop(s.eng)
 	s.locks.End()
-	s.memory.Settle()
+	s.memory.Close()
 	s.eng.sessions.Add(-1)
 }
 
@@ -316,8 +317,17 @@ func (s *Session) GetCurrentDatabase() string {
 // NamedLocks are the locks that the session has by GET_LOCK.
 func (s *Session) NamedLocks() *namedlock.Held { return &s.locks }
 
-// Memory is what the statement under way holds.
+// Memory is what the session and the statement under way hold.
 func (s *Session) Memory() *operator.Account { return &s.memory }
+
+// interrupt ends the statement that the client waits for, if there is one.
+func (s *Session) interrupt(err error) bool {
+	if s.client == nil {
+		return false
+	}
+	c, ok := s.client.ClientData.(interface{ Interrupt(error) bool })
+	return ok && c.Interrupt(err)
+}
 
 // settle removes a transaction that must not be seen by the next statement.
 func (s *Session) settle() {

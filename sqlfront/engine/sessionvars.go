@@ -5,10 +5,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/sqlerr"
 )
 
 // The library gives each session a copy of all system variables and of all status variables, a thousand of them, and makes a session for
@@ -78,6 +80,9 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 	if err := checkCharset(name, value); err != nil {
 		return err
 	}
+	if strings.EqualFold(name, concatLength) {
+		value = clampLength(value)
+	}
 	defer r.forget()
 	err := r.SystemVariableRegistry.SetGlobal(ctx, name, value)
 	if ctx != nil && (strings.EqualFold(name, "mandatory_roles") || strings.EqualFold(name, "activate_all_roles_on_login")) {
@@ -111,12 +116,34 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 	if err := checkCharset(v.GetName(), value); err != nil {
 		return err
 	}
+	if strings.EqualFold(v.GetName(), concatLength) {
+		value = clampLength(value)
+	}
 	val, err := set(ctx, value, false)
 	if err != nil {
 		return err
 	}
 	s.store(v.GetName(), val)
 	return nil
+}
+
+// concatLength bounds GROUP_CONCAT. Its greatest value is -1 to the library, which cuts the text there, and dies of it; what is longer than
+// any packet means the same.
+const concatLength = "group_concat_max_len"
+
+func clampLength(value any) any {
+	const most = 1 << 30
+	switch n := value.(type) {
+	case uint64:
+		return min(n, most)
+	case int64:
+		return min(n, most)
+	case *apd.Decimal:
+		if n.Cmp(apd.New(most, 0)) > 0 {
+			return uint64(most)
+		}
+	}
+	return value
 }
 
 // combinedModes are the names of several SQL modes, which MySQL puts beside the name.
@@ -218,6 +245,9 @@ func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) e
 	if v.IsReadOnly() {
 		return sql.ErrSystemVariableReadOnly.New(name)
 	}
+	if strings.EqualFold(name, "max_allowed_packet") { // it bounds what a client can make the server hold
+		return sqlerr.New(sqlerr.VariableIsReadonly, "SESSION variable 'max_allowed_packet' is read-only. Use SET GLOBAL to assign the value")
+	}
 	return s.assign(ctx, v, value, false)
 }
 
@@ -305,6 +335,9 @@ func (s *Session) GetCollation() sql.CollationID {
 // SetUserVariable implements sql.Session: a text has the connection's collation. The library makes its type of the value alone, and then
 // its bytes are compared.
 func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ sql.Type) error {
+	if err := s.keepVariable(ctx, strings.ToLower(name), value); err != nil {
+		return err
+	}
 	if err := s.remember(ctx, strings.ToLower(name)); err != nil {
 		return err
 	}

@@ -211,6 +211,10 @@ func (r rewriter) swap(at *ast.Expr) {
 	switch x := (*at).(type) {
 	case *ast.BinaryExpr:
 		switch x.Operator {
+		case ast.JSONExtractOp:
+			*at = callOf("json_extract", x.Left, x.Right)
+		case ast.JSONUnquoteExtractOp:
+			*at = callOf("json_unquote", callOf("json_extract", x.Left, x.Right))
 		case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr, ast.ModStr:
 			*at = r.operator(x.Operator, x, x.Left, x.Right)
 		}
@@ -279,7 +283,17 @@ func (r rewriter) swap(at *ast.Expr) {
 			}
 			*at = r.operator("time "+digits, x, x.Expr)
 		}
+		if strings.EqualFold(x.Type.Type, "binary") && x.Type.Length != nil && len(x.Type.Length.Val) > 4 {
+			*at = callOf(BinaryFunction, x.Expr, x.Type.Length) // the library fills it up, however long that is
+		}
 	case *ast.ComparisonExpr:
+		if x.Operator == ast.RegexpStr || x.Operator == ast.NotRegexpStr {
+			*at = callOf("regexp_like", x.Left, x.Right)
+			if x.Operator == ast.NotRegexpStr {
+				*at = &ast.NotExpr{Expr: *at}
+			}
+			return
+		}
 		if x.Operator == ast.LikeStr || x.Operator == ast.NotLikeStr {
 			operands := []ast.Expr{x.Left, x.Right}
 			if x.Escape != nil {
@@ -303,6 +317,15 @@ func (r rewriter) swap(at *ast.Expr) {
 			*at = r.operator(x.Operator+" all", x, x.Left, query.Expr)
 		}
 	}
+}
+
+// callOf is a call of a function.
+func callOf(name string, args ...ast.Expr) ast.Expr {
+	f := &ast.FuncExpr{Name: ast.NewColIdent(name)}
+	for _, a := range args {
+		f.Exprs = append(f.Exprs, &ast.AliasedExpr{Expr: a})
+	}
+	return f
 }
 
 func rollsUp(g ast.GroupBy) bool {

@@ -21,7 +21,8 @@ func Functions() []sql.Function {
 			return &Avg{aggregation.NewAvg(AsNumber(ctx, e))}
 		}},
 		sql.FunctionN{Name: operatorFunction, Fn: callOperator},
-	}, searchFunctions(), roundFunctions(), wholeFunctions(), timeFunctions(), rollupFunctions(), variableFunctions(), volatileFunctions(), constantFunctions(), windowFunctions(), havingFunctions(), ownFunctions(), mathFunctions(), insertFunctions())
+	}, searchFunctions(), roundFunctions(), wholeFunctions(), timeFunctions(), rollupFunctions(), variableFunctions(), volatileFunctions(), constantFunctions(), windowFunctions(), havingFunctions(), ownFunctions(), mathFunctions(), insertFunctions(),
+		regexpFunctions())
 }
 
 // exact reports whether the sum of values of a type is a DECIMAL, with the digits of the argument.

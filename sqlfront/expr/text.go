@@ -63,10 +63,24 @@ func (r *result) FunctionName() string { return r.Expression.(sql.FunctionExpres
 // Description implements sql.FunctionExpression.
 func (r *result) Description() string { return r.Expression.(sql.FunctionExpression).Description() }
 
+// Eval implements sql.Expression: what the functions of text make that is no longer than their arguments counts, too.
+func (r *result) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := r.Expression.Eval(ctx, row)
+	if isLarge(v) && err == nil {
+		if _, done := r.Expression.(*made); !done {
+			uncharge(ctx, r.Children())
+			err = charge(ctx, r, length(v))
+		}
+	}
+	return v, err
+}
+
 // Function is the library's expression within one of ours, or e itself.
 func Function(e sql.Expression) sql.Expression {
 	switch e := e.(type) {
 	case *result:
+		return Function(e.Expression)
+	case *made:
 		return e.Expression
 	case *Case:
 		return e.Case
@@ -249,6 +263,7 @@ func searchFunctions() []sql.Function {
 		{name: "lpad", min: 3, max: 3, typ: text, eval: pad},
 		{name: "rpad", min: 3, max: 3, typ: text, eval: pad},
 		{name: "insert", min: 4, max: 4, typ: text, eval: insert},
+		{name: BinaryFunction, min: 2, max: 2, typ: func(*sql.Context, []sql.Expression) sql.Type { return types.LongBlob }, eval: castBinary},
 	} {
 		fs = append(fs, b.function())
 	}
@@ -466,7 +481,7 @@ func filled[T any](ctx *sql.Context, c *call, s, with []T, n, size int64) (out [
 	case n <= int64(len(s)):
 		return s[:n], true
 	case n > MaxPacket(ctx)/size:
-		tooLong(ctx, c)
+		_, _ = overflow(ctx, c.name, MaxPacket(ctx)) // which is NULL
 		return nil, false
 	case len(with) == 0:
 		return []T{}, true
@@ -479,11 +494,6 @@ func filled[T any](ctx *sql.Context, c *call, s, with []T, n, size int64) (out [
 		return append(fill, s...), true
 	}
 	return append(slices.Clone(s), fill...), true
-}
-
-// tooLong warns of a result that is NULL because it would be longer than a packet.
-func tooLong(ctx *sql.Context, c *call) {
-	ctx.Warn(1301, "Result of %s() was larger than max_allowed_packet (%d) - truncated", c.name, MaxPacket(ctx))
 }
 
 // MaxPacket is the max_allowed_packet of the session, which bounds what functions make.
@@ -517,10 +527,6 @@ func insert(ctx *sql.Context, c *call, vs []any) (any, error) {
 	with, err := textOf(ctx, c.args[3], vs[3])
 	if err != nil {
 		return nil, err
-	}
-	if int64(len(s)+len(with)) > MaxPacket(ctx) {
-		tooLong(ctx, c)
-		return nil, nil
 	}
 	if binaryArgs(ctx, []sql.Expression{c.args[0], c.args[3]}) {
 		return inserted([]byte(s), []byte(with), at, n), nil
@@ -586,4 +592,22 @@ func quote(ctx *sql.Context, c *call, vs []any) (any, error) {
 		return nil, err
 	}
 	return "'" + strings.NewReplacer("\\", "\\\\", "'", "\\'", "\x00", "\\0", "\x1a", "\\Z").Replace(s) + "'", nil
+}
+
+// BinaryFunction is CAST(… AS BINARY(n)) of many bytes.
+const BinaryFunction = "moka_binary"
+
+// castBinary cuts a text to n bytes, or fills it with zeros.
+func castBinary(ctx *sql.Context, c *call, vs []any) (any, error) {
+	n, err := integerOf(ctx, vs[1])
+	if err != nil {
+		return nil, err
+	}
+	s, err := textOf(ctx, c.args[0], vs[0])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, n)
+	copy(out, s)
+	return out, nil
 }

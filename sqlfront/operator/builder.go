@@ -120,7 +120,15 @@ func (b *Builder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIte
 		}
 		return b.overCharged(ctx, n, n.Child, row, &Charged{charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory), most: topRows(ctx, n)})
 	case *plan.Window:
-		return b.overCharged(ctx, n, n.Child, row, &Charged{charge: b.Pool.Charge(ctx, "window", sqlerr.CapacityExceeded)})
+		c := b.Pool.Charge(ctx, "window", sqlerr.CapacityExceeded)
+		if exprs, changed, err := chargeKept(ctx, n.SelectExprs, c, leastOfFrames); err != nil {
+			return nil, err
+		} else if changed {
+			again := *n
+			again.SelectExprs = exprs
+			n = &again
+		}
+		return b.overCharged(ctx, n, n.Child, row, &Charged{charge: c})
 	case *plan.GroupBy:
 		return b.limitedGroups(ctx, n, row)
 	case *plan.HashLookup:
@@ -194,6 +202,13 @@ func (b *Builder) inPlace(ctx *sql.Context, n sql.Node, child *sql.Node, row sql
 // limitedGroups charges a GROUP BY for its groups; one that keeps all values, for the rows.
 func (b *Builder) limitedGroups(ctx *sql.Context, n *plan.GroupBy, row sql.Row) (sql.RowIter, error) {
 	c := b.Pool.Charge(ctx, "group by", sqlerr.CapacityExceeded)
+	if deps, changed, err := chargeKept(ctx, n.SelectDeps, c, 0); err != nil {
+		return nil, err
+	} else if changed {
+		again := *n
+		again.SelectDeps = deps
+		n = &again
+	}
 	if len(n.GroupByExprs) == 0 {
 		if keepsValues(ctx, n.SelectDeps) {
 			return b.overCharged(ctx, n, n.Child, row, &Charged{charge: c})

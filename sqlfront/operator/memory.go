@@ -3,12 +3,15 @@ package operator
 import (
 	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -18,6 +21,13 @@ const VarQueryMemory = "moka_query_memory"
 // DefaultQueryMemory is VarQueryMemory's default.
 const DefaultQueryMemory = 1 << 30
 
+// VarSessionMemory is the server's limit for what a session keeps between statements, in bytes: user variables, parameters that were sent in
+// pieces, and prepared statements.
+const VarSessionMemory = "moka_session_memory"
+
+// DefaultSessionMemory is VarSessionMemory's default.
+const DefaultSessionMemory = 256 << 20
+
 // Options of a Pool; the zero value is what a server runs with.
 type Options struct {
 	TempDir string // of files that have no name; "" is the system's
@@ -25,6 +35,8 @@ type Options struct {
 	SpillAt int64
 	// MakeTemp makes the files, nil for TempDir.
 	MakeTemp func() (*os.File, error)
+	// Total is what all statements may hold together; 0 is half of the runtime's soft limit.
+	Total int64
 }
 
 // Pool is what the statements of a process may hold in memory together, and the place where the rest goes.
@@ -33,35 +45,163 @@ type Pool struct {
 	total   int64
 	used    atomic.Int64
 	spilled atomic.Uint64
+	ended   atomic.Uint64 // statements, for the sake of the others
+
+	mu       sync.Mutex
+	accounts map[*Account]struct{} // that hold something, or have
 }
 
-// NewPool takes half of the process's memory limit for statements, or a gigabyte if there is none, and clears the directory of what
-// a process that died has left.
+// NewPool takes half of the process's soft memory limit for statements if Options do not say, or a gigabyte if there is none, and clears
+// the directory of what a process that died has left.
 func NewPool(o Options) (*Pool, error) {
-	p := &Pool{Options: o, total: 1 << 30}
-	if limit := debug.SetMemoryLimit(-1); limit < 1<<50 {
-		p.total = max(limit/2, 64<<20)
+	p := &Pool{Options: o, total: 1 << 30, accounts: map[*Account]struct{}{}}
+	if limit := debug.SetMemoryLimit(-1); o.Total > 0 {
+		p.total = max(o.Total, leastTotal)
+	} else if limit < 1<<50 {
+		p.total = max(limit/2, leastTotal)
 	}
 	return p, cleanRuns(o.TempDir)
 }
 
-// Held is the number of bytes that statements have been charged for and have not given back.
+// leastTotal is what statements have together, however small the process is to be.
+const leastTotal = 64 << 20
+
+// Held is the number of bytes that statements and sessions have been charged for and have not given back.
 func (p *Pool) Held() int64 { return p.used.Load() }
 
 // Spilled is the number of bytes that operators have put on disk since the process began.
 func (p *Pool) Spilled() uint64 { return p.spilled.Load() }
 
-// Account is what a session's statement holds. Its zero value is ready.
+// Ended is how many statements were ended for the sake of the process since it began.
+func (p *Pool) Ended() uint64 { return p.ended.Load() }
+
+// Open makes the account of a session. interrupt ends the statement under way with an error, and reports whether there was one; nil for
+// a session whose statements nobody can end.
+func (p *Pool) Open(a *Account, interrupt func(error) bool) { a.pool, a.interrupt = p, interrupt }
+
+// Account is what a session holds: for its statement, which gives it back at its end, and between statements. A pool has to open it.
 type Account struct {
-	used atomic.Int64
-	pool *Pool
+	pool      *Pool
+	interrupt func(error) bool
+	used      atomic.Int64 // by the statement
+	text      atomic.Int64 // by the reading of the statement's text
+	kept      atomic.Int64 // by the session
+	known     atomic.Bool  // to the pool
+	told      atomic.Bool  // that its statement is to end
+
+	mu     sync.Mutex
+	values map[any]int64 // the last large value that each function of the statement has made
 }
 
-// Settle takes back what a statement's operators have not given back: a hash table lives as long as its plan.
+// Settle takes back what a statement has not given back: a hash table lives as long as its plan.
 func (a *Account) Settle() {
-	if a.pool != nil {
-		a.pool.used.Add(-a.used.Swap(0))
+	if !a.known.Load() {
+		return
 	}
+	if n := a.used.Swap(0); n != 0 {
+		a.pool.used.Add(-n)
+	}
+	a.told.Store(false)
+	a.mu.Lock()
+	clear(a.values)
+	a.mu.Unlock()
+}
+
+// Close takes back what the session holds.
+func (a *Account) Close() {
+	a.Settle()
+	if !a.known.Swap(false) {
+		return
+	}
+	a.pool.used.Add(-a.kept.Swap(0) - a.text.Swap(0))
+	a.pool.mu.Lock()
+	delete(a.pool.accounts, a)
+	a.pool.mu.Unlock()
+}
+
+// held is all of it.
+func (a *Account) held() int64 { return a.used.Load() + a.text.Load() + a.kept.Load() }
+
+// know has the pool look at the account when memory is short.
+func (a *Account) know() {
+	if a.known.Swap(true) {
+		return
+	}
+	a.pool.mu.Lock()
+	a.pool.accounts[a] = struct{}{}
+	a.pool.mu.Unlock()
+}
+
+// Reads charges for the tree and the plan of a statement with a text of n bytes, until it says 0. Both are made before the statement has
+// any operator.
+func (a *Account) Reads(n, limit int64) error {
+	if a.pool == nil {
+		return nil
+	}
+	a.know()
+	more := n*treeBytes - a.text.Load()
+	if more > 0 {
+		if limit > 0 && n*treeBytes > limit {
+			return exceeded(limit, "the statement's text", "It was not read", VarQueryMemory)
+		}
+		if !a.pool.room(a, more) {
+			return a.pool.full("the statement's text")
+		}
+	}
+	a.text.Add(more)
+	a.pool.used.Add(more)
+	return nil
+}
+
+// treeBytes is about what a byte of a statement's text takes as a tree and a plan.
+const treeBytes = 8
+
+// Keep charges the session for n more bytes, or fewer, that it keeps between statements, of which it may have most.
+func (a *Account) Keep(n, most int64, what string) error {
+	if n == 0 || a.pool == nil {
+		return nil
+	}
+	a.know()
+	if n > 0 && a.kept.Load()+n > most {
+		return exceeded(most, what, "The session keeps no more", VarSessionMemory)
+	}
+	if n > 0 && !a.pool.room(a, n) {
+		return a.pool.full(what)
+	}
+	a.kept.Add(n)
+	a.pool.used.Add(n)
+	return nil
+}
+
+// Value charges the statement for a value of n bytes that by, one of its functions, has made or is about to make: the last large value of
+// each counts until the statement ends or the function says 0, which is when what used it is done. limit is the statement's.
+func (a *Account) Value(by any, n, limit int64) error {
+	if a.pool == nil || n == 0 && !a.known.Load() {
+		return nil
+	}
+	a.know()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	more := n - a.values[by]
+	if more > 0 {
+		if limit > 0 && a.used.Load()+more > limit {
+			return exceeded(limit, "values", "The statement was ended", VarQueryMemory)
+		}
+		if !a.pool.room(a, more) {
+			return a.pool.full("values")
+		}
+	}
+	a.used.Add(more)
+	a.pool.used.Add(more)
+	if n == 0 {
+		delete(a.values, by)
+		return nil
+	}
+	if a.values == nil {
+		a.values = map[any]int64{}
+	}
+	a.values[by] = n
+	return nil
 }
 
 // holder is a session whose statements are charged for what they hold.
@@ -82,21 +222,25 @@ type Charge struct {
 // Charge begins to charge an operator of the statement in ctx; nil if nobody counts. code is the error of a statement that goes over its limit.
 func (p *Pool) Charge(ctx *sql.Context, what string, code int) *Charge {
 	s, ok := ctx.Session.(holder)
-	if !ok {
+	if !ok || s.Memory().pool == nil {
 		return nil
 	}
-	c := &Charge{account: s.Memory(), what: what, code: code}
-	c.account.pool = p
+	return &Charge{account: s.Memory(), what: what, code: code, limit: StatementLimit(ctx, s)}
+}
+
+// StatementLimit is what a statement of the session may hold, 0 for no limit.
+func StatementLimit(ctx *sql.Context, s sql.Session) int64 {
 	v, err := s.GetSessionVariable(ctx, VarQueryMemory)
-	if err == nil {
-		switch n := v.(type) {
-		case int64:
-			c.limit = n
-		case uint64:
-			c.limit = int64(n)
-		}
+	if err != nil {
+		return 0
 	}
-	return c
+	switch n := v.(type) {
+	case int64:
+		return n
+	case uint64:
+		return int64(n)
+	}
+	return 0
 }
 
 // Add charges n bytes, or fails with the error of who has held too much.
@@ -104,14 +248,17 @@ func (c *Charge) Add(n int64) error {
 	if c == nil {
 		return nil
 	}
-	used := c.account.used.Add(n)
-	all := c.account.pool.used.Add(n)
+	a := c.account
+	a.know()
+	room := n <= 0 || a.pool.room(a, n)
+	used := a.used.Add(n)
+	a.pool.used.Add(n)
 	c.held += n
-	if c.limit > 0 && used > c.limit {
+	switch {
+	case c.limit > 0 && used > c.limit:
 		return c.exceeded(c.limit)
-	}
-	if total := c.account.pool.total; all > total {
-		return c.exceeded(total)
+	case !room:
+		return c.exceeded(a.pool.total)
 	}
 	return nil
 }
@@ -120,7 +267,11 @@ func (c *Charge) exceeded(limit int64) error {
 	if c.code == sqlerr.OutOfSortMemory {
 		return sqlerr.New(sqlerr.OutOfSortMemory, "Out of sort memory, consider increasing server sort buffer size")
 	}
-	return sqlerr.New(sqlerr.CapacityExceeded, "Memory capacity of %d bytes for '%s' exceeded. The statement was ended; see %s.", limit, c.what, VarQueryMemory)
+	return exceeded(limit, c.what, "The statement was ended", VarQueryMemory)
+}
+
+func exceeded(limit int64, what, then, see string) error {
+	return sqlerr.New(sqlerr.CapacityExceeded, "Memory capacity of %d bytes for '%s' exceeded. %s; see %s.", limit, what, then, see)
 }
 
 // Release gives back what was charged.
@@ -137,23 +288,31 @@ func (c *Charge) Release() {
 func RowBytes(row sql.Row) int64 {
 	n := int64(24 + 16*len(row))
 	for _, v := range row {
-		switch v := v.(type) {
-		case string:
-			n += 16 + int64(len(v))
-		case []byte:
-			n += 24 + int64(len(v))
-		case *apd.Decimal:
-			n += 64
-		case time.Time:
-			n += 24
-		case nil, bool, int8, uint8:
-		case int16, int32, int64, uint16, uint32, uint64, int, uint, float32, float64:
-			n += 8
-		case []any:
-			n += RowBytes(v)
-		default:
-			n += 256
-		}
+		n += ValueBytes(v)
 	}
 	return n
+}
+
+// ValueBytes is about how much memory a value takes beside the two words that point at it.
+func ValueBytes(v any) int64 {
+	switch v := v.(type) {
+	case string:
+		return 16 + int64(len(v))
+	case []byte:
+		return 24 + int64(len(v))
+	case *apd.Decimal:
+		return 64
+	case time.Time:
+		return 24
+	case nil, bool, int8, uint8:
+		return 0
+	case int16, int32, int64, uint16, uint32, uint64, int, uint, float32, float64:
+		return 8
+	case []any:
+		return RowBytes(v)
+	case types.JSONDocument:
+		return expr.JSONBytes(v.Val)
+	default:
+		return 256
+	}
 }

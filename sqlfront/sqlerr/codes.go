@@ -12,6 +12,14 @@ const (
 	OutOfSortMemory        = 1038
 	OutOfMemory            = 1041
 	CapacityExceeded       = 3170
+	PacketOverflowed       = 1301
+	VariableIsReadonly     = 1621
+	RegexpIllegalArgument  = 3685
+	RegexpOutOfBounds      = 3686
+	RegexpRuleSyntax       = 3688
+	RegexpStackOverflow    = 3698
+	RegexpTimeOut          = 3699
+	RegexpPatternTooBig    = 3700
 	BadHost                = 1042
 	HandshakeFailed        = 1043
 	DBAccessDenied         = 1044

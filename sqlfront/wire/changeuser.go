@@ -61,7 +61,7 @@ func (f *commands) changeUser(arg []byte) error {
 	if len(arg) >= 2 {
 		mc.CharacterSet = arg[0]
 	}
-	mc.PrepareData = map[uint32]*mysql.PrepareData{}
+	f.c.unprepareAll()
 	f.forget(0)
 	if err := f.c.handler.ComResetConnection(mc); err != nil {
 		return f.refuse(x.next-1, asSQLError(err))

@@ -35,9 +35,6 @@ const (
 // fullPacket is the length that says: the command goes on in the next packet.
 const fullPacket = 1<<24 - 1
 
-// maxPrepared is how many prepared statements a connection may have at a time: MySQL's max_prepared_stmt_count.
-const maxPrepared = 16382
-
 // readBuffer is how much of a command can be looked at without being taken from the socket. It holds the NULL bitmap of the
 // longest EXECUTE.
 const readBuffer = 16 << 10
@@ -56,11 +53,13 @@ type commands struct {
 	c        *connection
 	r        *bufio.Reader
 
-	deliver []byte // what the library gets before anything else
-	pass    int    // bytes of the current packet that go to the library unseen
-	limit   int    // bytes that the current command may still have
-	cut     bool   // the current command is longer than one packet
-	skip    bool   // and the library does not see it
+	deliver []byte  // what the library gets before anything else
+	pass    int     // bytes of the current packet that go to the library unseen
+	limit   int     // bytes that the current command may still have
+	cut     bool    // the current command is longer than one packet
+	skip    bool    // and the library does not see it
+	params  *params // of an EXECUTE that passes
+	head    int     // bytes of the packet's head that are to pass
 
 	out outbound
 
@@ -71,7 +70,7 @@ type commands struct {
 	loading  bool   // the statement reads a file of the client
 	exchange changeUserPackets
 	long     map[longParam]int
-	tooLong  map[uint32]bool // statements that were sent a parameter longer than max_allowed_packet
+	tooLong  map[uint32]*mysql.SQLError // what is wrong with a parameter that a statement was sent in pieces
 }
 
 type longParam struct {
@@ -83,12 +82,11 @@ type longParam struct {
 // socket, and has one buffered reader in front of whatever the connection is by then; its field is not exported. A test
 // checks that it is there.
 func interpose(c *connection) (*commands, error) {
-	f := &commands{Conn: c.conn.Conn, c: c, long: map[longParam]int{}, tooLong: map[uint32]bool{}}
-	field := reflect.ValueOf(c.conn).Elem().FieldByName("bufferedReader")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[*bufio.Reader]() {
-		return nil, errors.New("wire: this version of the protocol library has no buffered reader where it is expected")
+	f := &commands{Conn: c.conn.Conn, c: c, long: map[longParam]int{}, tooLong: map[uint32]*mysql.SQLError{}}
+	library, err := libraryReader(c.conn)
+	if err != nil {
+		return nil, err
 	}
-	library := *(**bufio.Reader)(unsafe.Pointer(field.UnsafeAddr()))
 	// A client that did not wait for the answer to its login has more than that in the buffer already.
 	early, err := library.Peek(library.Buffered())
 	if err != nil {
@@ -98,6 +96,15 @@ func interpose(c *connection) (*commands, error) {
 	library.Reset(f)
 	c.conn.Conn = f
 	return f, nil
+}
+
+// libraryReader is the library's buffered reader of a connection.
+func libraryReader(c *mysql.Conn) (*bufio.Reader, error) {
+	field := reflect.ValueOf(c).Elem().FieldByName("bufferedReader")
+	if !field.IsValid() || field.Type() != reflect.TypeFor[*bufio.Reader]() {
+		return nil, errors.New("wire: this version of the protocol library has no buffered reader where it is expected")
+	}
+	return *(**bufio.Reader)(unsafe.Pointer(field.UnsafeAddr())), nil
 }
 
 // Read implements net.Conn for the library.
@@ -114,6 +121,10 @@ func (f *commands) Read(p []byte) (int, error) {
 		case f.pass > 0:
 			n, err := f.r.Read(p[:min(len(p), f.pass)])
 			f.pass -= n
+			head := min(f.head, n)
+			if f.head -= head; f.params != nil && !f.params.feed(p[head:n]) {
+				return 0, f.refuse(0, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
+			}
 			return n, err
 		case f.loading:
 			if err := f.file(); err != nil {
@@ -180,9 +191,10 @@ func (f *commands) command() error {
 		if f.skip {
 			return f.discard(n)
 		}
+		f.head = 4
 		return f.forward(n)
 	}
-	f.skip = false
+	f.skip, f.head, f.params = false, 0, nil
 	if seq != 0 || n == 0 { // not the start of a command
 		return f.refuse(seq, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
 	}
@@ -242,7 +254,9 @@ func (f *commands) small(body []byte) error {
 		return f.resetStatement(body)
 	case mysql.ComStmtClose:
 		if len(arg) >= 4 {
-			f.forget(binary.LittleEndian.Uint32(arg))
+			id := binary.LittleEndian.Uint32(arg)
+			f.forget(id)
+			f.c.unprepare(id)
 		}
 		f.give(body[0], string(arg))
 		return nil
@@ -290,8 +304,8 @@ func (f *commands) prepare(text string) error {
 	if strings.TrimSpace(text) == "" {
 		return f.fail(1, sqlerr.New(sqlerr.EmptyQuery, "Query was empty"))
 	}
-	if len(f.c.conn.PrepareData) >= maxPrepared {
-		return f.fail(1, sqlerr.New(sqlerr.TooManyPrepared, "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared))
+	if err := f.c.mayPrepare(); err != nil {
+		return f.fail(1, asSQLError(err))
 	}
 	if at, more := parse.Second(text, o.AnsiQuotes); more {
 		return f.fail(1, asSQLError(sqlerr.Syntax(text, at)))
@@ -335,9 +349,9 @@ func (f *commands) execute(n int) error {
 	if p == nil || id == 0 {
 		return malformed(unknownStatement(id, "mysqld_stmt_execute"))
 	}
-	if f.tooLong[id] {
+	if e := f.tooLong[id]; e != nil {
 		delete(f.tooLong, id)
-		return malformed(sqlerr.New(sqlerr.PacketTooLarge, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes"))
+		return malformed(e)
 	}
 	params := int(p.ParamsCount)
 	need := fixed
@@ -361,6 +375,25 @@ func (f *commands) execute(n int) error {
 			return f.refuse(0, tooLarge())
 		}
 		return f.executeWide(p, id, n)
+	}
+	if params > 0 {
+		w := newParams(p, f.c.maxPacket())
+		if !f.cut {
+			w.left = n
+		}
+		if 4+n <= readBuffer && !f.cut {
+			if b, err = f.r.Peek(4 + n); err != nil {
+				return err
+			}
+			if !w.feed(b[4:]) {
+				clear(p.BindVars)
+				f.forget(id)
+				return malformed(sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
+			}
+		} else { // while it passes
+			f.params = w
+			_ = w.feed(b[:fixed])
+		}
 	}
 	f.forget(id)
 	if verb, _ := firstWord(p.PrepareStmt); flags&cursorReadOnly != 0 && !strings.EqualFold(verb, "call") {
@@ -386,6 +419,10 @@ func (f *commands) executeWide(p *mysql.PrepareData, id uint32, n int) error {
 		return err
 	}
 	body = body[4:]
+	if !newParams(p, n).feed(body) {
+		clear(p.BindVars)
+		return f.fail(1, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
+	}
 	params := int(p.ParamsCount)
 	nulls, pos := body[fixed:fixed+(params+7)/8], fixed+(params+7)/8
 	pos++
@@ -445,11 +482,20 @@ func (f *commands) longData(n int) error {
 	if p == nil || p.BindVars == nil || key.param >= p.ParamsCount {
 		return f.discard(n)
 	}
-	if f.long[key] += n - fixed; f.long[key] > f.c.maxPacket() {
-		f.tooLong[key.statement] = true
+	size := f.long[key] + n - fixed
+	var e *mysql.SQLError
+	if size > f.c.maxPacket() {
+		e = sqlerr.New(sqlerr.PacketTooLarge, "Parameter of prepared statement which is set through mysql_send_long_data() is longer than 'max_allowed_packet' bytes")
+	} else if err := f.c.keep(int64(n-fixed), "parameters sent in pieces"); err != nil {
+		e = asSQLError(err)
+	}
+	if e != nil {
+		f.tooLong[key.statement] = e
 		delete(p.BindVars, fmt.Sprintf("v%d", key.param+1))
+		f.forgetParam(key)
 		return f.discard(n)
 	}
+	f.long[key] = size
 	return f.forward(n)
 }
 
@@ -480,7 +526,7 @@ func (f *commands) forget(id uint32) {
 	f.closeCursor(id)
 	for k := range f.long {
 		if k.statement == id || id == 0 {
-			delete(f.long, k)
+			f.forgetParam(k)
 		}
 	}
 	if delete(f.tooLong, id); id == 0 {
@@ -488,9 +534,14 @@ func (f *commands) forget(id uint32) {
 	}
 }
 
+func (f *commands) forgetParam(k longParam) {
+	_ = f.c.keep(-int64(f.long[k]), "") // giving back does not fail
+	delete(f.long, k)
+}
+
 func (f *commands) resetConnection() error {
 	mc := f.c.conn
-	mc.PrepareData = map[uint32]*mysql.PrepareData{}
+	f.c.unprepareAll()
 	f.forget(0)
 	if err := f.c.handler.ComResetConnection(mc); err != nil {
 		return f.refuse(0, asSQLError(err))

@@ -8,13 +8,17 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"net"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	gms "github.com/dolthub/go-mysql-server/sql"
 	vt "github.com/dolthub/vitess/go/mysql"
 	vtlog "github.com/dolthub/vitess/go/vt/log"
 
@@ -132,6 +136,7 @@ func libraryPanics(t testing.TB) *atomic.Int64 {
 	before := vtlog.Errorf
 	vtlog.Errorf = func(format string, args ...any) {
 		if strings.Contains(format, "caught panic") {
+			fmt.Printf(format, args...)
 			n.Add(1)
 		}
 	}
@@ -247,6 +252,19 @@ func TestHostilePackets(t *testing.T) {
 		x.wantErr(what, b, sqlerr.WrongExecuteArguments)
 		x.wantAlive(what)
 	}
+	// A value that says that it has twelve gigabytes: the library would make room for them.
+	long := binary.LittleEndian.AppendUint64([]byte{0, 1, 0, 0, 0, 0, 1, 253, 0, 253, 0, 0xfe}, 12<<30)
+	x.packet(0, execute(long...))
+	_, b := x.recv()
+	x.wantErr("twelve gigabytes", b, sqlerr.MalformedPacket)
+	x.wantAlive("twelve gigabytes")
+	x.packet(0, execute(append(long, make([]byte, 2*readBuffer)...)...)) // which passes while it is looked at
+	_, b = x.recv()
+	x.wantErr("twelve gigabytes behind more than fits the buffer", b, sqlerr.MalformedPacket)
+	x.wantClosed("twelve gigabytes")
+	x = r.raw(t)
+	id = x.prepare("select ? + ?")
+
 	// Values that are not there: the library notices.
 	if b := x.command(execute(0, 1, 0, 0, 0, 0, 1, 8, 0, 8, 0, 1, 2)...); b[0] != vt.ErrPacket {
 		t.Errorf("half a number: %q", b)
@@ -291,11 +309,9 @@ func TestMaxAllowedPacket(t *testing.T) {
 	}
 	x.wantClosed("too long a command")
 
-	// A limit of the session, and a parameter in pieces.
+	// A limit of the server, and a parameter in pieces.
+	setGlobal(t, "max_allowed_packet", uint64(4096))
 	x = r.raw(t)
-	if b := x.command(append([]byte{vt.ComQuery}, "set @@max_allowed_packet = 4096"...)...); b[0] != vt.OKPacket {
-		t.Fatalf("%q", b)
-	}
 	x.prepare("select length(?)")
 	for range 5 {
 		x.packet(0, append([]byte{vt.ComStmtSendLongData, 1, 0, 0, 0, 0, 0}, make([]byte, 1000)...))
@@ -324,14 +340,111 @@ func TestLongParameter(t *testing.T) {
 	x.wantErr("after close", x.command(append(append([]byte{vt.ComStmtExecute}, id...), 0, 1, 0, 0, 0)...), sqlerr.UnknownStmtHandler)
 }
 
+// TestPreparedStatementsAreBounded: max_prepared_stmt_count is of all connections together, and what a connection had is free when it is
+// gone (S4: prepared statements).
 func TestPreparedStatementsAreBounded(t *testing.T) {
-	x := newRig(t, nil).raw(t)
-	for range maxPrepared {
+	r := newRig(t, nil)
+	setGlobal(t, "max_prepared_stmt_count", int64(5))
+	x, y := r.raw(t), r.raw(t)
+	refused := func(x *raw) {
+		t.Helper()
+		x.wantErr("one more", x.command(append([]byte{vt.ComPrepare}, "do 1"...)...), sqlerr.TooManyPrepared)
+	}
+	for range 3 {
 		x.prepare("do 1")
 	}
-	x.wantErr("one more", x.command(append([]byte{vt.ComPrepare}, "do 1"...)...), sqlerr.TooManyPrepared)
+	y.prepare("do 1")
+	y.prepare("do 1")
+	refused(y)
+	refused(x)
 	x.packet(0, []byte{vt.ComStmtClose, 1, 0, 0, 0})
 	x.prepare("do 1")
+	refused(x)
+	if b := x.command(vt.ComResetConnection); b[0] != vt.OKPacket {
+		t.Fatalf("%q", b)
+	}
+	for range 3 {
+		y.prepare("do 1")
+	}
+	refused(x)
+	_ = y.c.Close()
+	for r.server.prepared.Load() > 0 {
+		r.server.mu.Lock()
+		there, changed := len(r.server.conns), r.server.changed
+		r.server.mu.Unlock()
+		if there > 1 {
+			<-changed
+		}
+	}
+	x.prepare("do 1")
+}
+
+// setGlobal sets a global variable for the length of a test.
+func setGlobal(t testing.TB, name string, v any) {
+	t.Helper()
+	_, was, _ := gms.SystemVariables.GetGlobal(name)
+	if err := gms.SystemVariables.AssignValues(map[string]any{name: v}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gms.SystemVariables.AssignValues(map[string]any{name: was}) })
+}
+
+// TestParametersThatAreNoNumbers: NaN and infinity as DOUBLE or FLOAT parameters are refused, and the connection goes on (S17).
+func TestParametersThatAreNoNumbers(t *testing.T) {
+	caught := libraryPanics(t)
+	r := newRig(t, nil)
+	x := r.raw(t)
+	id := x.prepare("select ? + 1")
+	const typeFloat, typeDouble = 4, 5
+	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -math.NaN()} {
+		execute := append(append([]byte{vt.ComStmtExecute}, id...), 0, 1, 0, 0, 0, 0, 1)
+		double := binary.LittleEndian.AppendUint64(append(bytes.Clone(execute), typeDouble, 0), math.Float64bits(f))
+		x.wantErr(fmt.Sprint(f), x.command(double...), sqlerr.WrongExecuteArguments)
+		float := binary.LittleEndian.AppendUint32(append(bytes.Clone(execute), typeFloat, 0), math.Float32bits(float32(f)))
+		x.wantErr(fmt.Sprint(f), x.command(float...), sqlerr.WrongExecuteArguments)
+		x.wantAlive(fmt.Sprint(f))
+	}
+	if n := caught.Load() + int64(r.server.Stats().Panics); n != 0 {
+		t.Errorf("%d panics", n)
+	}
+}
+
+// TestDefaultOfMaxAllowedPacket: SET GLOBAL max_allowed_packet = DEFAULT is MySQL's 64 MiB, not the library's 1 GiB.
+func TestDefaultOfMaxAllowedPacket(t *testing.T) {
+	r := newRig(t, nil)
+	c := r.conn()
+	exec(t, c, "set global max_allowed_packet = 4096", "set global max_allowed_packet = default")
+	var n int
+	if err := c.QueryRowContext(context.Background(), "select @@global.max_allowed_packet + 0").Scan(&n); err != nil || n != 64<<20 {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// FuzzExecute sends what it likes as the parameters of a statement, whole and in pieces: an error, or a result, and the connection goes on.
+func FuzzExecute(f *testing.F) {
+	caught := libraryPanics(f)
+	r := newRig(f, nil)
+	f.Add([]byte{0, 1, 0, 0, 0, 0, 1, 5, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f}, uint16(0), []byte("piece"))
+	f.Add([]byte{0, 1, 0, 0, 0, 3, 1, 12, 0, 11, 0}, uint16(1), []byte{})
+	f.Add([]byte{0, 1, 0, 0, 0, 0, 1, 253, 0, 254, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, uint16(7), []byte{1})
+	f.Add([]byte{0, 1, 0, 0, 0, 0, 1, 11, 0, 7, 0, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 4, 1, 2, 3, 4}, uint16(0), []byte{0})
+	f.Fuzz(func(t *testing.T, body []byte, param uint16, piece []byte) {
+		if len(body) > 1<<12 || len(piece) > 1<<12 {
+			t.Skip()
+		}
+		x := r.raw(t)
+		id := x.prepare("select ?, ?")
+		long := binary.LittleEndian.AppendUint16(append([]byte{vt.ComStmtSendLongData}, id...), param)
+		x.packet(0, append(long, piece...))
+		x.packet(0, append(append([]byte{vt.ComStmtExecute}, id...), body...))
+		x.packet(0, []byte{vt.ComQuit})
+		if _, err := io.Copy(io.Discard, x.r); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Error(err)
+		}
+		if n := caught.Load() + int64(r.server.Stats().Panics); n != 0 {
+			t.Fatalf("%d panics", n)
+		}
+	})
 }
 
 // TestErrorInTheMiddle breaks a result off after its first rows: the client gets the rows and the error, and goes on.

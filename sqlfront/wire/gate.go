@@ -90,7 +90,7 @@ func (g *gate) admit(c net.Conn) net.Conn {
 	g.count.Add(1)
 	g.srv.counts.accepted.Add(1)
 	g.open.Add(1)
-	gc := &gatedConn{Conn: c, gate: g}
+	gc := &gatedConn{Conn: c, gate: g, login: prelogin{plain: true}}
 	gc.timer = time.AfterFunc(g.srv.opts.ConnectTimeout, func() {
 		if !gc.loggedIn.Load() {
 			g.srv.counts.aborted.Add(1)
@@ -263,6 +263,7 @@ type gatedConn struct {
 	waiting *list.Element // in gate.waiting; this and placed are behind the gate's lock
 	placed  bool
 	head    []byte // the first bytes that the client has sent
+	login   prelogin
 }
 
 // headLength is as much of the client's first packet as says what it can do:
@@ -275,10 +276,24 @@ const headLength = 8
 
 // Read implements net.Conn.
 func (c *gatedConn) Read(b []byte) (int, error) {
+	before := !c.loggedIn.Load()
+	if before {
+		if err := c.login.before(); err != nil {
+			return 0, err
+		}
+	}
 	n, err := c.Conn.Read(b)
 	if want := headLength - len(c.head); want > 0 && n > 0 {
 		c.head = append(c.head, b[:min(n, want)]...)
 		c.heard.Store(true)
+	}
+	if before {
+		if tooLong := c.login.saw(b[:n]); tooLong != nil {
+			return 0, tooLong
+		}
+		if c.gate.srv.opts.TLS != nil && c.capabilities()&mysql.CapabilityClientSSL != 0 {
+			c.login.plain = false // behind this packet, which the library reads by itself
+		}
 	}
 	return n, err
 }

@@ -51,6 +51,9 @@ func (h *handler) NewConnection(c *mysql.Conn) {
 	c.StatusFlags = uint16(mysql.ServerStatusAutocommit)
 	conn := &connection{srv: h.srv, handler: h, conn: c, socket: c.Conn}
 	c.ClientData = conn
+	if g := conn.gated(); g != nil {
+		g.login.room = bufferOf(c)
+	}
 	h.srv.mu.Lock()
 	if next := h.srv.opts.ConnectionID; next != nil { // before anybody knows the connection by the library's
 		c.ConnectionID = next(func(id uint32) bool { return h.srv.conns[id] != nil })
@@ -96,6 +99,7 @@ func (h *handler) ConnectionClosed(c *mysql.Conn) {
 	if conn.filter != nil {
 		conn.filter.closeCursor(0)
 	}
+	conn.unprepareAll()
 	_ = h.guard("ConnectionClosed", conn, func() error { h.next.ConnectionClosed(c); return nil })
 	h.srv.mu.Lock()
 	delete(h.srv.conns, c.ConnectionID)
@@ -135,6 +139,9 @@ func (h *handler) ComMultiQuery(ctx context.Context, c *mysql.Conn, query string
 
 // ComStmtExecute runs a prepared statement.
 func (h *handler) ComStmtExecute(ctx context.Context, c *mysql.Conn, prepare *mysql.PrepareData, callback func(*sqltypes.Result) error) error {
+	if err := checkParams(prepare); err != nil {
+		return h.final(of(c), err, prepare.PrepareStmt)
+	}
 	of(c).decodeValues(prepare)
 	_, err := h.run(ctx, c, prepare.PrepareStmt, prepare,
 		func(r *sqltypes.Result, _ bool) error { return callback(r) },
@@ -172,6 +179,9 @@ func (h *handler) ComPrepare(ctx context.Context, c *mysql.Conn, query string, p
 	})
 	if err != nil {
 		delete(c.PrepareData, prepare.StatementID)
+		return nil, h.final(conn, err, query)
+	}
+	if err = conn.prepared(prepare); err != nil {
 		return nil, h.final(conn, err, query)
 	}
 	h.srv.fixFields(fields)
@@ -302,6 +312,11 @@ func (h *handler) run(ctx context.Context, c *mysql.Conn, query string, prepare 
 	if err := conn.mustChange(query); err != nil {
 		return "", h.final(conn, err, query)
 	}
+	done, err := conn.reads(query)
+	if err != nil {
+		return "", h.final(conn, err, query)
+	}
+	defer done()
 	st := classify(query)
 	conn.filter.loading = st.loads
 	defer func() { conn.filter.loading = false }()

@@ -130,6 +130,8 @@ type Server struct {
 	server *server.Server
 	auth   *login
 	counts counters
+	// prepared is how many prepared statements all connections have.
+	prepared atomic.Int64
 	// started is for the clients' statistics.
 	started time.Time
 

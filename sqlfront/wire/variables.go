@@ -40,6 +40,11 @@ func setupVariables(o Options) error {
 			sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{v})
 		}
 	}
+	// The library's default is 1 GiB: SET GLOBAL … = DEFAULT would let each client send as much.
+	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
+		Name: "max_allowed_packet", Scope: both, Dynamic: true, Type: types.NewSystemUintType("max_allowed_packet", 1024, 1<<30),
+		Default: uint64(defaultMaxPacket),
+	}})
 	// The library's takes any path.
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&sql.MysqlSystemVariable{
 		Name: "slow_query_log_file", Scope: global, Dynamic: true, Type: types.NewSystemStringType("slow_query_log_file"), Default: "moka-slow.log",
@@ -71,7 +76,6 @@ func setupVariables(o Options) error {
 		"version_comment":          "Moka",
 		"max_connections":          int64(o.MaxConnections),
 		"wait_timeout":             int64(defaultWaitTimeout),
-		"max_allowed_packet":       int64(defaultMaxPacket),
 		// LOAD DATA LOCAL reads a file of the client, which the client has to allow itself.
 		"local_infile":     int8(1),
 		"secure_file_priv": o.FileDir,

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+
+	"moka/sqlfront/expr"
+	"moka/sqlfront/rights"
+)
+
+var _ sql.FunctionProvider = (*provider)(nil)
+
+// Function implements sql.FunctionProvider; it is asked before the library's own functions.
+func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function, bool) {
+	name = strings.ToLower(name)
+	var in *rights.Stored
+	if s := sessionOf(ctx); s != nil {
+		in = s.callee(name)
+	}
+	if f, ok := p.funcs[name]; ok {
+		return expr.Bounded(name, f, true)
+	}
+	f, ok := ownFunction(name)
+	f, ok = expr.Bounded(name, f, ok)
+	if f, ok = expr.CollatedFunction(name, f, ok); ok {
+		return f, true
+	}
+	if schema == "" && native(name) {
+		return nil, false
+	}
+	if f, ok := p.storedFunction(ctx, in, schema, name); ok {
+		return f, true
+	}
+	return goneFromView(ctx, name)
+}
+
+// goneFromView is the function that a view calls and the client does not, and that is not there any more.
+func goneFromView(ctx *sql.Context, name string) (sql.Function, bool) {
+	if ctx == nil || ctx.Session == nil {
+		return nil, false
+	}
+	s := sessionOf(ctx)
+	if s == nil || ctx.Query() == "" || s.reads.text == "" {
+		return nil, false
+	}
+	call := regexp.MustCompile("(?i)\\b" + regexp.QuoteMeta(name) + "`?\\s*\\(")
+	if call.MatchString(ctx.Query()) || !call.MatchString(s.reads.text) {
+		return nil, false
+	}
+	view := s.reads
+	return sql.FunctionN{Name: name, Fn: func(*sql.Context, ...sql.Expression) (sql.Expression, error) {
+		return nil, sql.ErrInvalidRefInView.New(view.Database, view.View)
+	}}, true
+}
+
+// ownFunction is ours of that name, in the place of the library's.
+func ownFunction(name string) (sql.Function, bool) {
+	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, clockFunction, spatialReader} {
+		if f, ok := of(name); ok {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
+// native reports whether the library has a function of the name, which then goes before a stored one.
+func native(name string) bool {
+	return natives()[name]
+}
+
+var natives = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, f := range function.BuiltIns {
+		names[strings.ToLower(f.FunctionName())] = true
+	}
+	return names
+})

@@ -1,0 +1,151 @@
+package expr
+
+import (
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// JSON values share their parts: JSON_ARRAY(d, d, d) is three pointers, and three documents as text. So what a function of JSON makes is
+// measured as text before anybody writes it, and the measuring stops at the limit: nested calls double the text, not the memory.
+
+// jsonSize is how long a document is as text; ok is false if that is more than most.
+func jsonSize(doc sql.JSONWrapper, most int64) (n int64, ok bool) {
+	switch d := doc.(type) {
+	case types.JSONDocument:
+		left := most
+		jsonText(d.Val, &left)
+		return most - left, left >= 0
+	case *types.LazyJSONDocument:
+		return int64(len(d.Bytes)), int64(len(d.Bytes)) <= most
+	}
+	return scalarLength, scalarLength <= most
+}
+
+// jsonText takes the length of a value's text from what is left, until nothing is.
+func jsonText(v any, left *int64) {
+	switch v := v.(type) {
+	case string:
+		*left -= int64(len(v)) + 2 + escapes(v)
+	case map[string]any:
+		*left -= 2
+		for k, e := range v {
+			if *left < 0 {
+				return
+			}
+			*left -= int64(len(k)) + 6 + escapes(k) // quotes, colon, comma, and spaces behind these
+			jsonText(e, left)
+		}
+	case []any:
+		*left -= 2
+		for _, e := range v {
+			if *left < 0 {
+				return
+			}
+			*left -= 2
+			jsonText(e, left)
+		}
+	case sql.JSONWrapper:
+		n, _ := jsonSize(v, max(0, *left)+1)
+		*left -= n
+	case nil, bool:
+		*left -= 5
+	default:
+		*left -= 8
+	}
+}
+
+// escapes is how much longer the text of a string is for what must be escaped in it.
+func escapes(s string) (n int64) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			n++
+		case c < 0x20:
+			n += 5
+		}
+	}
+	return n
+}
+
+// JSONBytes is about how much memory a JSON value takes.
+func JSONBytes(v any) (n int64) {
+	switch v := v.(type) {
+	case string:
+		return 16 + int64(len(v))
+	case map[string]any:
+		for k, e := range v {
+			n += 48 + int64(len(k)) + JSONBytes(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += 16 + JSONBytes(e)
+		}
+	case types.JSONDocument:
+		return JSONBytes(v.Val)
+	case *types.LazyJSONDocument:
+		return int64(len(v.Bytes))
+	}
+	return n + 24
+}
+
+// prettySize is how long JSON_PRETTY's text is: each value stands in a line, behind two spaces for each level.
+func prettySize(v any, depth int64, left *int64) {
+	var parts int64
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if parts++; *left < 0 {
+				return
+			}
+			prettySize(e, depth+1, left)
+		}
+	case []any:
+		for _, e := range v {
+			if parts++; *left < 0 {
+				return
+			}
+			prettySize(e, depth+1, left)
+		}
+	}
+	*left -= 3 * (depth + 1)
+	if parts > 0 {
+		*left -= 2*depth + 2
+	}
+}
+
+// pathsSize is how long the paths of all texts in a document are together: JSON_SEARCH may find each.
+func pathsSize(v any, path int64, left *int64) {
+	switch v := v.(type) {
+	case string:
+		*left -= path + 4
+	case map[string]any:
+		for k, e := range v {
+			if *left < 0 {
+				return
+			}
+			pathsSize(e, path+int64(len(k))+3, left)
+		}
+	case []any:
+		for _, e := range v {
+			if *left < 0 {
+				return
+			}
+			pathsSize(e, path+10, left)
+		}
+	}
+}
+
+// jsonValue parses a document that came as a text, so that it can be measured, and returns its value; nil for what is none.
+func jsonValue(ctx *sql.Context, v *any) any {
+	if text, ok := (*v).(string); ok {
+		if doc, _, err := types.JSON.Convert(ctx, text); err == nil {
+			*v = doc
+		}
+	}
+	if doc, ok := (*v).(sql.JSONWrapper); ok {
+		if val, err := doc.ToInterface(ctx); err == nil {
+			return val
+		}
+	}
+	return nil
+}
