@@ -264,9 +264,9 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 }
 
 // passes reports whether a refusal passes by itself, so that a second copy of the request could come through: what is required, and is
-// not there, may be there again.
+// not there, may be there again. A snapshot that is too old stays so: the safe point does not go back.
 func passes(ms []*mutation, resp *writeResponse) bool {
-	return slices.ContainsFunc(ms, func(m *mutation) bool {
+	return resp.outcome != outcomeTooOld && slices.ContainsFunc(ms, func(m *mutation) bool {
 		return m.kind == kindRequire && compareColumns(m.column, resp.column) == 0
 	})
 }

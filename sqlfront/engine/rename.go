@@ -96,6 +96,11 @@ func mayRename(ctx *sql.Context, r parse.Rename) error {
 			return rights.TableDenied(ctx, need.what, need.table.Name)
 		}
 	}
+	for _, name := range []parse.Name{r.From, r.To} {
+		if strings.EqualFold(name.Database, "mysql") {
+			return rights.SystemTable(name.Name)
+		}
+	}
 	return nil
 }
 
