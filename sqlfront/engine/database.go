@@ -369,7 +369,7 @@ func (d *Database) GetTriggers(ctx *sql.Context) ([]sql.TriggerDefinition, error
 	var all []sql.TriggerDefinition
 	for _, t := range c.Triggers() {
 		text := t.CreateStatement
-		if t.Definer != "" && !d.eng.triggerHead(t).defined {
+		if t.Definer != "" {
 			text = withDefiner(text, definerName(t.Definer))
 		}
 		all = append(all, sql.TriggerDefinition{Name: t.Name, CreateStatement: text, CreatedAt: t.Created, SqlMode: t.SQLMode})

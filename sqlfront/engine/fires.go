@@ -17,7 +17,6 @@ type triggerHead struct {
 	time, event string // as the grammar has them, in small letters
 	db, table   string // db is empty if the text does not name it
 	bad         bool   // the text is not a trigger's
-	defined     bool   // it has a DEFINER clause
 	order       *ast.TriggerOrder
 }
 
@@ -52,7 +51,7 @@ func (e *Engine) parseTrigger(t *catalog.Trigger) *triggerHead {
 	}
 	return &triggerHead{
 		time: strings.ToLower(d.TriggerSpec.Time), event: strings.ToLower(d.TriggerSpec.Event),
-		db: d.Table.DbQualifier.String(), table: d.Table.Name.String(), order: d.TriggerSpec.Order, defined: d.TriggerSpec.Definer != "",
+		db: d.Table.DbQualifier.String(), table: d.Table.Name.String(), order: d.TriggerSpec.Order,
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -73,13 +74,21 @@ func (c *compiled) withDefiner() string {
 	return withDefiner(c.stored.CreateStatement, account.Name{User: c.definer.User, Host: c.definer.Address})
 }
 
-// withDefiner puts a DEFINER clause into the text of a CREATE that has none.
+// definerClause is the beginning of a CREATE, with the comments before it and the DEFINER clause if it has one; dumps leave spaces around it:
+// CREATE  DEFINER=`root`@`localhost`  TRIGGER.
+var definerClause = func() *regexp.Regexp {
+	const name = "(?:`(?:[^`]|``)*`|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[^\\s@`'\"]+)"
+	const space = `(?:\s|/\*.*?\*/|--\s[^\n]*\n|#[^\n]*\n)*`
+	return regexp.MustCompile(`(?is)^` + space + `create\s` + space + `(?:definer\s*=\s*` + name + `(?:\s*@\s*` + name + `)?\s+)?`)
+}()
+
+// withDefiner puts a DEFINER clause into the text of a CREATE, in the place of the one that it may have.
 func withDefiner(text string, definer account.Name) string {
-	text = strings.TrimSpace(text)
-	if len(text) < len("create ") {
-		return text
+	head := definerClause.FindString(text)
+	if head == "" {
+		return text // a descriptor that no release has written
 	}
-	return "CREATE DEFINER=" + quoteIdentifier(definer.User) + "@" + quoteIdentifier(definer.Host) + " " + strings.TrimSpace(text[len("create"):])
+	return "CREATE DEFINER=" + quoteIdentifier(definer.User) + "@" + quoteIdentifier(definer.Host) + " " + text[len(head):]
 }
 
 func quoteIdentifier(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }

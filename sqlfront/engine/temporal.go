@@ -47,8 +47,10 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		}
 	case *expression.Div, *expression.Mod, *expression.IntDiv:
 		return wrapped(ctx, e, expr.AsNumber)
-	case *expression.Like, *aggregation.GroupConcat:
+	case *expression.Like:
 		return wrapped(ctx, e, textOfTemporalOrEnum)
+	case *aggregation.GroupConcat:
+		return concatenated(ctx, e)
 	case *expression.ConvertUsing:
 		return wrapped(ctx, e, textOfEnum)
 	case *aggregation.JsonArray:
@@ -118,6 +120,23 @@ func wrapped(ctx *sql.Context, e sql.Expression, as func(*sql.Context, sql.Expre
 	}
 	mended, err := e.WithChildren(ctx, out...)
 	return mended, transform.NewTree, err
+}
+
+// concatenated makes texts of what GROUP_CONCAT puts together. What it sorts by stays what it is: an ENUM goes by its number.
+func concatenated(ctx *sql.Context, g *aggregation.GroupConcat) (sql.Expression, transform.TreeIdentity, error) {
+	children := g.Children()
+	sorted := len(children) - len(g.OutputExpressions())
+	same := transform.SameTree
+	for i := sorted; i < len(children); i++ {
+		if w := textOfTemporalOrEnum(ctx, children[i]); madeText(children[i], w) {
+			children[i], same = w, transform.NewTree
+		}
+	}
+	if same {
+		return g, same, nil
+	}
+	mended, err := g.WithChildren(ctx, children...)
+	return mended, same, err
 }
 
 // holdsText reports whether the result of a function is a text because one of the arguments is, or because there are ENUMs of two kinds.

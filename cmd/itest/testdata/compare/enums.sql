@@ -247,3 +247,8 @@ select round(e) from t4 group by id,e;
 select soundex(e), char_length(s), bit_length(s), ord(e), crc32(e), sha1(s), format(e,1), cast(e as char(1)), substring_index(s,',',1), make_set(e,'a','b','c'), export_set(e,'1','0',',',4), space(e), rpad(s,5,e), concat(s,e,1), concat_ws(e,'a','b'), elt(e,'1st','2nd','3rd'), char(e), interval(e,1,2,3), position('b' in s), trim(both 'y' from e), mid(s,2,2), from_base64(to_base64(e)), isnull(e), uuid() like e, ascii(s), lcase(e), ucase(s) from t4 where id < 4;
 select left('abc',e), repeat('a',e), substr('abc',e,e), lpad('x',s,'-'), substring_index('a,b,c',',',e), insert('abc',e,1,'z'), elt(e, s, 'q') from t4;
 drop database enums;
+create table flags (pk int primary key, s set('abc', 'defg', 'hijkl'));
+insert into flags values (1, 'abc'), (2, 'defg'), (3, 'abc,defg'), (4, 'abc,defg'), (5, 'hijkl');
+select group_concat(s order by s separator ';') from flags;
+select group_concat(distinct s order by s desc separator ';') from flags;
+drop table flags;
