@@ -244,6 +244,14 @@ func (u *columnUse) insert(n *plan.InsertInto) {
 	for _, name := range names {
 		into.writes[strings.ToLower(name)] = true
 	}
+	if len(n.Returning) > 0 {
+		back := u.table(t, sql.PrivilegeType_Select)
+		back.names = map[string]bool{}
+		for _, e := range n.Returning {
+			u.namesOf(e, t.Name(), back.names)
+			u.expr(e)
+		}
+	}
 	if n.OnDupExprs.HasUpdates() {
 		u.update(n.OnDupExprs, t)
 		old := u.table(t, sql.PrivilegeType_Select)
@@ -252,16 +260,20 @@ func (u *columnUse) insert(n *plan.InsertInto) {
 			if f, ok := e.(*expression.SetField); ok {
 				e = f.RightChild
 			}
-			// The row that is there has ids of its own here.
-			sql.Inspect(u.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-				if f, ok := e.(*expression.GetField); ok && (f.Table() == "" || strings.EqualFold(f.Table(), t.Name())) {
-					old.names[strings.ToLower(f.Name())] = true
-				}
-				_, values := e.(*function.Values)
-				return !values
-			})
+			u.namesOf(e, t.Name(), old.names) // the row that is there has ids of its own here
 		}
 	}
+}
+
+// namesOf notes by their names which columns of a table an expression reads.
+func (u *columnUse) namesOf(e sql.Expression, table string, names map[string]bool) {
+	sql.Inspect(u.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		if f, ok := e.(*expression.GetField); ok && (f.Table() == "" || strings.EqualFold(f.Table(), table)) {
+			names[strings.ToLower(f.Name())] = true
+		}
+		_, values := e.(*function.Values) // of the row that is to be inserted
+		return !values
+	})
 }
 
 // update notes what SET writes and reads.

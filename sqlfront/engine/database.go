@@ -469,7 +469,7 @@ func (d *Database) GetEvent(ctx *sql.Context, name string) (sql.EventDefinition,
 		return sql.EventDefinition{}, false, err
 	}
 	e, ok := c.Event(name)
-	if !ok {
+	if !ok || !d.eng.maySeeEvents(ctx, d.name) {
 		return sql.EventDefinition{}, false, nil
 	}
 	return eventDefinition(e), true, nil
@@ -482,6 +482,9 @@ func (d *Database) GetEvents(ctx *sql.Context) ([]sql.EventDefinition, any, erro
 		return nil, nil, err
 	}
 	var all []sql.EventDefinition
+	if !d.eng.maySeeEvents(ctx, d.name) {
+		return nil, v.snap.Version, nil
+	}
 	for _, e := range c.Events() {
 		all = append(all, eventDefinition(e))
 	}

@@ -134,9 +134,22 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if kept := b.eng.keepTriggers(ctx, n); kept != nil {
 			return b.base.Build(ctx, kept, row)
 		}
+	case *plan.DropTrigger:
+		return nil, b.mayDropTrigger(ctx, n)
 	case *plan.LockTables:
 		return b.lockTables(ctx, n)
+	case *plan.UpdateHistogram:
+		return nil, b.mayAnalyze(ctx, n.Db(), n.Table())
+	case *plan.DropHistogram:
+		return nil, b.mayAnalyze(ctx, n.Db(), n.Table())
 	case *plan.AnalyzeTable:
+		for _, t := range n.Tables {
+			if t, ok := sql.GetUnderlyingTable(t).(*Table); ok && !t.temporary {
+				if err := b.mayAnalyze(ctx, t.db, t.Name()); err != nil {
+					return nil, err
+				}
+			}
+		}
 		if _, done := n.Stats.(filledTables); !done {
 			again := *n
 			again.Stats = filledTables{n.Stats}

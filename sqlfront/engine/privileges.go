@@ -243,6 +243,42 @@ func (e *Engine) mayTrigger(ctx *sql.Context, database, table string) bool {
 	return rights.OnTable(ctx, e.accounts(), database, table, sql.PrivilegeType_Trigger)
 }
 
+// mayDropTrigger refuses DROP TRIGGER to who may not create one on the trigger's table.
+func (b *execBuilder) mayDropTrigger(ctx *sql.Context, n *plan.DropTrigger) error {
+	v, err := b.eng.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	d, ok := v.snap.Database(n.Db.Name())
+	if !ok {
+		return nil
+	}
+	t, ok := d.Trigger(n.TriggerName)
+	if !ok {
+		return nil
+	}
+	if table := b.eng.triggerHead(t).table; !b.eng.mayTrigger(ctx, d.Name, table) {
+		return rights.TableDenied(ctx, "TRIGGER", table)
+	}
+	return nil
+}
+
+// mayAnalyze refuses ANALYZE TABLE to who may not read and write the table, as MySQL does.
+func (b *execBuilder) mayAnalyze(ctx *sql.Context, database, table string) error {
+	for _, p := range []sql.PrivilegeType{sql.PrivilegeType_Select, sql.PrivilegeType_Insert} {
+		if !rights.OnTable(ctx, b.eng.accounts(), database, table, p) {
+			return rights.TableDenied(ctx, "SELECT, INSERT", table)
+		}
+	}
+	return nil
+}
+
+// maySeeEvents reports whether the user may know of a database's events. What the server does itself, running them, knows of all.
+func (e *Engine) maySeeEvents(ctx *sql.Context, database string) bool {
+	s := sessionOf(ctx)
+	return s == nil || !s.Restricted() || rights.OnTable(ctx, e.accounts(), database, "", sql.PrivilegeType_Event)
+}
+
 // showTrigger refuses SHOW CREATE TRIGGER to who may not create one there.
 func (b *execBuilder) showTrigger(ctx *sql.Context, n *plan.ShowCreateTrigger) error {
 	v, err := b.eng.viewOf(ctx)

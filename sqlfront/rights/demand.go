@@ -9,11 +9,11 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// What statements need beyond what the grammar knows; the handler takes them apart.
-const (
-	insertAndUpdate = "INSERT, UPDATE" // INSERT … ON DUPLICATE KEY UPDATE
-	showView        = "SHOW VIEW"      // SHOW CREATE VIEW
-)
+// showView is what SHOW CREATE VIEW needs beyond what the grammar knows.
+const showView = "SHOW VIEW"
+
+// and separates the privileges of a demand for more than one; the handler takes them apart.
+const and = ", "
 
 // ignored is the demand of a statement that looks itself at who asks.
 var ignored = ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}
@@ -23,12 +23,20 @@ func Demand(stmt ast.Statement) {
 	switch s := stmt.(type) {
 	case *ast.Insert:
 		if len(s.OnDup) > 0 && s.Auth.AuthType == ast.AuthType_INSERT {
-			s.Auth.AuthType = insertAndUpdate
+			s.Auth.AuthType += and + ast.AuthType_UPDATE
+		}
+		if len(s.Returning) > 0 { // which says what defaults, generated columns and triggers made of the row
+			s.Auth.AuthType += and + ast.AuthType_SELECT
 		}
 	case *ast.Load:
-		if s.Local { // a file of the client, which the client itself lets out
-			s.Auth = onTable(ast.AuthType_INSERT, s.Table)
+		needs := ast.AuthType_INSERT
+		if s.IgnoreOrReplace == ast.ReplaceStr {
+			needs += and + ast.AuthType_DELETE
 		}
+		if !s.Local { // a file of the client is let out by the client itself
+			needs += and + ast.AuthType_FILE
+		}
+		s.Auth = onTable(needs, s.Table)
 	case *ast.Kill: // of what belongs to the user needs nothing
 		s.Auth = ignored
 	case *ast.ShowGrants:
@@ -41,6 +49,14 @@ func Demand(stmt ast.Statement) {
 			s.Auth = ignored
 		case ast.CreateViewStr:
 			s.Auth = onTable(showView, s.Table)
+		case ast.CreateEventStr:
+			s.Auth = onEvents(s.Table.DbQualifier.String())
+		case "events":
+			database := ""
+			if s.ShowTablesOpt != nil {
+				database = s.ShowTablesOpt.DbName
+			}
+			s.Auth = onEvents(database)
 		}
 	case *ast.Explain:
 		Demand(s.Statement)
@@ -58,6 +74,8 @@ func Demand(stmt ast.Statement) {
 		switch a := s.Auth.AuthType; {
 		case s.Action == ast.DropStr && s.Temporary: // of which there are only those of the session
 			s.Auth = ignored
+		case s.Action == ast.DropStr && s.TriggerSpec != nil: // it is the trigger's table that counts, not one of the trigger's name
+			s.Auth = ignored
 		case a == ast.AuthType_CREATE && !s.Table.Name.IsEmpty(): // or on the table
 			s.Auth = onTable(a, s.Table)
 		case a == ast.AuthType_CREATE_VIEW && s.ViewSpec != nil:
@@ -70,6 +88,10 @@ func onTable(what string, t ast.TableName) ast.AuthInformation {
 	return ast.AuthInformation{
 		AuthType: what, TargetType: ast.AuthTargetType_SingleTableIdentifier, TargetNames: []string{t.DbQualifier.String(), t.Name.String()},
 	}
+}
+
+func onEvents(database string) ast.AuthInformation {
+	return ast.AuthInformation{AuthType: ast.AuthType_EVENT, TargetType: ast.AuthTargetType_DatabaseIdentifiers, TargetNames: []string{database}}
 }
 
 // Has reports whether the account of ctx has one of the privileges for the whole server. The library would take one on the current

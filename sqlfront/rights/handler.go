@@ -102,9 +102,12 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 			}
 		}
 	}
+	if strings.Contains(a.AuthType, and) {
+		return h.all(ctx, state, a, strings.Split(a.AuthType, and)...)
+	}
 	switch a.AuthType {
-	case insertAndUpdate:
-		return h.all(ctx, state, a, ast.AuthType_INSERT, ast.AuthType_UPDATE)
+	case ast.AuthType_FILE: // is for the whole server, in LOAD DATA as well
+		a.TargetType, a.TargetNames = ast.AuthTargetType_Global, nil
 	case showView:
 		if err := h.all(ctx, state, a, ast.AuthType_SELECT); err != nil {
 			return err

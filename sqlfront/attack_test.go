@@ -1,0 +1,126 @@
+package sqlfront_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// TestAttackAsTriggerUser is what a user tried by hand, for an hour, who may INSERT into one table and have TRIGGERs on it, and nothing else. The first
+// part is what he gained then: what defaults and triggers made of a row, rows that were there, triggers of other tables, bodies of events.
+func TestAttackAsTriggerUser(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database hid", "use hid", "create table secret (id int primary key, v varchar(50))", "insert into secret values (1, 'hush')",
+		"create procedure p() select v from secret", "create function f() returns varchar(50) return (select max(v) from hid.secret)", "create view vw as select v from secret",
+		"create database shop", "use shop", "create table inbox (id int auto_increment primary key, n int, msg varchar(200), secret varchar(50) default 'hush')",
+		"insert into inbox values (1, 1, 'first', 'hush')", "create table parent (id int primary key, v varchar(10))", "create trigger inbox before insert on parent for each row set @a = 1",
+		"create event ev on schedule every 1 day do delete from hid.secret", "create user tess", "grant insert, trigger on inbox to tess")
+	tess := s.open("tess", "shop", "")
+	mysql.RegisterReaderHandler("attack", func() io.Reader { return strings.NewReader("1\tmine\n") })
+	t.Cleanup(func() { mysql.DeregisterReaderHandler("attack") })
+	gained := script{
+		{"load data local infile 'Reader::attack' replace into table inbox (id, msg)", "error 1142"},
+		{"insert into inbox (n) values (1) returning secret", "error 1142"},
+		{"insert into inbox (n) values (1) returning *", "error 1142"},
+		{"drop trigger inbox", "error 1142"}, // which is of another table and has the name of his
+		{"show events", "error 1044"},
+		{"show create event ev", "error 1044"},
+		{"select event_name from information_schema.events", ""},
+		{"analyze table inbox", "error 1142"},
+		{"analyze table inbox update histogram on secret using data '{}'", "error 1142"},
+		{"analyze table inbox drop histogram on secret", "error 1142"},
+	}
+	gained.run(t, tess)
+	want(t, root, "select msg from shop.inbox where id = 1", "first")
+	want(t, root, "select count(*) from information_schema.triggers", "1")
+
+	// Who may do it does it.
+	script{
+		{"create trigger own before insert on inbox for each row set @mine = 1", ""},
+		{"drop trigger own", ""},
+		{"drop trigger if exists own", ""},
+		{"load data local infile 'Reader::attack' ignore into table inbox (id, msg)", ""},
+	}.run(t, tess)
+	run(t, root, "grant select (id, secret), delete on inbox to tess", "grant event on shop.* to tess", "create user all_of_it", "grant select, insert on inbox to all_of_it")
+	tess = s.open("tess", "shop", "")
+	script{
+		{"insert into inbox (id, n) values (10, 1) returning secret", "hush"},
+		{"insert into inbox (id, n) values (11, 1) returning id + 1, secret as s", "12 hush"},
+		{"insert into inbox (n) values (1) returning n", "error 1143"},
+		{"insert into inbox (n) values (1) returning concat(secret, n)", "error 1143"},
+		{"insert into inbox (n) values (1) returning *", "error 1142"},
+		{"insert into inbox (n) values (1) returning id, (select v from hid.secret)", "error 1142"},
+		{"load data local infile 'Reader::attack' replace into table inbox (id, msg)", ""},
+		{"select event_name from information_schema.events", "ev"},
+	}.run(t, tess)
+	script{
+		{"insert into inbox (id, n) values (20, 1) returning *", "20 1 NULL hush"},
+		{"analyze table inbox", "inbox analyze status OK"},
+	}.run(t, s.open("all_of_it", "shop", ""))
+	run(t, root, "revoke select (id, secret), delete on inbox from tess", "revoke event on shop.* from tess")
+	tess = s.open("tess", "shop", "")
+	gained.run(t, tess)
+
+	// What he tried besides, in a statement of his own and in the bodies of a trigger and of an observer.
+	theft := "error 1142"
+	for _, from := range []string{
+		"hid.secret", "HID.SECRET", "`hid`.`secret`", "hid . secret", "(hid.secret)", "hid.vw", "(select v from hid.secret) d", "hid.secret as inbox", "hid.secret as of '__lock:update'",
+		"hid.secret join hid.secret s2 using (v)", "(with c as (select v from hid.secret) select v from c) d",
+		"json_table((select max(v) from hid.secret), '$' columns (v int path '$')) jt",
+	} {
+		for _, q := range []string{
+			"insert into inbox (msg) select v from " + from, "insert into inbox (msg) values ((select max(v) from " + from + "))", "set @a = (select max(v) from " + from + ")",
+			"do (select max(v) from " + from + ")", "explain select v from " + from, "show variables where (select max(v) from " + from + ") = 'hush'", "prepare s from 'select v from " + strings.ReplaceAll(from, "'", "''") + "'",
+			"select 1 from dual where exists (select v from " + from + ")", "create trigger own before insert on inbox for each row set @a = (select max(v) from " + from + ")",
+			"create trigger own before insert on inbox for each row begin declare exit handler for sqlexception begin end; insert into inbox (msg) select v from " + from + "; end",
+			"create trigger own before insert on inbox for each row begin declare c cursor for select v from " + from + "; open c; end",
+		} {
+			if got := results(t, tess, q); got != theft {
+				t.Errorf("%s: %q, want %q", q, got, theft)
+			}
+		}
+	}
+	for _, column := range []string{"new.secret", "NEW . `secret`", "/*x*/new/**/./**/secret"} {
+		for _, body := range []string{
+			"set @a = %", "begin if % = 'hush' then set @a = 1; end if; end", "begin declare x varchar(50) default %; set @a = x; end", "begin select % into @a; end", "set @a = (select count(*) from dual where % is null)",
+			"begin case % when 'hush' then set @a = 1; end case; end", "insert into inbox (msg) values (%)", "set new.msg = %",
+		} {
+			if got, q := results(t, tess, "create trigger own before insert on inbox for each row "+strings.ReplaceAll(body, "%", column)), body; got != "error 1143" {
+				t.Errorf("%s of %s: %q", q, column, got)
+			}
+		}
+	}
+	for _, clause := range []string{"root@localhost", "`root`@`localhost`", "tess@localhost", "`root@localhost`@`%`", "'TESS'@'%'", "`tess@%`@localhost"} {
+		for _, q := range []string{"create definer = " + clause + " trigger own before insert on inbox for each row set @a = 1", "create /*!50017 definer = " + clause + " */ trigger own before insert on inbox for each row set @a = 1"} {
+			if got := results(t, tess, q); got != "error 1227" {
+				t.Errorf("%s: %q", q, got)
+			}
+		}
+	}
+	want(t, root, "select count(*) from information_schema.triggers", "1")
+
+	// A trigger of his has his rights, whoever fires it.
+	for _, c := range []struct{ body, want string }{
+		{"set global max_connections = 1", "error 1227"},
+		{"set persist max_connections = 1", "error 1227"},
+		{"begin select 1 into outfile '/tmp/x'; end", "error 1227"},
+		{"set @a = (select count(*) from information_schema.user_privileges where grantee not like '%tess%')", "0"},
+		{"set @a = (select count(*) from information_schema.tables where table_schema in ('hid', 'mysql'))", "0"},
+		{"set @a = (select count(*) from information_schema.routines)", "0"},
+		{"set @a = (select count(*) from information_schema.events)", "0"},
+		{"set @a = current_user()", "tess@%"},
+	} {
+		run(t, tess, "create trigger own before insert on inbox for each row "+c.body)
+		got := results(t, root, "insert into shop.inbox (n) values (1)")
+		if got == "" {
+			got = results(t, root, "select @a")
+		}
+		if got != c.want {
+			t.Errorf("root fires %s: %q, want %q", c.body, got, c.want)
+		}
+		run(t, tess, "drop trigger own")
+	}
+}
