@@ -16,7 +16,8 @@ import (
 //	    back once one of them has been kept out for ever by a tombstone (evalCheckSecondaries). Only then are other locks touched.
 //	A4  The owner reports success if every prewrite answered at its first attempt. Else the primary decides for the owner, too,
 //	    since somebody else may have, from a lock that a repeated prewrite cannot see any more. (confirm)
-//	A5  The owner that gives up rolls back the primary first, and reports what the primary answers. (abandonAsync)
+//	A5  The owner that gives up rolls back the primary first, and reports what the primary answers: before it has all locks (abandonAsync),
+//	    and when it has them and cannot reach the primary in time (decidePrimary). Until then others may commit it.
 //	A6  One lock that is plain makes the transaction one of two phases: only the owner commits it, at the primary.
 //
 // Transactions with shared locks (Require, NotifyWeak) have two phases: nothing latches these, so a look at them proves

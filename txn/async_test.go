@@ -1,9 +1,12 @@
 package txn_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"moka/kv"
 	"moka/kv/kvtest"
@@ -79,5 +82,102 @@ func TestLatest(t *testing.T) {
 		check("1", strings.Repeat("long", 1000), "")
 		mustCommit(t, tx)
 		check("1", "", "2")
+	})
+}
+
+// calling does something else instead of a call, or around it.
+type calling struct {
+	kv.Store
+	call func(shard kv.ShardID, cmd kv.CommandID, req kv.Message, next func() (kv.Message, error)) (kv.Message, error)
+}
+
+func (c *calling) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
+	return c.call(shard, cmd, req, func() (kv.Message, error) { return c.Store.Call(ctx, shard, tablets, cmd, req) })
+}
+
+// unconfirmed is a store of an owner who does not hear of its primary's first prewrite, and whose commits come to nothing.
+func (w *paperWorld) unconfirmed(commit func(), rollback func(shard kv.ShardID, next func() (kv.Message, error)) (kv.Message, error)) kv.Store {
+	heard := false
+	return &calling{w.mem, func(shard kv.ShardID, cmd kv.CommandID, req kv.Message, next func() (kv.Message, error)) (kv.Message, error) {
+		switch {
+		case cmd == txn.CmdPrewrite && txn.LocksPrimary(req) && !heard:
+			heard = true
+			_, err := next()
+			return nil, errors.Join(err, kv.Errorf(kv.CodeOutcomeUnknown, "test", "the answer was lost"))
+		case cmd == txn.CmdCommit:
+			commit()
+			return nil, kv.Errorf(kv.CodeUnavailable, "test", "nobody leads the shard")
+		case cmd == txn.CmdRollback:
+			return rollback(shard, next)
+		}
+		return next()
+	}}
+}
+
+// TestAsyncCommitDecidedByOthers: all locks are there, and whoever meets one commits the transaction; its owner, who must ask the primary
+// (A4) and cannot commit there, does not call it refused.
+func TestAsyncCommitDecidedByOthers(t *testing.T) {
+	paper(t, func(w *paperWorld) {
+		w.async = true
+		looked := false
+		s := w.unconfirmed(func() {
+			if !looked {
+				looked = true
+				if joe := w.read("joe"); joe != "9" {
+					t.Errorf("joe has %s", joe)
+				}
+			}
+		}, func(_ kv.ShardID, next func() (kv.Message, error)) (kv.Message, error) {
+			t.Error("it is rolled back")
+			return next()
+		})
+		if _, err := w.transfer(s, txn.Options{}).Commit(w.Context()); err != nil || !looked {
+			t.Errorf("committed by another, and yet: %v", err)
+		}
+		if bob, joe := w.read("bob"), w.read("joe"); bob+joe != "39" {
+			t.Errorf("bob %s, joe %s", bob, joe)
+		}
+	})
+}
+
+// TestAsyncCommitIsRolledBackAtPrimaryFirst (A5): the owner gives up while somebody who has found all locks is about to commit. No
+// secondary's lock goes before the primary has said what becomes of them.
+func TestAsyncCommitIsRolledBackAtPrimaryFirst(t *testing.T) {
+	paper(t, func(w *paperWorld) {
+		w.async = true
+		found, gone, read := make(chan struct{}), make(chan struct{}), make(chan string, 1)
+		late := w.client(&calling{w.mem, func(_ kv.ShardID, cmd kv.CommandID, _ kv.Message, next func() (kv.Message, error)) (kv.Message, error) {
+			if cmd == txn.CmdCommit {
+				close(found)
+				<-gone
+			}
+			return next()
+		}}, txn.Options{})
+		looking := false
+		settled := make(chan struct{})
+		s := w.unconfirmed(func() {
+			if !looking {
+				looking = true
+				go func() {
+					defer close(settled)
+					read <- w.get(late.Begin(txn.TxnOptions{}), "joe")
+				}()
+				<-found
+			}
+		}, func(shard kv.ShardID, next func() (kv.Message, error)) (kv.Message, error) {
+			if shard == 1 { // the primary's
+				<-settled
+				return next()
+			}
+			defer close(gone)
+			return next()
+		})
+		if _, err := w.transfer(s, txn.Options{RetryTime: time.Second}).Commit(w.Context()); err == nil {
+			t.Error("nobody committed it")
+		}
+		joe := <-read
+		if bob, again := w.read("bob"), w.read("joe"); bob != "10" || joe != "2" || again != "2" {
+			t.Errorf("bob %s, joe %s and %s", bob, joe, again)
+		}
 	})
 }

@@ -374,9 +374,24 @@ var worlds = map[string]func(seed uint64) []func(*simulation){
 	},
 }
 
+// simulateYields runs one seed in one of the worlds.
+func simulateYields(t *testing.T, world string, seed uint64) (*simulation, []error) {
+	o := txn.CoprocessorOptions{RangeFrom: 1}
+	vary := rand.New(rand.NewPCG(seed, 1_000_001))
+	if vary.IntN(2) == 0 {
+		o.RecentSlots, o.HotBytes, o.ScanFrom = 1<<vary.IntN(3), 40, 2
+	}
+	return simulate(t, seed, txn.NewCoprocessor(o), append(worlds[world](seed), func(s *simulation) {
+		s.autocommit, s.padded = 25*vary.IntN(4), vary.IntN(4) > 0
+		if vary.IntN(4) == 0 {
+			s.only = []int{0, 1, 7, 8, 9, 12, 13}
+		}
+	})...)
+}
+
 // TestSimulationYields: histories in which commands are interrupted between their reads, in memory and on real shards.
 func TestSimulationYields(t *testing.T) {
-	for name, world := range worlds {
+	for name := range worlds {
 		committed, seeds := 0, max(100, *simN/20)
 		if *simN == 1 {
 			seeds = 1
@@ -384,17 +399,7 @@ func TestSimulationYields(t *testing.T) {
 		for i := range uint64(seeds) {
 			seed := *simSeed + i
 			synctest.Test(t, func(t *testing.T) {
-				o := txn.CoprocessorOptions{RangeFrom: 1}
-				vary := rand.New(rand.NewPCG(seed, 1_000_001))
-				if vary.IntN(2) == 0 {
-					o.RecentSlots, o.HotBytes, o.ScanFrom = 1<<vary.IntN(3), 40, 2
-				}
-				s, wrong := simulate(t, seed, txn.NewCoprocessor(o), append(world(seed), func(s *simulation) {
-					s.autocommit, s.padded = 25*vary.IntN(4), vary.IntN(4) > 0
-					if vary.IntN(4) == 0 {
-						s.only = []int{0, 1, 7, 8, 9, 12, 13}
-					}
-				})...)
+				s, wrong := simulateYields(t, name, seed)
 				for _, r := range s.history.Records() {
 					if r.Outcome == txntest.Committed {
 						committed++
@@ -420,7 +425,8 @@ func TestSimulationYields(t *testing.T) {
 
 // TestYieldsFound are histories that once went wrong: a doubled commit that came through when what it requires was there again, and
 // one when a lock was gone, each after its first copy was refused; and a child whose parent was deleted between its look for the
-// deleter's lock and that for the guard before it.
+// deleter's lock and that for the guard before it. And, on real shards, an asynchronous commit whose owner could not ask its primary in time,
+// and took it for refused, when another had carried it there.
 func TestYieldsFound(t *testing.T) {
 	for _, seed := range []uint64{50, 121, 2621} {
 		synctest.Test(t, func(t *testing.T) {
@@ -428,6 +434,13 @@ func TestYieldsFound(t *testing.T) {
 			o := txn.CoprocessorOptions{MaxRequires: 1024, RangeFrom: 1}
 			if _, wrong := simulate(t, seed, txn.NewCoprocessor(o), yielding(4), families); len(wrong) > 0 {
 				t.Errorf("seed %d: %v", seed, errors.Join(wrong...))
+			}
+		})
+	}
+	for _, seed := range []uint64{4689} {
+		synctest.Test(t, func(t *testing.T) {
+			if _, wrong := simulateYields(t, "shards", seed); len(wrong) > 0 {
+				t.Errorf("shards, seed %d: %v", seed, errors.Join(wrong...))
 			}
 		})
 	}
