@@ -124,3 +124,37 @@ func TestAttackAsTriggerUser(t *testing.T) {
 		run(t, tess, "drop trigger own")
 	}
 }
+
+// TestBodiesLendVariables: a trigger changes how its own statements are read, and not those of the session that fires it. Who may have a trigger on
+// a table switched off strict mode, autocommit and the character set of whoever wrote to the table. It is the same for routines, as in MySQL.
+func TestBodiesLendVariables(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database shop", "use shop", "create table inbox (n int)", "create table log (n int, m varchar(200))",
+		"create procedure lenient() begin set sql_mode = ''; set names latin1; set lock_wait_timeout = 7; insert into log values (1, @@sql_mode); end",
+		"create procedure nested() begin set sql_mode = 'ANSI'; call lenient(); insert into log values (2, instr(@@sql_mode, 'ANSI_QUOTES') > 0); end",
+		"create procedure commits() set autocommit = 0", "create function f() returns int begin set sql_mode = ''; return 1; end")
+	const state = "select @@sql_mode like '%STRICT_TRANS_TABLES%', @@character_set_client, @@collation_connection, @@autocommit"
+	was := results(t, root, state)
+	for _, body := range []string{"set sql_mode = ''", "set @@session.sql_mode = 'ANSI'", "set names latin1", "set character_set_client = latin1", "set collation_connection = latin1_bin", "call lenient()", "set @a = f()"} {
+		run(t, root, "create trigger tr before insert on inbox for each row "+body, "insert into inbox values (1)", "insert into inbox values (2)")
+		if now := results(t, root, state); now != was {
+			t.Errorf("after a trigger with %s: %s, was %s", body, now, was)
+		}
+		run(t, root, "drop trigger tr")
+	}
+	run(t, root, "delete from log", "call nested()", "call nested()")
+	if now := results(t, root, state); now != was {
+		t.Errorf("after CALL: %s, was %s", now, was)
+	}
+	want(t, root, "select m from log order by n", "; ; 1; 1")
+	want(t, root, "select @@lock_wait_timeout", "7") // the others stay, as in MySQL
+	// Under another mode than that of the body.
+	run(t, root, "set sql_mode = 'NO_ENGINE_SUBSTITUTION'", "set names latin1", "call nested()")
+	want(t, root, "select @@sql_mode, @@character_set_client", "NO_ENGINE_SUBSTITUTION latin1")
+	for _, body := range []string{"set autocommit = 0", "set @@autocommit = 0", "set @@session.autocommit = off", "set session autocommit = 1", "set @a = 1, autocommit = 0", "call commits()"} {
+		run(t, root, "create trigger tr before insert on inbox for each row "+body)
+		script{{"insert into inbox values (1)", "error 1445"}, {"select @@autocommit", "1"}, {"drop trigger tr", ""}}.run(t, root)
+	}
+	script{{"call commits()", ""}, {"select @@autocommit", "0"}}.run(t, root)
+}

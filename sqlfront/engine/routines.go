@@ -189,6 +189,9 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 	if h.refuse != nil && ends(stmt, text) {
 		return nil, nil, sqlerr.New(sqlerr.CommitNotAllowed, "Explicit or implicit commit is not allowed in stored function or trigger.")
 	}
+	if h.refuse != nil && setsAutocommit(stmt) {
+		return nil, nil, sqlerr.New(sqlerr.AutocommitInFunction, "Not allowed to set autocommit from a stored function or trigger")
+	}
 	var k *keptStatement
 	learn := false
 	if text == "" {

@@ -58,6 +58,8 @@ type Session struct {
 	greeted string                           // see Greeted
 	cached  *settings                        // see Session.settings
 	modes   map[string]*sessionMode          // see underMode
+	lent    map[string]lentVariable          // see lending
+	lends   bool                             // a body runs
 	zone    atomic.Pointer[sessionZone]      // see timeZone
 	digest  digest                           // scratch of the plan cache
 	cost    cost

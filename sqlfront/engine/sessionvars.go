@@ -2,12 +2,14 @@ package engine
 
 import (
 	"crypto/tls"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
@@ -179,6 +181,7 @@ func (s *Session) store(name string, val sql.SystemVarValue) {
 		s.vars.system = map[string]sql.SystemVarValue{}
 	}
 	name = strings.ToLower(name)
+	s.keepForBody(name)
 	s.vars.system[name] = val
 	s.cached, s.modes = nil, nil
 	switch name {
@@ -205,7 +208,7 @@ type sessionMode struct {
 // underMode runs f under an SQL mode. A trigger may be fired for each row of a statement, so modes are kept while no variable is set.
 func (s *Session) underMode(ctx *sql.Context, mode string, f func() error) error {
 	if now, err := s.GetSessionVariable(ctx, "sql_mode"); err != nil || now == any(mode) {
-		return f()
+		return s.lending(f)
 	}
 	now, set := s.vars.system["sql_mode"]
 	cached, modes := s.cached, s.modes
@@ -223,7 +226,7 @@ func (s *Session) underMode(ctx *sql.Context, mode string, f func() error) error
 		modes[mode] = m
 		s.modes = modes
 	}
-	err := f()
+	err := s.lending(f)
 	others := s.cached != m.settings // f has set a variable
 	if set {
 		s.vars.system["sql_mode"] = now
@@ -407,4 +410,56 @@ func (s *Session) IncrementStatusVariable(ctx *sql.Context, name string, by int)
 	default:
 		v.Increment(uint64(by))
 	}
+}
+
+// lent are the variables that a body sets for itself only, as in MySQL: they are as they were when it has ended. Who may have a trigger on a table
+// would else change how the statements are read of whoever writes to it.
+var lent = map[string]bool{"sql_mode": true, "character_set_client": true, "character_set_connection": true, "collation_connection": true}
+
+// lentVariable is what a variable was before a body set it, if the session had a value of its own.
+type lentVariable struct {
+	value sql.SystemVarValue
+	had   bool
+}
+
+// lending runs f, a body, and takes the variables back that are lent to it.
+func (s *Session) lending(f func() error) error {
+	outer, within := s.lent, s.lends
+	s.lent, s.lends = nil, true
+	err := f()
+	mine := s.lent
+	s.lent, s.lends = nil, false
+	for name, was := range mine {
+		if was.had {
+			s.store(name, was.value)
+			continue
+		}
+		s.store(name, sql.SystemVarValue{})
+		delete(s.vars.system, name)
+	}
+	s.lent, s.lends = outer, within
+	return err
+}
+
+// keepForBody notes what a variable is that a body is about to set.
+func (s *Session) keepForBody(name string) {
+	if !s.lends || !lent[name] {
+		return
+	}
+	if _, kept := s.lent[name]; kept {
+		return
+	}
+	if s.lent == nil {
+		s.lent = map[string]lentVariable{}
+	}
+	value, had := s.vars.system[name]
+	s.lent[name] = lentVariable{value, had}
+}
+
+// setsAutocommit reports whether a statement is a SET of autocommit, which would end the transaction that fires a trigger, or begin one.
+func setsAutocommit(stmt ast.Statement) bool {
+	set, ok := stmt.(*ast.Set)
+	return ok && slices.ContainsFunc(set.Exprs, func(e *ast.SetVarExpr) bool {
+		return e.Scope != ast.SetScope_User && e.Scope != ast.SetScope_Global && e.Name.Name.EqualString("autocommit")
+	})
 }

@@ -30,6 +30,7 @@ const (
 	FunctionResultSet      = 1415
 	CommitNotAllowed       = 1422
 	RoutineNoRecursion     = 1424
+	AutocommitInFunction   = 1445
 	NoSuchDefiner          = 1449
 	RoutineRecursionLimit  = 1456
 	TooManyRows            = 1172
