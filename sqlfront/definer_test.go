@@ -239,7 +239,7 @@ func TestDefinersAreShown(t *testing.T) {
 	if got := results(t, root, "show create trigger tr"); !strings.Contains(got, " CREATE DEFINER=`maker`@`%` trigger tr before insert on a for each row set @x = new.id ") {
 		t.Errorf("show create trigger: %s", got)
 	}
-	if got := results(t, root, "show create trigger t2"); !strings.Contains(got, " create definer = `x@y`@localhost trigger t2 ") {
+	if got := results(t, root, "show create trigger t2"); !strings.Contains(got, " CREATE DEFINER=`x@y`@`localhost` trigger t2 ") {
 		t.Errorf("show create trigger: %s", got)
 	}
 	peer := s.open("peer", "own", "")
