@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -293,6 +294,39 @@ func TestPaper_2_2_LatePrewriteFails(t *testing.T) {
 		}
 		if cells := w.cells(); strings.Contains(cells, "lock@") {
 			t.Errorf("it left locks: %s", cells)
+		}
+	})
+}
+
+// The network delivers the commit of the primary twice: the first copy is turned away until its shard is seeded, which its owner cannot do,
+// and gives up; the second comes when somebody else has. No secondary goes before the primary has said that it is too late.
+func TestPaper_2_2_LateCommitFails(t *testing.T) {
+	paper(t, func(w *paperWorld) {
+		var second func()
+		s := &calling{w.mem, func(_ kv.ShardID, cmd kv.CommandID, _ kv.Message, next func() (kv.Message, error)) (kv.Message, error) {
+			switch cmd {
+			case txn.CmdCommit:
+				w.mem.Restart(1)
+				second = sync.OnceFunc(func() {
+					if err := txn.SeedAll(context.Background(), w.c, []kv.RowKey{col("bob").Row}); err != nil {
+						t.Error(err)
+					}
+					if _, err := next(); err != nil {
+						t.Error(err)
+					}
+				})
+			case txn.CmdSeed:
+				return nil, kv.Errorf(kv.CodeInternal, "test", "it cannot be seeded")
+			case txn.CmdRollback:
+				second()
+			}
+			return next()
+		}}
+		if _, err := w.transfer(s, txn.Options{}).Commit(w.Context()); err == nil || errors.Is(err, txn.ErrOutcomeUnknown) {
+			t.Errorf("a commit that was turned away: %v", err)
+		}
+		if bob, joe := w.read("bob"), w.read("joe"); bob+joe != "102" {
+			t.Errorf("bob %s, joe %s", bob, joe)
 		}
 	})
 }

@@ -185,7 +185,7 @@ func (cm *committer) commitPrimary(ctx context.Context, commitTS kv.Timestamp) (
 			return resp.commitTS, rest, nil
 		case outcomeUnseeded:
 			if err := cm.c.seedForWrite(ctx, b, g, resp.incarnation); err != nil {
-				return cm.decidePrimary(ctx, unknown, err)
+				return cm.decidePrimary(ctx, true, err) // a second copy of the request may have come through since, as in onePhase
 			}
 		default:
 			return 0, nil, cm.refusal(resp)
