@@ -6,6 +6,7 @@
 //	│ wire      sockets, log-in, retry on conflict, deadlines, drain         │  errors in the numbers of MySQL: sqlerr
 //	│ parse     the parser: what MySQL users write, observers' grammar       │
 //	│           go-mysql-server binds, analyses, builds iterators            │
+//	│ namedjoin USING and NATURAL JOIN written as ON, before they are bound  │
 //	│ expr      operators and functions that compute what MySQL computes     │
 //	│ collate   plans compare texts by collations that pad                   │
 //	│ operator  sorts, groups, hash joins: what keeps rows, here or on disk  │

@@ -155,8 +155,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return s.engine.ShowCreateRoutine(ctx, r)
 	}
 	hooks.StoredFunction = func(ctx context.Context, db, name string) bool { return s.engine.HasFunction(ctx, db, name) }
-	hooks.ThroughView = func(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
-		return s.engine.ThroughView(ctx, stmt)
+	hooks.ThroughView = func(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
+		return s.engine.ThroughView(ctx, stmt, joins)
 	}
 	hooks.CheckTable = func(ctx context.Context, c parse.CheckTable) (ast.Statement, error) {
 		return s.engine.CheckTable(ctx, c)

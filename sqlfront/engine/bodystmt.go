@@ -38,7 +38,7 @@ func (e *Engine) heldPlan(ctx *sql.Context, stmt ast.Statement) (sql.Node, error
 // the planner looks at is its own affair.
 func (e *Engine) analysed(ctx *sql.Context, stmt ast.Statement) (n sql.Node, err error) {
 	a := e.sql.Analyzer
-	if stmt, err = e.belowView(ctx, stmt); err != nil {
+	if stmt, err = e.belowView(ctx, stmt, true); err != nil {
 		return nil, err
 	}
 	s := sessionOf(ctx)
@@ -65,7 +65,7 @@ func (b *Body) permitted(ctx *sql.Context) error {
 	slots := &routine.Slots{}
 	return s.inBody(ctx, b, func() error {
 		for _, stmt := range b.routine.Statements() {
-			stmt, err := b.eng.belowView(ctx, stmt)
+			stmt, err := b.eng.belowView(ctx, stmt, true)
 			if rights.Refused(err) {
 				return err
 			}

@@ -208,7 +208,7 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 		schema, rows, err = h.run(ctx, stmt, k)
 	} else if err = h.enter(ctx, stmt); err != nil {
 		return nil, nil, err
-	} else if stmt, err = h.eng.belowView(ctx, stmt); err == nil {
+	} else if stmt, err = h.eng.belowView(ctx, stmt, true); err == nil {
 		schema, rows, _, err = h.eng.sql.Analyzer.Runner.QueryWithBindings(ctx, text, stmt, nil, nil)
 	}
 	if err == nil && learn {

@@ -80,8 +80,9 @@ type Session struct {
 	pins     bool // it is a START TRANSACTION WITH CONSISTENT SNAPSHOT
 
 	reads readView // see ReadsView
-	// rewritten is the last statement that wrote to a view: as it is run, and as it came.
+	// rewritten is the last statement that wrote to a view, or joined with USING or NATURAL: as it is run, and as it came.
 	rewritten struct{ now, was ast.Statement }
+	joining   map[string]bool // names of prepared statements with USING or NATURAL
 	ofClient  bool
 
 	assigns bool                // the statement assigns to variables while it runs

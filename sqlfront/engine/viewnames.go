@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -248,12 +249,16 @@ func (r *renaming) namesFrom(n *namesOf, t ast.TableExpr) {
 
 // columnsOf are the names of the columns of a table, nil if it is none of those that are stored.
 func (e *Engine) columnsOf(ctx *sql.Context, db, name string) (columns []string) {
+	for _, c := range e.storedColumns(ctx, db, name) {
+		columns = append(columns, c.Name)
+	}
+	return columns
+}
+
+func (e *Engine) storedColumns(ctx *sql.Context, db, name string) []catalog.Column {
 	if s := sessionOf(ctx); s != nil {
 		if t := s.temp.get(db, name, s.timeZone()); t != nil {
-			for _, c := range t.desc.Columns {
-				columns = append(columns, c.Name)
-			}
-			return columns
+			return t.desc.Columns
 		}
 	}
 	v, err := e.viewOf(ctx)
@@ -264,10 +269,9 @@ func (e *Engine) columnsOf(ctx *sql.Context, db, name string) (columns []string)
 	if !ok {
 		return nil
 	}
-	if t, ok := d.Table(name); ok {
-		for _, c := range t.Columns {
-			columns = append(columns, c.Name)
-		}
+	t, ok := d.Table(name)
+	if !ok {
+		return nil
 	}
-	return columns
+	return t.Columns
 }

@@ -9,6 +9,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/inband"
+	"moka/sqlfront/namedjoin"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
@@ -28,8 +29,8 @@ import (
 // viewMark is in the names that stand for tables below views.
 var viewMark = inband.New("view")
 
-// ThroughView is parse.Hooks.ThroughView: the statement on the table, if it is one on a view.
-func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
+// ThroughView is parse.Hooks.ThroughView: the statement on the table, if it is one on a view, and without USING and NATURAL.
+func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
 	sctx, ok := ctx.(*sql.Context)
 	if !ok || sctx.Session == nil {
 		return stmt, nil
@@ -42,6 +43,9 @@ func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement) (ast.State
 		return nil, err
 	}
 	out, err := e.throughView(sctx, stmt)
+	if err == nil && joins {
+		out, err = e.withoutNames(sctx, stmt, out)
+	}
 	if err != nil || out == nil {
 		return stmt, err
 	}
@@ -49,9 +53,12 @@ func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement) (ast.State
 	return out, nil
 }
 
-// belowView is the statement itself, or what it is on the table.
-func (e *Engine) belowView(ctx *sql.Context, stmt ast.Statement) (ast.Statement, error) {
+// belowView is the statement itself, or what it is on the table, without USING and NATURAL; joins says that there may be some.
+func (e *Engine) belowView(ctx *sql.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
 	out, err := e.throughView(ctx, stmt)
+	if err == nil && joins {
+		out, err = e.withoutNames(ctx, stmt, out)
+	}
 	if out == nil {
 		out = stmt
 	}
@@ -530,10 +537,24 @@ func (s *Session) PrepareQuery(name string, stmt ast.Statement) {
 	if s.rewritten.now == stmt && stmt != nil {
 		stmt = s.rewritten.was
 	}
+	if namedjoin.Uses(stmt) {
+		if s.joining == nil {
+			s.joining = map[string]bool{}
+		}
+		s.joining[name] = true
+	} else {
+		delete(s.joining, name)
+	}
 	s.BaseSession.PrepareQuery(name, stmt)
 }
 
-// GetPreparedQuery implements sql.Session: a statement on a view is rewritten each time that it is looked up.
+// UnprepareQuery implements sql.Session.
+func (s *Session) UnprepareQuery(name string) {
+	delete(s.joining, name)
+	s.BaseSession.UnprepareQuery(name)
+}
+
+// GetPreparedQuery implements sql.Session: a statement on a view, or with USING or NATURAL, is rewritten each time that it is looked up.
 func (s *Session) GetPreparedQuery(name string) (ast.Statement, bool) {
 	stmt, ok := s.BaseSession.GetPreparedQuery(name)
 	if !ok {
@@ -542,9 +563,14 @@ func (s *Session) GetPreparedQuery(name string) (ast.Statement, bool) {
 	if s.stage == stageIdle {
 		s.coming = stmt
 	}
+	joins := s.joining[name]
+	rewrites := joins
 	switch stmt.(type) {
 	case *ast.Insert, *ast.Update, *ast.Delete:
-		now, err := s.eng.belowView(sql.NewContext(context.Background(), sql.WithSession(s)), stmt)
+		rewrites = true
+	}
+	if rewrites {
+		now, err := s.eng.belowView(sql.NewContext(context.Background(), sql.WithSession(s)), stmt, joins)
 		if err != nil {
 			return ast.InjectedStatement{Statement: refusedStatement{err}, Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}}, true
 		}

@@ -128,7 +128,11 @@ func (r *Registry) rows(ctx *sql.Context, s parse.Notify, values map[string]sql.
 	if len(values) > 0 {
 		b.SetBindingsWithExpr(values)
 	}
-	bound, flags, err := b.BindOnly(s.Rows, "select * from "+s.Table.String(), nil)
+	query, err := r.eng.WithoutNames(ctx, s.Rows)
+	if err != nil {
+		return nil, err
+	}
+	bound, flags, err := b.BindOnly(query, "select * from "+s.Table.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,9 @@ type Hooks struct {
 	TriggerBody func() ast.Statement
 	// StoredFunction says whether there is a stored function of the name; db is empty for the current database.
 	StoredFunction func(ctx context.Context, db, name string) bool
-	// ThroughView writes a statement that writes to a view anew, as one on the table below. What it gives back is not kept.
-	ThroughView func(context.Context, ast.Statement) (ast.Statement, error)
+	// ThroughView writes a statement that writes to a view anew, as one on the table below; joins with USING and NATURAL, of which there may be some if
+	// joins is set, as joins with ON. What it gives back is not kept.
+	ThroughView func(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error)
 
 	// Account is CREATE USER, GRANT and all that is about accounts; nil leaves what it knows of them to the grammar.
 	Account func(context.Context, account.Statement) (ast.Statement, error)

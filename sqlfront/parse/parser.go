@@ -51,15 +51,10 @@ func (p *Parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statemen
 // shown in process lists and logs, and views and procedures are cut out of it by offset (texts of which are never moved
 // by an edit, only blanked).
 func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (stmt ast.Statement, parsed, remainder string, err error) {
+	var stored *rights.Stored
 	if sc, ok := ctx.(*sql.Context); ok {
 		if reader, ok := sc.Session.(ViewReader); ok {
-			if v, ok := reader.ReadsView(query); ok {
-				defer func() {
-					if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil {
-						rights.View(d, v)
-					}
-				}()
-			}
+			stored, _ = reader.ReadsView(query)
 		}
 	}
 	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
@@ -69,8 +64,11 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	}
 	parsed = s
 	stmt, end, err := p.one(ctx, s, o, multi)
+	if d, ok := stmt.(*ast.DDL); ok && stored != nil && d.ViewSpec != nil {
+		rights.View(d, stored)
+	}
 	if err == nil {
-		stmt, err = p.throughView(ctx, stmt)
+		stmt, err = p.throughView(ctx, stmt, s)
 	}
 	if multi && end > 0 && end < len(s) {
 		parsed = sql.RemoveSpaceAndDelimiter(s[:end], delimiter)
@@ -83,16 +81,17 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
 	stmt, end, err := p.one(ctx, query, o, true)
 	if err == nil {
-		stmt, err = p.throughView(ctx, stmt)
+		stmt, err = p.throughView(ctx, stmt, query)
 	}
 	return stmt, end, err
 }
 
-func (p *Parser) throughView(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
+// throughView hands the statement to ThroughView. text is what it was parsed from, and more.
+func (p *Parser) throughView(ctx context.Context, stmt ast.Statement, text string) (ast.Statement, error) {
 	if p.hooks.ThroughView == nil {
 		return stmt, nil
 	}
-	out, err := p.hooks.ThroughView(ctx, stmt)
+	out, err := p.hooks.ThroughView(ctx, stmt, containsWord(text, "using") || containsWord(text, "natural"))
 	if err != nil {
 		return nil, err // with a statement at hand the library would not look at the error
 	}
@@ -152,7 +151,7 @@ func nameOf(t ast.TableName) Name { return Name{t.DbQualifier.String(), t.Name.S
 // parse does the work of one; the user's text is that of r.
 func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {
 	s := r.src
-	if mentionsRollup(r.src) {
+	if containsWord(r.src, "rollup") {
 		r.rollup()
 	}
 	r.assignments()

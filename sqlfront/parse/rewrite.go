@@ -334,9 +334,10 @@ func (r *rewriter) outerParens(l *lexer, open token) {
 	r.selectWords(nil, false)
 }
 
-func mentionsRollup(s string) bool {
-	for i := 0; i+6 <= len(s); i++ {
-		if s[i]|0x20 == 'r' && foldPrefix(s[i:], "rollup") {
+// containsWord reports whether a word, in lower case, is anywhere in a text, within others too.
+func containsWord(s, word string) bool {
+	for i := 0; i+len(word) <= len(s); i++ {
+		if s[i]|0x20 == word[0] && foldPrefix(s[i:], word) {
 			return true
 		}
 	}
