@@ -99,6 +99,8 @@ var computedFunctions = map[string]computed{
 
 func computedFunction(name string) (sql.Function, bool) {
 	switch name {
+	case expr.DefaultFunction:
+		return sql.FunctionN{Name: name, Fn: newDefaultOf}, true
 	case expr.CharFunction:
 		return sql.FunctionN{Name: name, Fn: newCharUsing}, true
 	case "benchmark":

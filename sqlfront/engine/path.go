@@ -539,6 +539,8 @@ func addPlanRules() error {
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, keepingLimits)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, joins, keepingSemiJoins)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, filters, keepingOuter)
+	analyzer.OnceBeforeDefault = slices.Insert(analyzer.OnceBeforeDefault, 0, defaultsOfColumns)
+	analyzer.AlwaysBeforeDefault = slices.Insert(analyzer.AlwaysBeforeDefault, 0, defaultsOfWrites)
 	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, takingBackSimple)
 	return nil
 }

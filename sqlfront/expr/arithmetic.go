@@ -313,20 +313,9 @@ func (e *inversion) WithChildren(ctx *sql.Context, ch ...sql.Expression) (sql.Ex
 
 // Eval implements sql.Expression.
 func (e *inversion) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := e.Child.Eval(ctx, row)
-	if v == nil || err != nil {
+	n, null, err := bitsOf(ctx, e.Child, row)
+	if null || err != nil {
 		return nil, err
 	}
-	n, ok := wide(v)
-	if !ok {
-		c, _, err := types.Int64.Convert(ctx, v)
-		if err != nil || c == nil {
-			c = int64(0) // as MySQL: a text that is no number is 0
-		}
-		n = fromSigned(c.(int64))
-	}
-	if n.negative {
-		return ^-n.abs, nil
-	}
-	return ^n.abs, nil
+	return ^n, nil
 }

@@ -58,6 +58,9 @@ func (r rewriter) walk(n ast.SQLNode) {
 				r.swap(&n.Expr)
 			}
 		case *ast.AssignmentExpr:
+			if r.each == nil {
+				assignedDefault(n)
+			}
 			r.swap(&n.Expr)
 		case *ast.SetVarExpr:
 			r.swap(&n.Expr)
@@ -191,6 +194,7 @@ func (r rewriter) walk(n ast.SQLNode) {
 		case *ast.Insert:
 			if r.each == nil {
 				selectedValues(n)
+				insertedDefaults(n)
 			}
 			r.walk(n.Returning)
 		case *ast.JoinTableExpr:
@@ -209,13 +213,18 @@ func (r rewriter) swap(at *ast.Expr) {
 		return
 	}
 	switch x := (*at).(type) {
+	case *ast.Default:
+		if x.ColName != "" {
+			*at = callOf(DefaultFunction, &ast.ColName{Name: ast.NewColIdent(x.ColName)})
+		}
 	case *ast.BinaryExpr:
 		switch x.Operator {
 		case ast.JSONExtractOp:
 			*at = callOf("json_extract", x.Left, x.Right)
 		case ast.JSONUnquoteExtractOp:
 			*at = callOf("json_unquote", callOf("json_extract", x.Left, x.Right))
-		case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr, ast.ModStr:
+		case ast.PlusStr, ast.MinusStr, ast.MultStr, ast.IntDivStr, ast.ModStr,
+			ast.BitAndStr, ast.BitOrStr, ast.BitXorStr, ast.ShiftLeftStr, ast.ShiftRightStr:
 			*at = r.operator(x.Operator, x, x.Left, x.Right)
 		}
 	case *ast.UnaryExpr:
@@ -384,7 +393,7 @@ func (o *Operator) Name() string { return o.name }
 // Stateless reports whether an expression is one of this package's that depends on its operands alone.
 func Stateless(e sql.Expression) bool {
 	switch e.(type) {
-	case *integers, *negation, *inversion:
+	case *integers, *negation, *inversion, *bitwise:
 		return true
 	}
 	return false
@@ -442,6 +451,8 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		return newNegation(ctx, AsNumber(ctx, operands[0])), nil
 	case "unary " + ast.TildaStr:
 		return &inversion{expression.UnaryExpressionStub{Child: operands[0]}}, nil
+	case ast.BitAndStr, ast.BitOrStr, ast.BitXorStr, ast.ShiftLeftStr, ast.ShiftRightStr:
+		return newBitwise(op, AsNumber(ctx, operands[0]), AsNumber(ctx, operands[1])), nil
 	case "limit":
 		return rowCount(ctx, operands[0])
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/inband"
 	"moka/sqlfront/rowenc"
 )
 
@@ -595,7 +596,7 @@ func quote(ctx *sql.Context, c *call, vs []any) (any, error) {
 }
 
 // BinaryFunction is CAST(… AS BINARY(n)) of many bytes.
-const BinaryFunction = "moka_binary"
+var BinaryFunction = inband.Function("binary")
 
 // castBinary cuts a text to n bytes, or fills it with zeros.
 func castBinary(ctx *sql.Context, c *call, vs []any) (any, error) {

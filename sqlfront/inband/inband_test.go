@@ -16,7 +16,7 @@ import (
 // variables are names of system variables, which clients write, and names that older releases have stored.
 var variables = map[string]bool{
 	"moka_plan_cache": true, "moka_push_down": true, "moka_query_memory": true, "moka_txn_mode": true, "moka_snapshot": true,
-	"moka_interval": true, "moka_units": true,
+	"moka_session_memory": true, "moka_interval": true, "moka_units": true,
 }
 
 // TestNoMarkOutside: what looks like a mark in the front's sources is made here, so that no client can write it.

@@ -46,6 +46,7 @@ const (
 	mentionsQuantifier
 	mentionsOf
 	mentionsHint
+	mentionsDefault
 )
 
 func mentions(s string) (m mention) {
@@ -58,6 +59,10 @@ func mentions(s string) (m mention) {
 		case 'u':
 			if foldPrefix(s[i:], "update") {
 				m |= mentionsUpdate
+			}
+		case 'd':
+			if foldPrefix(s[i:], "default") {
+				m |= mentionsDefault
 			}
 		case 's':
 			if foldPrefix(s[i:], "share") {
@@ -246,6 +251,8 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 			}
 		case prev.kind == punct && (l.is(t, "any") || l.is(t, "some") || l.is(t, "all")):
 			r.quantifier(l, prev, t)
+		case l.is(t, "default"):
+			r.columnDefault(l, t)
 		case l.is(t, "of") && l.is(prev, "as"):
 			r.past = true
 		case l.is(t, "timestamp") && l.is(prev, "of") && l.is(before, "as"):
@@ -256,6 +263,20 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 			}
 		}
 		before, prev = prev, t
+	}
+}
+
+// columnDefault writes DEFAULT(c) as a call of a function: the grammar has it in a few places only, and without a table.
+func (r *rewriter) columnDefault(l *lexer, t token) {
+	ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
+	if !ahead.isByte(ahead.next(), '(') {
+		return
+	}
+	if name := ahead.next(); name.kind != word && name.kind != quoted {
+		return
+	}
+	if after := ahead.next(); ahead.isByte(after, ')') || ahead.isByte(after, '.') {
+		r.edits.replace(t.start, t.end, expr.DefaultFunction)
 	}
 }
 

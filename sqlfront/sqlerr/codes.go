@@ -102,6 +102,7 @@ const (
 	WrongValueForField     = 1366
 	InvalidCharacterString = 1300
 	NoDefaultForField      = 1364
+	DefaultAsValGenerated  = 3773
 	ViewInvalid            = 1356
 	NonUpdatableTable      = 1288
 	NonUpdatableColumn     = 1348

@@ -1,0 +1,10 @@
+create table ai (id int auto_increment primary key, x int default (1+2), y int);
+insert into ai (y) values (default(x));
+select id, x,y from ai;
+select default(id) from ai;
+insert into ai (y) values (default(ai.x)), (default(y)), (coalesce(default(ai.x),4)+1);
+select id,x,y from ai;
+insert into ai (y) select default(x) from ai;
+select count(*),sum(y) from ai;
+update ai join t on ai.id=t.w set ai.y=default(t.v), t.v=default(ai.x);
+select count(*),sum(y) from ai;

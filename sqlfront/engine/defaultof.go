@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// columnDefault is DEFAULT(c). Until defaultsOfColumns has found c's table it has the column as its child, and the column's type; then it has
+// none, and the value is what the table says.
+type columnDefault struct {
+	column *expression.GetField
+	found  bool
+	value  *sql.ColumnDefaultValue // nil is NULL
+}
+
+var (
+	_ sql.Expression         = (*columnDefault)(nil)
+	_ sql.CollationCoercible = (*columnDefault)(nil)
+)
+
+func newDefaultOf(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) != 1 {
+		return nil, sql.ErrInvalidArgumentNumber.New("DEFAULT", "1", len(args))
+	}
+	c, ok := args[0].(*expression.GetField)
+	if !ok { // a variable of a routine, or the alias of an expression
+		return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", args[0])
+	}
+	return &columnDefault{column: c}, nil
+}
+
+// Children implements sql.Expression.
+func (d *columnDefault) Children() []sql.Expression {
+	if d.found {
+		return nil
+	}
+	return []sql.Expression{d.column}
+}
+
+// WithChildren implements sql.Expression.
+func (d *columnDefault) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if d.found {
+		return d, nil
+	}
+	return newDefaultOf(ctx, children...)
+}
+
+// Resolved implements sql.Expression.
+func (d *columnDefault) Resolved() bool { return d.column.Resolved() }
+
+// String implements sql.Expression.
+func (d *columnDefault) String() string { return "default(" + d.column.String() + ")" }
+
+// Type implements sql.Expression.
+func (d *columnDefault) Type(ctx *sql.Context) sql.Type { return d.column.Type(ctx) }
+
+// IsNullable implements sql.Expression.
+func (d *columnDefault) IsNullable(*sql.Context) bool { return true }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (d *columnDefault) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
+	return d.column.CollationCoercibility(ctx)
+}
+
+// Eval implements sql.Expression.
+func (d *columnDefault) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
+	if !d.found {
+		return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", d.column.Name())
+	}
+	if d.value == nil {
+		return nil, nil
+	}
+	return d.value.Eval(ctx, nil)
+}
+
+// defaultsOfColumns puts what the tables say into each DEFAULT(c), before any other rule moves columns about.
+var defaultsOfColumns = analyzer.Rule{Id: analyzer.RuleId(-1020), Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if !asksForDefaults(ctx, n) {
+		return n, transform.SameTree, nil
+	}
+	origins := map[sql.ColumnId]columnSource{}
+	collectOrigins(ctx, n, origins)
+	out, err := fillDefaults(ctx, n, origins)
+	return out, transform.NewTree, err
+}}
+
+// defaultsOfWrites is the same for statements that the library plans without most of its rules.
+var defaultsOfWrites = analyzer.Rule{Id: analyzer.RuleId(-1021), Apply: func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	switch n.(type) {
+	case *plan.InsertInto, *plan.Update, *plan.DeleteFrom:
+		return defaultsOfColumns.Apply(ctx, a, n, scope, sel, flags)
+	}
+	return n, transform.SameTree, nil
+}}
+
+// inner are the queries that a node has in its expressions, or beside its children.
+func inner(ctx *sql.Context, n sql.Node, f func(sql.Expression) bool) (queries []sql.Node) {
+	if i, ok := n.(*plan.InsertInto); ok && i.Source != nil {
+		queries = append(queries, i.Source)
+	}
+	x, ok := n.(sql.Expressioner)
+	if !ok {
+		return queries
+	}
+	for _, e := range x.Expressions() {
+		if e == nil {
+			continue
+		}
+		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+			if q, ok := e.(*plan.Subquery); ok {
+				queries = append(queries, q.Query)
+			}
+			return f(e)
+		})
+	}
+	return queries
+}
+
+func asksForDefaults(ctx *sql.Context, n sql.Node) (found bool) {
+	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+		queries := inner(ctx, n, func(e sql.Expression) bool {
+			d, ok := e.(*columnDefault)
+			found = found || ok && !d.found
+			return !found
+		})
+		for _, q := range queries {
+			found = found || asksForDefaults(ctx, q)
+		}
+		return !found
+	})
+	return found
+}
+
+// columnSource is a column of a table, or a column of a derived table that is one of a table.
+type columnSource struct {
+	table  *Table // nil if it is not one of ours
+	column int
+	of     sql.ColumnId // of a derived table: what it is there
+}
+
+// insertedInto stands for the table that an INSERT inserts into.
+const insertedInto = sql.ColumnId(math.MaxUint16)
+
+func collectOrigins(ctx *sql.Context, n sql.Node, origins map[sql.ColumnId]columnSource) {
+	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+		switch n := n.(type) {
+		case *plan.ResolvedTable:
+			t, _ := sql.GetUnderlyingTable(n.Table).(*Table)
+			if t == nil {
+				break
+			}
+			schema, at := n.Schema(ctx), 0
+			n.Columns().ForEach(func(id sql.ColumnId) {
+				if at < len(schema) {
+					origins[id] = columnSource{table: t, column: t.ordinal(schema[at].Name)}
+				}
+				at++
+			})
+		case *plan.InsertInto: // in ON DUPLICATE KEY UPDATE its columns have other ids; they are asked for by name
+			if to, err := plan.GetInsertable(n.Destination); err == nil {
+				if t, ok := sql.GetUnderlyingTable(to).(*Table); ok {
+					origins[insertedInto] = columnSource{table: t}
+				}
+			}
+		case *plan.SubqueryAlias:
+			out, at := outputs(n.Child), 0
+			n.Columns().ForEach(func(id sql.ColumnId) {
+				if at < len(out) {
+					origins[id] = columnSource{of: out[at]}
+				}
+				at++
+			})
+		}
+		for _, q := range inner(ctx, n, func(sql.Expression) bool { return true }) {
+			collectOrigins(ctx, q, origins)
+		}
+		return true
+	})
+}
+
+// outputs are the columns that come out of a query, 0 for what is none.
+func outputs(n sql.Node) []sql.ColumnId {
+	for {
+		switch x := n.(type) {
+		case *plan.Project:
+			out := make([]sql.ColumnId, len(x.Projections))
+			for i, e := range x.Projections {
+				if a, ok := e.(*expression.Alias); ok {
+					e = a.Child
+				}
+				if f, ok := e.(*expression.GetField); ok {
+					out[i] = f.Id()
+				}
+			}
+			return out
+		case *plan.Limit, *plan.Offset, *plan.Sort, *plan.TopN, *plan.Filter, *plan.Having, *plan.Distinct:
+			n = x.Children()[0]
+		case plan.TableIdNode:
+			var out []sql.ColumnId
+			x.Columns().ForEach(func(id sql.ColumnId) { out = append(out, id) })
+			return out
+		default:
+			return nil
+		}
+	}
+}
+
+func fillDefaults(ctx *sql.Context, n sql.Node, origins map[sql.ColumnId]columnSource) (sql.Node, error) {
+	fill := func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		switch e := e.(type) {
+		case *plan.Subquery:
+			q, err := fillDefaults(ctx, e.Query, origins)
+			return e.WithQuery(q), transform.NewTree, err
+		case *columnDefault:
+			d, err := e.fill(ctx, origins)
+			return d, transform.NewTree, err
+		}
+		return e, transform.SameTree, nil
+	}
+	n, _, err := transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		if i, ok := n.(*plan.InsertInto); ok && i.Source != nil {
+			source, err := fillDefaults(ctx, i.Source, origins)
+			if err != nil {
+				return nil, transform.SameTree, err
+			}
+			n = i.WithSource(source)
+		}
+		return transform.OneNodeExpressions(ctx, n, fill)
+	})
+	return n, err
+}
+
+// fill looks the value up.
+func (d *columnDefault) fill(ctx *sql.Context, origins map[sql.ColumnId]columnSource) (*columnDefault, error) {
+	if d.found {
+		return d, nil
+	}
+	from := origins[d.column.Id()]
+	for depth := 0; from.table == nil && from.of != 0 && depth < maxDerived; depth++ {
+		from = origins[from.of]
+	}
+	if to, ok := origins[insertedInto]; ok && from == (columnSource{}) {
+		from = columnSource{table: to.table, column: to.table.ordinal(d.column.Name())}
+	}
+	t := from.table
+	if t == nil || from.column < 0 {
+		return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", d.column.Name())
+	}
+	out := &columnDefault{column: d.column, found: true}
+	c := t.pk.Schema[from.column]
+	if c.Default == nil {
+		switch {
+		case c.AutoIncrement:
+			out.value = &sql.ColumnDefaultValue{Expr: expression.NewLiteral(c.Type.Zero(), c.Type), OutType: c.Type, Literal: true}
+		case !c.Nullable && c.Generated == nil:
+			return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", c.Name)
+		}
+		return out, nil
+	}
+	schema, _, err := t.resolved(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	out.value = schema[from.column].Default
+	others := false
+	sql.Inspect(ctx, out.value.Expr, func(_ *sql.Context, e sql.Expression) bool {
+		_, is := e.(*expression.GetField)
+		others = others || is
+		return !others
+	})
+	if others {
+		return nil, sqlerr.New(sqlerr.DefaultAsValGenerated, "DEFAULT function cannot be used with default value expressions")
+	}
+	return out, nil
+}
+
+// maxDerived bounds how many derived tables and views lie between a column and its table.
+const maxDerived = 100
