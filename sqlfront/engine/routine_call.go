@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
@@ -243,7 +244,7 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 		if err := p.eng.mayCall(ctx, c, in); err != nil {
 			return nil, err
 		}
-		return &storedCall{eng: p.eng, db: c.body.Database, name: c.body.Name, typ: c.body.Returns, deterministic: c.body.Deterministic, args: args}, nil
+		return &storedCall{eng: p.eng, db: c.body.Database, name: c.body.Name, typ: c.body.Returns, deterministic: c.body.Deterministic, args: args, in: in}, nil
 	}}, true
 }
 
@@ -269,19 +270,22 @@ func (e *Engine) HasFunction(c context.Context, db, name string) bool {
 
 // mayCall is mayExecute for a function that a statement calls, or a view that the statement names.
 func (e *Engine) mayCall(ctx *sql.Context, c *compiled, in *rights.Stored) error {
-	s := sessionOf(ctx)
-	if in == nil || s == nil {
+	if in == nil {
 		return e.mayExecute(ctx, c)
 	}
-	ask := func() error { return e.mayExecute(ctx, c) }
-	if in.User != "" {
-		own := ask
-		ask = func() error { return s.ActAs(ctx, in.User, in.Host, own) }
-	}
-	if err := ask(); err != nil {
+	if err := asView(ctx, in, func() error { return e.mayExecute(ctx, c) }); err != nil {
 		return in.Invalid(err)
 	}
 	return nil
+}
+
+// asView runs f with the rights of who a view belongs to; in is nil outside of views. What a view's text calls is its definer's doing, SQL SECURITY
+// INVOKER or not, as in MySQL: else reading a view would run a stranger's statements with the reader's rights.
+func asView(ctx *sql.Context, in *rights.Stored, f func() error) error {
+	if s := sessionOf(ctx); in != nil && in.User != "" && s != nil {
+		return s.ActAs(ctx, in.User, in.Host, f)
+	}
+	return f()
 }
 
 // mayExecute checks the EXECUTE privilege.
@@ -309,7 +313,13 @@ type storedCall struct {
 	typ           sql.Type
 	deterministic bool
 	args          []sql.Expression
+	in            *rights.Stored // the view whose text calls it, nil for none
 }
+
+// held reports whether the planner must not call the function beforehand, as it does with whatever has no columns in it. One that is not
+// DETERMINISTIC is called for each row. One that a view calls is not called by who does no more than look at the view: SHOW COLUMNS, EXPLAIN, LOCK
+// TABLES and CREATE VIEW plan its text, too, and with SQL SECURITY INVOKER the function would do there what the user may.
+func (f *storedCall) held() bool { return !f.deterministic || f.in != nil }
 
 var (
 	_ sql.FunctionExpression         = (*storedCall)(nil)
@@ -322,7 +332,6 @@ func (f *storedCall) Description() string          { return "a stored function."
 func (f *storedCall) Resolved() bool               { return expression.ExpressionsResolved(f.args...) }
 func (f *storedCall) Type(*sql.Context) sql.Type   { return f.typ }
 func (f *storedCall) IsNullable(*sql.Context) bool { return true }
-func (f *storedCall) Children() []sql.Expression   { return f.args }
 func (f *storedCall) IsNonDeterministic() bool     { return !f.deterministic }
 
 // String implements sql.Expression.
@@ -334,6 +343,14 @@ func (f *storedCall) String() string {
 	return f.name + "(" + strings.Join(args, ",") + ")"
 }
 
+// Children implements sql.Expression.
+func (f *storedCall) Children() []sql.Expression {
+	if !f.held() {
+		return f.args
+	}
+	return expr.Marked(f.args)
+}
+
 // CollationCoercibility implements sql.CollationCoercible.
 func (f *storedCall) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
 	c, _ := f.typ.CollationCoercibility(ctx)
@@ -342,6 +359,12 @@ func (f *storedCall) CollationCoercibility(ctx *sql.Context) (sql.CollationID, b
 
 // WithChildren implements sql.Expression.
 func (f *storedCall) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
+	if f.held() {
+		var err error
+		if ch, err = expr.Unmarked(f, ch, len(f.args)); err != nil {
+			return nil, err
+		}
+	}
 	if len(ch) != len(f.args) {
 		return nil, sql.ErrInvalidChildrenNumber.New(f, len(ch), len(f.args))
 	}
@@ -369,9 +392,11 @@ func (f *storedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	host := &routineHost{eng: f.eng, session: sessionOf(ctx), refuse: sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a function")}
 	var out routine.Output
-	err = f.eng.inRoutine(ctx, c, func() error {
-		out, err = c.body.Run(ctx, host, args)
-		return err
+	err = asView(ctx, f.in, func() error {
+		return f.eng.inRoutine(ctx, c, func() error {
+			out, err = c.body.Run(ctx, host, args)
+			return err
+		})
 	})
 	return out.Value, err
 }

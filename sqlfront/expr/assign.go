@@ -294,7 +294,7 @@ func (*Assignment) IsNonDeterministic() bool { return true }
 
 // WithChildren implements sql.Expression.
 func (a *Assignment) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	children, err := unmarked(a, children, 1)
+	children, err := Unmarked(a, children, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +419,7 @@ func (*reading) IsNonDeterministic() bool     { return true }
 
 // WithChildren implements sql.Expression.
 func (v *reading) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	_, err := unmarked(v, children, 0)
+	_, err := Unmarked(v, children, 0)
 	return v, err
 }
 

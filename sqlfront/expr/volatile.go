@@ -52,14 +52,15 @@ func Volatile(f sql.Function) sql.Function {
 func (*volatile) IsNonDeterministic() bool { return true }
 
 // Children implements sql.Expression.
-func (v *volatile) Children() []sql.Expression { return marked(v.FunctionExpression.Children()) }
+func (v *volatile) Children() []sql.Expression { return Marked(v.FunctionExpression.Children()) }
 
-func marked(children []sql.Expression) []sql.Expression {
+// Marked is the children of an expression, and behind them what keeps the planner from computing it.
+func Marked(children []sql.Expression) []sql.Expression {
 	return append(children[:len(children):len(children)], perRow)
 }
 
-// unmarked is the children before the mark, of which there must be n.
-func unmarked(e sql.Expression, children []sql.Expression, n int) ([]sql.Expression, error) {
+// Unmarked is the children before the mark, of which there must be n.
+func Unmarked(e sql.Expression, children []sql.Expression, n int) ([]sql.Expression, error) {
 	if len(children) != n+1 {
 		return nil, sql.ErrInvalidChildrenNumber.New(e, len(children), n+1)
 	}
@@ -68,7 +69,7 @@ func unmarked(e sql.Expression, children []sql.Expression, n int) ([]sql.Express
 
 // WithChildren implements sql.Expression.
 func (v *volatile) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	children, err := unmarked(v, children, len(v.FunctionExpression.Children()))
+	children, err := Unmarked(v, children, len(v.FunctionExpression.Children()))
 	if err != nil {
 		return nil, err
 	}

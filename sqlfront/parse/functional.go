@@ -69,23 +69,54 @@ var varying = map[string]bool{
 	"localtime": true, "localtimestamp": true, "curdate": true, "current_date": true, "curtime": true, "current_time": true, "utc_date": true,
 	"utc_time": true, "utc_timestamp": true, "connection_id": true, "user": true, "current_user": true, "session_user": true, "system_user": true,
 	"database": true, "schema": true, "last_insert_id": true, "row_count": true, "found_rows": true, "load_file": true, "get_lock": true,
+	"release_lock": true, "release_all_locks": true, "is_free_lock": true, "is_used_lock": true, "benchmark": true,
+}
+
+// acting are those that do or read something else than the row, with the rights of whoever writes it: MySQL lets no default value have them, either.
+var acting = map[string]bool{
+	"load_file": true, "sleep": true, "benchmark": true, "get_lock": true, "release_lock": true, "release_all_locks": true, "is_free_lock": true,
+	"is_used_lock": true,
+}
+
+// noVaryingColumns refuses generated columns that vary, and default values that act.
+func noVaryingColumns(d *ast.DDL) error {
+	if d.TableSpec == nil {
+		return nil
+	}
+	for _, c := range d.TableSpec.Columns {
+		if name := calls(c.Type.GeneratedExpr, varying); name != "" {
+			return sqlerr.New(sqlerr.GeneratedFunction, "Expression of generated column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+		}
+		if name := calls(c.Type.Default, acting); name != "" {
+			return sqlerr.New(sqlerr.DefaultFunction, "Default value expression of column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+		}
+	}
+	return nil
+}
+
+// calls is the first of the functions that an expression calls.
+func calls(e ast.Expr, functions map[string]bool) (name string) {
+	if e == nil {
+		return ""
+	}
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		if c, ok := n.(*ast.FuncExpr); ok && functions[c.Name.Lowered()] {
+			name = c.Name.Lowered()
+		}
+		return name == "", nil
+	}, e)
+	return name
 }
 
 // noVarying refuses keys over such functions.
 func noVarying(d *ast.DDL) error {
-	refuse := func(index string, fields []*ast.IndexField) (err error) {
+	refuse := func(index string, fields []*ast.IndexField) error {
 		for _, f := range fields {
-			if f == nil || f.Expression == nil {
-				continue
+			if f != nil && calls(f.Expression, varying) != "" {
+				return sqlerr.New(sqlerr.FunctionalVarying, "Expression of functional index '%s' contains a disallowed function.", index)
 			}
-			_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
-				if c, ok := n.(*ast.FuncExpr); ok && varying[c.Name.Lowered()] {
-					err = sqlerr.New(sqlerr.FunctionalVarying, "Expression of functional index '%s' contains a disallowed function.", index)
-				}
-				return err == nil, nil
-			}, f.Expression)
 		}
-		return err
+		return nil
 	}
 	if d.IndexSpec != nil {
 		return refuse(d.IndexSpec.ToName.String(), d.IndexSpec.Fields)

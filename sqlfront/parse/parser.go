@@ -228,6 +228,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			if err := noVarying(d); err != nil {
 				return nil, 0, err
 			}
+			if err := noVaryingColumns(d); err != nil {
+				return nil, 0, err
+			}
 			if err := r.declarable(d); err != nil {
 				return nil, 0, err
 			}

@@ -249,41 +249,76 @@ func (r *rewriter) parenthesise(l lexer, t token) {
 	}
 }
 
-// refuseStored refuses stored functions where the value must be the same at any time.
+// refuseStored refuses stored functions where the value must be the same at any time. They would run, too, with the rights of whoever touches
+// the table, which its owner need not have.
 func (p *Parser) refuseStored(ctx context.Context, stmt ast.Statement) error {
 	if p.hooks.StoredFunction == nil {
 		return nil
 	}
 	for _, d := range clauses(stmt) {
+		if s := d.DefaultSpec; s != nil {
+			if err := p.noStoredDefault(ctx, s.Column, s.Value); err != nil {
+				return err
+			}
+		}
+		if x := d.IndexSpec; x != nil {
+			if err := p.noStoredKey(ctx, x.ToName.String(), x.Fields); err != nil {
+				return err
+			}
+		}
 		if d.TableSpec == nil {
 			continue
 		}
-		check := func(c *ast.ConstraintDefinition) error {
-			if c == nil {
-				return nil
+		for _, x := range d.TableSpec.Indexes {
+			if err := p.noStoredKey(ctx, x.Info.Name.String(), x.Fields); err != nil {
+				return err
 			}
-			if k, ok := c.Details.(*ast.CheckConstraintDefinition); ok {
-				if name := p.stored(ctx, k.Expr); name != "" {
-					return sqlerr.New(sqlerr.CheckFunction, "An expression of a check constraint '%s' contains disallowed function: %s.", c.Name, name)
-				}
-			}
-			return nil
 		}
 		for _, c := range d.TableSpec.Constraints {
-			if err := check(c); err != nil {
+			if err := p.noStoredCheck(ctx, c); err != nil {
 				return err
 			}
 		}
 		for _, c := range d.TableSpec.Columns {
-			if err := check(c.Type.Constraint); err != nil {
+			if err := p.noStoredCheck(ctx, c.Type.Constraint); err != nil {
 				return err
 			}
 			if name := p.stored(ctx, c.Type.GeneratedExpr); name != "" {
 				return sqlerr.New(sqlerr.GeneratedFunction, "Expression of generated column '%s' contains a disallowed function: %s.", c.Name.String(), name)
 			}
-			if name := p.stored(ctx, c.Type.Default); name != "" {
-				return sqlerr.New(sqlerr.DefaultFunction, "Default value expression of column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+			for _, value := range []ast.Expr{c.Type.Default, c.Type.OnUpdate} {
+				if err := p.noStoredDefault(ctx, c.Name, value); err != nil {
+					return err
+				}
 			}
+		}
+	}
+	return nil
+}
+
+func (p *Parser) noStoredDefault(ctx context.Context, column ast.ColIdent, value ast.Expr) error {
+	if name := p.stored(ctx, value); name != "" {
+		return sqlerr.New(sqlerr.DefaultFunction, "Default value expression of column '%s' contains a disallowed function: %s.", column.String(), name)
+	}
+	return nil
+}
+
+func (p *Parser) noStoredKey(ctx context.Context, index string, fields []*ast.IndexField) error {
+	for _, f := range fields {
+		if f != nil && p.stored(ctx, f.Expression) != "" {
+			return sqlerr.New(sqlerr.FunctionalVarying, "Expression of functional index '%s' contains a disallowed function.", index)
+		}
+	}
+	return nil
+}
+
+func (p *Parser) noStoredCheck(ctx context.Context, c *ast.ConstraintDefinition) error {
+	if c == nil {
+		return nil
+	}
+	if k, ok := c.Details.(*ast.CheckConstraintDefinition); ok {
+		if name := p.stored(ctx, k.Expr); name != "" {
+			return sqlerr.New(sqlerr.CheckFunction, "An expression of a check constraint '%s' contains disallowed function: %s.", c.Name, name)
 		}
 	}
 	return nil
