@@ -1,6 +1,7 @@
 package sqlfront_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -91,4 +92,90 @@ func TestTablesRunNoCode(t *testing.T) {
 		}
 	}
 	run(t, ann, "create table c (id int, u varchar(40) default (uuid()), n datetime default (now()), w varchar(90) default (current_user()))")
+}
+
+// TestWithDoublesTables: what WITH names twice, of what names it twice, and so on, is refused before the planner walks it: no KILL reached it there, nor
+// max_execution_time, and it takes no right but to log in.
+func TestWithDoublesTables(t *testing.T) {
+	_, ann := schemaOwner(t)
+	doubling := func(levels int) string {
+		q := "with q0 as (select 1 x)"
+		for i := 1; i <= levels; i++ {
+			q += fmt.Sprintf(", q%d as (select a.x from q%d a join q%d b)", i, i-1, i-1)
+		}
+		return q
+	}
+	if got := results(t, ann, doubling(4)+" select count(*) from q4"); got != "1" {
+		t.Errorf("four levels: %s", got)
+	}
+	deep := doubling(30) + " "
+	for _, q := range []string{
+		deep + "select count(*) from q30", strings.ToUpper(deep) + "SELECT 1 FROM Q30", "select * from (" + deep + "select x from q30) d", "create view w as " + deep + "select x from q30",
+		deep + "select x from q30 union select 1", "insert into a (id) " + deep + "select x from q30", deep + "update a set v = 1 where id in (select x from q30)",
+		"explain " + deep + "select 1 from q30", "create procedure wp() " + deep + "select 1 from q30", "create table w as select * from (" + deep + "select x from q30) d",
+	} {
+		if got := results(t, ann, q); got != "error 1116" {
+			t.Errorf("%.20s … %s: %s, want error 1116", q, q[len(q)-20:], got)
+		}
+	}
+}
+
+// TestSchemaOwnerIsRefused is what an hour by hand has tried with all privileges on one database, in brief: nothing of other databases, of
+// accounts or of the server answers.
+func TestSchemaOwnerIsRefused(t *testing.T) {
+	root, ann := schemaOwner(t)
+	tried := map[string][]string{
+		"error 1142": {
+			"select * from hid.t", "select * from mine_x.t", "select * from mineAx.t", "create table b like hid.t", "create table b as select * from hid.t", "create table hid.z (a int)",
+			"create table mine_x.z like a", "rename table a to hid.a", "rename table a to b, hid.t to mine.z", "alter table a rename hid.a", "alter table hid.t rename mine.t",
+			"drop table a, hid.t", "create view w as select * from hid.t", "create view w as with q as (select * from hid.t) select * from q", "create view w as select * from hid.v",
+			"create trigger x before insert on hid.t for each row set @a = 1", "create trigger x before insert on a for each row insert into hid.log (what) values (1)",
+			"create trigger x before insert on a for each row set new.s = (select max(s) from hid.t)", "drop trigger hid.tr",
+			"create observer x after insert on hid.t for each row delete from a", "create observer x after insert on a for each row insert into hid.log (what) values (1)",
+			"create table k (id int, foreign key (id) references hid.t (id))", "create table k (id int, foreign key (id) references hid.later (id))",
+			"alter table a add foreign key (v) references hid.t (id)", "create temporary table k (id int, foreign key (id) references hid.t (id))",
+			"check table a, hid.t", "checksum table hid.t", "lock tables a write, hid.t read", "explain select * from a where id = (select id from hid.t limit 1)",
+			"select * from hid.t as of now()", "notify hid.t", "update a join hid.t h on true set a.s = h.s", "delete from a where id in (table hid.t)",
+			"select * from a order by (select s from hid.t limit 1)", "insert into a (id) values (1) on duplicate key update s = (select max(s) from hid.t)",
+			"grant select on mine.a to bob", "grant trigger on hid.t to ann", "select * from mysql.user", "select * from moka.observers", "select * from performance_schema.threads",
+		},
+		"error 1044": {
+			"use hid", "use mine_x", "create database mine2", "drop database mine_x", "create procedure hid.z() select 1", "create temporary table mine_x.z (a int)", "analyze table hid.t",
+			"show tables from hid", "show create database hid", "create event hid.e on schedule every 1 second do delete from mine.a", "show grants for bob", "show create user bob",
+			"grant all on mine.* to bob", "grant all on `mine%`.* to ann", "flush tables", "flush privileges", "flush tables with read lock",
+		},
+		"error 1045": {"grant super on *.* to ann", "grant usage on *.* to ann with grant option", "load data infile '/etc/passwd' into table a"},
+		"error 1227": {
+			"create definer = root@localhost view w as select 1", "create definer = root@localhost procedure w() select 1", "create definer = root@localhost trigger w before insert on a for each row set @a = 1",
+			"set global max_connections = 1", "set persist max_connections = 1", "set password for bob = 'x'", "alter user bob identified by 'x'", "alter user ann account unlock", "create user evil",
+			"drop user bob", "rename user ann to bob2", "grant boss to ann", "create role r", "drop role boss", "select * from a into outfile 'x'", "show engine innodb status",
+		},
+		"error 1370": {"call hid.p(1)", "select hid.f(1)", "do hid.f(1)", "create trigger x before insert on a for each row call hid.p(1)", "create observer x after insert on a for each row call hid.p(1)"},
+		"error 3530": {"set role boss", "alter user ann default role boss", "set default role boss to ann"},
+	}
+	try := func() {
+		t.Helper()
+		for expect, queries := range tried {
+			for _, q := range queries {
+				if got := results(t, ann, q); got != expect {
+					t.Errorf("%s: %q, want %s", q, got, expect)
+				}
+			}
+		}
+	}
+	try()
+	want(t, root, "select count(*) from hid.log", "0")
+	want(t, root, "select count(*), min(s), max(s) from hid.t", "2 one two")
+	// With GRANT OPTION she gives what is hers and no more.
+	run(t, root, "grant all on mine.* to ann with grant option")
+	run(t, ann, "grant select on mine.a to bob", "grant all on mine.* to boss")
+	for q, expect := range map[string]string{
+		"grant all on hid.* to bob": "error 1044", "grant select on `mine_`.* to ann": "error 1044", "grant select on hid.t to ann": "error 1142", "grant select on *.* to bob": "error 1045",
+		"grant super on mine.* to bob": "error 1221", "grant select on mine.* to nobody": "error 1410", "revoke select on hid.* from bob": "error 1044",
+		"revoke select on mine.* from root@localhost": "error 1227",
+	} {
+		if got := results(t, ann, q); got != expect {
+			t.Errorf("with GRANT OPTION: %s: %q, want %s", q, got, expect)
+		}
+	}
 }

@@ -252,13 +252,8 @@ func (b *benchmark) String() string {
 // Type implements sql.Expression.
 func (b *benchmark) Type(*sql.Context) sql.Type { return types.Int64 }
 
-// IsNonDeterministic implements sql.NonDeterministicExpression.
+// IsNonDeterministic implements sql.NonDeterministicExpression: it is not to be evaluated beforehand.
 func (b *benchmark) IsNonDeterministic() bool { return true }
-
-// Children implements sql.Expression: it is not to be evaluated beforehand, by who looks at the columns of a view that has it.
-func (b *benchmark) Children() []sql.Expression {
-	return expr.Marked(b.BinaryExpressionStub.Children())
-}
 
 // CollationCoercibility implements sql.CollationCoercible.
 func (b *benchmark) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
@@ -267,9 +262,8 @@ func (b *benchmark) CollationCoercibility(*sql.Context) (sql.CollationID, byte) 
 
 // WithChildren implements sql.Expression.
 func (b *benchmark) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	children, err := expr.Unmarked(b, children, 2)
-	if err != nil {
-		return nil, err
+	if len(children) != 2 {
+		return nil, sql.ErrInvalidChildrenNumber.New(b, len(children), 2)
 	}
 	return &benchmark{expression.BinaryExpressionStub{LeftChild: children[0], RightChild: children[1]}}, nil
 }

@@ -164,6 +164,81 @@ func tablesIn(from ast.TableExpr) int {
 	return 1
 }
 
+// maxReferences bounds the tables that a statement reads, those of WITH as often as they are named: q2 AS (SELECT … FROM q1 JOIN q1), q3 AS (SELECT …
+// FROM q2 JOIN q2) and so on are a tree twice as large each time, which the planner walks, and KILL does not reach it there.
+const maxReferences = 4096
+
+// expandable refuses a statement that amounts to more. text is what stmt was parsed from: it takes a dozen tables of WITH. Views have a bound of their own.
+func expandable(stmt ast.Statement, text string) error {
+	if len(text) < 200 || !strings.Contains(strings.ToLower(text), "with") {
+		return nil
+	}
+	if (expansion{}).of(stmt) > maxReferences {
+		return sqlerr.New(sqlerr.TooManyTables, "Too many tables; what WITH names counts as often as it is named, and %d are the most", maxReferences)
+	}
+	return nil
+}
+
+// expansion is how many tables those of WITH amount to, by name. Of two of the same name it is the larger.
+type expansion map[string]int
+
+func (x expansion) add(with *ast.With) {
+	if with == nil {
+		return
+	}
+	for _, c := range with.Ctes {
+		name := strings.ToLower(c.As.String())
+		x[name] = max(x[name], x.of(c.Expr))
+	}
+}
+
+// of counts what n reads; beyond the bound it does not matter how much.
+func (x expansion) of(n ast.SQLNode) (total int) {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		switch n := n.(type) {
+		case *ast.Explain:
+			total += x.of(n.Statement)
+			return false, nil
+		case *ast.DDL: // the walk leaves these out
+			if n.ViewSpec != nil {
+				total += x.of(n.ViewSpec.ViewExpr)
+			}
+			if n.OptSelect != nil {
+				total += x.of(n.OptSelect.Select)
+			}
+			if n.ProcedureSpec != nil {
+				total += x.of(n.ProcedureSpec.Body)
+			}
+			if n.TriggerSpec != nil {
+				total += x.of(n.TriggerSpec.Body)
+			}
+		case *ast.Select:
+			x.add(n.With)
+		case *ast.SetOp:
+			x.add(n.With)
+		case *ast.Insert:
+			x.add(n.With)
+		case *ast.Update:
+			x.add(n.With)
+		case *ast.Delete:
+			x.add(n.With)
+		case *ast.With:
+			return false, nil // added above
+		case *ast.AliasedTableExpr:
+			if t, ok := n.Expr.(ast.TableName); ok {
+				known := 0
+				if t.DbQualifier.IsEmpty() {
+					known = x[strings.ToLower(t.Name.String())]
+				}
+				total = min(total+max(1, known), maxReferences+1)
+				return false, nil
+			}
+		}
+		return true, nil
+	}, n)
+	return total
+}
+
 // balance makes a chain of UNIONs of one kind a tree, in the order of the chain: the planner asks each of them for its columns, which asks all
 // below it, for each of its rules.
 func balance(s *ast.SetOp) {

@@ -199,6 +199,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := joinable(stmt, text); err != nil {
 			return nil, 0, err
 		}
+		if err := expandable(stmt, text); err != nil {
+			return nil, 0, err
+		}
 		if err := onePrimaryKey(stmt); err != nil {
 			return nil, 0, err
 		}
