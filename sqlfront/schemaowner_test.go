@@ -130,7 +130,7 @@ func TestSchemaOwnerIsRefused(t *testing.T) {
 			"create table mine_x.z like a", "rename table a to hid.a", "rename table a to b, hid.t to mine.z", "alter table a rename hid.a", "alter table hid.t rename mine.t",
 			"drop table a, hid.t", "create view w as select * from hid.t", "create view w as with q as (select * from hid.t) select * from q", "create view w as select * from hid.v",
 			"create trigger x before insert on hid.t for each row set @a = 1", "create trigger x before insert on a for each row insert into hid.log (what) values (1)",
-			"create trigger x before insert on a for each row set new.s = (select max(s) from hid.t)", "drop trigger hid.tr",
+			"create trigger x before insert on a for each row set new.s = (select max(s) from hid.t)",
 			"create observer x after insert on hid.t for each row delete from a", "create observer x after insert on a for each row insert into hid.log (what) values (1)",
 			"create table k (id int, foreign key (id) references hid.t (id))", "create table k (id int, foreign key (id) references hid.later (id))",
 			"alter table a add foreign key (v) references hid.t (id)", "create temporary table k (id int, foreign key (id) references hid.t (id))",
@@ -140,7 +140,7 @@ func TestSchemaOwnerIsRefused(t *testing.T) {
 			"grant select on mine.a to bob", "grant trigger on hid.t to ann", "select * from mysql.user", "select * from moka.observers", "select * from performance_schema.threads",
 		},
 		"error 1044": {
-			"use hid", "use mine_x", "create database mine2", "drop database mine_x", "create procedure hid.z() select 1", "create temporary table mine_x.z (a int)", "analyze table hid.t",
+			"use hid", "drop trigger hid.tr", "use mine_x", "create database mine2", "drop database mine_x", "create procedure hid.z() select 1", "create temporary table mine_x.z (a int)", "analyze table hid.t",
 			"show tables from hid", "show create database hid", "create event hid.e on schedule every 1 second do delete from mine.a", "show grants for bob", "show create user bob",
 			"grant all on mine.* to bob", "grant all on `mine%`.* to ann", "flush tables", "flush privileges", "flush tables with read lock",
 		},
