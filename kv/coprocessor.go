@@ -197,6 +197,9 @@ type ShardHandle interface {
 	Reader() Reader
 	// InMemory returns the ordered table behind an in-memory group.
 	InMemory(g GroupID) MemTable
+	// Room is ErrDiskFull while nothing should be added to the shard; nil otherwise. Commands that make it smaller, or end what has begun, go
+	// on then, in the room that is kept for them; it is for the layer to know which these are.
+	Room() error
 }
 
 // TabletReceiver is what the state that OpenShard returned implements if the layer keeps knowledge of rows in memory that

@@ -22,6 +22,7 @@ const (
 	CodeDisk            Code = 11 // the disk is full or failed
 	CodeForeignData     Code = 12 // the directory belongs to something else, or to a newer version
 	CodeInUse           Code = 13 // another process has the directory or the port
+	CodeDiskFull        Code = 14 // the disk is nearly full, and the write would add to it; nothing happened
 )
 
 // Error is the one error type of the store's boundary. Match it with errors.Is against the sentinels below, also on the
@@ -49,13 +50,14 @@ var (
 	ErrDisk            = &Error{Code: CodeDisk}
 	ErrForeignData     = &Error{Code: CodeForeignData}
 	ErrInUse           = &Error{Code: CodeInUse}
+	ErrDiskFull        = &Error{Code: CodeDiskFull}
 )
 
 var codeNames = map[Code]string{
 	CodeInternal: "internal", CodeMoved: "moved", CodeOutcomeUnknown: "outcome unknown", CodeBusy: "busy",
 	CodeUnavailable: "unavailable", CodeInvalidArgument: "invalid argument", CodeNotFound: "not found",
 	CodeAlreadyExists: "already exists", CodeCorrupt: "corrupt", CodeClosed: "closed", CodeDisk: "disk",
-	CodeForeignData: "foreign data", CodeInUse: "in use",
+	CodeForeignData: "foreign data", CodeInUse: "in use", CodeDiskFull: "disk full",
 }
 
 // String names the code for people.

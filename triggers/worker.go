@@ -252,6 +252,9 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 			return ack
 		case ctx.Err() != nil:
 			return 0
+		case errors.Is(err, kv.ErrDiskFull):
+			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()), RetryMillis: millis(diskFullPause)})
+			return 0
 		case transient(err):
 			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
 			w.mets.conflicts.Add(1)
@@ -267,6 +270,9 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		}
 	}
 }
+
+// diskFullPause is how long a run that the store has no room for is put off, uncounted.
+const diskFullPause = 5 * time.Second
 
 // transient reports whether an error says nothing about the observer or the row: somebody else was first, or the store is away
 // for a while. Such runs are repeated without being counted, or an outage would park everything.
@@ -317,6 +323,7 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timest
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	t := w.client.Begin(txn.TxnOptions{})
+	t.SetAdds(true)
 	defer t.Rollback() // does nothing once committed
 	start, err := t.StartTS(ctx)
 	if err != nil {

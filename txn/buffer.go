@@ -34,6 +34,7 @@ func (p *pending) size() int64 {
 type buffer struct {
 	tree  *btree.BTreeG[*pending]
 	bytes int64
+	adds  bool // see Txn.SetAdds
 }
 
 func newTree() *btree.BTreeG[*pending] {
@@ -46,7 +47,7 @@ func (b *buffer) copy() buffer {
 	if b.tree == nil {
 		return buffer{}
 	}
-	return buffer{tree: b.tree.Copy(), bytes: b.bytes}
+	return buffer{tree: b.tree.Copy(), bytes: b.bytes, adds: b.adds}
 }
 
 // iter walks a copy.

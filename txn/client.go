@@ -169,7 +169,7 @@ func (b *backoff) next() time.Duration {
 // nothingHappened says whether an error of the store rules out that the command had effects.
 func nothingHappened(err error) bool {
 	switch kv.CodeOf(err) {
-	case kv.CodeMoved, kv.CodeBusy, kv.CodeUnavailable, kv.CodeInvalidArgument, kv.CodeNotFound, kv.CodeClosed:
+	case kv.CodeMoved, kv.CodeBusy, kv.CodeUnavailable, kv.CodeInvalidArgument, kv.CodeNotFound, kv.CodeClosed, kv.CodeDiskFull:
 		return true
 	}
 	return false

@@ -57,7 +57,7 @@ func (t *Txn) seal() (*committer, error) {
 		t.c.metrics.constraints.Add(1)
 		return nil, err
 	}
-	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes, changes: changes, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
+	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes, adds: t.buffer.adds, changes: changes, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
 }
 
 // committer takes one transaction's writes through the protocol.
@@ -66,6 +66,7 @@ type committer struct {
 	c         *Client
 	mutations []*mutation // in column order
 	bytes     int64       // of them
+	adds      bool        // see Txn.SetAdds
 	changes   bool
 	startTS   kv.Timestamp
 	// blind transactions have read nothing: they may begin anew, with a later snapshot, when somebody was first.
@@ -192,7 +193,7 @@ func (cm *committer) choosePrimary(groups []*shardGroup) {
 
 func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
 	req := &writeRequest{
-		startTS: cm.startTS, primary: cm.primary, session: cm.c.o.Session, tablets: g.tablets, mutations: ms, owner: cm.owner,
+		startTS: cm.startTS, primary: cm.primary, session: cm.c.o.Session, tablets: g.tablets, mutations: ms, owner: cm.owner, adds: cm.adds,
 		// A lock's time is counted from its start_ts, which may be long ago.
 		ttl: cm.ttl(),
 	}
@@ -227,7 +228,8 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 	for ; ; again = true {
 		m, err := cm.c.call(ctx, b, g, cmdCommitOnePhase, req, &unknown)
 		if err != nil {
-			return cm.decide(ctx, unknown, err)
+			// A full disk passes by itself: see outcomeUnseeded.
+			return cm.decide(ctx, unknown || errors.Is(err, kv.ErrDiskFull), err)
 		}
 		resp := m.(*writeResponse)
 		if resp.outcome == outcomeTooOld && (again || unknown) {

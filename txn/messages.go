@@ -273,6 +273,8 @@ type writeRequest struct {
 	secondaries []kv.Column
 	// owner of the transaction's row locks, zero if it has none.
 	owner kv.Timestamp
+	// adds: the transaction makes the store larger, and is refused while the disk is full.
+	adds bool
 }
 
 func (m *writeRequest) AppendTo(b []byte) []byte {
@@ -290,6 +292,7 @@ func (m *writeRequest) AppendTo(b []byte) []byte {
 	e.bool(m.async)
 	e.columns(m.secondaries)
 	e.timestamp(m.owner)
+	e.bool(m.adds)
 	return e.b
 }
 
@@ -298,7 +301,7 @@ func (m *writeRequest) Decode(b []byte) error {
 	*m = writeRequest{
 		startTS: d.timestamp(), primary: d.column(), session: d.string(), ttl: d.millis(),
 		mutations: list(&d, 11, d.mutation), tablets: d.refs(), floor: d.timestamp(), async: d.bool(), secondaries: d.columns(),
-		owner: d.timestamp(),
+		owner: d.timestamp(), adds: d.bool(),
 	}
 	return d.end()
 }

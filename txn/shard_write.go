@@ -135,6 +135,11 @@ func (w *writer) check() (fresh []*mutation, refusal *writeResponse, err error) 
 }
 
 func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) {
+	if w.req.adds {
+		if err := w.Shard().Room(); err != nil {
+			return nil, nil, err
+		}
+	}
 	var ok bool
 	if w.seed, ok = w.st.seeded(w.req.tablets); !ok {
 		return nil, &writeResponse{outcome: outcomeUnseeded, incarnation: w.st.incarnation}, nil

@@ -29,6 +29,7 @@ type Txn struct {
 	buffer   buffer
 	tooLarge bool
 	misused  bool // written to although it is read-only
+	adds     bool // what is put now; see SetAdds
 	finished bool
 	listing  listing // among the client's snapshots
 }
@@ -167,7 +168,17 @@ func (t *Txn) PutAll(ws []Write) {
 		return
 	}
 	t.buffer.addAll(ws, t.startTS)
+	t.buffer.adds = t.buffer.adds || t.adds
 	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
+}
+
+// SetAdds says whether what is put from now on makes the store larger, as an INSERT does, or is what it takes to make it smaller and to keep
+// house: the record of a dropped table, say. A transaction that has put anything of the first kind is refused with kv.ErrDiskFull when it
+// commits on a disk that is full. Until it is called it is of the second kind; deletes always are.
+func (t *Txn) SetAdds(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.adds = on
 }
 
 // Delete removes a column.
@@ -203,6 +214,7 @@ func (t *Txn) add(m mutation) {
 	}
 	m.since = t.startTS // zero, before anything was read: then the commit's own start counts
 	t.buffer.add(m)
+	t.buffer.adds = t.buffer.adds || t.adds && m.kind == kindPut
 	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
 }
 

@@ -1,11 +1,9 @@
 package itest
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -120,61 +118,6 @@ func newestLog(t *testing.T, dir string) (newest string) {
 		t.Fatalf("no log file under %s: %v", dir, err)
 	}
 	return newest
-}
-
-// TestFullDisk runs on a small tmpfs until it is full. The server must say so and stop rather than limp; what it acknowledged
-// must be there once there is room again.
-func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("mounting a small tmpfs needs root (kv/engine tests the same with an injected ENOSPC, everywhere): %s", out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v %s", err, out)
-		}
-	})
-	data := filepath.Join(dir, "data")
-	s := start(t, data)
-	db := s.db("")
-	mustExec(t, db, "CREATE DATABASE d")
-	mustExec(t, db, "CREATE TABLE d.t (id INT PRIMARY KEY, v MEDIUMBLOB)")
-	// A ballast that can be taken away later makes the disk full soon, and gives the room back: a log segment is set aside as a
-	// whole, so a start needs some.
-	ballast := filepath.Join(dir, "ballast")
-	if err := os.WriteFile(ballast, make([]byte, 128<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	value := make([]byte, 256<<10)
-	for i := range value {
-		value[i] = byte(i * 7919 >> 3)
-	}
-	acknowledged := 0
-	for ; acknowledged < 1000; acknowledged++ {
-		ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
-		_, err := db.ExecContext(ctx, "INSERT INTO d.t VALUES (?, ?)", acknowledged, value)
-		cancel()
-		if err != nil {
-			break
-		}
-	}
-	if acknowledged == 0 || acknowledged == 1000 {
-		t.Fatalf("%d rows acknowledged on 256 MB: the disk was never full", acknowledged)
-	}
-	if code := s.wait(); code == 0 {
-		t.Error("exit status 0 on a full disk")
-	}
-	if !strings.Contains(s.logs(), "no space left") {
-		t.Errorf("the message does not say that the disk is full:\n%s", tail(s.logs()))
-	}
-	if err := os.Remove(ballast); err != nil {
-		t.Fatal(err)
-	}
-	s = start(t, data)
-	if n := one[int](t, s.db(""), "SELECT COUNT(*) FROM d.t"); n < acknowledged {
-		t.Fatalf("%d rows, but %d were acknowledged", n, acknowledged)
-	}
-	fmt.Fprintf(t.Output(), "%d rows were acknowledged before the disk was full, all are there\n", acknowledged)
 }
 
 func tail(s string) string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"moka/kv/node"
 	"moka/txn/gc"
 )
 
@@ -36,6 +37,7 @@ type stackOptions struct {
 	CacheMiB int
 	// SeparateValues is the size from which on values lie in files of their own, zero for none.
 	SeparateValues int
+	BallastMiB     int // -1: the engine chooses
 	AcceptDataLoss bool
 	Runners        int
 	MaxConns       int
@@ -92,6 +94,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.BoolVar(&o.Memory, "memory", false, "keep everything in memory; nothing survives the process")
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
 	f.IntVar(&o.SeparateValues, "separate-values", 0, "write values of so many bytes and more to files of their own, which compactions need not copy; 0 for none (kv/DESIGN.md says when)")
+	f.IntVar(&o.BallastMiB, "ballast-mib", -1, "room in MiB that is kept for a disk that is full, so that rows can be deleted then (docs/faults.md); 0 for none; default: four memtables, at least 64, at most a twentieth of the disk")
 	f.BoolVar(&o.AcceptDataLoss, "accept-data-loss", false, "open a store whose log was cut or lost with what is left of it, once; what is set aside goes to lost in the directory of the data (docs/faults.md)")
 	f.IntVar(&o.Runners, "observer-runners", 16, "observers that run at a time in this process")
 	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
@@ -114,6 +117,17 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 
 // leastMemory is what a process needs beside its cache, in MiB.
 const leastMemory = 256
+
+// minBallast, in MiB, is about what a store with the least cache needs to delete anything on a full disk.
+const minBallast = 16
+
+// ballast is in bytes.
+func (o *stackOptions) ballast() int64 {
+	if o.BallastMiB < 0 {
+		return node.AutoBallast
+	}
+	return int64(o.BallastMiB) << 20
+}
 
 // minSeparate is below what a reference to a value and its block cost.
 const minSeparate = 512
@@ -138,6 +152,8 @@ func (o *stackOptions) validate() error {
 		return fmt.Errorf("--shards %d: a node serves 1 to 64 shards", o.Shards)
 	case o.CacheMiB < 8:
 		return fmt.Errorf("--cache-mib %d: the least is 8", o.CacheMiB)
+	case o.BallastMiB < -1 || o.BallastMiB > 0 && o.BallastMiB < minBallast:
+		return fmt.Errorf("--ballast-mib %d: 0 is none, and the least is %d", o.BallastMiB, minBallast)
 	case o.SeparateValues != 0 && o.SeparateValues < minSeparate:
 		return fmt.Errorf("--separate-values %d: the least is %d; smaller values are better off in their tables", o.SeparateValues, minSeparate)
 	case o.Retention != 0 && o.Retention < gc.MinRetention:

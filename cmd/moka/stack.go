@@ -161,7 +161,7 @@ func coprocessors() []kv.Coprocessor {
 func (s *stack) openStorage(ctx context.Context) error {
 	no := node.Options{
 		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20, SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(), Logger: s.o.Logger,
-		AcceptDataLoss: s.o.AcceptDataLoss, OpenTables: s.files.store,
+		AcceptDataLoss: s.o.AcceptDataLoss, OpenTables: s.files.store, Ballast: s.o.ballast(),
 	}
 	if s.o.Memory {
 		no.Dir, no.FS = "moka", vfs.NewMem()

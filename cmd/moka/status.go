@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +34,9 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 		st.Warning = insecureWarning
 	}
 	if s.node != nil {
+		if err := s.node.Room(); err != nil {
+			st.Warning = strings.TrimSpace(st.Warning + " " + err.Error())
+		}
 		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection())
 	}
 	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()), counters("timestamps", s.clock.Metrics()), counters("routing", s.store.Metrics()))
@@ -124,6 +128,11 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		emit("sql", s.sql.Metrics(), nil)
 	}
 	if s.node != nil {
+		full := 0.0
+		if s.node.Room() != nil {
+			full = 1
+		}
+		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("moka_disk_full", "1 while the disk is full: what adds is refused", nil, nil), prometheus.GaugeValue, full)
 		for _, x := range s.node.Stats().Shards {
 			emit("shard", x, map[string]string{"shard": fmt.Sprint(x.Shard)})
 		}

@@ -29,6 +29,7 @@
 //
 // # Dying
 //
-// A store whose disk fails or is full cannot keep what it acknowledges, so it does not go on: Pebble's fatal errors end the
-// process with a message. What was synced before is there at the next start.
+// A store whose disk fails cannot keep what it acknowledges, so it does not go on: Pebble's fatal errors end the
+// process with a message. What was synced before is there at the next start. A disk that is full refuses what adds to it, before
+// it comes to that, and lets rows be deleted (room.go).
 package engine

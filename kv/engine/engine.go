@@ -32,6 +32,7 @@ type Engine struct {
 	health   io.Closer
 	identity Identity
 	record   *logRecord
+	room     *room
 
 	failed   atomic.Pointer[error]
 	grouped  atomic.Int64  // commits that asked for a sync since groupWait was last asked
@@ -41,6 +42,7 @@ type Engine struct {
 	damaged  damaged
 	// complained is when background work that failed was logged last, unsaid how often it has failed since.
 	complained, unsaid atomic.Int64
+	unflushable        atomic.Int64 // flushes that have failed, one after the other
 	keys               sync.Pool
 
 	unflushed unflushed
@@ -79,6 +81,10 @@ func Open(dir string, o Options) (*Engine, error) {
 			e.o.Logger.Warn("other users of this machine may read the data, and this process cannot forbid it: chmod -R go-rwx the directory", "dir", dir, "err", err)
 		}
 	}
+	// Before anything is written: what is written next has the ballast's room, if that is all there is.
+	if e.room, err = openRoom(fsys, dir, e.o.Ballast, e.o.MemTableBytes, e.o.Logger); err != nil {
+		return nil, openError(dir, err)
+	}
 	if !exists {
 		e.identity = newIdentity()
 		if err := announce(fsys, dir, e.identity); err != nil {
@@ -111,6 +117,11 @@ func Open(dir string, o Options) (*Engine, error) {
 			return nil, errors.Join(openError(dir, err), e.db.Close())
 		}
 	}
+	e.room.watch(func() {
+		if _, err := e.db.AsyncFlush(); err != nil {
+			e.complain(err)
+		}
+	})
 	opened = true
 	return e, nil
 }
@@ -240,6 +251,9 @@ func (e *Engine) die(err error) {
 		msg := "the disk failed, and going on could lose acknowledged data; start again when it is repaired: everything acknowledged is there"
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			msg = "the disk is full; make room and start again: everything acknowledged is there"
+			if e.room != nil && e.room.size > 0 {
+				msg = "the disk is full, and the ballast was not enough; start again, and make room first if that fails: everything acknowledged is there"
+			}
 		} else if isCorruption(err) {
 			code = kv.CodeCorrupt
 			msg = "a file of the store is damaged; keep the directory as it is and restore a backup elsewhere"
@@ -252,10 +266,18 @@ func (e *Engine) die(err error) {
 	select {} // see Options.Fatal
 }
 
+// flushTries is how many flushes may fail, one after the other, because the disk is full. The first has made room for the next.
+const flushTries = 4
+
 // backgroundError decides whether a failed flush or compaction is the end. Pebble would try again for ever and in the
-// end stop all writes; a disk that is full or broken is better met by an operator than by a stall without a word. A damaged table is not the
+// end stop all writes; a disk that is full or broken is better met by an operator than by a stall without a word. On a full disk compactions may
+// wait until there is room; flushes may not, or nothing could be deleted either. A damaged table is not the
 // end: Pebble leaves its span out of compactions for a while, and whoever reads there gets the error.
 func (e *Engine) backgroundError(err error) {
+	if e.Room() != nil && errors.Is(err, syscall.ENOSPC) && e.unflushable.Load() < flushTries {
+		e.complain(err)
+		return
+	}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS} {
 		if errors.Is(err, errno) {
 			e.die(err)
@@ -315,6 +337,7 @@ func (e *Engine) Identity() Identity { return e.identity }
 
 // Close flushes nothing: the log has everything. It waits for background work. No iterator may be open.
 func (e *Engine) Close() error {
+	e.room.close()
 	if e.Failed() != nil {
 		return e.Failed() // Pebble waits for background work that never ends
 	}

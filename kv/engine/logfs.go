@@ -12,6 +12,7 @@ import (
 type logFS struct {
 	vfs.FS
 	record *logRecord
+	room   *room
 }
 
 // logNumber is the number of a log by the name of its file.
@@ -25,6 +26,9 @@ func logName(number uint64) string { return fmt.Sprintf("%06d.log", number) }
 
 func (fs *logFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := fs.FS.Create(name, c)
+	if err == nil {
+		f = fs.room.leaveRoom(f, c)
+	}
 	return fs.watch(name, f, err)
 }
 

@@ -37,6 +37,9 @@ type Options struct {
 	SeparateValues int
 	// OpenTables is how many files of tables are kept open; default 512. Pebble's 1,000 do not fit into the limit that a shell gives by default.
 	OpenTables int
+	// Ballast is the room, in bytes, that is kept for a disk that is full, in DIR/BALLAST; see room.go. Zero is none: a full disk is the end
+	// of the process then. AutoBallast chooses.
+	Ballast int64
 	// AcceptDataLoss opens a store that has lost acknowledged changes, with what is left of it; what is set aside goes to DIR/lost.
 	AcceptDataLoss bool
 	// SpanPolicy chooses compression by key range; nil leaves it at Pebble's default.
@@ -77,11 +80,15 @@ const diskStall = 5 * time.Second
 // pebbleOptions are the choices that matter; Pebble's defaults are those of an embedded toy (8 MB of cache, 4 MB memtables,
 // the oldest on-disk format, whose row blocks seek at half the speed). Each comment says what the choice buys.
 func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
-	fs, health := vfs.WithDiskHealthChecks(o.FS, diskStall, nil, func(i vfs.DiskSlowInfo) {
+	fsys := o.FS
+	if e.room.size > 0 {
+		fsys = vfs.OnDiskFull(fsys, e.room.exhausted)
+	}
+	fs, health := vfs.WithDiskHealthChecks(fsys, diskStall, nil, func(i vfs.DiskSlowInfo) {
 		o.Logger.Warn("disk is slow", "detail", i.String())
 	})
 	p := &pebble.Options{
-		FS: &logFS{FS: fs, record: e.record},
+		FS: &logFS{FS: fs, record: e.record, room: e.room},
 		// Columnar blocks, and a log whose sync chunks tell a torn tail from corruption. Pinned: the newest format admits value separation,
 		// which still has open corruption reports.
 		FormatMajorVersion: pebble.FormatTableFormatV6,
@@ -143,7 +150,14 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 				e.record.created(uint64(i.FileNum))
 			}
 		},
-		FlushEnd: func(pebble.FlushInfo) { e.unflushed.look.Store(true) },
+		FlushEnd: func(i pebble.FlushInfo) {
+			e.unflushed.look.Store(true)
+			if i.Err == nil {
+				e.unflushable.Store(0)
+			} else {
+				e.unflushable.Add(1)
+			}
+		},
 		WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
 			e.stalled.CompareAndSwap(0, time.Now().UnixNano())
 			o.Logger.Warn("writes stall: the disk does not keep up with them", "reason", i.Reason)

@@ -41,6 +41,8 @@ type Options struct {
 	SeparateValues int
 	// OpenTables is how many files the store keeps open; zero means 512.
 	OpenTables int
+	// Ballast is the room that is kept for a disk that is full; zero is none. See engine.Options.
+	Ballast int64
 	// AcceptDataLoss opens a store that has lost acknowledged changes. See engine.Options.
 	AcceptDataLoss bool
 	// Coprocessors are the layers that run code next to the data. The store's own row operations are always there.
@@ -54,7 +56,7 @@ type Options struct {
 	BalanceEvery time.Duration
 	// Logger gets what an operator wants to know; nil discards it.
 	Logger *slog.Logger
-	// Fatal is called when the node must die: the disk failed or is full, and what it acknowledges could be lost if it
+	// Fatal is called when the node must die: the disk failed, or is full without a ballast, and what it acknowledges could be lost if it
 	// went on. Nil prints the message and exits with status 1. If Fatal returns, the node stays frozen: the goroutine that
 	// met the failure never goes on, and all further commands fail with kv.ErrDisk.
 	Fatal func(err error)
@@ -79,6 +81,9 @@ func (o Options) withDefaults() Options {
 // DefaultCacheBytes is what a zero CacheBytes means.
 const DefaultCacheBytes = engine.DefaultCacheBytes
 
+// AutoBallast as Options.Ballast leaves the choice to the engine.
+const AutoBallast = engine.AutoBallast
+
 // Node is one process's part of the store: one Pebble, a few shards, and the commands that run on them.
 type Node struct {
 	o        Options
@@ -102,6 +107,9 @@ type Node struct {
 
 // ID is the node's number, given at its first start.
 func (n *Node) ID() kv.NodeID { return n.record.node }
+
+// Room is kv.ErrDiskFull while the node takes nothing that adds to it, nil otherwise.
+func (n *Node) Room() error { return n.engine.Room() }
 
 // Shards lists the shards that the node leads, ascending.
 func (n *Node) Shards() []kv.ShardID {

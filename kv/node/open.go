@@ -70,7 +70,7 @@ func Open(o Options) (*Node, error) {
 	}
 	n.engine, err = engine.Open(o.Dir, engine.Options{
 		FS: o.FS, CacheBytes: o.CacheBytes, MemTableBytes: o.MemTableBytes, SeparateValues: o.SeparateValues, Logger: o.Logger, Fatal: o.Fatal,
-		SpanPolicy: spanPolicy, AcceptDataLoss: o.AcceptDataLoss, OpenTables: o.OpenTables,
+		SpanPolicy: spanPolicy, AcceptDataLoss: o.AcceptDataLoss, OpenTables: o.OpenTables, Ballast: o.Ballast,
 	})
 	if err != nil {
 		return nil, err

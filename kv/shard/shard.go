@@ -153,6 +153,9 @@ func (s *Shard) Find(row kv.RowKey) (kv.Tablet, bool) { return s.tablets.Load().
 // Reader implements kv.ShardHandle.
 func (s *Shard) Reader() kv.Reader { return reader{s} }
 
+// Room implements kv.ShardHandle.
+func (s *Shard) Room() error { return s.e.Room() }
+
 // InMemory implements kv.ShardHandle.
 func (s *Shard) InMemory(g kv.GroupID) kv.MemTable {
 	if t := s.mem[g]; t != nil {

@@ -175,6 +175,9 @@ func (d *Disk) Failed() error { return nil }
 // Admit implements shard.Engine: it is never behind.
 func (d *Disk) Admit() error { return nil }
 
+// Room implements shard.Engine: there always is.
+func (d *Disk) Room() error { return nil }
+
 // NewBatch implements shard.Engine.
 func (d *Disk) NewBatch() engine.Batch { return engine.Batch{Batch: new(pebble.Batch)} }
 

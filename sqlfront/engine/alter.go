@@ -264,7 +264,7 @@ func (t *Table) DropPrimaryKey(*sql.Context) error {
 
 // DropIndex implements sql.IndexAlterableTable. Its entries are left to the janitor.
 func (t *Table) DropIndex(ctx *sql.Context, name string) error {
-	return t.change(ctx, func(d *catalog.Table) error {
+	return t.shrink(ctx, func(d *catalog.Table) error {
 		i := d.Index(name)
 		if i < 0 {
 			return sql.ErrIndexNotFound.New(name)
@@ -297,7 +297,7 @@ type autoSetter struct{ t *Table }
 // SetAutoIncrementValue gives the table a new sequence: ranges that other processes have reserved of the old one die with
 // the descriptor that named it.
 func (s *autoSetter) SetAutoIncrementValue(ctx *sql.Context, n uint64) error {
-	return s.t.change(ctx, func(d *catalog.Table) error {
+	return s.t.shrink(ctx, func(d *catalog.Table) error {
 		seq, err := s.t.eng.catalog.NewSequence(ctx, n)
 		if err != nil {
 			return err

@@ -348,6 +348,7 @@ func (x *index) backfill(ctx *sql.Context, j *job) error {
 			if err != nil {
 				return err
 			}
+			st.SetAdds(true)
 			if next, n, err = x.backfillBatch(ctx, st, span); err != nil {
 				return err
 			}

@@ -121,7 +121,10 @@ func (c *copying) hold(ctx *sql.Context, st *txn.Txn, x *job) (catalog.Job, *cat
 // batch runs f with as many rows as one transaction may have; fewer if they are too large.
 func (c *copying) batch(ctx *sql.Context, f func(st *txn.Txn, rows int) error) error {
 	for n := c.eng.opts.BackfillBatch; ; n = (n + 1) / 2 {
-		err := c.eng.retry(ctx, func(st *txn.Txn) error { return f(st, n) })
+		err := c.eng.retry(ctx, func(st *txn.Txn) error {
+			st.SetAdds(true)
+			return f(st, n)
+		})
 		if !errors.Is(err, txn.ErrTooLarge) || n == 1 {
 			return err
 		}

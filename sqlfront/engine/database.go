@@ -231,7 +231,7 @@ func (d *Database) DropTable(ctx *sql.Context, name string) error {
 	if d.dropTemporary(ctx, name) {
 		return nil
 	}
-	return d.eng.ddl(ctx, func(tx *Tx) error {
+	return d.eng.removal(ctx, func(tx *Tx) error {
 		return d.eng.catalog.DropTable(ctx, tx.store(), d.name, name)
 	})
 }
@@ -280,7 +280,7 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 
 // DropView implements sql.ViewDatabase.
 func (d *Database) DropView(ctx *sql.Context, name string) error {
-	return d.eng.ddl(ctx, func(tx *Tx) error {
+	return d.eng.removal(ctx, func(tx *Tx) error {
 		err := d.eng.catalog.DropView(ctx, tx.store(), d.name, name)
 		if s := sessionOf(ctx); s != nil && err == nil {
 			s.dropped = name
@@ -413,7 +413,7 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 
 // DropTrigger implements sql.TriggerDatabase.
 func (d *Database) DropTrigger(ctx *sql.Context, name string) error {
-	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropTrigger(ctx, tx.store(), d.name, name) })
+	return d.eng.removal(ctx, func(tx *Tx) error { return d.eng.catalog.DropTrigger(ctx, tx.store(), d.name, name) })
 }
 
 // GetStoredProcedure implements sql.StoredProcedureDatabase.
@@ -459,7 +459,7 @@ func (d *Database) SaveStoredProcedure(ctx *sql.Context, p sql.StoredProcedureDe
 
 // DropStoredProcedure implements sql.StoredProcedureDatabase.
 func (d *Database) DropStoredProcedure(ctx *sql.Context, name string) error {
-	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropProcedure(ctx, tx.store(), d.name, name) })
+	return d.eng.removal(ctx, func(tx *Tx) error { return d.eng.catalog.DropProcedure(ctx, tx.store(), d.name, name) })
 }
 
 // GetEvent implements sql.EventDatabase.
@@ -504,7 +504,7 @@ func (d *Database) SaveEvent(ctx *sql.Context, e sql.EventDefinition) (bool, err
 
 // DropEvent implements sql.EventDatabase.
 func (d *Database) DropEvent(ctx *sql.Context, name string) error {
-	return d.eng.ddl(ctx, func(tx *Tx) error { return d.eng.catalog.DropEvent(ctx, tx.store(), d.name, name) })
+	return d.eng.removal(ctx, func(tx *Tx) error { return d.eng.catalog.DropEvent(ctx, tx.store(), d.name, name) })
 }
 
 // UpdateEvent implements sql.EventDatabase.

@@ -17,6 +17,15 @@ import (
 
 // ddl runs one step of a schema change.
 func (e *Engine) ddl(ctx *sql.Context, f func(tx *Tx) error) error {
+	return e.step(ctx, true, f)
+}
+
+// removal runs a step that drops something, which a full disk does not refuse.
+func (e *Engine) removal(ctx *sql.Context, f func(tx *Tx) error) error {
+	return e.step(ctx, false, f)
+}
+
+func (e *Engine) step(ctx *sql.Context, adds bool, f func(tx *Tx) error) error {
 	tx, err := txOf(ctx)
 	if err != nil {
 		return err
@@ -24,6 +33,7 @@ func (e *Engine) ddl(ctx *sql.Context, f func(tx *Tx) error) error {
 	if err := tx.beginDDL(ctx); err != nil {
 		return err
 	}
+	tx.grow(adds)
 	err = f(tx)
 	tx.view = nil
 	if err != nil {
@@ -35,6 +45,7 @@ func (e *Engine) ddl(ctx *sql.Context, f func(tx *Tx) error) error {
 // beginDDL turns the statement's transaction into one that changes the schema. An open transaction's work is committed
 // first, as MySQL does; what its snapshot was, the schema change does not care.
 func (tx *Tx) beginDDL(ctx *sql.Context) error {
+	tx.grow(true)
 	if tx.ddl {
 		return nil
 	}
@@ -140,10 +151,19 @@ func (t *Table) current(ctx *sql.Context) (*Table, error) {
 
 // change applies f to a copy of the table's current descriptor and stores it.
 func (t *Table) change(ctx *sql.Context, f func(d *catalog.Table) error) error {
+	return t.changeBy(ctx, t.eng.ddl, f)
+}
+
+// shrink is change, as a removal.
+func (t *Table) shrink(ctx *sql.Context, f func(d *catalog.Table) error) error {
+	return t.changeBy(ctx, t.eng.removal, f)
+}
+
+func (t *Table) changeBy(ctx *sql.Context, step func(*sql.Context, func(*Tx) error) error, f func(d *catalog.Table) error) error {
 	if t.temporary {
 		return t.changeTemporary(ctx, f)
 	}
-	return t.eng.ddl(ctx, func(tx *Tx) error {
+	return step(ctx, func(tx *Tx) error {
 		_, err := t.changeIn(ctx, tx, f)
 		return err
 	})

@@ -22,7 +22,7 @@ type editor struct {
 	table *Table
 	moves bool // UPDATE or DELETE: rows come from a scan of the same statement
 
-	allowed bool // the database is not read-only to the statement
+	allowed bool // the database is not read-only to the statement; the first write has asked
 
 	begun  bool
 	lazy   bool // the mark was not asked for
@@ -170,12 +170,13 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	if tx.readOnly && !e.table.temporary {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
-	if !e.allowed && !e.table.temporary {
+	first := !e.allowed
+	if first && !e.table.temporary {
 		if err := tx.mayChange(ctx); err != nil {
 			return nil, err
 		}
-		e.allowed = true
 	}
+	e.allowed = true
 	if err := e.table.refusePast(); err != nil {
 		return nil, err
 	}
@@ -190,6 +191,9 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	}
 	if !e.begun {
 		e.begin(tx, true)
+	}
+	if first {
+		tx.grow(!tx.frees)
 	}
 	if !e.table.temporary {
 		tx.fence(e.table.desc)

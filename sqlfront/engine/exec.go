@@ -177,7 +177,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := refuseSystemTables(n); err != nil {
 			return nil, err
 		}
-		writing(ctx, false)
+		writing(ctx, false, true)
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err
 		}
@@ -190,7 +190,10 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := refuseSystemTables(n); err != nil {
 			return nil, err
 		}
-		if !isTruncate(ctx.Query()) {
+		if !isTruncate(ctx.Query()) { // a DELETE of all rows
+			if tx, ok := ctx.GetTransaction().(*Tx); ok {
+				tx.begins(true)
+			}
 			return nil, b.eng.mustBeSafe(ctx, n)
 		}
 	case *arrivingRows:
@@ -216,7 +219,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := refuseSystemTables(n); err != nil {
 			return nil, err
 		}
-		writing(ctx, n.Ignore)
+		writing(ctx, n.Ignore, false)
 		if err := mustHaveValues(ctx, n); err != nil {
 			return nil, err
 		}
@@ -264,7 +267,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := refuseSystemTables(n); err != nil {
 			return nil, err
 		}
-		writing(ctx, n.Ignore)
+		writing(ctx, n.Ignore, false)
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err
 		}
@@ -379,8 +382,9 @@ func (b *execBuilder) pin(ctx *sql.Context, s *Session, n sql.Node, row sql.Row)
 }
 
 // writing notes that the statement writes, and whether it has IGNORE.
-func writing(ctx *sql.Context, ignore bool) {
+func writing(ctx *sql.Context, ignore, frees bool) {
 	if tx, ok := ctx.GetTransaction().(*Tx); ok {
+		tx.begins(frees)
 		tx.writing, tx.forgiving = true, tx.forgiving || ignore
 	}
 }

@@ -66,6 +66,7 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 		return nil, err
 	}
 	e := p.table.editor(r.ctx, p.kind != planInsert)
+	r.tx.begins(p.kind == planDelete)
 	e.StatementBegin(r.ctx)
 	r.tx.left = false
 	outer := r.session.inserting

@@ -161,7 +161,7 @@ func (t *Table) touchParent(ctx *sql.Context, fk *sql.ForeignKeyConstraint) erro
 
 // DropForeignKey implements sql.ForeignKeyTable.
 func (t *Table) DropForeignKey(ctx *sql.Context, name, table, schema string) error {
-	return t.change(ctx, func(d *catalog.Table) error {
+	return t.shrink(ctx, func(d *catalog.Table) error {
 		i := findForeignKey(d, name)
 		if i < 0 {
 			return sql.ErrForeignKeyNotFound.New(name, d.Name)

@@ -276,6 +276,7 @@ func (l *bulkLoad) put(ctx *sql.Context) error {
 		return l.general(ctx)
 	}
 	t := l.tx.eng.client.Begin(txn.TxnOptions{Autocommit: true, LockWait: l.tx.rowLockWait()})
+	t.SetAdds(true)
 	l.tx.eng.catalog.Fence(t, l.table.desc)
 	t.PutAll(writes)
 	l.going = true

@@ -128,7 +128,7 @@ func (p *provider) CreateCollatedDatabase(ctx *sql.Context, name string, collati
 
 // DropDatabase implements sql.MutableDatabaseProvider.
 func (p *provider) DropDatabase(ctx *sql.Context, name string) error {
-	return p.eng.ddl(ctx, func(tx *Tx) error {
+	return p.eng.removal(ctx, func(tx *Tx) error {
 		v, err := p.eng.viewOf(ctx)
 		if err != nil {
 			return err

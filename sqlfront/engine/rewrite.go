@@ -410,7 +410,7 @@ func (t *Table) Truncate(ctx *sql.Context) (int, error) {
 	}
 	base := t.base()
 	if isTruncate(ctx.Query()) {
-		return 0, base.change(ctx, func(d *catalog.Table) error {
+		return 0, base.shrink(ctx, func(d *catalog.Table) error {
 			if err := freshStorage(ctx, t.eng, d); err != nil {
 				return err
 			}

@@ -368,7 +368,7 @@ func (e *Engine) DropRoutine(_ context.Context, r parse.RoutineName) (ast.Statem
 		if err != nil {
 			return err
 		}
-		return e.ddl(ctx, func(tx *Tx) error {
+		return e.removal(ctx, func(tx *Tx) error {
 			drop := e.catalog.DropProcedure
 			if r.Kind == routine.Function {
 				drop = e.catalog.DropFunction

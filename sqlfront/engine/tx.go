@@ -76,6 +76,7 @@ type Tx struct {
 	live                        bool
 	above                       int
 	changes                     bool // more than temporary tables
+	frees, adds                 bool // see begins and grow
 	// quiet makes the next full scan of this table deliver nothing; see BuildIndex.
 	quiet *Table
 	// alteration is the ALTER TABLE that is being run; see copy.go.
@@ -131,6 +132,7 @@ func (tx *Tx) store() *txn.Txn {
 			Autocommit: tx.session != nil && tx.session.implicit(),
 			LockWait:   tx.rowLockWait(),
 		})
+		tx.t.SetAdds(tx.adds)
 		tx.start = &mark{at: tx.t.Savepoint()}
 		if tx.session != nil && !tx.session.implicit() {
 			tx.listed = true
@@ -138,6 +140,21 @@ func (tx *Tx) store() *txn.Txn {
 		}
 	}
 	return tx.t
+}
+
+// begins notes whether a statement that writes is a DELETE. The outermost decides: what the triggers of a DELETE write goes through with it.
+func (tx *Tx) begins(frees bool) {
+	if len(tx.running) == 0 {
+		tx.frees = frees
+	}
+}
+
+// grow says whether what the transaction writes from now on makes the store larger: then it does not commit on a full disk.
+func (tx *Tx) grow(on bool) {
+	tx.adds = on
+	if tx.t != nil {
+		tx.t.SetAdds(on)
+	}
 }
 
 // Adopt wraps a transaction that somebody else began and will commit (an observer's worker). The caller sets it on the
@@ -214,7 +231,7 @@ func (tx *Tx) statement() {
 		e.listed = false
 	}
 	tx.running, tx.live, tx.above, tx.bulk = nil, false, 0, nil
-	tx.writing, tx.divided, tx.forgiving = false, false, false
+	tx.writing, tx.divided, tx.forgiving, tx.frees = false, false, false, false
 	tx.forgetPasts()
 	if tx.rerun { // the same statement: it has looked at rows, but nobody has seen them
 		return

@@ -170,6 +170,7 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 		return err
 	}
 	return r.change(ctx, func(t *txn.Txn) error {
+		t.SetAdds(true)
 		snap, err := r.o.Catalog.Snapshot(ctx, t)
 		if err != nil {
 			return err

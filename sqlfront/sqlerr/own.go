@@ -35,6 +35,11 @@ var ownRules = []rule{
 		return New(crashedOnUsage, "The table is damaged in the storage: %v", err)
 	}},
 	{kv.ErrDisk, func(err error) *mysql.SQLError { return New(diskFull, "Storage refused the write: %v", err) }},
+	{kv.ErrDiskFull, func(err error) *mysql.SQLError {
+		var full *kv.Error
+		errors.As(err, &full)
+		return New(diskFull, "Disk full: %s", full.Msg)
+	}},
 	{kv.ErrBusy, func(err error) *mysql.SQLError {
 		return New(LockWaitTimeout, "Storage is busy and nothing was written; try restarting transaction (%v)", err)
 	}},

@@ -1,0 +1,245 @@
+package itest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// smallDisk mounts a tmpfs.
+func smallDisk(t *testing.T, mebibytes int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", mebibytes), "tmpfs", dir).CombinedOutput()
+	if err != nil {
+		t.Skipf("mounting a small tmpfs needs root (kv/engine tests the same on a small disk in memory, everywhere): %s", out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v %s", err, out)
+		}
+	})
+	return dir
+}
+
+// fillUp takes all the room there is but some, and what becomes free later, until it is told to stop; then the file can be removed.
+func fillUp(t *testing.T, dir string, but uint64) (stop func(), file string) {
+	t.Helper()
+	file = filepath.Join(dir, "foreign")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(0)
+	take := func() {
+		var u syscall.Statfs_t
+		if err := syscall.Statfs(dir, &u); err != nil {
+			t.Error(err)
+		} else if free := u.Bavail * uint64(u.Bsize); free > but {
+			if syscall.Fallocate(int(f.Fd()), 0, size, int64(free-but)) == nil { // else somebody was faster
+				size += int64(free - but)
+			}
+		}
+	}
+	take()
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(2 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+				take()
+			}
+		}
+	}()
+	var once sync.Once
+	stop = func() { once.Do(func() { close(ended); <-done; f.Close() }) }
+	t.Cleanup(stop)
+	return stop, file
+}
+
+// isFull waits for the server to say so.
+func (s *server) isFull() {
+	s.t.Helper()
+	eventually(s.t, "the state disk full", time.Minute, func() bool {
+		_, b := s.answers("/metrics")
+		return strings.Contains(b, "moka_disk_full 1")
+	})
+}
+
+// refusesToAdd checks that statements which add are refused with 1021 and the next step.
+func refusesToAdd(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, q := range statements {
+		var my *mysql.MySQLError
+		if _, err := db.Exec(q); !errors.As(err, &my) || my.Number != 1021 || !strings.Contains(my.Message, "delete rows") {
+			t.Errorf("%.60s on a full disk: %v, want error 1021", q, err)
+		}
+	}
+}
+
+// Faults, "the disk is full": the process ended, could not be started without room, and so nothing could be deleted.
+func TestFullDisk(t *testing.T) {
+	dir := smallDisk(t, 256)
+	data, ballast := filepath.Join(dir, "data"), filepath.Join(dir, "data", "BALLAST")
+	args := []string{"--cache-mib", "8", "--ballast-mib", "32", "--gc-retention", "1s"}
+	s := start(t, data, args...)
+	mustExec(t, s.db(""), "CREATE DATABASE d")
+	db := s.db("d")
+	for _, q := range []string{
+		"CREATE TABLE t (id INT PRIMARY KEY, v MEDIUMBLOB)",
+		"CREATE TABLE parent (id INT PRIMARY KEY, a INT, KEY (a))",
+		"CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE SET NULL)",
+		"CREATE TABLE audit (id INT PRIMARY KEY AUTO_INCREMENT, was INT)",
+		"CREATE TRIGGER del AFTER DELETE ON parent FOR EACH ROW INSERT INTO audit (was) VALUES (OLD.id)",
+		"CREATE VIEW v AS SELECT id FROM parent", "CREATE TABLE large (id INT PRIMARY KEY, v MEDIUMBLOB)",
+		"INSERT INTO parent VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO child VALUES (1, 1), (2, 2)",
+	} {
+		mustExec(t, db, q)
+	}
+	info, err := os.Stat(ballast)
+	if err != nil || info.Mode().Perm() != 0o600 || info.Sys().(*syscall.Stat_t).Blocks*512 < 32<<20 {
+		t.Fatalf("the ballast: %+v %v; want 32 MiB that are really taken, for nobody else", info, err)
+	}
+
+	// The disk is filled from outside while nobody runs: it can be started, since it has the ballast.
+	s.kill()
+	stop, foreign := fillUp(t, dir, 0)
+	stop()
+	s = start(t, data, args...)
+	db = s.db("d")
+	refusesToAdd(t, db, "INSERT INTO t VALUES (1, 'x')")
+	if n := one[int](t, db, "SELECT COUNT(*) FROM parent"); n != 3 {
+		t.Errorf("%d rows of 3", n)
+	}
+	mustExec(t, db, "DELETE FROM parent WHERE id = 3")
+	if err := os.Remove(foreign); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "an INSERT when there is room again", time.Minute, func() bool {
+		_, err := db.Exec("INSERT INTO parent VALUES (3, 3)")
+		return err == nil
+	})
+	if _, err := os.Stat(ballast); err != nil {
+		t.Errorf("the ballast is not there again: %v", err)
+	}
+
+	// It is filled by INSERT until it is refused, not until the process dies.
+	value := make([]byte, 256<<10)
+	for i := range value {
+		value[i] = byte(i * 7919 >> 3)
+	}
+	acknowledged := 0
+	for err = nil; err == nil && acknowledged < 4000; acknowledged++ {
+		table := []string{"large", "t"}[acknowledged%2]
+		_, err = db.Exec("INSERT INTO "+table+" VALUES (?, ?)", acknowledged, scramble(value, acknowledged))
+	}
+	acknowledged--
+	var my *mysql.MySQLError
+	if !errors.As(err, &my) || my.Number != 1021 {
+		t.Fatalf("%d rows, then %v, want error 1021\n%s", acknowledged, err, tail(s.logs()))
+	}
+	t.Logf("%d rows of 256 KiB before 1021", acknowledged)
+	// From now on somebody else takes what compactions give back.
+	stop, foreign = fillUp(t, dir, 40<<20) // but the ballast's room
+	s.isFull()
+	if _, err := os.Stat(ballast); err == nil {
+		t.Error("the ballast is still there")
+	}
+	full := func(s *server) {
+		t.Helper()
+		db := s.db("d")
+		defer db.Close()
+		refusesToAdd(t, db, "INSERT INTO audit (was) VALUES (1)", "REPLACE INTO audit VALUES (1, 1)", "UPDATE parent SET a = a + 1", "CREATE TABLE u (a INT)",
+			"CREATE VIEW w AS SELECT 1", "ALTER TABLE parent ADD INDEX (id, a)", "CREATE DATABASE e", "INSERT INTO audit (was) SELECT id FROM parent",
+			"CREATE TABLE u SELECT * FROM parent")
+		if n := one[int](t, db, "SELECT COUNT(*) FROM t") + one[int](t, db, "SELECT COUNT(*) FROM large"); n < acknowledged {
+			t.Fatalf("%d rows, but %d were acknowledged", n, acknowledged)
+		}
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback()
+		if _, err := tx.Exec("INSERT INTO audit (was) VALUES (7)"); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); !errors.As(err, &my) || my.Number != 1021 {
+			t.Errorf("COMMIT of an INSERT: %v", err)
+		}
+	}
+	full(s)
+	s.kill()
+	s = start(t, data, append(args, "--node-addr", "127.0.0.1:0", "--insecure")...)
+	full(s)
+	elsewhere := join(t, s.nodeAddr()) // a SQL server hears of it
+	full(elsewhere)
+	elsewhere.kill()
+
+	stop()
+	// What makes room is taken: with triggers, the actions of foreign keys, and in a transaction.
+	db = s.db("d")
+	mustExec(t, db, "DELETE FROM parent WHERE id = 1")
+	if n := one[int](t, db, "SELECT COUNT(*) FROM audit WHERE was = 1"); n != 1 {
+		t.Errorf("the trigger of the DELETE wrote %d rows", n)
+	}
+	if n := one[int](t, db, "SELECT COUNT(*) FROM child WHERE p IS NULL"); n != 1 {
+		t.Errorf("%d children of the deleted row", n)
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec("DELETE FROM t WHERE id >= 20"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []string{
+		"TRUNCATE TABLE large", "TRUNCATE TABLE audit", "DROP INDEX a ON parent", "DROP VIEW v", "DROP TRIGGER del", "DELETE FROM child", "DROP TABLE child",
+	} {
+		mustExec(t, db, q)
+	}
+	eventually(t, "an INSERT after deletes", time.Minute, func() bool {
+		_, err := db.Exec("INSERT INTO audit (was) VALUES (2)")
+		if err != nil && (!errors.As(err, &my) || my.Number != 1021) {
+			t.Fatalf("%v\n%s", err, tail(s.logs()))
+		}
+		return err == nil
+	})
+	if n := one[int](t, db, "SELECT COUNT(*) FROM t"); n != 10 {
+		t.Errorf("%d rows left, want 10", n)
+	}
+	mustExec(t, db, "CREATE TABLE u (a INT)")
+	db.Close()
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// scramble makes values that do not compress away.
+func scramble(b []byte, seed int) []byte {
+	x := uint64(seed)*0x9e3779b97f4a7c15 + 1
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b[i] = byte(x)
+	}
+	return b
+}
