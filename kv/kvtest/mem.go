@@ -228,7 +228,7 @@ func (m *Mem) write(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd c
 	if !ok {
 		return nil, kv.Errorf(kv.CodeUnavailable, cmd.Name, "shard %d is not up", s.id)
 	}
-	e := &eval{shard: s, ctx: ctx, st: st, write: true}
+	e := &eval{shard: s, ctx: ctx, st: st, life: opened, write: true}
 	resp, err := cmd.Evaluate(e, req)
 	if err != nil {
 		e.dropGuards()

@@ -136,6 +136,7 @@ type eval struct {
 	*shard
 	ctx       context.Context
 	st        any
+	life      int // in which it began, by opened
 	write     bool
 	noSync    bool
 	ops       []op
@@ -179,8 +180,10 @@ func (e *eval) Guard(a kv.Address, ts kv.Timestamp, value []byte) {
 	if !e.m.inMemory(a.Group) {
 		panic(fmt.Sprintf("kvtest: guard in group %d, which is not in memory", a.Group))
 	}
-	e.guards = append(e.guards, g)
-	e.group(g.group).set(g.entry)
+	if e.alive(e.life) { // else there is a new life, in which the same place may hold a lock that its predecessor has synced
+		e.guards = append(e.guards, g)
+		e.group(g.group).set(g.entry)
+	}
 }
 
 func (e *eval) mustWrite(what string) {
@@ -266,6 +269,9 @@ func (e *eval) settle(opened int) bool {
 }
 
 func (e *eval) dropGuards() {
+	if !e.alive(e.life) {
+		return // they went with their process
+	}
 	for _, o := range e.guards {
 		e.group(o.group).removeGuard(o.entry)
 	}
