@@ -160,7 +160,28 @@ func (d *distinctConcat) WithChildren(ctx *sql.Context, children ...sql.Expressi
 	if err != nil {
 		return nil, err
 	}
-	return &distinctConcat{e.(sql.Aggregation), children[len(children)-len(d.of):]}, nil
+	of := make([]sql.Expression, len(d.of))
+	for i, c := range children[len(children)-len(d.of):] {
+		of[i] = unwrapped(c)
+	}
+	return &distinctConcat{e.(sql.Aggregation), of}, nil
+}
+
+// Wrapper is what is put around an aggregate's argument on its way to execution.
+type Wrapper interface{ Wrapped() sql.Expression }
+
+// unwrapped is the argument itself: ” and ' ' are equal under a collation that pads, and are not when they are escaped.
+func unwrapped(e sql.Expression) sql.Expression {
+	for {
+		switch w := e.(type) {
+		case Wrapper:
+			e = w.Wrapped()
+		case *notEmpty:
+			e = w.Child
+		default:
+			return e
+		}
+	}
 }
 
 // NewBuffer implements sql.Aggregation.

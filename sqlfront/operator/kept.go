@@ -15,7 +15,13 @@ type kept struct {
 	least  int64 // of a value that is charged for
 }
 
-var _ sql.CollationCoercible = (*kept)(nil)
+var (
+	_ sql.CollationCoercible = (*kept)(nil)
+	_ collate.Wrapper        = (*kept)(nil)
+)
+
+// Wrapped implements collate.Wrapper.
+func (k *kept) Wrapped() sql.Expression { return k.Expression }
 
 // Eval implements sql.Expression.
 func (k *kept) Eval(ctx *sql.Context, row sql.Row) (any, error) {
