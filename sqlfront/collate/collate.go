@@ -38,7 +38,7 @@ func Node(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 			return nil, err
 		}
 		if order {
-			if w := expr.ByCollation(ctx, again); w != again {
+			if w, other := expr.Weighed(ctx, again); other {
 				again, same = w, transform.NewTree
 			}
 		}
@@ -310,7 +310,7 @@ func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expr
 	var out []sql.Expression
 	by := w.ToExpressions()
 	for i, b := range by {
-		if weight := expr.ByCollation(ctx, b); weight != b {
+		if weight, other := expr.Weighed(ctx, b); other {
 			if out == nil {
 				out = append(out, by...)
 			}

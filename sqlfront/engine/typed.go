@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/sqlerr"
 )
 
 // typed is a function of the library with the type that MySQL gives it: a driver chooses the language's type by it. CURDATE() was a text,
@@ -86,6 +87,8 @@ func typedFunction(name string) (sql.Function, bool) {
 		return sql.NewFunction0(name, func(ctx *sql.Context) sql.Expression { return &typed{function.NewCurrDate(ctx), types.Date} }), true
 	case "utc_timestamp", "utc_date", "utc_time":
 		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) { return utcNow(ctx, name, args) }}, true
+	case "curtime", "current_time":
+		return sql.FunctionN{Name: name, Fn: newCurrentTime}, true
 	case "from_unixtime":
 		return sql.FunctionN{Name: name, Fn: newFromUnixTime}, true
 	case "unix_timestamp":
@@ -130,6 +133,30 @@ func typedFunction(name string) (sql.Function, bool) {
 		return spread(func(e sql.Expression) sql.Expression { return aggregation.NewVarSamp(e) })
 	}
 	return nil, false
+}
+
+// newCurrentTime is CURTIME(digits). The library's has no digits, and loses itself when its argument is looked at.
+func newCurrentTime(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	switch len(args) {
+	case 0:
+		return function.NewCurrTime(ctx)
+	case 1:
+	default:
+		return nil, sql.ErrInvalidArgumentNumber.New("CURTIME", "0 or 1", len(args))
+	}
+	l, ok := args[0].(*expression.Literal)
+	if !ok || !types.IsInteger(l.Type(ctx)) {
+		return nil, sqlerr.New(sqlerr.WrongArguments, "Incorrect arguments to CURTIME")
+	}
+	n, _, err := types.Int64.Convert(ctx, l.Value())
+	if digits, ok := n.(int64); err != nil || !ok || digits < 0 || digits > 6 {
+		return nil, sqlerr.New(sqlerr.TooBigPrecision, "Too-big precision %v specified for 'curtime'. Maximum is 6.", l.Value())
+	}
+	now, err := function.NewNow(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	return function.NewTime(ctx, now), nil
 }
 
 func datetimeOf(digits int) sql.Type { return types.MustCreateDatetimeType(sqltypes.Datetime, digits) }

@@ -32,7 +32,7 @@ func splitWindows(s *ast.Select) {
 		return true, nil
 	}
 	_ = ast.Walk(look, s.SelectExprs, s.OrderBy)
-	if !plain || !grouped || s.Into != nil {
+	if !plain || !grouped || s.Into != nil || windowBelow(s) {
 		return
 	}
 	aliases := map[string]ast.Expr{}
@@ -125,6 +125,26 @@ func splitWindows(s *ast.Select) {
 	}
 	s.From = ast.TableExprs{&ast.AliasedTableExpr{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Expr: &ast.Subquery{Select: inner}, As: ast.NewTableIdent("moka groups")}}
 	s.Where, s.GroupBy, s.Having = nil, nil, nil
+}
+
+// windowBelow reports whether the groups themselves are made of windows, AVG(SUM(x) OVER ()), which MySQL refuses, too. The derived
+// table would have windows over groups again, and so on without end.
+func windowBelow(s *ast.Select) (found bool) {
+	if hasWindow(s.GroupBy) {
+		return true
+	}
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		switch n := n.(type) {
+		case *ast.Subquery:
+			return false, nil
+		case *ast.FuncExpr:
+			found = found || n.IsAggregate() && n.Over == nil && hasWindow(n.Exprs)
+		case *ast.GroupConcatExpr:
+			found = found || hasWindow(n)
+		}
+		return !found, nil
+	}, s.SelectExprs, s.OrderBy)
+	return found
 }
 
 func hasWindow(n ast.SQLNode) (found bool) {

@@ -29,7 +29,17 @@ func roundFunctions() (fs []sql.Function) {
 			if (len(args) == 2 || len(args) == 1 && name == "round") && types.IsInteger(args[0].Type(ctx)) {
 				return &call{&builtin{name: name, typ: integralType, eval: roundInteger}, args}, nil
 			}
-			if len(args) == 0 || len(args) > 2 || name == "truncate" && len(args) != 2 || !types.IsDecimal(args[0].Type(ctx)) {
+			if len(args) == 0 || len(args) > 2 || name == "truncate" && len(args) != 2 {
+				return library.NewInstance(ctx, args) // which says what is wrong
+			}
+			if t := args[0].Type(ctx); !types.IsDecimal(t) {
+				if _, ok := t.(sql.SpatialColumnType); ok {
+					return nil, sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to %s", name)
+				}
+				if types.IsJSON(t) { // of which the library's decimals are nil
+					args[0] = expression.NewConvert(args[0], expression.ConvertToDouble)
+					return &call{&builtin{name: name, typ: doubleType, eval: roundDouble}, args}, nil
+				}
 				return library.NewInstance(ctx, args)
 			}
 			return &call{b, args}, nil

@@ -136,16 +136,25 @@ func coercibility(ctx *sql.Context, e sql.Expression) (sql.CollationID, byte) {
 // ByCollation returns the key of a text whose type does not say how it is ordered: its collation pads, or is not the type's. It returns
 // e itself if the type's comparison is right.
 func ByCollation(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if w, ok := Weighed(ctx, e); ok {
+		return w
+	}
+	return e
+}
+
+// Weighed is ByCollation, and says whether it is another expression: the two cannot be compared, as some of the library's are structures
+// with slices in them.
+func Weighed(ctx *sql.Context, e sql.Expression) (sql.Expression, bool) {
 	t, ok := e.Type(ctx).(sql.StringType)
 	if !ok || !types.IsTextOnly(t) {
-		return e
+		return e, false
 	}
 	c, k := coercibility(ctx, e)
 	if k >= 6 || c == sql.Collation_binary || c == sql.Collation_Unspecified {
 		c = t.Collation()
 	}
 	if c == t.Collation() && !rowenc.Pads(c) || c == sql.Collation_Unspecified {
-		return e
+		return e, false
 	}
-	return NewWeight(e, c)
+	return NewWeight(e, c), true
 }

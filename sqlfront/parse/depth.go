@@ -6,8 +6,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/charset"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -148,6 +150,32 @@ func joinable(stmt ast.Statement, text string) error {
 		}
 		return true, nil
 	}, stmt)
+}
+
+// convertible refuses CONVERT(… USING cs) of a character set that nothing can be kept in: the planner asks for its collation before the
+// expression is mended, and has none. text is what stmt was parsed from.
+func convertible(stmt ast.Statement, text string) error {
+	if !mayHave(text, "using") {
+		return nil
+	}
+	return ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if c, ok := n.(*ast.ConvertUsingExpr); ok {
+			if id, err := sql.ParseCharacterSet(c.Type); err == nil && !charset.Storable(id) {
+				return false, sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", id.Name())
+			}
+		}
+		return true, nil
+	}, stmt)
+}
+
+// mayHave reports whether a word, in lower case, is somewhere in a text.
+func mayHave(text, word string) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if text[i]|0x20 == word[0] && strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 func tablesIn(from ast.TableExpr) int {

@@ -202,6 +202,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := expandable(stmt, text); err != nil {
 			return nil, 0, err
 		}
+		if err := convertible(stmt, text); err != nil {
+			return nil, 0, err
+		}
 		if err := onePrimaryKey(stmt); err != nil {
 			return nil, 0, err
 		}
