@@ -16,6 +16,13 @@ func TestOddExpressions(t *testing.T) {
 			t.Errorf("%s: %s", q, got)
 		}
 	}
+	for _, q := range []string{"select json_value(cast('[1]' as json), cast('null' as json))", "select json_value(j, x) from t"} {
+		if got := results(t, c, q); got != "error 3143" {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+	want(t, c, "select json_value('[7]', '$[0]'), json_value('[7]', null), unix_timestamp(x'ff')", "7 NULL 0.000000")
+	want(t, c, "select o.x from t o join t on o.j = cast((@@sql_mode) as binary)", "")
 	want(t, c, "select round(j), length(space(70000)), length(curtime(3)) > 7 from t where x = 1", "2 70000 1")
 	want(t, c, "select 1", "1")
 }

@@ -50,9 +50,10 @@ func newUnixTimestamp(ctx *sql.Context, args ...sql.Expression) (sql.Expression,
 }
 
 // evaluableEarly reports whether an argument may be evaluated while the statement is bound, without session or row, as go-mysql-server does
-// in order to count the digits of its fraction: literals, and what it knows as the present. A user variable panicked there.
+// in order to count the digits of its fraction: literals, and what it knows as the present. A user variable panicked there, and so did
+// bytes, which it takes for a string.
 func evaluableEarly(ctx *sql.Context, e sql.Expression) bool {
-	return !transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+	return !types.IsBinaryType(e.Type(ctx)) && !transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
 		switch e.(type) {
 		case *expression.Literal, *expression.UnaryMinus, *function.Now:
 			return false

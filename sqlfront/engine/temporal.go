@@ -53,13 +53,6 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		return concatenated(ctx, e)
 	case *expression.ConvertUsing:
 		return wrapped(ctx, e, textOfEnum)
-	case *expression.Binary:
-		if t := e.Child.Type(ctx); types.IsTextOnly(t) {
-			if _, ok := t.(sql.StringType); !ok { // that of @@sql_mode is a text to the library, and has no character set
-				again, err := e.WithChildren(ctx, expression.NewConvert(e.Child, expression.ConvertToChar))
-				return again, transform.NewTree, err
-			}
-		}
 	case *aggregation.JsonArray:
 		if e.Window() != nil { // whose columns are among the children
 			return e, transform.SameTree, nil

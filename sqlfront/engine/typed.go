@@ -89,6 +89,8 @@ func typedFunction(name string) (sql.Function, bool) {
 		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) { return utcNow(ctx, name, args) }}, true
 	case "curtime", "current_time":
 		return sql.FunctionN{Name: name, Fn: newCurrentTime}, true
+	case "json_value":
+		return sql.FunctionN{Name: name, Fn: newJSONValue}, true
 	case "from_unixtime":
 		return sql.FunctionN{Name: name, Fn: newFromUnixTime}, true
 	case "unix_timestamp":

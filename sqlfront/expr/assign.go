@@ -436,3 +436,15 @@ func (v *reading) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
 	}
 	return asVariable(ctx, v.typ, value)
 }
+
+// textOfVariable makes a text of a system variable whose bytes are asked for: the type of @@sql_mode is a text to the library, and has no
+// character set.
+func textOfVariable(at *ast.Expr) {
+	bare := *at
+	for p, ok := bare.(*ast.ParenExpr); ok; p, ok = bare.(*ast.ParenExpr) {
+		bare = p.Expr
+	}
+	if c, ok := bare.(*ast.ColName); ok && (strings.HasPrefix(c.Name.String(), "@@") || strings.HasPrefix(c.Qualifier.Name.String(), "@@")) {
+		*at = &ast.ConvertExpr{Name: "CAST", Expr: bare, Type: &ast.ConvertType{Type: expression.ConvertToChar}}
+	}
+}

@@ -128,10 +128,16 @@ func (r rewriter) walk(n ast.SQLNode) {
 			r.swap(&n.Left)
 			r.swap(&n.Right)
 		case *ast.UnaryExpr:
+			if r.each == nil && n.Operator == ast.BinaryStr {
+				textOfVariable(&n.Expr)
+			}
 			r.swap(&n.Expr)
 		case *ast.CollateExpr:
 			r.swap(&n.Expr)
 		case *ast.ConvertExpr:
+			if r.each == nil && n.Type != nil && strings.EqualFold(n.Type.Type, expression.ConvertToBinary) {
+				textOfVariable(&n.Expr)
+			}
 			r.swap(&n.Expr)
 		case *ast.ConvertUsingExpr:
 			r.swap(&n.Expr)
