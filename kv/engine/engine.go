@@ -33,6 +33,7 @@ type Engine struct {
 	identity Identity
 	record   *logRecord
 	room     *room
+	pace     *pace
 
 	failed   atomic.Pointer[error]
 	grouped  atomic.Int64  // commits that asked for a sync since groupWait was last asked
@@ -50,7 +51,7 @@ type Engine struct {
 
 // Open opens the store in dir, or makes one if the directory is empty or missing.
 func Open(dir string, o Options) (*Engine, error) {
-	e := &Engine{o: o.withDefaults()}
+	e := &Engine{o: o.withDefaults(), pace: newPace()}
 	e.keys.New = func() any { b := make([]byte, 0, 256); return &b }
 	fsys := e.o.FS
 	exists, err := checkDirectory(fsys, dir)
@@ -579,9 +580,19 @@ func (e *Engine) Flush(ctx context.Context) error {
 	}
 }
 
-// Compact rewrites [lower, upper) into the lowest level that it needs. It waits.
+// Compact rewrites [lower, upper) into the lowest level that it needs. It waits, and gives up with kv.ErrCorrupt or kv.ErrDisk when a compaction
+// fails meanwhile, be it another one: those that the tree needs are done before this one.
 func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
-	return e.ioError("engine.Compact", e.db.Compact(ctx, lower, upper, false))
+	waiting, done := e.pace.wait(ctx)
+	defer done()
+	err := e.db.Compact(waiting, lower, upper, false)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && waiting.Err() != nil:
+		err = context.Cause(waiting)
+	}
+	return e.ioError("engine.Compact", err)
 }
 
 // Metrics are Pebble's.

@@ -329,6 +329,36 @@ func rewrite(t *testing.T, fs vfs.FS, path string, change func(b []byte) []byte)
 	w.Close()
 }
 
+// lyingDisk writes other bytes into tables than it was given.
+type lyingDisk struct {
+	vfs.FS
+	lies atomic.Bool
+}
+
+func (d *lyingDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.Create(name, c)
+	if err == nil && d.lies.Load() && strings.HasSuffix(name, ".sst") {
+		f = &lyingFile{File: f}
+	}
+	return f, err
+}
+
+type lyingFile struct {
+	vfs.File
+	lied bool
+}
+
+func (f *lyingFile) Write(p []byte) (int, error) {
+	if !f.lied {
+		f.lied = true
+		p = slices.Clone(p)
+		for i := range p[:len(p)/2] {
+			p[i] ^= 0x55
+		}
+	}
+	return f.File.Write(p)
+}
+
 // A damaged file is called that, by name, at the start or when it is read.
 func TestCorruption(t *testing.T) {
 	build := func() *vfs.MemFS {
@@ -377,6 +407,34 @@ func TestCorruption(t *testing.T) {
 		damage(mem, "MANIFEST-")
 		_, err := engine.Open("data", engine.Options{FS: mem})
 		wantError(t, err, kv.ErrCorrupt, "damaged", "backup")
+	})
+	// Pebble tries a compaction of L0 again and again, before all else: whoever waits for another one is told, and does not wait for ever.
+	t.Run("table of L0", func(t *testing.T) {
+		disk := &lyingDisk{FS: vfs.NewMem()}
+		e := mustOpen(t, "data", engine.Options{FS: disk, Fatal: func(err error) { t.Errorf("died: %v", err) }})
+		fill := func() {
+			for i := range 500 {
+				put(t, e, i, strings.Repeat(fmt.Sprint(i), 50))
+			}
+			if err := e.Flush(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fill()
+		if err := e.Compact(t.Context(), key(0), key(2000)); err != nil {
+			t.Fatal(err)
+		}
+		disk.lies.Store(true)
+		fill()
+		disk.lies.Store(false)
+		for range 3 {
+			fill()
+		}
+		wantError(t, e.Compact(t.Context(), key(0), key(2000)), kv.ErrCorrupt, ".sst", "backup")
+		put(t, e, 0, "writes go on")
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
 	})
 	t.Run("table", func(t *testing.T) {
 		mem := build()

@@ -137,6 +137,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 	// Compactions that reads trigger compete with the reads that they are to help.
 	p.Experimental.ReadSamplingMultiplier = -1
 	p.Experimental.SpanPolicyFunc = o.SpanPolicy
+	p.Experimental.CompactionScheduler = e.pace
 	p.EventListener = &pebble.EventListener{
 		BackgroundError: e.backgroundError,
 		DataCorruption: func(i pebble.DataCorruptionInfo) {
@@ -158,6 +159,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 				e.unflushable.Add(1)
 			}
 		},
+		CompactionEnd: func(i pebble.CompactionInfo) { e.pace.ended(i.Err) },
 		WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
 			e.stalled.CompareAndSwap(0, time.Now().UnixNano())
 			o.Logger.Warn("writes stall: the disk does not keep up with them", "reason", i.Reason)

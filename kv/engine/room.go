@@ -287,22 +287,12 @@ const (
 )
 
 // leaveRoom makes a compaction's file fail before it takes the room that the log and flushes need: a compaction can be done later, and gives back
-// what it has taken when it fails. Pebble leaves its tables out of compactions for 30 s then.
+// what it has taken when it fails. The next one comes later: see pace.
 func (r *room) leaveRoom(f vfs.File, c vfs.DiskWriteCategory) vfs.File {
 	if f == nil || c != compactionTables && c != compactionValues || r.size == 0 {
 		return f
 	}
 	return &modestFile{File: f, room: r}
-}
-
-// rest is what a compaction does before it gives up: Pebble begins the next one at once.
-func (r *room) rest() {
-	t := time.NewTimer(shortestPause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-r.stop:
-	}
 }
 
 // modestFile looks at the room there is once for each chunk that it writes while the disk is full.
@@ -317,7 +307,6 @@ func (f *modestFile) Write(p []byte) (int, error) {
 		if f.unasked -= len(p); f.unasked < 0 {
 			f.unasked = ballastChunk
 			if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < f.room.low/2 {
-				f.room.rest()
 				return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: syscall.ENOSPC}
 			}
 		}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,18 +152,24 @@ func roomOptions(d *smallDisk, t *testing.T) engine.Options {
 	}
 }
 
-// await asks until the engine says what is wanted of its room.
-func await(t *testing.T, e *engine.Engine, full bool) {
+// await asks until it is so.
+func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.After(time.Minute); errors.Is(e.Room(), kv.ErrDiskFull) != full; {
+	for deadline := time.After(time.Minute); !so(); {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("Room() is %v", e.Room())
+			t.Fatalf("never: %s", what)
 		}
 	}
+}
+
+// awaitRoom asks until the engine says what is wanted of its room.
+func awaitRoom(t *testing.T, e *engine.Engine, full bool) {
+	t.Helper()
+	await(t, fmt.Sprintf("the disk is full: %v", full), func() bool { return errors.Is(e.Room(), kv.ErrDiskFull) == full })
 }
 
 func there(d *smallDisk) bool {
@@ -178,11 +185,12 @@ func TestBallast(t *testing.T) {
 		t.Fatalf("no ballast on an empty disk, or no room: %v", e.Room())
 	}
 	d.leave(3 * mebibyte) // the low mark is 4
-	await(t, e, true)
+	awaitRoom(t, e, true)
 	wantError(t, e.Room(), kv.ErrDiskFull, "MiB free", "16.0 MiB", "delete rows", "data")
-	if u, _ := d.GetDiskUsage(""); there(d) || u.AvailBytes < 10*mebibyte {
-		t.Fatalf("the ballast has not been given up: %d bytes free", u.AvailBytes)
-	}
+	await(t, "the ballast is given up", func() bool { // the state begins before that
+		u, _ := d.GetDiskUsage("")
+		return !there(d) && u.AvailBytes >= 10*mebibyte
+	})
 	put(t, e, 1, "deletes and such go on")
 	d.leave(14 * mebibyte) // not enough for the ballast and some more
 	if err := e.Close(); err != nil {
@@ -193,7 +201,7 @@ func TestBallast(t *testing.T) {
 	}
 	wantError(t, e.Room(), kv.ErrDiskFull)
 	d.leave(40 * mebibyte)
-	await(t, e, false)
+	awaitRoom(t, e, false)
 	if !there(d) {
 		t.Fatal("the state is over, but there is no ballast")
 	}
@@ -274,7 +282,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 		}
 	}
 	d.leave(30 * mebibyte)
-	await(t, e, false)
+	awaitRoom(t, e, false)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
