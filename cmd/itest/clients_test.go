@@ -93,8 +93,8 @@ func TestDumpAndRestore(t *testing.T) {
 	file := dump(t, from, "shop", "--routines", "--triggers")
 	mustExec(t, to.db(""), "CREATE DATABASE shop")
 	restore(t, to.sqlPort, "shop", file)
-	sameTables(t, from.db("shop"), to.db("shop"), 5)
-	for _, what := range []string{"TABLE item", "TABLE line", "VIEW dear", "TRIGGER item_note", "FUNCTION loud", "PROCEDURE shout", "TABLE clock"} {
+	sameTables(t, from.db("shop"), to.db("shop"), 6)
+	for _, what := range []string{"TABLE item", "TABLE made", "TABLE line", "VIEW dear", "TRIGGER item_note", "FUNCTION loud", "PROCEDURE shout", "TABLE clock"} {
 		if a, b := showCreate(t, from.db("shop"), what), showCreate(t, to.db("shop"), what); a != b {
 			t.Errorf("SHOW CREATE %s before:\n%s\nafter the restore:\n%s", what, a, b)
 		}
@@ -127,6 +127,9 @@ INSERT INTO heap VALUES (1, 'twice'), (1, 'twice'), (NULL, NULL);
 CREATE VIEW dear AS SELECT id, name FROM item WHERE price > 100;
 CREATE TABLE clock (id INT PRIMARY KEY, a TIME, b TIME(3), f FLOAT(7,4));
 INSERT INTO clock VALUES (1, '-10:11:12', '10:11:12.345', 1.5);
+CREATE TABLE made (a INT PRIMARY KEY, v INT GENERATED ALWAYS AS (a * 2) VIRTUAL, b VARCHAR(10), s VARCHAR(20) GENERATED ALWAYS AS (UPPER(b)) STORED, c INT,
+	n INT AS (a * c) VIRTUAL, KEY by_v (v), UNIQUE KEY by_s (s));
+INSERT INTO made (a, b, c) VALUES (1, 'x', 5), (2, NULL, NULL), (3, 'größer', -1);
 CREATE FUNCTION loud(s VARCHAR(40) CHARSET utf8mb4, n INT) RETURNS VARCHAR(60) CHARSET utf8mb4 DETERMINISTIC COMMENT 'it''s' BEGIN IF n = 1 AND s IS NOT NULL THEN RETURN CONCAT(UPPER(s), '!'); END IF; RETURN s; END;
 CREATE PROCEDURE shout(s VARCHAR(40)) SELECT loud(s, 1);
 CREATE TRIGGER item_note AFTER INSERT ON item FOR EACH ROW INSERT INTO note (what) VALUES (loud(NEW.name, 0));

@@ -114,7 +114,8 @@ type Session struct {
 	raised  conditions // by the statement at hand
 	counted conditions // by the one before it: @@warning_count, @@error_count
 	cleared bool       // what the one before has raised is gone
-	divided bool       // by zero, since a row was written
+	early   earlyWarnings
+	divided bool // by zero, since a row was written
 
 	stage  stage         // of the client's statement; see implicit.go
 	coming ast.Statement // while it has not begun

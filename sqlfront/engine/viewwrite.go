@@ -29,7 +29,8 @@ import (
 // viewMark is in the names that stand for tables below views.
 var viewMark = inband.New("view")
 
-// ThroughView is parse.Hooks.ThroughView: the statement on the table, if it is one on a view, and without USING and NATURAL.
+// ThroughView is parse.Hooks.ThroughView: the statement on the table, if it is one on a view, without USING and NATURAL, and without values of
+// generated columns.
 func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
 	sctx, ok := ctx.(*sql.Context)
 	if !ok || sctx.Session == nil {
@@ -43,6 +44,9 @@ func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement, joins bool
 		return nil, err
 	}
 	out, err := e.throughView(sctx, stmt)
+	if err == nil && out == nil {
+		out, err = e.generatedValues(sctx, stmt)
+	}
 	if err == nil && joins {
 		out, err = e.withoutNames(sctx, stmt, out)
 	}

@@ -77,6 +77,7 @@ func (s *Session) Warn(w *sql.Warning) {
 
 // Failed notes the error that a statement of the client ends with, for SHOW WARNINGS and SHOW ERRORS.
 func (s *Session) Failed(e *mysql.SQLError) {
+	s.early = earlyWarnings{}
 	if !s.cleared {
 		s.ClearWarnings()
 	}
@@ -112,6 +113,27 @@ func (s *Session) ClearWarnings() {
 		s.counted = s.raised
 	}
 	s.raised, s.cleared = conditions{}, true
+	early := s.early
+	s.early = earlyWarnings{}
+	for _, w := range early.kept {
+		s.Warn(w)
+	}
+	s.raised.warnings += early.more
+}
+
+// earlyWarnings are what was found in a statement before it is bound: what the statement before has raised is not cleared yet.
+type earlyWarnings struct {
+	kept []*sql.Warning
+	more uint64
+}
+
+// warnEarly raises a warning as soon as those of the statement before are cleared.
+func (s *Session) warnEarly(code int, text string) {
+	if len(s.early.kept) == maxWarnings {
+		s.early.more++
+		return
+	}
+	s.early.kept = append(s.early.kept, &sql.Warning{Level: "Warning", Code: code, Message: text})
 }
 
 // conditionCount is the value of @@warning_count or @@error_count.

@@ -173,6 +173,7 @@ const (
 	LockNowait             = 3572
 	NoSystemTableAccess    = 3554
 	GeneratedColumnValue   = 3105
+	GeneratedColumnIgnored = 1906 // MariaDB's
 	InvalidJSON            = 3140
 	InvalidGeometry        = 3037
 	JSONKey                = 3152
