@@ -31,7 +31,7 @@ const (
 )
 
 func (c coster) estimate(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvider) (float64, error) {
-	if losesNulls(ctx, r) {
+	if o, ok := ctx.Value(ordersKey{}).(*orders); ok && o.loses(r) || losesNulls(ctx, r) {
 		return math.Inf(1), nil
 	}
 	switch j := r.(type) {

@@ -534,6 +534,7 @@ func addPlanRules() error {
 		return err
 	}
 	analyzer.OnceAfterDefault[filters].Apply = pushingScalars(analyzer.OnceAfterDefault[filters].Apply)
+	analyzer.OnceAfterDefault[joins].Apply = orderingJoins(analyzer.OnceAfterDefault[joins].Apply)
 	analyzer.OnceAfterDefault[at].Apply = unsortedMatch(analyzer.OnceAfterDefault[at].Apply)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, keepingLimits)
