@@ -113,3 +113,43 @@ func TestObserversAreNotShownToAll(t *testing.T) {
 	script{{"show observers", "error 1046"}, {"select count(*) from moka.observers", "error 1142"}}.run(t, s.open("nobody", "", ""))
 	script{{"alter observer o disable", ""}, {"alter observer o enable", ""}, {"drop observer o", ""}}.run(t, maker)
 }
+
+// TestShowCreateTableNamesObservers is what tells a dump's reader that observers are not in it. A name does not end the comment that it is in.
+func TestShowCreateTableNamesObservers(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database d", "use d", "create table t (id int primary key)", "create table u (id int)",
+		"create user reader", "grant select on d.* to reader",
+		"create observer b after insert on t for each row insert into u values (new.id)",
+		"create observer `a*/ , x` after delete on t for each row delete from u where id = old.id")
+	const comment = "/* observers of the table, not part of this and of no dump (SHOW CREATE OBSERVER): `a* / , x`, `b` */"
+	text := createTable(t, root, "d.t")
+	if !strings.HasSuffix(text, "\n"+comment) || strings.Count(text, "*/") != 1 {
+		t.Errorf("SHOW CREATE TABLE ends with\n%s\nwant\n%s", text, comment)
+	}
+	plain := createTable(t, s.open("reader", "", ""), "d.t")
+	if plain != strings.TrimSuffix(text, "\n"+comment) {
+		t.Errorf("to who may not see observers: %s", plain)
+	}
+	run(t, root, "drop table t", text)
+	if again := createTable(t, root, "d.t"); again != plain {
+		t.Errorf("made anew: %s, want %s", again, plain)
+	}
+}
+
+func createTable(t *testing.T, c runner, table string) (text string) {
+	t.Helper()
+	rows, err := c.QueryContext(t.Context(), "show create table "+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		t.Fatal(rows.Err())
+	}
+	var name string
+	if err := rows.Scan(&name, &text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

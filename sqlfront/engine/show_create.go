@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -91,7 +92,35 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 	if comment := t.Comment(); comment != "" {
 		b.WriteString(" COMMENT=" + quoteText(comment))
 	}
-	return sql.Row{t.Name(), b.String()}, true, nil
+	left, err := t.observersText(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	return sql.Row{t.Name(), b.String() + left}, true, nil
+}
+
+// observersText is a comment that names the observers of the table, for who may see them: dumps are made of SHOW CREATE TABLE, no dump tool asks
+// for observers, and a dump without them should say so. A comment restores everywhere. They are not shown as triggers, which dump tools do
+// ask for: they are none, and CREATE OBSERVER in a dump would end its restore on any other server.
+func (t *Table) observersText(ctx *sql.Context) (string, error) {
+	if t.temporary {
+		return "", nil
+	}
+	v, err := t.eng.viewOf(ctx)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, o := range v.snap.Observers(t.desc.ID) {
+		if t.eng.MayTrigger(ctx, o.Definer, t.db, t.desc.Name) {
+			names = append(names, strings.ReplaceAll(quoteName(o.Name), "*/", "* /")) // a name does not end the comment
+		}
+	}
+	if len(names) == 0 {
+		return "", nil
+	}
+	slices.Sort(names)
+	return "\n/* observers of the table, not part of this and of no dump (SHOW CREATE OBSERVER): " + strings.Join(names, ", ") + " */", nil
 }
 
 // showCreateView is SHOW CREATE VIEW, with whose rights the view is read, and the names that its columns were given.
