@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"fmt"
-
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -47,7 +45,7 @@ func (c *connection) decodeValues(prepare *mysql.PrepareData) {
 		return
 	}
 	for i, typ := range prepare.ParamsType {
-		if v := prepare.BindVars[fmt.Sprintf("v%d", i+1)]; v != nil && (typ == int32(sqltypes.Char) || typ == int32(sqltypes.VarChar)) {
+		if v := prepare.BindVars[paramName(i)]; v != nil && (typ == int32(sqltypes.Char) || typ == int32(sqltypes.VarChar)) {
 			v.Value = []byte(codec.Decode(string(v.Value)))
 		}
 	}

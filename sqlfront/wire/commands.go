@@ -59,6 +59,7 @@ type commands struct {
 	cut     bool    // the current command is longer than one packet
 	skip    bool    // and the library does not see it
 	params  *params // of an EXECUTE that passes
+	spare   params  // what params is, used again
 	head    int     // bytes of the packet's head that are to pass
 
 	out outbound
@@ -377,10 +378,12 @@ func (f *commands) execute(n int) error {
 		return f.executeWide(p, id, n)
 	}
 	if params > 0 {
-		w := newParams(p, f.c.maxPacket())
-		if !f.cut {
-			w.left = n
+		length := n
+		if f.cut {
+			length = f.c.maxPacket()
 		}
+		w := &f.spare
+		w.start(p, length)
 		if 4+n <= readBuffer && !f.cut {
 			if b, err = f.r.Peek(4 + n); err != nil {
 				return err
@@ -419,7 +422,7 @@ func (f *commands) executeWide(p *mysql.PrepareData, id uint32, n int) error {
 		return err
 	}
 	body = body[4:]
-	if !newParams(p, n).feed(body) {
+	if f.spare.start(p, n); !f.spare.feed(body) {
 		clear(p.BindVars)
 		return f.fail(1, sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet"))
 	}
@@ -437,7 +440,7 @@ func (f *commands) executeWide(p *mysql.PrepareData, id uint32, n int) error {
 		}
 	}
 	for i := range params {
-		name := fmt.Sprintf("v%d", i+1)
+		name := paramName(i)
 		if p.BindVars[name] != nil { // sent in pieces
 			continue
 		}
@@ -491,7 +494,7 @@ func (f *commands) longData(n int) error {
 	}
 	if e != nil {
 		f.tooLong[key.statement] = e
-		delete(p.BindVars, fmt.Sprintf("v%d", key.param+1))
+		delete(p.BindVars, paramName(int(key.param)))
 		f.forgetParam(key)
 		return f.discard(n)
 	}

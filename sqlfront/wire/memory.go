@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 
@@ -106,7 +105,7 @@ func (c *connection) unprepareAll() {
 func checkParams(p *mysql.PrepareData) error {
 	for i, t := range p.ParamsType {
 		if sqltypes.IsFloat(querypb.Type(t)) {
-			v := p.BindVars[fmt.Sprintf("v%d", i+1)]
+			v := p.BindVars[paramName(i)]
 			if v == nil {
 				continue
 			}

@@ -2,7 +2,7 @@ package wire
 
 import (
 	"encoding/binary"
-	"fmt"
+	"strconv"
 
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -18,7 +18,7 @@ type params struct {
 	want  int    // bytes to collect for the stage
 	have  []byte // of them
 	nulls []byte
-	types []byte // of this command, nil if those of the command before hold
+	types []byte // of this command, if it has any; otherwise those of the command before hold
 	i     int    // the parameter at hand
 	skip  int    // bytes of its value to come
 }
@@ -36,8 +36,31 @@ const (
 // headOfExecute is what stands before the NULL bitmap.
 const headOfExecute = 10
 
-func newParams(p *mysql.PrepareData, length int) *params {
-	return &params{p: p, left: length, want: headOfExecute}
+// keptParams is how many bytes of types are kept for the next command.
+const keptParams = 1 << 10
+
+// start begins a command of so many bytes. What was made for the command before is used again: most are short and many.
+func (w *params) start(p *mysql.PrepareData, length int) {
+	if cap(w.types) > keptParams {
+		*w = params{}
+	}
+	*w = params{p: p, left: length, want: headOfExecute, have: w.have[:0], nulls: w.nulls[:0], types: w.types[:0]}
+}
+
+// paramNames are what the library calls the first parameters.
+var paramNames = func() (names [64]string) {
+	for i := range names {
+		names[i] = "v" + strconv.Itoa(i+1)
+	}
+	return names
+}()
+
+// paramName is what the library calls a parameter, counted from 0.
+func paramName(i int) string {
+	if i < len(paramNames) {
+		return paramNames[i]
+	}
+	return "v" + strconv.Itoa(i+1)
 }
 
 // feed looks at the next bytes; ok is false if what follows them is no parameter, or is not there.
@@ -54,11 +77,11 @@ func (w *params) feed(b []byte) (ok bool) {
 		n := min(w.want-len(w.have), len(b))
 		w.have, w.left, b = append(w.have, b[:n]...), w.left-n, b[n:]
 		if len(w.have) == w.want {
-			have := w.have
-			w.want, w.have = 0, nil
-			if !w.collected(have) {
+			w.want = 0
+			if !w.collected(w.have) {
 				return false
 			}
+			w.have = w.have[:0]
 		}
 	}
 	return w.skip <= w.left
@@ -72,13 +95,13 @@ func (w *params) collected(b []byte) (ok bool) {
 			w.stage, w.want = paramNulls, (count+7)/8+1
 		}
 	case paramNulls:
-		w.nulls = b[:len(b)-1]
+		w.nulls = append(w.nulls, b[:len(b)-1]...)
 		if b[len(b)-1] != 1 {
 			return w.value()
 		}
 		w.stage, w.want = paramTypes, 2*count
 	case paramTypes:
-		w.types = b
+		w.types = append(w.types, b...)
 		return w.value()
 	case paramLength:
 		return w.length(b[0])
@@ -93,11 +116,11 @@ func (w *params) collected(b []byte) (ok bool) {
 // value begins with the next parameter that has one in this command.
 func (w *params) value() (ok bool) {
 	for ; w.i < int(w.p.ParamsCount); w.i++ {
-		if w.nulls[w.i/8]&(1<<(w.i%8)) != 0 || w.p.BindVars[fmt.Sprintf("v%d", w.i+1)] != nil {
+		if w.nulls[w.i/8]&(1<<(w.i%8)) != 0 || w.p.BindVars[paramName(w.i)] != nil {
 			continue
 		}
 		t := querypb.Type(w.p.ParamsType[w.i])
-		if w.types != nil {
+		if len(w.types) > 0 {
 			var err error
 			if t, err = sqltypes.MySQLToType(int64(w.types[2*w.i]), int64(w.types[2*w.i+1])>>2); err != nil {
 				return true // the library says what is wrong
