@@ -39,6 +39,17 @@ var onlyIn = map[string]string{
 	"github.com/dolthub/go-mysql-server": "sqlfront",
 	"github.com/dolthub/vitess":          "sqlfront",
 	"github.com/cockroachdb/pebble":      "kv",
+	"go.etcd.io/raft":                    "kv",
+}
+
+// rooms says what single packages may import of ours and of modules that must not spread: theirs is a narrower rule than their folder's.
+var rooms = map[string][]string{
+	"kv/raft": {"moka/kv", "moka/kv/keys", "go.etcd.io/raft/v3"},
+}
+
+// roomsOnly says in which packages alone a module may be seen.
+var roomsOnly = map[string][]string{
+	"go.etcd.io/raft": {"kv/raft"},
 }
 
 // longFiles may exceed maxLines, up to the figure here. The figures only go down; a file that is short again leaves the list.
@@ -147,6 +158,81 @@ func excused(path, prefix string) bool {
 	// cmd/moka and bench hand a file system to the node: the in-memory one of --memory. Tests hand it one that forgets
 	// what was not synced.
 	return prefix == "github.com/cockroachdb/pebble" && (strings.HasPrefix(path, "cmd/moka/") || strings.HasPrefix(path, "bench/") || strings.HasSuffix(path, "_test.go"))
+}
+
+func TestRoomsKeepTheirWalls(t *testing.T) {
+	for _, s := range sources(t) {
+		dir := filepath.ToSlash(filepath.Dir(s.path))
+		allowed, walled := rooms[dir]
+		for _, spec := range s.ast.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for prefix, homes := range roomsOnly {
+				if strings.HasPrefix(path, prefix+"/") && !slices.Contains(homes, dir) {
+					t.Errorf("%s imports %s, which belongs into %v", s.path, path, homes)
+				}
+			}
+			if walled && strings.HasPrefix(path, module+"/") && !slices.Contains(allowed, path) {
+				t.Errorf("%s imports %s: %s may import only %v", s.path, path, dir, allowed)
+			}
+		}
+	}
+}
+
+// TestDriverIsAFunction: the same inputs give the same outputs, or the simulator proves nothing. So the driver of Raft has no goroutine,
+// clock, file or lock, and no map, whose order would be another one each time.
+func TestDriverIsAFunction(t *testing.T) {
+	seen := false
+	for _, s := range sources(t) {
+		if filepath.ToSlash(filepath.Dir(s.path)) != "kv/raft" || s.isTest() {
+			continue
+		}
+		seen = true
+		for _, what := range impurities(s.ast) {
+			t.Errorf("%s: %s in the driver", s.path, what)
+		}
+	}
+	if !seen {
+		t.Error("the driver is gone: this test with it")
+	}
+}
+
+func impurities(file *ast.File) (found []string) {
+	for _, spec := range file.Imports {
+		switch spec.Path.Value {
+		case `"os"`, `"sync"`, `"math/rand"`, `"math/rand/v2"`, `"crypto/rand"`, `"context"`, `"net"`:
+			found = append(found, "import of "+spec.Path.Value)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = append(found, "a goroutine")
+		case *ast.MapType:
+			found = append(found, "a map")
+		case *ast.CallExpr:
+			if c := callee(n); strings.HasPrefix(c, "time.") && c != "time.Duration" {
+				found = append(found, c)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func TestImpuritiesAreFound(t *testing.T) {
+	const src = `package p
+import "os"
+func f() { go f(); var m map[int]int; _ = time.Now(); _ = time.Duration(1) }`
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", src, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := impurities(file); len(found) != 4 {
+		t.Errorf("found %q", found)
+	}
 }
 
 func TestFilesStayReadable(t *testing.T) {

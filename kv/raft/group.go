@@ -1,0 +1,406 @@
+package raft
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cespare/xxhash/v2"
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
+
+	"moka/kv"
+	"moka/kv/keys"
+)
+
+// group is one replica: the library's state machine, its log, and the leadership on top of it.
+type group struct {
+	d     *Driver
+	shard kv.ShardID
+	id    uint64
+	rn    *raft.RawNode
+	log   *log
+	born  Instant
+
+	applied position // the last entry in the state
+	chain   uint64
+	stale   uint64
+
+	lead    *Leadership // the present one, which serves if its barrier is applied
+	serving bool
+	old     *Leadership // over, but the host still has commands of it running
+	n       uint64      // leaderships so far
+	seq     uint64      // of the next entry of lead
+
+	queue      []*Proposal // not handed to raft
+	queueBytes int
+	pending    []handed // in the log, in its order
+
+	transfer   transfer
+	to         uint64
+	leaseless  uint64 // the term in which a transfer was tried (R12)
+	waiting    []*Read
+	rounds     []round
+	sinceRound int
+}
+
+// handed is an entry that raft has taken.
+type handed struct {
+	seq       uint64
+	proposals []*Proposal
+}
+
+// round is a ReadIndex under way.
+type round struct {
+	seq   uint64
+	sent  Instant
+	reads []*Read
+}
+
+type transfer uint8
+
+const (
+	noTransfer transfer = iota
+	transferOrdered
+	transferUnderWay
+)
+
+// silent reports whether the replica may neither vote nor campaign (R5): it may have supported a leader before it was started, and
+// has forgotten until when. A shard of one voter has nobody to wait for.
+func (g *group) silent(now Instant) bool {
+	return now < g.born+Instant(g.d.o.ElectionTimeout) && len(g.log.members.Voters) > 1 && !planted(6)
+}
+
+// step gives raft a message that came over the network, if it is of a kind that may.
+func (g *group) step(now Instant, m *raftpb.Message) {
+	if m.GetTo() != g.id {
+		return // for a replica that was here before, or elsewhere
+	}
+	switch m.GetType() {
+	case raftpb.MsgVote, raftpb.MsgPreVote, raftpb.MsgTimeoutNow:
+		if g.silent(now) {
+			return
+		}
+	case raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp, raftpb.MsgVoteResp, raftpb.MsgPreVoteResp:
+	case raftpb.MsgProp:
+		if !planted(13) {
+			return
+		}
+	default:
+		return
+	}
+	_ = g.rn.Step(m) // an answer of a stranger, or a proposal dropped: both as if it had been lost
+}
+
+// mine reports whether a proposal was evaluated in the leadership that is serving (R6, R18).
+func (g *group) mine(p *Proposal) bool {
+	if planted(12) && g.serving {
+		return true
+	}
+	return g.serving && p.Lead == g.lead
+}
+
+func (g *group) orderTransfer(t *Turn, to uint64) {
+	if !g.serving || to == g.id {
+		return
+	}
+	if planted(8) {
+		g.rn.TransferLeader(to)
+		return
+	}
+	// R12: the one who is asked campaigns at once, and the others vote for it, whatever they have promised to us. So the lease goes first,
+	// and a turn passes for those who have just asked for it.
+	g.leaseless = g.lead.Term
+	g.end(t)
+	g.transfer, g.to = transferOrdered, to
+}
+
+// end ends the leadership: what was handed to raft has an unknown outcome, what was not has none.
+func (g *group) end(t *Turn) {
+	l := g.lead
+	l.closed.Store(true)
+	for _, r := range g.waiting {
+		t.Answers = append(t.Answers, Answer{r, ErrNotLeader})
+	}
+	for _, round := range g.rounds {
+		for _, r := range round.reads {
+			t.Answers = append(t.Answers, Answer{r, ErrNotLeader})
+		}
+	}
+	ended := &Ended{Lead: l}
+	for _, h := range g.pending {
+		ended.Unknown = append(ended.Unknown, h.proposals...)
+	}
+	if planted(14) {
+		g.queue = nil
+		for _, h := range g.pending {
+			g.queue = append(g.queue, h.proposals...)
+		}
+	} else if planted(58) {
+		ended.Unknown = append(ended.Unknown, g.queue...)
+	} else {
+		for _, p := range g.queue {
+			t.Refused = append(t.Refused, Refusal{p, ErrNotLeader})
+		}
+		g.queue, g.queueBytes = nil, 0
+	}
+	if g.serving {
+		t.Events = append(t.Events, ended)
+		g.old = l
+	}
+	g.lead, g.serving, g.pending, g.waiting, g.rounds = nil, false, nil, nil, nil
+}
+
+// begin starts a leadership: it serves when an entry that it proposed itself is applied (R18). Raft's own empty entry is not enough: a
+// leadership of the same term may have left proposals in the log behind it.
+func (g *group) begin(t *Turn, term uint64) {
+	l := &Leadership{Shard: g.shard, Term: term, N: g.n + 1}
+	e := Entry{Term: term, Lead: l.N}
+	second := g.leaseless == term
+	if err := g.rn.Propose(e.Append(nil)); err != nil {
+		return // a full log, or a transfer: the next turn tries again
+	}
+	g.n++
+	g.lead, g.seq = l, 1
+	if planted(15) || planted(57) && second {
+		g.serve(t)
+	}
+}
+
+func (g *group) serve(t *Turn) {
+	g.serving = true
+	g.lead.used.Store(true) // a first round, so that there is a lease when the first read comes
+	g.sinceRound = heartbeatTicks
+	t.Events = append(t.Events, &Begun{g.lead})
+}
+
+// turn does what is to be done for one shard.
+func (g *group) turn(now Instant, b Batch, t *Turn) error {
+	s := g.rn.BasicStatus()
+	leading := s.RaftState == raft.StateLeader
+	if g.lead != nil && (!leading || s.GetTerm() != g.lead.Term) {
+		g.end(t)
+	}
+	if g.transfer != noTransfer {
+		switch {
+		case !leading || s.GetTerm() != g.leaseless:
+			g.transfer = noTransfer
+		case g.transfer == transferOrdered:
+			g.transfer = transferUnderWay
+			g.rn.TransferLeader(g.to)
+		case s.LeadTransferee == raft.None:
+			g.transfer = noTransfer // it failed: lead on, without a lease
+		}
+	}
+	if leading && g.lead == nil && g.old == nil && g.transfer == noTransfer {
+		g.begin(t, s.GetTerm())
+	}
+	if g.serving {
+		g.hand(t)
+		g.ask(now)
+	}
+	if !g.rn.HasReady() {
+		return nil
+	}
+	return g.take(now, b, t, g.rn.Ready())
+}
+
+// hand proposes the queue's next commands as one entry.
+func (g *group) hand(t *Turn) {
+	if len(g.queue) == 0 {
+		return
+	}
+	e := Entry{Term: g.lead.Term, Lead: g.lead.N, Seq: g.seq, Truncated: g.truncatable()}
+	n, bytes := 0, 0
+	for n < len(g.queue) && n < entryCommands && (n == 0 || bytes+g.queue[n].size() <= entryBytes) {
+		p := g.queue[n]
+		if n > 0 && p.Flags != e.Flags {
+			break
+		}
+		if p.Lead != g.lead && !planted(12) && !planted(14) && !(planted(58) && p.Lead.Term == g.lead.Term) {
+			panic("raft: a proposal of another leadership in the queue")
+		}
+		e.Flags = p.Flags
+		e.Commands = append(e.Commands, p.Command)
+		bytes += p.size()
+		n++
+	}
+	proposals := g.queue[:n:n]
+	g.queue = g.queue[n:]
+	g.queueBytes -= bytes
+	if err := g.rn.Propose(e.Append(make([]byte, 0, bytes+64))); err != nil {
+		for _, p := range proposals {
+			t.Refused = append(t.Refused, Refusal{p, errBusy})
+		}
+		return
+	}
+	g.seq++
+	g.pending = append(g.pending, handed{e.Seq, proposals})
+}
+
+// truncatable returns the last index that every replica has and nobody needs, if forgetting it is worth the while. There are no
+// snapshots yet, so a replica that is away keeps the others' log.
+func (g *group) truncatable() uint64 {
+	first := g.log.truncated.index
+	if g.applied.index-first < g.d.o.TruncateEntries && g.log.size < g.d.o.TruncateBytes {
+		return 0
+	}
+	least := g.applied.index
+	g.rn.WithProgress(func(_ uint64, _ raft.ProgressType, p tracker.Progress) { least = min(least, p.Match) })
+	if least <= first {
+		return 0
+	}
+	return least
+}
+
+// ask begins a ReadIndex round if there is reason to.
+func (g *group) ask(now Instant) {
+	if !g.asks() {
+		return
+	}
+	g.lead.used.Store(false)
+	g.sinceRound = 0
+	g.d.seq++
+	g.rounds = append(g.rounds, round{g.d.seq, now, g.waiting})
+	g.waiting = nil
+	g.rn.ReadIndex(binary.BigEndian.AppendUint64(nil, g.d.seq))
+}
+
+// confirmed is called when a quorum has answered a round: everybody in it has heard from this leader since it began.
+func (g *group) confirmed(now Instant, seq uint64, t *Turn) {
+	for len(g.rounds) > 0 && g.rounds[0].seq <= seq {
+		r := g.rounds[0]
+		g.rounds = g.rounds[1:]
+		for _, read := range r.reads {
+			t.Answers = append(t.Answers, Answer{read, nil})
+		}
+		if g.d.o.Leaseless || g.leaseless == g.lead.Term {
+			continue
+		}
+		if planted(7) {
+			r.sent = now
+		}
+		g.lead.extend(r.sent, int64(g.d.o.ElectionTimeout)/10*8)
+	}
+}
+
+// take turns a Ready into the turn's batch, messages and events.
+func (g *group) take(now Instant, b Batch, t *Turn, rd raft.Ready) error {
+	t.ready = append(t.ready, g)
+	t.Sync = t.Sync || rd.MustSync
+	if len(rd.Entries) > 0 {
+		g.log.append(b, rd.Entries)
+	}
+	if !raft.IsEmptyHardState(rd.HardState) {
+		h := rd.HardState
+		if planted(2) {
+			h = &raftpb.HardState{Term: h.Term, Commit: h.Commit}
+		}
+		g.log.setHard(b, h)
+	}
+	if !raft.IsEmptySnap(rd.Snapshot) {
+		return kv.Errorf(kv.CodeInternal, "raft", "shard %d got a snapshot, and there are none", g.shard)
+	}
+	for _, m := range rd.Messages {
+		// Entries travel while the leader itself writes them (thesis 10.2.1); whatever promises something waits for the sync (R1).
+		if k := m.GetType(); k == raftpb.MsgApp || k == raftpb.MsgHeartbeat || planted(1) {
+			t.Early = append(t.Early, Message{g.shard, m})
+		} else {
+			t.late = append(t.late, Message{g.shard, m})
+		}
+	}
+	entries := rd.CommittedEntries
+	if planted(3) {
+		entries = rd.Entries
+	}
+	before, chain := g.applied, g.chain
+	for _, e := range entries {
+		if err := g.apply(b, t, e); err != nil {
+			return err
+		}
+	}
+	if len(entries) > 0 {
+		// R2: in the batch of the effects, or a crash would take one without the other.
+		if !planted(4) {
+			before, chain = g.applied, g.chain
+		}
+		b.Set(keys.AppendLogRecord(nil, g.shard, keys.LogApplied), record(before.index, before.term, chain))
+	}
+	for _, r := range rd.ReadStates {
+		if g.lead != nil {
+			g.confirmed(now, binary.BigEndian.Uint64(r.RequestCtx), t)
+		}
+	}
+	return nil
+}
+
+var errStaticMembers = errors.New("raft: members do not change yet")
+
+// apply takes one committed entry.
+func (g *group) apply(b Batch, t *Turn, e *raftpb.Entry) error {
+	if e.GetType() != raftpb.EntryNormal {
+		return kv.Errorf(kv.CodeCorrupt, "raft", "shard %d, entry %d: %v", g.shard, e.GetIndex(), errStaticMembers)
+	}
+	g.applied = position{e.GetIndex(), e.GetTerm()}
+	g.chain = link(g.chain, e)
+	a := &Applied{Shard: g.shard, Index: e.GetIndex(), Term: e.GetTerm(), Chain: g.chain}
+	if len(e.GetData()) == 0 { // raft's own, at the beginning of a term
+		t.Events = append(t.Events, a)
+		return nil
+	}
+	var err error
+	if a.Entry, err = DecodeEntry(e.GetData()); err != nil {
+		return kv.Errorf(kv.CodeCorrupt, "raft", "shard %d, entry %d: %v", g.shard, e.GetIndex(), err)
+	}
+	if a.Entry.Term != e.GetTerm() {
+		g.stale++
+		a.Stale = true
+	}
+	own := g.lead != nil && a.Entry.Term == g.lead.Term && a.Entry.Lead == g.lead.N
+	if own && a.Entry.Seq > 0 {
+		if len(g.pending) == 0 || g.pending[0].seq != a.Entry.Seq {
+			if planted(3) || planted(13) {
+				t.Events = append(t.Events, a)
+				return nil
+			}
+			panic("raft: an entry of this leadership that it does not wait for")
+		}
+		a.Proposals = g.pending[0].proposals
+		g.pending = g.pending[1:]
+	}
+	t.Events = append(t.Events, a)
+	if own && a.Entry.Seq == 0 && !g.serving {
+		g.serve(t)
+	}
+	if a.Entry.Truncated != 0 && a.Entry.Truncated < e.GetIndex() {
+		return g.log.truncate(b, a.Entry.Truncated)
+	}
+	return nil
+}
+
+// link is the chain's next value.
+func link(chain uint64, e *raftpb.Entry) uint64 {
+	h := xxhash.New()
+	var head [24]byte
+	binary.BigEndian.PutUint64(head[:], chain)
+	binary.BigEndian.PutUint64(head[8:], e.GetIndex())
+	binary.BigEndian.PutUint64(head[16:], e.GetTerm())
+	_, _ = h.Write(head[:])
+	_, _ = h.Write(e.GetData())
+	return h.Sum64()
+}
+
+// asks reports whether a ReadIndex round is to be begun: somebody waits for one, or the lease was asked for since the last.
+func (g *group) asks() bool {
+	return len(g.rounds) < readRounds && (len(g.waiting) > 0 || g.sinceRound >= heartbeatTicks && g.lead.used.Load())
+}
+
+func (g *group) hasWork() bool {
+	if g.rn.HasReady() || g.transfer == transferOrdered || g.serving && (len(g.queue) > 0 || g.asks()) {
+		return true
+	}
+	if g.lead != nil || g.old != nil || g.transfer != noTransfer {
+		return false
+	}
+	return g.rn.BasicStatus().RaftState == raft.StateLeader
+}
