@@ -61,7 +61,9 @@ type Config struct {
 	TradeWorkers int           // connections that run the market's transactions; default as many as Connections
 	MarketDelay  time.Duration // mean delay of the market; default 1 s, cut at five times that
 	CurvePeriod  time.Duration // period of the price curve; default 15 min, a short run wants less
-	MaxAttempts  int           // tries of one transaction before it counts as an error; default 50
+	// MaintenanceInterval is the time between two Data-Maintenances; default 60 s.
+	MaintenanceInterval time.Duration
+	MaxAttempts         int // tries of one transaction before it counts as an error; default 50
 
 	DrainTimeout time.Duration // bound of the wait for the market, and for observers; default 60 s
 
@@ -97,6 +99,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.TradeWorkers, c.Connections)
 	setDefault(&c.MarketDelay, time.Second)
 	setDefault(&c.CurvePeriod, 15*time.Minute)
+	setDefault(&c.MaintenanceInterval, time.Minute)
 	setDefault(&c.MaxAttempts, 50)
 	setDefault(&c.DrainTimeout, time.Minute)
 	if c.declareObserver == nil {

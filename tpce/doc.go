@@ -6,11 +6,12 @@
 //	Run      customers and the market drive the mix; a report with latencies, retries and every error
 //	Check    consistency conditions in SQL, after the load and after every run
 //
-//	customers ---Trade-Order, Trade-Status, Customer-Position---> database
+//	customers ---Trade-Order, and seven questions-----------------> database <--Data-Maintenance, every minute
 //	    | committed orders                                            ^  ^
 //	    v                                                             |  |
 //	exchange --(~1 s)------------------------------Trade-Result-------'  |
-//	    '------(limit reached)---------------------Order-Trigger---------'
+//	    '------(ticker of 20 reports)--------------Market-Feed-----------'
+//	                                               releases limit orders, which come back to the exchange
 //
 // # What it follows and what it does not
 //
@@ -18,11 +19,8 @@
 // those of TPC-E as its specification (1.14) and its kits describe them. It is not TPC-E, its results are no TPC-E
 // results, and its rate is called trtps: Trade-Results per second. What differs:
 //
-//   - Three of ten customers' transactions are built (Trade-Order, Trade-Status, Customer-Position, in the proportions of
-//     the specification's deck of cards) and one of the market's two (Trade-Result).
-//   - In place of Market-Feed the exchange follows the price curve itself, and releases a limit order with a small
-//     transaction of its own, Order-Trigger, when its price is reached. LAST_TRADE is therefore not written: Trade-Order
-//     sees the prices of the load, Trade-Result those of the curve.
+//   - What belongs to a list of trades (Trade-Lookup, Trade-Update) is read with one IN list for each table, and
+//     Market-Watch adds up in one join, where the kits loop; the specification leaves both open.
 //   - Load is a closed loop without think time, which drives a small database at many times the rate it stands for; the
 //     report prints both.
 //   - Names and texts are our own. Sizes below 1,000 customers keep one full market; the presets shorten the news and the
@@ -45,5 +43,5 @@
 // Not promised: several drivers on one database at once (their counts would disagree), or a run during which somebody
 // else cancels orders.
 //
-// Read next: config.go, trade_order.go, trade_result.go, exchange.go, run.go, check.go; package gen for the data.
+// Read next: config.go, mix.go, trade_order.go, trade_result.go, exchange.go, run.go, check.go; package gen for the data.
 package tpce

@@ -10,110 +10,169 @@ import (
 	"moka/tpce/gen"
 )
 
-// The exchange runs in a bubble of fake time; workers do nothing but note what they are given.
+// The exchange runs in a bubble of fake time. Workers do nothing but note what they are given: every job completes, and a
+// feed releases the pending orders that its prices reach, as the database would.
+
+const testSecurities = 685
 
 type seenJob struct {
 	marketJob
 	at time.Duration
 }
 
-func runExchange(t *testing.T, curvePeriod time.Duration, feed func(ctx context.Context, x *exchange)) (*exchange, []seenJob) {
+type testMarket struct {
+	x       *exchange
+	mu      sync.Mutex
+	pending map[int64]marketOrder // what the database would hold
+	jobs    []seenJob
+	feeds   [][]tickerEntry
+}
+
+// place is a committed Trade-Order.
+func (m *testMarket) place(ctx context.Context, t *testing.T, o marketOrder) {
 	t.Helper()
-	x := newExchange(time.Second, curvePeriod, gen.NewRand(5, 0))
-	ctx := t.Context()
-	var mu sync.Mutex
-	var seen []seenJob
-	var wg sync.WaitGroup
-	wg.Go(func() { x.run(ctx) })
-	for range 3 {
-		wg.Go(func() {
-			for j := range x.jobs {
-				mu.Lock()
-				seen = append(seen, seenJob{j, time.Since(x.start)})
-				mu.Unlock()
-				if !j.released {
-					j.released = true
-					if err := x.send(ctx, j.marketOrder); err != nil {
-						t.Error(err)
-					}
-				}
-				x.done <- struct{}{}
-			}
-		})
+	if !o.released {
+		m.mu.Lock()
+		m.pending[o.trade] = o
+		m.mu.Unlock()
 	}
-	feed(ctx, x)
-	close(x.drain)
+	if err := m.x.send(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *testMarket) work(ctx context.Context) {
+	for j := range m.x.jobs {
+		m.mu.Lock()
+		m.jobs = append(m.jobs, seenJob{j, time.Since(m.x.start)})
+		m.mu.Unlock()
+		m.x.done <- finishedJob{completed: true, entry: tickerEntry{j.security, m.x.price(j.security, time.Now()), j.quantity}}
+	}
+}
+
+func (m *testMarket) feed(ctx context.Context, t *testing.T) {
+	for f := range m.x.feeds {
+		var released []marketOrder
+		m.mu.Lock()
+		m.feeds = append(m.feeds, f.entries)
+		for _, e := range f.entries {
+			for id, o := range m.pending {
+				if o.security == e.security && gen.InTheMoney(o.kind, o.quote, e.price) {
+					delete(m.pending, id)
+					o.released = true
+					released = append(released, o)
+				}
+			}
+		}
+		m.mu.Unlock()
+		for _, o := range released {
+			if err := m.x.send(ctx, o); err != nil {
+				t.Error(err)
+			}
+		}
+		m.x.done <- finishedJob{}
+	}
+}
+
+func runExchange(t *testing.T, curvePeriod time.Duration, play func(ctx context.Context, m *testMarket)) *testMarket {
+	t.Helper()
+	ctx := t.Context()
+	m := &testMarket{x: newExchange(time.Second, curvePeriod, testSecurities, gen.NewRand(5, 0)), pending: map[int64]marketOrder{}}
+	var wg sync.WaitGroup
+	wg.Go(func() { m.x.run(ctx) })
+	for range 3 {
+		wg.Go(func() { m.work(ctx) })
+	}
+	wg.Go(func() { m.feed(ctx, t) })
+	play(ctx, m)
+	close(m.x.drain)
 	wg.Wait()
-	return x, seen
+	return m
 }
 
 func TestMarketOrdersComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const orders = 500
-		_, seen := runExchange(t, 15*time.Minute, func(ctx context.Context, x *exchange) {
+		m := runExchange(t, 15*time.Minute, func(ctx context.Context, m *testMarket) {
 			for i := range int64(orders) {
-				if err := x.send(ctx, marketOrder{trade: i, kind: gen.MarketBuy, released: true}); err != nil {
-					t.Fatal(err)
-				}
+				m.place(ctx, t, marketOrder{trade: i, kind: gen.MarketBuy, quantity: 100, released: true})
 			}
+			<-time.After(10 * time.Second)
 		})
 		sum := time.Duration(0)
-		for i, s := range seen {
+		for i, s := range m.jobs {
 			sum += s.at
-			if s.at > 5*time.Second || i > 0 && s.due.Before(seen[i-1].due) {
+			if s.at > 5*time.Second || i > 0 && s.due.Before(m.jobs[i-1].due) {
 				t.Errorf("job %d after %v", i, s.at)
 			}
-			if s.at != s.due.Sub(s.due.Add(-s.at)) {
-				t.Errorf("job %d is late", i)
+		}
+		if mean := sum / orders; len(m.jobs) != orders || mean < 850*time.Millisecond || mean > 1150*time.Millisecond {
+			t.Errorf("%d jobs, %v on average", len(m.jobs), mean)
+		}
+		// Ten results make one feed; half of a feed's reports are made up when no limit order is there.
+		if len(m.feeds) != orders/10 {
+			t.Errorf("%d feeds of %d results", len(m.feeds), orders)
+		}
+		seen := map[int64]int{}
+		for _, f := range m.feeds {
+			if len(f) != feedSize {
+				t.Fatalf("a feed of %d reports", len(f))
+			}
+			for _, e := range f {
+				seen[e.quantity]++
+				if e.security < 0 || e.security >= testSecurities || e.price < 2000 || e.price > 3000 {
+					t.Errorf("a report of %+v", e)
+				}
 			}
 		}
-		if mean := sum / orders; len(seen) != orders || mean < 850*time.Millisecond || mean > 1150*time.Millisecond {
-			t.Errorf("%d jobs, %v on average", len(seen), mean)
+		if seen[100] != orders || seen[325]+seen[425] != orders || seen[325] < orders/3 || seen[425] < orders/3 {
+			t.Errorf("reports by quantity: %v", seen)
 		}
 	})
 }
 
-// TestLimitOrdersWaitForThePrice uses a curve compressed to a minute: an order is triggered when the price touches its
-// limit, and then completed; those that the drain finds waiting are dropped.
+// TestLimitOrdersWaitForThePrice uses a curve compressed to a minute: an order is released when the price touches its
+// limit and the ticker says so, and then completed; those that the drain finds waiting are dropped.
 func TestLimitOrdersWaitForThePrice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const security, period = 17, time.Minute
-		var x *exchange
-		x, seen := runExchange(t, period, func(ctx context.Context, x *exchange) {
+		placed := map[int64]marketOrder{}
+		m := runExchange(t, period, func(ctx context.Context, m *testMarket) {
 			for i, kind := range []gen.TradeType{gen.LimitBuy, gen.LimitSell, gen.StopLoss, gen.LimitBuy} {
-				o := marketOrder{trade: int64(i), security: security, kind: kind, quote: []gen.Cents{2300, 2700, 2100, 3000}[i]}
-				if err := x.send(ctx, o); err != nil {
-					t.Fatal(err)
-				}
+				placed[int64(i)] = marketOrder{trade: int64(i), security: security, kind: kind, quote: []gen.Cents{2300, 2700, 2100, 3000}[i]}
+				m.place(ctx, t, placed[int64(i)])
 			}
-			<-time.After(period + 10*time.Second)
+			// Market orders of another security keep the ticker going.
+			for i := range int64(2000) {
+				m.place(ctx, t, marketOrder{trade: 1000 + i, security: 3, kind: gen.MarketSell, quantity: 200, released: true})
+				<-time.After(40 * time.Millisecond)
+			}
 			// The price is at its farthest from the limit somewhere in the period: this one waits.
-			now := x.price(security, time.Now())
-			if err := x.send(ctx, marketOrder{trade: 99, security: security, kind: gen.LimitBuy, quote: now - 50}); err != nil {
-				t.Fatal(err)
-			}
+			now := m.x.price(security, time.Now())
+			m.place(ctx, t, marketOrder{trade: 99, security: security, kind: gen.LimitBuy, quote: now - 50})
 		})
-		triggered, completed := map[int64]int{}, map[int64]int{}
-		for _, s := range seen {
-			if s.released {
-				completed[s.trade]++
-				continue
-			}
-			triggered[s.trade]++
-			p := x.price(security, s.due)
-			if off := p - s.quote; !gen.InTheMoney(s.kind, s.quote, p) && (off > 2 || off < -2) {
-				t.Errorf("order %d (%s at %v) is triggered at %v", s.trade, s.kind, s.quote, p)
-			}
-			if s.trade == 3 && s.at != 0 {
-				t.Errorf("an order in the money waits %v", s.at)
+		completed := map[int64]time.Duration{}
+		for _, s := range m.jobs {
+			if s.trade < 1000 {
+				if _, twice := completed[s.trade]; twice {
+					t.Errorf("order %d is completed twice", s.trade)
+				}
+				completed[s.trade] = s.at
 			}
 		}
 		for i := range int64(4) {
-			if triggered[i] != 1 || completed[i] != 1 {
-				t.Errorf("order %d: triggered %d times, completed %d times", i, triggered[i], completed[i])
+			at, ok := completed[i]
+			if !ok {
+				t.Errorf("order %d is not completed", i)
+				continue
+			}
+			// Up to ten results (0.4 s) fill the batch, and the market takes up to five seconds.
+			reached := time.Duration(gen.WaitFor(placed[i].kind, security, placed[i].quote, 0)) * period / curvePeriodMillis
+			if at < reached || at > reached+7*time.Second {
+				t.Errorf("order %d, reached after %v, is completed after %v", i, reached, at)
 			}
 		}
-		if triggered[99]+completed[99] != 0 {
+		if _, ok := completed[99]; ok {
 			t.Error("the drain waited for a price")
 		}
 	})

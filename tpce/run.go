@@ -13,21 +13,6 @@ import (
 	"moka/tpce/gen"
 )
 
-// Names of the transactions, as the report prints them.
-const (
-	nameCustomerPosition = "Customer-Position"
-	nameTradeOrder       = "Trade-Order"
-	nameTradeResult      = "Trade-Result"
-	nameTradeStatus      = "Trade-Status"
-	nameOrderTrigger     = "Order-Trigger"
-)
-
-// deck is the specification's deck of cards, of which these three kinds are built: their proportions stay.
-var deck = []struct {
-	name  string
-	cards int
-}{{nameCustomerPosition, 130}, {nameTradeOrder, 101}, {nameTradeStatus, 190}}
-
 // Run drives the mix against a loaded database: Connections customers without think time, the exchange and its
 // TradeWorkers. Canceling ctx ends the run early but in order: the customers stop, the market drains, the report is made.
 // An error means that there is no report worth reading; errors of single transactions are in the report.
@@ -36,7 +21,7 @@ func Run(ctx context.Context, cfg Config) (RunReport, error) {
 	if err != nil {
 		return RunReport{}, err
 	}
-	db, err := open(cfg.Target, cfg.Connections+cfg.TradeWorkers+2)
+	db, err := open(cfg.Target, cfg.Connections+cfg.TradeWorkers+4)
 	if err != nil {
 		return RunReport{}, err
 	}
@@ -72,6 +57,8 @@ type runner struct {
 
 	started, stopped time.Time
 	canceled         int
+	volumeBefore     int64 // SUM(LT_VOL)
+	fed              int64 // what committed Market-Feeds added to it
 	before           tradeCounts
 	undrained        error
 }
@@ -102,6 +89,9 @@ func (d *runner) prepare(ctx context.Context) error {
 	if d.before, err = countTrades(ctx, d.db, d.u.FirstRuntimeTrade()); err != nil {
 		return err
 	}
+	if d.volumeBefore, err = tradedVolume(ctx, d.db); err != nil {
+		return err
+	}
 	if d.cfg.BrokerTotals == Observer {
 		d.observed, err = newObserverLag(ctx, d.db)
 	}
@@ -115,7 +105,7 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	d.slots = make(chan struct{}, maxOpenOrders)
 	d.fatal = func(err error) { abandon(err) }
 	seed := uint64(d.started.UnixNano()) // a second run on the same database must not repeat the first one's orders
-	d.x = newExchange(d.cfg.MarketDelay, d.cfg.CurvePeriod, gen.NewRand(seed, 0))
+	d.x = newExchange(d.cfg.MarketDelay, d.cfg.CurvePeriod, d.u.Securities(), gen.NewRand(seed, 0))
 	total := d.cfg.Transactions
 	d.bar = startProgress(d.cfg.Progress, "run", "transactions", total, d.progressExtra)
 
@@ -124,6 +114,7 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	for i := range d.cfg.TradeWorkers {
 		market.Go(func() { d.tradeWorker(work, gen.NewRand(seed, int64(i+1))) })
 	}
+	market.Go(func() { d.feedWorker(work, gen.NewRand(seed, 500)) })
 	finished := make(chan struct{})
 	if d.observed != nil {
 		others.Go(func() { d.observed.sample(work, finished) })
@@ -135,6 +126,7 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	customerCtx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	others.Go(func() { d.limitDrain(customerCtx, finished, abandon) })
+	others.Go(func() { d.maintain(customerCtx, work, gen.NewRand(seed, 501)) })
 	for i := range d.cfg.Connections {
 		customers.Go(func() { d.customer(customerCtx, work, gen.NewRand(seed, int64(1000+i))) })
 	}
@@ -188,9 +180,6 @@ func (d *runner) progressExtra() string {
 	return fmt.Sprintf(", %s Trade-Results, %d retries, %d errors", grouped(results), retries, failures)
 }
 
-// fatalStreak is how many failures in a row end the run: the database is not there, or not what it should be.
-const fatalStreak = 25
-
 // customer is one customers' connection.
 func (d *runner) customer(stop, work context.Context, r *gen.Rand) {
 	s, err := openSession(work, d.db)
@@ -201,22 +190,19 @@ func (d *runner) customer(stop, work context.Context, r *gen.Rand) {
 	defer s.close()
 	c := &customerWorker{runner: d, session: s, rand: r}
 	c.numbers = tradeNumbers{session: s, policy: c.policy(nameTradeOrder, nil)}
-	for streak := 0; stop.Err() == nil && work.Err() == nil; {
+	failures := streaks{runner: d}
+	for stop.Err() == nil && work.Err() == nil {
 		n := d.issued.Add(1)
 		if d.cfg.Transactions > 0 && n > d.cfg.Transactions {
 			return
 		}
 		name := c.draw()
 		start := time.Now()
-		if err := c.transaction(work, name, start); err != nil {
-			d.stats.failed(name, err)
-			if streak++; streak >= fatalStreak {
-				d.fatal(fmt.Errorf("%d failures in a row, the last: %w", streak, err))
-			}
-			continue
+		err := c.transaction(work, name, start)
+		failures.note(name, err)
+		if err == nil {
+			d.bar.done.Add(1)
 		}
-		d.bar.done.Add(1)
-		streak = 0
 	}
 }
 
@@ -231,11 +217,7 @@ type customerWorker struct {
 // draw takes the next card of a shuffled deck, without replacement.
 func (c *customerWorker) draw() string {
 	if len(c.cards) == 0 {
-		for _, kind := range deck {
-			for range kind.cards {
-				c.cards = append(c.cards, kind.name)
-			}
-		}
+		c.cards = newDeck()
 		for i := len(c.cards) - 1; i > 0; i-- {
 			j := c.rand.Int(0, int64(i))
 			c.cards[i], c.cards[j] = c.cards[j], c.cards[i]
@@ -248,7 +230,7 @@ func (c *customerWorker) draw() string {
 
 func (d *runner) retryPolicy(r *gen.Rand, name string, happened func(context.Context) (bool, error)) retryPolicy {
 	return retryPolicy{
-		attempts: d.cfg.MaxAttempts, rand: r, happened: happened,
+		attempts: d.cfg.MaxAttempts, rand: r, level: kindOf(name).level, happened: happened,
 		onRetry: func(reason string) { d.stats.retried(name, reason) },
 	}
 }
@@ -257,24 +239,54 @@ func (c *customerWorker) policy(name string, happened func(context.Context) (boo
 	return c.retryPolicy(c.rand, name, happened)
 }
 
-func (c *customerWorker) transaction(ctx context.Context, name string, start time.Time) error {
+// question is a transaction whose outcome nobody but the customer waits for.
+type question interface {
+	run(ctx context.Context) error
+	warning() string
+}
+
+// ask draws the inputs of a question.
+func (c *customerWorker) ask(name string) (question, error) {
 	switch name {
-	case nameTradeOrder:
-		return c.tradeOrder(ctx, start)
+	case nameBrokerVolume:
+		return &brokerVolume{session: c.session, in: drawBrokerVolume(c.u, c.rand)}, nil
+	case nameCustomerPosition:
+		return &customerPosition{session: c.session, in: drawCustomerPosition(c.u, c.rand)}, nil
+	case nameMarketWatch:
+		return &marketWatch{session: c.session, in: drawMarketWatch(c.u, c.rand)}, nil
+	case nameSecurityDetail:
+		return &securityDetail{session: c.session, in: drawSecurityDetail(c.u, c.rand)}, nil
+	case nameTradeLookup:
+		return &tradeLookup{tradeSearch: tradeSearch{session: c.session, in: drawTradeLookup(c.u, c.rand)}}, nil
 	case nameTradeStatus:
-		n := c.u.ChooseCustomer(c.rand)
-		t := &tradeStatus{session: c.session, account: gen.AccountID(n, int(c.rand.Int(0, int64(c.u.Accounts(n)-1))))}
-		if err := c.session.retry(ctx, c.policy(name, nil), t.run); err != nil {
-			return err
-		}
-		c.stats.ok(outcome{name: name, start: start, warning: t.warning()})
+		return &tradeStatus{session: c.session, account: gen.AccountID(c.u.ChooseAccount(c.rand))}, nil
+	case nameTradeUpdate:
+		return &tradeUpdate{tradeSearch: tradeSearch{session: c.session, in: drawTradeUpdate(c.u, c.rand), update: true}}, nil
 	default:
-		t := &customerPosition{session: c.session, in: drawCustomerPosition(c.u, c.rand)}
-		if err := c.session.retry(ctx, c.policy(name, nil), t.run); err != nil {
-			return err
-		}
-		c.stats.ok(outcome{name: name, start: start, warning: t.warning()})
+		return nil, fmt.Errorf("tpce: no customer asks for %s", name)
 	}
+}
+
+// again is for a transaction that may be repeated when nobody knows whether it happened: Trade-Update and
+// Data-Maintenance change wordings to and fro.
+func again(context.Context) (bool, error) { return false, nil }
+
+func (c *customerWorker) transaction(ctx context.Context, name string, start time.Time) error {
+	if name == nameTradeOrder {
+		return c.tradeOrder(ctx, start)
+	}
+	q, err := c.ask(name)
+	if err != nil {
+		return err
+	}
+	p := c.policy(name, nil)
+	if p.level != readOnly {
+		p.happened = again
+	}
+	if err := c.session.retry(ctx, p, q.run); err != nil {
+		return err
+	}
+	c.stats.ok(outcome{name: name, start: start, warning: q.warning()})
 	return nil
 }
 
@@ -296,7 +308,7 @@ func (c *customerWorker) tradeOrder(ctx context.Context, start time.Time) error 
 		return err
 	}
 	c.stats.ok(outcome{name: nameTradeOrder, start: start})
-	o := marketOrder{trade: id, security: t.in.security, kind: t.in.kind, quote: t.price, released: t.in.kind.Market()}
+	o := marketOrder{trade: id, security: t.in.security, kind: t.in.kind, quote: t.price, quantity: t.in.quantity, released: t.in.kind.Market()}
 	if o.released {
 		select {
 		case c.slots <- struct{}{}:
@@ -305,74 +317,4 @@ func (c *customerWorker) tradeOrder(ctx context.Context, start time.Time) error 
 		}
 	}
 	return c.x.send(ctx, o)
-}
-
-// tradeWorker is one connection of the market.
-func (d *runner) tradeWorker(ctx context.Context, r *gen.Rand) {
-	s, err := openSession(ctx, d.db)
-	if err != nil {
-		d.fatal(fmt.Errorf("connecting: %w", err))
-		return
-	}
-	defer s.close()
-	streak := 0
-	for j := range d.x.jobs {
-		d.stats.lagged(time.Since(j.due))
-		name, work := nameTradeResult, d.tradeResult
-		if !j.released {
-			name, work = nameOrderTrigger, d.orderTrigger
-		}
-		if err := work(ctx, s, r, j); err != nil {
-			d.stats.failed(name, err)
-			if streak++; streak >= fatalStreak {
-				d.fatal(fmt.Errorf("%d failures in a row, the last: %w", streak, err))
-			}
-		} else {
-			streak = 0
-		}
-		select {
-		case d.x.done <- struct{}{}:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (d *runner) tradeResult(ctx context.Context, s *session, r *gen.Rand, j marketJob) error {
-	if j.kind.Market() {
-		defer func() { <-d.slots }()
-	}
-	start := time.Now()
-	price := gen.ExecutionPrice(j.kind, j.quote, d.x.price(j.security, start))
-	t := &tradeResult{session: s, in: tradeResultInput{id: j.trade, price: price, mode: d.cfg.BrokerTotals}}
-	err := s.retry(ctx, d.retryPolicy(r, nameTradeResult, func(ctx context.Context) (bool, error) {
-		state, err := tradeState(ctx, s, j.trade)
-		return state == "CMPT", err
-	}), t.run)
-	if err != nil {
-		return err
-	}
-	d.stats.ok(outcome{name: nameTradeResult, start: start, duplicate: t.already})
-	if d.observed != nil {
-		d.observed.committed(time.Now())
-	}
-	return nil
-}
-
-func (d *runner) orderTrigger(ctx context.Context, s *session, r *gen.Rand, j marketJob) error {
-	start := time.Now()
-	t := &orderTrigger{session: s, id: j.trade}
-	err := s.retry(ctx, d.retryPolicy(r, nameOrderTrigger, func(ctx context.Context) (bool, error) {
-		state, err := tradeState(ctx, s, j.trade)
-		return state == "SBMT", err
-	}), t.run)
-	if err != nil {
-		return err
-	}
-	d.stats.ok(outcome{name: nameOrderTrigger, start: start, duplicate: t.gone})
-	if t.gone { // whoever took the request carries on with it
-		return nil
-	}
-	j.released = true
-	return d.x.send(ctx, j.marketOrder)
 }

@@ -132,7 +132,7 @@ func (e unknownOutcome) Error() string { return "outcome of COMMIT unknown: " + 
 func (e unknownOutcome) Unwrap() error { return e.err }
 
 // transact runs body in one transaction.
-func (s *session) transact(ctx context.Context, body func(context.Context) error) error {
+func (s *session) transact(ctx context.Context, level isolation, body func(context.Context) error) error {
 	if err := s.plain(ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -215,6 +215,7 @@ func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code
 type retryPolicy struct {
 	attempts int
 	rand     *gen.Rand
+	level    isolation
 	onRetry  func(reason string)
 	// happened resolves an unknown outcome; nil for a transaction that only reads.
 	happened func(context.Context) (bool, error)
@@ -234,7 +235,7 @@ func (s *session) retry(ctx context.Context, p retryPolicy, body func(context.Co
 				continue
 			}
 		}
-		err = s.transact(ctx, body)
+		err = s.transact(ctx, p.level, body)
 		var unknown unknownOutcome
 		switch {
 		case err == nil, errors.Is(err, errRollBack):

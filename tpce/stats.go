@@ -39,10 +39,14 @@ func newStats(start, measureFrom time.Time) *stats {
 	return &stats{from: measureFrom, start: start, txns: map[string]*txnStats{}, lag: newHistogram()}
 }
 
+func newTxnStats() *txnStats {
+	return &txnStats{latency: newHistogram(), retries: map[string]int64{}, errors: map[string]*ErrorCount{}, warnings: map[string]int64{}}
+}
+
 func (s *stats) txn(name string) *txnStats {
 	t, ok := s.txns[name]
 	if !ok {
-		t = &txnStats{latency: newHistogram(), retries: map[string]int64{}, errors: map[string]*ErrorCount{}, warnings: map[string]int64{}}
+		t = newTxnStats()
 		s.txns[name] = t
 	}
 	return t

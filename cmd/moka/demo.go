@@ -87,6 +87,7 @@ func tourOf(ctx context.Context, s *stack, duration time.Duration) error {
 	run.Preset, run.Duration = "", duration
 	// A market that answers at once, so that half a minute shows something.
 	run.MarketDelay, run.CurvePeriod = 100*time.Millisecond, 30*time.Second
+	run.MaintenanceInterval = duration / 13 // each of its twelve tables once
 	ran, err := tpce.Run(ctx, run)
 	if err != nil {
 		return fmt.Errorf("run: %w", err)

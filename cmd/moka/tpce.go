@@ -94,6 +94,7 @@ func tpceRun() *cobra.Command {
 	f.Int64Var(&c.Transactions, "transactions", 0, "end after that many customers' transactions instead")
 	f.DurationVar(&c.MarketDelay, "market-delay", 0, "mean delay of the market (default 1s)")
 	f.DurationVar(&c.CurvePeriod, "curve-period", 0, "period of the price curve (default 15m)")
+	f.DurationVar(&c.MaintenanceInterval, "maintenance-interval", 0, "time between two Data-Maintenances (default 1m)")
 	f.IntVar(&c.TradeWorkers, "trade-workers", 0, "connections of the market (default as --connections)")
 	return cmd
 }

@@ -71,6 +71,7 @@ type Universe struct {
 	zips       []zip
 	taxes      taxTable
 	securities []security
+	bySymbol   map[string]int
 
 	totals func() Totals
 }
@@ -90,6 +91,10 @@ func New(p Params) (*Universe, error) {
 	}
 	u.zips, u.taxes = buildPlaces()
 	u.securities = u.buildSecurities()
+	u.bySymbol = make(map[string]int, len(u.securities))
+	for i, s := range u.securities {
+		u.bySymbol[s.symbol] = i
+	}
 	u.totals = sync.OnceValue(u.countAll)
 	return u, nil
 }
