@@ -56,8 +56,9 @@ lint: ## gofmt, go vet, staticcheck (settings: staticcheck.conf) and the rules o
 bench: ## all micro-benchmarks once, with allocations
 	go test -tags $(TAGS) -p 1 -run '^$$' -bench . -benchmem -timeout 60m $(PKG)
 
-soak: packages ## 100,000 simulated histories of transactions, then the tests of faults again and again for SOAKSECONDS (600)
+soak: packages ## 100,000 simulated histories each of transactions and of replicas, then the tests of faults again and again for SOAKSECONDS (600)
 	MOKA_SIM_SEEDS=$(SIMSEEDS) go test -tags $(TAGS) -count 1 -timeout 60m -run 'TestSimulation$$' -v ./txn
+	MOKA_SIM_SEEDS=$(SIMSEEDS) go test -tags $(TAGS) -count 1 -timeout 240m -run 'TestSimulation$$' -v ./kv/sim
 	MOKA_CONFORMANCE=all go test -tags $(TAGS) -count 1 -timeout 30m ./sqlfront/engine/conformance
 	MOKA_PLANCACHE_SEEDS=1000 MOKA_PUSH_SEEDS=1000 MOKA_FULLTEXT_SEEDS=100 go test -tags $(TAGS) -count 1 -timeout 60m ./sqlfront ./sqlfront/engine
 	@end=$$(( $$(date +%s) + $(SOAKSECONDS) )); round=0; \

@@ -577,3 +577,27 @@ func TestOnlyReplicasMessagesAreStepped(t *testing.T) {
 		t.Fatalf("%+v, before %+v", s, before)
 	}
 }
+
+// A follower that gets an old append says so without naming an entry. That is no reason to begin with the first entry, which is gone.
+func TestAnswerToAnOldAppend(t *testing.T) {
+	c := newCluster(t, 3, Options{TruncateEntries: 10})
+	h := c.leader()
+	for i := range 50 {
+		h.propose(fmt.Sprint("c", i))
+		c.settle()
+	}
+	c.down[h.id] = true
+	next := c.leader() // it has not heard of h in its term
+	if next.d.Status(shard).First <= firstIndex+1 {
+		t.Fatal("the log was not cut")
+	}
+	next.in.Messages = append(next.in.Messages, Message{shard, &raftpb.Message{Type: raftpb.MsgAppResp.Enum(), From: &h.id, To: &next.id,
+		Term: &next.lead.Term}})
+	c.settle()
+	c.down[h.id] = false
+	next.propose("for all")
+	c.pass(3 * time.Second)
+	if !slices.Equal(h.applied, c.leader().applied) {
+		t.Errorf("replica %d has applied %d commands, the leader %d", h.id, len(h.applied), len(c.leader().applied))
+	}
+}

@@ -81,7 +81,13 @@ func (g *group) step(now Instant, m *raftpb.Message) {
 		if g.silent(now) {
 			return
 		}
-	case raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp, raftpb.MsgVoteResp, raftpb.MsgPreVoteResp:
+	case raftpb.MsgAppResp:
+		// Whoever gets an append of an older term says so with an answer that names no entry. If its sender leads again by then, the library
+		// takes that for "I have nothing", goes back to the first entry, which may be gone, and asks for a snapshot.
+		if m.GetIndex() == 0 && !m.GetReject() && m.GetTerm() <= g.rn.BasicStatus().GetTerm() {
+			return
+		}
+	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp, raftpb.MsgVoteResp, raftpb.MsgPreVoteResp:
 	case raftpb.MsgProp:
 		if !planted(13) {
 			return
@@ -131,18 +137,16 @@ func (g *group) end(t *Turn) {
 	for _, h := range g.pending {
 		ended.Unknown = append(ended.Unknown, h.proposals...)
 	}
-	if planted(14) {
-		g.queue = nil
-		for _, h := range g.pending {
-			g.queue = append(g.queue, h.proposals...)
-		}
-	} else if planted(58) {
+	if planted(58) {
 		ended.Unknown = append(ended.Unknown, g.queue...)
 	} else {
 		for _, p := range g.queue {
 			t.Refused = append(t.Refused, Refusal{p, ErrNotLeader})
 		}
 		g.queue, g.queueBytes = nil, 0
+	}
+	if planted(14) {
+		g.queue = ended.Unknown
 	}
 	if g.serving {
 		t.Events = append(t.Events, ended)
@@ -217,7 +221,11 @@ func (g *group) hand(t *Turn) {
 		if n > 0 && p.Flags != e.Flags {
 			break
 		}
-		if p.Lead != g.lead && !planted(12) && !planted(14) && !(planted(58) && p.Lead.Term == g.lead.Term) {
+		if planted(58) && p.Lead.Term != g.lead.Term {
+			g.queue = g.queue[1:] // its outcome was told as unknown
+			return
+		}
+		if p.Lead != g.lead && !planted(12) && !planted(14) && !planted(58) {
 			panic("raft: a proposal of another leadership in the queue")
 		}
 		e.Flags = p.Flags

@@ -39,3 +39,11 @@ func (l *Leadership) Closed() bool { return l.closed.Load() }
 func (l *Leadership) extend(sent Instant, length int64) {
 	l.until.Store(max(l.until.Load(), int64(sent)+length))
 }
+
+// Expires is when the lease ends unless it is extended; zero if the leadership is closed. Unlike Valid it does not keep the lease renewed.
+func (l *Leadership) Expires() Instant {
+	if l.closed.Load() {
+		return 0
+	}
+	return Instant(l.until.Load())
+}

@@ -1,0 +1,34 @@
+// Package sim plays histories of replicated shards, with everything that can go wrong going wrong, and looks for broken promises.
+//
+//	clients ──► nodes: model of a shard (latches, evaluation, locks in memory, guards) ──► package raft, the real driver ──► disk
+//	   │                 │                          ▲                                                 │
+//	   └── checker ◄─────┴──── network, clocks, nemesis: all drawn from the seed ─────────────────────┘
+//
+// One thread, one heap of events, no goroutine: the same seed gives the same history, event by event (a test says so). Raft draws its
+// election timeouts from crypto/rand, which the tests seed as well.
+//
+// Real: the driver (package raft), Raft itself, the bytes of entries and logs. Simulated:
+//
+//   - disks: what was not synced is lost in a crash, from any place on; a torn batch is gone whole. Syncs take time, on a slow disk a
+//     long one. A lying disk loses what it has synced, in a run that must be seen to fail.
+//   - the network: each ordered pair of nodes has a link that drops, delays, doubles, reorders and is cut, one way or both.
+//   - clocks: rates differ by up to a tenth; each life of a process has another zero. Nobody can read true time.
+//   - processes: die at any moment or between two steps of a turn, stand still while their clock runs, come back at once or late.
+//   - what is above the driver: a model of shard, coprocessor and client that is small but of the same kind as the real ones. Lists that
+//     are read and written whole; one-phase and two-phase transactions with snapshots, pushes and rollbacks; batchless answers;
+//     memory that a leadership loses and a seed replaces. Package shard takes its place when leaderships exist there.
+//
+// Members are fixed at three or five, shards are one or two; there are no snapshots, moves or changes of membership yet.
+//
+// # What is checked
+//
+//	always      one leader a term; what is applied at an index is the same everywhere and for ever; at most one valid lease of a
+//	            shard at any moment of true time; entries in order; no entry void for its term (R7); clients' hints never go back
+//	at the end  every shard has one leadership and equal replicas within 30 election timeouts; nothing is held; memory equals its
+//	            image on disk; lists are linearizable, acknowledged items are there once, refused ones are not; each snapshot read found
+//	            exactly the versions that its timestamp calls for; transactions ended as they were told to have
+//
+// # Seeds
+//
+// MOKA_SIM_SEEDS says how many histories TestSimulation plays (300); a seed that fails is played again, readably, with -args -seed N.
+package sim
