@@ -118,11 +118,7 @@ func Open(dir string, o Options) (*Engine, error) {
 			return nil, errors.Join(openError(dir, err), e.db.Close())
 		}
 	}
-	e.room.watch(func() {
-		if _, err := e.db.AsyncFlush(); err != nil {
-			e.complain(err)
-		}
-	})
+	e.room.watch((&reclaimer{e: e, tried: map[uint64]time.Time{}}).run)
 	opened = true
 	return e, nil
 }
@@ -275,7 +271,7 @@ const flushTries = 4
 // wait until there is room; flushes may not, or nothing could be deleted either. A damaged table is not the
 // end: Pebble leaves its span out of compactions for a while, and whoever reads there gets the error.
 func (e *Engine) backgroundError(err error) {
-	if e.Room() != nil && errors.Is(err, syscall.ENOSPC) && e.unflushable.Load() < flushTries {
+	if errors.Is(err, errModest) || e.Room() != nil && errors.Is(err, syscall.ENOSPC) && e.unflushable.Load() < flushTries {
 		e.complain(err)
 		return
 	}
@@ -371,6 +367,9 @@ func (e *Engine) NewBatch() Batch { return Batch{e.db.NewBatch()} }
 //
 // Apply does not fail: where Pebble cannot write its log, the process dies.
 func (e *Engine) Apply(b Batch, sync bool) {
+	if e.room.full.Load() != nil {
+		e.noteDeletes(b.Batch)
+	}
 	g := e.unflushed.enter(b.Batch)
 	e.apply(b, sync)
 	e.unflushed.leave(g)

@@ -2,11 +2,13 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -103,7 +105,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
-		LBaseMaxBytes:               64 << 20,
+		LBaseMaxBytes:               e.room.largestCompaction(64 << 20),
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
 		MaxOpenFiles:                o.OpenTables,
 
@@ -111,6 +113,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 
 		Logger: pebbleLogger{e},
 	}
+	p.TargetFileSizes[0] = e.room.smallestTable(2 << 20) // of L0; Pebble doubles it from level to level
 	for i := range p.Levels {
 		l := &p.Levels[i]
 		l.BlockSize = 32 << 10
@@ -153,10 +156,10 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 		},
 		FlushEnd: func(i pebble.FlushInfo) {
 			e.unflushed.look.Store(true)
-			if i.Err == nil {
-				e.unflushable.Store(0)
-			} else {
+			if errors.Is(i.Err, syscall.ENOSPC) {
 				e.unflushable.Add(1)
+			} else { // it has gone well, or there was nothing to write, which is an error of Pebble's too
+				e.unflushable.Store(0)
 			}
 		},
 		CompactionEnd: func(i pebble.CompactionInfo) { e.pace.ended(i.Err) },

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -58,12 +59,9 @@ type room struct {
 	there bool       // the ballast
 	until time.Time  // the state lasts, at least
 
-	// While the state lasts memtables are written out although they are not full: what has been deleted goes when the tables below are compacted,
-	// and that is when it has come to a table itself. pause is how long it is to the next time, reclaimed how much was free the last time.
-	flush     func()
-	next      time.Time
-	pause     time.Duration
-	reclaimed uint64
+	deletes atomic.Int64 // that were applied since the reclaimer asked last; only while the state lasts
+	// reclaim hears at each look of the state how much is free; see reclaim.go.
+	reclaim chan uint64
 
 	stop       chan struct{}
 	once       sync.Once // closes it
@@ -72,7 +70,7 @@ type room struct {
 
 // openRoom looks at the disk before anything is written to it, and gives the ballast up if that must be.
 func openRoom(fsys vfs.FS, dir string, ballast int64, memTable uint64, logger *slog.Logger) (*room, error) {
-	r := &room{fs: fsys, dir: dir, path: fsys.PathJoin(dir, ballastFile), logger: logger, stop: make(chan struct{})}
+	r := &room{fs: fsys, dir: dir, path: fsys.PathJoin(dir, ballastFile), logger: logger, reclaim: make(chan uint64, 1), stop: make(chan struct{})}
 	u, err := fsys.GetDiskUsage(dir)
 	switch {
 	case err != nil && !errors.Is(err, vfs.ErrUnsupported):
@@ -105,12 +103,14 @@ func openRoom(fsys vfs.FS, dir string, ballast int64, memTable uint64, logger *s
 	return r, nil
 }
 
-// watch looks at the disk from now on, until close. flush begins to write the memtables out.
-func (r *room) watch(flush func()) {
+// watch looks at the disk from now on, until close, and lets reclaim run as long.
+func (r *room) watch(reclaim func(ctx context.Context, wake <-chan uint64)) {
 	if r.size == 0 {
 		return
 	}
-	r.flush = flush
+	ctx, cancel := context.WithCancel(context.Background())
+	r.background.Go(func() { reclaim(ctx, r.reclaim) })
+	r.background.Go(func() { <-r.stop; cancel() })
 	next := r.look(time.Now())
 	r.background.Go(func() {
 		t := time.NewTimer(next)
@@ -155,29 +155,15 @@ func (r *room) look(now time.Time) time.Duration {
 	r.giveUp() // what could not be removed before
 	if free < r.high() || now.Before(r.until) || !r.make() {
 		r.full.Store(r.refusal(free))
-		r.reclaim(now, free)
+		select {
+		case r.reclaim <- free:
+		default: // it has not done with the last
+		}
 		return rarestLook
 	}
 	r.full.Store(nil)
 	r.logger.Info("the disk has room again: writes that add are taken", "dir", r.dir, "free", mebibytes(free))
 	return closestLook
-}
-
-// The pauses between two flushes of a full disk. The first applies as long as they free anything.
-const (
-	shortestPause = time.Second
-	longestPause  = 30 * time.Second
-)
-
-func (r *room) reclaim(now time.Time, free uint64) {
-	if now.Before(r.next) {
-		return
-	}
-	if r.pause = min(2*r.pause, longestPause); r.pause == 0 || free > r.reclaimed+mebibyte {
-		r.pause = shortestPause
-	}
-	r.reclaimed, r.next = free, now.Add(r.pause)
-	r.flush()
 }
 
 // exhausted is what happens when the disk refuses a write. All writes wait for it; the refused one is tried once more then.
@@ -204,7 +190,7 @@ func (r *room) begin(free uint64) {
 
 func (r *room) refusal(free uint64) *kv.Error {
 	return kv.Errorf(kv.CodeDiskFull, "engine", "the disk of %s is full (%s free): nothing is added before %s are free; make room there, or delete rows, "+
-		"truncate and drop tables, which is possible", r.dir, mebibytes(free), mebibytes(r.high()))
+		"truncate and drop tables, which is possible, and gives room back when the retention of old versions (--gc-retention) has passed", r.dir, mebibytes(free), mebibytes(r.high()))
 }
 
 func mebibytes(n uint64) string { return fmt.Sprintf("%.1f MiB", float64(n)/mebibyte) }
@@ -295,10 +281,43 @@ func (r *room) leaveRoom(f vfs.File, c vfs.DiskWriteCategory) vfs.File {
 	return &modestFile{File: f, room: r}
 }
 
+// errModest is the error of a compaction that has stopped by itself. There may be room again when the engine hears of it.
+var errModest = fmt.Errorf("a compaction leaves the room to the log: %w", syscall.ENOSPC)
+
+// largestCompaction bounds what a compaction out of L0 writes: all of the level below, which must fit beside it. smallestTable does so for the
+// others: they write a table, and some ten of the next level. Neither matters with the ballast that is chosen by itself.
+func (r *room) largestCompaction(most int64) int64 {
+	if r.size == 0 {
+		return most
+	}
+	return min(most, int64(r.size))
+}
+
+func (r *room) smallestTable(most int64) int64 {
+	if r.size == 0 {
+		return most
+	}
+	return min(most, max(int64(r.size)/32, 64<<10))
+}
+
+// compactionBudget is what a compaction may write when so much is free: all but what the log and flushes need, and a little of that if need be,
+// since one that writes little gives back much.
+func (r *room) compactionBudget(free uint64) uint64 {
+	kept := r.low / 2
+	switch {
+	case free > kept+ballastChunk:
+		return free - kept
+	case free > kept/2+ballastChunk:
+		return ballastChunk
+	}
+	return 0
+}
+
 // modestFile looks at the room there is once for each chunk that it writes while the disk is full.
 type modestFile struct {
 	vfs.File
 	room    *room
+	written uint64
 	unasked int
 }
 
@@ -306,10 +325,15 @@ func (f *modestFile) Write(p []byte) (int, error) {
 	if f.room.full.Load() != nil {
 		if f.unasked -= len(p); f.unasked < 0 {
 			f.unasked = ballastChunk
-			if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < f.room.low/2 {
-				return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: syscall.ENOSPC}
+			kept := f.room.low / 2
+			if f.written == 0 {
+				kept /= 2 // see compactionBudget
+			}
+			if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < kept {
+				return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: errModest}
 			}
 		}
 	}
+	f.written += uint64(len(p))
 	return f.File.Write(p)
 }

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -302,6 +303,44 @@ func TestBallastFile(t *testing.T) {
 	if s := info.Sys().(*syscall.Stat_t); info.Size() != mebibyte || s.Blocks*512 < mebibyte {
 		t.Errorf("%d bytes, %d blocks", info.Size(), s.Blocks)
 	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Faults, "the disk is full": what was deleted gives its room back although nobody writes any more. Pebble alone leaves the tombstones of a part of
+// the data above it for ever.
+func TestDeletesMakeRoom(t *testing.T) {
+	d := newSmallDisk(200 * mebibyte)
+	o := roomOptions(d, t)
+	o.Ballast = 24 * mebibyte
+	e := mustOpen(t, "data", o)
+	value := make([]byte, 64<<10)
+	random := rand.NewChaCha8([32]byte{1})
+	const rows = 1600
+	write := func(every int) {
+		for i := 0; i < rows; i += every {
+			random.Read(value)
+			put(t, e, i, string(value))
+		}
+	}
+	write(1)
+	if err := e.Compact(t.Context(), key(0), key(rows)); err != nil {
+		t.Fatal(err)
+	}
+	write(20) // so that the lowest level is not the only one
+	d.leave(11 * mebibyte)
+	awaitRoom(t, e, true)
+	await(t, "the ballast is given up", func() bool { return !there(d) }) // 35 MiB are free then, and 48 are wanted
+	for i := range rows * 15 / 100 {
+		b := e.NewBatch()
+		if err := b.Delete(key(i), nil); err != nil {
+			t.Fatal(err)
+		}
+		e.Commit(b)
+		b.Close()
+	}
+	awaitRoom(t, e, false)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,8 @@ type janitor struct{ bell chan struct{} }
 const (
 	janitorBatch = 1024
 	janitorEvery = time.Minute
+	// safePointEvery is how often the janitor compares the safe point, which is a look into memory, while something waits for it.
+	safePointEvery = time.Second
 )
 
 func (j *janitor) init() { j.bell = make(chan struct{}, 1) }
@@ -36,24 +38,48 @@ func (j *janitor) start(e *Engine) {
 		tick := time.NewTicker(janitorEvery)
 		defer tick.Stop()
 		for {
-			if err := e.sweep(ctx); err != nil && ctx.Err() == nil {
+			seen, _ := e.client.SafePoint()
+			left, err := e.sweep(ctx)
+			if err != nil && ctx.Err() == nil {
 				e.log.Debug("deleting dropped data is put off", "err", err)
 			}
-			select {
-			case <-ctx.Done():
+			if !j.await(ctx, e, tick.C, left || err != nil, seen) {
 				return
-			case <-j.bell:
-			case <-tick.C:
 			}
 		}
 	})
 }
 
-// sweep works off the graves that there are.
-func (e *Engine) sweep(ctx context.Context) error {
+// await returns true when a round is due: when somebody has dropped something, once in a while, and, if graves are left, when the safe point has
+// moved from where it was seen. It returns false when ctx has ended.
+func (j *janitor) await(ctx context.Context, e *Engine, tick <-chan time.Time, left bool, seen kv.Timestamp) bool {
+	var look <-chan time.Time
+	if left {
+		t := time.NewTicker(safePointEvery)
+		defer t.Stop()
+		look = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-j.bell:
+			return true
+		case <-tick:
+			return true
+		case <-look:
+			if now, _ := e.client.SafePoint(); now != seen {
+				return true
+			}
+		}
+	}
+}
+
+// sweep works off the graves that there are, and says whether it has left some.
+func (e *Engine) sweep(ctx context.Context) (left bool, err error) {
 	if safePoint, told := e.client.SafePoint(); told {
 		if safePoint == 0 {
-			return nil // not yet
+			return true, nil // not yet
 		}
 		return e.sweepRanges(ctx, safePoint)
 	}
@@ -62,11 +88,11 @@ func (e *Engine) sweep(ctx context.Context) error {
 		graves, err := e.catalog.Graves(ctx, st, 16)
 		st.Rollback()
 		if err != nil || len(graves) == 0 {
-			return err
+			return false, err
 		}
 		for _, g := range graves {
 			if err := e.bury(ctx, g); err != nil {
-				return err
+				return true, err
 			}
 		}
 	}
@@ -76,37 +102,38 @@ func (e *Engine) sweep(ctx context.Context) error {
 const graveLimit = 4096
 
 // sweepRanges removes what was dropped before the safe point: the graves that a snapshot there has.
-func (e *Engine) sweepRanges(ctx context.Context, safePoint kv.Timestamp) error {
+func (e *Engine) sweepRanges(ctx context.Context, safePoint kv.Timestamp) (left bool, err error) {
 	now := e.client.Begin(txn.TxnOptions{ReadOnly: true})
 	defer now.Rollback()
 	graves, err := e.catalog.Graves(ctx, now, graveLimit)
 	if err != nil || len(graves) == 0 {
-		return err
+		return false, err
 	}
 	then := e.client.Begin(txn.TxnOptions{StartTS: safePoint, ReadOnly: true})
 	defer then.Rollback()
 	old, err := e.catalog.Graves(ctx, then, graveLimit)
 	if err != nil {
-		return err
+		return true, err
 	}
 	now.Rollback()
 	then.Rollback()
 	for _, g := range graves {
 		if !slices.Contains(old, g) {
+			left = true
 			continue
 		}
 		if err := e.client.DropRange(ctx, indexSpan(g.Table, g.Index), safePoint); err != nil {
-			return err
+			return true, err
 		}
 		err := e.retry(ctx, func(st *txn.Txn) error {
 			e.catalog.Bury(st, g)
 			return nil
 		})
 		if err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return left, nil
 }
 
 func (e *Engine) bury(ctx context.Context, g catalog.Grave) error {
