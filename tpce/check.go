@@ -145,7 +145,7 @@ func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 	if backlog != nil {
 		c.add(ConditionReport{ID: "C20", Text: "the observer keeps up", Violations: []string{strings.TrimPrefix(backlog.Error(), "tpce: ")}})
 	}
-	err = s.transact(ctx, readOnly, func(ctx context.Context) error { return c.run(ctx, stored[paramTotalsLost] != "") })
+	err = s.transact(ctx, repeatableRead, func(ctx context.Context) error { return c.run(ctx, stored[paramTotalsLost] != "") })
 	report.Conditions, report.Seconds = c.reports, time.Since(started).Seconds()
 	if err != nil {
 		return report, fmt.Errorf("tpce: check: %w", err)

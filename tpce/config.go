@@ -2,16 +2,12 @@ package tpce
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"moka/tpce/gen"
 )
@@ -31,7 +27,7 @@ const (
 
 // Config is shared by Load, Run and Check. The zero value of a field means its default.
 type Config struct {
-	Target string // mysql://user:password@host:port/database
+	Target string // mysql://user:password@host:port/database, or postgres://
 
 	// The size of the world. Load wants it; Run and Check read it from the database, and refuse a Config that contradicts it.
 	Preset           string // "" or one of Presets: fills the fields below that are zero
@@ -68,7 +64,7 @@ type Config struct {
 	DrainTimeout time.Duration // bound of the wait for the market, and for observers; default 60 s
 
 	// declareObserver lets a test stand in for an engine with observers.
-	declareObserver func(context.Context, *sql.DB) error
+	declareObserver func(context.Context, *pool) error
 }
 
 // Presets are named sizes. Only "laptop" keeps the full history of prices and the full news.
@@ -140,39 +136,4 @@ func (c Config) params() gen.Params {
 		Customers: c.Customers, Days: c.Days, ScaleFactor: c.ScaleFactor, Seed: c.Seed,
 		DailyMarketWeeks: c.DailyMarketWeeks, NewsBytes: c.NewsBytes,
 	}
-}
-
-// parseTarget turns the URL into the driver's configuration.
-func parseTarget(target string) (*mysql.Config, error) {
-	if strings.HasPrefix(target, "postgres://") || strings.HasPrefix(target, "postgresql://") {
-		return nil, errors.New("tpce: PostgreSQL is not supported yet: use a mysql:// target")
-	}
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "mysql" || u.Host == "" || len(u.Path) < 2 {
-		return nil, fmt.Errorf("tpce: target %q: want mysql://user:password@host:port/database", redact(target))
-	}
-	c := mysql.NewConfig()
-	c.Net, c.Addr = "tcp", u.Host
-	if u.Port() == "" {
-		c.Addr = u.Host + ":3306"
-	}
-	c.DBName = u.Path[1:]
-	c.User = u.User.Username()
-	c.Passwd, _ = u.User.Password()
-	c.ParseTime = true
-	c.Loc = time.UTC
-	// An UPDATE that finds its row but does not change it must count: the transactions check that they hit one row.
-	c.ClientFoundRows = true
-	c.Timeout = 10 * time.Second
-	c.Logger = &mysql.NopLogger{} // every error is returned and counted; the driver's own lines would only garble the progress
-	return c, nil
-}
-
-// redact keeps a password out of messages.
-func redact(target string) string {
-	u, err := url.Parse(target)
-	if err != nil {
-		return "(unreadable URL)"
-	}
-	return u.Redacted()
 }

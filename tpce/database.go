@@ -2,55 +2,41 @@ package tpce
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"moka/tpce/gen"
 	"moka/tpce/schema"
 )
 
-// dialect is what differs between engines for whoever speaks to them. Today there is one; the statements of the
-// transactions keep to the common subset, so a second needs only its placeholders and its error codes.
-var dialect = schema.MySQL
-
 // Besides the 33 tables the workload keeps what it must remember itself: how the database was loaded, and where the
 // run-time trade numbers continue. The two tables of broker totals are there in every mode, so that the consistency
 // conditions are one text.
-var ownTables = []string{
-	`CREATE TABLE workload_parameter (
-  wp_name VARCHAR(40) NOT NULL,
-  wp_value VARCHAR(80) NOT NULL,
-  PRIMARY KEY (wp_name)
-)`,
-	`CREATE TABLE workload_sequence (
-  ws_name VARCHAR(40) NOT NULL,
-  ws_next BIGINT NOT NULL,
-  PRIMARY KEY (ws_name)
-)`,
-	`CREATE TABLE broker_trade (
-  bt_t_id BIGINT NOT NULL,
-  bt_b_id BIGINT NOT NULL,
-  bt_comm DECIMAL(12,2) NOT NULL,
-  bt_dts DATETIME(3) NOT NULL,
-  PRIMARY KEY (bt_t_id)
-)`,
-	`CREATE TABLE broker_total (
-  bo_b_id BIGINT NOT NULL,
-  bo_num_trades BIGINT NOT NULL,
-  bo_comm_total DECIMAL(12,2) NOT NULL,
-  PRIMARY KEY (bo_b_id)
-)`,
+var ownTables = []schema.Table{
+	{
+		Name: "workload_parameter", PrimaryKey: []string{"wp_name"},
+		Columns: []schema.Column{{Name: "wp_name", Type: schema.Char, Len: 40}, {Name: "wp_value", Type: schema.Char, Len: 80}},
+	},
+	{
+		Name: "workload_sequence", PrimaryKey: []string{"ws_name"},
+		Columns: []schema.Column{{Name: "ws_name", Type: schema.Char, Len: 40}, {Name: "ws_next", Type: schema.Trade}},
+	},
+	{
+		Name: "broker_trade", PrimaryKey: []string{"bt_t_id"},
+		Columns: []schema.Column{
+			{Name: "bt_t_id", Type: schema.Trade}, {Name: "bt_b_id", Type: schema.Ident}, {Name: "bt_comm", Type: schema.Balance}, {Name: "bt_dts", Type: schema.DateTime},
+		},
+	},
+	{
+		Name: "broker_total", PrimaryKey: []string{"bo_b_id"},
+		Columns: []schema.Column{
+			{Name: "bo_b_id", Type: schema.Ident}, {Name: "bo_num_trades", Type: schema.Count}, {Name: "bo_comm_total", Type: schema.Balance},
+		},
+	},
 }
-
-var ownTableNames = []string{"workload_parameter", "workload_sequence", "broker_trade", "broker_total"}
 
 // ObserverDDL declares the observer that keeps broker_total: one contribution, one increment. An observer commits at
 // most once for each change, and every contribution is a row of its own, so the totals are exact once the backlog is empty.
@@ -60,46 +46,9 @@ const ObserverDDL = `CREATE OBSERVER IF NOT EXISTS broker_total_of_trades
   SET bo_num_trades = bo_num_trades + 1, bo_comm_total = bo_comm_total + NEW.bt_comm
   WHERE bo_b_id = NEW.bt_b_id`
 
-// open connects to the target's database; the pool grows to n connections.
-func open(target string, n int) (*sql.DB, error) {
-	c, err := parseTarget(target)
-	if err != nil {
-		return nil, err
-	}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, fmt.Errorf("tpce: target %s: %w", redact(target), err)
-	}
-	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
-	return db, nil
-}
-
-// createDatabase makes the target's database if it is missing.
-func createDatabase(ctx context.Context, target string) error {
-	c, err := parseTarget(target)
-	if err != nil {
-		return err
-	}
-	name := c.DBName
-	c.DBName = ""
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	_, err = db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(name, "`", "``")+"`")
-	if err != nil {
-		return fmt.Errorf("tpce: %s: is the server up, and may the user create databases? %w", redact(target), err)
-	}
-	return nil
-}
-
-func tableExists(ctx context.Context, db *sql.DB, name string) (bool, error) {
+func tableExists(ctx context.Context, db *pool, name string) (bool, error) {
 	var n int
-	err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?", name).Scan(&n)
+	err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = "+db.currentSchema()+" AND table_name = ?", name).Scan(&n)
 	return n > 0, err
 }
 
@@ -119,7 +68,7 @@ func storedParams(p gen.Params) map[string]string {
 }
 
 // setParameter is an upsert in two plain statements.
-func setParameter(ctx context.Context, db *sql.DB, name, value string) error {
+func setParameter(ctx context.Context, db *pool, name, value string) error {
 	if _, err := db.ExecContext(ctx, "DELETE FROM workload_parameter WHERE wp_name = ?", name); err != nil {
 		return err
 	}
@@ -127,7 +76,7 @@ func setParameter(ctx context.Context, db *sql.DB, name, value string) error {
 	return err
 }
 
-func loadParameters(ctx context.Context, db *sql.DB) (map[string]string, error) {
+func loadParameters(ctx context.Context, db *pool) (map[string]string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT wp_name, wp_value FROM workload_parameter")
 	if err != nil {
 		return nil, err
@@ -145,11 +94,10 @@ func loadParameters(ctx context.Context, db *sql.DB) (map[string]string, error) 
 }
 
 // universeOf reads how the database was loaded, and refuses a Config that says otherwise.
-func universeOf(ctx context.Context, db *sql.DB, cfg Config) (*gen.Universe, map[string]string, error) {
+func universeOf(ctx context.Context, db *pool, cfg Config) (*gen.Universe, map[string]string, error) {
 	stored, err := loadParameters(ctx, db)
 	if err != nil {
-		var e *mysql.MySQLError
-		if errors.As(err, &e) && (e.Number == 1146 || e.Number == 1049) {
+		if noSuchTable(err) {
 			return nil, nil, fmt.Errorf("tpce: %s holds no workload: load it first", redact(cfg.Target))
 		}
 		return nil, nil, fmt.Errorf("tpce: %s: %w", redact(cfg.Target), err)
@@ -212,6 +160,7 @@ func (n *tradeNumbers) take(ctx context.Context) (int64, error) {
 func (n *tradeNumbers) lease(ctx context.Context) error {
 	var first int64
 	p := n.policy
+	p.level = readCommitted
 	// A lease whose outcome is unknown is simply not used: numbers may be sparse.
 	p.happened = func(context.Context) (bool, error) { return false, nil }
 	err := n.session.retry(ctx, p, func(ctx context.Context) error {

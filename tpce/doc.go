@@ -1,6 +1,7 @@
 // Package tpce is the TPC-E-like workload of Moka: a brokerage house that takes orders, a market that completes them, and
 // the questions its customers ask. It is an honest SQL client: it imports nothing of ours and speaks through
-// database/sql, so that what it measures a user would see. It runs, unchanged, against Moka and MariaDB.
+// database/sql, so that what it measures a user would see. It runs, unchanged, against Moka, MariaDB and PostgreSQL: the
+// statements are one text, and what differs is family.go's.
 //
 //	Load     33 tables from a deterministic generator (package gen), in parallel, parents before children
 //	Run      customers and the market drive the mix; a report with latencies, retries and every error
@@ -29,9 +30,10 @@
 //
 // # Isolation
 //
-// Everything runs at the session's default, REPEATABLE READ, with the row locks that MySQL needs to make it enough for
-// Trade-Result (see trade_result.go); on an engine with snapshot isolation they cost a round trip and change nothing.
-// A transaction that the engine aborts (1213, 1205) is repeated whole with the same input, up to Config.MaxAttempts times.
+// On the MySQL wire everything runs at the session's default, REPEATABLE READ, with the row locks that MySQL needs to make
+// it enough for Trade-Result (see trade_result.go); on an engine with snapshot isolation they cost a round trip and change
+// nothing. On PostgreSQL each transaction asks for the specification's level (mix.go). A transaction that the engine
+// aborts (1213, 1205; 40001, 40P01) is repeated whole with the same input, up to Config.MaxAttempts times.
 // A COMMIT that gets no answer is neither believed nor repeated: the driver asks the database whether the trade is there.
 //
 // # Promises

@@ -3,13 +3,11 @@ package tpce
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
 	"moka/tpce/gen"
@@ -89,12 +87,12 @@ func Load(ctx context.Context, cfg Config) (LoadReport, error) {
 type loader struct {
 	cfg     Config
 	u       *gen.Universe
-	db      *sql.DB
+	db      *pool
 	writers []*batchWriter
 }
 
 func (l *loader) schemaOptions() schema.Options {
-	return schema.Options{OmitForeignKeys: l.cfg.OmitForeignKeys, DeferIndexes: l.cfg.DeferIndexes}
+	return schema.Options{OmitForeignKeys: l.cfg.OmitForeignKeys || l.db.lateKeys(), DeferIndexes: l.cfg.DeferIndexes}
 }
 
 func (l *loader) createTables(ctx context.Context) error {
@@ -111,9 +109,8 @@ func (l *loader) createTables(ctx context.Context) error {
 		}
 	}
 	var ddl []string
-	ddl = append(ddl, ownTables...)
-	for _, t := range schema.Tables() {
-		ddl = append(ddl, dialect.CreateTable(t, l.schemaOptions()))
+	for _, t := range append(slices.Clone(ownTables), schema.Tables()...) {
+		ddl = append(ddl, l.db.dialect().CreateTable(t, l.schemaOptions()))
 	}
 	for _, text := range ddl {
 		if _, err := l.db.ExecContext(ctx, text); err != nil {
@@ -129,8 +126,8 @@ func firstLine(text string) string {
 }
 
 func (l *loader) dropTables(ctx context.Context) error {
-	names := slices.Clone(ownTableNames)
-	for _, t := range schema.Tables() {
+	var names []string
+	for _, t := range append(slices.Clone(ownTables), schema.Tables()...) {
 		names = append(names, t.Name)
 	}
 	slices.Reverse(names) // children first
@@ -142,13 +139,22 @@ func (l *loader) dropTables(ctx context.Context) error {
 	return nil
 }
 
+// createIndexes makes what the family or the options have left for after the rows: secondary indexes, then foreign keys,
+// then statistics.
 func (l *loader) createIndexes(ctx context.Context) error {
+	var texts []string
 	for _, t := range schema.Tables() {
-		for _, text := range dialect.CreateIndexes(t, l.schemaOptions()) {
-			fmt.Fprintln(l.cfg.Progress, text)
-			if _, err := l.db.ExecContext(ctx, text); err != nil {
-				return fmt.Errorf("tpce: %s: %w", text, err)
-			}
+		texts = append(texts, l.db.dialect().CreateIndexes(t, l.schemaOptions())...)
+	}
+	if l.db.lateKeys() && !l.cfg.OmitForeignKeys {
+		for _, t := range schema.Tables() {
+			texts = append(texts, l.db.dialect().AddForeignKeys(t)...)
+		}
+	}
+	for _, text := range append(texts, l.db.settle()...) {
+		fmt.Fprintln(l.cfg.Progress, text)
+		if _, err := l.db.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("tpce: %s: %w", text, err)
 		}
 	}
 	return nil
@@ -322,17 +328,17 @@ func (l *loader) retries() int64 {
 	return n
 }
 
-// batchWriter collects rows of one table into one INSERT. The text protocol carries it: a statement with thousands of
-// placeholders costs more to bind than to parse, and a single round trip needs no preparing.
+// batchWriter collects rows of one table into one message of the family's batch format.
 type batchWriter struct {
 	conn    *sql.Conn
+	format  batchFormat
 	bar     *progress
 	rand    *gen.Rand
 	maxRows int
-	heads   map[string]string
+	tables  map[string]schema.Table
 	table   string
 	rows    int
-	text    []byte
+	batch   []byte
 	retries int64
 }
 
@@ -343,42 +349,30 @@ func (l *loader) newWriter(ctx context.Context) (*batchWriter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tpce: connection %d of %d: %w", len(l.writers)+1, l.cfg.Connections, err)
 	}
-	// The session goes with the load, so the setting needs no undoing.
-	if _, err := conn.ExecContext(ctx, "SET foreign_key_checks = 0"); err != nil {
+	w := &batchWriter{
+		conn: conn, format: l.db.batches(), rand: gen.NewRand(l.u.Seed, int64(-1-len(l.writers))), maxRows: l.cfg.BatchRows, tables: map[string]schema.Table{},
+	}
+	for _, t := range schema.Tables() {
+		w.tables[t.Name] = t
+	}
+	if err := w.format.prepare(ctx, conn); err != nil {
 		conn.Close()
 		return nil, err
-	}
-	w := &batchWriter{conn: conn, rand: gen.NewRand(l.u.Seed, int64(-1-len(l.writers))), maxRows: l.cfg.BatchRows, heads: map[string]string{}}
-	for _, t := range schema.Tables() {
-		names := make([]string, len(t.Columns))
-		for i, c := range t.Columns {
-			names[i] = c.Name
-		}
-		w.heads[t.Name] = "INSERT INTO " + t.Name + " (" + strings.Join(names, ", ") + ") VALUES "
 	}
 	return w, nil
 }
 
 func (w *batchWriter) add(ctx context.Context, table string, r gen.Row) error {
-	if w.rows > 0 && (w.table != table || w.rows >= w.maxRows || len(w.text) >= maxBatchBytes) {
+	if w.rows > 0 && (w.table != table || w.rows >= w.maxRows || len(w.batch) >= maxBatchBytes) {
 		if err := w.flush(ctx); err != nil {
 			return err
 		}
 	}
 	if w.rows == 0 {
 		w.table = table
-		w.text = append(w.text[:0], w.heads[table]...)
-	} else {
-		w.text = append(w.text, ',')
+		w.batch = w.format.appendHead(w.batch[:0], w.tables[table])
 	}
-	w.text = append(w.text, '(')
-	for i, v := range r {
-		if i > 0 {
-			w.text = append(w.text, ',')
-		}
-		w.text = appendLiteral(w.text, v)
-	}
-	w.text = append(w.text, ')')
+	w.batch = w.format.appendRow(w.batch, w.rows == 0, r)
 	w.rows++
 	return nil
 }
@@ -389,7 +383,6 @@ func (w *batchWriter) flush(ctx context.Context) error {
 	if w.rows == 0 {
 		return nil
 	}
-	text := string(w.text)
 	var err error
 	for attempt := range loadAttempts {
 		if attempt > 0 {
@@ -398,7 +391,7 @@ func (w *batchWriter) flush(ctx context.Context) error {
 				return werr
 			}
 		}
-		if _, err = w.conn.ExecContext(ctx, text); err == nil {
+		if err = w.format.send(ctx, w.conn, w.tables[w.table], w.batch); err == nil {
 			w.bar.done.Add(int64(w.rows))
 			w.rows = 0
 			return nil
@@ -407,38 +400,8 @@ func (w *batchWriter) flush(ctx context.Context) error {
 			break // a lost connection too: the batch may be in, and only a fresh load is sure
 		}
 	}
-	var dup *mysql.MySQLError
-	if errors.As(err, &dup) && dup.Number == 1062 {
+	if duplicateKey(err) {
 		return fmt.Errorf("table %s holds other rows: %w", w.table, err)
 	}
 	return fmt.Errorf("table %s: %w", w.table, err)
-}
-
-// appendLiteral writes a generated value as SQL.
-func appendLiteral(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case nil:
-		return append(b, "NULL"...)
-	case int64:
-		return fmt.Appendf(b, "%d", v)
-	case gen.Cents:
-		return append(b, v.String()...)
-	case gen.TaxFraction:
-		return append(b, v.String()...)
-	case time.Time:
-		return append(v.AppendFormat(append(b, '\''), "2006-01-02 15:04:05.000"), '\'')
-	case gen.Date:
-		return append(v.AppendFormat(append(b, '\''), time.DateOnly), '\'')
-	case string:
-		b = append(b, '\'')
-		for i := range len(v) {
-			if v[i] == '\'' || v[i] == '\\' {
-				b = append(b, '\\')
-			}
-			b = append(b, v[i])
-		}
-		return append(b, '\'')
-	default:
-		panic(fmt.Sprintf("tpce: no literal for %T", v)) // a generator's mistake, found by any test that loads
-	}
 }

@@ -2,7 +2,6 @@ package tpce
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +15,7 @@ import (
 // run's contributions have been aggregated, and the driver knows when the next one was committed. It assumes that the
 // observer works roughly in the order of commits, and that nobody else runs the workload on the same database.
 type observerLag struct {
-	db      *sql.DB
+	db      *pool
 	base    int64 // aggregated before the run
 	mu      sync.Mutex
 	commits []time.Time
@@ -25,7 +24,7 @@ type observerLag struct {
 	failure string
 }
 
-func newObserverLag(ctx context.Context, db *sql.DB) (*observerLag, error) {
+func newObserverLag(ctx context.Context, db *pool) (*observerLag, error) {
 	// A backlog of an earlier run would be taken for this run's.
 	if err := waitForObserver(ctx, db, time.Minute); err != nil {
 		return nil, err
@@ -36,7 +35,7 @@ func newObserverLag(ctx context.Context, db *sql.DB) (*observerLag, error) {
 	return o, err
 }
 
-func aggregated(ctx context.Context, db *sql.DB) (int64, error) {
+func aggregated(ctx context.Context, db *pool) (int64, error) {
 	n := int64(0)
 	err := eachInt(ctx, db, "SELECT bo_num_trades FROM broker_total", func(v int64) { n += v })
 	return n, err
@@ -83,7 +82,7 @@ func (o *observerLag) observe(n int64, now time.Time) {
 }
 
 // waitForObserver returns when every contribution in broker_trade has been aggregated.
-func waitForObserver(ctx context.Context, db *sql.DB, limit time.Duration) error {
+func waitForObserver(ctx context.Context, db *pool, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("observer backlog"))
 	defer cancel()
 	t := time.NewTicker(20 * time.Millisecond)

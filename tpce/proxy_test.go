@@ -119,7 +119,7 @@ func (p *muteProxy) serve(client net.Conn) {
 func testHungServer(t *testing.T) {
 	cfg := quick("hung")
 	load(t, cfg)
-	proxy := startProxy(t, server.Addr)
+	proxy := startProxy(t, maria.Addr)
 	cfg.Target = "mysql://root@" + proxy.Addr().String() + "/hung"
 	cfg.Duration, cfg.DrainTimeout, cfg.Connections = 300*time.Millisecond, 200*time.Millisecond, 2
 	proxy.arm("hang")
@@ -139,7 +139,7 @@ func testLostCommit(t *testing.T) {
 	load(t, cfg)
 	direct := database(t, cfg)
 	u := universe(t, direct, cfg)
-	proxy := startProxy(t, server.Addr)
+	proxy := startProxy(t, maria.Addr)
 	cfg.Target = "mysql://root@" + proxy.Addr().String() + "/lostcommit"
 	db := database(t, cfg)
 	s, err := openSession(t.Context(), db)

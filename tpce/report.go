@@ -2,7 +2,6 @@ package tpce
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +23,7 @@ type RunReport struct {
 	ScaleFactor  int          `json:"scale_factor"`
 	Seed         uint64       `json:"seed"` // of the data
 	BrokerTotals BrokerTotals `json:"broker_totals"`
+	Isolation    string       `json:"isolation"`
 	Connections  int          `json:"connections"`
 	TradeWorkers int          `json:"trade_workers"`
 	CPUs         int          `json:"cpus"` // of the driver's machine
@@ -92,7 +92,7 @@ type ObserverLag struct {
 // tradeCounts are run-time trades by status, pending requests beside them.
 type tradeCounts map[string]int64
 
-func countTrades(ctx context.Context, db *sql.DB, firstRuntime int64) (tradeCounts, error) {
+func countTrades(ctx context.Context, db *pool, firstRuntime int64) (tradeCounts, error) {
 	rows, err := db.QueryContext(ctx, "SELECT t_st_id, COUNT(*) FROM trade WHERE t_id >= ? GROUP BY t_st_id", firstRuntime)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func countTrades(ctx context.Context, db *sql.DB, firstRuntime int64) (tradeCoun
 }
 
 // tradedVolume is SUM(LT_VOL), which only Market-Feed writes.
-func tradedVolume(ctx context.Context, db *sql.DB) (int64, error) {
+func tradedVolume(ctx context.Context, db *pool) (int64, error) {
 	var n int64
 	err := db.QueryRowContext(ctx, "SELECT SUM(lt_vol) FROM last_trade").Scan(&n)
 	return n, err
@@ -120,7 +120,7 @@ func tradedVolume(ctx context.Context, db *sql.DB) (int64, error) {
 func (d *runner) report(ctx context.Context) (RunReport, error) {
 	r := RunReport{
 		Bench: "tpce", Target: redact(d.cfg.Target), Started: d.started.UTC(), Customers: d.u.Customers, Days: d.u.Days, ScaleFactor: d.u.ScaleFactor, Seed: d.u.Seed,
-		BrokerTotals: d.cfg.BrokerTotals, Connections: d.cfg.Connections, TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(),
+		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.isolation(), Connections: d.cfg.Connections, TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(),
 		MarketDelay: d.cfg.MarketDelay.String(), CurvePeriod: d.cfg.CurvePeriod.String(), Canceled: d.canceled,
 		RampUpSeconds: d.cfg.RampUp.Seconds(), Seconds: d.stopped.Sub(d.stats.from).Seconds(), DrainSeconds: time.Since(d.stopped).Seconds(),
 		Nominal: float64(d.u.Customers) / float64(d.u.ScaleFactor), PerSecond: d.stats.perSec, MarketLag: latencyOf(d.stats.lag),
@@ -250,6 +250,7 @@ func (r RunReport) Text() string {
 	fmt.Fprintf(&b, "TPC-E-like workload (not a TPC-E result)\n")
 	fmt.Fprintf(&b, "target %s (%s), %d customers, %d days, scale factor %d, broker totals %s\n", r.Target, r.Server, r.Customers, r.Days, r.ScaleFactor, r.BrokerTotals)
 	fmt.Fprintf(&b, "%d customers' connections, %d of the market, closed loop; market delay %s, price curve %s\n", r.Connections, r.TradeWorkers, r.MarketDelay, r.CurvePeriod)
+	fmt.Fprintf(&b, "isolation: %s\n", r.Isolation)
 	fmt.Fprintf(&b, "measured %.1f s after %.1f s ramp-up; market drained in %.1f s\n\n", r.Seconds, r.RampUpSeconds, r.DrainSeconds)
 	fmt.Fprintf(&b, "%.2f trtps (%.0f x the nominal %.2f of %d customers), %d retries, %d errors\n\n", r.TRTPS, r.TRTPS/r.Nominal, r.Nominal, r.Customers, r.Retries, r.Errors)
 

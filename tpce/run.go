@@ -2,7 +2,6 @@ package tpce
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -46,7 +45,7 @@ func Run(ctx context.Context, cfg Config) (RunReport, error) {
 type runner struct {
 	cfg      Config
 	u        *gen.Universe
-	db       *sql.DB
+	db       *pool
 	x        *exchange
 	stats    *stats
 	slots    chan struct{} // bounds the orders that the market has not yet completed

@@ -6,11 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"moka/tpce/gen"
 )
@@ -19,12 +15,12 @@ import (
 // through sql.Tx, because database/sql prepares a statement anew for every sql.Tx of a sql.Conn, which would double the
 // round trips.
 type session struct {
-	db    *sql.DB
+	db    *pool
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
 }
 
-func openSession(ctx context.Context, db *sql.DB) (*session, error) {
+func openSession(ctx context.Context, db *pool) (*session, error) {
 	s := &session{db: db}
 	return s, s.connect(ctx)
 }
@@ -57,7 +53,7 @@ func (s *session) prepared(ctx context.Context, query string) (*sql.Stmt, error)
 	if st, ok := s.stmts[query]; ok {
 		return st, nil
 	}
-	st, err := s.conn.PrepareContext(ctx, query)
+	st, err := s.conn.PrepareContext(ctx, s.db.statement(query))
 	if err == nil {
 		s.stmts[query] = st
 	}
@@ -133,7 +129,7 @@ func (e unknownOutcome) Unwrap() error { return e.err }
 
 // transact runs body in one transaction.
 func (s *session) transact(ctx context.Context, level isolation, body func(context.Context) error) error {
-	if err := s.plain(ctx, "BEGIN"); err != nil {
+	if err := s.plain(ctx, s.db.begin(level)); err != nil {
 		return err
 	}
 	if err := body(ctx); err != nil {
@@ -155,52 +151,6 @@ func (s *session) transact(ctx context.Context, level isolation, body func(conte
 		_ = s.plain(ctx, "ROLLBACK") // harmless where the failed COMMIT has ended the transaction already
 	}
 	return err
-}
-
-// abortReason names the engine's request to try the whole transaction again, or is empty.
-func abortReason(err error) string {
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
-		switch e.Number {
-		case 1213:
-			return "1213 deadlock or conflict"
-		case 1205:
-			return "1205 lock wait timeout"
-		}
-	}
-	return ""
-}
-
-func connectionLost(err error) bool {
-	var netErr net.Error
-	var e *mysql.MySQLError
-	if errors.As(err, &e) {
-		return e.Number == 1053 // the server is shutting down
-	}
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.As(err, &netErr)
-}
-
-// errorKind groups errors for the report.
-func errorKind(err error) string {
-	var status statusError
-	var my *mysql.MySQLError
-	var unknown unknownOutcome
-	switch {
-	case errors.As(err, &status):
-		return fmt.Sprintf("status %d", status.code)
-	case errors.As(err, &unknown):
-		return "outcome unknown"
-	case abortReason(err) != "":
-		return abortReason(err)
-	case errors.As(err, &my):
-		return fmt.Sprintf("error %d", my.Number)
-	case connectionLost(err):
-		return "connection lost"
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return "canceled"
-	default:
-		return "other"
-	}
 }
 
 // statusError is a result that makes a transaction invalid, numbered as the specification numbers it.

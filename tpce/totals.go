@@ -2,11 +2,7 @@ package tpce
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // Broker totals, three ways:
@@ -19,7 +15,7 @@ import (
 // The sum of both tables equals the completed trades in TRADE whatever the order of inline and observer runs.
 
 // setUpBrokerTotals gives every broker its row in broker_total, and declares the observer if the mode wants it.
-func setUpBrokerTotals(ctx context.Context, db *sql.DB, cfg Config) error {
+func setUpBrokerTotals(ctx context.Context, db *pool, cfg Config) error {
 	if cfg.BrokerTotals != Observer {
 		return nil
 	}
@@ -44,20 +40,19 @@ func setUpBrokerTotals(ctx context.Context, db *sql.DB, cfg Config) error {
 	return cfg.declareObserver(ctx, db)
 }
 
-func declareObserver(ctx context.Context, db *sql.DB) error {
+func declareObserver(ctx context.Context, db *pool) error {
 	_, err := db.ExecContext(ctx, ObserverDDL)
-	var e *mysql.MySQLError
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &e) && e.Number == 1064:
+	case syntaxError(err):
 		return fmt.Errorf("tpce: the target has no observers: use broker totals inline or omit (%w)", err)
 	default:
 		return fmt.Errorf("tpce: declaring the observer: %w", err)
 	}
 }
 
-func eachInt(ctx context.Context, db *sql.DB, query string, visit func(int64)) error {
+func eachInt(ctx context.Context, db *pool, query string, visit func(int64)) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return err

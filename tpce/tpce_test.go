@@ -2,7 +2,6 @@ package tpce
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -12,14 +11,35 @@ import (
 
 	"moka/tpce/gen"
 	"moka/tpce/mariadbtest"
+	"moka/tpce/postgrestest"
 )
 
-// The tests share one server; each has a database of its own.
-var server mariadbtest.Server
+// The tests share a server of each family; each test has a database of its own. server is the one under test.
+var (
+	server interface{ URL(database string) string }
+	maria  mariadbtest.Server
+)
+
+// TestPostgres is what does not depend on MySQL's wire, against PostgreSQL.
+func TestPostgres(t *testing.T) {
+	server = postgrestest.Start(t)
+	t.Run("EndToEnd", testEndToEnd)
+	t.Run("Transactions", testTransactions)
+	t.Run("RollBackLeavesNothing", testRollBackLeavesNothing)
+	t.Run("ResultsOfOnePosition", testResultsOfOnePosition)
+	t.Run("NoObservers", func(t *testing.T) {
+		cfg := quick("observers")
+		cfg.BrokerTotals = Observer
+		if _, err := Load(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "no observers") {
+			t.Errorf("observers on PostgreSQL: %v", err)
+		}
+	})
+}
 
 // TestAll owns the server: it starts once and dies with the test.
 func TestAll(t *testing.T) {
-	server = mariadbtest.Start(t)
+	maria = mariadbtest.Start(t)
+	server = maria
 	t.Run("EndToEnd", testEndToEnd)
 	t.Run("Transactions", testTransactions)
 	t.Run("ObserverMode", testObserverMode)
@@ -57,7 +77,7 @@ func check(t *testing.T, cfg Config) CheckReport {
 	return r
 }
 
-func database(t *testing.T, cfg Config) *sql.DB {
+func database(t *testing.T, cfg Config) *pool {
 	t.Helper()
 	db, err := open(cfg.Target, 20)
 	if err != nil {
@@ -67,14 +87,14 @@ func database(t *testing.T, cfg Config) *sql.DB {
 	return db
 }
 
-func mustExec(t *testing.T, db *sql.DB, query string, args ...any) {
+func mustExec(t *testing.T, db *pool, query string, args ...any) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 }
 
-func count(t *testing.T, db *sql.DB, query string, args ...any) int64 {
+func count(t *testing.T, db *pool, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
@@ -172,7 +192,7 @@ func testObserverMode(t *testing.T) {
 		t.Fatalf("an engine without observers: %v", err)
 	}
 	cfg.Drop = true
-	cfg.declareObserver = func(ctx context.Context, db *sql.DB) error {
+	cfg.declareObserver = func(ctx context.Context, db *pool) error {
 		_, err := db.ExecContext(ctx, `CREATE TRIGGER IF NOT EXISTS totals AFTER INSERT ON broker_trade FOR EACH ROW
 			UPDATE broker_total SET bo_num_trades = bo_num_trades + 1, bo_comm_total = bo_comm_total + NEW.bt_comm WHERE bo_b_id = NEW.bt_b_id`)
 		return err
@@ -274,7 +294,7 @@ func testChecksFindFaults(t *testing.T) {
 }
 
 // placeOrder runs one Trade-Order on a connection of its own.
-func placeOrder(t *testing.T, u *gen.Universe, db *sql.DB, id int64, in tradeOrderInput) error {
+func placeOrder(t *testing.T, u *gen.Universe, db *pool, id int64, in tradeOrderInput) error {
 	t.Helper()
 	s, err := openSession(t.Context(), db)
 	if err != nil {
@@ -289,7 +309,7 @@ func testPolicy(t *testing.T) retryPolicy {
 	return retryPolicy{attempts: 50, rand: gen.NewRand(1, time.Now().UnixNano()), onRetry: func(reason string) { t.Log("retry:", reason) }}
 }
 
-func universe(t *testing.T, db *sql.DB, cfg Config) *gen.Universe {
+func universe(t *testing.T, db *pool, cfg Config) *gen.Universe {
 	t.Helper()
 	u, _, err := universeOf(t.Context(), db, cfg)
 	if err != nil {
@@ -408,12 +428,12 @@ func testErrorsAreShown(t *testing.T) {
 
 func testBadTargets(t *testing.T) {
 	for target, want := range map[string]string{
-		"":                                   "mysql://",
-		"http://h/db":                        "mysql://",
-		"mysql://h:1":                        "mysql://",
-		"postgres://h/db":                    "not supported yet",
-		"mysql://root:secret@127.0.0.1:1/db": "refused",
-		server.URL("nothing_here"):           "load it first",
+		"":                                      "mysql://",
+		"http://h/db":                           "mysql://",
+		"mysql://h:1":                           "mysql://",
+		"postgres://root:secret@127.0.0.1:1/db": "refused",
+		"mysql://root:secret@127.0.0.1:1/db":    "refused",
+		server.URL("nothing_here"):              "load it first",
 	} {
 		_, err := Run(t.Context(), Config{Target: target})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -34,7 +34,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
   moka start              start a database in ./moka-data, SQL on 127.0.0.1:3306
   moka demo               a guided tour in a temporary directory
   moka cert               certificates, for nodes on several machines
-  moka tpce load|run      the TPC-E-like workload, against any MySQL-wire server`,
+  moka tpce load|run      the TPC-E-like workload, against any MySQL-wire server or PostgreSQL`,
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -14,13 +14,14 @@ import (
 func tpceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tpce",
-		Short: "The TPC-E-like workload, against any MySQL-wire server",
-		Long: `The TPC-E-like workload: a brokerage house, as an honest SQL client. It runs unchanged against Moka and MariaDB.
+		Short: "The TPC-E-like workload, against any MySQL-wire server or PostgreSQL",
+		Long: `The TPC-E-like workload: a brokerage house, as an honest SQL client. It runs unchanged against Moka, MariaDB and PostgreSQL.
 It is not TPC-E and its rate, trtps, is no tpsE.
 
   moka tpce load  --target mysql://root@127.0.0.1:3306/tpce --customers 1000 --days 5
   moka tpce run   --target mysql://root@127.0.0.1:3306/tpce --duration 60s
-  moka tpce check --target mysql://root@127.0.0.1:3306/tpce`,
+  moka tpce check --target mysql://root@127.0.0.1:3306/tpce
+  moka tpce load  --target postgres://postgres@127.0.0.1:5432/tpce --customers 1000 --days 5`,
 	}
 	cmd.AddCommand(tpceLoad(), tpceRun(), tpceCheck())
 	return cmd
@@ -29,7 +30,7 @@ It is not TPC-E and its rate, trtps, is no tpsE.
 // tpceConfig binds the flags that all sub-commands share.
 func tpceConfig(cmd *cobra.Command, c *tpce.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Target, "target", "mysql://root@127.0.0.1:3306/tpce", "mysql://user:password@host:port/database")
+	f.StringVar(&c.Target, "target", "mysql://root@127.0.0.1:3306/tpce", "mysql:// or postgres://user:password@host:port/database")
 	f.IntVar(&c.Connections, "connections", 8, "concurrent connections")
 	f.String("broker-totals", string(tpce.Inline), "who keeps the brokers' totals: inline, omit or observer (Moka only)")
 	f.Bool("json", false, "print the report as one line of JSON")

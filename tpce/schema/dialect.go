@@ -75,15 +75,28 @@ func (d Dialect) CreateTable(t Table, o Options) string {
 	}
 	if !o.OmitForeignKeys {
 		for _, f := range t.ForeignKeys {
-			parent, err := Lookup(f.Parent)
-			if err != nil {
-				panic(err) // Levels has checked it
-			}
-			lines = append(lines, fmt.Sprintf("CONSTRAINT %s_%s_fk FOREIGN KEY (%s) REFERENCES %s (%s)",
-				t.Name, f.Columns[0], strings.Join(f.Columns, ", "), f.Parent, strings.Join(parent.PrimaryKey, ", ")))
+			lines = append(lines, foreignKey(t, f))
 		}
 	}
 	return fmt.Sprintf("CREATE TABLE %s (\n  %s\n)%s", t.Name, strings.Join(lines, ",\n  "), d.tableTail)
+}
+
+// AddForeignKeys prints the foreign keys of a table that was created without.
+func (d Dialect) AddForeignKeys(t Table) []string {
+	var out []string
+	for _, f := range t.ForeignKeys {
+		out = append(out, fmt.Sprintf("ALTER TABLE %s ADD %s", t.Name, foreignKey(t, f)))
+	}
+	return out
+}
+
+func foreignKey(t Table, f ForeignKey) string {
+	parent, err := Lookup(f.Parent)
+	if err != nil {
+		panic(err) // Levels has checked it
+	}
+	return fmt.Sprintf("CONSTRAINT %s_%s_fk FOREIGN KEY (%s) REFERENCES %s (%s)",
+		t.Name, f.Columns[0], strings.Join(f.Columns, ", "), f.Parent, strings.Join(parent.PrimaryKey, ", "))
 }
 
 // CreateIndexes prints the secondary indexes that CreateTable left out.

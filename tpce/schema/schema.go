@@ -54,6 +54,15 @@ type Table struct {
 	Indexes     []Index
 }
 
+// ColumnNames are the names of the columns, in order.
+func (t Table) ColumnNames() []string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
 // Lookup finds a table by name.
 func Lookup(name string) (Table, error) {
 	for _, t := range tables {
