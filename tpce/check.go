@@ -140,12 +140,20 @@ func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 		return report, err
 	}
 	defer s.close()
-	c := &checker{session: s, u: u, progress: startProgress(cfg.Progress, "check", "conditions", int64(len(conditions)+4), nil)}
+	c := &checker{session: s, u: u, progress: startProgress(cfg.Progress, "check", "conditions", int64(len(conditions)+5), nil)}
 	defer c.progress.finish()
 	if backlog != nil {
 		c.add(ConditionReport{ID: "C20", Text: "the observer keeps up", Violations: []string{strings.TrimPrefix(backlog.Error(), "tpce: ")}})
 	}
 	err = s.transact(ctx, repeatableRead, func(ctx context.Context) error { return c.run(ctx, stored[paramTotalsLost] != "") })
+	if err == nil {
+		asked := time.Now()
+		var r ConditionReport
+		if r, err = checkIndexes(ctx, db); err == nil {
+			r.Seconds = time.Since(asked).Seconds()
+			c.add(r)
+		}
+	}
 	report.Conditions, report.Seconds = c.reports, time.Since(started).Seconds()
 	if err != nil {
 		return report, fmt.Errorf("tpce: check: %w", err)

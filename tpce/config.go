@@ -101,9 +101,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.declareObserver == nil {
 		c.declareObserver = declareObserver
 	}
-	if c.Progress == nil {
-		c.Progress = io.Discard
-	}
+	c.Progress = c.progressTo()
 	switch c.BrokerTotals {
 	case Inline, Omit, Observer:
 	default:
@@ -113,6 +111,13 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("tpce: connections, batch rows, trade workers and attempts must be at least 1")
 	}
 	return c, nil
+}
+
+func (c Config) progressTo() io.Writer {
+	if c.Progress == nil {
+		return io.Discard
+	}
+	return c.Progress
 }
 
 func setDefault[T comparable](v *T, d T) {

@@ -29,6 +29,8 @@ type family interface {
 	// currentSchema is the SQL expression for information_schema's table_schema.
 	currentSchema() string
 	batches() batchFormat
+	// indexProblems holds a table's indexes against its rows.
+	indexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error)
 	// settle are statements after a load: statistics, where the engine does not see to them itself.
 	settle() []string
 }

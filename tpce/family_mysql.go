@@ -69,6 +69,26 @@ func (f mysqlFamily) isolation() string {
 	return "REPEATABLE READ for all, Trade-Result with row locks"
 }
 
+// indexProblems is CHECK TABLE; anything but its "OK" is a problem.
+func (f mysqlFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "CHECK TABLE "+t.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var problems []string
+	for rows.Next() {
+		var table, op, kind, text string
+		if err := rows.Scan(&table, &op, &kind, &text); err != nil {
+			return nil, err
+		}
+		if kind != "status" || text != "OK" {
+			problems = append(problems, kind+" "+text)
+		}
+	}
+	return problems, rows.Err()
+}
+
 // insertFormat is one INSERT of many rows. The text protocol carries it: a statement with thousands of placeholders costs
 // more to bind than to parse, and a single round trip needs no preparing.
 type insertFormat struct{}

@@ -94,6 +94,18 @@ func (f postgresFamily) isolation() string {
 	return "Trade-Result SERIALIZABLE; Trade-Order, Trade-Update and Market-Feed REPEATABLE READ; all others READ COMMITTED"
 }
 
+// indexProblems asks the extension amcheck, which comes with PostgreSQL's server and needs a superuser to be created.
+func (f postgresFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error) {
+	if _, err := db.ExecContext(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
+		return nil, fmt.Errorf("%w: amcheck is not to be had: %w", errNotAsked, err)
+	}
+	_, err := db.ExecContext(ctx, "SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = to_regclass($1)", t.Name)
+	if code := errorCode(err); code == "XX001" || code == "XX002" { // data or index corrupted
+		return []string{err.Error()}, nil
+	}
+	return nil, err
+}
+
 // copyFormat is COPY in its text form: what PostgreSQL loads fastest.
 type copyFormat struct{}
 

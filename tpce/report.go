@@ -46,7 +46,18 @@ type RunReport struct {
 	Canceled     int      `json:"canceled_before"` // left by an earlier run
 	LimitPending int64    `json:"limit_pending"`   // limit orders whose price did not come
 	Mismatches   []string `json:"mismatches"`      // driver and database disagree
-	PerSecond    []int64  `json:"trade_results_per_second"`
+	Timeline     Timeline `json:"timeline"`
+
+	ServerCPU *ServerCPU `json:"server_cpu,omitempty"`
+	CPUNote   string     `json:"server_cpu_note,omitempty"` // why there is none
+}
+
+// ServerCPU is the processor time of the server's processes over the whole run, ramp-up and drain included, and its share
+// for each transaction that ended in it.
+type ServerCPU struct {
+	Seconds          float64 `json:"seconds"`
+	PerTransactionMS float64 `json:"ms_per_transaction"`
+	PerTradeResultMS float64 `json:"ms_per_trade_result"` // all of it, for each Trade-Result
 }
 
 // TxnReport is one transaction's line.
@@ -123,7 +134,7 @@ func (d *runner) report(ctx context.Context) (RunReport, error) {
 		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.isolation(), Connections: d.cfg.Connections, TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(),
 		MarketDelay: d.cfg.MarketDelay.String(), CurvePeriod: d.cfg.CurvePeriod.String(), Canceled: d.canceled,
 		RampUpSeconds: d.cfg.RampUp.Seconds(), Seconds: d.stopped.Sub(d.stats.from).Seconds(), DrainSeconds: time.Since(d.stopped).Seconds(),
-		Nominal: float64(d.u.Customers) / float64(d.u.ScaleFactor), PerSecond: d.stats.perSec, MarketLag: latencyOf(d.stats.lag),
+		Nominal: float64(d.u.Customers) / float64(d.u.ScaleFactor), Timeline: d.stats.line.report(), MarketLag: latencyOf(d.stats.lag),
 	}
 	if d.undrained != nil {
 		// The work context is gone; the counts below need one.
@@ -134,6 +145,7 @@ func (d *runner) report(ctx context.Context) (RunReport, error) {
 		return r, err
 	}
 	d.addTransactions(&r)
+	d.addCPU(&r)
 	if d.observed != nil {
 		d.addObserver(ctx, &r)
 	}
@@ -172,6 +184,26 @@ func (d *runner) addTransactions(r *RunReport) {
 		}
 		r.Transactions = append(r.Transactions, line)
 	}
+}
+
+func (d *runner) addCPU(r *RunReport) {
+	if d.cpuError != nil {
+		r.CPUNote = d.cpuError.Error()
+		return
+	}
+	cpu := &ServerCPU{Seconds: d.cpuUsed.Seconds()}
+	transactions, results := int64(0), int64(0)
+	for name, t := range d.stats.txns {
+		transactions += t.measured + t.outside
+		if name == nameTradeResult {
+			results = t.measured + t.outside
+		}
+	}
+	cpu.PerTransactionMS = 1000 * cpu.Seconds / float64(max(transactions, 1))
+	if results > 0 {
+		cpu.PerTradeResultMS = 1000 * cpu.Seconds / float64(results)
+	}
+	r.ServerCPU = cpu
 }
 
 func (d *runner) addObserver(ctx context.Context, r *RunReport) {
@@ -254,6 +286,9 @@ func (r RunReport) Text() string {
 	fmt.Fprintf(&b, "measured %.1f s after %.1f s ramp-up; market drained in %.1f s\n\n", r.Seconds, r.RampUpSeconds, r.DrainSeconds)
 	fmt.Fprintf(&b, "%.2f trtps (%.0f x the nominal %.2f of %d customers), %d retries, %d errors\n\n", r.TRTPS, r.TRTPS/r.Nominal, r.Nominal, r.Customers, r.Retries, r.Errors)
 
+	if s := r.Smoke(); s != "" {
+		b.WriteString(s + "\n\n")
+	}
 	w := tabwriter.NewWriter(&b, 2, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "transaction\tcount\tmix %\ttarget\tp50 ms\tp90\tp99\tmax\tlimit p90\tretries\terrors\toutside\t")
 	for _, t := range r.Transactions {
@@ -290,6 +325,11 @@ func (r RunReport) notes(b *strings.Builder) {
 		for _, e := range t.Errors {
 			fmt.Fprintf(b, "%s: %d ERRORS, %s; the first: %s\n", t.Name, e.Count, e.Kind, e.First)
 		}
+	}
+	if c := r.ServerCPU; c != nil {
+		fmt.Fprintf(b, "server's processor time %.2f s: %.2f ms for each transaction, %.2f ms for each Trade-Result\n", c.Seconds, c.PerTransactionMS, c.PerTradeResultMS)
+	} else {
+		fmt.Fprintf(b, "server's processor time: %s\n", r.CPUNote)
 	}
 	fmt.Fprintf(b, "market lag p50 %.1f ms, p99 %.1f ms, max %.1f ms\n", r.MarketLag.P50, r.MarketLag.P99, r.MarketLag.Max)
 	if o := r.ObserverLag; o != nil {

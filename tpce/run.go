@@ -60,6 +60,8 @@ type runner struct {
 	fed              int64 // what committed Market-Feeds added to it
 	before           tradeCounts
 	undrained        error
+	cpuUsed          time.Duration
+	cpuError         error // why cpuUsed is not known
 }
 
 // maxOpenOrders makes customers wait when the market falls this far behind.
@@ -99,6 +101,11 @@ func (d *runner) prepare(ctx context.Context) error {
 
 // run returns when the customers have stopped and the market is empty.
 func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc) error {
+	cpu, err := findServer(d.cfg.Target)
+	var before time.Duration
+	if err == nil {
+		before, err = cpu.used()
+	}
 	d.started = time.Now()
 	d.stats = newStats(d.started, d.started.Add(d.cfg.RampUp))
 	d.slots = make(chan struct{}, maxOpenOrders)
@@ -125,7 +132,7 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	customerCtx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	others.Go(func() { d.limitDrain(customerCtx, finished, abandon) })
-	others.Go(func() { d.maintain(customerCtx, work, gen.NewRand(seed, 501)) })
+	market.Go(func() { d.maintain(customerCtx, work, gen.NewRand(seed, 501)) })
 	for i := range d.cfg.Connections {
 		customers.Go(func() { d.customer(customerCtx, work, gen.NewRand(seed, int64(1000+i))) })
 	}
@@ -137,6 +144,11 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	market.Wait()
 	close(finished)
 	others.Wait()
+	if err == nil {
+		d.cpuUsed, err = cpu.used()
+		d.cpuUsed -= before
+	}
+	d.cpuError = err
 	d.bar.finish()
 	if err := context.Cause(work); errors.Is(err, errNotDrained) {
 		d.undrained = err

@@ -13,7 +13,7 @@ type stats struct {
 	mu       sync.Mutex
 	from, to time.Time // to is zero until the customers stop
 	txns     map[string]*txnStats
-	perSec   []int64 // Trade-Results by second since start
+	line     timeline
 	start    time.Time
 	lag      *hdrhistogram.Histogram // from an order's due time to the start of its transaction
 }
@@ -36,7 +36,7 @@ func newHistogram() *hdrhistogram.Histogram {
 const maxLatency = 10 * time.Minute
 
 func newStats(start, measureFrom time.Time) *stats {
-	return &stats{from: measureFrom, start: start, txns: map[string]*txnStats{}, lag: newHistogram()}
+	return &stats{from: measureFrom, start: start, txns: map[string]*txnStats{}, line: timeline{step: time.Second}, lag: newHistogram()}
 }
 
 func newTxnStats() *txnStats {
@@ -81,13 +81,7 @@ func (s *stats) ok(o outcome) {
 	if o.warning != "" {
 		t.warnings[o.warning]++
 	}
-	if o.name == nameTradeResult {
-		sec := int(now.Sub(s.start) / time.Second)
-		for len(s.perSec) <= sec {
-			s.perSec = append(s.perSec, 0)
-		}
-		s.perSec[sec]++
-	}
+	s.line.add(now.Sub(s.start), o.name, now.Sub(o.start))
 }
 
 func record(h *hdrhistogram.Histogram, d time.Duration) {

@@ -43,6 +43,7 @@ func TestAll(t *testing.T) {
 	t.Run("EndToEnd", testEndToEnd)
 	t.Run("Transactions", testTransactions)
 	t.Run("ObserverMode", testObserverMode)
+	t.Run("Compare", testCompare)
 	t.Run("ChecksFindFaults", testChecksFindFaults)
 	t.Run("RollBackLeavesNothing", testRollBackLeavesNothing)
 	t.Run("ResultsOfOnePosition", testResultsOfOnePosition)

@@ -21,9 +21,10 @@ It is not TPC-E and its rate, trtps, is no tpsE.
   moka tpce load  --target mysql://root@127.0.0.1:3306/tpce --customers 1000 --days 5
   moka tpce run   --target mysql://root@127.0.0.1:3306/tpce --duration 60s
   moka tpce check --target mysql://root@127.0.0.1:3306/tpce
+  moka tpce compare --target moka=mysql://… --target postgres=postgres://… --html report.html
   moka tpce load  --target postgres://postgres@127.0.0.1:5432/tpce --customers 1000 --days 5`,
 	}
-	cmd.AddCommand(tpceLoad(), tpceRun(), tpceCheck())
+	cmd.AddCommand(tpceLoad(), tpceRun(), tpceCheck(), tpceChecksum(), tpceCompare())
 	return cmd
 }
 
@@ -85,13 +86,15 @@ func tpceRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(printReport(cmd, r.Text(), r), r.Err())
+			page, err := r.HTML()
+			return errors.Join(err, printReport(cmd, r.Text(), r), writePage(cmd, page), r.Err())
 		},
 	}
 	tpceConfig(cmd, &c)
 	f := cmd.Flags()
 	f.DurationVar(&c.Duration, "duration", 0, "measurement interval (default 30s)")
 	f.DurationVar(&c.RampUp, "ramp-up", 0, "time before it")
+	f.String("html", "", "write the report as a page to this file, too")
 	f.Int64Var(&c.Transactions, "transactions", 0, "end after that many customers' transactions instead")
 	f.DurationVar(&c.MarketDelay, "market-delay", 0, "mean delay of the market (default 1s)")
 	f.DurationVar(&c.CurvePeriod, "curve-period", 0, "period of the price curve (default 15m)")

@@ -1,0 +1,32 @@
+package tpce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"moka/tpce/schema"
+)
+
+// checkIndexes is C22: what an index says is what the table says. Each family has its own way to ask.
+func checkIndexes(ctx context.Context, db *pool) (ConditionReport, error) {
+	r := ConditionReport{ID: "C22", Text: "every index agrees with its table"}
+	for _, t := range schema.Tables() {
+		problems, err := db.indexProblems(ctx, db.DB, t)
+		if errors.Is(err, errNotAsked) {
+			r.Skipped = err.Error()
+			return r, nil
+		}
+		if err != nil {
+			return r, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		for _, p := range problems {
+			r.Violations = append(r.Violations, t.Name+": "+strings.TrimSpace(p))
+		}
+	}
+	return r, nil
+}
+
+// errNotAsked wraps the reason why a condition cannot be asked.
+var errNotAsked = errors.New("not asked")
