@@ -12,6 +12,7 @@
 //	│ operator  sorts, groups, hash joins: what keeps rows, here or on disk  │
 //	│ system    tables and statements of Go functions: what the server knows │
 //	│ rights    who may do what, where the library does not ask              │
+//	│ syntax    walks through all of a statement's tree                      │
 //	│ routine   stored procedures and functions: bodies compiled and run     │
 //	│ engine    databases, tables, indexes, sessions and DDL for it          │
 //	│ statements  what clients run and what it costs; the slow log           │

@@ -33,7 +33,9 @@ func TestOwnersFunctionRunsAsOwner(t *testing.T) {
 		"create sql security invoker view i1 as select id from a where id > d()", "create sql security invoker view i2 as select a.id from a join ran on a.v = ran.id and a.v = d()",
 		"create sql security invoker view i3 as select id from a where id in (select d()) order by d() limit 1")
 	run(t, ann, "delete from ran", "delete from loot") // CREATE VIEW has planned what she wrote
-	views := []string{"v1", "v2", "v3", "v4", "v5", "i1", "i2", "i3"}
+	views := []string{"v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "i1", "i2", "i3"}
+		"create view v6 as with q as (select f() as x) select x from q union select 7", "create view v7 as select 1 as x union select 2 order by f()",
+		"create view v8 as select max(id) over w as x from a window w as (partition by f())", "create view v9 as select x from (with q as (select d() as x) select x from q union all select 7) q",
 	for _, v := range views {
 		run(t, root, "create view hid.of_"+v+" as select * from mine."+v, "drop view hid.of_"+v, "lock tables mine."+v+" read", "unlock tables")
 		for _, q := range []string{"desc mine.?", "show full columns from mine.?", "explain select * from mine.?", "check table mine.?", "show create view mine.?"} {
@@ -47,7 +49,7 @@ func TestOwnersFunctionRunsAsOwner(t *testing.T) {
 	if got := results(t, root, "select * from ran"); got != "" {
 		t.Errorf("who only looks at views has run: %s", got)
 	}
-	for _, v := range views[:5] {
+	for _, v := range views[:9] {
 		results(t, root, "select * from mine."+v)
 	}
 	if got := results(t, root, "select distinct who from ran"); got != "ann@%" {

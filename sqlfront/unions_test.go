@@ -30,3 +30,28 @@ func TestLargeStatements(t *testing.T) {
 	}
 	want(t, c, "select length('"+strings.Repeat("/*M!", 9000)+"') /*M! + 1 */", "36000")
 }
+
+// TestWholeUnions: what a rule about a statement is for holds in WITH, ORDER BY and LIMIT of a UNION and in WINDOW, too, which the library's walk leaves out.
+func TestWholeUnions(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	var tables []string
+	for i := range 62 {
+		tables = append(tables, fmt.Sprintf("t t%d", i))
+	}
+	run(t, c, "create database d", "use d", "create table t (id int primary key)", "create table o (id int primary key)", "insert into t values (1), (2)", "insert into o values (7)")
+	script{
+		{"with q as (select 9223372036854775807 + 1 as x) select x from q union select 1", "error 1690"},
+		{"select 1 as x union all select 2 order by x + 9223372036854775807", "error 1690"},
+		{"with q as (select n1.id from " + strings.Join(tables, ", ") + ") select id from q union select 1", "error 1116"},
+		{"with q as (select id from t) select id from q union select 1 order by 1", "1;2"},
+		{"lock tables t read", ""},
+		{"with q as (select max(id) as x from t) select x from q union select 9", "2;9"},
+		{"with q as (select id from o) select id from q union select 9", "error 1100"},
+		{"unlock tables", ""},
+		{"create view v as with q as (select id from t) select id from q union select 9", ""},
+		{"create user few", ""},
+		{"grant select on d.v to few", ""},
+	}.run(t, c)
+	want(t, s.open("few", "d", ""), "select count(*) from v", "3") // t is asked of the view's definer
+}

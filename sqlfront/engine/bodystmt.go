@@ -12,6 +12,7 @@ import (
 
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
+	"moka/sqlfront/syntax"
 )
 
 // Statements of bodies of triggers and observers for which there is no plan of the plan cache are the library's. What it does before
@@ -132,7 +133,7 @@ func held(stmt ast.Statement) bool {
 // computes.
 func timeless(stmt ast.Statement) bool {
 	ok := true
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *ast.FuncExpr:
 			ok = ok && timelessFunctions[n.Name.Lowered()]

@@ -15,6 +15,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/syntax"
 )
 
 type planKind uint8
@@ -357,7 +358,7 @@ func (c *compiler) parameter(e ast.Expr) (operand, bool) {
 		return operand{}, false
 	}
 	alone := true
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *ast.ColName, *ast.Subquery, *ast.ValuesFuncExpr, *ast.Default:
 			alone = false

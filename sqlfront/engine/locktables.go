@@ -12,6 +12,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 	"moka/txn"
 )
 
@@ -223,7 +224,7 @@ func usesOf(ctx *sql.Context, n ast.SQLNode) (uses []tableUse) {
 		return nil
 	}
 	ctes := map[string]bool{}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		if w, ok := n.(*ast.With); ok && w != nil {
 			for _, c := range w.Ctes {
 				ctes[strings.ToLower(c.As.String())] = true
@@ -231,7 +232,7 @@ func usesOf(ctx *sql.Context, n ast.SQLNode) (uses []tableUse) {
 		}
 		return true, nil
 	}, n)
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if a, ok := n.(*ast.AliasedTableExpr); ok {
 			if t, ok := a.Expr.(ast.TableName); ok && (!t.DbQualifier.IsEmpty() || !ctes[strings.ToLower(t.Name.String())]) {
 				use(t, a.As.String(), writes(a, t))

@@ -16,6 +16,7 @@ import (
 	"moka/sqlfront/inband"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // viewTarget is a view through which rows of one table can be written: its SELECT, and those of the views that it is over, merged into one.
@@ -265,7 +266,7 @@ func mergeable(spec *ast.ViewSpec) *ast.Select {
 
 // aggregates reports whether the expression is not of one row alone.
 func aggregates(e ast.Expr) (found bool) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.FuncExpr:
 			found = found || n.IsAggregate() || n.Over != nil
@@ -278,7 +279,7 @@ func aggregates(e ast.Expr) (found bool) {
 }
 
 func hasSubquery(e ast.Expr) (found bool) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if _, ok := n.(*ast.Subquery); ok {
 			found = true
 		}
@@ -288,7 +289,7 @@ func hasSubquery(e ast.Expr) (found bool) {
 }
 
 func mentionsTable(e ast.Expr, here, db, name string) (found bool) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if a, ok := n.(*ast.AliasedTableExpr); ok {
 			if t, ok := a.Expr.(ast.TableName); ok && strings.EqualFold(t.Name.String(), name) {
 				in := t.DbQualifier.String()
@@ -305,7 +306,7 @@ func mentionsTable(e ast.Expr, here, db, name string) (found bool) {
 
 // qualifyTables makes bare names of tables those of the view's database. The tree is a copy.
 func qualifyTables(e ast.Expr, db string) ast.Expr {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if a, ok := n.(*ast.AliasedTableExpr); ok {
 			if t, ok := a.Expr.(ast.TableName); ok && t.DbQualifier.IsEmpty() && !strings.EqualFold(t.Name.String(), "dual") {
 				t.DbQualifier = ast.NewTableIdent(db)

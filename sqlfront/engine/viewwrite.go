@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/namedjoin"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // Writing through views. A statement that writes to a view over one table is written anew, as one that writes to the table:
@@ -490,7 +491,7 @@ func (w *through) onDuplicate(c, n *ast.Insert) error {
 
 // bareInValues takes the table out of VALUES(t.c). The tree is a copy.
 func bareInValues(e ast.Expr) ast.Expr {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		if v, ok := n.(*ast.ValuesFuncExpr); ok {
 			v.Name.Qualifier = ast.TableName{}
 		}

@@ -10,6 +10,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/inband"
+	"moka/sqlfront/syntax"
 )
 
 // The grammar knows @a := e in SET only. The parser writes it as moka_assign(@a) OR e, see RewriteAssignments; what the engine gets is
@@ -35,7 +36,7 @@ func RewriteAssignments(n ast.SQLNode) {
 			}
 		}
 	})
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.Select:
 			sortFirst(n)
@@ -142,7 +143,7 @@ func openAssignment(e ast.Expr) *ast.FuncExpr {
 
 // MentionsVariables reports whether a statement or an expression has a user variable in it.
 func MentionsVariables(n ast.SQLNode) (found bool) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.FuncExpr:
 			found = found || UsesVariables(n)
@@ -179,7 +180,7 @@ func sortFirst(s *ast.Select) {
 		if v, ok := o.Expr.(*ast.SQLVal); ok && v.Type == ast.IntVal {
 			used = true
 		}
-		_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 			if c, ok := n.(*ast.ColName); ok && aliases[c.Name.Lowered()] {
 				used = true
 			}

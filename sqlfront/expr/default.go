@@ -6,6 +6,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/inband"
+	"moka/sqlfront/syntax"
 )
 
 // DefaultFunction is DEFAULT(c): its argument is the column, in the place of which package engine puts what the column's table says. The
@@ -52,7 +53,7 @@ func insertedDefaults(s *ast.Insert) {
 				tuple[i] = &ast.Default{}
 				continue
 			}
-			_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+			_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 				switch n := n.(type) {
 				case *ast.Subquery: // has tables of its own
 					return false, nil

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/syntax"
 )
 
 // splitWindows is for windows over groups, RANK() OVER (ORDER BY SUM(x)) … GROUP BY, which the library does not plan: the groups become a
@@ -31,7 +33,7 @@ func splitWindows(s *ast.Select) {
 		}
 		return true, nil
 	}
-	_ = ast.Walk(look, s.SelectExprs, s.OrderBy)
+	_ = syntax.Walk(look, s.SelectExprs, s.OrderBy)
 	if !plain || !grouped || s.Into != nil || windowBelow(s) {
 		return
 	}
@@ -133,7 +135,7 @@ func windowBelow(s *ast.Select) (found bool) {
 	if hasWindow(s.GroupBy) {
 		return true
 	}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.Subquery:
 			return false, nil
@@ -148,7 +150,7 @@ func windowBelow(s *ast.Select) (found bool) {
 }
 
 func hasWindow(n ast.SQLNode) (found bool) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.Subquery:
 			return false, nil

@@ -10,6 +10,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/inband"
+	"moka/sqlfront/syntax"
 )
 
 // The library binds HAVING to a list of columns: those of GROUP BY, what is selected, and of the columns of aggregates those that it finds by their name
@@ -61,9 +62,9 @@ func nameHaving(s *ast.Select, procedure bool) {
 	for _, t := range s.From {
 		tablesOf(t, h.tables)
 	}
-	_ = ast.Walk(h.look, s.SelectExprs)
+	_ = syntax.Walk(h.look, s.SelectExprs)
 	h.columns, h.outer, h.hidden = nil, nil, map[string]bool{} // of what is selected only the names matter
-	_ = ast.Walk(h.look, s.Having)
+	_ = syntax.Walk(h.look, s.Having)
 	h.replaceAliases(s)
 	for _, c := range h.outer {
 		if !h.hidden[strings.ToLower(c.Qualifier.Name.String())] {
@@ -114,7 +115,7 @@ func (h *havingNames) look(n ast.SQLNode) (bool, error) {
 
 func (h *havingNames) aggregate(n ast.SQLNode) {
 	h.aggregates = true
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.Subquery:
 			h.within(n)
@@ -135,7 +136,7 @@ func (h *havingNames) aggregate(n ast.SQLNode) {
 
 // within looks for columns of the query in one of its subqueries: those that have the name of one of its tables.
 func (h *havingNames) within(q *ast.Subquery) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.Select:
 			for _, t := range n.From {
@@ -195,7 +196,7 @@ func (h *havingNames) replaceAliases(s *ast.Select) {
 			continue
 		}
 		own := havingNames{tables: map[string]bool{}, hidden: map[string]bool{}, inner: map[*ast.ColName]bool{}, aggregated: map[string]bool{}}
-		_ = ast.Walk(own.look, a.Expr)
+		_ = syntax.Walk(own.look, a.Expr)
 		if own.aggregates {
 			aliases[a.As.Lowered()] = a.Expr
 		}
@@ -210,7 +211,7 @@ func (h *havingNames) replaceAliases(s *ast.Select) {
 		}
 		if e, ok := aliases[c.Name.Lowered()]; ok {
 			if again, ok := cloned(e); ok {
-				_ = ast.Walk(h.look, again) // its columns are within an aggregate now
+				_ = syntax.Walk(h.look, again) // its columns are within an aggregate now
 				*at = again
 			}
 		}

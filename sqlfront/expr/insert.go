@@ -8,6 +8,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/inband"
+	"moka/sqlfront/syntax"
 )
 
 // valuesFunction is VALUES(c) of INSERT … SELECT … ON DUPLICATE KEY UPDATE, which the library knows after VALUES only. Its argument is the column of
@@ -44,7 +45,7 @@ func selectsFrom(s ast.SelectStatement, name string) (found bool) {
 	if !ok {
 		return false
 	}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.Subquery:
 			return false, nil

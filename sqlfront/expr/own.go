@@ -9,6 +9,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/inband"
+	"moka/sqlfront/syntax"
 )
 
 // ownFunction is around what an aggregate of a subquery adds up, once for each query around it: the library knows aggregates by their text, and takes
@@ -84,7 +85,7 @@ func ownAggregates(s *ast.Select) {
 }
 
 func ownWithin(s *ast.Select, around map[string]bool, depth int) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		q, ok := n.(*ast.Select)
 		if !ok || q == s {
 			return true, nil
@@ -132,17 +133,17 @@ func eachAggregate(s *ast.Select, f func(*ast.FuncExpr)) {
 		}
 		return true, nil
 	}
-	_ = ast.Walk(look, s.SelectExprs)
+	_ = syntax.Walk(look, s.SelectExprs)
 	if s.Having != nil {
-		_ = ast.Walk(look, s.Having)
+		_ = syntax.Walk(look, s.Having)
 	}
-	_ = ast.Walk(look, s.OrderBy)
+	_ = syntax.Walk(look, s.OrderBy)
 }
 
 // spelling is the text of an aggregate without the tables of its columns.
 func spelling(f *ast.FuncExpr) string {
 	text := strings.ToLower(ast.String(f))
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if c, ok := n.(*ast.ColName); ok && !c.Qualifier.IsEmpty() {
 			text = strings.ReplaceAll(text, strings.ToLower(ast.String(c)), strings.ToLower(ast.String(&ast.ColName{Name: c.Name})))
 		}
@@ -154,7 +155,7 @@ func spelling(f *ast.FuncExpr) string {
 // ofTables reports whether all tables that an aggregate names are among those.
 func ofTables(f *ast.FuncExpr, tables map[string]bool) bool {
 	var named []string
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if c, ok := n.(*ast.ColName); ok && !c.Qualifier.IsEmpty() {
 			named = append(named, strings.ToLower(c.Qualifier.Name.String()))
 		}

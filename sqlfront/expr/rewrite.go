@@ -15,6 +15,7 @@ import (
 
 	"moka/sqlfront/inband"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // The grammar does not know ANY and ALL: the parser writes them as calls of these functions.
@@ -49,7 +50,7 @@ func (r rewriter) walk(n ast.SQLNode) {
 	if n == nil {
 		return
 	}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *ast.AliasedExpr:
 			r.swap(&n.Expr)
@@ -188,14 +189,6 @@ func (r rewriter) walk(n ast.SQLNode) {
 			if n != nil {
 				r.count(&n.Rowcount)
 				r.count(&n.Offset)
-			}
-		case *ast.SetOp:
-			if n.Limit != nil { // the walk leaves it out
-				r.count(&n.Limit.Rowcount)
-				r.count(&n.Limit.Offset)
-			}
-			for _, o := range n.OrderBy {
-				r.swap(&o.Expr)
 			}
 		case *ast.Insert:
 			if r.each == nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/syntax"
 )
 
 // Columns are the names of the columns that SELECT * shows of a table, a view or a table function in a FROM clause; ok is false if there is
@@ -17,7 +19,7 @@ var errUndetermined = errors.New("the columns of a table are not known")
 
 // Uses reports whether there is a join with USING or NATURAL in a statement.
 func Uses(stmt ast.SQLNode) (uses bool) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.JoinTableExpr:
 			uses = uses || named(n)

@@ -15,6 +15,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // NOTIFY wakes the observers of a table that were declared AFTER NOTIFY, for the rows that the condition finds at the transaction's
@@ -34,7 +35,7 @@ func (r *Registry) notifyStatement(s parse.Notify) ast.Statement {
 	stmt := r.inject("NOTIFY", auth, nil).(ast.InjectedStatement)
 	// The condition's parameters get their values with this statement, and hand them on to the query.
 	var names []string
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if v, ok := n.(*ast.SQLVal); ok && v.Type == ast.ValArg {
 			names = append(names, strings.TrimPrefix(string(v.Val), ":"))
 			stmt.Children = append(stmt.Children, v)

@@ -4,6 +4,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // noMisusedAggregate refuses aggregates where there are no groups yet: in WHERE, ON and GROUP BY of a query, in UPDATE and DELETE. Those of subqueries are left
@@ -70,7 +71,7 @@ func firstAggregate(nodes ...ast.SQLNode) error {
 		if n == nil {
 			continue
 		}
-		err := ast.Walk(func(n ast.SQLNode) (bool, error) {
+		err := syntax.Walk(func(n ast.SQLNode) (bool, error) {
 			switch f := n.(type) {
 			case *ast.Subquery:
 				return false, nil

@@ -6,6 +6,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/syntax"
 )
 
 // AsOfUnbound is what AS OF ? comes to while a statement is being prepared: the planner evaluates it although there is no value yet.
@@ -13,7 +15,7 @@ var AsOfUnbound = LockPrefix + "unbound"
 
 // wrapTimes makes expressions of AS OF such as the planner takes: it knows literals, variables and calls of functions.
 func wrapTimes(stmt ast.Statement) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if t, ok := n.(*ast.AliasedTableExpr); ok && t.AsOf != nil {
 			t.AsOf.Time = wrapTime(t.AsOf.Time)
 		}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/syntax"
 )
 
 // namedLater writes CHANGE a b …, of which a later clause knows the new name, as MODIFY a … and RENAME COLUMN a TO b: the planner follows those from clause to clause. It keeps
@@ -86,7 +88,7 @@ func checkAdded(d *ast.DDL) *ast.ConstraintDefinition {
 
 // addsNamed is the last clause that adds a column of the expression, and has room for a check.
 func addsNamed(clauses []*ast.DDL, e ast.Expr) (found *ast.DDL) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		c, ok := n.(*ast.ColName)
 		if !ok {
 			return true, nil

@@ -11,6 +11,7 @@ import (
 
 	"moka/sqlfront/charset"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // maxDepth bounds how deep a statement may be nested. The grammar has a stack of its own, which grows; everything behind it (binding,
@@ -136,7 +137,7 @@ func joinable(stmt ast.Statement, text string) error {
 	if len(text) < 2*maxTables {
 		return nil
 	}
-	return ast.Walk(func(n ast.SQLNode) (bool, error) {
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		s, ok := n.(*ast.Select)
 		if !ok {
 			return true, nil
@@ -158,7 +159,7 @@ func convertible(stmt ast.Statement, text string) error {
 	if !mayHave(text, "using") {
 		return nil
 	}
-	return ast.Walk(func(n ast.SQLNode) (bool, error) {
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if c, ok := n.(*ast.ConvertUsingExpr); ok {
 			if id, err := sql.ParseCharacterSet(c.Type); err == nil && !charset.Storable(id) {
 				return false, sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", id.Name())
@@ -222,7 +223,7 @@ func (x expansion) add(with *ast.With) {
 
 // of counts what n reads; beyond the bound it does not matter how much.
 func (x expansion) of(n ast.SQLNode) (total int) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.Explain:
 			total += x.of(n.Statement)

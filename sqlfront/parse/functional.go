@@ -8,6 +8,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // FunctionalPrefix begins the name of a column that stands for the expression of a key in CREATE TABLE. The library has such hidden columns
@@ -99,7 +100,7 @@ func calls(e ast.Expr, functions map[string]bool) (name string) {
 	if e == nil {
 		return ""
 	}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		if c, ok := n.(*ast.FuncExpr); ok && functions[c.Name.Lowered()] {
 			name = c.Name.Lowered()
 		}

@@ -11,6 +11,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // Options of tables. The grammar reads most of them and the planner forgets them; behind ALTER TABLE the grammar wants commas between them. So they are taken
@@ -371,7 +372,7 @@ func (r *rewriter) noPartitions(stmt ast.Statement) error {
 	case *ast.Delete:
 		found = len(s.Partitions) > 0
 	}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		if t, ok := n.(*ast.AliasedTableExpr); ok && len(t.Partitions) > 0 {
 			found = true
 		}

@@ -6,6 +6,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // notSupported names what MySQL knows and the grammar does not, so that the user is told so, and not that there is a typing
@@ -119,7 +120,7 @@ func noBlindGeometry(stmt ast.Statement) error {
 			bodies = append(bodies, s.EventSpec.Body)
 		}
 	}
-	return ast.Walk(func(n ast.SQLNode) (bool, error) {
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if d, ok := n.(*ast.Declare); ok && d.Variables != nil && isSpatial(d.Variables.VarType) {
 			return false, spatialVariable(d.Variables.VarType)
 		}

@@ -11,6 +11,7 @@ import (
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // Routine is CREATE [DEFINER = account] PROCEDURE | FUNCTION [IF NOT EXISTS] name (…) [RETURNS type] characteristics body.
@@ -329,7 +330,7 @@ func (p *Parser) stored(ctx context.Context, e ast.Expr) (name string) {
 	if e == nil {
 		return ""
 	}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if f, ok := n.(*ast.FuncExpr); ok && f != nil && p.hooks.StoredFunction(ctx, f.Qualifier.String(), f.Name.String()) {
 			name = f.Name.String()
 		}
@@ -396,7 +397,7 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 			r.nameColumns(s.ViewSpec.ViewExpr)
 		}
 	case ast.SelectStatement:
-		_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 			e, ok := n.(*ast.AliasedExpr)
 			if !ok || e.EndParsePos <= e.StartParsePos {
 				return true, nil

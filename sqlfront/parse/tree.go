@@ -10,6 +10,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/inband"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // A lock clause reaches storage as the AS OF text of a table, marked as none of a client's.
@@ -186,7 +187,7 @@ func dropPrimary(d *ast.DDL) {
 
 // bareValues takes the table out of VALUES(t.c), which the planner reads as the old row's column.
 func bareValues(s *ast.Insert) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		if v, ok := n.(*ast.ValuesFuncExpr); ok {
 			v.Name.Qualifier = ast.TableName{}
 		}
@@ -240,7 +241,7 @@ func storedDefinition(ctx context.Context) bool {
 func (r *rewriter) moveLocks(stmt ast.Statement) {
 	// Names of common table expressions are no tables.
 	ctes := map[string]bool{}
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if w, ok := n.(*ast.With); ok && w != nil {
 			for _, c := range w.Ctes {
 				ctes[strings.ToLower(c.As.String())] = true
@@ -248,7 +249,7 @@ func (r *rewriter) moveLocks(stmt ast.Statement) {
 		}
 		return true, nil
 	}, stmt)
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		switch s := n.(type) {
 		case *ast.Select:
 			if hasLock(s.Lock) {

@@ -8,6 +8,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // Stored is a view whose text names something, and whose rights count for that: the definer's, as they are now, or with no User the
@@ -42,7 +43,7 @@ func View(d *ast.DDL, v *Stored) {
 
 // Stamp makes the demands of a tree those of a view's text.
 func Stamp(n ast.SQLNode, v *Stored) {
-	_ = ast.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
 		case *ast.AliasedTableExpr:
 			if n.Auth.AuthType == ast.AuthType_IGNORE || n.Auth.AuthType == "" {
