@@ -113,6 +113,9 @@ func (p *provider) CreateDatabase(ctx *sql.Context, name string) error {
 func (p *provider) CreateCollatedDatabase(ctx *sql.Context, name string, collation sql.CollationID) error {
 	if _, ok := p.extra[strings.ToLower(name)]; ok {
 		return sql.ErrDatabaseExists.New(name)
+	if strings.ContainsAny(name, "/\x00") { // see rights.whole
+		return sqlerr.New(sqlerr.WrongDatabaseName, "Incorrect database name '%s': it may not have a slash", name)
+	}
 	}
 	if collation == sql.Collation_Unspecified {
 		collation = serverCollation(ctx)

@@ -24,7 +24,7 @@ type factory struct {
 
 // CreateHandler implements sql.AuthorizationHandlerFactory.
 func (f factory) CreateHandler(c sql.Catalog) sql.AuthorizationHandler {
-	return handler{f.theirs.CreateHandler(c)}
+	return handler{whole{f.theirs.CreateHandler(c)}}
 }
 
 // handler is asked for each node. The planner looks into the library's state by its type, so it is passed through.

@@ -188,6 +188,7 @@ const (
 	BadFullTextColumn      = 1283
 	UnsupportedOnGenerated = 3106
 	NoDefault              = 1101
+	WrongDatabaseName      = 1102
 	NoGeometry             = 1416
 	WrongSRID              = 3643
 	UnknownSRID            = 3548
