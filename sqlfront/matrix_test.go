@@ -22,12 +22,12 @@ import (
 )
 
 // observing is a server with a worker that runs observers.
-func observing(t *testing.T) *server {
+func observing(t *testing.T, configure ...func(*sqlfront.Options)) *server {
 	t.Helper()
 	client, store := txntest.NewStoreWith(t, kvtest.Options{Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	d := &database{t, client, store}
 	worker := triggers.NewWorker(client, store, "node", triggers.Options{Runners: 4, SweepEvery: 20 * time.Millisecond})
-	s := d.serve(func(o *sqlfront.Options) { o.Worker, o.ObserverRunners = worker, 4 })
+	s := d.serve(append(configure, func(o *sqlfront.Options) { o.Worker, o.ObserverRunners = worker, 4 })...)
 	worker.Start()
 	t.Cleanup(worker.Close)
 	return s

@@ -80,13 +80,48 @@ func (e *Engine) newDefiner(ctx *sql.Context, clause string) (definer string, ow
 		}
 		return client.User + "@" + client.Address, true, nil
 	}
-	if e.asks() && !rights.Has(ctx, e.accounts(), sql.PrivilegeType_Super) && !e.accounts().UserHasPrivileges(ctx, sql.NewDynamicPrivilegedOperation("set_user_id")) {
+	if e.asks() && !e.mayPose(ctx) {
 		return "", false, rights.Needs("SUPER or SET_USER_ID")
 	}
 	if e.asks() && !e.hasAccount(account.Name{User: as.User, Host: as.Address}) {
 		ctx.Session.Warn(&sql.Warning{Level: "Note", Code: sqlerr.NoSuchDefiner, Message: "The user specified as a definer ('" + as.User + "'@'" + as.Address + "') does not exist"})
 	}
 	return as.User + "@" + as.Address, false, nil
+}
+
+// mayLend refuses a routine with SQL SECURITY INVOKER of somebody who may not make things in other accounts' names, when it is not the invoker himself
+// who calls it but a view, a trigger, an observer or a routine that runs as its definer. That was written when there was a table, or another routine,
+// of the name; whoever may replace those would have all that the definer may. (MySQL and MariaDB run it.)
+func (s *Session) mayLend(ctx *sql.Context, c *compiled) error {
+	if s.acting == 0 && s.posing == 0 || !s.eng.asks() {
+		return nil
+	}
+	by := account.Name{User: c.definer.User, Host: c.definer.Address}
+	now := asked{s.eng.directory.Version(), by}
+	if c.lends == now {
+		return nil
+	}
+	may := false
+	if s.eng.hasAccount(by) {
+		if err := s.ActAs(ctx, by.User, by.Host, func() error {
+			may = s.eng.mayPose(ctx)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	if !may {
+		return sqlerr.New(sqlerr.RoutineAccessDenied, "execute command denied to user '%s'@'%s' for routine '%s.%s': it has SQL SECURITY INVOKER, and what "+
+			"calls it runs as its definer, in whose name '%s'@'%s' may not act (SET_USER_ID); make it SQL SECURITY DEFINER, or create it as another user",
+			ctx.Client().User, ctx.Client().Address, c.body.Database, c.body.Name, by.User, by.Host)
+	}
+	c.lends = now
+	return nil
+}
+
+// mayPose reports whether the user may make things whose definer is somebody else.
+func (e *Engine) mayPose(ctx *sql.Context) bool {
+	return rights.Has(ctx, e.accounts(), sql.PrivilegeType_Super) || e.accounts().UserHasPrivileges(ctx, sql.NewDynamicPrivilegedOperation("set_user_id"))
 }
 
 // asked is under which version of the accounts a question about privileges was answered with yes, and for whom.
@@ -179,7 +214,7 @@ func (s *Session) callee(name string) *rights.Stored {
 // storedAs is whose rights count for the text of a view that the planner is about to bind: its definer's, or with SQL SECURITY INVOKER those of the
 // view in which it is named, if it is in one. Of views of the oldest releases nobody knows who made them: they are read with the user's.
 func (s *Session) storedAs(database, name, definer string, invoker bool) *rights.Stored {
-	v := &rights.Stored{Database: database, View: name}
+	v := &rights.Stored{Database: database, View: name, Definer: definer}
 	switch {
 	case !invoker && definer != "":
 		by := definerName(definer)

@@ -42,7 +42,6 @@ func newProvider(e *Engine) *provider {
 	for _, f := range e.opts.TableFunctions {
 		p.tableF[strings.ToLower(f.Name())] = f
 	}
-	p.funcs["load_file"] = e.loadFile()
 	p.funcs["last_insert_id"] = sql.FunctionN{Name: "last_insert_id", Fn: newLastInsertID}
 	for _, f := range e.opts.Functions {
 		p.funcs[strings.ToLower(f.FunctionName())] = f
@@ -113,9 +112,9 @@ func (p *provider) CreateDatabase(ctx *sql.Context, name string) error {
 func (p *provider) CreateCollatedDatabase(ctx *sql.Context, name string, collation sql.CollationID) error {
 	if _, ok := p.extra[strings.ToLower(name)]; ok {
 		return sql.ErrDatabaseExists.New(name)
+	}
 	if strings.ContainsAny(name, "/\x00") { // see rights.whole
 		return sqlerr.New(sqlerr.WrongDatabaseName, "Incorrect database name '%s': it may not have a slash", name)
-	}
 	}
 	if collation == sql.Collation_Unspecified {
 		collation = serverCollation(ctx)

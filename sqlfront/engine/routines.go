@@ -47,6 +47,7 @@ type compiled struct {
 	body    *routine.Routine
 	invoker bool // SQL SECURITY INVOKER
 	definer sql.Client
+	lends   asked // when the definer of an INVOKER's routine was last seen to have SET_USER_ID
 	mode    string
 }
 
@@ -89,8 +90,8 @@ func (e *Engine) routine(ctx *sql.Context, kind routine.Kind, db, name string) (
 	}
 	c.stored, c.mode = stored, stored.SQLMode
 	if c.definer.User == "" {
-		user, host, _ := strings.Cut(stored.Definer, "@")
-		c.definer = sql.Client{User: user, Address: host}
+		by := definerName(stored.Definer)
+		c.definer = sql.Client{User: by.User, Address: by.Host}
 	}
 	if s.routines == nil || len(s.routines) >= keptRoutines {
 		s.routines = map[*catalog.Procedure]*compiled{}
@@ -158,7 +159,20 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 	}
 	run := func() error { return s.underMode(ctx, c.mode, f) }
 	client := s.Client()
-	if c.invoker || c.definer.User == "" || c.definer.User == client.User && c.definer.Address == client.Address {
+	self := c.definer.User == client.User && c.definer.Address == client.Address
+	switch {
+	case c.definer.User == "":
+		return run()
+	case c.invoker:
+		if !self {
+			if err := s.mayLend(ctx, c); err != nil {
+				return err
+			}
+		}
+		return run()
+	case self:
+		s.posing++
+		defer func() { s.posing-- }()
 		return run()
 	}
 	return s.ActAs(ctx, c.definer.User, c.definer.Address, run)

@@ -101,6 +101,7 @@ type Session struct {
 
 	login      account.Name   // whose the session is
 	acting     int            // how many definers deep what runs is; see ActAs
+	posing     int            // how many routines deep whose definer is the user himself
 	reading    *rights.Stored // see Within
 	calling    string
 	guest      guest

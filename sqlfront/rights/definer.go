@@ -17,6 +17,7 @@ import (
 type Stored struct {
 	Database, View string
 	User, Host     string
+	Definer        string // who made the view, user@host, SQL SECURITY INVOKER or not
 }
 
 // execute is the demand of a function's call in a view. Calls elsewhere are asked for where the function is looked up.
