@@ -83,6 +83,10 @@ func TestAccounts(t *testing.T) {
 	script{
 		{"set password = 'own'", ""},
 		{"alter user user() identified by 'own2'", ""},
+		// the method is the administrator's to choose, and no hash is of a password that the policy has seen
+		{"alter user user() identified with mysql_native_password by 'own2'", "error 1227"},
+		{"alter user user() identified with caching_sha2_password as ''", "error 1227"},
+		{"alter user user() identified with mysql_native_password as '*94BDCEBE19083CE2A1F959FD02F964C7AF4CFC29'", "error 1227"},
 		{"set password for a = 'stolen'", "error 1227"},
 		{"alter user current_user() account lock", "error 1227"},
 		{"create user z", "error 1227"},

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
-	"sync"
 	"syscall"
 )
 
@@ -59,47 +57,4 @@ func (s *stack) takeFiles() error {
 		s.o.MaxConns = s.files.clients
 	}
 	return nil
-}
-
-// boundListener accepts no more connections than there are places; further ones wait in the system's queue.
-type boundListener struct {
-	net.Listener
-	places chan struct{}
-	closed chan struct{}
-	once   sync.Once
-}
-
-func bound(l net.Listener, most int) net.Listener {
-	return &boundListener{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
-}
-
-func (b *boundListener) Accept() (net.Conn, error) {
-	select {
-	case b.places <- struct{}{}:
-	case <-b.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.places
-		return nil, err
-	}
-	return &boundConn{Conn: c, of: b}, nil
-}
-
-func (b *boundListener) Close() error {
-	b.once.Do(func() { close(b.closed) })
-	return b.Listener.Close()
-}
-
-type boundConn struct {
-	net.Conn
-	of   *boundListener
-	once sync.Once
-}
-
-func (c *boundConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { <-c.of.places })
-	return err
 }

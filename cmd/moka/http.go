@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -40,7 +39,7 @@ func newHTTPServer(s *stack) *httpServer {
 	mux.HandleFunc("GET /debug/pprof/profile", s.token.required(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/symbol", s.token.required(pprof.Symbol))
 	mux.HandleFunc("GET /debug/pprof/trace", s.token.required(pprof.Trace))
-	h.srv = &http.Server{Handler: guard(mux, s.hosts()), ReadHeaderTimeout: 10 * time.Second}
+	h.srv = boundHTTP(guard(mux, s.hosts()))
 	return h
 }
 

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // token is what who steers a server over HTTP, or looks into it with pprof, has to show: the content of a file that only the user who
@@ -83,6 +84,7 @@ func (t *token) required(next http.HandlerFunc) http.HandlerFunc {
 			http.Error(w, "this needs the token in "+t.file+" (moka ctl reads it; with curl: -H \"Authorization: Bearer $(cat FILE)\")", http.StatusUnauthorized)
 			return
 		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a profile, or a move, takes as long as it takes
 		next(w, r)
 	}
 }

@@ -317,7 +317,11 @@ func apply(u *mysql_db.User, o Options) error {
 }
 
 func (r *run) alterUser(s AlterUser) ([]sql.Row, error) {
-	own := s.Options.none() && !slices.ContainsFunc(s.Users, func(u User) bool { return r.name(u.Name).key() != r.me.key() })
+	// Who may do nothing else may give himself another password. The method, or a hash that no policy has seen the password of, is the
+	// administrator's to choose.
+	own := s.Options.none() && !slices.ContainsFunc(s.Users, func(u User) bool {
+		return r.name(u.Name).key() != r.me.key() || u.Auth != nil && (u.Auth.Plugin != "" || u.Auth.Hash != nil)
+	})
 	if !own && !r.has(sql.PrivilegeType_Update, sql.PrivilegeType_CreateUser) {
 		return nil, needs("CREATE USER")
 	}

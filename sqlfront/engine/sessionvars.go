@@ -12,6 +12,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -101,7 +102,14 @@ type ownVariables struct {
 	status map[string]sql.StatusVarValue
 }
 
+// maxVariableText is how long a text a session's system variable may have: it is kept as long as the session, and charged to nobody. The longest
+// that mean something are lists of switches and modes, of less than a kilobyte.
+const maxVariableText = 8 << 10
+
 func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init bool) error {
+	if n := operator.ValueBytes(value); n > maxVariableText {
+		return sqlerr.New(sqlerr.WrongValueForVariable, "Variable '%s' can't be set to a value of %d bytes, which is more than %d", v.GetName(), n, maxVariableText)
+	}
 	set := v.SetValue
 	if init {
 		set = v.InitValue

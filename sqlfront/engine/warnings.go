@@ -70,6 +70,9 @@ func (s *Session) Warn(w *sql.Warning) {
 		}
 		s.divided = true
 	}
+	if short := sqlerr.Shortened(w.Message); short != w.Message {
+		w = &sql.Warning{Level: w.Level, Code: w.Code, Message: short}
+	}
 	if s.raised.add(w.Level); s.raised.warnings <= maxWarnings {
 		s.BaseSession.Warn(w)
 	}

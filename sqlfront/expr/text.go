@@ -1,9 +1,11 @@
 package expr
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -12,6 +14,7 @@ import (
 
 	"moka/sqlfront/inband"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/sqlerr"
 )
 
 // What functions make of texts has the collation of the texts, so that ORDER BY, GROUP BY and DISTINCT see it in the type. The library
@@ -374,35 +377,97 @@ func locate(ctx *sql.Context, c *call, part, whole any, partArg, wholeArg int, f
 		return nil, err
 	}
 	args := []sql.Expression{c.args[partArg], c.args[wholeArg]}
-	binary := binaryArgs(ctx, args)
 	collation, _ := argsCollation(ctx, args)
-	part32, whole32 := weightsOf(collation, p, binary), weightsOf(collation, w, binary)
-	if from < 1 || from > int64(len(whole32))+1 {
+	x := textSearch{weight: collation.Sorter()}
+	if binaryArgs(ctx, args) {
+		x.weight = nil
+	}
+	if n := 8 * int64(len(p)); n > large && len(p) <= len(w) {
+		if err := charge(ctx, c, n); err != nil {
+			return nil, err
+		}
+		defer func() { _ = charge(ctx, c, 0) }() // giving back does not fail
+	}
+	return x.find(ctx, p, w, from)
+}
+
+// textSearch finds texts under a collation, or bytes if weight is nil.
+type textSearch struct{ weight func(rune) int32 }
+
+// next is the weight of the character that s begins with, and its length.
+func (x textSearch) next(s string) (weight int32, n int) {
+	if x.weight == nil {
+		return int32(s[0]), 1
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return x.weight(r), n
+}
+
+// find is the number of the character of whole where part begins, from a character on; 0 for nowhere. As in MySQL, what is equal has as many
+// bytes, too: 'e' is not found in 'é'. Knuth, Morris and Pratt: a client may look for a megabyte in sixty, and the weights of the long text are
+// not kept. Each character of whole is decoded when it is compared, and when it becomes the first of those that may match.
+func (x textSearch) find(ctx *sql.Context, part, whole string, from int64) (any, error) {
+	if from < 1 || len(part) > len(whole) {
 		return int64(0), nil
 	}
-	// at is where character i begins. As in MySQL, what is equal has as many bytes, too: 'e' is not found in 'é'.
-	at := starts(w, binary)
-	for i := int(from - 1); i+len(part32) <= len(whole32); i++ {
-		if slices.Equal(part32, whole32[i:i+len(part32)]) && at[i+len(part32)]-at[i] == len(p) {
-			return int64(i + 1), nil
+	head, at := 0, int64(1) // where what may match begins, and the number of its first character
+	for ; at < from && head < len(whole); at++ {
+		_, n := x.next(whole[head:])
+		head += n
+	}
+	if at < from {
+		return int64(0), nil
+	}
+	if part == "" {
+		return at, nil
+	}
+	want, back := x.borders(part)
+	matched, span, steps := 0, 0, 0 // characters of want that are the last of those read; characters from head on
+	for tail := head; tail < len(whole); {
+		if steps++; steps%askEvery == 0 && ctx.Err() != nil {
+			return nil, sqlerr.From(context.Cause(ctx))
+		}
+		w, n := x.next(whole[tail:])
+		tail += n
+		for matched > 0 && (matched == len(want) || want[matched] != w) {
+			matched = int(back[matched-1])
+		}
+		if want[matched] == w {
+			matched++
+		}
+		for span++; span > matched; span-- {
+			_, n := x.next(whole[head:])
+			head, at = head+n, at+1
+		}
+		if matched == len(want) && tail-head == len(part) {
+			return at, nil
 		}
 	}
 	return int64(0), nil
 }
 
-// starts are the places where characters begin, and the end.
-func starts(s string, binary bool) []int {
-	at := make([]int, 0, len(s)+1)
-	if binary {
-		for i := range len(s) {
-			at = append(at, i)
-		}
-	} else {
-		for i := range s {
-			at = append(at, i)
-		}
+// askEvery is after how many characters a search asks whether its statement is to end.
+const askEvery = 1 << 20
+
+// borders are the weights of a text, and for each of its beginnings how long the longest shorter one is with which it ends.
+func (x textSearch) borders(text string) (weights, back []int32) {
+	weights = make([]int32, 0, len(text))
+	for text != "" {
+		w, n := x.next(text)
+		weights, text = append(weights, w), text[n:]
 	}
-	return append(at, len(s))
+	back = make([]int32, len(weights))
+	k := int32(0)
+	for i, w := range weights[1:] {
+		for k > 0 && weights[k] != w {
+			k = back[k-1]
+		}
+		if weights[k] == w {
+			k++
+		}
+		back[i+1] = k
+	}
+	return weights, back
 }
 
 // extreme is GREATEST and LEAST of texts.
@@ -428,24 +493,16 @@ func findInSet(ctx *sql.Context, c *call, vs []any) (any, error) {
 	binary := binaryArgs(ctx, c.args)
 	collation, _ := argsCollation(ctx, c.args)
 	want := weightsOf(collation, texts[0], binary)
-	set := texts[1]
-	if set == "" {
+	if texts[1] == "" || strings.Contains(texts[0], ",") {
 		return int64(0), nil
 	}
-	for n := int64(1); ; n++ {
-		end := slices.Index([]byte(set), ',')
-		item := set
-		if end >= 0 {
-			item = set[:end]
-		}
-		if slices.Equal(want, weightsOf(collation, item, binary)) && !slices.Contains([]byte(texts[0]), ',') {
+	n := int64(0)
+	for item := range strings.SplitSeq(texts[1], ",") {
+		if n++; slices.Equal(want, weightsOf(collation, item, binary)) {
 			return n, nil
 		}
-		if end < 0 {
-			return int64(0), nil
-		}
-		set = set[end+1:]
 	}
+	return int64(0), nil
 }
 
 // pad is LPAD and RPAD.

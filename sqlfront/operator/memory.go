@@ -44,6 +44,7 @@ type Pool struct {
 	Options
 	total   int64
 	used    atomic.Int64
+	kept    atomic.Int64 // the part of used that sessions keep between statements
 	spilled atomic.Uint64
 	ended   atomic.Uint64 // statements, for the sake of the others
 
@@ -113,7 +114,9 @@ func (a *Account) Close() {
 	if !a.known.Swap(false) {
 		return
 	}
-	a.pool.used.Add(-a.kept.Swap(0) - a.text.Swap(0))
+	kept := a.kept.Swap(0)
+	a.pool.kept.Add(-kept)
+	a.pool.used.Add(-kept - a.text.Swap(0))
 	a.pool.mu.Lock()
 	delete(a.pool.accounts, a)
 	a.pool.mu.Unlock()
@@ -165,13 +168,27 @@ func (a *Account) Keep(n, most int64, what string) error {
 	if n > 0 && a.kept.Load()+n > most {
 		return exceeded(most, what, "The session keeps no more", VarSessionMemory)
 	}
-	if n > 0 && !a.pool.room(a, n) {
+	if n > 0 && !(a.pool.keeps(a, n) && a.pool.room(a, n)) {
 		return a.pool.full(what)
 	}
 	a.kept.Add(n)
+	a.pool.kept.Add(n)
 	a.pool.used.Add(n)
 	return nil
 }
+
+// keeps reports whether a session may keep n bytes more. No statement's end gives back what sessions keep, and a client may go to sleep on it: so
+// half of the memory is for statements only, and the last quarter of the other half for sessions that keep little.
+func (p *Pool) keeps(a *Account, n int64) bool {
+	most := p.total / 2
+	if a.kept.Load()+n > littleKept {
+		most -= most / 4
+	}
+	return p.kept.Load()+n <= most
+}
+
+// littleKept is what a session keeps that has some prepared statements, and variables with numbers and words.
+const littleKept = 1 << 20
 
 // Value charges the statement for a value of n bytes that by, one of its functions, has made or is about to make: the last large value of
 // each counts until the statement ends or the function says 0, which is when what used it is done. limit is the statement's.

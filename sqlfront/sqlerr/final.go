@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
@@ -22,9 +23,33 @@ type Statement struct {
 	ForeignKey func(name, child string) string
 }
 
+// maxText is how many bytes the text of an error or a warning has at most, as in MySQL. What it quotes is as long as a client likes, and a
+// session keeps its warnings.
+const maxText = 512
+
+// Shortened is a text with what goes beyond maxText cut off.
+func Shortened(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	n := maxText
+	for n > maxText-utf8.UTFMax && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return strings.Clone(text[:n]) // not a part of what was quoted
+}
+
 // Final is the last door: whatever failed the statement goes out as the number, state and text of MySQL. It never returns
 // nil for a non-nil error.
 func Final(err error, st Statement) *mysql.SQLError {
+	e := translated(err, st)
+	if e != nil && len(e.Message) > maxText {
+		e = &mysql.SQLError{Num: e.Num, State: e.State, Message: Shortened(e.Message), Query: e.Query}
+	}
+	return e
+}
+
+func translated(err error, st Statement) *mysql.SQLError {
 	if err == nil {
 		return nil
 	}

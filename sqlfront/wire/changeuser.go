@@ -63,6 +63,7 @@ func (f *commands) changeUser(arg []byte) error {
 	}
 	f.c.unprepareAll()
 	f.forget(0)
+	f.c.session.SetCurrentDatabase("") // to which the new account may have no right
 	if err := f.c.handler.ComResetConnection(mc); err != nil {
 		return f.refuse(x.next-1, asSQLError(err))
 	}
@@ -70,8 +71,6 @@ func (f *commands) changeUser(arg []byte) error {
 		if err := f.c.handler.ComInitDB(mc, string(db)); err != nil {
 			return f.refuse(x.next-1, asSQLError(err))
 		}
-	} else {
-		f.c.session.SetCurrentDatabase("")
 	}
 	return f.ok(x.next)
 }

@@ -199,13 +199,15 @@ func nativeAnswer(password string, salt []byte) []byte {
 
 func TestChangeUser(t *testing.T) {
 	r := newRig(t, nil)
-	exec(t, r.open(""), "create user other identified by 'secret'", "grant all on test.* to other")
-	change := func(password string) (*raw, []byte) {
+	exec(t, r.open(""), "create user other identified by 'secret'", "grant all on test.* to other", "create user bare identified by 'secret'")
+	change := func(user, database, password string) (*raw, []byte) {
 		x := r.raw(t)
-		if b := x.command(append([]byte{vt.ComQuery}, "set @mine = 1"...)...); b[0] != vt.OKPacket {
-			t.Fatalf("%q", b)
+		for _, q := range []string{"set @mine = 1", "use test"} {
+			if b := x.command(append([]byte{vt.ComQuery}, q...)...); b[0] != vt.OKPacket {
+				t.Fatalf("%s: %q", q, b)
+			}
 		}
-		b := x.command(append([]byte{comChangeUser}, "other\x00\x00test\x00\xff\x00mysql_native_password\x00"...)...)
+		b := x.command(append([]byte{comChangeUser}, user+"\x00\x00"+database+"\x00\xff\x00mysql_native_password\x00"...)...)
 		if b[0] != vt.AuthSwitchRequestPacket {
 			t.Fatalf("%q", b)
 		}
@@ -214,7 +216,7 @@ func TestChangeUser(t *testing.T) {
 		_, b = x.recv()
 		return x, b
 	}
-	x, b := change("secret")
+	x, b := change("other", "test", "secret")
 	if b[0] != vt.OKPacket {
 		t.Fatalf("change user: %q", b)
 	}
@@ -224,7 +226,10 @@ func TestChangeUser(t *testing.T) {
 	if _, b = x.recv(); string(b[1:]) != "other test new" {
 		t.Errorf("after the change: %q", b)
 	}
-	x, b = change("wrong")
+	if _, b = change("bare", "", "secret"); b[0] != vt.OKPacket { // who has no right to the database that was in use
+		t.Errorf("change user without a database: %q", b)
+	}
+	x, b = change("other", "test", "wrong")
 	x.wantErr("wrong password", b, sqlerr.AccessDenied)
 	x.wantClosed("a wrong password")
 	x = r.raw(t)

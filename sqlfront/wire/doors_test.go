@@ -11,10 +11,12 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	gms "github.com/dolthub/go-mysql-server/sql"
 	vt "github.com/dolthub/vitess/go/mysql"
@@ -101,6 +103,37 @@ func TestSilentClients(t *testing.T) {
 	for r.server.Stats().Connections > minWaiting+2 {
 		exec(t, c, "do 1")
 	}
+}
+
+// TestHalfLogins: sockets that have begun a login and do not end it are dropped for who comes, and not who comes for them (S12). He had said nothing
+// yet, when all others had.
+func TestHalfLogins(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.MaxConnections, o.ConnectTimeout = 2, time.Hour })
+	for range minWaiting {
+		c, err := net.Dial("tcp", r.server.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write([]byte{0xff, 0xff, 0, 1, 5, 0xa6, 0xff, 1, 0}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := r.server.gate
+	heard := func() (n int) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for e := g.waiting.Front(); e != nil; e = e.Next() {
+			if e.Value.(*gatedConn).heard.Load() {
+				n++
+			}
+		}
+		return n
+	}
+	for heard() < minWaiting {
+		runtime.Gosched()
+	}
+	exec(t, r.conn(), "do 1")
 }
 
 // TestPlacesAreFreedAtOnce has a client close its connection and open another one at max_connections.

@@ -109,11 +109,12 @@ func (g *gate) admit(c net.Conn) net.Conn {
 // minWaiting is how many clients may be logging in at the same time, however few may have logged in.
 const minWaiting = 100
 
-// dropOldest makes room for a client that wants to log in: the one goes that has been silent for longest, else the first. A client
-// answers the greeting at once, so that others have to come in thousands within that time to have it dropped.
+// dropOldest makes room for a client that wants to log in: the one goes that has been silent for longest, else the first. Nobody who came in the
+// newer half of the line counts as silent yet: a client answers the greeting at once, and where all others have begun a login that they never
+// end, it would be the only silent one. So others have to come in hundreds within that time to have it dropped.
 func (g *gate) dropOldest() {
 	out := g.waiting.Front()
-	for e := out; e != nil; e = e.Next() {
+	for e, older := out, g.waiting.Len()/2; older > 0; e, older = e.Next(), older-1 {
 		if !e.Value.(*gatedConn).heard.Load() {
 			out = e
 			break
