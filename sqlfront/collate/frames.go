@@ -10,6 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
 )
 
 // rangeFrame is a RANGE frame with a distance in one of its bounds: RANGE BETWEEN 2 PRECEDING AND CURRENT ROW, RANGE INTERVAL 7 DAY PRECEDING. To the
@@ -145,7 +147,7 @@ func measured(ctx *sql.Context, v any) (any, error) {
 	if at, ok := v.(time.Time); ok {
 		return at, nil
 	}
-	d, _, err := types.InternalDecimalType.Convert(ctx, v)
+	d, _, err := expr.Convert(ctx, types.InternalDecimalType, v)
 	return d, err
 }
 

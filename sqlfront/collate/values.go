@@ -120,7 +120,14 @@ func (s *valueSet) convert(ctx *sql.Context, v any) (row []any, null, in bool, e
 			continue
 		}
 		var fits sql.ConvertInRange
-		if out[i], fits, err = types.ConvertOrTruncate(ctx, v, s.as[i]); err != nil {
+		if types.IsDecimal(s.as[i]) {
+			if out[i], fits, err = expr.Convert(ctx, types.InternalDecimalType, v); sql.ErrTruncatedIncorrect.Is(err) {
+				err = nil
+			}
+		} else {
+			out[i], fits, err = types.ConvertOrTruncate(ctx, v, s.as[i])
+		}
+		if err != nil {
 			return nil, false, false, err
 		}
 		if fits != sql.InRange || out[i] == nil {

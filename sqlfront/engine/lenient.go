@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -216,6 +217,14 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 				return err
 			}
 		}
+		if _, text := row[i].(string); text && types.IsDecimal(col.Type) { // the library does not survive all of them
+			v, in, err := expr.Convert(ctx, col.Type, row[i])
+			if err != nil || in != sql.InRange {
+				word, _ := unfit(col, row[i], in, err, uint64(*r.at))
+				return word
+			}
+			row[i] = v
+		}
 		if !r.converts && blank(col.Type, row[i]) {
 			word, _ := unfit(col, row[i], sql.InRange, sql.ErrTruncatedIncorrect.New("", row[i]), uint64(*r.at))
 			return word
@@ -279,10 +288,7 @@ func blank(t sql.Type, v any) bool {
 
 // convertRounded is a value as a column of the type holds it.
 func convertRounded(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
-	if t, ok := t.(sql.RoundingNumberType); ok {
-		return t.ConvertRound(ctx, v)
-	}
-	return t.Convert(ctx, v)
+	return expr.Convert(ctx, t, v)
 }
 
 // implicitDefault is the value of a column that has none and cannot be NULL.

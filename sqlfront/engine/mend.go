@@ -111,8 +111,24 @@ func mendVirtual(ctx *sql.Context, n *plan.ResolvedTable) error {
 
 func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 	if kept, err := mendScalar(ctx, e); kept != nil || err != nil {
+		if numbers, _ := expr.Numbers(ctx, kept); numbers != nil {
+			kept = numbers
+		}
 		return kept, transform.NewTree, err
 	}
+	numbers, err := expr.Numbers(ctx, e)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	if numbers != nil {
+		e = numbers
+	}
+	e, found := beyondIndex(ctx, e)
+	mended, same, err := mendOther(ctx, n, e)
+	return mended, same && numbers == nil && !transform.TreeIdentity(found), err
+}
+
+func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 	switch e := e.(type) {
 	case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
 		if again, err := trimmed(ctx, n, e); again != nil || err != nil {
@@ -189,12 +205,16 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 			return mended, same, err
 		}
 		query, ok := e.RightChild.(*plan.Subquery)
+		if ok && mixesNumbers(e.LeftChild.Type(ctx), query.Type(ctx)) {
+			return keep(e), transform.NewTree, nil // the library would compare the rows by a join
+		}
 		if !ok || types.NumColumns(e.LeftChild.Type(ctx)) != 1 || types.NumColumns(query.Type(ctx)) != 1 {
 			break
 		}
 		left, right := e.LeftChild.Type(ctx), query.Type(ctx)
 		_, column := e.LeftChild.(*expression.GetField)
-		numeric := types.IsDecimal(left) && sql.IsNumberType(right) || types.IsDecimal(right) && sql.IsNumberType(left)
+		numeric := types.IsDecimal(left) && (sql.IsNumberType(right) || types.IsText(right)) ||
+			types.IsDecimal(right) && (sql.IsNumberType(left) || types.IsText(left))
 		if numeric && !(column && left.Equals(right)) || left == types.Boolean || right == types.Boolean {
 			in, err := expr.NewIn(ctx, e.LeftChild, query)
 			return in, transform.NewTree, err
@@ -237,6 +257,65 @@ func apartFromIndex(ctx *sql.Context, e sql.Expression) []sql.Expression {
 		return out
 	}
 	return nil
+}
+
+// beyondIndex keeps a DECIMAL column from being looked up in an index by what it has no room for: the library refuses that. Texts of rows may be
+// any number.
+func beyondIndex(ctx *sql.Context, e sql.Expression) (_ sql.Expression, found bool) {
+	switch e.(type) {
+	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
+		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple, *expression.HashInTuple:
+	default:
+		return e, false
+	}
+	operands := e.Children()
+	for i, o := range operands {
+		f, ok := o.(*expression.GetField)
+		if !ok {
+			continue
+		}
+		t, ok := f.Type(ctx).(sql.DecimalType)
+		if !ok || !slices.ContainsFunc(operands, func(o sql.Expression) bool { return isBeyond(ctx, t, o) }) {
+			continue
+		}
+		out := slices.Clone(operands)
+		out[i] = &apart{expression.UnaryExpressionStub{Child: f}}
+		if again, err := e.WithChildren(ctx, out...); err == nil {
+			return again, true
+		}
+	}
+	return e, false
+}
+
+func isBeyond(ctx *sql.Context, t sql.DecimalType, e sql.Expression) bool {
+	switch e := e.(type) {
+	case *expr.Number:
+		return true
+	case expression.Tuple:
+		return slices.ContainsFunc(e, func(e sql.Expression) bool { return isBeyond(ctx, t, e) })
+	case *expression.Literal:
+		if e.Value() == nil || !types.IsNumber(e.Type(ctx)) {
+			return false
+		}
+		_, in, err := expr.Convert(ctx, t, e.Value())
+		return err == nil && in != sql.InRange
+	}
+	return false
+}
+
+// mixesNumbers reports whether a DECIMAL of one row is compared with a text of the other.
+func mixesNumbers(a, b sql.Type) bool {
+	left, ok := a.(types.TupleType)
+	right, ok2 := b.(types.TupleType)
+	if !ok || !ok2 || len(left) != len(right) {
+		return false
+	}
+	for i := range left {
+		if types.IsDecimal(left[i]) && types.IsText(right[i]) || types.IsText(left[i]) && types.IsDecimal(right[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // mendRows spells out a comparison of rows, (a, b) > (x, y): a > x OR a = x AND b > y. The library's own takes NULL for the least value,
@@ -374,7 +453,7 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 		return set, transform.SameTree, nil
 	}
 	to, ok := set.LeftChild.(*expression.GetField)
-	if !ok || !sql.IsNumberType(to.Type(nil)) && !types.IsTime(to.Type(nil)) && !cutsSpaces(to.Type(nil)) {
+	if !ok || !types.IsNumber(to.Type(nil)) && !types.IsTime(to.Type(nil)) && !cutsSpaces(to.Type(nil)) {
 		return set, transform.SameTree, nil
 	}
 	if _, computed := set.RightChild.(*sql.ColumnDefaultValue); computed && types.IsTime(to.Type(nil)) {
@@ -436,14 +515,13 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		word, _ := unfit(&sql.Column{Name: f.column, Type: f.typ}, v, sql.InRange, sql.ErrTruncatedIncorrect.New("", v), 1)
 		return nil, word
 	}
-	var in sql.ConvertInRange
-	var to any
-	if r, ok := f.typ.(sql.RoundingNumberType); ok {
-		to, in, err = r.ConvertRound(ctx, v)
-	} else {
-		to, in, err = f.typ.Convert(ctx, v)
-	}
+	to, in, err := expr.Convert(ctx, f.typ, v)
 	switch {
+	case err != nil && types.IsDecimal(f.typ) && strict(ctx):
+		word, _ := unfit(&sql.Column{Name: f.column, Type: f.typ}, v, in, err, 1)
+		return nil, word
+	case err != nil && types.IsDecimal(f.typ) && to != nil:
+		return to, nil
 	case err != nil:
 		return v, nil // the assignment meets it, too, and knows how to word it
 	case in != sql.InRange && sql.LoadSqlMode(ctx).Strict():

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -270,8 +271,8 @@ func (m *rowMap) convert(ctx *sql.Context, from, to int, v any, at uint64) (any,
 	}
 	var out any
 	in := sql.InRange
-	if typ, ok := col.Type.(sql.RoundingNumberType); ok {
-		out, in, err = typ.ConvertRound(ctx, v)
+	if _, rounds := col.Type.(sql.RoundingNumberType); rounds || types.IsDecimal(col.Type) {
+		out, in, err = expr.Convert(ctx, col.Type, v)
 	} else {
 		out, in, err = types.TypeAwareConversion(ctx, v, old.Type, col.Type)
 	}

@@ -375,7 +375,11 @@ func asVariable(ctx *sql.Context, t sql.Type, v any) (any, error) {
 	if v == nil || t == types.Null {
 		return nil, nil
 	}
-	out, _, err := t.Convert(ctx, v)
+	if text, ok := numberText(v); ok && types.IsFloat(t) {
+		f, _ := parseDouble(text)
+		v = f
+	}
+	out, _, err := Convert(ctx, t, v)
 	if sql.ErrTruncatedIncorrect.Is(err) {
 		err = nil
 	}

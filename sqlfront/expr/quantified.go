@@ -55,7 +55,7 @@ func (q *quantified) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	unknown := false
 	l := like(ctx, q.left, left)
 	for _, v := range values {
-		r, err := compare(ctx, q.op, l, like(ctx, q.query, v)).Eval(ctx, nil)
+		r, err := numbered(ctx, compare(ctx, q.op, l, like(ctx, q.query, v))).Eval(ctx, nil)
 		switch {
 		case err != nil:
 			return nil, err
@@ -90,6 +90,17 @@ type value struct {
 // CollationCoercibility implements sql.CollationCoercible.
 func (v *value) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
 	return v.collation, v.coercibility
+}
+
+// numbered is a comparison with numbers in the place of texts that are compared with some.
+func numbered(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if not, ok := e.(*expression.Not); ok {
+		return expression.NewNot(numbered(ctx, not.Child))
+	}
+	if numbers, err := Numbers(ctx, e); numbers != nil && err == nil {
+		return numbers
+	}
+	return e
 }
 
 func compare(ctx *sql.Context, op string, l, r sql.Expression) sql.Expression {

@@ -291,6 +291,15 @@ func (r rewriter) swap(at *ast.Expr) {
 			}
 			*at = r.operator("time "+digits, x, x.Expr)
 		}
+		if strings.EqualFold(x.Type.Type, expression.ConvertToDecimal) {
+			spec := "decimal"
+			for _, n := range []*ast.SQLVal{x.Type.Length, x.Type.Scale} {
+				if n != nil {
+					spec += " " + string(n.Val)
+				}
+			}
+			*at = r.operator(spec, x, x.Expr)
+		}
 		if strings.EqualFold(x.Type.Type, "binary") && x.Type.Length != nil && len(x.Type.Length.Val) > 4 {
 			*at = callOf(BinaryFunction, x.Expr, x.Type.Length) // the library fills it up, however long that is
 		}
@@ -473,6 +482,9 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 			like = expression.NewNot(like)
 		}
 		return like, nil
+	}
+	if spec, ok := strings.CutPrefix(op, "decimal"); ok && len(operands) == 1 {
+		return newDecimalCast(strings.TrimPrefix(spec, " "), operands[0])
 	}
 	if text, ok := strings.CutPrefix(op, "time "); ok {
 		digits, err := strconv.Atoi(text)

@@ -184,7 +184,7 @@ func round(ctx *sql.Context, c *call, vs []any) (any, error) {
 			return nil, err
 		}
 	}
-	v, _, err := types.InternalDecimalType.Convert(ctx, vs[0])
+	v, _, err := Convert(ctx, types.InternalDecimalType, vs[0])
 	if err != nil {
 		return nil, err
 	}
@@ -234,7 +234,7 @@ func roundInteger(ctx *sql.Context, c *call, vs []any) (any, error) {
 	if n >= 0 {
 		return vs[0], nil
 	}
-	v, _, err := types.InternalDecimalType.Convert(ctx, vs[0])
+	v, _, err := Convert(ctx, types.InternalDecimalType, vs[0])
 	if err != nil {
 		return nil, err
 	}

@@ -189,7 +189,7 @@ func (t *total) add(ctx *sql.Context, v any) error {
 	}
 	d, ok := v.(*apd.Decimal)
 	if !ok {
-		c, _, err := types.InternalDecimalType.Convert(ctx, v)
+		c, _, err := Convert(ctx, types.InternalDecimalType, v)
 		if err != nil && !sql.ErrTruncatedIncorrect.Is(err) {
 			return err
 		}

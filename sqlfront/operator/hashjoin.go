@@ -195,7 +195,7 @@ func (j *hashJoin) key(ctx *sql.Context, parts []sql.Expression, row sql.Row) (k
 				return 0, false, err
 			}
 		} else if v != nil {
-			if v, _, err = j.types[i].Convert(ctx, v); err != nil && !sql.ErrTruncatedIncorrect.Is(err) && !types.ErrValueNotNil.Is(err) {
+			if v, _, err = expr.Convert(ctx, j.types[i], v); err != nil && !sql.ErrTruncatedIncorrect.Is(err) && !types.ErrValueNotNil.Is(err) {
 				return 0, false, err
 			}
 			if h, _, err = hash.HashOfSimple(ctx, v, j.types[i]); err != nil {

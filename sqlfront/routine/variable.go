@@ -170,13 +170,7 @@ func fit(ctx *sql.Context, typ sql.Type, name string, v any, from sql.Type) (any
 			v = int8(1)
 		}
 	}
-	var to any
-	var in sql.ConvertInRange
-	if r, ok := typ.(sql.RoundingNumberType); ok {
-		to, in, err = r.ConvertRound(ctx, v)
-	} else {
-		to, in, err = typ.Convert(ctx, v)
-	}
+	to, in, err := expr.Convert(ctx, typ, v)
 	strict := sql.LoadSqlMode(ctx).Strict()
 	switch {
 	case err != nil && types.ErrLengthBeyondLimit.Is(err):

@@ -1,0 +1,602 @@
+package expr
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// A text where a number is asked for is the number that it begins with: '12e' is 12, '1e999' as much as fits, 'abc' 0. The library takes other
+// texts for numbers ('0x1f', '1_000', 'inf'), panics at an exponent without digits, writes '1e3000000' out, and needs minutes for three
+// million digits. So it is given numbers: Numbers wraps the operands, Convert is for whoever stores.
+
+// Number is a text as a DOUBLE or a DECIMAL.
+type Number struct {
+	expression.UnaryExpressionStub
+	typ sql.Type
+}
+
+var (
+	_ sql.Expression         = (*Number)(nil)
+	_ sql.CollationCoercible = (*Number)(nil)
+)
+
+// newNumber is e as a number. A constant becomes a constant, by which the planner finds an index.
+func newNumber(ctx *sql.Context, e sql.Expression, typ sql.Type) sql.Expression {
+	n := &Number{expression.UnaryExpressionStub{Child: e}, typ}
+	if l, ok := e.(*expression.Literal); ok {
+		if v, err := n.of(ctx, l.Value()); err == nil {
+			return expression.NewLiteral(v, typ)
+		}
+	}
+	return n
+}
+
+func (n *Number) String() string             { return n.Child.String() }
+func (n *Number) Type(*sql.Context) sql.Type { return n.typ }
+func (n *Number) CollationCoercibility(*sql.Context) (_ sql.CollationID, _ byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (n *Number) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 1)
+	}
+	return newNumber(ctx, children[0], n.typ), nil
+}
+
+// Eval implements sql.Expression.
+func (n *Number) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := n.Child.Eval(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	return n.of(ctx, v)
+}
+
+func (n *Number) of(ctx *sql.Context, v any) (any, error) {
+	v, err := sql.UnwrapAny(ctx, v)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	text, ok := numberText(v)
+	if !ok {
+		v, _, err = n.typ.Convert(ctx, v)
+		return v, err
+	}
+	word, whole := "DOUBLE", true
+	if types.IsDecimal(n.typ) {
+		word = "DECIMAL"
+		v, whole = parseDecimal(text)
+	} else {
+		v, whole = parseDouble(text)
+	}
+	if !whole {
+		truncatedNumber(ctx, word, text)
+	}
+	return v, nil
+}
+
+// truncatedNumber warns as MySQL does, who shows the first 128 bytes.
+func truncatedNumber(ctx *sql.Context, word, text string) {
+	ctx.Warn(mysql.ERTruncatedWrongValue, "Truncated incorrect %s value: '%s'", word, shortened(text))
+}
+
+func shortened(text string) string {
+	if len(text) > 128 {
+		return strings.ToValidUTF8(text[:128], "") + "..."
+	}
+	return text
+}
+
+func numberText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case []byte:
+		return string(v), true
+	}
+	return "", false
+}
+
+// numeral is the number at the beginning of a text, taken apart.
+type numeral struct {
+	negative        bool
+	whole, fraction string // digits
+	exponent        int64
+	text            string // all of it, without spaces; empty if there is no digit
+	alone           bool   // nothing but spaces stands behind it
+}
+
+const spaces = " \t\n\v\f\r"
+
+// maxExponent is an exponent beyond which all numbers are too large or too small.
+const maxExponent = 1_000_000_000
+
+func numeralOf(s string) (n numeral) {
+	s = strings.TrimLeft(s, spaces)
+	i := 0
+	if i < len(s) && (s[i] == '+' || s[i] == '-') {
+		n.negative = s[i] == '-'
+		i++
+	}
+	digits := func() string {
+		from := i
+		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+			i++
+		}
+		return s[from:i]
+	}
+	n.whole = digits()
+	if i < len(s) && s[i] == '.' {
+		i++
+		n.fraction = digits()
+	}
+	if n.whole == "" && n.fraction == "" {
+		return numeral{alone: false}
+	}
+	if end := i; i < len(s) && (s[i] == 'e' || s[i] == 'E') {
+		i++
+		sign := int64(1)
+		if i < len(s) && (s[i] == '+' || s[i] == '-') {
+			if s[i] == '-' {
+				sign = -1
+			}
+			i++
+		}
+		if e := digits(); e == "" {
+			i = end
+		} else {
+			for _, d := range []byte(e) {
+				n.exponent = min(maxExponent, 10*n.exponent+int64(d-'0'))
+			}
+			n.exponent *= sign
+		}
+	}
+	n.text, n.alone = s[:i], strings.TrimLeft(s[i:], spaces) == ""
+	return n
+}
+
+// parseDouble is the DOUBLE at the beginning of a text; whole is false if it is not all of the text.
+func parseDouble(s string) (f float64, whole bool) {
+	n := numeralOf(s)
+	if n.text == "" {
+		return 0, false
+	}
+	f, _ = strconv.ParseFloat(n.text, 64)
+	if math.IsInf(f, 0) {
+		return math.Copysign(math.MaxFloat64, f), false
+	}
+	if f == 0 {
+		f = 0 // -0
+	}
+	return f, n.alone
+}
+
+// maxDigits are the digits of a DECIMAL that MySQL computes with; 65 of them may stand before the point.
+const maxDigits = 81
+
+// parseDecimal is the DECIMAL at the beginning of a text. One that is too large becomes the largest; digits that are too many are cut off.
+func parseDecimal(s string) (d *apd.Decimal, whole bool) {
+	n := numeralOf(s)
+	if n.text == "" {
+		return new(apd.Decimal), false
+	}
+	digits := strings.TrimLeft(n.whole, "0")
+	point := int64(len(digits)) // how many digits stand before it
+	if digits == "" {
+		digits = strings.TrimLeft(n.fraction, "0")
+		point = int64(len(digits) - len(n.fraction))
+	} else if room := maxDigits + 1 - len(digits); room > 0 { // longer texts are not put together for what is cut off anyway
+		digits += n.fraction[:min(room, len(n.fraction))]
+	}
+	point += n.exponent
+	switch {
+	case digits == "":
+		return new(apd.Decimal), n.alone
+	case point > types.DecimalTypeMaxPrecision:
+		digits, point, n.alone = strings.Repeat("9", types.DecimalTypeMaxPrecision), types.DecimalTypeMaxPrecision, false
+	case point < -maxDigits:
+		return new(apd.Decimal), n.alone
+	}
+	if kept := min(int64(len(digits)), maxDigits, point+maxDigits); kept < int64(len(digits)) {
+		digits = digits[:max(0, kept)]
+	}
+	d = new(apd.Decimal)
+	if digits == "" {
+		return d, n.alone
+	}
+	d.Coeff.SetString(digits, 10)
+	d.Exponent = int32(point - int64(len(digits)))
+	d.Negative = n.negative
+	if d.Exponent > 0 {
+		_, _ = halfUp.Quantize(d, d, 0) // at most 65 digits
+	}
+	return d, n.alone
+}
+
+// Convert is a value as one of the type, as the type's own Convert, or ConvertRound, has it. A text is the DECIMAL that it begins with, with
+// sql.ErrTruncatedIncorrect if there is more in it; what is too large for a DECIMAL is the largest, and out of range.
+func Convert(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
+	d, ok := t.(sql.DecimalType)
+	if !ok {
+		if r, ok := t.(sql.RoundingNumberType); ok {
+			return r.ConvertRound(ctx, v)
+		}
+		return t.Convert(ctx, v)
+	}
+	text, ok := numberText(v)
+	if !ok {
+		out, in, err := t.Convert(ctx, v)
+		if types.ErrConvertToDecimalLimit.Is(err) {
+			out, err = largest(d, v), nil
+			in = sql.Overflow
+		}
+		return out, in, err
+	}
+	n, whole := parseDecimal(text)
+	out, fits, err := n, true, error(nil)
+	if t != types.InternalDecimalType { // which has any digits
+		out, fits, err = inPrecision(n, d)
+	}
+	switch {
+	case err != nil:
+		return nil, sql.InRange, err
+	case !fits:
+		return out, sql.Overflow, nil
+	case !whole:
+		return out, sql.InRange, sql.ErrTruncatedIncorrect.New(t, shortened(text))
+	}
+	return out, sql.InRange, nil
+}
+
+// largest is what a DECIMAL holds of a number that is too large.
+func largest(t sql.DecimalType, v any) *apd.Decimal {
+	d := &apd.Decimal{Exponent: types.DecimalTypeMaxPrecision}
+	d.Coeff.SetInt64(1)
+	switch v := v.(type) {
+	case *apd.Decimal:
+		d.Negative = v.Negative
+	case float64:
+		d.Negative = v < 0
+	case float32:
+		d.Negative = v < 0
+	case int64:
+		d.Negative = v < 0
+	}
+	out, _, _ := inPrecision(d, t)
+	return out
+}
+
+// isText reports whether an expression is a text, or bytes that are not a number by themselves, as X'31' is.
+func isText(ctx *sql.Context, e sql.Expression) bool {
+	if e == nil || !e.Resolved() {
+		return false
+	}
+	if _, done := e.(*Number); done {
+		return false
+	}
+	t := e.Type(ctx)
+	if !types.IsText(t) || types.IsBlobType(t) || types.IsBinaryType(t) {
+		return false
+	}
+	return true
+}
+
+// Numbers is e with numbers in the place of texts that it takes for numbers, nil if there are none: those that are compared with a DECIMAL, and the
+// operands of arithmetic.
+func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	switch e := e.(type) {
+	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
+		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple, *expression.HashInTuple:
+		return comparedNumbers(ctx, e)
+	case *expression.Arithmetic:
+		return arithmeticNumbers(ctx, e, types.Float64)
+	case *expression.Div, *expression.Mod:
+		return arithmeticNumbers(ctx, e, types.Float64)
+	case *expression.IntDiv:
+		return arithmeticNumbers(ctx, e, types.InternalDecimalType)
+	case *expression.UnaryMinus:
+		if isText(ctx, e.Child) { // from 0, that there is no -0
+			return expression.NewMinus(expression.NewLiteral(float64(0), types.Float64), newNumber(ctx, e.Child, types.Float64)), nil
+		}
+	case *expression.Case:
+		if c, err := caseNumbers(ctx, e); c != nil || err != nil {
+			return c, err
+		}
+	case *Case:
+		if c, err := caseNumbers(ctx, e.Case); c != nil || err != nil {
+			return &Case{c}, err
+		}
+	case *result:
+		if _, ok := e.Expression.(*function.NullIf); !ok {
+			return nil, nil
+		}
+		operands := e.Children()
+		eq, err := comparedNumbers(ctx, expression.NewEquals(operands[0], operands[1]))
+		if eq == nil || err != nil {
+			return nil, err
+		}
+		return expression.NewCase(nil, []expression.CaseBranch{{Cond: eq, Value: expression.NewLiteral(nil, types.Null)}}, operands[0]), nil
+	case *Sum, *Avg:
+		if operand := e.Children()[0]; isText(ctx, operand) {
+			return e.WithChildren(ctx, newNumber(ctx, operand, types.Float64))
+		}
+	}
+	return nil, nil
+}
+
+// arithmeticNumbers is an operator of two numbers. What is added to a date is left to it.
+func arithmeticNumbers(ctx *sql.Context, e sql.Expression, as sql.Type) (sql.Expression, error) {
+	operands, changed := e.Children(), false
+	out := make([]sql.Expression, len(operands))
+	for i, o := range operands {
+		if isInterval(o) {
+			return nil, nil
+		}
+		if out[i] = o; isText(ctx, o) {
+			out[i], changed = newNumber(ctx, o, as), true
+		}
+	}
+	if !changed {
+		return nil, nil
+	}
+	return e.WithChildren(ctx, out...)
+}
+
+// comparedNumbers is a comparison. Rows are compared column by column.
+func comparedNumbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	operands := e.Children()
+	if list, ok := operands[len(operands)-1].(expression.Tuple); ok && len(operands) == 2 && isIn(e) {
+		items, changed := alikeNumbers(ctx, append([]sql.Expression{operands[0]}, list...))
+		if !changed {
+			return nil, nil
+		}
+		return e.WithChildren(ctx, items[0], expression.NewTuple(items[1:]...))
+	}
+	out, changed := alikeNumbers(ctx, operands)
+	if !changed {
+		return nil, nil
+	}
+	return e.WithChildren(ctx, out...)
+}
+
+func isIn(e sql.Expression) bool {
+	switch e.(type) {
+	case *expression.InTuple, *expression.HashInTuple:
+		return true
+	}
+	return false
+}
+
+// alikeNumbers makes texts DECIMALs if a DECIMAL is among the operands, and DOUBLEs if a DOUBLE is.
+func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expression, changed bool) {
+	first, ok := operands[0].(expression.Tuple)
+	if !ok {
+		var as sql.Type
+		texts := false
+		for _, o := range operands {
+			switch t := o.Type(ctx); {
+			case !o.Resolved():
+				return nil, false
+			case types.IsFloat(t):
+				as = types.Float64
+			case types.IsDecimal(t) && as == nil:
+				as = types.InternalDecimalType
+			}
+			texts = texts || isText(ctx, o)
+		}
+		if as == nil || !texts {
+			return nil, false
+		}
+		out = make([]sql.Expression, len(operands))
+		for i, o := range operands {
+			if out[i] = o; isText(ctx, o) {
+				out[i] = newNumber(ctx, o, as)
+			}
+		}
+		return out, true
+	}
+	rows := make([]expression.Tuple, len(operands))
+	for i, o := range operands {
+		row, ok := o.(expression.Tuple)
+		if !ok || len(row) != len(first) {
+			return nil, false
+		}
+		rows[i] = append(expression.Tuple(nil), row...)
+	}
+	for c := range first {
+		column := make([]sql.Expression, len(rows))
+		for i, row := range rows {
+			column[i] = row[c]
+		}
+		if column, is := alikeNumbers(ctx, column); is {
+			changed = true
+			for i := range rows {
+				rows[i][c] = column[i]
+			}
+		}
+	}
+	for _, row := range rows {
+		out = append(out, expression.NewTuple(row...))
+	}
+	return out, changed
+}
+
+// caseNumbers spells out CASE v WHEN w: each comparison has types of its own.
+func caseNumbers(ctx *sql.Context, c *expression.Case) (*expression.Case, error) {
+	if c.Expr == nil {
+		return nil, nil
+	}
+	branches, changed := make([]expression.CaseBranch, len(c.Branches)), false
+	for i, b := range c.Branches {
+		eq := expression.NewEquals(c.Expr, b.Cond)
+		branches[i] = expression.CaseBranch{Cond: eq, Value: b.Value}
+		if again, err := comparedNumbers(ctx, eq); err != nil {
+			return nil, err
+		} else if again != nil {
+			branches[i].Cond, changed = again, true
+		}
+	}
+	if !changed {
+		return nil, nil
+	}
+	return expression.NewCase(nil, branches, c.Else), nil
+}
+
+// decimalCast is CAST(x AS DECIMAL(p, s)).
+type decimalCast struct {
+	expression.UnaryExpressionStub
+	typ sql.DecimalType
+}
+
+var (
+	_ sql.Expression         = (*decimalCast)(nil)
+	_ sql.CollationCoercible = (*decimalCast)(nil)
+)
+
+func (c *decimalCast) Type(*sql.Context) sql.Type { return c.typ }
+
+// String implements sql.Expression.
+func (c *decimalCast) String() string { return fmt.Sprintf("cast(%s as %s)", c.Child, c.typ) }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (*decimalCast) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (c *decimalCast) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(c, len(children), 1)
+	}
+	return &decimalCast{expression.UnaryExpressionStub{Child: children[0]}, c.typ}, nil
+}
+
+// newDecimalCast is the operator "decimal p s"; without s it is 0, without p 10.
+func newDecimalCast(spec string, e sql.Expression) (sql.Expression, error) {
+	precision, scale := 10, 0
+	if p, s, ok := strings.Cut(spec, " "); p != "" {
+		var err error
+		if precision, err = strconv.Atoi(p); err == nil && ok && s != "" {
+			scale, err = strconv.Atoi(s)
+		}
+		if err != nil {
+			precision = types.DecimalTypeMaxPrecision + 1
+		}
+	}
+	switch {
+	case scale > types.DecimalTypeMaxScale:
+		return nil, sqlerr.New(sqlerr.TooBigScale, "Too big scale %d specified for '%s'. Maximum is %d.", scale, e, types.DecimalTypeMaxScale)
+	case precision > types.DecimalTypeMaxPrecision:
+		return nil, sqlerr.New(sqlerr.TooBigPrecision, "Too big precision %d specified for '%s'. Maximum is %d.", precision, e, types.DecimalTypeMaxPrecision)
+	case precision == 0:
+		precision = 10
+	}
+	if scale > precision {
+		return nil, sqlerr.New(sqlerr.ScaleOverPrecision, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '%s').", e)
+	}
+	typ, err := types.CreateColumnDecimalType(uint8(precision), uint8(scale))
+	if err != nil {
+		return nil, err
+	}
+	return &decimalCast{expression.UnaryExpressionStub{Child: e}, typ}, nil
+}
+
+// Eval implements sql.Expression.
+func (c *decimalCast) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := c.Child.Eval(ctx, row)
+	if err == nil {
+		v, err = sql.UnwrapAny(ctx, v)
+	}
+	if v == nil || err != nil {
+		return nil, err
+	}
+	d, err := c.of(ctx, v)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	out, in, err := inPrecision(d, c.typ)
+	if err == nil && !in {
+		ctx.Warn(mysql.ERWarnDataOutOfRange, "Out of range value for column '%s' at row 1", c)
+	}
+	return out, err
+}
+
+func (c *decimalCast) of(ctx *sql.Context, v any) (*apd.Decimal, error) {
+	if b, ok := v.([]byte); ok && types.IsBlobType(c.Child.Type(ctx)) && len(b) <= 8 {
+		n, err := types.ConvertHexBlobToDecimalForNumericContext(b, c.Child.Type(ctx)) // X'31' is 49
+		if err != nil {
+			return nil, err
+		}
+		v = n
+	}
+	if j, ok := v.(sql.JSONWrapper); ok {
+		in, err := j.ToInterface(ctx)
+		if err != nil {
+			return nil, err
+		}
+		v = in
+	}
+	switch x := v.(type) {
+	case *apd.Decimal:
+		return x, nil
+	case float64:
+		d, _ := parseDecimal(strconv.FormatFloat(x, 'g', -1, 64))
+		return d, nil
+	case float32:
+		d, _ := parseDecimal(strconv.FormatFloat(float64(x), 'g', -1, 32))
+		return d, nil
+	}
+	if text, ok := numberText(v); ok {
+		d, whole := parseDecimal(text)
+		if !whole {
+			truncatedNumber(ctx, "DECIMAL", text)
+		}
+		return d, nil
+	}
+	out, _, err := types.InternalDecimalType.Convert(ctx, v)
+	d, ok := out.(*apd.Decimal)
+	if !ok || err != nil {
+		return new(apd.Decimal), nil
+	}
+	return d, nil
+}
+
+// inPrecision is a DECIMAL with the digits that the type has, and whether there was room for those before the point; if not, it is the type's
+// largest value.
+func inPrecision(d *apd.Decimal, t sql.DecimalType) (out *apd.Decimal, in bool, err error) {
+	out = new(apd.Decimal)
+	if d.Form != apd.Finite {
+		return out, false, nil
+	}
+	scale, whole := int32(t.Scale()), int64(t.Precision())-int64(t.Scale())
+	if before := d.NumDigits() + int64(d.Exponent); before <= whole {
+		if _, err := halfUp.Quantize(out, d, -scale); err != nil {
+			return nil, false, err
+		}
+		if out.Coeff.Sign() == 0 {
+			out.Negative = false
+		}
+		if out.NumDigits()+int64(out.Exponent) <= whole || out.Coeff.Sign() == 0 {
+			return out, true, nil
+		}
+	} else if d.Coeff.Sign() == 0 {
+		out.Exponent = -scale
+		return out, true, nil
+	}
+	out.Coeff.SetString(strings.Repeat("9", int(t.Precision())), 10)
+	out.Exponent, out.Negative = -scale, d.Negative
+	return out, false, nil
+}
