@@ -23,8 +23,9 @@ import (
 const testGroup kv.GroupID = 200
 
 // change is a request that sets one entry of testGroup, or deletes it; seen deletes only what can be seen, as who resolves locks does. It is
-// its own coprocessor. Nothing is latched.
+// its own coprocessor. Nothing is latched. Refused changes nothing, and ends with that error, if any.
 type change struct {
+	refused func() error
 	row     kv.RowKey
 	deleted bool
 	seen    bool
@@ -39,6 +40,9 @@ func (*change) Groups() []kv.GroupSpec                          { return []kv.Gr
 func (*change) rows(_ kv.Message, rows []kv.RowKey) []kv.RowKey { return rows }
 func (c *change) evaluate(e kv.Eval, m kv.Message) (kv.Message, error) {
 	r := m.(*change)
+	if r.refused != nil {
+		return r, r.refused()
+	}
 	a := kv.Address{Group: testGroup, Column: kv.Column{Row: r.row}}
 	if r.noSync {
 		e.NoSync()
@@ -59,7 +63,10 @@ func (c *change) evaluate(e kv.Eval, m kv.Message) (kv.Message, error) {
 
 func (c *change) Commands() []kv.Command {
 	message := func() kv.Message { return new(change) }
-	return []kv.Command{{ID: 1, Name: "change", Write: true, NewRequest: message, NewResponse: message, Rows: c.rows, Evaluate: c.evaluate}}
+	return []kv.Command{
+		{ID: 1, Name: "change", Write: true, NewRequest: message, NewResponse: message, Rows: c.rows, Evaluate: c.evaluate},
+		{ID: 2, Name: "look", NewRequest: message, NewResponse: message, Evaluate: c.evaluate},
+	}
 }
 
 // openChanges opens a shard on an engine in memory. Its proposals go through wrap.

@@ -46,8 +46,15 @@ func (s *Shard) runRead(e *eval, c *Registered, refs []kv.TabletRef, req kv.Mess
 			return nil, merr
 		}
 	}
-	if err == nil {
-		err = s.repl.Lease(ctx)
+	return s.answer(ctx, resp, err)
+}
+
+// answer lets an answer out that no batch stands for, refusals included: what has been seen may be the past of a leader that does not know of its
+// successor, and "not found", "locked" and "exists already" are then as wrong as a value. The lease is asked for behind what was seen, since a
+// process may stop in between for any time.
+func (s *Shard) answer(ctx context.Context, resp kv.Message, err error) (kv.Message, error) {
+	if lerr := s.repl.Lease(ctx); lerr != nil {
+		return nil, lerr
 	}
 	if err != nil {
 		return nil, err
@@ -100,8 +107,10 @@ func (s *Shard) runWrite(e *eval, c *Registered, refs []kv.TabletRef, req kv.Mes
 		s.loads.note(e.tt, e.rows)
 	}
 	resp, err := s.evaluate(c, e, req)
-	if err != nil {
-		return nil, err
+	if err != nil || !e.open {
+		if resp, err = s.answer(e.ctx, resp, err); err != nil {
+			return nil, err
+		}
 	}
 	if e.ctx.Err() != nil {
 		return nil, cancelled(e.ctx)
@@ -165,8 +174,6 @@ func (s *Shard) propose(e *eval) error {
 			e.ops = nil // they may be shown yet
 			return err
 		}
-	} else if err := s.repl.Lease(e.ctx); err != nil {
-		return err // what it has seen may be the past, as in runRead
 	}
 	e.dropGuards()
 	e.announce()
