@@ -298,8 +298,8 @@ func (r CompareReport) about() []string {
 	for _, t := range r.Targets {
 		if len(t.Runs) > 0 {
 			run := t.Runs[0]
-			lines = append(lines, fmt.Sprintf("%d customers, %d days, scale factor %d; %d connections of customers and %d of the market, closed loop, %.0f s a round; %d processors, the driver's among them",
-				run.Customers, run.Days, run.ScaleFactor, run.Connections, run.TradeWorkers, run.Seconds, run.CPUs))
+			lines = append(lines, fmt.Sprintf("%d customers, %d days, scale factor %d; %d connections of customers and %d of the market, %s, %.0f s a round; %d processors, the driver's among them",
+				run.Customers, run.Days, run.ScaleFactor, run.Connections, run.TradeWorkers, run.loop(), run.Seconds, run.CPUs))
 			if s := run.Smoke(); s != "" {
 				lines = append(lines, s)
 			}

@@ -53,6 +53,7 @@ type Config struct {
 	// Run. Bounded by time, or by the number of customers' transactions if that is given.
 	Duration     time.Duration // default 30 s; what is measured comes after RampUp
 	RampUp       time.Duration
+	Rate         float64       // Trade-Results per second that customers' arrivals are made for; 0: a closed loop
 	Transactions int64         // customers' transactions in all; 0: no bound but time
 	TradeWorkers int           // connections that run the market's transactions; default as many as Connections
 	MarketDelay  time.Duration // mean delay of the market; default 1 s, cut at five times that
@@ -106,6 +107,9 @@ func (c Config) withDefaults() (Config, error) {
 	case Inline, Omit, Observer:
 	default:
 		return c, fmt.Errorf("tpce: broker totals %q: use inline, omit or observer", c.BrokerTotals)
+	}
+	if c.Rate < 0 {
+		return c, fmt.Errorf("tpce: a rate of %v: use 0 for a closed loop, or a rate", c.Rate)
 	}
 	if c.Connections < 1 || c.BatchRows < 1 || c.TradeWorkers < 1 || c.MaxAttempts < 1 {
 		return c, errors.New("tpce: connections, batch rows, trade workers and attempts must be at least 1")

@@ -22,7 +22,7 @@
 //
 //   - What belongs to a list of trades (Trade-Lookup, Trade-Update) is read with one IN list for each table, and
 //     Market-Watch adds up in one join, where the kits loop; the specification leaves both open.
-//   - Load is a closed loop without think time, which drives a small database at many times the rate it stands for; the
+//   - Load is a closed loop without think time (or an open one, pacer.go), which drives a small database at many times the rate it stands for; the
 //     report prints both.
 //   - Names and texts are our own. Sizes below 1,000 customers keep one full market; the presets shorten the news and the
 //     history of prices.

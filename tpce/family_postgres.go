@@ -77,21 +77,23 @@ func (f postgresFamily) statement(query string) string {
 	return b.String()
 }
 
+// begin asks for REPEATABLE READ at level 3 too: PostgreSQL's is a snapshot in which the first committer wins. That shows
+// none of the phenomena that the level names, phantoms included, and no two Trade-Results can skew each other, since each
+// writes the (account, symbol) row that it has read. SERIALIZABLE would be right as well, but aborts Trade-Results that
+// only met on an index page: several times as many as there are, on a small database.
 func (f postgresFamily) begin(level isolation) string {
 	switch level {
 	case readOnly:
 		return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
 	case readCommitted:
 		return "BEGIN ISOLATION LEVEL READ COMMITTED"
-	case repeatableRead:
-		return "BEGIN ISOLATION LEVEL REPEATABLE READ"
 	default:
-		return "BEGIN ISOLATION LEVEL SERIALIZABLE"
+		return "BEGIN ISOLATION LEVEL REPEATABLE READ"
 	}
 }
 
 func (f postgresFamily) isolation() string {
-	return "Trade-Result SERIALIZABLE; Trade-Order, Trade-Update and Market-Feed REPEATABLE READ; all others READ COMMITTED"
+	return "Trade-Result, Trade-Order, Trade-Update and Market-Feed REPEATABLE READ; all others READ COMMITTED"
 }
 
 // indexProblems asks the extension amcheck, which comes with PostgreSQL's server and needs a superuser to be created.

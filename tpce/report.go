@@ -27,6 +27,7 @@ type RunReport struct {
 	Connections  int          `json:"connections"`
 	TradeWorkers int          `json:"trade_workers"`
 	CPUs         int          `json:"cpus"` // of the driver's machine
+	Rate         float64      `json:"rate"` // asked for, in Trade-Results per second; 0 is a closed loop
 	MarketDelay  string       `json:"market_delay"`
 	CurvePeriod  string       `json:"curve_period"`
 
@@ -131,7 +132,7 @@ func tradedVolume(ctx context.Context, db *pool) (int64, error) {
 func (d *runner) report(ctx context.Context) (RunReport, error) {
 	r := RunReport{
 		Bench: "tpce", Target: redact(d.cfg.Target), Started: d.started.UTC(), Customers: d.u.Customers, Days: d.u.Days, ScaleFactor: d.u.ScaleFactor, Seed: d.u.Seed,
-		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.isolation(), Connections: d.cfg.Connections, TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(),
+		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.isolation(), Connections: d.cfg.Connections, TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(), Rate: d.cfg.Rate,
 		MarketDelay: d.cfg.MarketDelay.String(), CurvePeriod: d.cfg.CurvePeriod.String(), Canceled: d.canceled,
 		RampUpSeconds: d.cfg.RampUp.Seconds(), Seconds: d.stopped.Sub(d.stats.from).Seconds(), DrainSeconds: time.Since(d.stopped).Seconds(),
 		Nominal: float64(d.u.Customers) / float64(d.u.ScaleFactor), Timeline: d.stats.line.report(), MarketLag: latencyOf(d.stats.lag),
@@ -273,6 +274,13 @@ func (r RunReport) Err() error {
 	return errors.Join(list...)
 }
 
+func (r RunReport) loop() string {
+	if r.Rate == 0 {
+		return "closed loop"
+	}
+	return fmt.Sprintf("open loop for %.2f trtps", r.Rate)
+}
+
 // JSON is one line.
 func (r RunReport) JSON() ([]byte, error) { return json.Marshal(r) }
 
@@ -281,7 +289,7 @@ func (r RunReport) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "TPC-E-like workload (not a TPC-E result)\n")
 	fmt.Fprintf(&b, "target %s (%s), %d customers, %d days, scale factor %d, broker totals %s\n", r.Target, r.Server, r.Customers, r.Days, r.ScaleFactor, r.BrokerTotals)
-	fmt.Fprintf(&b, "%d customers' connections, %d of the market, closed loop; market delay %s, price curve %s\n", r.Connections, r.TradeWorkers, r.MarketDelay, r.CurvePeriod)
+	fmt.Fprintf(&b, "%d customers' connections, %d of the market, %s; market delay %s, price curve %s\n", r.Connections, r.TradeWorkers, r.loop(), r.MarketDelay, r.CurvePeriod)
 	fmt.Fprintf(&b, "isolation: %s\n", r.Isolation)
 	fmt.Fprintf(&b, "measured %.1f s after %.1f s ramp-up; market drained in %.1f s\n\n", r.Seconds, r.RampUpSeconds, r.DrainSeconds)
 	fmt.Fprintf(&b, "%.2f trtps (%.0f x the nominal %.2f of %d customers), %d retries, %d errors\n\n", r.TRTPS, r.TRTPS/r.Nominal, r.Nominal, r.Customers, r.Retries, r.Errors)

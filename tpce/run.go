@@ -48,6 +48,7 @@ type runner struct {
 	db       *pool
 	x        *exchange
 	stats    *stats
+	pace     *pacer
 	slots    chan struct{} // bounds the orders that the market has not yet completed
 	issued   atomic.Int64
 	bar      *progress
@@ -108,6 +109,7 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	}
 	d.started = time.Now()
 	d.stats = newStats(d.started, d.started.Add(d.cfg.RampUp))
+	d.pace = newPacer(d.cfg.Rate, d.started, gen.NewRand(uint64(d.started.UnixNano()), 502))
 	d.slots = make(chan struct{}, maxOpenOrders)
 	d.fatal = func(err error) { abandon(err) }
 	seed := uint64(d.started.UnixNano()) // a second run on the same database must not repeat the first one's orders
@@ -208,7 +210,10 @@ func (d *runner) customer(stop, work context.Context, r *gen.Rand) {
 			return
 		}
 		name := c.draw()
-		start := time.Now()
+		start, ok := d.pace.wait(stop)
+		if !ok {
+			return
+		}
 		err := c.transaction(work, name, start)
 		failures.note(name, err)
 		if err == nil {
@@ -306,7 +311,7 @@ func (c *customerWorker) tradeOrder(ctx context.Context, start time.Time) error 
 	if err != nil {
 		return err
 	}
-	t := &tradeOrder{session: c.session, u: c.u, in: drawTradeOrder(c.u, c.rand), id: id, now: millis(start)}
+	t := &tradeOrder{session: c.session, u: c.u, in: drawTradeOrder(c.u, c.rand), id: id, now: millis(time.Now())}
 	err = c.session.retry(ctx, c.policy(nameTradeOrder, func(ctx context.Context) (bool, error) {
 		state, err := tradeState(ctx, c.session, id)
 		return state != "", err

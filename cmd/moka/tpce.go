@@ -94,6 +94,7 @@ func tpceRun() *cobra.Command {
 	f := cmd.Flags()
 	f.DurationVar(&c.Duration, "duration", 0, "measurement interval (default 30s)")
 	f.DurationVar(&c.RampUp, "ramp-up", 0, "time before it")
+	f.Float64Var(&c.Rate, "rate", 0, "open loop: arrivals for so many Trade-Results per second (default a closed loop)")
 	f.String("html", "", "write the report as a page to this file, too")
 	f.Int64Var(&c.Transactions, "transactions", 0, "end after that many customers' transactions instead")
 	f.DurationVar(&c.MarketDelay, "market-delay", 0, "mean delay of the market (default 1s)")

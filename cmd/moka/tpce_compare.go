@@ -73,6 +73,7 @@ A target is NAME=URL, or NAME:TOTALS=URL with who keeps the brokers' totals: inl
 	f.DurationVar(&c.MarketDelay, "market-delay", 0, "mean delay of the market (default 1s)")
 	f.DurationVar(&c.CurvePeriod, "curve-period", 0, "period of the price curve (default 15m)")
 	f.DurationVar(&c.MaintenanceInterval, "maintenance-interval", 0, "time between two Data-Maintenances (default 1m)")
+	f.Float64Var(&c.Rate, "rate", 0, "open loop: arrivals for so many Trade-Results per second (default a closed loop)")
 	f.String("html", "", "write the report as a page to this file, too")
 	f.Bool("json", false, "print the report as one line of JSON")
 	return cmd
