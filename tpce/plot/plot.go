@@ -62,8 +62,13 @@ func (c Chart) SVG() template.HTML {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d" class="label" text-anchor="middle">%s s</text>`, x(s), height-bottom+18, number(s))
 	}
 	for at, what := range c.Marks {
-		fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" class="mark"/><text x="%.1f" y="%d" class="label">%s</text>`,
-			x(at), x(at), top, height-bottom, x(at)+4, top+10, html.EscapeString(what))
+		// In the right half the text ends at its mark, or it would run into the legend.
+		side, anchor := 4.0, "start"
+		if at > end/2 {
+			side, anchor = -4, "end"
+		}
+		fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" class="mark"/><text x="%.1f" y="%d" class="label" text-anchor="%s">%s</text>`,
+			x(at), x(at), top, height-bottom, x(at)+side, top+10, anchor, html.EscapeString(what))
 	}
 	for i, s := range c.Series {
 		color := colors[i%len(colors)]
