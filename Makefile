@@ -34,6 +34,7 @@ packages:
 test: packages ## vet and all tests
 	go vet -tags $(TAGS) $(PKG)
 	go test -tags $(TAGS) -p 2 -timeout 10m $(PKG)
+	[ "$(PKG)" != ./... ] || go test -tags $(TAGS),planted -run TestMistakesAreFound ./kv/sim
 
 race: packages ## all tests under the race detector (needs a C compiler)
 	@command -v $${CC:-gcc} >/dev/null || { echo "The race detector needs a C compiler, and there is no $${CC:-gcc}. On Debian: apt-get install gcc libc6-dev" >&2; exit 1; }

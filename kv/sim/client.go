@@ -32,7 +32,7 @@ type client struct {
 }
 
 func newClient(w *world, id int) *client {
-	return &client{w: w, id: id, hints: map[kv.ShardID]hint{}, seeds: map[kv.ShardID][3]uint64{}, pace: w.between(2*time.Millisecond, w.et/4)}
+	return &client{w: w, id: id, hints: map[kv.ShardID]hint{}, seeds: map[kv.ShardID][3]uint64{}, pace: w.between(2*time.Millisecond, w.pace)}
 }
 
 func (c *client) start() { c.w.after(c.w.between(0, c.w.et), c.next) }
@@ -50,9 +50,15 @@ func (c *client) next() {
 	raw, key := rawKeys[w.rng.IntN(len(rawKeys))], mvccKeys[w.rng.IntN(len(mvccKeys))]
 	c.x++
 	x := uint64(c.id)<<32 | c.x
-	switch p := w.rng.IntN(10); {
+	p := w.rng.IntN(10)
+	if w.reading && w.chance(0.9) {
+		p = 6 * w.rng.IntN(2)
+	}
+	switch {
 	case p < 2:
 		c.rawRead(shard, raw)
+	case p < 3:
+		c.rawInsert(shard, raw, x)
 	case p < 5:
 		c.rawAppend(shard, raw, x)
 	case p < 7:
@@ -79,6 +85,9 @@ func (c *client) try(q request, to uint64, then func(answer)) {
 		}
 	}
 	q.deadline = w.between(w.et/4, 2*w.et)
+	if w.chance(0.5) {
+		q.deadline = w.between(2*w.et, 8*w.et)
+	}
 	n := w.nodes[to-1]
 	w.net.call(func() {
 		n.do(n.life, func() {
@@ -174,6 +183,22 @@ func (c *client) rawAppend(s kv.ShardID, key string, x uint64) {
 	began := c.w.now
 	c.call(request{verb: rawAppend, shard: s, key: key, x: x}, false, func(a answer, unsure bool, _ time.Duration) {
 		c.told(a)
+		c.w.check.rawAppend(s, key, x, began, a, unsure)
+		c.end()
+	})
+}
+
+// rawInsert appends to an empty list; to another it does not, and tells what it has found, which has to be as good as a read.
+func (c *client) rawInsert(s kv.ShardID, key string, x uint64) {
+	c.op = fmt.Sprint("raw insert into ", key)
+	began := c.w.now
+	c.call(request{verb: rawInsert, shard: s, key: key, x: x}, false, func(a answer, unsure bool, asked time.Duration) {
+		if a.code == exists {
+			c.w.stats.Reads++
+			c.w.check.rawRead(s, key, asked, a.list)
+		} else {
+			c.told(a)
+		}
 		c.w.check.rawAppend(s, key, x, began, a, unsure)
 		c.end()
 	})

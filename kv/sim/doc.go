@@ -28,7 +28,15 @@
 //	            image on disk; lists are linearizable, acknowledged items are there once, refused ones are not; each snapshot read found
 //	            exactly the versions that its timestamp calls for; transactions ended as they were told to have
 //
-// # Seeds
+// # Mistakes
+//
+// A checker that finds nothing proves nothing. With the build tag "planted", which no binary has, driver and model make the mistakes of a
+// table (mistakes_test.go) one at a time, and each must be found by the seed that the table names:
+//
+//	go test -tags gms_pure_go,planted -run TestMistakesAreFound ./kv/sim
+//
+// Those of the driver prove the driver. Those of the model (latches, guards, hooks, batchless answers, memory of leaderships, clients) prove
+// that the checker would see them: they are to be planted again where the real code is.
 //
 // MOKA_SIM_SEEDS says how many histories TestSimulation plays (300); a seed that fails is played again, readably, with -args -seed N.
 package sim

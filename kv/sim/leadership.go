@@ -57,6 +57,7 @@ const (
 	rawRead verb = iota
 	snapshotRead
 	rawAppend
+	rawInsert
 	onePhase
 	prewrite
 	commit
@@ -66,7 +67,7 @@ const (
 func (v verb) writes() bool { return v >= rawAppend }
 
 func (v verb) String() string {
-	return [...]string{"raw read", "snapshot read", "raw append", "one-phase commit", "prewrite", "commit", "check status"}[v]
+	return [...]string{"raw read", "snapshot read", "raw append", "raw insert", "one-phase commit", "prewrite", "commit", "check status"}[v]
 }
 
 // request is a command as it travels.
@@ -93,6 +94,7 @@ const (
 	unknown
 	needSeed
 	locked
+	exists
 	conflict
 	tooSmall
 	rolledBack
@@ -142,31 +144,26 @@ func (r *replica) handle(q request, reply func(answer)) {
 
 // gap is the time between two steps of a command: hardly any, and now and then a long one, in which everything else goes on.
 func (w *world) gap() time.Duration {
-	if w.healed || !w.chance(0.03) {
+	if w.healed || !w.chance(w.gaps) {
 		return w.between(0, 50*time.Microsecond)
 	}
-	return w.between(0, 2*w.et)
+	return w.between(0, 4*w.et)
 }
 
 func (c *command) evaluate() {
 	n := c.ld.r.n
-	if c.verb.writes() || !planted(9) {
-		c.result = answer{}
-		c.answerOrPropose(c.run())
+	if planted(9) && !c.verb.writes() && c.ld.l.Valid(n.now()) {
+		gap := time.Duration(n.w.rng.Float64() * float64(n.w.et) / 8)
+		n.after(gap, func() {
+			if _, wait := c.run(); wait {
+				c.ld.blocked = append(c.ld.blocked, c)
+				return
+			}
+			c.finish(c.result)
+		})
 		return
 	}
-	valid := c.ld.l.Valid(n.now())
-	n.after(n.w.gap(), func() {
-		_, wait := c.run()
-		switch {
-		case wait:
-			c.ld.blocked = append(c.ld.blocked, c)
-		case valid:
-			c.finish(c.result)
-		default:
-			c.ask()
-		}
-	})
+	c.answerOrPropose(c.run())
 }
 
 func (c *command) answerOrPropose(e effects, wait bool) {
@@ -280,7 +277,7 @@ func (c *command) run() (e effects, wait bool) {
 	set := func(key string, v []byte) { e = append(e, change{key: key, value: v}) }
 	del := func(key string) { e = append(e, change{key: key, deleted: true}) }
 	c.result = answer{}
-	if c.verb >= snapshotRead && c.verb != rawAppend && (ld.guards[c.key] != nil || r.strays[c.key] != nil) {
+	if (c.verb == snapshotRead || c.verb > rawInsert) && (ld.guards[c.key] != nil || r.strays[c.key] != nil) {
 		return nil, true
 	}
 	if c.verb == onePhase || c.verb == commit {
@@ -296,7 +293,7 @@ func (c *command) run() (e effects, wait bool) {
 	}
 	held, isLocked := r.locks[c.key]
 	mine, newest := uint64(0), uint64(0)
-	if c.verb > rawAppend {
+	if c.verb > rawInsert {
 		mine, newest = r.find(c.key, c.start)
 	}
 	_, tomb := r.get(tombKey + stamp(c.key, c.start))
@@ -315,8 +312,12 @@ func (c *command) run() (e effects, wait bool) {
 				c.result.list = append(c.result.list, x)
 			}
 		})
-	case rawAppend:
+	case rawAppend, rawInsert:
 		b, _ := r.get(rawKey + c.key)
+		if c.verb == rawInsert && len(b) > 0 {
+			c.result = answer{code: exists, list: numbers(b)}
+			break
+		}
 		set(rawKey+c.key, binary.BigEndian.AppendUint64(slices.Clone(b), c.x))
 		c.result.ts = uint64(len(b)/8) + 1
 	case onePhase:

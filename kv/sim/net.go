@@ -11,6 +11,7 @@ type network struct {
 	drop     float64
 	twice    float64
 	straggle float64 // messages that come much later
+	late     float64 // requests and answers of clients that do
 }
 
 func (n *network) init(w *world, nodes int) {
@@ -23,6 +24,7 @@ func (n *network) init(w *world, nodes int) {
 	n.drop = []float64{0, 0, 0.02, 0.1}[w.rng.IntN(4)]
 	n.twice = []float64{0, 0.02}[w.rng.IntN(2)]
 	n.straggle = []float64{0, 0.01}[w.rng.IntN(2)]
+	n.late = []float64{0, 0.01, 0.1}[w.rng.IntN(3)]
 }
 
 // send makes arrive happen at the other end, as often as the network likes.
@@ -53,8 +55,8 @@ func (n *network) call(arrive func()) {
 		return
 	}
 	d := n.w.between(n.lo, n.hi)
-	if !n.w.healed && n.w.chance(n.straggle) {
-		d += n.w.between(0, 3*n.w.et)
+	if !n.w.healed && n.w.chance(n.late) {
+		d += n.w.between(0, 4*n.w.et)
 	}
 	n.w.after(d, arrive)
 }

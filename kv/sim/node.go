@@ -3,6 +3,8 @@ package sim
 import (
 	"time"
 
+	"go.etcd.io/raft/v3/raftpb"
+
 	"moka/kv/raft"
 )
 
@@ -29,7 +31,8 @@ type node struct {
 	turning  bool
 	planned  time.Duration // when the next turn is planned; zero if none
 	slowDisk time.Duration
-	crashAt  step // the step of a turn behind which the process dies
+	crashAt  step           // the step of a turn behind which the process dies
+	trap     *raft.Transfer // comes together with the next proposals
 }
 
 // step is a place in a turn at which a process may die.
@@ -76,7 +79,7 @@ func (n *node) do(life int, f func()) {
 func (n *node) start() {
 	n.life++
 	n.up, n.standing, n.turning, n.crashAt = true, false, false, nowhere
-	n.deferred, n.in, n.planned = nil, raft.Input{}, 0
+	n.deferred, n.in, n.planned, n.trap = nil, raft.Input{}, 0, nil
 	n.offset = n.w.between(0, time.Hour)
 	n.w.note("start", n.id, uint64(n.life))
 	n.d = raft.NewDriver(n.now(), n.w.driver)
@@ -156,10 +159,15 @@ func (n *node) plan(d time.Duration) {
 	}
 	n.planned = max(at, 1)
 	n.after(d, func() {
-		if !n.turning && n.planned == max(at, 1) {
-			n.planned = 0
-			n.turn()
+		if n.turning || n.planned != max(at, 1) {
+			return
 		}
+		n.planned = 0
+		if n.w.now > at && n.w.chance(0.5) { // the process has stood still: what has come meanwhile is read first
+			n.kick()
+			return
+		}
+		n.turn()
 	})
 }
 
@@ -180,6 +188,10 @@ func (n *node) turn() {
 	n.turning = true
 	in := n.in
 	n.in = raft.Input{}
+	if n.trap != nil && len(in.Proposals) > 0 {
+		in.Transfers = append(in.Transfers, *n.trap)
+		n.trap = nil
+	}
 	var b batch
 	t, err := n.d.Turn(n.now(), &b, in)
 	if err != nil {
@@ -259,6 +271,12 @@ func (n *node) tell(t *raft.Turn) {
 func (n *node) send(ms []raft.Message) {
 	for _, m := range ms {
 		to := n.w.nodes[m.GetTo()-1]
+		if n.w.voted != nil && m.GetType() == raftpb.MsgVoteResp && !m.GetReject() {
+			n.w.voted(n, to)
+		}
+		if n.w.campaigned != nil && m.GetType() == raftpb.MsgVote {
+			n.w.campaigned(n)
+		}
 		n.w.net.send(n.id, to.id, func() {
 			to.do(to.life, func() {
 				n.w.note("message", to.id, m.GetFrom(), uint64(m.Shard), uint64(m.GetType()), m.GetTerm(), m.GetIndex())

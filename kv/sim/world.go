@@ -84,6 +84,14 @@ type world struct {
 	check   *checker
 	oracle  uint64
 	healed  bool
+	// voted and campaigned, if set, are told of votes, and of who asks for them, before they leave.
+	voted      func(voter, candidate *node)
+	campaigned func(candidate *node)
+	// pace is how long clients pause, gaps how often a command stands still in the middle.
+	pace time.Duration
+	gaps float64
+	// reading: nearly all that clients do is read.
+	reading bool
 }
 
 // violation ends a run from anywhere below it.
@@ -217,6 +225,8 @@ func (w *world) build() {
 		TruncateEntries: []uint64{2, 20, 200}[w.rng.IntN(3)], TruncateBytes: 1 << 20,
 		CacheBytes: []int{1, 2000, 1 << 20}[w.rng.IntN(3)], UncommittedBytes: []uint64{2000, 1 << 20}[w.rng.IntN(2)],
 	}
+	w.pace, w.gaps = pick(w.et/4, w.et/4, 3*w.et), []float64{0.01, 0.1}[w.rng.IntN(2)]
+	w.reading = w.chance(0.25)
 	members := []int{3, 3, 3, 5}[w.rng.IntN(4)]
 	for i := range 1 + w.rng.IntN(2) {
 		w.shards = append(w.shards, kv.ShardID(i+1))
