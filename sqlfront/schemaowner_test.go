@@ -253,3 +253,46 @@ func TestDefinersLendNobodyTheirRights(t *testing.T) {
 	run(t, root, "create or replace view base as select load_file('"+file+"') as x")
 	answers(ann, "call readbase()", "filed")
 }
+
+// TestTemporaryTablesHideWhatIsBehind: a temporary table takes no privilege, so a statement that names it reads and notifies nothing that has its
+// name in the database: CREATE TEMPORARY TABLE of a view's name failed, left the table, and the view could be read.
+func TestTemporaryTablesHideWhatIsBehind(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database hid", "use hid", "create table hid.t (id int primary key, v int)", "insert into hid.t values (1, 11)", "create view hid.v as select * from hid.t",
+		"create table hid.log (what int)", "create observer o after notify on t for each row insert into log values (new.id)",
+		"create user few", "grant create temporary tables on hid.* to few")
+	few := s.open("few", "hid", "")
+	script{
+		{"select v from v", "error 1142"},
+		{"create temporary table v (id int, w int)", ""},
+		{"insert into v values (5, 6)", ""},
+		{"select * from v", "5 6"},
+		{"select w from hid.v where id = 5", "6"},
+		{"create temporary table if not exists v (id int)", ""},
+		{"drop table v", ""},
+		{"select * from v", "error 1142"},
+		{"drop view v", "error 1044"},
+		{"notify t", "error 1142"},
+		{"create temporary table t (id int primary key)", ""},
+		{"insert into t values (1)", ""},
+		{"notify t", "error 1235"},
+		{"notify hid.t where id = 1", "error 1235"},
+		{"drop temporary table t", ""},
+		{"notify t", "error 1142"},
+	}.run(t, few)
+	run(t, few, "create temporary table v (id int)")
+	for _, q := range []string{"drop view v", "create or replace view v as select 1", "alter view v as select 1", "rename table v to w", "create table v (id int)", "create table v as select 1", "create trigger x before insert on v for each row set @a = 1"} {
+		if got := results(t, few, q); !strings.HasPrefix(got, "error 1") {
+			t.Errorf("%s: %q, want a refusal", q, got)
+		}
+	}
+	run(t, few, "create temporary table z (id int)")
+	for _, q := range []string{"create table z (id int)", "create table hid.z like z", "create view z as select 1", "create table if not exists z as select 1 as id"} {
+		if got := results(t, few, q); !strings.HasPrefix(got, "error 1") {
+			t.Errorf("%s: %q, want a refusal", q, got)
+		}
+	}
+	want(t, root, "select v from hid.v", "11")
+	want(t, root, "select table_name from information_schema.tables where table_schema = 'hid' order by 1", "log; t; v")
+}

@@ -296,6 +296,9 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 		return sql.ViewDefinition{}, false, err
 	}
 	v, ok := c.View(name)
+	if ok && d.temporary(ctx, name) != nil {
+		return sql.ViewDefinition{}, false, nil // that one stands before the view, and takes no privilege
+	}
 	if !ok {
 		if _, isTable := c.Table(name); isTable && parse.ShowsView(ctx.Query()) {
 			return sql.ViewDefinition{}, false, sqlerr.New(sqlerr.WrongObject, "'%s.%s' is not VIEW", d.name, name)

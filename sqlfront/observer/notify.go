@@ -77,6 +77,10 @@ func (r *Registry) notify(ctx *sql.Context, s parse.Notify, values map[string]sq
 	if err != nil {
 		return 0, err
 	}
+	if t, ok := ctx.Session.(*engine.Session); ok && t.HasTemporary(dbName, s.Table.Name) {
+		// It takes no privilege, and its rows would be taken for those of the table behind it.
+		return 0, sqlerr.Unsupported("NOTIFY of a temporary table")
+	}
 	snap, err := r.eng.CatalogSnapshot(ctx)
 	if err != nil {
 		return 0, err

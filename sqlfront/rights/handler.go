@@ -49,6 +49,18 @@ type through interface {
 // naming is a session that wants to know of a database before somebody looks whether its user may see it.
 type naming interface{ NameDatabase(name string) }
 
+// meetsTemporary reports whether what takes the privilege would find a temporary table before what else has its name. CREATE TABLE, CREATE VIEW
+// and CREATE TRIGGER do not.
+func meetsTemporary(privilege string) bool {
+	switch privilege {
+	case ast.AuthType_SELECT, ast.AuthType_INSERT, ast.AuthType_UPDATE, ast.AuthType_DELETE, ast.AuthType_REPLACE, ast.AuthType_ALTER, ast.AuthType_DROP,
+		ast.AuthType_INDEX, ast.AuthType_LOCK, ast.AuthType_SHOW, ast.AuthType_VISIBLE:
+		return true
+	}
+	return false
+}
+
+// own reports whether the session has a temporary table of the name.
 func own(ctx *sql.Context, database, table string) bool {
 	s, ok := ctx.Session.(temporary)
 	if !ok || table == "" {
@@ -123,7 +135,7 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 		for i := 0; i+1 < len(a.TargetNames); i += 2 {
 			one := a
 			one.TargetType, one.TargetNames = ast.AuthTargetType_SingleTableIdentifier, a.TargetNames[i:i+2]
-			if own(ctx, a.TargetNames[i], a.TargetNames[i+1]) {
+			if meetsTemporary(a.AuthType) && own(ctx, a.TargetNames[i], a.TargetNames[i+1]) {
 				continue
 			}
 			err := h.AuthorizationHandler.HandleAuth(ctx, state, one)
