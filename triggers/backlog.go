@@ -1,6 +1,7 @@
 package triggers
 
 import (
+	"bytes"
 	"context"
 	"sort"
 
@@ -94,26 +95,41 @@ func RetryParked(ctx context.Context, store kv.Store, o ObserverID) (n int, err 
 
 // Drop removes all notifications of an observer that is no more. Call it after no transaction can notify it any longer.
 func Drop(ctx context.Context, store kv.Store, o ObserverID) error {
+	_, err := dropIf(ctx, store, o, func(kv.RowKey) bool { return true })
+	return err
+}
+
+// DropBefore removes the notifications of an observer that are about rows before the given one, and returns how many there were. Call it when
+// those rows are no more.
+func DropBefore(ctx context.Context, store kv.Store, o ObserverID, first kv.RowKey) (int, error) {
+	return dropIf(ctx, store, o, func(row kv.RowKey) bool { return bytes.Compare(row, first) < 0 })
+}
+
+// dropIf removes what is about rows that are gone. Shards list rows in their order, so that if any are gone, the first are.
+func dropIf(ctx context.Context, store kv.Store, o ObserverID, gone func(kv.RowKey) bool) (n int, err error) {
 	for {
 		var cs []kv.Column
 		for _, list := range []listKind{listWaiting, listParked} {
 			err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: sweepLimit, List: list}, func(r *backlogResponse) {
 				for _, i := range r.Items {
-					cs = append(cs, i.Column)
+					if gone(i.Column.Row) {
+						cs = append(cs, i.Column)
+					}
 				}
 			})
 			if err != nil {
-				return err
+				return n, err
 			}
 		}
 		if len(cs) == 0 {
-			return nil
+			return n, nil
 		}
 		for _, c := range cs {
 			if err := sendSettle(ctx, store, &settleRequest{Kind: settleDrop, Observer: o, Column: c}); err != nil {
-				return err
+				return n, err
 			}
 		}
+		n += len(cs)
 	}
 }
 

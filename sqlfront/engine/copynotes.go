@@ -25,6 +25,9 @@ func (t *Table) Moving() bool { return t.desc.Copy != nil && t.desc.Copy.From !=
 // Holds reports whether the row is one of the table's, as it is stored now.
 func (t *Table) Holds(row kv.RowKey) bool { return indexSpan(t.desc.ID, t.desc.RowIndex).Contains(row) }
 
+// FirstRow is where the rows of a table begin. What lies before it in the table was stored in an earlier form of it, or before a TRUNCATE.
+func FirstRow(d *catalog.Table) kv.RowKey { return indexSpan(d.ID, d.RowIndex).Start }
+
 // moveNotes ends a job that has exchanged a table. What fails is tried again; the table serves statements meanwhile.
 func (e *Engine) moveNotes(ctx *sql.Context, x *job, rec catalog.Job, desc *catalog.Table) error {
 	c, err := e.newCopying(ctx, rec.Database, desc.Copy.From, desc)

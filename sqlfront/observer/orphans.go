@@ -4,12 +4,15 @@ import (
 	"context"
 	"time"
 
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/engine"
 	"moka/triggers"
 	"moka/txn"
 )
 
 // DROP TABLE and DROP DATABASE take observers away with their tables, and what these had not done yet would stay, waiting or parked: nothing shows
-// it, and garbage collection keeps what it could need for ever. So each process that runs observers compares what there is with the catalog, when
+// it, and garbage collection keeps what it could need for ever. TRUNCATE leaves the rows behind in the same way, and what was parked about them with
+// them: nobody asks for it again. So each process that runs observers compares what there is with the catalog, when
 // it begins and whenever the catalog has changed; what a process leaves undone when it ends is the next one's, and so is what older releases have left.
 
 // orphanPause is the wait before a removal that failed is tried again.
@@ -52,7 +55,13 @@ func (r *Registry) removeOrphansOnce(ctx context.Context) error {
 		return err
 	}
 	for _, b := range backlogs {
-		if _, known := snap.ObserverByID(b.Observer); known || b.Waiting+b.Parked == 0 {
+		if b.Waiting+b.Parked == 0 {
+			continue
+		}
+		if o, known := snap.ObserverByID(b.Observer); known {
+			if err := r.removeTruncated(ctx, snap, o); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := triggers.Drop(ctx, r.o.Store, b.Observer); err != nil {
@@ -60,5 +69,24 @@ func (r *Registry) removeOrphansOnce(ctx context.Context) error {
 		}
 		r.o.Logger.Info("removed the notifications of a dropped observer", "observer", b.Observer, "waiting", b.Waiting, "parked", b.Parked)
 	}
+	return nil
+}
+
+// removeTruncated removes the notifications of an observer about rows of storage that its table has left. Notifications are carried over when a
+// table gets another form (engine's copynotes.go), so until that is done nothing is removed; what is left behind after it is what TRUNCATE has emptied,
+// or carried over since it was listed. Ids of indexes grow, so that storage lies before the table's present one.
+func (r *Registry) removeTruncated(ctx context.Context, snap *catalog.Snapshot, o *catalog.Observer) error {
+	d, ok := snap.TableByID(o.TableID)
+	if !ok || d.Copy != nil || r.tidied[o.ID] == d.RowIndex {
+		return nil
+	}
+	n, err := triggers.DropBefore(ctx, r.o.Store, o.ID, engine.FirstRow(d))
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		r.o.Logger.Info("removed the notifications of truncated rows", "observer", o.ID, "notifications", n)
+	}
+	r.tidied[o.ID] = d.RowIndex
 	return nil
 }

@@ -39,6 +39,7 @@ type Registry struct {
 	wg     sync.WaitGroup
 	// changed wakes removeOrphans: the catalog is another one.
 	changed chan struct{}
+	tidied  map[uint32]uint32 // the storage of each observer's table before which there are no notifications; removeOrphans' own
 
 	mu struct {
 		sync.Mutex
@@ -58,7 +59,7 @@ func New(o Options) *Registry {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{o: o, changed: make(chan struct{}, 1)}
+	r := &Registry{o: o, changed: make(chan struct{}, 1), tidied: map[uint32]uint32{}}
 	r.mu.registered = map[uint32]*catalog.Observer{}
 	return r
 }
