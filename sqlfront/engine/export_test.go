@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 )
@@ -40,3 +42,6 @@ func (s *Session) RunPlan(ctx *sql.Context, text string) (bool, error) {
 	}
 	return result != nil, err
 }
+
+// ComputedFunctions are the names of the functions that the library does not have.
+func ComputedFunctions() []string { return slices.Sorted(maps.Keys(computedFunctions)) }

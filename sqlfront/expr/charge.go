@@ -2,6 +2,7 @@ package expr
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/sqlerr"
 )
@@ -59,6 +60,8 @@ func length(v any) int64 {
 	case sql.JSONWrapper:
 		n, _ := jsonSize(v, 1<<40)
 		return n
+	case types.GeometryValue:
+		return geometrySize(v)
 	}
 	return scalarLength
 }

@@ -114,6 +114,7 @@ var makers = func() map[string]*maker {
 		}},
 		{name: "date_format", size: times(6, 1, 0)},
 		{name: "time_format", size: times(6, 1, 0)},
+		{name: "from_unixtime", size: times(6, 1, 0)},
 		{name: "aes_encrypt", size: func(_ *sql.Context, vs sql.Row) int64 { return length(vs[0]) + 16 }},
 		{name: "compress", size: times(1, 1, 1<<10)},
 		{name: "uncompress", code: 1256, size: func(_ *sql.Context, vs sql.Row) int64 {
@@ -132,15 +133,24 @@ var makers = func() map[string]*maker {
 			return measured(jsonValue(ctx, &vs[0]), func(v any, left *int64) { pathsSize(v, 1, left) })
 		}},
 		{name: "json_quote", size: times(6, 1, 2)},
-		{name: "st_astext", size: times(4, 1, 64)}, {name: "st_aswkt", size: times(4, 1, 64)}, {name: "st_asgeojson", size: times(4, 1, 256)},
 	} {
 		all[m.name] = m
+	}
+	for _, m := range geometryMakers() {
+		all[m.name] = m
+	}
+	for _, name := range []string{"string_to_vector", "to_vector", "vec_fromtext"} {
+		all[name] = &maker{name: name, json: true, size: times(2, 1, 4)}
+	}
+	for _, name := range []string{"vector_to_string", "from_vector", "vec_totext"} {
+		all[name] = &maker{name: name, size: times(4, 1, 2)}
 	}
 	for _, name := range []string{
 		"json_array", "json_object", "json_array_append", "json_array_insert", "json_contains", "json_contains_path", "json_depth", "json_extract",
 		"json_insert", "json_keys", "json_length", "json_merge", "json_merge_patch", "json_merge_preserve", "json_overlaps", "json_remove",
 		"json_replace", "json_schema_valid", "json_schema_validation_report", "json_set", "json_storage_free", "json_storage_size",
 		"json_unquote", "json_valid", "json_value",
+		"distance", "vec_distance", "vec_distance_cosine", "vec_distance_euclidean", "vec_distance_l2_squared", // vectors may be texts
 	} {
 		// Not JSON_TYPE, which makes a word, and looks at what its argument is an expression of.
 		all[name] = &maker{name: name, json: true, nulls: true, size: func(*sql.Context, sql.Row) int64 { return 0 }}
