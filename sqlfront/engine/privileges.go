@@ -360,15 +360,36 @@ func (e *Engine) maySee(ctx *sql.Context, database, table string) bool {
 
 // maySetGlobal refuses SET GLOBAL and SET PERSIST to who may not change the server for all.
 func maySetGlobal(ctx *sql.Context) error {
-	if ctx == nil || ctx.Session == nil {
-		return nil
-	}
-	s := sessionOf(ctx)
-	if s == nil || s.Accounts() == nil || !s.Accounts().Enabled() || s.Client().User == "" { // a session of the server's own
-		return nil
-	}
-	if s.Accounts().UserHasPrivileges(ctx, sql.NewDynamicPrivilegedOperation("system_variables_admin")) || rights.Has(ctx, s.Accounts(), sql.PrivilegeType_Super) {
+	if administers(ctx, "system_variables_admin") {
 		return nil
 	}
 	return rights.Needs("SUPER or SYSTEM_VARIABLES_ADMIN")
+}
+
+// mayUnbound refuses to who may not administer variables what lets his statements hold more memory than the server gives everybody: he may have
+// less.
+func mayUnbound(ctx *sql.Context, v sql.SystemVariable, value any) error {
+	_, global, _ := sql.SystemVariables.GetGlobal(v.GetName())
+	most, _ := global.(int64)
+	if n, ok := value.(int64); !ok || most == 0 || n > 0 && n <= most {
+		return nil
+	}
+	if administers(ctx, "system_variables_admin", "session_variables_admin") {
+		return nil
+	}
+	return rights.Needs("SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN")
+}
+
+// administers reports whether the session is the server's own, or its user has SUPER or one of the dynamic privileges.
+func administers(ctx *sql.Context, any ...string) bool {
+	if ctx == nil || ctx.Session == nil {
+		return true
+	}
+	s := sessionOf(ctx)
+	if s == nil || s.Accounts() == nil || !s.Accounts().Enabled() || s.Client().User == "" {
+		return true
+	}
+	return slices.ContainsFunc(any, func(p string) bool {
+		return s.Accounts().UserHasPrivileges(ctx, sql.NewDynamicPrivilegedOperation(p))
+	}) || rights.Has(ctx, s.Accounts(), sql.PrivilegeType_Super)
 }

@@ -133,6 +133,11 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 	if err != nil {
 		return err
 	}
+	if !init && strings.EqualFold(v.GetName(), operator.VarQueryMemory) {
+		if err := mayUnbound(ctx, v, val.Val); err != nil {
+			return err
+		}
+	}
 	s.store(v.GetName(), val)
 	return nil
 }
