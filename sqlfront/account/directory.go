@@ -57,6 +57,7 @@ type snapshot struct {
 	byUser map[string][]*mysql_db.User
 	edges  []*mysql_db.RoleEdge
 	roles  map[key][]key // those that an account was granted
+	native float64       // nativeShare
 }
 
 func (s *snapshot) granted(k key) []key { return s.roles[k] }
@@ -122,6 +123,7 @@ func (d *Directory) publish(ed *mysql_db.Editor) {
 		s.users[keyOf(u)] = u
 		s.byUser[u.User] = append(s.byUser[u.User], u)
 	})
+	s.native = nativeShare(s.users)
 	ed.VisitRoleEdges(func(e *mysql_db.RoleEdge) {
 		s.edges = append(s.edges, e)
 		to, from := Name{User: e.ToUser, Host: e.ToHost}.key(), Name{User: e.FromUser, Host: e.FromHost}.key()

@@ -7,11 +7,15 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/binary"
 	"encoding/pem"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -283,5 +287,84 @@ func TestSha2WithoutTLS(t *testing.T) {
 		} else {
 			x.wantErr("change user with a wrong password", b, sqlerr.AccessDenied)
 		}
+	}
+}
+
+// TestLoginsDoNotTellWhoIsThere: who has no account goes through what who has one goes through, packet by packet, whatever method he begins with: he is
+// asked for the same methods as accounts are, always the same for a name, and is told the same.
+func TestLoginsDoNotTellWhoIsThere(t *testing.T) {
+	r := newRig(t, nil)
+	c := r.conn()
+	exec(t, c, "create user ann identified with caching_sha2_password by 'secret'")
+	const native, sha2 = "mysql_native_password", "caching_sha2_password"
+	// transcript is what the server says to a login with a password that is wrong.
+	transcript := func(user, method string) (packets []string) {
+		conn := r.knock(t)
+		login := binary.LittleEndian.AppendUint32(nil, vt.CapabilityClientProtocol41|vt.CapabilityClientSecureConnection|vt.CapabilityClientPluginAuth)
+		login = append(append(login, 0, 0, 0, 1, 255), make([]byte, 23)...)
+		login = append(append(login, user+"\x00\x14"+strings.Repeat("x", 20)...), method+"\x00"...)
+		send := func(sequence byte, body []byte) {
+			if _, err := conn.Write(append([]byte{byte(len(body)), byte(len(body) >> 8), 0, sequence}, body...)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		send(1, login)
+		for {
+			var head [4]byte
+			if _, err := io.ReadFull(conn, head[:]); err != nil {
+				t.Fatalf("%s: %v behind %q", user, err, packets)
+			}
+			body := make([]byte, int(head[0])|int(head[1])<<8)
+			if _, err := io.ReadFull(conn, body); err != nil {
+				t.Fatal(err)
+			}
+			switch body[0] {
+			case vt.AuthSwitchRequestPacket:
+				name, _, _ := strings.Cut(string(body[1:]), "\x00")
+				packets = append(packets, name)
+				send(head[3]+1, make([]byte, 32))
+			case moreData:
+				if len(body) == 2 && body[1] == sendAll {
+					packets = append(packets, "send it")
+					send(head[3]+1, []byte{requestKey})
+				} else {
+					packets = append(packets, "the key")
+					send(head[3]+1, make([]byte, 256))
+				}
+			default:
+				return append(packets, strings.ReplaceAll(string(body), user, "NAME"))
+			}
+		}
+	}
+	for _, method := range []string{native, sha2, "dialog"} {
+		known := transcript("ann", method)
+		for _, name := range []string{"nobody", "bob", "admin", "ann2", "Ann"} {
+			if got := transcript(name, method); !slices.Equal(got, known) {
+				t.Errorf("beginning with %s: %s is told %q, ann %q", method, name, got, known)
+			}
+		}
+	}
+	for _, name := range []string{"nobody:x", "nobody", "ann:x", "ann"} { // to the end of the exchange
+		wantErr(t, name, r.openAs(name, "").Ping(), 1045, "28000", "Access denied")
+	}
+	exec(t, c, "create user old identified with mysql_native_password by 'secret'")
+	like := map[string]string{}
+	for _, name := range []string{"old", "ann"} {
+		like[strings.Join(transcript(name, "dialog"), "|")] = name
+	}
+	seen := map[string]int{}
+	for i := range 40 {
+		name := fmt.Sprintf("nobody%d", i)
+		said := strings.Join(transcript(name, "dialog"), "|")
+		if like[said] == "" {
+			t.Fatalf("%s is told what no account is told: %q", name, said)
+		}
+		if again := strings.Join(transcript(name, "dialog"), "|"); again != said {
+			t.Errorf("%s is told %q and then %q", name, said, again)
+		}
+		seen[like[said]]++
+	}
+	if seen["old"] < 5 || seen["ann"] < 5 { // of 40, about half each
+		t.Errorf("who has no account is asked for methods as %v are, with as many accounts of both", seen)
 	}
 }

@@ -65,11 +65,10 @@ type uses struct {
 
 // HandleUser implements mysql.UserValidator.
 func (u uses) HandleUser(user string, addr net.Addr) bool {
-	found := u.login.accounts.Find(user, account.Host(addr))
-	if found == nil || !u.login.accounts.Enabled() {
+	if !u.login.accounts.Enabled() {
 		return u.plugin == string(mysql.MysqlNativePassword)
 	}
-	return found.Plugin == u.plugin
+	return u.login.accounts.Plugin(user, account.Host(addr)) == u.plugin
 }
 
 func denied(user string, addr net.Addr, password bool) *mysql.SQLError {
@@ -123,9 +122,11 @@ func (l *login) UserEntryWithHash(conn *mysql.Conn, salt []byte, user string, an
 	return l.admit(conn, user, addr, u, right, len(answer) > 0)
 }
 
-// verify compares a password with what is stored of it, and remembers one that is right.
+// verify compares a password with what is stored of it, and remembers one that is right. It takes as long if nothing is stored: how long a refusal takes
+// does not tell whether there is such an account.
 func (l *login) verify(stored, password string) bool {
 	if stored == "" {
+		_, _ = mysql.SerializeCachingSha2PasswordAuthString(password, make([]byte, saltLength), decoyIterations)
 		return password == ""
 	}
 	kind, iterations, salt, _, err := mysql.DeserializeCachingSha2PasswordAuthString([]byte(stored))
@@ -145,6 +146,9 @@ func (l *login) verify(stored, password string) bool {
 	l.scrambled[stored] = sha256.Sum256(once[:])
 	return true
 }
+
+// decoyIterations are those of an account that was given its password here.
+const decoyIterations = mysql.DefaultCachingSha2PasswordHashIterations
 
 // private reports whether nobody between client and server can listen.
 func private(conn *mysql.Conn) bool {

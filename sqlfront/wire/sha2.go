@@ -92,7 +92,11 @@ func (m sha2) HandleAuthPluginData(conn *mysql.Conn, user string, salt, answer [
 	if err != nil {
 		return nil, err
 	}
-	right := ok && u != nil && l.verify(u.AuthString, password)
+	stored := ""
+	if u != nil {
+		stored = u.AuthString
+	}
+	right := ok && l.verify(stored, password) && u != nil
 	return l.admit(conn, user, addr, u, right, true)
 }
 
