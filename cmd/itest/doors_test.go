@@ -155,6 +155,11 @@ func TestHTTPDoors(t *testing.T) {
 		{"split without a token", 401, "POST", split, "", nil},
 		{"split with another", 401, "POST", split, "", []string{"Authorization", "Bearer x"}},
 		{"split with none", 401, "POST", split, "", []string{"Authorization", "Bearer "}},
+		{"tablets without a token, as their ends are keys of rows", 401, "GET", "/ctl/tablets", "", nil},
+		{"locks without a token", 401, "GET", "/ctl/locks", "", nil},
+		{"tablets", 200, "GET", "/ctl/tablets", "", []string{"Authorization", bearer}},
+		{"what there is to do for observers", 200, "GET", "/ctl/observers", "", nil},
+		{"reading as if it were changing", 404, "POST", "/ctl/tablets", "", []string{"Authorization", bearer}},
 		{"pprof without a token", 401, "GET", "/debug/pprof/heap", "", nil},
 		{"pprof", 200, "GET", "/debug/pprof/heap", "", []string{"Authorization", bearer}},
 		{"command line without a token", 401, "GET", "/debug/pprof/cmdline", "", nil},
@@ -164,6 +169,12 @@ func TestHTTPDoors(t *testing.T) {
 		}
 	}
 	s.ctl("split", "d.t", "2") // finds the token where the server says
+	if out := s.ctl("tablets"); !strings.Contains(out, "start") {
+		t.Errorf("moka ctl tablets: %s", out)
+	}
+	if out := s.ctl("status"); strings.Contains(out, "start") || !strings.Contains(out, "tablet") {
+		t.Errorf("moka ctl status, which everybody may ask: %s", out)
+	}
 	s.ctl("--data", dir, "merge", "d.t", "1")
 	if os.Geteuid() != 0 {
 		return // only root can be somebody else

@@ -25,22 +25,26 @@ type control struct {
 	use, short string
 	args       int
 	changes    bool // POST instead of GET
+	keys       bool // it shows keys of rows, or words of statements
 	run        func(ctx context.Context, s *stack, args []string) (any, error)
 }
+
+// guarded reports whether it wants the token: what steers the server, and what shows what is in its rows, is not everybody's.
+func (c control) guarded() bool { return c.changes || c.keys }
 
 var controls map[string]control
 
 func init() {
 	controls = map[string]control{
-		"status":    {"status", "What the server is and does", 0, false, func(ctx context.Context, s *stack, _ []string) (any, error) { return s.statusOf(ctx) }},
-		"shards":    {"shards", "Shards with their counters", 0, false, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.shardSection(), nil })},
-		"tablets":   {"tablets", "Tablets with their row ranges and shards", 0, false, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.tabletSection(), nil })},
-		"split":     {"split DB.TABLE KEY", "Split the tablet in front of the row with that primary key", 2, true, storage(splitTablet)},
-		"merge":     {"merge DB.TABLE KEY", "Merge the tablet of that row with the one behind it", 2, true, storage(mergeTablet)},
-		"move":      {"move DB.TABLE KEY SHARD", "Move the tablet of that row to a shard", 3, true, storage(moveTablet)},
-		"locks":     {"locks", "Locks of transactions that have not ended", 0, false, storage(listLocks)},
-		"gc":        {"gc", "What garbage collection has done, and who keeps old versions", 0, false, showGC},
-		"observers": {"observers", "What observers have still to do", 0, false, listObservers},
+		"status":    {"status", "What the server is and does", 0, false, false, func(ctx context.Context, s *stack, _ []string) (any, error) { return s.statusOf(ctx) }},
+		"shards":    {"shards", "Shards with their counters", 0, false, false, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.shardSection(), nil })},
+		"tablets":   {"tablets", "Tablets with their row ranges and shards", 0, false, true, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.tabletSection(true), nil })},
+		"split":     {"split DB.TABLE KEY", "Split the tablet in front of the row with that primary key", 2, true, false, storage(splitTablet)},
+		"merge":     {"merge DB.TABLE KEY", "Merge the tablet of that row with the one behind it", 2, true, false, storage(mergeTablet)},
+		"move":      {"move DB.TABLE KEY SHARD", "Move the tablet of that row to a shard", 3, true, false, storage(moveTablet)},
+		"locks":     {"locks", "Locks of transactions that have not ended", 0, false, true, storage(listLocks)},
+		"gc":        {"gc", "What garbage collection has done, and who keeps old versions", 0, false, true, showGC},
+		"observers": {"observers", "What observers have still to do", 0, false, false, listObservers},
 	}
 }
 
@@ -163,7 +167,7 @@ func ctlCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use: c.use, Short: c.short, Args: cobra.ExactArgs(c.args),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				b, err := askControl(cmd.Context(), question{*addr, name, c.changes, args}, *data, *file)
+				b, err := askControl(cmd.Context(), question{*addr, name, c, args}, *data, *file)
 				if err != nil {
 					return err
 				}
@@ -181,7 +185,7 @@ func ctlCommand() *cobra.Command {
 // question is what "moka ctl" asks a server.
 type question struct {
 	addr, name string
-	changes    bool
+	of         control
 	args       []string
 }
 
@@ -189,7 +193,7 @@ type question struct {
 // of this machine points to.
 func askControl(ctx context.Context, q question, data, file string) ([]byte, error) {
 	token := ""
-	if q.changes || file != "" {
+	if q.of.guarded() || file != "" {
 		var err error
 		if file != "" {
 			token, err = readToken(file)
@@ -220,7 +224,7 @@ func askControl(ctx context.Context, q question, data, file string) ([]byte, err
 
 func (q question) ask(ctx context.Context, token string) (*http.Response, []byte, error) {
 	method := http.MethodGet
-	if q.changes {
+	if q.of.changes {
 		method = http.MethodPost
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+q.addr+"/ctl/"+q.name+"?"+url.Values{"arg": q.args}.Encode(), nil)

@@ -33,7 +33,7 @@ func newHTTPServer(s *stack) *httpServer {
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, s.status) })
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /ctl/{what}", h.control)
-	mux.HandleFunc("POST /ctl/{what}", s.token.required(h.control))
+	mux.HandleFunc("POST /ctl/{what}", h.control)
 	mux.HandleFunc("GET /debug/pprof/", s.token.required(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/cmdline", s.token.required(pprof.Cmdline))
 	mux.HandleFunc("GET /debug/pprof/profile", s.token.required(pprof.Profile))
@@ -70,7 +70,13 @@ func (h *httpServer) control(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such command: "+r.Method+" "+what, http.StatusNotFound)
 		return
 	}
-	h.answer(w, r, func(ctx context.Context) (any, error) { return c.run(ctx, h.stack, r.URL.Query()["arg"]) })
+	run := func(w http.ResponseWriter, r *http.Request) {
+		h.answer(w, r, func(ctx context.Context) (any, error) { return c.run(ctx, h.stack, r.URL.Query()["arg"]) })
+	}
+	if c.guarded() {
+		run = h.stack.token.required(run)
+	}
+	run(w, r)
 }
 
 var page = template.Must(template.New("status").Parse(`<!doctype html><title>Moka</title>

@@ -37,7 +37,7 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 		if err := s.node.Room(); err != nil {
 			st.Warning = strings.TrimSpace(st.Warning + " " + err.Error())
 		}
-		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection())
+		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection(false))
 	}
 	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()), counters("timestamps", s.clock.Metrics()), counters("routing", s.store.Metrics()))
 	if s.gc != nil {
@@ -76,13 +76,18 @@ func (s *stack) shardSection() section {
 	return sec
 }
 
-func (s *stack) tabletSection() section {
-	sec := section{Title: "tablets", Columns: []string{"tablet", "generation", "shard", "start", "end"}}
+// tabletSection lists the tablets, with the keys of rows between which they lie for who may see those: the status page is open to everybody.
+func (s *stack) tabletSection(keys bool) section {
+	sec := section{Title: "tablets", Columns: []string{"tablet", "generation", "shard"}}
+	if keys {
+		sec.Columns = append(sec.Columns, "start", "end")
+	}
 	for _, t := range s.node.Tablets() {
-		sec.Rows = append(sec.Rows, []string{
-			fmt.Sprint(t.ID), fmt.Sprint(t.Generation), fmt.Sprintf("shard %d", t.Shard),
-			fmt.Sprintf("%x", []byte(t.Span.Start)), fmt.Sprintf("%x", []byte(t.Span.End)),
-		})
+		row := []string{fmt.Sprint(t.ID), fmt.Sprint(t.Generation), fmt.Sprintf("shard %d", t.Shard)}
+		if keys {
+			row = append(row, fmt.Sprintf("%x", []byte(t.Span.Start)), fmt.Sprintf("%x", []byte(t.Span.End)))
+		}
+		sec.Rows = append(sec.Rows, row)
 	}
 	return sec
 }
