@@ -37,6 +37,7 @@ func TestTextsAsDecimals(t *testing.T) {
 		{"select cast(repeat('9', 3000000) as decimal), cast(concat('0.', repeat('9', 3000000)) as decimal(10,2))", "9999999999 1.00"},
 		{"select cast('-1e20' as decimal(10,2)), cast(1e300 as decimal(10,2))", "-99999999.99 99999999.99"},
 		{"select cast(1 as decimal(66,1))", "error 1426"},
+		{"select cast(timestamp'2021-02-03 04:05:06.789' as decimal(20,3)), cast(date'2020-01-02' as decimal)", "20210203040506.789 20200102"},
 		{"insert into t values (10, '12e')", "error 1265"},
 		{"insert into t values (11, '1e4294967296')", "error 1264"},
 		{"insert into t values (12, 'abc')", "error 1366"},

@@ -477,15 +477,15 @@ func (*decimalCast) CollationCoercibility(*sql.Context) (sql.CollationID, byte) 
 }
 
 // WithChildren implements sql.Expression.
-func (c *decimalCast) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+func (c *decimalCast) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
 	if len(children) != 1 {
 		return nil, sql.ErrInvalidChildrenNumber.New(c, len(children), 1)
 	}
-	return &decimalCast{expression.UnaryExpressionStub{Child: children[0]}, c.typ}, nil
+	return &decimalCast{expression.UnaryExpressionStub{Child: AsNumber(ctx, children[0])}, c.typ}, nil
 }
 
 // newDecimalCast is the operator "decimal p s"; without s it is 0, without p 10.
-func newDecimalCast(spec string, e sql.Expression) (sql.Expression, error) {
+func newDecimalCast(ctx *sql.Context, spec string, e sql.Expression) (sql.Expression, error) {
 	precision, scale := 10, 0
 	if p, s, ok := strings.Cut(spec, " "); p != "" {
 		var err error
@@ -511,7 +511,7 @@ func newDecimalCast(spec string, e sql.Expression) (sql.Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decimalCast{expression.UnaryExpressionStub{Child: e}, typ}, nil
+	return &decimalCast{expression.UnaryExpressionStub{Child: AsNumber(ctx, e)}, typ}, nil
 }
 
 // Eval implements sql.Expression.

@@ -484,7 +484,7 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		return like, nil
 	}
 	if spec, ok := strings.CutPrefix(op, "decimal"); ok && len(operands) == 1 {
-		return newDecimalCast(strings.TrimPrefix(spec, " "), operands[0])
+		return newDecimalCast(ctx, strings.TrimPrefix(spec, " "), operands[0])
 	}
 	if text, ok := strings.CutPrefix(op, "time "); ok {
 		digits, err := strconv.Atoi(text)
