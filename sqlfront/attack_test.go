@@ -125,6 +125,50 @@ func TestAttackAsTriggerUser(t *testing.T) {
 	}
 }
 
+// TestAttackAsNobody is what a user tried by hand, for an hour, who may log in and nothing else (S1-S18); what he took from others is in
+// engine.TestSleepersLeaveRoom and beside it.
+func TestAttackAsNobody(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database hid", "create table hid.secret (id int primary key, v varchar(50))", "insert into hid.secret values (1, 'hush')", "create procedure hid.p() select v from hid.secret",
+		"create function hid.f() returns varchar(50) return 'hush'", "create role boss", "grant all on *.* to boss", "create user adm identified by 'a'", "grant all on *.* to adm with grant option",
+		"create user nobody1 identified by 'pw'")
+	id := results(t, root, "select connection_id()")
+	c := s.open("nobody1:pw", "", "")
+	for number, tries := range map[string][]string{
+		"1142": {"table hid.secret", "do (select v from hid.secret)", "explain select * from hid.secret", "checksum table hid.secret", "values row((select v from hid.secret))", "select user from mysql.user", "delete from mysql.user",
+			"insert into mysql.user (user, host) values ('x', '%')", "lock tables hid.secret read", "create index i on hid.secret (v)", "drop table hid.secret", "rename table hid.secret to hid.s", "truncate hid.secret",
+			"load data local infile '/etc/hostname' into table hid.secret", "update hid.secret s, (select 1) d set s.v = 'x'", "delete a from hid.secret a join (select 1) b", "create trigger hid.tr before insert on hid.secret for each row set @a = 1",
+			"prepare s from 'select * from hid.secret'", "select * from performance_schema.processlist", "create table mysql.t (a int)", "with c as (select v from hid.secret) select * from c"},
+		"1044": {"use hid", "show tables from hid", "show create table hid.secret", "describe hid.secret", "show grants for adm", "show create user adm", "create database evil", "drop database hid", "analyze table hid.secret",
+			"create procedure hid.g() select 1", "create event hid.e on schedule every 1 second do select 1", "flush privileges", "create temporary table hid.t (a int)"},
+		"1227": {"create user evil", "drop user adm", "rename user nobody1 to adm2", "alter user adm identified by 'x'", "set password for adm = 'x'", "alter user current_user() require none", "alter user nobody1 account unlock", "grant boss to nobody1",
+			"set global max_connections = 1", "set persist max_connections = 1", "set @@global.init_connect = 'x'", "select 1 into outfile 'x'", "show engine innodb status", "flush logs", "show binary logs", "binlog 'AAAA'", "lock instance for backup"},
+		"3530": {"set role boss", "set default role boss to nobody1", "show grants for nobody1 using boss"},
+		"1370": {"call hid.p()", "select hid.f()"},
+		"1305": {"show create procedure hid.p", "show create function hid.f"},
+		"1095": {"kill " + id, "kill query " + id, "/*!50000 kill " + id + " */"},
+		"1298": {"set time_zone = '../../etc/passwd'", "set time_zone = 'Europe/../../../etc/passwd'"},
+	} {
+		for _, q := range tries {
+			if got := results(t, c, q); got != "error "+number {
+				t.Errorf("%s: %q, want error %s", q, got, number)
+			}
+		}
+	}
+	script{
+		{"select count(*) from information_schema.processlist where user <> 'nobody1'", "0"},
+		{"select count(*) from information_schema.user_privileges where grantee not like '%nobody1%'", "0"},
+		{"select count(*) from information_schema.tables where table_schema in ('hid', 'mysql')", "0"},
+		{"select count(*) from information_schema.columns where table_schema in ('hid', 'mysql')", "0"},
+		{"select count(*) from information_schema.routines", "0"},
+		{"select count(*) from information_schema.statistics", "0"},
+		{"select count(*) from information_schema.schemata where schema_name = 'hid'", "0"},
+		{"select load_file('/etc/passwd')", "NULL"},
+		{"show grants", "GRANT USAGE ON *.* TO `nobody1`@`%`"},
+	}.run(t, c)
+}
+
 // TestBodiesLendVariables: a trigger changes how its own statements are read, and not those of the session that fires it. Who may have a trigger on
 // a table switched off strict mode, autocommit and the character set of whoever wrote to the table. It is the same for routines, as in MySQL.
 func TestBodiesLendVariables(t *testing.T) {
@@ -152,6 +196,24 @@ func TestBodiesLendVariables(t *testing.T) {
 	// Under another mode than that of the body.
 	run(t, root, "set sql_mode = 'NO_ENGINE_SUBSTITUTION'", "set names latin1", "call nested()")
 	want(t, root, "select @@sql_mode, @@character_set_client", "NO_ENGINE_SUBSTITUTION latin1")
+	// A procedure sets the others for who calls it; what runs unasked does not, nor what that calls.
+	run(t, root, "create procedure blinds() set sql_select_limit = 0, foreign_key_checks = 0", "create function blind() returns int begin set sql_select_limit = 0, foreign_key_checks = 0; return 1; end")
+	const others = "select @@sql_select_limit, @@foreign_key_checks, @@max_execution_time, @@moka_snapshot, @@transaction_isolation, @@timestamp > 1e9, @@lock_wait_timeout"
+	was = results(t, root, others)
+	for _, body := range []string{"set sql_select_limit = 0", "set session foreign_key_checks = 0", "set max_execution_time = 1000000", "set moka_snapshot = '2020-01-01'", "set session transaction isolation level serializable",
+		"set timestamp = 1", "set @@lock_wait_timeout = 1", "call blinds()", "set @a = blind()", "begin set sql_select_limit = 0; call lenient(); end"} {
+		run(t, root, "create trigger tr before insert on inbox for each row "+body, "insert into inbox values (1)", "insert into inbox values (2)")
+		if now := results(t, root, others); now != was {
+			t.Errorf("after a trigger with %s: %s, was %s", body, now, was)
+		}
+		run(t, root, "drop trigger tr")
+	}
+	run(t, root, "do blind()")
+	want(t, root, others, was)
+	run(t, root, "call blinds()")
+	want(t, root, "select @@foreign_key_checks", "")
+	run(t, root, "set sql_select_limit = default")
+	want(t, root, "select @@foreign_key_checks", "0")
 	for _, body := range []string{"set autocommit = 0", "set @@autocommit = 0", "set @@session.autocommit = off", "set session autocommit = 1", "set @a = 1, autocommit = 0", "call commits()"} {
 		run(t, root, "create trigger tr before insert on inbox for each row "+body)
 		script{{"insert into inbox values (1)", "error 1445"}, {"select @@autocommit", "1"}, {"drop trigger tr", ""}}.run(t, root)

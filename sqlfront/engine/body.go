@@ -217,7 +217,7 @@ func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 		s.SetCurrentDatabase(b.db)
 		defer s.SetCurrentDatabase(db)
 	}
-	run := func() error { return s.underMode(ctx, b.mode, f) }
+	run := func() error { return s.underMode(ctx, b.mode, false, f) }
 	if b.definer.User == "" {
 		return run()
 	}

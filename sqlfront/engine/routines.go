@@ -157,7 +157,7 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 		s.SetCurrentDatabase(c.body.Database)
 		defer s.SetCurrentDatabase(db)
 	}
-	run := func() error { return s.underMode(ctx, c.mode, f) }
+	run := func() error { return s.underMode(ctx, c.mode, c.body.Kind == routine.Procedure, f) }
 	client := s.Client()
 	self := c.definer.User == client.User && c.definer.Address == client.Address
 	switch {

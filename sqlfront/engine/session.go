@@ -59,7 +59,7 @@ type Session struct {
 	cached  *settings                        // see Session.settings
 	modes   map[string]*sessionMode          // see underMode
 	lent    map[string]lentVariable          // see lending
-	lends   bool                             // a body runs
+	lends   lends                            // a body runs
 	zone    atomic.Pointer[sessionZone]      // see timeZone
 	digest  digest                           // scratch of the plan cache
 	cost    cost

@@ -218,10 +218,10 @@ type sessionMode struct {
 	settings *settings
 }
 
-// underMode runs f under an SQL mode. A trigger may be fired for each row of a statement, so modes are kept while no variable is set.
-func (s *Session) underMode(ctx *sql.Context, mode string, f func() error) error {
+// underMode runs f under an SQL mode, called as lending says. A trigger may be fired for each row of a statement, so modes are kept while no variable is set.
+func (s *Session) underMode(ctx *sql.Context, mode string, called bool, f func() error) error {
 	if now, err := s.GetSessionVariable(ctx, "sql_mode"); err != nil || now == any(mode) {
-		return s.lending(f)
+		return s.lending(called, f)
 	}
 	now, set := s.vars.system["sql_mode"]
 	cached, modes := s.cached, s.modes
@@ -239,7 +239,7 @@ func (s *Session) underMode(ctx *sql.Context, mode string, f func() error) error
 		modes[mode] = m
 		s.modes = modes
 	}
-	err := s.lending(f)
+	err := s.lending(called, f)
 	others := s.cached != m.settings // f has set a variable
 	if set {
 		s.vars.system["sql_mode"] = now
@@ -425,8 +425,9 @@ func (s *Session) IncrementStatusVariable(ctx *sql.Context, name string, by int)
 	}
 }
 
-// lent are the variables that a body sets for itself only, as in MySQL: they are as they were when it has ended. Who may have a trigger on a table
-// would else change how the statements are read of whoever writes to it.
+// lent are the variables that the body of a procedure sets for itself only, as in MySQL: they are as they were when it has ended. The others it sets
+// for who calls it. The bodies of triggers and functions, which run unasked, set nothing that stays: who may have a trigger on a table would else
+// have the SELECTs of whoever writes to it end after no row (sql_select_limit), or read the past (moka_snapshot).
 var lent = map[string]bool{"sql_mode": true, "character_set_client": true, "character_set_connection": true, "collation_connection": true}
 
 // lentVariable is what a variable was before a body set it, if the session had a value of its own.
@@ -435,13 +436,26 @@ type lentVariable struct {
 	had   bool
 }
 
-// lending runs f, a body, and takes the variables back that are lent to it.
-func (s *Session) lending(f func() error) error {
+// lends is which variables are taken back from the body that runs.
+type lends uint8
+
+const (
+	lendsNone lends = iota // there is no body
+	lendsSome
+	lendsAll
+)
+
+// lending runs f, a body, and takes the variables back that are lent to it: those in lent from one that was called, all from others, and from
+// what others call.
+func (s *Session) lending(called bool, f func() error) error {
 	outer, within := s.lent, s.lends
-	s.lent, s.lends = nil, true
+	s.lent, s.lends = nil, lendsAll
+	if called && within != lendsAll {
+		s.lends = lendsSome
+	}
 	err := f()
 	mine := s.lent
-	s.lent, s.lends = nil, false
+	s.lent, s.lends = nil, lendsNone
 	for name, was := range mine {
 		if was.had {
 			s.store(name, was.value)
@@ -456,7 +470,7 @@ func (s *Session) lending(f func() error) error {
 
 // keepForBody notes what a variable is that a body is about to set.
 func (s *Session) keepForBody(name string) {
-	if !s.lends || !lent[name] {
+	if s.lends == lendsNone || s.lends == lendsSome && !lent[name] {
 		return
 	}
 	if _, kept := s.lent[name]; kept {
