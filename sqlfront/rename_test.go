@@ -59,3 +59,47 @@ func TestRenameMovesTables(t *testing.T) {
 	run(t, user, "rename table t to b.mine")
 	want(t, c, "select count(*) from b.mine", "3")
 }
+
+// TestRenameTakesTriggersAlong: a trigger names its table in its text, which RENAME TABLE and ALTER TABLE … RENAME left as it was: triggers fired no
+// more, and SHOW TRIGGERS was 1146.
+func TestRenameTakesTriggersAlong(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table log (s varchar(20))", "create table t (id int primary key, v int)",
+		"create trigger one /* on t */ before insert on t for each row set new.v = coalesce(new.v, 0) + 1",
+		"CREATE DEFINER=`root`@`localhost` TRIGGER `on` AFTER INSERT ON `d` . `T` FOR EACH ROW insert into log values ('on t')",
+		"set sql_mode = 'ANSI_QUOTES'", `create trigger three after update on "t" for each row follows "on" insert into log values ('upd')`, "set sql_mode = default",
+		"rename table t to `new ``on`` t`")
+	const triggers = "select trigger_name, event_object_table from information_schema.triggers where trigger_schema = 'd' order by 1"
+	want(t, c, triggers, "on new `on` t; one new `on` t; three new `on` t")
+	run(t, c, "insert into `new ``on`` t` (id) values (1)", "update `new ``on`` t` set v = 5")
+	want(t, c, "select id, v from `new ``on`` t`", "1 5")
+	want(t, c, "select group_concat(s order by s) from log", "on t,upd")
+	if got := strings.Join(query(t, c, "show create trigger one"), ""); !strings.Contains(got, "/* on t */ before insert on `new ``on`` t` for each row set") {
+		t.Error(got)
+	}
+	if got := len(query(t, c, "show triggers")); got != 3 {
+		t.Errorf("%d triggers", got)
+	}
+
+	run(t, c, "alter table `new ``on`` t` add column w int default 7, rename to a") // with another change
+	run(t, c, "alter table a modify v bigint, rename to a2", "rename table a2 to A3, A3 to a")
+	want(t, c, triggers, "on a; one a; three a")
+	run(t, c, "insert into a (id) values (2)")
+	want(t, c, "select id, v, w from a where id = 2", "2 1 7")
+
+	// Two tables change their names: each keeps its own.
+	run(t, c, "create table b (id int primary key, v int)", "create trigger other before insert on b for each row set new.v = 100",
+		"rename table a to c, b to a, c to b")
+	want(t, c, triggers, "on b; one b; other a; three b")
+	run(t, c, "insert into a (id) values (1)", "insert into b (id) values (3)")
+	want(t, c, "select v from a", "100")
+	want(t, c, "select v from b where id = 3", "1")
+	wantError(t, c, "rename table a to c, nosuch to x", 1146)
+	want(t, c, triggers, "on b; one b; other a; three b")
+
+	run(t, c, "drop trigger one", "create trigger one before insert on b for each row set new.v = 42", "insert into b (id) values (4)")
+	want(t, c, "select v from b where id = 4", "42")
+	run(t, c, "drop table b", "create table b (id int primary key, v int)", "insert into b values (1, 1)")
+	want(t, c, triggers, "other a")
+	want(t, c, "select v from b", "1")
+}

@@ -38,6 +38,18 @@ func (c *Catalog) CreateTrigger(ctx context.Context, t *txn.Txn, database string
 	return c.putNamed(ctx, t, nameRow(kindTrigger, d.ID, v.Name), &v)
 }
 
+// UpdateTrigger replaces the trigger of that name.
+func (c *Catalog) UpdateTrigger(ctx context.Context, t *txn.Txn, database string, v Trigger) error {
+	_, d, err := c.inDatabase(ctx, t, database)
+	if err != nil {
+		return err
+	}
+	if _, ok := d.Trigger(v.Name); !ok {
+		return &NotFoundError{Kind: KindTrigger, Database: database, Name: v.Name}
+	}
+	return c.putNamed(ctx, t, nameRow(kindTrigger, d.ID, v.Name), &v)
+}
+
 // DropTrigger removes a trigger.
 func (c *Catalog) DropTrigger(ctx context.Context, t *txn.Txn, database, name string) error {
 	return c.dropNamed(ctx, t, database, name, KindTrigger, kindTrigger, func(d *Database) bool { _, ok := d.Trigger(name); return ok })

@@ -346,7 +346,7 @@ func (c *copying) exchange(ctx *sql.Context, st *txn.Txn, rec catalog.Job, desc 
 		if !ok || !ok2 {
 			return sqlerr.SchemaChanged()
 		}
-		_, err = e.catalog.RenameTable(ctx, st, was.Name, desc.Name, is.Name, to.Name)
+		err = e.renameTable(ctx, st, was.Name, desc.Name, is.Name, to.Name)
 	}
 	return err
 }

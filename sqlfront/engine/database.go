@@ -239,8 +239,7 @@ func (d *Database) DropTable(ctx *sql.Context, name string) error {
 // RenameTable implements sql.TableRenamer.
 func (d *Database) RenameTable(ctx *sql.Context, old, name string) error {
 	return d.eng.ddl(ctx, func(tx *Tx) error {
-		_, err := d.eng.catalog.RenameTable(ctx, tx.store(), d.name, old, d.name, name)
-		return err
+		return d.eng.renameTable(ctx, tx.store(), d.name, old, d.name, name)
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/txn"
 )
 
 // RenameTables is a RENAME TABLE, or an ALTER TABLE … RENAME, that moves a table to another database: the library takes the new name alone, and the
@@ -70,7 +71,7 @@ func (e *Engine) renameTables(ctx *sql.Context, all []parse.Rename) error {
 			if err := e.renamable(snap, r); err != nil {
 				return err
 			}
-			if _, err := e.catalog.RenameTable(ctx, tx.store(), r.From.Database, r.From.Name, r.To.Database, r.To.Name); err != nil {
+			if err := e.renameTable(ctx, tx.store(), r.From.Database, r.From.Name, r.To.Database, r.To.Name); err != nil {
 				return err
 			}
 		}
@@ -126,6 +127,38 @@ func (e *Engine) renamable(snap *catalog.Snapshot, r parse.Rename) error {
 	}
 	if len(snap.Observers(t.ID)) > 0 {
 		return sqlerr.New(sqlerr.TriggerInWrongSchema, "Observer in wrong schema: drop the table's observers first, and create them again")
+	}
+	return nil
+}
+
+// renameTable renames a table in the catalog, and with it its triggers, which name it in their texts: that is where a trigger's table is kept. What
+// bodies say of the table stays as it was written, as in MySQL.
+func (e *Engine) renameTable(ctx context.Context, st *txn.Txn, database, name, newDatabase, newName string) error {
+	snap, err := e.catalog.Snapshot(ctx, st)
+	if err != nil {
+		return err
+	}
+	var texts []*catalog.Trigger
+	if d, ok := snap.Database(database); ok && strings.EqualFold(database, newDatabase) {
+		texts = d.Triggers()
+	}
+	if _, err := e.catalog.RenameTable(ctx, st, database, name, newDatabase, newName); err != nil {
+		return err
+	}
+	for _, x := range texts {
+		h := e.triggerHead(x)
+		if h.bad || !strings.EqualFold(h.table, name) || h.db != "" && !strings.EqualFold(h.db, database) {
+			continue
+		}
+		ansi := sql.NewSqlModeFromString(x.SQLMode).AnsiQuotes()
+		renamed := *x
+		renamed.CreateStatement = parse.RetargetTrigger(x.CreateStatement, newName, ansi)
+		if now := e.parseTrigger(&renamed); now.bad || now.table != newName || now.db != h.db {
+			return sqlerr.New(sqlerr.Unknown, "Trigger '%s' cannot be given its table's new name; drop it first, and create it again", x.Name)
+		}
+		if err := e.catalog.UpdateTrigger(ctx, st, database, renamed); err != nil {
+			return err
+		}
 	}
 	return nil
 }

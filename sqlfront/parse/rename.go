@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
@@ -56,4 +57,29 @@ func (p *Parser) renameTables(ctx context.Context, stmt ast.Statement) (ast.Stat
 		return nil, unsupported("ALTER TABLE … RENAME to another database beside other changes; make it two statements")
 	}
 	return moved, err
+}
+
+// RetargetTrigger is the text of a CREATE TRIGGER with another table's name in ON. The rest stays as it was written: a database before the name,
+// comments, the body. A text without ON comes back as it is.
+func RetargetTrigger(text, table string, ansi bool) string {
+	l := lexer{s: text, ansi: ansi}
+	t := l.next()
+	for _, w := range []string{"trigger", "on"} { // both are reserved: no name before them is written so
+		for t.kind != eof && !l.is(t, w) {
+			t = l.next()
+		}
+	}
+	name := l.next()
+	for {
+		at := l.pos
+		if t = l.next(); !l.isByte(t, '.') {
+			l.pos = at
+			break
+		}
+		name = l.next()
+	}
+	if name.kind == eof {
+		return text
+	}
+	return text[:name.start] + "`" + strings.ReplaceAll(table, "`", "``") + "`" + text[name.end:]
 }
