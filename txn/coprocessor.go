@@ -89,6 +89,9 @@ func (c *coprocessor) Commands() []kv.Command {
 			return rows
 		}),
 		about(readCommand(cmdScan, "txn.Scan", evalScan), (*scanRequest).about),
+		about(readCommand(cmdScanSince, "txn.ScanSince", evalScanSince), func(m *sinceRequest, rows []kv.RowKey) []kv.RowKey {
+			return m.scan.about(rows)
+		}),
 		about(readCommand(cmdScanProgram, "txn.ScanProgram", evalScanProgram), func(m *programRequest, rows []kv.RowKey) []kv.RowKey {
 			return m.scan.about(rows)
 		}),

@@ -22,6 +22,7 @@ const (
 	cmdHeartbeat      kv.CommandID = 40
 	cmdScanLocks      kv.CommandID = 41
 	cmdSeed           kv.CommandID = 42
+	cmdScanSince      kv.CommandID = 44 // 43 is in program.go
 )
 
 // lockInfo is what a client needs to know of a lock it met.
@@ -177,6 +178,29 @@ func (m *scanRequest) Decode(b []byte) error {
 		resume: d.bool(), after: d.column(), bypass: d.timestamps(), tablets: d.refs(),
 	}
 	return d.end()
+}
+
+// sinceRequest is a scan that leaves out what is as old as a timestamp. It is a command of its own, which older nodes refuse.
+type sinceRequest struct {
+	scan  scanRequest
+	since kv.Timestamp
+}
+
+func (m *sinceRequest) AppendTo(b []byte) []byte {
+	e := encoder{b}
+	e.bytes(m.scan.AppendTo(nil))
+	e.timestamp(m.since)
+	return e.b
+}
+
+func (m *sinceRequest) Decode(b []byte) error {
+	d := decoder{b: b}
+	scan := d.bytes()
+	*m = sinceRequest{since: d.timestamp()}
+	if err := d.end(); err != nil {
+		return err
+	}
+	return m.scan.Decode(scan)
 }
 
 // cell is a column with its value.

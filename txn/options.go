@@ -149,6 +149,10 @@ type ScanOptions struct {
 	// At, if set, merges the own writes as of that savepoint instead of those so far: a statement that opens several scans
 	// one after the other (the inner side of a join) must not meet what it has written in between.
 	At *Savepoint
+	// Since, if set, leaves out columns whose newest version in the snapshot is not younger than that: what has not been written since. What was
+	// written again with the same value is there, what was deleted is not, as in other scans. Own writes are merged in; no program runs. A
+	// node of an older release refuses such a scan.
+	Since kv.Timestamp
 	// Program, if set, runs beside the data; see Program. It may leave out and shorten cells. Own writes are merged in as they
 	// are, and a shard that cannot run it returns all cells as they are: the caller looks at what comes.
 	Program []byte

@@ -58,6 +58,7 @@ func messages() map[string]kv.Message {
 		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
 		"scan request":         &scanRequest{snapshot: 9, span: spans[0], reverse: true, limit: 10, maxBytes: 20, resume: true, after: testColumn, bypass: []kv.Timestamp{1}, tablets: refs},
 		"scan response":        &scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
+		"scan since request":   &sinceRequest{scan: scanRequest{snapshot: 9, span: spans[0], limit: 10, maxBytes: 20, tablets: refs}, since: 8},
 		"program request":      &programRequest{scan: scanRequest{snapshot: 9, span: spans[0], limit: 10, maxBytes: 20, tablets: refs}, program: []byte("p")},
 		"program response":     &programResponse{scan: scanResponse{cells: []cell{{testColumn, []byte("x")}}, more: true, last: otherRow}, part: []byte("sum"), examined: 300},
 		"write request":        &writeRequest{startTS: 7, primary: otherRow, session: "w1", ttl: time.Second, mutations: []*mutation{mut}, tablets: refs, floor: 8, owner: 4, async: true, secondaries: []kv.Column{testColumn}},

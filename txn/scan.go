@@ -62,7 +62,7 @@ func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 	t.mu.Unlock()
 	s.ownOK = s.seekOwn()
 	s.fetched = emptySpan(o.Span)
-	if len(o.Program) > 0 && (s.ownOK && o.Whole || !t.c.Programs()) {
+	if len(o.Program) > 0 && (s.ownOK && o.Whole || o.Since != 0 || !t.c.Programs()) {
 		s.withoutProgram()
 	}
 	return s
@@ -218,7 +218,11 @@ func (s *Scanner) request(b *backoff, g *shardGroup, req *scanRequest) (*scanRes
 			return nil, s.err
 		}
 	}
-	m, err := s.t.c.call(s.ctx, b, g, cmdScan, req, nil)
+	cmd, sent := cmdScan, kv.Message(req)
+	if s.o.Since != 0 {
+		cmd, sent = cmdScanSince, &sinceRequest{*req, s.o.Since}
+	}
+	m, err := s.t.c.call(s.ctx, b, g, cmd, sent, nil)
 	if err != nil {
 		return nil, err
 	}

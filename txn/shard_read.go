@@ -244,14 +244,23 @@ const scanVisits = 16384
 // evalScan reads a batch of columns in order. A lock in the way ends the batch before it; what lies behind it is not read,
 // since the reader has to come back anyway.
 func evalScan(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
-	resp, err := evalScanAt(e, st, req)
+	return scanAt(e, st, req, 0)
+}
+
+// evalScanSince is evalScan without what was there before.
+func evalScanSince(e kv.Eval, st *state, req *sinceRequest) (*scanResponse, error) {
+	return scanAt(e, st, &req.scan, req.since)
+}
+
+func scanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*scanResponse, error) {
+	resp, err := evalScanAt(e, st, req, since)
 	if st.tooOld(req.snapshot) {
 		return &scanResponse{safePoint: kv.Timestamp(st.safePoint.Load())}, nil
 	}
 	return resp, err
 }
 
-func evalScanAt(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
+func evalScanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*scanResponse, error) {
 	st.raiseMaxTS(req.snapshot)
 	seeded, unseeded := st.readSeeded(req.tablets)
 	resp := &scanResponse{unseeded: unseeded}
@@ -273,9 +282,11 @@ func evalScanAt(e kv.Eval, st *state, req *scanRequest) (*scanResponse, error) {
 			resp.more = true
 			return resp, s.failed()
 		}
-		v, err := valueOf(e, s.column, s.version)
-		if err != nil {
-			return nil, err
+		var v Value
+		if s.version.Timestamp > since {
+			if v, err = valueOf(e, s.column, s.version); err != nil {
+				return nil, err
+			}
 		}
 		if !v.OK {
 			resp.last = cloneColumn(s.column)

@@ -96,6 +96,51 @@ func TestReadsOwnWritesAndSnapshot(t *testing.T) {
 	})
 }
 
+// TestScanSince: a scan may ask for what has been written after a timestamp. Its snapshot, own writes, limits and requests are those of any scan.
+func TestScanSince(t *testing.T) {
+	layouts(t, func(t *testing.T, c *txn.Client, _ *kvtest.Mem) {
+		put(t, c, "a", "1", "b", "2", "c", "3", "d", "4", "e", "5")
+		first := put(t, c, "b", "22")
+		put(t, c, "d", "44")
+		tx := c.Begin(txn.TxnOptions{})
+		tx.Delete(col("c"), txn.WriteOptions{})
+		tx.Put(col("f"), []byte("6"), txn.WriteOptions{})
+		second := mustCommit(t, tx)
+		put(t, c, "a", "1") // the same value is a write as well
+		all := kv.Span{Start: txntest.Split("")}
+		own := c.Begin(txn.TxnOptions{})
+		own.Put(col("e"), []byte("55"), txn.WriteOptions{})
+		own.Delete(col("d"), txn.WriteOptions{})
+		for _, x := range []struct {
+			tx   *txn.Txn
+			o    txn.ScanOptions
+			want string
+		}{
+			{c.Begin(txn.TxnOptions{}), txn.ScanOptions{Since: first - 1}, "a=1 b=22 d=44 f=6"},
+			{c.Begin(txn.TxnOptions{}), txn.ScanOptions{Since: first}, "a=1 d=44 f=6"},
+			{c.Begin(txn.TxnOptions{}), txn.ScanOptions{Since: second}, "a=1"},
+			{c.Begin(txn.TxnOptions{}), txn.ScanOptions{Since: first, Batch: 1, Reverse: true}, "f=6 d=44 a=1"},
+			{c.Begin(txn.TxnOptions{}), txn.ScanOptions{Since: first, Limit: 2}, "a=1 d=44"},
+			{c.Begin(txn.TxnOptions{StartTS: second, ReadOnly: true}), txn.ScanOptions{Since: first}, "d=44 f=6"},
+			{c.Begin(txn.TxnOptions{StartTS: first, ReadOnly: true}), txn.ScanOptions{Since: first}, ""},
+			{c.Begin(txn.TxnOptions{}), txn.ScanOptions{Since: first, Program: []byte("p")}, "a=1 d=44 f=6"},
+			{own, txn.ScanOptions{Since: first}, "a=1 e=55 f=6"},
+		} {
+			x.o.Span = all
+			for range 3 { // the third comes from what the shards remember
+				if got := scan(t, x.tx, x.o); got != x.want {
+					t.Errorf("since %v: got %q, want %q", x.o.Since, got, x.want)
+				}
+			}
+		}
+		s := own.Scan(t.Context(), txn.ScanOptions{Span: all, Since: first, Program: []byte("p"), Whole: true})
+		defer s.Close()
+		if s.Next(); !errors.Is(s.Err(), txn.ErrNoProgram) {
+			t.Errorf("with a program that must run: %v", s.Err())
+		}
+	})
+}
+
 func TestSavepoints(t *testing.T) {
 	c := txntest.New(t)
 	tx := c.Begin(txn.TxnOptions{})

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"moka/kv"
 )
 
 // State says how far an online schema change has come for a column or an index: the steps of F1 ("Online, Asynchronous
@@ -241,6 +243,10 @@ type Observer struct {
 	Backoff         time.Duration `json:"backoff,omitempty"`      // first delay after a failure; zero: the server's default
 	Comment         string        `json:"comment,omitempty"`
 	DisabledAt      time.Time     `json:"disabled_at,omitzero"` // since when changes pass it by; zero: it is enabled, or an older release has disabled it
+	// DisabledTS is a timestamp of that moment, and DisabledRows the index under which the table's rows were stored then. Zero as DisabledAt, and in
+	// observers that an older release has disabled.
+	DisabledTS   kv.Timestamp `json:"disabled_ts,omitzero"`
+	DisabledRows uint32       `json:"disabled_rows,omitzero"`
 }
 
 // Sequence names a source of increasing numbers. The sequence is never reset: ALTER TABLE … AUTO_INCREMENT = n and TRUNCATE

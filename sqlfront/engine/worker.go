@@ -41,6 +41,38 @@ func (e *Engine) TableOf(ctx *sql.Context, desc *catalog.Table) (*Table, error) 
 // DecodeRow reads a stored row, all public columns in order. Virtual columns are NULL.
 func (t *Table) DecodeRow(value []byte) (sql.Row, error) { return t.decode.Decode(value) }
 
+// Span is where the table's rows are stored.
+func (t *Table) Span() kv.Span { return indexSpan(t.desc.ID, t.desc.RowIndex) }
+
+// IsRow reports whether a column in Span is a row, and not what others keep beside it.
+func IsRow(c kv.Column) bool { return c.Family == rowFamily && len(c.Qualifier) == 0 }
+
+// Watches reports whether the observer is for the change from one stored row to another, as if a single write had made it; old is nil for a row that
+// was not there. Columns that are computed when they are read are taken for changed.
+func (t *Table) Watches(ctx *sql.Context, o *catalog.Observer, old, row []byte) (bool, error) {
+	if old == nil {
+		return wants(o, ChangeInsert, nil), nil
+	}
+	if o.Events&catalog.OnUpdate == 0 || len(o.Columns) == 0 {
+		return wants(o, ChangeUpdate, nil), nil
+	}
+	was, err := t.DecodeRow(old)
+	if err != nil {
+		return false, err
+	}
+	is, err := t.DecodeRow(row)
+	if err != nil {
+		return false, err
+	}
+	ids := t.changed(ctx, was, is)
+	for _, c := range t.desc.Columns {
+		if c.Virtual {
+			ids = append(ids, c.ID)
+		}
+	}
+	return wants(o, ChangeUpdate, ids), nil
+}
+
 // Notify wakes observers of a row, as if it had changed, when ctx's transaction commits. The table has a primary key.
 func (t *Table) Notify(ctx *sql.Context, row sql.Row, observers []uint32) error {
 	tx, err := txOf(ctx)

@@ -21,7 +21,8 @@
 // # Promises
 //
 // The body's writes commit together with the acknowledgement or not at all, so their effect is there exactly once for each
-// change (or each group of collapsed changes), however often a worker dies. Not promised: an order between rows.
+// change (or each group of collapsed changes), however often a worker dies. Not promised: an order between rows, and what is committed while the
+// observer is disabled: missed.go counts it.
 //
 // system.go shows all of it as tables of the database moka.
 package observer

@@ -31,6 +31,9 @@ type world struct {
 	mem   *kvtest.Mem
 	clock *txntest.Clock // one for all nodes
 	lease time.Duration  // of jobs; zero for the default
+	// countRows and countTime bound counts of what was missed; zero for the default.
+	countRows int
+	countTime time.Duration
 }
 
 func newWorld(t testing.TB) *world {
@@ -85,6 +88,7 @@ func (w *world) node(works bool) *node {
 	}
 	n.reg = observer.New(observer.Options{
 		Client: client, Catalog: cat, Store: w.mem, Worker: n.worker, Runners: runners, Follow: 5 * time.Millisecond,
+		CountRows: w.countRows, CountTime: w.countTime,
 	})
 	n.eng, err = engine.New(ctx, engine.Options{
 		Client: client, Catalog: cat, Store: n.read, Parser: parse.New(n.reg.Hooks()), JobLease: w.lease,

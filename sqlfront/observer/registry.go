@@ -27,7 +27,10 @@ type Options struct {
 	Runners int
 	// Follow is how often the catalog is looked at for observers declared elsewhere. Default 500 ms.
 	Follow time.Duration
-	Logger *slog.Logger
+	// CountRows and CountTime bound the count of what an observer has missed, when it is enabled. Default 100,000 rows that have changed, and 10 s.
+	CountRows int
+	CountTime time.Duration
+	Logger    *slog.Logger
 }
 
 // Registry connects SQL's observers with a process's worker.
@@ -55,6 +58,12 @@ func New(o Options) *Registry {
 	}
 	if o.Follow <= 0 {
 		o.Follow = 500 * time.Millisecond
+	}
+	if o.CountRows <= 0 {
+		o.CountRows = 100_000
+	}
+	if o.CountTime <= 0 {
+		o.CountTime = 10 * time.Second
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -160,23 +169,28 @@ func (r *Registry) follow(ctx context.Context) error {
 
 // change runs a schema change in a transaction of its own, again if somebody else was first, and follows it.
 func (r *Registry) change(ctx *sql.Context, f func(t *txn.Txn) error) error {
+	_, err := r.changeAt(ctx, f)
+	return err
+}
+
+// changeAt is change, and returns the commit's timestamp.
+func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.Timestamp, err error) {
 	const most = 10
-	err := engine.MayChange(ctx)
-	if err != nil {
-		return err
+	if err := engine.MayChange(ctx); err != nil {
+		return 0, err
 	}
 	for range most {
 		t := r.o.Client.Begin(txn.TxnOptions{})
 		if err = f(t); err == nil {
-			_, err = t.Commit(ctx)
+			at, err = t.Commit(ctx)
 		}
 		t.Rollback()
 		if err == nil {
-			return r.follow(ctx)
+			return at, r.follow(ctx)
 		}
 		if !errors.Is(err, txn.ErrConflict) && !errors.Is(err, txn.ErrMustExist) {
-			return err
+			return 0, err
 		}
 	}
-	return err
+	return 0, err
 }

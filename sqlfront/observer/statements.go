@@ -198,6 +198,11 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 			}
 			o.Columns = append(o.Columns, table.Columns[i].ID)
 		}
+		if !o.Enabled {
+			if err := noteDisabled(ctx, t, snap, o); err != nil {
+				return err
+			}
+		}
 		stored, err := r.o.Catalog.CreateObserver(ctx, t, dbName, *o)
 		if err != nil {
 			return err
@@ -375,7 +380,7 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 	}
 	var id uint32
 	var was catalog.Observer
-	err = r.change(ctx, func(t *txn.Txn) error {
+	at, err := r.changeAt(ctx, func(t *txn.Txn) error {
 		snap, err := r.o.Catalog.Snapshot(ctx, t)
 		if err != nil {
 			return err
@@ -393,16 +398,18 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		}
 		changed := *o
 		if changed.Enabled = s.Action == parse.EnableObserver; changed.Enabled {
-			changed.DisabledAt = time.Time{}
+			changed.DisabledAt, changed.DisabledTS, changed.DisabledRows = time.Time{}, 0, 0
 		} else if o.Enabled {
-			changed.DisabledAt = time.Now().UTC()
+			if err := noteDisabled(ctx, t, snap, &changed); err != nil {
+				return err
+			}
 		}
 		was = *o
 		_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 		return err
 	})
 	if err == nil {
-		warnMissed(ctx, &was, s.Action)
+		r.warnMissed(ctx, &was, s.Action, at)
 	}
 	if err != nil || s.Action != parse.RetryFailedObserver {
 		return err
@@ -423,20 +430,6 @@ func (r *Registry) mayManage(ctx *sql.Context, snap *catalog.Snapshot, o *catalo
 		return nil
 	}
 	return rights.TableDenied(ctx, "TRIGGER", tableName(snap, o.TableID))
-}
-
-// warnMissed says what an observer does not see while it is disabled: writers notify those alone that are enabled.
-func warnMissed(ctx *sql.Context, was *catalog.Observer, action parse.ObserverAction) {
-	const at = "2006-01-02 15:04:05.000000"
-	switch {
-	case was.Events == catalog.OnNotify: // no change is of its business
-	case action == parse.DisableObserver && was.Enabled:
-		ctx.Warn(sqlerr.Unknown, "Changes from now on are not delivered to observer '%s', nor will they be when it is enabled again; what it had not done yet waits", was.Name)
-	case action == parse.EnableObserver && !was.Enabled && was.DisabledAt.IsZero():
-		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes since it was disabled", was.Name)
-	case action == parse.EnableObserver && !was.Enabled:
-		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes between %s and %s UTC", was.Name, was.DisabledAt.Format(at), time.Now().UTC().Format(at))
-	}
 }
 
 func findObserver(snap *catalog.Snapshot, dbName, name string) (*catalog.Observer, error) {
