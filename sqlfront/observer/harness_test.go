@@ -56,11 +56,16 @@ type meter struct {
 	kv.Store
 	bytes atomic.Int64
 	left  atomic.Int64 // requests until the process is dead; zero for no end
+	// asked is called with each request's command, if it is set.
+	asked atomic.Pointer[func(kv.CommandID)]
 }
 
 func (m *meter) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
 	if n := m.left.Load(); n != 0 && (n == 1 || m.left.Add(-1) == 1) {
 		return nil, kv.Errorf(kv.CodeClosed, "test", "the process is dead")
+	}
+	if f := m.asked.Load(); f != nil {
+		(*f)(c)
 	}
 	resp, err := m.Store.Call(ctx, shard, tablets, c, req)
 	if resp != nil {

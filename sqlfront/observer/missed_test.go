@@ -1,11 +1,15 @@
 package observer_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/kv"
 	"moka/txn"
 )
 
@@ -107,4 +111,34 @@ func TestMissedIsCountedWithinBounds(t *testing.T) {
 	late.exec("alter observer o disable", "insert into t values (-1)")
 	late.missed("o", "UTC")
 	late.want("select status from moka.observers", "ENABLED")
+}
+
+// TestMissedIsCountedUntilKill: KILL ends the count, and the observer is enabled.
+func TestMissedIsCountedUntilKill(t *testing.T) {
+	n := newWorld(t).node(false)
+	s := n.session("")
+	s.exec("create database d", "use d", "create table t (id int primary key)",
+		"create observer o after insert on t for each row with (enabled = false) delete from t", "insert into t values (1)")
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	asked := func(c kv.CommandID) {
+		const scanSince = 44
+		if c == scanSince {
+			kill()
+		}
+	}
+	n.read.asked.Store(&asked)
+	sctx := sql.NewContext(ctx, sql.WithSession(s.sess))
+	_, iter, _, err := n.eng.SQL().Query(sctx, "alter observer d.o enable")
+	if err == nil {
+		_ = iter.Close(sctx)
+	}
+	n.read.asked.Store(nil)
+	if ctx.Err() == nil {
+		t.Fatalf("nothing was counted: %v", err)
+	}
+	if got := s.text("show warnings"); !strings.HasSuffix(got, "UTC") {
+		t.Errorf("counted on after KILL: %s", got)
+	}
+	s.want("select status from moka.observers", "ENABLED")
 }
