@@ -9,13 +9,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
 // arrivingDate is a value for a column of dates, in a form that the library understands: it knows no numbers that are dates. NO_ZERO_DATE has its say here,
 // NO_ZERO_IN_DATE need not: a date with a month and no day, or the other way round, is none in any mode.
 func arrivingDate(ctx *sql.Context, col *sql.Column, v any, at rowNumber, lenient bool) (any, error) {
-	v = dateOfNumber(v)
+	v = expr.MomentText(dateOfNumber(v))
 	out, in, err := col.Type.Convert(ctx, v)
 	if err != nil || in != sql.InRange {
 		if lenient {

@@ -215,7 +215,8 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		_, column := e.LeftChild.(*expression.GetField)
 		numeric := types.IsDecimal(left) && (sql.IsNumberType(right) || types.IsText(right)) ||
 			types.IsDecimal(right) && (sql.IsNumberType(left) || types.IsText(left))
-		if numeric && !(column && left.Equals(right)) || left == types.Boolean || right == types.Boolean {
+		moments := types.IsTime(left) && types.IsText(right) || types.IsText(left) && types.IsTime(right) // long texts
+		if numeric && !(column && left.Equals(right)) || moments || left == types.Boolean || right == types.Boolean {
 			in, err := expr.NewIn(ctx, e.LeftChild, query)
 			return in, transform.NewTree, err
 		}

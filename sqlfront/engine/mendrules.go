@@ -58,7 +58,7 @@ func hearEscapes() error {
 				if _, columns := f.Child.(*plan.ShowColumns); columns {
 					like, _ = expression.NewLike(expression.NewCollatedExpression(like.LeftChild, sql.Collation_utf8mb4_0900_ai_ci), like.RightChild, nil).(*expression.Like)
 				}
-				if heard := expr.WithEscapes(like); heard != nil {
+				if heard := expr.Matched(like); heard != nil {
 					return plan.NewFilter(ctx, heard, f.Child), transform.NewTree, nil
 				}
 				n = plan.NewFilter(ctx, like, f.Child)

@@ -47,7 +47,7 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		}
 	case *expression.Div, *expression.Mod, *expression.IntDiv:
 		return wrapped(ctx, e, expr.AsNumber)
-	case *expression.Like:
+	case *expression.Like, *expr.Like:
 		return wrapped(ctx, e, textOfTemporalOrEnum)
 	case *aggregation.GroupConcat:
 		return concatenated(ctx, e)

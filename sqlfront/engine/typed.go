@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -114,15 +113,6 @@ func typedFunction(name string) (sql.Function, bool) {
 			}
 			return &typed{e, datetimeOf(fraction(ctx, args[0]))}, nil
 		}}, true
-	case "json_overlaps": // numbers of a document that was not made of a text are of other kinds
-		i := slices.IndexFunc(function.BuiltIns, func(f sql.Function) bool { return f.FunctionName() == name })
-		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			as := make([]sql.Expression, len(args))
-			for n, a := range args {
-				as[n] = expression.NewConvert(expression.NewConvert(a, expression.ConvertToChar), expression.ConvertToJSON)
-			}
-			return function.BuiltIns[i].NewInstance(ctx, as)
-		}}, i >= 0
 	case "user", "session_user", "system_user", currentRole:
 		return loginUserFunction(name), true
 	case "std", "stddev", "stddev_pop":

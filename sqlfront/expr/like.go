@@ -2,15 +2,20 @@ package expr
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// Like is a LIKE under a collation that pads. LIKE itself never pads, so it is not the = that the library makes of a pattern without
-// wildcards, and what it finds may be less than the text before the first wildcard: 'x\t' LIKE 'x%', but 'x\t' < 'x'.
-type Like struct{ *expression.Like }
+// Like is a LIKE. The library has its own for patterns without wildcards, or with one % at the end, of which it makes comparisons; not under a collation
+// that pads. LIKE itself never pads, so it is not the = that the library makes of it, and what it finds may be less than the text before the first
+// wildcard: 'x\t' LIKE 'x%', but 'x\t' < 'x'.
+type Like struct {
+	*expression.Like
+	last *atomic.Pointer[wildcards] // of the last row: most have the same pattern
+}
 
 var (
 	_ sql.Expression         = (*Like)(nil)
@@ -23,8 +28,10 @@ func (l *Like) WithChildren(ctx *sql.Context, cs ...sql.Expression) (sql.Express
 	if err != nil {
 		return nil, err
 	}
-	return &Like{e.(*expression.Like)}, nil
+	return ownLike(e.(*expression.Like)), nil
 }
+
+func ownLike(l *expression.Like) *Like { return &Like{l, new(atomic.Pointer[wildcards])} }
 
 // newLike is text LIKE pattern.
 func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Expression {
@@ -39,10 +46,13 @@ func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Express
 	}
 	// The library takes a pattern without wildcards, or with one at its end, for a comparison, and the escapes in it for characters.
 	escaped := isLiteral && escape == nil && strings.Contains(written, `\`)
-	if !ok || !padded && !escaped {
+	if !ok || !padded && !escaped && isLiteral && escape == nil && isPrefix(written) {
 		return like
 	}
-	own := &Like{l}
+	own := ownLike(l)
+	if !padded && !escaped {
+		return own
+	}
 	if _, isColumn := text.(*expression.GetField); !isLiteral || !isColumn || escape != nil {
 		return own
 	}
@@ -60,17 +70,22 @@ func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Express
 	return own
 }
 
-// WithEscapes is a LIKE of the library that hears the escapes of its pattern; nil where there are none. The library writes the conditions
-// of SHOW … LIKE itself.
-func WithEscapes(l *expression.Like) *Like {
+// Matched is a LIKE of the library, who writes the conditions of SHOW … LIKE itself, that hears the escapes of its pattern, and ends; nil where
+// the library's own does.
+func Matched(l *expression.Like) *Like {
 	lit, ok := l.RightChild.(*expression.Literal)
 	if !ok || l.Escape != nil {
 		return nil
 	}
-	if written, ok := lit.Value().(string); !ok || !strings.Contains(written, `\`) {
+	if written, ok := lit.Value().(string); !ok || !strings.Contains(written, `\`) && isPrefix(written) {
 		return nil
 	}
-	return &Like{l}
+	return ownLike(l)
+}
+
+// isPrefix reports whether a pattern without escapes has no wildcard but a % at its end.
+func isPrefix(pattern string) bool {
+	return !strings.ContainsAny(strings.TrimSuffix(pattern, "%"), "%_")
 }
 
 // literalPrefix is what a text starts with that is like the pattern, and the pattern from its first wildcard on.

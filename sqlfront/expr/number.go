@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -295,8 +296,11 @@ func isText(ctx *sql.Context, e sql.Expression) bool {
 }
 
 // Numbers is e with numbers in the place of texts that it takes for numbers, nil if there are none: those that are compared with a DECIMAL, and the
-// operands of arithmetic.
+// operands of arithmetic. Texts that it takes for dates or times become Moments.
 func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	if short, err := withMoments(ctx, e); short != nil || err != nil {
+		return short, err
+	}
 	switch e := e.(type) {
 	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
 		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple, *expression.HashInTuple:
@@ -337,15 +341,17 @@ func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	return nil, nil
 }
 
-// arithmeticNumbers is an operator of two numbers. What is added to a date is left to it.
+// arithmeticNumbers is an operator of two numbers. What an INTERVAL is added to is a date.
 func arithmeticNumbers(ctx *sql.Context, e sql.Expression, as sql.Type) (sql.Expression, error) {
 	operands, changed := e.Children(), false
+	date := slices.ContainsFunc(operands, isInterval)
 	out := make([]sql.Expression, len(operands))
 	for i, o := range operands {
-		if isInterval(o) {
-			return nil, nil
-		}
-		if out[i] = o; isText(ctx, o) {
+		switch out[i] = o; {
+		case date:
+			short, is := asMoment(ctx, o, momentLength)
+			out[i], changed = short, changed || is
+		case isText(ctx, o):
 			out[i], changed = newNumber(ctx, o, as), true
 		}
 	}
@@ -380,12 +386,12 @@ func isIn(e sql.Expression) bool {
 	return false
 }
 
-// alikeNumbers makes texts DECIMALs if a DECIMAL is among the operands, and DOUBLEs if a DOUBLE is.
+// alikeNumbers makes texts DECIMALs if a DECIMAL is among the operands, DOUBLEs if a DOUBLE is, and Moments if a date or time is.
 func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expression, changed bool) {
 	first, ok := operands[0].(expression.Tuple)
 	if !ok {
 		var as sql.Type
-		texts := false
+		texts, moments := false, false
 		for _, o := range operands {
 			switch t := o.Type(ctx); {
 			case !o.Resolved():
@@ -395,12 +401,19 @@ func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expres
 			case types.IsDecimal(t) && as == nil:
 				as = types.InternalDecimalType
 			}
-			texts = texts || isText(ctx, o)
+			texts, moments = texts || isText(ctx, o), moments || IsTemporal(ctx, o)
+		}
+		out = make([]sql.Expression, len(operands))
+		if as == nil && moments {
+			for i, o := range operands {
+				short, is := asMoment(ctx, o, momentLength)
+				out[i], changed = short, changed || is
+			}
+			return out, changed
 		}
 		if as == nil || !texts {
 			return nil, false
 		}
-		out = make([]sql.Expression, len(operands))
 		for i, o := range operands {
 			if out[i] = o; isText(ctx, o) {
 				out[i] = newNumber(ctx, o, as)

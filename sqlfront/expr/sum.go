@@ -22,7 +22,7 @@ func Functions() []sql.Function {
 		}},
 		sql.FunctionN{Name: operatorFunction, Fn: callOperator},
 	}, searchFunctions(), roundFunctions(), wholeFunctions(), timeFunctions(), rollupFunctions(), variableFunctions(), volatileFunctions(), constantFunctions(), windowFunctions(), havingFunctions(), ownFunctions(), mathFunctions(), insertFunctions(),
-		regexpFunctions(), vectorFunctions(), spaceFunctions())
+		regexpFunctions(), jsonFunctions(), vectorFunctions(), spaceFunctions())
 }
 
 // exact reports whether the sum of values of a type is a DECIMAL, with the digits of the argument.

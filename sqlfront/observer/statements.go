@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
@@ -538,11 +538,5 @@ func like(ctx *sql.Context, name, pattern string) (bool, error) {
 	if pattern == "" {
 		return true, nil
 	}
-	e := expression.NewLike(expression.NewLiteral(name, types.LongText), expression.NewLiteral(pattern, types.LongText), nil)
-	v, err := e.Eval(ctx, nil)
-	if err != nil {
-		return false, err
-	}
-	b, _ := v.(bool)
-	return b, nil
+	return expr.IsLike(ctx, name, pattern)
 }

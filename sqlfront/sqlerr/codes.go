@@ -175,6 +175,7 @@ const (
 	GeneratedColumnValue   = 3105
 	GeneratedColumnIgnored = 1906 // MariaDB's
 	InvalidJSON            = 3140
+	InvalidJSONType        = 3146
 	InvalidGeometry        = 3037
 	JSONKey                = 3152
 	TooBigPrecision        = 1426
@@ -311,6 +312,7 @@ var states = map[int]string{
 	ForeignKeyTruncate:     "42000",
 	ReadOnlyTransaction:    "25006",
 	InvalidJSON:            "22032",
+	InvalidJSONType:        "22032",
 	PacketTooLarge:         "08S01",
 	EmptyQuery:             "42000",
 	TooManyPrepared:        "42000",

@@ -150,6 +150,7 @@ var mappings = []mapping{
 	{kind: sql.ErrInvalidColumnDefaultValue, code: InvalidDefault},
 	{kind: sql.ErrIncompatibleDefaultType, code: InvalidDefault},
 	{kind: sql.ErrInvalidJson, code: InvalidJSON},
+	{kind: sql.ErrInvalidJSONArgument, code: InvalidJSONType},
 	{kind: sql.ErrGeneratedColumnValue, code: GeneratedColumnValue,
 		text: "The value specified for generated column '$1' in table '$2' is not allowed."},
 	{kind: sql.ErrCollationUnknown, code: UnknownCollation, text: "Unknown collation: '$1'"},
