@@ -269,6 +269,11 @@ func setup() error {
 		&sql.MysqlSystemVariable{
 			Name: "lower_case_file_system", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Global), Type: types.NewSystemBoolType("lower_case_file_system"), Default: int8(1),
 		},
+		// Nobody runs events: they are kept, shown and dumped, and no statement can have them run.
+		&sql.MysqlSystemVariable{
+			Name: "event_scheduler", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Global),
+			Type: types.NewSystemEnumType("event_scheduler", "ON", "OFF", "DISABLED"), Default: "DISABLED",
+		},
 		&sql.MysqlSystemVariable{
 			Name: "profiling", Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,
 			Type: types.NewSystemBoolType("profiling"), Default: int8(0),
