@@ -23,6 +23,7 @@ const (
 	CodeForeignData     Code = 12 // the directory belongs to something else, or to a newer version
 	CodeInUse           Code = 13 // another process has the directory or the port
 	CodeDiskFull        Code = 14 // the disk is nearly full, and the write would add to it; nothing happened
+	CodeNotLeader       Code = 15 // this node does not lead the shard; Lead says who does, if it knows; nothing happened
 )
 
 // Error is the one error type of the store's boundary. Match it with errors.Is against the sentinels below, also on the
@@ -33,7 +34,17 @@ type Error struct {
 	Msg  string // for people; says what to do next where something can be done
 	// Tablets carries the current descriptions with CodeMoved.
 	Tablets []Tablet
-	Err     error
+	// Lead is, with CodeNotLeader, who leads the shard as far as the node that answers has heard.
+	Lead Lead
+	Err  error
+}
+
+// Lead says who leads a shard. Node is zero if that is not known. Terms of a shard grow, and each has one leader at most: of two leads the one with
+// the greater term is the later one.
+type Lead struct {
+	Shard ShardID
+	Node  NodeID
+	Term  uint64
 }
 
 // Sentinels for errors.Is.
@@ -51,13 +62,14 @@ var (
 	ErrForeignData     = &Error{Code: CodeForeignData}
 	ErrInUse           = &Error{Code: CodeInUse}
 	ErrDiskFull        = &Error{Code: CodeDiskFull}
+	ErrNotLeader       = &Error{Code: CodeNotLeader}
 )
 
 var codeNames = map[Code]string{
 	CodeInternal: "internal", CodeMoved: "moved", CodeOutcomeUnknown: "outcome unknown", CodeBusy: "busy",
 	CodeUnavailable: "unavailable", CodeInvalidArgument: "invalid argument", CodeNotFound: "not found",
 	CodeAlreadyExists: "already exists", CodeCorrupt: "corrupt", CodeClosed: "closed", CodeDisk: "disk",
-	CodeForeignData: "foreign data", CodeInUse: "in use", CodeDiskFull: "disk full",
+	CodeForeignData: "foreign data", CodeInUse: "in use", CodeDiskFull: "disk full", CodeNotLeader: "not the leader",
 }
 
 // String names the code for people.
@@ -93,6 +105,16 @@ func (e *Error) Is(target error) bool {
 // Errorf makes an Error.
 func Errorf(code Code, op, format string, args ...any) *Error {
 	return &Error{Code: code, Op: op, Msg: fmt.Sprintf(format, args...)}
+}
+
+// NotLeader makes the error of a node that does not lead a shard. Where it was given the node that does, it is kept.
+func NotLeader(op string, l Lead) *Error {
+	e := Errorf(CodeNotLeader, op, "shard %d is not led here; nothing happened", l.Shard)
+	if l.Node != 0 {
+		e.Msg = fmt.Sprintf("shard %d is led by node %d in term %d, not here; nothing happened", l.Shard, l.Node, l.Term)
+	}
+	e.Lead = l
+	return e
 }
 
 // CodeOf returns the code of the first Error in err's chain, CodeInternal if there is none, zero for nil.

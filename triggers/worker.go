@@ -278,7 +278,8 @@ const diskFullPause = 5 * time.Second
 // for a while. Such runs are repeated without being counted, or an outage would park everything.
 func transient(err error) bool {
 	for _, e := range []error{
-		txn.ErrConflict, txn.ErrOutcomeUnknown, kv.ErrOutcomeUnknown, kv.ErrBusy, kv.ErrUnavailable, kv.ErrMoved, kv.ErrClosed, kv.ErrDisk,
+		txn.ErrConflict, txn.ErrOutcomeUnknown, kv.ErrOutcomeUnknown, kv.ErrBusy, kv.ErrUnavailable, kv.ErrNotLeader, kv.ErrMoved, kv.ErrClosed,
+		kv.ErrDisk,
 	} {
 		if errors.Is(err, e) {
 			return true

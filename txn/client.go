@@ -169,7 +169,8 @@ func (b *backoff) next() time.Duration {
 // nothingHappened says whether an error of the store rules out that the command had effects.
 func nothingHappened(err error) bool {
 	switch kv.CodeOf(err) {
-	case kv.CodeMoved, kv.CodeBusy, kv.CodeUnavailable, kv.CodeInvalidArgument, kv.CodeNotFound, kv.CodeClosed, kv.CodeDiskFull:
+	case kv.CodeMoved, kv.CodeBusy, kv.CodeUnavailable, kv.CodeInvalidArgument, kv.CodeNotFound, kv.CodeClosed, kv.CodeDiskFull,
+		kv.CodeNotLeader:
 		return true
 	}
 	return false
@@ -178,7 +179,7 @@ func nothingHappened(err error) bool {
 // worthRepeating says whether the same request may succeed later. All our commands may be repeated safely.
 func worthRepeating(err error) bool {
 	switch kv.CodeOf(err) {
-	case kv.CodeBusy, kv.CodeUnavailable, kv.CodeOutcomeUnknown:
+	case kv.CodeBusy, kv.CodeUnavailable, kv.CodeOutcomeUnknown, kv.CodeNotLeader:
 		return true
 	}
 	return false

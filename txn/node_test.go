@@ -69,10 +69,10 @@ func (s tabletsOf) Lookup(_ context.Context, row kv.RowKey) ([]kv.Tablet, error)
 	return nil, kv.Errorf(kv.CodeUnavailable, "test", "row %x is between two tablets at the moment", []byte(row))
 }
 
-func (s tabletsOf) Shards(context.Context) (map[kv.ShardID]kv.NodeID, error) {
-	m := map[kv.ShardID]kv.NodeID{}
+func (s tabletsOf) Shards(context.Context) (map[kv.ShardID]client.Shard, error) {
+	m := map[kv.ShardID]client.Shard{}
 	for _, id := range s.n.Shards() {
-		m[id] = s.n.ID()
+		m[id] = client.Shard{Node: s.n.ID()}
 	}
 	return m, nil
 }

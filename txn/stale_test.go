@@ -59,7 +59,7 @@ func (s *staleTablets) Lookup(ctx context.Context, row kv.RowKey) ([]kv.Tablet, 
 	return tabletsOf{s.n}.Lookup(ctx, row)
 }
 
-func (s *staleTablets) Shards(ctx context.Context) (map[kv.ShardID]kv.NodeID, error) {
+func (s *staleTablets) Shards(ctx context.Context) (map[kv.ShardID]client.Shard, error) {
 	return tabletsOf{s.n}.Shards(ctx)
 }
 

@@ -2,7 +2,6 @@ package client
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,13 +12,13 @@ import (
 // maxOutdated bounds the memory of descriptions that a shard refused.
 const maxOutdated = 1024
 
-// cache holds what is known of tablets, ordered by start and without overlaps, and of shards' nodes. Every operation of
+// cache holds what is known of tablets, ordered by start and without overlaps, and of who leads shards. Every operation of
 // every session looks here, and nearly none changes anything: readers search a sorted slice that is never changed, without
 // a lock; writers publish a changed copy. (A copy of 100,000 pointers takes some 50 µs and happens once for each look into
 // METADATA; a copy-on-write tree would make that cheap and the search more than twice as slow.)
 type cache struct {
 	tablets atomic.Pointer[tabletMap]
-	nodes   atomic.Pointer[map[kv.ShardID]kv.NodeID]
+	*leads
 
 	mu struct {
 		sync.Mutex // of writers
@@ -32,11 +31,10 @@ type cache struct {
 }
 
 func newCache() *cache {
-	c := &cache{}
+	c := &cache{leads: newLeads(nil)}
 	c.mu.starts = make(map[kv.TabletID]kv.RowKey)
 	c.mu.outdated = make(map[kv.TabletID]uint64)
 	c.tablets.Store(&tabletMap{})
-	c.nodes.Store(&map[kv.ShardID]kv.NodeID{})
 	return c
 }
 
@@ -83,11 +81,6 @@ func (c *cache) find(row kv.RowKey) (t kv.Tablet, ok bool, gap kv.RowKey) {
 	return *m[i-1], true, nil
 }
 
-func (c *cache) node(s kv.ShardID) (kv.NodeID, bool) {
-	n, ok := (*c.nodes.Load())[s]
-	return n, ok
-}
-
 // holds reports whether the cache has exactly that tablet in that generation, served by the shard.
 func (c *cache) holds(r kv.TabletRef, s kv.ShardID) bool {
 	c.mu.Lock()
@@ -120,7 +113,7 @@ func (c *cache) add(tablets []kv.Tablet, fromShard bool) {
 			nodes[t.Shard] = t.Node
 		}
 	}
-	c.setNodesLocked(nodes)
+	c.suggest(nodes)
 	c.publishLocked()
 }
 
@@ -192,27 +185,4 @@ func (c *cache) pardon(id kv.TabletID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.mu.outdated, id)
-}
-
-// setNodes takes in where shards are led.
-func (c *cache) setNodes(nodes map[kv.ShardID]kv.NodeID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.setNodesLocked(nodes)
-}
-
-func (c *cache) setNodesLocked(nodes map[kv.ShardID]kv.NodeID) {
-	old := *c.nodes.Load()
-	changed := false
-	for s, n := range nodes {
-		if was, ok := old[s]; !ok || was != n {
-			changed = true
-		}
-	}
-	if !changed {
-		return
-	}
-	merged := maps.Clone(old)
-	maps.Copy(merged, nodes)
-	c.nodes.Store(&merged)
 }

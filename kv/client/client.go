@@ -18,8 +18,8 @@ import (
 type Locator interface {
 	// Lookup returns the tablet that holds the row, first, and some of those behind it if that costs nothing more.
 	Lookup(ctx context.Context, row kv.RowKey) ([]kv.Tablet, error)
-	// Shards returns all shards with the nodes that lead them.
-	Shards(ctx context.Context) (map[kv.ShardID]kv.NodeID, error)
+	// Shards returns all shards with where they are.
+	Shards(ctx context.Context) (map[kv.ShardID]Shard, error)
 }
 
 // Handler evaluates commands in this process.
@@ -178,7 +178,7 @@ func (c *Client) ask(ctx context.Context, row kv.RowKey) ([]kv.Tablet, error) {
 }
 
 func nothingHappened(err error) bool {
-	return errors.Is(err, kv.ErrBusy) || errors.Is(err, kv.ErrUnavailable) || errors.Is(err, kv.ErrClosed)
+	return errors.Is(err, kv.ErrBusy) || errors.Is(err, kv.ErrUnavailable) || errors.Is(err, kv.ErrClosed) || errors.Is(err, kv.ErrNotLeader)
 }
 
 // share runs f once for all who ask by the same key at the same time. It does so under a context of its own, for the first
@@ -208,7 +208,7 @@ func (c *Client) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Tablet
 		node, err := c.nodeOf(ctx, shard)
 		if err == nil {
 			var resp kv.Message
-			if resp, err = c.dispatch(ctx, node, shard, tablets, command, req); err == nil {
+			if resp, node, err = c.send(ctx, c.cache.leads, node, shard, tablets, command, req); err == nil {
 				return resp, nil
 			}
 		}
@@ -221,7 +221,7 @@ func (c *Client) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Tablet
 			giveUp = now.Add(c.opts.RetryFor)
 		}
 		if !now.Before(giveUp) || !sleep(ctx, &pause) {
-			return nil, err
+			return nil, c.gaveUp(err, shard)
 		}
 		c.metrics.retries.Add(1)
 		if verdict == tryElsewhere {
@@ -229,6 +229,15 @@ func (c *Client) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Tablet
 			_, _ = c.refreshShards(ctx)
 		}
 	}
+}
+
+// gaveUp says in the caller's words that a shard had no leader for as long as he would wait.
+func (c *Client) gaveUp(err error, shard kv.ShardID) error {
+	if !errors.Is(err, kv.ErrNotLeader) {
+		return err
+	}
+	return &kv.Error{Code: kv.CodeUnavailable, Op: "client.Call", Err: err,
+		Msg: fmt.Sprintf("nobody has led shard %d for %v; nothing happened; see that most of the nodes that have it run, and try again", shard, c.opts.RetryFor)}
 }
 
 type verdict int
@@ -283,11 +292,16 @@ func (c *Client) nodeOf(ctx context.Context, shard kv.ShardID) (kv.NodeID, error
 	if err != nil {
 		return 0, err
 	}
-	n, ok := nodes[shard]
-	if !ok {
+	if _, ok := nodes[shard]; !ok {
 		return 0, kv.Errorf(kv.CodeNotFound, "client.Call", "the cluster has no shard %d", shard)
 	}
-	return n, nil
+	if n, ok := c.cache.node(shard); ok {
+		return n, nil
+	}
+	if n := c.cache.other(shard, nil); n != 0 {
+		return n, nil // it may say who leads
+	}
+	return 0, kv.NotLeader("client.Call", kv.Lead{Shard: shard})
 }
 
 // Shards lists all shards, as the cluster has them now.
@@ -299,18 +313,18 @@ func (c *Client) Shards(ctx context.Context) ([]kv.ShardID, error) {
 	return sortedShards(nodes), nil
 }
 
-func (c *Client) refreshShards(ctx context.Context) (map[kv.ShardID]kv.NodeID, error) {
+func (c *Client) refreshShards(ctx context.Context) (map[kv.ShardID]Shard, error) {
 	v, err := c.share(ctx, "shards", func(ctx context.Context) (any, error) {
 		nodes, err := c.locator.Shards(ctx)
 		if err == nil {
-			c.cache.setNodes(nodes)
+			c.cache.merge(nodes)
 		}
 		return nodes, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return v.(map[kv.ShardID]kv.NodeID), nil
+	return v.(map[kv.ShardID]Shard), nil
 }
 
 // sleep waits for about the pause and doubles it. It returns false when ctx has ended. Half of the pause is chance, so that
@@ -335,10 +349,11 @@ type Metrics struct {
 	Lookups uint64 // looks into METADATA
 	Moved   uint64 // corrections by ErrMoved
 	Retries uint64 // tries after the first
+	Hops    uint64 // commands sent on at once, because another node was named or is left
 }
 
 func (m Metrics) String() string {
-	return fmt.Sprintf("local %d, remote %d, lookups %d, moved %d, retries %d", m.Local, m.Remote, m.Lookups, m.Moved, m.Retries)
+	return fmt.Sprintf("local %d, remote %d, lookups %d, moved %d, retries %d, hops %d", m.Local, m.Remote, m.Lookups, m.Moved, m.Retries, m.Hops)
 }
 
 type metrics struct{ lookups, moved, retries atomic.Uint64 }
@@ -348,5 +363,6 @@ func (c *Client) Metrics() Metrics {
 	return Metrics{
 		Local: c.counts.local.Load(), Remote: c.counts.remote.Load(),
 		Lookups: c.metrics.lookups.Load(), Moved: c.metrics.moved.Load(), Retries: c.metrics.retries.Load(),
+		Hops: c.counts.hops.Load(),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -43,7 +42,11 @@ type world struct {
 	tablets []kv.Tablet // by start
 	meta    []kv.Tablet
 	leaders map[kv.ShardID]kv.NodeID
-	lookups int
+	// term and replicas are those of all shards; asked counts the questions for them.
+	term     uint64
+	replicas []kv.NodeID
+	asked    int
+	lookups  int
 	// failures are given out, one to each call, before anything else happens.
 	failures []error
 	calls    []kv.NodeID
@@ -96,10 +99,15 @@ func (w *world) Lookup(ctx context.Context, row kv.RowKey) ([]kv.Tablet, error) 
 	return nil, kv.Errorf(kv.CodeNotFound, "lookup", "no tablet")
 }
 
-func (w *world) Shards(context.Context) (map[kv.ShardID]kv.NodeID, error) {
+func (w *world) Shards(context.Context) (map[kv.ShardID]Shard, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return maps.Clone(w.leaders), nil
+	w.asked++
+	shards := make(map[kv.ShardID]Shard)
+	for id, n := range w.leaders {
+		shards[id] = Shard{Node: n, Term: w.term, Replicas: w.replicas}
+	}
+	return shards, nil
 }
 
 // Call answers like a node: it refuses what does not hold, and says what does.

@@ -20,7 +20,7 @@ type dispatcher struct {
 	counts   *dispatchCounts
 }
 
-type dispatchCounts struct{ local, remote atomic.Uint64 }
+type dispatchCounts struct{ local, remote, hops atomic.Uint64 }
 
 func newDispatcher(c Commands, node kv.NodeID, local Handler, remote Remote) (dispatcher, error) {
 	if local == nil && remote == nil {
@@ -42,6 +42,39 @@ func (d *dispatcher) dispatch(ctx context.Context, node kv.NodeID, shard kv.Shar
 		return d.remote.Call(ctx, node, shard, tablets, command, req)
 	}
 	return nil, kv.Errorf(kv.CodeUnavailable, "client.Call", "shard %d is led by node %d, and this process has no way to other nodes", shard, node)
+}
+
+// maxHops bounds how many nodes one try of a call asks.
+const maxHops = 16
+
+// send dispatches to the node that is thought to lead the shard. Where that one does not, or cannot be reached, nothing has happened: then to the one
+// it names, if that is news, else to the other replicas, one after the other and without a pause. It returns the last answer and who gave it.
+func (d *dispatcher) send(ctx context.Context, l *leads, node kv.NodeID, shard kv.ShardID, tablets []kv.TabletRef, command kv.CommandID, req kv.Message) (kv.Message, kv.NodeID, error) {
+	resp, err := d.dispatch(ctx, node, shard, tablets, command, req)
+	if err == nil {
+		return resp, node, nil
+	}
+	asked := make([]kv.NodeID, 0, 4)
+	for range maxHops {
+		if !errors.Is(err, kv.ErrNotLeader) && !errors.Is(err, kv.ErrUnavailable) || ctx.Err() != nil {
+			return nil, node, err
+		}
+		asked = append(asked, node)
+		var e *kv.Error
+		next := kv.NodeID(0)
+		if errors.As(err, &e) && e.Code == kv.CodeNotLeader && e.Lead.Shard == shard && l.heard(e.Lead) {
+			next = e.Lead.Node
+		} else if next = l.other(shard, asked); next == 0 {
+			return nil, node, err
+		}
+		d.counts.hops.Add(1)
+		node = next
+		if resp, err = d.dispatch(ctx, node, shard, tablets, command, req); err == nil {
+			l.led(shard, node)
+			return resp, node, nil
+		}
+	}
+	return nil, node, err
 }
 
 // handleIsolated does what the network would: the handler gets a message of its own, and so does the caller.
@@ -69,6 +102,6 @@ func (d *dispatcher) handleIsolated(ctx context.Context, shard kv.ShardID, table
 	return received, nil
 }
 
-func sortedShards(nodes map[kv.ShardID]kv.NodeID) []kv.ShardID {
+func sortedShards(nodes map[kv.ShardID]Shard) []kv.ShardID {
 	return slices.Sorted(maps.Keys(nodes))
 }

@@ -16,9 +16,14 @@
 //	    with the greater generation is the later one, and the cache replaces none by an older one. (The node that
 //	    splits, merges or moves owes this rule; the cache relies on it for speed, not for safety.)
 //	L2  ErrMoved is returned after the cache was corrected: to locate again makes progress.
-//	L3  Only errors that promise that nothing happened (kv.ErrBusy, kv.ErrUnavailable, kv.ErrClosed) are tried again here,
+//	L3  Only errors that promise that nothing happened (kv.ErrBusy, kv.ErrUnavailable, kv.ErrClosed, kv.ErrNotLeader) are tried again here,
 //	    for reads and writes alike, after a pause, for a bounded time. A write whose outcome is unknown is the caller's to
 //	    settle, for only he knows what it meant.
+//
+// Where a shard is led is such a guess as well (leads.go). A node that does not lead says so (kv.ErrNotLeader), and who does if it knows: that one is
+// asked at once. Without a name, or if the node cannot be reached, the other replicas are asked one after the other, and then there is a pause.
+//
+//	L4  A hint with a greater term wins, one with a smaller term is no news.
 //
 // # In the same process
 //
@@ -26,5 +31,5 @@
 // build sends messages through their codecs instead, so that code that breaks the rule, or a field that a codec forgot,
 // shows in tests although everything runs in one process.
 //
-// Read client.go, then cache.go (L1), then metadata.go.
+// Read client.go, then cache.go (L1) and leads.go (L4), then metadata.go.
 package client

@@ -17,8 +17,13 @@ const lookAhead = 32
 type Metadata struct {
 	dispatcher
 	cluster rpc.Cluster
-	// info is the cluster as last seen; nil when it has proved wrong. The root location hardly ever changes.
-	info atomic.Pointer[rpc.ClusterInfo]
+	// root is the cluster as last seen; nil when it has proved wrong. The root location hardly ever changes.
+	root atomic.Pointer[root]
+}
+
+type root struct {
+	shard kv.ShardID // serves METADATA
+	leads *leads
 }
 
 var _ Locator = (*Metadata)(nil)
@@ -35,22 +40,25 @@ func NewMetadata(cluster rpc.Cluster, c Commands, o Options) (*Metadata, error) 
 
 // Lookup implements Locator.
 func (m *Metadata) Lookup(ctx context.Context, row kv.RowKey) ([]kv.Tablet, error) {
-	info := m.info.Load()
-	if info == nil {
+	r := m.root.Load()
+	if r == nil {
 		var err error
-		if info, err = m.refresh(ctx); err != nil {
+		if r, err = m.refresh(ctx); err != nil {
 			return nil, err
 		}
 	}
-	node, ok := leaders(info)[info.Root]
+	node, ok := r.leads.node(r.shard)
 	if !ok {
-		m.info.Store(nil)
-		return nil, kv.Errorf(kv.CodeUnavailable, "client.Lookup", "nobody leads shard %d, which serves METADATA", info.Root)
+		node = r.leads.other(r.shard, nil) // it may say who leads
+	}
+	if node == 0 {
+		m.root.Store(nil)
+		return nil, kv.Errorf(kv.CodeUnavailable, "client.Lookup", "nobody leads shard %d, which serves METADATA", r.shard)
 	}
 	// No tablet is named: METADATA's own location is the root location, which has no generation.
-	resp, err := m.dispatch(ctx, node, info.Root, nil, bigtable.CommandLookup, &bigtable.LookupRequest{Row: row, Limit: lookAhead})
+	resp, _, err := m.send(ctx, r.leads, node, r.shard, nil, bigtable.CommandLookup, &bigtable.LookupRequest{Row: row, Limit: lookAhead})
 	if err != nil {
-		m.info.Store(nil)
+		m.root.Store(nil)
 		return nil, err
 	}
 	found, ok := resp.(*bigtable.LookupResponse)
@@ -61,27 +69,24 @@ func (m *Metadata) Lookup(ctx context.Context, row kv.RowKey) ([]kv.Tablet, erro
 }
 
 // Shards implements Locator.
-func (m *Metadata) Shards(ctx context.Context) (map[kv.ShardID]kv.NodeID, error) {
-	info, err := m.refresh(ctx)
+func (m *Metadata) Shards(ctx context.Context) (map[kv.ShardID]Shard, error) {
+	r, err := m.refresh(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return leaders(info), nil
+	return *r.leads.shards.Load(), nil
 }
 
-func (m *Metadata) refresh(ctx context.Context) (*rpc.ClusterInfo, error) {
+func (m *Metadata) refresh(ctx context.Context) (*root, error) {
 	info, err := m.cluster.ClusterInfo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m.info.Store(&info)
-	return &info, nil
-}
-
-func leaders(info *rpc.ClusterInfo) map[kv.ShardID]kv.NodeID {
-	nodes := make(map[kv.ShardID]kv.NodeID, len(info.Shards))
+	shards := make(map[kv.ShardID]Shard, len(info.Shards))
 	for _, s := range info.Shards {
-		nodes[s.ID] = s.Node
+		shards[s.ID] = Shard{Node: s.Node, Term: s.Term, Replicas: s.Replicas}
 	}
-	return nodes
+	r := &root{shard: info.Root, leads: newLeads(shards)}
+	m.root.Store(r)
+	return r, nil
 }

@@ -331,12 +331,14 @@ func (x *Response) GetError() *Error {
 
 // Error is a kv.Error. Outcomes of commands never travel as gRPC status.
 type Error struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          uint32                 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
-	Op            string                 `protobuf:"bytes,2,opt,name=op,proto3" json:"op,omitempty"`
-	Msg           string                 `protobuf:"bytes,3,opt,name=msg,proto3" json:"msg,omitempty"`
-	Cause         string                 `protobuf:"bytes,4,opt,name=cause,proto3" json:"cause,omitempty"`
-	Tablets       []*Tablet              `protobuf:"bytes,5,rep,name=tablets,proto3" json:"tablets,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    uint32                 `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
+	Op      string                 `protobuf:"bytes,2,opt,name=op,proto3" json:"op,omitempty"`
+	Msg     string                 `protobuf:"bytes,3,opt,name=msg,proto3" json:"msg,omitempty"`
+	Cause   string                 `protobuf:"bytes,4,opt,name=cause,proto3" json:"cause,omitempty"`
+	Tablets []*Tablet              `protobuf:"bytes,5,rep,name=tablets,proto3" json:"tablets,omitempty"`
+	// Present if the shard is led elsewhere.
+	Lead          *Lead `protobuf:"bytes,6,opt,name=lead,proto3" json:"lead,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -406,6 +408,75 @@ func (x *Error) GetTablets() []*Tablet {
 	return nil
 }
 
+func (x *Error) GetLead() *Lead {
+	if x != nil {
+		return x.Lead
+	}
+	return nil
+}
+
+// Lead says who leads a shard, as far as its sender has heard. Of two, that with the greater term is the later one.
+type Lead struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Shard uint32                 `protobuf:"varint,1,opt,name=shard,proto3" json:"shard,omitempty"`
+	// Zero if the sender does not know.
+	Node          uint64 `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`
+	Term          uint64 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Lead) Reset() {
+	*x = Lead{}
+	mi := &file_kv_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Lead) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Lead) ProtoMessage() {}
+
+func (x *Lead) ProtoReflect() protoreflect.Message {
+	mi := &file_kv_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Lead.ProtoReflect.Descriptor instead.
+func (*Lead) Descriptor() ([]byte, []int) {
+	return file_kv_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Lead) GetShard() uint32 {
+	if x != nil {
+		return x.Shard
+	}
+	return 0
+}
+
+func (x *Lead) GetNode() uint64 {
+	if x != nil {
+		return x.Node
+	}
+	return 0
+}
+
+func (x *Lead) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
 type Tablet struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -420,7 +491,7 @@ type Tablet struct {
 
 func (x *Tablet) Reset() {
 	*x = Tablet{}
-	mi := &file_kv_proto_msgTypes[6]
+	mi := &file_kv_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -432,7 +503,7 @@ func (x *Tablet) String() string {
 func (*Tablet) ProtoMessage() {}
 
 func (x *Tablet) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[6]
+	mi := &file_kv_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -445,7 +516,7 @@ func (x *Tablet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tablet.ProtoReflect.Descriptor instead.
 func (*Tablet) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{6}
+	return file_kv_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Tablet) GetId() uint64 {
@@ -500,7 +571,7 @@ type HelloRequest struct {
 
 func (x *HelloRequest) Reset() {
 	*x = HelloRequest{}
-	mi := &file_kv_proto_msgTypes[7]
+	mi := &file_kv_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -512,7 +583,7 @@ func (x *HelloRequest) String() string {
 func (*HelloRequest) ProtoMessage() {}
 
 func (x *HelloRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[7]
+	mi := &file_kv_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -525,7 +596,7 @@ func (x *HelloRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
 func (*HelloRequest) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{7}
+	return file_kv_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *HelloRequest) GetVersion() string {
@@ -551,7 +622,7 @@ type HelloResponse struct {
 
 func (x *HelloResponse) Reset() {
 	*x = HelloResponse{}
-	mi := &file_kv_proto_msgTypes[8]
+	mi := &file_kv_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +634,7 @@ func (x *HelloResponse) String() string {
 func (*HelloResponse) ProtoMessage() {}
 
 func (x *HelloResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[8]
+	mi := &file_kv_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +647,7 @@ func (x *HelloResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloResponse.ProtoReflect.Descriptor instead.
 func (*HelloResponse) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{8}
+	return file_kv_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *HelloResponse) GetClusterId() string {
@@ -631,7 +702,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_kv_proto_msgTypes[9]
+	mi := &file_kv_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -643,7 +714,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[9]
+	mi := &file_kv_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -656,7 +727,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{9}
+	return file_kv_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Node) GetId() uint64 {
@@ -676,15 +747,18 @@ func (x *Node) GetAddress() string {
 type Shard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Where its leader was last seen.
-	Node          uint64 `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`
+	// Where its leader was last seen, and in which term.
+	Node uint64 `protobuf:"varint,2,opt,name=node,proto3" json:"node,omitempty"`
+	Term uint64 `protobuf:"varint,3,opt,name=term,proto3" json:"term,omitempty"`
+	// The nodes that have a replica.
+	Replicas      []uint64 `protobuf:"varint,4,rep,packed,name=replicas,proto3" json:"replicas,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Shard) Reset() {
 	*x = Shard{}
-	mi := &file_kv_proto_msgTypes[10]
+	mi := &file_kv_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -696,7 +770,7 @@ func (x *Shard) String() string {
 func (*Shard) ProtoMessage() {}
 
 func (x *Shard) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[10]
+	mi := &file_kv_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -709,7 +783,7 @@ func (x *Shard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shard.ProtoReflect.Descriptor instead.
 func (*Shard) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{10}
+	return file_kv_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Shard) GetId() uint32 {
@@ -724,6 +798,20 @@ func (x *Shard) GetNode() uint64 {
 		return x.Node
 	}
 	return 0
+}
+
+func (x *Shard) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
+}
+
+func (x *Shard) GetReplicas() []uint64 {
+	if x != nil {
+		return x.Replicas
+	}
+	return nil
 }
 
 var File_kv_proto protoreflect.FileDescriptor
@@ -753,13 +841,18 @@ const file_kv_proto_rawDesc = "" +
 	"\bResponse\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\fR\amessage\x12'\n" +
-	"\x05error\x18\x03 \x01(\v2\x11.moka.kv.v1.ErrorR\x05error\"\x81\x01\n" +
+	"\x05error\x18\x03 \x01(\v2\x11.moka.kv.v1.ErrorR\x05error\"\xa7\x01\n" +
 	"\x05Error\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x0e\n" +
 	"\x02op\x18\x02 \x01(\tR\x02op\x12\x10\n" +
 	"\x03msg\x18\x03 \x01(\tR\x03msg\x12\x14\n" +
 	"\x05cause\x18\x04 \x01(\tR\x05cause\x12,\n" +
-	"\atablets\x18\x05 \x03(\v2\x12.moka.kv.v1.TabletR\atablets\"\x8a\x01\n" +
+	"\atablets\x18\x05 \x03(\v2\x12.moka.kv.v1.TabletR\atablets\x12$\n" +
+	"\x04lead\x18\x06 \x01(\v2\x10.moka.kv.v1.LeadR\x04lead\"D\n" +
+	"\x04Lead\x12\x14\n" +
+	"\x05shard\x18\x01 \x01(\rR\x05shard\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\x04R\x04node\x12\x12\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\"\x8a\x01\n" +
 	"\x06Tablet\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x1e\n" +
 	"\n" +
@@ -782,10 +875,12 @@ const file_kv_proto_rawDesc = "" +
 	"root_shard\x18\x06 \x01(\rR\trootShard\"0\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"+\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"[\n" +
 	"\x05Shard\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x12\n" +
-	"\x04node\x18\x02 \x01(\x04R\x04node2I\n" +
+	"\x04node\x18\x02 \x01(\x04R\x04node\x12\x12\n" +
+	"\x04term\x18\x03 \x01(\x04R\x04term\x12\x1a\n" +
+	"\breplicas\x18\x04 \x03(\x04R\breplicas2I\n" +
 	"\x05Store\x12@\n" +
 	"\x05Batch\x12\x18.moka.kv.v1.BatchRequest\x1a\x19.moka.kv.v1.BatchResponse(\x010\x012G\n" +
 	"\aCluster\x12<\n" +
@@ -803,7 +898,7 @@ func file_kv_proto_rawDescGZIP() []byte {
 	return file_kv_proto_rawDescData
 }
 
-var file_kv_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_kv_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_kv_proto_goTypes = []any{
 	(*BatchRequest)(nil),  // 0: moka.kv.v1.BatchRequest
 	(*Request)(nil),       // 1: moka.kv.v1.Request
@@ -811,29 +906,31 @@ var file_kv_proto_goTypes = []any{
 	(*BatchResponse)(nil), // 3: moka.kv.v1.BatchResponse
 	(*Response)(nil),      // 4: moka.kv.v1.Response
 	(*Error)(nil),         // 5: moka.kv.v1.Error
-	(*Tablet)(nil),        // 6: moka.kv.v1.Tablet
-	(*HelloRequest)(nil),  // 7: moka.kv.v1.HelloRequest
-	(*HelloResponse)(nil), // 8: moka.kv.v1.HelloResponse
-	(*Node)(nil),          // 9: moka.kv.v1.Node
-	(*Shard)(nil),         // 10: moka.kv.v1.Shard
+	(*Lead)(nil),          // 6: moka.kv.v1.Lead
+	(*Tablet)(nil),        // 7: moka.kv.v1.Tablet
+	(*HelloRequest)(nil),  // 8: moka.kv.v1.HelloRequest
+	(*HelloResponse)(nil), // 9: moka.kv.v1.HelloResponse
+	(*Node)(nil),          // 10: moka.kv.v1.Node
+	(*Shard)(nil),         // 11: moka.kv.v1.Shard
 }
 var file_kv_proto_depIdxs = []int32{
 	1,  // 0: moka.kv.v1.BatchRequest.requests:type_name -> moka.kv.v1.Request
 	2,  // 1: moka.kv.v1.Request.tablets:type_name -> moka.kv.v1.TabletRef
 	4,  // 2: moka.kv.v1.BatchResponse.responses:type_name -> moka.kv.v1.Response
 	5,  // 3: moka.kv.v1.Response.error:type_name -> moka.kv.v1.Error
-	6,  // 4: moka.kv.v1.Error.tablets:type_name -> moka.kv.v1.Tablet
-	9,  // 5: moka.kv.v1.HelloResponse.nodes:type_name -> moka.kv.v1.Node
-	10, // 6: moka.kv.v1.HelloResponse.shards:type_name -> moka.kv.v1.Shard
-	0,  // 7: moka.kv.v1.Store.Batch:input_type -> moka.kv.v1.BatchRequest
-	7,  // 8: moka.kv.v1.Cluster.Hello:input_type -> moka.kv.v1.HelloRequest
-	3,  // 9: moka.kv.v1.Store.Batch:output_type -> moka.kv.v1.BatchResponse
-	8,  // 10: moka.kv.v1.Cluster.Hello:output_type -> moka.kv.v1.HelloResponse
-	9,  // [9:11] is the sub-list for method output_type
-	7,  // [7:9] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	7,  // 4: moka.kv.v1.Error.tablets:type_name -> moka.kv.v1.Tablet
+	6,  // 5: moka.kv.v1.Error.lead:type_name -> moka.kv.v1.Lead
+	10, // 6: moka.kv.v1.HelloResponse.nodes:type_name -> moka.kv.v1.Node
+	11, // 7: moka.kv.v1.HelloResponse.shards:type_name -> moka.kv.v1.Shard
+	0,  // 8: moka.kv.v1.Store.Batch:input_type -> moka.kv.v1.BatchRequest
+	8,  // 9: moka.kv.v1.Cluster.Hello:input_type -> moka.kv.v1.HelloRequest
+	3,  // 10: moka.kv.v1.Store.Batch:output_type -> moka.kv.v1.BatchResponse
+	9,  // 11: moka.kv.v1.Cluster.Hello:output_type -> moka.kv.v1.HelloResponse
+	10, // [10:12] is the sub-list for method output_type
+	8,  // [8:10] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_kv_proto_init() }
@@ -847,7 +944,7 @@ func file_kv_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_kv_proto_rawDesc), len(file_kv_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -19,6 +19,7 @@ const (
 	Duplicate         // it is done twice; the second time after a while
 	Delay             // it is done after a while
 	Refuse            // nothing is done and the caller is told so: ErrUnavailable
+	NotLead           // nothing is done, because the shard is led elsewhere: ErrNotLeader. Only a Hook does it
 )
 
 // Faults are probabilities of what Faulty does to a call; what is left passes.
@@ -76,6 +77,8 @@ func (f *Faulty) Call(ctx context.Context, shard kv.ShardID, tablets []kv.Tablet
 		return nil, kv.Errorf(kv.CodeOutcomeUnknown, "kvtest.Faulty", "no answer to command %d", cmd)
 	case Refuse:
 		return nil, kv.Errorf(kv.CodeUnavailable, "kvtest.Faulty", "connection refused")
+	case NotLead:
+		return nil, kv.NotLeader("kvtest.Faulty", kv.Lead{Shard: shard})
 	case Delay:
 		select {
 		case <-time.After(wait):

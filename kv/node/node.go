@@ -168,8 +168,12 @@ func (n *Node) Tablets() []kv.Tablet {
 // is waited for.
 func (n *Node) Handle(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, id kv.CommandID, req kv.Message) (kv.Message, error) {
 	s := n.shard(shard)
-	if s == nil {
-		return nil, kv.Errorf(kv.CodeNotFound, "node.Handle", "node %d leads no shard %d", n.record.node, shard)
+	switch {
+	case s != nil:
+	case shard == 0:
+		return nil, kv.Errorf(kv.CodeNotFound, "node.Handle", "shards are numbered from 1")
+	default: // whether there is one elsewhere is for the cluster to know, not for this node
+		return nil, kv.NotLeader("node.Handle", kv.Lead{Shard: shard})
 	}
 	c, ok := n.registry.Command(id)
 	if !ok {

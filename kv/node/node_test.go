@@ -140,3 +140,17 @@ func TestLookupAndMoved(t *testing.T) {
 		t.Fatalf("row outside of the tablets named: %v", err)
 	}
 }
+
+// A shard that is not here may be elsewhere: the answer sends a client on, and is no verdict on whether there is such a shard.
+func TestShardElsewhere(t *testing.T) {
+	n := open(t, node.Options{Shards: 2})
+	defer closeNode(t, n)
+	err := write(t.Context(), n, 3, nil, op{Addr: cell(groupDisk, "a", "q"), Value: []byte("v")})
+	var e *kv.Error
+	if !errors.Is(err, kv.ErrNotLeader) || !errors.As(err, &e) || e.Lead != (kv.Lead{Shard: 3}) {
+		t.Errorf("shard 3 of two: %v", err)
+	}
+	if err := write(t.Context(), n, 0, nil); !errors.Is(err, kv.ErrNotFound) {
+		t.Errorf("shard 0: %v", err)
+	}
+}

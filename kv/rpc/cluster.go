@@ -24,10 +24,13 @@ type NodeInfo struct {
 	Address string
 }
 
-// ShardInfo says where a shard's leader was last seen.
+// ShardInfo says where a shard's leader was last seen, in which term, and which nodes have a replica. A shard that lives on one node has term
+// zero and names no replicas.
 type ShardInfo struct {
-	ID   kv.ShardID
-	Node kv.NodeID
+	ID       kv.ShardID
+	Node     kv.NodeID
+	Term     uint64
+	Replicas []kv.NodeID
 }
 
 // Cluster answers Hello; the node that serves implements it.
@@ -52,7 +55,11 @@ func (s clusterServer) Hello(ctx context.Context, _ *kvpb.HelloRequest) (*kvpb.H
 		out.Nodes = append(out.Nodes, &kvpb.Node{Id: uint64(n.ID), Address: n.Address})
 	}
 	for _, sh := range info.Shards {
-		out.Shards = append(out.Shards, &kvpb.Shard{Id: uint32(sh.ID), Node: uint64(sh.Node)})
+		pb := &kvpb.Shard{Id: uint32(sh.ID), Node: uint64(sh.Node), Term: sh.Term}
+		for _, n := range sh.Replicas {
+			pb.Replicas = append(pb.Replicas, uint64(n))
+		}
+		out.Shards = append(out.Shards, pb)
 	}
 	return out, nil
 }
@@ -65,7 +72,11 @@ func decodeClusterInfo(pb *kvpb.HelloResponse) ClusterInfo {
 		info.Nodes = append(info.Nodes, NodeInfo{ID: kv.NodeID(n.GetId()), Address: n.GetAddress()})
 	}
 	for _, sh := range pb.GetShards() {
-		info.Shards = append(info.Shards, ShardInfo{ID: kv.ShardID(sh.GetId()), Node: kv.NodeID(sh.GetNode())})
+		s := ShardInfo{ID: kv.ShardID(sh.GetId()), Node: kv.NodeID(sh.GetNode()), Term: sh.GetTerm()}
+		for _, n := range sh.GetReplicas() {
+			s.Replicas = append(s.Replicas, kv.NodeID(n))
+		}
+		info.Shards = append(info.Shards, s)
 	}
 	return info
 }

@@ -17,7 +17,7 @@
 //
 //	R1  A call ends with a response, with the handler's error as a *kv.Error, or with one of the following. Nothing is
 //	    sent twice by this package.
-//	R2  ErrUnavailable, ErrBusy and ErrClosed mean: nothing happened (for a read: trying again is harmless).
+//	R2  ErrUnavailable, ErrBusy, ErrClosed and ErrNotLeader mean: nothing happened (for a read: trying again is harmless).
 //	R3  A write that was handed to the transport and got no answer ends with ErrOutcomeUnknown: stream lost, or the
 //	    caller's context done. There is no guess and no silent retry.
 //	R4  When the caller's context ends, the handler's context is cancelled soon after; a long poll does not outlive its

@@ -8,7 +8,7 @@ import (
 	"moka/kv/kvpb"
 )
 
-// encodeError brings an error of a handler into its wire form. The code, and with ErrMoved the tablets, survive; causes
+// encodeError brings an error of a handler into its wire form. The code, with ErrMoved the tablets, and with ErrNotLeader who leads, survive; causes
 // become text, for a cause's type means nothing in another process.
 func encodeError(err error, write bool) *kvpb.Error {
 	var e *kv.Error
@@ -26,6 +26,9 @@ func encodeError(err error, write bool) *kvpb.Error {
 	}
 	for _, t := range e.Tablets {
 		pb.Tablets = append(pb.Tablets, encodeTablet(t))
+	}
+	if e.Lead != (kv.Lead{}) {
+		pb.Lead = &kvpb.Lead{Shard: uint32(e.Lead.Shard), Node: uint64(e.Lead.Node), Term: e.Lead.Term}
 	}
 	return pb
 }
@@ -54,6 +57,9 @@ func decodeError(pb *kvpb.Error) *kv.Error {
 	}
 	for _, t := range pb.GetTablets() {
 		e.Tablets = append(e.Tablets, decodeTablet(t))
+	}
+	if l := pb.GetLead(); l != nil {
+		e.Lead = kv.Lead{Shard: kv.ShardID(l.GetShard()), Node: kv.NodeID(l.GetNode()), Term: l.GetTerm()}
 	}
 	return e
 }

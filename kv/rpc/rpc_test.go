@@ -88,7 +88,7 @@ func serve(t testing.TB, addr string, h handlerFunc, o Options) (*Server, string
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := staticCluster{ClusterID: "c1", Version: "v1", Node: theNode, Root: 1, Nodes: []NodeInfo{{theNode, l.Addr().String()}}, Shards: []ShardInfo{{1, theNode}, {2, theNode}}}
+	info := staticCluster{ClusterID: "c1", Version: "v1", Node: theNode, Root: 1, Nodes: []NodeInfo{{theNode, l.Addr().String()}}, Shards: []ShardInfo{{ID: 1, Node: theNode}, {ID: 2, Node: theNode, Term: 7, Replicas: []kv.NodeID{theNode, 8}}}}
 	s := NewServer(theNode, h, registry(t, readCmd, writeCmd), info, o)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -166,6 +166,7 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 		{ID: 1, Generation: 5, Span: kv.Span{Start: kv.RowKey("a"), End: kv.RowKey("m")}, Shard: 2, Node: 3},
 		{ID: 9, Generation: 5, Span: kv.Span{Start: kv.RowKey("m")}, Shard: 4, Node: 5},
 	}
+	lead := kv.Lead{Shard: 3, Node: 4, Term: 1 << 40}
 	cases := map[string]struct {
 		err  error
 		is   *kv.Error
@@ -176,6 +177,7 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 		"wrapped": {fmt.Errorf("while splitting: %w", kv.Errorf(kv.CodeBusy, "x", "y")), kv.ErrBusy, "busy: while splitting: x: busy: y"},
 		"foreign": {errors.New("boom"), &kv.Error{Code: kv.CodeInternal}, "internal: boom"},
 		"unknown": {kv.Errorf(kv.CodeOutcomeUnknown, "", "maybe"), kv.ErrOutcomeUnknown, "outcome unknown: maybe"},
+		"led":     {kv.NotLeader("node.Handle", lead), kv.ErrNotLeader, "node.Handle: not the leader: shard 3 is led by node 4 in term 1099511627776, not here; nothing happened"},
 		"newer":   {kv.Errorf(4711, "", "from the future"), &kv.Error{Code: 4711}, "code 4711: from the future"},
 	}
 	l := newLink(t, func(_ context.Context, _ kv.ShardID, _ []kv.TabletRef, _ kv.CommandID, req kv.Message) (kv.Message, error) {
@@ -192,6 +194,9 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 	var e *kv.Error
 	if !errors.As(err, &e) || fmt.Sprint(e.Tablets) != fmt.Sprint(moved.Tablets) {
 		t.Errorf("tablets %v, want %v", e.Tablets, moved.Tablets)
+	}
+	if _, err := l.call(t.Context(), writeCmd, "led"); !errors.As(err, &e) || e.Lead != lead {
+		t.Errorf("%v, led by %+v, want %+v", err, e.Lead, lead)
 	}
 }
 

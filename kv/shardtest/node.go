@@ -176,10 +176,10 @@ func (n *Node) Lookup(_ context.Context, row kv.RowKey) ([]kv.Tablet, error) {
 }
 
 // Shards implements client.Locator.
-func (n *Node) Shards(context.Context) (map[kv.ShardID]kv.NodeID, error) {
-	m := map[kv.ShardID]kv.NodeID{}
+func (n *Node) Shards(context.Context) (map[kv.ShardID]client.Shard, error) {
+	m := map[kv.ShardID]client.Shard{}
 	for i := range n.o.Shards {
-		m[kv.ShardID(i+1)] = nodeID
+		m[kv.ShardID(i+1)] = client.Shard{Node: nodeID}
 	}
 	return m, nil
 }

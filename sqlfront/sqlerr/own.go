@@ -43,12 +43,15 @@ var ownRules = []rule{
 	{kv.ErrBusy, func(err error) *mysql.SQLError {
 		return New(LockWaitTimeout, "Storage is busy and nothing was written; try restarting transaction (%v)", err)
 	}},
-	{kv.ErrUnavailable, func(err error) *mysql.SQLError {
-		if errors.Is(err, context.Canceled) { // it was the caller who went away
-			return Killed()
-		}
-		return New(Unknown, "Storage cannot be reached and nothing was written; try again (%v)", err)
-	}},
+	{kv.ErrUnavailable, unreachable},
+	{kv.ErrNotLeader, unreachable},
+}
+
+func unreachable(err error) *mysql.SQLError {
+	if errors.Is(err, context.Canceled) { // it was the caller who went away
+		return Killed()
+	}
+	return New(Unknown, "Storage cannot be reached and nothing was written; try again (%v)", err)
 }
 
 const (

@@ -47,6 +47,7 @@ func TestFrom(t *testing.T) {
 		{txn.ErrClosed, 1053, "08S01", "shutdown"},
 		{kv.ErrDisk, 1021, "HY000", "refused"},
 		{kv.ErrUnavailable, 1105, "HY000", "try again"},
+		{kv.ErrNotLeader, 1105, "HY000", "try again"},
 		{&kv.Error{Code: kv.CodeUnavailable, Op: "shard", Err: context.Canceled}, 1317, "70100", "interrupted"},
 		{kv.ErrBusy, 1205, "HY000", "busy"},
 		{context.Canceled, 1317, "70100", "interrupted"},
