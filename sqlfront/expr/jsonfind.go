@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
+	jsonfn "github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/sqlerr"
@@ -27,7 +28,35 @@ func jsonFunctions() (fs []sql.Function) {
 	} {
 		fs = append(fs, b.function())
 	}
-	return fs
+	return append(fs, sql.Function1{Name: "json_type", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
+		return &jsonType{&jsonfn.JSONType{JSON: e}}
+	}})
+}
+
+// jsonType is JSON_TYPE. go-mysql-server's says 'NULL' of a JSON null, which is right, and of NULL, which has no type.
+type jsonType struct{ *jsonfn.JSONType }
+
+// WithChildren implements sql.Expression.
+func (t *jsonType) WithChildren(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(t, len(args), 1)
+	}
+	return &jsonType{&jsonfn.JSONType{JSON: args[0]}}, nil
+}
+
+// IsNullable implements sql.Expression.
+func (t *jsonType) IsNullable(*sql.Context) bool { return true }
+
+// Eval implements sql.Expression.
+func (t *jsonType) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	kind, err := t.JSONType.Eval(ctx, row)
+	if kind != "NULL" || err != nil {
+		return kind, err
+	}
+	if v, err := t.JSON.Eval(ctx, row); v == nil || err != nil {
+		return nil, err
+	}
+	return kind, nil
 }
 
 // jsonContains is JSON_CONTAINS(target, candidate, path).
