@@ -15,7 +15,7 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 
 export CGO_ENABLED ?= 0
 
-.PHONY: help build demo test race fuzz lint bench soak conformance generate clean packages
+.PHONY: help build demo test race fuzz lint bench soak conformance answers generate clean packages
 
 help: ## show this list
 	@echo "make TARGET   (PKG=./kv/... narrows test, race and bench)"
@@ -70,6 +70,9 @@ soak: packages ## 100,000 simulated histories each of transactions and of replic
 
 conformance: ## the SQL library's own suite against the engine, all of it (make test runs a third)
 	MOKA_CONFORMANCE=all go test -tags $(TAGS) -count 1 -timeout 30m -v ./sqlfront/engine/conformance | grep -E '^ *--- FAIL|entries of the suite|^(ok|FAIL|panic)'
+
+answers: ## ask MariaDB for the answers of the comparison scripts anew, and write them into the scripts
+	go test -tags $(TAGS) -count 1 -run TestSameAnswers ./cmd/itest -record
 
 generate: ## write the generated code anew (needs protoc)
 	go generate $(PKG)

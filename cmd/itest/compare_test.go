@@ -4,55 +4,61 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-sql-driver/mysql"
 
 	"moka/tpce/mariadbtest"
 )
 
-// TestSameAnswers runs the scripts of testdata/compare on Moka and on MariaDB, in one session each, and compares what a client
-// sees: rows as text, numbers of affected rows where MySQL's manual fixes them, numbers and states of errors. The texts of
-// errors are not compared. A query without ORDER BY is compared as a set.
+var record = flag.Bool("record", false, "TestSameAnswers asks a MariaDB, and writes its answers into the scripts")
+
+// TestSameAnswers runs the scripts of testdata/compare, each in a session of its own, and compares what a client sees with
+// the answers that MariaDB gave and the scripts keep: rows as text, numbers of affected rows where MySQL's manual fixes
+// them, numbers and states of errors. The texts of errors are not compared. A query without ORDER BY is compared as a set.
 //
-// In names.sql and using.sql the names of columns are compared, too.
+//	go test ./cmd/itest -run TestSameAnswers -record
 //
-// A statement behind a line "-- differs: reason" must have another answer on Moka: a note that is no longer true fails, too.
+// asks a MariaDB and writes the answers anew. Where Moka's is another one on purpose, a line "-- differs: reason" in front
+// of the statement says why, and both are kept; a note that is no longer true fails.
 func TestSameAnswers(t *testing.T) {
 	files, err := filepath.Glob("testdata/compare/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, "no scripts")
 	}
-	s := start(t, t.TempDir())
-	moka := s.db("")
-	maria, err := sql.Open("mysql", mariadbtest.Start(t).DSN(""))
-	if err != nil {
-		t.Fatal(err)
+	moka := start(t, t.TempDir()).db("")
+	moka.SetMaxIdleConns(0) // each session is a new one
+	var maria *sql.DB
+	if *record {
+		if maria, err = sql.Open("mysql", mariadbtest.Start(t).DSN("")); err != nil {
+			t.Fatal(err)
+		}
+		maria.SetMaxIdleConns(0)
+		t.Cleanup(func() { maria.Close() })
 	}
-	t.Cleanup(func() { maria.Close() })
 	total, different := 0, 0
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".sql"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
+			s := readScript(t, file)
+			if *record {
+				recordAnswers(t, s, moka, maria)
 			}
-			a, b := session(t, moka), session(t, maria)
-			for _, st := range script(t, string(text)) {
-				named := filepath.Base(file) == "names.sql" || filepath.Base(file) == "using.sql"
-				got, want := answer(t, a, st.text, named), answer(t, b, st.text, named)
-				total++
-				switch same := got == want; {
-				case st.differs == "" && !same:
-					t.Errorf("line %d: %s\nMoka:\n%s\nMariaDB:\n%s", st.line, st.text, got, want)
-				case st.differs != "" && same:
-					t.Errorf("line %d: %s\nthe answers are the same now, remove the note (%s):\n%s", st.line, st.text, st.differs, got)
-				case st.differs != "":
+			compareAnswers(t, s, session(t, moka), false)
+			if s.insertIDs {
+				compareAnswers(t, s, session(t, moka), true)
+			}
+			total += len(s.statements)
+			for _, st := range s.statements {
+				if st.differs != "" {
 					different++
 				}
 			}
@@ -61,39 +67,39 @@ func TestSameAnswers(t *testing.T) {
 	t.Logf("%d statements, %d of them with another answer on purpose", total, different)
 }
 
-type scripted struct {
-	text, differs string
-	line          int
-}
-
-// script splits a file at lines that end with a semicolon.
-func script(t *testing.T, text string) (all []scripted) {
+// recordAnswers runs a script on MariaDB, and on Moka for what differs on purpose, and writes the file with what came back.
+func recordAnswers(t *testing.T, s *script, moka, maria *sql.DB) {
 	t.Helper()
-	var cur scripted
-	for i, l := range strings.Split(text, "\n") {
-		switch {
-		case strings.HasPrefix(l, "-- differs: "):
-			cur.differs = strings.TrimPrefix(l, "-- differs: ")
-			continue
-		case strings.HasPrefix(l, "--") || cur.text == "" && strings.TrimSpace(l) == "":
-			continue
-		}
-		if cur.text == "" {
-			cur.line = i + 1
-		}
-		cur.text += l + "\n"
-		if strings.HasSuffix(l, ";") {
-			cur.text = strings.TrimSuffix(strings.TrimSpace(cur.text), ";")
-			all = append(all, cur)
-			cur = scripted{}
+	theirs, ours := session(t, maria), session(t, moka)
+	for i := range s.statements {
+		st := &s.statements[i]
+		st.mariadb = s.answer(t, theirs, st.text, false)
+		if got := s.answer(t, ours, st.text, false); st.differs != "" {
+			st.moka = got
+		} else {
+			st.moka = st.mariadb
 		}
 	}
-	if cur.text != "" {
-		t.Fatalf("the last statement has no end: %s", cur.text)
+	if err := os.WriteFile(s.path, []byte(s.String()), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	return all
 }
 
+func compareAnswers(t *testing.T, s *script, c *sql.Conn, prepared bool) {
+	t.Helper()
+	for _, st := range s.statements {
+		got := s.answer(t, c, st.text, prepared)
+		if noted, differ := st.differs != "", !slices.Equal(st.moka, st.mariadb); noted != differ {
+			t.Errorf("%s:%d: %s\nthe kept answers differ: %v, which a note says: %v", s.path, st.line, st.text, differ, noted)
+		}
+		if !slices.Equal(got, st.moka) {
+			t.Errorf("%s:%d: %s (prepared: %v)\nthe answer is\n%s\nkept is\n%s\n-record keeps what MariaDB answers",
+				s.path, st.line, st.text, prepared, strings.Join(got, "\n"), strings.Join(st.moka, "\n"))
+		}
+	}
+}
+
+// session is a connection with a database of its own.
 func session(t *testing.T, db *sql.DB) *sql.Conn {
 	t.Helper()
 	ctx := context.Background()
@@ -114,6 +120,20 @@ func session(t *testing.T, db *sql.DB) *sql.Conn {
 	return c
 }
 
+// answer runs a statement of a script and writes down what the script is about.
+func (s *script) answer(t *testing.T, c *sql.Conn, q string, prepared bool) []string {
+	t.Helper()
+	word := strings.ToLower(strings.Fields(q)[0])
+	if s.insertIDs && slices.Contains([]string{"insert", "update", "delete", "replace", "call", "do"}, word) {
+		return insertIDs(t, c, q, prepared)
+	}
+	return lines(answer(t, c, q, s.columns))
+}
+
+func lines(text string) []string {
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
 // answer runs a statement and writes down what came back, with the names of columns if it is to be named.
 func answer(t *testing.T, c *sql.Conn, q string, named bool) string {
 	t.Helper()
@@ -126,8 +146,7 @@ func answer(t *testing.T, c *sql.Conn, q string, named bool) string {
 			return failure(t, q, err)
 		}
 		n, _ := r.RowsAffected()
-		fmt.Fprintf(&b, "%d rows affected\n", n)
-		return b.String()
+		return fmt.Sprintf("rows affected: %d\n", n)
 	}
 	rows, err := c.QueryContext(context.Background(), q)
 	if err != nil {
@@ -139,17 +158,28 @@ func answer(t *testing.T, c *sql.Conn, q string, named bool) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := printed(t, rows, cols)
-		if named {
-			b.WriteString(strings.Join(cols, "\t") + "\n")
+		if b.Len() > 0 {
+			b.WriteString("(the next result)\n")
+		}
+		result := printed(t, rows, cols)
+		if named && len(cols) > 0 {
+			b.WriteString("# " + strings.Join(cols, "\t") + "\n")
 		}
 		if err := rows.Err(); err != nil { // what came before it of the same result is not compared
 			return b.String() + failure(t, q, err)
 		}
 		if !strings.Contains(strings.ToLower(q), "order by") {
-			slices.Sort(lines)
+			slices.Sort(result)
 		}
-		b.WriteString(strings.Join(lines, "\n") + "\n")
+		switch {
+		case len(cols) == 0:
+			result = []string{success}
+		case len(result) == 0:
+			result = []string{"(no rows)"}
+		}
+		for _, l := range result {
+			b.WriteString(l + "\n")
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return b.String() + failure(t, q, err)
@@ -179,11 +209,45 @@ func printed(t *testing.T, rows *sql.Rows, cols []string) (lines []string) {
 		}
 		line := make([]string, len(cols))
 		for i, v := range vals {
-			if line[i] = v.String; !v.Valid {
+			if line[i] = plain(v.String); !v.Valid {
 				line[i] = "NULL"
 			}
 		}
 		lines = append(lines, strings.Join(line, "\t"))
 	}
 	return lines
+}
+
+// plain is a value as it stands in a line: in quotes where it would be taken for something else, or not be seen.
+func plain(s string) string {
+	odd := func(r rune) bool { return !unicode.IsPrint(r) }
+	if s == "" || s == "NULL" || s[0] == '"' || s[0] == ' ' || s[len(s)-1] == ' ' || !utf8.ValidString(s) || strings.ContainsFunc(s, odd) {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// insertIDs runs a write and writes down the insert id of its answer, and LAST_INSERT_ID() after it.
+func insertIDs(t *testing.T, c *sql.Conn, q string, prepared bool) []string {
+	t.Helper()
+	ctx := context.Background()
+	run := func() (sql.Result, error) { return c.ExecContext(ctx, q) }
+	if prepared {
+		st, err := c.PrepareContext(ctx, q)
+		if err != nil {
+			return lines(failure(t, q, err))
+		}
+		defer st.Close()
+		run = func() (sql.Result, error) { return st.ExecContext(ctx) }
+	}
+	res, err := run()
+	if err != nil {
+		return lines(failure(t, q, err))
+	}
+	id, err := res.LastInsertId()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{fmt.Sprintf("insert id %d, LAST_INSERT_ID() %s", uint64(id),
+		strings.TrimSpace(answer(t, c, "SELECT LAST_INSERT_ID()", false)))}
 }

@@ -1,41 +1,88 @@
 -- CREATE TABLE … SELECT: into columns of its own, and where there is a table already.
 CREATE TABLE s (x INT, y VARCHAR(10) NOT NULL);
 INSERT INTO s VALUES (1,'a'),(3,'b'),(5,'c');
+-- > rows affected: 3
 CREATE TABLE t (a INT);
 CREATE TABLE IF NOT EXISTS t AS SELECT x FROM s;
 SELECT * FROM t;
+-- > (no rows)
 CREATE TABLE IF NOT EXISTS t AS SELECT x, y FROM s;
 CREATE TABLE IF NOT EXISTS t (q INT) SELECT 1, 2, 3;
 SELECT COUNT(*) FROM t;
+-- > 0
 CREATE TABLE t SELECT 1;
+-- > ERROR 1050 (42S01)
 CREATE TABLE u (id INT AUTO_INCREMENT PRIMARY KEY) SELECT x FROM s ORDER BY x;
 SELECT * FROM u;
+-- > 1	1
+-- > 2	3
+-- > 3	5
 INSERT INTO u (x) VALUES (9);
+-- > rows affected: 1
 SELECT * FROM u ORDER BY id;
+-- > 1	1
+-- > 2	3
+-- > 3	5
+-- > 4	9
 CREATE TABLE IF NOT EXISTS nw (id INT AUTO_INCREMENT PRIMARY KEY) SELECT x FROM s ORDER BY x DESC;
 SELECT * FROM nw;
+-- > 1	5
+-- > 2	3
+-- > 3	1
 CREATE TABLE sr (id SERIAL) SELECT x FROM s ORDER BY x;
 SELECT * FROM sr;
+-- > 1	1
+-- > 2	3
+-- > 3	5
 CREATE TABLE u2 (a INT DEFAULT 5, b VARCHAR(5) NOT NULL) SELECT x FROM s;
+-- > ERROR 1364 (HY000)
 CREATE TABLE u2 (a INT DEFAULT 5, b VARCHAR(5) NOT NULL DEFAULT 'q') SELECT x FROM s ORDER BY x;
 SELECT * FROM u2 ORDER BY x;
+-- > 5	q	1
+-- > 5	q	3
+-- > 5	q	5
 CREATE TABLE u4 (x INT PRIMARY KEY, z INT AS (x + 1) STORED) SELECT x FROM s;
 SELECT z, x FROM u4 ORDER BY x;
+-- > 2	1
+-- > 4	3
+-- > 6	5
 CREATE TABLE ai (x INT AUTO_INCREMENT PRIMARY KEY) SELECT x, y FROM s;
 INSERT INTO ai (y) VALUES ('n');
+-- > rows affected: 1
 SELECT * FROM ai ORDER BY x;
+-- > 1	a
+-- > 3	b
+-- > 5	c
+-- > 6	n
 CREATE TABLE dt (a DATETIME DEFAULT CURRENT_TIMESTAMP, e ENUM('p','q') DEFAULT 'q') SELECT x FROM s ORDER BY x;
 SELECT e, a IS NULL, x FROM dt ORDER BY x;
+-- > q	0	1
+-- > q	0	3
+-- > q	0	5
 CREATE TABLE w1 (a INT, b INT, x INT) SELECT x, y FROM s ORDER BY x;
 SELECT a, b, x, y FROM w1 ORDER BY x;
+-- > NULL	NULL	1	a
+-- > NULL	NULL	3	b
+-- > NULL	NULL	5	c
 CREATE TEMPORARY TABLE tt (id INT AUTO_INCREMENT PRIMARY KEY) SELECT x FROM s ORDER BY x;
 SELECT * FROM tt;
+-- > 1	1
+-- > 2	3
+-- > 3	5
 CREATE TEMPORARY TABLE IF NOT EXISTS tt SELECT 9;
 SELECT * FROM tt;
+-- > 1	1
+-- > 2	3
+-- > 3	5
 CREATE TABLE cc (c VARCHAR(3)) SELECT 'long text' AS c;
+-- > ERROR 1406 (22001)
 CREATE TABLE nn (x INT NOT NULL) SELECT NULL AS x;
+-- > ERROR 1048 (23000)
 CREATE VIEW vu AS SELECT 1 AS a;
 CREATE TABLE IF NOT EXISTS vu SELECT 2 AS a;
 SELECT * FROM vu;
+-- > 1
 -- differs: MariaDB numbers a failed CHECK 4025
 CREATE TABLE ck (x INT CHECK (x < 4)) SELECT x FROM s;
+-- mariadb> ERROR 4025 (23000)
+-- moka> ERROR 3819 (HY000)

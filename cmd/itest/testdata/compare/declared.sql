@@ -1,34 +1,69 @@
 -- Dates and numbers that are none.
 CREATE TABLE d (id INT PRIMARY KEY, e DATE, t DATETIME, s TIMESTAMP NULL, KEY (e));
 INSERT INTO d VALUES (1, '2020-01-02', '2020-01-02 03:04:05', '2020-01-02 03:04:05'), (2, '1999-12-31', '1999-12-31 00:00:00', NULL), (3, NULL, NULL, NULL);
+-- > rows affected: 3
 SELECT id FROM d WHERE e > 1 ORDER BY id;
+-- > 1
+-- > 2
 SELECT id FROM d WHERE e = 20200102 ORDER BY id;
+-- > 1
 SELECT id FROM d WHERE e = 200102 ORDER BY id;
+-- > 1
 SELECT id FROM d WHERE e > 991230 ORDER BY id;
+-- > 1
+-- > 2
 SELECT id FROM d WHERE e = 0 ORDER BY id;
+-- > (no rows)
 SELECT id FROM d WHERE e <> 0 ORDER BY id;
+-- > 1
+-- > 2
 SELECT id FROM d WHERE e BETWEEN 1 AND 20000101 ORDER BY id;
+-- > 2
 SELECT id FROM d WHERE t > 1.5 ORDER BY id;
+-- > 1
+-- > 2
 SELECT id FROM d WHERE t = 20200102030405 ORDER BY id;
+-- > 1
 SELECT id FROM d WHERE t > 20200102 ORDER BY id;
+-- > 1
 SELECT id FROM d WHERE s > 5 ORDER BY id;
+-- > 1
 SELECT id, e > 5, 5 < t, e = 20200102 FROM d ORDER BY id;
+-- > 1	1	1	1
+-- > 2	1	1	0
+-- > 3	NULL	NULL	NULL
 -- A warning of the client's own, and a key that descends.
 SIGNAL SQLSTATE '01000';
 SHOW WARNINGS;
+-- > Warning	1642	Unhandled user-defined warning condition
 SIGNAL SQLSTATE '01234' SET MESSAGE_TEXT = 'w', MYSQL_ERRNO = 1234;
 SHOW WARNINGS;
+-- > Warning	1234	w
 SET @m = 'from a variable';
 SIGNAL SQLSTATE '01000' SET MESSAGE_TEXT = @m;
 SHOW WARNINGS;
+-- > Warning	1642	from a variable
 SIGNAL SQLSTATE '02000';
+-- > ERROR 1643 (02000)
 SIGNAL SQLSTATE '45000';
+-- > ERROR 1644 (45000)
 CREATE TABLE k (a DATE, b DATE, PRIMARY KEY (a DESC, b));
 SHOW CREATE TABLE k;
+-- > k	"CREATE TABLE `k` (\n  `a` date NOT NULL,\n  `b` date NOT NULL,\n  PRIMARY KEY (`a` DESC,`b`)\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci"
 INSERT INTO k VALUES ('2020-01-01', '2020-01-01'), ('2021-01-01', '2020-01-01'), ('2021-01-01', '2021-01-01');
+-- > rows affected: 3
 SELECT * FROM k ORDER BY a DESC, b;
+-- > 2021-01-01	2020-01-01
+-- > 2021-01-01	2021-01-01
+-- > 2020-01-01	2020-01-01
 SELECT * FROM k ORDER BY a, b;
+-- > 2020-01-01	2020-01-01
+-- > 2021-01-01	2020-01-01
+-- > 2021-01-01	2021-01-01
 SELECT * FROM k WHERE a = '2021-01-01' ORDER BY b DESC LIMIT 1;
+-- > 2021-01-01	2021-01-01
 SELECT * FROM k WHERE a < '2021-01-01';
+-- > 2020-01-01	2020-01-01
 ALTER TABLE k ADD COLUMN c DATE;
 SHOW CREATE TABLE k;
+-- > k	"CREATE TABLE `k` (\n  `a` date NOT NULL,\n  `b` date NOT NULL,\n  `c` date DEFAULT NULL,\n  PRIMARY KEY (`a` DESC,`b`)\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci"
