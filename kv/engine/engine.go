@@ -448,7 +448,7 @@ func (e *Engine) Barrier() {
 
 // Get returns a copy of the value under exactly that key.
 func (e *Engine) Get(key []byte) (value []byte, ok bool, err error) {
-	if !e.unflushed.may(key[:keys.Prefix(key)]) {
+	if !keys.InLog(key) && !e.unflushed.may(key[:keys.Prefix(key)]) {
 		return e.getFlushed(key)
 	}
 	v, closer, err := e.db.Get(key)

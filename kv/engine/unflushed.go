@@ -23,6 +23,13 @@ import (
 // was noted in it has been applied, a marker is written behind them. Memtables are flushed in the order of their entries: once the marker
 // can be read from tables, so can all that was noted in the generation, which is then dropped. (In between both say the same.)
 //
+// Logs of replicas are left out: an entry is read by its index, once and from memory mostly, and their ends are cut off with one range deletion
+// after the other, each of which would make every column one that may be here. (Measured: one of them took the question for a column that is nowhere
+// from 1.1 to 14.4 µs, until the next flush.) Get therefore looks for keys of logs everywhere.
+//
+// What is ingested (Engine.Ingest) can wait in the queue of memtables as well, and so can the excision of what was there: while it may, a generation
+// stands for every column.
+//
 // So "not here" means: no batch whose Apply has returned has the column in a memtable. One that is being applied meanwhile may or may not be
 // seen, as by any read.
 type unflushed struct {
@@ -48,7 +55,7 @@ type generation struct {
 	// applying counts the batches that have been noted here and are not applied yet.
 	applying atomic.Int64
 	n        atomic.Int64
-	// all: ranges have been deleted; every column may have an entry.
+	// all: ranges have been deleted, or tables ingested; every column may have an entry.
 	all  atomic.Bool
 	mark uint64 // of the marker behind it, 0: none yet; guarded by unflushed.mu
 	bits [generationWords]atomic.Uint64
@@ -88,7 +95,7 @@ func (u *unflushed) open(e *Engine) error {
 func (u *unflushed) enter(b *pebble.Batch) *generation {
 	g := u.join()
 	for r := b.Reader(); ; {
-		kind, key, _, ok, err := r.Next()
+		kind, key, value, ok, err := r.Next()
 		if err != nil {
 			g.all.Store(true) // Pebble will say so too
 		}
@@ -98,11 +105,24 @@ func (u *unflushed) enter(b *pebble.Batch) *generation {
 		switch kind {
 		case pebble.InternalKeyKindLogData:
 		case pebble.InternalKeyKindSet, pebble.InternalKeyKindDelete:
-			g.note(key)
+			if !keys.InLog(key) {
+				g.note(key)
+			}
+		case pebble.InternalKeyKindRangeDelete: // from key to value
+			if !keys.InLog(key) || !keys.InLog(value) {
+				g.all.Store(true)
+			}
 		default:
 			g.all.Store(true)
 		}
 	}
+}
+
+// enterAll notes every column, for a change that does not say which it has.
+func (u *unflushed) enterAll() *generation {
+	g := u.join()
+	g.all.Store(true)
+	return g
 }
 
 func (u *unflushed) enterKey(key []byte) *generation {
