@@ -20,8 +20,8 @@ const (
 	maxLines = 800
 )
 
-// mayImport says, for each top-level folder, which other folders of ours it may import. Packages are under test too:
-// a test that reaches upwards ties the layers together just as well.
+// mayImport says, for each top-level folder, which other folders of ours it may import. Packages are under
+// test too: a test that reaches upwards ties the layers together just as well.
 var mayImport = map[string][]string{
 	"kv":       {},
 	"oracle":   {"kv"},
@@ -29,7 +29,8 @@ var mayImport = map[string][]string{
 	"triggers": {"txn", "kv"},
 	"sqlfront": {"triggers", "txn", "kv"},
 	"tpce":     {},
-	// bench measures the layers below SQL, beside sqlfront: its child is storage and transactions, put together as cmd/moka does.
+	// bench measures the layers below SQL, beside sqlfront: its child is storage and transactions, put
+	// together as cmd/moka does.
 	"bench": {"triggers", "txn", "oracle", "kv"},
 	"cmd":   {"bench", "tpce", "sqlfront", "triggers", "txn", "oracle", "kv"},
 }
@@ -53,7 +54,8 @@ var roomsOnly = map[string][]string{
 	"go.etcd.io/raft": {"kv/raft", "kv/sim"},
 }
 
-// longFiles may exceed maxLines, up to the figure here. The figures only go down; a file that is short again leaves the list.
+// longFiles may exceed maxLines, up to the figure here. The figures only go down; a file that is short again
+// leaves the list.
 var longFiles = map[string]int{}
 
 // source is one hand-written Go file.
@@ -109,7 +111,8 @@ func walk(t *testing.T, f func(path string, data []byte)) {
 			}
 			return nil
 		}
-		if !d.Type().IsRegular() || rel == ".git" { // in a linked worktree it is a file, and names where the repository is
+		// in a linked worktree it is a file, and names where the repository is
+		if !d.Type().IsRegular() || rel == ".git" {
 			return nil
 		}
 		data, err := os.ReadFile(path)
@@ -130,7 +133,8 @@ func TestImportsGoDown(t *testing.T) {
 	for _, s := range sources(t) {
 		allowed, known := mayImport[s.folder()]
 		if !known {
-			t.Errorf("%s: the folder %s has no place in the house; the folders are listed in this test", s.path, s.folder())
+			t.Errorf("%s: the folder %s has no place in the house; the folders are listed in this test",
+				s.path, s.folder())
 			continue
 		}
 		for _, spec := range s.ast.Imports {
@@ -146,7 +150,8 @@ func TestImportsGoDown(t *testing.T) {
 			}
 			for prefix, folder := range onlyIn {
 				// cmd/itest and the like may not, either: they see the database through its wire.
-				if (path == prefix || strings.HasPrefix(path, prefix+"/")) && s.folder() != folder && !excused(s.path, prefix) {
+				if (path == prefix || strings.HasPrefix(path, prefix+"/")) && s.folder() != folder &&
+					!excused(s.path, prefix) {
 					t.Errorf("%s imports %s, which belongs into %s", s.path, path, folder)
 				}
 			}
@@ -156,9 +161,10 @@ func TestImportsGoDown(t *testing.T) {
 
 // excused lists the exceptions from onlyIn, each with its reason.
 func excused(path, prefix string) bool {
-	// cmd/moka and bench hand a file system to the node: the in-memory one of --memory. Tests hand it one that forgets
-	// what was not synced.
-	return prefix == "github.com/cockroachdb/pebble" && (strings.HasPrefix(path, "cmd/moka/") || strings.HasPrefix(path, "bench/") || strings.HasSuffix(path, "_test.go"))
+	// cmd/moka and bench hand a file system to the node: the in-memory one of --memory. Tests hand it one
+	// that forgets what was not synced.
+	return prefix == "github.com/cockroachdb/pebble" && (strings.HasPrefix(path, "cmd/moka/") ||
+		strings.HasPrefix(path, "bench/") || strings.HasSuffix(path, "_test.go"))
 }
 
 func TestRoomsKeepTheirWalls(t *testing.T) {
@@ -182,8 +188,9 @@ func TestRoomsKeepTheirWalls(t *testing.T) {
 	}
 }
 
-// TestDriverIsAFunction: the same inputs give the same outputs, or the simulator proves nothing. So the driver of Raft has no goroutine,
-// clock, file or lock, and no map, whose order would be another one each time.
+// TestDriverIsAFunction: the same inputs give the same outputs, or the simulator proves nothing. So the
+// driver of Raft has no goroutine, clock, file or lock, and no map, whose order would be another one each
+// time.
 func TestDriverIsAFunction(t *testing.T) {
 	seen := false
 	for _, s := range sources(t) {
@@ -272,13 +279,14 @@ func TestPackagesHaveTheirChapter(t *testing.T) {
 	}
 }
 
-// TestNoSleepInTests finds calls of time.Sleep that do not lie in a function literal handed to synctest.Test. In a file
-// that uses synctest, functions that are not tests themselves are taken for parts of its bubbles; in other files of the
-// package, those whose comment says that they run in a bubble. Test kits are not looked at: the delays of a simulated
-// disk or network are what they are for.
+// TestNoSleepInTests finds calls of time.Sleep that do not lie in a function literal handed to synctest.Test.
+// In a file that uses synctest, functions that are not tests themselves are taken for parts of its bubbles;
+// in other files of the package, those whose comment says that they run in a bubble. Test kits are not looked
+// at: the delays of a simulated disk or network are what they are for.
 func TestNoSleepInTests(t *testing.T) {
 	all := sources(t)
-	inBubbles := map[string]bool{} // directories whose tests use synctest: helpers may be in files that do not
+	// directories whose tests use synctest: helpers may be in files that do not
+	inBubbles := map[string]bool{}
 	for _, s := range all {
 		dir := filepath.Dir(s.path)
 		inBubbles[dir] = inBubbles[dir] || s.isTest() && usesBubbles(s.ast)
@@ -288,13 +296,16 @@ func TestNoSleepInTests(t *testing.T) {
 			continue
 		}
 		for _, pos := range sleeps(s.ast, inBubbles[filepath.Dir(s.path)]) {
-			t.Errorf("%s: time.Sleep in a test; wait for the event, or run in a synctest bubble", s.fset.Position(pos))
+			t.Errorf("%s: time.Sleep in a test; wait for the event, or run in a synctest bubble",
+				s.fset.Position(pos))
 		}
 	}
 }
 
 func usesBubbles(file *ast.File) bool {
-	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` })
+	return slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool {
+		return i.Path.Value == `"testing/synctest"`
+	})
 }
 
 func sleeps(file *ast.File, bubbles bool) []token.Pos {
@@ -323,7 +334,8 @@ func sleeps(file *ast.File, bubbles bool) []token.Pos {
 	return found
 }
 
-// bubbleMakers are the functions of a file that call synctest.Test themselves: what is handed to them runs in a bubble.
+// bubbleMakers are the functions of a file that call synctest.Test themselves: what is handed to them runs in
+// a bubble.
 func bubbleMakers(file *ast.File) map[string]bool {
 	makers := map[string]bool{}
 	for _, d := range file.Decls {
@@ -373,9 +385,11 @@ func TestD() { bubble(func() { time.Sleep(3) }) }`
 	}
 }
 
-// workplace matches absolute paths of machines on which this is developed: no reader has them. Written so that it does
-// not match itself.
-var workplace = regexp.MustCompile(`(^|[^A-Za-z0-9_.~-])/(work|home|root)/[a-z.]|/tmp/(plan|src|research|bench)\b|\.libr` + `ary\b|shared/(ref|design)`)
+// workplace matches absolute paths of machines on which this is developed: no reader has them. Written so
+// that it does not match itself.
+var workplace = regexp.MustCompile(
+	`(^|[^A-Za-z0-9_.~-])/(work|home|root)/[a-z.]|/tmp/(plan|src|research|bench)\b|\.libr` +
+		`ary\b|shared/(ref|design)`)
 
 func TestNoWorkplaceInTheTree(t *testing.T) {
 	walk(t, func(path string, data []byte) {

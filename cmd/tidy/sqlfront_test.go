@@ -1,0 +1,201 @@
+package tidy
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// inside says which packages of sqlfront each may import; "." is sqlfront itself, which puts them together.
+// It is the whole truth: an import that is not here needs a reason, and an entry that nobody uses any more
+// goes. Tests may also import what these import.
+var inside = map[string][]string{
+	"charset":    {},
+	"inband":     {},
+	"rowenc":     {},
+	"statements": {},
+	"syntax":     {},
+
+	"fulltext": {"rowenc"},
+	"pushdown": {"rowenc"},
+	"sqlerr":   {"inband"},
+
+	"account": {"sqlerr"},
+	"catalog": {"inband", "rowenc"},
+	"expr":    {"fulltext", "inband", "rowenc", "sqlerr", "syntax"},
+	"rights":  {"sqlerr", "syntax"},
+	"system":  {"sqlerr"},
+
+	"collate":   {"expr", "rowenc", "sqlerr"},
+	"namedjoin": {"expr", "sqlerr", "syntax"},
+	"namedlock": {"catalog", "sqlerr"},
+	"routine":   {"expr", "sqlerr"},
+
+	"node":     {"catalog", "namedlock", "sqlerr"},
+	"operator": {"collate", "expr", "rowenc", "sqlerr"},
+	"parse":    {"account", "catalog", "charset", "expr", "inband", "rights", "routine", "sqlerr", "syntax"},
+
+	"engine": {
+		"account", "catalog", "charset", "collate", "expr", "fulltext", "inband", "namedjoin", "namedlock",
+		"operator", "parse",
+		"pushdown", "rights", "routine", "rowenc", "sqlerr", "syntax", "system",
+	},
+	"wire": {"account", "charset", "expr", "parse", "routine", "sqlerr", "statements"},
+
+	"engine/conformance": {"catalog", "engine", "pushdown"},
+	"observer":           {"catalog", "engine", "expr", "parse", "rights", "sqlerr", "syntax", "system"},
+
+	".": {
+		"account", "catalog", "engine", "expr", "inband", "namedlock", "node", "observer", "operator",
+		"parse", "pushdown", "rowenc",
+		"sqlerr", "statements", "system", "wire",
+	},
+}
+
+func TestLayersOfSQL(t *testing.T) {
+	used := map[[2]string]bool{}
+	for _, s := range sources(t) {
+		dir, ours := insideSQL(filepath.ToSlash(filepath.Dir(s.path)))
+		if !ours {
+			continue
+		}
+		direct, known := inside[dir]
+		if !known {
+			t.Errorf("%s: sqlfront/%s has no place among the packages of sqlfront, which are listed in "+
+				"this test", s.path, dir)
+			continue
+		}
+		for _, path := range imports(t, s) {
+			to, ours := insideSQL(strings.TrimPrefix(path, module+"/"))
+			if !ours || to == dir {
+				continue
+			}
+			used[[2]string{dir, to}] = true
+			switch {
+			case slices.Contains(direct, to):
+			case s.isTest() && slices.Contains(below(dir), to):
+			default:
+				t.Errorf("%s imports %s: sqlfront/%s may import only %v of its neighbours", s.path, path,
+					dir, direct)
+			}
+		}
+	}
+	for dir, direct := range inside {
+		for _, to := range direct {
+			if !used[[2]string{dir, to}] {
+				t.Errorf("sqlfront/%s does not import %s any more: take it off its list", dir, to)
+			}
+		}
+	}
+}
+
+// insideSQL is the name of a package of sqlfront in the lists here.
+func insideSQL(dir string) (name string, ours bool) {
+	if dir == "sqlfront" {
+		return ".", true
+	}
+	return strings.CutPrefix(dir, "sqlfront/")
+}
+
+// below is what a package imports, and what that imports.
+func below(dir string) (all []string) {
+	for _, to := range inside[dir] {
+		all = append(append(all, to), below(to)...)
+	}
+	return all
+}
+
+func imports(t *testing.T, s source) (paths []string) {
+	t.Helper()
+	for _, spec := range s.ast.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// library lists, for parts of go-mysql-server and vitess, which packages may import them. The lists only
+// shrink: in the end they are those of the rooms that bind and parse.
+var library = []struct {
+	what     string
+	modules  []string
+	packages []string
+}{
+	{"go-mysql-server and vitess",
+		[]string{"github.com/dolthub/go-mysql-server", "github.com/dolthub/vitess"}, []string{
+			"sqlfront", "sqlfront/account", "sqlfront/catalog", "sqlfront/charset", "sqlfront/collate",
+			"sqlfront/engine",
+			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/namedjoin",
+			"sqlfront/namedlock", "sqlfront/observer",
+			"sqlfront/operator", "sqlfront/parse", "sqlfront/pushdown", "sqlfront/rights", "sqlfront/routine",
+			"sqlfront/rowenc",
+			"sqlfront/sqlerr", "sqlfront/syntax", "sqlfront/system", "sqlfront/wire",
+		}},
+	{"go-mysql-server's execution of plans",
+		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{
+			"sqlfront/engine", "sqlfront/operator",
+		}},
+	{"the protocol of go-mysql-server and vitess", []string{
+		"github.com/dolthub/go-mysql-server/server", "github.com/dolthub/vitess/go/mysql",
+	}, []string{
+		"sqlfront/account", "sqlfront/engine", "sqlfront/engine/conformance", "sqlfront/expr",
+		"sqlfront/parse", "sqlfront/routine",
+		"sqlfront/sqlerr", "sqlfront/wire",
+	}},
+}
+
+func TestLibrarySpreadsNoFurther(t *testing.T) {
+	all := sources(t)
+	for _, l := range library {
+		using := map[string]bool{}
+		for _, s := range all {
+			dir := filepath.ToSlash(filepath.Dir(s.path))
+			for _, path := range imports(t, s) {
+				if !slices.ContainsFunc(l.modules, func(m string) bool {
+					return path == m || strings.HasPrefix(path, m+"/")
+				}) {
+					continue
+				}
+				if using[dir] = true; !slices.Contains(l.packages, dir) {
+					t.Errorf("%s imports %s: %s may be imported by %v only", s.path, path, l.what, l.packages)
+				}
+			}
+		}
+		for _, dir := range l.packages {
+			if !using[dir] {
+				t.Errorf("%s does not import %s any more: take it off the list", dir, l.what)
+			}
+		}
+	}
+}
+
+// linknames are the files that reach into another module's unexported names, or into its memory. They only
+// become fewer.
+var linknames = []string{"sqlfront/engine/zone.go", "sqlfront/wire/results.go"}
+
+func TestNobodyReachesIntoOtherModules(t *testing.T) {
+	found := map[string]bool{}
+	for _, s := range sources(t) {
+		for _, group := range s.ast.Comments {
+			for _, c := range group.List {
+				if found[s.path] = found[s.path] ||
+					strings.HasPrefix(c.Text, "//go:linkname "); found[s.path] {
+					break
+				}
+			}
+		}
+		if found[s.path] && !slices.Contains(linknames, s.path) {
+			t.Errorf("%s has a //go:linkname: ask the module for what you need, or write it", s.path)
+		}
+	}
+	for _, path := range linknames {
+		if !found[path] {
+			t.Errorf("%s has no //go:linkname any more: take it off the list", path)
+		}
+	}
+}
