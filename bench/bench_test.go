@@ -36,7 +36,8 @@ func server(t *testing.T) []string {
 	return []string{self, "bench-serve"}
 }
 
-// checkReport verifies what every report owes its reader: rows with figures, JSON that says the same, and a plot that is well-formed.
+// checkReport verifies what every report owes its reader: rows with figures, JSON that says the same, and a
+// plot that is well-formed.
 func checkReport(t *testing.T, r *Report, rows ...string) {
 	t.Helper()
 	text, svg := r.Text(), r.SVG()
@@ -55,7 +56,8 @@ func checkReport(t *testing.T, r *Report, rows ...string) {
 		t.Fatal(err)
 	}
 	var back Report
-	if err := json.Unmarshal(b, &back); err != nil || len(back.Rows) != len(r.Rows) || back.Rows[0] != r.Rows[0] {
+	if err := json.Unmarshal(b, &back); err != nil || len(back.Rows) != len(r.Rows) ||
+		back.Rows[0] != r.Rows[0] {
 		t.Errorf("the JSON says something else: %s, %v", b, err)
 	}
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
@@ -70,7 +72,8 @@ func checkReport(t *testing.T, r *Report, rows ...string) {
 const short = 50 * time.Millisecond
 
 func TestOracle(t *testing.T) {
-	r, err := Oracle(t.Context(), OracleConfig{Server: server(t), Dir: t.TempDir(), Callers: 8, InFlight: 16, Rounds: 2, Slice: short})
+	r, err := Oracle(t.Context(), OracleConfig{Server: server(t), Dir: t.TempDir(), Callers: 8, InFlight: 16,
+		Rounds: 2, Slice: short})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,11 +83,18 @@ func TestOracle(t *testing.T) {
 // The check must find what it looks for.
 func TestTimestampCheckFinds(t *testing.T) {
 	for name, f := range map[string]func(c *timestampCheck) error{
-		"a caller's own order":  func(c *timestampCheck) error { return c.add(&c.callers[0], 0, []kv.Timestamp{7, 6}) },
-		"the same twice":        func(c *timestampCheck) error { return c.add(&c.callers[0], 0, []kv.Timestamp{7, 7}) },
-		"below what others had": func(c *timestampCheck) error { return c.add(&c.callers[0], 9, []kv.Timestamp{9}) },
+		"a caller's own order": func(c *timestampCheck) error {
+			return c.add(&c.callers[0], 0, []kv.Timestamp{7, 6})
+		},
+		"the same twice": func(c *timestampCheck) error {
+			return c.add(&c.callers[0], 0, []kv.Timestamp{7, 7})
+		},
+		"below what others had": func(c *timestampCheck) error {
+			return c.add(&c.callers[0], 9, []kv.Timestamp{9})
+		},
 		"two owners": func(c *timestampCheck) error {
-			err := errors.Join(c.add(&c.callers[0], 0, []kv.Timestamp{5, 6, 7}), c.add(&c.callers[1], 0, []kv.Timestamp{7, 8}))
+			err := errors.Join(c.add(&c.callers[0], 0, []kv.Timestamp{5, 6, 7}),
+				c.add(&c.callers[1], 0, []kv.Timestamp{7, 8}))
 			if err != nil {
 				return fmt.Errorf("found too early: %v", err)
 			}
@@ -97,7 +107,8 @@ func TestTimestampCheckFinds(t *testing.T) {
 		}
 	}
 	good := newTimestampCheck(2)
-	err := errors.Join(good.add(&good.callers[0], 0, []kv.Timestamp{5, 7}), good.add(&good.callers[1], 0, []kv.Timestamp{6, 8, 9}))
+	err := errors.Join(good.add(&good.callers[0], 0, []kv.Timestamp{5, 7}),
+		good.add(&good.callers[1], 0, []kv.Timestamp{6, 8, 9}))
 	if n, verr := good.verify(); n != 5 || err != nil || verr != nil {
 		t.Errorf("%d timestamps, %v, %v", n, err, verr)
 	}
@@ -109,18 +120,21 @@ func TestChildReportsFailure(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StartChild(t.Context(), server(t), ServerOptions{Dir: file}); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := StartChild(t.Context(), server(t), ServerOptions{Dir: file}); err == nil ||
+		!strings.Contains(err.Error(), file) {
 		t.Errorf("a file for a directory: %v", err)
 	}
 }
 
 func TestMicro(t *testing.T) {
-	r, err := Micro(t.Context(), MicroConfig{Server: server(t), Dir: t.TempDir(), Cells: 1000, Callers: 8, Rounds: 1, Slice: short})
+	r, err := Micro(t.Context(), MicroConfig{Server: server(t), Dir: t.TempDir(), Cells: 1000, Callers: 8,
+		Rounds: 1, Slice: short})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, place := range []string{"in process", "grpc"} {
-		checkReport(t, r, "read raw, "+place, "read txn, "+place, "read txn, snapshot, "+place, "write raw, "+place, "write txn, "+place)
+		checkReport(t, r, "read raw, "+place, "read txn, "+place, "read txn, snapshot, "+place,
+			"write raw, "+place, "write txn, "+place)
 	}
 	if x, _ := r.Row("read txn, grpc"); x.Ratio() <= 0 {
 		t.Errorf("no ratio: %+v", x)
@@ -128,12 +142,14 @@ func TestMicro(t *testing.T) {
 }
 
 func TestBigtable(t *testing.T) {
-	c := BigtableConfig{Server: server(t), Dir: t.TempDir(), Rows: 1200, Callers: 8, ScanRows: 100, Rounds: 1, Slice: short}
+	c := BigtableConfig{Server: server(t), Dir: t.TempDir(), Rows: 1200, Callers: 8, ScanRows: 100, Rounds: 1,
+		Slice: short}
 	r, err := Bigtable(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkReport(t, r, "random reads", "random reads (mem)", "random writes", "sequential reads", "sequential writes", "scans")
+	checkReport(t, r, "random reads", "random reads (mem)", "random writes", "sequential reads",
+		"sequential writes", "scans")
 	if len(r.Rows) != len(bigtablePaper) {
 		t.Errorf("%d rows, the paper has %d", len(r.Rows), len(bigtablePaper))
 	}

@@ -63,14 +63,18 @@ func (c BigtableConfig) withDefaults() BigtableConfig {
 
 // bigtablePaper is Figure 6 for one tablet server: 1,000-byte values read and written a second.
 var bigtablePaper = map[string]float64{
-	"random reads": 1212, "random reads (mem)": 10811, "random writes": 8850, "sequential reads": 4425, "sequential writes": 8547, "scans": 15385,
+	"random reads": 1212, "random reads (mem)": 10811, "random writes": 8850, "sequential reads": 4425,
+	"sequential writes": 8547, "scans": 15385,
 }
 
-// Bigtable is the first column of Bigtable's Figure 6: one server, values of 1,000 bytes, one in each row, caller and server in two
-// processes. Everything but scans is one row for each call; every write is durable before it is answered.
+// Bigtable is the first column of Bigtable's Figure 6: one server, values of 1,000 bytes, one in each row,
+// caller and server in two processes. Everything but scans is one row for each call; every write is durable
+// before it is answered.
 func Bigtable(ctx context.Context, c BigtableConfig) (_ *Report, err error) {
 	c = c.withDefaults()
-	s, err := OpenStore(ctx, c.Server, ServerOptions{Dir: filepath.Join(c.Dir, "bigtable"), CacheMiB: c.CacheMiB, SeparateValues: c.SeparateValues})
+	s, err := OpenStore(ctx, c.Server,
+		ServerOptions{Dir: filepath.Join(c.Dir, "bigtable"), CacheMiB: c.CacheMiB,
+			SeparateValues: c.SeparateValues})
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +87,13 @@ func Bigtable(ctx context.Context, c BigtableConfig) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := newReport("bigtable", fmt.Sprintf("%d-byte values, %d callers, over loopback gRPC", c.Value, c.Callers), "values/s", c)
+	r := newReport("bigtable", fmt.Sprintf("%d-byte values, %d callers, over loopback gRPC", c.Value,
+		c.Callers), "values/s", c)
 	r.Reference = "paper"
 	for _, name := range c.Only {
 		if _, ok := bigtablePaper[name]; !ok {
-			return nil, fmt.Errorf("there is no experiment %q; there are %q", name, slices.Sorted(maps.Keys(bigtablePaper)))
+			return nil, fmt.Errorf("there is no experiment %q; there are %q", name,
+				slices.Sorted(maps.Keys(bigtablePaper)))
 		}
 	}
 	measure := func(callers int, names []string, ops ...operation) error {
@@ -121,24 +127,29 @@ func Bigtable(ctx context.Context, c BigtableConfig) (_ *Report, err error) {
 		return nil, err
 	}
 	names := []string{"random reads", "random reads (mem)", "sequential reads"}
-	if err := measure(c.Callers, names, disk.readRaw, mem.readRaw, disk.readSequential(c.Callers)); err != nil {
+	if err := measure(c.Callers, names, disk.readRaw, mem.readRaw,
+		disk.readSequential(c.Callers)); err != nil {
 		return nil, err
 	}
 	if err := measure(max(1, c.Callers/8), []string{"scans"}, disk.scan(c.ScanRows)); err != nil {
 		return nil, err
 	}
 	r.Notes = []string{
-		fmt.Sprintf("%d rows; the server's block cache holds %d MiB of them, the machine's page cache probably all", c.Rows, c.CacheMiB),
-		fmt.Sprintf("writes: %d callers with one row each on its way, answered after an fsync that those who wait share; the paper's were answered after a write to GFS's memory", c.Callers),
+		fmt.Sprintf("%d rows; the server's block cache holds %d MiB of them, the machine's page cache "+
+			"probably all", c.Rows, c.CacheMiB),
+		fmt.Sprintf("writes: %d callers with one row each on its way, answered after an fsync that those "+
+			"who wait share; the paper's were answered after a write to GFS's memory", c.Callers),
 		fmt.Sprintf("scans: %d callers that ask for %d rows at a time", max(1, c.Callers/8), c.ScanRows),
 		"the paper's figures are of one tablet server of 2006; this is one machine with both ends on it",
 	}
-	r.Checks = []string{"every value read is the one that belongs to its row, and no row of a scan is missing"}
+	r.Checks = []string{"every value read is the one that belongs to its row, and no row of a scan is " +
+		"missing"}
 	return r, nil
 }
 
 // newRows makes a table whose rows are ordered by their number.
-func newRows(ctx context.Context, s *Store, c BigtableConfig, name string, n int, inMemory bool) (*cells, error) {
+func newRows(ctx context.Context, s *Store, c BigtableConfig, name string, n int,
+	inMemory bool) (*cells, error) {
 	k, err := newCells(ctx, s, name, n, c.Value, bigtable.LocalityGroup{Name: name, InMemory: inMemory})
 	if err == nil {
 		k.ordered = true
@@ -146,7 +157,8 @@ func newRows(ctx context.Context, s *Store, c BigtableConfig, name string, n int
 	return k, err
 }
 
-// writeSequential writes the rows in order, each caller the next that nobody has written, and begins again at the end.
+// writeSequential writes the rows in order, each caller the next that nobody has written, and
+// begins again at the end.
 func (c *cells) writeSequential() operation {
 	var next atomic.Uint64
 	return func(ctx context.Context, _ *worker) (int, error) {
@@ -171,7 +183,8 @@ func (c *cells) scan(rows int) operation {
 	return func(ctx context.Context, w *worker) (int, error) {
 		i := w.rng.IntN(max(1, c.n-rows))
 		start := c.rawRow(i)
-		req := &bigtable.ReadRowsRequest{Spans: []kv.Span{{Start: start, End: end}}, Filter: bigtable.Filter{Versions: 1}, Rows: rows}
+		req := &bigtable.ReadRowsRequest{Spans: []kv.Span{{Start: start, End: end}},
+			Filter: bigtable.Filter{Versions: 1}, Rows: rows}
 		t, err := c.s.KV.Locate(ctx, start)
 		if err != nil {
 			return 0, err
@@ -179,7 +192,8 @@ func (c *cells) scan(rows int) operation {
 		if t.Span.End != nil && string(t.Span.End) < string(end) {
 			req.Spans[0].End = t.Span.End // the rest is another tablet's
 		}
-		resp, err := c.s.KV.Call(ctx, t.Shard, []kv.TabletRef{{ID: t.ID, Generation: t.Generation}}, bigtable.CommandReadRows, req)
+		resp, err := c.s.KV.Call(ctx, t.Shard, []kv.TabletRef{{ID: t.ID, Generation: t.Generation}},
+			bigtable.CommandReadRows, req)
 		if errors.Is(err, kv.ErrMoved) {
 			return 0, ctx.Err()
 		}
@@ -189,7 +203,8 @@ func (c *cells) scan(rows int) operation {
 		got := resp.(*bigtable.ReadRowsResponse).Rows
 		for k := range got {
 			if len(got[k].Cells) != 1 || binary.BigEndian.Uint64(got[k].Key.Row()) != uint64(i+k) {
-				return 0, fmt.Errorf("row %d of a scan from %d is %x with %d cells", k, i, []byte(got[k].Key), len(got[k].Cells))
+				return 0, fmt.Errorf("row %d of a scan from %d is %x with %d cells", k, i, []byte(got[k].Key),
+					len(got[k].Cells))
 			}
 			if err := c.check(i+k, got[k].Cells[0].Value, true); err != nil {
 				return 0, err

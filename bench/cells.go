@@ -14,8 +14,8 @@ import (
 	"moka/txn"
 )
 
-// cells is a set of single-cell rows, kept twice: as a table of the raw store and as columns of transactions. Values say which row they belong
-// to, so that a read can be checked.
+// cells is a set of single-cell rows, kept twice: as a table of the raw store and as columns of transactions.
+// Values say which row they belong to, so that a read can be checked.
 type cells struct {
 	s     *Store
 	table bigtable.Table
@@ -25,7 +25,8 @@ type cells struct {
 	ordered bool
 }
 
-// The row keys are scattered, as hashed keys are: 10 bytes that order like the number's bits reversed would not compress better than real ones.
+// The row keys are scattered, as hashed keys are: 10 bytes that order like the number's bits reversed would
+// not compress better than real ones.
 func scatter(i int) uint64 { return uint64(i+1) * 0x9e3779b97f4a7c15 }
 
 func (c *cells) rawRow(i int) kv.RowKey {
@@ -59,9 +60,11 @@ func (c *cells) check(i int, v []byte, ok bool) error {
 const rawFamily = "f"
 
 // newCells creates the table; load fills it.
-func newCells(ctx context.Context, s *Store, name string, n, size int, groups ...bigtable.LocalityGroup) (*cells, error) {
+func newCells(ctx context.Context, s *Store, name string, n, size int,
+	groups ...bigtable.LocalityGroup) (*cells, error) {
 	c := &cells{s: s, n: n, size: max(size, 8)}
-	req := &bigtable.CreateTableRequest{Table: bigtable.Table{Name: name, LocalityGroups: groups, Families: []bigtable.Family{{Name: rawFamily, MaxVersions: 1}}}}
+	req := &bigtable.CreateTableRequest{Table: bigtable.Table{Name: name, LocalityGroups: groups,
+		Families: []bigtable.Family{{Name: rawFamily, MaxVersions: 1}}}}
 	resp, err := c.s.KV.Call(ctx, 1, nil, bigtable.CommandCreateTable, req)
 	if err != nil {
 		return nil, err
@@ -112,7 +115,8 @@ func (c *cells) set(i int) []bigtable.Mutation {
 const maxMoved = 100
 
 // call sends a raw command to the shard where the rows are, and again if a tablet has been split meanwhile.
-func (c *cells) call(ctx context.Context, rows []kv.RowKey, id kv.CommandID, req kv.Message) (resp kv.Message, err error) {
+func (c *cells) call(ctx context.Context, rows []kv.RowKey, id kv.CommandID, req kv.Message) (resp kv.Message,
+	err error) {
 	for range maxMoved {
 		var refs []kv.TabletRef
 		var t kv.Tablet
@@ -127,7 +131,8 @@ func (c *cells) call(ctx context.Context, rows []kv.RowKey, id kv.CommandID, req
 				refs = append(refs, ref)
 			}
 		}
-		if resp, err = c.s.KV.Call(ctx, t.Shard, refs, id, req); !errors.Is(err, kv.ErrMoved) || ctx.Err() != nil {
+		if resp, err = c.s.KV.Call(ctx, t.Shard, refs, id, req); !errors.Is(err, kv.ErrMoved) ||
+			ctx.Err() != nil {
 			break
 		}
 	}
@@ -140,7 +145,8 @@ func (c *cells) readRaw(ctx context.Context, w *worker) (int, error) {
 
 func (c *cells) readRow(ctx context.Context, i int) (int, error) {
 	row := c.rawRow(i)
-	resp, err := c.call(ctx, []kv.RowKey{row}, bigtable.CommandReadRow, &bigtable.ReadRowRequest{Row: row, Filter: bigtable.Filter{Versions: 1}})
+	resp, err := c.call(ctx, []kv.RowKey{row}, bigtable.CommandReadRow,
+		&bigtable.ReadRowRequest{Row: row, Filter: bigtable.Filter{Versions: 1}})
 	if err != nil {
 		return 0, err
 	}

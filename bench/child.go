@@ -14,8 +14,8 @@ import (
 	"moka/kv/node"
 )
 
-// Child is a server in a process of its own. It lives as long as the pipe to its standard input: when this process dies, however it dies, so does
-// the child.
+// Child is a server in a process of its own. It lives as long as the pipe to its standard input: when this
+// process dies, however it dies, so does the child.
 //
 //	parent → child   one line: ServerOptions. Then questions: "stats", or "flush", which writes memtables out first. End of input: shut down.
 //	child → parent   one line: where it listens, or why not. Then one line of ServerStats for each question.
@@ -90,7 +90,8 @@ func (c *Child) Close() error {
 	return errors.Join(err, c.cmd.Wait())
 }
 
-// ServeChild is the child's side: a server that is described and questioned through in and answers through out, until in ends.
+// ServeChild is the child's side: a server that is described and questioned through in and answers
+// through out, until in ends.
 func ServeChild(ctx context.Context, in io.Reader, out io.Writer) error {
 	dec, enc := json.NewDecoder(in), json.NewEncoder(out)
 	var o ServerOptions

@@ -45,8 +45,9 @@ func (c CommitConfig) withDefaults() CommitConfig {
 	return c
 }
 
-// Commit measures what a durable transaction costs over the least that durability costs: inserts of one row each, in one shard, in this process,
-// against synced sets of one key in a Pebble of its own with the same options on the same disk.
+// Commit measures what a durable transaction costs over the least that durability costs: inserts of one row
+// each, in one shard, in this process, against synced sets of one key in a Pebble of its own with the same
+// options on the same disk.
 func Commit(ctx context.Context, c CommitConfig) (_ *Report, err error) {
 	c = c.withDefaults()
 	plain, err := engine.Open(filepath.Join(c.Dir, "pebble"), engine.Options{})
@@ -79,7 +80,8 @@ func Commit(ctx context.Context, c CommitConfig) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := newReport("commit", fmt.Sprintf("Durable commits of one row, %d writers, one shard", c.Callers), "commits/s", c)
+	r := newReport("commit", fmt.Sprintf("Durable commits of one row, %d writers, one shard", c.Callers),
+		"commits/s", c)
 	r.Reference = "Pebble"
 	base, row := all[0].row(names[0]), all[1].row(names[1])
 	row.Reference = base.Value

@@ -54,7 +54,8 @@ func (s series) row(name string) Row {
 	}
 	slices.Sort(rates)
 	r := Row{
-		Name: name, Value: median(rates), P50: float64(h.ValueAtQuantile(50)) / 1000, P99: float64(h.ValueAtQuantile(99)) / 1000,
+		Name: name, Value: median(rates), P50: float64(h.ValueAtQuantile(50)) / 1000,
+		P99: float64(h.ValueAtQuantile(99)) / 1000,
 	}
 	if len(rates) > 1 {
 		r.Low, r.High = rates[0], rates[len(rates)-1]
@@ -72,8 +73,8 @@ func median(sorted []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// loop runs op in as many callers as asked for, each beginning its next call when the last has ended, for about d. Without a store no
-// processor time is counted.
+// loop runs op in as many callers as asked for, each beginning its next call when the last has ended, for
+// about d. Without a store no processor time is counted.
 func loop(ctx context.Context, s *Store, callers int, d time.Duration, op operation) (slice, error) {
 	var before time.Duration
 	var err error
@@ -92,7 +93,8 @@ func loop(ctx context.Context, s *Store, callers int, d time.Duration, op operat
 	var wg sync.WaitGroup
 	begin := time.Now()
 	for i := range ws {
-		w := &worker{id: i, rng: rand.New(rand.NewPCG(uint64(i), uint64(begin.UnixNano()))), hist: newHistogram()}
+		w := &worker{id: i, rng: rand.New(rand.NewPCG(uint64(i), uint64(begin.UnixNano()))),
+			hist: newHistogram()}
 		ws[i] = w
 		wg.Go(func() {
 			for !over.Load() && errs[i] == nil {
@@ -138,7 +140,8 @@ func firstCause(errs []error) error {
 }
 
 // contest measures several operations in slices that take turns, each round beginning with another one.
-func contest(ctx context.Context, s *Store, callers, rounds int, d time.Duration, progress io.Writer, names []string, ops []operation) ([]series, error) {
+func contest(ctx context.Context, s *Store, callers, rounds int, d time.Duration, progress io.Writer,
+	names []string, ops []operation) ([]series, error) {
 	all := make([]series, len(ops))
 	for round := range rounds + 1 {
 		for i := range ops {

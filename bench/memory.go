@@ -42,7 +42,8 @@ const MemoryBound = 1.25
 // Memory loads cells, reads some of them, and watches the resident memory of the server's process meanwhile.
 func Memory(ctx context.Context, c MemoryConfig) (_ *Report, err error) {
 	c = c.withDefaults()
-	s, err := OpenStore(ctx, c.Server, ServerOptions{Dir: filepath.Join(c.Dir, "memory"), CacheMiB: c.CacheMiB})
+	s, err := OpenStore(ctx, c.Server,
+		ServerOptions{Dir: filepath.Join(c.Dir, "memory"), CacheMiB: c.CacheMiB})
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +52,13 @@ func Memory(ctx context.Context, c MemoryConfig) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := newReport("memory", fmt.Sprintf("Memory of a server with a cache of %d MiB, %d cells of %d bytes", c.CacheMiB, c.Cells, c.Value), "MiB", c)
+	r := newReport("memory", fmt.Sprintf("Memory of a server with a cache of %d MiB, %d cells of %d bytes",
+		c.CacheMiB, c.Cells, c.Value), "MiB", c)
 	r.Reference = fmt.Sprintf("%.2f × cache", MemoryBound)
 	watch := func(name string, f func() error) error {
 		peak, err := s.watchMemory(ctx, c.Progress, name, f)
-		r.Rows = append(r.Rows, Row{Name: name, Value: mib(peak.ResidentBytes), Reference: MemoryBound * float64(c.CacheMiB)})
+		r.Rows = append(r.Rows, Row{Name: name, Value: mib(peak.ResidentBytes),
+			Reference: MemoryBound * float64(c.CacheMiB)})
 		return err
 	}
 	began := time.Now()
@@ -74,10 +77,13 @@ func Memory(ctx context.Context, c MemoryConfig) (_ *Report, err error) {
 		return nil, err
 	}
 	r.Rows = append(r.Rows,
-		Row{Name: "block cache", Value: mib(uint64(st.Engine.CacheBytes))}, Row{Name: "memtables", Value: mib(st.Engine.MemTableBytes)},
-		Row{Name: "Go heap in use", Value: mib(st.GoBytes)}, Row{Name: "on disk", Value: mib(st.Engine.TableBytes)})
+		Row{Name: "block cache", Value: mib(uint64(st.Engine.CacheBytes))},
+		Row{Name: "memtables", Value: mib(st.Engine.MemTableBytes)},
+		Row{Name: "Go heap in use", Value: mib(st.GoBytes)},
+		Row{Name: "on disk", Value: mib(st.Engine.TableBytes)})
 	r.Notes = []string{
-		fmt.Sprintf("loaded at %s cells/s; the runtime's limit is %.0f MiB; %d collections took %.1f %% of one processor", figure(float64(c.Cells)/loaded.Seconds()),
+		fmt.Sprintf("loaded at %s cells/s; the runtime's limit is %.0f MiB; %d collections took %.1f %% of "+
+			"one processor", figure(float64(c.Cells)/loaded.Seconds()),
 			mib(uint64(st.MemoryLimit)), st.Collections, 100*st.CollectCPU),
 		"memtables are taken from the cache's budget",
 	}
@@ -87,7 +93,8 @@ func Memory(ctx context.Context, c MemoryConfig) (_ *Report, err error) {
 func mib(b uint64) float64 { return float64(b) / (1 << 20) }
 
 // watchMemory runs f and returns the figures at the moment when the server's process was largest.
-func (s *Store) watchMemory(ctx context.Context, progress io.Writer, name string, f func() error) (peak ServerStats, err error) {
+func (s *Store) watchMemory(ctx context.Context, progress io.Writer, name string,
+	f func() error) (peak ServerStats, err error) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	var werr error
@@ -106,7 +113,8 @@ func (s *Store) watchMemory(ctx context.Context, progress io.Writer, name string
 			}
 			if time.Since(told) > 5*time.Second {
 				told = time.Now()
-				fmt.Fprintf(progress, "%s: %.0f MiB, at most %.0f; %.0f MiB on disk\n", name, mib(st.ResidentBytes), mib(peak.ResidentBytes), mib(st.Engine.TableBytes))
+				fmt.Fprintf(progress, "%s: %.0f MiB, at most %.0f; %.0f MiB on disk\n", name,
+					mib(st.ResidentBytes), mib(peak.ResidentBytes), mib(st.Engine.TableBytes))
 			}
 			if last {
 				return

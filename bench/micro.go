@@ -43,17 +43,21 @@ func (c MicroConfig) withDefaults() MicroConfig {
 	return c
 }
 
-// Micro is Percolator's Figure 8: what transactions cost over the store below them, for single cells chosen at random. The same number of
-// cells of the same size lies in one shard twice, once raw and once under transactions; both sets are in the caches. Writes are
-// durable on both sides.
+// Micro is Percolator's Figure 8: what transactions cost over the store below them, for single cells chosen
+// at random. The same number of cells of the same size lies in one shard twice, once raw and once under
+// transactions; both sets are in the caches. Writes are durable on both sides.
 //
-// The reference of a transaction's row is the raw row of the same kind; the paper's ratios were 0.94 and 0.23.
+// The reference of a transaction's row is the raw row of the same kind; the paper's ratios were 0.94 and
+// 0.23.
 func Micro(ctx context.Context, c MicroConfig) (*Report, error) {
 	c = c.withDefaults()
-	r := newReport("micro", fmt.Sprintf("Single cells at random, %d callers, %d-byte values", c.Callers, c.Value), "operations/s", c)
+	r := newReport("micro", fmt.Sprintf("Single cells at random, %d callers, %d-byte values", c.Callers,
+		c.Value), "operations/s", c)
 	r.Reference = "raw store"
-	r.Notes = []string{"the paper's ratios, over its network: reads 0.94, writes 0.23", "CPU counts caller and server; grpc is two processes over loopback",
-		"read txn is a statement that stands alone, which needs no timestamp; with a snapshot the start timestamp is a trip of its own, as in the paper"}
+	r.Notes = []string{"the paper's ratios, over its network: reads 0.94, writes 0.23",
+		"CPU counts caller and server; grpc is two processes over loopback",
+		"read txn is a statement that stands alone, which needs no timestamp; with a snapshot the start " +
+			"timestamp is a trip of its own, as in the paper"}
 	for _, place := range []struct {
 		name   string
 		server []string
@@ -82,12 +86,14 @@ func (c MicroConfig) in(ctx context.Context, place string, server []string) (_ [
 		return nil, err
 	}
 	var rows []Row
-	// Reads first, and apart from writes: a write's flushes and compactions would land in the slices of reads.
+	// Reads first, and apart from writes: a write's flushes and compactions would land in the slices of
+	// reads.
 	for _, kind := range []struct {
 		names []string
 		ops   []operation
 	}{
-		{[]string{"read raw", "read txn", "read txn, snapshot"}, []operation{k.readRaw, k.readLatest, k.readTxn}},
+		{[]string{"read raw", "read txn", "read txn, snapshot"},
+			[]operation{k.readRaw, k.readLatest, k.readTxn}},
 		{[]string{"write raw", "write txn"}, []operation{k.writeRaw, k.writeTxn}},
 	} {
 		names := make([]string, len(kind.names))

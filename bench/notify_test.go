@@ -9,9 +9,10 @@ import (
 	"moka/txn"
 )
 
-// Percolator §2.4: notifications lie in a locality group of their own, so that the search for them "reads only the few dirty cells and not all
-// data cells". With transactions that notify, their values beside: looking through all notifications touches no block of any table, by Pebble's own
-// counters, where looking through the cells touches hundreds.
+// Percolator §2.4: notifications lie in a locality group of their own, so that the search for them "reads
+// only the few dirty cells and not all data cells". With transactions that notify, their values beside:
+// looking through all notifications touches no block of any table, by Pebble's own counters, where looking
+// through the cells touches hundreds.
 func TestPaper_Percolator24_NotifyScanTouchesNoData(t *testing.T) {
 	const observer, rows, batch = 7, 5000, 250
 	ctx, o := t.Context(), ServerOptions{Dir: t.TempDir(), CacheMiB: 16}

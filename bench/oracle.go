@@ -43,7 +43,8 @@ func (c OracleConfig) withDefaults() OracleConfig {
 	return c
 }
 
-// Oracle measures timestamps a second over loopback gRPC, server and callers in two processes, the ceiling on disk.
+// Oracle measures timestamps a second over loopback gRPC, server and callers in two processes, the ceiling on
+// disk.
 //
 // What a caller is decides the figure, so three kinds are measured:
 //
@@ -53,7 +54,8 @@ func (c OracleConfig) withDefaults() OracleConfig {
 //	                worker, for all of its transactions (§2.3).
 //	range           begins them with one call that names how many.
 //
-// In all three there is one request under way from the process at a time, and every timestamp goes to one transaction.
+// In all three there is one request under way from the process at a time, and every timestamp
+// goes to one transaction.
 func Oracle(ctx context.Context, c OracleConfig) (*Report, error) {
 	c = c.withDefaults()
 	s, err := OpenStore(ctx, c.Server, ServerOptions{Dir: c.Dir})
@@ -62,7 +64,8 @@ func Oracle(ctx context.Context, c OracleConfig) (*Report, error) {
 	}
 	defer s.Close()
 	t := newTimestampCheck(c.Callers)
-	names := []string{"one at a time", fmt.Sprintf("%d in flight", c.InFlight), fmt.Sprintf("range of %d", c.InFlight)}
+	names := []string{"one at a time", fmt.Sprintf("%d in flight", c.InFlight),
+		fmt.Sprintf("range of %d", c.InFlight)}
 	ops := []operation{
 		t.watch(func(ctx context.Context, out []kv.Timestamp) ([]kv.Timestamp, error) {
 			ts, err := s.Clock.Next(ctx)
@@ -84,7 +87,8 @@ func Oracle(ctx context.Context, c OracleConfig) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := newReport("oracle", fmt.Sprintf("Timestamps to %d callers over loopback gRPC", c.Callers), "timestamps/s", c)
+	r := newReport("oracle", fmt.Sprintf("Timestamps to %d callers over loopback gRPC", c.Callers),
+		"timestamps/s", c)
 	r.Reference = "paper"
 	for i, name := range names {
 		row := all[i].row(name)
@@ -101,17 +105,22 @@ func Oracle(ctx context.Context, c OracleConfig) (*Report, error) {
 	}
 	m := s.Clock.Metrics()
 	r.Notes = []string{
-		"p50 and p99 are of a call: one timestamp, or from the first of the transactions asking until the last has its timestamp",
-		fmt.Sprintf("%.0f timestamps for each request on the wire; one request is under way at a time", float64(m.Timestamps-before.Timestamps)/float64(max(1, m.Requests-before.Requests))),
-		fmt.Sprintf("the server made its ceiling durable %d times, each with an fsync, before it handed out anything below it", st.OracleRaises),
+		"p50 and p99 are of a call: one timestamp, or from the first of the transactions asking until the " +
+			"last has its timestamp",
+		fmt.Sprintf("%.0f timestamps for each request on the wire; one request is under way at a time",
+			float64(m.Timestamps-before.Timestamps)/float64(max(1, m.Requests-before.Requests))),
+		fmt.Sprintf("the server made its ceiling durable %d times, each with an fsync, before it handed "+
+			"out anything below it", st.OracleRaises),
 		"the paper's figure is one machine of 2010, with callers on many others",
 	}
-	r.Checks = []string{fmt.Sprintf("all %d timestamps differ, grow for each caller, and exceed everything that any caller had received before the call", total)}
+	r.Checks = []string{fmt.Sprintf("all %d timestamps differ, grow for each caller, and exceed everything "+
+		"that any caller had received before the call", total)}
 	return r, nil
 }
 
 // takeInFlight begins n transactions and then waits for each.
-func takeInFlight(ctx context.Context, clock *oracle.Client, n int, out []kv.Timestamp) ([]kv.Timestamp, error) {
+func takeInFlight(ctx context.Context, clock *oracle.Client, n int,
+	out []kv.Timestamp) ([]kv.Timestamp, error) {
 	var stack [256]oracle.Future
 	fs := stack[:0]
 	for range n {
@@ -170,7 +179,8 @@ func (t *timestampCheck) watch(take func(context.Context, []kv.Timestamp) ([]kv.
 func (t *timestampCheck) add(c *callerCheck, floor kv.Timestamp, out []kv.Timestamp) error {
 	for _, ts := range out {
 		if ts <= floor || ts <= c.last {
-			return fmt.Errorf("%w: timestamp %v came after %v was held by somebody and %v by the same caller", errTimestampOrder, ts, floor, c.last)
+			return fmt.Errorf("%w: timestamp %v came after %v was held by somebody and %v by the same caller",
+				errTimestampOrder, ts, floor, c.last)
 		}
 		c.last = ts
 		if k := len(c.runs) - 1; k >= 0 && c.runs[k].first+kv.Timestamp(c.runs[k].n) == ts {

@@ -45,7 +45,8 @@ func (r Row) Ratio() float64 {
 }
 
 func newReport(name, title, unit string, config any) *Report {
-	return &Report{Bench: name, Title: title, Machine: machine(), Time: time.Now().UTC().Truncate(time.Second), Config: config, Unit: unit}
+	return &Report{Bench: name, Title: title, Machine: machine(),
+		Time: time.Now().UTC().Truncate(time.Second), Config: config, Unit: unit}
 }
 
 // Row finds a row by its name.
@@ -63,7 +64,8 @@ func (r *Report) Text() string {
 	head := []string{"", r.Unit, "low … high", r.Reference, "ratio", "p50 µs", "p99 µs", "CPU µs", ""}
 	cells := [][]string{head}
 	for _, x := range r.Rows {
-		line := []string{x.Name, figure(x.Value), "", "", "", micros(x.P50), micros(x.P99), micros(x.CPU), x.Note}
+		line := []string{x.Name, figure(x.Value), "", "", "", micros(x.P50), micros(x.P99),
+			micros(x.CPU), x.Note}
 		if x.High > 0 {
 			line[2] = figure(x.Low) + " … " + figure(x.High)
 		}
@@ -84,7 +86,8 @@ func (r *Report) Text() string {
 	return b.String()
 }
 
-// table aligns columns, the first and the last to the left, and leaves out those that are empty below the head.
+// table aligns columns, the first and the last to the left, and leaves out those that are empty below the
+// head.
 func table(cells [][]string) string {
 	width := make([]int, len(cells[0]))
 	for i, line := range cells {
@@ -153,24 +156,30 @@ func (r *Report) SVG() string {
 		return v / most * float64(plot)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" `+
+		`font-family="sans-serif" font-size="13">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
-	fmt.Fprintf(&b, `<text x="12" y="24" font-size="16">%s (%s)</text>`+"\n", html.EscapeString(r.Title), html.EscapeString(r.Unit))
+	fmt.Fprintf(&b, `<text x="12" y="24" font-size="16">%s (%s)</text>`+"\n", html.EscapeString(r.Title),
+		html.EscapeString(r.Unit))
 	fmt.Fprintf(&b, `<text x="12" y="44" fill="#666">%s</text>`+"\n", html.EscapeString(r.Machine))
 	for i, x := range r.Rows {
 		y := top + i*(bar+gap)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", left-8, y+16, html.EscapeString(x.Name))
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#7b4f2c"/>`+"\n", left, y, scale(x.Value), bar)
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", left-8, y+16,
+			html.EscapeString(x.Name))
+		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#7b4f2c"/>`+"\n", left, y,
+			scale(x.Value), bar)
 		label := figure(x.Value)
 		if x.Reference > 0 {
 			at := float64(left) + scale(x.Reference)
 			fmt.Fprintf(&b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#d08a2e" stroke-width="3"/>`+"\n", at, y-3, at, y+bar+3)
 			label += fmt.Sprintf(" (%.2f×)", x.Ratio())
 		}
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`+"\n", float64(left)+scale(max(x.Value, x.Reference))+8, y+16, html.EscapeString(label))
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`+"\n",
+			float64(left)+scale(max(x.Value, x.Reference))+8, y+16, html.EscapeString(label))
 	}
 	if r.Reference != "" {
-		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#d08a2e">| %s</text>`+"\n", left, height-10, html.EscapeString(r.Reference))
+		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#d08a2e">| %s</text>`+"\n", left, height-10,
+			html.EscapeString(r.Reference))
 	}
 	b.WriteString("</svg>\n")
 	return b.String()

@@ -39,8 +39,8 @@ type ServerOptions struct {
 	memoryLimit int64 // of the process, if it is the server's own
 }
 
-// Server is the storage side of a Moka: a node with one shard, local coordination on its Pebble, the oracle. It is put together as "moka start"
-// does it, without what is above transactions.
+// Server is the storage side of a Moka: a node with one shard, local coordination on its Pebble, the oracle.
+// It is put together as "moka start" does it, without what is above transactions.
 type Server struct {
 	node    *node.Node
 	coord   *local.Service
@@ -62,7 +62,8 @@ func OpenServer(ctx context.Context, o ServerOptions) (_ *Server, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	no := node.Options{Dir: o.Dir, Shards: 1, CacheBytes: int64(o.CacheMiB) << 20, MemoryLimit: o.memoryLimit, SeparateValues: o.SeparateValues, Coprocessors: coprocessors()}
+	no := node.Options{Dir: o.Dir, Shards: 1, CacheBytes: int64(o.CacheMiB) << 20, MemoryLimit: o.memoryLimit,
+		SeparateValues: o.SeparateValues, Coprocessors: coprocessors()}
 	if o.Memory {
 		no.FS = vfs.NewMem()
 	}
@@ -144,7 +145,8 @@ type ServerStats struct {
 // Stats returns the figures of this process.
 func (s *Server) Stats() ServerStats {
 	om := s.oracle.Metrics()
-	st := ServerStats{CPU: processCPU(), ResidentBytes: residentBytes(), OracleIssued: om.Issued, OracleRaises: om.Raises}
+	st := ServerStats{CPU: processCPU(), ResidentBytes: residentBytes(), OracleIssued: om.Issued,
+		OracleRaises: om.Raises}
 	var ms runtime.MemStats
 	runtime.ReadMemStats(&ms)
 	st.GoBytes, st.Collections = ms.HeapInuse, ms.NumGC
@@ -171,7 +173,8 @@ func residentBytes() uint64 {
 	}
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kb, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			kb, _ := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")),
+				10, 64)
 			return kb << 10
 		}
 	}
@@ -286,7 +289,8 @@ func (s *Store) Stats() (ServerStats, error) {
 	return s.server.Stats(), nil
 }
 
-// Flush writes the server's memtables out, so that what was loaded lies where it lies in a server that has run for a while.
+// Flush writes the server's memtables out, so that what was loaded lies where it lies in a server
+// that has run for a while.
 func (s *Store) Flush(ctx context.Context) error {
 	if s.child != nil {
 		_, err := s.child.ask("flush")
@@ -332,5 +336,6 @@ func machine() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d × %s, %s/%s, %s, commit %s", runtime.NumCPU(), model, runtime.GOOS, runtime.GOARCH, runtime.Version(), version)
+	return fmt.Sprintf("%d × %s, %s/%s, %s, commit %s", runtime.NumCPU(), model, runtime.GOOS, runtime.GOARCH,
+		runtime.Version(), version)
 }

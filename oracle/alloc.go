@@ -21,8 +21,9 @@ type alloc struct {
 }
 
 // take hands out the n consecutive timestamps from first on. None is below now, so that timestamps follow
-// the clock; when the clock stands still or goes backwards they follow themselves (A1), and a logical part that
-// overflows carries into the physical one. With ok false nothing has changed and a greater ceiling is needed first.
+// the clock; when the clock stands still or goes backwards they follow themselves (A1), and a logical
+// part that overflows carries into the physical one. With ok false nothing has changed and a greater
+// ceiling is needed first.
 func (a *alloc) take(now kv.Timestamp, n int) (first kv.Timestamp, ok bool) {
 	first = max(a.next, now)
 	if first > a.ceiling || uint64(a.ceiling-first) < uint64(n) {
@@ -32,7 +33,8 @@ func (a *alloc) take(now kv.Timestamp, n int) (first kv.Timestamp, ok bool) {
 	return first, true
 }
 
-// low reports that less than half of a window is left, which is the moment to reserve the next one in the background.
+// low reports that less than half of a window is left, which is the moment to reserve the next
+// one in the background.
 func (a *alloc) low(now, window kv.Timestamp) bool {
 	from := max(a.next, now)
 	return from > a.ceiling || a.ceiling-from < window/2

@@ -29,13 +29,15 @@ func TestAllocTake(t *testing.T) {
 		{"clock beyond the ceiling", alloc{10, 100}, 1000, 1, 0, false, 10},
 		{"no ceiling yet", alloc{}, 5, 1, 0, false, 0},
 		{"logical part carries", alloc{5*ms - 2, 9 * ms}, 4 * ms, 4, 5*ms - 2, true, 5*ms + 2},
-		{"the last there is", alloc{kv.MaxTimestamp - 1, kv.MaxTimestamp}, 0, 1, kv.MaxTimestamp - 1, true, kv.MaxTimestamp},
+		{"the last there is", alloc{kv.MaxTimestamp - 1, kv.MaxTimestamp}, 0, 1, kv.MaxTimestamp - 1, true,
+			kv.MaxTimestamp},
 		{"after the last", alloc{kv.MaxTimestamp, kv.MaxTimestamp}, 0, 1, 0, false, kv.MaxTimestamp},
 	} {
 		a := tc.a
 		first, ok := a.take(tc.now, tc.n)
 		if first != tc.first || ok != tc.ok || a.next != tc.nextAfter || a.ceiling != tc.a.ceiling {
-			t.Errorf("%s: take = %v, %v, then next %v; want %v, %v, %v", tc.name, first, ok, a.next, tc.first, tc.ok, tc.nextAfter)
+			t.Errorf("%s: take = %v, %v, then next %v; want %v, %v, %v", tc.name, first, ok, a.next, tc.first,
+				tc.ok, tc.nextAfter)
 		}
 	}
 }
@@ -90,7 +92,8 @@ func (d *dumbAlloc) record(t *testing.T, tss []kv.Timestamp) {
 	}
 }
 
-// A clock that jumps both ways, batches of all sizes, ceilings raised and not, restarts: the allocator does what the dumb copy does.
+// A clock that jumps both ways, batches of all sizes, ceilings raised and not, restarts: the allocator does
+// what the dumb copy does.
 func TestAllocModel(t *testing.T) {
 	for seed := range uint64(200) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 
 // ClientOptions of a Client; zero values mean the defaults.
 type ClientOptions struct {
-	// MaxWait bounds how long one request is repeated while there is no leader; default 10s. A caller's own context bounds its
-	// waiting as well.
+	// MaxWait bounds how long one request is repeated while there is no leader; default 10s. A caller's own
+	// context bounds its waiting as well.
 	MaxWait time.Duration
 }
 
@@ -28,15 +28,15 @@ func (o ClientOptions) withDefaults() ClientOptions {
 
 // Client gives timestamps to many callers of one process.
 //
-// A Server in the same process is called directly: one short lock and a look at the clock. Through any other source there
-// is at most one request under way; callers that come meanwhile board the next one together. They must not be
-// served by the one under way: it may have been answered before they asked, with a timestamp that is lower than
-// one somebody else has received since.
+// A Server in the same process is called directly: one short lock and a look at the clock. Through any other
+// source there is at most one request under way; callers that come meanwhile board the next one together.
+// They must not be served by the one under way: it may have been answered before they asked, with a timestamp
+// that is lower than one somebody else has received since.
 //
 //	callers ── one atomic add each ──► flight (boarding) ── sealed ──► one request ──► landed: caller i has first+i
 //
-// Nothing else is shared between callers, so that a timestamp costs them tens of nanoseconds and the request's cost is
-// divided among all that came while the last one was away.
+// Nothing else is shared between callers, so that a timestamp costs them tens of nanoseconds and the
+// request's cost is divided among all that came while the last one was away.
 type Client struct {
 	src    Source
 	direct *Server // the server in this process, if there is one
@@ -55,8 +55,8 @@ type Client struct {
 
 // flight is one request and the callers that share it. Caller i receives first+i.
 //
-// A flight is sealed by a bit in the count, so that to board and to close the doors exclude each other: who finds the bit came too late and
-// boards the next one, which is in place before the bit is set.
+// A flight is sealed by a bit in the count, so that to board and to close the doors exclude each other: who
+// finds the bit came too late and boards the next one, which is in place before the bit is set.
 type flight struct {
 	n      atomic.Uint64 // passengers, and sealed
 	landed atomic.Bool   // first and err are valid; set before done is closed, and cheaper to look at
@@ -118,11 +118,12 @@ func (c *Client) Next(ctx context.Context) (kv.Timestamp, error) {
 	return c.join(1).Wait(ctx)
 }
 
-// Range returns n consecutive timestamps, each as good as one from Next: first, first+1, … For a caller that begins several
-// transactions at once. n is 1 to MaxRange.
+// Range returns n consecutive timestamps, each as good as one from Next: first, first+1, … For a caller that
+// begins several transactions at once. n is 1 to MaxRange.
 func (c *Client) Range(ctx context.Context, n int) (first kv.Timestamp, err error) {
 	if n < 1 || n > MaxRange {
-		return 0, &Error{Code: CodeInvalid, Err: fmt.Errorf("asked for a range of %d timestamps; one call may ask for 1 to %d", n, MaxRange)}
+		return 0, &Error{Code: CodeInvalid,
+			Err: fmt.Errorf("asked for a range of %d timestamps; one call may ask for 1 to %d", n, MaxRange)}
 	}
 	if ts, ok := c.nextDirect(n); ok {
 		return ts, nil
@@ -130,11 +131,12 @@ func (c *Client) Range(ctx context.Context, n int) (first kv.Timestamp, err erro
 	return c.join(n).Wait(ctx)
 }
 
-// MaxRange bounds what one call of Range may ask for: many callers share a request, which has a bound of its own.
+// MaxRange bounds what one call of Range may ask for: many callers share a request, which has a bound of its
+// own.
 const MaxRange = 1 << 10
 
-// Async asks for a timestamp without waiting for it, so that the request travels while the statement is parsed. The timestamp is
-// greater than every one received before the call of Async.
+// Async asks for a timestamp without waiting for it, so that the request travels while the statement is
+// parsed. The timestamp is greater than every one received before the call of Async.
 func (c *Client) Async() Future {
 	if ts, ok := c.nextDirect(1); ok {
 		return Future{ts: ts}
@@ -201,8 +203,10 @@ func (c *Client) join(n int) Future {
 		case !ok:
 			continue // the next one is boarding already
 		case seat+uint64(n) > MaxBatch:
-			// The seats stay empty. Whoever boards behind is turned away as well, which ends with this flight's departure.
-			return Future{err: &Error{Code: CodeUnavailable, Err: fmt.Errorf("%d timestamps are waited for already", seat)}}
+			// The seats stay empty. Whoever boards behind is turned away as well, which ends with
+			// this flight's departure.
+			return Future{err: &Error{Code: CodeUnavailable,
+				Err: fmt.Errorf("%d timestamps are waited for already", seat)}}
 		case seat == 0:
 			c.start.Do(func() { c.wg.Go(c.fly) })
 			select {
@@ -222,8 +226,8 @@ func (c *Client) fly() {
 		case <-c.ctx.Done():
 			return
 		}
-		// Let those who have just been served board again: one request for all instead of two of halves. Nobody who is
-		// ready means no delay.
+		// Let those who have just been served board again: one request for all instead of two of halves.
+		// Nobody who is ready means no delay.
 		runtime.Gosched()
 		f := c.boarding.Load()
 		c.boarding.Store(newFlight())
@@ -238,8 +242,8 @@ func (c *Client) fly() {
 	}
 }
 
-// fetch repeats a request until it is answered or MaxWait is over. Repeating is safe: an answer that was lost has
-// cost numbers and nothing else.
+// fetch repeats a request until it is answered or MaxWait is over. Repeating is safe: an answer that was lost
+// has cost numbers and nothing else.
 func (c *Client) fetch(n int) (Batch, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.opts.MaxWait)
 	defer cancel()
@@ -258,7 +262,8 @@ func (c *Client) fetch(n int) (Batch, error) {
 		case c.ctx.Err() != nil:
 			return Batch{}, &Error{Code: CodeUnavailable, Err: errClientClosed}
 		case ctx.Err() != nil:
-			return Batch{}, &Error{Code: CodeUnavailable, Err: fmt.Errorf("no answer within %v: %w", c.opts.MaxWait, last)}
+			return Batch{}, &Error{Code: CodeUnavailable,
+				Err: fmt.Errorf("no answer within %v: %w", c.opts.MaxWait, last)}
 		}
 		c.stats.retries.Add(1)
 	}
@@ -268,7 +273,8 @@ var errClientClosed = errors.New("the client was closed")
 
 type clientCounters struct{ requests, timestamps, retries atomic.Uint64 }
 
-// ClientMetrics is a snapshot of one Client. Calls served directly by a server of the same process count there.
+// ClientMetrics is a snapshot of one Client. Calls served directly by a server of the same process count
+// there.
 type ClientMetrics struct {
 	Requests   uint64 // sent, each for all callers that waited
 	Timestamps uint64 // asked for in them; Timestamps/Requests is the batching

@@ -64,7 +64,8 @@ func (s *mapStore) clone() *mapStore {
 	return &mapStore{m: maps.Clone(s.m)}
 }
 
-// Crash after crash, with a clock that also goes backwards: nothing repeats, and a crash skips no more than the window.
+// Crash after crash, with a clock that also goes backwards: nothing repeats, and a crash skips
+// no more than the window.
 func TestRestart(t *testing.T) {
 	const window = time.Second
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -114,8 +115,9 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// The old leader is stopped between taking a timestamp and giving it away, its lease runs out, a new leader answers. When the old one
-// goes on, it must keep its timestamp to itself: it is unique, but lower than one that is out already.
+// The old leader is stopped between taking a timestamp and giving it away, its lease runs out, a new
+// leader answers. When the old one goes on, it must keep its timestamp to itself: it is unique, but lower
+// than one that is out already.
 func TestPausedLeader(t *testing.T) {
 	svc, clock := newCoord(t)
 	taken, resume := make(chan struct{}), make(chan struct{})
@@ -135,7 +137,8 @@ func TestPausedLeader(t *testing.T) {
 	<-taken
 	// The session's own loop cannot help it: it lives on the machine's clock, and here hours pass at once.
 	clock.Advance(time.Hour)
-	// Its successor. (The old server may campaign again as well, and win; then it is its own successor, in a new term.)
+	// Its successor. (The old server may campaign again as well, and win; then it is its own
+	// successor, in a new term.)
 	fresh := Start(svc, Options{Clock: clock, Address: "new"})
 	t.Cleanup(fresh.Close)
 	c := NewClient(eitherSource{old, fresh}, ClientOptions{MaxWait: time.Minute})
@@ -150,13 +153,15 @@ func TestPausedLeader(t *testing.T) {
 	if m := old.Metrics(); m.Withheld == 0 {
 		t.Error("the withheld answer was not counted")
 	}
-	// Nor can it reserve, by the epoch alone: this is the write that a lease on a stopped clock would let through.
+	// Nor can it reserve, by the epoch alone: this is the write that a lease on a stopped
+	// clock would let through.
 	before, err := svc.Get(t.Context(), "oracle/ceiling")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := fencedKey{svc: svc, lead: oldTerm.lead, key: "oracle/ceiling", rev: before.ModRev}
-	if err := f.store(t.Context(), encodeCeiling(ceilingRecord{oldTerm.lead.Epoch(), kv.MaxTimestamp})); !errors.Is(err, ErrFenced) {
+	if err := f.store(t.Context(),
+		encodeCeiling(ceilingRecord{oldTerm.lead.Epoch(), kv.MaxTimestamp})); !errors.Is(err, ErrFenced) {
 		t.Fatalf("the deposed leader wrote the ceiling: %v", err)
 	}
 	if after, err := svc.Get(t.Context(), "oracle/ceiling"); err != nil || after.ModRev != before.ModRev {
@@ -314,8 +319,8 @@ func (d *down) set(off bool) {
 	d.off = off
 }
 
-// Without the coordination service the reserved window is used up, and then there is a clear error, not a guess; when it comes back,
-// so do the timestamps.
+// Without the coordination service the reserved window is used up, and then there is a clear error, not a
+// guess; when it comes back, so do the timestamps.
 func TestCoordinationDown(t *testing.T) {
 	svc, clock := newCoord(t)
 	d := &down{Service: svc}
@@ -347,19 +352,23 @@ func TestCoordinationDown(t *testing.T) {
 
 func TestExhausted(t *testing.T) {
 	svc, clock := newCoord(t)
-	if _, err := svc.Txn(t.Context(), nil, []coord.Op{coord.Put("oracle/ceiling", encodeCeiling(ceilingRecord{0, kv.MaxTimestamp - 10}))}); err != nil {
+	if _, err := svc.Txn(t.Context(), nil,
+		[]coord.Op{coord.Put("oracle/ceiling",
+			encodeCeiling(ceilingRecord{0, kv.MaxTimestamp - 10}))}); err != nil {
 		t.Fatal(err)
 	}
 	s := lead(t, svc, Options{Clock: clock})
 	if b := next(t, s, 10); b.First != kv.MaxTimestamp-10 {
 		t.Fatalf("%v", b.First)
 	}
-	if _, err := s.Next(bounded(t), 1); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "used up") {
+	if _, err := s.Next(bounded(t), 1); !errors.Is(err, ErrUnavailable) ||
+		!strings.Contains(err.Error(), "used up") {
 		t.Fatalf("after the last timestamp: %v", err)
 	}
 }
 
-// What the store holds decides over what a server may do: records of a newer format or of a later epoch keep it from leading.
+// What the store holds decides over what a server may do: records of a newer format or of a later
+// epoch keep it from leading.
 func TestBadRecords(t *testing.T) {
 	for name, value := range map[string][]byte{
 		"newer format": {2, 0, 0},
@@ -369,7 +378,8 @@ func TestBadRecords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			svc, clock := newCoord(t)
-			if _, err := svc.Txn(t.Context(), nil, []coord.Op{coord.Put("oracle/ceiling", value)}); err != nil {
+			if _, err := svc.Txn(t.Context(), nil,
+				[]coord.Op{coord.Put("oracle/ceiling", value)}); err != nil {
 				t.Fatal(err)
 			}
 			s := Start(svc, Options{Clock: clock})
@@ -396,7 +406,8 @@ func TestBadRecords(t *testing.T) {
 
 func TestRecordsGolden(t *testing.T) {
 	for _, tc := range []struct{ got, want string }{
-		{fmt.Sprintf("%x", encodeCeiling(ceilingRecord{0x0102, 0x0a0b})), "0100000000000001020000000000000a0b"},
+		{fmt.Sprintf("%x", encodeCeiling(ceilingRecord{0x0102, 0x0a0b})),
+			"0100000000000001020000000000000a0b"},
 		{fmt.Sprintf("%x", encodeSafePoint(0x0a0b)), "010000000000000a0b"},
 	} {
 		if tc.got != tc.want {

@@ -10,9 +10,9 @@ import (
 	"moka/kv/coord"
 )
 
-// fencedKey is a key that only the leader of one epoch writes. Two conditions guard every write. The leadership's
-// fence stops a deposed leader, however late its write arrives. The key's own revision stops an older write of the same leader,
-// one whose reply was lost, from landing after a newer one.
+// fencedKey is a key that only the leader of one epoch writes. Two conditions guard every write. The
+// leadership's fence stops a deposed leader, however late its write arrives. The key's own revision stops an
+// older write of the same leader, one whose reply was lost, from landing after a newer one.
 type fencedKey struct {
 	svc  coord.Service
 	lead *coord.Leadership
@@ -36,15 +36,16 @@ func (f *fencedKey) load(ctx context.Context) (value []byte, ok bool, err error)
 	return cur.Value, true, nil
 }
 
-// store writes value, or reports ErrFenced if the epoch has passed. After any other error the value may have been
-// written or may still be; the next store finds out.
+// store writes value, or reports ErrFenced if the epoch has passed. After any other error the value may have
+// been written or may still be; the next store finds out.
 func (f *fencedKey) store(ctx context.Context, value []byte) error {
 	if f.unsure {
 		if _, _, err := f.load(ctx); err != nil {
 			return err
 		}
 	}
-	rev, err := f.svc.Txn(ctx, []coord.Cond{f.lead.Fence(), coord.AtModRev(f.key, f.rev)}, []coord.Op{coord.Put(f.key, value)})
+	rev, err := f.svc.Txn(ctx, []coord.Cond{f.lead.Fence(), coord.AtModRev(f.key, f.rev)},
+		[]coord.Op{coord.Put(f.key, value)})
 	if err == nil {
 		f.rev = rev
 		return nil
@@ -53,7 +54,8 @@ func (f *fencedKey) store(ctx context.Context, value []byte) error {
 	if !errors.Is(err, coord.ErrConflict) {
 		return err
 	}
-	// One of the two conditions. The fence alone tells which: if it holds, an earlier write of ours has landed late.
+	// One of the two conditions. The fence alone tells which: if it holds, an earlier write of ours has
+	// landed late.
 	if _, fence := f.svc.Txn(ctx, []coord.Cond{f.lead.Fence()}, nil); errors.Is(fence, coord.ErrConflict) {
 		return &Error{Code: CodeFenced, Epoch: uint64(f.lead.Epoch()), Err: err}
 	}
@@ -80,7 +82,8 @@ func decodeCeiling(b []byte) (ceilingRecord, error) {
 	if err := checkRecord("ceiling", b, 17); err != nil {
 		return ceilingRecord{}, err
 	}
-	r := ceilingRecord{coord.Revision(binary.BigEndian.Uint64(b[1:])), kv.Timestamp(binary.BigEndian.Uint64(b[9:]))}
+	r := ceilingRecord{coord.Revision(binary.BigEndian.Uint64(b[1:])),
+		kv.Timestamp(binary.BigEndian.Uint64(b[9:]))}
 	if r.ceiling > kv.MaxTimestamp {
 		return ceilingRecord{}, fmt.Errorf("ceiling record: %d is no timestamp", uint64(r.ceiling))
 	}

@@ -15,7 +15,8 @@ import (
 
 // RemoteOptions of a Remote; zero values mean the defaults.
 type RemoteOptions struct {
-	// Local is the server of this process, if it has one. It is asked first, without a network, whenever it leads.
+	// Local is the server of this process, if it has one. It is asked first, without a
+	// network, whenever it leads.
 	Local *Server
 	// Dial opens a connection; default: gRPC without transport security. Remote closes what it opens.
 	Dial func(addr string) (*grpc.ClientConn, error)
@@ -30,9 +31,10 @@ func (o RemoteOptions) withDefaults() RemoteOptions {
 	return o
 }
 
-// Remote is a Source in another process. It knows a few addresses of servers and finds the leader among them, by the
-// hints of those it asks. It holds one stream and has one request on it at a time; Client batches the callers.
-// It does not repeat a request: an error says that this server did not answer, and the next call asks another.
+// Remote is a Source in another process. It knows a few addresses of servers and finds the leader among
+// them, by the hints of those it asks. It holds one stream and has one request on it at a time; Client
+// batches the callers. It does not repeat a request: an error says that this server did not answer, and the
+// next call asks another.
 type Remote struct {
 	opts RemoteOptions
 	busy chan struct{} // a mutex of capacity one that heeds contexts; guards everything below
@@ -83,7 +85,8 @@ func (r *Remote) Next(ctx context.Context, n int) (Batch, error) {
 		return r.opts.Local.Next(ctx, n)
 	}
 	if n < 1 || n > MaxBatch {
-		return Batch{}, &Error{Code: CodeInvalid, Err: fmt.Errorf("asked for %d timestamps; one call may ask for 1 to %d", n, MaxBatch)}
+		return Batch{}, &Error{Code: CodeInvalid,
+			Err: fmt.Errorf("asked for %d timestamps; one call may ask for 1 to %d", n, MaxBatch)}
 	}
 	if err := r.acquire(ctx); err != nil {
 		return Batch{}, err
@@ -110,7 +113,8 @@ func (r *Remote) SetSafePoint(ctx context.Context, ts kv.Timestamp) (kv.Timestam
 	if err != nil {
 		return 0, err
 	}
-	resp, err := oraclepb.NewOracleClient(conn).SetSafePoint(ctx, &oraclepb.SetSafePointRequest{Timestamp: uint64(ts)})
+	resp, err := oraclepb.NewOracleClient(conn).SetSafePoint(ctx,
+		&oraclepb.SetSafePointRequest{Timestamp: uint64(ts)})
 	if err != nil {
 		err = answer(ctx, err)
 		r.redirect(err)
@@ -132,8 +136,8 @@ func (r *Remote) acquire(ctx context.Context) error {
 	return nil
 }
 
-// exchange sends one request and receives its answer. A stream that fails, or on which an answer was not awaited, is never used again: the
-// answer still on it would be taken for that of the next request.
+// exchange sends one request and receives its answer. A stream that fails, or on which an answer was not
+// awaited, is never used again: the answer still on it would be taken for that of the next request.
 func (r *Remote) exchange(ctx context.Context, n int) (Batch, error) {
 	if err := r.open(ctx); err != nil {
 		return Batch{}, err
@@ -146,9 +150,12 @@ func (r *Remote) exchange(ctx context.Context, n int) (Batch, error) {
 	}
 	if resp.GetN() != uint32(n) || kv.Timestamp(resp.GetFirst()) > kv.MaxTimestamp-kv.Timestamp(n) {
 		r.drop()
-		return Batch{}, &Error{Code: CodeUnavailable, Err: fmt.Errorf("asked %s for %d timestamps, received %d from %d", r.target, n, resp.GetN(), resp.GetFirst())}
+		return Batch{}, &Error{Code: CodeUnavailable,
+			Err: fmt.Errorf("asked %s for %d timestamps, received %d from %d", r.target, n, resp.GetN(),
+				resp.GetFirst())}
 	}
-	return Batch{First: kv.Timestamp(resp.GetFirst()), N: n, SafePoint: kv.Timestamp(resp.GetSafePoint())}, nil
+	return Batch{First: kv.Timestamp(resp.GetFirst()), N: n,
+		SafePoint: kv.Timestamp(resp.GetSafePoint())}, nil
 }
 
 func (r *Remote) roundTrip(n int) (*oraclepb.NextResponse, error) {
@@ -173,8 +180,8 @@ func (r *Remote) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The stream serves many calls, so it lives by its own context; that of the call that opens it only bounds the
-	// opening, which may wait for a connection.
+	// The stream serves many calls, so it lives by its own context; that of the call that opens it only
+	// bounds the opening, which may wait for a connection.
 	life, cancel := context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, cancel)
 	stream, err := oraclepb.NewOracleClient(conn).Next(life)
@@ -188,7 +195,8 @@ func (r *Remote) open(ctx context.Context) error {
 
 func (r *Remote) conn() (*grpc.ClientConn, error) {
 	if r.target == "" {
-		return nil, &Error{Code: CodeNotLeader, Err: errors.New("this process does not lead and knows no other server")}
+		return nil, &Error{Code: CodeNotLeader,
+			Err: errors.New("this process does not lead and knows no other server")}
 	}
 	if c := r.conns[r.target]; c != nil {
 		return c, nil
@@ -208,8 +216,8 @@ func (r *Remote) drop() {
 	}
 }
 
-// redirect picks the server for the next call: the one that the answer named, else the next of the list. Connections to hinted servers that
-// are in no list are kept too; leaders are few.
+// redirect picks the server for the next call: the one that the answer named, else the next of the list.
+// Connections to hinted servers that are in no list are kept too; leaders are few.
 func (r *Remote) redirect(err error) {
 	var e *Error
 	if !errors.As(err, &e) || e.Code == CodeInvalid {

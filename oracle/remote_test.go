@@ -69,7 +69,8 @@ func (n *network) remote(t *testing.T, addrs ...string) *Remote {
 
 func TestErrorsSurviveGRPC(t *testing.T) {
 	for code, want := range map[Code]*Error{
-		CodeNotLeader: ErrNotLeader, CodeFenced: ErrFenced, CodeUnavailable: ErrUnavailable, CodeInvalid: ErrInvalid,
+		CodeNotLeader: ErrNotLeader, CodeFenced: ErrFenced, CodeUnavailable: ErrUnavailable,
+		CodeInvalid: ErrInvalid,
 	} {
 		in := &Error{Code: code, Leader: "host:1", Epoch: 7, Err: errors.New("the cause")}
 		wire := toStatus(in)
@@ -78,14 +79,17 @@ func TestErrorsSurviveGRPC(t *testing.T) {
 		}
 		out := fromStatus(wire)
 		var e *Error
-		if !errors.As(out, &e) || !errors.Is(out, want) || e.Leader != in.Leader || e.Epoch != in.Epoch || e.Error() != in.Error() {
+		if !errors.As(out, &e) || !errors.Is(out, want) || e.Leader != in.Leader || e.Epoch != in.Epoch ||
+			e.Error() != in.Error() {
 			t.Errorf("%v became %v", in, out)
 		}
 	}
-	if err := fromStatus(status.Error(codes.Unavailable, "connection refused")); !errors.Is(err, ErrUnavailable) {
+	if err := fromStatus(status.Error(codes.Unavailable, "connection refused")); !errors.Is(err,
+		ErrUnavailable) {
 		t.Errorf("gRPC's own error became %v", err)
 	}
-	if status.Code(toStatus(context.Canceled)) != codes.Canceled || status.Code(toStatus(errors.New("x"))) != codes.Internal {
+	if status.Code(toStatus(context.Canceled)) != codes.Canceled ||
+		status.Code(toStatus(errors.New("x"))) != codes.Internal {
 		t.Error("other errors have no fitting code")
 	}
 	if toStatus(nil) != nil || fromStatus(nil) != nil {
@@ -107,7 +111,8 @@ func TestRemoteConcurrent(t *testing.T) {
 	}
 }
 
-// The client knows a follower and a dead address; the follower's hint leads to the leader, also after the leadership has moved.
+// The client knows a follower and a dead address; the follower's hint leads to the leader, also after
+// the leadership has moved.
 func TestRemoteFindsLeader(t *testing.T) {
 	svc := mem.New(mem.Options{})
 	t.Cleanup(func() { svc.Close() })
@@ -212,7 +217,8 @@ func (s *scripted) Next(stream grpc.BidiStreamingServer[oraclepb.NextRequest, or
 	}
 }
 
-// A node with a server of its own uses it while it leads, and the network otherwise; the order of timestamps holds across both.
+// A node with a server of its own uses it while it leads, and the network otherwise; the order of
+// timestamps holds across both.
 func TestRemoteWithLocal(t *testing.T) {
 	svc := mem.New(mem.Options{})
 	t.Cleanup(func() { svc.Close() })

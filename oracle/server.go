@@ -31,15 +31,16 @@ const MaxBatch = 1 << 16
 
 // Options of a Server; zero values mean the defaults.
 type Options struct {
-	Address    string        // where other processes reach this server; told to those who ask a follower
-	Prefix     string        // of the oracle's keys in the coordination service; default "oracle/"
-	Window     time.Duration // how far ahead a ceiling is reserved, hence what a crash may skip; default 3s, at least 10ms
+	Address string // where other processes reach this server; told to those who ask a follower
+	Prefix  string // of the oracle's keys in the coordination service; default "oracle/"
+	// how far ahead a ceiling is reserved, hence what a crash may skip; default 3s, at least 10ms
+	Window     time.Duration
 	SessionTTL time.Duration // how long a dead leader holds up its successor; default 3s
 	Clock      coord.Clock   // default coord.SystemClock
 	Logger     *slog.Logger  // default: discard
 
-	// afterTake runs between taking timestamps and the check that they may be given away: the place where a test
-	// pauses a leader.
+	// afterTake runs between taking timestamps and the check that they may be given away: the place where
+	// a test pauses a leader.
 	afterTake func()
 }
 
@@ -100,7 +101,8 @@ func Start(svc coord.Service, o Options) *Server {
 	return s
 }
 
-// Close hands the leadership over and waits for the server's goroutines. Calls that are under way end with ErrNotLeader.
+// Close hands the leadership over and waits for the server's goroutines. Calls that are under way
+// end with ErrNotLeader.
 func (s *Server) Close() {
 	s.cancel()
 	s.wg.Wait()
@@ -122,7 +124,8 @@ func (s *Server) WaitLeading(ctx context.Context) error {
 // Next implements Source.
 func (s *Server) Next(ctx context.Context, n int) (Batch, error) {
 	if n < 1 || n > MaxBatch {
-		return Batch{}, &Error{Code: CodeInvalid, Err: fmt.Errorf("asked for %d timestamps; one call may ask for 1 to %d", n, MaxBatch)}
+		return Batch{}, &Error{Code: CodeInvalid,
+			Err: fmt.Errorf("asked for %d timestamps; one call may ask for 1 to %d", n, MaxBatch)}
 	}
 	t := s.term.Load()
 	if t == nil {
@@ -138,7 +141,8 @@ func (s *Server) Next(ctx context.Context, n int) (Batch, error) {
 			return Batch{}, err
 		}
 	}
-	return Batch{}, &Error{Code: CodeUnavailable, Epoch: t.epoch(), Err: errors.New("the clock outruns the reserved timestamps; check the machine's time service")}
+	return Batch{}, &Error{Code: CodeUnavailable, Epoch: t.epoch(),
+		Err: errors.New("the clock outruns the reserved timestamps; check the machine's time service")}
 }
 
 // tryNext is Next where it need not wait; ok is false where it would have to, or fail.
@@ -155,8 +159,9 @@ func (s *Server) tryNext(n int) (Batch, bool) {
 	return b, err == nil
 }
 
-// release is the gate of invariant O3 (DESIGN.md): timestamps already taken leave the server only if its leadership
-// was held at some moment after they were taken. A leader that was paused in between, for however long, answers nothing.
+// release is the gate of invariant O3 (DESIGN.md): timestamps already taken leave the server only if its
+// leadership was held at some moment after they were taken. A leader that was paused in between, for however
+// long, answers nothing.
 func (s *Server) release(t *term, b Batch) (Batch, error) {
 	if s.opts.afterTake != nil {
 		s.opts.afterTake()
@@ -168,8 +173,9 @@ func (s *Server) release(t *term, b Batch) (Batch, error) {
 	return b, nil
 }
 
-// SetSafePoint raises the point below which old versions may be collected, and returns the one in force: a safe point never
-// goes down, so a lower one than the present is answered with the present. It is durable before it is returned.
+// SetSafePoint raises the point below which old versions may be collected, and returns the one in force: a
+// safe point never goes down, so a lower one than the present is answered with the present. It is durable
+// before it is returned.
 func (s *Server) SetSafePoint(ctx context.Context, ts kv.Timestamp) (kv.Timestamp, error) {
 	t := s.term.Load()
 	if t == nil {

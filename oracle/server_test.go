@@ -92,7 +92,8 @@ func TestServerFollowsClock(t *testing.T) {
 	}
 }
 
-// More timestamps in one millisecond than the logical part counts: they run into the next millisecond, in order.
+// More timestamps in one millisecond than the logical part counts: they run into the next
+// millisecond, in order.
 func TestServerLogicalOverflow(t *testing.T) {
 	svc, clock := newCoord(t)
 	s := lead(t, svc, Options{Clock: clock, Window: 10 * time.Millisecond})
@@ -160,7 +161,8 @@ func awaitReserved(ctx context.Context, t *testing.T, s *Server) {
 	}
 }
 
-// orderLog records calls from many goroutines with the moments of their start and end, as counts of one shared counter.
+// orderLog records calls from many goroutines with the moments of their start and end, as counts
+// of one shared counter.
 type orderLog struct {
 	seq atomic.Int64
 	mu  sync.Mutex
@@ -187,7 +189,8 @@ func (l *orderLog) do(client int, f func() (Batch, error)) error {
 	return nil
 }
 
-// check is the promise of the package: no timestamp twice, and each greater than all that were received before it was asked for.
+// check is the promise of the package: no timestamp twice, and each greater than all that were received
+// before it was asked for.
 func (l *orderLog) check(t *testing.T) {
 	t.Helper()
 	if err := l.violation(); err != nil {
@@ -198,17 +201,21 @@ func (l *orderLog) check(t *testing.T) {
 func (l *orderLog) violation() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	byTS := slices.SortedFunc(slices.Values(l.ops), func(a, b op) int { return cmp.Compare(a.first, b.first) })
+	byTS := slices.SortedFunc(slices.Values(l.ops), func(a, b op) int {
+		return cmp.Compare(a.first, b.first)
+	})
 	for i := 1; i < len(byTS); i++ {
 		if a, b := byTS[i-1], byTS[i]; b.first < a.first+kv.Timestamp(a.n) {
-			return fmt.Errorf("%v+%d of client %d overlaps %v of client %d", a.first, a.n, a.client, b.first, b.client)
+			return fmt.Errorf("%v+%d of client %d overlaps %v of client %d", a.first, a.n, a.client,
+				b.first, b.client)
 		}
 	}
 	// In ascending order of timestamps, nobody may have returned before somebody with a lower one began.
 	minRet := int64(1 << 62)
 	for i := len(byTS) - 1; i >= 0; i-- {
 		if byTS[i].call > minRet {
-			return fmt.Errorf("client %d asked at %d and got %v; a greater one had been received at %d", byTS[i].client, byTS[i].call, byTS[i].first, minRet)
+			return fmt.Errorf("client %d asked at %d and got %v; a greater one had been received at %d",
+				byTS[i].client, byTS[i].call, byTS[i].first, minRet)
 		}
 		minRet = min(minRet, byTS[i].ret)
 	}

@@ -16,8 +16,8 @@ import (
 	"moka/kv/coord/mem"
 )
 
-// host stands for the machine of one server: while it is paused, nothing that the server starts gets on, and when it goes on,
-// what was started arrives late.
+// host stands for the machine of one server: while it is paused, nothing that the server starts gets on, and
+// when it goes on, what was started arrives late.
 type host struct {
 	coord.Service
 	mu     sync.Mutex
@@ -55,7 +55,8 @@ func (h *host) resume() {
 
 func (h *host) Txn(ctx context.Context, conds []coord.Cond, ops []coord.Op) (coord.Revision, error) {
 	h.pass()
-	return h.Service.Txn(context.WithoutCancel(ctx), conds, ops) // a message under way does not heed its sender's deadline
+	// a message under way does not heed its sender's deadline
+	return h.Service.Txn(context.WithoutCancel(ctx), conds, ops)
 }
 
 func (h *host) NewSession(ctx context.Context, ttl time.Duration) (coord.Session, error) {
@@ -74,8 +75,8 @@ func (s hostSession) KeepAlive(ctx context.Context) error {
 	return s.Session.KeepAlive(ctx)
 }
 
-// simulate runs three servers and five clients for a minute of bubble time while machines are paused for up to eight seconds, replies of the
-// coordination service get lost, and wall clocks are set.
+// simulate runs three servers and five clients for a minute of bubble time while machines are paused for up
+// to eight seconds, replies of the coordination service get lost, and wall clocks are set.
 func simulate(t *testing.T, seed uint64) (log *orderLog, m []Metrics) {
 	svc := mem.New(mem.Options{})
 	defer svc.Close()
@@ -151,7 +152,8 @@ func TestSimulation(t *testing.T) {
 	}
 	t.Logf("%d answers, %d terms, %d answers withheld", answered, terms, withheld)
 	if answered == 0 || terms < 4*seeds || withheld == 0 {
-		t.Errorf("%d answers, %d terms, %d withheld over %d seeds: the faults do not bite", answered, terms, withheld, seeds)
+		t.Errorf("%d answers, %d terms, %d withheld over %d seeds: the faults do not bite", answered, terms,
+			withheld, seeds)
 	}
 }
 
@@ -176,7 +178,8 @@ func TestLinearizable(t *testing.T) {
 	for seed := range uint64(3) {
 		synctest.Test(t, func(t *testing.T) {
 			log, _ := simulate(t, 1000+seed)
-			if r := porcupine.CheckOperationsTimeout(model, operations(log.ops), 30*time.Second); r != porcupine.Ok {
+			if r := porcupine.CheckOperationsTimeout(model, operations(log.ops),
+				30*time.Second); r != porcupine.Ok {
 				t.Errorf("seed %d: history of %d calls is %s", seed, len(log.ops), r)
 			}
 		})
@@ -190,14 +193,17 @@ func TestLinearizable(t *testing.T) {
 		for i := range 8 {
 			wg.Go(func() {
 				for k := range 200 {
-					if err := log.do(i, func() (Batch, error) { return s.Next(t.Context(), 1+k%5) }); err != nil {
+					if err := log.do(i, func() (Batch, error) {
+						return s.Next(t.Context(), 1+k%5)
+					}); err != nil {
 						t.Error(err)
 					}
 				}
 			})
 		}
 		wg.Wait()
-		if r := porcupine.CheckOperationsTimeout(model, operations(log.ops), 30*time.Second); r != porcupine.Ok {
+		if r := porcupine.CheckOperationsTimeout(model, operations(log.ops),
+			30*time.Second); r != porcupine.Ok {
 			t.Errorf("history is %s", r)
 		}
 	})

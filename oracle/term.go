@@ -74,7 +74,8 @@ func (s *Server) leadOnce(ctx context.Context) (led bool, err error) {
 	defer func() {
 		cancel()
 		wg.Wait()
-		// Closing spares the successor the rest of the lease. It must work while ctx is over, so it has its own bound.
+		// Closing spares the successor the rest of the lease. It must work while ctx is over,
+		// so it has its own bound.
 		bye, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if err := sess.Close(bye); err != nil {
@@ -97,8 +98,9 @@ func (s *Server) leadOnce(ctx context.Context) (led bool, err error) {
 	return true, err
 }
 
-// takeOver starts where no predecessor can have been: at the durable ceiling or the clock, whichever is later. The
-// write of the new ceiling is guarded by our epoch; with its success the predecessor's epoch can write no more.
+// takeOver starts where no predecessor can have been: at the durable ceiling or the clock, whichever
+// is later. The write of the new ceiling is guarded by our epoch; with its success the predecessor's
+// epoch can write no more.
 func (s *Server) takeOver(ctx context.Context, lead *coord.Leadership) (*term, error) {
 	t := &term{srv: s, lead: lead, over: make(chan struct{}), kick: make(chan struct{}, 1)}
 	t.mu.attempt = newAttempt()
@@ -110,7 +112,8 @@ func (s *Server) takeOver(ctx context.Context, lead *coord.Leadership) (*term, e
 		return nil, err
 	}
 	if last.epoch > lead.Epoch() {
-		return nil, fmt.Errorf("the stored ceiling is of epoch %d: the coordination service lost its history; restore it before timestamps repeat", last.epoch)
+		return nil, fmt.Errorf("the stored ceiling is of epoch %d: the coordination service lost its "+
+			"history; restore it before timestamps repeat", last.epoch)
 	}
 	safePoint, err := t.loadSafePoint(ctx)
 	if err != nil {
@@ -120,7 +123,8 @@ func (s *Server) takeOver(ctx context.Context, lead *coord.Leadership) (*term, e
 	t.mu.alloc.next = max(now, last.ceiling)
 	t.mu.safePoint = safePoint
 	if ahead := last.ceiling.Time().Sub(now.Time()); ahead > 10*s.opts.Window {
-		s.opts.Logger.Warn("the clock is behind timestamps that were issued; new ones follow those and not the clock", "behind", ahead)
+		s.opts.Logger.Warn("the clock is behind timestamps that were issued; new ones follow those and not "+
+			"the clock", "behind", ahead)
 	}
 	ceiling := t.mu.alloc.target(now, s.window)
 	if err := t.ceiling.store(ctx, encodeCeiling(ceilingRecord{lead.Epoch(), ceiling})); err != nil {
@@ -244,7 +248,8 @@ func (t *term) wantMore() {
 	}
 }
 
-// awaitRaise waits for one try to raise the ceiling, perhaps one that is under way already. The caller then tries again.
+// awaitRaise waits for one try to raise the ceiling, perhaps one that is under way already. The
+// caller then tries again.
 func (t *term) awaitRaise(ctx context.Context) error {
 	t.srv.stats.waits.Add(1)
 	t.mu.Lock()
@@ -264,11 +269,12 @@ func (t *term) awaitRaise(ctx context.Context) error {
 	case errors.Is(a.err, ErrFenced):
 		return a.err
 	}
-	return &Error{Code: CodeUnavailable, Epoch: t.epoch(), Err: fmt.Errorf("cannot reserve timestamps: %w", a.err)}
+	return &Error{Code: CodeUnavailable, Epoch: t.epoch(),
+		Err: fmt.Errorf("cannot reserve timestamps: %w", a.err)}
 }
 
-// valid reports whether the leadership was held at some moment during the call. The session answers for every way to
-// lose it except giving it up; that one is ours, and retired is set before it happens.
+// valid reports whether the leadership was held at some moment during the call. The session answers for every
+// way to lose it except giving it up; that one is ours, and retired is set before it happens.
 func (t *term) valid() bool { return !t.retired.Load() && t.lead.Valid() }
 
 // retire ends the term for its callers. It comes before the session is closed.
@@ -291,7 +297,8 @@ func (t *term) setSafePoint(ctx context.Context, ts kv.Timestamp) (kv.Timestamp,
 	current, next := t.mu.safePoint, t.mu.alloc.next
 	t.mu.Unlock()
 	if ts >= next {
-		return 0, &Error{Code: CodeInvalid, Err: fmt.Errorf("safe point %v is not in the past; the next timestamp is %v", ts, next)}
+		return 0, &Error{Code: CodeInvalid,
+			Err: fmt.Errorf("safe point %v is not in the past; the next timestamp is %v", ts, next)}
 	}
 	if ts <= current {
 		return current, nil

@@ -13,7 +13,8 @@ import (
 	"moka/oracle/oraclepb"
 )
 
-// grpcCodes is how each kind of error looks to those who know gRPC only. The Error itself travels in the status details.
+// grpcCodes is how each kind of error looks to those who know gRPC only. The Error itself travels
+// in the status details.
 var grpcCodes = map[Code]codes.Code{
 	CodeNotLeader:   codes.FailedPrecondition,
 	CodeFenced:      codes.Aborted,
@@ -40,7 +41,8 @@ func toStatus(err error) error {
 	if e.Err != nil {
 		msg = e.Err.Error()
 	}
-	st, err := status.New(code, msg).WithDetails(&oraclepb.ErrorInfo{Code: uint32(e.Code), Leader: e.Leader, Epoch: e.Epoch})
+	st, err := status.New(code, msg).WithDetails(
+		&oraclepb.ErrorInfo{Code: uint32(e.Code), Leader: e.Leader, Epoch: e.Epoch})
 	if err != nil {
 		return status.Error(code, msg)
 	}
@@ -101,7 +103,8 @@ func (g *service) Next(stream grpc.BidiStreamingServer[oraclepb.NextRequest, ora
 	}
 }
 
-func (g *service) SetSafePoint(ctx context.Context, req *oraclepb.SetSafePointRequest) (*oraclepb.SetSafePointResponse, error) {
+func (g *service) SetSafePoint(ctx context.Context,
+	req *oraclepb.SetSafePointRequest) (*oraclepb.SetSafePointResponse, error) {
 	sp, err := g.srv.SetSafePoint(ctx, kv.Timestamp(req.GetTimestamp()))
 	if err != nil {
 		return nil, toStatus(err)

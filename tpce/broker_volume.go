@@ -8,8 +8,8 @@ import (
 	"moka/tpce/gen"
 )
 
-// Broker-Volume adds up the pending limit orders of some brokers in one sector. One frame, one statement, reads only:
-// a join of six tables over the smallest and liveliest of them.
+// Broker-Volume adds up the pending limit orders of some brokers in one sector. One frame, one statement,
+// reads only: a join of six tables over the smallest and liveliest of them.
 
 type brokerVolumeInput struct {
 	brokers []string
@@ -50,7 +50,8 @@ WHERE sc_name = ? AND b_name IN (` + placeholders(len(t.in.brokers)) + `) GROUP 
 		return err
 	})
 	if err == nil && len(t.names) > len(t.in.brokers) {
-		err = statusError{-111, fmt.Sprintf("%d brokers asked for, %d answered", len(t.in.brokers), len(t.names))}
+		err = statusError{-111, fmt.Sprintf("%d brokers asked for, %d answered", len(t.in.brokers),
+			len(t.names))}
 	}
 	return err
 }

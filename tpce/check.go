@@ -19,7 +19,8 @@ type CheckReport struct {
 	Conditions []ConditionReport `json:"conditions"`
 }
 
-// ConditionReport is one condition. Violations is a sample of the offending rows, empty when the condition holds.
+// ConditionReport is one condition. Violations is a sample of the offending rows, empty when the condition
+// holds.
 type ConditionReport struct {
 	ID         string   `json:"id"`
 	Text       string   `json:"text"`
@@ -37,8 +38,9 @@ type condition struct {
 	queries  []string
 }
 
-// The first three are the specification's; the others follow from what the transactions do. Each query returns the
-// offending rows. BROKER_TOTAL is empty unless an observer keeps totals, so C1 and C2 are the same text in every mode.
+// The first three are the specification's; the others follow from what the transactions do. Each query
+// returns the offending rows. BROKER_TOTAL is empty unless an observer keeps totals, so C1 and C2 are the
+// same text in every mode.
 var conditions = []condition{
 	{"C1", "a broker's number of trades is that of its accounts' completed trades", []string{`
 SELECT b.b_id, b.b_num_trades, o.bo_num_trades, x.n
@@ -115,9 +117,9 @@ SELECT bt_t_id, t_comm, bt_comm FROM broker_trade LEFT JOIN trade ON t_id = bt_t
 
 const sampleSize = 5
 
-// Check asks every condition, after the observer's backlog, if there is one, has drained. The database should be quiet:
-// the questions are asked in one transaction, but not every engine gives a transaction one snapshot.
-// The error wraps ErrInconsistent when a condition is violated; the report is complete then.
+// Check asks every condition, after the observer's backlog, if there is one, has drained. The database should
+// be quiet: the questions are asked in one transaction, but not every engine gives a transaction one
+// snapshot. The error wraps ErrInconsistent when a condition is violated; the report is complete then.
 func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -140,12 +142,16 @@ func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 		return report, err
 	}
 	defer s.close()
-	c := &checker{session: s, u: u, progress: startProgress(cfg.Progress, "check", "conditions", int64(len(conditions)+5), nil)}
+	c := &checker{session: s, u: u,
+		progress: startProgress(cfg.Progress, "check", "conditions", int64(len(conditions)+5), nil)}
 	defer c.progress.finish()
 	if backlog != nil {
-		c.add(ConditionReport{ID: "C20", Text: "the observer keeps up", Violations: []string{strings.TrimPrefix(backlog.Error(), "tpce: ")}})
+		c.add(ConditionReport{ID: "C20", Text: "the observer keeps up",
+			Violations: []string{strings.TrimPrefix(backlog.Error(), "tpce: ")}})
 	}
-	err = s.transact(ctx, repeatableRead, func(ctx context.Context) error { return c.run(ctx, stored[paramTotalsLost] != "") })
+	err = s.transact(ctx, repeatableRead, func(ctx context.Context) error {
+		return c.run(ctx, stored[paramTotalsLost] != "")
+	})
 	if err == nil {
 		asked := time.Now()
 		var r ConditionReport
@@ -222,7 +228,8 @@ func (c *checker) run(ctx context.Context, totalsLost bool) error {
 		r.Seconds = time.Since(started).Seconds()
 		c.add(r)
 	}
-	for _, special := range []func(context.Context) (ConditionReport, error){c.balances, c.orphans, c.fixedCounts} {
+	for _, special := range []func(context.Context) (ConditionReport, error){c.balances, c.orphans,
+		c.fixedCounts} {
 		started := time.Now()
 		r, err := special(ctx)
 		if err != nil {
@@ -265,9 +272,11 @@ func (c *checker) sample(ctx context.Context, query string) ([]string, error) {
 
 // balances is C13. The balances after the load are the generator's, so no copy of the table is needed.
 func (c *checker) balances(ctx context.Context) (ConditionReport, error) {
-	r := ConditionReport{ID: "C13", Text: "an account's balance moved by the sum of its run-time cash transactions"}
+	r := ConditionReport{ID: "C13",
+		Text: "an account's balance moved by the sum of its run-time cash transactions"}
 	moved := map[int64]gen.Cents{}
-	err := c.session.each(ctx, "SELECT t_ca_id, SUM(ct_amt) FROM trade JOIN cash_transaction ON ct_t_id = t_id WHERE t_id >= ? GROUP BY t_ca_id",
+	err := c.session.each(ctx, "SELECT t_ca_id, SUM(ct_amt) FROM trade JOIN cash_transaction ON ct_t_id = "+
+		"t_id WHERE t_id >= ? GROUP BY t_ca_id",
 		[]any{c.u.FirstRuntimeTrade()}, func(rows *sql.Rows) error {
 			var account int64
 			var amount gen.Cents
@@ -287,14 +296,17 @@ func (c *checker) balances(ctx context.Context) (ConditionReport, error) {
 		n := gen.AccountOwner(account)
 		loaded := c.u.Account(n, int(account-gen.AccountID(n, 0))).Balance
 		if balance-loaded != moved[account] && len(r.Violations) < sampleSize {
-			r.Violations = append(r.Violations, fmt.Sprintf("account %d moved by %v, its cash transactions by %v", account, balance-loaded, moved[account]))
+			r.Violations = append(r.Violations,
+				fmt.Sprintf("account %d moved by %v, its cash transactions by %v", account, balance-loaded,
+					moved[account]))
 		}
 		return nil
 	})
 	return r, err
 }
 
-// orphans is C16. Many children share a parent except below TRADE, so elsewhere the distinct values are joined.
+// orphans is C16. Many children share a parent except below TRADE, so elsewhere the distinct values are
+// joined.
 func (c *checker) orphans(ctx context.Context) (ConditionReport, error) {
 	r := ConditionReport{ID: "C16", Text: "every foreign key finds its parent"}
 	for _, t := range schema.Tables() {
@@ -312,8 +324,10 @@ func (c *checker) orphans(ctx context.Context) (ConditionReport, error) {
 			if f.Parent == "trade" {
 				children = t.Name + " c"
 			}
-			sample, err := c.sample(ctx, fmt.Sprintf("SELECT c.%s FROM %s LEFT JOIN %s p ON %s WHERE p.%s IS NULL LIMIT %d",
-				strings.Join(f.Columns, ", c."), children, f.Parent, strings.Join(on, " AND "), parent.PrimaryKey[0], sampleSize))
+			sample, err := c.sample(ctx, fmt.Sprintf(
+				"SELECT c.%s FROM %s LEFT JOIN %s p ON %s WHERE p.%s IS NULL LIMIT %d",
+				strings.Join(f.Columns, ", c."), children, f.Parent, strings.Join(on, " AND "),
+				parent.PrimaryKey[0], sampleSize))
 			if err != nil {
 				return r, err
 			}
@@ -335,7 +349,8 @@ func (c *checker) fixedCounts(ctx context.Context) (ConditionReport, error) {
 			return r, err
 		}
 		if n != want[s.Table] {
-			r.Violations = append(r.Violations, fmt.Sprintf("%s has %d rows, not %d", s.Table, n, want[s.Table]))
+			r.Violations = append(r.Violations,
+				fmt.Sprintf("%s has %d rows, not %d", s.Table, n, want[s.Table]))
 		}
 	}
 	return r, nil

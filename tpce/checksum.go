@@ -15,8 +15,8 @@ import (
 	"moka/tpce/schema"
 )
 
-// ChecksumReport says what the 33 tables hold. After a load, and before any run, every table equals what the generator
-// makes, on every server.
+// ChecksumReport says what the 33 tables hold. After a load, and before any run, every table equals what the
+// generator makes, on every server.
 type ChecksumReport struct {
 	Target  string          `json:"target"`
 	Seconds float64         `json:"seconds"`
@@ -83,7 +83,8 @@ func Checksum(ctx context.Context, cfg Config) (ChecksumReport, error) {
 		if err != nil {
 			return r, fmt.Errorf("tpce: checksum of %s: %w", t.Name, err)
 		}
-		r.Tables = append(r.Tables, TableChecksum{t.Name, have.rows, fmt.Sprintf("%016x", have.sum), have == want[t.Name]})
+		r.Tables = append(r.Tables, TableChecksum{t.Name, have.rows, fmt.Sprintf("%016x", have.sum),
+			have == want[t.Name]})
 	}
 	r.Seconds = time.Since(started).Seconds()
 	return r, nil

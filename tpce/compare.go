@@ -46,7 +46,8 @@ func ParseCompareTarget(s string) (CompareTarget, error) {
 	return t, nil
 }
 
-// CompareReport is what the comparison showed. Its figures are of a TPC-E-like workload: they are not TPC-E results.
+// CompareReport is what the comparison showed. Its figures are of a TPC-E-like workload: they
+// are not TPC-E results.
 type CompareReport struct {
 	Bench   string           `json:"bench"`
 	Started time.Time        `json:"started"`
@@ -59,14 +60,16 @@ type ComparedTarget struct {
 	Name   string       `json:"name"`
 	Totals BrokerTotals `json:"broker_totals"`
 	Load   *LoadReport  `json:"load,omitempty"` // nil when it was loaded before
-	// Differing are tables that, after the load, did not hold the generator's rows; nil when it was not asked.
+	// Differing are tables that, after the load, did not hold the generator's rows; nil when it was not
+	// asked.
 	Differing []string      `json:"differing_tables"`
 	Checked   []CheckReport `json:"checks"` // after the load, and after the last round
 	Runs      []RunReport   `json:"runs"`   // round by round
 }
 
-// Compare loads the targets that are empty, checks them against the generator, lets each run in turn, round by round, and
-// checks them again. The error is nil only if nothing failed on any target; the report is there in any case.
+// Compare loads the targets that are empty, checks them against the generator, lets each run in turn,
+// round by round, and checks them again. The error is nil only if nothing failed on any target; the
+// report is there in any case.
 func Compare(ctx context.Context, cfg CompareConfig) (CompareReport, error) {
 	setDefault(&cfg.Rounds, 3)
 	if len(cfg.Targets) == 0 {
@@ -82,13 +85,16 @@ func Compare(ctx context.Context, cfg CompareConfig) (CompareReport, error) {
 			return r, fmt.Errorf("%s: %w", t.Name, err)
 		}
 		if d := r.Targets[i].Differing; len(d) > 0 {
-			problems = append(problems, fmt.Errorf("tpce: %s: tables differ from what was generated: %s", t.Name, strings.Join(d, ", ")))
+			problems = append(problems, fmt.Errorf("tpce: %s: tables differ from what was generated: %s",
+				t.Name, strings.Join(d, ", ")))
 		}
 	}
 	for round := range cfg.Rounds {
 		for i, t := range cfg.Targets {
 			run := cfg.of(t)
-			run.Customers, run.Days, run.Preset, run.Seed, run.DailyMarketWeeks, run.NewsBytes, run.ScaleFactor = 0, 0, "", 0, 0, 0, 0 // the database knows
+			// the database knows
+			run.Customers, run.Days, run.Preset, run.Seed, run.DailyMarketWeeks, run.NewsBytes,
+				run.ScaleFactor = 0, 0, "", 0, 0, 0, 0
 			fmt.Fprintf(run.progressTo(), "round %d of %d: %s\n", round+1, cfg.Rounds, t.Name)
 			report, err := Run(ctx, run)
 			if err != nil {
@@ -133,7 +139,8 @@ func (t *ComparedTarget) prepare(ctx context.Context, cfg Config, keep bool) err
 }
 
 func (t *ComparedTarget) check(ctx context.Context, cfg Config) error {
-	cfg.Customers, cfg.Days, cfg.Preset, cfg.Seed, cfg.DailyMarketWeeks, cfg.NewsBytes, cfg.ScaleFactor = 0, 0, "", 0, 0, 0, 0
+	cfg.Customers, cfg.Days, cfg.Preset, cfg.Seed, cfg.DailyMarketWeeks, cfg.NewsBytes, cfg.ScaleFactor = 0,
+		0, "", 0, 0, 0, 0
 	r, err := Check(ctx, cfg)
 	t.Checked = append(t.Checked, r)
 	return err
@@ -222,10 +229,12 @@ func (t ComparedTarget) state() string {
 func (r CompareReport) tables() []plot.Table {
 	main := plot.Table{
 		Title: fmt.Sprintf("Servers, %d rounds in turns, mean and 95 %% confidence", r.Rounds),
-		Head: []string{"server", "broker totals", "trtps", "of the first", "CPU ms for each Trade-Result", "of the first", "CPU ms for each transaction",
+		Head: []string{"server", "broker totals", "trtps", "of the first", "CPU ms for each Trade-Result",
+			"of the first", "CPU ms for each transaction",
 			"retries", "errors", "load rows/s", "conditions"},
 	}
-	times := plot.Table{Title: "90th percentile of response time, ms, median of the rounds", Head: []string{"transaction", "limit"}}
+	times := plot.Table{Title: "90th percentile of response time, ms, median of the rounds",
+		Head: []string{"transaction", "limit"}}
 	var first ComparedTarget
 	if len(r.Targets) > 0 {
 		first = r.Targets[0]
@@ -241,9 +250,11 @@ func (r CompareReport) tables() []plot.Table {
 			loaded = grouped(int64(t.Load.RowsPerSec))
 		}
 		main.Rows = append(main.Rows, []string{
-			t.Name, string(t.Totals), plusMinus(t.over(trtps), "%.1f"), ratio(t.over(trtps), first.over(trtps)),
+			t.Name, string(t.Totals), plusMinus(t.over(trtps), "%.1f"),
+			ratio(t.over(trtps), first.over(trtps)),
 			plusMinus(t.over(cpuPerResult), "%.2f"), ratio(t.over(cpuPerResult), first.over(cpuPerResult)),
-			plusMinus(t.over(cpuPerTransaction), "%.2f"), grouped(retries), grouped(failures), loaded, t.state(),
+			plusMinus(t.over(cpuPerTransaction), "%.2f"), grouped(retries), grouped(failures), loaded,
+			t.state(),
 		})
 		times.Head = append(times.Head, t.Name)
 	}
@@ -290,7 +301,8 @@ func (r CompareReport) about() []string {
 			continue
 		}
 		run := t.Runs[0]
-		lines = append(lines, fmt.Sprintf("%s: %s, %s; isolation: %s", t.Name, run.Target, run.Server, run.Isolation))
+		lines = append(lines, fmt.Sprintf("%s: %s, %s; isolation: %s", t.Name, run.Target, run.Server,
+			run.Isolation))
 		if run.CPUNote != "" {
 			lines = append(lines, fmt.Sprintf("%s: processor time: %s", t.Name, run.CPUNote))
 		}
@@ -298,8 +310,10 @@ func (r CompareReport) about() []string {
 	for _, t := range r.Targets {
 		if len(t.Runs) > 0 {
 			run := t.Runs[0]
-			lines = append(lines, fmt.Sprintf("%d customers, %d days, scale factor %d; %d connections of customers and %d of the market, %s, %.0f s a round; %d processors, the driver's among them",
-				run.Customers, run.Days, run.ScaleFactor, run.Connections, run.TradeWorkers, run.loop(), run.Seconds, run.CPUs))
+			lines = append(lines, fmt.Sprintf("%d customers, %d days, scale factor %d; %d connections of "+
+				"customers and %d of the market, %s, %.0f s a round; %d processors, the driver's among them",
+				run.Customers, run.Days, run.ScaleFactor, run.Connections, run.TradeWorkers, run.loop(),
+				run.Seconds, run.CPUs))
 			if s := run.Smoke(); s != "" {
 				lines = append(lines, s)
 			}
@@ -330,9 +344,11 @@ func (r CompareReport) Text() string {
 
 // HTML is the report as a page that carries everything it shows: the last round's runs over time.
 func (r CompareReport) HTML() (string, error) {
-	page := plot.Page{Title: "TPC-E-like workload, servers compared (no TPC-E results)", Lines: r.about(), Tables: r.tables()}
+	page := plot.Page{Title: "TPC-E-like workload, servers compared (no TPC-E results)", Lines: r.about(),
+		Tables: r.tables()}
 	rates := plot.Chart{Title: "Trade-Results, last round", Unit: "per second", Step: 1}
-	tails := plot.Chart{Title: "Trade-Result, 90th percentile of response time, last round", Unit: "ms", Step: 1}
+	tails := plot.Chart{Title: "Trade-Result, 90th percentile of response time, last round",
+		Unit: "ms", Step: 1}
 	rounds := plot.Table{Title: "trtps, round by round", Head: []string{"server"}}
 	for i := range r.Rounds {
 		rounds.Head = append(rounds.Head, fmt.Sprint(i+1))
@@ -350,7 +366,8 @@ func (r CompareReport) HTML() (string, error) {
 		rates.Step, tails.Step = last.Timeline.StepSeconds, last.Timeline.StepSeconds
 		rates.Series = append(rates.Series, plot.Series{Name: t.Name, Values: last.Timeline.TradeResults})
 		tails.Series = append(tails.Series, plot.Series{Name: t.Name, Values: gaps(last.Timeline.P90)})
-		rates.Marks = map[float64]string{last.RampUpSeconds: "steady state", last.RampUpSeconds + last.Seconds: "customers stop"}
+		rates.Marks = map[float64]string{last.RampUpSeconds: "steady state",
+			last.RampUpSeconds + last.Seconds: "customers stop"}
 		tails.Marks = rates.Marks
 	}
 	page.Tables = append(page.Tables, rounds)

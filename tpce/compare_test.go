@@ -13,7 +13,8 @@ import (
 	"moka/tpce/postgrestest"
 )
 
-// testCompare takes MariaDB and PostgreSQL through the whole of it: load, equal tables, two rounds, conditions, reports.
+// testCompare takes MariaDB and PostgreSQL through the whole of it: load, equal tables, two
+// rounds, conditions, reports.
 func testCompare(t *testing.T) {
 	other := postgrestest.Start(t)
 	base := quick("compare")
@@ -26,20 +27,27 @@ func testCompare(t *testing.T) {
 		t.Fatalf("%v\n%s", err, r.Text())
 	}
 	for _, target := range r.Targets {
-		if len(target.Runs) != 2 || len(target.Checked) != 2 || target.Load == nil || len(target.Differing) != 0 || target.state() != "hold" {
-			t.Errorf("%s: %d runs, %d checks, load %v, differing %v, conditions %s", target.Name, len(target.Runs), len(target.Checked), target.Load, target.Differing, target.state())
+		if len(target.Runs) != 2 || len(target.Checked) != 2 || target.Load == nil ||
+			len(target.Differing) != 0 || target.state() != "hold" {
+			t.Errorf("%s: %d runs, %d checks, load %v, differing %v, conditions %s", target.Name,
+				len(target.Runs), len(target.Checked), target.Load, target.Differing, target.state())
 		}
 		for _, run := range target.Runs {
-			if run.ServerCPU == nil || run.ServerCPU.Seconds <= 0 || run.ServerCPU.PerTradeResultMS < run.ServerCPU.PerTransactionMS {
+			if run.ServerCPU == nil || run.ServerCPU.Seconds <= 0 ||
+				run.ServerCPU.PerTradeResultMS < run.ServerCPU.PerTransactionMS {
 				t.Errorf("%s: processor time %+v, %s", target.Name, run.ServerCPU, run.CPUNote)
 			}
-			if got := sumOf(run.Timeline.TradeResults) * run.Timeline.StepSeconds; int64(got+0.5) != run.transaction(nameTradeResult).Measured+run.transaction(nameTradeResult).Outside {
-				t.Errorf("%s: the timeline has %.1f Trade-Results, the table %+v", target.Name, got, run.transaction(nameTradeResult))
+			if got := sumOf(run.Timeline.TradeResults) * run.Timeline.StepSeconds; int64(
+				got+0.5) != run.transaction(nameTradeResult).Measured+run.transaction(
+				nameTradeResult).Outside {
+				t.Errorf("%s: the timeline has %.1f Trade-Results, the table %+v", target.Name, got,
+					run.transaction(nameTradeResult))
 			}
 		}
 	}
 	text := r.Text()
-	for _, want := range []string{"mariadb", "postgres", "all others READ COMMITTED", "smoke run", "Data-Maintenance", "omit"} {
+	for _, want := range []string{"mariadb", "postgres", "all others READ COMMITTED", "smoke run",
+		"Data-Maintenance", "omit"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
@@ -106,7 +114,8 @@ func wellFormed(t *testing.T, page string) {
 			svgs++
 		}
 	}
-	if svgs != 2 || strings.Contains(page, "NaN") || strings.Contains(page, "http:") || strings.Contains(page, "https:") || strings.Contains(page, "src=") {
+	if svgs != 2 || strings.Contains(page, "NaN") || strings.Contains(page, "http:") ||
+		strings.Contains(page, "https:") || strings.Contains(page, "src=") {
 		t.Errorf("%d plots, or something that is not in the page:\n%s", svgs, page)
 	}
 }
@@ -129,9 +138,11 @@ func TestStatementsOfPostgres(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"SELECT a FROM t WHERE b = ? AND c IN (?, ?)":      "SELECT a FROM t WHERE b = $1 AND c IN ($2, $3)",
-		"SELECT '?' FROM t WHERE b = ? FOR UPDATE":         "SELECT '?' FROM t WHERE b = $1 FOR NO KEY UPDATE",
-		"SELECT x FROM t WHERE y LIKE 'it''s ?' AND z = ?": "SELECT x FROM t WHERE y LIKE 'it''s ?' AND z = $1",
+		"SELECT a FROM t WHERE b = ? AND c IN (?, ?)": "SELECT a FROM t WHERE b = $1 AND c IN ($2, $3)",
+		"SELECT '?' FROM t WHERE b = ? FOR UPDATE": "SELECT '?' FROM t WHERE b = $1 FOR NO KEY " +
+			"UPDATE",
+		"SELECT x FROM t WHERE y LIKE 'it''s ?' AND z = ?": "SELECT x FROM t WHERE y LIKE 'it''s ?' AND z " +
+			"= $1",
 	} {
 		if got := f.statement(text); got != want {
 			t.Errorf("%s becomes %s", text, got)
@@ -145,12 +156,14 @@ func TestTimelineKeepsEverything(t *testing.T) {
 		l.add(time.Duration(i)*time.Second, []string{nameTradeResult, nameTradeStatus}[i%2], time.Millisecond)
 	}
 	r := l.report()
-	if n := sumOf(r.Transactions) * r.StepSeconds; n != 1000 || sumOf(r.TradeResults)*r.StepSeconds != 500 || len(r.P90) > maxSlots || r.StepSeconds != 16 {
+	if n := sumOf(r.Transactions) * r.StepSeconds; n != 1000 || sumOf(r.TradeResults)*r.StepSeconds != 500 ||
+		len(r.P90) > maxSlots || r.StepSeconds != 16 {
 		t.Errorf("%.0f transactions in %d steps of %.0f s", n, len(r.P90), r.StepSeconds)
 	}
 }
 
-// TestServerCPU measures a process that is surely working: this one, and that there is no answer for a stranger.
+// TestServerCPU measures a process that is surely working: this one, and that there is no
+// answer for a stranger.
 func TestServerCPU(t *testing.T) {
 	s := serverCPU{os.Getpid()}
 	before, err := s.used()

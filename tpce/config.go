@@ -20,8 +20,8 @@ const (
 	Inline BrokerTotals = "inline"
 	// Omit leaves the totals out, as the Percolator paper's benchmark did (OSDI 2010, section 3.3).
 	Omit BrokerTotals = "omit"
-	// Observer inserts each contribution into a side table and lets an observer aggregate: what that paper says a product would do.
-	// It needs an engine with CREATE OBSERVER, that is, Moka.
+	// Observer inserts each contribution into a side table and lets an observer aggregate: what that paper
+	// says a product would do. It needs an engine with CREATE OBSERVER, that is, Moka.
 	Observer BrokerTotals = "observer"
 )
 
@@ -29,7 +29,8 @@ const (
 type Config struct {
 	Target string // mysql://user:password@host:port/database, or postgres://
 
-	// The size of the world. Load wants it; Run and Check read it from the database, and refuse a Config that contradicts it.
+	// The size of the world. Load wants it; Run and Check read it from the database, and refuse a
+	// Config that contradicts it.
 	Preset           string // "" or one of Presets: fills the fields below that are zero
 	Customers        int    // default 1000
 	Days             int    // initial trade days; default 10
@@ -51,11 +52,13 @@ type Config struct {
 	BrokerTotals BrokerTotals // default Inline
 
 	// Run. Bounded by time, or by the number of customers' transactions if that is given.
-	Duration     time.Duration // default 30 s; what is measured comes after RampUp
-	RampUp       time.Duration
-	Rate         float64       // Trade-Results per second that customers' arrivals are made for; 0: a closed loop
-	Transactions int64         // customers' transactions in all; 0: no bound but time
-	TradeWorkers int           // connections that run the market's transactions; default as many as Connections
+	Duration time.Duration // default 30 s; what is measured comes after RampUp
+	RampUp   time.Duration
+	// Trade-Results per second that customers' arrivals are made for; 0: a closed loop
+	Rate         float64
+	Transactions int64 // customers' transactions in all; 0: no bound but time
+	// connections that run the market's transactions; default as many as Connections
+	TradeWorkers int
 	MarketDelay  time.Duration // mean delay of the market; default 1 s, cut at five times that
 	CurvePeriod  time.Duration // period of the price curve; default 15 min, a short run wants less
 	// MaintenanceInterval is the time between two Data-Maintenances; default 60 s.
@@ -82,7 +85,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Preset != "" {
 		p, ok := Presets[c.Preset]
 		if !ok {
-			return c, fmt.Errorf("tpce: no preset %q: use one of %s", c.Preset, strings.Join(presetNames(), ", "))
+			return c, fmt.Errorf("tpce: no preset %q: use one of %s", c.Preset,
+				strings.Join(presetNames(), ", "))
 		}
 		setDefault(&c.Customers, p.Customers)
 		setDefault(&c.Days, p.Days)

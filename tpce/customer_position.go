@@ -9,8 +9,9 @@ import (
 	"moka/tpce/gen"
 )
 
-// Customer-Position is a customer's profile and the value of each account; half of the calls add the latest history of
-// one account. Frame 1 reads the position, frame 2 the history, frame 3 ends without it. Reads only.
+// Customer-Position is a customer's profile and the value of each account; half of the calls add the
+// latest history of one account. Frame 1 reads the position, frame 2 the history, frame 3 ends
+// without it. Reads only.
 
 const customerQuery = `SELECT c_st_id, c_l_name, c_f_name, c_m_name, c_gndr, c_tier, c_dob, c_ad_id,
 c_ctry_1, c_area_1, c_local_1, c_ext_1, c_ctry_2, c_area_2, c_local_2, c_ext_2, c_ctry_3, c_area_3, c_local_3, c_ext_3, c_email_1, c_email_2
@@ -80,7 +81,8 @@ func (t *customerPosition) frame1(ctx context.Context) error {
 	id := gen.CustomerID(t.in.customer)
 	if t.in.taxID != "" {
 		id = 0
-		if err := t.row(ctx, "SELECT c_id FROM customer WHERE c_tax_id = ?", []any{t.in.taxID}, &id); err != nil {
+		if err := t.row(ctx, "SELECT c_id FROM customer WHERE c_tax_id = ?", []any{t.in.taxID},
+			&id); err != nil {
 			return err
 		}
 	}
@@ -103,18 +105,20 @@ func (t *customerPosition) frame1(ctx context.Context) error {
 		return err
 	}
 	if len(t.positions) != t.in.accounts {
-		return statusError{-211, fmt.Sprintf("customer %d has %d accounts, %d found", id, t.in.accounts, len(t.positions))}
+		return statusError{-211, fmt.Sprintf("customer %d has %d accounts, %d found", id, t.in.accounts,
+			len(t.positions))}
 	}
 	return nil
 }
 
 func (t *customerPosition) frame2(ctx context.Context) error {
-	return t.each(ctx, accountHistoryQuery, []any{t.positions[t.in.history].account}, func(rows *sql.Rows) error {
-		var l historyLine
-		err := rows.Scan(&l.trade, &l.symbol, &l.quantity, &l.status, &l.at)
-		t.lines = append(t.lines, l)
-		return err
-	})
+	return t.each(ctx, accountHistoryQuery, []any{t.positions[t.in.history].account},
+		func(rows *sql.Rows) error {
+			var l historyLine
+			err := rows.Scan(&l.trade, &l.symbol, &l.quantity, &l.status, &l.at)
+			t.lines = append(t.lines, l)
+			return err
+		})
 }
 
 // warning is the specification's check of the result, which a short history cannot always satisfy.

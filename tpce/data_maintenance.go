@@ -11,9 +11,9 @@ import (
 	"moka/tpce/gen"
 )
 
-// Data-Maintenance keeps tables that nobody else writes from being read-only: every minute a small change to the next
-// of twelve. It runs on a connection of its own and is in no mix. Each change undoes or continues the one before, so
-// that the database does not drift, and none changes the number of rows.
+// Data-Maintenance keeps tables that nobody else writes from being read-only: every minute a small change to
+// the next of twelve. It runs on a connection of its own and is in no mix. Each change undoes or continues
+// the one before, so that the database does not drift, and none changes the number of rows.
 
 type maintenanceInput struct {
 	table     int // 0 to 11
@@ -29,8 +29,11 @@ type maintenanceInput struct {
 
 func drawDataMaintenance(u *gen.Universe, r *gen.Rand, table int, now time.Time) maintenanceInput {
 	in := maintenanceInput{
-		table: table, account: gen.AccountID(u.ChooseAccount(r)), customer: gen.CustomerID(int(r.Int(1, int64(u.Customers)))),
-		symbol: u.Symbol(int(r.Int(0, int64(u.Securities()-1)))), day: r.Int(1, 31), increment: r.Int(-2, 3), tax: u.ChooseDivisionTax(r), now: now,
+		table: table, account: gen.AccountID(u.ChooseAccount(r)),
+		customer: gen.CustomerID(int(r.Int(1, int64(u.Customers)))),
+		symbol:   u.Symbol(int(r.Int(0, int64(u.Securities()-1)))), day: r.Int(1, 31),
+		increment: r.Int(-2, 3),
+		tax:       u.ChooseDivisionTax(r), now: now,
 	}
 	if in.increment == 0 {
 		in.increment = -3
@@ -84,7 +87,8 @@ func (t *dataMaintenance) update(ctx context.Context, query string, args ...any)
 
 func (t *dataMaintenance) accountPermission(ctx context.Context) error {
 	var acl string
-	err := t.row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? ORDER BY ap_acl DESC LIMIT 1", []any{t.in.account}, &acl)
+	err := t.row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? ORDER BY ap_acl DESC LIMIT 1",
+		[]any{t.in.account}, &acl)
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,8 @@ func (t *dataMaintenance) accountPermission(ctx context.Context) error {
 	if acl == next {
 		next = "0011"
 	}
-	return t.update(ctx, "UPDATE account_permission SET ap_acl = ? WHERE ap_ca_id = ? AND ap_acl = ?", next, t.in.account, acl)
+	return t.update(ctx, "UPDATE account_permission SET ap_acl = ? WHERE ap_ca_id = ? AND ap_acl = ?", next,
+		t.in.account, acl)
 }
 
 func (t *dataMaintenance) address(ctx context.Context) error {
@@ -100,14 +105,17 @@ func (t *dataMaintenance) address(ctx context.Context) error {
 	var id int64
 	var err error
 	if t.in.company != 0 {
-		err = t.row(ctx, "SELECT ad_line2, ad_id FROM address JOIN company ON co_ad_id = ad_id WHERE co_id = ?", []any{t.in.company}, &line, &id)
+		err = t.row(ctx, "SELECT ad_line2, ad_id FROM address JOIN company ON co_ad_id = ad_id WHERE co_id "+
+			"= ?", []any{t.in.company}, &line, &id)
 	} else {
-		err = t.row(ctx, "SELECT ad_line2, ad_id FROM address JOIN customer ON c_ad_id = ad_id WHERE c_id = ?", []any{t.in.customer}, &line, &id)
+		err = t.row(ctx, "SELECT ad_line2, ad_id FROM address JOIN customer ON c_ad_id = ad_id WHERE c_id "+
+			"= ?", []any{t.in.customer}, &line, &id)
 	}
 	if err != nil {
 		return err
 	}
-	return t.update(ctx, "UPDATE address SET ad_line2 = ? WHERE ad_id = ?", other(line.String, "Apt. 10C", "Apt. 22"), id)
+	return t.update(ctx, "UPDATE address SET ad_line2 = ? WHERE ad_id = ?",
+		other(line.String, "Apt. 10C", "Apt. 22"), id)
 }
 
 // other is first, unless that is what is there.
@@ -120,15 +128,18 @@ func other(is, first, second string) string {
 
 func (t *dataMaintenance) companyRating(ctx context.Context) error {
 	var rating string
-	if err := t.row(ctx, "SELECT co_sp_rate FROM company WHERE co_id = ?", []any{t.in.company}, &rating); err != nil {
+	if err := t.row(ctx, "SELECT co_sp_rate FROM company WHERE co_id = ?", []any{t.in.company},
+		&rating); err != nil {
 		return err
 	}
-	return t.update(ctx, "UPDATE company SET co_sp_rate = ? WHERE co_id = ?", other(rating, "ABA", "AAA"), t.in.company)
+	return t.update(ctx, "UPDATE company SET co_sp_rate = ? WHERE co_id = ?", other(rating, "ABA", "AAA"),
+		t.in.company)
 }
 
 func (t *dataMaintenance) customerEmail(ctx context.Context) error {
 	var email string
-	if err := t.row(ctx, "SELECT c_email_2 FROM customer WHERE c_id = ?", []any{t.in.customer}, &email); err != nil {
+	if err := t.row(ctx, "SELECT c_email_2 FROM customer WHERE c_id = ?", []any{t.in.customer},
+		&email); err != nil {
 		return err
 	}
 	box, domain, _ := strings.Cut(email, "@")
@@ -139,7 +150,8 @@ func (t *dataMaintenance) customerEmail(ctx context.Context) error {
 // customerTaxrate moves the customer to its country's next rate: an update of a primary key.
 func (t *dataMaintenance) customerTaxrate(ctx context.Context) error {
 	var id string
-	err := t.row(ctx, "SELECT cx_tx_id FROM customer_taxrate WHERE cx_c_id = ? AND (cx_tx_id LIKE 'US%' OR cx_tx_id LIKE 'CN%')",
+	err := t.row(ctx, "SELECT cx_tx_id FROM customer_taxrate WHERE cx_c_id = ? AND (cx_tx_id LIKE 'US%' OR "+
+		"cx_tx_id LIKE 'CN%')",
 		[]any{t.in.customer}, &id)
 	if err != nil {
 		return err
@@ -152,11 +164,13 @@ func (t *dataMaintenance) customerTaxrate(ctx context.Context) error {
 	if id[2] < last {
 		next = id[:2] + string(id[2]+1)
 	}
-	return t.update(ctx, "UPDATE customer_taxrate SET cx_tx_id = ? WHERE cx_c_id = ? AND cx_tx_id = ?", next, t.in.customer, id)
+	return t.update(ctx, "UPDATE customer_taxrate SET cx_tx_id = ? WHERE cx_c_id = ? AND cx_tx_id = ?", next,
+		t.in.customer, id)
 }
 
 func (t *dataMaintenance) dailyMarket(ctx context.Context) error {
-	return t.update(ctx, "UPDATE daily_market SET dm_vol = dm_vol + ? WHERE dm_s_symb = ? AND EXTRACT(DAY FROM dm_date) = ?",
+	return t.update(ctx, "UPDATE daily_market SET dm_vol = dm_vol + ? WHERE dm_s_symb = ? AND EXTRACT(DAY "+
+		"FROM dm_date) = ?",
 		t.in.increment, t.in.symbol, t.in.day)
 }
 
@@ -176,7 +190,8 @@ func (t *dataMaintenance) exchange(ctx context.Context) error {
 	}
 	for _, id := range sortedKeys(descriptions) {
 		text, _, _ := strings.Cut(descriptions[id], lastUpdated)
-		if err := t.update(ctx, "UPDATE exchange SET ex_desc = ? WHERE ex_id = ?", text+lastUpdated+t.in.now.Format(time.DateTime), id); err != nil {
+		if err := t.update(ctx, "UPDATE exchange SET ex_desc = ? WHERE ex_id = ?",
+			text+lastUpdated+t.in.now.Format(time.DateTime), id); err != nil {
 			return err
 		}
 	}
@@ -185,7 +200,8 @@ func (t *dataMaintenance) exchange(ctx context.Context) error {
 
 func (t *dataMaintenance) financial(ctx context.Context) error {
 	var onFirst int64
-	err := t.row(ctx, "SELECT COUNT(*) FROM financial WHERE fi_co_id = ? AND EXTRACT(DAY FROM fi_qtr_start_date) = 1", []any{t.in.company}, &onFirst)
+	err := t.row(ctx, "SELECT COUNT(*) FROM financial WHERE fi_co_id = ? AND EXTRACT(DAY FROM "+
+		"fi_qtr_start_date) = 1", []any{t.in.company}, &onFirst)
 	if err != nil {
 		return err
 	}
@@ -197,11 +213,13 @@ func (t *dataMaintenance) financial(ctx context.Context) error {
 }
 
 func (t *dataMaintenance) newsItem(ctx context.Context) error {
-	return t.update(ctx, "UPDATE news_item SET ni_dts = ni_dts + INTERVAL '1' DAY WHERE ni_id IN (SELECT nx_ni_id FROM news_xref WHERE nx_co_id = ?)", t.in.company)
+	return t.update(ctx, "UPDATE news_item SET ni_dts = ni_dts + INTERVAL '1' DAY WHERE ni_id IN (SELECT "+
+		"nx_ni_id FROM news_xref WHERE nx_co_id = ?)", t.in.company)
 }
 
 func (t *dataMaintenance) securityDate(ctx context.Context) error {
-	return t.update(ctx, "UPDATE security SET s_exch_date = s_exch_date + INTERVAL '1' DAY WHERE s_symb = ?", t.in.symbol)
+	return t.update(ctx, "UPDATE security SET s_exch_date = s_exch_date + INTERVAL '1' DAY WHERE s_symb = ?",
+		t.in.symbol)
 }
 
 func (t *dataMaintenance) taxrate(ctx context.Context) error {
@@ -217,11 +235,13 @@ func (t *dataMaintenance) taxrate(ctx context.Context) error {
 	return t.update(ctx, "UPDATE taxrate SET tx_name = ? WHERE tx_id = ?", name, t.in.tax)
 }
 
-// watchItem puts in the place of the list's middle symbol the next one that the list lacks: an update of a primary key.
+// watchItem puts in the place of the list's middle symbol the next one that the list lacks: an
+// update of a primary key.
 func (t *dataMaintenance) watchItem(ctx context.Context) error {
 	var list int64
 	var symbols []string
-	err := t.each(ctx, "SELECT wl_id, wi_s_symb FROM watch_list JOIN watch_item ON wi_wl_id = wl_id WHERE wl_c_id = ? ORDER BY wi_s_symb",
+	err := t.each(ctx, "SELECT wl_id, wi_s_symb FROM watch_list JOIN watch_item ON wi_wl_id = wl_id WHERE "+
+		"wl_c_id = ? ORDER BY wi_s_symb",
 		[]any{t.in.customer}, func(rows *sql.Rows) error {
 			var symbol string
 			err := rows.Scan(&list, &symbol)
@@ -240,5 +260,6 @@ ORDER BY s_symb ASC LIMIT 1`, []any{old, list}, &next)
 	if err != nil {
 		return err
 	}
-	return t.update(ctx, "UPDATE watch_item SET wi_s_symb = ? WHERE wi_wl_id = ? AND wi_s_symb = ?", next, list, old)
+	return t.update(ctx, "UPDATE watch_item SET wi_s_symb = ? WHERE wi_wl_id = ? AND wi_s_symb = ?", next,
+		list, old)
 }

@@ -12,34 +12,39 @@ import (
 	"moka/tpce/schema"
 )
 
-// Besides the 33 tables the workload keeps what it must remember itself: how the database was loaded, and where the
-// run-time trade numbers continue. The two tables of broker totals are there in every mode, so that the consistency
-// conditions are one text.
+// Besides the 33 tables the workload keeps what it must remember itself: how the database was loaded, and
+// where the run-time trade numbers continue. The two tables of broker totals are there in every mode, so that
+// the consistency conditions are one text.
 var ownTables = []schema.Table{
 	{
 		Name: "workload_parameter", PrimaryKey: []string{"wp_name"},
-		Columns: []schema.Column{{Name: "wp_name", Type: schema.Char, Len: 40}, {Name: "wp_value", Type: schema.Char, Len: 80}},
+		Columns: []schema.Column{{Name: "wp_name", Type: schema.Char, Len: 40},
+			{Name: "wp_value", Type: schema.Char, Len: 80}},
 	},
 	{
 		Name: "workload_sequence", PrimaryKey: []string{"ws_name"},
-		Columns: []schema.Column{{Name: "ws_name", Type: schema.Char, Len: 40}, {Name: "ws_next", Type: schema.Trade}},
+		Columns: []schema.Column{{Name: "ws_name", Type: schema.Char, Len: 40},
+			{Name: "ws_next", Type: schema.Trade}},
 	},
 	{
 		Name: "broker_trade", PrimaryKey: []string{"bt_t_id"},
 		Columns: []schema.Column{
-			{Name: "bt_t_id", Type: schema.Trade}, {Name: "bt_b_id", Type: schema.Ident}, {Name: "bt_comm", Type: schema.Balance}, {Name: "bt_dts", Type: schema.DateTime},
+			{Name: "bt_t_id", Type: schema.Trade}, {Name: "bt_b_id", Type: schema.Ident},
+			{Name: "bt_comm", Type: schema.Balance}, {Name: "bt_dts", Type: schema.DateTime},
 		},
 	},
 	{
 		Name: "broker_total", PrimaryKey: []string{"bo_b_id"},
 		Columns: []schema.Column{
-			{Name: "bo_b_id", Type: schema.Ident}, {Name: "bo_num_trades", Type: schema.Count}, {Name: "bo_comm_total", Type: schema.Balance},
+			{Name: "bo_b_id", Type: schema.Ident}, {Name: "bo_num_trades", Type: schema.Count},
+			{Name: "bo_comm_total", Type: schema.Balance},
 		},
 	},
 }
 
-// ObserverDDL declares the observer that keeps broker_total: one contribution, one increment. An observer commits at
-// most once for each change, and every contribution is a row of its own, so the totals are exact once the backlog is empty.
+// ObserverDDL declares the observer that keeps broker_total: one contribution, one increment. An observer
+// commits at most once for each change, and every contribution is a row of its own, so the totals are exact
+// once the backlog is empty.
 const ObserverDDL = `CREATE OBSERVER IF NOT EXISTS broker_total_of_trades
   AFTER INSERT ON broker_trade FOR EACH ROW
   UPDATE broker_total
@@ -48,7 +53,8 @@ const ObserverDDL = `CREATE OBSERVER IF NOT EXISTS broker_total_of_trades
 
 func tableExists(ctx context.Context, db *pool, name string) (bool, error) {
 	var n int
-	err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = "+db.currentSchema()+" AND table_name = ?", name).Scan(&n)
+	err := db.QueryRowContext(ctx,
+		"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = "+db.currentSchema()+" AND table_name = ?", name).Scan(&n)
 	return n > 0, err
 }
 
@@ -62,8 +68,11 @@ const (
 
 func storedParams(p gen.Params) map[string]string {
 	return map[string]string{
-		paramFormat: formatVersion, "customers": strconv.Itoa(p.Customers), "days": strconv.Itoa(p.Days), "scale_factor": strconv.Itoa(p.ScaleFactor),
-		"seed": strconv.FormatUint(p.Seed, 10), "daily_market_weeks": strconv.Itoa(p.DailyMarketWeeks), "news_bytes": strconv.Itoa(p.NewsBytes),
+		paramFormat: formatVersion, "customers": strconv.Itoa(p.Customers), "days": strconv.Itoa(p.Days),
+		"scale_factor":       strconv.Itoa(p.ScaleFactor),
+		"seed":               strconv.FormatUint(p.Seed, 10),
+		"daily_market_weeks": strconv.Itoa(p.DailyMarketWeeks),
+		"news_bytes":         strconv.Itoa(p.NewsBytes),
 	}
 }
 
@@ -72,7 +81,8 @@ func setParameter(ctx context.Context, db *pool, name, value string) error {
 	if _, err := db.ExecContext(ctx, "DELETE FROM workload_parameter WHERE wp_name = ?", name); err != nil {
 		return err
 	}
-	_, err := db.ExecContext(ctx, "INSERT INTO workload_parameter (wp_name, wp_value) VALUES (?, ?)", name, value)
+	_, err := db.ExecContext(ctx, "INSERT INTO workload_parameter (wp_name, wp_value) VALUES (?, ?)",
+		name, value)
 	return err
 }
 
@@ -103,10 +113,12 @@ func universeOf(ctx context.Context, db *pool, cfg Config) (*gen.Universe, map[s
 		return nil, nil, fmt.Errorf("tpce: %s: %w", redact(cfg.Target), err)
 	}
 	if stored[paramLoaded] == "" {
-		return nil, nil, fmt.Errorf("tpce: the load of %s did not finish: load it again, dropping its tables first", redact(cfg.Target))
+		return nil, nil, fmt.Errorf("tpce: the load of %s did not finish: load it again, dropping its "+
+			"tables first", redact(cfg.Target))
 	}
 	if stored[paramFormat] != formatVersion {
-		return nil, nil, fmt.Errorf("tpce: %s was loaded in format %q, this program reads %s: load it again", redact(cfg.Target), stored[paramFormat], formatVersion)
+		return nil, nil, fmt.Errorf("tpce: %s was loaded in format %q, this program reads %s: load it again",
+			redact(cfg.Target), stored[paramFormat], formatVersion)
 	}
 	number := func(name string) int {
 		n, perr := strconv.Atoi(stored[name])
@@ -129,15 +141,16 @@ func universeOf(ctx context.Context, db *pool, cfg Config) (*gen.Universe, map[s
 	wanted := storedParams(cfg.params())
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if v := wanted[name]; v != "0" && v != stored[name] {
-			return nil, nil, fmt.Errorf("tpce: %s was loaded with %s = %s, not %s: leave it out, or load again", redact(cfg.Target), name, stored[name], v)
+			return nil, nil, fmt.Errorf("tpce: %s was loaded with %s = %s, not %s: leave it out, or load "+
+				"again", redact(cfg.Target), name, stored[name], v)
 		}
 	}
 	u, err := gen.New(p)
 	return u, stored, err
 }
 
-// tradeNumbers leases run-time trade ids in blocks: one small transaction for each block, no hot row, and inserts of
-// different workers land apart.
+// tradeNumbers leases run-time trade ids in blocks: one small transaction for each block, no hot row, and
+// inserts of different workers land apart.
 type tradeNumbers struct {
 	session    *session
 	policy     retryPolicy
@@ -164,10 +177,12 @@ func (n *tradeNumbers) lease(ctx context.Context) error {
 	// A lease whose outcome is unknown is simply not used: numbers may be sparse.
 	p.happened = func(context.Context) (bool, error) { return false, nil }
 	err := n.session.retry(ctx, p, func(ctx context.Context) error {
-		if err := n.session.row(ctx, "SELECT ws_next FROM workload_sequence WHERE ws_name = 'trade' FOR UPDATE", nil, &first); err != nil {
+		if err := n.session.row(ctx, "SELECT ws_next FROM workload_sequence WHERE ws_name = 'trade' FOR "+
+			"UPDATE", nil, &first); err != nil {
 			return err
 		}
-		return n.session.exec(ctx, "UPDATE workload_sequence SET ws_next = ? WHERE ws_name = 'trade'", first+tradeNumberBlock)
+		return n.session.exec(ctx, "UPDATE workload_sequence SET ws_next = ? WHERE ws_name = 'trade'",
+			first+tradeNumberBlock)
 	})
 	if err != nil {
 		return fmt.Errorf("leasing trade numbers: %w", err)

@@ -1,7 +1,7 @@
-// Package tpce is the TPC-E-like workload of Moka: a brokerage house that takes orders, a market that completes them, and
-// the questions its customers ask. It is an honest SQL client: it imports nothing of ours and speaks through
-// database/sql, so that what it measures a user would see. It runs, unchanged, against Moka, MariaDB and PostgreSQL: the
-// statements are one text, and what differs is family.go's.
+// Package tpce is the TPC-E-like workload of Moka: a brokerage house that takes orders, a market that
+// completes them, and the questions its customers ask. It is an honest SQL client: it imports nothing of ours
+// and speaks through database/sql, so that what it measures a user would see. It runs, unchanged, against
+// Moka, MariaDB and PostgreSQL: the statements are one text, and what differs is family.go's.
 //
 //	Load     33 tables from a deterministic generator (package gen), in parallel, parents before children
 //	Run      customers and the market drive the mix; a report with latencies, retries and every error
@@ -16,9 +16,9 @@
 //
 // # What it follows and what it does not
 //
-// The tables, the distributions of the data, the skew of customers, the frames of the transactions and their inputs are
-// those of TPC-E as its specification (1.14) and its kits describe them. It is not TPC-E, its results are no TPC-E
-// results, and its rate is called trtps: Trade-Results per second. What differs:
+// The tables, the distributions of the data, the skew of customers, the frames of the transactions and their
+// inputs are those of TPC-E as its specification (1.14) and its kits describe them. It is not TPC-E, its
+// results are no TPC-E results, and its rate is called trtps: Trade-Results per second. What differs:
 //
 //   - What belongs to a list of trades (Trade-Lookup, Trade-Update) is read with one IN list for each table, and
 //     Market-Watch adds up in one join, where the kits loop; the specification leaves both open.
@@ -30,20 +30,22 @@
 //
 // # Isolation
 //
-// On the MySQL wire everything runs at the session's default, REPEATABLE READ, with the row locks that MySQL needs to make
-// it enough for Trade-Result (see trade_result.go); on an engine with snapshot isolation they cost a round trip and change
-// nothing. On PostgreSQL each transaction asks for the specification's level (mix.go). A transaction that the engine
-// aborts (1213, 1205; 40001, 40P01) is repeated whole with the same input, up to Config.MaxAttempts times.
-// A COMMIT that gets no answer is neither believed nor repeated: the driver asks the database whether the trade is there.
+// On the MySQL wire everything runs at the session's default, REPEATABLE READ, with the row locks that MySQL
+// needs to make it enough for Trade-Result (see trade_result.go); on an engine with snapshot isolation they
+// cost a round trip and change nothing. On PostgreSQL each transaction asks for the specification's level
+// (mix.go). A transaction that the engine aborts (1213, 1205; 40001, 40P01) is repeated whole with the same
+// input, up to Config.MaxAttempts times. A COMMIT that gets no answer is neither believed nor repeated: the
+// driver asks the database whether the trade is there.
 //
 // # Promises
 //
-// No error is dropped: the report groups them by kind with the first text of each. After a run the driver compares what
-// was acknowledged with what the database holds, and RunReport.Err is nil only if they agree. Equal parameters load equal
-// rows. Check's violations show the offending rows.
+// No error is dropped: the report groups them by kind with the first text of each. After a run the driver
+// compares what was acknowledged with what the database holds, and RunReport.Err is nil only if they agree.
+// Equal parameters load equal rows. Check's violations show the offending rows.
 //
-// Not promised: several drivers on one database at once (their counts would disagree), or a run during which somebody
-// else cancels orders.
+// Not promised: several drivers on one database at once (their counts would disagree), or a run during which
+// somebody else cancels orders.
 //
-// Read next: config.go, mix.go, trade_order.go, trade_result.go, exchange.go, run.go, check.go; package gen for the data.
+// Read next: config.go, mix.go, trade_order.go, trade_result.go, exchange.go, run.go, check.go;
+// package gen for the data.
 package tpce

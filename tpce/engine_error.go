@@ -14,7 +14,8 @@ import (
 
 // What the servers' errors mean to the workload. Either family's error tells by its type whose it is.
 
-// errorCode is the server's number (MySQL) or SQLSTATE (PostgreSQL), empty for an error that no server has sent.
+// errorCode is the server's number (MySQL) or SQLSTATE (PostgreSQL), empty for an error that no server has
+// sent.
 func errorCode(err error) string {
 	var my *mysql.MySQLError
 	var pg *pgconn.PgError
@@ -60,7 +61,8 @@ func connectionLost(err error) bool {
 		return code == "1053" || code == "57P01" // the server is shutting down
 	}
 	var netErr net.Error
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.As(err, &netErr) || pgconn.SafeToRetry(err)
 }
 

@@ -8,20 +8,20 @@ import (
 	"moka/tpce/gen"
 )
 
-// exchange is the market: outside the database, and part of the driver. An order that Trade-Order has committed comes
-// in; some time later a job goes out that runs a transaction for it.
+// exchange is the market: outside the database, and part of the driver. An order that Trade-Order has
+// committed comes in; some time later a job goes out that runs a transaction for it.
 //
 //	market order -----------------------------------------> ~1 s --> job: Trade-Result --> report ---.
 //	limit order --> the curve reaches it --> trigger, one for each completed Trade-Result --> report --+-> ticker
 //	                                                       or, for want of one, a made-up report ----'
 //	ticker, 20 reports --> feed: Market-Feed --> released limit orders --> ~1 s --> job: Trade-Result
 //
-// So ten Trade-Results make one Market-Feed, as the specification has it. A trigger names a price only; the feed releases
-// every order that its prices reach.
+// So ten Trade-Results make one Market-Feed, as the specification has it. A trigger names a price only; the
+// feed releases every order that its prices reach.
 //
-// One goroutine owns the state, and never blocks on a worker, so a worker may send an order back while the exchange
-// waits for a free worker. Time is the machine's; the curve's period may be compressed, because a limit order waits for
-// half a period on average and a short run would otherwise see few of them through.
+// One goroutine owns the state, and never blocks on a worker, so a worker may send an order back while the
+// exchange waits for a free worker. Time is the machine's; the curve's period may be compressed, because a
+// limit order waits for half a period on average and a short run would otherwise see few of them through.
 type exchange struct {
 	start       time.Time
 	delay       time.Duration // mean delay of the market
@@ -86,7 +86,8 @@ func (h *timerHeap) Pop() any {
 func newExchange(delay, curvePeriod time.Duration, securities int, r *gen.Rand) *exchange {
 	return &exchange{
 		start: time.Now(), delay: delay, curvePeriod: curvePeriod, securities: securities, rand: r,
-		orders: make(chan marketOrder), done: make(chan finishedJob), jobs: make(chan marketJob), feeds: make(chan feedJob), drain: make(chan struct{}),
+		orders: make(chan marketOrder), done: make(chan finishedJob), jobs: make(chan marketJob),
+		feeds: make(chan feedJob), drain: make(chan struct{}),
 	}
 }
 
@@ -113,8 +114,9 @@ func (x *exchange) send(ctx context.Context, o marketOrder) error {
 	}
 }
 
-// run serves until the drain is complete: every released order has been worked on, every full ticker fed. Limit orders
-// that were not reached by then are dropped; they stay pending in the database. It closes jobs and feeds.
+// run serves until the drain is complete: every released order has been worked on, every full ticker
+// fed. Limit orders that were not reached by then are dropped; they stay pending in the database. It
+// closes jobs and feeds.
 func (x *exchange) run(ctx context.Context) {
 	defer close(x.jobs)
 	defer close(x.feeds)
@@ -179,7 +181,8 @@ func (x *exchange) accept(o marketOrder, now time.Time) {
 	} else {
 		ms := gen.WaitFor(o.kind, o.security, o.quote, x.curveTime(now))
 		if ms == 0 {
-			x.triggers = append(x.triggers, tickerEntry{o.security, x.price(o.security, now), triggerQuantity})
+			x.triggers = append(x.triggers,
+				tickerEntry{o.security, x.price(o.security, now), triggerQuantity})
 			return
 		}
 		wait = time.Duration(ms) * x.curvePeriod / curvePeriodMillis
@@ -200,7 +203,8 @@ func (x *exchange) expire(now time.Time) {
 
 // report puts a completed trade on the ticker, and one entry more: the oldest trigger, or a made-up report.
 func (x *exchange) report(e tickerEntry, now time.Time) {
-	second := tickerEntry{security: int(x.rand.Int(0, int64(x.securities-1))), quantity: artificialQuantities[x.rand.Int(0, 1)]}
+	second := tickerEntry{security: int(x.rand.Int(0, int64(x.securities-1))),
+		quantity: artificialQuantities[x.rand.Int(0, 1)]}
 	second.price = x.price(second.security, now)
 	if len(x.triggers) > 0 {
 		second, x.triggers = x.triggers[0], x.triggers[1:]

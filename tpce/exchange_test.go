@@ -10,8 +10,8 @@ import (
 	"moka/tpce/gen"
 )
 
-// The exchange runs in a bubble of fake time. Workers do nothing but note what they are given: every job completes, and a
-// feed releases the pending orders that its prices reach, as the database would.
+// The exchange runs in a bubble of fake time. Workers do nothing but note what they are given: every job
+// completes, and a feed releases the pending orders that its prices reach, as the database would.
 
 const testSecurities = 685
 
@@ -46,7 +46,8 @@ func (m *testMarket) work(ctx context.Context) {
 		m.mu.Lock()
 		m.jobs = append(m.jobs, seenJob{j, time.Since(m.x.start)})
 		m.mu.Unlock()
-		m.x.done <- finishedJob{completed: true, entry: tickerEntry{j.security, m.x.price(j.security, time.Now()), j.quantity}}
+		m.x.done <- finishedJob{completed: true,
+			entry: tickerEntry{j.security, m.x.price(j.security, time.Now()), j.quantity}}
 	}
 }
 
@@ -74,10 +75,12 @@ func (m *testMarket) feed(ctx context.Context, t *testing.T) {
 	}
 }
 
-func runExchange(t *testing.T, curvePeriod time.Duration, play func(ctx context.Context, m *testMarket)) *testMarket {
+func runExchange(t *testing.T, curvePeriod time.Duration,
+	play func(ctx context.Context, m *testMarket)) *testMarket {
 	t.Helper()
 	ctx := t.Context()
-	m := &testMarket{x: newExchange(time.Second, curvePeriod, testSecurities, gen.NewRand(5, 0)), pending: map[int64]marketOrder{}}
+	m := &testMarket{x: newExchange(time.Second, curvePeriod, testSecurities, gen.NewRand(5, 0)),
+		pending: map[int64]marketOrder{}}
 	var wg sync.WaitGroup
 	wg.Go(func() { m.x.run(ctx) })
 	for range 3 {
@@ -106,7 +109,8 @@ func TestMarketOrdersComplete(t *testing.T) {
 				t.Errorf("job %d after %v", i, s.at)
 			}
 		}
-		if mean := sum / orders; len(m.jobs) != orders || mean < 850*time.Millisecond || mean > 1150*time.Millisecond {
+		if mean := sum / orders; len(m.jobs) != orders || mean < 850*time.Millisecond ||
+			mean > 1150*time.Millisecond {
 			t.Errorf("%d jobs, %v on average", len(m.jobs), mean)
 		}
 		// Ten results make one feed; half of a feed's reports are made up when no limit order is there.
@@ -125,26 +129,30 @@ func TestMarketOrdersComplete(t *testing.T) {
 				}
 			}
 		}
-		if seen[100] != orders || seen[325]+seen[425] != orders || seen[325] < orders/3 || seen[425] < orders/3 {
+		if seen[100] != orders || seen[325]+seen[425] != orders || seen[325] < orders/3 ||
+			seen[425] < orders/3 {
 			t.Errorf("reports by quantity: %v", seen)
 		}
 	})
 }
 
-// TestLimitOrdersWaitForThePrice uses a curve compressed to a minute: an order is released when the price touches its
-// limit and the ticker says so, and then completed; those that the drain finds waiting are dropped.
+// TestLimitOrdersWaitForThePrice uses a curve compressed to a minute: an order is released when
+// the price touches its limit and the ticker says so, and then completed; those that the drain
+// finds waiting are dropped.
 func TestLimitOrdersWaitForThePrice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const security, period = 17, time.Minute
 		placed := map[int64]marketOrder{}
 		m := runExchange(t, period, func(ctx context.Context, m *testMarket) {
 			for i, kind := range []gen.TradeType{gen.LimitBuy, gen.LimitSell, gen.StopLoss, gen.LimitBuy} {
-				placed[int64(i)] = marketOrder{trade: int64(i), security: security, kind: kind, quote: []gen.Cents{2300, 2700, 2100, 3000}[i]}
+				placed[int64(i)] = marketOrder{trade: int64(i), security: security, kind: kind,
+					quote: []gen.Cents{2300, 2700, 2100, 3000}[i]}
 				m.place(ctx, t, placed[int64(i)])
 			}
 			// Market orders of another security keep the ticker going.
 			for i := range int64(2000) {
-				m.place(ctx, t, marketOrder{trade: 1000 + i, security: 3, kind: gen.MarketSell, quantity: 200, released: true})
+				m.place(ctx, t, marketOrder{trade: 1000 + i, security: 3, kind: gen.MarketSell, quantity: 200,
+					released: true})
 				<-time.After(40 * time.Millisecond)
 			}
 			// The price is at its farthest from the limit somewhere in the period: this one waits.
@@ -167,7 +175,8 @@ func TestLimitOrdersWaitForThePrice(t *testing.T) {
 				continue
 			}
 			// Up to ten results (0.4 s) fill the batch, and the market takes up to five seconds.
-			reached := time.Duration(gen.WaitFor(placed[i].kind, security, placed[i].quote, 0)) * period / curvePeriodMillis
+			reached := time.Duration(gen.WaitFor(placed[i].kind, security, placed[i].quote,
+				0)) * period / curvePeriodMillis
 			if at < reached || at > reached+7*time.Second {
 				t.Errorf("order %d, reached after %v, is completed after %v", i, reached, at)
 			}

@@ -11,9 +11,9 @@ import (
 	"moka/tpce/schema"
 )
 
-// family is what differs between the servers that the workload speaks to. The statements of the transactions are one
-// text for all, in the subset that all read; a family only rewrites it. There are two: the MySQL wire (Moka, MariaDB,
-// MySQL) and PostgreSQL.
+// family is what differs between the servers that the workload speaks to. The statements of the transactions
+// are one text for all, in the subset that all read; a family only rewrites it. There are two: the MySQL wire
+// (Moka, MariaDB, MySQL) and PostgreSQL.
 type family interface {
 	// connector speaks to the target's database, or, if that is not there yet, to the server.
 	connector(withDatabase bool) (driver.Connector, error)
@@ -54,7 +54,8 @@ func familyOf(target string) (family, error) {
 			return newPostgres(target, u)
 		}
 	}
-	return nil, fmt.Errorf("tpce: target %q: want mysql://user:password@host:port/database or postgres://user:password@host:port/database", redact(target))
+	return nil, fmt.Errorf("tpce: target %q: want mysql://user:password@host:port/database or "+
+		"postgres://user:password@host:port/database", redact(target))
 }
 
 // redact keeps a password out of messages.
@@ -113,7 +114,8 @@ func createDatabase(ctx context.Context, target string) error {
 	server := sql.OpenDB(c)
 	defer server.Close()
 	if err := f.createDatabase(ctx, server); err != nil {
-		return fmt.Errorf("tpce: %s: is the server up, and may the user create databases? %w", redact(target), err)
+		return fmt.Errorf("tpce: %s: is the server up, and may the user create databases? %w",
+			redact(target), err)
 	}
 	return nil
 }

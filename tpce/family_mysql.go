@@ -29,10 +29,12 @@ func newMySQL(u *url.URL) mysqlFamily {
 	c.Passwd, _ = u.User.Password()
 	c.ParseTime = true
 	c.Loc = time.UTC
-	// An UPDATE that finds its row but does not change it must count: the transactions check that they hit one row.
+	// An UPDATE that finds its row but does not change it must count: the transactions check
+	// that they hit one row.
 	c.ClientFoundRows = true
 	c.Timeout = 10 * time.Second
-	c.Logger = &mysql.NopLogger{} // every error is returned and counted; the driver's own lines would only garble the progress
+	// every error is returned and counted; the driver's own lines would only garble the progress
+	c.Logger = &mysql.NopLogger{}
 	return mysqlFamily{c}
 }
 
@@ -45,7 +47,8 @@ func (f mysqlFamily) connector(withDatabase bool) (driver.Connector, error) {
 }
 
 func (f mysqlFamily) createDatabase(ctx context.Context, server *sql.DB) error {
-	_, err := server.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(f.config.DBName, "`", "``")+"`")
+	_, err := server.ExecContext(ctx,
+		"CREATE DATABASE IF NOT EXISTS `"+strings.ReplaceAll(f.config.DBName, "`", "``")+"`")
 	return err
 }
 
@@ -56,8 +59,9 @@ func (f mysqlFamily) currentSchema() string         { return "DATABASE()" }
 func (f mysqlFamily) settle() []string              { return nil }
 func (f mysqlFamily) batches() batchFormat          { return insertFormat{} }
 
-// begin leaves the session's level, REPEATABLE READ: another one would cost a round trip for each transaction. It is what
-// level 2 asks for and more than level 1 does; Trade-Result's row locks make it enough for level 3.
+// begin leaves the session's level, REPEATABLE READ: another one would cost a round trip for each
+// transaction. It is what level 2 asks for and more than level 1 does; Trade-Result's row locks make
+// it enough for level 3.
 func (f mysqlFamily) begin(level isolation) string {
 	if level == readOnly {
 		return "START TRANSACTION READ ONLY"
@@ -89,8 +93,8 @@ func (f mysqlFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.Tab
 	return problems, rows.Err()
 }
 
-// insertFormat is one INSERT of many rows. The text protocol carries it: a statement with thousands of placeholders costs
-// more to bind than to parse, and a single round trip needs no preparing.
+// insertFormat is one INSERT of many rows. The text protocol carries it: a statement with thousands of
+// placeholders costs more to bind than to parse, and a single round trip needs no preparing.
 type insertFormat struct{}
 
 // prepare needs no undoing: the session goes with the load.
@@ -157,6 +161,7 @@ func appendPlain(b []byte, v any) []byte {
 	case gen.Date:
 		return v.AppendFormat(b, time.DateOnly)
 	default:
-		panic(fmt.Sprintf("tpce: no literal for %T", v)) // a generator's mistake, found by any test that loads
+		// a generator's mistake, found by any test that loads
+		panic(fmt.Sprintf("tpce: no literal for %T", v))
 	}
 }

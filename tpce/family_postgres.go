@@ -41,11 +41,13 @@ func (f postgresFamily) connector(withDatabase bool) (driver.Connector, error) {
 // createDatabase takes the template without a locale of its own; the columns carry their collation.
 func (f postgresFamily) createDatabase(ctx context.Context, server *sql.DB) error {
 	var n int
-	err := server.QueryRowContext(ctx, "SELECT COUNT(*) FROM pg_database WHERE datname = $1", f.database).Scan(&n)
+	err := server.QueryRowContext(ctx, "SELECT COUNT(*) FROM pg_database WHERE datname = $1",
+		f.database).Scan(&n)
 	if err != nil || n > 0 {
 		return err
 	}
-	_, err = server.ExecContext(ctx, "CREATE DATABASE "+pgx.Identifier{f.database}.Sanitize()+" TEMPLATE template0 ENCODING 'UTF8'")
+	_, err = server.ExecContext(ctx,
+		"CREATE DATABASE "+pgx.Identifier{f.database}.Sanitize()+" TEMPLATE template0 ENCODING 'UTF8'")
 	return err
 }
 
@@ -55,8 +57,8 @@ func (f postgresFamily) currentSchema() string   { return "current_schema()" }
 func (f postgresFamily) settle() []string        { return []string{"VACUUM ANALYZE"} }
 func (f postgresFamily) batches() batchFormat    { return copyFormat{} }
 
-// statement numbers the arguments, and weakens row locks to what an UPDATE itself takes: a foreign key's check of a
-// parent may pass them.
+// statement numbers the arguments, and weakens row locks to what an UPDATE itself takes: a foreign key's
+// check of a parent may pass them.
 func (f postgresFamily) statement(query string) string {
 	query = strings.Replace(query, " FOR UPDATE", " FOR NO KEY UPDATE", 1)
 	if !strings.Contains(query, "?") {
@@ -77,10 +79,11 @@ func (f postgresFamily) statement(query string) string {
 	return b.String()
 }
 
-// begin asks for REPEATABLE READ at level 3 too: PostgreSQL's is a snapshot in which the first committer wins. That shows
-// none of the phenomena that the level names, phantoms included, and no two Trade-Results can skew each other, since each
-// writes the (account, symbol) row that it has read. SERIALIZABLE would be right as well, but aborts Trade-Results that
-// only met on an index page: several times as many as there are, on a small database.
+// begin asks for REPEATABLE READ at level 3 too: PostgreSQL's is a snapshot in which the first committer
+// wins. That shows none of the phenomena that the level names, phantoms included, and no two Trade-Results
+// can skew each other, since each writes the (account, symbol) row that it has read. SERIALIZABLE would be
+// right as well, but aborts Trade-Results that only met on an index page: several times as many as there
+// are, on a small database.
 func (f postgresFamily) begin(level isolation) string {
 	switch level {
 	case readOnly:
@@ -93,15 +96,18 @@ func (f postgresFamily) begin(level isolation) string {
 }
 
 func (f postgresFamily) isolation() string {
-	return "Trade-Result, Trade-Order, Trade-Update and Market-Feed REPEATABLE READ; all others READ COMMITTED"
+	return "Trade-Result, Trade-Order, Trade-Update and Market-Feed REPEATABLE READ; all others READ " +
+		"COMMITTED"
 }
 
-// indexProblems asks the extension amcheck, which comes with PostgreSQL's server and needs a superuser to be created.
+// indexProblems asks the extension amcheck, which comes with PostgreSQL's server and needs a
+// superuser to be created.
 func (f postgresFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error) {
 	if _, err := db.ExecContext(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
 		return nil, fmt.Errorf("%w: amcheck is not to be had: %w", errNotAsked, err)
 	}
-	_, err := db.ExecContext(ctx, "SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = to_regclass($1)", t.Name)
+	_, err := db.ExecContext(ctx, "SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = "+
+		"to_regclass($1)", t.Name)
 	if code := errorCode(err); code == "XX001" || code == "XX002" { // data or index corrupted
 		return []string{err.Error()}, nil
 	}

@@ -11,16 +11,17 @@ import (
 	"moka/tpce/gen"
 )
 
-// Trade-Lookup and Trade-Update find historical trades in the same three ways, and read the same about them. The kits
-// ask trade by trade, with up to 78 statements; here what belongs to a list of trades is read with one IN list for each
-// table, which the specification leaves open. Lists are padded to their full length by repeating a member, so that one
-// prepared statement serves all of them.
+// Trade-Lookup and Trade-Update find historical trades in the same three ways, and read the same about them.
+// The kits ask trade by trade, with up to 78 statements; here what belongs to a list of trades is read with
+// one IN list for each table, which the specification leaves open. Lists are padded to their full length by
+// repeating a member, so that one prepared statement serves all of them.
 
 // maxTrades is the number of trades that a search returns at most.
 const maxTrades = 20
 
 type historySearch struct {
-	frame    int     // 1 by trade ids, 2 by account, 3 by symbol, 4 (Trade-Lookup) the holdings of an account's trade
+	// 1 by trade ids, 2 by account, 3 by symbol, 4 (Trade-Lookup) the holdings of an account's trade
+	frame    int
 	ids      []int64 // frame 1
 	account  int64   // frames 2 and 4
 	symbol   string  // frame 3
@@ -71,10 +72,12 @@ type historyStep struct {
 	status string
 }
 
-const foundColumns = `SELECT t_id, t_ca_id, t_qty, t_dts, t_tt_id, tt_name, t_s_symb, t_exec_name, t_bid_price, t_trade_price, t_is_cash, tt_is_mrkt`
+const foundColumns = `SELECT t_id, t_ca_id, t_qty, t_dts, t_tt_id, tt_name, t_s_symb, t_exec_name, ` +
+	`t_bid_price, t_trade_price, t_is_cash, tt_is_mrkt`
 
 var (
-	tradesByID      = foundColumns + ` FROM trade JOIN trade_type ON tt_id = t_tt_id WHERE t_id IN (` + placeholders(maxTrades) + `)`
+	tradesByID = foundColumns + ` FROM trade JOIN trade_type ON tt_id = t_tt_id WHERE t_id IN (` +
+		placeholders(maxTrades) + `)`
 	tradesOfAccount = foundColumns + ` FROM trade JOIN trade_type ON tt_id = t_tt_id
 WHERE t_ca_id = ? AND t_dts >= ? AND t_dts <= ? ORDER BY t_dts ASC LIMIT 20`
 	tradesOfSymbol = foundColumns + ` FROM trade JOIN trade_type ON tt_id = t_tt_id
@@ -83,9 +86,12 @@ WHERE t_s_symb = ? AND t_dts >= ? AND t_dts <= ? ORDER BY t_dts ASC LIMIT 20`
 	namedTradesOfSymbol = foundColumns + `, s_name FROM trade JOIN trade_type ON tt_id = t_tt_id JOIN security ON s_symb = t_s_symb
 WHERE t_s_symb = ? AND t_dts >= ? AND t_dts <= ? ORDER BY t_dts ASC LIMIT 20`
 
-	settlementsOf = `SELECT se_t_id, se_amt, se_cash_due_date, se_cash_type FROM settlement WHERE se_t_id IN (` + placeholders(maxTrades) + `)`
-	cashOf        = `SELECT ct_t_id, ct_amt, ct_dts, ct_name FROM cash_transaction WHERE ct_t_id IN (` + placeholders(maxTrades) + `)`
-	historyOf     = `SELECT th_t_id, th_dts, th_st_id FROM trade_history WHERE th_t_id IN (` + placeholders(maxTrades) + `) ORDER BY th_t_id, th_dts`
+	settlementsOf = `SELECT se_t_id, se_amt, se_cash_due_date, se_cash_type FROM settlement WHERE se_t_id ` +
+		`IN (` + placeholders(maxTrades) + `)`
+	cashOf = `SELECT ct_t_id, ct_amt, ct_dts, ct_name FROM cash_transaction WHERE ct_t_id IN (` +
+		placeholders(maxTrades) + `)`
+	historyOf = `SELECT th_t_id, th_dts, th_st_id FROM trade_history WHERE th_t_id IN (` +
+		placeholders(maxTrades) + `) ORDER BY th_t_id, th_dts`
 )
 
 // placeholders is "?, ?, …".
@@ -126,7 +132,8 @@ func (t *tradeSearch) find(ctx context.Context) error {
 	}
 	return t.each(ctx, query, args, func(rows *sql.Rows) error {
 		var f foundTrade
-		dest := []any{&f.id, &f.account, &f.quantity, &f.at, &f.kind, &f.kindName, &f.symbol, &f.executor, &f.bid, &f.price, &f.cash, &f.market}
+		dest := []any{&f.id, &f.account, &f.quantity, &f.at, &f.kind, &f.kindName, &f.symbol, &f.executor,
+			&f.bid, &f.price, &f.cash, &f.market}
 		if query == namedTradesOfSymbol {
 			dest = append(dest, &f.security)
 		}
@@ -207,8 +214,8 @@ func (t *tradeSearch) details(ctx context.Context) error {
 	return t.verify()
 }
 
-// verify holds the details against the trades: a completed trade has its settlement, a cash trade its cash transaction
-// of the same amount, and every trade two or three steps of history, in order of time.
+// verify holds the details against the trades: a completed trade has its settlement, a cash trade its cash
+// transaction of the same amount, and every trade two or three steps of history, in order of time.
 func (t *tradeSearch) verify() error {
 	for _, f := range t.trades {
 		steps := 3
@@ -219,15 +226,18 @@ func (t *tradeSearch) verify() error {
 		case f.cashType == "":
 			return statusError{t.status(), fmt.Sprintf("trade %d has no settlement", f.id)}
 		case f.cash && (f.moveName == "" || f.moved != f.settled), !f.cash && f.moveName != "":
-			return statusError{t.status(), fmt.Sprintf("trade %d, cash %v: settled %v, moved %v", f.id, f.cash, f.settled, f.moved)}
+			return statusError{t.status(),
+				fmt.Sprintf("trade %d, cash %v: settled %v, moved %v", f.id, f.cash, f.settled, f.moved)}
 		case len(f.steps) != steps:
-			return statusError{t.status(), fmt.Sprintf("trade %d has %d steps of history, not %d", f.id, len(f.steps), steps)}
+			return statusError{t.status(),
+				fmt.Sprintf("trade %d has %d steps of history, not %d", f.id, len(f.steps), steps)}
 		}
 	}
 	return nil
 }
 
-// status is the number of a wrong result of the frame: -611 to -631 for Trade-Lookup, -1011 to -1031 for Trade-Update.
+// status is the number of a wrong result of the frame: -611 to -631 for Trade-Lookup, -1011 to
+// -1031 for Trade-Update.
 func (t *tradeSearch) status() int {
 	if t.update {
 		return -1001 - 10*t.in.frame

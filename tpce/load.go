@@ -34,9 +34,9 @@ func (r LoadReport) Text() string {
 		grouped(r.TotalRows), r.Seconds, grouped(int64(r.RowsPerSec)), r.Customers, r.Days, r.Retries)
 }
 
-// Load creates the tables and fills them. Foreign keys are declared with the tables but not checked row by row while
-// loading, as with any dump of a database; Check looks for orphans. The order is nevertheless parents before children,
-// level by level, so that a reader never sees a child alone.
+// Load creates the tables and fills them. Foreign keys are declared with the tables but not checked row by
+// row while loading, as with any dump of a database; Check looks for orphans. The order is nevertheless
+// parents before children, level by level, so that a reader never sees a child alone.
 func Load(ctx context.Context, cfg Config) (LoadReport, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -92,7 +92,8 @@ type loader struct {
 }
 
 func (l *loader) schemaOptions() schema.Options {
-	return schema.Options{OmitForeignKeys: l.cfg.OmitForeignKeys || l.db.lateKeys(), DeferIndexes: l.cfg.DeferIndexes}
+	return schema.Options{OmitForeignKeys: l.cfg.OmitForeignKeys || l.db.lateKeys(),
+		DeferIndexes: l.cfg.DeferIndexes}
 }
 
 func (l *loader) createTables(ctx context.Context) error {
@@ -105,7 +106,8 @@ func (l *loader) createTables(ctx context.Context) error {
 		if exists, err := tableExists(ctx, l.db, name); err != nil {
 			return err
 		} else if exists {
-			return fmt.Errorf("tpce: %s already holds a table %s: choose another database, or drop the workload's tables first", redact(l.cfg.Target), name)
+			return fmt.Errorf("tpce: %s already holds a table %s: choose another database, or drop the "+
+				"workload's tables first", redact(l.cfg.Target), name)
 		}
 	}
 	var ddl []string
@@ -139,8 +141,8 @@ func (l *loader) dropTables(ctx context.Context) error {
 	return nil
 }
 
-// createIndexes makes what the family or the options have left for after the rows: secondary indexes, then foreign keys,
-// then statistics.
+// createIndexes makes what the family or the options have left for after the rows: secondary indexes, then
+// foreign keys, then statistics.
 func (l *loader) createIndexes(ctx context.Context) error {
 	var texts []string
 	for _, t := range schema.Tables() {
@@ -167,7 +169,8 @@ func (l *loader) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := l.db.ExecContext(ctx, "INSERT INTO workload_sequence (ws_name, ws_next) VALUES ('trade', ?)", l.u.FirstRuntimeTrade())
+	_, err := l.db.ExecContext(ctx, "INSERT INTO workload_sequence (ws_name, ws_next) VALUES ('trade', ?)",
+		l.u.FirstRuntimeTrade())
 	if err != nil {
 		return err
 	}
@@ -236,8 +239,8 @@ func (l *loader) fillLevel(ctx context.Context, fixed []gen.Static, grown []stri
 	return g.Wait()
 }
 
-// produce cuts the static tables into ranges of units that each writer generates itself, and runs the histories, which
-// cannot be cut, beside it.
+// produce cuts the static tables into ranges of units that each writer generates itself, and runs the
+// histories, which cannot be cut, beside it.
 func (l *loader) produce(ctx context.Context, fixed []gen.Static, grown []string, jobs chan<- job) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(1 + len(l.writers))
@@ -350,7 +353,8 @@ func (l *loader) newWriter(ctx context.Context) (*batchWriter, error) {
 		return nil, fmt.Errorf("tpce: connection %d of %d: %w", len(l.writers)+1, l.cfg.Connections, err)
 	}
 	w := &batchWriter{
-		conn: conn, format: l.db.batches(), rand: gen.NewRand(l.u.Seed, int64(-1-len(l.writers))), maxRows: l.cfg.BatchRows, tables: map[string]schema.Table{},
+		conn: conn, format: l.db.batches(), rand: gen.NewRand(l.u.Seed, int64(-1-len(l.writers))),
+		maxRows: l.cfg.BatchRows, tables: map[string]schema.Table{},
 	}
 	for _, t := range schema.Tables() {
 		w.tables[t.Name] = t

@@ -10,8 +10,8 @@ import (
 
 // The workers of the market, and the one that maintains the data. Each owns a connection.
 
-// streaks counts a worker's failures in a row, and ends the run when those of one transaction do not stop: the others may
-// well read tables that are all right.
+// streaks counts a worker's failures in a row, and ends the run when those of one transaction do not stop:
+// the others may well read tables that are all right.
 type streaks struct {
 	*runner
 	n map[string]int
@@ -48,7 +48,8 @@ func (d *runner) tradeWorker(ctx context.Context, r *gen.Rand) {
 		price, err := d.tradeResult(ctx, s, r, j)
 		failures.note(nameTradeResult, err)
 		select {
-		case d.x.done <- finishedJob{completed: err == nil, entry: tickerEntry{j.security, price, j.quantity}}:
+		case d.x.done <- finishedJob{completed: err == nil,
+			entry: tickerEntry{j.security, price, j.quantity}}:
 		case <-ctx.Done():
 			return
 		}
@@ -62,7 +63,8 @@ func (d *runner) tradeResult(ctx context.Context, s *session, r *gen.Rand, j mar
 	}
 	start := time.Now()
 	price := d.x.price(j.security, start)
-	t := &tradeResult{session: s, in: tradeResultInput{id: j.trade, price: gen.ExecutionPrice(j.kind, j.quote, price), mode: d.cfg.BrokerTotals}}
+	t := &tradeResult{session: s, in: tradeResultInput{id: j.trade,
+		price: gen.ExecutionPrice(j.kind, j.quote, price), mode: d.cfg.BrokerTotals}}
 	err := s.retry(ctx, d.retryPolicy(r, nameTradeResult, func(ctx context.Context) (bool, error) {
 		state, err := tradeState(ctx, s, j.trade)
 		return state == "CMPT", err

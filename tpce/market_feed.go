@@ -11,12 +11,12 @@ import (
 	"moka/tpce/gen"
 )
 
-// Market-Feed is the ticker: a batch of twenty price reports. Each writes LAST_TRADE and releases the limit orders that
-// its price reaches: the request goes, the trade becomes submitted, its history says so. One frame, one transaction.
-// After the commit, and only then, the released orders go to the market.
+// Market-Feed is the ticker: a batch of twenty price reports. Each writes LAST_TRADE and releases the limit
+// orders that its price reaches: the request goes, the trade becomes submitted, its history says so. One
+// frame, one transaction. After the commit, and only then, the released orders go to the market.
 //
-// The reports are worked on in order of symbols, so that two feeds cannot deadlock; reports of one symbol keep theirs,
-// the last one's price stays.
+// The reports are worked on in order of symbols, so that two feeds cannot deadlock; reports of one symbol
+// keep theirs, the last one's price stays.
 
 // tickerEntry is one price report.
 type tickerEntry struct {
@@ -48,7 +48,8 @@ func (t *marketFeed) run(ctx context.Context) error {
 		return cmp.Compare(t.u.Symbol(a.security), t.u.Symbol(b.security))
 	})
 	for _, e := range entries {
-		n, err := t.execCount(ctx, "UPDATE last_trade SET lt_price = ?, lt_vol = lt_vol + ?, lt_dts = ? WHERE lt_s_symb = ?",
+		n, err := t.execCount(ctx, "UPDATE last_trade SET lt_price = ?, lt_vol = lt_vol + ?, lt_dts = ? "+
+			"WHERE lt_s_symb = ?",
 			e.price, e.quantity, t.now, t.u.Symbol(e.security))
 		if err != nil {
 			return err
@@ -59,7 +60,8 @@ func (t *marketFeed) run(ctx context.Context) error {
 		}
 	}
 	if t.updated != len(entries) {
-		return statusError{-311, fmt.Sprintf("%d rows of LAST_TRADE updated for %d reports", t.updated, len(entries))}
+		return statusError{-311, fmt.Sprintf("%d rows of LAST_TRADE updated for %d reports", t.updated,
+			len(entries))}
 	}
 	return nil
 }
@@ -67,12 +69,13 @@ func (t *marketFeed) run(ctx context.Context) error {
 // release lets every order go that the report's price reaches.
 func (t *marketFeed) release(ctx context.Context, e tickerEntry) error {
 	var reached []marketOrder
-	err := t.each(ctx, reachedRequests, []any{t.u.Symbol(e.security), e.price, e.price, e.price}, func(rows *sql.Rows) error {
-		o := marketOrder{security: e.security, released: true}
-		err := rows.Scan(&o.trade, &o.quote, &o.kind, &o.quantity)
-		reached = append(reached, o)
-		return err
-	})
+	err := t.each(ctx, reachedRequests, []any{t.u.Symbol(e.security), e.price, e.price, e.price},
+		func(rows *sql.Rows) error {
+			o := marketOrder{security: e.security, released: true}
+			err := rows.Scan(&o.trade, &o.quote, &o.kind, &o.quantity)
+			reached = append(reached, o)
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -82,9 +85,11 @@ func (t *marketFeed) release(ctx context.Context, e tickerEntry) error {
 			return err
 		}
 		if n == 0 {
-			continue // an engine that shows the row but lets another delete it: whoever did carries on with the order
+			// an engine that shows the row but lets another delete it: whoever did carries on with the order
+			continue
 		}
-		if err := t.exec(ctx, "UPDATE trade SET t_dts = ?, t_st_id = 'SBMT' WHERE t_id = ?", t.now, o.trade); err != nil {
+		if err := t.exec(ctx, "UPDATE trade SET t_dts = ?, t_st_id = 'SBMT' WHERE t_id = ?", t.now,
+			o.trade); err != nil {
 			return err
 		}
 		if err := insertTradeHistory(ctx, t.session, o.trade, t.now, "SBMT"); err != nil {
@@ -95,11 +100,12 @@ func (t *marketFeed) release(ctx context.Context, e tickerEntry) error {
 	return nil
 }
 
-// happened asks the database whether a feed whose COMMIT was not answered is there: its first symbol carries its time,
-// which no other feed has, since feeds run one after the other.
+// happened asks the database whether a feed whose COMMIT was not answered is there: its first symbol carries
+// its time, which no other feed has, since feeds run one after the other.
 func (t *marketFeed) happened(ctx context.Context) (bool, error) {
 	var at time.Time
-	err := t.row(ctx, "SELECT lt_dts FROM last_trade WHERE lt_s_symb = ?", []any{t.u.Symbol(t.entries[0].security)}, &at)
+	err := t.row(ctx, "SELECT lt_dts FROM last_trade WHERE lt_s_symb = ?",
+		[]any{t.u.Symbol(t.entries[0].security)}, &at)
 	return at.Equal(t.now), err
 }
 

@@ -6,9 +6,9 @@ import (
 	"moka/tpce/gen"
 )
 
-// Market-Watch tells by how many per cent the capitalisation of a set of securities has changed since a day: those of a
-// customer's watch list, of an account's holdings, or of an industry. One frame, reads only. The specification's kits
-// read security by security; here one join adds up both sums, which it permits.
+// Market-Watch tells by how many per cent the capitalisation of a set of securities has changed since a day:
+// those of a customer's watch list, of an account's holdings, or of an industry. One frame, reads only. The
+// specification's kits read security by security; here one join adds up both sums, which it permits.
 
 // A security that lacks a price on that day is left out, as the inner join does.
 const watchSums = `SELECT COALESCE(SUM(s_num_out * dm_close), 0), COALESCE(SUM(s_num_out * lt_price), 0)

@@ -36,7 +36,8 @@ type transactionKind struct {
 	level  isolation
 }
 
-// kinds are the transactions of a run, in the order of the report. Trade-Cleanup comes before a run and is no part of it.
+// kinds are the transactions of a run, in the order of the report. Trade-Cleanup comes before a
+// run and is no part of it.
 var kinds = []transactionKind{
 	{nameBrokerVolume, 49, 4.9, 3 * time.Second, readOnly},
 	{nameCustomerPosition, 130, 13, 3 * time.Second, readOnly},

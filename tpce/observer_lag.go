@@ -11,9 +11,10 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// observerLag measures, from outside, how far the observer is behind: the sum in broker_total says how many of this
-// run's contributions have been aggregated, and the driver knows when the next one was committed. It assumes that the
-// observer works roughly in the order of commits, and that nobody else runs the workload on the same database.
+// observerLag measures, from outside, how far the observer is behind: the sum in broker_total says how many
+// of this run's contributions have been aggregated, and the driver knows when the next one was committed.
+// It assumes that the observer works roughly in the order of commits, and that nobody else runs the
+// workload on the same database.
 type observerLag struct {
 	db      *pool
 	base    int64 // aggregated before the run
@@ -90,7 +91,8 @@ func waitForObserver(ctx context.Context, db *pool, limit time.Duration) error {
 	var contributed, done int64
 	for {
 		var err error
-		// The aggregate is read first, so that contributions which arrive between the reads cannot hide a lag.
+		// The aggregate is read first, so that contributions which arrive between the reads cannot hide a
+		// lag.
 		if done, err = aggregated(ctx, db); err == nil {
 			err = db.QueryRowContext(ctx, "SELECT COUNT(*) FROM broker_trade").Scan(&contributed)
 		}
@@ -103,7 +105,8 @@ func waitForObserver(ctx context.Context, db *pool, limit time.Duration) error {
 		select {
 		case <-t.C:
 		case <-ctx.Done():
-			return fmt.Errorf("tpce: after %s the observer has aggregated %d of %d contributions", limit, done, contributed)
+			return fmt.Errorf("tpce: after %s the observer has aggregated %d of %d contributions", limit,
+				done, contributed)
 		}
 	}
 }

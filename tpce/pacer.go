@@ -8,10 +8,10 @@ import (
 	"moka/tpce/gen"
 )
 
-// pacer hands out the moments at which customers' transactions should start. In a closed loop that is at once. In an open
-// loop they arrive at a given rate whatever the server does, exponentially spaced; a customer who is late starts at once,
-// and the response time counts from the moment it should have started: a server that stalls cannot hide the requests
-// that waited meanwhile (coordinated omission).
+// pacer hands out the moments at which customers' transactions should start. In a closed loop that is at
+// once. In an open loop they arrive at a given rate whatever the server does, exponentially spaced; a
+// customer who is late starts at once, and the response time counts from the moment it should have started: a
+// server that stalls cannot hide the requests that waited meanwhile (coordinated omission).
 type pacer struct {
 	mu   sync.Mutex
 	rand *gen.Rand
@@ -30,7 +30,8 @@ func newPacer(rate float64, start time.Time, r *gen.Rand) *pacer {
 	return p
 }
 
-// wait returns the moment at which the caller's transaction should start, when that has come; false if ctx ends first.
+// wait returns the moment at which the caller's transaction should start, when that has come;
+// false if ctx ends first.
 func (p *pacer) wait(ctx context.Context) (time.Time, bool) {
 	if p.gap == 0 {
 		return time.Now(), ctx.Err() == nil

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows how far a long piece of work is: one line rewritten in place on a terminal, a line every few seconds
-// elsewhere.
+// progress shows how far a long piece of work is: one line rewritten in place on a terminal, a line every
+// few seconds elsewhere.
 type progress struct {
 	out   io.Writer
 	label string

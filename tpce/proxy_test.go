@@ -14,8 +14,9 @@ import (
 	"moka/tpce/gen"
 )
 
-// muteProxy forwards to a server until a COMMIT comes by; then it cuts the connection: after the server has answered, so
-// that only the answer is lost, or before the server has seen anything; or it hangs. It does so once for each arming.
+// muteProxy forwards to a server until a COMMIT comes by; then it cuts the connection: after the server has
+// answered, so that only the answer is lost, or before the server has seen anything; or it hangs. It does
+// so once for each arming.
 type muteProxy struct {
 	net.Listener
 	server string
@@ -132,8 +133,8 @@ func testHungServer(t *testing.T) {
 	}
 }
 
-// testLostCommit loses the answer of a COMMIT that happened, and one that did not: either way the order is placed once
-// and completed once.
+// testLostCommit loses the answer of a COMMIT that happened, and one that did not: either way the order is
+// placed once and completed once.
 func testLostCommit(t *testing.T) {
 	cfg := quick("lostcommit")
 	load(t, cfg)
@@ -155,7 +156,8 @@ func testLostCommit(t *testing.T) {
 			return state != "", err
 		}
 		proxy.arm(mode)
-		o := &tradeOrder{session: s, u: u, in: marketOrderOf(u, 7, gen.MarketBuy), id: id, now: millis(time.Now())}
+		o := &tradeOrder{session: s, u: u, in: marketOrderOf(u, 7, gen.MarketBuy), id: id,
+			now: millis(time.Now())}
 		if err := s.retry(t.Context(), policy, o.run); err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
@@ -168,7 +170,8 @@ func testLostCommit(t *testing.T) {
 		if err := s.retry(t.Context(), policy, r.run); err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
-		if n := count(t, direct, "SELECT COUNT(*) FROM trade WHERE t_id = ? AND t_st_id = 'CMPT'", id); n != 1 {
+		if n := count(t, direct, "SELECT COUNT(*) FROM trade WHERE t_id = ? AND t_st_id = 'CMPT'",
+			id); n != 1 {
 			t.Errorf("%s: the trade is there %d times", mode, n)
 		}
 	}

@@ -41,7 +41,8 @@ type RunReport struct {
 	Errors       int64       `json:"errors"`
 	Retries      int64       `json:"retries"`
 
-	MarketLag   Latency      `json:"market_lag_ms"` // from an order's due time to the start of its transaction
+	// from an order's due time to the start of its transaction
+	MarketLag   Latency      `json:"market_lag_ms"`
 	ObserverLag *ObserverLag `json:"observer_lag,omitempty"`
 
 	Canceled     int      `json:"canceled_before"` // left by an earlier run
@@ -53,8 +54,8 @@ type RunReport struct {
 	CPUNote   string     `json:"server_cpu_note,omitempty"` // why there is none
 }
 
-// ServerCPU is the processor time of the server's processes over the whole run, ramp-up and drain included, and its share
-// for each transaction that ended in it.
+// ServerCPU is the processor time of the server's processes over the whole run, ramp-up and drain included,
+// and its share for each transaction that ended in it.
 type ServerCPU struct {
 	Seconds          float64 `json:"seconds"`
 	PerTransactionMS float64 `json:"ms_per_transaction"`
@@ -105,7 +106,8 @@ type ObserverLag struct {
 type tradeCounts map[string]int64
 
 func countTrades(ctx context.Context, db *pool, firstRuntime int64) (tradeCounts, error) {
-	rows, err := db.QueryContext(ctx, "SELECT t_st_id, COUNT(*) FROM trade WHERE t_id >= ? GROUP BY t_st_id", firstRuntime)
+	rows, err := db.QueryContext(ctx, "SELECT t_st_id, COUNT(*) FROM trade WHERE t_id >= ? GROUP BY t_st_id",
+		firstRuntime)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +133,16 @@ func tradedVolume(ctx context.Context, db *pool) (int64, error) {
 
 func (d *runner) report(ctx context.Context) (RunReport, error) {
 	r := RunReport{
-		Bench: "tpce", Target: redact(d.cfg.Target), Started: d.started.UTC(), Customers: d.u.Customers, Days: d.u.Days, ScaleFactor: d.u.ScaleFactor, Seed: d.u.Seed,
-		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.isolation(), Connections: d.cfg.Connections, TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(), Rate: d.cfg.Rate,
-		MarketDelay: d.cfg.MarketDelay.String(), CurvePeriod: d.cfg.CurvePeriod.String(), Canceled: d.canceled,
-		RampUpSeconds: d.cfg.RampUp.Seconds(), Seconds: d.stopped.Sub(d.stats.from).Seconds(), DrainSeconds: time.Since(d.stopped).Seconds(),
-		Nominal: float64(d.u.Customers) / float64(d.u.ScaleFactor), Timeline: d.stats.line.report(), MarketLag: latencyOf(d.stats.lag),
+		Bench: "tpce", Target: redact(d.cfg.Target), Started: d.started.UTC(), Customers: d.u.Customers,
+		Days: d.u.Days, ScaleFactor: d.u.ScaleFactor, Seed: d.u.Seed,
+		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.isolation(), Connections: d.cfg.Connections,
+		TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(), Rate: d.cfg.Rate,
+		MarketDelay: d.cfg.MarketDelay.String(), CurvePeriod: d.cfg.CurvePeriod.String(),
+		Canceled:      d.canceled,
+		RampUpSeconds: d.cfg.RampUp.Seconds(), Seconds: d.stopped.Sub(d.stats.from).Seconds(),
+		DrainSeconds: time.Since(d.stopped).Seconds(),
+		Nominal:      float64(d.u.Customers) / float64(d.u.ScaleFactor), Timeline: d.stats.line.report(),
+		MarketLag: latencyOf(d.stats.lag),
 	}
 	if d.undrained != nil {
 		// The work context is gone; the counts below need one.
@@ -167,8 +174,10 @@ func (d *runner) addTransactions(r *RunReport) {
 			t = newTxnStats()
 		}
 		line := TxnReport{
-			Name: name, Measured: t.measured, Outside: t.outside, RolledBack: t.rolledBack, Duplicates: t.duplicates, Latency: latencyOf(t.latency),
-			Retries: t.retries, Warnings: t.warnings, Errors: []ErrorCount{}, TargetPercent: kind.target, LimitMS: float64(kind.limit.Milliseconds()),
+			Name: name, Measured: t.measured, Outside: t.outside, RolledBack: t.rolledBack,
+			Duplicates: t.duplicates, Latency: latencyOf(t.latency),
+			Retries: t.retries, Warnings: t.warnings, Errors: []ErrorCount{}, TargetPercent: kind.target,
+			LimitMS: float64(kind.limit.Milliseconds()),
 		}
 		if kind.target > 0 {
 			line.MixPercent = 100 * float64(t.measured) / float64(max(all, 1))
@@ -209,7 +218,8 @@ func (d *runner) addCPU(r *RunReport) {
 
 func (d *runner) addObserver(ctx context.Context, r *RunReport) {
 	waited := time.Now()
-	lag := &ObserverLag{Latency: latencyOf(d.observed.lag), LargestBacklog: d.observed.backlog, Problem: d.observed.failure}
+	lag := &ObserverLag{Latency: latencyOf(d.observed.lag), LargestBacklog: d.observed.backlog,
+		Problem: d.observed.failure}
 	if err := waitForObserver(ctx, d.db, d.cfg.DrainTimeout); err != nil {
 		lag.Problem = strings.TrimPrefix(err.Error(), "tpce: ")
 		r.Mismatches = append(r.Mismatches, lag.Problem)
@@ -218,7 +228,8 @@ func (d *runner) addObserver(ctx context.Context, r *RunReport) {
 	r.ObserverLag = lag
 }
 
-// compare holds the driver's counts against the database's: an acknowledged transaction is there, and nothing else is.
+// compare holds the driver's counts against the database's: an acknowledged transaction is
+// there, and nothing else is.
 func (d *runner) compare(ctx context.Context, r *RunReport) error {
 	after, err := countTrades(ctx, d.db, d.u.FirstRuntimeTrade())
 	if err != nil {
@@ -239,7 +250,8 @@ func (d *runner) compare(ctx context.Context, r *RunReport) error {
 		return t.measured + t.outside - t.rolledBack - t.duplicates
 	}
 	if got, want := total(after)-total(d.before), acknowledged(nameTradeOrder); got != want {
-		r.Mismatches = append(r.Mismatches, fmt.Sprintf("%d trades in the database for %d acknowledged Trade-Orders", got, want))
+		r.Mismatches = append(r.Mismatches,
+			fmt.Sprintf("%d trades in the database for %d acknowledged Trade-Orders", got, want))
 	}
 	// A duplicate is a result that an earlier, unanswered try had completed: it is in the database once.
 	results := acknowledged(nameTradeResult)
@@ -247,14 +259,17 @@ func (d *runner) compare(ctx context.Context, r *RunReport) error {
 		results += t.duplicates
 	}
 	if got := after["CMPT"] - d.before["CMPT"]; got != results {
-		r.Mismatches = append(r.Mismatches, fmt.Sprintf("%d completed trades in the database for %d acknowledged Trade-Results", got, results))
+		r.Mismatches = append(r.Mismatches,
+			fmt.Sprintf("%d completed trades in the database for %d acknowledged Trade-Results",
+				got, results))
 	}
 	volume, err := tradedVolume(ctx, d.db)
 	if err != nil {
 		return err
 	}
 	if got := volume - d.volumeBefore; got != d.fed {
-		r.Mismatches = append(r.Mismatches, fmt.Sprintf("LT_VOL grew by %d, the acknowledged Market-Feeds' reports by %d", got, d.fed))
+		r.Mismatches = append(r.Mismatches,
+			fmt.Sprintf("LT_VOL grew by %d, the acknowledged Market-Feeds' reports by %d", got, d.fed))
 	}
 	if n := after["SBMT"]; n != 0 {
 		r.Mismatches = append(r.Mismatches, fmt.Sprintf("%d trades are still submitted", n))
@@ -288,20 +303,27 @@ func (r RunReport) JSON() ([]byte, error) { return json.Marshal(r) }
 func (r RunReport) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "TPC-E-like workload (not a TPC-E result)\n")
-	fmt.Fprintf(&b, "target %s (%s), %d customers, %d days, scale factor %d, broker totals %s\n", r.Target, r.Server, r.Customers, r.Days, r.ScaleFactor, r.BrokerTotals)
-	fmt.Fprintf(&b, "%d customers' connections, %d of the market, %s; market delay %s, price curve %s\n", r.Connections, r.TradeWorkers, r.loop(), r.MarketDelay, r.CurvePeriod)
+	fmt.Fprintf(&b, "target %s (%s), %d customers, %d days, scale factor %d, broker totals %s\n", r.Target,
+		r.Server, r.Customers, r.Days, r.ScaleFactor, r.BrokerTotals)
+	fmt.Fprintf(&b, "%d customers' connections, %d of the market, %s; market delay %s, price curve %s\n",
+		r.Connections, r.TradeWorkers, r.loop(), r.MarketDelay, r.CurvePeriod)
 	fmt.Fprintf(&b, "isolation: %s\n", r.Isolation)
-	fmt.Fprintf(&b, "measured %.1f s after %.1f s ramp-up; market drained in %.1f s\n\n", r.Seconds, r.RampUpSeconds, r.DrainSeconds)
-	fmt.Fprintf(&b, "%.2f trtps (%.0f x the nominal %.2f of %d customers), %d retries, %d errors\n\n", r.TRTPS, r.TRTPS/r.Nominal, r.Nominal, r.Customers, r.Retries, r.Errors)
+	fmt.Fprintf(&b, "measured %.1f s after %.1f s ramp-up; market drained in %.1f s\n\n", r.Seconds,
+		r.RampUpSeconds, r.DrainSeconds)
+	fmt.Fprintf(&b, "%.2f trtps (%.0f x the nominal %.2f of %d customers), %d retries, %d errors\n\n",
+		r.TRTPS, r.TRTPS/r.Nominal, r.Nominal, r.Customers, r.Retries, r.Errors)
 
 	if s := r.Smoke(); s != "" {
 		b.WriteString(s + "\n\n")
 	}
 	w := tabwriter.NewWriter(&b, 2, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "transaction\tcount\tmix %\ttarget\tp50 ms\tp90\tp99\tmax\tlimit p90\tretries\terrors\toutside\t")
+	fmt.Fprintln(w, "transaction\tcount\tmix %\ttarget\tp50 ms\tp90\tp99\tmax\tlimit "+
+		"p90\tretries\terrors\toutside\t")
 	for _, t := range r.Transactions {
-		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%d\t%d\t%d\t\n", t.Name, t.Measured, t.MixPercent, t.TargetPercent,
-			t.Latency.P50, t.Latency.P90, t.Latency.P99, t.Latency.Max, t.LimitMS, sum(t.Retries), countErrors(t.Errors), t.Outside)
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%d\t%d\t%d\t\n", t.Name, t.Measured,
+			t.MixPercent, t.TargetPercent,
+			t.Latency.P50, t.Latency.P90, t.Latency.P99, t.Latency.Max, t.LimitMS, sum(t.Retries),
+			countErrors(t.Errors), t.Outside)
 	}
 	w.Flush()
 	b.WriteByte('\n')
@@ -335,18 +357,22 @@ func (r RunReport) notes(b *strings.Builder) {
 		}
 	}
 	if c := r.ServerCPU; c != nil {
-		fmt.Fprintf(b, "server's processor time %.2f s: %.2f ms for each transaction, %.2f ms for each Trade-Result\n", c.Seconds, c.PerTransactionMS, c.PerTradeResultMS)
+		fmt.Fprintf(b, "server's processor time %.2f s: %.2f ms for each transaction, %.2f ms for each "+
+			"Trade-Result\n", c.Seconds, c.PerTransactionMS, c.PerTradeResultMS)
 	} else {
 		fmt.Fprintf(b, "server's processor time: %s\n", r.CPUNote)
 	}
-	fmt.Fprintf(b, "market lag p50 %.1f ms, p99 %.1f ms, max %.1f ms\n", r.MarketLag.P50, r.MarketLag.P99, r.MarketLag.Max)
+	fmt.Fprintf(b, "market lag p50 %.1f ms, p99 %.1f ms, max %.1f ms\n", r.MarketLag.P50, r.MarketLag.P99,
+		r.MarketLag.Max)
 	if o := r.ObserverLag; o != nil {
-		fmt.Fprintf(b, "observer lag p50 %.1f ms, p99 %.1f ms, max %.1f ms; largest backlog %d, drained in %.2f s\n", o.P50, o.P99, o.Max, o.LargestBacklog, o.DrainSeconds)
+		fmt.Fprintf(b, "observer lag p50 %.1f ms, p99 %.1f ms, max %.1f ms; largest backlog %d, drained in "+
+			"%.2f s\n", o.P50, o.P99, o.Max, o.LargestBacklog, o.DrainSeconds)
 		if o.Problem != "" {
 			fmt.Fprintf(b, "observer lag: %s\n", o.Problem)
 		}
 	}
-	fmt.Fprintf(b, "%d limit orders wait for their price; %d left by an earlier run were canceled\n", r.LimitPending, r.Canceled)
+	fmt.Fprintf(b, "%d limit orders wait for their price; %d left by an earlier run were canceled\n",
+		r.LimitPending, r.Canceled)
 	for _, m := range r.Mismatches {
 		fmt.Fprintf(b, "MISMATCH: %s\n", m)
 	}

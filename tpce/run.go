@@ -12,9 +12,10 @@ import (
 	"moka/tpce/gen"
 )
 
-// Run drives the mix against a loaded database: Connections customers without think time, the exchange and its
-// TradeWorkers. Canceling ctx ends the run early but in order: the customers stop, the market drains, the report is made.
-// An error means that there is no report worth reading; errors of single transactions are in the report.
+// Run drives the mix against a loaded database: Connections customers without think time, the exchange
+// and its TradeWorkers. Canceling ctx ends the run early but in order: the customers stop, the market
+// drains, the report is made. An error means that there is no report worth reading; errors of single
+// transactions are in the report.
 func Run(ctx context.Context, cfg Config) (RunReport, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -33,7 +34,8 @@ func Run(ctx context.Context, cfg Config) (RunReport, error) {
 	if err := d.prepare(ctx); err != nil {
 		return RunReport{}, err
 	}
-	// What follows must not be cut in the middle of a transaction by the caller's cancel, only by our own deadline.
+	// What follows must not be cut in the middle of a transaction by the caller's cancel, only by our own
+	// deadline.
 	work, abandon := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abandon(nil)
 	if err := d.run(ctx, work, abandon); err != nil {
@@ -112,7 +114,8 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	d.pace = newPacer(d.cfg.Rate, d.started, gen.NewRand(uint64(d.started.UnixNano()), 502))
 	d.slots = make(chan struct{}, maxOpenOrders)
 	d.fatal = func(err error) { abandon(err) }
-	seed := uint64(d.started.UnixNano()) // a second run on the same database must not repeat the first one's orders
+	// a second run on the same database must not repeat the first one's orders
+	seed := uint64(d.started.UnixNano())
 	d.x = newExchange(d.cfg.MarketDelay, d.cfg.CurvePeriod, d.u.Securities(), gen.NewRand(seed, 0))
 	total := d.cfg.Transactions
 	d.bar = startProgress(d.cfg.Progress, "run", "transactions", total, d.progressExtra)
@@ -160,9 +163,10 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	return nil
 }
 
-// limitDrain cuts what is still running DrainTimeout after the customers were told to stop: a server that hangs must
-// not keep the run, or an interrupted program, for ever.
-func (d *runner) limitDrain(customers context.Context, finished <-chan struct{}, abandon context.CancelCauseFunc) {
+// limitDrain cuts what is still running DrainTimeout after the customers were told to stop: a server that
+// hangs must not keep the run, or an interrupted program, for ever.
+func (d *runner) limitDrain(customers context.Context, finished <-chan struct{},
+	abandon context.CancelCauseFunc) {
 	<-customers.Done()
 	t := time.NewTimer(d.cfg.DrainTimeout)
 	defer t.Stop()
@@ -244,7 +248,8 @@ func (c *customerWorker) draw() string {
 	return card
 }
 
-func (d *runner) retryPolicy(r *gen.Rand, name string, happened func(context.Context) (bool, error)) retryPolicy {
+func (d *runner) retryPolicy(r *gen.Rand, name string,
+	happened func(context.Context) (bool, error)) retryPolicy {
 	return retryPolicy{
 		attempts: d.cfg.MaxAttempts, rand: r, level: kindOf(name).level, happened: happened,
 		onRetry: func(reason string) { d.stats.retried(name, reason) },
@@ -273,11 +278,13 @@ func (c *customerWorker) ask(name string) (question, error) {
 	case nameSecurityDetail:
 		return &securityDetail{session: c.session, in: drawSecurityDetail(c.u, c.rand)}, nil
 	case nameTradeLookup:
-		return &tradeLookup{tradeSearch: tradeSearch{session: c.session, in: drawTradeLookup(c.u, c.rand)}}, nil
+		return &tradeLookup{tradeSearch: tradeSearch{session: c.session, in: drawTradeLookup(c.u, c.rand)}},
+			nil
 	case nameTradeStatus:
 		return &tradeStatus{session: c.session, account: gen.AccountID(c.u.ChooseAccount(c.rand))}, nil
 	case nameTradeUpdate:
-		return &tradeUpdate{tradeSearch: tradeSearch{session: c.session, in: drawTradeUpdate(c.u, c.rand), update: true}}, nil
+		return &tradeUpdate{tradeSearch: tradeSearch{session: c.session, in: drawTradeUpdate(c.u, c.rand),
+			update: true}}, nil
 	default:
 		return nil, fmt.Errorf("tpce: no customer asks for %s", name)
 	}
@@ -311,7 +318,8 @@ func (c *customerWorker) tradeOrder(ctx context.Context, start time.Time) error 
 	if err != nil {
 		return err
 	}
-	t := &tradeOrder{session: c.session, u: c.u, in: drawTradeOrder(c.u, c.rand), id: id, now: millis(time.Now())}
+	t := &tradeOrder{session: c.session, u: c.u, in: drawTradeOrder(c.u, c.rand), id: id,
+		now: millis(time.Now())}
 	err = c.session.retry(ctx, c.policy(nameTradeOrder, func(ctx context.Context) (bool, error) {
 		state, err := tradeState(ctx, c.session, id)
 		return state != "", err
@@ -324,7 +332,8 @@ func (c *customerWorker) tradeOrder(ctx context.Context, start time.Time) error 
 		return err
 	}
 	c.stats.ok(outcome{name: nameTradeOrder, start: start})
-	o := marketOrder{trade: id, security: t.in.security, kind: t.in.kind, quote: t.price, quantity: t.in.quantity, released: t.in.kind.Market()}
+	o := marketOrder{trade: id, security: t.in.security, kind: t.in.kind, quote: t.price,
+		quantity: t.in.quantity, released: t.in.kind.Market()}
 	if o.released {
 		select {
 		case c.slots <- struct{}{}:

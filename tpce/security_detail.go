@@ -9,9 +9,9 @@ import (
 	"moka/tpce/gen"
 )
 
-// Security-Detail is everything about one security: its company and exchange with their addresses, competitors, five
-// years of figures, some days of prices, the last trade, the news; in one of a hundred calls the whole articles. One
-// frame, six statements, reads only.
+// Security-Detail is everything about one security: its company and exchange with their addresses,
+// competitors, five years of figures, some days of prices, the last trade, the news; in one of a hundred
+// calls the whole articles. One frame, six statements, reads only.
 
 const securityQuery = `SELECT s_name, co_id, co_name, co_sp_rate, co_ceo, co_desc, co_open_date, co_st_id,
 ca.ad_line1, ca.ad_line2, zca.zc_town, zca.zc_div, ca.ad_zc_code, ca.ad_ctry,
@@ -32,8 +32,10 @@ fi_assets, fi_liability, fi_out_basic, fi_out_dilut FROM financial WHERE fi_co_i
 	dailyMarketQuery = `SELECT dm_date, dm_close, dm_high, dm_low, dm_vol FROM daily_market
 WHERE dm_s_symb = ? AND dm_date >= ? ORDER BY dm_date ASC LIMIT %d`
 	lastTradeQuery = "SELECT lt_price, lt_open_price, lt_vol FROM last_trade WHERE lt_s_symb = ?"
-	articlesQuery  = `SELECT ni_item, ni_dts, ni_source, ni_author FROM news_xref JOIN news_item ON ni_id = nx_ni_id WHERE nx_co_id = ? LIMIT 2`
-	headlinesQuery = `SELECT ni_dts, ni_source, ni_author, ni_headline, ni_summary FROM news_xref JOIN news_item ON ni_id = nx_ni_id WHERE nx_co_id = ? LIMIT 2`
+	articlesQuery  = `SELECT ni_item, ni_dts, ni_source, ni_author FROM news_xref JOIN news_item ON ni_id ` +
+		`= nx_ni_id WHERE nx_co_id = ? LIMIT 2`
+	headlinesQuery = `SELECT ni_dts, ni_source, ni_author, ni_headline, ni_summary FROM news_xref JOIN ` +
+		`news_item ON ni_id = nx_ni_id WHERE nx_co_id = ? LIMIT 2`
 )
 
 type securityDetailInput struct {
@@ -44,7 +46,8 @@ type securityDetailInput struct {
 }
 
 func drawSecurityDetail(u *gen.Universe, r *gen.Rand) securityDetailInput {
-	in := securityDetailInput{symbol: u.Symbol(int(r.Int(0, int64(u.Securities()-1)))), articles: r.Percent(1)}
+	in := securityDetailInput{symbol: u.Symbol(int(r.Int(0, int64(u.Securities()-1)))),
+		articles: r.Percent(1)}
 	in.from, in.days = u.ChooseMarketDays(r)
 	return in
 }
@@ -93,12 +96,13 @@ func (t *securityDetail) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = t.each(ctx, fmt.Sprintf(dailyMarketQuery, t.in.days), []any{t.in.symbol, t.in.from.String()}, func(rows *sql.Rows) error {
-		var d [5]sql.NullString
-		err := rows.Scan(pointers(d[:])...)
-		t.days = append(t.days, d)
-		return err
-	})
+	err = t.each(ctx, fmt.Sprintf(dailyMarketQuery, t.in.days), []any{t.in.symbol, t.in.from.String()},
+		func(rows *sql.Rows) error {
+			var d [5]sql.NullString
+			err := rows.Scan(pointers(d[:])...)
+			t.days = append(t.days, d)
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -132,7 +136,8 @@ func (t *securityDetail) readNews(ctx context.Context, company string) error {
 func (t *securityDetail) verify() error {
 	switch {
 	case len(t.days) != t.in.days:
-		return statusError{-511, fmt.Sprintf("%d days of %s from %v, not %d", len(t.days), t.in.symbol, t.in.from, t.in.days)}
+		return statusError{-511, fmt.Sprintf("%d days of %s from %v, not %d", len(t.days), t.in.symbol,
+			t.in.from, t.in.days)}
 	case len(t.quarters) != 20:
 		return statusError{-512, fmt.Sprintf("%d quarters of %s, not 20", len(t.quarters), t.in.symbol)}
 	case len(t.news) != 2:

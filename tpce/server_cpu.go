@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// serverCPU reads how much processor time a local server has used: the process that listens on the target's port and all
-// its descendants, those included that have ended and been waited for. It reads Linux's /proc; elsewhere, and for a
-// server on another machine, there is no answer.
+// serverCPU reads how much processor time a local server has used: the process that listens on the target's
+// port and all its descendants, those included that have ended and been waited for. It reads Linux's /proc;
+// elsewhere, and for a server on another machine, there is no answer.
 type serverCPU struct{ pid int }
 
 // clockTick is the unit of /proc/PID/stat, fixed by the kernel's interface.

@@ -11,9 +11,9 @@ import (
 	"moka/tpce/gen"
 )
 
-// session is one connection and the statements prepared on it. BEGIN and COMMIT are sent as statements rather than
-// through sql.Tx, because database/sql prepares a statement anew for every sql.Tx of a sql.Conn, which would double the
-// round trips.
+// session is one connection and the statements prepared on it. BEGIN and COMMIT are sent as statements rather
+// than through sql.Tx, because database/sql prepares a statement anew for every sql.Tx of a sql.Conn, which
+// would double the round trips.
 type session struct {
 	db    *pool
 	conn  *sql.Conn
@@ -233,8 +233,8 @@ func (s *session) resolve(ctx context.Context, p retryPolicy) (bool, error) {
 	return false, fmt.Errorf("could not learn the outcome: %w", err)
 }
 
-// backOff waits between 0 and 1 ms, doubled with each attempt up to half a second: spread, so that two losers of one
-// conflict do not meet again.
+// backOff waits between 0 and 1 ms, doubled with each attempt up to half a second: spread, so that two losers
+// of one conflict do not meet again.
 func backOff(ctx context.Context, r *gen.Rand, attempt int) error {
 	ceiling := min(time.Millisecond<<min(attempt, 9), 500*time.Millisecond)
 	t := time.NewTimer(time.Duration(r.Int(0, int64(ceiling))))

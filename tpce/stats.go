@@ -7,8 +7,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// stats collects what the workers saw. A transaction counts as measured when it ends inside the measurement interval;
-// errors, retries and warnings count always.
+// stats collects what the workers saw. A transaction counts as measured when it ends inside the measurement
+// interval; errors, retries and warnings count always.
 type stats struct {
 	mu       sync.Mutex
 	from, to time.Time // to is zero until the customers stop
@@ -36,11 +36,13 @@ func newHistogram() *hdrhistogram.Histogram {
 const maxLatency = 10 * time.Minute
 
 func newStats(start, measureFrom time.Time) *stats {
-	return &stats{from: measureFrom, start: start, txns: map[string]*txnStats{}, line: timeline{step: time.Second}, lag: newHistogram()}
+	return &stats{from: measureFrom, start: start, txns: map[string]*txnStats{},
+		line: timeline{step: time.Second}, lag: newHistogram()}
 }
 
 func newTxnStats() *txnStats {
-	return &txnStats{latency: newHistogram(), retries: map[string]int64{}, errors: map[string]*ErrorCount{}, warnings: map[string]int64{}}
+	return &txnStats{latency: newHistogram(), retries: map[string]int64{}, errors: map[string]*ErrorCount{},
+		warnings: map[string]int64{}}
 }
 
 func (s *stats) txn(name string) *txnStats {
@@ -85,7 +87,8 @@ func (s *stats) ok(o outcome) {
 }
 
 func record(h *hdrhistogram.Histogram, d time.Duration) {
-	_ = h.RecordValue(min(max(d, time.Microsecond), maxLatency).Microseconds()) // clamped: cannot be out of range
+	// clamped: cannot be out of range
+	_ = h.RecordValue(min(max(d, time.Microsecond), maxLatency).Microseconds())
 }
 
 func (s *stats) retried(name, reason string) {

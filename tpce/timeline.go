@@ -7,7 +7,8 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// timeline is what a run did, by equal steps of time: a second at first, twice as long whenever the steps become too many.
+// timeline is what a run did, by equal steps of time: a second at first, twice as long whenever the
+// steps become too many.
 type timeline struct {
 	step  time.Duration
 	slots []slot

@@ -14,13 +14,16 @@ import (
 //
 // The sum of both tables equals the completed trades in TRADE whatever the order of inline and observer runs.
 
-// setUpBrokerTotals gives every broker its row in broker_total, and declares the observer if the mode wants it.
+// setUpBrokerTotals gives every broker its row in broker_total, and declares the observer if the mode wants
+// it.
 func setUpBrokerTotals(ctx context.Context, db *pool, cfg Config) error {
 	if cfg.BrokerTotals != Observer {
 		return nil
 	}
 	known := map[int64]bool{}
-	if err := eachInt(ctx, db, "SELECT bo_b_id FROM broker_total", func(id int64) { known[id] = true }); err != nil {
+	if err := eachInt(ctx, db, "SELECT bo_b_id FROM broker_total", func(id int64) {
+		known[id] = true
+	}); err != nil {
 		return err
 	}
 	var missing []int64
@@ -33,7 +36,9 @@ func setUpBrokerTotals(ctx context.Context, db *pool, cfg Config) error {
 		return err
 	}
 	for _, id := range missing {
-		if _, err := db.ExecContext(ctx, "INSERT INTO broker_total (bo_b_id, bo_num_trades, bo_comm_total) VALUES (?, 0, 0)", id); err != nil {
+		if _, err := db.ExecContext(ctx,
+			"INSERT INTO broker_total (bo_b_id, bo_num_trades, bo_comm_total) VALUES (?, 0, 0)",
+			id); err != nil {
 			return err
 		}
 	}

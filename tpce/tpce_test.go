@@ -57,7 +57,8 @@ func TestAll(t *testing.T) {
 // quick is a world that loads in a fraction of a second.
 func quick(database string) Config {
 	return Config{
-		Target: server.URL(database), Customers: 100, Days: 1, ScaleFactor: 2000, DailyMarketWeeks: 1, NewsBytes: 300,
+		Target: server.URL(database), Customers: 100, Days: 1, ScaleFactor: 2000, DailyMarketWeeks: 1,
+		NewsBytes:   300,
 		Connections: 4, MarketDelay: 10 * time.Millisecond, CurvePeriod: 3 * time.Second,
 	}
 }
@@ -104,7 +105,8 @@ func count(t *testing.T, db *pool, query string, args ...any) int64 {
 	return n
 }
 
-// testEndToEnd is the life of the demo: load, check, run, check, run again over what the first run left, check.
+// testEndToEnd is the life of the demo: load, check, run, check, run again over what the first run left,
+// check.
 func testEndToEnd(t *testing.T) {
 	var lines strings.Builder
 	cfg := Config{
@@ -124,7 +126,8 @@ func testEndToEnd(t *testing.T) {
 	for run, pendingBefore := 0, int64(0); run < 2; run++ {
 		// What is not said is read from the database.
 		r, err := Run(t.Context(), Config{
-			Target: cfg.Target, Connections: 4, Transactions: cfg.Transactions, MarketDelay: cfg.MarketDelay, CurvePeriod: cfg.CurvePeriod,
+			Target: cfg.Target, Connections: 4, Transactions: cfg.Transactions, MarketDelay: cfg.MarketDelay,
+			CurvePeriod:         cfg.CurvePeriod,
 			MaintenanceInterval: 20 * time.Millisecond,
 		})
 		if err != nil {
@@ -146,7 +149,8 @@ func testEndToEnd(t *testing.T) {
 		for _, kind := range kinds {
 			name := kind.name
 			x := seen[name]
-			if x.Measured == 0 || x.Latency.P50 <= 0 || x.Latency.P50 > x.Latency.P99 || x.Latency.P99 > x.Latency.Max {
+			if x.Measured == 0 || x.Latency.P50 <= 0 || x.Latency.P50 > x.Latency.P99 ||
+				x.Latency.P99 > x.Latency.Max {
 				t.Errorf("%s: %+v", name, x)
 			}
 			if kind.cards > 0 {
@@ -161,7 +165,8 @@ func testEndToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		var back RunReport
-		if err := json.Unmarshal(text, &back); err != nil || back.TRTPS != r.TRTPS || len(back.Transactions) != len(r.Transactions) {
+		if err := json.Unmarshal(text, &back); err != nil || back.TRTPS != r.TRTPS ||
+			len(back.Transactions) != len(r.Transactions) {
 			t.Errorf("JSON does not carry the report: %v", err)
 		}
 		check(t, cfg)
@@ -184,8 +189,8 @@ func testEndToEnd(t *testing.T) {
 	}
 }
 
-// testObserverMode lets a trigger play the observer: what is tested is the driver's part, the side table, the lag, the
-// conditions. A second run in inline mode must add up with the first.
+// testObserverMode lets a trigger play the observer: what is tested is the driver's part, the side table, the
+// lag, the conditions. A second run in inline mode must add up with the first.
 func testObserverMode(t *testing.T) {
 	cfg := quick("observer")
 	cfg.BrokerTotals, cfg.Transactions = Observer, 400
@@ -247,36 +252,57 @@ func testChecksFindFaults(t *testing.T) {
 	db.SetMaxOpenConns(1) // the settings below belong to the connection
 	mustExec(t, db, "SET foreign_key_checks = 0, check_constraint_checks = 0")
 	id := func(query string) int64 { return count(t, db, query) }
-	bought := id("SELECT t_id FROM trade WHERE t_tt_id = 'TMB' AND t_is_cash = 1 AND t_st_id = 'CMPT' ORDER BY t_id LIMIT 1")
+	bought := id("SELECT t_id FROM trade WHERE t_tt_id = 'TMB' AND t_is_cash = 1 AND t_st_id = 'CMPT' " +
+		"ORDER BY t_id LIMIT 1")
 	limit := id("SELECT t_id FROM trade WHERE t_tt_id = 'TLS' AND t_st_id = 'CMPT' ORDER BY t_id LIMIT 1")
 	runtime := id("SELECT MAX(t_id) FROM trade WHERE t_is_cash = 1 AND t_st_id = 'CMPT'")
 	lot := id("SELECT MIN(h_t_id) FROM holding")
 	closed := id("SELECT MIN(hh_h_t_id) FROM holding_history WHERE hh_h_t_id <> hh_t_id")
-	free := id("SELECT t_id FROM trade JOIN customer_account ON ca_id = t_ca_id WHERE ca_tax_st = 0 ORDER BY t_id LIMIT 1")
+	free := id("SELECT t_id FROM trade JOIN customer_account ON ca_id = t_ca_id WHERE ca_tax_st = 0 ORDER " +
+		"BY t_id LIMIT 1")
 	for _, f := range []struct {
 		ids, damage, repair string
 		arg                 int64
 	}{
-		{"C1", "UPDATE broker SET b_num_trades = b_num_trades + 1 WHERE b_id = ?", "UPDATE broker SET b_num_trades = b_num_trades - 1 WHERE b_id = ?", gen.CustomerID(1)},
-		{"C2", "UPDATE broker SET b_comm_total = b_comm_total + 0.01 WHERE b_id = ?", "UPDATE broker SET b_comm_total = b_comm_total - 0.01 WHERE b_id = ?", gen.CustomerID(1)},
-		{"C3 C10", "UPDATE holding SET h_qty = h_qty + 1 WHERE h_t_id = ?", "UPDATE holding SET h_qty = h_qty - 1 WHERE h_t_id = ?", lot},
-		{"C4 C16", "UPDATE holding_summary JOIN holding ON h_ca_id = hs_ca_id AND h_s_symb = hs_s_symb SET hs_ca_id = hs_ca_id + 4 WHERE h_t_id = ?",
-			"UPDATE holding_summary JOIN holding ON h_ca_id + 4 = hs_ca_id AND h_s_symb = hs_s_symb SET hs_ca_id = hs_ca_id - 4 WHERE h_t_id = ?", lot},
-		{"C5 C8", "UPDATE trade SET t_st_id = 'SBMT' WHERE t_id = ?", "UPDATE trade SET t_st_id = 'CMPT' WHERE t_id = ?", bought},
-		{"C6", "UPDATE cash_transaction SET ct_amt = ct_amt + 0.01 WHERE ct_t_id = ?", "UPDATE cash_transaction SET ct_amt = ct_amt - 0.01 WHERE ct_t_id = ?", bought},
-		{"C7", "INSERT INTO trade_request SELECT t_id, t_tt_id, t_s_symb, t_qty, t_bid_price, ca_b_id FROM trade JOIN customer_account ON ca_id = t_ca_id WHERE t_id = ?",
+		{"C1", "UPDATE broker SET b_num_trades = b_num_trades + 1 WHERE b_id = ?",
+			"UPDATE broker SET b_num_trades = b_num_trades - 1 WHERE b_id = ?", gen.CustomerID(1)},
+		{"C2", "UPDATE broker SET b_comm_total = b_comm_total + 0.01 WHERE b_id = ?",
+			"UPDATE broker SET b_comm_total = b_comm_total - 0.01 WHERE b_id = ?", gen.CustomerID(1)},
+		{"C3 C10", "UPDATE holding SET h_qty = h_qty + 1 WHERE h_t_id = ?",
+			"UPDATE holding SET h_qty = h_qty - 1 WHERE h_t_id = ?", lot},
+		{"C4 C16", "UPDATE holding_summary JOIN holding ON h_ca_id = hs_ca_id AND h_s_symb = hs_s_symb SET " +
+			"hs_ca_id = hs_ca_id + 4 WHERE h_t_id = ?",
+			"UPDATE holding_summary JOIN holding ON h_ca_id + 4 = hs_ca_id AND h_s_symb = hs_s_symb SET " +
+				"hs_ca_id = hs_ca_id - 4 WHERE h_t_id = ?", lot},
+		{"C5 C8", "UPDATE trade SET t_st_id = 'SBMT' WHERE t_id = ?",
+			"UPDATE trade SET t_st_id = 'CMPT' WHERE t_id = ?", bought},
+		{"C6", "UPDATE cash_transaction SET ct_amt = ct_amt + 0.01 WHERE ct_t_id = ?",
+			"UPDATE cash_transaction SET ct_amt = ct_amt - 0.01 WHERE ct_t_id = ?", bought},
+		{"C7", "INSERT INTO trade_request SELECT t_id, t_tt_id, t_s_symb, t_qty, t_bid_price, ca_b_id FROM " +
+			"trade JOIN customer_account ON ca_id = t_ca_id WHERE t_id = ?",
 			"DELETE FROM trade_request WHERE tr_t_id = ?", limit},
-		{"C8", "DELETE FROM trade_history WHERE th_t_id = ? AND th_st_id = 'PNDG'", "INSERT INTO trade_history VALUES (?, NOW(), 'PNDG')", limit},
-		{"C9 C10", "UPDATE holding_history SET hh_after_qty = hh_after_qty + 1 WHERE hh_h_t_id = hh_t_id AND hh_t_id = ?",
-			"UPDATE holding_history SET hh_after_qty = hh_after_qty - 1 WHERE hh_h_t_id = hh_t_id AND hh_t_id = ?", closed},
-		{"C11", "UPDATE trade SET t_tax = 1 WHERE t_id = ?", "UPDATE trade SET t_tax = 0 WHERE t_id = ?", free},
-		{"C12", "UPDATE settlement SET se_amt = se_amt + 0.01 WHERE se_t_id = ?", "UPDATE settlement SET se_amt = se_amt - 0.01 WHERE se_t_id = ?", bought},
-		{"C13", "UPDATE cash_transaction SET ct_amt = ct_amt + 0.01 WHERE ct_t_id = ?", "UPDATE cash_transaction SET ct_amt = ct_amt - 0.01 WHERE ct_t_id = ?", runtime},
-		{"C16", "UPDATE trade SET t_s_symb = CONCAT(t_s_symb, '?') WHERE t_id = ?", "UPDATE trade SET t_s_symb = TRIM(TRAILING '?' FROM t_s_symb) WHERE t_id = ?", bought},
-		{"C17", "INSERT INTO watch_list VALUES (1, ?)", "DELETE FROM watch_list WHERE wl_id = 1 AND wl_c_id = ?", gen.CustomerID(1)},
-		{"C18 C17", "INSERT INTO customer_taxrate VALUES ('US1', ?), ('CN1', 7)", "DELETE FROM customer_taxrate WHERE cx_tx_id IN ('US1', 'CN1') AND cx_c_id IN (?, 7)", 8},
-		{"C19", "UPDATE trade SET t_lifo = 2 WHERE t_id = ?", "UPDATE trade SET t_lifo = 0 WHERE t_id = ?", bought},
-		{"C21", "INSERT INTO broker_total VALUES (?, 0, 1)", "DELETE FROM broker_total WHERE bo_b_id = ?", gen.CustomerID(1)},
+		{"C8", "DELETE FROM trade_history WHERE th_t_id = ? AND th_st_id = 'PNDG'",
+			"INSERT INTO trade_history VALUES (?, NOW(), 'PNDG')", limit},
+		{"C9 C10", "UPDATE holding_history SET hh_after_qty = hh_after_qty + 1 WHERE hh_h_t_id = hh_t_id " +
+			"AND hh_t_id = ?",
+			"UPDATE holding_history SET hh_after_qty = hh_after_qty - 1 WHERE hh_h_t_id = hh_t_id AND " +
+				"hh_t_id = ?", closed},
+		{"C11", "UPDATE trade SET t_tax = 1 WHERE t_id = ?",
+			"UPDATE trade SET t_tax = 0 WHERE t_id = ?", free},
+		{"C12", "UPDATE settlement SET se_amt = se_amt + 0.01 WHERE se_t_id = ?",
+			"UPDATE settlement SET se_amt = se_amt - 0.01 WHERE se_t_id = ?", bought},
+		{"C13", "UPDATE cash_transaction SET ct_amt = ct_amt + 0.01 WHERE ct_t_id = ?",
+			"UPDATE cash_transaction SET ct_amt = ct_amt - 0.01 WHERE ct_t_id = ?", runtime},
+		{"C16", "UPDATE trade SET t_s_symb = CONCAT(t_s_symb, '?') WHERE t_id = ?",
+			"UPDATE trade SET t_s_symb = TRIM(TRAILING '?' FROM t_s_symb) WHERE t_id = ?", bought},
+		{"C17", "INSERT INTO watch_list VALUES (1, ?)",
+			"DELETE FROM watch_list WHERE wl_id = 1 AND wl_c_id = ?", gen.CustomerID(1)},
+		{"C18 C17", "INSERT INTO customer_taxrate VALUES ('US1', ?), ('CN1', 7)",
+			"DELETE FROM customer_taxrate WHERE cx_tx_id IN ('US1', 'CN1') AND cx_c_id IN (?, 7)", 8},
+		{"C19", "UPDATE trade SET t_lifo = 2 WHERE t_id = ?",
+			"UPDATE trade SET t_lifo = 0 WHERE t_id = ?", bought},
+		{"C21", "INSERT INTO broker_total VALUES (?, 0, 1)", "DELETE FROM broker_total WHERE bo_b_id = ?",
+			gen.CustomerID(1)},
 	} {
 		mustExec(t, db, f.damage, f.arg)
 		r, err := Check(t.Context(), cfg)
@@ -307,7 +333,10 @@ func placeOrder(t *testing.T, u *gen.Universe, db *pool, id int64, in tradeOrder
 }
 
 func testPolicy(t *testing.T) retryPolicy {
-	return retryPolicy{attempts: 50, rand: gen.NewRand(1, time.Now().UnixNano()), onRetry: func(reason string) { t.Log("retry:", reason) }}
+	return retryPolicy{attempts: 50, rand: gen.NewRand(1, time.Now().UnixNano()),
+		onRetry: func(reason string) {
+			t.Log("retry:", reason)
+		}}
 }
 
 func universe(t *testing.T, db *pool, cfg Config) *gen.Universe {
@@ -320,7 +349,8 @@ func universe(t *testing.T, db *pool, cfg Config) *gen.Universe {
 }
 
 func marketOrderOf(u *gen.Universe, customer int, kind gen.TradeType) tradeOrderInput {
-	return tradeOrderInput{customer: customer, security: u.Basket(customer, 0)[0], executor: u.Customer(customer), quantity: 200, kind: kind, limit: 2500}
+	return tradeOrderInput{customer: customer, security: u.Basket(customer, 0)[0],
+		executor: u.Customer(customer), quantity: 200, kind: kind, limit: 2500}
 }
 
 func testRollBackLeavesNothing(t *testing.T) {
@@ -337,12 +367,15 @@ func testRollBackLeavesNothing(t *testing.T) {
 		}
 	}
 	rows := func(id int64) int64 {
-		return count(t, db, "SELECT (SELECT COUNT(*) FROM trade WHERE t_id = ?) + (SELECT COUNT(*) FROM trade_request WHERE tr_t_id = ?) + (SELECT COUNT(*) FROM trade_history WHERE th_t_id = ?)", id, id, id)
+		return count(t, db, "SELECT (SELECT COUNT(*) FROM trade WHERE t_id = ?) + (SELECT COUNT(*) FROM "+
+			"trade_request WHERE tr_t_id = ?) + (SELECT COUNT(*) FROM trade_history WHERE th_t_id = ?)",
+			id, id, id)
 	}
 	if rows(first)+rows(first+1) != 0 {
 		t.Error("a rolled back order left rows")
 	}
-	if err := placeOrder(t, u, db, first+2, marketOrderOf(u, 5, gen.LimitSell)); err != nil || rows(first+2) != 3 {
+	if err := placeOrder(t, u, db, first+2, marketOrderOf(u, 5, gen.LimitSell)); err != nil ||
+		rows(first+2) != 3 {
 		t.Errorf("a committed limit order: %v, %d rows", err, rows(first+2))
 	}
 	stranger := marketOrderOf(u, 5, gen.MarketBuy)
@@ -353,15 +386,16 @@ func testRollBackLeavesNothing(t *testing.T) {
 	}
 }
 
-// testResultsOfOnePosition completes many orders of one account and symbol at once, from many connections: the lots
-// must come out as after some serial order, which C3, C9, C10 and C13 would deny otherwise.
+// testResultsOfOnePosition completes many orders of one account and symbol at once, from many connections:
+// the lots must come out as after some serial order, which C3, C9, C10 and C13 would deny otherwise.
 func testResultsOfOnePosition(t *testing.T) {
 	cfg := quick("position")
 	load(t, cfg)
 	db := database(t, cfg)
 	u := universe(t, db, cfg)
 	const orders, workers = 48, 8
-	kinds := []gen.TradeType{gen.MarketBuy, gen.MarketSell, gen.MarketSell, gen.MarketBuy, gen.MarketSell, gen.MarketBuy, gen.MarketBuy, gen.MarketSell}
+	kinds := []gen.TradeType{gen.MarketBuy, gen.MarketSell, gen.MarketSell, gen.MarketBuy, gen.MarketSell,
+		gen.MarketBuy, gen.MarketBuy, gen.MarketSell}
 	for i := range int64(orders) {
 		in := marketOrderOf(u, 9, kinds[i%8])
 		in.quantity = 100 << (i % 4)
@@ -380,7 +414,8 @@ func testResultsOfOnePosition(t *testing.T) {
 			}
 			defer s.close()
 			for i := w; i < orders; i += workers {
-				r := &tradeResult{session: s, in: tradeResultInput{id: u.FirstRuntimeTrade() + i, price: gen.Cents(2000 + 10*i), mode: Inline}}
+				r := &tradeResult{session: s, in: tradeResultInput{id: u.FirstRuntimeTrade() + i,
+					price: gen.Cents(2000 + 10*i), mode: Inline}}
 				if err := s.retry(t.Context(), testPolicy(t), r.run); err != nil || r.already {
 					t.Errorf("trade %d: %v, already %v", i, err, r.already)
 				}
@@ -396,7 +431,8 @@ func testResultsOfOnePosition(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.close()
-	again := &tradeResult{session: s, in: tradeResultInput{id: u.FirstRuntimeTrade(), price: 2100, mode: Inline}}
+	again := &tradeResult{session: s,
+		in: tradeResultInput{id: u.FirstRuntimeTrade(), price: 2100, mode: Inline}}
 	if err := s.retry(t.Context(), testPolicy(t), again.run); err != nil || !again.already {
 		t.Errorf("a second result: %v, already %v", err, again.already)
 	}
@@ -414,7 +450,8 @@ func testErrorsAreShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Errors == 0 || r.Err() == nil || !strings.Contains(r.Text(), "Trade-Order") || !strings.Contains(r.Text(), "ERRORS") {
+	if r.Errors == 0 || r.Err() == nil || !strings.Contains(r.Text(), "Trade-Order") ||
+		!strings.Contains(r.Text(), "ERRORS") {
 		t.Errorf("errors are hidden: %v\n%s", r.Err(), r.Text())
 	}
 	// A database that is not what it should be ends the run.
@@ -444,7 +481,8 @@ func testBadTargets(t *testing.T) {
 			t.Errorf("the password is in %v", err)
 		}
 	}
-	if _, err := Load(t.Context(), Config{Target: server.URL("x"), Preset: "huge"}); err == nil || !strings.Contains(err.Error(), "demo") {
+	if _, err := Load(t.Context(), Config{Target: server.URL("x"), Preset: "huge"}); err == nil ||
+		!strings.Contains(err.Error(), "demo") {
 		t.Errorf("an unknown preset: %v", err)
 	}
 	if _, err := Load(t.Context(), Config{Target: server.URL("x"), Customers: 150}); err == nil {
@@ -457,7 +495,8 @@ func testDeferredIndexes(t *testing.T) {
 	cfg.DeferIndexes = true
 	load(t, cfg)
 	db := database(t, cfg)
-	if n := count(t, db, "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = DATABASE() AND index_name = 'trade_account_dts'"); n != 2 {
+	if n := count(t, db, "SELECT COUNT(*) FROM information_schema.statistics WHERE table_schema = "+
+		"DATABASE() AND index_name = 'trade_account_dts'"); n != 2 {
 		t.Errorf("the index on TRADE has %d columns", n)
 	}
 	check(t, cfg)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Trade-Cleanup cancels what an earlier run left pending or submitted: no market knows those orders any more. It runs
-// before a run, is in no mix, and works in batches.
+// Trade-Cleanup cancels what an earlier run left pending or submitted: no market knows those orders any more.
+// It runs before a run, is in no mix, and works in batches.
 
 const cleanupBatch = 100
 
@@ -23,7 +23,8 @@ func (t *tradeCleanup) run(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	submitted, err := t.ids(ctx, "SELECT t_id FROM trade WHERE t_id >= ? AND t_st_id = 'SBMT'", t.firstRuntime)
+	submitted, err := t.ids(ctx, "SELECT t_id FROM trade WHERE t_id >= ? AND t_st_id = 'SBMT'",
+		t.firstRuntime)
 	if err != nil {
 		return 0, err
 	}
@@ -38,7 +39,9 @@ func (t *tradeCleanup) run(ctx context.Context) (int, error) {
 				state, err := tradeState(ctx, t.session, batch[0])
 				return state == "CNCL", err
 			}
-			err := t.retry(ctx, p, func(ctx context.Context) error { return t.cancel(ctx, batch, list.pending) })
+			err := t.retry(ctx, p, func(ctx context.Context) error {
+				return t.cancel(ctx, batch, list.pending)
+			})
 			if err != nil {
 				return 0, err
 			}
@@ -69,7 +72,8 @@ func (t *tradeCleanup) cancel(ctx context.Context, ids []int64, pending bool) er
 				return err
 			}
 		}
-		if err := t.exec(ctx, "UPDATE trade SET t_st_id = 'CNCL', t_dts = ? WHERE t_id = ?", now, id); err != nil {
+		if err := t.exec(ctx, "UPDATE trade SET t_st_id = 'CNCL', t_dts = ? WHERE t_id = ?", now,
+			id); err != nil {
 			return err
 		}
 		if err := insertTradeHistory(ctx, t.session, id, now, "CNCL"); err != nil {

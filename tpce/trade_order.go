@@ -34,8 +34,10 @@ func drawTradeOrder(u *gen.Universe, r *gen.Rand) tradeOrderInput {
 	k := int(r.Int(0, int64(u.Accounts(n)-1)))
 	basket := u.Basket(n, k)
 	in := tradeOrderInput{
-		customer: n, account: k, security: basket[r.Int(0, int64(len(basket)-1))], executor: u.Executor(r, n, k), byName: r.Percent(40),
-		quantity: gen.DrawQuantity(r), limit: gen.DrawLimit(r), kind: gen.DrawTradeType(r), lifo: r.Percent(35),
+		customer: n, account: k, security: basket[r.Int(0, int64(len(basket)-1))],
+		executor: u.Executor(r, n, k), byName: r.Percent(40),
+		quantity: gen.DrawQuantity(r), limit: gen.DrawLimit(r), kind: gen.DrawTradeType(r),
+		lifo: r.Percent(35),
 	}
 	in.margin = !in.kind.Sell() && r.Percent(16)
 	in.rollBack = r.Int(1, 101) == 1
@@ -76,7 +78,8 @@ func (t *tradeOrder) run(ctx context.Context) error {
 
 func (t *tradeOrder) frame1(ctx context.Context) error {
 	var name sql.NullString
-	err := t.row(ctx, "SELECT ca_name, ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ?", []any{t.account},
+	err := t.row(ctx, "SELECT ca_name, ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ?",
+		[]any{t.account},
 		&name, &t.broker, &t.customer, &t.taxStatus)
 	if errors.Is(err, sql.ErrNoRows) {
 		return statusError{-711, fmt.Sprintf("account %d not found", t.account)}
@@ -85,7 +88,8 @@ func (t *tradeOrder) frame1(ctx context.Context) error {
 		return err
 	}
 	var first, last, taxID, broker string
-	err = t.row(ctx, "SELECT c_f_name, c_l_name, c_tier, c_tax_id FROM customer WHERE c_id = ?", []any{t.customer}, &first, &last, &t.tier, &taxID)
+	err = t.row(ctx, "SELECT c_f_name, c_l_name, c_tier, c_tax_id FROM customer WHERE c_id = ?",
+		[]any{t.customer}, &first, &last, &t.tier, &taxID)
 	if err != nil {
 		return err
 	}
@@ -102,7 +106,8 @@ func (t *tradeOrder) frame2(ctx context.Context) error {
 	}
 	var acl string
 	p := t.in.executor
-	err := t.row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? AND ap_tax_id = ? AND ap_f_name = ? AND ap_l_name = ?",
+	err := t.row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? AND ap_tax_id = ? AND "+
+		"ap_f_name = ? AND ap_l_name = ?",
 		[]any{t.account, p.TaxID, p.First, p.Last}, &acl)
 	if errors.Is(err, sql.ErrNoRows) {
 		return statusError{-721, fmt.Sprintf("%s may not trade on account %d", p.Name(), t.account)}
@@ -116,10 +121,12 @@ func (t *tradeOrder) frame3(ctx context.Context) error {
 	}
 	var isSell, isMarket int
 	var market gen.Cents
-	if err := t.row(ctx, "SELECT lt_price FROM last_trade WHERE lt_s_symb = ?", []any{t.symbol}, &market); err != nil {
+	if err := t.row(ctx, "SELECT lt_price FROM last_trade WHERE lt_s_symb = ?", []any{t.symbol},
+		&market); err != nil {
 		return err
 	}
-	if err := t.row(ctx, "SELECT tt_is_mrkt, tt_is_sell FROM trade_type WHERE tt_id = ?", []any{string(t.in.kind)}, &isMarket, &isSell); err != nil {
+	if err := t.row(ctx, "SELECT tt_is_mrkt, tt_is_sell FROM trade_type WHERE tt_id = ?",
+		[]any{string(t.in.kind)}, &isMarket, &isSell); err != nil {
 		return err
 	}
 	t.status, t.price = "PNDG", t.in.limit
@@ -142,17 +149,20 @@ func (t *tradeOrder) findSecurity(ctx context.Context) error {
 	if !t.in.byName {
 		var company string
 		t.symbol = t.u.Symbol(t.in.security)
-		err := t.row(ctx, "SELECT s_co_id, s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol}, &t.company, &t.exchange, &t.securityName)
+		err := t.row(ctx, "SELECT s_co_id, s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol},
+			&t.company, &t.exchange, &t.securityName)
 		if err != nil {
 			return err
 		}
 		return t.row(ctx, "SELECT co_name FROM company WHERE co_id = ?", []any{t.company}, &company)
 	}
 	company, issue := t.u.Issue(t.in.security)
-	if err := t.row(ctx, "SELECT co_id FROM company WHERE co_name = ?", []any{company}, &t.company); err != nil {
+	if err := t.row(ctx, "SELECT co_id FROM company WHERE co_name = ?", []any{company},
+		&t.company); err != nil {
 		return err
 	}
-	return t.row(ctx, "SELECT s_ex_id, s_name, s_symb FROM security WHERE s_co_id = ? AND s_issue = ?", []any{t.company, issue},
+	return t.row(ctx, "SELECT s_ex_id, s_name, s_symb FROM security WHERE s_co_id = ? AND s_issue = ?",
+		[]any{t.company, issue},
 		&t.exchange, &t.securityName, &t.symbol)
 }
 
@@ -187,10 +197,12 @@ func (t *tradeOrder) estimateGain(ctx context.Context, sell bool) error {
 
 func (t *tradeOrder) fees(ctx context.Context) error {
 	var err error
-	if t.rate, err = commissionRate(ctx, t.session, t.tier, string(t.in.kind), t.exchange, t.in.quantity); err != nil {
+	if t.rate, err = commissionRate(ctx, t.session, t.tier, string(t.in.kind), t.exchange,
+		t.in.quantity); err != nil {
 		return err
 	}
-	if err := t.row(ctx, "SELECT ch_chrg FROM charge WHERE ch_c_tier = ? AND ch_tt_id = ?", []any{t.tier, string(t.in.kind)}, &t.charge); err != nil {
+	if err := t.row(ctx, "SELECT ch_chrg FROM charge WHERE ch_c_tier = ? AND ch_tt_id = ?",
+		[]any{t.tier, string(t.in.kind)}, &t.charge); err != nil {
 		return err
 	}
 	switch {
@@ -206,10 +218,12 @@ func (t *tradeOrder) fees(ctx context.Context) error {
 // assets is what a margin order is weighed against. The specification computes it and checks nothing.
 func (t *tradeOrder) assets(ctx context.Context) error {
 	var holdings gen.Cents
-	if err := t.row(ctx, "SELECT ca_bal FROM customer_account WHERE ca_id = ?", []any{t.account}, &t.balance); err != nil {
+	if err := t.row(ctx, "SELECT ca_bal FROM customer_account WHERE ca_id = ?", []any{t.account},
+		&t.balance); err != nil {
 		return err
 	}
-	return t.row(ctx, "SELECT COALESCE(SUM(hs_qty * lt_price), 0) FROM holding_summary JOIN last_trade ON lt_s_symb = hs_s_symb WHERE hs_ca_id = ?",
+	return t.row(ctx, "SELECT COALESCE(SUM(hs_qty * lt_price), 0) FROM holding_summary JOIN last_trade ON "+
+		"lt_s_symb = hs_s_symb WHERE hs_ca_id = ?",
 		[]any{t.account}, &holdings)
 }
 
@@ -221,14 +235,18 @@ func (t *tradeOrder) frame4(ctx context.Context) error {
 	if t.in.lifo {
 		lifo = 1
 	}
-	err := t.exec(ctx, "INSERT INTO trade (t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty, t_bid_price, t_ca_id, t_exec_name,"+
-		" t_trade_price, t_chrg, t_comm, t_tax, t_lifo) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, 0, ?)",
-		t.id, t.now, t.status, string(t.in.kind), cash, t.symbol, t.in.quantity, t.price, t.account, t.in.executor.Name(), t.charge, t.commission, lifo)
+	err := t.exec(ctx, "INSERT INTO trade (t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty, "+
+		"t_bid_price, t_ca_id, t_exec_name,"+
+		" t_trade_price, t_chrg, t_comm, t_tax, t_lifo) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, "+
+		"0, ?)",
+		t.id, t.now, t.status, string(t.in.kind), cash, t.symbol, t.in.quantity, t.price, t.account,
+		t.in.executor.Name(), t.charge, t.commission, lifo)
 	if err != nil {
 		return err
 	}
 	if t.status == "PNDG" {
-		err := t.exec(ctx, "INSERT INTO trade_request (tr_t_id, tr_tt_id, tr_s_symb, tr_qty, tr_bid_price, tr_b_id) VALUES (?, ?, ?, ?, ?, ?)",
+		err := t.exec(ctx, "INSERT INTO trade_request (tr_t_id, tr_tt_id, tr_s_symb, tr_qty, tr_bid_price, "+
+			"tr_b_id) VALUES (?, ?, ?, ?, ?, ?)",
 			t.id, string(t.in.kind), t.symbol, t.in.quantity, t.price, t.broker)
 		if err != nil {
 			return err
@@ -241,7 +259,8 @@ func (t *tradeOrder) frame4(ctx context.Context) error {
 
 func heldQuantity(ctx context.Context, s *session, account int64, symbol string) (int64, error) {
 	var q int64
-	err := s.row(ctx, "SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?", []any{account, symbol}, &q)
+	err := s.row(ctx, "SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?",
+		[]any{account, symbol}, &q)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -249,15 +268,18 @@ func heldQuantity(ctx context.Context, s *session, account int64, symbol string)
 }
 
 const (
-	oldestLots = "SELECT h_t_id, h_qty, h_price FROM holding WHERE h_ca_id = ? AND h_s_symb = ? ORDER BY h_dts ASC"
-	newestLots = "SELECT h_t_id, h_qty, h_price FROM holding WHERE h_ca_id = ? AND h_s_symb = ? ORDER BY h_dts DESC"
+	oldestLots = "SELECT h_t_id, h_qty, h_price FROM holding WHERE h_ca_id = ? AND h_s_symb = ? ORDER BY " +
+		"h_dts ASC"
+	newestLots = "SELECT h_t_id, h_qty, h_price FROM holding WHERE h_ca_id = ? AND h_s_symb = ? ORDER BY " +
+		"h_dts DESC"
 )
 
 // errEnough ends a walk early; it never leaves this file.
 var errEnough = errors.New("enough lots")
 
 // openLots reads lots in the order a trade closes them, until they cover the quantity.
-func openLots(ctx context.Context, s *session, account int64, symbol string, lifo bool, quantity int64) ([]gen.Lot, error) {
+func openLots(ctx context.Context, s *session, account int64, symbol string, lifo bool,
+	quantity int64) ([]gen.Lot, error) {
 	query := oldestLots
 	if lifo {
 		query = newestLots
@@ -282,7 +304,8 @@ func openLots(ctx context.Context, s *session, account int64, symbol string, lif
 
 func taxRate(ctx context.Context, s *session, customer int64) (gen.TaxFraction, error) {
 	var sum gen.TaxFraction
-	err := s.each(ctx, "SELECT tx_rate FROM customer_taxrate JOIN taxrate ON tx_id = cx_tx_id WHERE cx_c_id = ?", []any{customer}, func(rows *sql.Rows) error {
+	err := s.each(ctx, "SELECT tx_rate FROM customer_taxrate JOIN taxrate ON tx_id = cx_tx_id WHERE "+
+		"cx_c_id = ?", []any{customer}, func(rows *sql.Rows) error {
 		var f gen.TaxFraction
 		err := rows.Scan(&f)
 		sum += f
@@ -294,13 +317,16 @@ func taxRate(ctx context.Context, s *session, customer int64) (gen.TaxFraction, 
 	return sum, err
 }
 
-func commissionRate(ctx context.Context, s *session, tier int, kind, exchange string, quantity int64) (gen.Cents, error) {
+func commissionRate(ctx context.Context, s *session, tier int, kind, exchange string,
+	quantity int64) (gen.Cents, error) {
 	var rate gen.Cents
-	err := s.row(ctx, "SELECT cr_rate FROM commission_rate WHERE cr_c_tier = ? AND cr_tt_id = ? AND cr_ex_id = ? AND cr_from_qty <= ? AND cr_to_qty >= ?",
+	err := s.row(ctx, "SELECT cr_rate FROM commission_rate WHERE cr_c_tier = ? AND cr_tt_id = ? AND "+
+		"cr_ex_id = ? AND cr_from_qty <= ? AND cr_to_qty >= ?",
 		[]any{tier, kind, exchange, quantity, quantity}, &rate)
 	return rate, err
 }
 
 func insertTradeHistory(ctx context.Context, s *session, id int64, at time.Time, status string) error {
-	return s.exec(ctx, "INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?, ?, ?)", id, at, status)
+	return s.exec(ctx, "INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?, ?, ?)", id,
+		at, status)
 }

@@ -15,10 +15,11 @@ import (
 //	1 trade, type, position   2 move the holdings   3 tax on a gain   4 commission rate
 //	5 complete the trade, its history, the broker's totals            6 settlement, cash
 //
-// The specification asks for serializable isolation here. The trade and then the account are read FOR UPDATE before any
-// plain read, so that two results of one account follow each other, and every plain read happens after the wait: under
-// MySQL's REPEATABLE READ that is a serial order of the account's trades, and under snapshot isolation first-committer-wins
-// gives it anyway, since every result writes the (account, symbol) row it has read.
+// The specification asks for serializable isolation here. The trade and then the account are read FOR
+// UPDATE before any plain read, so that two results of one account follow each other, and every plain read
+// happens after the wait: under MySQL's REPEATABLE READ that is a serial order of the account's trades, and
+// under snapshot isolation first-committer-wins gives it anyway, since every result writes the (account,
+// symbol) row it has read.
 
 type tradeResultInput struct {
 	id    int64
@@ -62,7 +63,8 @@ func (t *tradeResult) run(ctx context.Context) error {
 func (t *tradeResult) frame1(ctx context.Context) error {
 	var status string
 	var isMarket int
-	err := t.row(ctx, "SELECT t_ca_id, t_tt_id, t_s_symb, t_qty, t_chrg, t_lifo, t_is_cash, t_st_id FROM trade WHERE t_id = ? FOR UPDATE", []any{t.in.id},
+	err := t.row(ctx, "SELECT t_ca_id, t_tt_id, t_s_symb, t_qty, t_chrg, t_lifo, t_is_cash, t_st_id FROM "+
+		"trade WHERE t_id = ? FOR UPDATE", []any{t.in.id},
 		&t.account, &t.kind, &t.symbol, &t.quantity, &t.charge, &t.lifo, &t.cash, &status)
 	if errors.Is(err, sql.ErrNoRows) {
 		return statusError{-811, fmt.Sprintf("trade %d not found", t.in.id)}
@@ -78,12 +80,14 @@ func (t *tradeResult) frame1(ctx context.Context) error {
 	default:
 		return statusError{-811, fmt.Sprintf("trade %d is %s, not submitted", t.in.id, status)}
 	}
-	err = t.row(ctx, "SELECT ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ? FOR UPDATE", []any{t.account},
+	err = t.row(ctx, "SELECT ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ? FOR UPDATE",
+		[]any{t.account},
 		&t.broker, &t.customer, &t.taxStatus)
 	if err != nil {
 		return err
 	}
-	err = t.row(ctx, "SELECT tt_name, tt_is_sell, tt_is_mrkt FROM trade_type WHERE tt_id = ?", []any{t.kind}, &t.kindName, &t.sell, &isMarket)
+	err = t.row(ctx, "SELECT tt_name, tt_is_sell, tt_is_mrkt FROM trade_type WHERE tt_id = ?", []any{t.kind},
+		&t.kindName, &t.sell, &isMarket)
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,8 @@ func (t *tradeResult) frame1(ctx context.Context) error {
 	return err
 }
 
-// frame2 moves the holdings. The summary row is there before a lot refers to it and goes after the last one has gone.
+// frame2 moves the holdings. The summary row is there before a lot refers to it and goes after
+// the last one has gone.
 func (t *tradeResult) frame2(ctx context.Context) error {
 	t.now = millis(time.Now())
 	signed := t.quantity
@@ -101,9 +106,11 @@ func (t *tradeResult) frame2(ctx context.Context) error {
 	var err error
 	switch {
 	case t.held == 0:
-		err = t.exec(ctx, "INSERT INTO holding_summary (hs_ca_id, hs_s_symb, hs_qty) VALUES (?, ?, ?)", t.account, t.symbol, signed)
+		err = t.exec(ctx, "INSERT INTO holding_summary (hs_ca_id, hs_s_symb, hs_qty) VALUES (?, ?, ?)",
+			t.account, t.symbol, signed)
 	case t.held != -signed:
-		err = t.exec(ctx, "UPDATE holding_summary SET hs_qty = ? WHERE hs_ca_id = ? AND hs_s_symb = ?", t.held+signed, t.account, t.symbol)
+		err = t.exec(ctx, "UPDATE holding_summary SET hs_qty = ? WHERE hs_ca_id = ? AND hs_s_symb = ?",
+			t.held+signed, t.account, t.symbol)
 	}
 	if err != nil {
 		return err
@@ -118,14 +125,16 @@ func (t *tradeResult) frame2(ctx context.Context) error {
 		if err := t.insertHoldingHistory(ctx, t.in.id, 0, rest); err != nil {
 			return err
 		}
-		err := t.exec(ctx, "INSERT INTO holding (h_t_id, h_ca_id, h_s_symb, h_dts, h_price, h_qty) VALUES (?, ?, ?, ?, ?, ?)",
+		err := t.exec(ctx, "INSERT INTO holding (h_t_id, h_ca_id, h_s_symb, h_dts, h_price, h_qty) VALUES "+
+			"(?, ?, ?, ?, ?, ?)",
 			t.in.id, t.account, t.symbol, t.now, t.in.price, rest)
 		if err != nil {
 			return err
 		}
 	}
 	if t.held == -signed {
-		return t.exec(ctx, "DELETE FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?", t.account, t.symbol)
+		return t.exec(ctx, "DELETE FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?",
+			t.account, t.symbol)
 	}
 	return nil
 }
@@ -154,7 +163,8 @@ func (t *tradeResult) closeLots(ctx context.Context, signed int64) (rest int64, 
 }
 
 func (t *tradeResult) insertHoldingHistory(ctx context.Context, lot, before, after int64) error {
-	return t.exec(ctx, "INSERT INTO holding_history (hh_h_t_id, hh_t_id, hh_before_qty, hh_after_qty) VALUES (?, ?, ?, ?)", lot, t.in.id, before, after)
+	return t.exec(ctx, "INSERT INTO holding_history (hh_h_t_id, hh_t_id, hh_before_qty, hh_after_qty) "+
+		"VALUES (?, ?, ?, ?)", lot, t.in.id, before, after)
 }
 
 func (t *tradeResult) frame3(ctx context.Context) error {
@@ -173,7 +183,8 @@ func (t *tradeResult) frame3(ctx context.Context) error {
 func (t *tradeResult) frame4(ctx context.Context) error {
 	var exchange string
 	var tier int
-	if err := t.row(ctx, "SELECT s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol}, &exchange, &t.securityName); err != nil {
+	if err := t.row(ctx, "SELECT s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol}, &exchange,
+		&t.securityName); err != nil {
 		return err
 	}
 	if err := t.row(ctx, "SELECT c_tier FROM customer WHERE c_id = ?", []any{t.customer}, &tier); err != nil {
@@ -190,10 +201,11 @@ func (t *tradeResult) frame4(ctx context.Context) error {
 	return nil
 }
 
-// frame5 runs last, and the broker's row is its last statement: the hottest row of all is locked for one round trip and
-// the commit. The order of statements inside a transaction is ours to choose.
+// frame5 runs last, and the broker's row is its last statement: the hottest row of all is locked for one
+// round trip and the commit. The order of statements inside a transaction is ours to choose.
 func (t *tradeResult) frame5(ctx context.Context) error {
-	err := t.exec(ctx, "UPDATE trade SET t_comm = ?, t_dts = ?, t_st_id = 'CMPT', t_trade_price = ? WHERE t_id = ?", t.commission, t.now, t.in.price, t.in.id)
+	err := t.exec(ctx, "UPDATE trade SET t_comm = ?, t_dts = ?, t_st_id = 'CMPT', t_trade_price = ? WHERE "+
+		"t_id = ?", t.commission, t.now, t.in.price, t.in.id)
 	if err != nil {
 		return err
 	}
@@ -202,10 +214,12 @@ func (t *tradeResult) frame5(ctx context.Context) error {
 	}
 	switch t.in.mode {
 	case Inline:
-		return t.exec(ctx, "UPDATE broker SET b_comm_total = b_comm_total + CAST(? AS DECIMAL(12,2)), b_num_trades = b_num_trades + 1 WHERE b_id = ?",
+		return t.exec(ctx, "UPDATE broker SET b_comm_total = b_comm_total + CAST(? AS DECIMAL(12,2)), "+
+			"b_num_trades = b_num_trades + 1 WHERE b_id = ?",
 			t.commission, t.broker)
 	case Observer:
-		return t.exec(ctx, "INSERT INTO broker_trade (bt_t_id, bt_b_id, bt_comm, bt_dts) VALUES (?, ?, ?, ?)", t.in.id, t.broker, t.commission, t.now)
+		return t.exec(ctx, "INSERT INTO broker_trade (bt_t_id, bt_b_id, bt_comm, bt_dts) VALUES (?, ?, ?, ?)",
+			t.in.id, t.broker, t.commission, t.now)
 	default:
 		return nil
 	}
@@ -213,18 +227,22 @@ func (t *tradeResult) frame5(ctx context.Context) error {
 
 func (t *tradeResult) frame6(ctx context.Context) error {
 	t.settled = gen.Settlement(t.sell, t.quantity, t.in.price, t.charge, t.commission, t.tax, t.taxStatus)
-	err := t.exec(ctx, "INSERT INTO settlement (se_t_id, se_cash_type, se_cash_due_date, se_amt) VALUES (?, ?, ?, ?)",
+	err := t.exec(ctx, "INSERT INTO settlement (se_t_id, se_cash_type, se_cash_due_date, se_amt) VALUES "+
+		"(?, ?, ?, ?)",
 		t.in.id, gen.CashType(t.cash), gen.SettlementDate(t.now).String(), t.settled)
 	if err != nil {
 		return err
 	}
 	if t.cash {
-		// The cast keeps the sum exact: a bare placeholder would be a string, and MySQL adds strings as doubles.
-		err := t.exec(ctx, "UPDATE customer_account SET ca_bal = ca_bal + CAST(? AS DECIMAL(12,2)) WHERE ca_id = ?", t.settled, t.account)
+		// The cast keeps the sum exact: a bare placeholder would be a string, and MySQL adds strings as
+		// doubles.
+		err := t.exec(ctx, "UPDATE customer_account SET ca_bal = ca_bal + CAST(? AS DECIMAL(12,2)) WHERE "+
+			"ca_id = ?", t.settled, t.account)
 		if err != nil {
 			return err
 		}
-		err = t.exec(ctx, "INSERT INTO cash_transaction (ct_t_id, ct_dts, ct_amt, ct_name) VALUES (?, ?, ?, ?)",
+		err = t.exec(ctx, "INSERT INTO cash_transaction (ct_t_id, ct_dts, ct_amt, ct_name) VALUES (?, ?, "+
+			"?, ?)",
 			t.in.id, t.now, t.settled, gen.CashName(t.kindName, t.quantity, t.securityName))
 		if err != nil {
 			return err

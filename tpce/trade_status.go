@@ -8,8 +8,8 @@ import (
 	"moka/tpce/gen"
 )
 
-// Trade-Status lists the 50 latest trades of an account. One frame, reads only. The limit stands in a derived table so
-// that no planner joins the whole history before cutting it.
+// Trade-Status lists the 50 latest trades of an account. One frame, reads only. The limit stands in a derived
+// table so that no planner joins the whole history before cutting it.
 
 const tradeStatusQuery = `SELECT t.t_id, t.t_dts, st_name, tt_name, t.t_s_symb, t.t_qty, t.t_exec_name, t.t_chrg, s_name, ex_name
 FROM (SELECT t_id, t_dts, t_st_id, t_tt_id, t_s_symb, t_qty, t_exec_name, t_chrg FROM trade WHERE t_ca_id = ? ORDER BY t_dts DESC LIMIT 50) t
@@ -35,14 +35,16 @@ func (t *tradeStatus) run(ctx context.Context) error {
 	t.trades = t.trades[:0]
 	err := t.each(ctx, tradeStatusQuery, []any{t.account}, func(rows *sql.Rows) error {
 		var r tradeStatusRow
-		err := rows.Scan(&r.id, &r.at, &r.status, &r.kind, &r.symbol, &r.quantity, &r.executor, &r.charge, &r.security, &r.exchange)
+		err := rows.Scan(&r.id, &r.at, &r.status, &r.kind, &r.symbol, &r.quantity, &r.executor, &r.charge,
+			&r.security, &r.exchange)
 		t.trades = append(t.trades, r)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return t.row(ctx, "SELECT c_l_name, c_f_name, b_name FROM customer_account JOIN customer ON c_id = ca_c_id JOIN broker ON b_id = ca_b_id WHERE ca_id = ?",
+	return t.row(ctx, "SELECT c_l_name, c_f_name, b_name FROM customer_account JOIN customer ON c_id = "+
+		"ca_c_id JOIN broker ON b_id = ca_b_id WHERE ca_id = ?",
 		[]any{t.account}, &t.last, &t.first, &t.broker)
 }
 

@@ -10,8 +10,8 @@ import (
 	"moka/tpce/gen"
 )
 
-// Trade-Update corrects historical trades; one of three frames, each the search of Trade-Lookup with an update of every
-// row that was found:
+// Trade-Update corrects historical trades; one of three frames, each the search of Trade-Lookup with an
+// update of every row that was found:
 //
 //	1 T_EXEC_NAME gets or loses a middle X   2 SE_CASH_TYPE changes its wording   3 CT_NAME changes the case of a word
 //

@@ -43,7 +43,8 @@ func testTransactions(t *testing.T) {
 		name string
 		run  func(*testing.T, *session, *gen.Universe)
 	}{
-		{"SecurityDetail", testSecurityDetail}, {"MarketWatch", testMarketWatch}, {"TradeLookup", testTradeLookup}, {"TradeUpdate", testTradeUpdate},
+		{"SecurityDetail", testSecurityDetail}, {"MarketWatch", testMarketWatch},
+		{"TradeLookup", testTradeLookup}, {"TradeUpdate", testTradeUpdate},
 		{"FeedAndBrokerVolume", testFeedAndBrokerVolume}, {"DataMaintenance", testDataMaintenance},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s, u) })
@@ -58,11 +59,13 @@ func testSecurityDetail(t *testing.T, s *session, u *gen.Universe) {
 		d.in.articles = i == 0
 		inTransaction(t, s, d.run)
 		company, issue := u.Issue(u.SecurityOf(d.in.symbol))
-		if d.security[0].String != issue+" of "+company || d.security[2].String != company || len(d.competitors) != 3 || d.price < 2000 || d.price > 3000 {
+		if d.security[0].String != issue+" of "+company || d.security[2].String != company ||
+			len(d.competitors) != 3 || d.price < 2000 || d.price > 3000 {
 			t.Errorf("%s: %v, competitors %v, price %v", d.in.symbol, d.security, d.competitors, d.price)
 		}
 		for q := range d.quarters {
-			if year := d.quarters[q][0].String; year != []string{"2000", "2001", "2002", "2003", "2004"}[q/4] {
+			if year := d.quarters[q][0].String; year != []string{"2000", "2001", "2002", "2003",
+				"2004"}[q/4] {
 				t.Errorf("quarter %d is of %s", q, year)
 			}
 		}
@@ -72,8 +75,11 @@ func testSecurityDetail(t *testing.T, s *session, u *gen.Universe) {
 			}
 		}
 	}
-	wrong := &securityDetail{session: s, in: securityDetailInput{symbol: u.Symbol(0), from: gen.Date{Time: time.Date(2004, 12, 31, 0, 0, 0, 0, time.UTC)}, days: 5}}
-	if err := s.retry(t.Context(), testPolicy(t), wrong.run); err == nil || !strings.Contains(err.Error(), "status -511") {
+	wrong := &securityDetail{session: s,
+		in: securityDetailInput{symbol: u.Symbol(0),
+			from: gen.Date{Time: time.Date(2004, 12, 31, 0, 0, 0, 0, time.UTC)}, days: 5}}
+	if err := s.retry(t.Context(), testPolicy(t), wrong.run); err == nil ||
+		!strings.Contains(err.Error(), "status -511") {
 		t.Errorf("one day instead of five: %v", err)
 	}
 }
@@ -88,13 +94,15 @@ func testMarketWatch(t *testing.T, s *session, u *gen.Universe) {
 		var args []any
 		switch {
 		case in.customer != 0:
-			list, args = "SELECT wi_s_symb FROM watch_list JOIN watch_item ON wi_wl_id = wl_id WHERE wl_c_id = ?", []any{in.customer}
+			list, args = "SELECT wi_s_symb FROM watch_list JOIN watch_item ON wi_wl_id = wl_id WHERE "+
+				"wl_c_id = ?", []any{in.customer}
 			kinds["list"]++
 		case in.account != 0:
 			list, args = "SELECT hs_s_symb FROM holding_summary WHERE hs_ca_id = ?", []any{in.account}
 			kinds["account"]++
 		default:
-			list, args = "SELECT s_symb FROM security JOIN company ON co_id = s_co_id JOIN industry ON in_id = co_in_id WHERE in_name = ?", []any{in.industry}
+			list, args = "SELECT s_symb FROM security JOIN company ON co_id = s_co_id JOIN industry ON "+
+				"in_id = co_in_id WHERE in_name = ?", []any{in.industry}
 			kinds["industry"]++
 		}
 		var symbols []string
@@ -111,10 +119,12 @@ func testMarketWatch(t *testing.T, s *session, u *gen.Universe) {
 				var price, closing gen.Cents
 				var out int64
 				if err == nil {
-					err = s.row(ctx, "SELECT lt_price, s_num_out FROM last_trade JOIN security ON s_symb = lt_s_symb WHERE lt_s_symb = ?", []any{symbol}, &price, &out)
+					err = s.row(ctx, "SELECT lt_price, s_num_out FROM last_trade JOIN security ON s_symb = "+
+						"lt_s_symb WHERE lt_s_symb = ?", []any{symbol}, &price, &out)
 				}
 				if err == nil {
-					err = s.row(ctx, "SELECT dm_close FROM daily_market WHERE dm_s_symb = ? AND dm_date = ?", []any{symbol, in.day.String()}, &closing)
+					err = s.row(ctx, "SELECT dm_close FROM daily_market WHERE dm_s_symb = ? AND dm_date = ?",
+						[]any{symbol, in.day.String()}, &closing)
 				}
 				before, now = before+gen.Cents(out)*closing, now+gen.Cents(out)*price
 			}
@@ -145,17 +155,18 @@ func testTradeLookup(t *testing.T, s *session, u *gen.Universe) {
 	}
 	history := map[int64]*known{}
 	lots := map[int64][]int64{} // by trade: what it touched
-	err := u.History(0, []string{"trade", "settlement", "holding_history"}, func(table string, r gen.Row) error {
-		switch id := r[0].(int64); table {
-		case "trade":
-			history[id] = &known{account: r[8].(int64), symbol: r[5].(string), at: r[1].(time.Time)}
-		case "settlement":
-			history[id].settled = r[3].(gen.Cents)
-		default:
-			lots[r[1].(int64)] = append(lots[r[1].(int64)], id)
-		}
-		return nil
-	})
+	err := u.History(0, []string{"trade", "settlement", "holding_history"},
+		func(table string, r gen.Row) error {
+			switch id := r[0].(int64); table {
+			case "trade":
+				history[id] = &known{account: r[8].(int64), symbol: r[5].(string), at: r[1].(time.Time)}
+			case "settlement":
+				history[id].settled = r[3].(gen.Cents)
+			default:
+				lots[r[1].(int64)] = append(lots[r[1].(int64)], id)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,13 +177,15 @@ func testTradeLookup(t *testing.T, s *session, u *gen.Universe) {
 		var want []int64
 		for id, k := range history {
 			inRange := !k.at.Before(l.in.from) && !k.at.After(l.in.to)
-			if slices.Contains(l.in.ids, id) || inRange && (k.account == l.in.account || k.symbol == l.in.symbol) {
+			if slices.Contains(l.in.ids, id) ||
+				inRange && (k.account == l.in.account || k.symbol == l.in.symbol) {
 				want = append(want, id)
 			}
 		}
 		slices.SortFunc(want, func(a, b int64) int { return history[a].at.Compare(history[b].at) })
 		if l.in.frame == 4 {
-			if len(want) == 0 != (l.traded == 0) || len(want) > 0 && !history[l.traded].at.Equal(history[want[0]].at) {
+			if len(want) == 0 != (l.traded == 0) ||
+				len(want) > 0 && !history[l.traded].at.Equal(history[want[0]].at) {
 				t.Errorf("frame 4 finds %d, first is %v", l.traded, want)
 			}
 			for _, m := range l.moves {
@@ -187,15 +200,16 @@ func testTradeLookup(t *testing.T, s *session, u *gen.Universe) {
 		}
 		for i, f := range l.trades {
 			k := history[f.id]
-			if f.account != k.account || f.symbol != k.symbol || !f.at.Equal(k.at) || f.settled != k.settled || l.in.frame != 1 && !k.at.Equal(history[want[i]].at) {
+			if f.account != k.account || f.symbol != k.symbol || !f.at.Equal(k.at) ||
+				f.settled != k.settled || l.in.frame != 1 && !k.at.Equal(history[want[i]].at) {
 				t.Errorf("frame %d: %+v", l.in.frame, f)
 			}
 		}
 	}
 }
 
-// testTradeUpdate makes every update twice: the second undoes the first, except where the specification's toggle has a
-// third wording for what was loaded.
+// testTradeUpdate makes every update twice: the second undoes the first, except where the specification's
+// toggle has a third wording for what was loaded.
 func testTradeUpdate(t *testing.T, s *session, u *gen.Universe) {
 	r := gen.NewRand(7, 4)
 	for frame := 1; frame <= 3; frame++ {
@@ -224,7 +238,8 @@ func testTradeUpdate(t *testing.T, s *session, u *gen.Universe) {
 	}
 }
 
-// testFeedAndBrokerVolume places limit orders, asks for their volume, and feeds prices that reach some of them.
+// testFeedAndBrokerVolume places limit orders, asks for their volume, and feeds prices that reach some of
+// them.
 func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 	const customer = 11
 	account := u.Account(customer, 0)
@@ -235,7 +250,8 @@ func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 		reached bool
 	}
 	orders := []order{
-		{gen.LimitBuy, 2400, true}, {gen.LimitBuy, 2399, false}, {gen.LimitSell, 2400, true}, {gen.LimitSell, 2401, false},
+		{gen.LimitBuy, 2400, true}, {gen.LimitBuy, 2399, false}, {gen.LimitSell, 2400, true},
+		{gen.LimitSell, 2401, false},
 		{gen.StopLoss, 2400, true}, {gen.StopLoss, 2399, false},
 	}
 	first := u.FirstRuntimeTrade() + 5000
@@ -289,7 +305,8 @@ func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 	var sold int64
 	var at time.Time
 	inTransaction(t, s, func(ctx context.Context) error {
-		return s.row(ctx, "SELECT lt_price, lt_vol, lt_dts FROM last_trade WHERE lt_s_symb = ?", []any{u.Symbol(basket[0])}, &price, &sold, &at)
+		return s.row(ctx, "SELECT lt_price, lt_vol, lt_dts FROM last_trade WHERE lt_s_symb = ?",
+			[]any{u.Symbol(basket[0])}, &price, &sold, &at)
 	})
 	if price != 2400 || sold != 100*feedSize || !at.Equal(f.now) {
 		t.Errorf("the last trade is %v, %d at %v", price, sold, at)
@@ -329,23 +346,30 @@ func sectorsOf(t *testing.T, s *session) []string {
 func testDataMaintenance(t *testing.T, s *session, u *gen.Universe) {
 	r := gen.NewRand(7, 5)
 	look := map[string]string{
-		"account_permission": "SELECT ap_acl FROM account_permission WHERE ap_ca_id = %a ORDER BY ap_acl DESC",
-		"address":            "SELECT ad_line2 FROM address JOIN company ON co_ad_id = ad_id WHERE co_id = %o",
-		"company":            "SELECT co_sp_rate FROM company WHERE co_id = %o",
-		"customer":           "SELECT c_email_2 FROM customer WHERE c_id = %c",
-		"customer_taxrate":   "SELECT cx_tx_id FROM customer_taxrate WHERE cx_c_id = %c ORDER BY cx_tx_id",
-		"daily_market":       "SELECT dm_vol FROM daily_market WHERE dm_s_symb = '%s' ORDER BY dm_date",
-		"exchange":           "SELECT ex_desc FROM exchange ORDER BY ex_id",
-		"financial":          "SELECT fi_qtr_start_date FROM financial WHERE fi_co_id = %o ORDER BY fi_year, fi_qtr",
-		"news_item":          "SELECT ni_dts FROM news_item JOIN news_xref ON nx_ni_id = ni_id WHERE nx_co_id = %o ORDER BY ni_id",
-		"security":           "SELECT s_exch_date FROM security WHERE s_symb = '%s'",
-		"taxrate":            "SELECT tx_name FROM taxrate WHERE tx_id = '%t'",
-		"watch_item":         "SELECT wi_s_symb FROM watch_item JOIN watch_list ON wl_id = wi_wl_id WHERE wl_c_id = %c ORDER BY wi_s_symb",
+		"account_permission": "SELECT ap_acl FROM account_permission WHERE ap_ca_id = %a ORDER BY ap_acl " +
+			"DESC",
+		"address": "SELECT ad_line2 FROM address JOIN company ON co_ad_id = ad_id WHERE co_id = " +
+			"%o",
+		"company":          "SELECT co_sp_rate FROM company WHERE co_id = %o",
+		"customer":         "SELECT c_email_2 FROM customer WHERE c_id = %c",
+		"customer_taxrate": "SELECT cx_tx_id FROM customer_taxrate WHERE cx_c_id = %c ORDER BY cx_tx_id",
+		"daily_market":     "SELECT dm_vol FROM daily_market WHERE dm_s_symb = '%s' ORDER BY dm_date",
+		"exchange":         "SELECT ex_desc FROM exchange ORDER BY ex_id",
+		"financial": "SELECT fi_qtr_start_date FROM financial WHERE fi_co_id = %o ORDER BY " +
+			"fi_year, fi_qtr",
+		"news_item": "SELECT ni_dts FROM news_item JOIN news_xref ON nx_ni_id = ni_id WHERE " +
+			"nx_co_id = %o ORDER BY ni_id",
+		"security": "SELECT s_exch_date FROM security WHERE s_symb = '%s'",
+		"taxrate":  "SELECT tx_name FROM taxrate WHERE tx_id = '%t'",
+		"watch_item": "SELECT wi_s_symb FROM watch_item JOIN watch_list ON wl_id = wi_wl_id WHERE " +
+			"wl_c_id = %c ORDER BY wi_s_symb",
 	}
 	for table, m := range maintained {
 		in := drawDataMaintenance(u, r, table, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 		in.company, in.day, in.customer = gen.CompanyID(table), 15, gen.CustomerID(table+1)
-		query := strings.NewReplacer("%a", strconv.FormatInt(in.account, 10), "%o", strconv.FormatInt(in.company, 10), "%c", strconv.FormatInt(in.customer, 10), "%s", in.symbol, "%t", in.tax).Replace(look[m.name])
+		query := strings.NewReplacer("%a", strconv.FormatInt(in.account, 10), "%o",
+			strconv.FormatInt(in.company, 10), "%c", strconv.FormatInt(in.customer, 10), "%s", in.symbol,
+			"%t", in.tax).Replace(look[m.name])
 		states := []string{looked(t, s, query)}
 		for i := range 3 {
 			d := &dataMaintenance{session: s, in: in}
@@ -359,7 +383,8 @@ func testDataMaintenance(t *testing.T, s *session, u *gen.Universe) {
 		if strings.Count(states[0], "\n") != strings.Count(states[3], "\n") {
 			t.Errorf("%s: the number of rows changed from %q to %q", m.name, states[0], states[3])
 		}
-		if toggles := []string{"account_permission", "address", "company", "customer", "financial", "taxrate"}; slices.Contains(toggles, m.name) && states[1] != states[3] {
+		if toggles := []string{"account_permission", "address", "company", "customer", "financial",
+			"taxrate"}; slices.Contains(toggles, m.name) && states[1] != states[3] {
 			t.Errorf("%s: %q, %q, %q", m.name, states[1], states[2], states[3])
 		}
 	}

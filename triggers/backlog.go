@@ -71,17 +71,19 @@ func listFailed(ctx context.Context, store kv.Store, req *backlogRequest) (out [
 	return out, err
 }
 
-// RetryParked delivers the parked notifications of an observer again and returns how many there were. Some of them may have
-// failed again when it returns.
+// RetryParked delivers the parked notifications of an observer again and returns how many there were. Some of
+// them may have failed again when it returns.
 func RetryParked(ctx context.Context, store kv.Store, o ObserverID) (n int, err error) {
-	const rounds = 1000 // of failedLimit for each shard: whoever parks faster than that is not helped by retrying
+	// of failedLimit for each shard: whoever parks faster than that is not helped by retrying
+	const rounds = 1000
 	for range rounds {
 		ps, err := listFailed(ctx, store, &backlogRequest{Observer: o, Limit: failedLimit, List: listParked})
 		if err != nil {
 			return n, err
 		}
 		for _, p := range ps {
-			if err := sendSettle(ctx, store, &settleRequest{Kind: settleRetry, Observer: o, Column: p.Column}); err != nil {
+			if err := sendSettle(ctx, store,
+				&settleRequest{Kind: settleRetry, Observer: o, Column: p.Column}); err != nil {
 				return n, err
 			}
 			n++
@@ -93,30 +95,33 @@ func RetryParked(ctx context.Context, store kv.Store, o ObserverID) (n int, err 
 	return n, nil
 }
 
-// Drop removes all notifications of an observer that is no more. Call it after no transaction can notify it any longer.
+// Drop removes all notifications of an observer that is no more. Call it after no transaction
+// can notify it any longer.
 func Drop(ctx context.Context, store kv.Store, o ObserverID) error {
 	_, err := dropIf(ctx, store, o, func(kv.RowKey) bool { return true })
 	return err
 }
 
-// DropBefore removes the notifications of an observer that are about rows before the given one, and returns how many there were. Call it when
-// those rows are no more.
+// DropBefore removes the notifications of an observer that are about rows before the given one, and returns
+// how many there were. Call it when those rows are no more.
 func DropBefore(ctx context.Context, store kv.Store, o ObserverID, first kv.RowKey) (int, error) {
 	return dropIf(ctx, store, o, func(row kv.RowKey) bool { return bytes.Compare(row, first) < 0 })
 }
 
-// dropIf removes what is about rows that are gone. Shards list rows in their order, so that if any are gone, the first are.
+// dropIf removes what is about rows that are gone. Shards list rows in their order, so that if any
+// are gone, the first are.
 func dropIf(ctx context.Context, store kv.Store, o ObserverID, gone func(kv.RowKey) bool) (n int, err error) {
 	for {
 		var cs []kv.Column
 		for _, list := range []listKind{listWaiting, listParked} {
-			err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: sweepLimit, List: list}, func(r *backlogResponse) {
-				for _, i := range r.Items {
-					if gone(i.Column.Row) {
-						cs = append(cs, i.Column)
+			err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: sweepLimit, List: list},
+				func(r *backlogResponse) {
+					for _, i := range r.Items {
+						if gone(i.Column.Row) {
+							cs = append(cs, i.Column)
+						}
 					}
-				}
-			})
+				})
 			if err != nil {
 				return n, err
 			}
@@ -125,7 +130,8 @@ func dropIf(ctx context.Context, store kv.Store, o ObserverID, gone func(kv.RowK
 			return n, nil
 		}
 		for _, c := range cs {
-			if err := sendSettle(ctx, store, &settleRequest{Kind: settleDrop, Observer: o, Column: c}); err != nil {
+			if err := sendSettle(ctx, store,
+				&settleRequest{Kind: settleDrop, Observer: o, Column: c}); err != nil {
 				return n, err
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"moka/kv"
 )
 
-// Messages between workers and shards. All integers are uvarints, byte strings are length-prefixed; each message begins
-// with a version byte. A decoder refuses what it does not know and copies what it keeps.
+// Messages between workers and shards. All integers are uvarints, byte strings are length-prefixed; each
+// message begins with a version byte. A decoder refuses what it does not know and copies what it keeps.
 const messageVersion = 1
 
 // delivery is one notification on its way to a worker.
@@ -119,8 +119,8 @@ type fetchRequest struct {
 	Credits     uint32
 	WaitMillis  uint32
 	LeaseMillis uint32
-	// Done are deliveries that this worker took earlier and is done with, whatever came of them: their leases end. CommitTS
-	// says up to where it has acknowledged the cell, zero if it has not.
+	// Done are deliveries that this worker took earlier and is done with, whatever came of them: their leases
+	// end. CommitTS says up to where it has acknowledged the cell, zero if it has not.
 	Done []delivery
 }
 
@@ -178,7 +178,8 @@ func appendDeliveries(b []byte, ds []delivery) []byte {
 
 func (r *reader) deliveries() (ds []delivery) {
 	for n := r.count(); n > 0 && !r.bad; n-- {
-		ds = append(ds, delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), kv.Timestamp(r.u()), uint32(r.u())})
+		ds = append(ds, delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), kv.Timestamp(r.u()),
+			uint32(r.u())})
 	}
 	return ds
 }
@@ -335,8 +336,8 @@ func (m *backlogResponse) Decode(b []byte) error {
 	return r.done("backlog response")
 }
 
-// sweepRequest is one step of the backstop scan: from Start on, look at up to Limit notifications of the observer that are
-// older than Before, and put those that nobody has taken into the ready queue.
+// sweepRequest is one step of the backstop scan: from Start on, look at up to Limit notifications of the
+// observer that are older than Before, and put those that nobody has taken into the ready queue.
 type sweepRequest struct {
 	Worker   string
 	Observer ObserverID
@@ -394,13 +395,13 @@ func (m *sweepResponse) Decode(b []byte) error {
 	return r.done("sweep response")
 }
 
-// The state of a notification that failed, in kv.GroupNotifyMeta at timestamp metaTimestamp (run and column as the
-// notification's):
+// The state of a notification that failed, in kv.GroupNotifyMeta at timestamp metaTimestamp (run and column
+// as the notification's):
 //
 //	| version 1 | parked u8 | up to uvarint | attempts uvarint | not before, unix ms uvarint | error length uvarint | error |
 //
-// A parked state holds for changes up to a timestamp. A newer change, perhaps the correction of what the observer stumbled
-// over, is worth an attempt of its own.
+// A parked state holds for changes up to a timestamp. A newer change, perhaps the correction of what the
+// observer stumbled over, is worth an attempt of its own.
 type meta struct {
 	Parked    bool
 	UpTo      kv.Timestamp
@@ -446,7 +447,8 @@ func decodeMeta(b []byte) (meta, error) {
 	if r.byte() != metaVersion {
 		r.bad = true
 	}
-	m := meta{Parked: r.byte() == 1, UpTo: kv.Timestamp(r.u()), Attempts: uint32(r.u()), NotBefore: int64(r.u()), Error: string(r.bytes())}
+	m := meta{Parked: r.byte() == 1, UpTo: kv.Timestamp(r.u()), Attempts: uint32(r.u()),
+		NotBefore: int64(r.u()), Error: string(r.bytes())}
 	if err := r.done("notification state"); err != nil {
 		return meta{}, kv.Errorf(kv.CodeCorrupt, "triggers.meta", "%v", err)
 	}

@@ -15,14 +15,19 @@ func sampleColumn() kv.Column {
 func sampleMessages() map[string]kv.Message {
 	d := delivery{Observer: 7, Column: sampleColumn(), CommitTS: 1000, OldestTS: 900, Attempts: 2}
 	return map[string]kv.Message{
-		"fetch request":    &fetchRequest{Worker: "w1", Observers: []ObserverID{7, 300}, Credits: 16, WaitMillis: 5000, LeaseMillis: 10000, Done: []delivery{d}},
-		"fetch response":   &fetchResponse{Deliveries: []delivery{d, {Observer: 8, Column: kv.Column{Row: kv.RowKey("r")}}}},
-		"settle request":   &settleRequest{Kind: settleFail, Observer: 7, Column: sampleColumn(), UpTo: 5, Attempts: 3, Error: "no such table", RetryMillis: 100},
-		"backlog request":  &backlogRequest{Observer: 7, Limit: 10, List: listParked},
-		"backlog response": &backlogResponse{Counts: []backlogCount{{7, 5, 1, 900}}, Items: []backlogItem{{d, "boom", true}}},
-		"sweep request":    &sweepRequest{Worker: "w1", Observer: 7, Start: kv.RowKey("a"), Limit: 512, Before: 77},
-		"sweep response":   &sweepResponse{Claimed: true, Seen: 3, Queued: 2, Next: kv.RowKey("b")},
-		"empty":            &empty{},
+		"fetch request": &fetchRequest{Worker: "w1", Observers: []ObserverID{7, 300}, Credits: 16,
+			WaitMillis: 5000, LeaseMillis: 10000, Done: []delivery{d}},
+		"fetch response": &fetchResponse{
+			Deliveries: []delivery{d, {Observer: 8, Column: kv.Column{Row: kv.RowKey("r")}}}},
+		"settle request": &settleRequest{Kind: settleFail, Observer: 7, Column: sampleColumn(), UpTo: 5,
+			Attempts: 3, Error: "no such table", RetryMillis: 100},
+		"backlog request": &backlogRequest{Observer: 7, Limit: 10, List: listParked},
+		"backlog response": &backlogResponse{Counts: []backlogCount{{7, 5, 1, 900}},
+			Items: []backlogItem{{d, "boom", true}}},
+		"sweep request": &sweepRequest{Worker: "w1", Observer: 7, Start: kv.RowKey("a"), Limit: 512,
+			Before: 77},
+		"sweep response": &sweepResponse{Claimed: true, Seen: 3, Queued: 2, Next: kv.RowKey("b")},
+		"empty":          &empty{},
 	}
 }
 
@@ -48,8 +53,9 @@ func TestGolden(t *testing.T) {
 		"ack":              hex.EncodeToString(encodeAck(1000)),
 		"ack, moved":       hex.EncodeToString(encodeSeen(1000, Seen{Value: []byte("row"), OK: true})),
 		"ack, moved, gone": hex.EncodeToString(encodeSeen(1000, Seen{})),
-		"meta":             hex.EncodeToString(meta{Parked: true, UpTo: 900, Attempts: 2, NotBefore: 5000, Error: "no gulp"}.encode()),
-		"ack column":       hex.EncodeToString(AckColumn(7, sampleColumn()).Qualifier),
+		"meta": hex.EncodeToString(
+			meta{Parked: true, UpTo: 900, Attempts: 2, NotBefore: 5000, Error: "no gulp"}.encode()),
+		"ack column": hex.EncodeToString(AckColumn(7, sampleColumn()).Qualifier),
 	}
 	for name, m := range sampleMessages() {
 		got[name] = hex.EncodeToString(m.AppendTo(nil))

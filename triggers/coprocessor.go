@@ -14,7 +14,8 @@ const (
 	commandSweep   kv.CommandID = 67
 )
 
-// fetchWaitMost bounds a long poll, so that a worker that vanished without a word does not hold a goroutine for ever.
+// fetchWaitMost bounds a long poll, so that a worker that vanished without a word does not
+// hold a goroutine for ever.
 const fetchWaitMost = 30 * time.Second
 
 type coprocessor struct {
@@ -22,8 +23,8 @@ type coprocessor struct {
 	bound int // of a shard's queues
 }
 
-// NewCoprocessor returns what a node must host so that workers find notifications. now is the clock of leases; nil means
-// time.Now.
+// NewCoprocessor returns what a node must host so that workers find notifications. now is the clock of
+// leases; nil means time.Now.
 func NewCoprocessor(now func() time.Time) kv.Coprocessor {
 	if now == nil {
 		now = time.Now
@@ -96,7 +97,8 @@ func fetch(e kv.Eval, m kv.Message) (kv.Message, error) {
 		case <-timer.C:
 		case <-r.closed:
 			timer.Stop()
-			return nil, kv.Errorf(kv.CodeClosed, "triggers.Fetch", "the shard is shutting down; nothing happened")
+			return nil, kv.Errorf(kv.CodeClosed, "triggers.Fetch",
+				"the shard is shutting down; nothing happened")
 		case <-e.Context().Done():
 			timer.Stop()
 			return nil, e.Context().Err()
@@ -105,8 +107,8 @@ func fetch(e kv.Eval, m kv.Message) (kv.Message, error) {
 	}
 }
 
-// settle is a write under the row's latch. What its batch does to memory it does through the groups: the queue files the
-// notification anew by what they hold.
+// settle is a write under the row's latch. What its batch does to memory it does through the groups: the
+// queue files the notification anew by what they hold.
 func settle(e kv.Eval, m kv.Message) (kv.Message, error) {
 	req, r := m.(*settleRequest), e.State().(*ready)
 	note := kv.Address{Group: kv.GroupNotify, Run: req.Observer, Column: req.Column}
@@ -193,7 +195,8 @@ func backlog(e kv.Eval, m kv.Message) (kv.Message, error) {
 	return res, e.Context().Err()
 }
 
-// backlogRun collects what is said of one observer. The entries of a cell come one after the other, newest first.
+// backlogRun collects what is said of one observer. The entries of a cell come one after the other, newest
+// first.
 type backlogRun struct {
 	r     *ready
 	req   *backlogRequest

@@ -151,12 +151,14 @@ func (w *world) cells() string {
 				if err != nil {
 					w.t.Fatal(err)
 				}
-				fmt.Fprintf(&b, "failed %d %s attempts=%d parked=%v\n", run, c.Row.Row(), m.Attempts, m.Parked)
+				fmt.Fprintf(&b, "failed %d %s attempts=%d parked=%v\n", run, c.Row.Row(),
+					m.Attempts, m.Parked)
 			})
 		}
 		w.walk(r, kv.GroupTxnWrite, 0, func(c kv.Column, v kv.Version) {
 			if c.Family == AckFamily {
-				fmt.Fprintf(&b, "ack    %d %s @%v\n", binary.BigEndian.Uint32(c.Qualifier), c.Row.Row(), v.Timestamp)
+				fmt.Fprintf(&b, "ack    %d %s @%v\n", binary.BigEndian.Uint32(c.Qualifier), c.Row.Row(),
+					v.Timestamp)
 			}
 		})
 	}
@@ -194,7 +196,8 @@ type mortal struct {
 
 var errDead = errors.New("this process was killed")
 
-func (m *mortal) Call(ctx context.Context, s kv.ShardID, refs []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
+func (m *mortal) Call(ctx context.Context, s kv.ShardID, refs []kv.TabletRef, c kv.CommandID,
+	req kv.Message) (kv.Message, error) {
 	if m.dead.Load() {
 		return nil, errDead
 	}

@@ -10,8 +10,9 @@ import (
 	"moka/txn"
 )
 
-// Cells may get another row key: a table of SQL is written anew. What an observer has not acknowledged of the old cell is carried over to
-// the new one, so that it is delivered there, once, and compared with what the observer has seen last, in the form of today.
+// Cells may get another row key: a table of SQL is written anew. What an observer has not acknowledged of the
+// old cell is carried over to the new one, so that it is delivered there, once, and compared with what the
+// observer has seen last, in the form of today.
 
 // Unacknowledged is a notification that has not been acknowledged yet.
 type Unacknowledged struct {
@@ -19,14 +20,19 @@ type Unacknowledged struct {
 	OldestTS kv.Timestamp // of the changes that are not acknowledged
 }
 
-// ListUnacknowledged lists the first of an observer's notifications in the order of their rows, parked or not, of each shard.
-func ListUnacknowledged(ctx context.Context, store kv.Store, o ObserverID, limit int) (out []Unacknowledged, err error) {
+// ListUnacknowledged lists the first of an observer's notifications in the order of their rows, parked
+// or not, of each shard.
+func ListUnacknowledged(ctx context.Context, store kv.Store, o ObserverID, limit int) (out []Unacknowledged,
+	err error) {
 	for _, list := range []listKind{listWaiting, listParked} {
-		err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: uint32(limit), List: list}, func(r *backlogResponse) {
-			for _, i := range r.Items {
-				out = append(out, Unacknowledged{Failed{i.Observer, i.Column, i.CommitTS, int(i.Attempts), i.Error, i.Parked}, i.OldestTS})
-			}
-		})
+		err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: uint32(limit), List: list},
+			func(r *backlogResponse) {
+				for _, i := range r.Items {
+					out = append(out, Unacknowledged{
+						Failed{i.Observer, i.Column, i.CommitTS, int(i.Attempts), i.Error, i.Parked},
+						i.OldestTS})
+				}
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +47,8 @@ type Seen struct {
 	Forgotten bool // nobody knows any more: see ErrForgotten
 }
 
-// Seen reads, in t, what the observer has seen of the cell; done says that it has seen all of it, and only the notification is left.
+// Seen reads, in t, what the observer has seen of the cell; done says that it has seen all of it, and only
+// the notification is left.
 func (u *Unacknowledged) Seen(ctx context.Context, c *txn.Client, t *txn.Txn) (s Seen, done bool, err error) {
 	e := Event{PreviousTS: u.OldestTS - 1, Column: u.Column, client: c}
 	b, ok, err := t.Get(ctx, AckColumn(u.Observer, u.Column))
@@ -86,15 +93,18 @@ func (u *Unacknowledged) Clear(ctx context.Context, t *txn.Txn) error {
 }
 
 func (u *Unacknowledged) clear(t *txn.Txn, start kv.Timestamp) {
-	t.Put(AckColumn(u.Observer, u.Column), encodeAck(start), txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: u.Observer, Column: u.Column}}})
+	t.Put(AckColumn(u.Observer, u.Column), encodeAck(start),
+		txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: u.Observer, Column: u.Column}}})
 }
 
-// Fail gives the notification that was moved, at ts, the failures that it had before. Should that be lost, it is tried once more.
+// Fail gives the notification that was moved, at ts, the failures that it had before. Should that be lost,
+// it is tried once more.
 func (u *Unacknowledged) Fail(ctx context.Context, store kv.Store, to kv.Column, ts kv.Timestamp) error {
 	if u.Error == "" {
 		return nil
 	}
-	req := &settleRequest{Kind: settleFail, Observer: u.Observer, Column: to, UpTo: ts, Attempts: uint32(u.Attempts), Error: u.Error}
+	req := &settleRequest{Kind: settleFail, Observer: u.Observer, Column: to, UpTo: ts,
+		Attempts: uint32(u.Attempts), Error: u.Error}
 	if u.Parked {
 		req.Kind = settlePark
 	}
@@ -130,7 +140,8 @@ func encodeSeen(ts kv.Timestamp, s Seen) []byte {
 
 func decodeAck(b []byte) (kv.Timestamp, *Seen, error) {
 	bad := func() (kv.Timestamp, *Seen, error) {
-		return 0, nil, kv.Errorf(kv.CodeCorrupt, "triggers.ack", "acknowledgement of %d bytes does not decode", len(b))
+		return 0, nil, kv.Errorf(kv.CodeCorrupt, "triggers.ack",
+			"acknowledgement of %d bytes does not decode", len(b))
 	}
 	if len(b) < 9 {
 		return bad()

@@ -29,7 +29,8 @@ type nodeWorld struct {
 type inProcess struct{ n *node.Node }
 
 func (c inProcess) ClusterInfo(context.Context) (rpc.ClusterInfo, error) {
-	info := rpc.ClusterInfo{ClusterID: "test", Node: c.n.ID(), Root: node.MetaShard, Nodes: []rpc.NodeInfo{{ID: c.n.ID()}}}
+	info := rpc.ClusterInfo{ClusterID: "test", Node: c.n.ID(), Root: node.MetaShard,
+		Nodes: []rpc.NodeInfo{{ID: c.n.ID()}}}
 	for _, s := range c.n.Shards() {
 		info.Shards = append(info.Shards, rpc.ShardInfo{ID: s, Node: c.n.ID()})
 	}
@@ -78,8 +79,8 @@ func (w *nodeWorld) put(row, value string, observers ...ObserverID) error {
 	return err
 }
 
-// TestNodeLosesPower: writers and a worker are at work when the power fails. What was acknowledged to a writer is observed by
-// exactly one committed run, before or after.
+// TestNodeLosesPower: writers and a worker are at work when the power fails. What was acknowledged to a
+// writer is observed by exactly one committed run, before or after.
 func TestNodeLosesPower(t *testing.T) {
 	fs, clock := vfs.NewCrashableMem(), &txntest.Clock{}
 	w := openNode(t, fs, clock)
@@ -94,7 +95,8 @@ func TestNodeLosesPower(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.node.Move(t.Context(), tb.ID, kv.ShardID(1+tablets%3)); err != nil && tb.Shard != kv.ShardID(1+tablets%3) {
+		if _, err := w.node.Move(t.Context(), tb.ID, kv.ShardID(1+tablets%3)); err != nil &&
+			tb.Shard != kv.ShardID(1+tablets%3) {
 			t.Fatal(err)
 		}
 		tablets++
@@ -155,13 +157,14 @@ func TestNodeLosesPower(t *testing.T) {
 			t.Fatal(err)
 		}
 		if there != (string(runs) == "1") || !there && slices.Contains(before, i) {
-			t.Errorf("row %d: there %v, %q runs; acknowledged before the crash: %v", i, there, runs, slices.Contains(before, i))
+			t.Errorf("row %d: there %v, %q runs; acknowledged before the crash: %v", i, there, runs,
+				slices.Contains(before, i))
 		}
 	}
 }
 
-// waitIdle waits until every notification is acknowledged. Real time, since Pebble does not live in a bubble: it asks again
-// each time a timer fires, and gives up only with the test's own deadline.
+// waitIdle waits until every notification is acknowledged. Real time, since Pebble does not live in a bubble:
+// it asks again each time a timer fires, and gives up only with the test's own deadline.
 func waitIdle(t testing.TB, w *nodeWorld) {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -181,9 +184,9 @@ func waitIdle(t testing.TB, w *nodeWorld) {
 	}
 }
 
-// BenchmarkRuns is the way from a change to its observer's commit on one node, writers and worker side by side. "alone" waits for
-// each run before the next change, so that its lag is that of an idle system; the others write as fast as they can and show
-// how many runs a second the machine does beside its writers.
+// BenchmarkRuns is the way from a change to its observer's commit on one node, writers and worker side by
+// side. "alone" waits for each run before the next change, so that its lag is that of an idle system; the
+// others write as fast as they can and show how many runs a second the machine does beside its writers.
 func BenchmarkRuns(b *testing.B) {
 	for _, writers := range []int{0, 1, 16} {
 		name := fmt.Sprintf("writers-%d", writers)

@@ -14,20 +14,22 @@ import (
 // ObserverID names an observer for ever: it is part of keys on disk and never reused.
 type ObserverID = uint32
 
-// AckFamily is the column family of acknowledgements. It shares the row with the observed cell, so that both are always
-// in one tablet; readers of rows skip it.
+// AckFamily is the column family of acknowledgements. It shares the row with the observed cell, so that both
+// are always in one tablet; readers of rows skip it.
 const AckFamily kv.FamilyID = 0xFF
 
 // Observer is code that runs after a change.
 type Observer struct {
 	ID   ObserverID
 	Name string
-	// Run does the observer's work in t. Its reads see t's snapshot, its writes commit together with the acknowledgement,
-	// or not at all. It must not commit or roll back t. It may be called again for the same change until one run commits.
+	// Run does the observer's work in t. Its reads see t's snapshot, its writes commit together with the
+	// acknowledgement, or not at all. It must not commit or roll back t. It may be called again for the same
+	// change until one run commits.
 	Run func(ctx context.Context, t *txn.Txn, e Event) error
 	// Attempts is how many runs may fail before the notification is parked; default 16.
 	Attempts int
-	// Backoff is the wait after the first failed run; it doubles with each further one up to a minute. Default 50 ms.
+	// Backoff is the wait after the first failed run; it doubles with each further one up to a
+	// minute. Default 50 ms.
 	Backoff time.Duration
 	// Timeout bounds a run; one that takes longer is cancelled and has failed. Default 1 minute.
 	Timeout time.Duration
@@ -61,11 +63,12 @@ type Event struct {
 	Observer ObserverID
 	// Column is the observed cell; its row is the changed row.
 	Column kv.Column
-	// CommitTS is the newest change that was known when the run began. The run's snapshot is at least that new.
+	// CommitTS is the newest change that was known when the run began. The run's snapshot is at least that
+	// new.
 	CommitTS kv.Timestamp
-	// PreviousTS is the snapshot to which the run compares: that of the last run that was acknowledged, or, if the observer
-	// has never acknowledged the cell, just before the first change that it was notified of. The cell as it was then is
-	// OLD, as it is in the run's snapshot is NEW.
+	// PreviousTS is the snapshot to which the run compares: that of the last run that was acknowledged, or,
+	// if the observer has never acknowledged the cell, just before the first change that it was notified of.
+	// The cell as it was then is OLD, as it is in the run's snapshot is NEW.
 	PreviousTS kv.Timestamp
 	// Attempt counts failed runs for this notification so far.
 	Attempt int
@@ -73,8 +76,9 @@ type Event struct {
 	seen    *Seen // the cell has been moved since
 }
 
-// Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist then. ErrForgotten means
-// that garbage collection has removed it since: it keeps what waiting notifications need, but not for ever.
+// Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist
+// then. ErrForgotten means that garbage collection has removed it since: it keeps what waiting notifications
+// need, but not for ever.
 func (e Event) Previous(ctx context.Context) (value []byte, ok bool, err error) {
 	if e.seen != nil {
 		if e.seen.Forgotten {
@@ -82,7 +86,8 @@ func (e Event) Previous(ctx context.Context) (value []byte, ok bool, err error) 
 		}
 		return e.seen.Value, e.seen.OK, nil
 	}
-	// The acknowledgement may be older than the retention, however long ago; the cell has rarely changed between.
+	// The acknowledgement may be older than the retention, however long ago; the cell has
+	// rarely changed between.
 	t := e.client.Begin(txn.TxnOptions{StartTS: e.PreviousTS, ReadOnly: true, Unchanged: true})
 	defer t.Rollback()
 	value, ok, err = t.Get(ctx, e.Column)
@@ -93,7 +98,8 @@ func (e Event) Previous(ctx context.Context) (value []byte, ok bool, err error) 
 }
 
 // ErrForgotten is the answer to what a cell was at an acknowledgement that garbage collection has passed.
-var ErrForgotten = errors.New("triggers: the cell as it was last acknowledged has been removed by garbage collection")
+var ErrForgotten = errors.New(
+	"triggers: the cell as it was last acknowledged has been removed by garbage collection")
 
 // Options of a Worker. The zero value means the defaults.
 type Options struct {
@@ -101,11 +107,11 @@ type Options struct {
 	Runners int
 	// SweepEvery is the pause between two steps of the backstop scan; default 250 ms.
 	SweepEvery time.Duration
-	// SweepAge is how old a notification must be before the backstop takes it up; younger ones are the push's business.
-	// Default 1 s.
+	// SweepAge is how old a notification must be before the backstop takes it up; younger ones are the push's
+	// business. Default 1 s.
 	SweepAge time.Duration
-	// Lease is for how long a delivered notification is withheld from other workers; default 10 s. It saves double work;
-	// the acknowledgement is the guarantee.
+	// Lease is for how long a delivered notification is withheld from other workers; default 10 s. It saves
+	// double work; the acknowledgement is the guarantee.
 	Lease  time.Duration
 	Logger *slog.Logger
 	// Now is the clock of leases and waits; default time.Now.
@@ -134,7 +140,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// ErrSkip, returned by Run, means that there is nothing to do for this change: it is acknowledged, and nothing else.
+// ErrSkip, returned by Run, means that there is nothing to do for this change: it is
+// acknowledged, and nothing else.
 var ErrSkip = errors.New("triggers: nothing to do")
 
 // AckColumn is where an observer acknowledges changes of a cell.

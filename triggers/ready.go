@@ -10,22 +10,24 @@ import (
 )
 
 const (
-	// queueBound is how many notifications of one observer a shard keeps in order of age, and how many waiting or leased
-	// ones beside them. Beyond it only "there are more" is remembered; the in-memory group is the truth and refills the
-	// queue when it runs dry.
+	// queueBound is how many notifications of one observer a shard keeps in order of age, and how many
+	// waiting or leased ones beside them. Beyond it only "there are more" is remembered; the in-memory group
+	// is the truth and refills the queue when it runs dry.
 	queueBound = 8192
-	// refillPause is how long a queue rests after a refill that found nothing to deliver: all that is left is parked, or
-	// waits for its next attempt.
+	// refillPause is how long a queue rests after a refill that found nothing to deliver: all that is left is
+	// parked, or waits for its next attempt.
 	refillPause = 100 * time.Millisecond
 	// claimFor is how long a stretch of the backstop scan belongs to the worker that scanned it.
 	claimFor = time.Second
 )
 
-// ready is a shard's view of its notifications: what may be delivered, what is being worked on, what waits after a failure.
-// It is memory only and a cache: what exists is in kv.GroupNotify, how often it failed in kv.GroupNotifyMeta, and both are
-// asked again before a notification is handed out. So an item that is wrong, late or missing costs time, never a run.
+// ready is a shard's view of its notifications: what may be delivered, what is being worked on, what waits
+// after a failure. It is memory only and a cache: what exists is in kv.GroupNotify, how often it failed in
+// kv.GroupNotifyMeta, and both are asked again before a notification is handed out. So an item that is wrong,
+// late or missing costs time, never a run.
 //
-// Lock order: the shard's hooks, then ready.mu, then an in-memory table's own lock. No callback of Ascend takes ready.mu.
+// Lock order: the shard's hooks, then ready.mu, then an in-memory table's own lock. No callback of
+// Ascend takes ready.mu.
 type ready struct {
 	shard  kv.ShardHandle
 	now    func() time.Time
@@ -222,19 +224,21 @@ func (r *ready) changes(o ObserverID, c kv.Column) (newest, oldest kv.Timestamp,
 	return newest, oldest, ok
 }
 
-// refillLocked reads notifications from the group into the queue, from where the last refill ended, as far as there is room.
+// refillLocked reads notifications from the group into the queue, from where the last refill ended,
+// as far as there is room.
 func (r *ready) refillLocked(o ObserverID) {
 	q := r.queueLocked(o)
 	start, added := q.cursor, 0
 	q.more, q.cursor = false, nil
 	// Half a queue at a time: the shard's commits wait for it, a few milliseconds.
-	next := ascend(r.shard.InMemory(kv.GroupNotify), o, start, max(1, r.bound/2), func(c kv.Column, ts kv.Timestamp) bool {
-		f := r.enqueueLocked(o, c, ts)
-		if f == filedReady {
-			added++
-		}
-		return f != filedFull || len(q.byAge) < r.bound
-	})
+	next := ascend(r.shard.InMemory(kv.GroupNotify), o, start, max(1, r.bound/2),
+		func(c kv.Column, ts kv.Timestamp) bool {
+			f := r.enqueueLocked(o, c, ts)
+			if f == filedReady {
+				added++
+			}
+			return f != filedFull || len(q.byAge) < r.bound
+		})
 	if len(next) > 0 || len(start) > 0 {
 		q.more, q.cursor = true, next
 	}
@@ -244,9 +248,10 @@ func (r *ready) refillLocked(o ObserverID) {
 	}
 }
 
-// ascend calls f for about limit entries of a run from start on, whole rows only, until f returns false. It returns the row to
-// go on with: empty at the end of the run. f runs outside of the table's lock.
-func ascend(t kv.MemTable, run uint32, start kv.RowKey, limit int, f func(c kv.Column, ts kv.Timestamp) bool) (next kv.RowKey) {
+// ascend calls f for about limit entries of a run from start on, whole rows only, until f returns false. It
+// returns the row to go on with: empty at the end of the run. f runs outside of the table's lock.
+func ascend(t kv.MemTable, run uint32, start kv.RowKey, limit int,
+	f func(c kv.Column, ts kv.Timestamp) bool) (next kv.RowKey) {
 	type entry struct {
 		c  kv.Column
 		ts kv.Timestamp
@@ -273,9 +278,11 @@ func cloneColumn(c kv.Column) kv.Column {
 	return kv.Column{Row: bytes.Clone(c.Row), Family: c.Family, Qualifier: bytes.Clone(c.Qualifier)}
 }
 
-// take leases up to n notifications of the observers to a worker, oldest first, one observer after the other. It returns when
-// to look again at the latest (zero: no need) and a channel that is closed when something new is ready.
-func (r *ready) take(worker string, observers []ObserverID, n int, lease time.Duration) (ds []delivery, due time.Time, signal <-chan struct{}) {
+// take leases up to n notifications of the observers to a worker, oldest first, one observer after the
+// other. It returns when to look again at the latest (zero: no need) and a channel that is closed when
+// something new is ready.
+func (r *ready) take(worker string, observers []ObserverID, n int, lease time.Duration) (ds []delivery,
+	due time.Time, signal <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -309,7 +316,8 @@ func (r *ready) take(worker string, observers []ObserverID, n int, lease time.Du
 	return ds, due, r.mu.signal
 }
 
-// promoteLocked makes ready what has waited long enough, takes back what was leased too long ago, and refills.
+// promoteLocked makes ready what has waited long enough, takes back what was leased too long ago, and
+// refills.
 func (r *ready) promoteLocked(o ObserverID, now time.Time) {
 	q := r.mu.queues[o]
 	if q == nil {
@@ -330,7 +338,8 @@ func (r *ready) popLocked(worker string, o ObserverID, now time.Time, lease time
 	q := r.mu.queues[o]
 	for q != nil && len(q.byAge) > 0 {
 		it := heap.Pop(&q.byAge).(*item)
-		// Whoever cleared the entry (another worker's commit, a dropped observer, a tablet that moved away) did not tell us.
+		// Whoever cleared the entry (another worker's commit, a dropped observer, a tablet that moved
+		// away) did not tell us.
 		newest, oldest, ok := r.changes(o, it.column)
 		m := r.meta(o, it.column)
 		if !ok || m.parks(newest) {
@@ -339,12 +348,14 @@ func (r *ready) popLocked(worker string, o ObserverID, now time.Time, lease time
 		}
 		it.state, it.holder, it.until = stateLeased, worker, now.Add(lease)
 		heap.Push(&q.timed, it)
-		return delivery{Observer: o, Column: it.column, CommitTS: newest, OldestTS: oldest, Attempts: m.Attempts}, true
+		return delivery{Observer: o, Column: it.column, CommitTS: newest, OldestTS: oldest,
+			Attempts: m.Attempts}, true
 	}
 	return delivery{}, false
 }
 
-// done ends a worker's leases. What is left of the notification, apart from what the worker has acknowledged, is ready again.
+// done ends a worker's leases. What is left of the notification, apart from what the worker has
+// acknowledged, is ready again.
 func (r *ready) done(worker string, ds []delivery) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -354,24 +365,27 @@ func (r *ready) done(worker string, ds []delivery) {
 			continue
 		}
 		r.removeLocked(it)
-		// An acknowledged entry may be here still: the run's commit is decided at its primary and arrives here later.
+		// An acknowledged entry may be here still: the run's commit is decided at its primary
+		// and arrives here later.
 		if newest, _, ok := r.changes(d.Observer, d.Column); ok && newest > d.CommitTS {
 			r.enqueueLocked(d.Observer, d.Column, newest)
 		}
 	}
 }
 
-// claim takes a stretch of an observer's run for one step of the backstop scan. It fails where another worker has just been:
-// the caller jumps elsewhere, so that scanners do not clump like buses (§2.4).
+// claim takes a stretch of an observer's run for one step of the backstop scan. It fails where another worker
+// has just been: the caller jumps elsewhere, so that scanners do not clump like buses (§2.4).
 func (r *ready) claim(worker string, o ObserverID, start kv.RowKey) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	if c, ok := r.mu.claims[o]; ok && c.worker != worker && c.until.After(now) && bytes.Compare(start, c.start) >= 0 &&
+	if c, ok := r.mu.claims[o]; ok && c.worker != worker && c.until.After(now) &&
+		bytes.Compare(start, c.start) >= 0 &&
 		(len(c.next) == 0 || bytes.Compare(start, c.next) < 0) {
 		return false
 	}
-	r.mu.claims[o] = claim{worker: worker, start: start, next: append(bytes.Clone(start), 0), until: now.Add(claimFor)}
+	r.mu.claims[o] = claim{worker: worker, start: start, next: append(bytes.Clone(start), 0),
+		until: now.Add(claimFor)}
 	return true
 }
 
@@ -384,14 +398,16 @@ func (r *ready) sweep(req *sweepRequest) *sweepResponse {
 	defer r.mu.Unlock()
 	res := &sweepResponse{}
 	limit := min(int(req.Limit), queueBound)
-	res.Next = ascend(r.shard.InMemory(kv.GroupNotify), req.Observer, req.Start, limit, func(c kv.Column, ts kv.Timestamp) bool {
-		res.Seen++
-		if ts < req.Before && r.enqueueLocked(req.Observer, c, ts) == filedReady {
-			res.Queued++
-		}
-		return true
-	})
-	r.mu.claims[req.Observer] = claim{worker: req.Worker, start: req.Start, next: res.Next, until: r.now().Add(claimFor)}
+	res.Next = ascend(r.shard.InMemory(kv.GroupNotify), req.Observer, req.Start, limit,
+		func(c kv.Column, ts kv.Timestamp) bool {
+			res.Seen++
+			if ts < req.Before && r.enqueueLocked(req.Observer, c, ts) == filedReady {
+				res.Queued++
+			}
+			return true
+		})
+	r.mu.claims[req.Observer] = claim{worker: req.Worker, start: req.Start, next: res.Next,
+		until: r.now().Add(claimFor)}
 	return res
 }
 

@@ -19,14 +19,15 @@ import (
 	"moka/txn"
 )
 
-// The simulation runs writers and workers, each process with a bad network of its own, over a store whose tablets split and
-// move and whose shards are killed, in fake time. Workers are killed, too, and others take their place.
+// The simulation runs writers and workers, each process with a bad network of its own, over a store
+// whose tablets split and move and whose shards are killed, in fake time. Workers are killed, too, and
+// others take their place.
 //
 //	account/i   ──observer 1──►  sum/s  ──observer 2──►  grand          (the sum of all accounts, kept by two observers in a row)
 //	                └── log/1/account/i/start_ts      └── log/2/sum/s/start_ts
 //
-// What must hold when nothing moves any more: grand = Σ sum = Σ account; the log of each cell is a chain without a gap, an
-// overlap or a run too many; every change lies in one link of it; nothing is left at rest.
+// What must hold when nothing moves any more: grand = Σ sum = Σ account; the log of each cell is a chain
+// without a gap, an overlap or a run too many; every change lies in one link of it; nothing is left at rest.
 //
 //	go test ./triggers -run 'TestSimulation$' -sim.seed=N -sim.n=1
 var (
@@ -59,7 +60,8 @@ type process struct {
 func (s *simulation) process(n int) *process {
 	m := &mortal{Store: s.mem}
 	f := kvtest.NewFaulty(m, kvtest.Faults{
-		Seed: s.seed<<8 + uint64(n), DropRequest: 0.01, DropReply: 0.02, Duplicate: 0.02, Delay: 0.1, Refuse: 0.01, MaxDelay: 20 * time.Millisecond,
+		Seed: s.seed<<8 + uint64(n), DropRequest: 0.01, DropReply: 0.02, Duplicate: 0.02, Delay: 0.1,
+		Refuse: 0.01, MaxDelay: 20 * time.Millisecond,
 	})
 	c, err := txn.NewClient(f, s.clock, txn.Options{LockTTL: 500 * time.Millisecond})
 	if err != nil {
@@ -85,10 +87,13 @@ func (p *process) kill() {
 func (s *simulation) newWorker(n int) *process {
 	p := s.process(n)
 	p.worker = NewWorker(p.client, p.faulty, fmt.Sprint("worker", n), Options{
-		Runners: 3, Lease: 200 * time.Millisecond, SweepEvery: 50 * time.Millisecond, SweepAge: 100 * time.Millisecond,
+		Runners: 3, Lease: 200 * time.Millisecond, SweepEvery: 50 * time.Millisecond,
+		SweepAge: 100 * time.Millisecond,
 	})
 	p.worker.ignoreAcks = s.ignoreAcks
-	p.worker.Register(s.adder(1, func(row string) string { return "sum/" + string('0'+(row[len(row)-1]-'0')%simSums) }, 2))
+	p.worker.Register(s.adder(1, func(row string) string {
+		return "sum/" + string('0'+(row[len(row)-1]-'0')%simSums)
+	}, 2))
 	p.worker.Register(s.adder(2, func(string) string { return "grand" }))
 	p.worker.Start()
 	return p
@@ -96,28 +101,30 @@ func (s *simulation) newWorker(n int) *process {
 
 // adder is an observer that adds what a cell has changed by to another cell.
 func (s *simulation) adder(id ObserverID, target func(row string) string, notify ...ObserverID) Observer {
-	return Observer{ID: id, Name: fmt.Sprint("adder", id), Attempts: 1000, Backoff: 10 * time.Millisecond, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
-		row := string(e.Column.Row.Row())
-		now, _, err := tx.Get(ctx, e.Column)
-		if err != nil {
-			return err
-		}
-		before, _, err := e.Previous(ctx)
-		if err != nil {
-			return err
-		}
-		start, err := tx.StartTS(ctx)
-		if err != nil {
-			return err
-		}
-		a, _ := strconv.Atoi(string(now))
-		b, _ := strconv.Atoi(string(before))
-		tx.Put(col(fmt.Sprintf("%s%d/%s/%020d", logStart, id, row, uint64(start))), []byte(fmt.Sprint(uint64(e.PreviousTS))), txn.WriteOptions{})
-		if s.flaky && rand.IntN(20) == 0 {
-			return errors.New("the body fails now and then")
-		}
-		return count(ctx, tx, target(row), a-b, notify...)
-	}}
+	return Observer{ID: id, Name: fmt.Sprint("adder", id), Attempts: 1000, Backoff: 10 * time.Millisecond,
+		Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+			row := string(e.Column.Row.Row())
+			now, _, err := tx.Get(ctx, e.Column)
+			if err != nil {
+				return err
+			}
+			before, _, err := e.Previous(ctx)
+			if err != nil {
+				return err
+			}
+			start, err := tx.StartTS(ctx)
+			if err != nil {
+				return err
+			}
+			a, _ := strconv.Atoi(string(now))
+			b, _ := strconv.Atoi(string(before))
+			tx.Put(col(fmt.Sprintf("%s%d/%s/%020d", logStart, id, row, uint64(start))),
+				[]byte(fmt.Sprint(uint64(e.PreviousTS))), txn.WriteOptions{})
+			if s.flaky && rand.IntN(20) == 0 {
+				return errors.New("the body fails now and then")
+			}
+			return count(ctx, tx, target(row), a-b, notify...)
+		}}
 }
 
 // write changes one or two accounts.
@@ -164,7 +171,8 @@ func (s *simulation) direct(workers []*process) []*process {
 func simulate(t *testing.T, seed uint64, ignoreAcks bool) (wrong []string) {
 	s := &simulation{seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), ignoreAcks: ignoreAcks, flaky: true}
 	s.world = newWorld(t, kvtest.Options{
-		Shards: 3, Splits: []kv.RowKey{col("account/3").Row, col("grand").Row, col("log/2").Row, col("sum/1").Row}, Crash: true,
+		Shards: 3, Splits: []kv.RowKey{col("account/3").Row, col("grand").Row, col("log/2").Row,
+			col("sum/1").Row}, Crash: true,
 		SyncDelay: time.Duration(s.rng.IntN(3)) * 100 * time.Microsecond,
 	})
 	workers := []*process{s.newWorker(100), s.newWorker(101)}
@@ -173,7 +181,8 @@ func simulate(t *testing.T, seed uint64, ignoreAcks bool) (wrong []string) {
 	var background, writers sync.WaitGroup
 	background.Go(func() { // what a node does
 		for pause(ctx, 100*time.Millisecond) {
-			_, _ = s.client.ResolveOrphans(ctx, 600*time.Millisecond) // the next round finds what this one missed
+			// the next round finds what this one missed
+			_, _ = s.client.ResolveOrphans(ctx, 600*time.Millisecond)
 		}
 	})
 	for i := range 3 {
@@ -214,7 +223,8 @@ func (s *simulation) check() (wrong []string) {
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	sums := map[string]int{}
 	logs := map[string][][2]kv.Timestamp{} // by observer/row: previous, start; in order of start
-	sc := s.client.Begin(txn.TxnOptions{ReadOnly: true}).Scan(context.Background(), txn.ScanOptions{Span: kv.Span{Start: col("").Row}})
+	sc := s.client.Begin(txn.TxnOptions{ReadOnly: true}).Scan(context.Background(),
+		txn.ScanOptions{Span: kv.Span{Start: col("").Row}})
 	defer sc.Close()
 	for sc.Next() {
 		row := string(sc.Column().Row.Row())
@@ -237,7 +247,8 @@ func (s *simulation) check() (wrong []string) {
 		bad("%v", err)
 	}
 	if sums["account"] != sums["sum"] || sums["sum"] != sums["grand"] {
-		bad("the accounts' sum is %d, the first observer's %d, the second's %d", sums["account"], sums["sum"], sums["grand"])
+		bad("the accounts' sum is %d, the first observer's %d, the second's %d", sums["account"], sums["sum"],
+			sums["grand"])
 	}
 	if sums["account"] == 0 {
 		bad("nothing happened")
@@ -245,14 +256,17 @@ func (s *simulation) check() (wrong []string) {
 	for cell, runs := range logs {
 		for i := 1; i < len(runs); i++ {
 			if runs[i][0] != runs[i-1][1] {
-				bad("%s: a run compares %v with %v, the one before ended at %v", cell, runs[i][1], runs[i][0], runs[i-1][1])
+				bad("%s: a run compares %v with %v, the one before ended at %v", cell, runs[i][1], runs[i][0],
+					runs[i-1][1])
 			}
 		}
 	}
 	for cell, changes := range s.history() {
 		runs := logs[cell]
 		for i, run := range runs {
-			if !slices.ContainsFunc(changes, func(ts kv.Timestamp) bool { return run[0] < ts && ts <= run[1] }) {
+			if !slices.ContainsFunc(changes, func(ts kv.Timestamp) bool {
+				return run[0] < ts && ts <= run[1]
+			}) {
 				bad("%s: run %d, from %v to %v, is about no change", cell, i, run[0], run[1])
 			}
 		}
@@ -330,10 +344,11 @@ func TestSimulationCatchesIgnoredAcks(t *testing.T) {
 	t.Logf("caught in %d of 30 histories", caught)
 }
 
-// An observer's writes notify another. The workers' process loses the reply of, or does not send, its n-th request, or is killed
-// with it, for each n: the end is always the same.
+// An observer's writes notify another. The workers' process loses the reply of, or does not send, its n-th
+// request, or is killed with it, for each n: the end is always the same.
 func TestChainSurvivesEachStep(t *testing.T) {
-	for name, fault := range map[string]kvtest.Fault{"lost reply": kvtest.DropReply, "lost request": kvtest.DropRequest, "refused": kvtest.Refuse, "killed": kvtest.Pass} {
+	for name, fault := range map[string]kvtest.Fault{"lost reply": kvtest.DropReply,
+		"lost request": kvtest.DropRequest, "refused": kvtest.Refuse, "killed": kvtest.Pass} {
 		t.Run(name, func(t *testing.T) {
 			for n := 1; ; n++ {
 				reached := false
@@ -352,32 +367,36 @@ func TestChainSurvivesEachStep(t *testing.T) {
 
 func chain(t *testing.T, name string, fault kvtest.Fault, n int) (reached bool) {
 	s := &simulation{seed: uint64(n)}
-	s.world = newWorld(t, kvtest.Options{Shards: 3, Splits: []kv.RowKey{col("grand").Row, col("log").Row, col("sum").Row}, Crash: true})
+	s.world = newWorld(t, kvtest.Options{Shards: 3,
+		Splits: []kv.RowKey{col("grand").Row, col("log").Row, col("sum").Row}, Crash: true})
 	m := &mortal{Store: s.mem}
 	calls := 0
 	var mu sync.Mutex
-	f := kvtest.NewFaulty(m, kvtest.Faults{Hook: func(_ kv.ShardID, cmd kv.CommandID, req kv.Message) kvtest.Fault {
-		if r, ok := req.(*fetchRequest); ok && r.Credits > 0 || cmd == commandSweep {
-			return kvtest.Pass // not a step of a run
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if calls++; calls != n {
-			return kvtest.Pass
-		}
-		reached = true
-		if name == "killed" {
-			m.dead.Store(true)
-		}
-		return fault
-	}})
+	f := kvtest.NewFaulty(m, kvtest.Faults{
+		Hook: func(_ kv.ShardID, cmd kv.CommandID, req kv.Message) kvtest.Fault {
+			if r, ok := req.(*fetchRequest); ok && r.Credits > 0 || cmd == commandSweep {
+				return kvtest.Pass // not a step of a run
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if calls++; calls != n {
+				return kvtest.Pass
+			}
+			reached = true
+			if name == "killed" {
+				m.dead.Store(true)
+			}
+			return fault
+		}})
 	c, err := txn.NewClient(f, s.clock, txn.Options{LockTTL: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &process{mortal: m, faulty: f, client: c}
 	p.worker = NewWorker(c, f, "first", Options{})
-	observers := []Observer{s.adder(1, func(string) string { return "sum/0" }, 2), s.adder(2, func(string) string { return "grand" })}
+	observers := []Observer{s.adder(1, func(string) string {
+		return "sum/0"
+	}, 2), s.adder(2, func(string) string { return "grand" })}
 	for _, o := range observers {
 		p.worker.Register(o)
 	}

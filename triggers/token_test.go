@@ -19,7 +19,8 @@ func TestWorkersOfOneNameKeepTheirLeases(t *testing.T) {
 	}
 	fetch := func(x *Worker) (ds []delivery) {
 		for _, s := range shards {
-			m, err := w.mem.Call(ctx, s, nil, commandFetch, &fetchRequest{Worker: x.token, Observers: []ObserverID{1}, Credits: 10, LeaseMillis: 60_000})
+			m, err := w.mem.Call(ctx, s, nil, commandFetch,
+				&fetchRequest{Worker: x.token, Observers: []ObserverID{1}, Credits: 10, LeaseMillis: 60_000})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,19 +23,21 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
-// recorder is an observer that counts its runs in the store, by row, and remembers the events of all attempts.
+// recorder is an observer that counts its runs in the store, by row, and remembers the events of all
+// attempts.
 type recorder struct {
 	mu     sync.Mutex
 	events []Event
 }
 
 func (r *recorder) observer(id ObserverID) Observer {
-	return Observer{ID: id, Name: fmt.Sprint("observer", id), Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
-		r.mu.Lock()
-		r.events = append(r.events, e)
-		r.mu.Unlock()
-		return count(ctx, tx, "runs/"+string(e.Column.Row.Row()), 1)
-	}}
+	return Observer{ID: id, Name: fmt.Sprint("observer", id),
+		Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+			r.mu.Lock()
+			r.events = append(r.events, e)
+			r.mu.Unlock()
+			return count(ctx, tx, "runs/"+string(e.Column.Row.Row()), 1)
+		}}
 }
 
 func (r *recorder) all() []Event {
@@ -56,7 +58,8 @@ func TestDelivered(t *testing.T) {
 			t.Errorf("delivered after %v; the push did not work", took)
 		}
 		es := r.all()
-		if len(es) != 1 || es[0].CommitTS != ts || es[0].Observer != 1 || string(es[0].Column.Row.Row()) != "a" {
+		if len(es) != 1 || es[0].CommitTS != ts || es[0].Observer != 1 ||
+			string(es[0].Column.Row.Row()) != "a" {
 			t.Errorf("events %+v, want one of commit %v", es, ts)
 		}
 		if got := w.get("runs/a"); got != "1" {
@@ -96,7 +99,8 @@ func TestAtMostOneCommit(t *testing.T) {
 		wg.Wait()
 		mx, my := x.Metrics(), y.Metrics()
 		if mx.Runs+my.Runs != 1 || mx.Conflicts+my.Conflicts != 1 || mx.Collapsed+my.Collapsed != 1 {
-			t.Errorf("metrics %+v and %+v, want one run, one conflict, one that saw the other's acknowledgement", mx, my)
+			t.Errorf("metrics %+v and %+v, want one run, one conflict, one that saw the other's "+
+				"acknowledgement", mx, my)
 		}
 		if got := w.get("runs"); got != "1" {
 			t.Errorf("%s runs committed, want 1", got)
@@ -121,19 +125,21 @@ func TestDuplicateDelivery(t *testing.T) {
 	})
 }
 
-// T2. The writer dies between its commit and the commit of its secondaries: nobody ever reads them, and still the change is
-// observed. The lock is the durable intent; the sweep of orphaned locks turns it into the notification.
+// T2. The writer dies between its commit and the commit of its secondaries: nobody ever reads them, and
+// still the change is observed. The lock is the durable intent; the sweep of orphaned locks turns it
+// into the notification.
 func TestNothingLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{Shards: 2, Splits: []kv.RowKey{col("m").Row}})
 		var r recorder
 		w.worker("w1", Options{}, r.observer(1))
-		writer := w.newClient(kvtest.NewFaulty(w.mem, kvtest.Faults{Hook: func(_ kv.ShardID, _ kv.CommandID, req kv.Message) kvtest.Fault {
-			if fmt.Sprintf("%T", req) == "*txn.resolveRequest" {
-				return kvtest.DropRequest // it is dead by then
-			}
-			return kvtest.Pass
-		}}))
+		writer := w.newClient(kvtest.NewFaulty(w.mem,
+			kvtest.Faults{Hook: func(_ kv.ShardID, _ kv.CommandID, req kv.Message) kvtest.Fault {
+				if fmt.Sprintf("%T", req) == "*txn.resolveRequest" {
+					return kvtest.DropRequest // it is dead by then
+				}
+				return kvtest.Pass
+			}}))
 		tx := writer.Begin(txn.TxnOptions{})
 		tx.Put(col("a"), []byte("1"), txn.WriteOptions{})
 		tx.Put(col("b"), []byte("1"), txn.WriteOptions{}) // so that the primary is in the first shard
@@ -144,7 +150,8 @@ func TestNothingLost(t *testing.T) {
 		}
 		synctest.Wait()
 		if n, _ := w.backlog(); n != 0 || len(r.all()) != 0 {
-			t.Fatalf("%d notifications and %d runs before the lock was resolved; the test does not test", n, len(r.all()))
+			t.Fatalf("%d notifications and %d runs before the lock was resolved; the test does not test", n,
+				len(r.all()))
 		}
 		time.Sleep(time.Minute)
 		if n, err := w.client.ResolveOrphans(t.Context(), time.Second); n == 0 || err != nil {
@@ -197,7 +204,8 @@ func TestClearLeavesNewer(t *testing.T) {
 			return count(ctx, tx, "runs", 1)
 		}})
 		w.drained(time.Second)
-		if len(events) != 2 || events[0].CommitTS != first || events[1].CommitTS != kv.Timestamp(second.Load()) {
+		if len(events) != 2 || events[0].CommitTS != first ||
+			events[1].CommitTS != kv.Timestamp(second.Load()) {
 			t.Fatalf("events %+v, want one of %v and one of %v", events, first, kv.Timestamp(second.Load()))
 		}
 		if p := events[1].PreviousTS; p < first || p >= events[1].CommitTS {
@@ -217,7 +225,8 @@ func TestClearLeavesNewer(t *testing.T) {
 // T4, first half: the push is lost, the backstop finds the entry.
 func TestBackstop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, kvtest.Options{Coprocessors: []kv.Coprocessor{deaf{NewCoprocessor(nil)}}, Shards: 3, Splits: []kv.RowKey{col("h").Row, col("p").Row}})
+		w := newWorld(t, kvtest.Options{Coprocessors: []kv.Coprocessor{deaf{NewCoprocessor(nil)}}, Shards: 3,
+			Splits: []kv.RowKey{col("h").Row, col("p").Row}})
 		var r recorder
 		x := w.worker("w1", Options{}, r.observer(1))
 		y := w.worker("w2", Options{}, r.observer(1))
@@ -244,7 +253,8 @@ func TestLostLease(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{})
 		w.put("a", "1", 1)
-		m, err := w.mem.Call(t.Context(), 1, nil, commandFetch, &fetchRequest{Worker: "dead", Observers: []ObserverID{1}, Credits: 1, LeaseMillis: 10_000})
+		m, err := w.mem.Call(t.Context(), 1, nil, commandFetch,
+			&fetchRequest{Worker: "dead", Observers: []ObserverID{1}, Credits: 1, LeaseMillis: 10_000})
 		if err != nil || len(m.(*fetchResponse).Deliveries) != 1 {
 			t.Fatalf("%+v, %v", m, err)
 		}
@@ -264,11 +274,12 @@ func TestCloseGivesBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{})
 		running := make(chan struct{})
-		x := w.worker("w1", Options{Runners: 1}, Observer{ID: 1, Run: func(ctx context.Context, _ *txn.Txn, _ Event) error {
-			close(running)
-			<-ctx.Done()
-			return ctx.Err()
-		}})
+		x := w.worker("w1", Options{Runners: 1},
+			Observer{ID: 1, Run: func(ctx context.Context, _ *txn.Txn, _ Event) error {
+				close(running)
+				<-ctx.Done()
+				return ctx.Err()
+			}})
 		w.put("a", "1", 1)
 		w.put("b", "1", 1)
 		<-running
@@ -319,16 +330,17 @@ func TestBackoffAndPark(t *testing.T) {
 		var broken atomic.Bool
 		broken.Store(true)
 		var at []time.Time
-		x := w.worker("w1", Options{}, Observer{ID: 1, Attempts: 4, Backoff: 100 * time.Millisecond, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
-			at = append(at, time.Now())
-			if e.Attempt != len(at)-1 && broken.Load() && len(at) <= 4 {
-				t.Errorf("run %d is told of %d attempts", len(at), e.Attempt)
-			}
-			if err := count(ctx, tx, "runs", 1); err != nil || !broken.Load() {
-				return err
-			}
-			return errors.New("no such table")
-		}})
+		x := w.worker("w1", Options{}, Observer{ID: 1, Attempts: 4, Backoff: 100 * time.Millisecond,
+			Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+				at = append(at, time.Now())
+				if e.Attempt != len(at)-1 && broken.Load() && len(at) <= 4 {
+					t.Errorf("run %d is told of %d attempts", len(at), e.Attempt)
+				}
+				if err := count(ctx, tx, "runs", 1); err != nil || !broken.Load() {
+					return err
+				}
+				return errors.New("no such table")
+			}})
 		w.put("a", "1", 1)
 		w.until("parked", time.Minute, func() bool { _, n := w.backlog(); return n == 1 })
 		if len(at) != 4 {
@@ -341,7 +353,8 @@ func TestBackoffAndPark(t *testing.T) {
 			}
 		}
 		fs, err := ListFailed(t.Context(), w.mem, 0)
-		if err != nil || len(fs) != 1 || !fs[0].Parked || fs[0].Attempts != 4 || fs[0].Error != "no such table" || string(fs[0].Column.Row.Row()) != "a" {
+		if err != nil || len(fs) != 1 || !fs[0].Parked || fs[0].Attempts != 4 ||
+			fs[0].Error != "no such table" || string(fs[0].Column.Row.Row()) != "a" {
 			t.Errorf("failed: %+v, %v", fs, err)
 		}
 
@@ -383,12 +396,13 @@ func TestBackoffAndPark(t *testing.T) {
 func TestFailureHoldsUpNobody(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{})
-		w.worker("w1", Options{Runners: 2}, Observer{ID: 1, Attempts: 3, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
-			if strings.HasPrefix(string(e.Column.Row.Row()), "bad") {
-				panic("a bug in the body")
-			}
-			return count(ctx, tx, "runs", 1)
-		}})
+		w.worker("w1", Options{Runners: 2},
+			Observer{ID: 1, Attempts: 3, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+				if strings.HasPrefix(string(e.Column.Row.Row()), "bad") {
+					panic("a bug in the body")
+				}
+				return count(ctx, tx, "runs", 1)
+			}})
 		for i := range 20 {
 			w.put(fmt.Sprint("bad", i), "1", 1)
 			w.put(fmt.Sprint("good", i), "1", 1)
@@ -414,12 +428,14 @@ func TestOutageParksNothing(t *testing.T) {
 		w := newWorld(t, kvtest.Options{})
 		var away atomic.Bool
 		var runs atomic.Int64
-		x := w.worker("w1", Options{}, Observer{ID: 1, Attempts: 2, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
-			if runs.Add(1); away.Load() {
-				return fmt.Errorf("reading: %w", kv.Errorf(kv.CodeUnavailable, "test", "the node is away"))
-			}
-			return count(ctx, tx, "runs", 1)
-		}})
+		x := w.worker("w1", Options{},
+			Observer{ID: 1, Attempts: 2, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+				if runs.Add(1); away.Load() {
+					return fmt.Errorf("reading: %w",
+						kv.Errorf(kv.CodeUnavailable, "test", "the node is away"))
+				}
+				return count(ctx, tx, "runs", 1)
+			}})
 		away.Store(true)
 		w.put("a", "1", 1)
 		time.Sleep(time.Hour)
@@ -438,13 +454,15 @@ func TestOutageParksNothing(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{})
-		w.worker("w1", Options{}, Observer{ID: 1, Attempts: 1, Timeout: time.Second, Run: func(ctx context.Context, _ *txn.Txn, _ Event) error {
-			<-ctx.Done()
-			return ctx.Err()
-		}})
+		w.worker("w1", Options{}, Observer{ID: 1, Attempts: 1, Timeout: time.Second,
+			Run: func(ctx context.Context, _ *txn.Txn, _ Event) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}})
 		w.put("a", "1", 1)
 		w.until("parked", 2*time.Second, func() bool { _, n := w.backlog(); return n == 1 })
-		if fs, err := ListFailed(t.Context(), w.mem, 1); err != nil || len(fs) != 1 || !strings.Contains(fs[0].Error, "ran for more than 1s") {
+		if fs, err := ListFailed(t.Context(), w.mem, 1); err != nil || len(fs) != 1 ||
+			!strings.Contains(fs[0].Error, "ran for more than 1s") {
 			t.Errorf("%+v, %v", fs, err)
 		}
 	})
@@ -474,14 +492,15 @@ func TestTabletsMoveMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{Shards: 3})
 		var failed sync.Map
-		w.worker("w1", Options{Runners: 2}, Observer{ID: 1, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
-			time.Sleep(3 * time.Millisecond)
-			row := string(e.Column.Row.Row())
-			if _, again := failed.LoadOrStore(row, true); !again && len(row)%2 == 0 {
-				return errors.New("the first attempt fails")
-			}
-			return count(ctx, tx, "runs/"+row, 1)
-		}})
+		w.worker("w1", Options{Runners: 2},
+			Observer{ID: 1, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+				time.Sleep(3 * time.Millisecond)
+				row := string(e.Column.Row.Row())
+				if _, again := failed.LoadOrStore(row, true); !again && len(row)%2 == 0 {
+					return errors.New("the first attempt fails")
+				}
+				return count(ctx, tx, "runs/"+row, 1)
+			}})
 		const rows = 60
 		for i := range rows {
 			w.put(fmt.Sprint("row", i), "1", 1)
@@ -507,7 +526,8 @@ func TestTabletsMoveMeanwhile(t *testing.T) {
 func TestOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const bound, parked, rest = 50, 170, 130
-		w := newWorld(t, kvtest.Options{Coprocessors: []kv.Coprocessor{&coprocessor{now: time.Now, bound: bound}}})
+		w := newWorld(t, kvtest.Options{
+			Coprocessors: []kv.Coprocessor{&coprocessor{now: time.Now, bound: bound}}})
 		tx := w.client.Begin(txn.TxnOptions{})
 		for i := range parked + rest {
 			tx.Put(col(fmt.Sprintf("row%06d", i)), []byte("1"), txn.WriteOptions{Observers: []ObserverID{1}})
@@ -516,13 +536,14 @@ func TestOverflow(t *testing.T) {
 			t.Fatal(err)
 		}
 		var runs atomic.Int64
-		w.worker("w1", Options{SweepEvery: 1000 * time.Hour}, Observer{ID: 1, Attempts: 3, Run: func(_ context.Context, _ *txn.Txn, e Event) error {
-			runs.Add(1)
-			if string(e.Column.Row.Row()) < fmt.Sprintf("row%06d", parked) {
-				return errors.New("no")
-			}
-			return nil
-		}})
+		w.worker("w1", Options{SweepEvery: 1000 * time.Hour},
+			Observer{ID: 1, Attempts: 3, Run: func(_ context.Context, _ *txn.Txn, e Event) error {
+				runs.Add(1)
+				if string(e.Column.Row.Row()) < fmt.Sprintf("row%06d", parked) {
+					return errors.New("no")
+				}
+				return nil
+			}})
 		w.until("done", time.Hour, func() bool { a, b := w.backlog(); return a == 0 && b == parked })
 		if n := runs.Load(); n != 3*parked+rest {
 			t.Errorf("%d runs, want %d", n, 3*parked+rest)

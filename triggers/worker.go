@@ -18,21 +18,22 @@ import (
 const (
 	// fetchWait is how long a worker's question to a shard stays open when there is nothing to do.
 	fetchWait = 5 * time.Second
-	// conflictsMost bounds how often a run is begun again at once because somebody else wrote what it wrote. After that it
-	// goes back to the shard and waits like a failed one, without being counted as failed.
+	// conflictsMost bounds how often a run is begun again at once because somebody else wrote what it wrote.
+	// After that it goes back to the shard and waits like a failed one, without being counted as failed.
 	conflictsMost = 8
 	sweepLimit    = 512
 	// sweepObservers bounds how many observers one step of the backstop scan looks for.
 	sweepObservers = 16
-	// retryPause and retryMost are the waits between questions to a shard that does not answer, or that is busy.
+	// retryPause and retryMost are the waits between questions to a shard that does not
+	// answer, or that is busy.
 	retryPause = 50 * time.Millisecond
 	retryMost  = 5 * time.Second
 	// partingTime bounds the last word of a worker that closes: which leases it gives back.
 	partingTime = time.Second
 )
 
-// Worker finds notifications of all shards and runs the observers that are registered with it. Workers may run in as many
-// processes as you like.
+// Worker finds notifications of all shards and runs the observers that are registered with it. Workers may
+// run in as many processes as you like.
 type Worker struct {
 	client *txn.Client
 	store  kv.Store
@@ -58,8 +59,9 @@ type Worker struct {
 	}
 }
 
-// NewWorker makes a worker; Start makes it run. name is for people. In leases it has a word beside it that no other process has: whoever has the
-// token ends the leases of its holder, and an address such as [::]:3306 is that of many.
+// NewWorker makes a worker; Start makes it run. name is for people. In leases it has a word beside it that
+// no other process has: whoever has the token ends the leases of its holder, and an address such as
+// [::]:3306 is that of many.
 func NewWorker(client *txn.Client, store kv.Store, name string, o Options) *Worker {
 	w := &Worker{client: client, store: store, o: o.withDefaults(), token: name + "/" + crand.Text()}
 	w.slots = make(chan struct{}, w.o.Runners)
@@ -119,8 +121,8 @@ func (w *Worker) Start() {
 	w.wg.Go(func() { w.sweepLoop(ctx) })
 }
 
-// Close stops fetching, cancels the runs under way and waits for them. Nothing is lost: what was not acknowledged is
-// delivered again.
+// Close stops fetching, cancels the runs under way and waits for them. Nothing is lost: what was not
+// acknowledged is delivered again.
 func (w *Worker) Close() {
 	w.mu.Lock()
 	cancel := w.mu.cancel
@@ -133,8 +135,8 @@ func (w *Worker) Close() {
 	w.wg.Wait()
 }
 
-// supervise keeps one feed going for each shard. Shards are few and rarely change; once a second is soon enough, since the
-// first look happens at once.
+// supervise keeps one feed going for each shard. Shards are few and rarely change; once a second is soon
+// enough, since the first look happens at once.
 func (w *Worker) supervise(ctx context.Context) {
 	for {
 		shards, err := w.store.Shards(ctx)
@@ -155,8 +157,9 @@ func (w *Worker) supervise(ctx context.Context) {
 	}
 }
 
-// feedLoop asks one shard for notifications, a long poll, and hands each to a runner. It asks for more only when all have
-// found one: that is the credit by which a slow worker keeps work at the shard, where others can have it.
+// feedLoop asks one shard for notifications, a long poll, and hands each to a runner. It asks for more
+// only when all have found one: that is the credit by which a slow worker keeps work at the shard,
+// where others can have it.
 func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 	wait := retryPause
 	for ctx.Err() == nil {
@@ -228,13 +231,14 @@ func (w *Worker) finish(ctx context.Context, shard kv.ShardID, ds ...delivery) {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), partingTime)
 		defer cancel()
 	}
-	if _, err := w.store.Call(ctx, shard, nil, commandFetch, &fetchRequest{Worker: w.token, Done: ds}); err != nil {
+	if _, err := w.store.Call(ctx, shard, nil, commandFetch,
+		&fetchRequest{Worker: w.token, Done: ds}); err != nil {
 		w.o.Logger.Debug("ending leases failed; they will run out", "shard", shard, "err", err)
 	}
 }
 
-// work brings one notification to an end: acknowledged, sent back to wait, or parked. It returns the timestamp up to which the
-// cell is acknowledged now, zero if nothing became of it.
+// work brings one notification to an end: acknowledged, sent back to wait, or parked. It returns the
+// timestamp up to which the cell is acknowledged now, zero if nothing became of it.
 func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestamp) {
 	o, ok := w.observer(d.Observer)
 	if !ok {
@@ -253,7 +257,8 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		case ctx.Err() != nil:
 			return 0
 		case errors.Is(err, kv.ErrDiskFull):
-			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()), RetryMillis: millis(diskFullPause)})
+			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
+				RetryMillis: millis(diskFullPause)})
 			return 0
 		case transient(err):
 			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
@@ -262,7 +267,8 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(tries, 6))))
 				continue
 			}
-			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()), RetryMillis: millis(o.Backoff)})
+			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
+				RetryMillis: millis(o.Backoff)})
 			return 0
 		default:
 			w.failed(ctx, o, d, err)
@@ -274,11 +280,13 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 // diskFullPause is how long a run that the store has no room for is put off, uncounted.
 const diskFullPause = 5 * time.Second
 
-// transient reports whether an error says nothing about the observer or the row: somebody else was first, or the store is away
-// for a while. Such runs are repeated without being counted, or an outage would park everything.
+// transient reports whether an error says nothing about the observer or the row: somebody else was
+// first, or the store is away for a while. Such runs are repeated without being counted, or an outage
+// would park everything.
 func transient(err error) bool {
 	for _, e := range []error{
-		txn.ErrConflict, txn.ErrOutcomeUnknown, kv.ErrOutcomeUnknown, kv.ErrBusy, kv.ErrUnavailable, kv.ErrNotLeader, kv.ErrMoved, kv.ErrClosed,
+		txn.ErrConflict, txn.ErrOutcomeUnknown, kv.ErrOutcomeUnknown, kv.ErrBusy, kv.ErrUnavailable,
+		kv.ErrNotLeader, kv.ErrMoved, kv.ErrClosed,
 		kv.ErrDisk,
 	} {
 		if errors.Is(err, e) {
@@ -291,15 +299,18 @@ func transient(err error) bool {
 func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error) {
 	w.mets.failures.Add(1)
 	attempts := int(d.Attempts) + 1
-	req := &settleRequest{Kind: settleFail, UpTo: d.CommitTS, Attempts: uint32(attempts), Error: clip(err.Error())}
+	req := &settleRequest{Kind: settleFail, UpTo: d.CommitTS, Attempts: uint32(attempts),
+		Error: clip(err.Error())}
 	if attempts >= o.Attempts {
 		req.Kind = settlePark
 		w.mets.parked.Add(1)
-		w.o.Logger.Error("observer failed too often; notification parked", "observer", o.Name, "attempts", attempts, "err", err)
+		w.o.Logger.Error("observer failed too often; notification parked", "observer", o.Name, "attempts",
+			attempts, "err", err)
 	} else {
 		wait := o.backoff(attempts)
 		req.RetryMillis = millis(wait/2 + time.Duration(rand.Int64N(int64(wait))))
-		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempts, "err", err)
+		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempts,
+			"err", err)
 	}
 	w.settle(ctx, d, req)
 }
@@ -318,8 +329,8 @@ func clip(s string) string {
 
 var errAcknowledged = errors.New("triggers: acknowledged already")
 
-// run is one run of an observer, the paper's Figure 7 from the worker's side. It returns the timestamp up to which the cell is
-// acknowledged.
+// run is one run of an observer, the paper's Figure 7 from the worker's side. It returns the timestamp up to
+// which the cell is acknowledged.
 func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timestamp, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -346,9 +357,11 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timest
 		}
 	}
 	// All of the run's effects hang on this write: of two runs that saw the same acknowledgement one commits.
-	t.Put(ackColumn, encodeAck(start), txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: o.ID, Column: d.Column}}})
+	t.Put(ackColumn, encodeAck(start),
+		txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: o.ID, Column: d.Column}}})
 	e := Event{
-		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous, Attempt: int(d.Attempts), client: w.client,
+		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous,
+		Attempt: int(d.Attempts), client: w.client,
 		seen: seen,
 	}
 	mark := t.Savepoint()
@@ -364,11 +377,13 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timest
 	return start, err
 }
 
-// call runs the observer's code and turns a panic of it into a failed run: one bad body must not take the node down.
+// call runs the observer's code and turns a panic of it into a failed run: one bad body must
+// not take the node down.
 func (w *Worker) call(ctx context.Context, o Observer, t *txn.Txn, e Event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.o.Logger.Error("observer panicked", "observer", o.Name, "panic", p, "stack", string(debug.Stack()))
+			w.o.Logger.Error("observer panicked", "observer", o.Name, "panic", p, "stack",
+				string(debug.Stack()))
 			err = fmt.Errorf("observer %s panicked: %v", o.Name, p)
 		}
 	}()
@@ -379,7 +394,8 @@ func (w *Worker) call(ctx context.Context, o Observer, t *txn.Txn, e Event) (err
 func (w *Worker) settle(ctx context.Context, d delivery, req *settleRequest) {
 	req.Observer, req.Column = d.Observer, d.Column
 	if err := sendSettle(ctx, w.store, req); err != nil && ctx.Err() == nil {
-		w.o.Logger.Warn("settling a notification failed; it will be delivered again", "observer", d.Observer, "err", err)
+		w.o.Logger.Warn("settling a notification failed; it will be delivered again", "observer", d.Observer,
+			"err", err)
 	}
 }
 
@@ -391,7 +407,8 @@ func sendSettle(ctx context.Context, store kv.Store, req *settleRequest) (err er
 		if lerr != nil {
 			return lerr
 		}
-		_, err = store.Call(ctx, tablet.Shard, []kv.TabletRef{{ID: tablet.ID, Generation: tablet.Generation}}, commandSettle, req)
+		_, err = store.Call(ctx, tablet.Shard, []kv.TabletRef{{ID: tablet.ID, Generation: tablet.Generation}},
+			commandSettle, req)
 		if !errors.Is(err, kv.ErrMoved) {
 			return err
 		}
@@ -437,7 +454,8 @@ func (w *Worker) sweepLoop(ctx context.Context) {
 			}
 			next[at] = res.Next
 			if res.Claimed {
-				// Somebody scans here: jump to a random place, as the paper's threads do, so that scanners do not clump.
+				// Somebody scans here: jump to a random place, as the paper's threads do, so that
+				// scanners do not clump.
 				next[at] = randomRow(ctx, w.store)
 			}
 			w.mets.swept.Add(uint64(res.Queued))
@@ -445,9 +463,11 @@ func (w *Worker) sweepLoop(ctx context.Context) {
 	}
 }
 
-func (w *Worker) sweepStep(ctx context.Context, shard kv.ShardID, id ObserverID, start kv.RowKey) (*sweepResponse, error) {
+func (w *Worker) sweepStep(ctx context.Context, shard kv.ShardID, id ObserverID,
+	start kv.RowKey) (*sweepResponse, error) {
 	before := kv.TimestampAt(w.o.Now().Add(-w.o.SweepAge))
-	m, err := w.store.Call(ctx, shard, nil, commandSweep, &sweepRequest{Worker: w.token, Observer: id, Start: start, Limit: sweepLimit, Before: before})
+	m, err := w.store.Call(ctx, shard, nil, commandSweep,
+		&sweepRequest{Worker: w.token, Observer: id, Start: start, Limit: sweepLimit, Before: before})
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,9 @@ import (
 )
 
 var (
-	bankRounds    = flag.Int("bank.rounds", 3, "how often the bank's server is killed")
-	bankTime      = flag.Duration("bank.time", time.Duration(soaked(0, 10))*time.Minute, "how long it is killed at least")
+	bankRounds = flag.Int("bank.rounds", 3, "how often the bank's server is killed")
+	bankTime   = flag.Duration("bank.time", time.Duration(soaked(0, 10))*time.Minute,
+		"how long it is killed at least")
 	bankTransfers = flag.Int("bank.transfers", 400, "committed transfers between two kills, on average")
 )
 
@@ -28,10 +29,10 @@ const (
 	connections = 32
 )
 
-// TestBankSurvivesKills is the classic: money moves between accounts in tablets of three shards, over 32 connections, while
-// readers add all of it up, and the process is killed with SIGKILL again and again. Every snapshot must hold the same sum,
-// and the journal that each transfer writes in its own transaction must hold every transfer that was acknowledged. Garbage is collected
-// as early as it can be.
+// TestBankSurvivesKills is the classic: money moves between accounts in tablets of three shards, over 32
+// connections, while readers add all of it up, and the process is killed with SIGKILL again and again. Every
+// snapshot must hold the same sum, and the journal that each transfer writes in its own transaction must hold
+// every transfer that was acknowledged. Garbage is collected as early as it can be.
 func TestBankSurvivesKills(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, "--shards", "3", "--gc-retention", "1s")
@@ -125,7 +126,8 @@ func (b *bank) run(t *testing.T, s *server, transfers int) {
 				if sum, n, err := snapshot(ctx, db); err == nil {
 					b.snapshots.Add(1)
 					if sum != accounts*initial || n != accounts {
-						t.Errorf("a snapshot saw %d accounts with %d in all, want %d with %d", n, sum, accounts, accounts*initial)
+						t.Errorf("a snapshot saw %d accounts with %d in all, want %d with %d", n, sum,
+							accounts, accounts*initial)
 						once.Do(func() { close(enough) })
 						return
 					}
@@ -136,7 +138,8 @@ func (b *bank) run(t *testing.T, s *server, transfers int) {
 	select {
 	case <-enough:
 	case <-time.After(2 * time.Minute):
-		t.Errorf("only %d of %d transfers within two minutes; server log:\n%s", int64(transfers)-left.Load(), transfers, s.logs())
+		t.Errorf("only %d of %d transfers within two minutes; server log:\n%s", int64(transfers)-left.Load(),
+			transfers, s.logs())
 	}
 	s.kill() // in the middle of whatever is under way
 	cancel()
@@ -155,14 +158,17 @@ func transfer(ctx context.Context, db *sql.DB, id int64) error {
 		dst = (dst + 1) % accounts
 	}
 	var have int64
-	if err := tx.QueryRowContext(ctx, "SELECT balance FROM account WHERE id = ?", src).Scan(&have); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT balance FROM account WHERE id = ?",
+		src).Scan(&have); err != nil {
 		return err
 	}
 	if have > 0 {
-		if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance - 1 WHERE id = ?", src); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance - 1 WHERE id = ?",
+			src); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + 1 WHERE id = ?", dst); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + 1 WHERE id = ?",
+			dst); err != nil {
 			return err
 		}
 	}
@@ -190,7 +196,8 @@ func (b *bank) verify(t *testing.T, s *server, round int) {
 		t.Fatalf("after kill %d: %v", round+1, err)
 	}
 	if sum != accounts*initial || n != accounts {
-		t.Fatalf("after kill %d: %d accounts with %d in all, want %d with %d", round+1, n, sum, accounts, accounts*initial)
+		t.Fatalf("after kill %d: %d accounts with %d in all, want %d with %d", round+1, n, sum, accounts,
+			accounts*initial)
 	}
 	rows, err := db.Query("SELECT id FROM journal")
 	if err != nil {

@@ -12,9 +12,11 @@ func (s *server) cli(statements string) string {
 	s.t.Helper()
 	path, err := exec.LookPath("mariadb")
 	if err != nil {
-		s.t.Fatal("the MariaDB command-line client is missing: install the package mariadb-client ('make test' does so when root)")
+		s.t.Fatal("the MariaDB command-line client is missing: install the package mariadb-client ('make " +
+			"test' does so when root)")
 	}
-	cmd := exec.Command(path, "--no-defaults", "-h", "127.0.0.1", "-P", s.sqlPort, "-u", "root", "--batch", "--force")
+	cmd := exec.Command(path, "--no-defaults", "-h", "127.0.0.1", "-P", s.sqlPort, "-u", "root", "--batch",
+		"--force")
 	cmd.Stdin = strings.NewReader(statements)
 	out, _ := cmd.CombinedOutput() // with --force, errors are part of the output
 	return string(out)
@@ -46,7 +48,8 @@ func TestOrdinaryClient(t *testing.T) {
 		BEGIN; UPDATE customer SET name = 'Nobody'; SELECT name FROM customer WHERE id = 1; ROLLBACK;
 		SELECT CONCAT('back to ', name) FROM customer WHERE id = 1;
 	`), "Nobody", "back to Ada")
-	expect(t, s.cli("INSERT INTO shop.customer VALUES (1, 'Eve')"), "ERROR 1062 (23000)", "Duplicate entry '1' for key")
+	expect(t, s.cli("INSERT INTO shop.customer VALUES (1, 'Eve')"), "ERROR 1062 (23000)",
+		"Duplicate entry '1' for key")
 	expect(t, s.cli("SELECT name FRM shop.customer"), "ERROR 1064 (42000)", "near")
 	expect(t, s.cli("SELECT * FROM shop.nothing"), "ERROR 1146 (42S02)")
 	expect(t, s.cli("SELECT nothing FROM shop.customer"), "ERROR 1054 (42S22)")
@@ -82,13 +85,15 @@ func TestOrdinaryClient(t *testing.T) {
 	eventually(t, "the observer has run for every change", 30*time.Second, func() bool {
 		return one[int](t, db, "SELECT cents FROM total WHERE customer_id = 2") == 242
 	})
-	expect(t, s.cli("USE shop; SHOW OBSERVERS; SHOW CREATE OBSERVER totals; DROP OBSERVER totals; SHOW OBSERVERS"), "totals", "AFTER INSERT ON")
+	expect(t, s.cli("USE shop; SHOW OBSERVERS; SHOW CREATE OBSERVER totals; DROP OBSERVER totals; SHOW "+
+		"OBSERVERS"), "totals", "AFTER INSERT ON")
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// conflict lets two sessions change one row; snapshot isolation refuses the second with 1213, whichever way it waits.
+// conflict lets two sessions change one row; snapshot isolation refuses the second with 1213,
+// whichever way it waits.
 func (s *server) conflict(t *testing.T) {
 	t.Helper()
 	db := s.db("shop")

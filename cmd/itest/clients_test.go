@@ -27,7 +27,8 @@ func command(t testing.TB, env []string, stdin *os.File, name string, args ...st
 	}
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("%s is missing: run 'make packages', which says what to install and installs it when root", name)
+		t.Fatalf("%s is missing: run 'make packages', which says what to install and installs it when root",
+			name)
 	}
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", filepath.Base(name), strings.Join(args, " "), err, out)
@@ -35,17 +36,20 @@ func command(t testing.TB, env []string, stdin *os.File, name string, args ...st
 	return string(out)
 }
 
-// TestDrivers has each of the usual drivers write typed values and read them back, roll back and commit, and meet error
+// TestDrivers has each of the usual drivers write typed values and read them back, roll back and
+// commit, and meet error
 // 1062. The programs are in testdata/clients.
 func TestDrivers(t *testing.T) {
 	s := start(t, t.TempDir())
 	for name, run := range map[string]func(t *testing.T){
 		"PyMySQL": func(t *testing.T) {
 			// Debian's Python has Debian's PyMySQL; another Python in the path would not.
-			expect(t, command(t, nil, nil, "/usr/bin/python3", "testdata/clients/smoke.py", "127.0.0.1", s.sqlPort), "ok")
+			expect(t, command(t, nil, nil, "/usr/bin/python3", "testdata/clients/smoke.py", "127.0.0.1",
+				s.sqlPort), "ok")
 		},
 		"ConnectorC": func(t *testing.T) { // the library is the mariadb client's own
-			expect(t, command(t, nil, nil, "/usr/bin/python3", "testdata/clients/connector_c.py", "127.0.0.1", s.sqlPort), "ok")
+			expect(t, command(t, nil, nil, "/usr/bin/python3", "testdata/clients/connector_c.py", "127.0.0.1",
+				s.sqlPort), "ok")
 		},
 		"ConnectorJ": func(t *testing.T) {
 			const driver = "/usr/share/java/mariadb-java-client.jar"
@@ -55,11 +59,13 @@ func TestDrivers(t *testing.T) {
 			} else { // a JRE and Eclipse's compiler are a fifth of a JDK
 				command(t, nil, nil, "ecj", "-17", "-d", dir, "testdata/clients/Smoke.java")
 			}
-			expect(t, command(t, nil, nil, "java", "-cp", dir+":"+driver, "Smoke", "127.0.0.1", s.sqlPort), "ok")
+			expect(t, command(t, nil, nil, "java", "-cp", dir+":"+driver, "Smoke", "127.0.0.1",
+				s.sqlPort), "ok")
 		},
 		"mysql2": func(t *testing.T) {
 			modules := "NODE_PATH=" + filepath.Join(clientCache(t), "node_modules")
-			expect(t, command(t, []string{modules}, nil, "node", "testdata/clients/mysql2/smoke.js", "127.0.0.1", s.sqlPort), "ok")
+			expect(t, command(t, []string{modules}, nil, "node", "testdata/clients/mysql2/smoke.js",
+				"127.0.0.1", s.sqlPort), "ok")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,8 +85,8 @@ func clientCache(t *testing.T) string {
 	return filepath.Join(cache, "moka-test-clients", "mysql2-3.24.5")
 }
 
-// TestDumpAndRestore takes a database through mariadb-dump into a fresh Moka, and a TPC-E-like one into Moka and MariaDB:
-// everywhere are the same rows.
+// TestDumpAndRestore takes a database through mariadb-dump into a fresh Moka, and a TPC-E-like one into Moka
+// and MariaDB: everywhere are the same rows.
 func TestDumpAndRestore(t *testing.T) {
 	from, to := start(t, t.TempDir()), start(t, t.TempDir())
 	db := from.db("")
@@ -94,7 +100,8 @@ func TestDumpAndRestore(t *testing.T) {
 	mustExec(t, to.db(""), "CREATE DATABASE shop")
 	restore(t, to.sqlPort, "shop", file)
 	sameTables(t, from.db("shop"), to.db("shop"), 6)
-	for _, what := range []string{"TABLE item", "TABLE made", "TABLE line", "VIEW dear", "TRIGGER item_note", "FUNCTION loud", "PROCEDURE shout", "TABLE clock"} {
+	for _, what := range []string{"TABLE item", "TABLE made", "TABLE line", "VIEW dear", "TRIGGER item_note",
+		"FUNCTION loud", "PROCEDURE shout", "TABLE clock"} {
 		if a, b := showCreate(t, from.db("shop"), what), showCreate(t, to.db("shop"), what); a != b {
 			t.Errorf("SHOW CREATE %s before:\n%s\nafter the restore:\n%s", what, a, b)
 		}
@@ -107,7 +114,8 @@ func TestDumpAndRestore(t *testing.T) {
 	if got := one[string](t, to.db("shop"), "CALL shout('a')"); got != "A!" {
 		t.Errorf("the restored routines answer %q, want A!", got)
 	}
-	if _, err := to.db("shop").Exec("INSERT INTO line VALUES (99, 12345, 1)"); err == nil || !strings.Contains(err.Error(), "1452") {
+	if _, err := to.db("shop").Exec("INSERT INTO line VALUES (99, 12345, 1)"); err == nil ||
+		!strings.Contains(err.Error(), "1452") {
 		t.Errorf("a line without an item: got %v, want error 1452", err)
 	}
 }
@@ -139,11 +147,14 @@ INSERT INTO item (name) VALUES ('noted')`
 func TestDumpOfTheWorkload(t *testing.T) {
 	from, to := start(t, t.TempDir()), start(t, t.TempDir())
 	maria := mariadbtest.Start(t)
-	command(t, nil, nil, mokaBinary, "tpce", "load", "--target", "mysql://root@127.0.0.1:"+from.sqlPort+"/tpce", "--preset", "smoke")
-	mustExec(t, from.db("tpce"), "CREATE OBSERVER `a */ DROP TABLE trade; '` AFTER DELETE ON status_type FOR EACH ROW DELETE FROM trade WHERE t_st_id = OLD.st_id")
+	command(t, nil, nil, mokaBinary, "tpce", "load", "--target",
+		"mysql://root@127.0.0.1:"+from.sqlPort+"/tpce", "--preset", "smoke")
+	mustExec(t, from.db("tpce"), "CREATE OBSERVER `a */ DROP TABLE trade; '` AFTER DELETE ON status_type "+
+		"FOR EACH ROW DELETE FROM trade WHERE t_st_id = OLD.st_id")
 	file := dump(t, from, "tpce")
 	// Observers are not in it, and it says so: in Moka and in MariaDB it restores all the same.
-	if script, err := os.ReadFile(file); err != nil || !bytes.Contains(script, []byte("/* observers of the table, not part of this and of no dump")) {
+	if script, err := os.ReadFile(file); err != nil ||
+		!bytes.Contains(script, []byte("/* observers of the table, not part of this and of no dump")) {
 		t.Errorf("the dump does not say that an observer is not in it: %v", err)
 	}
 	mustExec(t, to.db(""), "CREATE DATABASE tpce")
@@ -165,7 +176,8 @@ func TestDumpOfTheWorkload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("utf8mb4_0900_ai_ci"), []byte("utf8mb4_unicode_ci")), 0o600); err != nil {
+	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("utf8mb4_0900_ai_ci"),
+		[]byte("utf8mb4_unicode_ci")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	restore(t, port, "tpce", file)
@@ -180,8 +192,10 @@ func TestDumpOfTheWorkload(t *testing.T) {
 func dump(t *testing.T, s *server, database string, options ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), database+".sql")
-	command(t, nil, nil, "mariadb-dump", append(append([]string{"--no-defaults", "-h127.0.0.1", "-P" + s.sqlPort, "-uroot", "--single-transaction",
-		"--result-file=" + file}, options...), database)...)
+	command(t, nil, nil, "mariadb-dump",
+		append(append([]string{"--no-defaults", "-h127.0.0.1", "-P" + s.sqlPort, "-uroot",
+			"--single-transaction",
+			"--result-file=" + file}, options...), database)...)
 	return file
 }
 

@@ -20,16 +20,18 @@ import (
 	"moka/tpce/mariadbtest"
 )
 
-var record = flag.Bool("record", false, "TestSameAnswers asks a MariaDB, and writes its answers into the scripts")
+var record = flag.Bool("record", false,
+	"TestSameAnswers asks a MariaDB, and writes its answers into the scripts")
 
-// TestSameAnswers runs the scripts of testdata/compare, each in a session of its own, and compares what a client sees with
-// the answers that MariaDB gave and the scripts keep: rows as text, numbers of affected rows where MySQL's manual fixes
-// them, numbers and states of errors. The texts of errors are not compared. A query without ORDER BY is compared as a set.
+// TestSameAnswers runs the scripts of testdata/compare, each in a session of its own, and compares what a
+// client sees with the answers that MariaDB gave and the scripts keep: rows as text, numbers of affected rows
+// where MySQL's manual fixes them, numbers and states of errors. The texts of errors are not compared. A
+// query without ORDER BY is compared as a set.
 //
 //	go test ./cmd/itest -run TestSameAnswers -record
 //
-// asks a MariaDB and writes the answers anew. Where Moka's is another one on purpose, a line "-- differs: reason" in front
-// of the statement says why, and both are kept; a note that is no longer true fails.
+// asks a MariaDB and writes the answers anew. Where Moka's is another one on purpose, a line "-- differs:
+// reason" in front of the statement says why, and both are kept; a note that is no longer true fails.
 func TestSameAnswers(t *testing.T) {
 	files, err := filepath.Glob("testdata/compare/*.sql")
 	if err != nil || len(files) == 0 {
@@ -67,7 +69,8 @@ func TestSameAnswers(t *testing.T) {
 	t.Logf("%d statements, %d of them with another answer on purpose", total, different)
 }
 
-// recordAnswers runs a script on MariaDB, and on Moka for what differs on purpose, and writes the file with what came back.
+// recordAnswers runs a script on MariaDB, and on Moka for what differs on purpose, and writes the
+// file with what came back.
 func recordAnswers(t *testing.T, s *script, moka, maria *sql.DB) {
 	t.Helper()
 	theirs, ours := session(t, maria), session(t, moka)
@@ -90,10 +93,12 @@ func compareAnswers(t *testing.T, s *script, c *sql.Conn, prepared bool) {
 	for _, st := range s.statements {
 		got := s.answer(t, c, st.text, prepared)
 		if noted, differ := st.differs != "", !slices.Equal(st.moka, st.mariadb); noted != differ {
-			t.Errorf("%s:%d: %s\nthe kept answers differ: %v, which a note says: %v", s.path, st.line, st.text, differ, noted)
+			t.Errorf("%s:%d: %s\nthe kept answers differ: %v, which a note says: %v", s.path, st.line,
+				st.text, differ, noted)
 		}
 		if !slices.Equal(got, st.moka) {
-			t.Errorf("%s:%d: %s (prepared: %v)\nthe answer is\n%s\nkept is\n%s\n-record keeps what MariaDB answers",
+			t.Errorf("%s:%d: %s (prepared: %v)\nthe answer is\n%s\nkept is\n%s\n-record keeps what MariaDB "+
+				"answers",
 				s.path, st.line, st.text, prepared, strings.Join(got, "\n"), strings.Join(st.moka, "\n"))
 		}
 	}
@@ -109,7 +114,8 @@ func session(t *testing.T, db *sql.DB) *sql.Conn {
 	}
 	t.Cleanup(func() { c.Close() })
 	for _, q := range []string{
-		"DROP DATABASE IF EXISTS cmp", "CREATE DATABASE cmp CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci", "USE cmp",
+		"DROP DATABASE IF EXISTS cmp", "CREATE DATABASE cmp CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+		"USE cmp",
 		"SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci", "SET time_zone = '+00:00'",
 		"SET sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'",
 	} {
@@ -218,10 +224,12 @@ func printed(t *testing.T, rows *sql.Rows, cols []string) (lines []string) {
 	return lines
 }
 
-// plain is a value as it stands in a line: in quotes where it would be taken for something else, or not be seen.
+// plain is a value as it stands in a line: in quotes where it would be taken for something else, or not be
+// seen.
 func plain(s string) string {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
-	if s == "" || s == "NULL" || s[0] == '"' || s[0] == ' ' || s[len(s)-1] == ' ' || !utf8.ValidString(s) || strings.ContainsFunc(s, odd) {
+	if s == "" || s == "NULL" || s[0] == '"' || s[0] == ' ' || s[len(s)-1] == ' ' || !utf8.ValidString(s) ||
+		strings.ContainsFunc(s, odd) {
 		return strconv.Quote(s)
 	}
 	return s

@@ -11,8 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Faults: one damaged SSTable stopped the node at a read. The statements that read it say which file it is, CHECK TABLE says whose rows are hit,
-// and all else goes on.
+// Faults: one damaged SSTable stopped the node at a read. The statements that read it say which file it is,
+// CHECK TABLE says whose rows are hit, and all else goes on.
 func TestDamagedTable(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"--cache-mib", "8"} // memtables of 4 MiB

@@ -20,9 +20,11 @@ import (
 func smallDisk(t *testing.T, mebibytes int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", mebibytes), "tmpfs", dir).CombinedOutput()
+	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", mebibytes), "tmpfs",
+		dir).CombinedOutput()
 	if err != nil {
-		t.Skipf("mounting a small tmpfs needs root (kv/engine tests the same on a small disk in memory, everywhere): %s", out)
+		t.Skipf("mounting a small tmpfs needs root (kv/engine tests the same on a small disk in memory, "+
+			"everywhere): %s", out)
 	}
 	t.Cleanup(func() {
 		if out, err := exec.Command("umount", "-l", dir).CombinedOutput(); err != nil {
@@ -32,7 +34,8 @@ func smallDisk(t *testing.T, mebibytes int) (dir string) {
 	return dir
 }
 
-// fillUp takes all the room there is but some, and what becomes free later, until it is told to stop; then the file can be removed.
+// fillUp takes all the room there is but some, and what becomes free later, until it is told to stop; then
+// the file can be removed.
 func fillUp(t *testing.T, dir string, but uint64) (stop func(), file string) {
 	t.Helper()
 	file = filepath.Join(dir, "foreign")
@@ -86,13 +89,15 @@ func refusesToAdd(t *testing.T, db *sql.DB, statements ...string) {
 	t.Helper()
 	for _, q := range statements {
 		var my *mysql.MySQLError
-		if _, err := db.Exec(q); !errors.As(err, &my) || my.Number != 1021 || !strings.Contains(my.Message, "delete rows") {
+		if _, err := db.Exec(q); !errors.As(err, &my) || my.Number != 1021 ||
+			!strings.Contains(my.Message, "delete rows") {
 			t.Errorf("%.60s on a full disk: %v, want error 1021", q, err)
 		}
 	}
 }
 
-// Faults, "the disk is full": the process ended, could not be started without room, and so nothing could be deleted.
+// Faults, "the disk is full": the process ended, could not be started without room, and so
+// nothing could be deleted.
 func TestFullDisk(t *testing.T) {
 	dir := smallDisk(t, 256)
 	data, ballast := filepath.Join(dir, "data"), filepath.Join(dir, "data", "BALLAST")
@@ -103,7 +108,8 @@ func TestFullDisk(t *testing.T) {
 	for _, q := range []string{
 		"CREATE TABLE t (id INT PRIMARY KEY, v MEDIUMBLOB)",
 		"CREATE TABLE parent (id INT PRIMARY KEY, a INT, KEY (a))",
-		"CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE SET NULL)",
+		"CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE " +
+			"SET NULL)",
 		"CREATE TABLE audit (id INT PRIMARY KEY AUTO_INCREMENT, was INT)",
 		"CREATE TRIGGER del AFTER DELETE ON parent FOR EACH ROW INSERT INTO audit (was) VALUES (OLD.id)",
 		"CREATE VIEW v AS SELECT id FROM parent", "CREATE TABLE large (id INT PRIMARY KEY, v MEDIUMBLOB)",
@@ -164,10 +170,13 @@ func TestFullDisk(t *testing.T) {
 		t.Helper()
 		db := s.db("d")
 		defer db.Close()
-		refusesToAdd(t, db, "INSERT INTO audit (was) VALUES (1)", "REPLACE INTO audit VALUES (1, 1)", "UPDATE parent SET a = a + 1", "CREATE TABLE u (a INT)",
-			"CREATE VIEW w AS SELECT 1", "ALTER TABLE parent ADD INDEX (id, a)", "CREATE DATABASE e", "INSERT INTO audit (was) SELECT id FROM parent",
+		refusesToAdd(t, db, "INSERT INTO audit (was) VALUES (1)", "REPLACE INTO audit VALUES (1, 1)",
+			"UPDATE parent SET a = a + 1", "CREATE TABLE u (a INT)",
+			"CREATE VIEW w AS SELECT 1", "ALTER TABLE parent ADD INDEX (id, a)", "CREATE DATABASE e",
+			"INSERT INTO audit (was) SELECT id FROM parent",
 			"CREATE TABLE u SELECT * FROM parent")
-		if n := one[int](t, db, "SELECT COUNT(*) FROM t") + one[int](t, db, "SELECT COUNT(*) FROM large"); n < acknowledged {
+		if n := one[int](t, db, "SELECT COUNT(*) FROM t") +
+			one[int](t, db, "SELECT COUNT(*) FROM large"); n < acknowledged {
 			t.Fatalf("%d rows, but %d were acknowledged", n, acknowledged)
 		}
 		tx, err := db.Begin()
@@ -212,12 +221,14 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []string{
-		"TRUNCATE TABLE large", "TRUNCATE TABLE audit", "DROP INDEX a ON parent", "DROP VIEW v", "DROP TRIGGER del", "DELETE FROM child", "DROP TABLE child",
+		"TRUNCATE TABLE large", "TRUNCATE TABLE audit", "DROP INDEX a ON parent", "DROP VIEW v",
+		"DROP TRIGGER del", "DELETE FROM child", "DROP TABLE child",
 	} {
 		mustExec(t, db, q)
 	}
-	// The room comes back by itself: after the retention (1 s), a round of the collector and of who removes what was dropped, and compactions. It was
-	// a minute before dropped tables went, and for ever where Pebble left tombstones above what they delete.
+	// The room comes back by itself: after the retention (1 s), a round of the collector and of who removes
+	// what was dropped, and compactions. It was a minute before dropped tables went, and for ever where
+	// Pebble left tombstones above what they delete.
 	eventually(t, "an INSERT in the room that the deletes have made", time.Minute, func() bool {
 		_, err := db.Exec("INSERT INTO audit (was) VALUES (2)")
 		if err != nil && (!errors.As(err, &my) || my.Number != 1021) {

@@ -27,30 +27,36 @@ func asStranger(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestStrangerIsNotRoot is S7 with the ordinary client: root without a password is whoever started the server, and no other user
-// of the machine, until root has one. Only root can be somebody else, so it is skipped for others: TestRootWithoutPassword of
-// sqlfront/wire decides the same with a peer that is made up, and kv/peercred with tables of sockets as the kernel has them.
+// TestStrangerIsNotRoot is S7 with the ordinary client: root without a password is whoever started the
+// server, and no other user of the machine, until root has one. Only root can be somebody else, so it is
+// skipped for others: TestRootWithoutPassword of sqlfront/wire decides the same with a peer that is made up,
+// and kv/peercred with tables of sockets as the kernel has them.
 func TestStrangerIsNotRoot(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can start a client as another user")
 	}
 	s := start(t, t.TempDir())
 	for _, host := range []string{"127.0.0.1", "localhost"} {
-		args := []string{"-h", host, "--protocol=tcp", "-P", s.sqlPort, "-u", "root", "-e", "SELECT CURRENT_USER()"}
+		args := []string{"-h", host, "--protocol=tcp", "-P", s.sqlPort, "-u", "root", "-e",
+			"SELECT CURRENT_USER()"}
 		out, err := asStranger(t, args...)
-		if err == nil || !strings.Contains(out, "ERROR 1698 (28000)") || !strings.Contains(out, "ALTER USER root@localhost IDENTIFIED BY") {
+		if err == nil || !strings.Contains(out, "ERROR 1698 (28000)") ||
+			!strings.Contains(out, "ALTER USER root@localhost IDENTIFIED BY") {
 			t.Errorf("another user at %s: %v\n%s", host, err, out)
 		}
-		expect(t, command(t, nil, nil, "mariadb", append([]string{"--no-defaults"}, args...)...), "root@localhost")
+		expect(t, command(t, nil, nil, "mariadb", append([]string{"--no-defaults"}, args...)...),
+			"root@localhost")
 	}
 	mustExec(t, s.db(""), "ALTER USER root@localhost IDENTIFIED BY 'secret'")
-	out, err := asStranger(t, "-h", "127.0.0.1", "-P", s.sqlPort, "-u", "root", "-psecret", "-e", "SELECT CURRENT_USER()")
+	out, err := asStranger(t, "-h", "127.0.0.1", "-P", s.sqlPort, "-u", "root", "-psecret", "-e",
+		"SELECT CURRENT_USER()")
 	if err != nil {
 		t.Errorf("with the password: %v\n%s", err, out)
 	}
 }
 
-// TestFilesAreTheOwners is S6: nobody but the user who runs the server may read what it writes, or what an older release left.
+// TestFilesAreTheOwners is S6: nobody but the user who runs the server may read what it writes, or what
+// an older release left.
 func TestFilesAreTheOwners(t *testing.T) {
 	dir := t.TempDir()
 	everybody := func(want bool) {
@@ -121,8 +127,9 @@ func ask(t *testing.T, s *server, method, path, host string, header ...string) i
 	return resp.StatusCode
 }
 
-// TestHTTPDoors is S11: what steers the server, or looks into its memory, wants the token in the directory of the data; requests under
-// another name or from pages of other sites are refused; "moka ctl" finds the token by itself.
+// TestHTTPDoors is S11: what steers the server, or looks into its memory, wants the token in the
+// directory of the data; requests under another name or from pages of other sites are refused; "moka ctl"
+// finds the token by itself.
 func TestHTTPDoors(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir, "--http-hosts", "db.example")
@@ -148,10 +155,13 @@ func TestHTTPDoors(t *testing.T) {
 		{"health by a name that was given", 200, "GET", "/healthz", "db.example:8090", nil},
 		{"localhost", 200, "GET", "/healthz", "localhost:" + port, nil},
 		{"DNS rebinding", 403, "GET", "/status", "evil.example:" + port, nil},
-		{"DNS rebinding with the token", 403, "POST", split, "evil.example", []string{"Authorization", bearer}},
+		{"DNS rebinding with the token", 403, "POST", split, "evil.example",
+			[]string{"Authorization", bearer}},
 		{"another site's page", 403, "GET", "/status", "", []string{"Origin", "http://evil.example"}},
-		{"another site's form", 403, "POST", split, "", []string{"Origin", "http://evil.example", "Authorization", bearer}},
-		{"another site, as browsers say", 403, "POST", split, "", []string{"Sec-Fetch-Site", "cross-site", "Authorization", bearer}},
+		{"another site's form", 403, "POST", split, "",
+			[]string{"Origin", "http://evil.example", "Authorization", bearer}},
+		{"another site, as browsers say", 403, "POST", split, "",
+			[]string{"Sec-Fetch-Site", "cross-site", "Authorization", bearer}},
 		{"split without a token", 401, "POST", split, "", nil},
 		{"split with another", 401, "POST", split, "", []string{"Authorization", "Bearer x"}},
 		{"split with none", 401, "POST", split, "", []string{"Authorization", "Bearer "}},
@@ -159,7 +169,8 @@ func TestHTTPDoors(t *testing.T) {
 		{"locks without a token", 401, "GET", "/ctl/locks", "", nil},
 		{"tablets", 200, "GET", "/ctl/tablets", "", []string{"Authorization", bearer}},
 		{"what there is to do for observers", 200, "GET", "/ctl/observers", "", nil},
-		{"reading as if it were changing", 404, "POST", "/ctl/tablets", "", []string{"Authorization", bearer}},
+		{"reading as if it were changing", 404, "POST", "/ctl/tablets", "",
+			[]string{"Authorization", bearer}},
 		{"pprof without a token", 401, "GET", "/debug/pprof/heap", "", nil},
 		{"pprof", 200, "GET", "/debug/pprof/heap", "", []string{"Authorization", bearer}},
 		{"command line without a token", 401, "GET", "/debug/pprof/cmdline", "", nil},
@@ -181,7 +192,8 @@ func TestHTTPDoors(t *testing.T) {
 	}
 	cmd := exec.Command(strangersCopy(t), "ctl", "--http-addr", s.http, "split", "d.t", "2")
 	beStranger(cmd)
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "only the user who runs the server may steer it") {
+	if out, err := cmd.CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "only the user who runs the server may steer it") {
 		t.Errorf("another user steers: %v\n%s", err, out)
 	}
 }
@@ -205,27 +217,33 @@ func strangersCopy(t *testing.T) string {
 		t.Fatal(err)
 	}
 	copied := filepath.Join(dir, "moka")
-	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(copied, b, 0o755), os.Chmod(copied, 0o755)); err != nil {
+	if err := errors.Join(os.Chmod(dir, 0o755), os.WriteFile(copied, b, 0o755),
+		os.Chmod(copied, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	return copied
 }
 
-// TestNodeDoors is S3: without certificates only the same user of the same machine joins, and is joined; with them, who has one of the
-// cluster's; beyond the machine nobody without, unless --insecure says so, aloud.
+// TestNodeDoors is S3: without certificates only the same user of the same machine joins, and is joined; with
+// them, who has one of the cluster's; beyond the machine nobody without, unless --insecure says so, aloud.
 func TestNodeDoors(t *testing.T) {
 	ports := []string{"--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"}
-	refuses(t, []string{"loopback", "moka cert", "--insecure"}, append([]string{"start", "--memory", "--node-addr", "0.0.0.0:0"}, ports...)...)
-	refuses(t, []string{"--cert-dir", "--insecure"}, append([]string{"start", "--roles", "sql", "--join", "192.0.2.1:7000"}, ports...)...)
+	refuses(t, []string{"loopback", "moka cert", "--insecure"},
+		append([]string{"start", "--memory", "--node-addr", "0.0.0.0:0"}, ports...)...)
+	refuses(t, []string{"--cert-dir", "--insecure"},
+		append([]string{"start", "--roles", "sql", "--join", "192.0.2.1:7000"}, ports...)...)
 
 	certs := t.TempDir()
 	at := func(name string) string { return filepath.Join(certs, name) }
 	command(t, nil, nil, mokaBinary, "cert", "create-ca", "--cert-dir", at("ca"))
-	command(t, nil, nil, mokaBinary, "cert", "create-node", "--ca-dir", at("ca"), "--cert-dir", at("db"), "127.0.0.1")
-	command(t, nil, nil, mokaBinary, "cert", "create-node", "--ca-dir", at("ca"), "--cert-dir", at("sql"), "--role", "sql")
+	command(t, nil, nil, mokaBinary, "cert", "create-node", "--ca-dir", at("ca"), "--cert-dir", at("db"),
+		"127.0.0.1")
+	command(t, nil, nil, mokaBinary, "cert", "create-node", "--ca-dir", at("ca"), "--cert-dir", at("sql"),
+		"--role", "sql")
 	secure := start(t, t.TempDir(), "--node-addr", "0.0.0.0:0", "--cert-dir", at("db"))
 	_, port, _ := net.SplitHostPort(regexp.MustCompile(`--join (\S+)`).FindStringSubmatch(secure.logs())[1])
-	joined := launch(t, append([]string{"start", "--roles", "sql", "--join", "127.0.0.1:" + port, "--cert-dir", at("sql")}, ports...)...)
+	joined := launch(t, append([]string{"start", "--roles", "sql", "--join", "127.0.0.1:" + port,
+		"--cert-dir", at("sql")}, ports...)...)
 	if !joined.waitReady() {
 		t.Fatalf("a node with a certificate does not get in:\n%s", joined.logs())
 	}
@@ -236,10 +254,12 @@ func TestNodeDoors(t *testing.T) {
 	mustExec(t, db, "DROP TABLE d.t")
 
 	loud := start(t, t.TempDir(), "--node-addr", "0.0.0.0:0", "--insecure")
-	if n := one[string](t, loud.db(""), "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = 'Moka_node_insecure'"); n != "1" {
+	if n := one[string](t, loud.db(""), "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE "+
+		"VARIABLE_NAME = 'Moka_node_insecure'"); n != "1" {
 		t.Errorf("Moka_node_insecure is %s", n)
 	}
-	if log := loud.logs(); !strings.Contains(log, "level=WARN") || !strings.Contains(log, "WARNING --insecure") {
+	if log := loud.logs(); !strings.Contains(log, "level=WARN") ||
+		!strings.Contains(log, "WARNING --insecure") {
 		t.Errorf("--insecure is not loud:\n%s", log)
 	}
 
@@ -259,7 +279,8 @@ func TestNodeDoors(t *testing.T) {
 		copied := strangersCopy(t)
 		join(copied, beStranger, "--join", own.nodeAddr())
 		join(copied, beStranger, "--join", own.nodeAddr(), "--insecure")
-		cmd := exec.Command(copied, append([]string{"start", "--memory", "--node-addr", "127.0.0.1:0"}, ports...)...)
+		cmd := exec.Command(copied, append([]string{"start", "--memory", "--node-addr", "127.0.0.1:0"},
+			ports...)...)
 		beStranger(cmd)
 		trap := launchCommand(t, cmd)
 		if !trap.waitReady() {
@@ -268,7 +289,8 @@ func TestNodeDoors(t *testing.T) {
 		join(mokaBinary, nil, "--join", trap.nodeAddr()) // a storage that somebody else has put there
 	}
 	for _, a := range attempts {
-		if code := a.wait(); code == 0 || strings.Contains(a.logs(), "is ready") || !strings.Contains(a.logs(), "no storage node answers") {
+		if code := a.wait(); code == 0 || strings.Contains(a.logs(), "is ready") ||
+			!strings.Contains(a.logs(), "no storage node answers") {
 			t.Errorf("%v: exit status %d:\n%s", a.cmd.Args, code, a.logs())
 		}
 	}

@@ -21,8 +21,9 @@ const driverSample = "^(TestEmptyQuery|TestCRUD|TestMultiQuery|TestInt|TestFloat
 	"TestLoadData|TestFoundRows|TestRowsClose|TestCloseStmtBeforeRows|TestStmtMultiRows|TestMultiResultSet|TestInterruptBySignal|TestCollation|TestDateTime|TestRowsColumnTypes|TestRawBytesResultExceedsBuffer|" +
 	"TestTimezoneConversion|TestUnixSocketAuthFail|TestQueryMultipleResults|TestColumnsReturnsError|TestPing.*|TestEmptyPassword|TestTransactionCommit.*|TestErrorInMultiResult)$"
 
-// TestDriverSuite runs the tests of go-sql-driver/mysql itself, as they are in the module cache, against Moka. With MOKA_SOAK=1
-// ('make soak') it runs all of them, on MariaDB too: what fails on Moka fails there as well.
+// TestDriverSuite runs the tests of go-sql-driver/mysql itself, as they are in the module cache,
+// against Moka. With MOKA_SOAK=1 ('make soak') it runs all of them, on MariaDB too: what fails on
+// Moka fails there as well.
 func TestDriverSuite(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "driver.test")
 	build := exec.Command("go", "test", "-c", "-o", binary, "github.com/go-sql-driver/mysql")
@@ -80,12 +81,15 @@ func driverSuite(t *testing.T, binary, dir, addr, sample string) (failed []strin
 	ctx, cancel := context.WithTimeout(context.Background(), 9*time.Minute)
 	defer cancel()
 	// The one that is left out needs the internet, to find nobody there.
-	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run", sample, "-test.skip", "^TestConnectorReturnsTimeout$")
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run", sample, "-test.skip",
+		"^TestConnectorReturnsTimeout$")
 	cmd.Dir = dir // it reads files beside its source
-	cmd.Env = append(os.Environ(), "MYSQL_TEST_USER=root", "MYSQL_TEST_PASS=", "MYSQL_TEST_ADDR="+net.JoinHostPort(host, port), "MYSQL_TEST_CONCURRENT=1")
+	cmd.Env = append(os.Environ(), "MYSQL_TEST_USER=root", "MYSQL_TEST_PASS=",
+		"MYSQL_TEST_ADDR="+net.JoinHostPort(host, port), "MYSQL_TEST_CONCURRENT=1")
 	out, _ := cmd.CombinedOutput() // failures are in it
 	if strings.Contains(string(out), "\npanic:") {
-		t.Errorf("the driver's tests ended early on %s:\n%.4000s", addr, out[strings.Index(string(out), "\npanic:"):])
+		t.Errorf("the driver's tests ended early on %s:\n%.4000s", addr,
+			out[strings.Index(string(out), "\npanic:"):])
 	}
 	for _, m := range topLevel.FindAllStringSubmatch(string(out), -1) {
 		if m[1] == "PASS" {

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// refuses runs moka with arguments that it must refuse, and checks that the message names the cause and the next step.
+// refuses runs moka with arguments that it must refuse, and checks that the message names the
+// cause and the next step.
 func refuses(t *testing.T, want []string, args ...string) {
 	t.Helper()
 	s := launch(t, args...)
@@ -48,8 +49,10 @@ func TestPortInUse(t *testing.T) {
 	}
 	defer l.Close()
 	addr := l.Addr().String()
-	refuses(t, []string{addr, "in use", "--sql-addr"}, "start", "--data", t.TempDir(), "--sql-addr", addr, "--http-addr", "127.0.0.1:0")
-	refuses(t, []string{addr, "in use", "--http-addr"}, "start", "--data", t.TempDir(), "--sql-addr", "127.0.0.1:0", "--http-addr", addr)
+	refuses(t, []string{addr, "in use", "--sql-addr"}, "start", "--data", t.TempDir(), "--sql-addr", addr,
+		"--http-addr", "127.0.0.1:0")
+	refuses(t, []string{addr, "in use", "--http-addr"}, "start", "--data", t.TempDir(), "--sql-addr",
+		"127.0.0.1:0", "--http-addr", addr)
 }
 
 func TestForeignDirectory(t *testing.T) {
@@ -58,7 +61,8 @@ func TestForeignDirectory(t *testing.T) {
 	if err := os.WriteFile(file, []byte("years of work"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, []string{dir, "--data"}, "start", "--data", dir, "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+	refuses(t, []string{dir, "--data"}, "start", "--data", dir, "--sql-addr", "127.0.0.1:0", "--http-addr",
+		"127.0.0.1:0")
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 {
 		t.Fatalf("the directory was touched: %v %v", left, err)
@@ -71,13 +75,14 @@ func TestForeignDirectory(t *testing.T) {
 func TestSecondProcessOnOneDirectory(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir)
-	refuses(t, []string{dir, "another Moka", "--data"}, "start", "--data", dir, "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+	refuses(t, []string{dir, "another Moka", "--data"}, "start", "--data", dir, "--sql-addr", "127.0.0.1:0",
+		"--http-addr", "127.0.0.1:0")
 	// The first one goes on as if nothing had been.
 	mustExec(t, s.db(""), "CREATE DATABASE still_here")
 }
 
-// TestTruncatedLogTail cuts bytes off the write-ahead log of a killed server, as a crash of the machine in the middle of a
-// write does, and appends a torn record. What lies before opens.
+// TestTruncatedLogTail cuts bytes off the write-ahead log of a killed server, as a crash of the machine in
+// the middle of a write does, and appends a torn record. What lies before opens.
 func TestTruncatedLogTail(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir)
@@ -94,7 +99,8 @@ func TestTruncatedLogTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Half a record: a header that promises more than there is.
-	if _, err := f.Write([]byte{0xde, 0xad, 0xbe, 0xef, 0xff, 0x7f, 0x05, 1, 0, 0, 0, 'h', 'a', 'l', 'f'}); err != nil {
+	if _, err := f.Write([]byte{0xde, 0xad, 0xbe, 0xef, 0xff, 0x7f, 0x05, 1, 0, 0, 0, 'h', 'a', 'l',
+		'f'}); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
@@ -127,8 +133,8 @@ func tail(s string) string {
 	return s
 }
 
-// TestIndexSurvivesKill kills the process while it builds an index ('make soak': twice) and starts it again: the index comes to be, with an
-// entry for each row, from where it was.
+// TestIndexSurvivesKill kills the process while it builds an index ('make soak': twice) and starts it again:
+// the index comes to be, with an entry for each row, from where it was.
 func TestIndexSurvivesKill(t *testing.T) {
 	dir := t.TempDir()
 	rows := soaked(20_000, 200_000)
@@ -158,7 +164,8 @@ func TestIndexSurvivesKill(t *testing.T) {
 	last := 0
 	for kills := range soaked(1, 2) {
 		deadline := time.Now().Add(2 * time.Minute)
-		for state, done, resumed := ask(); state != "running" || done <= last || resumed != kills; state, done, resumed = ask() {
+		for state, done, resumed := ask(); state != "running" || done <= last || resumed != kills; state,
+			done, resumed = ask() {
 			if state == "done" {
 				t.Logf("the index was complete before kill %d", kills+1)
 				break
@@ -188,7 +195,8 @@ func TestIndexSurvivesKill(t *testing.T) {
 		}
 	}
 	var found int
-	if err := db.QueryRow("SELECT COUNT(*) FROM t FORCE INDEX (ia) WHERE a = 7").Scan(&found); err != nil || found != (rows+89)/97 {
+	if err := db.QueryRow("SELECT COUNT(*) FROM t FORCE INDEX (ia) WHERE a = 7").Scan(&found); err != nil ||
+		found != (rows+89)/97 {
 		t.Errorf("%d rows by the index, want %d (%v)", found, (rows+89)/97, err)
 	}
 	var table, op, kind, verdict string

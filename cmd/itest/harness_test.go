@@ -68,7 +68,8 @@ const readyWithin = 60 * time.Second
 // start runs "moka start" on dir with ports of the system's choice, and waits until it says that it is ready.
 func start(t testing.TB, dir string, args ...string) *server {
 	t.Helper()
-	s := launch(t, append([]string{"start", "--data", dir, "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"}, args...)...)
+	s := launch(t, append([]string{"start", "--data", dir, "--sql-addr", "127.0.0.1:0", "--http-addr",
+		"127.0.0.1:0"}, args...)...)
 	if !s.waitReady() {
 		t.Fatalf("moka did not become ready:\n%s", s.logs())
 	}
@@ -191,7 +192,8 @@ func (s *server) db(name string) *sql.DB {
 // ctl runs "moka ctl" against the server.
 func (s *server) ctl(args ...string) string {
 	s.t.Helper()
-	out, err := exec.Command(mokaBinary, append([]string{"ctl", "--http-addr", s.http}, args...)...).CombinedOutput()
+	out, err := exec.Command(mokaBinary,
+		append([]string{"ctl", "--http-addr", s.http}, args...)...).CombinedOutput()
 	if err != nil {
 		s.t.Fatalf("moka ctl %s: %v\n%s\nserver:\n%s", strings.Join(args, " "), err, out, s.logs())
 	}

@@ -45,7 +45,8 @@ func TestHealthOfDeadStorage(t *testing.T) {
 	}
 }
 
-// Faults: a stop with an idle open transaction took 30 s and was an error. The transaction is rolled back at once.
+// Faults: a stop with an idle open transaction took 30 s and was an error. The transaction is rolled back at
+// once.
 func TestStopWithIdleTransaction(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, dir)
@@ -74,12 +75,13 @@ func TestStopWithIdleTransaction(t *testing.T) {
 	}
 }
 
-// S10: clients that take all file descriptors take none of the store's: who is connected goes on writing, and the log stays short (it had
-// 313,672 lines).
+// S10: clients that take all file descriptors take none of the store's: who is connected goes on writing, and
+// the log stays short (it had 313,672 lines).
 func TestFileDescriptorsUsedUp(t *testing.T) {
 	const limit, sockets = 300, 350
 	s := launchCommand(t, exec.Command("/bin/sh", "-c", fmt.Sprintf(
-		`ulimit -n %d && exec "$0" start --data "$1" --sql-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 --cache-mib 8`, limit), mokaBinary, t.TempDir()))
+		`ulimit -n %d && exec "$0" start --data "$1" --sql-addr 127.0.0.1:0 --http-addr 127.0.0.1:0 `+
+			`--cache-mib 8`, limit), mokaBinary, t.TempDir()))
 	if !s.waitReady() {
 		t.Fatalf("not ready:\n%s", s.logs())
 	}

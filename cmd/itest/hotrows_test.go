@@ -16,11 +16,13 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-var hotTime = flag.Duration("hot.time", time.Duration(soaked(0, 10))*time.Minute, "how long hot rows are counted up at least")
+var hotTime = flag.Duration("hot.time", time.Duration(soaked(0, 10))*time.Minute,
+	"how long hot rows are counted up at least")
 
-// TestHotRowsCountEveryUpdate counts rows up, whose values are now short, now too long for the server's memory of hot rows, in single statements and
-// in transactions, beside readers that keep them hot and look from old snapshots. What was acknowledged is there at once, and at the end. There
-// are so many rows that some of either kind share a slot of that memory.
+// TestHotRowsCountEveryUpdate counts rows up, whose values are now short, now too long for the server's
+// memory of hot rows, in single statements and in transactions, beside readers that keep them hot and look
+// from old snapshots. What was acknowledged is there at once, and at the end. There are so many rows that
+// some of either kind share a slot of that memory.
 func TestHotRowsCountEveryUpdate(t *testing.T) {
 	const (
 		rows    = 256 // of each kind
@@ -74,7 +76,8 @@ func TestHotRowsCountEveryUpdate(t *testing.T) {
 			for i := 0; i < least || time.Now().Before(deadline); i++ {
 				id := w*rows/writers + rng.IntN(rows/writers)
 				switch err := update(t.Context(), conn, id, w >= writers); {
-				case errors.As(err, new(*mysql.MySQLError)): // of the rows of a writer nobody else writes; but a refusal is no loss
+				case errors.As(err, new(*mysql.MySQLError)):
+					// of the rows of a writer nobody else writes; but a refusal is no loss
 					refused.Add(1)
 				case err != nil:
 					t.Error(err)
@@ -87,7 +90,8 @@ func TestHotRowsCountEveryUpdate(t *testing.T) {
 					continue
 				}
 				var n int64
-				if err := conn.QueryRowContext(t.Context(), "SELECT n FROM hot.c WHERE id = ?", id).Scan(&n); err != nil {
+				if err := conn.QueryRowContext(t.Context(), "SELECT n FROM hot.c WHERE id = ?",
+					id).Scan(&n); err != nil {
 					t.Error(err)
 					return
 				}
@@ -120,7 +124,8 @@ func TestHotRowsCountEveryUpdate(t *testing.T) {
 				}
 				for range 100 {
 					var n int64
-					if err := tx.QueryRowContext(t.Context(), "SELECT n FROM hot.c WHERE id = ?", rng.IntN(rows)).Scan(&n); err != nil {
+					if err := tx.QueryRowContext(t.Context(), "SELECT n FROM hot.c WHERE id = ?",
+						rng.IntN(rows)).Scan(&n); err != nil {
 						t.Error(err)
 						break
 					}
@@ -137,7 +142,8 @@ func TestHotRowsCountEveryUpdate(t *testing.T) {
 	close(ended)
 	reading.Wait()
 	final := one[int64](t, db, "SELECT SUM(n) FROM hot.c")
-	t.Logf("%d updates acknowledged, %d is the final count; %d were refused, %d reads", total.Load(), final, refused.Load(), reads.Load())
+	t.Logf("%d updates acknowledged, %d is the final count; %d were refused, %d reads", total.Load(), final,
+		refused.Load(), reads.Load())
 	if final != total.Load() {
 		t.Errorf("%d updates were acknowledged, the final count is %d", total.Load(), final)
 	}

@@ -23,15 +23,17 @@ func (s *server) nodeAddr() string {
 // join starts a process that serves SQL for the database at addr.
 func join(t testing.TB, addr string) *server {
 	t.Helper()
-	s := launch(t, "start", "--roles", "sql", "--join", addr, "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+	s := launch(t, "start", "--roles", "sql", "--join", addr, "--sql-addr", "127.0.0.1:0", "--http-addr",
+		"127.0.0.1:0")
 	if !s.waitReady() {
 		t.Fatalf("the SQL server did not become ready:\n%s", s.logs())
 	}
 	return s
 }
 
-// TestSQLServersOverOneStorage runs a storage of three shards and two SQL servers without data: what one does the other
-// sees, a killed one leaves no lock behind that lasts, and a killed storage comes back to the same SQL servers.
+// TestSQLServersOverOneStorage runs a storage of three shards and two SQL servers without data: what
+// one does the other sees, a killed one leaves no lock behind that lasts, and a killed storage comes
+// back to the same SQL servers.
 func TestSQLServersOverOneStorage(t *testing.T) {
 	dir := t.TempDir()
 	storage := start(t, dir, "--shards", "3", "--node-addr", "127.0.0.1:0")
@@ -54,7 +56,8 @@ func TestSQLServersOverOneStorage(t *testing.T) {
 	// An observer declared at one server runs (in the storage process) for what the other writes.
 	mustExec(t, a, "USE d")
 	db := first.db("d")
-	mustExec(t, db, "CREATE OBSERVER counting AFTER INSERT ON t FOR EACH ROW UPDATE total SET n = n + 1 WHERE id = 1")
+	mustExec(t, db, "CREATE OBSERVER counting AFTER INSERT ON t FOR EACH ROW UPDATE total SET n = n + 1 "+
+		"WHERE id = 1")
 	mustExec(t, b, "INSERT INTO t VALUES (100, 9), (101, 9), (102, 9)")
 	eventually(t, "the observer runs for another server's rows", 30*time.Second, func() bool {
 		return one[int](t, b, "SELECT n FROM total WHERE id = 1") == 3
@@ -77,8 +80,8 @@ func TestSQLServersOverOneStorage(t *testing.T) {
 		t.Errorf("%d rows of an uncommitted transaction are there", n)
 	}
 
-	// The storage is killed under a SQL server at work. Each insert that was acknowledged is there afterwards, and what the
-	// server could try again for its clients it has.
+	// The storage is killed under a SQL server at work. Each insert that was acknowledged is there
+	// afterwards, and what the server could try again for its clients it has.
 	two = join(t, addr)
 	b = two.db("d")
 	stop := make(chan struct{})
@@ -94,7 +97,8 @@ func TestSQLServersOverOneStorage(t *testing.T) {
 				default:
 				}
 				id := 1_000_000*(w+1) + i
-				if _, err := b.ExecContext(context.Background(), "INSERT INTO t VALUES (?, 55)", id); err == nil {
+				if _, err := b.ExecContext(context.Background(), "INSERT INTO t VALUES (?, 55)",
+					id); err == nil {
 					acknowledged[w] = append(acknowledged[w], id)
 				}
 				if i == 25 {
@@ -150,5 +154,6 @@ func TestSQLServersOverOneStorage(t *testing.T) {
 func TestJoinNobody(t *testing.T) {
 	t.Parallel() // it waits, and does nothing else
 	refuses(t, []string{"no storage node answers at 127.0.0.1:1", "--node-addr"},
-		"start", "--roles", "sql", "--join", "127.0.0.1:1", "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+		"start", "--roles", "sql", "--join", "127.0.0.1:1", "--sql-addr", "127.0.0.1:0", "--http-addr",
+		"127.0.0.1:0")
 }

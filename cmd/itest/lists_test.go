@@ -22,8 +22,9 @@ import (
 
 var listTxns = flag.Int("lists.txns", soaked(500, 15000), "committed transactions of each history of lists")
 
-// A list is a row, and clients append to it by text: what is checked is all that lies between a client and the store, with the plan
-// cache, the retries inside of the server, indexes and row locks. The checker sees what clients see and nothing else.
+// A list is a row, and clients append to it by text: what is checked is all that lies between a client and
+// the store, with the plan cache, the retries inside of the server, indexes and row locks. The checker sees
+// what clients see and nothing else.
 //
 // Lists are retired after some appends, so that they stay short: clients work on a window of keys that moves.
 const (
@@ -189,7 +190,9 @@ func (l *lists) op(ctx context.Context, conn *sql.Conn, r *txntest.ListTxn, rng 
 				return err
 			}
 		}
-		_, err := conn.ExecContext(ctx, "INSERT INTO lists VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', VALUES(v))", k, k, strconv.Itoa(e))
+		_, err := conn.ExecContext(ctx,
+			"INSERT INTO lists VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', VALUES(v))", k, k,
+			strconv.Itoa(e))
 		return err
 	}
 	queries := []string{
@@ -280,11 +283,14 @@ func (l *lists) verify(t *testing.T, level txntest.Isolation) {
 	for _, err := range l.history.Check(level) {
 		t.Error(err)
 	}
-	t.Logf("%d committed, %d conflicts, %d unknown outcomes, %d lost sessions; cycles that only serializability forbids: %d",
-		l.committed.Load(), l.conflicts.Load(), l.unknown.Load(), l.broken.Load(), len(l.history.Check(txntest.Serializable)))
+	t.Logf("%d committed, %d conflicts, %d unknown outcomes, %d lost sessions; cycles that only "+
+		"serializability forbids: %d",
+		l.committed.Load(), l.conflicts.Load(), l.unknown.Load(), l.broken.Load(),
+		len(l.history.Check(txntest.Serializable)))
 }
 
-// TestLists holds each isolation level against its promise, over two SQL servers that share a storage of three shards.
+// TestLists holds each isolation level against its promise, over two SQL servers that share a
+// storage of three shards.
 func TestLists(t *testing.T) {
 	storage := start(t, t.TempDir(), "--shards", "3", "--node-addr", "127.0.0.1:0")
 	other := join(t, storage.nodeAddr())
@@ -302,7 +308,8 @@ func TestLists(t *testing.T) {
 			name := strings.ReplaceAll(c.name, " ", "_")
 			db := storage.db("")
 			mustExec(t, db, "CREATE DATABASE "+name)
-			l := &lists{level: c.level, setup: c.setup, history: &txntest.ListHistory{}, dbs: []*sql.DB{storage.db(name), other.db(name)}}
+			l := &lists{level: c.level, setup: c.setup, history: &txntest.ListHistory{},
+				dbs: []*sql.DB{storage.db(name), other.db(name)}}
 			mustExec(t, l.dbs[0], listSchema)
 			for i, at := range []int{3, 6, 20, 40} {
 				storage.ctl("split", name+".lists", fmt.Sprint(at))
@@ -332,7 +339,9 @@ func TestListsSurviveKills(t *testing.T) {
 		var killer sync.WaitGroup
 		target := l.committed.Load() + 300
 		killer.Go(func() {
-			eventually(t, "300 transactions", 2*time.Minute, func() bool { return l.committed.Load() >= target || l.failed.Load() != nil })
+			eventually(t, "300 transactions", 2*time.Minute, func() bool {
+				return l.committed.Load() >= target || l.failed.Load() != nil
+			})
 			s.kill()
 			close(stop)
 		})
@@ -344,13 +353,14 @@ func TestListsSurviveKills(t *testing.T) {
 	l.verify(t, txntest.SnapshotIsolation)
 }
 
-// TestListsUnderChange moves and splits the tablets and adds and drops an index while clients work, and kills the SQL server that half
-// of them use, whose locks are left behind in a storage that goes on.
+// TestListsUnderChange moves and splits the tablets and adds and drops an index while clients work, and kills
+// the SQL server that half of them use, whose locks are left behind in a storage that goes on.
 func TestListsUnderChange(t *testing.T) {
 	storage := start(t, t.TempDir(), "--shards", "3", "--node-addr", "127.0.0.1:0")
 	other := join(t, storage.nodeAddr())
 	mustExec(t, storage.db(""), "CREATE DATABASE d")
-	l := &lists{level: "REPEATABLE READ", history: &txntest.ListHistory{}, dbs: []*sql.DB{storage.db("d"), other.db("d")}}
+	l := &lists{level: "REPEATABLE READ", history: &txntest.ListHistory{},
+		dbs: []*sql.DB{storage.db("d"), other.db("d")}}
 	mustExec(t, l.dbs[0], listSchema)
 	split := map[int]bool{}
 	for round := range soaked(1, 20) {
@@ -361,7 +371,8 @@ func TestListsUnderChange(t *testing.T) {
 			defer close(stop)
 			for i := 0; l.committed.Load() < target && l.failed.Load() == nil; i++ {
 				at := int(l.appends.Load()/listLength) + i%listWindow
-				if i%3 == 0 && !split[at] { // a tablet begins there otherwise, and nothing is behind its first row
+				// a tablet begins there otherwise, and nothing is behind its first row
+				if i%3 == 0 && !split[at] {
 					split[at] = true
 					storage.ctl("split", "d.lists", fmt.Sprint(at))
 				}
@@ -402,8 +413,9 @@ func TestListsUnderChange(t *testing.T) {
 	}
 }
 
-// TestListsFindMariaDB is the checker's control on a real server: MariaDB's REPEATABLE READ promises no snapshot isolation, updates
-// go on with the newest row under an old snapshot, and a reader of lists must notice within a few thousand transactions.
+// TestListsFindMariaDB is the checker's control on a real server: MariaDB's REPEATABLE READ promises no
+// snapshot isolation, updates go on with the newest row under an old snapshot, and a reader of lists must
+// notice within a few thousand transactions.
 func TestListsFindMariaDB(t *testing.T) {
 	m := mariadbtest.Start(t)
 	db, err := sql.Open("mysql", m.DSN(""))

@@ -12,8 +12,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestLoadData fills a table from a client's file that is several times what one transaction commits, with a secondary index,
-// and looks at what MySQL says about duplicates, columns, lines and failures.
+// TestLoadData fills a table from a client's file that is several times what one transaction commits, with a
+// secondary index, and looks at what MySQL says about duplicates, columns, lines and failures.
 func TestLoadData(t *testing.T) {
 	s := start(t, t.TempDir())
 	mustExec(t, s.db(""), "CREATE DATABASE shop")
@@ -90,20 +90,23 @@ func TestLoadData(t *testing.T) {
 	if got, err := load(small, "big (id, @b, pad) SET k = @b * 10"); err != nil || got != 2 {
 		t.Errorf("columns and SET: %d rows, %v", got, err)
 	}
-	if got := one[string](t, db, "SELECT GROUP_CONCAT(CONCAT_WS(':', id, k, IFNULL(pad, 'NULL')) ORDER BY id) FROM big WHERE id > 1000000"); got != "1000001:10:one,1000002:20:NULL" {
+	if got := one[string](t, db, "SELECT GROUP_CONCAT(CONCAT_WS(':', id, k, IFNULL(pad, 'NULL')) ORDER BY "+
+		"id) FROM big WHERE id > 1000000"); got != "1000001:10:one,1000002:20:NULL" {
 		t.Errorf("loaded %s", got)
 	}
 
 	// Quotes, escapes, a header, lines of another kind; REPLACE.
 	quoted := file("quoted.csv", "id;k;pad\r\n1;-1;\"a;b\\\"c\"\r\n2;-2;\"line\nbreak\"\r\n")
-	if _, err := load(quoted, `big FIELDS TERMINATED BY ';' OPTIONALLY ENCLOSED BY '"' LINES TERMINATED BY '\r\n' IGNORE 1 LINES`); err != nil {
+	if _, err := load(quoted, `big FIELDS TERMINATED BY ';' OPTIONALLY ENCLOSED BY '"' LINES TERMINATED BY `+
+		`'\r\n' IGNORE 1 LINES`); err != nil {
 		t.Error(err)
 	}
 	if got := one[int](t, db, "SELECT COUNT(*) FROM big WHERE k < 0"); got != 0 {
 		t.Errorf("%d rows replaced by IGNORE", got)
 	}
 	mysql.RegisterLocalFile(quoted)
-	if _, err := db.Exec("LOAD DATA LOCAL INFILE '" + quoted + `' REPLACE INTO TABLE big FIELDS TERMINATED BY ';' OPTIONALLY ENCLOSED BY '"' LINES TERMINATED BY '\r\n' IGNORE 1 LINES`); err != nil {
+	if _, err := db.Exec("LOAD DATA LOCAL INFILE '" + quoted + `' REPLACE INTO TABLE big FIELDS TERMINATED ` +
+		`BY ';' OPTIONALLY ENCLOSED BY '"' LINES TERMINATED BY '\r\n' IGNORE 1 LINES`); err != nil {
 		t.Error(err)
 	}
 	if got := one[string](t, db, "SELECT GROUP_CONCAT(CONCAT(id, k, pad) ORDER BY id) FROM big WHERE k < 0"); got != "1-1a;b\"c,2-2line\nbreak" {

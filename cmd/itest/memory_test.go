@@ -17,8 +17,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestMemoryBombs has a user who may read one table ask for more memory than there is, on several connections at a time: the process stays
-// below its limit, others go on, and what is killed ends (S4).
+// TestMemoryBombs has a user who may read one table ask for more memory than there is, on several connections
+// at a time: the process stays below its limit, others go on, and what is killed ends (S4).
 func TestMemoryBombs(t *testing.T) {
 	s := start(t, t.TempDir(), "--memory-limit-mib", "2048")
 	root := s.db("")
@@ -38,7 +38,8 @@ func TestMemoryBombs(t *testing.T) {
 	}
 	mustExec(t, root, "INSERT INTO d.t VALUES "+strings.Join(rows, ", "))
 	bombs := []string{
-		"SELECT LENGTH(CONCAT(" + strings.TrimSuffix(strings.Repeat("REPEAT('a', 60000000),", 40), ",") + "))",
+		"SELECT LENGTH(CONCAT(" + strings.TrimSuffix(strings.Repeat("REPEAT('a', 60000000),", 40),
+			",") + "))",
 		"SELECT LENGTH(REGEXP_REPLACE(REPEAT('a', 1000000), 'a', REPEAT('b', 10000)))",
 		"SELECT REGEXP_LIKE('aaa', REPEAT('(a|b)*', 200000))",
 		"SELECT JSON_LENGTH(JSON_ARRAYAGG(REPEAT(s, 20000))) FROM t",
@@ -56,7 +57,8 @@ func TestMemoryBombs(t *testing.T) {
 		switch q {
 		case "variables":
 			for i := range 12 {
-				if _, err = c.ExecContext(context.Background(), fmt.Sprintf("SET @v%d = REPEAT('x', 60000000)", i)); err != nil {
+				if _, err = c.ExecContext(context.Background(),
+					fmt.Sprintf("SET @v%d = REPEAT('x', 60000000)", i)); err != nil {
 					return err
 				}
 			}
@@ -113,11 +115,13 @@ func TestMemoryBombs(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		_, err := c.ExecContext(context.Background(), "SELECT REGEXP_LIKE(REPEAT('a', 30000000), CONCAT(REPEAT('(a*b*)*', 20), 'c'))")
+		_, err := c.ExecContext(context.Background(),
+			"SELECT REGEXP_LIKE(REPEAT('a', 30000000), CONCAT(REPEAT('(a*b*)*', 20), 'c'))")
 		ended <- err
 	}()
 	eventually(t, "the search runs", time.Minute, func() bool {
-		return one[int](t, root, "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND info LIKE '%REGEXP_LIKE%'", id) == 1
+		return one[int](t, root, "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ? AND "+
+			"info LIKE '%REGEXP_LIKE%'", id) == 1
 	})
 	mustExec(t, root, fmt.Sprintf("KILL QUERY %d", id))
 	var me *mysql.MySQLError

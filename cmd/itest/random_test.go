@@ -18,17 +18,20 @@ var (
 	randomSeeds = flag.Int("random.n", soaked(40, 1000), "number of random scripts")
 )
 
-// TestRandomScripts runs the same random statements on Moka and on MariaDB and compares what a client sees, as TestSameAnswers does. The
-// statements are drawn from what both define alike, over few rows and few values, so that keys collide, ranges are empty and
-// NULLs are everywhere; half of them are prepared. One seed does the same again:
+// TestRandomScripts runs the same random statements on Moka and on MariaDB and compares what a client sees,
+// as TestSameAnswers does. The statements are drawn from what both define alike, over few rows and few
+// values, so that keys collide, ranges are empty and NULLs are everywhere; half of them are prepared. One
+// seed does the same again:
 //
 //	go test ./cmd/itest -run TestRandomScripts -random.seed=N -random.n=1 -v
 func TestRandomScripts(t *testing.T) {
 	runScripts(t, *randomSeeds, randomScript)
 }
 
-// runScripts runs n scripts on a Moka and on a MariaDB of its own. A script says how many statements it ran and whether the answers were the same.
-func runScripts(t *testing.T, n int, script func(t *testing.T, seed uint64, dbs [2]*sql.DB) (statements int, ok bool)) {
+// runScripts runs n scripts on a Moka and on a MariaDB of its own. A script says how many statements it ran
+// and whether the answers were the same.
+func runScripts(t *testing.T, n int,
+	script func(t *testing.T, seed uint64, dbs [2]*sql.DB) (statements int, ok bool)) {
 	maria, err := sql.Open("mysql", mariadbtest.Start(t).DSN(""))
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +60,10 @@ func freshConns(t *testing.T, dbs [2]*sql.DB) (conns [2]*sql.Conn, done func()) 
 			t.Fatal(err)
 		}
 		for _, q := range []string{
-			"ROLLBACK", "DROP DATABASE IF EXISTS rnd", "CREATE DATABASE rnd CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "USE rnd",
-			"SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'", "SET sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'",
+			"ROLLBACK", "DROP DATABASE IF EXISTS rnd",
+			"CREATE DATABASE rnd CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", "USE rnd",
+			"SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", "SET time_zone = '+00:00'",
+			"SET sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'",
 		} {
 			if _, err := c.ExecContext(ctx, q); err != nil {
 				t.Fatalf("%s: %v", q, err)
@@ -84,10 +89,12 @@ func randomScript(t *testing.T, seed uint64, dbs [2]*sql.DB) (n int, ok bool) {
 		script = append(script, shown(q, args))
 		got, want := reply(t, conns[0], q, args), reply(t, conns[1], q, args)
 		// Of several things that are wrong with a statement, which is met first is nobody's promise.
-		same := got == want || loose(q) && strings.HasSuffix(got, "affected\n") && strings.HasSuffix(want, "affected\n") ||
+		same := got == want || loose(q) && strings.HasSuffix(got, "affected\n") &&
+			strings.HasSuffix(want, "affected\n") ||
 			writes(q) && strings.HasPrefix(got, "ERROR") && strings.HasPrefix(want, "ERROR")
 		if !same {
-			t.Errorf("seed %d, again with -random.seed=%d -random.n=1:\n%s;\nMoka:\n%s\nMariaDB:\n%s", seed, seed, strings.Join(script, ";\n"), got, want)
+			t.Errorf("seed %d, again with -random.seed=%d -random.n=1:\n%s;\nMoka:\n%s\nMariaDB:\n%s", seed,
+				seed, strings.Join(script, ";\n"), got, want)
 			for _, tab := range g.tables {
 				t.Logf("%s on MariaDB:\n%s", tab.name, reply(t, conns[1], "SELECT * FROM "+tab.name, nil))
 			}
@@ -133,10 +140,11 @@ func randomScript(t *testing.T, seed uint64, dbs [2]*sql.DB) (n int, ok bool) {
 	return n, true
 }
 
-// loose tells statements whose number of rows is counted otherwise: REPLACE of a row in whose way are several counts one of them, and
-// an upsert that changes nothing is sometimes counted by MariaDB.
+// loose tells statements whose number of rows is counted otherwise: REPLACE of a row in whose way are several
+// counts one of them, and an upsert that changes nothing is sometimes counted by MariaDB.
 func loose(q string) bool {
-	return strings.HasPrefix(q, "ALTER") || strings.HasPrefix(q, "REPLACE") || strings.Contains(q, "ON DUPLICATE KEY")
+	return strings.HasPrefix(q, "ALTER") || strings.HasPrefix(q, "REPLACE") ||
+		strings.Contains(q, "ON DUPLICATE KEY")
 }
 
 func writes(q string) bool { return !strings.Contains(q, "SELECT") }
@@ -214,7 +222,8 @@ func (g *generator) one(s ...string) string { return s[g.rng.IntN(len(s))] }
 func (g *generator) sometimes(n int) bool { return g.rng.IntN(n) == 0 }
 
 var randomColumns = []struct{ name, def string }{
-	{"a", "INT"}, {"b", "BIGINT"}, {"c", "VARCHAR(12)"}, {"d", "DECIMAL(8,2)"}, {"e", "DATE"}, {"f", "DATETIME"}, {"g", "VARCHAR(12) COLLATE utf8mb4_bin"},
+	{"a", "INT"}, {"b", "BIGINT"}, {"c", "VARCHAR(12)"}, {"d", "DECIMAL(8,2)"}, {"e", "DATE"},
+	{"f", "DATETIME"}, {"g", "VARCHAR(12) COLLATE utf8mb4_bin"},
 	{"h", "TINYINT UNSIGNED"}, {"i", "ENUM('red','green','blue')"}, {"j", "VARBINARY(8)"},
 }
 
@@ -285,9 +294,11 @@ func (g *generator) value(col string) any {
 	case "c", "g":
 		if g.sometimes(4) {
 			if col == "g" { // with 'a\t' LIKE 'a%' MariaDB's index and its table have different answers
-				return []string{" ", "a ", "A  ", "b ", "ab ", "a b", "abc ", "é ", "a!", "a  ", "a  b", "zebra "}[n]
+				return []string{" ", "a ", "A  ", "b ", "ab ", "a b", "abc ", "é ", "a!", "a  ", "a  b",
+					"zebra "}[n]
 			}
-			return []string{" ", "a ", "A  ", "b ", "ab ", "a b", "abc ", "é ", "a!", "a \t", "a\t", "zebra "}[n]
+			return []string{" ", "a ", "A  ", "b ", "ab ", "a b", "abc ", "é ", "a!", "a \t", "a\t",
+				"zebra "}[n]
 		}
 		return []string{"", "a", "A", "b", "ab", "Ab", "abc", "é", "e", "10", "B", "zebra"}[n]
 	case "d":
@@ -394,7 +405,8 @@ func (g *generator) insert() string {
 		}
 		rows = append(rows, "("+strings.Join(vs, ", ")+")")
 	}
-	q := fmt.Sprintf("%s INTO %s (%s) VALUES %s", verb, t.name, strings.Join(cols, ", "), strings.Join(rows, ", "))
+	q := fmt.Sprintf("%s INTO %s (%s) VALUES %s", verb, t.name, strings.Join(cols, ", "),
+		strings.Join(rows, ", "))
 	if verb == "INSERT" && g.sometimes(4) && len(t.unique) == 0 && !t.watched {
 		c := g.one("a", "b", "h")
 		if !slices.Contains(t.key, c) {
@@ -481,7 +493,8 @@ func (g *generator) cond(t *randomTable, alias string, depth int) string {
 		return name + g.one(" <> ", " <=> ") + v()
 	case 10:
 		if c == "c" || c == "g" {
-			return name + " LIKE " + g.lit(g.one("a%", "A%", "%b", "_b%", "zebra", "%", "a ", "a %", "a_", "zebra "))
+			return name + " LIKE " + g.lit(
+				g.one("a%", "A%", "%b", "_b%", "zebra", "%", "a ", "a %", "a_", "zebra "))
 		}
 		return name + " = " + v()
 	}
@@ -492,32 +505,39 @@ func (g *generator) query() string {
 	t := g.table()
 	switch g.rng.IntN(10) {
 	case 0:
-		return "SELECT " + g.one("COUNT(*), MIN(a), MAX(b)", "COUNT(c), LOWER(TRIM(MIN(c))), MAX(e)", "COUNT(DISTINCT a), SUM(b)", "SUM(a), MAX(f), MIN(d)", "MIN(id), RTRIM(MAX(g)), COUNT(i)") +
+		return "SELECT " + g.one("COUNT(*), MIN(a), MAX(b)", "COUNT(c), LOWER(TRIM(MIN(c))), MAX(e)",
+			"COUNT(DISTINCT a), SUM(b)", "SUM(a), MAX(f), MIN(d)", "MIN(id), RTRIM(MAX(g)), COUNT(i)") +
 			" FROM " + t.name + g.where(t, "")
 	case 1:
 		c := g.column()
-		q := "SELECT " + g.keyText(c) + " AS v, COUNT(*), SUM(id), MIN(b) FROM " + t.name + g.where(t, "") + " GROUP BY " + c
+		q := "SELECT " + g.keyText(c) + " AS v, COUNT(*), SUM(id), MIN(b) FROM " + t.name + g.where(t, "") +
+			" GROUP BY " + c
 		if g.sometimes(3) {
 			q += " HAVING COUNT(*) > 1"
 		}
 		return q
 	case 2:
 		u := g.table()
-		on := g.one("x.id = y.id", "x.a = y.a", "x.c = y.c", "x.g = y.g AND x.a = y.b", "x.e = y.e", "x.b = y.id", "x.d = y.d", "x.id = y.h")
-		return "SELECT x.id, x.a, y.id, y.g FROM " + t.name + " x " + g.one("JOIN ", "LEFT JOIN ", "JOIN ") + u.name + " y ON " + on + g.where(t, "x.")
+		on := g.one("x.id = y.id", "x.a = y.a", "x.c = y.c", "x.g = y.g AND x.a = y.b", "x.e = y.e",
+			"x.b = y.id", "x.d = y.d", "x.id = y.h")
+		return "SELECT x.id, x.a, y.id, y.g FROM " + t.name + " x " + g.one("JOIN ", "LEFT JOIN ", "JOIN ") +
+			u.name + " y ON " + on + g.where(t, "x.")
 	case 3:
 		u := g.table()
 		c := g.one("a", "b", "id", "c", "e")
-		return "SELECT id, a, b FROM " + t.name + " WHERE " + c + g.one(" IN ", " NOT IN ") + "(SELECT " + c + " FROM " + u.name + g.where(u, "") + ")"
+		return "SELECT id, a, b FROM " + t.name + " WHERE " + c + g.one(" IN ", " NOT IN ") + "(SELECT " + c +
+			" FROM " + u.name + g.where(u, "") + ")"
 	case 4:
 		u := g.table()
-		return "SELECT id, c FROM " + t.name + " x WHERE " + g.one("EXISTS", "NOT EXISTS") + " (SELECT 1 FROM " + u.name + " y WHERE " +
+		return "SELECT id, c FROM " + t.name + " x WHERE " + g.one("EXISTS", "NOT EXISTS") +
+			" (SELECT 1 FROM " + u.name + " y WHERE " +
 			g.one("y.a = x.b", "y.id = x.id AND y.a < x.b", "y.c = x.c", "y.id > x.id") + ")"
 	case 5:
 		c := g.column()
 		return "SELECT DISTINCT " + g.keyText(c) + " FROM " + t.name + g.where(t, "")
 	}
-	cols := g.one("*", "id, a, b", "c, d, e, f", "g, h, i, j", "id + 1, a * 2, UPPER(g), b IS NULL", "COALESCE(a, b, id), LENGTH(c), CONCAT(g, '-', id)")
+	cols := g.one("*", "id, a, b", "c, d, e, f", "g, h, i, j", "id + 1, a * 2, UPPER(g), b IS NULL",
+		"COALESCE(a, b, id), LENGTH(c), CONCAT(g, '-', id)")
 	q := "SELECT " + cols + " FROM " + t.name + g.where(t, "")
 	switch g.rng.IntN(3) {
 	case 0:
@@ -555,7 +575,8 @@ func (g *generator) keyText(c string) string {
 // surroundings are things that statements set off, for some scripts.
 func (g *generator) surroundings() (qs []string) {
 	if g.sometimes(3) {
-		qs = append(qs, "CREATE TABLE trail (n INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(10), id INT, was INT, v BIGINT)")
+		qs = append(qs, "CREATE TABLE trail (n INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(10), id INT, "+
+			"was INT, v BIGINT)")
 		g.tables[0].watched = true
 		for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
 			if g.sometimes(2) {
@@ -569,15 +590,18 @@ func (g *generator) surroundings() (qs []string) {
 			if event == "UPDATE" {
 				was = "OLD.id"
 			}
-			qs = append(qs, fmt.Sprintf("CREATE TRIGGER tr_%s AFTER %s ON t0 FOR EACH ROW INSERT INTO trail (what, id, was, v) VALUES ('%s', %s.id, %s, %s.b)",
+			qs = append(qs, fmt.Sprintf("CREATE TRIGGER tr_%s AFTER %s ON t0 FOR EACH ROW INSERT INTO "+
+				"trail (what, id, was, v) VALUES ('%s', %s.id, %s, %s.b)",
 				event, event, event, row, was, row))
 		}
 		g.tables[0].quiet = true
 		g.seen = append(g.seen, "trail")
 	}
 	if g.sometimes(3) {
-		action := g.one("", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON DELETE CASCADE ON UPDATE CASCADE", " ON UPDATE CASCADE")
-		qs = append(qs, "CREATE TABLE parent (id INT PRIMARY KEY, v INT)", "INSERT INTO parent VALUES (0,0),(1,1),(2,2),(3,3),(4,4),(5,5)",
+		action := g.one("", " ON DELETE CASCADE", " ON DELETE SET NULL",
+			" ON DELETE CASCADE ON UPDATE CASCADE", " ON UPDATE CASCADE")
+		qs = append(qs, "CREATE TABLE parent (id INT PRIMARY KEY, v INT)",
+			"INSERT INTO parent VALUES (0,0),(1,1),(2,2),(3,3),(4,4),(5,5)",
 			"CREATE TABLE child (id INT PRIMARY KEY, p INT, v INT, FOREIGN KEY (p) REFERENCES parent (id)"+action+")")
 		g.family = true
 		g.seen = append(g.seen, "parent", "child")
@@ -587,7 +611,8 @@ func (g *generator) surroundings() (qs []string) {
 		g.view = true
 	}
 	if g.sometimes(3) {
-		qs = append(qs, "CREATE TABLE gen (id INT PRIMARY KEY, a INT, b VARCHAR(12), s INT AS (a * 2 + id) STORED, u VARCHAR(20) AS (CONCAT(b, '/', a)) STORED, KEY (s), KEY (u, id))")
+		qs = append(qs, "CREATE TABLE gen (id INT PRIMARY KEY, a INT, b VARCHAR(12), s INT AS (a * 2 + id) "+
+			"STORED, u VARCHAR(20) AS (CONCAT(b, '/', a)) STORED, KEY (s), KEY (u, id))")
 		g.generated = true
 		g.seen = append(g.seen, "gen")
 	}
@@ -614,17 +639,22 @@ func (g *generator) many() string {
 	case n < 6 && g.generated:
 		switch g.rng.IntN(4) {
 		case 0, 1:
-			return "INSERT INTO gen (id, a, b) VALUES (" + id() + ", " + g.lit(g.value("a")) + ", " + g.lit(g.value("c")) + ")"
+			return "INSERT INTO gen (id, a, b) VALUES (" + id() + ", " + g.lit(g.value("a")) + ", " +
+				g.lit(g.value("c")) + ")"
 		case 2:
 			return "UPDATE gen SET a = " + g.lit(int64(g.rng.IntN(9))) + " WHERE s > " + id()
 		}
 		return "DELETE FROM gen WHERE u = " + g.lit(g.one("a/1", "b/2", "A/3"))
 	case n == 6 && !g.tables[0].quiet:
-		return "UPDATE " + t.name + " x JOIN " + u.name + " y ON x.id = y.id SET x.a = 5, x.j = 'x1' WHERE " + g.cond(u, "y.", 1)
+		return "UPDATE " + t.name + " x JOIN " + u.name + " y ON x.id = y.id SET x.a = 5, x.j = 'x1' WHERE " +
+			g.cond(u, "y.", 1)
 	case n == 7 && !g.tables[0].quiet:
-		return "DELETE x FROM " + t.name + " x JOIN " + u.name + " y ON x.id = y.id AND x.a = y.b WHERE " + g.cond(u, "y.", 1)
+		return "DELETE x FROM " + t.name + " x JOIN " + u.name + " y ON x.id = y.id AND x.a = y.b WHERE " +
+			g.cond(u, "y.", 1)
 	}
-	return "INSERT IGNORE INTO " + u.name + " (id, a, b, c, d, e, g, h) SELECT id, 1, 2, COALESCE(c, 'n'), 1.5, '2020-02-02', COALESCE(g, 'n'), 3 FROM " + t.name + " WHERE " + g.cond(t, "", 1) + " ORDER BY id, " + strings.Join(t.key, ", ")
+	return "INSERT IGNORE INTO " + u.name + " (id, a, b, c, d, e, g, h) SELECT id, 1, 2, COALESCE(c, 'n'), " +
+		"1.5, '2020-02-02', COALESCE(g, 'n'), 3 FROM " + t.name + " WHERE " + g.cond(t, "", 1) +
+		" ORDER BY id, " + strings.Join(t.key, ", ")
 }
 
 // alter changes a table between transactions.
@@ -635,9 +665,11 @@ func (g *generator) alter() string {
 	case 0:
 		return fmt.Sprintf("ALTER TABLE %s ADD COLUMN x%d INT DEFAULT %d", t.name, g.altered, g.altered)
 	case 1:
-		return fmt.Sprintf("ALTER TABLE %s ADD COLUMN x%d VARCHAR(5) NOT NULL DEFAULT 'q' AFTER a", t.name, g.altered)
+		return fmt.Sprintf("ALTER TABLE %s ADD COLUMN x%d VARCHAR(5) NOT NULL DEFAULT 'q' AFTER a", t.name,
+			g.altered)
 	case 2:
-		return fmt.Sprintf("CREATE INDEX y%d ON %s (%s)", g.altered, t.name, g.one("a", "b, c", "h, g", "c", "f", "e, a"))
+		return fmt.Sprintf("CREATE INDEX y%d ON %s (%s)", g.altered, t.name,
+			g.one("a", "b, c", "h, g", "c", "f", "e, a"))
 	case 3:
 		return fmt.Sprintf("ALTER TABLE %s MODIFY b DECIMAL(20,0)", t.name)
 	}
@@ -648,40 +680,68 @@ func (g *generator) alter() string {
 func (g *generator) expression() string {
 	t := g.table()
 	number := func() string {
-		return g.one("a", "b", "id", "h", "d", "LENGTH(c)", "CHAR_LENGTH(g)", "ABS(a)", "MOD(id, 3)", "id DIV 2", "a - b", "d * 2", "d + a", "FLOOR(d)", "CEIL(d)", "ROUND(d, 1)", "ROUND(d)", "TRUNCATE(d, 1)", "LOCATE('b', g)", "INSTR(c, 'A')", "FIELD(g, 'a', 'b')", "FIND_IN_SET(c, 'b,a,ab')", "SIGN(a)",
-			"GREATEST(id, h)", "IFNULL(a, -1)", "NULLIF(id, 3)", "YEAR(e)", "MONTH(f)", "DAYOFMONTH(e)", "HOUR(f)", "DATEDIFF(e, '2020-01-01')", "CAST(d AS SIGNED)", "(a & 3)", "(id | 8)", "(a IS NULL)", "(a <=> b)", "(a = b)", "(NOT a)", "(a AND b)", "(a OR h)", "-a", "ASCII(g)", "CASE WHEN a > 2 THEN 1 WHEN a IS NULL THEN 2 ELSE 3 END", "IF(a > b, a, b)",
-			"COALESCE(b, a)", "TIMESTAMPDIFF(DAY, '2020-01-01', f)", "STRCMP(g, 'b')", "CRC32(g)", "i + 0", "(a IN (1, 2, NULL))", "(a BETWEEN 1 AND b)")
+		return g.one("a", "b", "id", "h", "d", "LENGTH(c)", "CHAR_LENGTH(g)", "ABS(a)", "MOD(id, 3)",
+			"id DIV 2", "a - b", "d * 2", "d + a", "FLOOR(d)", "CEIL(d)", "ROUND(d, 1)", "ROUND(d)",
+			"TRUNCATE(d, 1)", "LOCATE('b', g)", "INSTR(c, 'A')", "FIELD(g, 'a', 'b')",
+			"FIND_IN_SET(c, 'b,a,ab')", "SIGN(a)",
+			"GREATEST(id, h)", "IFNULL(a, -1)", "NULLIF(id, 3)", "YEAR(e)", "MONTH(f)", "DAYOFMONTH(e)",
+			"HOUR(f)", "DATEDIFF(e, '2020-01-01')", "CAST(d AS SIGNED)", "(a & 3)", "(id | 8)", "(a IS NULL)",
+			"(a <=> b)", "(a = b)", "(NOT a)", "(a AND b)", "(a OR h)", "-a", "ASCII(g)",
+			"CASE WHEN a > 2 THEN 1 WHEN a IS NULL THEN 2 ELSE 3 END", "IF(a > b, a, b)",
+			"COALESCE(b, a)", "TIMESTAMPDIFF(DAY, '2020-01-01', f)", "STRCMP(g, 'b')", "CRC32(g)", "i + 0",
+			"(a IN (1, 2, NULL))", "(a BETWEEN 1 AND b)")
 	}
 	texts := func() string {
-		return g.one("c", "g", "UPPER(c)", "LOWER(g)", "CONCAT(g, '+', a)", "CONCAT_WS('-', g, c, a)", "SUBSTRING(g, 2)", "LEFT(c, 1)", "RIGHT(g, 2)", "REPLACE(g, 'b', 'xx')", "TRIM(g)", "RPAD(id, 4, '-')",
-			"REVERSE(g)", "LPAD(g, 3, 'é')", "RPAD(g, 4, 'xy')", "INSERT(g, 2, 1, 'é')", "LEFT(g, 2)", "REPEAT(g, 2)", "DATE_FORMAT(f, '%Y/%m-%d %H')", "DATE_ADD(e, INTERVAL 3 DAY)", "e + INTERVAL 1 MONTH", "DATE_SUB(f, INTERVAL 90 MINUTE)", "LAST_DAY(e)", "DATE(f)", "HEX(g)", "IFNULL(g, 'none')", "i", "ELT(h, 'one', 'two')",
-			"CAST(a AS CHAR)", "SUBSTRING_INDEX(CONCAT(g, '.', c), '.', 1)", "CASE g WHEN 'a' THEN 'first' ELSE g END", "MID(g, 1, 2)", "HEX(j)", "CAST(e AS DATETIME)")
+		return g.one("c", "g", "UPPER(c)", "LOWER(g)", "CONCAT(g, '+', a)", "CONCAT_WS('-', g, c, a)",
+			"SUBSTRING(g, 2)", "LEFT(c, 1)", "RIGHT(g, 2)", "REPLACE(g, 'b', 'xx')", "TRIM(g)",
+			"RPAD(id, 4, '-')",
+			"REVERSE(g)", "LPAD(g, 3, 'é')", "RPAD(g, 4, 'xy')", "INSERT(g, 2, 1, 'é')", "LEFT(g, 2)",
+			"REPEAT(g, 2)", "DATE_FORMAT(f, '%Y/%m-%d %H')", "DATE_ADD(e, INTERVAL 3 DAY)",
+			"e + INTERVAL 1 MONTH", "DATE_SUB(f, INTERVAL 90 MINUTE)", "LAST_DAY(e)", "DATE(f)", "HEX(g)",
+			"IFNULL(g, 'none')", "i", "ELT(h, 'one', 'two')",
+			"CAST(a AS CHAR)", "SUBSTRING_INDEX(CONCAT(g, '.', c), '.', 1)",
+			"CASE g WHEN 'a' THEN 'first' ELSE g END", "MID(g, 1, 2)", "HEX(j)", "CAST(e AS DATETIME)")
 	}
 	switch g.rng.IntN(8) {
 	case 0:
-		return "SELECT " + g.one("AVG(a)", "SUM(d)", "AVG(d)", "SUM(a + b)", "COUNT(DISTINCT a, b)", "MAX(d)", "SUM(DISTINCT h)", "GROUP_CONCAT(id ORDER BY id SEPARATOR ':')", "BIT_OR(h)", "COUNT(NULLIF(a, 1))", "RTRIM(MIN(UPPER(g)))", "SUM(a > 1)") +
+		return "SELECT " + g.one("AVG(a)", "SUM(d)", "AVG(d)", "SUM(a + b)", "COUNT(DISTINCT a, b)", "MAX(d)",
+			"SUM(DISTINCT h)", "GROUP_CONCAT(id ORDER BY id SEPARATOR ':')", "BIT_OR(h)",
+			"COUNT(NULLIF(a, 1))", "RTRIM(MIN(UPPER(g)))", "SUM(a > 1)") +
 			" FROM " + t.name + g.where(t, "")
 	case 1:
 		n := number()
 		if g.sometimes(4) {
-			n = g.one("UPPER(LEFT(g, 1))", "RTRIM(CONCAT(g, '-'))", "LOWER(TRIM(REPLACE(c, 'é', 'e')))", "LPAD(g, 2, '.')")
+			n = g.one("UPPER(LEFT(g, 1))", "RTRIM(CONCAT(g, '-'))", "LOWER(TRIM(REPLACE(c, 'é', 'e')))",
+				"LPAD(g, 2, '.')")
 		}
-		return "SELECT " + n + " AS v, COUNT(*), SUM(d), MAX(id) FROM " + t.name + g.where(t, "") + " GROUP BY " + n
+		return "SELECT " + n + " AS v, COUNT(*), SUM(d), MAX(id) FROM " + t.name + g.where(t, "") +
+			" GROUP BY " + n
 	case 2:
 		u := g.table()
-		return "SELECT id, (SELECT " + g.one("COUNT(*)", "MAX(y.a)", "RTRIM(MIN(y.g))", "SUM(y.d)") + " FROM " + u.name + " y WHERE y.id = x.id) AS v FROM " + t.name + " x" + g.where(t, "x.")
+		return "SELECT id, (SELECT " + g.one("COUNT(*)", "MAX(y.a)", "RTRIM(MIN(y.g))", "SUM(y.d)") +
+			" FROM " + u.name + " y WHERE y.id = x.id) AS v FROM " + t.name + " x" + g.where(t, "x.")
 	case 3:
-		return "SELECT id, a FROM " + t.name + g.where(t, "") + g.one(" UNION ", " UNION ALL ") + "SELECT b, h FROM " + g.table().name + g.where(t, "")
+		return "SELECT id, a FROM " + t.name + g.where(t, "") + g.one(" UNION ", " UNION ALL ") +
+			"SELECT b, h FROM " + g.table().name + g.where(t, "")
 	case 4:
 		u := g.table()
-		return "SELECT x.id, y.a, z.b FROM " + t.name + " x " + g.one("JOIN ", "LEFT JOIN ") + u.name + " y ON x.id = y.a " + g.one("JOIN ", "LEFT JOIN ") + g.table().name + " z ON z.id = y.id" + g.where(t, "x.")
+		return "SELECT x.id, y.a, z.b FROM " + t.name + " x " + g.one("JOIN ", "LEFT JOIN ") + u.name +
+			" y ON x.id = y.a " + g.one("JOIN ", "LEFT JOIN ") + g.table().name + " z ON z.id = y.id" +
+			g.where(t, "x.")
 	case 5:
 		if g.view {
-			return "SELECT " + g.one("*", "ug, COUNT(*)", "id, a") + " FROM vw" + g.one(" GROUP BY ug, id, a, b, c", " WHERE id > 3 GROUP BY ug, id, a, b, c")
+			return "SELECT " + g.one("*", "ug, COUNT(*)", "id, a") + " FROM vw" +
+				g.one(" GROUP BY ug, id, a, b, c", " WHERE id > 3 GROUP BY ug, id, a, b, c")
 		}
-		return "SELECT id, ROW_NUMBER() OVER (ORDER BY id, " + strings.Join(t.key, ", ") + "), SUM(id) OVER (PARTITION BY h), COUNT(*) OVER (ORDER BY " + g.one("h, g", "c, a", "a, b, d", "g", "i, c") + "), SUM(id) OVER (PARTITION BY " + g.one("g", "c", "a") + " ORDER BY " + g.one("c, h", "b, g") + ") FROM " + t.name + g.where(t, "")
+		return "SELECT id, ROW_NUMBER() OVER (ORDER BY id, " + strings.Join(t.key, ", ") +
+			"), SUM(id) OVER (PARTITION BY h), COUNT(*) OVER (ORDER BY " +
+			g.one("h, g", "c, a", "a, b, d", "g", "i, c") + "), SUM(id) OVER (PARTITION BY " +
+			g.one("g", "c", "a") + " ORDER BY " + g.one("c, h", "b, g") + ") FROM " + t.name + g.where(t, "")
 	case 6:
-		return "SELECT " + strings.Join(t.key, ", ") + ", " + number() + " AS v, " + texts() + " AS w FROM " + t.name + " ORDER BY v, " + strings.Join(t.key, ", ") + fmt.Sprintf(" LIMIT %d", 1+g.rng.IntN(5))
+		return "SELECT " + strings.Join(t.key, ", ") + ", " + number() + " AS v, " + texts() + " AS w FROM " +
+			t.name + " ORDER BY v, " + strings.Join(t.key, ", ") + fmt.Sprintf(" LIMIT %d", 1+g.rng.IntN(5))
 	}
-	return "SELECT " + number() + ", " + number() + ", " + texts() + ", " + texts() + " FROM " + t.name + " WHERE " + g.one(number()+" > "+number(), number()+" = "+number(), number()+" < "+g.one("0", "2", "3.5"), number()+" IS NOT NULL")
+	return "SELECT " + number() + ", " + number() + ", " + texts() + ", " + texts() + " FROM " + t.name +
+		" WHERE " + g.one(number()+" > "+number(), number()+" = "+number(),
+		number()+" < "+g.one("0", "2", "3.5"), number()+" IS NOT NULL")
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A script is a file of SQL statements, each of which ends at the end of a line and is followed by what it answers:
+// A script is a file of SQL statements, each of which ends at the end of a line and is
+// followed by what it answers:
 //
 //	SELECT id, s FROM t ORDER BY id;
 //	-- > 1	x
@@ -17,17 +18,19 @@ import (
 //	-- mariadb> ERROR 4025 (23000)
 //	-- moka> ERROR 3819 (HY000)
 //
-// A statement without an answer succeeds and has no result. Other lines that begin with -- are comments, but for those of
-// options, which hold for the whole file.
+// A statement without an answer succeeds and has no result. Other lines that begin with -- are comments, but
+// for those of options, which hold for the whole file.
 type script struct {
 	path       string
 	lines      []string // of the file, without its answers
 	statements []scripted
 	columns    bool // the names of columns are part of the answer
-	insertIDs  bool // the insert id of writes, prepared or not, and LAST_INSERT_ID() after them are the answer
+	// the insert id of writes, prepared or not, and LAST_INSERT_ID() after them are the answer
+	insertIDs bool
 }
 
-// scripted is one statement. Its answers are lines; moka's are others than MariaDB's where a reason is given for it.
+// scripted is one statement. Its answers are lines; moka's are others than MariaDB's where a
+// reason is given for it.
 type scripted struct {
 	text          string
 	line          int // where it begins in the file, from 1
@@ -176,7 +179,8 @@ UPDATE t SET id = -1;
 	if len(s.statements) != 3 || !s.columns || s.insertIDs {
 		t.Fatalf("%+v", s)
 	}
-	if st := s.statements[1]; st.line != 5 || st.text != "SELECT id,\n s FROM t" || len(st.moka) != 2 || !slices.Equal(st.moka, st.mariadb) {
+	if st := s.statements[1]; st.line != 5 || st.text != "SELECT id,\n s FROM t" || len(st.moka) != 2 ||
+		!slices.Equal(st.moka, st.mariadb) {
 		t.Errorf("%+v", st)
 	}
 	if st := s.statements[2]; st.differs != "MariaDB's number is 4025" || slices.Equal(st.moka, st.mariadb) {

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// TestRandomJoinsByName runs random nests of joins, most of them with USING and NATURAL, on Moka and on MariaDB, and compares rows, names of
-// columns and errors (W, USING and NATURAL JOIN). The tables share some columns, each in an order of its own, and most values are NULL or few.
-// One seed does the same again: -random.seed=N.
+// TestRandomJoinsByName runs random nests of joins, most of them with USING and NATURAL, on Moka and on
+// MariaDB, and compares rows, names of columns and errors (W, USING and NATURAL JOIN). The tables share
+// some columns, each in an order of its own, and most values are NULL or few. One seed does the same
+// again: -random.seed=N.
 func TestRandomJoinsByName(t *testing.T) {
 	runScripts(t, soaked(10, 400), func(t *testing.T, seed uint64, dbs [2]*sql.DB) (n int, ok bool) {
 		t.Helper()
@@ -24,14 +25,17 @@ func TestRandomJoinsByName(t *testing.T) {
 		}
 		for i, q := range script {
 			got, want := inOrder(answer(t, conns[0], q, true)), inOrder(answer(t, conns[1], q, true))
-			// Of several things that are wrong, which is met first is nobody's promise. GROUP BY takes the first of several columns of a name, and a
-			// derived table or a view may have two of a name, with and without USING.
+			// Of several things that are wrong, which is met first is nobody's promise. GROUP BY takes the
+			// first of several columns of a name, and a derived table or a view may have two of a name,
+			// with and without USING.
 			failed := strings.HasPrefix(want, "ERROR")
-			lenient := strings.Contains(want, "1052") && strings.Contains(q, "GROUP BY") || strings.Contains(want, "1060")
+			lenient := strings.Contains(want, "1052") && strings.Contains(q, "GROUP BY") ||
+				strings.Contains(want, "1060")
 			if got == want || failed && (strings.HasPrefix(got, "ERROR") || lenient) {
 				continue
 			}
-			t.Errorf("seed %d:\n%s;\n%s;\nMoka:\n%s\nMariaDB:\n%s", seed, strings.Join(script[:len(g.tables)*2], ";\n"), q, got, want)
+			t.Errorf("seed %d:\n%s;\n%s;\nMoka:\n%s\nMariaDB:\n%s", seed,
+				strings.Join(script[:len(g.tables)*2], ";\n"), q, got, want)
 			return i, false
 		}
 		return len(script), true
@@ -74,7 +78,8 @@ func (g *joinGenerator) schema() (script []string) {
 			}
 			rows = append(rows, "("+strings.Join(row, ", ")+")")
 		}
-		script = append(script, fmt.Sprintf("CREATE TABLE t%d (%s INT)", i, strings.Join(columns, " INT, ")), fmt.Sprintf("INSERT INTO t%d VALUES %s", i, strings.Join(rows, ", ")))
+		script = append(script, fmt.Sprintf("CREATE TABLE t%d (%s INT)", i, strings.Join(columns, " INT, ")),
+			fmt.Sprintf("INSERT INTO t%d VALUES %s", i, strings.Join(rows, ", ")))
 	}
 	return script
 }
@@ -88,11 +93,13 @@ func (g *joinGenerator) statement() []string {
 		return []string{"CREATE VIEW " + v + " AS " + g.query(), "DROP VIEW IF EXISTS " + v}
 	case 1:
 		c := fmt.Sprint("c", g.made)
-		return []string{"CREATE TABLE " + c + " AS " + g.query(), "SELECT * FROM " + c, "DROP TABLE IF EXISTS " + c}
+		return []string{"CREATE TABLE " + c + " AS " + g.query(), "SELECT * FROM " + c,
+			"DROP TABLE IF EXISTS " + c}
 	case 2:
 		return []string{"SELECT * FROM (" + g.query() + ") q"}
 	case 3:
-		return []string{"WITH q AS (" + g.query() + ") SELECT * FROM q NATURAL " + g.pick("", "LEFT ", "RIGHT ") + "JOIN t0"}
+		return []string{"WITH q AS (" + g.query() + ") SELECT * FROM q NATURAL " +
+			g.pick("", "LEFT ", "RIGHT ") + "JOIN t0"}
 	case 4:
 		return []string{"SELECT a, b FROM t0 x WHERE EXISTS (" + q + ")"}
 	}
@@ -117,19 +124,23 @@ func (g *joinGenerator) query() string {
 	case 1:
 		where = " WHERE " + g.column() + " = " + g.column()
 	case 2:
-		where = " WHERE " + g.column() + " IN (SELECT " + g.pick("a", "b", "c") + " FROM t" + g.pick("0", "1", "2", "3") + " s)"
+		where = " WHERE " + g.column() + " IN (SELECT " + g.pick("a", "b", "c") + " FROM t" +
+			g.pick("0", "1", "2", "3") + " s)"
 	}
 	switch g.rng.IntN(8) {
 	case 0, 1, 2:
 		return "SELECT * FROM " + from + where
 	case 3:
-		return "SELECT " + g.known[g.rng.IntN(len(g.known))].name + ".*, " + g.column() + " AS k FROM " + from + where
+		return "SELECT " + g.known[g.rng.IntN(len(g.known))].name + ".*, " + g.column() + " AS k FROM " +
+			from + where
 	case 4:
 		k := g.column()
-		return "SELECT " + k + ", COUNT(*) n FROM " + from + where + " GROUP BY " + k + g.pick("", " HAVING n > 1", " HAVING "+k+" > 1")
+		return "SELECT " + k + ", COUNT(*) n FROM " + from + where + " GROUP BY " + k +
+			g.pick("", " HAVING n > 1", " HAVING "+k+" > 1")
 	case 5:
 		k := g.column()
-		return "SELECT " + k + ", (SELECT COUNT(*) FROM t" + g.pick("0", "1", "2", "3") + " s WHERE " + g.column() + " = 2) n FROM " + from + where + " ORDER BY " + k
+		return "SELECT " + k + ", (SELECT COUNT(*) FROM t" + g.pick("0", "1", "2", "3") + " s WHERE " +
+			g.column() + " = 2) n FROM " + from + where + " ORDER BY " + k
 	case 6:
 		return "SELECT " + g.column() + " + 1, MAX(" + g.column() + ") OVER () AS m FROM " + from + where
 	}
@@ -166,7 +177,8 @@ func (g *joinGenerator) from(depth int) string {
 		return left + " NATURAL " + kind + " " + right
 	case 2:
 		l, r := g.known[at+g.rng.IntN(mid-at)], g.known[mid+g.rng.IntN(len(g.known)-mid)]
-		return left + " " + kind + " " + right + " ON " + l.name + "." + g.pick(l.columns...) + " = " + r.name + "." + g.pick(r.columns...)
+		return left + " " + kind + " " + right + " ON " + l.name + "." + g.pick(l.columns...) + " = " +
+			r.name + "." + g.pick(r.columns...)
 	}
 	var common []string
 	for _, l := range g.known[at:mid] {
@@ -182,5 +194,6 @@ func (g *joinGenerator) from(depth int) string {
 		return left + " CROSS JOIN " + right
 	}
 	g.rng.Shuffle(len(common), func(i, j int) { common[i], common[j] = common[j], common[i] })
-	return left + " " + kind + " " + right + " USING (" + strings.Join(common[:1+g.rng.IntN(len(common))], ", ") + ")"
+	return left + " " + kind + " " + right + " USING (" +
+		strings.Join(common[:1+g.rng.IntN(len(common))], ", ") + ")"
 }

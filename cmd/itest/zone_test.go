@@ -20,11 +20,13 @@ var zoneSeeds = flag.Int("zones.n", 6, "scripts of TestTimeZones")
 var zonesOfTest = []struct {
 	name  string
 	fixed bool
-}{{"+00:00", true}, {"+05:30", true}, {"-03:00", true}, {"Europe/Berlin", false}, {"America/New_York", false}, {"Australia/Lord_Howe", false}}
+}{{"+00:00", true}, {"+05:30", true}, {"-03:00", true}, {"Europe/Berlin", false}, {"America/New_York", false},
+	{"Australia/Lord_Howe", false}}
 
-// TestTimeZones lets sessions of several time zones write and read the same TIMESTAMP columns, around the hours in which clocks are turned, on Moka and
-// on MariaDB, and compares all that they see. Where a time of day is two instants MariaDB finds one of them by an index and both without; Moka
-// finds both, so MariaDB is told not to use indexes.
+// TestTimeZones lets sessions of several time zones write and read the same TIMESTAMP columns, around the
+// hours in which clocks are turned, on Moka and on MariaDB, and compares all that they see. Where a time of
+// day is two instants MariaDB finds one of them by an index and both without; Moka finds both, so MariaDB is
+// told not to use indexes.
 //
 //	go test ./cmd/itest -run TestTimeZones -random.seed=N -zones.n=1 -v
 func TestTimeZones(t *testing.T) {
@@ -75,7 +77,8 @@ func loadZone(t *testing.T, db *sql.DB, id int, name string) {
 			if local.IsDST() {
 				dst = 1
 			}
-			exec("INSERT INTO mysql.time_zone_transition_type VALUES (?, ?, ?, ?, ?)", id, kind, offset, dst, abbreviation[:min(8, len(abbreviation))])
+			exec("INSERT INTO mysql.time_zone_transition_type VALUES (?, ?, ?, ?, ?)", id, kind, offset, dst,
+				abbreviation[:min(8, len(abbreviation))])
 		}
 		exec("INSERT INTO mysql.time_zone_transition VALUES (?, ?, ?)", id, at.Unix(), kind)
 		_, end := local.ZoneBounds()
@@ -97,7 +100,8 @@ func zoneScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool)
 		}
 		defer c.Close()
 		for _, q := range []string{
-			"DROP DATABASE IF EXISTS zn", "CREATE DATABASE zn", "USE zn", "SET sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'",
+			"DROP DATABASE IF EXISTS zn", "CREATE DATABASE zn", "USE zn",
+			"SET sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'",
 		} {
 			if _, err := c.ExecContext(context.Background(), q); err != nil {
 				t.Fatalf("%s: %v", q, err)
@@ -109,7 +113,8 @@ func zoneScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool)
 	run := func(q string) bool {
 		n++
 		text, args := q, []any(nil)
-		if n%3 == 0 && !strings.HasPrefix(q, "SET") && !strings.Contains(q, "MIN(") { // as parameters of a prepared statement, where MIN has lost the digits of its column
+		// as parameters of a prepared statement, where MIN has lost the digits of its column
+		if n%3 == 0 && !strings.HasPrefix(q, "SET") && !strings.Contains(q, "MIN(") {
 			text = literals.ReplaceAllStringFunc(q, func(l string) string {
 				args = append(args, strings.Trim(l, "'"))
 				return "?"
@@ -120,20 +125,25 @@ func zoneScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool)
 		if w := strings.Fields(q)[0]; w != "SELECT" {
 			changes = append(changes, q)
 		}
-		if strings.Contains(want, "ERROR") && !strings.Contains(want, "1292") && !strings.Contains(want, "1062") {
+		if strings.Contains(want, "ERROR") && !strings.Contains(want, "1292") &&
+			!strings.Contains(want, "1062") {
 			t.Errorf("%s: %s", q, want)
 		}
 		if got == want || strings.Contains(got, "ERROR") && strings.Contains(want, "ERROR") {
 			return true
 		}
-		t.Errorf("seed %d:\n%s;\n%s;\nMoka:\n%s\nMariaDB:\n%s", seed, strings.Join(changes, ";\n"), q, got, want)
+		t.Errorf("seed %d:\n%s;\n%s;\nMoka:\n%s\nMariaDB:\n%s", seed, strings.Join(changes, ";\n"), q,
+			got, want)
 		return false
 	}
 	for _, q := range []string{
 		"SET time_zone = '+00:00'",
-		"CREATE TABLE t0 (id INT PRIMARY KEY, ts TIMESTAMP NULL, n INT NOT NULL, d DATETIME NULL, KEY ts (ts))",
-		"CREATE TABLE t1 (ts TIMESTAMP NOT NULL, id INT NOT NULL, n INT NOT NULL, u TIMESTAMP NULL, d DATETIME NULL, PRIMARY KEY (ts, id), UNIQUE KEY u (u))",
-		"CREATE TABLE t2 (id INT PRIMARY KEY, ts TIMESTAMP(3) NULL, n INT NOT NULL, d DATETIME NULL, KEY tn (n, ts))",
+		"CREATE TABLE t0 (id INT PRIMARY KEY, ts TIMESTAMP NULL, n INT NOT NULL, d DATETIME NULL, KEY ts " +
+			"(ts))",
+		"CREATE TABLE t1 (ts TIMESTAMP NOT NULL, id INT NOT NULL, n INT NOT NULL, u TIMESTAMP NULL, d " +
+			"DATETIME NULL, PRIMARY KEY (ts, id), UNIQUE KEY u (u))",
+		"CREATE TABLE t2 (id INT PRIMARY KEY, ts TIMESTAMP(3) NULL, n INT NOT NULL, d DATETIME NULL, KEY " +
+			"tn (n, ts))",
 	} {
 		if !run(q) {
 			return n, false
@@ -154,7 +164,9 @@ func zoneScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool)
 	for _, z := range zonesOfTest {
 		for _, q := range []string{
 			"SET time_zone = '" + z.name + "'",
-			"SELECT id, ts, n, d, UNIX_TIMESTAMP(ts) FROM t0", "SELECT id, ts, n, u, d, UNIX_TIMESTAMP(u) FROM t1", "SELECT id, ts, n, d, UNIX_TIMESTAMP(ts) FROM t2",
+			"SELECT id, ts, n, d, UNIX_TIMESTAMP(ts) FROM t0",
+			"SELECT id, ts, n, u, d, UNIX_TIMESTAMP(u) FROM t1",
+			"SELECT id, ts, n, d, UNIX_TIMESTAMP(ts) FROM t2",
 		} {
 			if !run(q) {
 				return n, false
@@ -172,10 +184,12 @@ func zoneScript(t *testing.T, seed uint64, moka, maria *sql.DB) (n int, ok bool)
 
 var literals = regexp.MustCompile(`'[^']*'`)
 
-// ignoring is what MariaDB alone is told, and ignore tells it not to use the indexes of a table over TIMESTAMPs.
+// ignoring is what MariaDB alone is told, and ignore tells it not to use the indexes of a
+// table over TIMESTAMPs.
 var (
 	ignoring = regexp.MustCompile(` IGNORE INDEX \([^)]*\)`)
-	ignore   = map[string]string{"t0": " IGNORE INDEX (ts)", "t1": " IGNORE INDEX (u, PRIMARY)", "t2": " IGNORE INDEX (tn)"}
+	ignore   = map[string]string{"t0": " IGNORE INDEX (ts)", "t1": " IGNORE INDEX (u, PRIMARY)",
+		"t2": " IGNORE INDEX (tn)"}
 )
 
 type zoned struct {
@@ -256,7 +270,8 @@ func (g *zoned) statement(i int) string {
 	hint := ignore[tab]
 	values := func(tab string) string {
 		if tab == "t1" {
-			return fmt.Sprintf("(%s, %d, %d, %s, %s)", g.moment(), id, g.rng.IntN(4), g.null(g.moment()), g.null(g.moment()))
+			return fmt.Sprintf("(%s, %d, %d, %s, %s)", g.moment(), id, g.rng.IntN(4), g.null(g.moment()),
+				g.null(g.moment()))
 		}
 		return fmt.Sprintf("(%d, %s, %d, %s)", id, g.null(g.moment()), g.rng.IntN(4), g.null(g.moment()))
 	}
@@ -270,7 +285,8 @@ func (g *zoned) statement(i int) string {
 	case 1:
 		return "REPLACE INTO " + tab + " VALUES " + values(tab)
 	case 2:
-		return "INSERT INTO " + tab + " VALUES " + values(tab) + " ON DUPLICATE KEY UPDATE n = " + tab + ".n + 1, d = VALUES(d)"
+		return "INSERT INTO " + tab + " VALUES " + values(tab) + " ON DUPLICATE KEY UPDATE n = " + tab +
+			".n + 1, d = VALUES(d)"
 	case 3:
 		return fmt.Sprintf("UPDATE %s SET n = n + 1 WHERE id = %d", tab, id)
 	case 4:
@@ -296,8 +312,10 @@ func (g *zoned) statement(i int) string {
 			"SELECT DISTINCT ts FROM "+tab,
 			"SELECT id FROM t0 WHERE ts IN (SELECT ts FROM t1)")
 	case 8:
-		return "SELECT a.id, b.id, a.d, b.ts FROM t0 a JOIN " + tab + " b" + hint + " ON a.d = b.ts AND b.id >= 0 WHERE b.n > " + g.one("0", "1")
+		return "SELECT a.id, b.id, a.d, b.ts FROM t0 a JOIN " + tab + " b" + hint +
+			" ON a.d = b.ts AND b.id >= 0 WHERE b.n > " + g.one("0", "1")
 	default:
-		return "SELECT " + g.one("id, ts, n, UNIX_TIMESTAMP(ts)", "id, ts", "COUNT(*), SUM(n)", "id, n, HOUR(ts)", "id, ts = d, ts < d") + " FROM " + tab + hint + " WHERE " + g.where(tab)
+		return "SELECT " + g.one("id, ts, n, UNIX_TIMESTAMP(ts)", "id, ts", "COUNT(*), SUM(n)",
+			"id, n, HOUR(ts)", "id, ts = d, ts < d") + " FROM " + tab + hint + " WHERE " + g.where(tab)
 	}
 }

@@ -16,7 +16,8 @@ import (
 
 func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "bench", Short: "Measurements that can be repeated"}
-	cmd.AddCommand(benchSQL(), benchSysbench(), benchMicro(), benchMemory(), benchCommit(), benchBigtable(), benchOracle(), benchServe())
+	cmd.AddCommand(benchSQL(), benchSysbench(), benchMicro(), benchMemory(), benchCommit(), benchBigtable(),
+		benchOracle(), benchServe())
 	return cmd
 }
 
@@ -45,7 +46,8 @@ so that whatever else the machine does meets all of them. With a pid the server'
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&targets, "target", nil, "NAME=HOST:PORT[,pid=PID][,user=USER][,password=PASSWORD]; repeat it")
+	f.StringArrayVar(&targets, "target", nil,
+		"NAME=HOST:PORT[,pid=PID][,user=USER][,password=PASSWORD]; repeat it")
 	f.IntVar(&c.Rows, "rows", 10_000, "rows of the table")
 	f.IntVar(&c.Connections, "connections", 8, "concurrent connections")
 	f.IntVar(&c.Rounds, "rounds", 5, "slices of each target and statement")
@@ -80,8 +82,10 @@ compared with the last target. The database sbtest of each target is used, and i
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&targets, "target", nil, "NAME=HOST:PORT[,pid=PID][,user=USER][,password=PASSWORD]; repeat it")
-	f.StringSliceVar(&c.Workloads, "workloads", micro.Workloads, "what to run, by sysbench's names; load_data is LOAD DATA")
+	f.StringArrayVar(&targets, "target", nil,
+		"NAME=HOST:PORT[,pid=PID][,user=USER][,password=PASSWORD]; repeat it")
+	f.StringSliceVar(&c.Workloads, "workloads", micro.Workloads,
+		"what to run, by sysbench's names; load_data is LOAD DATA")
 	f.IntVar(&c.TableSize, "rows", 100_000, "rows of sysbench's table")
 	f.IntVar(&c.LoadRows, "load-rows", 1_000_000, "rows of the file of load_data")
 	f.IntVar(&c.Threads, "threads", 8, "concurrent connections")

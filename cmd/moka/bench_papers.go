@@ -21,7 +21,8 @@ type paperFlags struct {
 }
 
 // presets name how much of an experiment is run. smoke proves that it works and says nothing about speed.
-const presetHelp = "full, or smoke: a second of everything, which proves that it works and says nothing about speed"
+const presetHelp = "full, or smoke: a second of everything, which proves that it works and says nothing " +
+	"about speed"
 
 func (p *paperFlags) add(cmd *cobra.Command) {
 	p.addCommon(cmd)
@@ -35,12 +36,14 @@ func (p *paperFlags) addCommon(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.preset, "preset", "full", presetHelp)
 	f.StringVar(&p.svg, "svg", "", "also draw the report into this file")
-	f.StringVar(&p.dir, "data", "", "where the server keeps its data; default: a temporary directory that is removed")
+	f.StringVar(&p.dir, "data", "",
+		"where the server keeps its data; default: a temporary directory that is removed")
 	f.Bool("json", false, "print the report as one line of JSON")
 }
 
 // run gives an experiment a directory and prints what it finds.
-func (p *paperFlags) run(cmd *cobra.Command, experiment func(ctx context.Context, server []string, dir string) (*bench.Report, error)) error {
+func (p *paperFlags) run(cmd *cobra.Command,
+	experiment func(ctx context.Context, server []string, dir string) (*bench.Report, error)) error {
 	if p.preset != "full" && p.preset != "smoke" {
 		return fmt.Errorf("--preset %q: %s", p.preset, presetHelp)
 	}
@@ -55,7 +58,8 @@ func (p *paperFlags) run(cmd *cobra.Command, experiment func(ctx context.Context
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("the server runs in a process of its own, for which this program must find itself: %w", err)
+		return fmt.Errorf("the server runs in a process of its own, for which this program must find "+
+			"itself: %w", err)
 	}
 	r, err := experiment(cmd.Context(), []string{self, "bench", "serve"}, dir)
 	if err != nil {
@@ -103,7 +107,8 @@ ceiling made durable on disk: one at a time, many transactions in flight for eac
 		},
 	}
 	p.add(cmd)
-	cmd.Flags().IntVar(&c.InFlight, "in-flight", 0, "transactions that a caller has begun at a time; default 64")
+	cmd.Flags().IntVar(&c.InFlight, "in-flight", 0,
+		"transactions that a caller has begun at a time; default 64")
 	return cmd
 }
 

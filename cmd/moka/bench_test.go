@@ -19,7 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The smoke preset of each of the papers' experiments: the command re-executes this binary as its server, prints JSON and draws.
+// The smoke preset of each of the papers' experiments: the command re-executes this binary as its server,
+// prints JSON and draws.
 func TestBenchSmoke(t *testing.T) {
 	for _, name := range []string{"oracle", "micro", "bigtable", "commit", "memory"} {
 		t.Run(name, func(t *testing.T) {

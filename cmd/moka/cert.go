@@ -32,7 +32,8 @@ Copy each directory to its machine and name it there: moka start --cert-dir DIR 
 		},
 	}
 	node := &cobra.Command{
-		Use: "create-node [HOST…]", Short: "Make a node's certificate; HOST is a name or address by which others reach it",
+		Use: "create-node [HOST…]", Short: "Make a node's certificate; HOST is a name or address by which " +
+			"others reach it",
 		RunE: func(_ *cobra.Command, hosts []string) error {
 			if err := nodecert.CreateNode(dir, cmp.Or(caDir, dir), role, hosts); err != nil {
 				return err

@@ -13,9 +13,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// One setting has one name in three places: --sql-addr on the command line, MOKA_SQL_ADDR in the environment, sql-addr in
-// the TOML file (under the sub-command's name or at the top). The command line wins over the environment, which wins over
-// the file. An unknown key in the file is an error: a typing mistake must not start a database with a default.
+// One setting has one name in three places: --sql-addr on the command line, MOKA_SQL_ADDR in the environment,
+// sql-addr in the TOML file (under the sub-command's name or at the top). The command line wins over the
+// environment, which wins over the file. An unknown key in the file is an error: a typing mistake must not
+// start a database with a default.
 
 const envPrefix = "MOKA_"
 
@@ -55,8 +56,8 @@ func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// readConfig reads settings of cmd from a TOML file: top-level keys, overridden by the table named after the command. Keys
-// of other commands' tables are checked by those commands.
+// readConfig reads settings of cmd from a TOML file: top-level keys, overridden by the table named after the
+// command. Keys of other commands' tables are checked by those commands.
 func readConfig(file string, cmd *cobra.Command, values map[string]string) error {
 	var doc map[string]any
 	if _, err := toml.DecodeFile(file, &doc); err != nil {
@@ -86,7 +87,8 @@ func readConfig(file string, cmd *cobra.Command, values map[string]string) error
 	}
 	if len(unknown) > 0 {
 		sort.Strings(unknown)
-		return fmt.Errorf("config file %s has unknown settings: %s; the settings are the flags that %s --help lists",
+		return fmt.Errorf("config file %s has unknown settings: %s; the settings are the flags that %s "+
+			"--help lists",
 			file, strings.Join(unknown, ", "), cmd.CommandPath())
 	}
 	return nil

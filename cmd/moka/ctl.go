@@ -29,27 +29,43 @@ type control struct {
 	run        func(ctx context.Context, s *stack, args []string) (any, error)
 }
 
-// guarded reports whether it wants the token: what steers the server, and what shows what is in its rows, is not everybody's.
+// guarded reports whether it wants the token: what steers the server, and what shows what is in its
+// rows, is not everybody's.
 func (c control) guarded() bool { return c.changes || c.keys }
 
 var controls map[string]control
 
 func init() {
 	controls = map[string]control{
-		"status":    {"status", "What the server is and does", 0, false, false, func(ctx context.Context, s *stack, _ []string) (any, error) { return s.statusOf(ctx) }},
-		"shards":    {"shards", "Shards with their counters", 0, false, false, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.shardSection(), nil })},
-		"tablets":   {"tablets", "Tablets with their row ranges and shards", 0, false, true, storage(func(_ context.Context, s *stack, _ []string) (any, error) { return s.tabletSection(true), nil })},
-		"split":     {"split DB.TABLE KEY", "Split the tablet in front of the row with that primary key", 2, true, false, storage(splitTablet)},
-		"merge":     {"merge DB.TABLE KEY", "Merge the tablet of that row with the one behind it", 2, true, false, storage(mergeTablet)},
-		"move":      {"move DB.TABLE KEY SHARD", "Move the tablet of that row to a shard", 3, true, false, storage(moveTablet)},
-		"locks":     {"locks", "Locks of transactions that have not ended", 0, false, true, storage(listLocks)},
-		"gc":        {"gc", "What garbage collection has done, and who keeps old versions", 0, false, true, showGC},
+		"status": {"status", "What the server is and does", 0, false, false,
+			func(ctx context.Context, s *stack, _ []string) (any, error) {
+				return s.statusOf(ctx)
+			}},
+		"shards": {"shards", "Shards with their counters", 0, false, false,
+			storage(func(_ context.Context, s *stack, _ []string) (any, error) {
+				return s.shardSection(), nil
+			})},
+		"tablets": {"tablets", "Tablets with their row ranges and shards", 0, false, true,
+			storage(func(_ context.Context, s *stack, _ []string) (any, error) {
+				return s.tabletSection(true), nil
+			})},
+		"split": {"split DB.TABLE KEY", "Split the tablet in front of the row with that primary key", 2,
+			true, false, storage(splitTablet)},
+		"merge": {"merge DB.TABLE KEY", "Merge the tablet of that row with the one behind it", 2, true,
+			false, storage(mergeTablet)},
+		"move": {"move DB.TABLE KEY SHARD", "Move the tablet of that row to a shard", 3, true, false,
+			storage(moveTablet)},
+		"locks": {"locks", "Locks of transactions that have not ended", 0, false, true,
+			storage(listLocks)},
+		"gc": {"gc", "What garbage collection has done, and who keeps old versions", 0, false,
+			true, showGC},
 		"observers": {"observers", "What observers have still to do", 0, false, false, listObservers},
 	}
 }
 
 // storage refuses a control in a process that has no storage.
-func storage(f func(context.Context, *stack, []string) (any, error)) func(context.Context, *stack, []string) (any, error) {
+func storage(f func(context.Context, *stack, []string) (any, error)) func(context.Context, *stack,
+	[]string) (any, error) {
 	return func(ctx context.Context, s *stack, args []string) (any, error) {
 		if s.node == nil {
 			return nil, fmt.Errorf("this process has no storage; ask the one at %s", s.o.Join)
@@ -84,7 +100,8 @@ func (s *stack) tabletOf(ctx context.Context, table, key string) (kv.Tablet, err
 	if err != nil {
 		return kv.Tablet{}, err
 	}
-	// Not from the client's cache: that is a guess, which commands correct by being refused, and this one would not be.
+	// Not from the client's cache: that is a guess, which commands correct by being refused, and
+	// this one would not be.
 	for _, t := range s.node.Tablets() {
 		if t.Span.Contains(row) {
 			return t, nil
@@ -101,7 +118,8 @@ func mergeTablet(ctx context.Context, s *stack, args []string) (any, error) {
 	if t, err = s.node.Merge(ctx, t.ID); err != nil {
 		return nil, err
 	}
-	return section{Title: "merged", Columns: []string{"tablet", "shard"}, Rows: [][]string{{fmt.Sprint(t.ID), fmt.Sprint(t.Shard)}}}, nil
+	return section{Title: "merged", Columns: []string{"tablet", "shard"},
+		Rows: [][]string{{fmt.Sprint(t.ID), fmt.Sprint(t.Shard)}}}, nil
 }
 
 func moveTablet(ctx context.Context, s *stack, args []string) (any, error) {
@@ -118,7 +136,8 @@ func moveTablet(ctx context.Context, s *stack, args []string) (any, error) {
 			return nil, err
 		}
 	}
-	return section{Title: "moved", Columns: []string{"tablet", "shard"}, Rows: [][]string{{fmt.Sprint(t.ID), fmt.Sprint(t.Shard)}}}, nil
+	return section{Title: "moved", Columns: []string{"tablet", "shard"},
+		Rows: [][]string{{fmt.Sprint(t.ID), fmt.Sprint(t.Shard)}}}, nil
 }
 
 // locksShown bounds one answer.
@@ -132,7 +151,8 @@ func listLocks(_ context.Context, s *stack, _ []string) (any, error) {
 			continue
 		}
 		h.InMemory(kv.GroupTxnLock).Ascend(0, kv.Span{}, func(a kv.Address, v kv.Version) bool {
-			sec.Rows = append(sec.Rows, []string{fmt.Sprint(id), v.Timestamp.String(), fmt.Sprintf("%x", []byte(a.Row)), fmt.Sprint(a.Family)})
+			sec.Rows = append(sec.Rows, []string{fmt.Sprint(id), v.Timestamp.String(),
+				fmt.Sprintf("%x", []byte(a.Row)), fmt.Sprint(a.Family)})
 			return len(sec.Rows) < locksShown
 		})
 	}
@@ -146,7 +166,8 @@ func listObservers(ctx context.Context, s *stack, _ []string) (any, error) {
 	}
 	sec := section{Title: "observers", Columns: []string{"observer", "waiting", "parked", "oldest"}}
 	for _, b := range bs {
-		sec.Rows = append(sec.Rows, []string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting), fmt.Sprint(b.Parked), b.Oldest.String()})
+		sec.Rows = append(sec.Rows, []string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting),
+			fmt.Sprint(b.Parked), b.Oldest.String()})
 	}
 	return sec, nil
 }
@@ -154,8 +175,10 @@ func listObservers(ctx context.Context, s *stack, _ []string) (any, error) {
 func ctlCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "ctl", Short: "Ask and steer a running server"}
 	addr := cmd.PersistentFlags().String("http-addr", "127.0.0.1:8090", "the server's http address")
-	data := cmd.PersistentFlags().String("data", "moka-data", "the server's directory, for the token in it; a server on this machine says where that is")
-	file := cmd.PersistentFlags().String("token-file", "", "file of the server's token (default: "+tokenFile+" in --data)")
+	data := cmd.PersistentFlags().String("data", "moka-data",
+		"the server's directory, for the token in it; a server on this machine says where that is")
+	file := cmd.PersistentFlags().String("token-file", "",
+		"file of the server's token (default: "+tokenFile+" in --data)")
 	asJSON := cmd.PersistentFlags().Bool("json", false, "print JSON")
 	names := make([]string, 0, len(controls))
 	for name := range controls {
@@ -189,8 +212,8 @@ type question struct {
 	args       []string
 }
 
-// askControl asks, with the token if that is needed: the one in the file that was named, that of the directory, or the one that a server
-// of this machine points to.
+// askControl asks, with the token if that is needed: the one in the file that was named, that of the
+// directory, or the one that a server of this machine points to.
 func askControl(ctx context.Context, q question, data, file string) ([]byte, error) {
 	token := ""
 	if q.of.guarded() || file != "" {
@@ -227,7 +250,8 @@ func (q question) ask(ctx context.Context, token string) (*http.Response, []byte
 	if q.of.changes {
 		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+q.addr+"/ctl/"+q.name+"?"+url.Values{"arg": q.args}.Encode(), nil)
+	req, err := http.NewRequestWithContext(ctx, method,
+		"http://"+q.addr+"/ctl/"+q.name+"?"+url.Values{"arg": q.args}.Encode(), nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--http-addr %s: %w", q.addr, err)
 	}
@@ -236,7 +260,8 @@ func (q question) ask(ctx context.Context, token string) (*http.Response, []byte
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, nil, fmt.Errorf("no server answers on %s (%w); is it running, and is this its --http-addr?", q.addr, err)
+		return nil, nil, fmt.Errorf("no server answers on %s (%w); is it running, and is this its "+
+			"--http-addr?", q.addr, err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)

@@ -40,7 +40,8 @@ With --keep it goes on serving until Ctrl-C.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.SQLAddr, "sql-addr", "127.0.0.1:0", "address of the MySQL protocol; port 0: any that is free")
+	f.StringVar(&o.SQLAddr, "sql-addr", "127.0.0.1:0",
+		"address of the MySQL protocol; port 0: any that is free")
 	f.StringVar(&o.HTTPAddr, "http-addr", "127.0.0.1:0", "address of the status page")
 	f.IntVar(&o.Shards, "shards", 3, "number of shards")
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
@@ -72,7 +73,8 @@ func demo(ctx context.Context, o stackOptions, duration time.Duration, keep bool
 
 func tourOf(ctx context.Context, s *stack, duration time.Duration) error {
 	c := tpce.Config{
-		Target: "mysql://root@" + s.sqlAddr + "/tpce", Preset: "demo", BrokerTotals: tpce.Observer, Progress: os.Stderr,
+		Target: "mysql://root@" + s.sqlAddr + "/tpce", Preset: "demo", BrokerTotals: tpce.Observer,
+		Progress: os.Stderr,
 	}
 	fmt.Print(s.greeting())
 	fmt.Println("\n1. Loading a brokerage house: 33 tables, generated.")
@@ -96,7 +98,8 @@ func tourOf(ctx context.Context, s *stack, duration time.Duration) error {
 	if err := ran.Err(); err != nil {
 		return fmt.Errorf("run: %w", err)
 	}
-	fmt.Println("\n4. Every consistency condition, asked in SQL; the last one compares the observer's totals with the base tables.")
+	fmt.Println("\n4. Every consistency condition, asked in SQL; the last one compares the observer's " +
+		"totals with the base tables.")
 	run.Preset = ""
 	checked, err := tpce.Check(ctx, run)
 	fmt.Println(checked.Text())

@@ -48,7 +48,8 @@ func fields(m any) (fs []field) {
 func snake(s string) string {
 	var b strings.Builder
 	for i, r := range s {
-		if unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(rune(s[i-1])) || i+1 < len(s) && unicode.IsLower(rune(s[i+1]))) {
+		if unicode.IsUpper(r) && i > 0 &&
+			(!unicode.IsUpper(rune(s[i-1])) || i+1 < len(s) && unicode.IsLower(rune(s[i+1]))) {
 			b.WriteByte('_')
 		}
 		b.WriteRune(unicode.ToLower(r))

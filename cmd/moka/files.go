@@ -5,8 +5,9 @@ import (
 	"syscall"
 )
 
-// File descriptors are shared out before anybody can take them: a store that cannot open a file cannot write out its memtables, and stops. Go
-// raises the soft limit of the process to the hard one when it starts, so what is asked for here is all there is.
+// File descriptors are shared out before anybody can take them: a store that cannot open a file cannot write
+// out its memtables, and stops. Go raises the soft limit of the process to the hard one when it starts, so
+// what is asked for here is all there is.
 type fileShares struct {
 	store   int // Pebble's tables
 	http    int // connections to the HTTP address
@@ -25,7 +26,8 @@ const (
 // shareFiles shares a limit out. The error says what to do where there is too little to share.
 func shareFiles(limit uint64) (fileShares, error) {
 	if limit < leastFiles {
-		return fileShares{}, fmt.Errorf("this process may open %d files only, and needs %d: raise the limit (ulimit -n, or LimitNOFILE of a systemd unit)", limit, leastFiles)
+		return fileShares{}, fmt.Errorf("this process may open %d files only, and needs %d: raise the "+
+			"limit (ulimit -n, or LimitNOFILE of a systemd unit)", limit, leastFiles)
 	}
 	n := int(min(limit, 1<<30))
 	s := fileShares{store: min(mostOfStore, max(leastOfStore, n/4)), http: min(mostOfHTTP, n/8)}
@@ -42,7 +44,8 @@ func fileLimit() (uint64, error) {
 	return l.Cur, nil
 }
 
-// takeFiles shares the process's files out, and lowers max_connections if there are not enough, as MySQL does.
+// takeFiles shares the process's files out, and lowers max_connections if there are not
+// enough, as MySQL does.
 func (s *stack) takeFiles() error {
 	limit, err := fileLimit()
 	if err != nil {
@@ -52,8 +55,10 @@ func (s *stack) takeFiles() error {
 		return err
 	}
 	if s.o.MaxConns > s.files.clients {
-		s.o.Logger.Warn("max_connections is lowered: more connections than this process may open files for would take those of the store",
-			"max_connections", s.files.clients, "requested", s.o.MaxConns, "open files", limit, "next step", "raise ulimit -n")
+		s.o.Logger.Warn("max_connections is lowered: more connections than this process may open files for "+
+			"would take those of the store",
+			"max_connections", s.files.clients, "requested", s.o.MaxConns, "open files", limit, "next step",
+			"raise ulimit -n")
 		s.o.MaxConns = s.files.clients
 	}
 	return nil

@@ -9,7 +9,8 @@ func TestFilesAreSharedOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.store < leastOfStore || s.http < 1 || s.clients < 1 || uint64(s.store+s.http+s.clients) >= limit-limit/8 && limit < 1024 {
+		if s.store < leastOfStore || s.http < 1 || s.clients < 1 ||
+			uint64(s.store+s.http+s.clients) >= limit-limit/8 && limit < 1024 {
 			t.Errorf("of %d files: %+v", limit, s)
 		}
 		if limit >= 4096 && (s.clients < 1000 || s.store != mostOfStore) {

@@ -12,8 +12,8 @@ import (
 	"moka/txn/gc"
 )
 
-// openGC begins to say what this process still reads and, where the data is, to remove what nobody does. The first report comes before the first
-// transaction.
+// openGC begins to say what this process still reads and, where the data is, to remove what nobody does. The
+// first report comes before the first transaction.
 func (s *stack) openGC(ctx context.Context, session coord.Session) error {
 	name := cmp.Or(s.sqlAddr, s.nodeAddr, s.httpAddr, "a process without addresses")
 	r := gc.NewReporter(s.coord, session, s.txn, name, s.o.Retention, s.o.Logger)
@@ -25,7 +25,8 @@ func (s *stack) openGC(ctx context.Context, session coord.Session) error {
 		return nil
 	}
 	c, err := gc.NewCollector(s.coord, session, s.txn, s.clock, gc.Options{
-		Retention: s.o.Retention, MaxHold: s.o.MaxHold, Raise: s.oracle.SetSafePoint, Waiting: s.oldestWaiting, Logger: s.o.Logger,
+		Retention: s.o.Retention, MaxHold: s.o.MaxHold, Raise: s.oracle.SetSafePoint,
+		Waiting: s.oldestWaiting, Logger: s.o.Logger,
 	})
 	if err != nil {
 		return err
@@ -63,7 +64,8 @@ func (s *stack) gcSections(ctx context.Context) (*status, error) {
 	sec := section{Title: "oldest snapshots", Columns: []string{"process", "session", "age", "open", "of"}}
 	for _, r := range list {
 		sec.Rows = append(sec.Rows, []string{
-			r.Name, fmt.Sprint(r.Session), time.Since(r.Oldest.Time()).Round(time.Millisecond).String(), fmt.Sprint(r.Open), r.Note,
+			r.Name, fmt.Sprint(r.Session), time.Since(r.Oldest.Time()).Round(time.Millisecond).String(),
+			fmt.Sprint(r.Open), r.Note,
 		})
 	}
 	st.Sections = append(st.Sections, sec)

@@ -16,7 +16,8 @@ import (
 func gcStack(t *testing.T, dir string) (*stack, *sql.DB) {
 	t.Helper()
 	o := stackOptions{
-		Data: dir, SQLAddr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Shards: 2, CacheMiB: 16, Runners: 2, MaxConns: 50,
+		Data: dir, SQLAddr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Shards: 2, CacheMiB: 16, Runners: 2,
+		MaxConns:  50,
 		Retention: time.Second, MaxHold: time.Hour,
 	}
 	s, err := openStack(t.Context(), o)
@@ -69,7 +70,8 @@ func (s *stack) versions(t *testing.T, table, key string) (n int) {
 		t.Fatal(err)
 	}
 	h, _ := s.node.Shard(tablet.Shard)
-	it, err := h.Reader().Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: kv.Span{Start: row, End: append(append(kv.RowKey{}, row...), 0)}})
+	it, err := h.Reader().Iter(kv.IterOptions{Group: kv.GroupTxnWrite,
+		Span: kv.Span{Start: row, End: append(append(kv.RowKey{}, row...), 0)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,12 +96,14 @@ func eventually(t *testing.T, what string, f func() bool) {
 	}
 }
 
-// TestGarbageIsCollected: the versions of a row that is updated again and again go, but for what an open transaction still sees; it sees
-// them for as long as it is open; and after a restart everything is as it was.
+// TestGarbageIsCollected: the versions of a row that is updated again and again go, but for what an
+// open transaction still sees; it sees them for as long as it is open; and after a restart
+// everything is as it was.
 func TestGarbageIsCollected(t *testing.T) {
 	dir := t.TempDir()
 	s, db := gcStack(t, dir)
-	run(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT)", "INSERT INTO d.t VALUES (1, 0), (2, 0)")
+	run(t, db, "CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, n INT)",
+		"INSERT INTO d.t VALUES (1, 0), (2, 0)")
 	old, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +123,9 @@ func TestGarbageIsCollected(t *testing.T) {
 	for range updates {
 		run(t, db, "UPDATE d.t SET n = n + 1 WHERE id = 1")
 	}
-	eventually(t, "an open transaction holds the safe point back", func() bool { return s.gc.Metrics().Held > 0 })
+	eventually(t, "an open transaction holds the safe point back", func() bool {
+		return s.gc.Metrics().Held > 0
+	})
 	if m := s.gc.Metrics(); m.HeldBy == "" || m.Leading != 1 {
 		t.Errorf("%+v", m)
 	}
@@ -138,7 +144,8 @@ func TestGarbageIsCollected(t *testing.T) {
 	}
 	eventually(t, "the collection is counted", func() bool { return s.gc.Metrics().Versions >= updates })
 	var name, age string
-	if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Moka_safe_point_age_seconds'").Scan(&name, &age); err != nil || age == "0" {
+	if err := db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Moka_safe_point_age_seconds'").Scan(
+		&name, &age); err != nil || age == "0" {
 		t.Errorf("%s %s, %v", name, age, err)
 	}
 	run(t, db, "DELETE FROM d.t WHERE id = 2")
@@ -156,12 +163,15 @@ func TestGarbageIsCollected(t *testing.T) {
 	}
 }
 
-// TestDroppedRangesGo: what DROP and TRUNCATE leave behind stays for as long as it may be read, and goes then, all of it and nothing else.
+// TestDroppedRangesGo: what DROP and TRUNCATE leave behind stays for as long as it may be read, and goes
+// then, all of it and nothing else.
 func TestDroppedRangesGo(t *testing.T) {
 	s, db := gcStack(t, t.TempDir())
 	defer func() { s.stop(t, db) }()
-	run(t, db, "CREATE DATABASE d", "CREATE TABLE d.a (id INT PRIMARY KEY, n INT, KEY (n))", "CREATE TABLE d.b LIKE d.a", "CREATE TABLE d.c LIKE d.a",
-		"INSERT INTO d.a VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO d.b SELECT * FROM d.a", "INSERT INTO d.c SELECT * FROM d.a")
+	run(t, db, "CREATE DATABASE d", "CREATE TABLE d.a (id INT PRIMARY KEY, n INT, KEY (n))",
+		"CREATE TABLE d.b LIKE d.a", "CREATE TABLE d.c LIKE d.a",
+		"INSERT INTO d.a VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO d.b SELECT * FROM d.a",
+		"INSERT INTO d.c SELECT * FROM d.a")
 	rows := func(tables ...string) (spans []kv.Span) {
 		for _, x := range tables {
 			row, err := s.rowOf(t.Context(), "d."+x, "1")
@@ -206,7 +216,9 @@ func TestDroppedRangesGo(t *testing.T) {
 	// Each drop wakes the janitor, which looks at all that was dropped before.
 	ring := func() { run(t, db, "CREATE TABLE d.bell (id INT)", "DROP TABLE d.bell") }
 	run(t, db, "DROP TABLE d.a", "TRUNCATE d.b")
-	eventually(t, "an open transaction holds the safe point back", func() bool { return s.gc.Metrics().Held > 0 })
+	eventually(t, "an open transaction holds the safe point back", func() bool {
+		return s.gc.Metrics().Held > 0
+	})
 	ring()
 	if n, err := number(t, old, "SELECT COUNT(*) FROM d.b USE INDEX (n)"); err != nil || n != 3 {
 		t.Errorf("who began before sees %d, %v", n, err)

@@ -25,7 +25,8 @@ type httpServer struct {
 func newHTTPServer(s *stack) *httpServer {
 	h := &httpServer{stack: s}
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &collector{stack: s})
+	reg.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &collector{stack: s})
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", h.health)
@@ -71,7 +72,9 @@ func (h *httpServer) control(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	run := func(w http.ResponseWriter, r *http.Request) {
-		h.answer(w, r, func(ctx context.Context) (any, error) { return c.run(ctx, h.stack, r.URL.Query()["arg"]) })
+		h.answer(w, r, func(ctx context.Context) (any, error) {
+			return c.run(ctx, h.stack, r.URL.Query()["arg"])
+		})
 	}
 	if c.guarded() {
 		run = h.stack.token.required(run)

@@ -21,8 +21,8 @@ import (
 // joinTime is how long the storage may take to answer: it may have been started at the same moment.
 const joinTime = 10 * time.Second
 
-// join connects a process without storage to a node that has it: commands over one multiplexed stream, timestamps over
-// another, coordination by proxy. What is built above cannot tell the difference.
+// join connects a process without storage to a node that has it: commands over one multiplexed stream,
+// timestamps over another, coordination by proxy. What is built above cannot tell the difference.
 func (s *stack) join(ctx context.Context) error {
 	commands, err := rpc.NewRegistry(append([]kv.Coprocessor{bigtable.New(nil)}, coprocessors()...)...)
 	if err != nil {
@@ -38,10 +38,14 @@ func (s *stack) join(ctx context.Context) error {
 	defer cancel()
 	info, err := pool.Join(waiting, s.o.Join, version)
 	if err != nil {
-		return fmt.Errorf("no storage node answers at %s: %w; start one with 'moka start --node-addr %s', or correct --join; if it runs, see that both are run by the same user, or have certificates of the "+
+		return fmt.Errorf("no storage node answers at %s: %w; start one with 'moka start --node-addr %s', "+
+			"or correct --join; if it runs, see that both are run by the same user, or have certificates "+
+			"of the "+
 			"same authority (--cert-dir)", s.o.Join, err, s.o.Join)
 	}
-	c := coordrpc.New(func() (grpc.ClientConnInterface, error) { return pool.Conn(info.Node) }, coordrpc.Options{})
+	c := coordrpc.New(func() (grpc.ClientConnInterface, error) {
+		return pool.Conn(info.Node)
+	}, coordrpc.Options{})
 	s.coord = c
 	s.onClose(func(context.Context) error { c.Close(); return nil })
 	remote, err := oracle.NewRemote([]string{s.o.Join}, oracle.RemoteOptions{
@@ -78,7 +82,8 @@ func (s *stack) serveNodes() {
 	if s.node == nil || s.listeners.node == nil {
 		return
 	}
-	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, cluster{s}, rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole})
+	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, cluster{s},
+		rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole})
 	oracle.Register(s.rpc.Registrar(), s.oracle)
 	if host, ok := s.coord.(coordrpc.Host); ok {
 		coordrpc.Register(s.rpc, host)
@@ -119,7 +124,9 @@ func (s *stack) clusterID(ctx context.Context) (string, error) {
 			return "", err
 		}
 		fresh := fmt.Sprintf("%x-%x", s.node.ID(), s.started.UnixNano())
-		if _, err := s.coord.Txn(ctx, []coord.Cond{coord.Absent(clusterKey)}, []coord.Op{coord.Put(clusterKey, []byte(fresh))}); err != nil && !errors.Is(err, coord.ErrConflict) {
+		if _, err := s.coord.Txn(ctx, []coord.Cond{coord.Absent(clusterKey)},
+			[]coord.Op{coord.Put(clusterKey, []byte(fresh))}); err != nil &&
+			!errors.Is(err, coord.ErrConflict) {
 			return "", err
 		}
 	}

@@ -16,7 +16,8 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the process at once: somebody is in a hurry, and nothing acknowledged can be lost by it.
+	// A second signal ends the process at once: somebody is in a hurry, and nothing
+	// acknowledged can be lost by it.
 	context.AfterFunc(ctx, stop)
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "moka:", err)
@@ -26,8 +27,9 @@ func main() {
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "moka",
-		Short: "A MySQL-wire distributed SQL database: Percolator transactions and observers over a Bigtable-like store",
+		Use: "moka",
+		Short: "A MySQL-wire distributed SQL database: Percolator transactions and observers over a " +
+			"Bigtable-like store",
 		Long: `Moka is a MySQL-wire distributed SQL database. SQL tables live in a Bigtable-like store of sharded Pebble nodes,
 Percolator transactions give snapshot isolation across them, and observers, declared in SQL, run after a change commits.
 

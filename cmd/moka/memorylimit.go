@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// systemMemory is how much memory this process may have before the system ends it: the least of what the machine has and what the process's
-// control groups (version 1 or 2) allow. 0 if nothing says so.
+// systemMemory is how much memory this process may have before the system ends it: the least of what the
+// machine has and what the process's control groups (version 1 or 2) allow. 0 if nothing says so.
 func systemMemory(root fs.FS) int64 {
 	least := int64(math.MaxInt64)
 	consider := func(n int64) {
@@ -41,7 +41,8 @@ func systemMemory(root fs.FS) int64 {
 			}
 			base, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
 		}
-		// A group is within the groups above it. In a container the path may be the host's: then the root is the group.
+		// A group is within the groups above it. In a container the path may be the host's: then
+		// the root is the group.
 		for at := path.Clean("/" + part[2]); ; at = path.Dir(at) {
 			if text, err := fs.ReadFile(root, path.Join(base, at, file)); err == nil {
 				if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil {
@@ -70,7 +71,8 @@ func (o *stackOptions) memoryLimit() int64 {
 // processBytes is about what the process has beside its cache and what statements hold.
 const processBytes = 160 << 20
 
-// statementsMemory is what all statements may hold together: half of what is left, as the garbage collector needs room, too.
+// statementsMemory is what all statements may hold together: half of what is left, as the garbage
+// collector needs room, too.
 func (o *stackOptions) statementsMemory() int64 {
 	limit := o.memoryLimit()
 	if limit == 0 {

@@ -17,7 +17,8 @@ import (
 	"moka/txn/gc"
 )
 
-// The parts of a process. Storage holds shards, coordination and the oracle; sql serves clients; worker runs observers.
+// The parts of a process. Storage holds shards, coordination and the oracle; sql serves clients;
+// worker runs observers.
 const (
 	roleStorage = "storage"
 	roleSQL     = "sql"
@@ -67,7 +68,8 @@ func (o *stackOptions) logDir() string {
 	return o.LogDir
 }
 
-// tempDir is where large sorts put their rows: beside the data, since the system's directory is memory on many machines.
+// tempDir is where large sorts put their rows: beside the data, since the system's directory is
+// memory on many machines.
 func (o *stackOptions) tempDir() string {
 	if o.Memory || o.Join != "" {
 		return ""
@@ -86,33 +88,53 @@ func (o *stackOptions) queryMemory() int64 {
 func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.Data, "data", "moka-data", "directory of the data; created on first start")
 	f.StringVar(&o.SQLAddr, "sql-addr", "127.0.0.1:3306", "address of the MySQL protocol")
-	f.StringVar(&o.HTTPAddr, "http-addr", "127.0.0.1:8090", "address of status page, /metrics, /healthz and pprof; empty for none")
+	f.StringVar(&o.HTTPAddr, "http-addr", "127.0.0.1:8090",
+		"address of status page, /metrics, /healthz and pprof; empty for none")
 	f.StringVar(&o.NodeAddr, "node-addr", "", "address for other nodes (gRPC); empty for none")
-	f.StringVar(&o.Join, "join", "", "node address of a running database: serve SQL for it instead of storing data here")
-	f.StringSliceVar(&o.Roles, "roles", nil, "parts to run: storage, sql, worker (default all; with --join: sql)")
+	f.StringVar(&o.Join, "join", "",
+		"node address of a running database: serve SQL for it instead of storing data here")
+	f.StringSliceVar(&o.Roles, "roles", nil,
+		"parts to run: storage, sql, worker (default all; with --join: sql)")
 	f.IntVar(&o.Shards, "shards", 1, "number of shards")
 	f.BoolVar(&o.Memory, "memory", false, "keep everything in memory; nothing survives the process")
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
-	f.IntVar(&o.SeparateValues, "separate-values", 0, "write values of so many bytes and more to files of their own, which compactions need not copy; 0 for none (kv/DESIGN.md says when)")
-	f.IntVar(&o.BallastMiB, "ballast-mib", -1, "room in MiB that is kept for a disk that is full, so that rows can be deleted then (docs/faults.md); 0 for none; default: four memtables, at least 64, at most a twentieth of the disk")
-	f.BoolVar(&o.AcceptDataLoss, "accept-data-loss", false, "open a store whose log was cut or lost with what is left of it, once; what is set aside goes to lost in the directory of the data (docs/faults.md)")
+	f.IntVar(&o.SeparateValues, "separate-values", 0, "write values of so many bytes and more to files of "+
+		"their own, which compactions need not copy; 0 for none (kv/DESIGN.md says when)")
+	f.IntVar(&o.BallastMiB, "ballast-mib", -1, "room in MiB that is kept for a disk that is full, so that "+
+		"rows can be deleted then (docs/faults.md); 0 for none; default: four memtables, at least 64, at "+
+		"most a twentieth of the disk")
+	f.BoolVar(&o.AcceptDataLoss, "accept-data-loss", false, "open a store whose log was cut or lost with "+
+		"what is left of it, once; what is set aside goes to lost in the directory of the data "+
+		"(docs/faults.md)")
 	f.IntVar(&o.Runners, "observer-runners", 16, "observers that run at a time in this process")
 	f.IntVar(&o.MaxConns, "max-connections", 1000, "SQL connections; more are refused with error 1040")
-	f.StringVar(&o.LogDir, "log-dir", "", "directory of the slow log (SET GLOBAL slow_query_log = 1); default: log in the directory of the data, if there is one")
-	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
+	f.StringVar(&o.LogDir, "log-dir", "", "directory of the slow log (SET GLOBAL slow_query_log = 1); "+
+		"default: log in the directory of the data, if there is one")
+	f.StringVar(&o.FileDir, "secure-file-priv", "", "the one directory of this machine that LOAD DATA, "+
+		"SELECT ... INTO OUTFILE and LOAD_FILE may use; empty for none")
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
-	f.IntVar(&o.QueryMemory, "query-memory-mib", 1024, "memory of one SQL statement in MiB, 0 for no limit; larger sorts go to disk, sessions may SET moka_query_memory")
+	f.IntVar(&o.QueryMemory, "query-memory-mib", 1024, "memory of one SQL statement in MiB, 0 for no "+
+		"limit; larger sorts go to disk, sessions may SET moka_query_memory")
 	f.IntVar(&o.MemoryLimit, "memory-limit-mib", 0,
-		"memory of the process in MiB: near it the statement that holds most is ended; 0 for nine tenths of what the machine or its control group has")
-	f.StringVar(&o.PlanCache, "plan-cache", "on", "on or off: run frequent shapes of SQL statements without the planner; sessions may SET moka_plan_cache")
-	f.DurationVar(&o.Retention, "gc-retention", gc.DefaultRetention, "how long old versions of rows are kept, for AS OF and long transactions; at least 1s, 0 to keep all")
-	f.DurationVar(&o.MaxHold, "gc-max-hold", gc.DefaultMaxHold, "how long an open transaction or a waiting observer may keep old versions beyond that; then its reads fail")
+		"memory of the process in MiB: near it the statement that holds most is ended; 0 for nine tenths "+
+			"of what the machine or its control group has")
+	f.StringVar(&o.PlanCache, "plan-cache", "on", "on or off: run frequent shapes of SQL statements "+
+		"without the planner; sessions may SET moka_plan_cache")
+	f.DurationVar(&o.Retention, "gc-retention", gc.DefaultRetention,
+		"how long old versions of rows are kept, for AS OF and long transactions; at least 1s, 0 to keep all")
+	f.DurationVar(&o.MaxHold, "gc-max-hold", gc.DefaultMaxHold, "how long an open transaction or a waiting "+
+		"observer may keep old versions beyond that; then its reads fail")
 	f.StringVar(&o.TLSCert, "tls-cert", "", "certificate (PEM) for TLS on the MySQL protocol")
-	f.StringVar(&o.TLSKey, "tls-key", "", "its private key (PEM); default: a certificate that the server makes for itself")
-	f.BoolVar(&o.RequireTLS, "require-secure-transport", false, "refuse SQL clients that take neither TLS nor the unix socket")
-	f.StringSliceVar(&o.HTTPHosts, "http-hosts", nil, "names by which the HTTP address is asked for, besides its addresses, localhost and this machine's name")
-	f.StringVar(&o.CertDir, "cert-dir", "", "directory of the certificates by which nodes know each other (moka cert)")
-	f.BoolVar(&o.Insecure, "insecure", false, "let nodes in without certificates: whoever reaches --node-addr is root of the database")
+	f.StringVar(&o.TLSKey, "tls-key", "",
+		"its private key (PEM); default: a certificate that the server makes for itself")
+	f.BoolVar(&o.RequireTLS, "require-secure-transport", false,
+		"refuse SQL clients that take neither TLS nor the unix socket")
+	f.StringSliceVar(&o.HTTPHosts, "http-hosts", nil, "names by which the HTTP address is asked for, "+
+		"besides its addresses, localhost and this machine's name")
+	f.StringVar(&o.CertDir, "cert-dir", "",
+		"directory of the certificates by which nodes know each other (moka cert)")
+	f.BoolVar(&o.Insecure, "insecure", false,
+		"let nodes in without certificates: whoever reaches --node-addr is root of the database")
 }
 
 // leastMemory is what a process needs beside its cache, in MiB.
@@ -155,21 +177,26 @@ func (o *stackOptions) validate() error {
 	case o.BallastMiB < -1 || o.BallastMiB > 0 && o.BallastMiB < minBallast:
 		return fmt.Errorf("--ballast-mib %d: 0 is none, and the least is %d", o.BallastMiB, minBallast)
 	case o.SeparateValues != 0 && o.SeparateValues < minSeparate:
-		return fmt.Errorf("--separate-values %d: the least is %d; smaller values are better off in their tables", o.SeparateValues, minSeparate)
+		return fmt.Errorf("--separate-values %d: the least is %d; smaller values are better off in their "+
+			"tables", o.SeparateValues, minSeparate)
 	case o.Retention != 0 && o.Retention < gc.MinRetention:
-		return fmt.Errorf("--gc-retention %v: the least is %v; 0 keeps all versions for ever", o.Retention, gc.MinRetention)
+		return fmt.Errorf("--gc-retention %v: the least is %v; 0 keeps all versions for ever", o.Retention,
+			gc.MinRetention)
 	case o.Retention != 0 && o.MaxHold < o.Retention:
 		return fmt.Errorf("--gc-max-hold %v is less than --gc-retention %v", o.MaxHold, o.Retention)
 	case o.Join != "" && o.has(roleStorage):
-		return errors.New("--join with the storage role: storage nodes do not join each other before replication is there; start this process with --roles sql, or leave --join away")
+		return errors.New("--join with the storage role: storage nodes do not join each other before " +
+			"replication is there; start this process with --roles sql, or leave --join away")
 	case o.Join == "" && !o.has(roleStorage):
-		return fmt.Errorf("--roles %s without storage needs --join ADDR, the --node-addr of a process that has it", strings.Join(o.Roles, ","))
+		return fmt.Errorf("--roles %s without storage needs --join ADDR, the --node-addr of a process that "+
+			"has it", strings.Join(o.Roles, ","))
 	case o.has(roleWorker) && !o.has(roleSQL):
 		return errors.New("--roles worker needs sql too: observers are SQL")
 	case o.QueryMemory < 0:
 		return fmt.Errorf("--query-memory-mib %d is negative", o.QueryMemory)
 	case o.MemoryLimit != 0 && o.MemoryLimit < o.CacheMiB+leastMemory:
-		return fmt.Errorf("--memory-limit-mib %d: the least is %d with a cache of %d MiB; allow more, or make the cache smaller with --cache-mib", o.MemoryLimit, o.CacheMiB+leastMemory, o.CacheMiB)
+		return fmt.Errorf("--memory-limit-mib %d: the least is %d with a cache of %d MiB; allow more, or "+
+			"make the cache smaller with --cache-mib", o.MemoryLimit, o.CacheMiB+leastMemory, o.CacheMiB)
 	case o.PlanCache != "" && o.PlanCache != "on" && o.PlanCache != "off":
 		return fmt.Errorf("--plan-cache %q is neither on nor off", o.PlanCache)
 	case (o.TLSCert == "") != (o.TLSKey == ""):
@@ -189,9 +216,11 @@ func listen(flag, addr string) (net.Listener, error) {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is in use by another process; stop it, or choose another address with --%s HOST:PORT", addr, flag)
+		return nil, fmt.Errorf("%s is in use by another process; stop it, or choose another address with "+
+			"--%s HOST:PORT", addr, flag)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("no permission to listen on %s; choose a port above 1023 with --%s HOST:PORT", addr, flag)
+		return nil, fmt.Errorf("no permission to listen on %s; choose a port above 1023 with --%s HOST:PORT",
+			addr, flag)
 	}
 	return nil, fmt.Errorf("--%s %s: %w", flag, addr, err)
 }

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// boundListener lets no more HTTP connections in than there are places. Who comes when all are taken has the place of the one that has been without a
-// request under way for longest, be it that its client says nothing, or half a request, or has been answered: 64 such sockets would else
-// keep everybody from /healthz for ever, and who asks there then kills the server. While all are being answered, further ones wait in the
-// system's queue.
+// boundListener lets no more HTTP connections in than there are places. Who comes when all are taken has
+// the place of the one that has been without a request under way for longest, be it that its client says
+// nothing, or half a request, or has been answered: 64 such sockets would else keep everybody from
+// /healthz for ever, and who asks there then kills the server. While all are being answered, further ones
+// wait in the system's queue.
 type boundListener struct {
 	net.Listener
 	most int
@@ -125,7 +126,9 @@ func boundHTTP(h http.Handler) *http.Server {
 	return &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, boundKey{}, c) },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, boundKey{}, c)
+		},
 		ConnState: func(c net.Conn, now http.ConnState) {
 			if bc, ok := c.(*boundConn); ok && now == http.StateIdle { // the answer is on its way
 				bc.works(false)

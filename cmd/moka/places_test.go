@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSilentHTTPClients: sockets that say nothing, half a request, or nothing more after an answer, give way to who asks. 64 of them kept
-// everybody from /healthz.
+// TestSilentHTTPClients: sockets that say nothing, half a request, or nothing more after an answer, give way
+// to who asks. 64 of them kept everybody from /healthz.
 func TestSilentHTTPClients(t *testing.T) {
 	const places = 4
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,8 @@ func TestSilentHTTPClients(t *testing.T) {
 		fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path)
 		return c
 	}
-	for _, first := range []string{"", "GET / HTTP/1.1\r\nHost: localhost\r\nX", "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\nx"} {
+	for _, first := range []string{"", "GET / HTTP/1.1\r\nHost: localhost\r\nX",
+		"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\nx"} {
 		for range 3 * places {
 			fmt.Fprint(dial(), first)
 		}

@@ -34,10 +34,12 @@ const (
 	coordPrefix = "coord/"
 	// sessionTTL is how long a process that fell silent keeps its locks from being rolled back at once.
 	sessionTTL = 10 * time.Second
-	// orphanSweep is how often locks of dead transactions are looked for. Readers that meet one do not wait for it.
+	// orphanSweep is how often locks of dead transactions are looked for. Readers that meet
+	// one do not wait for it.
 	orphanSweep = 5 * time.Second
 	startTime   = 30 * time.Second
-	// sqlMemory is what sessions, plans and results may take before the garbage collector works harder than usual. It is no bound.
+	// sqlMemory is what sessions, plans and results may take before the garbage collector works harder than
+	// usual. It is no bound.
 	sqlMemory = 512 << 20
 )
 
@@ -74,7 +76,8 @@ type stack struct {
 	wg     sync.WaitGroup
 }
 
-// openStack opens everything. Addresses are taken before the directory is touched, so that a port in use leaves no trace.
+// openStack opens everything. Addresses are taken before the directory is touched, so that a port
+// in use leaves no trace.
 func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -132,7 +135,8 @@ func (s *stack) listen() error {
 			return err
 		}
 		*bound = (*l).Addr().String()
-		s.onClose(func(context.Context) error { _ = (*l).Close(); return nil }) // closed already if its server ran
+		// closed already if its server ran
+		s.onClose(func(context.Context) error { _ = (*l).Close(); return nil })
 		return nil
 	}
 	var errs []error
@@ -154,13 +158,15 @@ func (s *stack) listen() error {
 
 // coprocessors are the layers that run next to the data, the same in every process of a cluster.
 func coprocessors() []kv.Coprocessor {
-	return []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{Programs: pushdown.Load}), triggers.NewCoprocessor(nil)}
+	return []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{Programs: pushdown.Load}),
+		triggers.NewCoprocessor(nil)}
 }
 
 // openStorage opens the node and what only a process with storage has: coordination and the oracle.
 func (s *stack) openStorage(ctx context.Context) error {
 	no := node.Options{
-		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20, SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(), Logger: s.o.Logger,
+		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20,
+		SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(), Logger: s.o.Logger,
 		AcceptDataLoss: s.o.AcceptDataLoss, OpenTables: s.files.store, Ballast: s.o.ballast(),
 	}
 	if s.o.Memory {
@@ -206,8 +212,8 @@ func (s *stack) openStorage(ctx context.Context) error {
 	return err
 }
 
-// openTransactions makes the transaction client, with a session of the coordination service as its token (§2.2: the paper's
-// Chubby lockservice token), and keeps looking for locks that nobody will come back for.
+// openTransactions makes the transaction client, with a session of the coordination service as its token
+// (§2.2: the paper's Chubby lockservice token), and keeps looking for locks that nobody will come back for.
 func (s *stack) openTransactions(ctx context.Context) error {
 	session, err := s.coord.NewSession(ctx, sessionTTL)
 	if err != nil {
@@ -216,12 +222,15 @@ func (s *stack) openTransactions(ctx context.Context) error {
 	s.onClose(session.Close)
 	s.background(func(ctx context.Context) {
 		if err := coord.KeepAlive(ctx, session); err != nil && ctx.Err() == nil {
-			// Others may roll back our locks now; whatever is open here will fail. Starting anew is the honest way on.
-			s.failed <- fmt.Errorf("this process lost its session (it stood still for more than %v, or lost the storage): %w", sessionTTL, err)
+			// Others may roll back our locks now; whatever is open here will fail. Starting
+			// anew is the honest way on.
+			s.failed <- fmt.Errorf("this process lost its session (it stood still for more than %v, or "+
+				"lost the storage): %w", sessionTTL, err)
 		}
 	})
 	s.txn, err = txn.NewClient(s.store, s.clock, txn.Options{
-		Session: strconv.FormatUint(uint64(session.ID()), 10), Liveness: liveness{s.coord}, Logger: s.o.Logger,
+		Session: strconv.FormatUint(uint64(session.ID()), 10), Liveness: liveness{s.coord},
+		Logger: s.o.Logger,
 	})
 	if err != nil {
 		return err
@@ -267,11 +276,14 @@ func (s *stack) openSQL(ctx context.Context) error {
 		return nil
 	}
 	if s.o.has(roleWorker) {
-		s.worker = triggers.NewWorker(s.txn, s.store, s.sqlAddr, triggers.Options{Runners: s.o.Runners, Logger: s.o.Logger})
+		s.worker = triggers.NewWorker(s.txn, s.store, s.sqlAddr,
+			triggers.Options{Runners: s.o.Runners, Logger: s.o.Logger})
 	}
 	so := sqlfront.Options{
-		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker, ObserverRunners: s.o.Runners,
-		MaxConnections: s.o.MaxConns, MostConnections: s.files.clients, FileDir: s.o.FileDir, LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
+		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker,
+		ObserverRunners: s.o.Runners,
+		MaxConnections:  s.o.MaxConns, MostConnections: s.files.clients, FileDir: s.o.FileDir,
+		LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
 		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), QueryMemory: s.o.queryMemory(),
 		RequireTLS: s.o.RequireTLS, NodeInsecure: s.o.Insecure,
 		MemoryLimit: s.o.memoryLimit(), StatementsMemory: s.o.statementsMemory(),

@@ -72,7 +72,8 @@ func (s *stack) greeting() string {
 	fmt.Fprintf(&b, "Moka %s is ready.\n", version)
 	if s.sqlAddr != "" {
 		host, port, _ := net.SplitHostPort(s.sqlAddr)
-		fmt.Fprintf(&b, "  SQL     mariadb -h %s -P %s -u root      (any MySQL client; no password for the user who started it)\n", host, port)
+		fmt.Fprintf(&b, "  SQL     mariadb -h %s -P %s -u root      (any MySQL client; no password for the "+
+			"user who started it)\n", host, port)
 	}
 	if s.httpAddr != "" {
 		fmt.Fprintf(&b, "  status  http://%s/\n", s.httpAddr)

@@ -39,7 +39,8 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 		}
 		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection(false))
 	}
-	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()), counters("timestamps", s.clock.Metrics()), counters("routing", s.store.Metrics()))
+	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()),
+		counters("timestamps", s.clock.Metrics()), counters("routing", s.store.Metrics()))
 	if s.gc != nil {
 		st.Sections = append(st.Sections, counters("garbage collection", s.gc.Metrics()))
 	}
@@ -59,24 +60,28 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 		if b.Oldest != 0 {
 			lag = time.Since(b.Oldest.Time()).Round(time.Millisecond).String()
 		}
-		backlog.Rows = append(backlog.Rows, []string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting), fmt.Sprint(b.Parked), lag})
+		backlog.Rows = append(backlog.Rows,
+			[]string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting), fmt.Sprint(b.Parked), lag})
 	}
 	st.Sections = append(st.Sections, backlog)
 	return st, nil
 }
 
 func (s *stack) shardSection() section {
-	sec := section{Title: "shards", Columns: []string{"shard", "tablets", "reads", "writes", "batches", "bytes", "locks", "notifications"}}
+	sec := section{Title: "shards", Columns: []string{"shard", "tablets", "reads", "writes", "batches",
+		"bytes", "locks", "notifications"}}
 	for _, x := range s.node.Stats().Shards {
 		sec.Rows = append(sec.Rows, []string{
-			fmt.Sprint(x.Shard), fmt.Sprint(x.Tablets), fmt.Sprint(x.Reads), fmt.Sprint(x.Writes), fmt.Sprint(x.Proposals),
+			fmt.Sprint(x.Shard), fmt.Sprint(x.Tablets), fmt.Sprint(x.Reads), fmt.Sprint(x.Writes),
+			fmt.Sprint(x.Proposals),
 			fmt.Sprint(x.Bytes), fmt.Sprint(x.InMemory["lock"]), fmt.Sprint(x.InMemory["notify"]),
 		})
 	}
 	return sec
 }
 
-// tabletSection lists the tablets, with the keys of rows between which they lie for who may see those: the status page is open to everybody.
+// tabletSection lists the tablets, with the keys of rows between which they lie for who may see those: the
+// status page is open to everybody.
 func (s *stack) tabletSection(keys bool) section {
 	sec := section{Title: "tablets", Columns: []string{"tablet", "generation", "shard"}}
 	if keys {
@@ -101,7 +106,8 @@ func counters(title string, m any) section {
 	return sec
 }
 
-// collector hands every room's own counters to Prometheus. The rooms know nothing of it: each has a struct of numbers.
+// collector hands every room's own counters to Prometheus. The rooms know nothing of it: each
+// has a struct of numbers.
 type collector struct{ stack *stack }
 
 func (c *collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
@@ -137,7 +143,8 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		if s.node.Room() != nil {
 			full = 1
 		}
-		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("moka_disk_full", "1 while the disk is full: what adds is refused", nil, nil), prometheus.GaugeValue, full)
+		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("moka_disk_full",
+			"1 while the disk is full: what adds is refused", nil, nil), prometheus.GaugeValue, full)
 		for _, x := range s.node.Stats().Shards {
 			emit("shard", x, map[string]string{"shard": fmt.Sprint(x.Shard)})
 		}

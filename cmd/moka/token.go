@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// token is what who steers a server over HTTP, or looks into it with pprof, has to show: the content of a file that only the user who
-// runs the server can read.
+// token is what who steers a server over HTTP, or looks into it with pprof, has to show: the content of a
+// file that only the user who runs the server can read.
 type token struct {
 	value, file string
 }
@@ -27,10 +27,12 @@ type token struct {
 // tokenFile is its name in the directory of the data.
 const tokenFile = "http.token"
 
-// tokenHeader tells "moka ctl" where the file is, so that it finds it from any directory. It is no secret: the file is.
+// tokenHeader tells "moka ctl" where the file is, so that it finds it from any directory. It is
+// no secret: the file is.
 const tokenHeader = "Moka-Token-File"
 
-// openToken reads the token, or makes one. A process without a directory has it in one that goes with the process.
+// openToken reads the token, or makes one. A process without a directory has it in one that
+// goes with the process.
 func (s *stack) openToken() (*token, error) {
 	dir := s.o.Data
 	if s.node == nil || s.o.Memory {
@@ -70,8 +72,8 @@ func readToken(file string) (string, error) {
 	return value, nil
 }
 
-// required lets requests through that show the token, as a bearer's or as the password of basic authentication, which is what
-// 'go tool pprof http://:TOKEN@HOST/debug/pprof/heap' sends.
+// required lets requests through that show the token, as a bearer's or as the password of basic
+// authentication, which is what 'go tool pprof http://:TOKEN@HOST/debug/pprof/heap' sends.
 func (t *token) required(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -81,22 +83,25 @@ func (t *token) required(next http.HandlerFunc) http.HandlerFunc {
 		if subtle.ConstantTimeCompare([]byte(given), []byte(t.value)) != 1 {
 			w.Header().Set(tokenHeader, hex.EncodeToString([]byte(t.file))) // a path may have any bytes
 			w.Header().Set("WWW-Authenticate", `Bearer realm="moka"`)
-			http.Error(w, "this needs the token in "+t.file+" (moka ctl reads it; with curl: -H \"Authorization: Bearer $(cat FILE)\")", http.StatusUnauthorized)
+			http.Error(w, "this needs the token in "+t.file+" (moka ctl reads it; with curl: -H "+
+				"\"Authorization: Bearer $(cat FILE)\")", http.StatusUnauthorized)
 			return
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a profile, or a move, takes as long as it takes
+		// a profile, or a move, takes as long as it takes
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		next(w, r)
 	}
 }
 
-// guard refuses requests that a page of another site may have had a browser send: by a name of its own that it has made to mean this
-// machine (DNS rebinding), or across sites.
+// guard refuses requests that a page of another site may have had a browser send: by a name of its own that
+// it has made to mean this machine (DNS rebinding), or across sites.
 func guard(next http.Handler, hosts []string) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	inner := cross.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !knownHost(r.Host, hosts) {
-			http.Error(w, fmt.Sprintf("this server is not known as %q; ask for it by its address, or start it with --http-hosts", r.Host), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("this server is not known as %q; ask for it by its address, or start "+
+				"it with --http-hosts", r.Host), http.StatusForbidden)
 			return
 		}
 		if o := r.Header.Get("Origin"); o != "" {
@@ -109,7 +114,8 @@ func guard(next http.Handler, hosts []string) http.Handler {
 	})
 }
 
-// knownHost reports whether a Host is this server. An address cannot be made to mean another machine, a name can.
+// knownHost reports whether a Host is this server. An address cannot be made to mean another machine, a name
+// can.
 func knownHost(host string, names []string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -133,8 +139,8 @@ func (s *stack) hosts() []string {
 	return names
 }
 
-// hintedToken reads the token from the file that a server on this machine has named. It has to be called as tokens are: a server that
-// is not ours is not sent another file of the user's.
+// hintedToken reads the token from the file that a server on this machine has named. It has to be called as
+// tokens are: a server that is not ours is not sent another file of the user's.
 func hintedToken(addr, hint string) (string, error) {
 	name, err := hex.DecodeString(hint)
 	if err != nil || !loopback(addr) || filepath.Base(string(name)) != tokenFile {

@@ -31,9 +31,11 @@ It is not TPC-E and its rate, trtps, is no tpsE.
 // tpceConfig binds the flags that all sub-commands share.
 func tpceConfig(cmd *cobra.Command, c *tpce.Config) {
 	f := cmd.Flags()
-	f.StringVar(&c.Target, "target", "mysql://root@127.0.0.1:3306/tpce", "mysql:// or postgres://user:password@host:port/database")
+	f.StringVar(&c.Target, "target", "mysql://root@127.0.0.1:3306/tpce",
+		"mysql:// or postgres://user:password@host:port/database")
 	f.IntVar(&c.Connections, "connections", 8, "concurrent connections")
-	f.String("broker-totals", string(tpce.Inline), "who keeps the brokers' totals: inline, omit or observer (Moka only)")
+	f.String("broker-totals", string(tpce.Inline),
+		"who keeps the brokers' totals: inline, omit or observer (Moka only)")
 	f.Bool("json", false, "print the report as one line of JSON")
 }
 
@@ -94,12 +96,14 @@ func tpceRun() *cobra.Command {
 	f := cmd.Flags()
 	f.DurationVar(&c.Duration, "duration", 0, "measurement interval (default 30s)")
 	f.DurationVar(&c.RampUp, "ramp-up", 0, "time before it")
-	f.Float64Var(&c.Rate, "rate", 0, "open loop: arrivals for so many Trade-Results per second (default a closed loop)")
+	f.Float64Var(&c.Rate, "rate", 0,
+		"open loop: arrivals for so many Trade-Results per second (default a closed loop)")
 	f.String("html", "", "write the report as a page to this file, too")
 	f.Int64Var(&c.Transactions, "transactions", 0, "end after that many customers' transactions instead")
 	f.DurationVar(&c.MarketDelay, "market-delay", 0, "mean delay of the market (default 1s)")
 	f.DurationVar(&c.CurvePeriod, "curve-period", 0, "period of the price curve (default 15m)")
-	f.DurationVar(&c.MaintenanceInterval, "maintenance-interval", 0, "time between two Data-Maintenances (default 1m)")
+	f.DurationVar(&c.MaintenanceInterval, "maintenance-interval", 0,
+		"time between two Data-Maintenances (default 1m)")
 	f.IntVar(&c.TradeWorkers, "trade-workers", 0, "connections of the market (default as --connections)")
 	return cmd
 }

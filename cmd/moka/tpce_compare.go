@@ -14,7 +14,8 @@ func tpceChecksum() *cobra.Command {
 	var c tpce.Config
 	cmd := &cobra.Command{
 		Use: "checksum", Short: "Compare every row with what the load generates", Args: cobra.NoArgs,
-		Long: "Reads every row of the 33 tables and compares it with the generator's. After a load all are equal; a run changes some.",
+		Long: "Reads every row of the 33 tables and compares it with the generator's. After a load all are " +
+			"equal; a run changes some.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c.Progress = os.Stderr
 			r, err := tpce.Checksum(cmd.Context(), c)
@@ -25,7 +26,8 @@ func tpceChecksum() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.Target, "target", "mysql://root@127.0.0.1:3306/tpce", "mysql:// or postgres://user:password@host:port/database")
+	f.StringVar(&c.Target, "target", "mysql://root@127.0.0.1:3306/tpce",
+		"mysql:// or postgres://user:password@host:port/database")
 	f.Bool("json", false, "print the report as one line of JSON")
 	return cmd
 }
@@ -34,7 +36,8 @@ func tpceCompare() *cobra.Command {
 	var c tpce.CompareConfig
 	var targets []string
 	cmd := &cobra.Command{
-		Use: "compare", Short: "Load, run and check several servers in turns, and make one table", Args: cobra.NoArgs,
+		Use: "compare", Short: "Load, run and check several servers in turns, and make one table",
+		Args: cobra.NoArgs,
 		Long: `Loads each server, compares every row with the generator's, asks the consistency conditions, lets the servers run in turns for
 some rounds, asks the conditions again, and makes one table: Trade-Results per second, and the processor time of the server's
 processes for each (of servers on this machine, by Linux's /proc).
@@ -69,11 +72,14 @@ A target is NAME=URL, or NAME:TOTALS=URL with who keeps the brokers' totals: inl
 	f.IntVar(&c.TradeWorkers, "trade-workers", 0, "connections of the market (default as --connections)")
 	f.DurationVar(&c.Duration, "duration", 0, "measurement interval of a round (default 30s)")
 	f.DurationVar(&c.RampUp, "ramp-up", 0, "time before it")
-	f.Int64Var(&c.Transactions, "transactions", 0, "end a round after that many customers' transactions instead")
+	f.Int64Var(&c.Transactions, "transactions", 0,
+		"end a round after that many customers' transactions instead")
 	f.DurationVar(&c.MarketDelay, "market-delay", 0, "mean delay of the market (default 1s)")
 	f.DurationVar(&c.CurvePeriod, "curve-period", 0, "period of the price curve (default 15m)")
-	f.DurationVar(&c.MaintenanceInterval, "maintenance-interval", 0, "time between two Data-Maintenances (default 1m)")
-	f.Float64Var(&c.Rate, "rate", 0, "open loop: arrivals for so many Trade-Results per second (default a closed loop)")
+	f.DurationVar(&c.MaintenanceInterval, "maintenance-interval", 0,
+		"time between two Data-Maintenances (default 1m)")
+	f.Float64Var(&c.Rate, "rate", 0,
+		"open loop: arrivals for so many Trade-Results per second (default a closed loop)")
 	f.String("html", "", "write the report as a page to this file, too")
 	f.Bool("json", false, "print the report as one line of JSON")
 	return cmd

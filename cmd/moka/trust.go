@@ -28,10 +28,12 @@ import (
 )
 
 // insecureWarning is said wherever somebody may look.
-const insecureWarning = "--insecure: nodes are let in without certificates; whoever reaches the node address is root of this database"
+const insecureWarning = "--insecure: nodes are let in without certificates; whoever reaches the node " +
+	"address is root of this database"
 
-// trustNodes decides by what nodes that join are known: their certificates, or on one machine the user who runs them. Whoever speaks
-// to a storage node can read and write everything, so that there is nothing in between but --insecure, which says so.
+// trustNodes decides by what nodes that join are known: their certificates, or on one machine the user who
+// runs them. Whoever speaks to a storage node can read and write everything, so that there is nothing in
+// between but --insecure, which says so.
 func (s *stack) trustNodes() error {
 	switch {
 	case s.o.CertDir != "":
@@ -46,7 +48,9 @@ func (s *stack) trustNodes() error {
 	case loopback(s.nodeAddr):
 		s.trusted = rpc.OwnerOnly()
 	default:
-		return fmt.Errorf("--node-addr %s is not on this machine's loopback interface: whoever reaches it could read and write everything. Make certificates ('moka cert create-ca', 'moka cert create-node') "+
+		return fmt.Errorf("--node-addr %s is not on this machine's loopback interface: whoever reaches it "+
+			"could read and write everything. Make certificates ('moka cert create-ca', 'moka cert "+
+			"create-node') "+
 			"and name them with --cert-dir, or listen on 127.0.0.1, or say --insecure", s.o.NodeAddr)
 	}
 	return nil
@@ -66,7 +70,8 @@ func (o *stackOptions) joinCredentials() (credentials.TransportCredentials, erro
 	case loopback(o.Join):
 		return rpc.OwnerOnly(), nil
 	}
-	return nil, fmt.Errorf("--join %s is not on this machine: name the certificates with --cert-dir ('moka cert create-node --role sql'), or say --insecure", o.Join)
+	return nil, fmt.Errorf("--join %s is not on this machine: name the certificates with --cert-dir ('moka "+
+		"cert create-node --role sql'), or say --insecure", o.Join)
 }
 
 // loopback reports whether an address is of this machine alone.
@@ -79,17 +84,21 @@ func loopback(addr string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// storageOnly is what a process with a certificate of role sql does not do: it has no tablets to change, and collects no garbage.
+// storageOnly is what a process with a certificate of role sql does not do: it has no tablets to change,
+// and collects no garbage.
 var storageOnly = map[string]bool{
 	oraclepb.Oracle_SetSafePoint_FullMethodName: true,
 
 	"txn.Collect": true, "txn.SafePoint": true,
 
-	"store.UpdateMeta": true, "store.CreateTable": true, "store.DropTable": true, "store.MutateRow": true, "store.MutateRows": true,
-	"store.CheckAndMutateRow": true, "store.ReadModifyWriteRow": true, "store.Sweep": true, "store.Admin": true,
+	"store.UpdateMeta": true, "store.CreateTable": true, "store.DropTable": true, "store.MutateRow": true,
+	"store.MutateRows":        true,
+	"store.CheckAndMutateRow": true, "store.ReadModifyWriteRow": true, "store.Sweep": true,
+	"store.Admin": true,
 }
 
-// allowRole is rpc.Options.Allow by the role in the caller's certificate. Without certificates callers are the user himself.
+// allowRole is rpc.Options.Allow by the role in the caller's certificate. Without certificates
+// callers are the user himself.
 func allowRole(ctx context.Context) func(what string) error {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -114,8 +123,9 @@ func allowRole(ctx context.Context) func(what string) error {
 	}
 }
 
-// clientTLS is what SQL clients are offered: the operator's certificate, or one that the server has made for itself, as MySQL's does.
-// That one keeps listeners out and is known to nobody: clients that verify it need the operator's.
+// clientTLS is what SQL clients are offered: the operator's certificate, or one that the server has made
+// for itself, as MySQL's does. That one keeps listeners out and is known to nobody: clients that verify
+// it need the operator's.
 func (s *stack) clientTLS() (*tls.Config, error) {
 	var cert tls.Certificate
 	var err error
@@ -138,16 +148,19 @@ func (s *stack) clientTLS() (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// storedCertificate is the server's own, kept so that clients that remember it know it again; a new one when it is about to end.
+// storedCertificate is the server's own, kept so that clients that remember it know it again; a new one
+// when it is about to end.
 func storedCertificate(dir string) (tls.Certificate, error) {
 	certFile, keyFile := filepath.Join(dir, "server-cert.pem"), filepath.Join(dir, "server-key.pem")
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err == nil {
-		if leaf, err := x509.ParseCertificate(cert.Certificate[0]); err == nil && time.Until(leaf.NotAfter) > 30*24*time.Hour {
+		if leaf, err := x509.ParseCertificate(cert.Certificate[0]); err == nil &&
+			time.Until(leaf.NotAfter) > 30*24*time.Hour {
 			return cert, nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return cert, fmt.Errorf("the server's own certificate in %s cannot be read: %w; remove the directory to have another made", dir, err)
+		return cert, fmt.Errorf("the server's own certificate in %s cannot be read: %w; remove the "+
+			"directory to have another made", dir, err)
 	}
 	chain, key, err := selfSigned()
 	if err != nil {
@@ -155,7 +168,8 @@ func storedCertificate(dir string) (tls.Certificate, error) {
 	}
 	// A crash in between leaves a key without its certificate, which is as none.
 	_ = os.Remove(certFile)
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(keyFile, key, 0o600), os.WriteFile(certFile, chain, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(keyFile, key, 0o600),
+		os.WriteFile(certFile, chain, 0o600)); err != nil {
 		return cert, fmt.Errorf("keeping the server's own certificate: %w", err)
 	}
 	return tls.X509KeyPair(chain, key)
@@ -176,8 +190,10 @@ func selfSigned() (chain, key []byte, err error) {
 		names = append(names, h)
 	}
 	t := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "Moka_Auto_Generated_Server_Certificate"}, NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, DNSNames: names,
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "Moka_Auto_Generated_Server_Certificate"},
+		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(10, 0, 0),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		DNSNames:    names,
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, t, t, &k.PublicKey, k)
@@ -188,5 +204,6 @@ func selfSigned() (chain, key []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), nil
 }

@@ -18,12 +18,14 @@ import (
 
 // Options of a Catalog. The zero value of each field means its default.
 type Options struct {
-	// MinLease and MaxLease bound how many numbers of a sequence a process reserves at once: the first reservation takes
-	// MinLease, each later one twice as many up to MaxLease. What is reserved and not used is lost in a crash. Defaults 8 and 8192.
+	// MinLease and MaxLease bound how many numbers of a sequence a process reserves at once: the first
+	// reservation takes MinLease, each later one twice as many up to MaxLease. What is reserved and not used
+	// is lost in a crash. Defaults 8 and 8192.
 	MinLease, MaxLease uint64
 	// Snapshots is how many schema versions are kept in memory. Default 8.
 	Snapshots int
-	// Retries bounds how often the catalog's own small transactions are repeated after a conflict. Default 32.
+	// Retries bounds how often the catalog's own small transactions are repeated after a conflict. Default
+	// 32.
 	Retries int
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger
@@ -49,8 +51,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Catalog reads and changes descriptors. It is safe for concurrent use; a transaction handed to it is used by one goroutine
-// at a time, as always.
+// Catalog reads and changes descriptors. It is safe for concurrent use; a transaction handed to it is used by
+// one goroutine at a time, as always.
 type Catalog struct {
 	client *txn.Client
 	o      Options
@@ -87,21 +89,22 @@ func Open(ctx context.Context, client *txn.Client, o Options) (*Catalog, error) 
 	return c, nil
 }
 
-// Close gives back the numbers that were reserved and not used, as far as nobody reserved later ones, so that a clean restart leaves no
-// gaps. Skipping it costs gaps, nothing else.
+// Close gives back the numbers that were reserved and not used, as far as nobody reserved later ones, so that
+// a clean restart leaves no gaps. Skipping it costs gaps, nothing else.
 func (c *Catalog) Close(ctx context.Context) error { return c.returnLeases(ctx) }
 
-// VersionCell is the cell whose value Snapshot.IsCurrent judges. Every change of the catalog writes it, so a transaction that
-// Requires nothing of the schema but must not commit beside any DDL can read and lock it.
+// VersionCell is the cell whose value Snapshot.IsCurrent judges. Every change of the catalog writes it, so a
+// transaction that Requires nothing of the schema but must not commit beside any DDL can read and lock it.
 func (c *Catalog) VersionCell() kv.Column { return versionCell() }
 
-// Latest returns the snapshot that was used last, nil before the first: a good guess, to be checked with IsCurrent.
+// Latest returns the snapshot that was used last, nil before the first: a good guess, to be
+// checked with IsCurrent.
 func (c *Catalog) Latest() *Snapshot { return c.latest.Load() }
 
-// Fence makes the commit of t depend on the table's descriptor being the one that t worked with: DDL that changes the table
-// moves the fence, and one of the two transactions fails. Concurrent writers do not disturb each other. A commit that meets a moved fence
-// fails with txn.ErrConflict or, naming a column for which IsFence is true, txn.ErrMustExist: the statement has to be run again on a new
-// Snapshot.
+// Fence makes the commit of t depend on the table's descriptor being the one that t worked with: DDL that
+// changes the table moves the fence, and one of the two transactions fails. Concurrent writers do not disturb
+// each other. A commit that meets a moved fence fails with txn.ErrConflict or, naming a column for which
+// IsFence is true, txn.ErrMustExist: the statement has to be run again on a new Snapshot.
 func (c *Catalog) Fence(t *txn.Txn, table *Table) { t.Require(FenceCell(table)) }
 
 // FenceCell is the cell that a row lock is taken on to keep writers of the table waiting.
@@ -113,9 +116,9 @@ func (c *Catalog) IsFence(col kv.Column) bool {
 	return col.Row.Table() == kv.TableTxn && len(row) == 14 && row[0] == prefixCatalog && row[1] == kindFence
 }
 
-// Snapshot returns the catalog as t sees it: at t's snapshot, with t's own changes. It reads one cell; everything else comes
-// from memory if any transaction of this process has seen that version. Keep the result with the transaction and take a new
-// one after a change.
+// Snapshot returns the catalog as t sees it: at t's snapshot, with t's own changes. It reads one cell;
+// everything else comes from memory if any transaction of this process has seen that version. Keep the result
+// with the transaction and take a new one after a change.
 func (c *Catalog) Snapshot(ctx context.Context, t *txn.Txn) (*Snapshot, error) {
 	value, ok, err := t.Get(ctx, versionCell())
 	if err != nil {
@@ -130,8 +133,8 @@ func (c *Catalog) Snapshot(ctx context.Context, t *txn.Txn) (*Snapshot, error) {
 	return c.find(ctx, t, value)
 }
 
-// find returns the snapshot of that mark from the cache, or loads it. One transaction loads at a time: after a DDL all sessions want the same
-// version.
+// find returns the snapshot of that mark from the cache, or loads it. One transaction loads at a time: after
+// a DDL all sessions want the same version.
 func (c *Catalog) find(ctx context.Context, t *txn.Txn, value []byte) (*Snapshot, error) {
 	if s := c.cached(value); s != nil {
 		return s, nil
@@ -195,7 +198,8 @@ func newMark(version uint64) mark {
 	return m
 }
 
-// retry runs f in a transaction of its own until it commits, a bounded number of times. An unknown outcome is repeated too: f must not mind.
+// retry runs f in a transaction of its own until it commits, a bounded number of times. An unknown outcome is
+// repeated too: f must not mind.
 func (c *Catalog) retry(ctx context.Context, f func(t *txn.Txn) error) error {
 	var err error
 	for i := range c.o.Retries {
@@ -238,14 +242,16 @@ func (c *Catalog) bump(ctx context.Context, t *txn.Txn, rows ...[]byte) error {
 	}
 	next := newMark(m.version + 1)
 	t.Put(versionCell(), next.encode(), txn.WriteOptions{})
-	t.Put(logCell(next.version), change{before: m.random, after: next.random, rows: rows}.encode(), txn.WriteOptions{})
+	t.Put(logCell(next.version), change{before: m.random, after: next.random, rows: rows}.encode(),
+		txn.WriteOptions{})
 	if next.version > logLength {
 		t.Delete(logCell(next.version-logLength), txn.WriteOptions{})
 	}
 	return nil
 }
 
-// logLength is how many entries the change log keeps. A process whose newest snapshot is older loads everything.
+// logLength is how many entries the change log keeps. A process whose newest snapshot is older loads
+// everything.
 const logLength = 256
 
 // put writes a descriptor.

@@ -36,7 +36,8 @@ func TestNodesSeeEachOther(t *testing.T) {
 			return err
 		}
 		if got.Columns[3].ID != 4 || got.Version <= tbl.Version {
-			return fmt.Errorf("the new column has id %d, the table version %d after %d", got.Columns[3].ID, got.Version, tbl.Version)
+			return fmt.Errorf("the new column has id %d, the table version %d after %d", got.Columns[3].ID,
+				got.Version, tbl.Version)
 		}
 		// not yet seen by a
 		if n := len(a.table(t, "bank", "accounts").Columns); n != 3 {
@@ -75,12 +76,16 @@ func TestConcurrentDDLConflicts(t *testing.T) {
 	if _, err := tb.Commit(ctx); !errors.Is(err, txn.ErrConflict) {
 		t.Fatalf("two tables of one name: %v", err)
 	}
-	if err := b.try(func(tx *txn.Txn) error { _, err := b.CreateTable(ctx, tx, "bank", accounts(t, "X")); return err }); !errors.Is(err, ErrExists) {
+	if err := b.try(func(tx *txn.Txn) error {
+		_, err := b.CreateTable(ctx, tx, "bank", accounts(t, "X"))
+		return err
+	}); !errors.Is(err, ErrExists) {
 		t.Errorf("run again: %v", err)
 	}
 }
 
-// A writer that worked with an old descriptor cannot commit; writers with the same one do not disturb each other.
+// A writer that worked with an old descriptor cannot commit; writers with the same one do not disturb each
+// other.
 func TestFence(t *testing.T) {
 	c := newCluster(t)
 	a, b := c.node(t, Options{}), c.node(t, Options{})
@@ -127,7 +132,8 @@ func TestFence(t *testing.T) {
 	stale = write(b, 3)
 	id := a.table(t, "bank", "accounts").ID
 	a.do(t, func(tx *txn.Txn) error {
-		_, err := a.CreateObserver(ctx, tx, "bank", Observer{Name: "o", TableID: id, Events: OnInsert, Body: "SELECT 1", Enabled: true})
+		_, err := a.CreateObserver(ctx, tx, "bank",
+			Observer{Name: "o", TableID: id, Events: OnInsert, Body: "SELECT 1", Enabled: true})
 		return err
 	})
 	refused("a writer from before CREATE OBSERVER", stale)
@@ -284,7 +290,8 @@ func TestDropAndRename(t *testing.T) {
 		_, err := a.RenameTable(ctx, tx, "bank", "child", "vault", "child")
 		return err
 	})
-	if o, ok := a.now(t).databases["vault"].Observer("watch"); !ok || o.TableID != a.table(t, "vault", "child").ID {
+	if o, ok := a.now(t).databases["vault"].Observer("watch"); !ok ||
+		o.TableID != a.table(t, "vault", "child").ID {
 		t.Errorf("the observer did not follow its table: %+v", o)
 	}
 
@@ -309,7 +316,8 @@ func TestDropAndRename(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		want := []Grave{{parent.ID, 1}, {parent.ID, 2}, {parent.ID, 3}, {old.ID, 1}, {old.ID, 2}, {old.ID, 3}, {old.ID, 4}}
+		want := []Grave{{parent.ID, 1}, {parent.ID, 2}, {parent.ID, 3}, {old.ID, 1}, {old.ID, 2}, {old.ID, 3},
+			{old.ID, 4}}
 		if fmt.Sprint(graves) != fmt.Sprint(want) {
 			return fmt.Errorf("graves %v, want %v", graves, want)
 		}
@@ -345,22 +353,56 @@ func TestErrors(t *testing.T) {
 		want error
 		text string
 	}{
-		{"database twice", func(tx *txn.Txn) error { _, err := a.CreateDatabase(ctx, tx, "Bank", ""); return err }, ErrExists, "database Bank already exists"},
-		{"no database", func(tx *txn.Txn) error { _, err := a.CreateTable(ctx, tx, "nowhere", accounts(t, "x")); return err }, ErrNotFound, "database nowhere"},
-		{"table twice", func(tx *txn.Txn) error { _, err := a.CreateTable(ctx, tx, "bank", accounts(t, "ACCOUNTS")); return err }, ErrExists, "table bank.ACCOUNTS"},
-		{"no table", func(tx *txn.Txn) error { return a.DropTable(ctx, tx, "bank", "x") }, ErrNotFound, "table bank.x"},
-		{"view over table", func(tx *txn.Txn) error { return a.CreateView(ctx, tx, "bank", View{Name: "Accounts"}) }, ErrExists, "table bank.Accounts"},
-		{"no view", func(tx *txn.Txn) error { return a.DropView(ctx, tx, "bank", "v") }, ErrNotFound, "view bank.v"},
-		{"no trigger", func(tx *txn.Txn) error { return a.DropTrigger(ctx, tx, "bank", "v") }, ErrNotFound, "trigger bank.v"},
-		{"no procedure", func(tx *txn.Txn) error { return a.DropProcedure(ctx, tx, "bank", "v") }, ErrNotFound, "procedure bank.v"},
-		{"no event", func(tx *txn.Txn) error { return a.UpdateEvent(ctx, tx, "bank", "v", Event{}) }, ErrNotFound, "event bank.v"},
-		{"no observer", func(tx *txn.Txn) error { return a.DropObserver(ctx, tx, "bank", "v") }, ErrNotFound, "observer bank.v"},
-		{"observer of nothing", func(tx *txn.Txn) error { _, err := a.CreateObserver(ctx, tx, "bank", Observer{Name: "o"}); return err }, ErrNotFound, "table"},
+		{"database twice", func(tx *txn.Txn) error {
+			_, err := a.CreateDatabase(ctx, tx, "Bank", "")
+			return err
+		}, ErrExists, "database Bank already exists"},
+		{"no database", func(tx *txn.Txn) error {
+			_, err := a.CreateTable(ctx, tx, "nowhere", accounts(t, "x"))
+			return err
+		}, ErrNotFound, "database nowhere"},
+		{"table twice", func(tx *txn.Txn) error {
+			_, err := a.CreateTable(ctx, tx, "bank", accounts(t, "ACCOUNTS"))
+			return err
+		}, ErrExists, "table bank.ACCOUNTS"},
+		{"no table", func(tx *txn.Txn) error {
+			return a.DropTable(ctx, tx, "bank", "x")
+		}, ErrNotFound, "table bank.x"},
+		{"view over table", func(tx *txn.Txn) error {
+			return a.CreateView(ctx, tx, "bank", View{Name: "Accounts"})
+		}, ErrExists, "table bank.Accounts"},
+		{"no view", func(tx *txn.Txn) error {
+			return a.DropView(ctx, tx, "bank", "v")
+		}, ErrNotFound, "view bank.v"},
+		{"no trigger", func(tx *txn.Txn) error {
+			return a.DropTrigger(ctx, tx, "bank", "v")
+		}, ErrNotFound, "trigger bank.v"},
+		{"no procedure", func(tx *txn.Txn) error {
+			return a.DropProcedure(ctx, tx, "bank", "v")
+		}, ErrNotFound, "procedure bank.v"},
+		{"no event", func(tx *txn.Txn) error {
+			return a.UpdateEvent(ctx, tx, "bank", "v", Event{})
+		}, ErrNotFound, "event bank.v"},
+		{"no observer", func(tx *txn.Txn) error {
+			return a.DropObserver(ctx, tx, "bank", "v")
+		}, ErrNotFound, "observer bank.v"},
+		{"observer of nothing", func(tx *txn.Txn) error {
+			_, err := a.CreateObserver(ctx, tx, "bank", Observer{Name: "o"})
+			return err
+		}, ErrNotFound, "table"},
 		{"no blob", func(tx *txn.Txn) error { return a.DeleteBlob(ctx, tx, "x") }, ErrNotFound, "blob x"},
-		{"column twice", with(func(n *Table) { n.Columns = append(n.Columns, Column{Name: "OWNER"}) }), ErrExists, "column"},
-		{"index twice", with(func(n *Table) { n.Indexes = append(n.Indexes, Index{Name: "By_Owner"}) }), ErrExists, "index"},
-		{"index named PRIMARY", with(func(n *Table) { n.Indexes = append(n.Indexes, Index{Name: "primary"}) }), ErrExists, "index"},
-		{"index over nothing", with(func(n *Table) { n.Indexes[0].Columns[0].Column = 77 }), nil, "column 77"},
+		{"column twice", with(func(n *Table) {
+			n.Columns = append(n.Columns, Column{Name: "OWNER"})
+		}), ErrExists, "column"},
+		{"index twice", with(func(n *Table) {
+			n.Indexes = append(n.Indexes, Index{Name: "By_Owner"})
+		}), ErrExists, "index"},
+		{"index named PRIMARY", with(func(n *Table) {
+			n.Indexes = append(n.Indexes, Index{Name: "primary"})
+		}), ErrExists, "index"},
+		{"index over nothing", with(func(n *Table) {
+			n.Indexes[0].Columns[0].Column = 77
+		}), nil, "column 77"},
 		{"no columns", with(func(n *Table) { n.Columns = nil }), nil, "no columns"},
 		{"id twice", with(func(n *Table) { n.Columns[1].ID = 1 }), nil, "two columns have the id 1"},
 		{"ids run backwards", with(func(n *Table) { n.NextColumnID = 1 }), nil, "given out twice"},
@@ -368,7 +410,8 @@ func TestErrors(t *testing.T) {
 		{"stale", with(func(n *Table) { n.Version-- }), ErrStale, "accounts"},
 	} {
 		err := a.try(tt.f)
-		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.text) {
+		if err == nil || tt.want != nil && !errors.Is(err, tt.want) ||
+			!strings.Contains(err.Error(), tt.text) {
 			t.Errorf("%s: %v, want %v with %q", tt.name, err, tt.want, tt.text)
 		}
 	}
@@ -409,8 +452,8 @@ func TestOddText(t *testing.T) {
 	}
 }
 
-// Random DDL on several nodes, some of it rolled back, some of it several changes long: a node that follows the change log sees what a
-// node sees that reads everything anew.
+// Random DDL on several nodes, some of it rolled back, some of it several changes long: a node that follows
+// the change log sees what a node sees that reads everything anew.
 func TestAdvanceEqualsLoad(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCluster(t)
@@ -485,7 +528,8 @@ func randomDDL(rt *rapid.T, t *testing.T, n *node, tx *txn.Txn, names *rapid.Gen
 		}
 	case 7:
 		if tbl != nil {
-			_, err = n.CreateObserver(ctx, tx, db, Observer{Name: name, TableID: tbl.ID, Created: time.Unix(1, 0).UTC()})
+			_, err = n.CreateObserver(ctx, tx, db,
+				Observer{Name: name, TableID: tbl.ID, Created: time.Unix(1, 0).UTC()})
 		}
 	case 8:
 		err = n.DropObserver(ctx, tx, db, name)
@@ -523,7 +567,8 @@ func TestChangeLogIsTrimmed(t *testing.T) {
 	entries := 0
 	tx := a.client.Begin(txn.TxnOptions{})
 	defer tx.Rollback()
-	scan := tx.Scan(ctx, txn.ScanOptions{Span: kv.Span{Start: column(prefixCatalog, kindLog).Row, End: column(prefixCatalog, kindLog+1).Row}})
+	scan := tx.Scan(ctx, txn.ScanOptions{
+		Span: kv.Span{Start: column(prefixCatalog, kindLog).Row, End: column(prefixCatalog, kindLog+1).Row}})
 	defer scan.Close()
 	for scan.Next() {
 		entries++
@@ -571,9 +616,11 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 }
 
-// A release without FULLTEXT indexes must not read and write entries of words as if they were those of columns.
+// A release without FULLTEXT indexes must not read and write entries of words as if they were those of
+// columns.
 func TestFullTextIndexesHaveAVersionOfTheirOwn(t *testing.T) {
-	d := &Table{ID: 7, Name: "t", Columns: []Column{{ID: 1, Name: "a", Type: Type{Kind: "text"}}}, Indexes: []Index{{ID: 2, Name: "ft", Columns: []IndexColumn{{Column: 1}}, FullText: true}}}
+	d := &Table{ID: 7, Name: "t", Columns: []Column{{ID: 1, Name: "a", Type: Type{Kind: "text"}}},
+		Indexes: []Index{{ID: 2, Name: "ft", Columns: []IndexColumn{{Column: 1}}, FullText: true}}}
 	b, err := encodeDescriptor(d)
 	if err != nil || b[0] != fullTextVersion || !strings.Contains(string(b), `"fulltext":true`) {
 		t.Errorf("%x %v", b, err)

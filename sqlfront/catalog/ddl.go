@@ -12,10 +12,11 @@ import (
 	"moka/txn"
 )
 
-// All changes go through the caller's transaction: they are seen by that transaction at once, by everybody after its commit,
-// and by nobody after a rollback. Each of them writes the version cell, so of two concurrent DDL transactions one fails with
-// txn.ErrConflict at commit. A change that is refused (ErrExists, ErrNotFound, ErrStale …) has written nothing; after an error of the
-// store the transaction is good for nothing but a rollback, or RollbackTo a savepoint from before the change.
+// All changes go through the caller's transaction: they are seen by that transaction at once, by everybody
+// after its commit, and by nobody after a rollback. Each of them writes the version cell, so of two
+// concurrent DDL transactions one fails with txn.ErrConflict at commit. A change that is refused (ErrExists,
+// ErrNotFound, ErrStale …) has written nothing; after an error of the store the transaction is good for
+// nothing but a rollback, or RollbackTo a savepoint from before the change.
 
 // CreateDatabase makes an empty database.
 func (c *Catalog) CreateDatabase(ctx context.Context, t *txn.Txn, name, collation string) (*Database, error) {
@@ -92,10 +93,12 @@ func appendNames[T any](rows [][]byte, kind byte, db uint32, m map[string]T) [][
 	return rows
 }
 
-// CreateTable makes a table from a descriptor without id. Columns and indexes whose id is zero get one: if none has, the i-th
-// column gets i+1 (which the descriptor's indexes and primary key may rely on), and the i-th secondary index i+2. A table with an
-// AUTO_INCREMENT column or without a primary key gets its sequences; set AutoIncrement.Start before for AUTO_INCREMENT = n.
-func (c *Catalog) CreateTable(ctx context.Context, t *txn.Txn, database string, table *Table) (*Table, error) {
+// CreateTable makes a table from a descriptor without id. Columns and indexes whose id is zero get one: if
+// none has, the i-th column gets i+1 (which the descriptor's indexes and primary key may rely on), and the
+// i-th secondary index i+2. A table with an AUTO_INCREMENT column or without a primary key gets its
+// sequences; set AutoIncrement.Start before for AUTO_INCREMENT = n.
+func (c *Catalog) CreateTable(ctx context.Context, t *txn.Txn, database string,
+	table *Table) (*Table, error) {
 	_, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return nil, err
@@ -131,8 +134,9 @@ func (d *Database) free(name string) error {
 	return nil
 }
 
-// UpdateTable replaces a table's descriptor by a changed Clone of the current one; ErrStale if the clone is of an older one. The name and the ids
-// cannot be changed (RenameTable does the former). Indexes that are gone, and the rows if RowIndex changed, get a grave.
+// UpdateTable replaces a table's descriptor by a changed Clone of the current one; ErrStale if the clone is
+// of an older one. The name and the ids cannot be changed (RenameTable does the former). Indexes that are
+// gone, and the rows if RowIndex changed, get a grave.
 func (c *Catalog) UpdateTable(ctx context.Context, t *txn.Txn, table *Table) (*Table, error) {
 	s, err := c.Snapshot(ctx, t)
 	if err != nil {
@@ -143,7 +147,8 @@ func (c *Catalog) UpdateTable(ctx context.Context, t *txn.Txn, table *Table) (*T
 		return nil, &NotFoundError{Kind: KindTable, Name: table.Name}
 	}
 	if old.Version != table.Version || old.DatabaseID != table.DatabaseID {
-		return nil, fmt.Errorf("%w: table %s is at version %d, the change was made to version %d", ErrStale, old.Name, old.Version, table.Version)
+		return nil, fmt.Errorf("%w: table %s is at version %d, the change was made to version %d", ErrStale,
+			old.Name, old.Version, table.Version)
 	}
 	if old.Copy != nil && table.Copy != nil && old.Copy.From == nil == (table.Copy.From == nil) {
 		return nil, &CopyingError{Table: old.Name, Job: old.Copy.Job}
@@ -156,9 +161,10 @@ func (c *Catalog) UpdateTable(ctx context.Context, t *txn.Txn, table *Table) (*T
 	return c.writeTable(ctx, t, n, old)
 }
 
-// RenameTable gives a table another name, in another database if newDatabase is not the same. Foreign keys that name it
-// follow, and so do its observers.
-func (c *Catalog) RenameTable(ctx context.Context, t *txn.Txn, database, name, newDatabase, newName string) (*Table, error) {
+// RenameTable gives a table another name, in another database if newDatabase is not the same. Foreign keys
+// that name it follow, and so do its observers.
+func (c *Catalog) RenameTable(ctx context.Context, t *txn.Txn, database, name, newDatabase,
+	newName string) (*Table, error) {
 	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return nil, err
@@ -232,8 +238,8 @@ func renameParent(t *Table, db, name, newDB, newName string) {
 	}
 }
 
-// DropTable removes a table and its observers. Its rows are left to the graves. Foreign keys that name it are the
-// caller's business.
+// DropTable removes a table and its observers. Its rows are left to the graves. Foreign keys that name it are
+// the caller's business.
 func (c *Catalog) DropTable(ctx context.Context, t *txn.Txn, database, name string) error {
 	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
@@ -264,8 +270,8 @@ func (c *Catalog) bury(t *txn.Txn, tbl *Table) {
 	}
 }
 
-// dropSequence removes a sequence that no descriptor names any more. What this process has reserved of it is forgotten at once; if the
-// transaction rolls back that is a gap.
+// dropSequence removes a sequence that no descriptor names any more. What this process has reserved of it is
+// forgotten at once; if the transaction rolls back that is a gap.
 func (c *Catalog) dropSequence(t *txn.Txn, seq Sequence) {
 	if seq.ID == 0 {
 		return
@@ -274,8 +280,8 @@ func (c *Catalog) dropSequence(t *txn.Txn, seq Sequence) {
 	c.forgetLease(seq.ID)
 }
 
-// writeTable checks a descriptor, numbers what is new in it, and stores it with a new version and fence. also are rows
-// of other descriptors that changed with it.
+// writeTable checks a descriptor, numbers what is new in it, and stores it with a new version and fence. also
+// are rows of other descriptors that changed with it.
 func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, also ...[]byte) (*Table, error) {
 	if err := n.number(); err != nil {
 		return nil, err
@@ -399,8 +405,8 @@ func (c *Catalog) numberSequences(ctx context.Context, t *Table) error {
 	return nil
 }
 
-// touch gives a table a new version and fence without another change: what is attached to it (observers, triggers) has changed, and
-// writers must notice.
+// touch gives a table a new version and fence without another change: what is attached to it (observers,
+// triggers) has changed, and writers must notice.
 func (c *Catalog) touch(ctx context.Context, t *txn.Txn, table *Table, also ...[]byte) error {
 	_, err := c.writeTable(ctx, t, table.Clone(), table, also...)
 	return err
@@ -434,8 +440,8 @@ func (c *Catalog) newID(ctx context.Context) (uint32, error) {
 	return uint32(id), err
 }
 
-// Grave marks data that no descriptor leads to any more: all rows, or all entries of an index, of a dropped table or
-// index. A janitor deletes them some time after nobody can read them and then calls Bury.
+// Grave marks data that no descriptor leads to any more: all rows, or all entries of an index, of a dropped
+// table or index. A janitor deletes them some time after nobody can read them and then calls Bury.
 type Grave struct {
 	Table, Index uint32
 }

@@ -8,8 +8,8 @@ import (
 	"moka/sqlfront/inband"
 )
 
-// Digits is how many digits behind the point a TIME, FLOAT or DOUBLE was declared with, which the engine's types do not know; ok is
-// false where none are declared.
+// Digits is how many digits behind the point a TIME, FLOAT or DOUBLE was declared with, which the engine's
+// types do not know; ok is false where none are declared.
 func (d Type) Digits() (n int, ok bool) {
 	switch d.Kind {
 	case "time":
@@ -35,7 +35,8 @@ func (d Type) DigitsText() string {
 	return "time"
 }
 
-// A column's declared digits travel from the parser to the catalog in its comment: the planner hands that on as it is.
+// A column's declared digits travel from the parser to the catalog in its comment: the planner
+// hands that on as it is.
 var digitsMark = inband.New("digits")
 
 // MarkDigits puts digits in front of a comment.
@@ -62,7 +63,8 @@ func TakeDigits(comment string, d *Type) (rest string, found bool) {
 	return rest, true
 }
 
-// descendingMark is in front of the comment of an index of which columns descend, followed by their places and a zero byte.
+// descendingMark is in front of the comment of an index of which columns descend, followed by their
+// places and a zero byte.
 var descendingMark = inband.New("descending")
 
 // MarkDescending puts the places of the columns that descend in front of a comment.
@@ -95,8 +97,8 @@ func TakeDescending(comment string, columns []IndexColumn) (rest string) {
 	return rest
 }
 
-// fullTextMark is in front of the comment of an index that was declared FULLTEXT, on its way to the catalog: the library would make
-// tables for it.
+// fullTextMark is in front of the comment of an index that was declared FULLTEXT, on its way to the catalog:
+// the library would make tables for it.
 var fullTextMark = inband.New("fulltext")
 
 // MarkFullText puts the mark in front of a comment.

@@ -8,9 +8,9 @@ import (
 	"moka/kv"
 )
 
-// State says how far an online schema change has come for a column or an index: the steps of F1 ("Online, Asynchronous
-// Schema Change in F1", VLDB 2013, section 3), in which two adjacent schema versions may be in use at the same time.
-// The zero value is the state of everything that is not being changed.
+// State says how far an online schema change has come for a column or an index: the steps of F1 ("Online,
+// Asynchronous Schema Change in F1", VLDB 2013, section 3), in which two adjacent schema versions may be in
+// use at the same time. The zero value is the state of everything that is not being changed.
 type State uint8
 
 const (
@@ -24,12 +24,13 @@ const (
 	StateBackfilling
 )
 
-// Database is a schema in MySQL's sense. Its exported fields are what is stored; its tables and other contents are reached
-// through methods and belong to the Snapshot that it came from. Immutable.
+// Database is a schema in MySQL's sense. Its exported fields are what is stored; its tables and other
+// contents are reached through methods and belong to the Snapshot that it came from. Immutable.
 type Database struct {
-	ID        uint32 `json:"id"`
-	Name      string `json:"name"`
-	Collation string `json:"collation,omitempty"` // MySQL's name of the default collation; it implies the character set
+	ID   uint32 `json:"id"`
+	Name string `json:"name"`
+	// MySQL's name of the default collation; it implies the character set
+	Collation string `json:"collation,omitempty"`
 
 	// what the database holds in the snapshot that it came from, by folded name
 	tables     map[string]*Table
@@ -41,12 +42,12 @@ type Database struct {
 	observers  map[string]*Observer
 }
 
-// PrimaryIndexID is the index id that the row store of a new table gets. Rebuilding a table (a new primary key) takes a
-// fresh id, so ask Table.RowIndex instead of using this constant.
+// PrimaryIndexID is the index id that the row store of a new table gets. Rebuilding a table (a new primary
+// key) takes a fresh id, so ask Table.RowIndex instead of using this constant.
 const PrimaryIndexID uint32 = 1
 
-// Table describes a table. Values taken out of a Snapshot are shared and must not be changed; Clone one, change the clone
-// and hand it to Catalog.UpdateTable.
+// Table describes a table. Values taken out of a Snapshot are shared and must not be changed; Clone one,
+// change the clone and hand it to Catalog.UpdateTable.
 type Table struct {
 	ID         uint32 `json:"id"`
 	DatabaseID uint32 `json:"db"`
@@ -55,7 +56,8 @@ type Table struct {
 	Version uint64 `json:"version"`
 
 	Columns []Column `json:"columns"`
-	// PrimaryKey lists the key's columns in order; empty for a keyless table, whose rows are keyed by a hidden row id.
+	// PrimaryKey lists the key's columns in order; empty for a keyless table, whose rows are
+	// keyed by a hidden row id.
 	PrimaryKey []IndexColumn `json:"pk,omitempty"`
 	// PadSpace is Index.PadSpace of the primary key.
 	PadSpace bool `json:"pad_space,omitempty"`
@@ -69,15 +71,16 @@ type Table struct {
 	Collation string    `json:"collation,omitempty"`
 	Comment   string    `json:"comment,omitempty"`
 	Created   time.Time `json:"created"`
-	// Options keeps table options that nobody interprets yet (ROW_FORMAT, KEY_BLOCK_SIZE …) for SHOW CREATE TABLE.
+	// Options keeps table options that nobody interprets yet (ROW_FORMAT, KEY_BLOCK_SIZE …)
+	// for SHOW CREATE TABLE.
 	Options map[string]string `json:"options,omitempty"`
 
 	// AutoIncrement and RowIDs name the table's sequences; a zero ID means that there is none.
 	AutoIncrement Sequence `json:"auto_increment,omitzero"`
 	RowIDs        Sequence `json:"row_ids,omitzero"`
 
-	// NextColumnID and NextIndexID are the next ids to give out: an id is never used twice within a table, so that old
-	// rows cannot be read with a new column's meaning and old entries cannot turn up in a new index.
+	// NextColumnID and NextIndexID are the next ids to give out: an id is never used twice within a table, so
+	// that old rows cannot be read with a new column's meaning and old entries cannot turn up in a new index.
 	NextColumnID uint32 `json:"next_column"`
 	NextIndexID  uint32 `json:"next_index"`
 
@@ -94,7 +97,8 @@ type Column struct {
 	Name     string `json:"name"`
 	Type     Type   `json:"type"`
 	Nullable bool   `json:"nullable,omitempty"`
-	// Default, Generated and OnUpdate are SQL text as the engine prints it; empty means none (an empty string default is '').
+	// Default, Generated and OnUpdate are SQL text as the engine prints it; empty means none (an empty
+	// string default is '').
 	Default       string `json:"default,omitempty"`
 	Generated     string `json:"generated,omitempty"`
 	OnUpdate      string `json:"on_update,omitempty"`
@@ -104,11 +108,13 @@ type Column struct {
 	Hidden        bool   `json:"hidden,omitempty"`
 	HiddenSystem  bool   `json:"hidden_system,omitempty"`
 	State         State  `json:"state,omitempty"`
-	// Fill is what rows written before the column existed read as, in rowenc.AppendValue's form; nil means NULL.
+	// Fill is what rows written before the column existed read as, in rowenc.AppendValue's form; nil means
+	// NULL.
 	Fill []byte `json:"fill,omitempty"`
 }
 
-// IndexColumn is a column of an index. PrefixLength is in characters (bytes for binary strings), zero means the whole value.
+// IndexColumn is a column of an index. PrefixLength is in characters (bytes for binary strings), zero
+// means the whole value.
 type IndexColumn struct {
 	Column       uint32 `json:"column"`
 	PrefixLength uint32 `json:"prefix,omitempty"`
@@ -124,8 +130,9 @@ type Index struct {
 	Unique  bool          `json:"unique,omitempty"`
 	// FullText: the entries are those of words (package fulltext).
 	FullText bool `json:"fulltext,omitempty"`
-	// PadSpace says that the keys of strings whose collation pads are padded (rowenc.KeyPart.PadSpace). All indexes made since there are
-	// such keys have it if it makes a difference; those that are older keep the keys that they have until they are made anew.
+	// PadSpace says that the keys of strings whose collation pads are padded (rowenc.KeyPart.PadSpace). All
+	// indexes made since there are such keys have it if it makes a difference; those that are older keep the
+	// keys that they have until they are made anew.
 	PadSpace bool `json:"pad_space,omitempty"`
 	// Implicit is set for an index that was made to support a foreign key and that no one asked for by name.
 	Implicit bool   `json:"implicit,omitempty"`
@@ -133,17 +140,19 @@ type Index struct {
 	State    State  `json:"state,omitempty"`
 }
 
-// ForeignKey describes a foreign key; it is stored with the child table. Parents are named, not numbered, because MySQL
-// allows a key whose parent does not exist (yet) while foreign_key_checks is off. RenameTable keeps the names right.
+// ForeignKey describes a foreign key; it is stored with the child table. Parents are named, not numbered,
+// because MySQL allows a key whose parent does not exist (yet) while foreign_key_checks is off. RenameTable
+// keeps the names right.
 type ForeignKey struct {
 	Name           string   `json:"name"`
 	Columns        []string `json:"columns"`
 	ParentDatabase string   `json:"parent_db"`
 	ParentTable    string   `json:"parent_table"`
 	ParentColumns  []string `json:"parent_columns"`
-	OnUpdate       string   `json:"on_update,omitempty"` // "CASCADE", "SET NULL", "RESTRICT", "NO ACTION", "SET DEFAULT"; empty is MySQL's default
-	OnDelete       string   `json:"on_delete,omitempty"`
-	Resolved       bool     `json:"resolved,omitempty"`
+	// "CASCADE", "SET NULL", "RESTRICT", "NO ACTION", "SET DEFAULT"; empty is MySQL's default
+	OnUpdate string `json:"on_update,omitempty"`
+	OnDelete string `json:"on_delete,omitempty"`
+	Resolved bool   `json:"resolved,omitempty"`
 }
 
 // Reference is a foreign key seen from its parent: which table declares it.
@@ -176,18 +185,20 @@ type Trigger struct {
 	CreateStatement string    `json:"create"`
 	SQLMode         string    `json:"sql_mode,omitempty"`
 	Created         time.Time `json:"created"`
-	// Definer is user@host of whose rights the trigger has; empty in triggers of releases that did not keep it, which have those of who fires them.
+	// Definer is user@host of whose rights the trigger has; empty in triggers of releases that did not keep
+	// it, which have those of who fires them.
 	Definer string `json:"definer,omitempty"`
 }
 
 // Procedure is a stored procedure, or a stored function: they are different name spaces of the same thing.
 type Procedure struct {
-	Name            string    `json:"name"`
-	CreateStatement string    `json:"create"`
-	SQLMode         string    `json:"sql_mode,omitempty"`
-	Definer         string    `json:"definer,omitempty"` // user@host of who created it; a DEFINER clause in the text takes precedence
-	Created         time.Time `json:"created"`
-	Modified        time.Time `json:"modified"`
+	Name            string `json:"name"`
+	CreateStatement string `json:"create"`
+	SQLMode         string `json:"sql_mode,omitempty"`
+	// user@host of who created it; a DEFINER clause in the text takes precedence
+	Definer  string    `json:"definer,omitempty"`
+	Created  time.Time `json:"created"`
+	Modified time.Time `json:"modified"`
 }
 
 // Event is a scheduled event.
@@ -222,8 +233,9 @@ const (
 	OnNotify
 )
 
-// Observer is a declared observer (design: triggers). Its ID is what the transaction layer and the acknowledgement cells
-// know; it is never reused, so that an observer dropped and declared again starts with a clean slate.
+// Observer is a declared observer (design: triggers). Its ID is what the transaction layer and the
+// acknowledgement cells know; it is never reused, so that an observer dropped and declared again
+// starts with a clean slate.
 type Observer struct {
 	ID         uint32         `json:"id"` // zero in a new observer: PutObserver assigns it
 	Name       string         `json:"name"`
@@ -231,47 +243,53 @@ type Observer struct {
 	TableID    uint32         `json:"table"`
 	Events     ObserverEvents `json:"events"`
 	// Columns are the ids of UPDATE OF; empty means any column.
-	Columns         []uint32      `json:"columns,omitempty"`
-	Body            string        `json:"body"`
-	CreateStatement string        `json:"create,omitempty"`
-	SQLMode         string        `json:"sql_mode,omitempty"`
-	Collation       string        `json:"collation,omitempty"` // the session's when it was declared
-	Definer         string        `json:"definer,omitempty"`
-	Enabled         bool          `json:"enabled"`
-	Created         time.Time     `json:"created"`
-	MaxAttempts     int           `json:"max_attempts,omitempty"` // zero: the server's default
-	Backoff         time.Duration `json:"backoff,omitempty"`      // first delay after a failure; zero: the server's default
-	Comment         string        `json:"comment,omitempty"`
-	DisabledAt      time.Time     `json:"disabled_at,omitzero"` // since when changes pass it by; zero: it is enabled, or an older release has disabled it
-	// DisabledTS is a timestamp of that moment, and DisabledRows the index under which the table's rows were stored then. Zero as DisabledAt, and in
-	// observers that an older release has disabled.
+	Columns         []uint32  `json:"columns,omitempty"`
+	Body            string    `json:"body"`
+	CreateStatement string    `json:"create,omitempty"`
+	SQLMode         string    `json:"sql_mode,omitempty"`
+	Collation       string    `json:"collation,omitempty"` // the session's when it was declared
+	Definer         string    `json:"definer,omitempty"`
+	Enabled         bool      `json:"enabled"`
+	Created         time.Time `json:"created"`
+	MaxAttempts     int       `json:"max_attempts,omitempty"` // zero: the server's default
+	// first delay after a failure; zero: the server's default
+	Backoff time.Duration `json:"backoff,omitempty"`
+	Comment string        `json:"comment,omitempty"`
+	// since when changes pass it by; zero: it is enabled, or an older release has disabled it
+	DisabledAt time.Time `json:"disabled_at,omitzero"`
+	// DisabledTS is a timestamp of that moment, and DisabledRows the index under which the table's rows were
+	// stored then. Zero as DisabledAt, and in observers that an older release has disabled.
 	DisabledTS   kv.Timestamp `json:"disabled_ts,omitzero"`
 	DisabledRows uint32       `json:"disabled_rows,omitzero"`
 }
 
-// Sequence names a source of increasing numbers. The sequence is never reset: ALTER TABLE … AUTO_INCREMENT = n and TRUNCATE
-// give the table a new one (Catalog.NewSequence), so that ranges which other processes hold of the old one die with the
-// descriptor that named it.
+// Sequence names a source of increasing numbers. The sequence is never reset: ALTER TABLE … AUTO_INCREMENT =
+// n and TRUNCATE give the table a new one (Catalog.NewSequence), so that ranges which other processes hold of
+// the old one die with the descriptor that named it.
 type Sequence struct {
 	ID uint64 `json:"id"`
 	// Start is the first number handed out.
 	Start uint64 `json:"start"`
 }
 
-// Copy is a change of a table's storage that takes many transactions. Writers of the table write down which rows they change (Log), nobody
-// reads the new storage. What was before and what will be is here, so that any server can go on with it.
+// Copy is a change of a table's storage that takes many transactions. Writers of the table write down which
+// rows they change (Log), nobody reads the new storage. What was before and what will be is here, so that any
+// server can go on with it.
 type Copy struct {
 	Job uint32 `json:"job"`
 	// Log is the index id under which writers list the keys of the rows that they change.
 	Log uint32 `json:"log,omitempty"`
-	// Keys is the index id of the map from old keys of rows to new ones and back; zero if rows keep their keys.
+	// Keys is the index id of the map from old keys of rows to new ones and back; zero if rows keep their
+	// keys.
 	Keys uint32 `json:"keys,omitempty"`
 	// To is what the table is going to be, with the ids of its new storage.
 	To *Table `json:"to,omitempty"`
-	// Others are descriptors of other tables that change with this one, and Versions those that they were made from.
+	// Others are descriptors of other tables that change with this one, and Versions those
+	// that they were made from.
 	Others   []*Table `json:"others,omitempty"`
 	Versions []uint64 `json:"versions,omitempty"`
-	// From is what the table was, while what observers have still to see of it is carried over. To and Log are empty then.
+	// From is what the table was, while what observers have still to see of it is carried over. To
+	// and Log are empty then.
 	From *Table `json:"from,omitempty"`
 
 	// What the statement's session had set: conversions and defaults depend on it.
@@ -321,8 +339,8 @@ func (t *Table) storage() []uint32 {
 	return ids
 }
 
-// fold is the case folding of all names: MySQL's lower_case_table_names=2 behaviour, names keep their case and are
-// compared without it.
+// fold is the case folding of all names: MySQL's lower_case_table_names=2 behaviour, names keep their case
+// and are compared without it.
 func fold(name string) string { return strings.ToLower(name) }
 
 // Clone returns a deep copy that may be changed.

@@ -10,7 +10,8 @@ var (
 	ErrNotFound = errors.New("catalog: not found")
 	// ErrExists: a thing of that kind and name exists. The concrete error is *ExistsError.
 	ErrExists = errors.New("catalog: already exists")
-	// ErrStale: UpdateTable was given a clone of a version that is no longer current. Take a new snapshot and repeat.
+	// ErrStale: UpdateTable was given a clone of a version that is no longer current. Take a
+	// new snapshot and repeat.
 	ErrStale = errors.New("catalog: descriptor has changed since it was read")
 	// ErrUnsupportedType: a column type that cannot be stored. The concrete error is *UnsupportedTypeError.
 	ErrUnsupportedType = errors.New("catalog: column type is not supported")
@@ -69,7 +70,8 @@ func (e *ExistsError) Is(target error) bool { return target == ErrExists }
 type UnsupportedTypeError struct{ Type string }
 
 func (e *UnsupportedTypeError) Error() string {
-	return fmt.Sprintf("catalog: columns of type %s are not supported; use a string, binary or JSON column instead", e.Type)
+	return fmt.Sprintf("catalog: columns of type %s are not supported; use a string, binary or JSON column "+
+		"instead", e.Type)
 }
 
 // Is makes errors.Is(err, ErrUnsupportedType) true.
@@ -82,7 +84,8 @@ type CorruptError struct {
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("catalog: stored descriptor %x cannot be read: %v; was it written by a newer version?", e.Key, e.Err)
+	return fmt.Sprintf("catalog: stored descriptor %x cannot be read: %v; was it written by a newer version?",
+		e.Key, e.Err)
 }
 
 func (e *CorruptError) Unwrap() error { return e.Err }
@@ -104,5 +107,6 @@ type CopyingError struct {
 }
 
 func (e *CopyingError) Error() string {
-	return fmt.Sprintf("catalog: table %s is being copied by job %d; its schema can be changed when that has ended", e.Table, e.Job)
+	return fmt.Sprintf("catalog: table %s is being copied by job %d; its schema can be changed when that "+
+		"has ended", e.Table, e.Job)
 }

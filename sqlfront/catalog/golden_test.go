@@ -15,19 +15,24 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// The cells of a small catalog. They are on people's disks: a difference is a new format version, not a file to update.
+// The cells of a small catalog. They are on people's disks: a difference is a new format
+// version, not a file to update.
 func TestGoldenCells(t *testing.T) {
 	c := newCluster(t)
 	a := c.node(t, Options{})
 	bank(t, a, "accounts")
 	a.do(t, func(tx *txn.Txn) error {
 		tbl := a.table(t, "bank", "accounts")
-		o := Observer{Name: "Totals", TableID: tbl.ID, Events: OnInsert | OnUpdate, Columns: []uint32{3}, Body: "UPDATE t SET n = n + 1",
-			SQLMode: "STRICT_TRANS_TABLES", Enabled: true, Created: time.Unix(1700000000, 0).UTC(), MaxAttempts: 5, Backoff: time.Second}
+		o := Observer{Name: "Totals", TableID: tbl.ID, Events: OnInsert | OnUpdate, Columns: []uint32{3},
+			Body:    "UPDATE t SET n = n + 1",
+			SQLMode: "STRICT_TRANS_TABLES", Enabled: true, Created: time.Unix(1700000000, 0).UTC(),
+			MaxAttempts: 5, Backoff: time.Second}
 		if _, err := a.CreateObserver(ctx, tx, "bank", o); err != nil {
 			return err
 		}
-		if err := a.CreateView(ctx, tx, "bank", View{Name: "Rich", Definition: "SELECT 1", CreateStatement: "CREATE VIEW Rich AS SELECT 1"}); err != nil {
+		if err := a.CreateView(ctx, tx, "bank",
+			View{Name: "Rich", Definition: "SELECT 1",
+				CreateStatement: "CREATE VIEW Rich AS SELECT 1"}); err != nil {
 			return err
 		}
 		cur, err := a.tableByID(ctx, tx, tbl.ID)
@@ -36,7 +41,8 @@ func TestGoldenCells(t *testing.T) {
 		}
 		n := cur.Clone()
 		n.Indexes = n.Indexes[:1]
-		n.Columns = append(n.Columns, Column{Name: "since", Type: Type{Kind: "datetime", Precision: 6}, Nullable: true, Fill: []byte{1, 8}})
+		n.Columns = append(n.Columns, Column{Name: "since", Type: Type{Kind: "datetime", Precision: 6},
+			Nullable: true, Fill: []byte{1, 8}})
 		if _, err := a.UpdateTable(ctx, tx, n); err != nil {
 			return err
 		}
@@ -45,7 +51,8 @@ func TestGoldenCells(t *testing.T) {
 	var b strings.Builder
 	tx := a.client.Begin(txn.TxnOptions{})
 	defer tx.Rollback()
-	scan := tx.Scan(ctx, txn.ScanOptions{Span: kv.Span{Start: column(prefixCatalog).Row, End: column(prefixSequence + 1).Row}})
+	scan := tx.Scan(ctx, txn.ScanOptions{
+		Span: kv.Span{Start: column(prefixCatalog).Row, End: column(prefixSequence + 1).Row}})
 	defer scan.Close()
 	for scan.Next() {
 		row, value := scan.Column().Row.Row(), scan.Value()

@@ -127,7 +127,8 @@ func sqlType(t testing.TB, typ sql.Type) Type {
 	return d
 }
 
-// accounts is a table with all that a table has: CREATE TABLE name (id BIGINT AUTO_INCREMENT PRIMARY KEY, owner TEXT, parent BIGINT …).
+// accounts is a table with all that a table has: CREATE TABLE name (id BIGINT AUTO_INCREMENT PRIMARY KEY,
+// owner TEXT, parent BIGINT …).
 func accounts(t testing.TB, name string) *Table {
 	return &Table{
 		Name: name,
@@ -141,10 +142,11 @@ func accounts(t testing.TB, name string) *Table {
 			{Name: "by_owner", Columns: []IndexColumn{{Column: 2, PrefixLength: 10}}},
 			{Name: "by_parent", Columns: []IndexColumn{{Column: 3}}, Unique: true},
 		},
-		ForeignKeys: []ForeignKey{{Name: "fk", Columns: []string{"parent"}, ParentDatabase: "bank", ParentTable: name, ParentColumns: []string{"id"}, OnDelete: "CASCADE", Resolved: true}},
-		Checks:      []Check{{Name: "chk", Expression: "(id > 0)", Enforced: true}},
-		Collation:   "utf8mb4_0900_ai_ci",
-		Created:     time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		ForeignKeys: []ForeignKey{{Name: "fk", Columns: []string{"parent"}, ParentDatabase: "bank",
+			ParentTable: name, ParentColumns: []string{"id"}, OnDelete: "CASCADE", Resolved: true}},
+		Checks:    []Check{{Name: "chk", Expression: "(id > 0)", Enforced: true}},
+		Collation: "utf8mb4_0900_ai_ci",
+		Created:   time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }
 
@@ -186,7 +188,8 @@ func dump(t testing.TB, s *Snapshot) string {
 	}
 	all.Version, all.Observers, all.Blobs = s.Version, s.AllObservers(), map[string]string{}
 	for _, d := range s.Databases() {
-		all.Databases = append(all.Databases, database{d, d.Tables(), d.Views(), d.Triggers(), d.Procedures(), d.Events(), d.Observers()})
+		all.Databases = append(all.Databases,
+			database{d, d.Tables(), d.Views(), d.Triggers(), d.Procedures(), d.Events(), d.Observers()})
 		if byID, ok := s.DatabaseByID(d.ID); !ok || byID != d {
 			t.Errorf("DatabaseByID(%d) is not %s", d.ID, d.Name)
 		}
@@ -198,7 +201,8 @@ func dump(t testing.TB, s *Snapshot) string {
 				all.ByID = append(all.ByID, fmt.Sprintf("%s.%s: observer %d", d.Name, tbl.Name, o.ID))
 			}
 			for _, r := range s.References(d.Name, tbl.Name) {
-				all.Refs = append(all.Refs, fmt.Sprintf("%s.%s <- %s.%s %s", d.Name, tbl.Name, r.Database.Name, r.Table.Name, r.Key.Name))
+				all.Refs = append(all.Refs, fmt.Sprintf("%s.%s <- %s.%s %s", d.Name, tbl.Name,
+					r.Database.Name, r.Table.Name, r.Key.Name))
 			}
 		}
 	}

@@ -14,8 +14,9 @@ import (
 type JobState string
 
 const (
-	JobRunning    JobState = "running"
-	JobCancelling JobState = "cancelling" // somebody wants it to end; who runs it, or takes it over, cleans up
+	JobRunning JobState = "running"
+	// somebody wants it to end; who runs it, or takes it over, cleans up
+	JobCancelling JobState = "cancelling"
 	JobDone       JobState = "done"
 	JobFailed     JobState = "failed"
 	JobCancelled  JobState = "cancelled"
@@ -34,8 +35,9 @@ const (
 	PhaseObservers = "moving notifications"
 )
 
-// Job is a schema change that goes on over many transactions. Its record is written by the transactions that do the work, so it says
-// neither more nor less than what was done; it is no descriptor, and no schema version depends on it.
+// Job is a schema change that goes on over many transactions. Its record is written by the transactions that
+// do the work, so it says neither more nor less than what was done; it is no descriptor, and no schema
+// version depends on it.
 type Job struct {
 	ID        uint32   `json:"id"`
 	Kind      string   `json:"kind"`
@@ -72,7 +74,8 @@ func (j *Job) Ended() bool { return j.State != JobRunning && j.State != JobCance
 const keptJobs = 100
 
 func jobCell(id uint32) kv.Column {
-	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint32([]byte{prefixCatalog, kindJob}, id))}
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn,
+		binary.BigEndian.AppendUint32([]byte{prefixCatalog, kindJob}, id))}
 }
 
 // NewJobID takes a number for a job.
@@ -99,7 +102,8 @@ func (c *Catalog) PutJob(t *txn.Txn, j Job) error {
 // Jobs lists all jobs, the oldest first.
 func (c *Catalog) Jobs(ctx context.Context, t *txn.Txn) ([]Job, error) {
 	start := kv.MakeRowKey(kv.TableTxn, []byte{prefixCatalog, kindJob})
-	s := t.Scan(ctx, txn.ScanOptions{Span: kv.Span{Start: start, End: kv.MakeRowKey(kv.TableTxn, []byte{prefixCatalog, kindJob + 1})}})
+	s := t.Scan(ctx, txn.ScanOptions{
+		Span: kv.Span{Start: start, End: kv.MakeRowKey(kv.TableTxn, []byte{prefixCatalog, kindJob + 1})}})
 	defer s.Close()
 	var jobs []Job
 	for s.Next() {

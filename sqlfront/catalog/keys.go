@@ -66,21 +66,23 @@ const (
 	kindJob       = 0x21
 
 	formatVersion = 1
-	// paddedVersion is that of a table with padded keys: a release that would read and write them in the older form must not take it
-	// for something that it knows.
+	// paddedVersion is that of a table with padded keys: a release that would read and write them in the
+	// older form must not take it for something that it knows.
 	paddedVersion = 2
-	// copyingVersion is that of a table that is being copied, and of the job that does it: a release that does not know them would write rows
-	// that the copy does not learn of.
+	// copyingVersion is that of a table that is being copied, and of the job that does it: a release that
+	// does not know them would write rows that the copy does not learn of.
 	copyingVersion = 3
-	// fullTextVersion is that of a table with a FULLTEXT index, whose entries a release without such would take for those of another kind.
+	// fullTextVersion is that of a table with a FULLTEXT index, whose entries a release without such would
+	// take for those of another kind.
 	fullTextVersion = 4
 	markSize        = 8
 )
 
-// StatisticsCell holds what is known of a table's contents. It is no part of the catalog's versions: plans made with other
-// statistics are as right as before.
+// StatisticsCell holds what is known of a table's contents. It is no part of the catalog's versions: plans
+// made with other statistics are as right as before.
 func StatisticsCell(table uint32) kv.Column {
-	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint32([]byte{prefixStats}, table))}
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn,
+		binary.BigEndian.AppendUint32([]byte{prefixStats}, table))}
 }
 
 // NamedLockCell holds who has the lock of that name. It is no part of the catalog's versions.
@@ -107,7 +109,8 @@ func column(row ...byte) kv.Column { return kv.Column{Row: kv.MakeRowKey(kv.Tabl
 func versionCell() kv.Column { return column(prefixCatalog, kindVersion) }
 
 func logCell(version uint64) kv.Column {
-	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint64([]byte{prefixCatalog, kindLog}, version))}
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn,
+		binary.BigEndian.AppendUint64([]byte{prefixCatalog, kindLog}, version))}
 }
 
 func fenceCell(table uint32, version uint64) kv.Column {
@@ -116,7 +119,8 @@ func fenceCell(table uint32, version uint64) kv.Column {
 }
 
 func sequenceCell(id uint64) kv.Column {
-	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint64([]byte{prefixSequence}, id))}
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn,
+		binary.BigEndian.AppendUint64([]byte{prefixSequence}, id))}
 }
 
 func graveCell(g Grave) kv.Column {
@@ -163,7 +167,8 @@ func encodeDescriptor(v any) ([]byte, error) {
 	}
 	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if replaced(out[1:]) {
-		return nil, fmt.Errorf("catalog: a name or an expression is not valid UTF-8; write such bytes as a hexadecimal literal")
+		return nil, fmt.Errorf("catalog: a name or an expression is not valid UTF-8; write such bytes as a " +
+			"hexadecimal literal")
 	}
 	switch v := v.(type) {
 	case *Table:
@@ -183,8 +188,8 @@ func encodeDescriptor(v any) ([]byte, error) {
 	return out, nil
 }
 
-// replaced reports whether the encoder met a string that is not UTF-8. It writes the escape \ufffd for what it cannot keep (and
-// the character itself where the string has it), and says nothing.
+// replaced reports whether the encoder met a string that is not UTF-8. It writes the escape \ufffd for what
+// it cannot keep (and the character itself where the string has it), and says nothing.
 func replaced(text []byte) bool {
 	for i := 0; i+5 < len(text); i++ {
 		if text[i] != '\\' {
@@ -208,8 +213,9 @@ func decodeDescriptor(key, value []byte, v any) error {
 	return nil
 }
 
-// mark is the content of the version cell. The random half tells apart two changes that were both numbered n because the
-// first of them was rolled back; without it a cached snapshot of the lost one would be taken for the other.
+// mark is the content of the version cell. The random half tells apart two changes that were both
+// numbered n because the first of them was rolled back; without it a cached snapshot of the lost one
+// would be taken for the other.
 type mark struct {
 	version uint64
 	random  [markSize]byte

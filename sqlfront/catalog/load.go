@@ -15,8 +15,8 @@ import (
 
 var emptySnapshot = newBuilder(nil).finish(0, nil)
 
-// load builds the snapshot of a version: from a cached one and the change log if that reaches back far enough, else from a scan of all
-// descriptors.
+// load builds the snapshot of a version: from a cached one and the change log if that reaches back far
+// enough, else from a scan of all descriptors.
 func (c *Catalog) load(ctx context.Context, t *txn.Txn, m mark, value []byte) (*Snapshot, error) {
 	if base := c.base(m.version); base != nil {
 		s, err := c.advance(ctx, t, base, m, value)
@@ -46,9 +46,10 @@ func (c *Catalog) load(ctx context.Context, t *txn.Txn, m mark, value []byte) (*
 // maxAdvance bounds the change log entries that are followed; beyond it a scan is about as cheap.
 const maxAdvance = 64
 
-// advance derives a snapshot from an older one. It returns nil, nil if the log does not lead from one to the other: an entry was
-// trimmed, or base was of a transaction that rolled back.
-func (c *Catalog) advance(ctx context.Context, t *txn.Txn, base *Snapshot, m mark, value []byte) (*Snapshot, error) {
+// advance derives a snapshot from an older one. It returns nil, nil if the log does not lead from one to the
+// other: an entry was trimmed, or base was of a transaction that rolled back.
+func (c *Catalog) advance(ctx context.Context, t *txn.Txn, base *Snapshot, m mark,
+	value []byte) (*Snapshot, error) {
 	from, err := decodeMark(base.mark)
 	if err != nil || m.version-from.version > maxAdvance {
 		return nil, nil
@@ -123,7 +124,8 @@ func newBuilder(base *Snapshot) *builder {
 	return b
 }
 
-// database returns a copy of the database that may be changed. Contents may come before the database's own descriptor.
+// database returns a copy of the database that may be changed. Contents may come before the
+// database's own descriptor.
 func (b *builder) database(id uint32) *Database {
 	d := b.s.databaseIDs[id]
 	if d != nil && b.fresh[id] {
@@ -134,7 +136,8 @@ func (b *builder) database(id uint32) *Database {
 		*c = *d
 	}
 	c.tables, c.views, c.triggers = cloned(c.tables), cloned(c.views), cloned(c.triggers)
-	c.procedures, c.functions, c.events, c.observers = cloned(c.procedures), cloned(c.functions), cloned(c.events), cloned(c.observers)
+	c.procedures, c.functions, c.events, c.observers = cloned(c.procedures), cloned(c.functions),
+		cloned(c.events), cloned(c.observers)
 	b.s.databaseIDs[id], b.fresh[id] = c, true
 	return c
 }
@@ -168,9 +171,13 @@ func (b *builder) set(row, value []byte) error {
 		d.Name, d.Collation = stored.Name, stored.Collation
 		return nil
 	case kindTable:
-		return setByID(d.tables, row, value, func(t *Table) (uint32, string) { return t.ID, t.Name }, (*Table).seal)
+		return setByID(d.tables, row, value, func(t *Table) (uint32, string) {
+			return t.ID, t.Name
+		}, (*Table).seal)
 	case kindObserver:
-		return setByID(d.observers, row, value, func(o *Observer) (uint32, string) { return o.ID, o.Name }, nil)
+		return setByID(d.observers, row, value, func(o *Observer) (uint32, string) {
+			return o.ID, o.Name
+		}, nil)
 	case kindView:
 		return setByName(d.views, row, value)
 	case kindTrigger:

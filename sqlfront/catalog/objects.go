@@ -23,7 +23,10 @@ func (c *Catalog) CreateView(ctx context.Context, t *txn.Txn, database string, v
 
 // DropView removes a view.
 func (c *Catalog) DropView(ctx context.Context, t *txn.Txn, database, name string) error {
-	return c.dropNamed(ctx, t, database, name, KindView, kindView, func(d *Database) bool { _, ok := d.View(name); return ok })
+	return c.dropNamed(ctx, t, database, name, KindView, kindView, func(d *Database) bool {
+		_, ok := d.View(name)
+		return ok
+	})
 }
 
 // CreateTrigger makes a trigger.
@@ -52,7 +55,10 @@ func (c *Catalog) UpdateTrigger(ctx context.Context, t *txn.Txn, database string
 
 // DropTrigger removes a trigger.
 func (c *Catalog) DropTrigger(ctx context.Context, t *txn.Txn, database, name string) error {
-	return c.dropNamed(ctx, t, database, name, KindTrigger, kindTrigger, func(d *Database) bool { _, ok := d.Trigger(name); return ok })
+	return c.dropNamed(ctx, t, database, name, KindTrigger, kindTrigger, func(d *Database) bool {
+		_, ok := d.Trigger(name)
+		return ok
+	})
 }
 
 // CreateProcedure makes a stored procedure.
@@ -69,7 +75,10 @@ func (c *Catalog) CreateProcedure(ctx context.Context, t *txn.Txn, database stri
 
 // DropProcedure removes a stored procedure.
 func (c *Catalog) DropProcedure(ctx context.Context, t *txn.Txn, database, name string) error {
-	return c.dropNamed(ctx, t, database, name, KindProcedure, kindProcedure, func(d *Database) bool { _, ok := d.Procedure(name); return ok })
+	return c.dropNamed(ctx, t, database, name, KindProcedure, kindProcedure, func(d *Database) bool {
+		_, ok := d.Procedure(name)
+		return ok
+	})
 }
 
 // CreateFunction makes a stored function.
@@ -86,7 +95,10 @@ func (c *Catalog) CreateFunction(ctx context.Context, t *txn.Txn, database strin
 
 // DropFunction removes a stored function.
 func (c *Catalog) DropFunction(ctx context.Context, t *txn.Txn, database, name string) error {
-	return c.dropNamed(ctx, t, database, name, KindFunction, kindFunction, func(d *Database) bool { _, ok := d.Function(name); return ok })
+	return c.dropNamed(ctx, t, database, name, KindFunction, kindFunction, func(d *Database) bool {
+		_, ok := d.Function(name)
+		return ok
+	})
 }
 
 // CreateEvent makes a scheduled event.
@@ -123,7 +135,10 @@ func (c *Catalog) UpdateEvent(ctx context.Context, t *txn.Txn, database, name st
 
 // DropEvent removes an event.
 func (c *Catalog) DropEvent(ctx context.Context, t *txn.Txn, database, name string) error {
-	return c.dropNamed(ctx, t, database, name, KindEvent, kindEvent, func(d *Database) bool { _, ok := d.Event(name); return ok })
+	return c.dropNamed(ctx, t, database, name, KindEvent, kindEvent, func(d *Database) bool {
+		_, ok := d.Event(name)
+		return ok
+	})
 }
 
 func (c *Catalog) putNamed(ctx context.Context, t *txn.Txn, row []byte, v any, also ...[]byte) error {
@@ -133,7 +148,8 @@ func (c *Catalog) putNamed(ctx context.Context, t *txn.Txn, row []byte, v any, a
 	return c.bump(ctx, t, append(also, row)...)
 }
 
-func (c *Catalog) dropNamed(ctx context.Context, t *txn.Txn, database, name string, kind Kind, key byte, exists func(*Database) bool) error {
+func (c *Catalog) dropNamed(ctx context.Context, t *txn.Txn, database, name string, kind Kind, key byte,
+	exists func(*Database) bool) error {
 	_, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
@@ -146,9 +162,11 @@ func (c *Catalog) dropNamed(ctx context.Context, t *txn.Txn, database, name stri
 	return c.bump(ctx, t, row)
 }
 
-// CreateObserver declares an observer on the table TableID of the database. The table gets a new version, so that a
-// writer which does not know of the observer cannot commit any more: from this transaction's commit on no change escapes it.
-func (c *Catalog) CreateObserver(ctx context.Context, t *txn.Txn, database string, o Observer) (*Observer, error) {
+// CreateObserver declares an observer on the table TableID of the database. The table gets a new version, so
+// that a writer which does not know of the observer cannot commit any more: from this transaction's commit
+// on no change escapes it.
+func (c *Catalog) CreateObserver(ctx context.Context, t *txn.Txn, database string,
+	o Observer) (*Observer, error) {
 	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return nil, err
@@ -161,7 +179,8 @@ func (c *Catalog) CreateObserver(ctx context.Context, t *txn.Txn, database strin
 	}
 	tbl, ok := s.TableByID(o.TableID)
 	if !ok || tbl.DatabaseID != d.ID {
-		return nil, &NotFoundError{Kind: KindTable, Database: database, Name: fmt.Sprintf("with id %d", o.TableID)}
+		return nil, &NotFoundError{Kind: KindTable, Database: database,
+			Name: fmt.Sprintf("with id %d", o.TableID)}
 	}
 	if o.ID, err = c.newID(ctx); err != nil {
 		return nil, err
@@ -173,7 +192,8 @@ func (c *Catalog) CreateObserver(ctx context.Context, t *txn.Txn, database strin
 	return c.putObserver(ctx, t, &o, tbl)
 }
 
-// UpdateObserver replaces an observer's descriptor (ENABLE, DISABLE, retry settings). Its id, table and database stay.
+// UpdateObserver replaces an observer's descriptor (ENABLE, DISABLE, retry settings). Its id,
+// table and database stay.
 func (c *Catalog) UpdateObserver(ctx context.Context, t *txn.Txn, o Observer) (*Observer, error) {
 	s, err := c.Snapshot(ctx, t)
 	if err != nil {

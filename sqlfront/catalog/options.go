@@ -9,13 +9,17 @@ import (
 	"moka/sqlfront/inband"
 )
 
-// shownOptions are the table options that are kept, in the order in which MySQL shows them, with what is the same as not to have them.
+// shownOptions are the table options that are kept, in the order in which MySQL shows them, with what is the
+// same as not to have them.
 var shownOptions = []struct{ name, none string }{
-	{"min_rows", "0"}, {"max_rows", "0"}, {"avg_row_length", "0"}, {"pack_keys", "default"}, {"stats_persistent", "default"}, {"stats_auto_recalc", "default"},
-	{"stats_sample_pages", "default"}, {"checksum", "0"}, {"delay_key_write", "0"}, {"row_format", "default"}, {"key_block_size", "0"},
+	{"min_rows", "0"}, {"max_rows", "0"}, {"avg_row_length", "0"}, {"pack_keys", "default"},
+	{"stats_persistent", "default"}, {"stats_auto_recalc", "default"},
+	{"stats_sample_pages", "default"}, {"checksum", "0"}, {"delay_key_write", "0"}, {"row_format", "default"},
+	{"key_block_size", "0"},
 }
 
-// What travels with the options and is no option that is kept: the engine that was asked for, ALTER TABLE … ORDER BY, PARTITION BY, ALTER CHECK. Users are told what becomes of it.
+// What travels with the options and is no option that is kept: the engine that was asked for, ALTER TABLE …
+// ORDER BY, PARTITION BY, ALTER CHECK. Users are told what becomes of it.
 const (
 	OptionEngine     = "engine"
 	OptionOrder      = "order by"
@@ -26,7 +30,9 @@ const (
 
 // KnownOption reports whether a table keeps the option (in lower case).
 func KnownOption(name string) bool {
-	return slices.ContainsFunc(shownOptions, func(o struct{ name, none string }) bool { return o.name == name })
+	return slices.ContainsFunc(shownOptions, func(o struct{ name, none string }) bool {
+		return o.name == name
+	})
 }
 
 // SetOptions gives the table options; those with which it is as without them are taken away.
@@ -69,7 +75,8 @@ func (t *Table) OptionsText() string {
 	return b.String()
 }
 
-// Options travel from the parser to the catalog in front of the table's comment, which the planner hands on as it is.
+// Options travel from the parser to the catalog in front of the table's comment, which the
+// planner hands on as it is.
 var optionsMark = inband.New("options")
 
 // MarkOptions puts options in front of a comment.

@@ -12,8 +12,9 @@ import (
 	"moka/txn"
 )
 
-// idSequence numbers databases, tables, observers and sequences. They are not taken from a cell of the DDL transaction, because then a
-// rolled back CREATE TABLE would give its id, and whatever was already written under it, to the next table.
+// idSequence numbers databases, tables, observers and sequences. They are not taken from a cell of the DDL
+// transaction, because then a rolled back CREATE TABLE would give its id, and whatever was already written
+// under it, to the next table.
 var idSequence = Sequence{ID: 1, Start: firstID}
 
 // firstID leaves room for ids with a fixed meaning.
@@ -25,8 +26,8 @@ type leases struct {
 	held map[uint64]*lease
 }
 
-// lease is [next, end) of one sequence. Its mutex is held while the store is asked: those who want numbers wait for the one
-// reservation instead of making their own.
+// lease is [next, end) of one sequence. Its mutex is held while the store is asked: those who want numbers
+// wait for the one reservation instead of making their own.
 type lease struct {
 	mu        sync.Mutex
 	next, end uint64
@@ -50,9 +51,9 @@ func (c *Catalog) forgetLease(id uint64) {
 	delete(c.leases.held, id)
 }
 
-// NextRange returns the first of n consecutive numbers that nobody else gets, now or after a restart. Most calls are served
-// from memory; the others run a small transaction of their own, so the caller's transaction never conflicts over a
-// sequence, and numbers are not given back when it rolls back (as in MySQL).
+// NextRange returns the first of n consecutive numbers that nobody else gets, now or after a restart. Most
+// calls are served from memory; the others run a small transaction of their own, so the caller's transaction
+// never conflicts over a sequence, and numbers are not given back when it rolls back (as in MySQL).
 func (c *Catalog) NextRange(ctx context.Context, seq Sequence, n uint64) (uint64, error) {
 	if seq.ID == 0 || n == 0 {
 		return 0, fmt.Errorf("catalog: NextRange of sequence %d for %d numbers", seq.ID, n)
@@ -75,11 +76,12 @@ func (c *Catalog) NextID(ctx context.Context, seq Sequence) (uint64, error) {
 	return c.NextRange(ctx, seq, 1)
 }
 
-// Raise makes the sequence go on behind used, a number that somebody chose by hand. It reserves the numbers behind it at once: a load of
-// rows with explicit ascending ids would otherwise write to the sequence for each row.
+// Raise makes the sequence go on behind used, a number that somebody chose by hand. It reserves the
+// numbers behind it at once: a load of rows with explicit ascending ids would otherwise write to the
+// sequence for each row.
 //
-// Other processes hand out what they have reserved before they notice. If used is among that, their insert fails with a duplicate
-// key, never the other way round.
+// Other processes hand out what they have reserved before they notice. If used is among that, their insert
+// fails with a duplicate key, never the other way round.
 func (c *Catalog) Raise(ctx context.Context, seq Sequence, used uint64) error {
 	if seq.ID == 0 {
 		return fmt.Errorf("catalog: Raise of sequence 0")
@@ -98,7 +100,8 @@ func (c *Catalog) Raise(ctx context.Context, seq Sequence, used uint64) error {
 		l.next, l.end = 0, 0
 		return c.store(ctx, seq, math.MaxUint64)
 	case l.end == 0:
-		// before anything was reserved here, a number below what the store has already given out needs no write
+		// before anything was reserved here, a number below what the store has already given out needs no
+		// write
 		stored, err := c.stored(ctx, seq)
 		if err != nil {
 			return err
@@ -128,8 +131,9 @@ func (c *Catalog) NewSequence(ctx context.Context, start uint64) (Sequence, erro
 	return Sequence{ID: id, Start: max(1, start)}, err
 }
 
-// extend reserves at least n numbers from atLeast on for l, which its caller has locked. Sizes double, so that a table of ten rows does
-// not skip thousands of numbers at a restart, and a load does not write every ten rows.
+// extend reserves at least n numbers from atLeast on for l, which its caller has locked. Sizes
+// double, so that a table of ten rows does not skip thousands of numbers at a restart, and a load
+// does not write every ten rows.
 func (c *Catalog) extend(ctx context.Context, l *lease, seq Sequence, atLeast, n uint64) error {
 	size := c.o.MinLease
 	if l.size != 0 {

@@ -36,7 +36,8 @@ func raise(t testing.TB, n *node, seq Sequence, used uint64) {
 // Nobody gets a number that somebody else got, whatever the sizes, on several nodes at once.
 func TestSequenceIsUnique(t *testing.T) {
 	c := newCluster(t)
-	nodes := []*node{c.node(t, Options{MinLease: 1, MaxLease: 4}), c.node(t, Options{MinLease: 3}), c.node(t, Options{})}
+	nodes := []*node{c.node(t, Options{MinLease: 1, MaxLease: 4}), c.node(t, Options{MinLease: 3}),
+		c.node(t, Options{})}
 	seq := newSequence(t, nodes[0], 1)
 	var mu sync.Mutex
 	seen := map[uint64]bool{}
@@ -88,7 +89,8 @@ func TestSequenceIsDense(t *testing.T) {
 // Two processes that take turns: what one has left over does not run into what the other reserved behind it.
 func TestSequenceTurns(t *testing.T) {
 	c := newCluster(t)
-	nodes := []*node{c.node(t, Options{MinLease: 4, MaxLease: 4}), c.node(t, Options{MinLease: 4, MaxLease: 4})}
+	nodes := []*node{c.node(t, Options{MinLease: 4, MaxLease: 4}),
+		c.node(t, Options{MinLease: 4, MaxLease: 4})}
 	seq := newSequence(t, nodes[0], 1)
 	seen := map[uint64]bool{}
 	for i := range 40 {
@@ -184,7 +186,8 @@ func TestSequenceRaise(t *testing.T) {
 	}
 }
 
-// ALTER TABLE … AUTO_INCREMENT = n gives the table another sequence; the old one goes, and so it does with the table.
+// ALTER TABLE … AUTO_INCREMENT = n gives the table another sequence; the old one goes, and so
+// it does with the table.
 func TestSequenceReplaced(t *testing.T) {
 	c := newCluster(t)
 	a := c.node(t, Options{})

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Snapshot is the catalog as of one schema version. It is immutable and shared: descriptors are the same pointers in all
-// snapshots between which they did not change, so a layer above may key its own objects by *Table or *Database.
+// Snapshot is the catalog as of one schema version. It is immutable and shared: descriptors are the same
+// pointers in all snapshots between which they did not change, so a layer above may key its own objects
+// by *Table or *Database.
 type Snapshot struct {
 	// Version grows with every change of the catalog.
 	Version uint64
@@ -23,8 +24,8 @@ type Snapshot struct {
 	references  map[string][]Reference // foreign keys by folded parent "db\x00table"
 }
 
-// IsCurrent reports whether value, read from VersionCell at some snapshot, says that this is the catalog of that snapshot. It lets a
-// reader run on Latest and read the version cell in the same batch as its rows.
+// IsCurrent reports whether value, read from VersionCell at some snapshot, says that this is the catalog of
+// that snapshot. It lets a reader run on Latest and read the version cell in the same batch as its rows.
 func (s *Snapshot) IsCurrent(value []byte) bool { return bytes.Equal(s.mark, value) }
 
 // Database returns the named database.
@@ -74,8 +75,8 @@ func (s *Snapshot) References(database, table string) []Reference {
 	return s.references[referenceKey(database, table)]
 }
 
-// Blob returns a named value (privileges, persisted variables). The slice is the same one until the value changes and
-// must not be modified.
+// Blob returns a named value (privileges, persisted variables). The slice is the same one until the value
+// changes and must not be modified.
 func (s *Snapshot) Blob(name string) ([]byte, bool) { b, ok := s.blobs[name]; return b, ok }
 
 // Blobs returns the names of all blobs that begin with prefix, ordered.
@@ -90,7 +91,8 @@ func (s *Snapshot) Blobs(prefix string) []string {
 	return names
 }
 
-// Table returns the named table. Names are compared without case; there are never two that differ in case only.
+// Table returns the named table. Names are compared without case; there are never two that differ in case
+// only.
 func (d *Database) Table(name string) (*Table, bool) { return lookup(d.tables, name) }
 
 // Tables returns all tables ordered by name.
@@ -146,8 +148,8 @@ func (d *Database) Observers() []*Observer {
 	return sorted(d.observers, func(o *Observer) string { return o.Name })
 }
 
-// lookup tries the name as it is before it folds it: names are mostly written in lower case, and folding allocates
-// otherwise.
+// lookup tries the name as it is before it folds it: names are mostly written in lower case, and
+// folding allocates otherwise.
 func lookup[T any](m map[string]T, name string) (T, bool) {
 	v, ok := m[name]
 	if !ok {

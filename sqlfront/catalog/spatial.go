@@ -17,8 +17,10 @@ type spatialType interface {
 }
 
 var spatialTypes = map[string]spatialType{
-	"geometry": types.GeometryType{}, "point": types.PointType{}, "linestring": types.LineStringType{}, "polygon": types.PolygonType{},
-	"multipoint": types.MultiPointType{}, "multilinestring": types.MultiLineStringType{}, "multipolygon": types.MultiPolygonType{},
+	"geometry": types.GeometryType{}, "point": types.PointType{}, "linestring": types.LineStringType{},
+	"polygon":    types.PolygonType{},
+	"multipoint": types.MultiPointType{}, "multilinestring": types.MultiLineStringType{},
+	"multipolygon":       types.MultiPolygonType{},
 	"geometrycollection": types.GeomCollType{},
 }
 
@@ -39,10 +41,12 @@ func spatialTypeOf(t spatialType) (Type, error) {
 	return Type{}, &UnsupportedTypeError{Type: t.String()}
 }
 
-// checkedSpatial is the library's type, which looks at bytes before it believes them (see rowenc.CheckGeometry).
+// checkedSpatial is the library's type, which looks at bytes before it believes them (see
+// rowenc.CheckGeometry).
 type checkedSpatial struct{ spatialType }
 
-// Checked returns t, or for a spatial type of the library the one that looks at bytes before it believes them.
+// Checked returns t, or for a spatial type of the library the one that looks at bytes before it believes
+// them.
 func Checked(t sql.Type) sql.Type {
 	if _, ok := t.(checkedSpatial); ok {
 		return t

@@ -12,22 +12,23 @@ import (
 	"moka/sqlfront/rowenc"
 )
 
-// Type is a column type as it is stored. It is kept in fields rather than as MySQL's type text, because the text loses what the
-// engine's parser fills in from its surroundings: a string type without a COLLATE clause means the table's collation
-// when it is declared and would mean the server's when it is read back; ENUM values would need quoting under the sql_mode
-// of the day. SQL returns the engine's type and is the inverse of TypeOf.
+// Type is a column type as it is stored. It is kept in fields rather than as MySQL's type text, because
+// the text loses what the engine's parser fills in from its surroundings: a string type without a COLLATE
+// clause means the table's collation when it is declared and would mean the server's when it is read
+// back; ENUM values would need quoting under the sql_mode of the day. SQL returns the engine's type and
+// is the inverse of TypeOf.
 type Type struct {
-	// Kind is MySQL's word: tinyint … bigint, float, double, decimal, bit, year, date, time, datetime, timestamp,
-	// char, varchar, text, binary, varbinary, blob, enum, set, json, vector, geometry,
+	// Kind is MySQL's word: tinyint … bigint, float, double, decimal, bit, year, date, time, datetime,
+	// timestamp, char, varchar, text, binary, varbinary, blob, enum, set, json, vector, geometry,
 	// point … geometrycollection.
 	Kind     string `json:"kind"`
 	Unsigned bool   `json:"unsigned,omitempty"`
-	// Length is characters for char and varchar, bytes for text and the binary kinds, bits for bit, dimensions for vector, the display
-	// width (1 or nothing) for tinyint.
+	// Length is characters for char and varchar, bytes for text and the binary kinds, bits for bit,
+	// dimensions for vector, the display width (1 or nothing) for tinyint.
 	Length int64 `json:"length,omitempty"`
-	// Precision and Scale are decimal's digits, and those of FLOAT(M,D) and DOUBLE(M,D); Precision is the fraction's digits for datetime,
-	// timestamp and time. The engine has one TIME, with six: Length is 1 for a time whose digits are declared, and 0 for one
-	// of an earlier version.
+	// Precision and Scale are decimal's digits, and those of FLOAT(M,D) and DOUBLE(M,D); Precision is the
+	// fraction's digits for datetime, timestamp and time. The engine has one TIME, with six: Length is 1 for
+	// a time whose digits are declared, and 0 for one of an earlier version.
 	Precision uint8    `json:"precision,omitempty"`
 	Scale     uint8    `json:"scale,omitempty"`
 	Collation string   `json:"collation,omitempty"`
@@ -45,14 +46,17 @@ var numberTypes = map[query.Type]Type{
 	sqltypes.Float32: {Kind: "float"}, sqltypes.Float64: {Kind: "double"},
 }
 
-// TypeOf returns the stored form of an engine type; a type that Moka cannot store is refused with ErrUnsupportedType.
+// TypeOf returns the stored form of an engine type; a type that Moka cannot store is refused
+// with ErrUnsupportedType.
 func TypeOf(t sql.Type) (Type, error) {
 	base := t.Type()
 	switch tt := t.(type) {
 	case sql.EnumType:
-		return Type{Kind: "enum", Values: slices.Clone(tt.Values()), Collation: collationName(tt.Collation())}, nil
+		return Type{Kind: "enum", Values: slices.Clone(tt.Values()),
+			Collation: collationName(tt.Collation())}, nil
 	case sql.SetType:
-		return Type{Kind: "set", Values: slices.Clone(tt.Values()), Collation: collationName(tt.Collation())}, nil
+		return Type{Kind: "set", Values: slices.Clone(tt.Values()),
+			Collation: collationName(tt.Collation())}, nil
 	case types.BitType:
 		return Type{Kind: "bit", Length: int64(tt.NumberOfBits())}, nil
 	case spatialType:
@@ -175,7 +179,8 @@ func (d Type) SQL() (sql.Type, error) {
 	return nil, &UnsupportedTypeError{Type: d.Kind}
 }
 
-// collationName is empty for a type whose collation nobody has filled in; Name would give the name of a default.
+// collationName is empty for a type whose collation nobody has filled in; Name would give the name of a
+// default.
 func collationName(c sql.CollationID) string {
 	if c == sql.Collation_Unspecified {
 		return ""

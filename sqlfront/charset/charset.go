@@ -1,9 +1,10 @@
-// Package charset translates between the character set that a client speaks (character_set_client, character_set_results) and UTF-8,
-// which is all that the server works with.
+// Package charset translates between the character set that a client speaks (character_set_client,
+// character_set_results) and UTF-8, which is all that the server works with.
 //
-// Statements and parameters are decoded where they come in, results and messages are encoded where they go out (sqlfront/wire). A
-// column's character set is another matter: its texts are UTF-8 in storage, and the set says which characters there may be.
-// So a client may speak sets that no column can have (koi8r, gbk, big5): Transport says which those are.
+// Statements and parameters are decoded where they come in, results and messages are encoded where they go
+// out (sqlfront/wire). A column's character set is another matter: its texts are UTF-8 in storage, and the
+// set says which characters there may be. So a client may speak sets that no column can have (koi8r, gbk,
+// big5): Transport says which those are.
 package charset
 
 import (
@@ -22,8 +23,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// encodings are the sets that golang.org/x/text knows, by MySQL's names. Of those that are not here go-mysql-server knows some
-// (dec8, swe7, armscii8, geostd8); nobody knows hp8, keybcs2 and macce.
+// encodings are the sets that golang.org/x/text knows, by MySQL's names. Of those that are not here
+// go-mysql-server knows some (dec8, swe7, armscii8, geostd8); nobody knows hp8, keybcs2 and macce.
 var encodings = map[string]encoding.Encoding{
 	"latin1":   charmap.Windows1252, // MySQL's latin1 is Windows' code page
 	"latin2":   charmap.ISO8859_2,
@@ -63,8 +64,8 @@ type Codec struct {
 	enc encoding.Encoding // nil: by go-mysql-server's encoder
 }
 
-// Of returns the codec of a character set by its name. It is nil for UTF-8, for binary, and for no name (NULL); ok is false for a set that
-// cannot be translated.
+// Of returns the codec of a character set by its name. It is nil for UTF-8, for binary, and for no name
+// (NULL); ok is false for a set that cannot be translated.
 func Of(name string) (c *Codec, ok bool) {
 	name = strings.ToLower(name)
 	switch name {
@@ -81,18 +82,22 @@ func Of(name string) (c *Codec, ok bool) {
 	return &Codec{id, nil}, id.Encoder() != nil
 }
 
-// Storable reports whether columns, literals and conversions may have the character set: go-mysql-server can work with it.
+// Storable reports whether columns, literals and conversions may have the character set:
+// go-mysql-server can work with it.
 func Storable(id sql.CharacterSetID) bool {
-	return id.Encoder() != nil && id.BinaryCollation().Sorter() != nil && id.DefaultCollation().Sorter() != nil
+	return id.Encoder() != nil && id.BinaryCollation().Sorter() != nil &&
+		id.DefaultCollation().Sorter() != nil
 }
 
-// Transport reports whether the character set, by its name, is one that a client may speak and no column have.
+// Transport reports whether the character set, by its name, is one that a client may speak and no column
+// have.
 func Transport(name string) bool {
 	c, ok := Of(name)
 	return ok && c != nil && !Storable(c.id)
 }
 
-// Wide reports whether characters have several bytes each, also those of ASCII: no client may send statements in such a set.
+// Wide reports whether characters have several bytes each, also those of ASCII: no client may send
+// statements in such a set.
 func Wide(name string) bool {
 	switch strings.ToLower(name) {
 	case "utf16", "utf16le", "utf32", "ucs2":
@@ -147,7 +152,8 @@ func (c *Codec) Encode(text []byte) []byte {
 	return out
 }
 
-// sameBytes reports whether the text is the same in UTF-8: ASCII, but for the sets that are not ASCII's supersets.
+// sameBytes reports whether the text is the same in UTF-8: ASCII, but for the sets that are
+// not ASCII's supersets.
 func (c *Codec) sameBytes(text string) bool {
 	if c.enc == nil || Wide(c.id.Name()) {
 		return false

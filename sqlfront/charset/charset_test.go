@@ -8,15 +8,19 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// TestBytes: each set's bytes are those that MySQL has for the character (as HEX(CONVERT(… USING set)) of MariaDB 10.11 shows them).
+// TestBytes: each set's bytes are those that MySQL has for the character (as HEX(CONVERT(… USING set)) of
+// MariaDB 10.11 shows them).
 func TestBytes(t *testing.T) {
 	for _, c := range []struct{ set, text, hex string }{
 		{"latin1", "é€", "e980"}, {"latin2", "ł", "b3"}, {"latin5", "ğ", "f0"}, {"latin7", "ķ", "ed"},
-		{"koi8r", "я", "d1"}, {"koi8u", "ї", "a7"}, {"cp1250", "ł", "b3"}, {"cp1251", "я", "ff"}, {"cp866", "я", "ef"},
-		{"greek", "ω", "f9"}, {"hebrew", "א", "e0"}, {"tis620", "ก", "a1"}, {"cp850", "é", "82"}, {"cp852", "ł", "88"},
+		{"koi8r", "я", "d1"}, {"koi8u", "ї", "a7"}, {"cp1250", "ł", "b3"}, {"cp1251", "я", "ff"},
+		{"cp866", "я", "ef"},
+		{"greek", "ω", "f9"}, {"hebrew", "א", "e0"}, {"tis620", "ก", "a1"}, {"cp850", "é", "82"},
+		{"cp852", "ł", "88"},
 		{"macroman", "é", "8e"}, {"big5", "中", "a4a4"}, {"gbk", "中", "d6d0"}, {"gb2312", "中", "d6d0"},
 		{"gb18030", "中", "d6d0"}, {"sjis", "ソ", "835c"}, {"cp932", "日", "93fa"}, {"ujis", "日", "c6fc"},
-		{"euckr", "한", "c7d1"}, {"utf16", "é", "00e9"}, {"ucs2", "é", "00e9"}, {"utf32", "é", "000000e9"}, {"dec8", "é", "e9"},
+		{"euckr", "한", "c7d1"}, {"utf16", "é", "00e9"}, {"ucs2", "é", "00e9"}, {"utf32", "é", "000000e9"},
+		{"dec8", "é", "e9"},
 	} {
 		codec, ok := Of(c.set)
 		if !ok {
@@ -34,13 +38,15 @@ func TestBytes(t *testing.T) {
 
 // TestUnknown: a character that the set does not have is a question mark, and the others stay.
 func TestUnknown(t *testing.T) {
-	for set, want := range map[string]string{"latin1": "a?\xe9", "koi8r": "a??", "gbk": "a\xc8\xd5\xa8\xa6", "dec8": "a?\xe9"} {
+	for set, want := range map[string]string{"latin1": "a?\xe9", "koi8r": "a??", "gbk": "a\xc8\xd5\xa8\xa6",
+		"dec8": "a?\xe9"} {
 		codec, _ := Of(set)
 		if got := string(codec.Encode([]byte("a日é"))); got != want {
 			t.Errorf("%s: %q, want %q", set, got, want)
 		}
 	}
-	if codec, ok := Of("koi8r"); !ok || codec.Decode("abc") != "abc" || !Transport("koi8r") || Transport("latin1") || Transport("utf8mb4") {
+	if codec, ok := Of("koi8r"); !ok || codec.Decode("abc") != "abc" || !Transport("koi8r") ||
+		Transport("latin1") || Transport("utf8mb4") {
 		t.Error("koi8r is a set that clients may speak, and columns not have")
 	}
 	for _, set := range []string{"hp8", "keybcs2", "macce", "nosuch"} {

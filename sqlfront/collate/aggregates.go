@@ -11,8 +11,9 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// emptyTexts is GROUP_CONCAT over what may be empty, which to the library is not there. So an empty text is two bytes on its way through, and the
-// first of these, where a value has it, is followed by another one. The separator has none of it.
+// emptyTexts is GROUP_CONCAT over what may be empty, which to the library is not there. So an empty text is
+// two bytes on its way through, and the first of these, where a value has it, is followed by another one. The
+// separator has none of it.
 type emptyTexts struct {
 	sql.Aggregation
 	escape byte
@@ -38,7 +39,8 @@ func withEmptyTexts(ctx *sql.Context, g *aggregation.GroupConcat) (sql.Expressio
 			return nil, sqlerr.Unsupported("GROUP_CONCAT with a separator of all control characters")
 		}
 	}
-	out := append(children[:last:last], &notEmpty{expression.UnaryExpressionStub{Child: children[last]}, escape})
+	out := append(children[:last:last],
+		&notEmpty{expression.UnaryExpressionStub{Child: children[last]}, escape})
 	e, err := g.WithChildren(ctx, out...)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 	"moka/sqlfront/rowenc"
 )
 
-// Node gives comparisons of texts within a node's expressions the collation that they have in MySQL; nil if there is nothing to do.
+// Node gives comparisons of texts within a node's expressions the collation that they have in MySQL; nil if
+// there is nothing to do.
 func Node(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	x, ok := n.(sql.Expressioner)
 	if !ok {
@@ -25,7 +26,8 @@ func Node(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	switch n.(type) {
 	case *plan.Sort, *plan.TopN:
 		order = true
-	case *plan.Filter, *plan.Having, *plan.Project, *plan.JoinNode, *plan.GroupBy, *plan.Window, *plan.UpdateSource, *plan.InsertInto,
+	case *plan.Filter, *plan.Having, *plan.Project, *plan.JoinNode, *plan.GroupBy, *plan.Window,
+		*plan.UpdateSource, *plan.InsertInto,
 		*plan.Values, *plan.Set, *plan.IfConditional, *plan.Loop, *plan.While, *plan.Repeat:
 	default:
 		return nil, nil
@@ -72,7 +74,8 @@ func collate(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.Tree
 	if !found {
 		return e, transform.SameTree, nil
 	}
-	return transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	return transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression,
+		transform.TreeIdentity, error) {
 		again, err := collateOne(ctx, e)
 		if again == nil || err != nil {
 			return e, transform.SameTree, err
@@ -102,7 +105,8 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			w := expr.Weights(ctx, c, e.Left(), e.Right())
 			return expression.NewNullSafeEquals(w[0], w[1]), nil
 		}
-	case *expression.Between, *expression.Equals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual:
+	case *expression.Between, *expression.Equals, *expression.LessThan, *expression.LessThanOrEqual,
+		*expression.GreaterThan, *expression.GreaterThanOrEqual:
 		if w, ok := expr.Padded(ctx, e.Children()...); ok {
 			return e.WithChildren(ctx, w...)
 		}
@@ -117,7 +121,8 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return paddedCase(ctx, e)
 	case *function.NullIf:
 		if w, ok := expr.Padded(ctx, e.LeftChild, e.RightChild); ok {
-			return function.NewIf(ctx, expression.NewEquals(w[0], w[1]), expression.NewConvert(expression.NewLiteral(nil, types.Null), "char"), e.LeftChild), nil
+			return function.NewIf(ctx, expression.NewEquals(w[0], w[1]),
+				expression.NewConvert(expression.NewLiteral(nil, types.Null), "char"), e.LeftChild), nil
 		}
 	case *aggregation.CountDistinct:
 		return newCountDistinct(e), nil
@@ -151,7 +156,8 @@ func collateOne(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	return nil, nil
 }
 
-// paddedColumns are the collations that columns of tuples are compared by, 0 for those that do not pad; nil if none does.
+// paddedColumns are the collations that columns of tuples are compared by, 0 for those that do not
+// pad; nil if none does.
 func paddedColumns(ctx *sql.Context, left expression.Tuple, right expression.Tuple) []sql.CollationID {
 	var pads []sql.CollationID
 	for i := range left {
@@ -301,7 +307,8 @@ func (b *extremeBuffer) Eval(*sql.Context) (any, error) { return b.best, nil }
 // Dispose implements sql.AggregationBuffer.
 func (b *extremeBuffer) Dispose(*sql.Context) {}
 
-// collatedWindow gives PARTITION BY and ORDER BY of a window the collation of their texts, and its frame all peers of a row.
+// collatedWindow gives PARTITION BY and ORDER BY of a window the collation of their texts, and its
+// frame all peers of a row.
 func collatedWindow(ctx *sql.Context, e sql.WindowAdaptableExpression) (sql.Expression, error) {
 	w := e.Window()
 	if w == nil {

@@ -37,7 +37,8 @@ func (c *countDistinct) WithChildren(ctx *sql.Context, children ...sql.Expressio
 // NewBuffer implements sql.Aggregation.
 func (c *countDistinct) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 	of := c.Children()
-	return &distinctBuffer{of: of, keys: keysOf(ctx, of), row: make(sql.Row, len(of)), seen: map[string]struct{}{}}, nil
+	return &distinctBuffer{of: of, keys: keysOf(ctx, of), row: make(sql.Row, len(of)),
+		seen: map[string]struct{}{}}, nil
 }
 
 // keysOf are keys of the values of expressions.
@@ -82,7 +83,8 @@ func (b *distinctBuffer) Eval(*sql.Context) (any, error) { return int64(len(b.se
 // Dispose implements sql.AggregationBuffer.
 func (b *distinctBuffer) Dispose(*sql.Context) {}
 
-// distinctValue is the operand of SUM(DISTINCT …) and its like: NULL from the second time on that a value comes. Each group has a copy of it.
+// distinctValue is the operand of SUM(DISTINCT …) and its like: NULL from the second time on that a value
+// comes. Each group has a copy of it.
 type distinctValue struct {
 	expression.UnaryExpressionStub
 	keys *RowKeys
@@ -170,7 +172,8 @@ func (d *distinctConcat) WithChildren(ctx *sql.Context, children ...sql.Expressi
 // Wrapper is what is put around an aggregate's argument on its way to execution.
 type Wrapper interface{ Wrapped() sql.Expression }
 
-// unwrapped is the argument itself: ” and ' ' are equal under a collation that pads, and are not when they are escaped.
+// unwrapped is the argument itself: ” and ' ' are equal under a collation that pads, and are not
+// when they are escaped.
 func unwrapped(e sql.Expression) sql.Expression {
 	for {
 		switch w := e.(type) {
@@ -187,7 +190,9 @@ func unwrapped(e sql.Expression) sql.Expression {
 // NewBuffer implements sql.Aggregation.
 func (d *distinctConcat) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 	b, err := d.Aggregation.NewBuffer(ctx)
-	return &distinctConcatBuffer{b, distinctBuffer{of: d.of, keys: keysOf(ctx, d.of), row: make(sql.Row, len(d.of)), seen: map[string]struct{}{}}}, err
+	return &distinctConcatBuffer{b,
+		distinctBuffer{of: d.of, keys: keysOf(ctx, d.of), row: make(sql.Row, len(d.of)),
+			seen: map[string]struct{}{}}}, err
 }
 
 type distinctConcatBuffer struct {

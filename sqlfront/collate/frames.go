@@ -14,11 +14,13 @@ import (
 	"moka/sqlfront/expr"
 )
 
-// rangeFrame is a RANGE frame with a distance in one of its bounds: RANGE BETWEEN 2 PRECEDING AND CURRENT ROW, RANGE INTERVAL 7 DAY PRECEDING. To the
-// library NULL is within any distance, and DESC is no other order.
+// rangeFrame is a RANGE frame with a distance in one of its bounds: RANGE BETWEEN 2 PRECEDING AND
+// CURRENT ROW, RANGE INTERVAL 7 DAY PRECEDING. To the library NULL is within any distance, and
+// DESC is no other order.
 type rangeFrame struct{ sql.WindowFrame }
 
-// withDistances returns the frame to use in the place of the window's; nil if it has no distance, or is not of numbers or moments.
+// withDistances returns the frame to use in the place of the window's; nil if it has no distance, or is not
+// of numbers or moments.
 func withDistances(ctx *sql.Context, e sql.WindowAdaptableExpression) sql.WindowFrame {
 	w := e.Window()
 	f := w.Frame
@@ -30,7 +32,8 @@ func withDistances(ctx *sql.Context, e sql.WindowAdaptableExpression) sql.Window
 	}
 	t := w.OrderBy[0].Expr.Type(ctx)
 	distances := 0
-	for _, d := range []sql.Expression{f.StartNPreceding(), f.StartNFollowing(), f.EndNPreceding(), f.EndNFollowing()} {
+	for _, d := range []sql.Expression{f.StartNPreceding(), f.StartNFollowing(), f.EndNPreceding(),
+		f.EndNFollowing()} {
 		if d == nil {
 			continue
 		}
@@ -51,7 +54,8 @@ func (f rangeFrame) NewFramer(w *sql.WindowDefinition) (sql.WindowFramer, error)
 	return &rangeFramer{frame: f, by: w.OrderBy[0].Expr, down: w.OrderBy[0].Order == sql.Descending}, nil
 }
 
-// rangeFramer gives the frame of each row of a partition in turn. Rows are sorted, so both ends of the frame only move on.
+// rangeFramer gives the frame of each row of a partition in turn. Rows are sorted, so both ends of
+// the frame only move on.
 type rangeFramer struct {
 	frame    rangeFrame
 	by       sql.Expression
@@ -68,7 +72,8 @@ var _ sql.WindowFramer = (*rangeFramer)(nil)
 
 // NewFramer implements sql.WindowFramer.
 func (f *rangeFramer) NewFramer(part sql.WindowInterval) (sql.WindowFramer, error) {
-	return &rangeFramer{frame: f.frame, by: f.by, down: f.down, part: part, next: part.Start, last: sql.WindowInterval{Start: -1, End: -1}}, nil
+	return &rangeFramer{frame: f.frame, by: f.by, down: f.down, part: part, next: part.Start,
+		last: sql.WindowInterval{Start: -1, End: -1}}, nil
 }
 
 // Next implements sql.WindowFramer.

@@ -68,7 +68,8 @@ func NewIn(ctx *sql.Context, left sql.Expression, items expression.Tuple) *In {
 	return in
 }
 
-func textKey(ctx *sql.Context, c sql.CollationID, e sql.Expression, row sql.Row) (key []byte, null bool, err error) {
+func textKey(ctx *sql.Context, c sql.CollationID, e sql.Expression, row sql.Row) (key []byte, null bool,
+	err error) {
 	v, err := e.Eval(ctx, row)
 	if v == nil || err != nil {
 		return nil, true, err

@@ -9,8 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 )
 
-// peerFrame is a RANGE frame whose bounds are the peers of the current row, or the ends of the partition: also the default. Peers agree in all of
-// ORDER BY; to the library, in the first of its columns.
+// peerFrame is a RANGE frame whose bounds are the peers of the current row, or the ends of the partition:
+// also the default. Peers agree in all of ORDER BY; to the library, in the first of its columns.
 type peerFrame struct{ sql.WindowFrame }
 
 // withPeers returns the frame to use in the place of the window's; nil if that is right, or none.
@@ -19,7 +19,8 @@ func withPeers(e sql.WindowAdaptableExpression) sql.WindowFrame {
 	if f == nil && framed(e) && len(e.Window().OrderBy) > 0 {
 		f = plan.NewRangeUnboundedPrecedingToCurrentRowFrame()
 	}
-	if f == nil || !strings.HasPrefix(f.String(), "RANGE") || f.StartNPreceding() != nil || f.StartNFollowing() != nil || f.EndNPreceding() != nil || f.EndNFollowing() != nil {
+	if f == nil || !strings.HasPrefix(f.String(), "RANGE") || f.StartNPreceding() != nil ||
+		f.StartNFollowing() != nil || f.EndNPreceding() != nil || f.EndNFollowing() != nil {
 		return nil
 	}
 	if _, done := f.(peerFrame); done {
@@ -34,12 +35,14 @@ func framed(e sql.WindowAdaptableExpression) bool {
 		return true
 	}
 	f, ok := e.(sql.FunctionExpression)
-	return ok && slices.Contains([]string{"first_value", "last_value", "nth_value"}, strings.ToLower(f.FunctionName()))
+	return ok && slices.Contains([]string{"first_value", "last_value", "nth_value"},
+		strings.ToLower(f.FunctionName()))
 }
 
 // NewFramer implements sql.WindowFrame.
 func (f peerFrame) NewFramer(w *sql.WindowDefinition) (sql.WindowFramer, error) {
-	return &peerFramer{by: w.OrderBy.ToExpressions(), fromStart: f.UnboundedPreceding(), toEnd: f.UnboundedFollowing()}, nil
+	return &peerFramer{by: w.OrderBy.ToExpressions(), fromStart: f.UnboundedPreceding(),
+		toEnd: f.UnboundedFollowing()}, nil
 }
 
 // peerFramer gives the frame of each row of a partition in turn.
@@ -56,7 +59,8 @@ var _ sql.WindowFramer = (*peerFramer)(nil)
 func (f *peerFramer) NewFramer(part sql.WindowInterval) (sql.WindowFramer, error) {
 	return &peerFramer{
 		by: f.by, fromStart: f.fromStart, toEnd: f.toEnd, part: part, next: part.Start,
-		peers: sql.WindowInterval{Start: part.Start, End: part.Start}, frame: sql.WindowInterval{Start: -1, End: -1},
+		peers: sql.WindowInterval{Start: part.Start, End: part.Start},
+		frame: sql.WindowInterval{Start: -1, End: -1},
 	}, nil
 }
 

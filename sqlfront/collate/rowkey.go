@@ -18,14 +18,16 @@ import (
 	"moka/sqlfront/rowenc"
 )
 
-// RowKeys makes keys of rows: equal rows have equal ones, different rows different ones. It is what GROUP BY, DISTINCT, COUNT(DISTINCT)
-// and the set operations tell rows apart by. The library takes a hash of 64 bits for that, which anybody can find two texts of, and which
-// is the same for ('a\0', 'b') and ('a', '\0b'), and for NULL and '<nil>'.
+// RowKeys makes keys of rows: equal rows have equal ones, different rows different ones. It is what GROUP
+// BY, DISTINCT, COUNT(DISTINCT) and the set operations tell rows apart by. The library takes a hash of 64
+// bits for that, which anybody can find two texts of, and which is the same for ('a\0', 'b') and ('a',
+// '\0b'), and for NULL and '<nil>'.
 //
 //	value   NULL 0x00 │ number 0x01 digits 0x00 │ text or bytes 0x02 length bytes │ moment 0x03 seconds nanoseconds second │ …
 //	row     the values, one after another; of more than 64 bytes 0xFF and their SHA-256
 //
-// Texts are there as their weights under the collation of the column. Numbers are the same number whatever their type: 1, 1.0 and 1e0.
+// Texts are there as their weights under the collation of the column. Numbers are the same number whatever
+// their type: 1, 1.0 and 1e0.
 type RowKeys struct {
 	texts  []sql.CollationID // of each column, Unspecified if it is no text
 	stamps []bool            // columns of instants
@@ -146,7 +148,8 @@ func appendKey(ctx *sql.Context, b []byte, text sql.CollationID, stamp bool, v a
 		b = binary.AppendVarint(append(b, keyMoment), v.Unix())
 		b = binary.AppendUvarint(b, uint64(v.Nanosecond()))
 		if stamp && rowenc.Marked(v) {
-			return append(b, 1), nil // the second of the two instants that a clock shows when it is turned back
+			// the second of the two instants that a clock shows when it is turned back
+			return append(b, 1), nil
 		}
 		return append(b, 0), nil
 	case types.Timespan:
@@ -206,7 +209,8 @@ func appendTuple(ctx *sql.Context, b []byte, vs []any) (_ []byte, err error) {
 	return b, nil
 }
 
-// appendJSON is for a value of a document: of objects the order of their members does not count, true is not 1.
+// appendJSON is for a value of a document: of objects the order of their members does not count, true is not
+// 1.
 func appendJSON(ctx *sql.Context, b []byte, v any) (_ []byte, err error) {
 	switch v := v.(type) {
 	case bool:

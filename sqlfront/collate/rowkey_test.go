@@ -15,8 +15,8 @@ import (
 	"moka/sqlfront/rowenc"
 )
 
-// Two texts of 16 bytes with one xxHash: the state behind the first eight bytes is known, so the second eight can be computed that lead both
-// to the same end.
+// Two texts of 16 bytes with one xxHash: the state behind the first eight bytes is known, so the second eight
+// can be computed that lead both to the same end.
 const (
 	planted = "6d6f6b612d6162633031323334353637"
 	twin    = "6d6f6b612d78797a9bf8bd61f8fa9ca5"
@@ -50,7 +50,8 @@ func TestRowKeysTellApart(t *testing.T) {
 		t.Fatalf("the planted texts have other hashes now: %x, %x, %v", a, b, err)
 	}
 	blob := NewRowKeys([]sql.Type{types.LongBlob, types.LongBlob})
-	ci := NewRowKeys([]sql.Type{types.CreateLongText(sql.Collation_utf8mb4_general_ci), types.CreateLongText(sql.Collation_utf8mb4_general_ci)})
+	ci := NewRowKeys([]sql.Type{types.CreateLongText(sql.Collation_utf8mb4_general_ci),
+		types.CreateLongText(sql.Collation_utf8mb4_general_ci)})
 	stamp := NewRowKeys([]sql.Type{types.TimestampMaxPrecision})
 	clock := NewRowKeys([]sql.Type{types.DatetimeMaxPrecision})
 	when := time.Date(2024, 10, 27, 2, 30, 0, 0, time.UTC)
@@ -84,7 +85,8 @@ func TestRowKeysTellApart(t *testing.T) {
 		{blob, sql.Row{int64(1), int64(23)}, sql.Row{int64(12), int64(3)}, false},
 		{blob, sql.Row{uint64(1<<63 + 1), 0}, sql.Row{uint64(1 << 63), 0}, false},
 		{blob, sql.Row{[]any{"a b", "c"}, 0}, sql.Row{[]any{"a", "b c"}, 0}, false},
-		{blob, sql.Row{types.MustJSON(`{"a": 1, "b": [true]}`), 0}, sql.Row{types.MustJSON(`{"b": [true], "a": 1.0}`), 0}, true},
+		{blob, sql.Row{types.MustJSON(`{"a": 1, "b": [true]}`), 0},
+			sql.Row{types.MustJSON(`{"b": [true], "a": 1.0}`), 0}, true},
 		{blob, sql.Row{types.MustJSON(`{"a": 1}`), 0}, sql.Row{types.MustJSON(`{"a": "1"}`), 0}, false},
 		{blob, sql.Row{types.MustJSON(`[1]`), 0}, sql.Row{types.MustJSON(`[true]`), 0}, false},
 		{blob, sql.Row{types.MustJSON(`[[1], 2]`), 0}, sql.Row{types.MustJSON(`[[1, 2]]`), 0}, false},

@@ -12,8 +12,9 @@ import (
 	"moka/sqlfront/expr"
 )
 
-// valueSet is what the right side of an IN consists of, values or rows. It finds them by their keys (RowKeys): the library's sets are of hashes,
-// convert all to the type of the first, and have no NULLs within rows.
+// valueSet is what the right side of an IN consists of, values or rows. It finds them by their
+// keys (RowKeys): the library's sets are of hashes, convert all to the type of the first, and
+// have no NULLs within rows.
 type valueSet struct {
 	as    []sql.Type // what a column is compared as, nil if as it is
 	keys  *RowKeys
@@ -24,7 +25,8 @@ type valueSet struct {
 	size  int
 }
 
-// newValueSet is for values of the types right that values of the type left are compared with. Texts compare by the collations of exprs.
+// newValueSet is for values of the types right that values of the type left are compared with. Texts compare
+// by the collations of exprs.
 func newValueSet(ctx *sql.Context, left sql.Expression, right []sql.Expression) (*valueSet, bool) {
 	n := types.NumColumns(left.Type(ctx))
 	s := &valueSet{as: make([]sql.Type, n), each: make([]*RowKeys, n), found: map[string]struct{}{}}
@@ -61,8 +63,8 @@ func columnOf(ctx *sql.Context, e sql.Expression, i int) sql.Expression {
 	return expression.NewGetField(i, t[i], "", true)
 }
 
-// comparedTypes are the type of the keys of values that are compared with the first, and the type that they are converted to before; nil if they
-// are not compared as one type.
+// comparedTypes are the type of the keys of values that are compared with the first, and the type that they
+// are converted to before; nil if they are not compared as one type.
 func comparedTypes(ctx *sql.Context, column []sql.Expression) (key, as sql.Type) {
 	if collation, ok := expr.CollationOf(ctx, column...); ok {
 		return types.CreateLongText(collation), nil
@@ -121,7 +123,8 @@ func (s *valueSet) convert(ctx *sql.Context, v any) (row []any, null, in bool, e
 		}
 		var fits sql.ConvertInRange
 		if types.IsDecimal(s.as[i]) {
-			if out[i], fits, err = expr.Convert(ctx, types.InternalDecimalType, v); sql.ErrTruncatedIncorrect.Is(err) {
+			if out[i], fits, err = expr.Convert(ctx, types.InternalDecimalType,
+				v); sql.ErrTruncatedIncorrect.Is(err) {
 				err = nil
 			}
 		} else {
@@ -272,7 +275,8 @@ func (in *InList) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
 	return sql.Collation_binary, 5
 }
 
-// WithChildren implements sql.Expression. What the values are compared as stays: it was decided of the same expressions.
+// WithChildren implements sql.Expression. What the values are compared as stays: it was decided
+// of the same expressions.
 func (in *InList) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
 	if len(ch) != 2 {
 		return nil, sql.ErrInvalidChildrenNumber.New(in, len(ch), 2)

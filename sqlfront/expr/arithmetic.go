@@ -13,9 +13,9 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// integers is +, -, *, DIV or % of two integers. The library computes in the wrapping arithmetic of int64, in which
-// 9223372036854775807 + 1 is negative, and adds an UNSIGNED as if it were signed. It is a kind of the library's expression, so
-// that what looks for arithmetic in a plan finds it.
+// integers is +, -, *, DIV or % of two integers. The library computes in the wrapping arithmetic of int64, in
+// which 9223372036854775807 + 1 is negative, and adds an UNSIGNED as if it were signed. It is a kind of the
+// library's expression, so that what looks for arithmetic in a plan finds it.
 type integers struct {
 	*expression.Arithmetic
 	unsigned bool
@@ -50,8 +50,8 @@ func newArithmetic(ctx *sql.Context, op string, left, right sql.Expression) sql.
 	return expression.NewArithmetic(left, right, op)
 }
 
-// isUnsigned reports whether an operand makes the result unsigned. A number that is written down does only if it has to be: the library's
-// type of 200 is that of a byte without a sign.
+// isUnsigned reports whether an operand makes the result unsigned. A number that is written down does only if
+// it has to be: the library's type of 200 is that of a byte without a sign.
 func isUnsigned(e sql.Expression, t sql.Type) bool {
 	if l, ok := e.(*expression.Literal); ok {
 		switch l.Value().(type) {
@@ -67,7 +67,8 @@ func isInterval(e sql.Expression) bool {
 	return ok
 }
 
-// isInteger reports whether the type is one of integers. Neither of a parameter that has no value yet, nor of NULL.
+// isInteger reports whether the type is one of integers. Neither of a parameter that has no
+// value yet, nor of NULL.
 func isInteger(ctx *sql.Context, e sql.Expression) bool {
 	t := e.Type(ctx)
 	return !types.IsDeferredType(t) && types.IsInteger(t)
@@ -83,7 +84,8 @@ func (e *integers) Type(*sql.Context) sql.Type {
 
 // IsNullable implements sql.Expression.
 func (e *integers) IsNullable(ctx *sql.Context) bool {
-	return e.Op == ast.IntDivStr || e.Op == ast.ModStr || e.LeftChild.IsNullable(ctx) || e.RightChild.IsNullable(ctx)
+	return e.Op == ast.IntDivStr || e.Op == ast.ModStr || e.LeftChild.IsNullable(ctx) ||
+		e.RightChild.IsNullable(ctx)
 }
 
 // String implements sql.Expression.

@@ -14,8 +14,10 @@ import (
 
 // ends are the integers at which arithmetic goes wrong; random ones join them.
 var ends = []any{
-	int64(0), int64(1), int64(-1), int64(2), int64(math.MaxInt64), int64(math.MaxInt64 - 1), int64(math.MinInt64), int64(math.MinInt64 + 1),
-	uint64(0), uint64(1), uint64(math.MaxInt64), uint64(1 << 63), uint64(1<<63 + 1), uint64(math.MaxUint64), uint64(math.MaxUint64 - 1),
+	int64(0), int64(1), int64(-1), int64(2), int64(math.MaxInt64), int64(math.MaxInt64 - 1),
+	int64(math.MinInt64), int64(math.MinInt64 + 1),
+	uint64(0), uint64(1), uint64(math.MaxInt64), uint64(1 << 63), uint64(1<<63 + 1), uint64(math.MaxUint64),
+	uint64(math.MaxUint64 - 1),
 	int8(-128), uint8(255), int32(math.MinInt32), uint32(math.MaxUint32),
 }
 
@@ -44,7 +46,8 @@ func typeOf(v any) sql.Type {
 	return types.Int64
 }
 
-// TestIntegers compares with arithmetic that has no ends: the same value if the result's type has it, else an error.
+// TestIntegers compares with arithmetic that has no ends: the same value if the result's type
+// has it, else an error.
 func TestIntegers(t *testing.T) {
 	ctx := sql.NewEmptyContext()
 	values := ends
@@ -55,7 +58,8 @@ func TestIntegers(t *testing.T) {
 	for _, a := range values {
 		for _, b := range values {
 			for _, op := range []string{"+", "-", "*", "div"} {
-				e := newArithmetic(ctx, op, expression.NewLiteral(a, typeOf(a)), expression.NewLiteral(b, typeOf(b)))
+				e := newArithmetic(ctx, op, expression.NewLiteral(a, typeOf(a)),
+					expression.NewLiteral(b, typeOf(b)))
 				want := new(big.Int)
 				switch x, y := bigOf(a), bigOf(b); {
 				case op == "+":
@@ -92,7 +96,8 @@ func TestIntegers(t *testing.T) {
 		}
 		n := newNegation(ctx, &variable{expression.NewLiteral(a, typeOf(a))})
 		got, err := n.Eval(ctx, nil)
-		if want := new(big.Int).Neg(bigOf(a)); want.IsInt64() != (err == nil) || err == nil && bigOf(got).Cmp(want) != 0 {
+		if want := new(big.Int).Neg(bigOf(a)); want.IsInt64() != (err == nil) ||
+			err == nil && bigOf(got).Cmp(want) != 0 {
 			t.Fatalf("-%v = %v, %v", a, got, err)
 		}
 	}

@@ -13,8 +13,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// The grammar knows @a := e in SET only. The parser writes it as moka_assign(@a) OR e, see RewriteAssignments; what the engine gets is
-// moka_assign('a', e), and moka_variable('a') for variables that are read in the same statement.
+// The grammar knows @a := e in SET only. The parser writes it as moka_assign(@a) OR e, see
+// RewriteAssignments; what the engine gets is moka_assign('a', e), and moka_variable('a') for variables that
+// are read in the same statement.
 var (
 	AssignFunction   = inband.Function("assign")
 	variableFunction = inband.Function("variable")
@@ -22,9 +23,9 @@ var (
 
 // RewriteAssignments makes calls of the assignments below a statement.
 //
-// MySQL evaluates what it selects when it has sorted. The library computes what has an alias before; so an alias that ORDER BY does not use
-// becomes a mere name where variables are about. And it moves conditions on a derived table into it, where they would assign a second
-// time; not below a LIMIT.
+// MySQL evaluates what it selects when it has sorted. The library computes what has an alias before; so an
+// alias that ORDER BY does not use becomes a mere name where variables are about. And it moves conditions on
+// a derived table into it, where they would assign a second time; not below a LIMIT.
 func RewriteAssignments(n ast.SQLNode) {
 	Each(n, func(at *ast.Expr, _ bool) {
 		switch e := (*at).(type) {
@@ -63,10 +64,12 @@ func userVariable(c *ast.ColName) (string, bool) {
 }
 
 func variableCall(function, name string) *ast.FuncExpr {
-	return &ast.FuncExpr{Name: ast.NewColIdent(function), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewStrVal([]byte(name))}}}
+	return &ast.FuncExpr{Name: ast.NewColIdent(function),
+		Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewStrVal([]byte(name))}}}
 }
 
-// foldAssignments gives each assignment what stands right of its OR: all of it, as := binds looser than anything and to the right.
+// foldAssignments gives each assignment what stands right of its OR: all of it, as := binds looser than
+// anything and to the right.
 func foldAssignments(or *ast.OrExpr) ast.Expr {
 	var parts []ast.Expr
 	var flatten func(e ast.Expr)
@@ -195,8 +198,8 @@ func sortFirst(s *ast.Select) {
 	}
 }
 
-// orderDistinct is for SELECT DISTINCT … ORDER BY 1: the library would compute the first column anew over what is distinct, where its
-// columns are not. By its name it finds it.
+// orderDistinct is for SELECT DISTINCT … ORDER BY 1: the library would compute the first column anew over
+// what is distinct, where its columns are not. By its name it finds it.
 func orderDistinct(s *ast.Select) {
 	if !s.QueryOpts.Distinct {
 		return
@@ -230,9 +233,10 @@ func orderDistinct(s *ast.Select) {
 
 func variableFunctions() []sql.Function {
 	return []sql.Function{
-		sql.Function2{Name: AssignFunction, Fn: func(ctx *sql.Context, name, value sql.Expression) sql.Expression {
-			return newAssignment(ctx, constantText(name), value)
-		}},
+		sql.Function2{Name: AssignFunction,
+			Fn: func(ctx *sql.Context, name, value sql.Expression) sql.Expression {
+				return newAssignment(ctx, constantText(name), value)
+			}},
 		sql.Function1{Name: variableFunction, Fn: func(ctx *sql.Context, name sql.Expression) sql.Expression {
 			return newVariable(ctx, constantText(name))
 		}},
@@ -271,9 +275,10 @@ func newAssignment(ctx *sql.Context, name string, value sql.Expression) sql.Expr
 		s.AssignsVariables()
 	}
 	a := &Assignment{expression.UnaryExpressionStub{Child: AsText(ctx, value)}, name}
-	if t, _, err := ctx.GetUserVariable(ctx, name); err == nil && (t == nil || t == types.Null) && value.Resolved() {
-		// What reads the variable in this statement has a type before there is a value. MySQL takes what is not set for a text, and computes
-		// with DOUBLEs then; integers come to the same, and are exact.
+	if t, _, err := ctx.GetUserVariable(ctx, name); err == nil && (t == nil || t == types.Null) &&
+		value.Resolved() {
+		// What reads the variable in this statement has a type before there is a value. MySQL takes what is
+		// not set for a text, and computes with DOUBLEs then; integers come to the same, and are exact.
 		if t := a.Type(ctx); t == types.Int64 || t == types.Uint64 {
 			_ = ctx.SetUserVariable(ctx, name, nil, t)
 		}
@@ -308,7 +313,8 @@ func (a *Assignment) Children() []sql.Expression { return []sql.Expression{a.Chi
 // Type implements sql.Expression.
 func (a *Assignment) Type(ctx *sql.Context) sql.Type { return variableType(ctx, a.Child) }
 
-// variableType is the type of a variable to which e is assigned: variables hold integers of 64 bits, DECIMALs, DOUBLEs and strings.
+// variableType is the type of a variable to which e is assigned: variables hold integers of 64 bits,
+// DECIMALs, DOUBLEs and strings.
 func variableType(ctx *sql.Context, e sql.Expression) sql.Type {
 	t := e.Type(ctx)
 	switch {
@@ -386,7 +392,8 @@ func asVariable(ctx *sql.Context, t sql.Type, v any) (any, error) {
 	return out, err
 }
 
-// reading is a variable that is read in a statement that assigns: its value changes from row to row, its type does not, as in MySQL.
+// reading is a variable that is read in a statement that assigns: its value changes from row to row, its type
+// does not, as in MySQL.
 type reading struct {
 	name string
 	typ  sql.Type
@@ -442,14 +449,16 @@ func (v *reading) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
 	return asVariable(ctx, v.typ, value)
 }
 
-// textOfVariable makes a text of a system variable whose bytes are asked for: the type of @@sql_mode is a text to the library, and has no
-// character set.
+// textOfVariable makes a text of a system variable whose bytes are asked for: the type of @@sql_mode is a
+// text to the library, and has no character set.
 func textOfVariable(at *ast.Expr) {
 	bare := *at
 	for p, ok := bare.(*ast.ParenExpr); ok; p, ok = bare.(*ast.ParenExpr) {
 		bare = p.Expr
 	}
-	if c, ok := bare.(*ast.ColName); ok && (strings.HasPrefix(c.Name.String(), "@@") || strings.HasPrefix(c.Qualifier.Name.String(), "@@")) {
-		*at = &ast.ConvertExpr{Name: "CAST", Expr: bare, Type: &ast.ConvertType{Type: expression.ConvertToChar}}
+	if c, ok := bare.(*ast.ColName); ok &&
+		(strings.HasPrefix(c.Name.String(), "@@") || strings.HasPrefix(c.Qualifier.Name.String(), "@@")) {
+		*at = &ast.ConvertExpr{Name: "CAST", Expr: bare,
+			Type: &ast.ConvertType{Type: expression.ConvertToChar}}
 	}
 }

@@ -15,7 +15,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// bitwise is an operator on 64 bits. The library takes both sides for BIGINT and cuts off what is larger: ~3 & 7 was 0.
+// bitwise is an operator on 64 bits. The library takes both sides for BIGINT and cuts off what
+// is larger: ~3 & 7 was 0.
 type bitwise struct {
 	expression.BinaryExpressionStub
 	op string

@@ -8,7 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// builtin is a function of ours. Its arguments come to eval as values; if one is NULL the result is, unless nulls is set.
+// builtin is a function of ours. Its arguments come to eval as values; if one is NULL the result
+// is, unless nulls is set.
 type builtin struct {
 	name     string
 	min, max int // number of arguments
@@ -18,16 +19,17 @@ type builtin struct {
 }
 
 func (b *builtin) function() sql.Function {
-	return sql.FunctionN{Name: b.name, Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-		if len(args) < b.min || len(args) > b.max {
-			want := fmt.Sprint(b.min)
-			if b.max > b.min {
-				want = fmt.Sprintf("%d to %d", b.min, b.max)
+	return sql.FunctionN{Name: b.name,
+		Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			if len(args) < b.min || len(args) > b.max {
+				want := fmt.Sprint(b.min)
+				if b.max > b.min {
+					want = fmt.Sprintf("%d to %d", b.min, b.max)
+				}
+				return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(b.name), want, len(args))
 			}
-			return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(b.name), want, len(args))
-		}
-		return &call{b, args}, nil
-	}}
+			return &call{b, args}, nil
+		}}
 }
 
 // call is a call of a function of ours.
@@ -107,7 +109,8 @@ func (c *call) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return c.eval(ctx, c, vs)
 }
 
-// argsCollation is the collation of what a function makes of texts: theirs, the connection's if there is none among them.
+// argsCollation is the collation of what a function makes of texts: theirs, the connection's if
+// there is none among them.
 func argsCollation(ctx *sql.Context, args []sql.Expression) (collation sql.CollationID, strength byte) {
 	found := false
 	for _, a := range args {
@@ -127,7 +130,8 @@ func argsCollation(ctx *sql.Context, args []sql.Expression) (collation sql.Colla
 	return collation, strength
 }
 
-// binaryArgs reports whether one of the arguments is a binary string: then the result is, and characters are bytes.
+// binaryArgs reports whether one of the arguments is a binary string: then the result is, and characters are
+// bytes.
 func binaryArgs(ctx *sql.Context, args []sql.Expression) bool {
 	for _, a := range args {
 		if types.IsBinaryType(a.Type(ctx)) {

@@ -10,11 +10,12 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// Chain is what is joined by OR, or by AND, as a list: conditions that programs write by the thousand, `a = 1 OR a = 2 OR …`. The
-// planner draws no conclusions from it, for which it would compare each part with each other; the ranges of keys (package engine) are found when
-// the statement begins.
+// Chain is what is joined by OR, or by AND, as a list: conditions that programs write by the thousand, `a = 1
+// OR a = 2 OR …`. The planner draws no conclusions from it, for which it would compare each part with each
+// other; the ranges of keys (package engine) are found when the statement begins.
 //
-// Most of the parts compare one column with constants. They are found by its value, so that a row costs a lookup and not a walk:
+// Most of the parts compare one column with constants. They are found by its value, so that a row costs a
+// lookup and not a walk:
 //
 //	OR    a = 3 AND b = 5    is false where a is not 3 (and not NULL), whatever b is
 //	AND   a <> 3             is true there
@@ -34,7 +35,8 @@ func NewChain(or bool, parts []sql.Expression) *Chain {
 	return &Chain{Or: or, Parts: parts, index: &chainIndex{}}
 }
 
-// chainIndex finds the parts that matter to a row. It is made when the first row comes: the parts are rewritten until then.
+// chainIndex finds the parts that matter to a row. It is made when the first row comes: the parts
+// are rewritten until then.
 type chainIndex struct {
 	once  sync.Once
 	field *expression.GetField // nil: all parts are looked at

@@ -9,12 +9,13 @@ import (
 
 // Charged is a session that answers for the memory of the values that its statement's functions make.
 type Charged interface {
-	// ChargeValue charges for n bytes that by has made or is about to make, in place of those before; 0 gives them back.
+	// ChargeValue charges for n bytes that by has made or is about to make, in place of those
+	// before; 0 gives them back.
 	ChargeValue(ctx *sql.Context, by any, n int64) error
 }
 
-// large is from how many bytes on anybody is charged for a value. What is smaller is garbage by the next collection, and there are not
-// enough places in a statement for it to add up.
+// large is from how many bytes on anybody is charged for a value. What is smaller is garbage by the next
+// collection, and there are not enough places in a statement for it to add up.
 const large = 64 << 10
 
 // charge charges the statement for a value of n bytes made by an expression.
@@ -25,7 +26,8 @@ func charge(ctx *sql.Context, by sql.Expression, n int64) error {
 	return nil
 }
 
-// uncharge gives back what the values of arguments were charged for: what was made of them is there, and nobody needs them any more.
+// uncharge gives back what the values of arguments were charged for: what was made of them is there, and
+// nobody needs them any more.
 func uncharge(ctx *sql.Context, args []sql.Expression) {
 	for _, a := range args {
 		if m := charger(a); m != nil {
@@ -71,6 +73,7 @@ const scalarLength = 84
 
 // overflow is what a function gives whose result would be longer than a packet: NULL, with a warning.
 func overflow(ctx *sql.Context, name string, limit int64) (any, error) {
-	ctx.Warn(sqlerr.PacketOverflowed, "Result of %s() was larger than max_allowed_packet (%d) - truncated", name, limit)
+	ctx.Warn(sqlerr.PacketOverflowed, "Result of %s() was larger than max_allowed_packet (%d) - truncated",
+		name, limit)
 	return nil, nil
 }

@@ -12,7 +12,8 @@ type Timed interface {
 	Told() (at time.Time, ok bool)
 }
 
-// Present is what a statement of the session that begins now takes for the present: what NOW() is, and the defaults of columns.
+// Present is what a statement of the session that begins now takes for the present: what NOW() is, and
+// the defaults of columns.
 func Present(s sql.Session) time.Time {
 	if t, ok := s.(Timed); ok {
 		if at, ok := t.Told(); ok {

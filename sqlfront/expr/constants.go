@@ -26,9 +26,10 @@ var (
 
 func constantFunctions() (fs []sql.Function) {
 	for _, name := range []string{DateFunction, TimeFunction, TimestampFunction} {
-		fs = append(fs, sql.Function1{Name: name, Fn: func(_ *sql.Context, text sql.Expression) sql.Expression {
-			return &temporalConstant{expression.UnaryExpressionStub{Child: text}, name}
-		}})
+		fs = append(fs, sql.Function1{Name: name,
+			Fn: func(_ *sql.Context, text sql.Expression) sql.Expression {
+				return &temporalConstant{expression.UnaryExpressionStub{Child: text}, name}
+			}})
 	}
 	integer := func(*sql.Context, []sql.Expression) sql.Type { return types.Int64 }
 	for _, b := range []*builtin{
@@ -51,7 +52,8 @@ var (
 	_ sql.CollationCoercible = (*temporalConstant)(nil)
 )
 
-var temporalWords = map[string]string{DateFunction: "date", TimeFunction: "time", TimestampFunction: "timestamp"}
+var temporalWords = map[string]string{DateFunction: "date", TimeFunction: "time",
+	TimestampFunction: "timestamp"}
 
 func (c *temporalConstant) word() string {
 	return strings.ToUpper(temporalWords[c.name])
@@ -106,7 +108,8 @@ func (c *temporalConstant) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	bad := sqlerr.New(sqlerr.WrongValue, "Incorrect %s value: '%s'", strings.Replace(c.word(), "TIMESTAMP", "DATETIME", 1), text)
+	bad := sqlerr.New(sqlerr.WrongValue, "Incorrect %s value: '%s'",
+		strings.Replace(c.word(), "TIMESTAMP", "DATETIME", 1), text)
 	var t sql.Type
 	switch c.name {
 	case DateFunction:
@@ -137,8 +140,8 @@ func (c *temporalConstant) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return out, nil
 }
 
-// composite are the intervals of several units: how many of the smallest unit the parts of its text are, from the last one on, and
-// that unit.
+// composite are the intervals of several units: how many of the smallest unit the parts of its text are, from
+// the last one on, and that unit.
 var composite = map[string]struct {
 	unit  string
 	parts []int64
@@ -164,7 +167,8 @@ func SmallestUnit(of string) (unit string, ok bool) {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// units is how many of the smallest unit an interval of several is. Fewer numbers than units are the last ones, as in MySQL.
+// units is how many of the smallest unit an interval of several is. Fewer numbers than units are the
+// last ones, as in MySQL.
 func units(ctx *sql.Context, c *call, vs []any) (any, error) {
 	text, err := textOf(ctx, c.args[0], vs[0])
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// DefaultFunction is DEFAULT(c): its argument is the column, in the place of which package engine puts what the column's table says. The
-// library takes DEFAULT(c) for DEFAULT, the default of whatever column is assigned to, and panics where none is.
+// DefaultFunction is DEFAULT(c): its argument is the column, in the place of which package engine puts what
+// the column's table says. The library takes DEFAULT(c) for DEFAULT, the default of whatever column is
+// assigned to, and panics where none is.
 var DefaultFunction = inband.Function("default")
 
 // assignedDefault is c = DEFAULT(c): the DEFAULT of c, which generated columns may be assigned, too.
@@ -39,8 +40,8 @@ func defaultOf(e ast.Expr, c ast.ColIdent) bool {
 	return false
 }
 
-// insertedDefaults is about DEFAULT(c) in VALUES, where no table is in sight. In the place of the column c it is DEFAULT; elsewhere it is
-// asked of the table by a query, of one row, without reading any.
+// insertedDefaults is about DEFAULT(c) in VALUES, where no table is in sight. In the place of the column c it
+// is DEFAULT; elsewhere it is asked of the table by a query, of one row, without reading any.
 func insertedDefaults(s *ast.Insert) {
 	rows, ok := s.Rows.(*ast.AliasedValues)
 	if !ok {
@@ -74,7 +75,8 @@ func insertedDefaults(s *ast.Insert) {
 			switch e := (*at).(type) { // others are no keys of maps
 			case *ast.Default:
 				if within[e] {
-					*at = askedOf(s.Table, callOf(DefaultFunction, &ast.ColName{Name: ast.NewColIdent(e.ColName)}))
+					*at = askedOf(s.Table, callOf(DefaultFunction,
+						&ast.ColName{Name: ast.NewColIdent(e.ColName)}))
 				}
 			case *ast.FuncExpr:
 				if within[e] {
@@ -97,7 +99,8 @@ func askedOf(table ast.TableName, e ast.Expr) ast.Expr {
 	return &ast.Subquery{Select: &ast.Select{
 		SelectExprs: ast.SelectExprs{&ast.AliasedExpr{Expr: e}},
 		From: ast.TableExprs{&ast.JoinTableExpr{
-			LeftExpr:  &ast.AliasedTableExpr{Auth: ignore, Expr: &ast.Subquery{Select: one}, As: ast.NewTableIdent("moka one")},
+			LeftExpr: &ast.AliasedTableExpr{Auth: ignore, Expr: &ast.Subquery{Select: one},
+				As: ast.NewTableIdent("moka one")},
 			Join:      ast.LeftJoinStr,
 			RightExpr: &ast.AliasedTableExpr{Auth: reads, Expr: table},
 			Condition: ast.JoinCondition{On: ast.BoolVal(false)},

@@ -1,8 +1,9 @@
 // Package expr has expressions that the SQL library does not have, or not as MySQL has them.
 //
-// They come into a plan by two ways. Functions (SUM, AVG) replace the library's of the same name in the registry: Functions.
-// Operators are parts of the grammar; the parser puts an Operator in their place in the syntax tree (Rewrite), which binds like
-// any other expression and decides by the types of its operands whether the library's own expression is right:
+// They come into a plan by two ways. Functions (SUM, AVG) replace the library's of the same name in the
+// registry: Functions. Operators are parts of the grammar; the parser puts an Operator in their place in the
+// syntax tree (Rewrite), which binds like any other expression and decides by the types of its operands
+// whether the library's own expression is right:
 //
 //	a + b, a - b, a * b, a DIV b, -a   integers out of range are error 1690, and UNSIGNED stays UNSIGNED
 //	~a                                 64 bits inverted

@@ -8,8 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// Values of ENUM and SET travel as numbers, which mean nothing without their type. Whoever gives such a value to something of
-// another type goes through here: to all but numbers it is a text.
+// Values of ENUM and SET travel as numbers, which mean nothing without their type. Whoever gives such a value
+// to something of another type goes through here: to all but numbers it is a text.
 
 // IsEnum reports whether values of the type are the numbers of an ENUM or SET.
 func IsEnum(t sql.Type) bool {
@@ -44,7 +44,8 @@ func Assigned(v any, from, to sql.Type) (any, error) {
 	return EnumText(from, v)
 }
 
-// AssignedAsText reports whether values of the type from are texts to what has the type to; nil is what takes any type.
+// AssignedAsText reports whether values of the type from are texts to what has the type to; nil
+// is what takes any type.
 func AssignedAsText(from, to sql.Type) bool {
 	return IsEnum(from) && (to == nil || !types.IsNumber(to) && !to.Equals(from))
 }
@@ -93,13 +94,16 @@ func (e *EnumLabel) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return EnumText(e.Child.Type(ctx), v)
 }
 
-// withoutEnums are operands of which ENUMs and SETs are numbers if there is a number among the others, and else texts.
+// withoutEnums are operands of which ENUMs and SETs are numbers if there is a number among the
+// others, and else texts.
 func withoutEnums(ctx *sql.Context, operands []sql.Expression) []sql.Expression {
 	enum := func(e sql.Expression) bool { return e.Resolved() && IsEnum(e.Type(ctx)) }
 	if !slices.ContainsFunc(operands, enum) {
 		return operands
 	}
-	number := slices.ContainsFunc(operands, func(e sql.Expression) bool { return e.Resolved() && types.IsNumber(e.Type(ctx)) })
+	number := slices.ContainsFunc(operands, func(e sql.Expression) bool {
+		return e.Resolved() && types.IsNumber(e.Type(ctx))
+	})
 	out := slices.Clone(operands)
 	for i, e := range out {
 		switch {

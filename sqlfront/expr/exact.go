@@ -10,7 +10,8 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 )
 
-// exactType is the type of a value that is one of several: a DECIMAL with room for each, if they are DECIMALs and integers.
+// exactType is the type of a value that is one of several: a DECIMAL with room for each, if they are
+// DECIMALs and integers.
 func exactType(ctx *sql.Context, values []sql.Expression) (sql.Type, bool) {
 	whole, scale, decimals := 0, 0, false
 	for _, e := range values {
@@ -47,8 +48,8 @@ func toScale(ctx *sql.Context, t sql.Type, v any) (any, error) {
 	return out, err
 }
 
-// choice is a function of the library that returns one of its arguments: the library announces any DECIMAL, whatever they are, and
-// texts of moments with different numbers of digits.
+// choice is a function of the library that returns one of its arguments: the library announces any DECIMAL,
+// whatever they are, and texts of moments with different numbers of digits.
 type choice struct {
 	sql.FunctionExpression
 	from int // the first argument that may be the result
@@ -81,7 +82,8 @@ func exactResult(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return x
 }
 
-// momentType is the type of a value that is one of several moments of different types, which COALESCE of the library makes texts of.
+// momentType is the type of a value that is one of several moments of different types, which COALESCE of the
+// library makes texts of.
 func momentType(ctx *sql.Context, values []sql.Expression) (sql.Type, bool) {
 	digits, moments, dates := 0, 0, 0
 	for _, e := range values {
@@ -145,7 +147,8 @@ func (x *choice) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return v, err
 }
 
-// wholeType is the type of the greatest of integers, or of times of day, which are DOUBLEs to the library, or refused; nil of anything else.
+// wholeType is the type of the greatest of integers, or of times of day, which are DOUBLEs to the library, or
+// refused; nil of anything else.
 func wholeType(ctx *sql.Context, values []sql.Expression) sql.Type {
 	integers, signed, unsigned, spans := 0, 0, 0, 0
 	for _, e := range values {
@@ -221,7 +224,8 @@ func bytesAmong(ctx *sql.Context, values []sql.Expression) (found bool) {
 	return found
 }
 
-// exactExtreme is GREATEST and LEAST of DECIMALs and integers, which are DOUBLEs to the library, and of times of day.
+// exactExtreme is GREATEST and LEAST of DECIMALs and integers, which are DOUBLEs to the
+// library, and of times of day.
 func exactExtreme(ctx *sql.Context, c *call, vs []any) (any, error) {
 	t := c.Type(ctx)
 	if types.IsTimespan(t) {

@@ -9,8 +9,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// splitWindows is for windows over groups, RANK() OVER (ORDER BY SUM(x)) … GROUP BY, which the library does not plan: the groups become a
-// derived table, and the windows are over that. What it cannot take apart (subqueries, stars) it leaves to the library, which refuses it.
+// splitWindows is for windows over groups, RANK() OVER (ORDER BY SUM(x)) … GROUP BY, which the library does
+// not plan: the groups become a derived table, and the windows are over that. What it cannot take apart
+// (subqueries, stars) it leaves to the library, which refuses it.
 func splitWindows(s *ast.Select) {
 	if !hasWindow(s.SelectExprs) && !hasWindow(s.OrderBy) {
 		return
@@ -87,7 +88,8 @@ func splitWindows(s *ast.Select) {
 		if !ok {
 			name = fmt.Sprintf("moka group %d", len(names))
 			names[text] = name
-			inner.SelectExprs = append(inner.SelectExprs, &ast.AliasedExpr{Expr: *at, As: ast.NewColIdent(name)})
+			inner.SelectExprs = append(inner.SelectExprs,
+				&ast.AliasedExpr{Expr: *at, As: ast.NewColIdent(name)})
 		}
 		*at = ast.NewColName(name)
 	}
@@ -123,14 +125,16 @@ func splitWindows(s *ast.Select) {
 		Each(w, func(at *ast.Expr, _ bool) { above(at, false) })
 	}
 	if len(inner.SelectExprs) == 0 {
-		inner.SelectExprs = ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewIntVal([]byte("1")), As: ast.NewColIdent("moka group 0")}}
+		inner.SelectExprs = ast.SelectExprs{
+			&ast.AliasedExpr{Expr: ast.NewIntVal([]byte("1")), As: ast.NewColIdent("moka group 0")}}
 	}
-	s.From = ast.TableExprs{&ast.AliasedTableExpr{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Expr: &ast.Subquery{Select: inner}, As: ast.NewTableIdent("moka groups")}}
+	s.From = ast.TableExprs{&ast.AliasedTableExpr{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE},
+		Expr: &ast.Subquery{Select: inner}, As: ast.NewTableIdent("moka groups")}}
 	s.Where, s.GroupBy, s.Having = nil, nil, nil
 }
 
-// windowBelow reports whether the groups themselves are made of windows, AVG(SUM(x) OVER ()), which MySQL refuses, too. The derived
-// table would have windows over groups again, and so on without end.
+// windowBelow reports whether the groups themselves are made of windows, AVG(SUM(x) OVER ()), which MySQL
+// refuses, too. The derived table would have windows over groups again, and so on without end.
 func windowBelow(s *ast.Select) (found bool) {
 	if hasWindow(s.GroupBy) {
 		return true
@@ -179,7 +183,8 @@ func cloned(e ast.Expr) (ast.Expr, bool) {
 	return a.Expr, true
 }
 
-// nameSelected gives what a query of IN selects a name, if it is no column: where the library makes a join of it, it looks for a column.
+// nameSelected gives what a query of IN selects a name, if it is no column: where the library makes a join of
+// it, it looks for a column.
 func nameSelected(in *ast.ComparisonExpr) {
 	q, ok := in.Right.(*ast.Subquery)
 	if !ok || in.Operator != ast.InStr && in.Operator != ast.NotInStr {

@@ -13,9 +13,10 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// The library binds HAVING to a list of columns: those of GROUP BY, what is selected, and of the columns of aggregates those that it finds by their name
-// without the table's. The columns that it would miss, or take for others of the same name, are written behind GROUP BY, after a call of this function,
-// which the engine takes away again with all that follows.
+// The library binds HAVING to a list of columns: those of GROUP BY, what is selected, and of the columns of
+// aggregates those that it finds by their name without the table's. The columns that it would miss, or take
+// for others of the same name, are written behind GROUP BY, after a call of this function, which the engine
+// takes away again with all that follows.
 var NamesFunction = inband.Function("names")
 
 // Names marks the end of what GROUP BY groups by.
@@ -28,7 +29,9 @@ var (
 
 func havingFunctions() []sql.Function {
 	return []sql.Function{
-		sql.NewFunction0(NamesFunction, func(*sql.Context) sql.Expression { return &Names{expression.NewLiteral(int8(0), types.Int8)} }),
+		sql.NewFunction0(NamesFunction, func(*sql.Context) sql.Expression {
+			return &Names{expression.NewLiteral(int8(0), types.Int8)}
+		}),
 	}
 }
 
@@ -52,13 +55,15 @@ func GroupedBy(by []sql.Expression) []sql.Expression {
 	return by
 }
 
-// nameHaving writes what HAVING needs behind GROUP BY, and aggregates in the place of their aliases where the library would find a column: of
-// SELECT SUM(n) AS n … HAVING n > 1, the sum is meant. In a procedure a name without a table's may be a variable, and is left alone.
+// nameHaving writes what HAVING needs behind GROUP BY, and aggregates in the place of their aliases where the
+// library would find a column: of SELECT SUM(n) AS n … HAVING n > 1, the sum is meant. In a procedure a name
+// without a table's may be a variable, and is left alone.
 func nameHaving(s *ast.Select, procedure bool) {
 	if s.Having == nil || slices.ContainsFunc(s.GroupBy, isNames) {
 		return
 	}
-	h := havingNames{tables: map[string]bool{}, hidden: map[string]bool{}, inner: map[*ast.ColName]bool{}, aggregated: map[string]bool{}, procedure: procedure}
+	h := havingNames{tables: map[string]bool{}, hidden: map[string]bool{}, inner: map[*ast.ColName]bool{},
+		aggregated: map[string]bool{}, procedure: procedure}
 	for _, t := range s.From {
 		tablesOf(t, h.tables)
 	}
@@ -134,7 +139,8 @@ func (h *havingNames) aggregate(n ast.SQLNode) {
 	}, n)
 }
 
-// within looks for columns of the query in one of its subqueries: those that have the name of one of its tables.
+// within looks for columns of the query in one of its subqueries: those that have the name of one of its
+// tables.
 func (h *havingNames) within(q *ast.Subquery) {
 	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		switch n := n.(type) {
@@ -153,7 +159,9 @@ func (h *havingNames) within(q *ast.Subquery) {
 }
 
 func (h *havingNames) add(c *ast.ColName) {
-	if !slices.ContainsFunc(h.columns, func(o *ast.ColName) bool { return strings.EqualFold(ast.String(o), ast.String(c)) }) {
+	if !slices.ContainsFunc(h.columns, func(o *ast.ColName) bool {
+		return strings.EqualFold(ast.String(o), ast.String(c))
+	}) {
 		h.columns = append(h.columns, c)
 	}
 }
@@ -184,18 +192,21 @@ func tablesOf(from ast.TableExpr, into map[string]bool) {
 	}
 }
 
-// replaceAliases puts aggregates in the place of their aliases that are also names of columns within aggregates.
+// replaceAliases puts aggregates in the place of their aliases that are also names of columns within
+// aggregates.
 func (h *havingNames) replaceAliases(s *ast.Select) {
 	aliases := map[string]ast.Expr{}
 	for _, e := range s.SelectExprs {
 		a, ok := e.(*ast.AliasedExpr)
-		if !ok || a.As.IsEmpty() || !h.aggregated[a.As.Lowered()] || slices.ContainsFunc(s.GroupBy, func(g ast.Expr) bool {
-			c, ok := g.(*ast.ColName)
-			return ok && c.Name.Equal(a.As)
-		}) {
+		if !ok || a.As.IsEmpty() || !h.aggregated[a.As.Lowered()] ||
+			slices.ContainsFunc(s.GroupBy, func(g ast.Expr) bool {
+				c, ok := g.(*ast.ColName)
+				return ok && c.Name.Equal(a.As)
+			}) {
 			continue
 		}
-		own := havingNames{tables: map[string]bool{}, hidden: map[string]bool{}, inner: map[*ast.ColName]bool{}, aggregated: map[string]bool{}}
+		own := havingNames{tables: map[string]bool{}, hidden: map[string]bool{},
+			inner: map[*ast.ColName]bool{}, aggregated: map[string]bool{}}
 		_ = syntax.Walk(own.look, a.Expr)
 		if own.aggregates {
 			aliases[a.As.Lowered()] = a.Expr

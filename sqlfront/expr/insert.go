@@ -11,8 +11,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// valuesFunction is VALUES(c) of INSERT … SELECT … ON DUPLICATE KEY UPDATE, which the library knows after VALUES only. Its argument is the column of
-// the row that is there; the row that was to be inserted lies behind it.
+// valuesFunction is VALUES(c) of INSERT … SELECT … ON DUPLICATE KEY UPDATE, which the library knows
+// after VALUES only. Its argument is the column of the row that is there; the row that was to be
+// inserted lies behind it.
 var valuesFunction = inband.Function("values")
 
 // selectedValues makes calls of VALUES(c).
@@ -29,14 +30,16 @@ func selectedValues(s *ast.Insert) {
 		}
 		found = true
 		column := &ast.ColName{Name: v.Name.Name, Qualifier: ast.TableName{Name: s.Table.Name}}
-		*at = &ast.FuncExpr{Name: ast.NewColIdent(valuesFunction), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: column}}}
+		*at = &ast.FuncExpr{Name: ast.NewColIdent(valuesFunction),
+			Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: column}}}
 	})
 	if !found || !selectsFrom(rows, s.Table.Name.String()) {
 		return
 	}
 	// Rows of the table itself: its columns would be of two tables of one name.
 	s.Rows = &ast.Select{SelectExprs: ast.SelectExprs{&ast.StarExpr{}}, From: ast.TableExprs{
-		&ast.AliasedTableExpr{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Expr: &ast.Subquery{Select: rows}, As: ast.NewTableIdent("moka rows")}}}
+		&ast.AliasedTableExpr{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE},
+			Expr: &ast.Subquery{Select: rows}, As: ast.NewTableIdent("moka rows")}}}
 }
 
 // selectsFrom reports whether a query has a table of that name in its FROM.
@@ -62,9 +65,10 @@ func selectsFrom(s ast.SelectStatement, name string) (found bool) {
 }
 
 func insertFunctions() []sql.Function {
-	return []sql.Function{sql.Function1{Name: valuesFunction, Fn: func(_ *sql.Context, column sql.Expression) sql.Expression {
-		return &newValue{expression.UnaryExpressionStub{Child: column}}
-	}}}
+	return []sql.Function{sql.Function1{Name: valuesFunction,
+		Fn: func(_ *sql.Context, column sql.Expression) sql.Expression {
+			return &newValue{expression.UnaryExpressionStub{Child: column}}
+		}}}
 }
 
 type newValue struct{ expression.UnaryExpressionStub }

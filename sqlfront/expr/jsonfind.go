@@ -17,8 +17,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// JSON_CONTAINS and JSON_OVERLAPS. The library compares each element of one array with each of the other, and hears no KILL: two of 100,000 took
-// minutes. Here the elements of one are kept in a set by their keys.
+// JSON_CONTAINS and JSON_OVERLAPS. The library compares each element of one array with each of the other, and
+// hears no KILL: two of 100,000 took minutes. Here the elements of one are kept in a set by their keys.
 
 func jsonFunctions() (fs []sql.Function) {
 	truth := func(*sql.Context, []sql.Expression) sql.Type { return types.Boolean }
@@ -28,12 +28,14 @@ func jsonFunctions() (fs []sql.Function) {
 	} {
 		fs = append(fs, b.function())
 	}
-	return append(fs, sql.Function1{Name: "json_type", Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
-		return &jsonType{&jsonfn.JSONType{JSON: e}}
-	}})
+	return append(fs, sql.Function1{Name: "json_type",
+		Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
+			return &jsonType{&jsonfn.JSONType{JSON: e}}
+		}})
 }
 
-// jsonType is JSON_TYPE. go-mysql-server's says 'NULL' of a JSON null, which is right, and of NULL, which has no type.
+// jsonType is JSON_TYPE. go-mysql-server's says 'NULL' of a JSON null, which is right, and of
+// NULL, which has no type.
 type jsonType struct{ *jsonfn.JSONType }
 
 // WithChildren implements sql.Expression.
@@ -255,8 +257,8 @@ func (s *finder) each(v any, do func(any)) error {
 	return nil
 }
 
-// overlaps reports whether two documents have an element of an array, or a member of an object, in common; a value is an array of itself beside an
-// array.
+// overlaps reports whether two documents have an element of an array, or a member of an object, in common; a
+// value is an array of itself beside an array.
 func (s *finder) overlaps(a, b any) (bool, error) {
 	left, array := a.([]any)
 	right, both := b.([]any)
@@ -305,8 +307,8 @@ func (s *finder) common(a, b []any) (bool, error) {
 	return false, nil
 }
 
-// jsonKey adds bytes that are the same for values that are equal, and for no others: numbers are equal whatever they are kept as, and objects in
-// any order of their members.
+// jsonKey adds bytes that are the same for values that are equal, and for no others: numbers are equal
+// whatever they are kept as, and objects in any order of their members.
 func jsonKey(key []byte, v any) []byte {
 	text := func(key []byte, kind byte, s string) []byte {
 		return append(binary.AppendUvarint(append(key, kind), uint64(len(s))), s...)

@@ -5,8 +5,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// JSON values share their parts: JSON_ARRAY(d, d, d) is three pointers, and three documents as text. So what a function of JSON makes is
-// measured as text before anybody writes it, and the measuring stops at the limit: nested calls double the text, not the memory.
+// JSON values share their parts: JSON_ARRAY(d, d, d) is three pointers, and three documents as text. So what
+// a function of JSON makes is measured as text before anybody writes it, and the measuring stops at the
+// limit: nested calls double the text, not the memory.
 
 // jsonSize is how long a document is as text; ok is false if that is more than most.
 func jsonSize(doc sql.JSONWrapper, most int64) (n int64, ok bool) {
@@ -88,7 +89,8 @@ func JSONBytes(v any) (n int64) {
 	return n + 24
 }
 
-// prettySize is how long JSON_PRETTY's text is: each value stands in a line, behind two spaces for each level.
+// prettySize is how long JSON_PRETTY's text is: each value stands in a line, behind two spaces for each
+// level.
 func prettySize(v any, depth int64, left *int64) {
 	var parts int64
 	switch v := v.(type) {
@@ -135,7 +137,8 @@ func pathsSize(v any, path int64, left *int64) {
 	}
 }
 
-// jsonValue parses a document that came as a text, so that it can be measured, and returns its value; nil for what is none.
+// jsonValue parses a document that came as a text, so that it can be measured, and returns its
+// value; nil for what is none.
 func jsonValue(ctx *sql.Context, v *any) any {
 	if text, ok := (*v).(string); ok {
 		if doc, _, err := types.JSON.Convert(ctx, text); err == nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// Like is a LIKE. The library has its own for patterns without wildcards, or with one % at the end, of which it makes comparisons; not under a collation
-// that pads. LIKE itself never pads, so it is not the = that the library makes of it, and what it finds may be less than the text before the first
-// wildcard: 'x\t' LIKE 'x%', but 'x\t' < 'x'.
+// Like is a LIKE. The library has its own for patterns without wildcards, or with one % at the end, of which
+// it makes comparisons; not under a collation that pads. LIKE itself never pads, so it is not the = that the
+// library makes of it, and what it finds may be less than the text before the first wildcard: 'x\t' LIKE
+// 'x%', but 'x\t' < 'x'.
 type Like struct {
 	*expression.Like
 	last *atomic.Pointer[wildcards] // of the last row: most have the same pattern
@@ -44,7 +45,8 @@ func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Express
 	if isLiteral {
 		written, isLiteral = lit.Value().(string)
 	}
-	// The library takes a pattern without wildcards, or with one at its end, for a comparison, and the escapes in it for characters.
+	// The library takes a pattern without wildcards, or with one at its end, for a comparison, and the
+	// escapes in it for characters.
 	escaped := isLiteral && escape == nil && strings.Contains(written, `\`)
 	if !ok || !padded && !escaped && isLiteral && escape == nil && isPrefix(written) {
 		return like
@@ -61,17 +63,20 @@ func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Express
 	switch {
 	case prefix == "":
 	case rest == "" && padded:
-		return expression.NewAnd(expression.NewEquals(text, expression.NewLiteral(strings.TrimRight(prefix, " "), pattern.Type(ctx))), own)
+		return expression.NewAnd(expression.NewEquals(text,
+			expression.NewLiteral(strings.TrimRight(prefix, " "), pattern.Type(ctx))), own)
 	case rest == "":
-		return expression.NewAnd(expression.NewEquals(text, expression.NewLiteral(prefix, pattern.Type(ctx))), own)
+		return expression.NewAnd(expression.NewEquals(text,
+			expression.NewLiteral(prefix, pattern.Type(ctx))), own)
 	case !padded:
-		return expression.NewAnd(expression.NewGreaterThanOrEqual(text, expression.NewLiteral(prefix, pattern.Type(ctx))), own)
+		return expression.NewAnd(expression.NewGreaterThanOrEqual(text,
+			expression.NewLiteral(prefix, pattern.Type(ctx))), own)
 	}
 	return own
 }
 
-// Matched is a LIKE of the library, who writes the conditions of SHOW … LIKE itself, that hears the escapes of its pattern, and ends; nil where
-// the library's own does.
+// Matched is a LIKE of the library, who writes the conditions of SHOW … LIKE itself, that hears the escapes
+// of its pattern, and ends; nil where the library's own does.
 func Matched(l *expression.Like) *Like {
 	lit, ok := l.RightChild.(*expression.Literal)
 	if !ok || l.Escape != nil {
@@ -88,7 +93,8 @@ func isPrefix(pattern string) bool {
 	return !strings.ContainsAny(strings.TrimSuffix(pattern, "%"), "%_")
 }
 
-// literalPrefix is what a text starts with that is like the pattern, and the pattern from its first wildcard on.
+// literalPrefix is what a text starts with that is like the pattern, and the pattern from its first wildcard
+// on.
 func literalPrefix(pattern string) (prefix, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -103,8 +109,8 @@ func literalPrefix(pattern string) (prefix, rest string) {
 	return b.String(), ""
 }
 
-// bothBinary makes both sides of a comparison binary where one is: bytes are compared then, whatever the collation of the other. The
-// library prefers that of a column.
+// bothBinary makes both sides of a comparison binary where one is: bytes are compared then, whatever the
+// collation of the other. The library prefers that of a column.
 func bothBinary(ctx *sql.Context, a, b sql.Expression) (sql.Expression, sql.Expression) {
 	x, y := a.Type(ctx), b.Type(ctx)
 	if types.IsDeferredType(x) || types.IsDeferredType(y) {

@@ -10,12 +10,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// made is a call of a function whose result may be longer than its arguments: REPEAT('x', 10000000000) would take all memory there is, and
-// CONCAT(CONCAT(x, x), CONCAT(x, x)) grows as fast as it is written. How long the result will be is known from the values of the
-// arguments, before anything is made: as in MySQL, one that is longer than max_allowed_packet is NULL, with warning 1301. What is allowed is
-// charged to the statement if it is large.
+// made is a call of a function whose result may be longer than its arguments: REPEAT('x', 10000000000) would
+// take all memory there is, and CONCAT(CONCAT(x, x), CONCAT(x, x)) grows as fast as it is written. How long
+// the result will be is known from the values of the arguments, before anything is made: as in MySQL, one
+// that is longer than max_allowed_packet is NULL, with warning 1301. What is allowed is charged to the
+// statement if it is large.
 //
-// The arguments are evaluated once. The function, the library's or ours, then sees their values: inner is the call over slots.
+// The arguments are evaluated once. The function, the library's or ours, then sees their values: inner
+// is the call over slots.
 type made struct {
 	sql.Expression // over the arguments
 	*maker
@@ -29,7 +31,8 @@ type maker struct {
 	size func(ctx *sql.Context, vs sql.Row) int64
 	// nulls: the function has something to say of NULL.
 	nulls bool
-	// json: arguments that are texts will be parsed, and the result shares parts with arguments: it is measured.
+	// json: arguments that are texts will be parsed, and the result shares parts with
+	// arguments: it is measured.
 	json bool
 	// code is the number of the warning if it is not 1301.
 	code int
@@ -73,9 +76,9 @@ func product(a, b int64) int64 {
 	return a * b
 }
 
-// makers are all functions of the library and of ours whose result can be longer than their arguments, but for the aggregates, for what
-// makes a few dozen bytes of anything, and for the regular expressions, which are in regexp.go. TestEveryFunctionIsBounded holds every name that
-// the library knows against it.
+// makers are all functions of the library and of ours whose result can be longer than their arguments, but
+// for the aggregates, for what makes a few dozen bytes of anything, and for the regular expressions, which
+// are in regexp.go. TestEveryFunctionIsBounded holds every name that the library knows against it.
 var makers = func() map[string]*maker {
 	all := map[string]*maker{}
 	for _, m := range []*maker{
@@ -99,12 +102,15 @@ var makers = func() map[string]*maker {
 			if was == "" {
 				return length(vs[0])
 			}
-			return int64(len(s)) + product(int64(strings.Count(s, was)), max(0, length(vs[2])-int64(len(was))))
+			return int64(len(s)) + product(int64(strings.Count(s, was)),
+				max(0, length(vs[2])-int64(len(was))))
 		}},
 		{name: "hex", size: times(2, 1, 0)},
 		{name: "quote", nulls: true, size: times(2, 1, 2)},
 		{name: "to_base64", size: times(3, 2, 4)},
-		{name: "make_set", nulls: true, size: func(ctx *sql.Context, vs sql.Row) int64 { return sum(ctx, vs[1:]) + int64(len(vs)) }},
+		{name: "make_set", nulls: true, size: func(ctx *sql.Context, vs sql.Row) int64 {
+			return sum(ctx, vs[1:]) + int64(len(vs))
+		}},
 		{name: "export_set", size: func(_ *sql.Context, vs sql.Row) int64 {
 			n := max(length(vs[1]), length(vs[2])) + 1
 			if len(vs) > 3 {
@@ -123,11 +129,17 @@ var makers = func() map[string]*maker {
 			}
 			return 0
 		}},
-		{name: CharFunction, nulls: true, size: func(_ *sql.Context, vs sql.Row) int64 { return 8 * int64(len(vs)) }},
-		{name: BinaryFunction, size: func(ctx *sql.Context, vs sql.Row) int64 { return max(length(vs[0]), count(ctx, vs[1])) }},
+		{name: CharFunction, nulls: true, size: func(_ *sql.Context, vs sql.Row) int64 {
+			return 8 * int64(len(vs))
+		}},
+		{name: BinaryFunction, size: func(ctx *sql.Context, vs sql.Row) int64 {
+			return max(length(vs[0]), count(ctx, vs[1]))
+		}},
 
 		{name: "json_pretty", json: true, size: func(ctx *sql.Context, vs sql.Row) int64 {
-			return measured(jsonValue(ctx, &vs[0]), func(v any, left *int64) { prettySize(v, 0, left) }) + sum(ctx, vs)
+			return measured(jsonValue(ctx, &vs[0]), func(v any, left *int64) {
+				prettySize(v, 0, left)
+			}) + sum(ctx, vs)
 		}},
 		{name: "json_search", json: true, nulls: true, size: func(ctx *sql.Context, vs sql.Row) int64 {
 			return measured(jsonValue(ctx, &vs[0]), func(v any, left *int64) { pathsSize(v, 1, left) })
@@ -146,14 +158,21 @@ var makers = func() map[string]*maker {
 		all[name] = &maker{name: name, size: times(4, 1, 2)}
 	}
 	for _, name := range []string{
-		"json_array", "json_object", "json_array_append", "json_array_insert", "json_contains", "json_contains_path", "json_depth", "json_extract",
-		"json_insert", "json_keys", "json_length", "json_merge", "json_merge_patch", "json_merge_preserve", "json_overlaps", "json_remove",
-		"json_replace", "json_schema_valid", "json_schema_validation_report", "json_set", "json_storage_free", "json_storage_size",
+		"json_array", "json_object", "json_array_append", "json_array_insert", "json_contains",
+		"json_contains_path", "json_depth", "json_extract",
+		"json_insert", "json_keys", "json_length", "json_merge", "json_merge_patch", "json_merge_preserve",
+		"json_overlaps", "json_remove",
+		"json_replace", "json_schema_valid", "json_schema_validation_report", "json_set", "json_storage_free",
+		"json_storage_size",
 		"json_unquote", "json_valid", "json_value",
-		"distance", "vec_distance", "vec_distance_cosine", "vec_distance_euclidean", "vec_distance_l2_squared", // vectors may be texts
+		// vectors may be texts
+		"distance", "vec_distance", "vec_distance_cosine", "vec_distance_euclidean",
+		"vec_distance_l2_squared",
 	} {
 		// Not JSON_TYPE, which makes a word, and looks at what its argument is an expression of.
-		all[name] = &maker{name: name, json: true, nulls: true, size: func(*sql.Context, sql.Row) int64 { return 0 }}
+		all[name] = &maker{name: name, json: true, nulls: true, size: func(*sql.Context, sql.Row) int64 {
+			return 0
+		}}
 	}
 	return all
 }()
@@ -181,7 +200,8 @@ func textual(v any) string {
 	return ""
 }
 
-// Bounded makes the result of a function of that name end at max_allowed_packet: of f, or, if ok is false, of the library's of that name.
+// Bounded makes the result of a function of that name end at max_allowed_packet: of f, or, if ok is false, of
+// the library's of that name.
 func Bounded(name string, f sql.Function, ok bool) (sql.Function, bool) {
 	m := makers[name]
 	if m == nil {
@@ -192,13 +212,14 @@ func Bounded(name string, f sql.Function, ok bool) (sql.Function, bool) {
 			return nil, false
 		}
 	}
-	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-		e, err := f.NewInstance(ctx, args)
-		if err != nil {
-			return nil, err
-		}
-		return m.over(ctx, e)
-	}}, true
+	return sql.FunctionN{Name: name,
+		Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			e, err := f.NewInstance(ctx, args)
+			if err != nil {
+				return nil, err
+			}
+			return m.over(ctx, e)
+		}}, true
 }
 
 // over is a call of the function.
@@ -321,13 +342,15 @@ func isLarge(v any) bool {
 
 func (m *made) tooLong(ctx *sql.Context, limit int64) (any, error) {
 	if m.code == 1256 {
-		ctx.Warn(1256, "Uncompressed data size too large; the maximum size is %d (probably, length of uncompressed data was corrupted)", limit)
+		ctx.Warn(1256, "Uncompressed data size too large; the maximum size is %d (probably, length of "+
+			"uncompressed data was corrupted)", limit)
 		return nil, nil
 	}
 	return overflow(ctx, m.name, limit)
 }
 
-// slot is an argument of a call whose value is known: the row that it is evaluated with is the values of the arguments.
+// slot is an argument of a call whose value is known: the row that it is evaluated with is the
+// values of the arguments.
 type slot struct {
 	sql.Expression // the argument, for its type
 	at             int

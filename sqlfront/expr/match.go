@@ -13,8 +13,9 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// Match is MATCH (columns) AGAINST (text). The planner sees an expression like any other; the library's own would look for the tables that
-// the library keeps for a FULLTEXT index. What it is worth knows the engine, which gives it a Scorer when iterators are built.
+// Match is MATCH (columns) AGAINST (text). The planner sees an expression like any other; the library's own
+// would look for the tables that the library keeps for a FULLTEXT index. What it is worth knows the engine,
+// which gives it a Scorer when iterators are built.
 type Match struct {
 	columns []sql.Expression
 	against sql.Expression
@@ -25,7 +26,8 @@ type Match struct {
 
 // Scorer finds out how well a row answers.
 type Scorer interface {
-	// Score is the rank of a row with these texts. If truth is set, it is any number but 0 for a row that matches.
+	// Score is the rank of a row with these texts. If truth is set, it is any number but 0 for a row that
+	// matches.
 	Score(ctx *sql.Context, texts []string, against string, truth bool) (float64, error)
 }
 

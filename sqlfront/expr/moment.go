@@ -9,8 +9,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// A text where a date or a time is asked for is the one that it begins with. The library tries the text with one digit less each time, and writes all
-// of it into the error of each: 100,000 digits took minutes, which no KILL ended. So it is given as much of a text as a date may have.
+// A text where a date or a time is asked for is the one that it begins with. The library tries the text with
+// one digit less each time, and writes all of it into the error of each: 100,000 digits took minutes, which
+// no KILL ended. So it is given as much of a text as a date may have.
 
 // Moment is a text that is taken for a date or a time.
 type Moment struct {
@@ -23,14 +24,15 @@ var (
 	_ sql.CollationCoercible = (*Moment)(nil)
 )
 
-// momentLength is more than any date or time has: 36 bytes with its zone, if no two spaces stand together; digits of a second beyond the ninth are not
-// looked at.
+// momentLength is more than any date or time has: 36 bytes with its zone, if no two spaces stand together;
+// digits of a second beyond the ninth are not looked at.
 const momentLength = 128
 
 // formattedLength is how much of a text, and of its format, STR_TO_DATE looks at.
 const formattedLength = 4096
 
-// asMoment is an operand with at most so many bytes of a text. What is no text stays what it is, and so do short ones.
+// asMoment is an operand with at most so many bytes of a text. What is no text stays what it
+// is, and so do short ones.
 func asMoment(ctx *sql.Context, e sql.Expression, most int) (_ sql.Expression, changed bool) {
 	if e == nil || !e.Resolved() {
 		return e, false
@@ -52,7 +54,8 @@ func asMoment(ctx *sql.Context, e sql.Expression, most int) (_ sql.Expression, c
 	if !types.IsText(t) {
 		return e, false
 	}
-	if s, ok := t.(sql.StringType); ok && s.MaxByteLength() <= 8*momentLength { // a VARCHAR(255), by which tables may be joined
+	// a VARCHAR(255), by which tables may be joined
+	if s, ok := t.(sql.StringType); ok && s.MaxByteLength() <= 8*momentLength {
 		if _, column := e.(*expression.GetField); column {
 			return e, false
 		}
@@ -74,7 +77,8 @@ var momentArguments = func() map[string][]int {
 	return places
 }()
 
-// withMoments is a function, or a CAST, of dates and times with what is left of its texts; nil if there are none.
+// withMoments is a function, or a CAST, of dates and times with what is left of its texts; nil if there are
+// none.
 func withMoments(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	var places []int
 	most := momentLength
@@ -152,8 +156,8 @@ func cutMoment(v any, most int) any {
 	return v
 }
 
-// momentOf is the beginning of a text, of which several spaces are one. What was cut off is missed by nobody but by the warning that there was more, if
-// all of what is left is a date: then its last byte is no digit.
+// momentOf is the beginning of a text, of which several spaces are one. What was cut off is missed by nobody
+// but by the warning that there was more, if all of what is left is a date: then its last byte is no digit.
 func momentOf(s string, most int) string {
 	var b strings.Builder
 	i := 0

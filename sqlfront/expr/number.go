@@ -17,9 +17,10 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// A text where a number is asked for is the number that it begins with: '12e' is 12, '1e999' as much as fits, 'abc' 0. The library takes other
-// texts for numbers ('0x1f', '1_000', 'inf'), panics at an exponent without digits, writes '1e3000000' out, and needs minutes for three
-// million digits. So it is given numbers: Numbers wraps the operands, Convert is for whoever stores.
+// A text where a number is asked for is the number that it begins with: '12e' is 12, '1e999' as much as fits,
+// 'abc' 0. The library takes other texts for numbers ('0x1f', '1_000', 'inf'), panics at an exponent without
+// digits, writes '1e3000000' out, and needs minutes for three million digits. So it is given numbers: Numbers
+// wraps the operands, Convert is for whoever stores.
 
 // Number is a text as a DOUBLE or a DECIMAL.
 type Number struct {
@@ -188,7 +189,8 @@ func parseDouble(s string) (f float64, whole bool) {
 // maxDigits are the digits of a DECIMAL that MySQL computes with; 65 of them may stand before the point.
 const maxDigits = 81
 
-// parseDecimal is the DECIMAL at the beginning of a text. One that is too large becomes the largest; digits that are too many are cut off.
+// parseDecimal is the DECIMAL at the beginning of a text. One that is too large becomes the largest; digits
+// that are too many are cut off.
 func parseDecimal(s string) (d *apd.Decimal, whole bool) {
 	n := numeralOf(s)
 	if n.text == "" {
@@ -199,7 +201,8 @@ func parseDecimal(s string) (d *apd.Decimal, whole bool) {
 	if digits == "" {
 		digits = strings.TrimLeft(n.fraction, "0")
 		point = int64(len(digits) - len(n.fraction))
-	} else if room := maxDigits + 1 - len(digits); room > 0 { // longer texts are not put together for what is cut off anyway
+	} else if room := maxDigits + 1 - len(digits); room > 0 {
+		// longer texts are not put together for what is cut off anyway
 		digits += n.fraction[:min(room, len(n.fraction))]
 	}
 	point += n.exponent
@@ -207,7 +210,8 @@ func parseDecimal(s string) (d *apd.Decimal, whole bool) {
 	case digits == "":
 		return new(apd.Decimal), n.alone
 	case point > types.DecimalTypeMaxPrecision:
-		digits, point, n.alone = strings.Repeat("9", types.DecimalTypeMaxPrecision), types.DecimalTypeMaxPrecision, false
+		digits, point, n.alone = strings.Repeat("9", types.DecimalTypeMaxPrecision),
+			types.DecimalTypeMaxPrecision, false
 	case point < -maxDigits:
 		return new(apd.Decimal), n.alone
 	}
@@ -227,8 +231,9 @@ func parseDecimal(s string) (d *apd.Decimal, whole bool) {
 	return d, n.alone
 }
 
-// Convert is a value as one of the type, as the type's own Convert, or ConvertRound, has it. A text is the DECIMAL that it begins with, with
-// sql.ErrTruncatedIncorrect if there is more in it; what is too large for a DECIMAL is the largest, and out of range.
+// Convert is a value as one of the type, as the type's own Convert, or ConvertRound, has it. A text is the
+// DECIMAL that it begins with, with sql.ErrTruncatedIncorrect if there is more in it; what is too large for a
+// DECIMAL is the largest, and out of range.
 func Convert(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
 	d, ok := t.(sql.DecimalType)
 	if !ok {
@@ -295,14 +300,16 @@ func isText(ctx *sql.Context, e sql.Expression) bool {
 	return true
 }
 
-// Numbers is e with numbers in the place of texts that it takes for numbers, nil if there are none: those that are compared with a DECIMAL, and the
-// operands of arithmetic. Texts that it takes for dates or times become Moments.
+// Numbers is e with numbers in the place of texts that it takes for numbers, nil if there are none:
+// those that are compared with a DECIMAL, and the operands of arithmetic. Texts that it takes for dates
+// or times become Moments.
 func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	if short, err := withMoments(ctx, e); short != nil || err != nil {
 		return short, err
 	}
 	switch e := e.(type) {
-	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
+	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual,
+		*expression.GreaterThan,
 		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple, *expression.HashInTuple:
 		return comparedNumbers(ctx, e)
 	case *expression.Arithmetic:
@@ -313,7 +320,8 @@ func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return arithmeticNumbers(ctx, e, types.InternalDecimalType)
 	case *expression.UnaryMinus:
 		if isText(ctx, e.Child) { // from 0, that there is no -0
-			return expression.NewMinus(expression.NewLiteral(float64(0), types.Float64), newNumber(ctx, e.Child, types.Float64)), nil
+			return expression.NewMinus(expression.NewLiteral(float64(0), types.Float64),
+				newNumber(ctx, e.Child, types.Float64)), nil
 		}
 	case *expression.Case:
 		if c, err := caseNumbers(ctx, e); c != nil || err != nil {
@@ -332,7 +340,9 @@ func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		if eq == nil || err != nil {
 			return nil, err
 		}
-		return expression.NewCase(nil, []expression.CaseBranch{{Cond: eq, Value: expression.NewLiteral(nil, types.Null)}}, operands[0]), nil
+		return expression.NewCase(nil,
+			[]expression.CaseBranch{{Cond: eq, Value: expression.NewLiteral(nil, types.Null)}},
+			operands[0]), nil
 	case *Sum, *Avg:
 		if operand := e.Children()[0]; isText(ctx, operand) {
 			return e.WithChildren(ctx, newNumber(ctx, operand, types.Float64))
@@ -386,7 +396,8 @@ func isIn(e sql.Expression) bool {
 	return false
 }
 
-// alikeNumbers makes texts DECIMALs if a DECIMAL is among the operands, DOUBLEs if a DOUBLE is, and Moments if a date or time is.
+// alikeNumbers makes texts DECIMALs if a DECIMAL is among the operands, DOUBLEs if a DOUBLE is, and
+// Moments if a date or time is.
 func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expression, changed bool) {
 	first, ok := operands[0].(expression.Tuple)
 	if !ok {
@@ -511,14 +522,18 @@ func newDecimalCast(ctx *sql.Context, spec string, e sql.Expression) (sql.Expres
 	}
 	switch {
 	case scale > types.DecimalTypeMaxScale:
-		return nil, sqlerr.New(sqlerr.TooBigScale, "Too big scale %d specified for '%s'. Maximum is %d.", scale, e, types.DecimalTypeMaxScale)
+		return nil, sqlerr.New(sqlerr.TooBigScale, "Too big scale %d specified for '%s'. Maximum is %d.",
+			scale, e, types.DecimalTypeMaxScale)
 	case precision > types.DecimalTypeMaxPrecision:
-		return nil, sqlerr.New(sqlerr.TooBigPrecision, "Too big precision %d specified for '%s'. Maximum is %d.", precision, e, types.DecimalTypeMaxPrecision)
+		return nil, sqlerr.New(sqlerr.TooBigPrecision,
+			"Too big precision %d specified for '%s'. Maximum is %d.", precision, e,
+			types.DecimalTypeMaxPrecision)
 	case precision == 0:
 		precision = 10
 	}
 	if scale > precision {
-		return nil, sqlerr.New(sqlerr.ScaleOverPrecision, "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '%s').", e)
+		return nil, sqlerr.New(sqlerr.ScaleOverPrecision,
+			"For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '%s').", e)
 	}
 	typ, err := types.CreateColumnDecimalType(uint8(precision), uint8(scale))
 	if err != nil {
@@ -587,8 +602,8 @@ func (c *decimalCast) of(ctx *sql.Context, v any) (*apd.Decimal, error) {
 	return d, nil
 }
 
-// inPrecision is a DECIMAL with the digits that the type has, and whether there was room for those before the point; if not, it is the type's
-// largest value.
+// inPrecision is a DECIMAL with the digits that the type has, and whether there was room for those before the
+// point; if not, it is the type's largest value.
 func inPrecision(d *apd.Decimal, t sql.DecimalType) (out *apd.Decimal, in bool, err error) {
 	out = new(apd.Decimal)
 	if d.Form != apd.Finite {

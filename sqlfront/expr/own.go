@@ -12,8 +12,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// ownFunction is around what an aggregate of a subquery adds up, once for each query around it: the library knows aggregates by their text, and takes
-// the subquery's for that of a query around it, of SELECT MAX(a), (SELECT MAX(a) FROM t WHERE …) FROM t.
+// ownFunction is around what an aggregate of a subquery adds up, once for each query around it: the library
+// knows aggregates by their text, and takes the subquery's for that of a query around it, of SELECT MAX(a),
+// (SELECT MAX(a) FROM t WHERE …) FROM t.
 var ownFunction = inband.Function("own")
 
 // Own is its child.
@@ -74,8 +75,9 @@ func (o *Own) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Ex
 	return newOwn(ctx, children[0]), nil
 }
 
-// ownAggregates marks the aggregates of the subqueries of s that are spelled as one of a query around them. What stands in WHERE, ON or GROUP BY is of a
-// query around for certain, and so is what names a table that the subquery has not.
+// ownAggregates marks the aggregates of the subqueries of s that are spelled as one of a query around
+// them. What stands in WHERE, ON or GROUP BY is of a query around for certain, and so is what names a
+// table that the subquery has not.
 func ownAggregates(s *ast.Select) {
 	spelled := map[string]bool{}
 	eachAggregate(s, func(f *ast.FuncExpr) { spelled[spelling(f)] = true })
@@ -112,7 +114,8 @@ func ownWithin(s *ast.Select, around map[string]bool, depth int) {
 				continue
 			}
 			for range depth {
-				a.Expr = &ast.FuncExpr{Name: ast.NewColIdent(ownFunction), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: a.Expr}}}
+				a.Expr = &ast.FuncExpr{Name: ast.NewColIdent(ownFunction),
+					Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: a.Expr}}}
 			}
 		}
 		return false, nil
@@ -145,7 +148,8 @@ func spelling(f *ast.FuncExpr) string {
 	text := strings.ToLower(ast.String(f))
 	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if c, ok := n.(*ast.ColName); ok && !c.Qualifier.IsEmpty() {
-			text = strings.ReplaceAll(text, strings.ToLower(ast.String(c)), strings.ToLower(ast.String(&ast.ColName{Name: c.Name})))
+			text = strings.ReplaceAll(text, strings.ToLower(ast.String(c)),
+				strings.ToLower(ast.String(&ast.ColName{Name: c.Name})))
 		}
 		return true, nil
 	}, f)

@@ -31,7 +31,8 @@ func NewIn(ctx *sql.Context, left sql.Expression, query *plan.Subquery) (sql.Exp
 	return newQuantified(ctx, "=", false, left, query)
 }
 
-func newQuantified(ctx *sql.Context, op string, all bool, left, right sql.Expression) (sql.Expression, error) {
+func newQuantified(ctx *sql.Context, op string, all bool, left,
+	right sql.Expression) (sql.Expression, error) {
 	query, ok := right.(*plan.Subquery)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.SyntaxError, "ANY, SOME and ALL are followed by a query in parentheses")
@@ -42,7 +43,8 @@ func newQuantified(ctx *sql.Context, op string, all bool, left, right sql.Expres
 	return &quantified{left, query, op, all}, nil
 }
 
-// Eval implements sql.Expression. ANY is true if one comparison is, ALL is false if one is; else NULL if one was NULL.
+// Eval implements sql.Expression. ANY is true if one comparison is, ALL is false if one is;
+// else NULL if one was NULL.
 func (q *quantified) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	left, err := q.left.Eval(ctx, row)
 	if err != nil {

@@ -15,20 +15,24 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// The functions of regular expressions. The library's compile a pattern of any length, look for all matches although one is wanted, and build
-// a replaced text without asking how long it gets; nothing ends them before they are through. A machine here takes at most time in
-// proportion to the text times the program, so what is bounded is that: the pattern's length, the program's memory (regexp_stack_limit), the
-// steps (regexp_time_limit), and a search that is more than a moment's work asks on its way whether its statement is to end.
+// The functions of regular expressions. The library's compile a pattern of any length, look for all
+// matches although one is wanted, and build a replaced text without asking how long it gets; nothing ends
+// them before they are through. A machine here takes at most time in proportion to the text times the
+// program, so what is bounded is that: the pattern's length, the program's memory (regexp_stack_limit),
+// the steps (regexp_time_limit), and a search that is more than a moment's work asks on its way whether
+// its statement is to end.
 
 const (
-	// maxPattern is as many bytes, and maxProgram as many instructions, as a pattern may have; PCRE's limit is 64 Ki, too.
+	// maxPattern is as many bytes, and maxProgram as many instructions, as a pattern may have;
+	// PCRE's limit is 64 Ki, too.
 	maxPattern = 64 << 10
 	maxProgram = 64 << 10
 	// stepUnit is how many instructions times characters one unit of regexp_time_limit is.
 	stepUnit = 1 << 28
 	// unasked is how many instructions times characters go by without asking: some ten milliseconds.
 	unasked = 1 << 19
-	// threadBytes is about what the machine needs for an instruction, and compileBytes the parser for a byte, of \pL that is.
+	// threadBytes is about what the machine needs for an instruction, and compileBytes the parser for
+	// a byte, of \pL that is.
 	threadBytes, compileBytes = 120, 2 << 10
 )
 
@@ -40,16 +44,19 @@ func regexpFunctions() (fs []sql.Function) {
 	integer := func(*sql.Context, []sql.Expression) sql.Type { return types.Int32 }
 	boolean := func(*sql.Context, []sql.Expression) sql.Type { return types.Boolean }
 	for _, b := range []*builtin{
-		{name: "regexp_like", min: 2, max: 3, typ: boolean}, {name: "regexp_instr", min: 2, max: 6, typ: integer},
-		{name: "regexp_substr", min: 2, max: 5, typ: text}, {name: "regexp_replace", min: 3, max: 6, typ: text},
+		{name: "regexp_like", min: 2, max: 3, typ: boolean},
+		{name: "regexp_instr", min: 2, max: 6, typ: integer},
+		{name: "regexp_substr", min: 2, max: 5, typ: text},
+		{name: "regexp_replace", min: 3, max: 6, typ: text},
 	} {
-		fs = append(fs, sql.FunctionN{Name: b.name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			e, err := b.function().NewInstance(ctx, args)
-			if err != nil {
-				return nil, err
-			}
-			return &regexpCall{e.(*call), new(atomic.Pointer[pattern])}, nil
-		}})
+		fs = append(fs, sql.FunctionN{Name: b.name,
+			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+				e, err := b.function().NewInstance(ctx, args)
+				if err != nil {
+					return nil, err
+				}
+				return &regexpCall{e.(*call), new(atomic.Pointer[pattern])}, nil
+			}})
 	}
 	return fs
 }
@@ -98,8 +105,8 @@ func (c *regexpCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 type pattern struct {
 	text, flags string
 	size        int64 // of its program, in instructions
-	// whole is for a search from the start of a text. later is for one from behind a character, with which its text begins: that is how
-	// ^ and \b know what is before. Its first group is the match.
+	// whole is for a search from the start of a text. later is for one from behind a character, with which
+	// its text begins: that is how ^ and \b know what is before. Its first group is the match.
 	whole, later *regexp.Regexp
 }
 
@@ -136,7 +143,8 @@ func (c *regexpCall) compile(ctx *sql.Context, text, flags string) (*pattern, er
 	case p.size > maxProgram:
 		return nil, tooBig()
 	case limit > 0 && p.size*threadBytes > limit:
-		return nil, sqlerr.New(sqlerr.RegexpStackOverflow, "Overflow in the regular expression backtrack stack.")
+		return nil, sqlerr.New(sqlerr.RegexpStackOverflow,
+			"Overflow in the regular expression backtrack stack.")
 	}
 	plain := uncaptured(tree).String()
 	if p.whole, err = regexp.Compile(plain); err == nil {
@@ -156,10 +164,12 @@ var (
 )
 
 func tooBig() error {
-	return sqlerr.New(sqlerr.RegexpPatternTooBig, "The regular expression pattern exceeds limits on size or complexity.")
+	return sqlerr.New(sqlerr.RegexpPatternTooBig,
+		"The regular expression pattern exceeds limits on size or complexity.")
 }
 
-// programSize is about how many instructions a pattern becomes. Nothing is made to know it: x{1000}{1000} would be large.
+// programSize is about how many instructions a pattern becomes. Nothing is made to know it:
+// x{1000}{1000} would be large.
 func programSize(re *syntax.Regexp) (n int64) {
 	for _, s := range re.Sub {
 		if n += 1 + programSize(s); n > maxProgram {
@@ -177,7 +187,8 @@ func programSize(re *syntax.Regexp) (n int64) {
 	return n + 1
 }
 
-// uncaptured takes the groups out of a pattern: what they match nobody asks, and the machine would keep it for each of its threads.
+// uncaptured takes the groups out of a pattern: what they match nobody asks, and the machine would keep it
+// for each of its threads.
 func uncaptured(re *syntax.Regexp) *syntax.Regexp {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
@@ -219,7 +230,8 @@ func (c *regexpCall) search(ctx *sql.Context, vs []any) (*search, error) {
 		return nil, err
 	}
 	flags := ""
-	if collation, _ := argsCollation(ctx, c.args[:2]); strings.HasSuffix(collation.Name(), "_ci") && !binaryArgs(ctx, c.args[:2]) {
+	if collation, _ := argsCollation(ctx, c.args[:2]); strings.HasSuffix(collation.Name(), "_ci") &&
+		!binaryArgs(ctx, c.args[:2]) {
 		flags = "i"
 	}
 	if at := flagsAt[c.name]; at < len(vs) {
@@ -236,7 +248,8 @@ func (c *regexpCall) search(ctx *sql.Context, vs []any) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &search{ctx: ctx, call: c, p: p, text: text, end: -1, limit: globalInteger("regexp_time_limit", 32) * stepUnit}, nil
+	return &search{ctx: ctx, call: c, p: p, text: text, end: -1,
+		limit: globalInteger("regexp_time_limit", 32) * stepUnit}, nil
 }
 
 // flagsAt is the argument that is the match type.

@@ -24,21 +24,22 @@ var (
 	AllFunction = inband.Function("all")
 )
 
-// CharFunction is CHAR(n, … USING cs), with cs in front. The library computes what has no columns while it plans, and would take the bytes of the
-// other character set for its own.
+// CharFunction is CHAR(n, … USING cs), with cs in front. The library computes what has no columns while it
+// plans, and would take the bytes of the other character set for its own.
 var CharFunction = inband.Function("char")
 
-// Rewrite puts operators of ours in the place of the library's, everywhere below a statement or an expression. Texts that are
-// kept (of checks, defaults, generated columns, views) are taken from the user's text or from the bound expression, never from
-// the tree.
+// Rewrite puts operators of ours in the place of the library's, everywhere below a statement or an
+// expression. Texts that are kept (of checks, defaults, generated columns, views) are taken from the user's
+// text or from the bound expression, never from the tree.
 func Rewrite(n ast.SQLNode) { rewriter{}.walk(n) }
 
-// RewriteProcedure does the same in the body of a stored procedure. The library's interpreter puts the values of variables into the
-// tree of each statement, and knows what to look into: calls of functions, not what is injected.
+// RewriteProcedure does the same in the body of a stored procedure. The library's interpreter puts the
+// values of variables into the tree of each statement, and knows what to look into: calls of
+// functions, not what is injected.
 func RewriteProcedure(n ast.SQLNode) { rewriter{calls: true}.walk(n) }
 
-// Each hands f every place below a statement or an expression where an expression stands, each before the places within what f
-// leaves there. limit says that the place is LIMIT's or OFFSET's.
+// Each hands f every place below a statement or an expression where an expression stands, each before the
+// places within what f leaves there. limit says that the place is LIMIT's or OFFSET's.
 func Each(n ast.SQLNode, f func(at *ast.Expr, limit bool)) { rewriter{each: f}.walk(n) }
 
 type rewriter struct {
@@ -65,12 +66,15 @@ func (r rewriter) walk(n ast.SQLNode) {
 			r.swap(&n.Expr)
 		case *ast.SetVarExpr:
 			r.swap(&n.Expr)
-			// The library looks for a column, or a variable of the procedure, of the name that the user variable has without @.
+			// The library looks for a column, or a variable of the procedure, of the name that the user
+			// variable has without @.
 			if name := n.Name.Name.String(); n.Scope == ast.SetScope_User && !strings.HasPrefix(name, "@") {
 				n.Name = ast.NewColName("@" + name)
 			}
-			// SET GLOBAL validate_password.length: a name with a point in it, which the library takes for a table and its column.
-			if q := n.Name.Qualifier.Name.String(); n.Scope != ast.SetScope_None && strings.EqualFold(q, "validate_password") {
+			// SET GLOBAL validate_password.length: a name with a point in it, which the library takes for
+			// a table and its column.
+			if q := n.Name.Qualifier.Name.String(); n.Scope != ast.SetScope_None &&
+				strings.EqualFold(q, "validate_password") {
 				n.Name = &ast.ColName{Name: ast.NewColIdent(strings.ToLower(q) + "." + n.Name.Name.Lowered())}
 			}
 		case *ast.Select:
@@ -81,7 +85,8 @@ func (r rewriter) walk(n ast.SQLNode) {
 				nameHaving(n, r.calls)
 			}
 			if rollsUp(n.GroupBy) && n.Limit == nil {
-				// A condition on a derived table would be moved below the groups, to rows of which the sums are made; not below a limit.
+				// A condition on a derived table would be moved below the groups, to rows of which the sums
+				// are made; not below a limit.
 				n.Limit = &ast.Limit{Rowcount: ast.NewIntVal([]byte("4611686018427387903"))}
 			}
 		case *ast.Order:
@@ -144,7 +149,8 @@ func (r rewriter) walk(n ast.SQLNode) {
 			r.swap(&n.Expr)
 		case *ast.GroupConcatExpr: // the library takes the first of several alone
 			if len(n.Exprs) > 1 {
-				n.Exprs = ast.SelectExprs{&ast.AliasedExpr{Expr: &ast.FuncExpr{Name: ast.NewColIdent("concat"), Exprs: n.Exprs}}}
+				n.Exprs = ast.SelectExprs{&ast.AliasedExpr{
+					Expr: &ast.FuncExpr{Name: ast.NewColIdent("concat"), Exprs: n.Exprs}}}
 			}
 		case *ast.CaseExpr:
 			r.swap(&n.Expr)
@@ -261,7 +267,8 @@ func (r rewriter) swap(at *ast.Expr) {
 	case *ast.ExtractFuncExpr: // these take times of day as well
 		switch unit := strings.ToLower(x.Unit); unit {
 		case "hour", "minute", "second", "microsecond":
-			*at = &ast.FuncExpr{Name: ast.NewColIdent(unit), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: x.Expr}}}
+			*at = &ast.FuncExpr{Name: ast.NewColIdent(unit),
+				Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: x.Expr}}}
 		}
 	case *ast.TrimExpr:
 		*at = r.operator("trim "+x.Dir, x, x.Str, x.Pattern)
@@ -301,7 +308,8 @@ func (r rewriter) swap(at *ast.Expr) {
 			*at = r.operator(spec, x, x.Expr)
 		}
 		if strings.EqualFold(x.Type.Type, "binary") && x.Type.Length != nil && len(x.Type.Length.Val) > 4 {
-			*at = callOf(BinaryFunction, x.Expr, x.Type.Length) // the library fills it up, however long that is
+			// the library fills it up, however long that is
+			*at = callOf(BinaryFunction, x.Expr, x.Type.Length)
 		}
 	case *ast.ComparisonExpr:
 		if x.Operator == ast.RegexpStr || x.Operator == ast.NotRegexpStr {
@@ -356,9 +364,12 @@ func rollsUp(g ast.GroupBy) bool {
 func grouping(f *ast.FuncExpr) (sum ast.Expr) {
 	for _, arg := range f.Exprs {
 		mark := &ast.FuncExpr{Name: ast.NewColIdent(GroupingFunction), Exprs: ast.SelectExprs{arg}}
-		var bit ast.Expr = &ast.FuncExpr{Name: ast.NewColIdent("bit_or"), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: mark}}}
+		var bit ast.Expr = &ast.FuncExpr{Name: ast.NewColIdent("bit_or"),
+			Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: mark}}}
 		if sum != nil {
-			bit = &ast.BinaryExpr{Operator: ast.PlusStr, Left: &ast.BinaryExpr{Operator: ast.MultStr, Left: sum, Right: ast.NewIntVal([]byte("2"))}, Right: bit}
+			bit = &ast.BinaryExpr{Operator: ast.PlusStr,
+				Left:  &ast.BinaryExpr{Operator: ast.MultStr, Left: sum, Right: ast.NewIntVal([]byte("2"))},
+				Right: bit}
 		}
 		sum = bit
 	}
@@ -416,7 +427,8 @@ func (r rewriter) operator(name string, was ast.SQLNode, operands ...ast.Expr) a
 		return &ast.FuncExpr{Name: ast.NewColIdent(operatorFunction), Exprs: args}
 	}
 	return ast.InjectedExpr{
-		Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Expression: &Operator{name, was}, Children: operands,
+		Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Expression: &Operator{name, was},
+		Children: operands,
 	}
 }
 
@@ -470,7 +482,8 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	case strings.HasPrefix(op, "case"):
 		return newCase(ctx, operands, strings.Contains(op, " expr"), strings.Contains(op, " else")), nil
 	case strings.HasPrefix(op, "trim ") && len(operands) == 2:
-		return collatedResult(function.NewTrim(operands[0], operands[1], strings.TrimPrefix(op, "trim "))), nil
+		return collatedResult(function.NewTrim(operands[0], operands[1], strings.TrimPrefix(op, "trim "))),
+			nil
 	}
 	if op == ast.LikeStr || op == ast.NotLikeStr {
 		var escape sql.Expression
@@ -489,9 +502,11 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	if text, ok := strings.CutPrefix(op, "time "); ok {
 		digits, err := strconv.Atoi(text)
 		if err != nil || digits > 6 {
-			return nil, sqlerr.New(sqlerr.TooBigPrecision, "Too-big precision %s specified for 'CAST'. Maximum is 6.", text)
+			return nil, sqlerr.New(sqlerr.TooBigPrecision,
+				"Too-big precision %s specified for 'CAST'. Maximum is 6.", text)
 		}
-		return &CastTime{UnaryExpressionStub: expression.UnaryExpressionStub{Child: operands[0]}, digits: digits}, nil
+		return &CastTime{UnaryExpressionStub: expression.UnaryExpressionStub{Child: operands[0]},
+			digits: digits}, nil
 	}
 	if len(operands) != 2 {
 		return nil, sql.ErrFunctionNotFound.New(operatorFunction)
@@ -520,7 +535,8 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		by, date = r, operands[0]
 	}
 	switch {
-	case (l || isRight) && op == ast.MinusStr: // as a DATETIME, whatever it is, the library has date + INTERVAL
+	case (l || isRight) && op == ast.MinusStr:
+		// as a DATETIME, whatever it is, the library has date + INTERVAL
 		return function.NewDateSub(ctx, date, by)
 	case l || isRight:
 		return function.NewDateAdd(ctx, date, by)
@@ -537,7 +553,8 @@ func intervals(op string, left, right sql.Expression) error {
 	case l && op == ast.MinusStr:
 		return sql.ErrUnsupportedSyntax.New("subtracting from an interval")
 	case (l || r) && op != ast.PlusStr && op != ast.MinusStr:
-		return sql.ErrUnsupportedSyntax.New("only + and - can be used to add or subtract intervals from dates")
+		return sql.ErrUnsupportedSyntax.New(
+			"only + and - can be used to add or subtract intervals from dates")
 	case l && r:
 		return sql.ErrUnsupportedSyntax.New("intervals cannot be added or subtracted from other intervals")
 	}
@@ -566,7 +583,8 @@ func rowCount(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	return expression.NewLiteral(v, types.Int64), nil
 }
 
-// openIn takes a query out of the parentheses around it, x IN ((SELECT …)), where the grammar takes it for one value of a list.
+// openIn takes a query out of the parentheses around it, x IN ((SELECT …)), where the grammar takes it
+// for one value of a list.
 func openIn(n *ast.ComparisonExpr) {
 	if n.Operator != ast.InStr && n.Operator != ast.NotInStr {
 		return

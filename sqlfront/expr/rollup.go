@@ -8,8 +8,9 @@ import (
 	"moka/sqlfront/inband"
 )
 
-// The grammar does not know WITH ROLLUP: the parser writes it as a last column of GROUP BY, RollupFunction, which the engine's GROUP BY looks for. GROUPING(a)
-// is written as an aggregate, BIT_OR(GroupingFunction(a)), so that it is computed there.
+// The grammar does not know WITH ROLLUP: the parser writes it as a last column of GROUP BY, RollupFunction,
+// which the engine's GROUP BY looks for. GROUPING(a) is written as an aggregate, BIT_OR(GroupingFunction(a)),
+// so that it is computed there.
 var (
 	RollupFunction   = inband.Function("rollup")
 	GroupingFunction = inband.Function("grouping")
@@ -17,7 +18,9 @@ var (
 
 func rollupFunctions() []sql.Function {
 	return []sql.Function{
-		sql.NewFunction0(RollupFunction, func(*sql.Context) sql.Expression { return &Rollup{expression.NewLiteral(int8(0), types.Int8)} }),
+		sql.NewFunction0(RollupFunction, func(*sql.Context) sql.Expression {
+			return &Rollup{expression.NewLiteral(int8(0), types.Int8)}
+		}),
 		sql.Function1{Name: GroupingFunction, Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
 			return &Grouping{expression.UnaryExpressionStub{Child: e}}
 		}},
@@ -44,7 +47,8 @@ func (r *Rollup) String() string { return RollupFunction + "()" }
 // WithChildren implements sql.Expression.
 func (r *Rollup) WithChildren(*sql.Context, ...sql.Expression) (sql.Expression, error) { return r, nil }
 
-// Grouping is 1 where its argument stands for all values. The engine's GROUP BY knows; elsewhere there are no such rows.
+// Grouping is 1 where its argument stands for all values. The engine's GROUP BY knows; elsewhere
+// there are no such rows.
 type Grouping struct{ expression.UnaryExpressionStub }
 
 var (

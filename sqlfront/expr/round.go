@@ -13,54 +13,63 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// roundFunctions are ROUND and TRUNCATE of a DECIMAL: the result has as many decimals as were asked for, if that is a constant, and no more than
-// the argument. The library's keep the argument's, and make BIGINTs of BIGINT UNSIGNEDs. Of what is no number they are the library's.
+// roundFunctions are ROUND and TRUNCATE of a DECIMAL: the result has as many decimals as were asked for, if
+// that is a constant, and no more than the argument. The library's keep the argument's, and make BIGINTs of
+// BIGINT UNSIGNEDs. Of what is no number they are the library's.
 func roundFunctions() (fs []sql.Function) {
 	for _, name := range []string{"round", "truncate"} {
 		library, _ := libraryFunction(name)
 		b := &builtin{name: name, min: 1, max: 2, typ: roundedType, eval: round}
-		fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			if len(args) > 0 && IsTemporal(ctx, args[0]) { // 20200102030405.6, of which the library makes nothing
-				args = append([]sql.Expression{AsNumber(ctx, args[0])}, args[1:]...)
-			}
-			if (len(args) == 2 || len(args) == 1 && name == "round") && (types.IsFloat(args[0].Type(ctx)) || types.IsTextOnly(args[0].Type(ctx))) {
-				return &call{&builtin{name: name, typ: doubleType, eval: roundDouble}, args}, nil
-			}
-			if (len(args) == 2 || len(args) == 1 && name == "round") && types.IsInteger(args[0].Type(ctx)) {
-				return &call{&builtin{name: name, typ: integralType, eval: roundInteger}, args}, nil
-			}
-			if len(args) == 0 || len(args) > 2 || name == "truncate" && len(args) != 2 {
-				return library.NewInstance(ctx, args) // which says what is wrong
-			}
-			if t := args[0].Type(ctx); !types.IsDecimal(t) {
-				if _, ok := t.(sql.SpatialColumnType); ok {
-					return nil, sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to %s", name)
+		fs = append(fs, sql.FunctionN{Name: name,
+			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+				// 20200102030405.6, of which the library makes nothing
+				if len(args) > 0 && IsTemporal(ctx, args[0]) {
+					args = append([]sql.Expression{AsNumber(ctx, args[0])}, args[1:]...)
 				}
-				if types.IsJSON(t) { // of which the library's decimals are nil
-					args[0] = expression.NewConvert(args[0], expression.ConvertToDouble)
+				if (len(args) == 2 || len(args) == 1 && name == "round") &&
+					(types.IsFloat(args[0].Type(ctx)) || types.IsTextOnly(args[0].Type(ctx))) {
 					return &call{&builtin{name: name, typ: doubleType, eval: roundDouble}, args}, nil
 				}
-				return library.NewInstance(ctx, args)
-			}
-			return &call{b, args}, nil
-		}})
+				if (len(args) == 2 || len(args) == 1 && name == "round") &&
+					types.IsInteger(args[0].Type(ctx)) {
+					return &call{&builtin{name: name, typ: integralType, eval: roundInteger}, args}, nil
+				}
+				if len(args) == 0 || len(args) > 2 || name == "truncate" && len(args) != 2 {
+					return library.NewInstance(ctx, args) // which says what is wrong
+				}
+				if t := args[0].Type(ctx); !types.IsDecimal(t) {
+					if _, ok := t.(sql.SpatialColumnType); ok {
+						return nil, sqlerr.New(sqlerr.WrongExecuteArguments,
+							"Incorrect arguments to %s", name)
+					}
+					if types.IsJSON(t) { // of which the library's decimals are nil
+						args[0] = expression.NewConvert(args[0], expression.ConvertToDouble)
+						return &call{&builtin{name: name, typ: doubleType, eval: roundDouble}, args}, nil
+					}
+					return library.NewInstance(ctx, args)
+				}
+				return &call{b, args}, nil
+			}})
 	}
 	return fs
 }
 
-// wholeFunctions are CEIL and FLOOR: BIGINTs of integers and of DECIMALs that are sure to fit, DECIMALs of larger ones, else DOUBLEs. The library's
-// make BIGINTs of DOUBLEs, cut off at the end of the range, and 0 of CEIL(0.09).
+// wholeFunctions are CEIL and FLOOR: BIGINTs of integers and of DECIMALs that are sure to fit,
+// DECIMALs of larger ones, else DOUBLEs. The library's make BIGINTs of DOUBLEs, cut off at the end of
+// the range, and 0 of CEIL(0.09).
 func wholeFunctions() (fs []sql.Function) {
 	for name, up := range map[string]bool{"ceil": true, "ceiling": true, "floor": false} {
-		b := &builtin{name: name, min: 1, max: 1, typ: integralType, eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
-			return whole(ctx, vs[0], up)
-		}}
-		fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			if len(args) == 1 {
-				args = []sql.Expression{AsNumber(ctx, args[0])}
-			}
-			return b.function().NewInstance(ctx, args)
-		}})
+		b := &builtin{name: name, min: 1, max: 1, typ: integralType,
+			eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
+				return whole(ctx, vs[0], up)
+			}}
+		fs = append(fs, sql.FunctionN{Name: name,
+			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+				if len(args) == 1 {
+					args = []sql.Expression{AsNumber(ctx, args[0])}
+				}
+				return b.function().NewInstance(ctx, args)
+			}})
 	}
 	return fs
 }
@@ -171,8 +180,10 @@ func roundedType(ctx *sql.Context, args []sql.Expression) sql.Type {
 }
 
 var (
-	halfUp     = apd.Context{Precision: 200, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfUp}
-	towardZero = apd.Context{Precision: 200, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundDown}
+	halfUp = apd.Context{Precision: 200, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent,
+		Rounding: apd.RoundHalfUp}
+	towardZero = apd.Context{Precision: 200, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent,
+		Rounding: apd.RoundDown}
 )
 
 // round is ROUND and TRUNCATE.
@@ -260,7 +271,8 @@ func roundInteger(ctx *sql.Context, c *call, vs []any) (any, error) {
 
 func doubleType(*sql.Context, []sql.Expression) sql.Type { return types.Float64 }
 
-// roundDouble is ROUND and TRUNCATE of a DOUBLE: halfway between two values it is the even one, as the C library has it.
+// roundDouble is ROUND and TRUNCATE of a DOUBLE: halfway between two values it is the even one,
+// as the C library has it.
 func roundDouble(ctx *sql.Context, c *call, vs []any) (any, error) {
 	n := int64(0)
 	if len(vs) == 2 {
@@ -309,14 +321,17 @@ func mathFunctions() (fs []sql.Function) {
 		return inRange(c, math.Pow(x, y))
 	}
 	for _, b := range []*builtin{
-		{name: "exp", min: 1, max: 1, typ: doubleType, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
-			x, err := doubleOf(ctx, vs[0])
-			if err != nil {
-				return nil, err
-			}
-			return inRange(c, math.Exp(x))
-		}},
-		{name: "sign", min: 1, max: 1, typ: func(*sql.Context, []sql.Expression) sql.Type { return types.Int64 }, eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
+		{name: "exp", min: 1, max: 1, typ: doubleType,
+			eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+				x, err := doubleOf(ctx, vs[0])
+				if err != nil {
+					return nil, err
+				}
+				return inRange(c, math.Exp(x))
+			}},
+		{name: "sign", min: 1, max: 1, typ: func(*sql.Context, []sql.Expression) sql.Type {
+			return types.Int64
+		}, eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
 			d, err := doubleOf(ctx, vs[0]) // the library cuts 0.5 off to 0
 			switch {
 			case d < 0:
@@ -332,9 +347,10 @@ func mathFunctions() (fs []sql.Function) {
 	} {
 		fs = append(fs, b.function())
 	}
-	return append(fs, sql.Function2{Name: "mod", Fn: func(ctx *sql.Context, a, b sql.Expression) sql.Expression {
-		return newArithmetic(ctx, ast.ModStr, AsNumber(ctx, a), AsNumber(ctx, b))
-	}})
+	return append(fs, sql.Function2{Name: "mod",
+		Fn: func(ctx *sql.Context, a, b sql.Expression) sql.Expression {
+			return newArithmetic(ctx, ast.ModStr, AsNumber(ctx, a), AsNumber(ctx, b))
+		}})
 }
 
 func integerType(*sql.Context, []sql.Expression) sql.Type { return types.Int64 }

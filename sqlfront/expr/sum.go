@@ -21,7 +21,9 @@ func Functions() []sql.Function {
 			return &Avg{aggregation.NewAvg(AsNumber(ctx, e))}
 		}},
 		sql.FunctionN{Name: operatorFunction, Fn: callOperator},
-	}, searchFunctions(), roundFunctions(), wholeFunctions(), timeFunctions(), rollupFunctions(), variableFunctions(), volatileFunctions(), constantFunctions(), windowFunctions(), havingFunctions(), ownFunctions(), mathFunctions(), insertFunctions(),
+	}, searchFunctions(), roundFunctions(), wholeFunctions(), timeFunctions(), rollupFunctions(),
+		variableFunctions(), volatileFunctions(), constantFunctions(), windowFunctions(), havingFunctions(),
+		ownFunctions(), mathFunctions(), insertFunctions(),
 		regexpFunctions(), jsonFunctions(), vectorFunctions(), spaceFunctions())
 }
 
@@ -50,11 +52,12 @@ func exact(t sql.Type) (precision, scale uint8, ok bool) {
 
 func decimal(precision, scale int) sql.Type {
 	scale = min(scale, types.DecimalTypeMaxScale)
-	return types.MustCreateDecimalType(uint8(max(min(precision, types.DecimalTypeMaxPrecision), scale)), uint8(scale))
+	return types.MustCreateDecimalType(uint8(max(min(precision, types.DecimalTypeMaxPrecision), scale)),
+		uint8(scale))
 }
 
-// Sum is SUM: a DECIMAL of integers and decimals, a DOUBLE of everything else. The library's is always a DOUBLE: from 2^53 on it
-// is not the sum.
+// Sum is SUM: a DECIMAL of integers and decimals, a DOUBLE of everything else. The library's is always a
+// DOUBLE: from 2^53 on it is not the sum.
 type Sum struct{ *aggregation.Sum }
 
 var (
@@ -254,7 +257,8 @@ func (t *total) value(average bool) (any, error) {
 		}
 	}
 	if average {
-		return types.DecimalDiv(sum, apd.New(t.rows, 0), min(max(-sum.Exponent, 0)+4, types.DecimalTypeMaxScale), false), nil
+		return types.DecimalDiv(sum, apd.New(t.rows, 0),
+			min(max(-sum.Exponent, 0)+4, types.DecimalTypeMaxScale), false), nil
 	}
 	return sum, nil
 }
@@ -286,7 +290,8 @@ func (t *totals) Eval(*sql.Context) (any, error) { return t.value(t.average) }
 // Dispose implements sql.Disposable.
 func (t *totals) Dispose(ctx *sql.Context) { expression.Dispose(ctx, t.expr) }
 
-// running is a sum or an average over a window: totals up to each row of the partition, of which a frame takes two.
+// running is a sum or an average over a window: totals up to each row of the partition, of
+// which a frame takes two.
 type running struct {
 	*aggregation.SumAgg // frames
 	expr                sql.Expression
@@ -295,7 +300,8 @@ type running struct {
 	upTo                []total
 }
 
-func newRunning(ctx *sql.Context, e sql.Expression, w *sql.WindowDefinition, average bool) (sql.WindowFunction, error) {
+func newRunning(ctx *sql.Context, e sql.Expression, w *sql.WindowDefinition,
+	average bool) (sql.WindowFunction, error) {
 	e, err := transform.Clone(ctx, e)
 	if err != nil {
 		return nil, err

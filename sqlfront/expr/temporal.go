@@ -12,11 +12,13 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 )
 
-// The library's values of DATE and DATETIME are both a point in time, so that where a text or a number is made of them nobody knows any
-// longer which it was: CONCAT(d) had a time of day, d + 0 too, and CAST(d AS SIGNED) was a Unix time. Temporal makes the text or
-// the number by the expression's type, before the value loses it.
+// The library's values of DATE and DATETIME are both a point in time, so that where a text or a number
+// is made of them nobody knows any longer which it was: CONCAT(d) had a time of day, d + 0 too, and
+// CAST(d AS SIGNED) was a Unix time. Temporal makes the text or the number by the expression's type,
+// before the value loses it.
 
-// Temporal is a DATE, DATETIME, TIMESTAMP or TIME as text or as number: '2020-01-02', 20200102; '10:11:12.5', 101112.5.
+// Temporal is a DATE, DATETIME, TIMESTAMP or TIME as text or as number: '2020-01-02', 20200102;
+// '10:11:12.5', 101112.5.
 type Temporal struct {
 	expression.UnaryExpressionStub
 	kind   temporalKind
@@ -167,7 +169,8 @@ func (t *Temporal) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		if negative {
 			sign = "-"
 		}
-		return fmt.Sprintf("%s%02d:%02d:%02d%s", sign, seconds/3600, seconds/60%60, seconds%60, t.fraction(micros)), nil
+		return fmt.Sprintf("%s%02d:%02d:%02d%s", sign, seconds/3600, seconds/60%60, seconds%60,
+			t.fraction(micros)), nil
 	}
 	return v, nil // an expression whose value is not of its type: as before
 }
@@ -220,7 +223,8 @@ func (t *Temporal) numberOf(negative bool, whole int64, micros int) any {
 		scale *= 10
 	}
 	d := &apd.Decimal{Exponent: -int32(t.digits), Negative: negative}
-	d.Coeff.Mul(apd.NewBigInt(max(whole, -whole)), apd.NewBigInt(scale)) // with 20 digits, more than an int64 has
+	// with 20 digits, more than an int64 has
+	d.Coeff.Mul(apd.NewBigInt(max(whole, -whole)), apd.NewBigInt(scale))
 	d.Coeff.Add(&d.Coeff, apd.NewBigInt(int64(max(micros, -micros))*scale/1_000_000))
 	return d
 }

@@ -17,17 +17,21 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// What functions make of texts has the collation of the texts, so that ORDER BY, GROUP BY and DISTINCT see it in the type. The library
-// announces most of it as LONGTEXT under a collation of bytes.
+// What functions make of texts has the collation of the texts, so that ORDER BY, GROUP BY and DISTINCT see it
+// in the type. The library announces most of it as LONGTEXT under a collation of bytes.
 var textFunctions = []string{
-	"coalesce", "concat", "concat_ws", "elt", "export_set", "if", "ifnull", "lcase", "left", "lower", "ltrim", "make_set", "mid", "nullif",
-	"regexp_replace", "regexp_substr", "repeat", "replace", "reverse", "right", "rtrim", "substr", "substring", "substring_index", "trim",
+	"coalesce", "concat", "concat_ws", "elt", "export_set", "if", "ifnull", "lcase", "left", "lower", "ltrim",
+	"make_set", "mid", "nullif",
+	"regexp_replace", "regexp_substr", "repeat", "replace", "reverse", "right", "rtrim", "substr",
+	"substring", "substring_index", "trim",
 	"ucase", "upper",
 	// of numbers and dates: the connection's
-	"bin", "char", "conv", "date_format", "dayname", "format", "hex", "monthname", "oct", "space", "time_format",
+	"bin", "char", "conv", "date_format", "dayname", "format", "hex", "monthname", "oct", "space",
+	"time_format",
 }
 
-// CollatedFunction makes the result of a function of text have its collation: of f, or, if ok is false, of the library's of that name.
+// CollatedFunction makes the result of a function of text have its collation: of f, or, if ok is false, of
+// the library's of that name.
 func CollatedFunction(name string, f sql.Function, ok bool) (sql.Function, bool) {
 	if !slices.Contains(textFunctions, name) {
 		return f, ok
@@ -37,13 +41,14 @@ func CollatedFunction(name string, f sql.Function, ok bool) (sql.Function, bool)
 			return nil, false
 		}
 	}
-	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-		e, err := f.NewInstance(ctx, args)
-		if err != nil {
-			return nil, err
-		}
-		return collatedResult(exactResult(ctx, e)), nil
-	}}, true
+	return sql.FunctionN{Name: name,
+		Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			e, err := f.NewInstance(ctx, args)
+			if err != nil {
+				return nil, err
+			}
+			return collatedResult(exactResult(ctx, e)), nil
+		}}, true
 }
 
 // result is a text with the collation of what it was made of.
@@ -67,7 +72,8 @@ func (r *result) FunctionName() string { return r.Expression.(sql.FunctionExpres
 // Description implements sql.FunctionExpression.
 func (r *result) Description() string { return r.Expression.(sql.FunctionExpression).Description() }
 
-// Eval implements sql.Expression: what the functions of text make that is no longer than their arguments counts, too.
+// Eval implements sql.Expression: what the functions of text make that is no longer than their
+// arguments counts, too.
 func (r *result) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	v, err := r.Expression.Eval(ctx, row)
 	if isLarge(v) && err == nil {
@@ -96,7 +102,8 @@ func Function(e sql.Expression) sql.Expression {
 func (r *result) texts() []sql.Expression {
 	args := r.Children()
 	switch r.FunctionName() {
-	case "bin", "char", "conv", "date_format", "dayname", "format", "hex", "monthname", "oct", "space", "time_format":
+	case "bin", "char", "conv", "date_format", "dayname", "format", "hex", "monthname", "oct", "space",
+		"time_format":
 		return nil // a new text, of the connection's collation
 	case "if", "elt", "make_set":
 		return args[1:]
@@ -192,7 +199,8 @@ func (c *Case) WithChildren(ctx *sql.Context, cs ...sql.Expression) (sql.Express
 	return &Case{e.(*expression.Case)}, nil
 }
 
-// newCase binds CASE: its operands are the expression, if there is one, pairs of WHEN and THEN, and ELSE, if there is one.
+// newCase binds CASE: its operands are the expression, if there is one, pairs of WHEN and THEN, and
+// ELSE, if there is one.
 func newCase(ctx *sql.Context, operands []sql.Expression, hasExpr, hasElse bool) sql.Expression {
 	c := &expression.Case{}
 	if hasExpr {
@@ -241,33 +249,38 @@ func searchFunctions() []sql.Function {
 	}
 	var fs []sql.Function
 	for _, b := range []*builtin{
-		{name: "locate", min: 2, max: 3, typ: integer, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
-			from := int64(1)
-			if len(vs) == 3 {
-				var err error
-				if from, err = integerOf(ctx, vs[2]); err != nil {
+		{name: "locate", min: 2, max: 3, typ: integer,
+			eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+				from := int64(1)
+				if len(vs) == 3 {
+					var err error
+					if from, err = integerOf(ctx, vs[2]); err != nil {
+						return nil, err
+					}
+				}
+				return locate(ctx, c, vs[0], vs[1], 0, 1, from)
+			}},
+		{name: "instr", min: 2, max: 2, typ: integer,
+			eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+				return locate(ctx, c, vs[1], vs[0], 1, 0, 1)
+			}},
+		{name: "strcmp", min: 2, max: 2, typ: integer,
+			eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
+				keys, err := keysOf(ctx, c, vs)
+				if err != nil {
 					return nil, err
 				}
-			}
-			return locate(ctx, c, vs[0], vs[1], 0, 1, from)
-		}},
-		{name: "instr", min: 2, max: 2, typ: integer, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
-			return locate(ctx, c, vs[1], vs[0], 1, 0, 1)
-		}},
-		{name: "strcmp", min: 2, max: 2, typ: integer, eval: func(ctx *sql.Context, c *call, vs []any) (any, error) {
-			keys, err := keysOf(ctx, c, vs)
-			if err != nil {
-				return nil, err
-			}
-			return int64(slices.Compare(keys[0], keys[1])), nil
-		}},
+				return int64(slices.Compare(keys[0], keys[1])), nil
+			}},
 		{name: "quote", min: 1, max: 1, typ: text, nulls: true, eval: quote},
 		{name: "soundex", min: 1, max: 1, typ: text, eval: soundex},
 		{name: "find_in_set", min: 2, max: 2, typ: integer, eval: findInSet},
 		{name: "lpad", min: 3, max: 3, typ: text, eval: pad},
 		{name: "rpad", min: 3, max: 3, typ: text, eval: pad},
 		{name: "insert", min: 4, max: 4, typ: text, eval: insert},
-		{name: BinaryFunction, min: 2, max: 2, typ: func(*sql.Context, []sql.Expression) sql.Type { return types.LongBlob }, eval: castBinary},
+		{name: BinaryFunction, min: 2, max: 2, typ: func(*sql.Context, []sql.Expression) sql.Type {
+			return types.LongBlob
+		}, eval: castBinary},
 	} {
 		fs = append(fs, b.function())
 	}
@@ -277,32 +290,37 @@ func searchFunctions() []sql.Function {
 		{name: "least", min: 2, typ: text, eval: extreme},
 	} {
 		library, _ := libraryFunction(b.name)
-		fs = append(fs, sql.FunctionN{Name: b.name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			if b.name != "field" {
-				args = withoutEnums(ctx, args)
-			}
-			if _, ok := exactType(ctx, args); ok && b.name != "field" && len(args) >= b.min {
-				return &call{&builtin{name: b.name, eval: exactExtreme, typ: func(ctx *sql.Context, args []sql.Expression) sql.Type {
-					t, _ := exactType(ctx, args)
-					return t
-				}}, args}, nil
-			}
-			if t := wholeType(ctx, args); t != nil && b.name != "field" && len(args) >= b.min {
-				return &call{&builtin{name: b.name, eval: exactExtreme, typ: func(*sql.Context, []sql.Expression) sql.Type { return t }}, args}, nil
-			}
-			if b.name != "field" && len(args) >= b.min {
-				if texts := spanTexts(ctx, args); texts != nil {
-					return &call{b, texts}, nil
+		fs = append(fs, sql.FunctionN{Name: b.name,
+			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+				if b.name != "field" {
+					args = withoutEnums(ctx, args)
 				}
-				if bytesAmong(ctx, args) {
-					return &call{b, args}, nil
+				if _, ok := exactType(ctx, args); ok && b.name != "field" && len(args) >= b.min {
+					return &call{&builtin{name: b.name, eval: exactExtreme,
+						typ: func(ctx *sql.Context, args []sql.Expression) sql.Type {
+							t, _ := exactType(ctx, args)
+							return t
+						}}, args}, nil
 				}
-			}
-			if _, ok := CollationOf(ctx, args...); !ok || len(args) < b.min {
-				return library.NewInstance(ctx, args) // numbers compare as numbers
-			}
-			return &call{b, args}, nil
-		}})
+				if t := wholeType(ctx, args); t != nil && b.name != "field" && len(args) >= b.min {
+					return &call{&builtin{name: b.name, eval: exactExtreme,
+						typ: func(*sql.Context, []sql.Expression) sql.Type {
+							return t
+						}}, args}, nil
+				}
+				if b.name != "field" && len(args) >= b.min {
+					if texts := spanTexts(ctx, args); texts != nil {
+						return &call{b, texts}, nil
+					}
+					if bytesAmong(ctx, args) {
+						return &call{b, args}, nil
+					}
+				}
+				if _, ok := CollationOf(ctx, args...); !ok || len(args) < b.min {
+					return library.NewInstance(ctx, args) // numbers compare as numbers
+				}
+				return &call{b, args}, nil
+			}})
 	}
 	return fs
 }
@@ -403,9 +421,10 @@ func (x textSearch) next(s string) (weight int32, n int) {
 	return x.weight(r), n
 }
 
-// find is the number of the character of whole where part begins, from a character on; 0 for nowhere. As in MySQL, what is equal has as many
-// bytes, too: 'e' is not found in 'é'. Knuth, Morris and Pratt: a client may look for a megabyte in sixty, and the weights of the long text are
-// not kept. Each character of whole is decoded when it is compared, and when it becomes the first of those that may match.
+// find is the number of the character of whole where part begins, from a character on; 0 for nowhere. As in
+// MySQL, what is equal has as many bytes, too: 'e' is not found in 'é'. Knuth, Morris and Pratt: a client may
+// look for a megabyte in sixty, and the weights of the long text are not kept. Each character of whole is
+// decoded when it is compared, and when it becomes the first of those that may match.
 func (x textSearch) find(ctx *sql.Context, part, whole string, from int64) (any, error) {
 	if from < 1 || len(part) > len(whole) {
 		return int64(0), nil
@@ -422,7 +441,8 @@ func (x textSearch) find(ctx *sql.Context, part, whole string, from int64) (any,
 		return at, nil
 	}
 	want, back := x.borders(part)
-	matched, span, steps := 0, 0, 0 // characters of want that are the last of those read; characters from head on
+	// characters of want that are the last of those read; characters from head on
+	matched, span, steps := 0, 0, 0
 	for tail := head; tail < len(whole); {
 		if steps++; steps%askEvery == 0 && ctx.Err() != nil {
 			return nil, sqlerr.From(context.Cause(ctx))
@@ -449,7 +469,8 @@ func (x textSearch) find(ctx *sql.Context, part, whole string, from int64) (any,
 // askEvery is after how many characters a search asks whether its statement is to end.
 const askEvery = 1 << 20
 
-// borders are the weights of a text, and for each of its beginnings how long the longest shorter one is with which it ends.
+// borders are the weights of a text, and for each of its beginnings how long the longest shorter one
+// is with which it ends.
 func (x textSearch) borders(text string) (weights, back []int32) {
 	weights = make([]int32, 0, len(text))
 	for text != "" {
@@ -478,7 +499,8 @@ func extreme(ctx *sql.Context, c *call, vs []any) (any, error) {
 	}
 	best := 0
 	for i := range keys {
-		if n := slices.Compare(keys[i], keys[best]); c.name == "greatest" && n > 0 || c.name == "least" && n < 0 {
+		if n := slices.Compare(keys[i], keys[best]); c.name == "greatest" && n > 0 ||
+			c.name == "least" && n < 0 {
 			best = i
 		}
 	}
@@ -649,7 +671,8 @@ func quote(ctx *sql.Context, c *call, vs []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return "'" + strings.NewReplacer("\\", "\\\\", "'", "\\'", "\x00", "\\0", "\x1a", "\\Z").Replace(s) + "'", nil
+	return "'" + strings.NewReplacer("\\", "\\\\", "'", "\\'", "\x00", "\\0", "\x1a",
+		"\\Z").Replace(s) + "'", nil
 }
 
 // BinaryFunction is CAST(… AS BINARY(n)) of many bytes.

@@ -13,7 +13,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// CastTime is CAST(x AS TIME(n)). The library has one TIME, with six digits; as a column of a result it is shown with n.
+// CastTime is CAST(x AS TIME(n)). The library has one TIME, with six digits; as a column of a
+// result it is shown with n.
 type CastTime struct {
 	expression.UnaryExpressionStub
 	digits int
@@ -69,7 +70,8 @@ func (c *CastTime) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	if s, ok := v.(string); ok {
 		// Of a date with a time, the time.
-		if date, clock, ok := strings.Cut(strings.TrimSpace(s), " "); ok && strings.Count(date, "-") == 2 && strings.Contains(clock, ":") {
+		if date, clock, ok := strings.Cut(strings.TrimSpace(s), " "); ok && strings.Count(date, "-") == 2 &&
+			strings.Contains(clock, ":") {
 			v = clock
 		}
 	}
@@ -97,7 +99,8 @@ type timeType struct {
 	digits int
 }
 
-// TimeLength is what the column length of a TIME(0) of ours is above: the library has 17 for all, and no field for digits.
+// TimeLength is what the column length of a TIME(0) of ours is above: the library has 17 for all,
+// and no field for digits.
 const TimeLength = 18
 
 // MaxTextResponseByteLength implements sql.Type.

@@ -153,7 +153,8 @@ func spanText(v any) any {
 	return sign + strconv.Itoa(n*24+hours) + ":" + minutes
 }
 
-// week is WEEK(d, mode). The library's numbers the days of two years' weeks as if the mode were one that counts from 0.
+// week is WEEK(d, mode). The library's numbers the days of two years' weeks as if the mode were
+// one that counts from 0.
 func week(ctx *sql.Context, c *call, vs []any) (any, error) {
 	if vs[0] == nil {
 		return nil, nil
@@ -170,7 +171,8 @@ func week(ctx *sql.Context, c *call, vs []any) (any, error) {
 	if mode&fromOne != 0 {
 		bound = function.NewYearWeek
 	}
-	f, err := bound(ctx, expression.NewLiteral(vs[0], c.args[0].Type(ctx)), expression.NewLiteral(mode&7, types.Int64))
+	f, err := bound(ctx, expression.NewLiteral(vs[0], c.args[0].Type(ctx)),
+		expression.NewLiteral(mode&7, types.Int64))
 	if err != nil {
 		return nil, err
 	}

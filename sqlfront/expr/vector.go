@@ -7,22 +7,24 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// vectorFunctions are the library's functions of vectors with arguments that are no empty ones, on which it goes down: it takes the address
-// of the first number.
+// vectorFunctions are the library's functions of vectors with arguments that are no empty ones, on which it
+// goes down: it takes the address of the first number.
 func vectorFunctions() (fs []sql.Function) {
-	for _, name := range []string{"vec_distance", "vec_distance_l2_squared", "vec_distance_euclidean", "vec_distance_cosine", "distance", "string_to_vector",
+	for _, name := range []string{"vec_distance", "vec_distance_l2_squared", "vec_distance_euclidean",
+		"vec_distance_cosine", "distance", "string_to_vector",
 		"to_vector", "vec_fromtext", "vector_to_string", "from_vector", "vec_totext"} {
 		library, ok := libraryFunction(name)
 		if !ok {
 			continue
 		}
-		fs = append(fs, sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			as := make([]sql.Expression, len(args))
-			for i, a := range args {
-				as[i] = &vector{expression.UnaryExpressionStub{Child: a}, name}
-			}
-			return library.NewInstance(ctx, as)
-		}})
+		fs = append(fs, sql.FunctionN{Name: name,
+			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+				as := make([]sql.Expression, len(args))
+				for i, a := range args {
+					as[i] = &vector{expression.UnaryExpressionStub{Child: a}, name}
+				}
+				return library.NewInstance(ctx, as)
+			}})
 	}
 	return fs
 }
@@ -77,7 +79,8 @@ func (v *vector) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		empty = err == nil && len(floats) == 0
 	}
 	if empty {
-		return nil, sqlerr.New(sqlerr.WrongExecuteArguments, "Incorrect arguments to %s: a vector has at least one number", v.of)
+		return nil, sqlerr.New(sqlerr.WrongExecuteArguments,
+			"Incorrect arguments to %s: a vector has at least one number", v.of)
 	}
 	return value, nil
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// The library computes what has no columns while it plans: of WHERE RAND() < 0.5 it made all rows, or none. What is to be computed for each row
-// has this mark among its children, behind all others; the library takes it for something that is not known yet.
+// The library computes what has no columns while it plans: of WHERE RAND() < 0.5 it made all rows, or none.
+// What is to be computed for each row has this mark among its children, behind all others; the library takes
+// it for something that is not known yet.
 var perRow sql.Expression = expression.NewProcedureParam("moka per row", types.Null)
 
 // volatile is a function of the library that is computed for each row.
@@ -36,16 +37,17 @@ func volatileFunctions() []sql.Function {
 
 // Volatile is a function that is computed for each row, whatever its arguments.
 func Volatile(f sql.Function) sql.Function {
-	return sql.FunctionN{Name: f.FunctionName(), Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-		e, err := f.NewInstance(ctx, args)
-		if err != nil {
-			return nil, err
-		}
-		if fe, ok := e.(sql.FunctionExpression); ok {
-			return &volatile{fe}, nil
-		}
-		return e, nil
-	}}
+	return sql.FunctionN{Name: f.FunctionName(),
+		Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			e, err := f.NewInstance(ctx, args)
+			if err != nil {
+				return nil, err
+			}
+			if fe, ok := e.(sql.FunctionExpression); ok {
+				return &volatile{fe}, nil
+			}
+			return e, nil
+		}}
 }
 
 // IsNonDeterministic implements sql.NonDeterministicExpression.

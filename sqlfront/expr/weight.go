@@ -9,8 +9,9 @@ import (
 	"moka/sqlfront/rowenc"
 )
 
-// Weight is the key of a text under a collation: bytes that compare, and hash, as the text does. The library compares without the spaces
-// that most collations pad with, and where it hashes it often takes the text's bytes.
+// Weight is the key of a text under a collation: bytes that compare, and hash, as the text does. The
+// library compares without the spaces that most collations pad with, and where it hashes it often
+// takes the text's bytes.
 type Weight struct {
 	expression.UnaryExpressionStub
 	collation sql.CollationID
@@ -82,7 +83,8 @@ func WeightOf(ctx *sql.Context, c sql.CollationID, v any) ([]byte, error) {
 	return key, nil
 }
 
-// Padded returns what texts have to be compared by if they are texts and their comparison pads; ok is false if not.
+// Padded returns what texts have to be compared by if they are texts and their comparison
+// pads; ok is false if not.
 func Padded(ctx *sql.Context, texts ...sql.Expression) (weights []sql.Expression, ok bool) {
 	collation, ok := CollationOf(ctx, texts...)
 	if !ok || !rowenc.Pads(collation) {
@@ -133,8 +135,8 @@ func coercibility(ctx *sql.Context, e sql.Expression) (sql.CollationID, byte) {
 	return sql.GetCoercibility(ctx, e)
 }
 
-// ByCollation returns the key of a text whose type does not say how it is ordered: its collation pads, or is not the type's. It returns
-// e itself if the type's comparison is right.
+// ByCollation returns the key of a text whose type does not say how it is ordered: its collation pads, or is
+// not the type's. It returns e itself if the type's comparison is right.
 func ByCollation(ctx *sql.Context, e sql.Expression) sql.Expression {
 	if w, ok := Weighed(ctx, e); ok {
 		return w
@@ -142,8 +144,8 @@ func ByCollation(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return e
 }
 
-// Weighed is ByCollation, and says whether it is another expression: the two cannot be compared, as some of the library's are structures
-// with slices in them.
+// Weighed is ByCollation, and says whether it is another expression: the two cannot be compared, as some of
+// the library's are structures with slices in them.
 func Weighed(ctx *sql.Context, e sql.Expression) (sql.Expression, bool) {
 	t, ok := e.Type(ctx).(sql.StringType)
 	if !ok || !types.IsTextOnly(t) {

@@ -13,9 +13,10 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// wildcards is the pattern of a LIKE: the weights of its characters under a collation, and the wildcards among them. The library's matcher takes as
-// many steps for a long text as the text has characters times the pattern, and hears no KILL. Where it fails only the last % matters: what the ones
-// before it took was the least that they could, so that no other choice leaves more for what follows.
+// wildcards is the pattern of a LIKE: the weights of its characters under a collation, and the wildcards
+// among them. The library's matcher takes as many steps for a long text as the text has characters times the
+// pattern, and hears no KILL. Where it fails only the last % matters: what the ones before it took was the
+// least that they could, so that no other choice leaves more for what follows.
 type wildcards struct {
 	pattern   string
 	escape    rune
@@ -60,8 +61,8 @@ func newWildcards(pattern string, escape rune, collation sql.CollationID) (*wild
 	return w, nil
 }
 
-// match reports whether a text is like the pattern. It stops when its statement does: a long text is compared with a long pattern behind a % as often
-// as it has characters.
+// match reports whether a text is like the pattern. It stops when its statement does: a long text is compared
+// with a long pattern behind a % as often as it has characters.
 func (w *wildcards) match(ctx *sql.Context, text string) (bool, error) {
 	encoder, weight := w.collation.CharacterSet().Encoder(), w.collation.Sorter()
 	at, node := 0, 0
@@ -175,7 +176,8 @@ func (l *Like) escape(ctx *sql.Context, row sql.Row) (rune, error) {
 // IsLike is name LIKE pattern, without regard to case.
 func IsLike(ctx *sql.Context, name, pattern string) (bool, error) {
 	literal := func(s string) sql.Expression { return expression.NewLiteral(s, types.LongText) }
-	v, err := ownLike(expression.NewLike(literal(name), literal(pattern), nil).(*expression.Like)).Eval(ctx, nil)
+	v, err := ownLike(expression.NewLike(literal(name), literal(pattern),
+		nil).(*expression.Like)).Eval(ctx, nil)
 	is, _ := v.(bool)
 	return is, err
 }

@@ -29,12 +29,14 @@ func TestWildcardsAsTheLibrary(t *testing.T) {
 		pattern := word(8, "a", "b", "A", "á", "%", "_", "%", `\`, "|", "日", " ")
 		escape := []rune{'\\', '|', 0, 'a'}[r.IntN(4)]
 		for _, collation := range []sql.CollationID{
-			sql.Collation_utf8mb4_0900_ai_ci, sql.Collation_utf8mb4_0900_bin, sql.Collation_utf8mb4_general_ci, sql.Collation_binary,
+			sql.Collation_utf8mb4_0900_ai_ci, sql.Collation_utf8mb4_0900_bin,
+			sql.Collation_utf8mb4_general_ci, sql.Collation_binary,
 		} {
 			theirs, failed := expression.ConstructLikeMatcher(collation, pattern, escape)
 			mine, err := newWildcards(pattern, escape, collation)
 			if (failed == nil) != (err == nil) {
-				t.Fatalf("pattern %q escape %q under %s: %v, and the library %v", pattern, escape, collation.Name(), err, failed)
+				t.Fatalf("pattern %q escape %q under %s: %v, and the library %v", pattern, escape,
+					collation.Name(), err, failed)
 			}
 			if err != nil {
 				continue
@@ -42,7 +44,8 @@ func TestWildcardsAsTheLibrary(t *testing.T) {
 			want := theirs.Match(text)
 			got, err := mine.match(ctx, text)
 			if err != nil || got != want {
-				t.Fatalf("%q LIKE %q ESCAPE %q under %s: %v, %v, want %v", text, pattern, escape, collation.Name(), got, err, want)
+				t.Fatalf("%q LIKE %q ESCAPE %q under %s: %v, %v, want %v", text, pattern, escape,
+					collation.Name(), got, err, want)
 			}
 			if want {
 				found++
@@ -67,7 +70,8 @@ func TestWildcardsStop(t *testing.T) {
 	}
 }
 
-// TestDocumentsAsTheLibrary: JSON_CONTAINS and JSON_OVERLAPS are what the library makes of documents that it compares piece by piece.
+// TestDocumentsAsTheLibrary: JSON_CONTAINS and JSON_OVERLAPS are what the library makes of documents that it
+// compares piece by piece.
 func TestDocumentsAsTheLibrary(t *testing.T) {
 	ctx := sql.NewEmptyContext()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -100,7 +104,9 @@ func TestDocumentsAsTheLibrary(t *testing.T) {
 		if got, err := s.contains(a, b); err != nil || got != want {
 			t.Fatalf("JSON_CONTAINS(%v, %v) is %v, %v, want %v", a, b, got, err, want)
 		}
-		theirs, err := json.NewJSONOverlaps(ctx, expression.NewLiteral(types.JSONDocument{Val: a}, types.JSON), expression.NewLiteral(types.JSONDocument{Val: b}, types.JSON))
+		theirs, err := json.NewJSONOverlaps(ctx,
+			expression.NewLiteral(types.JSONDocument{Val: a}, types.JSON),
+			expression.NewLiteral(types.JSONDocument{Val: b}, types.JSON))
 		if err != nil {
 			t.Fatal(err)
 		}

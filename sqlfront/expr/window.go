@@ -82,13 +82,15 @@ type cumeDistFunction struct {
 }
 
 // StartPartition implements sql.WindowFunction.
-func (f *cumeDistFunction) StartPartition(ctx *sql.Context, part sql.WindowInterval, buf sql.WindowBuffer) error {
+func (f *cumeDistFunction) StartPartition(ctx *sql.Context, part sql.WindowInterval,
+	buf sql.WindowBuffer) error {
 	f.part = part
 	return f.PercentRank.StartPartition(ctx, part, buf)
 }
 
 // Compute implements sql.WindowFunction.
-func (f *cumeDistFunction) Compute(_ *sql.Context, peers sql.WindowInterval, _ sql.WindowBuffer) (any, error) {
+func (f *cumeDistFunction) Compute(_ *sql.Context, peers sql.WindowInterval,
+	_ sql.WindowBuffer) (any, error) {
 	if peers.End <= peers.Start {
 		return nil, nil
 	}
@@ -170,7 +172,8 @@ type nthFunction struct {
 }
 
 // Compute implements sql.WindowFunction.
-func (f *nthFunction) Compute(ctx *sql.Context, frame sql.WindowInterval, rows sql.WindowBuffer) (any, error) {
+func (f *nthFunction) Compute(ctx *sql.Context, frame sql.WindowInterval,
+	rows sql.WindowBuffer) (any, error) {
 	if frame.End-frame.Start < f.n {
 		return nil, nil
 	}

@@ -63,7 +63,8 @@ func TestWords(t *testing.T) {
 // TestBoolean asks for rows; what is expected was seen on InnoDB, unless a comment says otherwise.
 func TestBoolean(t *testing.T) {
 	rows := []string{
-		"quick the fox", "quick fox", "quick a fox jumps", "quick brown fox", "fox of quick", "foo bar baz", "foo-bar the lazy", "foo foo foo bar",
+		"quick the fox", "quick fox", "quick a fox jumps", "quick brown fox", "fox of quick", "foo bar baz",
+		"foo-bar the lazy", "foo foo foo bar",
 	}
 	for query, want := range map[string]string{
 		"fox":                     "01234",
@@ -133,7 +134,8 @@ func TestBoolean(t *testing.T) {
 // TestRank has figures of InnoDB: the rows of its manual, and those of the operators.
 func TestRank(t *testing.T) {
 	a := analyzer(t, sql.Collation_utf8mb4_0900_ai_ci)
-	rows := []string{"aaa ccc", "foo bar baz", "foo-bar the quick", "cafe", "under_score", "foo foo foo bar", "database tutorial for you", "ab word", "don't", "quick brown quick"}
+	rows := []string{"aaa ccc", "foo bar baz", "foo-bar the quick", "cafe", "under_score", "foo foo foo bar",
+		"database tutorial for you", "ab word", "don't", "quick brown quick"}
 	for _, q := range []struct {
 		text string
 		mode Mode
@@ -207,9 +209,11 @@ func TestPhrasesEndWithTheColumn(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever the query, there is an answer, and what the index is asked leads to every row that matches.
+// FuzzParse: whatever the query, there is an answer, and what the index is asked leads to
+// every row that matches.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`+a -(b "c d" @3) ~e* >f <g`, `""`, `"a`, `((a) b)`, `+foo +(bar* <baz)`, "\xff+\xfe*", `-(foo) bar`} {
+	for _, s := range []string{`+a -(b "c d" @3) ~e* >f <g`, `""`, `"a`, `((a) b)`, `+foo +(bar* <baz)`,
+		"\xff+\xfe*", `-(foo) bar`} {
 		f.Add(s, "foo bar baz foobar the")
 	}
 	a, err := NewAnalyzer(sql.Collation_utf8mb4_general_ci)
@@ -253,7 +257,8 @@ func (q *Query) leads(d *Docs, words map[string]int) bool {
 		return false
 	case len(d.Parts) == 0:
 		for w := range words {
-			if w == string(q.Terms[d.Term].Key) || q.Terms[d.Term].Prefix && strings.HasPrefix(w, string(q.Terms[d.Term].Key)) {
+			if w == string(q.Terms[d.Term].Key) ||
+				q.Terms[d.Term].Prefix && strings.HasPrefix(w, string(q.Terms[d.Term].Key)) {
 				return true
 			}
 		}

@@ -146,7 +146,8 @@ func (q *Query) word(word string, chars int, prefix bool) (*node, error) {
 	return &node{op: optional, kind: kindWord, term: len(q.Terms) - 1}, nil
 }
 
-// phrase is the words of a text one after the other. InnoDB takes one that has a single word which is indexed for that word.
+// phrase is the words of a text one after the other. InnoDB takes one that has a single word which is
+// indexed for that word.
 func (q *Query) phrase(text string) (*node, error) {
 	n := &node{op: optional, kind: kindPhrase}
 	var only *node
@@ -328,7 +329,8 @@ func (p *parser) quoted() (*node, error) {
 	return n, nil
 }
 
-// Docs says which entries lead to rows that may match: those of one term, or of all parts, or of any. Nil is none.
+// Docs says which entries lead to rows that may match: those of one term, or of all parts, or of any. Nil is
+// none.
 type Docs struct {
 	Term  int // -1 if there are parts
 	All   bool

@@ -131,7 +131,8 @@ func near(text, words []int, within int) bool {
 	return false
 }
 
-// Rare is a word's idf, of which df of n rows have it. What all rows have is not worth nothing: it is a match all the same.
+// Rare is a word's idf, of which df of n rows have it. What all rows have is not worth nothing: it
+// is a match all the same.
 func Rare(n, df uint64) float64 {
 	switch {
 	case df == 0:

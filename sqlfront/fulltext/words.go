@@ -21,7 +21,8 @@ const (
 
 // stopwords is InnoDB's default list (information_schema.INNODB_FT_DEFAULT_STOPWORD).
 var stopwords = []string{
-	"a", "about", "an", "are", "as", "at", "be", "by", "com", "de", "en", "for", "from", "how", "i", "in", "is", "it", "la", "of", "on",
+	"a", "about", "an", "are", "as", "at", "be", "by", "com", "de", "en", "for", "from", "how", "i", "in",
+	"is", "it", "la", "of", "on",
 	"or", "that", "the", "this", "to", "was", "what", "when", "where", "who", "will", "with", "und", "www",
 }
 
@@ -34,7 +35,8 @@ type Analyzer struct {
 
 // NewAnalyzer returns the analyzer of a collation.
 func NewAnalyzer(collation sql.CollationID) (*Analyzer, error) {
-	typ, err := types.CreateString(sqltypes.Text, types.LongTextBlobMax/collation.CharacterSet().MaxLength(), collation)
+	typ, err := types.CreateString(sqltypes.Text, types.LongTextBlobMax/collation.CharacterSet().MaxLength(),
+		collation)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
-// Package inband makes the marks by which one part of this program tells another something through a text that the planner hands on as it
-// is: a comment, a name, the time of AS OF. A client writes such texts, too. So each mark contains a word that was made up when the
-// process began, and is taken out before anything is stored or shown.
+// Package inband makes the marks by which one part of this program tells another something through a text
+// that the planner hands on as it is: a comment, a name, the time of AS OF. A client writes such texts,
+// too. So each mark contains a word that was made up when the process began, and is taken out before
+// anything is stored or shown.
 package inband
 
 import (
@@ -9,7 +10,8 @@ import (
 	"sync"
 )
 
-// nonce is the word. Letters and digits alone, so that it may stand in a name, and nothing that quotes a text changes it.
+// nonce is the word. Letters and digits alone, so that it may stand in a name, and nothing that
+// quotes a text changes it.
 var nonce = strings.ToLower(rand.Text())
 
 var known struct {

@@ -15,15 +15,18 @@ import (
 
 // variables are names of system variables, which clients write, and names that older releases have stored.
 var variables = map[string]bool{
-	"moka_plan_cache": true, "moka_push_down": true, "moka_query_memory": true, "moka_txn_mode": true, "moka_snapshot": true,
+	"moka_plan_cache": true, "moka_push_down": true, "moka_query_memory": true, "moka_txn_mode": true,
+	"moka_snapshot":       true,
 	"moka_session_memory": true, "moka_interval": true, "moka_units": true,
 }
 
-// TestNoMarkOutside: what looks like a mark in the front's sources is made here, so that no client can write it.
+// TestNoMarkOutside: what looks like a mark in the front's sources is made here, so that no client can write
+// it.
 func TestNoMarkOutside(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "inband.go" {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") ||
+			strings.HasSuffix(path, "_test.go") || filepath.Base(path) == "inband.go" {
 			return err
 		}
 		files++
@@ -41,9 +44,11 @@ func TestNoMarkOutside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			suspect := len(s) > 1 && (s[0] == 0 && s != "\x00\x00" || strings.HasPrefix(s, "__") || strings.HasPrefix(s, "moka_") && !variables[s])
+			suspect := len(s) > 1 && (s[0] == 0 && s != "\x00\x00" || strings.HasPrefix(s, "__") ||
+				strings.HasPrefix(s, "moka_") && !variables[s])
 			if suspect {
-				t.Errorf("%s: %q looks like a mark that a client could write; make it by inband.New or inband.Function", set.Position(lit.Pos()), s)
+				t.Errorf("%s: %q looks like a mark that a client could write; make it by inband.New or "+
+					"inband.Function", set.Position(lit.Pos()), s)
 			}
 			return true
 		})
@@ -59,7 +64,8 @@ func TestWithout(t *testing.T) {
 	if mark == function || !inband.In(mark) || !inband.In("a"+function+"b") || inband.In("moka_test") {
 		t.Errorf("%q %q", mark, function)
 	}
-	if got := inband.Without("x " + function + "(1) " + mark + "y"); inband.In(got) || !strings.HasPrefix(got, "x moka_test(1) ") {
+	if got := inband.Without("x " + function + "(1) " + mark + "y"); inband.In(got) ||
+		!strings.HasPrefix(got, "x moka_test(1) ") {
 		t.Error(got)
 	}
 }

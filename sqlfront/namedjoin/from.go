@@ -189,7 +189,8 @@ func jsonColumns(s *ast.JSONTableSpec) (names []string) {
 func leaf(known ast.TableName, names list) *item {
 	return &item{tables: []table{{known, names}}, columns: onceColumns(func() (out []column) {
 		for _, n := range names() {
-			out = append(out, column{name: n, of: []ast.ColName{{Name: ast.NewColIdent(n), Qualifier: known}}})
+			out = append(out, column{name: n,
+				of: []ast.ColName{{Name: ast.NewColIdent(n), Qualifier: known}}})
 		}
 		return out
 	})}
@@ -246,15 +247,18 @@ func (r *rewriter) join(t *ast.JoinTableExpr, outer *scope, before []*item) (ast
 func (r *rewriter) distinct(left, right *item) {
 	for _, a := range left.tables {
 		for _, b := range right.tables {
-			if strings.EqualFold(a.name.Name.String(), b.name.Name.String()) && strings.EqualFold(a.name.DbQualifier.String(), b.name.DbQualifier.String()) {
-				r.fail(sqlerr.New(sqlerr.NonUniqueTable, "Not unique table/alias: '%s'", b.name.Name.String()))
+			if strings.EqualFold(a.name.Name.String(), b.name.Name.String()) &&
+				strings.EqualFold(a.name.DbQualifier.String(), b.name.DbQualifier.String()) {
+				r.fail(sqlerr.New(sqlerr.NonUniqueTable, "Not unique table/alias: '%s'",
+					b.name.Name.String()))
 			}
 		}
 	}
 }
 
 // merge are the columns of a join with common columns, and what they mean.
-func (r *rewriter) merge(t *ast.JoinTableExpr, kind string, first, second []column) (all []column, on ast.Expr) {
+func (r *rewriter) merge(t *ast.JoinTableExpr, kind string, first, second []column) (all []column,
+	on ast.Expr) {
 	wanted := map[string]bool{}
 	for _, u := range t.Condition.Using {
 		wanted[u.Lowered()] = true

@@ -10,8 +10,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// Columns are the names of the columns that SELECT * shows of a table, a view or a table function in a FROM clause; ok is false if there is
-// no such table. It is not asked about what the statement itself defines: derived tables, common table expressions, JSON_TABLE.
+// Columns are the names of the columns that SELECT * shows of a table, a view or a table function in a FROM
+// clause; ok is false if there is no such table. It is not asked about what the statement itself defines:
+// derived tables, common table expressions, JSON_TABLE.
 type Columns func(t ast.TableExpr) (names []string, ok bool)
 
 // errUndetermined ends a rewriting that lacks the columns of a table.
@@ -41,8 +42,8 @@ func named(j *ast.JoinTableExpr) bool { return len(j.Condition.Using) > 0 || nat
 
 func natural(j *ast.JoinTableExpr) bool { return strings.HasPrefix(strings.ToLower(j.Join), "natural") }
 
-// Rewrite is the statement without USING and NATURAL. Its errors are MySQL's: 1052 for a common column that a side has twice, 1054 for one
-// that it has not.
+// Rewrite is the statement without USING and NATURAL. Its errors are MySQL's: 1052 for a common column that a
+// side has twice, 1054 for one that it has not.
 func Rewrite(stmt ast.Statement, columns Columns) (ast.Statement, error) {
 	r := &rewriter{known: columns}
 	out := r.statement(stmt)
@@ -128,14 +129,15 @@ func (r *rewriter) statement(stmt ast.Statement) ast.Statement {
 		c := *n
 		with, sc := r.with(n.With, nil)
 		c.With = with
-		c.Rows, c.OnDup, c.Returning = copied(r, n.Rows, sc), copied(r, n.OnDup, sc), copied(r, n.Returning, sc)
+		c.Rows, c.OnDup, c.Returning = copied(r, n.Rows, sc), copied(r, n.OnDup, sc),
+			copied(r, n.Returning, sc)
 		return &c
 	}
 	return copied(r, stmt, nil)
 }
 
-// query is a query in a scope, and the names of its columns. first is told those of its first SELECT, before the others are looked at:
-// they are the columns of a recursive common table expression.
+// query is a query in a scope, and the names of its columns. first is told those of its first SELECT, before
+// the others are looked at: they are the columns of a recursive common table expression.
 func (r *rewriter) query(s ast.SelectStatement, sc *scope, first func(list)) (ast.SelectStatement, list) {
 	switch n := s.(type) {
 	case *ast.Select:
@@ -206,7 +208,8 @@ func (r *rewriter) selected(exprs ast.SelectExprs, sc *scope) (out ast.SelectExp
 	return out
 }
 
-// entry is one of what is selected. A common column that has become an expression keeps its name, for HAVING and ORDER BY.
+// entry is one of what is selected. A common column that has become an expression keeps its name,
+// for HAVING and ORDER BY.
 func (r *rewriter) entry(e ast.SelectExpr, sc *scope) ast.SelectExpr {
 	out := copied(r, e, sc)
 	was, ok := e.(*ast.AliasedExpr)
@@ -238,7 +241,8 @@ func (r *rewriter) names(exprs ast.SelectExprs, items []*item) (names []string) 
 					}
 				}
 				for _, t := range i.tables {
-					if !e.TableName.IsEmpty() && strings.EqualFold(t.name.Name.String(), e.TableName.Name.String()) {
+					if !e.TableName.IsEmpty() && strings.EqualFold(t.name.Name.String(),
+						e.TableName.Name.String()) {
 						names = append(names, t.names()...)
 					}
 				}

@@ -8,14 +8,16 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// scope is where a name is looked for: the items of one FROM clause, or one common table expression, and what is around.
+// scope is where a name is looked for: the items of one FROM clause, or one common table
+// expression, and what is around.
 type scope struct {
 	outer *scope
 	items []*item
 	// cte and names are those of a common table expression.
 	cte   string
 	names list
-	// selected are the columns of the result by name, where names are looked for there first: nil stands for the name itself.
+	// selected are the columns of the result by name, where names are looked for there first: nil
+	// stands for the name itself.
 	selected map[string]*ast.ColName
 }
 
@@ -91,7 +93,8 @@ func (r *rewriter) column(n *ast.ColName, sc *scope) ast.Expr {
 			return nil
 		}
 		if within := sc.hides(s, found[0].of); within != "" {
-			r.fail(sqlerr.Unsupported("the bare name '" + name + "' in a subquery that has a table '" + within + "' of its own; call that otherwise"))
+			r.fail(sqlerr.Unsupported("the bare name '" + name + "' in a subquery that has a table '" +
+				within + "' of its own; call that otherwise"))
 		}
 		e := found[0].expr()
 		if c, ok := e.(*ast.ColName); ok {
@@ -111,7 +114,8 @@ func (s *scope) anyMerges() bool {
 	return false
 }
 
-// hides is the table between s and the scope around it of which one of the columns would be, instead of the one that is meant.
+// hides is the table between s and the scope around it of which one of the columns would be, instead of
+// the one that is meant.
 func (s *scope) hides(meant *scope, of []ast.ColName) string {
 	for ; s != meant; s = s.outer {
 		for _, i := range s.items {

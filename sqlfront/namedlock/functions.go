@@ -13,7 +13,8 @@ import (
 // session is a SQL session that can have named locks.
 type session interface{ NamedLocks() *Held }
 
-// Functions are MySQL's locking functions, over l. Each is computed where and as often as a row is: the caller has to see to that.
+// Functions are MySQL's locking functions, over l. Each is computed where and as often as a row is: the
+// caller has to see to that.
 func (l *Locks) Functions() []sql.Function {
 	return []sql.Function{
 		l.function("get_lock", types.Int64, 2, func(ctx *sql.Context, h *Held, args []any) (any, error) {
@@ -60,10 +61,11 @@ func (l *Locks) Functions() []sql.Function {
 			}
 			return uint64(connection), nil
 		}),
-		l.function("release_all_locks", types.Uint64, 0, func(ctx *sql.Context, h *Held, _ []any) (any, error) {
-			n, err := h.ReleaseAll(ctx)
-			return uint64(n), err
-		}),
+		l.function("release_all_locks", types.Uint64, 0,
+			func(ctx *sql.Context, h *Held, _ []any) (any, error) {
+				n, err := h.ReleaseAll(ctx)
+				return uint64(n), err
+			}),
 	}
 }
 
@@ -80,7 +82,8 @@ func timeout(seconds any) time.Duration {
 	return time.Duration(min(s, math.MaxInt64/int64(time.Second))) * time.Second
 }
 
-func (l *Locks) function(name string, t sql.Type, args int, eval func(*sql.Context, *Held, []any) (any, error)) sql.Function {
+func (l *Locks) function(name string, t sql.Type, args int,
+	eval func(*sql.Context, *Held, []any) (any, error)) sql.Function {
 	return sql.FunctionN{Name: name, Fn: func(_ *sql.Context, es ...sql.Expression) (sql.Expression, error) {
 		if len(es) != args {
 			return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(name), args, len(es))

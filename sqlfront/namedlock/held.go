@@ -14,7 +14,8 @@ import (
 // most is how many locks a session may have: each is written again every few seconds.
 const most = 1000
 
-// releaseTimeout bounds how long the end of a session waits for its locks to be free. After that their time ends them.
+// releaseTimeout bounds how long the end of a session waits for its locks to be free. After
+// that their time ends them.
 const releaseTimeout = 5 * time.Second
 
 // Held are the locks of one session. The zero value has none.
@@ -27,10 +28,12 @@ type Held struct {
 }
 
 // acquire takes a lock, or counts one more for one that the session has.
-func (h *Held) acquire(ctx context.Context, l *Locks, connection uint32, name string, timeout time.Duration) (bool, error) {
+func (h *Held) acquire(ctx context.Context, l *Locks, connection uint32, name string,
+	timeout time.Duration) (bool, error) {
 	h.mu.Lock()
 	if h.depth == nil {
-		h.locks, h.owner, h.connection, h.depth = l, owner{l.node, l.sessions.Add(1)}, connection, map[string]int{}
+		h.locks, h.owner, h.connection, h.depth = l, owner{l.node, l.sessions.Add(1)}, connection,
+			map[string]int{}
 	}
 	n, all := h.depth[name], len(h.depth)
 	if n > 0 {
@@ -41,7 +44,8 @@ func (h *Held) acquire(ctx context.Context, l *Locks, connection uint32, name st
 	case n > 0:
 		return true, nil
 	case all >= most:
-		return false, sqlerr.New(sqlerr.TooManyLocks, "A session has at most %d named locks; release some with RELEASE_LOCK or RELEASE_ALL_LOCKS", most)
+		return false, sqlerr.New(sqlerr.TooManyLocks,
+			"A session has at most %d named locks; release some with RELEASE_LOCK or RELEASE_ALL_LOCKS", most)
 	}
 	got, err := l.acquire(ctx, h, name, timeout)
 	if !got {
@@ -56,7 +60,8 @@ func (h *Held) acquire(ctx context.Context, l *Locks, connection uint32, name st
 	return true, nil
 }
 
-// Take takes a lock that the server itself names, if it is free. A name with capital letters cannot be a user's.
+// Take takes a lock that the server itself names, if it is free. A name with capital letters cannot be a
+// user's.
 func (h *Held) Take(ctx context.Context, l *Locks, name string) (bool, error) {
 	return h.acquire(ctx, l, 0, name, 0)
 }
@@ -121,12 +126,14 @@ func (h *Held) renew(ctx context.Context) {
 	own, err := h.locks.change(ctx, h, names, func(t *txn.Txn, name string) { h.locks.write(t, h, name) })
 	switch {
 	case err != nil && ctx.Err() == nil:
-		h.locks.opts.Logger.Warn("named locks could not be renewed; trying again", "connection", h.connection, "locks", len(names), "err", err)
+		h.locks.opts.Logger.Warn("named locks could not be renewed; trying again", "connection", h.connection,
+			"locks", len(names), "err", err)
 	case err == nil && len(own) < len(names):
 		for _, name := range names {
 			if !slices.Contains(own, name) {
 				delete(h.depth, name)
-				h.locks.opts.Logger.Error("a named lock was lost: this server could not reach the store for longer than the lock's lease", "connection", h.connection, "lock", name)
+				h.locks.opts.Logger.Error("a named lock was lost: this server could not reach the store "+
+					"for longer than the lock's lease", "connection", h.connection, "lock", name)
 			}
 		}
 		h.leave()

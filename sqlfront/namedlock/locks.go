@@ -49,7 +49,8 @@ func New(o Options) *Locks {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Locks{opts: o, node: rand.Uint64(), holders: map[*Held]bool{}, released: make(chan struct{}), cancel: cancel}
+	l := &Locks{opts: o, node: rand.Uint64(), holders: map[*Held]bool{}, released: make(chan struct{}),
+		cancel: cancel}
 	l.tasks.Go(func() { l.keep(ctx) })
 	return l
 }
@@ -125,7 +126,8 @@ func (l *Locks) read(ctx context.Context, t *txn.Txn, name string) (r record, ok
 }
 
 func (l *Locks) write(t *txn.Txn, h *Held, name string) {
-	r := record{owner: h.owner, connection: h.connection, until: t.Snapshot().Physical() + l.opts.Lease.Milliseconds()}
+	r := record{owner: h.owner, connection: h.connection,
+		until: t.Snapshot().Physical() + l.opts.Lease.Milliseconds()}
 	t.Put(cell(name), r.encode(), txn.WriteOptions{})
 }
 
@@ -133,7 +135,8 @@ func (l *Locks) write(t *txn.Txn, h *Held, name string) {
 const attempts = 20
 
 // change runs f on those of the locks that still are h's, and reports which these were.
-func (l *Locks) change(ctx context.Context, h *Held, names []string, f func(t *txn.Txn, name string)) (own []string, err error) {
+func (l *Locks) change(ctx context.Context, h *Held, names []string,
+	f func(t *txn.Txn, name string)) (own []string, err error) {
 	for range attempts {
 		own = own[:0]
 		t := l.opts.Client.Begin(txn.TxnOptions{})
@@ -161,7 +164,9 @@ func (l *Locks) change(ctx context.Context, h *Held, names []string, f func(t *t
 
 // release frees those of the locks that still are h's.
 func (l *Locks) release(ctx context.Context, h *Held, names []string) error {
-	_, err := l.change(ctx, h, names, func(t *txn.Txn, name string) { t.Delete(cell(name), txn.WriteOptions{}) })
+	_, err := l.change(ctx, h, names, func(t *txn.Txn, name string) {
+		t.Delete(cell(name), txn.WriteOptions{})
+	})
 	l.mu.Lock()
 	close(l.released)
 	l.released = make(chan struct{})

@@ -25,7 +25,8 @@ func take(t *testing.T, l *Locks, h *Held, connection uint32, timeout time.Durat
 	return got
 }
 
-// TestOneLockForAllNodes: a lock that a session of one node has is taken on the other, until it is given back as often as it was taken.
+// TestOneLockForAllNodes: a lock that a session of one node has is taken on the other, until it is given back
+// as often as it was taken.
 func TestOneLockForAllNodes(t *testing.T) {
 	client := txntest.New(t)
 	one, two := newNode(t, client, time.Minute), newNode(t, client, time.Minute)
@@ -65,7 +66,8 @@ func TestOneLockForAllNodes(t *testing.T) {
 	}
 }
 
-// TestLeaseOfADeadNode: a node that does not renew loses its locks after the lease, not before; one that renews keeps them.
+// TestLeaseOfADeadNode: a node that does not renew loses its locks after the lease, not before; one
+// that renews keeps them.
 func TestLeaseOfADeadNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := txntest.New(t)
@@ -107,7 +109,8 @@ func TestManyTakeOneLock(t *testing.T) {
 	client := txntest.New(t)
 	nodes := []*Locks{newNode(t, client, time.Minute), newNode(t, client, time.Minute)}
 	const sessions, rounds = 6, 5
-	inside, errs := 0, make(chan error, sessions) // the race detector and the count say whether two were inside
+	// the race detector and the count say whether two were inside
+	inside, errs := 0, make(chan error, sessions)
 	for i := range sessions {
 		go func() {
 			var h Held

@@ -12,7 +12,8 @@ import (
 //	│ 01 │ node │ session │ connection │ until │  until: ms since 1970 by the oracle
 //	└────┴──────┴─────────┴────────────┴───────┘
 //
-// A node's number is random, new with each start, so that nobody takes a lock of the node's last life for his own.
+// A node's number is random, new with each start, so that nobody takes a lock of the node's
+// last life for his own.
 type record struct {
 	owner      owner
 	connection uint32 // for people

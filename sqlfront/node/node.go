@@ -82,10 +82,12 @@ func Join(ctx context.Context, o Options) (*Node, error) {
 			return n, nil
 		}
 	}
-	return nil, fmt.Errorf("node: there are %d SQL nodes, which is as many as there can be; end some", numbers)
+	return nil, fmt.Errorf("node: there are %d SQL nodes, which is as many as there can be; end some",
+		numbers)
 }
 
-// Serve begins to answer other nodes, in the background: kill ends a connection of this node, or its statement.
+// Serve begins to answer other nodes, in the background: kill ends a connection of this node, or its
+// statement.
 func (n *Node) Serve(kill func(context.Context, Kill) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel, n.kill = cancel, kill
@@ -136,7 +138,8 @@ func (n *Node) Ask(ctx context.Context, k Kill) error {
 		if _, _, err := t.Get(ctx, c); err != nil { // which is the transaction's moment
 			return err
 		}
-		r := request{until: t.Snapshot().Physical() + n.opts.Patience.Milliseconds(), id: k.ID, connection: k.Connection, everybody: k.Everybody, user: k.User}
+		r := request{until: t.Snapshot().Physical() + n.opts.Patience.Milliseconds(), id: k.ID,
+			connection: k.Connection, everybody: k.Everybody, user: k.User}
 		t.Put(c, r.encode(), txn.WriteOptions{})
 		return nil
 	})
@@ -165,7 +168,8 @@ func (n *Node) answer(ctx context.Context, c kv.Column) (answer uint16, err erro
 		select {
 		case <-look.C:
 		case <-over.C:
-			return 0, sqlerr.New(sqlerr.LockWaitTimeout, "The SQL node that has the connection does not answer; it may still end it")
+			return 0, sqlerr.New(sqlerr.LockWaitTimeout,
+				"The SQL node that has the connection does not answer; it may still end it")
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
@@ -181,7 +185,10 @@ func (n *Node) answer(ctx context.Context, c kv.Column) (answer uint16, err erro
 			return 0, err
 		}
 		if r.answered {
-			return r.answer, n.change(ctx, func(t *txn.Txn) error { t.Delete(c, txn.WriteOptions{}); return nil })
+			return r.answer, n.change(ctx, func(t *txn.Txn) error {
+				t.Delete(c, txn.WriteOptions{})
+				return nil
+			})
 		}
 	}
 }

@@ -31,7 +31,8 @@ func join(t *testing.T, client *txn.Client, kill func(context.Context, Kill) err
 	return n
 }
 
-// TestNumbers: each node has a number of its own, ids of connections have it in front, and a number that was given back is the next node's.
+// TestNumbers: each node has a number of its own, ids of connections have it in front, and a number that was
+// given back is the next node's.
 func TestNumbers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := txntest.New(t)
@@ -41,7 +42,9 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("connections %d and %d", x, y)
 		}
 		a.last = 1<<21 - 2
-		if x, y := a.ConnectionID(free), a.ConnectionID(func(id uint32) bool { return id < 3 }); x != 1<<21-1 || y != 3 {
+		if x, y := a.ConnectionID(free), a.ConnectionID(func(id uint32) bool {
+			return id < 3
+		}); x != 1<<21-1 || y != 3 {
 			t.Errorf("connections %d and %d", x, y)
 		}
 		if !b.Own(1<<21|7) || b.Own(7) {
@@ -84,7 +87,8 @@ func TestKillElsewhere(t *testing.T) {
 			{Kill{ID: 1<<21 | 9, User: "ann"}, sqlerr.NoSuchThread},
 			{Kill{ID: 5<<21 | 7, User: "ann"}, sqlerr.NoSuchThread}, // nobody has the number
 		} {
-			if err := a.Ask(t.Context(), c.kill); (err == nil) != (c.code == 0) || err != nil && sqlerr.Code(err) != c.code {
+			if err := a.Ask(t.Context(), c.kill); (err == nil) != (c.code == 0) ||
+				err != nil && sqlerr.Code(err) != c.code {
 				t.Errorf("%+v: %v, want %d", c.kill, err, c.code)
 			}
 		}
@@ -94,7 +98,8 @@ func TestKillElsewhere(t *testing.T) {
 		rows := 0
 		tx := client.Begin(txn.TxnOptions{ReadOnly: true})
 		defer tx.Rollback()
-		for s := tx.Scan(t.Context(), txn.ScanOptions{Span: kv.Span{Start: catalog.NodeCells(0).Start, End: catalog.NodeCells(9).End}}); s.Next(); {
+		for s := tx.Scan(t.Context(), txn.ScanOptions{
+			Span: kv.Span{Start: catalog.NodeCells(0).Start, End: catalog.NodeCells(9).End}}); s.Next(); {
 			rows++
 		}
 		if rows != 0 {
@@ -103,8 +108,8 @@ func TestKillElsewhere(t *testing.T) {
 	})
 }
 
-// TestNoAnswer: a node that has a number and does not answer is waited for, not for ever, and what was asked of it in vain is taken away by whoever
-// has the number next.
+// TestNoAnswer: a node that has a number and does not answer is waited for, not for ever, and what was asked
+// of it in vain is taken away by whoever has the number next.
 func TestNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := txntest.New(t)

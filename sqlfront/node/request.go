@@ -12,8 +12,9 @@ import (
 //	│ 01 │ state │ answer │ until │ id │ flags │ user │
 //	└────┴───────┴────────┴───────┴────┴───────┴──────┘
 //
-// state: 0 asked, 1 answered. answer: an error's number, 0 for done. until: ms since 1970 by the oracle; nobody waits for the answer after that.
-// flags: 1 the connection, not only its statement; 2 the user may end everybody's.
+// state: 0 asked, 1 answered. answer: an error's number, 0 for done. until: ms since 1970 by the
+// oracle; nobody waits for the answer after that. flags: 1 the connection, not only its statement; 2
+// the user may end everybody's.
 type request struct {
 	answered   bool
 	answer     uint16

@@ -10,8 +10,8 @@ import (
 	"moka/sqlfront/engine"
 )
 
-// compile plans the body once for each event that the observer asked for. Names and types are checked here, so that CREATE
-// OBSERVER refuses what could never run.
+// compile plans the body once for each event that the observer asked for. Names and types are checked here,
+// so that CREATE OBSERVER refuses what could never run.
 func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) (*body, error) {
 	db, ok := snap.DatabaseByID(o.DatabaseID)
 	if !ok {
@@ -35,7 +35,9 @@ func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.
 	}
 	ctx.SetCurrentDatabase(db.Name)
 	for _, ev := range eventsOf(o.Events) {
-		b.plans[ev], err = r.eng.CompileBody(ctx, db.Name, triggerText(o, ev, db.Name, desc.Name), sql.LoadSqlMode(ctx).String(), engine.BodyOf{Observer: true, Event: string(ev), Definer: o.Definer})
+		b.plans[ev], err = r.eng.CompileBody(ctx, db.Name, triggerText(o, ev, db.Name, desc.Name),
+			sql.LoadSqlMode(ctx).String(),
+			engine.BodyOf{Observer: true, Event: string(ev), Definer: o.Definer})
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +50,8 @@ func triggerText(o *catalog.Observer, ev event, database, table string) string {
 	if ev == notified {
 		ev = inserted // has NEW and no OLD
 	}
-	return "CREATE TRIGGER " + quote(o.Name) + " AFTER " + string(ev) + " ON " + quote(database) + "." + quote(table) + " FOR EACH ROW " + o.Body
+	return "CREATE TRIGGER " + quote(o.Name) + " AFTER " + string(ev) + " ON " + quote(database) + "." +
+		quote(table) + " FOR EACH ROW " + o.Body
 }
 
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

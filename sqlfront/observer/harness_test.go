@@ -37,7 +37,8 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	_, mem := txntest.NewStore(t, kvtest.Options{Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{})
+	_, mem := txntest.NewStore(t, kvtest.Options{
+		Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{})
 	return &world{t: t, mem: mem, clock: &txntest.Clock{}}
 }
 
@@ -60,7 +61,8 @@ type meter struct {
 	asked atomic.Pointer[func(kv.CommandID)]
 }
 
-func (m *meter) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
+func (m *meter) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID,
+	req kv.Message) (kv.Message, error) {
 	if n := m.left.Load(); n != 0 && (n == 1 || m.left.Add(-1) == 1) {
 		return nil, kv.Errorf(kv.CodeClosed, "test", "the process is dead")
 	}
@@ -89,10 +91,12 @@ func (w *world) node(works bool) *node {
 	}
 	const runners = 4
 	if works {
-		n.worker = triggers.NewWorker(client, n.read, "node", triggers.Options{Runners: runners, SweepEvery: 20 * time.Millisecond})
+		n.worker = triggers.NewWorker(client, n.read, "node",
+			triggers.Options{Runners: runners, SweepEvery: 20 * time.Millisecond})
 	}
 	n.reg = observer.New(observer.Options{
-		Client: client, Catalog: cat, Store: w.mem, Worker: n.worker, Runners: runners, Follow: 5 * time.Millisecond,
+		Client: client, Catalog: cat, Store: w.mem, Worker: n.worker, Runners: runners,
+		Follow:    5 * time.Millisecond,
 		CountRows: w.countRows, CountTime: w.countTime,
 	})
 	n.eng, err = engine.New(ctx, engine.Options{
@@ -147,7 +151,8 @@ type session struct {
 var connections atomic.Uint32
 
 func (n *node) session(db string) *session {
-	base := sql.NewBaseSessionWithClientServer("test", sql.Client{User: "root", Address: "localhost"}, connections.Add(1))
+	base := sql.NewBaseSessionWithClientServer("test", sql.Client{User: "root", Address: "localhost"},
+		connections.Add(1))
 	s := &session{t: n.t, eng: n.eng, sess: n.eng.NewSession(base)}
 	s.sess.SetCurrentDatabase(db)
 	n.t.Cleanup(s.sess.SessionEnd)
@@ -238,7 +243,8 @@ func (s *session) want(query, expect string) {
 // wantCode expects an error with the number and the words.
 func (s *session) wantCode(query string, code int, words string) {
 	s.t.Helper()
-	if got := s.text(query); !strings.HasPrefix(got, fmt.Sprintf("error %d ", code)) || !strings.Contains(got, words) {
+	if got := s.text(query); !strings.HasPrefix(got, fmt.Sprintf("error %d ", code)) ||
+		!strings.Contains(got, words) {
 		s.t.Errorf("%s: %s, want error %d with %q", query, got, code, words)
 	}
 }
@@ -254,7 +260,8 @@ func (s *session) eventually(query, expect string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("%s:\n still %s\n  want %s\nfailures: %s", query, got, expect, s.text("select * from moka.observer_errors"))
+			s.t.Fatalf("%s:\n still %s\n  want %s\nfailures: %s", query, got, expect,
+				s.text("select * from moka.observer_errors"))
 		}
 	}
 }

@@ -16,15 +16,17 @@ import (
 	"moka/txn"
 )
 
-// Writers notify those observers alone that are enabled, so what is committed while one is disabled never comes to it. DISABLE says so, and ENABLE says
-// of how many rows. The count is made after the observer has been enabled, in the snapshot of that commit: what is committed later is delivered, and the
-// catalog waits for nobody who counts. What has changed is known by the timestamps of the rows' newest versions, which are there as long as the rows are;
-// whether it was an INSERT or an UPDATE, by the row as it was then, if garbage collection has left that.
+// Writers notify those observers alone that are enabled, so what is committed while one is disabled never
+// comes to it. DISABLE says so, and ENABLE says of how many rows. The count is made after the observer has
+// been enabled, in the snapshot of that commit: what is committed later is delivered, and the catalog waits
+// for nobody who counts. What has changed is known by the timestamps of the rows' newest versions, which are
+// there as long as the rows are; whether it was an INSERT or an UPDATE, by the row as it was then, if garbage
+// collection has left that.
 
 // noteDisabled writes down since when and from where on changes pass the observer by.
 //
-// The timestamp is the start of the statement's transaction. A change that is committed between that and its commit is delivered, and counted
-// nevertheless; to be exact it would take a second commit for each DISABLE.
+// The timestamp is the start of the statement's transaction. A change that is committed between that and its
+// commit is delivered, and counted nevertheless; to be exact it would take a second commit for each DISABLE.
 func noteDisabled(ctx context.Context, t *txn.Txn, snap *catalog.Snapshot, o *catalog.Observer) (err error) {
 	if o.DisabledTS, err = t.StartTS(ctx); err != nil {
 		return err
@@ -36,13 +38,16 @@ func noteDisabled(ctx context.Context, t *txn.Txn, snap *catalog.Snapshot, o *ca
 	return nil
 }
 
-// warnMissed says what an observer does not see while it is disabled. It was disabled or enabled by the commit at that timestamp.
-func (r *Registry) warnMissed(ctx *sql.Context, was *catalog.Observer, action parse.ObserverAction, at kv.Timestamp) {
+// warnMissed says what an observer does not see while it is disabled. It was disabled or enabled by the
+// commit at that timestamp.
+func (r *Registry) warnMissed(ctx *sql.Context, was *catalog.Observer, action parse.ObserverAction,
+	at kv.Timestamp) {
 	const format = "2006-01-02 15:04:05.000000"
 	switch {
 	case was.Events == catalog.OnNotify: // no change is of its business
 	case action == parse.DisableObserver && was.Enabled:
-		ctx.Warn(sqlerr.Unknown, "Changes from now on are not delivered to observer '%s', nor will they be when it is enabled again; what it had not done yet waits", was.Name)
+		ctx.Warn(sqlerr.Unknown, "Changes from now on are not delivered to observer '%s', nor will they be "+
+			"when it is enabled again; what it had not done yet waits", was.Name)
 	case action == parse.EnableObserver && !was.Enabled && was.DisabledAt.IsZero():
 		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes since it was disabled", was.Name)
 	case action == parse.EnableObserver && !was.Enabled:
@@ -52,7 +57,8 @@ func (r *Registry) warnMissed(ctx *sql.Context, was *catalog.Observer, action pa
 			// The observer is enabled, whatever becomes of the count.
 			r.o.Logger.Warn("counting what an observer has missed failed", "observer", was.Name, "err", err)
 		}
-		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes between %s and %s UTC%s", was.Name, was.DisabledAt.Format(format), until.Format(format), rows)
+		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes between %s and %s UTC%s", was.Name,
+			was.DisabledAt.Format(format), until.Format(format), rows)
 	}
 }
 
@@ -65,8 +71,9 @@ type missed struct {
 	more    bool // the count has come to its bounds
 }
 
-// missedRows words the count. It is empty if nothing can be said for certain: an older release has disabled the observer; its table has been
-// written anew or emptied since, so that timestamps are those of that; it is for rows that are gone only.
+// missedRows words the count. It is empty if nothing can be said for certain: an older release has disabled
+// the observer; its table has been written anew or emptied since, so that timestamps are those of that; it is
+// for rows that are gone only.
 func (r *Registry) missedRows(ctx *sql.Context, o *catalog.Observer, at kv.Timestamp) (string, error) {
 	if o.DisabledTS == 0 || o.Events&(catalog.OnInsert|catalog.OnUpdate) == 0 {
 		return "", nil
@@ -99,7 +106,8 @@ func (r *Registry) missedRows(ctx *sql.Context, o *catalog.Observer, at kv.Times
 	if n == 1 {
 		rows = "row"
 	}
-	return fmt.Sprintf(": %s%d %s %s, of those that are still there (compared with what was there: several changes of one row count once, rows deleted since do not count)", least, n, rows, what), nil
+	return fmt.Sprintf(": %s%d %s %s, of those that are still there (compared with what was there: several "+
+		"changes of one row count once, rows deleted since do not count)", least, n, rows, what), nil
 }
 
 // missedBatch is how many rows are looked up at a time as they were.
@@ -108,7 +116,8 @@ const missedBatch = 256
 // missedScan is how many are asked for at a time: more than shards remember for scans that come again.
 const missedScan = 4096
 
-// countMissed counts until the context ends or there are more than anybody wants to know. What it has counted counts, error or not.
+// countMissed counts until the context ends or there are more than anybody wants to know. What it has
+// counted counts, error or not.
 func (r *Registry) countMissed(ctx *sql.Context, o *catalog.Observer, at kv.Timestamp) (m missed, err error) {
 	now := r.o.Client.Begin(txn.TxnOptions{ReadOnly: true, StartTS: at})
 	defer now.Rollback()
@@ -157,7 +166,8 @@ func (r *Registry) countMissed(ctx *sql.Context, o *catalog.Observer, at kv.Time
 }
 
 // compare counts rows that have been written, after a look at what they were.
-func (m *missed) compare(ctx *sql.Context, then *txn.Txn, t *engine.Table, o *catalog.Observer, cells []kv.Column, rows [][]byte) error {
+func (m *missed) compare(ctx *sql.Context, then *txn.Txn, t *engine.Table, o *catalog.Observer,
+	cells []kv.Column, rows [][]byte) error {
 	var was []txn.Value
 	if !m.lost && len(cells) > 0 {
 		var err error

@@ -17,27 +17,32 @@ import (
 func (s *session) missed(observer, words string) {
 	s.t.Helper()
 	s.exec("alter observer " + observer + " enable")
-	if got := s.text("show warnings"); !strings.Contains(got, "Observer '"+observer+"' has missed all changes between 20") || !strings.HasSuffix(got, words) {
+	if got := s.text("show warnings"); !strings.Contains(got,
+		"Observer '"+observer+"' has missed all changes between 20") || !strings.HasSuffix(got, words) {
 		s.t.Errorf("%s: warnings %q, want one that ends with %q", observer, got, words)
 	}
 }
 
-const counted = ", of those that are still there (compared with what was there: several changes of one row count once, rows deleted since do not count)"
+const counted = ", of those that are still there (compared with what was there: several changes of one row " +
+	"count once, rows deleted since do not count)"
 
-// TestEnableCountsWhatWasMissed: ENABLE says of how many rows an observer has missed the changes (item 5; it named the time alone). They are those
-// that its events and columns are for.
+// TestEnableCountsWhatWasMissed: ENABLE says of how many rows an observer has missed the changes (item 5; it
+// named the time alone). They are those that its events and columns are for.
 func TestEnableCountsWhatWasMissed(t *testing.T) {
 	_, s := start(t)
-	s.exec("create table t (id int primary key, a int, b int, twice int as (b * 2) virtual, key (a))", "create table l (id int)",
+	s.exec("create table t (id int primary key, a int, b int, twice int as (b * 2) virtual, key (a))",
+		"create table l (id int)",
 		"insert into t (id, a, b) values (1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4), (5, 5, 5)")
 	const body = " on t for each row insert into l values (1)"
 	for name, event := range map[string]string{
-		"both": "insert or update", "inserts": "insert", "updates": "update", "of_a": "update of a", "of_more": "insert or update of a", "deletes": "delete", "computed": "update of twice",
+		"both": "insert or update", "inserts": "insert", "updates": "update", "of_a": "update of a",
+		"of_more": "insert or update of a", "deletes": "delete", "computed": "update of twice",
 	} {
 		s.exec("create observer "+name+" after "+event+body, "alter observer "+name+" disable")
 	}
 	s.exec("insert into t (id, a, b) values (10, 1, 1), (11, 1, 1), (12, 1, 1)", // 12 is deleted again
-		"update t set a = 100 where id in (1, 10)", "update t set a = 101 where id = 1", "update t set b = 7 where id = 2", "update t set b = 3 where id = 3",
+		"update t set a = 100 where id in (1, 10)", "update t set a = 101 where id = 1",
+		"update t set b = 7 where id = 2", "update t set b = 3 where id = 3",
 		"delete from t where id in (4, 12)")
 	s.missed("both", ": 4 rows inserted or updated"+counted)
 	s.missed("inserts", ": 2 rows inserted"+counted)
@@ -55,18 +60,22 @@ func TestEnableCountsWhatWasMissed(t *testing.T) {
 	s.exec("delete from l", "insert into t (id) values (21)")
 	s.eventually("select count(*) from l", "3")
 
-	// Rows that were written anew by another statement are no changes, and nobody knows which of them were changed before.
-	s.exec("alter observer both disable", "insert into t (id) values (22)", "alter table t add c int not null auto_increment unique")
+	// Rows that were written anew by another statement are no changes, and nobody knows which of
+	// them were changed before.
+	s.exec("alter observer both disable", "insert into t (id) values (22)",
+		"alter table t add c int not null auto_increment unique")
 	s.missed("both", "UTC")
 	s.exec("alter observer both disable", "truncate table t", "insert into t (id) values (1)")
 	s.missed("both", "UTC")
 
 	// Observers that are declared disabled have missed what came later.
-	s.exec("create observer late after insert on t for each row with (enabled = false) insert into l values (2)", "insert into t (id) values (2), (3)")
+	s.exec("create observer late after insert on t for each row with (enabled = false) insert into l "+
+		"values (2)", "insert into t (id) values (2), (3)")
 	s.missed("late", ": 2 rows inserted"+counted)
 }
 
-// TestMissedAfterCollection: what rows were long ago has been collected; that they have changed since is known.
+// TestMissedAfterCollection: what rows were long ago has been collected; that they have
+// changed since is known.
 func TestMissedAfterCollection(t *testing.T) {
 	n, s := start(t)
 	collector, err := txn.NewClient(n.mem, n.clock, txn.Options{})
@@ -74,8 +83,10 @@ func TestMissedAfterCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer collector.Close()
-	s.exec("create table t (id int primary key, a int)", "create table l (id int)", "insert into t values (1, 1), (2, 2), (3, 3)",
-		"create observer o after insert on t for each row insert into l values (1)", "alter observer o disable",
+	s.exec("create table t (id int primary key, a int)", "create table l (id int)",
+		"insert into t values (1, 1), (2, 2), (3, 3)",
+		"create observer o after insert on t for each row insert into l values (1)",
+		"alter observer o disable",
 		"insert into t values (4, 4)", "update t set a = 9 where id < 3", "delete from t where id = 2")
 	ts, err := n.clock.Next(t.Context())
 	if err == nil {
@@ -93,7 +104,8 @@ func TestMissedIsCountedWithinBounds(t *testing.T) {
 	w.countRows = 600
 	s := w.node(false).session("")
 	s.exec("create database d", "use d", "create table t (id int primary key)", "create table l (id int)",
-		"create observer o after insert on t for each row insert into l values (1)", "alter observer o disable")
+		"create observer o after insert on t for each row insert into l values (1)",
+		"alter observer o disable")
 	values := make([]string, 1000)
 	for i := range values {
 		values[i] = fmt.Sprintf("(%d)", i)
@@ -102,7 +114,8 @@ func TestMissedIsCountedWithinBounds(t *testing.T) {
 	s.missed("o", ": 599 rows inserted"+counted)
 	s.exec("alter observer o disable", "insert into t values "+strings.Join(values[599:], ","))
 	s.missed("o", ": 401 rows inserted"+counted)
-	s.exec("drop observer o", "create observer o after insert or update on t for each row with (enabled = false) insert into l values (1)",
+	s.exec("drop observer o", "create observer o after insert or update on t for each row with (enabled = "+
+		"false) insert into l values (1)",
 		"delete from t", "insert into t values "+strings.Join(values, ","))
 	s.missed("o", ": at least 600 rows inserted or updated"+counted)
 
@@ -118,7 +131,8 @@ func TestMissedIsCountedUntilKill(t *testing.T) {
 	n := newWorld(t).node(false)
 	s := n.session("")
 	s.exec("create database d", "use d", "create table t (id int primary key)",
-		"create observer o after insert on t for each row with (enabled = false) delete from t", "insert into t values (1)")
+		"create observer o after insert on t for each row with (enabled = false) delete from t",
+		"insert into t values (1)")
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	asked := func(c kv.CommandID) {

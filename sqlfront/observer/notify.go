@@ -18,13 +18,14 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// NOTIFY wakes the observers of a table that were declared AFTER NOTIFY, for the rows that the condition finds at the transaction's
-// snapshot (Percolator §2.4, weak notifications). It writes nothing to the rows: two transactions that notify the same row do
-// not conflict, nor do they with one that changes it. Inside a transaction the notifications come with its commit.
+// NOTIFY wakes the observers of a table that were declared AFTER NOTIFY, for the rows that the condition
+// finds at the transaction's snapshot (Percolator §2.4, weak notifications). It writes nothing to the rows:
+// two transactions that notify the same row do not conflict, nor do they with one that changes it. Inside a
+// transaction the notifications come with its commit.
 //
-// An observer's run sees the row as it is then, not as NOTIFY found it; several notifications of a row before a run are one.
-// Fence of the table's version does not hold for a transaction that writes nothing else: NOTIFY beside a DROP OBSERVER may leave an
-// entry behind that nobody asks for.
+// An observer's run sees the row as it is then, not as NOTIFY found it; several notifications of a row before
+// a run are one. Fence of the table's version does not hold for a transaction that writes nothing else:
+// NOTIFY beside a DROP OBSERVER may leave an entry behind that nobody asks for.
 
 func (r *Registry) notifyStatement(s parse.Notify) ast.Statement {
 	// What an UPDATE that changes nothing would need.
@@ -100,7 +101,8 @@ func (r *Registry) notify(ctx *sql.Context, s parse.Notify, values map[string]sq
 		}
 	}
 	if len(ids) == 0 {
-		note(ctx, sqlerr.TriggerNotFound, "Table '%s' has no observer AFTER NOTIFY that is enabled", s.Table.Name)
+		note(ctx, sqlerr.TriggerNotFound, "Table '%s' has no observer AFTER NOTIFY that is enabled",
+			s.Table.Name)
 	}
 	table, err := r.eng.TableOf(ctx, desc)
 	if err != nil {
@@ -126,7 +128,8 @@ func (r *Registry) notify(ctx *sql.Context, s parse.Notify, values map[string]sq
 }
 
 // rows runs SELECT * FROM table WHERE condition in the statement's transaction.
-func (r *Registry) rows(ctx *sql.Context, s parse.Notify, values map[string]sql.Expression) (sql.RowIter, error) {
+func (r *Registry) rows(ctx *sql.Context, s parse.Notify,
+	values map[string]sql.Expression) (sql.RowIter, error) {
 	a := r.eng.SQL().Analyzer
 	expr.Rewrite(s.Rows)
 	b := planbuilder.New(ctx, a.Catalog, nil)

@@ -9,10 +9,12 @@ func TestNotifyWakesForRowsOfItsCondition(t *testing.T) {
 	_, c := start(t)
 	c.exec(account, logs,
 		"insert into account (id, owner, balance) values (1, 'ann', 10), (2, 'bob', 20), (3, 'cat', 30)",
-		"create observer n after notify on account for each row insert into log (what, id, is_now) values (new.owner, new.id, new.balance)")
+		"create observer n after notify on account for each row insert into log (what, id, is_now) values "+
+			"(new.owner, new.id, new.balance)")
 	const seen = "select what, id, is_now from log order by n"
 	// Changes do not wake it.
-	c.exec("update account set balance = balance + 1", "insert into account (id) values (4)", "delete from account where id = 4")
+	c.exec("update account set balance = balance + 1", "insert into account (id) values (4)",
+		"delete from account where id = 4")
 	c.rest()
 	c.want(seen, "")
 	c.exec("notify account where id = 2")
@@ -23,7 +25,8 @@ func TestNotifyWakesForRowsOfItsCondition(t *testing.T) {
 	c.rest()
 	c.exec("notify account where id = 2")
 	c.eventually(seen, "bob 2 21; cat 3 31; bob 2 21")
-	c.exec("prepare p from 'notify account where id = ? and balance + 1 > ?'", "set @id = 3, @least = 5", "execute p using @id, @least")
+	c.exec("prepare p from 'notify account where id = ? and balance + 1 > ?'", "set @id = 3, @least = 5",
+		"execute p using @id, @least")
 	c.eventually(seen, "bob 2 21; cat 3 31; bob 2 21; cat 3 31")
 	c.exec("delete from log where n = 4", "notify account where id > 100")
 	c.rest()
@@ -39,11 +42,13 @@ func TestNotifyWakesForRowsOfItsCondition(t *testing.T) {
 	c.want("show warnings", "Note 1360 Table 'account' has no observer AFTER NOTIFY that is enabled")
 }
 
-// TestNotifyConflictsWithNobody runs NOTIFY beside writers of the same rows: each sees them as they were, and both commit.
+// TestNotifyConflictsWithNobody runs NOTIFY beside writers of the same rows: each sees them as they
+// were, and both commit.
 func TestNotifyConflictsWithNobody(t *testing.T) {
 	n, c := start(t)
 	c.exec(account, logs, "insert into account (id, balance) values (1, 10), (2, 20)",
-		"create observer n after notify on account for each row insert into log (what, id, is_now) values ('seen', new.id, new.balance)")
+		"create observer n after notify on account for each row insert into log (what, id, is_now) values "+
+			"('seen', new.id, new.balance)")
 	a, b := n.session("d"), n.session("d")
 	a.exec("begin", "notify account", "select * from account")
 	b.exec("begin", "notify account where id < 5", "select * from account")
@@ -55,7 +60,8 @@ func TestNotifyConflictsWithNobody(t *testing.T) {
 	b.exec("commit")
 	c.eventually("select id, is_now from log order by id, n", "1 11; 1 11; 2 21; 2 21")
 	// A transaction that is rolled back has notified nobody.
-	a.exec("begin", "notify account", "rollback", "begin", "savepoint s", "notify account", "rollback to s", "commit")
+	a.exec("begin", "notify account", "rollback", "begin", "savepoint s", "notify account",
+		"rollback to s", "commit")
 	c.rest()
 	c.want("select count(*) from log", "4")
 	// With writes, both or none: the second loses against the first.
@@ -71,8 +77,10 @@ func TestNotifyOfARowThatIsGone(t *testing.T) {
 	idle.session("").exec("create database d")
 	c := idle.session("d")
 	c.exec(account, logs, "insert into account (id, balance) values (1, 1), (2, 2)",
-		"create observer n after notify on account for each row insert into log (what, id, is_now) values ('seen', new.id, new.balance)",
-		"notify account", "delete from account where id = 1", "update account set balance = 3 where id = 2", "notify account")
+		"create observer n after notify on account for each row insert into log (what, id, is_now) values "+
+			"('seen', new.id, new.balance)",
+		"notify account", "delete from account where id = 1", "update account set balance = 3 where id = 2",
+		"notify account")
 	c.want("select observer_name, waiting from moka.observer_backlog", "n 2")
 	w.node(true)
 	c.rest()
@@ -83,9 +91,12 @@ func TestNotifyOfARowThatIsGone(t *testing.T) {
 func TestNotifyIsRefusedWhere(t *testing.T) {
 	_, c := start(t)
 	c.exec(account, logs, "create table keyless (a int)")
-	c.wantCode("create observer o after notify on account for each row insert into log (id) values (old.id)", 1363, "OLD")
-	c.wantCode("create observer o after notify on account for each row insert into log (id) values (new.nix)", 1054, "nix")
-	c.wantCode("create observer o after notify or insert on account for each row delete from log", 1064, "insert on account")
+	c.wantCode("create observer o after notify on account for each row insert into log (id) values (old.id)",
+		1363, "OLD")
+	c.wantCode("create observer o after notify on account for each row insert into log (id) values (new.nix)",
+		1054, "nix")
+	c.wantCode("create observer o after notify or insert on account for each row delete from log", 1064,
+		"insert on account")
 	c.wantCode("create observer o after notify on keyless for each row delete from log", 1235, "primary key")
 	c.wantCode("notify nix", 1146, "nix")
 	c.wantCode("notify account where nix = 1", 1054, "nix")
@@ -93,7 +104,8 @@ func TestNotifyIsRefusedWhere(t *testing.T) {
 	c.wantCode("notify account", 1792, "READ ONLY")
 	c.exec("rollback")
 	// It writes the table that it is declared on, and nothing wakes it by that.
-	c.exec("create observer o after notify on account for each row update account set balance = balance + 1 where id = new.id")
+	c.exec("create observer o after notify on account for each row update account set balance = balance + " +
+		"1 where id = new.id")
 	if got := c.text("show warnings"); strings.Contains(got, "cycle") {
 		t.Error(got)
 	}

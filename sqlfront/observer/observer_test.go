@@ -17,16 +17,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // account is what most tests observe, and log is where their bodies write.
 const (
-	account = "create table account (id int primary key, owner varchar(20) default '-', balance int not null default 0, note text)"
-	logs    = "create table log (n int primary key auto_increment, what varchar(10), id int, was int, is_now int)"
+	account = "create table account (id int primary key, owner varchar(20) default '-', balance int not " +
+		"null default 0, note text)"
+	logs = "create table log (n int primary key auto_increment, what varchar(10), id int, was int, " +
+		"is_now int)"
 )
 
 func TestEachEventSeesOldAndNew(t *testing.T) {
 	_, c := start(t)
 	c.exec(account, logs,
-		"create observer i after insert on account for each row insert into log (what, id, is_now) values ('insert', new.id, new.balance)",
-		"create observer u after update on account for each row insert into log (what, id, was, is_now) values ('update', new.id, old.balance, new.balance)",
-		"create observer x after delete on account for each row insert into log (what, id, was) values ('delete', old.id, old.balance)",
+		"create observer i after insert on account for each row insert into log (what, id, is_now) values "+
+			"('insert', new.id, new.balance)",
+		"create observer u after update on account for each row insert into log (what, id, was, is_now) "+
+			"values ('update', new.id, old.balance, new.balance)",
+		"create observer x after delete on account for each row insert into log (what, id, was) values "+
+			"('delete', old.id, old.balance)",
 	)
 	const seen = "select what, id, was, is_now from log order by n"
 	c.exec("insert into account (id, balance) values (1, 10)")
@@ -36,7 +41,8 @@ func TestEachEventSeesOldAndNew(t *testing.T) {
 	c.exec("delete from account where id = 1")
 	c.eventually(seen, "insert 1 NULL 10; update 1 10 11; delete 1 11 NULL")
 	c.rest()
-	// An UPDATE that changes nothing is no change; a row that moves to another key is one that goes and one that comes.
+	// An UPDATE that changes nothing is no change; a row that moves to another key is one that
+	// goes and one that comes.
 	c.exec("insert into account (id, balance) values (2, 5)")
 	c.rest()
 	c.exec("delete from log", "update account set balance = 5 where id = 2")
@@ -47,8 +53,9 @@ func TestEachEventSeesOldAndNew(t *testing.T) {
 	c.want("select what, id, was, is_now from log order by what", "delete 2 5 NULL; insert 3 NULL 5")
 }
 
-// TestOldAfterCollection: OLD is as old as the last acknowledgement, which may be much older than what garbage collection keeps. A row that
-// was the same all the time is known; one that has changed behind the observer's back is NULL, and the change is still seen.
+// TestOldAfterCollection: OLD is as old as the last acknowledgement, which may be much older than what
+// garbage collection keeps. A row that was the same all the time is known; one that has changed behind the
+// observer's back is NULL, and the change is still seen.
 func TestOldAfterCollection(t *testing.T) {
 	n, c := start(t)
 	collector, err := txn.NewClient(n.mem, n.clock, txn.Options{})
@@ -68,7 +75,8 @@ func TestOldAfterCollection(t *testing.T) {
 		}
 	}
 	c.exec(account, logs, "insert into account (id, balance) values (1, 10), (2, 20), (3, 30)",
-		"create observer u after update or delete on account for each row insert into log (what, was) values ('changed', old.balance)",
+		"create observer u after update or delete on account for each row insert into log (what, was) "+
+			"values ('changed', old.balance)",
 		"update account set balance = balance + 1")
 	const seen = "select count(*), count(was), coalesce(sum(was), 0) from log"
 	c.eventually(seen, "3 3 60")
@@ -86,12 +94,15 @@ func TestOldAfterCollection(t *testing.T) {
 	c.eventually(seen, "7 6 392")
 }
 
-// Columns that are computed and keys over expressions are added without touching a row, so observers have nothing to see.
+// Columns that are computed and keys over expressions are added without touching a row, so
+// observers have nothing to see.
 func TestVirtualColumnsAreNoChange(t *testing.T) {
 	_, c := start(t)
 	c.exec(account, logs, "insert into account (id, balance) values (1, 10), (2, 20)",
-		"create observer o after insert or update on account for each row insert into log (what, id) values ('seen', new.id)",
-		"create index twice on account ((balance * 2))", "alter table account add column more bigint as (balance + 1) virtual, add key (more)",
+		"create observer o after insert or update on account for each row insert into log (what, id) "+
+			"values ('seen', new.id)",
+		"create index twice on account ((balance * 2))",
+		"alter table account add column more bigint as (balance + 1) virtual, add key (more)",
 		"insert into account (id, balance) values (3, 30)")
 	c.eventually("select group_concat(id) from log", "3")
 	c.rest()
@@ -102,7 +113,8 @@ func TestVirtualColumnsAreNoChange(t *testing.T) {
 func TestUpdateOfListensToItsColumnsOnly(t *testing.T) {
 	_, c := start(t)
 	c.exec(account, logs, "insert into account (id, owner, balance) values (1, 'ann', 1)",
-		"create observer o after update of Balance, note on account for each row insert into log (what, id, was, is_now) values (new.owner, new.id, old.balance, new.balance)",
+		"create observer o after update of Balance, note on account for each row insert into log (what, "+
+			"id, was, is_now) values (new.owner, new.id, old.balance, new.balance)",
 		"update account set owner = 'bob' where id = 1")
 	c.rest()
 	c.want("select count(*) from log", "0")
@@ -122,20 +134,30 @@ func TestUpdateOfListensToItsColumnsOnly(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	for name, body := range map[string]string{
-		"insert":     "insert into sums values (new.id, new.balance)",
-		"upsert":     "insert into sums values (new.id, new.balance) on duplicate key update total = values(total)",
-		"replace":    "replace into sums values (new.id, new.balance)",
-		"default":    "begin declare b, d int default new.balance; insert into sums values (new.id, d); end",
-		"select":     "insert into sums select a.id, a.balance from account a where a.id = new.id",
-		"block":      "begin declare b int; set b = new.balance; if b > 5 then insert into sums values (new.id, b); else insert into sums values (new.id, 0); end if; end",
-		"case":       "begin case when new.balance = 10 then insert into sums values (new.id, 10); else insert into sums values (new.id, -1); end case; end",
-		"loop":       "begin declare n int default 0; insert into sums values (new.id, 0); while n < new.balance do set n = n + 1; update sums set total = n where id = new.id; end while; end",
-		"into":       "begin declare b int; select balance into b from account where id = new.id; insert into sums values (new.id, b); end",
-		"exists":     "begin if not exists (select 1 from sums where id = new.id) then insert into sums values (new.id, new.balance); end if; end",
-		"cursor":     "begin declare done, b int default 0; declare c cursor for select balance from account where id = new.id; declare continue handler for not found set done = 1; open c; fetch c into b; close c; insert into sums values (new.id, b); end",
-		"call":       "call put(new.id, new.balance)",
-		"two tables": "begin insert into sums values (new.id, new.balance); update account set owner = 'seen' where id = new.id; end",
-		"join":       "insert into sums select a.id, sum(b.balance) from account a join account b on a.id = b.id where a.id = new.id group by a.id",
+		"insert": "insert into sums values (new.id, new.balance)",
+		"upsert": "insert into sums values (new.id, new.balance) on duplicate key update total = " +
+			"values(total)",
+		"replace": "replace into sums values (new.id, new.balance)",
+		"default": "begin declare b, d int default new.balance; insert into sums values (new.id, d); end",
+		"select":  "insert into sums select a.id, a.balance from account a where a.id = new.id",
+		"block": "begin declare b int; set b = new.balance; if b > 5 then insert into sums values " +
+			"(new.id, b); else insert into sums values (new.id, 0); end if; end",
+		"case": "begin case when new.balance = 10 then insert into sums values (new.id, 10); else " +
+			"insert into sums values (new.id, -1); end case; end",
+		"loop": "begin declare n int default 0; insert into sums values (new.id, 0); while n < " +
+			"new.balance do set n = n + 1; update sums set total = n where id = new.id; end while; end",
+		"into": "begin declare b int; select balance into b from account where id = new.id; insert " +
+			"into sums values (new.id, b); end",
+		"exists": "begin if not exists (select 1 from sums where id = new.id) then insert into sums " +
+			"values (new.id, new.balance); end if; end",
+		"cursor": "begin declare done, b int default 0; declare c cursor for select balance from " +
+			"account where id = new.id; declare continue handler for not found set done = 1; open c; fetch " +
+			"c into b; close c; insert into sums values (new.id, b); end",
+		"call": "call put(new.id, new.balance)",
+		"two tables": "begin insert into sums values (new.id, new.balance); update account set owner = " +
+			"'seen' where id = new.id; end",
+		"join": "insert into sums select a.id, sum(b.balance) from account a join account b on a.id " +
+			"= b.id where a.id = new.id group by a.id",
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, c := start(t)
@@ -156,21 +178,27 @@ func TestSeveralChangesCollapse(t *testing.T) {
 	writer.session("").exec("create database d")
 	c := writer.session("d")
 	c.exec(account, logs, "insert into account (id, balance) values (1, 0), (3, 7)",
-		"create observer u after update on account for each row insert into log (what, id, was, is_now) values ('update', new.id, old.balance, new.balance)",
-		"create observer i after insert on account for each row insert into log (what, id, is_now) values ('insert', new.id, new.balance)",
-		"create observer x after delete on account for each row insert into log (what, id, was) values ('delete', old.id, old.balance)")
+		"create observer u after update on account for each row insert into log (what, id, was, is_now) "+
+			"values ('update', new.id, old.balance, new.balance)",
+		"create observer i after insert on account for each row insert into log (what, id, is_now) values "+
+			"('insert', new.id, new.balance)",
+		"create observer x after delete on account for each row insert into log (what, id, was) values "+
+			"('delete', old.id, old.balance)")
 	for n := range 10 {
 		c.exec(fmt.Sprintf("update account set balance = %d where id = 1", n+1))
 	}
-	c.exec("insert into account (id, balance) values (2, 1)", "update account set balance = 2 where id = 2", "delete from account where id = 2")
+	c.exec("insert into account (id, balance) values (2, 1)", "update account set balance = 2 where id = 2",
+		"delete from account where id = 2")
 	c.exec("delete from account where id = 3")
-	c.want("select observer_name, waiting > 0, parked, lag_ms >= 0, oldest_change is not null from moka.observer_backlog order by 1",
+	c.want("select observer_name, waiting > 0, parked, lag_ms >= 0, oldest_change is not null from "+
+		"moka.observer_backlog order by 1",
 		"i 1 0 1 1; u 1 0 1 1; x 1 0 1 1")
 	w.node(true)
 	c.rest()
-	// Ten updates are one run, from the first OLD to the last NEW. Whoever asked for INSERT finds nothing any more of a row that
-	// came and went; whoever asked for DELETE only sees it as it was before.
-	c.want("select what, id, was, is_now from log order by id", "update 1 0 10; delete 2 2 NULL; delete 3 7 NULL")
+	// Ten updates are one run, from the first OLD to the last NEW. Whoever asked for INSERT finds nothing any
+	// more of a row that came and went; whoever asked for DELETE only sees it as it was before.
+	c.want("select what, id, was, is_now from log order by id",
+		"update 1 0 10; delete 2 2 NULL; delete 3 7 NULL")
 }
 
 func TestChainOfObservers(t *testing.T) {
@@ -180,7 +208,8 @@ func TestChainOfObservers(t *testing.T) {
 			insert into sums values (new.owner, 0) on duplicate key update total = total;
 			update sums set total = (select sum(balance) from account where owner = new.owner) where owner = new.owner;
 		end`,
-		"create observer audit after insert or update on sums for each row insert into log (what, is_now) values (new.owner, new.total)")
+		"create observer audit after insert or update on sums for each row insert into log (what, is_now) "+
+			"values (new.owner, new.total)")
 	c.exec("insert into account (id, owner, balance) values (1, 'ann', 3), (2, 'bob', 4), (3, 'ann', 5)")
 	c.rest()
 	c.want("select * from sums order by owner", "ann 8; bob 4")
@@ -212,17 +241,21 @@ func TestEffectsAreThereOnceForEachChange(t *testing.T) {
 
 func TestShowAndSystemTables(t *testing.T) {
 	_, c := start(t)
-	const create = "create observer audit after insert or update of balance, note or delete on account for each row with (attempts = 3, backoff_ms = 7) insert into log (id) values (new.id)"
-	const second = "CREATE OBSERVER other AFTER DELETE ON account FOR EACH ROW BEGIN DELETE FROM log WHERE id = OLD.id; END"
+	const create = "create observer audit after insert or update of balance, note or delete on account for " +
+		"each row with (attempts = 3, backoff_ms = 7) insert into log (id) values (new.id)"
+	const second = "CREATE OBSERVER other AFTER DELETE ON account FOR EACH ROW BEGIN DELETE FROM log WHERE " +
+		"id = OLD.id; END"
 	c.exec(account, logs)
 	c.wantCode(create, 1363, "NEW") // DELETE has no NEW
 	valid := strings.Replace(create, " or delete", "", 1)
 	c.exec(valid, second)
-	c.want("show create observer audit", "audit ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE,ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES "+valid)
+	c.want("show create observer audit",
+		"audit ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE,ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES "+valid)
 	for query, expect := range map[string]string{
 		"show observers": "audit INSERT OR UPDATE account ENABLED 0 0 0 insert into log (id) values (new.id)",
 	} {
-		if got := c.text(query); !strings.HasPrefix(got, expect) || !strings.Contains(got, "; other DELETE account ENABLED 0 0 0 BEGIN") {
+		if got := c.text(query); !strings.HasPrefix(got, expect) ||
+			!strings.Contains(got, "; other DELETE account ENABLED 0 0 0 BEGIN") {
 			t.Errorf("%s: %s", query, got)
 		}
 	}
@@ -232,22 +265,29 @@ func TestShowAndSystemTables(t *testing.T) {
 	c.want("show observers from d like 'nobody'", "")
 	c.want(`select observer_schema, observer_name, events, of_columns, event_table, status, max_attempts, backoff_ms, definer, created > '2024-01-01'
 		from moka.observers order by observer_name`,
-		"d audit INSERT OR UPDATE balance,note account ENABLED 3 7 root@localhost 1; d other DELETE  account ENABLED NULL NULL root@localhost 1")
+		"d audit INSERT OR UPDATE balance,note account ENABLED 3 7 root@localhost 1; d other DELETE  "+
+			"account ENABLED NULL NULL root@localhost 1")
 	c.want("select OBSERVER_NAME, ACTION_STATEMENT from information_schema.OBSERVERS where EVENTS = 'DELETE'",
 		"other BEGIN DELETE FROM log WHERE id = OLD.id; END")
 	c.want("show tables from moka", "observer_backlog; observer_errors; observers")
-	c.want("select table_name from information_schema.tables where table_schema = 'moka' order by 1", "observers; observer_backlog; observer_errors")
-	c.want("select column_name, data_type from information_schema.columns where table_schema = 'moka' and table_name = 'observer_backlog' order by ordinal_position limit 3",
+	c.want("select table_name from information_schema.tables where table_schema = 'moka' order by 1",
+		"observers; observer_backlog; observer_errors")
+	c.want("select column_name, data_type from information_schema.columns where table_schema = 'moka' and "+
+		"table_name = 'observer_backlog' order by ordinal_position limit 3",
 		"observer_schema varchar; observer_name varchar; waiting bigint")
-	c.want("select table_name from information_schema.tables where table_schema = 'information_schema' and table_name = 'OBSERVERS'", "OBSERVERS")
+	c.want("select table_name from information_schema.tables where table_schema = 'information_schema' and "+
+		"table_name = 'OBSERVERS'", "OBSERVERS")
 	c.exec("start transaction read only")
 	c.want("select count(*) from moka.observers", "2")
 	c.exec("commit")
 	// Nobody writes there.
 	for _, q := range []string{
-		"insert into moka.observers (observer_name) values ('x')", "update moka.observers set status = 'x'", "delete from moka.observer_errors",
-		"create table moka.t (id int)", "drop table moka.observers", "truncate moka.observers", "create database moka", "drop database moka",
-		"create index i on moka.observers (observer_name)", "alter table moka.observers add column x int", "create view moka.v as select 1",
+		"insert into moka.observers (observer_name) values ('x')", "update moka.observers set status = 'x'",
+		"delete from moka.observer_errors",
+		"create table moka.t (id int)", "drop table moka.observers", "truncate moka.observers",
+		"create database moka", "drop database moka",
+		"create index i on moka.observers (observer_name)", "alter table moka.observers add column x int",
+		"create view moka.v as select 1",
 	} {
 		if got := c.text(q); !strings.HasPrefix(got, "error ") || strings.HasPrefix(got, "error 1105") {
 			t.Errorf("%s: %s", q, got)
@@ -257,29 +297,48 @@ func TestShowAndSystemTables(t *testing.T) {
 
 func TestErrorsOfDeclarations(t *testing.T) {
 	_, c := start(t)
-	c.exec(account, logs, "create observer o after insert on account for each row insert into log (id) values (new.id)")
+	c.exec(account, logs, "create observer o after insert on account for each row insert into log (id) "+
+		"values (new.id)")
 	for query, e := range map[string]struct {
 		code  int
 		words string
 	}{
-		"create observer o after insert on account for each row delete from log":                          {1359, "'o'"},
-		"create observer p after insert on nope for each row delete from log":                             {1146, "d.nope"},
-		"create observer p after insert on nodb.account for each row delete from log":                     {1049, "nodb"},
-		"create observer p after insert on account for each row delete from nope":                         {1146, "nope"},
-		"create observer p after insert on account for each row insert into log (id) values (new.nope)":   {1054, "nope"},
-		"create observer p after insert on account for each row insert into log (id) values (old.id)":     {1363, "no OLD row in on INSERT"},
-		"create observer p after delete on account for each row insert into log (id) values (new.id)":     {1363, "no NEW row in on DELETE"},
-		"create observer p after insert on account for each row insert into log (nope) values (1)":        {1054, "nope"},
-		"create observer p after insert on account for each row insert into log (id) values (1, 2)":       {1136, ""},
-		"create observer p after update of nope on account for each row delete from log":                  {1054, "nope"},
-		"create observer p after insert on account for each row set new.balance = 1":                      {1235, "committed already"},
-		"create observer p before insert on account for each row delete from log":                         {1064, "before"},
-		"create observer p after insert or insert on account for each row delete from log":                {1064, "insert"},
-		"create observer p after insert on account for each row":                                          {1064, ""},
-		"create observer p after insert on account for each row selct 1":                                  {1064, "selct"},
-		"create observer p after insert on account for each row with (attempts = 0) delete from log":      {1231, "attempts"},
-		"create observer p after insert on account for each row with (backoff_ms = many) delete from log": {1231, "backoff_ms"},
-		"create observer p after insert on account for each row with (speed = 1) delete from log":         {1193, "speed"},
+		"create observer o after insert on account for each row delete from log": {
+			1359, "'o'"},
+		"create observer p after insert on nope for each row delete from log": {
+			1146, "d.nope"},
+		"create observer p after insert on nodb.account for each row delete from log": {
+			1049, "nodb"},
+		"create observer p after insert on account for each row delete from nope": {
+			1146, "nope"},
+		"create observer p after insert on account for each row insert into log (id) values (new.nope)": {
+			1054, "nope"},
+		"create observer p after insert on account for each row insert into log (id) values (old.id)": {
+			1363, "no OLD row in on INSERT"},
+		"create observer p after delete on account for each row insert into log (id) values (new.id)": {
+			1363, "no NEW row in on DELETE"},
+		"create observer p after insert on account for each row insert into log (nope) values (1)": {
+			1054, "nope"},
+		"create observer p after insert on account for each row insert into log (id) values (1, 2)": {
+			1136, ""},
+		"create observer p after update of nope on account for each row delete from log": {
+			1054, "nope"},
+		"create observer p after insert on account for each row set new.balance = 1": {
+			1235, "committed already"},
+		"create observer p before insert on account for each row delete from log": {
+			1064, "before"},
+		"create observer p after insert or insert on account for each row delete from log": {
+			1064, "insert"},
+		"create observer p after insert on account for each row": {
+			1064, ""},
+		"create observer p after insert on account for each row selct 1": {
+			1064, "selct"},
+		"create observer p after insert on account for each row with (attempts = 0) delete from log": {
+			1231, "attempts"},
+		"create observer p after insert on account for each row with (backoff_ms = many) delete from log": {
+			1231, "backoff_ms"},
+		"create observer p after insert on account for each row with (speed = 1) delete from log": {
+			1193, "speed"},
 		"drop observer nope":         {1360, "'nope'"},
 		"drop observer nodb.o":       {1049, "nodb"},
 		"alter observer nope enable": {1360, "'nope'"},
@@ -290,19 +349,23 @@ func TestErrorsOfDeclarations(t *testing.T) {
 		c.wantCode(query, e.code, e.words)
 	}
 	c.want("select observer_name from moka.observers", "o")
-	c.exec("create observer if not exists o after insert on account for each row delete from log", "drop observer if exists nope")
+	c.exec("create observer if not exists o after insert on account for each row delete from log",
+		"drop observer if exists nope")
 	c.want("show warnings", "Note 1360 Observer 'nope' does not exist")
 }
 
 func TestCycleIsAWarning(t *testing.T) {
 	_, c := start(t)
-	c.exec(account, logs, "create observer forth after insert on account for each row insert into log (id) values (new.id)")
+	c.exec(account, logs, "create observer forth after insert on account for each row insert into log (id) "+
+		"values (new.id)")
 	c.want("show warnings", "")
-	c.exec("create observer back after insert on log for each row update account set balance = balance + 1 where id = new.id")
+	c.exec("create observer back after insert on log for each row update account set balance = balance + 1 " +
+		"where id = new.id")
 	if got := c.text("show warnings"); !strings.Contains(got, "'back' is part of a cycle") {
 		t.Errorf("%q", got)
 	}
-	c.exec("create table a (id int primary key, n int)", "create observer self after update on a for each row update a set n = n + 1 where id = new.id and n < 5")
+	c.exec("create table a (id int primary key, n int)", "create observer self after update on a for each "+
+		"row update a set n = n + 1 where id = new.id and n < 5")
 	if got := c.text("show warnings"); !strings.Contains(got, "'self' is part of a cycle") {
 		t.Errorf("%q", got)
 	}
@@ -312,15 +375,19 @@ func TestCycleIsAWarning(t *testing.T) {
 	c.rest()
 }
 
-// A body that fails is tried again, slower and slower, then parked: SQL shows it, and can have it tried again.
+// A body that fails is tried again, slower and slower, then parked: SQL shows it, and can have it tried
+// again.
 func TestFailingBodyIsParkedAndRetried(t *testing.T) {
 	_, c := start(t)
 	c.exec(account, "create table target (id int primary key, balance int not null, check (balance < 100))",
-		"create observer o after insert or update on account for each row with (attempts = 3, backoff_ms = 1) replace into target values (new.id, new.balance)",
+		"create observer o after insert or update on account for each row with (attempts = 3, backoff_ms = "+
+			"1) replace into target values (new.id, new.balance)",
 		"insert into account (id, balance) values (1, 500), (2, 2), (3, 600)")
-	c.eventually("select observer_schema, observer_name, event_table, row_key, attempts, parked from moka.observer_errors order by row_key",
+	c.eventually("select observer_schema, observer_name, event_table, row_key, attempts, parked from "+
+		"moka.observer_errors order by row_key",
 		"d o account id=1 3 1; d o account id=3 3 1")
-	if got := c.text("select error from moka.observer_errors where row_key = 'id=1'"); !strings.Contains(got, "Check constraint") {
+	if got := c.text("select error from moka.observer_errors where row_key = 'id=1'"); !strings.Contains(got,
+		"Check constraint") {
 		t.Errorf("%q", got)
 	}
 	c.eventually("select waiting, parked from moka.observer_backlog", "0 2")
@@ -343,9 +410,11 @@ func TestFailingBodyIsParkedAndRetried(t *testing.T) {
 func TestSignalIsTheErrorShown(t *testing.T) {
 	_, c := start(t)
 	c.exec("create table t (a varchar(10), b int, primary key (a, b))",
-		"create observer o after insert on t for each row with (attempts = 1) begin signal sqlstate '45000' set message_text = 'not today'; end",
+		"create observer o after insert on t for each row with (attempts = 1) begin signal sqlstate "+
+			"'45000' set message_text = 'not today'; end",
 		"insert into t values ('x', 1)")
-	c.eventually("select row_key, attempts, parked, error like '%not today%' from moka.observer_errors", "a=x, b=1 1 1 1")
+	c.eventually("select row_key, attempts, parked, error like '%not today%' from moka.observer_errors",
+		"a=x, b=1 1 1 1")
 	c.exec("delete from t")
 	// The text of a key under a collation is not in the key; the row is gone.
 	c.want("select row_key like '0x%', parked from moka.observer_errors", "1 1")
@@ -356,7 +425,8 @@ func TestSignalIsTheErrorShown(t *testing.T) {
 
 func TestDisableAndEnable(t *testing.T) {
 	_, c := start(t)
-	c.exec(account, logs, "create observer o after insert or update on account for each row insert into log (id, is_now) values (new.id, new.balance)",
+	c.exec(account, logs, "create observer o after insert or update on account for each row insert into "+
+		"log (id, is_now) values (new.id, new.balance)",
 		"insert into account (id, balance) values (1, 1)")
 	c.rest()
 	c.exec("alter observer o disable", "insert into account (id, balance) values (2, 2)")
@@ -370,7 +440,8 @@ func TestDisableAndEnable(t *testing.T) {
 	c.want("select count(*) from moka.observers", "0")
 	c.want("select count(*) from log", "2")
 	// Declared again it is another observer: it knows nothing of what the first one has seen.
-	c.exec("create observer o after update on account for each row insert into log (id, was, is_now) values (new.id, old.balance, new.balance)",
+	c.exec("create observer o after update on account for each row insert into log (id, was, is_now) "+
+		"values (new.id, old.balance, new.balance)",
 		"update account set balance = 10 where id = 1")
 	c.eventually("select id, was, is_now from log where was is not null", "1 1 10")
 	c.exec("create observer off after insert on account for each row with (enabled = false) delete from log")
@@ -379,12 +450,15 @@ func TestDisableAndEnable(t *testing.T) {
 
 func TestBodyFollowsSchemaChanges(t *testing.T) {
 	_, c := start(t)
-	c.exec(account, logs, "create observer o after insert on account for each row insert into log (id, is_now) values (new.id, new.balance)",
+	c.exec(account, logs, "create observer o after insert on account for each row insert into log (id, "+
+		"is_now) values (new.id, new.balance)",
 		"insert into account (id, balance) values (1, 1)")
 	c.rest()
-	c.exec("alter table account add column first int default 7 first", "insert into account (id, balance) values (2, 2)")
+	c.exec("alter table account add column first int default 7 first",
+		"insert into account (id, balance) values (2, 2)")
 	c.eventually("select id, is_now from log order by id", "1 1; 2 2")
-	c.exec("alter table log add column extra int default 5", "create index by_id on log (id)", "insert into account (id, balance) values (3, 3)")
+	c.exec("alter table log add column extra int default 5", "create index by_id on log (id)",
+		"insert into account (id, balance) values (3, 3)")
 	c.eventually("select id, is_now, extra from log order by id", "1 1 5; 2 2 5; 3 3 5")
 	// What the body needs is gone: the change waits, and is not lost.
 	c.exec("alter table log rename column is_now to later", "insert into account (id, balance) values (4, 4)")
@@ -398,7 +472,8 @@ func TestBodyFollowsSchemaChanges(t *testing.T) {
 	// It goes with its table, and its database.
 	c.exec("drop table customer")
 	c.want("select count(*) from moka.observers", "0")
-	c.exec("create observer again after insert on log for each row delete from log where id = new.id", "drop database d")
+	c.exec("create observer again after insert on log for each row delete from log where id = new.id",
+		"drop database d")
 	c.want("select count(*) from moka.observers", "0")
 }
 
@@ -408,14 +483,16 @@ func TestBodiesFindRowsByKey(t *testing.T) {
 	writer, n := w.node(false), w.node(true) // what n reads is what bodies read
 	writer.session("").exec("create database d")
 	c := writer.session("d")
-	c.exec(account, "create table big (id int primary key, other int, n int not null default 0, filler varchar(200), key (other))",
+	c.exec(account, "create table big (id int primary key, other int, n int not null default 0, filler "+
+		"varchar(200), key (other))",
 		"create table link (id int primary key, big int not null)")
 	var values, links []string
 	for i := range 1000 {
 		values = append(values, fmt.Sprintf("(%d, %d, 0, '%s')", i, i+10000, strings.Repeat("x", 150)))
 		links = append(links, fmt.Sprintf("(%d, %d)", i, i))
 	}
-	c.exec("insert into big values "+strings.Join(values, ", "), "insert into link values "+strings.Join(links, ", "))
+	c.exec("insert into big values "+strings.Join(values, ", "),
+		"insert into link values "+strings.Join(links, ", "))
 	read := func() int64 {
 		c.exec("update big set n = 0", "delete from account")
 		c.rest()
@@ -435,7 +512,8 @@ func TestBodiesFindRowsByKey(t *testing.T) {
 		"update big set n = n + 1 where id = new.id and filler <> ''",
 		"begin declare k int; set k = new.id; update big set n = n + 1 where id = k; end",
 		"begin if new.id > 0 then update big b set b.n = b.n + 1 where b.id = new.id; end if; end",
-		"begin declare k int default 0; while k < 1 do update big set n = n + 1 where id = new.id; set k = k + 1; end while; end",
+		"begin declare k int default 0; while k < 1 do update big set n = n + 1 where id = new.id; set k = " +
+			"k + 1; end while; end",
 		"begin delete from big where id = new.id; insert into big (id, n) values (new.id, 1); end",
 		"insert into big (id, n) values (new.id, 1) on duplicate key update n = n + 1",
 	} {
@@ -454,9 +532,12 @@ func TestRestartKeepsEverything(t *testing.T) {
 	first := w.node(true)
 	first.session("").exec("create database d")
 	c := first.session("d")
-	c.exec(account, logs, "create observer i after insert on account for each row insert into log (id, is_now) values (new.id, new.balance)",
-		"create observer u after update of balance on account for each row insert into log (id, was, is_now) values (new.id, old.balance, new.balance)",
-		"create observer bad after update on account for each row with (attempts = 1) begin signal sqlstate '45000' set message_text = 'no'; end",
+	c.exec(account, logs, "create observer i after insert on account for each row insert into log (id, "+
+		"is_now) values (new.id, new.balance)",
+		"create observer u after update of balance on account for each row insert into log (id, was, "+
+			"is_now) values (new.id, old.balance, new.balance)",
+		"create observer bad after update on account for each row with (attempts = 1) begin signal "+
+			"sqlstate '45000' set message_text = 'no'; end",
 		"insert into account (id, balance) values (1, 1)")
 	c.rest()
 	c.exec("update account set balance = 2")
@@ -470,17 +551,21 @@ func TestRestartKeepsEverything(t *testing.T) {
 	c = second.session("d")
 	c.eventually("select sum(waiting), sum(parked) from moka.observer_backlog", "0 1")
 	c.want("select id, was, is_now from log order by id, is_now", "1 NULL 1; 1 1 2; 1 2 3; 2 NULL 20")
-	c.want("select observer_name, events, of_columns, status from moka.observers order by 1", "bad UPDATE  ENABLED; i INSERT  ENABLED; u UPDATE balance ENABLED")
+	c.want("select observer_name, events, of_columns, status from moka.observers order by 1",
+		"bad UPDATE  ENABLED; i INSERT  ENABLED; u UPDATE balance ENABLED")
 	// What one node declares, the other runs.
-	cw.exec("alter observer bad disable", "create observer late after delete on account for each row delete from log where id = old.id", "delete from account where id = 1")
+	cw.exec("alter observer bad disable",
+		"create observer late after delete on account for each row delete from log where id = old.id",
+		"delete from account where id = 1")
 	c.eventually("select id, was, is_now from log order by id, is_now", "2 NULL 20")
 }
 
-// A body is compiled once and looks at the tables each time, by ranges of keys as well; with the plan cache off it is compiled for each
-// run, and does the same.
+// A body is compiled once and looks at the tables each time, by ranges of keys as well; with the plan cache
+// off it is compiled for each run, and does the same.
 func TestBodyIsCompiledOnce(t *testing.T) {
 	n, s := start(t)
-	s.exec("create table t (id int primary key, lo int, hi int)", "create table seen (id int primary key, others int, inside int, known int)",
+	s.exec("create table t (id int primary key, lo int, hi int)",
+		"create table seen (id int primary key, others int, inside int, known int)",
 		`create observer o after insert on t for each row
 		  insert into seen values (new.id, (select count(*) from seen), (select count(*) from t where id between new.lo and new.hi), exists (select 1 from seen where others = 1))`)
 	insert := func(id int) (hits, misses int64) {
@@ -505,7 +590,8 @@ func TestBodyIsCompiledOnce(t *testing.T) {
 	if h, m := insert(12); h > 0 || m == 0 {
 		t.Errorf("with the plan cache off %d runs found their bodies compiled, %d did not", h, m)
 	}
-	s.want("select id, others, inside, known from seen where id in (0, 1, 2, 12) order by id", "0 0 1 0; 1 1 2 0; 2 2 2 1; 12 12 2 1")
+	s.want("select id, others, inside, known from seen where id in (0, 1, 2, 12) order by id",
+		"0 0 1 0; 1 1 2 0; 2 2 2 1; 12 12 2 1")
 }
 
 // An observer sees moments, whatever the zone of who wrote them: in its own, which is the server's.
@@ -513,16 +599,21 @@ func TestObserversOfTimestamps(t *testing.T) {
 	n, c := start(t)
 	c.exec("set time_zone = '+05:00'", "create table seen (id int primary key, at timestamp null, n int)",
 		"create table copied (id int primary key, was timestamp null, is_now timestamp null)",
-		"create observer i after insert on seen for each row replace into copied values (new.id, null, new.at)",
-		"create observer u after update on seen for each row replace into copied values (new.id, old.at, new.at)",
+		"create observer i after insert on seen for each row replace into copied values (new.id, null, "+
+			"new.at)",
+		"create observer u after update on seen for each row replace into copied values (new.id, old.at, "+
+			"new.at)",
 		"insert into seen values (1, '2020-01-01 10:00:00', 1)")
 	c.eventually("select * from copied", "1 NULL 2020-01-01 10:00:00")
 	c.rest()
 	other := n.session("d")
-	other.exec("set time_zone = '-05:00'", "update seen set at = '2020-01-01 01:00:00' where at = '2020-01-01 00:00:00'")
+	other.exec("set time_zone = '-05:00'",
+		"update seen set at = '2020-01-01 01:00:00' where at = '2020-01-01 00:00:00'")
 	other.eventually("select * from copied", "1 2020-01-01 00:00:00 2020-01-01 01:00:00")
-	c.want("select * from copied where is_now = '2020-01-01 11:00:00'", "1 2020-01-01 10:00:00 2020-01-01 11:00:00")
-	// The form of the table is changed in the zone of who changes it, for what observers have still to see as well.
+	c.want("select * from copied where is_now = '2020-01-01 11:00:00'",
+		"1 2020-01-01 10:00:00 2020-01-01 11:00:00")
+	// The form of the table is changed in the zone of who changes it, for what observers have still to see as
+	// well.
 	c.exec("alter table seen modify at datetime null")
 	c.eventually("select at from seen", "2020-01-01 11:00:00")
 	other.exec("update seen set n = 2")
@@ -534,18 +625,22 @@ func TestEnumsInBodies(t *testing.T) {
 	_, s := start(t)
 	s.exec("create table t (id int primary key, e enum('x','y'), s set('a','b','c'))",
 		"create table l (id int primary key, e varchar(9), s varchar(9), n int, w varchar(9))",
-		"create observer o after insert on t for each row begin insert into l select new.id, new.e, new.s, new.e, concat_ws('-', new.e, new.s); end",
-		"create observer p after insert on t for each row insert into l values (new.id + 1, new.e, new.s, new.s, concat(new.e))",
+		"create observer o after insert on t for each row begin insert into l select new.id, new.e, new.s, "+
+			"new.e, concat_ws('-', new.e, new.s); end",
+		"create observer p after insert on t for each row insert into l values (new.id + 1, new.e, new.s, "+
+			"new.s, concat(new.e))",
 		"insert into t values (10, 'y', 'b,c')")
 	s.rest()
 	s.want("select * from l order by id", "10 y b,c 2 y-b,c; 11 y b,c 6 y")
 }
 
-// TestEachRunHasItsOwnSession: what a run leaves in its session, no other run finds (O6, session state leaked between observers).
+// TestEachRunHasItsOwnSession: what a run leaves in its session, no other run finds (O6, session state
+// leaked between observers).
 func TestEachRunHasItsOwnSession(t *testing.T) {
 	_, s := start(t)
 	s.exec("create table a (id int primary key)", "create table b (id int primary key)",
-		"create table l (id int primary key, zone varchar(20), v varchar(20), mode varchar(20), last bigint, db varchar(20), safe int, free int)",
+		"create table l (id int primary key, zone varchar(20), v varchar(20), mode varchar(20), last "+
+			"bigint, db varchar(20), safe int, free int)",
 		"create table n (id int primary key auto_increment)", "create database other",
 		`create observer o after insert on a for each row begin
 			set time_zone = '+05:00', @v = 'left', @@sql_safe_updates = 1;
@@ -553,7 +648,8 @@ func TestEachRunHasItsOwnSession(t *testing.T) {
 			insert into n values (null);
 			set @x = get_lock('left', 0);
 		end`,
-		`create observer p after insert on b for each row insert into l values (new.id, @@time_zone, @v, left(@@sql_mode, 4), last_insert_id(), database(), @@sql_safe_updates, is_free_lock('left'))`)
+		`create observer p after insert on b for each row insert into l values (new.id, @@time_zone, @v, `+
+			`left(@@sql_mode, 4), last_insert_id(), database(), @@sql_safe_updates, is_free_lock('left'))`)
 	for i := range 8 { // more than there are runners
 		s.exec(fmt.Sprintf("insert into a values (%d)", i))
 		s.rest()
@@ -564,22 +660,26 @@ func TestEachRunHasItsOwnSession(t *testing.T) {
 	s.want("select distinct zone, v, mode, last, db, safe, free from l", "SYSTEM NULL ERRO 0 d 0 1")
 }
 
-// TestDroppedTablesLeaveNoNotifications: what observers of a table that is dropped had not done goes, waiting or parked, also what was left by a process
-// that ended in between (O4, DROP TABLE leaked them, and they held garbage collection for ever).
+// TestDroppedTablesLeaveNoNotifications: what observers of a table that is dropped had not done goes, waiting
+// or parked, also what was left by a process that ended in between (O4, DROP TABLE leaked them, and they held
+// garbage collection for ever).
 func TestDroppedTablesLeaveNoNotifications(t *testing.T) {
 	w := newWorld(t)
 	idle := w.node(false)
 	s := idle.session("")
 	s.exec("create database d", "create database e", "create table e.gone (id int primary key)",
-		"create observer e.o after insert on e.gone for each row set @x = 1", "insert into e.gone values (1), (2)", "drop database e")
+		"create observer e.o after insert on e.gone for each row set @x = 1",
+		"insert into e.gone values (1), (2)", "drop database e")
 	waiting := func(want int) { t.Helper(); w.notifications(want) }
 	waiting(2) // nobody is there to remove them
 	n := w.node(true)
 	waiting(0)
 	s = n.session("d")
 	s.exec("create table t (id int primary key)", "create table kept (id int primary key)",
-		"create observer bad after insert on t for each row with (attempts = 1) signal sqlstate '45000' set message_text = 'no'",
-		"create observer also after insert on kept for each row with (attempts = 1) signal sqlstate '45000' set message_text = 'no'",
+		"create observer bad after insert on t for each row with (attempts = 1) signal sqlstate '45000' "+
+			"set message_text = 'no'",
+		"create observer also after insert on kept for each row with (attempts = 1) signal sqlstate "+
+			"'45000' set message_text = 'no'",
 		"insert into t values (1), (2), (3)", "insert into kept values (1)")
 	s.eventually("select sum(parked) from moka.observer_backlog", "4")
 	s.exec("drop table t")
@@ -614,29 +714,34 @@ func (w *world) notifications(want int) {
 	}
 }
 
-// TestTruncateLeavesNoNotifications: what observers had not done of the rows that TRUNCATE takes goes with them, parked or waiting for an observer that
-// is disabled; it stayed, was shown as parked, and held garbage collection. What is parked of later rows stays.
+// TestTruncateLeavesNoNotifications: what observers had not done of the rows that TRUNCATE takes goes with
+// them, parked or waiting for an observer that is disabled; it stayed, was shown as parked, and held garbage
+// collection. What is parked of later rows stays.
 func TestTruncateLeavesNoNotifications(t *testing.T) {
 	w := newWorld(t)
 	n := w.node(true)
 	s := n.session("")
 	const body = " with (attempts = 1) signal sqlstate '45000' set message_text = 'no'"
-	s.exec("create database d", "use d", "create table t (id int primary key)", "create table kept (id int primary key)",
-		"create observer bad after insert on t for each row"+body, "create observer also after insert on kept for each row"+body,
+	s.exec("create database d", "use d", "create table t (id int primary key)",
+		"create table kept (id int primary key)",
+		"create observer bad after insert on t for each row"+body,
+		"create observer also after insert on kept for each row"+body,
 		"insert into t values (1), (2), (3)", "insert into kept values (1)")
 	s.eventually("select sum(parked) from moka.observer_backlog", "4")
 	s.exec("truncate table t")
 	w.notifications(1)
 	s.exec("insert into t values (1)")
 	s.eventually("select sum(parked) from moka.observer_backlog", "2")
-	s.exec("alter table t add c int not null auto_increment unique") // new storage: what is parked is carried over
+	// new storage: what is parked is carried over
+	s.exec("alter table t add c int not null auto_increment unique")
 	s.eventually("select sum(parked) from moka.observer_backlog", "2")
 	s.exec("truncate table kept", "create table other (id int)")
 	w.notifications(1)
 	s.want("select observer_name, parked from moka.observer_backlog where parked > 0", "bad 1")
 }
 
-// TestDisabledObserversAreToldOf: DISABLE warns that changes pass the observer by, and ENABLE says which (O8, they were lost without a word).
+// TestDisabledObserversAreToldOf: DISABLE warns that changes pass the observer by, and ENABLE says which (O8,
+// they were lost without a word).
 func TestDisabledObserversAreToldOf(t *testing.T) {
 	_, s := start(t)
 	s.exec("create table t (id int primary key)", "create table l (id int primary key)",

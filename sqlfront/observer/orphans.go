@@ -10,10 +10,12 @@ import (
 	"moka/txn"
 )
 
-// DROP TABLE and DROP DATABASE take observers away with their tables, and what these had not done yet would stay, waiting or parked: nothing shows
-// it, and garbage collection keeps what it could need for ever. TRUNCATE leaves the rows behind in the same way, and what was parked about them with
-// them: nobody asks for it again. So each process that runs observers compares what there is with the catalog, when
-// it begins and whenever the catalog has changed; what a process leaves undone when it ends is the next one's, and so is what older releases have left.
+// DROP TABLE and DROP DATABASE take observers away with their tables, and what these had not done yet would
+// stay, waiting or parked: nothing shows it, and garbage collection keeps what it could need for ever.
+// TRUNCATE leaves the rows behind in the same way, and what was parked about them with them: nobody asks for
+// it again. So each process that runs observers compares what there is with the catalog, when it begins and
+// whenever the catalog has changed; what a process leaves undone when it ends is the next one's, and so is
+// what older releases have left.
 
 // orphanPause is the wait before a removal that failed is tried again.
 const orphanPause = 5 * time.Second
@@ -41,8 +43,9 @@ func (r *Registry) removeOrphans(ctx context.Context) {
 	}
 }
 
-// removeOrphansOnce looks at the notifications first, and at the catalog after it: an observer that has one was there when its writer committed, so if
-// it is not in the catalog now it has been dropped, and numbers of observers are not used again. Nobody can notify it any more.
+// removeOrphansOnce looks at the notifications first, and at the catalog after it: an observer that has one
+// was there when its writer committed, so if it is not in the catalog now it has been dropped, and numbers of
+// observers are not used again. Nobody can notify it any more.
 func (r *Registry) removeOrphansOnce(ctx context.Context) error {
 	backlogs, err := triggers.Backlogs(ctx, r.o.Store)
 	if err != nil || len(backlogs) == 0 {
@@ -67,14 +70,16 @@ func (r *Registry) removeOrphansOnce(ctx context.Context) error {
 		if err := triggers.Drop(ctx, r.o.Store, b.Observer); err != nil {
 			return err
 		}
-		r.o.Logger.Info("removed the notifications of a dropped observer", "observer", b.Observer, "waiting", b.Waiting, "parked", b.Parked)
+		r.o.Logger.Info("removed the notifications of a dropped observer", "observer", b.Observer, "waiting",
+			b.Waiting, "parked", b.Parked)
 	}
 	return nil
 }
 
-// removeTruncated removes the notifications of an observer about rows of storage that its table has left. Notifications are carried over when a
-// table gets another form (engine's copynotes.go), so until that is done nothing is removed; what is left behind after it is what TRUNCATE has emptied,
-// or carried over since it was listed. Ids of indexes grow, so that storage lies before the table's present one.
+// removeTruncated removes the notifications of an observer about rows of storage that its table has left.
+// Notifications are carried over when a table gets another form (engine's copynotes.go), so until that is
+// done nothing is removed; what is left behind after it is what TRUNCATE has emptied, or carried over since
+// it was listed. Ids of indexes grow, so that storage lies before the table's present one.
 func (r *Registry) removeTruncated(ctx context.Context, snap *catalog.Snapshot, o *catalog.Observer) error {
 	d, ok := snap.TableByID(o.TableID)
 	if !ok || d.Copy != nil || r.tidied[o.ID] == d.RowIndex {

@@ -23,11 +23,13 @@ type Options struct {
 	Store   kv.Store
 	// Worker runs the observers in this process; nil means that this process only declares them.
 	Worker *triggers.Worker
-	// Runners is the worker's bound on concurrent runs: as many sessions and compiled bodies are kept. Default 16.
+	// Runners is the worker's bound on concurrent runs: as many sessions and compiled bodies are kept.
+	// Default 16.
 	Runners int
 	// Follow is how often the catalog is looked at for observers declared elsewhere. Default 500 ms.
 	Follow time.Duration
-	// CountRows and CountTime bound the count of what an observer has missed, when it is enabled. Default 100,000 rows that have changed, and 10 s.
+	// CountRows and CountTime bound the count of what an observer has missed, when it is enabled. Default
+	// 100,000 rows that have changed, and 10 s.
 	CountRows int
 	CountTime time.Duration
 	Logger    *slog.Logger
@@ -42,7 +44,8 @@ type Registry struct {
 	wg     sync.WaitGroup
 	// changed wakes removeOrphans: the catalog is another one.
 	changed chan struct{}
-	tidied  map[uint32]uint32 // the storage of each observer's table before which there are no notifications; removeOrphans' own
+	// the storage of each observer's table before which there are no notifications; removeOrphans' own
+	tidied map[uint32]uint32
 
 	mu struct {
 		sync.Mutex
@@ -51,7 +54,8 @@ type Registry struct {
 	}
 }
 
-// New makes a registry. Its Hooks go into the parser with which the engine is built; then Start connects the two.
+// New makes a registry. Its Hooks go into the parser with which the engine is built; then
+// Start connects the two.
 func New(o Options) *Registry {
 	if o.Runners <= 0 {
 		o.Runners = 16
@@ -73,8 +77,8 @@ func New(o Options) *Registry {
 	return r
 }
 
-// Start registers the observers that the catalog has, and follows it. The engine must be the one that was built with the
-// registry's hooks.
+// Start registers the observers that the catalog has, and follows it. The engine must be the one that was
+// built with the registry's hooks.
 func (r *Registry) Start(ctx context.Context, eng *engine.Engine) error {
 	r.eng = eng
 	if r.o.Worker == nil {
@@ -156,7 +160,9 @@ func (r *Registry) follow(ctx context.Context) error {
 		}
 		r.o.Worker.Register(triggers.Observer{
 			ID: id, Name: o.Name, Attempts: o.MaxAttempts, Backoff: o.Backoff,
-			Run: func(ctx context.Context, t *txn.Txn, e triggers.Event) error { return r.run(ctx, id, t, e) },
+			Run: func(ctx context.Context, t *txn.Txn, e triggers.Event) error {
+				return r.run(ctx, id, t, e)
+			},
 		})
 	}
 	r.mu.registered, r.mu.version = now, snap.Version

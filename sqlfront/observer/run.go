@@ -14,8 +14,9 @@ import (
 	"moka/txn"
 )
 
-// runner is what one run needs for itself: a session, which is new for each run, as what a body leaves in it (variables, the time zone, temporary
-// tables, locks by name) is no other's, and compiled bodies. Plans keep state in their nodes, so two runs must never share one.
+// runner is what one run needs for itself: a session, which is new for each run, as what a body leaves in it
+// (variables, the time zone, temporary tables, locks by name) is no other's, and compiled bodies. Plans keep
+// state in their nodes, so two runs must never share one.
 type runner struct {
 	session *engine.Session
 	bodies  map[uint32]*body
@@ -23,7 +24,8 @@ type runner struct {
 
 // begin gives the runner a session.
 func (x *runner) begin(eng *engine.Engine) {
-	x.session = eng.NewSession(sql.NewBaseSessionWithClientServer("moka", sql.Client{User: "root", Address: "localhost"}, 0))
+	x.session = eng.NewSession(sql.NewBaseSessionWithClientServer("moka",
+		sql.Client{User: "root", Address: "localhost"}, 0))
 }
 
 // body is an observer's code, compiled under one version of the catalog.
@@ -46,7 +48,8 @@ const (
 )
 
 var masks = map[event]catalog.ObserverEvents{
-	inserted: catalog.OnInsert, updated: catalog.OnUpdate, deleted: catalog.OnDelete, notified: catalog.OnNotify,
+	inserted: catalog.OnInsert, updated: catalog.OnUpdate, deleted: catalog.OnDelete,
+	notified: catalog.OnNotify,
 }
 
 // run is triggers.Observer.Run for a SQL observer.
@@ -84,7 +87,8 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		return triggers.ErrSkip // dropped or disabled while the notification was on its way
 	}
 	if b.table.Moving() {
-		return fmt.Errorf("%w: the table has been copied, and what was not acknowledged is being carried over", txn.ErrConflict)
+		return fmt.Errorf("%w: the table has been copied, and what was not acknowledged is being carried "+
+			"over", txn.ErrConflict)
 	}
 	if !b.table.Holds(e.Column.Row) {
 		return triggers.ErrSkip // it was carried over
@@ -131,8 +135,8 @@ func (b *body) rows(ctx context.Context, t *txn.Txn, e triggers.Event) (old, now
 	return old, now, nil
 }
 
-// events decides which bodies run. An observer that asked for no UPDATE sees a row that was replaced between two runs as
-// the DELETE and the INSERT that it was made of, as far as it asked for those.
+// events decides which bodies run. An observer that asked for no UPDATE sees a row that was replaced between
+// two runs as the DELETE and the INSERT that it was made of, as far as it asked for those.
 func (b *body) events(old, now bool) []event {
 	var evs []event
 	switch {
@@ -161,7 +165,8 @@ func (b *body) events(old, now bool) []event {
 	return kept
 }
 
-// eventsWithoutOld decides where nobody knows any more whether there was an OLD row: its columns are NULL then.
+// eventsWithoutOld decides where nobody knows any more whether there was an OLD row: its
+// columns are NULL then.
 func (b *body) eventsWithoutOld(now bool) []event {
 	wanted := []event{deleted}
 	if now && b.observer.Events&catalog.OnNotify != 0 {
@@ -191,8 +196,8 @@ func (r *Registry) execute(ctx *sql.Context, b *body, ev event, old, now sql.Row
 	return err
 }
 
-// body returns the runner's compiled form of an observer, compiled anew if the catalog has changed since. It is nil if the
-// observer is gone or disabled.
+// body returns the runner's compiled form of an observer, compiled anew if the catalog has changed since. It
+// is nil if the observer is gone or disabled.
 func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
 	version, err := r.eng.CatalogVersion(ctx)
 	if err != nil {

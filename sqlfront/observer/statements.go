@@ -27,22 +27,36 @@ import (
 func (r *Registry) Hooks() parse.Hooks {
 	return parse.Hooks{
 		CreateObserver: func(_ context.Context, s parse.CreateObserver) (ast.Statement, error) {
-			return r.inject("CREATE OBSERVER", triggerAuth(s.Table), func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.create(ctx, s)) }), nil
+			return r.inject("CREATE OBSERVER", triggerAuth(s.Table),
+				func(ctx *sql.Context) (sql.RowIter, error) {
+					return ok(r.create(ctx, s))
+				}), nil
 		},
-		Notify: func(_ context.Context, s parse.Notify) (ast.Statement, error) { return r.notifyStatement(s), nil },
+		Notify: func(_ context.Context, s parse.Notify) (ast.Statement, error) {
+			return r.notifyStatement(s), nil
+		},
 		DropObserver: func(_ context.Context, s parse.DropObserver) (ast.Statement, error) {
-			return r.inject("DROP OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.drop(ctx, s)) }), nil
+			return r.inject("DROP OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) {
+				return ok(r.drop(ctx, s))
+			}), nil
 		},
 		AlterObserver: func(_ context.Context, s parse.AlterObserver) (ast.Statement, error) {
-			return r.inject("ALTER OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) { return ok(r.alter(ctx, s)) }), nil
+			return r.inject("ALTER OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) {
+				return ok(r.alter(ctx, s))
+			}), nil
 		},
 		ShowObservers: func(_ context.Context, s parse.ShowObservers) (ast.Statement, error) {
-			n := r.node("SHOW OBSERVERS", func(ctx *sql.Context) (sql.RowIter, error) { return r.show(ctx, s) })
-			n.schema = texts("Observer", "Event", "Table", "Status", "Waiting", "Parked", "Lag_ms", "Statement", "Created")
+			n := r.node("SHOW OBSERVERS", func(ctx *sql.Context) (sql.RowIter, error) {
+				return r.show(ctx, s)
+			})
+			n.schema = texts("Observer", "Event", "Table", "Status", "Waiting", "Parked", "Lag_ms",
+				"Statement", "Created")
 			return ast.InjectedStatement{Auth: askedLater, Statement: n}, nil
 		},
 		ShowCreateObserver: func(_ context.Context, s parse.ShowCreateObserver) (ast.Statement, error) {
-			n := r.node("SHOW CREATE OBSERVER", func(ctx *sql.Context) (sql.RowIter, error) { return r.showCreate(ctx, s) })
+			n := r.node("SHOW CREATE OBSERVER", func(ctx *sql.Context) (sql.RowIter, error) {
+				return r.showCreate(ctx, s)
+			})
 			n.schema = texts("Observer", "sql_mode", "Create Observer")
 			return ast.InjectedStatement{Auth: askedLater, Statement: n}, nil
 		},
@@ -57,10 +71,12 @@ func triggerAuth(table parse.Name) ast.AuthInformation {
 	}
 }
 
-// askedLater is for statements about an observer: whose it is, and on which table, is known when it has been found (mayManage, maySee).
+// askedLater is for statements about an observer: whose it is, and on which table, is known when it has been
+// found (mayManage, maySee).
 var askedLater = ast.AuthInformation{AuthType: ast.AuthType_IGNORE, TargetType: ast.AuthTargetType_Ignore}
 
-func (r *Registry) inject(what string, auth ast.AuthInformation, f func(*sql.Context) (sql.RowIter, error)) ast.Statement {
+func (r *Registry) inject(what string, auth ast.AuthInformation,
+	f func(*sql.Context) (sql.RowIter, error)) ast.Statement {
 	n := r.node(what, f)
 	n.schema, n.write = types.OkResultSchema, true
 	return ast.InjectedStatement{Auth: auth, Statement: n}
@@ -88,7 +104,9 @@ func (s *statement) WithResolvedChildren(_ context.Context, values []any) (any, 
 	}
 	return s, nil
 }
-func (s *statement) EndsTransaction() bool                                    { return s.write && s.what != "NOTIFY" }
+func (s *statement) EndsTransaction() bool {
+	return s.write && s.what != "NOTIFY"
+}
 func (s *statement) String() string                                           { return s.what }
 func (s *statement) Schema(*sql.Context) sql.Schema                           { return s.schema }
 func (s *statement) IsReadOnly() bool                                         { return !s.write }
@@ -117,7 +135,8 @@ func observerError(err error) error {
 	var ex *catalog.ExistsError
 	switch {
 	case errors.As(err, &nf) && nf.Kind == catalog.KindObserver:
-		return sqlerr.New(sqlerr.TriggerNotFound, "Observer '%s' does not exist; SHOW OBSERVERS lists those that do", nf.Name)
+		return sqlerr.New(sqlerr.TriggerNotFound,
+			"Observer '%s' does not exist; SHOW OBSERVERS lists those that do", nf.Name)
 	case errors.As(err, &nf) && nf.Kind == catalog.KindTable:
 		return sqlerr.UnknownTable(nf.Database, nf.Name)
 	case errors.As(err, &nf) && nf.Kind == catalog.KindDatabase:
@@ -218,11 +237,13 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 // describe makes the descriptor of what the statement says; table and columns are filled in under a snapshot.
 func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, error) {
 	o := &catalog.Observer{
-		Name: s.Observer.Name, Events: catalog.ObserverEvents(0), Body: s.Body, CreateStatement: s.Text, Enabled: true,
+		Name: s.Observer.Name, Events: catalog.ObserverEvents(0), Body: s.Body, CreateStatement: s.Text,
+		Enabled: true,
 		Definer: ctx.Client().User + "@" + ctx.Client().Address,
 	}
 	for from, to := range map[parse.Event]catalog.ObserverEvents{
-		parse.OnInsert: catalog.OnInsert, parse.OnUpdate: catalog.OnUpdate, parse.OnDelete: catalog.OnDelete, parse.OnNotify: catalog.OnNotify,
+		parse.OnInsert: catalog.OnInsert, parse.OnUpdate: catalog.OnUpdate, parse.OnDelete: catalog.OnDelete,
+		parse.OnNotify: catalog.OnNotify,
 	} {
 		if s.Events&from != 0 {
 			o.Events |= to
@@ -236,25 +257,29 @@ func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, erro
 		case "attempts":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 || n > 1_000_000 {
-				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'attempts' can't be set to the value of '%s': it takes a number from 1 to 1000000", value)
+				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'attempts' can't be "+
+					"set to the value of '%s': it takes a number from 1 to 1000000", value)
 			}
 			o.MaxAttempts = n
 		case "backoff_ms":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 || n > 3_600_000 {
-				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'backoff_ms' can't be set to the value of '%s': it takes a number from 1 to 3600000", value)
+				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'backoff_ms' can't "+
+					"be set to the value of '%s': it takes a number from 1 to 3600000", value)
 			}
 			o.Backoff = time.Duration(n) * time.Millisecond
 		case "enabled":
 			o.Enabled = value != "0" && !strings.EqualFold(value, "false")
 		default:
-			return nil, sqlerr.New(sqlerr.UnknownSystemVariable, "Unknown observer option '%s'; there are attempts, backoff_ms and enabled", name)
+			return nil, sqlerr.New(sqlerr.UnknownSystemVariable,
+				"Unknown observer option '%s'; there are attempts, backoff_ms and enabled", name)
 		}
 	}
 	return o, nil
 }
 
-// validate compiles the observer as of the transaction that declares it, so that an unknown name is an error now.
+// validate compiles the observer as of the transaction that declares it, so that an unknown name is an error
+// now.
 func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) error {
 	snap, err := r.o.Catalog.Snapshot(ctx, t)
 	if err != nil {
@@ -272,8 +297,9 @@ func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) e
 	return err
 }
 
-// warnCycle says so when observers notify each other in a circle. The paper leaves that to its users; so do we, but not
-// without a word. What a body writes is read off its words: a table's name in it counts, which errs towards a warning.
+// warnCycle says so when observers notify each other in a circle. The paper leaves that to its users; so do
+// we, but not without a word. What a body writes is read off its words: a table's name in it counts, which
+// errs towards a warning.
 func (r *Registry) warnCycle(ctx *sql.Context, t *txn.Txn, declared *catalog.Observer) {
 	snap, err := r.o.Catalog.Snapshot(ctx, t)
 	if err != nil {
@@ -297,7 +323,8 @@ func (r *Registry) warnCycle(ctx *sql.Context, t *txn.Txn, declared *catalog.Obs
 		id := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		if id == declared.TableID {
-			ctx.Warn(sqlerr.Unknown, "Observer '%s' is part of a cycle: what it writes can notify it again, without end", declared.Name)
+			ctx.Warn(sqlerr.Unknown, "Observer '%s' is part of a cycle: what it writes can notify it "+
+				"again, without end", declared.Name)
 			return
 		}
 		if !seen[id] {
@@ -418,8 +445,8 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 	return err
 }
 
-// maySee reports whether the user may know of an observer: it is his, or he may declare one on its table. As with triggers, the body is
-// shown to who may see that there is one.
+// maySee reports whether the user may know of an observer: it is his, or he may declare one on its table. As
+// with triggers, the body is shown to who may see that there is one.
 func (r *Registry) maySee(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) bool {
 	return r.eng.MayTrigger(ctx, o.Definer, databaseName(snap, o.DatabaseID), tableName(snap, o.TableID))
 }

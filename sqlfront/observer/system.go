@@ -24,10 +24,12 @@ func (r *Registry) SystemTables() []system.Table {
 	return []system.Table{
 		{TableName: "observers", Columns: declaredColumns(strings.ToLower), Rows: r.declared},
 		{TableName: "observer_backlog", Columns: sql.Schema{
-			system.Name("observer_schema"), system.Name("observer_name"), system.Number("waiting"), system.Number("parked"), system.Moment("oldest_change"), system.Number("lag_ms"),
+			system.Name("observer_schema"), system.Name("observer_name"), system.Number("waiting"),
+			system.Number("parked"), system.Moment("oldest_change"), system.Number("lag_ms"),
 		}, Rows: r.waiting},
 		{TableName: "observer_errors", Columns: sql.Schema{
-			system.Name("observer_schema"), system.Name("observer_name"), system.Name("event_table"), system.Text("row_key"), system.Moment("changed"), system.Number("attempts"),
+			system.Name("observer_schema"), system.Name("observer_name"), system.Name("event_table"),
+			system.Text("row_key"), system.Moment("changed"), system.Number("attempts"),
 			{Name: "parked", Type: types.Boolean}, system.Text("error"),
 		}, Rows: r.failing},
 	}
@@ -35,13 +37,17 @@ func (r *Registry) SystemTables() []system.Table {
 
 // Information are the tables that information_schema gets: the declarations, in that schema's style.
 func (r *Registry) Information() []system.Table {
-	return []system.Table{{TableName: "OBSERVERS", Columns: declaredColumns(strings.ToUpper), Rows: r.declared}}
+	return []system.Table{{TableName: "OBSERVERS", Columns: declaredColumns(strings.ToUpper),
+		Rows: r.declared}}
 }
 
 func declaredColumns(style func(string) string) sql.Schema {
 	s := sql.Schema{
-		system.Number("observer_id"), system.Name("observer_schema"), system.Name("observer_name"), system.Name("events"), system.Text("of_columns"), system.Name("event_table"),
-		system.Name("status"), system.Text("action_statement"), system.Number("max_attempts"), system.Number("backoff_ms"), system.Text("sql_mode"), system.Text("definer"), system.Moment("created"),
+		system.Number("observer_id"), system.Name("observer_schema"), system.Name("observer_name"),
+		system.Name("events"), system.Text("of_columns"), system.Name("event_table"),
+		system.Name("status"), system.Text("action_statement"), system.Number("max_attempts"),
+		system.Number("backoff_ms"), system.Text("sql_mode"), system.Text("definer"),
+		system.Moment("created"),
 	}
 	for _, c := range s {
 		c.Name = style(c.Name)
@@ -67,8 +73,10 @@ func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {
 		if o.Backoff > 0 {
 			backoff = uint64(o.Backoff.Milliseconds())
 		}
-		rows = append(rows, sql.NewRow(uint64(o.ID), databaseName(snap, o.DatabaseID), o.Name, eventNames(o.Events), columnNames(snap, o),
-			tableName(snap, o.TableID), status(o), o.Body, attempts, backoff, o.SQLMode, o.Definer, o.Created.UTC()))
+		rows = append(rows, sql.NewRow(uint64(o.ID), databaseName(snap, o.DatabaseID), o.Name,
+			eventNames(o.Events), columnNames(snap, o),
+			tableName(snap, o.TableID), status(o), o.Body, attempts, backoff, o.SQLMode, o.Definer,
+			o.Created.UTC()))
 	}
 	return rows, nil
 }
@@ -93,7 +101,8 @@ func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {
 		if b.Oldest != 0 {
 			oldest, lag = b.Oldest.Time().UTC(), lagOf(b.Oldest)
 		}
-		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, b.Waiting, b.Parked, oldest, lag))
+		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, b.Waiting, b.Parked,
+			oldest, lag))
 	}
 	return rows, nil
 }
@@ -110,7 +119,8 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 	var rows []sql.Row
 	for _, f := range failed {
 		o, ok := snap.ObserverByID(f.Observer)
-		if !ok || !r.maySee(ctx, snap, o) { // dropped, and its notifications are being removed; or somebody else's
+		// dropped, and its notifications are being removed; or somebody else's
+		if !ok || !r.maySee(ctx, snap, o) {
 			continue
 		}
 		key, err := r.keyText(ctx, snap, o, f.Column.Row)
@@ -121,13 +131,15 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 		if f.Parked {
 			parked = 1
 		}
-		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, tableName(snap, o.TableID), key,
+		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name,
+			tableName(snap, o.TableID), key,
 			f.CommitTS.Time().UTC(), uint64(f.Attempts), parked, f.Error))
 	}
 	return rows, nil
 }
 
-func (r *Registry) keyText(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer, key kv.RowKey) (string, error) {
+func (r *Registry) keyText(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer,
+	key kv.RowKey) (string, error) {
 	desc, ok := snap.TableByID(o.TableID)
 	if !ok {
 		return fmt.Sprintf("0x%x", []byte(key)), nil

@@ -12,8 +12,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// Statements about accounts are parsed here as a whole: of ALTER USER the grammar knows the password only, and of SET ROLE, SET PASSWORD
-// and SHOW CREATE USER nothing.
+// Statements about accounts are parsed here as a whole: of ALTER USER the grammar knows the password only,
+// and of SET ROLE, SET PASSWORD and SHOW CREATE USER nothing.
 
 // accounts parses one statement. The first error stays; from then on there is no next token.
 type accounts struct {
@@ -38,7 +38,8 @@ func aboutAccounts(first string) bool {
 	return false
 }
 
-// ChangesPassword reports whether a text begins with a statement that may change a password: ALTER USER, or SET PASSWORD.
+// ChangesPassword reports whether a text begins with a statement that may change a password: ALTER
+// USER, or SET PASSWORD.
 func ChangesPassword(query string) bool {
 	l := &lexer{s: query}
 	first, second := l.next(), l.next()
@@ -46,7 +47,8 @@ func ChangesPassword(query string) bool {
 }
 
 // account parses the statement if it is one of those; the lexer stands behind the first word.
-func (r *rewriter) account(ctx context.Context, l *lexer, first token) (stmt ast.Statement, end int, done bool, err error) {
+func (r *rewriter) account(ctx context.Context, l *lexer, first token) (stmt ast.Statement, end int,
+	done bool, err error) {
 	if r.parser.hooks.Account == nil {
 		return nil, 0, false, nil
 	}
@@ -350,7 +352,8 @@ func (p *accounts) auth(alter bool) *account.Auth {
 
 // afterPassword is what ALTER USER and SET PASSWORD may have behind a new password.
 func (p *accounts) afterPassword() {
-	if p.accept("replace") { // MySQL looks at it only where password_require_current is on, which it is not here
+	// MySQL looks at it only where password_require_current is on, which it is not here
+	if p.accept("replace") {
 		p.text()
 	}
 	if p.is("retain") {
@@ -463,7 +466,8 @@ func (p *accounts) require() *account.TLS {
 	case p.accept("x509"):
 		t.X509 = true
 	default:
-		for first := true; first || p.accept("and") || p.is("cipher") || p.is("issuer") || p.is("subject"); first = false {
+		for first := true; first || p.accept("and") || p.is("cipher") || p.is("issuer") ||
+			p.is("subject"); first = false {
 			switch {
 			case p.accept("cipher"):
 				t.Cipher = p.text()

@@ -7,8 +7,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// noMisusedAggregate refuses aggregates where there are no groups yet: in WHERE, ON and GROUP BY of a query, in UPDATE and DELETE. Those of subqueries are left
-// alone, since an aggregate there may be one of the query around it.
+// noMisusedAggregate refuses aggregates where there are no groups yet: in WHERE, ON and GROUP BY of a
+// query, in UPDATE and DELETE. Those of subqueries are left alone, since an aggregate there may be one
+// of the query around it.
 func noMisusedAggregate(stmt ast.Statement) error {
 	switch s := stmt.(type) {
 	case *ast.Select:

@@ -10,10 +10,12 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// AsOfUnbound is what AS OF ? comes to while a statement is being prepared: the planner evaluates it although there is no value yet.
+// AsOfUnbound is what AS OF ? comes to while a statement is being prepared: the planner evaluates it although
+// there is no value yet.
 var AsOfUnbound = LockPrefix + "unbound"
 
-// wrapTimes makes expressions of AS OF such as the planner takes: it knows literals, variables and calls of functions.
+// wrapTimes makes expressions of AS OF such as the planner takes: it knows literals, variables
+// and calls of functions.
 func wrapTimes(stmt ast.Statement) {
 	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		if t, ok := n.(*ast.AliasedTableExpr); ok && t.AsOf != nil {
@@ -32,7 +34,8 @@ func wrapTime(e ast.Expr) ast.Expr {
 			return e
 		}
 	}
-	return ast.InjectedExpr{Expression: asOfTime{}, Children: ast.Exprs{e}, Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}}
+	return ast.InjectedExpr{Expression: asOfTime{}, Children: ast.Exprs{e},
+		Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}}
 }
 
 // asOfTime is the value of its child.

@@ -6,8 +6,9 @@ import (
 	"moka/sqlfront/expr"
 )
 
-// assignments writes @a := e, which the grammar knows in SET only, as moka_assign(@a) OR e. OR binds loosest of all that the grammar has, and
-// so does := in MySQL: what is right of it is e, whatever stands there, and package expr puts it where it belongs.
+// assignments writes @a := e, which the grammar knows in SET only, as moka_assign(@a) OR e. OR binds loosest
+// of all that the grammar has, and so does := in MySQL: what is right of it is e, whatever stands there, and
+// package expr puts it where it belongs.
 func (r *rewriter) assignments() {
 	if !strings.Contains(r.src, ":=") {
 		return
@@ -25,7 +26,8 @@ func (r *rewriter) assignments() {
 			depth, set = 0, -1
 		case l.is(t, "set"):
 			set = depth
-		case l.isByte(t, '=') && l.isByte(prev, ':') && prev.end == t.start && before.kind == variable && !strings.HasPrefix(l.text(before), "@@"):
+		case l.isByte(t, '=') && l.isByte(prev, ':') && prev.end == t.start && before.kind == variable &&
+			!strings.HasPrefix(l.text(before), "@@"):
 			target := set == depth && (l.is(ahead, "set") || l.isByte(ahead, ','))
 			if !target {
 				name := l.text(before)

@@ -9,7 +9,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// The grammar takes some statements only between BEGIN and END; in MySQL the body of a trigger may be one of them alone.
+// The grammar takes some statements only between BEGIN and END; in MySQL the body of a trigger
+// may be one of them alone.
 const blockBegin, blockEnd = "BEGIN ", "; END"
 
 // bareBody reports whether the lexer stands before such a statement, and returns its last token.
@@ -22,22 +23,26 @@ func bareBody(l *lexer) (last token, ok bool) {
 			last = t
 		}
 		return last, true
-	case l.is(first, "if"), l.is(first, "case"), l.is(first, "while"), l.is(first, "loop"), l.is(first, "repeat"):
+	case l.is(first, "if"), l.is(first, "case"), l.is(first, "while"), l.is(first, "loop"),
+		l.is(first, "repeat"):
 	default:
 		return token{}, false
 	}
 	depth, prev := 0, token{}
 	for t := first; t.kind != eof; {
-		starts := prev.kind == eof && t == first || l.isByte(prev, ';') || l.is(prev, "then") || l.is(prev, "else") || l.is(prev, "begin") || l.is(prev, "do") ||
+		starts := prev.kind == eof && t == first || l.isByte(prev, ';') || l.is(prev, "then") ||
+			l.is(prev, "else") || l.is(prev, "begin") || l.is(prev, "do") ||
 			l.is(prev, "loop") || l.is(prev, "repeat")
 		switch {
 		case l.is(t, "case"), // an expression as well
-			starts && (l.is(t, "if") || l.is(t, "while") || l.is(t, "loop") || l.is(t, "repeat") || l.is(t, "begin")):
+			starts && (l.is(t, "if") || l.is(t, "while") || l.is(t, "loop") || l.is(t, "repeat") ||
+				l.is(t, "begin")):
 			depth++
 		case l.is(t, "end"):
 			depth--
 			after := *l
-			if n := after.next(); l.is(n, "if") || l.is(n, "case") || l.is(n, "while") || l.is(n, "loop") || l.is(n, "repeat") {
+			if n := after.next(); l.is(n, "if") || l.is(n, "case") || l.is(n, "while") || l.is(n, "loop") ||
+				l.is(n, "repeat") {
 				*l, t = after, n
 			}
 			if depth == 0 {
@@ -50,7 +55,8 @@ func bareBody(l *lexer) (last token, ok bool) {
 }
 
 // wrapBody takes an observer's body that needs a block around it.
-func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.ParserOptions, last token) (int, error) {
+func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.ParserOptions,
+	last token) (int, error) {
 	c.Body = blockBegin + r.src[c.BodyStart:last.end] + blockEnd
 	lead := len(r.src) - len(strings.TrimLeft(r.src, " \t\r\n"))
 	c.Text = r.src[lead:last.end]
@@ -69,7 +75,8 @@ func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.Parser
 	return end, nil
 }
 
-// definer takes DEFINER = CURRENT_USER out of a CREATE, t being the token behind that: it is the default, and the grammar wants an account.
+// definer takes DEFINER = CURRENT_USER out of a CREATE, t being the token behind that: it is the default, and
+// the grammar wants an account.
 func (r *rewriter) definer(l lexer, t token) {
 	for ; t.kind == word && !l.is(t, "table") && !l.is(t, "view"); t = l.next() {
 		switch {

@@ -8,8 +8,8 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// chain parses COMMIT and ROLLBACK [WORK] AND CHAIN. The grammar accepts the clause and drops it, so that the statements
-// that follow run in autocommit, which nobody notices until a ROLLBACK does nothing.
+// chain parses COMMIT and ROLLBACK [WORK] AND CHAIN. The grammar accepts the clause and drops it, so that the
+// statements that follow run in autocommit, which nobody notices until a ROLLBACK does nothing.
 func (r *rewriter) chain(l *lexer, rollback bool) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if l.is(t, "work") {
@@ -56,10 +56,12 @@ type chained struct {
 
 var _ sql.ExecSourceRel = chained{}
 
-func (c chained) WithResolvedChildren(context.Context, []any) (any, error)          { return c, nil }
-func (c chained) Resolved() bool                                                    { return true }
-func (c chained) IsReadOnly() bool                                                  { return true }
-func (c chained) Schema(*sql.Context) sql.Schema                                    { return types.OkResultSchema }
+func (c chained) WithResolvedChildren(context.Context, []any) (any, error) { return c, nil }
+func (c chained) Resolved() bool                                           { return true }
+func (c chained) IsReadOnly() bool                                         { return true }
+func (c chained) Schema(*sql.Context) sql.Schema {
+	return types.OkResultSchema
+}
 func (c chained) Children() []sql.Node                                              { return nil }
 func (c chained) WithChildren(_ *sql.Context, _ ...sql.Node) (sql.Node, error)      { return c, nil }
 func (c chained) CheckPrivileges(*sql.Context, sql.PrivilegedOperationChecker) bool { return true }

@@ -8,8 +8,8 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// namedLater writes CHANGE a b …, of which a later clause knows the new name, as MODIFY a … and RENAME COLUMN a TO b: the planner follows those from clause to clause. It keeps
-// the old name of a column that is changed.
+// namedLater writes CHANGE a b …, of which a later clause knows the new name, as MODIFY a … and RENAME COLUMN
+// a TO b: the planner follows those from clause to clause. It keeps the old name of a column that is changed.
 func namedLater(clauses []*ast.DDL) []*ast.DDL {
 	var out []*ast.DDL
 	for i, d := range clauses {
@@ -21,7 +21,8 @@ func namedLater(clauses []*ast.DDL) []*ast.DDL {
 		if d.Column.EqualString(to.String()) || !namesColumn(clauses[i+1:], to.String()) {
 			continue
 		}
-		rename := &ast.DDL{Action: ast.AlterStr, ColumnAction: ast.RenameStr, Table: d.Table, Column: d.Column, ToColumn: to, Auth: d.Auth}
+		rename := &ast.DDL{Action: ast.AlterStr, ColumnAction: ast.RenameStr, Table: d.Table,
+			Column: d.Column, ToColumn: to, Auth: d.Auth}
 		d.ColumnAction = ast.ModifyStr
 		d.TableSpec.Columns[0].Name = d.Column
 		out = append(out, rename)
@@ -58,8 +59,8 @@ func namesColumn(clauses []*ast.DDL, name string) bool {
 	return false
 }
 
-// checksOfNew gives a CHECK over a column that an earlier clause adds to that clause, ADD COLUMN c … CHECK (…): the planner looks for the columns of other
-// checks in the table as it is.
+// checksOfNew gives a CHECK over a column that an earlier clause adds to that clause, ADD COLUMN c … CHECK
+// (…): the planner looks for the columns of other checks in the table as it is.
 func checksOfNew(a *ast.AlterTable) {
 	var out []*ast.DDL
 	for _, d := range a.Statements {
@@ -76,7 +77,8 @@ func checksOfNew(a *ast.AlterTable) {
 }
 
 func checkAdded(d *ast.DDL) *ast.ConstraintDefinition {
-	if d.ColumnAction != "" || d.ConstraintAction != ast.AddStr || d.TableSpec == nil || len(d.TableSpec.Constraints) != 1 || d.IndexSpec != nil {
+	if d.ColumnAction != "" || d.ConstraintAction != ast.AddStr || d.TableSpec == nil ||
+		len(d.TableSpec.Constraints) != 1 || d.IndexSpec != nil {
 		return nil
 	}
 	c := d.TableSpec.Constraints[0]
@@ -94,7 +96,8 @@ func addsNamed(clauses []*ast.DDL, e ast.Expr) (found *ast.DDL) {
 			return true, nil
 		}
 		for _, d := range clauses {
-			if d.ColumnAction == ast.AddStr && d.TableSpec != nil && len(d.TableSpec.Constraints) == 0 && d.IndexSpec == nil && strings.EqualFold(d.Column.String(), c.Name.String()) {
+			if d.ColumnAction == ast.AddStr && d.TableSpec != nil && len(d.TableSpec.Constraints) == 0 &&
+				d.IndexSpec == nil && strings.EqualFold(d.Column.String(), c.Name.String()) {
 				found = d
 			}
 		}

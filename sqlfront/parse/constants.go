@@ -6,7 +6,8 @@ import (
 	"moka/sqlfront/expr"
 )
 
-// constants writes such constants as the grammar takes for others: DATE'…' and its like are plain texts to it, and '\%' a '%'.
+// constants writes such constants as the grammar takes for others: DATE'…' and its like are plain texts
+// to it, and '\%' a '%'.
 func (r *rewriter) constants() {
 	if !mentionsConstants(r.src) {
 		return
@@ -33,7 +34,8 @@ func (r *rewriter) constants() {
 	}
 }
 
-// temporalWord is the function that makes a date or time of the text behind word, if that is what the two are.
+// temporalWord is the function that makes a date or time of the text behind word, if that is what the two
+// are.
 func (r *rewriter) temporalWord(l *lexer, word, before token) string {
 	odbc := l.isByte(before, '{')
 	switch {

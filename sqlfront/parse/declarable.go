@@ -9,7 +9,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// declarable refuses column types and names of keys that MySQL refuses, in its words. The planner takes some of them, and has no number for others.
+// declarable refuses column types and names of keys that MySQL refuses, in its words. The planner takes some
+// of them, and has no number for others.
 func (r *rewriter) declarable(d *ast.DDL) error {
 	if d.TableSpec != nil {
 		for _, c := range d.TableSpec.Columns {
@@ -50,7 +51,8 @@ func (r *rewriter) declarableType(name string, t *ast.ColumnType) error {
 	}
 	length := number(t.Length)
 	tooWide := func(most int) error {
-		return sqlerr.New(sqlerr.TooBigDisplayWidth, "Display width out of range for column '%s' (max = %d)", name, most)
+		return sqlerr.New(sqlerr.TooBigDisplayWidth, "Display width out of range for column '%s' (max = %d)",
+			name, most)
 	}
 	switch strings.ToLower(t.Type) {
 	case "tinyint", "smallint", "mediumint", "int", "integer", "bigint":
@@ -63,7 +65,8 @@ func (r *rewriter) declarableType(name string, t *ast.ColumnType) error {
 		}
 	case "decimal", "numeric", "dec", "fixed":
 		if scale := number(t.Scale); scale > 30 {
-			return sqlerr.New(sqlerr.TooBigScale, "Too big scale %d specified for column '%s'. Maximum is 30.", scale, name)
+			return sqlerr.New(sqlerr.TooBigScale,
+				"Too big scale %d specified for column '%s'. Maximum is 30.", scale, name)
 		}
 	case "float":
 		if t.Scale == nil && length > 53 {

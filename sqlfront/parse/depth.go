@@ -14,14 +14,17 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// maxDepth bounds how deep a statement may be nested. The grammar has a stack of its own, which grows; everything behind it (binding,
-// analysis, evaluation) calls itself for each level, with up to 3 KB of Go's stack for it, and a Go program whose stack is full is
-// gone, with all its connections. 1 + 1 + 1 … is a level for each sign.
+// maxDepth bounds how deep a statement may be nested. The grammar has a stack of its own, which grows;
+// everything behind it (binding, analysis, evaluation) calls itself for each level, with up to 3 KB of
+// Go's stack for it, and a Go program whose stack is full is gone, with all its connections. 1 + 1 + 1 …
+// is a level for each sign.
 const maxDepth = 10_000
 
-// shallow refuses a statement that is nested deeper than maxDepth. text is what stmt was parsed from: a level takes at least a byte.
+// shallow refuses a statement that is nested deeper than maxDepth. text is what stmt was parsed from: a level
+// takes at least a byte.
 //
-// Programs write OR by the thousand, and to MySQL it is a list. So chains of OR, and of AND, are made trees first.
+// Programs write OR by the thousand, and to MySQL it is a list. So chains of OR, and of AND, are made trees
+// first.
 func shallow(stmt ast.Statement, text string, assigns bool) error {
 	if len(text) < maxDepth {
 		return nil
@@ -53,7 +56,9 @@ func levelChains(stmt ast.Statement) {
 				return nil, nil, false
 			})
 			if len(parts) > longChain {
-				e.Left, e.Right = halves(parts, func(l, r ast.Expr) ast.Expr { return &ast.OrExpr{Left: l, Right: r} })
+				e.Left, e.Right = halves(parts, func(l, r ast.Expr) ast.Expr {
+					return &ast.OrExpr{Left: l, Right: r}
+				})
 			}
 		case *ast.AndExpr:
 			parts := chainOf(e, func(e ast.Expr) (ast.Expr, ast.Expr, bool) {
@@ -63,7 +68,9 @@ func levelChains(stmt ast.Statement) {
 				return nil, nil, false
 			})
 			if len(parts) > longChain {
-				e.Left, e.Right = halves(parts, func(l, r ast.Expr) ast.Expr { return &ast.AndExpr{Left: l, Right: r} })
+				e.Left, e.Right = halves(parts, func(l, r ast.Expr) ast.Expr {
+					return &ast.AndExpr{Left: l, Right: r}
+				})
 			}
 		}
 		return true
@@ -98,8 +105,9 @@ func halves(parts []ast.Expr, join func(left, right ast.Expr) ast.Expr) (left, r
 	return tree(parts[:len(parts)/2]), tree(parts[len(parts)/2:])
 }
 
-// scannable refuses what the grammar's scanner would fall over before there is a tree: it calls itself to look what comes after NOT and FOR
-// and in an executable comment, so that a million of them in a row are a million calls.
+// scannable refuses what the grammar's scanner would fall over before there is a tree: it calls itself
+// to look what comes after NOT and FOR and in an executable comment, so that a million of them in a
+// row are a million calls.
 func scannable(text string, ansi bool) error {
 	if len(text) < maxDepth {
 		return nil
@@ -109,7 +117,8 @@ func scannable(text string, ansi bool) error {
 	}
 	suspects := 0
 	for i := 0; i+3 <= len(text); i++ {
-		if c := text[i] | 0x20; (c == 'n' || c == 'f') && (strings.EqualFold(text[i:i+3], "not") || strings.EqualFold(text[i:i+3], "for")) {
+		if c := text[i] | 0x20; (c == 'n' || c == 'f') &&
+			(strings.EqualFold(text[i:i+3], "not") || strings.EqualFold(text[i:i+3], "for")) {
 			suspects++
 		}
 	}
@@ -132,7 +141,8 @@ func scannable(text string, ansi bool) error {
 // maxTables is how many tables a query may join, in MySQL as in the planner's sets of tables.
 const maxTables = 61
 
-// joinable refuses a query over more tables. text is what stmt was parsed from: a table takes at least two bytes.
+// joinable refuses a query over more tables. text is what stmt was parsed from: a table takes at least two
+// bytes.
 func joinable(stmt ast.Statement, text string) error {
 	if len(text) < 2*maxTables {
 		return nil
@@ -147,14 +157,15 @@ func joinable(stmt ast.Statement, text string) error {
 			tables += tablesIn(from)
 		}
 		if tables > maxTables {
-			return false, sqlerr.New(sqlerr.TooManyTables, "Too many tables; MySQL can only use %d tables in a join", maxTables)
+			return false, sqlerr.New(sqlerr.TooManyTables,
+				"Too many tables; MySQL can only use %d tables in a join", maxTables)
 		}
 		return true, nil
 	}, stmt)
 }
 
-// convertible refuses CONVERT(… USING cs) of a character set that nothing can be kept in: the planner asks for its collation before the
-// expression is mended, and has none. text is what stmt was parsed from.
+// convertible refuses CONVERT(… USING cs) of a character set that nothing can be kept in: the planner asks
+// for its collation before the expression is mended, and has none. text is what stmt was parsed from.
 func convertible(stmt ast.Statement, text string) error {
 	if !mayHave(text, "using") {
 		return nil
@@ -193,17 +204,21 @@ func tablesIn(from ast.TableExpr) int {
 	return 1
 }
 
-// maxReferences bounds the tables that a statement reads, those of WITH as often as they are named: q2 AS (SELECT … FROM q1 JOIN q1), q3 AS (SELECT …
-// FROM q2 JOIN q2) and so on are a tree twice as large each time, which the planner walks, and KILL does not reach it there.
+// maxReferences bounds the tables that a statement reads, those of WITH as often as they are named: q2 AS
+// (SELECT … FROM q1 JOIN q1), q3 AS (SELECT … FROM q2 JOIN q2) and so on are a tree twice as large each time,
+// which the planner walks, and KILL does not reach it there.
 const maxReferences = 4096
 
-// expandable refuses a statement that amounts to more. text is what stmt was parsed from: it takes a dozen tables of WITH. Views have a bound of their own.
+// expandable refuses a statement that amounts to more. text is what stmt was parsed from: it takes a dozen
+// tables of WITH. Views have a bound of their own.
 func expandable(stmt ast.Statement, text string) error {
 	if len(text) < 200 || !strings.Contains(strings.ToLower(text), "with") {
 		return nil
 	}
 	if (expansion{}).of(stmt) > maxReferences {
-		return sqlerr.New(sqlerr.TooManyTables, "Too many tables; what WITH names counts as often as it is named, and %d are the most", maxReferences)
+		return sqlerr.New(sqlerr.TooManyTables,
+			"Too many tables; what WITH names counts as often as it is named, and %d are the most",
+			maxReferences)
 	}
 	return nil
 }
@@ -268,20 +283,22 @@ func (x expansion) of(n ast.SQLNode) (total int) {
 	return total
 }
 
-// balance makes a chain of UNIONs of one kind a tree, in the order of the chain: the planner asks each of them for its columns, which asks all
-// below it, for each of its rules.
+// balance makes a chain of UNIONs of one kind a tree, in the order of the chain: the planner asks each of
+// them for its columns, which asks all below it, for each of its rules.
 func balance(s *ast.SetOp) {
 	var parts []ast.SelectStatement
 	at := ast.SelectStatement(s)
 	for {
 		u, ok := at.(*ast.SetOp)
-		if !ok || u.Type != s.Type || u != s && (u.With != nil || u.OrderBy != nil || u.Limit != nil || u.Lock != nil && u.Lock.Type != "" || u.Into != nil) {
+		if !ok || u.Type != s.Type || u != s && (u.With != nil || u.OrderBy != nil || u.Limit != nil ||
+			u.Lock != nil && u.Lock.Type != "" || u.Into != nil) {
 			break
 		}
 		parts = append(parts, u.Right)
 		at = u.Left
 	}
-	if len(parts) < 8 || s.Type != ast.UnionStr && s.Type != ast.UnionAllStr && s.Type != ast.UnionDistinctStr {
+	if len(parts) < 8 || s.Type != ast.UnionStr && s.Type != ast.UnionAllStr &&
+		s.Type != ast.UnionDistinctStr {
 		return
 	}
 	parts = append(parts, at)
@@ -299,7 +316,8 @@ func union(kind string, parts []ast.SelectStatement) ast.SelectStatement {
 }
 
 func tooDeep() error {
-	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the statement is nested more than %d levels deep; a chain of operators is a level for each, IN (…) is one", maxDepth)
+	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the statement is nested more than %d "+
+		"levels deep; a chain of operators is a level for each, IN (…) is one", maxDepth)
 }
 
 // depthOf counts the structures of the tree that are one within the other.
@@ -312,8 +330,8 @@ func depthOf(stmt ast.Statement) int {
 	return deepest
 }
 
-// walkTree shows all there is in a tree, what is around first, with the number of structures around it, until see returns false. ast.Walk would not do: it leaves
-// out what DDL consists of, and calls itself.
+// walkTree shows all there is in a tree, what is around first, with the number of structures around it, until
+// see returns false. ast.Walk would not do: it leaves out what DDL consists of, and calls itself.
 func walkTree(stmt ast.Statement, see func(v reflect.Value, depth int) bool) {
 	type place struct {
 		v     reflect.Value
@@ -345,7 +363,8 @@ func walkTree(stmt ast.Statement, see func(v reflect.Value, depth int) bool) {
 // branching keeps the answers of branches: reflect.Type to []int.
 var branching sync.Map
 
-// branches returns the fields of a struct that can hold further nodes. What does not belong to the grammar does not count.
+// branches returns the fields of a struct that can hold further nodes. What does not belong to the
+// grammar does not count.
 func branches(t reflect.Type) []int {
 	if known, ok := branching.Load(t); ok {
 		return known.([]int)
@@ -356,7 +375,8 @@ func branches(t reflect.Type) []int {
 		for f.Kind() == reflect.Slice || f.Kind() == reflect.Pointer {
 			f = f.Elem()
 		}
-		if (f.Kind() == reflect.Struct || f.Kind() == reflect.Interface) && strings.HasSuffix(f.PkgPath(), "/sqlparser") {
+		if (f.Kind() == reflect.Struct || f.Kind() == reflect.Interface) &&
+			strings.HasSuffix(f.PkgPath(), "/sqlparser") {
 			out = append(out, i)
 		}
 	}

@@ -24,9 +24,10 @@ func TestDepth(t *testing.T) {
 		"default":       "create table t (a int default (1" + strings.Repeat(" + 1", n) + "))",
 		"check":         "create table t (a int, check (a" + strings.Repeat(" + 1", n) + "))",
 		"procedure":     "create procedure p() begin select 1" + strings.Repeat(" + 1", n) + "; end",
-		"trigger":       "create trigger r before insert on t for each row set new.a = 1" + strings.Repeat(" + 1", n),
-		"view":          "create view v as select 1" + strings.Repeat(" + 1", n),
-		"insert":        "insert into t values (1" + strings.Repeat(" + 1", n) + ")",
+		"trigger": "create trigger r before insert on t for each row set new.a = 1" +
+			strings.Repeat(" + 1", n),
+		"view":   "create view v as select 1" + strings.Repeat(" + 1", n),
+		"insert": "insert into t values (1" + strings.Repeat(" + 1", n) + ")",
 	} {
 		_, _, err := New(Hooks{}).ParseOneWithOptions(ctx, query, ast.ParserOptions{})
 		if e, ok := err.(*mysql.SQLError); !ok || e.Num != 1436 {
@@ -42,7 +43,8 @@ func TestDepthOfLongStatements(t *testing.T) {
 		"insert into t values (1, 'not for')" + strings.Repeat(", (1, 'not for')", 50_000),
 		"select a from t where a = 1" + strings.Repeat(" or a = 1", 65_536),
 		"select 1" + strings.Repeat(" and a", 65_536),
-		"select 1 from t where " + strings.Repeat("(", 100) + "a = 1" + strings.Repeat(strings.Repeat(" or b = 2", 300)+")", 100),
+		"select 1 from t where " + strings.Repeat("(", 100) + "a = 1" +
+			strings.Repeat(strings.Repeat(" or b = 2", 300)+")", 100),
 		"create table t (a int" + strings.Repeat(", a int", 5_000) + ")",
 		"create procedure p() begin " + strings.Repeat("if not a then set a = 1; end if; ", 5_000) + "end",
 	} {
@@ -64,7 +66,8 @@ func TestLevelChains(t *testing.T) {
 		parts = append(parts, "a = "+strconv.Itoa(i))
 	}
 	for _, op := range []string{" or ", " and "} {
-		stmt, _, err := New(Hooks{}).ParseOneWithOptions(ctx, "select 1 from t where "+strings.Join(parts, op), ast.ParserOptions{})
+		stmt, _, err := New(Hooks{}).ParseOneWithOptions(ctx,
+			"select 1 from t where "+strings.Join(parts, op), ast.ParserOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +77,8 @@ func TestLevelChains(t *testing.T) {
 	}
 }
 
-// Constants of spatial types as defaults, and local variables of these types, are refused: nobody would look at their bytes.
+// Constants of spatial types as defaults, and local variables of these types, are refused: nobody
+// would look at their bytes.
 func TestBlindGeometry(t *testing.T) {
 	for query, code := range map[string]int{
 		"create table d (g geometry default x'00000000010700000010ffffff')":                      1101,

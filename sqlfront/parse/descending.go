@@ -8,7 +8,8 @@ import (
 	"moka/sqlfront/catalog"
 )
 
-// declareDescending leaves a mark for the catalog on indexes with columns that descend, KEY (a DESC, b): the planner forgets it.
+// declareDescending leaves a mark for the catalog on indexes with columns that descend, KEY (a DESC, b):
+// the planner forgets it.
 func declareDescending(stmt ast.Statement) {
 	for _, d := range clauses(stmt) {
 		if d.TableSpec != nil {
@@ -40,5 +41,6 @@ func markDescending(fields []*ast.IndexField, options []*ast.IndexOption) []*ast
 			return options
 		}
 	}
-	return append(options, &ast.IndexOption{Name: "comment", Value: ast.NewStrVal([]byte(catalog.MarkDescending("", which)))})
+	return append(options, &ast.IndexOption{Name: "comment",
+		Value: ast.NewStrVal([]byte(catalog.MarkDescending("", which)))})
 }

@@ -1,5 +1,5 @@
-// Package parse stands between the wire and the vitess grammar: it is go-mysql-server's sql.Parser with what MySQL users
-// write and that grammar does not know, and with Moka's own statements.
+// Package parse stands between the wire and the vitess grammar: it is go-mysql-server's sql.Parser with what
+// MySQL users write and that grammar does not know, and with Moka's own statements.
 //
 //	text ──▶ head peek ──▶ edits of the text ──▶ vitess ──▶ edits of the tree ──▶ the engine
 //	            │           (FOR SHARE, BLOB(n),  grammar   (lock clause → AS OF,
@@ -7,18 +7,20 @@
 //	            └──▶ CREATE/DROP/ALTER/SHOW OBSERVER, NOTIFY, COMMIT AND CHAIN: parsed here, delivered
 //	                 as plain structs through Hooks, back as an injected statement
 //
-// Promises. A statement that needs none of this pays for looking at its first word and one pass over its bytes. Errors
-// are MySQL's 1064 and point into the text that the user sent, whatever was edited: "near '…' at line N". No input makes
-// it panic (fuzzed). Edits keep the meaning of the statement; where one cannot be sure without a catalog, the catalog is
-// asked (Hooks.CompleteOrder) or the statement is left alone.
+// Promises. A statement that needs none of this pays for looking at its first word and one pass over its
+// bytes. Errors are MySQL's 1064 and point into the text that the user sent, whatever was edited: "near '…'
+// at line N". No input makes it panic (fuzzed). Edits keep the meaning of the statement; where one cannot be
+// sure without a catalog, the catalog is asked (Hooks.CompleteOrder) or the statement is left alone.
 //
-// What it does not reach: in a binary PREPARE (COM_STMT_PREPARE) the protocol layer parses the text itself before it asks
-// anybody. Statements that only need edits of the tree (FOR UPDATE) work there, because the engine parses a second time
-// with this parser; statements that vitess itself refuses (FOR SHARE, observer DDL) have to be sent as text.
+// What it does not reach: in a binary PREPARE (COM_STMT_PREPARE) the protocol layer parses the text itself
+// before it asks anybody. Statements that only need edits of the tree (FOR UPDATE) work there, because the
+// engine parses a second time with this parser; statements that vitess itself refuses (FOR SHARE, observer
+// DDL) have to be sent as text.
 //
-// Row locks travel as AS OF. The engine's planner reads the lock clause of a SELECT and forgets it; the AS OF clause of a
-// table it hands to storage as it is. So FOR UPDATE becomes AS OF LockForUpdate on each table that the clause covers, and
-// storage reads the mode back with ParseLock.
+// Row locks travel as AS OF. The engine's planner reads the lock clause of a SELECT and forgets it; the AS OF
+// clause of a table it hands to storage as it is. So FOR UPDATE becomes AS OF LockForUpdate on each table
+// that the clause covers, and storage reads the mode back with ParseLock.
 //
-// Reading order: parser.go (the path of a statement), lex.go, edits.go and rewrite.go (text), tree.go, observer.go.
+// Reading order: parser.go (the path of a statement), lex.go, edits.go and rewrite.go (text), tree.go,
+// observer.go.
 package parse

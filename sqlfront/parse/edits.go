@@ -11,8 +11,8 @@ type edit struct {
 	text       string
 }
 
-// edits is a list of replacements that do not overlap. It keeps the way back: errors and statement ends are found in the
-// edited text and reported in the user's.
+// edits is a list of replacements that do not overlap. It keeps the way back: errors and statement ends are
+// found in the edited text and reported in the user's.
 type edits []edit
 
 func (e *edits) replace(start, end int, text string) { *e = append(*e, edit{start, end, text}) }
@@ -36,7 +36,8 @@ func (e edits) apply(s string) string {
 	return b.String()
 }
 
-// original maps a place in the edited text to the user's text; a place inside a replacement maps to where it begins.
+// original maps a place in the edited text to the user's text; a place inside a replacement
+// maps to where it begins.
 func (e edits) original(pos int) int {
 	shift := 0 // edited minus original, up to here
 	for _, x := range e {

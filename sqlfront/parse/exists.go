@@ -2,7 +2,8 @@ package parse
 
 import "strings"
 
-// comparedExists puts parentheses around an EXISTS that stands beside an operator: to the grammar it is a condition, and no value.
+// comparedExists puts parentheses around an EXISTS that stands beside an operator: to the grammar it is a
+// condition, and no value.
 func (r *rewriter) comparedExists() {
 	if !mentionsExists(r.src) {
 		return

@@ -11,8 +11,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// FunctionalPrefix begins the name of a column that stands for the expression of a key in CREATE TABLE. The library has such hidden columns
-// for CREATE INDEX only; for CREATE TABLE the statement declares them itself, and the engine hides them under the library's name.
+// FunctionalPrefix begins the name of a column that stands for the expression of a key in CREATE TABLE. The
+// library has such hidden columns for CREATE INDEX only; for CREATE TABLE the statement declares them itself,
+// and the engine hides them under the library's name.
 const FunctionalPrefix = "!functional!"
 
 // noHiddenNames refuses names of columns by which such columns are known.
@@ -21,15 +22,16 @@ func noHiddenNames(d *ast.DDL) error {
 		return nil
 	}
 	for _, c := range d.TableSpec.Columns {
-		if strings.HasPrefix(c.Name.Lowered(), FunctionalPrefix) || strings.HasPrefix(c.Name.Lowered(), sql.HiddenSystemColumnPrefix) {
+		if strings.HasPrefix(c.Name.Lowered(), FunctionalPrefix) ||
+			strings.HasPrefix(c.Name.Lowered(), sql.HiddenSystemColumnPrefix) {
 			return sqlerr.New(sqlerr.WrongColumnName, "Incorrect column name '%s'", c.Name.String())
 		}
 	}
 	return nil
 }
 
-// functionalKeys turns KEY k ((a + 1)) of CREATE TABLE into a virtual column and a key of it. Its type is that of the expression,
-// which the engine knows.
+// functionalKeys turns KEY k ((a + 1)) of CREATE TABLE into a virtual column and a key of it. Its type is
+// that of the expression, which the engine knows.
 func functionalKeys(d *ast.DDL) error {
 	if d.Action != ast.CreateStr || d.TableSpec == nil {
 		return nil
@@ -57,25 +59,34 @@ func functionalKeys(d *ast.DDL) error {
 				}
 			}
 			name := ast.NewColIdent(fmt.Sprintf("%s%s!%d!0", FunctionalPrefix, x.Info.Name.Lowered(), i))
-			d.TableSpec.AddColumn(&ast.ColumnDefinition{Name: name, Type: ast.ColumnType{Type: "bigint", GeneratedExpr: f.Expression}})
+			d.TableSpec.AddColumn(&ast.ColumnDefinition{Name: name,
+				Type: ast.ColumnType{Type: "bigint", GeneratedExpr: f.Expression}})
 			f.Column, f.Expression = name, nil
 		}
 	}
 	return nil
 }
 
-// varying are functions that have another value for the same row at another time, or for somebody else. MySQL lets no index have them.
+// varying are functions that have another value for the same row at another time, or for somebody else. MySQL
+// lets no index have them.
 var varying = map[string]bool{
-	"rand": true, "uuid": true, "uuid_short": true, "random_bytes": true, "sleep": true, "now": true, "sysdate": true, "current_timestamp": true,
-	"localtime": true, "localtimestamp": true, "curdate": true, "current_date": true, "curtime": true, "current_time": true, "utc_date": true,
-	"utc_time": true, "utc_timestamp": true, "connection_id": true, "user": true, "current_user": true, "session_user": true, "system_user": true,
-	"database": true, "schema": true, "last_insert_id": true, "row_count": true, "found_rows": true, "load_file": true, "get_lock": true,
-	"release_lock": true, "release_all_locks": true, "is_free_lock": true, "is_used_lock": true, "benchmark": true,
+	"rand": true, "uuid": true, "uuid_short": true, "random_bytes": true, "sleep": true, "now": true,
+	"sysdate": true, "current_timestamp": true,
+	"localtime": true, "localtimestamp": true, "curdate": true, "current_date": true, "curtime": true,
+	"current_time": true, "utc_date": true,
+	"utc_time": true, "utc_timestamp": true, "connection_id": true, "user": true, "current_user": true,
+	"session_user": true, "system_user": true,
+	"database": true, "schema": true, "last_insert_id": true, "row_count": true, "found_rows": true,
+	"load_file": true, "get_lock": true,
+	"release_lock": true, "release_all_locks": true, "is_free_lock": true, "is_used_lock": true,
+	"benchmark": true,
 }
 
-// acting are those that do or read something else than the row, with the rights of whoever writes it: MySQL lets no default value have them, either.
+// acting are those that do or read something else than the row, with the rights of whoever writes it: MySQL
+// lets no default value have them, either.
 var acting = map[string]bool{
-	"load_file": true, "sleep": true, "benchmark": true, "get_lock": true, "release_lock": true, "release_all_locks": true, "is_free_lock": true,
+	"load_file": true, "sleep": true, "benchmark": true, "get_lock": true, "release_lock": true,
+	"release_all_locks": true, "is_free_lock": true,
 	"is_used_lock": true,
 }
 
@@ -86,10 +97,14 @@ func noVaryingColumns(d *ast.DDL) error {
 	}
 	for _, c := range d.TableSpec.Columns {
 		if name := calls(c.Type.GeneratedExpr, varying); name != "" {
-			return sqlerr.New(sqlerr.GeneratedFunction, "Expression of generated column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+			return sqlerr.New(sqlerr.GeneratedFunction,
+				"Expression of generated column '%s' contains a disallowed function: %s.",
+				c.Name.String(), name)
 		}
 		if name := calls(c.Type.Default, acting); name != "" {
-			return sqlerr.New(sqlerr.DefaultFunction, "Default value expression of column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+			return sqlerr.New(sqlerr.DefaultFunction,
+				"Default value expression of column '%s' contains a disallowed function: %s.",
+				c.Name.String(), name)
 		}
 	}
 	return nil
@@ -114,7 +129,8 @@ func noVarying(d *ast.DDL) error {
 	refuse := func(index string, fields []*ast.IndexField) error {
 		for _, f := range fields {
 			if f != nil && calls(f.Expression, varying) != "" {
-				return sqlerr.New(sqlerr.FunctionalVarying, "Expression of functional index '%s' contains a disallowed function.", index)
+				return sqlerr.New(sqlerr.FunctionalVarying,
+					"Expression of functional index '%s' contains a disallowed function.", index)
 			}
 		}
 		return nil

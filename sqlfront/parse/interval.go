@@ -6,8 +6,8 @@ import (
 	"moka/sqlfront/expr"
 )
 
-// intervals makes of INTERVAL '1:30' MINUTE_SECOND, whose units the grammar does not know, INTERVAL moka_units('1:30', 'minute_second') SECOND, and
-// of INTERVAL(n, a, b), which is a function, a call of one.
+// intervals makes of INTERVAL '1:30' MINUTE_SECOND, whose units the grammar does not know, INTERVAL
+// moka_units('1:30', 'minute_second') SECOND, and of INTERVAL(n, a, b), which is a function, a call of one.
 func (r *rewriter) intervals() {
 	if !mentionsInterval(r.src) {
 		return
@@ -54,7 +54,8 @@ func (r *rewriter) intervals() {
 }
 
 var simpleUnits = map[string]bool{
-	"microsecond": true, "second": true, "minute": true, "hour": true, "day": true, "week": true, "month": true, "quarter": true, "year": true,
+	"microsecond": true, "second": true, "minute": true, "hour": true, "day": true, "week": true,
+	"month": true, "quarter": true, "year": true,
 }
 
 func mentionsInterval(s string) bool {

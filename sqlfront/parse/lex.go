@@ -21,8 +21,9 @@ type token struct {
 	start, end int
 }
 
-// lexer walks over a statement the way MySQL does, only coarser: it must never mistake the inside of a string or a comment
-// for code, and needs to know nothing else. The body of an executable comment (/*!40101 … */) is code.
+// lexer walks over a statement the way MySQL does, only coarser: it must never mistake the inside of a
+// string or a comment for code, and needs to know nothing else. The body of an executable comment
+// (/*!40101 … */) is code.
 type lexer struct {
 	s    string
 	pos  int

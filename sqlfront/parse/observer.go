@@ -10,8 +10,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// Hooks deliver the statements that only Moka has. A hook turns a parsed statement into what the engine executes, as a
-// rule an ast.InjectedStatement. Each may be nil.
+// Hooks deliver the statements that only Moka has. A hook turns a parsed statement into what the engine
+// executes, as a rule an ast.InjectedStatement. Each may be nil.
 type Hooks struct {
 	CreateObserver     func(context.Context, CreateObserver) (ast.Statement, error)
 	DropObserver       func(context.Context, DropObserver) (ast.Statement, error)
@@ -32,28 +32,32 @@ type Hooks struct {
 	// Nothing is a statement that succeeds: there is nothing to do. ShowErrors is SHOW ERRORS.
 	Nothing, ShowErrors func(context.Context) (ast.Statement, error)
 
-	// Call is CALL in a statement of a client or, inner, of a trigger or an event; nil leaves it to the library.
+	// Call is CALL in a statement of a client or, inner, of a trigger or an event; nil leaves it to the
+	// library.
 	Call func(call *ast.Call, inner bool) ast.Statement
 	// CreateRoutine is CREATE PROCEDURE and CREATE FUNCTION, DropRoutine is DROP FUNCTION.
 	CreateRoutine     func(context.Context, Routine) (ast.Statement, error)
 	DropRoutine       func(context.Context, RoutineName) (ast.Statement, error)
 	ShowCreateRoutine func(context.Context, RoutineName) (ast.Statement, error)
-	// TriggerBody takes the place of the body in CREATE TRIGGER: the planner binds what stands there, and has no use for it. The body is
-	// in the text that is stored. See ParseTrigger.
+	// TriggerBody takes the place of the body in CREATE TRIGGER: the planner binds what stands there, and has
+	// no use for it. The body is in the text that is stored. See ParseTrigger.
 	TriggerBody func() ast.Statement
-	// StoredFunction says whether there is a stored function of the name; db is empty for the current database.
+	// StoredFunction says whether there is a stored function of the name; db is empty for the current
+	// database.
 	StoredFunction func(ctx context.Context, db, name string) bool
-	// ThroughView writes a statement that writes to a view anew, as one on the table below; joins with USING and NATURAL, of which there may be some if
-	// joins is set, as joins with ON. What it gives back is not kept.
+	// ThroughView writes a statement that writes to a view anew, as one on the table below; joins
+	// with USING and NATURAL, of which there may be some if joins is set, as joins with ON. What it
+	// gives back is not kept.
 	ThroughView func(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error)
 
-	// Account is CREATE USER, GRANT and all that is about accounts; nil leaves what it knows of them to the grammar.
+	// Account is CREATE USER, GRANT and all that is about accounts; nil leaves what it knows
+	// of them to the grammar.
 	Account func(context.Context, account.Statement) (ast.Statement, error)
 
-	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none. db is empty
-	// for the current database, names are in lower case. It should answer only when an index begins with the returned
-	// columns followed by order, no index gives the order as it is, and each returned column has one value under its
-	// comparison: a text column only with Text, other types always.
+	// CompleteOrder says which bound columns to write in front of ORDER BY (see completeOrder), nil for none.
+	// db is empty for the current database, names are in lower case. It should answer only when an index
+	// begins with the returned columns followed by order, no index gives the order as it is, and each
+	// returned column has one value under its comparison: a text column only with Text, other types always.
 	CompleteOrder func(ctx context.Context, db, table string, eq []EqualColumn, order []string) []string
 }
 
@@ -122,10 +126,11 @@ type CreateObserver struct {
 	Text        string            // the whole statement as the user wrote it
 }
 
-// TriggerText writes the body as the body of an ordinary trigger for event ("INSERT", "UPDATE" or "DELETE"): the form in
-// which the engine's planner can bind and analyze it. bodyStart is where the body begins in it.
+// TriggerText writes the body as the body of an ordinary trigger for event ("INSERT", "UPDATE" or "DELETE"):
+// the form in which the engine's planner can bind and analyze it. bodyStart is where the body begins in it.
 func (c CreateObserver) TriggerText(event string) (text string, bodyStart int) {
-	head := "CREATE TRIGGER " + quoteName(c.Observer.Name) + " AFTER " + event + " ON " + c.Table.String() + " FOR EACH ROW "
+	head := "CREATE TRIGGER " + quoteName(c.Observer.Name) + " AFTER " + event + " ON " + c.Table.String() +
+		" FOR EACH ROW "
 	return head + c.Body, len(head)
 }
 
@@ -170,9 +175,10 @@ type Notify struct {
 	Rows *ast.Select
 }
 
-// createObserver parses the head by hand and the body as that of a trigger, so that the grammar itself finds the end of a
-// BEGIN … END block.
-func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int, bool, error) {
+// createObserver parses the head by hand and the body as that of a trigger, so that the grammar itself finds
+// the end of a BEGIN … END block.
+func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int,
+	bool, error) {
 	t := l.next()
 	if !l.is(t, "observer") {
 		r.definer(*l, t)
@@ -251,7 +257,8 @@ func (r *rewriter) events(l *lexer, c *CreateObserver) (token, error) {
 		default:
 			return t, r.errAt(t)
 		}
-		// An event twice says nothing; NOTIFY stands alone, because a weak notification has no change to look at.
+		// An event twice says nothing; NOTIFY stands alone, because a weak notification has no change to look
+		// at.
 		if c.Events&e != 0 || (e == OnNotify && c.Events != 0) || c.Events&OnNotify != 0 {
 			return t, r.errAt(t)
 		}
@@ -275,8 +282,8 @@ func (r *rewriter) events(l *lexer, c *CreateObserver) (token, error) {
 	}
 }
 
-// options parses [WITH (name = value, …)] and returns the first token behind it. WITH not followed by a parenthesis is the
-// beginning of the body.
+// options parses [WITH (name = value, …)] and returns the first token behind it. WITH not followed by a
+// parenthesis is the beginning of the body.
 func (r *rewriter) options(l *lexer, c *CreateObserver) (token, error) {
 	t := l.next()
 	if !l.is(t, "with") {
@@ -416,11 +423,13 @@ func (r *rewriter) showCreateObserver(ctx context.Context, l *lexer) (ast.Statem
 	if err != nil {
 		return nil, 0, true, err
 	}
-	return deliver(r, ctx, l, t, "SHOW CREATE OBSERVER", r.parser.hooks.ShowCreateObserver, ShowCreateObserver{name})
+	return deliver(r, ctx, l, t, "SHOW CREATE OBSERVER", r.parser.hooks.ShowCreateObserver,
+		ShowCreateObserver{name})
 }
 
 // notify parses NOTIFY table [WHERE condition]; the condition is parsed as that of a SELECT.
-func (r *rewriter) notify(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int, bool, error) {
+func (r *rewriter) notify(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int,
+	bool, error) {
 	fail := func(err error) (ast.Statement, int, bool, error) { return nil, 0, true, err }
 	name, t, err := r.qualified(l, l.next())
 	if err != nil {
@@ -439,7 +448,8 @@ func (r *rewriter) notify(ctx context.Context, l *lexer, o ast.ParserOptions) (a
 		return fail(err)
 	}
 	sel, ok := stmt.(*ast.Select)
-	if !ok || sel.Limit != nil || len(sel.OrderBy) > 0 || len(sel.GroupBy) > 0 || sel.Having != nil || hasLock(sel.Lock) || sel.Into != nil {
+	if !ok || sel.Limit != nil || len(sel.OrderBy) > 0 || len(sel.GroupBy) > 0 || sel.Having != nil ||
+		hasLock(sel.Lock) || sel.Into != nil {
 		return fail(sqlerr.Syntax(r.src, t.end))
 	}
 	end = min(max(end-len(head)+t.start, t.start), len(r.src))
@@ -455,7 +465,8 @@ func (r *rewriter) notify(ctx context.Context, l *lexer, o ast.ParserOptions) (a
 }
 
 // deliver ends a statement at t and hands it to its hook.
-func deliver[T any](r *rewriter, ctx context.Context, l *lexer, t token, what string, hook func(context.Context, T) (ast.Statement, error), v T) (ast.Statement, int, bool, error) {
+func deliver[T any](r *rewriter, ctx context.Context, l *lexer, t token, what string,
+	hook func(context.Context, T) (ast.Statement, error), v T) (ast.Statement, int, bool, error) {
 	end, err := r.statementEnd(l, t)
 	if err != nil {
 		return nil, 0, true, err

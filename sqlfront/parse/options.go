@@ -14,10 +14,12 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// Options of tables. The grammar reads most of them and the planner forgets them; behind ALTER TABLE the grammar wants commas between them. So they are taken
-// out of ALTER TABLE before it is parsed, and in either statement they go to the catalog in front of the table's comment.
+// Options of tables. The grammar reads most of them and the planner forgets them; behind ALTER TABLE the
+// grammar wants commas between them. So they are taken out of ALTER TABLE before it is parsed, and in either
+// statement they go to the catalog in front of the table's comment.
 
-// alterOptions takes the options out of the clauses of ALTER TABLE, and PARTITION BY out of it and CREATE TABLE; l stands behind the name of the table.
+// alterOptions takes the options out of the clauses of ALTER TABLE, and PARTITION BY out of it and CREATE
+// TABLE; l stands behind the name of the table.
 func (r *rewriter) alterOptions(l *lexer) {
 	t := l.next()
 	for t.kind != eof && !l.isByte(t, ';') {
@@ -42,7 +44,8 @@ func (r *rewriter) alterOptions(l *lexer) {
 	}
 }
 
-// optionRun handles the options at the beginning of a clause, which may stand without commas, and returns what comes behind them.
+// optionRun handles the options at the beginning of a clause, which may stand without commas, and returns
+// what comes behind them.
 func (r *rewriter) optionRun(l *lexer, t token) token {
 	separate := false // the last thing was an option that the grammar is to see
 	for first := true; ; first = false {
@@ -98,7 +101,8 @@ func (r *rewriter) optionRun(l *lexer, t token) token {
 			for next = l.next(); ; next = l.next() {
 				if l.isByte(next, ',') {
 					ahead := *l
-					if n := ahead.next(); n.kind == quoted || n.kind == word && !alterWords[strings.ToLower(l.text(n))] {
+					if n := ahead.next(); n.kind == quoted ||
+						n.kind == word && !alterWords[strings.ToLower(l.text(n))] {
 						continue
 					}
 				} else if next.kind == word || next.kind == quoted {
@@ -123,7 +127,8 @@ func (r *rewriter) optionRun(l *lexer, t token) token {
 				r.edits.replace(t.start, t.start, ", ")
 			}
 			// [DEFAULT] {CHARSET | CHARACTER SET} [=] x [[DEFAULT] COLLATE [=] y]
-			for next = t; next.kind == word && (l.is(next, "default") || l.is(next, "charset") || l.is(next, "character") || l.is(next, "collate")); {
+			for next = t; next.kind == word && (l.is(next, "default") || l.is(next, "charset") ||
+				l.is(next, "character") || l.is(next, "collate")); {
 				if l.is(next, "charset") {
 					r.edits.replace(next.start, next.end, "character set")
 				}
@@ -146,7 +151,8 @@ func (r *rewriter) optionRun(l *lexer, t token) token {
 			separate = true
 		default:
 			if !first && t.kind == word && !l.is(t, "partition") && !l.is(t, "remove") {
-				// An option of the grammar's that takes no comma, or something that is wrong: the grammar says so.
+				// An option of the grammar's that takes no comma, or something that is wrong: the grammar
+				// says so.
 				return t
 			}
 			return t
@@ -160,14 +166,17 @@ func (r *rewriter) optionRun(l *lexer, t token) token {
 
 // ignoredOptions are read and mean nothing here.
 var ignoredOptions = map[string]bool{
-	"insert_method": true, "table_checksum": true, "page_checksum": true, "transactional": true, "password": true, "connection": true, "engine_attribute": true,
+	"insert_method": true, "table_checksum": true, "page_checksum": true, "transactional": true,
+	"password": true, "connection": true, "engine_attribute": true,
 	"secondary_engine_attribute": true, "autoextend_size": true, "encryption": true, "compression": true,
 }
 
 // alterWords begin clauses of ALTER TABLE.
 var alterWords = map[string]bool{
-	"add": true, "alter": true, "change": true, "drop": true, "modify": true, "rename": true, "convert": true, "default": true, "engine": true, "force": true, "lock": true,
-	"algorithm": true, "comment": true, "auto_increment": true, "row_format": true, "order": true, "disable": true, "enable": true,
+	"add": true, "alter": true, "change": true, "drop": true, "modify": true, "rename": true, "convert": true,
+	"default": true, "engine": true, "force": true, "lock": true,
+	"algorithm": true, "comment": true, "auto_increment": true, "row_format": true, "order": true,
+	"disable": true, "enable": true,
 }
 
 type tableOption struct{ name, value string }
@@ -196,8 +205,9 @@ func (r *rewriter) createOptions(l *lexer) {
 	}
 }
 
-// partitionBy takes a PARTITION BY out of the text: tables are cut into tablets by their keys, by themselves, and the grammar does not know what dumps say of partitions. The table
-// is one without partitions from then on: whoever names one is told so.
+// partitionBy takes a PARTITION BY out of the text: tables are cut into tablets by their keys, by themselves,
+// and the grammar does not know what dumps say of partitions. The table is one without partitions from then
+// on: whoever names one is told so.
 func (r *rewriter) partitionBy(l *lexer, start token) bool {
 	at := *l
 	if by := l.next(); !l.is(by, "by") {
@@ -217,7 +227,8 @@ func (r *rewriter) partitionBy(l *lexer, start token) bool {
 			depth++
 		case l.isByte(t, ')'):
 			depth--
-		case depth == 0 && (l.is(t, "select") || l.is(t, "with") || l.is(t, "as") || l.is(t, "ignore") || l.is(t, "replace")):
+		case depth == 0 && (l.is(t, "select") || l.is(t, "with") || l.is(t, "as") || l.is(t, "ignore") ||
+			l.is(t, "replace")):
 			r.cutPartitions(start, end)
 			return true
 		}
@@ -237,7 +248,10 @@ func (r *rewriter) cutPartitions(start, end token) {
 	if r.altersOnly(start) {
 		text = "force" + text[min(len(text), len("force")):]
 	}
-	r.edits = slices.DeleteFunc(r.edits, func(e edit) bool { return e.start >= start.start && e.end <= end.end }) // constants in it, that were written anew
+	// constants in it, that were written anew
+	r.edits = slices.DeleteFunc(r.edits, func(e edit) bool {
+		return e.start >= start.start && e.end <= end.end
+	})
 	r.edits.replace(start.start, end.end, text)
 }
 
@@ -278,14 +292,15 @@ func (r *rewriter) tableOptions(ctx context.Context, stmt ast.Statement) error {
 	options := r.taken
 	create, _ := stmt.(*ast.DDL)
 	if create != nil && create.TableSpec != nil && create.Action == ast.CreateStr {
-		create.TableSpec.TableOpts = slices.DeleteFunc(slices.Clone(create.TableSpec.TableOpts), func(o *ast.TableOption) bool {
-			name := strings.ToLower(o.Name)
-			if name != "engine" && !catalog.KnownOption(name) {
-				return false
-			}
-			options = append(options, tableOption{name, strings.Trim(o.Value, "'")})
-			return true
-		})
+		create.TableSpec.TableOpts = slices.DeleteFunc(slices.Clone(create.TableSpec.TableOpts),
+			func(o *ast.TableOption) bool {
+				name := strings.ToLower(o.Name)
+				if name != "engine" && !catalog.KnownOption(name) {
+					return false
+				}
+				options = append(options, tableOption{name, strings.Trim(o.Value, "'")})
+				return true
+			})
 	}
 	for _, o := range options {
 		if o.name == "engine" {
@@ -296,7 +311,8 @@ func (r *rewriter) tableOptions(ctx context.Context, stmt ast.Statement) error {
 	}
 	kept := map[string]string{}
 	for _, o := range options {
-		if !ignoredOptions[o.name] && !(o.name == catalog.OptionEngine && strings.EqualFold(o.value, "innodb")) {
+		if !ignoredOptions[o.name] && !(o.name == catalog.OptionEngine &&
+			strings.EqualFold(o.value, "innodb")) {
 			kept[o.name] = o.value
 		}
 	}
@@ -330,11 +346,14 @@ func (r *rewriter) tableOptions(ctx context.Context, stmt ast.Statement) error {
 				return nil
 			}
 		}
-		create.TableSpec.TableOpts = append(create.TableSpec.TableOpts, &ast.TableOption{Name: "COMMENT", Value: catalog.MarkOptions("", kept)})
+		create.TableSpec.TableOpts = append(create.TableSpec.TableOpts,
+			&ast.TableOption{Name: "COMMENT", Value: catalog.MarkOptions("", kept)})
 	case *ast.AlterTable:
 		s.Statements = slices.Insert(s.Statements, 0, &ast.DDL{ // before a RENAME
-			Action: ast.AlterStr, Table: s.Table, AlterCommentSpec: &ast.AlterCommentSpec{Comment: catalog.MarkOptions("", kept)},
-			Auth: ast.AuthInformation{AuthType: ast.AuthType_ALTER, TargetType: ast.AuthTargetType_SingleTableIdentifier,
+			Action: ast.AlterStr, Table: s.Table,
+			AlterCommentSpec: &ast.AlterCommentSpec{Comment: catalog.MarkOptions("", kept)},
+			Auth: ast.AuthInformation{AuthType: ast.AuthType_ALTER,
+				TargetType:  ast.AuthTargetType_SingleTableIdentifier,
 				TargetNames: []string{s.Table.DbQualifier.String(), s.Table.Name.String()}},
 		})
 	}
@@ -343,7 +362,8 @@ func (r *rewriter) tableOptions(ctx context.Context, stmt ast.Statement) error {
 
 // engines are those that MySQL knows. All tables are the store's, whichever is named.
 var engines = map[string]bool{
-	"innodb": true, "myisam": true, "memory": true, "heap": true, "csv": true, "archive": true, "blackhole": true, "merge": true, "mrg_myisam": true, "federated": true,
+	"innodb": true, "myisam": true, "memory": true, "heap": true, "csv": true, "archive": true,
+	"blackhole": true, "merge": true, "mrg_myisam": true, "federated": true,
 	"ndb": true, "ndbcluster": true, "performance_schema": true,
 }
 
@@ -357,13 +377,15 @@ func knownEngine(ctx context.Context, name string) error {
 	return sqlerr.New(sqlerr.UnknownStorageEngine, "Unknown storage engine '%s'", name)
 }
 
-// noPartitions refuses what is said of partitions: there are none, and a statement for one of them must not be one for all rows.
+// noPartitions refuses what is said of partitions: there are none, and a statement for one of them must
+// not be one for all rows.
 func (r *rewriter) noPartitions(stmt ast.Statement) error {
 	if !mentionsPartition(r.src) {
 		return nil
 	}
 	if a, ok := stmt.(*ast.AlterTable); ok && len(a.PartitionSpecs) > 0 {
-		return sqlerr.New(sqlerr.NotPartitioned, "Partition management on a not partitioned table is not possible")
+		return sqlerr.New(sqlerr.NotPartitioned,
+			"Partition management on a not partitioned table is not possible")
 	}
 	found := false
 	switch s := stmt.(type) {

@@ -13,8 +13,8 @@ func Params(s string, ansi bool) (n int) {
 	return n
 }
 
-// Second finds where a second statement begins in a text that may have only one. In the definition of a routine, whose body
-// has semicolons of its own, it looks for none.
+// Second finds where a second statement begins in a text that may have only one. In the definition of a
+// routine, whose body has semicolons of its own, it looks for none.
 func Second(s string, ansi bool) (at int, found bool) {
 	l := lexer{s: s, ansi: ansi}
 	first := l.next()
@@ -47,15 +47,16 @@ func Aliased(s, alias string) (table string, ok bool) {
 		if name.kind != word && name.kind != quoted || l.is(name, "from") {
 			continue
 		}
-		if l.is(lead, "from") || l.is(lead, "join") || l.is(lead, "straight_join") || l.is(lead, "update") || lead.kind == punct && strings.IndexByte(",.(", l.s[lead.start]) >= 0 {
+		if l.is(lead, "from") || l.is(lead, "join") || l.is(lead, "straight_join") || l.is(lead, "update") ||
+			lead.kind == punct && strings.IndexByte(",.(", l.s[lead.start]) >= 0 {
 			return l.name(name), true
 		}
 	}
 	return "", false
 }
 
-// Spelling finds a name as the statement spells it: the last identifier that differs from it at most in case. It is not
-// found in a statement that has no capital letters.
+// Spelling finds a name as the statement spells it: the last identifier that differs from it at most in case.
+// It is not found in a statement that has no capital letters.
 func Spelling(s, name string) (string, bool) {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 'A' && r <= 'Z' }) < 0 {
 		return "", false

@@ -15,22 +15,26 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// Parser is go-mysql-server's parser with MySQL's and Moka's additions. It has no state; one serves all sessions.
+// Parser is go-mysql-server's parser with MySQL's and Moka's additions. It has no state; one serves all
+// sessions.
 type Parser struct {
 	hooks Hooks
 }
 
 var _ sql.Parser = (*Parser)(nil)
 
-// ViewReader is a session that knows whether a text is that of a view which the planner has just asked it for, and of which.
+// ViewReader is a session that knows whether a text is that of a view which the planner has just
+// asked it for, and of which.
 type ViewReader interface {
 	ReadsView(text string) (v *rights.Stored, ok bool)
 }
 
-// TableCopier is a session that is told of CREATE TABLE … LIKE: it then names to the planner what it hides from queries.
+// TableCopier is a session that is told of CREATE TABLE … LIKE: it then names to the planner what
+// it hides from queries.
 type TableCopier interface{ CopiesTable() }
 
-// SnapshotPinner is a session that is told of START TRANSACTION WITH CONSISTENT SNAPSHOT, which the grammar takes for one without.
+// SnapshotPinner is a session that is told of START TRANSACTION WITH CONSISTENT SNAPSHOT, which the grammar
+// takes for one without.
 type SnapshotPinner interface{ PinsSnapshot() }
 
 // New returns a parser. Statements whose hook is nil are refused with "not yet supported".
@@ -47,10 +51,11 @@ func (p *Parser) Parse(ctx *sql.Context, query string, multi bool) (ast.Statemen
 	return p.ParseWithOptions(ctx, query, ';', multi, sql.LoadSqlMode(ctx).ParserOptions())
 }
 
-// ParseWithOptions implements sql.Parser. What it returns as the parsed text is the user's text, not the edited one: it is
-// shown in process lists and logs, and views and procedures are cut out of it by offset (texts of which are never moved
-// by an edit, only blanked).
-func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (stmt ast.Statement, parsed, remainder string, err error) {
+// ParseWithOptions implements sql.Parser. What it returns as the parsed text is the user's text, not the
+// edited one: it is shown in process lists and logs, and views and procedures are cut out of it by offset
+// (texts of which are never moved by an edit, only blanked).
+func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool,
+	o ast.ParserOptions) (stmt ast.Statement, parsed, remainder string, err error) {
 	var stored *rights.Stored
 	if sc, ok := ctx.(*sql.Context); ok {
 		if reader, ok := sc.Session.(ViewReader); ok {
@@ -59,7 +64,8 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	}
 	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
 	if strings.HasPrefix(s, "/*!") {
-		// A dump wraps what it creates in executable comments; the text that is kept of a trigger or a view is without them.
+		// A dump wraps what it creates in executable comments; the text that is kept of a trigger or
+		// a view is without them.
 		s = sql.RemoveSpaceAndDelimiter(unwrapComments(s, o.AnsiQuotes), delimiter)
 	}
 	parsed = s
@@ -78,7 +84,8 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 }
 
 // ParseOneWithOptions implements sql.Parser.
-func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
+func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement,
+	int, error) {
 	stmt, end, err := p.one(ctx, query, o, true)
 	if err == nil {
 		stmt, err = p.throughView(ctx, stmt, query)
@@ -99,9 +106,11 @@ func (p *Parser) throughView(ctx context.Context, stmt ast.Statement, text strin
 }
 
 // one parses the first statement of s and says where the next begins. With multi unset there must be no next.
-func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {
+func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi bool) (stmt ast.Statement,
+	end int, err error) {
 	defer func() {
-		// The grammar's helpers slice by offsets that they computed from the text; what they make of junk is theirs.
+		// The grammar's helpers slice by offsets that they computed from the text; what they
+		// make of junk is theirs.
 		if r := recover(); r != nil {
 			stmt, end, err = nil, 0, sqlerr.New(sqlerr.SyntaxError, "the statement cannot be parsed (%v)", r)
 		}
@@ -133,9 +142,11 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		}
 		rights.Demand(stmt)
 		stmt = p.replaceCalls(stmt, false)
-		if d, ok := stmt.(*ast.DDL); ok && d.OptLike != nil && len(d.OptLike.LikeTables) == 1 && d.TableSpec == nil && p.hooks.CreateLike != nil {
+		if d, ok := stmt.(*ast.DDL); ok && d.OptLike != nil && len(d.OptLike.LikeTables) == 1 &&
+			d.TableSpec == nil && p.hooks.CreateLike != nil {
 			stmt, err = p.hooks.CreateLike(ctx, CreateLike{
-				Table: nameOf(d.Table), Source: nameOf(d.OptLike.LikeTables[0]), Temporary: d.Temporary, IfNotExists: d.IfNotExists, Auth: d.Auth,
+				Table: nameOf(d.Table), Source: nameOf(d.OptLike.LikeTables[0]), Temporary: d.Temporary,
+				IfNotExists: d.IfNotExists, Auth: d.Auth,
 			})
 			return stmt, end, err
 		}
@@ -149,7 +160,8 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 func nameOf(t ast.TableName) Name { return Name{t.DbQualifier.String(), t.Name.String()} }
 
 // parse does the work of one; the user's text is that of r.
-func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {
+func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, multi bool) (stmt ast.Statement,
+	end int, err error) {
 	s := r.src
 	if containsWord(r.src, "rollup") {
 		r.rollup()
@@ -185,10 +197,13 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			d.SubStatementPositionStart = r.edits.original(d.SubStatementPositionStart)
 			d.SubStatementPositionEnd = min(r.edits.original(d.SubStatementPositionEnd), len(s))
 		}
-		if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil && d.ViewSpec.CheckOption != ast.ViewCheckOptionUnspecified {
+		if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil &&
+			d.ViewSpec.CheckOption != ast.ViewCheckOptionUnspecified {
 			// The grammar has read the WITH of WITH CHECK OPTION before it knows where the SELECT ends.
-			if from, to := d.SubStatementPositionStart, d.SubStatementPositionEnd; 0 <= from && from <= to && to <= len(s) {
-				if def := strings.TrimRight(s[from:to], " \t\r\n"); len(def) > 4 && strings.EqualFold(def[len(def)-4:], "with") {
+			if from, to := d.SubStatementPositionStart,
+				d.SubStatementPositionEnd; 0 <= from && from <= to && to <= len(s) {
+				if def := strings.TrimRight(s[from:to], " \t\r\n"); len(def) > 4 &&
+					strings.EqualFold(def[len(def)-4:], "with") {
 					d.SubStatementPositionEnd = from + len(strings.TrimRight(def[:len(def)-4], " \t\r\n"))
 				}
 			}
@@ -254,7 +269,8 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 				}
 			}
 			if d.ViewSpec != nil && !storedDefinition(ctx) && expr.MentionsVariables(d.ViewSpec.ViewExpr) {
-				return nil, 0, sqlerr.New(sqlerr.ViewVariable, "View's SELECT contains a variable or parameter")
+				return nil, 0, sqlerr.New(sqlerr.ViewVariable,
+					"View's SELECT contains a variable or parameter")
 			}
 		}
 		if err := declareDigits(stmt); err != nil {
@@ -304,9 +320,10 @@ func vitess(ctx context.Context, text string, o ast.ParserOptions, multi bool) (
 	return stmt, len(text), err
 }
 
-// errorAt finds the offset of the token that the grammar could not use. vitess reports the place one byte behind that
-// token. When that is the end of the text, it cannot be told from the message whether the last token was wrong or whether
-// more was expected; parsing once more with a junk token behind it can: only in the second case the error moves to it.
+// errorAt finds the offset of the token that the grammar could not use. vitess reports the place one byte
+// behind that token. When that is the end of the text, it cannot be told from the message whether the last
+// token was wrong or whether more was expected; parsing once more with a junk token behind it can: only in
+// the second case the error moves to it.
 func errorAt(ctx context.Context, text string, o ast.ParserOptions, err error) (int, bool) {
 	if errors.Is(err, ast.ErrEmpty) {
 		return 0, false
@@ -343,8 +360,9 @@ func syntaxPosition(err error) (int, bool) {
 	return max(0, se.Position-1), true
 }
 
-// unwrapComments takes the marks of executable comments away, and the whole comment where it asks for a server younger than
-// the one that we say we are. Marks within strings and within the comments of others stay.
+// unwrapComments takes the marks of executable comments away, and the whole comment where it asks
+// for a server younger than the one that we say we are. Marks within strings and within the
+// comments of others stay.
 func unwrapComments(s string, ansi bool) string {
 	var b strings.Builder
 	at, open := 0, false
@@ -396,8 +414,8 @@ func unwrapComments(s string, ansi bool) string {
 // serverVersion is the MySQL whose executable comments are executed: 8.0.40.
 const serverVersion = 80040
 
-// blankMariaComments replaces MariaDB-only comments by spaces (/*M!999999\- enable the sandbox mode */ is the first line of
-// each file that mariadb-dump writes; to anybody else it is a plain comment).
+// blankMariaComments replaces MariaDB-only comments by spaces (/*M!999999\- enable the sandbox mode */ is the
+// first line of each file that mariadb-dump writes; to anybody else it is a plain comment).
 func blankMariaComments(s string, ansi bool) string {
 	var e edits
 	l := lexer{s: s, ansi: ansi}

@@ -9,8 +9,9 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// notSupported names what MySQL knows and the grammar does not, so that the user is told so, and not that there is a typing
-// error in a statement that has none. It is asked only for statements that could not be parsed.
+// notSupported names what MySQL knows and the grammar does not, so that the user is told so, and
+// not that there is a typing error in a statement that has none. It is asked only for statements
+// that could not be parsed.
 func (r *rewriter) notSupported() error {
 	l := &lexer{s: r.src, ansi: r.ansi}
 	first := l.next()
@@ -41,7 +42,8 @@ func (r *rewriter) notSupported() error {
 	case is("get", "diagnostics", "current", "stacked"):
 		return unsupported("GET DIAGNOSTICS outside of stored routines")
 	case is("repair", "table", "tables"):
-		return unsupported(strings.ToUpper(l.text(first)) + " TABLE; CHECK TABLE compares a table with its indexes")
+		return unsupported(strings.ToUpper(l.text(first)) +
+			" TABLE; CHECK TABLE compares a table with its indexes")
 	case is("alter", "function", "procedure"):
 		return unsupported("ALTER " + strings.ToUpper(l.text(second)) + "; drop it and create it again")
 	case is("help"), is("clone"), is("install"), is("uninstall"), is("shutdown"), is("restart"):
@@ -61,7 +63,8 @@ var primaryKeyOption = func() ast.ColumnKeyOption {
 	return stmt.(*ast.DDL).TableSpec.Columns[0].Type.KeyOpt
 }()
 
-// onePrimaryKey refuses a table with two declarations of its primary key, which the planner takes for one key of both columns.
+// onePrimaryKey refuses a table with two declarations of its primary key, which the planner takes for
+// one key of both columns.
 func onePrimaryKey(stmt ast.Statement) error {
 	d, ok := stmt.(*ast.DDL)
 	if !ok || d.TableSpec == nil {
@@ -84,8 +87,10 @@ func onePrimaryKey(stmt ast.Statement) error {
 	return nil
 }
 
-// noBlindGeometry refuses constants as defaults of spatial columns, as MySQL does, and local variables and parameters of these types: the interpreter of procedures would make geometries of bytes
-// that nobody has looked at, and such bytes can ask for any amount of memory. Variables of a session (@g) hold what a function made.
+// noBlindGeometry refuses constants as defaults of spatial columns, as MySQL does, and local variables
+// and parameters of these types: the interpreter of procedures would make geometries of bytes that
+// nobody has looked at, and such bytes can ask for any amount of memory. Variables of a session (@g)
+// hold what a function made.
 func noBlindGeometry(stmt ast.Statement) error {
 	var bodies []ast.SQLNode
 	switch s := stmt.(type) {
@@ -112,7 +117,9 @@ func noBlindGeometry(stmt ast.Statement) error {
 		if s.TableSpec != nil {
 			for _, c := range s.TableSpec.Columns {
 				if v, ok := c.Type.Default.(*ast.SQLVal); ok && v != nil && isSpatial(c.Type) {
-					return sqlerr.New(sqlerr.NoDefault, "BLOB, TEXT, GEOMETRY or JSON column '%s' can't have a default value", c.Name.String())
+					return sqlerr.New(sqlerr.NoDefault,
+						"BLOB, TEXT, GEOMETRY or JSON column '%s' can't have a default value",
+						c.Name.String())
 				}
 			}
 		}
@@ -130,12 +137,14 @@ func noBlindGeometry(stmt ast.Statement) error {
 
 func isSpatial(t ast.ColumnType) bool {
 	switch strings.ToLower(t.Type) {
-	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection":
+	case "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
+		"geometrycollection", "geomcollection":
 		return true
 	}
 	return false
 }
 
 func spatialVariable(t ast.ColumnType) error {
-	return unsupported("local variables and parameters of type " + t.Type + "; use a variable of the session, such as @g")
+	return unsupported("local variables and parameters of type " + t.Type +
+		"; use a variable of the session, such as @g")
 }

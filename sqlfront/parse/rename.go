@@ -10,8 +10,8 @@ import (
 // Rename is one of the renames of RENAME TABLE, or ALTER TABLE … RENAME.
 type Rename struct{ From, To Name }
 
-// renames are those of a statement with names of databases in it, which the planner does not look at in a new name; alone says that
-// there is nothing else in the statement.
+// renames are those of a statement with names of databases in it, which the planner does not look at in a new
+// name; alone says that there is nothing else in the statement.
 func renames(stmt ast.Statement) (all []Rename, alone bool) {
 	add := func(from, to ast.TableName) { all = append(all, Rename{nameOf(from), nameOf(to)}) }
 	switch s := stmt.(type) {
@@ -54,13 +54,14 @@ func (p *Parser) renameTables(ctx context.Context, stmt ast.Statement) (ast.Stat
 	}
 	moved, err := p.hooks.RenameTables(ctx, all)
 	if moved != nil && !alone {
-		return nil, unsupported("ALTER TABLE … RENAME to another database beside other changes; make it two statements")
+		return nil, unsupported("ALTER TABLE … RENAME to another database beside other changes; make it " +
+			"two statements")
 	}
 	return moved, err
 }
 
-// RetargetTrigger is the text of a CREATE TRIGGER with another table's name in ON. The rest stays as it was written: a database before the name,
-// comments, the body. A text without ON comes back as it is.
+// RetargetTrigger is the text of a CREATE TRIGGER with another table's name in ON. The rest stays as it was
+// written: a database before the name, comments, the body. A text without ON comes back as it is.
 func RetargetTrigger(text, table string, ansi bool) string {
 	l := lexer{s: text, ansi: ansi}
 	t := l.next()

@@ -7,7 +7,8 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// reserved are MySQL 8.0's reserved words. Everything else may be a name without quotes, but the grammar reserves more.
+// reserved are MySQL 8.0's reserved words. Everything else may be a name without quotes, but the
+// grammar reserves more.
 var reserved = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`
@@ -33,10 +34,12 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
-// quoteNames parses a statement that the grammar has refused once more, with the word that it stumbled over in quotes, if
-// MySQL does not reserve the word; and again, as long as that brings it further. MySQL takes such a word for a name wherever a
-// name makes the statement right, so a statement that is right with the quotes is right without them.
-func (r *rewriter) quoteNames(ctx context.Context, o ast.ParserOptions, multi bool, text string, failed error) (ast.Statement, int, bool) {
+// quoteNames parses a statement that the grammar has refused once more, with the word that it stumbled over
+// in quotes, if MySQL does not reserve the word; and again, as long as that brings it further. MySQL takes
+// such a word for a name wherever a name makes the statement right, so a statement that is right with the
+// quotes is right without them.
+func (r *rewriter) quoteNames(ctx context.Context, o ast.ParserOptions, multi bool, text string,
+	failed error) (ast.Statement, int, bool) {
 	for range 16 {
 		at, ok := errorAt(ctx, text, o, failed)
 		if !ok {
@@ -65,7 +68,8 @@ func (r *rewriter) quoteNames(ctx context.Context, o ast.ParserOptions, multi bo
 	return nil, 0, false
 }
 
-// candidates are the word at a place of the user's text and the one before it, unless they are reserved or part of an edit.
+// candidates are the word at a place of the user's text and the one before it, unless they are
+// reserved or part of an edit.
 func (r *rewriter) candidates(at int) (found []token) {
 	l := lexer{s: r.src, ansi: r.ansi}
 	var prev token

@@ -42,7 +42,8 @@ func TestNamesThatTheGrammarReserves(t *testing.T) {
 		}
 	}
 	// The rest of a multi-statement begins behind the first, whatever was quoted in it.
-	_, end, err := p.ParseOneWithOptions(context.Background(), "select yes from t; select 2", ast.ParserOptions{})
+	_, end, err := p.ParseOneWithOptions(context.Background(), "select yes from t; select 2",
+		ast.ParserOptions{})
 	if err != nil || strings.TrimSpace("select yes from t; select 2"[end:]) != "select 2" {
 		t.Errorf("the rest begins at %d, %v", end, err)
 	}

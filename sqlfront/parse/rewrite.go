@@ -13,7 +13,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// rewriter looks at the head of one statement, edits its text where the grammar falls short, or parses it whole.
+// rewriter looks at the head of one statement, edits its text where the grammar falls short, or parses it
+// whole.
 type rewriter struct {
 	parser *Parser
 	src    string
@@ -33,7 +34,8 @@ type rewriter struct {
 
 	edited  string       // the text with the edits, once somebody has asked
 	routine *routineHead // the statement is CREATE PROCEDURE or CREATE FUNCTION
-	stored  bool         // the text is that of a stored trigger, whose statements are edited one by one (EditBody)
+	// the text is that of a stored trigger, whose statements are edited one by one (EditBody)
+	stored bool
 }
 
 // mention is a set of words that occur in a statement; one pass over the bytes finds them all.
@@ -93,7 +95,8 @@ func mentions(s string) (m mention) {
 }
 
 // head dispatches on the statement's first word. done says that the statement was parsed here.
-func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Statement, end int, done bool, err error) {
+func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Statement, end int, done bool,
+	err error) {
 	l := &lexer{s: r.src, ansi: r.ansi}
 	first := l.next()
 	if first.kind != word {
@@ -184,7 +187,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 	case 8:
 		switch {
 		case fold(w, "optimize"):
-			// What it does in MySQL, space that comes back and fresh statistics: the first is done all the time, by compaction.
+			// What it does in MySQL, space that comes back and fresh statistics: the first is done all
+			// the time, by compaction.
 			if t := l.next(); l.is(t, "local") || l.is(t, "no_write_to_binlog") {
 				r.edits.blank(t.start, t.end)
 			}
@@ -202,20 +206,22 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 	return nil, 0, false, nil
 }
 
-// selectWords handles what a query may contain: lock clauses, an unquoted PRIMARY in an index hint, and (with modifiers set,
-// the lexer standing behind SELECT) the modifiers that have no meaning here.
+// selectWords handles what a query may contain: lock clauses, an unquoted PRIMARY in an index hint, and (with
+// modifiers set, the lexer standing behind SELECT) the modifiers that have no meaning here.
 func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 	if withModifiers {
 		for {
 			t := l.next()
 			switch {
-			case l.is(t, "high_priority"), l.is(t, "sql_small_result"), l.is(t, "sql_big_result"), l.is(t, "sql_buffer_result"):
+			case l.is(t, "high_priority"), l.is(t, "sql_small_result"), l.is(t, "sql_big_result"),
+				l.is(t, "sql_buffer_result"):
 				r.edits.blank(t.start, t.end)
 				continue
 			case l.is(t, "distinctrow"):
 				r.edits.replace(t.start, t.end, "distinct   ")
 				continue
-			case l.is(t, "distinct"), l.is(t, "all"), l.is(t, "straight_join"), l.is(t, "sql_no_cache"), l.is(t, "sql_calc_found_rows"):
+			case l.is(t, "distinct"), l.is(t, "all"), l.is(t, "straight_join"), l.is(t, "sql_no_cache"),
+				l.is(t, "sql_calc_found_rows"):
 				continue
 			}
 			break
@@ -266,7 +272,8 @@ func (r *rewriter) selectWords(l *lexer, withModifiers bool) {
 	}
 }
 
-// columnDefault writes DEFAULT(c) as a call of a function: the grammar has it in a few places only, and without a table.
+// columnDefault writes DEFAULT(c) as a call of a function: the grammar has it in a few places
+// only, and without a table.
 func (r *rewriter) columnDefault(l *lexer, t token) {
 	ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
 	if !ahead.isByte(ahead.next(), '(') {
@@ -280,15 +287,16 @@ func (r *rewriter) columnDefault(l *lexer, t token) {
 	}
 }
 
-// quantifier writes a > ANY (query) as a > moka_any((query)), which package expr knows what to make of. = ANY is IN and <> ALL is
-// NOT IN; the planner turns those into joins.
+// quantifier writes a > ANY (query) as a > moka_any((query)), which package expr knows what to make of. = ANY
+// is IN and <> ALL is NOT IN; the planner turns those into joins.
 func (r *rewriter) quantifier(l *lexer, prev, word token) {
 	after := lexer{s: l.s, pos: word.end, ansi: l.ansi}
 	open := after.next()
 	if !after.isByte(open, '(') {
 		return
 	}
-	if t := after.next(); !after.is(t, "select") && !after.is(t, "with") && !after.is(t, "table") && !after.is(t, "values") && !after.isByte(t, '(') {
+	if t := after.next(); !after.is(t, "select") && !after.is(t, "with") && !after.is(t, "table") &&
+		!after.is(t, "values") && !after.isByte(t, '(') {
 		return
 	}
 	after.pos = open.end
@@ -330,8 +338,8 @@ func (l *lexer) closing() token {
 	}
 }
 
-// outerParens opens up a statement that is one query in parentheses, (SELECT … FOR UPDATE) or ((SELECT …)): as a part of a UNION the grammar
-// knows it, alone it does not.
+// outerParens opens up a statement that is one query in parentheses, (SELECT … FOR UPDATE) or ((SELECT …)):
+// as a part of a UNION the grammar knows it, alone it does not.
 func (r *rewriter) outerParens(l *lexer, open token) {
 	inner := *l
 	t := inner.next()
@@ -392,7 +400,8 @@ func (r *rewriter) modifiers(l *lexer) {
 	}
 }
 
-// do turns DO expr, … into SET of a scratch variable: the expressions are evaluated, and the answer is OK without rows.
+// do turns DO expr, … into SET of a scratch variable: the expressions are evaluated, and the
+// answer is OK without rows.
 func (r *rewriter) do(l *lexer, head token) {
 	r.edits.replace(head.start, head.end, "set @`moka do` = (")
 	depth, last := 0, head.end
@@ -412,8 +421,8 @@ func (r *rewriter) do(l *lexer, head token) {
 	}
 }
 
-// setNames handles what stands behind SET NAMES, and returns what comes then: the grammar drops COLLATE, and the planner leaves the
-// connection's collation as it was. names is the word itself.
+// setNames handles what stands behind SET NAMES, and returns what comes then: the grammar drops COLLATE, and
+// the planner leaves the connection's collation as it was. names is the word itself.
 func (r *rewriter) setNames(l *lexer, names token) token {
 	charset := l.next()
 	name := l.name(charset)
@@ -430,12 +439,14 @@ func (r *rewriter) setNames(l *lexer, names token) token {
 			r.refused = sqlerr.New(sqlerr.UnknownCollation, "Unknown collation: '%s'", l.text(l.next()))
 			return l.next()
 		}
-		r.edits.replace(names.start, charset.end, "character_set_client = '"+id.Name()+"', character_set_results = '"+id.Name()+
-			"', collation_connection = '"+sql.Collation_Default.Name()+"'")
+		r.edits.replace(names.start, charset.end,
+			"character_set_client = '"+id.Name()+"', character_set_results = '"+id.Name()+
+				"', collation_connection = '"+sql.Collation_Default.Name()+"'")
 		return t
 	}
 	if !l.is(t, "collate") {
-		r.edits.replace(charset.end, charset.end, ", collation_connection = '"+id.DefaultCollation().Name()+"'")
+		r.edits.replace(charset.end, charset.end,
+			", collation_connection = '"+id.DefaultCollation().Name()+"'")
 		return t
 	}
 	collation := l.next()
@@ -448,14 +459,16 @@ func (r *rewriter) setNames(l *lexer, names token) token {
 	case err != nil:
 		r.refused = sqlerr.New(sqlerr.UnknownCollation, "Unknown collation: '%s'", name)
 	case c.CharacterSet() != id:
-		r.refused = sqlerr.New(sqlerr.CollationMismatch, "COLLATION '%s' is not valid for CHARACTER SET '%s'", name, id.Name())
+		r.refused = sqlerr.New(sqlerr.CollationMismatch, "COLLATION '%s' is not valid for CHARACTER SET '%s'",
+			name, id.Name())
 	default:
 		r.edits.replace(t.start, collation.end, ", collation_connection = '"+c.Name()+"'")
 	}
 	return l.next()
 }
 
-// set quotes BINARY where it is the name of a character set (mariadb-import sends SET @@character_set_database=binary).
+// set quotes BINARY where it is the name of a character set (mariadb-import sends SET
+// @@character_set_database=binary).
 func (r *rewriter) set(l *lexer) {
 	var prev token
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
@@ -491,7 +504,8 @@ func (r *rewriter) describe(l *lexer, head token) {
 	}
 	if t.kind == word {
 		switch strings.ToLower(l.text(table)) { // the other DESCRIBE: of a statement
-		case "select", "insert", "update", "delete", "replace", "with", "table", "analyze", "format", "plan", "extended", "values", "for":
+		case "select", "insert", "update", "delete", "replace", "with", "table", "analyze", "format", "plan",
+			"extended", "values", "for":
 			r.explain(&lexer{s: l.s, pos: head.end, ansi: l.ansi})
 			return
 		}
@@ -527,9 +541,10 @@ func (r *rewriter) explain(l *lexer) {
 	}
 }
 
-// checkTable parses CHECK TABLE t, … with options that change nothing (QUICK, EXTENDED, …: the check is always the whole
-// one), ADMIN CHECK TABLE t, …, and CHECKSUM TABLE t, ….
-func (r *rewriter) checkTable(ctx context.Context, l *lexer, checksum bool) (ast.Statement, int, bool, error) {
+// checkTable parses CHECK TABLE t, … with options that change nothing (QUICK, EXTENDED, …: the check is
+// always the whole one), ADMIN CHECK TABLE t, …, and CHECKSUM TABLE t, ….
+func (r *rewriter) checkTable(ctx context.Context, l *lexer, checksum bool) (ast.Statement, int,
+	bool, error) {
 	t := l.next()
 	if !l.is(t, "table") && !l.is(t, "tables") {
 		return nil, 0, false, nil // the grammar says what is wrong
@@ -550,7 +565,8 @@ func (r *rewriter) checkTable(ctx context.Context, l *lexer, checksum bool) (ast
 		case option == "quick":
 			c.Quick = true
 		case option == "extended":
-		case !c.Checksum && (option == "fast" || option == "medium" || option == "changed" || option == "for" || option == "upgrade"):
+		case !c.Checksum && (option == "fast" || option == "medium" || option == "changed" ||
+			option == "for" || option == "upgrade"):
 		default:
 			return nil, 0, true, r.errAt(t)
 		}
@@ -558,8 +574,9 @@ func (r *rewriter) checkTable(ctx context.Context, l *lexer, checksum bool) (ast
 	return deliver(r, ctx, l, t, "CHECK TABLE", r.parser.hooks.CheckTable, c)
 }
 
-// columnTypes makes the types of a table definition such as the grammar knows. It replaces BLOB(n) and TEXT(n) in a table definition by the smallest type that holds n, which is what MySQL
-// does. A column that is named so in an index (KEY (text(10))) follows '(' or ',', a type follows a column's name.
+// columnTypes makes the types of a table definition such as the grammar knows. It replaces BLOB(n) and
+// TEXT(n) in a table definition by the smallest type that holds n, which is what MySQL does. A column that is
+// named so in an index (KEY (text(10))) follows '(' or ',', a type follows a column's name.
 func (r *rewriter) columnTypes() {
 	l := &lexer{s: r.src, ansi: r.ansi}
 	first := l.next()
@@ -577,7 +594,8 @@ func (r *rewriter) columnTypes() {
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); {
 		if l.is(t, "year") && (prev.kind == word || prev.kind == quoted) {
 			// YEAR(4), which is YEAR: the grammar does not know a width.
-			if open, n, end := l.next(), l.next(), l.next(); l.isByte(open, '(') && l.text(n) == "4" && l.isByte(end, ')') {
+			if open, n, end := l.next(), l.next(),
+				l.next(); l.isByte(open, '(') && l.text(n) == "4" && l.isByte(end, ')') {
 				r.edits.blank(open.start, end.end)
 				prev, t = end, l.next()
 				continue
@@ -585,7 +603,8 @@ func (r *rewriter) columnTypes() {
 			l.pos = t.end
 		}
 		if l.is(t, "using") && !l.isByte(prev, ')') {
-			// KEY k USING BTREE (a): the grammar knows the algorithm behind the columns only. It has no meaning here.
+			// KEY k USING BTREE (a): the grammar knows the algorithm behind the columns only.
+			// It has no meaning here.
 			if n := l.next(); l.is(n, "btree") || l.is(n, "hash") {
 				r.edits.blank(t.start, n.end)
 				prev, t = n, l.next()
@@ -609,7 +628,8 @@ func (r *rewriter) columnTypes() {
 	}
 }
 
-// tableDDL reports whether what follows CREATE or ALTER defines a table; bodies of triggers and procedures are left alone.
+// tableDDL reports whether what follows CREATE or ALTER defines a table; bodies of triggers and
+// procedures are left alone.
 func tableDDL(l *lexer) bool {
 	t := l.next()
 	if l.is(t, "temporary") || l.is(t, "online") || l.is(t, "ignore") {

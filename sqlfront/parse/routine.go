@@ -14,7 +14,8 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// Routine is CREATE [DEFINER = account] PROCEDURE | FUNCTION [IF NOT EXISTS] name (…) [RETURNS type] characteristics body.
+// Routine is CREATE [DEFINER = account] PROCEDURE | FUNCTION [IF NOT EXISTS] name (…) [RETURNS
+// type] characteristics body.
 type Routine struct {
 	Kind        routine.Kind
 	Name        Name
@@ -36,8 +37,8 @@ type RoutineName struct {
 	IfExists bool
 }
 
-// routineHead is what was taken out of the text of a CREATE before the grammar saw it. It knows no functions, and no character sets
-// in parameters.
+// routineHead is what was taken out of the text of a CREATE before the grammar saw it. It knows no functions,
+// and no character sets in parameters.
 type routineHead struct {
 	kind         routine.Kind
 	ifNotExists  bool
@@ -47,7 +48,8 @@ type routineHead struct {
 	extra        map[int][2]string // character set and collation of parameters
 }
 
-// createRoutine edits CREATE PROCEDURE and CREATE FUNCTION; t is the token behind CREATE. It reports false for other statements.
+// createRoutine edits CREATE PROCEDURE and CREATE FUNCTION; t is the token behind CREATE. It reports
+// false for other statements.
 func (r *rewriter) createRoutine(l lexer, t token) (bool, error) {
 	if l.is(t, "definer") {
 		// definer = user[@host] | current_user[()]
@@ -133,7 +135,8 @@ func (r *rewriter) createRoutine(l lexer, t token) (bool, error) {
 	return true, nil
 }
 
-// charsetClause reads CHARSET x, CHARACTER SET x or COLLATE x; which is 0 for a character set, 1 for a collation.
+// charsetClause reads CHARSET x, CHARACTER SET x or COLLATE x; which is 0 for a character set, 1 for a
+// collation.
 func charsetClause(l lexer, t token) (which int, value string, end int, ok bool) {
 	switch {
 	case l.is(t, "charset"):
@@ -170,8 +173,10 @@ func (r *rewriter) columnType(l *lexer, t token, extra *[2]string) (end int) {
 			end = l.closing().end
 			first.kind = eof
 			continue
-		case l.is(n, "unsigned"), l.is(n, "signed"), l.is(n, "zerofill"), l.is(n, "binary"), l.is(n, "ascii"), l.is(n, "unicode"),
-			l.is(n, "precision"), l.is(n, "varying"), l.is(t, "national") && (l.is(n, "varchar") || l.is(n, "char") || l.is(n, "character")),
+		case l.is(n, "unsigned"), l.is(n, "signed"), l.is(n, "zerofill"), l.is(n, "binary"), l.is(n, "ascii"),
+			l.is(n, "unicode"),
+			l.is(n, "precision"), l.is(n, "varying"),
+			l.is(t, "national") && (l.is(n, "varchar") || l.is(n, "char") || l.is(n, "character")),
 			l.is(t, "long") && (l.is(n, "varchar") || l.is(n, "varbinary")):
 			end = n.end
 			continue
@@ -217,7 +222,8 @@ func (r *rewriter) routineBody(l lexer) {
 		look = l
 		end, sep := t.end, ""
 		for n = look.next(); n.kind != eof && !look.isByte(n, ';') && !look.is(n, "end"); n = look.next() {
-			b.WriteString(sep + "'" + strings.ReplaceAll(strings.ReplaceAll(look.name(n), `\`, `\\`), "'", "''") + "'")
+			b.WriteString(sep + "'" + strings.ReplaceAll(strings.ReplaceAll(look.name(n), `\`, `\\`), "'",
+				"''") + "'")
 			end, sep = n.end, ", "
 			l = look
 		}
@@ -228,8 +234,8 @@ func (r *rewriter) routineBody(l lexer) {
 	r.whole = false
 }
 
-// parenthesise puts the expression between t and the end of the statement in parentheses: in RETURN and DEFAULT the grammar takes
-// comparisons and AND only so.
+// parenthesise puts the expression between t and the end of the statement in parentheses: in RETURN and
+// DEFAULT the grammar takes comparisons and AND only so.
 func (r *rewriter) parenthesise(l lexer, t token) {
 	first, last, depth := token{}, token{}, 0
 	for n := l.next(); n.kind != eof && !(depth == 0 && l.isByte(n, ';')); n = l.next() {
@@ -250,8 +256,8 @@ func (r *rewriter) parenthesise(l lexer, t token) {
 	}
 }
 
-// refuseStored refuses stored functions where the value must be the same at any time. They would run, too, with the rights of whoever touches
-// the table, which its owner need not have.
+// refuseStored refuses stored functions where the value must be the same at any time. They would run, too,
+// with the rights of whoever touches the table, which its owner need not have.
 func (p *Parser) refuseStored(ctx context.Context, stmt ast.Statement) error {
 	if p.hooks.StoredFunction == nil {
 		return nil
@@ -285,7 +291,9 @@ func (p *Parser) refuseStored(ctx context.Context, stmt ast.Statement) error {
 				return err
 			}
 			if name := p.stored(ctx, c.Type.GeneratedExpr); name != "" {
-				return sqlerr.New(sqlerr.GeneratedFunction, "Expression of generated column '%s' contains a disallowed function: %s.", c.Name.String(), name)
+				return sqlerr.New(sqlerr.GeneratedFunction,
+					"Expression of generated column '%s' contains a disallowed function: %s.",
+					c.Name.String(), name)
 			}
 			for _, value := range []ast.Expr{c.Type.Default, c.Type.OnUpdate} {
 				if err := p.noStoredDefault(ctx, c.Name, value); err != nil {
@@ -299,7 +307,9 @@ func (p *Parser) refuseStored(ctx context.Context, stmt ast.Statement) error {
 
 func (p *Parser) noStoredDefault(ctx context.Context, column ast.ColIdent, value ast.Expr) error {
 	if name := p.stored(ctx, value); name != "" {
-		return sqlerr.New(sqlerr.DefaultFunction, "Default value expression of column '%s' contains a disallowed function: %s.", column.String(), name)
+		return sqlerr.New(sqlerr.DefaultFunction,
+			"Default value expression of column '%s' contains a disallowed function: %s.",
+			column.String(), name)
 	}
 	return nil
 }
@@ -307,7 +317,8 @@ func (p *Parser) noStoredDefault(ctx context.Context, column ast.ColIdent, value
 func (p *Parser) noStoredKey(ctx context.Context, index string, fields []*ast.IndexField) error {
 	for _, f := range fields {
 		if f != nil && p.stored(ctx, f.Expression) != "" {
-			return sqlerr.New(sqlerr.FunctionalVarying, "Expression of functional index '%s' contains a disallowed function.", index)
+			return sqlerr.New(sqlerr.FunctionalVarying,
+				"Expression of functional index '%s' contains a disallowed function.", index)
 		}
 	}
 	return nil
@@ -319,7 +330,8 @@ func (p *Parser) noStoredCheck(ctx context.Context, c *ast.ConstraintDefinition)
 	}
 	if k, ok := c.Details.(*ast.CheckConstraintDefinition); ok {
 		if name := p.stored(ctx, k.Expr); name != "" {
-			return sqlerr.New(sqlerr.CheckFunction, "An expression of a check constraint '%s' contains disallowed function: %s.", c.Name, name)
+			return sqlerr.New(sqlerr.CheckFunction,
+				"An expression of a check constraint '%s' contains disallowed function: %s.", c.Name, name)
 		}
 	}
 	return nil
@@ -331,7 +343,8 @@ func (p *Parser) stored(ctx context.Context, e ast.Expr) (name string) {
 		return ""
 	}
 	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-		if f, ok := n.(*ast.FuncExpr); ok && f != nil && p.hooks.StoredFunction(ctx, f.Qualifier.String(), f.Name.String()) {
+		if f, ok := n.(*ast.FuncExpr); ok && f != nil &&
+			p.hooks.StoredFunction(ctx, f.Qualifier.String(), f.Name.String()) {
 			name = f.Name.String()
 		}
 		return name == "", nil
@@ -340,15 +353,18 @@ func (p *Parser) stored(ctx context.Context, e ast.Expr) (name string) {
 }
 
 // finishRoutine makes a Routine of what the grammar has understood.
-func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string, o ast.ParserOptions) (*Routine, error) {
+func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string,
+	o ast.ParserOptions) (*Routine, error) {
 	h := r.routine
 	s := d.ProcedureSpec
 	out := &Routine{
-		Kind: h.kind, Name: Name{s.ProcName.Qualifier.String(), s.ProcName.Name.String()}, IfNotExists: h.ifNotExists, Text: text, Spec: s,
+		Kind: h.kind, Name: Name{s.ProcName.Qualifier.String(), s.ProcName.Name.String()},
+		IfNotExists: h.ifNotExists, Text: text, Spec: s,
 		ParamsText: strings.TrimSpace(r.src[h.params[0]:h.params[1]]),
 		shared:     r.shared, exclusive: r.exclusive, past: r.past, assigns: r.assigns,
 	}
-	if from, to := r.edits.original(d.SubStatementPositionStart), r.edits.original(d.SubStatementPositionEnd); from >= 0 && from <= to && to <= len(r.src) {
+	if from, to := r.edits.original(d.SubStatementPositionStart),
+		r.edits.original(d.SubStatementPositionEnd); from >= 0 && from <= to && to <= len(r.src) {
 		out.BodyText = strings.TrimSpace(r.src[from:to])
 	}
 	r.nameColumns(s.Body)
@@ -381,8 +397,8 @@ func (r *rewriter) finishRoutine(ctx context.Context, d *ast.DDL, text string, o
 	return out, nil
 }
 
-// nameColumns gives expressions of select lists the names that they have in MySQL: their texts. The grammar does it for statements that
-// stand alone.
+// nameColumns gives expressions of select lists the names that they have in MySQL: their texts. The grammar
+// does it for statements that stand alone.
 func (r *rewriter) nameColumns(stmt ast.Statement) {
 	eachInner(stmt, func(s ast.Statement) ast.Statement {
 		r.nameColumns(s)
@@ -411,7 +427,8 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 				return true, nil
 			}
 			text := r.between(from, to)
-			if q := text[:min(1, len(text))]; (q == "'" || q == `"`) && skipString(text, 0, true) == len(text) && len(text) > 2 {
+			if q := text[:min(1, len(text))]; (q == "'" || q == `"`) &&
+				skipString(text, 0, true) == len(text) && len(text) > 2 {
 				text = text[1 : len(text)-1]
 			}
 			if _, truth := e.Expr.(ast.BoolVal); truth {
@@ -423,8 +440,8 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 	}
 }
 
-// begins is where an expression of a select list begins in the edited text. The grammar has the space and the comments before it, and the comma
-// where there is a space before that.
+// begins is where an expression of a select list begins in the edited text. The grammar has the space and the
+// comments before it, and the comma where there is a space before that.
 func (r *rewriter) begins(pos int) int {
 	if r.edited == "" {
 		r.edited = r.edits.apply(r.src)
@@ -497,9 +514,11 @@ func (p *Parser) ParseTrigger(text string, o ast.ParserOptions) (*ast.DDL, *Rout
 	}
 	d, ok := stmt.(*ast.DDL)
 	if !ok || d.TriggerSpec == nil {
-		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "the stored text is not that of a trigger: %.100s", text)
+		return nil, nil, sqlerr.New(sqlerr.SyntaxError,
+			"the stored text is not that of a trigger: %.100s", text)
 	}
-	return d, &Routine{Kind: routine.Trigger, shared: r.shared, exclusive: r.exclusive, past: r.past, assigns: r.assigns}, nil
+	return d, &Routine{Kind: routine.Trigger, shared: r.shared, exclusive: r.exclusive, past: r.past,
+		assigns: r.assigns}, nil
 }
 
 // EditBody does to a statement of a routine's body what is done to a client's.
@@ -526,8 +545,8 @@ func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
 	return p.replaceCalls(stmt, in.Kind == routine.Trigger)
 }
 
-// replaceCalls puts our CALL in the place of the library's, in statements that contain others as well. inner says that it is not the
-// client that calls.
+// replaceCalls puts our CALL in the place of the library's, in statements that contain others as well. inner
+// says that it is not the client that calls.
 func (p *Parser) replaceCalls(stmt ast.Statement, inner bool) ast.Statement {
 	if p.hooks.Call == nil {
 		return stmt
@@ -549,7 +568,8 @@ func (p *Parser) replaceCalls(stmt ast.Statement, inner bool) ast.Statement {
 	return stmt
 }
 
-// eachInner puts in the place of each statement within a block, a branch, a loop or a handler what f makes of it.
+// eachInner puts in the place of each statement within a block, a branch, a loop or a handler what f makes of
+// it.
 func eachInner(stmt ast.Statement, f func(ast.Statement) ast.Statement) {
 	all := func(l ast.Statements) {
 		for i := range l {
@@ -618,7 +638,8 @@ func (r *rewriter) dropRoutine(ctx context.Context, l *lexer) (ast.Statement, in
 }
 
 // showCreateRoutine parses SHOW CREATE PROCEDURE | FUNCTION name.
-func (r *rewriter) showCreateRoutine(ctx context.Context, l *lexer, kind routine.Kind) (ast.Statement, int, bool, error) {
+func (r *rewriter) showCreateRoutine(ctx context.Context, l *lexer, kind routine.Kind) (ast.Statement, int,
+	bool, error) {
 	if r.parser.hooks.ShowCreateRoutine == nil {
 		return nil, 0, false, nil
 	}
@@ -638,9 +659,12 @@ func (r *rewriter) showRoutines(l *lexer, head token, kind routine.Kind) {
 	}
 	end := l.pos
 	t := l.next()
-	query := "select * from (select ROUTINE_SCHEMA as Db, ROUTINE_NAME as Name, ROUTINE_TYPE as Type, DEFINER as Definer, LAST_ALTERED as Modified, " +
-		"CREATED as Created, SECURITY_TYPE as Security_type, ROUTINE_COMMENT as Comment, CHARACTER_SET_CLIENT as character_set_client, " +
-		"COLLATION_CONNECTION as collation_connection, DATABASE_COLLATION as `Database Collation` from information_schema.ROUTINES " +
+	query := "select * from (select ROUTINE_SCHEMA as Db, ROUTINE_NAME as Name, ROUTINE_TYPE as Type, " +
+		"DEFINER as Definer, LAST_ALTERED as Modified, " +
+		"CREATED as Created, SECURITY_TYPE as Security_type, ROUTINE_COMMENT as Comment, " +
+		"CHARACTER_SET_CLIENT as character_set_client, " +
+		"COLLATION_CONNECTION as collation_connection, DATABASE_COLLATION as `Database Collation` from " +
+		"information_schema.ROUTINES " +
 		"where ROUTINE_TYPE = '" + string(kind) + "' order by ROUTINE_SCHEMA, ROUTINE_NAME) as routines "
 	if l.is(t, "like") {
 		query += "where Name "

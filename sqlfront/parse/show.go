@@ -9,7 +9,8 @@ import (
 	"moka/sqlfront/routine"
 )
 
-// show looks at a SHOW statement. What MySQL answers from its dictionaries with columns renamed becomes the SELECT that it is.
+// show looks at a SHOW statement. What MySQL answers from its dictionaries with columns renamed becomes
+// the SELECT that it is.
 func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statement, int, bool, error) {
 	t := l.next()
 	if l.is(t, "extended") {
@@ -133,9 +134,12 @@ func (r *rewriter) showNothing(l *lexer, head token, columns ...string) {
 }
 
 // shownIndexes are the columns of SHOW INDEX in information_schema.statistics.
-const shownIndexes = "select * from (select table_name as `Table`, non_unique as `Non_unique`, index_name as `Key_name`, seq_in_index as `Seq_in_index`, " +
-	"column_name as `Column_name`, collation as `Collation`, cardinality as `Cardinality`, sub_part as `Sub_part`, packed as `Packed`, nullable as `Null`, " +
-	"index_type as `Index_type`, comment as `Comment`, index_comment as `Index_comment`, is_visible as `Visible`, expression as `Expression` " +
+const shownIndexes = "select * from (select table_name as `Table`, non_unique as `Non_unique`, index_name " +
+	"as `Key_name`, seq_in_index as `Seq_in_index`, " +
+	"column_name as `Column_name`, collation as `Collation`, cardinality as `Cardinality`, sub_part as " +
+	"`Sub_part`, packed as `Packed`, nullable as `Null`, " +
+	"index_type as `Index_type`, comment as `Comment`, index_comment as `Index_comment`, is_visible as " +
+	"`Visible`, expression as `Expression` " +
 	"from information_schema.statistics where "
 
 // showIndexes writes SHOW INDEX … WHERE as a SELECT: the planner leaves the condition out.
@@ -162,7 +166,8 @@ func (r *rewriter) showIndexes(l *lexer, head token) error {
 	if name.Database != "" {
 		schema = textOf(name.Database)
 	}
-	r.edits.replace(head.start, t.end, shownIndexes+"table_schema = "+schema+" and table_name = "+textOf(name.Name)+") as s where")
+	r.edits.replace(head.start, t.end,
+		shownIndexes+"table_schema = "+schema+" and table_name = "+textOf(name.Name)+") as s where")
 	return nil
 }
 
@@ -191,7 +196,8 @@ func (r *rewriter) flush(ctx context.Context, l *lexer) (ast.Statement, int, boo
 		if t = l.next(); !l.is(t, "logs") {
 			return nil, 0, false, nil
 		}
-	case l.is(t, "status"), l.is(t, "hosts"), l.is(t, "user_resources"), l.is(t, "optimizer_costs"): // which are kept for nobody, or cannot be stale
+	case l.is(t, "status"), l.is(t, "hosts"), l.is(t, "user_resources"), l.is(t, "optimizer_costs"):
+		// which are kept for nobody, or cannot be stale
 	default:
 		return nil, 0, false, nil
 	}
@@ -206,8 +212,10 @@ func (r *rewriter) flush(ctx context.Context, l *lexer) (ast.Statement, int, boo
 	return stmt, end, true, err
 }
 
-// instanceLock parses LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE. A backup reads a snapshot, which schema changes do not disturb.
-func (r *rewriter) instanceLock(ctx context.Context, l *lexer, unlock bool) (ast.Statement, int, bool, error) {
+// instanceLock parses LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE. A backup reads a snapshot, which schema
+// changes do not disturb.
+func (r *rewriter) instanceLock(ctx context.Context, l *lexer, unlock bool) (ast.Statement, int,
+	bool, error) {
 	if t := l.next(); !l.is(t, "instance") || r.parser.hooks.Nothing == nil {
 		return nil, 0, false, nil
 	}
@@ -235,7 +243,8 @@ func (r *rewriter) alterView(t token) {
 			r.edits.replace(head.start, head.end, "create or replace")
 			r.moved = true
 			return
-		case t.kind == eof, l.is(t, "table"), l.is(t, "database"), l.is(t, "schema"), l.is(t, "user"), l.is(t, "event"):
+		case t.kind == eof, l.is(t, "table"), l.is(t, "database"), l.is(t, "schema"), l.is(t, "user"),
+			l.is(t, "event"):
 			return
 		}
 	}

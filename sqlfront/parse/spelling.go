@@ -7,14 +7,15 @@ import (
 	"moka/sqlfront/inband"
 )
 
-// Names that stood in stored texts of columns, keys and checks before these were spelled as MySQL spells them.
+// Names that stood in stored texts of columns, keys and checks before these were spelled as MySQL spells
+// them.
 const (
 	oldIntervalFunction = "moka_interval"
 	oldUnitsFunction    = "moka_units"
 )
 
-// Spelled is the text of an expression as a client may write it: expressions print the functions that the parser made of INTERVAL (n, a) and of
-// INTERVAL x MINUTE_SECOND.
+// Spelled is the text of an expression as a client may write it: expressions print the functions that the
+// parser made of INTERVAL (n, a) and of INTERVAL x MINUTE_SECOND.
 func Spelled(text string) string {
 	if !inband.In(text) {
 		return text
@@ -22,7 +23,8 @@ func Spelled(text string) string {
 	return spelled(text, expr.IntervalFunction, expr.UnitsFunction, func(s string, _ int) string { return s })
 }
 
-// spelled writes INTERVAL for the functions of these names. fill makes a text as long as what it replaces, where places are to stay.
+// spelled writes INTERVAL for the functions of these names. fill makes a text as long as what it replaces,
+// where places are to stay.
 func spelled(text, interval, units string, fill func(s string, n int) string) string {
 	l := &lexer{s: text}
 	var e edits
@@ -69,7 +71,8 @@ func padded(s string, n int) string { return s + strings.Repeat(" ", max(0, n-le
 // mentionsOldNames is a quick look for texts that an older release has stored.
 func mentionsOldNames(s string) bool {
 	for i := 0; i+len(oldUnitsFunction) <= len(s); i++ {
-		if (s[i]|0x20) == 'm' && (foldPrefix(s[i:], oldIntervalFunction) || foldPrefix(s[i:], oldUnitsFunction)) {
+		if (s[i]|0x20) == 'm' && (foldPrefix(s[i:], oldIntervalFunction) ||
+			foldPrefix(s[i:], oldUnitsFunction)) {
 			return true
 		}
 	}

@@ -10,8 +10,9 @@ import (
 // Depth is how many structures of a tree are one within the other.
 func Depth(n ast.Statement) int { return depthOf(n) }
 
-// Tables are the tables and views that a query names, each as often as it is named, without its common table expressions. ast.Walk would not do: it
-// leaves out ORDER BY of a UNION, and knows no common table expressions.
+// Tables are the tables and views that a query names, each as often as it is named, without its
+// common table expressions. ast.Walk would not do: it leaves out ORDER BY of a UNION, and knows no
+// common table expressions.
 func Tables(n ast.SQLNode) []Name {
 	var out []Name
 	tableNames(reflect.ValueOf(n), nil, &out)
@@ -44,7 +45,8 @@ func tableNames(v reflect.Value, known *common, out *[]Name) {
 			return
 		}
 		if t, ok := v.Interface().(*ast.AliasedTableExpr); ok {
-			if name, ok := t.Expr.(ast.TableName); ok && !(name.DbQualifier.IsEmpty() && known.has(name.Name.String())) {
+			if name, ok := t.Expr.(ast.TableName); ok &&
+				!(name.DbQualifier.IsEmpty() && known.has(name.Name.String())) {
 				*out = append(*out, nameOf(name))
 			}
 		}
@@ -69,7 +71,8 @@ func tableNames(v reflect.Value, known *common, out *[]Name) {
 	}
 }
 
-// withNames are the names that are known behind a WITH: each of its queries knows those before it, and with RECURSIVE itself.
+// withNames are the names that are known behind a WITH: each of its queries knows those before it, and
+// with RECURSIVE itself.
 func withNames(w *ast.With, known *common, out *[]Name) *common {
 	for _, c := range w.Ctes {
 		outer := known

@@ -22,7 +22,8 @@ var (
 	LockForShare            = LockPrefix + "share"
 	LockForShareNowait      = LockPrefix + "share nowait"
 	LockForShareSkipLocked  = LockPrefix + "share skip locked"
-	// LockPast is what a table with both clauses has: they exclude each other, and only the engine can say so.
+	// LockPast is what a table with both clauses has: they exclude each other, and only the engine can say
+	// so.
 	LockPast = LockPrefix + "past"
 )
 
@@ -90,10 +91,12 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 			s.Temporary = true
 		}
 		if s.ViewSpec != nil && s.ViewSpec.CheckOption == ast.ViewCheckOptionLocal {
-			s.ViewSpec.CheckOption = ast.ViewCheckOptionCascaded // the planner refuses the other; what is stored, and looked at, is the text
+			// the planner refuses the other; what is stored, and looked at, is the text
+			s.ViewSpec.CheckOption = ast.ViewCheckOptionCascaded
 		}
 	case *ast.Explain: // shows the plan of the statement as it would be run
-		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns, locks: r.locks, shared: r.shared, exclusive: r.exclusive})
+		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns, locks: r.locks, shared: r.shared,
+			exclusive: r.exclusive})
 		return
 	case *ast.Update:
 		splitRanges(s.Where)
@@ -113,7 +116,8 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 	replaceOperators(stmt)
 }
 
-// clauses are the definitions of a CREATE TABLE or of the clauses of an ALTER TABLE; none of another statement.
+// clauses are the definitions of a CREATE TABLE or of the clauses of an ALTER TABLE; none of another
+// statement.
 func clauses(stmt ast.Statement) []*ast.DDL {
 	switch s := stmt.(type) {
 	case *ast.DDL:
@@ -136,8 +140,8 @@ func zerofill(d *ast.DDL) {
 	}
 }
 
-// binaryTexts gives VARCHAR(n) BINARY its character set, which the planner needs to know which collation is meant: the table's, or the default of
-// the session's database.
+// binaryTexts gives VARCHAR(n) BINARY its character set, which the planner needs to know which collation is
+// meant: the table's, or the default of the session's database.
 func binaryTexts(ctx context.Context, d *ast.DDL) {
 	if d.TableSpec == nil {
 		return
@@ -180,7 +184,8 @@ func defaultCharset(ctx context.Context, options []*ast.TableOption) string {
 
 // dropPrimary takes DROP INDEX `PRIMARY` for DROP PRIMARY KEY.
 func dropPrimary(d *ast.DDL) {
-	if i := d.IndexSpec; i != nil && i.Action == ast.DropStr && i.Type == "" && i.ToName.Lowered() == "primary" {
+	if i := d.IndexSpec; i != nil && i.Action == ast.DropStr && i.Type == "" &&
+		i.ToName.Lowered() == "primary" {
 		i.Type, i.ToName = ast.PrimaryStr, ast.ColIdent{}
 	}
 }
@@ -224,9 +229,9 @@ func within(stmt ast.Statement, edit func(ast.SQLNode)) {
 	}
 }
 
-// storedDefinition reports whether what is parsed is the text of a view that a query reads, rather than a CREATE VIEW of
-// the user's. The planner takes both for DDL and would commit the transaction of who only selects from a view; of a
-// temporary object it does not.
+// storedDefinition reports whether what is parsed is the text of a view that a query reads, rather than a
+// CREATE VIEW of the user's. The planner takes both for DDL and would commit the transaction of who only
+// selects from a view; of a temporary object it does not.
 func storedDefinition(ctx context.Context) bool {
 	sc, ok := ctx.(*sql.Context)
 	if !ok {
@@ -258,8 +263,8 @@ func (r *rewriter) moveLocks(stmt ast.Statement) {
 			}
 		case *ast.SetOp:
 			if hasLock(s.Lock) {
-				// MySQL gives the clause to the last query of the union. Locking all of them is the safe reading of what
-				// the user asked for; a lock too many costs a wait, a lock too few an update.
+				// MySQL gives the clause to the last query of the union. Locking all of them is the safe
+				// reading of what the user asked for; a lock too many costs a wait, a lock too few an update.
 				r.lockAll(s.Left, s.Lock, ctes)
 				r.lockAll(s.Right, s.Lock, ctes)
 				s.Lock = nil
@@ -292,8 +297,8 @@ func (r *rewriter) lockAll(s ast.SelectStatement, lock *ast.Lock, ctes map[strin
 func (r *rewriter) lockSelect(s *ast.Select, clause *ast.Lock, ctes map[string]bool) {
 	typ := strings.ToLower(clause.Type)
 	lock := Lock{
-		// FOR SHARE was handed to the grammar as FOR UPDATE. In a statement with clauses of both kinds they cannot be told
-		// apart any more: then all are the stronger.
+		// FOR SHARE was handed to the grammar as FOR UPDATE. In a statement with clauses of both kinds they
+		// cannot be told apart any more: then all are the stronger.
 		Exclusive:  !strings.Contains(typ, "share mode") && (!r.shared || r.exclusive),
 		Nowait:     strings.HasSuffix(typ, " nowait"),
 		SkipLocked: strings.HasSuffix(typ, " skip locked"),
@@ -303,8 +308,8 @@ func (r *rewriter) lockSelect(s *ast.Select, clause *ast.Lock, ctes map[string]b
 	}
 }
 
-// lockTables marks the base tables of a FROM item. It stays out of derived tables: a locking clause does not reach into a
-// subquery, which may have its own.
+// lockTables marks the base tables of a FROM item. It stays out of derived tables: a locking clause does not
+// reach into a subquery, which may have its own.
 func lockTables(from ast.TableExpr, lock Lock, of ast.TableNames, ctes map[string]bool) {
 	switch t := from.(type) {
 	case *ast.JoinTableExpr:
@@ -354,9 +359,10 @@ func covered(t *ast.AliasedTableExpr, name ast.TableName, of ast.TableNames) boo
 	return false
 }
 
-// splitRanges writes BETWEEN on a column as two comparisons, and takes NOT away from a comparison. The engine does this in
-// SELECT, but its short rule set for single-table UPDATE and DELETE does not, and without it no index range is found: the
-// statement would read the whole table. LIKE 'x%' would need the column's type and collation and stays as it is.
+// splitRanges writes BETWEEN on a column as two comparisons, and takes NOT away from a comparison. The engine
+// does this in SELECT, but its short rule set for single-table UPDATE and DELETE does not, and without it no
+// index range is found: the statement would read the whole table. LIKE 'x%' would need the column's type and
+// collation and stays as it is.
 func splitRanges(w *ast.Where) {
 	if w != nil {
 		w.Expr = splitRange(w.Expr)
@@ -399,9 +405,11 @@ func splitRange(e ast.Expr) ast.Expr {
 		}
 		switch x.Operator {
 		case ast.BetweenStr:
-			return &ast.ParenExpr{Expr: &ast.AndExpr{Left: cmp(ast.GreaterEqualStr, x.From), Right: cmp(ast.LessEqualStr, x.To)}}
+			return &ast.ParenExpr{Expr: &ast.AndExpr{Left: cmp(ast.GreaterEqualStr, x.From),
+				Right: cmp(ast.LessEqualStr, x.To)}}
 		case ast.NotBetweenStr:
-			return &ast.ParenExpr{Expr: &ast.OrExpr{Left: cmp(ast.LessThanStr, x.From), Right: cmp(ast.GreaterThanStr, x.To)}}
+			return &ast.ParenExpr{Expr: &ast.OrExpr{Left: cmp(ast.LessThanStr, x.From),
+				Right: cmp(ast.GreaterThanStr, x.To)}}
 		}
 	}
 	return e
@@ -410,19 +418,20 @@ func splitRange(e ast.Expr) ast.Expr {
 // EqualColumn is a column that WHERE binds to one value.
 type EqualColumn struct {
 	Column string
-	// Text says that the value is a string literal. A text column bound to a number is not bound to one text: '1' and
-	// '1.0' both equal 1.
+	// Text says that the value is a string literal. A text column bound to a number is not bound to one text:
+	// '1' and '1.0' both equal 1.
 	Text bool
 	// Param says that the value is a parameter, of a type not known yet.
 	Param bool
 }
 
-// completeOrder writes the columns that WHERE binds in front of ORDER BY: WHERE a = 3 ORDER BY b LIMIT 5 becomes ORDER BY
-// a, b LIMIT 5. The result is the same, and the engine, which compares the sort columns with an index from the index's
-// first column on, can then read (a, b) in order and stop after five rows. Whether there is such an index, and whether the
-// comparison really binds the column, the catalog knows.
+// completeOrder writes the columns that WHERE binds in front of ORDER BY: WHERE a = 3 ORDER BY b LIMIT 5
+// becomes ORDER BY a, b LIMIT 5. The result is the same, and the engine, which compares the sort columns with
+// an index from the index's first column on, can then read (a, b) in order and stop after five rows. Whether
+// there is such an index, and whether the comparison really binds the column, the catalog knows.
 func (p *Parser) completeOrder(ctx context.Context, s *ast.Select) {
-	if p.hooks.CompleteOrder == nil || s.Limit == nil || len(s.OrderBy) == 0 || s.Where == nil || len(s.From) != 1 ||
+	if p.hooks.CompleteOrder == nil || s.Limit == nil || len(s.OrderBy) == 0 || s.Where == nil ||
+		len(s.From) != 1 ||
 		len(s.GroupBy) > 0 || s.Having != nil || s.With != nil || s.QueryOpts.Distinct {
 		return
 	}
@@ -440,7 +449,8 @@ func (p *Parser) completeOrder(ctx context.Context, s *ast.Select) {
 	}
 	column := func(e ast.Expr) (string, bool) {
 		c, ok := e.(*ast.ColName)
-		if !ok || c.StoredProcVal != nil || !c.Qualifier.IsEmpty() && !strings.EqualFold(c.Qualifier.Name.String(), known) {
+		if !ok || c.StoredProcVal != nil ||
+			!c.Qualifier.IsEmpty() && !strings.EqualFold(c.Qualifier.Name.String(), known) {
 			return "", false
 		}
 		return strings.ToLower(c.Name.String()), true
@@ -469,12 +479,14 @@ func (p *Parser) completeOrder(ctx context.Context, s *ast.Select) {
 		return
 	}
 	var add ast.OrderBy
-	for _, name := range p.hooks.CompleteOrder(ctx, table.DbQualifier.String(), table.Name.String(), eq, order) {
+	for _, name := range p.hooks.CompleteOrder(ctx, table.DbQualifier.String(), table.Name.String(),
+		eq, order) {
 		if aliases[strings.ToLower(name)] {
 			return
 		}
 		add = append(add, &ast.Order{
-			Expr:      &ast.ColName{Name: ast.NewColIdent(name), Qualifier: ast.TableName{Name: ast.NewTableIdent(known)}},
+			Expr: &ast.ColName{Name: ast.NewColIdent(name),
+				Qualifier: ast.TableName{Name: ast.NewTableIdent(known)}},
 			Direction: s.OrderBy[0].Direction,
 		})
 	}
@@ -517,7 +529,8 @@ func explainFormat(stmt ast.Statement) error {
 	case "traditional":
 		s.ExplainFormat = ""
 	case "json":
-		s.ExplainFormat = "debug_estimates" // what the library shows beyond MySQL; the engine answers it in JSON
+		// what the library shows beyond MySQL; the engine answers it in JSON
+		s.ExplainFormat = "debug_estimates"
 	default:
 		return sqlerr.New(sqlerr.UnknownExplainFormat, "Unknown EXPLAIN format name: '%s'", s.ExplainFormat)
 	}

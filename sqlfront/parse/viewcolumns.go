@@ -8,8 +8,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// distinctColumns refuses a view that gives a name to two columns. Those behind a star are not known here; names that nobody wrote are not compared, as in MySQL,
-// which makes up others.
+// distinctColumns refuses a view that gives a name to two columns. Those behind a star are not known here;
+// names that nobody wrote are not compared, as in MySQL, which makes up others.
 func distinctColumns(v *ast.ViewSpec) error {
 	var names []string
 	for _, c := range v.Columns {

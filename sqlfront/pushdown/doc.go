@@ -1,15 +1,17 @@
-// Package pushdown is the language in which a SQL node tells shards what to do with the rows of a scan: which to leave out, which
-// columns to send, which to count, add up and group, which of them are the first n in an order.
+// Package pushdown is the language in which a SQL node tells shards what to do with the rows of a
+// scan: which to leave out, which columns to send, which to count, add up and group, which of them are
+// the first n in an order.
 //
 //	SQL node                                       shard
 //	plan ── engine ──► Program ── bytes ──────────► Load ──► runner: for each cell of the scan
 //	                                                          Read fields ─► filter ─► keep | group | hold
 //	rows, or Merger ◄── cells, parts ◄─────────────────────── Finish
 //
-// A scan carries the program as bytes (txn.ScanOptions.Program); what locks, snapshots and own writes mean to it is package
-// txn's business. The language is closed: no operation in it can fail, none depends on a session, and each of them is defined
-// by the keys of package rowenc, whose order and equality are those of the SQL engine for every type and collation. Whatever the
-// SQL node cannot say in it exactly stays on the SQL node.
+// A scan carries the program as bytes (txn.ScanOptions.Program); what locks, snapshots and own writes
+// mean to it is package txn's business. The language is closed: no operation in it can fail, none depends
+// on a session, and each of them is defined by the keys of package rowenc, whose order and equality are
+// those of the SQL engine for every type and collation. Whatever the SQL node cannot say in it exactly
+// stays on the SQL node.
 //
 // # Promises
 //

@@ -255,7 +255,8 @@ func (m *Merger) Value(group, aggregate int, t sql.Type) (any, error) {
 	return fields[0].Value(t)
 }
 
-// AppendSampled writes what a sampling program returns: uvarint rows, uvarint bytes that the sample was taken from.
+// AppendSampled writes what a sampling program returns: uvarint rows, uvarint bytes that the
+// sample was taken from.
 func AppendSampled(b []byte, rows, bytes int) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(rows)), uint64(bytes))
 }

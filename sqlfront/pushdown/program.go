@@ -22,7 +22,8 @@ const (
 	MaxTop    = 1024
 )
 
-// Program is what a shard does with the cells of a scan. Columns are named by their position in Columns everywhere else.
+// Program is what a shard does with the cells of a scan. Columns are named by their position in
+// Columns everywhere else.
 //
 //	┌────┬──────┬─────────┬────────┬────────────┬────────┬───────────────────────────────┐
 //	│ 01 │ mode │ columns │ filter │ mode 0     │ kept   │ columns                       │
@@ -447,7 +448,8 @@ func (d *reader) aggregate(p *Program) Aggregate {
 	default:
 		d.fail("aggregate")
 	}
-	if d.err == nil && (a.Op == Sum && !p.Columns[a.Column].Type.Number() || a.Op == SumDecimal && !p.Columns[a.Column].Type.Decimal()) {
+	if d.err == nil && (a.Op == Sum && !p.Columns[a.Column].Type.Number() ||
+		a.Op == SumDecimal && !p.Columns[a.Column].Type.Decimal()) {
 		d.fail("sum of what is no number")
 	}
 	return a

@@ -41,23 +41,29 @@ func programs() map[string]*Program {
 	if err != nil {
 		panic(err)
 	}
-	cols := []Column{column(1, types.Int32), column(300, types.LongText), column(9, types.JSON), column(5, types.MustCreateColumnDecimalType(10, 2))}
+	cols := []Column{column(1, types.Int32), column(300, types.LongText), column(9, types.JSON),
+		column(5, types.MustCreateColumnDecimalType(10, 2))}
 	cols[0].Missing = missing
 	filter := &Expr{Op: OpAnd, Args: []*Expr{
 		{Op: OpOr, Args: []*Expr{{Op: OpTrue}, {Op: OpFalse}, {Op: OpNull}}},
 		{Op: OpNot, Args: []*Expr{{Op: OpIsNull, Column: 2}}},
 		{Op: OpCompare, Relation: LessEqual, Column: 0, Key: key(types.Int32, int32(-5))},
 		{Op: OpColumns, Relation: NullEqual, Column: 3, Other: 3},
-		{Op: OpIn, Column: 1, HasNull: true, Keys: [][]byte{key(types.LongText, "a"), key(types.LongText, "b")}},
+		{Op: OpIn, Column: 1, HasNull: true,
+			Keys: [][]byte{key(types.LongText, "a"), key(types.LongText, "b")}},
 		{Op: OpPrefix, Column: 1, Key: []byte{1, 2}},
 	}}
 	return map[string]*Program{
-		"rows":      {Columns: cols, Filter: filter, Narrow: true, Keep: []int{0, 2, 1}},
-		"all":       {},
-		"nothing":   {Narrow: true},
-		"top":       {Mode: ModeTop, Columns: cols, Filter: filter, Top: 10, Order: []Order{{0, true}, {1, false}}},
-		"sample":    {Mode: ModeSample, Columns: cols, Filter: filter, Narrow: true, Keep: []int{0}, Share: 1 << 31},
-		"aggregate": {Mode: ModeAggregate, Columns: cols, Groups: []int{1, 0}, Aggregates: []Aggregate{{CountRows, 0}, {Count, 2}, {Sum, 0}, {SumDecimal, 3}, {Min, 1}, {Max, 1}, {First, 2}}},
+		"rows":    {Columns: cols, Filter: filter, Narrow: true, Keep: []int{0, 2, 1}},
+		"all":     {},
+		"nothing": {Narrow: true},
+		"top": {Mode: ModeTop, Columns: cols, Filter: filter, Top: 10,
+			Order: []Order{{0, true}, {1, false}}},
+		"sample": {Mode: ModeSample, Columns: cols, Filter: filter, Narrow: true, Keep: []int{0},
+			Share: 1 << 31},
+		"aggregate": {Mode: ModeAggregate, Columns: cols, Groups: []int{1, 0},
+			Aggregates: []Aggregate{{CountRows, 0}, {Count, 2}, {Sum, 0}, {SumDecimal, 3}, {Min, 1}, {Max, 1},
+				{First, 2}}},
 	}
 }
 
@@ -172,7 +178,8 @@ func row(t *testing.T, values ...any) []byte {
 // However many groups there are, what a shard holds is bounded, and the sums come out right.
 func TestGroupsAreBounded(t *testing.T) {
 	p := &Program{
-		Mode: ModeAggregate, Columns: []Column{column(1, types.Int64), column(2, types.LongText)}, Groups: []int{0},
+		Mode: ModeAggregate, Columns: []Column{column(1, types.Int64), column(2, types.LongText)},
+		Groups:     []int{0},
 		Aggregates: []Aggregate{{CountRows, 0}, {Max, 1}},
 	}
 	const groups, rows = 3 * MaxGroups, 6*MaxGroups + 5
@@ -196,7 +203,8 @@ func TestGroupsAreBounded(t *testing.T) {
 			}
 			requests++
 		}
-		if _, keep, err := r.Cell(kv.Column{Row: kv.RowKey("r")}, row(t, int64(i%groups), fmt.Sprint(i))); keep || err != nil {
+		if _, keep, err := r.Cell(kv.Column{Row: kv.RowKey("r")},
+			row(t, int64(i%groups), fmt.Sprint(i))); keep || err != nil {
 			t.Fatal(keep, err)
 		}
 		if len(r.groups) > MaxGroups {
@@ -249,7 +257,8 @@ func TestOtherFamilies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []kv.Column{{Row: kv.RowKey("r")}, {Row: kv.RowKey("r"), Family: 0xFF}, {Row: kv.RowKey("r"), Qualifier: []byte("q")}} {
+	for _, c := range []kv.Column{{Row: kv.RowKey("r")}, {Row: kv.RowKey("r"), Family: 0xFF},
+		{Row: kv.RowKey("r"), Qualifier: []byte("q")}} {
 		if _, keep, err := r.Cell(c, []byte("no row")); keep || err != nil {
 			t.Fatal(keep, err)
 		}

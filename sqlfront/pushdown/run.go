@@ -127,7 +127,8 @@ func (r *runner) Finish(emit func(kv.Column, []byte)) ([]byte, error) {
 	return nil, nil
 }
 
-// sampled reports whether a row is in the sample: by a hash of its key, so that the same rows are taken wherever requests end.
+// sampled reports whether a row is in the sample: by a hash of its key, so that the same rows are taken
+// wherever requests end.
 func sampled(key []byte, share uint32) bool {
 	h := uint64(14695981039346656037) // FNV-1a
 	for _, b := range key {
@@ -455,7 +456,8 @@ func (r *runner) hold(c kv.Column, value []byte) error {
 		out := heap.Pop(&r.top).(heldRow)
 		r.size -= len(out.key) + len(out.value) + len(out.column.Row)
 	}
-	h := heldRow{bytes.Clone(key), r.seen, kv.Column{Row: bytes.Clone(c.Row), Family: c.Family}, bytes.Clone(r.shorten(value))}
+	h := heldRow{bytes.Clone(key), r.seen, kv.Column{Row: bytes.Clone(c.Row), Family: c.Family},
+		bytes.Clone(r.shorten(value))}
 	r.size += len(h.key) + len(h.value) + len(h.column.Row)
 	heap.Push(&r.top, h)
 	return nil

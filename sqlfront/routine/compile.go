@@ -39,7 +39,8 @@ type Column struct {
 
 // Compile checks a body and makes it ready to run. It takes the trees of the spec as its own.
 func Compile(s Spec) (*Routine, error) {
-	r := &Routine{Kind: s.Kind, Database: s.Database, Name: s.Name, Deterministic: s.Deterministic, depth: s.Depth}
+	r := &Routine{Kind: s.Kind, Database: s.Database, Name: s.Name, Deterministic: s.Deterministic,
+		depth: s.Depth}
 	c := &compiler{routine: r, spec: s}
 	c.names = &names{vars: map[string]int{}}
 	for _, p := range s.Params {
@@ -86,8 +87,8 @@ func Compile(s Spec) (*Routine, error) {
 	return r, nil
 }
 
-// Statements are the statements of the body that the engine plans, expressions included (as SELECT). Those that are known as a text only are
-// left out.
+// Statements are the statements of the body that the engine plans, expressions included (as SELECT). Those
+// that are known as a text only are left out.
 func (r *Routine) Statements() []ast.Statement { return r.statements }
 
 type compiler struct {
@@ -117,7 +118,8 @@ const (
 	declaredHandlers
 )
 
-// label is something that LEAVE and ITERATE can name. A handler's body begins with one without a name that nothing gets past.
+// label is something that LEAVE and ITERATE can name. A handler's body begins with one without a name
+// that nothing gets past.
 type label struct {
 	outer *label
 	name  string
@@ -137,7 +139,8 @@ func (c *compiler) typeOf(t ast.ColumnType) (sql.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ct, ok := typ.(sql.TypeWithCollation); ok && t.Collate == "" && t.Charset == "" && !t.BinaryCollate && ct.Collation() != sql.Collation_binary && c.spec.Collation != 0 {
+	if ct, ok := typ.(sql.TypeWithCollation); ok && t.Collate == "" && t.Charset == "" && !t.BinaryCollate &&
+		ct.Collation() != sql.Collation_binary && c.spec.Collation != 0 {
 		return ct.WithNewCollation(c.spec.Collation)
 	}
 	return typ, nil
@@ -245,7 +248,8 @@ func (c *compiler) swap(at *ast.Expr, inLimit bool) {
 		if inLimit {
 			e = limit{v}
 			if !types.IsInteger(v.typ) {
-				c.wrong = sqlerr.New(sqlerr.LimitType, "A variable of a non-integer based type in LIMIT clause")
+				c.wrong = sqlerr.New(sqlerr.LimitType,
+					"A variable of a non-integer based type in LIMIT clause")
 			}
 		}
 		*at = injected(e)
@@ -316,7 +320,8 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 		return c.block(s)
 	case *ast.Declare:
 		// The grammar takes it anywhere.
-		return nil, sqlerr.New(sqlerr.SyntaxError, "DECLARE is allowed at the beginning of a BEGIN … END block only")
+		return nil, sqlerr.New(sqlerr.SyntaxError,
+			"DECLARE is allowed at the beginning of a BEGIN … END block only")
 	case *ast.IfStatement:
 		n := &branch{}
 		for _, x := range s.Conditions {
@@ -383,13 +388,15 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 		return &query{stmt: c.edit(s)}, nil
 	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
 		if within {
-			return nil, sqlerr.New(sqlerr.NotInFunction, "Dynamic SQL is not allowed in stored function or trigger")
+			return nil, sqlerr.New(sqlerr.NotInFunction,
+				"Dynamic SQL is not allowed in stored function or trigger")
 		}
 	case *ast.Begin, *ast.Commit, *ast.Rollback, *ast.DBDDL, *ast.AlterTable, *ast.Analyze, *ast.Flush:
 		if within {
 			return nil, commits()
 		}
-	case *ast.CreateUser, *ast.DropUser, *ast.RenameUser, *ast.GrantPrivilege, *ast.RevokePrivilege, *ast.GrantRole, *ast.RevokeRole, *ast.CreateRole, *ast.DropRole,
+	case *ast.CreateUser, *ast.DropUser, *ast.RenameUser, *ast.GrantPrivilege, *ast.RevokePrivilege,
+		*ast.GrantRole, *ast.RevokeRole, *ast.CreateRole, *ast.DropRole,
 		*ast.GrantProxy, *ast.RevokeProxy, *ast.ShowGrants:
 		if within {
 			return nil, commits()
@@ -418,12 +425,14 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 	return &query{stmt: c.edit(s)}, nil
 }
 
-// account is a statement about accounts. It is parsed when it runs, as a client's is: what the grammar alone makes of it the library would carry
-// out by rules of its own, by which who may create users may become root.
+// account is a statement about accounts. It is parsed when it runs, as a client's is: what the grammar alone
+// makes of it the library would carry out by rules of its own, by which who may create users may become root.
 func account(s ast.Statement) (node, error) {
 	text := ast.String(s)
-	if again, err := ast.Parse(text); err != nil || ast.String(again) != text { // the grammar writes quotes within texts as they are
-		return nil, sqlerr.Unsupported("this statement about accounts in a stored routine (PREPARE and EXECUTE it there)")
+	// the grammar writes quotes within texts as they are
+	if again, err := ast.Parse(text); err != nil || ast.String(again) != text {
+		return nil, sqlerr.Unsupported(
+			"this statement about accounts in a stored routine (PREPARE and EXECUTE it there)")
 	}
 	return &query{text: text}, nil
 }
@@ -433,16 +442,19 @@ func notInRoutines(what string) error {
 }
 
 func commits() error {
-	return sqlerr.New(sqlerr.CommitNotAllowed, "Explicit or implicit commit is not allowed in stored function or trigger.")
+	return sqlerr.New(sqlerr.CommitNotAllowed,
+		"Explicit or implicit commit is not allowed in stored function or trigger.")
 }
 
 func resultSet(from Kind) error {
-	return sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a %s", strings.ToLower(string(from)))
+	return sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a %s",
+		strings.ToLower(string(from)))
 }
 
 func (c *compiler) ddl(s *ast.DDL) (node, error) {
 	if s.ProcedureSpec != nil || s.TriggerSpec != nil || s.EventSpec != nil {
-		return nil, sqlerr.New(sqlerr.RoutineInRoutine, "Can't create a routine from within another stored routine")
+		return nil, sqlerr.New(sqlerr.RoutineInRoutine,
+			"Can't create a routine from within another stored routine")
 	}
 	if c.routine.Kind != Procedure && !s.Temporary {
 		return nil, commits()
@@ -606,7 +618,8 @@ func (c *compiler) block(s *ast.BeginEndBlock) (node, error) {
 		return nil, err
 	}
 	defer leave()
-	c.names = &names{outer: c.names, vars: map[string]int{}, conditions: map[string]*matcher{}, cursors: map[string]*cursorSlot{}}
+	c.names = &names{outer: c.names, vars: map[string]int{}, conditions: map[string]*matcher{},
+		cursors: map[string]*cursorSlot{}}
 	defer func() { c.names = c.names.outer }()
 	b := &block{target: t}
 	for i, st := range s.Statements {
@@ -630,7 +643,8 @@ func (c *compiler) declaration(b *block, d *ast.Declare) (node, error) {
 	switch {
 	case d.Variables != nil:
 		if c.names.order > declaredVariables {
-			return nil, sqlerr.New(sqlerr.DeclareOrder, "Variable or condition declaration after cursor or handler declaration")
+			return nil, sqlerr.New(sqlerr.DeclareOrder,
+				"Variable or condition declaration after cursor or handler declaration")
 		}
 		t, err := c.typeOf(d.Variables.VarType)
 		if err != nil {
@@ -647,7 +661,8 @@ func (c *compiler) declaration(b *block, d *ast.Declare) (node, error) {
 		return n, nil
 	case d.Condition != nil:
 		if c.names.order > declaredVariables {
-			return nil, sqlerr.New(sqlerr.DeclareOrder, "Variable or condition declaration after cursor or handler declaration")
+			return nil, sqlerr.New(sqlerr.DeclareOrder,
+				"Variable or condition declaration after cursor or handler declaration")
 		}
 		name := strings.ToLower(d.Condition.Name)
 		if _, ok := c.names.conditions[name]; ok {
@@ -739,7 +754,8 @@ func (c *compiler) signal(s *ast.Signal, again bool) (node, error) {
 			return nil, err
 		}
 		if m.state == "" {
-			return nil, sqlerr.New(sqlerr.SignalNeedsState, "SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE")
+			return nil, sqlerr.New(sqlerr.SignalNeedsState,
+				"SIGNAL/RESIGNAL can only use a CONDITION defined with SQLSTATE")
 		}
 		n.state = m.state
 	case s.SqlStateValue != "":
@@ -754,7 +770,8 @@ func (c *compiler) signal(s *ast.Signal, again bool) (node, error) {
 	seen := map[ast.SignalConditionItemName]bool{}
 	for _, i := range s.Info {
 		if seen[i.ConditionItemName] {
-			return nil, sqlerr.New(sqlerr.DuplicateSignalItem, "Duplicate condition information item '%s'", strings.ToUpper(string(i.ConditionItemName)))
+			return nil, sqlerr.New(sqlerr.DuplicateSignalItem, "Duplicate condition information item '%s'",
+				strings.ToUpper(string(i.ConditionItemName)))
 		}
 		seen[i.ConditionItemName] = true
 		n.items = append(n.items, signalItem{string(i.ConditionItemName), c.scalar(i.Value)})
@@ -767,7 +784,8 @@ func badState(s string) error {
 }
 
 func stateMatcher(s string) (*matcher, error) {
-	if len(s) != 5 || strings.HasPrefix(s, "00") || strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+	if len(s) != 5 || strings.HasPrefix(s, "00") ||
+		strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
 		return nil, badState(s)
 	}
 	return &matcher{state: s}, nil

@@ -30,7 +30,8 @@ func conditionOf(ctx *sql.Context, err error) *Condition {
 }
 
 func noData() *Condition {
-	return &Condition{Number: sqlerr.FetchNoData, State: "02000", Message: "No data - zero rows fetched, selected, or processed"}
+	return &Condition{Number: sqlerr.FetchNoData, State: "02000",
+		Message: "No data - zero rows fetched, selected, or processed"}
 }
 
 func (c *Condition) sqlError() *mysql.SQLError {
@@ -131,12 +132,14 @@ func (s *signal) run(f *frame) (*jump, error) {
 			return nil, err
 		}
 		if v == nil {
-			return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Variable '%s' can't be set to the value of 'NULL'", strings.ToUpper(i.name))
+			return nil, sqlerr.New(sqlerr.WrongValueForVariable,
+				"Variable '%s' can't be set to the value of 'NULL'", strings.ToUpper(i.name))
 		}
 		if i.name == string(ast.SignalConditionItemName_MysqlErrno) {
 			n, _, err := types.Int64.Convert(f.ctx, v)
 			if err != nil || n.(int64) <= 0 || n.(int64) > 65535 {
-				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Variable 'MYSQL_ERRNO' can't be set to the value of '%v'", v)
+				return nil, sqlerr.New(sqlerr.WrongValueForVariable,
+					"Variable 'MYSQL_ERRNO' can't be set to the value of '%v'", v)
 			}
 			c.Number = int(n.(int64))
 			continue
@@ -155,7 +158,8 @@ func (s *signal) run(f *frame) (*jump, error) {
 		}
 		c.Message = fmt.Sprint(t)
 		if r := []rune(c.Message); len(r) > 128 {
-			return nil, sqlerr.New(sqlerr.ConditionItemTooLong, "Data too long for condition item 'MESSAGE_TEXT'")
+			return nil, sqlerr.New(sqlerr.ConditionItemTooLong,
+				"Data too long for condition item 'MESSAGE_TEXT'")
 		}
 	}
 	if c.class() == classWarning {
@@ -165,8 +169,8 @@ func (s *signal) run(f *frame) (*jump, error) {
 	return nil, &signalled{c}
 }
 
-// DiagnosticsProcedure is what the parser writes GET DIAGNOSTICS as, with the rest of its text as the argument: the grammar does not
-// know it.
+// DiagnosticsProcedure is what the parser writes GET DIAGNOSTICS as, with the rest of its text as the
+// argument: the grammar does not know it.
 const DiagnosticsProcedure = "moka get diagnostics"
 
 // diagnostics is GET DIAGNOSTICS.
@@ -184,12 +188,15 @@ type diagnosticsItem struct {
 var statementItems = map[string]bool{"number": true, "row_count": true}
 
 var conditionItems = map[string]bool{
-	"class_origin": true, "subclass_origin": true, "returned_sqlstate": true, "message_text": true, "mysql_errno": true,
-	"constraint_catalog": true, "constraint_schema": true, "constraint_name": true, "catalog_name": true, "schema_name": true,
-	"table_name": true, "column_name": true, "cursor_name": true,
+	"class_origin": true, "subclass_origin": true, "returned_sqlstate": true, "message_text": true,
+	"mysql_errno":        true,
+	"constraint_catalog": true, "constraint_schema": true, "constraint_name": true, "catalog_name": true,
+	"schema_name": true,
+	"table_name":  true, "column_name": true, "cursor_name": true,
 }
 
-// diagnostics compiles [CURRENT | STACKED] DIAGNOSTICS [CONDITION n] target = item, …: each word is an argument.
+// diagnostics compiles [CURRENT | STACKED] DIAGNOSTICS [CONDITION n] target = item, …: each word is an
+// argument.
 func (c *compiler) diagnostics(s *ast.Call) (node, error) {
 	var words []string
 	for _, p := range s.Params {
@@ -198,7 +205,8 @@ func (c *compiler) diagnostics(s *ast.Call) (node, error) {
 		}
 	}
 	syntax := func() error {
-		return sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax near 'DIAGNOSTICS %s'", strings.Join(words, " "))
+		return sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax near 'DIAGNOSTICS %s'",
+			strings.Join(words, " "))
 	}
 	next := func() string {
 		if len(words) == 0 {
@@ -256,7 +264,8 @@ func (d *diagnostics) run(f *frame) (*jump, error) {
 	area := f.area
 	if d.stacked {
 		if len(f.signals) == 0 {
-			return nil, sqlerr.New(sqlerr.StackedWithoutHandler, "GET STACKED DIAGNOSTICS when handler not active")
+			return nil, sqlerr.New(sqlerr.StackedWithoutHandler,
+				"GET STACKED DIAGNOSTICS when handler not active")
 		}
 		area = f.signals[len(f.signals)-1:]
 	}

@@ -38,7 +38,8 @@ type Param struct {
 	Type      sql.Type
 }
 
-// Routine is a compiled body. It keeps nothing of its runs, but its trees are the planner's to read: one session uses it.
+// Routine is a compiled body. It keeps nothing of its runs, but its trees are the planner's to
+// read: one session uses it.
 type Routine struct {
 	Kind     Kind
 	Database string
@@ -51,19 +52,23 @@ type Routine struct {
 	body     node
 	depth    int // how deep it is nested
 
-	// Reads are the columns of OLD and NEW whose values the body of a trigger uses, Writes those of NEW that it gives values to.
+	// Reads are the columns of OLD and NEW whose values the body of a trigger uses, Writes those of NEW
+	// that it gives values to.
 	Reads, Writes []string
 
 	statements []ast.Statement
-	// reads is set for a function whose answer may change between two calls of one statement with the same arguments.
+	// reads is set for a function whose answer may change between two calls of one statement
+	// with the same arguments.
 	Deterministic bool
 }
 
 // Host runs what a body consists of.
 type Host interface {
-	// Query runs one statement in the session's transaction. A text is given for those that are parsed when they run.
+	// Query runs one statement in the session's transaction. A text is given for those that
+	// are parsed when they run.
 	Query(ctx *sql.Context, stmt ast.Statement, text string) (sql.Schema, sql.RowIter, error)
-	// Expression is the value of a SELECT without a table, bound once; nil if it has to be run. It is good for one evaluation.
+	// Expression is the value of a SELECT without a table, bound once; nil if it has to be run. It is
+	// good for one evaluation.
 	Expression(ctx *sql.Context, stmt ast.Statement) sql.Expression
 	// Result takes a result set for the client. It closes rows.
 	Result(ctx *sql.Context, schema sql.Schema, rows sql.RowIter) error
@@ -80,8 +85,9 @@ type Output struct {
 	RowsAffected int64 // by the last statement
 }
 
-// depthLimit bounds routines that call each other, nestingLimit how deep their bodies are nested, all together: each level takes up to 3 KB of Go's stack
-// while what it calls is run, and a program whose stack is full (1 GB) is gone.
+// depthLimit bounds routines that call each other, nestingLimit how deep their bodies are nested, all
+// together: each level takes up to 3 KB of Go's stack while what it calls is run, and a program whose stack
+// is full (1 GB) is gone.
 const (
 	depthLimit   = 64
 	nestingLimit = 50_000
@@ -93,7 +99,8 @@ type Argument struct {
 	Type  sql.Type
 }
 
-// Run runs the body with values for its parameters, converted to their types. sctx is the context of the statement that calls.
+// Run runs the body with values for its parameters, converted to their types. sctx is the context of
+// the statement that calls.
 func (r *Routine) Run(sctx *sql.Context, host Host, args []Argument) (Output, error) {
 	f, err := r.enter(sctx, host)
 	if err != nil {
@@ -124,7 +131,8 @@ func (r *Routine) Run(sctx *sql.Context, host Host, args []Argument) (Output, er
 	return out, nil
 }
 
-// Fire runs the body of a trigger for one row, and returns what NEW has become. Rows that the event has not are nil.
+// Fire runs the body of a trigger for one row, and returns what NEW has become. Rows that the
+// event has not are nil.
 func (r *Routine) Fire(sctx *sql.Context, host Host, old, now sql.Row) (sql.Row, error) {
 	f, err := r.enter(sctx, host)
 	if err != nil {
@@ -145,28 +153,34 @@ func (r *Routine) enter(sctx *sql.Context, host Host) (*frame, error) {
 	depth, same, nested := 0, 0, r.depth
 	for p := parent; p != nil; p = p.parent {
 		nested += p.routine.depth
-		if depth++; p.routine.Kind == r.Kind && strings.EqualFold(p.routine.Name, r.Name) && strings.EqualFold(p.routine.Database, r.Database) {
+		if depth++; p.routine.Kind == r.Kind && strings.EqualFold(p.routine.Name, r.Name) &&
+			strings.EqualFold(p.routine.Database, r.Database) {
 			same++
 		}
 	}
 	switch {
 	case same > 0 && r.Kind == Function:
-		return nil, sqlerr.New(sqlerr.RoutineNoRecursion, "Recursive stored functions and triggers are not allowed.")
+		return nil, sqlerr.New(sqlerr.RoutineNoRecursion,
+			"Recursive stored functions and triggers are not allowed.")
 	case same > 0 && r.Kind == Procedure:
 		if limit := host.RecursionLimit(sctx); same > limit {
 			return nil, sqlerr.New(sqlerr.RoutineRecursionLimit,
-				"Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for routine %s", limit, r.Name)
+				"Recursive limit %d (as set by the max_sp_recursion_depth variable) was exceeded for "+
+					"routine %s", limit, r.Name)
 		}
 	}
 	if depth >= depthLimit {
-		return nil, sqlerr.New(sqlerr.RoutineRecursionLimit, "Routines call each other more than %d deep, at %s", depthLimit, r.Name)
+		return nil, sqlerr.New(sqlerr.RoutineRecursionLimit,
+			"Routines call each other more than %d deep, at %s", depthLimit, r.Name)
 	}
 	if parent != nil && nested > nestingLimit {
-		return nil, sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the bodies of the routines that call %s are nested more than %d levels deep, all together", r.Name, nestingLimit)
+		return nil, sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the bodies of the routines that "+
+			"call %s are nested more than %d levels deep, all together", r.Name, nestingLimit)
 	}
 	f := &frame{routine: r, host: host, parent: parent, values: make([]any, len(r.slots))}
 	// Statements of the body have a context of their own: no process of the list is theirs, and no text.
-	f.ctx = sql.NewContext(context.WithValue(sctx.Context, frameKey{}, f), sql.WithSession(sctx.Session), sql.WithMemoryManager(sctx.Memory), sql.WithPid(sctx.Pid()))
+	f.ctx = sql.NewContext(context.WithValue(sctx.Context, frameKey{}, f), sql.WithSession(sctx.Session),
+		sql.WithMemoryManager(sctx.Memory), sql.WithPid(sctx.Pid()))
 	f.ctx.SetQueryTime(sctx.QueryTime())
 	f.timed = r.Kind == Procedure && (parent == nil || parent.timed)
 	return f, nil

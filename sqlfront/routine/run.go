@@ -27,8 +27,9 @@ const (
 	jumpReturn
 )
 
-// list runs one statement after the other. It is here that an error looks for its handler: a CONTINUE handler goes on behind the
-// statement of the innermost list that failed, which for the condition of an IF is the whole IF.
+// list runs one statement after the other. It is here that an error looks for its handler: a CONTINUE
+// handler goes on behind the statement of the innermost list that failed, which for the condition of
+// an IF is the whole IF.
 type list []node
 
 func (l list) run(f *frame) (*jump, error) {
@@ -120,7 +121,8 @@ func (f *frame) handle(err error) (*jump, error) {
 
 // raise runs the handler of a condition, if there is one.
 func (f *frame) raise(c *Condition) (j *jump, found bool, err error) {
-	if c.Number == sqlerr.QueryInterrupted || c.Number == sqlerr.QueryTimeout || c.Number == sqlerr.ServerShutdown {
+	if c.Number == sqlerr.QueryInterrupted || c.Number == sqlerr.QueryTimeout ||
+		c.Number == sqlerr.ServerShutdown {
 		return nil, false, nil
 	}
 	at, h := f.find(c)

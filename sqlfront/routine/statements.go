@@ -185,7 +185,8 @@ func (s *selectInto) run(f *frame) (*jump, error) {
 	}
 	if len(schema) != len(s.into) {
 		_ = rows.Close(f.ctx)
-		return nil, sqlerr.New(sqlerr.ColumnCountInto, "The used SELECT statements have a different number of columns")
+		return nil, sqlerr.New(sqlerr.ColumnCountInto,
+			"The used SELECT statements have a different number of columns")
 	}
 	row, err := rows.Next(f.ctx)
 	found := err == nil

@@ -67,10 +67,12 @@ func (v *Variable) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
 	return f.values[v.slot], nil
 }
 
-// Slots is what a statement that is bound once, to be run many times, wants to know of variables. To the planner a Variable is a
-// constant: it looks at the value, and chooses indexes by it. Where Slots are in the context, a statement has Held in its place.
+// Slots is what a statement that is bound once, to be run many times, wants to know of variables. To the
+// planner a Variable is a constant: it looks at the value, and chooses indexes by it. Where Slots are in the
+// context, a statement has Held in its place.
 type Slots struct {
-	// Fixed says that the statement depends on a value that was taken while it was bound: it is good for one run.
+	// Fixed says that the statement depends on a value that was taken while it was bound: it is good for one
+	// run.
 	Fixed bool
 }
 
@@ -78,10 +80,12 @@ type slotsKey struct{}
 
 // With is ctx with the slots in it, and outside of the routine: no variable has a value.
 func (s *Slots) With(ctx *sql.Context) *sql.Context {
-	return ctx.WithContext(context.WithValue(context.WithValue(ctx.Context, slotsKey{}, s), frameKey{}, (*frame)(nil)))
+	return ctx.WithContext(context.WithValue(context.WithValue(ctx.Context, slotsKey{}, s), frameKey{},
+		(*frame)(nil)))
 }
 
-// Held is a variable that the planner must not look at. The parameter below it says so: it is what the planner knows as unknown.
+// Held is a variable that the planner must not look at. The parameter below it says so: it is what the
+// planner knows as unknown.
 type Held struct {
 	*Variable
 	unknown sql.Expression
@@ -97,7 +101,8 @@ func (h *Held) WithChildren(_ *sql.Context, c ...sql.Expression) (sql.Expression
 	return h, nil
 }
 
-// Assign gives the variable a value of a type: that of an OUT parameter of a procedure that its routine has called.
+// Assign gives the variable a value of a type: that of an OUT parameter of a procedure that
+// its routine has called.
 func (v *Variable) Assign(ctx *sql.Context, value any, typ sql.Type) error {
 	f := frameOf(ctx)
 	if f == nil || v.slot >= len(f.values) {
@@ -191,7 +196,8 @@ func fit(ctx *sql.Context, typ sql.Type, name string, v any, from sql.Type) (any
 			}
 			return to, nil
 		}
-		return nil, sqlerr.New(code, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
+		return nil, sqlerr.New(code, "Incorrect %s value: '%v' for column '%s' at row 1",
+			kindOf(typ), v, name)
 	case in != sql.InRange:
 		if strict {
 			return nil, sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)

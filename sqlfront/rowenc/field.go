@@ -13,8 +13,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// Fields are for code that looks into stored rows where they are stored, without a schema and without decoding them: a program
-// that a scan takes along to the shards. It compares fields by their keys, which order and equal as the values do.
+// Fields are for code that looks into stored rows where they are stored, without a schema and without
+// decoding them: a program that a scan takes along to the shards. It compares fields by their keys, which
+// order and equal as the values do.
 
 // FieldType is what such code has to know of a column's type. It travels:
 //
@@ -47,7 +48,8 @@ func FieldTypeOf(t sql.Type) (f FieldType, ok bool) {
 	return f, err == nil
 }
 
-// Number reports whether the field is an integer of a column of integers, so that its keys are sums of themselves.
+// Number reports whether the field is an integer of a column of integers, so that its keys are sums of
+// themselves.
 func (f FieldType) Number() bool { return f.kind <= kindUint64 }
 
 // Signed reports whether a number is stored with a sign.
@@ -59,7 +61,8 @@ func (f FieldType) Decimal() bool { return f.kind == kindDecimal }
 // AppendTo appends the wire form.
 func (f FieldType) AppendTo(b []byte) []byte {
 	if f.kind == kindText && Pads(f.collation) {
-		// A kind of its own: a shard that compares spaces at the end must not take it for something that it knows.
+		// A kind of its own: a shard that compares spaces at the end must not take it for
+		// something that it knows.
 		b = append(b, wirePadded)
 	} else {
 		b = append(b, byte(f.kind)+1)
@@ -105,7 +108,8 @@ type Field struct {
 // Null reports whether the value is NULL.
 func (f Field) Null() bool { return f.form == formNull }
 
-// AppendTo appends the field to the value of a row, delta being the difference of its column's id to the one before.
+// AppendTo appends the field to the value of a row, delta being the difference of its column's id to the one
+// before.
 func (f Field) AppendTo(b []byte, delta uint32) []byte {
 	return append(binary.AppendUvarint(b, uint64(delta)<<3|uint64(f.form)), f.raw...)
 }
@@ -120,10 +124,11 @@ type FieldReader struct {
 	missing []Field
 }
 
-// NewFieldReader makes a reader of the columns with those ids. missing are the values of AppendValue that a row without the
-// column reads as; nil is NULL.
+// NewFieldReader makes a reader of the columns with those ids. missing are the values of AppendValue that a
+// row without the column reads as; nil is NULL.
 func NewFieldReader(ids []uint32, missing [][]byte) (*FieldReader, error) {
-	r := &FieldReader{slots: make([]int, len(ids)), missing: make([]Field, len(ids)), ids: make([]uint32, len(ids))}
+	r := &FieldReader{slots: make([]int, len(ids)), missing: make([]Field, len(ids)),
+		ids: make([]uint32, len(ids))}
 	for i := range ids {
 		r.slots[i] = i
 	}
@@ -151,7 +156,8 @@ func fieldOf(data []byte) (Field, error) {
 	return out[0], err
 }
 
-// Read finds the fields of a stored row and puts them into out, in the order of the ids that the reader was made with. They share data's memory.
+// Read finds the fields of a stored row and puts them into out, in the order of the ids that the reader was
+// made with. They share data's memory.
 func (r *FieldReader) Read(data []byte, out []Field) error {
 	var found [16]Field
 	fs := found[:0]
@@ -255,8 +261,8 @@ func weigherOf(c sql.CollationID) *weigher {
 	return w
 }
 
-// Append appends the field's key, as KeyCodec writes it for the value: bytes.Compare of two keys is the order of the values, and
-// NULL has the key 00.
+// Append appends the field's key, as KeyCodec writes it for the value: bytes.Compare of two keys is the order
+// of the values, and NULL has the key 00.
 func (k *Keyer) Append(dst []byte, f Field) ([]byte, error) {
 	switch f.form {
 	case formNull:
@@ -346,8 +352,9 @@ func (f Field) Value(t sql.Type) (any, error) {
 	return decodeField(k, uint64(f.form), f.body)
 }
 
-// KeyOf returns the key of a value, for comparison with fields of a column of type t. ok is false if the value does not have its exact place
-// among the keys of the column, or has to be converted in a way that has to be looked at.
+// KeyOf returns the key of a value, for comparison with fields of a column of type t. ok is false if
+// the value does not have its exact place among the keys of the column, or has to be converted in a way
+// that has to be looked at.
 func KeyOf(ctx context.Context, t sql.Type, v any) (key []byte, ok bool) {
 	c, err := NewKeyCodec([]KeyPart{{Type: t, PadSpace: true}})
 	if err != nil || v == nil {
@@ -357,8 +364,8 @@ func KeyOf(ctx context.Context, t sql.Type, v any) (key []byte, ok bool) {
 	return key, ok && pos == posExact
 }
 
-// PrefixKeyOf returns what the keys of all strings that begin with s have in common, for a string column of type t. ok is false
-// if the type has no such thing.
+// PrefixKeyOf returns what the keys of all strings that begin with s have in common, for a string column of
+// type t. ok is false if the type has no such thing.
 func PrefixKeyOf(t sql.Type, s string) (key []byte, ok bool) {
 	c, err := NewKeyCodec([]KeyPart{{Type: t, PadSpace: true}})
 	if err != nil || c.parts[0].kind != kindText {
@@ -376,8 +383,8 @@ func PrefixKeyOf(t sql.Type, s string) (key []byte, ok bool) {
 	return key[:len(key)-2], true
 }
 
-// Key appends the key of a string under a collation to dst: bytes.Compare of two of them is the order of the strings, and they are equal if
-// the strings are. ok is false if the collation has no order.
+// Key appends the key of a string under a collation to dst: bytes.Compare of two of them is the order of the
+// strings, and they are equal if the strings are. ok is false if the collation has no order.
 func Key(dst []byte, c sql.CollationID, s string) (key []byte, ok bool) {
 	p := part{kind: kindText, padSpace: Pads(c)}
 	if !byCodePoint(c) {

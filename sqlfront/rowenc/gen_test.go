@@ -77,17 +77,20 @@ func times(unit time.Duration) *rapid.Generator[any] {
 func points() *rapid.Generator[types.Point] {
 	return rapid.Custom(func(t *rapid.T) types.Point {
 		srid := rapid.SampledFrom([]uint32{types.CartesianSRID, types.GeoSpatialSRID}).Draw(t, "srid")
-		return types.Point{SRID: srid, X: rapid.Float64Range(-90, 90).Draw(t, "x"), Y: rapid.Float64Range(-90, 90).Draw(t, "y")}
+		return types.Point{SRID: srid, X: rapid.Float64Range(-90, 90).Draw(t, "x"),
+			Y: rapid.Float64Range(-90, 90).Draw(t, "y")}
 	})
 }
 
 func geometries() *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		p := points().Draw(t, "point")
-		line := types.LineString{SRID: p.SRID, Points: []types.Point{p, {SRID: p.SRID, X: 1, Y: 2}, {SRID: p.SRID, Y: 3}, p}}
+		line := types.LineString{SRID: p.SRID,
+			Points: []types.Point{p, {SRID: p.SRID, X: 1, Y: 2}, {SRID: p.SRID, Y: 3}, p}}
 		area := types.Polygon{SRID: p.SRID, Lines: []types.LineString{line}}
 		all := []types.GeometryValue{p, line, area, types.MultiPoint{SRID: p.SRID, Points: line.Points},
-			types.MultiLineString{SRID: p.SRID, Lines: []types.LineString{line, line}}, types.MultiPolygon{SRID: p.SRID, Polygons: []types.Polygon{area}},
+			types.MultiLineString{SRID: p.SRID, Lines: []types.LineString{line, line}},
+			types.MultiPolygon{SRID: p.SRID, Polygons: []types.Polygon{area}},
 			types.GeomColl{SRID: p.SRID, Geoms: []types.GeometryValue{p, line, area}}}
 		return all[rapid.IntRange(0, len(all)-1).Draw(t, "which")]
 	})
@@ -116,11 +119,17 @@ func testTypes() []testType {
 		{"date", types.Date, times(24 * time.Hour), true},
 		{"datetime(6)", types.MustCreateDatetimeType(sqltypes.Datetime, 6), times(time.Microsecond), true},
 		{"timestamp", types.MustCreateDatetimeType(sqltypes.Timestamp, 0), times(time.Second), true},
-		{"time", types.Time, rapid.Map(rapid.Int64Range(-3020399999999, 3020399999999), func(v int64) any { return types.Timespan(v) }), true},
-		{"enum", types.MustCreateEnumType([]string{"small", "medium", "large"}, sql.Collation_Default), anyOf(rapid.Uint16Range(0, 3)), true},
-		{"set", types.MustCreateSetType([]string{"a", "b", "c", "d"}, sql.Collation_Default), anyOf(rapid.Uint64Range(0, 15)), true},
-		{"varbinary(64)", types.MustCreateBinary(sqltypes.VarBinary, 64), anyOf(rapid.SliceOfN(rapid.Byte(), 0, 12)), true},
-		{"blob", types.Blob, anyOf(rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 2, 0xFE, 0xFF}), 0, 6)), true},
+		{"time", types.Time, rapid.Map(rapid.Int64Range(-3020399999999, 3020399999999), func(v int64) any {
+			return types.Timespan(v)
+		}), true},
+		{"enum", types.MustCreateEnumType([]string{"small", "medium", "large"}, sql.Collation_Default),
+			anyOf(rapid.Uint16Range(0, 3)), true},
+		{"set", types.MustCreateSetType([]string{"a", "b", "c", "d"}, sql.Collation_Default),
+			anyOf(rapid.Uint64Range(0, 15)), true},
+		{"varbinary(64)", types.MustCreateBinary(sqltypes.VarBinary, 64),
+			anyOf(rapid.SliceOfN(rapid.Byte(), 0, 12)), true},
+		{"blob", types.Blob, anyOf(rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 2, 0xFE, 0xFF}), 0, 6)),
+			true},
 		{"json", types.JSON, rapid.Map(rapid.Int32(), func(v int32) any {
 			return types.JSONDocument{Val: map[string]any{"a": float64(v), "b": []any{nil, true, "x"}}}
 		}), false},
@@ -128,8 +137,10 @@ func testTypes() []testType {
 		{"point", types.PointType{}, anyOf(points()), false},
 	}
 	for _, c := range []sql.CollationID{
-		sql.Collation_utf8mb4_0900_ai_ci, sql.Collation_utf8mb4_bin, sql.Collation_utf8mb4_0900_bin, sql.Collation_utf8mb4_general_ci,
-		sql.Collation_utf8mb4_unicode_ci, sql.Collation_utf8mb4_0900_as_cs, sql.Collation_latin1_swedish_ci, sql.Collation_ascii_bin,
+		sql.Collation_utf8mb4_0900_ai_ci, sql.Collation_utf8mb4_bin, sql.Collation_utf8mb4_0900_bin,
+		sql.Collation_utf8mb4_general_ci,
+		sql.Collation_utf8mb4_unicode_ci, sql.Collation_utf8mb4_0900_as_cs, sql.Collation_latin1_swedish_ci,
+		sql.Collation_ascii_bin,
 	} {
 		tt = append(tt, testType{"varchar(64) " + c.Name(), collated("varchar", 64, c), text(), true})
 	}

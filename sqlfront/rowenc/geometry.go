@@ -7,7 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// geometry reads a value of any of the spatial types; which one it is the bytes say. They are MySQL's and a client's form, too:
+// geometry reads a value of any of the spatial types; which one it is the bytes say. They are MySQL's
+// and a client's form, too:
 //
 //	┌──────────┬────┬──────────┬────────────────────────────────────────────────────┐
 //	│ SRID     │ 01 │ type     │ coordinates, as doubles; counts in 4 bytes before  │
@@ -28,8 +29,9 @@ func geometry(b []byte) (any, error) {
 // maxGeometryDepth bounds collections within collections.
 const maxGeometryDepth = 32
 
-// CheckGeometry reports whether b is a geometry in its stored form. The library's decoders have to be given no other: they make room
-// for as many parts as the bytes say, 4 billion if asked to, and follow collections down to the end of the stack.
+// CheckGeometry reports whether b is a geometry in its stored form. The library's decoders have to be given
+// no other: they make room for as many parts as the bytes say, 4 billion if asked to, and follow collections
+// down to the end of the stack.
 func CheckGeometry(b []byte) error {
 	if len(b) < types.SRIDSize {
 		return badGeometry

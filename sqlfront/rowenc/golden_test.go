@@ -17,7 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// golden compares with testdata/name. These bytes are on people's disks: a difference is a new format version, not a test to update.
+// golden compares with testdata/name. These bytes are on people's disks: a difference is a new format
+// version, not a test to update.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -58,23 +59,31 @@ type sample struct {
 
 func samples() []sample {
 	str := func(c sql.CollationID) sample {
-		return sample{collated("varchar", 30, c), []any{"", "a", "A", "ab", "Straße", "a\x00b", "日本", "🍣", " "}}
+		return sample{collated("varchar", 30, c),
+			[]any{"", "a", "A", "ab", "Straße", "a\x00b", "日本", "🍣", " "}}
 	}
 	return []sample{
 		{types.Int8, []any{nil, int8(math.MinInt8), int8(-1), int8(0), int8(1), int8(math.MaxInt8)}},
-		{types.Int32, []any{int32(math.MinInt32), int32(-257), int32(-256), int32(128), int32(255), int32(256), int32(math.MaxInt32)}},
+		{types.Int32, []any{int32(math.MinInt32), int32(-257), int32(-256), int32(128), int32(255),
+			int32(256), int32(math.MaxInt32)}},
 		{types.Int64, []any{int64(math.MinInt64), int64(math.MaxInt64)}},
 		{types.Uint64, []any{uint64(0), uint64(math.MaxInt64) + 1, uint64(math.MaxUint64)}},
 		{types.Float32, []any{float32(-1.5), float32(0), float32(1.5)}},
-		{types.Float64, []any{math.NaN(), math.Inf(-1), -1.5, math.Copysign(0, -1), 0.0, 1.5, math.MaxFloat64}},
-		{types.MustCreateColumnDecimalType(8, 2), []any{dec("-123456.78"), dec("-0.01"), dec("0.00"), dec("0.01"), dec("1.50"), dec("999999.99")}},
+		{types.Float64, []any{math.NaN(), math.Inf(-1), -1.5, math.Copysign(0, -1), 0.0, 1.5,
+			math.MaxFloat64}},
+		{types.MustCreateColumnDecimalType(8, 2),
+			[]any{dec("-123456.78"), dec("-0.01"), dec("0.00"), dec("0.01"), dec("1.50"), dec("999999.99")}},
 		{types.MustCreateColumnDecimalType(65, 30), []any{
-			dec("-99999999999999999999999999999999999.999999999999999999999999999999"), dec("1.000000000000000000000000000000"),
+			dec("-99999999999999999999999999999999999.999999999999999999999999999999"),
+			dec("1.000000000000000000000000000000"),
 			dec("99999999999999999999999999999999999.999999999999999999999999999999")}},
 		{types.MustCreateBitType(10), []any{uint64(0), uint64(1023)}},
 		{types.Year, []any{int16(0), int16(1901), int16(2155)}},
-		{types.Date, []any{types.ZeroTime, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)}},
-		{types.MustCreateDatetimeType(sqltypes.Datetime, 6), []any{types.ZeroTime, time.Date(1969, 12, 31, 23, 59, 59, 999999000, time.UTC), time.Date(2024, 2, 29, 12, 34, 56, 789000000, time.UTC)}},
+		{types.Date, []any{types.ZeroTime, time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC),
+			time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)}},
+		{types.MustCreateDatetimeType(sqltypes.Datetime, 6),
+			[]any{types.ZeroTime, time.Date(1969, 12, 31, 23, 59, 59, 999999000, time.UTC),
+				time.Date(2024, 2, 29, 12, 34, 56, 789000000, time.UTC)}},
 		{types.Time, []any{types.Timespan(-3020399000000), types.Timespan(0), types.Timespan(1)}},
 		{types.MustCreateEnumType([]string{"x", "y"}, sql.Collation_Default), []any{uint16(1), uint16(2)}},
 		{types.MustCreateSetType([]string{"x", "y"}, sql.Collation_Default), []any{uint64(0), uint64(3)}},
@@ -121,7 +130,9 @@ func TestGoldenKeys(t *testing.T) {
 			fmt.Fprintf(&b, "  %-40s %x\n", show(v), k)
 		}
 	}
-	c := mustKey(t, KeyPart{Type: types.Int32}, KeyPart{Type: collated("varchar", 9, sql.Collation_utf8mb4_0900_ai_ci), PrefixLength: 2}, KeyPart{Type: types.Date})
+	c := mustKey(t, KeyPart{Type: types.Int32},
+		KeyPart{Type: collated("varchar", 9, sql.Collation_utf8mb4_0900_ai_ci), PrefixLength: 2},
+		KeyPart{Type: types.Date})
 	k, err := c.Encode(ctx, nil, int32(-7), "Moka", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +154,8 @@ func TestGoldenRows(t *testing.T) {
 			fmt.Fprintf(&b, "  %-40s %x\n", show(v), k)
 		}
 	}
-	c := mustRow(t, Column{ID: 300, Type: types.JSON}, Column{ID: 2, Type: types.Int32}, Column{ID: 1, Type: types.Int64}, Column{ID: 5, Type: types.LongText})
+	c := mustRow(t, Column{ID: 300, Type: types.JSON}, Column{ID: 2, Type: types.Int32},
+		Column{ID: 1, Type: types.Int64}, Column{ID: 5, Type: types.LongText})
 	k, err := c.Encode(ctx, nil, sql.Row{types.MustJSON(`{"a": 1}`), nil, int64(-1), "moka"})
 	if err != nil {
 		t.Fatal(err)

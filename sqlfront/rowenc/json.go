@@ -11,8 +11,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// jsonText is the stored form of a JSON value: MySQL's own text (keys ordered by length, a space after colon and comma), so
-// that what is read back can be sent to a client as it is. A document that came out of a row keeps its text.
+// jsonText is the stored form of a JSON value: MySQL's own text (keys ordered by length, a space after
+// colon and comma), so that what is read back can be sent to a client as it is. A document that came out
+// of a row keeps its text.
 func jsonText(ctx context.Context, v any) ([]byte, error) {
 	doc, ok := v.(sql.JSONWrapper)
 	if !ok {
@@ -33,8 +34,9 @@ func jsonText(ctx context.Context, v any) ([]byte, error) {
 // maxExactDigits is the longest run of digits that a float64 keeps whatever they are.
 const maxExactDigits = 15
 
-// jsonDocument returns the engine's lazy document, which parses when somebody looks inside and is passed through otherwise.
-// It makes every number a float64, so a document with a longer integer than that can hold is parsed here, and keeps it.
+// jsonDocument returns the engine's lazy document, which parses when somebody looks inside and is passed
+// through otherwise. It makes every number a float64, so a document with a longer integer than that can hold
+// is parsed here, and keeps it.
 func jsonDocument(text []byte) (any, error) {
 	if !hasLongNumber(text) {
 		return types.NewLazyJSONDocument(text), nil
@@ -48,8 +50,8 @@ func jsonDocument(text []byte) (any, error) {
 	return types.JSONDocument{Val: exactNumbers(v)}, nil
 }
 
-// hasLongNumber reports whether there are more than maxExactDigits digits in a row anywhere; inside a string that costs
-// only the laziness.
+// hasLongNumber reports whether there are more than maxExactDigits digits in a row anywhere; inside a string
+// that costs only the laziness.
 func hasLongNumber(text []byte) bool {
 	run := 0
 	for _, c := range text {

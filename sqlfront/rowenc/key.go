@@ -18,28 +18,31 @@ import (
 type KeyPart struct {
 	// Type is the column's type; a string type brings its collation along.
 	Type sql.Type
-	// PrefixLength limits the part to the first characters (bytes for binary strings) of the value; zero means all of it.
+	// PrefixLength limits the part to the first characters (bytes for binary strings) of the
+	// value; zero means all of it.
 	PrefixLength int
-	// PadSpace is the form for strings of a collation that pads (see Pads): trailing spaces do not count. Without it the part has the form
-	// of indexes that were made before there was one: they stay readable, but their order is not that of the values, and a range
-	// of values is a wider span. Other types and collations do not look at it.
+	// PadSpace is the form for strings of a collation that pads (see Pads): trailing spaces do not count.
+	// Without it the part has the form of indexes that were made before there was one: they stay readable,
+	// but their order is not that of the values, and a range of values is a wider span. Other types and
+	// collations do not look at it.
 	PadSpace bool
 	// Zone is that of the rows, for TIMESTAMP columns; others do not look at it.
 	Zone *Zone
 }
 
-// KeyCodec encodes the values of an index's columns so that bytes.Compare of two keys is the order of the values:
-// sql.Type.Compare for each part in turn, NULL first. Every part is self-delimiting, so a key may be followed by other bytes
-// (a secondary index appends the primary key) and the encoding of the first n parts is a prefix of the whole. No part begins
-// with FF: a prefix followed by FF lies behind everything that continues the prefix.
+// KeyCodec encodes the values of an index's columns so that bytes.Compare of two keys is the order of the
+// values: sql.Type.Compare for each part in turn, NULL first. Every part is self-delimiting, so a key may
+// be followed by other bytes (a secondary index appends the primary key) and the encoding of the first n
+// parts is a prefix of the whole. No part begins with FF: a prefix followed by FF lies behind everything
+// that continues the prefix.
 //
 //	┌─ one part ───────────────────────────────────────┐
 //	│ 00                     NULL                      │
 //	│ tag 01..DB, payload    anything else             │
 //	└──────────────────────────────────────────────────┘
 //
-// Numbers: integers of every width, DECIMAL (the coefficient at the column's scale), DATE (days), DATETIME, TIMESTAMP
-// and TIME (microseconds), YEAR, BIT, ENUM, SET.
+// Numbers: integers of every width, DECIMAL (the coefficient at the column's scale), DATE (days), DATETIME,
+// TIMESTAMP and TIME (microseconds), YEAR, BIT, ENUM, SET.
 //
 //	┌─────────────┬────────────────────────────────────────────────────────────────────────┐
 //	│ tag 40-n    │ v < 0:         -1-v in n = 1..28 bytes, big endian, every bit flipped   │
@@ -48,7 +51,8 @@ type KeyPart struct {
 //	└─────────────┴────────────────────────────────────────────────────────────────────────┘
 //	A wider integer type has the same keys: INT -> BIGINT rewrites no index.
 //
-// FLOAT (4 bytes) and DOUBLE (8 bytes). -0 is +0. NaN, which no SQL statement can store, is all zero bits: after NULL, before -Inf.
+// FLOAT (4 bytes) and DOUBLE (8 bytes). -0 is +0. NaN, which no SQL statement can store, is all zero bits:
+// after NULL, before -Inf.
 //
 //	┌────┬────────────────────────────────────────────────────────────────────────┐
 //	│ 01 │ IEEE 754, big endian; positive: sign bit flipped, negative: all bits     │
@@ -71,8 +75,9 @@ type KeyPart struct {
 //	w < 1C20BE:  w - 20BE in 3 bytes, E0 added to the first
 //	otherwise:   FC, w in 4 bytes
 //
-// Strings of a collation that pads: as if spaces without end followed. Weights (or bytes) are written as above but for that of the space, s,
-// which is followed by a byte that says what it stands before. Spaces at the end are not written. No part has the end 00 (01).
+// Strings of a collation that pads: as if spaces without end followed. Weights (or bytes) are written as
+// above but for that of the space, s, which is followed by a byte that says what it stands before. Spaces at
+// the end are not written. No part has the end 00 (01).
 //
 //	┌────┬───────────────────────────────────────┬───────┐
 //	│ 01 │ one weight w for each character       │ s 02  │
@@ -107,7 +112,8 @@ const (
 	maxNumberBytes = 28
 )
 
-// NewKeyCodec returns the codec for a key of the given columns. JSON, vector and geometry columns cannot be part of a key.
+// NewKeyCodec returns the codec for a key of the given columns. JSON, vector and geometry columns
+// cannot be part of a key.
 func NewKeyCodec(parts []KeyPart) (*KeyCodec, error) {
 	c := &KeyCodec{parts: make([]part, len(parts))}
 	for i, kp := range parts {
@@ -143,8 +149,8 @@ func NewKeyCodec(parts []KeyPart) (*KeyCodec, error) {
 // Len returns the number of parts.
 func (c *KeyCodec) Len() int { return len(c.parts) }
 
-// Encode appends the key of the values to dst. Fewer values than parts make a key prefix. A time of day that is two instants, or none, in the
-// key's zone has no key (ErrValue).
+// Encode appends the key of the values to dst. Fewer values than parts make a key prefix. A time of day that
+// is two instants, or none, in the key's zone has no key (ErrValue).
 func (c *KeyCodec) Encode(ctx context.Context, dst []byte, values ...any) ([]byte, error) {
 	if len(values) > len(c.parts) {
 		return nil, fmt.Errorf("%w: %d values for a key of %d columns", ErrValue, len(values), len(c.parts))
@@ -193,11 +199,12 @@ func (p *part) encode(ctx context.Context, dst []byte, v any) ([]byte, error) {
 type position uint8
 
 const (
-	posExact    position = iota // the key is the value's
-	posBetween                  // behind the key and before the next possible one (a decimal with more digits than the column)
-	posPrefix                   // the key is that of a prefix of the value
-	posBelowAll                 // before all values of the type; nothing was written
-	posAboveAll                 // behind all values of the type; nothing was written
+	posExact position = iota // the key is the value's
+	// behind the key and before the next possible one (a decimal with more digits than the column)
+	posBetween
+	posPrefix   // the key is that of a prefix of the value
+	posBelowAll // before all values of the type; nothing was written
+	posAboveAll // behind all values of the type; nothing was written
 )
 
 func (p *part) append(ctx context.Context, dst []byte, v any) ([]byte, position, error) {

@@ -87,7 +87,8 @@ func TestKeyRoundTrip(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want, _ := c.Encode(ctx, nil, v); !bytes.Equal(head, want) || len(head)+len(tail2) != len(key) {
+				if want, _ := c.Encode(ctx, nil, v); !bytes.Equal(head, want) ||
+					len(head)+len(tail2) != len(key) {
 					t.Fatalf("Split gives %x | %x of %x", head, tail2, key)
 				}
 			})
@@ -220,7 +221,8 @@ func TestKeyWidening(t *testing.T) {
 
 func TestKeyFloats(t *testing.T) {
 	c := mustKey(t, KeyPart{Type: types.Float64})
-	ordered := []float64{math.NaN(), math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, 0, math.SmallestNonzeroFloat64, 1, math.MaxFloat64, math.Inf(1)}
+	ordered := []float64{math.NaN(), math.Inf(-1), -math.MaxFloat64, -1, -math.SmallestNonzeroFloat64, 0,
+		math.SmallestNonzeroFloat64, 1, math.MaxFloat64, math.Inf(1)}
 	var last []byte
 	for _, f := range ordered {
 		k, err := c.Encode(ctx, nil, f)
@@ -257,7 +259,8 @@ func TestKeyDecimalScales(t *testing.T) {
 	if _, err := c.Decode(a, got); err != nil || got[0].(*apd.Decimal).Text('f') != "1.50" {
 		t.Errorf("1.5 decodes to %v, %v", got[0], err)
 	}
-	for _, bad := range []*apd.Decimal{dec("1.005"), {Exponent: 2000000, Coeff: *apd.NewBigInt(1)}, {Form: apd.NaN}, {Form: apd.Infinite}} {
+	for _, bad := range []*apd.Decimal{dec("1.005"), {Exponent: 2000000, Coeff: *apd.NewBigInt(1)},
+		{Form: apd.NaN}, {Form: apd.Infinite}} {
 		if k, err := c.Encode(ctx, nil, bad); err == nil {
 			t.Errorf("%v was encoded as %x", bad, k)
 		}
@@ -277,7 +280,8 @@ func TestKeyConversion(t *testing.T) {
 		{types.Uint64, 7, uint64(7)},
 		{types.Year, int64(70), int16(1970)},
 		{types.Date, "2024-02-29", time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)},
-		{types.Date, time.Date(2024, 2, 29, 13, 0, 0, 0, time.UTC), time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)},
+		{types.Date, time.Date(2024, 2, 29, 13, 0, 0, 0, time.UTC),
+			time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)},
 		{types.Float64, float32(1.5), 1.5},
 		{types.MustCreateColumnDecimalType(10, 2), "1.5", dec("1.50")},
 		{types.MustCreateEnumType([]string{"x", "y"}, sql.Collation_Default), "y", uint16(2)},

@@ -9,15 +9,15 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Decodable reports whether Decode can give part i back: numbers, dates, binary strings and strings of code point collations,
-// if the key holds all of the value.
+// Decodable reports whether Decode can give part i back: numbers, dates, binary strings and strings of code
+// point collations, if the key holds all of the value.
 func (c *KeyCodec) Decodable(i int) bool {
 	p := &c.parts[i]
 	return p.weigher == nil && p.prefix == 0 && !p.padSpace
 }
 
-// Decode reads the key's parts into values[0], values[1] …, as many as there are values, and returns what follows
-// them. Parts that are not Decodable are skipped and leave their value as it was.
+// Decode reads the key's parts into values[0], values[1] …, as many as there are values, and returns what
+// follows them. Parts that are not Decodable are skipped and leave their value as it was.
 func (c *KeyCodec) Decode(key []byte, values []any) (rest []byte, err error) {
 	if len(values) > len(c.parts) {
 		return nil, corrupt("more values asked for than the key has columns")
@@ -38,8 +38,8 @@ func (c *KeyCodec) Decode(key []byte, values []any) (rest []byte, err error) {
 	return key, nil
 }
 
-// Split returns the first n parts of a key and what follows them: for an entry of a secondary index, the index columns and
-// the primary key.
+// Split returns the first n parts of a key and what follows them: for an entry of a secondary index, the
+// index columns and the primary key.
 func (c *KeyCodec) Split(key []byte, n int) (head, tail []byte, err error) {
 	at := 0
 	for i := range n {
@@ -52,7 +52,8 @@ func (c *KeyCodec) Split(key []byte, n int) (head, tail []byte, err error) {
 	return key[:at:at], key[at:], nil
 }
 
-// HasNull reports whether any of the first n parts of a key is NULL: such an entry of a unique index collides with nothing.
+// HasNull reports whether any of the first n parts of a key is NULL: such an entry of a unique index
+// collides with nothing.
 func (c *KeyCodec) HasNull(key []byte, n int) (bool, error) {
 	for i := range n {
 		size, err := c.parts[i].size(key)
@@ -114,8 +115,8 @@ func (p *part) size(key []byte) (int, error) {
 	return n, nil
 }
 
-// skipEscaped returns the length of an escaped string with its end; what it returns for one without an end makes the sum
-// in size invalid.
+// skipEscaped returns the length of an escaped string with its end; what it returns for one without an end
+// makes the sum in size invalid.
 func skipEscaped(b []byte) int {
 	for i := 0; i+1 < len(b); i++ {
 		if b[i] != escape {
@@ -244,7 +245,8 @@ func decodeDecimal(b []byte, scale int32) *apd.Decimal {
 	return d
 }
 
-// Parts cuts the first parts of a key out, as many as dst has room for, and returns what follows them. NULL is nil.
+// Parts cuts the first parts of a key out, as many as dst has room for, and returns what
+// follows them. NULL is nil.
 func (c *KeyCodec) Parts(key []byte, dst [][]byte) (rest []byte, err error) {
 	for i := range dst {
 		n, err := c.parts[i].size(key)

@@ -11,8 +11,8 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 )
 
-// kind is how values of a type are laid out. Keys and rows share the classification and nothing else: keys are ordered,
-// rows are compact.
+// kind is how values of a type are laid out. Keys and rows share the classification and nothing else: keys
+// are ordered, rows are compact.
 type kind uint8
 
 const (
@@ -93,8 +93,8 @@ func kindOf(t sql.Type) (kind, bool) {
 // keyed reports whether values of the kind have keys.
 func (k kind) keyed() bool { return k != kindJSON && k != kindVector && k != kindGeometry }
 
-// canonical brings a value of any Go type to the one that the engine uses for the column's type; wrappers are unwrapped.
-// Values that have it already never get here: the encoders try them first.
+// canonical brings a value of any Go type to the one that the engine uses for the column's type; wrappers are
+// unwrapped. Values that have it already never get here: the encoders try them first.
 func canonical(ctx context.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
 	v, err := sql.UnwrapAny(ctx, v)
 	if err != nil {
@@ -188,12 +188,12 @@ func dateOf(days int64) (any, bool) {
 // microsOf floors to whole microseconds, the finest that MySQL has.
 func microsOf(t time.Time) (micros int64, exact bool) { return t.UnixMicro(), t.Nanosecond()%1000 == 0 }
 
-// maxDecimalShift bounds the powers of ten that scaling multiplies by: DECIMAL has 65 digits and 30 decimals at most, and a
-// value such as 1E+1000000 must not cost a gigabyte before it is refused.
+// maxDecimalShift bounds the powers of ten that scaling multiplies by: DECIMAL has 65 digits and 30 decimals
+// at most, and a value such as 1E+1000000 must not cost a gigabyte before it is refused.
 const maxDecimalShift = 128
 
-// coefficient returns the value of d in units of 10^-scale, rounded towards minus infinity. ok is false for what is not a
-// number or has more digits than any DECIMAL.
+// coefficient returns the value of d in units of 10^-scale, rounded towards minus infinity. ok is false for
+// what is not a number or has more digits than any DECIMAL.
 func coefficient(d *apd.Decimal, scale int32) (c *apd.BigInt, negative, exact, ok bool) {
 	if d.Form != apd.Finite {
 		return nil, false, false, false

@@ -9,8 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// Pads reports whether a collation compares as if the shorter of two strings were padded with spaces: MySQL's PAD SPACE, which all
-// collations have but binary and those by Unicode 9 (utf8mb4_0900_*).
+// Pads reports whether a collation compares as if the shorter of two strings were padded with spaces: MySQL's
+// PAD SPACE, which all collations have but binary and those by Unicode 9 (utf8mb4_0900_*).
 func Pads(c sql.CollationID) bool { p := pads(); return int(c) < len(p) && p[c] }
 
 var pads = sync.OnceValue(func() (p []bool) {
@@ -33,8 +33,8 @@ const (
 	padGreater = 0x03
 )
 
-// appendPadded writes the weights of all characters, and of the spaces which of them they stand before. A character that weighs as a space
-// is one.
+// appendPadded writes the weights of all characters, and of the spaces which of them they stand before. A
+// character that weighs as a space is one.
 func (w *weigher) appendPadded(dst []byte, s string) []byte {
 	spaces := 0
 	for i := 0; i < len(s); {
@@ -46,7 +46,8 @@ func (w *weigher) appendPadded(dst []byte, s string) []byte {
 		}
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRuneInString(s[i:])
-		} else if form := w.ascii[r]; r > ' ' && byte(form) == 1 && w.space < weight1Max && form > uint32(w.spaceForm[0])<<24|0xFF {
+		} else if form := w.ascii[r]; r > ' ' && byte(form) == 1 && w.space < weight1Max &&
+			form > uint32(w.spaceForm[0])<<24|0xFF {
 			// most characters of most strings
 			dst = append(w.appendSpaces(dst, spaces, padGreater), byte(form>>24))
 			spaces = 0
@@ -145,9 +146,10 @@ func (p *part) endsInSpace(s string) bool {
 	return n > 0 && (r == ' ' || p.weigher != nil && p.weigher.sorter(r) == p.weigher.space)
 }
 
-// looseCut places a bound among keys that have their spaces, for values that are compared without. What is at most v there begins, here, with
-// v without its spaces, or is less than it; what is at least v there is here not less than the part of v before its first character
-// that is less than a space. So the bound has keys on its inner side that have to be looked at.
+// looseCut places a bound among keys that have their spaces, for values that are compared without. What is at
+// most v there begins, here, with v without its spaces, or is less than it; what is at least v there is here
+// not less than the part of v before its first character that is less than a space. So the bound has keys on
+// its inner side that have to be looked at.
 func (p *part) looseCut(ctx context.Context, here []byte, value any, lower bool) (cutKey, error) {
 	s, ok := value.(string)
 	if !ok {

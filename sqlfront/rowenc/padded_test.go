@@ -13,7 +13,8 @@ import (
 )
 
 var padding = []sql.CollationID{
-	sql.Collation_utf8mb4_general_ci, sql.Collation_utf8mb4_unicode_ci, sql.Collation_utf8mb4_bin, sql.Collation_latin1_swedish_ci, sql.Collation_ascii_bin,
+	sql.Collation_utf8mb4_general_ci, sql.Collation_utf8mb4_unicode_ci, sql.Collation_utf8mb4_bin,
+	sql.Collation_latin1_swedish_ci, sql.Collation_ascii_bin,
 }
 
 // padded is MySQL's definition: the shorter of the two has spaces behind it.
@@ -44,14 +45,16 @@ func TestPads(t *testing.T) {
 			t.Errorf("%s does not pad", c.Name())
 		}
 	}
-	for _, c := range []sql.CollationID{sql.Collation_utf8mb4_0900_ai_ci, sql.Collation_utf8mb4_0900_bin, sql.Collation_utf8mb4_0900_as_cs, sql.Collation_binary} {
+	for _, c := range []sql.CollationID{sql.Collation_utf8mb4_0900_ai_ci, sql.Collation_utf8mb4_0900_bin,
+		sql.Collation_utf8mb4_0900_as_cs, sql.Collation_binary} {
 		if Pads(c) {
 			t.Errorf("%s pads", c.Name())
 		}
 	}
 }
 
-// The order of padded keys is that of the strings with spaces behind them; each key has its length in it, and another may follow.
+// The order of padded keys is that of the strings with spaces behind them; each key has its length in it,
+// and another may follow.
 func TestPaddedKeyOrder(t *testing.T) {
 	few := rapid.StringOfN(rapid.SampledFrom([]rune("aAb \t\x00\x1f!\u00a0é")), 0, 6, -1)
 	for _, c := range padding {
@@ -81,7 +84,8 @@ func TestPaddedKeyOrder(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, want := bytes.Compare(ka, kb), padded(c, a, b); got != want {
-					t.Fatalf("%q (%x) and %q (%x): keys compare as %d, strings as %d", a, ka, b, kb, got, want)
+					t.Fatalf("%q (%x) and %q (%x): keys compare as %d, strings as %d", a, ka, b, kb,
+						got, want)
 				}
 				got := []any{"untouched", nil}
 				rest, err := k.Decode(append(ka, "tail"...), got)
@@ -97,7 +101,9 @@ func TestPaddedKeyOrder(t *testing.T) {
 					if !bytes.HasPrefix(whole, prefix) {
 						t.Fatalf("%q begins with %q, its key %x not with %x", a+b, a, whole, prefix)
 					}
-				} else if a != "" && padded(c, a[strings.LastIndexFunc(a, func(rune) bool { return true }):], " ") != 0 {
+				} else if a != "" && padded(c, a[strings.LastIndexFunc(a, func(rune) bool {
+					return true
+				}):], " ") != 0 {
 					t.Fatalf("%q has no prefix key", a)
 				}
 			})

@@ -13,11 +13,12 @@ import (
 // Span is a key range [Start, End) that an index range stands for.
 type Span struct {
 	Start, End []byte
-	// Equal is the number of leading parts that are fixed to one value which is not NULL. A unique index whose columns are all fixed has
-	// at most one entry in the span.
+	// Equal is the number of leading parts that are fixed to one value which is not NULL. A unique index
+	// whose columns are all fixed has at most one entry in the span.
 	Equal int
-	// Exact means that every key in the span is in the range. If it is false the span holds all keys of the range and perhaps others,
-	// which have to be filtered: a prefix part, or a condition on a column behind one that is not fixed.
+	// Exact means that every key in the span is in the range. If it is false the span holds all keys of the
+	// range and perhaps others, which have to be filtered: a prefix part, or a condition on a column behind
+	// one that is not fixed.
 	Exact bool
 }
 
@@ -26,10 +27,12 @@ func (s Span) String() string {
 	return fmt.Sprintf("[%x, %x) equal %d exact %v", s.Start, s.End, s.Equal, s.Exact)
 }
 
-// Spans returns the key spans of an index lookup, each behind the given prefix, in ascending order and disjoint (ranges that are disjoint
-// as values can overlap as keys when a part is a prefix; a row must not be read twice). The engine reverses the list of ranges
-// for a reverse lookup; walk the result backwards then. Values are copied: the engine may change the ranges afterwards.
-func (c *KeyCodec) Spans(ctx context.Context, prefix []byte, ranges sql.MySQLRangeCollection) ([]Span, error) {
+// Spans returns the key spans of an index lookup, each behind the given prefix, in ascending order and
+// disjoint (ranges that are disjoint as values can overlap as keys when a part is a prefix; a row must not be
+// read twice). The engine reverses the list of ranges for a reverse lookup; walk the result backwards then.
+// Values are copied: the engine may change the ranges afterwards.
+func (c *KeyCodec) Spans(ctx context.Context, prefix []byte,
+	ranges sql.MySQLRangeCollection) ([]Span, error) {
 	spans := make([]Span, 0, len(ranges))
 	for _, r := range ranges {
 		s, err := c.Span(ctx, prefix, r)
@@ -64,11 +67,12 @@ func (c *KeyCodec) Spans(ctx context.Context, prefix []byte, ranges sql.MySQLRan
 	return merged, nil
 }
 
-// Span returns the key span of one range; it is empty (Start >= End) if no key can be in the range. The range may have fewer
-// columns than the key.
+// Span returns the key span of one range; it is empty (Start >= End) if no key can be in the range. The range
+// may have fewer columns than the key.
 func (c *KeyCodec) Span(ctx context.Context, prefix []byte, r sql.MySQLRange) (Span, error) {
 	if len(r) > len(c.parts) {
-		return Span{}, fmt.Errorf("%w: a range over %d columns for a key of %d", ErrValue, len(r), len(c.parts))
+		return Span{}, fmt.Errorf("%w: a range over %d columns for a key of %d", ErrValue, len(r),
+			len(c.parts))
 	}
 	s := Span{Exact: true}
 	fixed := slices.Clone(prefix)
@@ -112,16 +116,16 @@ type cutKey struct {
 	exact bool
 }
 
-// cut places one bound of one column behind fixed. For a lower bound the keys from the result on are in, for an upper bound
-// the keys below it.
+// cut places one bound of one column behind fixed. For a lower bound the keys from the result on are in, for
+// an upper bound the keys below it.
 func (p *part) cut(ctx context.Context, fixed []byte, cut sql.MySQLRangeCut, lower bool) (cutKey, error) {
 	here := slices.Clone(fixed)
 	var value any
 	var above bool
 	switch b := cut.(type) {
 	case sql.BelowNull:
-		// as a lower bound of IS NULL it is "at" the value NULL; one that is not closed by AboveNull is not a point, and a scan
-		// from the key of NULL on is the same as one from here
+		// as a lower bound of IS NULL it is "at" the value NULL; one that is not closed by AboveNull is not a
+		// point, and a scan from the key of NULL on is the same as one from here
 		if lower {
 			return cutKey{key: append(here, tagNull), at: true, exact: true}, nil
 		}
@@ -167,8 +171,9 @@ func (p *part) cut(ctx context.Context, fixed []byte, cut sql.MySQLRangeCut, low
 	case posBetween:
 		return cutKey{key: append(key, tagAfter), exact: true}, nil
 	}
-	// The keys of a part that is cut to a prefix stand for many values: the bound lies somewhere among them, so they are in, and the rows
-	// have to be looked at. Where spaces pad, what follows a prefix may be less than it, so that holds for every value.
+	// The keys of a part that is cut to a prefix stand for many values: the bound lies somewhere among them,
+	// so they are in, and the rows have to be looked at. Where spaces pad, what follows a prefix may be less
+	// than it, so that holds for every value.
 	if pos == posPrefix || p.padSpace && p.prefix > 0 {
 		return cutKey{key: key, at: true}, nil
 	}
@@ -186,9 +191,11 @@ func (p *part) cut(ctx context.Context, fixed []byte, cut sql.MySQLRangeCut, low
 	return cutKey{key: key, exact: true}, nil
 }
 
-// zoneCut is cut for a time of day that is two instants, or none; ok is false for all others, and for what is outside of the type.
-// Between the two instants there are times before and behind it, so that rows have to be looked at.
-func (p *part) zoneCut(ctx context.Context, here []byte, value any, lower, above bool) (c cutKey, ok bool, err error) {
+// zoneCut is cut for a time of day that is two instants, or none; ok is false for all others, and for
+// what is outside of the type. Between the two instants there are times before and behind it, so that
+// rows have to be looked at.
+func (p *part) zoneCut(ctx context.Context, here []byte, value any, lower, above bool) (c cutKey, ok bool,
+	err error) {
 	t, ok := value.(time.Time)
 	if !ok {
 		v, in, err := canonical(ctx, p.typ, value)
@@ -226,9 +233,11 @@ func (p *part) full(value any) bool {
 	return true
 }
 
-// tighten turns the bound on column i into the end of a span. While a bound is "at" a value, the bound on the next column narrows
-// the span further: (a, b) >= (1, 5) begins at the key (1, 5), because with a = 1 only b >= 5 is in.
-func (c *KeyCodec) tighten(ctx context.Context, b cutKey, r sql.MySQLRange, i int, lower bool) ([]byte, error) {
+// tighten turns the bound on column i into the end of a span. While a bound is "at" a value, the bound
+// on the next column narrows the span further: (a, b) >= (1, 5) begins at the key (1, 5), because with a
+// = 1 only b >= 5 is in.
+func (c *KeyCodec) tighten(ctx context.Context, b cutKey, r sql.MySQLRange, i int,
+	lower bool) ([]byte, error) {
 	for i++; b.at && i < len(r); i++ {
 		cut := r[i].UpperBound
 		if lower {

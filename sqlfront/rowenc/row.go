@@ -20,14 +20,15 @@ type Column struct {
 	// ID names the column in stored rows: at least 1, never reused within a table.
 	ID   uint32
 	Type sql.Type
-	// Default is what a stored row without the column reads as: the default at the time when the column was added.
+	// Default is what a stored row without the column reads as: the default at the time when the column was
+	// added.
 	Default any
 	// Zone is that of the rows, for TIMESTAMP columns; others do not look at it.
 	Zone *Zone
 }
 
-// RowCodec encodes rows as the value of one cell. Columns are named by id, so that adding, dropping, renaming and reordering columns
-// leaves stored rows alone.
+// RowCodec encodes rows as the value of one cell. Columns are named by id, so that adding, dropping, renaming
+// and reordering columns leaves stored rows alone.
 //
 //	┌────┬─ for each column, by ascending id ────────────────┐
 //	│ 01 │ header: uvarint (id - previous id) << 3 | form    │ …
@@ -66,7 +67,8 @@ const (
 
 // NewRowCodec returns the codec for rows of the given columns, in the order in which the engine sees them.
 func NewRowCodec(columns []Column) (*RowCodec, error) {
-	c := &RowCodec{columns: slices.Clone(columns), kinds: make([]kind, len(columns)), byID: make([]int, len(columns))}
+	c := &RowCodec{columns: slices.Clone(columns), kinds: make([]kind, len(columns)),
+		byID: make([]int, len(columns))}
 	for i := range columns {
 		k, ok := kindOf(columns[i].Type)
 		if !ok {
@@ -91,8 +93,8 @@ func NewRowCodec(columns []Column) (*RowCodec, error) {
 	return c, nil
 }
 
-// Encode appends the stored form of a row to dst. Values that do not have the engine's Go type for their column are
-// converted; large values in wrappers are loaded.
+// Encode appends the stored form of a row to dst. Values that do not have the engine's Go type for their
+// column are converted; large values in wrappers are loaded.
 func (c *RowCodec) Encode(ctx context.Context, dst []byte, row sql.Row) ([]byte, error) {
 	if len(row) != len(c.columns) {
 		return nil, fmt.Errorf("%w: a row of %d values for %d columns", ErrValue, len(row), len(c.columns))
@@ -131,8 +133,8 @@ func (c *Column) instant(ctx context.Context, v any) (any, error) {
 	return time.UnixMicro(micros).UTC(), nil
 }
 
-// AppendValue appends one value in the form that a row has it in, with the version in front: what a catalog keeps as the value of a column
-// that was added later.
+// AppendValue appends one value in the form that a row has it in, with the version in front: what a catalog
+// keeps as the value of a column that was added later.
 func AppendValue(ctx context.Context, dst []byte, t sql.Type, v any) ([]byte, error) {
 	k, ok := kindOf(t)
 	if !ok {

@@ -24,13 +24,15 @@ func mustRow(t testing.TB, columns ...Column) *RowCodec {
 	return c
 }
 
-// Rows of all types, in any order of columns, with holes in the ids: all of it comes back, or the projected part.
+// Rows of all types, in any order of columns, with holes in the ids: all of it comes back, or the projected
+// part.
 func TestRowRoundTrip(t *testing.T) {
 	all := testTypes()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "columns")
 		columns, row := make([]Column, n), make(sql.Row, n)
-		ids := rapid.Permutation([]uint32{1, 2, 3, 4, 5, 6, 7, 8, 200, 30000, 1 << 30, math.MaxUint32}).Draw(t, "ids")
+		ids := rapid.Permutation([]uint32{1, 2, 3, 4, 5, 6, 7, 8, 200, 30000, 1 << 30,
+			math.MaxUint32}).Draw(t, "ids")
 		for i := range columns {
 			tt := rapid.SampledFrom(all).Draw(t, "type")
 			columns[i] = Column{ID: ids[i], Type: tt.typ}
@@ -59,7 +61,8 @@ func TestRowRoundTrip(t *testing.T) {
 		}
 		for i := range row {
 			if !same(row[i], got[i]) {
-				t.Fatalf("column %d, %s: %T %v came back as %T %v", i, columns[i].Type, row[i], row[i], got[i], got[i])
+				t.Fatalf("column %d, %s: %T %v came back as %T %v", i, columns[i].Type, row[i], row[i],
+					got[i], got[i])
 			}
 		}
 		projection := rapid.SliceOfN(rapid.IntRange(0, n-1), 0, n).Draw(t, "projection")
@@ -77,7 +80,8 @@ func TestRowRoundTrip(t *testing.T) {
 
 // ADD COLUMN, DROP COLUMN and reordering leave stored rows alone.
 func TestRowSchemaChange(t *testing.T) {
-	before := mustRow(t, Column{ID: 1, Type: types.Int32}, Column{ID: 2, Type: types.LongText}, Column{ID: 3, Type: types.Int32})
+	before := mustRow(t, Column{ID: 1, Type: types.Int32}, Column{ID: 2, Type: types.LongText},
+		Column{ID: 3, Type: types.Int32})
 	data, err := before.Encode(ctx, nil, sql.Row{int32(1), "two", nil})
 	if err != nil {
 		t.Fatal(err)
@@ -125,10 +129,12 @@ func TestRowExactValues(t *testing.T) {
 		{types.Int64, int64(math.MinInt64)},
 		{types.Uint64, uint64(math.MaxUint64)},
 		{types.MustCreateBitType(64), uint64(math.MaxUint64)},
-		{types.MustCreateColumnDecimalType(65, 30), dec("-99999999999999999999999999999999999.999999999999999999999999999999")},
+		{types.MustCreateColumnDecimalType(65, 30),
+			dec("-99999999999999999999999999999999999.999999999999999999999999999999")},
 		{types.MustCreateColumnDecimalType(10, 2), dec("1.5")}, // another scale than the column's: kept
 		{types.MustCreateColumnDecimalType(20, 0), dec("9223372036854775808")},
-		{types.MustCreateDatetimeType(sqltypes.Datetime, 6), time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)},
+		{types.MustCreateDatetimeType(sqltypes.Datetime, 6),
+			time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)},
 		{types.MustCreateDatetimeType(sqltypes.Datetime, 0), types.ZeroTime},
 		{types.Date, types.ZeroTime},
 		{types.Time, types.Timespan(-3020399000000)},
@@ -164,8 +170,10 @@ func TestRowJSON(t *testing.T) {
 		text string
 	}{
 		{`{"b": [1, 2.5, null], "a": "<&>"}`, `{"a": "<&>", "b": [1, 2.5, null]}`},
-		{types.JSONDocument{Val: map[string]any{"n": int64(9007199254740993), "u": uint64(math.MaxUint64)}}, `{"n": 9007199254740993, "u": 18446744073709551615}`},
-		{types.JSONDocument{Val: dec("12.50")}, `12.5`}, // the stored text is 12.50; the engine's document makes it a float64
+		{types.JSONDocument{Val: map[string]any{"n": int64(9007199254740993), "u": uint64(math.MaxUint64)}},
+			`{"n": 9007199254740993, "u": 18446744073709551615}`},
+		// the stored text is 12.50; the engine's document makes it a float64
+		{types.JSONDocument{Val: dec("12.50")}, `12.5`},
 		{types.NewLazyJSONDocument([]byte(`{"kept":"as it is"}`)), `{"kept": "as it is"}`},
 		{types.JSONDocument{Val: nil}, `null`},
 		{types.JSONDocument{Val: "1234567890123456789"}, `"1234567890123456789"`},
@@ -198,9 +206,12 @@ func TestRowJSON(t *testing.T) {
 
 func TestRowConversion(t *testing.T) {
 	c := mustRow(t,
-		Column{ID: 1, Type: types.Int32}, Column{ID: 2, Type: types.LongText}, Column{ID: 3, Type: types.LongBlob},
-		Column{ID: 4, Type: types.Date}, Column{ID: 5, Type: types.MustCreateEnumType([]string{"x", "y"}, sql.Collation_Default)})
-	data, err := c.Encode(ctx, nil, sql.Row{int64(7), wrapped[string]{"ab"}, wrapped[[]byte]{[]byte("cd")}, "2024-02-29", "y"})
+		Column{ID: 1, Type: types.Int32}, Column{ID: 2, Type: types.LongText},
+		Column{ID: 3, Type: types.LongBlob},
+		Column{ID: 4, Type: types.Date},
+		Column{ID: 5, Type: types.MustCreateEnumType([]string{"x", "y"}, sql.Collation_Default)})
+	data, err := c.Encode(ctx, nil,
+		sql.Row{int64(7), wrapped[string]{"ab"}, wrapped[[]byte]{[]byte("cd")}, "2024-02-29", "y"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +225,8 @@ func TestRowConversion(t *testing.T) {
 			t.Errorf("column %d: %T %v, want %v", i, got[i], got[i], want[i])
 		}
 	}
-	for _, bad := range []sql.Row{{int64(1) << 40, "", nil, nil, nil}, {int32(1)}, {int32(1), "", nil, "no date", nil}} {
+	for _, bad := range []sql.Row{{int64(1) << 40, "", nil, nil, nil}, {int32(1)},
+		{int32(1), "", nil, "no date", nil}} {
 		if _, err := c.Encode(ctx, nil, bad); err == nil {
 			t.Errorf("row %v was stored", bad)
 		}
@@ -222,7 +234,8 @@ func TestRowConversion(t *testing.T) {
 }
 
 func TestRowRefusals(t *testing.T) {
-	if _, err := NewRowCodec([]Column{{ID: 1, Type: types.CreateTuple(types.Int8)}}); !errors.Is(err, ErrUnsupported) {
+	if _, err := NewRowCodec([]Column{{ID: 1, Type: types.CreateTuple(types.Int8)}}); !errors.Is(err,
+		ErrUnsupported) {
 		t.Errorf("tuple: %v", err)
 	}
 	if _, err := NewRowCodec([]Column{{Type: types.Int8}}); err == nil {
@@ -236,7 +249,8 @@ func TestRowRefusals(t *testing.T) {
 		t.Errorf("version 2: %v", err)
 	}
 	for _, junk := range [][]byte{
-		{}, {1, 0x00}, {1, 0x0F}, {1, 0x09}, {1, 0x09, 0x80}, {1, 0x0C, 1, 'x'}, {1, 0x14, 0x05, 'x'}, {1, 0x0A, 1, 2},
+		{}, {1, 0x00}, {1, 0x0F}, {1, 0x09}, {1, 0x09, 0x80}, {1, 0x0C, 1, 'x'}, {1, 0x14, 0x05, 'x'},
+		{1, 0x0A, 1, 2},
 		{1, 0x09, 0xFF, 0xFF, 0x03}, // 32767 as TINYINT
 		{1, 0x14, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01},
 		{1, 0xF9, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0},

@@ -27,8 +27,8 @@ type wanted struct {
 	zone    *Zone
 }
 
-// Project returns a decoder whose rows have the columns at the given positions, in that order. nil means all columns; an
-// empty slice that is not nil means none (COUNT(*) asks for that).
+// Project returns a decoder whose rows have the columns at the given positions, in that order. nil means all
+// columns; an empty slice that is not nil means none (COUNT(*) asks for that).
 func (c *RowCodec) Project(ordinals []int) *RowDecoder {
 	if ordinals == nil {
 		ordinals = make([]int, len(c.columns))
@@ -38,7 +38,8 @@ func (c *RowCodec) Project(ordinals []int) *RowDecoder {
 	}
 	d := &RowDecoder{width: len(ordinals)}
 	for _, i := range c.byID {
-		w := wanted{id: c.columns[i].ID, kind: c.kinds[i], typ: c.columns[i].Type, missing: c.columns[i].Default, zone: c.columns[i].Zone, first: -1}
+		w := wanted{id: c.columns[i].ID, kind: c.kinds[i], typ: c.columns[i].Type,
+			missing: c.columns[i].Default, zone: c.columns[i].Zone, first: -1}
 		for slot, o := range ordinals {
 			if o != i {
 				continue
@@ -59,9 +60,9 @@ func (c *RowCodec) Project(ordinals []int) *RowDecoder {
 // Decode returns all columns of a stored row. See RowDecoder.Decode.
 func (c *RowCodec) Decode(data []byte) (sql.Row, error) { return c.all.Decode(data) }
 
-// Decode returns a fresh row, of which length and capacity are equal (the engine appends to rows that it was given and keeps
-// them). The row's strings share memory with data, which must not change any more: hand over what a scanner or Get returned,
-// not a buffer. Binary strings are copied.
+// Decode returns a fresh row, of which length and capacity are equal (the engine appends to rows that it was
+// given and keeps them). The row's strings share memory with data, which must not change any more: hand over
+// what a scanner or Get returned, not a buffer. Binary strings are copied.
 func (d *RowDecoder) Decode(data []byte) (sql.Row, error) {
 	row := make(sql.Row, d.width)
 	return row, d.DecodeInto(row, data)

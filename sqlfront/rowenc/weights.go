@@ -7,18 +7,18 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// byCodePoint lists the collations that order exactly as the bytes of UTF-8 do, so that their keys hold the string itself and
-// can be decoded. TestByCodePoint walks all characters to prove it.
+// byCodePoint lists the collations that order exactly as the bytes of UTF-8 do, so that their keys hold the
+// string itself and can be decoded. TestByCodePoint walks all characters to prove it.
 func byCodePoint(c sql.CollationID) bool {
 	return c == sql.Collation_utf8mb4_0900_bin || c == sql.Collation_utf8mb4_bin
 }
 
-// weigher turns a string into the engine's weights. The engine computes a weight by a map lookup and a chain of comparisons; the ASCII
-// part, which is most of most keys, is taken from a table here.
+// weigher turns a string into the engine's weights. The engine computes a weight by a map lookup and a chain
+// of comparisons; the ASCII part, which is most of most keys, is taken from a table here.
 type weigher struct {
 	sorter sql.CollationSorter
-	// ascii holds the weights of ASCII characters as they are written: the bytes from the highest down, their number in the
-	// lowest byte. Longer forms, which no collation has for ASCII, are 0 and taken from sorter.
+	// ascii holds the weights of ASCII characters as they are written: the bytes from the highest down, their
+	// number in the lowest byte. Longer forms, which no collation has for ASCII, are 0 and taken from sorter.
 	ascii [utf8.RuneSelf]uint32
 	// space is the weight of a space, and how it is written.
 	space     int32
@@ -59,7 +59,8 @@ const (
 	weight3Max = weight2Max + (weight5Lead-weight3Lead)<<16 // 0x1C20BE
 )
 
-// append writes the weights of all characters. Malformed UTF-8 weighs as U+FFFD, byte by byte, as in the engine's comparison.
+// append writes the weights of all characters. Malformed UTF-8 weighs as U+FFFD, byte by byte, as in
+// the engine's comparison.
 func (w *weigher) append(dst []byte, s string) []byte {
 	dst = slices.Grow(dst, 2*len(s)+1)
 	for i := 0; i < len(s); {
@@ -85,7 +86,8 @@ func (w *weigher) append(dst []byte, s string) []byte {
 func appendWeight(dst []byte, w int32) []byte {
 	switch {
 	case w < 0:
-		return append(dst, weightNegative, byte(uint32(w)>>24), byte(uint32(w)>>16), byte(uint32(w)>>8), byte(w))
+		return append(dst, weightNegative, byte(uint32(w)>>24), byte(uint32(w)>>16),
+			byte(uint32(w)>>8), byte(w))
 	case w < weight1Max:
 		return append(dst, weight1Base+byte(w))
 	case w < weight2Max:

@@ -8,24 +8,27 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// Zone is a session's time zone as codecs need it: values of TIMESTAMP columns are instants on disk and times of day in rows. The nil Zone is
-// UTC, where the two are the same; codecs without a zone never look.
+// Zone is a session's time zone as codecs need it: values of TIMESTAMP columns are instants on disk and times
+// of day in rows. The nil Zone is UTC, where the two are the same; codecs without a zone never look.
 //
 //	stored            row                                       stored
 //	microseconds ──▶ Local ──▶ time.Time, its clock set in UTC ──▶ Instant ──▶ microseconds
 //
-// Where clocks are turned back an hour of the day comes twice. What was read in the second one is marked (its Location is again), so that a row
-// that is written back, or looked up by what was read, means the instant that it came from; to everybody else a marked time is like any
-// other. A time without a mark, one that a client has sent, means the first of the two, as in MySQL.
+// Where clocks are turned back an hour of the day comes twice. What was read in the second one is marked (its
+// Location is again), so that a row that is written back, or looked up by what was read, means the instant
+// that it came from; to everybody else a marked time is like any other. A time without a mark, one that a
+// client has sent, means the first of the two, as in MySQL.
 type Zone struct {
-	// Segments of constant offset: the one that begins at starts[i] has offsets[i]. In microseconds; starts[0] is the beginning of time.
+	// Segments of constant offset: the one that begins at starts[i] has offsets[i]. In microseconds;
+	// starts[0] is the beginning of time.
 	starts, offsets []int64
 }
 
 // again marks times of day in the second of two equal hours.
 var again = time.FixedZone("UTC", 0)
 
-// The instants that TIMESTAMP can hold, in microseconds: 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999 UTC.
+// The instants that TIMESTAMP can hold, in microseconds: 1970-01-01 00:00:01 to 2038-01-19 03:14:07.999999
+// UTC.
 const (
 	MinInstant = 1_000_000
 	MaxInstant = math.MaxInt32*1_000_000 + 999_999
@@ -62,7 +65,8 @@ func NewZone(loc *time.Location) *Zone {
 	return z
 }
 
-// Fixed reports whether the zone's clocks are never turned: then times of day sort as instants do, and each is one instant.
+// Fixed reports whether the zone's clocks are never turned: then times of day sort as instants do,
+// and each is one instant.
 func (z *Zone) Fixed() bool { return z == nil || len(z.starts) == 1 }
 
 // segment is the one that an instant is in.
@@ -90,8 +94,8 @@ func (z *Zone) Local(micros int64) time.Time {
 	return t
 }
 
-// instants are the first and the last instant of a time of day. ok is false for one that there is not, because clocks were
-// turned forward over it: both are the moment when they were.
+// instants are the first and the last instant of a time of day. ok is false for one that there is not,
+// because clocks were turned forward over it: both are the moment when they were.
 func (z *Zone) instants(clock int64) (first, last int64, ok bool) {
 	if len(z.starts) == 1 {
 		u := clock - z.offsets[0]
@@ -117,8 +121,8 @@ func (z *Zone) instants(clock int64) (first, last int64, ok bool) {
 	return first, last, true
 }
 
-// Instant is the instant that a time of day means, in microseconds. ok is false if there is no such time: the instant is then that of the next
-// one that there is.
+// Instant is the instant that a time of day means, in microseconds. ok is false if there is no such time: the
+// instant is then that of the next one that there is.
 func (z *Zone) Instant(t time.Time) (micros int64, ok bool) {
 	clock := t.UnixMicro()
 	if z == nil || clock == zeroInstant {

@@ -20,15 +20,16 @@ func zone(t testing.TB, name string) (*Zone, *time.Location) {
 	return NewZone(loc), loc
 }
 
-var zoneNames = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "Asia/Kolkata", "Africa/Monrovia", "America/Caracas"}
+var zoneNames = []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca",
+	"Pacific/Apia", "Asia/Kolkata", "Africa/Monrovia", "America/Caracas"}
 
 func clockOf(at time.Time, loc *time.Location) time.Time {
 	l := at.In(loc)
 	return time.Date(l.Year(), l.Month(), l.Day(), l.Hour(), l.Minute(), l.Second(), l.Nanosecond(), time.UTC)
 }
 
-// Each instant is shown as the tz database says, and comes back as itself: by itself where it is the first with its time of day, by its mark
-// where it is the second.
+// Each instant is shown as the tz database says, and comes back as itself: by itself where it is the first
+// with its time of day, by its mark where it is the second.
 func TestZoneRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, name := range zoneNames {
@@ -48,7 +49,8 @@ func TestZoneRoundTrip(t *testing.T) {
 				t.Fatalf("%s: %v is %v, not %v", name, time.UnixMicro(u).UTC(), local, want)
 			}
 			if back, ok := z.Instant(local); !ok || back != u {
-				t.Fatalf("%s: %v came back as %v, %v", name, time.UnixMicro(u).UTC(), time.UnixMicro(back).UTC(), ok)
+				t.Fatalf("%s: %v came back as %v, %v", name, time.UnixMicro(u).UTC(),
+					time.UnixMicro(back).UTC(), ok)
 			}
 			first, last, ok := z.instants(local.UnixMicro())
 			if !ok || u != first && u != last || Marked(local) != (first != last && u == last) {
@@ -84,7 +86,8 @@ func TestZoneTurns(t *testing.T) {
 	if _, ok := z.Only(at("2018-10-28 02:30:00")); ok {
 		t.Error("two instants are not one")
 	}
-	if !z.Unmarked(at("2018-10-28 02:30:00")) || z.Unmarked(z.Local(at("2018-10-28 01:30:00").UnixMicro())) || z.Unmarked(at("2018-10-28 03:00:00")) {
+	if !z.Unmarked(at("2018-10-28 02:30:00")) || z.Unmarked(z.Local(at("2018-10-28 01:30:00").UnixMicro())) ||
+		z.Unmarked(at("2018-10-28 03:00:00")) {
 		t.Error("Unmarked")
 	}
 	if v := z.Local(zeroInstant); !v.Equal(types.ZeroTime) {
@@ -99,12 +102,14 @@ func TestZoneTurns(t *testing.T) {
 func TestZoneCodecs(t *testing.T) {
 	ctx := context.Background()
 	z, _ := zone(t, "Europe/Berlin")
-	for _, u := range []int64{1540686600e6, 1540690200e6, 1521939600e6, 1521939599e6, MinInstant, MaxInstant, zeroInstant} {
+	for _, u := range []int64{1540686600e6, 1540690200e6, 1521939600e6, 1521939599e6, MinInstant, MaxInstant,
+		zeroInstant} {
 		utc, local := time.UnixMicro(u).UTC(), z.Local(u)
 		var rows, keys [2][]byte
 		for i, zone := range []*Zone{nil, z} {
 			v := []time.Time{utc, local}[i]
-			rc, err := NewRowCodec([]Column{{ID: 1, Type: types.TimestampMaxPrecision, Zone: zone}, {ID: 2, Type: types.DatetimeMaxPrecision, Zone: zone}})
+			rc, err := NewRowCodec([]Column{{ID: 1, Type: types.TimestampMaxPrecision, Zone: zone},
+				{ID: 2, Type: types.DatetimeMaxPrecision, Zone: zone}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,11 +124,13 @@ func TestZoneCodecs(t *testing.T) {
 				t.Fatal(err)
 			}
 			row, err := rc.Decode(rows[i])
-			if err != nil || !row[0].(time.Time).Equal(v) || Marked(row[0].(time.Time)) != Marked(v) || !row[1].(time.Time).Equal(utc) {
+			if err != nil || !row[0].(time.Time).Equal(v) || Marked(row[0].(time.Time)) != Marked(v) ||
+				!row[1].(time.Time).Equal(utc) {
 				t.Fatalf("%v: %v %v", v, row, err)
 			}
 			values := make([]any, 1)
-			if _, err := kc.Decode(keys[i], values); err != nil || !values[0].(time.Time).Equal(v) || Marked(values[0].(time.Time)) != Marked(v) {
+			if _, err := kc.Decode(keys[i], values); err != nil || !values[0].(time.Time).Equal(v) ||
+				Marked(values[0].(time.Time)) != Marked(v) {
 				t.Fatalf("%v: %v %v", v, values, err)
 			}
 		}
@@ -149,14 +156,16 @@ func TestZoneSpans(t *testing.T) {
 				continue
 			}
 			near := func(steps int64) time.Time {
-				return time.UnixMicro(s + (rng.Int64N(2*steps)-steps)*600_000_000 + z.offsets[z.segment(s)]).UTC()
+				return time.UnixMicro(s + (rng.Int64N(2*steps)-steps)*600_000_000 +
+					z.offsets[z.segment(s)]).UTC()
 			}
 			for range 20 {
 				low, high := near(12), near(12)
 				if rng.IntN(3) == 0 {
 					high = low
 				}
-				r := sql.MySQLRangeColumnExpr{LowerBound: sql.Below{Key: low}, UpperBound: sql.Above{Key: high}, Typ: types.Timestamp}
+				r := sql.MySQLRangeColumnExpr{LowerBound: sql.Below{Key: low},
+					UpperBound: sql.Above{Key: high}, Typ: types.Timestamp}
 				open := [2]bool{rng.IntN(2) == 0, rng.IntN(2) == 0}
 				if open[0] {
 					r.LowerBound = sql.Above{Key: low}
@@ -176,14 +185,16 @@ func TestZoneSpans(t *testing.T) {
 				for step := int64(-40); step <= 40; step++ {
 					u := s + step*300_000_000
 					local := z.Local(u)
-					in := (local.After(low) || !open[0] && local.Equal(low)) && (local.Before(high) || !open[1] && local.Equal(high))
+					in := (local.After(low) || !open[0] && local.Equal(low)) &&
+						(local.Before(high) || !open[1] && local.Equal(high))
 					key, err := kc.EncodeRow(ctx, nil, sql.Row{local}, []int{0})
 					if err != nil {
 						t.Fatal(err)
 					}
 					has := bytes.Compare(key, span.Start) >= 0 && bytes.Compare(key, span.End) < 0
 					if in && !has || has && !in && span.Exact {
-						t.Fatalf("%s: %v..%v open %v: %v: in %v, has %v, %v", name, low, high, open, local, in, has, span)
+						t.Fatalf("%s: %v..%v open %v: %v: in %v, has %v, %v", name, low, high, open, local,
+							in, has, span)
 					}
 				}
 			}

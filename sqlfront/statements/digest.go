@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxDigestText is where the text of a digest ends, as MySQL's max_digest_length. What follows is not looked at: two statements that
-// differ only behind it are one.
+// maxDigestText is where the text of a digest ends, as MySQL's max_digest_length. What follows is not looked
+// at: two statements that differ only behind it are one.
 const maxDigestText = 1024
 
 // DigestText is the statement without its values.
@@ -28,14 +28,16 @@ func DigestText(query string) string {
 		case c == ' ' || c >= '\t' && c <= '\r':
 			space = true
 			i++
-		case c == '#' || c == '-' && strings.HasPrefix(query[i:], "--") && (i+2 >= len(query) || query[i+2] <= ' '):
+		case c == '#' || c == '-' && strings.HasPrefix(query[i:], "--") &&
+			(i+2 >= len(query) || query[i+2] <= ' '):
 			space = true
 			if n := strings.IndexByte(query[i:], '\n'); n >= 0 {
 				i += n + 1
 			} else {
 				i = len(query)
 			}
-		case c == '/' && strings.HasPrefix(query[i:], "/*") && !strings.HasPrefix(query[i:], "/*!") && !strings.HasPrefix(query[i:], "/*+"):
+		case c == '/' && strings.HasPrefix(query[i:], "/*") && !strings.HasPrefix(query[i:], "/*!") &&
+			!strings.HasPrefix(query[i:], "/*+"):
 			space = true
 			if n := strings.Index(query[i+2:], "*/"); n >= 0 {
 				i += n + 4
@@ -49,12 +51,14 @@ func DigestText(query string) string {
 			j := skipQuoted(query, i)
 			put(query[i:j])
 			i = j
-		case c >= '0' && c <= '9' || c == '.' && i+1 < len(query) && query[i+1] >= '0' && query[i+1] <= '9' && !endsName(b.String()):
+		case c >= '0' && c <= '9' || c == '.' && i+1 < len(query) && query[i+1] >= '0' && query[i+1] <= '9' &&
+			!endsName(b.String()):
 			i = skipNumber(query, i)
 			put("?")
 		case isName(c) || c == '@':
 			j := i + 1
-			for j < len(query) && (isName(query[j]) || query[j] >= '0' && query[j] <= '9' || query[j] == '@') {
+			for j < len(query) && (isName(query[j]) || query[j] >= '0' && query[j] <= '9' ||
+				query[j] == '@') {
 				j++
 			}
 			if j < len(query) && query[j] == '\'' && c != '@' { // x'41', _latin1'a'
@@ -92,8 +96,8 @@ func endsName(s string) bool {
 	return s != "" && (isName(s[len(s)-1]) || s[len(s)-1] == '`' || s[len(s)-1] >= '0' && s[len(s)-1] <= '9')
 }
 
-// skipQuoted returns the place behind the quoted text at i. Backslashes escape in strings, whatever the SQL mode: at worst two
-// digests are one.
+// skipQuoted returns the place behind the quoted text at i. Backslashes escape in strings, whatever the SQL
+// mode: at worst two digests are one.
 func skipQuoted(s string, i int) int {
 	q := s[i]
 	for i++; i < len(s); i++ {
@@ -125,7 +129,8 @@ func skipNumber(s string, i int) int {
 	return i
 }
 
-// foldLists makes (?, ?, ?) into (...) and VALUES (...), (...) into VALUES (...), so that the number of values does not matter.
+// foldLists makes (?, ?, ?) into (...) and VALUES (...), (...) into VALUES (...), so that the number of
+// values does not matter.
 func foldLists(s string) string {
 	if !strings.Contains(s, ",") {
 		return s

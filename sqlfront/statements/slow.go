@@ -24,9 +24,11 @@ type slowLog struct {
 func (s *slowLog) init(o Options) { s.o = o }
 
 // ErrFileName is the answer to a name that leads out of the slow log's directory.
-var ErrFileName = errors.New("statements: the slow log's file is given by its name alone; it lies in the server's log directory")
+var ErrFileName = errors.New("statements: the slow log's file is given by its name alone; it lies in the " +
+	"server's log directory")
 
-// CheckFileName says whether the slow log may have that name. Who may set variables must not be able to write anywhere on the machine.
+// CheckFileName says whether the slow log may have that name. Who may set variables must not be able to write
+// anywhere on the machine.
 func CheckFileName(name string) error {
 	if name == "" || name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return ErrFileName
@@ -69,8 +71,10 @@ func (s *slowLog) write(x *Execution, name string) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Time: %s\n", x.Began.Add(x.Took).UTC().Format("2006-01-02T15:04:05.000000Z"))
-	fmt.Fprintf(&b, "# User@Host: %s[%s] @ %s []  Id: %5d\n", oneLine(x.User), oneLine(x.User), oneLine(x.Host), x.Connection)
-	fmt.Fprintf(&b, "# Query_time: %.6f  Lock_time: %.6f Rows_sent: %d  Rows_examined: %d\n", x.Took.Seconds(), x.Locked.Seconds(), x.Sent, x.Examined)
+	fmt.Fprintf(&b, "# User@Host: %s[%s] @ %s []  Id: %5d\n", oneLine(x.User), oneLine(x.User),
+		oneLine(x.Host), x.Connection)
+	fmt.Fprintf(&b, "# Query_time: %.6f  Lock_time: %.6f Rows_sent: %d  Rows_examined: %d\n",
+		x.Took.Seconds(), x.Locked.Seconds(), x.Sent, x.Examined)
 	if x.Database != "" {
 		fmt.Fprintf(&b, "use %s;\n", oneLine(x.Database))
 	}
@@ -93,7 +97,8 @@ func (s *slowLog) write(x *Execution, name string) {
 // maxLogged is where a statement ends in the log: a bulk load is as long as its rows.
 const maxLogged = 64 << 10
 
-// loggable is the text as it may be written down: without passwords, which stand in statements about accounts.
+// loggable is the text as it may be written down: without passwords, which stand in statements about
+// accounts.
 func loggable(text string) string {
 	head := strings.ToLower(text[:min(len(text), 1<<10)])
 	if strings.Contains(head, "identified") || strings.Contains(head, "password") {
@@ -136,7 +141,8 @@ func (s *slowLog) openLocked(name string) error {
 		// Readers of the log know these lines by their form, and pass over them.
 		program, _ := os.Executable()
 		_, port, _ := net.SplitHostPort(s.o.Addr)
-		_, err = fmt.Fprintf(f, "%s, Version: %s (Moka). started with:\nTcp port: %s  Unix socket: -\nTime                 Id Command    Argument\n", program, s.o.Version, port)
+		_, err = fmt.Fprintf(f, "%s, Version: %s (Moka). started with:\nTcp port: %s  Unix socket: -\nTime "+
+			"                Id Command    Argument\n", program, s.o.Version, port)
 	}
 	if err != nil {
 		_ = f.Close()

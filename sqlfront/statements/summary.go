@@ -12,7 +12,8 @@ import (
 // Execution is one statement that has ended.
 type Execution struct {
 	Database, Text string
-	// Short is Text with '?' for each literal, if the caller has it: the plan cache's key. It may be overwritten after the call.
+	// Short is Text with '?' for each literal, if the caller has it: the plan cache's key. It may be
+	// overwritten after the call.
 	Short      []byte
 	User, Host string
 	Connection uint32
@@ -54,8 +55,8 @@ type Recorder struct {
 	slow slowLog
 
 	mu sync.RWMutex
-	// lines are the account; shorts finds a line by what the plan cache knows of a statement, which is cheaper to have than its
-	// digest and not as far reduced.
+	// lines are the account; shorts finds a line by what the plan cache knows of a statement, which is
+	// cheaper to have than its digest and not as far reduced.
 	lines  map[key]*line
 	shorts map[key]*line
 	others line // what was counted for digests that had to go
@@ -74,8 +75,8 @@ func New(o Options) *Recorder {
 	return r
 }
 
-// line is what is known of one digest. Numbers are counted without a lock: a reader may see a statement in one of them and not yet in
-// the next.
+// line is what is known of one digest. Numbers are counted without a lock: a reader may see a statement in
+// one of them and not yet in the next.
 type line struct {
 	key    key
 	digest string
@@ -112,7 +113,8 @@ func upTo(bucket int) time.Duration {
 	return time.Duration((perOctave+bucket%perOctave+1)<<octave) * time.Microsecond
 }
 
-// Record counts a statement. It does so under the lock that readers share, so that a line that is taken out has been counted to the end.
+// Record counts a statement. It does so under the lock that readers share, so that a line that is taken out
+// has been counted to the end.
 func (r *Recorder) Record(x *Execution) {
 	if len(x.Short) > 0 {
 		r.mu.RLock()
@@ -162,8 +164,9 @@ func (r *Recorder) learn(k key, x *Execution) *line {
 	return l
 }
 
-// makeRoom takes out the line that was used longest ago, of a few that the map's order offers: good enough to keep what is
-// used, and no list has to be kept in order. MySQL does not make room; it counts everything new as one line without a digest.
+// makeRoom takes out the line that was used longest ago, of a few that the map's order offers: good enough to
+// keep what is used, and no list has to be kept in order. MySQL does not make room; it counts everything new
+// as one line without a digest.
 func (r *Recorder) makeRoom() {
 	const look = 32
 	var oldest *line
@@ -228,7 +231,8 @@ func (l *line) merge(o *line) {
 		l.least.Store(math.MaxInt64)
 	}
 	for _, c := range []struct{ to, from *atomic.Int64 }{
-		{&l.count, &o.count}, {&l.errors, &o.errors}, {&l.sent, &o.sent}, {&l.affected, &o.affected}, {&l.examined, &o.examined},
+		{&l.count, &o.count}, {&l.errors, &o.errors}, {&l.sent, &o.sent}, {&l.affected, &o.affected},
+		{&l.examined, &o.examined},
 		{&l.total, &o.total}, {&l.locked, &o.locked},
 	} {
 		c.to.Add(c.from.Load())
@@ -279,9 +283,12 @@ func (r *Recorder) Forget() {
 
 func (l *line) snapshot() Digest {
 	d := Digest{
-		Database: l.key.database, Digest: l.digest, Text: l.key.text, Sample: l.sample, First: l.first, Last: time.Unix(0, l.last.Load()),
-		Count: l.count.Load(), Errors: l.errors.Load(), Sent: l.sent.Load(), Affected: l.affected.Load(), Examined: l.examined.Load(),
-		Total: time.Duration(l.total.Load()), Most: time.Duration(l.most.Load()), Locked: time.Duration(l.locked.Load()),
+		Database: l.key.database, Digest: l.digest, Text: l.key.text, Sample: l.sample, First: l.first,
+		Last:  time.Unix(0, l.last.Load()),
+		Count: l.count.Load(), Errors: l.errors.Load(), Sent: l.sent.Load(), Affected: l.affected.Load(),
+		Examined: l.examined.Load(),
+		Total:    time.Duration(l.total.Load()), Most: time.Duration(l.most.Load()),
+		Locked: time.Duration(l.locked.Load()),
 	}
 	if least := l.least.Load(); least != math.MaxInt64 {
 		d.Least = time.Duration(least)

@@ -1,6 +1,7 @@
-// Package syntax goes through all of a statement's tree. The library's own walk leaves out parts of some nodes: WITH, ORDER BY and LIMIT of a UNION,
-// and the WINDOW clause. What a rule about a statement does not see there it does not rule: a function that a view calls in such a
-// place ran with the rights of who read the view, and 9223372036854775807 + 1 wrapped.
+// Package syntax goes through all of a statement's tree. The library's own walk leaves out parts of some
+// nodes: WITH, ORDER BY and LIMIT of a UNION, and the WINDOW clause. What a rule about a statement does not
+// see there it does not rule: a function that a view calls in such a place ran with the rights of who read
+// the view, and 9223372036854775807 + 1 wrapped.
 package syntax
 
 import ast "github.com/dolthub/vitess/go/vt/sqlparser"

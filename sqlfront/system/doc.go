@@ -5,5 +5,6 @@
 //	columns.go   kinds of columns
 //	report.go    Report: a statement of ours that answers with rows (SHOW CREATE PROCEDURE, SHOW ENGINE STATUS), or with OK
 //
-// It knows nothing of the store. Whoever fills a table sees what the statement's transaction sees by asking engine.CatalogSnapshot.
+// It knows nothing of the store. Whoever fills a table sees what the statement's transaction sees by asking
+// engine.CatalogSnapshot.
 package system

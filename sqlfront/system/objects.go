@@ -8,8 +8,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// A system database has no triggers, procedures or events, and says so: information_schema asks every database for them, and
-// a database that does not answer fails the whole question (mariadb-dump stops at it).
+// A system database has no triggers, procedures or events, and says so: information_schema asks every
+// database for them, and a database that does not answer fails the whole question (mariadb-dump stops at it).
 var (
 	_ sql.TriggerDatabase         = (*Database)(nil)
 	_ sql.StoredProcedureDatabase = (*Database)(nil)

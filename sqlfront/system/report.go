@@ -35,7 +35,8 @@ func (r *Report) Ending() *Report {
 // EndsTransaction implements Ending.
 func (r *Report) EndsTransaction() bool { return r.ends }
 
-// Statement is the report as the parser returns it, for those who have the global privilege (PROCESS, RELOAD, …).
+// Statement is the report as the parser returns it, for those who have the global privilege (PROCESS, RELOAD,
+// …).
 func (r *Report) Statement(privilege string) ast.Statement {
 	auth := ast.AuthInformation{AuthType: privilege, TargetType: ast.AuthTargetType_Global}
 	return ast.InjectedStatement{Auth: auth, Statement: r}

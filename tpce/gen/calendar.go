@@ -2,8 +2,8 @@ package gen
 
 import "time"
 
-// Business time counts milliseconds of trading since the first day's opening; a day has 8 hours, 09:00 to 17:00, and
-// weekends have none.
+// Business time counts milliseconds of trading since the first day's opening; a day has 8 hours, 09:00 to
+// 17:00, and weekends have none.
 const (
 	dayMillis   = 8 * 3600 * 1000
 	curveMillis = 900_000 // one period of the price curve; divides dayMillis, so business time is price time

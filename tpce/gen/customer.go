@@ -180,7 +180,8 @@ func (u *Universe) Account(n, k int) Account {
 	return a
 }
 
-// basketSizes are the smallest and the largest number of symbols an account trades, by tier and by the customer's number of accounts.
+// basketSizes are the smallest and the largest number of symbols an account trades, by tier and by the
+// customer's number of accounts.
 var basketSizes = map[int][11][2]int64{
 	1: {1: {6, 14}, 2: {4, 16}, 3: {2, 18}, 4: {2, 18}},
 	2: {2: {7, 13}, 3: {5, 15}, 4: {4, 16}, 5: {3, 17}, 6: {2, 18}, 7: {2, 18}, 8: {2, 18}},
@@ -212,7 +213,8 @@ func (u *Universe) executors(n, k int) []Person {
 	return out
 }
 
-// Executor draws who places an order on the account: the owner, or (in 10 % of all orders) another person allowed to.
+// Executor draws who places an order on the account: the owner, or (in 10 % of all orders)
+// another person allowed to.
 func (u *Universe) Executor(r *Rand, n, k int) Person {
 	others := u.executors(n, k)
 	if len(others) == 0 || r.Percent(75) {

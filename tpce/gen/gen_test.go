@@ -35,7 +35,10 @@ func forEachRow(tb testing.TB, u *Universe, visit func(table string, r Row)) {
 		}
 	}
 	for unit := range u.LoadUnits() {
-		if err := u.History(unit, Grown, func(table string, r Row) error { visit(table, r); return nil }); err != nil {
+		if err := u.History(unit, Grown, func(table string, r Row) error {
+			visit(table, r)
+			return nil
+		}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -63,8 +66,8 @@ func checksums(tb testing.TB, u *Universe) (map[string]int64, map[string]uint64)
 	return rows, sums
 }
 
-// TestGolden pins every row of the smallest world: another value here means that databases loaded by different versions
-// of this program differ, and the format number of the load must change.
+// TestGolden pins every row of the smallest world: another value here means that databases loaded by
+// different versions of this program differ, and the format number of the load must change.
 func TestGolden(t *testing.T) {
 	want, err := os.ReadFile("testdata/golden.txt")
 	if err != nil {
@@ -82,7 +85,8 @@ func TestGolden(t *testing.T) {
 		return
 	}
 	if got.String() != string(want) {
-		t.Errorf("rows differ from testdata/golden.txt (go test ./tpce/gen -update rewrites it):\n%s", got.String())
+		t.Errorf("rows differ from testdata/golden.txt (go test ./tpce/gen -update rewrites it):\n%s",
+			got.String())
 	}
 }
 
@@ -141,8 +145,8 @@ func TestTotalsCountWhatIsEmitted(t *testing.T) {
 	}
 }
 
-// TestSizesOfOneLoadUnit compares with what the specification's generator gives at 5 days; positions are random walks,
-// so their figures are held to 2 %.
+// TestSizesOfOneLoadUnit compares with what the specification's generator gives at 5 days; positions are
+// random walks, so their figures are held to 2 %.
 func TestSizesOfOneLoadUnit(t *testing.T) {
 	u := newUniverse(t, Params{Customers: 1000, Days: 5})
 	accounts := 0
@@ -153,8 +157,10 @@ func TestSizesOfOneLoadUnit(t *testing.T) {
 		t.Errorf("%d accounts, %d securities: want 5000 and 685", accounts, u.Securities())
 	}
 	for table, want := range map[string]int64{
-		"trade": 288_000, "settlement": 288_000, "trade_history": 691_014, "cash_transaction": 265_017, "holding_history": 349_073,
-		"holding": 111_527, "holding_summary": 45_971, "daily_market": 893_925, "financial": 10_000, "zip_code": 14_741, "taxrate": 320,
+		"trade": 288_000, "settlement": 288_000, "trade_history": 691_014, "cash_transaction": 265_017,
+		"holding_history": 349_073,
+		"holding":         111_527, "holding_summary": 45_971, "daily_market": 893_925, "financial": 10_000,
+		"zip_code": 14_741, "taxrate": 320,
 		"watch_item": 100_000, "account_permission": 7_100, "address": 1_504, "broker": 10,
 	} {
 		if got := u.Totals().Rows[table]; got < want*98/100 || got > want*102/100 {
@@ -194,7 +200,8 @@ func TestIdsInvert(t *testing.T) {
 	u := newUniverse(t, Params{Customers: 3000, Days: 1})
 	taxIDs, names := map[string]bool{}, map[string]bool{}
 	for n := 1; n <= 3000; n++ {
-		if CustomerNumber(CustomerID(n)) != n || AccountOwner(AccountID(n, u.Accounts(n)-1)) != n || AccountOwner(AccountID(n, 0)) != n {
+		if CustomerNumber(CustomerID(n)) != n || AccountOwner(AccountID(n, u.Accounts(n)-1)) != n ||
+			AccountOwner(AccountID(n, 0)) != n {
 			t.Fatalf("ids of customer %d do not invert", n)
 		}
 		taxIDs[u.Customer(n).TaxID] = true
@@ -207,7 +214,8 @@ func TestIdsInvert(t *testing.T) {
 		names[companyName(c)] = true
 	}
 	if len(taxIDs) != 3000 || len(symbols) != u.Securities() || len(names) != 50_000 {
-		t.Errorf("%d tax ids of 3000, %d symbols of %d, %d company names of 50000", len(taxIDs), len(symbols), u.Securities(), len(names))
+		t.Errorf("%d tax ids of 3000, %d symbols of %d, %d company names of 50000", len(taxIDs), len(symbols),
+			u.Securities(), len(names))
 	}
 }
 
@@ -267,13 +275,15 @@ func TestCloseAgainstUnits(t *testing.T) {
 			}
 		}
 		if rest != left || gain != wantGain || moved != signed-rest {
-			t.Fatalf("lots %v, trade %d at %v: rest %d gain %v moved %d, want %d %v %d", lots, signed, price, rest, gain, moved, left, wantGain, signed-left)
+			t.Fatalf("lots %v, trade %d at %v: rest %d gain %v moved %d, want %d %v %d", lots, signed, price,
+				rest, gain, moved, left, wantGain, signed-left)
 		}
 	}
 }
 
 func TestDecimals(t *testing.T) {
-	for in, want := range map[string]Cents{"0": 0, "1": 100, "-1.5": -150, "12.345": 1235, "-12.345": -1235, "12.344999": 1234, ".5": 50, "-0.05": -5, "1234567890.12": 123456789012} {
+	for in, want := range map[string]Cents{"0": 0, "1": 100, "-1.5": -150, "12.345": 1235, "-12.345": -1235,
+		"12.344999": 1234, ".5": 50, "-0.05": -5, "1234567890.12": 123456789012} {
 		var c Cents
 		if err := c.Scan([]byte(in)); err != nil || c != want {
 			t.Errorf("%q reads as %d (%v), want %d", in, c, err, want)
@@ -299,7 +309,8 @@ func TestDecimals(t *testing.T) {
 }
 
 func TestImpossibleSizes(t *testing.T) {
-	for _, p := range []Params{{Customers: 150}, {Customers: 1500}, {Customers: -100}, {Days: -1}, {ScaleFactor: 7}, {DailyMarketWeeks: 262}, {NewsBytes: 10}} {
+	for _, p := range []Params{{Customers: 150}, {Customers: 1500}, {Customers: -100}, {Days: -1},
+		{ScaleFactor: 7}, {DailyMarketWeeks: 262}, {NewsBytes: 10}} {
 		if _, err := New(p); err == nil {
 			t.Errorf("%+v is accepted", p)
 		}

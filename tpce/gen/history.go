@@ -8,8 +8,9 @@ import (
 	"sync"
 )
 
-// The history of a load unit is one sequence: orders arrive at a steady rate, wait for the curve if they carry a limit,
-// and complete a moment later. Completions, not orders, move the holdings, so a priority queue stands between:
+// The history of a load unit is one sequence: orders arrive at a steady rate, wait for the curve if
+// they carry a limit, and complete a moment later. Completions, not orders, move the holdings, so a
+// priority queue stands between:
 //
 //	order j --[limit reached]--> submitted --[~1 s]--> price fixed --[1 s]--> completed: lots, money, rows
 //
@@ -75,14 +76,16 @@ type history struct {
 }
 
 func (u *Universe) newHistory(unit int) *history {
-	h := &history{u: u, unit: unit, r: newRand(u.Seed, topicHistory, int64(unit)), positions: map[position][]openLot{}}
+	h := &history{u: u, unit: unit, r: newRand(u.Seed, topicHistory, int64(unit)),
+		positions: map[position][]openLot{}}
 	for i := range u.unitSize {
 		n := unit*u.unitSize + i + 1
 		country, division := u.taxesOf(n)
 		var list []tradingAccount
 		for k := range u.Accounts(n) {
 			list = append(list, tradingAccount{
-				Account: u.Account(n, k), tier: u.Tier(n), rate: country.rate + division.rate, basket: u.Basket(n, k), executor: u.Customer(n).Name(),
+				Account: u.Account(n, k), tier: u.Tier(n), rate: country.rate + division.rate,
+				basket: u.Basket(n, k), executor: u.Customer(n).Name(),
 			})
 		}
 		h.accounts = append(h.accounts, list)
@@ -119,8 +122,9 @@ func (h *history) order(id, at int64) *trade {
 	accounts := h.accounts[h.u.chooseIn(r, h.unit)-1-h.unit*h.u.unitSize]
 	a := &accounts[r.Int(0, int64(len(accounts)-1))]
 	t := &trade{
-		id: id, kind: DrawTradeType(r), owner: a, security: a.basket[r.Int(0, int64(len(a.basket)-1))], quantity: DrawQuantity(r),
-		ordered: at, sent: at, lifo: r.Percent(35),
+		id: id, kind: DrawTradeType(r), owner: a, security: a.basket[r.Int(0, int64(len(a.basket)-1))],
+		quantity: DrawQuantity(r),
+		ordered:  at, sent: at, lifo: r.Percent(35),
 	}
 	t.cash = t.kind.Sell() || !r.Percent(16)
 	if t.kind.Market() {
@@ -185,7 +189,8 @@ func (h *history) settle(t *trade) {
 	}
 
 	t.charge = ChargeFor(t.kind, t.owner.tier)
-	t.comm = Commission(commissionRate(t.owner.tier, h.u.securities[t.security].exchange, band(t.quantity)), t.quantity, t.price)
+	t.comm = Commission(commissionRate(t.owner.tier, h.u.securities[t.security].exchange, band(t.quantity)),
+		t.quantity, t.price)
 	if t.owner.TaxStatus != 0 {
 		t.tax = Tax(gain, t.owner.rate)
 	}
@@ -202,13 +207,15 @@ func (h *history) openLots() []openLot {
 	return all
 }
 
-// Grown lists the tables that History fills, parents first. TRADE_REQUEST, the eighth table that grows, starts empty.
+// Grown lists the tables that History fills, parents first. TRADE_REQUEST, the eighth table
+// that grows, starts empty.
 var Grown = []string{
-	"trade", "trade_history", "settlement", "cash_transaction", "holding_history", "holding_summary", "holding",
+	"trade", "trade_history", "settlement", "cash_transaction", "holding_history", "holding_summary",
+	"holding",
 }
 
-// History emits the rows of the chosen tables for one load unit. It runs the whole history each time: keeping it would
-// cost gigabytes at 300 days, running it costs about a microsecond for each trade.
+// History emits the rows of the chosen tables for one load unit. It runs the whole history each time: keeping
+// it would cost gigabytes at 300 days, running it costs about a microsecond for each trade.
 func (u *Universe) History(unit int, tables []string, emit func(table string, r Row) error) error {
 	var perTrade []func(*trade, func(Row) error) error
 	var names []string
@@ -249,7 +256,8 @@ func (u *Universe) History(unit int, tables []string, emit func(table string, r 
 }
 
 func (u *Universe) tradeRow(t *trade, emit func(Row) error) error {
-	return emit(row(t.id, wall(t.done), completed, string(t.kind), bit(t.cash), u.Symbol(t.security), t.quantity, t.limit,
+	return emit(row(t.id, wall(t.done), completed, string(t.kind), bit(t.cash), u.Symbol(t.security),
+		t.quantity, t.limit,
 		t.owner.ID, t.owner.executor, t.price, t.charge, t.comm, t.tax, bit(t.lifo)))
 }
 
@@ -286,7 +294,8 @@ func (u *Universe) cashRow(t *trade, emit func(Row) error) error {
 	if !t.cash {
 		return nil
 	}
-	return emit(row(t.id, wall(t.done), t.in, CashName(t.kind.Name(), t.quantity, u.securities[t.security].name)))
+	return emit(row(t.id, wall(t.done), t.in,
+		CashName(t.kind.Name(), t.quantity, u.securities[t.security].name)))
 }
 
 func holdingHistoryRows(t *trade, emit func(Row) error) error {

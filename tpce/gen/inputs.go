@@ -5,8 +5,8 @@ import "time"
 // What the driver asks of the world to make up the inputs of the transactions. None of it needs a query: the
 // specification's driver knows the rules of generation too.
 
-// NonUniform is the specification's skewed integer in [p, q]: the bits of a second draw are set over the first's.
-// a = 0 makes it uniform.
+// NonUniform is the specification's skewed integer in [p, q]: the bits of a second draw are set over the
+// first's. a = 0 makes it uniform.
 func (r *Rand) NonUniform(p, q, a int64, shift uint) int64 {
 	return (r.Int(p, q)|r.Int(0, a)<<shift)%(q-p+1) + p
 }
@@ -56,7 +56,8 @@ func (u *Universe) ChooseDivisionTax(r *Rand) string {
 // Trades is the number of initial trades.
 func (u *Universe) Trades() int64 { return int64(u.units) * u.tradesPerUnit() }
 
-// tradeID is the id of the i-th initial trade, from 0: every number but the burnt ones, load unit after load unit.
+// tradeID is the id of the i-th initial trade, from 0: every number but the burnt ones, load unit after load
+// unit.
 func (u *Universe) tradeID(i int64) int64 {
 	perUnit := u.tradesPerUnit()
 	unit, k := i/perUnit, i%perUnit
@@ -81,22 +82,23 @@ func (u *Universe) ChooseTrades(r *Rand, k int) []int64 {
 	return out
 }
 
-// Back-offs: how long before the end of the history a search of Trade-Lookup or Trade-Update starts at the latest, so
-// that it finds enough.
+// Back-offs: how long before the end of the history a search of Trade-Lookup or Trade-Update starts at the
+// latest, so that it finds enough.
 const (
 	BackOffAccount = 32 * time.Hour
 	BackOffSymbol  = 200 * time.Minute
 	BackOffHolding = 500 * time.Minute
 )
 
-// ChooseTradeTime draws the start of a search through the history. A short history backs off by half its length at most.
+// ChooseTradeTime draws the start of a search through the history. A short history backs off by
+// half its length at most.
 func (u *Universe) ChooseTradeTime(r *Rand, backOff time.Duration) time.Time {
 	total := int64(u.Days) * dayMillis
 	return wall(r.NonUniform(1, total-min(backOff.Milliseconds(), total/2), 4095, 16))
 }
 
-// EndOfHistory is after the last initial trade: 15 minutes of business after the last day, which is the longest that a
-// limit order waits.
+// EndOfHistory is after the last initial trade: 15 minutes of business after the last day, which is the
+// longest that a limit order waits.
 func (u *Universe) EndOfHistory() time.Time { return wall(int64(u.Days)*dayMillis + curveMillis) }
 
 // ChooseMarketDay draws a day of DAILY_MARKET for Market-Watch: recent weeks and Fridays are likelier.

@@ -13,8 +13,9 @@ type Closed struct {
 	After int64 // what is left of it; 0 when the lot is gone
 }
 
-// Close lets a trade of the given signed quantity (+ buy, - sell) close opposite lots, in the order given: oldest first
-// for FIFO, newest first for LIFO. Rest is the signed quantity that nothing opposed. Gain is what was earned on the closed part when the trade's price is price.
+// Close lets a trade of the given signed quantity (+ buy, - sell) close opposite lots, in the order given:
+// oldest first for FIFO, newest first for LIFO. Rest is the signed quantity that nothing opposed. Gain is
+// what was earned on the closed part when the trade's price is price.
 func Close(lots []Lot, signed int64, price Cents) (closed []Closed, rest int64, gain Cents) {
 	sign := int64(1)
 	if signed < 0 {

@@ -28,7 +28,8 @@ func (t TradeType) Market() bool { return t == MarketBuy || t == MarketSell }
 // Name is TT_NAME.
 func (t TradeType) Name() string {
 	return map[TradeType]string{
-		MarketBuy: "Market-Buy", MarketSell: "Market-Sell", StopLoss: "Stop-Loss", LimitSell: "Limit-Sell", LimitBuy: "Limit-Buy",
+		MarketBuy: "Market-Buy", MarketSell: "Market-Sell", StopLoss: "Stop-Loss", LimitSell: "Limit-Sell",
+		LimitBuy: "Limit-Buy",
 	}[t]
 }
 
@@ -64,8 +65,8 @@ func phase(security int, t int64) int64 {
 	return (int64(security)*556_237 + 253_791 + t) % curveMillis
 }
 
-// PriceAt is the price of a security t milliseconds after the start: a triangle from 20.00 up to 30.00 and back every
-// 15 minutes, each security with its own phase.
+// PriceAt is the price of a security t milliseconds after the start: a triangle from 20.00 up to 30.00 and
+// back every 15 minutes, each security with its own phase.
 func PriceAt(security int, t int64) Cents {
 	const half, span = curveMillis / 2, highPrice - lowPrice
 	p := phase(security, t)
@@ -143,7 +144,8 @@ func commissionRate(tier, exchange, band int) Cents {
 type exchangeInfo struct{ id, name string }
 
 var exchanges = []exchangeInfo{
-	{"NYSE", "New York Stock Exchange"}, {"NASDAQ", "Nasdaq Stock Market"}, {"AMEX", "American Stock Exchange"}, {"PCX", "Pacific Exchange"},
+	{"NYSE", "New York Stock Exchange"}, {"NASDAQ", "Nasdaq Stock Market"},
+	{"AMEX", "American Stock Exchange"}, {"PCX", "Pacific Exchange"},
 }
 
 // security is what everyone asks of a security; i is its index, from 0.
@@ -155,7 +157,8 @@ type security struct {
 
 var issues = []string{"COMMON", "PREF_A", "PREF_B", "PREF_C", "PREF_D"}
 
-// issuesOf company c: of 500, 10 have 5 issues, 15 have 4, 25 have 3, 50 have 2 and 400 only common stock: 685 in all.
+// issuesOf company c: of 500, 10 have 5 issues, 15 have 4, 25 have 3, 50 have 2 and 400 only
+// common stock: 685 in all.
 func issuesOf(c int) int {
 	switch p := (c*7 + 3) % companiesPerLU; {
 	case p < 10:

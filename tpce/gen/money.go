@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Cents is an exact amount of money, or a price, or a percentage with two decimals. Amounts never pass through a
-// binary fraction: the consistency conditions compare them with =.
+// Cents is an exact amount of money, or a price, or a percentage with two decimals. Amounts never pass
+// through a binary fraction: the consistency conditions compare them with =.
 type Cents int64
 
 // String prints the amount as SQL writes it.
@@ -116,7 +116,8 @@ func Tax(gain Cents, rate TaxFraction) Cents {
 	return Cents(divRound(int64(gain)*int64(rate), 100_000))
 }
 
-// Settlement is what a completed trade adds to the account's balance. The tax is withheld for tax status 1 only.
+// Settlement is what a completed trade adds to the account's balance. The tax is withheld for tax status 1
+// only.
 func Settlement(sell bool, quantity int64, price, charge, commission, tax Cents, taxStatus int) Cents {
 	value := Cents(quantity) * price
 	amount := -(value + charge + commission)

@@ -46,7 +46,8 @@ func (p Params) validate() error {
 	case p.Days < 0:
 		return fmt.Errorf("%d days: use 1 or more", p.Days)
 	case p.ScaleFactor < 0 || p.Days*28_800*min(p.Customers, 1000)%p.ScaleFactor != 0:
-		return fmt.Errorf("scale factor %d does not divide the trades of a load unit: use 500, 1000 or 2000", p.ScaleFactor)
+		return fmt.Errorf("scale factor %d does not divide the trades of a load unit: use 500, 1000 or 2000",
+			p.ScaleFactor)
 	case p.DailyMarketWeeks < 0 || p.DailyMarketWeeks > marketWeeks:
 		return fmt.Errorf("%d weeks of daily market: use 1 to %d", p.DailyMarketWeeks, marketWeeks)
 	case p.NewsBytes < 255 || p.NewsBytes > 100_000:
@@ -107,8 +108,8 @@ func (u *Universe) tradesPerUnit() int64 {
 	return int64(u.Days) * 28_800 * int64(u.unitSize) / int64(u.ScaleFactor)
 }
 
-// sequencePerUnit is the block of trade numbers of one load unit. One number of 101 is an aborted order and has no
-// row; a multiple of 101 gives every unit the same pattern.
+// sequencePerUnit is the block of trade numbers of one load unit. One number of 101 is an aborted order and
+// has no row; a multiple of 101 gives every unit the same pattern.
 func (u *Universe) sequencePerUnit() int64 { return (u.tradesPerUnit()/100 + 1) * 101 }
 
 // FirstRuntimeTrade is above every trade of the initial history.

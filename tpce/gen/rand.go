@@ -2,7 +2,8 @@ package gen
 
 import "math"
 
-// Rand is a splitmix64 stream. Its seed is a key, so that an attribute of the millionth row costs as much as the first's.
+// Rand is a splitmix64 stream. Its seed is a key, so that an attribute of the millionth row costs
+// as much as the first's.
 type Rand struct{ state uint64 }
 
 // topic keys the streams; two attributes drawn from one topic must come from one stream.

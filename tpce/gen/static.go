@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Row has the columns of a table in the order of its definition: int64, Cents, TaxFraction, string, time.Time, Date or nil.
+// Row has the columns of a table in the order of its definition: int64, Cents, TaxFraction, string,
+// time.Time, Date or nil.
 type Row []any
 
 // Static is a table whose rows do not depend on the history of trades. Unit i may be generated alone, by any
@@ -62,7 +63,8 @@ func (u *Universe) Static() []Static {
 }
 
 func (u *Universe) statusTypes(_ int, emit func(Row)) {
-	for _, s := range [][2]string{{active, "Active"}, {submitted, "Submitted"}, {pending, "Pending"}, {completed, "Completed"}, {canceled, "Canceled"}} {
+	for _, s := range [][2]string{{active, "Active"}, {submitted, "Submitted"}, {pending, "Pending"},
+		{completed, "Completed"}, {canceled, "Canceled"}} {
 		emit(row(s[0], s[1]))
 	}
 }
@@ -108,7 +110,8 @@ func (u *Universe) taxRows(_ int, emit func(Row)) {
 
 func (u *Universe) addressRow(i int, emit func(Row)) {
 	r := newRand(u.Seed, topicAddress, int64(i))
-	line1 := fmt.Sprintf("%d %s %s", r.Int(100, 25_000), streetName(r.Int(0, streets-1)), pick(suffixes, r.Int(0, int64(len(suffixes)-1))))
+	line1 := fmt.Sprintf("%d %s %s", r.Int(100, 25_000), streetName(r.Int(0, streets-1)),
+		pick(suffixes, r.Int(0, int64(len(suffixes)-1))))
 	var line2 any
 	z := u.zips[r.skewed(zipCodes)]
 	if n := i - len(exchanges) - u.companies() + 1; n >= 1 { // a customer's
@@ -136,7 +139,8 @@ func (u *Universe) exchangeRows(_ int, emit func(Row)) {
 		listed[s.exchange]++
 	}
 	for i, x := range exchanges {
-		emit(row(x.id, x.name, listed[i], int64(930), int64(1600), "A place where "+x.name+" members trade securities", addressID(i)))
+		emit(row(x.id, x.name, listed[i], int64(930), int64(1600),
+			"A place where "+x.name+" members trade securities", addressID(i)))
 	}
 }
 
@@ -153,7 +157,8 @@ func (u *Universe) commissionRows(_ int, emit func(Row)) {
 		for _, t := range tradeTypes {
 			for x := range exchanges {
 				for b := range len(quantityBands) - 1 {
-					emit(row(int64(tier), string(t), exchanges[x].id, quantityBands[b], quantityBands[b+1]-1, commissionRate(tier, x, b)))
+					emit(row(int64(tier), string(t), exchanges[x].id, quantityBands[b], quantityBands[b+1]-1,
+						commissionRate(tier, x, b)))
 				}
 			}
 		}
@@ -165,7 +170,8 @@ func (u *Universe) companyRow(c int, emit func(Row)) {
 	in := u.industryOf(c)
 	opened := time.Date(1800, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(r.Int(0, 73_050)))
 	p := u.person(-companyID(c) - 1<<40)
-	emit(row(companyID(c), active, companyName(c), industryID(in), rating(r.Int(0, 38)), p.Name(), addressID(len(exchanges)+c),
+	emit(row(companyID(c), active, companyName(c), industryID(in), rating(r.Int(0, 38)), p.Name(),
+		addressID(len(exchanges)+c),
 		clip(companyName(c)+" is in "+industryName(in)+" since "+opened.Format("2006"), 150), dateOf(opened)))
 }
 
@@ -179,18 +185,23 @@ func (u *Universe) securityRow(i int, emit func(Row)) {
 	s := u.securities[i]
 	r := newRand(u.Seed, topicSecurity, int64(i)+1<<40)
 	start := time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, int(r.Int(0, 36_526)))
-	listed := start.AddDate(0, 0, int(r.Int(0, 36_526-int64(start.Sub(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)).Hours())/24)))
+	listed := start.AddDate(0, 0, int(
+		r.Int(0, 36_526-int64(start.Sub(time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)).Hours())/24)))
 	high := Cents(r.Int(2500, 3000))
 	low := Cents(r.Int(2000, int64(high)))
-	yearAgo := func() Date { return dateOf(firstDay.Truncate(24*time.Hour).AddDate(0, 0, -int(r.Int(0, 364)))) }
+	yearAgo := func() Date {
+		return dateOf(firstDay.Truncate(24*time.Hour).AddDate(0, 0, -int(r.Int(0, 364))))
+	}
 	var dividend, yield Cents
 	highDate, lowDate := yearAgo(), yearAgo()
 	if r.Percent(60) {
 		yield = Cents(r.Int(1, 12_000))
 		dividend = Cents(divRound(int64(yield)*r.Int(20, 30), 100))
 	}
-	emit(row(s.symbol, s.issue, active, clip(s.name, 70), exchanges[s.exchange].id, companyID(s.company), r.Int(4_000_000, 9_500_000_000),
-		dateOf(start), dateOf(listed), Cents(r.Int(100, 12_000)), high, highDate, low, lowDate, dividend, yield))
+	emit(row(s.symbol, s.issue, active, clip(s.name, 70), exchanges[s.exchange].id, companyID(s.company),
+		r.Int(4_000_000, 9_500_000_000),
+		dateOf(start), dateOf(listed), Cents(r.Int(100, 12_000)), high, highDate, low, lowDate,
+		dividend, yield))
 }
 
 func (u *Universe) dailyMarketRows(i int, emit func(Row)) {
@@ -199,7 +210,8 @@ func (u *Universe) dailyMarketRows(i int, emit func(Row)) {
 			r := newRand(u.Seed, topicDaily, int64(i)<<16|int64(week*5+day))
 			price := r.Int(lowPrice, highPrice)
 			date := marketStart.AddDate(0, 0, 7*week+day)
-			emit(row(dateOf(date), u.securities[i].symbol, Cents(price), Cents(divRound(price*105, 100)), Cents(divRound(price*92, 100)), r.Int(1_000, 10_000)))
+			emit(row(dateOf(date), u.securities[i].symbol, Cents(price), Cents(divRound(price*105, 100)),
+				Cents(divRound(price*92, 100)), r.Int(1_000, 10_000)))
 		}
 	}
 }
@@ -209,7 +221,8 @@ func (u *Universe) financialRows(c int, emit func(Row)) {
 	revenue := r.Int(100_000_00, 16_000_000_000_00)
 	earned := r.Int(-300_000_000_00, min(revenue, 3_000_000_000_00))
 	shares := r.Int(400_000, 9_500_000_000)
-	inventory, assets, liability := r.Int(0, 2_000_000_000_00), r.Int(100_000_00, 65_000_000_000_00), r.Int(100_000_00, 35_000_000_000_00)
+	inventory, assets, liability := r.Int(0, 2_000_000_000_00), r.Int(100_000_00, 65_000_000_000_00),
+		r.Int(100_000_00, 35_000_000_000_00)
 	step := func(v *int64) { *v = divRound(*v*r.Int(900, 1150), 1000) }
 	for q := range 20 {
 		if q > 0 {
@@ -221,8 +234,10 @@ func (u *Universe) financialRows(c int, emit func(Row)) {
 		}
 		year, quarter := 2000+q/4, q%4
 		diluted := divRound(shares*11, 10)
-		emit(row(companyID(c), int64(year), int64(quarter+1), dateOf(time.Date(year, time.Month(1+3*quarter), 1, 0, 0, 0, 0, time.UTC)),
-			Cents(revenue), Cents(earned), Cents(divRound(earned, shares)), Cents(divRound(earned, diluted)), Cents(divRound(earned*100, revenue)),
+		emit(row(companyID(c), int64(year), int64(quarter+1),
+			dateOf(time.Date(year, time.Month(1+3*quarter), 1, 0, 0, 0, 0, time.UTC)),
+			Cents(revenue), Cents(earned), Cents(divRound(earned, shares)), Cents(divRound(earned, diluted)),
+			Cents(divRound(earned*100, revenue)),
 			Cents(inventory), Cents(assets), Cents(liability), shares, diluted))
 	}
 }
@@ -242,8 +257,10 @@ func (u *Universe) newsRow(i int, emit func(Row)) {
 		text.WriteByte(' ')
 	}
 	body := text.String()[:u.NewsBytes]
-	at := wall(int64(u.Days)*dayMillis).AddDate(0, 0, -int(r.Int(0, 50))).Add(-time.Duration(r.Int(0, 86_399_999)) * time.Millisecond)
-	emit(row(int64(i)+1, clip(body, 80), clip(body, 255), body, at, lastName(r.skewed(lastNames)), lastName(r.skewed(lastNames))))
+	at := wall(int64(u.Days)*dayMillis).AddDate(0, 0,
+		-int(r.Int(0, 50))).Add(-time.Duration(r.Int(0, 86_399_999)) * time.Millisecond)
+	emit(row(int64(i)+1, clip(body, 80), clip(body, 255), body, at, lastName(r.skewed(lastNames)),
+		lastName(r.skewed(lastNames))))
 }
 
 func (u *Universe) newsXrefRow(i int, emit func(Row)) { emit(row(int64(i)+1, companyID(i/2))) }
@@ -254,7 +271,8 @@ func (u *Universe) brokerRow(i int, emit func(Row)) {
 }
 
 // ageBands are shares of customers by age on the first trade day.
-var ageBands = [][3]int64{{5, 10, 18}, {16, 19, 24}, {17, 25, 34}, {19, 35, 44}, {16, 45, 54}, {11, 55, 64}, {8, 65, 74}, {7, 75, 84}, {1, 85, 99}}
+var ageBands = [][3]int64{{5, 10, 18}, {16, 19, 24}, {17, 25, 34}, {19, 35, 44}, {16, 45, 54}, {11, 55, 64},
+	{8, 65, 74}, {7, 75, 84}, {1, 85, 99}}
 
 func (u *Universe) customerRow(n int, emit func(Row)) {
 	p := u.Customer(n)
@@ -271,13 +289,15 @@ func (u *Universe) customerRow(n int, emit func(Row)) {
 	if p.male {
 		gender = "M"
 	}
-	out := row(CustomerID(n), p.TaxID, active, p.Last, p.First, p.middle, gender, int64(u.Tier(n)), dateOf(born), addressID(len(exchanges)+u.companies()+n-1))
+	out := row(CustomerID(n), p.TaxID, active, p.Last, p.First, p.middle, gender, int64(u.Tier(n)),
+		dateOf(born), addressID(len(exchanges)+u.companies()+n-1))
 	for _, extension := range []float64{25, 15, 5} {
 		ext := ""
 		if r.Percent(extension) {
 			ext = fmt.Sprintf("%03d", r.Int(0, 999))
 		}
-		out = append(out, "011", fmt.Sprintf("%03d", 200+r.skewed(areaCodes)*2), fmt.Sprintf("%07d", r.Int(0, 9_999_999)), ext)
+		out = append(out, "011", fmt.Sprintf("%03d", 200+r.skewed(areaCodes)*2),
+			fmt.Sprintf("%07d", r.Int(0, 9_999_999)), ext)
 	}
 	first, second := emails(p, r)
 	emit(append(out, first, second))

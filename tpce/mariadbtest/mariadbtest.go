@@ -1,5 +1,5 @@
-// Package mariadbtest starts a private MariaDB server for one test: its own data directory, its own port, no network
-// beyond loopback, gone when the test ends.
+// Package mariadbtest starts a private MariaDB server for one test: its own data directory, its own port, no
+// network beyond loopback, gone when the test ends.
 package mariadbtest
 
 import (
@@ -30,7 +30,8 @@ func (s Server) URL(database string) string { return "mysql://root@" + s.Addr + 
 // DSN of a database of the server for go-sql-driver/mysql.
 func (s Server) DSN(database string) string { return "root@tcp(" + s.Addr + ")/" + database }
 
-// Start runs a server until the test ends. A missing MariaDB fails the test: what it would have shown is not shown.
+// Start runs a server until the test ends. A missing MariaDB fails the test: what it would
+// have shown is not shown.
 func Start(tb testing.TB) Server {
 	tb.Helper()
 	mariadbd := find(tb, "mariadbd", "/usr/sbin/mariadbd")
@@ -42,7 +43,8 @@ func Start(tb testing.TB) Server {
 		tb.Fatal(err)
 	}
 	out, err := exec.Command(install, "--no-defaults", "--datadir="+data, "--user="+me.Username,
-		"--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=32M").CombinedOutput()
+		"--auth-root-authentication-method=normal", "--skip-test-db",
+		"--innodb-log-file-size=32M").CombinedOutput()
 	if err != nil {
 		tb.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
@@ -65,7 +67,8 @@ func find(tb testing.TB, name, usual string) string {
 	if _, err := os.Stat(usual); err == nil {
 		return usual
 	}
-	tb.Fatalf("%s not found: install the Debian package mariadb-server (apt-get install mariadb-server)", name)
+	tb.Fatalf("%s not found: install the Debian package mariadb-server (apt-get install mariadb-server)",
+		name)
 	return ""
 }
 
@@ -82,9 +85,12 @@ func freePort(tb testing.TB) int {
 func launch(tb testing.TB, mariadbd, dir, data, username string, port int) (Server, bool) {
 	tb.Helper()
 	var log bytes.Buffer
-	cmd := exec.Command(mariadbd, "--no-defaults", "--datadir="+data, "--user="+username, "--bind-address=127.0.0.1",
-		fmt.Sprintf("--port=%d", port), "--socket="+filepath.Join(dir, "sock"), "--pid-file="+filepath.Join(dir, "pid"),
-		"--innodb-buffer-pool-size=256M", "--innodb-log-file-size=64M", "--max-connections=300", "--skip-name-resolve")
+	cmd := exec.Command(mariadbd, "--no-defaults", "--datadir="+data, "--user="+username,
+		"--bind-address=127.0.0.1",
+		fmt.Sprintf("--port=%d", port), "--socket="+filepath.Join(dir, "sock"),
+		"--pid-file="+filepath.Join(dir, "pid"),
+		"--innodb-buffer-pool-size=256M", "--innodb-log-file-size=64M", "--max-connections=300",
+		"--skip-name-resolve")
 	cmd.Stdout, cmd.Stderr = &log, &log
 	// The server must not outlive a test binary that is killed.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

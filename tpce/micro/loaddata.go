@@ -41,7 +41,8 @@ func newLoadFile(rows int) (_ *loadFile, err error) {
 	for i := range rows {
 		k := r.IntN(rows)
 		f.sum += int64(k)
-		fmt.Fprintf(w, "%d,%d,%d.%02d,name-%d-%09d\n", i+1, k, r.IntN(1000), r.IntN(100), i+1, r.IntN(1_000_000_000))
+		fmt.Fprintf(w, "%d,%d,%d.%02d,name-%d-%09d\n", i+1, k, r.IntN(1000), r.IntN(100), i+1,
+			r.IntN(1_000_000_000))
 	}
 	return f, w.Flush()
 }
@@ -52,7 +53,8 @@ func (f *loadFile) remove() { _ = os.RemoveAll(f.dir) }
 func (f *loadFile) table(ctx context.Context, db *sql.DB) error {
 	for _, q := range []string{
 		"DROP TABLE IF EXISTS load_row",
-		"CREATE TABLE load_row (id INT NOT NULL PRIMARY KEY, k INT NOT NULL, p DECIMAL(10,2), name VARCHAR(64), KEY by_k (k))",
+		"CREATE TABLE load_row (id INT NOT NULL PRIMARY KEY, k INT NOT NULL, p DECIMAL(10,2), name " +
+			"VARCHAR(64), KEY by_k (k))",
 	} {
 		if _, err := db.ExecContext(ctx, q); err != nil {
 			return err
@@ -63,7 +65,9 @@ func (f *loadFile) table(ctx context.Context, db *sql.DB) error {
 
 func (f *loadFile) load(ctx context.Context, db *sql.DB) (int64, time.Duration, error) {
 	began := time.Now()
-	res, err := db.ExecContext(ctx, "LOAD DATA LOCAL INFILE '"+strings.ReplaceAll(f.path, "'", "''")+"' INTO TABLE load_row FIELDS TERMINATED BY ','")
+	res, err := db.ExecContext(ctx,
+		"LOAD DATA LOCAL INFILE '"+strings.ReplaceAll(f.path, "'",
+			"''")+"' INTO TABLE load_row FIELDS TERMINATED BY ','")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -86,7 +90,8 @@ func (f *loadFile) verify(ctx context.Context, db *sql.DB) error {
 	if n != int64(f.rows) || sum != f.sum {
 		return fmt.Errorf("%d rows with the sum %d were loaded; %d and %d are there", f.rows, f.sum, n, sum)
 	}
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM load_row FORCE INDEX (by_k) WHERE k >= 0").Scan(&n); err != nil {
+	if err := db.QueryRowContext(ctx,
+		"SELECT COUNT(*) FROM load_row FORCE INDEX (by_k) WHERE k >= 0").Scan(&n); err != nil {
 		return err
 	}
 	if n != int64(f.rows) {

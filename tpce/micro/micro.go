@@ -130,7 +130,8 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 				}
 				if round >= 0 {
 					slices[cell{t.Name, st.name}] = append(slices[cell{t.Name, st.name}], s)
-					fmt.Fprintf(cfg.Progress, "round %d/%d  %-16s %-10s %8.0f/s\n", round+1, cfg.Rounds, st.name, t.Name, s.rate())
+					fmt.Fprintf(cfg.Progress, "round %d/%d  %-16s %-10s %8.0f/s\n", round+1, cfg.Rounds,
+						st.name, t.Name, s.rate())
 				}
 			}
 		}
@@ -195,7 +196,8 @@ func createDatabase(ctx context.Context, c *mysql.Config, name string) error {
 func (t *target) fill(ctx context.Context, rows int) error {
 	for _, q := range []string{
 		"DROP TABLE IF EXISTS micro_row",
-		"CREATE TABLE micro_row (id BIGINT NOT NULL, v BIGINT NOT NULL, pad VARCHAR(100) NOT NULL, PRIMARY KEY (id))",
+		"CREATE TABLE micro_row (id BIGINT NOT NULL, v BIGINT NOT NULL, pad VARCHAR(100) NOT NULL, PRIMARY " +
+			"KEY (id))",
 	} {
 		if _, err := t.text.ExecContext(ctx, q); err != nil {
 			return err
@@ -281,10 +283,12 @@ func (t *target) measure(ctx context.Context, cfg Config, st statement, round in
 	return s, err
 }
 
-// verify holds the sum of all counters against the acknowledged updates: a server that is fast and wrong must not win.
+// verify holds the sum of all counters against the acknowledged updates: a server that is fast
+// and wrong must not win.
 func (t *target) verify(ctx context.Context, cfg Config) error {
 	var sum int64
-	if err := t.text.QueryRowContext(ctx, "SELECT COALESCE(SUM(v), 0) FROM micro_row").Scan(&sum); err != nil {
+	if err := t.text.QueryRowContext(ctx,
+		"SELECT COALESCE(SUM(v), 0) FROM micro_row").Scan(&sum); err != nil {
 		return err
 	}
 	if sum != t.updates {

@@ -9,7 +9,8 @@ import (
 	"moka/tpce/mariadbtest"
 )
 
-// TestTwoTargets compares a server with itself: both lines are there, nothing is lost, processor time is counted.
+// TestTwoTargets compares a server with itself: both lines are there, nothing is lost,
+// processor time is counted.
 func TestTwoTargets(t *testing.T) {
 	s := mariadbtest.Start(t)
 	r, err := Run(t.Context(), Config{
@@ -25,7 +26,8 @@ func TestTwoTargets(t *testing.T) {
 	}
 	var cpu float64
 	for _, l := range r.Lines {
-		if l.Count != 3000 || l.Rate <= 0 || l.RateMin > l.Rate || l.RateMax < l.Rate || l.P50 <= 0 || l.P99 < l.P50 {
+		if l.Count != 3000 || l.Rate <= 0 || l.RateMin > l.Rate || l.RateMax < l.Rate || l.P50 <= 0 ||
+			l.P99 < l.P50 {
 			t.Errorf("line %+v", l)
 		}
 		if (l.CPU != nil) != (l.Target == "one") {
@@ -38,7 +40,8 @@ func TestTwoTargets(t *testing.T) {
 	if cpu <= 0 {
 		t.Error("the server used no processor time")
 	}
-	for _, want := range []string{"select text", "select prepared", "update text", "update prepared", "one", "two"} {
+	for _, want := range []string{"select text", "select prepared", "update text", "update prepared",
+		"one", "two"} {
 		if !strings.Contains(r.Text(), want) {
 			t.Errorf("the report lacks %q", want)
 		}

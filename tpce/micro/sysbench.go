@@ -20,9 +20,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Sysbench is a comparison by the sysbench program, which has to be installed, and by LOAD DATA. Zero values mean defaults.
+// Sysbench is a comparison by the sysbench program, which has to be installed, and by LOAD DATA.
+// Zero values mean defaults.
 type Sysbench struct {
-	// Targets: of their DSNs, address, user and password are used. The tables are made in the database sbtest, anew.
+	// Targets: of their DSNs, address, user and password are used. The tables are made in the
+	// database sbtest, anew.
 	Targets   []Target
 	Workloads []string      // default Workloads; Load among them is LOAD DATA
 	TableSize int           // default 100,000
@@ -33,11 +35,13 @@ type Sysbench struct {
 	Progress  io.Writer     // nil: silent
 }
 
-// Load is the workload that is no script of sysbench: LOAD DATA LOCAL INFILE into a new table with one secondary index.
+// Load is the workload that is no script of sysbench: LOAD DATA LOCAL INFILE into a new table
+// with one secondary index.
 const Load = "load_data"
 
 // Workloads are what is run if nothing else is asked for.
-var Workloads = []string{"oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_insert", Load}
+var Workloads = []string{"oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_write_only",
+	"oltp_update_index", "oltp_insert", Load}
 
 // sysbenchDatabase is where sysbench looks for its tables if it is not told otherwise.
 const sysbenchDatabase = "sbtest"
@@ -88,7 +92,9 @@ func RunSysbench(ctx context.Context, cfg Sysbench) (SysbenchReport, error) {
 	program := ""
 	if slices.ContainsFunc(cfg.Workloads, func(w string) bool { return w != Load }) {
 		if program, err = exec.LookPath("sysbench"); err != nil {
-			return SysbenchReport{}, fmt.Errorf("sysbench is not installed (Debian, Ubuntu: apt-get install sysbench; others: github.com/akopytov/sysbench), or name %s as the only workload: %w", Load, err)
+			return SysbenchReport{}, fmt.Errorf("sysbench is not installed (Debian, Ubuntu: apt-get "+
+				"install sysbench; others: github.com/akopytov/sysbench), or name %s as the only workload: "+
+				"%w", Load, err)
 		}
 	}
 	var file *loadFile
@@ -130,8 +136,10 @@ func RunSysbench(ctx context.Context, cfg Sysbench) (SysbenchReport, error) {
 					return SysbenchReport{}, fmt.Errorf("%s: %s: %w", t.Name, w, err)
 				}
 				all[cell{t.Name, w}] = append(all[cell{t.Name, w}], s)
-				fmt.Fprintf(cfg.Progress, "round %d/%d  %-18s %-10s %8.0f/s  %8.1f us\n", round+1, cfg.Rounds, w, t.Name,
-					float64(s.count)/s.elapsed.Seconds(), float64(s.cpu.Microseconds())/float64(max(1, s.count)))
+				fmt.Fprintf(cfg.Progress, "round %d/%d  %-18s %-10s %8.0f/s  %8.1f us\n", round+1, cfg.Rounds,
+					w, t.Name,
+					float64(s.count)/s.elapsed.Seconds(),
+					float64(s.cpu.Microseconds())/float64(max(1, s.count)))
 			}
 		}
 	}
@@ -163,7 +171,8 @@ func openSysbench(ctx context.Context, spec Target, program string) (*sysbenchTa
 }
 
 // slice runs a workload once.
-func (t *sysbenchTarget) slice(ctx context.Context, cfg Sysbench, workload string, file *loadFile) (s sysbenchSlice, err error) {
+func (t *sysbenchTarget) slice(ctx context.Context, cfg Sysbench, workload string,
+	file *loadFile) (s sysbenchSlice, err error) {
 	server := &target{Target: t.Target}
 	cached := t.planCache(ctx)
 	if workload == Load {
@@ -198,7 +207,8 @@ func (t *sysbenchTarget) slice(ctx context.Context, cfg Sysbench, workload strin
 	return s, err
 }
 
-func (t *sysbenchTarget) run(ctx context.Context, cfg Sysbench, workload string) (s sysbenchSlice, err error) {
+func (t *sysbenchTarget) run(ctx context.Context, cfg Sysbench, workload string) (s sysbenchSlice,
+	err error) {
 	began := time.Now()
 	out, err := t.sysbench(ctx, cfg, workload, "run")
 	if err != nil {
@@ -210,8 +220,10 @@ func (t *sysbenchTarget) run(ctx context.Context, cfg Sysbench, workload string)
 
 // sysbench runs the program and returns what it has to say.
 func (t *sysbenchTarget) sysbench(ctx context.Context, cfg Sysbench, workload, step string) (string, error) {
-	cmd := exec.CommandContext(ctx, t.program, workload, "--db-driver=mysql", "--mysql-host="+t.host, "--mysql-port="+t.port,
-		"--mysql-user="+t.config.User, "--mysql-password="+t.config.Passwd, "--mysql-db="+sysbenchDatabase, "--tables=1",
+	cmd := exec.CommandContext(ctx, t.program, workload, "--db-driver=mysql", "--mysql-host="+t.host,
+		"--mysql-port="+t.port,
+		"--mysql-user="+t.config.User, "--mysql-password="+t.config.Passwd, "--mysql-db="+sysbenchDatabase,
+		"--tables=1",
 		"--table-size="+strconv.Itoa(cfg.TableSize), "--threads="+strconv.Itoa(cfg.Threads),
 		"--time="+strconv.Itoa(int(cfg.Slice/time.Second)), step)
 	if step != "run" {
@@ -261,7 +273,8 @@ func (s *sysbenchSlice) parse(report string) error {
 	return nil
 }
 
-// planCache reads Moka's counters: plans used, and statements that might have been run by one. Other servers have none.
+// planCache reads Moka's counters: plans used, and statements that might have been run by one.
+// Other servers have none.
 func (t *sysbenchTarget) planCache(ctx context.Context) (n [2]int64) {
 	rows, err := t.db.QueryContext(ctx, "SHOW GLOBAL STATUS LIKE 'Moka_plan_cache_%'")
 	if err != nil {
@@ -311,7 +324,8 @@ type SysbenchLine struct {
 	// RateRatio and CPURatio compare with the last target.
 	RateRatio float64 `json:"rate_ratio,omitempty"`
 	CPURatio  float64 `json:"cpu_ratio,omitempty"`
-	// Ignored are errors that sysbench ignores and runs its transaction again for (1213, 1205, 1020), of 100 transactions.
+	// Ignored are errors that sysbench ignores and runs its transaction again for (1213, 1205,
+	// 1020), of 100 transactions.
 	Ignored float64 `json:"ignored_percent"`
 	// Hits of the plan cache, of 100 statements; nil for servers that have none.
 	Hits *float64 `json:"plan_cache_hits_percent,omitempty"`
@@ -320,7 +334,8 @@ type SysbenchLine struct {
 }
 
 func summarizeSysbench(cfg Sysbench, all map[cell][]sysbenchSlice) SysbenchReport {
-	r := SysbenchReport{Bench: "sysbench", TableSize: cfg.TableSize, LoadRows: cfg.LoadRows, Threads: cfg.Threads, Rounds: cfg.Rounds, SliceSecs: cfg.Slice.Seconds()}
+	r := SysbenchReport{Bench: "sysbench", TableSize: cfg.TableSize, LoadRows: cfg.LoadRows,
+		Threads: cfg.Threads, Rounds: cfg.Rounds, SliceSecs: cfg.Slice.Seconds()}
 	for _, w := range cfg.Workloads {
 		first := len(r.Lines)
 		for _, t := range cfg.Targets {
@@ -370,10 +385,12 @@ func (r SysbenchReport) JSON() ([]byte, error) { return json.Marshal(r) }
 // Text is the report for a person.
 func (r SysbenchReport) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "1 table of %d rows, %d threads, %d rounds of %.0f s, targets in turn; medians of the rounds; × compares with the last target\n",
+	fmt.Fprintf(&b, "1 table of %d rows, %d threads, %d rounds of %.0f s, targets in turn; medians of the "+
+		"rounds; × compares with the last target\n",
 		r.TableSize, r.Threads, r.Rounds, r.SliceSecs)
 	w := tabwriter.NewWriter(&b, 2, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "workload\ttarget\tper second\t(min .. max)\t×\tserver CPU us\t×\tignored %\tplan hits %\tpeak MiB\t")
+	fmt.Fprintln(w, "workload\ttarget\tper second\t(min .. max)\t×\tserver CPU us\t×\tignored %\tplan hits "+
+		"%\tpeak MiB\t")
 	ratio := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -387,7 +404,8 @@ func (r SysbenchReport) Text() string {
 		return fmt.Sprintf(format, *v)
 	}
 	for _, l := range r.Lines {
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t(%.0f .. %.0f)\t%s\t%s\t%s\t%.2f\t%s\t%.0f\t\n", l.Workload, l.Target, l.Rate, l.RateMin, l.RateMax, ratio(l.RateRatio),
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t(%.0f .. %.0f)\t%s\t%s\t%s\t%.2f\t%s\t%.0f\t\n", l.Workload, l.Target,
+			l.Rate, l.RateMin, l.RateMax, ratio(l.RateRatio),
 			optional(l.CPU, "%.1f"), ratio(l.CPURatio), l.Ignored, optional(l.Hits, "%.2f"), l.Peak)
 	}
 	w.Flush()

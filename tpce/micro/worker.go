@@ -72,7 +72,8 @@ func (w *worker) run(ctx context.Context, cfg Config, deadline time.Time, seed u
 		if w.err = w.once(ctx, id); w.err != nil {
 			return
 		}
-		_ = w.latency.RecordValue(min(max(time.Since(start), time.Microsecond), maxLatency).Microseconds()) // clamped
+		// clamped
+		_ = w.latency.RecordValue(min(max(time.Since(start), time.Microsecond), maxLatency).Microseconds())
 		w.count++
 	}
 	w.err = ctx.Err()
@@ -83,7 +84,8 @@ func (w *worker) once(ctx context.Context, id int64) error {
 	for attempt := 0; ; attempt++ {
 		err := w.execute(ctx, id)
 		var e *mysql.MySQLError
-		if err == nil || attempt >= maxConflicts || !errors.As(err, &e) || e.Number != 1213 && e.Number != 1205 {
+		if err == nil || attempt >= maxConflicts || !errors.As(err, &e) ||
+			e.Number != 1213 && e.Number != 1205 {
 			return err
 		}
 		w.retries++
@@ -129,7 +131,8 @@ func (t *target) cpuTime() (time.Duration, error) {
 	return parseStat(string(text))
 }
 
-// parseStat reads utime and stime, the 14th and 15th field; the 2nd is the command in parentheses and may hold anything.
+// parseStat reads utime and stime, the 14th and 15th field; the 2nd is the command in parentheses
+// and may hold anything.
 func parseStat(text string) (time.Duration, error) {
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	const utime = 14 - 3 // the first field after the command is the 3rd

@@ -1,5 +1,5 @@
-// Package plot draws the reports' pictures: line charts as SVG, and pages that carry everything they show. A page refers to
-// nothing outside of itself, so that it can be mailed, kept, and opened in ten years.
+// Package plot draws the reports' pictures: line charts as SVG, and pages that carry everything they show. A
+// page refers to nothing outside of itself, so that it can be mailed, kept, and opened in ten years.
 package plot
 
 import (
@@ -51,15 +51,19 @@ func (c Chart) SVG() template.HTML {
 	y := func(v float64) float64 { return height - bottom - v/ceiling*(height-top-bottom) }
 
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`, width, height, width, height, html.EscapeString(c.Title))
-	fmt.Fprintf(&b, `<text x="%d" y="16" class="title">%s</text>`, left, html.EscapeString(c.Title+", "+c.Unit))
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-label="%s">`, width,
+		height, width, height, html.EscapeString(c.Title))
+	fmt.Fprintf(&b, `<text x="%d" y="16" class="title">%s</text>`, left,
+		html.EscapeString(c.Title+", "+c.Unit))
 	for v := 0.0; v <= ceiling*1.0001; v += tick {
-		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" class="grid"/><text x="%d" y="%.1f" class="label" text-anchor="end">%s</text>`,
+		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" class="grid"/><text x="%d" y="%.1f" `+
+			`class="label" text-anchor="end">%s</text>`,
 			left, width-right, y(v), y(v), left-6, y(v)+4, number(v))
 	}
 	step := niceTick(end / 6)
 	for s := 0.0; s <= end*1.0001; s += step {
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d" class="label" text-anchor="middle">%s s</text>`, x(s), height-bottom+18, number(s))
+		fmt.Fprintf(&b, `<text x="%.1f" y="%d" class="label" text-anchor="middle">%s s</text>`, x(s),
+			height-bottom+18, number(s))
 	}
 	for at, what := range c.Marks {
 		// In the right half the text ends at its mark, or it would run into the legend.
@@ -67,14 +71,20 @@ func (c Chart) SVG() template.HTML {
 		if at > end/2 {
 			side, anchor = -4, "end"
 		}
-		fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" class="mark"/><text x="%.1f" y="%d" class="label" text-anchor="%s">%s</text>`,
+		fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" class="mark"/><text x="%.1f" y="%d" `+
+			`class="label" text-anchor="%s">%s</text>`,
 			x(at), x(at), top, height-bottom, x(at)+side, top+10, anchor, html.EscapeString(what))
 	}
 	for i, s := range c.Series {
 		color := colors[i%len(colors)]
-		fmt.Fprintf(&b, `<path d="%s" fill="none" stroke="%s" stroke-width="2"/>`, path(s.Values, func(j int) float64 { return x((float64(j) + 0.5) * c.Step) }, y), color)
-		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%d" y2="%d" stroke="%s" stroke-width="3"/><text x="%d" y="%d" class="label">%s</text>`,
-			width-right+12, width-right+32, top+8+18*i, top+8+18*i, color, width-right+38, top+12+18*i, html.EscapeString(s.Name))
+		fmt.Fprintf(&b, `<path d="%s" fill="none" stroke="%s" stroke-width="2"/>`,
+			path(s.Values, func(j int) float64 {
+				return x((float64(j) + 0.5) * c.Step)
+			}, y), color)
+		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%d" y2="%d" stroke="%s" stroke-width="3"/><text x="%d" `+
+			`y="%d" class="label">%s</text>`,
+			width-right+12, width-right+32, top+8+18*i, top+8+18*i, color, width-right+38, top+12+18*i,
+			html.EscapeString(s.Name))
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String()) // every text in it was escaped above

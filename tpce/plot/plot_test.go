@@ -10,10 +10,12 @@ import (
 func TestChart(t *testing.T) {
 	c := Chart{
 		Title: "a <b>", Unit: "ms", Step: 1, Marks: map[float64]string{1: "early", 9: "late"},
-		Series: []Series{{Name: "x & y", Values: []float64{1, 2, math.NaN(), 4, 5, 6, 7, 8, 9, 10}}, {Name: "empty"}},
+		Series: []Series{{Name: "x & y", Values: []float64{1, 2, math.NaN(), 4, 5, 6, 7, 8, 9, 10}},
+			{Name: "empty"}},
 	}
 	svg := string(c.SVG())
-	for _, want := range []string{"a &lt;b&gt;, ms", "x &amp; y", `text-anchor="start">early`, `text-anchor="end">late`} {
+	for _, want := range []string{"a &lt;b&gt;, ms", "x &amp; y", `text-anchor="start">early`,
+		`text-anchor="end">late`} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in %s", want, svg)
 		}
@@ -23,7 +25,8 @@ func TestChart(t *testing.T) {
 	if n := strings.Count(line, "M"); n != 2 || strings.Contains(svg, "NaN") {
 		t.Errorf("%d strokes around one gap: %s", n, line)
 	}
-	if nothing := string(Chart{Title: "nothing"}.SVG()); strings.Contains(nothing, "NaN") || strings.Contains(nothing, "Inf") {
+	if nothing := string(Chart{Title: "nothing"}.SVG()); strings.Contains(nothing, "NaN") ||
+		strings.Contains(nothing, "Inf") {
 		t.Errorf("an empty chart: %s", nothing)
 	}
 }
@@ -37,8 +40,10 @@ func TestTicks(t *testing.T) {
 }
 
 func TestPageEscapes(t *testing.T) {
-	text, err := Page{Title: "<script>", Lines: []string{"a & b"}, Tables: []Table{{Head: []string{"h"}, Rows: [][]string{{"<td>"}}}}, Notes: []string{"<i>"}}.HTML()
-	if err != nil || strings.Contains(text, "<script>") || strings.Contains(text, "<i>") || strings.Count(text, "<td>") != 1 {
+	text, err := Page{Title: "<script>", Lines: []string{"a & b"},
+		Tables: []Table{{Head: []string{"h"}, Rows: [][]string{{"<td>"}}}}, Notes: []string{"<i>"}}.HTML()
+	if err != nil || strings.Contains(text, "<script>") || strings.Contains(text, "<i>") ||
+		strings.Count(text, "<td>") != 1 {
 		t.Errorf("%v\n%s", err, text)
 	}
 }

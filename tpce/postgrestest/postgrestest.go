@@ -1,6 +1,6 @@
-// Package postgrestest starts a private PostgreSQL server for one test: its own data directory, its own port, no network
-// beyond loopback, gone when the test ends. PostgreSQL refuses to run as root: a test of root's runs it as the user
-// postgres, or nobody.
+// Package postgrestest starts a private PostgreSQL server for one test: its own data directory, its own port,
+// no network beyond loopback, gone when the test ends. PostgreSQL refuses to run as root: a test of root's
+// runs it as the user postgres, or nobody.
 package postgrestest
 
 import (
@@ -30,7 +30,8 @@ type Server struct {
 // URL of a database of the server, in the form the workload takes; the database need not exist.
 func (s Server) URL(database string) string { return "postgres://postgres@" + s.Addr + "/" + database }
 
-// Start runs a server until the test ends. A missing PostgreSQL fails the test: what it would have shown is not shown.
+// Start runs a server until the test ends. A missing PostgreSQL fails the test: what it would
+// have shown is not shown.
 func Start(tb testing.TB) Server {
 	tb.Helper()
 	bin := binaries(tb)
@@ -47,7 +48,8 @@ func Start(tb testing.TB) Server {
 		}
 	}
 	data := filepath.Join(dir, "data")
-	out, err := as(who, dir, exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-locale", "-N")).CombinedOutput()
+	out, err := as(who, dir, exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres",
+		"--auth=trust", "-E", "UTF8", "--no-locale", "-N")).CombinedOutput()
 	if err != nil {
 		tb.Fatalf("initdb: %v\n%s", err, out)
 	}
@@ -116,8 +118,10 @@ func freePort(tb testing.TB) int {
 func launch(tb testing.TB, bin, dir, data string, who *syscall.Credential, port int) (Server, bool) {
 	tb.Helper()
 	var log bytes.Buffer
-	cmd := as(who, dir, exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
-		"-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c", "fsync=off"))
+	cmd := as(who, dir, exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port),
+		"-k", dir,
+		"-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200", "-c", "shared_buffers=128MB", "-c",
+		"fsync=off"))
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Dialect prints DDL for one family of engines. Placeholders and retryable errors are the business of whoever speaks to
-// the engine; here is only what the text of a definition needs.
+// Dialect prints DDL for one family of engines. Placeholders and retryable errors are the business of whoever
+// speaks to the engine; here is only what the text of a definition needs.
 type Dialect struct {
 	types      map[Type]string
 	char       string // with one %d
@@ -18,9 +18,11 @@ var (
 	// MySQL is what Moka and MariaDB (and MySQL) read.
 	MySQL = Dialect{
 		types: map[Type]string{
-			Ident: "BIGINT", Trade: "BIGINT", Balance: "DECIMAL(12,2)", FinAgg: "DECIMAL(15,2)", Price: "DECIMAL(8,2)",
-			Value: "DECIMAL(10,2)", Rate: "DECIMAL(5,2)", TaxRate: "DECIMAL(6,5)", Count: "BIGINT", Quantity: "INT",
-			Small: "SMALLINT", Tiny: "TINYINT", Text: "MEDIUMTEXT", Date: "DATE", DateTime: "DATETIME(3)",
+			Ident: "BIGINT", Trade: "BIGINT", Balance: "DECIMAL(12,2)", FinAgg: "DECIMAL(15,2)",
+			Price: "DECIMAL(8,2)",
+			Value: "DECIMAL(10,2)", Rate: "DECIMAL(5,2)", TaxRate: "DECIMAL(6,5)", Count: "BIGINT",
+			Quantity: "INT",
+			Small:    "SMALLINT", Tiny: "TINYINT", Text: "MEDIUMTEXT", Date: "DATE", DateTime: "DATETIME(3)",
 		},
 		char:       "VARCHAR(%d)",
 		tableTail:  " DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
@@ -29,9 +31,12 @@ var (
 	// Postgres reads the same tables; COLLATE "C" gives it the byte order that utf8mb4_bin gives MySQL.
 	Postgres = Dialect{
 		types: map[Type]string{
-			Ident: "BIGINT", Trade: "BIGINT", Balance: "NUMERIC(12,2)", FinAgg: "NUMERIC(15,2)", Price: "NUMERIC(8,2)",
-			Value: "NUMERIC(10,2)", Rate: "NUMERIC(5,2)", TaxRate: "NUMERIC(6,5)", Count: "BIGINT", Quantity: "INTEGER",
-			Small: "SMALLINT", Tiny: "SMALLINT", Text: `TEXT COLLATE "C"`, Date: "DATE", DateTime: "TIMESTAMP(3)",
+			Ident: "BIGINT", Trade: "BIGINT", Balance: "NUMERIC(12,2)", FinAgg: "NUMERIC(15,2)",
+			Price: "NUMERIC(8,2)",
+			Value: "NUMERIC(10,2)", Rate: "NUMERIC(5,2)", TaxRate: "NUMERIC(6,5)", Count: "BIGINT",
+			Quantity: "INTEGER",
+			Small:    "SMALLINT", Tiny: "SMALLINT", Text: `TEXT COLLATE "C"`, Date: "DATE",
+			DateTime: "TIMESTAMP(3)",
 		},
 		char: `VARCHAR(%d) COLLATE "C"`,
 	}
@@ -68,7 +73,8 @@ func (d Dialect) CreateTable(t Table, o Options) string {
 		}
 	}
 	if d.inlineKeys && !o.DeferIndexes {
-		// Before the foreign keys: an engine that wants an index on the child's columns finds one instead of adding its own.
+		// Before the foreign keys: an engine that wants an index on the child's columns finds one
+		// instead of adding its own.
 		for _, x := range t.Indexes {
 			lines = append(lines, fmt.Sprintf("KEY %s (%s)", x.Name, strings.Join(x.Columns, ", ")))
 		}
@@ -106,7 +112,8 @@ func (d Dialect) CreateIndexes(t Table, o Options) []string {
 	}
 	var out []string
 	for _, x := range t.Indexes {
-		out = append(out, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", x.Name, t.Name, strings.Join(x.Columns, ", ")))
+		out = append(out, fmt.Sprintf("CREATE INDEX %s ON %s (%s)", x.Name, t.Name,
+			strings.Join(x.Columns, ", ")))
 	}
 	return out
 }

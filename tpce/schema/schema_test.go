@@ -45,8 +45,8 @@ func TestKeysNameColumns(t *testing.T) {
 	}
 }
 
-// TestRowsFit holds every generated row of the smallest world against the definition: as many values as columns, NULL
-// only where allowed, strings no longer than the column.
+// TestRowsFit holds every generated row of the smallest world against the definition: as many values as
+// columns, NULL only where allowed, strings no longer than the column.
 func TestRowsFit(t *testing.T) {
 	u, err := gen.New(gen.Params{Customers: 100, Days: 1, DailyMarketWeeks: 1, NewsBytes: 300})
 	if err != nil {
@@ -76,7 +76,10 @@ func TestRowsFit(t *testing.T) {
 			s.Unit(i, func(r gen.Row) { visit(s.Table, r) })
 		}
 	}
-	if err := u.History(0, gen.Grown, func(table string, r gen.Row) error { visit(table, r); return nil }); err != nil {
+	if err := u.History(0, gen.Grown, func(table string, r gen.Row) error {
+		visit(table, r)
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if len(visited) != 32 { // all but TRADE_REQUEST
