@@ -33,7 +33,6 @@ type Table struct {
 
 	// Guards come and go by the thousand, in the order of their keys: where the last one was is where the next one is.
 	near, nearTS btree.PathHint
-	probe        entry
 
 	hooks []func(kv.Address, kv.Version)
 }
@@ -48,6 +47,22 @@ type entry struct {
 	under  *entry
 	// place is where in the log the entry was set; see Set.
 	place uint64
+}
+
+// probes are entries to search with. The trees' comparisons make each of them escape, and two of 128 bytes
+// were a tenth of what a commit of one row allocated.
+var probes = sync.Pool{New: func() any { return new(entry) }}
+
+// probe returns an entry to search with, which goes back when the search is over: no tree keeps it.
+func probe(a kv.Address, ts kv.Timestamp) *entry {
+	p := probes.Get().(*entry)
+	p.address, p.timestamp = a, ts
+	return p
+}
+
+func (e *entry) free() {
+	*e = entry{} // or the row it was for would live on
+	probes.Put(e)
 }
 
 // entryBytes is what an entry takes beside its keys and its value: itself, its places in two trees, and what the allocator rounds up.
@@ -155,7 +170,9 @@ func (t *Table) gone(e *entry) {
 func (t *Table) Delete(a kv.Address, ts kv.Timestamp, place uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	old, ok := t.byKey.Get(&entry{address: a, timestamp: ts})
+	p := probe(a, ts)
+	defer p.free()
+	old, ok := t.byKey.Get(p)
 	switch {
 	case !ok:
 	case old.guards > 0:
@@ -194,9 +211,9 @@ func (t *Table) Guard(i Item) {
 func (t *Table) DropGuard(a kv.Address, ts kv.Timestamp) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.probe = entry{address: a, timestamp: ts}
-	old, ok := t.byKey.DeleteHint(&t.probe, &t.near)
-	t.probe = entry{}
+	p := probe(a, ts)
+	old, ok := t.byKey.DeleteHint(p, &t.near)
+	p.free()
 	switch {
 	case !ok:
 	case old.guards == 0:
@@ -221,9 +238,11 @@ func (t *Table) Get(a kv.Address, ts kv.Timestamp) ([]byte, bool) {
 	if t.n.Load() == 0 {
 		return nil, false
 	}
+	p := probe(a, ts)
+	defer p.free()
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	e, ok := t.byKey.Get(&entry{address: a, timestamp: ts})
+	e, ok := t.byKey.Get(p)
 	if !ok {
 		return nil, false
 	}
@@ -235,10 +254,12 @@ func (t *Table) Latest(a kv.Address, max kv.Timestamp) (v kv.Version, ok bool) {
 	if t.n.Load() == 0 {
 		return v, false
 	}
+	p := probe(a, max)
+	defer p.free()
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	t.byKey.Ascend(&entry{address: a, timestamp: max}, func(e *entry) bool {
-		if compareColumns(&e.address, &a) == 0 {
+	t.byKey.Ascend(p, func(e *entry) bool {
+		if compareColumns(&e.address, &p.address) == 0 {
 			v, ok = kv.Version{Timestamp: e.timestamp, Value: e.value}, true
 		}
 		return false
@@ -258,8 +279,10 @@ func (t *Table) ByTimestamp(ts kv.Timestamp, f func(a kv.Address, value []byte) 
 		return
 	}
 	var found []*entry
+	p := probe(kv.Address{}, ts)
+	defer p.free()
 	t.mu.RLock()
-	t.byTS.Ascend(&entry{timestamp: ts}, func(e *entry) bool {
+	t.byTS.Ascend(p, func(e *entry) bool {
 		if e.timestamp != ts {
 			return false
 		}
