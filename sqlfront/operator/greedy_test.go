@@ -2,10 +2,12 @@ package operator
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestWatchEndsTheGreediest: when the process is near its limit the statement that holds most ends, and no other; when that is not enough, the next one;
@@ -70,5 +72,26 @@ func TestWatchEndsTheGreediest(t *testing.T) {
 	}
 	if p.Held() != 0 {
 		t.Errorf("%d bytes are still charged", p.Held())
+	}
+}
+
+// TestWatchLooksRarelyFarFromTheLimit: a process that has much room left is looked at rarely, and in time
+// whatever it does meanwhile.
+func TestWatchLooksRarelyFarFromTheLimit(t *testing.T) {
+	for _, c := range []struct {
+		left int64
+		want time.Duration
+	}{
+		{-1 << 40, watchEvery}, {0, watchEvery}, {100 << 20, watchEvery},
+		{1 << 40, rarestWatch}, {math.MaxInt64, rarestWatch},
+	} {
+		if got := nextLook(c.left); got != c.want {
+			t.Errorf("%d bytes left: %v, want %v", c.left, got, c.want)
+		}
+	}
+	for left := int64(1 << 29); left < 1<<34; left += 1 << 28 {
+		if got := nextLook(left); got <= watchEvery || int64(got.Seconds()*fastestGrowth) > left+left/10 {
+			t.Errorf("%d bytes left: looks again in %v, when they may be gone", left, got)
+		}
 	}
 }
