@@ -1,9 +1,9 @@
 // Package peercred says which user of the operating system is at the other end of a connection from this machine.
 //
 // A unix socket's peer is told by the kernel (SO_PEERCRED). The peer of a TCP connection within this machine is a socket of
-// this machine, too: on Linux its owner stands in /proc/net/tcp or tcp6, where PostgreSQL's ident method has a daemon look.
-// So a server can know its owner over loopback without a password, and nobody can pretend to be him without being able to
-// open sockets in his name.
+// this machine, too: on Linux the kernel tells its owner (sock_diag), or it stands in /proc/net/tcp or
+// tcp6, where PostgreSQL's ident method has a daemon look. So a server can know its owner over loopback
+// without a password, and nobody can pretend to be him without being able to open sockets in his name.
 package peercred
 
 import (

@@ -27,8 +27,21 @@ func unixPeer(c *net.UnixConn) (uint32, error) {
 }
 
 // loopbackPeer looks for the peer's socket, whose own end is the peer's address and whose remote end is ours. A client may
-// have an IPv6 socket for an IPv4 address, as Java's do.
+// have an IPv6 socket for an IPv4 address, as Java's do. A kernel that does not answer for one socket, or
+// may not (in some containers), has the table of all.
 func loopbackPeer(peer, own netip.AddrPort) (uint32, error) {
+	uid, found, err := askKernel(peer, own)
+	switch {
+	case err != nil:
+		return askTable(peer, own)
+	case !found:
+		return 0, noSocket(peer)
+	}
+	return uid, nil
+}
+
+// askTable looks into the table of all sockets.
+func askTable(peer, own netip.AddrPort) (uint32, error) {
 	tables := []string{"/proc/net/tcp6"}
 	if peer.Addr().Is4() {
 		tables = []string{"/proc/net/tcp", "/proc/net/tcp6"}
@@ -51,5 +64,9 @@ func loopbackPeer(peer, own netip.AddrPort) (uint32, error) {
 			return uid, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: no open socket of this machine has the address %v", ErrUnknown, peer)
+	return 0, noSocket(peer)
+}
+
+func noSocket(peer netip.AddrPort) error {
+	return fmt.Errorf("%w: no open socket of this machine has the address %v", ErrUnknown, peer)
 }
