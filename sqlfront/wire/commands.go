@@ -399,9 +399,11 @@ func (f *commands) execute(n int) error {
 		}
 	}
 	f.forget(id)
-	if verb, _ := firstWord(p.PrepareStmt); flags&cursorReadOnly != 0 && !strings.EqualFold(verb, "call") {
-		if e := f.openCursor(id); e != nil {
-			return malformed(e)
+	if flags&cursorReadOnly != 0 {
+		if verb, _ := firstWord(p.PrepareStmt); !strings.EqualFold(verb, "call") {
+			if e := f.openCursor(id); e != nil {
+				return malformed(e)
+			}
 		}
 	}
 	f.deliver = make([]byte, 4+fixed)

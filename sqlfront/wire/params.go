@@ -74,6 +74,14 @@ func (w *params) feed(b []byte) (ok bool) {
 		if w.want == 0 {
 			return true // behind the last value: the library does not look there
 		}
+		if n := w.want; len(w.have) == 0 && n <= len(b) { // as nearly always: it need not be collected first
+			all := b[:n]
+			w.want, w.left, b = 0, w.left-n, b[n:]
+			if !w.collected(all) {
+				return false
+			}
+			continue
+		}
 		n := min(w.want-len(w.have), len(b))
 		w.have, w.left, b = append(w.have, b[:n]...), w.left-n, b[n:]
 		if len(w.have) == w.want {
@@ -115,8 +123,9 @@ func (w *params) collected(b []byte) (ok bool) {
 
 // value begins with the next parameter that has one in this command.
 func (w *params) value() (ok bool) {
+	sent := len(w.p.BindVars) > 0 // in pieces
 	for ; w.i < int(w.p.ParamsCount); w.i++ {
-		if w.nulls[w.i/8]&(1<<(w.i%8)) != 0 || w.p.BindVars[paramName(w.i)] != nil {
+		if w.nulls[w.i/8]&(1<<(w.i%8)) != 0 || sent && w.p.BindVars[paramName(w.i)] != nil {
 			continue
 		}
 		t := querypb.Type(w.p.ParamsType[w.i])

@@ -70,7 +70,7 @@ func classify(query string) statement {
 // firstWord skips space and comments.
 func firstWord(q string) (word, rest string) {
 	for {
-		q = strings.TrimLeft(q, " \t\r\n")
+		q = skipSpace(q)
 		switch {
 		case strings.HasPrefix(q, "/*") && !strings.HasPrefix(q, "/*!"):
 			i := strings.Index(q, "*/")
@@ -95,7 +95,14 @@ func firstWord(q string) (word, rest string) {
 	for i < len(q) && (q[i]|0x20 >= 'a' && q[i]|0x20 <= 'z' || q[i] == '_') {
 		i++
 	}
-	return q[:i], strings.TrimLeft(q[i:], " \t\r\n")
+	return q[:i], skipSpace(q[i:])
+}
+
+func skipSpace(q string) string {
+	for q != "" && (q[0] == ' ' || q[0] == '\t' || q[0] == '\r' || q[0] == '\n') {
+		q = q[1:]
+	}
+	return q
 }
 
 // deadline is how long a query may run: the hint in its head, or the session variable; 0 is for ever.
