@@ -68,6 +68,7 @@ func (m *Mem) Move(row kv.RowKey, to kv.ShardID) {
 	m.tablets[i].Shard = to
 	m.tablets[i].Generation++
 	m.mu.Unlock()
+	left := m.tabletsOf(from.id)
 	if from.id == to {
 		return
 	}
@@ -95,17 +96,25 @@ func (m *Mem) Move(row kv.RowKey, to kv.ShardID) {
 		if !ok {
 			continue
 		}
-		for _, x := range c.CarryTablet(t) {
-			e := newEntry(x.Address, x.Timestamp, x.Value, false)
-			target.groupLocked(target.groups, x.Group).set(e)
-			if m.o.Crash {
-				target.groupLocked(target.synced, x.Group).set(e)
-			}
+		m.carryLocked(c, t, target)
+		for _, stays := range left {
+			m.carryLocked(c, stays, from)
 		}
 	}
 	for name, st := range target.states {
 		if r, ok := st.(kv.TabletReceiver); ok {
 			r.ReceiveTablet(t, from.states[name])
+		}
+	}
+}
+
+// carryLocked stores what a layer knows of a tablet beside it.
+func (m *Mem) carryLocked(c kv.TabletCarrier, t kv.Tablet, at *shard) {
+	for _, x := range c.CarryTablet(t) {
+		e := newEntry(x.Address, x.Timestamp, x.Value, false)
+		at.groupLocked(at.groups, x.Group).set(e)
+		if m.o.Crash {
+			at.groupLocked(at.synced, x.Group).set(e)
 		}
 	}
 }

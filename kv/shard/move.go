@@ -204,18 +204,13 @@ func (m *move) fill(b engine.Batch) ([]memtable.Item, error) {
 			err = b.DeleteRange(lower, upper, nil)
 		}
 	}
-	for _, st := range m.from.states {
-		c, ok := st.(kv.TabletCarrier)
-		if !ok {
-			continue
-		}
-		for _, x := range c.CarryTablet(m.now) {
-			if !m.now.Span.Contains(x.Row) || m.to.mem[x.Group] != nil {
-				return nil, kv.Errorf(kv.CodeInternal, "shard.Move", "row %x of group %d cannot be carried along with tablet %d", []byte(x.Row), x.Group, m.now.ID)
-			}
-			if err == nil {
-				err = b.Set(keys.AppendVersion(keys.AppendColumn(nil, m.to.id, x.Address), x.Timestamp), x.Value, nil)
-			}
+	// What layers know of the shard's rows may be stored with the tablet that leaves: it is needed there, and by the tablets that stay.
+	if err == nil {
+		err = m.carry(b, m.to, m.now)
+	}
+	for _, t := range m.from.Tablets() {
+		if err == nil && t.ID != m.was.ID {
+			err = m.carry(b, m.from, t)
 		}
 	}
 	var items []memtable.Item
@@ -233,6 +228,25 @@ func (m *move) fill(b engine.Batch) ([]memtable.Item, error) {
 		}
 	}
 	return items, err
+}
+
+// carry puts what the layers of the source know of a tablet beside it, at either end.
+func (m *move) carry(b engine.Batch, at *Shard, t kv.Tablet) error {
+	for _, st := range m.from.states {
+		c, ok := st.(kv.TabletCarrier)
+		if !ok {
+			continue
+		}
+		for _, x := range c.CarryTablet(t) {
+			if !t.Span.Contains(x.Row) || m.to.mem[x.Group] != nil {
+				return kv.Errorf(kv.CodeInternal, "shard.Move", "row %x of group %d cannot be carried along with tablet %d", []byte(x.Row), x.Group, t.ID)
+			}
+			if err := b.Set(keys.AppendVersion(keys.AppendColumn(nil, at.id, x.Address), x.Timestamp), x.Value, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // discard removes the copy of a tablet that did not arrive, and its announcement.

@@ -32,6 +32,18 @@ type state struct{ received []kv.TabletID }
 
 func (s *state) ReceiveTablet(t kv.Tablet, _ any) { s.received = append(s.received, t.ID) }
 
+// CarryTablet says what the shard knows of any of its tablets.
+func (s *state) CarryTablet(t kv.Tablet) []kv.Carried {
+	return []kv.Carried{{Address: kv.Address{Group: onDisk, Column: kv.Column{Row: firstRow(t), Qualifier: []byte("known")}}, Version: kv.Version{Timestamp: 1}}}
+}
+
+func firstRow(t kv.Tablet) kv.RowKey {
+	if len(t.Span.Start) == 0 {
+		return row("")
+	}
+	return t.Span.Start
+}
+
 func (coprocessor) Name() string { return "test" }
 func (coprocessor) Groups() []kv.GroupSpec {
 	return []kv.GroupSpec{{ID: onDisk}, {ID: inMemory, InMemory: true}}
@@ -105,6 +117,25 @@ func TestReceiverIsTold(t *testing.T) {
 	}
 	if err := call(t, n, was, cmdLook, func(kv.Eval) {}); !errors.Is(err, kv.ErrMoved) {
 		t.Errorf("the old description is taken: %v", err)
+	}
+}
+
+// TestRecordsAreLeftBehind: of what a layer knows of a shard's rows the only record may be stored with a tablet that leaves. It is stored with it where
+// it goes, and with what stays.
+func TestRecordsAreLeftBehind(t *testing.T) {
+	n := open(t, shardtest.Options{Shards: 2, Idle: 1})
+	if err := n.Split(t.Context(), row("m")); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Move(t.Context(), row("a"), 2); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{"a", "m"} {
+		tablet := locate(t, n, s)
+		a := kv.Address{Group: onDisk, Column: kv.Column{Row: firstRow(tablet), Qualifier: []byte("known")}}
+		if _, ok, err := n.Leader(tablet.Shard).Reader().Get(a, 1); !ok || err != nil {
+			t.Errorf("with the tablet of %s, on shard %d, there is no record: %v", s, tablet.Shard, err)
+		}
 	}
 }
 
