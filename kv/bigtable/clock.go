@@ -13,7 +13,10 @@ import (
 //	stored, unless ahead            given out next
 //	|■■■■■■■■■■■■■■■■■■■■■■■| last ·········| ceiling        … ahead (rare)
 //
-// C1: every timestamp in the node's raw tables is at most last, or at most ahead.
+// Each shard has one: its ceiling is part of the shard's state, so the next leader begins above what this one gave, on whatever machine. A tablet that
+// moves here raises it to that of the shard from which it comes.
+//
+// C1: every timestamp in the shard's raw tables is at most last, or at most ahead.
 // C2: ceiling and ahead are durable before anything in the tables relies on them, so that a restart, even one at which the machine's
 // clock has gone back, begins above everything.
 //
@@ -31,7 +34,7 @@ type clock struct {
 // clockState is what of the clock is durable.
 type clockState struct{ ceiling, ahead kv.Timestamp }
 
-// ClockStore keeps the clock's state on the node. Saving returns when it is durable.
+// ClockStore keeps the clock's state in the shard: kv.ShardHandle of a shard that can is one. Saving returns when it is durable.
 type ClockStore interface {
 	LoadClock() (ceiling, ahead kv.Timestamp, err error)
 	SaveClock(ceiling, ahead kv.Timestamp) error
@@ -104,6 +107,13 @@ func (c *clock) load() (err error) {
 	if c.ceiling, c.ahead, err = c.store.LoadClock(); err != nil {
 		return err
 	}
-	c.last, c.loaded = c.ceiling, true
+	c.last, c.loaded = max(c.last, c.ceiling), true
 	return nil
+}
+
+// reload has the next timestamp look at what is durable again: another shard's clock has been added to it.
+func (c *clock) reload() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loaded = false
 }

@@ -10,16 +10,16 @@ import (
 type Coprocessor struct {
 	tables tables
 	admin  Admin
-	clock  clock
 }
 
-// New returns the store's coprocessor. admin makes structural changes on request; nil refuses them. If it is a ClockStore as well, writes
-// without timestamps need not read.
-func New(admin Admin) *Coprocessor {
-	c := &Coprocessor{admin: admin}
-	c.clock.store, _ = admin.(ClockStore)
-	return c
-}
+// New returns the store's coprocessor. admin makes structural changes on request; nil refuses them.
+func New(admin Admin) *Coprocessor { return &Coprocessor{admin: admin} }
+
+// state is what it keeps for each shard.
+type state struct{ clock clock }
+
+// ReceiveTablet implements kv.TabletReceiver.
+func (st *state) ReceiveTablet(kv.Tablet, any) { st.clock.reload() }
 
 var _ kv.Coprocessor = (*Coprocessor)(nil)
 
@@ -48,14 +48,16 @@ func GroupsCompressedForSize() (first, behind kv.GroupID) { return groupDisk0, g
 // CompressedForSize reports whether a group's blocks are compressed for size rather than for speed.
 func CompressedForSize(g kv.GroupID) bool { return g >= groupDisk0 && g < groupFast0 }
 
-// OpenShard implements kv.Coprocessor.
+// OpenShard implements kv.Coprocessor. If the shard is a ClockStore, writes without timestamps need not read.
 func (c *Coprocessor) OpenShard(s kv.ShardHandle) (any, error) {
+	st := &state{}
+	st.clock.store, _ = s.(ClockStore)
 	for _, t := range s.Tablets() {
 		if t.Span.Contains(MetaSpan.Start) {
-			return nil, c.load(s.Reader())
+			return st, c.load(s.Reader())
 		}
 	}
-	return nil, nil
+	return st, nil
 }
 
 // Commands implements kv.Coprocessor.

@@ -276,7 +276,7 @@ func newWriter(c *Coprocessor, e kv.Eval, row kv.RowKey) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{e: e, clock: &c.clock, t: t, row: row, now: time.Now()}, nil
+	return &writer{e: e, clock: &e.State().(*state).clock, t: t, row: row, now: time.Now()}, nil
 }
 
 // fewColumns are found by looking at each.

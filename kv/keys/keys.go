@@ -29,7 +29,7 @@ type NodeSpace byte
 const (
 	NodeRecord NodeSpace = 'n' // the node's own record: id, number of shards
 	NodeCoord  NodeSpace = 'c' // the local coordination service
-	NodeClock  NodeSpace = 't' // the clock of raw writes
+	NodeClock  NodeSpace = 't' // the clock of raw writes, as releases wrote it in which nodes had one and not shards
 	NodeFlush  NodeSpace = 'f' // the engine's marker behind what it has noted as not flushed
 )
 
@@ -40,6 +40,7 @@ const (
 	StateTablet StateKind = 't' // id: tablet; value: its description
 	StateMove   StateKind = 'm' // id: tablet; value: the description of a tablet whose data is being copied here
 	StateShard  StateKind = 's' // id: 0; value: the shard's record
+	StateClock  StateKind = 'c' // id: 0; value: how far the clock of raw writes may have come
 )
 
 // AppendNode appends the node-local key of rest.

@@ -85,7 +85,14 @@ func (n *Node) start() error {
 	if err := n.loadRecord(); err != nil {
 		return err
 	}
-	for id := kv.ShardID(1); int(id) <= n.record.shards; id++ {
+	ids := make([]kv.ShardID, n.record.shards)
+	for i := range ids {
+		ids[i] = kv.ShardID(i + 1)
+	}
+	if err := shard.AdoptClock(n.engine, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
 		s, err := shard.Open(shard.Options{
 			ID: id, Node: n.record.node, Engine: n.engine, Registry: n.registry, Describe: n.describe, Logger: n.logger,
 		})

@@ -1,45 +1,84 @@
-package node
+package shard
 
 import (
+	"context"
+
 	"moka/kv"
-	"moka/kv/bigtable"
+	"moka/kv/engine"
 	"moka/kv/keys"
 	"moka/kv/wire"
 )
 
-var _ bigtable.ClockStore = (*Node)(nil)
-
-// The state of the raw writes' clock, under a node-local key:
+// The clock of a shard's raw writes is part of its state: who leads the shard next begins above everything that is stored, whatever the clock of its
+// machine says.
 //
 //	+-----------+-----------------+---------------+
 //	| version 1 | ceiling uvarint | ahead uvarint |
 //	+-----------+-----------------+---------------+
 const clockVersion = 1
 
-func clockKey() []byte { return keys.AppendNode(nil, keys.NodeClock, nil) }
+func clockKey(id kv.ShardID) []byte { return keys.AppendState(nil, id, keys.StateClock, 0) }
 
-// LoadClock implements bigtable.ClockStore.
-func (n *Node) LoadClock() (ceiling, ahead kv.Timestamp, err error) {
-	b, ok, err := n.engine.Get(clockKey())
+func putClock(b engine.Batch, id kv.ShardID, ceiling, ahead kv.Timestamp) error {
+	v := wire.AppendUvarint([]byte{clockVersion}, uint64(ceiling))
+	return b.Set(clockKey(id), wire.AppendUvarint(v, uint64(ahead)), nil)
+}
+
+func loadClock(e Engine, key []byte) (ceiling, ahead kv.Timestamp, err error) {
+	b, ok, err := e.Get(key)
 	if err != nil || !ok {
 		return 0, 0, err
 	}
 	d := wire.NewDecoder(b, clockVersion)
 	ceiling, ahead = d.Timestamp(), d.Timestamp()
-	return ceiling, ahead, wire.Wrap("node clock", d.Finish())
+	return ceiling, ahead, wire.Wrap("clock of raw writes", d.Finish())
 }
 
-// SaveClock implements bigtable.ClockStore.
-func (n *Node) SaveClock(ceiling, ahead kv.Timestamp) error {
-	if err := n.engine.Failed(); err != nil {
+// LoadClock implements bigtable.ClockStore.
+func (s *Shard) LoadClock() (ceiling, ahead kv.Timestamp, err error) {
+	return loadClock(s.e, clockKey(s.id))
+}
+
+// SaveClock implements bigtable.ClockStore. Calls come one at a time.
+func (s *Shard) SaveClock(ceiling, ahead kv.Timestamp) error {
+	if err := s.e.Failed(); err != nil {
 		return err
 	}
-	v := wire.AppendUvarint([]byte{clockVersion}, uint64(ceiling))
-	b := n.engine.NewBatch()
+	b := s.e.NewBatch()
 	defer b.Close()
-	if err := b.Set(clockKey(), wire.AppendUvarint(v, uint64(ahead)), nil); err != nil {
+	if err := putClock(b, s.id, ceiling, ahead); err != nil {
 		return err
 	}
-	n.engine.Commit(b)
+	return s.repl.Propose(context.Background(), &Proposal{Batch: b})
+}
+
+// AdoptClock gives the clock that a release with one clock for the node has left there to its shards, all of which it stands for. It is done before
+// they are opened.
+func AdoptClock(e Engine, shards []kv.ShardID) error {
+	old := keys.AppendNode(nil, keys.NodeClock, nil)
+	ceiling, ahead, err := loadClock(e, old)
+	if err != nil || ceiling == 0 && ahead == 0 {
+		return err
+	}
+	b := e.NewBatch()
+	defer b.Close()
+	for _, id := range shards {
+		if err := raiseClock(b, e, id, ceiling, ahead); err != nil {
+			return err
+		}
+	}
+	if err := b.Delete(old, nil); err != nil {
+		return err
+	}
+	e.Commit(b)
 	return nil
+}
+
+// raiseClock puts into the batch that a shard's clock is at least at these. Nothing of the shard runs.
+func raiseClock(b engine.Batch, e Engine, id kv.ShardID, ceiling, ahead kv.Timestamp) error {
+	c, a, err := loadClock(e, clockKey(id))
+	if err != nil || c >= ceiling && a >= ahead {
+		return err
+	}
+	return putClock(b, id, max(c, ceiling), max(a, ahead))
 }

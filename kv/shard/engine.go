@@ -22,6 +22,7 @@ type Engine interface {
 	Commit(b engine.Batch)
 	Barrier()
 
+	Get(key []byte) (value []byte, ok bool, err error)
 	GetVersion(shard kv.ShardID, a kv.Address, ts kv.Timestamp) (value []byte, ok bool, err error)
 	Latest(shard kv.ShardID, a kv.Address, max kv.Timestamp) (v kv.Version, ok bool, err error)
 	Versions(shard kv.ShardID, o kv.IterOptions) (kv.Iterator, error)

@@ -204,6 +204,12 @@ func (m *move) fill(b engine.Batch) ([]memtable.Item, error) {
 			err = b.DeleteRange(lower, upper, nil)
 		}
 	}
+	// The clock of raw writes is above everything in the tablet, at both ends.
+	if ceiling, ahead, cerr := m.from.LoadClock(); err == nil {
+		if err = cerr; err == nil {
+			err = raiseClock(b, m.to.e, m.to.id, ceiling, ahead)
+		}
+	}
 	// What layers know of the shard's rows may be stored with the tablet that leaves: it is needed there, and by the tablets that stay.
 	if err == nil {
 		err = m.carry(b, m.to, m.now)

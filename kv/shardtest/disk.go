@@ -181,12 +181,17 @@ func (d *Disk) Room() error { return nil }
 // NewBatch implements shard.Engine.
 func (d *Disk) NewBatch() engine.Batch { return engine.Batch{Batch: new(pebble.Batch)} }
 
-// GetVersion implements shard.Engine.
-func (d *Disk) GetVersion(id kv.ShardID, a kv.Address, ts kv.Timestamp) ([]byte, bool, error) {
+// Get implements shard.Engine.
+func (d *Disk) Get(key []byte) ([]byte, bool, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p, ok := d.seen.Get(pair{key: keys.AppendVersion(keys.AppendColumn(nil, id, a), ts)})
+	p, ok := d.seen.Get(pair{key: key})
 	return bytes.Clone(p.value), ok, nil
+}
+
+// GetVersion implements shard.Engine.
+func (d *Disk) GetVersion(id kv.ShardID, a kv.Address, ts kv.Timestamp) ([]byte, bool, error) {
+	return d.Get(keys.AppendVersion(keys.AppendColumn(nil, id, a), ts))
 }
 
 // Latest implements shard.Engine.
