@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -25,7 +26,7 @@ func drawBrokerVolume(u *gen.Universe, r *gen.Rand) brokerVolumeInput {
 }
 
 type brokerVolume struct {
-	*session
+	*client.Session
 	in brokerVolumeInput
 
 	names   []string
@@ -42,7 +43,7 @@ func (t *brokerVolume) run(ctx context.Context) error {
 FROM trade_request JOIN broker ON b_id = tr_b_id JOIN security ON s_symb = tr_s_symb
 JOIN company ON co_id = s_co_id JOIN industry ON in_id = co_in_id JOIN sector ON sc_id = in_sc_id
 WHERE sc_name = ? AND b_name IN (` + placeholders(len(t.in.brokers)) + `) GROUP BY b_name ORDER BY volume DESC`
-	err := t.each(ctx, query, args, func(rows *sql.Rows) error {
+	err := t.Each(ctx, query, args, func(rows *sql.Rows) error {
 		var name string
 		var volume gen.Cents
 		err := rows.Scan(&name, &volume)
@@ -50,8 +51,8 @@ WHERE sc_name = ? AND b_name IN (` + placeholders(len(t.in.brokers)) + `) GROUP 
 		return err
 	})
 	if err == nil && len(t.names) > len(t.in.brokers) {
-		err = statusError{-111, fmt.Sprintf("%d brokers asked for, %d answered", len(t.in.brokers),
-			len(t.names))}
+		err = client.Status(-111, fmt.Sprintf("%d brokers asked for, %d answered", len(t.in.brokers),
+			len(t.names)))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 	"moka/tpce/schema"
 )
@@ -125,7 +126,7 @@ func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 	if err != nil {
 		return CheckReport{}, err
 	}
-	db, err := open(cfg.Target, 2)
+	db, err := client.Open(cfg.Target, 2)
 	if err != nil {
 		return CheckReport{}, err
 	}
@@ -134,14 +135,14 @@ func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 	if err != nil {
 		return CheckReport{}, err
 	}
-	report := CheckReport{Target: redact(cfg.Target)}
+	report := CheckReport{Target: client.Redact(cfg.Target)}
 	started := time.Now()
 	backlog := waitForObserver(ctx, db, cfg.DrainTimeout)
-	s, err := openSession(ctx, db)
+	s, err := client.OpenSession(ctx, db)
 	if err != nil {
 		return report, err
 	}
-	defer s.close()
+	defer s.Close()
 	c := &checker{session: s, u: u,
 		progress: startProgress(cfg.Progress, "check", "conditions", int64(len(conditions)+5), nil)}
 	defer c.progress.finish()
@@ -149,7 +150,7 @@ func Check(ctx context.Context, cfg Config) (CheckReport, error) {
 		c.add(ConditionReport{ID: "C20", Text: "the observer keeps up",
 			Violations: []string{strings.TrimPrefix(backlog.Error(), "tpce: ")}})
 	}
-	err = s.transact(ctx, repeatableRead, func(ctx context.Context) error {
+	err = s.Transact(ctx, client.RepeatableRead, func(ctx context.Context) error {
 		return c.run(ctx, stored[paramTotalsLost] != "")
 	})
 	if err == nil {
@@ -198,7 +199,7 @@ func (r CheckReport) Text() string {
 }
 
 type checker struct {
-	session  *session
+	session  *client.Session
 	u        *gen.Universe
 	progress *progress
 	reports  []ConditionReport
@@ -244,7 +245,7 @@ func (c *checker) run(ctx context.Context, totalsLost bool) error {
 // sample prints the rows a query returns.
 func (c *checker) sample(ctx context.Context, query string) ([]string, error) {
 	var out []string
-	err := c.session.each(ctx, query, nil, func(rows *sql.Rows) error {
+	err := c.session.Each(ctx, query, nil, func(rows *sql.Rows) error {
 		columns, err := rows.Columns()
 		if err != nil {
 			return err
@@ -275,7 +276,7 @@ func (c *checker) balances(ctx context.Context) (ConditionReport, error) {
 	r := ConditionReport{ID: "C13",
 		Text: "an account's balance moved by the sum of its run-time cash transactions"}
 	moved := map[int64]gen.Cents{}
-	err := c.session.each(ctx, "SELECT t_ca_id, SUM(ct_amt) FROM trade JOIN cash_transaction ON ct_t_id = "+
+	err := c.session.Each(ctx, "SELECT t_ca_id, SUM(ct_amt) FROM trade JOIN cash_transaction ON ct_t_id = "+
 		"t_id WHERE t_id >= ? GROUP BY t_ca_id",
 		[]any{c.u.FirstRuntimeTrade()}, func(rows *sql.Rows) error {
 			var account int64
@@ -287,7 +288,7 @@ func (c *checker) balances(ctx context.Context) (ConditionReport, error) {
 	if err != nil {
 		return r, err
 	}
-	err = c.session.each(ctx, "SELECT ca_id, ca_bal FROM customer_account", nil, func(rows *sql.Rows) error {
+	err = c.session.Each(ctx, "SELECT ca_id, ca_bal FROM customer_account", nil, func(rows *sql.Rows) error {
 		var account int64
 		var balance gen.Cents
 		if err := rows.Scan(&account, &balance); err != nil {
@@ -345,7 +346,7 @@ func (c *checker) fixedCounts(ctx context.Context) (ConditionReport, error) {
 	want := c.u.Totals().Rows
 	for _, s := range c.u.Static() {
 		var n int64
-		if err := c.session.row(ctx, "SELECT COUNT(*) FROM "+s.Table, nil, &n); err != nil {
+		if err := c.session.Row(ctx, "SELECT COUNT(*) FROM "+s.Table, nil, &n); err != nil {
 			return r, err
 		}
 		if n != want[s.Table] {

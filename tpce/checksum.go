@@ -11,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 	"moka/tpce/schema"
 )
@@ -61,7 +62,7 @@ func Checksum(ctx context.Context, cfg Config) (ChecksumReport, error) {
 	if err != nil {
 		return ChecksumReport{}, err
 	}
-	db, err := open(cfg.Target, 2)
+	db, err := client.Open(cfg.Target, 2)
 	if err != nil {
 		return ChecksumReport{}, err
 	}
@@ -70,7 +71,7 @@ func Checksum(ctx context.Context, cfg Config) (ChecksumReport, error) {
 	if err != nil {
 		return ChecksumReport{}, err
 	}
-	r := ChecksumReport{Target: redact(cfg.Target)}
+	r := ChecksumReport{Target: client.Redact(cfg.Target)}
 	started := time.Now()
 	want, err := generatedSums(u)
 	if err != nil {
@@ -110,7 +111,7 @@ func appendCanonical(b []byte, r gen.Row) []byte {
 		case string:
 			b = append(append(b, 'S'), v...)
 		default:
-			b = appendPlain(append(b, 'V'), v)
+			b = client.AppendPlain(append(b, 'V'), v)
 		}
 		b = append(b, 0)
 	}
@@ -150,7 +151,7 @@ func generatedSums(u *gen.Universe) (map[string]tableSum, error) {
 	return sums, nil
 }
 
-func storedSum(ctx context.Context, db *pool, t schema.Table, bar *progress) (tableSum, error) {
+func storedSum(ctx context.Context, db *client.Pool, t schema.Table, bar *progress) (tableSum, error) {
 	var s tableSum
 	rows, err := db.QueryContext(ctx, "SELECT "+strings.Join(t.ColumnNames(), ", ")+" FROM "+t.Name)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/plot"
 )
 
@@ -38,9 +39,10 @@ func ParseCompareTarget(s string) (CompareTarget, error) {
 		t.Totals = BrokerTotals(totals)
 	}
 	if !ok || name == "" {
-		return t, fmt.Errorf("tpce: target %q: want NAME=URL or NAME:inline|omit|observer=URL", redact(s))
+		return t, fmt.Errorf("tpce: target %q: want NAME=URL or NAME:inline|omit|observer=URL",
+			client.Redact(s))
 	}
-	if _, err := familyOf(target); err != nil {
+	if _, err := client.FamilyOf(target); err != nil {
 		return t, err
 	}
 	return t, nil

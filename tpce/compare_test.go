@@ -4,19 +4,18 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"moka/tpce/postgrestest"
+	"moka/tpce/servertest"
 )
 
 // testCompare takes MariaDB and PostgreSQL through the whole of it: load, equal tables, two
 // rounds, conditions, reports.
 func testCompare(t *testing.T) {
-	other := postgrestest.Start(t)
+	other := servertest.StartPostgreSQL(t)
 	base := quick("compare")
 	base.Target, base.Transactions, base.MaintenanceInterval = "", 300, 20*time.Millisecond
 	cfg := CompareConfig{Config: base, Rounds: 2, Targets: []CompareTarget{
@@ -132,24 +131,6 @@ func TestCompareTargets(t *testing.T) {
 	}
 }
 
-func TestStatementsOfPostgres(t *testing.T) {
-	f, err := familyOf("postgres://u@h/d")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string]string{
-		"SELECT a FROM t WHERE b = ? AND c IN (?, ?)": "SELECT a FROM t WHERE b = $1 AND c IN ($2, $3)",
-		"SELECT '?' FROM t WHERE b = ? FOR UPDATE": "SELECT '?' FROM t WHERE b = $1 FOR NO KEY " +
-			"UPDATE",
-		"SELECT x FROM t WHERE y LIKE 'it''s ?' AND z = ?": "SELECT x FROM t WHERE y LIKE 'it''s ?' AND z " +
-			"= $1",
-	} {
-		if got := f.statement(text); got != want {
-			t.Errorf("%s becomes %s", text, got)
-		}
-	}
-}
-
 func TestTimelineKeepsEverything(t *testing.T) {
 	l := timeline{step: time.Second}
 	for i := range 1000 {
@@ -159,23 +140,5 @@ func TestTimelineKeepsEverything(t *testing.T) {
 	if n := sumOf(r.Transactions) * r.StepSeconds; n != 1000 || sumOf(r.TradeResults)*r.StepSeconds != 500 ||
 		len(r.P90) > maxSlots || r.StepSeconds != 16 {
 		t.Errorf("%.0f transactions in %d steps of %.0f s", n, len(r.P90), r.StepSeconds)
-	}
-}
-
-// TestServerCPU measures a process that is surely working: this one, and that there is no
-// answer for a stranger.
-func TestServerCPU(t *testing.T) {
-	s := serverCPU{os.Getpid()}
-	before, err := s.used()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for after := before; after-before < 20*time.Millisecond; {
-		if after, err = s.used(); err != nil || after < before {
-			t.Fatalf("%v after %v, %v", after, before, err)
-		}
-	}
-	if _, err := findServer("mysql://root@192.0.2.1:3306/d"); !errors.Is(err, errNoCPU) {
-		t.Errorf("a server elsewhere: %v", err)
 	}
 }

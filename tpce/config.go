@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -68,7 +69,7 @@ type Config struct {
 	DrainTimeout time.Duration // bound of the wait for the market, and for observers; default 60 s
 
 	// declareObserver lets a test stand in for an engine with observers.
-	declareObserver func(context.Context, *pool) error
+	declareObserver func(context.Context, *client.Pool) error
 }
 
 // Presets are named sizes. Only "laptop" keeps the full history of prices and the full news.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -58,7 +59,7 @@ type historyLine struct {
 }
 
 type customerPosition struct {
-	*session
+	*client.Session
 	in customerPositionInput
 
 	profile   []sql.NullString // c_st_id … c_email_2 as text
@@ -81,7 +82,7 @@ func (t *customerPosition) frame1(ctx context.Context) error {
 	id := gen.CustomerID(t.in.customer)
 	if t.in.taxID != "" {
 		id = 0
-		if err := t.row(ctx, "SELECT c_id FROM customer WHERE c_tax_id = ?", []any{t.in.taxID},
+		if err := t.Row(ctx, "SELECT c_id FROM customer WHERE c_tax_id = ?", []any{t.in.taxID},
 			&id); err != nil {
 			return err
 		}
@@ -92,10 +93,10 @@ func (t *customerPosition) frame1(ctx context.Context) error {
 	for i := range dest {
 		dest[i] = &t.profile[i]
 	}
-	if err := t.row(ctx, customerQuery, []any{id}, dest...); err != nil {
+	if err := t.Row(ctx, customerQuery, []any{id}, dest...); err != nil {
 		return err
 	}
-	err := t.each(ctx, positionQuery, []any{id}, func(rows *sql.Rows) error {
+	err := t.Each(ctx, positionQuery, []any{id}, func(rows *sql.Rows) error {
 		var p position
 		err := rows.Scan(&p.account, &p.balance, &p.held)
 		t.positions = append(t.positions, p)
@@ -105,14 +106,14 @@ func (t *customerPosition) frame1(ctx context.Context) error {
 		return err
 	}
 	if len(t.positions) != t.in.accounts {
-		return statusError{-211, fmt.Sprintf("customer %d has %d accounts, %d found", id, t.in.accounts,
-			len(t.positions))}
+		return client.Status(-211, fmt.Sprintf("customer %d has %d accounts, %d found", id, t.in.accounts,
+			len(t.positions)))
 	}
 	return nil
 }
 
 func (t *customerPosition) frame2(ctx context.Context) error {
-	return t.each(ctx, accountHistoryQuery, []any{t.positions[t.in.history].account},
+	return t.Each(ctx, accountHistoryQuery, []any{t.positions[t.in.history].account},
 		func(rows *sql.Rows) error {
 			var l historyLine
 			err := rows.Scan(&l.trade, &l.symbol, &l.quantity, &l.status, &l.at)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -64,7 +65,7 @@ var maintained = []struct {
 }
 
 type dataMaintenance struct {
-	*session
+	*client.Session
 	in      maintenanceInput
 	changed int64 // rows
 }
@@ -80,14 +81,14 @@ func (t *dataMaintenance) run(ctx context.Context) error {
 
 // update counts the rows of a change.
 func (t *dataMaintenance) update(ctx context.Context, query string, args ...any) error {
-	n, err := t.execCount(ctx, query, args...)
+	n, err := t.ExecCount(ctx, query, args...)
 	t.changed += n
 	return err
 }
 
 func (t *dataMaintenance) accountPermission(ctx context.Context) error {
 	var acl string
-	err := t.row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? ORDER BY ap_acl DESC LIMIT 1",
+	err := t.Row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? ORDER BY ap_acl DESC LIMIT 1",
 		[]any{t.in.account}, &acl)
 	if err != nil {
 		return err
@@ -105,10 +106,10 @@ func (t *dataMaintenance) address(ctx context.Context) error {
 	var id int64
 	var err error
 	if t.in.company != 0 {
-		err = t.row(ctx, "SELECT ad_line2, ad_id FROM address JOIN company ON co_ad_id = ad_id WHERE co_id "+
+		err = t.Row(ctx, "SELECT ad_line2, ad_id FROM address JOIN company ON co_ad_id = ad_id WHERE co_id "+
 			"= ?", []any{t.in.company}, &line, &id)
 	} else {
-		err = t.row(ctx, "SELECT ad_line2, ad_id FROM address JOIN customer ON c_ad_id = ad_id WHERE c_id "+
+		err = t.Row(ctx, "SELECT ad_line2, ad_id FROM address JOIN customer ON c_ad_id = ad_id WHERE c_id "+
 			"= ?", []any{t.in.customer}, &line, &id)
 	}
 	if err != nil {
@@ -128,7 +129,7 @@ func other(is, first, second string) string {
 
 func (t *dataMaintenance) companyRating(ctx context.Context) error {
 	var rating string
-	if err := t.row(ctx, "SELECT co_sp_rate FROM company WHERE co_id = ?", []any{t.in.company},
+	if err := t.Row(ctx, "SELECT co_sp_rate FROM company WHERE co_id = ?", []any{t.in.company},
 		&rating); err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (t *dataMaintenance) companyRating(ctx context.Context) error {
 
 func (t *dataMaintenance) customerEmail(ctx context.Context) error {
 	var email string
-	if err := t.row(ctx, "SELECT c_email_2 FROM customer WHERE c_id = ?", []any{t.in.customer},
+	if err := t.Row(ctx, "SELECT c_email_2 FROM customer WHERE c_id = ?", []any{t.in.customer},
 		&email); err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (t *dataMaintenance) customerEmail(ctx context.Context) error {
 // customerTaxrate moves the customer to its country's next rate: an update of a primary key.
 func (t *dataMaintenance) customerTaxrate(ctx context.Context) error {
 	var id string
-	err := t.row(ctx, "SELECT cx_tx_id FROM customer_taxrate WHERE cx_c_id = ? AND (cx_tx_id LIKE 'US%' OR "+
+	err := t.Row(ctx, "SELECT cx_tx_id FROM customer_taxrate WHERE cx_c_id = ? AND (cx_tx_id LIKE 'US%' OR "+
 		"cx_tx_id LIKE 'CN%')",
 		[]any{t.in.customer}, &id)
 	if err != nil {
@@ -178,7 +179,7 @@ const lastUpdated = " LAST UPDATED "
 
 func (t *dataMaintenance) exchange(ctx context.Context) error {
 	descriptions := map[string]string{}
-	err := t.each(ctx, "SELECT ex_id, ex_desc FROM exchange", nil, func(rows *sql.Rows) error {
+	err := t.Each(ctx, "SELECT ex_id, ex_desc FROM exchange", nil, func(rows *sql.Rows) error {
 		var id string
 		var text sql.NullString
 		err := rows.Scan(&id, &text)
@@ -200,7 +201,7 @@ func (t *dataMaintenance) exchange(ctx context.Context) error {
 
 func (t *dataMaintenance) financial(ctx context.Context) error {
 	var onFirst int64
-	err := t.row(ctx, "SELECT COUNT(*) FROM financial WHERE fi_co_id = ? AND EXTRACT(DAY FROM "+
+	err := t.Row(ctx, "SELECT COUNT(*) FROM financial WHERE fi_co_id = ? AND EXTRACT(DAY FROM "+
 		"fi_qtr_start_date) = 1", []any{t.in.company}, &onFirst)
 	if err != nil {
 		return err
@@ -224,7 +225,7 @@ func (t *dataMaintenance) securityDate(ctx context.Context) error {
 
 func (t *dataMaintenance) taxrate(ctx context.Context) error {
 	var name string
-	if err := t.row(ctx, "SELECT tx_name FROM taxrate WHERE tx_id = ?", []any{t.in.tax}, &name); err != nil {
+	if err := t.Row(ctx, "SELECT tx_name FROM taxrate WHERE tx_id = ?", []any{t.in.tax}, &name); err != nil {
 		return err
 	}
 	if strings.Contains(name, " Tax ") {
@@ -240,7 +241,7 @@ func (t *dataMaintenance) taxrate(ctx context.Context) error {
 func (t *dataMaintenance) watchItem(ctx context.Context) error {
 	var list int64
 	var symbols []string
-	err := t.each(ctx, "SELECT wl_id, wi_s_symb FROM watch_list JOIN watch_item ON wi_wl_id = wl_id WHERE "+
+	err := t.Each(ctx, "SELECT wl_id, wi_s_symb FROM watch_list JOIN watch_item ON wi_wl_id = wl_id WHERE "+
 		"wl_c_id = ? ORDER BY wi_s_symb",
 		[]any{t.in.customer}, func(rows *sql.Rows) error {
 			var symbol string
@@ -252,7 +253,7 @@ func (t *dataMaintenance) watchItem(ctx context.Context) error {
 		return err
 	}
 	old, next := symbols[(len(symbols)+1)/2-1], ""
-	err = t.row(ctx, `SELECT s_symb FROM security WHERE s_symb > ? AND s_symb NOT IN (SELECT wi_s_symb FROM watch_item WHERE wi_wl_id = ?)
+	err = t.Row(ctx, `SELECT s_symb FROM security WHERE s_symb > ? AND s_symb NOT IN (SELECT wi_s_symb FROM watch_item WHERE wi_wl_id = ?)
 ORDER BY s_symb ASC LIMIT 1`, []any{old, list}, &next)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil

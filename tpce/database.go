@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 	"moka/tpce/schema"
 )
@@ -51,10 +52,10 @@ const ObserverDDL = `CREATE OBSERVER IF NOT EXISTS broker_total_of_trades
   SET bo_num_trades = bo_num_trades + 1, bo_comm_total = bo_comm_total + NEW.bt_comm
   WHERE bo_b_id = NEW.bt_b_id`
 
-func tableExists(ctx context.Context, db *pool, name string) (bool, error) {
+func tableExists(ctx context.Context, db *client.Pool, name string) (bool, error) {
 	var n int
 	err := db.QueryRowContext(ctx,
-		"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = "+db.currentSchema()+" AND table_name = ?", name).Scan(&n)
+		"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = "+db.CurrentSchema()+" AND table_name = ?", name).Scan(&n)
 	return n > 0, err
 }
 
@@ -77,7 +78,7 @@ func storedParams(p gen.Params) map[string]string {
 }
 
 // setParameter is an upsert in two plain statements.
-func setParameter(ctx context.Context, db *pool, name, value string) error {
+func setParameter(ctx context.Context, db *client.Pool, name, value string) error {
 	if _, err := db.ExecContext(ctx, "DELETE FROM workload_parameter WHERE wp_name = ?", name); err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func setParameter(ctx context.Context, db *pool, name, value string) error {
 	return err
 }
 
-func loadParameters(ctx context.Context, db *pool) (map[string]string, error) {
+func loadParameters(ctx context.Context, db *client.Pool) (map[string]string, error) {
 	rows, err := db.QueryContext(ctx, "SELECT wp_name, wp_value FROM workload_parameter")
 	if err != nil {
 		return nil, err
@@ -104,32 +105,34 @@ func loadParameters(ctx context.Context, db *pool) (map[string]string, error) {
 }
 
 // universeOf reads how the database was loaded, and refuses a Config that says otherwise.
-func universeOf(ctx context.Context, db *pool, cfg Config) (*gen.Universe, map[string]string, error) {
+func universeOf(ctx context.Context, db *client.Pool, cfg Config) (*gen.Universe, map[string]string, error) {
 	stored, err := loadParameters(ctx, db)
 	if err != nil {
-		if noSuchTable(err) {
-			return nil, nil, fmt.Errorf("tpce: %s holds no workload: load it first", redact(cfg.Target))
+		if client.NoSuchTable(err) {
+			return nil, nil, fmt.Errorf("tpce: %s holds no workload: load it first",
+				client.Redact(cfg.Target))
 		}
-		return nil, nil, fmt.Errorf("tpce: %s: %w", redact(cfg.Target), err)
+		return nil, nil, fmt.Errorf("tpce: %s: %w", client.Redact(cfg.Target), err)
 	}
 	if stored[paramLoaded] == "" {
 		return nil, nil, fmt.Errorf("tpce: the load of %s did not finish: load it again, dropping its "+
-			"tables first", redact(cfg.Target))
+			"tables first", client.Redact(cfg.Target))
 	}
 	if stored[paramFormat] != formatVersion {
 		return nil, nil, fmt.Errorf("tpce: %s was loaded in format %q, this program reads %s: load it again",
-			redact(cfg.Target), stored[paramFormat], formatVersion)
+			client.Redact(cfg.Target), stored[paramFormat], formatVersion)
 	}
 	number := func(name string) int {
 		n, perr := strconv.Atoi(stored[name])
 		if perr != nil && err == nil {
-			err = fmt.Errorf("tpce: parameter %s of %s is %q", name, redact(cfg.Target), stored[name])
+			err = fmt.Errorf("tpce: parameter %s of %s is %q", name, client.Redact(cfg.Target), stored[name])
 		}
 		return n
 	}
 	seed, err := strconv.ParseUint(stored["seed"], 10, 64)
 	if err != nil {
-		return nil, nil, fmt.Errorf("tpce: parameter seed of %s is %q", redact(cfg.Target), stored["seed"])
+		return nil, nil, fmt.Errorf("tpce: parameter seed of %s is %q", client.Redact(cfg.Target),
+			stored["seed"])
 	}
 	p := gen.Params{
 		Customers: number("customers"), Days: number("days"), ScaleFactor: number("scale_factor"), Seed: seed,
@@ -142,7 +145,7 @@ func universeOf(ctx context.Context, db *pool, cfg Config) (*gen.Universe, map[s
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if v := wanted[name]; v != "0" && v != stored[name] {
 			return nil, nil, fmt.Errorf("tpce: %s was loaded with %s = %s, not %s: leave it out, or load "+
-				"again", redact(cfg.Target), name, stored[name], v)
+				"again", client.Redact(cfg.Target), name, stored[name], v)
 		}
 	}
 	u, err := gen.New(p)
@@ -152,8 +155,8 @@ func universeOf(ctx context.Context, db *pool, cfg Config) (*gen.Universe, map[s
 // tradeNumbers leases run-time trade ids in blocks: one small transaction for each block, no hot row, and
 // inserts of different workers land apart.
 type tradeNumbers struct {
-	session    *session
-	policy     retryPolicy
+	session    *client.Session
+	policy     client.RetryPolicy
 	next, last int64
 }
 
@@ -173,15 +176,15 @@ func (n *tradeNumbers) take(ctx context.Context) (int64, error) {
 func (n *tradeNumbers) lease(ctx context.Context) error {
 	var first int64
 	p := n.policy
-	p.level = readCommitted
+	p.Level = client.ReadCommitted
 	// A lease whose outcome is unknown is simply not used: numbers may be sparse.
-	p.happened = func(context.Context) (bool, error) { return false, nil }
-	err := n.session.retry(ctx, p, func(ctx context.Context) error {
-		if err := n.session.row(ctx, "SELECT ws_next FROM workload_sequence WHERE ws_name = 'trade' FOR "+
+	p.Happened = func(context.Context) (bool, error) { return false, nil }
+	err := n.session.Retry(ctx, p, func(ctx context.Context) error {
+		if err := n.session.Row(ctx, "SELECT ws_next FROM workload_sequence WHERE ws_name = 'trade' FOR "+
 			"UPDATE", nil, &first); err != nil {
 			return err
 		}
-		return n.session.exec(ctx, "UPDATE workload_sequence SET ws_next = ? WHERE ws_name = 'trade'",
+		return n.session.Exec(ctx, "UPDATE workload_sequence SET ws_next = ? WHERE ws_name = 'trade'",
 			first+tradeNumberBlock)
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -108,7 +109,7 @@ func padded(ids []int64) []any {
 
 // tradeSearch is one execution of a search; both transactions embed it.
 type tradeSearch struct {
-	*session
+	*client.Session
 	in     historySearch
 	update bool // Trade-Update's; its frame 3 reads the securities' names too
 	trades []foundTrade
@@ -130,7 +131,7 @@ func (t *tradeSearch) find(ctx context.Context) error {
 			query = namedTradesOfSymbol
 		}
 	}
-	return t.each(ctx, query, args, func(rows *sql.Rows) error {
+	return t.Each(ctx, query, args, func(rows *sql.Rows) error {
 		var f foundTrade
 		dest := []any{&f.id, &f.account, &f.quantity, &f.at, &f.kind, &f.kindName, &f.symbol, &f.executor,
 			&f.bid, &f.price, &f.cash, &f.market}
@@ -166,7 +167,7 @@ func (t *tradeSearch) details(ctx context.Context) error {
 		return nil
 	}
 	ids := padded(t.ids())
-	err := t.each(ctx, settlementsOf, ids, func(rows *sql.Rows) error {
+	err := t.Each(ctx, settlementsOf, ids, func(rows *sql.Rows) error {
 		var id int64
 		var f foundTrade
 		if err := rows.Scan(&id, &f.settled, &f.due, &f.cashType); err != nil {
@@ -181,7 +182,7 @@ func (t *tradeSearch) details(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = t.each(ctx, cashOf, ids, func(rows *sql.Rows) error {
+	err = t.Each(ctx, cashOf, ids, func(rows *sql.Rows) error {
 		var id int64
 		var f foundTrade
 		if err := rows.Scan(&id, &f.moved, &f.movedAt, &f.moveName); err != nil {
@@ -196,7 +197,7 @@ func (t *tradeSearch) details(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = t.each(ctx, historyOf, ids, func(rows *sql.Rows) error {
+	err = t.Each(ctx, historyOf, ids, func(rows *sql.Rows) error {
 		var id int64
 		var step historyStep
 		if err := rows.Scan(&id, &step.at, &step.status); err != nil {
@@ -224,13 +225,13 @@ func (t *tradeSearch) verify() error {
 		}
 		switch {
 		case f.cashType == "":
-			return statusError{t.status(), fmt.Sprintf("trade %d has no settlement", f.id)}
+			return client.Status(t.status(), fmt.Sprintf("trade %d has no settlement", f.id))
 		case f.cash && (f.moveName == "" || f.moved != f.settled), !f.cash && f.moveName != "":
-			return statusError{t.status(),
-				fmt.Sprintf("trade %d, cash %v: settled %v, moved %v", f.id, f.cash, f.settled, f.moved)}
+			return client.Status(t.status(),
+				fmt.Sprintf("trade %d, cash %v: settled %v, moved %v", f.id, f.cash, f.settled, f.moved))
 		case len(f.steps) != steps:
-			return statusError{t.status(),
-				fmt.Sprintf("trade %d has %d steps of history, not %d", f.id, len(f.steps), steps)}
+			return client.Status(t.status(),
+				fmt.Sprintf("trade %d has %d steps of history, not %d", f.id, len(f.steps), steps))
 		}
 	}
 	return nil

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"moka/tpce/client"
 	"moka/tpce/schema"
 )
 
 // checkIndexes is C22: what an index says is what the table says. Each family has its own way to ask.
-func checkIndexes(ctx context.Context, db *pool) (ConditionReport, error) {
+func checkIndexes(ctx context.Context, db *client.Pool) (ConditionReport, error) {
 	r := ConditionReport{ID: "C22", Text: "every index agrees with its table"}
 	for _, t := range schema.Tables() {
-		problems, err := db.indexProblems(ctx, db.DB, t)
-		if errors.Is(err, errNotAsked) {
+		problems, err := db.IndexProblems(ctx, db.DB, t)
+		if errors.Is(err, client.ErrNotAsked) {
 			r.Skipped = err.Error()
 			return r, nil
 		}
@@ -27,6 +28,3 @@ func checkIndexes(ctx context.Context, db *pool) (ConditionReport, error) {
 	}
 	return r, nil
 }
-
-// errNotAsked wraps the reason why a condition cannot be asked.
-var errNotAsked = errors.New("not asked")

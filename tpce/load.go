@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 	"moka/tpce/schema"
 )
@@ -46,10 +47,10 @@ func Load(ctx context.Context, cfg Config) (LoadReport, error) {
 	if err != nil {
 		return LoadReport{}, err
 	}
-	if err := createDatabase(ctx, cfg.Target); err != nil {
+	if err := client.CreateDatabase(ctx, cfg.Target); err != nil {
 		return LoadReport{}, err
 	}
-	db, err := open(cfg.Target, cfg.Connections+1)
+	db, err := client.Open(cfg.Target, cfg.Connections+1)
 	if err != nil {
 		return LoadReport{}, err
 	}
@@ -61,7 +62,8 @@ func Load(ctx context.Context, cfg Config) (LoadReport, error) {
 		return LoadReport{}, err
 	}
 	totals := u.Totals()
-	report := LoadReport{Target: redact(cfg.Target), Customers: u.Customers, Days: u.Days, Rows: totals.Rows}
+	report := LoadReport{Target: client.Redact(cfg.Target), Customers: u.Customers, Days: u.Days,
+		Rows: totals.Rows}
 	for _, n := range totals.Rows {
 		report.TotalRows += n
 	}
@@ -87,12 +89,12 @@ func Load(ctx context.Context, cfg Config) (LoadReport, error) {
 type loader struct {
 	cfg     Config
 	u       *gen.Universe
-	db      *pool
+	db      *client.Pool
 	writers []*batchWriter
 }
 
 func (l *loader) schemaOptions() schema.Options {
-	return schema.Options{OmitForeignKeys: l.cfg.OmitForeignKeys || l.db.lateKeys(),
+	return schema.Options{OmitForeignKeys: l.cfg.OmitForeignKeys || l.db.LateKeys(),
 		DeferIndexes: l.cfg.DeferIndexes}
 }
 
@@ -107,12 +109,12 @@ func (l *loader) createTables(ctx context.Context) error {
 			return err
 		} else if exists {
 			return fmt.Errorf("tpce: %s already holds a table %s: choose another database, or drop the "+
-				"workload's tables first", redact(l.cfg.Target), name)
+				"workload's tables first", client.Redact(l.cfg.Target), name)
 		}
 	}
 	var ddl []string
 	for _, t := range append(slices.Clone(ownTables), schema.Tables()...) {
-		ddl = append(ddl, l.db.dialect().CreateTable(t, l.schemaOptions()))
+		ddl = append(ddl, l.db.Dialect().CreateTable(t, l.schemaOptions()))
 	}
 	for _, text := range ddl {
 		if _, err := l.db.ExecContext(ctx, text); err != nil {
@@ -146,14 +148,14 @@ func (l *loader) dropTables(ctx context.Context) error {
 func (l *loader) createIndexes(ctx context.Context) error {
 	var texts []string
 	for _, t := range schema.Tables() {
-		texts = append(texts, l.db.dialect().CreateIndexes(t, l.schemaOptions())...)
+		texts = append(texts, l.db.Dialect().CreateIndexes(t, l.schemaOptions())...)
 	}
-	if l.db.lateKeys() && !l.cfg.OmitForeignKeys {
+	if l.db.LateKeys() && !l.cfg.OmitForeignKeys {
 		for _, t := range schema.Tables() {
-			texts = append(texts, l.db.dialect().AddForeignKeys(t)...)
+			texts = append(texts, l.db.Dialect().AddForeignKeys(t)...)
 		}
 	}
-	for _, text := range append(texts, l.db.settle()...) {
+	for _, text := range append(texts, l.db.Settle()...) {
 		fmt.Fprintln(l.cfg.Progress, text)
 		if _, err := l.db.ExecContext(ctx, text); err != nil {
 			return fmt.Errorf("tpce: %s: %w", text, err)
@@ -334,7 +336,7 @@ func (l *loader) retries() int64 {
 // batchWriter collects rows of one table into one message of the family's batch format.
 type batchWriter struct {
 	conn    *sql.Conn
-	format  batchFormat
+	format  client.BatchFormat
 	bar     *progress
 	rand    *gen.Rand
 	maxRows int
@@ -353,13 +355,13 @@ func (l *loader) newWriter(ctx context.Context) (*batchWriter, error) {
 		return nil, fmt.Errorf("tpce: connection %d of %d: %w", len(l.writers)+1, l.cfg.Connections, err)
 	}
 	w := &batchWriter{
-		conn: conn, format: l.db.batches(), rand: gen.NewRand(l.u.Seed, int64(-1-len(l.writers))),
+		conn: conn, format: l.db.Batches(), rand: gen.NewRand(l.u.Seed, int64(-1-len(l.writers))),
 		maxRows: l.cfg.BatchRows, tables: map[string]schema.Table{},
 	}
 	for _, t := range schema.Tables() {
 		w.tables[t.Name] = t
 	}
-	if err := w.format.prepare(ctx, conn); err != nil {
+	if err := w.format.Prepare(ctx, conn); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -374,9 +376,9 @@ func (w *batchWriter) add(ctx context.Context, table string, r gen.Row) error {
 	}
 	if w.rows == 0 {
 		w.table = table
-		w.batch = w.format.appendHead(w.batch[:0], w.tables[table])
+		w.batch = w.format.AppendHead(w.batch[:0], w.tables[table])
 	}
-	w.batch = w.format.appendRow(w.batch, w.rows == 0, r)
+	w.batch = w.format.AppendRow(w.batch, w.rows == 0, r)
 	w.rows++
 	return nil
 }
@@ -391,20 +393,20 @@ func (w *batchWriter) flush(ctx context.Context) error {
 	for attempt := range loadAttempts {
 		if attempt > 0 {
 			w.retries++
-			if werr := backOff(ctx, w.rand, attempt); werr != nil {
+			if werr := client.BackOff(ctx, w.rand, attempt); werr != nil {
 				return werr
 			}
 		}
-		if err = w.format.send(ctx, w.conn, w.tables[w.table], w.batch); err == nil {
+		if err = w.format.Send(ctx, w.conn, w.tables[w.table], w.batch); err == nil {
 			w.bar.done.Add(int64(w.rows))
 			w.rows = 0
 			return nil
 		}
-		if abortReason(err) == "" {
+		if client.AbortReason(err) == "" {
 			break // a lost connection too: the batch may be in, and only a fresh load is sure
 		}
 	}
-	if duplicateKey(err) {
+	if client.DuplicateKey(err) {
 		return fmt.Errorf("table %s holds other rows: %w", w.table, err)
 	}
 	return fmt.Errorf("table %s: %w", w.table, err)

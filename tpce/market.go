@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -36,12 +37,12 @@ func (s *streaks) note(name string, err error) {
 
 // tradeWorker runs Trade-Results.
 func (d *runner) tradeWorker(ctx context.Context, r *gen.Rand) {
-	s, err := openSession(ctx, d.db)
+	s, err := client.OpenSession(ctx, d.db)
 	if err != nil {
 		d.fatal(fmt.Errorf("connecting: %w", err))
 		return
 	}
-	defer s.close()
+	defer s.Close()
 	failures := streaks{runner: d}
 	for j := range d.x.jobs {
 		d.stats.lagged(time.Since(j.due))
@@ -57,15 +58,16 @@ func (d *runner) tradeWorker(ctx context.Context, r *gen.Rand) {
 }
 
 // tradeResult completes a trade, and tells the price of the security then.
-func (d *runner) tradeResult(ctx context.Context, s *session, r *gen.Rand, j marketJob) (gen.Cents, error) {
+func (d *runner) tradeResult(ctx context.Context, s *client.Session, r *gen.Rand,
+	j marketJob) (gen.Cents, error) {
 	if j.kind.Market() {
 		defer func() { <-d.slots }()
 	}
 	start := time.Now()
 	price := d.x.price(j.security, start)
-	t := &tradeResult{session: s, in: tradeResultInput{id: j.trade,
+	t := &tradeResult{Session: s, in: tradeResultInput{id: j.trade,
 		price: gen.ExecutionPrice(j.kind, j.quote, price), mode: d.cfg.BrokerTotals}}
-	err := s.retry(ctx, d.retryPolicy(r, nameTradeResult, func(ctx context.Context) (bool, error) {
+	err := s.Retry(ctx, d.retryPolicy(r, nameTradeResult, func(ctx context.Context) (bool, error) {
 		state, err := tradeState(ctx, s, j.trade)
 		return state == "CMPT", err
 	}), t.run)
@@ -81,12 +83,12 @@ func (d *runner) tradeResult(ctx context.Context, s *session, r *gen.Rand, j mar
 
 // feedWorker runs Market-Feeds, one after the other: the last price of a symbol is the ticker's last.
 func (d *runner) feedWorker(ctx context.Context, r *gen.Rand) {
-	s, err := openSession(ctx, d.db)
+	s, err := client.OpenSession(ctx, d.db)
 	if err != nil {
 		d.fatal(fmt.Errorf("connecting: %w", err))
 		return
 	}
-	defer s.close()
+	defer s.Close()
 	failures := streaks{runner: d}
 	var last time.Time
 	for j := range d.x.feeds {
@@ -98,8 +100,8 @@ func (d *runner) feedWorker(ctx context.Context, r *gen.Rand) {
 			now = last.Add(time.Millisecond)
 		}
 		last = now
-		t := &marketFeed{session: s, u: d.u, entries: j.entries, now: now}
-		err := s.retry(ctx, d.retryPolicy(r, nameMarketFeed, t.happened), t.run)
+		t := &marketFeed{Session: s, u: d.u, entries: j.entries, now: now}
+		err := s.Retry(ctx, d.retryPolicy(r, nameMarketFeed, t.happened), t.run)
 		failures.note(nameMarketFeed, err)
 		if err == nil {
 			d.stats.ok(outcome{name: nameMarketFeed, start: start})
@@ -129,19 +131,19 @@ func (d *runner) carryOut(ctx context.Context, released []marketOrder) error {
 
 // maintain runs Data-Maintenance, at once and then at every interval, until the customers stop.
 func (d *runner) maintain(stop, work context.Context, r *gen.Rand) {
-	s, err := openSession(work, d.db)
+	s, err := client.OpenSession(work, d.db)
 	if err != nil {
 		d.fatal(fmt.Errorf("connecting: %w", err))
 		return
 	}
-	defer s.close()
+	defer s.Close()
 	failures := streaks{runner: d}
 	tick := time.NewTicker(d.cfg.MaintenanceInterval)
 	defer tick.Stop()
 	for turn := 0; stop.Err() == nil && work.Err() == nil; turn++ {
 		start := time.Now()
-		t := &dataMaintenance{session: s, in: drawDataMaintenance(d.u, r, turn%len(maintained), start.UTC())}
-		err := s.retry(work, d.retryPolicy(r, nameDataMaintenance, again), t.run)
+		t := &dataMaintenance{Session: s, in: drawDataMaintenance(d.u, r, turn%len(maintained), start.UTC())}
+		err := s.Retry(work, d.retryPolicy(r, nameDataMaintenance, again), t.run)
 		failures.note(nameDataMaintenance, err)
 		if err == nil {
 			d.stats.ok(outcome{name: nameDataMaintenance, start: start})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -32,7 +33,7 @@ const reachedRequests = `SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty FROM tra
 WHERE tr_s_symb = ? AND ((tr_tt_id = 'TSL' AND tr_bid_price >= ?) OR (tr_tt_id = 'TLS' AND tr_bid_price <= ?) OR (tr_tt_id = 'TLB' AND tr_bid_price >= ?))`
 
 type marketFeed struct {
-	*session
+	*client.Session
 	u       *gen.Universe
 	entries []tickerEntry
 	now     time.Time
@@ -48,7 +49,7 @@ func (t *marketFeed) run(ctx context.Context) error {
 		return cmp.Compare(t.u.Symbol(a.security), t.u.Symbol(b.security))
 	})
 	for _, e := range entries {
-		n, err := t.execCount(ctx, "UPDATE last_trade SET lt_price = ?, lt_vol = lt_vol + ?, lt_dts = ? "+
+		n, err := t.ExecCount(ctx, "UPDATE last_trade SET lt_price = ?, lt_vol = lt_vol + ?, lt_dts = ? "+
 			"WHERE lt_s_symb = ?",
 			e.price, e.quantity, t.now, t.u.Symbol(e.security))
 		if err != nil {
@@ -60,8 +61,8 @@ func (t *marketFeed) run(ctx context.Context) error {
 		}
 	}
 	if t.updated != len(entries) {
-		return statusError{-311, fmt.Sprintf("%d rows of LAST_TRADE updated for %d reports", t.updated,
-			len(entries))}
+		return client.Status(-311, fmt.Sprintf("%d rows of LAST_TRADE updated for %d reports", t.updated,
+			len(entries)))
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ func (t *marketFeed) run(ctx context.Context) error {
 // release lets every order go that the report's price reaches.
 func (t *marketFeed) release(ctx context.Context, e tickerEntry) error {
 	var reached []marketOrder
-	err := t.each(ctx, reachedRequests, []any{t.u.Symbol(e.security), e.price, e.price, e.price},
+	err := t.Each(ctx, reachedRequests, []any{t.u.Symbol(e.security), e.price, e.price, e.price},
 		func(rows *sql.Rows) error {
 			o := marketOrder{security: e.security, released: true}
 			err := rows.Scan(&o.trade, &o.quote, &o.kind, &o.quantity)
@@ -80,7 +81,7 @@ func (t *marketFeed) release(ctx context.Context, e tickerEntry) error {
 		return err
 	}
 	for _, o := range reached {
-		n, err := t.execCount(ctx, "DELETE FROM trade_request WHERE tr_t_id = ?", o.trade)
+		n, err := t.ExecCount(ctx, "DELETE FROM trade_request WHERE tr_t_id = ?", o.trade)
 		if err != nil {
 			return err
 		}
@@ -88,11 +89,11 @@ func (t *marketFeed) release(ctx context.Context, e tickerEntry) error {
 			// an engine that shows the row but lets another delete it: whoever did carries on with the order
 			continue
 		}
-		if err := t.exec(ctx, "UPDATE trade SET t_dts = ?, t_st_id = 'SBMT' WHERE t_id = ?", t.now,
+		if err := t.Exec(ctx, "UPDATE trade SET t_dts = ?, t_st_id = 'SBMT' WHERE t_id = ?", t.now,
 			o.trade); err != nil {
 			return err
 		}
-		if err := insertTradeHistory(ctx, t.session, o.trade, t.now, "SBMT"); err != nil {
+		if err := insertTradeHistory(ctx, t.Session, o.trade, t.now, "SBMT"); err != nil {
 			return err
 		}
 		t.released = append(t.released, o)
@@ -104,7 +105,7 @@ func (t *marketFeed) release(ctx context.Context, e tickerEntry) error {
 // its time, which no other feed has, since feeds run one after the other.
 func (t *marketFeed) happened(ctx context.Context) (bool, error) {
 	var at time.Time
-	err := t.row(ctx, "SELECT lt_dts FROM last_trade WHERE lt_s_symb = ?",
+	err := t.Row(ctx, "SELECT lt_dts FROM last_trade WHERE lt_s_symb = ?",
 		[]any{t.u.Symbol(t.entries[0].security)}, &at)
 	return at.Equal(t.now), err
 }

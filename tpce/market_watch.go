@@ -3,6 +3,7 @@ package tpce
 import (
 	"context"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -53,7 +54,7 @@ func drawMarketWatch(u *gen.Universe, r *gen.Rand) marketWatchInput {
 }
 
 type marketWatch struct {
-	*session
+	*client.Session
 	in     marketWatchInput
 	change float64 // per cent
 }
@@ -69,10 +70,10 @@ func (t *marketWatch) run(ctx context.Context) error {
 	case t.in.industry != "":
 		query, args = watchIndustryQuery, []any{t.in.industry, t.in.from, t.in.to}
 	default:
-		return statusError{-411, "nothing to watch"}
+		return client.Status(-411, "nothing to watch")
 	}
 	var before, now gen.Cents
-	if err := t.row(ctx, query, append(args, t.in.day.String()), &before, &now); err != nil {
+	if err := t.Row(ctx, query, append(args, t.in.day.String()), &before, &now); err != nil {
 		return err
 	}
 	t.change = 0

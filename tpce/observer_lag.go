@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"moka/tpce/client"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +17,7 @@ import (
 // It assumes that the observer works roughly in the order of commits, and that nobody else runs the
 // workload on the same database.
 type observerLag struct {
-	db      *pool
+	db      *client.Pool
 	base    int64 // aggregated before the run
 	mu      sync.Mutex
 	commits []time.Time
@@ -25,7 +26,7 @@ type observerLag struct {
 	failure string
 }
 
-func newObserverLag(ctx context.Context, db *pool) (*observerLag, error) {
+func newObserverLag(ctx context.Context, db *client.Pool) (*observerLag, error) {
 	// A backlog of an earlier run would be taken for this run's.
 	if err := waitForObserver(ctx, db, time.Minute); err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func newObserverLag(ctx context.Context, db *pool) (*observerLag, error) {
 	return o, err
 }
 
-func aggregated(ctx context.Context, db *pool) (int64, error) {
+func aggregated(ctx context.Context, db *client.Pool) (int64, error) {
 	n := int64(0)
 	err := eachInt(ctx, db, "SELECT bo_num_trades FROM broker_total", func(v int64) { n += v })
 	return n, err
@@ -83,7 +84,7 @@ func (o *observerLag) observe(n int64, now time.Time) {
 }
 
 // waitForObserver returns when every contribution in broker_trade has been aggregated.
-func waitForObserver(ctx context.Context, db *pool, limit time.Duration) error {
+func waitForObserver(ctx context.Context, db *client.Pool, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("observer backlog"))
 	defer cancel()
 	t := time.NewTicker(20 * time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -143,31 +144,31 @@ func testLostCommit(t *testing.T) {
 	proxy := startProxy(t, maria.Addr)
 	cfg.Target = "mysql://root@" + proxy.Addr().String() + "/lostcommit"
 	db := database(t, cfg)
-	s, err := openSession(t.Context(), db)
+	s, err := client.OpenSession(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
+	defer s.Close()
 	for i, mode := range []string{"cut after", "cut before"} {
 		id := u.FirstRuntimeTrade() + int64(i)
 		policy := testPolicy(t)
-		policy.happened = func(ctx context.Context) (bool, error) {
+		policy.Happened = func(ctx context.Context) (bool, error) {
 			state, err := tradeState(ctx, s, id)
 			return state != "", err
 		}
 		proxy.arm(mode)
-		o := &tradeOrder{session: s, u: u, in: marketOrderOf(u, 7, gen.MarketBuy), id: id,
+		o := &tradeOrder{Session: s, u: u, in: marketOrderOf(u, 7, gen.MarketBuy), id: id,
 			now: millis(time.Now())}
-		if err := s.retry(t.Context(), policy, o.run); err != nil {
+		if err := s.Retry(t.Context(), policy, o.run); err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
-		policy.happened = func(ctx context.Context) (bool, error) {
+		policy.Happened = func(ctx context.Context) (bool, error) {
 			state, err := tradeState(ctx, s, id)
 			return state == "CMPT", err
 		}
 		proxy.arm(mode)
-		r := &tradeResult{session: s, in: tradeResultInput{id: id, price: 2222, mode: Inline}}
-		if err := s.retry(t.Context(), policy, r.run); err != nil {
+		r := &tradeResult{Session: s, in: tradeResultInput{id: id, price: 2222, mode: Inline}}
+		if err := s.Retry(t.Context(), policy, r.run); err != nil {
 			t.Fatalf("%s: %v", mode, err)
 		}
 		if n := count(t, direct, "SELECT COUNT(*) FROM trade WHERE t_id = ? AND t_st_id = 'CMPT'",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"moka/tpce/client"
 	"runtime"
 	"strings"
 	"text/tabwriter"
@@ -105,7 +106,7 @@ type ObserverLag struct {
 // tradeCounts are run-time trades by status, pending requests beside them.
 type tradeCounts map[string]int64
 
-func countTrades(ctx context.Context, db *pool, firstRuntime int64) (tradeCounts, error) {
+func countTrades(ctx context.Context, db *client.Pool, firstRuntime int64) (tradeCounts, error) {
 	rows, err := db.QueryContext(ctx, "SELECT t_st_id, COUNT(*) FROM trade WHERE t_id >= ? GROUP BY t_st_id",
 		firstRuntime)
 	if err != nil {
@@ -125,7 +126,7 @@ func countTrades(ctx context.Context, db *pool, firstRuntime int64) (tradeCounts
 }
 
 // tradedVolume is SUM(LT_VOL), which only Market-Feed writes.
-func tradedVolume(ctx context.Context, db *pool) (int64, error) {
+func tradedVolume(ctx context.Context, db *client.Pool) (int64, error) {
 	var n int64
 	err := db.QueryRowContext(ctx, "SELECT SUM(lt_vol) FROM last_trade").Scan(&n)
 	return n, err
@@ -133,9 +134,10 @@ func tradedVolume(ctx context.Context, db *pool) (int64, error) {
 
 func (d *runner) report(ctx context.Context) (RunReport, error) {
 	r := RunReport{
-		Bench: "tpce", Target: redact(d.cfg.Target), Started: d.started.UTC(), Customers: d.u.Customers,
-		Days: d.u.Days, ScaleFactor: d.u.ScaleFactor, Seed: d.u.Seed,
-		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.isolation(), Connections: d.cfg.Connections,
+		Bench: "tpce", Target: client.Redact(d.cfg.Target), Started: d.started.UTC(),
+		Customers: d.u.Customers,
+		Days:      d.u.Days, ScaleFactor: d.u.ScaleFactor, Seed: d.u.Seed,
+		BrokerTotals: d.cfg.BrokerTotals, Isolation: d.db.Isolation(), Connections: d.cfg.Connections,
 		TradeWorkers: d.cfg.TradeWorkers, CPUs: runtime.NumCPU(), Rate: d.cfg.Rate,
 		MarketDelay: d.cfg.MarketDelay.String(), CurvePeriod: d.cfg.CurvePeriod.String(),
 		Canceled:      d.canceled,

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -21,7 +22,7 @@ func Run(ctx context.Context, cfg Config) (RunReport, error) {
 	if err != nil {
 		return RunReport{}, err
 	}
-	db, err := open(cfg.Target, cfg.Connections+cfg.TradeWorkers+4)
+	db, err := client.Open(cfg.Target, cfg.Connections+cfg.TradeWorkers+4)
 	if err != nil {
 		return RunReport{}, err
 	}
@@ -47,7 +48,7 @@ func Run(ctx context.Context, cfg Config) (RunReport, error) {
 type runner struct {
 	cfg      Config
 	u        *gen.Universe
-	db       *pool
+	db       *client.Pool
 	x        *exchange
 	stats    *stats
 	pace     *pacer
@@ -79,13 +80,13 @@ func (d *runner) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	s, err := openSession(ctx, d.db)
+	s, err := client.OpenSession(ctx, d.db)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	clean := &tradeCleanup{session: s, firstRuntime: d.u.FirstRuntimeTrade(), policy: retryPolicy{
-		attempts: d.cfg.MaxAttempts, rand: gen.NewRand(d.u.Seed, -1), onRetry: func(string) {},
+	defer s.Close()
+	clean := &tradeCleanup{Session: s, firstRuntime: d.u.FirstRuntimeTrade(), policy: client.RetryPolicy{
+		Attempts: d.cfg.MaxAttempts, Rand: gen.NewRand(d.u.Seed, -1), OnRetry: func(string) {},
 	}}
 	if d.canceled, err = clean.run(ctx); err != nil {
 		return fmt.Errorf("tpce: Trade-Cleanup: %w", err)
@@ -104,10 +105,10 @@ func (d *runner) prepare(ctx context.Context) error {
 
 // run returns when the customers have stopped and the market is empty.
 func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc) error {
-	cpu, err := findServer(d.cfg.Target)
+	cpu, err := client.FindServer(d.cfg.Target)
 	var before time.Duration
 	if err == nil {
-		before, err = cpu.used()
+		before, err = cpu.Used()
 	}
 	d.started = time.Now()
 	d.stats = newStats(d.started, d.started.Add(d.cfg.RampUp))
@@ -150,7 +151,7 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	close(finished)
 	others.Wait()
 	if err == nil {
-		d.cpuUsed, err = cpu.used()
+		d.cpuUsed, err = cpu.Used()
 		d.cpuUsed -= before
 	}
 	d.cpuError = err
@@ -199,12 +200,12 @@ func (d *runner) progressExtra() string {
 
 // customer is one customers' connection.
 func (d *runner) customer(stop, work context.Context, r *gen.Rand) {
-	s, err := openSession(work, d.db)
+	s, err := client.OpenSession(work, d.db)
 	if err != nil {
 		d.fatal(fmt.Errorf("connecting: %w", err))
 		return
 	}
-	defer s.close()
+	defer s.Close()
 	c := &customerWorker{runner: d, session: s, rand: r}
 	c.numbers = tradeNumbers{session: s, policy: c.policy(nameTradeOrder, nil)}
 	failures := streaks{runner: d}
@@ -228,7 +229,7 @@ func (d *runner) customer(stop, work context.Context, r *gen.Rand) {
 
 type customerWorker struct {
 	*runner
-	session *session
+	session *client.Session
 	rand    *gen.Rand
 	numbers tradeNumbers
 	cards   []string
@@ -249,14 +250,15 @@ func (c *customerWorker) draw() string {
 }
 
 func (d *runner) retryPolicy(r *gen.Rand, name string,
-	happened func(context.Context) (bool, error)) retryPolicy {
-	return retryPolicy{
-		attempts: d.cfg.MaxAttempts, rand: r, level: kindOf(name).level, happened: happened,
-		onRetry: func(reason string) { d.stats.retried(name, reason) },
+	happened func(context.Context) (bool, error)) client.RetryPolicy {
+	return client.RetryPolicy{
+		Attempts: d.cfg.MaxAttempts, Rand: r, Level: kindOf(name).level, Happened: happened,
+		OnRetry: func(reason string) { d.stats.retried(name, reason) },
 	}
 }
 
-func (c *customerWorker) policy(name string, happened func(context.Context) (bool, error)) retryPolicy {
+func (c *customerWorker) policy(name string,
+	happened func(context.Context) (bool, error)) client.RetryPolicy {
 	return c.retryPolicy(c.rand, name, happened)
 }
 
@@ -270,20 +272,20 @@ type question interface {
 func (c *customerWorker) ask(name string) (question, error) {
 	switch name {
 	case nameBrokerVolume:
-		return &brokerVolume{session: c.session, in: drawBrokerVolume(c.u, c.rand)}, nil
+		return &brokerVolume{Session: c.session, in: drawBrokerVolume(c.u, c.rand)}, nil
 	case nameCustomerPosition:
-		return &customerPosition{session: c.session, in: drawCustomerPosition(c.u, c.rand)}, nil
+		return &customerPosition{Session: c.session, in: drawCustomerPosition(c.u, c.rand)}, nil
 	case nameMarketWatch:
-		return &marketWatch{session: c.session, in: drawMarketWatch(c.u, c.rand)}, nil
+		return &marketWatch{Session: c.session, in: drawMarketWatch(c.u, c.rand)}, nil
 	case nameSecurityDetail:
-		return &securityDetail{session: c.session, in: drawSecurityDetail(c.u, c.rand)}, nil
+		return &securityDetail{Session: c.session, in: drawSecurityDetail(c.u, c.rand)}, nil
 	case nameTradeLookup:
-		return &tradeLookup{tradeSearch: tradeSearch{session: c.session, in: drawTradeLookup(c.u, c.rand)}},
+		return &tradeLookup{tradeSearch: tradeSearch{Session: c.session, in: drawTradeLookup(c.u, c.rand)}},
 			nil
 	case nameTradeStatus:
-		return &tradeStatus{session: c.session, account: gen.AccountID(c.u.ChooseAccount(c.rand))}, nil
+		return &tradeStatus{Session: c.session, account: gen.AccountID(c.u.ChooseAccount(c.rand))}, nil
 	case nameTradeUpdate:
-		return &tradeUpdate{tradeSearch: tradeSearch{session: c.session, in: drawTradeUpdate(c.u, c.rand),
+		return &tradeUpdate{tradeSearch: tradeSearch{Session: c.session, in: drawTradeUpdate(c.u, c.rand),
 			update: true}}, nil
 	default:
 		return nil, fmt.Errorf("tpce: no customer asks for %s", name)
@@ -303,10 +305,10 @@ func (c *customerWorker) transaction(ctx context.Context, name string, start tim
 		return err
 	}
 	p := c.policy(name, nil)
-	if p.level != readOnly {
-		p.happened = again
+	if p.Level != client.ReadOnly {
+		p.Happened = again
 	}
-	if err := c.session.retry(ctx, p, q.run); err != nil {
+	if err := c.session.Retry(ctx, p, q.run); err != nil {
 		return err
 	}
 	c.stats.ok(outcome{name: name, start: start, warning: q.warning()})
@@ -318,13 +320,13 @@ func (c *customerWorker) tradeOrder(ctx context.Context, start time.Time) error 
 	if err != nil {
 		return err
 	}
-	t := &tradeOrder{session: c.session, u: c.u, in: drawTradeOrder(c.u, c.rand), id: id,
+	t := &tradeOrder{Session: c.session, u: c.u, in: drawTradeOrder(c.u, c.rand), id: id,
 		now: millis(time.Now())}
-	err = c.session.retry(ctx, c.policy(nameTradeOrder, func(ctx context.Context) (bool, error) {
+	err = c.session.Retry(ctx, c.policy(nameTradeOrder, func(ctx context.Context) (bool, error) {
 		state, err := tradeState(ctx, c.session, id)
 		return state != "", err
 	}), t.run)
-	if errors.Is(err, errRollBack) {
+	if errors.Is(err, client.ErrRollBack) {
 		c.stats.ok(outcome{name: nameTradeOrder, start: start, rolledBack: true})
 		return nil
 	}

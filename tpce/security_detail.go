@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -59,7 +60,7 @@ type newsLine struct {
 }
 
 type securityDetail struct {
-	*session
+	*client.Session
 	in securityDetailInput
 
 	security      []sql.NullString // the 35 columns of the first join, as text
@@ -74,11 +75,11 @@ type securityDetail struct {
 func (t *securityDetail) run(ctx context.Context) error {
 	t.competitors, t.quarters, t.days, t.news = t.competitors[:0], t.quarters[:0], t.days[:0], t.news[:0]
 	t.security = make([]sql.NullString, securityColumns)
-	if err := t.row(ctx, securityQuery, []any{t.in.symbol}, pointers(t.security)...); err != nil {
+	if err := t.Row(ctx, securityQuery, []any{t.in.symbol}, pointers(t.security)...); err != nil {
 		return err
 	}
 	company := t.security[1].String
-	err := t.each(ctx, competitorsQuery, []any{company}, func(rows *sql.Rows) error {
+	err := t.Each(ctx, competitorsQuery, []any{company}, func(rows *sql.Rows) error {
 		var c [2]string
 		err := rows.Scan(&c[0], &c[1])
 		t.competitors = append(t.competitors, c)
@@ -87,7 +88,7 @@ func (t *securityDetail) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = t.each(ctx, financialQuery, []any{company}, func(rows *sql.Rows) error {
+	err = t.Each(ctx, financialQuery, []any{company}, func(rows *sql.Rows) error {
 		var q [13]sql.NullString
 		err := rows.Scan(pointers(q[:])...)
 		t.quarters = append(t.quarters, q)
@@ -96,7 +97,7 @@ func (t *securityDetail) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = t.each(ctx, fmt.Sprintf(dailyMarketQuery, t.in.days), []any{t.in.symbol, t.in.from.String()},
+	err = t.Each(ctx, fmt.Sprintf(dailyMarketQuery, t.in.days), []any{t.in.symbol, t.in.from.String()},
 		func(rows *sql.Rows) error {
 			var d [5]sql.NullString
 			err := rows.Scan(pointers(d[:])...)
@@ -106,7 +107,7 @@ func (t *securityDetail) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.row(ctx, lastTradeQuery, []any{t.in.symbol}, &t.price, &t.opened, &t.volume); err != nil {
+	if err := t.Row(ctx, lastTradeQuery, []any{t.in.symbol}, &t.price, &t.opened, &t.volume); err != nil {
 		return err
 	}
 	if err := t.readNews(ctx, company); err != nil {
@@ -120,7 +121,7 @@ func (t *securityDetail) readNews(ctx context.Context, company string) error {
 	if t.in.articles {
 		query = articlesQuery
 	}
-	return t.each(ctx, query, []any{company}, func(rows *sql.Rows) error {
+	return t.Each(ctx, query, []any{company}, func(rows *sql.Rows) error {
 		var n newsLine
 		dest := []any{&n.at, &n.source, &n.author, &n.headline, &n.summary}
 		if t.in.articles {
@@ -136,12 +137,12 @@ func (t *securityDetail) readNews(ctx context.Context, company string) error {
 func (t *securityDetail) verify() error {
 	switch {
 	case len(t.days) != t.in.days:
-		return statusError{-511, fmt.Sprintf("%d days of %s from %v, not %d", len(t.days), t.in.symbol,
-			t.in.from, t.in.days)}
+		return client.Status(-511, fmt.Sprintf("%d days of %s from %v, not %d", len(t.days), t.in.symbol,
+			t.in.from, t.in.days))
 	case len(t.quarters) != 20:
-		return statusError{-512, fmt.Sprintf("%d quarters of %s, not 20", len(t.quarters), t.in.symbol)}
+		return client.Status(-512, fmt.Sprintf("%d quarters of %s, not 20", len(t.quarters), t.in.symbol))
 	case len(t.news) != 2:
-		return statusError{-513, fmt.Sprintf("%d news of %s, not 2", len(t.news), t.in.symbol)}
+		return client.Status(-513, fmt.Sprintf("%d news of %s, not 2", len(t.news), t.in.symbol))
 	}
 	return nil
 }

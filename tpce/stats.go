@@ -1,6 +1,7 @@
 package tpce
 
 import (
+	"moka/tpce/client"
 	"sync"
 	"time"
 
@@ -100,7 +101,7 @@ func (s *stats) retried(name, reason string) {
 func (s *stats) failed(name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kind := errorKind(err)
+	kind := client.ErrorKind(err)
 	e, ok := s.txn(name).errors[kind]
 	if !ok {
 		e = &ErrorCount{Kind: kind, First: err.Error()}

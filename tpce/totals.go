@@ -3,6 +3,7 @@ package tpce
 import (
 	"context"
 	"fmt"
+	"moka/tpce/client"
 )
 
 // Broker totals, three ways:
@@ -16,7 +17,7 @@ import (
 
 // setUpBrokerTotals gives every broker its row in broker_total, and declares the observer if the mode wants
 // it.
-func setUpBrokerTotals(ctx context.Context, db *pool, cfg Config) error {
+func setUpBrokerTotals(ctx context.Context, db *client.Pool, cfg Config) error {
 	if cfg.BrokerTotals != Observer {
 		return nil
 	}
@@ -45,19 +46,19 @@ func setUpBrokerTotals(ctx context.Context, db *pool, cfg Config) error {
 	return cfg.declareObserver(ctx, db)
 }
 
-func declareObserver(ctx context.Context, db *pool) error {
+func declareObserver(ctx context.Context, db *client.Pool) error {
 	_, err := db.ExecContext(ctx, ObserverDDL)
 	switch {
 	case err == nil:
 		return nil
-	case syntaxError(err):
+	case client.SyntaxError(err):
 		return fmt.Errorf("tpce: the target has no observers: use broker totals inline or omit (%w)", err)
 	default:
 		return fmt.Errorf("tpce: declaring the observer: %w", err)
 	}
 }
 
-func eachInt(ctx context.Context, db *pool, query string, visit func(int64)) error {
+func eachInt(ctx context.Context, db *client.Pool, query string, visit func(int64)) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return err

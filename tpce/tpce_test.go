@@ -9,20 +9,20 @@ import (
 	"testing"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
-	"moka/tpce/mariadbtest"
-	"moka/tpce/postgrestest"
+	"moka/tpce/servertest"
 )
 
 // The tests share a server of each family; each test has a database of its own. server is the one under test.
 var (
 	server interface{ URL(database string) string }
-	maria  mariadbtest.Server
+	maria  servertest.MariaDB
 )
 
 // TestPostgres is what does not depend on MySQL's wire, against PostgreSQL.
 func TestPostgres(t *testing.T) {
-	server = postgrestest.Start(t)
+	server = servertest.StartPostgreSQL(t)
 	t.Run("EndToEnd", testEndToEnd)
 	t.Run("Transactions", testTransactions)
 	t.Run("RollBackLeavesNothing", testRollBackLeavesNothing)
@@ -38,7 +38,7 @@ func TestPostgres(t *testing.T) {
 
 // TestAll owns the server: it starts once and dies with the test.
 func TestAll(t *testing.T) {
-	maria = mariadbtest.Start(t)
+	maria = servertest.StartMariaDB(t)
 	server = maria
 	t.Run("EndToEnd", testEndToEnd)
 	t.Run("Transactions", testTransactions)
@@ -79,9 +79,9 @@ func check(t *testing.T, cfg Config) CheckReport {
 	return r
 }
 
-func database(t *testing.T, cfg Config) *pool {
+func database(t *testing.T, cfg Config) *client.Pool {
 	t.Helper()
-	db, err := open(cfg.Target, 20)
+	db, err := client.Open(cfg.Target, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,14 +89,14 @@ func database(t *testing.T, cfg Config) *pool {
 	return db
 }
 
-func mustExec(t *testing.T, db *pool, query string, args ...any) {
+func mustExec(t *testing.T, db *client.Pool, query string, args ...any) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 }
 
-func count(t *testing.T, db *pool, query string, args ...any) int64 {
+func count(t *testing.T, db *client.Pool, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	if err := db.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
@@ -198,7 +198,7 @@ func testObserverMode(t *testing.T) {
 		t.Fatalf("an engine without observers: %v", err)
 	}
 	cfg.Drop = true
-	cfg.declareObserver = func(ctx context.Context, db *pool) error {
+	cfg.declareObserver = func(ctx context.Context, db *client.Pool) error {
 		_, err := db.ExecContext(ctx, `CREATE TRIGGER IF NOT EXISTS totals AFTER INSERT ON broker_trade FOR EACH ROW
 			UPDATE broker_total SET bo_num_trades = bo_num_trades + 1, bo_comm_total = bo_comm_total + NEW.bt_comm WHERE bo_b_id = NEW.bt_b_id`)
 		return err
@@ -321,25 +321,25 @@ func testChecksFindFaults(t *testing.T) {
 }
 
 // placeOrder runs one Trade-Order on a connection of its own.
-func placeOrder(t *testing.T, u *gen.Universe, db *pool, id int64, in tradeOrderInput) error {
+func placeOrder(t *testing.T, u *gen.Universe, db *client.Pool, id int64, in tradeOrderInput) error {
 	t.Helper()
-	s, err := openSession(t.Context(), db)
+	s, err := client.OpenSession(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	o := &tradeOrder{session: s, u: u, in: in, id: id, now: millis(time.Now())}
-	return s.retry(t.Context(), testPolicy(t), o.run)
+	defer s.Close()
+	o := &tradeOrder{Session: s, u: u, in: in, id: id, now: millis(time.Now())}
+	return s.Retry(t.Context(), testPolicy(t), o.run)
 }
 
-func testPolicy(t *testing.T) retryPolicy {
-	return retryPolicy{attempts: 50, rand: gen.NewRand(1, time.Now().UnixNano()),
-		onRetry: func(reason string) {
+func testPolicy(t *testing.T) client.RetryPolicy {
+	return client.RetryPolicy{Attempts: 50, Rand: gen.NewRand(1, time.Now().UnixNano()),
+		OnRetry: func(reason string) {
 			t.Log("retry:", reason)
 		}}
 }
 
-func universe(t *testing.T, db *pool, cfg Config) *gen.Universe {
+func universe(t *testing.T, db *client.Pool, cfg Config) *gen.Universe {
 	t.Helper()
 	u, _, err := universeOf(t.Context(), db, cfg)
 	if err != nil {
@@ -362,7 +362,7 @@ func testRollBackLeavesNothing(t *testing.T) {
 	for i, kind := range []gen.TradeType{gen.MarketBuy, gen.LimitSell} {
 		in := marketOrderOf(u, 5, kind)
 		in.rollBack, in.byName = true, i == 1
-		if err := placeOrder(t, u, db, first+int64(i), in); !errors.Is(err, errRollBack) {
+		if err := placeOrder(t, u, db, first+int64(i), in); !errors.Is(err, client.ErrRollBack) {
 			t.Fatal(err)
 		}
 	}
@@ -380,8 +380,8 @@ func testRollBackLeavesNothing(t *testing.T) {
 	}
 	stranger := marketOrderOf(u, 5, gen.MarketBuy)
 	stranger.executor = gen.Person{First: "No", Last: "Body", TaxID: "x"}
-	var status statusError
-	if err := placeOrder(t, u, db, first+3, stranger); !errors.As(err, &status) || status.code != -721 {
+	var status client.StatusError
+	if err := placeOrder(t, u, db, first+3, stranger); !errors.As(err, &status) || status.Code != -721 {
 		t.Errorf("a stranger's order: %v", err)
 	}
 }
@@ -407,16 +407,16 @@ func testResultsOfOnePosition(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range int64(workers) {
 		wg.Go(func() {
-			s, err := openSession(t.Context(), db)
+			s, err := client.OpenSession(t.Context(), db)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			defer s.close()
+			defer s.Close()
 			for i := w; i < orders; i += workers {
-				r := &tradeResult{session: s, in: tradeResultInput{id: u.FirstRuntimeTrade() + i,
+				r := &tradeResult{Session: s, in: tradeResultInput{id: u.FirstRuntimeTrade() + i,
 					price: gen.Cents(2000 + 10*i), mode: Inline}}
-				if err := s.retry(t.Context(), testPolicy(t), r.run); err != nil || r.already {
+				if err := s.Retry(t.Context(), testPolicy(t), r.run); err != nil || r.already {
 					t.Errorf("trade %d: %v, already %v", i, err, r.already)
 				}
 			}
@@ -426,14 +426,14 @@ func testResultsOfOnePosition(t *testing.T) {
 	check(t, cfg)
 
 	// A second result of a completed trade changes nothing.
-	s, err := openSession(t.Context(), db)
+	s, err := client.OpenSession(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
-	again := &tradeResult{session: s,
+	defer s.Close()
+	again := &tradeResult{Session: s,
 		in: tradeResultInput{id: u.FirstRuntimeTrade(), price: 2100, mode: Inline}}
-	if err := s.retry(t.Context(), testPolicy(t), again.run); err != nil || !again.already {
+	if err := s.Retry(t.Context(), testPolicy(t), again.run); err != nil || !again.already {
 		t.Errorf("a second result: %v, already %v", err, again.already)
 	}
 	check(t, cfg)

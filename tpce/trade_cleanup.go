@@ -3,6 +3,7 @@ package tpce
 import (
 	"context"
 	"database/sql"
+	"moka/tpce/client"
 	"time"
 )
 
@@ -12,8 +13,8 @@ import (
 const cleanupBatch = 100
 
 type tradeCleanup struct {
-	*session
-	policy       retryPolicy
+	*client.Session
+	policy       client.RetryPolicy
 	firstRuntime int64
 }
 
@@ -35,11 +36,11 @@ func (t *tradeCleanup) run(ctx context.Context) (int, error) {
 		for from := 0; from < len(list.ids); from += cleanupBatch {
 			batch := list.ids[from:min(from+cleanupBatch, len(list.ids))]
 			p := t.policy
-			p.happened = func(ctx context.Context) (bool, error) {
-				state, err := tradeState(ctx, t.session, batch[0])
+			p.Happened = func(ctx context.Context) (bool, error) {
+				state, err := tradeState(ctx, t.Session, batch[0])
 				return state == "CNCL", err
 			}
-			err := t.retry(ctx, p, func(ctx context.Context) error {
+			err := t.Retry(ctx, p, func(ctx context.Context) error {
 				return t.cancel(ctx, batch, list.pending)
 			})
 			if err != nil {
@@ -52,7 +53,7 @@ func (t *tradeCleanup) run(ctx context.Context) (int, error) {
 
 func (t *tradeCleanup) ids(ctx context.Context, query string, args ...any) ([]int64, error) {
 	var out []int64
-	err := t.each(ctx, query, args, func(rows *sql.Rows) error {
+	err := t.Each(ctx, query, args, func(rows *sql.Rows) error {
 		var id int64
 		err := rows.Scan(&id)
 		out = append(out, id)
@@ -65,18 +66,18 @@ func (t *tradeCleanup) cancel(ctx context.Context, ids []int64, pending bool) er
 	now := millis(time.Now())
 	for _, id := range ids {
 		if pending {
-			if err := insertTradeHistory(ctx, t.session, id, now, "SBMT"); err != nil {
+			if err := insertTradeHistory(ctx, t.Session, id, now, "SBMT"); err != nil {
 				return err
 			}
-			if err := t.exec(ctx, "DELETE FROM trade_request WHERE tr_t_id = ?", id); err != nil {
+			if err := t.Exec(ctx, "DELETE FROM trade_request WHERE tr_t_id = ?", id); err != nil {
 				return err
 			}
 		}
-		if err := t.exec(ctx, "UPDATE trade SET t_st_id = 'CNCL', t_dts = ? WHERE t_id = ?", now,
+		if err := t.Exec(ctx, "UPDATE trade SET t_st_id = 'CNCL', t_dts = ? WHERE t_id = ?", now,
 			id); err != nil {
 			return err
 		}
-		if err := insertTradeHistory(ctx, t.session, id, now, "CNCL"); err != nil {
+		if err := insertTradeHistory(ctx, t.Session, id, now, "CNCL"); err != nil {
 			return err
 		}
 	}

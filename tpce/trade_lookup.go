@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -49,21 +50,21 @@ func (t *tradeLookup) run(ctx context.Context) error {
 		return err
 	}
 	if t.in.frame == 1 && len(t.trades) != maxTrades {
-		return statusError{-611, fmt.Sprintf("%d of %d trades found", len(t.trades), maxTrades)}
+		return client.Status(-611, fmt.Sprintf("%d of %d trades found", len(t.trades), maxTrades))
 	}
 	return t.details(ctx)
 }
 
 func (t *tradeLookup) frame4(ctx context.Context) error {
 	t.traded, t.moves = 0, t.moves[:0]
-	err := t.row(ctx, firstTradeOfAccount, []any{t.in.account, t.in.from}, &t.traded)
+	err := t.Row(ctx, firstTradeOfAccount, []any{t.in.account, t.in.from}, &t.traded)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return t.each(ctx, lotsOfTrade, []any{t.traded}, func(rows *sql.Rows) error {
+	return t.Each(ctx, lotsOfTrade, []any{t.traded}, func(rows *sql.Rows) error {
 		var m holdingMove
 		err := rows.Scan(&m.lot, &m.trade, &m.before, &m.after)
 		t.moves = append(t.moves, m)

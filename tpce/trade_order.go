@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -46,7 +47,7 @@ func drawTradeOrder(u *gen.Universe, r *gen.Rand) tradeOrderInput {
 
 // tradeOrder is one execution; what the frames learn from each other are its fields.
 type tradeOrder struct {
-	*session
+	*client.Session
 	in      tradeOrderInput
 	u       *gen.Universe
 	id      int64
@@ -71,29 +72,29 @@ func (t *tradeOrder) run(ctx context.Context) error {
 		}
 	}
 	if t.in.rollBack {
-		return errRollBack
+		return client.ErrRollBack
 	}
 	return nil
 }
 
 func (t *tradeOrder) frame1(ctx context.Context) error {
 	var name sql.NullString
-	err := t.row(ctx, "SELECT ca_name, ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ?",
+	err := t.Row(ctx, "SELECT ca_name, ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ?",
 		[]any{t.account},
 		&name, &t.broker, &t.customer, &t.taxStatus)
 	if errors.Is(err, sql.ErrNoRows) {
-		return statusError{-711, fmt.Sprintf("account %d not found", t.account)}
+		return client.Status(-711, fmt.Sprintf("account %d not found", t.account))
 	}
 	if err != nil {
 		return err
 	}
 	var first, last, taxID, broker string
-	err = t.row(ctx, "SELECT c_f_name, c_l_name, c_tier, c_tax_id FROM customer WHERE c_id = ?",
+	err = t.Row(ctx, "SELECT c_f_name, c_l_name, c_tier, c_tax_id FROM customer WHERE c_id = ?",
 		[]any{t.customer}, &first, &last, &t.tier, &taxID)
 	if err != nil {
 		return err
 	}
-	if err := t.row(ctx, "SELECT b_name FROM broker WHERE b_id = ?", []any{t.broker}, &broker); err != nil {
+	if err := t.Row(ctx, "SELECT b_name FROM broker WHERE b_id = ?", []any{t.broker}, &broker); err != nil {
 		return err
 	}
 	t.byOwner = first == t.in.executor.First && last == t.in.executor.Last && taxID == t.in.executor.TaxID
@@ -106,11 +107,11 @@ func (t *tradeOrder) frame2(ctx context.Context) error {
 	}
 	var acl string
 	p := t.in.executor
-	err := t.row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? AND ap_tax_id = ? AND "+
+	err := t.Row(ctx, "SELECT ap_acl FROM account_permission WHERE ap_ca_id = ? AND ap_tax_id = ? AND "+
 		"ap_f_name = ? AND ap_l_name = ?",
 		[]any{t.account, p.TaxID, p.First, p.Last}, &acl)
 	if errors.Is(err, sql.ErrNoRows) {
-		return statusError{-721, fmt.Sprintf("%s may not trade on account %d", p.Name(), t.account)}
+		return client.Status(-721, fmt.Sprintf("%s may not trade on account %d", p.Name(), t.account))
 	}
 	return err
 }
@@ -121,11 +122,11 @@ func (t *tradeOrder) frame3(ctx context.Context) error {
 	}
 	var isSell, isMarket int
 	var market gen.Cents
-	if err := t.row(ctx, "SELECT lt_price FROM last_trade WHERE lt_s_symb = ?", []any{t.symbol},
+	if err := t.Row(ctx, "SELECT lt_price FROM last_trade WHERE lt_s_symb = ?", []any{t.symbol},
 		&market); err != nil {
 		return err
 	}
-	if err := t.row(ctx, "SELECT tt_is_mrkt, tt_is_sell FROM trade_type WHERE tt_id = ?",
+	if err := t.Row(ctx, "SELECT tt_is_mrkt, tt_is_sell FROM trade_type WHERE tt_id = ?",
 		[]any{string(t.in.kind)}, &isMarket, &isSell); err != nil {
 		return err
 	}
@@ -149,26 +150,26 @@ func (t *tradeOrder) findSecurity(ctx context.Context) error {
 	if !t.in.byName {
 		var company string
 		t.symbol = t.u.Symbol(t.in.security)
-		err := t.row(ctx, "SELECT s_co_id, s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol},
+		err := t.Row(ctx, "SELECT s_co_id, s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol},
 			&t.company, &t.exchange, &t.securityName)
 		if err != nil {
 			return err
 		}
-		return t.row(ctx, "SELECT co_name FROM company WHERE co_id = ?", []any{t.company}, &company)
+		return t.Row(ctx, "SELECT co_name FROM company WHERE co_id = ?", []any{t.company}, &company)
 	}
 	company, issue := t.u.Issue(t.in.security)
-	if err := t.row(ctx, "SELECT co_id FROM company WHERE co_name = ?", []any{company},
+	if err := t.Row(ctx, "SELECT co_id FROM company WHERE co_name = ?", []any{company},
 		&t.company); err != nil {
 		return err
 	}
-	return t.row(ctx, "SELECT s_ex_id, s_name, s_symb FROM security WHERE s_co_id = ? AND s_issue = ?",
+	return t.Row(ctx, "SELECT s_ex_id, s_name, s_symb FROM security WHERE s_co_id = ? AND s_issue = ?",
 		[]any{t.company, issue},
 		&t.exchange, &t.securityName, &t.symbol)
 }
 
 // estimateGain walks the lots the order would close, as Trade-Result will, and reads only.
 func (t *tradeOrder) estimateGain(ctx context.Context, sell bool) error {
-	held, err := heldQuantity(ctx, t.session, t.account, t.symbol)
+	held, err := heldQuantity(ctx, t.Session, t.account, t.symbol)
 	if err != nil {
 		return err
 	}
@@ -180,13 +181,13 @@ func (t *tradeOrder) estimateGain(ctx context.Context, sell bool) error {
 	if held*signed >= 0 {
 		return nil
 	}
-	lots, err := openLots(ctx, t.session, t.account, t.symbol, t.in.lifo, t.in.quantity)
+	lots, err := openLots(ctx, t.Session, t.account, t.symbol, t.in.lifo, t.in.quantity)
 	if err != nil {
 		return err
 	}
 	_, _, gain := gen.Close(lots, signed, t.price)
 	if gain > 0 && t.taxStatus != 0 {
-		rate, err := taxRate(ctx, t.session, t.customer)
+		rate, err := taxRate(ctx, t.Session, t.customer)
 		if err != nil {
 			return err
 		}
@@ -197,19 +198,19 @@ func (t *tradeOrder) estimateGain(ctx context.Context, sell bool) error {
 
 func (t *tradeOrder) fees(ctx context.Context) error {
 	var err error
-	if t.rate, err = commissionRate(ctx, t.session, t.tier, string(t.in.kind), t.exchange,
+	if t.rate, err = commissionRate(ctx, t.Session, t.tier, string(t.in.kind), t.exchange,
 		t.in.quantity); err != nil {
 		return err
 	}
-	if err := t.row(ctx, "SELECT ch_chrg FROM charge WHERE ch_c_tier = ? AND ch_tt_id = ?",
+	if err := t.Row(ctx, "SELECT ch_chrg FROM charge WHERE ch_c_tier = ? AND ch_tt_id = ?",
 		[]any{t.tier, string(t.in.kind)}, &t.charge); err != nil {
 		return err
 	}
 	switch {
 	case t.rate <= 0:
-		return statusError{-732, "no commission rate"}
+		return client.Status(-732, "no commission rate")
 	case t.charge <= 0:
-		return statusError{-733, "no charge"}
+		return client.Status(-733, "no charge")
 	}
 	t.commission = gen.Commission(t.rate, t.in.quantity, t.price)
 	return nil
@@ -218,11 +219,11 @@ func (t *tradeOrder) fees(ctx context.Context) error {
 // assets is what a margin order is weighed against. The specification computes it and checks nothing.
 func (t *tradeOrder) assets(ctx context.Context) error {
 	var holdings gen.Cents
-	if err := t.row(ctx, "SELECT ca_bal FROM customer_account WHERE ca_id = ?", []any{t.account},
+	if err := t.Row(ctx, "SELECT ca_bal FROM customer_account WHERE ca_id = ?", []any{t.account},
 		&t.balance); err != nil {
 		return err
 	}
-	return t.row(ctx, "SELECT COALESCE(SUM(hs_qty * lt_price), 0) FROM holding_summary JOIN last_trade ON "+
+	return t.Row(ctx, "SELECT COALESCE(SUM(hs_qty * lt_price), 0) FROM holding_summary JOIN last_trade ON "+
 		"lt_s_symb = hs_s_symb WHERE hs_ca_id = ?",
 		[]any{t.account}, &holdings)
 }
@@ -235,7 +236,7 @@ func (t *tradeOrder) frame4(ctx context.Context) error {
 	if t.in.lifo {
 		lifo = 1
 	}
-	err := t.exec(ctx, "INSERT INTO trade (t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty, "+
+	err := t.Exec(ctx, "INSERT INTO trade (t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty, "+
 		"t_bid_price, t_ca_id, t_exec_name,"+
 		" t_trade_price, t_chrg, t_comm, t_tax, t_lifo) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, "+
 		"0, ?)",
@@ -245,21 +246,21 @@ func (t *tradeOrder) frame4(ctx context.Context) error {
 		return err
 	}
 	if t.status == "PNDG" {
-		err := t.exec(ctx, "INSERT INTO trade_request (tr_t_id, tr_tt_id, tr_s_symb, tr_qty, tr_bid_price, "+
+		err := t.Exec(ctx, "INSERT INTO trade_request (tr_t_id, tr_tt_id, tr_s_symb, tr_qty, tr_bid_price, "+
 			"tr_b_id) VALUES (?, ?, ?, ?, ?, ?)",
 			t.id, string(t.in.kind), t.symbol, t.in.quantity, t.price, t.broker)
 		if err != nil {
 			return err
 		}
 	}
-	return insertTradeHistory(ctx, t.session, t.id, t.now, t.status)
+	return insertTradeHistory(ctx, t.Session, t.id, t.now, t.status)
 }
 
 // The reads that Trade-Order and Trade-Result share.
 
-func heldQuantity(ctx context.Context, s *session, account int64, symbol string) (int64, error) {
+func heldQuantity(ctx context.Context, s *client.Session, account int64, symbol string) (int64, error) {
 	var q int64
-	err := s.row(ctx, "SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?",
+	err := s.Row(ctx, "SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?",
 		[]any{account, symbol}, &q)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
@@ -278,14 +279,14 @@ const (
 var errEnough = errors.New("enough lots")
 
 // openLots reads lots in the order a trade closes them, until they cover the quantity.
-func openLots(ctx context.Context, s *session, account int64, symbol string, lifo bool,
+func openLots(ctx context.Context, s *client.Session, account int64, symbol string, lifo bool,
 	quantity int64) ([]gen.Lot, error) {
 	query := oldestLots
 	if lifo {
 		query = newestLots
 	}
 	var lots []gen.Lot
-	err := s.each(ctx, query, []any{account, symbol}, func(rows *sql.Rows) error {
+	err := s.Each(ctx, query, []any{account, symbol}, func(rows *sql.Rows) error {
 		var l gen.Lot
 		if err := rows.Scan(&l.TradeID, &l.Quantity, &l.Price); err != nil {
 			return err
@@ -302,9 +303,9 @@ func openLots(ctx context.Context, s *session, account int64, symbol string, lif
 	return lots, err
 }
 
-func taxRate(ctx context.Context, s *session, customer int64) (gen.TaxFraction, error) {
+func taxRate(ctx context.Context, s *client.Session, customer int64) (gen.TaxFraction, error) {
 	var sum gen.TaxFraction
-	err := s.each(ctx, "SELECT tx_rate FROM customer_taxrate JOIN taxrate ON tx_id = cx_tx_id WHERE "+
+	err := s.Each(ctx, "SELECT tx_rate FROM customer_taxrate JOIN taxrate ON tx_id = cx_tx_id WHERE "+
 		"cx_c_id = ?", []any{customer}, func(rows *sql.Rows) error {
 		var f gen.TaxFraction
 		err := rows.Scan(&f)
@@ -312,21 +313,21 @@ func taxRate(ctx context.Context, s *session, customer int64) (gen.TaxFraction, 
 		return err
 	})
 	if err == nil && sum <= 0 {
-		err = statusError{-731, fmt.Sprintf("customer %d has no tax rate", customer)}
+		err = client.Status(-731, fmt.Sprintf("customer %d has no tax rate", customer))
 	}
 	return sum, err
 }
 
-func commissionRate(ctx context.Context, s *session, tier int, kind, exchange string,
+func commissionRate(ctx context.Context, s *client.Session, tier int, kind, exchange string,
 	quantity int64) (gen.Cents, error) {
 	var rate gen.Cents
-	err := s.row(ctx, "SELECT cr_rate FROM commission_rate WHERE cr_c_tier = ? AND cr_tt_id = ? AND "+
+	err := s.Row(ctx, "SELECT cr_rate FROM commission_rate WHERE cr_c_tier = ? AND cr_tt_id = ? AND "+
 		"cr_ex_id = ? AND cr_from_qty <= ? AND cr_to_qty >= ?",
 		[]any{tier, kind, exchange, quantity, quantity}, &rate)
 	return rate, err
 }
 
-func insertTradeHistory(ctx context.Context, s *session, id int64, at time.Time, status string) error {
-	return s.exec(ctx, "INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?, ?, ?)", id,
+func insertTradeHistory(ctx context.Context, s *client.Session, id int64, at time.Time, status string) error {
+	return s.Exec(ctx, "INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?, ?, ?)", id,
 		at, status)
 }

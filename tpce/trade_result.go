@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -28,7 +29,7 @@ type tradeResultInput struct {
 }
 
 type tradeResult struct {
-	*session
+	*client.Session
 	in  tradeResultInput
 	now time.Time
 
@@ -63,11 +64,11 @@ func (t *tradeResult) run(ctx context.Context) error {
 func (t *tradeResult) frame1(ctx context.Context) error {
 	var status string
 	var isMarket int
-	err := t.row(ctx, "SELECT t_ca_id, t_tt_id, t_s_symb, t_qty, t_chrg, t_lifo, t_is_cash, t_st_id FROM "+
+	err := t.Row(ctx, "SELECT t_ca_id, t_tt_id, t_s_symb, t_qty, t_chrg, t_lifo, t_is_cash, t_st_id FROM "+
 		"trade WHERE t_id = ? FOR UPDATE", []any{t.in.id},
 		&t.account, &t.kind, &t.symbol, &t.quantity, &t.charge, &t.lifo, &t.cash, &status)
 	if errors.Is(err, sql.ErrNoRows) {
-		return statusError{-811, fmt.Sprintf("trade %d not found", t.in.id)}
+		return client.Status(-811, fmt.Sprintf("trade %d not found", t.in.id))
 	}
 	if err != nil {
 		return err
@@ -78,20 +79,20 @@ func (t *tradeResult) frame1(ctx context.Context) error {
 		t.already = true
 		return nil
 	default:
-		return statusError{-811, fmt.Sprintf("trade %d is %s, not submitted", t.in.id, status)}
+		return client.Status(-811, fmt.Sprintf("trade %d is %s, not submitted", t.in.id, status))
 	}
-	err = t.row(ctx, "SELECT ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ? FOR UPDATE",
+	err = t.Row(ctx, "SELECT ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ? FOR UPDATE",
 		[]any{t.account},
 		&t.broker, &t.customer, &t.taxStatus)
 	if err != nil {
 		return err
 	}
-	err = t.row(ctx, "SELECT tt_name, tt_is_sell, tt_is_mrkt FROM trade_type WHERE tt_id = ?", []any{t.kind},
+	err = t.Row(ctx, "SELECT tt_name, tt_is_sell, tt_is_mrkt FROM trade_type WHERE tt_id = ?", []any{t.kind},
 		&t.kindName, &t.sell, &isMarket)
 	if err != nil {
 		return err
 	}
-	t.held, err = heldQuantity(ctx, t.session, t.account, t.symbol)
+	t.held, err = heldQuantity(ctx, t.Session, t.account, t.symbol)
 	return err
 }
 
@@ -106,10 +107,10 @@ func (t *tradeResult) frame2(ctx context.Context) error {
 	var err error
 	switch {
 	case t.held == 0:
-		err = t.exec(ctx, "INSERT INTO holding_summary (hs_ca_id, hs_s_symb, hs_qty) VALUES (?, ?, ?)",
+		err = t.Exec(ctx, "INSERT INTO holding_summary (hs_ca_id, hs_s_symb, hs_qty) VALUES (?, ?, ?)",
 			t.account, t.symbol, signed)
 	case t.held != -signed:
-		err = t.exec(ctx, "UPDATE holding_summary SET hs_qty = ? WHERE hs_ca_id = ? AND hs_s_symb = ?",
+		err = t.Exec(ctx, "UPDATE holding_summary SET hs_qty = ? WHERE hs_ca_id = ? AND hs_s_symb = ?",
 			t.held+signed, t.account, t.symbol)
 	}
 	if err != nil {
@@ -125,7 +126,7 @@ func (t *tradeResult) frame2(ctx context.Context) error {
 		if err := t.insertHoldingHistory(ctx, t.in.id, 0, rest); err != nil {
 			return err
 		}
-		err := t.exec(ctx, "INSERT INTO holding (h_t_id, h_ca_id, h_s_symb, h_dts, h_price, h_qty) VALUES "+
+		err := t.Exec(ctx, "INSERT INTO holding (h_t_id, h_ca_id, h_s_symb, h_dts, h_price, h_qty) VALUES "+
 			"(?, ?, ?, ?, ?, ?)",
 			t.in.id, t.account, t.symbol, t.now, t.in.price, rest)
 		if err != nil {
@@ -133,14 +134,14 @@ func (t *tradeResult) frame2(ctx context.Context) error {
 		}
 	}
 	if t.held == -signed {
-		return t.exec(ctx, "DELETE FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?",
+		return t.Exec(ctx, "DELETE FROM holding_summary WHERE hs_ca_id = ? AND hs_s_symb = ?",
 			t.account, t.symbol)
 	}
 	return nil
 }
 
 func (t *tradeResult) closeLots(ctx context.Context, signed int64) (rest int64, err error) {
-	lots, err := openLots(ctx, t.session, t.account, t.symbol, t.lifo, t.quantity)
+	lots, err := openLots(ctx, t.Session, t.account, t.symbol, t.lifo, t.quantity)
 	if err != nil {
 		return 0, err
 	}
@@ -151,9 +152,9 @@ func (t *tradeResult) closeLots(ctx context.Context, signed int64) (rest int64, 
 			return 0, err
 		}
 		if c.After == 0 {
-			err = t.exec(ctx, "DELETE FROM holding WHERE h_t_id = ?", c.TradeID)
+			err = t.Exec(ctx, "DELETE FROM holding WHERE h_t_id = ?", c.TradeID)
 		} else {
-			err = t.exec(ctx, "UPDATE holding SET h_qty = ? WHERE h_t_id = ?", c.After, c.TradeID)
+			err = t.Exec(ctx, "UPDATE holding SET h_qty = ? WHERE h_t_id = ?", c.After, c.TradeID)
 		}
 		if err != nil {
 			return 0, err
@@ -163,7 +164,7 @@ func (t *tradeResult) closeLots(ctx context.Context, signed int64) (rest int64, 
 }
 
 func (t *tradeResult) insertHoldingHistory(ctx context.Context, lot, before, after int64) error {
-	return t.exec(ctx, "INSERT INTO holding_history (hh_h_t_id, hh_t_id, hh_before_qty, hh_after_qty) "+
+	return t.Exec(ctx, "INSERT INTO holding_history (hh_h_t_id, hh_t_id, hh_before_qty, hh_after_qty) "+
 		"VALUES (?, ?, ?, ?)", lot, t.in.id, before, after)
 }
 
@@ -171,31 +172,31 @@ func (t *tradeResult) frame3(ctx context.Context) error {
 	if t.taxStatus == 0 || t.gain <= 0 {
 		return nil
 	}
-	rate, err := taxRate(ctx, t.session, t.customer)
+	rate, err := taxRate(ctx, t.Session, t.customer)
 	if err != nil {
 		return err
 	}
 	// Rounded once: the trade and its settlement carry the same cents.
 	t.tax = gen.Tax(t.gain, rate)
-	return t.exec(ctx, "UPDATE trade SET t_tax = ? WHERE t_id = ?", t.tax, t.in.id)
+	return t.Exec(ctx, "UPDATE trade SET t_tax = ? WHERE t_id = ?", t.tax, t.in.id)
 }
 
 func (t *tradeResult) frame4(ctx context.Context) error {
 	var exchange string
 	var tier int
-	if err := t.row(ctx, "SELECT s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol}, &exchange,
+	if err := t.Row(ctx, "SELECT s_ex_id, s_name FROM security WHERE s_symb = ?", []any{t.symbol}, &exchange,
 		&t.securityName); err != nil {
 		return err
 	}
-	if err := t.row(ctx, "SELECT c_tier FROM customer WHERE c_id = ?", []any{t.customer}, &tier); err != nil {
+	if err := t.Row(ctx, "SELECT c_tier FROM customer WHERE c_id = ?", []any{t.customer}, &tier); err != nil {
 		return err
 	}
-	rate, err := commissionRate(ctx, t.session, tier, t.kind, exchange, t.quantity)
+	rate, err := commissionRate(ctx, t.Session, tier, t.kind, exchange, t.quantity)
 	if err != nil {
 		return err
 	}
 	if rate <= 0 {
-		return statusError{-841, "no commission rate"}
+		return client.Status(-841, "no commission rate")
 	}
 	t.commission = gen.Commission(rate, t.quantity, t.in.price)
 	return nil
@@ -204,21 +205,21 @@ func (t *tradeResult) frame4(ctx context.Context) error {
 // frame5 runs last, and the broker's row is its last statement: the hottest row of all is locked for one
 // round trip and the commit. The order of statements inside a transaction is ours to choose.
 func (t *tradeResult) frame5(ctx context.Context) error {
-	err := t.exec(ctx, "UPDATE trade SET t_comm = ?, t_dts = ?, t_st_id = 'CMPT', t_trade_price = ? WHERE "+
+	err := t.Exec(ctx, "UPDATE trade SET t_comm = ?, t_dts = ?, t_st_id = 'CMPT', t_trade_price = ? WHERE "+
 		"t_id = ?", t.commission, t.now, t.in.price, t.in.id)
 	if err != nil {
 		return err
 	}
-	if err := insertTradeHistory(ctx, t.session, t.in.id, t.now, "CMPT"); err != nil {
+	if err := insertTradeHistory(ctx, t.Session, t.in.id, t.now, "CMPT"); err != nil {
 		return err
 	}
 	switch t.in.mode {
 	case Inline:
-		return t.exec(ctx, "UPDATE broker SET b_comm_total = b_comm_total + CAST(? AS DECIMAL(12,2)), "+
+		return t.Exec(ctx, "UPDATE broker SET b_comm_total = b_comm_total + CAST(? AS DECIMAL(12,2)), "+
 			"b_num_trades = b_num_trades + 1 WHERE b_id = ?",
 			t.commission, t.broker)
 	case Observer:
-		return t.exec(ctx, "INSERT INTO broker_trade (bt_t_id, bt_b_id, bt_comm, bt_dts) VALUES (?, ?, ?, ?)",
+		return t.Exec(ctx, "INSERT INTO broker_trade (bt_t_id, bt_b_id, bt_comm, bt_dts) VALUES (?, ?, ?, ?)",
 			t.in.id, t.broker, t.commission, t.now)
 	default:
 		return nil
@@ -227,7 +228,7 @@ func (t *tradeResult) frame5(ctx context.Context) error {
 
 func (t *tradeResult) frame6(ctx context.Context) error {
 	t.settled = gen.Settlement(t.sell, t.quantity, t.in.price, t.charge, t.commission, t.tax, t.taxStatus)
-	err := t.exec(ctx, "INSERT INTO settlement (se_t_id, se_cash_type, se_cash_due_date, se_amt) VALUES "+
+	err := t.Exec(ctx, "INSERT INTO settlement (se_t_id, se_cash_type, se_cash_due_date, se_amt) VALUES "+
 		"(?, ?, ?, ?)",
 		t.in.id, gen.CashType(t.cash), gen.SettlementDate(t.now).String(), t.settled)
 	if err != nil {
@@ -236,25 +237,25 @@ func (t *tradeResult) frame6(ctx context.Context) error {
 	if t.cash {
 		// The cast keeps the sum exact: a bare placeholder would be a string, and MySQL adds strings as
 		// doubles.
-		err := t.exec(ctx, "UPDATE customer_account SET ca_bal = ca_bal + CAST(? AS DECIMAL(12,2)) WHERE "+
+		err := t.Exec(ctx, "UPDATE customer_account SET ca_bal = ca_bal + CAST(? AS DECIMAL(12,2)) WHERE "+
 			"ca_id = ?", t.settled, t.account)
 		if err != nil {
 			return err
 		}
-		err = t.exec(ctx, "INSERT INTO cash_transaction (ct_t_id, ct_dts, ct_amt, ct_name) VALUES (?, ?, "+
+		err = t.Exec(ctx, "INSERT INTO cash_transaction (ct_t_id, ct_dts, ct_amt, ct_name) VALUES (?, ?, "+
 			"?, ?)",
 			t.in.id, t.now, t.settled, gen.CashName(t.kindName, t.quantity, t.securityName))
 		if err != nil {
 			return err
 		}
 	}
-	return t.row(ctx, "SELECT ca_bal FROM customer_account WHERE ca_id = ?", []any{t.account}, &t.balance)
+	return t.Row(ctx, "SELECT ca_bal FROM customer_account WHERE ca_id = ?", []any{t.account}, &t.balance)
 }
 
 // tradeState answers what became of a trade whose COMMIT was not answered.
-func tradeState(ctx context.Context, s *session, id int64) (string, error) {
+func tradeState(ctx context.Context, s *client.Session, id int64) (string, error) {
 	var status string
-	err := s.row(ctx, "SELECT t_st_id FROM trade WHERE t_id = ?", []any{id}, &status)
+	err := s.Row(ctx, "SELECT t_st_id FROM trade WHERE t_id = ?", []any{id}, &status)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -24,7 +25,7 @@ type tradeStatusRow struct {
 }
 
 type tradeStatus struct {
-	*session
+	*client.Session
 	account int64
 
 	trades              []tradeStatusRow
@@ -33,7 +34,7 @@ type tradeStatus struct {
 
 func (t *tradeStatus) run(ctx context.Context) error {
 	t.trades = t.trades[:0]
-	err := t.each(ctx, tradeStatusQuery, []any{t.account}, func(rows *sql.Rows) error {
+	err := t.Each(ctx, tradeStatusQuery, []any{t.account}, func(rows *sql.Rows) error {
 		var r tradeStatusRow
 		err := rows.Scan(&r.id, &r.at, &r.status, &r.kind, &r.symbol, &r.quantity, &r.executor, &r.charge,
 			&r.security, &r.exchange)
@@ -43,7 +44,7 @@ func (t *tradeStatus) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.row(ctx, "SELECT c_l_name, c_f_name, b_name FROM customer_account JOIN customer ON c_id = "+
+	return t.Row(ctx, "SELECT c_l_name, c_f_name, b_name FROM customer_account JOIN customer ON c_id = "+
 		"ca_c_id JOIN broker ON b_id = ca_b_id WHERE ca_id = ?",
 		[]any{t.account}, &t.last, &t.first, &t.broker)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
@@ -39,7 +40,7 @@ func (t *tradeUpdate) run(ctx context.Context) error {
 		return err
 	}
 	if t.in.frame == 1 && len(t.trades) != maxTrades {
-		return statusError{-1011, fmt.Sprintf("%d of %d trades found", len(t.trades), maxTrades)}
+		return client.Status(-1011, fmt.Sprintf("%d of %d trades found", len(t.trades), maxTrades))
 	}
 	if err := t.details(ctx); err != nil {
 		return err
@@ -59,16 +60,16 @@ func (t *tradeUpdate) correct(ctx context.Context, f *foundTrade) error {
 	switch t.in.frame {
 	case 1:
 		f.executor = toggleMiddle(f.executor)
-		err = t.exec(ctx, "UPDATE trade SET t_exec_name = ? WHERE t_id = ?", f.executor, f.id)
+		err = t.Exec(ctx, "UPDATE trade SET t_exec_name = ? WHERE t_id = ?", f.executor, f.id)
 	case 2:
 		f.cashType = toggleCashType(f.cash, f.cashType)
-		err = t.exec(ctx, "UPDATE settlement SET se_cash_type = ? WHERE se_t_id = ?", f.cashType, f.id)
+		err = t.Exec(ctx, "UPDATE settlement SET se_cash_type = ? WHERE se_t_id = ?", f.cashType, f.id)
 	default:
 		if !f.cash {
 			return nil
 		}
 		f.moveName = toggleShares(f)
-		err = t.exec(ctx, "UPDATE cash_transaction SET ct_name = ? WHERE ct_t_id = ?", f.moveName, f.id)
+		err = t.Exec(ctx, "UPDATE cash_transaction SET ct_name = ? WHERE ct_t_id = ?", f.moveName, f.id)
 	}
 	if err == nil {
 		t.updated++

@@ -10,27 +10,28 @@ import (
 	"testing"
 	"time"
 
+	"moka/tpce/client"
 	"moka/tpce/gen"
 )
 
 // The transactions one by one, against answers computed another way: from the generator, or row by row.
 
 // inTransaction runs body as a transaction on a connection of its own.
-func inTransaction(t *testing.T, s *session, body func(context.Context) error) {
+func inTransaction(t *testing.T, s *client.Session, body func(context.Context) error) {
 	t.Helper()
-	if err := s.retry(t.Context(), testPolicy(t), body); err != nil {
+	if err := s.Retry(t.Context(), testPolicy(t), body); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func sessionOf(t *testing.T, cfg Config) (*session, *gen.Universe) {
+func sessionOf(t *testing.T, cfg Config) (*client.Session, *gen.Universe) {
 	t.Helper()
 	db := database(t, cfg)
-	s, err := openSession(t.Context(), db)
+	s, err := client.OpenSession(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.close)
+	t.Cleanup(s.Close)
 	return s, universe(t, db, cfg)
 }
 
@@ -41,7 +42,7 @@ func testTransactions(t *testing.T) {
 	s, u := sessionOf(t, cfg)
 	for _, test := range []struct {
 		name string
-		run  func(*testing.T, *session, *gen.Universe)
+		run  func(*testing.T, *client.Session, *gen.Universe)
 	}{
 		{"SecurityDetail", testSecurityDetail}, {"MarketWatch", testMarketWatch},
 		{"TradeLookup", testTradeLookup}, {"TradeUpdate", testTradeUpdate},
@@ -52,10 +53,10 @@ func testTransactions(t *testing.T) {
 	check(t, cfg)
 }
 
-func testSecurityDetail(t *testing.T, s *session, u *gen.Universe) {
+func testSecurityDetail(t *testing.T, s *client.Session, u *gen.Universe) {
 	r := gen.NewRand(7, 1)
 	for i := range 20 {
-		d := &securityDetail{session: s, in: drawSecurityDetail(u, r)}
+		d := &securityDetail{Session: s, in: drawSecurityDetail(u, r)}
 		d.in.articles = i == 0
 		inTransaction(t, s, d.run)
 		company, issue := u.Issue(u.SecurityOf(d.in.symbol))
@@ -75,17 +76,17 @@ func testSecurityDetail(t *testing.T, s *session, u *gen.Universe) {
 			}
 		}
 	}
-	wrong := &securityDetail{session: s,
+	wrong := &securityDetail{Session: s,
 		in: securityDetailInput{symbol: u.Symbol(0),
 			from: gen.Date{Time: time.Date(2004, 12, 31, 0, 0, 0, 0, time.UTC)}, days: 5}}
-	if err := s.retry(t.Context(), testPolicy(t), wrong.run); err == nil ||
+	if err := s.Retry(t.Context(), testPolicy(t), wrong.run); err == nil ||
 		!strings.Contains(err.Error(), "status -511") {
 		t.Errorf("one day instead of five: %v", err)
 	}
 }
 
 // testMarketWatch adds up symbol by symbol, as the kits do.
-func testMarketWatch(t *testing.T, s *session, u *gen.Universe) {
+func testMarketWatch(t *testing.T, s *client.Session, u *gen.Universe) {
 	r := gen.NewRand(7, 2)
 	kinds := map[string]int{}
 	for range 30 {
@@ -109,7 +110,7 @@ func testMarketWatch(t *testing.T, s *session, u *gen.Universe) {
 		var before, now gen.Cents
 		inTransaction(t, s, func(ctx context.Context) error {
 			symbols, before, now = nil, 0, 0
-			err := s.each(ctx, list, args, func(rows *sql.Rows) error {
+			err := s.Each(ctx, list, args, func(rows *sql.Rows) error {
 				var symbol string
 				err := rows.Scan(&symbol)
 				symbols = append(symbols, symbol)
@@ -119,18 +120,18 @@ func testMarketWatch(t *testing.T, s *session, u *gen.Universe) {
 				var price, closing gen.Cents
 				var out int64
 				if err == nil {
-					err = s.row(ctx, "SELECT lt_price, s_num_out FROM last_trade JOIN security ON s_symb = "+
+					err = s.Row(ctx, "SELECT lt_price, s_num_out FROM last_trade JOIN security ON s_symb = "+
 						"lt_s_symb WHERE lt_s_symb = ?", []any{symbol}, &price, &out)
 				}
 				if err == nil {
-					err = s.row(ctx, "SELECT dm_close FROM daily_market WHERE dm_s_symb = ? AND dm_date = ?",
+					err = s.Row(ctx, "SELECT dm_close FROM daily_market WHERE dm_s_symb = ? AND dm_date = ?",
 						[]any{symbol, in.day.String()}, &closing)
 				}
 				before, now = before+gen.Cents(out)*closing, now+gen.Cents(out)*price
 			}
 			return err
 		})
-		w := &marketWatch{session: s, in: in}
+		w := &marketWatch{Session: s, in: in}
 		inTransaction(t, s, w.run)
 		want := 0.0
 		if before != 0 {
@@ -146,7 +147,7 @@ func testMarketWatch(t *testing.T, s *session, u *gen.Universe) {
 }
 
 // testTradeLookup compares the frames with the generator's history.
-func testTradeLookup(t *testing.T, s *session, u *gen.Universe) {
+func testTradeLookup(t *testing.T, s *client.Session, u *gen.Universe) {
 	type known struct {
 		account int64
 		symbol  string
@@ -172,7 +173,7 @@ func testTradeLookup(t *testing.T, s *session, u *gen.Universe) {
 	}
 	r := gen.NewRand(7, 3)
 	for i := range 40 {
-		l := &tradeLookup{tradeSearch: tradeSearch{session: s, in: drawHistorySearch(u, r, i%4+1)}}
+		l := &tradeLookup{tradeSearch: tradeSearch{Session: s, in: drawHistorySearch(u, r, i%4+1)}}
 		inTransaction(t, s, l.run)
 		var want []int64
 		for id, k := range history {
@@ -210,15 +211,15 @@ func testTradeLookup(t *testing.T, s *session, u *gen.Universe) {
 
 // testTradeUpdate makes every update twice: the second undoes the first, except where the specification's
 // toggle has a third wording for what was loaded.
-func testTradeUpdate(t *testing.T, s *session, u *gen.Universe) {
+func testTradeUpdate(t *testing.T, s *client.Session, u *gen.Universe) {
 	r := gen.NewRand(7, 4)
 	for frame := 1; frame <= 3; frame++ {
 		in := drawHistorySearch(u, r, frame)
 		var wordings []map[int64]string
 		for range 3 {
-			up := &tradeUpdate{tradeSearch: tradeSearch{session: s, in: in, update: true}}
+			up := &tradeUpdate{tradeSearch: tradeSearch{Session: s, in: in, update: true}}
 			inTransaction(t, s, up.run)
-			after := &tradeLookup{tradeSearch: tradeSearch{session: s, in: in}}
+			after := &tradeLookup{tradeSearch: tradeSearch{Session: s, in: in}}
 			inTransaction(t, s, after.run)
 			seen := map[int64]string{}
 			for _, f := range after.trades {
@@ -240,7 +241,7 @@ func testTradeUpdate(t *testing.T, s *session, u *gen.Universe) {
 
 // testFeedAndBrokerVolume places limit orders, asks for their volume, and feeds prices that reach some of
 // them.
-func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
+func testFeedAndBrokerVolume(t *testing.T, s *client.Session, u *gen.Universe) {
 	const customer = 11
 	account := u.Account(customer, 0)
 	basket := u.Basket(customer, 0)
@@ -258,7 +259,7 @@ func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 	for i, o := range orders {
 		in := marketOrderOf(u, customer, o.kind)
 		in.limit = o.limit
-		placed := &tradeOrder{session: s, u: u, in: in, id: first + int64(i), now: millis(time.Now())}
+		placed := &tradeOrder{Session: s, u: u, in: in, id: first + int64(i), now: millis(time.Now())}
 		inTransaction(t, s, placed.run)
 	}
 	volume := func() gen.Cents {
@@ -268,7 +269,7 @@ func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 			for n := range u.Brokers() {
 				in.brokers = append(in.brokers, u.BrokerName(n+1))
 			}
-			b := &brokerVolume{session: s, in: in}
+			b := &brokerVolume{Session: s, in: in}
 			inTransaction(t, s, b.run)
 			for i, v := range b.volumes {
 				if b.names[i] != u.BrokerName(int(account.BrokerID-gen.CustomerID(0))) {
@@ -282,7 +283,7 @@ func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 	if got := volume(); got != 200*(2400+2399+2400+2401+2400+2399) {
 		t.Errorf("the volume of all orders is %v", got)
 	}
-	f := &marketFeed{session: s, u: u, now: millis(time.Now())}
+	f := &marketFeed{Session: s, u: u, now: millis(time.Now())}
 	for i := range feedSize {
 		// The second report of the symbol is the one whose price stays.
 		f.entries = append(f.entries, tickerEntry{basket[0], []gen.Cents{2500, 2400}[i%2], 100})
@@ -305,7 +306,7 @@ func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 	var sold int64
 	var at time.Time
 	inTransaction(t, s, func(ctx context.Context) error {
-		return s.row(ctx, "SELECT lt_price, lt_vol, lt_dts FROM last_trade WHERE lt_s_symb = ?",
+		return s.Row(ctx, "SELECT lt_price, lt_vol, lt_dts FROM last_trade WHERE lt_s_symb = ?",
 			[]any{u.Symbol(basket[0])}, &price, &sold, &at)
 	})
 	if price != 2400 || sold != 100*feedSize || !at.Equal(f.now) {
@@ -321,18 +322,18 @@ func testFeedAndBrokerVolume(t *testing.T, s *session, u *gen.Universe) {
 		return nil
 	})
 	// What was released must be completed, or canceled, for the conditions to hold: Trade-Cleanup does.
-	clean := &tradeCleanup{session: s, firstRuntime: u.FirstRuntimeTrade(), policy: testPolicy(t)}
+	clean := &tradeCleanup{Session: s, firstRuntime: u.FirstRuntimeTrade(), policy: testPolicy(t)}
 	if n, err := clean.run(t.Context()); err != nil || n != len(orders) {
 		t.Errorf("%d orders canceled: %v", n, err)
 	}
 }
 
-func sectorsOf(t *testing.T, s *session) []string {
+func sectorsOf(t *testing.T, s *client.Session) []string {
 	t.Helper()
 	var out []string
 	inTransaction(t, s, func(ctx context.Context) error {
 		out = nil
-		return s.each(ctx, "SELECT sc_name FROM sector", nil, func(rows *sql.Rows) error {
+		return s.Each(ctx, "SELECT sc_name FROM sector", nil, func(rows *sql.Rows) error {
 			var name string
 			err := rows.Scan(&name)
 			out = append(out, name)
@@ -343,7 +344,7 @@ func sectorsOf(t *testing.T, s *session) []string {
 }
 
 // testDataMaintenance changes each table three times; what it changed is looked up by a query of its own.
-func testDataMaintenance(t *testing.T, s *session, u *gen.Universe) {
+func testDataMaintenance(t *testing.T, s *client.Session, u *gen.Universe) {
 	r := gen.NewRand(7, 5)
 	look := map[string]string{
 		"account_permission": "SELECT ap_acl FROM account_permission WHERE ap_ca_id = %a ORDER BY ap_acl " +
@@ -372,7 +373,7 @@ func testDataMaintenance(t *testing.T, s *session, u *gen.Universe) {
 			"%t", in.tax).Replace(look[m.name])
 		states := []string{looked(t, s, query)}
 		for i := range 3 {
-			d := &dataMaintenance{session: s, in: in}
+			d := &dataMaintenance{Session: s, in: in}
 			d.in.now = in.now.Add(time.Duration(i) * time.Hour)
 			inTransaction(t, s, d.run)
 			states = append(states, looked(t, s, query))
@@ -390,12 +391,12 @@ func testDataMaintenance(t *testing.T, s *session, u *gen.Universe) {
 	}
 }
 
-func looked(t *testing.T, s *session, query string) string {
+func looked(t *testing.T, s *client.Session, query string) string {
 	t.Helper()
 	var out strings.Builder
 	inTransaction(t, s, func(ctx context.Context) error {
 		out.Reset()
-		return s.each(ctx, query, nil, func(rows *sql.Rows) error {
+		return s.Each(ctx, query, nil, func(rows *sql.Rows) error {
 			var v sql.NullString
 			err := rows.Scan(&v)
 			out.WriteString(v.String + "\n")

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 )
 
 // command runs a program to its end and fails the test, with what it printed, when it did not end well.
@@ -146,7 +146,7 @@ INSERT INTO item (name) VALUES ('noted')`
 // TestDumpOfTheWorkload does the same with the TPC-E-like schema and its initial data.
 func TestDumpOfTheWorkload(t *testing.T) {
 	from, to := start(t, t.TempDir()), start(t, t.TempDir())
-	maria := mariadbtest.Start(t)
+	maria := servertest.StartMariaDB(t)
 	command(t, nil, nil, mokaBinary, "tpce", "load", "--target",
 		"mysql://root@127.0.0.1:"+from.sqlPort+"/tpce", "--preset", "smoke")
 	mustExec(t, from.db("tpce"), "CREATE OBSERVER `a */ DROP TABLE trade; '` AFTER DELETE ON status_type "+

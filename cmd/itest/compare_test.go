@@ -17,7 +17,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 )
 
 var record = flag.Bool("record", false,
@@ -41,7 +41,7 @@ func TestSameAnswers(t *testing.T) {
 	moka.SetMaxIdleConns(0) // each session is a new one
 	var maria *sql.DB
 	if *record {
-		if maria, err = sql.Open("mysql", mariadbtest.Start(t).DSN("")); err != nil {
+		if maria, err = sql.Open("mysql", servertest.StartMariaDB(t).DSN("")); err != nil {
 			t.Fatal(err)
 		}
 		maria.SetMaxIdleConns(0)

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 )
 
 // driverSample runs in 'make test': both protocols, types, transactions, errors, cancelling, large packets.
@@ -53,7 +53,7 @@ func TestDriverSuite(t *testing.T) {
 	}
 	var also []string
 	if soak {
-		m := mariadbtest.Start(t)
+		m := servertest.StartMariaDB(t)
 		db, err := sql.Open("mysql", m.DSN(""))
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 	"moka/txn/txntest"
 )
 
@@ -417,7 +417,7 @@ func TestListsUnderChange(t *testing.T) {
 // snapshot isolation, updates go on with the newest row under an old snapshot, and a reader of lists must
 // notice within a few thousand transactions.
 func TestListsFindMariaDB(t *testing.T) {
-	m := mariadbtest.Start(t)
+	m := servertest.StartMariaDB(t)
 	db, err := sql.Open("mysql", m.DSN(""))
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 )
 
 var (
@@ -32,7 +32,7 @@ func TestRandomScripts(t *testing.T) {
 // and whether the answers were the same.
 func runScripts(t *testing.T, n int,
 	script func(t *testing.T, seed uint64, dbs [2]*sql.DB) (statements int, ok bool)) {
-	maria, err := sql.Open("mysql", mariadbtest.Start(t).DSN(""))
+	maria, err := sql.Open("mysql", servertest.StartMariaDB(t).DSN(""))
 	if err != nil {
 		t.Fatal(err)
 	}

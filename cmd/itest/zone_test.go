@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 )
 
 var zoneSeeds = flag.Int("zones.n", 6, "scripts of TestTimeZones")
@@ -31,7 +31,7 @@ var zonesOfTest = []struct {
 //	go test ./cmd/itest -run TestTimeZones -random.seed=N -zones.n=1 -v
 func TestTimeZones(t *testing.T) {
 	moka := start(t, t.TempDir()).db("")
-	maria, err := sql.Open("mysql", mariadbtest.Start(t).DSN(""))
+	maria, err := sql.Open("mysql", servertest.StartMariaDB(t).DSN(""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 )
 
 // TestTwoTargets compares a server with itself: both lines are there, nothing is lost,
 // processor time is counted.
 func TestTwoTargets(t *testing.T) {
-	s := mariadbtest.Start(t)
+	s := servertest.StartMariaDB(t)
 	r, err := Run(t.Context(), Config{
 		Targets: []Target{{Name: "one", DSN: s.DSN("one"), PID: s.PID}, {Name: "two", DSN: s.DSN("two")}},
 		Rows:    1200, Connections: 4, Rounds: 2, Statements: 1500, Warmup: time.Millisecond,

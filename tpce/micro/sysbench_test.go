@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"moka/tpce/mariadbtest"
+	"moka/tpce/servertest"
 )
 
 // TestSysbench compares a server with itself. On a machine without sysbench, what is asked of the user is
 // said.
 func TestSysbench(t *testing.T) {
-	s := mariadbtest.Start(t)
+	s := servertest.StartMariaDB(t)
 	c := Sysbench{
 		Targets:   []Target{{Name: "one", DSN: s.DSN("x"), PID: s.PID}, {Name: "two", DSN: s.DSN("x")}},
 		Workloads: []string{"oltp_write_only", Load}, TableSize: 300, LoadRows: 3000, Threads: 2, Rounds: 1,

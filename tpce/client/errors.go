@@ -1,4 +1,4 @@
-package tpce
+package client
 
 import (
 	"context"
@@ -29,8 +29,8 @@ func errorCode(err error) string {
 	}
 }
 
-// abortReason names the engine's request to try the whole transaction again, or is empty.
-func abortReason(err error) string {
+// AbortReason names the engine's request to try the whole transaction again, or is empty.
+func AbortReason(err error) string {
 	switch errorCode(err) {
 	case "1213":
 		return "1213 deadlock or conflict"
@@ -45,7 +45,7 @@ func abortReason(err error) string {
 	}
 }
 
-func noSuchTable(err error) bool {
+func NoSuchTable(err error) bool {
 	switch errorCode(err) {
 	case "1146", "1049", "42P01", "3D000":
 		return true
@@ -53,8 +53,8 @@ func noSuchTable(err error) bool {
 	return false
 }
 
-func duplicateKey(err error) bool { c := errorCode(err); return c == "1062" || c == "23505" }
-func syntaxError(err error) bool  { c := errorCode(err); return c == "1064" || c == "42601" }
+func DuplicateKey(err error) bool { c := errorCode(err); return c == "1062" || c == "23505" }
+func SyntaxError(err error) bool  { c := errorCode(err); return c == "1064" || c == "42601" }
 
 func connectionLost(err error) bool {
 	if code := errorCode(err); code != "" {
@@ -66,17 +66,17 @@ func connectionLost(err error) bool {
 		errors.As(err, &netErr) || pgconn.SafeToRetry(err)
 }
 
-// errorKind groups errors for the report.
-func errorKind(err error) string {
-	var status statusError
+// ErrorKind groups errors for the report.
+func ErrorKind(err error) string {
+	var status StatusError
 	var unknown unknownOutcome
 	switch {
 	case errors.As(err, &status):
-		return fmt.Sprintf("status %d", status.code)
+		return fmt.Sprintf("status %d", status.Code)
 	case errors.As(err, &unknown):
 		return "outcome unknown"
-	case abortReason(err) != "":
-		return abortReason(err)
+	case AbortReason(err) != "":
+		return AbortReason(err)
 	case errorCode(err) != "":
 		return "error " + errorCode(err)
 	case connectionLost(err):

@@ -1,9 +1,10 @@
-package tpce
+package client
 
 import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -19,32 +20,45 @@ type family interface {
 	connector(withDatabase bool) (driver.Connector, error)
 	createDatabase(ctx context.Context, server *sql.DB) error
 	// dialect prints definitions; lateKeys says that foreign keys are declared after the rows are in.
-	dialect() schema.Dialect
-	lateKeys() bool
+	Dialect() schema.Dialect
+	LateKeys() bool
 	// statement turns a text with ? for its arguments into the family's.
 	statement(query string) string
-	begin(level isolation) string
+	begin(level Isolation) string
 	// isolation says in a report what begin asks for.
-	isolation() string
+	Isolation() string
 	// currentSchema is the SQL expression for information_schema's table_schema.
-	currentSchema() string
-	batches() batchFormat
+	CurrentSchema() string
+	Batches() BatchFormat
 	// indexProblems holds a table's indexes against its rows.
-	indexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error)
+	IndexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error)
 	// settle are statements after a load: statistics, where the engine does not see to them itself.
-	settle() []string
+	Settle() []string
 }
 
-// batchFormat carries many rows of one table in one message.
-type batchFormat interface {
-	prepare(ctx context.Context, conn *sql.Conn) error
-	appendHead(b []byte, t schema.Table) []byte
-	appendRow(b []byte, first bool, r gen.Row) []byte
-	send(ctx context.Context, conn *sql.Conn, t schema.Table, batch []byte) error
+// Isolation is what a transaction asks of the engine; the zero value asks for the most.
+type Isolation int
+
+const (
+	Serializable   Isolation = iota // the specification's level 3
+	RepeatableRead                  // level 2
+	ReadCommitted                   // level 1, for transactions that write
+	ReadOnly                        // level 1, for those that do not
+)
+
+// ErrNotAsked wraps the reason why a condition cannot be asked.
+var ErrNotAsked = errors.New("not asked")
+
+// BatchFormat carries many rows of one table in one message.
+type BatchFormat interface {
+	Prepare(ctx context.Context, conn *sql.Conn) error
+	AppendHead(b []byte, t schema.Table) []byte
+	AppendRow(b []byte, first bool, r gen.Row) []byte
+	Send(ctx context.Context, conn *sql.Conn, t schema.Table, batch []byte) error
 }
 
-// familyOf reads the target's URL.
-func familyOf(target string) (family, error) {
+// FamilyOf reads the target's URL.
+func FamilyOf(target string) (family, error) {
 	u, err := url.Parse(target)
 	if err == nil && u.Host != "" && len(u.Path) > 1 {
 		switch u.Scheme {
@@ -55,11 +69,11 @@ func familyOf(target string) (family, error) {
 		}
 	}
 	return nil, fmt.Errorf("tpce: target %q: want mysql://user:password@host:port/database or "+
-		"postgres://user:password@host:port/database", redact(target))
+		"postgres://user:password@host:port/database", Redact(target))
 }
 
-// redact keeps a password out of messages.
-func redact(target string) string {
+// Redact keeps a password out of messages.
+func Redact(target string) string {
 	u, err := url.Parse(target)
 	if err != nil {
 		return "(unreadable URL)"
@@ -67,43 +81,43 @@ func redact(target string) string {
 	return u.Redacted()
 }
 
-// pool is connections to one database, and the family it belongs to.
-type pool struct {
+// Pool is connections to one database, and the family it belongs to.
+type Pool struct {
 	*sql.DB
 	family
 }
 
-// open connects to the target's database; the pool grows to n connections.
-func open(target string, n int) (*pool, error) {
-	f, err := familyOf(target)
+// Open connects to the target's database; the pool grows to n connections.
+func Open(target string, n int) (*Pool, error) {
+	f, err := FamilyOf(target)
 	if err != nil {
 		return nil, err
 	}
 	c, err := f.connector(true)
 	if err != nil {
-		return nil, fmt.Errorf("tpce: target %s: %w", redact(target), err)
+		return nil, fmt.Errorf("tpce: target %s: %w", Redact(target), err)
 	}
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	return &pool{db, f}, nil
+	return &Pool{db, f}, nil
 }
 
-func (p *pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+func (p *Pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	return p.DB.ExecContext(ctx, p.statement(query), args...)
 }
 
-func (p *pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (p *Pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	return p.DB.QueryContext(ctx, p.statement(query), args...)
 }
 
-func (p *pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+func (p *Pool) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	return p.DB.QueryRowContext(ctx, p.statement(query), args...)
 }
 
-// createDatabase makes the target's database if it is missing.
-func createDatabase(ctx context.Context, target string) error {
-	f, err := familyOf(target)
+// CreateDatabase makes the target's database if it is missing.
+func CreateDatabase(ctx context.Context, target string) error {
+	f, err := FamilyOf(target)
 	if err != nil {
 		return err
 	}
@@ -115,7 +129,7 @@ func createDatabase(ctx context.Context, target string) error {
 	defer server.Close()
 	if err := f.createDatabase(ctx, server); err != nil {
 		return fmt.Errorf("tpce: %s: is the server up, and may the user create databases? %w",
-			redact(target), err)
+			Redact(target), err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package tpce
+package client
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ const clockTick = 10 * time.Millisecond
 
 var errNoCPU = errors.New("not measured")
 
-func findServer(target string) (serverCPU, error) {
+func FindServer(target string) (serverCPU, error) {
 	u, err := url.Parse(target)
 	if err != nil {
 		return serverCPU{}, err
@@ -80,8 +80,8 @@ func listener(port int) (int, error) {
 	return slices.Min(owners), nil
 }
 
-// used is the time so far.
-func (s serverCPU) used() (time.Duration, error) {
+// Used is the time so far.
+func (s serverCPU) Used() (time.Duration, error) {
 	type process struct {
 		parent int
 		ticks  int64

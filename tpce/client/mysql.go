@@ -1,4 +1,4 @@
-package tpce
+package client
 
 import (
 	"context"
@@ -52,29 +52,29 @@ func (f mysqlFamily) createDatabase(ctx context.Context, server *sql.DB) error {
 	return err
 }
 
-func (f mysqlFamily) dialect() schema.Dialect       { return schema.MySQL }
-func (f mysqlFamily) lateKeys() bool                { return false }
+func (f mysqlFamily) Dialect() schema.Dialect       { return schema.MySQL }
+func (f mysqlFamily) LateKeys() bool                { return false }
 func (f mysqlFamily) statement(query string) string { return query }
-func (f mysqlFamily) currentSchema() string         { return "DATABASE()" }
-func (f mysqlFamily) settle() []string              { return nil }
-func (f mysqlFamily) batches() batchFormat          { return insertFormat{} }
+func (f mysqlFamily) CurrentSchema() string         { return "DATABASE()" }
+func (f mysqlFamily) Settle() []string              { return nil }
+func (f mysqlFamily) Batches() BatchFormat          { return insertFormat{} }
 
 // begin leaves the session's level, REPEATABLE READ: another one would cost a round trip for each
 // transaction. It is what level 2 asks for and more than level 1 does; Trade-Result's row locks make
 // it enough for level 3.
-func (f mysqlFamily) begin(level isolation) string {
-	if level == readOnly {
+func (f mysqlFamily) begin(level Isolation) string {
+	if level == ReadOnly {
 		return "START TRANSACTION READ ONLY"
 	}
 	return "BEGIN"
 }
 
-func (f mysqlFamily) isolation() string {
+func (f mysqlFamily) Isolation() string {
 	return "REPEATABLE READ for all, Trade-Result with row locks"
 }
 
-// indexProblems is CHECK TABLE; anything but its "OK" is a problem.
-func (f mysqlFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error) {
+// IndexProblems is CHECK TABLE; anything but its "OK" is a problem.
+func (f mysqlFamily) IndexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error) {
 	rows, err := db.QueryContext(ctx, "CHECK TABLE "+t.Name)
 	if err != nil {
 		return nil, err
@@ -97,17 +97,17 @@ func (f mysqlFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.Tab
 // placeholders costs more to bind than to parse, and a single round trip needs no preparing.
 type insertFormat struct{}
 
-// prepare needs no undoing: the session goes with the load.
-func (insertFormat) prepare(ctx context.Context, conn *sql.Conn) error {
+// Prepare needs no undoing: the session goes with the load.
+func (insertFormat) Prepare(ctx context.Context, conn *sql.Conn) error {
 	_, err := conn.ExecContext(ctx, "SET foreign_key_checks = 0")
 	return err
 }
 
-func (insertFormat) appendHead(b []byte, t schema.Table) []byte {
+func (insertFormat) AppendHead(b []byte, t schema.Table) []byte {
 	return fmt.Appendf(b, "INSERT INTO %s (%s) VALUES ", t.Name, strings.Join(t.ColumnNames(), ", "))
 }
 
-func (insertFormat) appendRow(b []byte, first bool, r gen.Row) []byte {
+func (insertFormat) AppendRow(b []byte, first bool, r gen.Row) []byte {
 	if !first {
 		b = append(b, ',')
 	}
@@ -121,7 +121,7 @@ func (insertFormat) appendRow(b []byte, first bool, r gen.Row) []byte {
 	return append(b, ')')
 }
 
-func (insertFormat) send(ctx context.Context, conn *sql.Conn, _ schema.Table, batch []byte) error {
+func (insertFormat) Send(ctx context.Context, conn *sql.Conn, _ schema.Table, batch []byte) error {
 	_, err := conn.ExecContext(ctx, string(batch))
 	return err
 }
@@ -132,7 +132,7 @@ func appendLiteral(b []byte, v any) []byte {
 	case nil:
 		return append(b, "NULL"...)
 	case time.Time, gen.Date:
-		return append(appendPlain(append(b, '\''), v), '\'')
+		return append(AppendPlain(append(b, '\''), v), '\'')
 	case string:
 		b = append(b, '\'')
 		for i := range len(v) {
@@ -143,12 +143,12 @@ func appendLiteral(b []byte, v any) []byte {
 		}
 		return append(b, '\'')
 	default:
-		return appendPlain(b, v)
+		return AppendPlain(b, v)
 	}
 }
 
-// appendPlain writes a value that is neither NULL nor a string as every engine reads it.
-func appendPlain(b []byte, v any) []byte {
+// AppendPlain writes a value that is neither NULL nor a string as every engine reads it.
+func AppendPlain(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case int64:
 		return fmt.Appendf(b, "%d", v)

@@ -1,4 +1,4 @@
-package tpce
+package client
 
 import (
 	"context"
@@ -11,22 +11,22 @@ import (
 	"moka/tpce/gen"
 )
 
-// session is one connection and the statements prepared on it. BEGIN and COMMIT are sent as statements rather
+// Session is one connection and the statements prepared on it. BEGIN and COMMIT are sent as statements rather
 // than through sql.Tx, because database/sql prepares a statement anew for every sql.Tx of a sql.Conn, which
 // would double the round trips.
-type session struct {
-	db    *pool
+type Session struct {
+	db    *Pool
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
 }
 
-func openSession(ctx context.Context, db *pool) (*session, error) {
-	s := &session{db: db}
+func OpenSession(ctx context.Context, db *Pool) (*Session, error) {
+	s := &Session{db: db}
 	return s, s.connect(ctx)
 }
 
-func (s *session) connect(ctx context.Context) error {
-	s.close()
+func (s *Session) connect(ctx context.Context) error {
+	s.Close()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *session) connect(ctx context.Context) error {
 	return nil
 }
 
-func (s *session) close() {
+func (s *Session) Close() {
 	if s.conn == nil {
 		return
 	}
@@ -46,7 +46,7 @@ func (s *session) close() {
 	s.conn = nil
 }
 
-func (s *session) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+func (s *Session) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	if s.conn == nil {
 		return nil, driver.ErrBadConn
 	}
@@ -60,16 +60,16 @@ func (s *session) prepared(ctx context.Context, query string) (*sql.Stmt, error)
 	return st, err
 }
 
-// exec runs a statement that must touch exactly one row.
-func (s *session) exec(ctx context.Context, query string, args ...any) error {
-	n, err := s.execCount(ctx, query, args...)
+// Exec runs a statement that must touch exactly one row.
+func (s *Session) Exec(ctx context.Context, query string, args ...any) error {
+	n, err := s.ExecCount(ctx, query, args...)
 	if err == nil && n != 1 {
 		return fmt.Errorf("%d rows touched instead of 1 by: %s", n, query)
 	}
 	return err
 }
 
-func (s *session) execCount(ctx context.Context, query string, args ...any) (int64, error) {
+func (s *Session) ExecCount(ctx context.Context, query string, args ...any) (int64, error) {
 	st, err := s.prepared(ctx, query)
 	if err != nil {
 		return 0, err
@@ -81,8 +81,8 @@ func (s *session) execCount(ctx context.Context, query string, args ...any) (int
 	return res.RowsAffected()
 }
 
-// row reads one row; sql.ErrNoRows if there is none.
-func (s *session) row(ctx context.Context, query string, args []any, dest ...any) error {
+// Row reads one row; sql.ErrNoRows if there is none.
+func (s *Session) Row(ctx context.Context, query string, args []any, dest ...any) error {
 	st, err := s.prepared(ctx, query)
 	if err != nil {
 		return err
@@ -90,8 +90,8 @@ func (s *session) row(ctx context.Context, query string, args []any, dest ...any
 	return st.QueryRowContext(ctx, args...).Scan(dest...)
 }
 
-// each visits every row.
-func (s *session) each(ctx context.Context, query string, args []any, visit func(*sql.Rows) error) error {
+// Each visits every row.
+func (s *Session) Each(ctx context.Context, query string, args []any, visit func(*sql.Rows) error) error {
 	st, err := s.prepared(ctx, query)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (s *session) each(ctx context.Context, query string, args []any, visit func
 }
 
 // plain runs a statement without arguments and without preparing it.
-func (s *session) plain(ctx context.Context, query string) error {
+func (s *Session) plain(ctx context.Context, query string) error {
 	if s.conn == nil {
 		return driver.ErrBadConn
 	}
@@ -118,8 +118,8 @@ func (s *session) plain(ctx context.Context, query string) error {
 	return err
 }
 
-// errRollBack is returned by a body that wants its work undone: no failure.
-var errRollBack = errors.New("rolled back on purpose")
+// ErrRollBack is returned by a body that wants its work undone: no failure.
+var ErrRollBack = errors.New("rolled back on purpose")
 
 // unknownOutcome wraps a COMMIT that was sent and not answered: the transaction may have happened.
 type unknownOutcome struct{ err error }
@@ -127,24 +127,24 @@ type unknownOutcome struct{ err error }
 func (e unknownOutcome) Error() string { return "outcome of COMMIT unknown: " + e.err.Error() }
 func (e unknownOutcome) Unwrap() error { return e.err }
 
-// transact runs body in one transaction.
-func (s *session) transact(ctx context.Context, level isolation, body func(context.Context) error) error {
+// Transact runs body in one transaction.
+func (s *Session) Transact(ctx context.Context, level Isolation, body func(context.Context) error) error {
 	if err := s.plain(ctx, s.db.begin(level)); err != nil {
 		return err
 	}
 	if err := body(ctx); err != nil {
 		if rerr := s.plain(ctx, "ROLLBACK"); rerr != nil {
 			// Without a rollback the session's state is unknown; a new connection has a known one.
-			s.close()
-			if errors.Is(err, errRollBack) {
+			s.Close()
+			if errors.Is(err, ErrRollBack) {
 				return rerr
 			}
 		}
 		return err
 	}
 	err := s.plain(ctx, "COMMIT")
-	if err != nil && abortReason(err) == "" {
-		s.close()
+	if err != nil && AbortReason(err) == "" {
+		s.Close()
 		return unknownOutcome{err}
 	}
 	if err != nil {
@@ -153,45 +153,48 @@ func (s *session) transact(ctx context.Context, level isolation, body func(conte
 	return err
 }
 
-// statusError is a result that makes a transaction invalid, numbered as the specification numbers it.
-type statusError struct {
-	code int
+// StatusError is a result that makes a transaction invalid, numbered as the specification numbers it.
+type StatusError struct {
+	Code int
 	text string
 }
 
-func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
+// Status is the error of a status.
+func Status(code int, text string) error { return StatusError{code, text} }
 
-// retryPolicy repeats a whole transaction, with the same input, while the engine asks for it.
-type retryPolicy struct {
-	attempts int
-	rand     *gen.Rand
-	level    isolation
-	onRetry  func(reason string)
+func (e StatusError) Error() string { return fmt.Sprintf("status %d: %s", e.Code, e.text) }
+
+// RetryPolicy repeats a whole transaction, with the same input, while the engine asks for it.
+type RetryPolicy struct {
+	Attempts int
+	Rand     *gen.Rand
+	Level    Isolation
+	OnRetry  func(reason string)
 	// happened resolves an unknown outcome; nil for a transaction that only reads.
-	happened func(context.Context) (bool, error)
+	Happened func(context.Context) (bool, error)
 }
 
-func (s *session) retry(ctx context.Context, p retryPolicy, body func(context.Context) error) error {
+func (s *Session) Retry(ctx context.Context, p RetryPolicy, body func(context.Context) error) error {
 	var err error
-	for attempt := range p.attempts {
+	for attempt := range p.Attempts {
 		if attempt > 0 {
-			if werr := backOff(ctx, p.rand, attempt); werr != nil {
+			if werr := BackOff(ctx, p.Rand, attempt); werr != nil {
 				return errors.Join(err, werr)
 			}
 		}
 		if s.conn == nil {
 			if err = s.connect(ctx); err != nil {
-				p.onRetry("no connection")
+				p.OnRetry("no connection")
 				continue
 			}
 		}
-		err = s.transact(ctx, p.level, body)
+		err = s.Transact(ctx, p.Level, body)
 		var unknown unknownOutcome
 		switch {
-		case err == nil, errors.Is(err, errRollBack):
+		case err == nil, errors.Is(err, ErrRollBack):
 			return err
 		case errors.As(err, &unknown):
-			p.onRetry("outcome unknown")
+			p.OnRetry("outcome unknown")
 			done, rerr := s.resolve(ctx, p)
 			if rerr != nil {
 				return errors.Join(err, rerr)
@@ -199,43 +202,43 @@ func (s *session) retry(ctx context.Context, p retryPolicy, body func(context.Co
 			if done {
 				return nil
 			}
-		case abortReason(err) != "":
-			p.onRetry(abortReason(err))
+		case AbortReason(err) != "":
+			p.OnRetry(AbortReason(err))
 		case connectionLost(err) && ctx.Err() == nil:
-			p.onRetry("connection lost")
-			s.close()
+			p.OnRetry("connection lost")
+			s.Close()
 		default:
 			return err
 		}
 	}
-	return fmt.Errorf("gave up after %d attempts: %w", p.attempts, err)
+	return fmt.Errorf("gave up after %d attempts: %w", p.Attempts, err)
 }
 
 // resolve asks the database whether the transaction of a lost COMMIT is there.
-func (s *session) resolve(ctx context.Context, p retryPolicy) (bool, error) {
-	if p.happened == nil {
+func (s *Session) resolve(ctx context.Context, p RetryPolicy) (bool, error) {
+	if p.Happened == nil {
 		return true, nil
 	}
 	var err error
-	for attempt := range p.attempts {
-		if werr := backOff(ctx, p.rand, attempt+1); werr != nil {
+	for attempt := range p.Attempts {
+		if werr := BackOff(ctx, p.Rand, attempt+1); werr != nil {
 			return false, errors.Join(err, werr)
 		}
 		if err = s.connect(ctx); err != nil {
 			continue
 		}
 		var done bool
-		if done, err = p.happened(ctx); err == nil {
+		if done, err = p.Happened(ctx); err == nil {
 			return done, nil
 		}
-		s.close()
+		s.Close()
 	}
 	return false, fmt.Errorf("could not learn the outcome: %w", err)
 }
 
-// backOff waits between 0 and 1 ms, doubled with each attempt up to half a second: spread, so that two losers
+// BackOff waits between 0 and 1 ms, doubled with each attempt up to half a second: spread, so that two losers
 // of one conflict do not meet again.
-func backOff(ctx context.Context, r *gen.Rand, attempt int) error {
+func BackOff(ctx context.Context, r *gen.Rand, attempt int) error {
 	ceiling := min(time.Millisecond<<min(attempt, 9), 500*time.Millisecond)
 	t := time.NewTimer(time.Duration(r.Int(0, int64(ceiling))))
 	defer t.Stop()

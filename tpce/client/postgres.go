@@ -1,4 +1,4 @@
-package tpce
+package client
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ type postgresFamily struct {
 func newPostgres(target string, u *url.URL) (postgresFamily, error) {
 	c, err := pgx.ParseConfig(target)
 	if err != nil {
-		return postgresFamily{}, fmt.Errorf("tpce: target %s: %w", redact(target), err)
+		return postgresFamily{}, fmt.Errorf("tpce: target %s: %w", Redact(target), err)
 	}
 	return postgresFamily{c, u.Path[1:]}, nil
 }
@@ -51,11 +51,11 @@ func (f postgresFamily) createDatabase(ctx context.Context, server *sql.DB) erro
 	return err
 }
 
-func (f postgresFamily) dialect() schema.Dialect { return schema.Postgres }
-func (f postgresFamily) lateKeys() bool          { return true }
-func (f postgresFamily) currentSchema() string   { return "current_schema()" }
-func (f postgresFamily) settle() []string        { return []string{"VACUUM ANALYZE"} }
-func (f postgresFamily) batches() batchFormat    { return copyFormat{} }
+func (f postgresFamily) Dialect() schema.Dialect { return schema.Postgres }
+func (f postgresFamily) LateKeys() bool          { return true }
+func (f postgresFamily) CurrentSchema() string   { return "current_schema()" }
+func (f postgresFamily) Settle() []string        { return []string{"VACUUM ANALYZE"} }
+func (f postgresFamily) Batches() BatchFormat    { return copyFormat{} }
 
 // statement numbers the arguments, and weakens row locks to what an UPDATE itself takes: a foreign key's
 // check of a parent may pass them.
@@ -84,27 +84,27 @@ func (f postgresFamily) statement(query string) string {
 // can skew each other, since each writes the (account, symbol) row that it has read. SERIALIZABLE would be
 // right as well, but aborts Trade-Results that only met on an index page: several times as many as there
 // are, on a small database.
-func (f postgresFamily) begin(level isolation) string {
+func (f postgresFamily) begin(level Isolation) string {
 	switch level {
-	case readOnly:
+	case ReadOnly:
 		return "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
-	case readCommitted:
+	case ReadCommitted:
 		return "BEGIN ISOLATION LEVEL READ COMMITTED"
 	default:
 		return "BEGIN ISOLATION LEVEL REPEATABLE READ"
 	}
 }
 
-func (f postgresFamily) isolation() string {
+func (f postgresFamily) Isolation() string {
 	return "Trade-Result, Trade-Order, Trade-Update and Market-Feed REPEATABLE READ; all others READ " +
 		"COMMITTED"
 }
 
-// indexProblems asks the extension amcheck, which comes with PostgreSQL's server and needs a
+// IndexProblems asks the extension amcheck, which comes with PostgreSQL's server and needs a
 // superuser to be created.
-func (f postgresFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error) {
+func (f postgresFamily) IndexProblems(ctx context.Context, db *sql.DB, t schema.Table) ([]string, error) {
 	if _, err := db.ExecContext(ctx, "CREATE EXTENSION IF NOT EXISTS amcheck"); err != nil {
-		return nil, fmt.Errorf("%w: amcheck is not to be had: %w", errNotAsked, err)
+		return nil, fmt.Errorf("%w: amcheck is not to be had: %w", ErrNotAsked, err)
 	}
 	_, err := db.ExecContext(ctx, "SELECT bt_index_check(indexrelid, true) FROM pg_index WHERE indrelid = "+
 		"to_regclass($1)", t.Name)
@@ -117,9 +117,9 @@ func (f postgresFamily) indexProblems(ctx context.Context, db *sql.DB, t schema.
 // copyFormat is COPY in its text form: what PostgreSQL loads fastest.
 type copyFormat struct{}
 
-func (copyFormat) prepare(context.Context, *sql.Conn) error   { return nil }
-func (copyFormat) appendHead(b []byte, _ schema.Table) []byte { return b }
-func (copyFormat) appendRow(b []byte, _ bool, r gen.Row) []byte {
+func (copyFormat) Prepare(context.Context, *sql.Conn) error   { return nil }
+func (copyFormat) AppendHead(b []byte, _ schema.Table) []byte { return b }
+func (copyFormat) AppendRow(b []byte, _ bool, r gen.Row) []byte {
 	for i, v := range r {
 		if i > 0 {
 			b = append(b, '\t')
@@ -130,7 +130,7 @@ func (copyFormat) appendRow(b []byte, _ bool, r gen.Row) []byte {
 		case string:
 			b = appendCopyText(b, v)
 		default:
-			b = appendPlain(b, v)
+			b = AppendPlain(b, v)
 		}
 	}
 	return append(b, '\n')
@@ -154,7 +154,7 @@ func appendCopyText(b []byte, s string) []byte {
 	return b
 }
 
-func (copyFormat) send(ctx context.Context, conn *sql.Conn, t schema.Table, batch []byte) error {
+func (copyFormat) Send(ctx context.Context, conn *sql.Conn, t schema.Table, batch []byte) error {
 	text := fmt.Sprintf("COPY %s (%s) FROM STDIN", t.Name, strings.Join(t.ColumnNames(), ", "))
 	return conn.Raw(func(c any) error {
 		_, err := c.(*stdlib.Conn).Conn().PgConn().CopyFrom(ctx, bytes.NewReader(batch), text)
