@@ -20,6 +20,7 @@
 //	│ namedlock GET_LOCK: locks of sessions on all servers                   │
 //	│ node      one SQL node among others: its number, KILL elsewhere        │
 //	│ catalog   descriptors in the store, versioned, changed by transactions │
+//	│ stats     how many rows, ANALYZE TABLE: what the planner goes by       │
 //	│ fulltext  words, queries and ranks of FULLTEXT indexes                 │
 //	│ rowenc    rows and keys as bytes that sort as the values do            │
 //	└───────┬────────────────────────────────────────────────────────────────┘

@@ -1,7 +1,7 @@
 // Package tpce is the TPC-E-like workload of Moka: a brokerage house that takes orders, a market that
 // completes them, and the questions its customers ask. It is an honest SQL client: it imports nothing of ours
 // and speaks through database/sql, so that what it measures a user would see. It runs, unchanged, against
-// Moka, MariaDB and PostgreSQL: the statements are one text, and what differs is family.go's.
+// Moka, MariaDB and PostgreSQL: the statements are one text, and what differs is package client's.
 //
 //	Load     33 tables from a deterministic generator (package gen), in parallel, parents before children
 //	Run      customers and the market drive the mix; a report with latencies, retries and every error
@@ -47,5 +47,5 @@
 // somebody else cancels orders.
 //
 // Read next: config.go, mix.go, trade_order.go, trade_result.go, exchange.go, run.go, check.go;
-// package gen for the data.
+// packages gen for the data and client for the servers.
 package tpce

@@ -28,6 +28,8 @@ var inside = map[string][]string{
 	"rights":  {"sqlerr", "syntax"},
 	"system":  {"sqlerr"},
 
+	"stats": {"catalog", "pushdown", "rowenc", "sqlerr"},
+
 	"collate":   {"expr", "rowenc", "sqlerr"},
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
@@ -40,7 +42,7 @@ var inside = map[string][]string{
 	"engine": {
 		"account", "catalog", "charset", "collate", "expr", "fulltext", "inband", "namedjoin", "namedlock",
 		"operator", "parse",
-		"pushdown", "rights", "routine", "rowenc", "sqlerr", "syntax", "system",
+		"pushdown", "rights", "routine", "rowenc", "sqlerr", "stats", "syntax", "system",
 	},
 	"wire": {"account", "charset", "expr", "parse", "routine", "sqlerr", "statements"},
 
@@ -134,7 +136,7 @@ var library = []struct {
 			"sqlfront/namedlock", "sqlfront/observer",
 			"sqlfront/operator", "sqlfront/parse", "sqlfront/pushdown", "sqlfront/rights", "sqlfront/routine",
 			"sqlfront/rowenc",
-			"sqlfront/sqlerr", "sqlfront/syntax", "sqlfront/system", "sqlfront/wire",
+			"sqlfront/sqlerr", "sqlfront/stats", "sqlfront/syntax", "sqlfront/system", "sqlfront/wire",
 		}},
 	{"go-mysql-server's execution of plans",
 		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{

@@ -17,8 +17,8 @@ func (e *Engine) cardinality(ctx *sql.Context, t *Table, index string, columns i
 		if !strings.EqualFold(x.id, index) {
 			continue
 		}
-		rows, _ := e.stats.estimate(ctx, t)
-		n, of, ok := e.stats.distinct(x, columns)
+		rows, _ := e.stats.Estimate(ctx, counted{t})
+		n, of, ok := e.stats.Distinct(t.desc.ID, x, columns)
 		switch {
 		case !ok || of == 0:
 			return 0

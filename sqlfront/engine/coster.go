@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/memo"
 
 	"moka/sqlfront/routine"
+	"moka/sqlfront/stats"
 )
 
 // coster replaces the cost of the joins whose default estimate is wrong for a store in which a lookup is cheap and a scan is
@@ -19,7 +20,7 @@ import (
 // whole child. The unit is a row read in a scan.
 type coster struct {
 	memo.Coster
-	stats *statistics
+	stats *stats.Store
 }
 
 const (
@@ -124,7 +125,7 @@ func (c coster) fanOut(ctx *sql.Context, j *memo.LookupJoin) float64 {
 	if j.Lookup != nil && j.Lookup.Index != nil && j.Lookup.Table != nil && c.stats != nil {
 		if x, ok := j.Lookup.Index.SqlIdx().(*index); ok {
 			columns := len(j.Lookup.Table.Expressions())
-			if n, rows, ok := c.stats.distinct(x, columns); ok && n > 0 {
+			if n, rows, ok := c.stats.Distinct(x.table.desc.ID, x, columns); ok && n > 0 {
 				return math.Max(1, float64(rows)/float64(n))
 			}
 			if all >= fewRows {
@@ -167,7 +168,7 @@ func (c coster) parents(ctx *sql.Context, x *index, columns int) float64 {
 		if err != nil {
 			return 0
 		}
-		rows, _ := c.stats.estimate(ctx, t)
+		rows, _ := c.stats.Estimate(ctx, counted{t})
 		return math.Max(1, float64(rows))
 	}
 	return 0

@@ -17,7 +17,7 @@
 //	chains                           conditions of hundreds of parts
 //	ordered                          ORDER BY … LIMIT, MIN and MAX by the order of an index
 //	ahead                            lookups of a join for many outer rows at once
-//	stats, analyze, cardinality      row counts, ANALYZE TABLE, who shows what it found
+//	stats, cardinality               tables as package stats counts and analyses them; who shows what it found
 //	assign                           derived tables that assign to variables are read first
 //	coster, exec                     what the library's planner does not know
 //	complete, dependence             what is above groups: columns that were forgotten, ONLY_FULL_GROUP_BY

@@ -284,7 +284,7 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	tx.note(t, w.pk)
-	tx.eng.stats.inserted(t.desc.ID)
+	tx.eng.stats.Inserted(t.desc.ID)
 	if tx.session != nil {
 		tx.session.inserting.stored(t, row)
 	}
@@ -405,7 +405,7 @@ func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	tx.note(e.table, was.pk)
-	tx.eng.stats.deleted(e.table.desc.ID)
+	tx.eng.stats.Deleted(e.table.desc.ID)
 	return nil
 }
 

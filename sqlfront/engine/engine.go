@@ -24,6 +24,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/rights"
+	"moka/sqlfront/stats"
 	"moka/sqlfront/system"
 	"moka/txn"
 )
@@ -125,7 +126,7 @@ type Engine struct {
 	sql        *sqle.Engine
 	directory  *account.Directory
 	views      viewCache
-	stats      statistics
+	stats      *stats.Store
 	reads      readCounters
 	memory     *operator.Pool
 	plans      planCache
@@ -150,7 +151,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e := &Engine{opts: o, client: o.Client, catalog: o.Catalog, log: o.Logger}
 	e.bg, e.cancel = context.WithCancel(context.Background())
-	e.stats.init(e)
+	e.stats = stats.New(stats.Options{Client: e.client, Logger: e.log, Go: e.goTask, Commit: e.retry})
 	var err error
 	if e.memory, err = operator.NewPool(operator.Options{TempDir: o.TempDir, Total: o.StatementsMemory}); err != nil {
 		return nil, err
@@ -182,8 +183,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 func (e *Engine) Install(a *analyzer.Analyzer) { e.install(a, false) }
 
 func (e *Engine) install(a *analyzer.Analyzer, shows bool) {
-	a.Coster = coster{memo.NewDefaultCoster(), &e.stats}
-	a.Catalog.StatsProvider = &statsProvider{e}
+	a.Coster = coster{memo.NewDefaultCoster(), e.stats}
+	a.Catalog.StatsProvider = stats.Provider{Store: e.stats, TableOf: countedOf}
 	runner := a.ExecBuilder.Runner
 	b := &execBuilder{eng: e, shows: shows}
 	b.base = rowexec.NewBuilder(b, a.Overrides)

@@ -370,7 +370,7 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 	some := max(1, min(uint64(maxFanOut), uint64(float64(total)*lookupFanOut)))
 	found := func(columns int) uint64 { // by a value for each of the first columns
 		if ix != nil {
-			if d, rows, ok := x.eng.stats.distinct(ix, columns); ok && d > 0 {
+			if d, rows, ok := x.eng.stats.Distinct(ix.table.desc.ID, ix, columns); ok && d > 0 {
 				return max(1, rows/d)
 			}
 		}

@@ -3,7 +3,6 @@ package engine
 import (
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -11,21 +10,7 @@ import (
 
 // Settle waits for counts and analyses that have begun in the background.
 func (e *Engine) Settle() {
-	running := func() bool {
-		e.stats.mu.Lock()
-		defer e.stats.mu.Unlock()
-		for _, t := range e.stats.rows {
-			if t.running.Load() {
-				return true
-			}
-		}
-		return false
-	}
-	for running() {
-		e.stats.busy <- struct{}{} // what is under way has it
-		<-e.stats.busy
-		runtime.Gosched()
-	}
+	e.stats.Settle()
 }
 
 // SpillAt sets how many bytes a node keeps before it goes to disk, 0 for what it decides itself.

@@ -307,7 +307,7 @@ func (l *bulkLoad) join(ctx *sql.Context) error {
 		}
 	}
 	l.rows += uint64(n)
-	l.tx.eng.stats.added(l.table.desc.ID, int64(n))
+	l.tx.eng.stats.Added(l.table.desc.ID, int64(n))
 	return nil
 }
 

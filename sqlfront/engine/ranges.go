@@ -601,7 +601,7 @@ func (e *Engine) found(x *index, b box, total float64) (rows float64, ok bool) {
 	case x.unique && equal >= len(x.cols):
 		return lookups, true
 	case n > 0:
-		if d, all, known := e.stats.distinct(x, n); known && d > 0 {
+		if d, all, known := e.stats.Distinct(x.table.desc.ID, x, n); known && d > 0 {
 			rows = lookups * max(1, float64(all)/float64(d))
 		} else {
 			rows = lookups * max(1, min(maxFanOut, total*lookupFanOut))
