@@ -35,12 +35,14 @@ var inside = map[string][]string{
 	"namedlock": {"catalog", "sqlerr"},
 	"routine":   {"expr", "sqlerr"},
 
+	"gms":      {"collate", "expr", "sqlerr"},
 	"node":     {"catalog", "namedlock", "sqlerr"},
 	"operator": {"collate", "expr", "rowenc", "sqlerr"},
 	"parse":    {"account", "catalog", "charset", "expr", "inband", "rights", "routine", "sqlerr", "syntax"},
 
 	"engine": {
-		"account", "catalog", "charset", "collate", "expr", "fulltext", "inband", "namedjoin", "namedlock",
+		"account", "catalog", "charset", "collate", "expr", "fulltext", "gms", "inband", "namedjoin",
+		"namedlock",
 		"operator", "parse",
 		"pushdown", "rights", "routine", "rowenc", "sqlerr", "stats", "syntax", "system",
 	},
@@ -132,7 +134,8 @@ var library = []struct {
 		[]string{"github.com/dolthub/go-mysql-server", "github.com/dolthub/vitess"}, []string{
 			"sqlfront", "sqlfront/account", "sqlfront/catalog", "sqlfront/charset", "sqlfront/collate",
 			"sqlfront/engine",
-			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/namedjoin",
+			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
+			"sqlfront/namedjoin",
 			"sqlfront/namedlock", "sqlfront/observer",
 			"sqlfront/operator", "sqlfront/parse", "sqlfront/pushdown", "sqlfront/rights", "sqlfront/routine",
 			"sqlfront/rowenc",

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/memo"
 
+	"moka/sqlfront/gms"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/stats"
 )
@@ -32,7 +33,7 @@ const (
 )
 
 func (c coster) estimate(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvider) (float64, error) {
-	if o, ok := ctx.Value(ordersKey{}).(*orders); ok && o.loses(r) || losesNulls(ctx, r) {
+	if o, ok := ctx.Value(gms.OrdersKey{}).(*gms.Orders); ok && o.Loses(r) || losesNulls(ctx, r) {
 		return math.Inf(1), nil
 	}
 	switch j := r.(type) {

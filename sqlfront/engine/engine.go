@@ -22,6 +22,7 @@ import (
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/stats"
@@ -245,7 +246,7 @@ func setup() error {
 	rights.Install()
 	planbuilder.IsWindowFunc = expr.IsWindowFunction
 	widenStamps()
-	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights(), keepOutputColumns(), hearEscapes(), readLocksOfReadOnly()); err != nil {
+	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights(), gms.KeepOutputColumns(), gms.KeepEscapes(), gms.ReadLocksOfReadOnly()); err != nil {
 		return err
 	}
 	heedContext()

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/collate"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 )
@@ -260,7 +261,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.instead(ctx, again, row, err)
 		}
 		b.insert(ctx, n)
-		if exact := exactUpsert(n); exact != nil {
+		if exact := gms.ExactUpsert(n); exact != nil {
 			return b.base.Build(ctx, exact, row)
 		}
 	case *plan.Update:
@@ -277,12 +278,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := refuseInUse(ctx, n); err != nil {
 			return nil, err
 		}
-		exact, err := exactUpdate(ctx, n)
+		exact, err := gms.ExactUpdate(ctx, n)
 		if err != nil || exact == nil {
 			return nil, err
 		}
 		return b.base.Build(ctx, exact, row)
-	case *exactTable:
+	case *gms.ExactTable:
 		return b.base.Build(ctx, n.Node, row)
 	case *plan.AlterTableCollation:
 		if it, err := b.alter(ctx, n, row); it != nil || err != nil {

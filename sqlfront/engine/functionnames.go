@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/rights"
 )
 
@@ -62,7 +63,7 @@ func goneFromView(ctx *sql.Context, name string) (sql.Function, bool) {
 
 // ownFunction is ours of that name, in the place of the library's.
 func ownFunction(name string) (sql.Function, bool) {
-	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, clockFunction, spatialReader} {
+	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, gms.ClockFunction, spatialReader} {
 		if f, ok := of(name); ok {
 			return f, true
 		}

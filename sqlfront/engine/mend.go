@@ -17,6 +17,7 @@ import (
 
 	"moka/sqlfront/charset"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -36,7 +37,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	n, whole, err := completeGroups(ctx, n)
+	n, whole, err := gms.CompleteGroups(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
@@ -201,12 +202,12 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 			return again, transform.NewTree, nil
 		}
 	case *plan.InSubquery: // it finds DECIMALs by their digits, of which the same number may have more or fewer, and no truth values among numbers
-		if mended, same, err := mendIn(ctx, e); !bool(same) || err != nil {
+		if mended, same, err := gms.RewriteIn(ctx, e); !bool(same) || err != nil {
 			return mended, same, err
 		}
 		query, ok := e.RightChild.(*plan.Subquery)
 		if ok && mixesNumbers(e.LeftChild.Type(ctx), query.Type(ctx)) {
-			return keep(e), transform.NewTree, nil // the library would compare the rows by a join
+			return gms.Keep(e), transform.NewTree, nil // the library would compare the rows by a join
 		}
 		if !ok || types.NumColumns(e.LeftChild.Type(ctx)) != 1 || types.NumColumns(query.Type(ctx)) != 1 {
 			break
@@ -221,9 +222,9 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 			return in, transform.NewTree, err
 		}
 	case *plan.ExistsSubquery:
-		return mendExists(ctx, e)
-	case *keptWhole:
-		if again, ok := e.Child.(*keptWhole); ok {
+		return gms.RewriteExists(ctx, e)
+	case *gms.KeptWhole:
+		if again, ok := e.Child.(*gms.KeptWhole); ok {
 			return again, transform.NewTree, nil
 		}
 	case *plan.Subquery: // it may be made a join before it is analysed by itself

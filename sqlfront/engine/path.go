@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
 )
@@ -517,8 +518,8 @@ func addPlanRules() error {
 	if simplify < 0 {
 		return errors.New("engine: the library has no rule that simplifies filters any more")
 	}
-	analyzer.OnceBeforeDefault = slices.Insert(analyzer.OnceBeforeDefault, simplify, analyzer.Rule{Id: analyzer.RuleId(-1010), Apply: validGroups})
-	analyzer.OnceAfterDefault[at].Apply = firstSorts(analyzer.OnceAfterDefault[at].Apply)
+	analyzer.OnceBeforeDefault = slices.Insert(analyzer.OnceBeforeDefault, simplify, analyzer.Rule{Id: analyzer.RuleId(-1010), Apply: gms.ValidGroups})
+	analyzer.OnceAfterDefault[at].Apply = gms.FirstSorts(analyzer.OnceAfterDefault[at].Apply)
 	joins := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "optimizeJoins" })
 	outer := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "applyIndexesFromOuterScope" })
 	filters := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "pushFilters" })
@@ -534,12 +535,12 @@ func addPlanRules() error {
 		return err
 	}
 	analyzer.OnceAfterDefault[filters].Apply = pushingScalars(analyzer.OnceAfterDefault[filters].Apply)
-	analyzer.OnceAfterDefault[joins].Apply = orderingJoins(analyzer.OnceAfterDefault[joins].Apply)
+	analyzer.OnceAfterDefault[joins].Apply = gms.OrderingJoins(analyzer.OnceAfterDefault[joins].Apply)
 	analyzer.OnceAfterDefault[at].Apply = unsortedMatch(analyzer.OnceAfterDefault[at].Apply)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
-	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, keepingLimits)
-	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, joins, keepingSemiJoins)
-	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, filters, keepingOuter)
+	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, gms.KeepingLimits)
+	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, joins, gms.KeepingSemiJoins)
+	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, filters, gms.KeepingOuter)
 	analyzer.OnceBeforeDefault = slices.Insert(analyzer.OnceBeforeDefault, 0, defaultsOfColumns)
 	analyzer.AlwaysBeforeDefault = slices.Insert(analyzer.AlwaysBeforeDefault, 0, defaultsOfWrites)
 	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, takingBackSimple)

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -39,7 +40,7 @@ func anyRecursive(ctx *sql.Context, n sql.Node) (found bool) {
 		}
 		if x, ok := n.(sql.Expressioner); ok && !found {
 			for _, e := range x.Expressions() {
-				eachSubquery(ctx, e, func(q *plan.Subquery) { found = found || anyRecursive(ctx, q.Query) })
+				gms.EachSubquery(ctx, e, func(q *plan.Subquery) { found = found || anyRecursive(ctx, q.Query) })
 			}
 		}
 		return !found

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"moka/sqlfront/gms"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -27,14 +28,14 @@ func mendScalar(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return nil, nil
 	}
 	if types.NumColumns(sub.Type(ctx)) != 1 { // a row, which the library knows as an operand of comparisons alone
-		return keep(e), nil
+		return gms.Keep(e), nil
 	}
-	return e.WithChildren(ctx, c.Left(), keep(sub))
+	return e.WithChildren(ctx, c.Left(), gms.Keep(sub))
 }
 
 // scalarOf is the subquery that an operand of a comparison is, if it has one value for the statement.
 func scalarOf(ctx *sql.Context, e sql.Expression) *plan.Subquery {
-	if k, ok := e.(*keptWhole); ok {
+	if k, ok := e.(*gms.KeptWhole); ok {
 		e = k.Child
 	}
 	sub, ok := e.(*plan.Subquery)
@@ -222,7 +223,7 @@ func withoutOuter(ctx *sql.Context, n *plan.GroupBy) (*plan.GroupBy, error) {
 }
 
 // hidden is such a subquery while the library moves conditions down to their tables: it leaves those above a join that it sees a subquery in.
-type hidden struct{ kept *keptWhole }
+type hidden struct{ kept *gms.KeptWhole }
 
 var (
 	_ sql.Expression         = hidden{}
@@ -250,11 +251,11 @@ func (h hidden) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expressi
 // pushingScalars is the library's rule pushFilters with such conditions among those that it moves.
 func pushingScalars(apply analyzer.RuleFunc) analyzer.RuleFunc {
 	return func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-		if !flags.SubqueryIsSet() || !joins(n) {
+		if !flags.SubqueryIsSet() || !gms.Joins(n) {
 			return apply(ctx, a, n, scope, sel, flags)
 		}
 		without, same, err := transform.NodeExprs(ctx, n, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-			if k, ok := e.(*keptWhole); ok && scalarOf(ctx, k) != nil {
+			if k, ok := e.(*gms.KeptWhole); ok && scalarOf(ctx, k) != nil {
 				return hidden{k}, transform.NewTree, nil
 			}
 			return e, transform.SameTree, nil

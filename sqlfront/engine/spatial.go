@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 )
@@ -121,7 +122,7 @@ func settleTypes(ctx *sql.Context, n sql.Node) (err error) {
 		case *plan.ModifyColumn:
 			checked(n.NewColumn())
 		case *plan.TableCopier:
-			selectedNulls(ctx, n)
+			gms.SelectedNulls(ctx, n)
 		case *plan.CreateTable:
 			for _, x := range n.Indexes() {
 				if x.Name == "PRIMARY" && x.Constraint == sql.IndexConstraint_None { // see index.IsUnique

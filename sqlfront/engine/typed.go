@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -89,7 +90,7 @@ func typedFunction(name string) (sql.Function, bool) {
 	case "curtime", "current_time":
 		return sql.FunctionN{Name: name, Fn: newCurrentTime}, true
 	case "json_value":
-		return sql.FunctionN{Name: name, Fn: newJSONValue}, true
+		return sql.FunctionN{Name: name, Fn: gms.NewJSONValue}, true
 	case "from_unixtime":
 		return sql.FunctionN{Name: name, Fn: newFromUnixTime}, true
 	case "unix_timestamp":

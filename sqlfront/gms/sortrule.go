@@ -1,4 +1,4 @@
-package engine
+package gms
 
 import (
 	"strings"
@@ -10,10 +10,12 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
 
-// firstSorts keeps the library from taking a Sort away over joins of several tables whose rows do not come in that order: it lets an index sort
-// a table of the inner join, and forgets that this one is not read first there (ORDER BY s.nick FROM books JOIN (… JOIN s)).
-func firstSorts(apply analyzer.RuleFunc) analyzer.RuleFunc {
-	return func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+// FirstSorts keeps the library from taking a Sort away over joins of several tables whose rows do not come in
+// that order: it lets an index sort a table of the inner join, and forgets that this one is not read first
+// there (ORDER BY s.nick FROM books JOIN (… JOIN s)).
+func FirstSorts(apply analyzer.RuleFunc) analyzer.RuleFunc {
+	return func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope,
+		sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		sorts := sortsOverJoins(n)
 		sorted, same, err := apply(ctx, a, n, scope, sel, flags)
 		if err != nil || same || len(sorts) == 0 || len(sortsOverJoins(sorted)) == len(sorts) {

@@ -1,4 +1,4 @@
-package engine
+package gms
 
 import (
 	"context"
@@ -15,18 +15,21 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// The library tries the orders in which tables may be joined: each way to part a set of tables into two is a join, with the conditions that
-// compare the two parts. Where an outer join is one of these conditions it takes that and forgets the others: of
+// The library tries the orders in which tables may be joined: each way to part a set of tables into two is a
+// join, with the conditions that compare the two parts. Where an outer join is one of these conditions it
+// takes that and forgets the others: of
 //
 //	a JOIN b JOIN (c LEFT JOIN d ON c.x = d.x) ON a.y = c.y AND b.z = d.z
 //
-// it makes ((a JOIN c) JOIN b) LEFT JOIN d ON c.x = d.x, without b.z = d.z. Its builder cannot be replaced, but what it has built is shown to
-// the coster before one of the orders is chosen. So the coster compares the orders of one set of tables: one that has fewer of the
-// statement's own conditions than another is no order of these tables. As the order that was written has them all, one remains.
+// it makes ((a JOIN c) JOIN b) LEFT JOIN d ON c.x = d.x, without b.z = d.z. Its builder cannot be replaced,
+// but what it has built is shown to the coster before one of the orders is chosen. So the coster compares the
+// orders of one set of tables: one that has fewer of the statement's own conditions than another is no order
+// of these tables. As the order that was written has them all, one remains.
 
-// orders is what the coster remembers while one statement's joins are put into an order.
-type orders struct {
-	number map[sql.Expression]int // the conditions that the statement has, as the library's builder is given them
+// Orders is what the coster remembers while one statement's joins are put into an order.
+type Orders struct {
+	// the conditions that the statement has, as the library's builder is given them
+	number map[sql.Expression]int
 	groups map[*memo.ExprGroup]*orderedGroup
 	inner  map[*memo.ExprGroup]bool // those that are part of another
 	lost   map[memo.RelExpr]bool
@@ -34,44 +37,50 @@ type orders struct {
 
 // orderedGroup is a set of tables.
 type orderedGroup struct {
-	held   sets.FastIntSet                        // the conditions that are true of its rows
-	joined map[[2]*memo.ExprGroup]sets.FastIntSet // those of a join of two parts, before it was told how to look for its rows
+	held sets.FastIntSet // the conditions that are true of its rows
+	// those of a join of two parts, before it was told how to look for its rows
+	joined map[[2]*memo.ExprGroup]sets.FastIntSet
 }
 
-type ordersKey struct{}
+// OrdersKey is under what a context holds Orders.
+type OrdersKey struct{}
 
-// orderingJoins lets the library put joins into an order, and looks what became of the conditions. A hint is heard before costs are: where it
-// chose an order that has lost a condition, the statement is planned without its hints.
-func orderingJoins(order analyzer.RuleFunc) analyzer.RuleFunc {
+// OrderingJoins lets the library put joins into an order, and looks what became of the conditions. A
+// hint is heard before costs are: where it chose an order that has lost a condition, the statement is
+// planned without its hints.
+func OrderingJoins(order analyzer.RuleFunc) analyzer.RuleFunc {
 	return func(
-		ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags,
+		ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector,
+		flags *sql.QueryFlags,
 	) (sql.Node, transform.TreeIdentity, error) {
 		o := ordersOf(ctx, n)
 		if o == nil {
 			return order(ctx, a, n, scope, sel, flags)
 		}
-		planned, same, err := order(ctx.WithContext(context.WithValue(ctx.Context, ordersKey{}, o)), a, n, scope, sel, flags)
+		planned, same, err := order(ctx.WithContext(context.WithValue(ctx.Context, OrdersKey{}, o)), a, n,
+			scope, sel, flags)
 		if err != nil || !o.choseLost() {
 			return planned, same, err
 		}
-		n, same, err = transform.Node(ctx, n, func(_ *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-			if j, ok := n.(*plan.JoinNode); ok && j.Comment() != "" {
-				return j.WithComment(""), transform.NewTree, nil
-			}
-			return n, transform.SameTree, nil
-		})
+		n, same, err = transform.Node(ctx, n,
+			func(_ *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+				if j, ok := n.(*plan.JoinNode); ok && j.Comment() != "" {
+					return j.WithComment(""), transform.NewTree, nil
+				}
+				return n, transform.SameTree, nil
+			})
 		if err == nil && same {
 			err = sqlerr.Unsupported("this order of outer joins (write some of them as a derived table)")
 		}
 		if err != nil {
 			return nil, transform.SameTree, err
 		}
-		return orderingJoins(order)(ctx, a, n, scope, sel, flags)
+		return OrderingJoins(order)(ctx, a, n, scope, sel, flags)
 	}
 }
 
 // ordersOf numbers the conditions of the joins. It is nil where there is no order to choose.
-func ordersOf(ctx *sql.Context, n sql.Node) *orders {
+func ordersOf(ctx *sql.Context, n sql.Node) *Orders {
 	joins := 0
 	transform.Inspect(n, func(n sql.Node) bool {
 		if _, ok := n.(*plan.JoinNode); ok {
@@ -82,7 +91,7 @@ func ordersOf(ctx *sql.Context, n sql.Node) *orders {
 	if joins < 2 {
 		return nil
 	}
-	o := &orders{
+	o := &Orders{
 		number: make(map[sql.Expression]int), groups: make(map[*memo.ExprGroup]*orderedGroup),
 		inner: make(map[*memo.ExprGroup]bool), lost: make(map[memo.RelExpr]bool),
 	}
@@ -96,7 +105,8 @@ func ordersOf(ctx *sql.Context, n sql.Node) *orders {
 		}
 		if cond != nil {
 			for _, c := range expression.SplitConjunction(ctx, cond) {
-				if reflect.TypeOf(c).Kind() == reflect.Pointer { // else it is compared by its content, or not at all
+				// else it is compared by its content, or not at all
+				if reflect.TypeOf(c).Kind() == reflect.Pointer {
 					o.number[c] = len(o.number)
 				}
 			}
@@ -106,8 +116,8 @@ func ordersOf(ctx *sql.Context, n sql.Node) *orders {
 	return o
 }
 
-// loses reports whether the join has fewer conditions than another order of the same tables.
-func (o *orders) loses(r memo.RelExpr) bool {
+// Loses reports whether the join has fewer conditions than another order of the same tables.
+func (o *Orders) Loses(r memo.RelExpr) bool {
 	for _, g := range r.Children() {
 		o.inner[g] = true
 	}
@@ -130,7 +140,7 @@ func (o *orders) loses(r memo.RelExpr) bool {
 	return true
 }
 
-func (o *orders) of(conds []sql.Expression) (held sets.FastIntSet) {
+func (o *Orders) of(conds []sql.Expression) (held sets.FastIntSet) {
 	for _, c := range conds {
 		if reflect.TypeOf(c).Kind() == reflect.Pointer {
 			if i, ok := o.number[c]; ok {
@@ -141,7 +151,7 @@ func (o *orders) of(conds []sql.Expression) (held sets.FastIntSet) {
 	return held
 }
 
-func (o *orders) group(g *memo.ExprGroup) *orderedGroup {
+func (o *Orders) group(g *memo.ExprGroup) *orderedGroup {
 	known, ok := o.groups[g]
 	if ok {
 		return known
@@ -155,7 +165,8 @@ func (o *orders) group(g *memo.ExprGroup) *orderedGroup {
 			b := r.JoinPrivate()
 			held = o.of(b.Filter)
 			switch r.(type) {
-			case *memo.InnerJoin, *memo.CrossJoin, *memo.LeftJoin, *memo.FullOuterJoin, *memo.SemiJoin, *memo.AntiJoin, *memo.LateralJoin:
+			case *memo.InnerJoin, *memo.CrossJoin, *memo.LeftJoin, *memo.FullOuterJoin, *memo.SemiJoin,
+				*memo.AntiJoin, *memo.LateralJoin:
 				known.joined[[2]*memo.ExprGroup{b.Left, b.Right}] = held.Copy()
 			}
 		case *memo.Filter:
@@ -170,7 +181,7 @@ func (o *orders) group(g *memo.ExprGroup) *orderedGroup {
 }
 
 // choseLost reports whether a join that has lost a condition is part of what was chosen.
-func (o *orders) choseLost() bool {
+func (o *Orders) choseLost() bool {
 	if len(o.lost) == 0 {
 		return false
 	}

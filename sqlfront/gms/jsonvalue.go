@@ -1,4 +1,4 @@
-package engine
+package gms
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
@@ -9,8 +9,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// jsonValue is JSON_VALUE(doc, path). The library's takes it for granted that the path is a text, and panics at NULL and at
-// everything else.
+// jsonValue is JSON_VALUE(doc, path). The library's takes it for granted that the path is a text, and panics
+// at NULL and at everything else.
 type jsonValue struct{ *json.JsonValue }
 
 var (
@@ -18,7 +18,8 @@ var (
 	_ sql.CollationCoercible = (*jsonValue)(nil)
 )
 
-func newJSONValue(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+// NewJSONValue makes a call of JSON_VALUE.
+func NewJSONValue(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 	e, err := json.NewJsonValue(ctx, args...)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,8 @@ func (j *jsonValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	text, ok := path.(string)
 	if !ok {
-		return nil, sqlerr.New(sqlerr.InvalidJSONPath, "Invalid JSON path expression. The error is around character position 1.")
+		return nil, sqlerr.New(sqlerr.InvalidJSONPath,
+			"Invalid JSON path expression. The error is around character position 1.")
 	}
 	known := *j.JsonValue
 	known.Path = expression.NewLiteral(text, types.LongText)

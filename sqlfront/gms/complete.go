@@ -1,4 +1,4 @@
-package engine
+package gms
 
 import (
 	"slices"
@@ -12,40 +12,44 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// completeGroups hands up what the nodes above a GROUP BY, or a window, ask for and the library forgot: columns that subqueries in HAVING, ORDER BY or
-// the select list take from the query. It takes away the columns that a GROUP BY only names (expr.NamesFunction). Subqueries are looked through at once,
-// since the library makes joins of some before it plans them.
-func completeGroups(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		n, same, err := transform.OneNodeExprsWithNode(ctx, n, func(ctx *sql.Context, _ sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-			q, ok := e.(*plan.Subquery)
-			if !ok {
-				return e, transform.SameTree, nil
-			}
-			query, same, err := completeGroups(ctx, q.Query)
-			if err != nil || bool(same) {
-				return e, transform.SameTree, err
-			}
-			return q.WithQuery(query), transform.NewTree, nil
-		})
-		if err != nil {
-			return nil, transform.SameTree, err
-		}
-		switch g := n.(type) {
-		case *plan.GroupBy:
-			if err := noGroupedAggregate(ctx, g); err != nil {
+// CompleteGroups hands up what the nodes above a GROUP BY, or a window, ask for and the library forgot:
+// columns that subqueries in HAVING, ORDER BY or the select list take from the query. It takes away the
+// columns that a GROUP BY only names (expr.NamesFunction). Subqueries are looked through at once, since the
+// library makes joins of some before it plans them.
+func CompleteGroups(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return transform.NodeWithOpaque(ctx, n,
+		func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+			n, same, err := transform.OneNodeExprsWithNode(ctx, n,
+				func(ctx *sql.Context, _ sql.Node, e sql.Expression) (sql.Expression,
+					transform.TreeIdentity, error) {
+					q, ok := e.(*plan.Subquery)
+					if !ok {
+						return e, transform.SameTree, nil
+					}
+					query, same, err := CompleteGroups(ctx, q.Query)
+					if err != nil || bool(same) {
+						return e, transform.SameTree, err
+					}
+					return q.WithQuery(query), transform.NewTree, nil
+				})
+			if err != nil {
 				return nil, transform.SameTree, err
 			}
-			if by := expr.GroupedBy(g.GroupByExprs); len(by) < len(g.GroupByExprs) {
-				return plan.NewGroupBy(g.SelectDeps, by, g.Child), transform.NewTree, nil
+			switch g := n.(type) {
+			case *plan.GroupBy:
+				if err := noGroupedAggregate(ctx, g); err != nil {
+					return nil, transform.SameTree, err
+				}
+				if by := expr.GroupedBy(g.GroupByExprs); len(by) < len(g.GroupByExprs) {
+					return plan.NewGroupBy(g.SelectDeps, by, g.Child), transform.NewTree, nil
+				}
+			case *plan.Project:
+				if needed := neededAbove(ctx, g); len(needed) > 0 {
+					return handUp(ctx, g, needed)
+				}
 			}
-		case *plan.Project:
-			if needed := neededAbove(ctx, g); len(needed) > 0 {
-				return handUp(ctx, g, needed)
-			}
-		}
-		return n, same, nil
-	})
+			return n, same, nil
+		})
 }
 
 // noGroupedAggregate refuses a GROUP BY that names, as alias or by number, what is computed of the groups.
@@ -70,8 +74,8 @@ func noGroupedAggregate(ctx *sql.Context, g *plan.GroupBy) (err error) {
 	return err
 }
 
-// neededAbove are the columns that subqueries in p, and in what is between p and a GROUP BY or a window, look at and that something below p does not
-// hand up; nil if there is no GROUP BY.
+// neededAbove are the columns that subqueries in p, and in what is between p and a GROUP BY or a window, look
+// at and that something below p does not hand up; nil if there is no GROUP BY.
 func neededAbove(ctx *sql.Context, p *plan.Project) (needed []sql.Expression) {
 	var queries []*plan.Subquery
 	given := -1 // how many of the lists below have it is counted for each
@@ -114,7 +118,7 @@ func neededAbove(ctx *sql.Context, p *plan.Project) (needed []sql.Expression) {
 			return needed
 		}
 		for _, e := range n.(sql.Expressioner).Expressions() {
-			eachSubquery(ctx, e, func(q *plan.Subquery) { queries = append(queries, q) })
+			EachSubquery(ctx, e, func(q *plan.Subquery) { queries = append(queries, q) })
 		}
 	}
 }
@@ -129,8 +133,8 @@ func idsOf(list []sql.Expression) (ids []sql.ColumnId) {
 	return ids
 }
 
-// eachSubquery calls f for the subqueries of an expression, not for those within them.
-func eachSubquery(ctx *sql.Context, e sql.Expression, f func(*plan.Subquery)) {
+// EachSubquery calls f for the subqueries of an expression, not for those within them.
+func EachSubquery(ctx *sql.Context, e sql.Expression, f func(*plan.Subquery)) {
 	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
 		q, ok := e.(*plan.Subquery)
 		if ok {
@@ -179,7 +183,8 @@ func columnIn(ctx *sql.Context, n sql.Node, id sql.ColumnId) (found sql.Expressi
 }
 
 // handUp adds columns to the GROUP BY below p and to what is between, where they are missing.
-func handUp(ctx *sql.Context, p *plan.Project, columns []sql.Expression) (sql.Node, transform.TreeIdentity, error) {
+func handUp(ctx *sql.Context, p *plan.Project, columns []sql.Expression) (sql.Node,
+	transform.TreeIdentity, error) {
 	missing := func(list []sql.Expression) []sql.Expression {
 		ids, list := idsOf(list), slices.Clip(list)
 		for _, c := range columns {

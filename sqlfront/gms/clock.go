@@ -1,4 +1,4 @@
-package engine
+package gms
 
 import (
 	"regexp"
@@ -9,9 +9,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
-// clockFunction returns the library's function of that name, if it takes a part of a time of day, which takes texts such as
-// '10:11:12' for dates that are none.
-func clockFunction(name string) (sql.Function, bool) {
+// ClockFunction returns the library's function of that name, if it takes a part of a time of day, which takes
+// texts such as '10:11:12' for dates that are none.
+func ClockFunction(name string) (sql.Function, bool) {
 	var of func(*sql.Context, sql.Expression) sql.Expression
 	switch name {
 	case "hour":
@@ -32,8 +32,8 @@ func clockFunction(name string) (sql.Function, bool) {
 	}}, true
 }
 
-// clockPart is such a function: of a TIME, or a text that looks like one, by itself, as hours may be more than a day and times negative;
-// of everything else the library's.
+// clockPart is such a function: of a TIME, or a text that looks like one, by itself, as hours may be more
+// than a day and times negative; of everything else the library's.
 type clockPart struct {
 	sql.Expression
 	name string

@@ -1,4 +1,4 @@
-package engine
+package gms
 
 import (
 	"slices"
@@ -16,16 +16,19 @@ import (
 	"moka/sqlfront/expr"
 )
 
-// ONLY_FULL_GROUP_BY lets a query with groups select what has one value in each group: what it groups by, aggregates, and columns that depend on
-// these. They do by the keys of tables, by WHERE and ON, and by what derived tables and views are made of, as MySQL's manual has it (Detection of
-// Functional Dependence). The library knows some of it, by the names of columns.
+// ONLY_FULL_GROUP_BY lets a query with groups select what has one value in each group: what it groups by,
+// aggregates, and columns that depend on these. They do by the keys of tables, by WHERE and ON, and by what
+// derived tables and views are made of, as MySQL's manual has it (Detection of Functional Dependence). The
+// library knows some of it, by the names of columns.
 
-// dependence says that rows with the same values of from have the same values of to. Columns are known by their numbers, which are one space for a
-// statement: the columns of a derived table depend on those within it.
+// dependence says that rows with the same values of from have the same values of to. Columns are
+// known by their numbers, which are one space for a statement: the columns of a derived table
+// depend on those within it.
 type dependence struct{ from, to sql.ColSet }
 
-// validGroups is an analyzer.RuleFunc in the place of the library's validateGroupBy.
-func validGroups(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+// ValidGroups is an analyzer.RuleFunc in the place of the library's validateGroupBy.
+func ValidGroups(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector,
+	flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	if flags != nil && !flags.IsSet(sql.QFlagAggregation) || !sql.LoadSqlMode(ctx).OnlyFullGroupBy() {
 		return n, transform.SameTree, nil
 	}
@@ -96,7 +99,8 @@ func newGrouped(ctx *sql.Context, n *plan.GroupBy) *grouped {
 			g.texts[spelling(e)] = true
 		}
 	}
-	if !slices.ContainsFunc(by, func(e sql.Expression) bool { _, ok := e.(*expr.Rollup); return ok }) { // where columns are NULL in sums nothing depends on them
+	// where columns are NULL in sums nothing depends on them
+	if !slices.ContainsFunc(by, func(e sql.Expression) bool { _, ok := e.(*expr.Rollup); return ok }) {
 		d := dependences{ctx: ctx, local: definedIn(ctx, n.Child), seen: g.local.Copy()}
 		d.of(n.Child)
 		g.known = d.closure(g.known)
@@ -353,7 +357,8 @@ func (d *dependences) derived(n *plan.SubqueryAlias) {
 		}
 		if a, ok := e.(*expression.Alias); ok {
 			if a.Id() != 0 {
-				d.all = append(d.all, dependence{sql.NewColSet(a.Id()), sql.NewColSet(id)}, dependence{sql.NewColSet(id), sql.NewColSet(a.Id())})
+				d.all = append(d.all, dependence{sql.NewColSet(a.Id()), sql.NewColSet(id)},
+					dependence{sql.NewColSet(id), sql.NewColSet(a.Id())})
 			}
 			e = a.Child
 		}
@@ -400,8 +405,8 @@ func (d *dependences) columns(e sql.Expression) (from sql.ColSet, ok bool) {
 	return from, ok
 }
 
-// join adds what is known of the rows of a join. Of an outer join's right side, constants are not: its rows may be missing. Which of them are is a
-// matter of the columns that the left side has in the condition.
+// join adds what is known of the rows of a join. Of an outer join's right side, constants are not: its rows
+// may be missing. Which of them are is a matter of the columns that the left side has in the condition.
 func (d *dependences) join(n *plan.JoinNode) {
 	left, right := n.Left(), n.Right()
 	if n.Op.IsRightOuter() {
@@ -456,7 +461,8 @@ func withoutConstants(all []dependence, at int) []dependence {
 	return kept
 }
 
-// condition adds that columns are equal to something. Given is what must be known besides; only limits what is learned to these columns.
+// condition adds that columns are equal to something. Given is what must be known besides; only limits what
+// is learned to these columns.
 func (d *dependences) condition(e sql.Expression, given sql.ColSet, only *sql.ColSet) {
 	learn := func(column, value sql.Expression) {
 		c, ok := column.(*expression.GetField)

@@ -1,4 +1,4 @@
-package engine
+package gms
 
 import (
 	"strings"
@@ -13,9 +13,10 @@ import (
 	"moka/sqlfront/collate"
 )
 
-// selectedNulls makes the columns of CREATE TABLE … SELECT nullable whose values may be NULL: the library takes MAX of a NOT NULL column for one that is
-// never NULL, and forgets outer joins, so that such a table got zeros where the query had NULLs. A column that the statement declares stays as declared.
-func selectedNulls(ctx *sql.Context, n *plan.TableCopier) {
+// SelectedNulls makes the columns of CREATE TABLE … SELECT nullable whose values may be NULL: the library
+// takes MAX of a NOT NULL column for one that is never NULL, and forgets outer joins, so that such a table
+// got zeros where the query had NULLs. A column that the statement declares stays as declared.
+func SelectedNulls(ctx *sql.Context, n *plan.TableCopier) {
 	into, ok := n.Destination.(*plan.CreateTable)
 	if !ok {
 		return
@@ -28,7 +29,8 @@ func selectedNulls(ctx *sql.Context, n *plan.TableCopier) {
 		if at < 0 || into.TargetSchema()[at].PrimaryKey || declared[strings.ToLower(c.Name)] {
 			continue
 		}
-		if outer || derived[strings.ToLower(c.Source)] || i < len(exprs) && mayBeAbsent(ctx, exprs[i], derived) {
+		if outer || derived[strings.ToLower(c.Source)] ||
+			i < len(exprs) && mayBeAbsent(ctx, exprs[i], derived) {
 			into.TargetSchema()[at].Nullable = true
 		}
 	}
@@ -63,7 +65,8 @@ func selectedExpressions(n sql.Node) []sql.Expression {
 	return nil
 }
 
-// absences reports whether a query has an outer join, and the names of its derived tables that have one or group.
+// absences reports whether a query has an outer join, and the names of its derived tables that have one or
+// group.
 func absences(ctx *sql.Context, n sql.Node) (outer bool, derived map[string]bool) {
 	derived = map[string]bool{}
 	transform.Inspect(n, func(n sql.Node) bool {
@@ -100,7 +103,8 @@ func mayBeAbsent(ctx *sql.Context, e sql.Expression, derived map[string]bool) (a
 		case *expression.GetField:
 			// What a GROUP BY or a window below computes has no table.
 			name := strings.ToLower(e.Name())
-			absent = absent || derived[strings.ToLower(e.Table())] || e.Table() == "" && !strings.HasPrefix(name, "count(")
+			absent = absent || derived[strings.ToLower(e.Table())] ||
+				e.Table() == "" && !strings.HasPrefix(name, "count(")
 		case sql.Aggregation, *plan.Subquery:
 			absent = true
 		}

@@ -1,0 +1,17 @@
+// Package gms mends what go-mysql-server does wrong with plans, as far as that needs to know nothing
+// of our tables, sessions and transactions. DEFECTS.md lists each defect with what shows it, and
+// when its mending may go.
+//
+//	complete     what is above groups and windows: columns that were forgotten
+//	dependence   ONLY_FULL_GROUP_BY: which columns depend on what a query groups by
+//	exists       conditions with subqueries, which become joins that mean something else
+//	joinorder    orders of joins that have lost a condition
+//	sortrule     a Sort that is taken away although the rows do not come in that order
+//	exact        UPDATE compares rows by their bytes
+//	selected     CREATE TABLE … SELECT: which columns may be NULL
+//	rules        rules of the analyzer that are wrapped
+//	clock        HOUR, MINUTE and their like of texts
+//	jsonvalue    JSON_VALUE with odd paths
+//
+// It is to become the only room, beside the parser's grammar, that imports go-mysql-server.
+package gms
