@@ -214,8 +214,9 @@ type TabletReceiver interface {
 // tablet or not at all, and has to be found where the tablet goes.
 type TabletCarrier interface {
 	// CarryTablet is called at the shard that a tablet leaves, under the same conditions, before ReceiveTablet. What it returns is
-	// stored at the destination together with the tablet; rows must lie within it, and groups on disk. It is called for the tablets that
-	// stay as well, when no write runs there, and what it returns is stored with them: the one that leaves may have had the only record.
+	// stored at the destination together with the tablet; rows must lie within it, and groups on disk. It is
+	// called for the tablets that stay as well, when no write runs there, and what it returns is stored with
+	// them: the one that leaves may have had the only record.
 	CarryTablet(t Tablet) []Carried
 }
 

@@ -39,8 +39,8 @@ type Error struct {
 	Err  error
 }
 
-// Lead says who leads a shard. Node is zero if that is not known. Terms of a shard grow, and each has one leader at most: of two leads the one with
-// the greater term is the later one.
+// Lead says who leads a shard. Node is zero if that is not known. Terms of a shard grow, and each has one
+// leader at most: of two leads the one with the greater term is the later one.
 type Lead struct {
 	Shard ShardID
 	Node  NodeID
@@ -107,7 +107,8 @@ func Errorf(code Code, op, format string, args ...any) *Error {
 	return &Error{Code: code, Op: op, Msg: fmt.Sprintf(format, args...)}
 }
 
-// NotLeader makes the error of a node that does not lead a shard. Where it was given the node that does, it is kept.
+// NotLeader makes the error of a node that does not lead a shard. Where it was given the node that does, it
+// is kept.
 func NotLeader(op string, l Lead) *Error {
 	e := Errorf(CodeNotLeader, op, "shard %d is not led here; nothing happened", l.Shard)
 	if l.Node != 0 {

@@ -47,7 +47,8 @@ func TestCommitWaitsForALeader(t *testing.T) {
 	}
 }
 
-// If there is none in time, that nothing was committed is known: no primary need be asked, which would be as much in vain.
+// If there is none in time, that nothing was committed is known: no primary need be asked, which would be as
+// much in vain.
 func TestNothingIsCommittedWithoutALeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tx := leaderless(t, 1<<30).Begin(txn.TxnOptions{})

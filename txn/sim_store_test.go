@@ -251,9 +251,15 @@ func (s *simulation) elect() {
 			continue
 		}
 		late := s.rng.IntN(2) == 0
-		s.trace = append(s.trace, fmt.Sprintf("shard %d has a new leader; what was under way is there: %v", id, late))
-		if err := s.node.Reopen(id, late); err != nil {
+		ok, err := s.node.Elect(id, late)
+		if err != nil {
 			panic(err)
+		}
+		if ok {
+			s.trace = append(s.trace, fmt.Sprintf("shard %d has a new leader; what was under way is there: %v", id, late))
+			if err := s.node.CheckImages(id); err != nil {
+				s.badImages = append(s.badImages, err)
+			}
 		}
 	}
 }

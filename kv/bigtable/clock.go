@@ -13,8 +13,8 @@ import (
 //	stored, unless ahead            given out next
 //	|■■■■■■■■■■■■■■■■■■■■■■■| last ·········| ceiling        … ahead (rare)
 //
-// Each shard has one: its ceiling is part of the shard's state, so the next leader begins above what this one gave, on whatever machine. A tablet that
-// moves here raises it to that of the shard from which it comes.
+// Each shard has one: its ceiling is part of the shard's state, so the next leader begins above what this one
+// gave, on whatever machine. A tablet that moves here raises it to that of the shard from which it comes.
 //
 // C1: every timestamp in the shard's raw tables is at most last, or at most ahead.
 // C2: ceiling and ahead are durable before anything in the tables relies on them, so that a restart, even one at which the machine's
@@ -34,7 +34,8 @@ type clock struct {
 // clockState is what of the clock is durable.
 type clockState struct{ ceiling, ahead kv.Timestamp }
 
-// ClockStore keeps the clock's state in the shard: kv.ShardHandle of a shard that can is one. Saving returns when it is durable.
+// ClockStore keeps the clock's state in the shard: kv.ShardHandle of a shard that can is one. Saving returns
+// when it is durable.
 type ClockStore interface {
 	LoadClock() (ceiling, ahead kv.Timestamp, err error)
 	SaveClock(ceiling, ahead kv.Timestamp) error

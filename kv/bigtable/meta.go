@@ -44,7 +44,12 @@ var MetaSpan = kv.Span{
 	End:   kv.MakeRowKey(kv.TableMeta, []byte{metaUnbounded + 1}),
 }
 
-func encodeMeta(t kv.Tablet) []byte { return wire.AppendTablet([]byte{metaVersion}, t) }
+// Which node leads a tablet's shard is not said: leads change without a word to METADATA. (Earlier releases
+// wrote it.)
+func encodeMeta(t kv.Tablet) []byte {
+	t.Node = 0
+	return wire.AppendTablet([]byte{metaVersion}, t)
+}
 
 func decodeMeta(b []byte) (kv.Tablet, error) {
 	d := wire.NewDecoder(b, metaVersion)

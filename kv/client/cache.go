@@ -12,10 +12,11 @@ import (
 // maxOutdated bounds the memory of descriptions that a shard refused.
 const maxOutdated = 1024
 
-// cache holds what is known of tablets, ordered by start and without overlaps, and of who leads shards. Every operation of
-// every session looks here, and nearly none changes anything: readers search a sorted slice that is never changed, without
-// a lock; writers publish a changed copy. (A copy of 100,000 pointers takes some 50 µs and happens once for each look into
-// METADATA; a copy-on-write tree would make that cheap and the search more than twice as slow.)
+// cache holds what is known of tablets, ordered by start and without overlaps, and of who leads shards. Every
+// operation of every session looks here, and nearly none changes anything: readers search a sorted slice that
+// is never changed, without a lock; writers publish a changed copy. (A copy of 100,000 pointers takes some 50
+// µs and happens once for each look into METADATA; a copy-on-write tree would make that cheap and the search
+// more than twice as slow.)
 type cache struct {
 	tablets atomic.Pointer[tabletMap]
 	*leads

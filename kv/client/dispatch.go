@@ -47,8 +47,9 @@ func (d *dispatcher) dispatch(ctx context.Context, node kv.NodeID, shard kv.Shar
 // maxHops bounds how many nodes one try of a call asks.
 const maxHops = 16
 
-// send dispatches to the node that is thought to lead the shard. Where that one does not, or cannot be reached, nothing has happened: then to the one
-// it names, if that is news, else to the other replicas, one after the other and without a pause. It returns the last answer and who gave it.
+// send dispatches to the node that is thought to lead the shard. Where that one does not, or cannot be
+// reached, nothing has happened: then to the one it names, if that is news, else to the other replicas, one
+// after the other and without a pause. It returns the last answer and who gave it.
 func (d *dispatcher) send(ctx context.Context, l *leads, node kv.NodeID, shard kv.ShardID, tablets []kv.TabletRef, command kv.CommandID, req kv.Message) (kv.Message, kv.NodeID, error) {
 	resp, err := d.dispatch(ctx, node, shard, tablets, command, req)
 	if err == nil {

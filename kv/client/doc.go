@@ -20,8 +20,9 @@
 //	    for reads and writes alike, after a pause, for a bounded time. A write whose outcome is unknown is the caller's to
 //	    settle, for only he knows what it meant.
 //
-// Where a shard is led is such a guess as well (leads.go). A node that does not lead says so (kv.ErrNotLeader), and who does if it knows: that one is
-// asked at once. Without a name, or if the node cannot be reached, the other replicas are asked one after the other, and then there is a pause.
+// Where a shard is led is such a guess as well (leads.go). A node that does not lead says so
+// (kv.ErrNotLeader), and who does if it knows: that one is asked at once. Without a name, or if the node
+// cannot be reached, the other replicas are asked one after the other, and then there is a pause.
 //
 //	L4  A hint with a greater term wins, one with a smaller term is no news.
 //

@@ -17,7 +17,8 @@ type Shard struct {
 	Replicas []kv.NodeID
 }
 
-// leads holds where shards are led. Like the map of tablets it is a guess that nodes correct, and is read without a lock.
+// leads holds where shards are led. Like the map of tablets it is a guess that nodes correct, and is read
+// without a lock.
 //
 //	L4  Of two hints the one with the greater term wins: terms only grow, and each has one leader at most. So a node that has slept, and names a
 //	    leader of long ago, cannot send callers in circles.
@@ -85,7 +86,8 @@ func (l *leads) heard(lead kv.Lead) bool {
 	})
 }
 
-// led takes in that a node has answered as the shard's leader. It does not say in which term; whoever names a later one wins.
+// led takes in that a node has answered as the shard's leader. It does not say in which term; whoever names a
+// later one wins.
 func (l *leads) led(shard kv.ShardID, node kv.NodeID) {
 	l.change(func(m map[kv.ShardID]Shard) bool {
 		s := m[shard]
@@ -96,7 +98,8 @@ func (l *leads) led(shard kv.ShardID, node kv.NodeID) {
 	})
 }
 
-// suggest takes in what a tablet's description says of its shard's node: something only where nobody has named a term.
+// suggest takes in what a tablet's description says of its shard's node: something only where nobody has
+// named a term.
 func (l *leads) suggest(nodes map[kv.ShardID]kv.NodeID) {
 	if len(nodes) == 0 {
 		return

@@ -13,8 +13,8 @@ func notLeader(node kv.NodeID, term uint64) error {
 	return kv.NotLeader("world", kv.Lead{Shard: 1, Node: node, Term: term})
 }
 
-// A shard of three replicas on nodes 1 to 3, led by 1 in term 5, for all that the client has heard; the failures come first, then whoever is asked
-// answers.
+// A shard of three replicas on nodes 1 to 3, led by 1 in term 5, for all that the client has heard; the
+// failures come first, then whoever is asked answers.
 func TestCallFollowsTheLead(t *testing.T) {
 	down := kv.Errorf(kv.CodeUnavailable, "world", "does not answer")
 	for name, c := range map[string]struct {
@@ -59,7 +59,8 @@ func TestCallFollowsTheLead(t *testing.T) {
 	}
 }
 
-// What the cluster says of all shards is a hint with a term as well: a node that has slept does not undo what is known.
+// What the cluster says of all shards is a hint with a term as well: a node that has slept does not undo what
+// is known.
 func TestOldNewsOfTheClusterIsNone(t *testing.T) {
 	w := newWorld(tablet(1, 1, "", "", 1, 1))
 	w.term, w.replicas = 5, []kv.NodeID{1, 2}

@@ -359,6 +359,21 @@ func (e *Engine) ioError(op string, err error) error {
 // Batch is an atomic set of changes. It is not safe for concurrent use.
 type Batch struct{ *pebble.Batch }
 
+// Points calls f for what is set and deleted in the batch, key by key, in order.
+func (b Batch) Points(f func(key, value []byte, deleted bool) error) error {
+	for r := b.Reader(); ; {
+		kind, key, value, ok, err := r.Next()
+		if err != nil || !ok {
+			return err
+		}
+		if kind == pebble.InternalKeyKindSet || kind == pebble.InternalKeyKindDelete {
+			if err := f(key, value, kind == pebble.InternalKeyKindDelete); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // NewBatch returns an empty batch; Close gives its memory back.
 func (e *Engine) NewBatch() Batch { return Batch{e.db.NewBatch()} }
 

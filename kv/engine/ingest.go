@@ -7,11 +7,12 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Ingest removes all keys in [lower, upper) and puts those of the tables at paths in their place, in one atomic step that is durable when it returns.
-// The tables lie in the store's file system, do not overlap, and are gone from there afterwards. Keys outside of the span may be in them, too. The
-// bounds have no versions.
+// Ingest removes all keys in [lower, upper) and puts those of the tables at paths in their place, in one
+// atomic step that is durable when it returns. The tables lie in the store's file system, do not overlap, and
+// are gone from there afterwards. Keys outside of the span may be in them, too. The bounds have no versions.
 //
-// The caller sees to it that nobody writes to the span meanwhile. Who reads there sees it before or behind the step.
+// The caller sees to it that nobody writes to the span meanwhile. Who reads there sees it before or behind
+// the step.
 func (e *Engine) Ingest(ctx context.Context, paths []string, lower, upper []byte) error {
 	if err := e.Failed(); err != nil {
 		return err

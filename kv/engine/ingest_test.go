@@ -15,8 +15,9 @@ import (
 	"moka/kv/keys"
 )
 
-// What replicas do to their logs says nothing of columns: neither that one may be in a memtable, nor that a generation is full. (It did: after the
-// first cut of a log every INSERT looked through the memtables, until the next flush.) The log's own keys are found wherever they are.
+// What replicas do to their logs says nothing of columns: neither that one may be in a memtable, nor that a
+// generation is full. (It did: after the first cut of a log every INSERT looked through the memtables, until
+// the next flush.) The log's own keys are found wherever they are.
 func TestLogsOfReplicasAreNotNoted(t *testing.T) {
 	e, err := Open("data", Options{FS: vfs.NewMem()})
 	if err != nil {
@@ -95,8 +96,9 @@ func writeTable(t *testing.T, e *Engine, path string, set map[int]kv.Timestamp) 
 	}
 }
 
-// What a snapshot brought is there, and what it replaced is not, from the moment at which Ingest returns: Pebble may keep both in the queue of its
-// memtables, where a look at tables alone misses them. (It did: Latest said of an ingested column that there is none, until the next flush.)
+// What a snapshot brought is there, and what it replaced is not, from the moment at which Ingest returns:
+// Pebble may keep both in the queue of its memtables, where a look at tables alone misses them. (It did:
+// Latest said of an ingested column that there is none, until the next flush.)
 func TestIngestedColumnsAreFound(t *testing.T) {
 	fs := vfs.NewCrashableMem()
 	e, err := Open("data", Options{FS: fs})
@@ -183,7 +185,8 @@ func TestIngestedColumnsAreFound(t *testing.T) {
 	check(e, "flushed", want)
 }
 
-// Ingests beside writers, readers and flushes: no reader misses what a step has brought, and none sees what it has taken.
+// Ingests beside writers, readers and flushes: no reader misses what a step has brought, and none sees what
+// it has taken.
 func TestIngestUnderLoad(t *testing.T) {
 	e, err := Open("data", Options{FS: vfs.NewMem(), MemTableBytes: 64 << 10})
 	if err != nil {

@@ -23,12 +23,13 @@ import (
 // was noted in it has been applied, a marker is written behind them. Memtables are flushed in the order of their entries: once the marker
 // can be read from tables, so can all that was noted in the generation, which is then dropped. (In between both say the same.)
 //
-// Logs of replicas are left out: an entry is read by its index, once and from memory mostly, and their ends are cut off with one range deletion
-// after the other, each of which would make every column one that may be here. (Measured: one of them took the question for a column that is nowhere
-// from 1.1 to 14.4 µs, until the next flush.) Get therefore looks for keys of logs everywhere.
+// Logs of replicas are left out: an entry is read by its index, once and from memory mostly, and their ends
+// are cut off with one range deletion after the other, each of which would make every column one that may be
+// here. (Measured: one of them took the question for a column that is nowhere from 1.1 to 14.4 µs, until the
+// next flush.) Get therefore looks for keys of logs everywhere.
 //
-// What is ingested (Engine.Ingest) can wait in the queue of memtables as well, and so can the excision of what was there: while it may, a generation
-// stands for every column.
+// What is ingested (Engine.Ingest) can wait in the queue of memtables as well, and so can the excision of
+// what was there: while it may, a generation stands for every column.
 //
 // So "not here" means: no batch whose Apply has returned has the column in a memtable. One that is being applied meanwhile may or may not be
 // seen, as by any read.

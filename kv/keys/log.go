@@ -36,7 +36,8 @@ func AppendLogEntry(b []byte, shard kv.ShardID, index uint64) []byte {
 	return append(b, sentinel)
 }
 
-// InLog reports whether a key is one of replicas' logs and of what is kept beside them. Nobody looks for columns there.
+// InLog reports whether a key is one of replicas' logs and of what is kept beside them. Nobody looks for
+// columns there.
 func InLog(key []byte) bool { return len(key) > 0 && key[0] == spaceLog }
 
 // LogIndex returns the index in a key that AppendLogEntry made.

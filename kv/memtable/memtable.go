@@ -344,6 +344,27 @@ func (t *Table) Announce(i Item) {
 // Hooked reports whether anybody listens to Announce.
 func (t *Table) Hooked() bool { return len(t.hooks) > 0 }
 
+// Forget drops all guards and hooks: what a leadership of the shard has put here beside the entries, when it
+// has ended.
+func (t *Table) Forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hooks = nil
+	var guards []*entry
+	t.byKey.Scan(func(e *entry) bool {
+		if e.guards > 0 {
+			guards = append(guards, e)
+		}
+		return true
+	})
+	for _, e := range guards {
+		t.remove(e)
+		if e.under != nil {
+			t.put(e.under)
+		}
+	}
+}
+
 // Runs implements kv.MemTable.
 func (t *Table) Runs() map[uint32]int {
 	t.mu.RLock()

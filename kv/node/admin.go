@@ -126,7 +126,7 @@ func pinned(op string, t kv.Tablet) error {
 	return nil
 }
 
-func (n *Node) find(row kv.RowKey) (kv.Tablet, *shard.Shard) {
+func (n *Node) find(row kv.RowKey) (kv.Tablet, *shard.Replica) {
 	for _, s := range n.shards {
 		if t, ok := s.Find(row); ok {
 			return t, s
@@ -135,7 +135,7 @@ func (n *Node) find(row kv.RowKey) (kv.Tablet, *shard.Shard) {
 	return kv.Tablet{}, nil
 }
 
-func (n *Node) tablet(op string, id kv.TabletID) (kv.Tablet, *shard.Shard, error) {
+func (n *Node) tablet(op string, id kv.TabletID) (kv.Tablet, *shard.Replica, error) {
 	for _, s := range n.shards {
 		if t, ok := s.Tablet(id); ok {
 			return t, s, nil

@@ -82,7 +82,8 @@ func (r *raw) wantNewest(value string) {
 
 func later() kv.Timestamp { return kv.TimestampAt(time.Now().Add(time.Hour)) }
 
-// A tablet brings along how far the clock has come where it was: a write there must not lie below what is stored.
+// A tablet brings along how far the clock has come where it was: a write there must not lie below what is
+// stored.
 func TestClockOfRawWritesMovesWithATablet(t *testing.T) {
 	fs := vfs.NewMem()
 	r := openRaw(t, fs)
@@ -113,8 +114,8 @@ func TestClockOfRawWritesMovesWithATablet(t *testing.T) {
 	r.wantNewest("back at shard 1")
 }
 
-// The clock is state of the shard. Whoever leads the shard next, with nothing but its state, begins above all that is stored. (It was kept under a key of
-// the node: a leader elsewhere would have written below.)
+// The clock is state of the shard. Whoever leads the shard next, with nothing but its state, begins above all
+// that is stored. (It was kept under a key of the node: a leader elsewhere would have written below.)
 func TestClockOfRawWritesIsReplicated(t *testing.T) {
 	here, there := vfs.NewMem(), vfs.NewMem()
 	r := openRaw(t, here)
@@ -156,7 +157,8 @@ func rawKeys(t *testing.T, fs vfs.FS, f func(e *engine.Engine)) {
 	}
 }
 
-// A directory in which the node has the clock still opens, and nothing is written below what is there; neither where the tablet is, nor where it goes.
+// A directory in which the node has the clock still opens, and nothing is written below what is there;
+// neither where the tablet is, nor where it goes.
 func TestClockOfRawWritesOfAnOldDirectory(t *testing.T) {
 	fs := vfs.NewMem()
 	r := openRaw(t, fs)

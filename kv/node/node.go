@@ -92,7 +92,7 @@ type Node struct {
 	registry *shard.Registry
 	store    *bigtable.Coprocessor
 	record   record
-	shards   []*shard.Shard // shards[i] is shard i+1
+	shards   []*shard.Replica // shards[i] is shard i+1
 
 	structure  sync.Mutex // one structural change at a time; guards what follows
 	closed     bool
@@ -120,7 +120,7 @@ func (n *Node) Shards() []kv.ShardID {
 	return ids
 }
 
-func (n *Node) shard(id kv.ShardID) *shard.Shard {
+func (n *Node) shard(id kv.ShardID) *shard.Replica {
 	if id < 1 || int(id) > len(n.shards) {
 		return nil
 	}

@@ -141,7 +141,8 @@ func TestLookupAndMoved(t *testing.T) {
 	}
 }
 
-// A shard that is not here may be elsewhere: the answer sends a client on, and is no verdict on whether there is such a shard.
+// A shard that is not here may be elsewhere: the answer sends a client on, and is no verdict on whether there
+// is such a shard.
 func TestShardElsewhere(t *testing.T) {
 	n := open(t, node.Options{Shards: 2})
 	defer closeNode(t, n)

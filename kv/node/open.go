@@ -100,6 +100,9 @@ func (n *Node) start() error {
 			return err
 		}
 		n.shards = append(n.shards, s)
+		if _, err := s.Lead(nil); err != nil {
+			return err
+		}
 	}
 	if err := n.repairMeta(context.Background()); err != nil {
 		return err
@@ -208,7 +211,7 @@ func (n *Node) repairMeta(ctx context.Context) error {
 }
 
 func sameTablet(a, b kv.Tablet) bool {
-	return a.ID == b.ID && a.Generation == b.Generation && a.Shard == b.Shard && a.Node == b.Node &&
+	return a.ID == b.ID && a.Generation == b.Generation && a.Shard == b.Shard &&
 		string(a.Span.Start) == string(b.Span.Start) && string(a.Span.End) == string(b.Span.End)
 }
 

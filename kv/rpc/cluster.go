@@ -24,8 +24,8 @@ type NodeInfo struct {
 	Address string
 }
 
-// ShardInfo says where a shard's leader was last seen, in which term, and which nodes have a replica. A shard that lives on one node has term
-// zero and names no replicas.
+// ShardInfo says where a shard's leader was last seen, in which term, and which nodes have a replica. A shard
+// that lives on one node has term zero and names no replicas.
 type ShardInfo struct {
 	ID       kv.ShardID
 	Node     kv.NodeID

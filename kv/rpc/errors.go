@@ -8,8 +8,8 @@ import (
 	"moka/kv/kvpb"
 )
 
-// encodeError brings an error of a handler into its wire form. The code, with ErrMoved the tablets, and with ErrNotLeader who leads, survive; causes
-// become text, for a cause's type means nothing in another process.
+// encodeError brings an error of a handler into its wire form. The code, with ErrMoved the tablets, and with
+// ErrNotLeader who leads, survive; causes become text, for a cause's type means nothing in another process.
 func encodeError(err error, write bool) *kvpb.Error {
 	var e *kv.Error
 	if !errors.As(err, &e) {

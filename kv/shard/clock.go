@@ -9,8 +9,8 @@ import (
 	"moka/kv/wire"
 )
 
-// The clock of a shard's raw writes is part of its state: who leads the shard next begins above everything that is stored, whatever the clock of its
-// machine says.
+// The clock of a shard's raw writes is part of its state: who leads the shard next begins above everything
+// that is stored, whatever the clock of its machine says.
 //
 //	+-----------+-----------------+---------------+
 //	| version 1 | ceiling uvarint | ahead uvarint |
@@ -35,12 +35,12 @@ func loadClock(e Engine, key []byte) (ceiling, ahead kv.Timestamp, err error) {
 }
 
 // LoadClock implements bigtable.ClockStore.
-func (s *Shard) LoadClock() (ceiling, ahead kv.Timestamp, err error) {
+func (s *Replica) LoadClock() (ceiling, ahead kv.Timestamp, err error) {
 	return loadClock(s.e, clockKey(s.id))
 }
 
 // SaveClock implements bigtable.ClockStore. Calls come one at a time.
-func (s *Shard) SaveClock(ceiling, ahead kv.Timestamp) error {
+func (s *Leadership) SaveClock(ceiling, ahead kv.Timestamp) error {
 	if err := s.e.Failed(); err != nil {
 		return err
 	}
@@ -49,11 +49,11 @@ func (s *Shard) SaveClock(ceiling, ahead kv.Timestamp) error {
 	if err := putClock(b, s.id, ceiling, ahead); err != nil {
 		return err
 	}
-	return s.repl.Propose(context.Background(), &Proposal{Batch: b})
+	return s.repl.Propose(context.Background(), &Proposal{Term: s.term, Batch: b})
 }
 
-// AdoptClock gives the clock that a release with one clock for the node has left there to its shards, all of which it stands for. It is done before
-// they are opened.
+// AdoptClock gives the clock that a release with one clock for the node has left there to its shards, all of
+// which it stands for. It is done before they are opened.
 func AdoptClock(e Engine, shards []kv.ShardID) error {
 	old := keys.AppendNode(nil, keys.NodeClock, nil)
 	ceiling, ahead, err := loadClock(e, old)

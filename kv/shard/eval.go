@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"moka/kv"
 	"moka/kv/engine"
@@ -17,13 +18,15 @@ import (
 // eval implements kv.Eval for one run of a command. It is used again for other commands.
 type eval struct {
 	reader
+	s      *Leadership
 	ctx    context.Context
 	cancel func() // of the context that Context made, for a command that may block
 	state  any
 	write  bool
 
 	tt      *tablets
-	within  kv.Span // of the tablet that the last write lay in
+	within  kv.Span        // of the tablet that the last write lay in
+	refs    []kv.TabletRef // the tablets that were written to
 	rows    []kv.RowKey
 	latches latch.Set
 
@@ -61,6 +64,9 @@ type RawReader interface {
 }
 
 func (e *eval) AwaitRow(row kv.RowKey) error {
+	if e.s.durable {
+		return nil
+	}
 	done := e.s.latches.Watch(row)
 	if done == nil {
 		return nil // as nearly always: then nothing is paid for a context that ends with the shard
@@ -75,7 +81,7 @@ func (e *eval) AwaitRow(row kv.RowKey) error {
 }
 
 func (e *eval) AwaitSpan(span kv.Span) error {
-	if e.s.latches.Held() == 0 {
+	if e.s.durable || e.s.latches.Held() == 0 {
 		return nil
 	}
 	if err := e.s.latches.WaitSpan(e.Context(), span); err != nil {
@@ -129,6 +135,9 @@ func (e *eval) covers(a *kv.Address) bool {
 	if !ok || len(a.Row) < 4 || e.tt.frozen[t.ID] != nil {
 		e.misuse("a command writes row %x, which lies in no tablet that shard %d serves now", []byte(a.Row), e.s.id)
 		return false
+	}
+	if r := (kv.TabletRef{ID: t.ID, Generation: t.Generation}); !slices.Contains(e.refs, r) {
+		e.refs = append(e.refs, r)
 	}
 	e.within = t.Span
 	if e.within.Start == nil {
@@ -226,11 +235,11 @@ func own(a kv.Address, ts kv.Timestamp, value []byte) memtable.Item {
 
 // shadow drops the in-memory changes that a later one of the same batch overrides, so that "sets before, deletes after" comes
 // to what the batch says. Only a batch that sets and deletes in one group can need it.
-func (e *eval) shadow() {
+func shadow(ops []memOp) []memOp {
 	var sets, deletes [256 / 64]uint64
-	for i := range e.ops {
-		g := e.ops[i].item.Address.Group
-		if e.ops[i].deleted {
+	for i := range ops {
+		g := ops[i].item.Address.Group
+		if ops[i].deleted {
 			deletes[g/64] |= 1 << (g % 64)
 		} else {
 			sets[g/64] |= 1 << (g % 64)
@@ -241,29 +250,29 @@ func (e *eval) shadow() {
 		both = both || sets[i]&deletes[i] != 0
 	}
 	if !both {
-		return
+		return ops
 	}
-	last := make(map[string]int, len(e.ops))
+	last := make(map[string]int, len(ops))
 	name := func(i int) string {
-		it := &e.ops[i].item
+		it := &ops[i].item
 		return string(keys.AppendVersion(keys.AppendColumn(nil, 0, it.Address), it.Timestamp))
 	}
-	for i := range e.ops {
+	for i := range ops {
 		last[name(i)] = i
 	}
-	kept := e.ops[:0]
-	for i, op := range e.ops {
+	kept := ops[:0]
+	for i, op := range ops {
 		// In place: an op is named before its slot can be overwritten, because kept never overtakes i.
 		if last[name(i)] == i {
 			kept = append(kept, op)
 		}
 	}
-	e.ops = kept
+	return kept
 }
 
 // memChange is what a batch changes of the in-memory groups.
 type memChange struct {
-	s     *Shard
+	s     *Replica
 	ops   []memOp
 	place uint64
 }
@@ -330,12 +339,15 @@ func (e *eval) reset() {
 	clear(e.durable)
 	clear(e.rows)
 	latches := e.latches
-	*e = eval{keyBuf: e.keyBuf[:0], ops: e.ops[:0], guards: e.guards[:0], durable: e.durable[:0], rows: e.rows[:0], latches: latches}
+	*e = eval{
+		keyBuf: e.keyBuf[:0], ops: e.ops[:0], guards: e.guards[:0], durable: e.durable[:0],
+		rows: e.rows[:0], refs: e.refs[:0], latches: latches,
+	}
 }
 
 // evaluate runs the command's code. A panic there is a bug in one command; nothing has been changed yet, so it is an
 // error for its caller and not the end of the process.
-func (s *Shard) evaluate(c *Registered, e *eval, req kv.Message) (resp kv.Message, err error) {
+func (s *Leadership) evaluate(c *Registered, e *eval, req kv.Message) (resp kv.Message, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.metrics.panics.Add(1)
@@ -348,8 +360,10 @@ func (s *Shard) evaluate(c *Registered, e *eval, req kv.Message) (resp kv.Messag
 		err = e.err
 	}
 	if err != nil {
-		if e.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) && s.closed.Load() {
-			err = errClosed(s.id)
+		if e.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+			if cause := s.stopped.Load(); cause != nil {
+				err = *cause
+			}
 		}
 		return nil, err
 	}

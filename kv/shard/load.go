@@ -66,7 +66,7 @@ func (l *loads) note(tt *tablets, rows []kv.RowKey) {
 }
 
 // TakeLoads returns what was asked of the shard's tablets since the last call.
-func (s *Shard) TakeLoads() []Load {
+func (s *Replica) TakeLoads() []Load {
 	s.loads.mu.Lock()
 	seen := s.loads.byTablet
 	s.loads.byTablet = nil

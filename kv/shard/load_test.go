@@ -12,7 +12,7 @@ func loadRow(i int) kv.RowKey { return kv.MakeRowKey(5, binary.BigEndian.AppendU
 
 // takeAll is TakeLoads for a table of one tablet.
 func oneLoad(l *loads, t kv.Tablet) Load {
-	s := &Shard{}
+	s := &Replica{}
 	s.tablets.Store(newTablets([]kv.Tablet{t}, nil))
 	s.loads.byTablet = l.byTablet
 	all := s.TakeLoads()

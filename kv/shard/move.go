@@ -25,9 +25,18 @@ const moveChunk = 1 << 20
 //
 // A crash before 4 leaves an announcement, by which the destination throws the copy away when it is opened. A failure before 4
 // does the same at once.
-func Move(ctx context.Context, from, to *Shard, id kv.TabletID) (kv.Tablet, error) {
-	if from == to {
-		return kv.Tablet{}, kv.Errorf(kv.CodeInvalidArgument, "shard.Move", "tablet %d is on shard %d already", id, to.id)
+func Move(ctx context.Context, source, destination *Replica, id kv.TabletID) (kv.Tablet, error) {
+	if source == destination {
+		return kv.Tablet{}, kv.Errorf(kv.CodeInvalidArgument, "shard.Move",
+			"tablet %d is on shard %d already", id, source.id)
+	}
+	from, err := source.leading()
+	if err != nil {
+		return kv.Tablet{}, err
+	}
+	to, err := destination.leading()
+	if err != nil {
+		return kv.Tablet{}, err
 	}
 	if err := from.enter(); err != nil {
 		return kv.Tablet{}, err
@@ -61,7 +70,7 @@ func Move(ctx context.Context, from, to *Shard, id kv.TabletID) (kv.Tablet, erro
 }
 
 type move struct {
-	from, to *Shard
+	from, to *Leadership
 	was, now kv.Tablet
 	runs     []groupRun
 }
@@ -73,7 +82,7 @@ type groupRun struct {
 
 // diskRuns lists the runs of all groups that are served from disk, also those of layers that this process does not have: what
 // it does not know it must carry along.
-func (s *Shard) diskRuns() ([]groupRun, error) {
+func (s *Replica) diskRuns() ([]groupRun, error) {
 	lower, upper := keys.DataSpan(s.id)
 	it, err := s.e.NewIter(lower, upper)
 	if err != nil {
@@ -210,7 +219,8 @@ func (m *move) fill(b engine.Batch) ([]memtable.Item, error) {
 			err = raiseClock(b, m.to.e, m.to.id, ceiling, ahead)
 		}
 	}
-	// What layers know of the shard's rows may be stored with the tablet that leaves: it is needed there, and by the tablets that stay.
+	// What layers know of the shard's rows may be stored with the tablet that leaves: it is needed there, and by
+	// the tablets that stay.
 	if err == nil {
 		err = m.carry(b, m.to, m.now)
 	}
@@ -237,7 +247,7 @@ func (m *move) fill(b engine.Batch) ([]memtable.Item, error) {
 }
 
 // carry puts what the layers of the source know of a tablet beside it, at either end.
-func (m *move) carry(b engine.Batch, at *Shard, t kv.Tablet) error {
+func (m *move) carry(b engine.Batch, at *Leadership, t kv.Tablet) error {
 	for _, st := range m.from.states {
 		c, ok := st.(kv.TabletCarrier)
 		if !ok {
@@ -245,9 +255,11 @@ func (m *move) carry(b engine.Batch, at *Shard, t kv.Tablet) error {
 		}
 		for _, x := range c.CarryTablet(t) {
 			if !t.Span.Contains(x.Row) || m.to.mem[x.Group] != nil {
-				return kv.Errorf(kv.CodeInternal, "shard.Move", "row %x of group %d cannot be carried along with tablet %d", []byte(x.Row), x.Group, t.ID)
+				return kv.Errorf(kv.CodeInternal, "shard.Move", "row %x of group %d cannot be carried along with tablet %d",
+					[]byte(x.Row), x.Group, t.ID)
 			}
-			if err := b.Set(keys.AppendVersion(keys.AppendColumn(nil, at.id, x.Address), x.Timestamp), x.Value, nil); err != nil {
+			key := keys.AppendVersion(keys.AppendColumn(nil, at.id, x.Address), x.Timestamp)
+			if err := b.Set(key, x.Value, nil); err != nil {
 				return err
 			}
 		}
@@ -256,7 +268,7 @@ func (m *move) carry(b engine.Batch, at *Shard, t kv.Tablet) error {
 }
 
 // discard removes the copy of a tablet that did not arrive, and its announcement.
-func (s *Shard) discard(t kv.Tablet) error {
+func (s *Replica) discard(t kv.Tablet) error {
 	runs, err := s.diskRuns()
 	if err != nil {
 		return err
@@ -277,7 +289,7 @@ func (s *Shard) discard(t kv.Tablet) error {
 }
 
 // discardArrivals finishes what a crash in the middle of a move left here.
-func (s *Shard) discardArrivals() error {
+func (s *Replica) discardArrivals() error {
 	lower, upper := keys.StateSpan(s.id, keys.StateMove)
 	var coming []kv.Tablet
 	err := s.e.Scan(lower, upper, func(_, v []byte) error {

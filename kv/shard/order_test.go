@@ -30,16 +30,28 @@ type change struct {
 	deleted bool
 	seen    bool
 	noSync  bool
+	blocks  chan struct{} // closed when the command waits for its context to end
+	latched kv.RowKey     // unless nil
 }
 
-func (*change) AppendTo(b []byte) []byte                        { return b }
-func (*change) Decode([]byte) error                             { return nil }
-func (*change) Name() string                                    { return "changes" }
-func (*change) OpenShard(kv.ShardHandle) (any, error)           { return nil, nil }
-func (*change) Groups() []kv.GroupSpec                          { return []kv.GroupSpec{{ID: testGroup, InMemory: true}} }
-func (*change) rows(_ kv.Message, rows []kv.RowKey) []kv.RowKey { return rows }
+func (*change) AppendTo(b []byte) []byte              { return b }
+func (*change) Decode([]byte) error                   { return nil }
+func (*change) Name() string                          { return "changes" }
+func (*change) OpenShard(kv.ShardHandle) (any, error) { return nil, nil }
+func (*change) Groups() []kv.GroupSpec                { return []kv.GroupSpec{{ID: testGroup, InMemory: true}} }
+func (*change) rows(m kv.Message, rows []kv.RowKey) []kv.RowKey {
+	if r := m.(*change); r.latched != nil {
+		rows = append(rows, r.latched)
+	}
+	return rows
+}
 func (c *change) evaluate(e kv.Eval, m kv.Message) (kv.Message, error) {
 	r := m.(*change)
+	if r.blocks != nil {
+		close(r.blocks)
+		<-e.Context().Done()
+		return nil, context.Cause(e.Context())
+	}
 	if r.refused != nil {
 		return r, r.refused()
 	}
@@ -70,7 +82,7 @@ func (c *change) Commands() []kv.Command {
 }
 
 // openChanges opens a shard on an engine in memory. Its proposals go through wrap.
-func openChanges(t *testing.T, wrap func(Replicator) Replicator) (s *Shard, run func(*change) error) {
+func openChanges(t *testing.T, wrap func(Replicator) Replicator) (s *Replica, run func(*change) error) {
 	t.Helper()
 	e, err := engine.Open("data", engine.Options{FS: vfs.NewMem(), CacheBytes: 8 << 20})
 	if err != nil {
@@ -87,7 +99,10 @@ func openChanges(t *testing.T, wrap func(Replicator) Replicator) (s *Shard, run 
 		t.Fatal(err)
 	}
 	e.Commit(b)
-	if s, err = Open(Options{ID: 1, Engine: e, Registry: r, Replicator: wrap(&local{e: e})}); err != nil {
+	if s, err = Open(Options{ID: 1, Engine: e, Registry: r}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Lead(wrap(&local{e: e})); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
@@ -99,14 +114,14 @@ func openChanges(t *testing.T, wrap func(Replicator) Replicator) (s *Shard, run 
 }
 
 // parted compares what a shard has in memory with what it would have after a restart.
-func parted(t *testing.T, s *Shard) (difference string) {
+func parted(t *testing.T, s *Replica) (difference string) {
 	t.Helper()
 	restarted, err := Open(Options{ID: s.id, Engine: s.e, Registry: s.registry})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer restarted.Close()
-	dump := func(s *Shard) (all []string) {
+	dump := func(s *Replica) (all []string) {
 		for _, it := range s.mem[testGroup].Persistent(kv.Span{}) {
 			all = append(all, fmt.Sprintf("%x@%v=%s", []byte(it.Address.Row), it.Timestamp, it.Value))
 		}

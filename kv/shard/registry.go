@@ -66,7 +66,7 @@ func (r *Registry) Commands() []kv.Command {
 func (r *Registry) Groups() []kv.GroupSpec { return slices.Clone(r.groups) }
 
 type metrics struct {
-	reads, writes, moved, refused, panics, proposals, bytes atomic.Uint64
+	reads, writes, moved, refused, panics, proposals, bytes, stale atomic.Uint64
 }
 
 // Stats are a shard's figures since it was opened.
@@ -82,14 +82,18 @@ type Stats struct {
 	Bytes     uint64         // in batches
 	InMemory  map[string]int // entries of each in-memory group
 	Latches   int            // held now
+	Stale     uint64         // entries for tablets of another form, without effect: zero, or a rule is broken
 }
 
 // Stats returns the figures.
-func (s *Shard) Stats() Stats {
+func (s *Replica) Stats() Stats {
 	st := Stats{
 		Shard: s.id, Tablets: len(s.tablets.Load().list), Reads: s.metrics.reads.Load(), Writes: s.metrics.writes.Load(),
 		Moved: s.metrics.moved.Load(), Refused: s.metrics.refused.Load(), Panics: s.metrics.panics.Load(), Proposals: s.metrics.proposals.Load(),
-		Bytes: s.metrics.bytes.Load(), InMemory: map[string]int{}, Latches: s.latches.Held(),
+		Bytes: s.metrics.bytes.Load(), InMemory: map[string]int{}, Stale: s.metrics.stale.Load(),
+	}
+	if l := s.lead.Load(); l != nil {
+		st.Latches = l.latches.Held()
 	}
 	for _, g := range s.registry.groups {
 		if t := s.mem[g.ID]; t != nil {

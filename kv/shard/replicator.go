@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"moka/kv"
 	"moka/kv/engine"
 )
 
@@ -14,20 +15,34 @@ import (
 // answer. With the local replicator that is the same moment as the check above it: the shard holds its structure lock from there
 // until the proposal is durable, so nothing can come between.
 type Replicator interface {
-	// Propose returns when the proposal is applied and, unless it asks for less, durable. An error means that nothing
-	// happened, and that neither Applying nor Durable has been or will be called; or it is kv.ErrOutcomeUnknown, and either may be.
+	// Propose returns when the proposal is applied and, unless it asks for less, durable. It returns no earlier
+	// than its fate is known, whatever becomes of ctx: latches and guards are held for as long. An error means
+	// that nothing happened, and that neither Applying nor Durable has been or will be called; or it is
+	// kv.ErrOutcomeUnknown, and either may be.
 	Propose(ctx context.Context, p *Proposal) error
 	// Barrier returns when everything proposed before is applied and durable.
 	Barrier(ctx context.Context) error
 	// Lease reports whether this replica was the shard's only leader at some moment within the call. A read is valid if
 	// that holds after the data was read.
 	Lease(ctx context.Context) error
+	// Term is that of the leadership whose proposals it takes. It hands none on in another.
+	Term() uint64
+	// Durable reports whether what is visible is durable, as behind a replicated log, which is durable before it
+	// is applied.
+	Durable() bool
 }
 
 // Proposal is one atomic change of a shard.
 type Proposal struct {
-	Batch  engine.Batch
-	NoSync bool
+	// Term is that of the leadership in which the batch was evaluated; Tablets are those that it writes to, as
+	// they were there.
+	Term    uint64
+	Tablets []kv.TabletRef
+	Batch   engine.Batch
+	// Structure says that the batch changes the table of tablets, which every replica reads again when it has
+	// applied it.
+	Structure bool
+	NoSync    bool
 	// Applying is called just before the batch becomes visible. Calls come one at a time, in the order in which the batches stand in
 	// the log: it is where a shard's memory follows it. Durable is called when the batch is applied and durable (with NoSync: applied), in any
 	// order. Nil is nothing to do.
@@ -66,3 +81,7 @@ func (l *local) Propose(_ context.Context, p *Proposal) error {
 func (l *local) Barrier(context.Context) error { l.e.Barrier(); return nil }
 
 func (l *local) Lease(context.Context) error { return nil }
+
+func (l *local) Term() uint64 { return 1 }
+
+func (l *local) Durable() bool { return false }

@@ -6,8 +6,10 @@ import (
 	"moka/kv"
 )
 
-// Run runs a command. See kv.Command for what the two kinds mean, and node.Handle for refs.
-func (s *Shard) Run(ctx context.Context, c *Registered, refs []kv.TabletRef, req kv.Message) (kv.Message, error) {
+// run is Replica.Run in a leadership.
+func (s *Leadership) run(
+	ctx context.Context, c *Registered, refs []kv.TabletRef, req kv.Message,
+) (kv.Message, error) {
 	if err := s.enter(); err != nil {
 		return nil, err
 	}
@@ -16,7 +18,7 @@ func (s *Shard) Run(ctx context.Context, c *Registered, refs []kv.TabletRef, req
 		return nil, err
 	}
 	e := s.evals.Get().(*eval)
-	e.s, e.ctx, e.state, e.write = s, ctx, s.states[c.coprocessor], c.Write
+	e.s, e.replica, e.ctx, e.state, e.write = s, s.Replica, ctx, s.states[c.coprocessor], c.Write
 	defer func() {
 		e.reset()
 		s.evals.Put(e)
@@ -29,7 +31,9 @@ func (s *Shard) Run(ctx context.Context, c *Registered, refs []kv.TabletRef, req
 
 // runRead evaluates without latches. A tablet may leave while the command reads; what it then read is incomplete, so the
 // tablets are checked again behind the reading. The table is replaced before the data goes.
-func (s *Shard) runRead(e *eval, c *Registered, refs []kv.TabletRef, req kv.Message) (kv.Message, error) {
+func (s *Leadership) runRead(
+	e *eval, c *Registered, refs []kv.TabletRef, req kv.Message,
+) (kv.Message, error) {
 	s.metrics.reads.Add(1)
 	before, err := s.admitRead(e.ctx, refs)
 	if err != nil {
@@ -52,7 +56,7 @@ func (s *Shard) runRead(e *eval, c *Registered, refs []kv.TabletRef, req kv.Mess
 // answer lets an answer out that no batch stands for, refusals included: what has been seen may be the past of a leader that does not know of its
 // successor, and "not found", "locked" and "exists already" are then as wrong as a value. The lease is asked for behind what was seen, since a
 // process may stop in between for any time.
-func (s *Shard) answer(ctx context.Context, resp kv.Message, err error) (kv.Message, error) {
+func (s *Leadership) answer(ctx context.Context, resp kv.Message, err error) (kv.Message, error) {
 	if lerr := s.repl.Lease(ctx); lerr != nil {
 		return nil, lerr
 	}
@@ -62,7 +66,7 @@ func (s *Shard) answer(ctx context.Context, resp kv.Message, err error) (kv.Mess
 	return resp, nil
 }
 
-func (s *Shard) admitRead(ctx context.Context, refs []kv.TabletRef) (*tablets, error) {
+func (s *Leadership) admitRead(ctx context.Context, refs []kv.TabletRef) (*tablets, error) {
 	for {
 		tt := s.tablets.Load()
 		switch a, fate := tt.admit(refs, nil); a {
@@ -87,7 +91,9 @@ func (s *Shard) admitRead(ctx context.Context, refs []kv.TabletRef) (*tablets, e
 //	in-memory deletes    when the batch is durable: no lock goes while what it protects could still be lost
 //	OnSet, OnDurable     then, with the latches still held
 //	the rows' latches    last
-func (s *Shard) runWrite(e *eval, c *Registered, refs []kv.TabletRef, req kv.Message) (kv.Message, error) {
+func (s *Leadership) runWrite(
+	e *eval, c *Registered, refs []kv.TabletRef, req kv.Message,
+) (kv.Message, error) {
 	s.metrics.writes.Add(1)
 	// Before the latches: who waits for the disk with latches held makes others wait who only read.
 	if err := s.admit(); err != nil {
@@ -125,7 +131,7 @@ func (s *Shard) runWrite(e *eval, c *Registered, refs []kv.TabletRef, req kv.Mes
 const maxRunning = 16 << 10
 
 // admit is admission control for writes: a typed refusal by which nothing happened, instead of a queue that ends in time-outs.
-func (s *Shard) admit() error {
+func (s *Leadership) admit() error {
 	if n := s.running.Load(); n > maxRunning {
 		return kv.Errorf(kv.CodeBusy, "shard", "shard %d works on %d commands already", s.id, n)
 	}
@@ -133,7 +139,7 @@ func (s *Shard) admit() error {
 }
 
 // admitWrite latches the rows and takes the structure lock in shared mode; both are held when it returns nil.
-func (s *Shard) admitWrite(e *eval, refs []kv.TabletRef) error {
+func (s *Leadership) admitWrite(e *eval, refs []kv.TabletRef) error {
 	for {
 		if err := s.latches.Acquire(e.ctx, &e.latches, e.rows); err != nil {
 			return cancelled(e.ctx)
@@ -160,14 +166,14 @@ func (s *Shard) admitWrite(e *eval, refs []kv.TabletRef) error {
 // propose has the batch made durable. The in-memory groups change as the log does: a set that could be seen before its batch has
 // its place there could be deleted by who takes no latch, by a batch before it, and would be back after a restart. What is refused has
 // never been seen.
-func (s *Shard) propose(e *eval) error {
+func (s *Leadership) propose(e *eval) error {
 	if e.open {
 		s.metrics.proposals.Add(1)
 		s.metrics.bytes.Add(uint64(e.batch.Len()))
-		p := Proposal{Batch: e.batch, NoSync: e.noSync}
+		p := Proposal{Term: s.term, Batch: e.batch, Tablets: e.refs, NoSync: e.noSync}
 		if len(e.ops) > 0 {
-			e.shadow()
-			c := &memChange{s: s, ops: e.ops}
+			e.ops = shadow(e.ops)
+			c := &memChange{s: s.Replica, ops: e.ops}
 			p.Applying, p.Durable = c.show, c.hide
 		}
 		if err := s.repl.Propose(e.ctx, &p); err != nil {

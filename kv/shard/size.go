@@ -15,7 +15,7 @@ type Size struct {
 }
 
 // Sizes estimates all tablets of the shard. It costs a few index lookups for each tablet and locality group.
-func (s *Shard) Sizes() ([]Size, error) {
+func (s *Replica) Sizes() ([]Size, error) {
 	runs, err := s.diskRuns()
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (s *Shard) Sizes() ([]Size, error) {
 }
 
 // size returns a tablet's bytes and the run that has most of them.
-func (s *Shard) size(t kv.Tablet, runs []groupRun) (total uint64, largest groupRun, err error) {
+func (s *Replica) size(t kv.Tablet, runs []groupRun) (total uint64, largest groupRun, err error) {
 	var most uint64
 	for _, r := range runs {
 		lower, upper := keys.AppendSpan(nil, s.id, r.group, r.run, t.Span)
@@ -50,7 +50,7 @@ func (s *Shard) size(t kv.Tablet, runs []groupRun) (total uint64, largest groupR
 
 // MiddleRow finds a row near which half of the tablet's bytes lie on either side; ok is false if the tablet has too few rows.
 // It bisects the key space by Pebble's estimates and ends at a row that exists.
-func (s *Shard) MiddleRow(t kv.Tablet) (row kv.RowKey, ok bool, err error) {
+func (s *Replica) MiddleRow(t kv.Tablet) (row kv.RowKey, ok bool, err error) {
 	runs, err := s.diskRuns()
 	if err != nil || len(runs) == 0 {
 		return nil, false, err

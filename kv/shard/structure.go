@@ -3,8 +3,8 @@ package shard
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
-	"math"
 
 	"moka/kv"
 	"moka/kv/engine"
@@ -37,8 +37,10 @@ func (t *tablets) settled(op string, id kv.TabletID) (kv.Tablet, error) {
 	return x, nil
 }
 
-// Split cuts a tablet in front of a row. The left part keeps the id, the right one gets newID.
-func (s *Shard) Split(ctx context.Context, id kv.TabletID, at kv.RowKey, newID kv.TabletID) (left, right kv.Tablet, err error) {
+// split is Replica.Split.
+func (s *Leadership) split(
+	ctx context.Context, id kv.TabletID, at kv.RowKey, newID kv.TabletID,
+) (left, right kv.Tablet, err error) {
 	const op = "shard.Split"
 	s.structure.Lock()
 	defer s.structure.Unlock()
@@ -56,15 +58,11 @@ func (s *Shard) Split(ctx context.Context, id kv.TabletID, at kv.RowKey, newID k
 	left.Span.End = at
 	right.ID, right.Generation = newID, left.Generation
 	right.Span.Start = at
-	if err := s.restructure(ctx, nil, left, right); err != nil {
-		return left, right, err
-	}
-	s.tablets.Store(tt.with([]kv.TabletID{id}, left, right))
-	return left, right, nil
+	return left, right, s.restructure(ctx, []kv.Tablet{t}, nil, left, right)
 }
 
-// Merge joins a tablet with the one behind it; the left id stays.
-func (s *Shard) Merge(ctx context.Context, leftID, rightID kv.TabletID) (kv.Tablet, error) {
+// merge is Replica.Merge.
+func (s *Leadership) merge(ctx context.Context, leftID, rightID kv.TabletID) (kv.Tablet, error) {
 	const op = "shard.Merge"
 	s.structure.Lock()
 	defer s.structure.Unlock()
@@ -83,15 +81,17 @@ func (s *Shard) Merge(ctx context.Context, leftID, rightID kv.TabletID) (kv.Tabl
 	merged := left
 	merged.Generation = max(left.Generation, right.Generation) + 1
 	merged.Span.End = right.Span.End
-	if err := s.restructure(ctx, []kv.TabletID{rightID}, merged); err != nil {
+	if err := s.restructure(ctx, []kv.Tablet{left, right}, []kv.TabletID{rightID}, merged); err != nil {
 		return left, err
 	}
-	s.tablets.Store(tt.with([]kv.TabletID{leftID, rightID}, merged))
 	return merged, nil
 }
 
-// restructure makes a change of the tablet table durable. The structure lock is held alone.
-func (s *Shard) restructure(ctx context.Context, drop []kv.TabletID, put ...kv.Tablet) error {
+// restructure proposes a change of the table of tablets, and returns when it is applied here. The structure
+// lock is held alone.
+func (s *Leadership) restructure(
+	ctx context.Context, was []kv.Tablet, drop []kv.TabletID, put ...kv.Tablet,
+) error {
 	if err := s.e.Failed(); err != nil {
 		return err
 	}
@@ -107,11 +107,16 @@ func (s *Shard) restructure(ctx context.Context, drop []kv.TabletID, put ...kv.T
 			return err
 		}
 	}
-	return s.repl.Propose(ctx, &Proposal{Batch: b})
+	var failed error
+	p := &Proposal{Term: s.term, Batch: b, Structure: true, Durable: func() { failed = s.loadTablets() }}
+	for _, t := range was {
+		p.Tablets = append(p.Tablets, kv.TabletRef{ID: t.ID, Generation: t.Generation})
+	}
+	return errors.Join(s.repl.Propose(ctx, p), failed)
 }
 
 // freeze stops the tablet's commands: those that write have ended when it returns, new ones wait until thaw.
-func (s *Shard) freeze(id kv.TabletID) (kv.Tablet, error) {
+func (s *Leadership) freeze(id kv.TabletID) (kv.Tablet, error) {
 	s.structure.Lock()
 	defer s.structure.Unlock()
 	tt := s.tablets.Load()
@@ -124,7 +129,7 @@ func (s *Shard) freeze(id kv.TabletID) (kv.Tablet, error) {
 }
 
 // thaw lets the waiting commands look again.
-func (s *Shard) thaw(id kv.TabletID) {
+func (s *Leadership) thaw(id kv.TabletID) {
 	tt := s.tablets.Load()
 	fate := tt.frozen[id]
 	s.tablets.Store(newTablets(tt.list, withFate(tt.frozen, id, nil)))
@@ -144,9 +149,8 @@ func withFate(m map[kv.TabletID]chan struct{}, id kv.TabletID, fate chan struct{
 	return m
 }
 
-// Clear removes everything in a span of rows. Write commands that run are waited for; the caller has seen to it that no new
-// ones touch the span.
-func (s *Shard) Clear(ctx context.Context, span kv.Span) error {
+// clear is Replica.Clear.
+func (s *Leadership) clear(ctx context.Context, span kv.Span) error {
 	s.structure.Lock()
 	defer s.structure.Unlock()
 	if err := s.e.Failed(); err != nil {
@@ -175,11 +179,9 @@ func (s *Shard) Clear(ctx context.Context, span kv.Span) error {
 			return err
 		}
 	}
-	if err := s.repl.Propose(ctx, &Proposal{Batch: b}); err != nil {
-		return err
-	}
+	c := &memChange{s: s.Replica}
 	for _, it := range items {
-		s.mem[it.Address.Group].Delete(it.Address, it.Timestamp, math.MaxUint64)
+		c.ops = append(c.ops, memOp{t: s.mem[it.Address.Group], item: it, deleted: true})
 	}
-	return nil
+	return s.repl.Propose(ctx, &Proposal{Term: s.term, Batch: b, Applying: c.show, Durable: c.hide})
 }

@@ -88,7 +88,7 @@ func (t *tablets) admit(refs []kv.TabletRef, rows []kv.RowKey) (admission, chan 
 }
 
 // movedError says where the tablets and rows of a refused command are, as far as this node knows.
-func (s *Shard) movedError(refs []kv.TabletRef, rows []kv.RowKey) error {
+func (s *Leadership) movedError(refs []kv.TabletRef, rows []kv.RowKey) error {
 	e := kv.Errorf(kv.CodeMoved, "shard", "a tablet is not on shard %d in the form the request was routed by; locate it again", s.id)
 	if s.describe != nil {
 		e.Tablets = s.describe(refs, rows)
@@ -113,7 +113,12 @@ func cancelled(ctx context.Context) error {
 // The value of a tablet in the shard's state: version 1 | tablet as kv/wire draws it.
 const tabletVersion = 1
 
-func encodeTablet(t kv.Tablet) []byte { return wire.AppendTablet([]byte{tabletVersion}, t) }
+// Where it is served is not part of it: that changes with each change of lead, of which the state knows
+// nothing. (Earlier releases wrote the node.)
+func encodeTablet(t kv.Tablet) []byte {
+	t.Node = 0
+	return wire.AppendTablet([]byte{tabletVersion}, t)
+}
 
 func decodeTablet(b []byte) (kv.Tablet, error) {
 	d := wire.NewDecoder(b, tabletVersion)

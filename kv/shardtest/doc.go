@@ -9,7 +9,7 @@
 //   - each proposal asks Options.Turn before it is logged, when it is visible and when it is durable; it can be refused, and it can
 //     be lost together with its shard's lead, to be applied later or never;
 //   - Crash keeps what was synced, and of the rest of the node's log as much as the simulator wants, from its beginning;
-//   - Reopen makes a new leader of a shard that has lost the lead.
+//   - Elect makes a new leadership of a shard that has lost the lead, on the same replica.
 //
 // It starts no goroutine and waits for nothing but channels and Options.Turn, so that it runs inside a testing/synctest bubble. Two of
 // a shard's locks are mutexes, which a bubble cannot see through: whoever calls Turn, or is made to wait within a write command's

@@ -44,9 +44,9 @@ type life struct {
 	over   bool
 }
 
-// led is one shard under one leader.
+// led is one shard in one leadership.
 type led struct {
-	*shard.Shard
+	*shard.Leadership
 	repl *replicator
 }
 
@@ -94,7 +94,13 @@ func (n *Node) start(disk *Disk) error {
 		}
 	}
 	for id := kv.ShardID(1); int(id) <= n.o.Shards; id++ {
-		s, err := n.open(disk, id)
+		r, err := shard.Open(shard.Options{
+			ID: id, Node: nodeID, Engine: disk, Registry: n.registry, Describe: n.describe,
+		})
+		if err != nil {
+			return fmt.Errorf("shard %d: %w", id, err)
+		}
+		s, err := n.lead(disk, r, 1)
 		if err != nil {
 			return err
 		}
@@ -106,14 +112,15 @@ func (n *Node) start(disk *Disk) error {
 	return nil
 }
 
-func (n *Node) open(disk *Disk, id kv.ShardID) (*led, error) {
-	r := &replicator{n: n, disk: disk}
-	s, err := shard.Open(shard.Options{ID: id, Node: nodeID, Engine: disk, Replicator: r, Registry: n.registry, Describe: n.describe})
+// lead begins a leadership.
+func (n *Node) lead(disk *Disk, s *shard.Replica, term uint64) (*led, error) {
+	r := &replicator{n: n, disk: disk, term: term}
+	l, err := s.Lead(r)
 	if err != nil {
-		return nil, fmt.Errorf("shard %d: %w", id, err)
+		return nil, fmt.Errorf("shard %d, term %d: %w", s.ID(), term, err)
 	}
-	r.shard = s
-	return &led{s, r}, nil
+	r.lead = l
+	return &led{l, r}, nil
 }
 
 func (n *Node) now() *life {
@@ -132,7 +139,7 @@ func (n *Node) leader(id kv.ShardID) (*life, *led) {
 }
 
 // Leader is a shard as it is led now.
-func (n *Node) Leader(id kv.ShardID) *shard.Shard { _, s := n.leader(id); return s.Shard }
+func (n *Node) Leader(id kv.ShardID) *shard.Leadership { _, s := n.leader(id); return s.Leadership }
 
 // Handle implements client.Handler. What ends after a crash has not ended for its caller.
 func (n *Node) Handle(ctx context.Context, id kv.ShardID, refs []kv.TabletRef, cmd kv.CommandID, req kv.Message) (kv.Message, error) {
@@ -252,9 +259,9 @@ func (n *Node) Move(ctx context.Context, row kv.RowKey, to kv.ShardID) error {
 	if err := l.shards[to-1].repl.Lease(ctx); err != nil {
 		return err
 	}
-	l.moving = [2]kv.ShardHandle{from.Shard, l.shards[to-1].Shard}
+	l.moving = [2]kv.ShardHandle{from.Leadership, l.shards[to-1].Leadership}
 	defer func() { l.moving = [2]kv.ShardHandle{} }()
-	_, err = shard.Move(ctx, from.Shard, l.shards[to-1].Shard, t.ID)
+	_, err = shard.Move(ctx, from.Replica, l.shards[to-1].Replica, t.ID)
 	return err
 }
 
@@ -274,23 +281,35 @@ func (n *Node) Led(id kv.ShardID) bool {
 	return s.repl.Lease(context.Background()) == nil
 }
 
-// Reopen makes a new leader of a shard whose leader has lost the lead. If late, the proposal that was lost with it is applied first.
-func (n *Node) Reopen(id kv.ShardID, late bool) error {
+// Elect makes a new leader of a shard whose leader has lost the lead: the same replica, in another
+// leadership. If late, the proposals that were lost are applied before. It reports false while commands of
+// the old leadership still run: until they have ended no other may begin.
+func (n *Node) Elect(id kv.ShardID, late bool) (bool, error) {
 	l, s := n.leader(id)
+	select {
+	case <-s.Depose():
+	default:
+		return false, nil
+	}
+	if err := s.End(); err != nil {
+		return false, err
+	}
 	if late {
-		for _, r := range s.repl.late {
-			l.disk.append(r)
+		for _, x := range s.repl.late {
+			if ok, err := s.Apply(x); err != nil || !ok {
+				return false, fmt.Errorf("a proposal that was lost is not applied: %v, %w", ok, err)
+			}
 		}
 		l.disk.Barrier()
 	}
-	next, err := n.open(l.disk, id)
+	next, err := n.lead(l.disk, s.Replica, s.repl.term+1)
 	if err != nil {
-		return err
+		return false, err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	l.shards[id-1] = next
-	return nil
+	return true, nil
 }
 
 // CheckImages compares the in-memory groups of a shard, none of whose writes is under way, with their image on disk: they are the

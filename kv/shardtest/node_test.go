@@ -34,7 +34,8 @@ func (s *state) ReceiveTablet(t kv.Tablet, _ any) { s.received = append(s.receiv
 
 // CarryTablet says what the shard knows of any of its tablets.
 func (s *state) CarryTablet(t kv.Tablet) []kv.Carried {
-	return []kv.Carried{{Address: kv.Address{Group: onDisk, Column: kv.Column{Row: firstRow(t), Qualifier: []byte("known")}}, Version: kv.Version{Timestamp: 1}}}
+	a := kv.Address{Group: onDisk, Column: kv.Column{Row: firstRow(t), Qualifier: []byte("known")}}
+	return []kv.Carried{{Address: a, Version: kv.Version{Timestamp: 1}}}
 }
 
 func firstRow(t kv.Tablet) kv.RowKey {
@@ -120,8 +121,8 @@ func TestReceiverIsTold(t *testing.T) {
 	}
 }
 
-// TestRecordsAreLeftBehind: of what a layer knows of a shard's rows the only record may be stored with a tablet that leaves. It is stored with it where
-// it goes, and with what stays.
+// TestRecordsAreLeftBehind: of what a layer knows of a shard's rows the only record may be stored with a
+// tablet that leaves. It is stored with it where it goes, and with what stays.
 func TestRecordsAreLeftBehind(t *testing.T) {
 	n := open(t, shardtest.Options{Shards: 2, Idle: 1})
 	if err := n.Split(t.Context(), row("m")); err != nil {
@@ -224,12 +225,12 @@ func TestRefusedProposals(t *testing.T) {
 			t.Errorf("lost: %v", err)
 		}
 		for _, cmd := range []kv.CommandID{cmdLook, cmdDo} { // a write that writes nothing is a read
-			if err := call(t, n, tablet, cmd, func(kv.Eval) {}); !errors.Is(err, kv.ErrUnavailable) {
+			if err := call(t, n, tablet, cmd, func(kv.Eval) {}); !errors.Is(err, kv.ErrNotLeader) {
 				t.Errorf("who does not lead answers: %v", err)
 			}
 		}
-		if err := n.Reopen(1, late); err != nil {
-			t.Fatal(err)
+		if ok, err := n.Elect(1, late); err != nil || !ok {
+			t.Fatal(ok, err)
 		}
 		if there() != late || n.CheckImages(1) != nil {
 			t.Errorf("late %v, and the entry is there: %v", late, there())
