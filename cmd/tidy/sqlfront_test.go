@@ -38,12 +38,15 @@ var inside = map[string][]string{
 	"gms":      {"collate", "expr", "sqlerr"},
 	"node":     {"catalog", "namedlock", "sqlerr"},
 	"operator": {"collate", "expr", "rowenc", "sqlerr"},
+	"eval":     {"collate", "rowenc"},
+	"digest":   {"eval"},
+	"plan":     {"eval", "expr", "rowenc"},
+	"exec":     {"collate", "eval", "operator", "plan", "rowenc", "sqlerr"},
 	"parse":    {"account", "catalog", "charset", "expr", "inband", "rights", "routine", "sqlerr", "syntax"},
 
 	"engine": {
-		"account", "catalog", "charset", "collate", "expr", "fulltext", "gms", "inband", "namedjoin",
-		"namedlock",
-		"operator", "parse",
+		"account", "catalog", "charset", "collate", "digest", "eval", "exec", "expr", "fulltext", "gms",
+		"inband", "namedjoin", "namedlock", "operator", "parse", "plan",
 		"pushdown", "rights", "routine", "rowenc", "sqlerr", "stats", "syntax", "system",
 	},
 	"wire": {"account", "charset", "expr", "parse", "routine", "sqlerr", "statements"},
@@ -124,7 +127,8 @@ func imports(t *testing.T, s source) (paths []string) {
 }
 
 // library lists, for parts of go-mysql-server and vitess, which packages may import them. The lists only
-// shrink: in the end they are those of the rooms that bind and parse.
+// shrink: in the end they are those of the rooms that bind and parse. The rooms that plan and run queries
+// (plan, eval, exec, digest) are there for the library's types, until there is a room of our own for these.
 var library = []struct {
 	what     string
 	modules  []string
@@ -133,7 +137,7 @@ var library = []struct {
 	{"go-mysql-server and vitess",
 		[]string{"github.com/dolthub/go-mysql-server", "github.com/dolthub/vitess"}, []string{
 			"sqlfront", "sqlfront/account", "sqlfront/catalog", "sqlfront/charset", "sqlfront/collate",
-			"sqlfront/engine",
+			"sqlfront/digest", "sqlfront/engine", "sqlfront/eval", "sqlfront/exec", "sqlfront/plan",
 			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
 			"sqlfront/namedjoin",
 			"sqlfront/namedlock", "sqlfront/observer",

@@ -145,7 +145,7 @@ func (k *keptStatement) may(ctx *sql.Context, s *Session) bool {
 	if keeps && k.asked == now {
 		return true
 	}
-	if !s.eng.accounts().UserHasPrivileges(ctx, k.plan.allow) {
+	if !s.eng.accounts().UserHasPrivileges(ctx, k.plan.allow...) {
 		return false
 	}
 	if keeps {

@@ -8,6 +8,7 @@
 //	ddl, alter, backfill             schema changes as catalog transactions, indexes built online
 //	copy*, rowmap, rewrite           ALTER TABLE that changes how rows are stored, while others write
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
+//	query.go                         the plan cache's queries of several tables: packages plan, exec and eval, and the store
 //	body, bodystmt                   bodies of triggers and observers, compiled once (package routine), and their statements
 //	fires, fire, upsert              who fires them: plans of the cache, plans of the library, REPLACE and its like
 //	routine*                         stored procedures and functions, and their statements in the plan cache

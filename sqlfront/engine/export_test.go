@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 )
 
 // Settle waits for counts and analyses that have begun in the background.
@@ -19,13 +20,26 @@ func (e *Engine) SpillAt(n int64) { e.memory.SpillAt = n }
 // MakeTemp sets where the files of nodes come from, nil for the directory.
 func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.memory.MakeTemp = f }
 
-// RunPlan runs a statement by its plan in the session's transaction; false if there is none.
+// RunPlan runs a statement by its plan in the session's transaction; false if there is none. A plan that it
+// makes is taken for one that the general planner has run.
 func (s *Session) RunPlan(ctx *sql.Context, text string) (bool, error) {
 	result, learn, err := s.eng.fast(ctx, &fastStatement{session: s, text: text, status: "Com_select"})
 	if learn != nil {
-		learn(nil)
+		learn(s.eng.plannedFields(string(s.digest.Text)))
 	}
 	return result != nil, err
+}
+
+// plannedFields are the fields of the result of a plan, of the right types.
+func (e *Engine) plannedFields(text string) (fields []*querypb.Field) {
+	for key, entry := range e.plans.entries {
+		if key.text == text && entry.plan != nil && entry.plan.sel != nil {
+			for _, t := range entry.plan.sel.types[:entry.plan.sel.width] {
+				fields = append(fields, &querypb.Field{Type: t.Type()})
+			}
+		}
+	}
+	return fields
 }
 
 // ComputedFunctions are the names of the functions that the library does not have.

@@ -45,6 +45,20 @@ type planEntry struct {
 	reason  string
 	version uint64 // the catalog's, for a reason
 	proved  atomic.Bool
+	// large counts runs in a row that found more rows than a plan keeps: their work was done twice.
+	large atomic.Int32
+}
+
+// maxLarge is after how many of those only each retryLarge-th run is by the plan.
+const (
+	maxLarge   = 4
+	retryLarge = 64
+)
+
+// skips reports whether a run is not worth trying.
+func (entry *planEntry) skips() bool {
+	n := entry.large.Load()
+	return n >= maxLarge && entry.large.Add(1)%retryLarge != 0
 }
 
 type planCache struct {
@@ -128,13 +142,14 @@ func (e *Engine) PlanCacheStats() PlanCacheStats {
 
 // settings are the session's variables that plans depend on, as of the last statement that may have changed one.
 type settings struct {
-	off        bool // no plans in this session
-	autocommit bool
-	backslash  bool
-	ansiQuotes bool
-	zeroIsZero bool // NO_AUTO_VALUE_ON_ZERO
-	parser     ast.ParserOptions
-	key        string // all of them that the library's work depends on
+	off         bool // no plans in this session
+	autocommit  bool
+	backslash   bool
+	ansiQuotes  bool
+	zeroIsZero  bool // NO_AUTO_VALUE_ON_ZERO
+	foreignKeys bool // foreign_key_checks
+	parser      ast.ParserOptions
+	key         string // all of them that the library's work depends on
 }
 
 // planVariables go into the key of a plan.
@@ -170,6 +185,7 @@ func (s *Session) settings(ctx *sql.Context) *settings {
 	v.ansiQuotes = mode.AnsiQuotes()
 	v.backslash = !mode.ModeEnabled("NO_BACKSLASH_ESCAPES")
 	v.zeroIsZero = mode.ModeEnabled(sql.NoAutoValueOnZero)
+	v.foreignKeys = truth("foreign_key_checks")
 	unlimited, _ := sql.HasDefaultValue(ctx, s, "sql_select_limit")
 	v.off = !truth(VarPlanCache) || !unlimited || text(VarSnapshot) != "" || !utf8Client(text("character_set_client")) || !utf8Client(text("character_set_connection")) ||
 		!utf8Results(text("character_set_results"))
@@ -273,11 +289,11 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	}
 	d := &s.digest
 	if st.prepared {
-		if !d.bind(st.text, st.vars) {
+		if !d.Bind(st.text, st.vars) {
 			e.plans.fallback(reasonType)
 			return nil, nil, nil
 		}
-	} else if !d.scan(st.text, set.backslash, set.ansiQuotes) {
+	} else if !d.Scan(st.text, set.backslash, set.ansiQuotes) {
 		e.plans.fallback(reasonText)
 		return nil, nil, nil
 	}
@@ -286,9 +302,9 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 		return nil, nil, err
 	}
 	st.entered = true
-	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.values, found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0}
+	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.Values, found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0}
 	db := s.GetCurrentDatabase()
-	entry := e.plans.get(planKey{string(d.text), db, set.key})
+	entry := e.plans.get(planKey{string(d.Text), db, set.key})
 	if entry == nil {
 		return nil, e.planned(run, db), nil
 	}
@@ -304,7 +320,11 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 		e.plans.misses.Add(1)
 		return nil, entry.learn(), nil
 	}
-	if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, p.allow) {
+	if entry.skips() {
+		e.plans.fallback(reasonValue)
+		return nil, nil, nil
+	}
+	if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, p.allow...) {
 		e.plans.fallback(reasonPrivilege)
 		return nil, nil, nil
 	}
@@ -317,9 +337,15 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	case err == errStalePlan:
 		run.plan = nil
 		return nil, e.planned(run, db), nil
+	case err == errTooLarge:
+		entry.large.Add(1)
+		fallthrough
 	case err == errFallback:
 		e.plans.fallback(reasonValue)
 		return nil, nil, nil
+	}
+	if entry.large.Load() != 0 {
+		entry.large.Store(0)
 	}
 	e.plans.hits.Add(1)
 	e.count(ctx, st.status)
@@ -337,13 +363,17 @@ func (e *Engine) count(ctx *sql.Context, status string) {
 func (e *Engine) planned(run *fastRun, db string) (learn func([]*querypb.Field)) {
 	e.plans.misses.Add(1)
 	v, err := run.view()
-	run.leave()
+	defer run.leave()
 	if err != nil {
 		return nil // the general way meets it too, and words it
 	}
-	key := planKey{string(run.session.digest.text), db, run.set.key}
+	key := planKey{string(run.session.digest.Text), db, run.set.key}
 	entry := &planEntry{version: v.snap.Version}
-	entry.plan, err = e.compile(run.ctx, v, db, key.text, run.set.parser)
+	entry.plan, err = e.compile(run.ctx, v, db, key.text, run.session.digest.Values, run.set.parser)
+	if err == unplanned(reasonPrivilege) {
+		e.plans.fallback(reasonPrivilege)
+		return nil // what others may is another matter
+	}
 	if err != nil {
 		entry.plan, entry.reason = nil, err.Error()
 		e.plans.put(key, entry)
@@ -359,7 +389,7 @@ func (e *Engine) planned(run *fastRun, db string) (learn func([]*querypb.Field))
 func (entry *planEntry) learn() func([]*querypb.Field) {
 	return func(fields []*querypb.Field) {
 		p := entry.plan
-		if p.kind == planSelect {
+		if p.sel != nil {
 			width := p.sel.width
 			if n := len(p.sel.aggregates); n > 0 {
 				width = n

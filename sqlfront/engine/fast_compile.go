@@ -12,6 +12,8 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/digest"
+	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
@@ -25,6 +27,7 @@ const (
 	planInsert
 	planUpdate
 	planDelete
+	planQuery // more than rows of one table; see query.go
 )
 
 // event is what the triggers fire at that the plan sets off.
@@ -40,7 +43,8 @@ func (k planKind) event() string {
 	return ""
 }
 
-// fastPlan is a statement of a known shape, compiled for one version of its table. It is immutable but for the two atomics.
+// fastPlan is a statement of a known shape, compiled for one version of its table. It is immutable but for
+// the two atomics.
 type fastPlan struct {
 	kind  planKind
 	db    string
@@ -48,18 +52,20 @@ type fastPlan struct {
 	// snap is a catalog in which the plan is right; see current.
 	snap atomic.Pointer[catalog.Snapshot]
 	// allow is what a user must be allowed to do. Who is not goes the general way, to be told so there.
-	allow sql.PrivilegedOperation
+	allow []sql.PrivilegedOperation
 
 	fires []*catalog.Trigger // by a write
 
 	where access
 	sel   *selectPlan
-	rows  [][]source // INSERT: for each row a source for each column of the table
+	query *queryPlan
+	keeps *constraints // of a write; nil for none
+	rows  [][]source   // INSERT: for each row a source for each column of the table
 	set   []assignment
 }
 
-// access is how the rows of a WHERE clause are found: the leading columns of an index with one value each, then perhaps one
-// with a list or a range; what is left is looked at row by row.
+// access is how the rows of a WHERE clause are found: the leading columns of an index with one value each,
+// then perhaps one with a list or a range; what is left is looked at row by row.
 type access struct {
 	index *index
 	equal []operand // values of the leading columns
@@ -83,8 +89,8 @@ type condition struct {
 
 // selectPlan is what becomes of the rows.
 type selectPlan struct {
-	// table is the projection of the table to the columns that are needed: first those of the result, then those that are only
-	// sorted by or looked at.
+	// table is the projection of the table to the columns that are needed: first those of the result, then
+	// those that are only sorted by or looked at.
 	table      *Table
 	types      []sql.Type // of the columns of table
 	width      int        // columns of the result
@@ -99,7 +105,8 @@ type selectPlan struct {
 	offset     *operand
 	lock       *parse.Lock
 	where      []int // for each condition of access.rest, the position in table
-	// fields is the head of the result, as the general way made it when it ran the statement. A plan without it is not run yet.
+	// fields is the head of the result, as the general way made it when it ran the statement. A plan without
+	// it is not run yet.
 	fields atomic.Pointer[[]*querypb.Field]
 }
 
@@ -127,7 +134,7 @@ type assignment struct {
 const (
 	reasonText      = "text"      // not scanned: comments, variables, several statements, too long
 	reasonShape     = "shape"     // a statement of another shape
-	reasonTable     = "table"     // checks, foreign keys, generated columns, no primary key, a view
+	reasonTable     = "table"     // generated columns, no primary key, a view, a check or foreign key that is not understood
 	reasonIndex     = "index"     // no index for the condition
 	reasonType      = "type"      // a value of a type that takes a conversion
 	reasonValue     = "value"     // as above, found when the statement ran
@@ -152,15 +159,25 @@ type compiler struct {
 	// bind makes a parameter of an expression that is not a column, in the body of a routine; nil elsewhere.
 	bind   func(ast.Expr) (sql.Expression, bool)
 	params []sql.Expression
+	kinds  []eval.LiteralKind // of the values of a client's statement
 }
 
-func (e *Engine) compile(ctx *sql.Context, v *view, db, text string, opts ast.ParserOptions) (*fastPlan, error) {
+func (e *Engine) compile(ctx *sql.Context, v *view, db, text string, values []eval.Literal, opts ast.ParserOptions) (*fastPlan, error) {
 	stmt, _, err := ast.ParseOneWithOptions(ctx, text, opts)
 	if err != nil {
 		return nil, unplanned(reasonShape)
 	}
 	c := &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}}
-	if err := c.statement(ctx, v, stmt); err != nil {
+	err = c.statement(ctx, v, stmt)
+	if _, ok := stmt.(*ast.Select); ok && err != nil {
+		c = &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}}
+		for _, l := range values {
+			c.kinds = append(c.kinds, l.Kind)
+		}
+		c.plan.snap.Store(v.snap)
+		err = c.query(ctx, v, text, opts)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return c.plan, nil
@@ -170,18 +187,19 @@ func (c *compiler) statement(ctx *sql.Context, v *view, stmt ast.Statement) erro
 	c.plan.snap.Store(v.snap)
 	switch s := stmt.(type) {
 	case *ast.Select:
-		return c.selects(v, s)
+		return c.selects(ctx, v, s)
 	case *ast.Insert:
 		return c.inserts(ctx, v, s)
 	case *ast.Update:
-		return c.updates(v, s)
+		return c.updates(ctx, v, s)
 	case *ast.Delete:
-		return c.deletes(v, s)
+		return c.deletes(ctx, v, s)
 	}
 	return unplanned(reasonShape)
 }
 
-// withoutOurs is the operator that the parser has put an expression of ours in the place of, and what parentheses are around.
+// withoutOurs is the operator that the parser has put an expression of ours in the place of, and what
+// parentheses are around.
 func withoutOurs(e ast.Expr) ast.Expr {
 	for {
 		switch x := e.(type) {
@@ -204,7 +222,7 @@ func withoutOurs(e ast.Expr) ast.Expr {
 }
 
 // from resolves the one table of a FROM clause.
-func (c *compiler) from(v *view, from ast.TableExprs) error {
+func (c *compiler) from(ctx *sql.Context, v *view, from ast.TableExprs) error {
 	if len(from) != 1 {
 		return unplanned(reasonShape)
 	}
@@ -217,10 +235,10 @@ func (c *compiler) from(v *view, from ast.TableExprs) error {
 		return unplanned(reasonShape)
 	}
 	c.alias = t.As.String()
-	return c.resolve(v, name)
+	return c.resolve(ctx, v, name)
 }
 
-func (c *compiler) resolve(v *view, name ast.TableName) error {
+func (c *compiler) resolve(ctx *sql.Context, v *view, name ast.TableName) error {
 	if !name.SchemaQualifier.IsEmpty() {
 		return unplanned(reasonShape)
 	}
@@ -233,7 +251,7 @@ func (c *compiler) resolve(v *view, name ast.TableName) error {
 		return unplanned(reasonTable)
 	}
 	desc, ok := d.Table(name.Name.String())
-	if !ok || !plannable(v.snap, d, desc) {
+	if !ok || !readable(desc) || c.plan.kind != planSelect && !writable(desc) {
 		return unplanned(reasonTable)
 	}
 	if event := c.plan.kind.event(); event != "" {
@@ -251,28 +269,44 @@ func (c *compiler) resolve(v *view, name ast.TableName) error {
 		c.alias = desc.Name
 	}
 	c.plan.db, c.plan.table = d.Name, t
-	return nil
+	if c.plan.kind == planSelect {
+		return nil
+	}
+	c.plan.keeps, err = c.constraints(ctx, v, d, t)
+	return err
 }
 
-// plannable reports whether rows of the table are nobody's business but their own and that of triggers: no generated columns, checks,
-// foreign keys from or to it.
-func plannable(snap *catalog.Snapshot, d *catalog.Database, desc *catalog.Table) bool {
-	if len(desc.Checks) > 0 || len(desc.ForeignKeys) > 0 || len(snap.References(d.Name, desc.Name)) > 0 {
-		return false
-	}
+// readable reports whether all columns of a table are in its rows.
+func readable(desc *catalog.Table) bool {
 	for i := range desc.Columns {
-		c := &desc.Columns[i]
-		if c.Generated != "" || c.OnUpdate != "" || c.Hidden || c.HiddenSystem || c.Virtual {
+		if c := &desc.Columns[i]; c.Hidden || c.HiddenSystem || c.Virtual {
 			return false
 		}
 	}
 	return true
 }
 
-// current reports whether the plan is right in the catalog that the statement sees. It is while the table's descriptor is the
-// same object and nothing has come up around it.
+// writable reports whether all values of a row are the statement's: no column is computed.
+func writable(desc *catalog.Table) bool {
+	for i := range desc.Columns {
+		if c := &desc.Columns[i]; c.Generated != "" || c.OnUpdate != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// current reports whether the plan is right in the catalog that the statement sees. It is while the table's
+// descriptor is the same object and nothing has come up around it.
 func (p *fastPlan) current(snap *catalog.Snapshot) bool {
 	if p.snap.Load() == snap {
+		return true
+	}
+	if p.query != nil {
+		if !p.query.current(snap) {
+			return false
+		}
+		p.snap.Store(snap)
 		return true
 	}
 	d, ok := snap.Database(p.db)
@@ -280,7 +314,7 @@ func (p *fastPlan) current(snap *catalog.Snapshot) bool {
 		return false
 	}
 	desc, ok := d.Table(p.table.desc.Name)
-	if !ok || desc != p.table.desc || !plannable(snap, d, desc) {
+	if !ok || desc != p.table.desc || p.keeps != nil && !p.keeps.current(snap) {
 		return false
 	}
 	if event := p.kind.event(); event != "" {
@@ -311,7 +345,7 @@ func (c *compiler) column(e ast.Expr) int {
 func (c *compiler) operand(e ast.Expr) (operand, bool) {
 	switch e := e.(type) {
 	case *ast.NullVal:
-		return operand{param: -1, fixed: literal{kind: literalNull}}, true
+		return operand{param: -1, fixed: eval.Literal{Kind: eval.LiteralNull}}, true
 	case *ast.UnaryExpr:
 		if e.Operator != ast.UMinusStr {
 			return operand{}, false
@@ -327,7 +361,7 @@ func (c *compiler) operand(e ast.Expr) (operand, bool) {
 	case ast.InjectedExpr, *ast.FuncExpr, *ast.CaseExpr, *ast.TimestampFuncExpr, *ast.ConvertExpr:
 		return c.parameter(e)
 	case *ast.SQLVal:
-		o := operand{param: -1, fixed: literal{text: string(e.Val)}}
+		o := operand{param: -1, fixed: eval.Literal{Text: string(e.Val)}}
 		switch e.Type {
 		case ast.ValArg:
 			n, err := strconv.Atoi(strings.TrimPrefix(string(e.Val), ":v"))
@@ -336,13 +370,13 @@ func (c *compiler) operand(e ast.Expr) (operand, bool) {
 			}
 			return operand{param: n - 1}, true
 		case ast.IntVal:
-			o.fixed.kind = literalInt
+			o.fixed.Kind = eval.LiteralInt
 		case ast.StrVal:
-			o.fixed.kind = literalString
+			o.fixed.Kind = eval.LiteralString
 		case ast.FloatVal:
-			o.fixed.kind = literalDecimal
-			if strings.ContainsAny(o.fixed.text, "eE") {
-				o.fixed.kind = literalFloat
+			o.fixed.Kind = eval.LiteralDecimal
+			if strings.ContainsAny(o.fixed.Text, "eE") {
+				o.fixed.Kind = eval.LiteralFloat
 			}
 		default:
 			return operand{}, false
@@ -444,8 +478,8 @@ func (c *compiler) comparison(e *ast.ComparisonExpr, in *[]operand, inColumn *in
 	return []condition{{col, op, o}}, nil
 }
 
-// find chooses the index for a WHERE clause: a unique key whose columns all have a value, else the one with the most leading
-// columns that have.
+// find chooses the index for a WHERE clause: a unique key whose columns all have a value, else the one with
+// the most leading columns that have.
 func (c *compiler) find(where *ast.Where) error {
 	if where == nil {
 		return unplanned(reasonShape)
@@ -543,12 +577,12 @@ func accessBy(x *index, conds []condition) (*access, int) {
 	return a, score
 }
 
-func (c *compiler) updates(v *view, s *ast.Update) error {
+func (c *compiler) updates(ctx *sql.Context, v *view, s *ast.Update) error {
 	if s.With != nil || s.Ignore != "" || len(s.OrderBy) > 0 || s.Limit != nil || len(s.Returning) > 0 {
 		return unplanned(reasonShape)
 	}
 	c.plan.kind = planUpdate
-	if err := c.from(v, s.TableExprs); err != nil {
+	if err := c.from(ctx, v, s.TableExprs); err != nil {
 		return err
 	}
 	if err := c.find(s.Where); err != nil {
@@ -581,12 +615,12 @@ func (c *compiler) updates(v *view, s *ast.Update) error {
 	return nil
 }
 
-func (c *compiler) deletes(v *view, s *ast.Delete) error {
+func (c *compiler) deletes(ctx *sql.Context, v *view, s *ast.Delete) error {
 	if s.With != nil || len(s.Targets) > 0 || len(s.Partitions) > 0 || len(s.OrderBy) > 0 || s.Limit != nil || len(s.Returning) > 0 {
 		return unplanned(reasonShape)
 	}
 	c.plan.kind = planDelete
-	if err := c.from(v, s.TableExprs); err != nil {
+	if err := c.from(ctx, v, s.TableExprs); err != nil {
 		return err
 	}
 	if err := c.find(s.Where); err != nil {
@@ -613,7 +647,7 @@ func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
 		return unplanned(reasonShape)
 	}
 	c.plan.kind = planInsert
-	if err := c.resolve(v, s.Table); err != nil {
+	if err := c.resolve(ctx, v, s.Table); err != nil {
 		return err
 	}
 	t := c.plan.table
@@ -678,23 +712,49 @@ func (c *compiler) source(ctx *sql.Context, col, at int, tuple ast.ValTuple) (so
 		return s, unplanned(reasonShape) // error 1364
 	}
 	// Defaults that are one literal; CURRENT_TIMESTAMP and expressions go the general way.
-	var d digest
+	var d digest.Digest
 	sign := strings.HasPrefix(text, "-")
-	if !d.scan(strings.TrimPrefix(text, "-"), true, false) || string(d.text) != "?" {
+	if !d.Scan(strings.TrimPrefix(text, "-"), true, false) || string(d.Text) != "?" {
 		return s, unplanned(reasonShape)
 	}
-	l, ok := (&operand{param: -1, negative: sign, fixed: d.values[0]}).value(nil)
+	l, ok := (&operand{param: -1, negative: sign, fixed: d.Values[0]}).value(nil)
 	if !ok {
 		return s, unplanned(reasonShape)
 	}
-	if s.value, ok = l.stored(ctx, column.Type); !ok || s.value == nil {
+	if s.value, ok = l.Stored(ctx, column.Type); !ok || s.value == nil {
 		return s, unplanned(reasonType)
 	}
 	return s, nil
 }
 
 func (c *compiler) permit(privileges ...sql.PrivilegeType) {
-	c.plan.allow = sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{
+	c.plan.allow = []sql.PrivilegedOperation{sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{
 		Database: c.plan.db, Table: c.plan.table.desc.Name,
-	}, privileges...)
+	}, privileges...)}
+}
+
+// operand is where a plan takes a value from: the n-th parameter, or a literal that was in the text of a
+// prepared statement.
+type operand struct {
+	param    int // -1: fixed
+	negative bool
+	fixed    eval.Literal
+}
+
+func (o *operand) value(values []eval.Literal) (eval.Literal, bool) {
+	l := o.fixed
+	if o.param >= 0 {
+		if o.param >= len(values) {
+			return eval.Literal{}, false
+		}
+		l = values[o.param]
+	}
+	if !o.negative || l.Kind == eval.LiteralNull {
+		return l, true
+	}
+	if l.Kind == eval.LiteralString || l.Kind == eval.LiteralTime || strings.HasPrefix(l.Text, "-") {
+		return eval.Literal{}, false
+	}
+	l.Text = "-" + l.Text
+	return l, true
 }

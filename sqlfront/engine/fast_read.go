@@ -15,6 +15,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/kv"
+	"moka/sqlfront/eval"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -23,6 +24,8 @@ import (
 var (
 	// errFallback leaves the statement to the library; nothing has been written.
 	errFallback = errors.New("engine: the plan leaves this statement to the library")
+	// errTooLarge is errFallback for a query with more rows than a plan keeps.
+	errTooLarge = errors.New("engine: the plan leaves a query with many rows to the library")
 	// errStalePlan says that the table has changed since the plan was made.
 	errStalePlan = errors.New("engine: the plan is of another version of the table")
 )
@@ -34,7 +37,7 @@ type fastRun struct {
 	session *Session
 	set     *settings
 	plan    *fastPlan
-	values  []literal
+	values  []eval.Literal
 	found   bool // CLIENT_FOUND_ROWS
 
 	tx    *Tx
@@ -51,8 +54,11 @@ type fastRun struct {
 
 func (r *fastRun) run() (*sqltypes.Result, error) {
 	r.session.ClearWarnings()
-	if r.plan.kind == planSelect {
+	switch r.plan.kind {
+	case planSelect:
 		return r.read()
+	case planQuery:
+		return r.queryRows()
 	}
 	return r.write()
 }
@@ -76,8 +82,8 @@ func (r *fastRun) enter() error {
 	return nil
 }
 
-// leave forgets a transaction that was begun for a statement that goes on elsewhere or has failed. With autocommit off the
-// transaction stays, as the library would have begun it.
+// leave forgets a transaction that was begun for a statement that goes on elsewhere or has failed. With
+// autocommit off the transaction stays, as the library would have begun it.
 func (r *fastRun) leave() {
 	if r.tx != nil {
 		r.tx.planned = false // who goes on with the transaction may wait
@@ -124,10 +130,10 @@ func (r *fastRun) check() error {
 	return r.allowed(v.snap.Version)
 }
 
-// allowed asks once more whether the user may do what the plan does if accounts may have changed since that was asked: the table has not, so the
-// plan still is right.
+// allowed asks once more whether the user may do what the plan does if accounts may have changed since that
+// was asked: the table has not, so the plan still is right.
 func (r *fastRun) allowed(version uint64) error {
-	if r.nested || r.tx != nil && r.tx.ddl || !r.eng.saw(r.ctx, version) || r.eng.accounts().UserHasPrivileges(r.ctx, r.plan.allow) {
+	if r.nested || r.tx != nil && r.tx.ddl || !r.eng.saw(r.ctx, version) || r.eng.accounts().UserHasPrivileges(r.ctx, r.plan.allow...) {
 		return nil
 	}
 	return errFallback
@@ -174,7 +180,7 @@ func (r *fastRun) limits() (limit, offset int64, err error) {
 		if !ok {
 			return errFallback
 		}
-		n, ok := l.integer()
+		n, ok := l.Integer()
 		i, signed := n.(int64)
 		if !ok || !signed || i < 0 {
 			return errFallback
@@ -215,15 +221,15 @@ func (r *fastRun) keyValue(o *operand, t sql.Type) (any, error) {
 	if !ok {
 		return nil, errFallback
 	}
-	v, ok := l.key(t)
+	v, ok := l.Key(t)
 	if !ok {
 		return nil, errFallback
 	}
 	return v, nil
 }
 
-// readAlone reads one row in a transaction of its own: the catalog's version and the row in one request. The plan is taken to
-// be right, and the version, read in the same snapshot, says whether it was.
+// readAlone reads one row in a transaction of its own: the catalog's version and the row in one request. The
+// plan is taken to be right, and the version, read in the same snapshot, says whether it was.
 func (r *fastRun) readAlone() ([]sql.Row, error) {
 	p := r.plan
 	key, err := r.key()
@@ -282,8 +288,8 @@ func (r *fastRun) readAlone() ([]sql.Row, error) {
 	return []sql.Row{row}, nil
 }
 
-// readFirst reads what an UPDATE or DELETE of one row that is a transaction by itself begins with, in one request: the catalog's
-// version and the row. found is false if the general course has to be taken.
+// readFirst reads what an UPDATE or DELETE of one row that is a transaction by itself begins with, in one
+// request: the catalog's version and the row. found is false if the general course has to be taken.
 func (r *fastRun) readFirst() (row sql.Row, found bool, err error) {
 	p := r.plan
 	if !p.where.point || !p.where.index.primary {
@@ -327,7 +333,8 @@ func (r *fastRun) readFirst() (row sql.Row, found bool, err error) {
 	return row, true, nil
 }
 
-// matches looks at the conditions that the index does not answer; at says where each one's column is in the row.
+// matches looks at the conditions that the index does not answer; at says where each one's column is in the
+// row.
 func (r *fastRun) matches(row sql.Row, at []int) (bool, error) {
 	for i := range r.plan.where.rest {
 		c := &r.plan.where.rest[i]
@@ -448,9 +455,14 @@ func (r *fastRun) scan(t *Table, reverse bool, batch int, take func(sql.Row) (bo
 	if err != nil {
 		return err
 	}
-	defer it.Close(r.ctx)
+	return drain(r.ctx, it, take)
+}
+
+// drain reads rows until take says stop.
+func drain(ctx *sql.Context, it sql.RowIter, take func(sql.Row) (bool, error)) error {
+	defer it.Close(ctx)
 	for {
-		row, err := it.Next(r.ctx)
+		row, err := it.Next(ctx)
 		if err == io.EOF {
 			return nil
 		}
@@ -567,7 +579,8 @@ func (r *fastRun) arrange(rows []sql.Row) ([]sql.Row, error) {
 	return rows, nil
 }
 
-// keyedRow is a row with its sort key; at is its place among the rows as they were read, which decides between equal keys.
+// keyedRow is a row with its sort key; at is its place among the rows as they were read, which decides
+// between equal keys.
 type keyedRow struct {
 	key []byte
 	at  int
@@ -577,9 +590,6 @@ type keyedRow struct {
 func compareRows(a, b keyedRow) int {
 	return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.at, b.at))
 }
-
-// exactFloat is where integers end that a float64 holds exactly; the library adds up in float64.
-const exactFloat = 1 << 53
 
 func (r *fastRun) aggregate(rows []sql.Row) (*sqltypes.Result, error) {
 	sel := r.plan.sel
@@ -622,7 +632,7 @@ func (r *fastRun) word(t sql.Type, v any) (sqltypes.Value, error) {
 	case int64:
 		return sqltypes.MakeTrusted(t.Type(), strconv.AppendInt(nil, x, 10)), nil
 	case string:
-		if st, ok := t.(sql.StringType); ok && plainText(st) {
+		if st, ok := t.(sql.StringType); ok && eval.PlainText(st) {
 			return sqltypes.MakeTrusted(t.Type(), []byte(x)), nil
 		}
 	}
@@ -637,10 +647,10 @@ func sumOf(rows []sql.Row, column int) (sum int64, none, ok bool) {
 			continue
 		}
 		n, ok := rowenc.Int64(row[column])
-		if !ok || n > exactFloat || n < -exactFloat {
+		if !ok || n > eval.ExactFloat || n < -eval.ExactFloat {
 			return 0, false, false
 		}
-		if sum += n; sum > exactFloat || sum < -exactFloat {
+		if sum += n; sum > eval.ExactFloat || sum < -eval.ExactFloat {
 			return 0, false, false
 		}
 		none = false

@@ -11,16 +11,17 @@ import (
 	"moka/sqlfront/rowenc"
 )
 
-// maxFastRows bounds what a plan keeps in memory. A statement with more rows goes the general way, which streams.
+// maxFastRows bounds what a plan keeps in memory. A statement with more rows goes the general way, which
+// streams.
 const maxFastRows = 4096
 
-func (c *compiler) selects(v *view, s *ast.Select) error {
+func (c *compiler) selects(ctx *sql.Context, v *view, s *ast.Select) error {
 	if s.Into != nil || s.With != nil || s.Having != nil || len(s.GroupBy) > 0 || len(s.Window) > 0 || len(s.Comments) > 0 ||
 		s.QueryOpts.All || s.QueryOpts.StraightJoinHint || s.QueryOpts.SQLCalcFoundRows || len(s.QueryOpts.DistinctOn) > 0 {
 		return unplanned(reasonShape)
 	}
 	c.plan.kind = planSelect
-	if err := c.from(v, s.From); err != nil {
+	if err := c.from(ctx, v, s.From); err != nil {
 		return err
 	}
 	if err := c.find(s.Where); err != nil {
@@ -183,7 +184,8 @@ func (c *compiler) needs(col int) int {
 	return p
 }
 
-// orders reads ORDER BY: one direction for all columns. Where the index has the rows in that order they are not sorted.
+// orders reads ORDER BY: one direction for all columns. Where the index has the rows in that order they are
+// not sorted.
 func (c *compiler) orders(p *selectPlan, by ast.OrderBy, distinct bool) error {
 	if len(by) == 0 {
 		return nil
@@ -251,7 +253,8 @@ func (c *compiler) project(p *selectPlan) error {
 	return nil
 }
 
-// codec makes keys of the columns at those positions, which have the order and the equality of the columns' types.
+// codec makes keys of the columns at those positions, which have the order and the equality of the columns'
+// types.
 func (p *selectPlan) codec(at []int) (*rowenc.KeyCodec, error) {
 	parts := make([]rowenc.KeyPart, len(at))
 	for i, a := range at {

@@ -8,8 +8,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// SHOW STATUS takes its variables from a registry that the library keeps once for the whole process. Ours stands in front of it
-// and adds what the plan caches of all engines of the process have done, and how far back garbage collection is.
+// SHOW STATUS takes its variables from a registry that the library keeps once for the whole process. Ours
+// stands in front of it and adds what the plan caches of all engines of the process have done, and how far
+// back garbage collection is.
 type statusRegistry struct {
 	sql.StatusVariableRegistry
 
@@ -71,14 +72,16 @@ func reported(name string) ownVariable {
 	}}
 }
 
-// notStatus are variables of a dictionary of forbidden passwords, which there is not. The library has them under the names of MySQL's
-// plugin and of its component, which monitors that take '.' for '_' refuse as doubles.
+// notStatus are variables of a dictionary of forbidden passwords, which there is not. The library has them
+// under the names of MySQL's plugin and of its component, which monitors that take '.' for '_' refuse as
+// doubles.
 var notStatus = []string{
 	"validate_password_dictionary_file_last_parsed", "validate_password_dictionary_file_words_count",
 	"validate_password.dictionary_file_last_parsed", "validate_password.dictionary_file_words_count",
 }
 
-// NewSessionMap implements sql.StatusVariableRegistry. Sessions of ours count for themselves; see sessionvars.go.
+// NewSessionMap implements sql.StatusVariableRegistry. Sessions of ours count for themselves; see
+// sessionvars.go.
 func (r *statusRegistry) NewSessionMap() map[string]sql.StatusVarValue { return nil }
 
 // NewGlobalMap implements sql.StatusVariableRegistry.
@@ -110,7 +113,8 @@ func (r *statusRegistry) IncrementGlobal(name string, by int) {
 	}
 }
 
-// Queries is Questions. In MySQL only the former has the statements within routines; here both have those that are not run by their plans.
+// Queries is Questions. In MySQL only the former has the statements within routines; here both have those
+// that are not run by their plans.
 const questions, queries = "Questions", "Queries"
 
 // GetGlobal implements sql.StatusVariableRegistry.

@@ -6,12 +6,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/eval"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 )
 
-// write runs INSERT, UPDATE and DELETE. All that could send the statement to the library is done before the first write: the
-// rows are read and the new ones computed. The writes themselves are the editor's, so a plan writes what the library would.
+// write runs INSERT, UPDATE and DELETE. All that could send the statement to the library is done before the
+// first write: the rows are read and the new ones computed. The writes themselves are the editor's, so a plan
+// writes what the library would.
 func (r *fastRun) write() (*sqltypes.Result, error) {
 	result, err := r.change()
 	if err == nil {
@@ -45,6 +47,9 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	if r.tx.readOnly {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
+	if p.keeps != nil && !r.set.foreignKeys {
+		return nil, errFallback
+	}
 	if r.session.inUse(p.table) {
 		return nil, sql.ErrTriggerTableInUse.New(p.table.desc.Name)
 	}
@@ -54,7 +59,7 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 			return nil, r.left(err)
 		}
 		mode := insertPlain
-		if alone && r.session.implicit() && p.fires == nil {
+		if alone && r.session.implicit() && p.fires == nil && p.keeps == nil {
 			mode = insertBlind
 		}
 		if r.tx.modes == nil {
@@ -128,6 +133,9 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 			if i < len(r.drawn) {
 				r.ids.pending = r.drawn[i]
 			}
+			if err := r.keep(nil, row); err != nil {
+				return nil, err
+			}
 			if err := e.Insert(r.ctx, row); err != nil {
 				return nil, err
 			}
@@ -146,6 +154,9 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 	}
 	for _, old := range olds {
 		if _, err := r.before(old, nil); err != nil {
+			return nil, err
+		}
+		if err := r.keep(old, nil); err != nil {
 			return nil, err
 		}
 		if err := e.Delete(r.ctx, old); err != nil {
@@ -180,8 +191,9 @@ func (r *fastRun) existing(rows []sql.Row) (_ []sql.Row, err error) {
 	return rows, err
 }
 
-// lockExisting locks the row of the statement's key, which it is about to write, and reads it. A row that is not written after all
-// is one that the client has seen: nothing but what is written, or locked to be read, is proved by the commit.
+// lockExisting locks the row of the statement's key, which it is about to write, and reads it. A row that is
+// not written after all is one that the client has seen: nothing but what is written, or locked to be read,
+// is proved by the commit.
 func (r *fastRun) lockExisting() ([]sql.Row, error) {
 	key, err := r.key()
 	if err != nil {
@@ -229,6 +241,9 @@ func (r *fastRun) update(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 			r.tx.used.Store(true)
 		} else {
 			changed++
+			if err := r.keep(old, row); err != nil {
+				return nil, err
+			}
 			if err := e.Update(r.ctx, old, row); err != nil {
 				return nil, err
 			}
@@ -261,7 +276,7 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 			return nil, errFallback
 		}
 		if a.from < 0 {
-			if row[a.column], ok = l.stored(r.ctx, t); !ok || row[a.column] == nil && !schema[a.column].Nullable {
+			if row[a.column], ok = l.Stored(r.ctx, t); !ok || row[a.column] == nil && !schema[a.column].Nullable {
 				return nil, errFallback
 			}
 			continue
@@ -280,9 +295,9 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 		}
 		// Integers far from the ends of int64: the sum is what it is in any type.
 		n, ok := rowenc.Int64(row[a.from])
-		v, ok2 := l.integer()
+		v, ok2 := l.Integer()
 		by, ok3 := v.(int64)
-		if !ok || !ok2 || !ok3 || n > exactFloat || n < -exactFloat || by > exactFloat || by < -exactFloat {
+		if !ok || !ok2 || !ok3 || n > eval.ExactFloat || n < -eval.ExactFloat || by > eval.ExactFloat || by < -eval.ExactFloat {
 			return nil, errFallback
 		}
 		if a.minus {
@@ -291,7 +306,7 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 		if sum := n + by; sum < 0 && sqltypes.IsUnsigned(schema[a.from].Type.Type()) {
 			return nil, errFallback
 		}
-		if row[a.column], ok = narrow(t.Type(), n+by); !ok {
+		if row[a.column], ok = eval.Narrow(t.Type(), n+by); !ok {
 			return nil, errFallback
 		}
 	}
@@ -300,13 +315,14 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 
 var exactDecimal = apd.BaseContext.WithPrecision(100)
 
-// addDecimal adds to a decimal number a value with no more decimals than the column has, so that nothing is rounded.
-func addDecimal(ctx *sql.Context, t sql.Type, d *apd.Decimal, l literal, minus bool) (any, bool) {
+// addDecimal adds to a decimal number a value with no more decimals than the column has, so that nothing is
+// rounded.
+func addDecimal(ctx *sql.Context, t sql.Type, d *apd.Decimal, l eval.Literal, minus bool) (any, bool) {
 	column, ok := t.(sql.DecimalType)
-	if !ok || t.Type() != sqltypes.Decimal || l.kind != literalInt && l.kind != literalDecimal {
+	if !ok || t.Type() != sqltypes.Decimal || l.Kind != eval.LiteralInt && l.Kind != eval.LiteralDecimal {
 		return nil, false
 	}
-	by, _, err := apd.NewFromString(l.text)
+	by, _, err := apd.NewFromString(l.Text)
 	if err != nil || -by.Exponent > int32(column.Scale()) || -d.Exponent > int32(column.Scale()) {
 		return nil, false
 	}
@@ -317,7 +333,7 @@ func addDecimal(ctx *sql.Context, t sql.Type, d *apd.Decimal, l literal, minus b
 	if cond, err := exactDecimal.Add(sum, d, by); err != nil || cond.Inexact() || cond.Rounded() {
 		return nil, false
 	}
-	out, in, err := convertStored(ctx, t, sum)
+	out, in, err := eval.ConvertStored(ctx, t, sum)
 	return out, err == nil && in == sql.InRange && out != nil
 }
 
@@ -359,7 +375,7 @@ func (r *fastRun) newRows() (rows []sql.Row, err error) {
 			if !ok {
 				return nil, errFallback
 			}
-			if row[i], ok = l.stored(r.ctx, schema[i].Type); !ok {
+			if row[i], ok = l.Stored(r.ctx, schema[i].Type); !ok {
 				return nil, errFallback
 			}
 		}
@@ -408,7 +424,7 @@ func (r *fastRun) number(row sql.Row) error {
 		return err
 	}
 	r.drawn[len(r.drawn)-1] = int64(seq)
-	v, ok := narrow(t.pk.Schema[t.auto].Type.Type(), int64(seq))
+	v, ok := eval.Narrow(t.pk.Schema[t.auto].Type.Type(), int64(seq))
 	if !ok || seq > 1<<62 {
 		return errFallback
 	}

@@ -9,6 +9,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/eval"
 	"moka/sqlfront/rowenc"
 )
 
@@ -226,7 +227,7 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 			}
 			continue
 		}
-		v, in, err := convertStored(r.ctx, c.Type, row[i])
+		v, in, err := eval.ConvertStored(r.ctx, c.Type, row[i])
 		if err != nil || in != sql.InRange || v == nil {
 			return nil, errFallback
 		}

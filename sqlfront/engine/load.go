@@ -19,6 +19,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/kv"
+	"moka/sqlfront/eval"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -182,7 +183,7 @@ func (l *bulkLoad) constant(ctx *sql.Context, c *sql.Column) (v any, lost bool, 
 	if v, err = c.Default.Eval(ctx, nil); err != nil || v == nil {
 		return nil, false, err
 	}
-	v, in, err := convertStored(ctx, c.Type, v)
+	v, in, err := eval.ConvertStored(ctx, c.Type, v)
 	return v, err != nil || in != sql.InRange, nil
 }
 
@@ -660,7 +661,7 @@ func (l *bulkLoad) number(ctx *sql.Context, b *loadBlock) (bool, error) {
 		return false, err
 	}
 	if given == nil {
-		if b.row[auto], ok = narrow(l.table.pk.Schema[auto].Type.Type(), int64(seq)); !ok || seq > 1<<62 {
+		if b.row[auto], ok = eval.Narrow(l.table.pk.Schema[auto].Type.Type(), int64(seq)); !ok || seq > 1<<62 {
 			return false, nil
 		}
 	}
@@ -676,19 +677,19 @@ func loadValue(ctx *sql.Context, t sql.Type, text string) (any, bool) {
 	case sqltypes.Int8, sqltypes.Int16, sqltypes.Int24, sqltypes.Int32, sqltypes.Int64,
 		sqltypes.Uint8, sqltypes.Uint16, sqltypes.Uint24, sqltypes.Uint32, sqltypes.Uint64:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && text[0] != '+' {
-			if v, ok := narrow(base, n); ok {
+			if v, ok := eval.Narrow(base, n); ok {
 				return v, true
 			}
 		}
 	case sqltypes.Char, sqltypes.VarChar, sqltypes.Text, sqltypes.Date, sqltypes.Datetime, sqltypes.Decimal:
-		if v, ok := (literal{kind: literalString, text: text}).stored(ctx, t); ok {
+		if v, ok := (eval.Literal{Kind: eval.LiteralString, Text: text}).Stored(ctx, t); ok {
 			return v, true
 		}
 	}
 	if blank(t, text) {
 		return nil, false
 	}
-	v, in, err := convertStored(ctx, t, text)
+	v, in, err := eval.ConvertStored(ctx, t, text)
 	if at, ok := v.(time.Time); ok && at.Equal(types.ZeroTime) {
 		return nil, false // the mode may have something against it
 	}

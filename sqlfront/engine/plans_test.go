@@ -295,3 +295,57 @@ func TestJoinsReadAhead(t *testing.T) {
 		}
 	}
 }
+
+// Queries of several tables have plans of the plan cache, which look at about as many rows as they have to, wherever in FROM the table stands that
+// the condition is about.
+func TestQueryPlansReadLittle(t *testing.T) {
+	s := newServer(t)
+	c := s.session("")
+	c.exec("CREATE DATABASE d")
+	c.sess.SetCurrentDatabase("d")
+	c.exec("CREATE TABLE kind (id CHAR(3) PRIMARY KEY, name VARCHAR(10))")
+	c.exec("CREATE TABLE acct (id INT PRIMARY KEY, owner INT NOT NULL, KEY owner (owner))")
+	c.exec("CREATE TABLE sec (id VARCHAR(8) PRIMARY KEY, price DECIMAL(8,2) NOT NULL CHECK (price > 0))")
+	c.exec("CREATE TABLE trade (id INT PRIMARY KEY, acct INT NOT NULL, sec VARCHAR(8) NOT NULL, kind CHAR(3) NOT NULL, at INT NOT NULL, KEY at (acct, at), " +
+		"FOREIGN KEY (acct) REFERENCES acct (id), FOREIGN KEY (sec) REFERENCES sec (id), FOREIGN KEY (kind) REFERENCES kind (id))")
+	c.exec("INSERT INTO kind VALUES ('a', 'x'), ('b', 'y'), ('c', 'z')")
+	c.exec("INSERT INTO acct WITH RECURSIVE k AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM k WHERE n < 299) SELECT n, n DIV 3 FROM k")
+	c.exec("INSERT INTO sec WITH RECURSIVE k AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM k WHERE n < 199) SELECT CONCAT('s', n), n + 1 FROM k")
+	for from := 0; from < 3000; from += 500 {
+		var rows []string
+		for i := from; i < from+500; i++ {
+			rows = append(rows, fmt.Sprintf("(%d, %d, 's%d', '%c', %d)", i, i%300, i%200, 'a'+i%3, i))
+		}
+		c.exec("INSERT INTO trade VALUES %s", strings.Join(rows, ", "))
+	}
+	for _, q := range []struct {
+		query string
+		rows  uint64
+	}{
+		{"SELECT t.id, name, price FROM kind JOIN trade t ON t.kind = kind.id JOIN sec ON sec.id = t.sec WHERE t.id = 7", 10},
+		{"SELECT COUNT(price), COUNT(*) FROM acct JOIN trade ON trade.acct = acct.id JOIN sec ON sec.id = trade.sec WHERE owner = 5", 130},
+		{"SELECT t.id, name FROM (SELECT id, kind, sec FROM trade WHERE acct = 5 ORDER BY at DESC LIMIT 4) t JOIN kind ON kind.id = t.kind JOIN sec ON sec.id = t.sec ORDER BY t.id", 40},
+		{"SELECT acct.id, COUNT(price) AS total FROM acct LEFT JOIN trade ON trade.acct = acct.id LEFT JOIN sec ON sec.id = trade.sec WHERE owner = 5 GROUP BY acct.id ORDER BY total DESC, acct.id LIMIT 2", 130},
+		{"SELECT id FROM trade WHERE acct = 5 ORDER BY at DESC LIMIT 1 OFFSET 1", 12},
+	} {
+		want := c.text(q.query)
+		before := s.eng.ReadStats().Rows
+		ran := false
+		for range 2 { // the first time makes the plan
+			ctx := c.context()
+			var err error
+			if ran, err = c.sess.RunPlan(ctx, q.query); err != nil {
+				t.Fatalf("%s: %v", q.query, err)
+			}
+		}
+		if !ran {
+			t.Errorf("%s has no plan", q.query)
+		}
+		if rows := s.eng.ReadStats().Rows - before; rows > q.rows {
+			t.Errorf("%s: %d rows were looked at, %d are enough", q.query, rows, q.rows)
+		}
+		if got := c.text(q.query); got != want {
+			t.Errorf("%s\n%s\n%s", q.query, got, want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/rowenc"
@@ -232,8 +233,8 @@ func (e *Engine) compileBody(ctx *sql.Context, v *view, db string, stmt ast.Stat
 }
 
 // valuesOf evaluates the parameters.
-func valuesOf(ctx *sql.Context, params []sql.Expression) ([]literal, bool) {
-	values := make([]literal, len(params))
+func valuesOf(ctx *sql.Context, params []sql.Expression) ([]eval.Literal, bool) {
+	values := make([]eval.Literal, len(params))
 	for i, p := range params {
 		v, err := p.Eval(ctx, nil)
 		if err != nil {
@@ -252,44 +253,44 @@ func valuesOf(ctx *sql.Context, params []sql.Expression) ([]literal, bool) {
 }
 
 // literalOf writes a value of a type as a literal that means the same; false if none does.
-func literalOf(v any, t sql.Type) (literal, bool) {
+func literalOf(v any, t sql.Type) (eval.Literal, bool) {
 	switch v := v.(type) {
 	case nil:
-		return literal{kind: literalNull}, true
+		return eval.Literal{Kind: eval.LiteralNull}, true
 	case bool:
 		if v {
-			return literal{kind: literalInt, text: "1"}, true
+			return eval.Literal{Kind: eval.LiteralInt, Text: "1"}, true
 		}
-		return literal{kind: literalInt, text: "0"}, true
+		return eval.Literal{Kind: eval.LiteralInt, Text: "0"}, true
 	case int8, int16, int32, int64, uint8, uint16, uint32:
 		if !types.IsInteger(t) && !types.IsBoolean(t) {
-			return literal{}, false // YEAR, ENUM
+			return eval.Literal{}, false // YEAR, ENUM
 		}
 		n, _ := rowenc.Int64(v)
-		return literal{kind: literalInt, text: strconv.FormatInt(n, 10)}, true
+		return eval.Literal{Kind: eval.LiteralInt, Text: strconv.FormatInt(n, 10)}, true
 	case uint64:
-		return literal{kind: literalInt, text: strconv.FormatUint(v, 10)}, types.IsInteger(t)
+		return eval.Literal{Kind: eval.LiteralInt, Text: strconv.FormatUint(v, 10)}, types.IsInteger(t)
 	case int:
-		return literal{kind: literalInt, text: strconv.Itoa(v)}, true
+		return eval.Literal{Kind: eval.LiteralInt, Text: strconv.Itoa(v)}, true
 	case float64:
-		return literal{kind: literalFloat, text: strconv.FormatFloat(v, 'g', -1, 64)}, true
+		return eval.Literal{Kind: eval.LiteralFloat, Text: strconv.FormatFloat(v, 'g', -1, 64)}, true
 	case *apd.Decimal:
-		return literal{kind: literalDecimal, text: v.Text('f')}, v.Form == apd.Finite
+		return eval.Literal{Kind: eval.LiteralDecimal, Text: v.Text('f')}, v.Form == apd.Finite
 	case string:
 		st, ok := t.(sql.StringType)
 		if !ok {
-			return literal{}, false
+			return eval.Literal{}, false
 		}
-		return literal{kind: literalString, text: v, collation: st.Collation()}, true
+		return eval.Literal{Kind: eval.LiteralString, Text: v, Collation: st.Collation()}, true
 	case time.Time:
 		switch t.Type() {
 		case sqltypes.Date:
-			return literal{kind: literalTime, text: v.Format(time.DateOnly)}, true
+			return eval.Literal{Kind: eval.LiteralTime, Text: v.Format(time.DateOnly)}, true
 		case sqltypes.Datetime, sqltypes.Timestamp:
-			return literal{kind: literalTime, text: v.Format("2006-01-02 15:04:05.999999")}, true
+			return eval.Literal{Kind: eval.LiteralTime, Text: v.Format("2006-01-02 15:04:05.999999")}, true
 		}
 	}
-	return literal{}, false
+	return eval.Literal{}, false
 }
 
 // nestedRows runs a plan in the transaction of the routine, and answers as the library does.

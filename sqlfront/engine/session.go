@@ -17,6 +17,7 @@ import (
 
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/digest"
 	"moka/sqlfront/namedlock"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/rights"
@@ -61,7 +62,7 @@ type Session struct {
 	lent    map[string]lentVariable          // see lending
 	lends   lends                            // a body runs
 	zone    atomic.Pointer[sessionZone]      // see timeZone
-	digest  digest                           // scratch of the plan cache
+	digest  digest.Digest                    // scratch of the plan cache
 	cost    cost
 	memory  operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
@@ -177,7 +178,7 @@ func (tx *Tx) examined(s txn.ScanStats) {
 // statement), how many rows and index entries it has read, and how long it has waited for locks of others.
 func (s *Session) Measured() (short []byte, examined int64, locked time.Duration) {
 	if s.cost.digested {
-		short = s.digest.text
+		short = s.digest.Text
 	}
 	return short, s.cost.examined.Load(), s.cost.delays.Counts().Waited()
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/eval"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 )
@@ -253,7 +254,7 @@ func literalDefault(text string) (time.Time, bool) {
 	if len(text) < 2 || text[0] != '\'' || text[len(text)-1] != '\'' {
 		return time.Time{}, false
 	}
-	at, _, ok := parseTime(text[1 : len(text)-1])
+	at, _, ok := eval.ParseTime(text[1 : len(text)-1])
 	return at, ok
 }
 

@@ -1,52 +1,35 @@
-package engine
+// Package digest takes the digests of statements.
+//
+// A statement's digest is its text with each literal replaced by '?': statements that differ in their values
+// only share a plan. It is taken by a scanner of our own in a few hundred nanoseconds, where the parser takes
+// some microseconds. The scanner refuses whatever it is not sure about (comments, variables, introducers,
+// hexadecimal literals, several statements in one text); the statement then goes the general way, so a
+// refusal costs time and never correctness.
+package digest
 
 import (
 	"bytes"
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"moka/sqlfront/eval"
 )
 
-// A statement's digest is its text with each literal replaced by '?': statements that differ in their values only share a
-// plan. It is taken by a scanner of our own in a few hundred nanoseconds, where the parser takes some microseconds. The
-// scanner refuses whatever it is not sure about (comments, variables, introducers, hexadecimal literals, several statements in
-// one text); the statement then goes the general way, so a refusal costs time and never correctness.
-
-// literalKind is the type of a value as it was written. It decides which conversions are exact.
-type literalKind uint8
-
-const (
-	literalNull    literalKind = iota
-	literalInt                 // digits, with a sign when it came as a parameter
-	literalDecimal             // digits and a point; a floating point parameter too, which the parser takes for the same
-	literalFloat               // with an exponent
-	literalString
-	literalTime // a value of a temporal type, in the words of a string
-)
-
-// literal is one value. text is what is in the quotes, or the digits.
-type literal struct {
-	kind literalKind
-	text string
-	// collation is that of a text that has one of its own, which a literal has not.
-	collation sql.CollationID
-}
-
-// digest is a statement without its values.
-type digest struct {
-	text   []byte
-	values []literal
+// Digest is a statement without its values.
+type Digest struct {
+	Text   []byte
+	Values []eval.Literal
 }
 
 // maxDigestText bounds the texts that are looked at: a longer one is a bulk load, whose rows are its cost.
 const maxDigestText = 4096
 
-// scan takes the digest of text; false if it is not a statement for a plan.
-func (d *digest) scan(text string, backslash, ansiQuotes bool) bool {
-	d.text, d.values = d.text[:0], d.values[:0]
+// Scan takes the digest of text; false if it is not a statement for a plan.
+func (d *Digest) Scan(text string, backslash, ansiQuotes bool) bool {
+	d.Text, d.Values = d.Text[:0], d.Values[:0]
 	if len(text) > maxDigestText {
 		return false
 	}
@@ -62,9 +45,9 @@ func (d *digest) scan(text string, backslash, ansiQuotes bool) bool {
 			if j < len(text) && (text[j] == '\'' || text[j] == '"' && !ansiQuotes) {
 				return false
 			}
-			d.text = append(d.text, text[i:j]...)
+			d.Text = append(d.Text, text[i:j]...)
 			i = j
-		case c >= '0' && c <= '9' || c == '.' && i+1 < len(text) && text[i+1] >= '0' && text[i+1] <= '9' && !afterName(d.text):
+		case c >= '0' && c <= '9', c == '.' && i+1 < len(text) && isDigit(text[i+1]) && !afterName(d.Text):
 			n, ok := d.number(text[i:])
 			if !ok {
 				return false
@@ -78,7 +61,7 @@ func (d *digest) scan(text string, backslash, ansiQuotes bool) bool {
 			i += n
 			// 'a' 'b' is one literal.
 			for i < len(text) && isSpace(text[i]) {
-				d.text = append(d.text, text[i])
+				d.Text = append(d.Text, text[i])
 				i++
 			}
 			if i < len(text) && (text[i] == '\'' || text[i] == '"') {
@@ -92,7 +75,7 @@ func (d *digest) scan(text string, backslash, ansiQuotes bool) bool {
 			if j >= len(text) {
 				return false
 			}
-			d.text = append(d.text, text[i:j+1]...)
+			d.Text = append(d.Text, text[i:j+1]...)
 			i = j + 1
 		case c == ';':
 			for j := i + 1; j < len(text); j++ {
@@ -106,7 +89,7 @@ func (d *digest) scan(text string, backslash, ansiQuotes bool) bool {
 			c == '-' && i+1 < len(text) && text[i+1] == '-':
 			return false
 		default:
-			d.text = append(d.text, c)
+			d.Text = append(d.Text, c)
 			i++
 		}
 	}
@@ -115,26 +98,30 @@ func (d *digest) scan(text string, backslash, ansiQuotes bool) bool {
 
 // afterName reports whether a point that follows belongs to a qualified name (t.1a).
 func afterName(text []byte) bool {
-	return len(text) > 0 && (isNamePart(text[len(text)-1]) || text[len(text)-1] == '`' || text[len(text)-1] == '"')
+	if len(text) == 0 {
+		return false
+	}
+	last := text[len(text)-1]
+	return isNamePart(last) || last == '`' || last == '"'
 }
 
 // number reads digits[.digits][e[sign]digits].
-func (d *digest) number(text string) (int, bool) {
-	if afterName(d.text) || len(d.text) > 0 && d.text[len(d.text)-1] == '.' {
+func (d *Digest) number(text string) (int, bool) {
+	if afterName(d.Text) || len(d.Text) > 0 && d.Text[len(d.Text)-1] == '.' {
 		return 0, false
 	}
-	kind := literalInt
+	kind := eval.LiteralInt
 	i := 0
 	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
 		i++
 	}
 	if i < len(text) && text[i] == '.' {
-		kind = literalDecimal
+		kind = eval.LiteralDecimal
 		for i++; i < len(text) && text[i] >= '0' && text[i] <= '9'; i++ {
 		}
 	}
 	if i < len(text) && text[i]|0x20 == 'e' {
-		kind = literalFloat
+		kind = eval.LiteralFloat
 		i++
 		if i < len(text) && (text[i] == '+' || text[i] == '-') {
 			i++
@@ -149,12 +136,12 @@ func (d *digest) number(text string) (int, bool) {
 	if i < len(text) && (isNamePart(text[i]) || text[i] == '.') {
 		return 0, false // 0x10, 1abc
 	}
-	d.add(literal{kind: kind, text: text[:i]})
+	d.add(eval.Literal{Kind: kind, Text: text[:i]})
 	return i, true
 }
 
 // quoted reads a string literal, with the two escapes of its quote.
-func (d *digest) quoted(text string, backslash bool) (int, bool) {
+func (d *Digest) quoted(text string, backslash bool) (int, bool) {
 	quote := text[0]
 	i := 1
 	for i < len(text) && text[i] != quote && (text[i] != '\\' || !backslash) {
@@ -164,7 +151,7 @@ func (d *digest) quoted(text string, backslash bool) (int, bool) {
 		return 0, false
 	}
 	if text[i] == quote && (i+1 >= len(text) || text[i+1] != quote) {
-		d.add(literal{kind: literalString, text: text[1:i]})
+		d.add(eval.Literal{Kind: eval.LiteralString, Text: text[1:i]})
 		return i + 1, true
 	}
 	b := append(make([]byte, 0, len(text)), text[1:i]...)
@@ -176,7 +163,7 @@ func (d *digest) quoted(text string, backslash bool) (int, bool) {
 				i += 2
 				continue
 			}
-			d.add(literal{kind: literalString, text: string(b)})
+			d.add(eval.Literal{Kind: eval.LiteralString, Text: string(b)})
 			return i + 1, true
 		case c == '\\' && backslash:
 			if i+1 >= len(text) {
@@ -217,49 +204,53 @@ func unescape(c byte) (byte, bool) {
 	return 0, false
 }
 
-func (d *digest) add(l literal) {
-	d.text = append(d.text, '?')
-	d.values = append(d.values, l)
+func (d *Digest) add(l eval.Literal) {
+	d.Text = append(d.Text, '?')
+	d.Values = append(d.Values, l)
 }
 
 func isNameStart(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c == '$' || c >= utf8.RuneSelf
 }
 
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
 func isNamePart(c byte) bool { return isNameStart(c) || c >= '0' && c <= '9' }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// bind takes the values of a prepared statement, v1 … vn; false if one of them is of a type that has no literal here.
-func (d *digest) bind(text string, vars map[string]*querypb.BindVariable) bool {
-	d.text, d.values = append(d.text[:0], text...), d.values[:0]
+// Bind takes the values of a prepared statement, v1 … vn; false if one of them is of a type that has no
+// literal here.
+func (d *Digest) Bind(text string, vars map[string]*querypb.BindVariable) bool {
+	d.Text, d.Values = append(d.Text[:0], text...), d.Values[:0]
 	for i := range len(vars) {
-		v, ok := vars[bindName(i)]
+		v, ok := vars[Parameter(i)]
 		if !ok || v == nil {
 			return false
 		}
-		l := literal{text: string(v.Value)}
+		l := eval.Literal{Text: string(v.Value)}
 		switch t := v.Type; {
 		case t == sqltypes.Null:
-			l.kind = literalNull
+			l.Kind = eval.LiteralNull
 		case sqltypes.IsIntegral(t):
-			l.kind = literalInt
+			l.Kind = eval.LiteralInt
 		case sqltypes.IsFloat(t) || t == sqltypes.Decimal:
-			l.kind = literalDecimal
+			l.Kind = eval.LiteralDecimal
 			if bytes.ContainsAny(v.Value, "eE") {
-				l.kind = literalFloat
+				l.Kind = eval.LiteralFloat
 			}
 		case sqltypes.IsQuoted(t):
-			l.kind = literalString
+			l.Kind = eval.LiteralString
 		default:
 			return false
 		}
-		d.values = append(d.values, l)
+		d.Values = append(d.Values, l)
 	}
 	return true
 }
 
-func bindName(i int) string {
+// Parameter is the name of the i-th parameter, from 0.
+func Parameter(i int) string {
 	if i < len(bindNames) {
 		return bindNames[i]
 	}

@@ -1,4 +1,4 @@
-package engine
+package digest
 
 import (
 	"strconv"
@@ -6,13 +6,16 @@ import (
 	"testing"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/eval"
 )
 
 // TestDigest pins what the scanner takes for a value, and what it does not touch at all.
 func TestDigest(t *testing.T) {
 	for _, c := range []struct{ text, want, values string }{
 		{"select c from t where id=5", "select c from t where id=?", "5"},
-		{"select t1.c2 from t1 where a = -7 and b > 1.5e3", "select t1.c2 from t1 where a = -? and b > ?", "7|1.5e3"},
+		{"select t1.c2 from t1 where a = -7 and b > 1.5e3",
+			"select t1.c2 from t1 where a = -? and b > ?", "7|1.5e3"},
 		{`insert into t values ('it''s', "a\nb", '')`, "insert into t values (?, ?, ?)", "it's|a\nb|"},
 		{"select `a 1` from `t'` where x=.5 ;", "select `a 1` from `t'` where x=? ", ".5"},
 		{"select 'a' 'b'", "", ""},
@@ -27,19 +30,19 @@ func TestDigest(t *testing.T) {
 		{`select 'a\%'`, "", ""},
 		{"select ?", "", ""},
 	} {
-		var d digest
-		if !d.scan(c.text, true, false) {
+		var d Digest
+		if !d.Scan(c.text, true, false) {
 			if c.want != "" {
 				t.Errorf("%s: refused", c.text)
 			}
 			continue
 		}
 		var values []string
-		for _, v := range d.values {
-			values = append(values, v.text)
+		for _, v := range d.Values {
+			values = append(values, v.Text)
 		}
-		if string(d.text) != c.want || strings.Join(values, "|") != c.values {
-			t.Errorf("%s: %s with %q", c.text, d.text, values)
+		if string(d.Text) != c.want || strings.Join(values, "|") != c.values {
+			t.Errorf("%s: %s with %q", c.text, d.Text, values)
 		}
 	}
 }
@@ -47,26 +50,28 @@ func TestDigest(t *testing.T) {
 // FuzzDigest: a text and its digest with the values put back are the same statement to the parser.
 func FuzzDigest(f *testing.F) {
 	for _, s := range []string{
-		"select c from t where id = 5", "insert into t (a, b) values (1, 'x''y'), (-2, \"q\\\"r\")", "update t set a = a + 1.50 where b in (1, 2e5)",
-		"delete from t where a between 'a\\\\' and 'b'", "select t.1a from t", "select .5, 1.e3, 5.", "select a'b'",
+		"select c from t where id = 5", "insert into t (a, b) values (1, 'x''y'), (-2, \"q\\\"r\")",
+		"update t set a = a + 1.50 where b in (1, 2e5)",
+		"delete from t where a between 'a\\\\' and 'b'",
+		"select t.1a from t", "select .5, 1.e3, 5.", "select a'b'",
 	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		var d digest
-		if !d.scan(text, true, false) {
+		var d Digest
+		if !d.Scan(text, true, false) {
 			return
 		}
 		want, err := ast.Parse(text)
 		if err != nil {
 			return // the digest may be a statement; the plan is not used before the text has run
 		}
-		got, err := ast.Parse(string(d.text))
+		got, err := ast.Parse(string(d.Text))
 		if err != nil {
 			return
 		}
 		// The parser folds a sign into a literal, the compiler of plans takes minus and refuses plus.
-		if !plain(want) || strings.Contains(string(d.text), "+") {
+		if !plain(want) || strings.Contains(string(d.Text), "+") {
 			return
 		}
 		_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
@@ -75,15 +80,15 @@ func FuzzDigest(f *testing.F) {
 				return true, nil
 			}
 			i, err := strconv.Atoi(strings.TrimPrefix(string(v.Val), ":v"))
-			if err != nil || i < 1 || i > len(d.values) {
-				t.Fatalf("%q: parameter %s of %d values", text, v.Val, len(d.values))
+			if err != nil || i < 1 || i > len(d.Values) {
+				t.Fatalf("%q: parameter %s of %d values", text, v.Val, len(d.Values))
 			}
-			l := d.values[i-1]
-			v.Val = []byte(l.text)
-			switch l.kind {
-			case literalInt:
+			l := d.Values[i-1]
+			v.Val = []byte(l.Text)
+			switch l.Kind {
+			case eval.LiteralInt:
 				v.Type = ast.IntVal
-			case literalString:
+			case eval.LiteralString:
 				v.Type = ast.StrVal
 			default:
 				v.Type = ast.FloatVal
@@ -96,7 +101,8 @@ func FuzzDigest(f *testing.F) {
 	})
 }
 
-// plain reports whether the statement is of the kinds that the compiler looks at, without expressions whose text the parser keeps.
+// plain reports whether the statement is of the kinds that the compiler looks at, without expressions whose
+// text the parser keeps.
 func plain(s ast.Statement) bool {
 	switch s := s.(type) {
 	case *ast.Insert, *ast.Update, *ast.Delete:

@@ -1,0 +1,396 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/digest"
+	"moka/sqlfront/eval"
+	"moka/sqlfront/exec"
+	"moka/sqlfront/plan"
+	"moka/sqlfront/rights"
+	"moka/sqlfront/rowenc"
+)
+
+// Queries of the plan cache that are more than rows of one table by an index: joins along keys, derived
+// tables, groups, tables with foreign keys and checks. The binder says what the statement means, package plan
+// makes a plan of that, package exec runs it; here is what connects them with tables, rights and
+// transactions.
+
+// queryPlan is what a cached plan of such a query holds.
+type queryPlan struct {
+	*plan.Query
+	tables []*Table // whole, for their versions
+}
+
+// Limits of what a query by a plan keeps; more goes the general way, which streams and spills.
+const (
+	maxQueryRows  = 8192
+	maxQueryBytes = 8 << 20
+)
+
+// query makes the plan of a SELECT that is none of the simple shapes.
+func (c *compiler) query(ctx *sql.Context, v *view, text string, opts ast.ParserOptions) error {
+	stmt, _, _, err := c.eng.sql.Parser.ParseWithOptions(ctx, text, ';', false, opts)
+	if err != nil {
+		return unplanned(reasonShape)
+	}
+	sel, ok := stmt.(*ast.Select)
+	if !ok || sel.Into != nil || sel.With != nil || locking(sel) || len(sel.Window) > 0 || len(sel.Comments) > 0 || len(sel.From) == 0 {
+		return unplanned(reasonShape)
+	}
+	if o := sel.QueryOpts; o.SQLCalcFoundRows || o.StraightJoinHint || len(o.DistinctOn) > 0 {
+		return unplanned(reasonShape)
+	}
+	q := &queryPlan{}
+	for _, f := range sel.From {
+		if err := c.queryTables(v, f, q); err != nil {
+			return err
+		}
+	}
+	s := sessionOf(ctx)
+	needs := s.needs
+	s.needs = nil
+	builder := planbuilder.New(ctx, c.eng.sql.Analyzer.Catalog, nil)
+	builder.SetBindingsWithExpr(c.bindings())
+	bound, _, err := builder.BindOnly(sel, text, nil)
+	columns := len(s.needs) > 0 // rights on some columns only
+	s.needs = needs
+	switch {
+	case rights.Refused(err) || columns:
+		return unplanned(reasonPrivilege)
+	case err != nil:
+		return unplanned(reasonShape)
+	}
+	q.Query, err = plan.Lower(ctx, bound, plan.Options{
+		Table: c.eng.planTable, Literal: planLiteral, Repeatable: repeatsOverRows,
+	})
+	if err != nil {
+		c.eng.log.Debug("no plan", "statement", text, "err", err)
+		return unplanned(reasonShape)
+	}
+	if !worth(q.Query) {
+		return unplanned(reasonIndex)
+	}
+	p := c.plan
+	p.kind, p.query = planQuery, q
+	for _, t := range q.tables {
+		of := sql.PrivilegeCheckSubject{Database: t.db, Table: t.desc.Name}
+		p.allow = append(p.allow, sql.NewPrivilegedOperation(of, sql.PrivilegeType_Select))
+	}
+	p.sel = &selectPlan{width: q.Result}
+	for _, col := range q.Columns[:q.Result] {
+		p.sel.types = append(p.sel.types, col.Type)
+	}
+	return nil
+}
+
+// locking reports whether a SELECT locks what it reads.
+func locking(s *ast.Select) bool { return s.Lock != nil && s.Lock.Type != "" }
+
+// worth reports whether the plan is as good as the general planner's, which has aggregates over ranges
+// computed where the rows are.
+func worth(q *plan.Query) bool {
+	if len(q.Sources) > 1 || q.Group == nil || q.Sources[0].Derived != nil {
+		return true
+	}
+	a := &q.Sources[0].Access
+	return a.Key != nil && (len(a.Equal) > 0 || a.In != nil)
+}
+
+// bindings are parameters that the binder does not look into.
+func (c *compiler) bindings() map[string]sql.Expression {
+	m := make(map[string]sql.Expression, len(c.kinds))
+	for i, k := range c.kinds {
+		m[digest.Parameter(i)] = &expression.BindVar{Name: digest.Parameter(i), Typ: parameterType(k)}
+	}
+	return m
+}
+
+// parameterType is the type of a parameter, as far as the binder is told.
+func parameterType(k eval.LiteralKind) sql.Type {
+	switch k {
+	case eval.LiteralInt:
+		return types.Int64
+	case eval.LiteralDecimal:
+		return types.InternalDecimalType
+	case eval.LiteralFloat:
+		return types.Float64
+	case eval.LiteralNull:
+		return types.Null
+	}
+	return types.LongText
+}
+
+// queryTables makes sure that a FROM clause names tables only that plans read: no views, whose rights are
+// their definers', and nothing of the past.
+func (c *compiler) queryTables(v *view, from ast.TableExpr, q *queryPlan) error {
+	switch f := from.(type) {
+	case *ast.JoinTableExpr:
+		if len(f.Condition.Using) > 0 {
+			return unplanned(reasonShape)
+		}
+		if err := c.queryTables(v, f.LeftExpr, q); err != nil {
+			return err
+		}
+		return c.queryTables(v, f.RightExpr, q)
+	case *ast.ParenTableExpr:
+		for _, e := range f.Exprs {
+			if err := c.queryTables(v, e, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *ast.AliasedTableExpr:
+		if f.Hints != nil || f.AsOf != nil || len(f.Partitions) > 0 || f.Lateral {
+			return unplanned(reasonShape)
+		}
+		switch t := f.Expr.(type) {
+		case ast.TableName:
+			return c.queryTable(v, t, q)
+		case *ast.Subquery:
+			sel, ok := t.Select.(*ast.Select)
+			if !ok || sel.With != nil || locking(sel) || len(t.Columns) > 0 {
+				return unplanned(reasonShape)
+			}
+			for _, e := range sel.From {
+				if err := c.queryTables(v, e, q); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return unplanned(reasonShape)
+}
+
+func (c *compiler) queryTable(v *view, name ast.TableName, q *queryPlan) error {
+	if !name.SchemaQualifier.IsEmpty() {
+		return unplanned(reasonShape)
+	}
+	db := c.db
+	if n := name.DbQualifier.String(); n != "" {
+		db = n
+	}
+	d, ok := v.snap.Database(db)
+	if !ok {
+		return unplanned(reasonTable)
+	}
+	desc, ok := d.Table(name.Name.String())
+	if !ok || !readable(desc) {
+		return unplanned(reasonTable)
+	}
+	t, err := v.table(c.eng, d, desc)
+	if err != nil || t.primary == nil {
+		return unplanned(reasonTable)
+	}
+	if !slices.Contains(q.tables, t) {
+		q.tables = append(q.tables, t)
+	}
+	return nil
+}
+
+// current reports whether the tables are still what they were.
+func (q *queryPlan) current(snap *catalog.Snapshot) bool {
+	for _, t := range q.tables {
+		d, ok := snap.Database(t.db)
+		if !ok {
+			return false
+		}
+		if desc, ok := d.Table(t.desc.Name); !ok || desc != t.desc {
+			return false
+		}
+	}
+	return true
+}
+
+// planTable is plan.Options.Table.
+func (e *Engine) planTable(t sql.Table) (plan.Table, bool) {
+	own := ownTable(t)
+	if own == nil || own.temporary || own.lock != nil || own.asOf != 0 ||
+		own.primary == nil || own.projected != nil {
+		return nil, false
+	}
+	return &planTable{own}, true
+}
+
+// planTable is a table as plans know it.
+type planTable struct{ *Table }
+
+var _ plan.Table = (*planTable)(nil)
+
+// Keys implements plan.Table.
+func (t *planTable) Keys() []*plan.Key {
+	var keys []*plan.Key
+	for _, x := range t.keys {
+		if !x.exact() {
+			continue
+		}
+		k := &plan.Key{
+			Name: x.id, Columns: x.cols, Unique: x.unique, Primary: x.primary,
+			Codec: x.codec, Prefix: x.prefix, Of: x,
+		}
+		for _, col := range x.cols {
+			k.Types = append(k.Types, t.pk.Schema[col].Type)
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// exact reports whether all may read by the index, and entries lie in the order of the values, each of which
+// has one key.
+func (x *index) exact() bool {
+	return x.state == catalog.StatePublic && !x.unordered && !x.loose && !x.folded && x.words == nil
+}
+
+// Columns implements plan.Table.
+func (t *planTable) Columns(ordinals []int) (plan.Table, error) {
+	names := make([]string, len(ordinals))
+	for i, o := range ordinals {
+		names[i] = t.pk.Schema[o].Name
+	}
+	p, err := t.WithProjections(nil, names)
+	if err != nil {
+		return nil, err
+	}
+	return &planTable{p.(*Table)}, nil
+}
+
+// Rows implements plan.Table.
+func (t *planTable) Rows(ctx *sql.Context) float64 {
+	rows, _ := t.eng.stats.Estimate(ctx, counted{t.Table})
+	return float64(rows)
+}
+
+// Distinct implements plan.Table.
+func (t *planTable) Distinct(k *plan.Key, n int) float64 {
+	values, _, ok := t.eng.stats.Distinct(t.desc.ID, k.Of.(*index), n)
+	if !ok {
+		return 0
+	}
+	return float64(values)
+}
+
+// planLiteral is plan.Options.Literal.
+func planLiteral(v any, t sql.Type) (eval.Literal, bool) {
+	l, ok := literalOf(v, t)
+	l.Collation = sql.Collation_Unspecified // a literal of a text has none of its own
+	return l, ok
+}
+
+// repeatsOverRows reports whether an expression over columns depends on nothing else, keeps nothing, and
+// compares no texts: the collation of such a comparison is decided elsewhere.
+func repeatsOverRows(ctx *sql.Context, e sql.Expression) bool {
+	ok := true
+	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		switch e := e.(type) {
+		case expression.Comparer, *expression.Between, *expression.InTuple, *expression.Case,
+			*function.NullIf, *function.Greatest, *function.Least:
+			for _, c := range e.Children() {
+				if c != nil {
+					_, tuple := c.(expression.Tuple)
+					ok = ok && !tuple && !types.IsText(c.Type(ctx))
+				}
+			}
+		}
+		return ok
+	})
+	if !ok {
+		return false
+	}
+	bare, _, err := transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (
+		sql.Expression, transform.TreeIdentity, error,
+	) {
+		switch e := e.(type) {
+		case *expression.GetField:
+			return expression.NewLiteral(nil, e.Type(ctx)), transform.NewTree, nil
+		case *expression.Alias:
+			return e.Child, transform.NewTree, nil
+		}
+		return e, transform.SameTree, nil
+	})
+	return err == nil && repeats(ctx, bare)
+}
+
+// queryRows runs a query by its plan.
+func (r *fastRun) queryRows() (*sqltypes.Result, error) {
+	rows, err := r.runQuery()
+	if err != nil {
+		r.leave()
+		return nil, err
+	}
+	sel := r.plan.sel
+	out := &sqltypes.Result{
+		RowsAffected: uint64(len(rows)), Rows: make([][]sqltypes.Value, len(rows)), Fields: *sel.fields.Load(),
+	}
+	cells := make([]sqltypes.Value, len(rows)*sel.width)
+	for i, row := range rows {
+		line := cells[i*sel.width : (i+1)*sel.width : (i+1)*sel.width]
+		for j := range line {
+			if line[j], err = r.word(sel.types[j], row[j]); err != nil {
+				r.leave()
+				return nil, err
+			}
+		}
+		out.Rows[i] = line
+	}
+	if err := r.done(); err != nil {
+		r.leave()
+		return nil, err
+	}
+	info := r.session.GetLastQueryInfo()
+	info.RowCount.Store(-1)
+	info.FoundRows.Store(int64(len(rows)))
+	return out, nil
+}
+
+func (r *fastRun) runQuery() ([]sql.Row, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.tx.locksReads() {
+		return nil, errFallback
+	}
+	run := &exec.Run{
+		Store: planStore{}, Limits: exec.Limits{Rows: maxQueryRows, Bytes: maxQueryBytes}, Params: r.values,
+	}
+	rows, err := run.Rows(r.ctx, r.plan.query.Query)
+	switch {
+	case errors.Is(err, eval.ErrUnsure):
+		return nil, errFallback
+	case errors.Is(err, exec.ErrTooLarge):
+		return nil, errTooLarge
+	}
+	return rows, err
+}
+
+// planStore reads tables in the transaction of the statement.
+type planStore struct{}
+
+// Read implements exec.Store.
+func (planStore) Read(ctx *sql.Context, r exec.Read, take func(sql.Row) (bool, error)) error {
+	t := r.Table.(*planTable).Table
+	p := &partition{index: t.primary, spans: r.Spans, reverse: r.Reverse, batch: r.Batch}
+	if r.Key == nil {
+		whole := indexSpan(t.desc.ID, t.desc.RowIndex)
+		p.spans = []rowenc.Span{{Start: whole.Start, End: whole.End, Exact: true}}
+	} else {
+		p.index = r.Key.Of.(*index)
+	}
+	it, err := t.PartitionRows(ctx, p)
+	if err != nil {
+		return err
+	}
+	return drain(ctx, it, take)
+}

@@ -1,0 +1,341 @@
+package sqlfront_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestQueryPlansChangeNothing runs random queries of several tables three ways: by the general planner, and
+// twice in a session with the plan cache, whose second run is by a plan where there is one. What a client
+// sees must be the same. The tables have foreign keys, checks, NULLs and collations; values are of the
+// columns' types and of others, as text and as parameters. MOKA_PLANCACHE_SEEDS runs more.
+func TestQueryPlansChangeNothing(t *testing.T) {
+	seeds := planCacheSeeds
+	if n, err := strconv.Atoi(os.Getenv("MOKA_PLANCACHE_SEEDS")); err == nil {
+		seeds = n
+	}
+	s := newDatabase(t).serve()
+	for seed := range seeds {
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			g := &queryGen{Rand: rand.New(rand.NewPCG(uint64(seed), 2))}
+			db := fmt.Sprintf("q%d", seed)
+			run(t, s.conn(""), "create database "+db)
+			c := &comparison{t: t}
+			for i := range c.conns {
+				conn, err := s.open("root", db, "").Conn(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				if i == 0 {
+					run(t, conn, queryTables...)
+					run(t, conn, g.rows()...)
+				}
+				run(t, conn, fmt.Sprintf("set moka_plan_cache = %d", 1-i))
+				c.conns[i] = conn
+			}
+			before := s.Metrics()
+			for range 120 {
+				shape := g.query()
+				for range 3 { // the general way, the plan, the plan with other values
+					query, args := shape.with(g)
+					c.check(query, args, shape.ordered)
+				}
+				if g.IntN(8) == 0 {
+					run(t, c.conns[0], g.change())
+				}
+			}
+			if hits := s.Metrics().PlanHits - before.PlanHits; hits < 60 {
+				t.Errorf("only %d queries were run by plans", hits)
+			}
+		})
+	}
+}
+
+var queryTables = []string{
+	`create table a (id int primary key, k int, s varchar(10), d decimal(8,2), dt date, check (id >= 0),
+	  key k (k), key ks (k, s), key s (s))`,
+	`create table b (id bigint unsigned primary key, a_id int, n smallint not null, s varchar(12), at datetime,
+	  e enum('x','y','z'), unique key an (a_id, n), key at (at), foreign key (a_id) references a (id))`,
+	`create table c (x varchar(8) collate utf8mb4_bin, y int, b_id bigint unsigned, f double, ts timestamp null,
+	  d decimal(8,2), t text, primary key (x, y), key b (b_id, ts),
+	  foreign key (b_id) references b (id) on delete set null)`,
+}
+
+// queryGen makes random queries.
+type queryGen struct{ *rand.Rand }
+
+func pick[T any](g *queryGen, of ...T) T { return of[g.IntN(len(of))] }
+
+func (g *queryGen) orNull(format string, of ...any) string {
+	if g.IntN(6) == 0 {
+		return "null"
+	}
+	return fmt.Sprintf(format, of...)
+}
+
+func (g *queryGen) rows() (statements []string) {
+	var as, bs, cs []string
+	for i := range 40 {
+		as = append(as, g.rowOfA(i))
+	}
+	unique := map[string]bool{}
+	for i := range 80 {
+		a, n := g.orNull("%d", g.IntN(40)), g.IntN(6)
+		if key := fmt.Sprint(a, n); a != "null" && unique[key] {
+			continue
+		} else {
+			unique[key] = true
+		}
+		bs = append(bs, fmt.Sprintf("(%d, %s, %d, %s, %s, %s)", i, a, n, g.orNull("'%s'", g.text()),
+			g.orNull("'%s'", g.time()), g.orNull("'%s'", pick(g, "x", "y", "z"))))
+	}
+	for i := range 120 {
+		id, _, _ := strings.Cut(strings.TrimPrefix(pick(g, bs...), "("), ",")
+		cs = append(cs, fmt.Sprintf("('%s', %d, %s, %s, %s, %s, %s)", pick(g, "p", "P", "q", "Q", "r "), i,
+			g.orNull("%s", id), g.orNull("%d.5", g.IntN(9)), g.orNull("'%s'", g.time()),
+			g.orNull("%d.%02d", g.IntN(6), g.IntN(3)*25), g.orNull("'%s'", g.text())))
+	}
+	return []string{
+		"insert into a values " + strings.Join(as, ", "), "insert into b values " + strings.Join(bs, ", "),
+		"insert into c values " + strings.Join(cs, ", "),
+	}
+}
+
+func (g *queryGen) rowOfA(id int) string {
+	return fmt.Sprintf("(%d, %s, %s, %s, %s)", id, g.orNull("%d", g.IntN(8)), g.orNull("'%s'", g.text()),
+		g.orNull("%d.%02d", g.IntN(6), g.IntN(4)*25), g.orNull("'2024-01-%02d'", 1+g.IntN(5)))
+}
+
+func (g *queryGen) text() string { return pick(g, "", "a", "A", "b", "b ", "ab", "ä", "B", "abc") }
+
+func (g *queryGen) time() string {
+	return fmt.Sprintf("2024-01-%02d %02d:00:00", 1+g.IntN(5), g.IntN(3))
+}
+
+func (g *queryGen) change() string {
+	return pick(g,
+		fmt.Sprintf("replace into a (id, k, s) values (%d, %d, '%s')", 100+g.IntN(9), g.IntN(8), g.text()),
+		fmt.Sprintf("update b set s = '%s' where id = %d", g.text(), g.IntN(80)),
+		fmt.Sprintf("delete from c where y = %d", g.IntN(120)),
+		"analyze table a, b, c")
+}
+
+// queryShape is a query with holes for values.
+type queryShape struct {
+	text     string
+	holes    []string // of which kind
+	ordered  bool
+	prepared bool
+}
+
+// with fills the holes.
+func (q *queryShape) with(g *queryGen) (string, []any) {
+	var args []any
+	text := q.text
+	for _, kind := range q.holes {
+		v := g.value(kind)
+		if q.prepared {
+			args = append(args, v)
+			continue
+		}
+		literal := "null"
+		switch v := v.(type) {
+		case string:
+			literal = "'" + v + "'"
+		case int64, float64:
+			literal = fmt.Sprint(v)
+		}
+		text = strings.Replace(text, "?", literal, 1)
+	}
+	return text, args
+}
+
+func (g *queryGen) value(kind string) any {
+	switch g.IntN(14) {
+	case 0:
+		return nil
+	case 1: // of another type
+		kind = pick(g, "int", "text", "decimal", "date")
+	}
+	switch kind {
+	case "int":
+		return int64(g.IntN(12)) - 1
+	case "text":
+		return g.text()
+	case "decimal":
+		return float64(g.IntN(20)) / 4
+	case "date":
+		return fmt.Sprintf("2024-01-%02d", 1+g.IntN(5))
+	case "limit":
+		return int64(g.IntN(7))
+	}
+	return g.time()
+}
+
+type queryColumn struct{ name, kind string }
+
+var queryColumns = map[string][]queryColumn{
+	"a": {{"id", "int"}, {"k", "int"}, {"s", "text"}, {"d", "decimal"}, {"dt", "date"}},
+	"b": {{"id", "int"}, {"a_id", "int"}, {"n", "int"}, {"s", "text"}, {"at", "time"}},
+	"c": {{"x", "text"}, {"y", "int"}, {"b_id", "int"}, {"ts", "time"}, {"d", "decimal"}, {"t", "text"}},
+}
+
+var queryKeys = map[string]string{"a": "id", "b": "id", "c": "y"}
+
+// query makes the shape of a query: tables in a chain, inner or outer, conditions, groups, an order that is
+// total.
+func (g *queryGen) query() *queryShape {
+	q := &queryShape{prepared: g.IntN(2) == 0}
+	var from strings.Builder
+	var aliases, tables []string
+	n := 1 + g.IntN(4)
+	for i := range n {
+		table, alias := pick(g, "a", "b", "c"), fmt.Sprintf("t%d", i)
+		source := table + " as " + alias
+		if g.IntN(6) == 0 {
+			cond := g.condition(q, table, table)
+			source = fmt.Sprintf("(select * from %s where %s order by %s limit %d) as %s",
+				table, cond, queryKeys[table], 1+g.IntN(9), alias)
+		}
+		if i == 0 {
+			from.WriteString(source)
+		} else {
+			join := pick(g, " join ", " join ", " left join ")
+			from.WriteString(join + source + " on " + g.connection(aliases, tables, alias, table))
+			if g.IntN(4) == 0 {
+				from.WriteString(" and " + g.condition(q, alias, table))
+			}
+		}
+		aliases, tables = append(aliases, alias), append(tables, table)
+	}
+	var conds []string
+	for range g.IntN(3) {
+		i := g.IntN(n)
+		conds = append(conds, g.condition(q, aliases[i], tables[i]))
+	}
+	if g.IntN(2) == 0 { // a key, so that there is an index to begin with
+		conds = append(conds, fmt.Sprintf("%s.%s = ?", aliases[0], queryKeys[tables[0]]))
+		q.holes = append(q.holes, "int")
+	}
+	where := ""
+	if len(conds) > 0 {
+		where = " where " + strings.Join(conds, pick(g, " and ", " and ", " and ", " or "))
+	}
+	at := g.IntN(n)
+	col := aliases[at] + "." + pick(g, queryColumns[tables[at]]...).name
+	if g.IntN(3) == 0 {
+		having := ""
+		if g.IntN(3) == 0 {
+			having = " having count(*) > ?"
+		}
+		if g.IntN(3) == 0 {
+			q.text = fmt.Sprintf("select count(*), sum(%s.%s), count(%s) from %s%s",
+				aliases[0], numberOf(g, tables[0]), col, from.String(), where)
+			return q
+		}
+		q.text = fmt.Sprintf(
+			"select %s as g, count(*) as n, sum(%s.%s) as s, max(%s.%s) as m from %s%s group by %s%s",
+			col, aliases[0], numberOf(g, tables[0]), aliases[0], numberOf(g, tables[0]), from.String(), where,
+			col, having)
+		if having != "" {
+			q.holes = append(q.holes, "limit")
+		}
+		if strings.HasSuffix(col, ".s") || strings.HasSuffix(col, ".t") {
+			// which of equal texts is shown is open
+			q.text = strings.Replace(q.text, col+" as g", "count("+col+") as g", 1)
+		}
+		return q
+	}
+	var keys []string
+	for i := range n {
+		keys = append(keys, aliases[i]+"."+queryKeys[tables[i]])
+	}
+	cols := slices.Clone(keys)
+	for range 1 + g.IntN(3) {
+		i := g.IntN(n)
+		cols = append(cols, aliases[i]+"."+pick(g, queryColumns[tables[i]]...).name)
+	}
+	if g.IntN(4) == 0 {
+		twice := "t0." + numberOf(g, tables[0]) + " * 2 + 1 as twice"
+		cols = append(cols, fmt.Sprintf("coalesce(%s, %s) as co", col, col), twice)
+	}
+	distinct := ""
+	if g.IntN(6) == 0 {
+		distinct = "distinct "
+	}
+	q.text = "select " + distinct + strings.Join(cols, ", ") + " from " + from.String() + where
+	if g.IntN(2) == 0 {
+		q.ordered = true
+		by := ""
+		if distinct == "" {
+			by = col + pick(g, "", " desc") + ", "
+		}
+		q.text += " order by " + by + strings.Join(keys, pick(g, ", ", " desc, "))
+		if g.IntN(2) == 0 {
+			q.text += " limit ?"
+			q.holes = append(q.holes, "limit")
+		}
+	}
+	return q
+}
+
+func numberOf(g *queryGen, table string) string {
+	switch table {
+	case "a":
+		return pick(g, "id", "k", "d")
+	case "b":
+		return pick(g, "a_id", "n")
+	}
+	return pick(g, "y", "d")
+}
+
+func (g *queryGen) connection(aliases, tables []string, alias, table string) string {
+	i := g.IntN(len(aliases))
+	left, right := aliases[i], alias
+	lt, rt := tables[i], table
+	switch lt + rt {
+	case "ab":
+		return pick(g, left+".id = "+right+".a_id", left+".k = "+right+".n", left+".s = "+right+".s")
+	case "ba":
+		return pick(g, right+".id = "+left+".a_id", left+".n = "+right+".k")
+	case "bc":
+		return pick(g, left+".id = "+right+".b_id", left+".at = "+right+".ts")
+	case "cb":
+		return left + ".b_id = " + right + ".id"
+	case "ac", "ca":
+		return pick(g, left+".d = "+right+".d", left+".d < "+right+".d")
+	}
+	return fmt.Sprintf("%s.%s = %s.%s", left, queryKeys[lt], right, queryKeys[rt])
+}
+
+func (g *queryGen) condition(q *queryShape, alias, table string) string {
+	c := pick(g, queryColumns[table]...)
+	name := alias + "." + c.name
+	hole := func() { q.holes = append(q.holes, c.kind) }
+	switch g.IntN(8) {
+	case 0:
+		hole()
+		hole()
+		return name + " between ? and ?"
+	case 1:
+		hole()
+		hole()
+		hole()
+		return name + pick(g, " in (?, ?, ?)", " not in (?, ?, ?)")
+	case 2:
+		return name + pick(g, " is null", " is not null")
+	case 3:
+		hole()
+		hole()
+		return fmt.Sprintf("(%s = ? or %s > ?)", name, name)
+	}
+	hole()
+	return name + pick(g, " = ?", " = ?", " < ?", " >= ?", " <> ?")
+}
