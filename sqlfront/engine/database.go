@@ -370,9 +370,9 @@ func (d *Database) GetTriggers(ctx *sql.Context) ([]sql.TriggerDefinition, error
 	}
 	var all []sql.TriggerDefinition
 	for _, t := range c.Triggers() {
-		text := t.CreateStatement
-		if t.Definer != "" {
-			text = withDefiner(text, definerName(t.Definer))
+		text, ok := d.eng.shownTrigger(t)
+		if !ok {
+			continue
 		}
 		all = append(all, sql.TriggerDefinition{Name: t.Name, CreateStatement: text, CreatedAt: t.Created, SqlMode: t.SQLMode})
 	}
@@ -400,6 +400,15 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if err != nil {
 			return err
 		}
+		// Created is not what SET timestamp says: triggers fire in this order.
+		made := catalog.Trigger{Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode,
+			Definer: definer, Created: sql.Now()}
+		text, _ := d.eng.shownTrigger(&made)
+		shown, _, err := d.eng.triggerTree(text, def.SqlMode)
+		if err != nil || !parse.SameTrigger(shown, head) {
+			return sqlerr.New(sqlerr.SyntaxError, "the trigger's text cannot be shown again as it is: "+
+				"write CREATE DEFINER = `user`@`host` TRIGGER without comments")
+		}
 		b, err := d.eng.CompileBody(ctx, d.name, def.CreateStatement, def.SqlMode, BodyOf{Definer: definer})
 		if err == nil && own {
 			err = b.permitted(ctx)
@@ -407,9 +416,7 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if err != nil {
 			return err
 		}
-		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, catalog.Trigger{
-			Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode, Definer: definer, Created: sql.Now(), // not what SET timestamp says: triggers fire in this order
-		})
+		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, made)
 	})
 }
 

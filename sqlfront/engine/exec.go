@@ -492,7 +492,9 @@ func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 	}
 	tx.modes[t.desc.ID] = mode
 	if loads(n.Source) && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && tx.session.calls == 0 && !tx.dirty() {
-		tx.bulk = t
+		if _, fires := n.Source.(*plan.TriggerExecutor); !fires {
+			tx.bulk = t
+		}
 	}
 }
 

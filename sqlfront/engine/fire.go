@@ -39,7 +39,7 @@ func replaceTriggerRule() error {
 }
 
 func (e *Engine) applyTriggers(ctx *sql.Context, n sql.Node, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	if !flags.DmlIsSet() {
+	if _, load := n.(*plan.InsertInto); !load && !flags.DmlIsSet() { // the library sets no flag for LOAD DATA
 		return n, transform.SameTree, nil
 	}
 	if _, ok := n.(*plan.CreateTrigger); ok {
@@ -171,7 +171,7 @@ func (e *Engine) fires(ctx *sql.Context, t *Table, event string, uses []uint32) 
 	}
 	all, ok := e.triggersOf(d, t.desc.Name, event)
 	if !ok {
-		return nil, nil, sqlerr.New(sqlerr.SyntaxError, "a trigger of database %s has a text that cannot be parsed; see SHOW TRIGGERS", d.Name)
+		return nil, nil, badTrigger(d, t)
 	}
 	width := len(t.Schema(ctx))
 	for _, x := range all {

@@ -10,14 +10,16 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/eval"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/sqlerr"
 )
 
 // triggerHead is what of a trigger's text says when it fires. A trigger is stored as text.
 type triggerHead struct {
 	time, event string // as the grammar has them, in small letters
 	db, table   string // db is empty if the text does not name it
-	bad         bool   // the text is not a trigger's
+	bad         bool   // the grammar does not take the text: the rest is read off its words
 	order       *ast.TriggerOrder
 }
 
@@ -48,7 +50,8 @@ func (e *Engine) triggerHead(t *catalog.Trigger) *triggerHead {
 func (e *Engine) parseTrigger(t *catalog.Trigger) *triggerHead {
 	d, _, err := e.triggerTree(t.CreateStatement, t.SQLMode)
 	if err != nil {
-		return &triggerHead{bad: true}
+		h, _ := parse.ReadTriggerHead(t.CreateStatement, ansiQuotes(t.SQLMode))
+		return &triggerHead{time: h.Time, event: h.Event, db: h.Database, table: h.Table, bad: true}
 	}
 	return &triggerHead{
 		time: strings.ToLower(d.TriggerSpec.Time), event: strings.ToLower(d.TriggerSpec.Event),
@@ -56,16 +59,19 @@ func (e *Engine) parseTrigger(t *catalog.Trigger) *triggerHead {
 	}
 }
 
-// triggersOf lists the triggers of a table for an event ("insert", "update", "delete") in the order in which they run: that of their creation but
-// for FOLLOWS and PRECEDES. ok is false if the text of a trigger in the database cannot be read.
+// triggersOf lists the triggers of a table for an event ("insert", "update", "delete") in the order in which they
+// run: that of their creation but for FOLLOWS and PRECEDES. ok is false if the text of one of them cannot be parsed.
 func (e *Engine) triggersOf(d *catalog.Database, table, event string) (fires []*catalog.Trigger, ok bool) {
 	for _, t := range d.Triggers() {
 		h := e.triggerHead(t)
-		if h.bad {
-			return nil, false
+		if h.bad && h.table == "" {
+			return nil, false // it may be this table's
 		}
 		if h.event != event || !strings.EqualFold(h.table, table) || h.db != "" && !strings.EqualFold(h.db, d.Name) {
 			continue
+		}
+		if h.bad {
+			return nil, false
 		}
 		at := len(fires)
 		if o := h.order; o != nil {
@@ -263,4 +269,26 @@ func (f *firing) runAfter(ctx *sql.Context, old, row sql.Row) error {
 		}
 	}
 	return nil
+}
+
+// shownTrigger is a trigger's text with its definer. The library parses it for each list of triggers, and the
+// list fails with the first text that it does not take; so for one that cannot be parsed another stands in,
+// which does what that trigger does: it fails. False if not even its table is known.
+func (e *Engine) shownTrigger(t *catalog.Trigger) (text string, ok bool) {
+	h := e.triggerHead(t)
+	if h.bad {
+		definer := definerClause(definerName(t.Definer))
+		head := parse.TriggerHead{Time: h.time, Event: h.event, Database: h.db, Table: h.table}
+		return parse.FailingTrigger(head, t.Name, definer), h.table != ""
+	}
+	if t.Definer == "" {
+		return t.CreateStatement, true
+	}
+	return withDefiner(t.CreateStatement, t.SQLMode, definerName(t.Definer)), true
+}
+
+// badTrigger is the error of a change that would fire a trigger whose text cannot be parsed.
+func badTrigger(d *catalog.Database, t *Table) error {
+	return sqlerr.New(sqlerr.SyntaxError, "a trigger of table %s has a text that cannot be parsed; "+
+		"DROP TRIGGER it: SHOW TRIGGERS FROM %s has its name", t.desc.Name, quoteIdentifier(d.Name))
 }

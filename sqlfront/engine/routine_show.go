@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -71,25 +70,19 @@ func (c *compiled) withDefiner() string {
 	if c.parsed.Spec.Definer != "" || c.definer.User == "" {
 		return strings.TrimSpace(c.stored.CreateStatement)
 	}
-	return withDefiner(c.stored.CreateStatement, account.Name{User: c.definer.User, Host: c.definer.Address})
+	return withDefiner(c.stored.CreateStatement, c.mode, account.Name{User: c.definer.User, Host: c.definer.Address})
 }
-
-// definerClause is the beginning of a CREATE, with the comments before it and the DEFINER clause if it has one; dumps leave spaces around it:
-// CREATE  DEFINER=`root`@`localhost`  TRIGGER.
-var definerClause = func() *regexp.Regexp {
-	const name = "(?:`(?:[^`]|``)*`|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[^\\s@`'\"]+)"
-	const space = `(?:\s|/\*.*?\*/|--\s[^\n]*\n|#[^\n]*\n)*`
-	return regexp.MustCompile(`(?is)^` + space + `create\s` + space + `(?:definer\s*=\s*` + name + `(?:\s*@\s*` + name + `)?\s+)?`)
-}()
 
 // withDefiner puts a DEFINER clause into the text of a CREATE, in the place of the one that it may have.
-func withDefiner(text string, definer account.Name) string {
-	head := definerClause.FindString(text)
-	if head == "" {
-		return text // a descriptor that no release has written
-	}
-	return "CREATE DEFINER=" + quoteIdentifier(definer.User) + "@" + quoteIdentifier(definer.Host) + " " + text[len(head):]
+func withDefiner(text, mode string, definer account.Name) string {
+	return parse.WithDefiner(text, definerClause(definer), ansiQuotes(mode))
 }
+
+func definerClause(a account.Name) string {
+	return "DEFINER=" + quoteIdentifier(a.User) + "@" + quoteIdentifier(a.Host)
+}
+
+func ansiQuotes(mode string) bool { return sql.NewSqlModeFromString(mode).ParserOptions().AnsiQuotes }
 
 func quoteIdentifier(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
 
@@ -175,7 +168,7 @@ func routineRow(_ *sql.Context, d *catalog.Database, c *compiled) []sql.Row {
 	}
 	row := sql.Row{c.stored.Name, "def", d.Name, c.stored.Name, string(c.body.Kind)}
 	if c.body.Kind == routine.Function {
-		row = append(row, typeColumns(c.body.Returns)...)
+		row = append(row, routine.TypeColumns(c.body.Returns)...)
 	} else {
 		row = append(row, "", nil, nil, nil, nil, nil, nil, nil, nil)
 	}
@@ -186,7 +179,7 @@ func routineRow(_ *sql.Context, d *catalog.Database, c *compiled) []sql.Row {
 func parameterRows(_ *sql.Context, d *catalog.Database, c *compiled) (rows []sql.Row) {
 	add := func(position uint64, mode, name any, t sql.Type) {
 		row := sql.Row{"def", d.Name, c.stored.Name, position, mode, name}
-		rows = append(rows, append(append(row, typeColumns(t)...), string(c.body.Kind)))
+		rows = append(rows, append(append(row, routine.TypeColumns(t)...), string(c.body.Kind)))
 	}
 	if c.body.Kind == routine.Function {
 		add(0, nil, nil, c.body.Returns)
@@ -195,40 +188,4 @@ func parameterRows(_ *sql.Context, d *catalog.Database, c *compiled) (rows []sql
 		add(uint64(i+1), p.Direction.String(), p.Name, p.Type)
 	}
 	return rows
-}
-
-// typeColumns are DATA_TYPE, two lengths, precision, scale, digits of a second, character set, collation and DTD_IDENTIFIER.
-func typeColumns(t sql.Type) []any {
-	full := strings.ToLower(t.String())
-	if i := strings.Index(full, " character set"); i >= 0 {
-		full = full[:i]
-	}
-	if i := strings.Index(full, " collate"); i >= 0 {
-		full = full[:i]
-	}
-	name, _, _ := strings.Cut(strings.Fields(full)[0], "(")
-	var length, octets, precision, scale, fraction, charset, collation any
-	switch t := t.(type) {
-	case sql.StringType:
-		length, octets = t.MaxCharacterLength(), t.MaxByteLength()
-		if t.Collation() != sql.Collation_binary {
-			charset, collation = t.Collation().CharacterSet().Name(), t.Collation().Name()
-		}
-	case sql.DecimalType:
-		precision, scale = uint32(t.Precision()), int64(t.Scale())
-	case sql.DatetimeType:
-		if !types.IsDateType(t) {
-			fraction = uint32(t.Precision())
-		}
-	case sql.NumberType:
-		if p, ok := map[string]uint32{"tinyint": 3, "smallint": 5, "mediumint": 7, "int": 10, "bigint": 19, "float": 12, "double": 22}[name]; ok {
-			if precision = p; types.IsInteger(t) {
-				scale = int64(0)
-			}
-			if name == "bigint" && types.IsUnsigned(t) {
-				precision = uint32(20)
-			}
-		}
-	}
-	return []any{name, length, octets, precision, scale, fraction, charset, collation, full}
 }

@@ -87,7 +87,10 @@ func (f *firingTable) compile(ctx *sql.Context, e *Engine, t *Table, n *plan.Ins
 		return nil
 	}
 	of := func(event, time string) (*firing, error) {
-		fires, _ := e.triggersOf(d, t.desc.Name, event)
+		fires, ok := e.triggersOf(d, t.desc.Name, event)
+		if !ok {
+			return nil, badTrigger(d, t)
+		}
 		fires = slices.DeleteFunc(fires, func(x *catalog.Trigger) bool { return time != "" && e.triggerHead(x).time != time })
 		if len(fires) == 0 {
 			return nil, nil

@@ -63,9 +63,9 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 		}
 	}
 	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
-	if strings.HasPrefix(s, "/*!") {
-		// A dump wraps what it creates in executable comments; the text that is kept of a trigger or
-		// a view is without them.
+	if strings.HasPrefix(s, "/*!") || foldPrefix(s, "create") && strings.Contains(s, "/*!") {
+		// A dump wraps what it creates in executable comments, or words of it; the text that is kept of a
+		// trigger or a view is without them.
 		s = sql.RemoveSpaceAndDelimiter(unwrapComments(s, o.AnsiQuotes), delimiter)
 	}
 	parsed = s
@@ -364,14 +364,23 @@ func syntaxPosition(err error) (int, bool) {
 // for a server younger than the one that we say we are. Marks within strings and within the
 // comments of others stay.
 func unwrapComments(s string, ansi bool) string {
+	if !strings.Contains(s, "/*!") {
+		return s
+	}
 	var b strings.Builder
 	at, open := 0, false
+	mark := func(i, j int) { // a mark ends a word, too
+		b.WriteString(s[at:i])
+		if i > 0 && j < len(s) && isWord(s[i-1]) && isWord(s[j]) {
+			b.WriteByte(' ')
+		}
+		at = j
+	}
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '\'' || c == '"' || c == '`':
 			i = skipString(s, i, c != '`' && !(c == '"' && ansi))
 		case strings.HasPrefix(s[i:], "/*!"):
-			b.WriteString(s[at:i])
 			j := i + 3
 			for j < len(s) && s[j] >= '0' && s[j] <= '9' {
 				j++
@@ -385,12 +394,12 @@ func unwrapComments(s string, ansi bool) string {
 			} else {
 				open = true
 			}
-			at, i = j, j
+			mark(i, j)
+			i = j
 		case open && strings.HasPrefix(s[i:], "*/"):
-			b.WriteString(s[at:i])
 			open = false
+			mark(i, i+2)
 			i += 2
-			at = i
 		case strings.HasPrefix(s[i:], "/*"):
 			if k := strings.Index(s[i+2:], "*/"); k >= 0 {
 				i += k + 4

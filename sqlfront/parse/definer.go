@@ -1,0 +1,107 @@
+package parse
+
+import (
+	"strings"
+
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+)
+
+// WithDefiner is the text of a CREATE of a trigger or a routine with another DEFINER clause, in the place of
+// the one that it may have. As in MySQL, what is kept begins at the word that says what is created, and the
+// marks of executable comments are gone: half of one must not stay. A text in which that word is not found
+// comes back as it is.
+func WithDefiner(text, clause string, ansi bool) string {
+	text = strings.TrimSpace(unwrapComments(text, ansi))
+	l := lexer{s: text, ansi: ansi}
+	if !l.is(l.next(), "create") {
+		return text
+	}
+	t := l.next()
+	if l.is(t, "definer") {
+		t = l.account()
+	}
+	for _, w := range []string{"trigger", "procedure", "function"} {
+		if l.is(t, w) {
+			return "CREATE " + clause + " " + text[t.start:]
+		}
+	}
+	return text
+}
+
+// account passes the = and the account of a DEFINER clause, and returns the token behind them.
+func (l *lexer) account() token {
+	if t := l.next(); !l.isByte(t, '=') {
+		return t
+	}
+	l.next() // the user, or CURRENT_USER
+	t := l.next()
+	switch {
+	case t.kind == variable && l.text(t) == "@": // there is space before the host
+		l.next()
+		t = l.next()
+	case t.kind == variable: // @host, in one
+		t = l.next()
+	case l.isByte(t, '('): // CURRENT_USER()
+		l.next()
+		t = l.next()
+	}
+	return t
+}
+
+// TriggerHead is what the beginning of a CREATE TRIGGER says, read off its words: for a stored text that the
+// grammar does not take.
+type TriggerHead struct{ Time, Event, Database, Table string }
+
+// ReadTriggerHead reads it; false if the text does not begin as that of a trigger.
+func ReadTriggerHead(text string, ansi bool) (h TriggerHead, ok bool) {
+	l := lexer{s: unwrapComments(text, ansi), ansi: ansi}
+	t := l.next()
+	for t.kind != eof && !l.is(t, "trigger") { // reserved: no name before it is written so
+		t = l.next()
+	}
+	t = l.next()
+	if l.is(t, "if") { // NOT EXISTS
+		l.next()
+		l.next()
+		t = l.next()
+	}
+	_, _, t = l.qualified(t)
+	h.Time, h.Event = strings.ToLower(l.text(t)), strings.ToLower(l.text(l.next()))
+	if !l.is(l.next(), "on") {
+		return h, false
+	}
+	h.Database, h.Table, t = l.qualified(l.next())
+	return h, h.Table != "" && l.is(t, "for")
+}
+
+// qualified reads a name that may have a database before it, and returns the token behind it.
+func (l *lexer) qualified(t token) (database, name string, behind token) {
+	name = l.name(t)
+	if behind = l.next(); l.isByte(behind, '.') {
+		database, name = name, l.name(l.next())
+		behind = l.next()
+	}
+	return database, name, behind
+}
+
+// FailingTrigger is the text of a trigger that fires like another, whose text cannot be parsed, and fails.
+func FailingTrigger(h TriggerHead, name, definer string) string {
+	quote := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+	table := quote(h.Table)
+	if h.Database != "" {
+		table = quote(h.Database) + "." + table
+	}
+	return "CREATE " + definer + " TRIGGER " + quote(name) + " " + h.Time + " " + h.Event + " ON " + table +
+		" FOR EACH ROW SIGNAL SQLSTATE '42000' SET MESSAGE_TEXT = " +
+		"'the text of this trigger cannot be parsed; DROP TRIGGER it'"
+}
+
+// SameTrigger compares the trees of two CREATE TRIGGER but for the definer and the body.
+func SameTrigger(a, b *ast.DDL) bool {
+	x, y := a.TriggerSpec, b.TriggerSpec
+	if (x.Order == nil) != (y.Order == nil) || x.Order != nil && *x.Order != *y.Order || a.Table != b.Table {
+		return false
+	}
+	return strings.EqualFold(x.TrigName.Name.String(), y.TrigName.Name.String()) && x.Time == y.Time &&
+		x.Event == y.Event
+}
