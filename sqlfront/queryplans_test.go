@@ -16,7 +16,7 @@ import (
 // sees must be the same. The tables have foreign keys, checks, NULLs and collations; values are of the
 // columns' types and of others, as text and as parameters. MOKA_PLANCACHE_SEEDS runs more.
 func TestQueryPlansChangeNothing(t *testing.T) {
-	seeds := planCacheSeeds
+	seeds := planCacheSeeds / 2
 	if n, err := strconv.Atoi(os.Getenv("MOKA_PLANCACHE_SEEDS")); err == nil {
 		seeds = n
 	}
@@ -41,7 +41,7 @@ func TestQueryPlansChangeNothing(t *testing.T) {
 				c.conns[i] = conn
 			}
 			before := s.Metrics()
-			for range 120 {
+			for range 100 {
 				shape := g.query()
 				for range 3 { // the general way, the plan, the plan with other values
 					query, args := shape.with(g)
@@ -51,7 +51,7 @@ func TestQueryPlansChangeNothing(t *testing.T) {
 					run(t, c.conns[0], g.change())
 				}
 			}
-			if hits := s.Metrics().PlanHits - before.PlanHits; hits < 60 {
+			if hits := s.Metrics().PlanHits - before.PlanHits; hits < 50 {
 				t.Errorf("only %d queries were run by plans", hits)
 			}
 		})

@@ -349,3 +349,42 @@ func TestQueryPlansReadLittle(t *testing.T) {
 		}
 	}
 }
+
+// A plan that was made when its tables were small is made again when they are not: the order of the tables may be another.
+func TestQueryPlansGrowOld(t *testing.T) {
+	s := newServer(t)
+	c := s.session("")
+	c.exec("CREATE DATABASE d")
+	c.sess.SetCurrentDatabase("d")
+	c.exec("CREATE TABLE a (id INT PRIMARY KEY, k INT NOT NULL, KEY k (k))")
+	c.exec("CREATE TABLE b (id INT PRIMARY KEY, a INT NOT NULL, KEY a (a))")
+	c.exec("INSERT INTO a VALUES (1, 1)")
+	c.exec("INSERT INTO b VALUES (1, 1)")
+	query := "SELECT b.id FROM a JOIN b ON b.a = a.id WHERE k = 1 ORDER BY b.id LIMIT 3"
+	run := func() (ran bool) {
+		ran, err := c.sess.RunPlan(c.context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ran
+	}
+	if run() || !run() {
+		t.Fatal("the second run is not by the plan that the first has made")
+	}
+	for from := 2; from < 6000; from += 500 {
+		var rows []string
+		for i := from; i < from+500; i++ {
+			rows = append(rows, fmt.Sprintf("(%d, %d)", i, i))
+		}
+		c.exec("INSERT INTO a VALUES %s", strings.Join(rows, ", "))
+	}
+	again := 0
+	for range 300 {
+		if !run() {
+			again++
+		}
+	}
+	if again != 1 {
+		t.Errorf("the plan was made again %d times", again)
+	}
+}

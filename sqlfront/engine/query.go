@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -31,6 +32,27 @@ import (
 type queryPlan struct {
 	*plan.Query
 	tables []*Table // whole, for their versions
+	rows   []uint64 // about how many rows each had when the plan was made
+	runs   atomic.Uint64
+}
+
+// lookAgain is after how many runs the sizes of the tables are compared with those that the plan was made
+// for.
+const lookAgain = 128
+
+// outgrown reports, now and then, whether a table is of quite another size than when the plan was made: then
+// another order of the tables may be right.
+func (q *queryPlan) outgrown(ctx *sql.Context, e *Engine) bool {
+	if q.runs.Add(1)%lookAgain != 0 {
+		return false
+	}
+	for i, t := range q.tables {
+		now, _ := e.stats.Estimate(ctx, counted{t})
+		if then := q.rows[i]; now > 4*then+1000 || then > 4*now+1000 {
+			return true
+		}
+	}
+	return false
 }
 
 // Limits of what a query by a plan keeps; more goes the general way, which streams and spills.
@@ -81,6 +103,10 @@ func (c *compiler) query(ctx *sql.Context, v *view, text string, opts ast.Parser
 	}
 	if !worth(q.Query) {
 		return unplanned(reasonIndex)
+	}
+	for _, t := range q.tables {
+		n, _ := c.eng.stats.Estimate(ctx, counted{t})
+		q.rows = append(q.rows, n)
 	}
 	p := c.plan
 	p.kind, p.query = planQuery, q
@@ -361,6 +387,9 @@ func (r *fastRun) runQuery() ([]sql.Row, error) {
 	}
 	if r.tx.locksReads() {
 		return nil, errFallback
+	}
+	if r.plan.query.outgrown(r.ctx, r.eng) {
+		return nil, errStalePlan
 	}
 	run := &exec.Run{
 		Store: planStore{}, Limits: exec.Limits{Rows: maxQueryRows, Bytes: maxQueryBytes}, Params: r.values,
