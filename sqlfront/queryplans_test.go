@@ -2,6 +2,7 @@ package sqlfront_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -338,4 +339,53 @@ func (g *queryGen) condition(q *queryShape, alias, table string) string {
 	}
 	hole()
 	return name + pick(g, " = ?", " = ?", " < ?", " >= ?", " <> ?")
+}
+
+// TestQueryPlansAreOfTheMoment: what a session or a clock says is not kept with a plan.
+func TestQueryPlansAreOfTheMoment(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database d")
+	c, other := s.conn("d"), s.conn("d")
+	run(t, c, "create table a (id int primary key, k int, at datetime(6))", "create table b (id int primary key, a_id int)",
+		"insert into a values (1, 1, '2020-01-01')", "insert into b values (1, 1)")
+	const from = " from a join b on b.a_id = a.id where b.id = ?"
+	ask := func(conn *sql.Conn, what string) (v any) {
+		t.Helper()
+		if err := conn.QueryRowContext(t.Context(), "select "+what+" as v"+from, 1).Scan(&v); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return v
+	}
+	before := s.Metrics().PlanHits
+	ask(c, "k + 1")
+	ask(c, "k + 1")
+	if s.Metrics().PlanHits == before {
+		t.Fatal("the query has no plan")
+	}
+	for _, what := range []string{"now(6)", "current_timestamp(6)", "rand()", "uuid()", "sysdate(6)", "unix_timestamp(now(6))"} {
+		seen := map[string]bool{}
+		for range 4 {
+			seen[fmt.Sprint(ask(c, what))] = true
+		}
+		if len(seen) != 4 {
+			t.Errorf("%s had %d values in four runs", what, len(seen))
+		}
+	}
+	for _, what := range []string{"connection_id()", "last_insert_id()", "@x", "@@session.sql_select_limit", "@@auto_increment_increment", "database()"} {
+		for range 3 {
+			ask(c, what)
+		}
+		run(t, other, "set @x = 7, auto_increment_increment = 3, sql_select_limit = 1000", "select last_insert_id(77)")
+		run(t, other, "set moka_plan_cache = 0")
+		want := fmt.Sprint(ask(other, what))
+		run(t, other, "set moka_plan_cache = 1")
+		if got := fmt.Sprint(ask(other, what)); got != want {
+			t.Errorf("%s is %s, and %s by a plan", what, want, got)
+		}
+	}
+	run(t, c, "set timestamp = 1000000000")
+	want := fmt.Sprint(ask(c, "now()"))
+	if got := fmt.Sprint(ask(c, "now()")); got != want {
+		t.Errorf("now() is %s, then %s", want, got)
+	}
 }
