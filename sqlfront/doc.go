@@ -14,6 +14,7 @@
 //	│ rights    who may do what, where the library does not ask              │
 //	│ syntax    walks through all of a statement's tree                      │
 //	│ routine   stored procedures and functions: bodies compiled and run     │
+//	│ textfile  lines and fields of the files of LOAD DATA                   │
 //	│ gms       what go-mysql-server gets wrong with plans                   │
 //	│ engine    databases, tables, indexes, sessions and DDL for it          │
 //	│ statements  what clients run and what it costs; the slow log           │

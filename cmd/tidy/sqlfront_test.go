@@ -22,6 +22,8 @@ var inside = map[string][]string{
 	"pushdown": {"rowenc"},
 	"sqlerr":   {"inband"},
 
+	"textfile": {"sqlerr"},
+
 	"account": {"sqlerr"},
 	"catalog": {"inband", "rowenc"},
 	"expr":    {"fulltext", "inband", "rowenc", "sqlerr", "syntax"},
@@ -47,7 +49,7 @@ var inside = map[string][]string{
 	"engine": {
 		"account", "catalog", "charset", "collate", "digest", "eval", "exec", "expr", "fulltext", "gms",
 		"inband", "namedjoin", "namedlock", "operator", "parse", "plan",
-		"pushdown", "rights", "routine", "rowenc", "sqlerr", "stats", "syntax", "system",
+		"pushdown", "rights", "routine", "rowenc", "sqlerr", "stats", "syntax", "system", "textfile",
 	},
 	"wire": {"account", "charset", "expr", "parse", "routine", "sqlerr", "statements"},
 

@@ -4,6 +4,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/textfile"
 )
 
 // bulkBytes is how much of a LOAD DATA is one transaction. A file has no bound and a transaction has one (error 1197), and
@@ -46,4 +48,16 @@ func (e *editor) commitPart(ctx *sql.Context, tx *Tx) error {
 	e.first = e.at
 	tx.fence(e.table.desc)
 	return nil
+}
+
+// loadFormat is false for files of fixed-width fields, which go-mysql-server does not read either.
+func loadFormat(n *plan.LoadData) (f textfile.Format, ok bool) {
+	f = textfile.Format{Fields: n.FieldsTerminatedBy, Lines: n.LinesTerminatedBy, Starting: n.LinesStartingBy}
+	if len(n.FieldsEnclosedBy) > 0 {
+		f.Enclosed, f.HasEnclosed = n.FieldsEnclosedBy[0], true
+	}
+	if len(n.FieldsEscapedBy) > 0 {
+		f.Escaped, f.HasEscaped = n.FieldsEscapedBy[0], true
+	}
+	return f, f.Fields != "" && f.Lines != ""
 }

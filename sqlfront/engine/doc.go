@@ -12,7 +12,7 @@
 //	body, bodystmt                   bodies of triggers and observers, compiled once (package routine), and their statements
 //	fires, fire, upsert              who fires them: plans of the cache, plans of the library, REPLACE and its like
 //	routine*                         stored procedures and functions, and their statements in the plan cache
-//	load, loadfile                   LOAD DATA in sorted blocks
+//	load                             LOAD DATA in sorted blocks (package textfile reads)
 //	push*                            parts of plans that the shards execute (package pushdown)
 //	ranges, path, merge              what a condition says about an index's keys; better ways to the rows of a Filter
 //	chains                           conditions of hundreds of parts

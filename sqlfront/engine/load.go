@@ -22,6 +22,7 @@ import (
 	"moka/sqlfront/eval"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/textfile"
 	"moka/txn"
 )
 
@@ -51,7 +52,7 @@ type bulkLoad struct {
 	auto   bool
 
 	tx     *Tx
-	reader *loadReader
+	reader *textfile.Reader
 	closer io.Closer
 
 	at        loadBlock
@@ -85,7 +86,7 @@ func (b *execBuilder) bulkLoad(ctx *sql.Context, n *plan.InsertInto) (sql.RowIte
 		return nil, nil
 	}
 	list, ok := loadList(load)
-	format, ok2 := loadFormatOf(load)
+	format, ok2 := loadFormat(load)
 	if !ok || !ok2 {
 		return nil, nil
 	}
@@ -110,7 +111,7 @@ func (b *execBuilder) bulkLoad(ctx *sql.Context, n *plan.InsertInto) (sql.RowIte
 	if err != nil {
 		return nil, err
 	}
-	l.reader, l.closer = newLoadReader(file, format), file
+	l.reader, l.closer = textfile.NewReader(file, format), file
 	return l, nil
 }
 
@@ -236,7 +237,7 @@ func (l *bulkLoad) Close(ctx *sql.Context) error {
 }
 
 func (l *bulkLoad) run(ctx *sql.Context) error {
-	if err := l.reader.skip(l.load.IgnoreNum); err != nil {
+	if err := l.reader.Skip(l.load.IgnoreNum); err != nil {
 		return err
 	}
 	for {
@@ -250,9 +251,9 @@ func (l *bulkLoad) run(ctx *sql.Context) error {
 				return err
 			}
 		}
-		l.seen += rowNumber(len(l.at.ends))
+		l.seen += rowNumber(len(l.at.Ends))
 		l.at, l.next = l.next, l.at
-		if len(l.at.ends) > 0 {
+		if len(l.at.Ends) > 0 {
 			if err := l.put(ctx); err != nil {
 				return err
 			}
@@ -300,7 +301,7 @@ func (l *bulkLoad) join(ctx *sql.Context) error {
 		l.tx.ended = l.tx.translate(ctx, err)
 		return l.tx.ended
 	}
-	n := len(l.at.ends)
+	n := len(l.at.Ends)
 	if l.auto && l.rows == 0 && n > 0 {
 		l.firstID = l.at.firstID
 		if l.n.FirstGeneratedAutoIncRowIdx == 0 {
@@ -315,7 +316,7 @@ func (l *bulkLoad) join(ctx *sql.Context) error {
 // general takes the block's records through the library's INSERT, as a transaction of their own.
 func (l *bulkLoad) general(ctx *sql.Context) error {
 	project := l.n.Source.(*plan.Project)
-	source, err := project.WithChildren(ctx, &loadRows{LoadData: l.load, records: &l.at.loadRecords, before: l.seen})
+	source, err := project.WithChildren(ctx, &loadRows{LoadData: l.load, records: &l.at.Records, before: l.seen})
 	if err != nil {
 		return err
 	}
@@ -363,7 +364,7 @@ func (tx *Tx) commitAll(ctx *sql.Context) error {
 // loadRows is the source of the library's INSERT for the records of a block.
 type loadRows struct {
 	*plan.LoadData
-	records *loadRecords
+	records *textfile.Records
 	before  rowNumber
 }
 
@@ -380,11 +381,11 @@ func (r *loadRows) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node,
 type loadRowsIter struct {
 	schema  sql.Schema
 	list    []int
-	records *loadRecords
+	records *textfile.Records
 	before  rowNumber // records before these
 	i       int
 	lenient bool // records may be too short or too long
-	reader  *loadReader
+	reader  *textfile.Reader
 	skip    int64
 	file    io.Closer
 }
@@ -392,7 +393,7 @@ type loadRowsIter struct {
 // loadRows returns the iterator of a LOAD DATA, nil for what only the library's can do.
 func (b *execBuilder) loadRows(ctx *sql.Context, n *plan.LoadData) (sql.RowIter, error) {
 	list, ok := loadList(n)
-	format, ok2 := loadFormatOf(n)
+	format, ok2 := loadFormat(n)
 	if !ok || !ok2 {
 		return nil, nil
 	}
@@ -400,7 +401,7 @@ func (b *execBuilder) loadRows(ctx *sql.Context, n *plan.LoadData) (sql.RowIter,
 	if err != nil {
 		return nil, err
 	}
-	return &loadRowsIter{schema: n.DestSch, list: list, records: &loadRecords{}, lenient: n.IsIgnore || !strict(ctx), reader: newLoadReader(file, format), skip: n.IgnoreNum, file: file}, nil
+	return &loadRowsIter{schema: n.DestSch, list: list, records: &textfile.Records{}, lenient: n.IsIgnore || !strict(ctx), reader: textfile.NewReader(file, format), skip: n.IgnoreNum, file: file}, nil
 }
 
 // loadList is the columns that the fields of a record go to; false if some go elsewhere, or through expressions.
@@ -431,20 +432,20 @@ func loadList(n *plan.LoadData) (list []int, ok bool) {
 // Next implements sql.RowIter.
 func (it *loadRowsIter) Next(ctx *sql.Context) (sql.Row, error) {
 	if it.reader != nil {
-		if err := it.reader.skip(it.skip); err != nil {
+		if err := it.reader.Skip(it.skip); err != nil {
 			return nil, err
 		}
-		it.before += rowNumber(len(it.records.ends))
-		it.records.reset()
+		it.before += rowNumber(len(it.records.Ends))
+		it.records.Reset()
 		it.i, it.skip = 0, 0
-		if _, err := it.reader.next(it.records); err != nil {
+		if _, err := it.reader.Next(it.records); err != nil {
 			return nil, err
 		}
 	}
-	if it.i >= len(it.records.ends) {
+	if it.i >= len(it.records.Ends) {
 		return nil, io.EOF
 	}
-	fields := it.records.record(it.i)
+	fields := it.records.Record(it.i)
 	it.i++
 	row := make(sql.Row, len(it.schema))
 	if err := it.complain(ctx, len(fields)); err != nil {
@@ -455,8 +456,8 @@ func (it *loadRowsIter) Next(ctx *sql.Context) (sql.Row, error) {
 		c := it.schema[j]
 		switch {
 		case i < len(fields):
-			if f := fields[i]; !f.null {
-				row[i] = string(it.records.text[f.start:f.end])
+			if f := fields[i]; !f.Null {
+				row[i] = string(it.records.Text[f.Start:f.End])
 			}
 		case !c.Nullable && !c.AutoIncrement:
 			row[i] = c.Type.Zero()
@@ -513,7 +514,7 @@ func (it *loadRowsIter) Close(*sql.Context) error {
 
 // loadBlock is a number of rows: their records, and the cells that are made of them.
 type loadBlock struct {
-	loadRecords
+	textfile.Records
 	odd     bool // the library has to look at it
 	firstID uint64
 	cells   [][]loadCell // by index, as in Table.keys; the rows of a keyless table come first
@@ -530,7 +531,7 @@ type loadCell struct {
 }
 
 func (b *loadBlock) reset(tables int) {
-	b.loadRecords.reset()
+	b.Records.Reset()
 	if len(b.cells) != tables {
 		b.cells = make([][]loadCell, tables)
 	}
@@ -574,16 +575,16 @@ func (l *bulkLoad) fill(ctx *sql.Context) (more bool, err error) {
 	}
 	b.reset(tables)
 	for b.bytes < bulkBytes {
-		text := len(b.text)
-		if len(b.ends)&255 == 0 && ctx.Err() != nil {
+		text := len(b.Text)
+		if len(b.Ends)&255 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		ok, err := l.reader.next(&b.loadRecords)
+		ok, err := l.reader.Next(&b.Records)
 		if err != nil || !ok {
 			return false, err
 		}
 		if b.odd {
-			b.bytes += cellBytes + len(b.text) - text
+			b.bytes += cellBytes + len(b.Text) - text
 			continue
 		}
 		ok, err = l.values(ctx, b)
@@ -600,7 +601,7 @@ func (l *bulkLoad) fill(ctx *sql.Context) (more bool, err error) {
 
 // values converts the last record into the block's row; false if something is to be said about it.
 func (l *bulkLoad) values(ctx *sql.Context, b *loadBlock) (bool, error) {
-	fields := b.record(len(b.ends) - 1)
+	fields := b.Record(len(b.Ends) - 1)
 	schema := l.table.pk.Schema
 	if len(fields) != len(l.list) {
 		return false, nil
@@ -615,11 +616,11 @@ func (l *bulkLoad) values(ctx *sql.Context, b *loadBlock) (bool, error) {
 			b.row[i] = s.value
 		default:
 			f := fields[s.field]
-			if f.null {
+			if f.Null {
 				b.row[i] = nil
 				break
 			}
-			v, ok := loadValue(ctx, schema[i].Type, b.string(f))
+			v, ok := loadValue(ctx, schema[i].Type, b.TextOf(f))
 			if !ok {
 				return false, nil
 			}
@@ -665,7 +666,7 @@ func (l *bulkLoad) number(ctx *sql.Context, b *loadBlock) (bool, error) {
 			return false, nil
 		}
 	}
-	if len(b.ends) == 1 {
+	if len(b.Ends) == 1 {
 		b.firstID = seq
 	}
 	return true, nil
