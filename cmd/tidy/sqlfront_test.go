@@ -46,9 +46,11 @@ var inside = map[string][]string{
 	"exec":     {"collate", "eval", "operator", "plan", "rowenc", "sqlerr"},
 	"parse":    {"account", "catalog", "charset", "expr", "inband", "rights", "routine", "sqlerr", "syntax"},
 
+	"infoschema": {"catalog", "parse"},
+
 	"engine": {
 		"account", "catalog", "charset", "collate", "digest", "eval", "exec", "expr", "fulltext", "gms",
-		"inband", "namedjoin", "namedlock", "operator", "parse", "plan",
+		"inband", "infoschema", "namedjoin", "namedlock", "operator", "parse", "plan",
 		"pushdown", "rights", "routine", "rowenc", "sqlerr", "stats", "syntax", "system", "textfile",
 	},
 	"wire": {"account", "charset", "expr", "parse", "routine", "sqlerr", "statements"},
@@ -141,6 +143,7 @@ var library = []struct {
 			"sqlfront", "sqlfront/account", "sqlfront/catalog", "sqlfront/charset", "sqlfront/collate",
 			"sqlfront/digest", "sqlfront/engine", "sqlfront/eval", "sqlfront/exec", "sqlfront/plan",
 			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
+			"sqlfront/infoschema",
 			"sqlfront/namedjoin",
 			"sqlfront/namedlock", "sqlfront/observer",
 			"sqlfront/operator", "sqlfront/parse", "sqlfront/pushdown", "sqlfront/rights", "sqlfront/routine",

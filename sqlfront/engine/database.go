@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/infoschema"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
@@ -145,16 +146,16 @@ func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := limitOf(ctx)
-	if l != nil && l.one != "" {
-		if t, ok := c.Table(l.one); ok {
+	l := infoschema.LimitOf(ctx)
+	if l != nil && l.One != "" {
+		if t, ok := c.Table(l.One); ok {
 			return []string{t.Name}, nil
 		}
 		return nil, nil
 	}
 	names := tableNames(c)
 	if l != nil {
-		names = slices.DeleteFunc(names, func(n string) bool { return !l.table(d.name, n) })
+		names = slices.DeleteFunc(names, func(n string) bool { return !l.Table(d.name, n) })
 	}
 	return names, nil
 }
@@ -346,6 +347,19 @@ func viewDefinition(v *catalog.View) sql.ViewDefinition {
 	return sql.ViewDefinition{Name: v.Name, TextDefinition: text, CreateViewStatement: v.CreateStatement, SqlMode: v.SQLMode}
 }
 
+// TablesAndViews are the names of what information_schema tells the columns of.
+func (d *Database) TablesAndViews(ctx *sql.Context) ([]string, error) {
+	names, err := d.GetTableNames(ctx)
+	if err != nil {
+		return nil, err
+	}
+	views, err := d.AllViews(ctx)
+	for _, v := range views {
+		names = append(names, v.Name)
+	}
+	return names, err
+}
+
 // AllViews implements sql.ViewDatabase. The library makes lists of it for users, from which they learn what there is.
 func (d *Database) AllViews(ctx *sql.Context) ([]sql.ViewDefinition, error) {
 	_, c, err := d.contents(ctx)
@@ -353,9 +367,9 @@ func (d *Database) AllViews(ctx *sql.Context) ([]sql.ViewDefinition, error) {
 		return nil, err
 	}
 	var all []sql.ViewDefinition
-	l := limitOf(ctx)
+	l := infoschema.LimitOf(ctx)
 	for _, v := range c.Views() {
-		if (l == nil || l.table(d.name, v.Name)) && d.eng.maySee(ctx, d.name, v.Name) {
+		if (l == nil || l.Table(d.name, v.Name)) && d.eng.maySee(ctx, d.name, v.Name) {
 			all = append(all, viewDefinition(v))
 		}
 	}

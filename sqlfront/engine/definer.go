@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/account"
+	"moka/sqlfront/infoschema"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
@@ -230,7 +231,7 @@ func (s *Session) storedAs(database, name, definer string, invoker bool) *rights
 func refuseSystemTables(n sql.Node) error {
 	refuse := func(under sql.Node) (err error) {
 		transform.Inspect(under, func(n sql.Node) bool {
-			if t, ok := n.(*plan.ResolvedTable); ok && err == nil && t.SqlDatabase != nil && strings.EqualFold(t.SqlDatabase.Name(), accountsDatabase) {
+			if t, ok := n.(*plan.ResolvedTable); ok && err == nil && t.SqlDatabase != nil && strings.EqualFold(t.SqlDatabase.Name(), infoschema.AccountsDatabase) {
 				err = rights.SystemTable(t.Name())
 			}
 			_, derived := n.(*plan.SubqueryAlias)

@@ -12,6 +12,7 @@ import (
 
 	"moka/sqlfront/collate"
 	"moka/sqlfront/gms"
+	"moka/sqlfront/infoschema"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 )
@@ -313,7 +314,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		collate.Keys(ctx, n)
 		return b.keeping.Build(ctx, n, row)
 	case *plan.Filter:
-		if within := narrowed(ctx, n); within != nil {
+		if within := infoschema.Narrowed(ctx, n); within != nil {
 			return b.base.Build(within, n, row)
 		}
 		if it, err := b.buildPath(ctx, n); it != nil || err != nil {

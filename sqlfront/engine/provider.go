@@ -9,6 +9,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/charset"
+	"moka/sqlfront/infoschema"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -96,8 +97,8 @@ func (p *provider) AllDatabases(ctx *sql.Context) []sql.Database {
 			all = append(all, &Database{eng: p.eng, name: d.Name})
 		}
 	}
-	if l := limitOf(ctx); l != nil {
-		all = slices.DeleteFunc(all, func(d sql.Database) bool { return !l.database(d.Name()) })
+	if l := infoschema.LimitOf(ctx); l != nil {
+		all = slices.DeleteFunc(all, func(d sql.Database) bool { return !l.Database(d.Name()) })
 	}
 	sort.Slice(all, func(i, j int) bool { return strings.ToLower(all[i].Name()) < strings.ToLower(all[j].Name()) })
 	return all

@@ -12,7 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/parse"
+	"moka/sqlfront/infoschema"
 )
 
 // What SHOW says of tables is read by programs: dumps, migrations and object mappers. Where the library's words are not MySQL's,
@@ -99,21 +99,13 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 		if r[key] == "" && texts[c.Name] {
 			r[key] = "MUL"
 		}
-		if r[at] = shownText(information_schema.GetColumnDefault(ctx, c.Default)); c.Default != nil && c.Default.IsLiteral() && types.IsDateType(c.Type) {
+		if r[at] = infoschema.ShownText(information_schema.GetColumnDefault(ctx, c.Default)); c.Default != nil && c.Default.IsLiteral() && types.IsDateType(c.Type) {
 			if text, ok := r[at].(string); ok {
 				r[at] = strings.TrimSuffix(text, " 00:00:00")
 			}
 		}
 	}
 	return sql.RowsToRowIter(rows...), nil
-}
-
-// shownText is a text of an expression with MySQL's words.
-func shownText(v any) any {
-	if text, ok := v.(string); ok {
-		return parse.Spelled(text)
-	}
-	return v
 }
 
 func isEnumType(t sql.Type) bool { return types.IsEnum(t) || types.IsSet(t) }
@@ -156,89 +148,5 @@ func (b *execBuilder) informationColumns(ctx *sql.Context, n *plan.ResolvedTable
 	if err != nil {
 		return nil, err
 	}
-	return &columnsIter{RowIter: it, snap: v.snap}, nil
-}
-
-type columnsIter struct {
-	sql.RowIter
-	snap *catalog.Snapshot
-}
-
-// Next implements sql.RowIter. The fields are those of MySQL's manual, in its order.
-func (it *columnsIter) Next(ctx *sql.Context) (sql.Row, error) {
-	const (
-		schema, table, column, def, dataType, characters, octets, precision, scale, fraction, columnType, key, comment, generation = 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, 15, 16, 19, 20
-	)
-	r, err := it.RowIter.Next(ctx)
-	if err != nil || len(r) <= generation {
-		return r, err
-	}
-	if r[key] == "" && it.textual(r[schema], r[table], r[column]) {
-		r[key] = "MUL"
-	}
-	switch r[dataType] {
-	case "tinytext", "text", "mediumtext", "longtext":
-		r[characters] = r[octets]
-	case "date":
-		if text, ok := r[def].(string); ok {
-			r[def] = strings.TrimSuffix(text, " 00:00:00")
-		}
-	}
-	r[def], r[generation] = shownText(r[def]), shownText(r[generation])
-	if text, ok := r[comment].(string); ok {
-		r[comment], _ = catalog.TakeDigits(text, &catalog.Type{})
-	}
-	switch r[dataType] {
-	case "time", "float", "double":
-		if c := it.column(r[schema], r[table], r[column]); c != nil {
-			if n, ok := c.Type.Digits(); ok {
-				r[columnType] = c.Type.DigitsText()
-				if c.Type.Kind == "time" {
-					r[fraction] = uint32(n)
-				} else {
-					r[precision], r[scale] = uint64(c.Type.Precision), uint64(n)
-				}
-			}
-		}
-	}
-	if extra, _ := r[17].(string); strings.HasSuffix(extra, " GENERATED") {
-		if c := it.column(r[schema], r[table], r[column]); c != nil {
-			r[generation] = strings.TrimSuffix(strings.TrimPrefix(c.Generated, "("), ")")
-		}
-	}
-	return r, nil
-}
-
-func (it *columnsIter) column(names ...any) *catalog.Column {
-	_, c := it.find(names...)
-	return c
-}
-
-func (it *columnsIter) find(names ...any) (*catalog.Table, *catalog.Column) {
-	var text [3]string
-	for i, n := range names {
-		text[i], _ = n.(string)
-	}
-	d, ok := it.snap.Database(text[0])
-	if !ok {
-		return nil, nil
-	}
-	t, ok := d.Table(text[1])
-	if !ok {
-		return nil, nil
-	}
-	for i := range t.Columns {
-		if t.Columns[i].Name == text[2] {
-			return t, &t.Columns[i]
-		}
-	}
-	return nil, nil
-}
-
-// textual reports whether a FULLTEXT index begins with the column.
-func (it *columnsIter) textual(names ...any) bool {
-	t, c := it.find(names...)
-	return t != nil && slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool {
-		return x.FullText && x.State == catalog.StatePublic && x.Columns[0].Column == c.ID
-	})
+	return infoschema.Columns(it, v.snap), nil
 }
