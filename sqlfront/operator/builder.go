@@ -57,7 +57,8 @@ func (it *chargedIter) Close(ctx *sql.Context) error {
 
 type chargedKey struct{}
 
-// once reports whether the node is being built already by the one who asks, and returns the context to build it in.
+// once reports whether the node is being built already by the one who asks, and returns the
+// context to build it in.
 func once(ctx *sql.Context, n sql.Node) (inner *sql.Context, again bool) {
 	if ctx.Value(chargedKey{}) == n {
 		return nil, true
@@ -116,9 +117,12 @@ func (b *Builder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIte
 				return nil, err
 			}
 			c := b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory)
-			return &iters.LimitIter{Limit: most, ChildIter: &sortIter{pool: b.Pool, by: n.SortConditions, child: it, charge: c, meter: meterOf(ctx)}}, nil
+			return &iters.LimitIter{Limit: most,
+				ChildIter: &sortIter{pool: b.Pool, by: n.SortConditions, child: it, charge: c,
+					meter: meterOf(ctx)}}, nil
 		}
-		return b.overCharged(ctx, n, n.Child, row, &Charged{charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory), most: topRows(ctx, n)})
+		return b.overCharged(ctx, n, n.Child, row,
+			&Charged{charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory), most: topRows(ctx, n)})
 	case *plan.Window:
 		c := b.Pool.Charge(ctx, "window", sqlerr.CapacityExceeded)
 		if exprs, changed, err := chargeKept(ctx, n.SelectExprs, c, leastOfFrames); err != nil {
@@ -150,7 +154,8 @@ func (b *Builder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIte
 		if err != nil {
 			return nil, err
 		}
-		return &chargedIter{RowIter: it, n: &Charged{charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), each: 64}}, nil
+		return &chargedIter{RowIter: it,
+			n: &Charged{charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), each: 64}}, nil
 	}
 	return nil, nil
 }
@@ -172,7 +177,8 @@ func topRows(ctx *sql.Context, n *plan.TopN) int64 {
 }
 
 // overCharged builds a node over a charged child.
-func (b *Builder) overCharged(ctx *sql.Context, n, child sql.Node, row sql.Row, c *Charged) (sql.RowIter, error) {
+func (b *Builder) overCharged(ctx *sql.Context, n, child sql.Node, row sql.Row,
+	c *Charged) (sql.RowIter, error) {
 	if _, done := child.(*Charged); done || c.charge == nil {
 		return nil, nil
 	}
@@ -185,7 +191,8 @@ func (b *Builder) overCharged(ctx *sql.Context, n, child sql.Node, row sql.Row, 
 }
 
 // inPlace builds a node that keeps its child's rows in itself, until the statement is over.
-func (b *Builder) inPlace(ctx *sql.Context, n sql.Node, child *sql.Node, row sql.Row, what string) (sql.RowIter, error) {
+func (b *Builder) inPlace(ctx *sql.Context, n sql.Node, child *sql.Node, row sql.Row,
+	what string) (sql.RowIter, error) {
 	was := *child
 	if _, done := was.(*Charged); done {
 		return nil, nil
@@ -234,7 +241,8 @@ func keepsValues(ctx *sql.Context, deps []sql.Expression) (keeps bool) {
 	for _, d := range deps {
 		sql.Inspect(ctx, d, func(_ *sql.Context, e sql.Expression) bool {
 			switch collate.Library(e).(type) {
-			case *aggregation.GroupConcat, *aggregation.CountDistinct, *aggregation.JsonArray, *aggregation.JSONObjectAgg:
+			case *aggregation.GroupConcat, *aggregation.CountDistinct, *aggregation.JsonArray,
+				*aggregation.JSONObjectAgg:
 				keeps = true
 			}
 			return !keeps

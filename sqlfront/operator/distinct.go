@@ -13,9 +13,10 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// distinctIter is DISTINCT, by the columns' collations: the library tells rows apart by their bytes, so that 'a' and 'A', which are
-// equal, would both come. It remembers a key of each row. When these are more than the statement may keep, rows that have not been
-// seen go to disk, numbered, in partitions by their key; what of them is distinct is put back into the order in which it came.
+// distinctIter is DISTINCT, by the columns' collations: the library tells rows apart by their bytes, so that
+// 'a' and 'A', which are equal, would both come. It remembers a key of each row. When these are more than the
+// statement may keep, rows that have not been seen go to disk, numbered, in partitions by their key; what of
+// them is distinct is put back into the order in which it came.
 type distinctIter struct {
 	pool   *Pool
 	child  sql.RowIter
@@ -45,7 +46,8 @@ func (b *Builder) distinct(ctx *sql.Context, n *plan.Distinct, row sql.Row) (sql
 func (b *Builder) distinctRows(ctx *sql.Context, child sql.RowIter, same collatedRows) *distinctIter {
 	return &distinctIter{
 		pool: b.Pool, child: child, same: same, seen: map[string]struct{}{},
-		charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), spills: spiller{pool: b.Pool, what: "distinct", own: meterOf(ctx)},
+		charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded),
+		spills: spiller{pool: b.Pool, what: "distinct", own: meterOf(ctx)},
 	}
 }
 
@@ -60,9 +62,11 @@ func (d *distinctIter) Next(ctx *sql.Context) (sql.Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			number := sql.SortConditions{{Expr: expression.NewGetField(0, types.Uint64, "", false), Order: sql.Ascending}}
+			number := sql.SortConditions{{Expr: expression.NewGetField(0, types.Uint64, "", false),
+				Order: sql.Ascending}}
 			d.rest = &sortIter{
-				pool: d.pool, by: number, child: &spilledDistinct{d: d}, charge: d.pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory), meter: d.spills.own,
+				pool: d.pool, by: number, child: &spilledDistinct{d: d},
+				charge: d.pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory), meter: d.spills.own,
 			}
 			break
 		}

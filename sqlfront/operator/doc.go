@@ -1,9 +1,11 @@
-// Package operator has the operators of a plan that keep rows: sorts, groups, the hashed side of a join, DISTINCT, UNION and its like.
+// Package operator has the operators of a plan that keep rows: sorts, groups, the hashed side of a join,
+// DISTINCT, UNION and its like.
 //
 // Nodes of a plan that keep rows (sorts, groups, the hashed side of a join, DISTINCT, windows, cached
-// subqueries) are charged for them to the statement's account, by an estimate of a row's size. A statement that goes over moka_query_memory
-// fails with 3170 (a sort: 1038, after it has put on disk what it could), and so does the one that would take the sum of all
-// statements over what the process has to give. What streams costs nothing.
+// subqueries) are charged for them to the statement's account, by an estimate of a row's size. A statement
+// that goes over moka_query_memory fails with 3170 (a sort: 1038, after it has put on disk what it could),
+// and so does the one that would take the sum of all statements over what the process has to give. What
+// streams costs nothing.
 //
 //	Sort                 rows; from a quarter of the limit on in sorted runs on disk (sort.go)
 //	TopN                 the first n rows
@@ -15,8 +17,10 @@
 //	EXCEPT, INTERSECT    a key for each row of the right side (setop.go)
 //	RecursiveCte         the rows of two rounds; of UNION DISTINCT a key for each row (recursive.go)
 //
-// The store is not known here: rows come from iterators that somebody else has built (rowexec.BaseBuilder, which asks the engine's seam
-// first), memory is counted in a Pool that all sessions share, and EXPLAIN ANALYZE listens through a Meter.
+// The store is not known here: rows come from iterators that somebody else has built (rowexec.BaseBuilder,
+// which asks the engine's seam first), memory is counted in a Pool that all sessions share, and EXPLAIN
+// ANALYZE listens through a Meter.
 //
-// Read memory.go (who is charged), builder.go (what is built), spill.go (rows on disk), then hashjoin.go, the longest.
+// Read memory.go (who is charged), builder.go (what is built), spill.go (rows on disk), then
+// hashjoin.go, the longest.
 package operator

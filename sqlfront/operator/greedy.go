@@ -11,9 +11,10 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// When memory is short the statement that holds most of it ends, not the one that asks for a little more: a sort of a thousand rows should
-// not fail because somebody else fills the memory. Two things are short at different times: what statements are charged for, which is
-// known exactly and before it is taken, and the memory of the process, which has also what nobody is charged for.
+// When memory is short the statement that holds most of it ends, not the one that asks for a little more: a
+// sort of a thousand rows should not fail because somebody else fills the memory. Two things are short at
+// different times: what statements are charged for, which is known exactly and before it is taken, and the
+// memory of the process, which has also what nobody is charged for.
 
 // slack is how far above the pool's limit a statement may go while a greedier one is about to end.
 const slack = 4 // a quarter
@@ -21,8 +22,8 @@ const slack = 4 // a quarter
 // leastGreed is what a statement must hold to be ended for the sake of others.
 const leastGreed = 1 << 20
 
-// room reports whether a may have n bytes more. If that is over the limit, the greediest statement is ended; when that is a's own, or
-// the others do not end soon enough, there is none.
+// room reports whether a may have n bytes more. If that is over the limit, the greediest statement is ended;
+// when that is a's own, or the others do not end soon enough, there is none.
 func (p *Pool) room(a *Account, n int64) bool {
 	all := p.used.Load() + n
 	if all <= p.total {
@@ -41,7 +42,8 @@ func (p *Pool) room(a *Account, n int64) bool {
 
 func (p *Pool) full(what string) error {
 	return sqlerr.New(sqlerr.CapacityExceeded,
-		"Memory capacity of %d bytes for '%s' of all connections exceeded. The statement was ended because it holds most; see --memory-limit-mib.",
+		"Memory capacity of %d bytes for '%s' of all connections exceeded. The statement was ended because "+
+			"it holds most; see --memory-limit-mib.",
 		p.total, what)
 }
 
@@ -64,7 +66,8 @@ func (p *Pool) greediest() []*Account {
 // end has the account's statement end with err; it reports whether one is ending.
 func (a *Account) end(err error) bool {
 	if a.interrupt == nil || a.used.Load()+a.text.Load() == 0 {
-		return false // a statement that nobody can end, or memory of the session, which no statement's end gives back
+		// a statement that nobody can end, or memory of the session, which no statement's end gives back
+		return false
 	}
 	if a.told.Load() {
 		return true
@@ -77,14 +80,15 @@ func (a *Account) end(err error) bool {
 	return true
 }
 
-// Watch ends the greediest statement whenever the process has come near limit, until ctx ends. What counts is the memory that the runtime
-// has from the system and has not given back, which is nearly the resident size. The garbage collector has tried before: the soft limit
-// is below.
+// Watch ends the greediest statement whenever the process has come near limit, until ctx ends. What counts is
+// the memory that the runtime has from the system and has not given back, which is nearly the resident size.
+// The garbage collector has tried before: the soft limit is below.
 func (p *Pool) Watch(ctx context.Context, limit int64, log func(held int64)) {
 	t := time.NewTimer(0)
 	defer t.Stop()
 	samples := []metrics.Sample{
-		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/gc/cycles/total:gc-cycles"},
 	}
 	from := limit - limit/watchMargin
 	var collected uint64 // the collection at which something was done last
@@ -134,7 +138,8 @@ const (
 func (p *Pool) relieve() bool {
 	for _, g := range p.greediest() {
 		if !g.told.Load() && g.end(sqlerr.New(sqlerr.CapacityExceeded,
-			"Memory capacity of the process exceeded. The statement was ended because it holds most, %d bytes; see --memory-limit-mib.", g.held())) {
+			"Memory capacity of the process exceeded. The statement was ended because it holds most, %d "+
+				"bytes; see --memory-limit-mib.", g.held())) {
 			return true
 		}
 	}

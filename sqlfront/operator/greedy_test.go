@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestWatchEndsTheGreediest: when the process is near its limit the statement that holds most ends, and no other; when that is not enough, the next one;
-// never one that holds little, nor one that nobody can end.
+// TestWatchEndsTheGreediest: when the process is near its limit the statement that holds most ends, and no
+// other; when that is not enough, the next one; never one that holds little, nor one that nobody can end.
 func TestWatchEndsTheGreediest(t *testing.T) {
 	p, err := NewPool(Options{TempDir: t.TempDir()})
 	if err != nil {
@@ -31,7 +31,8 @@ func TestWatchEndsTheGreediest(t *testing.T) {
 		return a
 	}
 	accounts := map[string]*Account{
-		"most": open("most", 9<<20, true), "much": open("much", 5<<20, true), "a little": open("a little", leastGreed/2, true), "unstoppable": open("unstoppable", 20<<20, false),
+		"most": open("most", 9<<20, true), "much": open("much", 5<<20, true),
+		"a little": open("a little", leastGreed/2, true), "unstoppable": open("unstoppable", 20<<20, false),
 	}
 	told := func() (names []string) {
 		for name, a := range accounts {
@@ -45,7 +46,8 @@ func TestWatchEndsTheGreediest(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	logged := make(chan []string)
 	var watch sync.WaitGroup
-	watch.Go(func() { p.Watch(ctx, 1, func(int64) { logged <- told() }) }) // a process is always larger than that
+	// a process is always larger than that
+	watch.Go(func() { p.Watch(ctx, 1, func(int64) { logged <- told() }) })
 	collect := func() {
 		for range 4 { // what an ended statement held is given back by the collector: Watch waits for it
 			runtime.GC()

@@ -13,9 +13,10 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// groups is GROUP BY with columns. The library's own reads its child in a goroutine that nobody waits for any more once an aggregate
-// has failed, and hangs; and it does not say how many groups it holds. If these are more than the statement may keep, the rows of further
-// groups go to disk, in partitions by a hash of what is grouped by, and come up when the groups at hand have been given.
+// groups is GROUP BY with columns. The library's own reads its child in a goroutine that nobody waits for any
+// more once an aggregate has failed, and hangs; and it does not say how many groups it holds. If these are
+// more than the statement may keep, the rows of further groups go to disk, in partitions by a hash of what is
+// grouped by, and come up when the groups at hand have been given.
 type groups struct {
 	pool     *Pool
 	by, deps []sql.Expression
@@ -38,8 +39,9 @@ const groupBytes = 160
 
 func (p *Pool) newGroups(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) *groups {
 	g := &groups{
-		pool: p, keeps: keepsValues(ctx, n.SelectDeps), spills: spiller{pool: p, what: "group by", own: meterOf(ctx)},
-		by: make([]sql.Expression, len(n.GroupByExprs)), deps: n.SelectDeps, child: child, charge: c,
+		pool: p, keeps: keepsValues(ctx, n.SelectDeps),
+		spills: spiller{pool: p, what: "group by", own: meterOf(ctx)},
+		by:     make([]sql.Expression, len(n.GroupByExprs)), deps: n.SelectDeps, child: child, charge: c,
 		key: make(sql.Row, len(n.GroupByExprs)), found: map[string][]sql.AggregationBuffer{},
 	}
 	ts := make([]sql.Type, len(g.by))
@@ -143,7 +145,8 @@ func (g *groups) add(ctx *sql.Context, key string, row sql.Row) ([]sql.Aggregati
 		if a, ok := d.(sql.Aggregation); ok {
 			buffers[i], err = a.NewBuffer(ctx)
 		} else {
-			buffers[i], err = aggregation.NewFirst(d).NewBuffer(ctx) // of columns that are not aggregated, the first row's
+			// of columns that are not aggregated, the first row's
+			buffers[i], err = aggregation.NewFirst(d).NewBuffer(ctx)
 		}
 		if err != nil {
 			return nil, err

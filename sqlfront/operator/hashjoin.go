@@ -16,20 +16,22 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// Joins by a hash table. The right side is read into a table by the values that are compared, the left side goes by it. If the right side
-// is more than the statement may keep (spillsAt), both are cut into partitions on disk by a hash of those values, and each pair of
-// partitions is joined by itself; one that is still too large is cut again, and one that cannot be cut, since most of it has the
-// same value, is joined a piece at a time, with a note for each left row of what the pieces before have said.
+// Joins by a hash table. The right side is read into a table by the values that are compared, the left side
+// goes by it. If the right side is more than the statement may keep (spillsAt), both are cut into partitions
+// on disk by a hash of those values, and each pair of partitions is joined by itself; one that is still too
+// large is cut again, and one that cannot be cut, since most of it has the same value, is joined a piece at a
+// time, with a note for each left row of what the pieces before have said.
 //
 //	right ──▶ table ──(too much)──▶ r0 r1 … r15                 left ──▶ l0 l1 … l15
 //	                                 │                                    │
 //	                                 └── table ◀── rows of l0 ask ────────┘   then r1, l1 …
 //
-// NOT IN is another matter (excludes): a NULL on either side is neither in nor not in. Right rows with a NULL stay in memory, as every left
-// row has to look at them; left rows with a NULL look at all right rows.
+// NOT IN is another matter (excludes): a NULL on either side is neither in nor not in. Right rows with a NULL
+// stay in memory, as every left row has to look at them; left rows with a NULL look at all right rows.
 //
-// The library's own hash join keeps everything in memory, takes texts for different that are equal under their collation if there is more
-// than one pair of values, and looks at some rows of its table, instead of these, for NOT IN.
+// The library's own hash join keeps everything in memory, takes texts for different that are equal
+// under their collation if there is more than one pair of values, and looks at some rows of its table,
+// instead of these, for NOT IN.
 
 const (
 	joinParts  = 16
@@ -43,11 +45,12 @@ type hashJoin struct {
 	keys          *plan.HashLookup
 	types         []sql.Type // in which the values are compared
 	lefts, rights []sql.Expression
-	again         bool                                        // the join is run more than once, and its table is kept in the plan
-	build         func(ctx *sql.Context) (sql.RowIter, error) // of the right side
-	left          sql.RowIter
-	charge        *Charge
-	own           Meter
+	// the join is run more than once, and its table is kept in the plan
+	again  bool
+	build  func(ctx *sql.Context) (sql.RowIter, error) // of the right side
+	left   sql.RowIter
+	charge *Charge
+	own    Meter
 
 	scope, parents, leftLen, rightLen int
 	outer                             sql.Row // parents, then the left row
@@ -112,7 +115,8 @@ func (p *joinPair) close() {
 
 type hashChildKey struct{}
 
-// keptTable is a table as it is kept in the plan, among what would be the library's: by keys that the library has no use for.
+// keptTable is a table as it is kept in the plan, among what would be the library's: by keys that the
+// library has no use for.
 type keptTable struct{ joinTable }
 
 // buildHashJoin builds a join by a hash table; nil if it is another join.
@@ -131,8 +135,11 @@ func (b *Builder) buildHashJoin(ctx *sql.Context, n *plan.JoinNode, row sql.Row)
 		return nil, err
 	}
 	j := &hashJoin{
-		pool: b.Pool, n: n, keys: keys, types: types, lefts: parts(keys.LeftProbeKey), rights: parts(keys.RightEntryKey), again: len(row) > 0 && !runsOnce(root, n), left: left, charge: b.Pool.Charge(ctx, "hash join", sqlerr.CapacityExceeded), own: meterOf(ctx),
-		scope: n.ScopeLen, parents: len(row), leftLen: len(n.Left().Schema(ctx)), rightLen: len(keys.Child.Schema(ctx)),
+		pool: b.Pool, n: n, keys: keys, types: types, lefts: parts(keys.LeftProbeKey),
+		rights: parts(keys.RightEntryKey), again: len(row) > 0 && !runsOnce(root, n), left: left,
+		charge: b.Pool.Charge(ctx, "hash join", sqlerr.CapacityExceeded), own: meterOf(ctx),
+		scope: n.ScopeLen, parents: len(row), leftLen: len(n.Left().Schema(ctx)),
+		rightLen: len(keys.Child.Schema(ctx)),
 	}
 	j.outer = make(sql.Row, j.parents+j.leftLen)
 	copy(j.outer, row)
@@ -141,7 +148,8 @@ func (b *Builder) buildHashJoin(ctx *sql.Context, n *plan.JoinNode, row sql.Row)
 	at := make(sql.Row, len(j.outer))
 	copy(at, row)
 	j.build = func(ctx *sql.Context) (sql.RowIter, error) {
-		return b.Base.Build(ctx.WithContext(context.WithValue(ctx, hashChildKey{}, keys.Child)), keys.Child, at)
+		return b.Base.Build(ctx.WithContext(context.WithValue(ctx, hashChildKey{}, keys.Child)),
+			keys.Child, at)
 	}
 	return j, nil
 }
@@ -178,8 +186,10 @@ func comparedTypes(ctx *sql.Context, keys *plan.HashLookup) ([]sql.Type, bool) {
 	return out, true
 }
 
-// key hashes the values of a row that are compared; null says that one is NULL. As with any hash, the join's condition has the last word.
-func (j *hashJoin) key(ctx *sql.Context, parts []sql.Expression, row sql.Row) (key uint64, null bool, err error) {
+// key hashes the values of a row that are compared; null says that one is NULL. As with any hash, the join's
+// condition has the last word.
+func (j *hashJoin) key(ctx *sql.Context, parts []sql.Expression, row sql.Row) (key uint64, null bool,
+	err error) {
 	for i, p := range parts {
 		v, err := p.Eval(ctx, row)
 		if err != nil {
@@ -195,7 +205,8 @@ func (j *hashJoin) key(ctx *sql.Context, parts []sql.Expression, row sql.Row) (k
 				return 0, false, err
 			}
 		} else if v != nil {
-			if v, _, err = expr.Convert(ctx, j.types[i], v); err != nil && !sql.ErrTruncatedIncorrect.Is(err) && !types.ErrValueNotNil.Is(err) {
+			if v, _, err = expr.Convert(ctx, j.types[i], v); err != nil &&
+				!sql.ErrTruncatedIncorrect.Is(err) && !types.ErrValueNotNil.Is(err) {
 				return 0, false, err
 			}
 			if h, _, err = hash.HashOfSimple(ctx, v, j.types[i]); err != nil {

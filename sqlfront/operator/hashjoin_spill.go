@@ -21,7 +21,9 @@ func (j *hashJoin) newParts() ([]*run, error) {
 	return parts, nil
 }
 
-var errStays = sqlerr.New(sqlerr.CapacityExceeded, "Memory for 'hash join' exceeded, and its rows are too many for the disk or cannot be put there. See %s.", VarQueryMemory)
+var errStays = sqlerr.New(sqlerr.CapacityExceeded,
+	"Memory for 'hash join' exceeded, and its rows are too many for the disk or cannot be put there. See %s.",
+	VarQueryMemory)
 
 // spill writes a row into its partition, behind its key.
 func (j *hashJoin) spill(ctx *sql.Context, parts []*run, level int, key uint64, row sql.Row) error {
@@ -127,7 +129,8 @@ func (j *hashJoin) spillLeft(ctx *sql.Context, right []*run) error {
 	return nil
 }
 
-// advance goes on when the left rows at hand have been joined: with the next piece of the right side, or with the next pair.
+// advance goes on when the left rows at hand have been joined: with the next piece of the right side,
+// or with the next pair.
 func (j *hashJoin) advance(ctx *sql.Context) error {
 	if err := ctx.Err(); err != nil {
 		return sqlerr.From(context.Cause(ctx))

@@ -7,8 +7,8 @@ import (
 	"moka/sqlfront/collate"
 )
 
-// kept is what an aggregate that keeps its values is given: GROUP_CONCAT and the JSON aggregates. The rows below are charged for; a value may
-// be a thousand times as long as the row that it was made of.
+// kept is what an aggregate that keeps its values is given: GROUP_CONCAT and the JSON aggregates. The rows
+// below are charged for; a value may be a thousand times as long as the row that it was made of.
 type kept struct {
 	sql.Expression
 	charge *Charge
@@ -49,8 +49,10 @@ func (k *kept) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
 	return sql.GetCoercibility(ctx, k.Expression)
 }
 
-// chargeKept has the aggregates among exprs that keep their values charge for them; changed is false if there are none.
-func chargeKept(ctx *sql.Context, exprs []sql.Expression, c *Charge, least int64) (out []sql.Expression, changed bool, err error) {
+// chargeKept has the aggregates among exprs that keep their values charge for them; changed is
+// false if there are none.
+func chargeKept(ctx *sql.Context, exprs []sql.Expression, c *Charge, least int64) (out []sql.Expression,
+	changed bool, err error) {
 	if c == nil {
 		return exprs, false, nil
 	}
@@ -75,5 +77,6 @@ func chargeKept(ctx *sql.Context, exprs []sql.Expression, c *Charge, least int64
 	return out, changed, nil
 }
 
-// leastOfFrames is from where on a value of a window's aggregate is charged for: it is evaluated again for each frame.
+// leastOfFrames is from where on a value of a window's aggregate is charged for: it is
+// evaluated again for each frame.
 const leastOfFrames = 4 << 10

@@ -21,8 +21,8 @@ const VarQueryMemory = "moka_query_memory"
 // DefaultQueryMemory is VarQueryMemory's default.
 const DefaultQueryMemory = 1 << 30
 
-// VarSessionMemory is the server's limit for what a session keeps between statements, in bytes: user variables, parameters that were sent in
-// pieces, and prepared statements.
+// VarSessionMemory is the server's limit for what a session keeps between statements, in bytes: user
+// variables, parameters that were sent in pieces, and prepared statements.
 const VarSessionMemory = "moka_session_memory"
 
 // DefaultSessionMemory is VarSessionMemory's default.
@@ -31,7 +31,8 @@ const DefaultSessionMemory = 256 << 20
 // Options of a Pool; the zero value is what a server runs with.
 type Options struct {
 	TempDir string // of files that have no name; "" is the system's
-	// SpillAt is how many bytes an operator keeps before it goes to disk, 0 for a part of what its statement may have.
+	// SpillAt is how many bytes an operator keeps before it goes to disk, 0 for a part of what
+	// its statement may have.
 	SpillAt int64
 	// MakeTemp makes the files, nil for TempDir.
 	MakeTemp func() (*os.File, error)
@@ -52,8 +53,8 @@ type Pool struct {
 	accounts map[*Account]struct{} // that hold something, or have
 }
 
-// NewPool takes half of the process's soft memory limit for statements if Options do not say, or a gigabyte if there is none, and clears
-// the directory of what a process that died has left.
+// NewPool takes half of the process's soft memory limit for statements if Options do not say, or a gigabyte
+// if there is none, and clears the directory of what a process that died has left.
 func NewPool(o Options) (*Pool, error) {
 	p := &Pool{Options: o, total: 1 << 30, accounts: map[*Account]struct{}{}}
 	if limit := debug.SetMemoryLimit(-1); o.Total > 0 {
@@ -76,11 +77,12 @@ func (p *Pool) Spilled() uint64 { return p.spilled.Load() }
 // Ended is how many statements were ended for the sake of the process since it began.
 func (p *Pool) Ended() uint64 { return p.ended.Load() }
 
-// Open makes the account of a session. interrupt ends the statement under way with an error, and reports whether there was one; nil for
-// a session whose statements nobody can end.
+// Open makes the account of a session. interrupt ends the statement under way with an error, and reports
+// whether there was one; nil for a session whose statements nobody can end.
 func (p *Pool) Open(a *Account, interrupt func(error) bool) { a.pool, a.interrupt = p, interrupt }
 
-// Account is what a session holds: for its statement, which gives it back at its end, and between statements. A pool has to open it.
+// Account is what a session holds: for its statement, which gives it back at its end, and between statements.
+// A pool has to open it.
 type Account struct {
 	pool      *Pool
 	interrupt func(error) bool
@@ -135,8 +137,8 @@ func (a *Account) know() {
 	a.pool.mu.Unlock()
 }
 
-// Reads charges for the tree and the plan of a statement with a text of n bytes, until it says 0. Both are made before the statement has
-// any operator.
+// Reads charges for the tree and the plan of a statement with a text of n bytes, until it says 0. Both are
+// made before the statement has any operator.
 func (a *Account) Reads(n, limit int64) error {
 	if a.pool == nil {
 		return nil
@@ -159,7 +161,8 @@ func (a *Account) Reads(n, limit int64) error {
 // treeBytes is about what a byte of a statement's text takes as a tree and a plan.
 const treeBytes = 8
 
-// Keep charges the session for n more bytes, or fewer, that it keeps between statements, of which it may have most.
+// Keep charges the session for n more bytes, or fewer, that it keeps between statements, of
+// which it may have most.
 func (a *Account) Keep(n, most int64, what string) error {
 	if n == 0 || a.pool == nil {
 		return nil
@@ -177,8 +180,9 @@ func (a *Account) Keep(n, most int64, what string) error {
 	return nil
 }
 
-// keeps reports whether a session may keep n bytes more. No statement's end gives back what sessions keep, and a client may go to sleep on it: so
-// half of the memory is for statements only, and the last quarter of the other half for sessions that keep little.
+// keeps reports whether a session may keep n bytes more. No statement's end gives back what sessions keep,
+// and a client may go to sleep on it: so half of the memory is for statements only, and the last quarter of
+// the other half for sessions that keep little.
 func (p *Pool) keeps(a *Account, n int64) bool {
 	most := p.total / 2
 	if a.kept.Load()+n > littleKept {
@@ -190,8 +194,9 @@ func (p *Pool) keeps(a *Account, n int64) bool {
 // littleKept is what a session keeps that has some prepared statements, and variables with numbers and words.
 const littleKept = 1 << 20
 
-// Value charges the statement for a value of n bytes that by, one of its functions, has made or is about to make: the last large value of
-// each counts until the statement ends or the function says 0, which is when what used it is done. limit is the statement's.
+// Value charges the statement for a value of n bytes that by, one of its functions, has made or is about to
+// make: the last large value of each counts until the statement ends or the function says 0, which is when
+// what used it is done. limit is the statement's.
 func (a *Account) Value(by any, n, limit int64) error {
 	if a.pool == nil || n == 0 && !a.known.Load() {
 		return nil
@@ -236,7 +241,8 @@ type Charge struct {
 	code    int
 }
 
-// Charge begins to charge an operator of the statement in ctx; nil if nobody counts. code is the error of a statement that goes over its limit.
+// Charge begins to charge an operator of the statement in ctx; nil if nobody counts. code is the error of a
+// statement that goes over its limit.
 func (p *Pool) Charge(ctx *sql.Context, what string, code int) *Charge {
 	s, ok := ctx.Session.(holder)
 	if !ok || s.Memory().pool == nil {
@@ -282,13 +288,15 @@ func (c *Charge) Add(n int64) error {
 
 func (c *Charge) exceeded(limit int64) error {
 	if c.code == sqlerr.OutOfSortMemory {
-		return sqlerr.New(sqlerr.OutOfSortMemory, "Out of sort memory, consider increasing server sort buffer size")
+		return sqlerr.New(sqlerr.OutOfSortMemory,
+			"Out of sort memory, consider increasing server sort buffer size")
 	}
 	return exceeded(limit, c.what, "The statement was ended", VarQueryMemory)
 }
 
 func exceeded(limit int64, what, then, see string) error {
-	return sqlerr.New(sqlerr.CapacityExceeded, "Memory capacity of %d bytes for '%s' exceeded. %s; see %s.", limit, what, then, see)
+	return sqlerr.New(sqlerr.CapacityExceeded, "Memory capacity of %d bytes for '%s' exceeded. %s; see %s.",
+		limit, what, then, see)
 }
 
 // Release gives back what was charged.

@@ -7,7 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// Meter is told what an operator costs beyond the rows that come out of it. EXPLAIN ANALYZE has one for each node.
+// Meter is told what an operator costs beyond the rows that come out of it. EXPLAIN ANALYZE
+// has one for each node.
 type Meter interface {
 	Disk(bytes int64)                                     // put there
 	Built(table sql.Node, rows int, within time.Duration) // a table of the rows of a node below

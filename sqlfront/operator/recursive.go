@@ -14,9 +14,10 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// recursive is WITH RECURSIVE: the rows of the first query, and then, again and again, those that the second makes of the rows that were new the
-// last time. All of them are rows of one table, whose columns are those of the first query; the library lets each row be what it is, tells
-// them apart by a hash, and does not know cte_max_recursion_depth.
+// recursive is WITH RECURSIVE: the rows of the first query, and then, again and again, those that the second
+// makes of the rows that were new the last time. All of them are rows of one table, whose columns are those
+// of the first query; the library lets each row be what it is, tells them apart by a hash, and does not know
+// cte_max_recursion_depth.
 type recursive struct {
 	b      *Builder
 	n      *plan.RecursiveCte
@@ -36,7 +37,8 @@ type recursive struct {
 func (b *Builder) recursive(ctx *sql.Context, n *plan.RecursiveCte, row sql.Row) (sql.RowIter, error) {
 	schema := n.Schema(ctx)
 	charge := func() *Charge { return b.Pool.Charge(ctx, "recursive query", sqlerr.CapacityExceeded) }
-	r := &recursive{b: b, n: n, outer: row, schema: schema, most: recursionDepth(ctx), kept: charge(), working: charge(), coming: charge()}
+	r := &recursive{b: b, n: n, outer: row, schema: schema, most: recursionDepth(ctx), kept: charge(),
+		working: charge(), coming: charge()}
 	if n.Union().Distinct {
 		r.seen, r.same = map[string]struct{}{}, newCollatedRows(schema, len(row))
 	}
@@ -47,7 +49,8 @@ func (b *Builder) recursive(ctx *sql.Context, n *plan.RecursiveCte, row sql.Row)
 			sorted[i] = s
 			sorted[i].Expr = expr.ByCollation(ctx, s.Expr)
 		}
-		it = &sortIter{pool: b.Pool, by: sorted, child: it, charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory)}
+		it = &sortIter{pool: b.Pool, by: sorted, child: it,
+			charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory)}
 	}
 	if n.Union().Limit != nil {
 		limit, err := iters.GetInt64Value(ctx, n.Union().Limit)
@@ -132,7 +135,8 @@ func (r *recursive) again(ctx *sql.Context) error {
 		return sqlerr.From(context.Cause(ctx))
 	}
 	if r.rounds++; r.rounds > r.most {
-		text := fmt.Sprintf("Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.", r.rounds)
+		text := fmt.Sprintf("Recursive query aborted after %d iterations. Try increasing "+
+			"@@cte_max_recursion_depth to a larger value.", r.rounds)
 		return sql.ErrCteRecursionLimitExceeded.Wrap(errors.New(text))
 	}
 	r.working.Release()

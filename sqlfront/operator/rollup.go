@@ -16,12 +16,14 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// rollup is GROUP BY … WITH ROLLUP: behind the groups of all columns those of all but the last, and so on to one of all rows. A column that a
-// row is not grouped by is NULL in it. Rows come in the order of the groups, each sum behind what it sums up. All are kept in memory.
+// rollup is GROUP BY … WITH ROLLUP: behind the groups of all columns those of all but the last, and so on to
+// one of all rows. A column that a row is not grouped by is NULL in it. Rows come in the order of the groups,
+// each sum behind what it sums up. All are kept in memory.
 type rollup struct {
 	by, weights []sql.Expression
 	deps        []sql.Expression
-	// from[i] is the column of by that dependency i hangs on, -1 for none; marks[i]: it is GROUPING of that column.
+	// from[i] is the column of by that dependency i hangs on, -1 for none; marks[i]: it is
+	// GROUPING of that column.
 	from   []int
 	marks  []bool
 	child  sql.RowIter
@@ -51,7 +53,8 @@ func isRollup(n *plan.GroupBy) bool {
 }
 
 func newRollup(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) (*rollup, error) {
-	r := &rollup{by: n.GroupByExprs[:len(n.GroupByExprs)-1], deps: n.SelectDeps, child: child, charge: c, found: make([]map[string]*rolled, len(n.GroupByExprs))}
+	r := &rollup{by: n.GroupByExprs[:len(n.GroupByExprs)-1], deps: n.SelectDeps, child: child, charge: c,
+		found: make([]map[string]*rolled, len(n.GroupByExprs))}
 	for i := range r.found {
 		r.found[i] = map[string]*rolled{}
 	}
@@ -68,7 +71,8 @@ func newRollup(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) 
 		column, mark := -1, false
 		if g := groupingOf(d); g != nil {
 			if column, mark = r.column(ctx, g), true; column < 0 {
-				return nil, sqlerr.New(sqlerr.WrongArguments, "Argument #0 of GROUPING function is not in GROUP BY")
+				return nil, sqlerr.New(sqlerr.WrongArguments,
+					"Argument #0 of GROUPING function is not in GROUP BY")
 			}
 		} else if _, ok := d.(sql.Aggregation); !ok {
 			column = r.column(ctx, d)
@@ -111,7 +115,8 @@ func (r *rollup) column(ctx *sql.Context, e sql.Expression) int {
 	})
 }
 
-// nullOfNull refuses what is not NULL where its columns are: it is computed above, of columns that are NULL in a sum.
+// nullOfNull refuses what is not NULL where its columns are: it is computed above, of columns
+// that are NULL in a sum.
 func nullOfNull(ctx *sql.Context, e sql.Expression, columns int) error {
 	if a, ok := e.(*expression.Alias); ok {
 		e = a.Child
@@ -120,7 +125,8 @@ func nullOfNull(ctx *sql.Context, e sql.Expression, columns int) error {
 		return nil
 	}
 	if v, err := e.Eval(ctx, make(sql.Row, columns+64)); err != nil || v != nil {
-		return sqlerr.Unsupported("WITH ROLLUP over an expression that is not NULL where its columns are; group by it in a derived table")
+		return sqlerr.Unsupported("WITH ROLLUP over an expression that is not NULL where its columns are; " +
+			"group by it in a derived table")
 	}
 	return nil
 }

@@ -41,7 +41,8 @@ const (
 func spillable(row sql.Row) bool {
 	for _, v := range row {
 		switch v := v.(type) {
-		case nil, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, string, []byte, types.Timespan, sql.JSONWrapper:
+		case nil, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, string,
+			[]byte, types.Timespan, sql.JSONWrapper:
 		case *apd.Decimal:
 			if v == nil || v.Form != apd.Finite {
 				return false

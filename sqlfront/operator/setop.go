@@ -14,8 +14,9 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// setOperation builds UNION, INTERSECT and EXCEPT: the library takes rows for different whose bytes are, for the same whose hashes are, and
-// skips the rows of OFFSET before it sorts. It returns nil for UNION ALL that is not sorted.
+// setOperation builds UNION, INTERSECT and EXCEPT: the library takes rows for different whose bytes are,
+// for the same whose hashes are, and skips the rows of OFFSET before it sorts. It returns nil for UNION
+// ALL that is not sorted.
 func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sql.RowIter, error) {
 	schema := setSchema(ctx, n)
 	if !n.Distinct && n.SetOpType == plan.UnionType && len(n.SortConditions) == 0 {
@@ -28,7 +29,9 @@ func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sq
 	same := newCollatedRows(schema, len(row))
 	var it sql.RowIter = left
 	if n.SetOpType == plan.UnionType {
-		it = &iters.UnionIter{Cur: left, NextIter: func(ctx *sql.Context) (sql.RowIter, error) { return b.Base.Build(ctx, n.Right(), row) }}
+		it = &iters.UnionIter{Cur: left, NextIter: func(ctx *sql.Context) (sql.RowIter, error) {
+			return b.Base.Build(ctx, n.Right(), row)
+		}}
 	} else {
 		right, err := b.Base.Build(ctx, n.Right(), row)
 		if err != nil {
@@ -36,8 +39,9 @@ func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sq
 			return nil, err
 		}
 		it = &setIter{
-			left: left, right: right, same: same, except: n.SetOpType == plan.ExceptType, distinct: n.Distinct,
-			charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded),
+			left: left, right: right, same: same, except: n.SetOpType == plan.ExceptType,
+			distinct: n.Distinct,
+			charge:   b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded),
 		}
 	}
 	if n.Distinct {
@@ -54,7 +58,8 @@ func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sq
 			by[i] = s
 			by[i].Expr = expr.ByCollation(ctx, e)
 		}
-		it = &sortIter{pool: b.Pool, by: by, child: it, charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory)}
+		it = &sortIter{pool: b.Pool, by: by, child: it,
+			charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory)}
 	}
 	if n.Offset != nil {
 		skip, err := iters.GetInt64Value(ctx, n.Offset)
@@ -75,25 +80,26 @@ func (b *Builder) setOperation(ctx *sql.Context, n *plan.SetOp, row sql.Row) (sq
 	return it, nil
 }
 
-// merged gives the columns that a set operation is sorted by the types that its columns have: to the library they are those of its left side, numbers
-// where the right side made texts of them.
+// merged gives the columns that a set operation is sorted by the types that its columns have: to the library
+// they are those of its left side, numbers where the right side made texts of them.
 func merged(ctx *sql.Context, e sql.Expression, schema sql.Schema, outer int) (sql.Expression, error) {
-	out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		f, ok := e.(*expression.GetField)
-		at := 0
-		if ok {
-			at = f.Index() - outer
-		}
-		if !ok || at < 0 || at >= len(schema) || f.Type(ctx).Equals(schema[at].Type) {
-			return e, transform.SameTree, nil
-		}
-		return expression.NewGetField(f.Index(), schema[at].Type, f.Name(), true), transform.NewTree, nil
-	})
+	out, _, err := transform.Expr(ctx, e,
+		func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+			f, ok := e.(*expression.GetField)
+			at := 0
+			if ok {
+				at = f.Index() - outer
+			}
+			if !ok || at < 0 || at >= len(schema) || f.Type(ctx).Equals(schema[at].Type) {
+				return e, transform.SameTree, nil
+			}
+			return expression.NewGetField(f.Index(), schema[at].Type, f.Name(), true), transform.NewTree, nil
+		})
 	return out, err
 }
 
-// setSchema is the schema of a set operation with the collations that its texts are compared by: the library converts the sides to a text of
-// its own.
+// setSchema is the schema of a set operation with the collations that its texts are compared by: the library
+// converts the sides to a text of its own.
 func setSchema(ctx *sql.Context, n *plan.SetOp) sql.Schema {
 	schema := n.Schema(ctx)
 	for i, c := range schema {
@@ -167,7 +173,8 @@ func (it *skipIter) Next(ctx *sql.Context) (sql.Row, error) {
 	return it.RowIter.Next(ctx)
 }
 
-// setIter is INTERSECT or EXCEPT: of each row of the right side one of the left is left, or left out; with DISTINCT, all.
+// setIter is INTERSECT or EXCEPT: of each row of the right side one of the left is left, or left
+// out; with DISTINCT, all.
 type setIter struct {
 	left, right sql.RowIter
 	same        collatedRows

@@ -11,8 +11,9 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// sortIter is ORDER BY. It sorts in memory; once that takes more than a quarter of what the statement may have, what there is goes to
-// disk as a sorted run (spill.go), and at the end the runs are merged. Values that have no bytes there (shapes) stay in memory, under the limit.
+// sortIter is ORDER BY. It sorts in memory; once that takes more than a quarter of what the statement may
+// have, what there is goes to disk as a sorted run (spill.go), and at the end the runs are merged. Values
+// that have no bytes there (shapes) stay in memory, under the limit.
 type sortIter struct {
 	pool   *Pool
 	by     sql.SortConditions
@@ -118,7 +119,8 @@ func (it *sortIter) spill(ctx *sql.Context) error {
 	}
 	it.runs = append(it.runs, r)
 	if it.disk += r.size; it.disk > spillMost {
-		return sqlerr.New(sqlerr.OutOfSortMemory, "Out of sort memory, consider increasing server sort buffer size")
+		return sqlerr.New(sqlerr.OutOfSortMemory,
+			"Out of sort memory, consider increasing server sort buffer size")
 	}
 	clear(it.rows)
 	it.rows, it.size = it.rows[:0], 0

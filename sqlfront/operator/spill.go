@@ -14,8 +14,9 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// Rows on disk, for what does not fit into a statement's memory: sorted runs (sort.go), partitions of a hash join (hashjoin.go), of
-// groups and of DISTINCT. They are in files without a name, which are gone with the process however it ends.
+// Rows on disk, for what does not fit into a statement's memory: sorted runs (sort.go), partitions of a hash
+// join (hashjoin.go), of groups and of DISTINCT. They are in files without a name, which are gone with the
+// process however it ends.
 
 const (
 	// spillAfter is when a node goes to disk if its statement has no limit, or a very large one.
@@ -44,7 +45,8 @@ func (p *Pool) spillsAt(c *Charge) int64 {
 
 const runName = "moka-sort-"
 
-// cleanRuns makes the directory, or removes files of a process that died between making one and taking its name away.
+// cleanRuns makes the directory, or removes files of a process that died between making one
+// and taking its name away.
 func cleanRuns(dir string) error {
 	if dir == "" {
 		return nil // the system's, where others have files too
@@ -158,7 +160,8 @@ func spillFailed(what string, err error) error {
 	if what == "sort" {
 		return sqlerr.New(sqlerr.OutOfSortMemory, "Out of sort memory: writing rows to disk failed: %v", err)
 	}
-	return sqlerr.New(sqlerr.CapacityExceeded, "Memory for '%s' exceeded, and putting rows on disk failed: %v. See %s.", what, err, VarQueryMemory)
+	return sqlerr.New(sqlerr.CapacityExceeded,
+		"Memory for '%s' exceeded, and putting rows on disk failed: %v. See %s.", what, err, VarQueryMemory)
 }
 
 // partOf is the partition of a key; each level cuts by other bits.
@@ -187,8 +190,8 @@ func finishRuns(parts []*run) error {
 // keySeed is of hashes that choose a partition; they say nothing about what is equal.
 var keySeed = maphash.MakeSeed()
 
-// spiller puts rows into partitions on disk, for a node that goes by a key of them: what belongs together is in one partition, and the
-// partitions come up one after the other, to be cut again if need be.
+// spiller puts rows into partitions on disk, for a node that goes by a key of them: what belongs together is
+// in one partition, and the partitions come up one after the other, to be cut again if need be.
 type spiller struct {
 	pool  *Pool
 	what  string
@@ -229,7 +232,9 @@ func (s *spiller) add(ctx *sql.Context, key []byte, row sql.Row) error {
 		s.own.Disk(to.size - before)
 	}
 	if to.size > spillMost/spillParts {
-		return sqlerr.New(sqlerr.CapacityExceeded, "Memory for '%s' exceeded, and its rows are too many for the disk. See %s.", s.what, VarQueryMemory)
+		return sqlerr.New(sqlerr.CapacityExceeded,
+			"Memory for '%s' exceeded, and its rows are too many for the disk. See %s.", s.what,
+			VarQueryMemory)
 	}
 	return nil
 }
