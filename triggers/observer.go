@@ -22,6 +22,8 @@ const AckFamily kv.FamilyID = 0xFF
 type Observer struct {
 	ID   ObserverID
 	Name string
+	// Owner is whose it is: runners are shared fairly between owners, and between the observers of each.
+	Owner string
 	// Run does the observer's work in t. Its reads see t's snapshot, its writes commit together with the
 	// acknowledgement, or not at all. It must not commit or roll back t. It may be called again for the same
 	// change until one run commits.

@@ -41,7 +41,7 @@ type Worker struct {
 	token  string
 
 	wg    sync.WaitGroup
-	slots chan struct{} // held by runs
+	lanes *lanes // of runs
 	mets  metrics
 
 	// ignoreAcks is a bug to be planted: tests of the checker must catch it.
@@ -50,6 +50,7 @@ type Worker struct {
 	mu struct {
 		sync.Mutex
 		observers map[ObserverID]Observer
+		ends      map[ObserverID]*end // of the runs of each that is registered
 		shards    map[kv.ShardID]bool // that have a feed
 		// current ends when the set of observers changes: questions to shards are asked anew then.
 		current context.Context
@@ -64,8 +65,8 @@ type Worker struct {
 // [::]:3306 is that of many.
 func NewWorker(client *txn.Client, store kv.Store, name string, o Options) *Worker {
 	w := &Worker{client: client, store: store, o: o.withDefaults(), token: name + "/" + crand.Text()}
-	w.slots = make(chan struct{}, w.o.Runners)
-	w.mu.observers = map[ObserverID]Observer{}
+	w.lanes = newLanes(w.o.Runners, w.askAnew)
+	w.mu.observers, w.mu.ends = map[ObserverID]Observer{}, map[ObserverID]*end{}
 	w.mu.shards = map[kv.ShardID]bool{}
 	w.mu.current, w.mu.change = context.WithCancel(context.Background())
 	return w
@@ -76,14 +77,36 @@ func (w *Worker) Register(o Observer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.observers[o.ID] = o.withDefaults()
+	if w.mu.ends[o.ID] == nil {
+		e := &end{}
+		e.Context, e.cancel = context.WithCancel(context.Background())
+		w.mu.ends[o.ID] = e
+	}
 	w.changedLocked()
 }
 
-// Unregister stops delivering to the observer. Runs under way go on; their notifications stay where they are.
+// end is done when an observer is no longer registered: its runs end then.
+type end struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+// Unregister stops delivering to the observer and cancels its runs; their notifications stay where they are.
 func (w *Worker) Unregister(id ObserverID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.mu.observers, id)
+	if e := w.mu.ends[id]; e != nil {
+		e.cancel()
+		delete(w.mu.ends, id)
+	}
+	w.changedLocked()
+}
+
+// askAnew has shards asked again, for observers that were left out of the questions under way, too.
+func (w *Worker) askAnew() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.changedLocked()
 }
 
@@ -101,11 +124,13 @@ func (w *Worker) observers() (ids []ObserverID, current context.Context) {
 	return ids, w.mu.current
 }
 
-func (w *Worker) observer(id ObserverID) (Observer, bool) {
+func (w *Worker) observer(id ObserverID) (o Observer, end context.Context, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	o, ok := w.mu.observers[id]
-	return o, ok
+	if o, ok = w.mu.observers[id]; ok {
+		end = w.mu.ends[id]
+	}
+	return o, end, ok
 }
 
 // Start begins to serve; a second call does nothing, nor does one after Close.
@@ -157,13 +182,14 @@ func (w *Worker) supervise(ctx context.Context) {
 	}
 }
 
-// feedLoop asks one shard for notifications, a long poll, and hands each to a runner. It asks for more
-// only when all have found one: that is the credit by which a slow worker keeps work at the shard,
-// where others can have it.
+// feedLoop asks one shard for notifications, a long poll, and hands each to a runner. For an observer it asks
+// for more only when all of its have found one: that is the credit by which a slow worker keeps work at the
+// shard, where others can have it.
 func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 	wait := retryPause
 	for ctx.Err() == nil {
-		ids, current := w.observers()
+		all, current := w.observers()
+		ids, credits := w.lanes.fetchable(all)
 		if len(ids) == 0 {
 			select {
 			case <-current.Done():
@@ -171,7 +197,7 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 			}
 			continue
 		}
-		ds, err := w.poll(ctx, current, shard, ids)
+		ds, err := w.poll(ctx, current, shard, ids, credits)
 		if err != nil {
 			if ctx.Err() == nil && current.Err() == nil {
 				w.o.Logger.Warn("fetching notifications failed; trying again", "shard", shard, "err", err)
@@ -182,15 +208,22 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 		}
 		wait = retryPause
 		leased := w.o.Now()
-		for i, d := range ds {
-			select {
-			case w.slots <- struct{}{}:
-			case <-ctx.Done():
-				w.finish(ctx, shard, unacknowledged(ds[i:])...)
-				return
+		for _, d := range ds {
+			o, end, ok := w.observer(d.Observer)
+			if !ok {
+				w.finish(ctx, shard, unacknowledged(d))
+				continue
 			}
+			place := w.lanes.enqueue(d.Observer, o.Owner)
 			w.wg.Go(func() {
-				defer func() { <-w.slots }()
+				ctx, cancel := context.WithCancel(ctx)
+				defer cancel()
+				defer context.AfterFunc(end, cancel)()
+				if !w.lanes.wait(ctx, place) {
+					w.finish(ctx, shard, unacknowledged(d))
+					return
+				}
+				defer w.lanes.release(place)
 				if w.o.Now().Sub(leased) >= w.o.Lease {
 					return // we let it lie for too long: it is somebody else's now
 				}
@@ -201,12 +234,13 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 	}
 }
 
-func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []ObserverID) ([]delivery, error) {
+func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []ObserverID,
+	credits int) ([]delivery, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(current, cancel)()
 	m, err := w.store.Call(ctx, shard, nil, commandFetch, &fetchRequest{
-		Worker: w.token, Observers: ids, Credits: uint32(max(1, w.o.Runners-len(w.slots))),
+		Worker: w.token, Observers: ids, Credits: uint32(credits),
 		WaitMillis: uint32(fetchWait.Milliseconds()), LeaseMillis: uint32(w.o.Lease.Milliseconds()),
 	})
 	if err != nil {
@@ -215,14 +249,8 @@ func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []Obse
 	return m.(*fetchResponse).Deliveries, nil
 }
 
-// unacknowledged is the form in which deliveries that nothing was done about are given back.
-func unacknowledged(ds []delivery) []delivery {
-	back := make([]delivery, 0, len(ds))
-	for _, d := range ds {
-		back = append(back, delivery{Observer: d.Observer, Column: d.Column})
-	}
-	return back
-}
+// unacknowledged is the form in which a delivery that nothing was done about is given back.
+func unacknowledged(d delivery) delivery { return delivery{Observer: d.Observer, Column: d.Column} }
 
 // finish ends leases, so that what is left is delivered at once. If the word is lost they run out.
 func (w *Worker) finish(ctx context.Context, shard kv.ShardID, ds ...delivery) {
@@ -240,7 +268,7 @@ func (w *Worker) finish(ctx context.Context, shard kv.ShardID, ds ...delivery) {
 // work brings one notification to an end: acknowledged, sent back to wait, or parked. It returns the
 // timestamp up to which the cell is acknowledged now, zero if nothing became of it.
 func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestamp) {
-	o, ok := w.observer(d.Observer)
+	o, _, ok := w.observer(d.Observer)
 	if !ok {
 		return 0
 	}
@@ -271,7 +299,7 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 				RetryMillis: millis(o.Backoff)})
 			return 0
 		default:
-			w.failed(ctx, o, d, err)
+			w.failed(ctx, o, d, err, w.o.Now().Sub(began))
 			return 0
 		}
 	}
@@ -296,7 +324,9 @@ func transient(err error) bool {
 	return false
 }
 
-func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error) {
+// failed sends a notification back to wait, or parks it. A run that took long is not tried again sooner than
+// that, whatever its owner has asked for: what fails takes at most half of the time.
+func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error, took time.Duration) {
 	w.mets.failures.Add(1)
 	attempts := int(d.Attempts) + 1
 	req := &settleRequest{Kind: settleFail, UpTo: d.CommitTS, Attempts: uint32(attempts),
@@ -307,7 +337,7 @@ func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error) 
 		w.o.Logger.Error("observer failed too often; notification parked", "observer", o.Name, "attempts",
 			attempts, "err", err)
 	} else {
-		wait := o.backoff(attempts)
+		wait := max(o.backoff(attempts), min(2*took, time.Minute))
 		req.RetryMillis = millis(wait/2 + time.Duration(rand.Int64N(int64(wait))))
 		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempts,
 			"err", err)

@@ -159,7 +159,7 @@ func (r *Registry) follow(ctx context.Context) error {
 			continue
 		}
 		r.o.Worker.Register(triggers.Observer{
-			ID: id, Name: o.Name, Attempts: o.MaxAttempts, Backoff: o.Backoff,
+			ID: id, Name: o.Name, Owner: o.Definer, Attempts: o.MaxAttempts, Backoff: o.Backoff,
 			Run: func(ctx context.Context, t *txn.Txn, e triggers.Event) error {
 				return r.run(ctx, id, t, e)
 			},
