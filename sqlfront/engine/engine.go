@@ -131,6 +131,7 @@ type Engine struct {
 	reads      readCounters
 	memory     *operator.Pool
 	plans      planCache
+	counts     engineCounts
 	triggers   triggerHeads
 	bodies     bodyPool
 	analyzers  analyzers

@@ -348,14 +348,8 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 		entry.large.Store(0)
 	}
 	e.plans.hits.Add(1)
-	e.count(ctx, st.status)
+	e.count(ctx, s, st.status)
 	return result, nil, err
-}
-
-// count keeps the status variables as the library does.
-func (e *Engine) count(ctx *sql.Context, status string) {
-	sql.IncrementStatusVariable(ctx, "Questions", 1)
-	sql.IncrementStatusVariable(ctx, status, 1)
 }
 
 // planned makes the plan of a statement that has none, or none that is right any more. The statement itself goes the general
@@ -428,8 +422,7 @@ func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (han
 	if err := s.ValidateSession(ctx); err != nil {
 		return true, err
 	}
-	sql.IncrementStatusVariable(ctx, "Questions", 1)
-	sql.IncrementStatusVariable(ctx, "Com_"+verb, 1)
+	e.count(ctx, s, "Com_"+verb)
 	s.ClearWarnings()
 	tx := s.tx()
 	switch verb {

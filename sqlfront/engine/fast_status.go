@@ -31,7 +31,17 @@ func (r *statusRegistry) add(e *Engine) {
 func (r *statusRegistry) remove(e *Engine) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	e.counts.settle(r.StatusVariableRegistry)
 	delete(r.engines, e)
+}
+
+// settle takes over what engines have counted by themselves.
+func (r *statusRegistry) settle() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for e := range r.engines {
+		e.counts.settle(r.StatusVariableRegistry)
+	}
 }
 
 type ownVariable struct {
@@ -86,6 +96,7 @@ func (r *statusRegistry) NewSessionMap() map[string]sql.StatusVarValue { return 
 
 // NewGlobalMap implements sql.StatusVariableRegistry.
 func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
+	r.settle()
 	m := r.StatusVariableRegistry.NewGlobalMap()
 	for _, name := range notStatus {
 		delete(m, name)
@@ -104,6 +115,12 @@ func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
 var uptimes = []string{"Uptime", "Uptime_since_flush_status"}
 
 func (r *statusRegistry) uptime() uint64 { return uint64(time.Since(r.began).Seconds()) }
+
+// SetGlobal implements sql.StatusVariableRegistry.
+func (r *statusRegistry) SetGlobal(name string, value any) error {
+	r.settle()
+	return r.StatusVariableRegistry.SetGlobal(name, value)
+}
 
 // IncrementGlobal implements sql.StatusVariableRegistry.
 func (r *statusRegistry) IncrementGlobal(name string, by int) {
@@ -128,6 +145,7 @@ func (r *statusRegistry) GetGlobal(name string) (sql.StatusVariable, any, bool) 
 	if slices.Contains(notStatus, name) {
 		return nil, nil, false
 	}
+	r.settle()
 	v, n, ok := r.StatusVariableRegistry.GetGlobal(name)
 	if ok && slices.Contains(uptimes, name) {
 		n = r.uptime()

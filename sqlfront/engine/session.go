@@ -63,6 +63,7 @@ type Session struct {
 	lends   lends                            // a body runs
 	zone    atomic.Pointer[sessionZone]      // see timeZone
 	digest  digest.Digest                    // scratch of the plan cache
+	counts  sessionCounts
 	cost    cost
 	memory  operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.

@@ -379,6 +379,7 @@ func (s *Session) counters() map[string]sql.StatusVarValue {
 			s.vars.status["Ssl_version"].Set(strings.Replace(tls.VersionName(s.tls.Version), "TLS ", "TLSv", 1))
 		}
 	}
+	s.counts.settle(s.vars.status)
 	return s.vars.status
 }
 
