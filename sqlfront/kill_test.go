@@ -3,7 +3,11 @@ package sqlfront_test
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
+
+	"moka/kv/kvtest"
 )
 
 // TestKillThroughAnotherServer: a statement and a connection end by KILL wherever that is said, for who may.
@@ -74,4 +78,44 @@ func TestWhoAndWhence(t *testing.T) {
 	want(t, ann, "call p()", "ann@localhost root@localhost ann@localhost ann@localhost")
 	want(t, ann, "select id = connection_id(), user, host like 'localhost:%', db, command, state from information_schema.processlist", "1 ann 1 d Query reading processlist")
 	want(t, root, "select count(*) from performance_schema.processlist where user = 'ann' and host like 'localhost:%' and db = 'd'", "1")
+}
+
+// TestPlannedStatementsAreProcesses: a statement that runs by its plan is seen, counted and killed as others
+// are, and the connection sleeps behind it.
+func TestPlannedStatementsAreProcesses(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	const update = "update t set v = v + 1 where id = 1"
+	id := text(t, s.in("b"), "select connection_id()")
+	s.do("b", "set innodb_lock_wait_timeout = 1000", update, update) // there is a plan for it now
+	state := func() string {
+		return text(t, s.in("c"), "select command, info from information_schema.processlist where id = "+id)
+	}
+	running := func() int {
+		n, err := strconv.Atoi(strings.Fields(text(t, s.in("c"), "show global status like 'Threads_running'"))[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if got := state(); !strings.HasPrefix(got, "Sleep") {
+		t.Errorf("behind its statements the connection is %q", got)
+	}
+	before := running()
+	s.do("a", "begin", "update t set v = 5 where id = 1")
+	s.blocks("b", update)
+	if got := state(); got != "Query "+update {
+		t.Errorf("the statement that waits is shown as %q", got)
+	}
+	if got := running(); got != before+1 {
+		t.Errorf("%d statements run, and %d before", got, before)
+	}
+	s.do("c", "kill query "+id)
+	s.ends("b 1317")
+	if got := state(); !strings.HasPrefix(got, "Sleep") {
+		t.Errorf("behind the killed statement the connection is %q", got)
+	}
+	s.do("a", "commit")
+	s.do("c", "kill query "+id) // nobody hears it, the next statement least of all
+	s.do("b", update)
+	s.want("b", "select v from t where id = 1", "6")
 }

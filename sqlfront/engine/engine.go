@@ -132,6 +132,7 @@ type Engine struct {
 	memory     *operator.Pool
 	plans      planCache
 	counts     engineCounts
+	processes  *processList
 	triggers   triggerHeads
 	bodies     bodyPool
 	analyzers  analyzers
@@ -171,7 +172,8 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	a.Catalog.InfoSchema = &extendedInfo{Database: info, eng: e, extra: system.New(info.Name(), o.Information...)}
 	e.sql = sqle.New(a, &sqle.Config{VersionPostfix: o.VersionPostfix, IncludeRootAccount: o.IncludeRootAccount})
 	e.directory = account.New(a.Catalog.MySQLDb)
-	e.sql.ProcessList = &processList{ProcessList: e.sql.ProcessList, known: map[uint32]whereabouts{}}
+	e.processes = &processList{ProcessList: e.sql.ProcessList, known: map[uint32]*process{}}
+	e.sql.ProcessList = e.processes
 	status.add(e)
 	if err := e.recover(ctx); err != nil {
 		_ = e.Close()
@@ -256,7 +258,8 @@ func setup() error {
 	variables.InitStatusVariables()
 	status.StatusVariableRegistry = sql.StatusVariables
 	sql.StatusVariables = status
-	sql.SystemVariables = &systemRegistry{SystemVariableRegistry: sql.SystemVariables}
+	systemVariables.SystemVariableRegistry = sql.SystemVariables
+	sql.SystemVariables = systemVariables
 	sql.SystemVariables.AddSystemVariables(account.PolicyVariables())
 	sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{
 		// The library knows these not at all, or with a range that refuses what clients set.

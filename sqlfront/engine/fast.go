@@ -247,16 +247,17 @@ func (p *Plans) Forget(session sql.Session) {
 
 // command brackets a statement as the library's handler does.
 func (e *Engine) command(parent context.Context, c *mysql.Conn, s *Session, text string, f func(*sql.Context) error) error {
+	var cancel context.CancelFunc
+	if !s.interruptible() {
+		parent, cancel = context.WithCancel(parent)
+		defer cancel()
+	}
 	ctx := sql.NewContext(parent, sql.WithSession(s), sql.WithPid(e.plans.pids.Add(1)), sql.WithQuery(text),
 		sql.WithMemoryManager(e.plans.memory), sql.WithProcessList(e.sql.ProcessList))
 	if at, ok := s.Told(); ok {
 		ctx.SetQueryTime(at)
 	}
-	ctx, err := e.sql.ProcessList.BeginQuery(ctx, text)
-	if err != nil {
-		return err
-	}
-	defer e.sql.ProcessList.EndQuery(ctx)
+	defer e.processes.begin(s, text, cancel).finish(ctx)
 	if err := s.CommandBegin(); err != nil {
 		return err
 	}

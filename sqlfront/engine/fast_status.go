@@ -101,6 +101,10 @@ func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
 	for _, name := range notStatus {
 		delete(m, name)
 	}
+	if v := m[threadsRunning]; v != nil {
+		n, _ := v.Value().(uint64)
+		m[threadsRunning] = &sql.ImmutableStatusVarValue{Var: v.Variable(), Val: n + r.running()}
+	}
 	for i := range ownStatus {
 		v, n := r.value(i)
 		m[ownStatus[i].name] = &sql.ImmutableStatusVarValue{Var: v, Val: n}
@@ -109,6 +113,18 @@ func (r *statusRegistry) NewGlobalMap() map[string]sql.StatusVarValue {
 		m[name] = &sql.ImmutableStatusVarValue{Var: m[name].Variable(), Val: r.uptime()}
 	}
 	return m
+}
+
+// threadsRunning is what the library counts, and the statements that run by their plans.
+const threadsRunning = "Threads_running"
+
+func (r *statusRegistry) running() (n uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for e := range r.engines {
+		n += e.processes.running()
+	}
+	return n
 }
 
 // uptimes are what the library leaves at zero. FLUSH STATUS does not begin anew.
@@ -149,6 +165,9 @@ func (r *statusRegistry) GetGlobal(name string) (sql.StatusVariable, any, bool) 
 	v, n, ok := r.StatusVariableRegistry.GetGlobal(name)
 	if ok && slices.Contains(uptimes, name) {
 		n = r.uptime()
+	}
+	if listed, ok := n.(uint64); ok && name == threadsRunning {
+		n = listed + r.running()
 	}
 	return v, n, ok
 }

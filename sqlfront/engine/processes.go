@@ -2,48 +2,130 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// processList is the library's list of connections. It knows besides which database each has chosen, and where its client is: the library's says
-// for ever with which one the connection began, and the host of the account.
+// processList is the library's list of connections. It knows besides which database each has chosen, and
+// where its client is: the library's says for ever with which one the connection began, and the host of the
+// account. And it has the statements that run by their plans, which the library's list takes 2 % of sysbench
+// read_write for: it has one lock, under which it makes each statement a context of its own.
 type processList struct {
 	sql.ProcessList
 
 	mu    sync.RWMutex
-	known map[uint32]whereabouts
+	known map[uint32]*process
+}
+
+// process is a connection.
+type process struct {
+	mu sync.Mutex
+	whereabouts
+	running *Session           // in which a statement runs by its plan; nil while none does
+	planned string             // the statement
+	cancel  context.CancelFunc // ends it; nil if the session can
+	since   time.Time          // when it began, or the last has ended
 }
 
 // whereabouts are the database of a connection, and its client's address.
 type whereabouts struct{ database, address string }
 
+// of returns what is known of a connection.
+func (l *processList) of(id uint32) *process {
+	l.mu.RLock()
+	p := l.known[id]
+	l.mu.RUnlock()
+	if p != nil {
+		return p
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p = l.known[id]; p == nil {
+		p = &process{}
+		l.known[id] = p
+	}
+	return p
+}
+
+// begin says that a statement begins which runs by its plan, and finish that it has ended. Behind finish
+// nothing is ended any more: it would be the next statement. cancel is nil for a session that can end what
+// it runs.
+func (l *processList) begin(s *Session, text string, cancel context.CancelFunc) *process {
+	p := s.process
+	if p == nil {
+		p = l.of(s.ID())
+		s.process = p
+	}
+	now := time.Now()
+	p.mu.Lock()
+	p.whereabouts = whereabouts{s.GetCurrentDatabase(), s.guest.address}
+	p.running, p.planned, p.cancel, p.since = s, text, cancel, now
+	p.mu.Unlock()
+	return p
+}
+
+func (p *process) finish(ctx *sql.Context) {
+	now := time.Now()
+	p.mu.Lock()
+	took := now.Sub(p.since)
+	p.running, p.planned, p.cancel, p.since = nil, "", nil, now
+	p.mu.Unlock()
+	if long := systemVariables.longQuery(); long > 0 && took > long {
+		sql.IncrementStatusVariable(ctx, "Slow_queries", 1)
+	}
+}
+
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.cancel != nil:
+		p.cancel()
+	case p.running != nil:
+		p.running.interrupt(context.Canceled)
+	}
+}
+
+// running counts the statements that run by their plans.
+func (l *processList) running() (n uint64) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, p := range l.known {
+		p.mu.Lock()
+		if p.running != nil {
+			n++
+		}
+		p.mu.Unlock()
+	}
+	return n
+}
+
 // BeginQuery implements sql.ProcessList.
 func (l *processList) BeginQuery(ctx *sql.Context, query string) (*sql.Context, error) {
-	id, now := ctx.Session.ID(), whereabouts{database: ctx.GetCurrentDatabase()}
+	now := whereabouts{database: ctx.GetCurrentDatabase()}
 	if s := sessionOf(ctx); s != nil {
 		now.address = s.guest.address
 	}
-	l.mu.RLock()
-	same := l.known[id] == now
-	l.mu.RUnlock()
-	if !same {
-		l.mu.Lock()
-		l.known[id] = now
-		l.mu.Unlock()
-	}
+	p := l.of(ctx.Session.ID())
+	p.mu.Lock()
+	p.whereabouts = now
+	p.mu.Unlock()
 	return l.ProcessList.BeginQuery(ctx, query)
 }
 
 // ConnectionReady implements sql.ProcessList: a connection that has not said anything yet has an address as well.
 func (l *processList) ConnectionReady(session sql.Session) {
 	if s, ok := session.(*Session); ok {
-		l.mu.Lock()
-		l.known[session.ID()] = whereabouts{session.GetCurrentDatabase(), s.guest.address}
-		l.mu.Unlock()
+		p := l.of(session.ID())
+		p.mu.Lock()
+		p.whereabouts = whereabouts{session.GetCurrentDatabase(), s.guest.address}
+		p.mu.Unlock()
+		s.process = p
 	}
 	l.ProcessList.ConnectionReady(session)
 }
@@ -51,9 +133,24 @@ func (l *processList) ConnectionReady(session sql.Session) {
 // RemoveConnection implements sql.ProcessList.
 func (l *processList) RemoveConnection(id uint32) {
 	l.mu.Lock()
+	p := l.known[id]
 	delete(l.known, id)
 	l.mu.Unlock()
+	if p != nil {
+		p.kill()
+	}
 	l.ProcessList.RemoveConnection(id)
+}
+
+// Kill implements sql.ProcessList.
+func (l *processList) Kill(id uint32) {
+	l.mu.RLock()
+	p := l.known[id]
+	l.mu.RUnlock()
+	if p != nil {
+		p.kill()
+	}
+	l.ProcessList.Kill(id)
 }
 
 // Processes implements sql.ProcessList.
@@ -62,11 +159,23 @@ func (l *processList) Processes() []sql.Process {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for i := range all {
-		if w, ok := l.known[all[i].Connection]; ok {
-			all[i].Database, all[i].Host = w.database, cmp.Or(w.address, all[i].Host)
+		if p := l.known[all[i].Connection]; p != nil {
+			p.show(&all[i])
 		}
 	}
 	return all
+}
+
+func (p *process) show(in *sql.Process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in.Database, in.Host = p.database, cmp.Or(p.address, in.Host)
+	switch {
+	case p.running != nil:
+		in.Command, in.Query, in.StartedAt = sql.ProcessCommandQuery, p.planned, p.since
+	case p.since.After(in.StartedAt):
+		in.StartedAt = p.since // it has slept since then
+	}
 }
 
 // Process is a connection of this server, and what it is doing.

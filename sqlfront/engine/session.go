@@ -64,6 +64,7 @@ type Session struct {
 	zone    atomic.Pointer[sessionZone]      // see timeZone
 	digest  digest.Digest                    // scratch of the plan cache
 	counts  sessionCounts
+	process *process // see processList
 	cost    cost
 	memory  operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
@@ -332,8 +333,20 @@ func (s *Session) interrupt(err error) bool {
 	if s.client == nil {
 		return false
 	}
-	c, ok := s.client.ClientData.(interface{ Interrupt(error) bool })
+	c, ok := s.client.ClientData.(interrupted)
 	return ok && c.Interrupt(err)
+}
+
+// interrupted is a connection whose statements can be ended.
+type interrupted interface{ Interrupt(error) bool }
+
+// interruptible reports whether interrupt can end anything.
+func (s *Session) interruptible() bool {
+	if s.client == nil {
+		return false
+	}
+	_, ok := s.client.ClientData.(interrupted)
+	return ok
 }
 
 // settle removes a transaction that must not be seen by the next statement.

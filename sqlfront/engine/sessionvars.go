@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -27,9 +29,27 @@ type systemRegistry struct {
 
 	mu     sync.Mutex
 	shared map[string]sql.SystemVarValue // nil after a change
+	long   atomic.Pointer[time.Duration] // long_query_time; nil after a change
 }
 
+// systemVariables is the process's registry, installed by setup.
+var systemVariables = &systemRegistry{}
+
 var _ sql.SystemVariableRegistry = (*systemRegistry)(nil)
+
+// longQuery is the global long_query_time.
+func (r *systemRegistry) longQuery() time.Duration {
+	if long := r.long.Load(); long != nil {
+		return *long
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, v, _ := r.GetGlobal("long_query_time")
+	seconds, _ := v.(float64)
+	long := time.Duration(seconds * float64(time.Second))
+	r.long.Store(&long)
+	return long
+}
 
 // NewSessionMap implements sql.SystemVariableRegistry.
 func (r *systemRegistry) NewSessionMap() map[string]sql.SystemVarValue {
@@ -45,6 +65,7 @@ func (r *systemRegistry) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.shared = nil
+	r.long.Store(nil)
 }
 
 // AddSystemVariables implements sql.SystemVariableRegistry.
