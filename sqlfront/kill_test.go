@@ -80,8 +80,8 @@ func TestWhoAndWhence(t *testing.T) {
 	want(t, root, "select count(*) from performance_schema.processlist where user = 'ann' and host like 'localhost:%' and db = 'd'", "1")
 }
 
-// TestPlannedStatementsAreProcesses: a statement that runs by its plan is seen, counted and killed as others
-// are, and the connection sleeps behind it.
+// TestPlannedStatementsAreProcesses: a statement that runs by its plan is seen, counted and killed as
+// others are, and the connection sleeps behind it.
 func TestPlannedStatementsAreProcesses(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	const update = "update t set v = v + 1 where id = 1"

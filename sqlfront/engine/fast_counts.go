@@ -8,7 +8,8 @@ import (
 
 // Statements that run by their plans are counted here, by what they are, and go into the library's status
 // variables when somebody asks for these. To count one there took a dozen searches of maps by name, 1 % of
-// what a server does under sysbench, and a session's map, a copy of all variables, with its first statement.
+// what a server does under sysbench, and a session's map, a copy of all variables, with its first
+// statement.
 
 // comStatus are the variables that such statements are counted by, each besides Questions and Queries.
 var comStatus = [...]string{

@@ -12,9 +12,9 @@ import (
 )
 
 // processList is the library's list of connections. It knows besides which database each has chosen, and
-// where its client is: the library's says for ever with which one the connection began, and the host of the
-// account. And it has the statements that run by their plans, which the library's list takes 2 % of sysbench
-// read_write for: it has one lock, under which it makes each statement a context of its own.
+// where its client is: the library's says for ever with which one the connection began, and the host of
+// the account. And it has the statements that run by their plans, which the library's list takes 2 % of
+// sysbench read_write for: it has one lock, under which it makes each statement a context of its own.
 type processList struct {
 	sql.ProcessList
 
