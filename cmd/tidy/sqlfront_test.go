@@ -37,7 +37,7 @@ var inside = map[string][]string{
 	"namedlock": {"catalog", "sqlerr"},
 	"routine":   {"expr", "sqlerr"},
 
-	"gms":      {"collate", "expr", "sqlerr"},
+	"gms":      {"collate", "expr", "parse", "sqlerr"},
 	"node":     {"catalog", "namedlock", "sqlerr"},
 	"operator": {"collate", "expr", "rowenc", "sqlerr"},
 	"eval":     {"collate", "rowenc"},

@@ -14,6 +14,7 @@ import (
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/inband"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
@@ -73,7 +74,7 @@ func (e *Engine) lookupView(ctx *sql.Context, db, name string) (*catalog.View, *
 
 // viewTree is the SELECT of a view as the bare grammar reads it: what is made of it goes through our parser once more.
 func viewTree(stored *catalog.View) *ast.DDL {
-	d, err := ast.ParseWithOptions(context.Background(), stored.CreateStatement, sql.NewSqlModeFromString(stored.SQLMode).ParserOptions())
+	d, err := parse.Grammar(context.Background(), stored.CreateStatement, sql.NewSqlModeFromString(stored.SQLMode).ParserOptions())
 	ddl, ok := d.(*ast.DDL)
 	if err != nil || !ok || ddl.ViewSpec == nil {
 		return nil

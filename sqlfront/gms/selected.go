@@ -11,6 +11,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/collate"
+	"moka/sqlfront/parse"
 )
 
 // SelectedNulls makes the columns of CREATE TABLE … SELECT nullable whose values may be NULL: the library
@@ -21,7 +22,7 @@ func SelectedNulls(ctx *sql.Context, n *plan.TableCopier) {
 	if !ok {
 		return
 	}
-	declared := declaredColumns(ctx.Query())
+	declared := declaredColumns(ctx, ctx.Query())
 	exprs := selectedExpressions(n.Source)
 	outer, derived := absences(ctx, n.Source)
 	for i, c := range n.Source.Schema(ctx) {
@@ -37,8 +38,8 @@ func SelectedNulls(ctx *sql.Context, n *plan.TableCopier) {
 }
 
 // declaredColumns are the columns in the list of a CREATE TABLE.
-func declaredColumns(query string) map[string]bool {
-	stmt, err := ast.Parse(query)
+func declaredColumns(ctx *sql.Context, query string) map[string]bool {
+	stmt, err := parse.Grammar(ctx, query, ast.ParserOptions{})
 	ddl, ok := stmt.(*ast.DDL)
 	if err != nil || !ok || ddl.TableSpec == nil {
 		return nil

@@ -105,39 +105,6 @@ func halves(parts []ast.Expr, join func(left, right ast.Expr) ast.Expr) (left, r
 	return tree(parts[:len(parts)/2]), tree(parts[len(parts)/2:])
 }
 
-// scannable refuses what the grammar's scanner would fall over before there is a tree: it calls itself
-// to look what comes after NOT and FOR and in an executable comment, so that a million of them in a
-// row are a million calls.
-func scannable(text string, ansi bool) error {
-	if len(text) < maxDepth {
-		return nil
-	}
-	if strings.Count(text, "/*!")+strings.Count(text, "/*M!") > maxDepth {
-		return tooDeep()
-	}
-	suspects := 0
-	for i := 0; i+3 <= len(text); i++ {
-		if c := text[i] | 0x20; (c == 'n' || c == 'f') &&
-			(strings.EqualFold(text[i:i+3], "not") || strings.EqualFold(text[i:i+3], "for")) {
-			suspects++
-		}
-	}
-	if suspects <= maxDepth {
-		return nil
-	}
-	l := &lexer{s: text, ansi: ansi}
-	run := 0
-	for t := l.next(); t.kind != eof; t = l.next() {
-		if run++; !l.is(t, "not") && !l.is(t, "for") {
-			run = 0
-		}
-		if run > maxDepth {
-			return tooDeep()
-		}
-	}
-	return nil
-}
-
 // maxTables is how many tables a query may join, in MySQL as in the planner's sets of tables.
 const maxTables = 61
 
@@ -313,11 +280,6 @@ func union(kind string, parts []ast.SelectStatement) ast.SelectStatement {
 	}
 	half := len(parts) / 2
 	return &ast.SetOp{Type: kind, Left: union(kind, parts[:half]), Right: union(kind, parts[half:])}
-}
-
-func tooDeep() error {
-	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the statement is nested more than %d "+
-		"levels deep; a chain of operators is a level for each, IN (…) is one", maxDepth)
 }
 
 // depthOf counts the structures of the tree that are one within the other.

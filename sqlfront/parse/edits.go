@@ -38,19 +38,36 @@ func (e edits) apply(s string) string {
 
 // original maps a place in the edited text to the user's text; a place inside a replacement
 // maps to where it begins.
-func (e edits) original(pos int) int {
+func (e edits) original(pos int) int { return e.places().original(pos) }
+
+// places is the way back for many places: the edits, and where each begins in the edited text.
+type places struct {
+	edits  edits
+	starts []int
+}
+
+func (e edits) places() places {
+	p := places{edits: e, starts: make([]int, len(e))}
 	shift := 0 // edited minus original, up to here
-	for _, x := range e {
-		if pos < x.start+shift {
-			break
-		}
-		if pos < x.start+shift+len(x.text) {
-			if len(x.text) == x.end-x.start {
-				return pos - shift
-			}
-			return x.start
-		}
+	for i, x := range e {
+		p.starts[i] = x.start + shift
 		shift += len(x.text) - (x.end - x.start)
 	}
-	return pos - shift
+	return p
+}
+
+// original is as edits.original is.
+func (p places) original(pos int) int {
+	i := sort.SearchInts(p.starts, pos+1) - 1 // the last edit that begins at or before pos
+	if i < 0 {
+		return pos
+	}
+	x, into := p.edits[i], pos-p.starts[i]
+	switch {
+	case into >= len(x.text):
+		return x.end + into - len(x.text)
+	case len(x.text) == x.end-x.start:
+		return x.start + into
+	}
+	return x.start
 }

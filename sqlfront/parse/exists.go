@@ -15,22 +15,19 @@ func (r *rewriter) comparedExists() {
 			continue
 		}
 		ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
-		depth := 0
-		for n := ahead.next(); n.kind != eof; n = ahead.next() {
-			switch {
-			case ahead.isByte(n, '('):
-				depth++
-			case ahead.isByte(n, ')'):
-				depth--
-			}
-			if depth <= 0 {
-				if ahead.isByte(n, ')') && (l.isOperator(before) || l.isOperator(ahead.next())) {
-					r.edits.replace(t.start, t.start, "(")
-					r.edits.replace(n.end, n.end, ")")
-					r.moved = true
-				}
-				break
-			}
+		open := ahead.next()
+		if !ahead.isByte(open, '(') {
+			continue
+		}
+		n := r.pairs().of(open).closing
+		if n.kind == eof {
+			continue
+		}
+		ahead.pos = n.end
+		if l.isOperator(before) || l.isOperator(ahead.next()) {
+			r.edits.replace(t.start, t.start, "(")
+			r.edits.replace(n.end, n.end, ")")
+			r.moved = true
 		}
 	}
 }

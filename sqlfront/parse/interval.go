@@ -19,37 +19,44 @@ func (r *rewriter) intervals() {
 		}
 		ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
 		start := ahead.next()
-		depth, comma := 0, false
-		for n := start; n.kind != eof && !ahead.isByte(n, ';'); n = ahead.next() {
-			switch {
-			case ahead.isByte(n, '('):
-				depth++
-			case ahead.isByte(n, ')'):
-				depth--
-			case ahead.isByte(n, ','):
-				comma = comma || depth == 1 && ahead.isByte(start, '(')
-			}
-			if depth < 0 || depth == 0 && ahead.isByte(n, ',') {
-				break
-			}
-			if depth == 0 && ahead.isByte(n, ')') && comma {
+		if ahead.isByte(start, '(') {
+			if p := r.pairs().of(start); p.comma.kind != eof && p.closing.kind != eof {
 				r.edits.replace(t.start, t.end, expr.IntervalFunction)
 				r.moved = true
-				break
-			}
-			if depth == 0 && n.kind == word && n != start {
-				unit := strings.ToLower(ahead.text(n))
-				if smallest, ok := expr.SmallestUnit(unit); ok {
-					r.edits.replace(start.start, start.start, expr.UnitsFunction+"(")
-					r.edits.replace(n.start, n.end, ", '"+unit+"') "+smallest)
-					r.moved = true
-					break
-				}
-				if simpleUnits[unit] {
-					break
-				}
+				continue
 			}
 		}
+		r.unit(&ahead, start)
+	}
+}
+
+// maxUnitDistance is how many words and signs of an INTERVAL, beside what is in parentheses, are looked at
+// for its unit.
+const maxUnitDistance = 1000
+
+// unit looks for the unit of an INTERVAL whose value begins with start, and writes one that the grammar
+// does not know.
+func (r *rewriter) unit(l *lexer, start token) {
+	n := start
+	for range maxUnitDistance {
+		switch {
+		case n.kind == eof, l.isByte(n, ';'), l.isByte(n, ')'), l.isByte(n, ','):
+			return
+		case l.isByte(n, '('):
+			l.pos = r.pairs().of(n).closing.end
+		case n.kind == word && n != start:
+			unit := strings.ToLower(l.text(n))
+			if smallest, ok := expr.SmallestUnit(unit); ok {
+				r.edits.replace(start.start, start.start, expr.UnitsFunction+"(")
+				r.edits.replace(n.start, n.end, ", '"+unit+"') "+smallest)
+				r.moved = true
+				return
+			}
+			if simpleUnits[unit] {
+				return
+			}
+		}
+		n = l.next()
 	}
 }
 

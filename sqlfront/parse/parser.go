@@ -63,7 +63,20 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 		}
 	}
 	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
-	if strings.HasPrefix(s, "/*!") || foldPrefix(s, "create") && strings.Contains(s, "/*!") {
+	all := s
+	cut, one := 0, false
+	if multi {
+		cut, one = firstStatement(s, o.AnsiQuotes)
+	}
+	if one {
+		s = s[:cut]
+	}
+	executable := strings.HasPrefix(s, "/*!") || foldPrefix(s, "create") && strings.Contains(s, "/*!")
+	if one && !executable {
+		s = all[:min(cut+afterStatement, len(all))]
+	}
+	behind := all[len(s):]
+	if executable {
 		// A dump wraps what it creates in executable comments, or words of it; the text that is kept of a
 		// trigger or a view is without them.
 		s = sql.RemoveSpaceAndDelimiter(unwrapComments(s, o.AnsiQuotes), delimiter)
@@ -76,9 +89,14 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	if err == nil {
 		stmt, err = p.throughView(ctx, stmt, s)
 	}
-	if multi && end > 0 && end < len(s) {
-		parsed = sql.RemoveSpaceAndDelimiter(s[:end], delimiter)
-		remainder = s[end:]
+	switch {
+	case !multi || end <= 0:
+	case !executable && end < len(all):
+		parsed, remainder = sql.RemoveSpaceAndDelimiter(s[:end], delimiter), all[end:]
+	case executable && end < len(s):
+		parsed, remainder = sql.RemoveSpaceAndDelimiter(s[:end], delimiter), s[end:]+behind
+	case executable:
+		remainder = behind
 	}
 	return stmt, parsed, remainder, err
 }
@@ -115,7 +133,7 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 			stmt, end, err = nil, 0, sqlerr.New(sqlerr.SyntaxError, "the statement cannot be parsed (%v)", r)
 		}
 	}()
-	if err := scannable(s, o.AnsiQuotes); err != nil {
+	if s, err = scannable(s, o.AnsiQuotes); err != nil {
 		return nil, 0, err
 	}
 	if mentionsOldNames(s) {

@@ -34,12 +34,16 @@ var reserved = func() map[string]bool {
 	return m
 }()
 
+// maxReparsed bounds what quoteNames parses in bytes: KILL is not heard within a parse.
+const maxReparsed = 32 << 20
+
 // quoteNames parses a statement that the grammar has refused once more, with the word that it stumbled over
 // in quotes, if MySQL does not reserve the word; and again, as long as that brings it further. MySQL takes
 // such a word for a name wherever a name makes the statement right, so a statement that is right with the
 // quotes is right without them.
 func (r *rewriter) quoteNames(ctx context.Context, o ast.ParserOptions, multi bool, text string,
 	failed error) (ast.Statement, int, bool) {
+	left := maxReparsed
 	for range 16 {
 		at, ok := errorAt(ctx, text, o, failed)
 		if !ok {
@@ -51,6 +55,9 @@ func (r *rewriter) quoteNames(ctx context.Context, o ast.ParserOptions, multi bo
 			before := append(edits(nil), r.edits...)
 			r.edits.replace(t.start, t.end, "`"+r.src[t.start:t.end]+"`")
 			next := r.edits.apply(r.src)
+			if left -= len(next); left < 0 || ctx.Err() != nil {
+				return nil, 0, false
+			}
 			stmt, end, err := vitess(ctx, next, o, multi)
 			if err == nil {
 				return stmt, end, true

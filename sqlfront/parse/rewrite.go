@@ -20,6 +20,7 @@ type rewriter struct {
 	src    string
 	ansi   bool
 	edits  edits
+	parens pairs // of src, once somebody has asked
 
 	shared    bool // FOR SHARE was written as FOR UPDATE
 	exclusive bool // the text has a FOR UPDATE of its own
@@ -299,8 +300,7 @@ func (r *rewriter) quantifier(l *lexer, prev, word token) {
 		!after.is(t, "values") && !after.isByte(t, '(') {
 		return
 	}
-	after.pos = open.end
-	closing := after.closing()
+	closing := r.pairs().of(open).closing
 	start := prev.start // of the comparison
 	for start > 0 && strings.IndexByte("<>=!", l.s[start-1]) >= 0 {
 		start--
@@ -351,8 +351,8 @@ func (r *rewriter) outerParens(l *lexer, open token) {
 	}
 	end := len(r.src) // of what is within the pairs that were taken away
 	for l.isByte(open, '(') {
-		at := *l
-		closing := at.closing()
+		closing := r.pairs().of(open).closing
+		at := lexer{s: l.s, pos: closing.end, ansi: l.ansi}
 		if n := at.next(); closing.kind == eof || n.kind != eof && !at.isByte(n, ';') && n.start < end {
 			break // it belongs to the first of several queries
 		}

@@ -413,6 +413,7 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 			r.nameColumns(s.ViewSpec.ViewExpr)
 		}
 	case ast.SelectStatement:
+		back := r.edits.places()
 		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 			e, ok := n.(*ast.AliasedExpr)
 			if !ok || e.EndParsePos <= e.StartParsePos {
@@ -422,7 +423,7 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 			if _, column := e.Expr.(*ast.ColName); column {
 				return true, nil
 			}
-			from, to := r.edits.original(r.begins(e.StartParsePos)), r.edits.original(e.EndParsePos)
+			from, to := back.original(r.begins(e.StartParsePos)), back.original(e.EndParsePos)
 			if from < 0 || to > len(r.src) || from >= to {
 				return true, nil
 			}

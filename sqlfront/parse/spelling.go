@@ -28,6 +28,7 @@ func Spelled(text string) string {
 func spelled(text, interval, units string, fill func(s string, n int) string) string {
 	l := &lexer{s: text}
 	var e edits
+	parens := pairsOf(text, false)
 	for t := l.next(); t.kind != eof; t = l.next() {
 		after := *l
 		open := after.next()
@@ -38,10 +39,10 @@ func spelled(text, interval, units string, fill func(s string, n int) string) st
 		case l.is(t, interval):
 			e.replace(t.start, t.end, fill("INTERVAL", t.end-t.start))
 		case l.is(t, units):
-			start := after
-			closing := after.closing()
+			call := parens.of(open)
+			after.pos = call.closing.end
 			small := after.next()
-			comma, unit := lastArgument(&start, closing)
+			comma, unit := lastArgument(text, call)
 			if unit != "" && small.kind == word {
 				e.replace(t.start, open.end, fill("", open.end-t.start))
 				e.replace(comma, small.end, fill(" "+strings.ToUpper(unit), small.end-comma))
@@ -51,19 +52,14 @@ func spelled(text, interval, units string, fill func(s string, n int) string) st
 	return e.apply(text)
 }
 
-// lastArgument is the text of the last argument of a call, and where the comma before it is.
-func lastArgument(l *lexer, closing token) (comma int, text string) {
-	var last token
-	for t := l.next(); t.kind != eof && t.start < closing.start; t = l.next() {
-		if l.isByte(t, ',') {
-			comma = t.start
-		}
-		last = t
-	}
-	if last.kind != str || comma == 0 {
+// lastArgument is the text of the last argument of a call, a string, and where the comma before it is.
+func lastArgument(text string, call pair) (comma int, argument string) {
+	l := &lexer{s: text, pos: call.comma.end}
+	last := l.next()
+	if call.comma.kind == eof || last.kind != str || l.next() != call.closing {
 		return 0, ""
 	}
-	return comma, strings.Trim(l.text(last), `'"`)
+	return call.comma.start, strings.Trim(l.text(last), `'"`)
 }
 
 func padded(s string, n int) string { return s + strings.Repeat(" ", max(0, n-len(s))) }
