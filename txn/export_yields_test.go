@@ -180,3 +180,23 @@ func (d deaf) Commands() []kv.Command {
 type deafEval struct{ kv.Eval }
 
 func (d deafEval) State() any { return d.Eval.State().(deafState).st }
+
+// PlantKept returns a coprocessor that keeps what it knows of a shard when the shard's lead is lost,
+// and goes on with it when the lead has been found again.
+func PlantKept(o CoprocessorOptions) kv.Coprocessor {
+	return kept{NewCoprocessor(o).(*coprocessor), map[kv.ShardID]any{}}
+}
+
+type kept struct {
+	*coprocessor
+	states map[kv.ShardID]any
+}
+
+func (k kept) OpenShard(s kv.ShardHandle) (any, error) {
+	st, err := k.coprocessor.OpenShard(s)
+	if was := k.states[s.ID()]; was != nil && err == nil {
+		return was, nil
+	}
+	k.states[s.ID()] = st
+	return st, err
+}

@@ -15,7 +15,8 @@ import (
 // A store in which two shards are led nowhere for a while.
 func leaderless(t *testing.T, tries int) *txn.Client {
 	mem := kvtest.NewMem(kvtest.Options{
-		Shards: 2, Splits: []kv.RowKey{txntest.Split("m")}, Coprocessors: []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{})},
+		Shards: 2, Splits: []kv.RowKey{txntest.Split("m")},
+		Coprocessors: []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{})},
 	})
 	t.Cleanup(func() { _ = mem.Close() })
 	refused := map[kv.ShardID]int{}

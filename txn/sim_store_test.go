@@ -1,6 +1,7 @@
 package txn_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,8 @@ func (s *simulation) openStore(coprocessor kv.Coprocessor, shards int, splits []
 	coprocessor = simCoprocessor{coprocessor, s}
 	if !s.real {
 		s.mem = kvtest.NewMem(kvtest.Options{
-			Shards: shards, Splits: splits, Coprocessors: []kv.Coprocessor{coprocessor}, Crash: true,
+			Shards: shards, Splits: splits, Coprocessors: []kv.Coprocessor{coprocessor},
+			Crash: true, StaleAnswers: s.stale,
 			OnEvaluated: func(shard kv.ShardID, cmd kv.CommandID, req kv.Message) {
 				s.park(&parkedCall{label: fmt.Sprintf("batch of shard %d for %s %x", shard, txn.CommandName(cmd), req.AppendTo(nil)), local: true})
 			},
@@ -53,7 +55,7 @@ func (s *simulation) openStore(coprocessor kv.Coprocessor, shards int, splits []
 	var err error
 	s.node, err = shardtest.Open(shardtest.Options{
 		Shards: shards + 1 + s.idle, Idle: 1 + s.idle, Splits: splits, Coprocessors: []kv.Coprocessor{coprocessor, notifyGroups{}},
-		Turn: s.turn,
+		Turn: s.turn, StaleAnswers: s.stale,
 		OnCopy: func(from, to kv.ShardHandle) {
 			s.park(&parkedCall{label: fmt.Sprintf("copy from shard %d to %d", from.ID(), to.ID()), local: true, alone: []kv.ShardHandle{from, to}})
 		},
@@ -145,7 +147,7 @@ func (s *simulation) drawProposal(p *parkedCall) kvtest.Fault {
 	switch x := s.rng.IntN(100); {
 	case x < 3 && !p.doubled: // "nothing happened" would be said of one copy and believed of both
 		return kvtest.Refuse
-	case x < 4 && !s.restructuring:
+	case x < 3+cmp.Or(s.losing, 1) && !s.restructuring:
 		return kvtest.DropReply
 	}
 	return kvtest.Pass
@@ -370,6 +372,16 @@ func (s *simulation) lastLines(n int) string {
 // worlds are the stores that TestSimulationYields runs on.
 var worlds = map[string]func(seed uint64) []func(*simulation){
 	"memory": func(uint64) []func(*simulation) { return []func(*simulation){yielding(3)} },
+	"leads": func(seed uint64) []func(*simulation) {
+		return []func(*simulation){changesOfLead, func(s *simulation) {
+			if seed%2 == 0 {
+				s.yields = 3
+			}
+			if s.calm = 70; seed%3 == 0 { // leads change, and hardly anything else does
+				s.calm = 1000
+			}
+		}}
+	},
 	"shards": func(seed uint64) []func(*simulation) {
 		return []func(*simulation){onShards, yielding(4), func(s *simulation) {
 			if seed%2 == 0 { // after each kill memory is what the disk says: some live longer

@@ -73,6 +73,11 @@ type simulation struct {
 	idle      int                   // shards that have no tablet at first, beside one
 	moves     bool                  // real shards are not changed otherwise
 	refusals  bool                  // proposals are refused, and leads lost
+	// leads, unless nil, draws changes of lead in memory: beside the rest, which draws as it would without.
+	leads  *rand.Rand
+	late   [2]int // proposals of leaderships that were over: that never made it, and that were applied
+	losing int    // percent of proposals of real shards with which the lead is lost; default 1
+	stale  bool   // see kvtest.Options.StaleAnswers
 
 	mu      sync.Mutex
 	metrics []txn.Metrics // of the clients that have ended
@@ -194,6 +199,9 @@ func (s *simulation) schedule() {
 		s.mu.Unlock()
 		if s.node != nil && s.rng.IntN(20) == 0 {
 			s.elect()
+		}
+		if s.leads != nil {
+			s.changeLeads(running > 0)
 		}
 		switch {
 		case n == 0 && len(s.parked) > 0:
@@ -626,6 +634,9 @@ func (s *simulation) settle() (wrong []error) {
 		s.elect()
 		s.checkImages()
 	}
+	if s.leads != nil {
+		s.changeLeads(false)
+	}
 	time.Sleep(time.Minute) // all TTLs are over
 	if _, err := cl.ResolveOrphans(context.Background(), 0); err != nil {
 		wrong = append(wrong, fmt.Errorf("sweep: %w", err))
@@ -688,7 +699,7 @@ func TestSimulationRepeats(t *testing.T) {
 				t.Fatalf("seed %d: five runs, five histories; the first two differ from here on:\n%s", seed, difference(traces[0], traces[1]))
 			}
 			synctest.Test(t, func(t *testing.T) {
-				s, _ := simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{}))
+				s, _ := simulate(t, seed, txn.NewCoprocessor(txn.CoprocessorOptions{}), changesOfLead)
 				traces = append(traces, strings.Join(s.trace, "\n"))
 			})
 			last := traces[len(traces)-1]
@@ -723,6 +734,7 @@ func TestSimulationFound(t *testing.T) {
 func TestSimulation(t *testing.T) {
 	skews, committed, aborted := 0, 0, 0
 	var async, decided uint64
+	var late [2]int
 	for i := range uint64(*simN) {
 		seed := *simSeed + i
 		synctest.Test(t, func(t *testing.T) {
@@ -737,7 +749,7 @@ func TestSimulation(t *testing.T) {
 			if vary.IntN(4) > 0 { // columns share slots, in which they commit in any order
 				o.RecentSlots, o.HotBytes = 1<<vary.IntN(3), 40
 			}
-			with := []func(*simulation){func(s *simulation) {
+			with := []func(*simulation){changesOfLead, func(s *simulation) {
 				s.autocommit, s.padded = 25*vary.IntN(4), vary.IntN(4) > 0
 			}}
 			if seed%4 == 3 { // more of them that scan what others write
@@ -745,6 +757,7 @@ func TestSimulation(t *testing.T) {
 			}
 			s, wrong := simulate(t, seed, txn.NewCoprocessor(o), with...)
 			skews += s.history.WriteSkews()
+			late[0], late[1] = late[0]+s.late[0], late[1]+s.late[1]
 			for _, m := range s.metrics {
 				async, decided = async+m.CommitsAsync, decided+m.AsyncDecided
 			}
@@ -771,8 +784,9 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	load := fmt.Sprintf("%d transactions committed (%d asynchronously), %d aborted, %d write skews, %d asynchronous commits decided by others", committed, async, aborted, skews, decided)
+	load += fmt.Sprintf(", %d proposals lost with a lead and %d applied late", late[0], late[1])
 	t.Logf("%d histories: %s", *simN, load)
-	if *simN >= 100 && (skews == 0 || async == 0 || aborted == 0 || decided == 0) {
+	if *simN >= 100 && (skews == 0 || async == 0 || aborted == 0 || decided == 0 || min(late[0], late[1]) == 0) {
 		t.Errorf("the load is too tame: %s", load)
 	}
 }

@@ -10,6 +10,8 @@
 //     deletes there only after it is durable;
 //   - guards are visible at once and gone when the command has ended;
 //   - Restart is a kill -9: guards, states and what was not synced are lost (Options.Crash);
+//   - Depose ends a leadership and Lead begins the next, at any moment: states and guards are lost, what is
+//     visible is not, and what was under way is applied before the next one begins, or never;
 //   - Split and Move change generations; a caller with an old one gets kv.ErrMoved, once, and a corrected cache.
 //
 // Mem uses nothing but mutexes, channels and timers, so that it runs inside a testing/synctest bubble, where Pebble does

@@ -28,6 +28,9 @@ type Options struct {
 	OnEvaluated func(shard kv.ShardID, command kv.CommandID, req kv.Message)
 	// Crash keeps what a disk would keep, so that Restart loses what was not synced. Costs a second copy.
 	Crash bool
+	// StaleAnswers is a mistake to plant: what a leadership that is over has seen is answered all the
+	// same, if it changes nothing.
+	StaleAnswers bool
 	// Encode hands messages over through their codec even without the race detector (with it, always).
 	Encode bool
 }
@@ -193,16 +196,17 @@ func (m *Mem) read(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd co
 	}
 	st, opened, ok := s.state(cmd.coprocessor)
 	if !ok {
-		return nil, kv.Errorf(kv.CodeUnavailable, cmd.Name, "shard %d is not up", s.id)
+		return nil, s.ended(opened, false, cmd.Name)
 	}
 	e := &eval{shard: s, ctx: ctx, st: st}
 	resp, err := cmd.Evaluate(e, req)
+	// The tablet may have left, the lead been lost, or the process died, while the command read. Then a
+	// refusal is no better than a value.
+	if !e.alive(opened) && !m.o.StaleAnswers {
+		return nil, s.ended(opened, false, cmd.Name)
+	}
 	if err != nil {
 		return nil, err
-	}
-	// The tablet may have left, or the process died, while the command read.
-	if !e.alive(opened) {
-		return nil, kv.Errorf(kv.CodeUnavailable, cmd.Name, "shard %d restarted", s.id)
 	}
 	if err := m.check(s.id, tablets); err != nil {
 		return nil, err
@@ -226,11 +230,18 @@ func (m *Mem) write(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd c
 	defer m.leave()
 	st, opened, ok := s.state(cmd.coprocessor)
 	if !ok {
-		return nil, kv.Errorf(kv.CodeUnavailable, cmd.Name, "shard %d is not up", s.id)
+		return nil, s.ended(opened, false, cmd.Name)
 	}
 	e := &eval{shard: s, ctx: ctx, st: st, life: opened, write: true}
 	resp, err := cmd.Evaluate(e, req)
-	if err != nil {
+	switch {
+	case err == nil && len(e.ops) > 0:
+		if !e.propose() {
+			return nil, s.ended(opened, false, cmd.Name)
+		}
+	case !e.alive(opened) && !m.o.StaleAnswers:
+		return nil, s.ended(opened, false, cmd.Name)
+	case err != nil:
 		e.dropGuards()
 		return nil, err
 	}
@@ -245,8 +256,8 @@ func (m *Mem) write(ctx context.Context, s *shard, tablets []kv.TabletRef, cmd c
 			time.Sleep(m.o.SyncDelay)
 		}
 	}
-	if !e.finish(opened, sync) {
-		return nil, kv.Errorf(kv.CodeOutcomeUnknown, cmd.Name, "shard %d was killed", s.id)
+	if !e.finish(opened, sync) && !(m.o.StaleAnswers && len(e.ops) == 0) {
+		return nil, s.ended(opened, len(e.ops) > 0, cmd.Name)
 	}
 	e.report()
 	return resp, nil

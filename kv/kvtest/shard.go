@@ -18,8 +18,10 @@ type shard struct {
 	mu     sync.Mutex // guards what follows
 	groups map[kv.GroupID]*group
 	states map[string]any // by coprocessor
-	// opened counts restarts: a command that finds another number after its sync was killed with the old process.
+	// opened counts restarts and changes of lead: a command that finds another number after its sync
+	// was killed with the old process, or its leadership is over.
 	opened int
+	leads
 	// synced and tail are the disk (Options.Crash): what survives, and batches that were applied but not synced.
 	synced map[kv.GroupID]*group
 	tail   [][]op
@@ -110,11 +112,20 @@ func (s *shard) restart() error {
 	s.close()
 	s.mu.Lock()
 	s.opened++
-	fresh := map[kv.GroupID]*group{}
 	from := s.groups
 	if s.m.o.Crash {
 		from = s.synced
 	}
+	fresh := s.withoutGuardsLocked(from)
+	s.groups, s.tail = fresh, nil
+	s.leads = leads{over: s.over}
+	s.mu.Unlock()
+	return s.open()
+}
+
+// withoutGuardsLocked copies groups, without their guards and without who hears of changes.
+func (s *shard) withoutGuardsLocked(from map[kv.GroupID]*group) map[kv.GroupID]*group {
+	fresh := map[kv.GroupID]*group{}
 	for id, g := range from {
 		ng := s.groupLocked(fresh, id)
 		g.mu.RLock()
@@ -126,9 +137,7 @@ func (s *shard) restart() error {
 		})
 		g.mu.RUnlock()
 	}
-	s.groups, s.tail = fresh, nil
-	s.mu.Unlock()
-	return s.open()
+	return fresh
 }
 
 // eval is the kv.Eval of one command.
@@ -220,19 +229,45 @@ func (e *eval) apply(opened int) bool {
 	if e.opened != opened {
 		return false
 	}
+	e.proposed = without(e.proposed, e)
+	e.applied = append(e.applied, e)
+	e.showLocked(e.ops)
+	if e.m.o.Crash {
+		e.tail = append(e.tail, e.ops)
+	}
+	return true
+}
+
+// showLocked makes a batch visible but for its in-memory deletes.
+func (s *shard) showLocked(ops []op) {
 	for _, inMemory := range []bool{true, false} {
-		for _, o := range e.ops {
-			g := e.groupLocked(e.groups, o.group)
+		for _, o := range ops {
+			g := s.groupLocked(s.groups, o.group)
 			if g.inMemory != inMemory || g.inMemory && o.delete {
 				continue
 			}
 			g.apply(o)
 		}
 	}
-	if e.m.o.Crash {
-		e.tail = append(e.tail, e.ops)
+}
+
+// hideLocked does what showLocked has left out.
+func (s *shard) hideLocked(ops []op) {
+	for _, o := range ops {
+		if g := s.groupLocked(s.groups, o.group); g.inMemory && o.delete {
+			g.apply(o)
+		}
 	}
-	return true
+}
+
+// hardenLocked makes everything durable that is visible.
+func (s *shard) hardenLocked() {
+	for _, batch := range s.tail {
+		for _, o := range batch {
+			s.groupLocked(s.synced, o.group).apply(o)
+		}
+	}
+	s.tail = nil
 }
 
 func (g *group) apply(o op) {
@@ -252,19 +287,11 @@ func (e *eval) settle(opened int) bool {
 	if e.opened != opened {
 		return false
 	}
-	if e.m.o.Crash && !e.noSync {
-		for _, batch := range e.tail {
-			for _, o := range batch {
-				e.groupLocked(e.synced, o.group).apply(o)
-			}
-		}
-		e.tail = nil
+	if !e.noSync {
+		e.hardenLocked()
 	}
-	for _, o := range e.ops {
-		if g := e.groupLocked(e.groups, o.group); g.inMemory && o.delete {
-			g.apply(o)
-		}
-	}
+	e.applied = without(e.applied, e)
+	e.hideLocked(e.ops)
 	return true
 }
 

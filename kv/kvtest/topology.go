@@ -39,14 +39,14 @@ func (m *Mem) freeze() (thaw func()) {
 }
 
 // Split cuts the tablet that holds row, so that row begins a new one in the same shard. It does nothing if row begins one
-// already.
+// already, or if nobody leads the shard.
 func (m *Mem) Split(row kv.RowKey) {
 	defer m.freeze()()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := find(m.tablets, row)
 	left := m.tablets[i]
-	if bytes.Equal(left.Span.Start, row) {
+	if bytes.Equal(left.Span.Start, row) || !m.Led(left.Shard) {
 		return
 	}
 	left.Generation++
@@ -58,13 +58,17 @@ func (m *Mem) Split(row kv.RowKey) {
 	m.tablets = slices.Insert(m.tablets, i+1, right)
 }
 
-// Move hands the tablet that holds row to another shard, with everything in it.
+// Move hands the tablet that holds row to another shard, with everything in it, if both are led.
 func (m *Mem) Move(row kv.RowKey, to kv.ShardID) {
 	defer m.freeze()()
 	m.mu.Lock()
 	i := find(m.tablets, row)
 	t := m.tablets[i]
 	from := m.shards[t.Shard-1]
+	if m.mu.Unlock(); !m.Led(from.id) || !m.Led(to) {
+		return // nobody is there to do it
+	}
+	m.mu.Lock()
 	m.tablets[i].Shard = to
 	m.tablets[i].Generation++
 	m.mu.Unlock()

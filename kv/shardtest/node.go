@@ -22,6 +22,8 @@ type Options struct {
 	Coprocessors []kv.Coprocessor
 	// Turn, if set, is asked at each step of a command's proposal; it may block. The context is the command's.
 	Turn func(ctx context.Context, s kv.ShardHandle, step Step) Fate
+	// StaleAnswers is a mistake to plant: who has lost the lead says that he has not.
+	StaleAnswers bool
 	// OnCopy, if set, is called while a tablet that moves is frozen and not copied yet. It may block.
 	OnCopy func(from, to kv.ShardHandle)
 }
@@ -213,7 +215,10 @@ func (n *Node) find(row kv.RowKey) (*life, *led, kv.Tablet, error) {
 	l := n.now()
 	for _, s := range l.shards {
 		if t, ok := s.Find(row); ok {
-			return l, s, t, s.repl.Lease(context.Background()) // who has lost the lead has no tablets to give
+			if s.repl.over() { // who has lost the lead has no tablets to give
+				return l, nil, t, s.repl.notLeader()
+			}
+			return l, s, t, nil
 		}
 	}
 	return l, nil, kv.Tablet{}, kv.Errorf(kv.CodeNotFound, "shardtest", "no shard serves row %x", []byte(row))
@@ -256,8 +261,8 @@ func (n *Node) Move(ctx context.Context, row kv.RowKey, to kv.ShardID) error {
 	if err != nil {
 		return err
 	}
-	if err := l.shards[to-1].repl.Lease(ctx); err != nil {
-		return err
+	if r := l.shards[to-1].repl; r.over() {
+		return r.notLeader()
 	}
 	l.moving = [2]kv.ShardHandle{from.Leadership, l.shards[to-1].Leadership}
 	defer func() { l.moving = [2]kv.ShardHandle{} }()
@@ -278,7 +283,7 @@ func (n *Node) Crash(keep func(unsynced int) int) error {
 // Led reports whether a shard has a leader.
 func (n *Node) Led(id kv.ShardID) bool {
 	_, s := n.leader(id)
-	return s.repl.Lease(context.Background()) == nil
+	return !s.repl.over()
 }
 
 // Elect makes a new leader of a shard whose leader has lost the lead: the same replica, in another

@@ -73,7 +73,8 @@ func (r *replicator) Propose(ctx context.Context, p *shard.Proposal) error {
 		}
 		r.late = append(r.late, shard.Entry{Batch: b, Tablets: slices.Clone(p.Tablets), Structure: p.Structure})
 		r.mu.Unlock()
-		r.lead.Depose()
+		// It is Elect that deposes: until then the leadership goes on, and only a question for its
+		// lease tells it that it is over.
 		return kv.Errorf(kv.CodeOutcomeUnknown, "shardtest", "the lead was lost with a proposal under way")
 	}
 	if p.Applying != nil {
@@ -99,10 +100,16 @@ func (r *replicator) Barrier(context.Context) error { r.disk.Barrier(); return n
 func (r *replicator) Lease(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lost {
+	if r.lost && !r.n.o.StaleAnswers {
 		return r.notLeader()
 	}
 	return nil
+}
+
+func (r *replicator) over() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lost
 }
 
 func (r *replicator) notLeader() error {
