@@ -8,6 +8,9 @@ type Name struct {
 	Current    bool
 }
 
+// None reports whether the name is nobody's. An account may have an empty user, the anonymous one's, but has a host always.
+func (n Name) None() bool { return n.Host == "" }
+
 // Quoted writes the name with a quote around its parts.
 func (n Name) Quoted(q string) string {
 	twice := func(s string) string { return q + strings.ReplaceAll(s, q, q+q) + q }

@@ -218,7 +218,7 @@ func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 		defer s.SetCurrentDatabase(db)
 	}
 	run := func() error { return s.underMode(ctx, b.mode, false, f) }
-	if b.definer.User == "" {
+	if b.definer.None() {
 		return run()
 	}
 	return s.ActAs(ctx, b.definer.User, b.definer.Host, func() error {

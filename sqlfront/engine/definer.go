@@ -61,8 +61,11 @@ func (e *Engine) hasAccount(n account.Name) bool {
 	return ok
 }
 
-// definerName reads user@host as descriptors have it.
+// definerName reads user@host as descriptors have it; empty is nobody.
 func definerName(text string) account.Name {
+	if text == "" {
+		return account.Name{}
+	}
 	at := strings.LastIndexByte(text, '@')
 	if at < 0 {
 		return account.Name{User: text, Host: "%"}
@@ -70,13 +73,17 @@ func definerName(text string) account.Name {
 	return account.Name{User: text[:at], Host: text[at+1:]}
 }
 
+// nobody reports whether a client is none: of a session of the server's own, or in the place of a definer that nobody knows. It is not the anonymous
+// user, whose name is empty and who has a host.
+func nobody(c sql.Client) bool { return account.Name{User: c.User, Host: c.Address}.None() }
+
 // newDefiner is whose something will be that the user of ctx creates, user@host, by the DEFINER clause of its text if there is one. Somebody else's
 // takes a privilege, and is the user's own doing: what it may is asked when it runs.
 func (e *Engine) newDefiner(ctx *sql.Context, clause string) (definer string, own bool, err error) {
 	client := ctx.Client()
 	as := definerOf(clause)
-	if as.User == "" || as.User == client.User && strings.EqualFold(as.Address, client.Address) {
-		if client.User == "" {
+	if nobody(as) || as.User == client.User && strings.EqualFold(as.Address, client.Address) {
+		if nobody(client) {
 			return "", true, nil
 		}
 		return client.User + "@" + client.Address, true, nil

@@ -386,7 +386,7 @@ func administers(ctx *sql.Context, any ...string) bool {
 		return true
 	}
 	s := sessionOf(ctx)
-	if s == nil || s.Accounts() == nil || !s.Accounts().Enabled() || s.Client().User == "" {
+	if s == nil || s.Accounts() == nil || !s.Accounts().Enabled() || nobody(s.Client()) {
 		return true
 	}
 	return slices.ContainsFunc(any, func(p string) bool {

@@ -89,7 +89,7 @@ func MayChange(ctx *sql.Context) error {
 		return nil
 	}
 	state := ReadOnly(s.eng.readOnly.Load())
-	if state == ReadWrite || s.Accounts() == nil || s.Client().User == "" { // a session of the server's own
+	if state == ReadWrite || s.Accounts() == nil || nobody(s.Client()) { // a session of the server's own
 		return nil
 	}
 	option := "--super-read-only"

@@ -282,7 +282,7 @@ func (e *Engine) mayCall(ctx *sql.Context, c *compiled, in *rights.Stored) error
 // asView runs f with the rights of who a view belongs to; in is nil outside of views. What a view's text calls is its definer's doing, SQL SECURITY
 // INVOKER or not, as in MySQL: else reading a view would run a stranger's statements with the reader's rights.
 func asView(ctx *sql.Context, in *rights.Stored, f func() error) error {
-	if s := sessionOf(ctx); in != nil && in.User != "" && s != nil {
+	if s := sessionOf(ctx); in != nil && in.Host != "" && s != nil {
 		return s.ActAs(ctx, in.User, in.Host, f)
 	}
 	return f()

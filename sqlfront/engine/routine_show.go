@@ -67,7 +67,7 @@ func (e *Engine) maySeeBody(ctx *sql.Context, c *compiled) bool {
 
 // withDefiner is the text of the CREATE, which says who the definer is.
 func (c *compiled) withDefiner() string {
-	if c.parsed.Spec.Definer != "" || c.definer.User == "" {
+	if c.parsed.Spec.Definer != "" || nobody(c.definer) {
 		return strings.TrimSpace(c.stored.CreateStatement)
 	}
 	return withDefiner(c.stored.CreateStatement, c.mode, account.Name{User: c.definer.User, Host: c.definer.Address})

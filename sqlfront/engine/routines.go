@@ -89,7 +89,7 @@ func (e *Engine) routine(ctx *sql.Context, kind routine.Kind, db, name string) (
 		return nil, err
 	}
 	c.stored, c.mode = stored, stored.SQLMode
-	if c.definer.User == "" {
+	if nobody(c.definer) {
 		by := definerName(stored.Definer)
 		c.definer = sql.Client{User: by.User, Address: by.Host}
 	}
@@ -161,7 +161,7 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 	client := s.Client()
 	self := c.definer.User == client.User && c.definer.Address == client.Address
 	switch {
-	case c.definer.User == "":
+	case nobody(c.definer):
 		return run()
 	case c.invoker:
 		if !self {

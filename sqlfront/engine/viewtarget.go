@@ -133,7 +133,7 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 	t.needs = []viewNeed{{viewRights(spec, stored), inDB, table.Name.String()}}
 	if under != nil {
 		for _, n := range under.needs {
-			if n.as.User == "" { // SQL SECURITY INVOKER within a view is that view's
+			if n.as.None() { // SQL SECURITY INVOKER within a view is that view's
 				n.as = t.needs[0].as
 			}
 			t.needs = append(t.needs, n)
@@ -360,7 +360,7 @@ func (e *Engine) mayThrough(ctx *sql.Context, t *viewTarget, needed ...sql.Privi
 			return nil
 		}
 		err := error(nil)
-		if n.as.User == "" {
+		if n.as.None() {
 			err = ask()
 		} else {
 			err = s.ActAs(ctx, n.as.User, n.as.Host, ask)

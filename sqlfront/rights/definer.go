@@ -11,7 +11,7 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// Stored is a view whose text names something, and whose rights count for that: the definer's, as they are now, or with no User the
+// Stored is a view whose text names something, and whose rights count for that: the definer's, as they are now, or with no Host the
 // user's. It is the Extra of the demands in the tree of the text. A tree is made of the text each time that the view is bound, and no text
 // of a client can put one there, so nothing is kept that a REVOKE would have to find.
 type Stored struct {
@@ -66,7 +66,7 @@ func (h handler) stored(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 	a.Extra = nil
 	ask := func() error { return h.handle(ctx, state, a) }
 	s, ok := ctx.Session.(actor)
-	if ok && v.User != "" {
+	if ok && v.Host != "" {
 		ask = func() error {
 			return s.ActAs(ctx, v.User, v.Host, func() error { return h.handle(ctx, h.AuthorizationHandler.NewQueryState(ctx), a) })
 		}
