@@ -246,12 +246,14 @@ func (d *Database) RenameTable(ctx *sql.Context, old, name string) error {
 
 // CreateView implements sql.ViewDatabase.
 func (d *Database) CreateView(ctx *sql.Context, name, definition, create string) error {
-	dropped := false
+	var dropped *catalog.View
 	if s := sessionOf(ctx); s != nil {
-		dropped, s.dropped = s.dropped == name, ""
+		if dropped, s.dropped = s.dropped, nil; dropped != nil && s.renames() {
+			return d.renameView(ctx, dropped, name)
+		}
 	}
 	if verb := strings.TrimLeft(create, " \t\r\n"); len(verb) > 6 && strings.EqualFold(verb[:5], "alter") { // the parser has written it so for the planner
-		if !dropped {
+		if dropped == nil || !strings.EqualFold(dropped.Name, name) {
 			return sqlerr.New(sqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", d.name, name)
 		}
 		create = "create or replace" + verb[5:]
@@ -269,21 +271,41 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 			return sql.ErrExistingView.New(d.name, name)
 		}
 		made := catalog.View{Name: name, Definition: definition, CreateStatement: strings.Clone(create), SQLMode: sqlMode(ctx), Definer: definer}
-		if s := sessionOf(ctx); s == nil || !s.renames() { // of what a name means then, MySQL speaks when it is read
-			if err := d.eng.viewMay(v, c, &made); err != nil {
-				return err
-			}
+		if err := d.eng.viewMay(v, c, &made); err != nil {
+			return err
 		}
 		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, made)
+	})
+}
+
+// renameView makes a view again that RENAME TABLE has taken away: nothing but its name is another one, whoever renames it. What the names in it mean
+// now, MySQL says when it is read.
+func (d *Database) renameView(ctx *sql.Context, was *catalog.View, name string) error {
+	return d.eng.ddl(ctx, func(tx *Tx) error {
+		_, c, err := d.contents(ctx)
+		if err != nil {
+			return err
+		}
+		if _, ok := c.View(name); ok {
+			return sql.ErrExistingView.New(d.name, name)
+		}
+		now := *was
+		now.Name = name
+		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, now)
 	})
 }
 
 // DropView implements sql.ViewDatabase.
 func (d *Database) DropView(ctx *sql.Context, name string) error {
 	return d.eng.removal(ctx, func(tx *Tx) error {
-		err := d.eng.catalog.DropView(ctx, tx.store(), d.name, name)
+		_, c, err := d.contents(ctx)
+		if err != nil {
+			return err
+		}
+		was, _ := c.View(name)
+		err = d.eng.catalog.DropView(ctx, tx.store(), d.name, name)
 		if s := sessionOf(ctx); s != nil && err == nil {
-			s.dropped = name
+			s.dropped = was
 		}
 		return err
 	})

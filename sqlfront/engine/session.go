@@ -95,7 +95,7 @@ type Session struct {
 	missed  []string                   // tables that the statement has looked for, and that are not there
 	locks   namedlock.Held
 
-	dropped string // the view that CREATE OR REPLACE VIEW has taken away
+	dropped *catalog.View // the view that CREATE OR REPLACE VIEW, or RENAME TABLE, has taken away
 
 	// Of accounts with grants for patterns of databases; see grants.go.
 	granted        mysql_db.PrivilegeSet
@@ -284,7 +284,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 		return errShutdown()
 	}
 	s.planning, s.around, s.within = true, false, ""
-	s.root, s.needs = nil, nil
+	s.root, s.needs, s.reads, s.dropped = nil, nil, readView{}, nil
 	s.forgetAssigned(false)
 	if s.calls > 0 || ctx.IsInterpreted() {
 		return nil // a statement within a procedure lives in the transaction of the CALL
