@@ -85,7 +85,7 @@ func (b *Body) permitted(ctx *sql.Context) error {
 // run runs a statement of the body in the library.
 func (h *routineHost) run(ctx *sql.Context, stmt ast.Statement, k *keptStatement) (sql.Schema, sql.RowIter, error) {
 	s, e := h.session, h.eng
-	s.planning, s.around, s.within = true, true, "" // as when a statement of a client begins
+	s.planning, s.around, s.bound, s.within = true, true, false, "" // as when a statement of a client begins
 	var n sql.Node
 	var err error
 	if k != nil && held(stmt) {

@@ -71,18 +71,22 @@ func (b *execBuilder) alter(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	if !ok || tx.over() || tx.alteration != nil || !alters(n) {
 		return nil, nil
 	}
-	if block, ok := n.(*plan.Block); ok && foreignKeyChecks(ctx) && slices.ContainsFunc(block.Children(), addsForeignKey) {
-		// The library looks whether all rows have a parent, and has to find them where it looks. The change is one transaction, then.
-		return nil, nil
+	keys, err := b.eng.relations(ctx, n)
+	if err != nil {
+		return nil, err
 	}
 	a := &alteration{eng: b.eng}
+	if block, ok := n.(*plan.Block); ok && foreignKeyChecks(ctx) && slices.ContainsFunc(block.Children(), addsForeignKey) {
+		// The library looks whether all rows have a parent, and has to find them where it looks. The change is one transaction, then.
+		a = nil
+	}
 	tx.alteration = a
 	it, err := b.base.Build(ctx, n, row)
 	if err != nil {
 		tx.alteration = nil
 		return nil, err
 	}
-	return &alterIter{RowIter: it, a: a, tx: tx}, nil
+	return &alterIter{RowIter: it, a: a, tx: tx, keys: keys}, nil
 }
 
 // convertTable is ALTER TABLE … CONVERT TO CHARACTER SET; nil for a change of the default for columns to come, which the grammar does not
@@ -116,12 +120,13 @@ func addsForeignKey(n sql.Node) bool {
 	return ok
 }
 
-// alterIter brings the rows over when all clauses are through, before it delivers what the statement answers: whoever runs it may not look
+// alterIter looks whether foreign keys still find what they need, and brings the rows over when all clauses are through, before it delivers what the statement answers: whoever runs it may not look
 // for an end.
 type alterIter struct {
 	sql.RowIter
-	a    *alteration
+	a    *alteration // nil: the library brings rows over itself
 	tx   *Tx
+	keys *relations
 	rows []sql.Row
 	done bool
 }
@@ -138,7 +143,10 @@ func (i *alterIter) Next(ctx *sql.Context) (sql.Row, error) {
 			continue
 		}
 		i.done = true
-		if i.tx.alteration == i.a {
+		if err := i.keys.hold(ctx); err != nil {
+			return nil, i.fail(err)
+		}
+		if i.a != nil && i.tx.alteration == i.a {
 			i.tx.alteration = nil
 			if err := i.a.finish(ctx, i.tx); err != nil {
 				return nil, i.fail(err)

@@ -32,7 +32,7 @@ var _ sql.NodeExecBuilder = (*execBuilder)(nil)
 // Build implements sql.NodeExecBuilder.
 func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	if s := sessionOf(ctx); s != nil && s.planning {
-		s.planning, s.around, s.within, s.copies = false, false, "", false
+		s.planning, s.around, s.bound, s.within, s.copies = false, false, false, "", false
 		s.root = n
 		if err := s.unasked(ctx, n); err != nil {
 			return nil, err

@@ -1,15 +1,19 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/sqlerr"
 )
 
 func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
@@ -61,13 +65,160 @@ func rememberForeign(ctx *sql.Context, keys []sql.ForeignKeyConstraint) {
 }
 
 // ForeignKey describes a foreign key that the statement has looked at as errors do: `db`.`child`, CONSTRAINT `name` FOREIGN KEY (`a`) REFERENCES `parent` (`id`).
-func (s *Session) ForeignKey(name, child string) string {
+// It is secret to who has no right on one of its tables.
+func (s *Session) ForeignKey(name, child string) (text string, secret bool) {
+	ctx := sql.NewContext(context.Background(), sql.WithSession(s))
 	for _, k := range s.foreign {
-		if equalFold(k.Name, name) && equalFold(k.Table, child) {
-			return quoteName(k.Database) + "." + quoteName(k.Table) + ", " + foreignText(k)
+		if !equalFold(k.Name, name) || !equalFold(k.Table, child) {
+			continue
+		}
+		if !s.eng.maySee(ctx, k.Database, k.Table) || !s.eng.maySee(ctx, k.ParentDatabase, k.ParentTable) {
+			return "", true
+		}
+		if text == "" {
+			text = quoteName(k.Database) + "." + quoteName(k.Table) + ", " + foreignText(k)
 		}
 	}
-	return ""
+	return text, false
+}
+
+// refuseTruncate refuses to empty a table that other tables refer to, as MySQL does: nobody looks at their rows then.
+func (t *Table) refuseTruncate(ctx *sql.Context) error {
+	if t.temporary || !foreignKeyChecks(ctx) {
+		return nil
+	}
+	v, err := t.eng.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range v.snap.References(t.db, t.desc.Name) {
+		if r.Table.ID == t.desc.ID {
+			continue
+		}
+		if !t.eng.maySee(ctx, r.Database.Name, r.Table.Name) {
+			return errReferenced()
+		}
+		return sqlerr.New(sqlerr.ForeignKeyTruncate, "Cannot truncate a table referenced in a foreign key constraint (%s.%s, CONSTRAINT %s)",
+			quoteName(r.Database.Name), quoteName(r.Table.Name), quoteName(r.Key.Name))
+	}
+	return nil
+}
+
+// errReferenced is what somebody learns whose table is referred to by one that he may not see.
+func errReferenced() error {
+	return sqlerr.New(sqlerr.ForeignKeyParent, "Cannot delete or update a parent row: a foreign key constraint fails")
+}
+
+// relations are the foreign keys of a table that an ALTER TABLE is about to change, and those that point to it, as they were before.
+type relations struct {
+	table *Table
+	snap  *catalog.Snapshot
+}
+
+// relations is nil if the statement changes no table of ours.
+func (e *Engine) relations(ctx *sql.Context, n sql.Node) (*relations, error) {
+	var t *Table
+	transform.Inspect(n, func(n sql.Node) bool {
+		if r, ok := n.(*plan.ResolvedTable); ok && t == nil {
+			t = ownTable(r.Table)
+		}
+		return t == nil
+	})
+	if t == nil || t.temporary {
+		return nil, nil
+	}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &relations{t, v.snap}, nil
+}
+
+// hold refuses what the clauses have made of the table if a foreign key does not find its columns any more, or has lost the index that it needs, of this
+// table or, in the parent, of others, whose owner may be somebody else. The library asks for some of this, clause by clause and by the wrong names.
+func (r *relations) hold(ctx *sql.Context) error {
+	if r == nil {
+		return nil
+	}
+	e := r.table.eng
+	now, err := r.table.current(ctx)
+	if err != nil {
+		return err
+	}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	before := r.snap.References(r.table.db, r.table.desc.Name)
+	for _, ref := range v.snap.References(now.db, now.desc.Name) {
+		for _, c := range ref.Key.ParentColumns {
+			if now.desc.Column(c) >= 0 {
+				continue
+			}
+			if !e.maySee(ctx, ref.Database.Name, ref.Table.Name) {
+				return errReferenced()
+			}
+			return sqlerr.New(sqlerr.ForeignKeyParentDrop, "Cannot drop column '%s': needed in a foreign key constraint '%s' of table '%s'", c, ref.Key.Name, ref.Table.Name)
+		}
+		i := slices.IndexFunc(before, func(b catalog.Reference) bool {
+			return b.Table.ID == ref.Table.ID && equalFold(b.Key.Name, ref.Key.Name)
+		})
+		if i < 0 {
+			continue
+		}
+		if err := r.indexed(ctx, now, before[i].Key.ParentColumns, ref.Key.ParentColumns, true); err != nil {
+			return err
+		}
+	}
+	for i := range now.desc.ForeignKeys {
+		k := &now.desc.ForeignKeys[i]
+		if j := findForeignKey(r.table.desc, k.Name); j >= 0 {
+			if err := r.indexed(ctx, now, r.table.desc.ForeignKeys[j].Columns, k.Columns, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// indexed refuses the loss of the index that was there for a foreign key's columns. A key that was declared with foreign_key_checks = 0 may have had none.
+func (r *relations) indexed(ctx *sql.Context, now *Table, before, columns []string, parent bool) error {
+	if !foreignKeyChecks(ctx) {
+		return nil
+	}
+	if _, ok := indexFor(now.desc, columns, parent); ok {
+		return nil
+	}
+	if was, ok := indexFor(r.table.desc, before, parent); ok {
+		return sqlerr.New(sqlerr.ForeignKeyDropIndex, "Cannot drop index '%s': needed in a foreign key constraint", was)
+	}
+	return nil
+}
+
+// indexFor is the name of an index that begins with the columns, as the library looks for one: in a parent, the columns of the primary key stand behind
+// those of each index.
+func indexFor(d *catalog.Table, columns []string, parent bool) (name string, ok bool) {
+	begins := func(parts []catalog.IndexColumn) bool {
+		return len(parts) >= len(columns) && !slices.ContainsFunc(parts[:len(columns)], func(p catalog.IndexColumn) bool { return p.PrefixLength > 0 }) &&
+			slices.EqualFunc(parts[:len(columns)], columns, func(p catalog.IndexColumn, c string) bool {
+				i := d.Column(c)
+				return i >= 0 && d.Columns[i].ID == p.Column
+			})
+	}
+	if begins(d.PrimaryKey) {
+		return "PRIMARY", true
+	}
+	for i := range d.Indexes {
+		x := &d.Indexes[i]
+		parts := x.Columns
+		if parent {
+			parts = append(slices.Clip(parts), d.PrimaryKey...)
+		}
+		if !x.FullText && begins(parts) {
+			return x.Name, true
+		}
+	}
+	return "", false
 }
 
 // constraint is the engine's form of a foreign key. Slices are copied: the engine renames columns in place.

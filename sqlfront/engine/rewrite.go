@@ -409,6 +409,9 @@ func (t *Table) Truncate(ctx *sql.Context) (int, error) {
 		return 0, err
 	}
 	base := t.base()
+	if err := base.refuseTruncate(ctx); err != nil {
+		return 0, err
+	}
 	if isTruncate(ctx.Query()) {
 		return 0, base.shrink(ctx, func(d *catalog.Table) error {
 			if err := freshStorage(ctx, t.eng, d); err != nil {

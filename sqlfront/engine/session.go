@@ -79,6 +79,7 @@ type Session struct {
 	planning bool
 	within   string
 	around   bool // see lookAround
+	bound    bool // and the names in it were looked at
 	copies   bool // it is a CREATE TABLE … LIKE
 	pins     bool // it is a START TRANSACTION WITH CONSISTENT SNAPSHOT
 
@@ -234,7 +235,7 @@ func (s *Session) CommandBegin() error { return nil }
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
 	s.coming, s.stage, s.preparing = nil, stageIdle, false
-	s.planning, s.around, s.within, s.copies, s.pins = false, false, "", false, false
+	s.planning, s.around, s.bound, s.within, s.copies, s.pins = false, false, false, "", false, false
 	s.params = nil
 	s.memory.Settle()
 	if s.passing {
@@ -283,7 +284,7 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	if s.eng.closed.Load() {
 		return errShutdown()
 	}
-	s.planning, s.around, s.within = true, false, ""
+	s.planning, s.around, s.bound, s.within = true, false, false, ""
 	s.root, s.needs, s.reads, s.dropped = nil, nil, readView{}, nil
 	s.forgetAssigned(false)
 	if s.calls > 0 || ctx.IsInterpreted() {

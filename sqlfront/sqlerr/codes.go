@@ -151,6 +151,10 @@ const (
 	ForeignKeyTruncate     = 1701
 	ForeignKeyDuplicate    = 1826
 	ForeignKeyColumnDrop   = 1828
+	ForeignKeyParentDrop   = 1829
+	ForeignKeyColumnChange = 1832
+	ForeignKeyChild        = 1216 // NoReferencedRow, RowIsReferenced for who may not know of the other table
+	ForeignKeyParent       = 1217
 	ReadOnlyTransaction    = 1792
 	ReadOnlyServer         = 1290
 	ReadOnlySchema         = 3989
@@ -320,8 +324,8 @@ var states = map[int]string{
 	ScaleOverPrecision:     "42000",
 	TooBigDisplayWidth:     "42000",
 	1169:                   "23000", // unique constraint
-	1216:                   "23000",
-	1217:                   "23000",
+	ForeignKeyChild:        "23000",
+	ForeignKeyParent:       "23000",
 	1557:                   "23000",
 	1586:                   "23000",
 	1761:                   "23000",

@@ -19,8 +19,9 @@ type Statement struct {
 	// Missed says that a table of this name was looked for and not found. What the library calls a missing table may be one that the statement
 	// names before a column and does not read. nil says that nobody has kept account.
 	Missed func(table string) bool
-	// ForeignKey describes a foreign key of the table child, "" if it is not known. nil: none is.
-	ForeignKey func(name, child string) string
+	// ForeignKey describes a foreign key of the table child, "" if it is not known. secret says that the user may not know of one of its tables. nil:
+	// nobody knows of any.
+	ForeignKey func(name, child string) (text string, secret bool)
 }
 
 // maxText is how many bytes the text of an error or a warning has at most, as in MySQL. What it quotes is as long as a client likes, and a
@@ -85,8 +86,14 @@ func translated(err error, st Statement) *mysql.SQLError {
 			out.Message = expand(text, m, st)
 		}
 		if (c.kind == sql.ErrForeignKeyChildViolation || c.kind == sql.ErrForeignKeyParentViolation) && st.ForeignKey != nil {
-			if key := st.ForeignKey(argument(m, 1), argument(m, 2)); key != "" {
-				head, _, _ := strings.Cut(out.Message, "(")
+			key, secret := st.ForeignKey(argument(m, 1), argument(m, 2))
+			switch head, _, _ := strings.Cut(out.Message, "("); {
+			case secret:
+				out.Num, out.Message = ForeignKeyChild, strings.TrimRight(head, " ")
+				if c.kind == sql.ErrForeignKeyParentViolation {
+					out.Num = ForeignKeyParent
+				}
+			case key != "":
 				out.Message = head + "(" + key + ")"
 			}
 		}

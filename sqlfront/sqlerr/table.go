@@ -104,6 +104,8 @@ var mappings = []mapping{
 	{kind: sql.ErrForeignKeyDropIndex, code: ForeignKeyDropIndex,
 		text: "Cannot drop index '$1': needed in a foreign key constraint"},
 	{kind: sql.ErrCantDropIndex, code: ForeignKeyDropIndex, text: "Cannot drop index '$1': needed in a foreign key constraint"},
+	{kind: sql.ErrForeignKeyTypeChange, code: ForeignKeyColumnChange, text: "Cannot change column '$1': used in a foreign key constraint"},
+	{kind: sql.ErrForeignKeyTypeChangeSetNull, code: ColumnCannotBeNotNull, text: "Column '$1' cannot be NOT NULL: needed in a foreign key constraint '$2' SET NULL"},
 	{kind: sql.ErrForeignKeyDropTable, code: ForeignKeyTableDrop,
 		text: "Cannot drop table '$1' referenced by a foreign key constraint '$2'."},
 	{kind: sql.ErrForeignKeyDropColumn, code: ForeignKeyColumnDrop,

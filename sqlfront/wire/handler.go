@@ -281,7 +281,7 @@ func (h *handler) worded(conn *connection, err error, query string) *mysql.SQLEr
 			st.Missed = m.Missed
 		}
 		if k, ok := conn.session.(interface {
-			ForeignKey(name, child string) string
+			ForeignKey(name, child string) (string, bool)
 		}); ok {
 			st.ForeignKey = k.ForeignKey
 		}
