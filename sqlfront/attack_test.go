@@ -257,3 +257,35 @@ func TestForeignKeysOfOthers(t *testing.T) {
 		{"set foreign_key_checks = 0", ""}, {"truncate par", ""}, {"alter table par drop primary key", ""}, {"alter table par drop column id", "error 1829"},
 	}.run(t, root)
 }
+
+// TestDeepJSON is find usage-2: documents that functions put into each other doubled their depth with each statement, until the stack of whoever looked into one
+// was full, which ends the process.
+func TestDeepJSON(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create user uma")
+	uma, err := s.open("uma", "information_schema", "").Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer uma.Close()
+	const nested = "cast(concat(repeat('[', 60), '1', repeat(']', 60)) as json)"
+	script{
+		{"set @j = " + nested, ""},
+		{"select json_depth(@j)", "61"},
+		{"set @k = json_replace(@j, concat('$', repeat('[0]', 60)), @j)", "error 3157"},
+		{"select json_set(@j, concat('$', repeat('[0]', 60)), @j)", "error 3157"},
+		{"select json_array_append(@j, concat('$', repeat('[0]', 59)), @j)", "error 3157"},
+		{"select json_array_insert(@j, concat('$', repeat('[0]', 60)), @j)", "error 3157"},
+		{"select json_depth(json_merge_preserve(@j, @j))", "61"},
+		{"select json_depth(json_object('a', json_object('a', json_replace(@j, concat('$', repeat('[0]', 20)), @j))))", "83"},
+		{"set @j = cast(concat(repeat('[', 100), '1', repeat(']', 100)) as json)", ""},
+		{"select json_array(@j)", "error 3157"},
+		{"select json_object('a', @j)", "error 3157"},
+		{"set @j = (select json_arrayagg(@j))", "error 3157"},
+		{"set @j = (select json_objectagg('a', @j))", "error 3157"},
+		{"select (select json_arrayagg(@j)) into @j", "error 3157"},
+		{"set @j = cast(concat(repeat('[', 9000), '1', repeat(']', 9000)) as json)", "error 3157"},
+		{"with recursive r as (select 1 as n, cast('1' as json) as j union all select n + 1, json_array(j) from r where n < 200) select count(*) from r", "error 3157"},
+	}.run(t, uma)
+}

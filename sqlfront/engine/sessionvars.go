@@ -372,6 +372,9 @@ func (s *Session) GetCollation() sql.CollationID {
 // SetUserVariable implements sql.Session: a text has the connection's collation. The library makes its type of the value alone, and then
 // its bytes are compared.
 func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ sql.Type) error {
+	if err := expr.Shallow(value); err != nil { // an aggregate's, one level deeper with each statement
+		return err
+	}
 	if err := s.keepVariable(ctx, strings.ToLower(name), value); err != nil {
 		return err
 	}

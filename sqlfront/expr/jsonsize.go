@@ -3,7 +3,45 @@ package expr
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/sqlerr"
 )
+
+// maxJSONDepth is how deep a document may be, as in MySQL. Everything that looks into one calls itself for each level, and a document that functions
+// put into itself doubles its depth each time: a few statements, and the stack that ends the process is full.
+const maxJSONDepth = 100
+
+// Shallow is MySQL's error for a document that is deeper than functions may make it. A value that is none passes.
+func Shallow(v any) error {
+	d, ok := v.(types.JSONDocument)
+	if !ok { // a text, which the parser bounds
+		return nil
+	}
+	if deeper(d.Val, maxJSONDepth) {
+		return sqlerr.New(sqlerr.JSONTooDeep, "The JSON document exceeds the maximum depth.")
+	}
+	return nil
+}
+
+func deeper(v any, levels int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if levels == 0 || deeper(e, levels-1) {
+				return true
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if levels == 0 || deeper(e, levels-1) {
+				return true
+			}
+		}
+	case types.JSONDocument:
+		return deeper(v.Val, levels)
+	}
+	return false
+}
 
 // JSON values share their parts: JSON_ARRAY(d, d, d) is three pointers, and three documents as text. So what
 // a function of JSON makes is measured as text before anybody writes it, and the measuring stops at the

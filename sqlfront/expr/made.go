@@ -308,6 +308,9 @@ func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			if n, ok = jsonSize(doc, limit); !ok {
 				return m.tooLong(ctx, limit)
 			}
+			if err := Shallow(doc); err != nil {
+				return nil, err
+			}
 		}
 	} else {
 		n = length(v)

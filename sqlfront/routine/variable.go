@@ -154,6 +154,9 @@ func (f *frame) assign(slot int, v any, from sql.Type) error {
 	if err != nil {
 		return err
 	}
+	if err := expr.Shallow(v); err != nil {
+		return err
+	}
 	f.values[slot] = v
 	return nil
 }

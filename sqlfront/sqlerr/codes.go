@@ -180,6 +180,7 @@ const (
 	GeneratedColumnIgnored = 1906 // MariaDB's
 	InvalidJSON            = 3140
 	InvalidJSONType        = 3146
+	JSONTooDeep            = 3157
 	InvalidGeometry        = 3037
 	JSONKey                = 3152
 	TooBigPrecision        = 1426
@@ -317,6 +318,7 @@ var states = map[int]string{
 	ReadOnlyTransaction:    "25006",
 	InvalidJSON:            "22032",
 	InvalidJSONType:        "22032",
+	JSONTooDeep:            "22032",
 	PacketTooLarge:         "08S01",
 	EmptyQuery:             "42000",
 	TooManyPrepared:        "42000",
