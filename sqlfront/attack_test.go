@@ -286,6 +286,8 @@ func TestDeepJSON(t *testing.T) {
 		{"set @j = (select json_objectagg('a', @j))", "error 3157"},
 		{"select (select json_arrayagg(@j)) into @j", "error 3157"},
 		{"set @j = cast(concat(repeat('[', 9000), '1', repeat(']', 9000)) as json)", "error 3157"},
-		{"with recursive r as (select 1 as n, cast('1' as json) as j union all select n + 1, json_array(j) from r where n < 200) select count(*) from r", "error 3157"},
 	}.run(t, uma)
+	run(t, root, "create database d", "use d")
+	script{{"with recursive r as (select 1 as n, cast('1' as json) as j union all select n + 1, json_array(j) from r where n < 200) " +
+		"select count(*) from r", "error 3157"}}.run(t, root)
 }
