@@ -221,15 +221,19 @@ func TestBodiesLendVariables(t *testing.T) {
 	script{{"call commits()", ""}, {"select @@autocommit", "0"}}.run(t, root)
 }
 
-// TestForeignKeysOfOthers is finds all-1 and all-2: tables of another database, on which the user had no right, lost their parents. TRUNCATE, and DELETE without a
-// condition, did not look at them, and ALTER TABLE took the key away that they need.
+// TestForeignKeysOfOthers is finds all-1 and all-2: tables of another database, on which the user had no
+// right, lost their parents. TRUNCATE, and DELETE without a condition, did not look at them, and ALTER
+// TABLE took the key away that they need.
 func TestForeignKeysOfOthers(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
-	run(t, root, "create database app", "create database hid", "use app", "create table par (id int primary key, s varchar(10), n int, unique key u (n, s))", "insert into par values (1, 'a', 1), (2, 'b', 2)",
+	run(t, root, "create database app", "create database hid", "use app",
+		"create table par (id int primary key, s varchar(10), n int, unique key u (n, s))",
+		"insert into par values (1, 'a', 1), (2, 'b', 2)",
 		"create table hid.c (id int primary key, pid int, constraint c_p foreign key (pid) references app.par (id) on update cascade)", "insert into hid.c values (300, 2)",
 		"create table hid.d (id int primary key, n int, constraint d_p foreign key (n) references app.par (n) on delete cascade)", "insert into hid.d values (1, 1)",
-		"create user few", "grant all on app.* to few", "create user sees", "grant all on app.* to sees", "grant select on hid.* to sees")
+		"create user few", "grant all on app.* to few", "create user sees", "grant all on app.* to sees",
+		"grant select on hid.* to sees")
 	script{
 		{"truncate par", "error 1217"},
 		{"/* one */ truncate table par", "error 1217"},
@@ -248,18 +252,22 @@ func TestForeignKeysOfOthers(t *testing.T) {
 		{"update par set id = 20 where id = 2", ""},
 		{"delete from par where id = 1", ""},
 	}.run(t, s.open("few", "app", ""))
-	script{{"truncate par", "error 1701"}, {"delete from par", "error 1451"}, {"alter table par drop column id", "error 1829"}}.run(t, s.open("sees", "app", ""))
+	script{{"truncate par", "error 1701"}, {"delete from par", "error 1451"},
+		{"alter table par drop column id", "error 1829"}}.run(t, s.open("sees", "app", ""))
 	script{
 		{"select * from par", "20 2"}, {"select * from hid.c", "300 20"}, {"select count(*) from hid.d", "0"},
 		{"insert into hid.c values (1, 20)", ""}, {"insert into hid.c values (2, null)", ""},
-		{"create table self (id int primary key, up int, foreign key (up) references self (id))", ""}, {"insert into self values (1, null), (2, 1)", ""},
-		{"alter table self drop column id", "error 1829"}, {"truncate self", ""}, {"select count(*) from self", "0"},
-		{"set foreign_key_checks = 0", ""}, {"truncate par", ""}, {"alter table par drop primary key", ""}, {"alter table par drop column id", "error 1829"},
+		{"create table self (id int primary key, up int, foreign key (up) references self (id))", ""},
+		{"insert into self values (1, null), (2, 1)", ""},
+		{"alter table self drop column id", "error 1829"}, {"truncate self", ""},
+		{"select count(*) from self", "0"},
+		{"set foreign_key_checks = 0", ""}, {"truncate par", ""}, {"alter table par drop primary key", ""},
+		{"alter table par drop column id", "error 1829"},
 	}.run(t, root)
 }
 
-// TestDeepJSON is find usage-2: documents that functions put into each other doubled their depth with each statement, until the stack of whoever looked into one
-// was full, which ends the process.
+// TestDeepJSON is find usage-2: documents that functions put into each other doubled their depth with
+// each statement, until the stack of whoever looked into one was full, which ends the process.
 func TestDeepJSON(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

@@ -301,19 +301,29 @@ func TestTriggerWithoutDefiner(t *testing.T) {
 	script{{"create definer = root@localhost event e on schedule every 1 day do delete from own.a", "error 1227"}}.run(t, few)
 }
 
-// TestRenamedViewKeepsItsDefiner is find all-3: RENAME TABLE made a view the renamer's, so what its definer might not read any more could be read again.
+// TestRenamedViewKeepsItsDefiner is find all-3: RENAME TABLE made a view the renamer's, so what its
+// definer might not read any more could be read again.
 func TestRenamedViewKeepsItsDefiner(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
-	run(t, root, "create database hid", "create database own", "create table hid.t (id int primary key)", "insert into hid.t values (7)", "create user maker", "grant all on own.* to maker",
+	run(t, root, "create database hid", "create database own", "create table hid.t (id int primary key)",
+		"insert into hid.t values (7)", "create user maker", "grant all on own.* to maker",
 		"grant select on hid.* to maker", "use own", "create view own.r as select id from hid.t")
 	maker := s.open("maker", "own", "?sql_mode=%27ANSI_QUOTES%27")
 	run(t, maker, `create view v as select "id" from hid.t where id < 100 with check option`)
 	const columns = "select definer, security_type, check_option, view_definition from information_schema.views where table_schema = 'own' and table_name = "
 	before := results(t, root, columns+"'v'")
 	run(t, root, "revoke select on hid.* from maker")
-	script{{"rename table own.v to own.w", ""}, {"select * from own.w", "error 1356"}, {columns + "'w'", before}, {"rename table own.w to own.v", ""}, {columns + "'v'", before}, {"select * from own.v", "error 1356"},
-		{"grant select on hid.* to maker", ""}, {"select * from own.v", "7"}, {"revoke select on hid.* from maker", ""}, {"insert into own.v values (500)", "error 1356"}}.run(t, root)
-	script{{"rename table r to s", ""}, {"select * from s", "7"}, {"rename table s to v", "error 1050"}, {"alter view r as select 1", "error 1146"}, {"create view x as select 1", ""}, {"drop view x", ""}, {"alter view x as select 1", "error 1146"}}.run(t, maker)
-	script{{"select * from own.s", "7"}, {"select definer from information_schema.views where table_name = 's'", "root@localhost"}}.run(t, root)
+	script{{"rename table own.v to own.w", ""}, {"select * from own.w", "error 1356"}, {columns + "'w'",
+		before}, {"rename table own.w to own.v", ""}, {columns + "'v'", before}, {"select * from own.v",
+		"error 1356"},
+		{"grant select on hid.* to maker", ""}, {"select * from own.v", "7"},
+		{"revoke select on hid.* from maker", ""}, {"insert into own.v values (500)",
+			"error 1356"}}.run(t, root)
+	script{{"rename table r to s", ""}, {"select * from s", "7"}, {"rename table s to v", "error 1050"},
+		{"alter view r as select 1", "error 1146"}, {"create view x as select 1", ""}, {"drop view x", ""},
+		{"alter view x as select 1", "error 1146"}}.run(t, maker)
+	script{{"select * from own.s", "7"},
+		{"select definer from information_schema.views where table_name = 's'", "root@localhost"}}.run(t,
+		root)
 }

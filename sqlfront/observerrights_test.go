@@ -154,13 +154,18 @@ func createTable(t *testing.T, c runner, table string) (text string) {
 	return text
 }
 
-// TestAnonymousIsSomebody is find trig-1: the account with the empty name was taken for nobody, whose bodies run with the rights of whoever sets them off (observers
-// as root), and whose session for the server's own.
+// TestAnonymousIsSomebody is find trig-1: the account with the empty name was taken for nobody, whose
+// bodies run with the rights of whoever sets them off (observers as root), and whose session for the
+// server's own.
 func TestAnonymousIsSomebody(t *testing.T) {
 	s := observing(t)
 	root := s.conn("")
-	run(t, root, "create database own", "create database hid", "use own", "create table t (id int primary key, v varchar(100))", "create table u (id int primary key)", "create table hid.t (v int)",
-		"insert into hid.t values (7)", "create user ''@'%'", "grant insert, trigger, create view, create routine, execute, select on own.* to ''@'%'", "create user other",
+	run(t, root, "create database own", "create database hid", "use own",
+		"create table t (id int primary key, v varchar(100))", "create table u (id int primary key)",
+		"create table hid.t (v int)",
+		"insert into hid.t values (7)", "create user ''@'%'",
+		"grant insert, trigger, create view, create routine, execute, select on own.* to ''@'%'",
+		"create user other",
 		"grant all on *.* to other", "grant system_variables_admin on *.* to other")
 	anon := s.open("whoever", "own", "")
 	script{
@@ -168,8 +173,10 @@ func TestAnonymousIsSomebody(t *testing.T) {
 		{"set global max_connections = 777", "error 1227"},
 		{"set persist max_connections = 777", "error 1227"},
 		{"create observer o after insert on t for each row with (attempts = 1) set global max_connections = 778", ""},
-		{"create observer p after insert on t for each row with (attempts = 1) insert into hid.t values (8)", "error 1142"},
-		{"create trigger a before insert on t for each row set new.v = concat('changed ', new.v)", "error 1143"},
+		{"create observer p after insert on t for each row with (attempts = 1) insert into hid.t values (8)",
+			"error 1142"},
+		{"create trigger a before insert on t for each row set new.v = concat('changed ', new.v)",
+			"error 1143"},
 		{"create trigger b before insert on u for each row set global max_connections = 777", ""},
 		{"create procedure p() insert into hid.t values (9)", ""},
 		{"create function f() returns int return (select max(v) from hid.t)", ""},
@@ -178,7 +185,8 @@ func TestAnonymousIsSomebody(t *testing.T) {
 	}.run(t, anon)
 	script{
 		{"select definer from information_schema.triggers", "@%"},
-		{"select definer, security_type from information_schema.views where table_schema = 'own'", "@% DEFINER"},
+		{"select definer, security_type from information_schema.views where table_schema = 'own'",
+			"@% DEFINER"},
 		{"select definer from information_schema.routines where routine_schema = 'own' and routine_name = 'p'", "@%"},
 		{"insert into t values (1, 'orig')", ""},
 		{"insert into u values (1)", "error 1227"},
@@ -187,16 +195,20 @@ func TestAnonymousIsSomebody(t *testing.T) {
 		{"select * from v", "error 1142"},
 	}.run(t, root)
 	eventually(t, root, "select parked from moka.observer_backlog", "1")
-	if got := results(t, root, "select error from moka.observer_errors"); !strings.Contains(got, "SYSTEM_VARIABLES_ADMIN") {
+	if got := results(t, root, "select error from moka.observer_errors"); !strings.Contains(got,
+		"SYSTEM_VARIABLES_ADMIN") {
 		t.Errorf("the observer failed with %s", got)
 	}
 	run(t, root, "set global super_read_only = 1")
 	t.Cleanup(func() { run(t, root, "set global read_only = 0") })
 	script{{"insert into t values (2, 'x')", "error 1290"}}.run(t, anon)
-	run(t, root, "set global read_only = 0", "drop observer o", "drop trigger b", "create definer = ''@'%' trigger c before insert on u for each row set new.id = new.id + 1")
-	script{{"select definer from information_schema.triggers", "@%"}, {"insert into u values (1)", "error 1143"}}.run(t, root)
+	run(t, root, "set global read_only = 0", "drop observer o", "drop trigger b",
+		"create definer = ''@'%' trigger c before insert on u for each row set new.id = new.id + 1")
+	script{{"select definer from information_schema.triggers", "@%"}, {"insert into u values (1)",
+		"error 1143"}}.run(t, root)
 	run(t, root, "grant update (id), select (id) on own.u to ''@'%'")
 	script{{"insert into u values (1)", ""}, {"select * from u", "2"}}.run(t, root)
 	run(t, root, "drop user ''@'%'")
-	script{{"insert into u values (5)", "error 1449"}, {"call p()", "error 1449"}, {"select * from v", "error 1449"}}.run(t, root)
+	script{{"insert into u values (5)", "error 1449"}, {"call p()", "error 1449"}, {"select * from v",
+		"error 1449"}}.run(t, root)
 }

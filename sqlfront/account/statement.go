@@ -8,7 +8,8 @@ type Name struct {
 	Current    bool
 }
 
-// None reports whether the name is nobody's. An account may have an empty user, the anonymous one's, but has a host always.
+// None reports whether the name is nobody's. An account may have an empty user, the anonymous one's, but
+// has a host always.
 func (n Name) None() bool { return n.Host == "" }
 
 // Quoted writes the name with a quote around its parts.

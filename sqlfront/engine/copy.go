@@ -120,7 +120,8 @@ func addsForeignKey(n sql.Node) bool {
 	return ok
 }
 
-// alterIter looks whether foreign keys still find what they need, and brings the rows over when all clauses are through, before it delivers what the statement answers: whoever runs it may not look
+// alterIter looks whether foreign keys still find what they need, and brings the rows over when all
+// clauses are through, before it delivers what the statement answers: whoever runs it may not look
 // for an end.
 type alterIter struct {
 	sql.RowIter

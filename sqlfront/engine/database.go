@@ -278,8 +278,8 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 	})
 }
 
-// renameView makes a view again that RENAME TABLE has taken away: nothing but its name is another one, whoever renames it. What the names in it mean
-// now, MySQL says when it is read.
+// renameView makes a view again that RENAME TABLE has taken away: nothing but its name is another one,
+// whoever renames it. What the names in it mean now, MySQL says when it is read.
 func (d *Database) renameView(ctx *sql.Context, was *catalog.View, name string) error {
 	return d.eng.ddl(ctx, func(tx *Tx) error {
 		_, c, err := d.contents(ctx)

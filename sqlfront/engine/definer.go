@@ -73,8 +73,8 @@ func definerName(text string) account.Name {
 	return account.Name{User: text[:at], Host: text[at+1:]}
 }
 
-// nobody reports whether a client is none: of a session of the server's own, or in the place of a definer that nobody knows. It is not the anonymous
-// user, whose name is empty and who has a host.
+// nobody reports whether a client is none: of a session of the server's own, or in the place of a definer
+// that nobody knows. It is not the anonymous user, whose name is empty and who has a host.
 func nobody(c sql.Client) bool { return account.Name{User: c.User, Host: c.Address}.None() }
 
 // newDefiner is whose something will be that the user of ctx creates, user@host, by the DEFINER clause of its text if there is one. Somebody else's

@@ -82,7 +82,8 @@ func (s *Session) ForeignKey(name, child string) (text string, secret bool) {
 	return text, false
 }
 
-// refuseTruncate refuses to empty a table that other tables refer to, as MySQL does: nobody looks at their rows then.
+// refuseTruncate refuses to empty a table that other tables refer to, as MySQL does: nobody looks at
+// their rows then.
 func (t *Table) refuseTruncate(ctx *sql.Context) error {
 	if t.temporary || !foreignKeyChecks(ctx) {
 		return nil
@@ -98,7 +99,8 @@ func (t *Table) refuseTruncate(ctx *sql.Context) error {
 		if !t.eng.maySee(ctx, r.Database.Name, r.Table.Name) {
 			return errReferenced()
 		}
-		return sqlerr.New(sqlerr.ForeignKeyTruncate, "Cannot truncate a table referenced in a foreign key constraint (%s.%s, CONSTRAINT %s)",
+		return sqlerr.New(sqlerr.ForeignKeyTruncate,
+			"Cannot truncate a table referenced in a foreign key constraint (%s.%s, CONSTRAINT %s)",
 			quoteName(r.Database.Name), quoteName(r.Table.Name), quoteName(r.Key.Name))
 	}
 	return nil
@@ -106,10 +108,12 @@ func (t *Table) refuseTruncate(ctx *sql.Context) error {
 
 // errReferenced is what somebody learns whose table is referred to by one that he may not see.
 func errReferenced() error {
-	return sqlerr.New(sqlerr.ForeignKeyParent, "Cannot delete or update a parent row: a foreign key constraint fails")
+	return sqlerr.New(sqlerr.ForeignKeyParent,
+		"Cannot delete or update a parent row: a foreign key constraint fails")
 }
 
-// relations are the foreign keys of a table that an ALTER TABLE is about to change, and those that point to it, as they were before.
+// relations are the foreign keys of a table that an ALTER TABLE is about to change, and those that point
+// to it, as they were before.
 type relations struct {
 	table *Table
 	snap  *catalog.Snapshot
@@ -134,8 +138,9 @@ func (e *Engine) relations(ctx *sql.Context, n sql.Node) (*relations, error) {
 	return &relations{t, v.snap}, nil
 }
 
-// hold refuses what the clauses have made of the table if a foreign key does not find its columns any more, or has lost the index that it needs, of this
-// table or, in the parent, of others, whose owner may be somebody else. The library asks for some of this, clause by clause and by the wrong names.
+// hold refuses what the clauses have made of the table if a foreign key does not find its columns any
+// more, or has lost the index that it needs, of this table or, in the parent, of others, whose owner may
+// be somebody else. The library asks for some of this, clause by clause and by the wrong names.
 func (r *relations) hold(ctx *sql.Context) error {
 	if r == nil {
 		return nil
@@ -158,7 +163,9 @@ func (r *relations) hold(ctx *sql.Context) error {
 			if !e.maySee(ctx, ref.Database.Name, ref.Table.Name) {
 				return errReferenced()
 			}
-			return sqlerr.New(sqlerr.ForeignKeyParentDrop, "Cannot drop column '%s': needed in a foreign key constraint '%s' of table '%s'", c, ref.Key.Name, ref.Table.Name)
+			return sqlerr.New(sqlerr.ForeignKeyParentDrop,
+				"Cannot drop column '%s': needed in a foreign key constraint '%s' of table '%s'", c,
+				ref.Key.Name, ref.Table.Name)
 		}
 		i := slices.IndexFunc(before, func(b catalog.Reference) bool {
 			return b.Table.ID == ref.Table.ID && equalFold(b.Key.Name, ref.Key.Name)
@@ -181,7 +188,8 @@ func (r *relations) hold(ctx *sql.Context) error {
 	return nil
 }
 
-// indexed refuses the loss of the index that was there for a foreign key's columns. A key that was declared with foreign_key_checks = 0 may have had none.
+// indexed refuses the loss of the index that was there for a foreign key's columns. A key that was
+// declared with foreign_key_checks = 0 may have had none.
 func (r *relations) indexed(ctx *sql.Context, now *Table, before, columns []string, parent bool) error {
 	if !foreignKeyChecks(ctx) {
 		return nil
@@ -190,13 +198,14 @@ func (r *relations) indexed(ctx *sql.Context, now *Table, before, columns []stri
 		return nil
 	}
 	if was, ok := indexFor(r.table.desc, before, parent); ok {
-		return sqlerr.New(sqlerr.ForeignKeyDropIndex, "Cannot drop index '%s': needed in a foreign key constraint", was)
+		return sqlerr.New(sqlerr.ForeignKeyDropIndex,
+			"Cannot drop index '%s': needed in a foreign key constraint", was)
 	}
 	return nil
 }
 
-// indexFor is the name of an index that begins with the columns, as the library looks for one: in a parent, the columns of the primary key stand behind
-// those of each index.
+// indexFor is the name of an index that begins with the columns, as the library looks for one: in a
+// parent, the columns of the primary key stand behind those of each index.
 func indexFor(d *catalog.Table, columns []string, parent bool) (name string, ok bool) {
 	begins := func(parts []catalog.IndexColumn) bool {
 		return len(parts) >= len(columns) && !slices.ContainsFunc(parts[:len(columns)], func(p catalog.IndexColumn) bool { return p.PrefixLength > 0 }) &&

@@ -94,8 +94,9 @@ var lookAround = analyzer.Rule{Id: analyzer.RuleId(-1004), Apply: func(ctx *sql.
 	if !ok {
 		return n, transform.SameTree, nil
 	}
-	// The library makes TRUNCATE of a DELETE without a condition, if there is no trigger on a table of that name in the current database, and no foreign
-	// key of that database to it. That may be another database than the table's, or the key's, and it binds all triggers in it with the user's rights to
+	// The library makes TRUNCATE of a DELETE without a condition, if there is no trigger on a table of
+	// that name in the current database, and no foreign key of that database to it. That may be another
+	// database than the table's, or the key's, and it binds all triggers in it with the user's rights to
 	// find out. So it gets a condition.
 	t, ok := d.Child.(*plan.ResolvedTable)
 	own := (*Table)(nil)
@@ -109,7 +110,8 @@ var lookAround = analyzer.Rule{Id: analyzer.RuleId(-1004), Apply: func(ctx *sql.
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	if db, ok := v.snap.Database(t.SqlDatabase.Name()); ok && len(db.Triggers()) == 0 && len(v.snap.References(db.Name, own.desc.Name)) == 0 &&
+	if db, ok := v.snap.Database(t.SqlDatabase.Name()); ok && len(db.Triggers()) == 0 &&
+		len(v.snap.References(db.Name, own.desc.Name)) == 0 &&
 		strings.EqualFold(db.Name, ctx.GetCurrentDatabase()) {
 		return n, transform.SameTree, nil
 	}

@@ -80,8 +80,9 @@ func (p *provider) Database(ctx *sql.Context, name string) (sql.Database, error)
 	return own, nil
 }
 
-// aroundDatabase is a database of which the user may not know, found by the planner when the statement is bound, and what the user has named was looked
-// at: a foreign key leads there, and has to be kept whoever writes. Whether one may see it is asked of a database that he has named.
+// aroundDatabase is a database of which the user may not know, found by the planner when the statement is
+// bound, and what the user has named was looked at: a foreign key leads there, and has to be kept whoever
+// writes. Whether one may see it is asked of a database that he has named.
 type aroundDatabase struct {
 	*Database
 	known string
@@ -90,7 +91,8 @@ type aroundDatabase struct {
 // AliasedName implements sql.AliasedDatabase.
 func (d *aroundDatabase) AliasedName() string { return d.known }
 
-// knownInstead is a database that the user knows, if he does not know the one of that name and the planner looks around; else it is empty.
+// knownInstead is a database that the user knows, if he does not know the one of that name and the
+// planner looks around; else it is empty.
 func (p *provider) knownInstead(ctx *sql.Context, name string) string {
 	s := sessionOf(ctx)
 	if s == nil || !s.bound || !s.Restricted() || !p.eng.asks() {

@@ -7,11 +7,13 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// maxJSONDepth is how deep a document may be, as in MySQL. Everything that looks into one calls itself for each level, and a document that functions
-// put into itself doubles its depth each time: a few statements, and the stack that ends the process is full.
+// maxJSONDepth is how deep a document may be, as in MySQL. Everything that looks into one calls itself
+// for each level, and a document that functions put into itself doubles its depth each time: a few
+// statements, and the stack that ends the process is full.
 const maxJSONDepth = 100
 
-// Shallow is MySQL's error for a document that is deeper than functions may make it. A value that is none passes.
+// Shallow is MySQL's error for a document that is deeper than functions may make it. A value that is none
+// passes.
 func Shallow(v any) error {
 	d, ok := v.(types.JSONDocument)
 	if !ok { // a text, which the parser bounds

@@ -11,7 +11,8 @@ import (
 	"moka/sqlfront/syntax"
 )
 
-// Stored is a view whose text names something, and whose rights count for that: the definer's, as they are now, or with no Host the
+// Stored is a view whose text names something, and whose rights count for that: the definer's, as they
+// are now, or with no Host the
 // user's. It is the Extra of the demands in the tree of the text. A tree is made of the text each time that the view is bound, and no text
 // of a client can put one there, so nothing is kept that a REVOKE would have to find.
 type Stored struct {

@@ -19,8 +19,8 @@ type Statement struct {
 	// Missed says that a table of this name was looked for and not found. What the library calls a missing table may be one that the statement
 	// names before a column and does not read. nil says that nobody has kept account.
 	Missed func(table string) bool
-	// ForeignKey describes a foreign key of the table child, "" if it is not known. secret says that the user may not know of one of its tables. nil:
-	// nobody knows of any.
+	// ForeignKey describes a foreign key of the table child, "" if it is not known. secret says that the
+	// user may not know of one of its tables. nil: nobody knows of any.
 	ForeignKey func(name, child string) (text string, secret bool)
 }
 
