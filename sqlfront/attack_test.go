@@ -230,8 +230,10 @@ func TestForeignKeysOfOthers(t *testing.T) {
 	run(t, root, "create database app", "create database hid", "use app",
 		"create table par (id int primary key, s varchar(10), n int, unique key u (n, s))",
 		"insert into par values (1, 'a', 1), (2, 'b', 2)",
-		"create table hid.c (id int primary key, pid int, constraint c_p foreign key (pid) references app.par (id) on update cascade)", "insert into hid.c values (300, 2)",
-		"create table hid.d (id int primary key, n int, constraint d_p foreign key (n) references app.par (n) on delete cascade)", "insert into hid.d values (1, 1)",
+		"create table hid.c (id int primary key, pid int, constraint c_p foreign key (pid) "+
+			"references app.par (id) on update cascade)", "insert into hid.c values (300, 2)",
+		"create table hid.d (id int primary key, n int, constraint d_p foreign key (n) "+
+			"references app.par (n) on delete cascade)", "insert into hid.d values (1, 1)",
 		"create user few", "grant all on app.* to few", "create user sees", "grant all on app.* to sees",
 		"grant select on hid.* to sees")
 	script{
@@ -286,7 +288,8 @@ func TestDeepJSON(t *testing.T) {
 		{"select json_array_append(@j, concat('$', repeat('[0]', 59)), @j)", "error 3157"},
 		{"select json_array_insert(@j, concat('$', repeat('[0]', 60)), @j)", "error 3157"},
 		{"select json_depth(json_merge_preserve(@j, @j))", "61"},
-		{"select json_depth(json_object('a', json_object('a', json_replace(@j, concat('$', repeat('[0]', 20)), @j))))", "83"},
+		{"select json_depth(json_object('a', json_object('a', " +
+			"json_replace(@j, concat('$', repeat('[0]', 20)), @j))))", "83"},
 		{"set @j = cast(concat(repeat('[', 100), '1', repeat(']', 100)) as json)", ""},
 		{"select json_array(@j)", "error 3157"},
 		{"select json_object('a', @j)", "error 3157"},
@@ -296,6 +299,7 @@ func TestDeepJSON(t *testing.T) {
 		{"set @j = cast(concat(repeat('[', 9000), '1', repeat(']', 9000)) as json)", "error 3157"},
 	}.run(t, uma)
 	run(t, root, "create database d", "use d")
-	script{{"with recursive r as (select 1 as n, cast('1' as json) as j union all select n + 1, json_array(j) from r where n < 200) " +
+	script{{"with recursive r as (select 1 as n, cast('1' as json) as j " +
+		"union all select n + 1, json_array(j) from r where n < 200) " +
 		"select count(*) from r", "error 3157"}}.run(t, root)
 }

@@ -311,7 +311,8 @@ func TestRenamedViewKeepsItsDefiner(t *testing.T) {
 		"grant select on hid.* to maker", "use own", "create view own.r as select id from hid.t")
 	maker := s.open("maker", "own", "?sql_mode=%27ANSI_QUOTES%27")
 	run(t, maker, `create view v as select "id" from hid.t where id < 100 with check option`)
-	const columns = "select definer, security_type, check_option, view_definition from information_schema.views where table_schema = 'own' and table_name = "
+	const columns = "select definer, security_type, check_option, view_definition " +
+		"from information_schema.views where table_schema = 'own' and table_name = "
 	before := results(t, root, columns+"'v'")
 	run(t, root, "revoke select on hid.* from maker")
 	script{{"rename table own.v to own.w", ""}, {"select * from own.w", "error 1356"}, {columns + "'w'",

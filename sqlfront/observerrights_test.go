@@ -172,7 +172,8 @@ func TestAnonymousIsSomebody(t *testing.T) {
 		{"select current_user()", "@%"},
 		{"set global max_connections = 777", "error 1227"},
 		{"set persist max_connections = 777", "error 1227"},
-		{"create observer o after insert on t for each row with (attempts = 1) set global max_connections = 778", ""},
+		{"create observer o after insert on t for each row with (attempts = 1) " +
+			"set global max_connections = 778", ""},
 		{"create observer p after insert on t for each row with (attempts = 1) insert into hid.t values (8)",
 			"error 1142"},
 		{"create trigger a before insert on t for each row set new.v = concat('changed ', new.v)",
@@ -187,7 +188,8 @@ func TestAnonymousIsSomebody(t *testing.T) {
 		{"select definer from information_schema.triggers", "@%"},
 		{"select definer, security_type from information_schema.views where table_schema = 'own'",
 			"@% DEFINER"},
-		{"select definer from information_schema.routines where routine_schema = 'own' and routine_name = 'p'", "@%"},
+		{"select definer from information_schema.routines " +
+			"where routine_schema = 'own' and routine_name = 'p'", "@%"},
 		{"insert into t values (1, 'orig')", ""},
 		{"insert into u values (1)", "error 1227"},
 		{"call p()", "error 1142"},

@@ -208,7 +208,8 @@ func (r *relations) indexed(ctx *sql.Context, now *Table, before, columns []stri
 // parent, the columns of the primary key stand behind those of each index.
 func indexFor(d *catalog.Table, columns []string, parent bool) (name string, ok bool) {
 	begins := func(parts []catalog.IndexColumn) bool {
-		return len(parts) >= len(columns) && !slices.ContainsFunc(parts[:len(columns)], func(p catalog.IndexColumn) bool { return p.PrefixLength > 0 }) &&
+		return len(parts) >= len(columns) && !slices.ContainsFunc(parts[:len(columns)],
+			func(p catalog.IndexColumn) bool { return p.PrefixLength > 0 }) &&
 			slices.EqualFunc(parts[:len(columns)], columns, func(p catalog.IndexColumn, c string) bool {
 				i := d.Column(c)
 				return i >= 0 && d.Columns[i].ID == p.Column
