@@ -303,3 +303,43 @@ func TestDeepJSON(t *testing.T) {
 		"union all select n + 1, json_array(j) from r where n < 200) " +
 		"select count(*) from r", "error 3157"}}.run(t, root)
 }
+
+// TestReadersDoNotLock is find all-10: SELECT … FOR UPDATE took SELECT alone, so who may read held up who writes.
+func TestReadersDoNotLock(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database hid", "use hid", "create table t (id int primary key, n int)",
+		"insert into t values (1, 1)", "create view v as select id from t", "create user reads",
+		"grant select on hid.* to reads", "create user one", "grant select (id) on hid.t to one", "create user locks",
+		"grant select, lock tables on hid.* to locks", "create user deletes", "grant select, delete on hid.t to deletes",
+		"create user writes", "grant select, update (n) on hid.t to writes", "create user through",
+		"grant select, update on hid.v to through")
+	const lock = "select id from t where id = 1 for update"
+	for user, want := range map[string]string{"reads": "error 1142", "one": "error 1142", "locks": "1", "deletes": "1",
+		"writes": "1"} {
+		c := s.open(user, "hid", "")
+		for range 3 { // by the plan of the first
+			script{{lock, want}}.run(t, c)
+		}
+		script{{"select id from t where id = 1 for share", "1"}, {"select id from t where id = 1", "1"},
+			{"select a.id from t a join (select 1 as x) b for update of b", "1"}}.run(t, c)
+	}
+	reads := s.open("reads", "hid", "")
+	script{{"select id from v for update", "error 1142"}, {"(select id from t) union (select 1) for update", "error 1142"},
+		{"select * from (select id from t for update) d", "error 1142"},
+		{"with c as (select id from t) select * from c for update", "1"}}.run(t, reads)
+	script{{"select id from v for update", "1"}}.run(t, s.open("through", "hid", ""))
+}
+
+// TestKillHearsJSONTable is find usage-8: nothing ended a statement that reads JSON_TABLE.
+func TestKillHearsJSONTable(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	run(t, root, "create database d", "use d", "set max_execution_time = 100")
+	const numbers = "json_table(concat('[', repeat('1,', 19999), '1]'), '$[*]' columns (n for ordinality, x int path '$'))"
+	script{
+		{"select count(*) from " + numbers + " a, " + numbers + " b", "error 3024"},
+		{"select max(a.x) from " + numbers + " a, " + numbers + " b group by b.n", "error 3024"},
+		{"set max_execution_time = 0", ""},
+		{"select count(*), sum(x) from " + numbers + " a", "20000 20000"},
+	}.run(t, root)
+}

@@ -81,6 +81,9 @@ func (c *compiler) selects(ctx *sql.Context, v *view, s *ast.Select) error {
 		}
 	}
 	c.permit(sql.PrivilegeType_Select)
+	if p.lock != nil && p.lock.Exclusive { // who may lock by other rights goes the general way
+		c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Update)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"math"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -40,4 +41,16 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 		return math.Inf(1), err
 	}
 	return c.estimate(ctx, r, s)
+}
+
+// heedingRows ends when the statement is to end. Rows of JSON_TABLE are made of what is in memory: nothing below it looks at the context,
+// and neither do the library's joins and groups above it.
+type heedingRows struct{ sql.RowIter }
+
+// Next implements sql.RowIter.
+func (h *heedingRows) Next(ctx *sql.Context) (sql.Row, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return h.RowIter.Next(ctx)
 }

@@ -9,6 +9,7 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/inband"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
 )
@@ -323,6 +324,9 @@ func lockTables(from ast.TableExpr, lock Lock, of ast.TableNames, ctes map[strin
 		name, ok := t.Expr.(ast.TableName)
 		if !ok || !lockable(name, ctes) || !covered(t, name, of) {
 			return
+		}
+		if lock.Exclusive && t.Auth.AuthType == ast.AuthType_SELECT {
+			t.Auth.AuthType = rights.Locking
 		}
 		if t.AsOf != nil {
 			t.AsOf = &ast.AsOf{Time: ast.NewStrVal([]byte(LockPast))}

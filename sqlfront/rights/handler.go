@@ -118,6 +118,11 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 		return h.all(ctx, state, a, strings.Split(a.AuthType, and)...)
 	}
 	switch a.AuthType {
+	case Locking:
+		if err := h.all(ctx, state, a, ast.AuthType_SELECT); err != nil {
+			return err
+		}
+		return mayLock(ctx, a.TargetNames[0], a.TargetNames[1])
 	case ast.AuthType_FILE: // is for the whole server, in LOAD DATA as well
 		a.TargetType, a.TargetNames = ast.AuthTargetType_Global, nil
 	case showView:
@@ -152,6 +157,23 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 		return refusal(ctx, a, err)
 	}
 	return ofAccounts(ctx, a)
+}
+
+// mayLock asks for one of the rights that MySQL wants of who locks rows.
+func mayLock(ctx *sql.Context, database, table string) error {
+	s, ok := ctx.Session.(holder)
+	if !ok || own(ctx, database, table) || OnTable(ctx, s.Accounts(), database, table,
+		sql.PrivilegeType_Update, sql.PrivilegeType_Delete, sql.PrivilegeType_LockTables) {
+		return nil
+	}
+	if database == "" {
+		database = ctx.GetCurrentDatabase()
+	}
+	columns := s.Accounts().UserActivePrivilegeSet(ctx).Database(database).Table(table).GetColumns()
+	if slices.ContainsFunc(columns, func(c sql.PrivilegeSetColumn) bool { return c.Has(sql.PrivilegeType_Update) }) {
+		return nil
+	}
+	return tableDenied(ctx, Locking, table)
 }
 
 // columned is a session that asks for columns once the statement is bound.
