@@ -261,6 +261,7 @@ func TestForeignKeysOfOthers(t *testing.T) {
 		{"insert into hid.c values (1, 20)", ""}, {"insert into hid.c values (2, null)", ""},
 		{"create table self (id int primary key, up int, foreign key (up) references self (id))", ""},
 		{"insert into self values (1, null), (2, 1)", ""},
+		{"alter table self change up above int, add constraint own foreign key (above) references self (id)", ""},
 		{"alter table self drop column id", "error 1829"}, {"truncate self", ""},
 		{"select count(*) from self", "0"},
 		{"set foreign_key_checks = 0", ""}, {"truncate par", ""}, {"alter table par drop primary key", ""},

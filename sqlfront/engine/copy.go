@@ -68,7 +68,7 @@ func alters(n sql.Node) bool {
 // alter runs an ALTER TABLE; a nil iterator declines.
 func (b *execBuilder) alter(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	tx, ok := ctx.GetTransaction().(*Tx)
-	if !ok || tx.over() || tx.alteration != nil || !alters(n) {
+	if !ok || tx.over() || tx.altering || !alters(n) {
 		return nil, nil
 	}
 	keys, err := b.eng.relations(ctx, n)
@@ -80,10 +80,10 @@ func (b *execBuilder) alter(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		// The library looks whether all rows have a parent, and has to find them where it looks. The change is one transaction, then.
 		a = nil
 	}
-	tx.alteration = a
+	tx.alteration, tx.altering = a, true
 	it, err := b.base.Build(ctx, n, row)
 	if err != nil {
-		tx.alteration = nil
+		tx.alteration, tx.altering = nil, false
 		return nil, err
 	}
 	return &alterIter{RowIter: it, a: a, tx: tx, keys: keys}, nil
@@ -175,6 +175,7 @@ func (i *alterIter) Close(ctx *sql.Context) error {
 	if i.tx.alteration == i.a {
 		i.tx.alteration = nil
 	}
+	i.tx.altering = false
 	return i.RowIter.Close(ctx)
 }
 

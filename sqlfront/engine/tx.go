@@ -81,6 +81,7 @@ type Tx struct {
 	quiet *Table
 	// alteration is the ALTER TABLE that is being run; see copy.go.
 	alteration *alteration
+	altering   bool // the clauses are being carried out, with or without it
 	// number stands behind the keys that the transaction writes into logs of copies.
 	number uint64
 	// counts are how many rows have a word, as somebody has asked within the transaction; see matcher.
