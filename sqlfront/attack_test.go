@@ -261,7 +261,8 @@ func TestForeignKeysOfOthers(t *testing.T) {
 		{"insert into hid.c values (1, 20)", ""}, {"insert into hid.c values (2, null)", ""},
 		{"create table self (id int primary key, up int, foreign key (up) references self (id))", ""},
 		{"insert into self values (1, null), (2, 1)", ""},
-		{"alter table self change up above int, add constraint own foreign key (above) references self (id)", ""},
+		{"alter table self change up above int, add constraint own foreign key (above) references self (id)",
+			""},
 		{"alter table self drop column id", "error 1829"}, {"truncate self", ""},
 		{"select count(*) from self", "0"},
 		{"set foreign_key_checks = 0", ""}, {"truncate par", ""}, {"alter table par drop primary key", ""},
@@ -305,19 +306,23 @@ func TestDeepJSON(t *testing.T) {
 		"select count(*) from r", "error 3157"}}.run(t, root)
 }
 
-// TestReadersDoNotLock is find all-10: SELECT … FOR UPDATE took SELECT alone, so who may read held up who writes.
+// TestReadersDoNotLock is find all-10: SELECT … FOR UPDATE took SELECT alone, so who may read held up who
+// writes.
 func TestReadersDoNotLock(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
 	run(t, root, "create database hid", "use hid", "create table t (id int primary key, n int)",
 		"insert into t values (1, 1)", "create view v as select id from t", "create user reads",
-		"grant select on hid.* to reads", "create user one", "grant select (id) on hid.t to one", "create user locks",
-		"grant select, lock tables on hid.* to locks", "create user deletes", "grant select, delete on hid.t to deletes",
+		"grant select on hid.* to reads", "create user one", "grant select (id) on hid.t to one",
+		"create user locks",
+		"grant select, lock tables on hid.* to locks", "create user deletes",
+		"grant select, delete on hid.t to deletes",
 		"create user writes", "grant select, update (n) on hid.t to writes", "create user through",
 		"grant select, update on hid.v to through")
 	const lock = "select id from t where id = 1 for update"
-	for user, want := range map[string]string{"reads": "error 1142", "one": "error 1142", "locks": "1", "deletes": "1",
-		"writes": "1"} {
+	for user, want := range map[string]string{"reads": "error 1142", "one": "error 1142", "locks": "1",
+		"deletes": "1",
+		"writes":  "1"} {
 		c := s.open(user, "hid", "")
 		for range 3 { // by the plan of the first
 			script{{lock, want}}.run(t, c)
@@ -326,7 +331,8 @@ func TestReadersDoNotLock(t *testing.T) {
 			{"select a.id from t a join (select 1 as x) b for update of b", "1"}}.run(t, c)
 	}
 	reads := s.open("reads", "hid", "")
-	script{{"select id from v for update", "error 1142"}, {"(select id from t) union (select 1) for update", "error 1142"},
+	script{{"select id from v for update", "error 1142"}, {"(select id from t) union (select 1) for update",
+		"error 1142"},
 		{"select * from (select id from t for update) d", "error 1142"},
 		{"with c as (select id from t) select * from c for update", "1"}}.run(t, reads)
 	script{{"select id from v for update", "1"}}.run(t, s.open("through", "hid", ""))
@@ -336,7 +342,8 @@ func TestReadersDoNotLock(t *testing.T) {
 func TestKillHearsJSONTable(t *testing.T) {
 	root := newDatabase(t).serve().conn("")
 	run(t, root, "create database d", "use d", "set max_execution_time = 100")
-	const numbers = "json_table(concat('[', repeat('1,', 19999), '1]'), '$[*]' columns (n for ordinality, x int path '$'))"
+	const numbers = "json_table(concat('[', repeat('1,', 19999), '1]'), '$[*]' " +
+		"columns (n for ordinality, x int path '$'))"
 	script{
 		{"select count(*) from " + numbers + " a, " + numbers + " b", "error 3024"},
 		{"select max(a.x) from " + numbers + " a, " + numbers + " b group by b.n", "error 3024"},

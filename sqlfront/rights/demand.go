@@ -12,8 +12,8 @@ import (
 // showView is what SHOW CREATE VIEW needs beyond what the grammar knows.
 const showView = "SHOW VIEW"
 
-// Locking is what SELECT … FOR UPDATE needs of a table beyond SELECT: the right to change something there, or to
-// lock it. Who may only read would hold up those who write.
+// Locking is what SELECT … FOR UPDATE needs of a table beyond SELECT: the right to change something
+// there, or to lock it. Who may only read would hold up those who write.
 const Locking = "SELECT with locking clause"
 
 // and separates the privileges of a demand for more than one; the handler takes them apart.

@@ -170,7 +170,8 @@ func mayLock(ctx *sql.Context, database, table string) error {
 		database = ctx.GetCurrentDatabase()
 	}
 	columns := s.Accounts().UserActivePrivilegeSet(ctx).Database(database).Table(table).GetColumns()
-	if slices.ContainsFunc(columns, func(c sql.PrivilegeSetColumn) bool { return c.Has(sql.PrivilegeType_Update) }) {
+	if slices.ContainsFunc(columns,
+		func(c sql.PrivilegeSetColumn) bool { return c.Has(sql.PrivilegeType_Update) }) {
 		return nil
 	}
 	return tableDenied(ctx, Locking, table)
