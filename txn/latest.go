@@ -158,6 +158,7 @@ func tryLatest(e kv.Eval, st *state, req *latestRequest) (resp *latestResponse, 
 		raise(&st.latestTS, v.Timestamp)
 	}
 	resp = &latestResponse{values: make([]Value, len(req.columns))}
+	size := 0
 	for i, c := range req.columns {
 		l, err := newestLock(e, st, c)
 		if err != nil {
@@ -181,6 +182,9 @@ func tryLatest(e kv.Eval, st *state, req *latestRequest) (resp *latestResponse, 
 		}
 		if resp.values[i], err = valueOf(e, c, versions[i]); err != nil {
 			return nil, nil, err
+		}
+		if size += len(resp.values[i].Data); size >= maxResponse && i+1 < len(req.columns) {
+			return &latestResponse{blocked: true}, nil, nil // BatchGet reads them in pieces
 		}
 	}
 	return resp, nil, nil

@@ -104,14 +104,29 @@ func (m *getRequest) Decode(b []byte) error {
 	return d.end()
 }
 
-// getResponse has one value for each column asked for. Where a lock is in the way, its column's value is not there yet.
+// getResponse has one value for each column asked for, or for the first of them if those are many bytes: the others are asked for again.
+// Where a lock is in the way, its column's value is not there yet.
 type getResponse struct {
 	values []Value
+	bytes  int // of the values so far; not sent
 	locks  []lockInfo
 	// unseeded is the shard's incarnation if it has not been seeded for all of the tablets.
 	unseeded uint64
 	// safePoint, if set, is above the snapshot: nothing was read.
 	safePoint kv.Timestamp
+}
+
+// maxResponse is how many bytes of values end the response to a Get: messages between nodes have a limit, into which this
+// and one value more (maxValue) fit.
+const maxResponse = 8 << 20
+
+// full counts value i, and ends the response behind it if it is large enough.
+func (m *getResponse) full(i int) bool {
+	if m.bytes += len(m.values[i].Data); m.bytes < maxResponse {
+		return false
+	}
+	m.values = m.values[:i+1]
+	return true
 }
 
 func (m *getResponse) AppendTo(b []byte) []byte {

@@ -65,15 +65,15 @@ func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot
 		return nil, nil, err
 	}
 	resp := m.(*getResponse)
-	if len(resp.values) != len(all) {
-		return nil, nil, kv.Errorf(kv.CodeCorrupt, "txn.Get", "%d values for %d columns", len(resp.values), len(all))
+	if n := len(resp.values); n > len(all) || n == 0 {
+		return nil, nil, kv.Errorf(kv.CodeCorrupt, "txn.Get", "%d values for %d columns", n, len(all))
 	}
 	if resp.safePoint != 0 {
 		return nil, nil, errTooOld(snapshot, resp.safePoint)
 	}
 	t.c.seedSoon(g, resp.unseeded)
 	li := 0 // locks come in the order of their columns
-	for i, j := range all {
+	for i, j := range all[:len(resp.values)] {
 		if li < len(resp.locks) && compareColumns(resp.locks[li].column, cs[j]) == 0 {
 			again = append(again, j)
 			li++
@@ -81,7 +81,7 @@ func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot
 		}
 		values[j] = resp.values[i]
 	}
-	return again, resp.locks, nil
+	return append(again, all[len(resp.values):]...), resp.locks, nil
 }
 
 // freeTries bounds how often a reader that has just dealt with the locks in its way may meet others without a pause.

@@ -54,6 +54,9 @@ func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, erro
 				if resp.values[i], err = valueOf(e, c, v); err != nil {
 					return err
 				}
+				if resp.full(i) {
+					return nil
+				}
 			}
 			return nil
 		}()
@@ -80,6 +83,9 @@ func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 			if resp.values[i], err = valueOfLock(e, through); err != nil {
 				return nil, err
 			}
+			if resp.full(i) {
+				break
+			}
 			continue
 		}
 		if l != nil {
@@ -96,6 +102,9 @@ func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 		resp.values[i], err = valueOf(e, c, v)
 		if err != nil {
 			return nil, err
+		}
+		if resp.full(i) {
+			break
 		}
 	}
 	return resp, nil

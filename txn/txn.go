@@ -170,6 +170,9 @@ func (t *Txn) PutAll(ws []Write) {
 	t.buffer.addAll(ws, t.startTS)
 	t.buffer.adds = t.buffer.adds || t.adds
 	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
+	for i := range ws {
+		t.tooLarge = t.tooLarge || len(ws[i].Value) > maxValue
+	}
 }
 
 // SetAdds says whether what is put from now on makes the store larger, as an INSERT does, or is what it takes to make it smaller and to keep
@@ -215,7 +218,7 @@ func (t *Txn) add(m mutation) {
 	m.since = t.startTS // zero, before anything was read: then the commit's own start counts
 	t.buffer.add(m)
 	t.buffer.adds = t.buffer.adds || t.adds && m.kind == kindPut
-	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes
+	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes || len(m.value) > maxValue
 }
 
 func (t *Txn) writableLocked() bool {
@@ -225,8 +228,12 @@ func (t *Txn) writableLocked() bool {
 	return !t.finished && !t.tooLarge && !t.misused
 }
 
+// maxValue bounds a value: it has to fit into a message between nodes. Whether the store is in the process or not makes no difference.
+const maxValue = 64 << 20
+
 func (t *Txn) errTooLargeLocked() error {
-	return errorf(CodeTooLarge, nil, "the write buffer is over its cap of %d bytes; commit smaller transactions or raise MaxBytes", t.c.o.MaxBytes)
+	return errorf(CodeTooLarge, nil, "the write buffer is over its cap of %d bytes, or one value over %d; commit smaller transactions or raise "+
+		"MaxBytes, which does nothing for one value", t.c.o.MaxBytes, maxValue)
 }
 
 // Err returns why the transaction cannot commit, as far as that is known before: ErrTooLarge, ErrReadOnly

@@ -32,7 +32,8 @@ type Options struct {
 	MaxInFlight int
 	// MaxQueuedBytes bounds the messages of one stream that wait to be written. Default 64 MiB.
 	MaxQueuedBytes int
-	// MaxMessage is the largest request or response, in its own encoding. Default 32 MiB.
+	// MaxMessage is the largest request or response, in its own encoding. Default 80 MiB: a value of the
+	// transaction layer (64 MiB) and what is sent with it.
 	MaxMessage int
 	// ConnectTimeout bounds one attempt to open a stream. Default 3 s.
 	ConnectTimeout time.Duration
@@ -59,7 +60,7 @@ func (o Options) withDefaults() Options {
 		o.MaxQueuedBytes = 64 << 20
 	}
 	if o.MaxMessage <= 0 {
-		o.MaxMessage = 32 << 20
+		o.MaxMessage = 80 << 20
 	}
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = 3 * time.Second
