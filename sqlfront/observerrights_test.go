@@ -85,11 +85,12 @@ func TestObserversAreNotShownToAll(t *testing.T) {
 		"create user maker", "grant all on own.* to maker", "create user other", "grant select on own.b to other", "grant select on moka.* to other", "create user peer", "grant trigger on own.a to peer", "create user nobody")
 	maker := s.open("maker", "own", "")
 	run(t, maker, "create observer o after insert on a for each row insert into log values (4711)")
+	nobody := s.open("nobody", "", "")
 	shown := "o INSERT a ENABLED 0 0 0 insert into log values (4711)"
 	for _, c := range []struct {
 		who  runner
 		sees bool
-	}{{root, true}, {maker, true}, {s.open("peer", "", ""), true}, {s.open("other", "", ""), false}, {s.open("nobody", "", ""), false}} {
+	}{{root, true}, {maker, true}, {s.open("peer", "", ""), true}, {s.open("other", "", ""), false}, {nobody, false}} {
 		got := results(t, c.who, "select observer_name, definer, action_statement from information_schema.observers")
 		want := ""
 		if c.sees {
@@ -97,6 +98,13 @@ func TestObserversAreNotShownToAll(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("information_schema.observers: %q, want %q", got, want)
+		}
+		if c.who == nobody { // is not told whether there is the database
+			script{
+				{"show observers from own", "error 1044"},
+				{"show create observer own.o", "error 1044"},
+			}.run(t, c.who)
+			continue
 		}
 		if got := results(t, c.who, "show observers from own"); strings.HasPrefix(got, shown) != c.sees || got != "" != c.sees {
 			t.Errorf("show observers: %q", got)

@@ -6,7 +6,8 @@ import (
 )
 
 // lanes share a worker's runners between observers, so that whose runs are slow, or never end, hold up
-// nobody else. A run is let in as long as its owner, and its observer, hold few runners beside those that are
+// nobody else. A run is let in as long as its owner, and its observer, hold few runners beside those that
+// are
 // free (the dynamic threshold of Choudhury and Hahne): alone an observer gets three of four, an owner seven
 // of eight, and the more of them are busy the less each has. The last free runner is for an owner that has
 // none.
@@ -108,7 +109,8 @@ func (l *lanes) removeLocked(i int) {
 	}
 }
 
-// fetchable are those of ids of which nothing waits for a runner; for the others no more is fetched. credits is
+// fetchable are those of ids of which nothing waits for a runner; for the others no more is fetched.
+// credits is
 // how much to fetch.
 func (l *lanes) fetchable(ids []ObserverID) (rest []ObserverID, credits int) {
 	l.mu.Lock()

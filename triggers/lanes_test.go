@@ -11,7 +11,8 @@ import (
 	"moka/txn"
 )
 
-// TestSleepingObserversStarveNobody: runs of one owner's observers that never end held all runners, a minute at
+// TestSleepingObserversStarveNobody: runs of one owner's observers that never end held all runners, a
+// minute at
 // a time and for ever, and nobody else's observers ran. Nor does one observer hold up its owner's others.
 func TestSleepingObserversStarveNobody(t *testing.T) {
 	for _, runners := range []int{2, 16} {
@@ -22,18 +23,23 @@ func TestSleepingObserversStarveNobody(t *testing.T) {
 				return ctx.Err()
 			}
 			ran := func(row string) func(context.Context, *txn.Txn, Event) error {
-				return func(ctx context.Context, tx *txn.Txn, _ Event) error { return count(ctx, tx, row, 1) }
+				return func(ctx context.Context, tx *txn.Txn, _ Event) error {
+					return count(ctx, tx, row,
+						1)
+				}
 			}
 			x := w.worker("w1", Options{Runners: runners},
 				Observer{ID: 1, Owner: "greedy", Attempts: 1_000_000, Backoff: 1, Run: asleep},
 				Observer{ID: 2, Owner: "greedy", Attempts: 1_000_000, Backoff: 1, Run: asleep},
-				Observer{ID: 3, Owner: "other", Run: ran("others")}, Observer{ID: 4, Owner: "greedy", Run: ran("own")})
+				Observer{ID: 3, Owner: "other", Run: ran("others")}, Observer{ID: 4, Owner: "greedy",
+					Run: ran("own")})
 			for i := range 40 {
 				w.put(fmt.Sprint("a", i), "1", 1)
 			}
 			if runners > 2 {
 				w.put("own change", "1", 4)
-				w.until("the owner's other observer has run", time.Second, func() bool { return w.get("own") == "1" })
+				w.until("the owner's other observer has run", time.Second,
+					func() bool { return w.get("own") == "1" })
 			}
 			for i := range 40 {
 				w.put(fmt.Sprint("b", i), "1", 2)
@@ -61,7 +67,8 @@ func TestSleepingObserversStarveNobody(t *testing.T) {
 	}
 }
 
-// TestUnregisterEndsRuns: an observer that is dropped or disabled held its runner for the rest of its minute.
+// TestUnregisterEndsRuns: an observer that is dropped or disabled held its runner for the rest of its
+// minute.
 func TestUnregisterEndsRuns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, kvtest.Options{})

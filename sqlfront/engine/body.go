@@ -110,7 +110,7 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 	if !of.Observer {
 		b.table = desc.ID
 	}
-	if b.routine, err = routine.Compile(spec); err != nil {
+	if b.routine, err = parse.CompileRoutine(spec); err != nil {
 		return nil, err
 	}
 	b.host = routineHost{eng: e, body: b, refuse: sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a trigger")}

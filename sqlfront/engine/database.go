@@ -440,6 +440,15 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		made := catalog.Trigger{Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode,
 			Definer: definer, Created: sql.Now()}
 		text, _ := d.eng.shownTrigger(&made)
+		beside := 0
+		for _, t := range c.Triggers() {
+			if strings.EqualFold(d.eng.triggerHead(t).table, head.Table.Name.String()) {
+				beside += len(t.CreateStatement)
+			}
+		}
+		if err := parse.BodyFits(def.Name, len(def.CreateStatement), beside); err != nil {
+			return err
+		}
 		shown, _, err := d.eng.triggerTree(text, def.SqlMode)
 		if err != nil || !parse.SameTrigger(shown, head) {
 			return sqlerr.New(sqlerr.SyntaxError, "the trigger's text cannot be shown again as it is: "+

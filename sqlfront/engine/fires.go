@@ -277,9 +277,8 @@ func (f *firing) runAfter(ctx *sql.Context, old, row sql.Row) error {
 func (e *Engine) shownTrigger(t *catalog.Trigger) (text string, ok bool) {
 	h := e.triggerHead(t)
 	if h.bad {
-		definer := definerClause(definerName(t.Definer))
 		head := parse.TriggerHead{Time: h.time, Event: h.event, Database: h.db, Table: h.table}
-		return parse.FailingTrigger(head, t.Name, definer), h.table != ""
+		return parse.FailingTrigger(head, t.Name, definerName(t.Definer)), h.table != ""
 	}
 	if t.Definer == "" {
 		return t.CreateStatement, true

@@ -24,6 +24,9 @@ import (
 // Accounts are the accounts of the session's server.
 func (s *Session) Accounts() *mysql_db.MySQLDb { return s.eng.accounts() }
 
+// Accounts are the accounts of which rights are asked, nil while the engine is being made.
+func (e *Engine) Accounts() *mysql_db.MySQLDb { return e.accounts() }
+
 func (e *Engine) accounts() *mysql_db.MySQLDb {
 	if e.sql == nil { // being made
 		return nil

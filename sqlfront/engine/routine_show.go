@@ -75,11 +75,7 @@ func (c *compiled) withDefiner() string {
 
 // withDefiner puts a DEFINER clause into the text of a CREATE, in the place of the one that it may have.
 func withDefiner(text, mode string, definer account.Name) string {
-	return parse.WithDefiner(text, definerClause(definer), ansiQuotes(mode))
-}
-
-func definerClause(a account.Name) string {
-	return "DEFINER=" + quoteIdentifier(a.User) + "@" + quoteIdentifier(a.Host)
+	return parse.WithDefiner(text, definer, ansiQuotes(mode))
 }
 
 func ansiQuotes(mode string) bool { return sql.NewSqlModeFromString(mode).ParserOptions().AnsiQuotes }

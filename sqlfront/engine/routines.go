@@ -116,7 +116,7 @@ func compile(p RoutineParser, d *catalog.Database, parsed *parse.Routine) (*comp
 	if err != nil || collation == sql.Collation_Unspecified {
 		collation = sql.Collation_Default
 	}
-	c.body, err = routine.Compile(routine.Spec{
+	c.body, err = parse.CompileRoutine(routine.Spec{
 		Kind: parsed.Kind, Database: d.Name, Name: parsed.Name.Name, Params: parsed.Spec.Params, Returns: parsed.Returns, Deterministic: deterministic,
 		Body: parsed.Spec.Body, Depth: parse.Depth(parsed.Spec.Body), Collation: collation, Edit: func(s ast.Statement) ast.Statement { return p.EditBody(parsed, s) },
 	})
@@ -357,6 +357,9 @@ func (e *Engine) createRoutine(ctx *sql.Context, r parse.Routine) error {
 				ctx.Session.Warn(&sql.Warning{Level: "Note", Code: err.Num, Message: err.Message})
 				return nil
 			}
+			return err
+		}
+		if err := parse.BodyFits(r.Name.Name, len(r.Text), 0); err != nil {
 			return err
 		}
 		// What is compiled is thrown away: the body is parsed again from its text, by each session that runs it.

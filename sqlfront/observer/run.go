@@ -28,6 +28,10 @@ func (x *runner) begin(eng *engine.Engine) {
 		sql.Client{User: "root", Address: "localhost"}, 0))
 }
 
+// runMemory is what one run may hold. Nobody waits for it, and it is tried again: sixteen of them together
+// must not crowd out what people wait for.
+const runMemory = 32 << 20
+
 // body is an observer's code, compiled under one version of the catalog.
 type body struct {
 	version  uint64
@@ -65,11 +69,20 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		x = &runner{bodies: map[uint32]*body{}}
 	}
 	x.begin(r.eng)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	x.session.Memory().Bound(runMemory, func(err error) bool {
+		cancel(err)
+		return true
+	})
 	sctx := sql.NewContext(ctx, sql.WithSession(x.session))
 	tx := r.eng.Adopt(t)
 	sctx.SetTransaction(tx)
 	sctx.SetIgnoreAutoCommit(true)
 	defer func() {
+		if why := context.Cause(ctx); why != nil && err != nil && !errors.Is(why, ctx.Err()) {
+			err = why
+		}
 		sctx.SetTransaction(nil)
 		sctx.SetIgnoreAutoCommit(false)
 		x.session.SessionEnd()

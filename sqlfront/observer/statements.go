@@ -217,6 +217,15 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 			}
 			o.Columns = append(o.Columns, table.Columns[i].ID)
 		}
+		beside := 0
+		for _, other := range db.Observers() {
+			if other.TableID == table.ID {
+				beside += len(other.CreateStatement)
+			}
+		}
+		if err := parse.BodyFits(o.Name, len(s.Text), beside); err != nil {
+			return err
+		}
 		if !o.Enabled {
 			if err := noteDisabled(ctx, t, snap, o); err != nil {
 				return err
@@ -362,7 +371,7 @@ func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {
 	if err := endTransaction(ctx); err != nil {
 		return err
 	}
-	dbName, err := currentDatabase(ctx, s.Observer)
+	dbName, err := r.databaseOf(ctx, s.Observer)
 	if err != nil {
 		return err
 	}
@@ -401,12 +410,13 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 	if err := endTransaction(ctx); err != nil {
 		return err
 	}
-	dbName, err := currentDatabase(ctx, s.Observer)
+	dbName, err := r.databaseOf(ctx, s.Observer)
 	if err != nil {
 		return err
 	}
 	var id uint32
 	var was catalog.Observer
+	told := false // how many rows others have changed is for who may see that
 	at, err := r.changeAt(ctx, func(t *txn.Txn) error {
 		snap, err := r.o.Catalog.Snapshot(ctx, t)
 		if err != nil {
@@ -419,7 +429,7 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		if err := r.mayManage(ctx, snap, o); err != nil {
 			return err
 		}
-		id = o.ID
+		id, told = o.ID, r.maySee(ctx, snap, o)
 		if s.Action == parse.RetryFailedObserver {
 			return nil
 		}
@@ -435,7 +445,7 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 		return err
 	})
-	if err == nil {
+	if err == nil && told {
 		r.warnMissed(ctx, &was, s.Action, at)
 	}
 	if err != nil || s.Action != parse.RetryFailedObserver {
@@ -445,18 +455,43 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 	return err
 }
 
-// maySee reports whether the user may know of an observer: it is his, or he may declare one on its table. As
-// with triggers, the body is shown to who may see that there is one.
-func (r *Registry) maySee(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) bool {
-	return r.eng.MayTrigger(ctx, o.Definer, databaseName(snap, o.DatabaseID), tableName(snap, o.TableID))
+// databaseOf is the database that a statement about an observer means. To who has no right in it, it is none
+// of his business whether there is one.
+func (r *Registry) databaseOf(ctx *sql.Context, n parse.Name) (string, error) {
+	db, err := currentDatabase(ctx, n)
+	if err == nil && !rights.Within(ctx, r.eng.Accounts(), db) {
+		return "", rights.DatabaseDenied(ctx, db)
+	}
+	return db, err
 }
 
-// mayManage is maySee for a statement about one observer.
+// maySee reports whether the user may know of an observer: he may declare one on its table. As with triggers,
+// the body is shown to who may see that there is one. That it was he who created it says nothing: he may have
+// lost the right since, and its backlog tells what others do with the table.
+func (r *Registry) maySee(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) bool {
+	return r.onTable(ctx, snap, o, sql.PrivilegeType_Trigger)
+}
+
+// onTable reports whether the user has a privilege on an observer's table.
+func (r *Registry) onTable(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer,
+	p sql.PrivilegeType) bool {
+	return rights.OnTable(ctx, r.eng.Accounts(), databaseName(snap, o.DatabaseID),
+		tableName(snap, o.TableID), p)
+}
+
+// mayManage refuses to drop or alter an observer to who may neither declare one on its table nor has created
+// it. The table is not named: he may not know it.
 func (r *Registry) mayManage(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) error {
-	if r.maySee(ctx, snap, o) {
+	if r.eng.MayTrigger(ctx, o.Definer, databaseName(snap, o.DatabaseID), tableName(snap, o.TableID)) {
 		return nil
 	}
-	return rights.TableDenied(ctx, "TRIGGER", tableName(snap, o.TableID))
+	return hidden(ctx, o)
+}
+
+func hidden(ctx *sql.Context, o *catalog.Observer) error {
+	c := ctx.Client()
+	return sqlerr.New(sqlerr.TableAccessDenied, "TRIGGER command denied to user '%s'@'%s' for the table of "+
+		"observer '%s'", c.User, c.Address, o.Name)
 }
 
 func findObserver(snap *catalog.Snapshot, dbName, name string) (*catalog.Observer, error) {
@@ -472,7 +507,7 @@ func findObserver(snap *catalog.Snapshot, dbName, name string) (*catalog.Observe
 }
 
 func (r *Registry) show(ctx *sql.Context, s parse.ShowObservers) (sql.RowIter, error) {
-	dbName, err := currentDatabase(ctx, parse.Name{Database: s.Database})
+	dbName, err := r.databaseOf(ctx, parse.Name{Database: s.Database})
 	if err != nil {
 		return nil, err
 	}
@@ -508,7 +543,7 @@ func (r *Registry) show(ctx *sql.Context, s parse.ShowObservers) (sql.RowIter, e
 }
 
 func (r *Registry) showCreate(ctx *sql.Context, s parse.ShowCreateObserver) (sql.RowIter, error) {
-	dbName, err := currentDatabase(ctx, s.Observer)
+	dbName, err := r.databaseOf(ctx, s.Observer)
 	if err != nil {
 		return nil, err
 	}
@@ -520,8 +555,8 @@ func (r *Registry) showCreate(ctx *sql.Context, s parse.ShowCreateObserver) (sql
 	if err != nil {
 		return nil, observerError(err)
 	}
-	if err := r.mayManage(ctx, snap, o); err != nil {
-		return nil, err
+	if !r.maySee(ctx, snap, o) {
+		return nil, hidden(ctx, o)
 	}
 	return sql.RowsToRowIter(sql.NewRow(o.Name, o.SQLMode, o.CreateStatement)), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
 	"moka/triggers"
@@ -123,9 +124,11 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 		if !ok || !r.maySee(ctx, snap, o) {
 			continue
 		}
-		key, err := r.keyText(ctx, snap, o, f.Column.Row)
-		if err != nil {
-			return nil, err
+		var key any // NULL to who may not read the table: TRIGGER shows no values
+		if r.onTable(ctx, snap, o, sql.PrivilegeType_Select) {
+			if key, err = r.keyText(ctx, snap, o, f.Column.Row); err != nil {
+				return nil, err
+			}
 		}
 		parked := int8(0)
 		if f.Parked {
@@ -133,9 +136,19 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 		}
 		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name,
 			tableName(snap, o.TableID), key,
-			f.CommitTS.Time().UTC(), uint64(f.Attempts), parked, f.Error))
+			f.CommitTS.Time().UTC(), uint64(f.Attempts), parked, r.errorText(ctx, o, f.Error)))
 	}
 	return rows, nil
+}
+
+// errorText is the error of a run, which may name values that its definer may read: NULL to anybody else but
+// who may do everything.
+func (r *Registry) errorText(ctx *sql.Context, o *catalog.Observer, text string) any {
+	if c := ctx.Client(); o.Definer != c.User+"@"+c.Address &&
+		!rights.Has(ctx, r.eng.Accounts(), sql.PrivilegeType_Super) {
+		return nil
+	}
+	return text
 }
 
 func (r *Registry) keyText(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer,

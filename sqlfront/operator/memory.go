@@ -86,6 +86,7 @@ func (p *Pool) Open(a *Account, interrupt func(error) bool) { a.pool, a.interrup
 type Account struct {
 	pool      *Pool
 	interrupt func(error) bool
+	most      int64        // see Bound
 	used      atomic.Int64 // by the statement
 	text      atomic.Int64 // by the reading of the statement's text
 	kept      atomic.Int64 // by the session
@@ -122,6 +123,12 @@ func (a *Account) Close() {
 	a.pool.mu.Lock()
 	delete(a.pool.accounts, a)
 	a.pool.mu.Unlock()
+}
+
+// Bound is what a statement of the account may hold at most, whatever its session's VarQueryMemory, and who
+// ends it when memory is short. It is said before anything is charged.
+func (a *Account) Bound(most int64, interrupt func(error) bool) {
+	a.most, a.interrupt = most, interrupt
 }
 
 // held is all of it.
@@ -257,13 +264,14 @@ func StatementLimit(ctx *sql.Context, s sql.Session) int64 {
 	if err != nil {
 		return 0
 	}
-	switch n := v.(type) {
-	case int64:
-		return n
-	case uint64:
-		return int64(n)
+	n, ok := v.(int64)
+	if u, unsigned := v.(uint64); unsigned && !ok {
+		n = int64(u)
 	}
-	return 0
+	if h, ok := s.(holder); ok && h.Memory().most > 0 && (n <= 0 || n > h.Memory().most) {
+		return h.Memory().most
+	}
+	return n
 }
 
 // Add charges n bytes, or fails with the error of who has held too much.

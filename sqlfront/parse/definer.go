@@ -4,13 +4,17 @@ import (
 	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/account"
+	"moka/sqlfront/routine"
+	"moka/sqlfront/sqlerr"
 )
 
 // WithDefiner is the text of a CREATE of a trigger or a routine with another DEFINER clause, in the place of
 // the one that it may have. As in MySQL, what is kept begins at the word that says what is created, and the
 // marks of executable comments are gone: half of one must not stay. A text in which that word is not found
 // comes back as it is.
-func WithDefiner(text, clause string, ansi bool) string {
+func WithDefiner(text string, definer account.Name, ansi bool) string {
 	text = strings.TrimSpace(unwrapComments(text, ansi))
 	l := lexer{s: text, ansi: ansi}
 	if !l.is(l.next(), "create") {
@@ -22,7 +26,7 @@ func WithDefiner(text, clause string, ansi bool) string {
 	}
 	for _, w := range []string{"trigger", "procedure", "function"} {
 		if l.is(t, w) {
-			return "CREATE " + clause + " " + text[t.start:]
+			return "CREATE " + definerClause(definer) + " " + text[t.start:]
 		}
 	}
 	return text
@@ -85,13 +89,13 @@ func (l *lexer) qualified(t token) (database, name string, behind token) {
 }
 
 // FailingTrigger is the text of a trigger that fires like another, whose text cannot be parsed, and fails.
-func FailingTrigger(h TriggerHead, name, definer string) string {
-	quote := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+func FailingTrigger(h TriggerHead, name string, definer account.Name) string {
 	table := quote(h.Table)
 	if h.Database != "" {
 		table = quote(h.Database) + "." + table
 	}
-	return "CREATE " + definer + " TRIGGER " + quote(name) + " " + h.Time + " " + h.Event + " ON " + table +
+	return "CREATE " + definerClause(definer) + " TRIGGER " + quote(name) + " " + h.Time + " " + h.Event +
+		" ON " + table +
 		" FOR EACH ROW SIGNAL SQLSTATE '42000' SET MESSAGE_TEXT = " +
 		"'the text of this trigger cannot be parsed; DROP TRIGGER it'"
 }
@@ -104,4 +108,38 @@ func SameTrigger(a, b *ast.DDL) bool {
 	}
 	return strings.EqualFold(x.TrigName.Name.String(), y.TrigName.Name.String()) && x.Time == y.Time &&
 		x.Event == y.Event
+}
+
+func definerClause(a account.Name) string { return "DEFINER=" + quote(a.User) + "@" + quote(a.Host) }
+
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// Bodies of triggers, observers and stored routines are in the memory of each process, from its start, and
+// are charged to nobody: this is how long one may be, and all of one kind of one table together.
+const (
+	maxBody   = 1 << 20
+	maxBodies = 4 << 20
+)
+
+// BodyFits refuses a text of n bytes that is too long, alone or with those beside it.
+func BodyFits(name string, n, beside int) error {
+	if n <= maxBody && n+beside <= maxBodies {
+		return nil
+	}
+	return sqlerr.New(sqlerr.TooLongBody, "Routine body for '%s' is too long: the text of one has %d bytes "+
+		"at most, those of a table have %d together", name, maxBody, maxBodies)
+}
+
+// CompileRoutine compiles a body, of which each statement must be one that the planner can take.
+func CompileRoutine(spec routine.Spec) (*routine.Routine, error) {
+	r, err := routine.Compile(spec)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range r.Statements() {
+		if err := Joinable(s); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }

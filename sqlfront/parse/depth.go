@@ -114,6 +114,11 @@ func joinable(stmt ast.Statement, text string) error {
 	if len(text) < 2*maxTables {
 		return nil
 	}
+	return Joinable(stmt)
+}
+
+// Joinable is joinable for a statement of a body, which a walk over what creates it does not see.
+func Joinable(stmt ast.Statement) error {
 	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
 		s, ok := n.(*ast.Select)
 		if !ok {

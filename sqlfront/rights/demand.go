@@ -7,6 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/sqlerr"
 )
 
 // showView is what SHOW CREATE VIEW needs beyond what the grammar knows.
@@ -116,4 +118,21 @@ func OnTable(ctx *sql.Context, db *mysql_db.MySQLDb, database, table string, any
 	return slices.ContainsFunc(any, func(p sql.PrivilegeType) bool {
 		return db.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(sql.PrivilegeCheckSubject{Database: database, Table: table}, p))
 	})
+}
+
+// Within reports whether the user has any right on a database, or on something in it. Who has none is not
+// told whether it exists.
+func Within(ctx *sql.Context, db *mysql_db.MySQLDb, database string) bool {
+	if db == nil || !db.Enabled() {
+		return true
+	}
+	set := db.UserActivePrivilegeSet(ctx)
+	return set.Count() > 0 || set.Database(database).HasPrivileges()
+}
+
+// DatabaseDenied is the error of who has no right on a database.
+func DatabaseDenied(ctx *sql.Context, database string) error {
+	c := ctx.Client()
+	return sqlerr.New(sqlerr.DBAccessDenied, "Access denied for user '%s'@'%s' to database '%s'",
+		c.User, c.Address, database)
 }

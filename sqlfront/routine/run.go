@@ -121,8 +121,9 @@ func (f *frame) handle(err error) (*jump, error) {
 
 // raise runs the handler of a condition, if there is one.
 func (f *frame) raise(c *Condition) (j *jump, found bool, err error) {
-	if c.Number == sqlerr.QueryInterrupted || c.Number == sqlerr.QueryTimeout ||
-		c.Number == sqlerr.ServerShutdown {
+	switch c.Number {
+	case sqlerr.QueryInterrupted, sqlerr.QueryTimeout, sqlerr.ServerShutdown,
+		sqlerr.CapacityExceeded: // what it holds is freed at its end
 		return nil, false, nil
 	}
 	at, h := f.find(c)

@@ -215,6 +215,7 @@ const (
 	ErrorOnWrite           = 1026
 	RecordFileFull         = 1114
 	TooManyPrepared        = 1461
+	TooLongBody            = 1437
 	EmptyQuery             = 1065
 	WrongValue             = 1525
 	TooBigScale            = 1425
@@ -322,6 +323,7 @@ var states = map[int]string{
 	PacketTooLarge:         "08S01",
 	EmptyQuery:             "42000",
 	TooManyPrepared:        "42000",
+	TooLongBody:            "42000",
 	TooBigScale:            "42000",
 	ScaleOverPrecision:     "42000",
 	TooBigDisplayWidth:     "42000",

@@ -1,0 +1,171 @@
+package sqlfront_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestObserverStatementsHideDatabases: SHOW, DROP, ALTER and SHOW CREATE OBSERVER told a database that
+// there is
+// from one that there is not, and named tables, to who has no right on either.
+func TestObserverStatementsHideDatabases(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "create table own.a (id int primary key)",
+		"create table own.hush (id int)",
+		"create database vic", "create table vic.v (id int primary key)",
+		"create observer vic.vob after insert on vic.v for each row set @x = 1",
+		"create observer own.ob after insert on own.hush for each row set @x = 1",
+		"create user few", "grant insert, trigger on own.a to few")
+	few := s.open("few", "own", "")
+	for _, db := range []string{"vic", "nowhere"} {
+		for _, q := range []string{"show observers from " + db, "drop observer " + db + ".vob",
+			"drop observer if exists " +
+				db + ".x", "alter observer " + db + ".vob enable", "show create observer " + db + ".vob"} {
+			if got := results(t, few, q); got != "error 1044" {
+				t.Errorf("%s: %s", q, got)
+			}
+		}
+	}
+	for _, q := range []string{"drop observer ob", "alter observer ob disable", "show create observer ob"} {
+		if _, err := few.Exec(q); err == nil || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+	want(t, root, "select count(*) from moka.observers", "2")
+}
+
+// TestRevokedObserverTellsNothing: the creator of an observer who has lost TRIGGER went on to see how many
+// rows
+// others had changed. He may still drop it.
+func TestRevokedObserverTellsNothing(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "create table own.a (id int primary key)",
+		"create table own.b (id int)",
+		"create user few", "grant insert, trigger on own.a to few", "grant insert on own.b to few",
+		"grant select on moka.* to few")
+	few := s.open("few", "own", "")
+	few.SetMaxOpenConns(1)
+	run(t, few, "create observer o after insert on a for each row set @x = 1", "alter observer o disable")
+	run(t, root, "revoke insert, trigger on own.a from few", "insert into own.a values (1), (2)")
+	script{
+		{"show observers", ""},
+		{"show create observer o", "error 1142"},
+		{"select count(*) from moka.observers", "0"},
+		{"select count(*) from moka.observer_backlog", "0"},
+		{"alter observer o enable", ""},
+		{"show warnings", ""},
+		{"drop observer o", ""},
+	}.run(t, few)
+}
+
+// TestObserverErrorsShowNoValues: TRIGGER on a table without SELECT was enough to collect its keys, and
+// texts of
+// errors of other people's observers, by moka.observer_errors.
+func TestObserverErrorsShowNoValues(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own", "create table a (id varchar(50) primary key)",
+		"create table u (s varchar(50) unique)", "insert into u values ('secret')", "create user few",
+		"grant insert, trigger on own.a to few", "grant select on moka.* to few",
+		"create observer theirs after insert on a for each row with (attempts = 1) insert into u values "+
+			"('secret')")
+	few := s.open("few", "own", "")
+	run(t, few, "create observer mine after insert on a for each row with (attempts = 1) "+
+		"signal sqlstate '45000' set message_text = 'x'")
+	run(t, root, "insert into a values ('PATIENT-4711')")
+	eventually(t, root, "select count(*) from moka.observer_errors where parked", "2")
+	const query = "select observer_name, row_key, error from moka.observer_errors order by 1"
+	if got := results(t, few, query); got != "mine NULL x (errno 1644) (sqlstate 45000);theirs NULL NULL" {
+		t.Errorf("few: %s", got)
+	}
+	if got := results(t, root, query); strings.Count(got, "PATIENT-4711") != 2 || !strings.Contains(got,
+		"'secret'") {
+		t.Errorf("root: %s", got)
+	}
+	run(t, root, "grant select on own.a to few")
+	if got := results(t, few, query); got != "mine id=PATIENT-4711 x (errno 1644) (sqlstate "+
+		"45000);theirs id=PATIENT-4711 NULL" {
+		t.Errorf("few, with SELECT: %s", got)
+	}
+}
+
+// TestBodiesAreBounded: bodies of triggers and observers are in each process's memory, and nothing bounded
+// them.
+func TestBodiesAreBounded(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own", "create table a (id int primary key)",
+		"create table b (id int primary key)")
+	long := func(n int) string { return "set @x = '" + strings.Repeat("x", n) + "'" }
+	for _, what := range []string{"create trigger %s after delete on a for each row ",
+		"create observer %s after insert on a for each row "} {
+		named := func(name string) string { return strings.Replace(what, "%s", name, 1) }
+		script{{named("huge") + long(1<<20), "error 1437"}}.run(t, root)
+		for _, name := range []string{"x1", "x2", "x3", "x4"} {
+			script{{named(name) + long(1<<20-200), ""}}.run(t, root)
+		}
+		script{
+			{named("x5") + long(2000), "error 1437"},
+			{strings.Replace(named("x5"), " on a ", " on b ", 1) + long(2000), ""},
+		}.run(t, root)
+	}
+	script{{"create procedure p() " + long(1<<20), "error 1437"}}.run(t, root)
+}
+
+// TestTooManyTablesInABody: a join of more than 61 tables in a body ended the connection of whoever fired
+// it.
+func TestTooManyTablesInABody(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own", "create table a (id int primary key)")
+	var many strings.Builder
+	many.WriteString("select 1 from (select 1 z) a")
+	for i := range 70 {
+		many.WriteString(" join (select 1 z) a" + strings.Repeat("i", i+1))
+	}
+	q := many.String()
+	into := strings.Replace(q, "select 1 from", "select 1 into q from", 1)
+	for _, body := range []string{"begin declare q int; " + into + "; end",
+		"begin declare q int; set q = (" + q + "); end",
+		"begin if exists (" + q + ") then set @x = 1; end if; end", "insert into a " + q} {
+		script{
+			{"create trigger x before insert on a for each row " + body, "error 1116"},
+			{"create observer x after insert on a for each row " + body, "error 1116"},
+			{"create procedure p() " + body, "error 1116"},
+		}.run(t, root)
+	}
+}
+
+// TestMemoryErrorIsNotHandled: a body that handled the error of a statement that held too much kept what
+// it had.
+func TestMemoryErrorIsNotHandled(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	run(t, root, "create database own", "use own", "create table a (id int primary key)",
+		"create trigger x before insert on a for each row begin declare v longtext; "+
+			"declare continue handler for sqlexception begin end; set v = repeat('a', 30000000); end",
+		"insert into a values (1)", "set moka_query_memory = 1000000")
+	script{{"insert into a values (2)", "error 3170"}}.run(t, root)
+}
+
+// TestRunsHoldLittle: runs of observers filled local variables up to what a client's statement may hold,
+// sixteen at
+// a time, and with a handler kept it.
+func TestRunsHoldLittle(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own", "create table a (id int primary key)",
+		"create table b (id int)",
+		"create observer o after insert on a for each row with (attempts = 1) begin declare v, w longtext; "+
+			"declare continue handler for sqlexception begin end; set moka_query_memory = 1000000000; "+
+			"set v = repeat('a', 30000000); set w = repeat('b', 30000000); insert into b values "+
+			"(length(w)); end",
+		"insert into a values (1)")
+	eventually(t, root, "select parked from moka.observer_backlog", "1")
+	if got := results(t, root, "select error from moka.observer_errors"); !strings.Contains(got,
+		"Memory capacity") {
+		t.Error(got)
+	}
+	want(t, root, "select count(*) from b", "0")
+}
