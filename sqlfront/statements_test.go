@@ -28,10 +28,10 @@ func TestStatementsAreAccountedFor(t *testing.T) {
 			t.Fatal("no error")
 		}
 	}
-	// Read are rows and entries of indexes: the sum takes three of each, and a row that is not there has been looked for.
+	// Read are rows and entries of indexes: the sum takes three of each.
 	const of = "SELECT executions, errors, rows_sent, rows_affected, rows_examined, total_ms > 0, min_ms <= avg_ms AND avg_ms <= max_ms, first_seen <= last_seen, LENGTH(digest) FROM moka.statements_summary "
 	for where, want := range map[string]string{
-		"WHERE digest_text = 'SELECT name FROM item WHERE id = ?'":                                         "8 0 6 0 7 1 1 1 64",
+		"WHERE digest_text = 'SELECT name FROM item WHERE id = ?'":                                         "8 0 6 0 6 1 1 1 64",
 		"WHERE digest_text LIKE 'INSERT INTO item VALUES (...)'":                                           "4 2 0 4 0 1 1 1 64",
 		"WHERE digest_text LIKE 'SELECT COUNT(*), SUM(n) FROM item%'":                                      "1 0 1 0 6 1 1 1 64",
 		"WHERE digest_text = 'UPDATE item SET n = n + ? WHERE id IN (...)'":                                "1 0 0 2 2 1 1 1 64",
