@@ -26,7 +26,7 @@ func (s *simulation) changeLeads(lose bool) {
 				late = append(late, x == 1)
 				return late[len(late)-1]
 			})
-			s.trace = append(s.trace, fmt.Sprintf("shard %d is led again; of what was lost is there: %v", id, late))
+			s.trace = append(s.trace, fmt.Sprintf("shard %d is led again, applied late: %v", id, late))
 		}
 	}
 }
