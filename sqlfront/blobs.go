@@ -14,9 +14,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/conn"
 	"moka/sqlfront/engine"
 	"moka/sqlfront/sqlerr"
-	"moka/sqlfront/wire"
 	"moka/txn"
 )
 
@@ -71,9 +71,9 @@ type userStore struct {
 	loading bool
 }
 
-var _ wire.UserStore = (*userStore)(nil)
+var _ conn.UserStore = (*userStore)(nil)
 
-// LoadUsers implements wire.UserStore.
+// LoadUsers implements conn.UserStore.
 func (u *userStore) LoadUsers(ctx context.Context) ([]byte, error) {
 	data, err := u.stored(ctx)
 	if err == nil {
@@ -93,7 +93,7 @@ func (u *userStore) stored(ctx context.Context) ([]byte, error) {
 	return data, nil
 }
 
-// SaveUsers implements wire.UserStore.
+// SaveUsers implements conn.UserStore.
 func (u *userStore) SaveUsers(ctx context.Context, data []byte) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -103,7 +103,8 @@ func (u *userStore) SaveUsers(ctx context.Context, data []byte) error {
 			return err
 		}
 		if now, _ := snap.Blob(u.name); u.loading || !bytes.Equal(now, u.applied) {
-			return sqlerr.New(sqlerr.Deadlock, "Accounts were changed through another server at the same time; try restarting transaction")
+			return sqlerr.New(sqlerr.Deadlock,
+				"Accounts were changed through another server at the same time; try restarting transaction")
 		}
 		return u.catalog.PutBlob(ctx, t, u.name, data)
 	})
@@ -282,7 +283,8 @@ func (s *Server) lookAround(ctx context.Context) error {
 	if s.users == nil {
 		return nil // being made
 	}
-	err := s.users.follow(ctx, func(data []byte) error { return s.engine.Directory().Replace(sql.NewContext(ctx), data) })
+	err := s.users.follow(ctx,
+		func(data []byte) error { return s.engine.Directory().Replace(sql.NewContext(ctx), data) })
 	if err == nil {
 		err = s.followReadOnly(ctx)
 	}

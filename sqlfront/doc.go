@@ -3,7 +3,9 @@
 //	   mysql client
 //	        │  MySQL protocol
 //	┌───────▼────────────────────────────────────────────────────────────────┐
-//	│ wire      sockets, log-in, retry on conflict, deadlines, drain         │  errors in the numbers of MySQL: sqlerr
+//	│ mysqlproto  the protocol as bytes: packets, log-in, commands, values   │
+//	│ conn      sockets, log-in, retry on conflict, deadlines, drain         │  errors in the numbers of MySQL: sqlerr
+//	│ resultset columns and rows of a result as a client gets them           │
 //	│ parse     the parser: what MySQL users write, observers' grammar       │
 //	│           go-mysql-server binds, analyses, builds iterators            │
 //	│ namedjoin USING and NATURAL JOIN written as ON, before they are bound  │
@@ -41,5 +43,5 @@
 //
 // What is not: the list is in DESIGN.md, with the reasons.
 //
-// Reading order: this package (server.go), engine (doc, session.go, tx.go, table.go), catalog, rowenc, wire, parse, observer.
+// Reading order: this package (server.go), engine (doc, session.go, tx.go, table.go), catalog, rowenc, mysqlproto, conn, parse, observer.
 package sqlfront

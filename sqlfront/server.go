@@ -17,6 +17,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/conn"
 	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/namedlock"
@@ -26,7 +27,6 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/statements"
 	"moka/sqlfront/system"
-	"moka/sqlfront/wire"
 	"moka/triggers"
 	"moka/txn"
 )
@@ -109,7 +109,7 @@ type Server struct {
 	catalog    *catalog.Catalog
 	engine     *engine.Engine
 	observers  *observer.Registry
-	wire       *wire.Server
+	conn       *conn.Server
 	users      *userStore
 	variables  *variableStore
 	namedLocks *namedlock.Locks
@@ -139,7 +139,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	if s.catalog, err = catalog.Open(ctx, o.Client, catalog.Options{}); err != nil {
 		return nil, err
 	}
-	s.statements = statements.New(statements.Options{Dir: o.LogDir, Version: mysqlVersion + "-Moka-" + o.Version, Addr: o.listenAddr(), Logger: o.Logger})
+	s.statements = statements.New(statements.Options{Dir: o.LogDir, Version: mysqlVersion + "-Moka-" +
+		o.Version, Addr: o.listenAddr(), Logger: o.Logger})
 	s.observers = newObservers(o, s.catalog)
 	hooks := s.observers.Hooks()
 	hooks.CompleteOrder = s.completeOrder
@@ -154,7 +155,10 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	hooks.ShowCreateRoutine = func(ctx context.Context, r parse.RoutineName) (ast.Statement, error) {
 		return s.engine.ShowCreateRoutine(ctx, r)
 	}
-	hooks.StoredFunction = func(ctx context.Context, db, name string) bool { return s.engine.HasFunction(ctx, db, name) }
+	hooks.StoredFunction = func(ctx context.Context, db, name string) bool {
+		return s.engine.HasFunction(ctx,
+			db, name)
+	}
 	hooks.ThroughView = func(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
 		return s.engine.ThroughView(ctx, stmt, joins)
 	}
@@ -171,11 +175,15 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return s.showEngineStatus(ctx).Statement(ast.AuthType_PROCESS), nil
 	}
 	hooks.FlushLogs = func(context.Context) (ast.Statement, error) {
-		return system.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) { return nil, s.statements.Rotate() }).Ending().Statement(ast.AuthType_RELOAD), nil
+		return system.NewReport("FLUSH LOGS", nil, func(*sql.Context) ([]sql.Row, error) {
+			return nil,
+				s.statements.Rotate()
+		}).Ending().Statement(ast.AuthType_RELOAD), nil
 	}
 	hooks.ResetPersist = func(_ context.Context, name string, ifExists bool) (ast.Statement, error) {
 		return system.NewReport("RESET PERSIST", nil, func(ctx *sql.Context) ([]sql.Row, error) {
-			return nil, ctx.Session.(*engine.Session).ResetPersist(ctx, name, ifExists) // which asks for the privilege
+			return nil, ctx.Session.(*engine.Session).ResetPersist(ctx, name,
+				ifExists) // which asks for the privilege
 		}).Statement(ast.AuthType_IGNORE), nil
 	}
 	nothing := func(*sql.Context) ([]sql.Row, error) { return nil, nil }
@@ -200,7 +208,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.engine, err = engine.New(ctx, engine.Options{
-		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables, Logger: o.Logger, TempDir: o.TempDir,
+		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables,
+		Logger: o.Logger, TempDir: o.TempDir,
 		StatementsMemory: o.StatementsMemory,
 		Functions:        functions,
 		Status: map[string]func() int64{
@@ -214,16 +223,19 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 			},
 		},
 		Databases: []sql.Database{
-			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(), []system.Table{s.summaryTable(), s.jobsTable()})...),
+			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(),
+				[]system.Table{s.summaryTable(), s.jobsTable()})...),
 			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(),
 		Saw:         s.lookAround, KeepReadOnly: s.keepReadOnly,
-		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string, everybody bool) (bool, error) {
+		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string,
+			everybody bool) (bool, error) {
 			if s.node.Own(id) {
 				return false, nil
 			}
-			return true, s.node.Ask(ctx, node.Kill{ID: id, Connection: connection, User: user, Everybody: everybody})
+			return true, s.node.Ask(ctx, node.Kill{ID: id, Connection: connection, User: user,
+				Everybody: everybody})
 		},
 	})
 	if err != nil {
@@ -233,17 +245,21 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.users = &userStore{blobStore: blobStore{s.catalog, o.Client, usersBlob}}
-	s.wire, err = wire.New(ctx, wire.Options{
-		Engine: s.engine.SQL(), Sessions: s.engine.SessionBuilder, Plans: s.engine.Plans(), Statements: s.statements, Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
+	s.conn, err = conn.New(ctx, conn.Options{
+		Engine: s.engine.SQL(), Sessions: s.session, Plans: s.engine.Plans(), Statements: s.statements,
+		Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
-		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections, MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
-		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) }, Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections,
+		MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
+		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) },
+		Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
 	if o.QueryMemory != 0 {
-		if err = sql.SystemVariables.AssignValues(map[string]any{operator.VarQueryMemory: max(0, o.QueryMemory)}); err != nil {
+		if err = sql.SystemVariables.AssignValues(map[string]any{operator.VarQueryMemory: max(0,
+			o.QueryMemory)}); err != nil {
 			return nil, err
 		}
 	}
@@ -269,43 +285,48 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	return s, nil
 }
 
+// session makes the session of a client.
+func (s *Server) session(c *conn.Connection, addr string) (sql.Session, error) {
+	return s.engine.ClientSession(c, addr), nil
+}
+
 // kill ends a connection of this server for a user of another one.
 func (s *Server) kill(_ context.Context, k node.Kill) error {
 	if err := s.engine.KillFor(k.ID, k.User, k.Everybody); err != nil {
 		return err
 	}
 	if k.Connection {
-		s.wire.HangUp(k.ID)
+		s.conn.HangUp(k.ID)
 	}
 	return nil
 }
 
 // doors are the counters of logins. A statement of the engine's own may ask before there is anybody to log in to.
-func (s *Server) doors() wire.Stats {
-	if s.wire == nil {
-		return wire.Stats{}
+func (s *Server) doors() conn.Stats {
+	if s.conn == nil {
+		return conn.Stats{}
 	}
-	return s.wire.Stats()
+	return s.conn.Stats()
 }
 
 // Serve accepts clients until Drain or Close.
-func (s *Server) Serve() error { return s.wire.Serve() }
+func (s *Server) Serve() error { return s.conn.Serve() }
 
 // Addr is where clients connect.
-func (s *Server) Addr() net.Addr { return s.wire.Addr() }
+func (s *Server) Addr() net.Addr { return s.conn.Addr() }
 
 // Drain refuses new statements with 1053, lets what runs end, and closes. When ctx ends first, what still runs is
 // interrupted.
 func (s *Server) Drain(ctx context.Context) error {
-	return errors.Join(s.wire.Drain(ctx), s.Close())
+	return errors.Join(s.conn.Drain(ctx), s.Close())
 }
 
 // Close interrupts what runs and waits until everything that New started is gone. The transaction client stays open.
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		var errs []error
-		if s.wire != nil {
-			errs = append(errs, s.wire.Close())
+		if s.conn != nil {
+			errs = append(errs, s.conn.Close())
 		}
 		if s.statements != nil {
 			errs = append(errs, s.statements.Close())
@@ -376,14 +397,16 @@ type Metrics struct {
 
 // Metrics returns a snapshot.
 func (s *Server) Metrics() Metrics {
-	st := s.wire.Stats()
+	st := s.conn.Stats()
 	m := Metrics{
-		Connections: st.Connections, ConnectionsAccepted: st.Accepted, ConnectionsRefused: st.Refused, ConnectionsAborted: st.Aborted,
-		LoginFailures: st.LoginsWrong, LoginDelays: st.LoginsLate,
+		Connections: st.Connections, ConnectionsAccepted: st.Accepted, ConnectionsRefused: st.Refused,
+		ConnectionsAborted: st.Aborted,
+		LoginFailures:      st.LoginsWrong, LoginDelays: st.LoginsLate,
 		Sessions: s.engine.Sessions(), Retries: st.Retries, RetriesGivenUp: st.GaveUp, Panics: st.Panics,
 		Selects: st.Statements["select"], Inserts: st.Statements["insert"], Updates: st.Statements["update"],
-		Deletes: st.Statements["delete"], Definitions: st.Statements["ddl"], TransactionCommands: st.Statements["transaction"],
-		OtherStatements: st.Statements["other"], Conflicts: st.Errors[1213], Duplicates: st.Errors[1062],
+		Deletes: st.Statements["delete"], Definitions: st.Statements["ddl"],
+		TransactionCommands: st.Statements["transaction"],
+		OtherStatements:     st.Statements["other"], Conflicts: st.Errors[1213], Duplicates: st.Errors[1062],
 	}
 	for _, n := range st.Errors {
 		m.Errors += n
@@ -392,7 +415,9 @@ func (s *Server) Metrics() Metrics {
 	m.PlanHits, m.PlanMisses, m.Plans = p.Hits, p.Misses, p.Plans
 	m.PlanBodyHits, m.PlanBodyMisses = p.BodyHits, p.BodyMisses
 	f := p.Fallbacks
-	m.PlanFallbackText, m.PlanFallbackShape, m.PlanFallbackTable, m.PlanFallbackIndex = f["text"], f["shape"], f["table"], f["index"]
-	m.PlanFallbackType, m.PlanFallbackValue, m.PlanFallbackSettings, m.PlanFallbackPrivilege = f["type"], f["value"], f["settings"], f["privilege"]
+	m.PlanFallbackText, m.PlanFallbackShape, m.PlanFallbackTable, m.PlanFallbackIndex = f["text"], f["shape"],
+		f["table"], f["index"]
+	m.PlanFallbackType, m.PlanFallbackValue, m.PlanFallbackSettings, m.PlanFallbackPrivilege = f["type"],
+		f["value"], f["settings"], f["privilege"]
 	return m
 }

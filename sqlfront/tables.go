@@ -191,13 +191,13 @@ func (s *Server) declared(db, table, column string) *catalog.Type {
 	return &desc.Columns[i].Type
 }
 
-// tinyInt1 answers wire.Options.TinyInt1.
+// tinyInt1 answers conn.Options.TinyInt1.
 func (s *Server) tinyInt1(db, table, column string) bool {
 	t := s.declared(db, table, column)
 	return t != nil && t.Kind == "tinyint" && t.Length == 1
 }
 
-// digits answers wire.Options.Digits.
+// digits answers conn.Options.Digits.
 func (s *Server) digits(db, table, column string) (n int, ok bool) {
 	t := s.declared(db, table, column)
 	switch {

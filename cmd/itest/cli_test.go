@@ -8,15 +8,16 @@ import (
 )
 
 // cli runs statements through the MariaDB command-line client and returns what it printed, errors included.
-func (s *server) cli(statements string) string {
+func (s *server) cli(statements string, options ...string) string {
 	s.t.Helper()
 	path, err := exec.LookPath("mariadb")
 	if err != nil {
 		s.t.Fatal("the MariaDB command-line client is missing: install the package mariadb-client ('make " +
 			"test' does so when root)")
 	}
-	cmd := exec.Command(path, "--no-defaults", "-h", "127.0.0.1", "-P", s.sqlPort, "-u", "root", "--batch",
-		"--force")
+	args := append([]string{"--no-defaults", "-h", "127.0.0.1", "-P", s.sqlPort, "-u", "root", "--batch",
+		"--force"}, options...)
+	cmd := exec.Command(path, args...)
 	cmd.Stdin = strings.NewReader(statements)
 	out, _ := cmd.CombinedOutput() // with --force, errors are part of the output
 	return string(out)
@@ -38,7 +39,8 @@ func TestOrdinaryClient(t *testing.T) {
 	expect(t, s.cli(`
 		CREATE DATABASE shop; USE shop;
 		CREATE TABLE customer (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL);
-		CREATE TABLE purchase (id INT AUTO_INCREMENT PRIMARY KEY, customer_id INT NOT NULL, cents BIGINT NOT NULL, KEY (customer_id));
+		CREATE TABLE purchase (id INT AUTO_INCREMENT PRIMARY KEY, customer_id INT NOT NULL,
+			cents BIGINT NOT NULL, KEY (customer_id));
 		INSERT INTO customer VALUES (1, 'Ada'), (2, 'Grace');
 		INSERT INTO purchase (customer_id, cents) VALUES (1, 250), (1, 750), (2, 100);
 		SELECT name, SUM(cents) AS total FROM customer JOIN purchase ON purchase.customer_id = customer.id GROUP BY name ORDER BY name;
@@ -54,6 +56,11 @@ func TestOrdinaryClient(t *testing.T) {
 	expect(t, s.cli("SELECT * FROM shop.nothing"), "ERROR 1146 (42S02)")
 	expect(t, s.cli("SELECT nothing FROM shop.customer"), "ERROR 1054 (42S22)")
 
+	// The same over a compressed connection, with statements and results that take several frames.
+	long := strings.Repeat("0123456789abcdef", 100_000)
+	expect(t, s.cli("SELECT MD5('"+long+"') = MD5(REPEAT('0123456789abcdef', 100000)) AS same; "+
+		"SELECT REPEAT('0123456789abcdef', 100000)", "--compress"), "same\n1\n", long)
+
 	s.conflict(t)
 
 	// An observer keeps a total, and its effect is there within milliseconds.
@@ -61,7 +68,8 @@ func TestOrdinaryClient(t *testing.T) {
 		USE shop;
 		CREATE TABLE total (customer_id INT PRIMARY KEY, cents BIGINT NOT NULL);
 		INSERT INTO total VALUES (1, 0), (2, 0);
-		CREATE OBSERVER totals AFTER INSERT ON purchase FOR EACH ROW UPDATE total SET cents = cents + NEW.cents WHERE customer_id = NEW.customer_id;
+		CREATE OBSERVER totals AFTER INSERT ON purchase FOR EACH ROW UPDATE total SET cents = cents +
+			NEW.cents WHERE customer_id = NEW.customer_id;
 		SHOW OBSERVERS;
 	`), "totals", "purchase")
 	db := s.db("shop")

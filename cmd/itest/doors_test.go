@@ -29,7 +29,7 @@ func asStranger(t *testing.T, args ...string) (string, error) {
 
 // TestStrangerIsNotRoot is S7 with the ordinary client: root without a password is whoever started the
 // server, and no other user of the machine, until root has one. Only root can be somebody else, so it is
-// skipped for others: TestRootWithoutPassword of sqlfront/wire decides the same with a peer that is made up,
+// skipped for others: TestRootWithoutPassword of sqlfront/conn decides the same with a peer that is made up,
 // and kv/peercred with tables of sockets as the kernel has them.
 func TestStrangerIsNotRoot(t *testing.T) {
 	if os.Geteuid() != 0 {

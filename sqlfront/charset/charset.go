@@ -2,7 +2,7 @@
 // character_set_results) and UTF-8, which is all that the server works with.
 //
 // Statements and parameters are decoded where they come in, results and messages are encoded where they go
-// out (sqlfront/wire). A column's character set is another matter: its texts are UTF-8 in storage, and the
+// out (sqlfront/conn). A column's character set is another matter: its texts are UTF-8 in storage, and the
 // set says which characters there may be. So a client may speak sets that no column can have (koi8r, gbk,
 // big5): Transport says which those are.
 package charset

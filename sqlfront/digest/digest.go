@@ -8,14 +8,12 @@
 package digest
 
 import (
-	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
-	"github.com/dolthub/vitess/go/sqltypes"
-	querypb "github.com/dolthub/vitess/go/vt/proto/query"
-
 	"moka/sqlfront/eval"
+	"moka/sqlfront/mysqlproto"
 )
 
 // Digest is a statement without its values.
@@ -219,27 +217,22 @@ func isNamePart(c byte) bool { return isNameStart(c) || c >= '0' && c <= '9' }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// Bind takes the values of a prepared statement, v1 … vn; false if one of them is of a type that has no
-// literal here.
-func (d *Digest) Bind(text string, vars map[string]*querypb.BindVariable) bool {
+// Bind takes the values of a prepared statement; false if one of them is of a kind that has no literal here.
+func (d *Digest) Bind(text string, params []mysqlproto.Param) bool {
 	d.Text, d.Values = append(d.Text[:0], text...), d.Values[:0]
-	for i := range len(vars) {
-		v, ok := vars[Parameter(i)]
-		if !ok || v == nil {
-			return false
-		}
-		l := eval.Literal{Text: string(v.Value)}
-		switch t := v.Type; {
-		case t == sqltypes.Null:
+	for _, p := range params {
+		l := eval.Literal{Text: p.Text}
+		switch p.Kind {
+		case mysqlproto.KindNull:
 			l.Kind = eval.LiteralNull
-		case sqltypes.IsIntegral(t):
+		case mysqlproto.KindInt:
 			l.Kind = eval.LiteralInt
-		case sqltypes.IsFloat(t) || t == sqltypes.Decimal:
+		case mysqlproto.KindFloat:
 			l.Kind = eval.LiteralDecimal
-			if bytes.ContainsAny(v.Value, "eE") {
+			if strings.ContainsAny(p.Text, "eE") {
 				l.Kind = eval.LiteralFloat
 			}
-		case sqltypes.IsQuoted(t):
+		case mysqlproto.KindText, mysqlproto.KindBytes:
 			l.Kind = eval.LiteralString
 		default:
 			return false

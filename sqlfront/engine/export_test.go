@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	"moka/sqlfront/resultset"
 )
 
 // Settle waits for counts and analyses that have begun in the background.
@@ -25,21 +26,26 @@ func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.memory.MakeTemp = f }
 func (s *Session) RunPlan(ctx *sql.Context, text string) (bool, error) {
 	result, learn, err := s.eng.fast(ctx, &fastStatement{session: s, text: text, status: "Com_select"})
 	if learn != nil {
-		learn(s.eng.plannedFields(string(s.digest.Text)))
+		learn(s.eng.plannedHead(ctx, string(s.digest.Text)))
 	}
 	return result != nil, err
 }
 
-// plannedFields are the fields of the result of a plan, of the right types.
-func (e *Engine) plannedFields(text string) (fields []*querypb.Field) {
+// plannedHead is the head of the result of a plan, of the right types.
+func (e *Engine) plannedHead(ctx *sql.Context, text string) *resultset.Head {
+	var fields []*querypb.Field
+	var of []sql.Type
 	for key, entry := range e.plans.entries {
 		if key.text == text && entry.plan != nil && entry.plan.sel != nil {
 			for _, t := range entry.plan.sel.types[:entry.plan.sel.width] {
-				fields = append(fields, &querypb.Field{Type: t.Type()})
+				fields, of = append(fields, &querypb.Field{Type: t.Type()}), append(of, t)
 			}
 		}
 	}
-	return fields
+	if fields == nil {
+		return nil
+	}
+	return resultset.NewHead(ctx, fields, of)
 }
 
 // ComputedFunctions are the names of the functions that the library does not have.

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/vitess/go/mysql"
-	"github.com/dolthub/vitess/go/sqltypes"
-	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/mysqlproto"
+	"moka/sqlfront/resultset"
 )
 
 // The plan cache. Most statements of an OLTP load are of a handful of shapes: a row by its key, a short range of an index, a
@@ -205,16 +205,16 @@ func (e *Engine) Plans() *Plans { return &Plans{e} }
 
 // Run runs a SELECT, INSERT, UPDATE or DELETE if there is a plan for it, else result is nil and the statement has to go the general
 // way: nothing has been done. learn, if it is not nil, wants the head of the general way's result, should that succeed. A
-// statement with parameters is prepared; it has its values in vars and a question mark for each in the text. status is the
+// statement with parameters is prepared; it has its values in params and a question mark for each in the text. status is the
 // status variable that counts the statement.
-func (p *Plans) Run(ctx context.Context, c *mysql.Conn, session sql.Session, text string, prepared bool,
-	vars map[string]*querypb.BindVariable, status string) (result *sqltypes.Result, learn func([]*querypb.Field), err error) {
+func (p *Plans) Run(ctx context.Context, session sql.Session, text string, prepared bool,
+	params []mysqlproto.Param, status string) (result *resultset.Result, learn func(*resultset.Head), err error) {
 	s, ok := session.(*Session)
 	if !ok {
 		return nil, nil, nil
 	}
-	err = p.eng.command(ctx, c, s, text, func(ctx *sql.Context) error {
-		st := &fastStatement{session: s, text: text, prepared: prepared, vars: vars, status: status}
+	err = p.eng.command(ctx, s, text, func(ctx *sql.Context) error {
+		st := &fastStatement{session: s, text: text, prepared: prepared, params: params, status: status}
 		result, learn, err = p.eng.fast(ctx, st)
 		if result == nil && err == nil {
 			s.passOn(st.entered)
@@ -226,12 +226,12 @@ func (p *Plans) Run(ctx context.Context, c *mysql.Conn, session sql.Session, tex
 
 // Transaction is BEGIN, COMMIT or ROLLBACK (verb is one of these, in small letters) without options. It reports whether it was
 // done; if not it has to go the general way.
-func (p *Plans) Transaction(ctx context.Context, c *mysql.Conn, session sql.Session, verb string) (done bool, err error) {
+func (p *Plans) Transaction(ctx context.Context, session sql.Session, verb string) (done bool, err error) {
 	s, ok := session.(*Session)
 	if !ok {
 		return false, nil
 	}
-	err = p.eng.command(ctx, c, s, verb, func(ctx *sql.Context) error {
+	err = p.eng.command(ctx, s, verb, func(ctx *sql.Context) error {
 		done, err = p.eng.fastTransaction(ctx, s, verb)
 		return err
 	})
@@ -245,8 +245,8 @@ func (p *Plans) Forget(session sql.Session) {
 	}
 }
 
-// command brackets a statement as the library's handler does.
-func (e *Engine) command(parent context.Context, c *mysql.Conn, s *Session, text string, f func(*sql.Context) error) error {
+// command brackets a statement as package conn does those of the general way.
+func (e *Engine) command(parent context.Context, s *Session, text string, f func(*sql.Context) error) error {
 	var cancel context.CancelFunc
 	if !s.interruptible() {
 		parent, cancel = context.WithCancel(parent)
@@ -262,12 +262,9 @@ func (e *Engine) command(parent context.Context, c *mysql.Conn, s *Session, text
 		return err
 	}
 	defer s.CommandEnd()
-	s.direct = true
-	defer func() { s.direct = false }()
 	if err := f(ctx); err != nil {
 		return sql.CastSQLError(err)
 	}
-	s.status(ctx, c)
 	return nil
 }
 
@@ -275,13 +272,13 @@ type fastStatement struct {
 	session  *Session
 	text     string
 	prepared bool
-	vars     map[string]*querypb.BindVariable
+	params   []mysqlproto.Param
 	status   string
 	entered  bool // the session knows that a statement has begun
 }
 
 // fast runs the statement if there is a plan for it.
-func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, func([]*querypb.Field), error) {
+func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, func(*resultset.Head), error) {
 	s := st.session
 	set := s.settings(ctx)
 	if set.off || s.calls > 0 || s.temp.any() || s.tables != nil {
@@ -290,7 +287,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	}
 	d := &s.digest
 	if st.prepared {
-		if !d.Bind(st.text, st.vars) {
+		if !d.Bind(st.text, st.params) {
 			e.plans.fallback(reasonType)
 			return nil, nil, nil
 		}
@@ -303,7 +300,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 		return nil, nil, err
 	}
 	st.entered = true
-	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.Values, found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0}
+	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.Values, found: s.Client().Capabilities&mysqlproto.ClientFoundRows != 0}
 	db := s.GetCurrentDatabase()
 	entry := e.plans.get(planKey{string(d.Text), db, set.key})
 	if entry == nil {
@@ -319,7 +316,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	p := entry.plan
 	if !entry.proved.Load() {
 		e.plans.misses.Add(1)
-		return nil, entry.learn(), nil
+		return nil, entry.learn(ctx), nil
 	}
 	if entry.skips() {
 		e.plans.fallback(reasonValue)
@@ -331,9 +328,6 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 	}
 	run.plan = p
 	result, err := run.run()
-	if tx := s.tx(); tx != nil {
-		tx.planned = false
-	}
 	switch {
 	case err == errStalePlan:
 		run.plan = nil
@@ -355,7 +349,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*sqltypes.Result, fu
 
 // planned makes the plan of a statement that has none, or none that is right any more. The statement itself goes the general
 // way, and the plan is used when that has succeeded.
-func (e *Engine) planned(run *fastRun, db string) (learn func([]*querypb.Field)) {
+func (e *Engine) planned(run *fastRun, db string) (learn func(*resultset.Head)) {
 	e.plans.misses.Add(1)
 	v, err := run.view()
 	defer run.leave()
@@ -376,41 +370,35 @@ func (e *Engine) planned(run *fastRun, db string) (learn func([]*querypb.Field))
 		return nil
 	}
 	e.plans.put(key, entry)
-	return entry.learn()
+	return entry.learn(run.ctx)
 }
 
 // learn takes over the head of the library's result. It is refused when it is not of the columns that the plan delivers: the
 // library may have run under another version of the table.
-func (entry *planEntry) learn() func([]*querypb.Field) {
-	return func(fields []*querypb.Field) {
+func (entry *planEntry) learn(ctx *sql.Context) func(*resultset.Head) {
+	return func(head *resultset.Head) {
 		p := entry.plan
 		if p.sel != nil {
 			width := p.sel.width
 			if n := len(p.sel.aggregates); n > 0 {
 				width = n
 			}
-			if len(fields) != width || width == 0 {
+			if head == nil || len(head.Fields) != width || width == 0 {
 				return
 			}
-			own := make([]*querypb.Field, len(fields))
-			for i, f := range fields {
-				if len(p.sel.aggregates) == 0 && f.Type != p.sel.types[i].Type() {
-					return
+			if len(p.sel.aggregates) == 0 {
+				for i, f := range head.Fields {
+					if f.Type != p.sel.types[i].Type() {
+						return
+					}
 				}
-				own[i] = cloneField(f)
+				head = resultset.NewHead(ctx, head.Fields, p.sel.types) // the types that the plan has
 			}
-			p.sel.fields.Store(&own)
-		} else if len(fields) != 0 {
+			p.sel.head.Store(head)
+		} else if head != nil {
 			return
 		}
 		entry.proved.Store(true)
-	}
-}
-
-func cloneField(f *querypb.Field) *querypb.Field {
-	return &querypb.Field{
-		Name: f.Name, Type: f.Type, Table: f.Table, OrgTable: f.OrgTable, Database: f.Database, OrgName: f.OrgName,
-		ColumnLength: f.ColumnLength, Charset: f.Charset, Decimals: f.Decimals, Flags: f.Flags,
 	}
 }
 
@@ -456,17 +444,4 @@ func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (han
 	}
 	s.GetLastQueryInfo().RowCount.Store(-1)
 	return true, nil
-}
-
-// status sets the flags of the answer.
-func (s *Session) status(ctx *sql.Context, c *mysql.Conn) {
-	flag := func(on bool, f uint16) {
-		if on {
-			c.StatusFlags |= f
-		} else {
-			c.StatusFlags &^= f
-		}
-	}
-	flag(s.settings(ctx).autocommit, mysql.ServerStatusAutocommit)
-	flag(s.GetTransaction() != nil, mysql.ServerInTransaction)
 }

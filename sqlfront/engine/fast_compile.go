@@ -8,7 +8,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/sqltypes"
-	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
@@ -16,6 +15,7 @@ import (
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/resultset"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/syntax"
 )
@@ -105,9 +105,9 @@ type selectPlan struct {
 	offset     *operand
 	lock       *parse.Lock
 	where      []int // for each condition of access.rest, the position in table
-	// fields is the head of the result, as the general way made it when it ran the statement. A plan without
+	// head is that of the result, as the general way made it when it ran the statement. A plan without
 	// it is not run yet.
-	fields atomic.Pointer[[]*querypb.Field]
+	head atomic.Pointer[resultset.Head]
 }
 
 type aggregate struct {

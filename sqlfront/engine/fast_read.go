@@ -10,12 +10,12 @@ import (
 	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/kv"
 	"moka/sqlfront/eval"
+	"moka/sqlfront/resultset"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -52,7 +52,7 @@ type fastRun struct {
 	firing *firing // the triggers; nil if there are none
 }
 
-func (r *fastRun) run() (*sqltypes.Result, error) {
+func (r *fastRun) run() (*resultset.Result, error) {
 	r.session.ClearWarnings()
 	switch r.plan.kind {
 	case planSelect:
@@ -69,7 +69,6 @@ func (r *fastRun) enter() error {
 		return nil
 	}
 	if r.tx = r.session.tx(); r.tx != nil {
-		r.tx.planned = r.plan != nil
 		return nil
 	}
 	t, err := r.session.StartTransaction(r.ctx, sql.ReadWrite)
@@ -78,16 +77,12 @@ func (r *fastRun) enter() error {
 	}
 	r.session.SetTransaction(t)
 	r.tx, r.began = r.session.tx(), true
-	r.tx.planned = r.plan != nil
 	return nil
 }
 
 // leave forgets a transaction that was begun for a statement that goes on elsewhere or has failed. With
 // autocommit off the transaction stays, as the library would have begun it.
 func (r *fastRun) leave() {
-	if r.tx != nil {
-		r.tx.planned = false // who goes on with the transaction may wait
-	}
 	if r.began && r.set.autocommit && r.tx != nil && r.tx.lost == nil { // see Session.Again
 		r.tx.rollback()
 		r.session.SetTransaction(nil)
@@ -139,7 +134,7 @@ func (r *fastRun) allowed(version uint64) error {
 	return errFallback
 }
 
-func (r *fastRun) read() (*sqltypes.Result, error) {
+func (r *fastRun) read() (*resultset.Result, error) {
 	sel := r.plan.sel
 	limit, offset, err := r.limits()
 	if err != nil {
@@ -155,7 +150,7 @@ func (r *fastRun) read() (*sqltypes.Result, error) {
 		r.leave()
 		return nil, err
 	}
-	result, err := r.encode(rows, limit, offset)
+	result, err := r.finish(rows, limit, offset)
 	if err == nil {
 		err = r.done()
 	}
@@ -163,7 +158,7 @@ func (r *fastRun) read() (*sqltypes.Result, error) {
 		r.leave()
 		return nil, err
 	}
-	result.Fields = *sel.fields.Load()
+	result.Head = sel.head.Load()
 	info := r.session.GetLastQueryInfo()
 	info.RowCount.Store(-1)
 	info.FoundRows.Store(int64(len(result.Rows)))
@@ -505,8 +500,8 @@ func (r *fastRun) readRows(limit, offset int64) ([]sql.Row, error) {
 	return rows, err
 }
 
-// encode sorts, thins out, cuts and adds up the rows, and words them for the client.
-func (r *fastRun) encode(rows []sql.Row, limit, offset int64) (*sqltypes.Result, error) {
+// finish sorts, thins out, cuts and adds up the rows.
+func (r *fastRun) finish(rows []sql.Row, limit, offset int64) (*resultset.Result, error) {
 	sel := r.plan.sel
 	if len(sel.aggregates) > 0 {
 		return r.aggregate(rows)
@@ -517,18 +512,7 @@ func (r *fastRun) encode(rows []sql.Row, limit, offset int64) (*sqltypes.Result,
 	}
 	rows = rows[min(offset, int64(len(rows))):]
 	rows = rows[:min(limit, int64(len(rows)))]
-	out := &sqltypes.Result{RowsAffected: uint64(len(rows)), Rows: make([][]sqltypes.Value, len(rows))}
-	cells := make([]sqltypes.Value, len(rows)*sel.width)
-	for i, row := range rows {
-		line := cells[i*sel.width : (i+1)*sel.width : (i+1)*sel.width]
-		for j := range line {
-			if line[j], err = r.word(sel.types[j], row[j]); err != nil {
-				return nil, err
-			}
-		}
-		out.Rows[i] = line
-	}
-	return out, nil
+	return &resultset.Result{Affected: uint64(len(rows)), Rows: rows}, nil
 }
 
 // arrange does DISTINCT and ORDER BY, by keys that have the collation's equality and order.
@@ -591,52 +575,30 @@ func compareRows(a, b keyedRow) int {
 	return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.at, b.at))
 }
 
-func (r *fastRun) aggregate(rows []sql.Row) (*sqltypes.Result, error) {
+func (r *fastRun) aggregate(rows []sql.Row) (*resultset.Result, error) {
 	sel := r.plan.sel
-	fields := *sel.fields.Load()
-	line := make([]sqltypes.Value, len(sel.aggregates))
+	fields := sel.head.Load().Fields
+	line := make(sql.Row, len(sel.aggregates))
 	for i, a := range sel.aggregates {
 		if a.count {
-			line[i] = sqltypes.MakeTrusted(fields[i].Type, strconv.AppendInt(nil, int64(len(rows)), 10))
+			line[i] = resultset.Worded(strconv.AppendInt(nil, int64(len(rows)), 10))
 			continue
 		}
 		sum, none, ok := sumOf(rows, a.column)
 		if !ok {
 			return nil, errFallback
 		}
-		var err error
 		switch {
 		case none:
-			line[i] = sqltypes.NULL
 		case fields[i].Type == sqltypes.Float64:
-			line[i], err = types.Float64.SQL(r.ctx, nil, float64(sum))
+			line[i] = float64(sum)
 		case fields[i].Type == sqltypes.Decimal && fields[i].Decimals == 0:
-			line[i] = sqltypes.MakeTrusted(sqltypes.Decimal, strconv.AppendInt(nil, sum, 10))
+			line[i] = resultset.Worded(strconv.AppendInt(nil, sum, 10))
 		default:
-			err = errFallback
-		}
-		if err != nil {
-			return nil, err
+			return nil, errFallback
 		}
 	}
-	return &sqltypes.Result{RowsAffected: 1, Rows: [][]sqltypes.Value{line}}, nil
-}
-
-// word is the value's text as the library words it.
-func (r *fastRun) word(t sql.Type, v any) (sqltypes.Value, error) {
-	switch x := v.(type) {
-	case nil:
-		return sqltypes.NULL, nil
-	case int32:
-		return sqltypes.MakeTrusted(t.Type(), strconv.AppendInt(nil, int64(x), 10)), nil
-	case int64:
-		return sqltypes.MakeTrusted(t.Type(), strconv.AppendInt(nil, x, 10)), nil
-	case string:
-		if st, ok := t.(sql.StringType); ok && eval.PlainText(st) {
-			return sqltypes.MakeTrusted(t.Type(), []byte(x)), nil
-		}
-	}
-	return t.SQL(r.ctx, nil, v)
+	return &resultset.Result{Affected: 1, Rows: []sql.Row{line}}, nil
 }
 
 // sumOf adds up a column; ok is false if the sum would not be exact in float64.

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/eval"
+	"moka/sqlfront/resultset"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 )
@@ -14,7 +15,7 @@ import (
 // write runs INSERT, UPDATE and DELETE. All that could send the statement to the library is done before the
 // first write: the rows are read and the new ones computed. The writes themselves are the editor's, so a plan
 // writes what the library would.
-func (r *fastRun) write() (*sqltypes.Result, error) {
+func (r *fastRun) write() (*resultset.Result, error) {
 	result, err := r.change()
 	if err == nil {
 		err = r.done()
@@ -26,7 +27,7 @@ func (r *fastRun) write() (*sqltypes.Result, error) {
 	return result, nil
 }
 
-func (r *fastRun) change() (*sqltypes.Result, error) {
+func (r *fastRun) change() (*resultset.Result, error) {
 	var rows []sql.Row
 	alone := r.alone()
 	p := r.plan
@@ -73,7 +74,6 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	e := p.table.editor(r.ctx, p.kind != planInsert)
 	r.tx.begins(p.kind == planDelete)
 	e.StatementBegin(r.ctx)
-	r.tx.left = false
 	outer := r.session.inserting
 	if p.kind == planInsert {
 		r.ids.table = p.table.desc.ID
@@ -82,9 +82,6 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	result, err := r.edit(e, rows)
 	r.session.inserting = outer
 	if err != nil {
-		if r.tx.left {
-			err = errFallback
-		}
 		_ = e.DiscardChanges(r.ctx, err)
 		_ = e.Close(r.ctx)
 		return nil, r.left(err)
@@ -95,7 +92,7 @@ func (r *fastRun) change() (*sqltypes.Result, error) {
 	}
 	r.firing.leave(r.eng)
 	info := r.session.GetLastQueryInfo()
-	info.RowCount.Store(int64(result.RowsAffected))
+	info.RowCount.Store(int64(result.Affected))
 	result.InsertID = r.ids.end(r.session)
 	return result, nil
 }
@@ -117,7 +114,7 @@ func (r *fastRun) left(err error) error {
 	return err
 }
 
-func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
+func (r *fastRun) edit(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	switch r.plan.kind {
 	case planInsert:
 		for i, row := range rows {
@@ -144,7 +141,7 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 			}
 			rows[i] = row
 		}
-		return &sqltypes.Result{RowsAffected: uint64(len(rows))}, nil
+		return &resultset.Result{Affected: uint64(len(rows))}, nil
 	case planUpdate:
 		return r.update(e, rows)
 	}
@@ -166,7 +163,7 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 			return nil, err
 		}
 	}
-	return &sqltypes.Result{RowsAffected: uint64(len(olds))}, nil
+	return &resultset.Result{Affected: uint64(len(olds))}, nil
 }
 
 // existing reads the rows that the statement is about, unless that has been done.
@@ -216,7 +213,7 @@ func (r *fastRun) lockExisting() ([]sql.Row, error) {
 	return []sql.Row{row}, nil
 }
 
-func (r *fastRun) update(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
+func (r *fastRun) update(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	olds, err := r.existing(rows)
 	if err != nil {
 		return nil, err
@@ -253,12 +250,12 @@ func (r *fastRun) update(e *editor, rows []sql.Row) (*sqltypes.Result, error) {
 		}
 	}
 	r.session.GetLastQueryInfo().FoundRows.Store(int64(len(olds)))
-	out := &sqltypes.Result{
-		RowsAffected: uint64(changed),
-		Info:         plan.UpdateInfo{Matched: len(olds), Updated: changed}.String(),
+	out := &resultset.Result{
+		Affected: uint64(changed),
+		Info:     plan.UpdateInfo{Matched: len(olds), Updated: changed}.String(),
 	}
 	if r.found {
-		out.RowsAffected = uint64(len(olds))
+		out.Affected = uint64(len(olds))
 	}
 	return out, nil
 }

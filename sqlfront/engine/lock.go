@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"strconv"
 	"time"
@@ -112,14 +111,8 @@ func (tx *Tx) lock(ctx *sql.Context, o txn.LockOptions, keys ...kv.RowKey) (skip
 	if len(cells) == 0 {
 		return false, nil
 	}
-	leave := tx.lockOptions(ctx, &o)
+	tx.lockOptions(ctx, &o)
 	got, err := tx.t.Lock(ctx, cells, o)
-	if tx.mayWait(err, &leave, &o) {
-		err = tx.session.watched(ctx, func(ctx context.Context) (err error) {
-			got, err = tx.t.Lock(ctx, cells, o)
-			return err
-		})
-	}
 	for i, c := range cells {
 		if i < len(got) && got[i] {
 			tx.holdsNow(c.Row, o.Share)
@@ -127,7 +120,7 @@ func (tx *Tx) lock(ctx *sql.Context, o txn.LockOptions, keys ...kv.RowKey) (skip
 			skipped = true
 		}
 	}
-	return skipped, tx.lockFailed(ctx, err, leave)
+	return skipped, tx.fail(ctx, err)
 }
 
 // lockRow locks a row alone and reads it, in one request. It is for rows that are about to be written.
@@ -137,62 +130,19 @@ func (tx *Tx) lockRow(ctx *sql.Context, key kv.RowKey) (txn.Value, error) {
 		return txn.Value{Data: v, OK: ok}, tx.fail(ctx, err)
 	}
 	var o txn.LockOptions
-	leave := tx.lockOptions(ctx, &o)
+	tx.lockOptions(ctx, &o)
 	v, got, err := tx.t.LockAndGet(ctx, cell(key), o)
-	if tx.mayWait(err, &leave, &o) {
-		err = tx.session.watched(ctx, func(ctx context.Context) (err error) {
-			v, got, err = tx.t.LockAndGet(ctx, cell(key), o)
-			return err
-		})
-	}
 	if got {
 		tx.holdsNow(key, false)
 	}
-	return v, tx.lockFailed(ctx, err, leave)
+	return v, tx.fail(ctx, err)
 }
 
-// lockOptions prepares for taking locks. leave: for what is not to be had at once somebody has to watch over the client, who may go away while the
-// statement waits. The library does it for what it runs itself; a plan of the cache begins to when it waits, or leaves the statement to the library.
-func (tx *Tx) lockOptions(ctx *sql.Context, o *txn.LockOptions) (leave bool) {
+// lockOptions says how long to wait for a lock, and who does.
+func (tx *Tx) lockOptions(ctx *sql.Context, o *txn.LockOptions) {
 	o.Wait = tx.session.lockWait()
-	leave = tx.planned && !o.NoWait && !o.SkipLocked
-	o.NoWait = o.NoWait || leave
 	query := ctx.Query() // of megabytes, maybe, for each of its rows
 	tx.store().SetNote("connection " + strconv.FormatUint(uint64(tx.session.ID()), 10) + ": " + query[:min(len(query), txn.MaxNote)])
-	return leave
-}
-
-// mayWait reports whether a plan that did not get its locks at once is to ask again, and wait.
-func (tx *Tx) mayWait(err error, leave *bool, o *txn.LockOptions) bool {
-	if !*leave || !errors.Is(err, txn.ErrLockNotAvailable) || !tx.session.direct || tx.session.client == nil {
-		return false
-	}
-	*leave, o.NoWait = false, false
-	return true
-}
-
-// watched runs f, which waits, until the client has gone.
-func (s *Session) watched(ctx context.Context, f func(context.Context) error) error {
-	ctx, gone := context.WithCancelCause(ctx)
-	defer gone(nil)
-	looking, enough := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := s.client.WaitForClientActivity(looking); err != nil {
-			gone(err)
-		}
-	}()
-	defer func() { enough(); <-done }() // before the next command is read
-	return f(ctx)
-}
-
-func (tx *Tx) lockFailed(ctx *sql.Context, err error, leave bool) error {
-	if leave && errors.Is(err, txn.ErrLockNotAvailable) {
-		tx.left = true
-		return errFallback
-	}
-	return tx.fail(ctx, err)
 }
 
 func (tx *Tx) holdsNow(key kv.RowKey, share bool) {

@@ -11,7 +11,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
-	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
@@ -19,6 +18,7 @@ import (
 	"moka/sqlfront/eval"
 	"moka/sqlfront/exec"
 	"moka/sqlfront/plan"
+	"moka/sqlfront/resultset"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/rowenc"
 )
@@ -350,27 +350,13 @@ func repeatsOverRows(ctx *sql.Context, e sql.Expression) bool {
 }
 
 // queryRows runs a query by its plan.
-func (r *fastRun) queryRows() (*sqltypes.Result, error) {
+func (r *fastRun) queryRows() (*resultset.Result, error) {
 	rows, err := r.runQuery()
 	if err != nil {
 		r.leave()
 		return nil, err
 	}
-	sel := r.plan.sel
-	out := &sqltypes.Result{
-		RowsAffected: uint64(len(rows)), Rows: make([][]sqltypes.Value, len(rows)), Fields: *sel.fields.Load(),
-	}
-	cells := make([]sqltypes.Value, len(rows)*sel.width)
-	for i, row := range rows {
-		line := cells[i*sel.width : (i+1)*sel.width : (i+1)*sel.width]
-		for j := range line {
-			if line[j], err = r.word(sel.types[j], row[j]); err != nil {
-				r.leave()
-				return nil, err
-			}
-		}
-		out.Rows[i] = line
-	}
+	out := &resultset.Result{Affected: uint64(len(rows)), Rows: rows, Head: r.plan.sel.head.Load()}
 	if err := r.done(); err != nil {
 		r.leave()
 		return nil, err

@@ -13,12 +13,12 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/types"
-	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/rowenc"
 )
@@ -202,16 +202,13 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 	}
 	run := &fastRun{
 		eng: e, ctx: ctx, session: s, set: set, tx: tx, nested: true, inner: h.body != nil, plan: k.plan,
-		found: s.Client().Capabilities&mysql.CapabilityClientFoundRows != 0,
+		found: s.Client().Capabilities&mysqlproto.ClientFoundRows != 0,
 	}
 	if run.values, ok = valuesOf(ctx, k.params); !ok {
 		e.plans.fallback(reasonValue)
 		return nil, nil, false, k, false, nil
 	}
-	planned := tx.planned // by the statement that has called the routine
-	tx.planned = true
 	schema, rows, err = run.nestedRows(k.schema)
-	tx.planned = planned
 	switch err {
 	case errFallback, errStalePlan:
 		e.plans.fallback(reasonValue)
@@ -303,7 +300,7 @@ func (r *fastRun) nestedRows(schema sql.Schema) (sql.Schema, sql.RowIter, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		ok := types.OkResult{RowsAffected: result.RowsAffected, InsertID: result.InsertID}
+		ok := types.OkResult{RowsAffected: result.Affected, InsertID: result.InsertID}
 		return types.OkResultSchema, sql.RowsToRowIter(sql.NewRow(ok)), nil
 	}
 	limit, offset, err := r.limits()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -12,7 +13,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/account"
@@ -110,8 +110,7 @@ type Session struct {
 	calling    string
 	guest      guest
 	tls        *tls.ConnectionState // of a client that came over TLS
-	client     *mysql.Conn          // of a client's session
-	direct     bool                 // the statement is a plan's, not the library's, which watches over the client itself
+	client     Client               // of a client's session
 	roles      []account.Name       // that are switched on
 	mustChange bool                 // its password, before anything else
 	needs      []columnNeed         // of the statement being bound
@@ -208,22 +207,29 @@ func (e *Engine) NewSession(base *sql.BaseSession) *Session {
 	return s
 }
 
-// SessionBuilder has the signature that server.NewServer wants.
-func (e *Engine) SessionBuilder(ctx context.Context, conn *mysql.Conn, addr string) (sql.Session, error) {
-	client := sql.Client{Capabilities: conn.Capabilities}
-	if u, ok := conn.UserData.(sql.MysqlConnectionUser); ok {
-		client.Address, client.User = u.Host, u.User
-	}
-	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, conn.ConnectionID))
+// Client is the connection that a session is of.
+type Client interface {
+	ID() uint32
+	// Account is who has logged in: a user of a host as the account is called.
+	Account() (user, host string)
+	Capabilities() uint32
+	RemoteAddr() net.Addr
+	// TLS is nil for a connection without.
+	TLS() *tls.ConnectionState
+	// Interrupt ends the statement under way with an error, if there is one.
+	Interrupt(err error) bool
+}
+
+// ClientSession makes the session of a client. addr is where the server listens.
+func (e *Engine) ClientSession(c Client, addr string) *Session {
+	client := sql.Client{Capabilities: c.Capabilities()}
+	client.User, client.Address = c.Account()
+	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, c.ID()))
 	s.ofClient = true
-	s.guest, s.client = guestAt(conn.RemoteAddr()), conn
-	if t, ok := conn.Conn.(*tls.Conn); ok {
-		state := t.ConnectionState()
-		s.tls = &state
-	}
+	s.guest, s.client, s.tls = guestAt(c.RemoteAddr()), c, c.TLS()
 	s.login = s.Account()
 	s.roles = e.directory.Defaults(s.login)
-	return s, nil
+	return s
 }
 
 // Restricted implements rights.restricted: what the session does is asked of an account, its client's or a definer's.
@@ -334,21 +340,11 @@ func (s *Session) interrupt(err error) bool {
 	if s.client == nil {
 		return false
 	}
-	c, ok := s.client.ClientData.(interrupted)
-	return ok && c.Interrupt(err)
+	return s.client.Interrupt(err)
 }
-
-// interrupted is a connection whose statements can be ended.
-type interrupted interface{ Interrupt(error) bool }
 
 // interruptible reports whether interrupt can end anything.
-func (s *Session) interruptible() bool {
-	if s.client == nil {
-		return false
-	}
-	_, ok := s.client.ClientData.(interrupted)
-	return ok
-}
+func (s *Session) interruptible() bool { return s.client != nil }
 
 // settle removes a transaction that must not be seen by the next statement.
 func (s *Session) settle() {

@@ -39,15 +39,12 @@ type Tx struct {
 	used   atomic.Bool
 	lookMu sync.Mutex
 	looked []kv.RowKey
-	lost   error // the statement may be run again
-	rerun  bool  // it is about to be
-	start  *mark // of the statement
-	// planned: a plan of the cache runs the statement, and leaves it to the library rather than wait.
-	planned bool
-	left    bool         // it has said so, perhaps in the body of a trigger, where the library wraps errors
-	listed  bool         // in the engine's list of open transactions
-	asOf    kv.Timestamp // moka_snapshot; zero is the present
-	pasts   pasts
+	lost   error        // the statement may be run again
+	rerun  bool         // it is about to be
+	start  *mark        // of the statement
+	listed bool         // in the engine's list of open transactions
+	asOf   kv.Timestamp // moka_snapshot; zero is the present
+	pasts  pasts
 
 	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
 	ended error    // why the transaction cannot go on; nil while it can

@@ -357,6 +357,9 @@ func State(code int) string {
 	return mysql.SSUnknownSQLState
 }
 
+// Error is an error as a client gets it.
+type Error = mysql.SQLError
+
 // New makes an error with the number, its state and a text.
 func New(code int, format string, args ...any) *mysql.SQLError {
 	return mysql.NewSQLError(code, State(code), format, args...)

@@ -1,6 +1,6 @@
 // Package statements keeps account of what clients run and what it costs.
 //
-//	wire, at the end of each statement ──► Execution ──► Recorder.Record   one line of the summary for each digest: performance_schema,
+//	conn, at the end of each statement ──► Execution ──► Recorder.Record   one line of the summary for each digest: performance_schema,
 //	                                                │                       moka.statements_summary
 //	                                                └──► Recorder.Slow     the slow log, if it took long_query_time or more
 //

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"crypto/tls"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -137,8 +138,20 @@ func (h *harness) NewSession() *sql.Context {
 // SessionBuilder is for the tests that start a server.
 func (h *harness) SessionBuilder() server.SessionBuilder {
 	return func(ctx context.Context, conn *mysql.Conn, addr string) (sql.Session, error) {
-		return h.eng.SessionBuilder(ctx, conn, addr)
+		return h.eng.ClientSession(client{conn}, addr), nil
 	}
+}
+
+// client is a connection of the server that the suite starts, which is vitess'.
+type client struct{ *mysql.Conn }
+
+func (c client) ID() uint32                { return c.ConnectionID }
+func (c client) Capabilities() uint32      { return c.Conn.Capabilities }
+func (c client) TLS() *tls.ConnectionState { return nil }
+func (c client) Interrupt(error) bool      { return false }
+func (c client) Account() (user, host string) {
+	u, _ := c.UserData.(sql.MysqlConnectionUser)
+	return u.User, u.Host
 }
 
 func (h *harness) NewEngine(t *testing.T) (enginetest.QueryEngine, error) {

@@ -9,8 +9,8 @@ import (
 var notRun = map[string]string{
 	"BrokenJSONTableScripts":              "the library itself does not pass these",
 	"BrokenQueries":                       "the library itself does not pass these",
-	"ConcurrentCreateDatabaseIfNotExists": "the losers of a race are run again by package wire, which is not here; sqlfront.TestDatabaseTogether has it",
-	"ConcurrentDropDatabaseIfExists":      "the losers of a race are run again by package wire, which is not here; sqlfront.TestDatabaseTogether has it",
+	"ConcurrentCreateDatabaseIfNotExists": "the losers of a race are run again by package conn, which is not here; sqlfront.TestDatabaseTogether has it",
+	"ConcurrentDropDatabaseIfExists":      "the losers of a race are run again by package conn, which is not here; sqlfront.TestDatabaseTogether has it",
 	"FulltextIndexes":                     "MATCH … AGAINST is put into the tree by our parser, which the suite does not have: its own asks for the tables that the library keeps for an index; cmd/itest/testdata/compare/fulltext.sql and engine/fulltext_test.go ask instead",
 	"GeneratedColumnPlans":                "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
 	"ImdbPlans":                           "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
@@ -30,7 +30,7 @@ var notRun = map[string]string{
 	"TpchPlans":                           "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
 	"Tracing":                             "pins a plan, an estimate or a size of the reference store; Moka's plans are tested in package engine",
 	"Truncate":                            "Moka does as MySQL: TRUNCATE reports 0 rows, a primary key over a prefix is allowed, DDL is refused in a READ ONLY transaction, TARGET_ROW_SIZE is another product's",
-	"UserAuthentication":                  "needs procedures or a server of the reference engine; accounts over the wire are tested in package wire",
+	"UserAuthentication":                  "needs procedures or a server of the reference engine; accounts over the wire are tested in package conn",
 	"ValidateSession":                     "counts calls of a session of the reference store",
 	"VersionedQueries":                    "AS OF is refused: it carries row locks (database.go)",
 	"VersionedQueriesPrepared":            "AS OF is refused",
@@ -341,7 +341,7 @@ var skipped = []struct {
 			`alter_table_child7_add_foreign_key_(j)_references_theparent_(i);`,
 		},
 	}},
-	{"needs procedures or a server of the reference engine; accounts over the wire are tested in package wire", map[string][]string{
+	{"needs procedures or a server of the reference engine; accounts over the wire are tested in package conn", map[string][]string{
 		"UserPrivileges": {
 			`CALL_mydb.memory_admin_only(1,2)`,
 			`CALL_mydb.memory_admin_only(7,2)`,

@@ -1,0 +1,158 @@
+package conn
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+	"os"
+
+	"moka/sqlfront/mysqlproto"
+	"moka/sqlfront/sqlerr"
+)
+
+// A cursor of the binary protocol (CURSOR_TYPE_READ_ONLY in an EXECUTE) is the whole result of a
+// statement, kept on the server, of which COM_STMT_FETCH takes so many rows at a time: MySQL's are
+// temporary tables, too. The rows are kept as the packets that they will be, in memory up to cursorMemory
+// and then in a file that has no name.
+//
+//	EXECUTE, flags 1 ──▶ columns, EOF with SERVER_STATUS_CURSOR_EXISTS
+//	FETCH id, n      ──▶ n rows, EOF with SERVER_STATUS_CURSOR_EXISTS, or, after the last,
+//	                     with SERVER_STATUS_LAST_ROW_SENT
+//	CLOSE, RESET, EXECUTE id, RESET_CONNECTION ──▶ the cursor is closed
+//
+// Statements that have no result, and those with several (CALL), open none; a client then gets its answer
+// as without the flag.
+
+const (
+	// cursorMemory is how many bytes of a cursor's rows stay in memory.
+	cursorMemory = 256 << 10
+	// cursorBytes bounds a cursor: beyond it the statement fails as if a temporary table were full (1114).
+	cursorBytes = 4 << 30
+	// maxCursors is how many cursors a connection may have open, each of which may hold a file.
+	maxCursors = 64
+)
+
+// cursor is the rows that have not been fetched yet: each a length of 4 bytes, little endian, and the
+// packet's body.
+type cursor struct {
+	head   []byte // rows in memory; all of the cursor's if there is no file
+	file   *os.File
+	w      *bufio.Writer
+	r      io.Reader // once the result is complete
+	size   int64
+	rows   uint64 // still to be fetched
+	failed *sqlerr.Error
+}
+
+// add keeps a row. What goes wrong is told at the end of the result.
+func (c *cursor) add(row []byte) {
+	if c.failed != nil {
+		return
+	}
+	var length [4]byte
+	binary.LittleEndian.PutUint32(length[:], uint32(len(row)))
+	c.size += int64(4 + len(row))
+	switch {
+	case c.size > cursorBytes:
+		c.failed = sqlerr.New(sqlerr.RecordFileFull,
+			"The table 'cursor' is full: fetch less than %d MiB at a time", cursorBytes>>20)
+		return
+	case c.file == nil && c.size <= cursorMemory:
+		c.head = append(append(c.head, length[:]...), row...)
+		c.rows++
+		return
+	case c.file == nil:
+		if err := c.spill(); err != nil {
+			c.failed = sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)
+			return
+		}
+	}
+	for _, b := range [][]byte{length[:], row} {
+		if _, err := c.w.Write(b); err != nil {
+			c.failed = sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)
+			return
+		}
+	}
+	c.rows++
+}
+
+// spill begins the file. It is removed at once: the space goes with the last that has it open, however the
+// process ends.
+func (c *cursor) spill() (err error) {
+	if c.file, err = os.CreateTemp("", "moka-cursor-*"); err != nil {
+		return err
+	}
+	c.w = bufio.NewWriterSize(c.file, 64<<10)
+	return os.Remove(c.file.Name())
+}
+
+// complete makes the rows readable.
+func (c *cursor) complete() *sqlerr.Error {
+	c.r = bytes.NewReader(c.head)
+	if c.failed == nil && c.file != nil {
+		err := c.w.Flush()
+		if err == nil {
+			_, err = c.file.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			c.failed = sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)
+		}
+		c.w, c.r = nil, io.MultiReader(c.r, bufio.NewReaderSize(c.file, 64<<10))
+	}
+	return c.failed
+}
+
+// next returns the next row.
+func (c *cursor) next() ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(c.r, length[:]); err != nil {
+		return nil, err
+	}
+	row := make([]byte, binary.LittleEndian.Uint32(length[:]))
+	_, err := io.ReadFull(c.r, row)
+	c.rows--
+	return row, err
+}
+
+func (c *cursor) close() {
+	if c.file != nil {
+		_ = c.file.Close() // it has no name any more
+	}
+}
+
+// closeCursor closes a statement's cursor if it has one.
+func (c *Connection) closeCursor(p *prepared) {
+	if p.cursor != nil {
+		p.cursor.close()
+		p.cursor = nil
+		c.cursors--
+	}
+}
+
+// fetch answers COM_STMT_FETCH.
+func (c *Connection) fetch(arg []byte) *sqlerr.Error {
+	id, n, err := mysqlproto.ParseFetch(arg)
+	if err != nil {
+		return malformed()
+	}
+	p := c.statements[id]
+	if p == nil || p.cursor == nil {
+		return sqlerr.New(sqlerr.NoOpenCursor, "The statement (%d) has no open cursor.", id)
+	}
+	flag := uint16(mysqlproto.StatusCursorExists)
+	for ; n > 0 && p.cursor.rows > 0; n-- {
+		row, err := p.cursor.next()
+		if err != nil {
+			c.closeCursor(p)
+			return sqlerr.New(sqlerr.ErrorOnRead, "Error reading the rows of a cursor: %v", err)
+		}
+		c.out.Packet(row)
+	}
+	if n > 0 { // it asked for more than there are
+		flag = mysqlproto.StatusLastRowSent
+		c.closeCursor(p)
+	}
+	c.endRows(flag, c.warnings())
+	return nil
+}

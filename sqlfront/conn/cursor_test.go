@@ -1,0 +1,160 @@
+package conn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"moka/sqlfront/mysqlproto"
+	"moka/sqlfront/sqlerr"
+)
+
+// openCursor executes with CURSOR_TYPE_READ_ONLY and returns the columns' number and the status behind them.
+func (x *raw) openCursor(id []byte) (columns int, status uint16) {
+	x.t.Helper()
+	b := x.command(append(append([]byte{mysqlproto.ComStmtExecute}, id...), mysqlproto.CursorReadOnly, 1, 0,
+		0, 0)...)
+	if b[0] == mysqlproto.HeaderErr || b[0] == mysqlproto.HeaderOK {
+		x.t.Fatalf("execute: %q", b)
+	}
+	columns = int(b[0])
+	for range columns {
+		x.recv()
+	}
+	_, b = x.recv()
+	if b[0] != mysqlproto.HeaderEOF {
+		x.t.Fatalf("behind the columns: %q", b)
+	}
+	return columns, binary.LittleEndian.Uint16(b[3:])
+}
+
+// fetch returns how many rows came, the first bytes of the last, and the status.
+func (x *raw) fetch(id []byte, n uint32) (rows int, last []byte, status uint16) {
+	x.t.Helper()
+	b := x.command(binary.LittleEndian.AppendUint32(append([]byte{mysqlproto.ComStmtFetch}, id...), n)...)
+	for b[0] == mysqlproto.HeaderOK {
+		rows, last = rows+1, b
+		_, b = x.recv()
+	}
+	if b[0] != mysqlproto.HeaderEOF {
+		x.t.Fatalf("fetch: %q", b)
+	}
+	return rows, last, binary.LittleEndian.Uint16(b[3:])
+}
+
+// TestCursor: a result is fetched in parts, in step with other statements, and ends with the flags that
+// clients look for. A client that got the whole result at once was out of step for good (Connector/C:
+// "Commands out of sync").
+func TestCursor(t *testing.T) {
+	r := newRig(t, nil)
+	exec(t, r.open(""), "create table test.n (i int primary key, s longtext)")
+	for i := range 10 {
+		exec(t, r.open(""), fmt.Sprintf("insert into test.n values (%d, repeat('x', %d))", i, 100_000*(i%2)))
+	}
+	x := r.raw(t)
+	id, other := x.prepare("select i, s from test.n order by i"),
+		x.prepare("select i from test.n where i > 100")
+	if columns, status := x.openCursor(id); columns != 2 || status&mysqlproto.StatusCursorExists == 0 {
+		t.Errorf("open: %d columns, status %x", columns, status)
+	}
+	if n, last, status := x.fetch(id, 3); n != 3 || last[2] != 2 ||
+		status&mysqlproto.StatusCursorExists == 0 || status&mysqlproto.StatusLastRowSent != 0 {
+		t.Errorf("fetch 3: %d rows, %x, status %x", n, last[:6], status)
+	}
+	if b := x.command(append([]byte{mysqlproto.ComQuery}, "set @a = 1"...)...); b[0] != mysqlproto.HeaderOK {
+		t.Errorf("between fetches: %q", b)
+	}
+	x.openCursor(other)
+	if n, _, status := x.fetch(other, 1); n != 0 || status&mysqlproto.StatusLastRowSent == 0 {
+		t.Errorf("of nothing: %d rows, status %x", n, status)
+	}
+	x.wantErr("fetch behind the end", x.command(append(append([]byte{mysqlproto.ComStmtFetch}, other...), 1,
+		0, 0, 0)...), sqlerr.NoOpenCursor)
+	if n, last, status := x.fetch(id, 7); n != 7 || last[2] != 9 || len(last) < 100_000 ||
+		status&mysqlproto.StatusLastRowSent != 0 {
+		t.Errorf("fetch 7: %d rows, status %x", n, status)
+	}
+	if n, _, status := x.fetch(id, 1); n != 0 || status&mysqlproto.StatusLastRowSent == 0 ||
+		status&mysqlproto.StatusCursorExists != 0 {
+		t.Errorf("the last fetch: %d rows, status %x", n, status)
+	}
+	// What closes a cursor.
+	x.openCursor(id)
+	x.fetch(id, 1)
+	x.openCursor(id)
+	if _, last, _ := x.fetch(id, 1); last[2] != 0 {
+		t.Errorf("a second EXECUTE does not begin anew: %x", last[:6])
+	}
+	if b := x.command(append([]byte{mysqlproto.ComStmtReset}, id...)...); b[0] != mysqlproto.HeaderOK {
+		t.Errorf("reset: %q", b)
+	}
+	x.wantErr("fetch after a reset", x.command(append(append([]byte{mysqlproto.ComStmtFetch}, id...), 1, 0, 0,
+		0)...), sqlerr.NoOpenCursor)
+	// What opens none.
+	insert := x.prepare("insert into test.n values (77, '')")
+	if b := x.command(append(append([]byte{mysqlproto.ComStmtExecute}, insert...), mysqlproto.CursorReadOnly,
+		1, 0, 0, 0)...); b[0] != mysqlproto.HeaderOK {
+		t.Errorf("insert: %q", b)
+	}
+	failing := x.prepare("insert into test.n values (1, '')")
+	x.wantErr("failing", x.command(append(append([]byte{mysqlproto.ComStmtExecute}, failing...),
+		mysqlproto.CursorReadOnly, 1, 0, 0, 0)...), sqlerr.DuplicateKeyEntry)
+	x.wantErr("a short fetch", x.command(mysqlproto.ComStmtFetch, 1, 0, 0, 0), sqlerr.MalformedPacket)
+	x.wantAlive("all of these")
+	// As many as there may be, and one more.
+	for i := range maxCursors + 1 {
+		one := x.prepare("select i from test.n")
+		b := x.command(append(append([]byte{mysqlproto.ComStmtExecute}, one...), mysqlproto.CursorReadOnly, 1,
+			0, 0, 0)...)
+		if i == maxCursors {
+			x.wantErr("one cursor too many", b, sqlerr.OutOfMemory)
+			break
+		}
+		x.recv() // the column
+		x.recv() // its end
+	}
+	x.wantAlive("one too many")
+}
+
+// TestCursorRows: rows come back as they were kept, from memory and from the file, and the file is nowhere
+// to be found.
+func TestCursorRows(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	c := &cursor{}
+	defer c.close()
+	row := func(i int) []byte { return append([]byte(fmt.Sprint(i, ":")), make([]byte, i%997)...) }
+	for i := range 2000 {
+		c.add(row(i))
+	}
+	if c.file == nil {
+		t.Fatal("a megabyte stays in memory")
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) > 0 {
+		t.Errorf("left behind: %v", files)
+	}
+	if e := c.complete(); e != nil {
+		t.Fatal(e)
+	}
+	for i := range 2000 {
+		if got, err := c.next(); err != nil || string(got) != string(row(i)) {
+			t.Fatalf("row %d: %d bytes, %v", i, len(got), err)
+		}
+	}
+	if _, err := c.next(); err != io.EOF {
+		t.Errorf("behind the last: %v", err)
+	}
+	// No place for the file: the statement's end says so.
+	t.Setenv("TMPDIR", filepath.Join(dir, "nosuch"))
+	c = &cursor{}
+	c.add(make([]byte, cursorMemory+1))
+	if e := c.complete(); e == nil || e.Num != sqlerr.ErrorOnWrite {
+		t.Errorf("without a directory: %v", e)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Error(err)
+	}
+}

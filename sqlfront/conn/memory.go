@@ -1,0 +1,50 @@
+package conn
+
+import (
+	"math"
+
+	"github.com/dolthub/go-mysql-server/sql"
+)
+
+// keeper is a session that answers for the memory that its client makes it keep.
+type keeper interface {
+	// Keep charges for n more bytes between statements, or fewer.
+	Keep(n int64, what string) error
+	// Reads charges for the reading of a statement of n bytes, until it is told 0.
+	Reads(n int) error
+}
+
+func (c *Connection) keep(n int64, what string) error {
+	if k, ok := c.session.(keeper); ok {
+		return k.Keep(n, what)
+	}
+	return nil
+}
+
+// longText is from where on the reading of a statement is charged for.
+const longText = 64 << 10
+
+// reads charges for the tree of a long statement; done gives that back.
+func (c *Connection) reads(query string) (done func(), err error) {
+	k, ok := c.session.(keeper)
+	if !ok || len(query) < longText {
+		return func() {}, nil
+	}
+	if err := k.Reads(len(query)); err != nil {
+		return nil, err
+	}
+	return func() { _ = k.Reads(0) }, nil // giving back does not fail
+}
+
+// maxPrepared is how many prepared statements all connections may have together.
+func maxPrepared() int64 {
+	if _, v, ok := sql.SystemVariables.GetGlobal("max_prepared_stmt_count"); ok {
+		if n, ok := v.(int64); ok {
+			return n
+		}
+	}
+	return math.MaxInt64
+}
+
+// preparedBytes is about what a prepared statement takes.
+func preparedBytes(text string) int64 { return 1<<10 + 2*int64(len(text)) }
