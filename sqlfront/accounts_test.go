@@ -165,8 +165,8 @@ func TestExpiredPassword(t *testing.T) {
 	wantLogin(t, s, "e:y", "")
 }
 
-// TestPasswordPolicy is S15: passwords are salted and slow to try unless one says otherwise, and validate_password does what it
-// shows.
+// TestPasswordPolicy is S15: passwords are salted and slow to try unless one says otherwise, and
+// validate_password does what it shows.
 func TestPasswordPolicy(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

@@ -6,7 +6,8 @@ import (
 	"moka/kv/kvtest"
 )
 
-// TestAssignmentsOfStatementsThatRunAgain: a statement that loses a race for a row is run again, and its variables begin where they were.
+// TestAssignmentsOfStatementsThatRunAgain: a statement that loses a race for a row is run again, and its
+// variables begin where they were.
 func TestAssignmentsOfStatementsThatRunAgain(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", "begin", "update t set v = 21 where id = 2")

@@ -8,8 +8,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestAttackAsTriggerUser is what a user tried by hand, for an hour, who may INSERT into one table and have TRIGGERs on it, and nothing else. The first
-// part is what he gained then: what defaults and triggers made of a row, rows that were there, triggers of other tables, bodies of events.
+// TestAttackAsTriggerUser is what a user tried by hand, for an hour, who may INSERT into one table and have
+// TRIGGERs on it, and nothing else. The first part is what he gained then: what defaults and triggers made of
+// a row, rows that were there, triggers of other tables, bodies of events.
 func TestAttackAsTriggerUser(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
@@ -125,8 +126,8 @@ func TestAttackAsTriggerUser(t *testing.T) {
 	}
 }
 
-// TestAttackAsNobody is what a user tried by hand, for an hour, who may log in and nothing else (S1-S18); what he took from others is in
-// engine.TestSleepersLeaveRoom and beside it.
+// TestAttackAsNobody is what a user tried by hand, for an hour, who may log in and nothing else (S1-S18);
+// what he took from others is in engine.TestSleepersLeaveRoom and beside it.
 func TestAttackAsNobody(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
@@ -169,8 +170,9 @@ func TestAttackAsNobody(t *testing.T) {
 	}.run(t, c)
 }
 
-// TestBodiesLendVariables: a trigger changes how its own statements are read, and not those of the session that fires it. Who may have a trigger on
-// a table switched off strict mode, autocommit and the character set of whoever wrote to the table. It is the same for routines, as in MySQL.
+// TestBodiesLendVariables: a trigger changes how its own statements are read, and not those of the session
+// that fires it. Who may have a trigger on a table switched off strict mode, autocommit and the character set
+// of whoever wrote to the table. It is the same for routines, as in MySQL.
 func TestBodiesLendVariables(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

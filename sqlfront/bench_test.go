@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// BenchmarkStatements is a statement from driver to store and back over a loopback socket, the store in memory: what the SQL
-// layers cost. Client and server share the process, so the driver's work is in the figures.
+// BenchmarkStatements is a statement from driver to store and back over a loopback socket, the store in
+// memory: what the SQL layers cost. Client and server share the process, so the driver's work is in the
+// figures.
 func BenchmarkStatements(b *testing.B) {
 	s := newDatabase(b).serve()
 	c := s.conn("")

@@ -10,10 +10,11 @@ import (
 	"testing"
 )
 
-// TestBodiesChangeNothing fires random triggers by random statements, in a session with the plan cache, where bodies are kept and their
-// statements have plans, and in one without, where each is planned for itself. What a client sees and what is left must be the same:
-// also of values that do not fit, of handlers, cascades, statements that fail in the middle of many rows, savepoints, schema changes between
-// two firings, and temporary tables before those that bodies mean.
+// TestBodiesChangeNothing fires random triggers by random statements, in a session with the plan cache, where
+// bodies are kept and their statements have plans, and in one without, where each is planned for itself. What
+// a client sees and what is left must be the same: also of values that do not fit, of handlers, cascades,
+// statements that fail in the middle of many rows, savepoints, schema changes between two firings, and
+// temporary tables before those that bodies mean.
 func TestBodiesChangeNothing(t *testing.T) {
 	seeds := 3
 	if n, err := strconv.Atoi(os.Getenv("MOKA_PLANCACHE_SEEDS")); err == nil {

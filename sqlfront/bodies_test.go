@@ -7,8 +7,8 @@ import (
 	"moka/kv/kvtest"
 )
 
-// TestTriggersOfPlans: a plan of the cache fires the table's triggers, compiled once, and follows changes of what they are and what
-// they use, on any server.
+// TestTriggersOfPlans: a plan of the cache fires the table's triggers, compiled once, and follows changes of
+// what they are and what they use, on any server.
 func TestTriggersOfPlans(t *testing.T) {
 	d := newDatabase(t)
 	s, other := d.serve(), d.serve()
@@ -93,8 +93,8 @@ func TestBodiesAskAgain(t *testing.T) {
 	}
 }
 
-// TestRoutinesOfPlans: statements of procedures go by plans, and the plans follow the schema, the definer's privileges, the session's
-// settings and the names of variables.
+// TestRoutinesOfPlans: statements of procedures go by plans, and the plans follow the schema, the definer's
+// privileges, the session's settings and the names of variables.
 func TestRoutinesOfPlans(t *testing.T) {
 	d := newDatabase(t)
 	s, other := d.serve(), d.serve()
@@ -156,8 +156,8 @@ func TestRoutinesOfPlans(t *testing.T) {
 	want("select n from t where id = 2", "100")
 }
 
-// TestBodiesWait: a statement whose trigger, or whose procedure, meets a row that another transaction has locked waits for it, by a plan as
-// without, and does what it does once.
+// TestBodiesWait: a statement whose trigger, or whose procedure, meets a row that another transaction has
+// locked waits for it, by a plan as without, and does what it does once.
 func TestBodiesWait(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", "create table ev (id int auto_increment primary key, k int)",

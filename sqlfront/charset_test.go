@@ -2,7 +2,8 @@ package sqlfront_test
 
 import "testing"
 
-// TestCharacterSets: a column has the characters of its character set and no others, and what is made of them is text.
+// TestCharacterSets: a column has the characters of its character set and no others, and what is made of them
+// is text.
 func TestCharacterSets(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create table t (id int primary key, a varchar(10) character set latin1, b varchar(10) character set ascii, c varchar(5))",
@@ -30,7 +31,8 @@ func TestCharacterSets(t *testing.T) {
 		"convert(0xe9 using latin1), hex(convert('é' using utf16)), convert(0xe9 using utf8mb4)", "5 1.5 NULL ?x E93F é 00E9 NULL")
 }
 
-// TestClientCharacterSets: after SET NAMES a client's statements, values and results are in its set, also in sets that no column can have.
+// TestClientCharacterSets: after SET NAMES a client's statements, values and results are in its set, also in
+// sets that no column can have.
 func TestClientCharacterSets(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create table t (id int auto_increment primary key, a varchar(10))")

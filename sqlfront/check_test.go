@@ -102,8 +102,8 @@ func TestCheckTableFindsDamage(t *testing.T) {
 	run(t, c, "drop table t")
 }
 
-// TestSchemaChangeUnderWriters runs DDL on one server while others write through another: no index ever lacks an entry or has
-// one too many, whatever step a writer met.
+// TestSchemaChangeUnderWriters runs DDL on one server while others write through another: no index ever lacks
+// an entry or has one too many, whatever step a writer met.
 func TestSchemaChangeUnderWriters(t *testing.T) {
 	d := newDatabase(t)
 	one, two := d.serve(), d.serve()
@@ -165,7 +165,8 @@ func TestSchemaChangeUnderWriters(t *testing.T) {
 	t.Log(written, "statements under the schema changes")
 }
 
-// TestServerFilesAreOutOfReach: without a directory set aside, no statement reads or writes a file of the server's machine.
+// TestServerFilesAreOutOfReach: without a directory set aside, no statement reads or writes a file of the
+// server's machine.
 func TestServerFilesAreOutOfReach(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

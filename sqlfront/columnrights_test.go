@@ -2,7 +2,8 @@ package sqlfront_test
 
 import "testing"
 
-// TestColumnPrivileges asks, as somebody with privileges on some columns, for those and for others, in every place where a column can be.
+// TestColumnPrivileges asks, as somebody with privileges on some columns, for those and for others, in every
+// place where a column can be.
 func TestColumnPrivileges(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

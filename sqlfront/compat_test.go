@@ -10,7 +10,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestLimitOfNothing binds what is no number of rows to LIMIT, in the binary protocol. It used to end the connection.
+// TestLimitOfNothing binds what is no number of rows to LIMIT, in the binary protocol. It used to end the
+// connection.
 func TestLimitOfNothing(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")
@@ -62,7 +63,8 @@ func TestLimitOfNothing(t *testing.T) {
 	}
 }
 
-// TestExactSumsHaveTypes looks at the head of results: a driver makes a decimal of DECIMAL, and a rounded double of DOUBLE.
+// TestExactSumsHaveTypes looks at the head of results: a driver makes a decimal of DECIMAL, and a rounded
+// double of DOUBLE.
 func TestExactSumsHaveTypes(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, b BIGINT, u BIGINT UNSIGNED, d DECIMAL(10,2), f DOUBLE)",
@@ -103,8 +105,8 @@ func TestExactSumsHaveTypes(t *testing.T) {
 	}
 }
 
-// TestRefusedByName is the answer to what MySQL knows and Moka does not: that, and not a syntax error; and an answer of our own to
-// what the library takes and does not do.
+// TestRefusedByName is the answer to what MySQL knows and Moka does not: that, and not a syntax error; and an
+// answer of our own to what the library takes and does not do.
 func TestRefusedByName(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "CREATE DATABASE d", "USE d", "CREATE TABLE t (id INT PRIMARY KEY, v INT)", "CREATE TABLE c (a INT, CHECK (a > 0))")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestDefaultOfColumn is about DEFAULT(c), which ended the connection in queries and was DEFAULT of another column in VALUES and assignments.
+// TestDefaultOfColumn is about DEFAULT(c), which ended the connection in queries and was DEFAULT of another
+// column in VALUES and assignments.
 func TestDefaultOfColumn(t *testing.T) {
 	d := newDatabase(t)
 	c := d.serve().conn("")

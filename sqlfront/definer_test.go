@@ -12,8 +12,8 @@ import (
 	"moka/txn"
 )
 
-// TestRevokeActsAtOnce is row S8: views and triggers made before a REVOKE or a DROP USER kept working. All that runs with somebody's rights has those that he has
-// at the moment, on every SQL node.
+// TestRevokeActsAtOnce is row S8: views and triggers made before a REVOKE or a DROP USER kept working. All
+// that runs with somebody's rights has those that he has at the moment, on every SQL node.
 func TestRevokeActsAtOnce(t *testing.T) {
 	d := newDatabase(t)
 	never := func(o *sqlfront.Options) { o.FollowUsers = time.Hour }
@@ -109,7 +109,8 @@ func TestRevokeActsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTriggerDoesNotEscape is row S2: what a trigger calls had the rights of nobody in particular, so it could do everything.
+// TestTriggerDoesNotEscape is row S2: what a trigger calls had the rights of nobody in particular, so it
+// could do everything.
 func TestTriggerDoesNotEscape(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
@@ -181,7 +182,8 @@ func TestTriggerDoesNotEscape(t *testing.T) {
 	}.run(t, root)
 }
 
-// TestViewIsOfItsDatabase: a function that a view calls is the one of the view's database, whatever the current one has.
+// TestViewIsOfItsDatabase: a function that a view calls is the one of the view's database, whatever the
+// current one has.
 func TestViewIsOfItsDatabase(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
@@ -225,7 +227,8 @@ func TestAccountsInRoutines(t *testing.T) {
 		{"show grants for low", "GRANT USAGE ON *.* TO `low`@`%`;GRANT ALL PRIVILEGES ON `own`.* TO `low`@`%` WITH GRANT OPTION"}}.run(t, root)
 }
 
-// TestDefinersAreShown: whose a trigger is, a dump has to say, or it is somebody else's when it is restored. The text of a view is for who has SHOW VIEW.
+// TestDefinersAreShown: whose a trigger is, a dump has to say, or it is somebody else's when it is restored.
+// The text of a view is for who has SHOW VIEW.
 func TestDefinersAreShown(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
@@ -266,7 +269,8 @@ func TestDefinersAreShown(t *testing.T) {
 	}.run(t, root)
 }
 
-// TestTriggerWithoutDefiner: triggers of releases that did not keep whose they are have the rights of who fires them.
+// TestTriggerWithoutDefiner: triggers of releases that did not keep whose they are have the rights of who
+// fires them.
 func TestTriggerWithoutDefiner(t *testing.T) {
 	d := newDatabase(t)
 	s := d.serve()

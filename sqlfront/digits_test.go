@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestDeclaredDigits: TIME(n), FLOAT(M,D) and DOUBLE(M,D) keep their digits, in both protocols, by the planner and by the plan cache.
+// TestDeclaredDigits: TIME(n), FLOAT(M,D) and DOUBLE(M,D) keep their digits, in both protocols, by the
+// planner and by the plan cache.
 func TestDeclaredDigits(t *testing.T) {
 	d := newDatabase(t)
 	c := d.serve().conn("")

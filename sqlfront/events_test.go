@@ -2,7 +2,8 @@ package sqlfront_test
 
 import "testing"
 
-// Events are kept and shown. Nobody runs them, the server says so, and no statement makes believe that it is otherwise.
+// Events are kept and shown. Nobody runs them, the server says so, and no statement makes believe that it is
+// otherwise.
 func TestEventsAreNotRun(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

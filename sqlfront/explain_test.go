@@ -159,8 +159,8 @@ func TestExplainFormats(t *testing.T) {
 	}
 }
 
-// TestExplainAnalyzeShowsWaits: who has waited for a row lock sees how long, at the node that did, or, if the statement was run again
-// because of it, at the statement's own line; so does who reads the digests.
+// TestExplainAnalyzeShowsWaits: who has waited for a row lock sees how long, at the node that did, or, if the
+// statement was run again because of it, at the statement's own line; so does who reads the digests.
 func TestExplainAnalyzeShowsWaits(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	const query = "explain analyze select * from t where id = 1 for update"

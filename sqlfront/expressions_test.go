@@ -22,8 +22,8 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// expressions writes expressions that nobody in his senses writes: each function and operator over arguments at
-// the ends of what there is, of all types, constant or from a table.
+// expressions writes expressions that nobody in his senses writes: each function and operator over arguments
+// at the ends of what there is, of all types, constant or from a table.
 type expressions struct {
 	r     *rand.Rand
 	names []string
@@ -355,9 +355,9 @@ func (x *expressions) statement(e string) string {
 	}
 }
 
-// TestOddArgumentsOfEveryFunction: nothing that a client can write panics (1105, and the connection is closed) or
-// ends the process: each function and form over odd arguments (S17). Texts such as '12e' beside DECIMALs are known
-// (DESIGN.md) and not among them; with random seeds (MOKA_SOAK) more is found, also there.
+// TestOddArgumentsOfEveryFunction: nothing that a client can write panics (1105, and the connection is
+// closed) or ends the process: each function and form over odd arguments (S17). Texts such as '12e' beside
+// DECIMALs are known (DESIGN.md) and not among them; with random seeds (MOKA_SOAK) more is found, also there.
 func TestOddArgumentsOfEveryFunction(t *testing.T) {
 	var log panicLog
 	s := newDatabase(t).serve(func(o *sqlfront.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })

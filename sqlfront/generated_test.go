@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestValuesOfGeneratedColumns is what INSERT and REPLACE do with values for generated columns: refused in each row in the strict modes (of
-// several rows only the first was looked at), else ignored with MariaDB's warning, so that mariadb-dump's dumps restore.
+// TestValuesOfGeneratedColumns is what INSERT and REPLACE do with values for generated columns: refused in
+// each row in the strict modes (of several rows only the first was looked at), else ignored with MariaDB's
+// warning, so that mariadb-dump's dumps restore.
 func TestValuesOfGeneratedColumns(t *testing.T) {
 	d := newDatabase(t)
 	c := d.serve().conn("")
@@ -50,7 +51,8 @@ func TestValuesOfGeneratedColumns(t *testing.T) {
 	wantErr(t, "too few values", err, 1136, "21S01")
 	want(t, c, "select count(*) from g", "4")
 
-	// The warnings of a statement that is refused before it runs are not the next one's; those that are not kept are counted.
+	// The warnings of a statement that is refused before it runs are not the next one's; those that are not
+	// kept are counted.
 	run(t, c, "insert into g values (10, default, default, 1)")
 	want(t, c, "show warnings", "")
 	run(t, c, "insert into g values (100, 0, default, 1)"+manyRows(1500))

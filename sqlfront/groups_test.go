@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What MySQL 8.0's ONLY_FULL_GROUP_BY knows of columns that depend on others. MariaDB's knows nothing of it; what is refused by both is in
-// cmd/itest/testdata/compare/groups.sql.
+// What MySQL 8.0's ONLY_FULL_GROUP_BY knows of columns that depend on others. MariaDB's knows nothing of it;
+// what is refused by both is in cmd/itest/testdata/compare/groups.sql.
 func TestFunctionalDependence(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d",

@@ -10,8 +10,9 @@ import (
 	"moka/kv/kvtest"
 )
 
-// TestImplicitCommit goes through the list of MySQL 8.0's manual ("Statements That Cause an Implicit Commit"): what is before the statement
-// is committed, whether or not the statement then succeeds. What Moka refuses as syntax is not on it.
+// TestImplicitCommit goes through the list of MySQL 8.0's manual ("Statements That Cause an Implicit
+// Commit"): what is before the statement is committed, whether or not the statement then succeeds. What Moka
+// refuses as syntax is not on it.
 func TestImplicitCommit(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

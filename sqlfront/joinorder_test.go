@@ -2,8 +2,9 @@ package sqlfront_test
 
 import "testing"
 
-// TestOuterJoinsLoseNoCondition joins tables where a condition compares with the nullable side of an outer join that stands beside it (W, wrong
-// rows of four tables): whatever order the planner takes, a hinted one included, each condition is heard. Expected rows are MariaDB's.
+// TestOuterJoinsLoseNoCondition joins tables where a condition compares with the nullable side of an outer
+// join that stands beside it (W, wrong rows of four tables): whatever order the planner takes, a hinted one
+// included, each condition is heard. Expected rows are MariaDB's.
 func TestOuterJoinsLoseNoCondition(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

@@ -66,7 +66,8 @@ func TestKillThroughAnotherServer(t *testing.T) {
 	}
 }
 
-// TestWhoAndWhence: USER() is who logged in from which host, CURRENT_USER() the account at work; lists of processes have the client's address.
+// TestWhoAndWhence: USER() is who logged in from which host, CURRENT_USER() the account at work; lists of
+// processes have the client's address.
 func TestWhoAndWhence(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNothingLeaks: somebody with few rights asks in all the ways there are; the secret must not be in any answer.
+// TestNothingLeaks: somebody with few rights asks in all the ways there are; the secret must not be in any
+// answer.
 func TestNothingLeaks(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

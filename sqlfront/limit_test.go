@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLimitsThatAreNoNumbers: NULL is a syntax error as a literal, and 0 as a parameter; a negative parameter is 1210, a text is the number that it
-// begins with. As MariaDB has it.
+// TestLimitsThatAreNoNumbers: NULL is a syntax error as a literal, and 0 as a parameter; a negative parameter
+// is 1210, a text is the number that it begins with. As MariaDB has it.
 func TestLimitsThatAreNoNumbers(t *testing.T) {
 	d := newDatabase(t)
 	c := d.serve().conn("")

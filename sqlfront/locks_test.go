@@ -142,8 +142,8 @@ func (s *stage) want(name, query, want string) {
 	}
 }
 
-// TestUpdateWaits: the second writer of a row waits for the first and then builds on what that has made: nothing of the second
-// transaction has been seen when it begins to wait.
+// TestUpdateWaits: the second writer of a row waits for the first and then builds on what that has made:
+// nothing of the second transaction has been seen when it begins to wait.
 func TestUpdateWaits(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", "begin", "update t set v = v + 1 where id = 1")
@@ -175,8 +175,8 @@ func TestHandOffInSQL(t *testing.T) {
 	s.want("a", "select v from t where id = 2", "24")
 }
 
-// TestStaleSnapshot: the client has seen the snapshot. Waiting for the other writer and building on its row would be a mix of two
-// states, and overwriting it a lost update: 1213, as after a deadlock.
+// TestStaleSnapshot: the client has seen the snapshot. Waiting for the other writer and building on its row
+// would be a mix of two states, and overwriting it a lost update: 1213, as after a deadlock.
 func TestStaleSnapshot(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", "begin")
@@ -192,8 +192,8 @@ func TestStaleSnapshot(t *testing.T) {
 	s.fails("a", 1213, "select v from t where id = 2 for update")
 }
 
-// TestSnapshotOfLockedRows: a client that has seen nothing but rows that it has locked has not seen the snapshot. What others have
-// committed since is no reason for 1213, in whatever way the statements are run.
+// TestSnapshotOfLockedRows: a client that has seen nothing but rows that it has locked has not seen the
+// snapshot. What others have committed since is no reason for 1213, in whatever way the statements are run.
 func TestSnapshotOfLockedRows(t *testing.T) {
 	for _, cache := range []string{"0", "1"} {
 		s := newStage(t, kvtest.Options{})
@@ -220,7 +220,8 @@ func TestSnapshotOfLockedRows(t *testing.T) {
 				s.fails("a", 1213, "update t set x = 0 where id = 3")
 				s.do("a", "rollback")
 			}
-			// A row that is not there, one that was not changed, a range, another table's row: these are seen.
+			// A row that is not there, one that was not changed, a range, another table's row: these are
+			// seen.
 			for _, first := range []string{
 				"update t set v = 1 where id = 99", "update t set v = 10 where id = 1", "delete from t where id > 98", "select v from t where id = 1",
 				"update t set v = 11 where u = 1", "insert ignore into t values (1, 0, 8, 0)",
@@ -234,7 +235,8 @@ func TestSnapshotOfLockedRows(t *testing.T) {
 	}
 }
 
-// TestReadCommitted goes on with the newest row after each wait, and sees what others have committed between its statements.
+// TestReadCommitted goes on with the newest row after each wait, and sees what others have committed between
+// its statements.
 func TestReadCommitted(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", "set transaction_isolation = 'READ-COMMITTED'", "begin")
@@ -334,7 +336,8 @@ func TestQueueConsumers(t *testing.T) {
 	}
 }
 
-// TestDeadlockInSQL: of three transactions that wait for each other, over three shards, the last gets 1213; the others go on.
+// TestDeadlockInSQL: of three transactions that wait for each other, over three shards, the last gets 1213;
+// the others go on.
 func TestDeadlockInSQL(t *testing.T) {
 	s := newStage(t, kvtest.Options{Shards: 3})
 	split := func(key string) {
@@ -360,7 +363,8 @@ func TestDeadlockInSQL(t *testing.T) {
 	s.want("e", "select count(*) from moka.deadlocks a join moka.deadlocks b on a.waits_for = b.trx_id where a.statement like '%update t%'", "3")
 	s.ends("b 0")
 	s.do("b", "commit")
-	// Of its first statement's snapshot, in which row 2 was another, a had seen nothing but the row that it has locked.
+	// Of its first statement's snapshot, in which row 2 was another, a had seen nothing but the row that it
+	// has locked.
 	s.ends("a 0")
 	s.do("a", "commit")
 	s.want("c", "select v from t order by id", "11; 22; 31")
@@ -446,8 +450,9 @@ func TestInsertWaits(t *testing.T) {
 	s.do("b", "insert into t values (8, 8, 8, 8)", "commit")
 }
 
-// TestUpsertWaits: an INSERT that has an answer to a taken key waits like any other, finds the row and goes on with it. If it cannot
-// be run again, as its snapshot has been seen, it is a conflict, and never a duplicate key.
+// TestUpsertWaits: an INSERT that has an answer to a taken key waits like any other, finds the row and goes
+// on with it. If it cannot be run again, as its snapshot has been seen, it is a conflict, and never a
+// duplicate key.
 func TestUpsertWaits(t *testing.T) {
 	for query, row := range map[string]string{
 		"insert into t values (7, 1, 7, 7) on duplicate key update v = v + 100": "107",
@@ -470,7 +475,8 @@ func TestUpsertWaits(t *testing.T) {
 	}
 }
 
-// TestStalePlanWaits: a statement whose plan was made before a schema change goes the general way, and waits there for a row lock.
+// TestStalePlanWaits: a statement whose plan was made before a schema change goes the general way, and waits
+// there for a row lock.
 func TestStalePlanWaits(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	for range 3 {
@@ -485,7 +491,8 @@ func TestStalePlanWaits(t *testing.T) {
 	s.want("b", "select v from t where id = 1", "1")
 }
 
-// TestPlansWait: a statement that runs by a plan of the cache waits for a row lock there, and leaves the line when its client is gone or it is killed.
+// TestPlansWait: a statement that runs by a plan of the cache waits for a row lock there, and leaves the line
+// when its client is gone or it is killed.
 func TestPlansWait(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	planned := func(name string) {
@@ -609,8 +616,8 @@ func TestStatementTimeoutWhileWaiting(t *testing.T) {
 	s.do("a", "commit")
 }
 
-// TestLockingReadsInAutocommit: FOR UPDATE waits for who holds the row and shows what is left behind, without a transaction of its own as well;
-// its locks end with it.
+// TestLockingReadsInAutocommit: FOR UPDATE waits for who holds the row and shows what is left behind, without
+// a transaction of its own as well; its locks end with it.
 func TestLockingReadsInAutocommit(t *testing.T) {
 	for _, clause := range []string{"where id = 1 for update", "where id = 1 limit 1 for update", "where id < 2 for share", "where x = 1 order by id limit 1 for update"} {
 		s := newStage(t, kvtest.Options{})

@@ -12,7 +12,8 @@ import (
 	"moka/sqlfront/parse"
 )
 
-// TestClientsWriteNoMarks: texts that parts of the server once told each other something by are a client's like any other.
+// TestClientsWriteNoMarks: texts that parts of the server once told each other something by are a client's
+// like any other.
 func TestClientsWriteNoMarks(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d",
@@ -53,7 +54,8 @@ func TestClientsWriteNoMarks(t *testing.T) {
 	wantError(t, c, "alter table ck alter check `a=b` not enforced", 3821)
 }
 
-// TestMarksAreNotShown: the word in them is nobody's business. Stored texts have MySQL's words, and those of older releases are understood.
+// TestMarksAreNotShown: the word in them is nobody's business. Stored texts have MySQL's words, and those of
+// older releases are understood.
 func TestMarksAreNotShown(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d",

@@ -55,7 +55,8 @@ var refusals = []string{"error 1044", "error 1045", "error 1142", "error 1143", 
 // kind is a statement on an object; ? is a number of its own for each time that it is tried.
 type kind struct {
 	name, query string
-	// sel: it reads one value, so it can be a view's; ddl: it ends the transaction, so it is for clients and procedures; alone: it is for clients.
+	// sel: it reads one value, so it can be a view's; ddl: it ends the transaction, so it is for clients and
+	// procedures; alone: it is for clients.
 	sel, ddl, alone bool
 }
 
@@ -178,8 +179,8 @@ func (w *matrixWorld) fill(query string) string {
 	return strings.ReplaceAll(query, "?", fmt.Sprint(w.n*1000))
 }
 
-// way runs a statement for few in one of the ways in which a statement can be run. It returns what the client was told; "" if it went well. ok is
-// false if the way is none for that kind.
+// way runs a statement for few in one of the ways in which a statement can be run. It returns what the client
+// was told; "" if it went well. ok is false if the way is none for that kind.
 type way struct {
 	name string
 	run  func(w *matrixWorld, k kind) (told string, ok bool)
@@ -307,9 +308,9 @@ var ways = []way{
 	}},
 }
 
-// TestPrivilegeMatrix tries each kind of statement on each kind of object in each way, as somebody who may not, and as somebody who may: it is
-// refused alike and granted alike, and a REVOKE between the two is in force with the next statement. There is no way "by an event": events are stored and
-// never run.
+// TestPrivilegeMatrix tries each kind of statement on each kind of object in each way, as somebody who may
+// not, and as somebody who may: it is refused alike and granted alike, and a REVOKE between the two is in
+// force with the next statement. There is no way "by an event": events are stored and never run.
 func TestPrivilegeMatrix(t *testing.T) {
 	w := newMatrixWorld(t)
 	state := func() string {
@@ -345,7 +346,8 @@ func TestPrivilegeMatrix(t *testing.T) {
 	deny("after")
 }
 
-// TestOnlyAccountStatementsWriteAccounts is row S14: UPDATE mysql.user by root duplicated the account, which could not do anything any more.
+// TestOnlyAccountStatementsWriteAccounts is row S14: UPDATE mysql.user by root duplicated the account, which
+// could not do anything any more.
 func TestOnlyAccountStatementsWriteAccounts(t *testing.T) {
 	w := newMatrixWorld(t)
 	w.few = w.s.open("root", "own", "?allowAllFiles=true&multiStatements=true") // who may do everything

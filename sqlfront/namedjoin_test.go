@@ -2,8 +2,9 @@ package sqlfront_test
 
 import "testing"
 
-// TestNamedJoinsAsk joins by names of columns as somebody who may read some of them, or none (W, USING and NATURAL JOIN): the statement is written anew
-// from the columns of the tables, and whoever may not read those learns nothing of them.
+// TestNamedJoinsAsk joins by names of columns as somebody who may read some of them, or none (W, USING and
+// NATURAL JOIN): the statement is written anew from the columns of the tables, and whoever may not read those
+// learns nothing of them.
 func TestNamedJoinsAsk(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

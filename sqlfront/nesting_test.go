@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestViewRenamedOntoItsTable makes a view that reads itself, by names alone (K, recursive views), in the ways that there are.
+// TestViewRenamedOntoItsTable makes a view that reads itself, by names alone (K, recursive views), in the
+// ways that there are.
 func TestViewRenamedOntoItsTable(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create table t (a int)", "insert into t values (1)", "create view v1 as select a from t", "create view v2 as select a from v1")
@@ -30,7 +31,8 @@ func TestViewRenamedOntoItsTable(t *testing.T) {
 	want(t, c, "select * from v2", "1")
 }
 
-// TestDeepRoutines lets routines whose bodies are nested deep call each other: what each of them takes of the stack adds up.
+// TestDeepRoutines lets routines whose bodies are nested deep call each other: what each of them takes of the
+// stack adds up.
 func TestDeepRoutines(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create function f0() returns int deterministic return 1")

@@ -2,9 +2,10 @@ package sqlfront_test
 
 import "testing"
 
-// TestTextsAsDecimals puts texts that are no plain numbers where DECIMALs are (P: '12e', '1e4294967296' and -UUID() ended the connection,
-// '1e3000000' and three million digits held a processor for minutes): compared, in indexes and joins, in arithmetic, casts and columns. A text is
-// the number it begins with, in the range that there is. Expected values are MariaDB's.
+// TestTextsAsDecimals puts texts that are no plain numbers where DECIMALs are (P: '12e', '1e4294967296' and
+// -UUID() ended the connection, '1e3000000' and three million digits held a processor for minutes): compared,
+// in indexes and joins, in arithmetic, casts and columns. A text is the number it begins with, in the range
+// that there is. Expected values are MariaDB's.
 func TestTextsAsDecimals(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

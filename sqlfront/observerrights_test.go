@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestObserverRights is rows S1 and O1 of the list of attacks: TRIGGER and INSERT on one table gave root, by the body of an observer. It has its definer's rights, as
-// they are when it runs.
+// TestObserverRights is rows S1 and O1 of the list of attacks: TRIGGER and INSERT on one table gave root, by
+// the body of an observer. It has its definer's rights, as they are when it runs.
 func TestObserverRights(t *testing.T) {
 	s := observing(t)
 	root := s.conn("")
@@ -122,7 +122,8 @@ func TestObserversAreNotShownToAll(t *testing.T) {
 	script{{"alter observer o disable", ""}, {"alter observer o enable", ""}, {"drop observer o", ""}}.run(t, maker)
 }
 
-// TestShowCreateTableNamesObservers is what tells a dump's reader that observers are not in it. A name does not end the comment that it is in.
+// TestShowCreateTableNamesObservers is what tells a dump's reader that observers are not in it. A name does
+// not end the comment that it is in.
 func TestShowCreateTableNamesObservers(t *testing.T) {
 	s := observing(t)
 	root := s.conn("")

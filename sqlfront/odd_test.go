@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOddExpressions: what a generator over all functions found: each ended the process (the first: for anybody who may log in) or the
-// connection, or did not hear of KILL.
+// TestOddExpressions: what a generator over all functions found: each ended the process (the first: for
+// anybody who may log in) or the connection, or did not hear of KILL.
 func TestOddExpressions(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create table t (x int, j json)", "insert into t values (1, '1.5'), (2, '2')")

@@ -10,7 +10,8 @@ import (
 	"moka/txn"
 )
 
-// moment returns a time between what was committed before the call and what will be after it, as SQL writes it.
+// moment returns a time between what was committed before the call and what will be after it, as SQL writes
+// it.
 func moment(t *testing.T) string {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -137,8 +138,8 @@ func TestSnapshotVariable(t *testing.T) {
 	want(t, c, "select v from t where id = 1", "5")
 }
 
-// TestTooOld: what garbage collection has passed is an error with a number of its own, in the past and in a transaction that was left
-// open too long, and the session goes on.
+// TestTooOld: what garbage collection has passed is an error with a number of its own, in the past and in a
+// transaction that was left open too long, and the session goes on.
 func TestTooOld(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	c := s.in("a")

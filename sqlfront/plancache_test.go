@@ -24,12 +24,14 @@ import (
 	"moka/txn/txntest"
 )
 
-// planCacheSeeds is how many random histories TestPlanCacheChangesNothing runs; MOKA_PLANCACHE_SEEDS runs more.
+// planCacheSeeds is how many random histories TestPlanCacheChangesNothing runs; MOKA_PLANCACHE_SEEDS runs
+// more.
 const planCacheSeeds = 4
 
-// TestPlanCacheChangesNothing runs the same random statements in two sessions over two equal databases, one with the plan cache and
-// one without: results, types, affected rows, generated numbers, errors and what is stored must be the same. The statements go as
-// text and as prepared statements, in autocommit and in transactions, with values of wrong types, too large, NULL.
+// TestPlanCacheChangesNothing runs the same random statements in two sessions over two equal databases, one
+// with the plan cache and one without: results, types, affected rows, generated numbers, errors and what is
+// stored must be the same. The statements go as text and as prepared statements, in autocommit and in
+// transactions, with values of wrong types, too large, NULL.
 func TestPlanCacheChangesNothing(t *testing.T) {
 	seeds := planCacheSeeds
 	if n, err := strconv.Atoi(os.Getenv("MOKA_PLANCACHE_SEEDS")); err == nil {
@@ -138,7 +140,8 @@ type comparison struct {
 	t     *testing.T
 	rng   *rand.Rand
 	conns [2]*sql.Conn
-	// undefined: MySQL leaves it open what LAST_INSERT_ID() is after an INSERT that failed. Plans have not touched it.
+	// undefined: MySQL leaves it open what LAST_INSERT_ID() is after an INSERT that failed. Plans have not
+	// touched it.
 	undefined bool
 }
 
@@ -422,7 +425,8 @@ func TestPlanCacheSchemaChange(t *testing.T) {
 	read("select count(*) from log", "2")
 }
 
-// TestPlanCachePrivileges: who may not read a table does not read it by somebody else's plan, nor by an own one from before.
+// TestPlanCachePrivileges: who may not read a table does not read it by somebody else's plan, nor by an own
+// one from before.
 func TestPlanCachePrivileges(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
@@ -452,7 +456,8 @@ func TestPlanCachePrivileges(t *testing.T) {
 	}
 }
 
-// TestPlanCacheSettings: a session that reads texts another way does not use plans of the others, and the cache can be switched off.
+// TestPlanCacheSettings: a session that reads texts another way does not use plans of the others, and the
+// cache can be switched off.
 func TestPlanCacheSettings(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")
@@ -483,8 +488,8 @@ func TestPlanCacheSettings(t *testing.T) {
 	}
 }
 
-// TestPlanCacheNotifiesObservers: what a plan writes is observed as what the library writes, also by an observer that came after
-// the plan was made.
+// TestPlanCacheNotifiesObservers: what a plan writes is observed as what the library writes, also by an
+// observer that came after the plan was made.
 func TestPlanCacheNotifiesObservers(t *testing.T) {
 	client, store := txntest.NewStoreWith(t, kvtest.Options{Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	d := &database{t, client, store}
@@ -521,7 +526,8 @@ func TestPlanCacheNotifiesObservers(t *testing.T) {
 	}
 }
 
-// TestPlanCacheLocks: SELECT … FOR UPDATE of a plan locks. Nobody loses an update, and nobody who locks first is told 1213.
+// TestPlanCacheLocks: SELECT … FOR UPDATE of a plan locks. Nobody loses an update, and nobody who locks first
+// is told 1213.
 func TestPlanCacheLocks(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")
@@ -566,8 +572,9 @@ func TestPlanCacheLocks(t *testing.T) {
 	}
 }
 
-// TestUnplannedStatementsKeepTheirSnapshot: a statement that the plan cache does not even look at (it is off, or there is a comment in the
-// text) is not taken for the first of its transaction: its snapshot has been seen, so losing a race is 1213 and not a new snapshot.
+// TestUnplannedStatementsKeepTheirSnapshot: a statement that the plan cache does not even look at (it is off,
+// or there is a comment in the text) is not taken for the first of its transaction: its snapshot has been
+// seen, so losing a race is 1213 and not a new snapshot.
 func TestUnplannedStatementsKeepTheirSnapshot(t *testing.T) {
 	s := newDatabase(t).serve()
 	c, other := s.conn(""), s.conn("")

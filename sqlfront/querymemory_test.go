@@ -2,8 +2,9 @@ package sqlfront_test
 
 import "testing"
 
-// TestQueryMemoryIsNotRaised: who may not administer variables gives his statements less memory than the server gives everybody, never more nor
-// without limit (he could have all there is); over a routine and PREPARE as well.
+// TestQueryMemoryIsNotRaised: who may not administer variables gives his statements less memory than the
+// server gives everybody, never more nor without limit (he could have all there is); over a routine and
+// PREPARE as well.
 func TestQueryMemoryIsNotRaised(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

@@ -7,8 +7,9 @@ import (
 	"moka/sqlfront"
 )
 
-// Faults: SET GLOBAL read_only = 1 was taken and did nothing. It is the state of the database on all SQL nodes, as MySQL's of its server: users
-// change nothing (1290) but temporary tables, SUPER and CONNECTION_ADMIN do; under super_read_only nobody does.
+// Faults: SET GLOBAL read_only = 1 was taken and did nothing. It is the state of the database on all SQL
+// nodes, as MySQL's of its server: users change nothing (1290) but temporary tables, SUPER and
+// CONNECTION_ADMIN do; under super_read_only nobody does.
 func TestReadOnly(t *testing.T) {
 	d := newDatabase(t)
 	seldom := func(o *sqlfront.Options) { o.FollowUsers = time.Hour } // the other node's statements look for themselves

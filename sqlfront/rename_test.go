@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestRenameMovesTables: RENAME TABLE and ALTER TABLE … RENAME with a database move the table there. It stayed where it was, under the new name.
+// TestRenameMovesTables: RENAME TABLE and ALTER TABLE … RENAME with a database move the table there. It
+// stayed where it was, under the new name.
 func TestRenameMovesTables(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")
@@ -60,8 +61,8 @@ func TestRenameMovesTables(t *testing.T) {
 	want(t, c, "select count(*) from b.mine", "3")
 }
 
-// TestRenameTakesTriggersAlong: a trigger names its table in its text, which RENAME TABLE and ALTER TABLE … RENAME left as it was: triggers fired no
-// more, and SHOW TRIGGERS was 1146.
+// TestRenameTakesTriggersAlong: a trigger names its table in its text, which RENAME TABLE and ALTER TABLE …
+// RENAME left as it was: triggers fired no more, and SHOW TRIGGERS was 1146.
 func TestRenameTakesTriggersAlong(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create table log (s varchar(20))", "create table t (id int primary key, v int)",

@@ -147,7 +147,8 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestRightsOfReferences: a foreign key tells who has it what is in the parent, and keeps rows of it from being deleted.
+// TestRightsOfReferences: a foreign key tells who has it what is in the parent, and keeps rows of it from
+// being deleted.
 func TestRightsOfReferences(t *testing.T) {
 	s := newDatabase(t).serve()
 	run(t, s.conn(""), "create database hidden", "create database open", "create table hidden.p (id int primary key, x int, key (x))", "create table open.q (id int primary key)", "create user f",
@@ -164,7 +165,8 @@ func TestRightsOfReferences(t *testing.T) {
 	}.run(t, s.open("f", "open", ""))
 }
 
-// TestDeleteOfAnotherDatabase: DELETE without a condition, of a table that is not in the current database, fires its triggers.
+// TestDeleteOfAnotherDatabase: DELETE without a condition, of a table that is not in the current database,
+// fires its triggers.
 func TestDeleteOfAnotherDatabase(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

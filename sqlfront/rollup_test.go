@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What MariaDB does not have of WITH ROLLUP; the rest is compared with it (cmd/itest/testdata/compare/rollup.sql).
+// What MariaDB does not have of WITH ROLLUP; the rest is compared with it
+// (cmd/itest/testdata/compare/rollup.sql).
 func TestGrouping(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create table s (id int primary key, y int not null, c varchar(9), p int)",

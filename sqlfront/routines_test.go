@@ -112,7 +112,8 @@ func TestResultsOfProcedures(t *testing.T) {
 	}
 }
 
-// TestRoutinesAreShared: what one server creates, another runs; as its definer, in its own database, under its own SQL mode.
+// TestRoutinesAreShared: what one server creates, another runs; as its definer, in its own database, under
+// its own SQL mode.
 func TestRoutinesAreShared(t *testing.T) {
 	d := newDatabase(t)
 	a := d.serve().conn("")
@@ -147,7 +148,8 @@ func TestRoutinesAreShared(t *testing.T) {
 	}
 }
 
-// TestFunctionsSeeTheirTransaction: a function reads the rows of the statement's snapshot, and what its transaction has written.
+// TestFunctionsSeeTheirTransaction: a function reads the rows of the statement's snapshot, and what its
+// transaction has written.
 func TestFunctionsSeeTheirTransaction(t *testing.T) {
 	s := newDatabase(t).serve()
 	a, b := s.conn(""), s.conn("")

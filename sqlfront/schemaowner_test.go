@@ -10,7 +10,8 @@ import (
 	"moka/sqlfront"
 )
 
-// schemaOwner is a server on which ann has all privileges on the database mine and nothing else; hid is somebody else's.
+// schemaOwner is a server on which ann has all privileges on the database mine and nothing else; hid is
+// somebody else's.
 func schemaOwner(t *testing.T, configure ...func(*sqlfront.Options)) (root, ann runner) {
 	s := observing(t, configure...)
 	root = s.conn("")
@@ -25,8 +26,9 @@ func schemaOwner(t *testing.T, configure ...func(*sqlfront.Options)) (root, ann 
 	return root, s.open("ann", "mine", "")
 }
 
-// TestOwnersFunctionRunsAsOwner: what an owner of one database puts into views and tables does not run with the rights of the administrator who reads
-// them, and not at all when he only looks at them (as S2: code of a stranger with one's own rights).
+// TestOwnersFunctionRunsAsOwner: what an owner of one database puts into views and tables does not run with
+// the rights of the administrator who reads them, and not at all when he only looks at them (as S2: code of a
+// stranger with one's own rights).
 func TestOwnersFunctionRunsAsOwner(t *testing.T) {
 	root, ann := schemaOwner(t)
 	body := " sql security invoker begin declare continue handler for sqlexception begin end; insert into ran (who) values (current_user());" +
@@ -67,7 +69,8 @@ func TestOwnersFunctionRunsAsOwner(t *testing.T) {
 	want(t, ann, "select count(*) from v3", "2")
 }
 
-// TestTablesRunNoCode: indexes, columns and checks of a table call nothing that would have the rights of whoever writes to it.
+// TestTablesRunNoCode: indexes, columns and checks of a table call nothing that would have the rights of
+// whoever writes to it.
 func TestTablesRunNoCode(t *testing.T) {
 	_, ann := schemaOwner(t)
 	run(t, ann, "create function f() returns int deterministic sql security invoker return 1")
@@ -100,8 +103,8 @@ func TestTablesRunNoCode(t *testing.T) {
 	run(t, ann, "create table c (id int, u varchar(40) default (uuid()), n datetime default (now()), w varchar(90) default (current_user()))")
 }
 
-// TestWithDoublesTables: what WITH names twice, of what names it twice, and so on, is refused before the planner walks it: no KILL reached it there, nor
-// max_execution_time, and it takes no right but to log in.
+// TestWithDoublesTables: what WITH names twice, of what names it twice, and so on, is refused before the
+// planner walks it: no KILL reached it there, nor max_execution_time, and it takes no right but to log in.
 func TestWithDoublesTables(t *testing.T) {
 	_, ann := schemaOwner(t)
 	doubling := func(levels int) string {
@@ -126,8 +129,8 @@ func TestWithDoublesTables(t *testing.T) {
 	}
 }
 
-// TestSchemaOwnerIsRefused is what an hour by hand has tried with all privileges on one database, in brief: nothing of other databases, of
-// accounts or of the server answers.
+// TestSchemaOwnerIsRefused is what an hour by hand has tried with all privileges on one database, in brief:
+// nothing of other databases, of accounts or of the server answers.
 func TestSchemaOwnerIsRefused(t *testing.T) {
 	root, ann := schemaOwner(t)
 	tried := map[string][]string{
@@ -189,8 +192,9 @@ func TestSchemaOwnerIsRefused(t *testing.T) {
 	}
 }
 
-// TestDefinersLendNobodyTheirRights: a view, a routine or a trigger of an administrator over a table of an owner's does not run what the owner puts in
-// the table's place with the administrator's rights, and his own routine that calls the owner's does not either (as S2: MySQL and MariaDB do both).
+// TestDefinersLendNobodyTheirRights: a view, a routine or a trigger of an administrator over a table of an
+// owner's does not run what the owner puts in the table's place with the administrator's rights, and his own
+// routine that calls the owner's does not either (as S2: MySQL and MariaDB do both).
 func TestDefinersLendNobodyTheirRights(t *testing.T) {
 	dir := t.TempDir()
 	root, ann := schemaOwner(t, func(o *sqlfront.Options) { o.FileDir = dir })
@@ -254,8 +258,9 @@ func TestDefinersLendNobodyTheirRights(t *testing.T) {
 	answers(ann, "call readbase()", "filed")
 }
 
-// TestTemporaryTablesHideWhatIsBehind: a temporary table takes no privilege, so a statement that names it reads and notifies nothing that has its
-// name in the database: CREATE TEMPORARY TABLE of a view's name failed, left the table, and the view could be read.
+// TestTemporaryTablesHideWhatIsBehind: a temporary table takes no privilege, so a statement that names it
+// reads and notifies nothing that has its name in the database: CREATE TEMPORARY TABLE of a view's name
+// failed, left the table, and the view could be read.
 func TestTemporaryTablesHideWhatIsBehind(t *testing.T) {
 	s := observing(t)
 	root := s.conn("")

@@ -56,7 +56,8 @@ w int YES  NULL VIRTUAL GENERATED`,
 	}
 }
 
-// TestShowCreateAgain: SHOW CREATE TABLE says what makes the same table again, word by word as MySQL 8 does where the test says how.
+// TestShowCreateAgain: SHOW CREATE TABLE says what makes the same table again, word by word as MySQL 8 does
+// where the test says how.
 func TestShowCreateAgain(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", `create database other`, `create table other.p (id int primary key)`, `create database sc`, `use sc`)
@@ -117,7 +118,8 @@ func TestFunctionalKeys(t *testing.T) {
 	}
 }
 
-// TestDescendingKeys: a column of a key that was declared DESC is shown so, survives changes of its table, and is read in either direction.
+// TestDescendingKeys: a column of a key that was declared DESC is shown so, survives changes of its table,
+// and is read in either direction.
 func TestDescendingKeys(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", `create database dk`, `use dk`, `create table p (id int primary key, a int, b varchar(10), c int, key one (a desc, b), unique key two (c desc) comment 'x')`,
@@ -151,7 +153,8 @@ func TestDescendingKeys(t *testing.T) {
 	}
 }
 
-// TestDatabaseTogether: of many who create a database IF NOT EXISTS, or drop it IF EXISTS, one does, and nobody fails.
+// TestDatabaseTogether: of many who create a database IF NOT EXISTS, or drop it IF EXISTS, one does, and
+// nobody fails.
 func TestDatabaseTogether(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	together := func(q string) {
@@ -173,7 +176,8 @@ func TestDatabaseTogether(t *testing.T) {
 	}
 }
 
-// TestShowWhere: SHOW INDEX … WHERE shows what it was asked for, SHOW ERRORS what went wrong, SHOW CREATE VIEW whose it is.
+// TestShowWhere: SHOW INDEX … WHERE shows what it was asked for, SHOW ERRORS what went wrong, SHOW CREATE
+// VIEW whose it is.
 func TestShowWhere(t *testing.T) {
 	s := newStage(t, kvtest.Options{})
 	s.do("a", "create table tt (id int primary key, a int, b varchar(20), key a (a), key ab (a, b desc))",

@@ -2,8 +2,9 @@ package sqlfront_test
 
 import "testing"
 
-// TestSnapshotOfTheFirstRead takes the snapshot of a transaction with the first read of a table, not with what comes before it (W, the snapshot of a
-// transaction is pinned by SET, SHOW, …), whichever way the transaction has begun.
+// TestSnapshotOfTheFirstRead takes the snapshot of a transaction with the first read of a table, not with
+// what comes before it (W, the snapshot of a transaction is pinned by SET, SHOW, …), whichever way the
+// transaction has begun.
 func TestSnapshotOfTheFirstRead(t *testing.T) {
 	s := newDatabase(t).serve()
 	c, other := s.conn(""), s.conn("")

@@ -214,7 +214,8 @@ func TestConflictOfTwoSessions(t *testing.T) {
 	run(t, a, "begin")
 	want(t, a, "select n from t", "0")
 	run(t, b, "update t set n = 10")
-	// a has seen the row as it was: it must lose, at the statement or at the commit, and have changed nothing.
+	// a has seen the row as it was: it must lose, at the statement or at the commit, and have changed
+	// nothing.
 	_, err := a.ExecContext(context.Background(), "update t set n = n + 1")
 	if err == nil {
 		_, err = a.ExecContext(context.Background(), "commit")
@@ -254,7 +255,8 @@ func TestHotCounterLosesNothing(t *testing.T) {
 	}
 }
 
-// TestSeveralServersAreOneDatabase: what is done through one server is there through another with the next statement, accounts and rights, too.
+// TestSeveralServersAreOneDatabase: what is done through one server is there through another with the next
+// statement, accounts and rights, too.
 func TestSeveralServersAreOneDatabase(t *testing.T) {
 	d := newDatabase(t)
 	never := func(o *sqlfront.Options) { o.FollowUsers = time.Hour }
@@ -375,7 +377,8 @@ func TestRowKey(t *testing.T) {
 	}
 }
 
-// TestDrainRollsIdleTransactionsBack: a stop does not wait for a transaction in which nothing runs; its client might be idle for hours.
+// TestDrainRollsIdleTransactionsBack: a stop does not wait for a transaction in which nothing runs; its
+// client might be idle for hours.
 func TestDrainRollsIdleTransactionsBack(t *testing.T) {
 	d := newDatabase(t)
 	s := d.serve()

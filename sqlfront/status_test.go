@@ -109,7 +109,8 @@ func TestPlanningIsInterrupted(t *testing.T) {
 	s.do("a", "set max_execution_time = 0", strings.Replace(plain, hint, "", 1))
 }
 
-// TestCipherOfTheConnection: a client that came over TLS reads in Ssl_cipher and Ssl_version that it did, and another that it did not.
+// TestCipherOfTheConnection: a client that came over TLS reads in Ssl_cipher and Ssl_version that it did, and
+// another that it did not.
 func TestCipherOfTheConnection(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -131,7 +132,8 @@ func TestCipherOfTheConnection(t *testing.T) {
 	want(t, s.conn(""), "show status like 'ssl_cipher'", "Ssl_cipher ")
 }
 
-// TestQuietConnections: a connection that has not sent a statement yet is in the process list with its address (it was %).
+// TestQuietConnections: a connection that has not sent a statement yet is in the process list with its
+// address (it was %).
 func TestQuietConnections(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLargeStatements: chains of UNION are planned in a time that their length justifies, joins of too many tables are refused, and what looks
-// like a comment within a text is text.
+// TestLargeStatements: chains of UNION are planned in a time that their length justifies, joins of too many
+// tables are refused, and what looks like a comment within a text is text.
 func TestLargeStatements(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	var parts, tables []string
@@ -31,7 +31,8 @@ func TestLargeStatements(t *testing.T) {
 	want(t, c, "select length('"+strings.Repeat("/*M!", 9000)+"') /*M! + 1 */", "36000")
 }
 
-// TestWholeUnions: what a rule about a statement is for holds in WITH, ORDER BY and LIMIT of a UNION and in WINDOW, too, which the library's walk leaves out.
+// TestWholeUnions: what a rule about a statement is for holds in WITH, ORDER BY and LIMIT of a UNION and in
+// WINDOW, too, which the library's walk leaves out.
 func TestWholeUnions(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

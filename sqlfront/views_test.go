@@ -56,7 +56,8 @@ func TestRightsThroughViews(t *testing.T) {
 	want(t, root, "select a from t order by id", "7; 7; 7")
 }
 
-// TestPreparedThroughView runs a statement of the binary protocol on views that become others, and whose definition SHOW CREATE VIEW shows.
+// TestPreparedThroughView runs a statement of the binary protocol on views that become others, and whose
+// definition SHOW CREATE VIEW shows.
 func TestPreparedThroughView(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")

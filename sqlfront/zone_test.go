@@ -11,8 +11,9 @@ import (
 	"moka/sqlfront"
 )
 
-// TestTimestampsOfTwoZones: what a session writes is seen by one of another zone at the same moment, in every way that rows come and go. That
-// statements get what MariaDB's do is tested in cmd/itest (TestTimeZones, compare/zones.sql).
+// TestTimestampsOfTwoZones: what a session writes is seen by one of another zone at the same moment, in every
+// way that rows come and go. That statements get what MariaDB's do is tested in cmd/itest (TestTimeZones,
+// compare/zones.sql).
 func TestTimestampsOfTwoZones(t *testing.T) {
 	dir := t.TempDir()
 	s := newDatabase(t).serve(func(o *sqlfront.Options) { o.FileDir = dir })

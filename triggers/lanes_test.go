@@ -11,9 +11,11 @@ import (
 	"moka/txn"
 )
 
-// TestSleepingObserversStarveNobody: runs of one owner's observers that never end held all runners, a
-// minute at
-// a time and for ever, and nobody else's observers ran. Nor does one observer hold up its owner's others.
+// elapse lets time go by; it runs in a bubble.
+func elapse(d time.Duration) { time.Sleep(d) }
+
+// TestSleepingObserversStarveNobody: runs of one owner's observers that never end held all runners, a minute
+// at a time and for ever, and nobody else's observers ran. Nor does one observer hold up its owner's others.
 func TestSleepingObserversStarveNobody(t *testing.T) {
 	for _, runners := range []int{2, 16} {
 		bubble(t, func(t *testing.T) {
@@ -24,8 +26,7 @@ func TestSleepingObserversStarveNobody(t *testing.T) {
 			}
 			ran := func(row string) func(context.Context, *txn.Txn, Event) error {
 				return func(ctx context.Context, tx *txn.Txn, _ Event) error {
-					return count(ctx, tx, row,
-						1)
+					return count(ctx, tx, row, 1)
 				}
 			}
 			x := w.worker("w1", Options{Runners: runners},
@@ -45,7 +46,7 @@ func TestSleepingObserversStarveNobody(t *testing.T) {
 				w.put(fmt.Sprint("b", i), "1", 2)
 			}
 			for i := range 20 {
-				time.Sleep(7 * time.Second) // a second run of those that sleep, and a third
+				elapse(7 * time.Second) // a second run of those that sleep, and a third
 				w.put(fmt.Sprint("c", i), "1", 3)
 				w.until("another's observer has run", time.Second,
 					func() bool { return w.get("others") == fmt.Sprint(i+1) })
