@@ -41,7 +41,6 @@ func TestDriverSuite(t *testing.T) {
 	setup := s.db("")
 	mustExec(t, setup, "CREATE DATABASE gotest")
 	setup.Close() // one of the tests takes all connections that there are
-	soak := os.Getenv("MOKA_SOAK") != ""
 	sample := driverSample
 	if soak {
 		sample = "."

@@ -28,20 +28,6 @@ func refuses(t *testing.T, want []string, args ...string) {
 	}
 }
 
-func TestUnknownFlag(t *testing.T) {
-	refuses(t, []string{"--shrads", "--help"}, "start", "--shrads", "3")
-	refuses(t, []string{"frobnicate"}, "frobnicate")
-	refuses(t, []string{"shards", "many"}, "start", "--shards", "many")
-}
-
-func TestUnknownSettingInFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "moka.toml")
-	if err := os.WriteFile(file, []byte("[start]\nshrads = 3\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	refuses(t, []string{"shrads", file}, "start", "--config", file)
-}
-
 func TestPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -22,7 +22,16 @@ import (
 // mokaBinary is built once for all tests of the package.
 var mokaBinary string
 
+// soak is whether MOKA_SOAK was set when the tests began.
+var soak = os.Getenv("MOKA_SOAK") != ""
+
 func TestMain(m *testing.M) {
+	// What steers tests is no setting of the server, which refuses variables that it does not know.
+	for _, e := range os.Environ() {
+		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "MOKA_") {
+			_ = os.Unsetenv(name)
+		}
+	}
 	dir, err := os.MkdirTemp("", "moka-itest-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -42,7 +51,7 @@ func TestMain(m *testing.M) {
 
 // soaked is how much a test does: the one in "make test", the other in "make soak".
 func soaked(short, long int) int {
-	if os.Getenv("MOKA_SOAK") != "" {
+	if soak {
 		return long
 	}
 	return short

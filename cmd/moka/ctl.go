@@ -179,6 +179,9 @@ func ctlCommand() *cobra.Command {
 		"the server's directory, for the token in it; a server on this machine says where that is")
 	file := cmd.PersistentFlags().String("token-file", "",
 		"file of the server's token (default: "+tokenFile+" in --data)")
+	for _, flag := range []string{"http-addr", "data"} {
+		_ = cmd.PersistentFlags().SetAnnotation(flag, likeServer, []string{"true"})
+	}
 	asJSON := cmd.PersistentFlags().Bool("json", false, "print JSON")
 	names := make([]string, 0, len(controls))
 	for name := range controls {

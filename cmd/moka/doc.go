@@ -6,6 +6,7 @@
 //	moka bench    the papers' experiments
 //	moka cert     certificates by which nodes know each other
 //	moka ctl      ask and steer a running server over its HTTP address
+//	moka config   check and show settings
 //
 // # What is wired to what
 //
@@ -13,7 +14,7 @@
 //	stack.go     the wiring:  node ← coord/local ← oracle ← txn ← triggers, sqlfront
 //	http.go      /metrics /healthz /status pprof, and what ctl asks
 //	trust.go     who may join as a node, certificates for clients; token.go  who may steer over HTTP
-//	config.go    one name for a setting: flag, environment, file
+//	config.go    one name for a setting: flag, environment, file; usage.go  wrong words and flags
 //
 // There is no logic here that another room could own.
 package main

@@ -57,7 +57,7 @@ func (s *stack) takeFiles() error {
 	if s.o.MaxConns > s.files.clients {
 		s.o.Logger.Warn("max_connections is lowered: more connections than this process may open files for "+
 			"would take those of the store",
-			"max_connections", s.files.clients, "requested", s.o.MaxConns, "open files", limit, "next step",
+			"max_connections", s.files.clients, "requested", s.o.MaxConns, "open_files", limit, "next_step",
 			"raise ulimit -n")
 		s.o.MaxConns = s.files.clients
 	}

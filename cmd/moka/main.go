@@ -21,7 +21,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "moka:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
 }
 
@@ -35,6 +35,8 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 
   moka start              start a database in ./moka-data, SQL on 127.0.0.1:3306
   moka demo               a guided tour in a temporary directory
+  moka ctl                ask and steer a running server
+  moka config             check and show settings, and where each comes from
   moka cert               certificates, for nodes on several machines
   moka tpce load|run      the TPC-E-like workload, against any MySQL-wire server or PostgreSQL`,
 		Version:       version,
@@ -46,8 +48,10 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 	}
 	cmd.PersistentFlags().String("config", "", "TOML file with settings (also MOKA_CONFIG)")
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w\nrun '%s --help' for the flags that exist", err, c.CommandPath())
+		return usagef("%w\nrun '%s --help' for the flags that exist", err, c.CommandPath())
 	})
-	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand())
+	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand(),
+		configCommand(), versionCommand())
+	strict(cmd)
 	return cmd
 }

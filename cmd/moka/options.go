@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,8 +36,10 @@ type stackOptions struct {
 	Join     string
 	Roles    []string
 	Shards   int
-	Memory   bool
-	CacheMiB int
+	// shardsAsked says that Shards is a setting and not the default.
+	shardsAsked bool
+	Memory      bool
+	CacheMiB    int
 	// SeparateValues is the size from which on values lie in files of their own, zero for none.
 	SeparateValues int
 	BallastMiB     int // -1: the engine chooses
@@ -95,7 +99,8 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 		"node address of a running database: serve SQL for it instead of storing data here")
 	f.StringSliceVar(&o.Roles, "roles", nil,
 		"parts to run: storage, sql, worker (default all; with --join: sql)")
-	f.IntVar(&o.Shards, "shards", 1, "number of shards")
+	f.IntVar(&o.Shards, "shards", 1, "number of shards, more than before if you "+
+		"like: tablets are spread over them as they grow; what is in one shard commits in one step")
 	f.BoolVar(&o.Memory, "memory", false, "keep everything in memory; nothing survives the process")
 	f.IntVar(&o.CacheMiB, "cache-mib", 256, "block cache in MiB")
 	f.IntVar(&o.SeparateValues, "separate-values", 0, "write values of so many bytes and more to files of "+
@@ -169,11 +174,15 @@ func (o *stackOptions) validate() error {
 			return fmt.Errorf("--roles: %q is not storage, sql or worker", r)
 		}
 	}
+	if err := o.validateSizes(); err != nil {
+		return err
+	}
+	if err := o.validatePlaces(); err != nil {
+		return err
+	}
 	switch {
 	case o.Shards < 1 || o.Shards > 64:
 		return fmt.Errorf("--shards %d: a node serves 1 to 64 shards", o.Shards)
-	case o.CacheMiB < 8:
-		return fmt.Errorf("--cache-mib %d: the least is 8", o.CacheMiB)
 	case o.BallastMiB < -1 || o.BallastMiB > 0 && o.BallastMiB < minBallast:
 		return fmt.Errorf("--ballast-mib %d: 0 is none, and the least is %d", o.BallastMiB, minBallast)
 	case o.SeparateValues != 0 && o.SeparateValues < minSeparate:
@@ -192,8 +201,6 @@ func (o *stackOptions) validate() error {
 			"has it", strings.Join(o.Roles, ","))
 	case o.has(roleWorker) && !o.has(roleSQL):
 		return errors.New("--roles worker needs sql too: observers are SQL")
-	case o.QueryMemory < 0:
-		return fmt.Errorf("--query-memory-mib %d is negative", o.QueryMemory)
 	case o.MemoryLimit != 0 && o.MemoryLimit < o.CacheMiB+leastMemory:
 		return fmt.Errorf("--memory-limit-mib %d: the least is %d with a cache of %d MiB; allow more, or "+
 			"make the cache smaller with --cache-mib", o.MemoryLimit, o.CacheMiB+leastMemory, o.CacheMiB)
@@ -205,6 +212,74 @@ func (o *stackOptions) validate() error {
 		return errors.New("--insecure with --cert-dir: leave one of them away")
 	case o.Data == "" && !o.Memory && o.has(roleStorage):
 		return errors.New("--data is empty: name a directory, or use --memory")
+	}
+	return nil
+}
+
+// Bounds of settings: those of connections are MySQL's.
+const (
+	minCache         = 8 // MiB
+	maxOfConnections = 100_000
+	maxOfRunners     = 4096
+)
+
+// validateSizes refuses numbers that no machine, or not this one, can keep to.
+func (o *stackOptions) validateSizes() error {
+	within := func(flag string, n, least, most int) error {
+		if n < least || n > most {
+			return fmt.Errorf("--%s %d: the least is %d, the most %d", flag, n, least, most)
+		}
+		return nil
+	}
+	most := math.MaxInt32 // of MiB
+	if has := systemMemory(os.DirFS("/")); has > 0 {
+		most = int(has >> 20)
+	}
+	for _, err := range []error{
+		within("max-connections", o.MaxConns, 1, maxOfConnections),
+		within("observer-runners", o.Runners, 1, maxOfRunners),
+		within("query-memory-mib", o.QueryMemory, 0, math.MaxInt32),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case o.CacheMiB < minCache:
+		return fmt.Errorf("--cache-mib %d: the least is %d", o.CacheMiB, minCache)
+	case o.CacheMiB > most:
+		return fmt.Errorf("--cache-mib %d: this process may have %d MiB of memory in all", o.CacheMiB, most)
+	case o.MemoryLimit > most:
+		return fmt.Errorf("--memory-limit-mib %d: this process may have %d MiB of memory; leave the setting "+
+			"away to use nine tenths of them", o.MemoryLimit, most)
+	}
+	return nil
+}
+
+// validatePlaces refuses addresses and directories that cannot be ones. Directories that the server makes for
+// itself need not be there.
+func (o *stackOptions) validatePlaces() error {
+	for _, a := range []struct{ flag, addr string }{{"sql-addr", o.SQLAddr}, {"http-addr", o.HTTPAddr},
+		{"node-addr", o.NodeAddr}, {"join", o.Join}} {
+		if a.addr == "" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(a.addr)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil {
+			return fmt.Errorf("--%s %q is not HOST:PORT, such as 127.0.0.1:3306: %w", a.flag, a.addr, err)
+		}
+	}
+	if o.FileDir == "" {
+		return nil
+	}
+	switch info, err := os.Stat(o.FileDir); {
+	case err != nil:
+		return fmt.Errorf("--secure-file-priv: %w; make the directory first", err)
+	case !info.IsDir():
+		return fmt.Errorf("--secure-file-priv %s is not a directory", o.FileDir)
 	}
 	return nil
 }

@@ -189,6 +189,10 @@ func (s *stack) openStorage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.o.shardsAsked && len(n.Shards()) > s.o.Shards {
+		s.o.Logger.Warn("shards are added and never taken away: this directory keeps those that it has",
+			"--shards", s.o.Shards, "has", len(n.Shards()))
+	}
 	s.node = n
 	s.onClose(func(context.Context) error { return n.Close() })
 	c, err := local.Open(n.CoordStore(), []byte(coordPrefix), local.Options{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -25,15 +26,17 @@ The directory is created on first start. SIGTERM (or Ctrl-C) drains; kill -9 los
 
 With --join the process serves SQL for a database whose storage is elsewhere.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := newLogger(cmd)
+		PreRunE: func(cmd *cobra.Command, _ []string) (err error) {
+			o.shardsAsked = cmd.Flags().Changed("shards")
+			if o.Logger, err = newLogger(cmd); err == nil {
+				err = o.validate()
+			}
 			if err != nil {
-				return err
+				return usageError{err}
 			}
-			o.Logger = log
-			if err := o.validate(); err != nil {
-				return err
-			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := openStack(cmd.Context(), o)
 			if err != nil {
 				return err
@@ -46,6 +49,13 @@ With --join the process serves SQL for a database whose storage is elsewhere.`,
 	o.bind(f)
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("log-format", "text", "text or json")
+	for flag, words := range map[string][]string{"log-level": {"debug", "info", "warn", "error"},
+		"log-format": {"text", "json"}, "plan-cache": {"on", "off"}, "roles": {roleStorage, roleSQL, roleWorker}} {
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	for _, flag := range []string{"data", "secure-file-priv", "log-dir", "cert-dir"} {
+		_ = cmd.MarkFlagDirname(flag)
+	}
 	return cmd
 }
 
@@ -71,12 +81,12 @@ func (s *stack) greeting() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Moka %s is ready.\n", version)
 	if s.sqlAddr != "" {
-		host, port, _ := net.SplitHostPort(s.sqlAddr)
+		host, port := dialable(s.sqlAddr)
 		fmt.Fprintf(&b, "  SQL     mariadb -h %s -P %s -u root      (any MySQL client; no password for the "+
 			"user who started it)\n", host, port)
 	}
 	if s.httpAddr != "" {
-		fmt.Fprintf(&b, "  status  http://%s/\n", s.httpAddr)
+		fmt.Fprintf(&b, "  status  http://%s/\n", net.JoinHostPort(dialable(s.httpAddr)))
 	}
 	if s.nodeAddr != "" {
 		fmt.Fprintf(&b, "  nodes   moka start --roles sql --join %s\n", s.nodeAddr)
@@ -91,8 +101,19 @@ func (s *stack) greeting() string {
 		fmt.Fprintf(&b, "  data    in memory: gone with this process\n")
 	default:
 		fmt.Fprintf(&b, "  data    %s\n", s.o.Data)
+		b.WriteString("          every commit is synced to disk first; there is one copy: a lost disk is lost data\n")
 	}
 	return b.String()
+}
+
+// dialable is where a client of this machine reaches an address that a listener has: :: and 0.0.0.0 are all
+// addresses of the machine, and none that one can ask for.
+func dialable(addr string) (host, port string) {
+	host, port, _ = net.SplitHostPort(addr)
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return host, port
 }
 
 // runUntil serves until ctx ends or a part fails, then drains.
@@ -100,7 +121,7 @@ func (s *stack) runUntil(ctx context.Context) error {
 	var failed error
 	select {
 	case <-ctx.Done():
-		s.o.Logger.Info("stopping: waiting for statements that are running", "at most", drainTime)
+		s.o.Logger.Info("stopping: waiting for statements that are running", "at_most", drainTime)
 	case failed = <-s.failed:
 		s.o.Logger.Error("a part of the server failed; stopping", "err", failed)
 	}

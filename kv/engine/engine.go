@@ -167,7 +167,7 @@ func (e *Engine) checkStore(dir string) ([]logState, error) {
 	if !e.o.AcceptDataLoss {
 		return nil, lossError(dir, loss)
 	}
-	e.o.Logger.Error("going on without what is lost", "error", loss, "set aside", fsys.PathJoin(dir, lostDir))
+	e.o.Logger.Error("going on without what is lost", "error", loss, "set_aside", fsys.PathJoin(dir, lostDir))
 	from, _ := logNumber(loss.name)
 	return slices.DeleteFunc(logs, func(l logState) bool { return l.number >= from }), acceptLoss(fsys, dir, loss)
 }
@@ -294,7 +294,7 @@ func (e *Engine) complain(err error) {
 		e.unsaid.Add(1)
 		return
 	}
-	e.o.Logger.Error("background work of the store failed; it is tried again", "error", err, "failures not logged", e.unsaid.Swap(0))
+	e.o.Logger.Error("background work of the store failed; it is tried again", "error", err, "failures_not_logged", e.unsaid.Swap(0))
 }
 
 // Failed is the error with which the engine died, nil while it lives.

@@ -137,7 +137,7 @@ func (n *Node) splitHot(ctx context.Context, now time.Time) error {
 	if !ok {
 		return nil
 	}
-	n.logger.Info("a hot tablet is split", "tablet", hottest.Tablet.ID, "requests per second", int(float64(hottest.Requests)/elapsed.Seconds()))
+	n.logger.Info("a hot tablet is split", "tablet", hottest.Tablet.ID, "requests_per_second", int(float64(hottest.Requests)/elapsed.Seconds()))
 	_, _, err := n.split(ctx, row)
 	return err
 }

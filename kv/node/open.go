@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -201,7 +202,11 @@ func (n *Node) repairMeta(ctx context.Context) error {
 		return nil
 	}
 	slices.SortFunc(req.Gone, func(a, b kv.RowKey) int { return cmp.Compare(string(a), string(b)) })
-	n.logger.Info("METADATA repaired", "written", len(req.Now), "removed", len(req.Gone))
+	level := slog.LevelInfo
+	if len(have) == 0 {
+		level = slog.LevelDebug // a new directory: its first rows
+	}
+	n.logger.Log(ctx, level, "METADATA repaired", "written", len(req.Now), "removed", len(req.Gone))
 	if len(req.Gone) > 0 {
 		if err := n.updateMeta(ctx, req.Gone, nil); err != nil {
 			return err
