@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// misused runs moka in a way that it must refuse as a wrong call: status 2, and a message that says what is wrong
-// and what was probably meant.
+// misused runs moka in a way that it must refuse as a wrong call: status 2, and a message that says what is
+// wrong and what was probably meant.
 func misused(t *testing.T, env []string, want []string, args ...string) {
 	t.Helper()
 	s := launchCommand(t, mokaWith(env, args...))
@@ -56,8 +56,9 @@ func TestWrongValues(t *testing.T) {
 	}
 	for flag, value := range map[string]string{
 		"shards": "many", "max-connections": "-5", "observer-runners": "-3", "cache-mib": "99999999",
-		"query-memory-mib": "-1", "memory-limit-mib": "1", "gc-retention": "1ms", "secure-file-priv": "/nosuch",
-		"sql-addr": "13399", "http-addr": "127.0.0.1:nosuch", "log-level": "loud", "log-format": "xml",
+		"query-memory-mib": "-1", "memory-limit-mib": "1", "gc-retention": "1ms",
+		"secure-file-priv": "/nosuch",
+		"sql-addr":         "13399", "http-addr": "127.0.0.1:nosuch", "log-level": "loud", "log-format": "xml",
 		"plan-cache": "maybe", "roles": "storage,chef", "ballast-mib": "-7", "separate-values": "3",
 	} {
 		misused(t, nil, []string{flag}, "start", "--data", dir+"/d", "--"+flag, value)
@@ -99,9 +100,10 @@ func TestSettings(t *testing.T) {
 	write("shards = 2\nroles = ['storage', 'sql']\n[start]\ncache-mib = 64\n[bench.commit]\ncallers = 3\n")
 	show := func(env []string, args ...string) string {
 		t.Helper()
-		out, err := mokaWith(env, append([]string{"config", "show", "--config", file}, args...)...).CombinedOutput()
+		args = append([]string{"config", "show", "--config", file}, args...)
+		out, err := mokaWith(env, args...).CombinedOutput()
 		if err != nil {
-			t.Fatalf("moka config show %v: %v\n%s", args, err, out)
+			t.Fatalf("moka %v: %v\n%s", args, err, out)
 		}
 		return strings.Join(strings.Fields(string(out)), " ")
 	}
@@ -112,7 +114,8 @@ func TestSettings(t *testing.T) {
 	expect(t, show(env, "bench", "commit"), "data MOKA_BENCH_COMMIT_DATA default",
 		"callers 3 MOKA_BENCH_COMMIT_CALLERS "+file)
 	// It asks the server that these settings would start.
-	expect(t, show(env, "ctl", "shards"), "http-addr 127.0.0.1:81 MOKA_CTL_HTTP_ADDR the environment variable")
+	expect(t, show(env, "ctl", "shards"),
+		"http-addr 127.0.0.1:81 MOKA_CTL_HTTP_ADDR the environment variable")
 }
 
 func TestVersion(t *testing.T) {

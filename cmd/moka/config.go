@@ -14,16 +14,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A setting is a flag of a command, and has the same name in three places. Those of the server are the short ones:
+// A setting is a flag of a command, and has the same name in three places. Those of the server are the short
+// ones:
 //
 //	moka start --sql-addr A          MOKA_SQL_ADDR=A               sql-addr = "A", or under [start]
 //	moka bench commit --slice 2s     MOKA_BENCH_COMMIT_SLICE=2s    slice = "2s" under [bench.commit]
 //	moka ctl --http-addr A …         MOKA_CTL_HTTP_ADDR=A          http-addr = "A" under [ctl]
 //
-// The command line wins over the environment, which wins over the file. Each command has names of its own, so that
-// the server's MOKA_DATA is not where a bench writes; only "moka ctl" falls back to the server's, since it speaks to
-// it. A variable MOKA_… and a key of the file that name no setting of any command are errors: a typing mistake must
-// not start a database with a default.
+// The command line wins over the environment, which wins over the file. Each command has names of its own, so
+// that the server's MOKA_DATA is not where a bench writes; only "moka ctl" falls back to the server's, since
+// it speaks to it. A variable MOKA_… and a key of the file that name no setting of any command are errors: a
+// typing mistake must not start a database with a default.
 
 const (
 	envPrefix = "MOKA_"
@@ -86,7 +87,8 @@ type sources struct {
 	keys map[string][]string // values of the file by key
 }
 
-// readSources reads the settings file and looks at the environment. Names that are nobody's setting are errors.
+// readSources reads the settings file and looks at the environment. Names that are nobody's setting are
+// errors.
 func readSources(cmd *cobra.Command) (*sources, error) {
 	s := &sources{all: settings(cmd.Root(), nil), keys: map[string][]string{}}
 	s.file, _ = cmd.Flags().GetString("config")
@@ -102,7 +104,8 @@ func readSources(cmd *cobra.Command) (*sources, error) {
 	var doc map[string]any
 	if _, err := toml.DecodeFile(s.file, &doc); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, usagef("settings file %s does not exist; leave --config away to run on defaults", s.file)
+			return nil, usagef("settings file %s does not exist; leave --config away to run on defaults",
+				s.file)
 		}
 		return nil, usagef("settings file %s: %w", s.file, err)
 	}
@@ -143,7 +146,8 @@ func (s *sources) flatten(doc map[string]any) error {
 				if sections[name] {
 					walk(name+".", sub)
 				} else {
-					wrong = append(wrong, "["+name+"]"+didYouMean(closest(name, slices.Collect(maps.Keys(sections)))))
+					near := closest(name, slices.Collect(maps.Keys(sections)))
+					wrong = append(wrong, "["+name+"]"+didYouMean(near))
 				}
 				continue
 			}
@@ -166,8 +170,8 @@ func (s *sources) flatten(doc map[string]any) error {
 	}
 	walk("", doc)
 	if len(wrong) > 0 {
-		return usagef("settings file %s has what is no setting: %s\n'moka config show' lists those of the server, "+
-			"'moka config show COMMAND' those of another command", s.file, strings.Join(wrong, ", "))
+		return usagef("settings file %s has what is no setting: %s\n'moka config show' lists those of the "+
+			"server, 'moka config show COMMAND' those of another command", s.file, strings.Join(wrong, ", "))
 	}
 	return nil
 }
@@ -204,8 +208,8 @@ func (s *sources) find(x setting) (values []string, where string, ok bool) {
 	return nil, "", false
 }
 
-// apply gives the flags of cmd that the command line left alone what the environment and the file have. It returns
-// where each setting comes from, in the order of the flags.
+// apply gives the flags of cmd that the command line left alone what the environment and the file have. It
+// returns where each setting comes from, in the order of the flags.
 func (s *sources) apply(cmd *cobra.Command) ([]origin, error) {
 	var list []origin
 	for _, x := range settingsOf(cmd, s.all) {

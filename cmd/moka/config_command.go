@@ -12,11 +12,11 @@ import (
 func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Check and show settings, and where each comes from",
-		Long: `Settings come from the command line, the environment and a file (TOML), in this order of precedence.
+		Long: `Settings come from the command line, the environment and a file (TOML), in this order.
 
-  moka config show                      the server's settings: value, name in the environment, where it comes from
-  moka config show bench commit         those of another command
-  moka config check --config moka.toml  whether a file and the environment are right, without starting anything`,
+  moka config show                 the server's settings: value, name in the environment, where it comes from
+  moka config show bench commit    those of another command
+  moka config check --config FILE  whether a file and the environment are right; nothing is started`,
 	}
 	show := &cobra.Command{
 		Use: "show [COMMAND…]", Short: "Settings of a command (default: start), and where each comes from",

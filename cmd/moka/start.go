@@ -50,8 +50,10 @@ With --join the process serves SQL for a database whose storage is elsewhere.`,
 	f.String("log-level", "info", "debug, info, warn or error")
 	f.String("log-format", "text", "text or json")
 	for flag, words := range map[string][]string{"log-level": {"debug", "info", "warn", "error"},
-		"log-format": {"text", "json"}, "plan-cache": {"on", "off"}, "roles": {roleStorage, roleSQL, roleWorker}} {
-		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		"log-format": {"text", "json"}, "plan-cache": {"on", "off"},
+		"roles": {roleStorage, roleSQL, roleWorker}} {
+		_ = cmd.RegisterFlagCompletionFunc(flag,
+			cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 	for _, flag := range []string{"data", "secure-file-priv", "log-dir", "cert-dir"} {
 		_ = cmd.MarkFlagDirname(flag)
@@ -101,7 +103,8 @@ func (s *stack) greeting() string {
 		fmt.Fprintf(&b, "  data    in memory: gone with this process\n")
 	default:
 		fmt.Fprintf(&b, "  data    %s\n", s.o.Data)
-		b.WriteString("          every commit is synced to disk first; there is one copy: a lost disk is lost data\n")
+		b.WriteString("          every commit is synced to disk first; there is one copy: a lost disk is " +
+			"lost data\n")
 	}
 	return b.String()
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitUsage is what the process ends with when it was called wrongly, as getopt's users and Go's flag package do.
-// 1 is for what went wrong later.
+// exitUsage is what the process ends with when it was called wrongly, as getopt's users and Go's flag package
+// do. 1 is for what went wrong later.
 const exitUsage = 2
 
 // usageError is a mistake in the command line, the environment or the settings file: nothing was begun.
@@ -32,8 +32,8 @@ func exitCode(err error) int {
 }
 
 // strict makes mistakes of cmd and all below it usage errors. A command that only holds others is an error by
-// itself when a word behind it names none: cobra would print its help and succeed, and a script that misspelt a
-// command would go on.
+// itself when a word behind it names none: cobra would print its help and succeed, and a script that misspelt
+// a command would go on.
 func strict(cmd *cobra.Command) {
 	if args := cmd.Args; args != nil {
 		cmd.Args = func(cmd *cobra.Command, words []string) error {
@@ -48,8 +48,8 @@ func strict(cmd *cobra.Command) {
 			if len(words) == 0 {
 				return nil
 			}
-			return usagef("unknown command %q for %q%s\nrun '%s --help' for the commands that exist", words[0],
-				cmd.CommandPath(), didYouMean(cmd.SuggestionsFor(words[0])), cmd.CommandPath())
+			return usagef("unknown command %q for %q%s\nrun '%s --help' for the commands that exist",
+				words[0], cmd.CommandPath(), didYouMean(cmd.SuggestionsFor(words[0])), cmd.CommandPath())
 		}
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
