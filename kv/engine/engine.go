@@ -377,6 +377,16 @@ func (b Batch) Points(f func(key, value []byte, deleted bool) error) error {
 // NewBatch returns an empty batch; Close gives its memory back.
 func (e *Engine) NewBatch() Batch { return Batch{e.db.NewBatch()} }
 
+// ParseBatch returns a batch of what another's Repr was, to be read and to be added to others. It lies in
+// repr, and leaves that alone.
+func ParseBatch(repr []byte) (Batch, error) {
+	b := Batch{new(pebble.Batch)} // of no store: closing it would give repr to the next batch of that
+	if err := b.SetRepr(repr); err != nil {
+		return b, &kv.Error{Code: kv.CodeCorrupt, Op: "engine.ParseBatch", Msg: "no batch", Err: err}
+	}
+	return b, nil
+}
+
 // Apply makes the batch visible; it is in the log's memory, but not durable before SyncWait returns. Without sync, nobody
 // needs to wait and a crash may undo it, but never parts of it, nor it without what was applied later.
 //

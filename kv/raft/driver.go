@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"go.etcd.io/raft/v3"
-	"go.etcd.io/raft/v3/raftpb"
 
 	"moka/kv"
 )
@@ -34,6 +33,9 @@ type Options struct {
 	TruncateBytes   int
 	// CacheBytes of each shard's newest entries stay in memory. [4 MiB]
 	CacheBytes int
+	// LogBytes is how much log a shard keeps for replicas that are away; then proposals are refused as busy.
+	// [1 GiB]
+	LogBytes int
 	// UncommittedBytes is how much a leader takes in before a quorum has it; then proposals are refused as busy. [64 MiB]
 	UncommittedBytes uint64
 	// Leaseless answers reads by ReadIndex only, for those who believe no clock's rate.
@@ -45,23 +47,13 @@ func (o Options) withDefaults() Options {
 	o.TruncateEntries = cmp.Or(o.TruncateEntries, 4096)
 	o.TruncateBytes = cmp.Or(o.TruncateBytes, 4<<20)
 	o.CacheBytes = cmp.Or(o.CacheBytes, 4<<20)
+	o.LogBytes = cmp.Or(o.LogBytes, 1<<30)
 	o.UncommittedBytes = cmp.Or(o.UncommittedBytes, 64<<20)
 	return o
 }
 
-// Message is one of raft's, with the shard that it belongs to. It must not be changed: its entries are those of the log.
-type Message struct {
-	Shard kv.ShardID
-	*raftpb.Message
-}
-
-func (m Message) size() int {
-	n := 64
-	for _, e := range m.GetEntries() {
-		n += len(e.GetData()) + 32
-	}
-	return n
-}
+// Timeout is the election timeout, of which all times derive.
+func (o Options) Timeout() time.Duration { return o.withDefaults().ElectionTimeout }
 
 // Proposal is one evaluated command. Its outcome comes once: in Applied.Proposals, in Turn.Refused (nothing happened), or in
 // Ended.Unknown. It is never proposed again.
@@ -287,13 +279,13 @@ func (d *Driver) step(now Instant, more []Message) {
 			continue
 		}
 		d.queue = append(d.queue, m)
-		d.queued += m.size()
+		d.queued += m.Size()
 	}
 	n, bytes := 0, 0
 	for n < len(d.queue) && bytes < turnMessages {
 		m := d.queue[n]
 		n++
-		bytes += m.size()
+		bytes += m.Size()
 		if g := d.group(m.Shard); g != nil {
 			g.step(now, m.Message)
 		}
@@ -322,6 +314,9 @@ func (d *Driver) take(p *Proposal) error {
 	case len(p.Command.Tablets) > commandRefs:
 		return kv.Errorf(kv.CodeInvalidArgument, "raft.Propose", "a change of %d tablets; the most is %d: make it in parts",
 			len(p.Command.Tablets), commandRefs)
+	case g.log.size > d.o.LogBytes:
+		return kv.Errorf(kv.CodeBusy, "raft.Propose", "the log of shard %d has grown to %d MiB, for a "+
+			"replica is away that will need it: start the nodes that are down", g.shard, g.log.size>>20)
 	case len(g.queue) >= queueCommands || g.queueBytes > int(d.o.UncommittedBytes):
 		return errBusy
 	}
@@ -355,6 +350,7 @@ type Status struct {
 	Committed uint64
 	First     uint64
 	Last      uint64
+	LogBytes  int // about, from First to Last
 	Chain     uint64
 	Stale     uint64 // entries that R7 has made void; never but for a broken rule
 }
@@ -367,5 +363,6 @@ func (d *Driver) Status(shard kv.ShardID) Status {
 	}
 	s := g.rn.BasicStatus()
 	return Status{Replica: g.id, Term: s.GetTerm(), Leader: s.Lead, Leading: s.RaftState == raft.StateLeader, Applied: g.applied.index,
-		Committed: s.GetCommit(), First: g.log.truncated.index + 1, Last: g.log.last.index, Chain: g.chain, Stale: g.stale}
+		Committed: s.GetCommit(), First: g.log.truncated.index + 1, Last: g.log.last.index, Chain: g.chain,
+		Stale: g.stale, LogBytes: g.log.size}
 }

@@ -209,9 +209,10 @@ func (g *group) turn(now Instant, b Batch, t *Turn) error {
 	return g.take(now, b, t, g.rn.Ready())
 }
 
-// hand proposes the queue's next commands as one entry.
+// hand proposes the queue's next commands as one entry. Where the log has grown too long for any, an entry
+// without commands cuts it, once all replicas have what it holds.
 func (g *group) hand(t *Turn) {
-	if len(g.queue) == 0 {
+	if len(g.queue) == 0 && (g.log.size <= g.d.o.LogBytes || len(g.pending) > 0 || g.truncatable() == 0) {
 		return
 	}
 	e := Entry{Term: g.lead.Term, Lead: g.lead.N, Seq: g.seq, Truncated: g.truncatable()}

@@ -15,12 +15,11 @@ type Engine interface {
 	Room() error
 
 	NewBatch() engine.Batch
-	// Apply makes a batch visible, SyncWait waits until one that was applied with sync is durable, with everything before it;
-	// Commit does both, and Barrier waits for all that was applied.
+	// Apply makes a batch visible, SyncWait waits until one that was applied with sync is durable, with
+	// everything before it; Commit does both.
 	Apply(b engine.Batch, sync bool)
 	SyncWait(b engine.Batch)
 	Commit(b engine.Batch)
-	Barrier()
 
 	Get(key []byte) (value []byte, ok bool, err error)
 	GetVersion(shard kv.ShardID, a kv.Address, ts kv.Timestamp) (value []byte, ok bool, err error)

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"moka/kv"
-	"moka/kv/engine"
 	"moka/kv/keys"
 	"moka/kv/memtable"
 )
@@ -110,64 +109,6 @@ func (s *Replica) loadGroup(g kv.GroupID) error {
 		s.mem[g].Set(own(k.Address, k.Timestamp, v), 0)
 		return nil
 	})
-}
-
-// Entry is one command's effect as the log has it.
-type Entry struct {
-	Batch engine.Batch
-	// Tablets are those that it changes, in the generations in which it was evaluated.
-	Tablets []kv.TabletRef
-	// Structure says that it changes the table of tablets.
-	Structure bool
-}
-
-// Apply makes the change of an entry for which nobody here waits: another replica has evaluated it, or a
-// leadership that is over. Calls come in the order of the log, and never beside a leadership's proposals. It
-// does not wait for the disk: what a crash takes the log gives back.
-//
-// It reports false, and does nothing, for an entry whose tablets are not here any more in the form in which
-// they were changed. All replicas come to the same answer. (R7 of package raft: it cannot happen as long as a
-// leadership holds its structure lock, and is looked for all the same.)
-func (s *Replica) Apply(x Entry) (bool, error) {
-	tt := s.tablets.Load()
-	for _, r := range x.Tablets {
-		if t, ok := tt.get(r.ID); !ok || t.Generation != r.Generation {
-			s.metrics.stale.Add(1)
-			return false, nil
-		}
-	}
-	c, err := s.decode(x.Batch)
-	if err != nil {
-		return false, err
-	}
-	c.show()
-	s.e.Apply(x.Batch, false)
-	c.hide()
-	if x.Structure {
-		err = s.loadTablets()
-	}
-	return true, err
-}
-
-// decode finds what a batch changes of the in-memory groups.
-func (s *Replica) decode(b engine.Batch) (*memChange, error) {
-	c := &memChange{s: s}
-	var buf []byte
-	err := b.Points(func(key, value []byte, deleted bool) error {
-		g, _, isData := keys.GroupRun(key)
-		if !isData || s.mem[g] == nil {
-			return nil
-		}
-		k, used, err := keys.Decode(key, buf)
-		if err != nil {
-			return err
-		}
-		buf = used
-		c.ops = append(c.ops, memOp{t: s.mem[g], item: own(k.Address, k.Timestamp, value), deleted: deleted})
-		return nil
-	})
-	c.ops = shadow(c.ops)
-	return c, err
 }
 
 // ID returns the shard's number.

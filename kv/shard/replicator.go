@@ -20,8 +20,6 @@ type Replicator interface {
 	// that nothing happened, and that neither Applying nor Durable has been or will be called; or it is
 	// kv.ErrOutcomeUnknown, and either may be.
 	Propose(ctx context.Context, p *Proposal) error
-	// Barrier returns when everything proposed before is applied and durable.
-	Barrier(ctx context.Context) error
 	// Lease reports whether this replica was the shard's only leader at some moment within the call. A read is valid if
 	// that holds after the data was read.
 	Lease(ctx context.Context) error
@@ -77,8 +75,6 @@ func (l *local) Propose(_ context.Context, p *Proposal) error {
 	}
 	return nil
 }
-
-func (l *local) Barrier(context.Context) error { l.e.Barrier(); return nil }
 
 func (l *local) Lease(context.Context) error { return nil }
 

@@ -95,8 +95,6 @@ func (r *replicator) Propose(ctx context.Context, p *shard.Proposal) error {
 	return nil
 }
 
-func (r *replicator) Barrier(context.Context) error { r.disk.Barrier(); return nil }
-
 func (r *replicator) Lease(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

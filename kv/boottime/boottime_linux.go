@@ -1,4 +1,4 @@
-package coordrpc
+package boottime
 
 import (
 	"time"
@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot is CLOCK_BOOTTIME, which goes on in suspend and is not set by anybody.
-func sinceBoot() time.Duration {
+// Now is CLOCK_BOOTTIME, the time since the machine was started, which goes on in suspend and is not set by
+// anybody.
+func Now() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
 		panic(err) // Linux has had this clock since 2.6.39
