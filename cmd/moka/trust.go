@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/peer"
 
+	"moka/kv/kvpb"
 	"moka/kv/rpc"
 	"moka/kv/rpc/nodecert"
 	"moka/oracle/oraclepb"
@@ -95,6 +96,8 @@ var storageOnly = map[string]bool{
 	"store.MutateRows":        true,
 	"store.CheckAndMutateRow": true, "store.ReadModifyWriteRow": true, "store.Sweep": true,
 	"store.Admin": true,
+
+	kvpb.Raft_Messages_FullMethodName: true,
 }
 
 // allowRole is rpc.Options.Allow by the role in the caller's certificate. Without certificates

@@ -21,6 +21,139 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type RaftFrame struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Messages      []*RaftMessage         `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaftFrame) Reset() {
+	*x = RaftFrame{}
+	mi := &file_kv_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaftFrame) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaftFrame) ProtoMessage() {}
+
+func (x *RaftFrame) ProtoReflect() protoreflect.Message {
+	mi := &file_kv_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaftFrame.ProtoReflect.Descriptor instead.
+func (*RaftFrame) Descriptor() ([]byte, []int) {
+	return file_kv_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *RaftFrame) GetMessages() []*RaftMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+type RaftMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Shard uint32                 `protobuf:"varint,1,opt,name=shard,proto3" json:"shard,omitempty"`
+	// A raftpb.Message.
+	Message       []byte `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaftMessage) Reset() {
+	*x = RaftMessage{}
+	mi := &file_kv_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaftMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaftMessage) ProtoMessage() {}
+
+func (x *RaftMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_kv_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaftMessage.ProtoReflect.Descriptor instead.
+func (*RaftMessage) Descriptor() ([]byte, []int) {
+	return file_kv_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RaftMessage) GetShard() uint32 {
+	if x != nil {
+		return x.Shard
+	}
+	return 0
+}
+
+func (x *RaftMessage) GetMessage() []byte {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+type RaftEnd struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RaftEnd) Reset() {
+	*x = RaftEnd{}
+	mi := &file_kv_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RaftEnd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RaftEnd) ProtoMessage() {}
+
+func (x *RaftEnd) ProtoReflect() protoreflect.Message {
+	mi := &file_kv_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RaftEnd.ProtoReflect.Descriptor instead.
+func (*RaftEnd) Descriptor() ([]byte, []int) {
+	return file_kv_proto_rawDescGZIP(), []int{2}
+}
+
 type BatchRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Requests []*Request             `protobuf:"bytes,1,rep,name=requests,proto3" json:"requests,omitempty"`
@@ -32,7 +165,7 @@ type BatchRequest struct {
 
 func (x *BatchRequest) Reset() {
 	*x = BatchRequest{}
-	mi := &file_kv_proto_msgTypes[0]
+	mi := &file_kv_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -44,7 +177,7 @@ func (x *BatchRequest) String() string {
 func (*BatchRequest) ProtoMessage() {}
 
 func (x *BatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[0]
+	mi := &file_kv_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -57,7 +190,7 @@ func (x *BatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRequest.ProtoReflect.Descriptor instead.
 func (*BatchRequest) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{0}
+	return file_kv_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *BatchRequest) GetRequests() []*Request {
@@ -93,7 +226,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_kv_proto_msgTypes[1]
+	mi := &file_kv_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -105,7 +238,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[1]
+	mi := &file_kv_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -118,7 +251,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{1}
+	return file_kv_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Request) GetId() uint64 {
@@ -173,7 +306,7 @@ type TabletRef struct {
 
 func (x *TabletRef) Reset() {
 	*x = TabletRef{}
-	mi := &file_kv_proto_msgTypes[2]
+	mi := &file_kv_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -185,7 +318,7 @@ func (x *TabletRef) String() string {
 func (*TabletRef) ProtoMessage() {}
 
 func (x *TabletRef) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[2]
+	mi := &file_kv_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -198,7 +331,7 @@ func (x *TabletRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TabletRef.ProtoReflect.Descriptor instead.
 func (*TabletRef) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{2}
+	return file_kv_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TabletRef) GetId() uint64 {
@@ -226,7 +359,7 @@ type BatchResponse struct {
 
 func (x *BatchResponse) Reset() {
 	*x = BatchResponse{}
-	mi := &file_kv_proto_msgTypes[3]
+	mi := &file_kv_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -238,7 +371,7 @@ func (x *BatchResponse) String() string {
 func (*BatchResponse) ProtoMessage() {}
 
 func (x *BatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[3]
+	mi := &file_kv_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -251,7 +384,7 @@ func (x *BatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchResponse.ProtoReflect.Descriptor instead.
 func (*BatchResponse) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{3}
+	return file_kv_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *BatchResponse) GetResponses() []*Response {
@@ -280,7 +413,7 @@ type Response struct {
 
 func (x *Response) Reset() {
 	*x = Response{}
-	mi := &file_kv_proto_msgTypes[4]
+	mi := &file_kv_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -292,7 +425,7 @@ func (x *Response) String() string {
 func (*Response) ProtoMessage() {}
 
 func (x *Response) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[4]
+	mi := &file_kv_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -305,7 +438,7 @@ func (x *Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Response.ProtoReflect.Descriptor instead.
 func (*Response) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{4}
+	return file_kv_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Response) GetId() uint64 {
@@ -345,7 +478,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_kv_proto_msgTypes[5]
+	mi := &file_kv_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -357,7 +490,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[5]
+	mi := &file_kv_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -370,7 +503,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{5}
+	return file_kv_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Error) GetCode() uint32 {
@@ -428,7 +561,7 @@ type Lead struct {
 
 func (x *Lead) Reset() {
 	*x = Lead{}
-	mi := &file_kv_proto_msgTypes[6]
+	mi := &file_kv_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -440,7 +573,7 @@ func (x *Lead) String() string {
 func (*Lead) ProtoMessage() {}
 
 func (x *Lead) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[6]
+	mi := &file_kv_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -453,7 +586,7 @@ func (x *Lead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lead.ProtoReflect.Descriptor instead.
 func (*Lead) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{6}
+	return file_kv_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Lead) GetShard() uint32 {
@@ -491,7 +624,7 @@ type Tablet struct {
 
 func (x *Tablet) Reset() {
 	*x = Tablet{}
-	mi := &file_kv_proto_msgTypes[7]
+	mi := &file_kv_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -503,7 +636,7 @@ func (x *Tablet) String() string {
 func (*Tablet) ProtoMessage() {}
 
 func (x *Tablet) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[7]
+	mi := &file_kv_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -516,7 +649,7 @@ func (x *Tablet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tablet.ProtoReflect.Descriptor instead.
 func (*Tablet) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{7}
+	return file_kv_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Tablet) GetId() uint64 {
@@ -571,7 +704,7 @@ type HelloRequest struct {
 
 func (x *HelloRequest) Reset() {
 	*x = HelloRequest{}
-	mi := &file_kv_proto_msgTypes[8]
+	mi := &file_kv_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -583,7 +716,7 @@ func (x *HelloRequest) String() string {
 func (*HelloRequest) ProtoMessage() {}
 
 func (x *HelloRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[8]
+	mi := &file_kv_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -596,7 +729,7 @@ func (x *HelloRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
 func (*HelloRequest) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{8}
+	return file_kv_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *HelloRequest) GetVersion() string {
@@ -622,7 +755,7 @@ type HelloResponse struct {
 
 func (x *HelloResponse) Reset() {
 	*x = HelloResponse{}
-	mi := &file_kv_proto_msgTypes[9]
+	mi := &file_kv_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -634,7 +767,7 @@ func (x *HelloResponse) String() string {
 func (*HelloResponse) ProtoMessage() {}
 
 func (x *HelloResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[9]
+	mi := &file_kv_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -647,7 +780,7 @@ func (x *HelloResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloResponse.ProtoReflect.Descriptor instead.
 func (*HelloResponse) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{9}
+	return file_kv_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *HelloResponse) GetClusterId() string {
@@ -702,7 +835,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_kv_proto_msgTypes[10]
+	mi := &file_kv_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -714,7 +847,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[10]
+	mi := &file_kv_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -727,7 +860,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{10}
+	return file_kv_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Node) GetId() uint64 {
@@ -758,7 +891,7 @@ type Shard struct {
 
 func (x *Shard) Reset() {
 	*x = Shard{}
-	mi := &file_kv_proto_msgTypes[11]
+	mi := &file_kv_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -770,7 +903,7 @@ func (x *Shard) String() string {
 func (*Shard) ProtoMessage() {}
 
 func (x *Shard) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[11]
+	mi := &file_kv_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -783,7 +916,7 @@ func (x *Shard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shard.ProtoReflect.Descriptor instead.
 func (*Shard) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{11}
+	return file_kv_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Shard) GetId() uint32 {
@@ -819,7 +952,13 @@ var File_kv_proto protoreflect.FileDescriptor
 const file_kv_proto_rawDesc = "" +
 	"\n" +
 	"\bkv.proto\x12\n" +
-	"moka.kv.v1\"Y\n" +
+	"moka.kv.v1\"@\n" +
+	"\tRaftFrame\x123\n" +
+	"\bmessages\x18\x01 \x03(\v2\x17.moka.kv.v1.RaftMessageR\bmessages\"=\n" +
+	"\vRaftMessage\x12\x14\n" +
+	"\x05shard\x18\x01 \x01(\rR\x05shard\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\fR\amessage\"\t\n" +
+	"\aRaftEnd\"Y\n" +
 	"\fBatchRequest\x12/\n" +
 	"\brequests\x18\x01 \x03(\v2\x13.moka.kv.v1.RequestR\brequests\x12\x18\n" +
 	"\acancels\x18\x02 \x03(\x04R\acancels\"\xb9\x01\n" +
@@ -884,7 +1023,9 @@ const file_kv_proto_rawDesc = "" +
 	"\x05Store\x12@\n" +
 	"\x05Batch\x12\x18.moka.kv.v1.BatchRequest\x1a\x19.moka.kv.v1.BatchResponse(\x010\x012G\n" +
 	"\aCluster\x12<\n" +
-	"\x05Hello\x12\x18.moka.kv.v1.HelloRequest\x1a\x19.moka.kv.v1.HelloResponseB\x0eZ\fmoka/kv/kvpbb\x06proto3"
+	"\x05Hello\x12\x18.moka.kv.v1.HelloRequest\x1a\x19.moka.kv.v1.HelloResponse2B\n" +
+	"\x04Raft\x12:\n" +
+	"\bMessages\x12\x15.moka.kv.v1.RaftFrame\x1a\x13.moka.kv.v1.RaftEnd(\x010\x01B\x0eZ\fmoka/kv/kvpbb\x06proto3"
 
 var (
 	file_kv_proto_rawDescOnce sync.Once
@@ -898,39 +1039,45 @@ func file_kv_proto_rawDescGZIP() []byte {
 	return file_kv_proto_rawDescData
 }
 
-var file_kv_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_kv_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_kv_proto_goTypes = []any{
-	(*BatchRequest)(nil),  // 0: moka.kv.v1.BatchRequest
-	(*Request)(nil),       // 1: moka.kv.v1.Request
-	(*TabletRef)(nil),     // 2: moka.kv.v1.TabletRef
-	(*BatchResponse)(nil), // 3: moka.kv.v1.BatchResponse
-	(*Response)(nil),      // 4: moka.kv.v1.Response
-	(*Error)(nil),         // 5: moka.kv.v1.Error
-	(*Lead)(nil),          // 6: moka.kv.v1.Lead
-	(*Tablet)(nil),        // 7: moka.kv.v1.Tablet
-	(*HelloRequest)(nil),  // 8: moka.kv.v1.HelloRequest
-	(*HelloResponse)(nil), // 9: moka.kv.v1.HelloResponse
-	(*Node)(nil),          // 10: moka.kv.v1.Node
-	(*Shard)(nil),         // 11: moka.kv.v1.Shard
+	(*RaftFrame)(nil),     // 0: moka.kv.v1.RaftFrame
+	(*RaftMessage)(nil),   // 1: moka.kv.v1.RaftMessage
+	(*RaftEnd)(nil),       // 2: moka.kv.v1.RaftEnd
+	(*BatchRequest)(nil),  // 3: moka.kv.v1.BatchRequest
+	(*Request)(nil),       // 4: moka.kv.v1.Request
+	(*TabletRef)(nil),     // 5: moka.kv.v1.TabletRef
+	(*BatchResponse)(nil), // 6: moka.kv.v1.BatchResponse
+	(*Response)(nil),      // 7: moka.kv.v1.Response
+	(*Error)(nil),         // 8: moka.kv.v1.Error
+	(*Lead)(nil),          // 9: moka.kv.v1.Lead
+	(*Tablet)(nil),        // 10: moka.kv.v1.Tablet
+	(*HelloRequest)(nil),  // 11: moka.kv.v1.HelloRequest
+	(*HelloResponse)(nil), // 12: moka.kv.v1.HelloResponse
+	(*Node)(nil),          // 13: moka.kv.v1.Node
+	(*Shard)(nil),         // 14: moka.kv.v1.Shard
 }
 var file_kv_proto_depIdxs = []int32{
-	1,  // 0: moka.kv.v1.BatchRequest.requests:type_name -> moka.kv.v1.Request
-	2,  // 1: moka.kv.v1.Request.tablets:type_name -> moka.kv.v1.TabletRef
-	4,  // 2: moka.kv.v1.BatchResponse.responses:type_name -> moka.kv.v1.Response
-	5,  // 3: moka.kv.v1.Response.error:type_name -> moka.kv.v1.Error
-	7,  // 4: moka.kv.v1.Error.tablets:type_name -> moka.kv.v1.Tablet
-	6,  // 5: moka.kv.v1.Error.lead:type_name -> moka.kv.v1.Lead
-	10, // 6: moka.kv.v1.HelloResponse.nodes:type_name -> moka.kv.v1.Node
-	11, // 7: moka.kv.v1.HelloResponse.shards:type_name -> moka.kv.v1.Shard
-	0,  // 8: moka.kv.v1.Store.Batch:input_type -> moka.kv.v1.BatchRequest
-	8,  // 9: moka.kv.v1.Cluster.Hello:input_type -> moka.kv.v1.HelloRequest
-	3,  // 10: moka.kv.v1.Store.Batch:output_type -> moka.kv.v1.BatchResponse
-	9,  // 11: moka.kv.v1.Cluster.Hello:output_type -> moka.kv.v1.HelloResponse
-	10, // [10:12] is the sub-list for method output_type
-	8,  // [8:10] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	1,  // 0: moka.kv.v1.RaftFrame.messages:type_name -> moka.kv.v1.RaftMessage
+	4,  // 1: moka.kv.v1.BatchRequest.requests:type_name -> moka.kv.v1.Request
+	5,  // 2: moka.kv.v1.Request.tablets:type_name -> moka.kv.v1.TabletRef
+	7,  // 3: moka.kv.v1.BatchResponse.responses:type_name -> moka.kv.v1.Response
+	8,  // 4: moka.kv.v1.Response.error:type_name -> moka.kv.v1.Error
+	10, // 5: moka.kv.v1.Error.tablets:type_name -> moka.kv.v1.Tablet
+	9,  // 6: moka.kv.v1.Error.lead:type_name -> moka.kv.v1.Lead
+	13, // 7: moka.kv.v1.HelloResponse.nodes:type_name -> moka.kv.v1.Node
+	14, // 8: moka.kv.v1.HelloResponse.shards:type_name -> moka.kv.v1.Shard
+	3,  // 9: moka.kv.v1.Store.Batch:input_type -> moka.kv.v1.BatchRequest
+	11, // 10: moka.kv.v1.Cluster.Hello:input_type -> moka.kv.v1.HelloRequest
+	0,  // 11: moka.kv.v1.Raft.Messages:input_type -> moka.kv.v1.RaftFrame
+	6,  // 12: moka.kv.v1.Store.Batch:output_type -> moka.kv.v1.BatchResponse
+	12, // 13: moka.kv.v1.Cluster.Hello:output_type -> moka.kv.v1.HelloResponse
+	2,  // 14: moka.kv.v1.Raft.Messages:output_type -> moka.kv.v1.RaftEnd
+	12, // [12:15] is the sub-list for method output_type
+	9,  // [9:12] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_kv_proto_init() }
@@ -944,9 +1091,9 @@ func file_kv_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_kv_proto_rawDesc), len(file_kv_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   15,
 			NumExtensions: 0,
-			NumServices:   2,
+			NumServices:   3,
 		},
 		GoTypes:           file_kv_proto_goTypes,
 		DependencyIndexes: file_kv_proto_depIdxs,

@@ -225,3 +225,105 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 	Streams:  []grpc.StreamDesc{},
 	Metadata: "kv.proto",
 }
+
+const (
+	Raft_Messages_FullMethodName = "/moka.kv.v1.Raft/Messages"
+)
+
+// RaftClient is the client API for Raft service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Raft carries messages between the replicas of two nodes, in one direction.
+type RaftClient interface {
+	// Messages are many or few, none is answered, and any may be lost. The one response says that the server is about to stop.
+	Messages(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RaftFrame, RaftEnd], error)
+}
+
+type raftClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewRaftClient(cc grpc.ClientConnInterface) RaftClient {
+	return &raftClient{cc}
+}
+
+func (c *raftClient) Messages(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RaftFrame, RaftEnd], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Raft_ServiceDesc.Streams[0], Raft_Messages_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[RaftFrame, RaftEnd]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Raft_MessagesClient = grpc.BidiStreamingClient[RaftFrame, RaftEnd]
+
+// RaftServer is the server API for Raft service.
+// All implementations must embed UnimplementedRaftServer
+// for forward compatibility.
+//
+// Raft carries messages between the replicas of two nodes, in one direction.
+type RaftServer interface {
+	// Messages are many or few, none is answered, and any may be lost. The one response says that the server is about to stop.
+	Messages(grpc.BidiStreamingServer[RaftFrame, RaftEnd]) error
+	mustEmbedUnimplementedRaftServer()
+}
+
+// UnimplementedRaftServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedRaftServer struct{}
+
+func (UnimplementedRaftServer) Messages(grpc.BidiStreamingServer[RaftFrame, RaftEnd]) error {
+	return status.Error(codes.Unimplemented, "method Messages not implemented")
+}
+func (UnimplementedRaftServer) mustEmbedUnimplementedRaftServer() {}
+func (UnimplementedRaftServer) testEmbeddedByValue()              {}
+
+// UnsafeRaftServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to RaftServer will
+// result in compilation errors.
+type UnsafeRaftServer interface {
+	mustEmbedUnimplementedRaftServer()
+}
+
+func RegisterRaftServer(s grpc.ServiceRegistrar, srv RaftServer) {
+	// If the following call panics, it indicates UnimplementedRaftServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Raft_ServiceDesc, srv)
+}
+
+func _Raft_Messages_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(RaftServer).Messages(&grpc.GenericServerStream[RaftFrame, RaftEnd]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Raft_MessagesServer = grpc.BidiStreamingServer[RaftFrame, RaftEnd]
+
+// Raft_ServiceDesc is the grpc.ServiceDesc for Raft service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Raft_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "moka.kv.v1.Raft",
+	HandlerType: (*RaftServer)(nil),
+	Methods:     []grpc.MethodDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Messages",
+			Handler:       _Raft_Messages_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+	},
+	Metadata: "kv.proto",
+}

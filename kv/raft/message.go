@@ -16,7 +16,7 @@ type Message struct {
 
 // Size is about how many bytes the message has.
 func (m Message) Size() int {
-	n := 64
+	n := 64 + len(m.GetContext())
 	for _, e := range m.GetEntries() {
 		n += len(e.GetData()) + 32
 	}

@@ -44,6 +44,9 @@ type Options struct {
 	KeepaliveInterval time.Duration
 	// Credentials secure the connection. Default none.
 	Credentials credentials.TransportCredentials
+	// Cluster names the cluster that this end belongs to; a stream between ends that name two is refused.
+	// Default none, which belongs to any.
+	Cluster string
 	// Allow says what the caller whose connection a context is of may do: it is asked once for each stream and each other call. What it
 	// returns is asked for names of commands and of gRPC methods; nil is for callers that may do everything. Default: all may.
 	// For servers.

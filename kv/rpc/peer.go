@@ -139,6 +139,9 @@ func (p *Peer) open(o *opening) {
 func (p *Peer) connect() (*clientStream, error) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	ctx = metadata.AppendToOutgoingContext(ctx, nodeHeader, strconv.FormatUint(uint64(p.node), 10))
+	if c := p.pool.opts.Cluster; c != "" {
+		ctx = metadata.AppendToOutgoingContext(ctx, clusterHeader, c)
+	}
 	timeout := time.AfterFunc(p.pool.opts.ConnectTimeout, cancel)
 	g, err := kvpb.NewStoreClient(p.conn).Batch(ctx)
 	if err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -435,6 +436,21 @@ func TestAddressOfAnotherNode(t *testing.T) {
 	}
 	_, err = l.pool.Call(t.Context(), 9, 1, nil, writeCmd, &text{"x"})
 	wantCode(t, err, kv.ErrUnavailable) // no address at all
+}
+
+// A node of another cluster sends no commands here, whatever address it was given; who knows of no cluster
+// may.
+func TestForeignClusterIsRefused(t *testing.T) {
+	for callers, allowed := range map[string]bool{"": true, "ours": true, "theirs": false} {
+		l := newLink(t, echo, Options{Cluster: "ours"}, Options{Cluster: callers})
+		_, err := l.call(t.Context(), writeCmd, "x")
+		if allowed && err != nil || !allowed && !errors.Is(err, kv.ErrUnavailable) {
+			t.Errorf("a caller of cluster %q: %v", callers, err)
+		}
+		if !allowed && !strings.Contains(err.Error(), "belongs to cluster ours") {
+			t.Errorf("the refusal does not say why: %v", err)
+		}
+	}
 }
 
 func TestJoin(t *testing.T) {

@@ -21,6 +21,9 @@ import (
 // nodeHeader names, in a stream's request headers, the node that the caller means to reach.
 const nodeHeader = "moka-node"
 
+// clusterHeader names the cluster that the caller belongs to, if it knows.
+const clusterHeader = "moka-cluster"
+
 // Server answers commands for one node.
 type Server struct {
 	kvpb.UnimplementedStoreServer
@@ -173,9 +176,16 @@ func (s *Server) Batch(g grpc.BidiStreamingServer[kvpb.BatchRequest, kvpb.BatchR
 	return st.run()
 }
 
-// admit refuses a caller that looks for another node: addresses are reused, node ids are not.
+// admit refuses a caller that looks for another node, or another cluster: addresses are reused, node ids are
+// not.
 func (s *Server) admit(ctx context.Context) error {
 	md, _ := metadata.FromIncomingContext(ctx)
+	for _, c := range md.Get(clusterHeader) {
+		if s.opts.Cluster != "" && c != s.opts.Cluster {
+			return status.Errorf(codes.FailedPrecondition, "this node belongs to cluster %s, the caller to %s",
+				s.opts.Cluster, c)
+		}
+	}
 	for _, want := range md.Get(nodeHeader) {
 		if want != strconv.FormatUint(uint64(s.node), 10) {
 			return status.Errorf(codes.FailedPrecondition, "this is node %d, not node %s", s.node, want)

@@ -1,0 +1,124 @@
+package raftrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"moka/kv"
+	"moka/kv/kvpb"
+	"moka/kv/raft"
+)
+
+// Request headers of a stream.
+const (
+	clusterHeader = "moka-cluster"
+	nodeHeader    = "moka-node" // that is called
+	fromHeader    = "moka-from"
+)
+
+// Member is a node of a cluster.
+type Member struct {
+	Cluster string
+	Node    kv.NodeID
+}
+
+// Listener is the server whose port is shared; *rpc.Server is one.
+type Listener interface {
+	Registrar() grpc.ServiceRegistrar
+	// Draining is closed when what waits without end has to stop.
+	Draining() <-chan struct{}
+}
+
+// Register takes messages at the listener's port, from the peers, for the member that it is. Only before it
+// serves. deliver must not block.
+func Register(l Listener, self Member, peers []kv.NodeID, deliver func([]raft.Message)) {
+	kvpb.RegisterRaftServer(l.Registrar(), &server{
+		self: self, peers: slices.Clone(peers), deliver: deliver, draining: l.Draining(),
+	})
+}
+
+type server struct {
+	kvpb.UnimplementedRaftServer
+	self     Member
+	peers    []kv.NodeID
+	deliver  func([]raft.Message)
+	draining <-chan struct{}
+}
+
+// Messages implements the generated interface.
+func (s *server) Messages(g grpc.BidiStreamingServer[kvpb.RaftFrame, kvpb.RaftEnd]) error {
+	from, err := s.admit(g.Context())
+	if err != nil {
+		return err
+	}
+	if err := g.SendHeader(nil); err != nil { // we know each other
+		return err
+	}
+	over, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-s.draining:
+			_ = g.Send(&kvpb.RaftEnd{})
+		case <-over:
+		}
+	}()
+	defer func() { close(over); <-told }()
+	for {
+		frame, err := g.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ms := make([]raft.Message, 0, len(frame.GetMessages()))
+		for _, pb := range frame.GetMessages() {
+			m, err := raft.DecodeMessage(kv.ShardID(pb.GetShard()), pb.GetMessage())
+			if err != nil {
+				return status.Error(codes.InvalidArgument, err.Error())
+			}
+			if m.GetFrom() != uint64(from) || m.GetTo() != uint64(s.self.Node) {
+				return status.Errorf(codes.InvalidArgument,
+					"a message from %d to %d, sent by node %d to node %d",
+					m.GetFrom(), m.GetTo(), from, s.self.Node)
+			}
+			ms = append(ms, m)
+		}
+		s.deliver(ms)
+	}
+}
+
+// admit refuses strangers, and says who calls.
+func (s *server) admit(ctx context.Context) (from kv.NodeID, err error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	header := func(name string) string {
+		if v := md.Get(name); len(v) == 1 {
+			return v[0]
+		}
+		return ""
+	}
+	refuse := func(format string, args ...any) (kv.NodeID, error) {
+		return 0, status.Errorf(codes.FailedPrecondition, format, args...)
+	}
+	if c := header(clusterHeader); c != s.self.Cluster {
+		return refuse("this node belongs to cluster %s, the caller to %q", s.self.Cluster, c)
+	}
+	if n := header(nodeHeader); n != strconv.FormatUint(uint64(s.self.Node), 10) {
+		return refuse("this is node %d, not node %q", s.self.Node, n)
+	}
+	n, err := strconv.ParseUint(header(fromHeader), 10, 32)
+	if from = kv.NodeID(n); err != nil || !slices.Contains(s.peers, from) {
+		return refuse("node %q is not a member of this cluster besides node %d",
+			header(fromHeader), s.self.Node)
+	}
+	return from, nil
+}

@@ -1,0 +1,246 @@
+package raftrpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"moka/kv"
+	"moka/kv/kvpb"
+	"moka/kv/raft"
+	"moka/kv/raft/host"
+	"moka/kv/rpc"
+)
+
+const (
+	queueBytes = 64 << 20 // that wait for one peer; what comes above is dropped
+	frameBytes = 1 << 20  // after which a frame takes no further message
+
+	connectTime = 3 * time.Second
+	minPause    = 50 * time.Millisecond // between attempts
+	maxPause    = time.Second
+)
+
+// Transport sends messages to the other nodes of a cluster.
+type Transport struct {
+	self   Member
+	logger *slog.Logger
+	peers  map[kv.NodeID]*peer
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+}
+
+var _ host.Transport = (*Transport)(nil)
+
+// New begins to connect to the peers.
+func New(self Member, peers map[kv.NodeID]string, o rpc.Options) (*Transport, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	t := &Transport{self: self, logger: o.Logger, peers: map[kv.NodeID]*peer{}, cancel: cancel}
+	if t.logger == nil {
+		t.logger = slog.New(slog.DiscardHandler)
+	}
+	for id, addr := range peers {
+		conn, err := grpc.NewClient(rpc.Target(addr), rpc.DialOptions(o)...)
+		if err != nil {
+			t.Close()
+			return nil, &kv.Error{Code: kv.CodeInvalidArgument, Op: "raftrpc.New", Err: err,
+				Msg: fmt.Sprintf("address %q of node %d", addr, id)}
+		}
+		p := &peer{t: t, id: id, addr: addr, conn: conn, wake: make(chan struct{}, 1)}
+		t.peers[id] = p
+		t.wg.Go(func() { p.run(ctx) })
+	}
+	return t, nil
+}
+
+// Send implements host.Transport.
+func (t *Transport) Send(ms []raft.Message) {
+	for _, m := range ms {
+		if p := t.peers[kv.NodeID(m.GetTo())]; p != nil {
+			p.put(m)
+		}
+	}
+}
+
+// Close ends all connections and waits for their goroutines.
+func (t *Transport) Close() {
+	t.cancel()
+	t.wg.Wait()
+	for _, p := range t.peers {
+		_ = p.conn.Close() // its only error is that it was closed before
+	}
+}
+
+// peer is another node, and what waits to be sent there.
+type peer struct {
+	t    *Transport
+	id   kv.NodeID
+	addr string
+	conn *grpc.ClientConn
+	wake chan struct{}
+
+	mu    sync.Mutex
+	up    bool // there is a stream; without one nothing is kept
+	queue []raft.Message
+	bytes int
+}
+
+func (p *peer) put(m raft.Message) {
+	n := m.Size()
+	p.mu.Lock()
+	if !p.up || p.bytes+n > queueBytes {
+		p.mu.Unlock()
+		return
+	}
+	p.queue = append(p.queue, m)
+	p.bytes += n
+	p.mu.Unlock()
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what waits, up to a frame's worth.
+func (p *peer) take() (ms []raft.Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(p.queue) && bytes < frameBytes {
+		bytes += p.queue[n].Size()
+		n++
+	}
+	ms = p.queue[:n:n]
+	p.queue = p.queue[n:]
+	p.bytes -= bytes
+	return ms
+}
+
+// stands says whether there is a stream; what waited for the last one is out of date.
+func (p *peer) stands(up bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.up, p.queue, p.bytes = up, nil, 0
+}
+
+func (p *peer) run(ctx context.Context) {
+	pause := minPause
+	said := "" // what was last told of why there is no stream
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := p.stream(ctx, func() {
+			p.t.logger.Info("another node can be reached", "node", p.id, "addr", p.addr)
+			said = ""
+		})
+		p.stands(false)
+		if ctx.Err() != nil {
+			return
+		}
+		switch why := status.Convert(err).Message(); {
+		case status.Code(err) == codes.FailedPrecondition:
+			// Somebody has answered, and it is not who was meant.
+			if why != said {
+				p.t.logger.Error("at the address of another node somebody else answers",
+					"node", p.id, "addr", p.addr, "err", why)
+			}
+			said = why
+		case said == "":
+			p.t.logger.Warn("another node cannot be reached; trying on",
+				"node", p.id, "addr", p.addr, "err", err)
+			said = why
+		}
+		if time.Since(began) > maxPause {
+			pause = minPause
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
+
+var errEnded = errors.New("the other node stops")
+
+// stream sends until it cannot; stands is called when the other end has let us in.
+func (p *peer) stream(ctx context.Context, stands func()) error {
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(ctx,
+		clusterHeader, p.t.self.Cluster,
+		nodeHeader, strconv.FormatUint(uint64(p.id), 10),
+		fromHeader, strconv.FormatUint(uint64(p.t.self.Node), 10)))
+	defer cancel()
+	timeout := time.AfterFunc(connectTime, cancel)
+	defer timeout.Stop()
+	g, err := kvpb.NewRaftClient(p.conn).Messages(ctx)
+	if err != nil {
+		return err
+	}
+	if md, err := g.Header(); err != nil || md == nil {
+		if err == nil {
+			_, err = g.Recv() // it has ended without a header: this has the status
+		}
+		return err
+	}
+	if !timeout.Stop() {
+		return context.DeadlineExceeded
+	}
+	p.stands(true)
+	stands()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := g.Recv()
+		if err == nil {
+			err = errEnded
+		}
+		ended <- err
+	}()
+	err = p.send(ctx, g, ended)
+	if errors.Is(err, errEnded) {
+		_ = g.CloseSend()
+		return err
+	}
+	cancel()
+	if err == nil {
+		err = <-ended
+	}
+	return err
+}
+
+// send returns nil if the stream is broken, and Recv has the reason.
+func (p *peer) send(
+	ctx context.Context, g grpc.BidiStreamingClient[kvpb.RaftFrame, kvpb.RaftEnd], ended chan error,
+) error {
+	for {
+		ms := p.take()
+		if len(ms) == 0 {
+			select {
+			case <-p.wake:
+				continue
+			case err := <-ended:
+				return err
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		frame := &kvpb.RaftFrame{Messages: make([]*kvpb.RaftMessage, len(ms))}
+		for i, m := range ms {
+			b, err := m.Encode()
+			if err != nil {
+				return err
+			}
+			frame.Messages[i] = &kvpb.RaftMessage{Shard: uint32(m.Shard), Message: b}
+		}
+		if g.Send(frame) != nil {
+			return nil
+		}
+	}
+}
