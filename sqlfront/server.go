@@ -60,6 +60,9 @@ type Options struct {
 	TempDir string
 	// StatementsMemory is what all statements and sessions may hold together in bytes. Default: half of the runtime's soft limit.
 	StatementsMemory int64
+	// CatalogMemory is what tables, views and bodies may take in memory together in bytes, by an estimate;
+	// DDL past it is refused. Default: anything.
+	CatalogMemory int64
 	// MemoryLimit is what the process is to stay below in bytes: near it the statement that holds most is ended. Default: none.
 	MemoryLimit int64
 	// QueryMemory is the global moka_query_memory in bytes, negative for no limit. Default 1 GiB.
@@ -136,7 +139,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 			_ = s.Close()
 		}
 	}()
-	if s.catalog, err = catalog.Open(ctx, o.Client, catalog.Options{}); err != nil {
+	if s.catalog, err = catalog.Open(ctx, o.Client, catalog.Options{Memory: o.CatalogMemory}); err != nil {
 		return nil, err
 	}
 	s.statements = statements.New(statements.Options{Dir: o.LogDir, Version: mysqlVersion + "-Moka-" +

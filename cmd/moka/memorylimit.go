@@ -80,3 +80,13 @@ func (o *stackOptions) statementsMemory() int64 {
 	}
 	return max(1, (limit-int64(o.CacheMiB)<<20-processBytes)/2)
 }
+
+// catalogMemory is what tables, views and bodies may take: a quarter of what is left.
+func (o *stackOptions) catalogMemory() int64 {
+	if o.memoryLimit() == 0 {
+		return 0
+	}
+	return max(leastCatalog, o.statementsMemory()/2)
+}
+
+const leastCatalog = 32 << 20

@@ -291,6 +291,7 @@ func (s *stack) openSQL(ctx context.Context) error {
 		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), QueryMemory: s.o.queryMemory(),
 		RequireTLS: s.o.RequireTLS, NodeInsecure: s.o.Insecure,
 		MemoryLimit: s.o.memoryLimit(), StatementsMemory: s.o.statementsMemory(),
+		CatalogMemory: s.o.catalogMemory(),
 	}
 	var err error
 	if so.TLS, err = s.clientTLS(); err != nil {

@@ -27,6 +27,9 @@ type Options struct {
 	// Retries bounds how often the catalog's own small transactions are repeated after a conflict. Default
 	// 32.
 	Retries int
+	// Memory is what all descriptors together may take in a process's memory, by an estimate: DDL past it is
+	// refused. Default: nothing is refused.
+	Memory int64
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger
 }
@@ -44,6 +47,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Retries <= 0 {
 		o.Retries = 32
+	}
+	if o.Memory <= 0 {
+		o.Memory = unlimited
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -254,10 +260,13 @@ func (c *Catalog) bump(ctx context.Context, t *txn.Txn, rows ...[]byte) error {
 // everything.
 const logLength = 256
 
-// put writes a descriptor.
-func put(t *txn.Txn, row []byte, v any) error {
+// put writes a descriptor of the database, which weighed old before.
+func (c *Catalog) put(t *txn.Txn, s *Snapshot, db uint32, row []byte, v any, old int64) error {
 	value, err := encodeDescriptor(v)
 	if err != nil {
+		return err
+	}
+	if err := c.fits(s, db, v, len(value), old); err != nil {
 		return err
 	}
 	t.Put(descriptorCell(row), value, txn.WriteOptions{})

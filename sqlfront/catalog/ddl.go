@@ -30,25 +30,29 @@ func (c *Catalog) CreateDatabase(ctx context.Context, t *txn.Txn, name, collatio
 	if name == "" {
 		return nil, fmt.Errorf("catalog: a database needs a name")
 	}
+	if err := nameFits(name); err != nil {
+		return nil, err
+	}
 	id, err := c.newID(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.putDatabase(ctx, t, Database{ID: id, Name: name, Collation: collation})
+	return c.putDatabase(ctx, t, s, Database{ID: id, Name: name, Collation: collation}, 0)
 }
 
 // AlterDatabase changes a database's default collation.
 func (c *Catalog) AlterDatabase(ctx context.Context, t *txn.Txn, name, collation string) (*Database, error) {
-	_, d, err := c.inDatabase(ctx, t, name)
+	s, d, err := c.inDatabase(ctx, t, name)
 	if err != nil {
 		return nil, err
 	}
-	return c.putDatabase(ctx, t, Database{ID: d.ID, Name: d.Name, Collation: collation})
+	return c.putDatabase(ctx, t, s, Database{ID: d.ID, Name: d.Name, Collation: collation}, unlimited)
 }
 
-func (c *Catalog) putDatabase(ctx context.Context, t *txn.Txn, d Database) (*Database, error) {
+func (c *Catalog) putDatabase(ctx context.Context, t *txn.Txn, s *Snapshot, d Database,
+	old int64) (*Database, error) {
 	row := idRow(kindDatabase, d.ID, 0)
-	if err := put(t, row, &d); err != nil {
+	if err := c.put(t, s, d.ID, row, &d, old); err != nil {
 		return nil, err
 	}
 	if err := c.bump(ctx, t, row); err != nil {
@@ -221,7 +225,7 @@ func (c *Catalog) RenameTable(ctx context.Context, t *txn.Txn, database, name, n
 		moved.DatabaseID = to.ID
 		from, row := idRow(kindObserver, d.ID, o.ID), idRow(kindObserver, to.ID, o.ID)
 		remove(t, from)
-		if err := put(t, row, &moved); err != nil {
+		if err := c.put(t, s, to.ID, row, &moved, o.weight); err != nil {
 			return nil, err
 		}
 		rows = append(rows, from, row)
@@ -286,6 +290,9 @@ func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 	if err := n.number(); err != nil {
 		return nil, err
 	}
+	if err := n.limits(old); err != nil {
+		return nil, err
+	}
 	if old == nil {
 		n.NewKeys()
 	}
@@ -297,6 +304,10 @@ func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 		return nil, err
 	}
 	n.Version = s.Version + 1 // the schema version that bump makes: no two versions of a table are alike
+	row := idRow(kindTable, n.DatabaseID, n.ID)
+	if err := c.put(t, s, n.DatabaseID, row, n, before(old)); err != nil {
+		return nil, err
+	}
 	if old != nil {
 		t.Delete(fenceCell(old.ID, old.Version), txn.WriteOptions{})
 		buryDropped(t, old, n)
@@ -308,14 +319,22 @@ func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 		}
 	}
 	t.Put(fenceCell(n.ID, n.Version), []byte{formatVersion}, txn.WriteOptions{})
-	row := idRow(kindTable, n.DatabaseID, n.ID)
-	if err := put(t, row, n); err != nil {
-		return nil, err
-	}
 	if err := c.bump(ctx, t, append(also, row)...); err != nil {
 		return nil, err
 	}
 	return c.tableByID(ctx, t, n.ID)
+}
+
+// before is what a table weighed, and more than any if it is being copied: the steps of the copy cannot be
+// refused.
+func before(old *Table) int64 {
+	switch {
+	case old == nil:
+		return 0
+	case old.Copy != nil:
+		return unlimited
+	}
+	return old.weight
 }
 
 func buryDropped(t *txn.Txn, old, n *Table) {

@@ -40,7 +40,13 @@ type Database struct {
 	functions  map[string]*Procedure
 	events     map[string]*Event
 	observers  map[string]*Observer
+	weight     int64 // of all of these, see weigh
 }
+
+// weighed is what a descriptor takes in memory (weigh), as it is stored.
+type weighed struct{ weight int64 }
+
+func (w *weighed) weighs() *int64 { return &w.weight }
 
 // PrimaryIndexID is the index id that the row store of a new table gets. Rebuilding a table (a new primary
 // key) takes a fresh id, so ask Table.RowIndex instead of using this constant.
@@ -49,6 +55,7 @@ const PrimaryIndexID uint32 = 1
 // Table describes a table. Values taken out of a Snapshot are shared and must not be changed; Clone one,
 // change the clone and hand it to Catalog.UpdateTable.
 type Table struct {
+	weighed
 	ID         uint32 `json:"id"`
 	DatabaseID uint32 `json:"db"`
 	Name       string `json:"name"`
@@ -171,6 +178,7 @@ type Check struct {
 
 // View, Trigger, Procedure and Event are kept as text: the engine parses them when it needs them.
 type View struct {
+	weighed
 	Name            string `json:"name"`
 	Definition      string `json:"definition"` // the SELECT
 	CreateStatement string `json:"create"`
@@ -181,6 +189,7 @@ type View struct {
 
 // Trigger is an ordinary MySQL trigger, run inside the writer's transaction.
 type Trigger struct {
+	weighed
 	Name            string    `json:"name"`
 	CreateStatement string    `json:"create"`
 	SQLMode         string    `json:"sql_mode,omitempty"`
@@ -192,6 +201,7 @@ type Trigger struct {
 
 // Procedure is a stored procedure, or a stored function: they are different name spaces of the same thing.
 type Procedure struct {
+	weighed
 	Name            string `json:"name"`
 	CreateStatement string `json:"create"`
 	SQLMode         string `json:"sql_mode,omitempty"`
@@ -203,6 +213,7 @@ type Procedure struct {
 
 // Event is a scheduled event.
 type Event struct {
+	weighed
 	Name                 string    `json:"name"`
 	Body                 string    `json:"body"`
 	Definer              string    `json:"definer,omitempty"`
@@ -237,6 +248,7 @@ const (
 // acknowledgement cells know; it is never reused, so that an observer dropped and declared again
 // starts with a clean slate.
 type Observer struct {
+	weighed
 	ID         uint32         `json:"id"` // zero in a new observer: PutObserver assigns it
 	Name       string         `json:"name"`
 	DatabaseID uint32         `json:"db"`
@@ -422,6 +434,10 @@ func (t *Table) ColumnByID(id uint32) int {
 // Index returns the position of the named secondary index in Indexes, -1 if there is none.
 func (t *Table) Index(name string) int {
 	return slices.IndexFunc(t.Indexes, func(x Index) bool { return strings.EqualFold(x.Name, name) })
+}
+
+func (t *Table) indexByID(id uint32) int {
+	return slices.IndexFunc(t.Indexes, func(x Index) bool { return x.ID == id })
 }
 
 // seal builds the lookup maps; from then on the descriptor is immutable.

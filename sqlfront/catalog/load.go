@@ -171,23 +171,23 @@ func (b *builder) set(row, value []byte) error {
 		d.Name, d.Collation = stored.Name, stored.Collation
 		return nil
 	case kindTable:
-		return setByID(d.tables, row, value, func(t *Table) (uint32, string) {
+		return setByID(d, d.tables, row, value, func(t *Table) (uint32, string) {
 			return t.ID, t.Name
 		}, (*Table).seal)
 	case kindObserver:
-		return setByID(d.observers, row, value, func(o *Observer) (uint32, string) {
+		return setByID(d, d.observers, row, value, func(o *Observer) (uint32, string) {
 			return o.ID, o.Name
 		}, nil)
 	case kindView:
-		return setByName(d.views, row, value)
+		return setByName(d, d.views, row, value)
 	case kindTrigger:
-		return setByName(d.triggers, row, value)
+		return setByName(d, d.triggers, row, value)
 	case kindProcedure:
-		return setByName(d.procedures, row, value)
+		return setByName(d, d.procedures, row, value)
 	case kindFunction:
-		return setByName(d.functions, row, value)
+		return setByName(d, d.functions, row, value)
 	case kindEvent:
-		return setByName(d.events, row, value)
+		return setByName(d, d.events, row, value)
 	}
 	return nil // a newer program's kind of descriptor; it bumps the version when we have to understand it
 }
@@ -213,60 +213,83 @@ func (b *builder) unset(row []byte) error {
 	name := string(row[5:])
 	switch row[0] {
 	case kindTable:
-		dropByID(d.tables, row, func(t *Table) uint32 { return t.ID })
+		dropByID(d, d.tables, row, func(t *Table) uint32 { return t.ID })
 	case kindObserver:
-		dropByID(d.observers, row, func(o *Observer) uint32 { return o.ID })
+		dropByID(d, d.observers, row, func(o *Observer) uint32 { return o.ID })
 	case kindView:
-		delete(d.views, name)
+		dropByName(d, d.views, name)
 	case kindTrigger:
-		delete(d.triggers, name)
+		dropByName(d, d.triggers, name)
 	case kindProcedure:
-		delete(d.procedures, name)
+		dropByName(d, d.procedures, name)
 	case kindFunction:
-		delete(d.functions, name)
+		dropByName(d, d.functions, name)
 	case kindEvent:
-		delete(d.events, name)
+		dropByName(d, d.events, name)
 	}
 	return nil
 }
 
-func setByID[T any](m map[string]*T, row, value []byte, key func(*T) (uint32, string), seal func(*T)) error {
-	v := new(T)
+// stored is a kind of descriptor.
+type stored[T any] interface {
+	*T
+	weighs() *int64
+}
+
+func setByID[T any, P stored[T]](d *Database, m map[string]P, row, value []byte, key func(P) (uint32, string),
+	seal func(P)) error {
+	v := P(new(T))
 	if err := decodeDescriptor(row, value, v); err != nil {
 		return err
 	}
 	id, name := key(v)
 	// the same id under another name is the thing before its renaming
-	dropByID(m, row, func(o *T) uint32 { old, _ := key(o); return old })
+	dropByID(d, m, row, func(o P) uint32 { old, _ := key(o); return old })
 	if len(row) != 9 || binary.BigEndian.Uint32(row[5:]) != id {
 		return &CorruptError{Key: row, Err: fmt.Errorf("descriptor of id %d", id)}
 	}
 	if seal != nil {
 		seal(v)
 	}
-	m[fold(name)] = v
+	add(d, m, fold(name), v, value)
 	return nil
 }
 
-func dropByID[T any](m map[string]*T, row []byte, id func(*T) uint32) {
+func dropByID[T any, P stored[T]](d *Database, m map[string]P, row []byte, id func(P) uint32) {
 	if len(row) != 9 {
 		return
 	}
 	for name, v := range m {
 		if id(v) == binary.BigEndian.Uint32(row[5:]) {
-			delete(m, name)
+			dropByName(d, m, name)
 			return
 		}
 	}
 }
 
-func setByName[T any](m map[string]*T, row, value []byte) error {
-	v := new(T)
+func setByName[T any, P stored[T]](d *Database, m map[string]P, row, value []byte) error {
+	v := P(new(T))
 	if err := decodeDescriptor(row, value, v); err != nil {
 		return err
 	}
-	m[string(row[5:])] = v
+	add(d, m, string(row[5:]), v, value)
 	return nil
+}
+
+// add puts a descriptor that is stored as value in the place of another of its name.
+func add[T any, P stored[T]](d *Database, m map[string]P, name string, v P, value []byte) {
+	dropByName(d, m, name)
+	w := weigh(v, len(value))
+	*v.weighs() = w
+	d.weight += w
+	m[name] = v
+}
+
+func dropByName[T any, P stored[T]](d *Database, m map[string]P, name string) {
+	if v, ok := m[name]; ok {
+		d.weight -= *v.weighs()
+		delete(m, name)
+	}
 }
 
 // finish fills in what is derived from the descriptors.
@@ -284,6 +307,7 @@ func (b *builder) finish(version uint64, value []byte) *Snapshot {
 			continue
 		}
 		s.databases[fold(d.Name)] = d
+		s.weight += d.weight + otherWeight
 		for _, t := range d.tables {
 			s.tableIDs[t.ID] = t
 			for _, fk := range t.ForeignKeys {

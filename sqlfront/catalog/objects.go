@@ -11,14 +11,14 @@ import (
 
 // CreateView makes a view. Views and tables share one name space.
 func (c *Catalog) CreateView(ctx context.Context, t *txn.Txn, database string, v View) error {
-	_, d, err := c.inDatabase(ctx, t, database)
+	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
 	}
 	if err := d.free(v.Name); err != nil {
 		return err
 	}
-	return c.putNamed(ctx, t, nameRow(kindView, d.ID, v.Name), &v)
+	return c.createNamed(ctx, t, s, d, kindView, v.Name, &v)
 }
 
 // DropView removes a view.
@@ -31,26 +31,27 @@ func (c *Catalog) DropView(ctx context.Context, t *txn.Txn, database, name strin
 
 // CreateTrigger makes a trigger.
 func (c *Catalog) CreateTrigger(ctx context.Context, t *txn.Txn, database string, v Trigger) error {
-	_, d, err := c.inDatabase(ctx, t, database)
+	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
 	}
 	if _, ok := d.Trigger(v.Name); ok {
 		return &ExistsError{Kind: KindTrigger, Database: d.Name, Name: v.Name}
 	}
-	return c.putNamed(ctx, t, nameRow(kindTrigger, d.ID, v.Name), &v)
+	return c.createNamed(ctx, t, s, d, kindTrigger, v.Name, &v)
 }
 
 // UpdateTrigger replaces the trigger of that name.
 func (c *Catalog) UpdateTrigger(ctx context.Context, t *txn.Txn, database string, v Trigger) error {
-	_, d, err := c.inDatabase(ctx, t, database)
+	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
 	}
-	if _, ok := d.Trigger(v.Name); !ok {
+	old, ok := d.Trigger(v.Name)
+	if !ok {
 		return &NotFoundError{Kind: KindTrigger, Database: database, Name: v.Name}
 	}
-	return c.putNamed(ctx, t, nameRow(kindTrigger, d.ID, v.Name), &v)
+	return c.putNamed(ctx, t, s, d, nameRow(kindTrigger, d.ID, v.Name), &v, old.weight)
 }
 
 // DropTrigger removes a trigger.
@@ -63,14 +64,14 @@ func (c *Catalog) DropTrigger(ctx context.Context, t *txn.Txn, database, name st
 
 // CreateProcedure makes a stored procedure.
 func (c *Catalog) CreateProcedure(ctx context.Context, t *txn.Txn, database string, v Procedure) error {
-	_, d, err := c.inDatabase(ctx, t, database)
+	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
 	}
 	if _, ok := d.Procedure(v.Name); ok {
 		return &ExistsError{Kind: KindProcedure, Database: d.Name, Name: v.Name}
 	}
-	return c.putNamed(ctx, t, nameRow(kindProcedure, d.ID, v.Name), &v)
+	return c.createNamed(ctx, t, s, d, kindProcedure, v.Name, &v)
 }
 
 // DropProcedure removes a stored procedure.
@@ -83,14 +84,14 @@ func (c *Catalog) DropProcedure(ctx context.Context, t *txn.Txn, database, name 
 
 // CreateFunction makes a stored function.
 func (c *Catalog) CreateFunction(ctx context.Context, t *txn.Txn, database string, v Procedure) error {
-	_, d, err := c.inDatabase(ctx, t, database)
+	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
 	}
 	if _, ok := d.Function(v.Name); ok {
 		return &ExistsError{Kind: KindFunction, Database: d.Name, Name: v.Name}
 	}
-	return c.putNamed(ctx, t, nameRow(kindFunction, d.ID, v.Name), &v)
+	return c.createNamed(ctx, t, s, d, kindFunction, v.Name, &v)
 }
 
 // DropFunction removes a stored function.
@@ -103,34 +104,41 @@ func (c *Catalog) DropFunction(ctx context.Context, t *txn.Txn, database, name s
 
 // CreateEvent makes a scheduled event.
 func (c *Catalog) CreateEvent(ctx context.Context, t *txn.Txn, database string, v Event) error {
-	_, d, err := c.inDatabase(ctx, t, database)
+	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
 	}
 	if _, ok := d.Event(v.Name); ok {
 		return &ExistsError{Kind: KindEvent, Database: d.Name, Name: v.Name}
 	}
-	return c.putNamed(ctx, t, nameRow(kindEvent, d.ID, v.Name), &v)
+	return c.createNamed(ctx, t, s, d, kindEvent, v.Name, &v)
 }
 
 // UpdateEvent replaces the event of the given name, which may be renamed by it.
 func (c *Catalog) UpdateEvent(ctx context.Context, t *txn.Txn, database, name string, v Event) error {
-	_, d, err := c.inDatabase(ctx, t, database)
+	s, d, err := c.inDatabase(ctx, t, database)
 	if err != nil {
 		return err
 	}
-	if _, ok := d.Event(name); !ok {
+	was, ok := d.Event(name)
+	if !ok {
 		return &NotFoundError{Kind: KindEvent, Database: database, Name: name}
 	}
 	old, row := nameRow(kindEvent, d.ID, name), nameRow(kindEvent, d.ID, v.Name)
 	if fold(name) == fold(v.Name) {
-		return c.putNamed(ctx, t, row, &v)
+		return c.putNamed(ctx, t, s, d, row, &v, was.weight)
 	}
 	if _, ok := d.Event(v.Name); ok {
 		return &ExistsError{Kind: KindEvent, Database: d.Name, Name: v.Name}
 	}
+	if err := nameFits(v.Name); err != nil {
+		return err
+	}
+	if err := c.putNamed(ctx, t, s, d, row, &v, was.weight, old); err != nil {
+		return err
+	}
 	remove(t, old)
-	return c.putNamed(ctx, t, row, &v, old)
+	return nil
 }
 
 // DropEvent removes an event.
@@ -141,8 +149,18 @@ func (c *Catalog) DropEvent(ctx context.Context, t *txn.Txn, database, name stri
 	})
 }
 
-func (c *Catalog) putNamed(ctx context.Context, t *txn.Txn, row []byte, v any, also ...[]byte) error {
-	if err := put(t, row, v); err != nil {
+// createNamed puts a new descriptor.
+func (c *Catalog) createNamed(ctx context.Context, t *txn.Txn, s *Snapshot, d *Database, kind byte,
+	name string, v any) error {
+	if err := nameFits(name); err != nil {
+		return err
+	}
+	return c.putNamed(ctx, t, s, d, nameRow(kind, d.ID, name), v, 0)
+}
+
+func (c *Catalog) putNamed(ctx context.Context, t *txn.Txn, s *Snapshot, d *Database, row []byte, v any,
+	old int64, also ...[]byte) error {
+	if err := c.put(t, s, d.ID, row, v, old); err != nil {
 		return err
 	}
 	return c.bump(ctx, t, append(also, row)...)
@@ -174,6 +192,9 @@ func (c *Catalog) CreateObserver(ctx context.Context, t *txn.Txn, database strin
 	if o.Name == "" {
 		return nil, fmt.Errorf("catalog: an observer needs a name")
 	}
+	if err := nameFits(o.Name); err != nil {
+		return nil, err
+	}
 	if _, ok := d.Observer(o.Name); ok {
 		return nil, &ExistsError{Kind: KindObserver, Database: d.Name, Name: o.Name}
 	}
@@ -189,7 +210,7 @@ func (c *Catalog) CreateObserver(ctx context.Context, t *txn.Txn, database strin
 		o.Created = time.Now().UTC().Truncate(time.Microsecond)
 	}
 	o.DatabaseID = d.ID
-	return c.putObserver(ctx, t, &o, tbl)
+	return c.putObserver(ctx, t, s, &o, tbl, 0)
 }
 
 // UpdateObserver replaces an observer's descriptor (ENABLE, DISABLE, retry settings). Its id,
@@ -209,12 +230,13 @@ func (c *Catalog) UpdateObserver(ctx context.Context, t *txn.Txn, o Observer) (*
 			return nil, &ExistsError{Kind: KindObserver, Database: d.Name, Name: o.Name}
 		}
 	}
-	return c.putObserver(ctx, t, &o, s.tableIDs[o.TableID])
+	return c.putObserver(ctx, t, s, &o, s.tableIDs[o.TableID], old.weight)
 }
 
-func (c *Catalog) putObserver(ctx context.Context, t *txn.Txn, o *Observer, tbl *Table) (*Observer, error) {
+func (c *Catalog) putObserver(ctx context.Context, t *txn.Txn, s *Snapshot, o *Observer, tbl *Table,
+	old int64) (*Observer, error) {
 	row := idRow(kindObserver, o.DatabaseID, o.ID)
-	if err := put(t, row, o); err != nil {
+	if err := c.put(t, s, o.DatabaseID, row, o, old); err != nil {
 		return nil, err
 	}
 	if err := c.touch(ctx, t, tbl, row); err != nil {

@@ -22,6 +22,7 @@ type Snapshot struct {
 	observerIDs map[uint32]*Observer
 	blobs       map[string][]byte
 	references  map[string][]Reference // foreign keys by folded parent "db\x00table"
+	weight      int64                  // of all databases, see weigh
 }
 
 // IsCurrent reports whether value, read from VersionCell at some snapshot, says that this is the catalog of

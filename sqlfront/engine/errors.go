@@ -130,6 +130,10 @@ func catalogError(err error) error {
 	if errors.As(err, &cp) {
 		return sqlerr.New(sqlerr.LockWaitTimeout, "Lock wait timeout exceeded; the table is being copied by another ALTER TABLE (job %d of moka.jobs); try again when that has ended", cp.Job)
 	}
+	var l *catalog.LimitError
+	if errors.As(err, &l) {
+		return sqlerr.New(int(l.Limit), "%s", l.Message)
+	}
 	var ut *catalog.UnsupportedTypeError
 	if errors.As(err, &ut) {
 		return sqlerr.Unsupported("columns of type " + ut.Type)

@@ -133,6 +133,7 @@ func texts(names ...string) (s sql.Schema) {
 func observerError(err error) error {
 	var nf *catalog.NotFoundError
 	var ex *catalog.ExistsError
+	var l *catalog.LimitError
 	switch {
 	case errors.As(err, &nf) && nf.Kind == catalog.KindObserver:
 		return sqlerr.New(sqlerr.TriggerNotFound,
@@ -143,6 +144,8 @@ func observerError(err error) error {
 		return sqlerr.New(sqlerr.BadDatabase, "Unknown database '%s'", nf.Name)
 	case errors.As(err, &ex) && ex.Kind == catalog.KindObserver:
 		return sqlerr.New(sqlerr.TriggerExists, "Observer '%s' already exists", ex.Name)
+	case errors.As(err, &l):
+		return sqlerr.New(int(l.Limit), "%s", l.Message)
 	}
 	return sqlerr.From(err)
 }

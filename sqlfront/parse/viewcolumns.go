@@ -2,14 +2,15 @@ package parse
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
 )
 
-// distinctColumns refuses a view that gives a name to two columns. Those behind a star are not known here;
-// names that nobody wrote are not compared, as in MySQL, which makes up others.
+// distinctColumns refuses a view that gives a name to two columns, or one that is too long. Those behind a
+// star are not known here; names that nobody wrote are not compared, as in MySQL, which makes up others.
 func distinctColumns(v *ast.ViewSpec) error {
 	var names []string
 	for _, c := range v.Columns {
@@ -44,6 +45,9 @@ func distinctColumns(v *ast.ViewSpec) error {
 	}
 	seen := map[string]bool{}
 	for _, n := range names {
+		if len(n) > maxColumnName && utf8.RuneCountInString(n) > maxColumnName {
+			return sqlerr.New(sqlerr.WrongColumnName, "Incorrect column name '%.192s'", n)
+		}
 		if seen[strings.ToLower(n)] {
 			return sqlerr.New(sqlerr.DuplicateColumn, "Duplicate column name '%s'", n)
 		}
@@ -51,3 +55,6 @@ func distinctColumns(v *ast.ViewSpec) error {
 	}
 	return nil
 }
+
+// maxColumnName is how many characters the name of a view's column has.
+const maxColumnName = 64

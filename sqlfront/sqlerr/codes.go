@@ -163,6 +163,8 @@ const (
 	EventExists            = 1537
 	EventNotFound          = 1539
 	IdentifierTooLong      = 1059
+	TooManyKeys            = 1069
+	TooManyKeyParts        = 1070
 	ForeignKeyIncompatible = 3780
 	UnknownExplainFormat   = 1791
 	TooFewFields           = 1261
@@ -257,6 +259,8 @@ var states = map[int]string{
 	KeyDoesNotExist:        "42000",
 	WrongLockName:          "42000",
 	IdentifierTooLong:      "42000",
+	TooManyKeys:            "42000",
+	TooManyKeyParts:        "42000",
 	DuplicateColumn:        "42S21",
 	DuplicateKeyName:       "42000",
 	DuplicateKeyEntry:      "23000",

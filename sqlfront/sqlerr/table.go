@@ -55,6 +55,7 @@ var mappings = []mapping{
 	{kind: sql.ErrNoDatabaseSelected, code: NoDatabase, text: "No database selected"},
 	{like: `^no database selected`, code: NoDatabase, text: "No database selected"},
 	{kind: sql.ErrIdentifierIsTooLong, code: IdentifierTooLong},
+	{kind: sql.ErrInvalidIdentifier, code: IdentifierTooLong, text: "Identifier name '$1' is too long"},
 	{kind: sql.ErrColumnSpecifiedTwice, code: FieldSpecifiedTwice, text: "Column '$1' specified twice"},
 	{kind: sql.ErrFunctionNotFound, code: FunctionNotFound, text: "FUNCTION $db.1 does not exist"},
 	{kind: sql.ErrTableFunctionNotFound, code: FunctionNotFound, text: "FUNCTION $db.1 does not exist"},

@@ -1,0 +1,104 @@
+package sqlfront_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"moka/sqlfront"
+)
+
+// TestNamesAndCommentsAreBounded: comments, names of databases, views, events, observers and the number of
+// keys had no bound, and what is in the catalog is in the memory of every process (all-5 of the attackers'
+// finds).
+func TestNamesAndCommentsAreBounded(t *testing.T) {
+	root := observing(t).conn("")
+	long, name := strings.Repeat("n", 65), strings.Repeat("n", 64)
+	text := func(n int) string { return "'" + strings.Repeat("ä", n) + "'" }
+	run(t, root, "create database own", "use own", "create table t (a int primary key, b int, key kb (b))")
+	list := func(n int, each, sep string) string {
+		var out []string
+		for i := range n {
+			out = append(out, strings.ReplaceAll(each, "#", fmt.Sprint(i)))
+		}
+		return strings.Join(out, sep)
+	}
+	for _, what := range []string{
+		"create database %s", "create table %s (a int)", "create table x (%s int)",
+		"alter table t add %s int",
+		"alter table t rename column b to %s", "alter table t rename to %s", "rename table t to %s",
+		"create index %s on t (b)", "alter table t add key %s (b)", "alter table t rename index kb to %s",
+		"create table x (a int, key %s (a))", "create table x (a int, constraint %s check (a > 0))",
+		"create table x (a int, constraint %s foreign key (a) references t (a))",
+		"alter table t add constraint %s check (b > 0)", "create view %s as select 1",
+		"create trigger %s before insert on t for each row set @x = 1",
+		"create observer %s after insert on t for each row set @x = 1", "create procedure %s() select 1",
+		"create function %s() returns int return 1", "create event %s on schedule every 1 day do select 1",
+	} {
+		script{{fmt.Sprintf(what, long), "error 1059"}}.run(t, root)
+	}
+	script{
+		{"create view x as select 1 as " + long, "error 1166"},
+		{"create view x (" + long + ") as select 1", "error 1166"},
+		{"create database " + name, ""},
+		{"create view " + name + " as select 1 as " + name, ""},
+		{"create view expression as select '" + long + "'", ""},
+		{"create event " + name + " on schedule every 1 day do select 1", ""},
+		{"create observer " + name + " after insert on t for each row set @x = 1", ""},
+		{"create table x (a int) comment " + text(2049), "error 1628"},
+		{"alter table t comment " + text(2049), "error 1628"},
+		{"alter table t comment " + text(2048), ""},
+		{"create table x (a int comment " + text(1025) + ")", "error 1629"},
+		{"alter table t modify b int comment " + text(1025), "error 1629"},
+		{"alter table t modify b int comment " + text(1024), ""},
+		{"create table x (a int, key k (a) comment " + text(1025) + ")", "error 1688"},
+		{"create index k on t (b) comment " + text(1025), "error 1688"},
+		{"create index k on t (b) comment " + text(1024), ""},
+		{"create table x (" + list(4097, "c# int", ",") + ")", "error 1117"},
+		{"create table x (a int primary key, " + list(64, "key k# (a)", ",") + ")", "error 1069"},
+		{"create table k64 (a int, " + list(64, "key k# (a)", ",") + ")", ""},
+		{"alter table k64 add key one (a)", "error 1069"},
+		{"create table x (" + list(17, "c# int", ",") + ", key k (" + list(17, "c#", ",") + "))",
+			"error 1070"},
+		{"create table x (" + list(17, "c# int", ",") + ", primary key (" + list(17, "c#", ",") + "))",
+			"error 1070"},
+		{"create table k16 (" + list(17, "c# int", ",") + ", key k (" + list(16, "c#", ",") + "))", ""},
+		{"create view x as select '" + strings.Repeat("x", 1<<21) + "' as a", "error 1437"},
+		{"create event x on schedule every 1 day do set @x = '" + strings.Repeat("x", 3<<20) + "'",
+			"error 1437"},
+		{"create table x (a longtext default ('" + strings.Repeat("x", 4<<20) + "'))", "error 1117"},
+	}.run(t, root)
+}
+
+// TestCatalogMemoryIsBounded: what tables and bodies take in memory was nobody's, and a process whose memory
+// they filled could not be started again (all-5, trig-7).
+func TestCatalogMemoryIsBounded(t *testing.T) {
+	root := newDatabase(t).serve(func(o *sqlfront.Options) { o.CatalogMemory = 2 << 20 }).conn("")
+	run(t, root, "create database own", "create database other", "use own")
+	long := strings.Repeat("x", 150_000)
+	made := 0
+	for ; made < 100; made++ {
+		query := fmt.Sprintf("create procedure p%d() set @x = '%s'", made, long)
+		_, err := root.ExecContext(t.Context(), query)
+		if err != nil {
+			wantErr(t, "past half of the catalog's memory", err, 3170, "HY000")
+			break
+		}
+	}
+	if made != 3 {
+		t.Errorf("%d procedures of 150 KB in a catalog of 2 MiB", made)
+	}
+	script{
+		{"create procedure small() set @x = 1", ""},
+		{"create table t (a int primary key, b int)", ""},
+		{"create procedure big() set @x = '" + long + "'", "error 3170"},
+		// what others may have is not taken by who has most
+		{"create procedure other.big() set @x = '" + long + "'", ""},
+		{"alter table t drop column b", ""},
+		{"alter table t comment '" + strings.Repeat("x", 500) + "'", "error 3170"},
+		{"drop procedure p0", ""},
+		{"drop procedure p1", ""},
+		{"create procedure big() set @x = '" + long + "'", ""},
+		{"drop database own", ""},
+	}.run(t, root)
+}
