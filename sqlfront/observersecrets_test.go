@@ -169,3 +169,22 @@ func TestRunsHoldLittle(t *testing.T) {
 	}
 	want(t, root, "select count(*) from b", "0")
 }
+
+// TestSignalledDeadlockIsAFailure: an observer that SIGNALs a deadlock was run for ever, whatever its attempts,
+// and neither counted nor shown: nothing but the store says that a run lost a race.
+func TestSignalledDeadlockIsAFailure(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own", "create table a (id int primary key)",
+		"create table b (id int primary key)", "create trigger fails before insert on b for each row "+
+			"signal sqlstate '40001' set mysql_errno = 1213, message_text = 'from a trigger'")
+	for _, body := range []string{"signal sqlstate '40001' set mysql_errno = 1213, message_text = 'its own'",
+		"signal sqlstate 'HY000' set mysql_errno = 1412", "insert into b values (new.id)",
+		"begin declare exit handler for sqlexception resignal; insert into b values (new.id); end"} {
+		run(t, root, "create observer o after insert on a for each row with (attempts = 1, backoff_ms = 1) "+
+			body, "insert into a values (1)")
+		eventually(t, root, "select parked from moka.observer_backlog", "1")
+		want(t, root, "select count(*) from moka.observer_errors", "1")
+		run(t, root, "drop observer o", "delete from a")
+	}
+}

@@ -95,3 +95,29 @@ func TestUnregisterEndsRuns(t *testing.T) {
 		w.atRest()
 	})
 }
+
+// TestLongRunsThatConflictRest: a long run that lost its race each time was run again without a pause, for
+// ever.
+func TestLongRunsThatConflictRest(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, kvtest.Options{})
+		var runs, running atomic.Int64
+		w.worker("w1", Options{}, Observer{ID: 1, Backoff: 1,
+			Run: func(ctx context.Context, tx *txn.Txn, _ Event) error {
+				began := time.Now()
+				defer func() { running.Add(int64(time.Since(began))) }()
+				if runs.Add(1) > 20 {
+					return count(ctx, tx, "done", 1)
+				}
+				elapse(3 * time.Second)
+				return txn.ErrConflict
+			}})
+		began := time.Now()
+		w.put("a", "1", 1)
+		w.until("it is done", time.Hour, func() bool { return w.get("done") == "1" })
+		if all := time.Since(began); running.Load() > int64(all)*6/10 {
+			t.Errorf("it ran for %v of %v", time.Duration(running.Load()), all)
+		}
+		w.atRest()
+	})
+}

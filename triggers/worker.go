@@ -21,6 +21,9 @@ const (
 	// conflictsMost bounds how often a run is begun again at once because somebody else wrote what it wrote.
 	// After that it goes back to the shard and waits like a failed one, without being counted as failed.
 	conflictsMost = 8
+	// conflictsFor bounds how long that goes on: a body that is long, and loses each time, would run without a
+	// pause. Behind it, a run waits at least as long as its tries took.
+	conflictsFor = time.Second
 	sweepLimit    = 512
 	// sweepObservers bounds how many observers one step of the backstop scan looks for.
 	sweepObservers = 16
@@ -272,9 +275,11 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 	if !ok {
 		return 0
 	}
+	start := w.o.Now()
 	for tries := 0; ; tries++ {
 		began := w.o.Now()
 		ack, err := w.run(ctx, o, d)
+		spent := w.o.Now().Sub(start)
 		switch {
 		case err == nil:
 			w.mets.committed(w.o.Now().Sub(began), lag(d.CommitTS, w.o.Now()))
@@ -291,12 +296,12 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		case transient(err):
 			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
 			w.mets.conflicts.Add(1)
-			if tries < conflictsMost {
+			if tries < conflictsMost && spent < conflictsFor {
 				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(tries, 6))))
 				continue
 			}
 			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
-				RetryMillis: millis(o.Backoff)})
+				RetryMillis: millis(max(o.Backoff, min(spent, time.Minute)))})
 			return 0
 		default:
 			w.failed(ctx, o, d, err, w.o.Now().Sub(began))

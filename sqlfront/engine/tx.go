@@ -164,6 +164,10 @@ func (e *Engine) Adopt(t *txn.Txn) *Tx {
 // Txn is the store's transaction under the SQL transaction.
 func (tx *Tx) Txn() *txn.Txn { return tx.store() }
 
+// Ended reports whether the store has ended the transaction: nothing of it can commit any more, and it may be
+// run again.
+func (tx *Tx) Ended() bool { return tx.ended != nil }
+
 // String identifies the transaction in logs.
 func (tx *Tx) String() string { return fmt.Sprintf("tx%d", tx.serial) }
 

@@ -86,8 +86,9 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		sctx.SetTransaction(nil)
 		sctx.SetIgnoreAutoCommit(false)
 		x.session.SessionEnd()
-		if engine.IsRetryable(err) && !errors.Is(err, txn.ErrConflict) {
-			// The engine has worded it for a client; the worker wants to know that another try may do.
+		if err != nil && tx.Ended() && !errors.Is(err, txn.ErrConflict) {
+			// The engine has worded it for a client; the worker wants to know that another try may do. What
+			// the body says itself (SIGNAL of a deadlock) is its own failure.
 			err = fmt.Errorf("%w: %w", txn.ErrConflict, err)
 		}
 	}()
