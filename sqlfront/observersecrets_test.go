@@ -170,8 +170,8 @@ func TestRunsHoldLittle(t *testing.T) {
 	want(t, root, "select count(*) from b", "0")
 }
 
-// TestSignalledDeadlockIsAFailure: an observer that SIGNALs a deadlock was run for ever, whatever its attempts,
-// and neither counted nor shown: nothing but the store says that a run lost a race.
+// TestSignalledDeadlockIsAFailure: an observer that SIGNALs a deadlock was run for ever, whatever its
+// attempts, and neither counted nor shown: nothing but the store says that a run lost a race.
 func TestSignalledDeadlockIsAFailure(t *testing.T) {
 	s := observing(t)
 	root := s.conn("")

@@ -21,8 +21,8 @@ const (
 	// conflictsMost bounds how often a run is begun again at once because somebody else wrote what it wrote.
 	// After that it goes back to the shard and waits like a failed one, without being counted as failed.
 	conflictsMost = 8
-	// conflictsFor bounds how long that goes on: a body that is long, and loses each time, would run without a
-	// pause. Behind it, a run waits at least as long as its tries took.
+	// conflictsFor bounds how long that goes on: a body that is long, and loses each time, would run without
+	// a pause. Behind it, a run waits at least as long as its tries took.
 	conflictsFor = time.Second
 	sweepLimit    = 512
 	// sweepObservers bounds how many observers one step of the backstop scan looks for.
