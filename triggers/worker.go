@@ -24,7 +24,7 @@ const (
 	// conflictsFor bounds how long that goes on: a body that is long, and loses each time, would run without
 	// a pause. Behind it, a run waits at least as long as its tries took.
 	conflictsFor = time.Second
-	sweepLimit    = 512
+	sweepLimit   = 512
 	// sweepObservers bounds how many observers one step of the backstop scan looks for.
 	sweepObservers = 16
 	// retryPause and retryMost are the waits between questions to a shard that does not
