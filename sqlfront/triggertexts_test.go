@@ -2,6 +2,7 @@ package sqlfront_test
 
 import (
 	"context"
+	"database/sql"
 	"io"
 	"strings"
 	"testing"
@@ -161,4 +162,138 @@ func TestLoadDataFiresTriggers(t *testing.T) {
 		"delete from k where id = 6", load("x", "ignore into table k"))
 	want(t, root, "select id, v from k order by id", "5 x+; 6 x+")
 	want(t, root, "select what from log order by id", "put 5; deleted 5; put 5; put 6; deleted 6; put 6")
+}
+
+// Savepoints in triggers and functions were those of the transaction: who had TRIGGER on one table undid what
+// others had written, root's audit and the writes of an application behind a savepoint of its own.
+func TestSavepointsOfBodiesAreTheirOwn(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database shop", "create table shop.t (id int primary key)",
+		"create table shop.audit (id int)", "create table shop.log (m varchar(20))", "create user few",
+		"grant insert, trigger on shop.t to few",
+		"create trigger shop.aud after insert on shop.t for each row insert into audit values (new.id)")
+	few := s.open("few", "shop", "")
+	run(t, few, "create trigger s1 after insert on t for each row precedes aud begin savepoint q; end",
+		"create trigger s2 after insert on t for each row follows aud begin rollback to savepoint q; end")
+	wantError(t, root, "insert into shop.t values (1)", 1305)
+	want(t, root, "select count(*) from shop.t, shop.audit", "0")
+	run(t, few, "drop trigger s1", "drop trigger s2",
+		"create trigger s3 before insert on t for each row begin rollback to savepoint a; end")
+	run(t, root, "use shop", "begin", "savepoint a", "insert into log values ('kept')")
+	wantError(t, root, "insert into t values (2)", 1305)
+	run(t, root, "rollback to savepoint a", "commit")
+	want(t, root, "select count(*) from log", "0")
+	run(t, few, "drop trigger s3",
+		"create trigger s3 before insert on t for each row begin savepoint a; savepoint b; end")
+	run(t, root, "begin", "savepoint a", "insert into log values ('kept')", "insert into t values (3)")
+	wantError(t, root, "rollback to savepoint b", 1305)
+	want(t, root, "select * from log", "kept")
+	run(t, root, "rollback to savepoint a", "commit") // the application's own, not the trigger's
+	want(t, root, "select count(*) from log", "0")
+
+	// Within one body they do what they say.
+	run(t, few, "drop trigger s3")
+	run(t, root, `create trigger own after insert on t for each row begin
+			insert into log values ('one'); savepoint a; insert into log values ('two');
+			rollback to savepoint a;
+			insert into log values ('three');
+		end`, "insert into t values (4)")
+	want(t, root, "select m from log order by m", "one; three")
+	want(t, root, "select id from audit", "4")
+}
+
+// What SHOW CREATE shows is run again by who restores a dump, root mostly: a comment of an event, or an element
+// of an ENUM, that was shown without escapes ended its constant there, and what was behind it made its author
+// root. Each object with hostile texts in all places is shown, made again from that, and shown as before, by one
+// statement.
+func TestShownTextsAreOneStatement(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database d", "use d", "create user u")
+	run(t, root, "grant all on d.* to u")
+	u := s.open("u", "d", "?multiStatements=true")
+	hostile := []string{
+		`'); grant all on *.* to u with grant option; -- x`, `\'); grant all on *.* to u; -- x`, `\`,
+		`a''b\\'`,
+		"`; grant all on *.* to u; -- x", `*/; grant all on *.* to u; /*`, " COLLATE utf8mb4_bin",
+		"line\nend\x00'",
+	}
+	for i, h := range hostile {
+		q := "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`).Replace(h) + "'"
+		name := "`" + strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(h, "\x00", "")), "`", "``") + "`"
+		for what, text := range map[string]string{
+			"table": "create table " + name + " (" + name + " enum(" + q + ", 'x') default " + q +
+				" comment " + q + ", s set('y', " + q + ") default " + q + ", v varchar(90) default " +
+				q + ", key " + name + " (v) comment " + q + ") comment " + q,
+			"event": "create event " + name + " on schedule every 1 day starts '2030-01-01 00:00:00' " +
+				"comment " + q +
+				" do begin select " + q + "; end",
+			"procedure": "create procedure " + name + " () comment " + q + " select " + q,
+			"function": "create function " + name + " () returns varchar(90) deterministic comment " + q +
+				" return " + q,
+			"view": "create view " + name + " as select " + q + " as " + name,
+		} {
+			if got := results(t, u, text); got != "" {
+				t.Errorf("%d, %s: %s\n%s", i, what, got, text)
+				continue
+			}
+			show := func() string {
+				t.Helper()
+				rows, err := u.QueryContext(t.Context(), "show create "+what+" "+name)
+				if err != nil {
+					t.Errorf("%s %s: %v", what, name, err)
+					return ""
+				}
+				defer rows.Close()
+				columns, _ := rows.Columns()
+				values := make([]any, len(columns))
+				texts := make([]sql.NullString, len(columns))
+				at := 1
+				for c, n := range columns {
+					values[c] = &texts[c]
+					if strings.HasPrefix(n, "Create ") {
+						at = c
+					}
+				}
+				if !rows.Next() || rows.Scan(values...) != nil {
+					t.Errorf("%s %s: %v", what, name, rows.Err())
+				}
+				return texts[at].String
+			}
+			shown := show()
+			run(t, u, "drop "+what+" "+name)
+			wrapped := shown
+			if what == "event" {
+				wrapped = "/*!50106 " + shown + " */"
+			}
+			if got := results(t, u, wrapped); got != "" {
+				t.Errorf("%d, %s, made again: %s\n%s\n%s", i, what, got, text, shown)
+				continue
+			}
+			if again := show(); again != shown {
+				t.Errorf("%d, %s: shown as\n%s\nand then as\n%s", i, what, shown, again)
+			}
+			run(t, u, "drop "+what+" "+name)
+		}
+	}
+	if got := results(t, root, "show grants for u"); strings.Contains(got, "ON *.* TO") &&
+		!strings.Contains(got, "USAGE ON *.*") {
+		t.Errorf("u has: %s", got)
+	}
+	// An event with a body of one statement, with something behind it in the text, and as dumps have it.
+	for _, text := range []string{"create event e on schedule every 1 day do select 1;",
+		"create event e on schedule every 1 day do select 1 ; ",
+		"/*!50106 create event e on schedule every 1 day do select 1 */",
+		"/*!50106 CREATE*/ /*!50117 DEFINER=u@`%`*/ /*!50106 EVENT e ON SCHEDULE EVERY 1 DAY DO SELECT 1 */",
+		"create event e on schedule every 1 day do select 1; select 2"} {
+		if got := results(t, u, text); got != "" && got != "|2" && got != "2" {
+			t.Errorf("%s: %s", text, got)
+		}
+		got := results(t, u, "show create event e")
+		if !strings.Contains(strings.ToLower(got), "do select 1") || strings.Contains(got, "*/") || strings.Contains(got, "1;") {
+			t.Errorf("%s: %s", text, got)
+		}
+		run(t, u, "drop event e")
+	}
 }

@@ -58,7 +58,8 @@ func TestWrongValues(t *testing.T) {
 		"shards": "many", "max-connections": "-5", "observer-runners": "-3", "cache-mib": "99999999",
 		"query-memory-mib": "-1", "memory-limit-mib": "1", "gc-retention": "1ms",
 		"secure-file-priv": "/nosuch",
-		"sql-addr":         "13399", "http-addr": "127.0.0.1:nosuch", "log-level": "loud", "log-format": "xml",
+		"sql-addr":         "13399", "http-addr": "127.0.0.1:nosuch", "log-level": "loud",
+		"log-format": "xml",
 		"plan-cache": "maybe", "roles": "storage,chef", "ballast-mib": "-7", "separate-values": "3",
 	} {
 		misused(t, nil, []string{flag}, "start", "--data", dir+"/d", "--"+flag, value)

@@ -178,7 +178,7 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 		tx.live, tx.above = true, len(tx.running) // what the statement has written so far is there
 		defer func() { tx.live, tx.above = live, above }()
 	}
-	defer s.aside()()
+	defer s.aside(ctx)()
 	b.host.session = s
 	var row sql.Row
 	err := s.inBody(ctx, b, func() (err error) {
@@ -191,12 +191,23 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 	return row, err
 }
 
-// aside begins a trigger or a function: what its statements say of numbers and rows is forgotten when it ends.
-func (s *Session) aside() (end func()) {
+// aside begins a trigger or a function: what its statements say of numbers and rows is forgotten when it
+// ends, and its savepoints are its own. Those of who makes it run are put aside: a trigger that rolled back
+// to one of them, or to one of another trigger, would undo what others have written, whatever rights its
+// definer has. (MySQL puts m_savepoints aside in reset_sub_statement_state.)
+func (s *Session) aside(ctx *sql.Context) (end func()) {
+	var saved []savepoint
+	tx, _ := ctx.GetTransaction().(*Tx)
+	if tx != nil {
+		saved, tx.saved = tx.saved, nil
+	}
 	info := s.GetLastQueryInfo()
 	id, count, found, inserting, forced := info.LastInsertId.Load(), info.RowCount.Load(), info.FoundRows.Load(), s.inserting, s.forced
 	s.inserting, s.forced = nil, forcedID{}
 	return func() {
+		if tx != nil {
+			tx.saved = saved
+		}
 		info.LastInsertId.Store(id)
 		info.RowCount.Store(count)
 		info.FoundRows.Store(found)

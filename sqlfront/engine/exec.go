@@ -119,6 +119,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.showTriggers(ctx, n, row)
 	case *plan.ShowCreateTrigger:
 		return nil, b.showTrigger(ctx, n)
+	case *plan.ShowCreateEvent:
+		return showCreateEvent(ctx, n)
 	case *plan.ShowTables:
 		return b.showTables(ctx, n, row)
 	case *plan.ShowColumns:

@@ -145,7 +145,7 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 		s.using = append(s.using, tablesOf(ctx, root)...)
 	}
 	if c.body.Kind == routine.Function {
-		defer s.aside()()
+		defer s.aside(ctx)()
 	}
 	defer func() {
 		s.root, s.using = root, s.using[:using]

@@ -99,7 +99,8 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 		if r[key] == "" && texts[c.Name] {
 			r[key] = "MUL"
 		}
-		if r[at] = infoschema.ShownText(information_schema.GetColumnDefault(ctx, c.Default)); c.Default != nil && c.Default.IsLiteral() && types.IsDateType(c.Type) {
+		if r[at] = infoschema.ShownText(constantDefault(ctx, c)); c.Default != nil &&
+			c.Default.IsLiteral() && types.IsDateType(c.Type) {
 			if text, ok := r[at].(string); ok {
 				r[at] = strings.TrimSuffix(text, " 00:00:00")
 			}
@@ -114,10 +115,10 @@ var typeCollation = regexp.MustCompile(` (CHARACTER SET|COLLATE) \w+`)
 
 // bareType is a column's type without character set and collation, which have a column of their own.
 func bareType(t sql.Type) string {
-	text := t.String()
-	if quoted := strings.LastIndexByte(text, '\''); quoted >= 0 { // members of an ENUM are not to be looked into
-		return text[:quoted] + typeCollation.ReplaceAllString(text[quoted:], "")
+	if text, ok := infoschema.ElementsText(t); ok {
+		return text
 	}
+	text := t.String()
 	return typeCollation.ReplaceAllString(text, "")
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/infoschema"
 	"moka/sqlfront/parse"
 )
 
@@ -90,7 +91,7 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 	fmt.Fprintf(&b, " DEFAULT CHARSET=%s COLLATE=%s", t.Collation().CharacterSet().Name(), t.Collation().Name())
 	b.WriteString(t.desc.OptionsText())
 	if comment := t.Comment(); comment != "" {
-		b.WriteString(" COMMENT=" + quoteText(comment))
+		b.WriteString(" COMMENT=" + infoschema.QuoteText(comment))
 	}
 	left, err := t.observersText(ctx)
 	if err != nil {
@@ -168,7 +169,9 @@ func (b *execBuilder) showCreateView(ctx *sql.Context, n *plan.ShowCreateTable, 
 func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationID) string {
 	var b strings.Builder
 	b.WriteString(quoteName(c.Name) + " ")
-	if t, ok := c.Type.(sql.TypeWithCollation); ok {
+	if text, ok := infoschema.ElementsText(c.Type); ok {
+		b.WriteString(text + collationText(c.Type.(sql.TypeWithCollation).Collation(), table))
+	} else if t, ok := c.Type.(sql.TypeWithCollation); ok {
 		b.WriteString(t.StringWithTableCollation(table))
 	} else if text, ok := of.digitsText(c.Name); ok {
 		b.WriteString(text)
@@ -206,9 +209,20 @@ func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationI
 		b.WriteString(" AUTO_INCREMENT")
 	}
 	if comment, _ := catalog.TakeDigits(c.Comment, &catalog.Type{}); comment != "" {
-		b.WriteString(" COMMENT " + quoteText(comment))
+		b.WriteString(" COMMENT " + infoschema.QuoteText(comment))
 	}
 	return b.String()
+}
+
+// collationText is what stands behind the type of a column whose collation is not its table's.
+func collationText(of, table sql.CollationID) (text string) {
+	if of.CharacterSet() != table.CharacterSet() {
+		text = " CHARACTER SET " + of.CharacterSet().String()
+	}
+	if of != table {
+		text += " COLLATE " + of.String()
+	}
+	return text
 }
 
 // defaultText is what stands behind DEFAULT; ok is false if nothing does.
@@ -216,7 +230,7 @@ func defaultText(ctx *sql.Context, c *sql.Column) (text string, ok bool) {
 	if c.Default != nil && !c.Default.IsLiteral() {
 		return parse.Spelled(c.Default.String()), true
 	}
-	value := information_schema.GetColumnDefault(ctx, c.Default)
+	value := constantDefault(ctx, c)
 	if value == nil {
 		switch c.Type.Type() {
 		case sqltypes.Text, sqltypes.Blob, sqltypes.TypeJSON, sqltypes.Geometry: // which cannot have constants
@@ -238,7 +252,35 @@ func defaultText(ctx *sql.Context, c *sql.Column) (text string, ok bool) {
 	case types.IsDateType(c.Type):
 		text = strings.TrimSuffix(text, " 00:00:00")
 	}
-	return quoteText(text), true
+	return infoschema.QuoteText(text), true
+}
+
+// constantDefault is the text of a column's constant default, nil if there is none.
+func constantDefault(ctx *sql.Context, c *sql.Column) any {
+	value := information_schema.GetColumnDefault(ctx, c.Default)
+	if value == nil || !c.Default.IsLiteral() {
+		return value
+	}
+	// The library gives the text of the literal, with its quotes doubled.
+	switch t := c.Type.(type) {
+	case sql.EnumType:
+		if v, err := c.Default.Eval(ctx, nil); err == nil {
+			if n, ok := v.(uint16); ok {
+				if text, ok := t.At(int(n)); ok {
+					return text
+				}
+			}
+		}
+	case sql.SetType:
+		if v, err := c.Default.Eval(ctx, nil); err == nil {
+			if bits, ok := v.(uint64); ok {
+				if text, err := t.BitsToString(bits); err == nil {
+					return text
+				}
+			}
+		}
+	}
+	return value
 }
 
 func indexText(ctx *sql.Context, x sql.Index, t *Table) string {
@@ -275,7 +317,7 @@ func indexText(ctx *sql.Context, x sql.Index, t *Table) string {
 	}
 	b.WriteString(")")
 	if comment := x.Comment(); comment != "" {
-		b.WriteString(" COMMENT " + quoteText(comment))
+		b.WriteString(" COMMENT " + infoschema.QuoteText(comment))
 	}
 	return b.String()
 }
@@ -306,7 +348,41 @@ func foreignText(fk sql.ForeignKeyConstraint) string {
 
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-var textQuoter = strings.NewReplacer("'", "''", `\`, `\\`, "\n", `\n`, "\r", `\r`, "\x00", `\0`)
-
-// quoteText writes a text as a constant, as SHOW CREATE does.
-func quoteText(s string) string { return "'" + textQuoter.Replace(s) + "'" }
+// showCreateEvent is SHOW CREATE EVENT. The library writes the comment as it is.
+func showCreateEvent(ctx *sql.Context, n *plan.ShowCreateEvent) (sql.RowIter, error) {
+	var vars [3]any
+	for i, name := range []string{"character_set_client", "collation_connection", "collation_server"} {
+		v, err := ctx.GetSessionVariable(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		vars[i] = v
+	}
+	e := n.Event.ConvertTimesFromUTCToTz(sql.SystemTimezoneOffset()) // they are stored in UTC
+	const format = sql.EventDateSpaceTimeFormat
+	var b strings.Builder
+	b.WriteString("CREATE")
+	if e.Definer != "" {
+		b.WriteString(" DEFINER = " + e.Definer)
+	}
+	b.WriteString(" EVENT " + quoteName(e.Name) + " ON SCHEDULE ")
+	if e.HasExecuteAt {
+		b.WriteString("AT '" + e.ExecuteAt.Format(format) + "'")
+	} else {
+		b.WriteString("EVERY " + e.ExecuteEvery + " STARTS '" + e.Starts.Format(format) + "'")
+		if e.HasEnds {
+			b.WriteString(" ENDS '" + e.Ends.Format(format) + "'")
+		}
+	}
+	if e.OnCompletionPreserve {
+		b.WriteString(" ON COMPLETION PRESERVE ")
+	} else {
+		b.WriteString(" ON COMPLETION NOT PRESERVE ")
+	}
+	b.WriteString(e.Status)
+	if e.Comment != "" {
+		b.WriteString(" COMMENT " + infoschema.QuoteText(e.Comment))
+	}
+	b.WriteString(" DO " + e.EventBody)
+	return sql.RowsToRowIter(sql.Row{e.Name, e.SqlMode, "SYSTEM", b.String(), vars[0], vars[1], vars[2]}), nil
+}

@@ -187,6 +187,11 @@ func (it *columnsIter) Next(ctx *sql.Context) (sql.Row, error) {
 			}
 		}
 	}
+	if kind := r[dataType]; kind == "enum" || kind == "set" {
+		if c := it.column(r[schema], r[table], r[column]); c != nil {
+			r[columnType] = ElementsOf(c.Type.Kind, c.Type.Values)
+		}
+	}
 	if extra, _ := r[17].(string); strings.HasSuffix(extra, " GENERATED") {
 		if c := it.column(r[schema], r[table], r[column]); c != nil {
 			r[generation] = strings.TrimSuffix(strings.TrimPrefix(c.Generated, "("), ")")

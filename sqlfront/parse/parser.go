@@ -215,6 +215,15 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			d.SubStatementPositionStart = r.edits.original(d.SubStatementPositionStart)
 			d.SubStatementPositionEnd = min(r.edits.original(d.SubStatementPositionEnd), len(s))
 		}
+		if d, ok := stmt.(*ast.DDL); ok && d.EventSpec != nil {
+			// The grammar sees where a body of one statement ends when it has read what is behind it.
+			one := s
+			if multi && 0 < end && end < len(s) {
+				one = s[:end]
+			}
+			d.SubStatementPositionEnd = min(d.SubStatementPositionEnd,
+				len(sql.RemoveSpaceAndDelimiter(one, ';')))
+		}
 		if d, ok := stmt.(*ast.DDL); ok && d.ViewSpec != nil &&
 			d.ViewSpec.CheckOption != ast.ViewCheckOptionUnspecified {
 			// The grammar has read the WITH of WITH CHECK OPTION before it knows where the SELECT ends.
