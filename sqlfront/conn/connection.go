@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -44,6 +45,20 @@ type Connection struct {
 	gone    bool // told to leave
 	closing bool // the deadline of writes is the last one
 
+	begun     uint64    // commands
+	receiving bool      // a command has begun to come
+	refused   error     // and is not to come to its end
+	fileComes bool      // the statement reads a file of the client
+	hurried   bool      // the statement has been told to end
+	cut       time.Time // when nothing more is written, for the sake of others; zero for never
+
+	sending     atomic.Bool
+	writeWithin atomic.Int64 // net_write_timeout
+
+	// inbound, outbound and rows are what the session is charged with for the command, for the packet at
+	// hand of the answer, and for the answer's rows.
+	inbound, outbound, rows int64
+
 	// account is who, for others; behind the server's lock.
 	account account.Name
 
@@ -76,35 +91,7 @@ func (c *Connection) RemoteAddr() net.Addr { return c.gate.RemoteAddr() }
 // TLS is the state of the connection's TLS, nil without.
 func (c *Connection) TLS() *tls.ConnectionState { return c.tls }
 
-// Interrupt ends the statement under way with an error, if there is one: what MySQL's KILL QUERY does,
-// with words of its own.
-func (c *Connection) Interrupt(err error) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.busy {
-		c.cancel(err)
-	}
-	return c.busy
-}
-
 func (c *Connection) has(capability uint32) bool { return c.capabilities&capability != 0 }
-
-// socket is the client's socket with the deadlines of this package: one for each write, which is the last
-// one when the server closes.
-type socket struct {
-	net.Conn
-	c *Connection
-}
-
-// Write implements net.Conn.
-func (s socket) Write(b []byte) (int, error) {
-	s.c.mu.Lock()
-	if !s.c.closing {
-		_ = s.Conn.SetWriteDeadline(time.Now().Add(s.c.srv.opts.WriteTimeout))
-	}
-	s.c.mu.Unlock()
-	return s.Conn.Write(b)
-}
 
 // errGone is what a connection ends with that was told to leave.
 var errGone = errors.New("conn: the connection was told to leave")
@@ -116,6 +103,7 @@ func (c *Connection) expect(within time.Duration) error {
 	if c.gone {
 		return errGone
 	}
+	c.receiving, c.refused = false, nil
 	return c.gate.SetReadDeadline(time.Now().Add(within))
 }
 
@@ -126,8 +114,13 @@ func (c *Connection) begin(ctx context.Context) (context.Context, error) {
 	if c.srv.draining.Load() {
 		return nil, sqlerr.Shutdown()
 	}
+	if c.refused != nil {
+		return nil, c.refused
+	}
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	c.busy, c.unwatch, c.began = true, false, time.Now()
+	c.begun++
+	c.receiving, c.hurried, c.cut = false, false, time.Time{}
 	return ctx, nil
 }
 
@@ -218,13 +211,25 @@ type limits struct {
 	timeout    int64 // max_execution_time
 	readOnly   bool  // transaction_read_only
 	autocommit bool
-	idle       int64 // wait_timeout
-	packet     int   // max_allowed_packet
+	idle       time.Duration // wait_timeout
+	read       time.Duration // net_read_timeout
+	packet     int           // max_allowed_packet
 	ansiQuotes bool
 	slow       slowSettings
 	client     *charset.Codec // character_set_client
 	results    *charset.Codec // character_set_results
 }
+
+// timeout is a variable in seconds, unless it has its default: that is the server's own.
+func (c *Connection) timeout(name string, usual int64, own time.Duration) time.Duration {
+	if seconds := c.variable(name); seconds > 0 && seconds != usual {
+		return time.Duration(min(seconds, mostSeconds)) * time.Second
+	}
+	return own
+}
+
+// mostSeconds is as good as for ever.
+const mostSeconds = 1 << 32
 
 func (c *Connection) limit() *limits {
 	if c.limits != nil {
@@ -232,14 +237,17 @@ func (c *Connection) limit() *limits {
 	}
 	l := &limits{
 		timeout: c.variable("max_execution_time"), readOnly: c.variable("transaction_read_only") != 0,
-		autocommit: c.variable(sql.AutoCommitSessionVar) != 0, idle: c.variable("wait_timeout"),
-		packet: int(c.variable("max_allowed_packet")),
-		slow:   c.slowSettings(), client: c.codec("character_set_client"),
+		autocommit: c.variable(sql.AutoCommitSessionVar) != 0,
+		idle:       c.timeout("wait_timeout", defaultWaitTimeout, c.srv.opts.IdleTimeout),
+		packet:     int(c.variable("max_allowed_packet")),
+		slow:       c.slowSettings(), client: c.codec("character_set_client"),
 		results: c.codec("character_set_results"),
 	}
 	if l.packet <= 0 {
 		l.packet = defaultMaxPacket
 	}
+	l.read = c.timeout("net_read_timeout", defaultReadTimeout, c.srv.opts.ReadTimeout)
+	c.writeWithin.Store(int64(c.timeout("net_write_timeout", defaultWriteTimeout, c.srv.opts.WriteTimeout)))
 	if c.session != nil {
 		l.ansiQuotes = sql.LoadSqlMode(sql.NewContext(context.Background(),
 			sql.WithSession(c.session))).AnsiQuotes()

@@ -3,9 +3,13 @@ package conn
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/binary"
 	"io"
 	"os"
+
+	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/sqlerr"
@@ -103,16 +107,28 @@ func (c *cursor) complete() *sqlerr.Error {
 	return c.failed
 }
 
-// next returns the next row.
-func (c *cursor) next() ([]byte, error) {
+// next returns the next row. widen is asked before a long one is read, which is there twice when it is sent.
+func (c *cursor) next(widen func(int) error) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(c.r, length[:]); err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
-	row := make([]byte, binary.LittleEndian.Uint32(length[:]))
-	_, err := io.ReadFull(c.r, row)
+	n := int(binary.LittleEndian.Uint32(length[:]))
+	if n > longText {
+		if err := widen(2 * n); err != nil {
+			return nil, err
+		}
+	}
+	row := make([]byte, n)
+	if _, err := io.ReadFull(c.r, row); err != nil {
+		return nil, unreadable(err)
+	}
 	c.rows--
-	return row, err
+	return row, nil
+}
+
+func unreadable(err error) error {
+	return sqlerr.New(sqlerr.ErrorOnRead, "Error reading the rows of a cursor: %v", err)
 }
 
 func (c *cursor) close() {
@@ -140,19 +156,43 @@ func (c *Connection) fetch(arg []byte) *sqlerr.Error {
 	if p == nil || p.cursor == nil {
 		return sqlerr.New(sqlerr.NoOpenCursor, "The statement (%d) has no open cursor.", id)
 	}
-	flag := uint16(mysqlproto.StatusCursorExists)
-	for ; n > 0 && p.cursor.rows > 0; n-- {
-		row, err := p.cursor.next()
-		if err != nil {
-			c.closeCursor(p)
-			return sqlerr.New(sqlerr.ErrorOnRead, "Error reading the rows of a cursor: %v", err)
-		}
-		c.out.Packet(row)
+	ctx, err := c.begin(context.Background())
+	if err != nil {
+		return c.final(err, "")
 	}
-	if n > 0 { // it asked for more than there are
-		flag = mysqlproto.StatusLastRowSent
+	defer c.end()
+	var flag uint16
+	err = c.operation(ctx, p.text, func(ctx *sql.Context) error {
+		stop := c.heed(ctx)
+		defer stop()
+		flag, err = c.fetchRows(ctx, p, n)
+		return err
+	})
+	if err != nil {
 		c.closeCursor(p)
+		return c.final(err, p.text)
 	}
 	c.endRows(flag, c.warnings())
 	return nil
+}
+
+// fetchRows sends the next n rows. The flag is that of the packet behind them.
+func (c *Connection) fetchRows(ctx context.Context, p *prepared, n uint32) (flag uint16, err error) {
+	defer c.sent()
+	for ; n > 0 && p.cursor.rows > 0; n-- {
+		row, err := p.cursor.next(c.widen)
+		if err != nil {
+			return 0, err
+		}
+		c.out.Packet(row)
+		c.sent()
+		if err := cmp.Or(c.out.Err(), context.Cause(ctx)); err != nil {
+			return 0, err
+		}
+	}
+	if n == 0 {
+		return mysqlproto.StatusCursorExists, nil
+	}
+	c.closeCursor(p) // it asked for more than there are
+	return mysqlproto.StatusLastRowSent, nil
 }

@@ -3,7 +3,6 @@ package conn
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -140,11 +139,11 @@ func TestCursorRows(t *testing.T) {
 		t.Fatal(e)
 	}
 	for i := range 2000 {
-		if got, err := c.next(); err != nil || string(got) != string(row(i)) {
+		if got, err := c.next(nil); err != nil || string(got) != string(row(i)) {
 			t.Fatalf("row %d: %d bytes, %v", i, len(got), err)
 		}
 	}
-	if _, err := c.next(); err != io.EOF {
+	if _, err := c.next(nil); sqlerr.Code(err) != sqlerr.ErrorOnRead {
 		t.Errorf("behind the last: %v", err)
 	}
 	// No place for the file: the statement's end says so.

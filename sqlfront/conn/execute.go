@@ -111,6 +111,8 @@ func (x *execution) general(ctx context.Context) (rest string, head *resultset.H
 		return "", nil, err
 	}
 	defer engine.ProcessList.EndQuery(sctx)
+	stop := c.heed(sctx)
+	defer stop()
 	if err := sql.SessionCommandBegin(c.session); err != nil {
 		return "", nil, err
 	}
@@ -299,7 +301,12 @@ func (c *Connection) openSession() error {
 	return nil
 }
 
-func (c *Connection) endSession() { sql.SessionEnd(c.session) }
+func (c *Connection) endSession() {
+	for _, charged := range []*int64{&c.inbound, &c.outbound, &c.rows} {
+		_ = c.charge(charged, 0) // giving back does not fail
+	}
+	sql.SessionEnd(c.session)
+}
 
 // releaseLocks frees what the session holds by name and by LOCK TABLES, as far as the engine keeps them.
 func (c *Connection) releaseLocks() {

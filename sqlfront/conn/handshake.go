@@ -65,7 +65,7 @@ func (c *Connection) handshake() bool {
 		c.capabilities)); err != nil {
 		return false
 	}
-	if err := c.compress(l.ZstdLevel); err != nil {
+	if err := c.compress(); err != nil {
 		return c.aborted(err)
 	}
 	return true
@@ -132,14 +132,14 @@ func (c *Connection) startTLS() error {
 }
 
 // compress puts frames around packets, if both sides want that.
-func (c *Connection) compress(level int) error {
+func (c *Connection) compress() error {
 	if !c.has(mysqlproto.ClientCompress) && !c.has(mysqlproto.ClientZstd) {
 		return nil
 	}
 	frames, err := mysqlproto.NewCompressed(struct {
 		io.Reader
 		io.Writer
-	}{c.in.Source(), c.out.Destination()}, !c.has(mysqlproto.ClientCompress), level)
+	}{c.in.Source(), c.out.Destination()}, !c.has(mysqlproto.ClientCompress))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package conn
 import (
 	"errors"
 	"io"
+	"os"
+	"time"
 
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/sqlerr"
@@ -49,20 +51,40 @@ func (f *clientFile) Read(p []byte) (int, error) {
 // next reads a packet.
 func (f *clientFile) next() {
 	c := f.c
-	if f.err = c.expect(c.srv.opts.IdleTimeout); f.err != nil {
+	if f.err = c.expectFile(true); f.err != nil {
 		return
 	}
+	defer func() { _ = c.expectFile(false) }()
 	goesOn := f.more
 	f.part, f.more, f.err = c.in.Part()
 	switch {
 	case errors.Is(f.err, mysqlproto.ErrOutOfOrder):
 		f.err = sqlerr.New(sqlerr.MalformedPacket, "Malformed communication packet")
 		c.poisoned = true // nobody knows what follows
+	case errors.Is(f.err, os.ErrDeadlineExceeded):
+		f.err = sqlerr.New(sqlerr.NetReadInterrupted, "Got timeout reading communication packets")
+		c.poisoned = true
 	case f.err == io.EOF:
 		f.err = io.ErrUnexpectedEOF
 	case f.err == nil && len(f.part) == 0 && !goesOn:
 		f.err = io.EOF
 	}
+}
+
+// expectFile says that the statement waits for the client, or does not any more. It fails when the statement
+// has been told to end: nobody knows then what the client sends next.
+func (c *Connection) expectFile(yes bool) error {
+	within := c.limit().read
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fileComes = yes; !yes {
+		return nil
+	}
+	if c.hurried || c.gone {
+		c.poisoned = true
+		return errGone
+	}
+	return c.gate.SetReadDeadline(time.Now().Add(within))
 }
 
 // Close implements io.Closer. What the client has still to send is read and forgotten.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ func (s *Server) serve(g *gatedConn) {
 		if !c.handshake() {
 			return nil
 		}
+		c.in.Tell(messages{c})
 		return c.commands()
 	})
 }
@@ -55,6 +57,9 @@ func (s *Server) enter(c *Connection) {
 func (s *Server) leave(c *Connection) {
 	c.gate.gate.leave(c.gate)
 	c.unprepareAll()
+	if c.frames != nil {
+		c.frames.Close()
+	}
 	_ = c.guard("end", func() error {
 		if c.session != nil {
 			c.releaseLocks()
@@ -64,9 +69,6 @@ func (s *Server) leave(c *Connection) {
 		s.opts.Engine.ProcessList.RemoveConnection(c.id)
 		return nil
 	})
-	if c.frames != nil {
-		c.frames.Close()
-	}
 	s.mu.Lock()
 	delete(s.conns, c.id)
 	s.mu.Unlock()
@@ -81,6 +83,9 @@ func (c *Connection) commands() error {
 			return nil
 		}
 		b, err := c.in.Next(c.limit().packet)
+		if err == nil {
+			err = c.arrived(len(b))
+		}
 		c.out.Seq = c.in.Seq
 		switch {
 		case errors.Is(err, mysqlproto.ErrTooLong):
@@ -90,7 +95,9 @@ func (c *Connection) commands() error {
 			len(b) == 0:
 			c.fail(malformed())
 			return c.out.Flush()
-		case err != nil || b[0] == mysqlproto.ComQuit:
+		case err != nil:
+			return c.broken(err)
+		case b[0] == mysqlproto.ComQuit:
 			return nil
 		}
 		goOn := c.command(b[0], b[1:])
@@ -106,12 +113,22 @@ func (c *Connection) commands() error {
 	}
 }
 
+// broken is the end of a connection whose next command does not come to its end. The client is told why if
+// it is for a reason of ours.
+func (c *Connection) broken(err error) error {
+	var ours *sqlerr.Error
+	if !errors.As(err, &ours) {
+		if ours = c.refusal(errors.Is(err, os.ErrDeadlineExceeded)); ours == nil {
+			return nil
+		}
+	}
+	c.fail(ours)
+	return c.out.Flush()
+}
+
 // idle is how long the client may take until it sends the next command.
 func (c *Connection) idle() time.Duration {
-	if seconds := c.limit().idle; seconds > 0 && seconds != defaultWaitTimeout {
-		return time.Duration(seconds) * time.Second
-	}
-	return c.srv.opts.IdleTimeout
+	return c.limit().idle
 }
 
 // command answers a command. goOn is false if the connection cannot go on after it.

@@ -10,6 +10,8 @@ import (
 type keeper interface {
 	// Keep charges for n more bytes between statements, or fewer.
 	Keep(n int64, what string) error
+	// Transit charges for n more bytes of messages between client and server, or fewer.
+	Transit(n int64) error
 	// Reads charges for the reading of a statement of n bytes, until it is told 0.
 	Reads(n int) error
 }

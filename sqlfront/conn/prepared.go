@@ -69,6 +69,11 @@ func (c *Connection) prepareStatement(p *prepared) (head *resultset.Head, err er
 	if err := c.mustChange(p.text); err != nil {
 		return nil, err
 	}
+	done, err := c.reads(p.text)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	err = c.guard("ComPrepare", func() error {
 		return c.operation(ctx, p.text, func(ctx *sql.Context) error {
 			node, err := c.srv.opts.Engine.PrepareQuery(ctx, p.text)

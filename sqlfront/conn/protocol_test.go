@@ -47,7 +47,7 @@ func (r *rig) peer(t *testing.T, capabilities uint32) *peer {
 		p.frames, err = mysqlproto.NewCompressed(struct {
 			io.Reader
 			io.Writer
-		}{p.in.Source(), c}, compress == mysqlproto.ClientZstd, 3)
+		}{p.in.Source(), c}, compress == mysqlproto.ClientZstd)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,6 +37,9 @@ type reply struct {
 func (c *Connection) newReply(binary bool) *reply {
 	r := &c.reply
 	*r = reply{c: c, binary: binary, from: c.out.Mark(), encoder: r.encoder}
+	if r.encoder.Widen == nil {
+		r.encoder.Widen = c.widen
+	}
 	return r
 }
 
@@ -86,14 +89,16 @@ func (r *reply) row(ctx *sql.Context, row sql.Row) (err error) {
 		b, err = r.encoder.Text(ctx, b, row)
 	}
 	if err != nil {
+		r.c.sent()
 		return err
 	}
 	if r.cursor != nil {
 		r.cursor.add(b[at:])
 		out.Keep(b)
-		return nil
+	} else {
+		out.End(b)
 	}
-	out.End(b)
+	r.c.sent()
 	return out.Err()
 }
 
@@ -131,6 +136,10 @@ func (r *reply) result(result *resultset.Result) error {
 		return nil
 	}
 	var ctx *sql.Context
+	if err := r.c.holdRows(result.Rows); err != nil {
+		return err
+	}
+	defer r.c.dropRows()
 	r.begin(result.Head)
 	for _, row := range result.Rows {
 		if ctx == nil {

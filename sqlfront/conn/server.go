@@ -67,6 +67,8 @@ type Options struct {
 	ConnectTimeout time.Duration
 	// IdleTimeout ends connections on which nothing happens. Default 8 h, which is MySQL's wait_timeout.
 	IdleTimeout time.Duration
+	// ReadTimeout is how long a client may make us wait in the middle of a command. Default 30 s.
+	ReadTimeout time.Duration
 	// WriteTimeout bounds one write to a client that does not read. Default 60 s.
 	WriteTimeout time.Duration
 	// MaxRetries bounds how often one statement is run again after conflicts. Default 30; negative for never.
@@ -105,6 +107,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.IdleTimeout <= 0 {
 		o.IdleTimeout = 8 * time.Hour
+	}
+	if o.ReadTimeout <= 0 {
+		o.ReadTimeout = defaultReadTimeout * time.Second
 	}
 	if o.WriteTimeout <= 0 {
 		o.WriteTimeout = time.Minute

@@ -15,7 +15,9 @@ import (
 )
 
 const (
-	defaultWaitTimeout = 28800
+	defaultWaitTimeout  = 28800
+	defaultReadTimeout  = 30
+	defaultWriteTimeout = 60
 	// defaultMaxPacket is MySQL 8's. The library's is 1 GiB, which a few clients at once make more than
 	// there is.
 	defaultMaxPacket = 64 << 20
@@ -99,7 +101,7 @@ func setupVariables(o Options) error {
 
 // announce tells the system variables where and how the server listens.
 func (s *Server) announce() error {
-	vars := map[string]any{"net_read_timeout": s.opts.IdleTimeout.Seconds(),
+	vars := map[string]any{"net_read_timeout": s.opts.ReadTimeout.Seconds(),
 		"net_write_timeout": s.opts.WriteTimeout.Seconds()}
 	if _, port, err := net.SplitHostPort(s.Addr().String()); err == nil {
 		if n, err := strconv.ParseInt(port, 10, 64); err == nil {

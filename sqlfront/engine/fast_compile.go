@@ -94,6 +94,7 @@ type selectPlan struct {
 	table      *Table
 	types      []sql.Type // of the columns of table
 	width      int        // columns of the result
+	long       bool       // a row may be long
 	aggregates []aggregate
 	distinct   *rowenc.KeyCodec
 	order      *rowenc.KeyCodec

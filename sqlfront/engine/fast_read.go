@@ -15,6 +15,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/eval"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
@@ -486,6 +487,7 @@ func (r *fastRun) readRows(limit, offset int64) ([]sql.Row, error) {
 		return nil, nil
 	}
 	batch := int(min(most, rangeBatch))
+	bytes := int64(0)
 	err := r.scan(sel.table, sel.reverse, batch, func(row sql.Row) (bool, error) {
 		ok, err := r.matches(row, sel.where)
 		if err != nil || !ok {
@@ -493,6 +495,11 @@ func (r *fastRun) readRows(limit, offset int64) ([]sql.Row, error) {
 		}
 		if len(rows) >= maxFastRows {
 			return false, errFallback
+		}
+		if sel.long {
+			if bytes += operator.RowBytes(row); bytes > maxFastBytes && len(rows) > 0 {
+				return false, errTooLarge // the general way has one row at a time
+			}
 		}
 		rows = append(rows, row)
 		return int64(len(rows)) < most, nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -14,6 +15,28 @@ import (
 // maxFastRows bounds what a plan keeps in memory. A statement with more rows goes the general way, which
 // streams.
 const maxFastRows = 4096
+
+const (
+	// shortRow is how long a row may be that is not measured, for maxFastRows alone bound what a plan keeps.
+	shortRow = 2 << 10
+	// maxFastBytes bounds rows that may be longer.
+	maxFastBytes = 512 << 10
+)
+
+// longest is how many bytes the values of a row may have, as far as they are of no fixed size.
+func longest(all []sql.Type) (n int64) {
+	for _, t := range all {
+		switch t := t.(type) {
+		case sql.StringType:
+			n += t.MaxByteLength()
+		case sql.NumberType, sql.DatetimeType, sql.DecimalType, sql.EnumType, sql.SetType,
+			types.TimespanType_, types.BitType_:
+		default:
+			n += shortRow + 1
+		}
+	}
+	return n
+}
 
 func (c *compiler) selects(ctx *sql.Context, v *view, s *ast.Select) error {
 	if s.Into != nil || s.With != nil || s.Having != nil || len(s.GroupBy) > 0 || len(s.Window) > 0 || len(s.Comments) > 0 ||
@@ -248,6 +271,7 @@ func (c *compiler) project(p *selectPlan) error {
 	for _, col := range p.table.projected.schema {
 		p.types = append(p.types, col.Type)
 	}
+	p.long = longest(p.types) > shortRow
 	if len(p.orderBy) > 0 {
 		if p.order, err = p.codec(p.orderBy); err != nil {
 			return err

@@ -26,6 +26,7 @@ type processList struct {
 type process struct {
 	mu sync.Mutex
 	whereabouts
+	session *Session           // of its last statement
 	running *Session           // in which a statement runs by its plan; nil while none does
 	planned string             // the statement
 	cancel  context.CancelFunc // ends it; nil if the session can
@@ -64,7 +65,7 @@ func (l *processList) begin(s *Session, text string, cancel context.CancelFunc) 
 	now := time.Now()
 	p.mu.Lock()
 	p.whereabouts = whereabouts{s.GetCurrentDatabase(), s.guest.address}
-	p.running, p.planned, p.cancel, p.since = s, text, cancel, now
+	p.session, p.running, p.planned, p.cancel, p.since = s, s, text, cancel, now
 	p.mu.Unlock()
 	return p
 }
@@ -88,8 +89,13 @@ func (p *process) kill() {
 		p.cancel()
 	case p.running != nil:
 		p.running.interrupt(context.Canceled)
+	case p.sending():
+		p.session.interrupt(context.Canceled) // a result that was there at once
 	}
 }
+
+// sending reports whether something is being written to the client. The lock is held.
+func (p *process) sending() bool { return p.session != nil && p.session.sending() }
 
 // running counts the statements that run by their plans.
 func (l *processList) running() (n uint64) {
@@ -123,7 +129,7 @@ func (l *processList) ConnectionReady(session sql.Session) {
 	if s, ok := session.(*Session); ok {
 		p := l.of(session.ID())
 		p.mu.Lock()
-		p.whereabouts = whereabouts{session.GetCurrentDatabase(), s.guest.address}
+		p.session, p.whereabouts = s, whereabouts{session.GetCurrentDatabase(), s.guest.address}
 		p.mu.Unlock()
 		s.process = p
 	}
@@ -173,9 +179,24 @@ func (p *process) show(in *sql.Process) {
 	switch {
 	case p.running != nil:
 		in.Command, in.Query, in.StartedAt = sql.ProcessCommandQuery, p.planned, p.since
+	case p.sending():
+		in.Command = sql.ProcessCommandQuery
 	case p.since.After(in.StartedAt):
 		in.StartedAt = p.since // it has slept since then
 	}
+}
+
+// sends reports whether a connection waits for its client to take something.
+func (l *processList) sends(id uint32) bool {
+	l.mu.RLock()
+	p := l.known[id]
+	l.mu.RUnlock()
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sending()
 }
 
 // Process is a connection of this server, and what it is doing.
@@ -210,6 +231,9 @@ func (e *Engine) stateOf(p *sql.Process) string {
 		if j.connection == p.Connection {
 			return j.state()
 		}
+	}
+	if e.processes.sends(p.Connection) {
+		return "Sending to client"
 	}
 	var names []string
 	for name := range p.Progress {

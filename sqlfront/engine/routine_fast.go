@@ -210,7 +210,7 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 	}
 	schema, rows, err = run.nestedRows(k.schema)
 	switch err {
-	case errFallback, errStalePlan:
+	case errFallback, errTooLarge, errStalePlan:
 		e.plans.fallback(reasonValue)
 		return nil, nil, false, k, false, nil
 	}

@@ -216,8 +216,11 @@ type Client interface {
 	RemoteAddr() net.Addr
 	// TLS is nil for a connection without.
 	TLS() *tls.ConnectionState
-	// Interrupt ends the statement under way with an error, if there is one.
+	// Interrupt ends the statement under way with an error, or the command that has not come to its end, if
+	// there is one.
 	Interrupt(err error) bool
+	// Sending reports whether something is being written to the client, who may not read it.
+	Sending() bool
 }
 
 // ClientSession makes the session of a client. addr is where the server listens.
@@ -342,6 +345,9 @@ func (s *Session) interrupt(err error) bool {
 	}
 	return s.client.Interrupt(err)
 }
+
+// sending reports whether the client is being sent something, which it may not read.
+func (s *Session) sending() bool { return s.client != nil && s.client.Sending() }
 
 // interruptible reports whether interrupt can end anything.
 func (s *Session) interruptible() bool { return s.client != nil }

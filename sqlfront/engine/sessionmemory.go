@@ -28,6 +28,9 @@ func (s *Session) Reads(n int) error {
 	return s.memory.Reads(int64(n), operator.StatementLimit(nil, s))
 }
 
+// Transit charges for n more bytes, or fewer, of messages between client and server.
+func (s *Session) Transit(n int64) error { return s.memory.Transit(n, operator.StatementLimit(nil, s)) }
+
 // ChargeValue implements expr.Charged.
 func (s *Session) ChargeValue(ctx *sql.Context, by any, n int64) error {
 	if n == 0 {

@@ -154,7 +154,7 @@ func TestLogins(t *testing.T) {
 	want := Login{
 		Capabilities: binary.LittleEndian.Uint32(b), MaxPacket: 1 << 24, Charset: 45, User: "me",
 		Answer: []byte("xyz"), Database: "test",
-		Plugin: CachingSHA2, Attributes: []Attribute{{"_os", "abc"}}, ZstdLevel: 7,
+		Plugin: CachingSHA2, Attributes: []Attribute{{"_os", "abc"}},
 	}
 	if err != nil || !reflect.DeepEqual(*l, want) {
 		t.Errorf("%+v, %v\nwant %+v", l, err, want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -25,49 +26,62 @@ type Compressed struct {
 	frame    io.LimitedReader // what is left of the frame as it is on the wire
 	inflated int              // bytes that the frame at hand still has to yield
 	from     io.Reader        // what yields them
-	unzlib   io.ReadCloser
+	unzlib   io.ReadCloser    // this and unzstd are there while a frame is read
 	unzstd   *zstd.Decoder
+	to       *Reader // of packets; nil for who only writes
 
-	out    bytes.Buffer
-	dozlib *zlib.Writer
-	dozstd *zstd.Encoder
+	out bytes.Buffer
 }
 
 // minCompressed is from where on it pays to compress.
 const minCompressed = 50
 
-// maxWindow bounds what an inflater may take.
-const maxWindow = 8 << 20
+const (
+	// maxWindow bounds what an inflater may take.
+	maxWindow = 8 << 20
+	// maxFrame is how much is written as one frame: it is held until the client has taken it.
+	maxFrame = 128 << 10
+)
 
-// NewCompressed puts frames on rw: zstd's at a level of 1 to 22, or zlib's.
-func NewCompressed(rw io.ReadWriter, useZstd bool, level int) (*Compressed, error) {
-	c := &Compressed{rw: rw, zstd: useZstd}
-	if !useZstd {
-		return c, nil
+// What compresses and inflates has tables of a megabyte or more. A connection that is at rest has none: all
+// of them take theirs from here, and give them back when they have nothing more to write, or have read a
+// frame. A client's level of zstd is not heard: the best one took 38 MB for each connection.
+var (
+	zlibWriters = sync.Pool{New: func() any { return zlib.NewWriter(io.Discard) }}
+	zlibReaders sync.Pool
+	zstdReaders sync.Pool
+	zstdWriter  = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(maxFrame))
+	})
+)
+
+// NewCompressed puts frames on rw: zstd's, or zlib's.
+func NewCompressed(rw io.ReadWriter, useZstd bool) (*Compressed, error) {
+	if useZstd {
+		if _, err := zstdWriter(); err != nil {
+			return nil, err
+		}
 	}
-	if level < 1 || level > 22 {
-		level = 3
-	}
-	var err error
-	c.dozstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(level)),
-		zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(maxWindow>>3))
-	if err != nil {
-		return nil, err
-	}
-	c.unzstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
-		zstd.WithDecoderLowmem(true))
-	return c, err
+	return &Compressed{rw: rw, zstd: useZstd}, nil
 }
 
 // Restart begins with the next command: frames are numbered from 0 again.
 func (c *Compressed) Restart() { c.seq = 0 }
 
-// Close frees what the inflater has.
-func (c *Compressed) Close() {
-	if c.unzstd != nil {
-		c.unzstd.Close()
+// Close gives back what is left of a frame that has not been read to its end.
+func (c *Compressed) Close() { c.release() }
+
+// release gives back what inflates.
+func (c *Compressed) release() {
+	if c.unzlib != nil {
+		zlibReaders.Put(c.unzlib)
 	}
+	if c.unzstd != nil {
+		_ = c.to.inflates(0)    // giving back does not fail
+		_ = c.unzstd.Reset(nil) // it holds nothing of the frame then
+		zstdReaders.Put(c.unzstd)
+	}
+	c.unzlib, c.unzstd, c.from = nil, nil, nil
 }
 
 // Read implements io.Reader.
@@ -120,17 +134,27 @@ func (c *Compressed) next() error {
 
 // inflate sets up what reads the frame at hand.
 func (c *Compressed) inflate() (err error) {
-	switch {
-	case c.zstd:
-		err = c.unzstd.Reset(&c.frame)
+	if c.zstd {
+		if c.to != nil && c.to.socket.Buffered() < int(c.frame.N) { // one has to wait for the rest of it
+			if err := c.to.inflates(maxWindow); err != nil {
+				return err
+			}
+		}
+		if c.unzstd, _ = zstdReaders.Get().(*zstd.Decoder); c.unzstd != nil {
+			err = c.unzstd.Reset(&c.frame)
+		} else {
+			c.unzstd, err = zstd.NewReader(&c.frame, zstd.WithDecoderConcurrency(1),
+				zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
+		}
 		c.from = c.unzstd
-	case c.unzlib == nil:
-		c.unzlib, err = zlib.NewReader(&c.frame)
-		c.from = c.unzlib
-	default:
-		err = c.unzlib.(zlib.Resetter).Reset(&c.frame, nil)
-		c.from = c.unzlib
+		return err
 	}
+	if c.unzlib, _ = zlibReaders.Get().(io.ReadCloser); c.unzlib != nil {
+		err = c.unzlib.(zlib.Resetter).Reset(&c.frame, nil)
+	} else {
+		c.unzlib, err = zlib.NewReader(&c.frame)
+	}
+	c.from = c.unzlib
 	return err
 }
 
@@ -141,6 +165,7 @@ func (c *Compressed) finish() error {
 		if n, err := c.from.Read(one[:]); n != 0 || err != io.EOF {
 			return ErrMalformed
 		}
+		c.release()
 	}
 	_, err := io.Copy(io.Discard, &c.frame)
 	return err
@@ -150,7 +175,7 @@ func (c *Compressed) finish() error {
 func (c *Compressed) Write(p []byte) (int, error) {
 	total := len(p)
 	for len(p) > 0 {
-		part := p[:min(len(p), MaxPayload)]
+		part := p[:min(len(p), maxFrame)]
 		if err := c.writeFrame(part); err != nil {
 			return 0, err
 		}
@@ -189,17 +214,20 @@ func (c *Compressed) writeFrame(part []byte) error {
 
 func (c *Compressed) deflate(part []byte) error {
 	if c.zstd {
-		b := c.dozstd.EncodeAll(part, c.out.AvailableBuffer())
-		_, err := c.out.Write(b)
+		to, err := zstdWriter()
+		if err != nil {
+			return err
+		}
+		_, err = c.out.Write(to.EncodeAll(part, c.out.AvailableBuffer()))
 		return err
 	}
-	if c.dozlib == nil {
-		c.dozlib = zlib.NewWriter(&c.out)
-	} else {
-		c.dozlib.Reset(&c.out)
-	}
-	if _, err := c.dozlib.Write(part); err != nil {
+	to := zlibWriters.Get().(*zlib.Writer)
+	defer zlibWriters.Put(to)
+	to.Reset(&c.out)
+	if _, err := to.Write(part); err != nil {
 		return err
 	}
-	return c.dozlib.Close()
+	err := to.Close()
+	to.Reset(io.Discard)
+	return err
 }

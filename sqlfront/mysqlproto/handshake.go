@@ -51,7 +51,6 @@ type Login struct {
 	Database     string
 	Plugin       string // what the answer was computed with; empty if the client did not say
 	Attributes   []Attribute
-	ZstdLevel    int
 }
 
 // tlsRequest is how long a login is that only asks for TLS.
@@ -101,9 +100,7 @@ func ParseLogin(b []byte) (*Login, error) {
 	if has(ClientConnectAttrs) && !c.bad {
 		l.Attributes = c.attributes()
 	}
-	if has(ClientZstd) && !c.bad && len(c.b) > 0 {
-		l.ZstdLevel = int(c.byte())
-	}
+	// Behind them is the level of zstd that the client would like, which is not heard; see Compressed.
 	// What is wrong from the plugin on keeps nobody out: some clients announce more than they send.
 	return l, nil
 }

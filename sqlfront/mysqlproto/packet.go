@@ -31,8 +31,46 @@ type Reader struct {
 	r      *bufio.Reader // what packets are read from: the socket, or what inflates its frames
 	frames *Compressed
 	long   []byte // of a message that has no room in r's buffer
+	heard  Inbound
+	// message and inflater are what heard was told of: for the message, and for what inflates its frames.
+	message, inflater int
 	// Seq is the number that the next packet must have. A command begins with 0.
 	Seq byte
+}
+
+// Inbound is told how a message comes in. An error ends the reading of it.
+type Inbound interface {
+	// Begun is called whenever more is waited for of a message of which something is there.
+	Begun() error
+	// Holds says how much room a message takes that is longer than most, and 0 when it is given back.
+	Holds(n int) error
+}
+
+// Tell has an Inbound told of each message from here on.
+func (r *Reader) Tell(i Inbound) { r.heard = i }
+
+func (r *Reader) begun() error {
+	if r.heard == nil {
+		return nil
+	}
+	return r.heard.Begun()
+}
+
+func (r *Reader) holds(n int) error {
+	if r.heard == nil || n != 0 && n <= keptMessage {
+		return nil
+	}
+	r.message = n
+	return r.heard.Holds(n + r.inflater)
+}
+
+// inflates is told how much room is taken by what inflates a frame that has not come to its end.
+func (r *Reader) inflates(n int) error {
+	if r == nil || r.heard == nil || r.inflater == n {
+		return nil
+	}
+	r.inflater = n
+	return r.heard.Holds(r.message + n)
 }
 
 // NewReader returns a Reader of packets from r.
@@ -52,7 +90,10 @@ func (r *Reader) Replace(from io.Reader) {
 }
 
 // Compress goes on with packets in frames, which are read from Source.
-func (r *Reader) Compress(c *Compressed) { r.frames, r.r = c, bufio.NewReaderSize(c, readBuffer) }
+func (r *Reader) Compress(c *Compressed) {
+	r.frames, r.r = c, bufio.NewReaderSize(c, readBuffer)
+	c.to = r
+}
 
 // Restart begins with the next command: packets and frames are numbered from 0 again.
 func (r *Reader) Restart() {
@@ -61,6 +102,7 @@ func (r *Reader) Restart() {
 	}
 	if cap(r.long) > keptMessage {
 		r.long = nil
+		_ = r.holds(0) // giving back does not fail
 	}
 }
 
@@ -89,6 +131,11 @@ func (r *Reader) Next(limit int) ([]byte, error) {
 		return nil, ErrTooLong
 	}
 	if 4+n <= readBuffer {
+		if r.r.Buffered() < 4+n {
+			if err := r.begun(); err != nil {
+				return nil, err
+			}
+		}
 		b, err := r.r.Peek(4 + n)
 		if err != nil {
 			return nil, unexpected(err)
@@ -130,6 +177,11 @@ func (r *Reader) Part() (b []byte, more bool, err error) {
 
 // head looks at the next packet's head, and counts the packet.
 func (r *Reader) head() (n int, err error) {
+	if r.r.Buffered() < 4 {
+		if err := r.wait(); err != nil {
+			return 0, err
+		}
+	}
 	b, err := r.r.Peek(4)
 	if err != nil {
 		if len(b) > 0 {
@@ -144,25 +196,56 @@ func (r *Reader) head() (n int, err error) {
 	return int(b[0]) | int(b[1])<<8 | int(b[2])<<16, nil
 }
 
+// wait waits for the first byte of a packet, which may take as long as the client likes, and says that it is
+// there. A whole packet mostly comes with it, and nobody needs to be told.
+func (r *Reader) wait() error {
+	if r.r.Buffered() == 0 && (r.frames == nil || r.frames.inflated == 0) {
+		if _, err := r.socket.Peek(1); err != nil {
+			return err
+		}
+		if r.r == r.socket && r.r.Buffered() >= 4 {
+			return nil
+		}
+	}
+	return r.begun()
+}
+
 // grow appends n bytes to the message. There is never more room than twice what has arrived: a length is
 // easily said.
 func (r *Reader) grow(n int) error {
 	for n > 0 {
 		room := cap(r.long) - len(r.long)
 		if room == 0 {
-			more := make([]byte, len(r.long), max(2*cap(r.long), readBuffer))
-			copy(more, r.long)
-			r.long = more
+			if err := r.widen(); err != nil {
+				return err
+			}
 			continue
 		}
-		part := r.long[len(r.long):min(cap(r.long), len(r.long)+n)]
-		got, err := io.ReadFull(r.r, part)
+		if r.r.Buffered() == 0 {
+			if err := r.begun(); err != nil {
+				return err
+			}
+		}
+		got, err := r.r.Read(r.long[len(r.long):min(cap(r.long), len(r.long)+n)])
 		r.long, n = r.long[:len(r.long)+got], n-got
 		if err != nil {
 			return unexpected(err)
 		}
 	}
 	return nil
+}
+
+// widen doubles the room for the message.
+func (r *Reader) widen() error {
+	had := cap(r.long)
+	room := max(2*had, readBuffer)
+	if err := r.holds(had + room); err != nil {
+		return err
+	}
+	more := make([]byte, len(r.long), room)
+	copy(more, r.long)
+	r.long = more
+	return r.holds(room)
 }
 
 func unexpected(err error) error {
@@ -240,7 +323,11 @@ func (w *Writer) End(b []byte) {
 }
 
 // Keep takes back the packet that Begin began; its bytes were for something else. The buffer may have grown.
-func (w *Writer) Keep(b []byte) { w.buf = b[:w.at] }
+func (w *Writer) Keep(b []byte) {
+	if w.buf = b[:w.at]; cap(b) > keptMessage {
+		w.buf = append(make([]byte, 0, max(w.at, enough)), w.buf...)
+	}
+}
 
 // Packet writes a packet that is there already.
 func (w *Writer) Packet(payload []byte) { w.End(append(w.Begin(), payload...)) }

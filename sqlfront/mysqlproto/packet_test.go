@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"testing"
 	"testing/iotest"
 )
@@ -163,7 +164,7 @@ type pipe struct{ bytes.Buffer }
 func TestCompressed(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		p := &pipe{}
-		c, err := NewCompressed(p, zstd, 3)
+		c, err := NewCompressed(p, zstd)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +185,7 @@ func TestCompressed(t *testing.T) {
 		back, err := NewCompressed(struct {
 			io.Reader
 			io.Writer
-		}{r.Source(), p}, zstd, 3)
+		}{r.Source(), p}, zstd)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,11 +199,89 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// TestFramesAtRest: a connection that has written and read keeps nothing of what compresses, whatever level
+// it asked for: a hundred of them took 4 GB (usage-1 of the second trial). Half a frame is told of as a
+// message is.
+func TestFramesAtRest(t *testing.T) {
+	random := make([]byte, 1<<20)
+	for i := range random {
+		random[i] = byte(i * i >> 3)
+	}
+	for _, zstd := range []bool{false, true} {
+		var all []*Compressed
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for range 100 {
+			p := &pipe{}
+			c, err := NewCompressed(p, zstd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := NewWriter(c)
+			w.Packet(random)
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			back, err := NewCompressed(struct {
+				io.Reader
+				io.Writer
+			}{p, io.Discard}, zstd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := io.Copy(io.Discard, back); n < 1<<20 || err != nil {
+				t.Fatalf("%d bytes, %v", n, err)
+			}
+			p.Buffer = bytes.Buffer{}
+			all = append(all, c, back)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if kept := int64(after.HeapAlloc-before.HeapAlloc) / 100; kept > 256<<10 && kept < 1<<40 {
+			t.Errorf("zstd %v: %d bytes are kept for each connection", zstd, kept)
+		}
+		runtime.KeepAlive(all)
+	}
+
+	p := &pipe{}
+	c, err := NewCompressed(p, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write(random[:100_000]); err != nil {
+		t.Fatal(err)
+	}
+	p.Truncate(p.Len() - 1)
+	r := NewReader(p)
+	if c, err = NewCompressed(struct {
+		io.Reader
+		io.Writer
+	}{r.Source(), p}, true); err != nil {
+		t.Fatal(err)
+	}
+	r.Compress(c)
+	m := &most{}
+	r.Tell(m)
+	if _, _, err := r.Part(); err == nil || m.now < maxWindow {
+		t.Errorf("in half a frame: %v, %d bytes are told of", err, m.now)
+	}
+	if c.Close(); m.now >= maxWindow {
+		t.Errorf("behind it %d bytes", m.now)
+	}
+}
+
+// most is an Inbound that notes what is held.
+type most struct{ now int }
+
+func (*most) Begun() error        { return nil }
+func (m *most) Holds(n int) error { m.now = n; return nil }
+
 // FuzzCompressed inflates junk: no more comes out than the frames say.
 func FuzzCompressed(f *testing.F) {
 	for _, zstd := range []bool{false, true} {
 		p := &pipe{}
-		c, err := NewCompressed(p, zstd, 1)
+		c, err := NewCompressed(p, zstd)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -225,7 +304,7 @@ func FuzzCompressed(f *testing.F) {
 		c, err := NewCompressed(struct {
 			io.Reader
 			io.Writer
-		}{bytes.NewReader(wire), io.Discard}, zstd, 1)
+		}{bytes.NewReader(wire), io.Discard}, zstd)
 		if err != nil {
 			t.Fatal(err)
 		}

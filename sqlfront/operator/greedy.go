@@ -65,7 +65,7 @@ func (p *Pool) greediest() []*Account {
 
 // end has the account's statement end with err; it reports whether one is ending.
 func (a *Account) end(err error) bool {
-	if a.interrupt == nil || a.used.Load()+a.text.Load() == 0 {
+	if a.interrupt == nil || a.ends() == 0 {
 		// a statement that nobody can end, or memory of the session, which no statement's end gives back
 		return false
 	}

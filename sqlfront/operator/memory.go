@@ -89,6 +89,7 @@ type Account struct {
 	most      int64        // see Bound
 	used      atomic.Int64 // by the statement
 	text      atomic.Int64 // by the reading of the statement's text
+	transit   atomic.Int64 // by messages; see Transit
 	kept      atomic.Int64 // by the session
 	known     atomic.Bool  // to the pool
 	told      atomic.Bool  // that its statement is to end
@@ -119,7 +120,7 @@ func (a *Account) Close() {
 	}
 	kept := a.kept.Swap(0)
 	a.pool.kept.Add(-kept)
-	a.pool.used.Add(-kept - a.text.Swap(0))
+	a.pool.used.Add(-kept - a.text.Swap(0) - a.transit.Swap(0))
 	a.pool.mu.Lock()
 	delete(a.pool.accounts, a)
 	a.pool.mu.Unlock()
@@ -132,7 +133,10 @@ func (a *Account) Bound(most int64, interrupt func(error) bool) {
 }
 
 // held is all of it.
-func (a *Account) held() int64 { return a.used.Load() + a.text.Load() + a.kept.Load() }
+func (a *Account) held() int64 { return a.ends() + a.kept.Load() }
+
+// ends is the part of it that the end of the statement, or of the message, gives back.
+func (a *Account) ends() int64 { return a.used.Load() + a.text.Load() + a.transit.Load() }
 
 // know has the pool look at the account when memory is short.
 func (a *Account) know() {
@@ -167,6 +171,25 @@ func (a *Account) Reads(n, limit int64) error {
 
 // treeBytes is about what a byte of a statement's text takes as a tree and a plan.
 const treeBytes = 8
+
+// Transit charges for n more bytes, or fewer, of messages on their way: a command that has not come to its
+// end, or what a client has not read. limit is the statement's.
+func (a *Account) Transit(n, limit int64) error {
+	if n == 0 || a.pool == nil {
+		return nil
+	}
+	a.know()
+	switch {
+	case n < 0:
+	case limit > 0 && a.used.Load()+a.transit.Load()+n > limit:
+		return exceeded(limit, "a message", "The statement was ended", VarQueryMemory)
+	case !a.pool.room(a, n):
+		return a.pool.full("messages")
+	}
+	a.transit.Add(n)
+	a.pool.used.Add(n)
+	return nil
+}
 
 // Keep charges the session for n more bytes, or fewer, that it keeps between statements, of
 // which it may have most.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -156,8 +157,31 @@ func (c *column) moment(v any) (t time.Time, ok bool) {
 
 // Encoder writes rows of a result. What it keeps is used for each row again.
 type Encoder struct {
-	Head    *Head
+	Head *Head
+	// Widen is asked before a row takes so many bytes, if it has a long value. Nil: nobody is.
+	Widen   func(bytes int) error
 	scratch []byte
+}
+
+// longValue is how long a value is that is asked for.
+const longValue = 64 << 10
+
+// appendLong appends a long value with its length. The value is there already, and while the packet grows
+// what it had before is there twice.
+func appendLong[T string | []byte](e *Encoder, b []byte, s T) ([]byte, error) {
+	if e.Widen != nil {
+		if err := e.Widen(2 * (len(b) + len(s))); err != nil {
+			return b, err
+		}
+	}
+	return mysqlproto.AppendString(slices.Grow(b, len(s)+9), s), nil
+}
+
+func appendValue[T string | []byte](e *Encoder, b []byte, s T) ([]byte, error) {
+	if len(s) >= longValue {
+		return appendLong(e, b, s)
+	}
+	return mysqlproto.AppendString(b, s), nil
 }
 
 // text is what the engine makes of a value.
@@ -211,16 +235,25 @@ func (e *Encoder) Text(ctx *sql.Context, b []byte, row sql.Row) ([]byte, error) 
 			}
 		case formText:
 			if s, ok := v.(string); ok {
-				b = mysqlproto.AppendString(b, s)
+				var err error
+				if b, err = appendValue(e, b, s); err != nil {
+					return b, err
+				}
 				continue
 			}
 			if s, ok := v.([]byte); ok {
-				b = mysqlproto.AppendString(b, s)
+				var err error
+				if b, err = appendValue(e, b, s); err != nil {
+					return b, err
+				}
 				continue
 			}
 		case formBytes:
 			if s, ok := v.([]byte); ok {
-				b = mysqlproto.AppendString(b, s)
+				var err error
+				if b, err = appendValue(e, b, s); err != nil {
+					return b, err
+				}
 				continue
 			}
 		case formDate, formDatetime:
@@ -244,7 +277,9 @@ func (e *Encoder) Text(ctx *sql.Context, b []byte, row sql.Row) ([]byte, error) 
 			b = append(b, mysqlproto.HeaderNull)
 			continue
 		}
-		b = mysqlproto.AppendString(b, c.encoded(mended(c.f, raw)))
+		if b, err = appendValue(e, b, c.encoded(mended(c.f, raw))); err != nil {
+			return b, err
+		}
 	}
 	return b, nil
 }
@@ -303,16 +338,25 @@ func (e *Encoder) Binary(ctx *sql.Context, b []byte, row sql.Row) ([]byte, error
 			}
 		case formText:
 			if s, ok := v.(string); ok {
-				b = mysqlproto.AppendString(b, s)
+				var err error
+				if b, err = appendValue(e, b, s); err != nil {
+					return b, err
+				}
 				continue
 			}
 			if s, ok := v.([]byte); ok {
-				b = mysqlproto.AppendString(b, s)
+				var err error
+				if b, err = appendValue(e, b, s); err != nil {
+					return b, err
+				}
 				continue
 			}
 		case formBytes:
 			if s, ok := v.([]byte); ok {
-				b = mysqlproto.AppendString(b, s)
+				var err error
+				if b, err = appendValue(e, b, s); err != nil {
+					return b, err
+				}
 				continue
 			}
 		case formDate, formDatetime:
@@ -332,7 +376,7 @@ func (e *Encoder) Binary(ctx *sql.Context, b []byte, row sql.Row) ([]byte, error
 			mysqlproto.SetNull(b[at:], i)
 			continue
 		}
-		if b, err = c.appendBinary(b, raw); err != nil {
+		if b, err = e.appendBinary(c, b, raw); err != nil {
 			return b, err
 		}
 	}
@@ -340,7 +384,7 @@ func (e *Encoder) Binary(ctx *sql.Context, b []byte, row sql.Row) ([]byte, error
 }
 
 // appendBinary appends a value of the binary protocol by its text.
-func (c *column) appendBinary(b, raw []byte) ([]byte, error) {
+func (e *Encoder) appendBinary(c *column, b, raw []byte) ([]byte, error) {
 	wrong := func(err error) ([]byte, error) {
 		return b, fmt.Errorf("the value %q of column %s is not of its type: %w", raw[:min(len(raw), 64)],
 			c.f.Name, err)
@@ -377,7 +421,7 @@ func (c *column) appendBinary(b, raw []byte) ([]byte, error) {
 	case t == sqltypes.Decimal:
 		return mysqlproto.AppendString(b, decimalText(raw, int(c.f.Decimals))), nil
 	}
-	return mysqlproto.AppendString(b, c.encoded(raw)), nil
+	return appendValue(e, b, c.encoded(raw))
 }
 
 func appendInteger(b []byte, n uint64, width int) []byte {

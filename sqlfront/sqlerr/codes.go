@@ -209,6 +209,7 @@ const (
 	FunctionNotFound       = 1305
 	MaxStatementParams     = 65535
 	PacketTooLarge         = 1153
+	NetReadInterrupted     = 1159
 	LocalInfileOff         = 3948
 	WrongExecuteArguments  = 1210
 	MalformedPacket        = 1835
@@ -325,6 +326,7 @@ var states = map[int]string{
 	InvalidJSONType:        "22032",
 	JSONTooDeep:            "22032",
 	PacketTooLarge:         "08S01",
+	NetReadInterrupted:     "08S01",
 	EmptyQuery:             "42000",
 	TooManyPrepared:        "42000",
 	TooLongBody:            "42000",

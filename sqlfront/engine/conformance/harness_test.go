@@ -149,6 +149,7 @@ func (c client) ID() uint32                { return c.ConnectionID }
 func (c client) Capabilities() uint32      { return c.Conn.Capabilities }
 func (c client) TLS() *tls.ConnectionState { return nil }
 func (c client) Interrupt(error) bool      { return false }
+func (c client) Sending() bool             { return false }
 func (c client) Account() (user, host string) {
 	u, _ := c.UserData.(sql.MysqlConnectionUser)
 	return u.User, u.Host
