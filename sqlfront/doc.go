@@ -17,6 +17,7 @@
 //	│ syntax    walks through all of a statement's tree                      │
 //	│ routine   stored procedures and functions: bodies compiled and run     │
 //	│ infoschema  information_schema, as far as it is not go-mysql-server's  │
+//	│ tempfile  disk for what does not fit into memory, with a bound         │
 //	│ textfile  lines and fields of the files of LOAD DATA                   │
 //	│ gms       what go-mysql-server gets wrong with plans                   │
 //	│ engine    databases, tables, indexes, sessions and DDL for it          │

@@ -27,6 +27,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/statements"
 	"moka/sqlfront/system"
+	"moka/sqlfront/tempfile"
 	"moka/triggers"
 	"moka/txn"
 )
@@ -58,6 +59,9 @@ type Options struct {
 
 	// TempDir is where sorts that are too large for memory put their rows; it is created. Default: the system's.
 	TempDir string
+	// TempDisk is how many bytes files there may have together. Default: half of what would be free without
+	// them.
+	TempDisk int64
 	// StatementsMemory is what all statements and sessions may hold together in bytes. Default: half of the runtime's soft limit.
 	StatementsMemory int64
 	// CatalogMemory is what tables, views and bodies may take in memory together in bytes, by an estimate;
@@ -210,9 +214,13 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	temp, err := tempfile.New(tempfile.Options{Dir: o.TempDir, Most: o.TempDisk})
+	if err != nil {
+		return nil, err
+	}
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables,
-		Logger: o.Logger, TempDir: o.TempDir,
+		Logger: o.Logger, Temp: temp,
 		StatementsMemory: o.StatementsMemory,
 		Functions:        functions,
 		Status: map[string]func() int64{
@@ -255,7 +263,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections,
 		MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
 		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) },
-		Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger,
+		Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger, Temp: temp,
 	})
 	if err != nil {
 		return nil, err

@@ -50,6 +50,7 @@ type stackOptions struct {
 	FileDir        string
 	LogDir         string
 	QueryMemory    int           // MiB of one statement; 0 is no limit
+	TempDisk       int           // MiB of temporary files; 0 is half of what is free
 	MemoryLimit    int           // MiB of the process; 0 is what the system allows
 	PlanCache      string        // off, or anything else for on
 	Retention      time.Duration // of old versions; zero keeps all
@@ -120,6 +121,8 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.Socket, "sql-socket", "", "unix socket for the MySQL protocol, beside the address")
 	f.IntVar(&o.QueryMemory, "query-memory-mib", 1024, "memory of one SQL statement in MiB, 0 for no "+
 		"limit; larger sorts go to disk, sessions may SET moka_query_memory")
+	f.IntVar(&o.TempDisk, "temp-disk-mib", 0, "disk of all temporary files (sorts, hash joins, cursors) in "+
+		"MiB; 0 for half of what is free on their disk")
 	f.IntVar(&o.MemoryLimit, "memory-limit-mib", 0,
 		"memory of the process in MiB: near it the statement that holds most is ended; 0 for nine tenths "+
 			"of what the machine or its control group has")
@@ -239,6 +242,7 @@ func (o *stackOptions) validateSizes() error {
 		within("max-connections", o.MaxConns, 1, maxOfConnections),
 		within("observer-runners", o.Runners, 1, maxOfRunners),
 		within("query-memory-mib", o.QueryMemory, 0, math.MaxInt32),
+		within("temp-disk-mib", o.TempDisk, 0, math.MaxInt32),
 	} {
 		if err != nil {
 			return err

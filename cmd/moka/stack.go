@@ -288,8 +288,9 @@ func (s *stack) openSQL(ctx context.Context) error {
 		ObserverRunners: s.o.Runners,
 		MaxConnections:  s.o.MaxConns, MostConnections: s.files.clients, FileDir: s.o.FileDir,
 		LogDir: s.o.logDir(), Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
-		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), QueryMemory: s.o.queryMemory(),
-		RequireTLS: s.o.RequireTLS, NodeInsecure: s.o.Insecure,
+		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), TempDisk: int64(s.o.TempDisk) << 20,
+		QueryMemory: s.o.queryMemory(),
+		RequireTLS:  s.o.RequireTLS, NodeInsecure: s.o.Insecure,
 		MemoryLimit: s.o.memoryLimit(), StatementsMemory: s.o.statementsMemory(),
 		CatalogMemory: s.o.catalogMemory(),
 	}

@@ -23,6 +23,7 @@ var inside = map[string][]string{
 	"pushdown": {"rowenc"},
 	"sqlerr":   {"inband"},
 
+	"tempfile": {"sqlerr"},
 	"textfile": {"sqlerr"},
 
 	"account": {"sqlerr"},
@@ -41,7 +42,7 @@ var inside = map[string][]string{
 
 	"gms":      {"collate", "expr", "parse", "sqlerr"},
 	"node":     {"catalog", "namedlock", "sqlerr"},
-	"operator": {"collate", "expr", "rowenc", "sqlerr"},
+	"operator": {"collate", "expr", "rowenc", "sqlerr", "tempfile"},
 	"eval":     {"collate", "rowenc"},
 	"digest":   {"eval", "mysqlproto"},
 	"plan":     {"eval", "expr", "rowenc"},
@@ -54,10 +55,11 @@ var inside = map[string][]string{
 		"account", "catalog", "charset", "collate", "digest", "eval", "exec", "expr", "fulltext", "gms",
 		"inband", "infoschema", "mysqlproto", "namedjoin", "namedlock", "operator", "parse", "plan",
 		"pushdown", "resultset", "rights", "routine", "rowenc", "sqlerr", "stats", "syntax", "system",
-		"textfile",
+		"tempfile", "textfile",
 	},
 	"conn": {
 		"account", "charset", "expr", "mysqlproto", "parse", "resultset", "routine", "sqlerr", "statements",
+		"tempfile",
 	},
 
 	"engine/conformance": {"catalog", "engine", "pushdown"},
@@ -66,7 +68,7 @@ var inside = map[string][]string{
 	".": {
 		"account", "catalog", "conn", "engine", "expr", "inband", "namedlock", "node", "observer", "operator",
 		"parse", "pushdown", "rowenc",
-		"sqlerr", "statements", "system",
+		"sqlerr", "statements", "system", "tempfile",
 	},
 }
 

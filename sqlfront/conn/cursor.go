@@ -7,12 +7,12 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
-	"os"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/tempfile"
 )
 
 // A cursor of the binary protocol (CURSOR_TYPE_READ_ONLY in an EXECUTE) is the whole result of a
@@ -25,14 +25,17 @@ import (
 //	                     with SERVER_STATUS_LAST_ROW_SENT
 //	CLOSE, RESET, EXECUTE id, RESET_CONNECTION ──▶ the cursor is closed
 //
+// The files of all cursors together are bounded by temptable_max_mmap, as the files of MySQL's temporary
+// tables are; beyond it a statement fails with the error of a full table (1114).
+//
 // Statements that have no result, and those with several (CALL), open none; a client then gets its answer
 // as without the flag.
 
 const (
 	// cursorMemory is how many bytes of a cursor's rows stay in memory.
 	cursorMemory = 256 << 10
-	// cursorBytes bounds a cursor: beyond it the statement fails as if a temporary table were full (1114).
-	cursorBytes = 4 << 30
+	// cursorStep is by how much a file grows before it is counted.
+	cursorStep = 1 << 20
 	// maxCursors is how many cursors a connection may have open, each of which may hold a file.
 	maxCursors = 64
 )
@@ -41,7 +44,9 @@ const (
 // packet's body.
 type cursor struct {
 	head   []byte // rows in memory; all of the cursor's if there is no file
-	file   *os.File
+	srv    *Server
+	file   *tempfile.File
+	taken  int64 // of Server.cursors
 	w      *bufio.Writer
 	r      io.Reader // once the result is complete
 	size   int64
@@ -58,37 +63,57 @@ func (c *cursor) add(row []byte) {
 	binary.LittleEndian.PutUint32(length[:], uint32(len(row)))
 	c.size += int64(4 + len(row))
 	switch {
-	case c.size > cursorBytes:
-		c.failed = sqlerr.New(sqlerr.RecordFileFull,
-			"The table 'cursor' is full: fetch less than %d MiB at a time", cursorBytes>>20)
-		return
 	case c.file == nil && c.size <= cursorMemory:
 		c.head = append(append(c.head, length[:]...), row...)
 		c.rows++
 		return
 	case c.file == nil:
 		if err := c.spill(); err != nil {
-			c.failed = sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)
+			c.failed = unwritable(err)
 			return
 		}
 	}
+	if c.failed = c.take(); c.failed != nil {
+		return
+	}
 	for _, b := range [][]byte{length[:], row} {
 		if _, err := c.w.Write(b); err != nil {
-			c.failed = sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)
+			c.failed = unwritable(err)
 			return
 		}
 	}
 	c.rows++
 }
 
-// spill begins the file. It is removed at once: the space goes with the last that has it open, however the
-// process ends.
-func (c *cursor) spill() (err error) {
-	if c.file, err = os.CreateTemp("", "moka-cursor-*"); err != nil {
-		return err
+// take counts what the file is about to have.
+func (c *cursor) take() *sqlerr.Error {
+	if c.size <= c.taken {
+		return nil
 	}
-	c.w = bufio.NewWriterSize(c.file, 64<<10)
-	return os.Remove(c.file.Name())
+	n := max(c.size-c.taken, cursorStep)
+	c.taken += n
+	if most := variable("temptable_max_mmap"); c.srv.cursors.Add(n) > most {
+		return sqlerr.New(sqlerr.RecordFileFull,
+			"The table 'cursor' is full: all cursors together may have %d bytes on disk "+
+				"(temptable_max_mmap); fetch the open ones to their end, or close them", most)
+	}
+	return nil
+}
+
+// spill begins the file.
+func (c *cursor) spill() (err error) {
+	if c.file, err = c.srv.opts.Temp.Create(); err == nil {
+		c.w = bufio.NewWriterSize(c.file, 64<<10)
+	}
+	return err
+}
+
+// unwritable is the error of a file that cannot be written.
+func unwritable(err error) *sqlerr.Error {
+	if sqlerr.Code(err) == sqlerr.RecordFileFull {
+		return asSQLError(err)
+	}
+	return sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)
 }
 
 // complete makes the rows readable.
@@ -100,7 +125,7 @@ func (c *cursor) complete() *sqlerr.Error {
 			_, err = c.file.Seek(0, io.SeekStart)
 		}
 		if err != nil {
-			c.failed = sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)
+			c.failed = unwritable(err)
 		}
 		c.w, c.r = nil, io.MultiReader(c.r, bufio.NewReaderSize(c.file, 64<<10))
 	}
@@ -134,6 +159,8 @@ func unreadable(err error) error {
 func (c *cursor) close() {
 	if c.file != nil {
 		_ = c.file.Close() // it has no name any more
+		c.srv.cursors.Add(-c.taken)
+		c.taken = 0
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/tempfile"
 )
 
 // openCursor executes with CURSOR_TYPE_READ_ONLY and returns the columns' number and the status behind them.
@@ -121,10 +122,13 @@ func TestCursor(t *testing.T) {
 // TestCursorRows: rows come back as they were kept, from memory and from the file, and the file is nowhere
 // to be found.
 func TestCursorRows(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	c := &cursor{}
-	defer c.close()
+	dir := filepath.Join(t.TempDir(), "tmp")
+	temp, err := tempfile.New(tempfile.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &Server{opts: Options{Temp: temp}}
+	c := &cursor{srv: srv}
 	row := func(i int) []byte { return append([]byte(fmt.Sprint(i, ":")), make([]byte, i%997)...) }
 	for i := range 2000 {
 		c.add(row(i))
@@ -146,14 +150,56 @@ func TestCursorRows(t *testing.T) {
 	if _, err := c.next(nil); sqlerr.Code(err) != sqlerr.ErrorOnRead {
 		t.Errorf("behind the last: %v", err)
 	}
+	if c.close(); temp.Used() != 0 || srv.cursors.Load() != 0 {
+		t.Errorf("%d bytes are left, %d are counted", temp.Used(), srv.cursors.Load())
+	}
 	// No place for the file: the statement's end says so.
-	t.Setenv("TMPDIR", filepath.Join(dir, "nosuch"))
-	c = &cursor{}
+	if err := os.Remove(dir); err != nil {
+		t.Error(err)
+	}
+	c = &cursor{srv: srv}
 	c.add(make([]byte, cursorMemory+1))
 	if e := c.complete(); e == nil || e.Num != sqlerr.ErrorOnWrite {
 		t.Errorf("without a directory: %v", e)
 	}
-	if err := os.Remove(dir); err != nil {
-		t.Error(err)
+}
+
+// TestCursorsAreBounded: the files of all cursors have temptable_max_mmap bytes together; beyond it a
+// statement fails with the error of a full table, and what is closed, or whose client goes, is given back
+// (usage-9).
+func TestCursorsAreBounded(t *testing.T) {
+	setGlobal(t, "temptable_max_mmap", uint64(20<<20))
+	r := newRig(t, nil)
+	open := func(x *raw) (id, b []byte) {
+		id = x.prepare("select repeat('x', 8000000)")
+		b = x.command(append(append([]byte{mysqlproto.ComStmtExecute}, id...), mysqlproto.CursorReadOnly, 1,
+			0, 0, 0)...)
+		for range 2 * int(b[0]&1) { // the column, and the end of them
+			if b[0] == 1 {
+				x.recv()
+			}
+		}
+		return id, b
+	}
+	one, two := r.raw(t), r.raw(t)
+	id, b := open(one)
+	if b[0] != 1 {
+		t.Fatalf("the first: %q", b)
+	}
+	if _, b = open(two); b[0] != 1 {
+		t.Fatalf("the second: %q", b)
+	}
+	_, b = open(two)
+	two.wantErr("the third", b, sqlerr.RecordFileFull)
+	one.packet(0, append([]byte{mysqlproto.ComStmtClose}, id...))
+	one.wantAlive("the first was closed")
+	if _, b = open(two); b[0] != 1 {
+		t.Fatalf("in its place: %q", b)
+	}
+	_ = two.c.Close()
+	_ = one.c.Close()
+	r.gone(t)
+	if n, used := r.server.cursors.Load(), r.server.opts.Temp.Used(); n != 0 || used != 0 {
+		t.Errorf("%d bytes are counted, %d used, when all have gone", n, used)
 	}
 }

@@ -38,12 +38,14 @@ func (c *Connection) reads(query string) (done func(), err error) {
 	return func() { _ = k.Reads(0) }, nil // giving back does not fail
 }
 
-// maxPrepared is how many prepared statements all connections may have together.
-func maxPrepared() int64 {
-	if _, v, ok := sql.SystemVariables.GetGlobal("max_prepared_stmt_count"); ok {
-		if n, ok := v.(int64); ok {
-			return n
-		}
+// variable is a global variable that is a number.
+func variable(name string) int64 {
+	_, v, _ := sql.SystemVariables.GetGlobal(name)
+	switch n := v.(type) {
+	case int64:
+		return n
+	case uint64:
+		return int64(min(n, math.MaxInt64))
 	}
 	return math.MaxInt64
 }

@@ -295,7 +295,7 @@ func (c *Connection) resetStatement(arg []byte) *sqlerr.Error {
 
 // mayPrepare refuses a statement more than there may be.
 func (c *Connection) mayPrepare() error {
-	if most := maxPrepared(); c.srv.prepared.Load() >= most {
+	if most := variable("max_prepared_stmt_count"); c.srv.prepared.Load() >= most {
 		return sqlerr.New(sqlerr.TooManyPrepared,
 			"Can't create more than max_prepared_stmt_count statements (current value: %d)", most)
 	}

@@ -71,7 +71,7 @@ func (r *reply) begin(h *resultset.Head) {
 	}
 	c.out.Packets(h.Packed())
 	if r.into != nil {
-		r.cursor = &cursor{} // its columns end when the rows are known to be there
+		r.cursor = &cursor{srv: c.srv} // its columns end when the rows are known to be there
 		return
 	}
 	c.endColumns()

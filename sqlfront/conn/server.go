@@ -19,6 +19,7 @@ import (
 	"moka/sqlfront/account"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/statements"
+	"moka/sqlfront/tempfile"
 )
 
 // DefaultVersion is what the server says it is. Clients branch on the number, so it is that of the MySQL
@@ -86,6 +87,8 @@ type Options struct {
 	// Greet is called before somebody logs in, to have accounts that were changed elsewhere known. It gets
 	// two seconds.
 	Greet func(ctx context.Context)
+	// Temp is where cursors put their rows. Default: the system's directory for temporary files.
+	Temp *tempfile.Space
 	// Version is the server version. Default DefaultVersion.
 	Version string
 	// Logger gets what an operator should see. Default: discard.
@@ -140,6 +143,8 @@ type Server struct {
 	pid     atomic.Uint64 // of statements in the process list
 	// prepared is how many prepared statements all connections have.
 	prepared atomic.Int64
+	// cursors is how many bytes of files they have.
+	cursors atomic.Int64
 	// started is for the clients' statistics.
 	started time.Time
 
@@ -169,6 +174,12 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	if err := openUsers(ctx, o.Engine, o.Accounts, o.Users); err != nil {
 		return nil, err
+	}
+	if o.Temp == nil {
+		var err error
+		if o.Temp, err = tempfile.New(tempfile.Options{}); err != nil {
+			return nil, err
+		}
 	}
 	s := &Server{opts: o, log: o.Logger, started: time.Now(), columns: resultset.Options{TinyInt1: o.TinyInt1,
 		Digits: o.Digits}, conns: map[uint32]*Connection{}, changed: make(chan struct{}),

@@ -27,6 +27,7 @@ import (
 	"moka/sqlfront/rights"
 	"moka/sqlfront/stats"
 	"moka/sqlfront/system"
+	"moka/sqlfront/tempfile"
 	"moka/txn"
 )
 
@@ -86,8 +87,8 @@ type Options struct {
 	// VersionPostfix and IncludeRootAccount are go-mysql-server's.
 	VersionPostfix     string
 	IncludeRootAccount bool
-	// TempDir is where large sorts put their rows; it is created. Default: the system's directory for temporary files.
-	TempDir string
+	// Temp is where large sorts put their rows. Default: the system's directory for temporary files.
+	Temp *tempfile.Space
 	// Status are counters of the server that SHOW GLOBAL STATUS has besides.
 	Status map[string]func() int64
 	// StatementsMemory is what all statements and sessions may hold together in bytes. Default: half of the runtime's soft limit.
@@ -156,7 +157,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	e.bg, e.cancel = context.WithCancel(context.Background())
 	e.stats = stats.New(stats.Options{Client: e.client, Logger: e.log, Go: e.goTask, Commit: e.retry})
 	var err error
-	if e.memory, err = operator.NewPool(operator.Options{TempDir: o.TempDir, Total: o.StatementsMemory}); err != nil {
+	if e.memory, err = operator.NewPool(operator.Options{Temp: o.Temp, Total: o.StatementsMemory}); err != nil {
 		return nil, err
 	}
 	e.plans.init()

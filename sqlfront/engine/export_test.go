@@ -19,7 +19,7 @@ func (e *Engine) Settle() {
 func (e *Engine) SpillAt(n int64) { e.memory.SpillAt = n }
 
 // MakeTemp sets where the files of nodes come from, nil for the directory.
-func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.memory.MakeTemp = f }
+func (e *Engine) MakeTemp(f func() (*os.File, error)) { e.memory.Temp.Make = f }
 
 // RunPlan runs a statement by its plan in the session's transaction; false if there is none. A plan that it
 // makes is taken for one that the general planner has run.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"moka/sqlfront/engine"
+	"moka/sqlfront/tempfile"
 )
 
 // joined makes two tables with values that are equal under a collation, NULLs, many of the same, and documents.
@@ -41,12 +42,21 @@ func joined(t *testing.T, rng *rand.Rand, n int, opts ...func(*engine.Options)) 
 	return s, c
 }
 
+// temporary has an engine put what does not fit into memory into a directory.
+func temporary(t *testing.T, dir string) func(*engine.Options) {
+	space, err := tempfile.New(tempfile.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(o *engine.Options) { o.Temp = space }
+}
+
 // A hash join gives the same from disk as from memory, and as a join without a hash table.
 func TestHashJoinOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	for seed := range seeds(1) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 3))
-		s, c := joined(t, rng, 100, func(o *engine.Options) { o.TempDir = dir })
+		s, c := joined(t, rng, 100, temporary(t, dir))
 		spilled := 0
 		on := []string{"l.a = r.a", "l.b = r.b", "l.s = r.s AND l.b = r.b", "l.n = r.n AND l.s = r.s", "l.a = r.b", "l.a = r.a AND l.id < r.id", "l.a = r.a AND l.pad < r.pad", "l.b = r.n"}
 		for _, on := range on {
@@ -122,7 +132,7 @@ func openRuns(t *testing.T) (n int) {
 		t.Skip("there is no /proc to see open files in")
 	}
 	for _, fd := range fds {
-		if to, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.Contains(to, "moka-sort-") {
+		if to, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.Contains(to, tempfile.Name) {
 			n++
 		}
 	}
@@ -166,7 +176,7 @@ func TestSpillsAreGivenBack(t *testing.T) {
 			t.Errorf("%s: %v", q, err)
 		}
 		s.eng.MakeTemp(func() (*os.File, error) { // of which nothing can be written
-			f, err := os.CreateTemp(t.TempDir(), "moka-sort-")
+			f, err := os.CreateTemp(t.TempDir(), tempfile.Name)
 			if err != nil {
 				return nil, err
 			}

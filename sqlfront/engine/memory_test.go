@@ -38,7 +38,7 @@ func wide(t *testing.T, n int, opts ...func(*engine.Options)) (*server, *session
 // A sort that does not fit into memory goes to disk and gives the same rows in the same order; it leaves no file.
 func TestSortOnDisk(t *testing.T) {
 	dir := t.TempDir()
-	s, c := wide(t, 1900, func(o *engine.Options) { o.TempDir = dir })
+	s, c := wide(t, 1900, temporary(t, dir))
 	queries := []string{
 		"SELECT * FROM t ORDER BY k, id", "SELECT id, at, n FROM t ORDER BY n DESC, pad", "SELECT pad, id FROM t ORDER BY pad DESC",
 		"SELECT id, k + 1, pad FROM t ORDER BY k + 1 DESC, id",

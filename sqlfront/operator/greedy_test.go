@@ -13,7 +13,7 @@ import (
 // TestWatchEndsTheGreediest: when the process is near its limit the statement that holds most ends, and no
 // other; when that is not enough, the next one; never one that holds little, nor one that nobody can end.
 func TestWatchEndsTheGreediest(t *testing.T) {
-	p, err := NewPool(Options{TempDir: t.TempDir()})
+	p, err := NewPool(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

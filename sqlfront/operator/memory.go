@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"os"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -13,6 +12,7 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/tempfile"
 )
 
 // VarQueryMemory is the session's limit for one statement, in bytes; 0 is none.
@@ -30,12 +30,11 @@ const DefaultSessionMemory = 256 << 20
 
 // Options of a Pool; the zero value is what a server runs with.
 type Options struct {
-	TempDir string // of files that have no name; "" is the system's
+	// Temp is where files are. Default: the system's directory for temporary files.
+	Temp *tempfile.Space
 	// SpillAt is how many bytes an operator keeps before it goes to disk, 0 for a part of what
 	// its statement may have.
 	SpillAt int64
-	// MakeTemp makes the files, nil for TempDir.
-	MakeTemp func() (*os.File, error)
 	// Total is what all statements may hold together; 0 is half of the runtime's soft limit.
 	Total int64
 }
@@ -54,7 +53,7 @@ type Pool struct {
 }
 
 // NewPool takes half of the process's soft memory limit for statements if Options do not say, or a gigabyte
-// if there is none, and clears the directory of what a process that died has left.
+// if there is none.
 func NewPool(o Options) (*Pool, error) {
 	p := &Pool{Options: o, total: 1 << 30, accounts: map[*Account]struct{}{}}
 	if limit := debug.SetMemoryLimit(-1); o.Total > 0 {
@@ -62,7 +61,12 @@ func NewPool(o Options) (*Pool, error) {
 	} else if limit < 1<<50 {
 		p.total = max(limit/2, leastTotal)
 	}
-	return p, cleanRuns(o.TempDir)
+	if o.Temp != nil {
+		return p, nil
+	}
+	var err error
+	p.Temp, err = tempfile.New(tempfile.Options{})
+	return p, err
 }
 
 // leastTotal is what statements have together, however small the process is to be.

@@ -3,15 +3,13 @@ package operator
 import (
 	"bufio"
 	"encoding/binary"
-	"fmt"
 	"hash/maphash"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/tempfile"
 )
 
 // Rows on disk, for what does not fit into a statement's memory: sorted runs (sort.go), partitions of a hash
@@ -43,30 +41,9 @@ func (p *Pool) spillsAt(c *Charge) int64 {
 	return max(t, spillLeast)
 }
 
-const runName = "moka-sort-"
-
-// cleanRuns makes the directory, or removes files of a process that died between making one
-// and taking its name away.
-func cleanRuns(dir string) error {
-	if dir == "" {
-		return nil // the system's, where others have files too
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("operator: no directory for large sorts: %w", err)
-	}
-	left, err := filepath.Glob(filepath.Join(dir, runName+"*"))
-	if err != nil {
-		return fmt.Errorf("operator: %w", err)
-	}
-	for _, name := range left {
-		_ = os.Remove(name)
-	}
-	return nil
-}
-
 // run is a sequence of rows in a file: written from the first to the last, then read, as often as one likes.
 type run struct {
-	file *os.File
+	file *tempfile.File
 	out  *bufio.Writer // nil once it is being read
 	size int64
 	rows int
@@ -76,26 +53,11 @@ type run struct {
 
 // newRun makes a file without a name.
 func (p *Pool) newRun(what string) (*run, error) {
-	f, err := p.tempFile()
+	f, err := p.Temp.Create()
 	if err != nil {
 		return nil, spillFailed(what, err)
 	}
 	return &run{file: f, out: bufio.NewWriterSize(f, spillBuffer), what: what}, nil
-}
-
-func (p *Pool) tempFile() (*os.File, error) {
-	if p.MakeTemp != nil {
-		return p.MakeTemp()
-	}
-	f, err := os.CreateTemp(p.TempDir, runName+"*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 func (r *run) add(ctx *sql.Context, row sql.Row) error {
@@ -157,6 +119,9 @@ func (r *run) close() {
 }
 
 func spillFailed(what string, err error) error {
+	if sqlerr.Code(err) == sqlerr.RecordFileFull {
+		return err
+	}
 	if what == "sort" {
 		return sqlerr.New(sqlerr.OutOfSortMemory, "Out of sort memory: writing rows to disk failed: %v", err)
 	}
