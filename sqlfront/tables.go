@@ -66,6 +66,11 @@ func (s *Server) RowKey(ctx context.Context, table string, key []string) (kv.Row
 	return kv.MakeRowKey(kv.TableTxn, row), nil
 }
 
+// TableStart is where the rows of the table with that number begin.
+func TableStart(id uint32) kv.RowKey {
+	return kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint32([]byte{0x10}, id))
+}
+
 func find(snap *catalog.Snapshot, db, table string) (*catalog.Table, error) {
 	d, ok := snap.Database(db)
 	if !ok {

@@ -25,7 +25,7 @@ func (s *stack) openGC(ctx context.Context, session coord.Session) error {
 		return nil
 	}
 	c, err := gc.NewCollector(s.coord, session, s.txn, s.clock, gc.Options{
-		Retention: s.o.Retention, MaxHold: s.o.MaxHold, Raise: s.oracle.SetSafePoint,
+		Retention: s.o.Retention, MaxHold: s.o.MaxHold, Raise: s.raise,
 		Waiting: s.oldestWaiting, Logger: s.o.Logger,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
 	"moka/kv"
 	"moka/kv/bigtable"
@@ -15,6 +16,7 @@ import (
 	"moka/kv/node"
 	"moka/kv/rpc"
 	"moka/kv/rpc/coordrpc"
+	"moka/kv/rpc/raftrpc"
 	"moka/oracle"
 )
 
@@ -28,7 +30,7 @@ func (s *stack) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known, err := s.o.joinCredentials()
+	known, err := s.o.dialCredentials("join", s.o.Join)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,28 @@ func (s *stack) join(ctx context.Context) error {
 	}, coordrpc.Options{})
 	s.coord = c
 	s.onClose(func(context.Context) error { c.Close(); return nil })
-	remote, err := oracle.NewRemote([]string{s.o.Join}, oracle.RemoteOptions{
+	if err := s.reachOracle(s.o.Join, known); err != nil {
+		return err
+	}
+	co := client.Options{Remote: pool, Logger: s.o.Logger}
+	if s.replicated = len(info.Shards) > 0 && len(info.Shards[0].Replicas) > 0; s.replicated {
+		if info.Node != labNode {
+			return fmt.Errorf("--join %s: that is node %d of a cluster, and coordination and the oracle "+
+				"are on node %d: "+
+				"join that one", s.o.Join, info.Node, labNode)
+		}
+		co.RetryFor = clusterRetry
+	}
+	if s.meta, err = client.NewMetadata(joined{pool, s.o.Join}, commands, co); err != nil {
+		return err
+	}
+	s.store, err = client.New(s.meta, commands, co)
+	return err
+}
+
+// reachOracle connects to the oracle of another process.
+func (s *stack) reachOracle(addr string, known credentials.TransportCredentials) error {
+	remote, err := oracle.NewRemote([]string{addr}, oracle.RemoteOptions{
 		Dial: func(addr string) (*grpc.ClientConn, error) {
 			return grpc.NewClient(addr, grpc.WithTransportCredentials(known))
 		},
@@ -56,15 +79,11 @@ func (s *stack) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.raise = remote.SetSafePoint
 	s.onClose(func(context.Context) error { return remote.Close() })
 	s.clock = oracle.NewClient(remote, oracle.ClientOptions{})
 	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
-	co := client.Options{Remote: pool, Logger: s.o.Logger}
-	if s.meta, err = client.NewMetadata(joined{pool, s.o.Join}, commands, co); err != nil {
-		return err
-	}
-	s.store, err = client.New(s.meta, commands, co)
-	return err
+	return nil
 }
 
 // joined asks the node that was joined how the cluster looks now.
@@ -83,8 +102,16 @@ func (s *stack) serveNodes() {
 		return
 	}
 	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, cluster{s},
-		rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole})
-	oracle.Register(s.rpc.Registrar(), s.oracle)
+		rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole,
+			Cluster: s.node.ClusterID()})
+	if s.o.Cluster {
+		raftrpc.Register(s.rpc, raftrpc.Member{Cluster: s.node.ClusterID(), Node: s.node.ID()},
+			s.node.Members(),
+			s.node.Deliver)
+	}
+	if s.oracle != nil {
+		oracle.Register(s.rpc.Registrar(), s.oracle)
+	}
 	if host, ok := s.coord.(coordrpc.Host); ok {
 		coordrpc.Register(s.rpc, host)
 	}
@@ -99,6 +126,9 @@ type cluster struct{ s *stack }
 const clusterKey = "moka/cluster"
 
 func (c cluster) ClusterInfo(ctx context.Context) (rpc.ClusterInfo, error) {
+	if c.s.o.Cluster {
+		return c.s.clusterInfo(), nil
+	}
 	id, err := c.s.clusterID(ctx)
 	if err != nil {
 		return rpc.ClusterInfo{}, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"moka/kv"
 	"moka/kv/node"
 	"moka/txn/gc"
 )
@@ -34,12 +35,18 @@ type stackOptions struct {
 	HTTPAddr string
 	NodeAddr string
 	Join     string
+	Cluster  bool
+	Members  []string
 	Roles    []string
 	Shards   int
 	// shardsAsked says that Shards is a setting and not the default.
 	shardsAsked bool
-	Memory      bool
-	CacheMiB    int
+	// members and self are what Members and NodeAddr say.
+	members []member
+	self    kv.NodeID
+
+	Memory   bool
+	CacheMiB int
 	// SeparateValues is the size from which on values lie in files of their own, zero for none.
 	SeparateValues int
 	BallastMiB     int // -1: the engine chooses
@@ -98,6 +105,12 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.NodeAddr, "node-addr", "", "address for other nodes (gRPC); empty for none")
 	f.StringVar(&o.Join, "join", "",
 		"node address of a running database: serve SQL for it instead of storing data here")
+	f.BoolVar(&o.Cluster, "cluster", false,
+		"be a node of a cluster, whose shards have a replica on every node (docs/cluster.md; a "+
+			"laboratory's yet)")
+	f.StringSliceVar(&o.Members, "members", nil,
+		"with --cluster: all its nodes, fixed, as 1=HOST:PORT,2=HOST:PORT,3=HOST:PORT; this one is that "+
+			"at --node-addr")
 	f.StringSliceVar(&o.Roles, "roles", nil,
 		"parts to run: storage, sql, worker (default all; with --join: sql)")
 	f.IntVar(&o.Shards, "shards", 1, "number of shards, more than before if you "+
@@ -183,6 +196,9 @@ func (o *stackOptions) validate() error {
 	if err := o.validatePlaces(); err != nil {
 		return err
 	}
+	if err := o.validateCluster(); err != nil {
+		return err
+	}
 	switch {
 	case o.Shards < 1 || o.Shards > 64:
 		return fmt.Errorf("--shards %d: a node serves 1 to 64 shards", o.Shards)
@@ -197,8 +213,9 @@ func (o *stackOptions) validate() error {
 	case o.Retention != 0 && o.MaxHold < o.Retention:
 		return fmt.Errorf("--gc-max-hold %v is less than --gc-retention %v", o.MaxHold, o.Retention)
 	case o.Join != "" && o.has(roleStorage):
-		return errors.New("--join with the storage role: storage nodes do not join each other before " +
-			"replication is there; start this process with --roles sql, or leave --join away")
+		return errors.New("--join with the storage role: nodes with storage are named by --cluster " +
+			"--members; " +
+			"start this process with --roles sql, or leave --join away")
 	case o.Join == "" && !o.has(roleStorage):
 		return fmt.Errorf("--roles %s without storage needs --join ADDR, the --node-addr of a process that "+
 			"has it", strings.Join(o.Roles, ","))

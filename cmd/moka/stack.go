@@ -52,10 +52,12 @@ type stack struct {
 	started                     time.Time
 	sqlAddr, httpAddr, nodeAddr string
 
-	node    *node.Node
-	coord   coord.Service
-	oracle  *oracle.Server
-	clock   *oracle.Client
+	node   *node.Node
+	coord  coord.Service
+	oracle *oracle.Server
+	clock  *oracle.Client
+	// raise sets the oracle's safe point, where there is storage.
+	raise   func(context.Context, kv.Timestamp) (kv.Timestamp, error)
 	meta    *client.Metadata
 	store   *client.Client
 	txn     *txn.Client
@@ -72,6 +74,8 @@ type stack struct {
 	token     *token                           // nil without HTTP
 	files     fileShares
 
+	replicated bool // shards have several replicas, and are elected
+
 	failed chan error // a part that should go on for ever has ended
 	wg     sync.WaitGroup
 }
@@ -87,7 +91,11 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	}
 	keepFilesPrivate()
 	s := &stack{o: o, started: time.Now(), failed: make(chan error, 8)}
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	within := startTime
+	if o.Cluster {
+		within = clusterStart
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	defer func() {
 		if err != nil {
@@ -100,9 +108,12 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	if err := s.listen(); err != nil {
 		return nil, err
 	}
-	if o.Join != "" {
+	switch {
+	case o.Cluster:
+		err = s.openCluster(ctx)
+	case o.Join != "":
 		err = s.join(ctx)
-	} else {
+	default:
 		err = s.openStorage(ctx)
 	}
 	if err != nil {
@@ -115,7 +126,9 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	if err := s.openSQL(ctx); err != nil {
 		return nil, err
 	}
-	s.serveNodes()
+	if !o.Cluster {
+		s.serveNodes() // a member has done so before
+	}
 	if s.listeners.http != nil {
 		if s.token, err = s.openToken(); err != nil {
 			return nil, err
@@ -162,8 +175,8 @@ func coprocessors() []kv.Coprocessor {
 		triggers.NewCoprocessor(nil)}
 }
 
-// openStorage opens the node and what only a process with storage has: coordination and the oracle.
-func (s *stack) openStorage(ctx context.Context) error {
+// nodeOptions are the settings of a node of its own.
+func (s *stack) nodeOptions() node.Options {
 	no := node.Options{
 		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20,
 		SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(), Logger: s.o.Logger,
@@ -185,7 +198,12 @@ func (s *stack) openStorage(ctx context.Context) error {
 		return 0
 	}
 	s.o.Logger.Debug("memory", "limit", debug.SetMemoryLimit(-1))
-	n, err := node.Open(no)
+	return no
+}
+
+// openStorage opens the node and what only a process with storage has: coordination and the oracle.
+func (s *stack) openStorage(ctx context.Context) error {
+	n, err := node.Open(s.nodeOptions())
 	if err != nil {
 		return err
 	}
@@ -195,7 +213,20 @@ func (s *stack) openStorage(ctx context.Context) error {
 	}
 	s.node = n
 	s.onClose(func(context.Context) error { return n.Close() })
-	c, err := local.Open(n.CoordStore(), []byte(coordPrefix), local.Options{})
+	if err := s.openCoordination(ctx); err != nil {
+		return err
+	}
+	co := client.Options{Node: n.ID(), Local: n, Logger: s.o.Logger}
+	if s.meta, err = client.NewMetadata(cluster{s}, n, co); err != nil {
+		return err
+	}
+	s.store, err = client.New(s.meta, n, co)
+	return err
+}
+
+// openCoordination starts the coordination service and the oracle on what the node keeps for them.
+func (s *stack) openCoordination(ctx context.Context) error {
+	c, err := local.Open(s.node.CoordStore(), []byte(coordPrefix), local.Options{})
 	if err != nil {
 		return err
 	}
@@ -206,14 +237,10 @@ func (s *stack) openStorage(ctx context.Context) error {
 	if err := s.oracle.WaitLeading(ctx); err != nil {
 		return fmt.Errorf("the timestamp oracle did not start: %w", err)
 	}
+	s.raise = s.oracle.SetSafePoint
 	s.clock = oracle.NewClient(s.oracle, oracle.ClientOptions{})
 	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
-	co := client.Options{Node: n.ID(), Local: n, Logger: s.o.Logger}
-	if s.meta, err = client.NewMetadata(cluster{s}, n, co); err != nil {
-		return err
-	}
-	s.store, err = client.New(s.meta, n, co)
-	return err
+	return nil
 }
 
 // openTransactions makes the transaction client, with a session of the coordination service as its token
@@ -232,10 +259,14 @@ func (s *stack) openTransactions(ctx context.Context) error {
 				"lost the storage): %w", sessionTTL, err)
 		}
 	})
-	s.txn, err = txn.NewClient(s.store, s.clock, txn.Options{
+	to := txn.Options{
 		Session: strconv.FormatUint(uint64(session.ID()), 10), Liveness: liveness{s.coord},
 		Logger: s.o.Logger,
-	})
+	}
+	if s.replicated {
+		to.LockTTL = clusterLockTTL
+	}
+	s.txn, err = txn.NewClient(s.store, s.clock, to)
 	if err != nil {
 		return err
 	}

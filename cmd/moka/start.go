@@ -90,7 +90,11 @@ func (s *stack) greeting() string {
 	if s.httpAddr != "" {
 		fmt.Fprintf(&b, "  status  http://%s/\n", net.JoinHostPort(dialable(s.httpAddr)))
 	}
-	if s.nodeAddr != "" {
+	if s.o.Cluster {
+		fmt.Fprintf(&b, "  cluster %s, node %d of %s\n", s.node.ClusterID(), s.node.ID(),
+			strings.Join(s.o.Members, ","))
+		fmt.Fprintf(&b, "  WARNING %s\n", labWarning(s.o.address(labNode)))
+	} else if s.nodeAddr != "" {
 		fmt.Fprintf(&b, "  nodes   moka start --roles sql --join %s\n", s.nodeAddr)
 	}
 	if s.o.Insecure {
@@ -101,6 +105,11 @@ func (s *stack) greeting() string {
 		fmt.Fprintf(&b, "  storage at %s\n", s.o.Join)
 	case s.o.Memory:
 		fmt.Fprintf(&b, "  data    in memory: gone with this process\n")
+	case s.o.Cluster:
+		fmt.Fprintf(&b, "  data    %s\n", s.o.Data)
+		fmt.Fprintf(&b, "          every commit is synced on most of the %d nodes first; most of them "+
+			"have to run\n",
+			len(s.o.members))
 	default:
 		fmt.Fprintf(&b, "  data    %s\n", s.o.Data)
 		b.WriteString("          every commit is synced to disk first; there is one copy: a lost disk is " +

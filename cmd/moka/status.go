@@ -37,6 +37,10 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 		if err := s.node.Room(); err != nil {
 			st.Warning = strings.TrimSpace(st.Warning + " " + err.Error())
 		}
+		if s.o.Cluster {
+			st.Warning = strings.TrimSpace(st.Warning + " " + labWarning(s.o.address(labNode)))
+			st.Sections = append(st.Sections, s.replicaSection())
+		}
 		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection(false))
 	}
 	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()),

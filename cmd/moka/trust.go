@@ -57,8 +57,8 @@ func (s *stack) trustNodes() error {
 	return nil
 }
 
-// joinCredentials are how a process without storage shows itself, and knows the storage that answers.
-func (o *stackOptions) joinCredentials() (credentials.TransportCredentials, error) {
+// dialCredentials are how a process shows itself to the node at addr, which a flag names, and knows it.
+func (o *stackOptions) dialCredentials(flag, addr string) (credentials.TransportCredentials, error) {
 	switch {
 	case o.CertDir != "":
 		c, err := nodecert.Client(o.CertDir)
@@ -68,11 +68,11 @@ func (o *stackOptions) joinCredentials() (credentials.TransportCredentials, erro
 		return credentials.NewTLS(c), nil
 	case o.Insecure:
 		return insecure.NewCredentials(), nil
-	case loopback(o.Join):
+	case loopback(addr):
 		return rpc.OwnerOnly(), nil
 	}
-	return nil, fmt.Errorf("--join %s is not on this machine: name the certificates with --cert-dir ('moka "+
-		"cert create-node --role sql'), or say --insecure", o.Join)
+	return nil, fmt.Errorf("--%s: %s is not on this machine: name the certificates with --cert-dir ('moka "+
+		"cert create-node'), or say --insecure", flag, addr)
 }
 
 // loopback reports whether an address is of this machine alone.

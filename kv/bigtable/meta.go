@@ -44,6 +44,12 @@ var MetaSpan = kv.Span{
 	End:   kv.MakeRowKey(kv.TableMeta, []byte{metaUnbounded + 1}),
 }
 
+// MetaCell is the cell that says where a tablet is, at timestamp zero: for those who write METADATA before
+// there is a shard that serves it.
+func MetaCell(t kv.Tablet) (kv.Address, []byte) {
+	return metaAddress(metaRow(t.Span.End)), encodeMeta(t)
+}
+
 // Which node leads a tablet's shard is not said: leads change without a word to METADATA. (Earlier releases
 // wrote it.)
 func encodeMeta(t kv.Tablet) []byte {

@@ -105,6 +105,10 @@ func (n *Node) move(ctx context.Context, id kv.TabletID, to kv.ShardID) (kv.Tabl
 		return t, err
 	}
 	dst := n.shard(to)
+	if n.o.Cluster != nil {
+		return t, kv.Errorf(kv.CodeInvalidArgument, "node.Move",
+			"tablets of a cluster do not move between shards yet")
+	}
 	if dst == nil {
 		return t, kv.Errorf(kv.CodeNotFound, "node.Move", "node %d leads no shard %d", n.record.node, to)
 	}

@@ -41,7 +41,7 @@ func (n *Node) Balance(ctx context.Context) error {
 		return err
 	}
 	defer n.structure.Unlock()
-	if n.metaStale {
+	if n.metaStale || n.newLeads() {
 		if err := n.repairMeta(ctx); err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (n *Node) Balance(ctx context.Context) error {
 	if err := n.splitHot(ctx, time.Now()); err != nil {
 		return err
 	}
-	if len(n.shards) < 2 || n.Room() != nil { // a tablet that moves is there twice for a while
+	if n.o.Cluster != nil || len(n.shards) < 2 || n.Room() != nil { // a tablet that moves is there twice
 		return nil
 	}
 	return n.moveOne(ctx)
@@ -67,7 +67,7 @@ func (n *Node) Balance(ctx context.Context) error {
 
 func (n *Node) splitLarge(ctx context.Context) error {
 	left := maxSplitsPerTurn
-	for _, s := range n.shards {
+	for _, s := range n.led() {
 		sizes, err := s.Sizes()
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (n *Node) splitHot(ctx context.Context, now time.Time) error {
 	n.hot.since = now
 	turns := map[kv.TabletID]int{}
 	var hottest *shard.Load
-	for _, s := range n.shards {
+	for _, s := range n.led() {
 		for _, l := range s.TakeLoads() { // also the first time, when nobody knows since when they count
 			if first || elapsed <= 0 || float64(l.Requests)/elapsed.Seconds() < float64(n.o.SplitRate) || pinned("", l.Tablet) != nil {
 				continue

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -14,6 +15,7 @@ import (
 	"moka/kv"
 	"moka/kv/bigtable"
 	"moka/kv/engine"
+	"moka/kv/raft/host"
 	"moka/kv/shard"
 )
 
@@ -54,6 +56,8 @@ type Options struct {
 	SplitRate int
 	// BalanceEvery is how often the balancer looks; zero means every 10 s, negative never.
 	BalanceEvery time.Duration
+	// Cluster makes the node a member of one; nil is a node of its own. Then Replicate has to be called.
+	Cluster *Cluster
 	// Logger gets what an operator wants to know; nil discards it.
 	Logger *slog.Logger
 	// Fatal is called when the node must die: the disk failed, or is full without a ballast, and what it acknowledges could be lost if it
@@ -93,11 +97,14 @@ type Node struct {
 	store    *bigtable.Coprocessor
 	record   record
 	shards   []*shard.Replica // shards[i] is shard i+1
+	host     *host.Host       // drives them, in a cluster
+	reach    atomic.Pointer[kv.Store]
 
 	structure  sync.Mutex // one structural change at a time; guards what follows
 	closed     bool
 	nextTablet uint64
 	metaStale  bool      // METADATA has not heard of the last change
+	repaired   []uint64  // the terms in which METADATA was compared with the shards led here
 	sweepFrom  kv.RowKey // where the search for garbage goes on
 	hot        hotTablets
 
@@ -111,7 +118,7 @@ func (n *Node) ID() kv.NodeID { return n.record.node }
 // Room is kv.ErrDiskFull while the node takes nothing that adds to it, nil otherwise.
 func (n *Node) Room() error { return n.engine.Room() }
 
-// Shards lists the shards that the node leads, ascending.
+// Shards lists the shards that are on the node, ascending.
 func (n *Node) Shards() []kv.ShardID {
 	ids := make([]kv.ShardID, len(n.shards))
 	for i, s := range n.shards {
@@ -216,6 +223,9 @@ func (n *Node) Close() error {
 	var errs []error
 	for _, s := range n.shards {
 		errs = append(errs, s.Close())
+	}
+	if n.host != nil {
+		n.host.Close()
 	}
 	return errors.Join(append(errs, n.engine.Close())...)
 }

@@ -1,11 +1,8 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"log/slog"
-	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -25,29 +22,48 @@ const MetaShard kv.ShardID = 1
 //	+-----------+---------------+-----------------+----------------------------+
 //	| version 1 | node uvarint  | shards uvarint  | next tablet number uvarint |
 //	+-----------+---------------+-----------------+----------------------------+
+//	| version 2   in a cluster: the same, then     | cluster string, members    |
 //
 // The tablet number is a high-water mark: all below it may have been given out.
 type record struct {
 	node       kv.NodeID
 	shards     int
 	nextTablet uint64
+	membership
 }
 
-const recordVersion = 1
+const (
+	recordVersion  = 1
+	clusterVersion = 2
+)
 
 // tabletReserve is how many tablet numbers are made durable at a time.
 const tabletReserve = 1024
 
 func (r record) encode() []byte {
 	b := []byte{recordVersion}
+	if r.cluster != "" {
+		b[0] = clusterVersion
+	}
 	b = wire.AppendUvarint(b, uint64(r.node))
 	b = wire.AppendUvarint(b, uint64(r.shards))
-	return wire.AppendUvarint(b, r.nextTablet)
+	b = wire.AppendUvarint(b, r.nextTablet)
+	if r.cluster != "" {
+		b = r.membership.appendTo(b)
+	}
+	return b
 }
 
 func decodeRecord(b []byte) (record, error) {
-	d := wire.NewDecoder(b, recordVersion)
+	version := byte(recordVersion)
+	if len(b) > 0 && b[0] == clusterVersion {
+		version = clusterVersion
+	}
+	d := wire.NewDecoder(b, version)
 	r := record{node: kv.NodeID(d.Uvarint()), shards: int(d.Bounded(maxShards)), nextTablet: d.Uvarint()}
+	if version == clusterVersion {
+		r.membership.decode(&d)
+	}
 	return r, wire.Wrap("node record", d.Finish())
 }
 
@@ -94,20 +110,35 @@ func (n *Node) start() error {
 		return err
 	}
 	for _, id := range ids {
-		s, err := shard.Open(shard.Options{
+		so := shard.Options{
 			ID: id, Node: n.record.node, Engine: n.engine, Registry: n.registry, Describe: n.describe, Logger: n.logger,
-		})
+		}
+		if n.o.Cluster != nil {
+			so.Node = 0 // who leads is elected
+		}
+		s, err := shard.Open(so)
 		if err != nil {
 			return err
 		}
 		n.shards = append(n.shards, s)
+		if n.o.Cluster != nil {
+			continue
+		}
 		if _, err := s.Lead(nil); err != nil {
 			return err
 		}
 	}
+	if n.o.Cluster != nil {
+		return nil // Replicate goes on
+	}
 	if err := n.repairMeta(context.Background()); err != nil {
 		return err
 	}
+	n.startBackground()
+	return nil
+}
+
+func (n *Node) startBackground() {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
 	if n.o.BalanceEvery > 0 {
@@ -118,7 +149,6 @@ func (n *Node) start() error {
 		limit.follow(n.memoryBytes()) // what was loaded just now
 		n.background.Go(func() { n.followMemory(ctx, &limit) })
 	}
-	return nil
 }
 
 // loadRecord reads the node's record; the first start makes it, and the first tablets with it, in one batch.
@@ -133,6 +163,13 @@ func (n *Node) loadRecord() error {
 		if n.record, err = decodeRecord(b); err != nil {
 			return err
 		}
+		if err := n.record.check(n.o.Cluster, n.o.Dir); err != nil {
+			return err
+		}
+	} else if n.o.Cluster != nil {
+		if err := n.found(batch); err != nil {
+			return err
+		}
 	} else {
 		n.record = record{node: 1, shards: 1, nextTablet: 1}
 		for _, t := range n.firstTablets() {
@@ -143,7 +180,9 @@ func (n *Node) loadRecord() error {
 	}
 	n.nextTablet = n.record.nextTablet
 	n.record.nextTablet += tabletReserve
-	n.record.shards = max(n.record.shards, n.o.Shards)
+	if n.o.Cluster == nil {
+		n.record.shards = max(n.record.shards, n.o.Shards)
+	}
 	if err := batch.Set(recordKey(), n.record.encode(), nil); err != nil {
 		return err
 	}
@@ -170,51 +209,6 @@ func (n *Node) tabletID(number uint64) kv.TabletID {
 	return kv.TabletID(uint64(n.record.node)<<32 | number)
 }
 
-// repairMeta makes METADATA say what the shards' tablet tables say. A crash between the two leaves it behind.
-func (n *Node) repairMeta(ctx context.Context) error {
-	meta := n.shard(MetaShard)
-	have, err := bigtable.AllTablets(meta.Reader())
-	if err != nil {
-		return err
-	}
-	byEnd := map[string]kv.Tablet{}
-	for _, t := range have {
-		byEnd[string(t.Span.End)] = t
-	}
-	var req bigtable.UpdateMetaRequest
-	for _, t := range n.Tablets() {
-		end := string(t.Span.End)
-		if old, ok := byEnd[end]; !ok || !sameTablet(old, t) {
-			// A row of a greater generation would win over this one: it goes first.
-			if ok && old.Generation > t.Generation {
-				req.Gone = append(req.Gone, t.Span.End)
-			}
-			req.Now = append(req.Now, t)
-		}
-		delete(byEnd, end)
-	}
-	for _, t := range byEnd {
-		if t.Node == n.record.node || t.Node == 0 {
-			req.Gone = append(req.Gone, t.Span.End)
-		}
-	}
-	if len(req.Gone)+len(req.Now) == 0 {
-		return nil
-	}
-	slices.SortFunc(req.Gone, func(a, b kv.RowKey) int { return cmp.Compare(string(a), string(b)) })
-	level := slog.LevelInfo
-	if len(have) == 0 {
-		level = slog.LevelDebug // a new directory: its first rows
-	}
-	n.logger.Log(ctx, level, "METADATA repaired", "written", len(req.Now), "removed", len(req.Gone))
-	if len(req.Gone) > 0 {
-		if err := n.updateMeta(ctx, req.Gone, nil); err != nil {
-			return err
-		}
-	}
-	return n.updateMeta(ctx, nil, req.Now)
-}
-
 func sameTablet(a, b kv.Tablet) bool {
 	return a.ID == b.ID && a.Generation == b.Generation && a.Shard == b.Shard &&
 		string(a.Span.Start) == string(b.Span.Start) && string(a.Span.End) == string(b.Span.End)
@@ -222,7 +216,7 @@ func sameTablet(a, b kv.Tablet) bool {
 
 // updateMeta writes METADATA through the shard that holds it, like any other write.
 func (n *Node) updateMeta(ctx context.Context, gone []kv.RowKey, now []kv.Tablet) error {
-	_, err := n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Gone: gone, Now: now})
+	_, err := n.callMeta(ctx, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Gone: gone, Now: now})
 	return err
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"moka/kv"
 	"moka/kv/bigtable"
+	"moka/kv/shard"
 )
 
 // Bounds of one turn of the sweep.
@@ -17,6 +19,9 @@ const (
 
 // clearDropped removes the data of dropped tables. Commands on them fail already; those that were running are waited for.
 func (n *Node) clearDropped(ctx context.Context) error {
+	if !n.leads(MetaShard) {
+		return nil
+	}
 	ids, err := bigtable.Dropped(n.shard(MetaShard).Reader())
 	if err != nil || len(ids) == 0 {
 		return err
@@ -24,13 +29,16 @@ func (n *Node) clearDropped(ctx context.Context) error {
 	for _, id := range ids {
 		span := kv.Span{Start: kv.MakeRowKey(id, nil), End: kv.MakeRowKey(id+1, nil)}
 		for _, s := range n.shards {
+			if n.o.Cluster != nil && !serves(s, span) {
+				continue // and somebody else may lead it
+			}
 			if err := s.Clear(ctx, span); err != nil {
 				return err
 			}
 		}
 		n.logger.Info("the data of a dropped table is removed", "table", id)
 	}
-	_, err = n.Handle(ctx, MetaShard, nil, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Cleared: ids})
+	_, err = n.callMeta(ctx, bigtable.CommandUpdateMeta, &bigtable.UpdateMetaRequest{Cleared: ids})
 	return err
 }
 
@@ -40,6 +48,9 @@ func (n *Node) sweep(ctx context.Context) error {
 	from := n.sweepFrom
 	n.sweepFrom = nil
 	for _, t := range n.Tablets() {
+		if !n.leads(t.Shard) {
+			continue
+		}
 		for _, table := range n.store.Tables() {
 			span := intersect(t.Span, table.Span())
 			if len(from) > 0 && bytes.Compare(span.Start, from) < 0 {
@@ -69,6 +80,14 @@ func (n *Node) sweep(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// serves reports whether rows of a span lie in a shard's tablets.
+func serves(s *shard.Replica, span kv.Span) bool {
+	return slices.ContainsFunc(s.Tablets(), func(t kv.Tablet) bool {
+		x := intersect(t.Span, span)
+		return len(x.End) == 0 || bytes.Compare(x.Start, x.End) < 0
+	})
 }
 
 func intersect(a, b kv.Span) kv.Span {

@@ -41,8 +41,9 @@
 //
 // # Not here yet
 //
-// Members are fixed when a replica is made (Bootstrap). There are no snapshots, so a log is cut only where every replica has it, and a
-// replica that is away for long keeps the others' logs from being cut. Membership entries stop the replica that finds one.
+// Members are fixed when a replica is made (Bootstrap). There are no snapshots, so a log is cut only where
+// every replica has it; with a replica away it grows, up to Options.LogBytes. Membership entries stop the
+// replica that finds one.
 //
 // Files named planted_*.go: with the build tag "planted" the driver makes the mistake that the simulator asks for; in every other build
 // the question is a constant.

@@ -173,6 +173,9 @@ func (s *Replica) Lead(repl Replicator) (*Leadership, error) {
 	return l, nil
 }
 
+// Leads reports whether there is a leadership here.
+func (s *Replica) Leads() bool { return s.lead.Load() != nil }
+
 // Hear says who leads the shard, for those who ask here.
 func (s *Replica) Hear(l kv.Lead) {
 	l.Shard = s.id

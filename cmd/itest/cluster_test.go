@@ -1,0 +1,425 @@
+package itest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// trio is a cluster of three processes on this machine, each with addresses that it keeps.
+type trio struct {
+	t       testing.TB
+	dirs    [3]string
+	nodes   [3]string // addresses
+	sql     [3]string
+	args    []string
+	servers [3]*server
+	pools   [3]*sql.DB
+}
+
+// newTrio starts three nodes with new directories.
+func newTrio(t testing.TB, args ...string) *trio {
+	t.Helper()
+	c := &trio{t: t, args: args}
+	ports := freePorts(t, 6)
+	for i := range c.dirs {
+		c.dirs[i] = filepath.Join(t.TempDir(), "data")
+		c.nodes[i], c.sql[i] = ports[i], ports[3+i]
+	}
+	for i := range c.servers {
+		c.servers[i] = c.launch(i)
+	}
+	c.ready()
+	for i := range c.pools {
+		db, err := sql.Open("mysql", "root@tcp("+c.sql[i]+")/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		c.pools[i] = db
+	}
+	return c
+}
+
+func (c *trio) launch(i int) *server {
+	return launch(c.t, c.command(i)...)
+}
+
+func (c *trio) command(i int) []string {
+	return append([]string{"start", "--cluster", "--data", c.dirs[i], "--node-addr", c.nodes[i],
+		"--members", c.members(),
+		"--sql-addr", c.sql[i],
+		"--http-addr", "127.0.0.1:0"}, c.args...)
+}
+
+func (c *trio) members() string {
+	return fmt.Sprintf("1=%s,2=%s,3=%s", c.nodes[0], c.nodes[1], c.nodes[2])
+}
+
+func (c *trio) ready() {
+	c.t.Helper()
+	for i, s := range c.servers {
+		if s != nil && !s.waitReady() {
+			c.t.Fatalf("node %d did not become ready:\n%s", i+1, s.logs())
+		}
+	}
+}
+
+func (c *trio) kill(i int) {
+	c.servers[i].kill()
+	c.servers[i] = nil
+}
+
+func (c *trio) start(i int) {
+	c.t.Helper()
+	c.servers[i] = c.launch(i)
+	c.ready()
+}
+
+// logs are those of all nodes, for who looks for the reason.
+func (c *trio) logs() string {
+	var b strings.Builder
+	for i, s := range c.servers {
+		if s != nil {
+			fmt.Fprintf(&b, "node %d:\n%s", i+1, s.logs())
+		}
+	}
+	return b.String()
+}
+
+// freePorts returns addresses that nobody has and that the system gives to nobody who asks for any port.
+func freePorts(t testing.TB, n int) (addrs []string) {
+	t.Helper()
+	for range 1000 {
+		addr := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			continue
+		}
+		defer l.Close()
+		if addrs = append(addrs, addr); len(addrs) == n {
+			return addrs
+		}
+	}
+	t.Fatal("no free ports")
+	return nil
+}
+
+// clusterLoad moves money between the accounts of three tables, each on a shard of its own, and counts.
+type clusterLoad struct {
+	c         *trio
+	next      atomic.Int64
+	stop      chan struct{}
+	wg        sync.WaitGroup
+	progress  chan struct{}
+	mu        sync.Mutex
+	transfers map[int64]bool // acknowledged
+	counted   [2]int64       // increments: acknowledged, of unknown outcome
+	refused   int
+	snapshots int
+}
+
+const clusterAccounts = 30 // in each of three tables
+
+func (l *clusterLoad) setUp() {
+	t, db := l.c.t, l.c.pools[0]
+	mustExec(t, db, "CREATE DATABASE bank")
+	for i := range 3 {
+		mustExec(t, db, fmt.Sprintf("CREATE TABLE bank.account%d (id INT PRIMARY KEY, balance BIGINT NOT "+
+			"NULL)", i))
+		var rows []string
+		for id := range clusterAccounts {
+			rows = append(rows, fmt.Sprintf("(%d, 100)", id))
+		}
+		mustExec(t, db, fmt.Sprintf("INSERT INTO bank.account%d VALUES %s", i, strings.Join(rows, ",")))
+	}
+	mustExec(t, db, "CREATE TABLE bank.journal (id BIGINT PRIMARY KEY)")
+	mustExec(t, db, "CREATE TABLE bank.counter (id INT PRIMARY KEY, n BIGINT NOT NULL)")
+	mustExec(t, db, "CREATE TABLE bank.seen (id INT PRIMARY KEY, n BIGINT NOT NULL)")
+	mustExec(t, db, "INSERT INTO bank.counter VALUES (1, 0)")
+	mustExec(t, db, "INSERT INTO bank.seen VALUES (1, 0)")
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, q := range []string{"USE bank", "CREATE OBSERVER counting AFTER INSERT ON journal FOR EACH ROW " +
+		"UPDATE seen SET n = n + 1 WHERE id = 1"} {
+		if _, err := conn.ExecContext(context.Background(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run begins; at each moment statements go to all nodes.
+func (l *clusterLoad) run() {
+	for w := range 6 {
+		l.wg.Go(func() {
+			for l.goesOn() {
+				if pause := l.transfer(l.c.pools[w%3]); pause != nil {
+					<-pause
+				}
+			}
+		})
+	}
+	l.wg.Go(func() {
+		for l.goesOn() {
+			l.count(l.c.pools[rand.IntN(3)])
+		}
+	})
+	l.wg.Go(func() {
+		for l.goesOn() {
+			l.snapshot(l.c.pools[rand.IntN(3)])
+		}
+	})
+}
+
+func (l *clusterLoad) goesOn() bool {
+	select {
+	case <-l.stop:
+		return false
+	default:
+		return true
+	}
+}
+
+// transfer moves money and writes a journal. It returns how long to wait before the next, nil for not at all.
+func (l *clusterLoad) transfer(db *sql.DB) (pause <-chan time.Time) {
+	id := l.next.Add(1)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err := func() error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		from, to := rand.IntN(3), rand.IntN(3)
+		for _, x := range []struct{ table, by int }{{from, -1}, {to, 1}} {
+			q := fmt.Sprintf("UPDATE bank.account%d SET balance = balance + ? WHERE id = ?", x.table)
+			if _, err := tx.ExecContext(ctx, q, x.by, rand.IntN(clusterAccounts)); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO bank.journal VALUES (?)", id); err != nil {
+			return err
+		}
+		return tx.Commit()
+	}()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		if l.refused++; errors.Is(err, syscall.ECONNREFUSED) {
+			pause = time.After(50 * time.Millisecond) // its node is down
+		}
+		return pause
+	}
+	l.transfers[id] = true
+	select {
+	case l.progress <- struct{}{}:
+	default:
+	}
+	return pause
+}
+
+func (l *clusterLoad) count(db *sql.DB) {
+	_, err := db.ExecContext(context.Background(), "UPDATE bank.counter SET n = n + 1 WHERE id = 1")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var refusal *mysql.MySQLError
+	switch {
+	case err == nil:
+		l.counted[0]++
+	case errors.As(err, &refusal) && (refusal.Number == 1213 || refusal.Number == 1205): // nothing happened
+	default:
+		l.counted[1]++
+	}
+}
+
+// snapshot adds up what is on three shards, as of one moment.
+func (l *clusterLoad) snapshot(db *sql.DB) {
+	var sum, n int64
+	err := db.QueryRowContext(context.Background(), `SELECT SUM(balance), COUNT(*) FROM (
+		SELECT balance FROM bank.account0 UNION ALL SELECT balance FROM bank.account1
+		UNION ALL SELECT balance FROM bank.account2) AS a`).Scan(&sum, &n)
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.snapshots++
+	if sum != 3*clusterAccounts*100 || n != 3*clusterAccounts {
+		l.c.t.Errorf("a snapshot saw %d accounts with %d in all, want %d with %d", n, sum, 3*clusterAccounts,
+			3*clusterAccounts*100)
+	}
+}
+
+// await waits for transfers to be acknowledged.
+func (l *clusterLoad) await(n int) {
+	l.c.t.Helper()
+	deadline := time.After(2 * time.Minute)
+	for range n {
+		select {
+		case <-l.progress:
+		case <-deadline:
+			l.c.t.Fatalf("no progress; logs:\n%s", l.c.logs())
+		}
+	}
+}
+
+// verify compares what is stored with what was acknowledged, as each node sees it.
+func (l *clusterLoad) verify() {
+	t := l.c.t
+	t.Helper()
+	for i, db := range l.c.pools {
+		var n, rows int64
+		eventually(t, "a node answers", time.Minute, func() bool {
+			return db.QueryRow("SELECT n FROM bank.counter WHERE id = 1").Scan(&n) == nil
+		})
+		if n < l.counted[0] || n > l.counted[0]+l.counted[1] {
+			t.Errorf("node %d: the counter is %d; %d were acknowledged, of %d nobody knows", i+1, n,
+				l.counted[0],
+				l.counted[1])
+		}
+		stored := map[int64]bool{}
+		found, err := db.Query("SELECT id FROM bank.journal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for found.Next() {
+			var id int64
+			if err := found.Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			stored[id] = true
+			rows++
+		}
+		if err := found.Err(); err != nil {
+			t.Fatal(err)
+		}
+		for id := range l.transfers {
+			if !stored[id] {
+				t.Errorf("node %d: transfer %d was acknowledged and is not there", i+1, id)
+			}
+		}
+		l.snapshot(db)
+		seen := int64(-1)
+		eventually(t, "the observer has seen each transfer once", time.Minute, func() bool {
+			err := db.QueryRow("SELECT n FROM bank.seen WHERE id = 1").Scan(&seen)
+			return err == nil && seen >= rows
+		})
+		if seen != rows {
+			t.Errorf("node %d: the observer has counted %d transfers of %d", i+1, seen, rows)
+		}
+	}
+}
+
+// TestClusterSurvivesKills kills two of three nodes in turn, whatever shards they lead, under transfers
+// between shards, an observer, a counter and snapshots through all nodes; and starts them again. Nothing
+// acknowledged is lost, no snapshot is torn, and the observer runs once for each change.
+func TestClusterSurvivesKills(t *testing.T) {
+	c := newTrio(t, "--shards", "3", "--gc-retention", "1s")
+	l := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
+		transfers: map[int64]bool{}}
+	l.setUp()
+	l.run()
+	for round := range soaked(2, 100) {
+		victim := 1 + round%2
+		l.await(20 + rand.IntN(50))
+		c.kill(victim)
+		l.await(20)
+		c.start(victim)
+	}
+	l.await(20)
+	close(l.stop)
+	l.wg.Wait()
+	l.verify()
+	t.Logf("%d transfers acknowledged, %d refused or unknown, %d snapshots, counter %v", len(l.transfers),
+		l.refused,
+		l.snapshots, l.counted)
+	if l.snapshots == 0 || l.counted[0] == 0 {
+		t.Error("too little happened")
+	}
+}
+
+// TestClusterDirectories: a directory is opened as what it is, and a member keeps it for life.
+func TestClusterDirectories(t *testing.T) {
+	c := newTrio(t)
+	mustExec(t, c.pools[2], "CREATE DATABASE d")
+	c.kill(1)
+	refuses(t, []string{"belongs to node 2 of cluster", "--cluster"},
+		"start", "--data", c.dirs[1], "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+	theirs := c.dirs[1]
+	c.dirs[1] = filepath.Join(t.TempDir(), "data")
+	refuses(t, []string{"node 2 of this cluster has had another directory"}, c.command(1)...)
+	single := filepath.Join(t.TempDir(), "data")
+	if err := start(t, single).stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.dirs[1] = single
+	refuses(t, []string{"holds a database of one node", "without --cluster"}, c.command(1)...)
+	if err := start(t, single).stop(); err != nil { // and has not changed
+		t.Error(err)
+	}
+	refuses(t, []string{"coordination and the oracle are on node 1: join that one"},
+		"start", "--roles", "sql", "--join", c.nodes[2], "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+	joined := join(t, c.nodes[0])
+	if n := one[int](t, joined.db(""), "SELECT COUNT(*) FROM information_schema.schemata WHERE "+
+		"schema_name = 'd'"); n != 1 {
+		t.Errorf("a SQL server that has joined finds %d databases", n)
+	}
+	joined.kill()
+
+	// The first node's directory is lost: another cluster begins, and the old members have no part in it.
+	c.kill(0)
+	c.kill(2)
+	c.dirs[0], c.dirs[1] = filepath.Join(t.TempDir(), "data"), theirs
+	foreign := c.launch(0)
+	refuses(t, []string{"belongs to cluster", "correct --data or --members"}, c.command(1)...)
+	if strings.Contains(foreign.logs(), "is ready") {
+		t.Error("one node of three is ready by itself")
+	}
+}
+
+// TestClusterFlags: what makes no sense is refused before anything is touched.
+func TestClusterFlags(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	const three = "1=127.0.0.1:4001,2=127.0.0.1:4002,3=127.0.0.1:4003"
+	for want, args := range map[string][]string{
+		"--cluster needs --members":   {"--cluster", "--node-addr", "127.0.0.1:4001"},
+		"--cluster needs --node-addr": {"--cluster", "--members", three},
+		"say --cluster too":           {"--members", three},
+		"is none of --members": {"--cluster", "--members", three, "--node-addr",
+			"127.0.0.1:4004"},
+		"a cluster has 3 or 5": {"--cluster", "--members", "1=127.0.0.1:4001",
+			"--node-addr", "127.0.0.1:4001"},
+		"is not NUMBER=HOST:PORT": {"--cluster", "--members", "1=nobody", "--node-addr",
+			"127.0.0.1:4001"},
+		"twice": {"--cluster", "--members", three + ",3=127.0.0.1:4005",
+			"--node-addr", "127.0.0.1:4001"},
+		"has no node 1": {"--cluster", "--members", "2=a:1,3=a:2,4=a:3",
+			"--node-addr", "a:1"},
+		"a member that forgets": {"--cluster", "--memory", "--members", three,
+			"--node-addr", "127.0.0.1:4001"},
+		"a member is named by --members": {"--cluster", "--join", "127.0.0.1:4001", "--roles", "sql"},
+		"--cluster is for processes with the": {"--cluster", "--roles", "sql", "--members", three,
+			"--node-addr", "127.0.0.1:4001"},
+	} {
+		refuses(t, []string{want}, append([]string{"start", "--data", dir}, args...)...)
+	}
+	if found, _ := filepath.Glob(dir); found != nil {
+		t.Error("a start that was refused has made the directory")
+	}
+}

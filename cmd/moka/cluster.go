@@ -1,0 +1,364 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"moka/kv"
+	"moka/kv/bigtable"
+	"moka/kv/client"
+	"moka/kv/coord"
+	"moka/kv/node"
+	"moka/kv/rpc"
+	"moka/kv/rpc/coordrpc"
+	"moka/kv/rpc/raftrpc"
+	"moka/sqlfront"
+)
+
+// A cluster is a laboratory's still: its members are named at every start, and one of them, the first, holds
+// the coordination service and the oracle, as the process of a database on one node does. The shards have a
+// replica on every member, and are led wherever they are elected.
+const labNode kv.NodeID = 1
+
+const (
+	// clusterStart is how long a member waits for the others: people start them one after the other.
+	clusterStart = 5 * time.Minute
+	// clusterRetry outlives the election of a shard's leader, and of METADATA's behind it.
+	clusterRetry = 15 * time.Second
+	// clusterLockTTL is longer than an election, or each would roll back what waits for it.
+	clusterLockTTL = 10 * time.Second
+	// dealtTables is how many of the first tables are dealt to the shards in turn, for tablets do not move
+	// between them yet.
+	dealtTables = 64
+)
+
+func labWarning(addr string) string {
+	return fmt.Sprintf("LAB: node %d (%s) holds coordination and the oracle; while it is down no "+
+		"transaction begins or commits, and it must not lose its directory. Members are fixed; a lost "+
+		"directory is not replaced yet",
+		labNode, addr)
+}
+
+// member is a node of a cluster.
+type member struct {
+	id   kv.NodeID
+	addr string
+}
+
+// parseMembers reads --members.
+func parseMembers(list []string) (ms []member, err error) {
+	for _, s := range list {
+		number, addr, ok := strings.Cut(strings.TrimSpace(s), "=")
+		id, nerr := strconv.ParseUint(number, 10, 16)
+		if _, port, aerr := net.SplitHostPort(addr); !ok || nerr != nil || id == 0 || aerr != nil ||
+			port == "0" {
+			return nil, fmt.Errorf("--members: %q is not NUMBER=HOST:PORT, such as 1=10.0.0.1:4001", s)
+		}
+		for _, m := range ms {
+			if m.id == kv.NodeID(id) || m.addr == addr {
+				return nil, fmt.Errorf("--members names number %d or address %s twice", id, addr)
+			}
+		}
+		ms = append(ms, member{kv.NodeID(id), addr})
+	}
+	slices.SortFunc(ms, func(a, b member) int { return cmp.Compare(a.id, b.id) })
+	return ms, nil
+}
+
+// validateCluster is validate for what makes a cluster, and finds out who this process is in it.
+func (o *stackOptions) validateCluster() (err error) {
+	if !o.Cluster {
+		if len(o.Members) > 0 {
+			return errors.New("--members is for a node of a cluster: say --cluster too, or leave it away")
+		}
+		return nil
+	}
+	if o.members, err = parseMembers(o.Members); err != nil {
+		return err
+	}
+	switch {
+	case o.Join != "":
+		return errors.New("--cluster with --join: a member is named by --members, and joins nobody")
+	case o.Memory:
+		return errors.New("--cluster with --memory: a member that forgets what it has promised loses data " +
+			"of the others")
+	case !o.has(roleStorage):
+		return errors.New("--cluster is for processes with the storage role; others --join one")
+	case o.NodeAddr == "":
+		return errors.New("--cluster needs --node-addr, at which the other members reach this one")
+	case len(o.members) == 0:
+		return errors.New("--cluster needs --members, all nodes of the cluster: " +
+			"1=HOST:PORT,2=HOST:PORT,3=HOST:PORT")
+	case len(o.members) != 3 && len(o.members) != 5:
+		return fmt.Errorf("--members names %d nodes: a cluster has 3 or 5", len(o.members))
+	case o.members[0].id != labNode:
+		return fmt.Errorf("--members has no node %d, which holds coordination and the oracle", labNode)
+	}
+	for _, m := range o.members {
+		if m.addr == o.NodeAddr {
+			o.self = m.id
+			return nil
+		}
+	}
+	return fmt.Errorf("--node-addr %s is none of --members %s: give it as it is there", o.NodeAddr,
+		strings.Join(o.Members, ","))
+}
+
+func (o *stackOptions) address(id kv.NodeID) string {
+	for _, m := range o.members {
+		if m.id == id {
+			return m.addr
+		}
+	}
+	return ""
+}
+
+// openCluster opens a member: first what the others need of it, the replicas of its shards, then what it
+// needs of the others.
+func (s *stack) openCluster(ctx context.Context) error {
+	farthest := s.o.address(labNode)
+	for _, m := range s.o.members {
+		if !loopback(m.addr) {
+			farthest = m.addr
+		}
+	}
+	known, err := s.o.dialCredentials("members", farthest)
+	if err != nil {
+		return err
+	}
+	commands, err := rpc.NewRegistry(append([]kv.Coprocessor{bigtable.New(nil)}, coprocessors()...)...)
+	if err != nil {
+		return err
+	}
+	ro := rpc.Options{Logger: s.o.Logger, Credentials: known}
+	s.o.Logger.Warn(labWarning(s.o.address(labNode)))
+
+	s.replicated = true
+	no := s.nodeOptions()
+	no.Cluster = &node.Cluster{Self: s.o.self, Splits: s.o.dealt()}
+	peers := map[kv.NodeID]string{}
+	for _, m := range s.o.members {
+		no.Cluster.Members = append(no.Cluster.Members, m.id)
+		if m.id != s.o.self {
+			peers[m.id] = m.addr
+		}
+	}
+	no.Cluster.Found = func(directory string) (node.Founding, error) {
+		if s.o.self == labNode {
+			var id [16]byte
+			_, _ = rand.Read(id[:])
+			return node.Founding{ID: hex.EncodeToString(id[:]), Shards: s.o.Shards}, nil
+		}
+		return s.enrol(ctx, commands, ro, directory)
+	}
+	n, err := node.Open(no)
+	if err != nil {
+		return err
+	}
+	if has := len(n.Shards()); s.o.shardsAsked && s.o.Shards != has {
+		return errors.Join(n.Close(), fmt.Errorf("--shards %d: the cluster has %d, which cannot be "+
+			"changed yet; leave it away",
+			s.o.Shards, has))
+	}
+	var transport *raftrpc.Transport
+	s.node = n
+	s.onClose(func(context.Context) error {
+		err := n.Close()
+		if transport != nil {
+			transport.Close()
+		}
+		return err
+	})
+	ro.Cluster = n.ClusterID()
+	self := raftrpc.Member{Cluster: n.ClusterID(), Node: n.ID()}
+	if transport, err = raftrpc.New(self, peers, ro); err != nil {
+		return err
+	}
+	if err := n.Replicate(transport); err != nil {
+		return err
+	}
+	if s.o.self == labNode {
+		if err := s.openCoordination(ctx); err != nil {
+			return err
+		}
+	}
+	s.serveNodes()
+
+	pool := rpc.NewPool(commands, ro)
+	s.onClose(func(context.Context) error { pool.Close(); return nil })
+	for id, addr := range peers {
+		pool.SetAddress(id, addr)
+	}
+	if s.o.self != labNode {
+		if err := s.reachCoordination(ctx, pool, ro); err != nil {
+			return err
+		}
+	}
+	co := client.Options{Node: n.ID(), Local: n, Remote: pool, RetryFor: clusterRetry, Logger: s.o.Logger}
+	if s.meta, err = client.NewMetadata(cluster{s}, n, co); err != nil {
+		return err
+	}
+	if s.store, err = client.New(s.meta, n, co); err != nil {
+		return err
+	}
+	n.UseStore(s.store)
+	return s.awaitLeaders(ctx)
+}
+
+// dealt are the bounds of the first tables' tablets.
+func (o *stackOptions) dealt() (bounds []kv.RowKey) {
+	for id := range uint32(dealtTables) {
+		bounds = append(bounds, sqlfront.TableStart(id))
+	}
+	return bounds
+}
+
+// enrolled is under which key the coordination service keeps whose directory a member's is. Who has lost his
+// has forgotten what he promised to the others, and may not come with a new one.
+func enrolled(id kv.NodeID) string { return fmt.Sprintf("moka/members/%d", id) }
+
+// enrol asks the first node which cluster a new directory is to belong to.
+func (s *stack) enrol(
+	ctx context.Context, commands rpc.Commands, ro rpc.Options, directory string,
+) (node.Founding, error) {
+	addr := s.o.address(labNode)
+	pool := rpc.NewPool(commands, ro)
+	defer pool.Close()
+	s.o.Logger.Info("this directory is new: asking for the cluster", "node", labNode, "addr", addr)
+	info, err := pool.Join(ctx, addr, version)
+	if err != nil {
+		return node.Founding{}, err
+	}
+	if err := s.sameMembers(info); err != nil {
+		return node.Founding{}, err
+	}
+	f := node.Founding{ID: info.ClusterID, Shards: len(info.Shards)}
+	if s.o.shardsAsked && s.o.Shards != f.Shards {
+		return f, fmt.Errorf("--shards %d: the cluster has %d, as node %d was told; leave it away here",
+			s.o.Shards,
+			f.Shards, labNode)
+	}
+	c := coordrpc.New(func() (grpc.ClientConnInterface, error) { return pool.Conn(labNode) },
+		coordrpc.Options{})
+	defer c.Close()
+	key := enrolled(s.o.self)
+	_, err = c.Txn(ctx, []coord.Cond{coord.Absent(key)}, []coord.Op{coord.Put(key, []byte(directory))})
+	if errors.Is(err, coord.ErrConflict) {
+		var was coord.KV
+		if was, err = c.Get(ctx, key); err == nil && string(was.Value) != directory {
+			err = fmt.Errorf("node %d of this cluster has had another directory than %s: what that "+
+				"promised to the other nodes is lost with it, so a new one may not take its place (nodes cannot "+
+				"be replaced yet); start it with the directory that it had", s.o.self, s.o.Data)
+		}
+	}
+	return f, err
+}
+
+// sameMembers sees that the first node was told the same.
+func (s *stack) sameMembers(info rpc.ClusterInfo) error {
+	var theirs []kv.NodeID
+	for _, n := range info.Nodes {
+		theirs = append(theirs, n.ID)
+	}
+	slices.Sort(theirs)
+	same := func(id kv.NodeID, m member) bool { return id == m.id }
+	if info.Node != labNode || !slices.EqualFunc(theirs, s.o.members, same) {
+		return fmt.Errorf("node %d at %s says that the members are %v, and --members here is %s", info.Node,
+			s.o.address(labNode), theirs, strings.Join(s.o.Members, ","))
+	}
+	return nil
+}
+
+// reachCoordination connects to the first node, and sees that it is one of the same cluster.
+func (s *stack) reachCoordination(ctx context.Context, pool *rpc.Pool, ro rpc.Options) error {
+	addr := s.o.address(labNode)
+	s.o.Logger.Info("waiting for coordination and the oracle", "node", labNode, "addr", addr)
+	info, err := pool.Join(ctx, addr, version)
+	if err != nil {
+		return fmt.Errorf("node %d, which holds coordination and the oracle, does not answer: %w",
+			labNode, err)
+	}
+	if info.ClusterID != s.node.ClusterID() {
+		return fmt.Errorf("%s belongs to cluster %s, and the node at %s to cluster %s: correct --data or "+
+			"--members",
+			s.o.Data, s.node.ClusterID(), addr, info.ClusterID)
+	}
+	if err := s.sameMembers(info); err != nil {
+		return err
+	}
+	c := coordrpc.New(func() (grpc.ClientConnInterface, error) { return pool.Conn(labNode) },
+		coordrpc.Options{})
+	s.coord = c
+	s.onClose(func(context.Context) error { c.Close(); return nil })
+	return s.reachOracle(addr, ro.Credentials)
+}
+
+// awaitLeaders waits until all shards are led.
+func (s *stack) awaitLeaders(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	soon := time.After(3 * time.Second)
+	for {
+		missing := kv.ShardID(0)
+		for _, r := range s.node.Replicas() {
+			if r.Lead.Node == 0 {
+				missing = r.Shard
+			}
+		}
+		if missing == 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-soon:
+			s.o.Logger.Info("waiting for most of the members: start the others", "members",
+				strings.Join(s.o.Members, ","))
+		case <-ctx.Done():
+			return fmt.Errorf("nobody leads shard %d: most of the members have to run (%s), and to reach "+
+				"each other",
+				missing, strings.Join(s.o.Members, ", "))
+		}
+	}
+}
+
+// clusterInfo is what a member says of the cluster: where it has heard that shards are led.
+func (s *stack) clusterInfo() rpc.ClusterInfo {
+	n := s.node
+	info := rpc.ClusterInfo{ClusterID: n.ClusterID(), Version: version, Node: n.ID(), Root: node.MetaShard}
+	for _, m := range s.o.members {
+		info.Nodes = append(info.Nodes, rpc.NodeInfo{ID: m.id, Address: m.addr})
+	}
+	for _, r := range n.Replicas() {
+		info.Shards = append(info.Shards, rpc.ShardInfo{
+			ID: r.Shard, Node: r.Lead.Node, Term: r.Lead.Term, Replicas: n.Members(),
+		})
+	}
+	return info
+}
+
+// replicaSection shows a member's replicas.
+func (s *stack) replicaSection() section {
+	sec := section{Title: "replicas", Columns: []string{"shard", "leader", "term", "applied", "committed",
+		"log MiB"}}
+	for _, r := range s.node.Replicas() {
+		leader := "none"
+		if r.Lead.Node != 0 {
+			leader = fmt.Sprintf("node %d", r.Lead.Node)
+		}
+		sec.Rows = append(sec.Rows, []string{fmt.Sprint(r.Shard), leader, fmt.Sprint(r.Lead.Term),
+			fmt.Sprint(r.Applied),
+			fmt.Sprint(r.Committed), fmt.Sprint(r.LogBytes >> 20)})
+	}
+	return sec
+}
