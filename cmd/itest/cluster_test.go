@@ -374,7 +374,8 @@ func TestClusterDirectories(t *testing.T) {
 		t.Error(err)
 	}
 	refuses(t, []string{"coordination and the oracle are on node 1: join that one"},
-		"start", "--roles", "sql", "--join", c.nodes[2], "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0")
+		"start", "--roles", "sql", "--join", c.nodes[2], "--sql-addr", "127.0.0.1:0",
+		"--http-addr", "127.0.0.1:0")
 	joined := join(t, c.nodes[0])
 	if n := one[int](t, joined.db(""), "SELECT COUNT(*) FROM information_schema.schemata WHERE "+
 		"schema_name = 'd'"); n != 1 {

@@ -258,8 +258,8 @@ func (s *stack) enrol(
 		var was coord.KV
 		if was, err = c.Get(ctx, key); err == nil && string(was.Value) != directory {
 			err = fmt.Errorf("node %d of this cluster has had another directory than %s: what that "+
-				"promised to the other nodes is lost with it, so a new one may not take its place (nodes cannot "+
-				"be replaced yet); start it with the directory that it had", s.o.self, s.o.Data)
+				"promised to the other nodes is lost with it, so a new one may not take its place (nodes "+
+				"cannot be replaced yet); start it with the directory that it had", s.o.self, s.o.Data)
 		}
 	}
 	return f, err

@@ -182,8 +182,8 @@ func (s *Server) admit(ctx context.Context) error {
 	md, _ := metadata.FromIncomingContext(ctx)
 	for _, c := range md.Get(clusterHeader) {
 		if s.opts.Cluster != "" && c != s.opts.Cluster {
-			return status.Errorf(codes.FailedPrecondition, "this node belongs to cluster %s, the caller to %s",
-				s.opts.Cluster, c)
+			return status.Errorf(codes.FailedPrecondition,
+				"this node belongs to cluster %s, the caller to %s", s.opts.Cluster, c)
 		}
 	}
 	for _, want := range md.Get(nodeHeader) {
