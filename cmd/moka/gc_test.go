@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -245,15 +246,13 @@ func TestGarbageOptions(t *testing.T) {
 		{Retention: time.Millisecond, MaxHold: time.Hour},
 		{Retention: time.Hour, MaxHold: time.Minute},
 	} {
-		o.Memory, o.Shards, o.CacheMiB = true, 1, 16
-		if err := o.validate(); err == nil {
-			t.Errorf("accepted: %+v", o)
-		} else {
-			t.Log(err)
+		o.Memory, o.Shards, o.CacheMiB, o.MaxConns, o.Runners = true, 1, 16, 10, 1
+		if err := o.validate(); err == nil || !strings.Contains(err.Error(), "--gc-") {
+			t.Errorf("%+v: %v", o, err)
 		}
 	}
 	for _, o := range []stackOptions{{}, {Retention: time.Second, MaxHold: time.Second}} {
-		o.Memory, o.Shards, o.CacheMiB = true, 1, 16
+		o.Memory, o.Shards, o.CacheMiB, o.MaxConns, o.Runners = true, 1, 16, 10, 1
 		if err := o.validate(); err != nil {
 			t.Error(fmt.Errorf("%+v: %w", o, err))
 		}
