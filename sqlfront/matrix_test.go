@@ -24,13 +24,20 @@ import (
 // observing is a server with a worker that runs observers.
 func observing(t *testing.T, configure ...func(*sqlfront.Options)) *server {
 	t.Helper()
+	_, s := observed(t, configure...)
+	return s
+}
+
+// observed is observing, with the store for further servers.
+func observed(t *testing.T, configure ...func(*sqlfront.Options)) (*database, *server) {
+	t.Helper()
 	client, store := txntest.NewStoreWith(t, kvtest.Options{Coprocessors: []kv.Coprocessor{triggers.NewCoprocessor(nil)}}, txn.Options{}, txn.CoprocessorOptions{Programs: pushdown.Load})
 	d := &database{t, client, store}
 	worker := triggers.NewWorker(client, store, "node", triggers.Options{Runners: 4, SweepEvery: 20 * time.Millisecond})
 	s := d.serve(append(configure, func(o *sqlfront.Options) { o.Worker, o.ObserverRunners = worker, 4 })...)
 	worker.Start()
 	t.Cleanup(worker.Close)
-	return s
+	return d, s
 }
 
 // eventually asks until the answer is the expected one.

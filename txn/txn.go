@@ -257,6 +257,56 @@ func (t *Txn) RollbackTo(s Savepoint) {
 	t.buffer, t.tooLarge = s.buffer.copy(), s.tooLarge
 }
 
+// Buffered is a change that a transaction has not committed yet.
+type Buffered struct {
+	Column    kv.Column
+	Value     []byte
+	Deleted   bool
+	Observers []uint32
+}
+
+// Buffered lists the changes in the span that the transaction holds, and the columns that it requires. What it
+// returns is shared and not to be changed.
+func (t *Txn) Buffered(span kv.Span) (changes []Buffered, required []kv.Column) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for it := t.buffer.iter(); it.Next(); {
+		switch p := it.Item(); {
+		case !span.Contains(p.column.Row):
+		case p.kind.changes():
+			changes = append(changes, Buffered{p.column, p.value, p.kind == kindDelete, p.observers})
+		case p.kind == kindRequire:
+			required = append(required, p.column)
+		}
+	}
+	return changes, required
+}
+
+// RequireInstead has the commit depend on another column than one that was required.
+func (t *Txn) RequireInstead(was, is kv.Column) {
+	t.mu.Lock()
+	if p, ok := t.buffer.get(was); ok && p.kind == kindRequire {
+		t.buffer.bytes -= p.size()
+		t.buffer.tree.Delete(p)
+	}
+	t.mu.Unlock()
+	t.Require(is)
+}
+
+// Renotify says anew whom a change notifies that the transaction holds.
+func (t *Txn) Renotify(c kv.Column, observers []uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old, ok := t.buffer.get(c)
+	if !ok || !old.kind.changes() {
+		return
+	}
+	p := *old // savepoints have the old one
+	p.observers = observers
+	t.buffer.bytes += p.size() - old.size()
+	t.buffer.tree.Set(&p)
+}
+
 // Size returns what the write buffer holds.
 func (t *Txn) Size() (bytes int64, keys int) {
 	t.mu.Lock()

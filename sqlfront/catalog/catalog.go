@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -107,6 +109,18 @@ func (c *Catalog) VersionCell() kv.Column { return versionCell() }
 // checked with IsCurrent.
 func (c *Catalog) Latest() *Snapshot { return c.latest.Load() }
 
+// Newest returns the newest snapshot that this process has seen, nil before the first.
+func (c *Catalog) Newest() (newest *Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.recent {
+		if newest == nil || s.Version > newest.Version {
+			newest = s
+		}
+	}
+	return newest
+}
+
 // Fence makes the commit of t depend on the table's descriptor being the one that t worked with: DDL that
 // changes the table moves the fence, and one of the two transactions fails. Concurrent writers do not disturb
 // each other. A commit that meets a moved fence fails with txn.ErrConflict or, naming a column for which
@@ -120,6 +134,35 @@ func FenceCell(table *Table) kv.Column { return fenceCell(table.ID, table.Versio
 func (c *Catalog) IsFence(col kv.Column) bool {
 	row := col.Row.Row()
 	return col.Row.Table() == kv.TableTxn && len(row) == 14 && row[0] == prefixCatalog && row[1] == kindFence
+}
+
+// Fences is where the fences of all tables lie.
+func Fences() kv.Span {
+	return kv.Span{Start: column(prefixCatalog, kindFence).Row, End: column(prefixCatalog, kindFence+1).Row}
+}
+
+// FenceOf says of which table, and of which of its versions, a column in Fences is the fence.
+func FenceOf(c kv.Column) (table uint32, version uint64) {
+	row := c.Row.Row()
+	return binary.BigEndian.Uint32(row[2:]), binary.BigEndian.Uint64(row[6:])
+}
+
+// SameButObservers reports whether two versions of a table, each in a snapshot, differ in nothing that a
+// writer has to know except their observers.
+func SameButObservers(a *Table, in *Snapshot, b *Table, inB *Snapshot) bool {
+	x, y := a.Clone(), b.Clone()
+	x.Version, y.Version = 0, 0
+	was, err := encodeDescriptor(x)
+	if err != nil {
+		return false
+	}
+	is, err := encodeDescriptor(y)
+	if err != nil || !bytes.Equal(was, is) {
+		return false
+	}
+	d, e := in.databaseIDs[a.DatabaseID], inB.databaseIDs[b.DatabaseID]
+	return d != nil && e != nil && d.Name == e.Name && slices.EqualFunc(in.References(d.Name, a.Name),
+		inB.References(e.Name, b.Name), func(r, s Reference) bool { return r.Table == s.Table })
 }
 
 // Snapshot returns the catalog as t sees it: at t's snapshot, with t's own changes. It reads one cell;

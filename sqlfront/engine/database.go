@@ -233,6 +233,13 @@ func (d *Database) DropTable(ctx *sql.Context, name string) error {
 		return nil
 	}
 	return d.eng.removal(ctx, func(tx *Tx) error {
+		if t, ok, err := d.GetTableInsensitive(ctx, name); err != nil {
+			return err
+		} else if t, is := t.(*Table); ok && is {
+			if err := tx.insist(ctx, t); err != nil {
+				return err
+			}
+		}
 		return d.eng.catalog.DropTable(ctx, tx.store(), d.name, name)
 	})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -103,6 +104,14 @@ func (tx *Tx) exclude(ctx *sql.Context, t *Table) error {
 	return nil
 }
 
+// insist is exclude for a schema change that has lost against a writer before.
+func (tx *Tx) insist(ctx *sql.Context, t *Table) error {
+	if !tx.contended {
+		return nil
+	}
+	return tx.exclude(ctx, t)
+}
+
 // awaitFence waits for a schema change that keeps writers out, on behalf of one that it has refused.
 func (tx *Tx) awaitFence(ctx *sql.Context, err error) {
 	var c *txn.ConflictError
@@ -164,6 +173,9 @@ func (t *Table) changeBy(ctx *sql.Context, step func(*sql.Context, func(*Tx) err
 		return t.changeTemporary(ctx, f)
 	}
 	return step(ctx, func(tx *Tx) error {
+		if err := tx.insist(ctx, t); err != nil {
+			return err
+		}
 		_, err := t.changeIn(ctx, tx, f)
 		return err
 	})
@@ -195,4 +207,162 @@ func (tx *Tx) touched(ctx *sql.Context) bool {
 	}
 	v, err := tx.eng.viewOf(ctx)
 	return err != nil || v.snap.Version != tx.base
+}
+
+// A commit depends on the versions of the tables that it writes (fence), and CREATE, ALTER and DROP OBSERVER
+// give a table a new one: a writer that does not know of an observer must not commit, or the change would
+// escape it. MySQL's CREATE TRIGGER waits for the transactions that use the table. Nothing here knows of those
+// of other nodes, so it is the other way round: the observers change at once, and a transaction that is open
+// meanwhile commits behind it. It finds the new version when it commits, at the latest because it is refused,
+// says anew whom its changes notify, and depends on that version instead. Before, it failed with 1213, so that
+// whoever had TRIGGER on a table could end all transactions that wrote it.
+//
+// Any other change of the table still fails the transaction: what it has written has the old form.
+
+// maxFollow is how often a transaction follows in one commit. Each of its tries meets another change.
+const maxFollow = 16
+
+// commitFollowing commits the transaction of a client.
+func (tx *Tx) commitFollowing(ctx *sql.Context) error {
+	if n := tx.eng.catalog.Newest(); n != nil && tx.view != nil && n.Version > tx.view.snap.Version {
+		if _, err := tx.follow(ctx); err != nil {
+			return err
+		}
+	}
+	for n := 0; ; n++ {
+		kept := tx.t.Savepoint()
+		_, err := tx.t.Commit(ctx)
+		if err == nil || n == maxFollow || !tx.eng.catalog.IsFence(Refused(err)) {
+			return err
+		}
+		tx.awaitFence(ctx, err)
+		tx.t = nil
+		tx.store().RollbackTo(kept)
+		if ok, e := tx.follow(ctx); e != nil || !ok {
+			return err
+		}
+	}
+}
+
+// Refused is the column for whose sake a commit was refused.
+func Refused(err error) (c kv.Column) {
+	var conflict *txn.ConflictError
+	var constraint *txn.ConstraintError
+	switch {
+	case errors.As(err, &conflict):
+		return conflict.Column
+	case errors.As(err, &constraint):
+		return constraint.Column
+	}
+	return c
+}
+
+// wroteTable is a table that the transaction has written, as it was then.
+type wroteTable struct {
+	table *catalog.Table
+	snap  *catalog.Snapshot
+}
+
+// follow makes the transaction's changes those of a writer that knows the newest observers of its tables. It
+// reports false if a table has changed otherwise.
+func (tx *Tx) follow(ctx *sql.Context) (bool, error) {
+	v, err := tx.eng.newestView(ctx)
+	if err != nil {
+		return false, err
+	}
+	_, fences := tx.t.Buffered(catalog.Fences())
+	for _, c := range fences {
+		id, version := catalog.FenceOf(c)
+		is, ok := v.snap.TableByID(id)
+		if ok && is.Version == version {
+			continue
+		}
+		i := slices.IndexFunc(tx.wrote, func(w wroteTable) bool {
+			return w.table.ID == id && w.table.Version == version
+		})
+		if !ok || i < 0 || !catalog.SameButObservers(tx.wrote[i].table, tx.wrote[i].snap, is, v.snap) {
+			return false, nil
+		}
+		if err := tx.renotify(ctx, tx.wrote[i], is, v); err != nil {
+			return false, err
+		}
+		tx.t.RequireInstead(c, catalog.FenceCell(is))
+		tx.wrote = append(tx.wrote, wroteTable{is, v.snap})
+	}
+	return true, nil
+}
+
+// renotify has the changes of a table notify the observers that it has in v: those that are gone no more, and
+// those that are new of what they watch.
+func (tx *Tx) renotify(ctx *sql.Context, was wroteTable, is *catalog.Table, v *view) error {
+	gone, added := map[uint32]bool{}, []*catalog.Observer{}
+	for _, o := range was.snap.Observers(is.ID) {
+		if now, ok := v.snap.ObserverByID(o.ID); !ok || !now.Enabled {
+			gone[o.ID] = true
+		}
+	}
+	for _, o := range v.snap.Observers(is.ID) {
+		if before, ok := was.snap.ObserverByID(o.ID); o.Enabled && (!ok || !before.Enabled) {
+			added = append(added, o)
+		}
+	}
+	if len(gone)+len(added) == 0 {
+		return nil
+	}
+	db, _ := v.snap.DatabaseByID(is.DatabaseID)
+	table, err := v.table(tx.eng, db, is)
+	if err != nil {
+		return err
+	}
+	changes, _ := tx.t.Buffered(table.Span())
+	changes = slices.DeleteFunc(changes, func(b txn.Buffered) bool { return !IsRow(b.Column) })
+	const batch = 1024
+	for part := range slices.Chunk(changes, batch) {
+		watched, err := tx.watchers(ctx, table, part, added)
+		if err != nil {
+			return err
+		}
+		for i, b := range part {
+			ids := slices.DeleteFunc(slices.Clone(b.Observers), func(id uint32) bool { return gone[id] })
+			tx.t.Renotify(b.Column, append(ids, watched[i]...))
+		}
+	}
+	return nil
+}
+
+// watchers lists which of the observers watch each of the changes. What was there before is what is there now:
+// if somebody else has changed it since, the commit fails anyway.
+func (tx *Tx) watchers(ctx *sql.Context, t *Table, changes []txn.Buffered,
+	os []*catalog.Observer) ([][]uint32, error) {
+	out := make([][]uint32, len(changes))
+	if len(os) == 0 {
+		return out, nil
+	}
+	cells := make([]kv.Column, len(changes))
+	for i, b := range changes {
+		cells[i] = b.Column
+	}
+	now := tx.eng.client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer now.Rollback()
+	olds, err := now.BatchGet(ctx, cells)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range changes {
+		if b.Deleted && !olds[i].OK {
+			continue // nothing becomes of it
+		}
+		for _, o := range os {
+			yes := b.Deleted && wants(o, ChangeDelete, nil)
+			if !b.Deleted {
+				if yes, err = t.Watches(ctx, o, olds[i].Data, b.Value); err != nil {
+					return nil, err
+				}
+			}
+			if yes {
+				out[i] = append(out[i], o.ID)
+			}
+		}
+	}
+	return out, nil
 }

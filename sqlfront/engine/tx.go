@@ -56,6 +56,7 @@ type Tx struct {
 	undone []func()
 
 	fenced map[fence]struct{} // table versions that the commit depends on
+	wrote  []wroteTable       // the tables of these, of statements that were undone as well; see follow
 	saved  []savepoint
 	// inserted remembers the rows whose keys the commit may find taken, for the text of error 1062.
 	inserted []insertion
@@ -325,6 +326,10 @@ func (tx *Tx) fence(t *catalog.Table) {
 	}
 	tx.fenced[f] = struct{}{}
 	tx.changes = true
+	if tx.view != nil && tx.session != nil && !tx.session.implicit() &&
+		!slices.ContainsFunc(tx.wrote, func(w wroteTable) bool { return w.table == t }) {
+		tx.wrote = append(tx.wrote, wroteTable{t, tx.view.snap})
+	}
 	tx.eng.catalog.Fence(tx.store(), t)
 }
 
@@ -435,6 +440,9 @@ func (tx *Tx) commitStore(ctx *sql.Context) error {
 			return err
 		}
 	}
+	if len(tx.wrote) > 0 && !tx.ddl {
+		return tx.commitFollowing(ctx)
+	}
 	_, err := tx.t.Commit(ctx)
 	return err
 }
@@ -442,7 +450,7 @@ func (tx *Tx) commitStore(ctx *sql.Context) error {
 // forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet, tx.bulk = nil, nil, nil, nil, nil, nil
-	tx.undone = nil
+	tx.undone, tx.wrote = nil, nil
 	tx.forgetPasts()
 	if tx.listed {
 		tx.listed = false
@@ -460,7 +468,7 @@ func (tx *Tx) restart() {
 	if tx.t != nil {
 		tx.t.Rollback()
 	}
-	tx.t, tx.view = nil, nil
+	tx.t, tx.view, tx.wrote = nil, nil, nil
 	tx.fenced, tx.inserted, tx.saved, tx.locked, tx.start = nil, nil, nil, nil, nil
 }
 

@@ -185,9 +185,13 @@ func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.T
 	if err := engine.MayChange(ctx); err != nil {
 		return 0, err
 	}
+	var busy kv.Column // the fence of a table whose writers were first
 	for range most {
 		t := r.o.Client.Begin(txn.TxnOptions{})
-		if err = f(t); err == nil {
+		if err = r.holdWriters(ctx, t, busy); err == nil {
+			err = f(t)
+		}
+		if err == nil {
 			at, err = t.Commit(ctx)
 		}
 		t.Rollback()
@@ -197,6 +201,32 @@ func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.T
 		if !errors.Is(err, txn.ErrConflict) && !errors.Is(err, txn.ErrMustExist) {
 			return 0, err
 		}
+		if c := engine.Refused(err); r.o.Catalog.IsFence(c) {
+			busy = c
+		}
 	}
 	return 0, err
+}
+
+// holdWriters has writers of the table wait at their commits until t ends: a table that an observer of its own
+// fills is never without one.
+func (r *Registry) holdWriters(ctx context.Context, t *txn.Txn, fence kv.Column) error {
+	if fence.Row == nil {
+		return nil
+	}
+	snap, err := r.o.Catalog.Snapshot(ctx, t)
+	if err != nil {
+		return err
+	}
+	id, _ := catalog.FenceOf(fence)
+	table, ok := snap.TableByID(id)
+	if !ok {
+		return nil
+	}
+	_, err = t.Lock(ctx, []kv.Column{catalog.FenceCell(table)}, txn.LockOptions{})
+	if err != nil && !errors.Is(err, txn.ErrConflict) {
+		return err
+	}
+	t.Advance()
+	return nil
 }
