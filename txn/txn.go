@@ -265,8 +265,8 @@ type Buffered struct {
 	Observers []uint32
 }
 
-// Buffered lists the changes in the span that the transaction holds, and the columns that it requires. What it
-// returns is shared and not to be changed.
+// Buffered lists the changes in the span that the transaction holds, and the columns that it requires. What
+// it returns is shared and not to be changed.
 func (t *Txn) Buffered(span kv.Span) (changes []Buffered, required []kv.Column) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -211,11 +211,11 @@ func (tx *Tx) touched(ctx *sql.Context) bool {
 
 // A commit depends on the versions of the tables that it writes (fence), and CREATE, ALTER and DROP OBSERVER
 // give a table a new one: a writer that does not know of an observer must not commit, or the change would
-// escape it. MySQL's CREATE TRIGGER waits for the transactions that use the table. Nothing here knows of those
-// of other nodes, so it is the other way round: the observers change at once, and a transaction that is open
-// meanwhile commits behind it. It finds the new version when it commits, at the latest because it is refused,
-// says anew whom its changes notify, and depends on that version instead. Before, it failed with 1213, so that
-// whoever had TRIGGER on a table could end all transactions that wrote it.
+// escape it. MySQL's CREATE TRIGGER waits for the transactions that use the table. Nothing here knows of
+// those of other nodes, so it is the other way round: the observers change at once, and a transaction that is
+// open meanwhile commits behind it. It finds the new version when it commits, at the latest because it is
+// refused, says anew whom its changes notify, and depends on that version instead. Before, it failed with
+// 1213, so that whoever had TRIGGER on a table could end all transactions that wrote it.
 //
 // Any other change of the table still fails the transaction: what it has written has the old form.
 
@@ -330,8 +330,8 @@ func (tx *Tx) renotify(ctx *sql.Context, was wroteTable, is *catalog.Table, v *v
 	return nil
 }
 
-// watchers lists which of the observers watch each of the changes. What was there before is what is there now:
-// if somebody else has changed it since, the commit fails anyway.
+// watchers lists which of the observers watch each of the changes. What was there before is what is there
+// now: if somebody else has changed it since, the commit fails anyway.
 func (tx *Tx) watchers(ctx *sql.Context, t *Table, changes []txn.Buffered,
 	os []*catalog.Observer) ([][]uint32, error) {
 	out := make([][]uint32, len(changes))

@@ -208,8 +208,8 @@ func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.T
 	return 0, err
 }
 
-// holdWriters has writers of the table wait at their commits until t ends: a table that an observer of its own
-// fills is never without one.
+// holdWriters has writers of the table wait at their commits until t ends: a table that an observer of its
+// own fills is never without one.
 func (r *Registry) holdWriters(ctx context.Context, t *txn.Txn, fence kv.Column) error {
 	if fence.Row == nil {
 		return nil
