@@ -260,7 +260,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			if err != nil || !fires.IsReplace {
 				return it, err
 			}
-			return &replaced{it, fires.Destination.(*plan.InsertDestination).Child.(*firingTable)}, nil
+			return &replaced{it, fires.Destination.(*firingTable)}, nil
 		}
 		if it, err := b.bulkLoad(ctx, n); it != nil || err != nil {
 			return it, err

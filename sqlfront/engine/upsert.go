@@ -20,22 +20,20 @@ func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.Insert
 	if !isUpsert(n) {
 		return nil, nil
 	}
-	dest, ok := n.Destination.(*plan.InsertDestination)
-	if !ok {
+	if _, done := n.Destination.(*firingTable); done {
 		return nil, nil
 	}
-	table, err := plan.GetInsertable(dest)
+	table, err := plan.GetInsertable(n.Destination)
 	if err != nil {
 		return nil, nil // the library words it
 	}
-	if _, done := dest.Child.(*firingTable); done {
+	t := ownTable(table) // which applyTriggers has left to us
+	if t == nil {
 		return nil, nil
 	}
-	t, ok := sql.GetUnderlyingTable(table).(*Table)
-	if !ok {
-		return nil, nil
-	}
-	f := &firingTable{Node: dest.Child, table: table, own: t, checks: n.Checks(), counts: n.IsReplace}
+	// The destination is the library's, or, of a table with foreign keys, what checks them and cascades around
+	// it: rows go through that, and what it changes in other tables fires nothing, as in MySQL.
+	f := &firingTable{Node: n.Destination, table: table, own: t, checks: n.Checks(), counts: n.IsReplace}
 	if !t.temporary {
 		if err := f.compile(ctx, b.eng, t, n); err != nil {
 			return nil, err
@@ -44,10 +42,8 @@ func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.Insert
 	if !f.counts && f.inserts == nil && f.updates == nil {
 		return nil, nil
 	}
-	to := *dest
-	to.Child = f
 	fires := *n
-	fires.Destination, fires.HasAfterTrigger = &to, false
+	fires.Destination, fires.HasAfterTrigger = f, false
 	return &fires, nil
 }
 
@@ -55,7 +51,7 @@ func isUpsert(n *plan.InsertInto) bool { return n.IsReplace || n.OnDupExprs.HasU
 
 // firingTable is the table of an upsert: its editors fire triggers.
 type firingTable struct {
-	sql.Node // the library's destination
+	sql.Node // the destination that the library knows
 	table    sql.InsertableTable
 	own      *Table
 	checks   sql.CheckConstraints

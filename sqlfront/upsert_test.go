@@ -1,0 +1,109 @@
+package sqlfront_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// TestUpsertsOfTablesWithForeignKeysFire: guards and audits were got round. On a table with a foreign key, or
+// that one refers to, REPLACE, INSERT … ON DUPLICATE KEY UPDATE and LOAD DATA … REPLACE fired BEFORE INSERT
+// and no other trigger.
+func TestUpsertsOfTablesWithForeignKeysFire(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	const columns = "(id int primary key, a int, pid int, u int, g int as (a + 1), unique key (u)"
+	run(t, c, "create database d", "use d", "create table par (id int primary key)",
+		"insert into par values (1), (2)",
+		"create table plain "+columns+")",
+		"create table child "+columns+", foreign key (pid) references par (id))",
+		"create table parent "+columns+")",
+		"create table below (id int primary key, p int, "+
+			"foreign key (p) references parent (id) on delete cascade on update cascade)",
+		"create table self "+columns+", foreign key (pid) references self (id) on delete set null)",
+		"create table restricted "+columns+")",
+		"create table holder (id int primary key, p int, foreign key (p) references restricted (id))",
+		"create table audit (n int auto_increment primary key, w varchar(100))")
+	tables := []string{"plain", "child", "parent", "self", "restricted"}
+	says := map[string]string{
+		"insert": "'>', N.id",
+		"update": "'<', O.id, ' ', '>', N.id",
+		"delete": "'<', O.id",
+	}
+	row := strings.NewReplacer("O.id", "old.id, '/', old.a, '/', old.g",
+		"N.id", "new.id, '/', new.a, '/', new.g")
+	for _, table := range tables {
+		for _, time := range []string{"before", "after"} {
+			for event, what := range says {
+				guard := ""
+				if event == "update" && time == "before" {
+					guard = "if new.a = 76 then set new.a = 77; end if; " +
+						"if new.a = 99 then signal sqlstate '45000' set message_text = 'guarded'; end if;"
+				}
+				run(t, c, fmt.Sprintf("create trigger %[1]s_%[2]s_%[3]s %[2]s %[3]s on %[1]s for each row "+
+					"begin %[4]s insert into audit (w) values (concat('%.1[2]s%.1[3]s', %[5]s)); end",
+					table, time, event, guard, row.Replace(what)))
+			}
+		}
+	}
+	run(t, c, "create trigger below_delete after delete on below for each row "+
+		"insert into audit (w) values ('below')")
+	run(t, c, "insert into restricted values (7, 1, null, 7, default)", "insert into holder values (1, 7)")
+	mysql.RegisterReaderHandler("upserts", func() io.Reader {
+		return strings.NewReader("1\t8\t1\t21\n3\t8\t1\t23\n")
+	})
+	defer mysql.DeregisterReaderHandler("upserts")
+	run(t, c, "set global local_infile = 1")
+	for _, table := range tables {
+		run(t, c, "truncate audit")
+		for _, step := range []struct {
+			query    string
+			err      string
+			affected int64
+			audit    string
+		}{
+			{"insert into T (id, a, pid, u) values (1, 1, 1, 11), (2, 2, 1, 12)", "", 2,
+				"bi>1/1/2; ai>1/1/2; bi>2/2/3; ai>2/2/3"},
+			{"replace into T (id, a, pid, u) values (1, 3, 2, 11)", "", 2,
+				"bi>1/3/4; bd<1/1/2; ad<1/1/2; ai>1/3/4"},
+			{"replace into T (id, a, pid, u) values (3, 4, 1, 13)", "", 1, "bi>3/4/5; ai>3/4/5"},
+			{"replace into T (id, a, pid, u) values (3, 5, 1, 12)", "", 3,
+				"bi>3/5/6; bd<3/4/5; ad<3/4/5; bd<2/2/3; ad<2/2/3; ai>3/5/6"},
+			{"insert into T (id, a, pid, u) values (1, 1, 1, 1) on duplicate key update a = 50", "", 2,
+				"bi>1/1/2; bu<1/3/4 >1/50/51; au<1/3/4 >1/50/51"},
+			{"insert into T (id, a, pid, u) values (1, 1, 1, 1) on duplicate key update a = 76", "", 2,
+				"bi>1/1/2; bu<1/50/51 >1/77/77; au<1/50/51 >1/77/78"},
+			{"insert into T (id, a, pid, u) values (1, 1, 1, 1) on duplicate key update a = 99", "error 1644",
+				0, ""},
+			{"insert into T (id, a, pid, u) values (4, 6, 1, 14) on duplicate key update a = 99", "", 1,
+				"bi>4/6/7; ai>4/6/7"},
+			{"load data local infile 'Reader::upserts' replace into table T (id, a, pid, u)", "", 3,
+				"bi>1/8/9; bd<1/77/78; ad<1/77/78; ai>1/8/9; bi>3/8/9; bd<3/5/6; ad<3/5/6; ai>3/8/9"},
+			{"replace into T (id, a, pid, u) select 4, 9, 1, 14", "", 2,
+				"bi>4/9/10; bd<4/6/7; ad<4/6/7; ai>4/9/10"},
+		} {
+			query := strings.Replace(step.query, "T ", table+" ", 1)
+			done, err := c.ExecContext(context.Background(), query)
+			if step.err != "" {
+				if err == nil || number(err) != step.err {
+					t.Errorf("%s: %v, want %s", query, err, step.err)
+				}
+			} else if err != nil {
+				t.Errorf("%s: %v", query, err)
+			} else if n, _ := done.RowsAffected(); n != step.affected && !strings.HasPrefix(query, "load") {
+				t.Errorf("%s: %d rows affected, want %d", query, n, step.affected)
+			}
+			if got := text(t, c, "select w from audit order by n"); got != step.audit {
+				t.Errorf("%s: fired\n%s, want\n%s", query, got, step.audit)
+			}
+			if strings.HasPrefix(query, "insert into parent (id, a, pid, u) values (1, 1, 1, 11)") {
+				run(t, c, "insert into below values (1, 1)")
+			}
+			run(t, c, "delete from audit")
+		}
+	}
+	want(t, c, "select count(*) from below", "0") // by the cascade, which fires nothing
+}
