@@ -102,3 +102,38 @@ func TestCatalogMemoryIsBounded(t *testing.T) {
 		{"drop database own", ""},
 	}.run(t, root)
 }
+
+// TestCompiledBodiesAreCharged: a compiled body takes a hundred times its text. Sessions kept up to 512 of
+// routines, and statements had those of triggers, charged to nobody (beside trig-4).
+func TestCompiledBodiesAreCharged(t *testing.T) {
+	s := newDatabase(t).serve()
+	root, c := s.conn(""), s.conn("")
+	run(t, root, "set global moka_session_memory = 15000000")
+	defer run(t, root, "set global moka_session_memory = default")
+	long := "begin if 0 then " + strings.Repeat("set @a = 1; ", 10_000) + "end if; end"
+	longer := strings.Replace(long, "set @a", strings.Repeat("set @b = 1; ", 5000)+"set @a", 1)
+	run(t, c, "create database own", "use own", "create table t (id int primary key)")
+	for i := range 2 {
+		run(t, c, fmt.Sprintf("create procedure p%d() %s", i, long))
+	}
+	run(t, c, "create trigger x before insert on t for each row "+long)
+	script{
+		{"call p0()", ""},
+		{"set @v = repeat('x', 4000000)", "error 3170"}, // the session has 12 MB of a routine
+		{"call p1()", ""}, // in the place of the other
+		{"set @v = repeat('x', 4000000)", "error 3170"},
+		{"call p0()", ""},
+		{"drop procedure p0", ""},
+		{"create procedure p0() " + longer, ""},
+		{"call p0()", ""}, // not kept, as it is too large
+		{"set @v = repeat('x', 14000000)", ""},
+		{"set moka_query_memory = 4000000", ""},
+		{"call p0()", "error 3170"},
+		{"insert into t values (1)", "error 3170"},
+		{"create procedure q() " + long, "error 3170"},
+		{"create trigger y before insert on t for each row " + long, "error 3170"},
+		{"set moka_query_memory = 100000000", ""},
+		{"call p0()", ""},
+		{"insert into t values (1)", ""},
+	}.run(t, c)
+}

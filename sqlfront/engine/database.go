@@ -456,6 +456,9 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if err := parse.BodyFits(def.Name, len(def.CreateStatement), beside); err != nil {
 			return err
 		}
+		if err := d.eng.ChargeBody(ctx, &made, len(text)); err != nil {
+			return err
+		}
 		shown, _, err := d.eng.triggerTree(text, def.SqlMode)
 		if err != nil || !parse.SameTrigger(shown, head) {
 			return sqlerr.New(sqlerr.SyntaxError, "the trigger's text cannot be shown again as it is: "+

@@ -25,6 +25,7 @@ import (
 	"moka/sqlfront/gms"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/rights"
+	"moka/sqlfront/spare"
 	"moka/sqlfront/stats"
 	"moka/sqlfront/system"
 	"moka/sqlfront/tempfile"
@@ -135,7 +136,7 @@ type Engine struct {
 	counts     engineCounts
 	processes  *processList
 	triggers   triggerHeads
-	bodies     bodyPool
+	bodies     spare.Pool[bodyKey, *Body]
 	analyzers  analyzers
 	janitor    janitor
 	jobs       jobs
@@ -160,6 +161,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 	if e.memory, err = operator.NewPool(operator.Options{Temp: o.Temp, Total: o.StatementsMemory}); err != nil {
 		return nil, err
 	}
+	e.bodies = spare.Pool[bodyKey, *Body]{Most: e.SpareBodies(), Each: maxIdleBodies}
 	e.plans.init()
 	e.janitor.init()
 	e.jobs.init()

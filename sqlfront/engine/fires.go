@@ -87,61 +87,32 @@ func (e *Engine) triggersOf(d *catalog.Database, table, event string) (fires []*
 	return fires, true
 }
 
-// bodyPool has compiled bodies of triggers that nobody runs at the moment, by descriptor.
-type bodyPool struct {
-	mu   sync.Mutex
-	idle map[bodyKey]*idleBodies
-}
-
-// bodyKey is what a body is of: it has tables of a time zone in it.
+// bodyKey is what a compiled body of a trigger is of that nobody runs at the moment: it has tables of a time
+// zone in it.
 type bodyKey struct {
 	trigger *catalog.Trigger
 	zone    *rowenc.Zone
 }
 
-type idleBodies struct {
-	version uint64 // of the catalog
-	bodies  []*Body
-}
-
-// maxIdleBodies bounds how many are kept of a trigger: as many as there are sessions that fire it at the same time.
+// maxIdleBodies bounds how many are kept of a trigger: as many as there are sessions that fire it at the same
+// time.
 const maxIdleBodies = 32
 
-// take returns a body that was compiled under that version of the catalog, nil if there is none.
-func (p *bodyPool) take(t bodyKey, version uint64) *Body {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	x := p.idle[t]
-	if x == nil || x.version != version || len(x.bodies) == 0 {
+// BodyBytes is what a body of n bytes of text takes when it is compiled: trees of one statement for each nine
+// bytes (SET @a=1;) were measured.
+func BodyBytes(n int) int64 { return int64(n) * 100 }
+
+// SpareBodies is how much memory compiled bodies may take that nobody runs.
+func (e *Engine) SpareBodies() int64 { return min(max(e.memory.Total()/8, 16<<20), 128<<20) }
+
+// ChargeBody charges the statement for a large body, of n bytes of text, that it compiles or runs.
+func (e *Engine) ChargeBody(ctx *sql.Context, by any, n int) error {
+	const large = 16 << 10
+	s := sessionOf(ctx)
+	if s == nil || n < large {
 		return nil
 	}
-	n := len(x.bodies) - 1
-	b := x.bodies[n]
-	x.bodies[n] = nil
-	x.bodies = x.bodies[:n]
-	return b
-}
-
-func (p *bodyPool) put(t bodyKey, version uint64, b *Body) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	x := p.idle[t]
-	switch {
-	case x == nil:
-		if p.idle == nil || len(p.idle) >= maxTriggerHeads {
-			p.idle = map[bodyKey]*idleBodies{}
-		}
-		x = &idleBodies{version: version}
-		p.idle[t] = x
-	case x.version < version:
-		*x = idleBodies{version: version}
-	case x.version > version:
-		return
-	}
-	if len(x.bodies) < maxIdleBodies {
-		b.host.session = nil
-		x.bodies = append(x.bodies, b)
-	}
+	return s.ChargeValue(ctx, by, BodyBytes(n))
 }
 
 // firing are the compiled triggers of a table for an event, in the order in which they run.
@@ -169,7 +140,10 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 	for _, t := range fires {
 		var b *Body
 		if keeps {
-			b = e.bodies.take(bodyKey{t, f.zone}, f.version)
+			b, _ = e.bodies.Take(bodyKey{t, f.zone}, f.version)
+		}
+		if err := e.ChargeBody(ctx, t, len(t.CreateStatement)); err != nil {
+			return nil, err
 		}
 		if b == nil {
 			known = false
@@ -196,11 +170,11 @@ func (f *firing) leave(e *Engine) {
 	if f == nil {
 		return
 	}
-	for _, b := range f.before {
-		e.bodies.put(bodyKey{b.trigger, f.zone}, f.version, b.Body)
-	}
-	for _, b := range f.after {
-		e.bodies.put(bodyKey{b.trigger, f.zone}, f.version, b.Body)
+	for _, list := range [][]firedBody{f.before, f.after} {
+		for _, b := range list {
+			b.host.session = nil
+			e.bodies.Put(bodyKey{b.trigger, f.zone}, f.version, b.Body, BodyBytes(len(b.trigger.CreateStatement)))
+		}
 	}
 }
 

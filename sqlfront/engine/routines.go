@@ -80,6 +80,12 @@ func (e *Engine) routine(ctx *sql.Context, kind routine.Kind, db, name string) (
 	if c := s.routines[stored]; c != nil {
 		return c, nil
 	}
+	keeps := s.keepsRoutine(stored)
+	if !keeps {
+		if err := e.ChargeBody(ctx, stored, len(stored.CreateStatement)); err != nil {
+			return nil, err
+		}
+	}
 	parsed, err := p.ParseRoutine(stored.CreateStatement, sql.NewSqlModeFromString(stored.SQLMode).ParserOptions())
 	if err != nil {
 		return nil, err
@@ -93,11 +99,29 @@ func (e *Engine) routine(ctx *sql.Context, kind routine.Kind, db, name string) (
 		by := definerName(stored.Definer)
 		c.definer = sql.Client{User: by.User, Address: by.Host}
 	}
-	if s.routines == nil || len(s.routines) >= keptRoutines {
+	if keeps {
+		s.routines[stored] = c
+	}
+	return c, nil
+}
+
+// keepsRoutine charges the session for a compiled routine, that it keeps for its next statements: false if it
+// may not. It forgets others for it, which may be those of routines that are gone.
+func (s *Session) keepsRoutine(p *catalog.Procedure) bool {
+	n := BodyBytes(len(p.CreateStatement))
+	keeps := len(s.routines) < keptRoutines && s.Keep(n, "compiled routines") == nil
+	if !keeps {
+		_ = s.Keep(-s.routineBytes, "compiled routines") // giving back does not fail
+		s.routines, s.routineBytes, s.kept = nil, 0, nil
+		keeps = s.Keep(n, "compiled routines") == nil
+	}
+	if keeps {
+		s.routineBytes += n
+	}
+	if s.routines == nil {
 		s.routines = map[*catalog.Procedure]*compiled{}
 	}
-	s.routines[stored] = c
-	return c, nil
+	return keeps
 }
 
 func compile(p RoutineParser, d *catalog.Database, parsed *parse.Routine) (*compiled, error) {
@@ -360,6 +384,9 @@ func (e *Engine) createRoutine(ctx *sql.Context, r parse.Routine) error {
 			return err
 		}
 		if err := parse.BodyFits(r.Name.Name, len(r.Text), 0); err != nil {
+			return err
+		}
+		if err := e.ChargeBody(ctx, &r, len(r.Text)); err != nil {
 			return err
 		}
 		// What is compiled is thrown away: the body is parsed again from its text, by each session that runs it.

@@ -49,8 +49,10 @@ type Session struct {
 	call   *plan.Call // the CALL that the library is about to execute
 	params procedureParams
 
-	routines map[*catalog.Procedure]*compiled // bodies that were parsed
-	results  ResultSink                       // takes the results of procedures
+	// routines are bodies that were compiled, and routineBytes what they take.
+	routines     map[*catalog.Procedure]*compiled
+	routineBytes int64
+	results      ResultSink // takes the results of procedures
 
 	kept    map[ast.Statement]*keptStatement // of bodies; see routine_fast.go
 	using   []uint32                         // tables of the statements that wait for a trigger or a function; see inUse

@@ -3,6 +3,7 @@ package observer_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -592,6 +593,26 @@ func TestBodyIsCompiledOnce(t *testing.T) {
 	}
 	s.want("select id, others, inside, known from seen where id in (0, 1, 2, 12) order by id",
 		"0 0 1 0; 1 1 2 0; 2 2 2 1; 12 12 2 1")
+}
+
+// TestDroppedObserversLeaveNoBodies: each runner kept what it had compiled of observers that were dropped, some
+// hundred times their texts, and nothing bounded that (trig-4).
+func TestDroppedObserversLeaveNoBodies(t *testing.T) {
+	n, s := start(t)
+	s.exec("create table t (id int primary key)", "create table seen (id int primary key)")
+	long := "begin if 0 then " + strings.Repeat("set @a = 1; ", 5000) + "end if; insert into seen values (new.id); end"
+	for i := range 2 {
+		s.exec("create observer o after insert on t for each row with (attempts = 1) "+long,
+			fmt.Sprintf("insert into t values (%d), (%d)", 2*i, 2*i+1))
+		s.eventually("select count(*) from seen", fmt.Sprint(2*i+2))
+		s.rest()
+		s.exec("drop observer o")
+		for deadline := time.Now().Add(10 * time.Second); n.reg.SpareBytes() > 0; runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d bytes are left of an observer that is gone", n.reg.SpareBytes())
+			}
+		}
+	}
 }
 
 // An observer sees moments, whatever the zone of who wrote them: in its own, which is the server's.

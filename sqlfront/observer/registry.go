@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"golang.org/x/sync/semaphore"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
+	"moka/sqlfront/spare"
 	"moka/triggers"
 	"moka/txn"
 )
@@ -23,7 +25,7 @@ type Options struct {
 	Store   kv.Store
 	// Worker runs the observers in this process; nil means that this process only declares them.
 	Worker *triggers.Worker
-	// Runners is the worker's bound on concurrent runs: as many sessions and compiled bodies are kept.
+	// Runners is the worker's bound on concurrent runs: as many compiled bodies of an observer are kept.
 	// Default 16.
 	Runners int
 	// Follow is how often the catalog is looked at for observers declared elsewhere. Default 500 ms.
@@ -39,9 +41,13 @@ type Options struct {
 type Registry struct {
 	o      Options
 	eng    *engine.Engine
-	idle   chan *runner // runners not in use
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	// running has a token for each run, bodies what they have compiled, and room is for large ones of these.
+	running   chan struct{}
+	bodies    spare.Pool[uint32, *body]
+	room      *semaphore.Weighted
+	roomBytes int64
 	// changed wakes removeOrphans: the catalog is another one.
 	changed chan struct{}
 	// the storage of each observer's table before which there are no notifications; removeOrphans' own
@@ -84,10 +90,10 @@ func (r *Registry) Start(ctx context.Context, eng *engine.Engine) error {
 	if r.o.Worker == nil {
 		return nil
 	}
-	r.idle = make(chan *runner, r.o.Runners)
-	for range r.o.Runners {
-		r.idle <- nil // made when first needed
-	}
+	r.running = make(chan struct{}, r.o.Runners)
+	r.roomBytes = eng.SpareBodies()
+	r.room = semaphore.NewWeighted(r.roomBytes)
+	r.bodies = spare.Pool[uint32, *body]{Most: r.roomBytes, Each: r.o.Runners}
 	if err := r.follow(ctx); err != nil {
 		return err
 	}
@@ -104,11 +110,11 @@ func (r *Registry) Close() {
 		r.cancel()
 	}
 	r.wg.Wait()
-	if r.idle == nil {
+	if r.running == nil {
 		return
 	}
 	for range r.o.Runners {
-		<-r.idle // its run is over
+		r.running <- struct{}{} // its run is over
 	}
 }
 
@@ -152,6 +158,7 @@ func (r *Registry) follow(ctx context.Context) error {
 	for id := range r.mu.registered {
 		if now[id] == nil {
 			r.o.Worker.Unregister(id)
+			r.bodies.Drop(id)
 		}
 	}
 	for id, o := range now {

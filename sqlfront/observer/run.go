@@ -5,26 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
 	"moka/triggers"
 	"moka/txn"
 )
 
-// runner is what one run needs for itself: a session, which is new for each run, as what a body leaves in it
-// (variables, the time zone, temporary tables, locks by name) is no other's, and compiled bodies. Plans keep
-// state in their nodes, so two runs must never share one.
-type runner struct {
-	session *engine.Session
-	bodies  map[uint32]*body
-}
-
-// begin gives the runner a session.
-func (x *runner) begin(eng *engine.Engine) {
-	x.session = eng.NewSession(sql.NewBaseSessionWithClientServer("moka",
+// newSession is what one run needs for itself: what a body leaves in it (variables, the time zone, temporary
+// tables, locks by name) is no other's.
+func newSession(eng *engine.Engine) *engine.Session {
+	return eng.NewSession(sql.NewBaseSessionWithClientServer("moka",
 		sql.Client{User: "root", Address: "localhost"}, 0))
 }
 
@@ -32,13 +27,19 @@ func (x *runner) begin(eng *engine.Engine) {
 // must not crowd out what people wait for.
 const runMemory = 32 << 20
 
-// body is an observer's code, compiled under one version of the catalog.
+// body is an observer's code, compiled under one version of the catalog. Plans keep state in their nodes, so
+// two runs never share one.
 type body struct {
 	version  uint64
 	observer *catalog.Observer
 	table    *engine.Table
 	database string
 	plans    map[event]*engine.Body
+}
+
+// bytes is what the compiled body takes.
+func (b *body) bytes() int64 {
+	return int64(len(eventsOf(b.observer.Events))) * engine.BodyBytes(len(b.observer.Body))
 }
 
 // event is what happened to a row between two runs.
@@ -58,24 +59,20 @@ var masks = map[event]catalog.ObserverEvents{
 
 // run is triggers.Observer.Run for a SQL observer.
 func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Event) (err error) {
-	var x *runner
 	select {
-	case x = <-r.idle:
+	case r.running <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { r.idle <- x }()
-	if x == nil {
-		x = &runner{bodies: map[uint32]*body{}}
-	}
-	x.begin(r.eng)
+	defer func() { <-r.running }()
+	session := newSession(r.eng)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	x.session.Memory().Bound(runMemory, func(err error) bool {
+	session.Memory().Bound(runMemory, func(err error) bool {
 		cancel(err)
 		return true
 	})
-	sctx := sql.NewContext(ctx, sql.WithSession(x.session))
+	sctx := sql.NewContext(ctx, sql.WithSession(session))
 	tx := r.eng.Adopt(t)
 	sctx.SetTransaction(tx)
 	sctx.SetIgnoreAutoCommit(true)
@@ -85,7 +82,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		}
 		sctx.SetTransaction(nil)
 		sctx.SetIgnoreAutoCommit(false)
-		x.session.SessionEnd()
+		session.SessionEnd()
 		if err != nil && tx.Ended() && !errors.Is(err, txn.ErrConflict) {
 			// The engine has worded it for a client; the worker wants to know that another try may do. What
 			// the body says itself (SIGNAL of a deadlock) is its own failure.
@@ -93,13 +90,14 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		}
 	}()
 
-	b, err := r.body(sctx, x, id)
+	b, done, err := r.body(sctx, id)
 	if err != nil {
 		return err
 	}
 	if b == nil {
 		return triggers.ErrSkip // dropped or disabled while the notification was on its way
 	}
+	defer done()
 	if b.table.Moving() {
 		return fmt.Errorf("%w: the table has been copied, and what was not acknowledged is being carried "+
 			"over", txn.ErrConflict)
@@ -210,34 +208,73 @@ func (r *Registry) execute(ctx *sql.Context, b *body, ev event, old, now sql.Row
 	return err
 }
 
-// body returns the runner's compiled form of an observer, compiled anew if the catalog has changed since. It
-// is nil if the observer is gone or disabled.
-func (r *Registry) body(ctx *sql.Context, x *runner, id uint32) (*body, error) {
+// body returns the compiled form of an observer, compiled anew if the catalog has changed since; done has to be
+// said when the run is over. It is nil if the observer is gone or disabled.
+func (r *Registry) body(ctx *sql.Context, id uint32) (b *body, done func(), err error) {
 	version, err := r.eng.CatalogVersion(ctx)
 	if err != nil {
-		return nil, err
-	}
-	b := x.bodies[id]
-	known := b != nil && b.version == version
-	if r.eng.KeepsBodies(known) && known {
-		return b, nil
+		return nil, nil, err
 	}
 	snap, err := r.eng.CatalogSnapshot(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o, ok := snap.ObserverByID(id)
 	if !ok || !o.Enabled {
-		delete(x.bodies, id)
-		return nil, nil
+		return nil, nil, nil
 	}
-	if b, err = r.compile(ctx, snap, o); err != nil {
-		return nil, fmt.Errorf("compiling observer %s: %w", o.Name, err)
+	b, known := r.bodies.Take(id, version)
+	keeps := r.eng.KeepsBodies(known)
+	room, err := r.roomFor(ctx, o)
+	if err != nil {
+		return nil, nil, err
 	}
-	b.version = version
-	x.bodies[id] = b
-	return b, nil
+	if !known || !keeps {
+		if b, err = r.compile(ctx, snap, o); err != nil {
+			room()
+			return nil, nil, fmt.Errorf("compiling observer %s: %w", o.Name, err)
+		}
+		b.version = version
+	}
+	return b, func() {
+		r.leave(id, b)
+		room()
+	}, nil
 }
+
+// leave keeps a body for the next run, if it did not fail and the observer is not gone.
+func (r *Registry) leave(id uint32, b *body) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if b.version != 0 && r.mu.registered[id] != nil {
+		r.bodies.Put(id, b.version, b, b.bytes())
+	}
+}
+
+// largeBody is what a compiled body takes for which room has to be made. Those of all runs that take less are
+// not counted.
+const largeBody = 4 << 20
+
+// roomFor waits until the large bodies that are being compiled and run leave room for that of an observer: one
+// of 1 MiB takes a hundred times that, and as many seconds. One that is larger than all room is alone.
+func (r *Registry) roomFor(ctx context.Context, o *catalog.Observer) (done func(), err error) {
+	n := min((&body{observer: o}).bytes(), r.roomBytes)
+	if n < largeBody {
+		return func() {}, nil
+	}
+	wait, cancel := context.WithTimeout(ctx, roomWait)
+	defer cancel()
+	if err := r.room.Acquire(wait, n); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: other large bodies of observers are being run", kv.ErrBusy)
+	}
+	return func() { r.room.Release(n) }, nil
+}
+
+// roomWait is less than what a run may take: who waits for room does not fail for it, but is tried again.
+const roomWait = 10 * time.Second
 
 // leaf is what all nodes of this package have in common: they have no children.
 type leaf struct{}

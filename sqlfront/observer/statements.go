@@ -305,6 +305,10 @@ func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) e
 		ctx.SetIgnoreAutoCommit(ignored)
 		ctx.SetCurrentDatabase(current)
 	}()
+	n := len(eventsOf(o.Events)) * len(o.Body)
+	if err := r.eng.ChargeBody(ctx, o, n); err != nil {
+		return err
+	}
 	_, err = r.compile(ctx, snap, o)
 	return err
 }

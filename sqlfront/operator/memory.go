@@ -72,6 +72,9 @@ func NewPool(o Options) (*Pool, error) {
 // leastTotal is what statements have together, however small the process is to be.
 const leastTotal = 64 << 20
 
+// Total is what all statements and sessions may hold together.
+func (p *Pool) Total() int64 { return p.total }
+
 // Held is the number of bytes that statements and sessions have been charged for and have not given back.
 func (p *Pool) Held() int64 { return p.used.Load() }
 

@@ -1,0 +1,4 @@
+package observer
+
+// SpareBytes is what compiled bodies weigh that no run uses.
+func (r *Registry) SpareBytes() int64 { return r.bodies.Weighs() }
