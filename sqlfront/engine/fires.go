@@ -173,7 +173,8 @@ func (f *firing) leave(e *Engine) {
 	for _, list := range [][]firedBody{f.before, f.after} {
 		for _, b := range list {
 			b.host.session = nil
-			e.bodies.Put(bodyKey{b.trigger, f.zone}, f.version, b.Body, BodyBytes(len(b.trigger.CreateStatement)))
+			n := BodyBytes(len(b.trigger.CreateStatement))
+			e.bodies.Put(bodyKey{b.trigger, f.zone}, f.version, b.Body, n)
 		}
 	}
 }

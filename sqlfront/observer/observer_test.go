@@ -595,12 +595,13 @@ func TestBodyIsCompiledOnce(t *testing.T) {
 		"0 0 1 0; 1 1 2 0; 2 2 2 1; 12 12 2 1")
 }
 
-// TestDroppedObserversLeaveNoBodies: each runner kept what it had compiled of observers that were dropped, some
-// hundred times their texts, and nothing bounded that (trig-4).
+// TestDroppedObserversLeaveNoBodies: each runner kept what it had compiled of observers that were dropped,
+// some hundred times their texts, and nothing bounded that (trig-4).
 func TestDroppedObserversLeaveNoBodies(t *testing.T) {
 	n, s := start(t)
 	s.exec("create table t (id int primary key)", "create table seen (id int primary key)")
-	long := "begin if 0 then " + strings.Repeat("set @a = 1; ", 5000) + "end if; insert into seen values (new.id); end"
+	long := "begin if 0 then " + strings.Repeat("set @a = 1; ", 5000) +
+		"end if; insert into seen values (new.id); end"
 	for i := range 2 {
 		s.exec("create observer o after insert on t for each row with (attempts = 1) "+long,
 			fmt.Sprintf("insert into t values (%d), (%d)", 2*i, 2*i+1))

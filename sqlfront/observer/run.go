@@ -208,8 +208,8 @@ func (r *Registry) execute(ctx *sql.Context, b *body, ev event, old, now sql.Row
 	return err
 }
 
-// body returns the compiled form of an observer, compiled anew if the catalog has changed since; done has to be
-// said when the run is over. It is nil if the observer is gone or disabled.
+// body returns the compiled form of an observer, compiled anew if the catalog has changed since; done has to
+// be said when the run is over. It is nil if the observer is gone or disabled.
 func (r *Registry) body(ctx *sql.Context, id uint32) (b *body, done func(), err error) {
 	version, err := r.eng.CatalogVersion(ctx)
 	if err != nil {
@@ -255,8 +255,8 @@ func (r *Registry) leave(id uint32, b *body) {
 // not counted.
 const largeBody = 4 << 20
 
-// roomFor waits until the large bodies that are being compiled and run leave room for that of an observer: one
-// of 1 MiB takes a hundred times that, and as many seconds. One that is larger than all room is alone.
+// roomFor waits until the large bodies that are being compiled and run leave room for that of an observer:
+// one of 1 MiB takes a hundred times that, and as many seconds. One that is larger than all room is alone.
 func (r *Registry) roomFor(ctx context.Context, o *catalog.Observer) (done func(), err error) {
 	n := min((&body{observer: o}).bytes(), r.roomBytes)
 	if n < largeBody {

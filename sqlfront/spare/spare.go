@@ -1,5 +1,5 @@
-// Package spare keeps what is costly to make and used by one at a time, such as the compiled body of a trigger,
-// while nobody uses it: no more of it than a number of bytes, and nothing that is of another version than the
+// Package spare keeps what is costly to make and used by one at a time, such as the compiled body of a
+// trigger, while nobody uses it: no more of it than a number of bytes, and nothing that is of another version than the
 // newest that was asked for.
 package spare
 
