@@ -1,6 +1,6 @@
 // Package spare keeps what is costly to make and used by one at a time, such as the compiled body of a
-// trigger, while nobody uses it: no more of it than a number of bytes, and nothing that is of another version than the
-// newest that was asked for.
+// trigger, while nobody uses it: no more of it than a number of bytes, and nothing that is of another version
+// than the newest that was asked for.
 package spare
 
 import "sync"
