@@ -23,8 +23,12 @@ func TestNamesAndCommentsAreBounded(t *testing.T) {
 		}
 		return strings.Join(out, sep)
 	}
+	script{
+		{"create database " + long, "error 1059"},
+		{"create database `a\x00b`", "error 1102"},
+	}.run(t, root)
 	for _, what := range []string{
-		"create database %s", "create table %s (a int)", "create table x (%s int)",
+		"create table %s (a int)", "create table x (%s int)",
 		"alter table t add %s int",
 		"alter table t rename column b to %s", "alter table t rename to %s", "rename table t to %s",
 		"create index %s on t (b)", "alter table t add key %s (b)", "alter table t rename index kb to %s",
@@ -35,8 +39,19 @@ func TestNamesAndCommentsAreBounded(t *testing.T) {
 		"create observer %s after insert on t for each row set @x = 1", "create procedure %s() select 1",
 		"create function %s() returns int return 1", "create event %s on schedule every 1 day do select 1",
 	} {
-		script{{fmt.Sprintf(what, long), "error 1059"}}.run(t, root)
+		script{
+			{fmt.Sprintf(what, long), "error 1059"},
+			{fmt.Sprintf(what, "`a\x00b`"), "error 1300"}, // dumps are cut there
+		}.run(t, root)
 	}
+	script{
+		{"create trigger `` before insert on t for each row set @x = 1", "error 1458"},
+		{"create trigger `a ` before insert on t for each row set @x = 1", "error 1458"},
+		{"create user 'a\\0b'", "error 1300"},
+		{"create role 'a\\0b'", "error 1300"},
+		{"create view x as select 'a\\0b'", ""},
+		{"drop view x", ""},
+	}.run(t, root)
 	script{
 		{"create view x as select 1 as " + long, "error 1166"},
 		{"create view x (" + long + ") as select 1", "error 1166"},

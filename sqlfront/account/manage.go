@@ -149,6 +149,12 @@ func failed(operation string, names []string) error {
 }
 
 func checkName(n Name) error {
+	for _, part := range []string{n.User, n.Host} {
+		if strings.Contains(part, "\x00") {
+			return sqlerr.New(sqlerr.InvalidCharacterString, "Invalid utf8mb4 character string: '%s'",
+				strings.ReplaceAll(part, "\x00", `\0`))
+		}
+	}
 	if len([]rune(n.User)) > maxUser {
 		return sqlerr.New(wrongStringLength, "String '%s' is too long for user name (should be no longer than %d)", n.User, maxUser)
 	}

@@ -27,10 +27,7 @@ func (c *Catalog) CreateDatabase(ctx context.Context, t *txn.Txn, name, collatio
 	if _, ok := s.Database(name); ok {
 		return nil, &ExistsError{Kind: KindDatabase, Name: name}
 	}
-	if name == "" {
-		return nil, fmt.Errorf("catalog: a database needs a name")
-	}
-	if err := nameFits(name); err != nil {
+	if err := named(kindDatabase, name); err != nil {
 		return nil, err
 	}
 	id, err := c.newID(ctx)
@@ -92,7 +89,7 @@ func (c *Catalog) DropDatabase(ctx context.Context, t *txn.Txn, name string) err
 
 func appendNames[T any](rows [][]byte, kind byte, db uint32, m map[string]T) [][]byte {
 	for name := range m {
-		rows = append(rows, nameRow(kind, db, name))
+		rows = append(rows, nameRows(kind, db, name)...)
 	}
 	return rows
 }
@@ -127,7 +124,7 @@ func (c *Catalog) CreateTable(ctx context.Context, t *txn.Txn, database string,
 // free reports whether a table or view may have the name: they share one name space.
 func (d *Database) free(name string) error {
 	if name == "" {
-		return fmt.Errorf("catalog: a table needs a name")
+		return named(kindTable, name)
 	}
 	if _, ok := d.Table(name); ok {
 		return &ExistsError{Kind: KindTable, Database: d.Name, Name: name}

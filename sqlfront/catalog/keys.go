@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"moka/kv"
 )
@@ -145,6 +146,19 @@ func nameRow(kind byte, db uint32, name string) []byte {
 	return append(row, name...)
 }
 
+// shown is a name or a text of an older release, which let in NUL: with \0 for it, which is the same in a
+// string, and a name that harms nobody, by which its owner is rid of it.
+func shown(text string) string { return strings.ReplaceAll(text, "\x00", `\0`) }
+
+// nameRows are the rows where the descriptor of that name may be, see shown.
+func nameRows(kind byte, db uint32, name string) [][]byte {
+	rows := [][]byte{nameRow(kind, db, name)}
+	if stored := strings.ReplaceAll(name, `\0`, "\x00"); stored != name {
+		rows = append(rows, nameRow(kind, db, stored))
+	}
+	return rows
+}
+
 func descriptorCell(row []byte) kv.Column {
 	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, append([]byte{prefixCatalog}, row...))}
 }
@@ -191,26 +205,78 @@ func encodeDescriptor(v any) ([]byte, error) {
 // replaced reports whether the encoder met a string that is not UTF-8. It writes the escape \ufffd for what
 // it cannot keep (and the character itself where the string has it), and says nothing.
 func replaced(text []byte) bool {
-	for i := 0; i+5 < len(text); i++ {
-		if text[i] != '\\' {
-			continue
+	return findEscape(text, "ufffd") >= 0
+}
+
+// findEscape is where an escape is in the text of a descriptor, negative if nowhere.
+func findEscape(text []byte, escape string) int {
+	for i := 0; i+len(escape) < len(text); i++ {
+		next := bytes.IndexByte(text[i:], '\\')
+		if next < 0 {
+			break
 		}
-		if string(text[i+1:i+6]) == "ufffd" {
-			return true
+		i += next
+		if bytes.HasPrefix(text[i+1:], []byte(escape)) {
+			return i
 		}
 		i++ // the escaped character, which may be a backslash
 	}
-	return false
+	return -1
 }
 
 func decodeDescriptor(key, value []byte, v any) error {
 	if len(value) == 0 || value[0] < formatVersion || value[0] > fullTextVersion {
 		return &CorruptError{Key: key, Err: fmt.Errorf("unknown format version")}
 	}
-	if err := json.Unmarshal(value[1:], v); err != nil {
+	text := value[1:]
+	switch v.(type) {
+	case *Table, *Job: // the values of an ENUM are what they are
+	default:
+		if nul := findEscape(text, "u0000"); nul >= 0 {
+			text = withoutNUL(text, nul)
+		}
+	}
+	if err := json.Unmarshal(text, v); err != nil {
 		return &CorruptError{Key: key, Err: err}
 	}
+	if t, ok := v.(*Table); ok {
+		t.namesWithoutNUL()
+	}
 	return nil
+}
+
+// withoutNUL is the text of a descriptor with what shown makes of each NUL; the first is at i.
+func withoutNUL(text []byte, i int) []byte {
+	out := make([]byte, 0, len(text))
+	for i >= 0 {
+		out = append(append(out, text[:i]...), `\\0`...)
+		text = text[i+len(`\u0000`):]
+		i = findEscape(text, "u0000")
+	}
+	return append(out, text...)
+}
+
+func (t *Table) namesWithoutNUL() {
+	t.Name = shown(t.Name)
+	for i := range t.Columns {
+		t.Columns[i].Name = shown(t.Columns[i].Name)
+	}
+	for i := range t.Indexes {
+		t.Indexes[i].Name = shown(t.Indexes[i].Name)
+	}
+	for i := range t.Checks {
+		t.Checks[i].Name = shown(t.Checks[i].Name)
+	}
+	for i := range t.ForeignKeys {
+		fk := &t.ForeignKeys[i]
+		fk.Name, fk.ParentDatabase, fk.ParentTable = shown(fk.Name), shown(fk.ParentDatabase),
+			shown(fk.ParentTable)
+		for _, names := range [][]string{fk.Columns, fk.ParentColumns} {
+			for j := range names {
+				names[j] = shown(names[j])
+			}
+		}
+	}
 }
 
 // mark is the content of the version cell. The random half tells apart two changes that were both

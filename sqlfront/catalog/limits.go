@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"math"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -30,10 +31,14 @@ type Limit uint16
 
 const (
 	LimitName          Limit = 1059
+	WrongDatabaseName  Limit = 1102
+	WrongTableName     Limit = 1103 // of views, too
 	LimitKeys          Limit = 1069
 	LimitKeyParts      Limit = 1070
 	LimitColumns       Limit = 1117 // and the size of a table's definition
 	LimitText          Limit = 1437
+	LimitCharacters    Limit = 1300
+	WrongRoutineName   Limit = 1458 // of triggers and events, too
 	LimitTableComment  Limit = 1628
 	LimitColumnComment Limit = 1629
 	LimitIndexComment  Limit = 1688
@@ -52,12 +57,31 @@ func limit(l Limit, format string, args ...any) error {
 	return &LimitError{Limit: l, Message: fmt.Sprintf(format, args...)}
 }
 
-// nameFits refuses a name that is longer than a name may be.
+// nameFits refuses a name that is longer than a name may be, or has a NUL: where client tools paste names
+// into a script, as dumps do, C ends the text there, and what follows is taken for something else.
 func nameFits(name string) error {
+	if strings.Contains(name, "\x00") {
+		return limit(LimitCharacters, "Invalid utf8mb4 character string: '%s'", head(shown(name)))
+	}
 	if len(name) <= maxName || utf8.RuneCountInString(name) <= maxName {
 		return nil
 	}
 	return limit(LimitName, "Identifier name '%s' is too long", head(name))
+}
+
+// named refuses the name of something that is found by its name alone as nameFits does, and one that is empty
+// or ends in a space.
+func named(kind byte, name string) error {
+	if name != "" && !strings.HasSuffix(name, " ") {
+		return nameFits(name)
+	}
+	switch kind {
+	case kindDatabase:
+		return limit(WrongDatabaseName, "Incorrect database name '%s'", head(name))
+	case kindTable, kindView:
+		return limit(WrongTableName, "Incorrect table name '%s'", head(name))
+	}
+	return limit(WrongRoutineName, "Incorrect routine name '%s'", head(name))
 }
 
 // head is the beginning of a name, for messages.
@@ -76,7 +100,7 @@ func (t *Table) limits(old *Table) error {
 		old = &Table{}
 	}
 	if t.Name != old.Name {
-		if err := nameFits(t.Name); err != nil {
+		if err := named(kindTable, t.Name); err != nil {
 			return err
 		}
 	}

@@ -210,7 +210,7 @@ func (b *builder) unset(row []byte) error {
 		return nil // went with its database
 	}
 	d := b.database(id)
-	name := string(row[5:])
+	name := shown(string(row[5:]))
 	switch row[0] {
 	case kindTable:
 		dropByID(d, d.tables, row, func(t *Table) uint32 { return t.ID })
@@ -272,7 +272,7 @@ func setByName[T any, P stored[T]](d *Database, m map[string]P, row, value []byt
 	if err := decodeDescriptor(row, value, v); err != nil {
 		return err
 	}
-	add(d, m, string(row[5:]), v, value)
+	add(d, m, shown(string(row[5:])), v, value)
 	return nil
 }
 

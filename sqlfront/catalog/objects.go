@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -51,7 +52,7 @@ func (c *Catalog) UpdateTrigger(ctx context.Context, t *txn.Txn, database string
 	if !ok {
 		return &NotFoundError{Kind: KindTrigger, Database: database, Name: v.Name}
 	}
-	return c.putNamed(ctx, t, s, d, nameRow(kindTrigger, d.ID, v.Name), &v, old.weight)
+	return c.putNamed(ctx, t, s, d, kindTrigger, v.Name, v.Name, &v, old.weight)
 }
 
 // DropTrigger removes a trigger.
@@ -124,21 +125,16 @@ func (c *Catalog) UpdateEvent(ctx context.Context, t *txn.Txn, database, name st
 	if !ok {
 		return &NotFoundError{Kind: KindEvent, Database: database, Name: name}
 	}
-	old, row := nameRow(kindEvent, d.ID, name), nameRow(kindEvent, d.ID, v.Name)
 	if fold(name) == fold(v.Name) {
-		return c.putNamed(ctx, t, s, d, row, &v, was.weight)
+		return c.putNamed(ctx, t, s, d, kindEvent, name, v.Name, &v, was.weight)
 	}
 	if _, ok := d.Event(v.Name); ok {
 		return &ExistsError{Kind: KindEvent, Database: d.Name, Name: v.Name}
 	}
-	if err := nameFits(v.Name); err != nil {
+	if err := named(kindEvent, v.Name); err != nil {
 		return err
 	}
-	if err := c.putNamed(ctx, t, s, d, row, &v, was.weight, old); err != nil {
-		return err
-	}
-	remove(t, old)
-	return nil
+	return c.putNamed(ctx, t, s, d, kindEvent, name, v.Name, &v, was.weight)
 }
 
 // DropEvent removes an event.
@@ -152,18 +148,27 @@ func (c *Catalog) DropEvent(ctx context.Context, t *txn.Txn, database, name stri
 // createNamed puts a new descriptor.
 func (c *Catalog) createNamed(ctx context.Context, t *txn.Txn, s *Snapshot, d *Database, kind byte,
 	name string, v any) error {
-	if err := nameFits(name); err != nil {
+	if err := named(kind, name); err != nil {
 		return err
 	}
-	return c.putNamed(ctx, t, s, d, nameRow(kind, d.ID, name), v, 0)
+	return c.putNamed(ctx, t, s, d, kind, name, name, v, 0)
 }
 
-func (c *Catalog) putNamed(ctx context.Context, t *txn.Txn, s *Snapshot, d *Database, row []byte, v any,
-	old int64, also ...[]byte) error {
+// putNamed puts a descriptor in the place of the one named was, which weighed old.
+func (c *Catalog) putNamed(ctx context.Context, t *txn.Txn, s *Snapshot, d *Database, kind byte,
+	was, name string, v any, old int64) error {
+	row := nameRow(kind, d.ID, name)
 	if err := c.put(t, s, d.ID, row, v, old); err != nil {
 		return err
 	}
-	return c.bump(ctx, t, append(also, row)...)
+	rows := [][]byte{row}
+	for _, before := range nameRows(kind, d.ID, was) {
+		if !bytes.Equal(before, row) {
+			remove(t, before)
+			rows = append(rows, before)
+		}
+	}
+	return c.bump(ctx, t, rows...)
 }
 
 func (c *Catalog) dropNamed(ctx context.Context, t *txn.Txn, database, name string, kind Kind, key byte,
@@ -175,9 +180,11 @@ func (c *Catalog) dropNamed(ctx context.Context, t *txn.Txn, database, name stri
 	if !exists(d) {
 		return &NotFoundError{Kind: kind, Database: database, Name: name}
 	}
-	row := nameRow(key, d.ID, name)
-	remove(t, row)
-	return c.bump(ctx, t, row)
+	rows := nameRows(key, d.ID, name)
+	for _, row := range rows {
+		remove(t, row)
+	}
+	return c.bump(ctx, t, rows...)
 }
 
 // CreateObserver declares an observer on the table TableID of the database. The table gets a new version, so
@@ -189,10 +196,7 @@ func (c *Catalog) CreateObserver(ctx context.Context, t *txn.Txn, database strin
 	if err != nil {
 		return nil, err
 	}
-	if o.Name == "" {
-		return nil, fmt.Errorf("catalog: an observer needs a name")
-	}
-	if err := nameFits(o.Name); err != nil {
+	if err := named(kindObserver, o.Name); err != nil {
 		return nil, err
 	}
 	if _, ok := d.Observer(o.Name); ok {

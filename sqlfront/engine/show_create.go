@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -97,12 +96,14 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 	if err != nil {
 		return nil, false, err
 	}
-	return sql.Row{t.Name(), b.String() + left}, true, nil
+	// A NUL is in expressions at most, and in strings there: client tools end the text at it.
+	return sql.Row{t.Name(), strings.ReplaceAll(b.String(), "\x00", `\0`) + left}, true, nil
 }
 
-// observersText is a comment that names the observers of the table, for who may see them: dumps are made of SHOW CREATE TABLE, no dump tool asks
-// for observers, and a dump without them should say so. A comment restores everywhere. They are not shown as triggers, which dump tools do
-// ask for: they are none, and CREATE OBSERVER in a dump would end its restore on any other server.
+// observersText is a comment that counts the observers of the table, for who may see them: dumps are made of
+// SHOW CREATE TABLE, no dump tool asks for observers, and a dump without them should say so. A comment
+// restores everywhere. They are not shown as triggers, which dump tools do ask for: they are none, and CREATE
+// OBSERVER in a dump would end its restore on any other server.
 func (t *Table) observersText(ctx *sql.Context) (string, error) {
 	if t.temporary {
 		return "", nil
@@ -111,17 +112,17 @@ func (t *Table) observersText(ctx *sql.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var names []string
+	n := 0 // and not their names, which others have chosen
 	for _, o := range v.snap.Observers(t.desc.ID) {
 		if t.eng.MayTrigger(ctx, o.Definer, t.db, t.desc.Name) {
-			names = append(names, strings.ReplaceAll(quoteName(o.Name), "*/", "* /")) // a name does not end the comment
+			n++
 		}
 	}
-	if len(names) == 0 {
+	if n == 0 {
 		return "", nil
 	}
-	slices.Sort(names)
-	return "\n/* observers of the table, not part of this and of no dump (SHOW CREATE OBSERVER): " + strings.Join(names, ", ") + " */", nil
+	const left = "\n/* observers of the table, not part of this and of no dump (SHOW OBSERVERS): %d */"
+	return fmt.Sprintf(left, n), nil
 }
 
 // showCreateView is SHOW CREATE VIEW, with whose rights the view is read, and the names that its columns were given.

@@ -31,8 +31,8 @@ func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.Insert
 	if t == nil {
 		return nil, nil
 	}
-	// The destination is the library's, or, of a table with foreign keys, what checks them and cascades around
-	// it: rows go through that, and what it changes in other tables fires nothing, as in MySQL.
+	// The destination is the library's, or, of a table with foreign keys, what checks them and cascades
+	// around it: rows go through that, and what it changes in other tables fires nothing, as in MySQL.
 	f := &firingTable{Node: n.Destination, table: table, own: t, checks: n.Checks(), counts: n.IsReplace}
 	if !t.temporary {
 		if err := f.compile(ctx, b.eng, t, n); err != nil {
