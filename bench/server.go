@@ -87,7 +87,7 @@ func (s *Server) Listen(addr string) error {
 	}
 	s.addr = l.Addr().String()
 	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, s, rpc.Options{})
-	oracle.Register(s.rpc.Registrar(), s.oracle)
+	oracle.Register(s.rpc, s.oracle)
 	s.serving.Go(func() { _ = s.rpc.Serve(l) }) // its end is Close's doing, or the callers' errors
 	return nil
 }

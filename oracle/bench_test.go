@@ -62,7 +62,7 @@ func benchGRPC(b *testing.B, n int) {
 		b.Fatal(err)
 	}
 	g := grpc.NewServer()
-	Register(g, s)
+	Register(on(g), s)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = g.Serve(l) })
 	b.Cleanup(func() { g.Stop(); wg.Wait() })

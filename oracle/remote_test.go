@@ -41,6 +41,18 @@ func (n *network) serve(t *testing.T, addr string, register func(grpc.ServiceReg
 	return g
 }
 
+// port is a Listener.
+type port struct {
+	grpc.ServiceRegistrar
+	draining chan struct{}
+}
+
+func (p port) Registrar() grpc.ServiceRegistrar { return p.ServiceRegistrar }
+func (p port) Draining() <-chan struct{}        { return p.draining }
+
+// on is a port that never drains.
+func on(r grpc.ServiceRegistrar) Listener { return port{ServiceRegistrar: r} }
+
 func (n *network) dial(addr string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) {
@@ -102,12 +114,32 @@ func TestRemoteConcurrent(t *testing.T) {
 	t.Cleanup(func() { svc.Close() })
 	var n network
 	s := lead(t, svc, Options{Address: "a"})
-	n.serve(t, "a", func(r grpc.ServiceRegistrar) { Register(r, s) })
+	n.serve(t, "a", func(r grpc.ServiceRegistrar) { Register(on(r), s) })
 	c := NewClient(n.remote(t, "a"), ClientOptions{})
 	defer c.Close()
 	callers(t, 64, 30, c)
 	if m := c.Metrics(); m.Requests >= m.Timestamps {
 		t.Errorf("%d requests for %d timestamps: nothing was batched", m.Requests, m.Timestamps)
+	}
+}
+
+// A server that goes down does not wait for clients, who keep their streams for ever; and they are told nothing
+// wrong. (It waited until its drain was cut off, and the process ended with status 1.)
+func TestDrainEndsStreams(t *testing.T) {
+	svc := mem.New(mem.Options{})
+	t.Cleanup(func() { svc.Close() })
+	var n network
+	s := lead(t, svc, Options{Address: "a"})
+	draining := make(chan struct{})
+	g := n.serve(t, "a", func(r grpc.ServiceRegistrar) { Register(port{r, draining}, s) })
+	r := n.remote(t, "a")
+	if _, err := r.Next(bounded(t), 1); err != nil {
+		t.Fatal(err)
+	}
+	close(draining)
+	g.GracefulStop()
+	if _, err := r.Next(bounded(t), 1); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("of a server that is gone: %v", err)
 	}
 }
 
@@ -124,8 +156,8 @@ func TestRemoteFindsLeader(t *testing.T) {
 	}
 	b := Start(svc, Options{Address: "b"})
 	defer b.Close()
-	ga := n.serve(t, "a", func(r grpc.ServiceRegistrar) { Register(r, a) })
-	n.serve(t, "b", func(r grpc.ServiceRegistrar) { Register(r, b) })
+	ga := n.serve(t, "a", func(r grpc.ServiceRegistrar) { Register(on(r), a) })
+	n.serve(t, "b", func(r grpc.ServiceRegistrar) { Register(on(r), b) })
 	r := n.remote(t, "nobody", "b")
 	c := NewClient(r, ClientOptions{MaxWait: time.Minute})
 	defer c.Close()
@@ -230,7 +262,7 @@ func TestRemoteWithLocal(t *testing.T) {
 	}
 	b := Start(svc, Options{Address: "b"})
 	defer b.Close()
-	n.serve(t, "a", func(r grpc.ServiceRegistrar) { Register(r, a) })
+	n.serve(t, "a", func(r grpc.ServiceRegistrar) { Register(on(r), a) })
 	r, err := NewRemote([]string{"a"}, RemoteOptions{Local: b, Dial: n.dial})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -71,17 +72,42 @@ func fromStatus(err error) error {
 }
 
 // Register offers s to other processes.
-func Register(r grpc.ServiceRegistrar, s *Server) {
-	oraclepb.RegisterOracleServer(r, &service{srv: s})
+func Register(l Listener, s *Server) {
+	oraclepb.RegisterOracleServer(l.Registrar(), &service{srv: s, draining: l.Draining()})
+}
+
+// Listener is the server whose port is shared.
+type Listener interface {
+	Registrar() grpc.ServiceRegistrar
+	// Draining is closed when what waits without end has to stop.
+	Draining() <-chan struct{}
 }
 
 type service struct {
 	oraclepb.UnimplementedOracleServer
-	srv *Server
+	srv      *Server
+	draining <-chan struct{}
 }
 
-// Next answers one request after the other; gRPC's flow control bounds what a client can queue.
-func (g *service) Next(stream grpc.BidiStreamingServer[oraclepb.NextRequest, oraclepb.NextResponse]) error {
+type nextStream = grpc.BidiStreamingServer[oraclepb.NextRequest, oraclepb.NextResponse]
+
+// Next answers requests until the client or the server has enough. A client keeps its stream for ever, and one
+// that waits for a request cannot be woken, so the waiting is another goroutine's: it ends with the stream.
+func (g *service) Next(stream nextStream) error {
+	var one sync.Mutex // held while a request is answered
+	ended := make(chan error, 1)
+	go func() { ended <- g.answer(stream, &one) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-g.draining:
+		one.Lock() // for good: nothing is sent any more
+		return toStatus(&Error{Code: CodeUnavailable, Err: errors.New("the server is shutting down")})
+	}
+}
+
+// answer answers one request after the other; gRPC's flow control bounds what a client can queue.
+func (g *service) answer(stream nextStream, one *sync.Mutex) error {
 	ctx := stream.Context()
 	for {
 		req, err := stream.Recv()
@@ -91,13 +117,19 @@ func (g *service) Next(stream grpc.BidiStreamingServer[oraclepb.NextRequest, ora
 		if err != nil {
 			return err
 		}
+		if !one.TryLock() {
+			return nil // the stream has ended
+		}
 		// Beyond int's range on a 32-bit machine the cast would turn negative, which is refused as well.
 		b, err := g.srv.Next(ctx, int(req.GetN()))
-		if err != nil {
-			return toStatus(err)
+		if err == nil {
+			resp := &oraclepb.NextResponse{First: uint64(b.First), N: uint32(b.N), SafePoint: uint64(b.SafePoint)}
+			err = stream.Send(resp)
+		} else {
+			err = toStatus(err)
 		}
-		resp := &oraclepb.NextResponse{First: uint64(b.First), N: uint32(b.N), SafePoint: uint64(b.SafePoint)}
-		if err := stream.Send(resp); err != nil {
+		one.Unlock()
+		if err != nil {
 			return err
 		}
 	}

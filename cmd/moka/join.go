@@ -110,7 +110,7 @@ func (s *stack) serveNodes() {
 			s.node.Deliver)
 	}
 	if s.oracle != nil {
-		oracle.Register(s.rpc.Registrar(), s.oracle)
+		oracle.Register(s.rpc, s.oracle)
 	}
 	if host, ok := s.coord.(coordrpc.Host); ok {
 		coordrpc.Register(s.rpc, host)
