@@ -88,6 +88,43 @@ func (c *trio) start(i int) {
 	c.ready()
 }
 
+// stand makes a process stand still while f goes on.
+func (c *trio) stand(i int, f func()) {
+	_ = c.servers[i].cmd.Process.Signal(syscall.SIGSTOP)
+	f()
+	_ = c.servers[i].cmd.Process.Signal(syscall.SIGCONT)
+}
+
+// revive starts a node again that has stood still for so long that its session was over: it says so, and
+// ends.
+func (c *trio) revive(i int) {
+	c.t.Helper()
+	s := c.servers[i]
+	if !strings.Contains(s.logs(), "lost its session") {
+		return
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(readyWithin):
+		c.t.Fatalf("node %d has lost its session, and does not end:\n%s", i+1, s.logs())
+	}
+	c.start(i)
+}
+
+// stopAll asks all processes to end, at once.
+func (c *trio) stopAll() {
+	c.t.Helper()
+	var wg sync.WaitGroup
+	for _, s := range c.servers {
+		wg.Go(func() {
+			if err := s.stop(); err != nil {
+				c.t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
 // logs are those of all nodes, for who looks for the reason.
 func (c *trio) logs() string {
 	var b strings.Builder
@@ -285,9 +322,15 @@ func (l *clusterLoad) verify() {
 	t.Helper()
 	for i, db := range l.c.pools {
 		var n, rows int64
-		eventually(t, "a node answers", time.Minute, func() bool {
-			return db.QueryRow("SELECT n FROM bank.counter WHERE id = 1").Scan(&n) == nil
-		})
+		const query = "SELECT n FROM bank.counter WHERE id = 1"
+		err := db.QueryRow(query).Scan(&n)
+		if err != nil {
+			l.c.revive(i)
+			err = db.QueryRow(query).Scan(&n)
+		}
+		if err != nil {
+			t.Fatalf("node %d: %v; logs:\n%s", i+1, err, l.c.logs())
+		}
 		if n < l.counted[0] || n > l.counted[0]+l.counted[1] {
 			t.Errorf("node %d: the counter is %d; %d were acknowledged, of %d nobody knows", i+1, n,
 				l.counted[0],
@@ -341,10 +384,23 @@ func TestClusterSurvivesKills(t *testing.T) {
 		c.kill(victim)
 		l.await(20)
 		c.start(victim)
+		l.await(20)
+		c.stand(3-victim, func() { l.await(20) })
 	}
 	l.await(20)
 	close(l.stop)
 	l.wg.Wait()
+	l.verify()
+	for range 2 {
+		for i := range c.servers {
+			c.revive(i)
+		}
+		c.stopAll()
+		for i := range c.servers {
+			c.servers[i] = c.launch(i)
+		}
+		c.ready()
+	}
 	l.verify()
 	t.Logf("%d transfers acknowledged, %d refused or unknown, %d snapshots, counter %v", len(l.transfers),
 		l.refused,

@@ -250,7 +250,14 @@ func (s *stack) openTransactions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening a session: %w", err)
 	}
-	s.onClose(session.Close)
+	s.onClose(func(ctx context.Context) error {
+		err := session.Close(ctx)
+		if err != nil && s.oracle == nil { // the process that has the service may have stopped before
+			s.o.Logger.Warn("the session could not be closed; it ends by itself", "within", sessionTTL, "err", err)
+			return nil
+		}
+		return err
+	})
 	s.background(func(ctx context.Context) {
 		if err := coord.KeepAlive(ctx, session); err != nil && ctx.Err() == nil {
 			// Others may roll back our locks now; whatever is open here will fail. Starting
