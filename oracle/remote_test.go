@@ -123,8 +123,8 @@ func TestRemoteConcurrent(t *testing.T) {
 	}
 }
 
-// A server that goes down does not wait for clients, who keep their streams for ever; and they are told nothing
-// wrong. (It waited until its drain was cut off, and the process ended with status 1.)
+// A server that goes down does not wait for clients, who keep their streams for ever; and they are told
+// nothing wrong. (It waited until its drain was cut off, and the process ended with status 1.)
 func TestDrainEndsStreams(t *testing.T) {
 	svc := mem.New(mem.Options{})
 	t.Cleanup(func() { svc.Close() })

@@ -91,8 +91,9 @@ type service struct {
 
 type nextStream = grpc.BidiStreamingServer[oraclepb.NextRequest, oraclepb.NextResponse]
 
-// Next answers requests until the client or the server has enough. A client keeps its stream for ever, and one
-// that waits for a request cannot be woken, so the waiting is another goroutine's: it ends with the stream.
+// Next answers requests until the client or the server has enough. A client keeps its stream for ever, and
+// who waits for its next request cannot be woken, so the waiting is another goroutine's: it ends with the
+// stream.
 func (g *service) Next(stream nextStream) error {
 	var one sync.Mutex // held while a request is answered
 	ended := make(chan error, 1)
@@ -123,8 +124,9 @@ func (g *service) answer(stream nextStream, one *sync.Mutex) error {
 		// Beyond int's range on a 32-bit machine the cast would turn negative, which is refused as well.
 		b, err := g.srv.Next(ctx, int(req.GetN()))
 		if err == nil {
-			resp := &oraclepb.NextResponse{First: uint64(b.First), N: uint32(b.N), SafePoint: uint64(b.SafePoint)}
-			err = stream.Send(resp)
+			err = stream.Send(&oraclepb.NextResponse{
+				First: uint64(b.First), N: uint32(b.N), SafePoint: uint64(b.SafePoint),
+			})
 		} else {
 			err = toStatus(err)
 		}

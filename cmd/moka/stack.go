@@ -253,7 +253,8 @@ func (s *stack) openTransactions(ctx context.Context) error {
 	s.onClose(func(ctx context.Context) error {
 		err := session.Close(ctx)
 		if err != nil && s.oracle == nil { // the process that has the service may have stopped before
-			s.o.Logger.Warn("the session could not be closed; it ends by itself", "within", sessionTTL, "err", err)
+			s.o.Logger.Warn("the session could not be closed; it ends by itself",
+				"within", sessionTTL, "err", err)
 			return nil
 		}
 		return err
