@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -57,6 +58,7 @@ type Registry struct {
 		sync.Mutex
 		registered map[uint32]*catalog.Observer
 		version    uint64
+		held       map[uint32]int // tables to which no observer writes meanwhile, by how many changes of them
 	}
 }
 
@@ -79,7 +81,7 @@ func New(o Options) *Registry {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &Registry{o: o, changed: make(chan struct{}, 1), tidied: map[uint32]uint32{}}
-	r.mu.registered = map[uint32]*catalog.Observer{}
+	r.mu.registered, r.mu.held = map[uint32]*catalog.Observer{}, map[uint32]int{}
 	return r
 }
 
@@ -151,7 +153,7 @@ func (r *Registry) follow(ctx context.Context) error {
 	}
 	now := map[uint32]*catalog.Observer{}
 	for _, o := range snap.AllObservers() {
-		if o.Enabled {
+		if o.Enabled && !r.heldLocked(snap, o) {
 			now[o.ID] = o
 		}
 	}
@@ -180,6 +182,36 @@ func (r *Registry) follow(ctx context.Context) error {
 	return nil
 }
 
+// hold ends the runs in this process that write to the table, and lets none begin until release: an observer
+// that fills its own table holds the fence of it without a pause, and whoever wants to stop it would lose
+// against it for ever. What was not acknowledged is delivered again.
+func (r *Registry) hold(ctx context.Context, table uint32) (release func(), err error) {
+	weigh := func(by int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.mu.held[table] += by; r.mu.held[table] == 0 {
+			delete(r.mu.held, table)
+		}
+		r.mu.version = 0 // follow has to look at all of them again
+	}
+	weigh(1)
+	if err = r.follow(ctx); err != nil {
+		weigh(-1)
+		return nil, err
+	}
+	return func() { weigh(-1) }, nil
+}
+
+// heldLocked reports whether an observer is kept from running, as it is on a table that is held or names it.
+func (r *Registry) heldLocked(snap *catalog.Snapshot, o *catalog.Observer) bool {
+	if len(r.mu.held) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(append(writtenTables(snap, o), o.TableID), func(id uint32) bool {
+		return r.mu.held[id] > 0
+	})
+}
+
 // change runs a schema change in a transaction of its own, again if somebody else was first, and follows it.
 func (r *Registry) change(ctx *sql.Context, f func(t *txn.Txn) error) error {
 	_, err := r.changeAt(ctx, f)
@@ -193,6 +225,13 @@ func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.T
 		return 0, err
 	}
 	var busy kv.Column // the fence of a table whose writers were first
+	release := func() {}
+	defer func() {
+		release()
+		if busy.Row != nil {
+			err = errors.Join(err, r.follow(ctx))
+		}
+	}()
 	for range most {
 		t := r.o.Client.Begin(txn.TxnOptions{})
 		if err = r.holdWriters(ctx, t, busy); err == nil {
@@ -203,12 +242,23 @@ func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.T
 		}
 		t.Rollback()
 		if err == nil {
+			if busy.Row != nil {
+				return at, nil
+			}
 			return at, r.follow(ctx)
 		}
 		if !errors.Is(err, txn.ErrConflict) && !errors.Is(err, txn.ErrMustExist) {
 			return 0, err
 		}
 		if c := engine.Refused(err); r.o.Catalog.IsFence(c) {
+			if busy.Row == nil {
+				id, _ := catalog.FenceOf(c)
+				let, err := r.hold(ctx, id)
+				if err != nil {
+					return 0, err
+				}
+				release = let
+			}
 			busy = c
 		}
 	}
