@@ -104,3 +104,47 @@ func TestRenameTakesTriggersAlong(t *testing.T) {
 	want(t, c, triggers, "other a")
 	want(t, c, "select v from b", "1")
 }
+
+// TestRenameOutsideTheCurrentDatabase: a rename within another database than the current one is of that
+// database's table, and takes no current database. The current one's table of the same name was renamed,
+// whoever might do so.
+func TestRenameOutsideTheCurrentDatabase(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database a", "create database b", "create table a.x (id int)", "create table b.x (n int)",
+		"create view b.v as select n from b.x", "create user u@localhost, u@'127.0.0.1'")
+	for _, host := range []string{"@localhost", "@'127.0.0.1'"} {
+		run(t, root, "grant select on a.* to u"+host, "grant all on b.* to u"+host)
+	}
+	const names = "select group_concat(table_schema, '.', table_name order by 1 separator ' ') from " +
+		"information_schema.tables where table_schema in ('a', 'b')"
+	script{
+		{"rename table b.x to b.y", ""},
+		{"alter table b.y rename to b.z", ""},
+		{"rename table b.v to b.w, b.z to b.v", ""},
+		{names, "a.x b.v b.w"},
+		{"alter table a.x rename to a.y", "error 1142"},
+		{"rename table b.nosuch to b.y", "error 1146"},
+		{"rename table b.v to b.w", "error 1050"},
+		{"rename table b.v to b.x", ""},
+		{"rename table b.w to a.w", "error 1142"},
+		{"rename table b.w to b.v", ""},
+	}.run(t, s.open("u", "a", ""))
+	none := s.open("u", "", "")
+	script{
+		{"rename table b.x to b.y", ""},
+		{"alter table b.y rename to b.x", ""},
+		{"rename table x to b.y", "error 1046"},
+		{"rename table b.x to y", "error 1046"},
+		{"select * from b.v", ""},
+		{"create view b.v2 as select n from b.x", ""},
+		{"create or replace view b.v2 as select n, n + 1 as m from b.x", ""},
+		{"alter view b.v2 as select n + 1 as m from b.x", ""},
+		{"insert into b.x values (1)", ""},
+		{"select * from b.v2", "2"},
+		{"select n from b.v", "1"},
+		{"create view v3 as select n from b.x", "error 1046"},
+		{"create view b.v3 as select n from x", "error 1046"},
+		{"drop view b.v2", ""},
+	}.run(t, none)
+}

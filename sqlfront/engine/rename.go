@@ -15,8 +15,9 @@ import (
 	"moka/txn"
 )
 
-// RenameTables is a RENAME TABLE, or an ALTER TABLE … RENAME, that moves a table to another database: the library takes the new name alone, and the
-// table stayed where it was. It is nil if all names stay in their databases.
+// RenameTables is a RENAME TABLE, or an ALTER TABLE … RENAME, that names another database than the current
+// one: the library takes the names alone, and renames what has them in the current database. It is nil if
+// all names are of that.
 func (e *Engine) RenameTables(c context.Context, all []parse.Rename) (ast.Statement, error) {
 	ctx, ok := c.(*sql.Context)
 	if !ok || ctx.Session == nil {
@@ -34,7 +35,8 @@ func (e *Engine) RenameTables(c context.Context, all []parse.Rename) (ast.Statem
 			return nil, err
 		}
 		named = append(named, parse.Rename{From: parse.Name{Database: from, Name: r.From.Name}, To: parse.Name{Database: to, Name: r.To.Name}})
-		moves = moves || !strings.EqualFold(from, to)
+		current := ctx.GetCurrentDatabase()
+		moves = moves || !strings.EqualFold(from, current) || !strings.EqualFold(to, current)
 	}
 	if !moves {
 		return nil, nil
@@ -71,7 +73,16 @@ func (e *Engine) renameTables(ctx *sql.Context, all []parse.Rename) error {
 			if err := e.renamable(snap, r); err != nil {
 				return err
 			}
-			if err := e.renameTable(ctx, tx.store(), r.From.Database, r.From.Name, r.To.Database, r.To.Name); err != nil {
+			if d, ok := snap.Database(r.From.Database); ok {
+				if v, ok := d.View(r.From.Name); ok {
+					if err := e.renameView(ctx, tx.store(), d.Name, v, r.To.Name); err != nil {
+						return err
+					}
+					continue
+				}
+			}
+			err = e.renameTable(ctx, tx.store(), r.From.Database, r.From.Name, r.To.Database, r.To.Name)
+			if err != nil {
 				return err
 			}
 		}
@@ -116,7 +127,7 @@ func (e *Engine) renamable(snap *catalog.Snapshot, r parse.Rename) error {
 		if moves {
 			return sqlerr.New(sqlerr.ViewChangesSchema, "Changing schema from '%s' to '%s' is not allowed.", r.From.Database, r.To.Database)
 		}
-		return sqlerr.Unsupported("renaming a view beside tables that change their databases")
+		return nil
 	}
 	t, ok := d.Table(r.From.Name)
 	if !ok || !moves {
@@ -129,6 +140,16 @@ func (e *Engine) renamable(snap *catalog.Snapshot, r parse.Rename) error {
 		return sqlerr.New(sqlerr.TriggerInWrongSchema, "Observer in wrong schema: drop the table's observers first, and create them again")
 	}
 	return nil
+}
+
+// renameView gives a view of a database another name. What the names in it mean is said when it is read.
+func (e *Engine) renameView(ctx context.Context, st *txn.Txn, database string, v *catalog.View, name string) error {
+	if err := e.catalog.DropView(ctx, st, database, v.Name); err != nil {
+		return err
+	}
+	renamed := *v
+	renamed.Name = name
+	return e.catalog.CreateView(ctx, st, database, renamed)
 }
 
 // renameTable renames a table in the catalog, and with it its triggers, which name it in their texts: that is where a trigger's table is kept. What

@@ -339,14 +339,6 @@ func startTransaction(ctx context.Context, l *lexer) {
 	}
 }
 
-func vitess(ctx context.Context, text string, o ast.ParserOptions, multi bool) (ast.Statement, int, error) {
-	if multi {
-		return ast.ParseOneWithOptions(ctx, text, o)
-	}
-	stmt, err := ast.ParseWithOptions(ctx, text, o)
-	return stmt, len(text), err
-}
-
 // errorAt finds the offset of the token that the grammar could not use. vitess reports the place one byte
 // behind that token. When that is the end of the text, it cannot be told from the message whether the last
 // token was wrong or whether more was expected; parsing once more with a junk token behind it can: only in

@@ -43,7 +43,7 @@ func qualified(all []Rename) []Rename {
 	return nil
 }
 
-// renameTables is a statement that moves tables to other databases; nil for any other.
+// renameTables is a statement that renames tables of other databases than the current one; nil for any other.
 func (p *Parser) renameTables(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
 	if p.hooks.RenameTables == nil {
 		return nil, nil
@@ -54,8 +54,8 @@ func (p *Parser) renameTables(ctx context.Context, stmt ast.Statement) (ast.Stat
 	}
 	moved, err := p.hooks.RenameTables(ctx, all)
 	if moved != nil && !alone {
-		return nil, unsupported("ALTER TABLE … RENAME to another database beside other changes; make it " +
-			"two statements")
+		return nil, unsupported("ALTER TABLE … RENAME in another database than the current one beside other " +
+			"changes; make it two statements")
 	}
 	return moved, err
 }

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"reflect"
-	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
@@ -19,21 +18,6 @@ func Tables(n ast.SQLNode) []Name {
 	return out
 }
 
-// common is the name of a common table expression, and of those around it.
-type common struct {
-	name  string
-	outer *common
-}
-
-func (c *common) has(name string) bool {
-	for ; c != nil; c = c.outer {
-		if strings.EqualFold(c.name, name) {
-			return true
-		}
-	}
-	return false
-}
-
 func tableNames(v reflect.Value, known *common, out *[]Name) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -46,7 +30,7 @@ func tableNames(v reflect.Value, known *common, out *[]Name) {
 		}
 		if t, ok := v.Interface().(*ast.AliasedTableExpr); ok {
 			if name, ok := t.Expr.(ast.TableName); ok &&
-				!(name.DbQualifier.IsEmpty() && known.has(name.Name.String())) {
+				!(name.DbQualifier.IsEmpty() && known.find(name.Name.String()) != nil) {
 				*out = append(*out, nameOf(name))
 			}
 		}
@@ -56,10 +40,7 @@ func tableNames(v reflect.Value, known *common, out *[]Name) {
 			tableNames(v.Index(i), known, out)
 		}
 	case reflect.Struct:
-		var with *ast.With
-		if f := v.FieldByName("With"); f.IsValid() && f.CanInterface() {
-			with, _ = f.Interface().(*ast.With)
-		}
+		with := withOf(v)
 		if with != nil {
 			known = withNames(with, known, out)
 		}
@@ -76,7 +57,7 @@ func tableNames(v reflect.Value, known *common, out *[]Name) {
 func withNames(w *ast.With, known *common, out *[]Name) *common {
 	for _, c := range w.Ctes {
 		outer := known
-		known = &common{c.As.String(), known}
+		known = &common{name: c.As.String(), outer: known}
 		if w.Recursive {
 			outer = known
 		}

@@ -91,6 +91,9 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		if s.ViewSpec != nil && storedDefinition(ctx) {
 			s.Temporary = true
 		}
+		if s.ViewSpec != nil { // the planner would want a current database
+			s.Table.DbQualifier = s.ViewSpec.ViewName.DbQualifier
+		}
 		if s.ViewSpec != nil && s.ViewSpec.CheckOption == ast.ViewCheckOptionLocal {
 			// the planner refuses the other; what is stored, and looked at, is the text
 			s.ViewSpec.CheckOption = ast.ViewCheckOptionCascaded

@@ -269,8 +269,11 @@ func refusal(ctx *sql.Context, a ast.AuthInformation, err error) error {
 	c := ctx.Client()
 	switch a.TargetType {
 	case ast.AuthTargetType_SingleTableIdentifier:
-		if database := a.TargetNames[0]; a.TargetNames[1] == "" || database == "" && ctx.GetCurrentDatabase() == "" {
+		if a.TargetNames[1] == "" {
 			return err
+		}
+		if a.TargetNames[0] == "" && ctx.GetCurrentDatabase() == "" {
+			return sqlerr.New(sqlerr.NoDatabase, "No database selected")
 		}
 		return tableDenied(ctx, a.AuthType, a.TargetNames[1])
 	case ast.AuthTargetType_Global:
