@@ -334,6 +334,9 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 		}
 		return sql.ViewDefinition{}, false, nil
 	}
+	if err := rights.MayExplain(ctx, d.name, v.Name); err != nil {
+		return sql.ViewDefinition{}, false, err
+	}
 	if err := d.eng.viewReadable(version, c, v); err != nil {
 		return sql.ViewDefinition{}, false, err
 	}

@@ -209,6 +209,12 @@ func (s *Session) Within(v *rights.Stored, function string) {
 	s.reading, s.calling = v, function
 }
 
+// Explain notes that the statement that is being bound is explained, as package rights wants to know.
+func (s *Session) Explain(is bool) { s.explains = is }
+
+// Explains reports whether it is.
+func (s *Session) Explains() bool { return s.explains }
+
 // callee takes what is known of a function's call, for who looks the function up: the view in whose text it stands, nil for none.
 func (s *Session) callee(name string) *rights.Stored {
 	v, called := s.reading, s.calling

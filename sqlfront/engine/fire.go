@@ -131,7 +131,9 @@ func stack(n sql.Node, event plan.TriggerEvent, all []*fires) sql.Node {
 		if f.before && f.width < f.total {
 			body = plan.NewTriggerBeginEndBlock(plan.NewBeginEndBlock("", plan.NewBlock([]sql.Node{&joinFires{f}})))
 		}
-		n = plan.NewTriggerExecutor(n, body, event, time, sql.TriggerDefinition{Name: f.trigger.Name, CreateStatement: f.trigger.CreateStatement})
+		// EXPLAIN writes the statement: who may fire a trigger may not see what it does.
+		shown := sql.TriggerDefinition{Name: f.trigger.Name, CreateStatement: f.trigger.Name}
+		n = plan.NewTriggerExecutor(n, body, event, time, shown)
 	}
 	return n
 }

@@ -110,6 +110,7 @@ type Session struct {
 	posing     int            // how many routines deep whose definer is the user himself
 	reading    *rights.Stored // see Within
 	calling    string
+	explains   bool // see Explain
 	guest      guest
 	tls        *tls.ConnectionState // of a client that came over TLS
 	client     Client               // of a client's session

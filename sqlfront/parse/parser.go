@@ -88,6 +88,9 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	}
 	if err == nil {
 		stmt, err = p.throughView(ctx, stmt, s)
+		if x, ok := stmt.(*ast.Explain); ok { // of what writes through a view
+			rights.Explained(x)
+		}
 	}
 	switch {
 	case !multi || end <= 0:

@@ -19,6 +19,7 @@ type Stored struct {
 	Database, View string
 	User, Host     string
 	Definer        string // who made the view, user@host, SQL SECURITY INVOKER or not
+	explained      bool   // see Explained
 }
 
 // execute is the demand of a function's call in a view. Calls elsewhere are asked for where the function is looked up.
@@ -75,7 +76,7 @@ func (h handler) stored(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 	if err := ask(); err != nil {
 		return v.Invalid(err)
 	}
-	return nil
+	return h.explains(ctx, state, a, v)
 }
 
 // Invalid is MySQL's error for a view that may not do what it does: it names nothing of what is in the view.

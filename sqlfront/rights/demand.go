@@ -66,6 +66,7 @@ func Demand(stmt ast.Statement) {
 		}
 	case *ast.Explain:
 		Demand(s.Statement)
+		Explained(s)
 	case *ast.DBDDL: // a right on the database alone will do
 		if a := s.Auth.AuthType; a == ast.AuthType_CREATE || a == ast.AuthType_DROP {
 			s.Auth = ast.AuthInformation{AuthType: a, TargetType: ast.AuthTargetType_DatabaseIdentifiers, TargetNames: []string{s.DBName}}

@@ -83,12 +83,20 @@ func (h handler) NewQueryState(ctx *sql.Context) sql.AuthorizationQueryState {
 	if s, ok := ctx.Session.(current); ok {
 		s.LookForAccounts(ctx)
 	}
+	if s, ok := ctx.Session.(explaining); ok {
+		s.Explain(false)
+	}
 	return h.AuthorizationHandler.NewQueryState(ctx)
 }
 
 // HandleAuth implements sql.AuthorizationHandler.
 func (h handler) HandleAuth(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation) error {
 	v, _ := a.Extra.(*Stored)
+	if _, explained := a.Extra.(explained); explained || v != nil && v.explained {
+		if s, ok := ctx.Session.(explaining); ok {
+			s.Explain(true)
+		}
+	}
 	if s, ok := ctx.Session.(within); ok {
 		if a.AuthType == execute {
 			s.Within(v, a.TargetNames[0])

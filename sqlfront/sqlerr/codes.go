@@ -103,6 +103,7 @@ const (
 	InvalidCharacterString = 1300
 	NoDefaultForField      = 1364
 	DefaultAsValGenerated  = 3773
+	ViewNoExplain          = 1345
 	ViewInvalid            = 1356
 	NonUpdatableTable      = 1288
 	NonUpdatableColumn     = 1348
