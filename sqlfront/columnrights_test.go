@@ -64,7 +64,7 @@ func TestColumnPrivileges(t *testing.T) {
 		{"select 1 from u where exists (select * from t)", "error 1142"},
 		{"select 1 from u where (id, 'x') in (select id, secret from t)", "error 1143"},
 		{"with x as (select secret from t) select * from x", "error 1143"},
-		{"with recursive x as (select 1 as i, cast('' as char(20)) as s union all select i + 1, (select secret from t where id = 1) from x where i < 2) select * from x", "error 1142"},
+		{"with recursive x as (select 1 as i, cast('' as char(20)) as s union all select i + 1, (select secret from t where id = 1) from x where i < 2) select * from x", "error 1143"},
 		{"select a from t union select secret from t", "error 1143"},
 		{"select x.v from u, lateral (select secret as v from t where t.id = u.id) x", "error 1143"},
 		{"select j.v from t, json_table(concat('[\"', t.secret, '\"]'), '$[*]' columns (v varchar(20) path '$')) j", "error 1143"},
