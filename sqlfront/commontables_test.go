@@ -13,15 +13,16 @@ func TestCommonTablesTakeNoRights(t *testing.T) {
 	for _, host := range []string{"@localhost", "@'127.0.0.1'"} {
 		run(t, root, "grant select on e.own to u"+host, "grant insert (id) on d.t to w"+host)
 	}
-	const numbers = "with recursive r (i) as (select 1 union all select i + 1 from r where i < 3) select sum(i) from r"
+	const numbers = "with recursive r (i) as (select 1 union all select i + 1 from r where i < 3) " +
+		"select sum(i) from r"
 	for _, database := range []string{"", "information_schema", "e"} {
 		script{
 			{"with a0 as (select 1 as x), a1 as (select x from a0) select * from a1", "1"},
 			{numbers, "6"},
 			{"with a0 as (select 1 as x), a1 as (select x from a0 where exists (select 1 from a0)), " +
 				"a2 as (select a1.x from a1 join a0 using (x)) select (select max(x) from a2)", "1"},
-			{"with recursive a0 as (select 1 as x), r as (select x from a0 union all select r.x + 1 from r join a0 " +
-				"on r.x < 3) select count(*) from r", "3"},
+			{"with recursive a0 as (select 1 as x), r as (select x from a0 union all select r.x + 1 " +
+				"from r join a0 on r.x < 3) select count(*) from r", "3"},
 			{"select x from (with a0 as (select 7 as x), a1 as (select x from a0) select x from a1) y", "7"},
 			// A name before its own WITH, and in one that is not recursive, is a table.
 			{"with own as (select id from e.own) select count(*) from own", "0"},

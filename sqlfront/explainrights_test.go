@@ -12,13 +12,16 @@ func TestExplainShowsNothingBelowViews(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
 	run(t, root, "create database secret", "create database app", "use app",
-		"create table secret.t (id int primary key, s varchar(20), key (s))", "insert into secret.t values (1, 'x')",
+		"create table secret.t (id int primary key, s varchar(20), key (s))",
+		"insert into secret.t values (1, 'x')",
 		"create table secret.audit (m varchar(20))", "create table rt (id int primary key)",
 		"create view v as select id from secret.t where s <> 'literal-1'",
 		"create view w as select id from v where id > 4711", "create view l as select 'literal-2' as c",
 		"create sql security invoker view i as select id from rt",
-		"create trigger bt before insert on rt for each row set new.id = new.id + (select max(id) from secret.t where s = 'literal-3')",
-		"create trigger at after insert on rt for each row insert into secret.audit select s from secret.t where s = 'literal-4'",
+		"create trigger bt before insert on rt for each row set new.id = new.id + "+
+			"(select max(id) from secret.t where s = 'literal-3')",
+		"create trigger at after insert on rt for each row insert into secret.audit "+
+			"select s from secret.t where s = 'literal-4'",
 		"create trigger dt after delete on rt for each row insert into secret.audit values ('literal-5')",
 		"create user n@localhost, n@'127.0.0.1', o@localhost, o@'127.0.0.1', p@localhost, p@'127.0.0.1'")
 	for _, host := range []string{"@localhost", "@'127.0.0.1'"} {
@@ -32,7 +35,8 @@ func TestExplainShowsNothingBelowViews(t *testing.T) {
 	n := s.open("n", "app", "")
 	for _, how := range []string{"", "format=tree ", "format=json ", "analyze "} {
 		for _, q := range []string{
-			"select * from v", "select * from w", "select * from l", "select 1 from rt where exists (select 1 from v)",
+			"select * from v", "select * from w", "select * from l",
+			"select 1 from rt where exists (select 1 from v)",
 			"with c as (select * from v) select * from c", "select id from rt union select id from w",
 			"select * from i", "select * from (select v.id from v join rt using (id)) x",
 		} {
@@ -65,13 +69,16 @@ func TestExplainShowsNothingBelowViews(t *testing.T) {
 		{"p", "explain select * from i", "rt"}, {"p", "explain format=tree select * from l", "literal-2"},
 		{"o", "explain format=tree insert into rt values (1)", "Trigger(at)"},
 	} {
-		if got := results(t, s.open(c.user, "app", ""), c.q); !strings.Contains(got, c.has) || strings.HasPrefix(got, "error") {
+		got := results(t, s.open(c.user, "app", ""), c.q)
+		if !strings.Contains(got, c.has) || strings.HasPrefix(got, "error") {
 			t.Errorf("%s: %s: %s", c.user, c.q, got)
 		}
 	}
 	for _, how := range []string{"", "format=tree ", "format=json "} {
-		for _, q := range []string{"insert into rt values (1)", "delete from rt", "replace into rt values (1)"} {
-			if got := results(t, n, "explain "+how+q); strings.Contains(got, "literal") || strings.Contains(got, "secret") ||
+		for _, q := range []string{"insert into rt values (1)", "delete from rt",
+			"replace into rt values (1)"} {
+			got := results(t, n, "explain "+how+q)
+			if strings.Contains(got, "literal") || strings.Contains(got, "secret") ||
 				strings.HasPrefix(got, "error") {
 				t.Errorf("explain %s%s: %s", how, q, got)
 			}

@@ -111,8 +111,9 @@ func TestRenameTakesTriggersAlong(t *testing.T) {
 func TestRenameOutsideTheCurrentDatabase(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
-	run(t, root, "create database a", "create database b", "create table a.x (id int)", "create table b.x (n int)",
-		"create view b.v as select n from b.x", "create user u@localhost, u@'127.0.0.1'")
+	run(t, root, "create database a", "create database b", "create table a.x (id int)",
+		"create table b.x (n int)", "create view b.v as select n from b.x",
+		"create user u@localhost, u@'127.0.0.1'")
 	for _, host := range []string{"@localhost", "@'127.0.0.1'"} {
 		run(t, root, "grant select on a.* to u"+host, "grant all on b.* to u"+host)
 	}

@@ -143,7 +143,8 @@ func (e *Engine) renamable(snap *catalog.Snapshot, r parse.Rename) error {
 }
 
 // renameView gives a view of a database another name. What the names in it mean is said when it is read.
-func (e *Engine) renameView(ctx context.Context, st *txn.Txn, database string, v *catalog.View, name string) error {
+func (e *Engine) renameView(ctx context.Context, st *txn.Txn, database string, v *catalog.View,
+	name string) error {
 	if err := e.catalog.DropView(ctx, st, database, v.Name); err != nil {
 		return err
 	}

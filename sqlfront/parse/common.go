@@ -10,7 +10,8 @@ import (
 )
 
 // vitess hands a text to the grammar, and says where its first statement ends.
-func vitess(ctx context.Context, text string, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int, err error) {
+func vitess(ctx context.Context, text string, o ast.ParserOptions, multi bool) (stmt ast.Statement, end int,
+	err error) {
 	if end = len(text); multi {
 		stmt, end, err = ast.ParseOneWithOptions(ctx, text, o)
 	} else {

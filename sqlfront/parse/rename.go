@@ -54,8 +54,8 @@ func (p *Parser) renameTables(ctx context.Context, stmt ast.Statement) (ast.Stat
 	}
 	moved, err := p.hooks.RenameTables(ctx, all)
 	if moved != nil && !alone {
-		return nil, unsupported("ALTER TABLE … RENAME in another database than the current one beside other " +
-			"changes; make it two statements")
+		return nil, unsupported("ALTER TABLE … RENAME in another database than the current one beside " +
+			"other changes; make it two statements")
 	}
 	return moved, err
 }

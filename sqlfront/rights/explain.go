@@ -58,7 +58,8 @@ func MayExplain(ctx *sql.Context, database, view string) error {
 }
 
 // explains asks of the user himself what a view's text needs, if the statement is explained.
-func (h handler) explains(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation, v *Stored) error {
+func (h handler) explains(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation,
+	v *Stored) error {
 	if s, ok := ctx.Session.(explaining); !ok || !s.Explains() {
 		return nil
 	}
