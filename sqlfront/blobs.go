@@ -116,6 +116,14 @@ func (u *userStore) SaveUsers(ctx context.Context, data []byte) error {
 	return nil
 }
 
+// stand reports whether the accounts in memory are those of the snapshot.
+func (u *userStore) stand(snap *catalog.Snapshot) bool {
+	data, _ := snap.Blob(u.name)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return !u.loading && u.failed == u.undone && (len(data) == 0 || bytes.Equal(data, u.applied))
+}
+
 // follow loads what is stored if memory does not stand on it.
 func (u *userStore) follow(ctx context.Context, load func([]byte) error) error {
 	u.following.Lock()
@@ -294,6 +302,18 @@ func (s *Server) lookAround(ctx context.Context) error {
 	return err
 }
 
+// saw is lookAround for a statement that sees a snapshot of the catalog. Where nothing of this is another in it
+// than in memory it reads nothing: others may change the schema without a pause.
+func (s *Server) saw(ctx context.Context, snap *catalog.Snapshot) error {
+	if s.users == nil {
+		return nil // being made
+	}
+	if state, err := storedReadOnly(snap); err == nil && state == s.engine.ReadOnly() && s.users.stand(snap) {
+		return nil
+	}
+	return s.lookAround(ctx)
+}
+
 // keepReadOnly stores that the database is read-only, or is not any more.
 func (s *Server) keepReadOnly(ctx context.Context, state engine.ReadOnly) error {
 	s.readOnly.Lock() // what was stored before is not put in force behind it
@@ -317,14 +337,21 @@ func (s *Server) followReadOnly(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	state := 0
-	if data, ok := snap.Blob(readOnlyBlob); ok {
-		if state, err = strconv.Atoi(string(data)); err != nil {
-			return fmt.Errorf("sqlfront: the stored state of read_only cannot be read: %w", err)
-		}
+	state, err := storedReadOnly(snap)
+	if err != nil || s.engine.ReadOnly() == state {
+		return err
 	}
-	if s.engine.ReadOnly() == engine.ReadOnly(state) {
-		return nil
+	return s.engine.SetReadOnly(state)
+}
+
+func storedReadOnly(snap *catalog.Snapshot) (engine.ReadOnly, error) {
+	data, ok := snap.Blob(readOnlyBlob)
+	if !ok {
+		return 0, nil
 	}
-	return s.engine.SetReadOnly(engine.ReadOnly(state))
+	state, err := strconv.Atoi(string(data))
+	if err != nil {
+		return 0, fmt.Errorf("sqlfront: the stored state of read_only cannot be read: %w", err)
+	}
+	return engine.ReadOnly(state), nil
 }

@@ -239,7 +239,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(),
-		Saw:         s.lookAround, KeepReadOnly: s.keepReadOnly,
+		Saw:         s.saw, KeepReadOnly: s.keepReadOnly,
 		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string,
 			everybody bool) (bool, error) {
 			if s.node.Own(id) {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -65,19 +66,21 @@ type Catalog struct {
 	client *txn.Client
 	o      Options
 
-	latest  atomic.Pointer[Snapshot]
-	loading chan struct{} // holds a token; who has it may load
+	latest   atomic.Pointer[Snapshot]
+	scanning chan struct{} // holds a token; who has it may read the whole catalog
 
-	mu     sync.Mutex
-	recent []*Snapshot // the newest use last
+	mu      sync.Mutex
+	recent  []*Snapshot              // the newest use last
+	loading map[string]chan struct{} // the marks of those under way, closed when they have ended
 
 	leases leases
 }
 
 // Open returns the catalog in the client's store and makes an empty one if there is none.
 func Open(ctx context.Context, client *txn.Client, o Options) (*Catalog, error) {
-	c := &Catalog{client: client, o: o.withDefaults(), loading: make(chan struct{}, 1)}
-	c.loading <- struct{}{}
+	c := &Catalog{client: client, o: o.withDefaults(), scanning: make(chan struct{}, 1),
+		loading: map[string]chan struct{}{}}
+	c.scanning <- struct{}{}
 	c.leases.held = make(map[uint64]*lease)
 	err := c.retry(ctx, func(t *txn.Txn) error {
 		value, ok, err := t.Get(ctx, versionCell())
@@ -182,21 +185,30 @@ func (c *Catalog) Snapshot(ctx context.Context, t *txn.Txn) (*Snapshot, error) {
 	return c.find(ctx, t, value)
 }
 
-// find returns the snapshot of that mark from the cache, or loads it. One transaction loads at a time: after
-// a DDL all sessions want the same version.
+// find returns the snapshot of that mark from the cache, or loads it: after a DDL all sessions want the same
+// version, which one of them loads. Those that want others do not wait for it: while somebody changes the
+// schema without a pause each transaction of another process wants one of its own.
 func (c *Catalog) find(ctx context.Context, t *txn.Txn, value []byte) (*Snapshot, error) {
-	if s := c.cached(value); s != nil {
-		return s, nil
+	for {
+		s, wait := c.cached(value)
+		if s != nil {
+			return s, nil
+		}
+		if wait == nil {
+			break // it is ours to load
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	select {
-	case <-c.loading:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { c.loading <- struct{}{} }()
-	if s := c.cached(value); s != nil {
-		return s, nil
-	}
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		close(c.loading[string(value)])
+		delete(c.loading, string(value))
+	}()
 	m, err := decodeMark(value)
 	if err != nil {
 		return nil, err
@@ -215,30 +227,37 @@ func (c *Catalog) find(ctx context.Context, t *txn.Txn, value []byte) (*Snapshot
 	return s, nil
 }
 
-func (c *Catalog) cached(value []byte) *Snapshot {
+// cached returns the snapshot of that mark, or what to wait for because somebody loads it. Neither: whoever
+// asked has to load it, and to say when that has ended.
+func (c *Catalog) cached(value []byte) (s *Snapshot, wait <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, s := range c.recent {
 		if s.IsCurrent(value) {
 			c.recent = append(slices.Delete(c.recent, i, i+1), s)
 			c.latest.Store(s)
-			return s
+			return s, nil
 		}
 	}
-	return nil
+	if wait, ok := c.loading[string(value)]; ok {
+		return nil, wait
+	}
+	c.loading[string(value)] = make(chan struct{})
+	return nil, nil
 }
 
-// base returns the newest cached snapshot that is older than the version, nil if there is none.
-func (c *Catalog) base(version uint64) *Snapshot {
+// bases returns the cached snapshots that are older than the version and whose changes since are few enough
+// to be followed, the newest first.
+func (c *Catalog) bases(version uint64) (all []*Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var best *Snapshot
 	for _, s := range c.recent {
-		if s.Version < version && (best == nil || s.Version > best.Version) {
-			best = s
+		if s.Version < version && version-s.Version <= maxAdvance {
+			all = append(all, s)
 		}
 	}
-	return best
+	slices.SortFunc(all, func(a, b *Snapshot) int { return cmp.Compare(b.Version, a.Version) })
+	return all
 }
 
 func newMark(version uint64) mark {

@@ -16,13 +16,20 @@ import (
 var emptySnapshot = newBuilder(nil).finish(0, nil)
 
 // load builds the snapshot of a version: from a cached one and the change log if that reaches back far
-// enough, else from a scan of all descriptors.
+// enough, else from a scan of all descriptors, which one transaction does at a time.
 func (c *Catalog) load(ctx context.Context, t *txn.Txn, m mark, value []byte) (*Snapshot, error) {
-	if base := c.base(m.version); base != nil {
-		s, err := c.advance(ctx, t, base, m, value)
-		if s != nil || err != nil {
-			return s, err
-		}
+	if s, err := c.advance(ctx, t, m, value); s != nil || err != nil {
+		return s, err
+	}
+	select {
+	case <-c.scanning:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { c.scanning <- struct{}{} }()
+	// who scanned before may have left what this one can begin with
+	if s, err := c.advance(ctx, t, m, value); s != nil || err != nil {
+		return s, err
 	}
 	b := newBuilder(nil)
 	span := kv.Span{Start: column(prefixCatalog, kindDatabase).Row, End: column(prefixCatalog, kindEnd).Row}
@@ -46,47 +53,24 @@ func (c *Catalog) load(ctx context.Context, t *txn.Txn, m mark, value []byte) (*
 // maxAdvance bounds the change log entries that are followed; beyond it a scan is about as cheap.
 const maxAdvance = 64
 
-// advance derives a snapshot from an older one. It returns nil, nil if the log does not lead from one to the
-// other: an entry was trimmed, or base was of a transaction that rolled back.
-func (c *Catalog) advance(ctx context.Context, t *txn.Txn, base *Snapshot, m mark,
-	value []byte) (*Snapshot, error) {
-	from, err := decodeMark(base.mark)
-	if err != nil || m.version-from.version > maxAdvance {
+// advance derives a snapshot from the newest cached one that the change log leads from to it. It returns nil,
+// nil if there is none: entries were trimmed, or the snapshots are of transactions that rolled back.
+func (c *Catalog) advance(ctx context.Context, t *txn.Txn, m mark, value []byte) (*Snapshot, error) {
+	bases := c.bases(m.version)
+	if len(bases) == 0 {
 		return nil, nil
 	}
-	var cells []kv.Column
-	for v := from.version + 1; v <= m.version; v++ {
-		cells = append(cells, logCell(v))
+	// For the newest first, nearly always the one: the entries from the oldest would be many.
+	base, rows, err := c.changes(ctx, t, bases[:1], m)
+	if base == nil && err == nil && len(bases) > 1 {
+		base, rows, err = c.changes(ctx, t, bases[1:], m)
 	}
-	entries, err := t.BatchGet(ctx, cells)
-	if err != nil {
+	if base == nil || err != nil {
 		return nil, err
 	}
-	at := from.random
-	changed := make(map[string]struct{})
-	for i, e := range entries {
-		if !e.OK {
-			return nil, nil
-		}
-		ch, err := decodeChange(cells[i].Row, e.Data)
-		if err != nil {
-			return nil, err
-		}
-		if ch.before != at {
-			return nil, nil
-		}
-		at = ch.after
-		for _, r := range ch.rows {
-			changed[string(r)] = struct{}{}
-		}
-	}
-	if at != m.random {
-		return nil, nil
-	}
-	rows := slices.Sorted(maps.Keys(changed))
-	cells = cells[:0]
-	for _, r := range rows {
-		cells = append(cells, descriptorCell([]byte(r)))
+	cells := make([]kv.Column, len(rows))
+	for i, r := range rows {
+		cells[i] = descriptorCell([]byte(r))
 	}
 	values, err := t.BatchGet(ctx, cells)
 	if err != nil {
@@ -106,10 +90,49 @@ func (c *Catalog) advance(ctx context.Context, t *txn.Txn, base *Snapshot, m mar
 	return b.finish(m.version, value), nil
 }
 
+// changes reads the change log back from a version until it comes to one of the bases, which are ordered from
+// the newest, and lists the rows that have changed since; nil if it comes to none.
+func (c *Catalog) changes(ctx context.Context, t *txn.Txn, bases []*Snapshot,
+	m mark) (*Snapshot, []string, error) {
+	var cells []kv.Column
+	for v := m.version; v > bases[len(bases)-1].Version; v-- {
+		cells = append(cells, logCell(v))
+	}
+	entries, err := t.BatchGet(ctx, cells)
+	if err != nil {
+		return nil, nil, err
+	}
+	at := m // the version that the entries read so far lead from
+	changed := make(map[string]struct{})
+	for i, e := range entries {
+		if !e.OK {
+			return nil, nil, nil
+		}
+		ch, err := decodeChange(cells[i].Row, e.Data)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ch.after != at.random {
+			return nil, nil, nil
+		}
+		at = mark{version: at.version - 1, random: ch.before}
+		for _, r := range ch.rows {
+			changed[string(r)] = struct{}{}
+		}
+		for _, s := range bases {
+			if s.IsCurrent(at.encode()) {
+				return s, slices.Sorted(maps.Keys(changed)), nil
+			}
+		}
+	}
+	return nil, nil, nil
+}
+
 // builder makes a snapshot. It copies what it changes and shares the rest with its base.
 type builder struct {
 	s     *Snapshot
 	fresh map[uint32]bool // databases that are copies already
+	based bool            // there may be older versions of what is set
 }
 
 func newBuilder(base *Snapshot) *builder {
@@ -119,6 +142,7 @@ func newBuilder(base *Snapshot) *builder {
 		b.s.blobs = make(map[string][]byte)
 		return b
 	}
+	b.based = true
 	b.s.databaseIDs = maps.Clone(base.databaseIDs)
 	b.s.blobs = maps.Clone(base.blobs)
 	return b
@@ -171,11 +195,11 @@ func (b *builder) set(row, value []byte) error {
 		d.Name, d.Collation = stored.Name, stored.Collation
 		return nil
 	case kindTable:
-		return setByID(d, d.tables, row, value, func(t *Table) (uint32, string) {
+		return setByID(b, d, d.tables, row, value, func(t *Table) (uint32, string) {
 			return t.ID, t.Name
 		}, (*Table).seal)
 	case kindObserver:
-		return setByID(d, d.observers, row, value, func(o *Observer) (uint32, string) {
+		return setByID(b, d, d.observers, row, value, func(o *Observer) (uint32, string) {
 			return o.ID, o.Name
 		}, nil)
 	case kindView:
@@ -236,15 +260,16 @@ type stored[T any] interface {
 	weighs() *int64
 }
 
-func setByID[T any, P stored[T]](d *Database, m map[string]P, row, value []byte, key func(P) (uint32, string),
-	seal func(P)) error {
+func setByID[T any, P stored[T]](b *builder, d *Database, m map[string]P, row, value []byte,
+	key func(P) (uint32, string), seal func(P)) error {
 	v := P(new(T))
 	if err := decodeDescriptor(row, value, v); err != nil {
 		return err
 	}
 	id, name := key(v)
-	// the same id under another name is the thing before its renaming
-	dropByID(d, m, row, func(o P) uint32 { old, _ := key(o); return old })
+	if b.based { // the same id under another name is the thing before its renaming
+		dropByID(d, m, row, func(o P) uint32 { old, _ := key(o); return old })
+	}
 	if len(row) != 9 || binary.BigEndian.Uint32(row[5:]) != id {
 		return &CorruptError{Key: row, Err: fmt.Errorf("descriptor of id %d", id)}
 	}

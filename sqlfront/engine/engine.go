@@ -75,7 +75,7 @@ type Options struct {
 	KillElsewhere func(ctx context.Context, id uint32, connection bool, user string, everybody bool) (done bool, err error)
 	// Saw is called when a client's statement sees a version of the catalog that none saw before: accounts may have changed, which the
 	// statement's rights depend on. If it fails it is called again by the next statement.
-	Saw func(ctx context.Context) error
+	Saw func(ctx context.Context, snap *catalog.Snapshot) error
 	// KeepReadOnly stores a state as the one of all SQL nodes, which moves the catalog's version, and calls SetReadOnly. Nil: it is this
 	// process's alone.
 	KeepReadOnly func(ctx context.Context, state ReadOnly) error

@@ -14,6 +14,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/kv"
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/resultset"
@@ -123,13 +124,13 @@ func (r *fastRun) check() error {
 	if !r.plan.current(v.snap) {
 		return errStalePlan
 	}
-	return r.allowed(v.snap.Version)
+	return r.allowed(v.snap)
 }
 
 // allowed asks once more whether the user may do what the plan does if accounts may have changed since that
 // was asked: the table has not, so the plan still is right.
-func (r *fastRun) allowed(version uint64) error {
-	if r.nested || r.tx != nil && r.tx.ddl || !r.eng.saw(r.ctx, version) || r.eng.accounts().UserHasPrivileges(r.ctx, r.plan.allow...) {
+func (r *fastRun) allowed(snap *catalog.Snapshot) error {
+	if r.nested || r.tx != nil && r.tx.ddl || !r.eng.saw(r.ctx, snap) || r.eng.accounts().UserHasPrivileges(r.ctx, r.plan.allow...) {
 		return nil
 	}
 	return errFallback
@@ -252,7 +253,7 @@ func (r *fastRun) readAlone() ([]sql.Row, error) {
 	if !vs[0].OK || !snap.IsCurrent(vs[0].Data) {
 		return nil, errStalePlan
 	}
-	if err := r.allowed(snap.Version); err != nil {
+	if err := r.allowed(snap); err != nil {
 		return nil, err
 	}
 	if !vs[1].OK {
@@ -310,7 +311,7 @@ func (r *fastRun) readFirst() (row sql.Row, found bool, err error) {
 	if !vs[0].OK || !snap.IsCurrent(vs[0].Data) {
 		return nil, false, errStalePlan
 	}
-	if err := r.allowed(snap.Version); err != nil {
+	if err := r.allowed(snap); err != nil {
 		return nil, false, err
 	}
 	r.tx.view = r.eng.views.get(snap)

@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
@@ -41,14 +42,14 @@ func (s *Session) LookForAccounts(ctx *sql.Context) {
 		return
 	}
 	if v, err := s.eng.viewOf(ctx); err == nil {
-		s.eng.saw(ctx, v.snap.Version)
+		s.eng.saw(ctx, v.snap)
 	}
 }
 
 // saw has accounts read (Options.Saw) if they may be older than a committed version of the catalog, and reports whether they were.
-func (e *Engine) saw(ctx *sql.Context, version uint64) bool {
-	seen := e.seen.Load()
-	if version <= seen || e.opts.Saw == nil || e.opts.Saw(ctx) != nil {
+func (e *Engine) saw(ctx *sql.Context, snap *catalog.Snapshot) bool {
+	version, seen := snap.Version, e.seen.Load()
+	if version <= seen || e.opts.Saw == nil || e.opts.Saw(ctx, snap) != nil {
 		return false
 	}
 	for seen < version && !e.seen.CompareAndSwap(seen, version) {
