@@ -302,8 +302,8 @@ func (s *Server) lookAround(ctx context.Context) error {
 	return err
 }
 
-// saw is lookAround for a statement that sees a snapshot of the catalog. Where nothing of this is another in it
-// than in memory it reads nothing: others may change the schema without a pause.
+// saw is lookAround for a statement that sees a snapshot of the catalog. Where nothing of this is another in
+// it than in memory it reads nothing: others may change the schema without a pause.
 func (s *Server) saw(ctx context.Context, snap *catalog.Snapshot) error {
 	if s.users == nil {
 		return nil // being made

@@ -26,8 +26,8 @@ func (c *calls) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletR
 	return c.Store.Call(ctx, shard, tablets, id, req)
 }
 
-// TestDDLElsewhereCostsFewReads: a statement that saw another version of the catalog read the newest one twice
-// more, for accounts and for read_only, each behind the other, although neither had changed (all-7).
+// TestDDLElsewhereCostsFewReads: a statement that saw another version of the catalog read the newest one
+// twice more, for accounts and for read_only, each behind the other, although neither had changed (all-7).
 func TestDDLElsewhereCostsFewReads(t *testing.T) {
 	mem := kvtest.NewMem(kvtest.Options{Coprocessors: []kv.Coprocessor{
 		txn.NewCoprocessor(txn.CoprocessorOptions{Programs: pushdown.Load})}})

@@ -26,8 +26,8 @@ func (g *gate) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRe
 	return g.Store.Call(ctx, shard, tablets, c, req)
 }
 
-// TestLoadsOfVersionsWaitForNobody: each transaction of another SQL node waited until the versions that others
-// wanted were loaded, one after the other: who changed the schema without a pause held up everybody there
+// TestLoadsOfVersionsWaitForNobody: each transaction of another SQL node waited until the versions that
+// others wanted were loaded, one after the other: who changed the schema without a pause held up everybody there
 // (all-7).
 func TestLoadsOfVersionsWaitForNobody(t *testing.T) {
 	c := newCluster(t)
