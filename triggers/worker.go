@@ -56,6 +56,8 @@ type Worker struct {
 		ends      map[ObserverID]*end // of the runs of each that is registered
 		shards    map[kv.ShardID]bool // that have a feed
 		// current ends when the set of observers changes: questions to shards are asked anew then.
+		// untold are failed runs that the log has not been told of. Bounded: of registered observers only.
+		untold  map[ObserverID]*untold
 		current context.Context
 		change  context.CancelFunc
 		cancel  context.CancelFunc // set by Start
@@ -70,7 +72,7 @@ func NewWorker(client *txn.Client, store kv.Store, name string, o Options) *Work
 	w := &Worker{client: client, store: store, o: o.withDefaults(), token: name + "/" + crand.Text()}
 	w.lanes = newLanes(w.o.Runners, w.askAnew)
 	w.mu.observers, w.mu.ends = map[ObserverID]Observer{}, map[ObserverID]*end{}
-	w.mu.shards = map[kv.ShardID]bool{}
+	w.mu.shards, w.mu.untold = map[kv.ShardID]bool{}, map[ObserverID]*untold{}
 	w.mu.current, w.mu.change = context.WithCancel(context.Background())
 	return w
 }
@@ -99,6 +101,7 @@ func (w *Worker) Unregister(id ObserverID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.mu.observers, id)
+	delete(w.mu.untold, id)
 	if e := w.mu.ends[id]; e != nil {
 		e.cancel()
 		delete(w.mu.ends, id)
@@ -339,15 +342,55 @@ func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error, 
 	if attempts >= o.Attempts {
 		req.Kind = settlePark
 		w.mets.parked.Add(1)
-		w.o.Logger.Error("observer failed too often; notification parked", "observer", o.Name, "attempts",
-			attempts, "err", err)
 	} else {
 		wait := max(o.backoff(attempts), min(2*took, time.Minute))
 		req.RetryMillis = millis(wait/2 + time.Duration(rand.Int64N(int64(wait))))
-		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempts,
-			"err", err)
 	}
+	w.tell(o, attempts, req.Kind == settlePark, err)
 	w.settle(ctx, d, req)
+}
+
+// untold counts an observer's failed runs since the line that was logged at the time of at.
+type untold struct {
+	at           time.Time
+	runs, parked int
+}
+
+// tellEvery is the least time between two lines about the failures of one observer. Whoever may create one
+// chooses how often it fails, and would fill the disk, and hide what else the log has to say.
+const tellEvery = time.Minute
+
+// tell logs a failed run with those before that were not worth a line.
+func (w *Worker) tell(o Observer, attempt int, parked bool, err error) {
+	w.mu.Lock()
+	if _, ok := w.mu.observers[o.ID]; !ok {
+		w.mu.Unlock()
+		return
+	}
+	u, now := w.mu.untold[o.ID], w.o.Now()
+	if u == nil {
+		u = &untold{}
+		w.mu.untold[o.ID] = u
+	}
+	u.runs++
+	if parked {
+		u.parked++
+	}
+	failed := *u
+	due := u.at.IsZero() || now.Sub(u.at) >= tellEvery
+	if due {
+		*u = untold{at: now}
+	}
+	w.mu.Unlock()
+	switch {
+	case !due:
+	case failed.parked > 0:
+		w.o.Logger.Error("observer failed too often; notifications parked", "observer", o.Name, "attempts",
+			attempt, "failed", failed.runs, "parked", failed.parked, "err", err)
+	default:
+		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempt,
+			"failed", failed.runs, "err", err)
+	}
 }
 
 // millis rounds up, so that a short wait does not become none.
