@@ -179,6 +179,11 @@ type Notify struct {
 // the end of a BEGIN … END block.
 func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int,
 	bool, error) {
+	if !r.stored && strings.ContainsAny(r.src, "?:") {
+		if err := r.noParameters(*l); err != nil {
+			return nil, 0, true, err
+		}
+	}
 	t := l.next()
 	if !l.is(t, "observer") {
 		r.definer(*l, t)
@@ -238,6 +243,34 @@ func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOpt
 	}
 	stmt, err := r.parser.hooks.CreateObserver(ctx, c)
 	return stmt, end, true, err
+}
+
+// noParameters refuses a parameter in what is stored to be run later; l is behind CREATE. It would have no
+// value then, and everybody who fires a trigger got the error.
+func (r *rewriter) noParameters(l lexer) error {
+	stored := false
+	for t := l.next(); t.kind != eof; t = l.next() {
+		switch {
+		case !stored:
+			if l.is(t, "table") || l.is(t, "view") || l.is(t, "index") || l.is(t, "user") || l.is(t, "role") {
+				return nil
+			}
+			stored = l.is(t, "trigger") || l.is(t, "observer") || l.is(t, "procedure") ||
+				l.is(t, "function") || l.is(t, "event")
+		case t.kind == param && !labels(l.text(t)):
+			return r.errAt(t)
+		}
+	}
+	return nil
+}
+
+// labels reports whether what the lexer takes for a parameter is the end of a label and what it names.
+func labels(param string) bool {
+	switch strings.ToLower(param) {
+	case ":begin", ":loop", ":while", ":repeat":
+		return true
+	}
+	return false
 }
 
 // events parses the list behind AFTER.
