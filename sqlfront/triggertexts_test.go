@@ -203,10 +203,10 @@ func TestSavepointsOfBodiesAreTheirOwn(t *testing.T) {
 	want(t, root, "select id from audit", "4")
 }
 
-// What SHOW CREATE shows is run again by who restores a dump, root mostly: a comment of an event, or an element
-// of an ENUM, that was shown without escapes ended its constant there, and what was behind it made its author
-// root. Each object with hostile texts in all places is shown, made again from that, and shown as before, by one
-// statement.
+// What SHOW CREATE shows is run again by who restores a dump, root mostly: a comment of an event, or an
+// element of an ENUM, that was shown without escapes ended its constant there, and what was behind it made
+// its author root. Each object with hostile texts in all places is shown, made again from that, and shown as
+// before, by one statement.
 func TestShownTextsAreOneStatement(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
@@ -221,7 +221,8 @@ func TestShownTextsAreOneStatement(t *testing.T) {
 	}
 	for i, h := range hostile {
 		q := "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`).Replace(h) + "'"
-		name := "`" + strings.ReplaceAll(strings.TrimSpace(strings.ReplaceAll(h, "\x00", "")), "`", "``") + "`"
+		name := strings.TrimSpace(strings.ReplaceAll(h, "\x00", ""))
+		name = "`" + strings.ReplaceAll(name, "`", "``") + "`"
 		for what, text := range map[string]string{
 			"table": "create table " + name + " (" + name + " enum(" + q + ", 'x') default " + q +
 				" comment " + q + ", s set('y', " + q + ") default " + q + ", v varchar(90) default " +
@@ -291,7 +292,8 @@ func TestShownTextsAreOneStatement(t *testing.T) {
 			t.Errorf("%s: %s", text, got)
 		}
 		got := results(t, u, "show create event e")
-		if !strings.Contains(strings.ToLower(got), "do select 1") || strings.Contains(got, "*/") || strings.Contains(got, "1;") {
+		if !strings.Contains(strings.ToLower(got), "do select 1") || strings.Contains(got, "*/") ||
+			strings.Contains(got, "1;") {
 			t.Errorf("%s: %s", text, got)
 		}
 		run(t, u, "drop event e")

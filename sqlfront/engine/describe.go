@@ -79,6 +79,9 @@ func describeColumn(ctx *sql.Context, c *sql.Column, collation sql.CollationID) 
 	if col.Generated, err = expressionText(ctx, c.Generated); err != nil {
 		return catalog.Column{}, err
 	}
+	if col.Generated != "" {
+		col.Generated = enclosed(col.Generated)
+	}
 	if col.OnUpdate, err = expressionText(ctx, c.OnUpdate); err != nil {
 		return catalog.Column{}, err
 	}
@@ -122,12 +125,17 @@ func expressionText(ctx *sql.Context, d *sql.ColumnDefaultValue) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return storedText(e.String())
+	text := e.String()
+	if d.IsLiteral() {
+		return parse.Spelled(text), nil
+	}
+	return storedText(text)
 }
 
-// storedText is the text of an expression as it is stored and shown: one that the parser understands as it stands, in this process and in others.
+// storedText is the text of an expression as it is stored and shown: one that the parser understands as it stands,
+// in this process and in others.
 func storedText(text string) (string, error) {
-	if text = parse.Spelled(text); inband.In(text) {
+	if text = parse.Spelled(text); inband.In(text) || !parse.Readable(text) {
 		return "", sqlerr.Unsupported("this expression in the definition of a table")
 	}
 	return text, nil

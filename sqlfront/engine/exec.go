@@ -120,7 +120,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.ShowCreateTrigger:
 		return nil, b.showTrigger(ctx, n)
 	case *plan.ShowCreateEvent:
-		return showCreateEvent(ctx, n)
+		return infoschema.CreateEvent(ctx, n)
 	case *plan.ShowTables:
 		return b.showTables(ctx, n, row)
 	case *plan.ShowColumns:

@@ -205,6 +205,27 @@ func (*quietInserter) StatementComplete(*sql.Context) error     { return nil }
 func (*quietInserter) Insert(*sql.Context, sql.Row) error       { return nil }
 func (*quietInserter) Close(*sql.Context) error                 { return nil }
 
+// keepsTexts reports whether a column of a table that is rewritten keeps the texts of its expressions: it is not the
+// one that the statement is about, and names none that has another name from now on. What the library prints of an
+// expression that it has bound is not always that expression.
+func keepsTexts(was *catalog.Column, now, old, changed *sql.Column) bool {
+	if changed == nil || old == nil {
+		return true
+	}
+	if strings.EqualFold(now.Name, changed.Name) {
+		return false
+	}
+	if strings.EqualFold(old.Name, changed.Name) {
+		return true
+	}
+	for _, text := range []string{was.Default, was.Generated, was.OnUpdate} {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(old.Name)) {
+			return false
+		}
+	}
+	return true
+}
+
 // reshape makes the descriptor for a new schema: columns keep their ids by name (or by the rename), keys their columns.
 func reshape(ctx *sql.Context, t *Table, after sql.PrimaryKeySchema, old, col *sql.Column, idxCols []sql.IndexColumn) (*catalog.Table, error) {
 	d := t.desc.Clone()
@@ -215,11 +236,21 @@ func reshape(ctx *sql.Context, t *Table, after sql.PrimaryKeySchema, old, col *s
 		if old != nil && col != nil && strings.EqualFold(c.Name, col.Name) {
 			name = old.Name
 		}
+		i := d.Column(name)
+		same := i >= 0 && keepsTexts(&d.Columns[i], c, old, col)
+		if same {
+			c = c.Copy()
+			c.Default, c.Generated, c.OnUpdate = nil, nil, nil
+		}
 		n, err := describeColumn(ctx, c, t.collation)
 		if err != nil {
 			return nil, err
 		}
-		if i := d.Column(name); i >= 0 {
+		if same {
+			was := &d.Columns[i]
+			n.Default, n.Generated, n.OnUpdate = was.Default, was.Generated, was.OnUpdate
+		}
+		if i >= 0 {
 			n.ID = d.Columns[i].ID
 		} else {
 			n.ID = d.NextColumnID

@@ -180,7 +180,7 @@ func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationI
 		b.WriteString(c.Type.String())
 	}
 	if c.Generated != nil {
-		b.WriteString(" GENERATED ALWAYS AS " + parse.Spelled(c.Generated.String()))
+		b.WriteString(" GENERATED ALWAYS AS " + enclosed(of.storedColumn(c.Name).Generated))
 		if c.Virtual {
 			b.WriteString(" VIRTUAL")
 		} else {
@@ -199,7 +199,7 @@ func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationI
 		}
 	}
 	if c.Generated == nil && !c.AutoIncrement {
-		if text, ok := defaultText(ctx, c); ok {
+		if text, ok := defaultText(ctx, of, c); ok {
 			b.WriteString(" DEFAULT " + text)
 		}
 	}
@@ -215,6 +215,22 @@ func columnText(ctx *sql.Context, of *Table, c *sql.Column, table sql.CollationI
 	return b.String()
 }
 
+// storedColumn is a column as the catalog has it.
+func (t *Table) storedColumn(name string) *catalog.Column {
+	if i := t.desc.Column(name); i >= 0 {
+		return &t.desc.Columns[i]
+	}
+	return &catalog.Column{}
+}
+
+// enclosed is the text of an expression in parentheses, in which older releases did not keep a lone column.
+func enclosed(text string) string {
+	if text = parse.Spelled(text); strings.HasPrefix(text, "(") {
+		return text
+	}
+	return "(" + text + ")"
+}
+
 // collationText is what stands behind the type of a column whose collation is not its table's.
 func collationText(of, table sql.CollationID) (text string) {
 	if of.CharacterSet() != table.CharacterSet() {
@@ -227,9 +243,9 @@ func collationText(of, table sql.CollationID) (text string) {
 }
 
 // defaultText is what stands behind DEFAULT; ok is false if nothing does.
-func defaultText(ctx *sql.Context, c *sql.Column) (text string, ok bool) {
+func defaultText(ctx *sql.Context, of *Table, c *sql.Column) (text string, ok bool) {
 	if c.Default != nil && !c.Default.IsLiteral() {
-		return parse.Spelled(c.Default.String()), true
+		return parse.Spelled(of.storedColumn(c.Name).Default), true
 	}
 	value := constantDefault(ctx, c)
 	if value == nil {
@@ -348,42 +364,3 @@ func foreignText(fk sql.ForeignKeyConstraint) string {
 }
 
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
-
-// showCreateEvent is SHOW CREATE EVENT. The library writes the comment as it is.
-func showCreateEvent(ctx *sql.Context, n *plan.ShowCreateEvent) (sql.RowIter, error) {
-	var vars [3]any
-	for i, name := range []string{"character_set_client", "collation_connection", "collation_server"} {
-		v, err := ctx.GetSessionVariable(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		vars[i] = v
-	}
-	e := n.Event.ConvertTimesFromUTCToTz(sql.SystemTimezoneOffset()) // they are stored in UTC
-	const format = sql.EventDateSpaceTimeFormat
-	var b strings.Builder
-	b.WriteString("CREATE")
-	if e.Definer != "" {
-		b.WriteString(" DEFINER = " + e.Definer)
-	}
-	b.WriteString(" EVENT " + quoteName(e.Name) + " ON SCHEDULE ")
-	if e.HasExecuteAt {
-		b.WriteString("AT '" + e.ExecuteAt.Format(format) + "'")
-	} else {
-		b.WriteString("EVERY " + e.ExecuteEvery + " STARTS '" + e.Starts.Format(format) + "'")
-		if e.HasEnds {
-			b.WriteString(" ENDS '" + e.Ends.Format(format) + "'")
-		}
-	}
-	if e.OnCompletionPreserve {
-		b.WriteString(" ON COMPLETION PRESERVE ")
-	} else {
-		b.WriteString(" ON COMPLETION NOT PRESERVE ")
-	}
-	b.WriteString(e.Status)
-	if e.Comment != "" {
-		b.WriteString(" COMMENT " + infoschema.QuoteText(e.Comment))
-	}
-	b.WriteString(" DO " + e.EventBody)
-	return sql.RowsToRowIter(sql.Row{e.Name, e.SqlMode, "SYSTEM", b.String(), vars[0], vars[1], vars[2]}), nil
-}

@@ -200,7 +200,7 @@ func (t *Table) column(c *catalog.Column, typ sql.Type) *sql.Column {
 		col.Default = sql.NewUnresolvedColumnDefaultValue(text)
 	}
 	if c.Generated != "" {
-		col.Generated = sql.NewUnresolvedColumnDefaultValue(c.Generated)
+		col.Generated = sql.NewUnresolvedColumnDefaultValue(enclosed(c.Generated))
 	}
 	if c.OnUpdate != "" {
 		col.OnUpdate = sql.NewUnresolvedColumnDefaultValue(c.OnUpdate)

@@ -303,6 +303,11 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 					"View's SELECT contains a variable or parameter")
 			}
 		}
+		for _, d := range clauses(stmt) {
+			if err := storedExpressions(ctx, d, o); err != nil {
+				return nil, 0, err
+			}
+		}
 		if err := declareDigits(stmt); err != nil {
 			return nil, 0, err
 		}

@@ -414,12 +414,15 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 		}
 	case ast.SelectStatement:
 		back := r.edits.places()
+		alone := selectsAlone(s)
 		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 			e, ok := n.(*ast.AliasedExpr)
 			if !ok || e.EndParsePos <= e.StartParsePos {
 				return true, nil
 			}
-			bareColumn(e)
+			if !alone {
+				bareColumn(e)
+			}
 			if _, column := e.Expr.(*ast.ColName); column {
 				return true, nil
 			}
@@ -467,6 +470,24 @@ func (r *rewriter) between(from, to int) string {
 		end = t.end
 	}
 	return r.src[start:end]
+}
+
+// selectsAlone reports whether a statement selects from no table. That is how the library reads the
+// expressions that tables keep: in them parentheses say that they are expressions.
+func selectsAlone(stmt ast.SelectStatement) bool {
+	s, ok := stmt.(*ast.Select)
+	if !ok || len(s.From) > 1 {
+		return false
+	}
+	if len(s.From) == 0 {
+		return true
+	}
+	from, ok := s.From[0].(*ast.AliasedTableExpr)
+	if !ok {
+		return false
+	}
+	name, ok := from.Expr.(ast.TableName)
+	return ok && strings.EqualFold(name.Name.String(), "dual") && name.DbQualifier.IsEmpty()
 }
 
 // bareColumn takes the parentheses off a column, and a plus sign: its name is the column's.

@@ -46,8 +46,11 @@ const (
 	StackedWithoutHandler  = 1887
 	LimitType              = 1691
 	CheckFunction          = 3814
+	CheckVariable          = 3816
 	GeneratedFunction      = 3763
+	GeneratedVariable      = 3765
 	DefaultFunction        = 3770
+	DefaultVariable        = 3772
 )
 
 // routineStates goes on with states.
