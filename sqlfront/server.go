@@ -166,8 +166,9 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return s.engine.HasFunction(ctx,
 			db, name)
 	}
-	hooks.ThroughView = func(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
-		return s.engine.ThroughView(ctx, stmt, joins)
+	hooks.ThroughView = func(ctx context.Context, stmt ast.Statement, joins, stars bool) (ast.Statement,
+		error) {
+		return s.engine.ThroughView(ctx, stmt, joins, stars)
 	}
 	hooks.CheckTable = func(ctx context.Context, c parse.CheckTable) (ast.Statement, error) {
 		return s.engine.CheckTable(ctx, c)

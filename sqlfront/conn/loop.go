@@ -318,7 +318,10 @@ var errPanic = errors.New("internal error: the statement failed in a way it shou
 
 func (c *Connection) panicked(what, r, at string) error {
 	c.srv.counts.panics.Add(1)
-	c.srv.log.Error("panic in a connection", "in", what, "connection", c.id, "panic", r, "stack", at)
+	if dropped, ok := c.srv.panics.may(); ok { // a client may have thousands of them in a second
+		c.srv.log.Error("panic in a connection", "in", what, "connection", c.id, "panic", r, "stack", at,
+			"not logged", dropped)
+	}
 	c.poisoned = true
 	return errPanic
 }

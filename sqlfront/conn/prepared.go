@@ -80,6 +80,10 @@ func (c *Connection) prepareStatement(p *prepared) (head *resultset.Head, err er
 			if err != nil {
 				return sql.CastSQLError(err)
 			}
+			switch node.(type) {
+			case *plan.PrepareQuery, *plan.ExecuteQuery, *plan.DeallocateQuery:
+				return sqlerr.NotPreparable()
+			}
 			if schema := node.Schema(ctx); !answersOK(node) && !types.IsOkResultSchema(schema) &&
 				len(schema) > 0 {
 				head = c.srv.columns.Describe(ctx, schema, "", c.limit().results)

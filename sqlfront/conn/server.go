@@ -140,6 +140,7 @@ type Server struct {
 	gate    *gate
 	auth    *login
 	counts  counters
+	panics  quiet         // messages about them
 	pid     atomic.Uint64 // of statements in the process list
 	// prepared is how many prepared statements all connections have.
 	prepared atomic.Int64

@@ -26,7 +26,7 @@ type Digest struct {
 const maxDigestText = 4096
 
 // Scan takes the digest of text; false if it is not a statement for a plan.
-func (d *Digest) Scan(text string, backslash, ansiQuotes bool) bool {
+func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 	d.Text, d.Values = d.Text[:0], d.Values[:0]
 	if len(text) > maxDigestText {
 		return false
@@ -52,7 +52,7 @@ func (d *Digest) Scan(text string, backslash, ansiQuotes bool) bool {
 			}
 			i += n
 		case c == '\'' || c == '"' && !ansiQuotes:
-			n, ok := d.quoted(text[i:], backslash)
+			n, ok := d.quoted(text[i:])
 			if !ok {
 				return false
 			}
@@ -139,10 +139,10 @@ func (d *Digest) number(text string) (int, bool) {
 }
 
 // quoted reads a string literal, with the two escapes of its quote.
-func (d *Digest) quoted(text string, backslash bool) (int, bool) {
+func (d *Digest) quoted(text string) (int, bool) {
 	quote := text[0]
 	i := 1
-	for i < len(text) && text[i] != quote && (text[i] != '\\' || !backslash) {
+	for i < len(text) && text[i] != quote && text[i] != '\\' {
 		i++
 	}
 	if i >= len(text) {
@@ -163,7 +163,7 @@ func (d *Digest) quoted(text string, backslash bool) (int, bool) {
 			}
 			d.add(eval.Literal{Kind: eval.LiteralString, Text: string(b)})
 			return i + 1, true
-		case c == '\\' && backslash:
+		case c == '\\':
 			if i+1 >= len(text) {
 				return 0, false
 			}

@@ -31,7 +31,7 @@ func TestDigest(t *testing.T) {
 		{"select ?", "", ""},
 	} {
 		var d Digest
-		if !d.Scan(c.text, true, false) {
+		if !d.Scan(c.text, false) {
 			if c.want != "" {
 				t.Errorf("%s: refused", c.text)
 			}
@@ -59,7 +59,7 @@ func FuzzDigest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var d Digest
-		if !d.Scan(text, true, false) {
+		if !d.Scan(text, false) {
 			return
 		}
 		want, err := ast.Parse(text)

@@ -144,7 +144,6 @@ func (e *Engine) PlanCacheStats() PlanCacheStats {
 type settings struct {
 	off         bool // no plans in this session
 	autocommit  bool
-	backslash   bool
 	ansiQuotes  bool
 	zeroIsZero  bool // NO_AUTO_VALUE_ON_ZERO
 	foreignKeys bool // foreign_key_checks
@@ -183,7 +182,6 @@ func (s *Session) settings(ctx *sql.Context) *settings {
 	mode := sql.LoadSqlMode(ctx)
 	v.parser = mode.ParserOptions()
 	v.ansiQuotes = mode.AnsiQuotes()
-	v.backslash = !mode.ModeEnabled("NO_BACKSLASH_ESCAPES")
 	v.zeroIsZero = mode.ModeEnabled(sql.NoAutoValueOnZero)
 	v.foreignKeys = truth("foreign_key_checks")
 	unlimited, _ := sql.HasDefaultValue(ctx, s, "sql_select_limit")
@@ -291,7 +289,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, f
 			e.plans.fallback(reasonType)
 			return nil, nil, nil
 		}
-	} else if !d.Scan(st.text, set.backslash, set.ansiQuotes) {
+	} else if !d.Scan(st.text, set.ansiQuotes) {
 		e.plans.fallback(reasonText)
 		return nil, nil, nil
 	}

@@ -715,7 +715,7 @@ func (c *compiler) source(ctx *sql.Context, col, at int, tuple ast.ValTuple) (so
 	// Defaults that are one literal; CURRENT_TIMESTAMP and expressions go the general way.
 	var d digest.Digest
 	sign := strings.HasPrefix(text, "-")
-	if !d.Scan(strings.TrimPrefix(text, "-"), true, false) || string(d.Text) != "?" {
+	if !d.Scan(strings.TrimPrefix(text, "-"), false) || string(d.Text) != "?" {
 		return s, unplanned(reasonShape)
 	}
 	l, ok := (&operand{param: -1, negative: sign, fixed: d.Values[0]}).value(nil)

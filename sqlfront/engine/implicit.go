@@ -22,6 +22,12 @@ func (s *Session) next(ctx *sql.Context, stmt ast.Statement) error {
 		s.stage = stageEntered
 		return s.enter(ctx, stmt)
 	}
+	if s.preparing {
+		switch stmt.(type) {
+		case *ast.Prepare, *ast.Execute, *ast.Deallocate:
+			return sqlerr.NotPreparable()
+		}
+	}
 	return nil // the text of a view, a trigger or a default that the planner has asked for
 }
 

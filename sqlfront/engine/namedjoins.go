@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
@@ -96,6 +98,22 @@ func (e *Engine) tableColumns(ctx *sql.Context, db string) namedjoin.Columns {
 		}
 		return namedjoin.Names(query, e.tableColumns(ctx, d.Name))
 	}
+}
+
+// narrow refuses a statement with a SELECT of more columns than there may be. The planner makes them all,
+// and KILL does not reach it there.
+func (e *Engine) narrow(ctx *sql.Context, stmt ast.Statement) error {
+	db := ctx.GetCurrentDatabase()
+	columns := e.tableColumns(ctx, db)
+	return namedjoin.Narrow(stmt, func(t ast.TableExpr) ([]string, bool) {
+		if a, ok := t.(*ast.AliasedTableExpr); ok {
+			if name, ok := a.Expr.(ast.TableName); ok && !e.maySee(ctx,
+				cmp.Or(name.DbQualifier.String(), db), name.Name.String()) {
+				return nil, false // who may not read it is told that, and no more
+			}
+		}
+		return columns(t)
+	})
 }
 
 // ofPast reports whether a table is read as it was; a lock is in the same place.

@@ -320,7 +320,7 @@ var informed = map[string]struct {
 func (b *execBuilder) informationRows(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
 	t, ok := sql.GetUnderlyingTable(n.Table).(*information_schema.InformationSchemaTable)
 	if ok && b.shows && strings.EqualFold(t.Name(), information_schema.ProcessListTableName) {
-		return b.eng.showProcesses(ctx, func(id uint32, seconds uint64) (any, any) { return uint64(id), int32(seconds) }), nil
+		return b.eng.showProcesses(ctx, fullText, func(id uint32, seconds uint64) (any, any) { return uint64(id), int32(seconds) }), nil
 	}
 	if !ok || isShown(ctx, n) || b.eng.accounts() == nil || !b.eng.accounts().Enabled() {
 		return nil, nil

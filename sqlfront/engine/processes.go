@@ -246,9 +246,26 @@ func (e *Engine) stateOf(p *sql.Process) string {
 	return "reading " + strings.Join(names, ", ")
 }
 
+// How much of a statement's text is shown, in characters: who looks for what is wrong should not get all that
+// all clients have sent. EXECUTE tells nothing of FULL.
+const (
+	shownText = 100
+	fullText  = 64<<10 - 1
+)
+
+// textShown is how much of the texts SHOW [FULL] PROCESSLIST shows.
+func textShown(ctx *sql.Context) int {
+	q := strings.ToLower(ctx.Query())
+	if len(q) < 1<<10 && !strings.Contains(q, "full") && !strings.Contains(q, "execute") {
+		return shownText
+	}
+	return fullText
+}
+
 // showProcesses is SHOW [FULL] PROCESSLIST: without the PROCESS privilege one sees one's own.
 // The table of information_schema, which has its rows from here, too, has numbers of other types.
-func (e *Engine) showProcesses(ctx *sql.Context, numbers func(id uint32, seconds uint64) (any, any)) sql.RowIter {
+func (e *Engine) showProcesses(ctx *sql.Context, most int,
+	numbers func(id uint32, seconds uint64) (any, any)) sql.RowIter {
 	var rows []sql.Row
 	for _, p := range e.Processes() {
 		if !e.mayWatch(ctx, p.User, "") {
@@ -259,7 +276,23 @@ func (e *Engine) showProcesses(ctx *sql.Context, numbers func(id uint32, seconds
 			db = p.Database
 		}
 		id, seconds := numbers(p.Connection, p.Seconds())
-		rows = append(rows, sql.NewRow(id, p.User, p.Host, db, string(p.Command), seconds, p.State, p.Query))
+		rows = append(rows, sql.NewRow(id, p.User, p.Host, db, string(p.Command), seconds, p.State,
+			cut(p.Query, most)))
 	}
 	return sql.RowsToRowIter(rows...)
+}
+
+// cut is the beginning of a text, at most so many characters.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	n := 0
+	for i := range text {
+		if n == most {
+			return text[:i]
+		}
+		n++
+	}
+	return text
 }

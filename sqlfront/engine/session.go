@@ -488,9 +488,16 @@ func (s *Session) CreateSavepoint(ctx *sql.Context, t sql.Transaction, name stri
 	if !ok {
 		return nil
 	}
+	if len(tx.saved) >= maxSavepoints {
+		return sqlerr.New(sqlerr.CapacityExceeded,
+			"A transaction can have %d savepoints; RELEASE SAVEPOINT takes one away", maxSavepoints)
+	}
 	tx.savepoint(name)
 	return nil
 }
+
+// maxSavepoints bounds what a transaction keeps of them; each is looked for among all.
+const maxSavepoints = 4096
 
 // RollbackToSavepoint forgets what was written after the savepoint.
 func (s *Session) RollbackToSavepoint(ctx *sql.Context, t sql.Transaction, name string) error {

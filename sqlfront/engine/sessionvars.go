@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -98,7 +99,10 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 	}
 	if strings.EqualFold(name, sql.SqlModeSessionVar) {
 		if v, _, ok := r.GetGlobal(name); ok {
-			value = modeValue(v.GetType(), value)
+			var err error
+			if value, err = modeValue(v.GetType(), value); err != nil {
+				return err
+			}
 		}
 	}
 	if err := checkCharset(name, value); err != nil {
@@ -142,7 +146,10 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 		}
 	}
 	if strings.EqualFold(v.GetName(), sql.SqlModeSessionVar) {
-		value = modeValue(v.GetType(), value)
+		var err error
+		if value, err = modeValue(v.GetType(), value); err != nil {
+			return err
+		}
 	}
 	if err := checkCharset(v.GetName(), value); err != nil {
 		return err
@@ -188,8 +195,12 @@ var combinedModes = map[string]string{
 	"TRADITIONAL": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
 }
 
+// noEscapes is the mode that is refused: everything that reads a statement takes a backslash in a text for an
+// escape, and who doubles quotes only, as he may under the mode, would have his values read as SQL.
+const noEscapes = "NO_BACKSLASH_ESCAPES"
+
 // modeValue is a value of sql_mode, a text or a set's bits, with the modes that others stand for.
-func modeValue(t sql.Type, value any) any {
+func modeValue(t sql.Type, value any) (any, error) {
 	text, ok := value.(string)
 	if bits, number := value.(uint64); number {
 		if set, is := t.(sql.SetType); is {
@@ -199,15 +210,28 @@ func modeValue(t sql.Type, value any) any {
 		}
 	}
 	if !ok {
-		return value
+		return value, nil
 	}
 	modes := strings.Split(text, ",")
 	for _, m := range modes {
+		if strings.EqualFold(strings.TrimSpace(m), noEscapes) {
+			return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Variable 'sql_mode' can't be set to the "+
+				"value of '%s' (it is not supported: a backslash in a text is an escape; double it)", noEscapes)
+		}
 		if more := combinedModes[strings.ToUpper(strings.TrimSpace(m))]; more != "" {
 			modes = append(modes, strings.Split(more, ",")...)
 		}
 	}
-	return strings.Join(modes, ",")
+	return strings.Join(modes, ","), nil
+}
+
+// withoutNoEscapes is a mode that was kept by an older release, which took the refused one and did not heed it.
+func withoutNoEscapes(mode string) string {
+	if !strings.Contains(mode, noEscapes) {
+		return mode
+	}
+	none := func(m string) bool { return m == noEscapes }
+	return strings.Join(slices.DeleteFunc(strings.Split(mode, ","), none), ",")
 }
 
 func (s *Session) store(name string, val sql.SystemVarValue) {
@@ -241,6 +265,7 @@ type sessionMode struct {
 
 // underMode runs f under an SQL mode, called as lending says. A trigger may be fired for each row of a statement, so modes are kept while no variable is set.
 func (s *Session) underMode(ctx *sql.Context, mode string, called bool, f func() error) error {
+	mode = withoutNoEscapes(mode)
 	if now, err := s.GetSessionVariable(ctx, "sql_mode"); err != nil || now == any(mode) {
 		return s.lending(called, f)
 	}
@@ -369,11 +394,18 @@ func (s *Session) GetCollation() sql.CollationID {
 	return id
 }
 
+// maxVariableName is how many characters the name of a user variable has at most, in MySQL.
+const maxVariableName = 64
+
 // SetUserVariable implements sql.Session: a text has the connection's collation. The library makes its type of the value alone, and then
 // its bytes are compared.
 func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ sql.Type) error {
 	if err := expr.Shallow(value); err != nil { // an aggregate's, one level deeper with each statement
 		return err
+	}
+	if utf8.RuneCountInString(name) > maxVariableName {
+		return sqlerr.New(sqlerr.IllegalVariableName, "User variable name '%s' is illegal",
+			sqlerr.Shortened(name))
 	}
 	if err := s.keepVariable(ctx, strings.ToLower(name), value); err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestViewReplacedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := c.context()
-	now, err := c.eng.ThroughView(ctx, stmt, false)
+	now, err := c.eng.ThroughView(ctx, stmt, false, false)
 	if err != nil || now == stmt {
 		t.Fatal(now, err)
 	}

@@ -32,7 +32,8 @@ var viewMark = inband.New("view")
 
 // ThroughView is parse.Hooks.ThroughView: the statement on the table, if it is one on a view, without USING and NATURAL, and without values of
 // generated columns.
-func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
+func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement, joins, stars bool) (ast.Statement,
+	error) {
 	sctx, ok := ctx.(*sql.Context)
 	if !ok || sctx.Session == nil {
 		return stmt, nil
@@ -43,6 +44,11 @@ func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement, joins bool
 	}
 	if err := s.next(sctx, stmt); err != nil {
 		return nil, err
+	}
+	if stars {
+		if err := e.narrow(sctx, stmt); err != nil {
+			return nil, err
+		}
 	}
 	out, err := e.throughView(sctx, stmt)
 	if err == nil && out == nil {

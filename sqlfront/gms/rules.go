@@ -35,6 +35,43 @@ func KeepOutputColumns() error {
 	return nil
 }
 
+// writesOfReadOnly keeps statements of READ ONLY transactions from writing, before the library's rule for
+// that: it asks each table whether it is temporary, and falls over those with foreign keys, which cannot say.
+var writesOfReadOnly = analyzer.Rule{Id: analyzer.RuleId(-1009),
+	Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Scope,
+		_ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		if t := ctx.GetTransaction(); t == nil || !t.IsReadOnly() && !scope.EnforcesReadOnly() {
+			return n, transform.SameTree, nil
+		}
+		written := n
+		switch x := n.(type) {
+		case *plan.InsertInto:
+			written = x.Destination
+		case *plan.Update, *plan.DeleteFrom:
+		default:
+			return n, transform.SameTree, nil
+		}
+		lasting := false
+		transform.InspectWithOpaque(ctx, written, func(_ *sql.Context, n sql.Node) bool {
+			if t, ok := n.(*plan.ResolvedTable); ok {
+				temporary, ok := t.UnderlyingTable().(sql.TemporaryTable)
+				lasting = lasting || !ok || !temporary.IsTemporary()
+			}
+			return !lasting
+		})
+		if lasting {
+			return nil, transform.SameTree, sql.ErrReadOnlyTransaction.New()
+		}
+		return n, transform.SameTree, nil
+	}}
+
+// RefuseWritesOfReadOnly has the analyser ask writesOfReadOnly first.
+func RefuseWritesOfReadOnly() error {
+	analyzer.OnceBeforeDefault = append([]analyzer.Rule{writesOfReadOnly}, analyzer.OnceBeforeDefault...)
+	analyzer.AlwaysBeforeDefault = append([]analyzer.Rule{writesOfReadOnly}, analyzer.AlwaysBeforeDefault...)
+	return nil
+}
+
 // outputsAll reports whether the columns of what lies below come out of n as they are.
 func outputsAll(n sql.Node) bool {
 	for {

@@ -7,6 +7,7 @@ import (
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
 )
 
@@ -53,6 +54,19 @@ func Rewrite(stmt ast.Statement, columns Columns) (ast.Statement, error) {
 	return out, r.err
 }
 
+// mostColumns is how many a result may have, as in MySQL.
+const mostColumns = 4096
+
+var errWide = sqlerr.New(sqlerr.TooManyColumns, "Too many columns")
+
+// Narrow refuses a statement with a SELECT that has more than 4096 columns, those for which stars stand
+// included (1117), before anybody makes them. A table that is not known has none.
+func Narrow(stmt ast.Statement, columns Columns) error {
+	r := &rewriter{known: columns, most: mostColumns}
+	r.statement(stmt)
+	return r.err
+}
+
 // Names are the names of the columns of a query; ok is false if they are not known.
 func Names(query ast.SelectStatement, columns Columns) (names []string, ok bool) {
 	r := &rewriter{known: columns}
@@ -64,10 +78,12 @@ func Names(query ast.SelectStatement, columns Columns) (names []string, ok bool)
 type rewriter struct {
 	known Columns
 	err   error // the first; what is made behind it is thrown away
+	// most is how many columns a SELECT may have; 0 for who does not look at that, and nothing else.
+	most int
 }
 
 func (r *rewriter) fail(err error) {
-	if r.err == nil {
+	if r.err == nil && (r.most == 0 || err == errWide) {
 		r.err = err
 	}
 }
@@ -188,7 +204,11 @@ func (r *rewriter) selection(n *ast.Select, sc *scope) (*ast.Select, list) {
 		c.OrderBy[i] = &by
 	}
 	exprs, items := c.SelectExprs, sc.items
-	return &c, once(func() []string { return r.names(exprs, items) })
+	names := once(func() []string { return r.names(exprs, items) })
+	if r.most > 0 {
+		names()
+	}
+	return &c, names
 }
 
 // selected expands the star where the common columns would not be in their places.
@@ -249,6 +269,10 @@ func (r *rewriter) names(exprs ast.SelectExprs, items []*item) (names []string) 
 			}
 		default:
 			r.fail(errUndetermined)
+		}
+		if r.most > 0 && len(names) > r.most {
+			r.fail(errWide)
+			return nil
 		}
 	}
 	return names

@@ -3,8 +3,10 @@ package parse
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
@@ -134,6 +136,188 @@ func Joinable(stmt ast.Statement) error {
 		}
 		return true, nil
 	}, stmt)
+}
+
+const (
+	// maxColumns is how many columns a result may have, as in MySQL.
+	maxColumns = 4096
+	// fewStars is how many stars there may be in a text for whose columns nobody looks before it is bound.
+	fewStars = 8
+	// maxWindows is how many windows a WINDOW clause may name: for each the planner goes along the chain of
+	// those that it is built on, and KILL does not reach it there.
+	maxWindows = 127
+)
+
+// narrow refuses a SELECT with more entries than a result may have columns, however many a star stands for.
+// text is what stmt was parsed from: an entry takes two bytes, and a window nine.
+func narrow(stmt ast.Statement, text string) error {
+	if len(text) < 9*maxWindows {
+		return nil
+	}
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		s, ok := n.(*ast.Select)
+		switch {
+		case !ok:
+		case len(s.SelectExprs) > maxColumns:
+			return false, sqlerr.New(sqlerr.TooManyColumns, "Too many columns")
+		case len(s.Window) > maxWindows:
+			return false, unsupported("a WINDOW clause of more than " + strconv.Itoa(maxWindows) + " windows")
+		}
+		return true, nil
+	}, stmt)
+}
+
+// semijoinable refuses a condition with more subqueries in EXISTS and IN than the planner can join with the
+// tables of the query, whose sets of tables have 64.
+func semijoinable(stmt ast.Statement, text string) error {
+	if len(text) < 8*maxTables {
+		return nil
+	}
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		s, ok := n.(*ast.Select)
+		if !ok || s.Where == nil {
+			return true, nil
+		}
+		tables := joinedBy(s.Where.Expr)
+		if tables == 0 {
+			return true, nil
+		}
+		for _, from := range s.From {
+			tables += tablesIn(from)
+		}
+		if tables > maxTables {
+			return false, sqlerr.New(sqlerr.TooManyTables, "Too many tables; MySQL can only use %d tables "+
+				"in a join, and those of EXISTS (…) and IN (SELECT …) in WHERE count as well", maxTables)
+		}
+		return true, nil
+	}, stmt)
+}
+
+// joinedBy counts the tables in the subqueries of a condition that become joins.
+func joinedBy(e ast.Expr) (tables int) {
+	var query *ast.Subquery
+	switch e := e.(type) {
+	case *ast.AndExpr:
+		for _, part := range chainOf(e, func(e ast.Expr) (ast.Expr, ast.Expr, bool) {
+			if a, ok := e.(*ast.AndExpr); ok {
+				return a.Left, a.Right, true
+			}
+			return nil, nil, false
+		}) {
+			tables += joinedBy(part)
+		}
+		return tables
+	case *ast.ParenExpr:
+		return joinedBy(e.Expr)
+	case *ast.NotExpr:
+		return joinedBy(e.Expr)
+	case *ast.ExistsExpr:
+		query = e.Subquery
+	case *ast.ComparisonExpr:
+		if e.Operator == ast.InStr || e.Operator == ast.NotInStr {
+			query, _ = e.Right.(*ast.Subquery)
+		}
+	}
+	if query == nil {
+		return 0
+	}
+	if s, ok := query.Select.(*ast.Select); ok {
+		for _, from := range s.From {
+			tables += tablesIn(from)
+		}
+		if s.Where != nil {
+			tables += joinedBy(s.Where.Expr)
+		}
+	}
+	return max(1, tables)
+}
+
+// maxDigits is how many digits the grammar's numbers may have.
+const maxDigits = 1000
+
+// soundLiterals refuses numbers that the planner falls over, and makes constants that GROUP BY goes by
+// expressions: it takes all of them for places in the select list.
+func soundLiterals(stmt ast.Statement, text string) error {
+	long, groups := len(text) > maxDigits, mayHave(text, "group")
+	if !long && !groups {
+		return nil
+	}
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *ast.SQLVal:
+			if number := n.Type == ast.IntVal || n.Type == ast.FloatVal; number && len(n.Val) > maxDigits {
+				return false, sqlerr.New(sqlerr.IllegalValueForType,
+					"Illegal double '%.64s…' value found during parsing", n.Val)
+			}
+		case *ast.Select:
+			for i, by := range n.GroupBy {
+				if v, ok := by.(*ast.SQLVal); ok && v.Type != ast.IntVal && v.Type != ast.ValArg {
+					n.GroupBy[i] = &ast.FuncExpr{Name: ast.NewColIdent("coalesce"),
+						Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: v}}}
+				}
+			}
+		}
+		return true, nil
+	}, stmt)
+}
+
+// maxName is how many characters a name may have that nothing else looks at.
+const maxName = 64
+
+// nameable refuses names of savepoints and prepared statements that are longer: the session keeps them.
+func nameable(stmt ast.Statement) error {
+	name := ""
+	switch s := stmt.(type) {
+	case *ast.Savepoint:
+		name = s.Identifier
+	case *ast.RollbackSavepoint:
+		name = s.Identifier
+	case *ast.ReleaseSavepoint:
+		name = s.Identifier
+	case *ast.Prepare:
+		name = s.Name
+	case *ast.Execute:
+		name = s.Name
+	case *ast.Deallocate:
+		name = s.Name
+	}
+	if utf8.RuneCountInString(name) > maxName {
+		return sqlerr.New(sqlerr.IdentifierTooLong, "Identifier name '%s' is too long",
+			sqlerr.Shortened(name))
+	}
+	return nil
+}
+
+// farRows is an offset of ROWS beyond any partition. The library adds the offset to the number of the row.
+const farRows = 1 << 40
+
+// nearRows makes offsets of ROWS that are farther the same as farRows: the rows of the frame are the same.
+func nearRows(stmt ast.Statement, text string) {
+	if !mayHave(text, "rows") || !mayHave(text, "over") && !mayHave(text, "window") {
+		return
+	}
+	walkTree(stmt, func(v reflect.Value, _ int) bool {
+		if v.Kind() != reflect.Pointer {
+			return true
+		}
+		f, ok := v.Interface().(*ast.Frame)
+		if !ok || f == nil || f.Unit != ast.RowsUnit || f.Extent == nil {
+			return true
+		}
+		for _, b := range []*ast.FrameBound{f.Extent.Start, f.Extent.End} {
+			if b == nil {
+				continue
+			}
+			v, ok := b.Expr.(*ast.SQLVal)
+			if !ok || v == nil || v.Type != ast.IntVal {
+				continue
+			}
+			if n, err := strconv.ParseUint(string(v.Val), 10, 64); err != nil || n > farRows {
+				b.Expr = ast.NewIntVal([]byte(strconv.Itoa(farRows)))
+			}
+		}
+		return true
+	})
 }
 
 // convertible refuses CONVERT(… USING cs) of a character set that nothing can be kept in: the planner asks

@@ -47,8 +47,8 @@ type Hooks struct {
 	StoredFunction func(ctx context.Context, db, name string) bool
 	// ThroughView writes a statement that writes to a view anew, as one on the table below; joins
 	// with USING and NATURAL, of which there may be some if joins is set, as joins with ON. What it
-	// gives back is not kept.
-	ThroughView func(ctx context.Context, stmt ast.Statement, joins bool) (ast.Statement, error)
+	// gives back is not kept. stars says that the columns for which SELECT * stands may be very many.
+	ThroughView func(ctx context.Context, stmt ast.Statement, joins, stars bool) (ast.Statement, error)
 
 	// Account is CREATE USER, GRANT and all that is about accounts; nil leaves what it knows
 	// of them to the grammar.

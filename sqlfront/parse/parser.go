@@ -109,17 +109,18 @@ func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.Pa
 	int, error) {
 	stmt, end, err := p.one(ctx, query, o, true)
 	if err == nil {
-		stmt, err = p.throughView(ctx, stmt, query)
+		stmt, err = p.throughView(ctx, stmt, query[:min(end, len(query))])
 	}
 	return stmt, end, err
 }
 
-// throughView hands the statement to ThroughView. text is what it was parsed from, and more.
+// throughView hands the statement to ThroughView. text is what it was parsed from.
 func (p *Parser) throughView(ctx context.Context, stmt ast.Statement, text string) (ast.Statement, error) {
 	if p.hooks.ThroughView == nil {
 		return stmt, nil
 	}
-	out, err := p.hooks.ThroughView(ctx, stmt, containsWord(text, "using") || containsWord(text, "natural"))
+	out, err := p.hooks.ThroughView(ctx, stmt, containsWord(text, "using") || containsWord(text, "natural"),
+		strings.Count(text, "*") > fewStars)
 	if err != nil {
 		return nil, err // with a statement at hand the library would not look at the error
 	}
@@ -242,6 +243,19 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			return nil, 0, err
 		}
 		if err := joinable(stmt, text); err != nil {
+			return nil, 0, err
+		}
+		if err := nameable(stmt); err != nil {
+			return nil, 0, err
+		}
+		if err := semijoinable(stmt, text); err != nil {
+			return nil, 0, err
+		}
+		if err := soundLiterals(stmt, text); err != nil {
+			return nil, 0, err
+		}
+		nearRows(stmt, text)
+		if err := narrow(stmt, text); err != nil {
 			return nil, 0, err
 		}
 		if err := expandable(stmt, text); err != nil {

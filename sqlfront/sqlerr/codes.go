@@ -79,6 +79,8 @@ const (
 	Deadlock               = 1213
 	WrongObject            = 1347
 	UnsupportedFeature     = 1235
+	UnsupportedPrepared    = 1295
+	IllegalVariableName    = 3061
 	UnknownSystemVariable  = 1193
 	WrongValueForVariable  = 1231
 	OperandColumns         = 1241
@@ -143,6 +145,7 @@ const (
 	UnknownCollation       = 1273
 	UnknownCharset         = 1115
 	TooManyTables          = 1116
+	TooManyColumns         = 1117
 	CollationMix           = 1267
 	CollationMismatch      = 1253
 	ForeignKeyAdd          = 1822
@@ -328,6 +331,7 @@ var states = map[int]string{
 	JSONTooDeep:            "22032",
 	PacketTooLarge:         "08S01",
 	NetReadInterrupted:     "08S01",
+	IllegalVariableName:    "42000",
 	EmptyQuery:             "42000",
 	TooManyPrepared:        "42000",
 	TooLongBody:            "42000",

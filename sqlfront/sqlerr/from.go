@@ -71,6 +71,11 @@ func SchemaChanged() *mysql.SQLError {
 // Shutdown is 1053; drivers answer it with a reconnect.
 func Shutdown() *mysql.SQLError { return New(ServerShutdown, "Server shutdown in progress") }
 
+// NotPreparable is 1295.
+func NotPreparable() *mysql.SQLError {
+	return New(UnsupportedPrepared, "This command is not supported in the prepared statement protocol yet")
+}
+
 // Killed is 1317.
 func Killed() *mysql.SQLError { return New(QueryInterrupted, "Query execution was interrupted") }
 
