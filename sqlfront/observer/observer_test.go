@@ -1,7 +1,6 @@
 package observer_test
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"moka/triggers"
 	"moka/txn"
 )
 
@@ -680,86 +678,6 @@ func TestEachRunHasItsOwnSession(t *testing.T) {
 	}
 	s.want("select count(*) from n", "8")
 	s.want("select distinct zone, v, mode, last, db, safe, free from l", "SYSTEM NULL ERRO 0 d 0 1")
-}
-
-// TestDroppedTablesLeaveNoNotifications: what observers of a table that is dropped had not done goes, waiting
-// or parked, also what was left by a process that ended in between (O4, DROP TABLE leaked them, and they held
-// garbage collection for ever).
-func TestDroppedTablesLeaveNoNotifications(t *testing.T) {
-	w := newWorld(t)
-	idle := w.node(false)
-	s := idle.session("")
-	s.exec("create database d", "create database e", "create table e.gone (id int primary key)",
-		"create observer e.o after insert on e.gone for each row set @x = 1",
-		"insert into e.gone values (1), (2)", "drop database e")
-	waiting := func(want int) { t.Helper(); w.notifications(want) }
-	waiting(2) // nobody is there to remove them
-	n := w.node(true)
-	waiting(0)
-	s = n.session("d")
-	s.exec("create table t (id int primary key)", "create table kept (id int primary key)",
-		"create observer bad after insert on t for each row with (attempts = 1) signal sqlstate '45000' "+
-			"set message_text = 'no'",
-		"create observer also after insert on kept for each row with (attempts = 1) signal sqlstate "+
-			"'45000' set message_text = 'no'",
-		"insert into t values (1), (2), (3)", "insert into kept values (1)")
-	s.eventually("select sum(parked) from moka.observer_backlog", "4")
-	s.exec("drop table t")
-	waiting(1)
-	s.eventually("select sum(parked) from moka.observer_backlog", "1")
-}
-
-// notifications waits until there are so many, waiting and parked.
-func (w *world) notifications(want int) {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		n := 0
-		list, err := triggers.Backlogs(ctx, w.mem)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		for _, b := range list {
-			n += int(b.Waiting + b.Parked)
-		}
-		if n == want {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			w.t.Fatalf("%d notifications, want %d", n, want)
-		case <-tick.C:
-		}
-	}
-}
-
-// TestTruncateLeavesNoNotifications: what observers had not done of the rows that TRUNCATE takes goes with
-// them, parked or waiting for an observer that is disabled; it stayed, was shown as parked, and held garbage
-// collection. What is parked of later rows stays.
-func TestTruncateLeavesNoNotifications(t *testing.T) {
-	w := newWorld(t)
-	n := w.node(true)
-	s := n.session("")
-	const body = " with (attempts = 1) signal sqlstate '45000' set message_text = 'no'"
-	s.exec("create database d", "use d", "create table t (id int primary key)",
-		"create table kept (id int primary key)",
-		"create observer bad after insert on t for each row"+body,
-		"create observer also after insert on kept for each row"+body,
-		"insert into t values (1), (2), (3)", "insert into kept values (1)")
-	s.eventually("select sum(parked) from moka.observer_backlog", "4")
-	s.exec("truncate table t")
-	w.notifications(1)
-	s.exec("insert into t values (1)")
-	s.eventually("select sum(parked) from moka.observer_backlog", "2")
-	// new storage: what is parked is carried over
-	s.exec("alter table t add c int not null auto_increment unique")
-	s.eventually("select sum(parked) from moka.observer_backlog", "2")
-	s.exec("truncate table kept", "create table other (id int)")
-	w.notifications(1)
-	s.want("select observer_name, parked from moka.observer_backlog where parked > 0", "bad 1")
 }
 
 // TestDisabledObserversAreToldOf: DISABLE warns that changes pass the observer by, and ENABLE says which (O8,
