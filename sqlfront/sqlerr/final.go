@@ -50,6 +50,19 @@ func Final(err error, st Statement) *mysql.SQLError {
 	return e
 }
 
+// maxWorded is how much of either end of an error's text is looked at: the message comes from the front of it,
+// and what the text ends with tells it from others.
+const maxWorded = 2 << 10
+
+// worded is a text without its middle, which is a value that it quotes. What follows tries dozens of
+// expressions on it, a minute for a value of some megabytes, in which no statement can be ended.
+func worded(text string) string {
+	if len(text) <= 2*maxWorded {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWorded], "") + strings.ToValidUTF8(text[len(text)-maxWorded:], "")
+}
+
 func translated(err error, st Statement) *mysql.SQLError {
 	if err == nil {
 		return nil
@@ -61,6 +74,10 @@ func translated(err error, st Statement) *mysql.SQLError {
 		} else {
 			se = sql.CastSQLError(err)
 		}
+	}
+	if len(se.Message) > 2*maxWorded {
+		short := *se
+		short.Message, se = worded(se.Message), &short
 	}
 	// One of ours that go-mysql-server turned into text on its way (parse errors, %w): the text ends with its number.
 	if m := flattened.FindStringSubmatch(se.Message); m != nil {

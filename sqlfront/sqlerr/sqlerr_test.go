@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -196,6 +197,28 @@ func TestPatternsMatchTheirKinds(t *testing.T) {
 				t.Errorf("%q: argument %q", m.kind.Message, a)
 			}
 		}
+	}
+}
+
+// The expressions that word an error see its ends, however long a value it quotes: 20 µs for each byte of it
+// were a core for minutes.
+func TestLongValuesAreNotWorded(t *testing.T) {
+	value := strings.Repeat("é", 4<<20)
+	got := worded("front " + value + " end")
+	if len(got) > 2*maxWorded || !strings.HasPrefix(got, "front é") || !strings.HasSuffix(got, "é end") || !utf8.ValidString(got) {
+		t.Errorf("%d bytes: %.20s", len(got), got)
+	}
+	for _, err := range []error{
+		sql.ErrTableNotFound.New(value), sql.ErrInvalidType.New(value),
+		fmt.Errorf("%s (errno 1406) (sqlstate 22001)", value),
+	} {
+		long, short := Final(err, Statement{}), Final(errors.New(worded(err.Error())), Statement{})
+		if len(long.Message) > maxText || long.Message != short.Message {
+			t.Errorf("%.60q, want %.60q", long.Message, short.Message)
+		}
+	}
+	if e := Final(fmt.Errorf("%s (errno 1406) (sqlstate 22001)", value), Statement{}); e.Num != 1406 {
+		t.Errorf("error %d, want 1406", e.Num)
 	}
 }
 
