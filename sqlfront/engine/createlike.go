@@ -56,8 +56,7 @@ func (e *Engine) createLike(ctx *sql.Context, c parse.CreateLike) error {
 		err = to.putTemporary(ctx, desc)
 	} else {
 		err = e.ddl(ctx, func(tx *Tx) error {
-			_, err := e.catalog.CreateTable(ctx, tx.store(), to.name, desc)
-			return err
+			return e.addTable(ctx, tx.store(), to.name, desc)
 		})
 	}
 	if c.IfNotExists && sql.ErrTableAlreadyExists.Is(err) {

@@ -15,6 +15,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/txn"
 )
 
 // Database is a stored database. It is only a name: what is in it depends on the transaction that asks.
@@ -222,9 +223,21 @@ func (d *Database) createTable(ctx *sql.Context, name string, schema sql.Primary
 	desc.DeclareKey(options)
 	noteOptions(ctx, name, len(desc.PrimaryKey) > 0, options)
 	return d.eng.ddl(ctx, func(tx *Tx) error {
-		_, err := d.eng.catalog.CreateTable(ctx, tx.store(), d.name, desc)
-		return err
+		return d.eng.addTable(ctx, tx.store(), d.name, desc)
 	})
+}
+
+// addTable puts a table into the catalog.
+func (e *Engine) addTable(ctx *sql.Context, st *txn.Txn, database string, desc *catalog.Table) error {
+	snap, err := e.catalog.Snapshot(ctx, st)
+	if err != nil {
+		return err
+	}
+	if err := e.fits(ctx, desc, snap.References(database, desc.Name)); err != nil {
+		return err
+	}
+	_, err = e.catalog.CreateTable(ctx, st, database, desc)
+	return err
 }
 
 // DropTable implements sql.TableDropper. The engine has checked that no foreign key needs the table.

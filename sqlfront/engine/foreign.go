@@ -155,7 +155,8 @@ func (r *relations) hold(ctx *sql.Context) error {
 		return err
 	}
 	before := r.snap.References(r.table.db, r.table.desc.Name)
-	for _, ref := range v.snap.References(now.db, now.desc.Name) {
+	after := v.snap.References(now.db, now.desc.Name)
+	for _, ref := range after {
 		for _, c := range ref.Key.ParentColumns {
 			if now.desc.Column(c) >= 0 {
 				continue
@@ -185,7 +186,7 @@ func (r *relations) hold(ctx *sql.Context) error {
 			}
 		}
 	}
-	return nil
+	return r.unchanged(ctx, now.desc, before, after)
 }
 
 // indexed refuses the loss of the index that was there for a foreign key's columns. A key that was

@@ -160,6 +160,15 @@ func (e *Engine) renameTable(ctx context.Context, st *txn.Txn, database, name, n
 	if err != nil {
 		return err
 	}
+	if d, ok := snap.Database(database); ok {
+		stays := strings.EqualFold(database, newDatabase) && strings.EqualFold(name, newName)
+		if t, ok := d.Table(name); ok && !stays {
+			who, _ := ctx.(*sql.Context)
+			if err := e.fits(who, t, snap.References(newDatabase, newName)); err != nil {
+				return err
+			}
+		}
+	}
 	var texts []*catalog.Trigger
 	if d, ok := snap.Database(database); ok && strings.EqualFold(database, newDatabase) {
 		texts = d.Triggers()

@@ -157,6 +157,7 @@ const (
 	ForeignKeyColumnDrop   = 1828
 	ForeignKeyParentDrop   = 1829
 	ForeignKeyColumnChange = 1832
+	ForeignKeyParentChange = 1833
 	ForeignKeyChild        = 1216 // NoReferencedRow, RowIsReferenced for who may not know of the other table
 	ForeignKeyParent       = 1217
 	ReadOnlyTransaction    = 1792
