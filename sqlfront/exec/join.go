@@ -101,6 +101,9 @@ func (b *block) lookup(ctx *sql.Context, s *plan.Source, rows []sql.Row) (partne
 		if err != nil {
 			return nil, err
 		}
+		if rng == nil {
+			continue // nothing is less or greater than NULL
+		}
 		ranges = append(ranges, rng)
 	}
 	if len(ranges) > 0 {
