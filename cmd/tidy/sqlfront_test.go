@@ -28,6 +28,7 @@ var inside = map[string][]string{
 	"textfile": {"sqlerr"},
 
 	"account": {"sqlerr"},
+	"builtin": {"sqlerr"},
 	"catalog": {"inband", "rowenc"},
 	"expr":    {"fulltext", "inband", "rowenc", "sqlerr", "syntax"},
 	"rights":  {"sqlerr", "syntax"},
@@ -53,8 +54,8 @@ var inside = map[string][]string{
 	"infoschema": {"catalog", "parse"},
 
 	"engine": {
-		"account", "catalog", "charset", "collate", "digest", "eval", "exec", "expr", "fulltext", "gms",
-		"inband", "infoschema", "mysqlproto", "namedjoin", "namedlock", "operator", "parse", "plan",
+		"account", "builtin", "catalog", "charset", "collate", "digest", "eval", "exec", "expr", "fulltext",
+		"gms", "inband", "infoschema", "mysqlproto", "namedjoin", "namedlock", "operator", "parse", "plan",
 		"pushdown", "resultset", "rights", "routine", "rowenc", "spare", "sqlerr", "stats", "syntax",
 		"system", "tempfile", "textfile",
 	},
@@ -149,7 +150,8 @@ var library = []struct {
 }{
 	{"go-mysql-server and vitess",
 		[]string{"github.com/dolthub/go-mysql-server", "github.com/dolthub/vitess"}, []string{
-			"sqlfront", "sqlfront/account", "sqlfront/catalog", "sqlfront/charset", "sqlfront/collate",
+			"sqlfront", "sqlfront/account", "sqlfront/builtin", "sqlfront/catalog", "sqlfront/charset",
+			"sqlfront/collate",
 			"sqlfront/digest", "sqlfront/engine", "sqlfront/eval", "sqlfront/exec", "sqlfront/plan",
 			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
 			"sqlfront/infoschema",

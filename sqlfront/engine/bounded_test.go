@@ -10,7 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
-	"moka/sqlfront/engine"
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 )
 
@@ -62,7 +62,7 @@ func TestEveryFunctionIsBounded(t *testing.T) {
 		n, _ := strconv.Atoi(strings.TrimPrefix(fmt.Sprintf("%T", f), "sql.Function"))
 		arity[strings.ToLower(f.FunctionName())] = n
 	}
-	for _, name := range engine.ComputedFunctions() {
+	for _, name := range builtin.Names() {
 		arity[name] = 0
 	}
 	for name := range arity {

@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -47,6 +45,3 @@ func (e *Engine) plannedHead(ctx *sql.Context, text string) *resultset.Head {
 	}
 	return resultset.NewHead(ctx, fields, of)
 }
-
-// ComputedFunctions are the names of the functions that the library does not have.
-func ComputedFunctions() []string { return slices.Sorted(maps.Keys(computedFunctions)) }

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/rights"
@@ -63,7 +64,7 @@ func goneFromView(ctx *sql.Context, name string) (sql.Function, bool) {
 
 // ownFunction is ours of that name, in the place of the library's.
 func ownFunction(name string) (sql.Function, bool) {
-	for _, of := range []func(string) (sql.Function, bool){typedFunction, computedFunction, gms.ClockFunction, spatialReader} {
+	for _, of := range []func(string) (sql.Function, bool){typedFunction, builtin.Function, gms.ClockFunction, spatialReader} {
 		if f, ok := of(name); ok {
 			return f, true
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/rowenc"
 )
 
@@ -256,5 +257,5 @@ func (n *now) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if reflect.ValueOf(n.Now).Elem().FieldByName("alwaysUseExactTime").Bool() { // SYSDATE
 		at = sql.Now()
 	}
-	return zone.Local(cutFraction(at.UnixMicro(), digits).UnixMicro()), nil
+	return zone.Local(builtin.CutFraction(at.UnixMicro(), digits).UnixMicro()), nil
 }

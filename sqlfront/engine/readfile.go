@@ -4,9 +4,9 @@ import (
 	"io"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/rights"
 )
@@ -16,21 +16,19 @@ import (
 // of somebody who has FILE may read the view.
 func (e *Engine) loadFile(in *rights.Stored) sql.Function {
 	return sql.Function1{Name: "load_file", Fn: func(_ *sql.Context, name sql.Expression) sql.Expression {
-		return &computed{
-			NaryExpression: expression.NaryExpression{ChildExpressions: []sql.Expression{name}},
-			name:           "load_file", typ: types.LongBlob, takes: []sql.Type{types.LongText},
-			compute: func(ctx *sql.Context, args []any) (any, error) {
-				name, ok := args[0].(string)
-				if !ok || !e.mayAdminister(ctx, sql.PrivilegeType_File) || !e.definerMay(ctx, in, sql.PrivilegeType_File) {
-					return nil, nil
-				}
-				data, ok := readFile(name, expr.MaxPacket(ctx))
-				if !ok {
-					return nil, nil
-				}
-				return data, nil
-			},
+		read := func(ctx *sql.Context, args []any) (any, error) {
+			name, ok := args[0].(string)
+			if !ok || !e.mayAdminister(ctx, sql.PrivilegeType_File) ||
+				!e.definerMay(ctx, in, sql.PrivilegeType_File) {
+				return nil, nil
+			}
+			data, ok := readFile(name, expr.MaxPacket(ctx))
+			if !ok {
+				return nil, nil
+			}
+			return data, nil
 		}
+		return builtin.Of("load_file", types.LongBlob, types.LongText, name, read)
 	}}
 }
 

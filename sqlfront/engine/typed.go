@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
@@ -69,7 +70,7 @@ func (t *typed) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	if m, ok := v.(interface{ UnixMicro() int64 }); ok && t.typ.Type() == sqltypes.Datetime {
-		v = cutFraction(m.UnixMicro(), t.typ.(sql.DatetimeType).Precision())
+		v = builtin.CutFraction(m.UnixMicro(), t.typ.(sql.DatetimeType).Precision())
 	}
 	v, _, err = t.typ.Convert(ctx, v)
 	return v, err
@@ -85,8 +86,10 @@ func typedFunction(name string) (sql.Function, bool) {
 	switch name {
 	case "curdate", "current_date":
 		return sql.NewFunction0(name, func(ctx *sql.Context) sql.Expression { return &typed{function.NewCurrDate(ctx), types.Date} }), true
-	case "utc_timestamp", "utc_date", "utc_time":
-		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) { return utcNow(ctx, name, args) }}, true
+	case expr.DefaultFunction:
+		return sql.FunctionN{Name: name, Fn: newDefaultOf}, true
+	case expr.CharFunction:
+		return sql.FunctionN{Name: name, Fn: newCharUsing}, true
 	case "curtime", "current_time":
 		return sql.FunctionN{Name: name, Fn: newCurrentTime}, true
 	case "json_value":

@@ -1,23 +1,35 @@
-package engine
+package builtin
 
 import (
 	"context"
 	"crypto/aes"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 
-	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
 
-// Functions of MySQL that the library does not have.
+// Of makes a function of one value, which is converted to a type before; NULL makes NULL.
+func Of(
+	name string, typ, takes sql.Type, arg sql.Expression,
+	compute func(ctx *sql.Context, args []any) (any, error),
+) sql.Expression {
+	return &computed{
+		NaryExpression: expression.NaryExpression{ChildExpressions: []sql.Expression{arg}},
+		name:           name, typ: typ, takes: []sql.Type{takes}, compute: compute,
+	}
+}
 
-// computed is a function of values. NULL makes NULL; compute gets what the arguments are when the types in takes have converted them.
+// computed is a function of values. NULL makes NULL; compute gets what the arguments are when the types in
+// takes have converted them.
 type computed struct {
 	expression.NaryExpression
 	name    string
@@ -88,21 +100,32 @@ func (c *computed) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 
 // computedFunctions are by name; the parser has lower case.
 var computedFunctions = map[string]computed{
-	"maketime":    {typ: types.Time, takes: []sql.Type{types.Int64, types.Int64, types.Float64}, compute: makeTime},
+	"maketime": {
+		typ: types.Time, takes: []sql.Type{types.Int64, types.Int64, types.Float64}, compute: makeTime,
+	},
 	"sec_to_time": {typ: types.Time, takes: []sql.Type{types.Float64}, compute: secToTime},
 	"to_seconds":  {typ: types.Int64, takes: []sql.Type{types.DatetimeMaxPrecision}, compute: toSeconds},
 	"period_add":  {typ: types.Int64, takes: []sql.Type{types.Int64, types.Int64}, compute: periodAdd},
 	"period_diff": {typ: types.Int64, takes: []sql.Type{types.Int64, types.Int64}, compute: periodDiff},
-	"aes_encrypt": {typ: types.LongBlob, takes: []sql.Type{types.LongBlob, types.LongBlob}, compute: aesEncrypt},
-	"aes_decrypt": {typ: types.LongBlob, takes: []sql.Type{types.LongBlob, types.LongBlob}, compute: aesDecrypt},
+	"aes_encrypt": {
+		typ: types.LongBlob, takes: []sql.Type{types.LongBlob, types.LongBlob}, compute: aesEncrypt,
+	},
+	"aes_decrypt": {
+		typ: types.LongBlob, takes: []sql.Type{types.LongBlob, types.LongBlob}, compute: aesDecrypt,
+	},
 }
 
-func computedFunction(name string) (sql.Function, bool) {
+// Names are the names of the functions of values.
+func Names() []string { return slices.Sorted(maps.Keys(computedFunctions)) }
+
+// Function returns the function of a name, in lower case.
+func Function(name string) (sql.Function, bool) {
 	switch name {
-	case expr.DefaultFunction:
-		return sql.FunctionN{Name: name, Fn: newDefaultOf}, true
-	case expr.CharFunction:
-		return sql.FunctionN{Name: name, Fn: newCharUsing}, true
+	case "utc_timestamp", "utc_date", "utc_time":
+		now := func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			return utcNow(ctx, name, args)
+		}
+		return sql.FunctionN{Name: name, Fn: now}, true
 	case "benchmark":
 		return sql.Function2{Name: name, Fn: func(_ *sql.Context, n, e sql.Expression) sql.Expression {
 			return &benchmark{expression.BinaryExpressionStub{LeftChild: n, RightChild: e}}
@@ -112,14 +135,15 @@ func computedFunction(name string) (sql.Function, bool) {
 	if !ok {
 		return nil, false
 	}
-	return sql.FunctionN{Name: name, Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	call := func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 		if len(args) != len(c.takes) {
 			return nil, sql.ErrInvalidArgumentNumber.New(name, strconv.Itoa(len(c.takes)), len(args))
 		}
 		e := c
 		e.name, e.ChildExpressions = name, args
 		return &e, nil
-	}}, true
+	}
+	return sql.FunctionN{Name: name, Fn: call}, true
 }
 
 // maxTime is the end of TIME, 838:59:59, in microseconds.
@@ -301,14 +325,16 @@ func utcNow(ctx *sql.Context, name string, args []sql.Expression) (sql.Expressio
 		}
 		n, _, err := types.Int64.Convert(ctx, v)
 		if err != nil || n == nil || n.(int64) < 0 || n.(int64) > 6 {
-			return nil, sqlerr.New(sqlerr.TooBigPrecision, "Too-big precision %v specified for '%s'. Maximum is 6.", v, name)
+			return nil, sqlerr.New(sqlerr.TooBigPrecision,
+				"Too-big precision %v specified for '%s'. Maximum is 6.", v, name)
 		}
 		digits = n.(int64)
 	}
-	c := &computed{name: name, typ: datetimeOf(int(digits)), takes: []sql.Type{types.Int64}}
+	c := &computed{name: name, takes: []sql.Type{types.Int64}}
+	c.typ = types.MustCreateDatetimeType(sqltypes.Datetime, int(digits))
 	c.ChildExpressions = args
 	c.compute = func(ctx *sql.Context, _ []any) (any, error) {
-		now := cutFraction(ctx.QueryTime().UTC().UnixMicro(), int(digits))
+		now := CutFraction(ctx.QueryTime().UTC().UnixMicro(), int(digits))
 		switch name {
 		case "utc_date":
 			return now.Truncate(secondsADay * time.Second), nil
@@ -326,8 +352,8 @@ func utcNow(ctx *sql.Context, name string, args []sql.Expression) (sql.Expressio
 	return c, nil
 }
 
-// cutFraction leaves digits behind the seconds.
-func cutFraction(micros int64, digits int) time.Time {
+// CutFraction is a moment with so many digits behind the seconds.
+func CutFraction(micros int64, digits int) time.Time {
 	unit := int64(math.Pow10(6 - digits))
 	return time.UnixMicro(micros - ((micros%unit)+unit)%unit).UTC()
 }
