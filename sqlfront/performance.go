@@ -117,13 +117,15 @@ func (s *Server) summaryTable() system.Table {
 		system.Text("schema_name"), system.Text("digest"), system.Text("digest_text"), system.Number("executions"), system.Number("errors"),
 		ms("total_ms"), ms("avg_ms"), ms("min_ms"), ms("max_ms"), ms("p95_ms"), ms("p99_ms"), ms("lock_ms"),
 		system.Number("rows_sent"), system.Number("rows_affected"), system.Number("rows_examined"), system.Moment("first_seen"), system.Moment("last_seen"), system.Text("sample"),
+		system.Number("by_plan"), system.Text("no_plan"),
 	}, Rows: func(*sql.Context) ([]sql.Row, error) {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		var rows []sql.Row
 		for _, d := range s.seen() {
 			rows = append(rows, sql.NewRow(orNull(d.Database), orNull(d.Digest), orNull(d.Text), uint64(d.Count), uint64(d.Errors),
 				ms(d.Total), ms(d.Total/time.Duration(max(d.Count, 1))), ms(d.Least), ms(d.Most), ms(d.P95), ms(d.P99), ms(d.Locked),
-				uint64(d.Sent), uint64(d.Affected), uint64(d.Examined), d.First.UTC(), d.Last.UTC(), orNull(d.Sample)))
+				uint64(d.Sent), uint64(d.Affected), uint64(d.Examined), d.First.UTC(), d.Last.UTC(),
+				orNull(d.Sample), uint64(d.Planned), orNull(d.NoPlan)))
 		}
 		return rows, nil
 	}}

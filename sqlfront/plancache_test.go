@@ -62,7 +62,9 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 			c.check("commit", nil, false)
 			for _, q := range []string{"select * from t order by id", "select n, unix_timestamp(at) from m order by n, at", "select * from a order by id", "select * from p order by x, y",
 				"select * from f order by id", "select * from par order by id",
-				"select * from chi order by id", "select what, a, b, v, d from log order by id", "select * from agg order by n"} {
+				"select * from chi order by id", "select * from ref order by id",
+				"select * from tgt order by x, y",
+				"select what, a, b, v, d from log order by id", "select * from agg order by n"} {
 				c.check(q, nil, true)
 			}
 			after := s.Metrics()
@@ -93,6 +95,11 @@ var planCacheTables = []string{
 	  check (n >= 0), constraint two check (n <> 2 or p is null), check (d > '2000-01-01' or n in (1, 3, 5)),
 	  foreign key (p) references par (id) on delete cascade on update cascade,
 	  foreign key (u) references par (u))`,
+	`create table tgt (x varchar(6), y int, primary key (x, y), key (y))`,
+	`insert into tgt values ('a', 1), ('a', 2), ('b', 1), ('zz', 3), ('', 4), ('é', 5)`,
+	`create table ref (id int primary key, y int, x varchar(6), key (x, y, id),
+	  foreign key (x, y) references tgt (x, y))`,
+	`insert into ref values (1, 1, 'a'), (2, null, 'b')`,
 	`create trigger c1 before update on chi for each row begin if new.n = 5 then set new.p = 5; end if; end`,
 	`create trigger f1 before insert on f for each row set new.v = concat(new.v, '!'), new.d = coalesce(new.d, new.n)`,
 	`create trigger f2 after insert on f for each row begin
@@ -256,6 +263,23 @@ var planCacheShapes = []struct {
 	{"update par set id = ? where id = ?", "small small", true},
 	{"delete from chi where id = ?", "id", true},
 	{"delete from par where id = ?", "small", true},
+	{"update t set d = d + cast(? as decimal(8,2)) where id = ?", "dec id", true},
+	{"update t set d = (d + ?) * 2, k = k * ? + u where id = ?", "dec small id", true},
+	{"update t set v = concat(v, ?), c = left(c, ?) where id = ?", "word small id", true},
+	{"update t set d = case when k > ? then d - ? else d / 3 end, u = k where id = ?", "small dec id", true},
+	{"update t set dt = dt + interval 1 day, da = da + interval ? month where k = ?", "small small", true},
+	{"update t set k = coalesce(?, u, k), f = f * 1.5 where id = ?", "int id", true},
+	{"update t set v = if(k = ?, v, ?) where id = ?", "small word id", true},
+	{"update t set ts = ts + interval 1 hour, da = dt where id = ?", "id", true},
+	{"update chi set n = mod(n + ?, 6), d = d - interval ? day where id = ?", "small small id", true},
+	{"update t set k = cast(v as signed), d = k / ? where id = ?", "small id", true},
+	{"insert into ref values (?, ?, ?)", "small small word", true},
+	{"update ref set y = ? where id = ?", "small small", true},
+	{"delete from ref where id = ?", "small", true},
+	{"delete from tgt where x = ? and y = ?", "word small", true},
+	{"delete from tgt where y = ?", "small", true},
+	{"update tgt set y = y + ? where x = ? and y = ?", "small word small", true},
+	{"insert into tgt values (?, ?)", "word small", true},
 	{"select id, k from t where id = ? and k < ?", "idtext dec", true},
 	{"select id, d from t where d > ? order by id", "dec", true},
 }

@@ -23,6 +23,7 @@ type measured interface {
 	// Measured returns the text with '?' for literals, if it is known, the rows read, and the time spent
 	// waiting for locks of others.
 	Measured() (short []byte, examined int64, locked time.Duration)
+	Planned() (planned bool, reason string)
 }
 
 // slowSettings say what goes into the slow log.
@@ -81,6 +82,7 @@ func (c *Connection) record(query string, rows tally, began time.Time, failed *s
 	}
 	if m, ok := c.session.(measured); ok {
 		x.Short, x.Examined, x.Locked = m.Measured()
+		x.Planned, x.NoPlan = m.Planned()
 	}
 	if failed != nil {
 		x.Error = failed.Num

@@ -37,12 +37,14 @@ var planVerbs = [verbs]string{verbSelect: "Com_select", verbInsert: "Com_insert"
 
 // transactionVerb is the statement in the words of Plans.Transaction, empty for others.
 func transactionVerb(query string) string {
-	if len(query) > 24 {
+	if len(query) > 40 {
 		return ""
 	}
 	switch strings.ToLower(strings.TrimRight(strings.TrimSpace(query), "; ")) {
 	case "begin", "start transaction":
 		return "begin"
+	case "start transaction read only":
+		return "begin read only"
 	case "commit":
 		return "commit"
 	case "rollback":

@@ -8,6 +8,7 @@
 package digest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -42,6 +43,9 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 			// x'41', b'1', n'text', _latin1'text': the name belongs to the literal.
 			if j < len(text) && (text[j] == '\'' || text[j] == '"' && !ansiQuotes) {
 				return false
+			}
+			if j < len(text) && text[j] == '(' && isSized(text[i:j]) {
+				j += arguments(text[j:])
 			}
 			d.Text = append(d.Text, text[i:j]...)
 			i = j
@@ -92,6 +96,37 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 		}
 	}
 	return true
+}
+
+// isSized reports whether a name is one of a type that has arguments, as in CAST(? AS DECIMAL(12,2)): they
+// are part of what the statement is.
+func isSized(name string) bool {
+	switch len(name) {
+	case 3, 4, 5, 6, 7, 8:
+		return slices.ContainsFunc(sizedTypes, func(t string) bool { return strings.EqualFold(t, name) })
+	}
+	return false
+}
+
+var sizedTypes = []string{
+	"dec", "char", "time", "year", "float", "nchar", "fixed", "double", "binary", "decimal", "numeric",
+	"varchar", "datetime",
+}
+
+// arguments is the length of (n) or (n, n) at the beginning of a text, 0 if there is neither.
+func arguments(text string) int {
+	if text == "" || text[0] != '(' {
+		return 0
+	}
+	for i := 1; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == ')':
+			return i + 1
+		case !isDigit(c) && c != ',' && c != ' ':
+			return 0
+		}
+	}
+	return 0
 }
 
 // afterName reports whether a point that follows belongs to a qualified name (t.1a).

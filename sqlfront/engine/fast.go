@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/eval"
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/resultset"
 )
@@ -37,6 +38,7 @@ type planKey struct {
 	text     string
 	db       string
 	settings string
+	kinds    string // of the parameters; empty where a plan is right for all
 }
 
 // planEntry is a plan, or the reason why there is none.
@@ -44,6 +46,7 @@ type planEntry struct {
 	plan    *fastPlan
 	reason  string
 	version uint64 // the catalog's, for a reason
+	typed   bool   // there are plans for each tuple of kinds of the parameters
 	proved  atomic.Bool
 	// large counts runs in a row that found more rows than a plan keeps: their work was done twice.
 	large atomic.Int32
@@ -73,6 +76,12 @@ type planCache struct {
 }
 
 var reasons = [...]string{reasonText, reasonShape, reasonTable, reasonIndex, reasonType, reasonValue, reasonSettings, reasonPrivilege}
+
+// general counts a statement of a session that goes the general way.
+func (c *planCache) general(s *Session, reason string) {
+	s.cost.noPlan = reason
+	c.fallback(reason)
+}
 
 func (c *planCache) fallback(reason string) {
 	for i, r := range reasons {
@@ -222,8 +231,8 @@ func (p *Plans) Run(ctx context.Context, session sql.Session, text string, prepa
 	return result, learn, err
 }
 
-// Transaction is BEGIN, COMMIT or ROLLBACK (verb is one of these, in small letters) without options. It reports whether it was
-// done; if not it has to go the general way.
+// Transaction is BEGIN, BEGIN READ ONLY, COMMIT or ROLLBACK (verb is one of these, in small letters) without other options. It
+// reports whether it was done; if not it has to go the general way.
 func (p *Plans) Transaction(ctx context.Context, session sql.Session, verb string) (done bool, err error) {
 	s, ok := session.(*Session)
 	if !ok {
@@ -280,17 +289,17 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, f
 	s := st.session
 	set := s.settings(ctx)
 	if set.off || s.calls > 0 || s.temp.any() || s.tables != nil {
-		e.plans.fallback(reasonSettings)
+		e.plans.general(s, reasonSettings)
 		return nil, nil, nil
 	}
 	d := &s.digest
 	if st.prepared {
 		if !d.Bind(st.text, st.params) {
-			e.plans.fallback(reasonType)
+			e.plans.general(s, reasonType)
 			return nil, nil, nil
 		}
 	} else if !d.Scan(st.text, set.ansiQuotes) {
-		e.plans.fallback(reasonText)
+		e.plans.general(s, reasonText)
 		return nil, nil, nil
 	}
 	s.cost.digested = true
@@ -300,13 +309,16 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, f
 	st.entered = true
 	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.Values, found: s.Client().Capabilities&mysqlproto.ClientFoundRows != 0}
 	db := s.GetCurrentDatabase()
-	entry := e.plans.get(planKey{string(d.Text), db, set.key})
+	entry := e.plans.get(planKey{text: string(d.Text), db: db, settings: set.key})
+	if entry != nil && entry.typed {
+		entry = e.plans.get(planKey{string(d.Text), db, set.key, eval.Kinds(d.Values)})
+	}
 	if entry == nil {
 		return nil, e.planned(run, db), nil
 	}
 	if entry.plan == nil {
 		if snap := e.catalog.Latest(); snap != nil && snap.Version == entry.version {
-			e.plans.fallback(entry.reason)
+			e.plans.general(s, entry.reason)
 			return nil, nil, nil
 		}
 		return nil, e.planned(run, db), nil
@@ -317,11 +329,11 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, f
 		return nil, entry.learn(ctx), nil
 	}
 	if entry.skips() {
-		e.plans.fallback(reasonValue)
+		e.plans.general(s, reasonValue)
 		return nil, nil, nil
 	}
 	if !e.sql.Analyzer.Catalog.MySQLDb.UserHasPrivileges(ctx, p.allow...) {
-		e.plans.fallback(reasonPrivilege)
+		e.plans.general(s, reasonPrivilege)
 		return nil, nil, nil
 	}
 	run.plan = p
@@ -334,13 +346,14 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, f
 		entry.large.Add(1)
 		fallthrough
 	case err == errFallback:
-		e.plans.fallback(reasonValue)
+		e.plans.general(s, reasonValue)
 		return nil, nil, nil
 	}
 	if entry.large.Load() != 0 {
 		entry.large.Store(0)
 	}
 	e.plans.hits.Add(1)
+	s.cost.planned = true
 	e.count(ctx, s, st.status)
 	return result, nil, err
 }
@@ -354,17 +367,23 @@ func (e *Engine) planned(run *fastRun, db string) (learn func(*resultset.Head)) 
 	if err != nil {
 		return nil // the general way meets it too, and words it
 	}
-	key := planKey{string(run.session.digest.Text), db, run.set.key}
+	key := planKey{text: string(run.session.digest.Text), db: db, settings: run.set.key}
 	entry := &planEntry{version: v.snap.Version}
-	entry.plan, err = e.compile(run.ctx, v, db, key.text, run.session.digest.Values, run.set.parser)
+	values := run.session.digest.Values
+	plan, typed, err := e.compile(run.ctx, v, db, key.text, values, run.set.parser)
+	entry.plan = plan
 	if err == unplanned(reasonPrivilege) {
-		e.plans.fallback(reasonPrivilege)
+		e.plans.general(run.session, reasonPrivilege)
 		return nil // what others may is another matter
+	}
+	if typed {
+		e.plans.put(key, &planEntry{typed: true})
+		key.kinds = eval.Kinds(values)
 	}
 	if err != nil {
 		entry.plan, entry.reason = nil, err.Error()
 		e.plans.put(key, entry)
-		e.plans.fallback(entry.reason)
+		e.plans.general(run.session, entry.reason)
 		return nil
 	}
 	e.plans.put(key, entry)
@@ -400,7 +419,10 @@ func (entry *planEntry) learn(ctx *sql.Context) func(*resultset.Head) {
 	}
 }
 
-// fastTransaction is BEGIN, COMMIT and ROLLBACK without options.
+// beginReadOnly is the verb of START TRANSACTION READ ONLY.
+const beginReadOnly = "begin read only"
+
+// fastTransaction is BEGIN, READ ONLY or not, COMMIT and ROLLBACK without options.
 func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (handled bool, err error) {
 	set := s.settings(ctx)
 	if set.off || s.calls > 0 {
@@ -409,7 +431,12 @@ func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (han
 	if err := s.ValidateSession(ctx); err != nil {
 		return true, err
 	}
+	mode := sql.ReadWrite
+	if verb == beginReadOnly {
+		verb, mode = "begin", sql.ReadOnly
+	}
 	e.count(ctx, s, "Com_"+verb)
+	s.cost.planned = true
 	s.ClearWarnings()
 	tx := s.tx()
 	switch verb {
@@ -420,7 +447,7 @@ func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (han
 				return true, err
 			}
 		}
-		next, err := s.StartTransaction(ctx, sql.ReadWrite)
+		next, err := s.StartTransaction(ctx, mode)
 		if err != nil {
 			return true, err
 		}

@@ -123,12 +123,13 @@ type source struct {
 	auto  bool // AUTO_INCREMENT
 }
 
-// assignment is column = value, or column = from + value.
+// assignment is column = value, or column = from + value, or column = expr.
 type assignment struct {
 	column int
 	from   int // -1: no arithmetic
 	minus  bool
 	value  operand
+	expr   *rowValue
 }
 
 // Reasons why a statement has no plan, for the counters.
@@ -160,28 +161,31 @@ type compiler struct {
 	// bind makes a parameter of an expression that is not a column, in the body of a routine; nil elsewhere.
 	bind   func(ast.Expr) (sql.Expression, bool)
 	params []sql.Expression
-	kinds  []eval.LiteralKind // of the values of a client's statement
+	// text is a client's statement, and kinds are those of its values.
+	text  string
+	opts  ast.ParserOptions
+	kinds []eval.LiteralKind
+	typed bool // the plan, or that there is none, is for values of these kinds
 }
 
-func (e *Engine) compile(ctx *sql.Context, v *view, db, text string, values []eval.Literal, opts ast.ParserOptions) (*fastPlan, error) {
+func (e *Engine) compile(
+	ctx *sql.Context, v *view, db, text string, values []eval.Literal, opts ast.ParserOptions,
+) (p *fastPlan, typed bool, err error) {
 	stmt, _, err := ast.ParseOneWithOptions(ctx, text, opts)
 	if err != nil {
-		return nil, unplanned(reasonShape)
+		return nil, false, unplanned(reasonShape)
 	}
-	c := &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}}
+	c := &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}, text: text, opts: opts}
+	for _, l := range values {
+		c.kinds = append(c.kinds, l.Kind)
+	}
 	err = c.statement(ctx, v, stmt)
 	if _, ok := stmt.(*ast.Select); ok && err != nil {
-		c = &compiler{eng: e, snap: v.snap, db: db, plan: &fastPlan{}}
-		for _, l := range values {
-			c.kinds = append(c.kinds, l.Kind)
-		}
+		c.plan = &fastPlan{}
 		c.plan.snap.Store(v.snap)
-		err = c.query(ctx, v, text, opts)
+		err = c.query(ctx, v)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c.plan, nil
+	return c.plan, c.typed, err
 }
 
 func (c *compiler) statement(ctx *sql.Context, v *view, stmt ast.Statement) error {
@@ -589,31 +593,40 @@ func (c *compiler) updates(ctx *sql.Context, v *view, s *ast.Update) error {
 	if err := c.find(s.Where); err != nil {
 		return err
 	}
-	for _, e := range s.Exprs {
+	var exprs []int // assignments of expressions
+	for n, e := range s.Exprs {
 		a := assignment{column: c.column(e.Name), from: -1}
 		if a.column < 0 {
 			return unplanned(reasonShape)
 		}
-		value := e.Expr
-		if b, ok := withoutOurs(value).(*ast.BinaryExpr); ok && (c.bind == nil || c.column(b.Left) >= 0) {
-			a.from = c.column(b.Left)
-			a.minus = b.Operator == ast.MinusStr
-			if a.from < 0 || !a.minus && b.Operator != ast.PlusStr {
-				return unplanned(reasonShape)
-			}
-			if base := c.plan.table.pk.Schema[a.from].Type.Type(); !sqltypes.IsIntegral(base) && base != sqltypes.Decimal {
-				return unplanned(reasonType)
-			}
-			value = b.Right
-		}
-		var ok bool
-		if a.value, ok = c.operand(value); !ok {
-			return unplanned(reasonShape)
+		if !c.assigns(&a, e.Expr) {
+			exprs = append(exprs, n)
 		}
 		c.plan.set = append(c.plan.set, a)
 	}
+	if err := c.compute(ctx, exprs); err != nil {
+		return err
+	}
 	c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Update)
 	return nil
+}
+
+// assigns reads a value, or column + value, column - value; false if it is another expression.
+func (c *compiler) assigns(a *assignment, value ast.Expr) (ok bool) {
+	if b, ok := withoutOurs(value).(*ast.BinaryExpr); ok && (c.bind == nil || c.column(b.Left) >= 0) {
+		from := c.column(b.Left)
+		if from < 0 || b.Operator != ast.MinusStr && b.Operator != ast.PlusStr {
+			return false
+		}
+		if t := c.plan.table.pk.Schema[from].Type.Type(); !sqltypes.IsIntegral(t) && t != sqltypes.Decimal {
+			return false
+		}
+		a.from, a.minus, value = from, b.Operator == ast.MinusStr, b.Right
+	}
+	if a.value, ok = c.operand(value); !ok {
+		a.from = -1
+	}
+	return ok
 }
 
 func (c *compiler) deletes(ctx *sql.Context, v *view, s *ast.Delete) error {

@@ -18,7 +18,14 @@ type constraints struct {
 	checks   []eval.Predicate // over rows of the table
 	frame    eval.Frame       // of the checks
 	parents  []parentKey
-	children [][]int // columns that rows of other tables refer to: these values must not go
+	children []childKey
+}
+
+// childKey is a foreign key that refers to the table: values to which there are rows must not go.
+type childKey struct {
+	columns []int // of the table; in the order of key, if there is one
+	child   *Table
+	key     *index // of the child, beginning with the columns of the foreign key; nil: not looked at
 }
 
 // parentKey is a foreign key of the table.
@@ -53,16 +60,47 @@ func (c *compiler) constraints(
 		return k, nil
 	}
 	for i := range references {
-		cols, ok := ordinalsOf(t, references[i].Key.ParentColumns)
-		if !ok {
+		child, ok := c.childKey(v, t, &references[i])
+		if !ok || child.key == nil && c.plan.kind == planDelete {
 			return nil, unplanned(reasonTable)
 		}
-		k.children = append(k.children, cols)
-	}
-	if c.plan.kind == planDelete && len(k.children) > 0 {
-		return nil, unplanned(reasonTable)
+		k.children = append(k.children, child)
 	}
 	return k, nil
+}
+
+// childKey finds an index by which the rows that refer to one of the table are found.
+func (c *compiler) childKey(v *view, t *Table, r *catalog.Reference) (k childKey, ok bool) {
+	parents, ok := ordinalsOf(t, r.Key.ParentColumns)
+	if k.columns = parents; !ok || r.Table.ID == t.desc.ID {
+		return k, ok
+	}
+	child, err := v.table(c.eng, r.Database, r.Table)
+	if err != nil {
+		return k, true
+	}
+	columns, ok := ordinalsOf(child, r.Key.Columns)
+	if !ok {
+		return k, true
+	}
+	for i := range columns {
+		if !eval.SameKind(child.pk.Schema[columns[i]].Type, t.pk.Schema[parents[i]].Type) {
+			return k, true
+		}
+	}
+	for _, x := range child.keys {
+		if !x.exact() || len(x.cols) < len(columns) {
+			continue
+		}
+		if at, ok := permutation(x.cols[:len(columns)], columns); ok {
+			k.child, k.key, k.columns = child, x, nil
+			for _, i := range at {
+				k.columns = append(k.columns, parents[i])
+			}
+			break
+		}
+	}
+	return k, true
 }
 
 func (k *constraints) addChecks(ctx *sql.Context, t *Table) error {
@@ -157,20 +195,30 @@ func ordinalsOf(t *Table, names []string) (cols []int, ok bool) {
 	return cols, true
 }
 
-// current reports whether the parents are what they were. Who refers to the table is of the table's own
-// version.
+// current reports whether the parents and the children are what they were. Who refers to the table is of the
+// table's own version.
 func (k *constraints) current(snap *catalog.Snapshot) bool {
 	for i := range k.parents {
-		p := k.parents[i].parent
-		d, ok := snap.Database(p.db)
-		if !ok {
+		if !unchanged(k.parents[i].parent, snap) {
 			return false
 		}
-		if desc, ok := d.Table(p.desc.Name); !ok || desc != p.desc {
+	}
+	for i := range k.children {
+		if t := k.children[i].child; t != nil && !unchanged(t, snap) {
 			return false
 		}
 	}
 	return true
+}
+
+// unchanged reports whether a table is what it was.
+func unchanged(t *Table, snap *catalog.Snapshot) bool {
+	d, ok := snap.Database(t.db)
+	if !ok {
+		return false
+	}
+	desc, ok := d.Table(t.desc.Name)
+	return ok && desc == t.desc
 }
 
 // keep makes sure that a row keeps the constraints when it comes in the place of another; nil is no row.
@@ -181,11 +229,9 @@ func (r *fastRun) keep(old, row sql.Row) error {
 		return nil
 	}
 	if old != nil {
-		for _, cols := range k.children {
-			for _, c := range cols {
-				if same, err := r.sameValue(c, old, row); err != nil || !same {
-					return errFallback
-				}
+		for i := range k.children {
+			if err := r.hasNoChild(&k.children[i], old, row); err != nil {
+				return err
 			}
 		}
 	}
@@ -214,12 +260,63 @@ func (r *fastRun) sameValue(column int, old, row sql.Row) (bool, error) {
 	return n == 0, err
 }
 
+// hasNoChild makes sure that no row refers to one that goes, or to values of it that do. Whoever writes a row
+// that does at the same time depends on this one.
+func (r *fastRun) hasNoChild(c *childKey, old, row sql.Row) error {
+	changed := false
+	for _, col := range c.columns {
+		if old[col] == nil {
+			return nil // nothing refers to NULL
+		}
+		same, err := r.sameValue(col, old, row)
+		if err != nil {
+			return errFallback
+		}
+		changed = changed || !same
+	}
+	if !changed {
+		return nil
+	}
+	if c.key == nil {
+		return errFallback
+	}
+	spans, ok := r.spansOf(c.key, c.columns, old)
+	if !ok {
+		return errFallback
+	}
+	it, err := c.child.PartitionRows(r.ctx, &partition{index: c.key, spans: spans, live: true, batch: 1})
+	if err != nil {
+		return err
+	}
+	defer it.Close(r.ctx)
+	if _, err := it.Next(r.ctx); err == nil {
+		return errFallback // an error, or it goes, too
+	} else if err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// spansOf are where the entries of an index are that have the values of these columns of a row, none of them
+// NULL, in its first ones.
+func (r *fastRun) spansOf(x *index, columns []int, row sql.Row) ([]rowenc.Span, bool) {
+	rng := make(sql.MySQLRange, len(columns))
+	for i, c := range columns {
+		v := row[c]
+		if n, ok := rowenc.Int64(v); ok {
+			v = n
+		}
+		rng[i] = equalTo(v, x.table.pk.Schema[x.cols[i]].Type)
+	}
+	spans, err := x.codec.Spans(r.ctx, x.prefix, sql.MySQLRangeCollection{rng})
+	return spans, err == nil && len(spans) == 1 && spans[0].Exact
+}
+
 // hasParent looks for the parent that a row names, which has to be there still when the transaction commits.
 // A row with a NULL in the key has none, and needs none.
 func (r *fastRun) hasParent(p *parentKey, old, row sql.Row) error {
 	changed := old == nil
-	rng := make(sql.MySQLRange, len(p.columns))
-	for i, c := range p.columns {
+	for _, c := range p.columns {
 		if row[c] == nil {
 			return nil
 		}
@@ -230,17 +327,12 @@ func (r *fastRun) hasParent(p *parentKey, old, row sql.Row) error {
 			}
 			changed = !same
 		}
-		v := row[c]
-		if n, ok := rowenc.Int64(v); ok {
-			v = n
-		}
-		rng[i] = equalTo(v, p.parent.pk.Schema[p.key.cols[i]].Type)
 	}
 	if !changed {
 		return nil
 	}
-	spans, err := p.key.codec.Spans(r.ctx, p.key.prefix, sql.MySQLRangeCollection{rng})
-	if err != nil || len(spans) != 1 || !spans[0].Exact {
+	spans, ok := r.spansOf(p.key, p.columns, row)
+	if !ok {
 		return errFallback
 	}
 	it, err := p.parent.PartitionRows(r.ctx, &partition{index: p.key, spans: spans, reference: true})

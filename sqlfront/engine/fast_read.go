@@ -40,7 +40,9 @@ type fastRun struct {
 	set     *settings
 	plan    *fastPlan
 	values  []eval.Literal
-	found   bool // CLIENT_FOUND_ROWS
+	params  sql.Row // the values, for expressions
+	wide    sql.Row // a row and the values
+	found   bool    // CLIENT_FOUND_ROWS
 
 	tx    *Tx
 	began bool // tx was begun for this statement

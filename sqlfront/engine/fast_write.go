@@ -268,6 +268,14 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 	for i := range r.plan.set {
 		a := &r.plan.set[i]
 		t := schema[a.column].Type
+		if a.expr != nil {
+			v, err := r.assign(a.expr, row, schema[a.column])
+			if err != nil {
+				return nil, err
+			}
+			row[a.column] = v
+			continue
+		}
 		l, ok := a.value.value(r.values)
 		if !ok {
 			return nil, errFallback

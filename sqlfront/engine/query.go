@@ -17,6 +17,7 @@ import (
 	"moka/sqlfront/digest"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/exec"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/plan"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/rights"
@@ -62,8 +63,8 @@ const (
 )
 
 // query makes the plan of a SELECT that is none of the simple shapes.
-func (c *compiler) query(ctx *sql.Context, v *view, text string, opts ast.ParserOptions) error {
-	stmt, _, _, err := c.eng.sql.Parser.ParseWithOptions(ctx, text, ';', false, opts)
+func (c *compiler) query(ctx *sql.Context, v *view) error {
+	stmt, _, _, err := c.eng.sql.Parser.ParseWithOptions(ctx, c.text, ';', false, c.opts)
 	if err != nil {
 		return unplanned(reasonShape)
 	}
@@ -85,7 +86,7 @@ func (c *compiler) query(ctx *sql.Context, v *view, text string, opts ast.Parser
 	s.needs = nil
 	builder := planbuilder.New(ctx, c.eng.sql.Analyzer.Catalog, nil)
 	builder.SetBindingsWithExpr(c.bindings())
-	bound, _, err := builder.BindOnly(sel, text, nil)
+	bound, _, err := builder.BindOnly(sel, c.text, nil)
 	columns := len(s.needs) > 0 // rights on some columns only
 	s.needs = needs
 	switch {
@@ -98,7 +99,7 @@ func (c *compiler) query(ctx *sql.Context, v *view, text string, opts ast.Parser
 		Table: c.eng.planTable, Literal: planLiteral, Repeatable: repeatsOverRows,
 	})
 	if err != nil {
-		c.eng.log.Debug("no plan", "statement", text, "err", err)
+		c.eng.log.Debug("no plan", "statement", c.text, "err", err)
 		return unplanned(reasonShape)
 	}
 	if !worth(q.Query) {
@@ -138,24 +139,9 @@ func worth(q *plan.Query) bool {
 func (c *compiler) bindings() map[string]sql.Expression {
 	m := make(map[string]sql.Expression, len(c.kinds))
 	for i, k := range c.kinds {
-		m[digest.Parameter(i)] = &expression.BindVar{Name: digest.Parameter(i), Typ: parameterType(k)}
+		m[digest.Parameter(i)] = &expression.BindVar{Name: digest.Parameter(i), Typ: eval.ParamType(k)}
 	}
 	return m
-}
-
-// parameterType is the type of a parameter, as far as the binder is told.
-func parameterType(k eval.LiteralKind) sql.Type {
-	switch k {
-	case eval.LiteralInt:
-		return types.Int64
-	case eval.LiteralDecimal:
-		return types.InternalDecimalType
-	case eval.LiteralFloat:
-		return types.Float64
-	case eval.LiteralNull:
-		return types.Null
-	}
-	return types.LongText
 }
 
 // queryTables makes sure that a FROM clause names tables only that plans read: no views, whose rights are
@@ -321,7 +307,7 @@ func repeatsOverRows(ctx *sql.Context, e sql.Expression) bool {
 	ok := true
 	sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
 		switch e := e.(type) {
-		case expression.Comparer, *expression.Between, *expression.InTuple, *expression.Case,
+		case expression.Comparer, *expression.Between, *expression.InTuple, *expression.Case, *expr.Case,
 			*function.NullIf, *function.Greatest, *function.Least:
 			for _, c := range e.Children() {
 				if c != nil {
@@ -341,6 +327,8 @@ func repeatsOverRows(ctx *sql.Context, e sql.Expression) bool {
 		switch e := e.(type) {
 		case *expression.GetField:
 			return expression.NewLiteral(nil, e.Type(ctx)), transform.NewTree, nil
+		case *expression.BindVar:
+			return expression.NewLiteral(nil, e.Typ), transform.NewTree, nil
 		case *expression.Alias:
 			return e.Child, transform.NewTree, nil
 		}

@@ -140,6 +140,8 @@ type Session struct {
 // cost is what the statement at hand has done. Rows are read by goroutines of the library.
 type cost struct {
 	digested bool // digest is the statement's
+	planned  bool // a plan of the cache ran it
+	noPlan   string
 	examined atomic.Int64
 	restarts atomic.Int64 // by Again and Contended
 	delays   txn.Delays
@@ -149,7 +151,7 @@ type cost struct {
 
 // Measure begins to count for a statement. It is to be run in the context that is returned, which is made of its connection's.
 func (s *Session) Measure(connection context.Context) context.Context {
-	s.cost.digested = false
+	s.cost.digested, s.cost.planned, s.cost.noPlan = false, false, ""
 	s.cost.examined.Store(0)
 	s.cost.restarts.Store(0)
 	s.cost.delays.Reset()
@@ -188,6 +190,9 @@ func (s *Session) Measured() (short []byte, examined int64, locked time.Duration
 	}
 	return short, s.cost.examined.Load(), s.cost.delays.Counts().Waited()
 }
+
+// Planned reports whether a plan of the cache ran the statement, and else why not, if the cache was asked.
+func (s *Session) Planned() (planned bool, reason string) { return s.cost.planned, s.cost.noPlan }
 
 var (
 	_ sql.TransactionSession    = (*Session)(nil)

@@ -412,7 +412,8 @@ func (o *Operator) Name() string { return o.name }
 // Stateless reports whether an expression is one of this package's that depends on its operands alone.
 func Stateless(e sql.Expression) bool {
 	switch e.(type) {
-	case *integers, *negation, *inversion, *bitwise:
+	case *integers, *negation, *inversion, *bitwise, *decimalCast, *Case, *Number, *CastTime, *Finite,
+		*Temporal:
 		return true
 	}
 	return false

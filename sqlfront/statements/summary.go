@@ -25,6 +25,9 @@ type Execution struct {
 
 	Sent, Affected, Examined int64
 	Error                    int // MySQL's number; 0 for none
+	// Planned says that a plan of the cache ran it; NoPlan why none did, if the cache was asked.
+	Planned bool
+	NoPlan  string
 }
 
 // Options of a Recorder; the zero value of every field is its default.
@@ -84,8 +87,10 @@ type line struct {
 	first  time.Time
 
 	count, errors, sent, affected, examined atomic.Int64
-	total, least, most, locked              atomic.Int64 // nanoseconds
-	last                                    atomic.Int64 // Unix nanoseconds
+	planned                                 atomic.Int64
+	noPlan                                  atomic.Pointer[string] // of the last that had none
+	total, least, most, locked              atomic.Int64           // nanoseconds
+	last                                    atomic.Int64           // Unix nanoseconds
 	buckets                                 [buckets]atomic.Uint32
 }
 
@@ -196,6 +201,11 @@ func (l *line) add(x *Execution) {
 	if x.Sent != 0 {
 		l.sent.Add(x.Sent)
 	}
+	if x.Planned {
+		l.planned.Add(1)
+	} else if old := l.noPlan.Load(); x.NoPlan != "" && (old == nil || *old != x.NoPlan) {
+		l.noPlan.Store(&x.NoPlan)
+	}
 	if x.Affected != 0 {
 		l.affected.Add(x.Affected)
 	}
@@ -232,7 +242,7 @@ func (l *line) merge(o *line) {
 	}
 	for _, c := range []struct{ to, from *atomic.Int64 }{
 		{&l.count, &o.count}, {&l.errors, &o.errors}, {&l.sent, &o.sent}, {&l.affected, &o.affected},
-		{&l.examined, &o.examined},
+		{&l.examined, &o.examined}, {&l.planned, &o.planned},
 		{&l.total, &o.total}, {&l.locked, &o.locked},
 	} {
 		c.to.Add(c.from.Load())
@@ -253,6 +263,8 @@ type Digest struct {
 	Sample   string
 
 	Count, Errors, Sent, Affected, Examined int64
+	Planned                                 int64  // run by plans of the cache
+	NoPlan                                  string // why the last that was not had no plan
 	Total, Least, Most, Locked              time.Duration
 	P95, P99, P999                          time.Duration // no more than an eighth too much
 	First, Last                             time.Time
@@ -286,9 +298,12 @@ func (l *line) snapshot() Digest {
 		Database: l.key.database, Digest: l.digest, Text: l.key.text, Sample: l.sample, First: l.first,
 		Last:  time.Unix(0, l.last.Load()),
 		Count: l.count.Load(), Errors: l.errors.Load(), Sent: l.sent.Load(), Affected: l.affected.Load(),
-		Examined: l.examined.Load(),
-		Total:    time.Duration(l.total.Load()), Most: time.Duration(l.most.Load()),
+		Examined: l.examined.Load(), Planned: l.planned.Load(),
+		Total: time.Duration(l.total.Load()), Most: time.Duration(l.most.Load()),
 		Locked: time.Duration(l.locked.Load()),
+	}
+	if why := l.noPlan.Load(); why != nil {
+		d.NoPlan = *why
 	}
 	if least := l.least.Load(); least != math.MaxInt64 {
 		d.Least = time.Duration(least)

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+	"github.com/dolthub/vitess/go/sqltypes"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/eval"
+	physical "moka/sqlfront/plan"
+	"moka/sqlfront/rights"
+	"moka/sqlfront/syntax"
+)
+
+// rowValue is a value that UPDATE computes from the row, whose columns are followed by the parameters.
+type rowValue struct {
+	expr sql.Expression
+	typ  sql.Type
+}
+
+// compute compiles the assignments of expressions, at these places of an UPDATE of one table: they are bound
+// as what a SELECT of them from that table would show.
+func (c *compiler) compute(ctx *sql.Context, at []int) error {
+	if len(at) == 0 {
+		return nil
+	}
+	if c.text == "" { // the statement of a body
+		return unplanned(reasonShape)
+	}
+	stmt, _, _, err := c.eng.sql.Parser.ParseWithOptions(ctx, c.text, ';', false, c.opts)
+	update, ok := stmt.(*ast.Update)
+	if err != nil || !ok {
+		return unplanned(reasonShape)
+	}
+	sel := &ast.Select{From: update.TableExprs}
+	for _, i := range at {
+		if !selectable(update.Exprs[i].Expr) {
+			return unplanned(reasonShape)
+		}
+		sel.SelectExprs = append(sel.SelectExprs, &ast.AliasedExpr{Expr: update.Exprs[i].Expr})
+	}
+	shown, err := c.shown(ctx, sel)
+	if err != nil {
+		return err
+	}
+	t := c.plan.table
+	frame := physical.Frame{Params: len(t.pk.Schema), Slot: func(f *expression.GetField) (int, bool) {
+		i := t.ordinal(f.Name())
+		return i, i >= 0
+	}}
+	c.typed = len(c.kinds) > 0
+	for n, i := range at {
+		if !repeatsOverRows(ctx, shown[n]) {
+			return unplanned(reasonShape)
+		}
+		x, err := physical.Compute(ctx, shown[n], frame)
+		if err != nil {
+			return unplanned(reasonShape)
+		}
+		c.plan.set[i].expr = &rowValue{x, x.Type(ctx)}
+	}
+	return nil
+}
+
+// selectable reports whether the binder can take an assigned value for one that is selected.
+func selectable(e ast.Expr) bool {
+	ok := true
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n.(type) {
+		case *ast.Default, *ast.Subquery, *ast.ValuesFuncExpr:
+			ok = false
+		}
+		return ok, nil
+	}, e)
+	return ok
+}
+
+// shown binds and analyses what a SELECT from one table shows.
+func (c *compiler) shown(ctx *sql.Context, sel *ast.Select) ([]sql.Expression, error) {
+	s, a := sessionOf(ctx), c.eng.sql.Analyzer
+	needs := s.needs
+	s.needs = nil
+	builder := planbuilder.New(ctx, a.Catalog, nil)
+	builder.SetBindingsWithExpr(c.bindings())
+	node, flags, err := builder.BindOnly(sel, "", nil)
+	columns := len(s.needs) > 0 // rights on some columns only
+	s.needs = needs
+	switch {
+	case rights.Refused(err) || columns:
+		return nil, unplanned(reasonPrivilege)
+	case err != nil:
+		return nil, unplanned(reasonShape)
+	}
+	if node, err = a.Analyze(ctx, node, nil, flags); err != nil {
+		return nil, unplanned(reasonShape)
+	}
+	p, ok := node.(*plan.Project)
+	if !ok || len(p.Projections) != len(sel.SelectExprs) {
+		return nil, unplanned(reasonShape)
+	}
+	return p.Projections, nil
+}
+
+// compute computes a value from a row. What fails or warns is left to the planner, which words it.
+func (r *fastRun) compute(x *rowValue, row sql.Row) (eval.Literal, any, error) {
+	if r.params == nil {
+		r.params = make(sql.Row, len(r.values))
+		for i := range r.values {
+			var ok bool
+			if r.params[i], ok = r.values[i].Native(); !ok {
+				return eval.Literal{}, nil, errFallback
+			}
+		}
+	}
+	r.wide = append(append(r.wide[:0], row...), r.params...)
+	v, err := x.expr.Eval(r.ctx, r.wide)
+	if err == nil {
+		v, err = sql.UnwrapAny(r.ctx, v)
+	}
+	if err != nil || r.session.WarningCount() > 0 {
+		r.session.ClearWarnings()
+		return eval.Literal{}, nil, errFallback
+	}
+	l, ok := literalOf(v, x.typ)
+	if !ok {
+		return l, nil, errFallback
+	}
+	return l, v, nil
+}
+
+// assign computes the value of an expression for a column.
+func (r *fastRun) assign(x *rowValue, row sql.Row, c *sql.Column) (any, error) {
+	l, v, err := r.compute(x, row)
+	if err != nil {
+		return nil, err
+	}
+	d, isDecimal := v.(*apd.Decimal)
+	to, ok := c.Type.(sql.DecimalType)
+	switch {
+	case isDecimal && (!ok || -d.Exponent > int32(to.Scale()) && !wholeAt(d, int32(to.Scale()))):
+		return nil, errFallback // rounded, which takes a note
+	case c.Type.Type() == sqltypes.Timestamp:
+		return nil, errFallback // of another time zone than the session's
+	}
+	out, ok := l.Stored(r.ctx, c.Type)
+	if !ok || out == nil && !c.Nullable {
+		return nil, errFallback
+	}
+	return out, nil
+}
+
+// wholeAt reports whether a decimal has nothing behind so many digits.
+func wholeAt(d *apd.Decimal, scale int32) bool {
+	var cut apd.Decimal
+	cond, err := exactDecimal.Quantize(&cut, d, -scale)
+	return err == nil && !cond.Inexact()
+}
