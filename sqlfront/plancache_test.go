@@ -18,6 +18,7 @@ import (
 	"moka/kv"
 	"moka/kv/kvtest"
 	"moka/sqlfront"
+	"moka/sqlfront/digest"
 	"moka/sqlfront/pushdown"
 	"moka/triggers"
 	"moka/txn"
@@ -211,6 +212,15 @@ var planCacheShapes = []struct {
 	{"insert into t (id, b, f, e, ts) values (?, ?, ?, ?, ?)", "id word dec enum date", true},
 	{"insert into t (id, k) values (?, ?), (?, ?)", "id small id small", true},
 	{"insert into t (k) values (?)", "int", true},
+	{long("insert into t (id, k, v, d) values (?, ?, ?, ?), (?, ?, ?, ?), (?, 7, null, -2.5)"),
+		"id int word dec id small word dec id", true},
+	{long("insert into a (n, s) values (?, ?), (?, ?), (?, ?)"), "small word small word small word", true},
+	{long("insert into a values (?, 1, 'x'), (?, ?, 'y')"), "auto id small", true},
+	{long("insert into chi (p, u, n) values (?, ?, ?), (?, ?, ?), (?, 'b', 3)"),
+		"small word small small word small small", true},
+	{long("insert into ref values (?, ?, ?), (?, ?, 'a')"), "small small word small small", true},
+	{long("insert into p values (?, ?, ?), (?, ?, 'it''s')"), "word small word word small", true},
+	{long("insert into f (n, v) values (?, ?), (?, ?), (?, 'x')"), "small word small word small", true},
 	{"insert into a (n, s) values (?, ?)", "small word", true},
 	{"insert into a (n) values (?), (?)", "small small", true},
 	{"insert into a values (?, ?, ?)", "auto small word", true},
@@ -282,6 +292,11 @@ var planCacheShapes = []struct {
 	{"insert into tgt values (?, ?)", "word small", true},
 	{"select id, k from t where id = ? and k < ?", "idtext dec", true},
 	{"select id, d from t where d > ? order by id", "dec", true},
+}
+
+// long makes an INSERT as long as one of many rows.
+func long(query string) string {
+	return strings.Replace(query, "values", "values"+strings.Repeat(" ", digest.MinRowsText), 1)
 }
 
 // value draws a value of a kind; one in ten is of another.

@@ -53,3 +53,75 @@ func TestWritesHavePlans(t *testing.T) {
 		{"select v, n from par where id = 1", "5.00 1"},
 	}.run(t, c)
 }
+
+// TestManyRowsHaveOnePlan: an INSERT of many rows is run by the plan of one row, however many there are, with
+// foreign keys, checks, secondary indexes, and generated numbers, in autocommit and in transactions. What
+// does not go is refused as ever, and nothing of it is there.
+func TestManyRowsHaveOnePlan(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database d")
+	c := s.conn("d")
+	run(t, c, "create table par (id int primary key)",
+		`create table t (id int primary key auto_increment, p int, v varchar(20), n int not null, d decimal(8,2),
+		  key (v, n), unique key u (v, p), check (n >= 0), foreign key (p) references par (id))`,
+		"insert into par values (1), (2), (3)")
+	rows := func(from, n int, row func(i int) string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(", " + row(from+i))
+		}
+		return b.String()[2:]
+	}
+	plain := func(i int) string { return fmt.Sprintf("(%d, 'v''%d', %d, -%d.5)", 1+i%3, i, i, i%100) }
+	insert := func(from, n int, row func(i int) string) string {
+		return "insert into t (p, v, n, d) values " + rows(from, n, row)
+	}
+	run(t, c, insert(0, 200, plain))
+	if !planHit(t, s, c, insert(200, 300, plain)) {
+		t.Errorf("another number of rows has no plan: %s", text(t, c, "select no_plan from "+
+			"moka.statements_summary where digest_text like 'insert into t%'"))
+	}
+	run(t, c, "begin")
+	if !planHit(t, s, c, insert(500, 300, plain)) {
+		t.Error("no plan in a transaction")
+	}
+	run(t, c, "rollback", "begin", insert(500, 500, plain), "commit")
+	count := script{
+		{"select count(*), count(distinct id), sum(n), sum(d), max(v) from t", "1000 1000 499500 -50000.00 v'999"},
+		{"select count(*) from t force index (v) where v > ''", "1000"},
+	}
+	count.run(t, c)
+	with := func(bad string) func(i int) string {
+		return func(i int) string {
+			if i == 2050 {
+				return bad
+			}
+			return plain(i)
+		}
+	}
+	for bad, code := range map[string]string{
+		"(9, 'x', 1, 1)": "1452", "(1, 'x', -1, 1)": "3819", "(1, 'v''0', 1, 1)": "1062", "(1, 'x', null, 1)": "1048",
+		"(1, 'v''2001', 1, 1), (3, 'v''2000', 1, 1)": "1062", "(1, 'x', 'y', 1)": "1366",
+	} {
+		for _, around := range []string{"", "begin"} {
+			if around != "" {
+				run(t, c, around)
+			}
+			_, err := c.ExecContext(t.Context(), insert(2000, 100, with(bad)))
+			if err == nil || !strings.Contains(refusal(err), code) {
+				t.Errorf("%s with %s: %v, want error %s", around, bad, err, code)
+			}
+			if around != "" {
+				run(t, c, "commit")
+			}
+			count.run(t, c)
+		}
+	}
+	explicit := func(i int) string { return fmt.Sprintf("(%d, null, 'e%d', 1)", i, i) }
+	run(t, c, "insert into t (id, p, v, n) values "+rows(5000, 100, explicit))
+	if !planHit(t, s, c, "insert into t (id, p, v, n) values "+rows(6000, 50, explicit)) {
+		t.Error("rows with their own numbers have no plan")
+	}
+	run(t, c, "insert into t (p, v, n) values (1, 'last', 1)")
+	script{{"select last_insert_id(), id from t where v = 'last'", "6050 6050"}}.run(t, c)
+}

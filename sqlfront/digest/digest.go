@@ -21,14 +21,26 @@ import (
 type Digest struct {
 	Text   []byte
 	Values []eval.Literal
+	// Width is how many of the values belong to one row, if there are several; see ScanRows.
+	Width int
 }
+
+// Release forgets what the next statement need not have room for.
+func (d *Digest) Release() {
+	if cap(d.Values) > keptValues {
+		d.Values = nil
+	}
+}
+
+// keptValues are as many literals as a connection keeps room for.
+const keptValues = 4096
 
 // maxDigestText bounds the texts that are looked at: a longer one is a bulk load, whose rows are its cost.
 const maxDigestText = 4096
 
 // Scan takes the digest of text; false if it is not a statement for a plan.
 func (d *Digest) Scan(text string, ansiQuotes bool) bool {
-	d.Text, d.Values = d.Text[:0], d.Values[:0]
+	d.Text, d.Values, d.Width = d.Text[:0], d.Values[:0], 0
 	if len(text) > maxDigestText {
 		return false
 	}
@@ -187,7 +199,7 @@ func (d *Digest) quoted(text string) (int, bool) {
 		d.add(eval.Literal{Kind: eval.LiteralString, Text: text[1:i]})
 		return i + 1, true
 	}
-	b := append(make([]byte, 0, len(text)), text[1:i]...)
+	b := append(make([]byte, 0, i+32), text[1:i]...) // what follows may be megabytes of others
 	for i < len(text) {
 		switch c := text[i]; {
 		case c == quote:
@@ -254,7 +266,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 // Bind takes the values of a prepared statement; false if one of them is of a kind that has no literal here.
 func (d *Digest) Bind(text string, params []mysqlproto.Param) bool {
-	d.Text, d.Values = append(d.Text[:0], text...), d.Values[:0]
+	d.Text, d.Values, d.Width = append(d.Text[:0], text...), d.Values[:0], 0
 	for _, p := range params {
 		l := eval.Literal{Text: p.Text}
 		switch p.Kind {

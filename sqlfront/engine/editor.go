@@ -220,60 +220,129 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	t := e.table
-	row = t.fit(row)
-	if t.digits {
-		if row, err = t.roundDigits(ctx, row); err != nil {
-			return err
-		}
-	}
-	if len(t.narrow) > 0 {
-		if row, err = t.fitCharsets(ctx, row, e.mode == insertIgnore); err != nil {
-			return err
-		}
-	}
-	if e.rows++; len(t.stamps) > 0 {
-		if row, err = t.fitStamps(ctx, row, e.mode == insertIgnore, e.rows); err != nil {
-			return err
-		}
+	if row, err = e.fitted(ctx, row); err != nil {
+		return err
 	}
 	if tx.bulk == t {
 		if err := e.commitPart(ctx, tx); err != nil {
 			return err
 		}
 	}
-	w, err := t.encode(ctx, row)
+	w, err := e.cells(ctx, tx, row)
 	if err != nil {
 		return err
-	}
-	if t.primary == nil {
-		id, err := t.eng.catalog.NextID(ctx, t.desc.RowIDs)
-		if err != nil {
-			return tx.fail(ctx, err)
-		}
-		w.setRowID(t, id)
-	}
-	if err := w.entries(t, row); err != nil {
-		return err
-	}
-	free := !e.mode.replaces()
-	if free && t.hasUnique() {
-		tx.inserted = append(tx.inserted, insertion{t, row}) // first: the lock may find a key taken, too
 	}
 	if err := tx.lockWrite(ctx, t, true, w); err != nil {
 		return err
 	}
 	if e.mode == insertBlind {
-		if err := tx.claim(ctx, t, w, row); err != nil {
-			return err
-		}
-	} else if err := tx.checkUnique(ctx, t, w.unique(nil), row); err != nil {
+		err = tx.claim(ctx, t, w, row)
+	} else {
+		err = tx.checkUnique(ctx, t, w.unique(nil), row)
+	}
+	if err != nil {
 		return err
 	}
+	return e.put(ctx, tx, w, row)
+}
+
+// insertMany is Insert for the rows of one statement: locks are taken and keys are looked at with one request
+// for all. before is called before each row is written.
+func (e *editor) insertMany(ctx *sql.Context, rows []sql.Row, before func(row int)) error {
+	return e.fail(ctx, e.insertAll(ctx, rows, before))
+}
+
+func (e *editor) insertAll(ctx *sql.Context, rows []sql.Row, before func(row int)) error {
+	tx, err := e.write(ctx)
+	if err != nil {
+		return err
+	}
+	t := e.table
+	cells := make([]*written, len(rows))
+	for i, row := range rows {
+		if row, err = e.fitted(ctx, row); err != nil {
+			return err
+		}
+		if cells[i], err = e.cells(ctx, tx, row); err != nil {
+			return err
+		}
+		rows[i] = row
+	}
+	if err := tx.lockInserts(ctx, t, cells); err != nil {
+		return err
+	}
+	if e.mode != insertBlind {
+		if err := tx.checkAllUnique(ctx, t, cells, rows); err != nil {
+			return err
+		}
+	}
+	for i, row := range rows {
+		if i%1024 == 1023 && ctx.Err() != nil {
+			return sqlerr.From(ctx.Err())
+		}
+		if err := tx.claim(ctx, t, cells[i], row); err != nil { // by a row of the same statement
+			return err
+		}
+		before(i)
+		if err := e.put(ctx, tx, cells[i], row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitted is a new row as its columns store it.
+func (e *editor) fitted(ctx *sql.Context, row sql.Row) (sql.Row, error) {
+	t, err := e.table, error(nil)
+	row = t.fit(row)
+	if t.digits {
+		if row, err = t.roundDigits(ctx, row); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.narrow) > 0 {
+		if row, err = t.fitCharsets(ctx, row, e.mode == insertIgnore); err != nil {
+			return nil, err
+		}
+	}
+	if e.rows++; len(t.stamps) > 0 {
+		row, err = t.fitStamps(ctx, row, e.mode == insertIgnore, e.rows)
+	}
+	return row, err
+}
+
+// cells are those of a new row, of which the commit may say that there is one already.
+func (e *editor) cells(ctx *sql.Context, tx *Tx, row sql.Row) (*written, error) {
+	t := e.table
+	w, err := t.encode(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	if t.primary == nil {
+		id, err := t.eng.catalog.NextID(ctx, t.desc.RowIDs)
+		if err != nil {
+			return nil, tx.fail(ctx, err)
+		}
+		w.setRowID(t, id)
+	}
+	if err := w.entries(t, row); err != nil {
+		return nil, err
+	}
+	if !e.mode.replaces() && t.hasUnique() {
+		tx.inserted = append(tx.inserted, insertion{t, row}) // first: the lock may find a key taken, too
+	}
+	return w, nil
+}
+
+// put writes a new row whose keys are free.
+func (e *editor) put(ctx *sql.Context, tx *Tx, w *written, row sql.Row) error {
+	t := e.table
 	notify, err := tx.observers(ctx, t, ChangeInsert, nil)
 	if err != nil {
 		return err
 	}
-	// The read above was of the snapshot; that the key is still free is for the commit to say.
+	// What was read was of the snapshot; that the key is still free is for the commit to say.
+	free := !e.mode.replaces()
 	st := tx.store()
 	st.Put(cell(w.key), w.value, txn.WriteOptions{MustNotExist: free && t.primary != nil, Observers: notify})
 	for i := range w.secondary {
@@ -639,6 +708,32 @@ func (tx *Tx) checkUnique(ctx *sql.Context, t *Table, keys []uniqueCell, row sql
 		if v.OK {
 			return tx.taken(ctx, t, keys[i], v.Data, row)
 		}
+	}
+	return nil
+}
+
+// checkAllUnique is checkUnique for new rows.
+func (tx *Tx) checkAllUnique(ctx *sql.Context, t *Table, of []*written, rows []sql.Row) error {
+	var cells []kv.Column
+	var keys []uniqueCell
+	var at []int // whose they are
+	for i, w := range of {
+		for _, k := range w.unique(nil) {
+			cells, keys, at = append(cells, cell(k.key)), append(keys, k), append(at, i)
+		}
+	}
+	for len(cells) > 0 {
+		n := min(len(cells), lookupBatch)
+		vs, err := tx.store().BatchGet(ctx, cells[:n])
+		if err != nil {
+			return tx.fail(ctx, err)
+		}
+		for i, v := range vs {
+			if v.OK {
+				return tx.taken(ctx, t, keys[i], v.Data, rows[at[i]])
+			}
+		}
+		cells, keys, at = cells[n:], keys[n:], at[n:]
 	}
 	return nil
 }

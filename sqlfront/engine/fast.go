@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/digest"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/resultset"
@@ -284,6 +285,14 @@ type fastStatement struct {
 	entered  bool // the session knows that a statement has begun
 }
 
+// takeDigest takes the digest of a text.
+func takeDigest(d *digest.Digest, st *fastStatement, set *settings) bool {
+	many := len(st.text) >= digest.MinRowsText && st.status == comInsert
+	return many && d.ScanRows(st.text) || d.Scan(st.text, set.ansiQuotes)
+}
+
+const comInsert = "Com_insert"
+
 // fast runs the statement if there is a plan for it.
 func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, func(*resultset.Head), error) {
 	s := st.session
@@ -298,16 +307,18 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, f
 			e.plans.general(s, reasonType)
 			return nil, nil, nil
 		}
-	} else if !d.Scan(st.text, set.ansiQuotes) {
+	} else if !takeDigest(d, st, set) {
 		e.plans.general(s, reasonText)
 		return nil, nil, nil
 	}
+	defer d.Release()
 	s.cost.digested = true
 	if err := s.ValidateSession(ctx); err != nil {
 		return nil, nil, err
 	}
 	st.entered = true
-	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.Values, found: s.Client().Capabilities&mysqlproto.ClientFoundRows != 0}
+	run := &fastRun{eng: e, ctx: ctx, session: s, set: set, values: d.Values, width: d.Width,
+		found: s.Client().Capabilities&mysqlproto.ClientFoundRows != 0}
 	db := s.GetCurrentDatabase()
 	entry := e.plans.get(planKey{text: string(d.Text), db: db, settings: set.key})
 	if entry != nil && entry.typed {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"io"
 	"slices"
 
@@ -258,6 +259,77 @@ func (r *fastRun) sameValue(column int, old, row sql.Row) (bool, error) {
 	}
 	n, err := compare(r.ctx, r.plan.table.pk.Schema[column].Type, old[column], row[column])
 	return n == 0, err
+}
+
+// keepMany makes sure that new rows keep the constraints: each parent is looked for once, with one request.
+func (r *fastRun) keepMany(rows []sql.Row) error {
+	k := r.plan.keeps
+	if k == nil {
+		return nil
+	}
+	for _, row := range rows {
+		for _, p := range k.checks {
+			truth, err := p.Eval(r.ctx, &k.frame, row)
+			if err != nil || truth == eval.False {
+				return errFallback
+			}
+		}
+	}
+	for i := range k.parents {
+		if err := r.haveParents(&k.parents[i], rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// haveParents is hasParent for new rows.
+func (r *fastRun) haveParents(p *parentKey, rows []sql.Row) error {
+	asked := map[string]bool{}
+	var all []rowenc.Span
+	values := make([]any, len(p.columns))
+rows:
+	for _, row := range rows {
+		for i, c := range p.columns {
+			if row[c] == nil {
+				continue rows
+			}
+			values[i] = row[c]
+			if n, ok := rowenc.Int64(row[c]); ok {
+				values[i] = n
+			}
+		}
+		key, err := p.key.codec.Encode(r.ctx, nil, values...)
+		if err != nil {
+			return errFallback
+		}
+		if asked[string(key)] {
+			continue
+		}
+		asked[string(key)] = true
+		spans, ok := r.spansOf(p.key, p.columns, row)
+		if !ok {
+			return errFallback
+		}
+		all = append(all, spans...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b rowenc.Span) int { return bytes.Compare(a.Start, b.Start) })
+	it, err := p.parent.PartitionRows(r.ctx, &partition{index: p.key, spans: all, reference: true})
+	if err != nil {
+		return err
+	}
+	found := 0
+	err = drain(r.ctx, it, func(sql.Row) (bool, error) {
+		found++
+		return true, nil
+	})
+	if err == nil && found != len(all) {
+		err = errFallback // one has none
+	}
+	return err
 }
 
 // hasNoChild makes sure that no row refers to one that goes, or to values of it that do. Whoever writes a row

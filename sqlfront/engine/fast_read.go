@@ -40,6 +40,7 @@ type fastRun struct {
 	set     *settings
 	plan    *fastPlan
 	values  []eval.Literal
+	width   int     // of a row, if the values are those of many
 	params  sql.Row // the values, for expressions
 	wide    sql.Row // a row and the values
 	found   bool    // CLIENT_FOUND_ROWS

@@ -60,7 +60,7 @@ func (r *fastRun) change() (*resultset.Result, error) {
 			return nil, r.left(err)
 		}
 		mode := insertPlain
-		if alone && r.session.implicit() && p.fires == nil && p.keeps == nil {
+		if alone && r.session.implicit() && p.fires == nil && (p.keeps == nil || r.width > 0) {
 			mode = insertBlind
 		}
 		if r.tx.modes == nil {
@@ -117,6 +117,12 @@ func (r *fastRun) left(err error) error {
 func (r *fastRun) edit(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	switch r.plan.kind {
 	case planInsert:
+		if r.width > 0 && r.plan.fires == nil {
+			if err := r.keepMany(rows); err != nil {
+				return nil, err
+			}
+			return &resultset.Result{Affected: uint64(len(rows))}, e.insertMany(r.ctx, rows, r.pending)
+		}
 		for i, row := range rows {
 			if r.plan.fires != nil {
 				if err := r.number(row); err != nil {
@@ -127,9 +133,7 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*resultset.Result, error) {
 			if err != nil {
 				return nil, err
 			}
-			if i < len(r.drawn) {
-				r.ids.pending = r.drawn[i]
-			}
+			r.pending(i)
 			if err := r.keep(nil, row); err != nil {
 				return nil, err
 			}
@@ -164,6 +168,13 @@ func (r *fastRun) edit(e *editor, rows []sql.Row) (*resultset.Result, error) {
 		}
 	}
 	return &resultset.Result{Affected: uint64(len(olds))}, nil
+}
+
+// pending notes the number that was drawn for the row that comes next.
+func (r *fastRun) pending(row int) {
+	if row < len(r.drawn) {
+		r.ids.pending = r.drawn[row]
+	}
 }
 
 // existing reads the rows that the statement is about, unless that has been done.
@@ -366,41 +377,79 @@ func sameRow(ctx *sql.Context, old, row sql.Row, schema sql.Schema) (bool, error
 
 // newRows computes the rows to insert.
 func (r *fastRun) newRows() (rows []sql.Row, err error) {
-	t := r.plan.table
-	schema := t.pk.Schema
+	if r.width > 0 {
+		return r.manyRows()
+	}
 	for _, sources := range r.plan.rows {
-		row := make(sql.Row, len(schema))
-		for i := range sources {
-			s := &sources[i]
-			if s.op == nil {
-				row[i] = s.value
-				continue
-			}
-			l, ok := s.op.value(r.values)
-			if !ok {
-				return nil, errFallback
-			}
-			if row[i], ok = l.Stored(r.ctx, schema[i].Type); !ok {
-				return nil, errFallback
-			}
+		row, err := r.newRow(sources, r.values)
+		if err != nil {
+			return nil, err
 		}
-		for i, c := range schema {
-			if row[i] == nil && !c.Nullable && i != t.auto {
-				return nil, errFallback // error 1048 or 1364
+		rows = append(rows, row)
+	}
+	return rows, r.numbers(rows)
+}
+
+// manyRows computes the rows of a statement that was compiled for one.
+func (r *fastRun) manyRows() (rows []sql.Row, err error) {
+	t := r.plan.table
+	sources := r.plan.rows[0]
+	rows = make([]sql.Row, 0, len(r.values)/r.width)
+	for at := 0; at < len(r.values); at += r.width {
+		row, err := r.newRow(sources, r.values[at:at+r.width])
+		if err != nil {
+			return nil, err
+		}
+		if t.auto >= 0 && sources[t.auto].op != nil {
+			// Which of several got the first number that was generated is more than this path wants to know.
+			if n, ok := rowenc.Int64(row[t.auto]); !ok || n <= 0 {
+				return nil, errFallback
 			}
 		}
 		rows = append(rows, row)
 	}
-	if t.auto < 0 || r.plan.fires != nil {
-		return rows, nil // with triggers each row gets its number when its turn comes: one may refuse a row before
-	}
-	// Numbers are drawn last: what is left to the library after this takes those that are drawn.
-	for _, row := range rows {
-		if err := r.number(row); err != nil {
-			return nil, err
+	return rows, r.numbers(rows)
+}
+
+// newRow computes a row to insert.
+func (r *fastRun) newRow(sources []source, values []eval.Literal) (sql.Row, error) {
+	t := r.plan.table
+	schema := t.pk.Schema
+	row := make(sql.Row, len(schema))
+	for i := range sources {
+		s := &sources[i]
+		if s.op == nil {
+			row[i] = s.value
+			continue
+		}
+		l, ok := s.op.value(values)
+		if !ok {
+			return nil, errFallback
+		}
+		if row[i], ok = l.Stored(r.ctx, schema[i].Type); !ok {
+			return nil, errFallback
 		}
 	}
-	return rows, nil
+	for i, c := range schema {
+		if row[i] == nil && !c.Nullable && i != t.auto {
+			return nil, errFallback // error 1048 or 1364
+		}
+	}
+	return row, nil
+}
+
+// numbers gives rows their AUTO_INCREMENT numbers, last: what is left to the library after this takes those
+// that are drawn. With triggers each row gets its own when its turn comes: one may refuse a row before.
+func (r *fastRun) numbers(rows []sql.Row) error {
+	if r.plan.table.auto < 0 || r.plan.fires != nil {
+		return nil
+	}
+	for _, row := range rows {
+		if err := r.number(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // number gives a row its AUTO_INCREMENT number, unless it has one.

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -180,6 +181,38 @@ func (tx *Tx) lockWrite(ctx *sql.Context, t *Table, insert bool, rows ...*writte
 	// An upsert that lost its race is run again, and finds the row; for it a key that was taken is a change like any other.
 	_, err := tx.lock(ctx, txn.LockOptions{MustNotExist: insert && !tx.modes[t.desc.ID].replaces()}, keys...)
 	return err
+}
+
+// lockInserts is lockWrite for new rows.
+func (tx *Tx) lockInserts(ctx *sql.Context, t *Table, rows []*written) error {
+	if t.temporary || !tx.locks() && !tx.locksReads() {
+		return nil
+	}
+	if tx.isolation == serializable {
+		for _, w := range rows {
+			if err := tx.lockWrite(ctx, t, true, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var keys []kv.RowKey
+	for _, w := range rows {
+		for _, k := range w.unique(nil) {
+			keys = append(keys, k.key)
+		}
+	}
+	order := func(a, b kv.RowKey) int { return bytes.Compare(a, b) }
+	slices.SortFunc(keys, order) // two statements that take the same keys then meet at the first
+	keys = slices.CompactFunc(keys, func(a, b kv.RowKey) bool { return bytes.Equal(a, b) })
+	for len(keys) > 0 {
+		n := min(len(keys), lookupBatch)
+		if _, err := tx.lock(ctx, txn.LockOptions{MustNotExist: true}, keys[:n]...); err != nil {
+			return err
+		}
+		keys = keys[n:]
+	}
+	return nil
 }
 
 // movesIn reports whether a write may put an entry where a range read has looked.
