@@ -276,6 +276,9 @@ func (e *editor) insertAll(ctx *sql.Context, rows []sql.Row, before func(row int
 			return err
 		}
 	}
+	if done, err := e.putAll(ctx, tx, cells, rows, before); done || err != nil {
+		return err
+	}
 	for i, row := range rows {
 		if i%1024 == 1023 && ctx.Err() != nil {
 			return sqlerr.From(ctx.Err())
@@ -289,6 +292,58 @@ func (e *editor) insertAll(ctx *sql.Context, rows []sql.Row, before func(row int
 		}
 	}
 	return nil
+}
+
+// putAll is put for many rows whose keys are free, index by index: in the order of the keys they need not be
+// looked up in the transaction's buffer. False if two have a key in common.
+func (e *editor) putAll(
+	ctx *sql.Context, tx *Tx, cells []*written, rows []sql.Row, before func(row int),
+) (done bool, err error) {
+	t := e.table
+	if len(t.texts) > 0 {
+		return false, nil
+	}
+	notify, err := tx.observers(ctx, t, ChangeInsert, nil)
+	if err != nil {
+		return false, err
+	}
+	by := make([][]txn.Write, 1+len(cells[0].secondary))
+	for _, w := range cells {
+		if len(w.secondary) != len(by)-1 {
+			return false, nil
+		}
+		by[0] = append(by[0], txn.Write{Column: cell(w.key), Value: w.value,
+			MustNotExist: t.primary != nil, Observers: notify})
+		for i := range w.secondary {
+			s := &w.secondary[i]
+			by[i+1] = append(by[i+1], txn.Write{Column: cell(s.key), Value: s.value,
+				MustNotExist: s.unique})
+		}
+	}
+	order := func(x, y txn.Write) int { return bytes.Compare(x.Column.Row, y.Column.Row) }
+	for _, ws := range by {
+		if !slices.IsSortedFunc(ws, order) {
+			slices.SortFunc(ws, order)
+		}
+		for i := 1; i < len(ws); i++ {
+			if bytes.Equal(ws[i-1].Column.Row, ws[i].Column.Row) {
+				return false, nil
+			}
+		}
+	}
+	slices.SortFunc(by, func(x, y []txn.Write) int { return order(x[0], y[0]) })
+	for _, ws := range by {
+		tx.store().PutAll(ws)
+	}
+	for i, row := range rows {
+		before(i)
+		tx.note(t, cells[i].pk)
+		if tx.session != nil {
+			tx.session.inserting.stored(t, row)
+		}
+	}
+	tx.eng.stats.Added(t.desc.ID, int64(len(rows)))
+	return true, nil
 }
 
 // fitted is a new row as its columns store it.
