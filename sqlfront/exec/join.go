@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -15,8 +16,8 @@ import (
 
 var countType = types.Int64
 
-// partners finds the rows of a source that belong to a row.
-type partners func(row sql.Row) ([]sql.Row, error)
+// partners finds the rows of a source that belong to a row, which is the i-th of its batch.
+type partners func(i int, row sql.Row) ([]sql.Row, error)
 
 // join finds the rows of source n for a batch of rows, and sends the pairs on.
 func (b *block) join(ctx *sql.Context, n int, rows []sql.Row) error {
@@ -32,16 +33,17 @@ func (b *block) join(ctx *sql.Context, n int, rows []sql.Row) error {
 		return err
 	}
 	var out []sql.Row
-	for _, row := range rows {
-		found, err := of(row)
+	for i, row := range rows {
+		found, err := of(i, row)
 		if err != nil {
 			return err
 		}
 		matched := false
-		for i, right := range found {
+		for j, right := range found {
 			wide := row
-			if i < len(found)-1 || s.Left {
-				wide = slices.Clone(row)
+			if j < len(found)-1 || s.Left {
+				wide = b.wide()
+				copy(wide, row)
 			}
 			copy(wide[s.Slot:s.Slot+s.Width], right)
 			ok, err := b.pass(ctx, s.On, wide)
@@ -85,19 +87,30 @@ func (b *block) join(ctx *sql.Context, n int, rows []sql.Row) error {
 // are given to whom they belong by the bytes of their keys: equal values have equal ones.
 func (b *block) lookup(ctx *sql.Context, s *plan.Source, rows []sql.Row) (partners, error) {
 	a := &s.Access
-	l := &lookup{block: b, access: a, found: map[string][]sql.Row{}}
+	l := &lookup{block: b, access: a, found: make(map[string][]sql.Row, len(rows))}
+	keys := make([][]byte, len(rows)) // of each row; nil for one that looks for nothing
+	values := make([]any, len(a.Equal))
 	var ranges sql.MySQLRangeCollection
-	asked := map[string]bool{}
-	for _, row := range rows {
-		key, values, err := l.key(ctx, row)
+	var spans []rowenc.Span
+	for i, row := range rows {
+		key, err := l.key(ctx, row, values)
 		if err != nil {
 			return nil, err
 		}
-		if values == nil || asked[string(key)] {
+		if keys[i] = key; key == nil {
 			continue
 		}
-		asked[string(key)] = true
-		rng, err := b.rangeOf(a, values)
+		if _, asked := l.found[string(key)]; asked {
+			continue
+		}
+		l.found[string(key)] = nil
+		if a.Lower == nil && a.Upper == nil {
+			if span, ok := a.Key.Codec.Point(a.Key.Prefix, key, len(values)); ok {
+				spans = append(spans, span)
+				continue
+			}
+		}
+		rng, err := b.rangeOf(a, slices.Clone(values))
 		if err != nil {
 			return nil, err
 		}
@@ -107,39 +120,43 @@ func (b *block) lookup(ctx *sql.Context, s *plan.Source, rows []sql.Row) (partne
 		ranges = append(ranges, rng)
 	}
 	if len(ranges) > 0 {
-		spans, err := exactSpans(ctx, a.Key, ranges)
-		if err != nil {
+		var err error
+		if spans, err = exactSpans(ctx, a.Key, ranges); err != nil {
 			return nil, err
 		}
+	} else {
+		slices.SortFunc(spans, func(a, b rowenc.Span) int { return bytes.Compare(a.Start, b.Start) })
+	}
+	if len(spans) > 0 {
 		if err := b.fetch(ctx, s, spans, l); err != nil {
 			return nil, err
 		}
 	}
-	return func(row sql.Row) ([]sql.Row, error) {
-		key, values, err := l.key(ctx, row)
-		if err != nil || values == nil {
-			return nil, err
+	return func(i int, _ sql.Row) ([]sql.Row, error) {
+		if keys[i] == nil {
+			return nil, nil
 		}
-		return l.found[string(key)], nil
+		return l.found[string(keys[i])], nil
 	}, nil
 }
 
 // fetch reads the rows and files them under their keys.
 func (b *block) fetch(ctx *sql.Context, s *plan.Source, spans []rowenc.Span, l *lookup) error {
 	at := s.KeyColumns
-	n, bytes := 0, int64(0)
+	n, size := 0, int64(0)
 	values := make([]any, len(s.Access.Equal))
+	var key []byte
 	read := Read{Table: s.Table, Key: s.Access.Key, Spans: spans, Batch: batchRows}
 	return b.run.Store.Read(ctx, read, func(row sql.Row) (bool, error) {
 		n++
-		if bytes += operator.RowBytes(row); n > b.run.Limits.Rows || bytes > b.run.Limits.Bytes {
+		if size += operator.RowBytes(row); n > b.run.Limits.Rows || size > b.run.Limits.Bytes {
 			return false, ErrTooLarge
 		}
 		for i := range values {
 			values[i] = row[at[i]]
 		}
-		key, err := s.Access.Key.Codec.Encode(ctx, nil, values...)
-		if err != nil {
+		var err error
+		if key, err = s.Access.Key.Codec.Encode(ctx, key[:0], values...); err != nil {
 			return false, eval.ErrUnsure
 		}
 		l.found[string(key)] = append(l.found[string(key)], row)
@@ -152,23 +169,25 @@ type lookup struct {
 	block  *block
 	access *plan.Access
 	found  map[string][]sql.Row
+	bytes  []byte // of keys, one behind the other
 }
 
-// key is what a row looks for: the key's bytes, and the values; none if one of these is NULL.
-func (l *lookup) key(ctx *sql.Context, row sql.Row) ([]byte, []any, error) {
-	values := make([]any, len(l.access.Equal))
+// key is what a row looks for, the bytes of a key, whose values it leaves in values; nil if one is NULL.
+func (l *lookup) key(ctx *sql.Context, row sql.Row, values []any) ([]byte, error) {
 	for i := range l.access.Equal {
 		v, err := l.block.value(&l.access.Equal[i], row)
 		if err != nil || v == nil {
-			return nil, nil, err
+			return nil, err
 		}
 		values[i] = v
 	}
-	key, err := l.access.Key.Codec.Encode(ctx, nil, values...)
+	begin := len(l.bytes)
+	all, err := l.access.Key.Codec.Encode(ctx, l.bytes, values...)
 	if err != nil {
-		return nil, nil, eval.ErrUnsure
+		return nil, eval.ErrUnsure
 	}
-	return key, values, nil
+	l.bytes = all
+	return all[begin:len(all):len(all)], nil
 }
 
 // value is what a key's column has to be for a row; nil for NULL.
@@ -213,10 +232,10 @@ func (b *block) inMemory(ctx *sql.Context, n int) (partners, error) {
 	}
 	match := s.Access.Hash
 	if len(match) == 0 {
-		return func(sql.Row) ([]sql.Row, error) { return l.rows, nil }, nil
+		return func(int, sql.Row) ([]sql.Row, error) { return l.rows, nil }, nil
 	}
 	probe := make(sql.Row, len(match))
-	return func(row sql.Row) ([]sql.Row, error) {
+	return func(_ int, row sql.Row) ([]sql.Row, error) {
 		for i, m := range match {
 			if probe[i] = row[m.Slot]; probe[i] == nil {
 				return nil, nil

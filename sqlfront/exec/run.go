@@ -150,10 +150,27 @@ type block struct {
 	rows   []sql.Row // of the result, with what they are sorted by
 	most   int       // rows after which nobody wants more
 	wanted int       // rows of the first source that are worth asking for at first
+	free   []any     // of wide
+	pieces int
 }
 
 // batchRows is how many rows go through a join together.
 const batchRows = 256
+
+// wide is an empty row of all sources. Rows are made of larger and larger pieces of memory.
+func (b *block) wide() sql.Row {
+	w := b.q.Width
+	if len(b.free) < w {
+		b.pieces = min(max(2*b.pieces, 1), maxPieces)
+		b.free = make([]any, w*b.pieces)
+	}
+	row := b.free[:w:w]
+	b.free = b.free[w:]
+	return row
+}
+
+// maxPieces is for how many rows memory is taken at a time.
+const maxPieces = 64
 
 // read reads the first source and sends its rows through the others.
 func (b *block) read(ctx *sql.Context) error {
@@ -163,7 +180,7 @@ func (b *block) read(ctx *sql.Context) error {
 	bytes := int64(0)
 	take := func(row sql.Row) (bool, error) {
 		bytes += operator.RowBytes(row)
-		wide := make(sql.Row, b.q.Width)
+		wide := b.wide()
 		copy(wide[first.Slot:], row)
 		ok, err := b.pass(ctx, first.After, wide)
 		if err != nil || !ok {

@@ -106,6 +106,20 @@ func (c *KeyCodec) Span(ctx context.Context, prefix []byte, r sql.MySQLRange) (S
 	return s, nil
 }
 
+// Point is the span of the keys whose first n columns have one value each, none of them NULL, of which key is
+// the encoding; false if there may be other values in it.
+func (c *KeyCodec) Point(prefix, key []byte, n int) (Span, bool) {
+	for i := range c.parts[:n] {
+		if p := &c.parts[i]; p.prefix > 0 || p.loose || !p.zone.Fixed() {
+			return Span{}, false
+		}
+	}
+	both := make([]byte, len(prefix)+len(key)+1)
+	copy(both[copy(both, prefix):], key)
+	both[len(both)-1] = tagAfter
+	return Span{Start: both[: len(both)-1 : len(both)-1], End: both, Equal: n, Exact: true}, true
+}
+
 // cutKey is where a range cut falls among the keys.
 type cutKey struct {
 	key []byte
