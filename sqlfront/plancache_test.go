@@ -61,7 +61,9 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 				c.step()
 			}
 			c.check("commit", nil, false)
-			for _, q := range []string{"select * from t order by id", "select n, unix_timestamp(at) from m order by n, at", "select * from a order by id", "select * from p order by x, y",
+			for _, q := range []string{"select * from t order by id",
+				"select n, unix_timestamp(at) from m order by n, at", "select * from a order by id",
+				"select * from p order by x, y",
 				"select * from f order by id", "select * from par order by id",
 				"select * from chi order by id", "select * from ref order by id",
 				"select * from tgt order by x, y",

@@ -39,8 +39,10 @@ func TestWritesHavePlans(t *testing.T) {
 	run(t, c, "start transaction read only", "select v from par where id = 1", "commit")
 	script{
 		{"insert into par (id) values (99)", ""},
-		{"start transaction read only", ""}, {"delete from par where id = 99", "error 1792"}, {"rollback", ""},
-		{"select by_plan, no_plan from moka.statements_summary where digest_text = 'start transaction read only'",
+		{"start transaction read only", ""}, {"delete from par where id = 99", "error 1792"},
+		{"rollback", ""},
+		{"select by_plan, no_plan from moka.statements_summary " +
+			"where digest_text = 'start transaction read only'",
 			"2 NULL"},
 		{"select by_plan, executions, no_plan from moka.statements_summary where schema_name = 'd' and " +
 			"digest_text = 'delete from par where id = ?'", "2 3 NULL"},
@@ -62,7 +64,8 @@ func TestManyRowsHaveOnePlan(t *testing.T) {
 	run(t, s.conn(""), "create database d")
 	c := s.conn("d")
 	run(t, c, "create table par (id int primary key)",
-		`create table t (id int primary key auto_increment, p int, v varchar(20), n int not null, d decimal(8,2),
+		`create table t (id int primary key auto_increment, p int, v varchar(20), n int not null,
+		  d decimal(8,2),
 		  key (v, n), unique key u (v, p), check (n >= 0), foreign key (p) references par (id))`,
 		"insert into par values (1), (2), (3)")
 	rows := func(from, n int, row func(i int) string) string {
@@ -87,7 +90,8 @@ func TestManyRowsHaveOnePlan(t *testing.T) {
 	}
 	run(t, c, "rollback", "begin", insert(500, 500, plain), "commit")
 	count := script{
-		{"select count(*), count(distinct id), sum(n), sum(d), max(v) from t", "1000 1000 499500 -50000.00 v'999"},
+		{"select count(*), count(distinct id), sum(n), sum(d), max(v) from t",
+			"1000 1000 499500 -50000.00 v'999"},
 		{"select count(*) from t force index (v) where v > ''", "1000"},
 	}
 	count.run(t, c)
@@ -100,7 +104,8 @@ func TestManyRowsHaveOnePlan(t *testing.T) {
 		}
 	}
 	for bad, code := range map[string]string{
-		"(9, 'x', 1, 1)": "1452", "(1, 'x', -1, 1)": "3819", "(1, 'v''0', 1, 1)": "1062", "(1, 'x', null, 1)": "1048",
+		"(9, 'x', 1, 1)": "1452", "(1, 'x', -1, 1)": "3819",
+		"(1, 'v''0', 1, 1)": "1062", "(1, 'x', null, 1)": "1048",
 		"(1, 'v''2001', 1, 1), (3, 'v''2000', 1, 1)": "1062", "(1, 'x', 'y', 1)": "1366",
 	} {
 		for _, around := range []string{"", "begin"} {

@@ -14,7 +14,8 @@ func TestScanRows(t *testing.T) {
 	}{
 		{"insert into t values (1,'a'),( -2.5 , NULL ) , (3e2,'it''s; (x')", "insert into t values (?,?)",
 			"1|a|-2.5|NULL|3e2|it's; (x", 2},
-		{"INSERT INTO `values (` (`a`, b) VALUES\n(1, 2);", "INSERT INTO `values (` (`a`, b) VALUES\n(?,?)", "1|2", 2},
+		{"INSERT INTO `values (` (`a`, b) VALUES\n(1, 2);",
+			"INSERT INTO `values (` (`a`, b) VALUES\n(?,?)", "1|2", 2},
 		{"insert into values_ values('a\\'b')", "insert into values_ values(?)", "a'b", 1},
 		{"insert into t values (1),(2,3)", "", "", 0},
 		{"insert into t values (1),(now())", "", "", 0},
