@@ -28,7 +28,6 @@ var inside = map[string][]string{
 	"textfile": {"sqlerr"},
 
 	"account": {"sqlerr"},
-	"builtin": {"sqlerr"},
 	"catalog": {"inband", "rowenc"},
 	"expr":    {"fulltext", "inband", "rowenc", "sqlerr", "syntax"},
 	"rights":  {"sqlerr", "syntax"},
@@ -43,6 +42,8 @@ var inside = map[string][]string{
 	"routine":   {"expr", "sqlerr"},
 
 	"gms":      {"collate", "expr", "parse", "sqlerr"},
+	"builtin":  {"rowenc", "sqlerr"},
+	"explain":  {},
 	"node":     {"catalog", "namedlock", "sqlerr"},
 	"operator": {"collate", "expr", "rowenc", "sqlerr", "tempfile"},
 	"eval":     {"collate", "rowenc"},
@@ -54,10 +55,10 @@ var inside = map[string][]string{
 	"infoschema": {"catalog", "parse"},
 
 	"engine": {
-		"account", "builtin", "catalog", "charset", "collate", "digest", "eval", "exec", "expr", "fulltext",
-		"gms", "inband", "infoschema", "mysqlproto", "namedjoin", "namedlock", "operator", "parse", "plan",
-		"pushdown", "resultset", "rights", "routine", "rowenc", "spare", "sqlerr", "stats", "syntax",
-		"system", "tempfile", "textfile",
+		"account", "builtin", "catalog", "charset", "collate", "digest", "eval", "exec", "explain", "expr",
+		"fulltext", "gms", "inband", "infoschema", "mysqlproto", "namedjoin", "namedlock", "operator",
+		"parse", "plan", "pushdown", "resultset", "rights", "routine", "rowenc", "spare", "sqlerr", "stats",
+		"syntax", "system", "tempfile", "textfile",
 	},
 	"conn": {
 		"account", "charset", "expr", "mysqlproto", "parse", "resultset", "routine", "sqlerr", "statements",
@@ -152,7 +153,8 @@ var library = []struct {
 		[]string{"github.com/dolthub/go-mysql-server", "github.com/dolthub/vitess"}, []string{
 			"sqlfront", "sqlfront/account", "sqlfront/builtin", "sqlfront/catalog", "sqlfront/charset",
 			"sqlfront/collate",
-			"sqlfront/digest", "sqlfront/engine", "sqlfront/eval", "sqlfront/exec", "sqlfront/plan",
+			"sqlfront/digest", "sqlfront/engine", "sqlfront/eval", "sqlfront/exec", "sqlfront/explain",
+			"sqlfront/plan",
 			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
 			"sqlfront/infoschema",
 			"sqlfront/namedjoin",

@@ -6,11 +6,13 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/inband"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
@@ -196,4 +198,45 @@ func eventDescriptor(e sql.EventDefinition) catalog.Event {
 		HasExecuteAt: e.HasExecuteAt, HasEnds: e.HasEnds, Created: e.CreatedAt, LastAltered: e.LastAltered,
 		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
 	}
+}
+
+// settleTypes gives new columns of spatial types the type that looks at bytes first, as stored columns have it (ALTER TABLE converts
+// by the new column), and columns of keys over expressions the type of their expression.
+func settleTypes(ctx *sql.Context, n sql.Node) (err error) {
+	checked := func(c *sql.Column) {
+		c.Type = catalog.Checked(c.Type)
+		for _, d := range []*sql.ColumnDefaultValue{c.Default, c.Generated, c.OnUpdate} {
+			if d != nil && d.OutType != nil {
+				d.OutType = catalog.Checked(d.OutType)
+			}
+		}
+	}
+	transform.Inspect(n, func(n sql.Node) bool {
+		switch n := n.(type) {
+		case *plan.AddColumn:
+			checked(n.Column())
+		case *plan.ModifyColumn:
+			checked(n.NewColumn())
+		case *plan.TableCopier:
+			gms.SelectedNulls(ctx, n)
+		case *plan.CreateTable:
+			for _, x := range n.Indexes() {
+				if x.Name == "PRIMARY" && x.Constraint == sql.IndexConstraint_None { // see index.IsUnique
+					err = sqlerr.Unsupported("CREATE TABLE LIKE a table whose keys an older release made; SHOW CREATE TABLE prints what to run instead")
+				}
+			}
+			for _, c := range n.TargetSchema() {
+				if c.HiddenSystem { // the library would leave all keys of the new table out
+					err = sqlerr.Unsupported("CREATE TABLE LIKE a table with keys over expressions; SHOW CREATE TABLE prints what to run instead")
+				}
+				if hiddenName(c.Name) != c.Name && c.Generated != nil {
+					c.Type = c.Generated.Expr.Type(ctx)
+					c.Generated.OutType = c.Type
+				}
+				checked(c)
+			}
+		}
+		return true
+	})
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/collate"
+	"moka/sqlfront/explain"
 	"moka/sqlfront/inband"
 )
 
@@ -31,7 +32,7 @@ func (b *execBuilder) explain(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowI
 	x := &explainer{ctx: ctx, eng: b.eng, ids: 1}
 	x.block(n.Query(), 1, "SIMPLE")
 	if n.Format.Plan { // package parse says FORMAT=JSON so
-		text, err := explainJSON(x.rows)
+		text, err := explain.JSON(x.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -47,23 +48,6 @@ type explainer struct {
 	rows []sql.Row
 	ids  uint64 // the last query block's number
 }
-
-// The columns of EXPLAIN.
-const (
-	explainID = iota
-	explainSelectType
-	explainTable
-	explainPartitions
-	explainType
-	explainPossibleKeys
-	explainKey
-	explainKeyLen
-	explainRef
-	explainRows
-	explainFiltered
-	explainExtra
-	explainWidth
-)
 
 // block is one SELECT of a statement while its tables are being listed.
 type block struct {
@@ -274,21 +258,21 @@ func (x *explainer) union(n *plan.SetOp, q *block) {
 
 // add appends a row; an empty text is NULL.
 func (x *explainer) add(q *block, table, access string, extra ...string) sql.Row {
-	r := make(sql.Row, explainWidth)
+	r := make(sql.Row, explain.Width)
 	if q.id != 0 {
-		r[explainID] = q.id
+		r[explain.ID] = q.id
 	}
-	r[explainSelectType] = q.kind
+	r[explain.SelectType] = q.kind
 	if table != "" {
-		r[explainTable] = table
+		r[explain.Table] = table
 	}
 	if access != "" {
-		r[explainType] = access
+		r[explain.Type] = access
 	}
 	extra = append(extra, q.extra...)
 	q.extra, q.alias, q.pushed, q.path = nil, "", false, nil
 	if len(extra) > 0 {
-		r[explainExtra] = strings.Join(extra, "; ")
+		r[explain.Extra] = strings.Join(extra, "; ")
 	}
 	x.rows = append(x.rows, r)
 	return r
@@ -317,26 +301,26 @@ func (x *explainer) scan(n *plan.ResolvedTable, q *block) {
 	}
 	r := x.add(q, q.name(n.Name()), access, extra...)
 	if way != nil {
-		r[explainKey], r[explainPossibleKeys] = strings.Join(way.keys, ","), strings.Join(way.keys, ",")
+		r[explain.Key], r[explain.PossibleKeys] = strings.Join(way.keys, ","), strings.Join(way.keys, ",")
 	}
 	t := ownTable(n.UnderlyingTable())
 	if t == nil {
 		return
 	}
 	if rows, _, err := t.RowCount(x.ctx); err == nil {
-		r[explainRows] = rows
+		r[explain.Rows] = rows
 	}
-	r[explainFiltered] = 100.0
+	r[explain.Filtered] = 100.0
 	if way != nil {
-		r[explainRows] = max(1, min(uint64(way.rows), rowsOf(r)))
+		r[explain.Rows] = max(1, min(uint64(way.rows), rowsOf(r)))
 	} else if q.where {
-		r[explainPossibleKeys] = nil
-		r[explainFiltered] = 33.33 // MySQL's guess for a condition without statistics
+		r[explain.PossibleKeys] = nil
+		r[explain.Filtered] = 33.33 // MySQL's guess for a condition without statistics
 	}
 }
 
 func rowsOf(r sql.Row) uint64 {
-	n, _ := r[explainRows].(uint64)
+	n, _ := r[explain.Rows].(uint64)
 	return n
 }
 
@@ -355,16 +339,16 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 		extra = append(extra, way.notes()...)
 	}
 	r := x.add(q, q.name(n.Name()), "ref", extra...)
-	r[explainKey] = n.Index().ID()
-	r[explainPossibleKeys] = n.Index().ID()
-	r[explainFiltered] = 100.0
+	r[explain.Key] = n.Index().ID()
+	r[explain.PossibleKeys] = n.Index().ID()
+	r[explain.Filtered] = 100.0
 	total := uint64(0)
 	if t := ownTable(n.UnderlyingTable()); t != nil {
 		total, _, _ = t.RowCount(x.ctx)
 	}
 	if way != nil && way.kind != "" {
 		keys := strings.Join(way.keys, ",")
-		r[explainType], r[explainKey], r[explainPossibleKeys], r[explainRows] = way.kind, keys, keys, max(1, min(uint64(way.rows), total))
+		r[explain.Type], r[explain.Key], r[explain.PossibleKeys], r[explain.Rows] = way.kind, keys, keys, max(1, min(uint64(way.rows), total))
 		return
 	}
 	some := max(1, min(uint64(maxFanOut), uint64(float64(total)*lookupFanOut)))
@@ -378,10 +362,10 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 	}
 	unique := n.Index().IsUnique()
 	if !n.IsStatic() { // for each row of the other side of a join
-		r[explainRef] = strings.Join(texts(n.Expressions()), ",")
-		r[explainRows] = found(len(n.Expressions()))
+		r[explain.Ref] = strings.Join(texts(n.Expressions()), ",")
+		r[explain.Rows] = found(len(n.Expressions()))
 		if unique && n.IsStrictLookup(x.ctx) {
-			r[explainType], r[explainRows] = "eq_ref", uint64(1)
+			r[explain.Type], r[explain.Rows] = "eq_ref", uint64(1)
 		}
 		return
 	}
@@ -392,22 +376,22 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 	equal, points := pointRanges(x.ctx, look, len(n.Index().Expressions()))
 	switch {
 	case points && unique && look.Ranges.Len() == 1:
-		r[explainType], r[explainRef], r[explainRows] = "const", "const", uint64(1)
+		r[explain.Type], r[explain.Ref], r[explain.Rows] = "const", "const", uint64(1)
 	case points && unique:
-		r[explainType], r[explainRows] = "range", uint64(look.Ranges.Len())
+		r[explain.Type], r[explain.Rows] = "range", uint64(look.Ranges.Len())
 	case equal > 0 && look.Ranges.Len() == 1 && unbound(look, equal):
-		r[explainRef], r[explainRows] = strings.TrimSuffix(strings.Repeat("const,", equal), ","), found(equal)
+		r[explain.Ref], r[explain.Rows] = strings.TrimSuffix(strings.Repeat("const,", equal), ","), found(equal)
 	case unbound(look, 0):
-		r[explainType], r[explainRows] = "index", total
+		r[explain.Type], r[explain.Rows] = "index", total
 	default:
-		r[explainType], r[explainRows] = "range", max(some, total/9) // MySQL's guess for a range without statistics
+		r[explain.Type], r[explain.Rows] = "range", max(some, total/9) // MySQL's guess for a range without statistics
 	}
 	if look.IsReverse {
 		back := "Backward index scan"
-		if s, ok := r[explainExtra].(string); ok {
+		if s, ok := r[explain.Extra].(string); ok {
 			back = s + "; " + back
 		}
-		r[explainExtra] = back
+		r[explain.Extra] = back
 	}
 }
 

@@ -124,7 +124,7 @@ func (r *fastRun) compute(x *rowValue, row sql.Row) (eval.Literal, any, error) {
 		r.session.ClearWarnings()
 		return eval.Literal{}, nil, errFallback
 	}
-	l, ok := literalOf(v, x.typ)
+	l, ok := eval.LiteralOf(v, x.typ)
 	if !ok {
 		return l, nil, errFallback
 	}
@@ -140,7 +140,7 @@ func (r *fastRun) assign(x *rowValue, row sql.Row, c *sql.Column) (any, error) {
 	d, isDecimal := v.(*apd.Decimal)
 	to, ok := c.Type.(sql.DecimalType)
 	switch {
-	case isDecimal && (!ok || -d.Exponent > int32(to.Scale()) && !wholeAt(d, int32(to.Scale()))):
+	case isDecimal && (!ok || -d.Exponent > int32(to.Scale()) && !eval.WholeAt(d, int32(to.Scale()))):
 		return nil, errFallback // rounded, which takes a note
 	case c.Type.Type() == sqltypes.Timestamp:
 		return nil, errFallback // of another time zone than the session's
@@ -150,11 +150,4 @@ func (r *fastRun) assign(x *rowValue, row sql.Row, c *sql.Column) (any, error) {
 		return nil, errFallback
 	}
 	return out, nil
-}
-
-// wholeAt reports whether a decimal has nothing behind so many digits.
-func wholeAt(d *apd.Decimal, scale int32) bool {
-	var cut apd.Decimal
-	cond, err := exactDecimal.Quantize(&cut, d, -scale)
-	return err == nil && !cond.Inexact()
 }

@@ -304,7 +304,7 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 			continue
 		}
 		if d, ok := row[a.from].(*apd.Decimal); ok {
-			if row[a.column], ok = addDecimal(r.ctx, t, d, l, a.minus); !ok {
+			if row[a.column], ok = eval.AddDecimal(r.ctx, t, d, l, a.minus); !ok {
 				return nil, errFallback
 			}
 			continue
@@ -327,30 +327,6 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 		}
 	}
 	return row, nil
-}
-
-var exactDecimal = apd.BaseContext.WithPrecision(100)
-
-// addDecimal adds to a decimal number a value with no more decimals than the column has, so that nothing is
-// rounded.
-func addDecimal(ctx *sql.Context, t sql.Type, d *apd.Decimal, l eval.Literal, minus bool) (any, bool) {
-	column, ok := t.(sql.DecimalType)
-	if !ok || t.Type() != sqltypes.Decimal || l.Kind != eval.LiteralInt && l.Kind != eval.LiteralDecimal {
-		return nil, false
-	}
-	by, _, err := apd.NewFromString(l.Text)
-	if err != nil || -by.Exponent > int32(column.Scale()) || -d.Exponent > int32(column.Scale()) {
-		return nil, false
-	}
-	if minus {
-		by.Neg(by)
-	}
-	sum := new(apd.Decimal)
-	if cond, err := exactDecimal.Add(sum, d, by); err != nil || cond.Inexact() || cond.Rounded() {
-		return nil, false
-	}
-	out, in, err := eval.ConvertStored(ctx, t, sum)
-	return out, err == nil && in == sql.InRange && out != nil
 }
 
 // sameRow reports whether nothing changes.

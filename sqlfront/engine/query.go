@@ -296,7 +296,7 @@ func (t *planTable) Distinct(k *plan.Key, n int) float64 {
 
 // planLiteral is plan.Options.Literal.
 func planLiteral(v any, t sql.Type) (eval.Literal, bool) {
-	l, ok := literalOf(v, t)
+	l, ok := eval.LiteralOf(v, t)
 	l.Collation = sql.Collation_Unspecified // a literal of a text has none of its own
 	return l, ok
 }

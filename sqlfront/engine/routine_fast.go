@@ -3,24 +3,19 @@ package engine
 import (
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/types"
-	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/routine"
-	"moka/sqlfront/rowenc"
 )
 
 // The plan cache in bodies of procedures and functions. A session has the tree of each statement of a body, with the variables in it, for
@@ -240,54 +235,13 @@ func valuesOf(ctx *sql.Context, params []sql.Expression) ([]eval.Literal, bool) 
 		if v, err = sql.UnwrapAny(ctx, v); err != nil {
 			return nil, false
 		}
-		l, ok := literalOf(v, p.Type(ctx))
+		l, ok := eval.LiteralOf(v, p.Type(ctx))
 		if !ok {
 			return nil, false
 		}
 		values[i] = l
 	}
 	return values, true
-}
-
-// literalOf writes a value of a type as a literal that means the same; false if none does.
-func literalOf(v any, t sql.Type) (eval.Literal, bool) {
-	switch v := v.(type) {
-	case nil:
-		return eval.Literal{Kind: eval.LiteralNull}, true
-	case bool:
-		if v {
-			return eval.Literal{Kind: eval.LiteralInt, Text: "1"}, true
-		}
-		return eval.Literal{Kind: eval.LiteralInt, Text: "0"}, true
-	case int8, int16, int32, int64, uint8, uint16, uint32:
-		if !types.IsInteger(t) && !types.IsBoolean(t) {
-			return eval.Literal{}, false // YEAR, ENUM
-		}
-		n, _ := rowenc.Int64(v)
-		return eval.Literal{Kind: eval.LiteralInt, Text: strconv.FormatInt(n, 10)}, true
-	case uint64:
-		return eval.Literal{Kind: eval.LiteralInt, Text: strconv.FormatUint(v, 10)}, types.IsInteger(t)
-	case int:
-		return eval.Literal{Kind: eval.LiteralInt, Text: strconv.Itoa(v)}, true
-	case float64:
-		return eval.Literal{Kind: eval.LiteralFloat, Text: strconv.FormatFloat(v, 'g', -1, 64)}, true
-	case *apd.Decimal:
-		return eval.Literal{Kind: eval.LiteralDecimal, Text: v.Text('f')}, v.Form == apd.Finite
-	case string:
-		st, ok := t.(sql.StringType)
-		if !ok {
-			return eval.Literal{}, false
-		}
-		return eval.Literal{Kind: eval.LiteralString, Text: v, Collation: st.Collation()}, true
-	case time.Time:
-		switch t.Type() {
-		case sqltypes.Date:
-			return eval.Literal{Kind: eval.LiteralTime, Text: v.Format(time.DateOnly)}, true
-		case sqltypes.Datetime, sqltypes.Timestamp:
-			return eval.Literal{Kind: eval.LiteralTime, Text: v.Format("2006-01-02 15:04:05.999999")}, true
-		}
-	}
-	return eval.Literal{}, false
 }
 
 // nestedRows runs a plan in the transaction of the routine, and answers as the library does.

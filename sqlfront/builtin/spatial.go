@@ -1,4 +1,4 @@
-package engine
+package builtin
 
 import (
 	"slices"
@@ -7,20 +7,17 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
-	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 
-	"moka/sqlfront/catalog"
-	"moka/sqlfront/gms"
 	"moka/sqlfront/rowenc"
-	"moka/sqlfront/sqlerr"
 )
 
-// maxTextDepth bounds parentheses within parentheses in what the library's recursive parser of well-known text gets to read.
+// maxTextDepth bounds parentheses within parentheses in what the library's recursive parser of well-known
+// text gets to read.
 const maxTextDepth = 64
 
-// spatialReader returns the library's function of that name, if it makes a geometry of bytes or text, with its argument looked at first.
-func spatialReader(name string) (sql.Function, bool) {
+// SpatialReader returns the library's function of that name, if it makes a geometry of bytes or text, with
+// its argument looked at first.
+func SpatialReader(name string) (sql.Function, bool) {
 	if !strings.HasPrefix(name, "st_") {
 		return nil, false
 	}
@@ -39,12 +36,14 @@ func spatialReader(name string) (sql.Function, bool) {
 	if !ok {
 		return nil, false
 	}
-	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	checked := func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 		if len(args) > 0 {
-			args = append([]sql.Expression{&geometryInput{expression.UnaryExpressionStub{Child: args[0]}, name, check}}, args[1:]...)
+			first := &geometryInput{expression.UnaryExpressionStub{Child: args[0]}, name, check}
+			args = append([]sql.Expression{first}, args[1:]...)
 		}
 		return read.Fn(ctx, args...)
-	}}, true
+	}
+	return sql.FunctionN{Name: name, Fn: checked}, true
 }
 
 func checkWKT(v any) bool {
@@ -102,45 +101,4 @@ func (g *geometryInput) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, sql.ErrInvalidGISData.New(g.name)
 	}
 	return v, nil
-}
-
-// settleTypes gives new columns of spatial types the type that looks at bytes first, as stored columns have it (ALTER TABLE converts
-// by the new column), and columns of keys over expressions the type of their expression.
-func settleTypes(ctx *sql.Context, n sql.Node) (err error) {
-	checked := func(c *sql.Column) {
-		c.Type = catalog.Checked(c.Type)
-		for _, d := range []*sql.ColumnDefaultValue{c.Default, c.Generated, c.OnUpdate} {
-			if d != nil && d.OutType != nil {
-				d.OutType = catalog.Checked(d.OutType)
-			}
-		}
-	}
-	transform.Inspect(n, func(n sql.Node) bool {
-		switch n := n.(type) {
-		case *plan.AddColumn:
-			checked(n.Column())
-		case *plan.ModifyColumn:
-			checked(n.NewColumn())
-		case *plan.TableCopier:
-			gms.SelectedNulls(ctx, n)
-		case *plan.CreateTable:
-			for _, x := range n.Indexes() {
-				if x.Name == "PRIMARY" && x.Constraint == sql.IndexConstraint_None { // see index.IsUnique
-					err = sqlerr.Unsupported("CREATE TABLE LIKE a table whose keys an older release made; SHOW CREATE TABLE prints what to run instead")
-				}
-			}
-			for _, c := range n.TargetSchema() {
-				if c.HiddenSystem { // the library would leave all keys of the new table out
-					err = sqlerr.Unsupported("CREATE TABLE LIKE a table with keys over expressions; SHOW CREATE TABLE prints what to run instead")
-				}
-				if hiddenName(c.Name) != c.Name && c.Generated != nil {
-					c.Type = c.Generated.Expr.Type(ctx)
-					c.Generated.OutType = c.Type
-				}
-				checked(c)
-			}
-		}
-		return true
-	})
-	return err
 }
