@@ -27,7 +27,7 @@ func TestFailuresAreLoggedOnceAMinute(t *testing.T) {
 			w.put(fmt.Sprint("row", i), "1", 1)
 		}
 		w.until("parked", time.Minute/2, func() bool { a, b := w.backlog(); return a == 0 && b == 20 })
-		time.Sleep(tellEvery)
+		elapse(tellEvery)
 		w.put("last", "1", 1)
 		w.until("parked", time.Minute/2, func() bool { a, b := w.backlog(); return a == 0 && b == 21 })
 		x.Close()

@@ -27,8 +27,8 @@ func (g *gate) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRe
 }
 
 // TestLoadsOfVersionsWaitForNobody: each transaction of another SQL node waited until the versions that
-// others wanted were loaded, one after the other: who changed the schema without a pause held up everybody there
-// (all-7).
+// others wanted were loaded, one after the other: who changed the schema without a pause held up everybody
+// there.
 func TestLoadsOfVersionsWaitForNobody(t *testing.T) {
 	c := newCluster(t)
 	a := c.node(t, Options{})

@@ -25,7 +25,8 @@ func TestStoredBodiesHaveNoParameters(t *testing.T) {
 				t.Errorf("%s%s: taken", head, body)
 			}
 		}
-		for _, body := range []string{"SET @x='?', @y=\":v1\" /* ? */", "BEGIN UPDATE u SET `a?` = ':b'; END"} {
+		for _, body := range []string{"SET @x='?', @y=\":v1\" /* ? */",
+			"BEGIN UPDATE u SET `a?` = ':b'; END"} {
 			if _, err := p.ParseSimple(head + body); err != nil {
 				t.Errorf("%s%s: %v", head, body, err)
 			}

@@ -50,8 +50,8 @@ func Final(err error, st Statement) *mysql.SQLError {
 	return e
 }
 
-// maxWorded is how much of either end of an error's text is looked at: the message comes from the front of it,
-// and what the text ends with tells it from others.
+// maxWorded is how much of either end of an error's text is looked at: the message comes from the front of
+// it, and what the text ends with tells it from others.
 const maxWorded = 2 << 10
 
 // worded is a text without its middle, which is a value that it quotes. What follows tries dozens of

@@ -205,7 +205,8 @@ func TestPatternsMatchTheirKinds(t *testing.T) {
 func TestLongValuesAreNotWorded(t *testing.T) {
 	value := strings.Repeat("é", 4<<20)
 	got := worded("front " + value + " end")
-	if len(got) > 2*maxWorded || !strings.HasPrefix(got, "front é") || !strings.HasSuffix(got, "é end") || !utf8.ValidString(got) {
+	if len(got) > 2*maxWorded || !strings.HasPrefix(got, "front é") || !strings.HasSuffix(got, "é end") ||
+		!utf8.ValidString(got) {
 		t.Errorf("%d bytes: %.20s", len(got), got)
 	}
 	for _, err := range []error{
