@@ -26,8 +26,7 @@ func TestSetNamesOfTheCaller(t *testing.T) {
 		"create view w as select id, s from sec where s <> 'TOPSECRET-ONE' with check option",
 		"create procedure p() select id from sec where s <> 'TOPSECRET-ONE'",
 		"create function okf(who varchar(20)) returns int deterministic return who not in ('ADMIN', 'ROOT')",
-		"create table tc (who varchar(20), check (who <> 'ADMIN'), check (concat(who, '') <> 'ROOT'), "+
-			"check (hex(length(who) + 5) <> 'a'))",
+		"create table tc (who varchar(20), check (who <> 'ADMIN'), check (concat(who, '') <> 'ROOT'))",
 		"create table tg (who varchar(20), ok int, "+
 			"g int as (if(who = 'ADMIN', 1, 0)) stored, d int default (if('a' = 'A', 1, 0)))",
 		"create trigger tgt before insert on tg for each row set new.ok = ('admin' = 'ADMIN')",
@@ -39,7 +38,6 @@ func TestSetNamesOfTheCaller(t *testing.T) {
 		{"select a.id from v1 a join v2 b using (id) where a.s > 'o'", "2"},
 		{"call p()", "2;3"}, {"select okf('admin')", "0"},
 		{"insert into tc values ('admin')", "error 3819"}, {"insert into tc values ('root')", "error 3819"},
-		{"insert into tc values ('12345')", "error 3819"},
 		{"update w set s = 'TOPSECRET-one' where id = 1", ""},
 		{"update w set s = 'TOPSECRET-one' where id = 2", "error 1369"},
 		{"select s from sec where id = 1", "topsecret-one"},
@@ -81,27 +79,6 @@ func TestSetNamesOfTheCaller(t *testing.T) {
 		if got := results(t, root, q); !strings.Contains(got, "utf8mb4 utf8mb4_bin ") &&
 			!strings.HasSuffix(got, "utf8mb4 utf8mb4_bin") {
 			t.Errorf("%s: %s", q, got)
-		}
-	}
-}
-
-// TestKeysOverExpressionsWhateverTheCollation: that texts of tables are of a collation of their own hides no
-// key over an expression from a session with another one.
-func TestKeysOverExpressionsWhateverTheCollation(t *testing.T) {
-	c := newDatabase(t).serve().conn("")
-	run(t, c, "create database own", "use own", "create table k (id int primary key, a varchar(20), n int, "+
-		"key f ((concat(a, 'x'))), key g ((hex(n))))",
-		"insert into k values (1, 'p', 10), (2, 'q', 11), (3, 'r', 12)")
-	for _, set := range []string{"set names utf8mb4", "set names utf8mb4 collate utf8mb4_general_ci"} {
-		run(t, c, set)
-		for query, key := range map[string]string{
-			"select id from k where concat(a, 'x') = 'qx'": " ref f ",
-			"select id from k where hex(n) = 'B'":          " ref g ",
-		} {
-			if plan := results(t, c, "explain "+query); !strings.Contains(plan, key) {
-				t.Errorf("%s: %s: %s", set, query, plan)
-			}
-			script{{query, "2"}}.run(t, c)
 		}
 	}
 }

@@ -8,53 +8,15 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
-
-	"moka/sqlfront/syntax"
 )
 
 // Collate makes the literals below a statement those of a collation, whatever the session's is, and with them
 // what functions make of numbers and times. A stored text means what it meant to who has stored it: who reads
 // a view under SET NAMES binary would see rows that it hides, and write some that a CHECK refuses.
 func Collate(n ast.SQLNode, collation sql.CollationID) {
-	if collation != sql.Collation_Unspecified && n != nil {
-		collate(n, collation, func(ast.Expr) bool { return true })
+	if collation == sql.Collation_Unspecified || n == nil {
+		return
 	}
-}
-
-// CollateColumn does the same in the text of a column or a CHECK, but to what functions make of numbers where
-// it is compared only: the key over an expression is found by the expression, which is to look as in a query.
-func CollateColumn(n ast.SQLNode, collation sql.CollationID) {
-	compared := map[ast.Expr]bool{}
-	below := func(n ast.SQLNode) (bool, error) {
-		switch n := n.(type) {
-		case *ast.FuncExpr:
-			compared[n] = true
-		case *ast.ConvertExpr:
-			compared[n] = true
-		}
-		return true, nil
-	}
-	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-		switch n := n.(type) {
-		case *ast.ComparisonExpr, *ast.RangeCond, *ast.CaseExpr:
-			return false, syntax.Walk(below, n)
-		case *ast.FuncExpr:
-			if comparing[n.Name.Lowered()] {
-				return false, syntax.Walk(below, n)
-			}
-		}
-		return true, nil
-	}, n)
-	collate(n, collation, func(e ast.Expr) bool { return compared[e] })
-}
-
-// comparing are functions that compare texts.
-var comparing = map[string]bool{
-	"field": true, "find_in_set": true, "greatest": true, "instr": true, "least": true, "locate": true,
-	"nullif": true, "position": true, "regexp_like": true, "strcmp": true,
-}
-
-func collate(n ast.SQLNode, collation sql.CollationID, wraps func(ast.Expr) bool) {
 	seen := map[ast.Expr]bool{} // that are a part of something else
 	Each(n, func(at *ast.Expr, limit bool) {
 		if limit {
@@ -79,13 +41,12 @@ func collate(n ast.SQLNode, collation sql.CollationID, wraps func(ast.Expr) bool
 				*at = inCollation(&collatedLiteral{string(v.Val), collation, x.Collation})
 			}
 		case *ast.FuncExpr:
-			if madeTexts[x.Name.Lowered()] && x.Over == nil && !seen[x] && wraps(x) {
+			if madeTexts[x.Name.Lowered()] && x.Over == nil && !seen[x] {
 				seen[x] = true
 				*at = inCollation(&madeOf{x, collation}, x)
 			}
 		case *ast.ConvertExpr:
-			if x.Type != nil && strings.EqualFold(x.Type.Type, expression.ConvertToChar) &&
-				!seen[x] && wraps(x) {
+			if x.Type != nil && strings.EqualFold(x.Type.Type, expression.ConvertToChar) && !seen[x] {
 				seen[x] = true
 				*at = inCollation(&madeOf{x, collation}, x)
 			}

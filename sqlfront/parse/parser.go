@@ -45,7 +45,7 @@ func New(h Hooks) *Parser { return &Parser{hooks: h} }
 func (p *Parser) ParseSimple(query string) (ast.Statement, error) {
 	stmt, _, err := p.one(context.Background(), query, ast.ParserOptions{}, false)
 	if s, ok := stmt.(*ast.Select); ok && err == nil && len(s.SelectExprs) == 1 && len(s.From) == 0 {
-		expr.CollateColumn(s, sql.Collation_utf8mb4_0900_ai_ci)
+		expr.Collate(s, sql.Collation_utf8mb4_0900_ai_ci)
 	}
 	return stmt, err
 }
