@@ -147,8 +147,7 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 		}
 		if b == nil {
 			known = false
-			of := BodyOf{Definer: t.Definer, Spoken: t.Spoken}
-			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, of); err != nil {
+			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, BodyOf{Definer: t.Definer}); err != nil {
 				return nil, err
 			}
 		}
