@@ -66,7 +66,8 @@ func (n *Node) sweep(ctx context.Context) error {
 			for len(rows) > 0 {
 				k := min(len(rows), sweepBatch)
 				refs := []kv.TabletRef{{ID: t.ID, Generation: t.Generation}}
-				_, err := n.Handle(ctx, t.Shard, refs, bigtable.CommandSweep, &bigtable.SweepRequest{Rows: rows[:k]})
+				_, err := n.Handle(ctx, t.Shard, refs, bigtable.CommandSweep,
+					&bigtable.SweepRequest{Rows: rows[:k]})
 				// A tablet that has moved, a table that is gone: the next turn sees.
 				if err != nil && !errors.Is(err, kv.ErrMoved) && !errors.Is(err, kv.ErrNotFound) {
 					return err
