@@ -50,6 +50,7 @@ type Connection struct {
 	refused   error     // and is not to come to its end
 	fileComes bool      // the statement reads a file of the client
 	hurried   bool      // the statement has been told to end
+	needed    bool      // what the statement holds is needed by others
 	cut       time.Time // when nothing more is written, for the sake of others; zero for never
 
 	sending     atomic.Bool
@@ -120,7 +121,7 @@ func (c *Connection) begin(ctx context.Context) (context.Context, error) {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	c.busy, c.unwatch, c.began = true, false, time.Now()
 	c.begun++
-	c.receiving, c.hurried, c.cut = false, false, time.Time{}
+	c.receiving, c.hurried, c.needed, c.cut = false, false, false, time.Time{}
 	return ctx, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -90,7 +91,7 @@ func (c *Connection) commands() error {
 		switch {
 		case errors.Is(err, mysqlproto.ErrTooLong):
 			c.fail(sqlerr.New(sqlerr.PacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
-			return c.out.Flush()
+			return c.farewell()
 		case errors.Is(err, mysqlproto.ErrOutOfOrder), errors.Is(err, mysqlproto.ErrMalformed), err == nil &&
 			len(b) == 0:
 			c.fail(malformed())
@@ -123,7 +124,27 @@ func (c *Connection) broken(err error) error {
 		}
 	}
 	c.fail(ours)
-	return c.out.Flush()
+	return c.farewell()
+}
+
+const (
+	// lingerTime is how long the rest of a refused command is read for.
+	lingerTime = 2 * time.Second
+	// lingerBytes is how much of it, at most: the largest max_allowed_packet.
+	lingerBytes = 1 << 30
+)
+
+// farewell writes the error that a connection ends with although the client has not sent all of its command.
+// What is still coming is read and thrown away for a moment: a socket that is closed with bytes unread is
+// reset, and the client, who sends before it reads, would never see the error.
+func (c *Connection) farewell() error {
+	if err := c.out.Flush(); err != nil {
+		return err
+	}
+	c.in.Restart() // what was held of the command is free
+	_ = c.gate.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.CopyN(io.Discard, c.gate, lingerBytes) // the connection ends either way
+	return nil
 }
 
 // idle is how long the client may take until it sends the next command.

@@ -165,6 +165,9 @@ func (c *Connection) writing() {
 	if c.hurried {
 		within = min(within, lastPiece)
 	}
+	if c.needed && c.cut.IsZero() {
+		c.cut = time.Now().Add(lastPieces)
+	}
 	at := time.Now().Add(within)
 	if !c.cut.IsZero() && c.cut.Before(at) {
 		at = c.cut
@@ -183,7 +186,10 @@ func (c *Connection) Interrupt(err error) bool {
 	switch {
 	case c.busy:
 		c.cancel(err)
-		if err != context.Canceled && c.cut.IsZero() {
+		// The time for what is written begins with the writing: a statement may take longer to hear of it,
+		// and its error has to reach the client all the same.
+		c.needed = c.needed || err != context.Canceled
+		if c.needed && c.cut.IsZero() && c.sending.Load() {
 			c.cut = time.Now().Add(lastPieces)
 		}
 		c.hurry()
