@@ -69,7 +69,7 @@
 // way of a write. twophase.go, async.go and shard_async.go, when it crosses shards. read.go, scan.go, shard_read.go and
 // latest.go: the way of a read; resolve.go and fates.go, when it meets a lock. state.go is what a shard knows beyond what is
 // stored, and what happens when it forgets; hot.go, rangecache.go and rangescan.go are what it remembers of versions, for reads
-// and for scans. lock.go, rowlock.go and detector.go are the row locks. gc.go and shard_gc.go remove old versions, snapshots.go
+// and for scans. lock.go, rowlock.go and package deadlock are the row locks. gc.go and shard_gc.go remove old versions, snapshots.go
 // says which are in use.
 //
 // DESIGN.md has the decisions and their arguments, DIVERGENCE.md what the paper does differently.

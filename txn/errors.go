@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"moka/kv"
+	"moka/txn/deadlock"
 )
 
 // Code is the kind of an Error.
@@ -136,7 +137,7 @@ func errTooOld(snapshot, safePoint kv.Timestamp) error {
 // DeadlockError says who waits for whom; it is ErrDeadlock.
 type DeadlockError struct {
 	Column kv.Column // for which the victim waited
-	Cycle  []WaitEdge
+	Cycle  []deadlock.Edge
 }
 
 func (e *DeadlockError) Error() string {

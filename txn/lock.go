@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/deadlock"
 )
 
 // LockOptions say how Lock deals with what is in the way.
@@ -270,18 +271,18 @@ func (l *locker) blocked(ctx context.Context, resp *lockResponse) error {
 	return &ConflictError{Column: cloneColumn(column), CommitTS: resp.commitTS, StartTS: l.since, Reason: "changed by another transaction after this one's snapshot"}
 }
 
-func ownersOf(in []blocker) string {
+func ownersOf(in []deadlock.Holder) string {
 	s := ""
 	for i, b := range in {
 		if i > 0 {
 			s += ", "
 		}
-		s += "the transaction of " + b.owner.String()
+		s += "the transaction of " + b.Owner.String()
 	}
 	return s
 }
 
-func (l *locker) timeout(column kv.Column, in []blocker) error {
+func (l *locker) timeout(column kv.Column, in []deadlock.Holder) error {
 	l.t.c.metrics.lockTimeouts.Add(1)
 	return errorf(CodeLockTimeout, nil, "row %x was not to be had within %v; it is locked by %s", []byte(column.Row), l.o.Wait, ownersOf(in))
 }
@@ -290,7 +291,7 @@ func (l *locker) timeout(column kv.Column, in []blocker) error {
 const lockSlice = time.Second
 
 // wait stands in line until it is the owner's turn.
-func (l *locker) wait(ctx context.Context, column kv.Column, in []blocker) (err error) {
+func (l *locker) wait(ctx context.Context, column kv.Column, in []deadlock.Holder) (err error) {
 	c := l.t.c
 	c.metrics.rowWaits.Add(1)
 	slice := min(lockSlice, c.o.LockLease/3)
@@ -314,7 +315,7 @@ func (l *locker) wait(ctx context.Context, column kv.Column, in []blocker) (err 
 			req.slice = min(slice, confirmDeadlock)
 		}
 		for _, b := range in {
-			req.seen = append(req.seen, b.owner)
+			req.seen = append(req.seen, b.Owner)
 		}
 		left := time.Until(l.waits.deadline)
 		if left <= 0 {
@@ -354,14 +355,19 @@ func (l *locker) leave(ctx context.Context, column kv.Column, giveBack bool) {
 	_, _ = l.t.c.store.Call(context.WithoutCancel(ctx), l.g.shard, nil, cmdAwaitLock, &awaitRequest{owner: l.owner, column: column, leave: true, giveBack: giveBack})
 }
 
+// detectorRow is the row whose shard finds deadlocks, in memory. Nothing is stored there.
+var detectorRow = kv.MakeRowKey(kv.TableTxn, nil)
+
 // detect tells the detector whom we wait for. While it cannot be reached, waits end by their time.
-func (l *locker) detect(ctx context.Context, column kv.Column, in []blocker, confirm bool) []WaitEdge {
+func (l *locker) detect(ctx context.Context, column kv.Column, in []deadlock.Holder, confirm bool) []deadlock.Edge {
 	c := l.t.c
 	g, err := c.groupOne(ctx, detectorRow)
 	if err != nil {
 		return nil
 	}
-	req := &detectRequest{waiter: l.owner, note: l.note, column: column, waitsOn: in, ttl: 3 * min(lockSlice, c.o.LockLease/3), confirm: confirm}
+	req := &detectRequest{deadlock.Wait{
+		Waiter: l.owner, Note: l.note, Column: column, WaitsOn: in, TTL: 3 * min(lockSlice, c.o.LockLease/3), Confirm: confirm,
+	}}
 	m, err := c.store.Call(ctx, g.shard, g.tablets, cmdDetect, req)
 	if err != nil {
 		return nil
@@ -477,7 +483,7 @@ func (c *Client) RowLocks(ctx context.Context) (locks []RowLock, err error) {
 }
 
 // Deadlocks lists the last deadlocks, the newest last. They are remembered in memory only.
-func (c *Client) Deadlocks(ctx context.Context) ([]Deadlock, error) {
+func (c *Client) Deadlocks(ctx context.Context) ([]deadlock.Deadlock, error) {
 	g, err := c.groupOne(ctx, detectorRow)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/deadlock"
 )
 
 // The commands of row locks and of the detector.
@@ -70,23 +71,23 @@ type lockResponse struct {
 	status   lockStatus
 	done     uint32 // columns that are held and unchanged
 	fresh    bool   // the owner did not hold the next column before this request
-	blockers []blocker
+	blockers []deadlock.Holder
 	locks    []lockInfo // lockInDoubt: the one in the way
 	commitTS kv.Timestamp
 	exists   bool    // lockConflict: the column has a value now
 	values   []Value // of the columns that are held and unchanged, if they were asked for
 }
 
-func (e *encoder) blockers(bs []blocker) {
+func (e *encoder) blockers(bs []deadlock.Holder) {
 	e.uvarint(uint64(len(bs)))
 	for _, b := range bs {
-		e.timestamp(b.owner)
-		e.string(b.note)
+		e.timestamp(b.Owner)
+		e.string(b.Note)
 	}
 }
 
-func (d *decoder) blockers() []blocker {
-	return list(d, 2, func() blocker { return blocker{d.timestamp(), d.string()} })
+func (d *decoder) blockers() []deadlock.Holder {
+	return list(d, 2, func() deadlock.Holder { return deadlock.Holder{Owner: d.timestamp(), Note: d.string()} })
 }
 
 func (m *lockResponse) AppendTo(b []byte) []byte {
@@ -146,7 +147,7 @@ func (m *awaitRequest) Decode(b []byte) error {
 
 type awaitResponse struct {
 	state    waitState
-	blockers []blocker
+	blockers []deadlock.Holder
 }
 
 func (m *awaitResponse) AppendTo(b []byte) []byte {
@@ -185,37 +186,31 @@ func (m *ownersRequest) Decode(b []byte) error {
 }
 
 // detectRequest tells the detector for whom an owner waits, or (without blockers) that it waits no more.
-type detectRequest struct {
-	waiter  kv.Timestamp
-	note    string
-	column  kv.Column
-	waitsOn []blocker
-	ttl     time.Duration
-	// confirm: the cycle was there before; write it down, the waiter gives up.
-	confirm bool
-}
+type detectRequest struct{ deadlock.Wait }
 
 func (m *detectRequest) AppendTo(b []byte) []byte {
 	e := encoder{b}
-	e.timestamp(m.waiter)
-	e.string(m.note)
-	e.column(m.column)
-	e.blockers(m.waitsOn)
-	e.uvarint(uint64(m.ttl.Milliseconds()))
-	e.bool(m.confirm)
+	e.timestamp(m.Waiter)
+	e.string(m.Note)
+	e.column(m.Column)
+	e.blockers(m.WaitsOn)
+	e.uvarint(uint64(m.TTL.Milliseconds()))
+	e.bool(m.Confirm)
 	return e.b
 }
 
 func (m *detectRequest) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = detectRequest{waiter: d.timestamp(), note: d.string(), column: d.column(), waitsOn: d.blockers(), ttl: d.millis(), confirm: d.bool()}
+	m.Wait = deadlock.Wait{
+		Waiter: d.timestamp(), Note: d.string(), Column: d.column(), WaitsOn: d.blockers(), TTL: d.millis(), Confirm: d.bool(),
+	}
 	return d.end()
 }
 
 // detectResponse has the cycle that the wait would close, from the waiter on; it is empty if there is none.
-type detectResponse struct{ cycle []WaitEdge }
+type detectResponse struct{ cycle []deadlock.Edge }
 
-func (e *encoder) edges(ws []WaitEdge) {
+func (e *encoder) edges(ws []deadlock.Edge) {
 	e.uvarint(uint64(len(ws)))
 	for _, w := range ws {
 		e.timestamp(w.Waiter)
@@ -226,9 +221,9 @@ func (e *encoder) edges(ws []WaitEdge) {
 	}
 }
 
-func (d *decoder) edges() []WaitEdge {
-	return list(d, 7, func() WaitEdge {
-		return WaitEdge{Waiter: d.timestamp(), Holder: d.timestamp(), Note: d.string(), HolderNote: d.string(), Column: d.column()}
+func (d *decoder) edges() []deadlock.Edge {
+	return list(d, 7, func() deadlock.Edge {
+		return deadlock.Edge{Waiter: d.timestamp(), Holder: d.timestamp(), Note: d.string(), HolderNote: d.string(), Column: d.column()}
 	})
 }
 
@@ -288,7 +283,7 @@ func (m *listLocksResponse) Decode(b []byte) error {
 	return d.end()
 }
 
-type deadlocksResponse struct{ deadlocks []Deadlock }
+type deadlocksResponse struct{ deadlocks []deadlock.Deadlock }
 
 func (m *deadlocksResponse) AppendTo(b []byte) []byte {
 	e := encoder{b}
@@ -304,8 +299,8 @@ func (m *deadlocksResponse) AppendTo(b []byte) []byte {
 
 func (m *deadlocksResponse) Decode(b []byte) error {
 	d := decoder{b: b}
-	m.deadlocks = list(&d, 4, func() Deadlock {
-		return Deadlock{ID: d.uvarint(), Time: time.UnixMilli(int64(d.uvarint() & (1<<62 - 1))), Victim: d.timestamp(), Cycle: d.edges()}
+	m.deadlocks = list(&d, 4, func() deadlock.Deadlock {
+		return deadlock.Deadlock{ID: d.uvarint(), Time: time.UnixMilli(int64(d.uvarint() & (1<<62 - 1))), Victim: d.timestamp(), Cycle: d.edges()}
 	})
 	return d.end()
 }

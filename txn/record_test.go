@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"moka/kv"
+	"moka/txn/deadlock"
 )
 
 var (
@@ -51,8 +52,8 @@ func messages() map[string]kv.Message {
 	refs := []kv.TabletRef{{ID: 1, Generation: 2}, {ID: 3, Generation: 400}}
 	spans := []kv.Span{{Start: testColumn.Row, End: otherRow.Row}, {}}
 	mut := &mutation{kind: kindPut, column: testColumn, value: []byte("v"), mustNotExist: true, mustExist: true, observers: []uint32{1, 2}, clears: []ClearNotify{{2, otherRow}}, since: 6, share: true}
-	blockers := []blocker{{5, "conn 1"}, {6, ""}}
-	edges := []WaitEdge{{Waiter: 5, Holder: 6, Note: "a", HolderNote: "b", Column: testColumn}}
+	blockers := []deadlock.Holder{{Owner: 5, Note: "conn 1"}, {Owner: 6}}
+	edges := []deadlock.Edge{{Waiter: 5, Holder: 6, Note: "a", HolderNote: "b", Column: testColumn}}
 	return map[string]kv.Message{
 		"get request":          &getRequest{snapshot: 9, columns: []kv.Column{testColumn, otherRow}, bypass: []kv.Timestamp{1, 2}, tablets: refs, known: []decision{{7, 8}}, unchanged: true},
 		"get response":         &getResponse{values: []Value{{Data: []byte("x"), OK: true}, {}}, locks: []lockInfo{lock}, unseeded: 5, safePoint: 4},
@@ -84,15 +85,17 @@ func messages() map[string]kv.Message {
 		"await request":        &awaitRequest{owner: 5, column: testColumn, ttl: time.Second, slice: 2 * time.Second, leave: true, giveBack: true, seen: []kv.Timestamp{3, 4}},
 		"await response":       &awaitResponse{state: waitOn, blockers: blockers},
 		"owners":               &ownersRequest{owners: []kv.Timestamp{5, 6}, ttl: time.Second},
-		"detect request":       &detectRequest{waiter: 5, note: "conn 1", column: testColumn, waitsOn: blockers, ttl: time.Second, confirm: true},
-		"detect response":      &detectResponse{cycle: edges},
-		"safe point request":   &safePointRequest{safePoint: 9, row: testColumn.Row},
-		"safe point response":  &safePointResponse{locked: true},
-		"collect request":      &collectRequest{safePoint: 9, row: testColumn.Row, span: spans[0], resume: true, after: testColumn},
-		"collect response":     &collectResponse{untold: true, more: true, last: testColumn, columns: 1, versions: 2, tombstones: 3},
-		"limit":                &limitRequest{limit: 300},
-		"list locks response":  &listLocksResponse{locks: []RowLock{{Column: testColumn, Owner: 5, Session: "w1", Note: "conn 1", Shared: true, Waiting: true, Age: time.Second, WaitsFor: []kv.Timestamp{3}}}},
-		"deadlocks response":   &deadlocksResponse{deadlocks: []Deadlock{{ID: 1, Time: time.UnixMilli(1700000000000), Victim: 5, Cycle: edges}}},
+		"detect request": &detectRequest{deadlock.Wait{
+			Waiter: 5, Note: "conn 1", Column: testColumn, WaitsOn: blockers, TTL: time.Second, Confirm: true,
+		}},
+		"detect response":     &detectResponse{cycle: edges},
+		"safe point request":  &safePointRequest{safePoint: 9, row: testColumn.Row},
+		"safe point response": &safePointResponse{locked: true},
+		"collect request":     &collectRequest{safePoint: 9, row: testColumn.Row, span: spans[0], resume: true, after: testColumn},
+		"collect response":    &collectResponse{untold: true, more: true, last: testColumn, columns: 1, versions: 2, tombstones: 3},
+		"limit":               &limitRequest{limit: 300},
+		"list locks response": &listLocksResponse{locks: []RowLock{{Column: testColumn, Owner: 5, Session: "w1", Note: "conn 1", Shared: true, Waiting: true, Age: time.Second, WaitsFor: []kv.Timestamp{3}}}},
+		"deadlocks response":  &deadlocksResponse{deadlocks: []deadlock.Deadlock{{ID: 1, Time: time.UnixMilli(1700000000000), Victim: 5, Cycle: edges}}},
 	}
 }
 

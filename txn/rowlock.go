@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/deadlock"
 )
 
 // rowLocks are the pessimistic locks of a shard: what UPDATE, DELETE and SELECT … FOR UPDATE of explicit transactions hold until
@@ -68,12 +69,6 @@ type lockClaim struct {
 	wake  chan struct{} // holds one token when something has changed for the waiter
 }
 
-// blocker is somebody a claim has to wait for.
-type blocker struct {
-	owner kv.Timestamp
-	note  string
-}
-
 func newRowLocks(max int) *rowLocks {
 	return &rowLocks{
 		max: max, queues: map[string]*lockQueue{}, owners: map[kv.Timestamp]*lockOwner{},
@@ -92,7 +87,7 @@ type lockAsk struct {
 }
 
 // acquire grants the column or says who is in the way. fresh means that the owner did not hold it (so well) before.
-func (r *rowLocks) acquire(c kv.Column, a lockAsk, now time.Time) (granted, fresh bool, in []blocker, err error) {
+func (r *rowLocks) acquire(c kv.Column, a lockAsk, now time.Time) (granted, fresh bool, in []deadlock.Holder, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended[a.owner] {
@@ -311,10 +306,10 @@ func (r *rowLocks) leaveLocked(c *lockClaim, now time.Time) {
 
 // blockers are those whose end the claim has to see before it is granted: the nearest before it that it cannot share with.
 // Who waits before those is reached through them, so a long line costs each of its members one edge.
-func (c *lockClaim) blockers() (in []blocker) {
+func (c *lockClaim) blockers() (in []deadlock.Holder) {
 	add := func(x *lockClaim) {
 		if x.owner != c.owner {
-			in = append(in, blocker{x.owner.id, x.owner.note})
+			in = append(in, deadlock.Holder{Owner: x.owner.id, Note: x.owner.note})
 		}
 	}
 	i := slices.Index(c.queue.waiters, c)
@@ -347,7 +342,7 @@ const (
 )
 
 // look tells how a wait stands, and the channel on which its next change is announced.
-func (r *rowLocks) look(c kv.Column, owner kv.Timestamp, ttl time.Duration, now time.Time) (s waitState, in []blocker, wake <-chan struct{}, until time.Time) {
+func (r *rowLocks) look(c kv.Column, owner kv.Timestamp, ttl time.Duration, now time.Time) (s waitState, in []deadlock.Holder, wake <-chan struct{}, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o, q := r.owners[owner], r.queues[columnKey(c)]
@@ -542,7 +537,7 @@ func (r *rowLocks) list(limit int, now time.Time) (locks []RowLock) {
 			}
 			if !c.granted {
 				for _, b := range c.blockers() {
-					l.WaitsFor = append(l.WaitsFor, b.owner)
+					l.WaitsFor = append(l.WaitsFor, b.Owner)
 				}
 			}
 			locks = append(locks, l)

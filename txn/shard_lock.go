@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/deadlock"
 )
 
 // evalLock takes row locks and then looks whether the columns are still what the owner's snapshot says.
@@ -123,8 +124,8 @@ func evalAwaitLock(e kv.Eval, st *state, req *awaitRequest) (*awaitResponse, err
 	}
 }
 
-func sameBlockers(in []blocker, seen []kv.Timestamp) bool {
-	return slices.EqualFunc(in, seen, func(b blocker, ts kv.Timestamp) bool { return b.owner == ts })
+func sameBlockers(in []deadlock.Holder, seen []kv.Timestamp) bool {
+	return slices.EqualFunc(in, seen, func(b deadlock.Holder, ts kv.Timestamp) bool { return b.Owner == ts })
 }
 
 func evalUnlock(_ kv.Eval, st *state, req *ownersRequest) (*empty, error) {
@@ -139,7 +140,7 @@ func evalKeepLocks(_ kv.Eval, st *state, req *ownersRequest) (*ownersRequest, er
 }
 
 func evalDetect(_ kv.Eval, st *state, req *detectRequest) (*detectResponse, error) {
-	return &detectResponse{cycle: st.detector.wait(req, time.Now())}, nil
+	return &detectResponse{cycle: st.detector.Wait(req.Wait, time.Now())}, nil
 }
 
 func evalListLocks(_ kv.Eval, st *state, req *limitRequest) (*listLocksResponse, error) {
@@ -147,7 +148,7 @@ func evalListLocks(_ kv.Eval, st *state, req *limitRequest) (*listLocksResponse,
 }
 
 func evalDeadlocks(_ kv.Eval, st *state, _ *limitRequest) (*deadlocksResponse, error) {
-	return &deadlocksResponse{deadlocks: st.detector.list()}, nil
+	return &deadlocksResponse{deadlocks: st.detector.Recent()}, nil
 }
 
 // checkRowLock reports a foreign row lock in the way of a write. Writes of transactions that took their row locks find their

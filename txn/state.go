@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"moka/kv"
+	"moka/txn/deadlock"
 )
 
 // state is what the coprocessor knows of a shard beyond what is stored: it dies with the process, or when the shard's lead
@@ -44,7 +45,7 @@ type state struct {
 	hot      hot
 	ranges   *rangeCache
 	rows     *rowLocks
-	detector *detector
+	detector *deadlock.Detector
 	scanFrom int // CoprocessorOptions.ScanFrom
 	decided  decided
 }
@@ -71,7 +72,7 @@ func newState(s kv.ShardHandle, o CoprocessorOptions) *state {
 		onePhase:    map[kv.Timestamp]*onePhaseCommit{},
 		requires:    requires{newest: map[string]kv.Timestamp{}, max: o.MaxRequires},
 		rows:        newRowLocks(o.MaxRowLocks),
-		detector:    newDetector(),
+		detector:    deadlock.New(),
 		scanFrom:    o.ScanFrom,
 		ranges:      newRangeCache(),
 		recent:      make(recent, o.RecentSlots),
