@@ -124,9 +124,29 @@ type Reader interface {
 	Get(a Address, ts Timestamp) (value []byte, ok bool, err error)
 	// Latest returns the newest version with a timestamp of at most max.
 	Latest(a Address, max Timestamp) (v Version, ok bool, err error)
+	// LatestOf is Latest of several columns: found[i] becomes that of columns[i], with timestamp zero where
+	// there is none. Each is as of a moment within the call, not all as of the same.
+	LatestOf(columns []Address, max Timestamp, found []Version) error
 	// Iter walks columns and their versions in key order: rows ascending, within a row family and qualifier ascending,
 	// within a column newest first. With Reverse, columns descend (versions still newest first).
 	Iter(o IterOptions) (Iterator, error)
+}
+
+// EachLatest is LatestOf by one Latest after the other.
+func EachLatest(r interface {
+	Latest(a Address, max Timestamp) (v Version, ok bool, err error)
+}, columns []Address, max Timestamp, found []Version) error {
+	for i, a := range columns {
+		v, ok, err := r.Latest(a, max)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			v = Version{}
+		}
+		found[i] = v
+	}
+	return nil
 }
 
 // IterOptions bound an Iterator.

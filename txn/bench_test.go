@@ -1,8 +1,10 @@
 package txn_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -129,6 +131,43 @@ func BenchmarkGet(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkBatchGet reads 100 columns of 200,000 at a time, as a join looks up the rows that belong to its batch: most are not
+// remembered. Those of "near" stand beside each other, those of "far" anywhere.
+func BenchmarkBatchGet(b *testing.B) {
+	c, value := openDisk(b), make([]byte, 100)
+	const rows, batch = 200_000, 100
+	row := func(i uint64) kv.Column {
+		return kv.Column{Row: kv.MakeRowKey(kv.TableTxn, binary.BigEndian.AppendUint64([]byte{0xb1}, i))}
+	}
+	for i := uint64(0); i < rows; {
+		t := c.Begin(txn.TxnOptions{})
+		for range 2000 {
+			t.Put(row(i), value, txn.WriteOptions{})
+			i++
+		}
+		if _, err := t.Commit(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, step := range map[string]uint64{"near": 3, "far": 7919} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			columns := make([]kv.Column, batch)
+			for i := uint64(0); b.Loop(); i++ {
+				for j := range columns {
+					columns[j] = row((i*104729 + uint64(j)*step) % rows)
+				}
+				slices.SortFunc(columns, func(x, y kv.Column) int { return bytes.Compare(x.Row, y.Row) })
+				t := c.Begin(txn.TxnOptions{ReadOnly: true})
+				vs, err := t.BatchGet(b.Context(), columns)
+				if err != nil || !vs[batch-1].OK {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkDurablePut is the same without asking whether the row exists: what a set of Pebble's compares with.

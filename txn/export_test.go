@@ -347,6 +347,10 @@ func (e trustingEval) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, 
 	return e.Eval.Latest(a, max)
 }
 
+func (e trustingEval) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(e, columns, max, found)
+}
+
 // ForgetReads makes one-phase commits choose their commit_ts as if nobody had read.
 func (m Memory) ForgetReads() { m.st.maxTS.Store(0) }
 

@@ -49,6 +49,10 @@ func (b *beforeReads) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, 
 	return b.Eval.Latest(a, max)
 }
 
+func (b *beforeReads) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(b, columns, max, found)
+}
+
 func (b *beforeReads) Iter(o kv.IterOptions) (kv.Iterator, error) {
 	b.first()
 	return b.Eval.Iter(o)
@@ -122,6 +126,10 @@ func (o *oneLook) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, erro
 		return kv.Version{}, false, nil
 	}
 	return o.Eval.Latest(a, max)
+}
+
+func (o *oneLook) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(o, columns, max, found)
 }
 
 func (o *oneLook) Iter(opts kv.IterOptions) (kv.Iterator, error) {

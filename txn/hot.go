@@ -77,26 +77,140 @@ func (st *state) version(e kv.Eval, c kv.Column, max kv.Timestamp, seeded bool) 
 	return e.Latest(writeAt(c), max)
 }
 
+// versions is version of the columns that which names: found[i] is that of columns[which[i]], with timestamp zero
+// where there is none. What is not in memory is read from the store in one go.
+func (st *state) versions(
+	e kv.Eval, columns []kv.Column, which []int, max kv.Timestamp, seeded bool, found []kv.Version,
+) error {
+	if len(which) == 1 {
+		v, ok, err := st.version(e, columns[which[0]], max, seeded)
+		if ok {
+			found[0] = v
+		}
+		return err
+	}
+	var ask lookups
+	if seeded {
+		var err error
+		if ask, err = st.fromMemory(e, columns, which, max, found); err != nil {
+			return err
+		}
+	} else {
+		ask = makeLookups(len(which))
+		for i, j := range which {
+			ask.add(i, columns[j])
+		}
+	}
+	return ask.read(e, max, func(i int, v kv.Version) { found[i] = v })
+}
+
+// fromMemory fills in what is remembered, and what had been asked for before and so is remembered now; the rest
+// is still to be asked for.
+func (st *state) fromMemory(
+	e kv.Eval, columns []kv.Column, which []int, max kv.Timestamp, found []kv.Version,
+) (ask lookups, err error) {
+	ask = makeLookups(len(which))
+	var newest lookups
+	var remembered []*hotVersion // of newest
+	for i, j := range which {
+		c := columns[j]
+		if v, ok, known := st.newestIfHot(c); known && (!ok || v.Timestamp <= max) {
+			if ok {
+				found[i] = kv.Version{Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)}
+			}
+			continue
+		} else if known { // there is an older one, or none
+			ask.add(i, c)
+			continue
+		}
+		h, err := st.expect(e, c)
+		if err != nil {
+			return ask, err
+		}
+		if h == nil {
+			ask.add(i, c)
+			continue
+		}
+		newest.add(i, c)
+		remembered = append(remembered, h)
+	}
+	n := 0
+	err = newest.read(e, kv.MaxTimestamp, func(i int, v kv.Version) {
+		c := columns[which[i]]
+		st.keep(remembered[n], c, v, v.Timestamp != 0)
+		if n++; v.Timestamp > max {
+			ask.add(i, c)
+			return
+		}
+		found[i] = v
+	})
+	return ask, err
+}
+
+// lookups are columns to look for in the store, and which they are of the asker's.
+type lookups struct {
+	at    []kv.Address
+	which []int
+}
+
+func makeLookups(n int) lookups {
+	return lookups{at: make([]kv.Address, 0, n), which: make([]int, 0, n)}
+}
+
+func (l *lookups) add(i int, c kv.Column) {
+	l.at, l.which = append(l.at, writeAt(c)), append(l.which, i)
+}
+
+func (l *lookups) read(e kv.Eval, max kv.Timestamp, f func(i int, v kv.Version)) error {
+	if len(l.at) == 0 {
+		return nil
+	}
+	found := make([]kv.Version, len(l.at))
+	if err := e.LatestOf(l.at, max, found); err != nil {
+		return err
+	}
+	for i, v := range found {
+		f(l.which[i], v)
+	}
+	return nil
+}
+
 // remember reads a column's newest version if the column was asked for before, and makes it known. The memory is the caller's.
 func (st *state) remember(e kv.Eval, c kv.Column) (v kv.Version, ok, known bool, err error) {
-	hash := columnHash(c)
-	if st.hot.missed[hash%hotSlots].Swap(hash) != hash {
-		return kv.Version{}, false, false, nil
-	}
-	h := &hotVersion{epoch: st.hot.epoch.Load(), slot: st.recent.slotOf(hash).Load()}
-	if st.locks.Len() > 0 {
-		if _, locked, err := e.Latest(lockAt(runExclusive, c), kv.MaxTimestamp); locked || err != nil {
-			return kv.Version{}, false, false, err
-		}
+	h, err := st.expect(e, c)
+	if h == nil || err != nil {
+		return kv.Version{}, false, false, err
 	}
 	if v, ok, err = e.Latest(writeAt(c), kv.MaxTimestamp); err != nil {
 		return kv.Version{}, false, false, err
 	}
-	if len(v.Value) <= st.options.HotBytes {
-		h.column, h.version, h.ok = cloneColumn(c), kv.Version{Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)}, ok
-		st.hot.entries[hash%hotSlots].Store(h)
-	}
+	st.keep(h, c, v, ok)
 	return v, ok, true, nil
+}
+
+// expect is what to remember of a column, the version still missing, if the column was asked for before and
+// nobody is changing it; else nil. The version has to be read behind it.
+func (st *state) expect(e kv.Eval, c kv.Column) (*hotVersion, error) {
+	hash := columnHash(c)
+	if st.hot.missed[hash%hotSlots].Swap(hash) != hash {
+		return nil, nil
+	}
+	h := &hotVersion{epoch: st.hot.epoch.Load(), slot: st.recent.slotOf(hash).Load()}
+	if st.locks.Len() > 0 {
+		if _, locked, err := e.Latest(lockAt(runExclusive, c), kv.MaxTimestamp); locked || err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// keep remembers the newest version of a column, if it is not long.
+func (st *state) keep(h *hotVersion, c kv.Column, v kv.Version, ok bool) {
+	if len(v.Value) > st.options.HotBytes {
+		return
+	}
+	h.column, h.version, h.ok = cloneColumn(c), kv.Version{Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)}, ok
+	st.hot.entries[columnHash(c)%hotSlots].Store(h)
 }
 
 // committed remembers a version that is being written, and has been noted at slot, if its column was read lately. The record is kept.

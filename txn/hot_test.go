@@ -196,6 +196,10 @@ func (p pausing) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, error
 	return v, ok, err
 }
 
+func (p pausing) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(p, columns, max, found)
+}
+
 func (p pausing) Get(a kv.Address, ts kv.Timestamp) ([]byte, bool, error) {
 	p.at(a, true)
 	v, ok, err := p.Eval.Get(a, ts)

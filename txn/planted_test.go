@@ -29,6 +29,10 @@ func (b blindEval) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, err
 	return b.Eval.Latest(a, max)
 }
 
+func (b blindEval) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(b, columns, max, found)
+}
+
 func (b blindEval) Get(a kv.Address, ts kv.Timestamp) ([]byte, bool, error) {
 	if b.hide != nil && b.hide(a) {
 		return nil, false, nil

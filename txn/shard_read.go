@@ -74,40 +74,57 @@ func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 	for _, d := range req.known {
 		st.decided.put(d)
 	}
-	for i, c := range req.columns {
-		l, through, err := blockingLock(e, st, c, req.snapshot, req.bypass)
-		if err != nil {
-			return nil, err
-		}
-		if through != nil {
-			if resp.values[i], err = valueOfLock(e, through); err != nil {
-				return nil, err
-			}
-			if resp.full(i) {
-				break
-			}
-			continue
-		}
-		if l != nil {
-			resp.locks = append(resp.locks, *l)
-			continue
-		}
-		v, ok, err := st.version(e, c, req.snapshot, seeded)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			continue
-		}
-		resp.values[i], err = valueOf(e, c, v)
-		if err != nil {
-			return nil, err
-		}
-		if resp.full(i) {
-			break
+	for begin := 0; begin < len(req.columns); begin += getTogether {
+		end := min(begin+getTogether, len(req.columns))
+		if full, err := getSome(e, st, req, resp, begin, end, seeded); full || err != nil {
+			return resp, err
 		}
 	}
 	return resp, nil
+}
+
+// getTogether is how many columns are looked for in the store at once.
+const getTogether = 128
+
+// getSome answers for the columns [begin, end): it looks for the locks of all of them, and then reads, in the store
+// in one go, what is behind none. full says that the response is as long as it may be.
+func getSome(
+	e kv.Eval, st *state, req *getRequest, resp *getResponse, begin, end int, seeded bool,
+) (full bool, err error) {
+	free := make([]int, 0, end-begin) // without a lock
+	for i := begin; i < end; i++ {
+		l, through, err := blockingLock(e, st, req.columns[i], req.snapshot, req.bypass)
+		switch {
+		case err != nil:
+			return false, err
+		case through != nil:
+			if resp.values[i], err = valueOfLock(e, through); err != nil {
+				return false, err
+			}
+		case l != nil:
+			resp.locks = append(resp.locks, *l)
+		default:
+			free = append(free, i)
+		}
+	}
+	versions := make([]kv.Version, len(free))
+	if err := st.versions(e, req.columns, free, req.snapshot, seeded, versions); err != nil {
+		return false, err
+	}
+	for i, v := range versions {
+		if v.Timestamp == 0 {
+			continue
+		}
+		if resp.values[free[i]], err = valueOf(e, req.columns[free[i]], v); err != nil {
+			return false, err
+		}
+	}
+	for i := begin; i < end; i++ {
+		if resp.full(i) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // valueOf returns what a committed version holds.

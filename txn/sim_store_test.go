@@ -346,6 +346,10 @@ func (y *yieldEval) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, er
 	return y.Eval.Latest(a, max)
 }
 
+func (y *yieldEval) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(y, columns, max, found)
+}
+
 func (y *yieldEval) Iter(o kv.IterOptions) (kv.Iterator, error) {
 	y.yield("iterator", false)
 	return y.Eval.Iter(o)

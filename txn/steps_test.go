@@ -39,6 +39,10 @@ func (s *stopping) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, err
 	return s.Eval.Latest(a, max)
 }
 
+func (s *stopping) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(s, columns, max, found)
+}
+
 // TestLatestLooksForLocksAgain: a commit that came between a read's look for locks and its look at the store is not shown before it
 // is durable.
 func TestLatestLooksForLocksAgain(t *testing.T) {

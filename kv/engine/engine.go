@@ -44,7 +44,7 @@ type Engine struct {
 	// complained is when background work that failed was logged last, unsaid how often it has failed since.
 	complained, unsaid atomic.Int64
 	unflushable        atomic.Int64 // flushes that have failed, one after the other
-	keys               sync.Pool
+	keys, seeks        sync.Pool
 
 	unflushed unflushed
 }
@@ -53,6 +53,7 @@ type Engine struct {
 func Open(dir string, o Options) (*Engine, error) {
 	e := &Engine{o: o.withDefaults(), pace: newPace()}
 	e.keys.New = func() any { b := make([]byte, 0, 256); return &b }
+	e.seeks.New = func() any { return new(seeks) }
 	fsys := e.o.FS
 	exists, err := checkDirectory(fsys, dir)
 	if err != nil {
@@ -502,40 +503,6 @@ func (e *Engine) getFlushed(key []byte) (value []byte, ok bool, err error) {
 		err = cerr
 	}
 	return value, ok && err == nil, e.ioError("engine.Get", err)
-}
-
-var (
-	latestOptions = pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true}
-	// flushedOptions read tables only: see unflushed.
-	flushedOptions = pebble.IterOptions{KeyTypes: pebble.IterKeyTypePointsOnly, UseL6Filters: true, OnlyReadGuaranteedDurable: true}
-)
-
-// Latest returns the newest version of a column with a timestamp of at most max: one seek within the column, with bloom
-// filters, on an iterator from Pebble's pool, over the memtables only if the column may be there.
-func (e *Engine) Latest(shard kv.ShardID, a kv.Address, max kv.Timestamp) (v kv.Version, ok bool, err error) {
-	buf := e.keys.Get().(*[]byte)
-	defer e.keys.Put(buf)
-	*buf = keys.AppendVersion(keys.AppendColumn((*buf)[:0], shard, a), max)
-	o := &flushedOptions
-	if e.unflushed.may((*buf)[:keys.Prefix(*buf)]) {
-		o = &latestOptions
-	}
-	it, err := e.db.NewIter(o)
-	if err != nil {
-		return v, false, e.ioError("engine.Latest", err)
-	}
-	if it.SeekPrefixGE(*buf) {
-		var value []byte
-		if value, err = it.ValueAndErr(); err == nil {
-			v.Timestamp, err = keys.Version(it.Key())
-			v.Value = append(make([]byte, 0, len(value)), value...)
-			ok = err == nil
-		}
-	}
-	if cerr := it.Close(); err == nil {
-		err = cerr
-	}
-	return v, ok, e.ioError("engine.Latest", err)
 }
 
 // Keys is an iterator over raw keys.

@@ -86,6 +86,14 @@ func TestUnflushedReadsWhatWasWritten(t *testing.T) {
 						}
 					}
 				}
+				many := make([]int, 9)
+				for i := range many {
+					many[i] = w*columns + rng.IntN(columns)
+				}
+				if err := readsTogether(e, many, have); err != nil {
+					t.Errorf("writer %d, step %d: %v", w, step, err)
+					return
+				}
 			}
 		})
 	}
@@ -99,6 +107,30 @@ func TestUnflushedReadsWhatWasWritten(t *testing.T) {
 	if total[0] == 0 || total[1] == 0 {
 		t.Error("both ways must be taken")
 	}
+}
+
+// readsTogether is an error if LatestOf finds other versions of these columns than have.
+func readsTogether(e *Engine, columns []int, have map[int]kv.Timestamp) error {
+	at := make([]kv.Address, len(columns))
+	for i, c := range columns {
+		at[i] = columnAt(c)
+	}
+	found := make([]kv.Version, len(at))
+	for i := range found { // what was there before does not stay
+		found[i] = kv.Version{Timestamp: 99, Value: []byte("old")}
+	}
+	if err := e.LatestOf(1, at, kv.MaxTimestamp, found); err != nil {
+		return err
+	}
+	for i, v := range found {
+		if v.Timestamp != have[columns[i]] {
+			return fmt.Errorf("column %d reads version %d, not %d", columns[i], v.Timestamp, have[columns[i]])
+		}
+		if v.Timestamp != 0 && binary.BigEndian.Uint64(v.Value) != uint64(v.Timestamp) {
+			return fmt.Errorf("column %d, version %d: value %x", columns[i], v.Timestamp, v.Value)
+		}
+	}
+	return nil
 }
 
 // A column in the log of a process that died is found by the next one, whether or not it has been flushed meanwhile; and columns that were never

@@ -75,6 +75,10 @@ func (s *shard) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, error)
 	return kv.Version{Timestamp: e.ts, Value: append([]byte{}, e.value...)}, true, nil
 }
 
+func (s *shard) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	return kv.EachLatest(s, columns, max, found)
+}
+
 func (s *shard) Iter(o kv.IterOptions) (kv.Iterator, error) {
 	return newIterator(s.group(o.Group).snapshot(), o), nil
 }

@@ -24,6 +24,7 @@ type Engine interface {
 	Get(key []byte) (value []byte, ok bool, err error)
 	GetVersion(shard kv.ShardID, a kv.Address, ts kv.Timestamp) (value []byte, ok bool, err error)
 	Latest(shard kv.ShardID, a kv.Address, max kv.Timestamp) (v kv.Version, ok bool, err error)
+	LatestOf(shard kv.ShardID, columns []kv.Address, max kv.Timestamp, found []kv.Version) error
 	Versions(shard kv.ShardID, o kv.IterOptions) (kv.Iterator, error)
 
 	// NewIter and Scan go over raw keys.

@@ -26,6 +26,15 @@ func (r reader) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, error)
 	return r.replica.e.Latest(r.replica.id, a, max)
 }
 
+func (r reader) LatestOf(columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	for _, a := range columns {
+		if r.replica.mem[a.Group] != nil {
+			return kv.EachLatest(r, columns, max, found)
+		}
+	}
+	return r.replica.e.LatestOf(r.replica.id, columns, max, found)
+}
+
 func (r reader) Iter(o kv.IterOptions) (kv.Iterator, error) {
 	if m := r.replica.mem[o.Group]; m != nil {
 		return m.NewIterator(o), nil

@@ -209,6 +209,18 @@ func (d *Disk) Latest(id kv.ShardID, a kv.Address, max kv.Timestamp) (v kv.Versi
 	return v, ok, err
 }
 
+// LatestOf implements shard.Engine.
+func (d *Disk) LatestOf(id kv.ShardID, columns []kv.Address, max kv.Timestamp, found []kv.Version) error {
+	for i, a := range columns {
+		v, _, err := d.Latest(id, a, max)
+		if err != nil {
+			return err
+		}
+		found[i] = v
+	}
+	return nil
+}
+
 func (d *Disk) between(lower, upper []byte) []pair {
 	d.mu.Lock()
 	defer d.mu.Unlock()
