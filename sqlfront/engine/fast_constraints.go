@@ -222,14 +222,14 @@ func unchanged(t *Table, snap *catalog.Snapshot) bool {
 	return ok && desc == t.desc
 }
 
-// keep makes sure that a row keeps the constraints when it comes in the place of another; nil is no row.
-// errFallback says that it does not, or that it is more than a plan wants to know.
+// keep makes sure that a row keeps the constraints when it comes in the place of another; nil is no row. Those
+// of foreign keys are left alone with foreign_key_checks = 0, under which dumps are restored. errFallback says that it does not, or that it is more than a plan wants to know.
 func (r *fastRun) keep(old, row sql.Row) error {
 	k := r.plan.keeps
 	if k == nil {
 		return nil
 	}
-	if old != nil {
+	if old != nil && r.set.foreignKeys {
 		for i := range k.children {
 			if err := r.hasNoChild(&k.children[i], old, row); err != nil {
 				return err
@@ -244,6 +244,9 @@ func (r *fastRun) keep(old, row sql.Row) error {
 		if err != nil || truth == eval.False {
 			return errFallback
 		}
+	}
+	if !r.set.foreignKeys {
+		return nil
 	}
 	for i := range k.parents {
 		if err := r.hasParent(&k.parents[i], old, row); err != nil {
@@ -274,6 +277,9 @@ func (r *fastRun) keepMany(rows []sql.Row) error {
 				return errFallback
 			}
 		}
+	}
+	if !r.set.foreignKeys {
+		return nil
 	}
 	for i := range k.parents {
 		if err := r.haveParents(&k.parents[i], rows); err != nil {

@@ -48,9 +48,6 @@ func (r *fastRun) change() (*resultset.Result, error) {
 	if r.tx.readOnly {
 		return nil, sqlerr.ReadOnlyTxn()
 	}
-	if p.keeps != nil && !r.set.foreignKeys {
-		return nil, errFallback
-	}
 	if r.session.inUse(p.table) {
 		return nil, sql.ErrTriggerTableInUse.New(p.table.desc.Name)
 	}
