@@ -239,8 +239,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 				[]system.Table{s.summaryTable(), s.jobsTable()})...),
 			system.New("performance_schema", s.performanceTables()...),
 		},
-		Information: s.observers.Information(),
-		Saw:         s.saw, KeepReadOnly: s.keepReadOnly,
+		Information: s.observers.Information(), HoldRuns: s.observers.Hold,
+		Saw: s.saw, KeepReadOnly: s.keepReadOnly,
 		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string,
 			everybody bool) (bool, error) {
 			if s.node.Own(id) {

@@ -360,7 +360,8 @@ type untold struct {
 // chooses how often it fails, and would fill the disk, and hide what else the log has to say.
 const tellEvery = time.Minute
 
-// tell logs a failed run with those before that were not worth a line.
+// tell logs a failed run with those before that were not worth a line. The error is a text: some errors print
+// themselves with a stack where they may.
 func (w *Worker) tell(o Observer, attempt int, parked bool, err error) {
 	w.mu.Lock()
 	if _, ok := w.mu.observers[o.ID]; !ok {
@@ -386,10 +387,10 @@ func (w *Worker) tell(o Observer, attempt int, parked bool, err error) {
 	case !due:
 	case failed.parked > 0:
 		w.o.Logger.Error("observer failed too often; notifications parked", "observer", o.Name, "attempts",
-			attempt, "failed", failed.runs, "parked", failed.parked, "err", err)
+			attempt, "failed", failed.runs, "parked", failed.parked, "err", err.Error())
 	default:
 		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempt,
-			"failed", failed.runs, "err", err)
+			"failed", failed.runs, "err", err.Error())
 	}
 }
 

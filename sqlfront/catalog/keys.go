@@ -34,6 +34,7 @@ import (
 //	│ 01 │ 20 │ table 4 B │ index 4 B  │ grave               │ 01 │
 //	├────┼────┼───────────┼────────────┘                     ├────┼──────┐
 //	│ 01 │ 21 │ job 4 B   │  job                             │ 01 │ JSON │
+//	│ 01 │ 22 │ table 4 B │ random 8 B   hold                │ 01 │ until, ms 8 B
 //	└────┴────┴───────────┘                                  ├────┼──────┴───────┐
 //	│ 02 │ sequence, 8 B │                                   │ 01 │ uvarint next │
 //	├────┼───────────┬───┘                                   ├────┼──────┬───────┘
@@ -65,6 +66,7 @@ const (
 	kindEnd       = 0x19 // the first that is not a descriptor
 	kindGrave     = 0x20
 	kindJob       = 0x21
+	kindHold      = 0x22
 
 	formatVersion = 1
 	// paddedVersion is that of a table with padded keys: a release that would read and write them in the

@@ -86,8 +86,8 @@ func (tx *Tx) beginDDL(ctx *sql.Context) error {
 // to an end under load. It is a row lock on the fence, so it orders and proves nothing; the fence does. A statement that has
 // changed something already cannot take a new snapshot any more, and takes its chance.
 func (tx *Tx) exclude(ctx *sql.Context, t *Table) error {
-	if t.temporary || tx.touched(ctx) {
-		return nil
+	if err := tx.holdRuns(ctx, t); err != nil || t.temporary || tx.touched(ctx) {
+		return err
 	}
 	if _, err := tx.store().Lock(ctx, []kv.Column{catalog.FenceCell(t.desc)}, txn.LockOptions{}); err != nil && !errors.Is(err, txn.ErrConflict) {
 		return tx.fail(ctx, err)
@@ -104,12 +104,25 @@ func (tx *Tx) exclude(ctx *sql.Context, t *Table) error {
 	return nil
 }
 
-// insist is exclude for a schema change that has lost against a writer before.
+// insist is exclude for a schema change that has lost against a writer before. Observers give way to any.
 func (tx *Tx) insist(ctx *sql.Context, t *Table) error {
 	if !tx.contended {
-		return nil
+		return tx.holdRuns(ctx, t)
 	}
 	return tx.exclude(ctx, t)
+}
+
+// holdRuns keeps observers off the table until the transaction ends; those of other processes if it has lost before.
+func (tx *Tx) holdRuns(ctx *sql.Context, t *Table) error {
+	if t.temporary || tx.eng.opts.HoldRuns == nil {
+		return nil
+	}
+	release, err := tx.eng.opts.HoldRuns(ctx, t.desc.ID, tx.contended)
+	if err != nil {
+		return tx.fail(ctx, err)
+	}
+	tx.held = append(tx.held, release)
+	return nil
 }
 
 // awaitFence waits for a schema change that keeps writers out, on behalf of one that it has refused.

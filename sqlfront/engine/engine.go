@@ -60,6 +60,9 @@ type Options struct {
 	Parser sql.Parser
 	// Observers decides which observers a write notifies. Default: the catalog's observers by their events and columns.
 	Observers Observers
+	// HoldRuns keeps observers from writing to a table while a schema change of it is under way, until release: those of this process, or,
+	// as soon as they hear of it, of all.
+	HoldRuns func(ctx context.Context, table uint32, everywhere bool) (release func(), err error)
 	// Persist keeps SET PERSIST. Default: refused.
 	Persist PersistStore
 	// Functions and TableFunctions are added to the library's; a function of the same name replaces it.

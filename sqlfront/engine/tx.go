@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +53,7 @@ type Tx struct {
 	ddl   bool     // it changes the catalog: the statement ends it, with or without success
 	base  uint64   // the catalog version that a schema change began with
 	after []func() // runs once the transaction has committed
+	held  []func() // runs when it has ended: what it held goes on
 	// undone takes back what a schema change has committed in transactions of its own; it runs if this one does not commit.
 	undone []func()
 
@@ -333,6 +335,17 @@ func (tx *Tx) fence(t *catalog.Table) {
 	tx.eng.catalog.Fence(tx.store(), t)
 }
 
+// Writes are the tables that the transaction has written to.
+func (tx *Tx) Writes() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for f := range tx.fenced {
+			if !yield(f.table) {
+				return
+			}
+		}
+	}
+}
+
 func (tx *Tx) mark() mark { return mark{tx.store().Savepoint(), len(tx.inserted)} }
 
 func (tx *Tx) undo(m mark) {
@@ -451,6 +464,10 @@ func (tx *Tx) commitStore(ctx *sql.Context) error {
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet, tx.bulk = nil, nil, nil, nil, nil, nil
 	tx.undone, tx.wrote = nil, nil
+	for _, release := range tx.held {
+		release()
+	}
+	tx.held = nil
 	tx.forgetPasts()
 	if tx.listed {
 		tx.listed = false

@@ -34,6 +34,7 @@ type world struct {
 	// countRows and countTime bound counts of what was missed; zero for the default.
 	countRows int
 	countTime time.Duration
+	hold      time.Duration // of tables; zero for the default
 }
 
 func newWorld(t testing.TB) *world {
@@ -57,8 +58,8 @@ type meter struct {
 	kv.Store
 	bytes atomic.Int64
 	left  atomic.Int64 // requests until the process is dead; zero for no end
-	// asked is called with each request's command, if it is set.
-	asked atomic.Pointer[func(kv.CommandID)]
+	// asked is called with each request, if it is set.
+	asked atomic.Pointer[func(kv.CommandID, kv.Message)]
 }
 
 func (m *meter) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID,
@@ -67,7 +68,7 @@ func (m *meter) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletR
 		return nil, kv.Errorf(kv.CodeClosed, "test", "the process is dead")
 	}
 	if f := m.asked.Load(); f != nil {
-		(*f)(c)
+		(*f)(c, req)
 	}
 	resp, err := m.Store.Call(ctx, shard, tablets, c, req)
 	if resp != nil {
@@ -95,14 +96,14 @@ func (w *world) node(works bool) *node {
 			triggers.Options{Runners: runners, SweepEvery: 20 * time.Millisecond})
 	}
 	n.reg = observer.New(observer.Options{
-		Client: client, Catalog: cat, Store: w.mem, Worker: n.worker, Runners: runners,
-		Follow:    5 * time.Millisecond,
+		Client: client, Catalog: cat, Store: n.read, Worker: n.worker, Runners: runners,
+		Follow: 5 * time.Millisecond, HoldTime: w.hold,
 		CountRows: w.countRows, CountTime: w.countTime,
 	})
 	n.eng, err = engine.New(ctx, engine.Options{
 		Client: client, Catalog: cat, Store: n.read, Parser: parse.New(n.reg.Hooks()), JobLease: w.lease,
 		Databases:   []sql.Database{system.New("moka", n.reg.SystemTables()...)},
-		Information: n.reg.Information(),
+		Information: n.reg.Information(), HoldRuns: n.reg.Hold,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -161,11 +162,13 @@ func (n *node) session(db string) *session {
 
 // run executes a statement as the wire layer does: in autocommit, again after a conflict.
 func (s *session) run(query string) (schema sql.Schema, rows []sql.Row, err error) {
+	defer s.sess.Contended(false)
 	for range 100 {
 		schema, rows, err = s.once(query)
 		if err == nil || !engine.IsRetryable(err) || s.sess.GetTransaction() != nil {
 			break
 		}
+		s.sess.Contended(true)
 	}
 	return schema, rows, err
 }

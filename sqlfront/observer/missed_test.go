@@ -135,7 +135,7 @@ func TestMissedIsCountedUntilKill(t *testing.T) {
 		"insert into t values (1)")
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
-	asked := func(c kv.CommandID) {
+	asked := func(c kv.CommandID, _ kv.Message) {
 		const scanSince = 44
 		if c == scanSince {
 			kill()

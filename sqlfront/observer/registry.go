@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
+	"maps"
 	"sync"
 	"time"
 
@@ -31,6 +31,9 @@ type Options struct {
 	Runners int
 	// Follow is how often the catalog is looked at for observers declared elsewhere. Default 500 ms.
 	Follow time.Duration
+	// HoldTime bounds how long a process that died keeps observers from a table that it was changing.
+	// Default 10 s.
+	HoldTime time.Duration
 	// CountRows and CountTime bound the count of what an observer has missed, when it is enabled. Default
 	// 100,000 rows that have changed, and 10 s.
 	CountRows int
@@ -44,21 +47,23 @@ type Registry struct {
 	eng    *engine.Engine
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	// running has a token for each run, bodies what they have compiled, and room is for large ones of these.
+	// running has a token for each run, bodies what they have compiled, and room is for large ones of
+	// these.
 	running   chan struct{}
 	bodies    spare.Pool[uint32, *body]
 	room      *semaphore.Weighted
 	roomBytes int64
-	// changed wakes removeOrphans: the catalog is another one.
-	changed chan struct{}
+	// changed wakes removeOrphans: the catalog is another one. stale wakes loop.
+	changed, stale chan struct{}
 	// the storage of each observer's table before which there are no notifications; removeOrphans' own
 	tidied map[uint32]uint32
 
-	mu struct {
+	following sync.Mutex // held by follow: what it finds is newer than what it found before
+	mu        struct {
 		sync.Mutex
 		registered map[uint32]*catalog.Observer
 		version    uint64
-		held       map[uint32]int // tables to which no observer writes meanwhile, by how many changes of them
+		holds
 	}
 }
 
@@ -71,6 +76,9 @@ func New(o Options) *Registry {
 	if o.Follow <= 0 {
 		o.Follow = 500 * time.Millisecond
 	}
+	if o.HoldTime <= 0 {
+		o.HoldTime = 10 * time.Second
+	}
 	if o.CountRows <= 0 {
 		o.CountRows = 100_000
 	}
@@ -80,8 +88,10 @@ func New(o Options) *Registry {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &Registry{o: o, changed: make(chan struct{}, 1), tidied: map[uint32]uint32{}}
-	r.mu.registered, r.mu.held = map[uint32]*catalog.Observer{}, map[uint32]int{}
+	r := &Registry{o: o, changed: make(chan struct{}, 1), stale: make(chan struct{}, 1),
+		tidied: map[uint32]uint32{}}
+	r.mu.registered = map[uint32]*catalog.Observer{}
+	r.mu.here, r.mu.writes = map[uint32]int{}, map[uint32][]uint32{}
 	return r
 }
 
@@ -128,6 +138,7 @@ func (r *Registry) loop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
+		case <-r.stale:
 		}
 		if err := r.follow(ctx); err != nil && ctx.Err() == nil {
 			r.o.Logger.Warn("reading the observers from the catalog failed; trying again", "err", err)
@@ -140,23 +151,35 @@ func (r *Registry) follow(ctx context.Context) error {
 	if r.o.Worker == nil {
 		return nil
 	}
+	r.following.Lock()
+	defer r.following.Unlock()
 	t := r.o.Client.Begin(txn.TxnOptions{ReadOnly: true})
 	defer t.Rollback()
 	snap, err := r.o.Catalog.Snapshot(ctx, t)
 	if err != nil {
 		return err
 	}
+	held, err := r.o.Catalog.HeldTables(ctx, t)
+	if err != nil {
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if snap.Version == r.mu.version {
+	heldBefore := r.mu.keeping
+	r.mu.elsewhere, r.mu.keeping = held, len(r.mu.here)+len(held) > 0
+	if snap.Version == r.mu.version && !heldBefore && !r.mu.keeping {
 		return nil
 	}
 	now := map[uint32]*catalog.Observer{}
 	for _, o := range snap.AllObservers() {
-		if o.Enabled && !r.heldLocked(snap, o) {
+		if o.Enabled && !r.mu.keep(o) {
 			now[o.ID] = o
 		}
 	}
+	maps.DeleteFunc(r.mu.writes, func(id uint32, _ []uint32) bool {
+		_, known := snap.ObserverByID(id)
+		return !known
+	})
 	for id := range r.mu.registered {
 		if now[id] == nil {
 			r.o.Worker.Unregister(id)
@@ -174,7 +197,10 @@ func (r *Registry) follow(ctx context.Context) error {
 			},
 		})
 	}
-	r.mu.registered, r.mu.version = now, snap.Version
+	known := r.mu.version == snap.Version
+	if r.mu.registered, r.mu.version = now, snap.Version; known {
+		return nil
+	}
 	select {
 	case r.changed <- struct{}{}:
 	default: // it is told already
@@ -182,37 +208,8 @@ func (r *Registry) follow(ctx context.Context) error {
 	return nil
 }
 
-// hold ends the runs in this process that write to the table, and lets none begin until release: an observer
-// that fills its own table holds the fence of it without a pause, and whoever wants to stop it would lose
-// against it for ever. What was not acknowledged is delivered again.
-func (r *Registry) hold(ctx context.Context, table uint32) (release func(), err error) {
-	weigh := func(by int) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.mu.held[table] += by; r.mu.held[table] == 0 {
-			delete(r.mu.held, table)
-		}
-		r.mu.version = 0 // follow has to look at all of them again
-	}
-	weigh(1)
-	if err = r.follow(ctx); err != nil {
-		weigh(-1)
-		return nil, err
-	}
-	return func() { weigh(-1) }, nil
-}
-
-// heldLocked reports whether an observer is kept from running, as it is on a table that is held or names it.
-func (r *Registry) heldLocked(snap *catalog.Snapshot, o *catalog.Observer) bool {
-	if len(r.mu.held) == 0 {
-		return false
-	}
-	return slices.ContainsFunc(append(writtenTables(snap, o), o.TableID), func(id uint32) bool {
-		return r.mu.held[id] > 0
-	})
-}
-
-// change runs a schema change in a transaction of its own, again if somebody else was first, and follows it.
+// change runs a schema change in a transaction of its own, again if somebody else was first, and follows
+// it.
 func (r *Registry) change(ctx *sql.Context, f func(t *txn.Txn) error) error {
 	_, err := r.changeAt(ctx, f)
 	return err
@@ -225,12 +222,12 @@ func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.T
 		return 0, err
 	}
 	var busy kv.Column // the fence of a table whose writers were first
-	release := func() {}
+	var held []func()
 	defer func() {
-		release()
-		if busy.Row != nil {
-			err = errors.Join(err, r.follow(ctx))
+		for _, release := range held {
+			release()
 		}
+		err = errors.Join(err, r.follow(ctx))
 	}()
 	for range most {
 		t := r.o.Client.Begin(txn.TxnOptions{})
@@ -242,24 +239,18 @@ func (r *Registry) changeAt(ctx *sql.Context, f func(t *txn.Txn) error) (at kv.T
 		}
 		t.Rollback()
 		if err == nil {
-			if busy.Row != nil {
-				return at, nil
-			}
-			return at, r.follow(ctx)
+			return at, nil
 		}
 		if !errors.Is(err, txn.ErrConflict) && !errors.Is(err, txn.ErrMustExist) {
 			return 0, err
 		}
 		if c := engine.Refused(err); r.o.Catalog.IsFence(c) {
-			if busy.Row == nil {
-				id, _ := catalog.FenceOf(c)
-				let, err := r.hold(ctx, id)
-				if err != nil {
-					return 0, err
-				}
-				release = let
+			id, _ := catalog.FenceOf(c)
+			release, err := r.Hold(ctx, id, true)
+			if err != nil {
+				return 0, err
 			}
-			busy = c
+			held, busy = append(held, release), c
 		}
 	}
 	return 0, err

@@ -125,7 +125,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	if !ran {
 		return triggers.ErrSkip
 	}
-	return nil
+	return r.giveWay(id, tx)
 }
 
 // rows reads OLD and NEW; nil stands for a row that is not there. With triggers.ErrForgotten, NEW is there.

@@ -382,8 +382,9 @@ func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {
 	if err != nil {
 		return err
 	}
-	var id uint32
-	err = r.change(ctx, func(t *txn.Txn) error {
+	release := func() {}
+	defer func() { release() }()
+	return r.change(ctx, func(t *txn.Txn) error {
 		snap, err := r.o.Catalog.Snapshot(ctx, t)
 		if err != nil {
 			return err
@@ -403,14 +404,13 @@ func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {
 		if err := r.mayManage(ctx, snap, o); err != nil {
 			return err
 		}
-		id = o.ID
+		release()
+		if release, err = r.Hold(ctx, o.TableID, false); err != nil {
+			return err
+		}
+		// What is left of its notifications goes by and by: see removeOrphans.
 		return r.o.Catalog.DropObserver(ctx, t, dbName, s.Observer.Name)
 	})
-	if err != nil || id == 0 {
-		return err
-	}
-	// No writer that knows the observer can commit any more; what is left of its notifications goes.
-	return triggers.Drop(ctx, r.o.Store, id)
 }
 
 func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
@@ -424,6 +424,8 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 	var id uint32
 	var was catalog.Observer
 	told := false // how many rows others have changed is for who may see that
+	release := func() {}
+	defer func() { release() }()
 	at, err := r.changeAt(ctx, func(t *txn.Txn) error {
 		snap, err := r.o.Catalog.Snapshot(ctx, t)
 		if err != nil {
@@ -444,6 +446,10 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		if changed.Enabled = s.Action == parse.EnableObserver; changed.Enabled {
 			changed.DisabledAt, changed.DisabledTS, changed.DisabledRows = time.Time{}, 0, 0
 		} else if o.Enabled {
+			release()
+			if release, err = r.Hold(ctx, o.TableID, false); err != nil {
+				return err
+			}
 			if err := noteDisabled(ctx, t, snap, &changed); err != nil {
 				return err
 			}
