@@ -53,7 +53,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	mended, short, err := chains(ctx, mended)
+	mended, short, err := expr.HideChains(ctx, mended)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}

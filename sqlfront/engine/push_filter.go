@@ -56,22 +56,6 @@ func nodes(x *pushdown.Expr) int {
 // maxPushedDepth bounds the nesting of a condition, well below what a shard accepts.
 const maxPushedDepth = 64
 
-// chain lists what is joined by AND, or by OR: a OR b OR c OR … is as deep as it is long.
-func chain[T sql.Expression](e sql.Expression) (parts []sql.Expression) {
-	todo := []sql.Expression{e}
-	for len(todo) > 0 {
-		last := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if _, ok := last.(T); ok {
-			children := last.Children()
-			todo = append(todo, children[1], children[0])
-			continue
-		}
-		parts = append(parts, last)
-	}
-	return parts
-}
-
 // expr turns an expression into the language of programs, nil if it does not mean exactly the same there.
 func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 	if depth > maxPushedDepth {
@@ -101,16 +85,16 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		}
 		return nil
 	case *expression.And:
-		return list(pushdown.OpAnd, chain[*expression.And](e)...)
+		return list(pushdown.OpAnd, expr.Parts[*expression.And](e)...)
 	case *expression.Or:
-		return list(pushdown.OpOr, chain[*expression.Or](e)...)
+		return list(pushdown.OpOr, expr.Parts[*expression.Or](e)...)
 	case *expr.Chain:
 		if !e.Or {
 			return list(pushdown.OpAnd, e.Parts...)
 		}
 		x := list(pushdown.OpOr, e.Parts...)
 		if x != nil {
-			if x.Args = inFolded(x.Args); len(x.Args) == 1 {
+			if x.Args = pushdown.FoldIn(x.Args); len(x.Args) == 1 {
 				return x.Args[0]
 			}
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
@@ -259,4 +261,116 @@ func (c *Chain) WithChildren(_ *sql.Context, parts ...sql.Expression) (sql.Expre
 		return nil, sql.ErrInvalidChildrenNumber.New(c, len(parts), len(c.Parts))
 	}
 	return NewChain(c.Or, parts), nil
+}
+
+// From so many parts on, a condition is more than the library's search for an index should see: it compares
+// each range with each other.
+const (
+	longChain = 100  // joined by OR; <> joined by AND; NOT IN (…)
+	longList  = 1000 // IN (…)
+)
+
+// HideChains hides such conditions from the planner, in a Chain. What indexes have to say about them is found
+// when the statement begins.
+func HideChains(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (
+		sql.Node, transform.TreeIdentity, error,
+	) {
+		f, ok := n.(*plan.Filter)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		conjuncts := Parts[*expression.And](f.Expression)
+		out, changed := chainsOf(conjuncts)
+		if !changed {
+			return n, transform.SameTree, nil
+		}
+		return plan.NewFilter(ctx, expression.JoinAnd(out...), f.Child), transform.NewTree, nil
+	})
+}
+
+func chainsOf(conjuncts []sql.Expression) (out []sql.Expression, changed bool) {
+	apart := map[sql.ColumnId][]sql.Expression{} // the conjuncts that are column <> constant
+	if len(conjuncts) >= longChain {
+		for _, e := range conjuncts {
+			if id, ok := columnApart(e); ok {
+				apart[id] = append(apart[id], e)
+			}
+		}
+	}
+	for _, e := range conjuncts {
+		if id, ok := columnApart(e); ok && len(apart[id]) >= longChain {
+			if e == apart[id][0] {
+				out, changed = append(out, NewChain(false, apart[id])), true
+			}
+			continue
+		}
+		switch x := e.(type) {
+		case *expression.Or:
+			if parts := Parts[*expression.Or](x); len(parts) >= longChain {
+				e, changed = NewChain(true, parts), true
+			}
+		case *expression.InTuple:
+			if lengthOf(x) >= longList {
+				e, changed = NewChain(true, []sql.Expression{x}), true
+			}
+		case *expression.Not:
+			if in, ok := x.Child.(*expression.InTuple); ok && lengthOf(in) >= longChain {
+				e, changed = NewChain(false, []sql.Expression{x}), true
+			}
+		}
+		out = append(out, e)
+	}
+	return out, changed
+}
+
+// HasChain reports whether an index may find the rows of a condition by what was hidden.
+func HasChain(filter sql.Expression) bool {
+	return slices.ContainsFunc(Parts[*expression.And](filter), func(e sql.Expression) bool {
+		c, ok := e.(*Chain)
+		return ok && c.Or
+	})
+}
+
+func lengthOf(in *expression.InTuple) int {
+	list, _ := in.Right().(expression.Tuple)
+	return len(list)
+}
+
+// columnApart is the column of a condition of the form column <> constant.
+func columnApart(e sql.Expression) (sql.ColumnId, bool) {
+	not, ok := e.(*expression.Not)
+	if !ok {
+		return 0, false
+	}
+	eq, ok := not.Child.(*expression.Equals)
+	if !ok {
+		return 0, false
+	}
+	f, ok := eq.Left().(*expression.GetField)
+	if !ok || !isLiteral(eq.Right()) {
+		return 0, false
+	}
+	return f.Id(), true
+}
+
+func isLiteral(e sql.Expression) bool {
+	_, ok := e.(*expression.Literal)
+	return ok
+}
+
+// Parts lists what is joined by AND, or by OR: a OR b OR c OR … is as deep as it is long.
+func Parts[T sql.Expression](e sql.Expression) (parts []sql.Expression) {
+	todo := []sql.Expression{e}
+	for len(todo) > 0 {
+		last := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if _, ok := last.(T); ok {
+			children := last.Children()
+			todo = append(todo, children[1], children[0])
+			continue
+		}
+		parts = append(parts, last)
+	}
+	return parts
 }
