@@ -53,11 +53,11 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 				run(t, conn, "set time_zone = '+00:00'")
 				run(t, conn, planCacheTables...)
 				run(t, conn, "set time_zone = '"+[]string{"Europe/Berlin", "+00:00", "-07:00"}[seed%3]+"'")
-				run(t, conn, fmt.Sprintf("set moka_plan_cache = %d", 1-i))
+				run(t, conn, fmt.Sprintf("set moka_plan_cache = %d", 1-i), "set timestamp = 1540684800")
 				c.conns[i] = conn
 			}
 			before := s.Metrics()
-			for range 600 {
+			for range 800 {
 				c.step()
 			}
 			c.check("commit", nil, false)
@@ -67,7 +67,9 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 				"select * from f order by id", "select * from par order by id",
 				"select * from chi order by id", "select * from ref order by id",
 				"select * from tgt order by x, y",
-				"select what, a, b, v, d from log order by id", "select * from agg order by n"} {
+				"select what, a, b, v, d from log order by id", "select * from agg order by n",
+				"select id, n, v, made, unix_timestamp(seen), changed from st order by id",
+				"select * from gen order by id", "select * from tst order by id"} {
 				c.check(q, nil, true)
 			}
 			after := s.Metrics()
@@ -103,6 +105,15 @@ var planCacheTables = []string{
 	`create table ref (id int primary key, y int, x varchar(6), key (x, y, id),
 	  foreign key (x, y) references tgt (x, y))`,
 	`insert into ref values (1, 1, 'a'), (2, null, 'b')`,
+	`create table st (id int auto_increment primary key, n int, v varchar(10), made datetime(3) default current_timestamp(3),
+	  seen timestamp not null default current_timestamp on update current_timestamp,
+	  changed datetime(6) on update current_timestamp(6), key (n), key (seen))`,
+	`create table gen (id int primary key, a int, v varchar(10), s bigint generated always as (a * 2 + id) stored,
+	  l varchar(12) as (concat(v, '!')) stored not null, w int as (s + 1) stored,
+	  at timestamp null on update current_timestamp, unique key (s), check (w < 1000))`,
+	`create table tst (id int primary key, n int, v int,
+	  at datetime default current_timestamp on update current_timestamp)`,
+	`create trigger ts1 before update on tst for each row set new.v = coalesce(new.n, 0) + 1`,
 	`create trigger c1 before update on chi for each row begin if new.n = 5 then set new.p = 5; end if; end`,
 	`create trigger f1 before insert on f for each row set new.v = concat(new.v, '!'), new.d = coalesce(new.d, new.n)`,
 	`create trigger f2 after insert on f for each row begin
@@ -167,6 +178,10 @@ func (c *comparison) step() {
 			c.check("select last_insert_id()", nil, true)
 		}
 		c.check("select row_count()", nil, true)
+	}
+	if c.rng.IntN(8) == 0 { // the clock is the same for both, and is turned in one of the zones
+		at := fmt.Sprintf("%d.%06d", 1540684800+600*c.rng.IntN(15), c.rng.IntN(1000000))
+		c.check("set timestamp = "+at, nil, false)
 	}
 	shape := planCacheShapes[c.rng.IntN(len(planCacheShapes))]
 	var args []any
@@ -293,6 +308,32 @@ var planCacheShapes = []struct {
 	{"update tgt set y = y + ? where x = ? and y = ?", "small word small", true},
 	{"insert into tgt values (?, ?)", "word small", true},
 	{"select id, k from t where id = ? and k < ?", "idtext dec", true},
+	{"insert into st (n, v) values (?, ?)", "small word", true},
+	{"insert into st (n, v, made, seen) values (?, ?, now(3), default)", "small word", true},
+	{"insert into st (n, seen) values (?, now()), (?, current_timestamp)", "small small", true},
+	{"insert into st set n = ? + 1, v = upper(?), changed = now()", "small word", true},
+	{"insert into st (id, v, n) values (default, concat(?, 'x'), ? * 3)", "word dec", true},
+	{"insert into st (v, made) values (date_format(?, '%Y'), ?)", "date date", true},
+	{long("insert into st (n, v) values (?, ?), (?, ?)"), "small word small word", true},
+	{"update st set n = ? where id = ?", "small id", true},
+	{"update st set n = n + ?, v = ? where n = ?", "small word small", true},
+	{"update st set v = ?, changed = now(3) where id = ?", "word id", true},
+	{"update st set seen = ?, n = ? where id = ?", "date small id", true},
+	{"update st set seen = now() where id = ?", "id", true},
+	{"delete from st where n = ?", "small", true},
+	{"select id, n, v, made, seen, changed from st where n = ? order by id", "small", true},
+	{"insert into gen (id, a, v) values (?, ?, ?)", "id small word", true},
+	{"insert into gen (id, v, s) values (?, ?, default)", "id word", true},
+	{long("insert into gen (id, a, v) values (?, ?, ?), (?, ?, 'x')"), "id small word id small", true},
+	{"update gen set a = ? where id = ?", "small id", true},
+	{"update gen set a = a + ?, v = ? where s = ?", "small word small", true},
+	{"update gen set s = ? where id = ?", "small id", true},
+	{"update gen set a = a * ?, at = null where id = ?", "int id", true},
+	{"delete from gen where id = ?", "id", true},
+	{"select * from gen where s = ?", "small", true},
+	{"insert into tst (id, n) values (?, ?)", "id small", true},
+	{"update tst set n = ? where id = ?", "small id", true},
+	{"update tst set v = ? where id = ?", "small id", true},
 	{"select id, d from t where d > ? order by id", "dec", true},
 }
 

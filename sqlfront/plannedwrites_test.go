@@ -18,7 +18,10 @@ func TestWritesHavePlans(t *testing.T) {
 	for i := range 20 {
 		run(t, c, fmt.Sprintf("insert into par values (%d, %d.5, '2024-01-%02d', %d)", i, i, 1+i, i))
 	}
-	run(t, c, "insert into chi values (1, 19)")
+	run(t, c, "insert into chi values (1, 19)",
+		`create table st (id int primary key auto_increment, n int, v varchar(20), made datetime default current_timestamp,
+		  seen timestamp(3) not null default current_timestamp(3) on update current_timestamp(3),
+		  twice int as (n * 2) stored, key (n))`)
 	for _, w := range []string{
 		"update par set v = v + cast('%d.25' as decimal(12,2)) where id = 1",
 		"update par set v = v * 2 + n, n = n + %d where id = 2",
@@ -26,6 +29,11 @@ func TestWritesHavePlans(t *testing.T) {
 		"update par set n = case when v > %d then 1 else 2 end where id = 4",
 		"update par set v = v + %d.5 where id = 6",
 		"delete from par where id = 5 + %d",
+		"insert into st (n) values (%d)",
+		"insert into st (n, v, made, seen) values (%d, upper('a%d'), now(), default)",
+		"insert into st set n = 1 + %d, v = concat('a', %d)",
+		"update st set n = n + 1 where id = %d",
+		"update st set v = 'a%d', made = now() where n = 2",
 	} {
 		of := func(i int) string {
 			return strings.ReplaceAll(strings.ReplaceAll(w, "5 + %d", fmt.Sprint(5+i)), "%d", fmt.Sprint(i))

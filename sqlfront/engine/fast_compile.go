@@ -15,6 +15,7 @@ import (
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
+	physical "moka/sqlfront/plan"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/syntax"
@@ -62,6 +63,9 @@ type fastPlan struct {
 	keeps *constraints // of a write; nil for none
 	rows  [][]source   // INSERT: for each row a source for each column of the table
 	set   []assignment
+	// stamps and generated are what a write adds to a row; see fast_arriving.go.
+	stamps    []stampedColumn
+	generated []generatedColumn
 }
 
 // access is how the rows of a WHERE clause are found: the leading columns of an index with one value each,
@@ -116,20 +120,23 @@ type aggregate struct {
 	column int  // position in table
 }
 
-// source is where INSERT takes a column's value from.
+// source is where INSERT takes a column's value from: the first of these that is set, or value, the default.
 type source struct {
-	op    *operand
-	value any  // when op is nil: the default
-	auto  bool // AUTO_INCREMENT
+	op     *operand
+	moment *physical.StatementTime
+	expr   *rowValue
+	value  any
+	auto   bool // AUTO_INCREMENT
 }
 
-// assignment is column = value, or column = from + value, or column = expr.
+// assignment is column = value, or column = from + value, or column = expr, or column = NOW().
 type assignment struct {
 	column int
 	from   int // -1: no arithmetic
 	minus  bool
 	value  operand
 	expr   *rowValue
+	moment *physical.StatementTime
 }
 
 // Reasons why a statement has no plan, for the counters.
@@ -285,16 +292,6 @@ func (c *compiler) resolve(ctx *sql.Context, v *view, name ast.TableName) error 
 func readable(desc *catalog.Table) bool {
 	for i := range desc.Columns {
 		if c := &desc.Columns[i]; c.Hidden || c.HiddenSystem || c.Virtual {
-			return false
-		}
-	}
-	return true
-}
-
-// writable reports whether all values of a row are the statement's: no column is computed.
-func writable(desc *catalog.Table) bool {
-	for i := range desc.Columns {
-		if c := &desc.Columns[i]; c.Generated != "" || c.OnUpdate != "" {
 			return false
 		}
 	}
@@ -599,12 +596,20 @@ func (c *compiler) updates(ctx *sql.Context, v *view, s *ast.Update) error {
 		if a.column < 0 {
 			return unplanned(reasonShape)
 		}
-		if !c.assigns(&a, e.Expr) {
+		if m := physical.StatementTimeOf(e.Expr); m != nil && m.Fits(c.plan.table.pk.Schema[a.column].Type) {
+			a.moment = m
+		} else if !c.assigns(&a, e.Expr) {
 			exprs = append(exprs, n)
 		}
 		c.plan.set = append(c.plan.set, a)
 	}
 	if err := c.compute(ctx, exprs); err != nil {
+		return err
+	}
+	if err := c.stamps(); err != nil {
+		return err
+	}
+	if err := c.generates(ctx); err != nil {
 		return err
 	}
 	c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Update)
@@ -687,18 +692,28 @@ func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
 	if t.auto >= 0 && len(rows) > 1 && at[t.auto] >= 0 {
 		return unplanned(reasonShape)
 	}
-	for _, tuple := range rows {
+	var exprs []place
+	for n, tuple := range rows {
 		if len(tuple) != width {
 			return unplanned(reasonShape)
 		}
 		row := make([]source, len(at))
 		for col := range at {
 			var err error
-			if row[col], err = c.source(ctx, col, at[col], tuple); err != nil {
+			row[col], err = c.source(ctx, col, at[col], tuple)
+			if err == errComputed {
+				exprs = append(exprs, place{n, at[col], col})
+			} else if err != nil {
 				return err
 			}
 		}
 		c.plan.rows = append(c.plan.rows, row)
+	}
+	if err := c.arriving(ctx, exprs); err != nil {
+		return err
+	}
+	if err := c.generates(ctx); err != nil {
+		return err
 	}
 	c.permit(sql.PrivilegeType_Insert)
 	return nil
@@ -707,25 +722,36 @@ func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
 func (c *compiler) source(ctx *sql.Context, col, at int, tuple ast.ValTuple) (source, error) {
 	t := c.plan.table
 	s := source{auto: col == t.auto}
-	if at >= 0 {
-		o, ok := c.operand(tuple[at])
-		if !ok {
-			return s, unplanned(reasonShape)
+	column := t.pk.Schema[col]
+	generated := t.desc.Columns[t.ordinals[col]].Generated != ""
+	if at >= 0 && !isDefault(tuple[at]) {
+		if generated {
+			return s, unplanned(reasonTable) // 3105
 		}
-		s.op = &o
+		if o, ok := c.operand(tuple[at]); ok {
+			s.op = &o
+			return s, nil
+		}
+		if s.moment = physical.StatementTimeOf(tuple[at]); s.moment != nil && s.moment.Fits(column.Type) {
+			return s, nil
+		}
+		s.moment = nil
+		return s, errComputed
+	}
+	text := t.desc.Columns[t.ordinals[col]].Default
+	if m := physical.StatementTimeText(text); m != nil && m.Fits(column.Type) {
+		s.moment = m
 		return s, nil
 	}
-	column := t.pk.Schema[col]
-	text := t.desc.Columns[t.ordinals[col]].Default
 	switch {
-	case s.auto:
+	case s.auto, generated:
 		return s, nil
 	case text == "" && column.Nullable || strings.EqualFold(text, "NULL"):
 		return s, nil
 	case text == "":
 		return s, unplanned(reasonShape) // error 1364
 	}
-	// Defaults that are one literal; CURRENT_TIMESTAMP and expressions go the general way.
+	// Defaults that are one literal; expressions go the general way.
 	var d digest.Digest
 	sign := strings.HasPrefix(text, "-")
 	if !d.Scan(strings.TrimPrefix(text, "-"), false) || string(d.Text) != "?" {

@@ -3,14 +3,12 @@ package engine
 import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/eval"
-	physical "moka/sqlfront/plan"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/syntax"
 )
@@ -46,21 +44,11 @@ func (c *compiler) compute(ctx *sql.Context, at []int) error {
 	if err != nil {
 		return err
 	}
-	t := c.plan.table
-	frame := physical.Frame{Params: len(t.pk.Schema), Slot: func(f *expression.GetField) (int, bool) {
-		i := t.ordinal(f.Name())
-		return i, i >= 0
-	}}
 	c.typed = len(c.kinds) > 0
 	for n, i := range at {
-		if !repeatsOverRows(ctx, shown[n]) {
-			return unplanned(reasonShape)
+		if c.plan.set[i].expr, err = c.overRow(ctx, shown[n]); err != nil {
+			return err
 		}
-		x, err := physical.Compute(ctx, shown[n], frame)
-		if err != nil {
-			return unplanned(reasonShape)
-		}
-		c.plan.set[i].expr = &rowValue{x, x.Type(ctx)}
 	}
 	return nil
 }

@@ -231,6 +231,12 @@ func (r *fastRun) update(e *editor, rows []sql.Row) (*resultset.Result, error) {
 		if news[i], err = r.changed(old); err != nil {
 			return nil, err
 		}
+		if err := r.stamp(old, news[i]); err != nil {
+			return nil, err
+		}
+		if err := r.generate(news[i]); err != nil {
+			return nil, err
+		}
 	}
 	changed := 0
 	for i, old := range olds {
@@ -276,6 +282,14 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 	for i := range r.plan.set {
 		a := &r.plan.set[i]
 		t := schema[a.column].Type
+		if a.moment != nil {
+			v, err := r.at(a.moment)
+			if err != nil {
+				return nil, err
+			}
+			row[a.column] = v
+			continue
+		}
 		if a.expr != nil {
 			v, err := r.assign(a.expr, row, schema[a.column])
 			if err != nil {
@@ -392,7 +406,11 @@ func (r *fastRun) newRow(sources []source, values []eval.Literal) (sql.Row, erro
 	for i := range sources {
 		s := &sources[i]
 		if s.op == nil {
-			row[i] = s.value
+			v, err := r.arrives(s, schema[i])
+			if err != nil {
+				return nil, err
+			}
+			row[i] = v
 			continue
 		}
 		l, ok := s.op.value(values)
@@ -402,6 +420,9 @@ func (r *fastRun) newRow(sources []source, values []eval.Literal) (sql.Row, erro
 		if row[i], ok = l.Stored(r.ctx, schema[i].Type); !ok {
 			return nil, errFallback
 		}
+	}
+	if err := r.generate(row); err != nil {
+		return nil, err
 	}
 	for i, c := range schema {
 		if row[i] == nil && !c.Nullable && i != t.auto {
