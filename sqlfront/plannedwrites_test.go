@@ -61,6 +61,9 @@ func TestWritesHavePlans(t *testing.T) {
 		{"update par set n = 1 where id = 1", ""},
 		{"delete from par where id = 19", "error 1451"},
 		{"select v, n from par where id = 1", "5.00 1"},
+		{"insert into st (n) values (70)", ""}, {"set insert_id = 900", ""},
+		{"insert into st (n) values (71)", ""}, {"insert into st (n) values (72)", ""},
+		{"select id, n from st where n > 70", "900 71;901 72"},
 	}.run(t, c)
 }
 

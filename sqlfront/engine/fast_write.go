@@ -452,6 +452,9 @@ func (r *fastRun) number(row sql.Row) error {
 	if t.auto < 0 {
 		return nil
 	}
+	if r.session.forced.next != 0 {
+		return errFallback // SET insert_id
+	}
 	r.drawn = append(r.drawn, 0)
 	n, ok := int64(0), true
 	if row[t.auto] != nil {
