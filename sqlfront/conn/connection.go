@@ -65,7 +65,8 @@ type Connection struct {
 
 	statement   string // what is left of a text of several statements, in UTF-8
 	statements  map[uint32]*prepared
-	lastID      uint32 // of a prepared statement
+	texts       map[string]int // how many statements have a text, as the engine calls it
+	lastID      uint32         // of a prepared statement
 	params      []mysqlproto.Param
 	cursors     int     // that are open
 	limits      *limits // nil: to be read anew

@@ -17,8 +17,9 @@ import (
 
 // A cursor of the binary protocol (CURSOR_TYPE_READ_ONLY in an EXECUTE) is the whole result of a
 // statement, kept on the server, of which COM_STMT_FETCH takes so many rows at a time: MySQL's are
-// temporary tables, too. The rows are kept as the packets that they will be, in memory up to cursorMemory
-// and then in a file that has no name.
+// temporary tables, too. The rows are kept as the packets that they will be, in memory, for which the session
+// is charged, up to cursorMemory or as far as it may keep them, and otherwise in a file that has no name. A
+// cursor whose rows are in a file has nothing in memory between two FETCHes.
 //
 //	EXECUTE, flags 1 ──▶ columns, EOF with SERVER_STATUS_CURSOR_EXISTS
 //	FETCH id, n      ──▶ n rows, EOF with SERVER_STATUS_CURSOR_EXISTS, or, after the last,
@@ -43,12 +44,14 @@ const (
 // cursor is the rows that have not been fetched yet: each a length of 4 bytes, little endian, and the
 // packet's body.
 type cursor struct {
-	head   []byte // rows in memory; all of the cursor's if there is no file
+	head   []byte                           // rows in memory, if there is no file
+	keep   func(n int64, what string) error // charges the session for head
+	kept   int64                            // what it was charged
 	srv    *Server
 	file   *tempfile.File
 	taken  int64 // of Server.cursors
 	w      *bufio.Writer
-	r      io.Reader // once the result is complete
+	at     int64 // how much has been fetched
 	size   int64
 	rows   uint64 // still to be fetched
 	failed *sqlerr.Error
@@ -62,12 +65,12 @@ func (c *cursor) add(row []byte) {
 	var length [4]byte
 	binary.LittleEndian.PutUint32(length[:], uint32(len(row)))
 	c.size += int64(4 + len(row))
-	switch {
-	case c.file == nil && c.size <= cursorMemory:
-		c.head = append(append(c.head, length[:]...), row...)
-		c.rows++
-		return
-	case c.file == nil:
+	if c.file == nil {
+		if c.size <= cursorMemory && c.room() {
+			c.head = append(append(c.head, length[:]...), row...)
+			c.rows++
+			return
+		}
 		if err := c.spill(); err != nil {
 			c.failed = unwritable(err)
 			return
@@ -100,11 +103,37 @@ func (c *cursor) take() *sqlerr.Error {
 	return nil
 }
 
-// spill begins the file.
-func (c *cursor) spill() (err error) {
-	if c.file, err = c.srv.opts.Temp.Create(); err == nil {
-		c.w = bufio.NewWriterSize(c.file, 64<<10)
+// room makes room in memory for all rows so far, and reports whether the session may keep them.
+func (c *cursor) room() bool {
+	if c.size <= int64(cap(c.head)) {
+		return true
 	}
+	room := min(max(c.size, 2*int64(cap(c.head)), leastHead), cursorMemory)
+	if c.keep(room-c.kept, "cursors") != nil {
+		return false
+	}
+	c.kept = room
+	c.head = append(make([]byte, 0, room), c.head...)
+	return true
+}
+
+// leastHead is what a cursor of few rows has room for.
+const leastHead = 512
+
+// forgetHead gives back the memory.
+func (c *cursor) forgetHead() {
+	_ = c.keep(-c.kept, "") // giving back does not fail
+	c.head, c.kept = nil, 0
+}
+
+// spill begins the file, with what was in memory.
+func (c *cursor) spill() (err error) {
+	if c.file, err = c.srv.opts.Temp.Create(); err != nil {
+		return err
+	}
+	c.w = bufio.NewWriterSize(c.file, 64<<10)
+	_, err = c.w.Write(c.head)
+	c.forgetHead()
 	return err
 }
 
@@ -118,24 +147,27 @@ func unwritable(err error) *sqlerr.Error {
 
 // complete makes the rows readable.
 func (c *cursor) complete() *sqlerr.Error {
-	c.r = bytes.NewReader(c.head)
-	if c.failed == nil && c.file != nil {
-		err := c.w.Flush()
-		if err == nil {
-			_, err = c.file.Seek(0, io.SeekStart)
-		}
-		if err != nil {
+	if c.failed == nil && c.w != nil {
+		if err := c.w.Flush(); err != nil {
 			c.failed = unwritable(err)
 		}
-		c.w, c.r = nil, io.MultiReader(c.r, bufio.NewReaderSize(c.file, 64<<10))
 	}
+	c.w = nil
 	return c.failed
 }
 
+// reader reads on where the last FETCH has ended.
+func (c *cursor) reader() io.Reader {
+	if c.file == nil {
+		return bytes.NewReader(c.head[c.at:])
+	}
+	return bufio.NewReaderSize(io.NewSectionReader(c.file, c.at, c.size-c.at), 64<<10)
+}
+
 // next returns the next row. widen is asked before a long one is read, which is there twice when it is sent.
-func (c *cursor) next(widen func(int) error) ([]byte, error) {
+func (c *cursor) next(from io.Reader, widen func(int) error) ([]byte, error) {
 	var length [4]byte
-	if _, err := io.ReadFull(c.r, length[:]); err != nil {
+	if _, err := io.ReadFull(from, length[:]); err != nil {
 		return nil, unreadable(err)
 	}
 	n := int(binary.LittleEndian.Uint32(length[:]))
@@ -145,9 +177,10 @@ func (c *cursor) next(widen func(int) error) ([]byte, error) {
 		}
 	}
 	row := make([]byte, n)
-	if _, err := io.ReadFull(c.r, row); err != nil {
+	if _, err := io.ReadFull(from, row); err != nil {
 		return nil, unreadable(err)
 	}
+	c.at += int64(len(length) + n)
 	c.rows--
 	return row, nil
 }
@@ -157,6 +190,7 @@ func unreadable(err error) error {
 }
 
 func (c *cursor) close() {
+	c.forgetHead()
 	if c.file != nil {
 		_ = c.file.Close() // it has no name any more
 		c.srv.cursors.Add(-c.taken)
@@ -206,8 +240,9 @@ func (c *Connection) fetch(arg []byte) *sqlerr.Error {
 // fetchRows sends the next n rows. The flag is that of the packet behind them.
 func (c *Connection) fetchRows(ctx context.Context, p *prepared, n uint32) (flag uint16, err error) {
 	defer c.sent()
+	from := p.cursor.reader()
 	for ; n > 0 && p.cursor.rows > 0; n-- {
-		row, err := p.cursor.next(c.widen)
+		row, err := p.cursor.next(from, c.widen)
 		if err != nil {
 			return 0, err
 		}

@@ -128,7 +128,7 @@ func TestCursorRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := &Server{opts: Options{Temp: temp}}
-	c := &cursor{srv: srv}
+	c := &cursor{srv: srv, keep: func(int64, string) error { return nil }}
 	row := func(i int) []byte { return append([]byte(fmt.Sprint(i, ":")), make([]byte, i%997)...) }
 	for i := range 2000 {
 		c.add(row(i))
@@ -142,12 +142,16 @@ func TestCursorRows(t *testing.T) {
 	if e := c.complete(); e != nil {
 		t.Fatal(e)
 	}
+	from := c.reader()
 	for i := range 2000 {
-		if got, err := c.next(nil); err != nil || string(got) != string(row(i)) {
+		if i == 1000 {
+			from = c.reader() // another FETCH
+		}
+		if got, err := c.next(from, nil); err != nil || string(got) != string(row(i)) {
 			t.Fatalf("row %d: %d bytes, %v", i, len(got), err)
 		}
 	}
-	if _, err := c.next(nil); sqlerr.Code(err) != sqlerr.ErrorOnRead {
+	if _, err := c.next(from, nil); sqlerr.Code(err) != sqlerr.ErrorOnRead {
 		t.Errorf("behind the last: %v", err)
 	}
 	if c.close(); temp.Used() != 0 || srv.cursors.Load() != 0 {
@@ -157,7 +161,7 @@ func TestCursorRows(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Error(err)
 	}
-	c = &cursor{srv: srv}
+	c = &cursor{srv: srv, keep: c.keep}
 	c.add(make([]byte, cursorMemory+1))
 	if e := c.complete(); e == nil || e.Num != sqlerr.ErrorOnWrite {
 		t.Errorf("without a directory: %v", e)
@@ -201,5 +205,74 @@ func TestCursorsAreBounded(t *testing.T) {
 	r.gone(t)
 	if n, used := r.server.cursors.Load(), r.server.opts.Temp.Used(); n != 0 || used != 0 {
 		t.Errorf("%d bytes are counted, %d used, when all have gone", n, used)
+	}
+}
+
+// TestCursorsAreCharged: what open cursors have in memory is charged to the session, up to what it may keep;
+// beyond that their rows are in files. 64 cursors of a connection kept 16 MB, charged to nobody (usage-1).
+func TestCursorsAreCharged(t *testing.T) {
+	r, m := newMeteredRig(t, 1<<30, nil)
+	m.keeps = 1 << 20
+	x := r.raw(t)
+	kept := func() int64 {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.kept
+	}
+	var ids [][]byte
+	for range 10 {
+		id := x.prepare("select repeat('x', 200000) union all select repeat('y', 10)")
+		x.openCursor(id)
+		ids = append(ids, id)
+	}
+	if n := kept(); n < 4*200_000 || n > 1<<20 {
+		t.Errorf("ten cursors are charged %d bytes", n)
+	}
+	if used := r.server.opts.Temp.Used(); used < 5*200_000 {
+		t.Errorf("%d bytes are in files", used)
+	}
+	for i, id := range ids {
+		if n, last, _ := x.fetch(id, 1); n != 1 || len(last) < 200_000 {
+			t.Errorf("cursor %d: %d rows, the last of %d bytes", i, n, len(last))
+		}
+		if n, last, _ := x.fetch(id, 2); n != 1 || len(last) > 20 {
+			t.Errorf("cursor %d: %d more rows, the last of %d bytes", i, n, len(last))
+		}
+		x.packet(0, append([]byte{mysqlproto.ComStmtClose}, id...))
+	}
+	x.wantAlive("all are closed")
+	if n, used := kept(), r.server.opts.Temp.Used(); n != 0 || used != 0 {
+		t.Errorf("%d bytes are charged and %d in files when all are closed", n, used)
+	}
+}
+
+// TestLongDataIsCharged: the copies that EXECUTE makes of what was sent in pieces are charged: five values
+// of 5 MB were in memory up to fifteen times (usage-4).
+func TestLongDataIsCharged(t *testing.T) {
+	r, m := newMeteredRig(t, 5<<20, nil)
+	x := r.raw(t)
+	id := x.prepare("select length(?)")
+	piece := func(n int) {
+		head := append(append([]byte{mysqlproto.ComStmtLongData}, id...), 0, 0)
+		x.packet(0, append(head, make([]byte, n)...))
+	}
+	exec := append(append([]byte{mysqlproto.ComStmtExecute}, id...), 0, 1, 0, 0, 0, 0, 1,
+		byte(mysqlproto.TypeVarString), 0)
+	piece(1 << 20)
+	if b := x.command(exec...); b[0] != 1 {
+		t.Fatalf("a megabyte: %q", b)
+	}
+	for range 4 { // the column, its end, the row, its end
+		x.recv()
+	}
+	if _, peak := m.now(); peak < 4<<20 {
+		t.Errorf("a megabyte is charged %d bytes", peak)
+	}
+	piece(1 << 20)
+	piece(1 << 20)
+	x.wantErr("two megabytes", x.command(exec...), sqlerr.CapacityExceeded)
+	x.wantAlive("two megabytes")
+	if used, _ := m.now(); used != 0 {
+		t.Errorf("%d bytes are charged afterwards", used)
 	}
 }

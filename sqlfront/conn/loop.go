@@ -19,7 +19,8 @@ import (
 func (s *Server) serve(g *gatedConn) {
 	defer s.open.Done()
 	defer func() { _ = g.Close() }()
-	c := &Connection{srv: s, gate: g, status: mysqlproto.StatusAutocommit, statements: map[uint32]*prepared{}}
+	c := &Connection{srv: s, gate: g, status: mysqlproto.StatusAutocommit,
+		statements: map[uint32]*prepared{}, texts: map[string]int{}}
 	c.in, c.out = mysqlproto.NewReader(g), mysqlproto.NewWriter(socket{g, c})
 	s.enter(c)
 	defer s.leave(c)
@@ -102,6 +103,7 @@ func (c *Connection) commands() error {
 			return nil
 		}
 		goOn := c.command(b[0], b[1:])
+		c.reply.forget()
 		if err := c.out.Flush(); err != nil || !goOn {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/parse"
 )
 
 // keeper is a session that answers for the memory that its client makes it keep.
@@ -51,4 +53,4 @@ func variable(name string) int64 {
 }
 
 // preparedBytes is about what a prepared statement takes.
-func preparedBytes(text string) int64 { return 1<<10 + 2*int64(len(text)) }
+func preparedBytes(text string) int64 { return 1<<10 + parse.KeptBytes(text) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"unsafe"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -91,10 +92,13 @@ func (c *Connection) prepareStatement(p *prepared) (head *resultset.Head, err er
 			return nil
 		})
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = c.count(p)
 	}
-	return head, c.count(p)
+	if err != nil {
+		c.forgetTree(p.text)
+	}
+	return head, err
 }
 
 // answersOK is of statements whose trees have a schema before they run, and answer with an OK then.
@@ -215,10 +219,15 @@ func (c *Connection) bind(e *mysqlproto.Execute, p *prepared) *sqlerr.Error {
 		return malformed()
 	}
 	client := c.limit().client
+	if err := c.unpacks(p); err != nil {
+		return asSQLError(err)
+	}
 	for i := range e.Params {
 		v := &e.Params[i]
 		if l := p.long[uint16(i)]; l != nil {
-			*v = mysqlproto.Param{Kind: mysqlproto.KindBytes, Text: string(l.pieces)}
+			// The pieces are forgotten by the statement, and nobody else has them.
+			text := unsafe.String(unsafe.SliceData(l.pieces), len(l.pieces))
+			*v = mysqlproto.Param{Kind: mysqlproto.KindBytes, Text: text}
 			if i < len(p.types) && isCharacters(p.types[i].Type) {
 				v.Kind = mysqlproto.KindText
 			}
@@ -232,6 +241,30 @@ func (c *Connection) bind(e *mysqlproto.Execute, p *prepared) *sqlerr.Error {
 	}
 	return nil
 }
+
+// unpacks charges for the copies that are made of what was sent in pieces: what the planner makes of it,
+// and its text in UTF-8. Values that are in the command are charged for with it.
+func (c *Connection) unpacks(p *prepared) error {
+	n, times := int64(0), int64(bindCopies)
+	for _, l := range p.long {
+		n += int64(len(l.pieces))
+	}
+	if n <= longText {
+		return nil
+	}
+	if c.limit().client != nil {
+		times += decodedBytes
+	}
+	return c.charge(&c.inbound, c.inbound+times*n)
+}
+
+const (
+	// bindCopies is how often the value of a parameter is there while its statement runs: in the tree, in the
+	// literal, and in what that is converted to.
+	bindCopies = 4
+	// decodedBytes is how long a byte of a client's character set is in UTF-8, at most.
+	decodedBytes = 3
+)
 
 func isCharacters(t mysqlproto.Type) bool {
 	return t == mysqlproto.TypeString || t == mysqlproto.TypeVarString || t == mysqlproto.TypeVarchar
@@ -312,7 +345,18 @@ func (c *Connection) count(p *prepared) error {
 		return err
 	}
 	c.srv.prepared.Add(1)
+	c.texts[engineKey(p.text)]++
 	return nil
+}
+
+// engineKey is under which name the engine keeps the tree of a statement that was prepared.
+func engineKey(text string) string { return sql.RemoveSpaceAndDelimiter(text, ';') }
+
+// forgetTree has the session let go of a text's tree if no statement has that text any more.
+func (c *Connection) forgetTree(text string) {
+	if key := engineKey(text); c.texts[key] == 0 && c.session != nil {
+		c.session.UnprepareQuery(key)
+	}
 }
 
 // unprepare forgets a prepared statement.
@@ -324,6 +368,11 @@ func (c *Connection) unprepare(id uint32) {
 	delete(c.statements, id)
 	c.forgetLong(p)
 	c.closeCursor(p)
+	key := engineKey(p.text)
+	if c.texts[key]--; c.texts[key] == 0 {
+		delete(c.texts, key)
+		c.forgetTree(p.text)
+	}
 	_ = c.keep(-preparedBytes(p.text), "") // giving back does not fail
 	c.srv.prepared.Add(-1)
 }

@@ -25,6 +25,7 @@ func (c *Connection) query(arg []byte) (goOn bool) {
 		return true
 	}
 	c.statement = ""
+	defer func() { c.statement = "" }()
 	for text, first := q.Text, true; first || text != ""; first = false {
 		r := c.newReply(false)
 		rest, se := c.run(c.decode(text), nil, nil, c.has(mysqlproto.ClientMultiStatements), r)

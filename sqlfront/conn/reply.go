@@ -43,17 +43,28 @@ func (c *Connection) newReply(binary bool) *reply {
 	return r
 }
 
+// forget lets go of what the answer was made of: an idle connection keeps nothing of its last statement.
+func (r *reply) forget() {
+	r.encoder.Head = nil
+	r.into, r.cursor = nil, nil
+}
+
 // takeBack forgets what has been said, if nothing of it has left the server, and reports whether that is so.
 func (r *reply) takeBack() bool {
 	if !r.c.out.Rewind(r.from) {
 		return false
 	}
 	r.begun, r.rows = false, tally{}
+	r.dropCursor()
+	return true
+}
+
+// dropCursor forgets the rows that were kept so far.
+func (r *reply) dropCursor() {
 	if r.cursor != nil {
 		r.cursor.close()
 		r.cursor = nil
 	}
-	return true
 }
 
 // begin begins a result.
@@ -71,7 +82,7 @@ func (r *reply) begin(h *resultset.Head) {
 	}
 	c.out.Packets(h.Packed())
 	if r.into != nil {
-		r.cursor = &cursor{srv: c.srv} // its columns end when the rows are known to be there
+		r.cursor = &cursor{srv: c.srv, keep: c.keep} // its columns end when the rows are known to be there
 		return
 	}
 	c.endColumns()
@@ -187,10 +198,7 @@ func (r *reply) ok(affected, insertID uint64, info string) {
 
 // fail ends the answer with an error, wherever it is.
 func (r *reply) fail(e *sqlerr.Error) {
-	if r.cursor != nil {
-		r.cursor.close()
-		r.cursor = nil
-	}
+	r.dropCursor()
 	r.c.fail(e)
 }
 

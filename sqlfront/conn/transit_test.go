@@ -16,9 +16,10 @@ import (
 
 // meter keeps account of messages, of which there may be so many bytes.
 type meter struct {
-	mu         sync.Mutex
-	most, used int64
-	peak       int64
+	keeps, kept int64 // keeps: 0 for no limit
+	mu          sync.Mutex
+	most, used  int64
+	peak        int64
 }
 
 func (m *meter) now() (used, peak int64) {
@@ -33,8 +34,16 @@ type metered struct {
 	m *meter
 }
 
-func (metered) Keep(int64, string) error { return nil }
-func (metered) Reads(int) error          { return nil }
+func (s metered) Keep(n int64, _ string) error {
+	s.m.mu.Lock()
+	defer s.m.mu.Unlock()
+	if n > 0 && s.m.keeps > 0 && s.m.kept+n > s.m.keeps {
+		return sqlerr.New(sqlerr.CapacityExceeded, "no room")
+	}
+	s.m.kept += n
+	return nil
+}
+func (metered) Reads(int) error { return nil }
 func (s metered) Transit(n int64) error {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()

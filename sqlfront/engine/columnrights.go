@@ -57,8 +57,14 @@ var columnRights = analyzer.Rule{Id: analyzer.RuleId(-1005), Apply: func(ctx *sq
 
 // unasked refuses a statement whose columns nobody has looked at. PREPARE has no rules applied.
 func (s *Session) unasked(ctx *sql.Context, n sql.Node) error {
-	if p, ok := n.(*plan.PrepareQuery); ok && len(s.needs) > 0 {
-		return s.mayColumns(ctx, p)
+	if p, ok := n.(*plan.PrepareQuery); ok {
+		if len(s.needs) > 0 {
+			if err := s.mayColumns(ctx, p); err != nil {
+				s.UnprepareQuery(p.Name)
+				return err
+			}
+		}
+		return s.keepPrepared(ctx, p)
 	}
 	for _, need := range s.needs {
 		if need.must {

@@ -87,8 +87,9 @@ type Session struct {
 
 	reads readView // see ReadsView
 	// rewritten is the last statement that wrote to a view, or joined with USING or NATURAL: as it is run, and as it came.
-	rewritten struct{ now, was ast.Statement }
-	joining   map[string]bool // names of prepared statements with USING or NATURAL
+	rewritten rewrittenStatement
+	joining   map[string]bool  // names of prepared statements with USING or NATURAL
+	prepared  map[string]int64 // what those of PREPARE were charged
 	ofClient  bool
 
 	assigns bool                // the statement assigns to variables while it runs
@@ -252,6 +253,7 @@ func (s *Session) CommandBegin() error { return nil }
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
 	s.coming, s.stage, s.preparing = nil, stageIdle, false
+	s.root, s.rewritten = nil, rewrittenStatement{} // an idle session keeps nothing of its last statement
 	s.planning, s.around, s.bound, s.within, s.copies, s.pins = false, false, false, "", false, false
 	s.params = nil
 	s.memory.Settle()

@@ -16,6 +16,7 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -406,6 +407,9 @@ func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ 
 	if utf8.RuneCountInString(name) > maxVariableName {
 		return sqlerr.New(sqlerr.IllegalVariableName, "User variable name '%s' is illegal",
 			sqlerr.Shortened(name))
+	}
+	if name == parse.DoVariable {
+		return nil
 	}
 	if err := s.keepVariable(ctx, strings.ToLower(name), value); err != nil {
 		return err

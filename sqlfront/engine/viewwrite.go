@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/inband"
 	"moka/sqlfront/namedjoin"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
@@ -543,6 +545,9 @@ func (s *Session) Below(name string) (db, view string, ok bool) {
 	return parts[0], parts[len(parts)-2], len(parts) == 3
 }
 
+// rewrittenStatement is a statement in both its shapes.
+type rewrittenStatement struct{ now, was ast.Statement }
+
 // PrepareQuery implements sql.Session: what is kept of a statement on a view is what the client wrote.
 func (s *Session) PrepareQuery(name string, stmt ast.Statement) {
 	if s.rewritten.now == stmt && stmt != nil {
@@ -562,7 +567,32 @@ func (s *Session) PrepareQuery(name string, stmt ast.Statement) {
 // UnprepareQuery implements sql.Session.
 func (s *Session) UnprepareQuery(name string) {
 	delete(s.joining, name)
+	_ = s.Keep(-s.prepared[name], "") // giving back does not fail
+	delete(s.prepared, name)
 	s.BaseSession.UnprepareQuery(name)
+}
+
+// keepPrepared charges for a statement that PREPARE has given a name. Those of the binary protocol are
+// charged for by the connection, which knows when they are closed.
+func (s *Session) keepPrepared(ctx *sql.Context, n *plan.PrepareQuery) error {
+	text := n.PrepStmt.Expr
+	if name, variable := strings.CutPrefix(text, "@"); variable {
+		_, v, err := s.BaseSession.GetUserVariable(ctx, strings.Trim(name, "@"))
+		if err != nil {
+			return err
+		}
+		text, _ = v.(string)
+	}
+	size := parse.KeptBytes(text)
+	if err := s.Keep(size-s.prepared[n.Name], "prepared statements"); err != nil {
+		s.UnprepareQuery(n.Name)
+		return err
+	}
+	if s.prepared == nil {
+		s.prepared = map[string]int64{}
+	}
+	s.prepared[n.Name] = size
+	return nil
 }
 
 // GetPreparedQuery implements sql.Session: a statement on a view, or with USING or NATURAL, is rewritten each time that it is looked up.

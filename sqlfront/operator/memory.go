@@ -373,9 +373,43 @@ func ValueBytes(v any) int64 {
 		return 8
 	case []any:
 		return RowBytes(v)
-	case types.JSONDocument:
-		return expr.JSONBytes(v.Val)
+	case types.JSONDocument, *types.LazyJSONDocument:
+		return expr.JSONBytes(v)
+	case types.GeometryValue:
+		return geometryBytes(v)
 	default:
 		return 256
 	}
 }
+
+// geometryBytes is what a geometry takes: its points, and the slices that they are in.
+func geometryBytes(g types.GeometryValue) int64 {
+	const head = 32 // of a slice and a reference system
+	n := int64(head)
+	switch g := g.(type) {
+	case types.LineString:
+		n += pointBytes * int64(len(g.Points))
+	case types.MultiPoint:
+		n += pointBytes * int64(len(g.Points))
+	case types.Polygon:
+		for _, l := range g.Lines {
+			n += geometryBytes(l)
+		}
+	case types.MultiLineString:
+		for _, l := range g.Lines {
+			n += geometryBytes(l)
+		}
+	case types.MultiPolygon:
+		for _, p := range g.Polygons {
+			n += geometryBytes(p)
+		}
+	case types.GeomColl:
+		for _, part := range g.Geoms {
+			n += 16 + geometryBytes(part)
+		}
+	}
+	return n
+}
+
+// pointBytes is a point among others.
+const pointBytes = 24

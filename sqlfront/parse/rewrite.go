@@ -400,10 +400,13 @@ func (r *rewriter) modifiers(l *lexer) {
 	}
 }
 
+// DoVariable is the variable that the expressions of a DO are given to, one after another. It has no value.
+const DoVariable = "moka do"
+
 // do turns DO expr, … into SET of a scratch variable: the expressions are evaluated, and the
 // answer is OK without rows.
 func (r *rewriter) do(l *lexer, head token) {
-	r.edits.replace(head.start, head.end, "set @`moka do` = (")
+	r.edits.replace(head.start, head.end, "set @`"+DoVariable+"` = (")
 	depth, last := 0, head.end
 	for t := l.next(); ; t = l.next() {
 		switch {
@@ -415,7 +418,7 @@ func (r *rewriter) do(l *lexer, head token) {
 		case l.isByte(t, ')'):
 			depth--
 		case depth == 0 && l.isByte(t, ','):
-			r.edits.replace(t.start, t.end, "), @`moka do` = (")
+			r.edits.replace(t.start, t.end, "), @`"+DoVariable+"` = (")
 		}
 		last = t.end
 	}

@@ -1,6 +1,8 @@
 package resultset
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -66,6 +68,7 @@ func newHead(ctx *sql.Context, fields []*querypb.Field, of []sql.Type, codec *ch
 	h := &Head{Fields: fields, columns: make([]column, len(fields)), codec: codec}
 	h.packed = mysqlproto.Pack(nil, mysqlproto.AppendInt(nil, uint64(len(fields))))
 	for i, f := range fields {
+		shortenNames(f)
 		if codec != nil {
 			encodeNames(codec, f)
 		}
@@ -89,6 +92,25 @@ func protocolColumn(f *querypb.Field) mysqlproto.Column {
 		Schema: f.Database, Table: f.Table, OrgTable: f.OrgTable, Name: f.Name, OrgName: f.OrgName,
 		Charset: uint16(f.Charset), Length: f.ColumnLength, Type: mysqlproto.Type(typ),
 		Flags: uint16(f.Flags), Decimals: byte(f.Decimals),
+	}
+}
+
+// longestName is how many characters of a name clients get, as of MySQL: the name of an expression is its
+// text.
+const longestName = 256
+
+// shortenNames cuts names, which are copied: a part of a statement's text keeps all of it.
+func shortenNames(f *querypb.Field) {
+	for _, name := range []*string{&f.Name, &f.OrgName, &f.Table, &f.OrgTable, &f.Database} {
+		n, end := 0, len(*name)
+		for at := range *name {
+			if n == longestName {
+				end = at
+				break
+			}
+			n++
+		}
+		*name = strings.Clone((*name)[:end])
 	}
 }
 

@@ -21,7 +21,7 @@ func DigestText(query string) string {
 			b.WriteByte(' ')
 		}
 		space = false
-		b.WriteString(s)
+		b.WriteString(s[:min(len(s), maxDigestText+utf8.UTFMax)]) // which is cut in the end
 	}
 	for i := 0; i < len(query) && b.Len() < maxDigestText; {
 		switch c := query[i]; {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math"
 	"math/bits"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,7 +157,10 @@ func (r *Recorder) learn(k key, x *Execution) *line {
 		if len(r.lines) >= r.o.Digests {
 			r.makeRoom()
 		}
-		l = &line{key: k, digest: hashOf(k.text), sample: cut(loggable(x.Text)), first: x.Began}
+		// Copies: a part of a text keeps all of it in memory.
+		k = key{strings.Clone(k.database), strings.Clone(k.text)}
+		sample := strings.Clone(cut(loggable(x.Text)))
+		l = &line{key: k, digest: hashOf(k.text), sample: sample, first: x.Began}
 		l.least.Store(math.MaxInt64)
 		r.lines[k] = l
 	}
@@ -203,8 +207,11 @@ func (l *line) add(x *Execution) {
 	}
 	if x.Planned {
 		l.planned.Add(1)
-	} else if old := l.noPlan.Load(); x.NoPlan != "" && (old == nil || *old != x.NoPlan) {
-		l.noPlan.Store(&x.NoPlan)
+	} else if why := cut(x.NoPlan); why != "" {
+		if old := l.noPlan.Load(); old == nil || *old != why {
+			why = strings.Clone(why) // a pointer into x would keep its text
+			l.noPlan.Store(&why)
+		}
 	}
 	if x.Affected != 0 {
 		l.affected.Add(x.Affected)
