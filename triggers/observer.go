@@ -146,6 +146,9 @@ func (o Options) withDefaults() Options {
 // acknowledged, and nothing else.
 var ErrSkip = errors.New("triggers: nothing to do")
 
+// ErrHopeless, wrapped in an error of Run, means that another try would fail as well: it is parked at once.
+var ErrHopeless = errors.New("another try would fail as well")
+
 // AckColumn is where an observer acknowledges changes of a cell.
 //
 //	row = the cell's row   family = 0xFF   qualifier = | observer u32 BE | family u8 | qualifier … |

@@ -339,7 +339,7 @@ func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error, 
 	attempts := int(d.Attempts) + 1
 	req := &settleRequest{Kind: settleFail, UpTo: d.CommitTS, Attempts: uint32(attempts),
 		Error: clip(err.Error())}
-	if attempts >= o.Attempts {
+	if attempts >= o.Attempts || errors.Is(err, ErrHopeless) {
 		req.Kind = settlePark
 		w.mets.parked.Add(1)
 	} else {

@@ -266,7 +266,11 @@ type Observer struct {
 	MaxAttempts     int       `json:"max_attempts,omitempty"` // zero: the server's default
 	// first delay after a failure; zero: the server's default
 	Backoff time.Duration `json:"backoff,omitempty"`
-	Comment string        `json:"comment,omitempty"`
+	// how long a run may take, and how many rows it may write that notify observers; zero: the server's
+	// default
+	Timeout   time.Duration `json:"timeout,omitempty"`
+	MaxFanout int           `json:"max_fanout,omitempty"`
+	Comment   string        `json:"comment,omitempty"`
 	// since when changes pass it by; zero: it is enabled, or an older release has disabled it
 	DisabledAt time.Time `json:"disabled_at,omitzero"`
 	// DisabledTS is a timestamp of that moment, and DisabledRows the index under which the table's rows were

@@ -1,6 +1,7 @@
 package observer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,36 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	if !ran {
 		return triggers.ErrSkip
 	}
+	if err := bounded(t, b.observer); err != nil {
+		return err
+	}
 	return r.giveWay(id, tx)
+}
+
+// maxFanout is how many rows a run may write that notify observers, if its observer does not say so. What one
+// change sets off, all nodes have to do, and an observer may notify itself.
+const maxFanout = 5000
+
+// bounded fails if a run has written more rows that notify observers than it may. It parks: the next try
+// would write as many.
+func bounded(t *txn.Txn, o *catalog.Observer) error {
+	most := cmp.Or(o.MaxFanout, maxFanout)
+	if _, keys := t.Size(); keys <= most {
+		return nil
+	}
+	n := 0
+	changes, _ := t.Buffered(kv.Span{})
+	for _, c := range changes {
+		if len(c.Observers) > 0 {
+			n++
+		}
+	}
+	if n <= most {
+		return nil
+	}
+	return fmt.Errorf("%w: one run has written %d rows that notify observers, and max_fanout of observer "+
+		"'%s' is %d; have it write less, or create it WITH (max_fanout = n), and then RETRY FAILED",
+		triggers.ErrHopeless, n, o.Name, most)
 }
 
 // rows reads OLD and NEW; nil stands for a row that is not there. With triggers.ErrForgotten, NEW is there.

@@ -265,29 +265,44 @@ func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, erro
 		o.SQLMode, _ = mode.(string)
 	}
 	for name, value := range s.Options {
-		switch name {
-		case "attempts":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 || n > 1_000_000 {
-				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'attempts' can't be "+
-					"set to the value of '%s': it takes a number from 1 to 1000000", value)
-			}
-			o.MaxAttempts = n
-		case "backoff_ms":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 || n > 3_600_000 {
-				return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'backoff_ms' can't "+
-					"be set to the value of '%s': it takes a number from 1 to 3600000", value)
-			}
-			o.Backoff = time.Duration(n) * time.Millisecond
-		case "enabled":
-			o.Enabled = value != "0" && !strings.EqualFold(value, "false")
-		default:
-			return nil, sqlerr.New(sqlerr.UnknownSystemVariable,
-				"Unknown observer option '%s'; there are attempts, backoff_ms and enabled", name)
+		if err := setOption(o, name, value); err != nil {
+			return nil, err
 		}
 	}
 	return o, nil
+}
+
+// setOption is an option of WITH ( … ).
+func setOption(o *catalog.Observer, name, value string) error {
+	const hour = 3_600_000 // in milliseconds
+	number := func(most int) (int, error) {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > most {
+			return 0, sqlerr.New(sqlerr.WrongValueForVariable, "Observer option '%s' can't be "+
+				"set to the value of '%s': it takes a number from 1 to %d", name, value, most)
+		}
+		return n, nil
+	}
+	var n int
+	var err error
+	switch name {
+	case "attempts":
+		o.MaxAttempts, err = number(1_000_000)
+	case "backoff_ms":
+		n, err = number(hour)
+		o.Backoff = time.Duration(n) * time.Millisecond
+	case "timeout_ms":
+		n, err = number(hour)
+		o.Timeout = time.Duration(n) * time.Millisecond
+	case "max_fanout":
+		o.MaxFanout, err = number(1_000_000)
+	case "enabled":
+		o.Enabled = value != "0" && !strings.EqualFold(value, "false")
+	default:
+		return sqlerr.New(sqlerr.UnknownSystemVariable, "Unknown observer option '%s'; there are attempts, "+
+			"backoff_ms, timeout_ms, max_fanout and enabled", name)
+	}
+	return err
 }
 
 // validate compiles the observer as of the transaction that declares it, so that an unknown name is an error

@@ -48,7 +48,7 @@ func declaredColumns(style func(string) string) sql.Schema {
 		system.Name("events"), system.Text("of_columns"), system.Name("event_table"),
 		system.Name("status"), system.Text("action_statement"), system.Number("max_attempts"),
 		system.Number("backoff_ms"), system.Text("sql_mode"), system.Text("definer"),
-		system.Moment("created"),
+		system.Moment("created"), system.Number("timeout_ms"), system.Number("max_fanout"),
 	}
 	for _, c := range s {
 		c.Name = style(c.Name)
@@ -67,19 +67,21 @@ func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {
 		if !r.maySee(ctx, snap, o) {
 			continue
 		}
-		var attempts, backoff any // NULL: the default
-		if o.MaxAttempts > 0 {
-			attempts = uint64(o.MaxAttempts)
-		}
-		if o.Backoff > 0 {
-			backoff = uint64(o.Backoff.Milliseconds())
-		}
 		rows = append(rows, sql.NewRow(uint64(o.ID), databaseName(snap, o.DatabaseID), o.Name,
 			eventNames(o.Events), columnNames(snap, o),
-			tableName(snap, o.TableID), status(o), o.Body, attempts, backoff, o.SQLMode, o.Definer,
-			o.Created.UTC()))
+			tableName(snap, o.TableID), status(o), o.Body, set(int64(o.MaxAttempts)),
+			set(o.Backoff.Milliseconds()), o.SQLMode, o.Definer, o.Created.UTC(),
+			set(o.Timeout.Milliseconds()), set(int64(o.MaxFanout))))
 	}
 	return rows, nil
+}
+
+// set is an option's value, NULL for the default.
+func set(n int64) any {
+	if n == 0 {
+		return nil
+	}
+	return uint64(n)
 }
 
 func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {
