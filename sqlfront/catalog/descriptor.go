@@ -176,9 +176,28 @@ type Check struct {
 	Enforced   bool   `json:"enforced"`
 }
 
+// Spoken is what the session spoke that has created a stored text. The text means the same whoever runs it:
+// literals in it are of this collation. Empty in those of older releases, which are utf8mb4 (see Spoken.Or).
+type Spoken struct {
+	CharacterSetClient  string `json:"character_set_client,omitempty"`
+	CollationConnection string `json:"collation_connection,omitempty"`
+}
+
+// Or is s with what is empty filled from another one.
+func (s Spoken) Or(other Spoken) Spoken {
+	if s.CharacterSetClient == "" {
+		s.CharacterSetClient = other.CharacterSetClient
+	}
+	if s.CollationConnection == "" {
+		s.CollationConnection = other.CollationConnection
+	}
+	return s
+}
+
 // View, Trigger, Procedure and Event are kept as text: the engine parses them when it needs them.
 type View struct {
 	weighed
+	Spoken
 	Name            string `json:"name"`
 	Definition      string `json:"definition"` // the SELECT
 	CreateStatement string `json:"create"`
@@ -190,6 +209,7 @@ type View struct {
 // Trigger is an ordinary MySQL trigger, run inside the writer's transaction.
 type Trigger struct {
 	weighed
+	Spoken
 	Name            string    `json:"name"`
 	CreateStatement string    `json:"create"`
 	SQLMode         string    `json:"sql_mode,omitempty"`
@@ -202,6 +222,7 @@ type Trigger struct {
 // Procedure is a stored procedure, or a stored function: they are different name spaces of the same thing.
 type Procedure struct {
 	weighed
+	Spoken
 	Name            string `json:"name"`
 	CreateStatement string `json:"create"`
 	SQLMode         string `json:"sql_mode,omitempty"`
@@ -249,6 +270,7 @@ const (
 // starts with a clean slate.
 type Observer struct {
 	weighed
+	Spoken
 	ID         uint32         `json:"id"` // zero in a new observer: PutObserver assigns it
 	Name       string         `json:"name"`
 	DatabaseID uint32         `json:"db"`

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/information_schema"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/account"
@@ -29,7 +30,7 @@ type Body struct {
 	eng     *Engine
 	routine *routine.Routine
 	db      string // whose tables the statements mean
-	mode    string // sql_mode
+	under   creation
 	table   uint32 // that waits for it to end; 0 for an observer
 	name    string // of the table
 	// definer is whose rights the body has; nobody's are those of who fires it, in triggers of releases that did not keep it.
@@ -51,6 +52,8 @@ type BodyOf struct {
 	Observer bool
 	// Event is what the observer waits for.
 	Event string
+	// Spoken is what it was created in.
+	Spoken catalog.Spoken
 	// Definer is user@host of who has created it, empty if nobody knows.
 	Definer string
 }
@@ -106,7 +109,8 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 	case !strings.EqualFold(d.TriggerSpec.Time, ast.BeforeStr):
 		spec.Refuse = sql.ErrInvalidUpdateInAfterTrigger.New()
 	}
-	b := &Body{eng: e, db: in.Name, name: desc.Name, mode: mode, definer: definerName(of.Definer), kept: map[ast.Statement]*keptStatement{}}
+	b := &Body{eng: e, db: in.Name, name: desc.Name, under: creationOf(mode, of.Spoken),
+		definer: definerName(of.Definer), kept: map[ast.Statement]*keptStatement{}}
 	if !of.Observer {
 		b.table = desc.ID
 	}
@@ -228,7 +232,7 @@ func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 		s.SetCurrentDatabase(b.db)
 		defer s.SetCurrentDatabase(db)
 	}
-	run := func() error { return s.underMode(ctx, b.mode, false, f) }
+	run := func() error { return s.under(ctx, b.under, false, f) }
 	if b.definer.None() {
 		return run()
 	}
@@ -243,4 +247,159 @@ func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 // inUse reports whether a statement that waits for a trigger or a function to end reads or writes the table.
 func (s *Session) inUse(t *Table) bool {
 	return len(s.using) > 0 && !t.temporary && slices.Contains(s.using, t.desc.ID)
+}
+
+// What a stored text means does not depend on who runs it: bodies run under the SQL mode, the character set
+// and the collation of the session that has created them, and the literals of a view are of that collation.
+// Else SET NAMES binary of a reader would show him the rows that a view keeps from him.
+
+// olderSpoken is what stored texts of older releases are read as.
+var olderSpoken = catalog.Spoken{
+	CharacterSetClient:  sql.CharacterSet_utf8mb4.Name(),
+	CollationConnection: sql.Collation_utf8mb4_0900_ai_ci.Name(),
+}
+
+// SpokenOf is what a statement that creates something was said in.
+func SpokenOf(ctx *sql.Context) (is catalog.Spoken) {
+	if s := sessionOf(ctx); s != nil {
+		is.CharacterSetClient, _ = s.text("character_set_client")
+		is.CollationConnection, _ = s.text("collation_connection")
+	}
+	return is.Or(olderSpoken)
+}
+
+// creation are what a body runs under.
+type creation struct {
+	mode string // sql_mode
+	catalog.Spoken
+}
+
+func creationOf(mode string, is catalog.Spoken) creation { return creation{mode, is.Or(olderSpoken)} }
+
+// values are the creation as variables, by the names that a session keeps them under.
+func (c creation) values() map[string]string {
+	set := c.CharacterSetClient
+	if id, err := sql.ParseCollation("", c.CollationConnection, false); err == nil {
+		set = id.CharacterSet().Name()
+	}
+	return map[string]string{
+		"sql_mode": c.mode, "character_set_client": c.CharacterSetClient,
+		"character_set_connection": set, "collation_connection": c.CollationConnection,
+	}
+}
+
+// hold reports whether the session is under the creation.
+func (c creation) hold(s *Session) bool {
+	if mode, err := s.variable(nil, sql.SqlModeSessionVar); err != nil || mode != any(c.mode) {
+		return err != nil
+	}
+	collation, _ := s.text("collation_connection")
+	client, _ := s.text("character_set_client")
+	return collation == c.CollationConnection && client == c.CharacterSetClient
+}
+
+// keptCreation are creation as values of variables, with what they make of the session's settings.
+type keptCreation struct {
+	values   map[string]sql.SystemVarValue
+	settings *settings
+}
+
+// under runs f under creation, called as lending says. A trigger may be fired for each row of a statement,
+// so what they make of the session is kept while no variable is set.
+func (s *Session) under(ctx *sql.Context, c creation, called bool, f func() error) error {
+	c.mode = withoutNoEscapes(c.mode)
+	if c.hold(s) {
+		return s.lending(called, f)
+	}
+	if s.vars.system == nil {
+		s.vars.system = map[string]sql.SystemVarValue{}
+	}
+	cached, kept, greeted := s.cached, s.creations, s.greeted
+	m := kept[c]
+	if m == nil {
+		m = &keptCreation{values: map[string]sql.SystemVarValue{}}
+		for name, text := range c.values() {
+			v, _, ok := sql.SystemVariables.GetGlobal(name)
+			if !ok {
+				return sql.ErrUnknownSystemVariable.New(name)
+			}
+			value, err := systemValue(ctx, v, text)
+			if err != nil {
+				return err
+			}
+			m.values[name] = value
+		}
+	}
+	was := make(map[string]lentVariable, len(m.values))
+	for name, value := range m.values {
+		now, had := s.vars.system[name]
+		was[name] = lentVariable{now, had}
+		s.vars.system[name] = value
+	}
+	s.greeted, s.cached = "", m.settings
+	if m.settings == nil {
+		m.settings = s.settings(ctx)
+		if kept == nil {
+			kept = map[creation]*keptCreation{}
+		}
+		kept[c] = m
+		s.creations = kept
+	}
+	err := s.lending(called, f)
+	others := s.cached != m.settings // f has set a variable
+	for name, v := range was {
+		if v.had {
+			s.vars.system[name] = v.value
+		} else {
+			delete(s.vars.system, name)
+		}
+	}
+	s.greeted = greeted
+	if s.cached = cached; others {
+		s.cached, s.creations = nil, nil
+	}
+	return err
+}
+
+// collationOf is the collation of a stored text's literals where they are to be marked with it: not if the
+// session has the same one.
+func (s *Session) collationOf(is catalog.Spoken) sql.CollationID {
+	id, err := sql.ParseCollation("", is.Or(olderSpoken).CollationConnection, false)
+	if err != nil || id == s.GetCollation() {
+		return sql.Collation_Unspecified
+	}
+	return id
+}
+
+// triggersTable is information_schema.triggers with what triggers were created in.
+func (e *Engine) triggersTable(t sql.Table) sql.Table {
+	theirs, ok := t.(*information_schema.InformationSchemaTable)
+	if !ok {
+		return t
+	}
+	const database, name, client, collation = 1, 2, 19, 20
+	ours := *theirs
+	ours.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
+		it, err := theirs.Reader(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		v, err := e.viewOf(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &mapRows{it, func(_ *sql.Context, row sql.Row) {
+			db, _ := row[database].(string)
+			trigger, _ := row[name].(string)
+			d, ok := v.snap.Database(db)
+			if !ok {
+				return
+			}
+			if stored, ok := d.Trigger(trigger); ok {
+				is := stored.Spoken.Or(olderSpoken)
+				row[client], row[collation] = is.CharacterSetClient, is.CollationConnection
+			}
+		}}, nil
+	}
+	return &ours
 }

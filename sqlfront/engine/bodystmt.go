@@ -17,7 +17,7 @@ import (
 
 // Statements of bodies of triggers and observers for which there is no plan of the plan cache are the library's. What it does before
 // it runs one, binding and analysing, is done once: the planner sees unknown values in the places of NEW.c, OLD.c and variables
-// (routine.Held), and what it would have done with the values is done when the statement begins (pushkeys.go, bodykeys.go). What
+// (routine.Held), and what it would have done with the values is done when the statement begins (routine.PushOuterKeys, bodykeys.go). What
 // comes of it is never run itself: nodes keep state, so each run has a copy.
 
 // heldPlan is the plan of a statement that does not depend on values of variables; nil if there is none.
@@ -32,7 +32,7 @@ func (e *Engine) heldPlan(ctx *sql.Context, stmt ast.Statement) (sql.Node, error
 	if err != nil || slots.Fixed {
 		return nil, err
 	}
-	return PushOuterKeys(ctx, n)
+	return routine.PushOuterKeys(ctx, n)
 }
 
 // analysed binds a statement of a body with the rights that count there (inBody), and analyses it: what it names it may use then, and what else

@@ -290,7 +290,8 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 		if _, ok := c.View(name); ok {
 			return sql.ErrExistingView.New(d.name, name)
 		}
-		made := catalog.View{Name: name, Definition: definition, CreateStatement: strings.Clone(create), SQLMode: sqlMode(ctx), Definer: definer}
+		made := catalog.View{Name: name, Definition: definition, CreateStatement: strings.Clone(create),
+			SQLMode: sqlMode(ctx), Spoken: SpokenOf(ctx), Definer: definer}
 		if err := d.eng.viewMay(v, c, &made); err != nil {
 			return err
 		}
@@ -355,6 +356,7 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 	}
 	if s := sessionOf(ctx); s != nil {
 		s.reads = readView{s.storedAs(d.name, v.Name, v.Definer, invokers(v)), v.CreateStatement}
+		s.reads.Literals = s.collationOf(v.Spoken)
 		if s.planning && s.GetCurrentDatabase() == "" { // the library binds no view without a current one
 			s.within = d.name
 		}
@@ -461,7 +463,7 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		}
 		// Created is not what SET timestamp says: triggers fire in this order.
 		made := catalog.Trigger{Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode,
-			Definer: definer, Created: sql.Now()}
+			Spoken: SpokenOf(ctx), Definer: definer, Created: sql.Now()}
 		text, _ := d.eng.shownTrigger(&made)
 		beside := 0
 		for _, t := range c.Triggers() {
@@ -480,7 +482,8 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 			return sqlerr.New(sqlerr.SyntaxError, "the trigger's text cannot be shown again as it is: "+
 				"write CREATE DEFINER = `user`@`host` TRIGGER without comments")
 		}
-		b, err := d.eng.CompileBody(ctx, d.name, def.CreateStatement, def.SqlMode, BodyOf{Definer: definer})
+		b, err := d.eng.CompileBody(ctx, d.name, def.CreateStatement, def.SqlMode,
+			BodyOf{Definer: definer, Spoken: made.Spoken})
 		if err == nil && own {
 			err = b.permitted(ctx)
 		}

@@ -26,7 +26,7 @@
 //	fulltext*                        FULLTEXT indexes and MATCH … AGAINST
 //	implicit, locktables             statements that commit what is open; LOCK TABLES
 //	zone, instants                   TIMESTAMP columns and functions in the session's time_zone
-//	pushkeys, bodykeys               how statements of bodies find their rows
+//	bodykeys, routine.PushOuterKeys  how statements of bodies find their rows
 //
 // A row is one cell of family 0; an index entry is one more. Family 0xFF of a row holds observers' acknowledgements and is
 // skipped by scans. Writers fence the version of every table they write, so that a schema change and a writer that overlap

@@ -118,7 +118,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.ShowTriggers:
 		return b.showTriggers(ctx, n, row)
 	case *plan.ShowCreateTrigger:
-		return nil, b.showTrigger(ctx, n)
+		return b.showTrigger(ctx, n, row)
 	case *plan.ShowCreateEvent:
 		return infoschema.CreateEvent(ctx, n)
 	case *plan.ShowTables:

@@ -249,7 +249,7 @@ func (p *Plans) Transaction(ctx context.Context, session sql.Session, verb strin
 // Forget says that a statement has gone the general way. It may have been a SET: the session's variables are read again.
 func (p *Plans) Forget(session sql.Session) {
 	if s, ok := session.(*Session); ok {
-		s.cached, s.modes = nil, nil
+		s.cached, s.creations = nil, nil
 	}
 }
 

@@ -147,7 +147,8 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 		}
 		if b == nil {
 			known = false
-			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, BodyOf{Definer: t.Definer}); err != nil {
+			of := BodyOf{Definer: t.Definer, Spoken: t.Spoken}
+			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, of); err != nil {
 				return nil, err
 			}
 		}

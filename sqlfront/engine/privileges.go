@@ -234,10 +234,12 @@ func (b *execBuilder) showTriggers(ctx *sql.Context, n *plan.ShowTriggers, row s
 		return it, nil
 	}
 	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
-		const mode, definer = 6, 7
+		const mode, definer, client, collation = 6, 7, 8, 9
 		name, _ := row[0].(string)
-		if t, ok := d.Trigger(name); ok && len(row) > definer {
+		if t, ok := d.Trigger(name); ok && len(row) > collation {
 			row[mode], row[definer] = t.SQLMode, t.Definer
+			is := t.Spoken.Or(olderSpoken)
+			row[client], row[collation] = is.CharacterSetClient, is.CollationConnection
 		}
 	}}, nil
 }
@@ -287,21 +289,36 @@ func (e *Engine) maySeeEvents(ctx *sql.Context, database string) bool {
 	return s == nil || !s.Restricted() || rights.OnTable(ctx, e.accounts(), database, "", sql.PrivilegeType_Event)
 }
 
-// showTrigger refuses SHOW CREATE TRIGGER to who may not create one there.
-func (b *execBuilder) showTrigger(ctx *sql.Context, n *plan.ShowCreateTrigger) error {
+// showTrigger is SHOW CREATE TRIGGER; it is refused to who may not create one there.
+func (b *execBuilder) showTrigger(ctx *sql.Context, n *plan.ShowCreateTrigger,
+	row sql.Row) (sql.RowIter, error) {
+	if isShown(ctx, n) {
+		return nil, nil
+	}
 	v, err := b.eng.viewOf(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	d, ok := v.snap.Database(n.Database().Name())
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	t, ok := d.Trigger(n.TriggerName)
-	if !ok || b.eng.mayTrigger(ctx, d.Name, b.eng.triggerHead(t).table) {
-		return nil
+	if !ok {
+		return nil, nil
 	}
-	return rights.Needs("TRIGGER")
+	if !b.eng.mayTrigger(ctx, d.Name, b.eng.triggerHead(t).table) {
+		return nil, rights.Needs("TRIGGER")
+	}
+	it, err := b.base.Build(asShown(ctx, n), n, row)
+	if err != nil {
+		return nil, err
+	}
+	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
+		const client, collation = 3, 4
+		is := t.Spoken.Or(olderSpoken)
+		row[client], row[collation] = is.CharacterSetClient, is.CollationConnection
+	}}, nil
 }
 
 // informed lists tables of information_schema that are read with all rights; rows that are not for the user are left out then. The library

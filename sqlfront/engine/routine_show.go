@@ -48,7 +48,8 @@ func (e *Engine) ShowCreateRoutine(_ context.Context, r parse.RoutineName) (ast.
 			return nil, err
 		}
 		d, _ := v.snap.Database(db)
-		return []sql.Row{{c.stored.Name, c.mode, text, "utf8mb4", "utf8mb4_0900_ai_ci", d.Collation}}, nil
+		return []sql.Row{{c.stored.Name, c.under.mode, text, c.under.CharacterSetClient,
+			c.under.CollationConnection, d.Collation}}, nil
 	})
 	return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: report}, nil
 }
@@ -70,7 +71,8 @@ func (c *compiled) withDefiner() string {
 	if c.parsed.Spec.Definer != "" || nobody(c.definer) {
 		return strings.TrimSpace(c.stored.CreateStatement)
 	}
-	return withDefiner(c.stored.CreateStatement, c.mode, account.Name{User: c.definer.User, Host: c.definer.Address})
+	return withDefiner(c.stored.CreateStatement, c.under.mode,
+		account.Name{User: c.definer.User, Host: c.definer.Address})
 }
 
 // withDefiner puts a DEFINER clause into the text of a CREATE, in the place of the one that it may have.
@@ -169,7 +171,9 @@ func routineRow(_ *sql.Context, d *catalog.Database, c *compiled) []sql.Row {
 		row = append(row, "", nil, nil, nil, nil, nil, nil, nil, nil)
 	}
 	return []sql.Row{append(row, "SQL", c.parsed.BodyText, nil, "SQL", "SQL", deterministic, access, nil, security,
-		c.stored.Created.UTC(), c.stored.Modified.UTC(), c.mode, comment, c.definer.User+"@"+c.definer.Address, "utf8mb4", "utf8mb4_0900_ai_ci", d.Collation)}
+		c.stored.Created.UTC(), c.stored.Modified.UTC(), c.under.mode, comment,
+		c.definer.User+"@"+c.definer.Address,
+		c.under.CharacterSetClient, c.under.CollationConnection, d.Collation)}
 }
 
 func parameterRows(_ *sql.Context, d *catalog.Database, c *compiled) (rows []sql.Row) {

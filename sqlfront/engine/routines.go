@@ -48,7 +48,7 @@ type compiled struct {
 	invoker bool // SQL SECURITY INVOKER
 	definer sql.Client
 	lends   asked // when the definer of an INVOKER's routine was last seen to have SET_USER_ID
-	mode    string
+	under   creation
 }
 
 // keptRoutines bounds how many compiled bodies a session keeps.
@@ -94,7 +94,7 @@ func (e *Engine) routine(ctx *sql.Context, kind routine.Kind, db, name string) (
 	if err != nil {
 		return nil, err
 	}
-	c.stored, c.mode = stored, stored.SQLMode
+	c.stored, c.under = stored, creationOf(stored.SQLMode, stored.Spoken)
 	if nobody(c.definer) {
 		by := definerName(stored.Definer)
 		c.definer = sql.Client{User: by.User, Address: by.Host}
@@ -181,7 +181,7 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 		s.SetCurrentDatabase(c.body.Database)
 		defer s.SetCurrentDatabase(db)
 	}
-	run := func() error { return s.underMode(ctx, c.mode, c.body.Kind == routine.Procedure, f) }
+	run := func() error { return s.under(ctx, c.under, c.body.Kind == routine.Procedure, f) }
 	client := s.Client()
 	self := c.definer.User == client.User && c.definer.Address == client.Address
 	switch {
@@ -399,7 +399,8 @@ func (e *Engine) createRoutine(ctx *sql.Context, r parse.Routine) error {
 			return err
 		}
 		return create(ctx, tx.store(), d.Name, catalog.Procedure{
-			Name: r.Name.Name, CreateStatement: r.Text, SQLMode: sqlMode(ctx), Definer: definer, Created: now, Modified: now,
+			Name: r.Name.Name, CreateStatement: r.Text, SQLMode: sqlMode(ctx), Spoken: SpokenOf(ctx),
+			Definer: definer, Created: now, Modified: now,
 		})
 	})
 }

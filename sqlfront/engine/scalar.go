@@ -45,7 +45,7 @@ func scalarOf(ctx *sql.Context, e sql.Expression) *plan.Subquery {
 	if sub.CanCacheResults() {
 		return sub
 	}
-	// In bodies of triggers and routines all are marked as if they could change (pushkeys.go).
+	// In bodies of triggers and routines all are marked as if they could change (routine.PushOuterKeys).
 	steady := true
 	transform.InspectExpressionsWithNode(ctx, sub.Query, func(ctx *sql.Context, _ sql.Node, e sql.Expression) bool {
 		n, ok := e.(sql.NonDeterministicExpression)

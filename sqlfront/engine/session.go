@@ -60,15 +60,16 @@ type Session struct {
 	vars    ownVariables                     // see sessionvars.go
 	greeted string                           // see Greeted
 	cached  *settings                        // see Session.settings
-	modes   map[string]*sessionMode          // see underMode
 	lent    map[string]lentVariable          // see lending
-	lends   lends                            // a body runs
-	zone    atomic.Pointer[sessionZone]      // see timeZone
-	digest  digest.Digest                    // scratch of the plan cache
-	counts  sessionCounts
-	process *process // see processList
-	cost    cost
-	memory  operator.Account
+	// creations are under what bodies ran; see under
+	creations map[creation]*keptCreation
+	lends     lends                       // a body runs
+	zone      atomic.Pointer[sessionZone] // see timeZone
+	digest    digest.Digest               // scratch of the plan cache
+	counts    sessionCounts
+	process   *process // see processList
+	cost      cost
+	memory    operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
 	undrawn map[uint32][]uint64
 	told    float64 // SET timestamp, 0 for none

@@ -235,6 +235,18 @@ func withoutNoEscapes(mode string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(mode, ","), none), ",")
 }
 
+// systemValue is a text as a value of a variable.
+func systemValue(ctx *sql.Context, v sql.SystemVariable, text string) (sql.SystemVarValue, error) {
+	if !strings.EqualFold(v.GetName(), sql.SqlModeSessionVar) {
+		return v.SetValue(ctx, text, false)
+	}
+	mode, err := modeValue(v.GetType(), text)
+	if err != nil {
+		return sql.SystemVarValue{}, err
+	}
+	return v.SetValue(ctx, mode, false)
+}
+
 func (s *Session) store(name string, val sql.SystemVarValue) {
 	if s.vars.system == nil {
 		s.vars.system = map[string]sql.SystemVarValue{}
@@ -242,7 +254,7 @@ func (s *Session) store(name string, val sql.SystemVarValue) {
 	name = strings.ToLower(name)
 	s.keepForBody(name)
 	s.vars.system[name] = val
-	s.cached, s.modes = nil, nil
+	s.cached, s.creations = nil, nil
 	switch name {
 	case timestampVariable:
 		s.told, _ = val.Val.(float64)
@@ -256,47 +268,6 @@ func (s *Session) store(name string, val sql.SystemVarValue) {
 	if name == "collation_connection" || name == "character_set_connection" {
 		s.greeted = ""
 	}
-}
-
-// sessionMode is an SQL mode that bodies of routines and triggers run under, with what it makes of the session's settings.
-type sessionMode struct {
-	value    sql.SystemVarValue
-	settings *settings
-}
-
-// underMode runs f under an SQL mode, called as lending says. A trigger may be fired for each row of a statement, so modes are kept while no variable is set.
-func (s *Session) underMode(ctx *sql.Context, mode string, called bool, f func() error) error {
-	mode = withoutNoEscapes(mode)
-	if now, err := s.GetSessionVariable(ctx, "sql_mode"); err != nil || now == any(mode) {
-		return s.lending(called, f)
-	}
-	now, set := s.vars.system["sql_mode"]
-	cached, modes := s.cached, s.modes
-	m := s.modes[mode]
-	if m != nil {
-		s.vars.system["sql_mode"], s.cached = m.value, m.settings
-	} else {
-		if err := s.SetSessionVariable(ctx, "sql_mode", mode); err != nil {
-			return err
-		}
-		m = &sessionMode{s.vars.system["sql_mode"], s.settings(ctx)}
-		if modes == nil {
-			modes = map[string]*sessionMode{}
-		}
-		modes[mode] = m
-		s.modes = modes
-	}
-	err := s.lending(called, f)
-	others := s.cached != m.settings // f has set a variable
-	if set {
-		s.vars.system["sql_mode"] = now
-	} else {
-		delete(s.vars.system, "sql_mode")
-	}
-	if s.cached = cached; others {
-		s.cached, s.modes = nil, nil
-	}
-	return err
 }
 
 // SetSessionVariable implements sql.Session.

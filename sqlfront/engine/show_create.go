@@ -159,7 +159,9 @@ func (b *execBuilder) showCreateView(ctx *sql.Context, n *plan.ShowCreateTable, 
 	if at := strings.LastIndexByte(stored.Definer, '@'); at >= 0 {
 		head += " DEFINER=" + quoteName(stored.Definer[:at]) + "@" + quoteName(stored.Definer[at+1:])
 	}
+	is := stored.Spoken.Or(olderSpoken)
 	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
+		row[2], row[3] = is.CharacterSetClient, is.CollationConnection
 		text, _ := row[1].(string)
 		if _, query, ok := strings.Cut(text, "` AS "); ok {
 			row[1] = head + " SQL SECURITY " + security + " VIEW " + quoteName(stored.Name) + columns + " AS " + query

@@ -33,6 +33,9 @@ func (d *extendedInfo) GetTableInsensitive(ctx *sql.Context, name string) (sql.T
 	if ok && strings.EqualFold(name, information_schema.ViewsTableName) {
 		t = d.eng.viewsTable(t)
 	}
+	if ok && strings.EqualFold(name, information_schema.TriggersTableName) {
+		t = d.eng.triggersTable(t)
+	}
 	if ok {
 		t = infoschema.ByTable(d.eng.routineTable(ctx, t))
 	}

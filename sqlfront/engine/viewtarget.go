@@ -13,6 +13,7 @@ import (
 
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/inband"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
@@ -109,6 +110,13 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 	if inDB == "" {
 		inDB = d.Name
 	}
+	if session := sessionOf(ctx); session != nil {
+		of := session.collationOf(stored.Spoken)
+		if of == sql.Collation_Unspecified && spec.CheckOption != ast.ViewCheckOptionUnspecified {
+			of = session.GetCollation() // the condition becomes a CHECK, which knows no session
+		}
+		expr.Collate(spec.ViewExpr, of)
+	}
 	t := &viewTarget{db: d.Name, name: stored.Name}
 	under, isView, err := e.viewTarget(ctx, inDB, table.Name.String(), depth+1)
 	switch {
@@ -139,7 +147,8 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 			t.needs = append(t.needs, n)
 		}
 	}
-	t.texts += "\x00" + stored.CreateStatement + "\x00" + stored.SQLMode + "\x00" + stored.Definer
+	t.texts += "\x00" + stored.CreateStatement + "\x00" + stored.SQLMode + "\x00" + stored.Definer +
+		"\x00" + stored.CollationConnection
 
 	known := from.As.String()
 	if known == "" {
@@ -411,7 +420,7 @@ func (e *Engine) viewsTable(t sql.Table) sql.Table {
 	if !ok {
 		return t
 	}
-	const database, name, option, updatable, definer = 1, 2, 4, 5, 6
+	const database, name, option, updatable, definer, client, collation = 1, 2, 4, 5, 6, 8, 9
 	ours := *theirs
 	ours.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
 		it, err := theirs.Reader(ctx, c)
@@ -443,6 +452,8 @@ func (e *Engine) viewsTable(t sql.Table) sql.Table {
 			if stored.Definer != "" {
 				row[definer] = stored.Definer
 			}
+			is := stored.Spoken.Or(olderSpoken)
+			row[client], row[collation] = is.CharacterSetClient, is.CollationConnection
 		}
 		return sql.RowsToRowIter(rows...), nil
 	}

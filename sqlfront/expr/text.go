@@ -692,3 +692,18 @@ func castBinary(ctx *sql.Context, c *call, vs []any) (any, error) {
 	copy(out, s)
 	return out, nil
 }
+
+// spaceFunctions is SPACE(n). The library's copies what it has for each character more: a minute for ten
+// megabytes, and does not hear of KILL.
+func spaceFunctions() []sql.Function {
+	typ := func(*sql.Context, []sql.Expression) sql.Type { return types.LongText }
+	b := &builtin{name: "space", min: 1, max: 1, typ: typ,
+		eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
+			n, err := integerOf(ctx, vs[0])
+			if err != nil {
+				return nil, err
+			}
+			return strings.Repeat(" ", int(max(0, min(n, MaxPacket(ctx))))), nil
+		}}
+	return []sql.Function{b.function()}
+}

@@ -37,7 +37,7 @@ func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.
 	for _, ev := range eventsOf(o.Events) {
 		b.plans[ev], err = r.eng.CompileBody(ctx, db.Name, triggerText(o, ev, db.Name, desc.Name),
 			sql.LoadSqlMode(ctx).String(),
-			engine.BodyOf{Observer: true, Event: string(ev), Definer: o.Definer})
+			engine.BodyOf{Observer: true, Event: string(ev), Definer: o.Definer, Spoken: o.Spoken})
 		if err != nil {
 			return nil, err
 		}

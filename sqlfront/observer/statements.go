@@ -15,6 +15,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
@@ -261,6 +262,7 @@ func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, erro
 			o.Events |= to
 		}
 	}
+	o.Spoken = engine.SpokenOf(ctx)
 	if mode, err := ctx.GetSessionVariable(ctx, "sql_mode"); err == nil {
 		o.SQLMode, _ = mode.(string)
 	}

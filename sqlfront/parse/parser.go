@@ -40,9 +40,13 @@ type SnapshotPinner interface{ PinsSnapshot() }
 // New returns a parser. Statements whose hook is nil are refused with "not yet supported".
 func New(h Hooks) *Parser { return &Parser{hooks: h} }
 
-// ParseSimple implements sql.Parser.
+// ParseSimple implements sql.Parser. It is for what is kept as text of a table, conditions and values, which
+// mean the same whoever writes a row.
 func (p *Parser) ParseSimple(query string) (ast.Statement, error) {
 	stmt, _, err := p.one(context.Background(), query, ast.ParserOptions{}, false)
+	if s, ok := stmt.(*ast.Select); ok && err == nil && len(s.SelectExprs) == 1 && len(s.From) == 0 {
+		expr.CollateColumn(s, sql.Collation_utf8mb4_0900_ai_ci)
+	}
 	return stmt, err
 }
 
@@ -85,6 +89,7 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	stmt, end, err := p.one(ctx, s, o, multi)
 	if d, ok := stmt.(*ast.DDL); ok && stored != nil && d.ViewSpec != nil {
 		rights.View(d, stored)
+		expr.Collate(d.ViewSpec.ViewExpr, stored.Literals)
 	}
 	if err == nil {
 		stmt, err = p.throughView(ctx, stmt, s)

@@ -20,6 +20,8 @@ type Stored struct {
 	User, Host     string
 	Definer        string // who made the view, user@host, SQL SECURITY INVOKER or not
 	explained      bool   // see Explained
+	// Literals is the collation of the text's literals, if the session has another one.
+	Literals sql.CollationID
 }
 
 // execute is the demand of a function's call in a view. Calls elsewhere are asked for where the function is looked up.

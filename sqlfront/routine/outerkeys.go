@@ -1,4 +1,4 @@
-package engine
+package routine
 
 import (
 	"strings"
@@ -7,14 +7,13 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
-
-	"moka/sqlfront/routine"
 )
 
-// PushOuterKeys rewrites an analysed statement of the body of a trigger or an observer so that it finds rows by key. In
-// "UPDATE totals … WHERE id = NEW.id" the SQL engine sees no value and plans a scan of the whole table; but NEW.id is a constant of the
-// run. Every filter over a table that compares a prefix of an index's columns for equality with expressions over such values
-// (routine.Held) becomes a lookup in that index. The filter stays, so the rewrite cannot change a result, only find it sooner.
+// PushOuterKeys rewrites an analysed statement of the body of a trigger or an observer so that it finds rows
+// by key. In "UPDATE totals … WHERE id = NEW.id" the SQL engine sees no value and plans a scan of the whole
+// table; but NEW.id is a constant of the run. Every filter over a table that compares a prefix of an index's
+// columns for equality with expressions over such values (Held) becomes a lookup in that index. The filter
+// stays, so the rewrite cannot change a result, only find it sooner.
 //
 // What it does not cover, ranges and lists, is found when a statement begins: bodykeys.go.
 func PushOuterKeys(ctx *sql.Context, n sql.Node) (sql.Node, error) {
@@ -23,7 +22,9 @@ func PushOuterKeys(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, _, err = transform.NodeWithOpaque(ctx, out, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	out, _, err = transform.NodeWithOpaque(ctx, out, func(ctx *sql.Context, n sql.Node) (
+		sql.Node, transform.TreeIdentity, error,
+	) {
 		i, ok := n.(*plan.InsertInto)
 		if !ok {
 			return n, transform.SameTree, nil
@@ -41,8 +42,8 @@ func PushOuterKeys(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	return out, err
 }
 
-// asksAgain makes a subquery forget what it has found: the library keeps the result of one that does not depend on the row, with the
-// plan, and a body is run many times.
+// asksAgain makes a subquery forget what it has found: the library keeps the result of one that does not
+// depend on the row, with the plan, and a body is run many times.
 func asksAgain(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 	if s, ok := e.(*plan.Subquery); ok && !s.Volatile() {
 		return s.WithVolatile(), transform.NewTree, nil
@@ -83,9 +84,11 @@ func (p pusher) node(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIden
 	return n, transform.SameTree, nil
 }
 
-// outerConjuncts are the parts of a condition on a join that compare columns with what is known before the join begins, and what follows
-// from them for the columns that a lookup of the join finds its rows by.
-func (p pusher) outerConjuncts(ctx *sql.Context, j *plan.JoinNode, filter sql.Expression) (all []sql.Expression) {
+// outerConjuncts are the parts of a condition on a join that compare columns with what is known before the
+// join begins, and what follows from them for the columns that a lookup of the join finds its rows by.
+func (p pusher) outerConjuncts(
+	ctx *sql.Context, j *plan.JoinNode, filter sql.Expression,
+) (all []sql.Expression) {
 	if filter == nil {
 		return nil
 	}
@@ -95,7 +98,7 @@ func (p pusher) outerConjuncts(ctx *sql.Context, j *plan.JoinNode, filter sql.Ex
 			switch e.(type) {
 			case *expression.GetField:
 				inner = true
-			case *routine.Held:
+			case *Held:
 				outer = true
 			}
 			return true
@@ -125,7 +128,8 @@ func (p pusher) outerConjuncts(ctx *sql.Context, j *plan.JoinNode, filter sql.Ex
 				}
 				for _, side := range [2][2]sql.Expression{{eq.Left(), eq.Right()}, {eq.Right(), eq.Left()}} {
 					f, ok := side[0].(*expression.GetField)
-					if ok && p.outer(ctx, side[1]) && strings.EqualFold(f.Table()+"."+f.Name(), names[i]) && f.Type(ctx).Equals(column.Type(ctx)) {
+					if ok && p.outer(ctx, side[1]) && strings.EqualFold(f.Table()+"."+f.Name(), names[i]) &&
+						f.Type(ctx).Equals(column.Type(ctx)) {
 						all = append(all, expression.NewEquals(column, side[1]))
 					}
 				}
@@ -139,14 +143,18 @@ func (p pusher) outerConjuncts(ctx *sql.Context, j *plan.JoinNode, filter sql.Ex
 // keepsNeither reports whether the join delivers no row that a condition on one of its tables would refuse.
 func keepsNeither(op plan.JoinType) bool {
 	switch op {
-	case plan.JoinTypeInner, plan.JoinTypeLookup, plan.JoinTypeHash, plan.JoinTypeCross, plan.JoinTypeCrossHash:
+	case plan.JoinTypeInner, plan.JoinTypeLookup, plan.JoinTypeHash, plan.JoinTypeCross,
+		plan.JoinTypeCrossHash:
 		return true
 	}
 	return false
 }
 
-// intoJoin puts conditions on one table above that table, where they find its rows; they stay where they are as well.
-func (p pusher) intoJoin(ctx *sql.Context, n sql.Node, conjuncts []sql.Expression) (sql.Node, transform.TreeIdentity, error) {
+// intoJoin puts conditions on one table above that table, where they find its rows; they stay where they are
+// as well.
+func (p pusher) intoJoin(
+	ctx *sql.Context, n sql.Node, conjuncts []sql.Expression,
+) (sql.Node, transform.TreeIdentity, error) {
 	if len(conjuncts) == 0 {
 		return n, transform.SameTree, nil
 	}
@@ -184,7 +192,9 @@ func (p pusher) intoJoin(ctx *sql.Context, n sql.Node, conjuncts []sql.Expressio
 	var own []sql.Expression
 	for _, e := range conjuncts {
 		fits := true
-		moved, _, err := transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		moved, _, err := transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (
+			sql.Expression, transform.TreeIdentity, error,
+		) {
 			switch e := e.(type) {
 			case sql.ExpressionWithNodes:
 				fits = false
@@ -243,7 +253,8 @@ func (p pusher) filter(ctx *sql.Context, n *plan.Filter) (sql.Node, error) {
 		return nil, nil
 	}
 	var child sql.Node
-	child, err = plan.NewIndexedAccessForTableNode(ctx, rt, plan.NewLookupBuilder(ctx, best, keys, make([]bool, len(keys))))
+	lookup := plan.NewLookupBuilder(ctx, best, keys, make([]bool, len(keys)))
+	child, err = plan.NewIndexedAccessForTableNode(ctx, rt, lookup)
 	if err != nil {
 		return nil, nil // an index that cannot serve the lookup: the scan is still right
 	}
@@ -297,7 +308,8 @@ func longestPrefix(indexes []sql.Index, equal map[string]sql.Expression) (sql.In
 			}
 			keys = append(keys, k)
 		}
-		if len(keys) > len(bestKeys) || len(keys) > 0 && len(keys) == len(bestKeys) && x.IsUnique() && !best.IsUnique() {
+		if len(keys) > len(bestKeys) ||
+			len(keys) > 0 && len(keys) == len(bestKeys) && x.IsUnique() && !best.IsUnique() {
 			best, bestKeys = x, keys
 		}
 	}
