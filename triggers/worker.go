@@ -21,8 +21,8 @@ const (
 	// conflictsMost bounds how often a run is begun again at once because somebody else wrote what it wrote.
 	// After that it goes back to the shard and waits like a failed one, without being counted as failed.
 	conflictsMost = 8
-	// conflictsFor bounds how long that goes on: a body that is long, and loses each time, would run without
-	// a pause. Behind it, a run waits at least as long as its tries took.
+	// conflictsFor bounds how long that goes on, once row locks were taken: a body that is long, and loses
+	// each time, would run without a pause. Behind it, a run waits at least as long as its tries took.
 	conflictsFor = time.Second
 	sweepLimit   = 512
 	// sweepObservers bounds how many observers one step of the backstop scan looks for.
@@ -279,9 +279,14 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		return 0
 	}
 	start := w.o.Now()
+	var rows lost
 	for tries := 0; ; tries++ {
 		began := w.o.Now()
-		ack, err := w.run(ctx, o, d)
+		var first lost
+		if tries >= escalateAfter {
+			first = rows
+		}
+		ack, err := w.run(ctx, o, d, first)
 		spent := w.o.Now().Sub(start)
 		switch {
 		case err == nil:
@@ -299,7 +304,8 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		case transient(err):
 			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
 			w.mets.conflicts.Add(1)
-			if tries < conflictsMost && spent < conflictsFor {
+			rows.add(err)
+			if tries < escalateAfter || tries < conflictsMost && spent < conflictsFor {
 				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(tries, 6))))
 				continue
 			}
@@ -321,8 +327,8 @@ const diskFullPause = 5 * time.Second
 // would park everything.
 func transient(err error) bool {
 	for _, e := range []error{
-		txn.ErrConflict, txn.ErrOutcomeUnknown, kv.ErrOutcomeUnknown, kv.ErrBusy, kv.ErrUnavailable,
-		kv.ErrNotLeader, kv.ErrMoved, kv.ErrClosed,
+		txn.ErrConflict, txn.ErrDeadlock, txn.ErrLockTimeout, txn.ErrOutcomeUnknown,
+		kv.ErrOutcomeUnknown, kv.ErrBusy, kv.ErrUnavailable, kv.ErrNotLeader, kv.ErrMoved, kv.ErrClosed,
 		kv.ErrDisk,
 	} {
 		if errors.Is(err, e) {
@@ -408,14 +414,17 @@ func clip(s string) string {
 
 var errAcknowledged = errors.New("triggers: acknowledged already")
 
-// run is one run of an observer, the paper's Figure 7 from the worker's side. It returns the timestamp up to
-// which the cell is acknowledged.
-func (w *Worker) run(ctx context.Context, o Observer, d delivery) (ack kv.Timestamp, err error) {
+// run is one run of an observer, the paper's Figure 7 from the worker's side, behind the row locks of first.
+// It returns the timestamp up to which the cell is acknowledged.
+func (w *Worker) run(ctx context.Context, o Observer, d delivery, first lost) (ack kv.Timestamp, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	t := w.client.Begin(txn.TxnOptions{})
 	t.SetAdds(true)
 	defer t.Rollback() // does nothing once committed
+	if err := first.lock(ctx, t); err != nil {
+		return 0, err
+	}
 	start, err := t.StartTS(ctx)
 	if err != nil {
 		return 0, err
