@@ -1,6 +1,7 @@
 package sqlfront_test
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -338,6 +339,70 @@ func TestReadersDoNotLock(t *testing.T) {
 		{"select * from (select id from t for update) d", "error 1142"},
 		{"with c as (select id from t) select * from c for update", "1"}}.run(t, reads)
 	script{{"select id from v for update", "1"}}.run(t, s.open("through", "hid", ""))
+}
+
+// TestKillHearsWindows: functions over windows and joins of VALUES end when they are to end (usage-9), and
+// what windows make is charged: 80 GB of an array of 100,000 numbers for each row (usage-7).
+func TestKillHearsWindows(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	rows := "values row(0)" + strings.Repeat(", row(1)", 2999)
+	numbers := "with recursive r as (select 1 x union all select x + 1 from r where x < 100000) "
+	script{
+		{"set cte_max_recursion_depth = 100000", ""},
+		{numbers + "select max(a) from (select json_length(json_arrayagg(x) over (order by x)) a from r) z",
+			"error 3170"},
+		{"set max_execution_time = 1000", ""},
+		{"select count(*) from (" + rows + ") a(x), (" + rows + ") b(y), (" + rows + ") c(z) where x + y < 0",
+			"error 3024"},
+		{numbers + "select sum(a) from (select max(x) over (order by x rows between 50000 preceding and " +
+			"50000 following) a from r) z", "error 3024"},
+		{"set max_execution_time = 0", ""},
+		{"select sum(a) from (select max(x) over (order by x) a from (values row(1), row(2)) t(x)) z", "3"},
+	}.run(t, root)
+}
+
+// TestLongFormats: the format of a date was read in the square of its length (usage-8), the text of a
+// statement anew for each column of its result (usage-12).
+func TestLongFormats(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	columns := strings.TrimSuffix(strings.Repeat("A.x,B.x,", 2000), ",")
+	script{
+		{"select length(date_format('2020-01-02 03:04:05', repeat('%H-', 1000000)))", "3000000"},
+		{"select length(time_format('03:04:05', repeat('%H%%', 1000000)))", "3000000"},
+		{"select right(date_format('2020-01-02 03:04:05', concat(repeat('x', 1023), 'é%Y')), 5)", "é2020"},
+	}.run(t, root)
+	query := "/* " + strings.Repeat("x", 2<<20) + " */ select " + columns +
+		" from (select 1 x) A, (select 2 x) B"
+	rows, err := root.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	if names, err := rows.Columns(); err != nil || len(names) != 4000 {
+		t.Errorf("%d columns, %v", len(names), err)
+	}
+}
+
+// TestPartsOfValuesAreCopied: a variable that has a part of a long value kept all of it, charged as the part
+// (usage-11).
+func TestPartsOfValuesAreCopied(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "set @a = 1")
+	for _, q := range []string{
+		"trim(concat(repeat(' ', 4000000), 'a'))", "ltrim(concat(repeat(' ', 4000000), 'a'))",
+		"substring_index(repeat('x,', 2000000), ',', 1)", "cast(repeat('x', 4000000) as char(1))",
+		"cast(repeat('x', 4000000) as binary(1))", "regexp_substr(concat('a', repeat(' ', 4000000)), 'a')",
+	} {
+		run(t, c, "set @v0 = null, @v1 = null, @v2 = null, @v3 = null")
+		before := heapInUse()
+		for i := range 4 {
+			run(t, c, fmt.Sprintf("set @v%d = %s", i, q))
+		}
+		want(t, c, "select length(@v0)", "1")
+		if kept := heapInUse() - before; kept > 6<<20 {
+			t.Errorf("%s: %d bytes are kept of four variables", q, kept)
+		}
+	}
 }
 
 // TestKillHearsJSONTable is find usage-8: nothing ended a statement that reads JSON_TABLE.

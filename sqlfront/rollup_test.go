@@ -2,6 +2,8 @@ package sqlfront_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -21,6 +23,13 @@ func TestGrouping(t *testing.T) {
 	want(t, c, "select n from v where y is null", "3")
 	_, err := c.ExecContext(context.Background(), "select ifnull(c, 'none'), count(*) from s group by ifnull(c, 'none') with rollup")
 	wantErr(t, "an expression that is not NULL", err, 1235, "42000")
+	// Keys that are as long as there are columns, for as many groups of each row: days (usage-11 of the
+	// second trial).
+	for columns, number := range map[int]uint16{65: 1235, 20_000: 1117} {
+		query := "select 1 from s group by y" + strings.Repeat(", y + 1", columns-1) + " with rollup"
+		_, err = c.ExecContext(context.Background(), query)
+		wantNumber(t, fmt.Sprint(columns, " columns"), err, number)
+	}
 	_, err = c.ExecContext(context.Background(), "select grouping(p), count(*) from s group by y with rollup")
 	wantErr(t, "GROUPING of something else", err, 1582, "42000")
 }

@@ -202,6 +202,26 @@ func TestRequireSecureTransport(t *testing.T) {
 	}
 }
 
+// TestLongNamesAreNotLogged: the name of a user who is refused was written to the log whole, 64 MiB of it
+// (usage-10).
+func TestLongNamesAreNotLogged(t *testing.T) {
+	var log safeBuffer
+	r := newRig(t, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	exec(t, r.conn(), "create user u identified by 'p'")
+	x := r.raw(t)
+	name := "1" + strings.Repeat("z", 1<<20) + "\x00\x00test\x00\xff\x00mysql_native_password\x00"
+	b := x.command(append([]byte{mysqlproto.ComChangeUser}, name...)...)
+	if b[0] != mysqlproto.HeaderAuthSwitch {
+		t.Fatalf("%q", b)
+	}
+	x.packet(2, make([]byte, 20))
+	_, b = x.recv()
+	x.wantErr("a wrong user", b, sqlerr.AccessDenied)
+	if n := len(log.String()); n > 2000 || !strings.Contains(log.String(), "login failed") {
+		t.Errorf("%d bytes are logged: %.200s", n, log.String())
+	}
+}
+
 // TestWrongPasswords is S13 at the door: what waits, what is counted, what is logged.
 func TestWrongPasswords(t *testing.T) {
 	var log safeBuffer

@@ -50,9 +50,14 @@ type attempt struct {
 	answer []byte
 }
 
+// longestUser is how many bytes of a user's name are looked at: names of accounts have 32 characters at
+// most, and a name that is refused is written to the log.
+const longestUser = 4 * 32
+
 // exchange asks for a password as the account wants it, and says whose it is. The client has answered the
 // salt by a plugin already, or has not (plugin is empty).
 func (l *login) exchange(c *Connection, user, plugin string, answer, salt []byte) (account.Name, error) {
+	user = user[:min(len(user), longestUser)]
 	a := &attempt{c, user, account.Host(c.RemoteAddr()), salt, answer}
 	wants := mysqlproto.NativePassword
 	if l.accounts.Enabled() {

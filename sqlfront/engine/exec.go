@@ -110,7 +110,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return &enumTextsIter{it, n.Schema(ctx)}, nil
 	case *plan.ResolvedTable:
 		return b.seenInformation(ctx, n, row)
-	case *plan.JSONTable:
+	case *plan.JSONTable, *plan.ValueDerivedTable:
 		if !isShown(ctx, n) {
 			it, err := b.base.Build(asShown(ctx, n), n, row)
 			return &heedingRows{it}, err

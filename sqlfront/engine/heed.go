@@ -43,7 +43,7 @@ func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvid
 	return c.estimate(ctx, r, s)
 }
 
-// heedingRows ends when the statement is to end. Rows of JSON_TABLE are made of what is in memory:
+// heedingRows ends when the statement is to end. Rows of JSON_TABLE and VALUES are made of what is in memory:
 // nothing below it looks at the context, and neither do the library's joins and groups above it.
 type heedingRows struct{ sql.RowIter }
 

@@ -382,6 +382,7 @@ func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ 
 	if name == parse.DoVariable {
 		return nil
 	}
+	value = expr.Copied(value)
 	if err := s.keepVariable(ctx, strings.ToLower(name), value); err != nil {
 		return err
 	}

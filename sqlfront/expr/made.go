@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"math"
 	"strings"
@@ -36,6 +38,9 @@ type maker struct {
 	json bool
 	// code is the number of the warning if it is not 1301.
 	code int
+	// format: the second argument is a format, which the library reads in the square of its length. So it is
+	// given in parts.
+	format bool
 }
 
 var (
@@ -118,8 +123,8 @@ var makers = func() map[string]*maker {
 			}
 			return 64 * n
 		}},
-		{name: "date_format", size: times(6, 1, 0)},
-		{name: "time_format", size: times(6, 1, 0)},
+		{name: "date_format", format: true, size: times(6, 1, 0)},
+		{name: "time_format", format: true, size: times(6, 1, 0)},
 		{name: "from_unixtime", size: times(6, 1, 0)},
 		{name: "aes_encrypt", size: func(_ *sql.Context, vs sql.Row) int64 { return length(vs[0]) + 16 }},
 		{name: "compress", size: times(1, 1, 1<<10)},
@@ -301,7 +306,7 @@ func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			return nil, err
 		}
 	}
-	v, err := m.inner.Eval(ctx, vs)
+	v, err := m.evaluate(ctx, vs)
 	if m.json && err == nil {
 		if doc, ok := v.(sql.JSONWrapper); ok {
 			limit := MaxPacket(ctx)
@@ -323,6 +328,37 @@ func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	return v, err
 }
+
+// evaluate calls the function.
+func (m *made) evaluate(ctx *sql.Context, vs sql.Row) (any, error) {
+	format, _ := vs[len(vs)-1].(string)
+	if !m.format || len(format) <= formatPart {
+		return m.inner.Eval(ctx, vs)
+	}
+	var out strings.Builder
+	for len(format) > 0 {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		n := 0 // where the part ends: not behind the sign of a specifier
+		for n < len(format) && n < formatPart {
+			if n++; format[n-1] == '%' && n < len(format) {
+				n++
+			}
+		}
+		v, err := m.inner.Eval(ctx, sql.Row{vs[0], format[:n]})
+		part, ok := v.(string)
+		if err != nil || !ok {
+			return v, err
+		}
+		out.WriteString(part)
+		format = format[n:]
+	}
+	return out.String(), nil
+}
+
+// formatPart is how much of a format the library reads at a time.
+const formatPart = 1 << 10
 
 // makesUncharged reports whether e makes its value anew, and charges nobody for it.
 func makesUncharged(e sql.Expression) bool {
@@ -350,6 +386,18 @@ func (m *made) tooLong(ctx *sql.Context, limit int64) (any, error) {
 		return nil, nil
 	}
 	return overflow(ctx, m.name, limit)
+}
+
+// Copied is a value to be kept: a part of a longer one, as TRIM and SUBSTRING_INDEX make it, keeps all of
+// that in memory, which nobody is charged for.
+func Copied(v any) any {
+	switch v := v.(type) {
+	case string:
+		return strings.Clone(v)
+	case []byte:
+		return bytes.Clone(v)
+	}
+	return v
 }
 
 // slot is an argument of a call whose value is known: the row that it is evaluated with is the

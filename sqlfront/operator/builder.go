@@ -125,13 +125,13 @@ func (b *Builder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIte
 			&Charged{charge: b.Pool.Charge(ctx, "sort", sqlerr.OutOfSortMemory), most: topRows(ctx, n)})
 	case *plan.Window:
 		c := b.Pool.Charge(ctx, "window", sqlerr.CapacityExceeded)
-		if exprs, changed, err := chargeKept(ctx, n.SelectExprs, c, leastOfFrames); err != nil {
+		exprs, _, err := chargeKept(ctx, n.SelectExprs, c, leastOfFrames)
+		if err != nil {
 			return nil, err
-		} else if changed {
-			again := *n
-			again.SelectExprs = exprs
-			n = &again
 		}
+		again := *n
+		again.SelectExprs = frame(exprs, c)
+		n = &again
 		return b.overCharged(ctx, n, n.Child, row, &Charged{charge: c})
 	case *plan.GroupBy:
 		return b.limitedGroups(ctx, n, row)

@@ -2,8 +2,10 @@ package operator
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -52,7 +54,15 @@ func isRollup(n *plan.GroupBy) bool {
 	return ok
 }
 
+// maxRollup is how many columns may be summed up, as many as GROUPING knows in MySQL: each row is in as
+// many groups, and each group's key is as long.
+const maxRollup = 64
+
 func newRollup(ctx *sql.Context, n *plan.GroupBy, child sql.RowIter, c *Charge) (*rollup, error) {
+	if len(n.GroupByExprs)-1 > maxRollup {
+		return nil, sqlerr.Unsupported("WITH ROLLUP of more than " + strconv.Itoa(maxRollup) + " columns; " +
+			"sum up the groups of fewer in a derived table")
+	}
 	r := &rollup{by: n.GroupByExprs[:len(n.GroupByExprs)-1], deps: n.SelectDeps, child: child, charge: c,
 		found: make([]map[string]*rolled, len(n.GroupByExprs))}
 	for i := range r.found {
@@ -166,6 +176,9 @@ func (r *rollup) Next(ctx *sql.Context) (sql.Row, error) {
 func (r *rollup) compute(ctx *sql.Context) error {
 	n := len(r.by)
 	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		row, err := r.child.Next(ctx)
 		if err == io.EOF {
 			break

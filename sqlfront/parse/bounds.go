@@ -150,5 +150,6 @@ func hasStringsInRow(text string) bool {
 
 func tooDeep() error {
 	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the statement is nested more than %d "+
-		"levels deep; a chain of operators is a level for each, IN (…) is one", maxDepth)
+		"levels deep, or in many places more than 1,000; a chain of operators is a level for each, "+
+		"IN (…) is one", maxDepth)
 }

@@ -34,18 +34,27 @@ func shallow(stmt ast.Statement, text string, assigns bool) error {
 	if !assigns { // := was written as an OR (expr.RewriteAssignments)
 		levelChains(stmt)
 	}
-	if depthOf(stmt) <= maxDepth {
+	if deepest, cost := depthOf(stmt); deepest <= maxDepth && cost <= maxCost {
 		return nil
 	}
 	return tooDeep()
 }
+
+// maxCost bounds what all levels of all chains of a statement cost together. Each level of the planner's
+// trees is asked for its type and its text, which ask all below it, in the square of the depth, where KILL
+// is not heard. So each structure counts as many times as there are others around it beyond easyDepth: a
+// chain of 1,500 signs, or three of 1,000, are a second.
+const maxCost = 4 << 20
+
+// easyDepth is how deep a structure may be that costs nothing.
+const easyDepth = 64
 
 // longChain is how many operands a chain has that is made a tree.
 const longChain = 64
 
 // levelChains makes a tree of each long chain of one operator, with the operands in their order.
 func levelChains(stmt ast.Statement) {
-	walkTree(stmt, func(v reflect.Value, _ int) bool {
+	walkTree(stmt, func(v reflect.Value, _, _ int) bool {
 		if v.Kind() != reflect.Pointer || v.IsNil() {
 			return true
 		}
@@ -159,6 +168,8 @@ func narrow(stmt ast.Statement, text string) error {
 		switch {
 		case !ok:
 		case len(s.SelectExprs) > maxColumns:
+			return false, sqlerr.New(sqlerr.TooManyColumns, "Too many columns")
+		case len(s.GroupBy) > maxColumns:
 			return false, sqlerr.New(sqlerr.TooManyColumns, "Too many columns")
 		case len(s.Window) > maxWindows:
 			return false, unsupported("a WINDOW clause of more than " + strconv.Itoa(maxWindows) + " windows")
@@ -296,7 +307,7 @@ func nearRows(stmt ast.Statement, text string) {
 	if !mayHave(text, "rows") || !mayHave(text, "over") && !mayHave(text, "window") {
 		return
 	}
-	walkTree(stmt, func(v reflect.Value, _ int) bool {
+	walkTree(stmt, func(v reflect.Value, _, _ int) bool {
 		if v.Kind() != reflect.Pointer {
 			return true
 		}
@@ -472,44 +483,54 @@ func union(kind string, parts []ast.SelectStatement) ast.SelectStatement {
 }
 
 // depthOf counts the structures of the tree that are one within the other.
-func depthOf(stmt ast.Statement) int {
-	deepest := 0
-	walkTree(stmt, func(_ reflect.Value, depth int) bool {
-		deepest = max(deepest, depth)
-		return deepest <= maxDepth
+// cost is what is said at maxCost; selects of a UNION, which is made a tree, are not within one another
+// there.
+func depthOf(stmt ast.Statement) (deepest, cost int) {
+	walkTree(stmt, func(v reflect.Value, depth, within int) bool {
+		if deepest = max(deepest, depth); v.Kind() == reflect.Struct {
+			cost += max(0, within-easyDepth)
+		}
+		return deepest <= maxDepth && cost <= maxCost
 	})
-	return deepest
+	return deepest, cost
 }
 
-// walkTree shows all there is in a tree, what is around first, with the number of structures around it, until
-// see returns false. ast.Walk would not do: it leaves out what DDL consists of, and calls itself.
-func walkTree(stmt ast.Statement, see func(v reflect.Value, depth int) bool) {
+// walkTree shows all there is in a tree, what is around first, with the number of structures around it, and
+// of those within the last UNION, until see returns false. ast.Walk would not do: it leaves out what DDL
+// consists of, and calls itself.
+func walkTree(stmt ast.Statement, see func(v reflect.Value, depth, within int) bool) {
 	type place struct {
 		v     reflect.Value
 		depth int
+		union int // the depth of what is in the last UNION
 	}
-	for todo := []place{{reflect.ValueOf(stmt), 0}}; len(todo) > 0; {
+	for todo := []place{{v: reflect.ValueOf(stmt)}}; len(todo) > 0; {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if !see(p.v, p.depth) {
+		if !see(p.v, p.depth, p.depth-p.union) {
 			return
 		}
 		switch p.v.Kind() {
 		case reflect.Pointer, reflect.Interface:
 			if !p.v.IsNil() {
-				todo = append(todo, place{p.v.Elem(), p.depth})
+				todo = append(todo, place{p.v.Elem(), p.depth, p.union})
 			}
 		case reflect.Slice:
 			for i := range p.v.Len() {
-				todo = append(todo, place{p.v.Index(i), p.depth})
+				todo = append(todo, place{p.v.Index(i), p.depth, p.union})
 			}
 		case reflect.Struct:
+			if p.v.Type() == unionType {
+				p.union = p.depth + 1
+			}
 			for _, i := range branches(p.v.Type()) {
-				todo = append(todo, place{p.v.Field(i), p.depth + 1})
+				todo = append(todo, place{p.v.Field(i), p.depth + 1, p.union})
 			}
 		}
 	}
 }
+
+var unionType = reflect.TypeFor[ast.SetOp]()
 
 // branching keeps the answers of branches: reflect.Type to []int.
 var branching sync.Map

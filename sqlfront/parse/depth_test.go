@@ -36,6 +36,35 @@ func TestDepth(t *testing.T) {
 	}
 }
 
+// TestChainsDoNotAddUp: chains just below the bound were planned in the square of their length, twenty
+// seconds each, as many as fit a text, and KILL was not heard (usage-3). Those of a thousand are good, one
+// or two.
+func TestChainsDoNotAddUp(t *testing.T) {
+	for name, chain := range map[string]func(n int) string{
+		"interval": func(n int) string {
+			return "date '2020-01-01'" + strings.Repeat(" + interval 1 day", n)
+		},
+		"NOT": func(n int) string { return strings.Repeat("not ", n) + "1" },
+		"sum": func(n int) string { return "1" + strings.Repeat(" + 1", n) },
+		"CASE": func(n int) string {
+			return strings.Repeat("case when 1 then ", n/2) + "1" + strings.Repeat(" end", n/2)
+		},
+	} {
+		for query, good := range map[string]bool{
+			"select " + chain(1000) + " /* " + strings.Repeat("x", maxDepth) + " */": true,
+			"select " + chain(9000):                                             false,
+			"select " + strings.Repeat(chain(1000)+", ", 20) + "1":              false,
+			"select " + strings.Repeat(chain(60)+", ", 2000) + "1":              true,
+			strings.Repeat("select "+chain(60)+" union all ", 500) + "select 1": true,
+		} {
+			_, _, err := New(Hooks{}).ParseOneWithOptions(ctx, query, ast.ParserOptions{})
+			if e, ok := err.(*mysql.SQLError); good && err != nil || !good && (!ok || e.Num != 1436) {
+				t.Errorf("%s, %d bytes: %v", name, len(query), err)
+			}
+		}
+	}
+}
+
 // Long is not deep.
 func TestDepthOfLongStatements(t *testing.T) {
 	for _, query := range []string{
@@ -53,7 +82,7 @@ func TestDepthOfLongStatements(t *testing.T) {
 			t.Errorf("%.40s…: %v", query, err)
 			continue
 		}
-		if d := depthOf(stmt); d < 2 || d > 200 {
+		if d, _ := depthOf(stmt); d < 2 || d > 200 {
 			t.Errorf("%.40s… is %d deep", query, d)
 		}
 	}

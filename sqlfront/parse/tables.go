@@ -7,7 +7,10 @@ import (
 )
 
 // Depth is how many structures of a tree are one within the other.
-func Depth(n ast.Statement) int { return depthOf(n) }
+func Depth(n ast.Statement) int {
+	deepest, _ := depthOf(n)
+	return deepest
+}
 
 // Tables are the tables and views that a query names, each as often as it is named, without its
 // common table expressions. ast.Walk would not do: it leaves out ORDER BY of a UNION, and knows no
