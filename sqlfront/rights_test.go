@@ -217,3 +217,22 @@ func TestRightsByPattern(t *testing.T) {
 		t.Errorf("after REVOKE: %q", got)
 	}
 }
+
+// TestPatternsAreNoNames: a grant ON `my\_db`.* is for my_db, and not for a database whose name has a backslash.
+func TestPatternsAreNoNames(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database my_db", "create user w", "grant all on `my\\_db`.* to w",
+		"create database `his\\_db`", "create table `his\\_db`.t (a int)", "grant select on `his\\_db`.* to w")
+	w := s.open("w", "", "")
+	for range 2 {
+		script{
+			{"create database `my\\_db`", "error 1044"}, {"drop database `my\\_db`", "error 1044"},
+			{"create table my_db.t (a int)", ""}, {"drop table my_db.t", ""},
+			{"select * from `his\\_db`.t", "error 1142"}, {"use `his\\_db`", "error 1044"},
+			{"show grants", "GRANT USAGE ON *.* TO `w`@`%`;GRANT SELECT ON `his\\_db`.* TO `w`@`%`;" +
+				"GRANT ALL PRIVILEGES ON `my\\_db`.* TO `w`@`%`"},
+		}.run(t, w)
+		run(t, root, "grant create view on my_db.* to w", "revoke create view on my_db.* from w")
+	}
+}

@@ -33,11 +33,13 @@ func (s *Session) AssumePrivileges(set sql.PrivilegeSet, counter uint64) {
 			continue
 		}
 		if strings.ContainsAny(name, `%_`) && d.Count() > 0 {
-			s.patterns = append(s.patterns, name)
+			s.patterns = append(s.patterns, grantPattern{name, d.ToSlice()})
 		}
 	}
 	// MySQL takes the most specific of them: the one whose first wildcard is last.
-	slices.SortStableFunc(s.patterns, func(a, b string) int { return firstWildcard(b) - firstWildcard(a) })
+	slices.SortStableFunc(s.patterns, func(a, b grantPattern) int {
+		return firstWildcard(b.name) - firstWildcard(a.name)
+	})
 	for name := range s.named {
 		s.grant(name)
 	}
@@ -61,18 +63,31 @@ func (s *Session) NameDatabase(name string) {
 	}
 }
 
-// grant gives the privileges of the best pattern, unless there are some on the database itself.
+// grantPattern is a pattern with the privileges that it gives.
+type grantPattern struct {
+	name   string
+	rights []sql.PrivilegeType
+}
+
+// grant gives the privileges of the best pattern, unless there are some on the database itself. The library has those
+// of a pattern under the pattern, as if it were a name: a database of that very name has none of them, if the
+// pattern is not for it. (`my\_db` is for my_db.)
 func (s *Session) grant(name string) {
+	for _, p := range s.patterns {
+		if strings.EqualFold(p.name, name) && !matchesName(strings.ToLower(p.name), name) {
+			s.granted.RemoveDatabase(name, p.rights...)
+		}
+	}
 	if len(s.patterns) == 0 || s.granted.Database(name).Count() > 0 {
 		return
 	}
 	for _, p := range s.patterns {
-		if matchesName(p, name) {
+		if matchesName(p.name, name) {
 			if s.matched == nil {
 				s.matched = map[string]struct{}{}
 			}
 			s.matched[name] = struct{}{}
-			s.granted.AddDatabase(name, s.granted.Database(p).ToSlice()...)
+			s.granted.AddDatabase(name, p.rights...)
 			return
 		}
 	}

@@ -104,7 +104,7 @@ type Session struct {
 
 	// Of accounts with grants for patterns of databases; see grants.go.
 	granted        mysql_db.PrivilegeSet
-	patterns       []string
+	patterns       []grantPattern
 	named, matched map[string]struct{}
 
 	login      account.Name   // whose the session is
