@@ -218,12 +218,14 @@ func TestRightsByPattern(t *testing.T) {
 	}
 }
 
-// TestPatternsAreNoNames: a grant ON `my\_db`.* is for my_db, and not for a database whose name has a backslash.
+// TestPatternsAreNoNames: a grant ON `my\_db`.* is for my_db, and not for a database whose name has a
+// backslash.
 func TestPatternsAreNoNames(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
 	run(t, root, "create database my_db", "create user w", "grant all on `my\\_db`.* to w",
-		"create database `his\\_db`", "create table `his\\_db`.t (a int)", "grant select on `his\\_db`.* to w")
+		"create database `his\\_db`", "create table `his\\_db`.t (a int)",
+		"grant select on `his\\_db`.* to w")
 	w := s.open("w", "", "")
 	for range 2 {
 		script{
@@ -235,4 +237,25 @@ func TestPatternsAreNoNames(t *testing.T) {
 		}.run(t, w)
 		run(t, root, "grant create view on my_db.* to w", "revoke create view on my_db.* from w")
 	}
+}
+
+// TestFunctionsDoNotTellWhoIsThere: who may not execute a stored function is told the same whether it is
+// there or not, as CALL does of procedures.
+func TestFunctionsDoNotTellWhoIsThere(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database vault", "use vault",
+		"create function sf(a int) returns int deterministic return a",
+		"create database shop", "create user uma", "grant execute on shop.* to uma")
+	uma := s.open("uma", "", "")
+	for _, q := range []string{"select vault.sf(1)", "select vault.nosf(1)", "select nosuch.f()",
+		"select 1 where vault.nosf(1) > 0", "select sum(vault.nosf(1))", "call vault.nosp()"} {
+		if got := results(t, uma, q); got != "error 1370" {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+	script{
+		{"select shop.f(1)", "error 1305"}, {"select nosuch.f()", "error 1305"}, {"select vault.sf(2)", "2"},
+	}.run(t, root)
+	script{{"select shop.f(1)", "error 1305"}}.run(t, uma)
 }

@@ -69,9 +69,9 @@ type grantPattern struct {
 	rights []sql.PrivilegeType
 }
 
-// grant gives the privileges of the best pattern, unless there are some on the database itself. The library has those
-// of a pattern under the pattern, as if it were a name: a database of that very name has none of them, if the
-// pattern is not for it. (`my\_db` is for my_db.)
+// grant gives the privileges of the best pattern, unless there are some on the database itself. The library
+// has those of a pattern under the pattern, as if it were a name: a database of that very name has none of
+// them, if the pattern is not for it. (`my\_db` is for my_db.)
 func (s *Session) grant(name string) {
 	for _, p := range s.patterns {
 		if strings.EqualFold(p.name, name) && !matchesName(strings.ToLower(p.name), name) {

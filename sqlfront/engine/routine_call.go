@@ -221,6 +221,7 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 	if ctx == nil || p.eng.sql == nil {
 		return nil, false
 	}
+	qualified := db != "" && in == nil
 	if db == "" && in != nil {
 		db = in.Database
 	}
@@ -233,6 +234,12 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 		return sql.FunctionN{Name: name, Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 			return &storedCall{eng: p.eng, db: db, name: name, typ: types.LongText, args: args}, nil
 		}}, true
+	}
+	if err == nil && c == nil && qualified {
+		none := func(ctx *sql.Context, _ ...sql.Expression) (sql.Expression, error) {
+			return nil, p.eng.noFunction(ctx, db, name)
+		}
+		return sql.FunctionN{Name: name, Fn: none}, true
 	}
 	if err != nil || c == nil {
 		return nil, false
@@ -288,22 +295,34 @@ func asView(ctx *sql.Context, in *rights.Stored, f func() error) error {
 	return f()
 }
 
+// noFunction says that there is none of the name to who might execute it; others do not learn what there is.
+func (e *Engine) noFunction(ctx *sql.Context, db, name string) error {
+	if err := e.mayExecuteOf(ctx, routine.Function, db, name); err != nil {
+		return err
+	}
+	return sqlerr.New(sqlerr.FunctionNotFound, "FUNCTION %s.%s does not exist", db, name)
+}
+
 // mayExecute checks the EXECUTE privilege.
 func (e *Engine) mayExecute(ctx *sql.Context, c *compiled) error {
+	return e.mayExecuteOf(ctx, c.body.Kind, c.body.Database, c.body.Name)
+}
+
+func (e *Engine) mayExecuteOf(ctx *sql.Context, kind routine.Kind, db, name string) error {
 	privileges := e.sql.Analyzer.Catalog.MySQLDb
 	if !privileges.Enabled() {
 		return nil
 	}
-	subject := sql.PrivilegeCheckSubject{Database: c.body.Database}
+	subject := sql.PrivilegeCheckSubject{Database: db}
 	if privileges.UserHasPrivileges(ctx, sql.NewPrivilegedOperation(subject, sql.PrivilegeType_Execute)) {
 		return nil
 	}
-	subject.Routine, subject.IsProcedure = strings.ToLower(c.body.Name), c.body.Kind == routine.Procedure
+	subject.Routine, subject.IsProcedure = strings.ToLower(name), kind == routine.Procedure
 	if privileges.RoutineAdminCheck(ctx, sql.NewPrivilegedOperation(subject, sql.PrivilegeType_Execute)) {
 		return nil
 	}
 	return sqlerr.New(sqlerr.RoutineAccessDenied, "execute command denied to user '%s'@'%s' for routine '%s.%s'",
-		ctx.Client().User, ctx.Client().Address, c.body.Database, c.body.Name)
+		ctx.Client().User, ctx.Client().Address, db, name)
 }
 
 // storedCall is the call of a stored function in an expression.
