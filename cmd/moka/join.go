@@ -106,8 +106,7 @@ func (s *stack) serveNodes() {
 			Cluster: s.node.ClusterID()})
 	if s.o.Cluster {
 		raftrpc.Register(s.rpc, raftrpc.Member{Cluster: s.node.ClusterID(), Node: s.node.ID()},
-			s.node.Members(),
-			s.node.Deliver)
+			s.node.Members(), s.node)
 	}
 	if s.oracle != nil {
 		oracle.Register(s.rpc, s.oracle)

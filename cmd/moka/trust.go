@@ -98,6 +98,7 @@ var storageOnly = map[string]bool{
 	"store.Admin": true,
 
 	kvpb.Raft_Messages_FullMethodName: true,
+	kvpb.Raft_Snapshot_FullMethodName: true,
 }
 
 // allowRole is rpc.Options.Allow by the role in the caller's certificate. Without certificates

@@ -47,6 +47,10 @@ type Engine struct {
 	keys, seeks        sync.Pool
 
 	unflushed unflushed
+
+	pebble   *pebble.Options
+	incoming string        // where Tables lie
+	written  atomic.Uint64 // of Tables, for their names
 }
 
 // Open opens the store in dir, or makes one if the directory is empty or missing.
@@ -108,6 +112,11 @@ func Open(dir string, o Options) (*Engine, error) {
 	}
 	p, health := e.pebbleOptions(e.o)
 	e.health, p.Lock = health, e.lock
+	p.EnsureDefaults()
+	e.pebble, e.incoming = p, fsys.PathJoin(dir, incomingDir)
+	if err := fsys.RemoveAll(e.incoming); err != nil {
+		return nil, openError(dir, err)
+	}
 	if e.db, err = openPebble(store, p); err != nil {
 		return nil, openError(dir, err)
 	}

@@ -36,6 +36,12 @@ func AppendLogEntry(b []byte, shard kv.ShardID, index uint64) []byte {
 	return append(b, sentinel)
 }
 
+// LogSpan bounds a shard's log and the records beside it.
+func LogSpan(shard kv.ShardID) (lower, upper []byte) {
+	p := binary.BigEndian.AppendUint32([]byte{spaceLog}, uint32(shard))
+	return append(p[:len(p):len(p)], sentinel), prefixEnd(p)
+}
+
 // InLog reports whether a key is one of replicas' logs and of what is kept beside them. Nobody looks for
 // columns there.
 func InLog(key []byte) bool { return len(key) > 0 && key[0] == spaceLog }

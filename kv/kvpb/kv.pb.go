@@ -21,6 +21,94 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type SnapshotRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Shard         uint32                 `protobuf:"varint,1,opt,name=shard,proto3" json:"shard,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SnapshotRequest) Reset() {
+	*x = SnapshotRequest{}
+	mi := &file_kv_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnapshotRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnapshotRequest) ProtoMessage() {}
+
+func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_kv_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
+func (*SnapshotRequest) Descriptor() ([]byte, []int) {
+	return file_kv_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *SnapshotRequest) GetShard() uint32 {
+	if x != nil {
+		return x.Shard
+	}
+	return 0
+}
+
+type SnapshotChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Data          []byte                 `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SnapshotChunk) Reset() {
+	*x = SnapshotChunk{}
+	mi := &file_kv_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SnapshotChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SnapshotChunk) ProtoMessage() {}
+
+func (x *SnapshotChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_kv_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SnapshotChunk.ProtoReflect.Descriptor instead.
+func (*SnapshotChunk) Descriptor() ([]byte, []int) {
+	return file_kv_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SnapshotChunk) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 type RaftFrame struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Messages      []*RaftMessage         `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
@@ -30,7 +118,7 @@ type RaftFrame struct {
 
 func (x *RaftFrame) Reset() {
 	*x = RaftFrame{}
-	mi := &file_kv_proto_msgTypes[0]
+	mi := &file_kv_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -42,7 +130,7 @@ func (x *RaftFrame) String() string {
 func (*RaftFrame) ProtoMessage() {}
 
 func (x *RaftFrame) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[0]
+	mi := &file_kv_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -55,7 +143,7 @@ func (x *RaftFrame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaftFrame.ProtoReflect.Descriptor instead.
 func (*RaftFrame) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{0}
+	return file_kv_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *RaftFrame) GetMessages() []*RaftMessage {
@@ -76,7 +164,7 @@ type RaftMessage struct {
 
 func (x *RaftMessage) Reset() {
 	*x = RaftMessage{}
-	mi := &file_kv_proto_msgTypes[1]
+	mi := &file_kv_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -88,7 +176,7 @@ func (x *RaftMessage) String() string {
 func (*RaftMessage) ProtoMessage() {}
 
 func (x *RaftMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[1]
+	mi := &file_kv_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -101,7 +189,7 @@ func (x *RaftMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaftMessage.ProtoReflect.Descriptor instead.
 func (*RaftMessage) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{1}
+	return file_kv_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *RaftMessage) GetShard() uint32 {
@@ -126,7 +214,7 @@ type RaftEnd struct {
 
 func (x *RaftEnd) Reset() {
 	*x = RaftEnd{}
-	mi := &file_kv_proto_msgTypes[2]
+	mi := &file_kv_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -138,7 +226,7 @@ func (x *RaftEnd) String() string {
 func (*RaftEnd) ProtoMessage() {}
 
 func (x *RaftEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[2]
+	mi := &file_kv_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -151,7 +239,7 @@ func (x *RaftEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RaftEnd.ProtoReflect.Descriptor instead.
 func (*RaftEnd) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{2}
+	return file_kv_proto_rawDescGZIP(), []int{4}
 }
 
 type BatchRequest struct {
@@ -165,7 +253,7 @@ type BatchRequest struct {
 
 func (x *BatchRequest) Reset() {
 	*x = BatchRequest{}
-	mi := &file_kv_proto_msgTypes[3]
+	mi := &file_kv_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -177,7 +265,7 @@ func (x *BatchRequest) String() string {
 func (*BatchRequest) ProtoMessage() {}
 
 func (x *BatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[3]
+	mi := &file_kv_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -190,7 +278,7 @@ func (x *BatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchRequest.ProtoReflect.Descriptor instead.
 func (*BatchRequest) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{3}
+	return file_kv_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *BatchRequest) GetRequests() []*Request {
@@ -226,7 +314,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_kv_proto_msgTypes[4]
+	mi := &file_kv_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -238,7 +326,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[4]
+	mi := &file_kv_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -251,7 +339,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{4}
+	return file_kv_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Request) GetId() uint64 {
@@ -306,7 +394,7 @@ type TabletRef struct {
 
 func (x *TabletRef) Reset() {
 	*x = TabletRef{}
-	mi := &file_kv_proto_msgTypes[5]
+	mi := &file_kv_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -318,7 +406,7 @@ func (x *TabletRef) String() string {
 func (*TabletRef) ProtoMessage() {}
 
 func (x *TabletRef) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[5]
+	mi := &file_kv_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -331,7 +419,7 @@ func (x *TabletRef) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TabletRef.ProtoReflect.Descriptor instead.
 func (*TabletRef) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{5}
+	return file_kv_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TabletRef) GetId() uint64 {
@@ -359,7 +447,7 @@ type BatchResponse struct {
 
 func (x *BatchResponse) Reset() {
 	*x = BatchResponse{}
-	mi := &file_kv_proto_msgTypes[6]
+	mi := &file_kv_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -371,7 +459,7 @@ func (x *BatchResponse) String() string {
 func (*BatchResponse) ProtoMessage() {}
 
 func (x *BatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[6]
+	mi := &file_kv_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -384,7 +472,7 @@ func (x *BatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchResponse.ProtoReflect.Descriptor instead.
 func (*BatchResponse) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{6}
+	return file_kv_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BatchResponse) GetResponses() []*Response {
@@ -413,7 +501,7 @@ type Response struct {
 
 func (x *Response) Reset() {
 	*x = Response{}
-	mi := &file_kv_proto_msgTypes[7]
+	mi := &file_kv_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +513,7 @@ func (x *Response) String() string {
 func (*Response) ProtoMessage() {}
 
 func (x *Response) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[7]
+	mi := &file_kv_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +526,7 @@ func (x *Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Response.ProtoReflect.Descriptor instead.
 func (*Response) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{7}
+	return file_kv_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Response) GetId() uint64 {
@@ -478,7 +566,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_kv_proto_msgTypes[8]
+	mi := &file_kv_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +578,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[8]
+	mi := &file_kv_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +591,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{8}
+	return file_kv_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Error) GetCode() uint32 {
@@ -561,7 +649,7 @@ type Lead struct {
 
 func (x *Lead) Reset() {
 	*x = Lead{}
-	mi := &file_kv_proto_msgTypes[9]
+	mi := &file_kv_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -573,7 +661,7 @@ func (x *Lead) String() string {
 func (*Lead) ProtoMessage() {}
 
 func (x *Lead) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[9]
+	mi := &file_kv_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -586,7 +674,7 @@ func (x *Lead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lead.ProtoReflect.Descriptor instead.
 func (*Lead) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{9}
+	return file_kv_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Lead) GetShard() uint32 {
@@ -624,7 +712,7 @@ type Tablet struct {
 
 func (x *Tablet) Reset() {
 	*x = Tablet{}
-	mi := &file_kv_proto_msgTypes[10]
+	mi := &file_kv_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -636,7 +724,7 @@ func (x *Tablet) String() string {
 func (*Tablet) ProtoMessage() {}
 
 func (x *Tablet) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[10]
+	mi := &file_kv_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -649,7 +737,7 @@ func (x *Tablet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tablet.ProtoReflect.Descriptor instead.
 func (*Tablet) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{10}
+	return file_kv_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Tablet) GetId() uint64 {
@@ -704,7 +792,7 @@ type HelloRequest struct {
 
 func (x *HelloRequest) Reset() {
 	*x = HelloRequest{}
-	mi := &file_kv_proto_msgTypes[11]
+	mi := &file_kv_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +804,7 @@ func (x *HelloRequest) String() string {
 func (*HelloRequest) ProtoMessage() {}
 
 func (x *HelloRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[11]
+	mi := &file_kv_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +817,7 @@ func (x *HelloRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloRequest.ProtoReflect.Descriptor instead.
 func (*HelloRequest) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{11}
+	return file_kv_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *HelloRequest) GetVersion() string {
@@ -755,7 +843,7 @@ type HelloResponse struct {
 
 func (x *HelloResponse) Reset() {
 	*x = HelloResponse{}
-	mi := &file_kv_proto_msgTypes[12]
+	mi := &file_kv_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +855,7 @@ func (x *HelloResponse) String() string {
 func (*HelloResponse) ProtoMessage() {}
 
 func (x *HelloResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[12]
+	mi := &file_kv_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +868,7 @@ func (x *HelloResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelloResponse.ProtoReflect.Descriptor instead.
 func (*HelloResponse) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{12}
+	return file_kv_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *HelloResponse) GetClusterId() string {
@@ -835,7 +923,7 @@ type Node struct {
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_kv_proto_msgTypes[13]
+	mi := &file_kv_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -847,7 +935,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[13]
+	mi := &file_kv_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -860,7 +948,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{13}
+	return file_kv_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Node) GetId() uint64 {
@@ -891,7 +979,7 @@ type Shard struct {
 
 func (x *Shard) Reset() {
 	*x = Shard{}
-	mi := &file_kv_proto_msgTypes[14]
+	mi := &file_kv_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +991,7 @@ func (x *Shard) String() string {
 func (*Shard) ProtoMessage() {}
 
 func (x *Shard) ProtoReflect() protoreflect.Message {
-	mi := &file_kv_proto_msgTypes[14]
+	mi := &file_kv_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1004,7 @@ func (x *Shard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shard.ProtoReflect.Descriptor instead.
 func (*Shard) Descriptor() ([]byte, []int) {
-	return file_kv_proto_rawDescGZIP(), []int{14}
+	return file_kv_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Shard) GetId() uint32 {
@@ -952,7 +1040,11 @@ var File_kv_proto protoreflect.FileDescriptor
 const file_kv_proto_rawDesc = "" +
 	"\n" +
 	"\bkv.proto\x12\n" +
-	"moka.kv.v1\"@\n" +
+	"moka.kv.v1\"'\n" +
+	"\x0fSnapshotRequest\x12\x14\n" +
+	"\x05shard\x18\x01 \x01(\rR\x05shard\"#\n" +
+	"\rSnapshotChunk\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"@\n" +
 	"\tRaftFrame\x123\n" +
 	"\bmessages\x18\x01 \x03(\v2\x17.moka.kv.v1.RaftMessageR\bmessages\"=\n" +
 	"\vRaftMessage\x12\x14\n" +
@@ -1023,9 +1115,10 @@ const file_kv_proto_rawDesc = "" +
 	"\x05Store\x12@\n" +
 	"\x05Batch\x12\x18.moka.kv.v1.BatchRequest\x1a\x19.moka.kv.v1.BatchResponse(\x010\x012G\n" +
 	"\aCluster\x12<\n" +
-	"\x05Hello\x12\x18.moka.kv.v1.HelloRequest\x1a\x19.moka.kv.v1.HelloResponse2B\n" +
+	"\x05Hello\x12\x18.moka.kv.v1.HelloRequest\x1a\x19.moka.kv.v1.HelloResponse2\x8a\x01\n" +
 	"\x04Raft\x12:\n" +
-	"\bMessages\x12\x15.moka.kv.v1.RaftFrame\x1a\x13.moka.kv.v1.RaftEnd(\x010\x01B\x0eZ\fmoka/kv/kvpbb\x06proto3"
+	"\bMessages\x12\x15.moka.kv.v1.RaftFrame\x1a\x13.moka.kv.v1.RaftEnd(\x010\x01\x12F\n" +
+	"\bSnapshot\x12\x1b.moka.kv.v1.SnapshotRequest\x1a\x19.moka.kv.v1.SnapshotChunk(\x010\x01B\x0eZ\fmoka/kv/kvpbb\x06proto3"
 
 var (
 	file_kv_proto_rawDescOnce sync.Once
@@ -1039,42 +1132,46 @@ func file_kv_proto_rawDescGZIP() []byte {
 	return file_kv_proto_rawDescData
 }
 
-var file_kv_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_kv_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_kv_proto_goTypes = []any{
-	(*RaftFrame)(nil),     // 0: moka.kv.v1.RaftFrame
-	(*RaftMessage)(nil),   // 1: moka.kv.v1.RaftMessage
-	(*RaftEnd)(nil),       // 2: moka.kv.v1.RaftEnd
-	(*BatchRequest)(nil),  // 3: moka.kv.v1.BatchRequest
-	(*Request)(nil),       // 4: moka.kv.v1.Request
-	(*TabletRef)(nil),     // 5: moka.kv.v1.TabletRef
-	(*BatchResponse)(nil), // 6: moka.kv.v1.BatchResponse
-	(*Response)(nil),      // 7: moka.kv.v1.Response
-	(*Error)(nil),         // 8: moka.kv.v1.Error
-	(*Lead)(nil),          // 9: moka.kv.v1.Lead
-	(*Tablet)(nil),        // 10: moka.kv.v1.Tablet
-	(*HelloRequest)(nil),  // 11: moka.kv.v1.HelloRequest
-	(*HelloResponse)(nil), // 12: moka.kv.v1.HelloResponse
-	(*Node)(nil),          // 13: moka.kv.v1.Node
-	(*Shard)(nil),         // 14: moka.kv.v1.Shard
+	(*SnapshotRequest)(nil), // 0: moka.kv.v1.SnapshotRequest
+	(*SnapshotChunk)(nil),   // 1: moka.kv.v1.SnapshotChunk
+	(*RaftFrame)(nil),       // 2: moka.kv.v1.RaftFrame
+	(*RaftMessage)(nil),     // 3: moka.kv.v1.RaftMessage
+	(*RaftEnd)(nil),         // 4: moka.kv.v1.RaftEnd
+	(*BatchRequest)(nil),    // 5: moka.kv.v1.BatchRequest
+	(*Request)(nil),         // 6: moka.kv.v1.Request
+	(*TabletRef)(nil),       // 7: moka.kv.v1.TabletRef
+	(*BatchResponse)(nil),   // 8: moka.kv.v1.BatchResponse
+	(*Response)(nil),        // 9: moka.kv.v1.Response
+	(*Error)(nil),           // 10: moka.kv.v1.Error
+	(*Lead)(nil),            // 11: moka.kv.v1.Lead
+	(*Tablet)(nil),          // 12: moka.kv.v1.Tablet
+	(*HelloRequest)(nil),    // 13: moka.kv.v1.HelloRequest
+	(*HelloResponse)(nil),   // 14: moka.kv.v1.HelloResponse
+	(*Node)(nil),            // 15: moka.kv.v1.Node
+	(*Shard)(nil),           // 16: moka.kv.v1.Shard
 }
 var file_kv_proto_depIdxs = []int32{
-	1,  // 0: moka.kv.v1.RaftFrame.messages:type_name -> moka.kv.v1.RaftMessage
-	4,  // 1: moka.kv.v1.BatchRequest.requests:type_name -> moka.kv.v1.Request
-	5,  // 2: moka.kv.v1.Request.tablets:type_name -> moka.kv.v1.TabletRef
-	7,  // 3: moka.kv.v1.BatchResponse.responses:type_name -> moka.kv.v1.Response
-	8,  // 4: moka.kv.v1.Response.error:type_name -> moka.kv.v1.Error
-	10, // 5: moka.kv.v1.Error.tablets:type_name -> moka.kv.v1.Tablet
-	9,  // 6: moka.kv.v1.Error.lead:type_name -> moka.kv.v1.Lead
-	13, // 7: moka.kv.v1.HelloResponse.nodes:type_name -> moka.kv.v1.Node
-	14, // 8: moka.kv.v1.HelloResponse.shards:type_name -> moka.kv.v1.Shard
-	3,  // 9: moka.kv.v1.Store.Batch:input_type -> moka.kv.v1.BatchRequest
-	11, // 10: moka.kv.v1.Cluster.Hello:input_type -> moka.kv.v1.HelloRequest
-	0,  // 11: moka.kv.v1.Raft.Messages:input_type -> moka.kv.v1.RaftFrame
-	6,  // 12: moka.kv.v1.Store.Batch:output_type -> moka.kv.v1.BatchResponse
-	12, // 13: moka.kv.v1.Cluster.Hello:output_type -> moka.kv.v1.HelloResponse
-	2,  // 14: moka.kv.v1.Raft.Messages:output_type -> moka.kv.v1.RaftEnd
-	12, // [12:15] is the sub-list for method output_type
-	9,  // [9:12] is the sub-list for method input_type
+	3,  // 0: moka.kv.v1.RaftFrame.messages:type_name -> moka.kv.v1.RaftMessage
+	6,  // 1: moka.kv.v1.BatchRequest.requests:type_name -> moka.kv.v1.Request
+	7,  // 2: moka.kv.v1.Request.tablets:type_name -> moka.kv.v1.TabletRef
+	9,  // 3: moka.kv.v1.BatchResponse.responses:type_name -> moka.kv.v1.Response
+	10, // 4: moka.kv.v1.Response.error:type_name -> moka.kv.v1.Error
+	12, // 5: moka.kv.v1.Error.tablets:type_name -> moka.kv.v1.Tablet
+	11, // 6: moka.kv.v1.Error.lead:type_name -> moka.kv.v1.Lead
+	15, // 7: moka.kv.v1.HelloResponse.nodes:type_name -> moka.kv.v1.Node
+	16, // 8: moka.kv.v1.HelloResponse.shards:type_name -> moka.kv.v1.Shard
+	5,  // 9: moka.kv.v1.Store.Batch:input_type -> moka.kv.v1.BatchRequest
+	13, // 10: moka.kv.v1.Cluster.Hello:input_type -> moka.kv.v1.HelloRequest
+	2,  // 11: moka.kv.v1.Raft.Messages:input_type -> moka.kv.v1.RaftFrame
+	0,  // 12: moka.kv.v1.Raft.Snapshot:input_type -> moka.kv.v1.SnapshotRequest
+	8,  // 13: moka.kv.v1.Store.Batch:output_type -> moka.kv.v1.BatchResponse
+	14, // 14: moka.kv.v1.Cluster.Hello:output_type -> moka.kv.v1.HelloResponse
+	4,  // 15: moka.kv.v1.Raft.Messages:output_type -> moka.kv.v1.RaftEnd
+	1,  // 16: moka.kv.v1.Raft.Snapshot:output_type -> moka.kv.v1.SnapshotChunk
+	13, // [13:17] is the sub-list for method output_type
+	9,  // [9:13] is the sub-list for method input_type
 	9,  // [9:9] is the sub-list for extension type_name
 	9,  // [9:9] is the sub-list for extension extendee
 	0,  // [0:9] is the sub-list for field type_name
@@ -1091,7 +1188,7 @@ func file_kv_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_kv_proto_rawDesc), len(file_kv_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   3,
 		},

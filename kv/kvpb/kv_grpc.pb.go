@@ -228,6 +228,7 @@ var Cluster_ServiceDesc = grpc.ServiceDesc{
 
 const (
 	Raft_Messages_FullMethodName = "/moka.kv.v1.Raft/Messages"
+	Raft_Snapshot_FullMethodName = "/moka.kv.v1.Raft/Snapshot"
 )
 
 // RaftClient is the client API for Raft service.
@@ -238,6 +239,9 @@ const (
 type RaftClient interface {
 	// Messages are many or few, none is answered, and any may be lost. The one response says that the server is about to stop.
 	Messages(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RaftFrame, RaftEnd], error)
+	// Snapshot gives the caller the state of a shard. The caller says which one, reads chunks to the end, and ends the call when it has put
+	// them in place: until then the log behind the snapshot is kept.
+	Snapshot(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SnapshotRequest, SnapshotChunk], error)
 }
 
 type raftClient struct {
@@ -261,6 +265,19 @@ func (c *raftClient) Messages(ctx context.Context, opts ...grpc.CallOption) (grp
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Raft_MessagesClient = grpc.BidiStreamingClient[RaftFrame, RaftEnd]
 
+func (c *raftClient) Snapshot(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[SnapshotRequest, SnapshotChunk], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Raft_ServiceDesc.Streams[1], Raft_Snapshot_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[SnapshotRequest, SnapshotChunk]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Raft_SnapshotClient = grpc.BidiStreamingClient[SnapshotRequest, SnapshotChunk]
+
 // RaftServer is the server API for Raft service.
 // All implementations must embed UnimplementedRaftServer
 // for forward compatibility.
@@ -269,6 +286,9 @@ type Raft_MessagesClient = grpc.BidiStreamingClient[RaftFrame, RaftEnd]
 type RaftServer interface {
 	// Messages are many or few, none is answered, and any may be lost. The one response says that the server is about to stop.
 	Messages(grpc.BidiStreamingServer[RaftFrame, RaftEnd]) error
+	// Snapshot gives the caller the state of a shard. The caller says which one, reads chunks to the end, and ends the call when it has put
+	// them in place: until then the log behind the snapshot is kept.
+	Snapshot(grpc.BidiStreamingServer[SnapshotRequest, SnapshotChunk]) error
 	mustEmbedUnimplementedRaftServer()
 }
 
@@ -281,6 +301,9 @@ type UnimplementedRaftServer struct{}
 
 func (UnimplementedRaftServer) Messages(grpc.BidiStreamingServer[RaftFrame, RaftEnd]) error {
 	return status.Error(codes.Unimplemented, "method Messages not implemented")
+}
+func (UnimplementedRaftServer) Snapshot(grpc.BidiStreamingServer[SnapshotRequest, SnapshotChunk]) error {
+	return status.Error(codes.Unimplemented, "method Snapshot not implemented")
 }
 func (UnimplementedRaftServer) mustEmbedUnimplementedRaftServer() {}
 func (UnimplementedRaftServer) testEmbeddedByValue()              {}
@@ -310,6 +333,13 @@ func _Raft_Messages_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Raft_MessagesServer = grpc.BidiStreamingServer[RaftFrame, RaftEnd]
 
+func _Raft_Snapshot_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(RaftServer).Snapshot(&grpc.GenericServerStream[SnapshotRequest, SnapshotChunk]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Raft_SnapshotServer = grpc.BidiStreamingServer[SnapshotRequest, SnapshotChunk]
+
 // Raft_ServiceDesc is the grpc.ServiceDesc for Raft service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -321,6 +351,12 @@ var Raft_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "Messages",
 			Handler:       _Raft_Messages_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "Snapshot",
+			Handler:       _Raft_Snapshot_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

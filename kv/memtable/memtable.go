@@ -365,6 +365,18 @@ func (t *Table) Forget() {
 	}
 }
 
+// Clear drops all entries, when the state that they are the image of has been replaced. There are no
+// guards and no hooks, and nobody reads: no leadership is there.
+func (t *Table) Clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.byKey.Clear()
+	t.byTS.Clear()
+	clear(t.runs)
+	t.n.Store(0)
+	t.bytes.Store(0)
+}
+
 // Runs implements kv.MemTable.
 func (t *Table) Runs() map[uint32]int {
 	t.mu.RLock()

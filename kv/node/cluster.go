@@ -160,6 +160,13 @@ func (n *Node) Replicate(t host.Transport) (err error) {
 // Deliver takes messages from other nodes' replicas.
 func (n *Node) Deliver(ms []raft.Message) { n.host.Deliver(ms) }
 
+// Feed gives another node the state of a shard.
+func (n *Node) Feed(
+	ctx context.Context, to kv.NodeID, id kv.ShardID, send func([]byte) error, wait func(context.Context),
+) error {
+	return n.host.Feed(ctx, to, id, send, wait)
+}
+
 // UseStore says how METADATA is reached, whoever leads its shard. Until then it is not corrected.
 func (n *Node) UseStore(s kv.Store) { n.reach.Store(&s) }
 

@@ -122,7 +122,7 @@ func overTCP(b *testing.B) *node.Node {
 			b.Fatal(err)
 		}
 		s := rpc.NewServer(id, n, n, view{n: n}, rpc.Options{})
-		raftrpc.Register(s, self, members, n.Deliver)
+		raftrpc.Register(s, self, members, n)
 		var serving sync.WaitGroup
 		serving.Go(func() { _ = s.Serve(listeners[i]) })
 		b.Cleanup(func() {

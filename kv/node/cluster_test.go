@@ -18,6 +18,7 @@ import (
 	"moka/kv/client"
 	"moka/kv/node"
 	"moka/kv/raft"
+	"moka/kv/raft/host"
 	"moka/kv/rpc"
 )
 
@@ -115,6 +116,11 @@ func (w link) Send(ms []raft.Message) {
 			n.Deliver([]raft.Message{sent})
 		}
 	}
+}
+
+// Fetch implements host.Transport: these nodes are never away for that long.
+func (w link) Fetch(context.Context, kv.NodeID, kv.ShardID) (host.Feed, error) {
+	return nil, errors.New("no snapshots here")
 }
 
 // Call implements client.Remote. What dies meanwhile leaves outcomes unknown, as a lost stream does.

@@ -37,13 +37,15 @@
 //	R6   a proposal is handed on only in the leadership that evaluated it               group.mine
 //	R7   an entry whose data names another term than its own has no effect; counted     group.apply, Status.Stale
 //	R12  a transfer ends lease and leadership first; if it fails there is no lease      group.orderTransfer
+//	R15  no snapshot is put in place while a leadership's commands run               group.offer
+//	R16  the hard state beside a snapshot is the receiver's                            group.records
+//	R17  a snapshot of what is applied already is dropped                              group.offer
 //	R18  a leadership serves behind its own barrier                                     group.begin
 //
 // # Not here yet
 //
-// Members are fixed when a replica is made (Bootstrap). There are no snapshots, so a log is cut only where
-// every replica has it; with a replica away it grows, up to Options.LogBytes. Membership entries stop the
-// replica that finds one.
+// Members are fixed when a replica is made (Bootstrap). Membership entries stop the replica that finds
+// one.
 //
 // Files named planted_*.go: with the build tag "planted" the driver makes the mistake that the simulator asks for; in every other build
 // the question is a constant.

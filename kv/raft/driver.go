@@ -33,7 +33,10 @@ type Options struct {
 	TruncateBytes   int
 	// CacheBytes of each shard's newest entries stay in memory. [4 MiB]
 	CacheBytes int
-	// LogBytes is how much log a shard keeps for replicas that are away; then proposals are refused as busy.
+	// KeepBytes is how much log a shard keeps for replicas that are away; then they need a snapshot.
+	// [64 MiB]
+	KeepBytes int
+	// LogBytes is how much it keeps for those that are there and slow, or are being given a snapshot.
 	// [1 GiB]
 	LogBytes int
 	// UncommittedBytes is how much a leader takes in before a quorum has it; then proposals are refused as busy. [64 MiB]
@@ -47,6 +50,7 @@ func (o Options) withDefaults() Options {
 	o.TruncateEntries = cmp.Or(o.TruncateEntries, 4096)
 	o.TruncateBytes = cmp.Or(o.TruncateBytes, 4<<20)
 	o.CacheBytes = cmp.Or(o.CacheBytes, 4<<20)
+	o.KeepBytes = cmp.Or(o.KeepBytes, 64<<20)
 	o.LogBytes = cmp.Or(o.LogBytes, 1<<30)
 	o.UncommittedBytes = cmp.Or(o.UncommittedBytes, 64<<20)
 	return o
@@ -83,6 +87,11 @@ type Input struct {
 	Transfers []Transfer
 	// Ended leaderships: nothing runs in them any more. Until then no new one begins on this replica.
 	Ended []*Leadership
+	// Snapshots that were Wanted and have been fetched. Each comes back in Turn.Installs or
+	// Turn.Discarded.
+	Snapshots []*Snapshot
+	// Sends of snapshots to other replicas that begin or are over.
+	Sends []Send
 }
 
 // Event is something that happened to a shard: *Begun, *Ended or *Applied.
@@ -136,6 +145,11 @@ type Turn struct {
 	Events  []Event
 	Refused []Refusal
 	Answers []Answer
+	// Installs come before the batch. Discarded snapshots are of no use: the replica has gone on
+	// without.
+	Installs  []*Install
+	Discarded []*Snapshot
+	Wanted    []Wanted
 
 	late  []Message
 	ready []*group
@@ -144,8 +158,11 @@ type Turn struct {
 // Driver runs the replicas of one node. It is a function of its inputs and, for elections, crypto/rand: it starts no goroutine, reads
 // no clock, opens no file, and is not safe for concurrent use.
 //
-//	Turn(now, batch, input)  tick, messages, proposals → batch, early messages, events
-//	   host: effects of Applied into the batch; send Early; apply the batch; hooks and replies; sync if Sync
+//		Turn(now, batch, input)  tick, messages, proposals → batch, early messages, events
+//	           host: Installs; effects of Applied into the batch; send Early; apply the batch; hooks and
+//
+// replies; sync if Sync
+//
 //	Wrote(turn)              → the messages that promise what is now durable
 type Driver struct {
 	o      Options
@@ -172,7 +189,10 @@ func (d *Driver) Open(now Instant, s Store, shard kv.ShardID, replica uint64) (a
 	if err != nil {
 		return 0, err
 	}
-	g := &group{d: d, shard: shard, id: replica, log: l, applied: at, chain: chain, born: now}
+	g := &group{d: d, shard: shard, id: replica, log: l, applied: at, chain: chain, born: now, since: now}
+	for _, id := range l.members.Voters {
+		g.peers = append(g.peers, peer{id: id})
+	}
 	g.rn, err = raft.NewRawNode(&raft.Config{
 		ID: replica, Storage: l, Applied: at.index,
 		ElectionTick: electionTicks, HeartbeatTick: heartbeatTicks,
@@ -246,6 +266,18 @@ func (d *Driver) Turn(now Instant, b Batch, in Input) (*Turn, error) {
 			g.orderTransfer(t, o.To)
 		}
 	}
+	for _, s := range in.Snapshots {
+		if g := d.group(s.Wanted.Shard); g != nil && g.offered == nil {
+			g.offered = s
+		} else {
+			t.Discarded = append(t.Discarded, s)
+		}
+	}
+	for _, s := range in.Sends {
+		if g := d.group(s.Shard); g != nil {
+			g.send(s)
+		}
+	}
 	for _, g := range d.groups {
 		if err := g.turn(now, b, t); err != nil {
 			return nil, err
@@ -268,6 +300,7 @@ func (d *Driver) tickAll() {
 	for _, g := range d.groups {
 		g.rn.Tick()
 		g.sinceRound++
+		g.remind()
 	}
 }
 
@@ -314,9 +347,6 @@ func (d *Driver) take(p *Proposal) error {
 	case len(p.Command.Tablets) > commandRefs:
 		return kv.Errorf(kv.CodeInvalidArgument, "raft.Propose", "a change of %d tablets; the most is %d: make it in parts",
 			len(p.Command.Tablets), commandRefs)
-	case g.log.size > d.o.LogBytes:
-		return kv.Errorf(kv.CodeBusy, "raft.Propose", "the log of shard %d has grown to %d MiB, for a "+
-			"replica is away that will need it: start the nodes that are down", g.shard, g.log.size>>20)
 	case len(g.queue) >= queueCommands || g.queueBytes > int(d.o.UncommittedBytes):
 		return errBusy
 	}

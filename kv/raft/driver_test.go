@@ -79,6 +79,10 @@ type host struct {
 	refused []Refusal
 	answers []Answer
 	keepOld bool // do not say that ended leaderships are over
+
+	wanted    []Wanted
+	installed []*Install
+	discarded []*Snapshot
 }
 
 type cluster struct {
@@ -125,6 +129,17 @@ func (c *cluster) turn(h *host) (more bool) {
 		c.t.Fatal(err)
 	}
 	c.deliver(h, t, true, t.Early)
+	h.wanted = append(h.wanted, t.Wanted...)
+	h.discarded = append(h.discarded, t.Discarded...)
+	for _, in := range t.Installs {
+		h.installed = append(h.installed, in)
+		var log ops
+		log.DeleteRange(in.Lower, in.Upper)
+		for _, r := range in.Records {
+			log.Set(r.Key, r.Value)
+		}
+		log.apply(h.store)
+	}
 	b.apply(h.store)
 	h.refused = append(h.refused, t.Refused...)
 	h.answers = append(h.answers, t.Answers...)

@@ -7,7 +7,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"go.etcd.io/raft/v3"
 	"go.etcd.io/raft/v3/raftpb"
-	"go.etcd.io/raft/v3/tracker"
 
 	"moka/kv"
 	"moka/kv/keys"
@@ -42,6 +41,13 @@ type group struct {
 	waiting    []*Read
 	rounds     []round
 	sinceRound int
+
+	peers []peer  // all replicas
+	since Instant // since when this replica is raft's leader
+
+	wanted     *Wanted   // told by the leader, not yet to the host
+	offered    *Snapshot // by the host, not yet to raft
+	installing *Snapshot // by raft's leave, from here to the next Ready
 }
 
 // handed is an entry that raft has taken.
@@ -76,6 +82,9 @@ func (g *group) step(now Instant, m *raftpb.Message) {
 	if m.GetTo() != g.id {
 		return // for a replica that was here before, or elsewhere
 	}
+	if p := g.peer(m.GetFrom()); p != nil {
+		p.heard = now
+	}
 	switch m.GetType() {
 	case raftpb.MsgVote, raftpb.MsgPreVote, raftpb.MsgTimeoutNow:
 		if g.silent(now) {
@@ -88,6 +97,9 @@ func (g *group) step(now Instant, m *raftpb.Message) {
 			return
 		}
 	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp, raftpb.MsgVoteResp, raftpb.MsgPreVoteResp:
+	case raftpb.MsgSnap:
+		g.want(m)
+		return
 	case raftpb.MsgProp:
 		if !planted(13) {
 			return
@@ -196,26 +208,38 @@ func (g *group) turn(now Instant, b Batch, t *Turn) error {
 			g.transfer = noTransfer // it failed: lead on, without a lease
 		}
 	}
+	if !leading {
+		g.since = now
+		for i := range g.peers {
+			g.peers[i].sending, g.peers[i].idle = 0, 0
+		}
+	}
 	if leading && g.lead == nil && g.old == nil && g.transfer == noTransfer {
 		g.begin(t, s.GetTerm())
 	}
 	if g.serving {
-		g.hand(t)
+		g.hand(now, t)
 		g.ask(now)
 	}
+	g.offer(t)
 	if !g.rn.HasReady() {
-		return nil
+		_, err := g.installed(t, raft.Ready{})
+		return err
 	}
 	return g.take(now, b, t, g.rn.Ready())
 }
 
-// hand proposes the queue's next commands as one entry. Where the log has grown too long for any, an entry
-// without commands cuts it, once all replicas have what it holds.
-func (g *group) hand(t *Turn) {
-	if len(g.queue) == 0 && (g.log.size <= g.d.o.LogBytes || len(g.pending) > 0 || g.truncatable() == 0) {
+// hand proposes the queue's next commands as one entry. Where nobody writes, an entry without commands
+// cuts a log that has grown too long.
+func (g *group) hand(now Instant, t *Turn) {
+	if len(g.queue) == 0 && (g.log.size <= g.d.o.KeepBytes || len(g.pending) > 0) {
 		return
 	}
-	e := Entry{Term: g.lead.Term, Lead: g.lead.N, Seq: g.seq, Truncated: g.truncatable()}
+	cut := g.truncatable(now)
+	if len(g.queue) == 0 && cut == 0 {
+		return
+	}
+	e := Entry{Term: g.lead.Term, Lead: g.lead.N, Seq: g.seq, Truncated: cut}
 	n, bytes := 0, 0
 	for n < len(g.queue) && n < entryCommands && (n == 0 || bytes+g.queue[n].size() <= entryBytes) {
 		p := g.queue[n]
@@ -245,21 +269,6 @@ func (g *group) hand(t *Turn) {
 	}
 	g.seq++
 	g.pending = append(g.pending, handed{e.Seq, proposals})
-}
-
-// truncatable returns the last index that every replica has and nobody needs, if forgetting it is worth the while. There are no
-// snapshots yet, so a replica that is away keeps the others' log.
-func (g *group) truncatable() uint64 {
-	first := g.log.truncated.index
-	if g.applied.index-first < g.d.o.TruncateEntries && g.log.size < g.d.o.TruncateBytes {
-		return 0
-	}
-	least := g.applied.index
-	g.rn.WithProgress(func(_ uint64, _ raft.ProgressType, p tracker.Progress) { least = min(least, p.Match) })
-	if least <= first {
-		return 0
-	}
-	return least
 }
 
 // ask begins a ReadIndex round if there is reason to.
@@ -297,6 +306,10 @@ func (g *group) confirmed(now Instant, seq uint64, t *Turn) {
 func (g *group) take(now Instant, b Batch, t *Turn, rd raft.Ready) error {
 	t.ready = append(t.ready, g)
 	t.Sync = t.Sync || rd.MustSync
+	install, err := g.installed(t, rd)
+	if err != nil {
+		return err
+	}
 	if len(rd.Entries) > 0 {
 		g.log.append(b, rd.Entries)
 	}
@@ -307,8 +320,8 @@ func (g *group) take(now Instant, b Batch, t *Turn, rd raft.Ready) error {
 		}
 		g.log.setHard(b, h)
 	}
-	if !raft.IsEmptySnap(rd.Snapshot) {
-		return kv.Errorf(kv.CodeInternal, "raft", "shard %d got a snapshot, and there are none", g.shard)
+	if install != nil {
+		install.Records = g.records()
 	}
 	for _, m := range rd.Messages {
 		// Entries travel while the leader itself writes them (thesis 10.2.1); whatever promises something waits for the sync (R1).
@@ -351,6 +364,7 @@ func (g *group) apply(b Batch, t *Turn, e *raftpb.Entry) error {
 		return kv.Errorf(kv.CodeCorrupt, "raft", "shard %d, entry %d: %v", g.shard, e.GetIndex(), errStaticMembers)
 	}
 	g.applied = position{e.GetIndex(), e.GetTerm()}
+	g.log.applied = g.applied
 	g.chain = link(g.chain, e)
 	a := &Applied{Shard: g.shard, Index: e.GetIndex(), Term: e.GetTerm(), Chain: g.chain}
 	if len(e.GetData()) == 0 { // raft's own, at the beginning of a term
@@ -405,7 +419,8 @@ func (g *group) asks() bool {
 }
 
 func (g *group) hasWork() bool {
-	if g.rn.HasReady() || g.transfer == transferOrdered || g.serving && (len(g.queue) > 0 || g.asks()) {
+	if g.rn.HasReady() || g.transfer == transferOrdered || g.wanted != nil ||
+		g.offered != nil && g.lead == nil && g.old == nil || g.serving && (len(g.queue) > 0 || g.asks()) {
 		return true
 	}
 	if g.lead != nil || g.old != nil || g.transfer != noTransfer {

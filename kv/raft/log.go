@@ -39,6 +39,7 @@ type log struct {
 	hard      *raftpb.HardState
 	members   *raftpb.ConfState
 	truncated position
+	applied   position // the last entry in the state
 	last      position
 	tail      []*raftpb.Entry // without gaps up to last
 	tailBytes int
@@ -108,7 +109,7 @@ func openLog(s Store, shard kv.ShardID, keep int) (l *log, applied position, cha
 	// R3: commit is written lazily, and the library cannot live with less than what is applied.
 	commit = max(commit, applied.index)
 	l.hard = &raftpb.HardState{Term: &term, Vote: &vote, Commit: &commit}
-	l.last = l.truncated
+	l.last, l.applied = l.truncated, applied
 	err = l.read(l.truncated.index+1, ^uint64(0), func(e *raftpb.Entry) bool {
 		l.last = position{e.GetIndex(), e.GetTerm()}
 		l.hold(e)
@@ -239,9 +240,19 @@ func (l *log) FirstIndex() (uint64, error) { return l.truncated.index + 1, nil }
 // LastIndex implements raft.Storage.
 func (l *log) LastIndex() (uint64, error) { return l.last.index, nil }
 
-// Snapshot implements raft.Storage. There are none yet: the log is kept until every replica has it.
+// Snapshot implements raft.Storage. What travels with raft's message says only that there is one; the
+// state itself is fetched, and is that of a moment behind this.
 func (l *log) Snapshot() (*raftpb.Snapshot, error) {
-	return nil, raft.ErrSnapshotTemporarilyUnavailable
+	at := l.applied
+	m := &raftpb.SnapshotMetadata{Index: &at.index, Term: &at.term, ConfState: l.members}
+	return &raftpb.Snapshot{Metadata: m}, nil
+}
+
+// reset makes the log one that begins behind a snapshot. The store forgets the old one with the same
+// step that brings the state.
+func (l *log) reset(at position) {
+	l.truncated, l.applied, l.last = at, at, at
+	l.tail, l.tailBytes, l.size = nil, 0, 0
 }
 
 // Term implements raft.Storage.

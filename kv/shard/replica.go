@@ -111,6 +111,20 @@ func (s *Replica) loadGroup(g kv.GroupID) error {
 	})
 }
 
+// Reload reads what is in memory of a state that has been replaced in the engine, by a snapshot of
+// another replica's. Nobody follows the log meanwhile, and there is no leadership.
+func (s *Replica) Reload() error {
+	for _, g := range s.registry.groups {
+		if g.InMemory {
+			s.mem[g.ID].Clear()
+			if err := s.loadGroup(g.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return s.loadTablets()
+}
+
 // ID returns the shard's number.
 func (s *Replica) ID() kv.ShardID { return s.id }
 

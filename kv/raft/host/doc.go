@@ -10,6 +10,9 @@
 // state has come with that; so a crash takes both or neither, and what it takes of the state the log gives
 // back.
 //
+// A replica that was away for longer than the leader keeps the log fetches the state whole, in chunks
+// beside the turns; one turn puts it in place (snapshot.go).
+//
 // Leaderships open and close beside the turns: opening reads the shard, closing waits for commands, and ticks
 // must not wait for either.
 package host

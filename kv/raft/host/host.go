@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -15,12 +16,21 @@ import (
 type Transport interface {
 	// Send never blocks: what cannot be sent is dropped, as a network does.
 	Send(ms []raft.Message)
+	// Fetch begins to read the state of a shard at another node: its Host.Feed.
+	Fetch(ctx context.Context, from kv.NodeID, id kv.ShardID) (Feed, error)
+}
+
+// Engine is what a host needs of the store beside what its replicas do.
+type Engine interface {
+	shard.Engine
+	// NewTables begins to write what is to take the place of a shard's state.
+	NewTables() *engine.Tables
 }
 
 // Options of a Host; all but Raft must be there.
 type Options struct {
 	// Engine holds the logs of the replicas beside their state.
-	Engine shard.Engine
+	Engine Engine
 	// Node is this one. Its replicas have its number: members are fixed, one replica a node.
 	Node      kv.NodeID
 	Replicas  []*shard.Replica
@@ -50,7 +60,10 @@ type Host struct {
 	wake chan struct{}
 	quit chan struct{}
 	loop sync.WaitGroup
-	wg   sync.WaitGroup // of leaderships that open and close
+	wg   sync.WaitGroup // of leaderships that open and close, and of what fetches snapshots
+	fed  sync.WaitGroup // of what gives them
+
+	exchange
 }
 
 // group is one replica. All but what it points to is the loop's.
@@ -71,6 +84,8 @@ func Start(o Options) (*Host, error) {
 		asking: map[*raft.Read]chan error{}, statuses: map[kv.ShardID]raft.Status{},
 		wake: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
+	h.arrivals = map[*raft.Snapshot]*arrival{}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
 	now := h.clock.now()
 	h.driver = raft.NewDriver(now, o.Raft)
 	for _, r := range o.Replicas {
@@ -123,8 +138,16 @@ func (h *Host) kick() {
 func (h *Host) Close() {
 	close(h.quit)
 	h.loop.Wait()
+	h.cancel()
 	h.mu.Lock()
 	h.over = true
+	for _, f := range h.feeds {
+		f.ready <- fed{err: errClosed}
+	}
+	h.feeds = nil
+	if h.stopFeed != nil {
+		h.stopFeed(errClosed)
+	}
 	for p, w := range h.waiting {
 		delete(h.waiting, p)
 		w.fate <- errStopped
@@ -140,6 +163,7 @@ func (h *Host) Close() {
 		}
 	}
 	h.wg.Wait()
+	h.fed.Wait()
 }
 
 var (
@@ -188,11 +212,18 @@ func (h *Host) take() raft.Input {
 func (h *Host) turn() (more bool, err error) {
 	b := h.o.Engine.NewBatch()
 	defer b.Close()
-	t, err := h.driver.Turn(h.clock.now(), &batch{b: b}, h.take())
+	in := h.take()
+	h.startFeeds(&in)
+	t, err := h.driver.Turn(h.clock.now(), &batch{b: b}, in)
 	if err != nil {
 		return false, err
 	}
 	h.o.Transport.Send(t.Early)
+	for _, in := range t.Installs {
+		if err := h.install(in); err != nil {
+			return false, err
+		}
+	}
 	fs, done, err := h.follow(b, t.Events)
 	if err != nil {
 		return false, err
@@ -295,6 +326,12 @@ func (h *Host) tell(t *raft.Turn) {
 			h.group(e.Lead.Shard).end()
 		}
 	}
+	for _, s := range t.Discarded {
+		h.discard(s)
+	}
+	for _, w := range t.Wanted {
+		h.want(w)
+	}
 	for _, r := range t.Refused {
 		err := r.Err
 		if err == raft.ErrNotLeader {
@@ -344,7 +381,7 @@ func (h *Host) group(id kv.ShardID) *group {
 func (g *group) notLeader() error { return kv.NotLeader("raft", g.heard) }
 
 // store is the engine as the driver reads it.
-type store struct{ e shard.Engine }
+type store struct{ e Engine }
 
 func (s store) Get(key []byte) ([]byte, bool, error) { return s.e.Get(key) }
 func (s store) Scan(lower, upper []byte, f func(k, v []byte) error) error {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -130,6 +129,8 @@ type cluster struct {
 	mu    sync.Mutex
 	nodes [3]*node // nil: down
 	cut   map[kv.NodeID]bool
+	// chunk hears of each chunk of a snapshot that is on its way.
+	chunk func(from, to kv.NodeID, id kv.ShardID)
 	loss  float64 // how often a message is lost, and how often it comes twice
 }
 
@@ -616,35 +617,6 @@ func TestTransfer(t *testing.T) {
 	to := n.id%3 + 1
 	for ; n.id != to; n = c.leader(ctx, 2) {
 		n.host.Transfer(2, to)
-	}
-}
-
-// A log that grows because a replica is away is refused more at some point, in words that say why.
-func TestLogIsBounded(t *testing.T) {
-	c := newCluster(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	_ = c.leader(ctx, 1)
-	for id := kv.NodeID(1); id <= 3; id++ {
-		fs := c.crash(id)
-		c.o.LogBytes, c.o.TruncateBytes, c.o.TruncateEntries = 64<<10, 16<<10, 64
-		c.start(id, fs)
-	}
-	n := c.leader(ctx, 1)
-	away := n.id%3 + 1
-	fs := c.crash(away)
-	n = c.leader(ctx, 1)
-	cmd, _ := n.registry.Command(cmdAppend)
-	var err error
-	for i := 0; err == nil && i < 10_000; i++ {
-		_, err = n.replicas[0].Run(ctx, cmd, refs(1), &message{Row: row(1, fmt.Sprint(i)), X: 1})
-	}
-	if !errors.Is(err, kv.ErrBusy) || !strings.Contains(err.Error(), "start the nodes that are down") {
-		t.Fatalf("the log of a replica that is away grows and grows: %v", err)
-	}
-	c.start(away, fs)
-	if _, err := c.call(ctx, 1, cmdAppend, &message{Row: row(1, "list"), X: 1}); err != nil {
-		t.Errorf("it is back: %v", err)
 	}
 }
 

@@ -7,6 +7,9 @@
 // It promises nothing: a message comes once, or not at all. What cannot be sent now is dropped, for it will
 // be out of date later, and raft sends it again where it matters.
 //
+// Snapshots of shards go over connections of their own, which Fetch opens, and are waited for chunk by
+// chunk.
+//
 // Both ends name themselves first: cluster, node that is called, node that calls. A stranger, or a node that
 // has the address of another one, is turned away before anything of it is read.
 package raftrpc

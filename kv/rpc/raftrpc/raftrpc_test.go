@@ -33,6 +33,27 @@ func (nothing) ClusterInfo(context.Context) (rpc.ClusterInfo, error) {
 	return rpc.ClusterInfo{}, errors.New("no cluster here")
 }
 
+// replicas take messages, and have a state of three chunks.
+type replicas func([]raft.Message)
+
+func (r replicas) Deliver(ms []raft.Message) { r(ms) }
+
+func (r replicas) Feed(
+	ctx context.Context, to kv.NodeID, id kv.ShardID, send func([]byte) error, wait func(context.Context),
+) error {
+	if to != 1 || id != 7 {
+		return kv.Errorf(kv.CodeNotFound, "test", "shard %d for node %d", id, to)
+	}
+	for i := range byte(3) {
+		if err := send(bytes.Repeat([]byte{i}, 2<<20)); err != nil {
+			return err
+		}
+	}
+	wait(ctx)
+	r(nil) // the caller has taken it
+	return nil
+}
+
 // serve runs the port of a member whose only peer is node 1; stop ends it as a planned stop does.
 func serve(
 	t *testing.T, addr string, self raftrpc.Member, deliver func([]raft.Message),
@@ -43,7 +64,7 @@ func serve(
 		t.Fatal(err)
 	}
 	s := rpc.NewServer(self.Node, nothing{}, nothing{}, nothing{}, rpc.Options{})
-	raftrpc.Register(s, self, []kv.NodeID{1}, deliver)
+	raftrpc.Register(s, self, []kv.NodeID{1}, replicas(deliver))
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := s.Serve(l); err != nil {
@@ -215,5 +236,53 @@ func TestSlowPeer(t *testing.T) {
 	}
 	if q := tr.Queued(2); q > 64<<20 {
 		t.Errorf("%d bytes wait for a peer that takes nothing", q)
+	}
+}
+
+// A snapshot comes chunk after chunk, larger than a window of the connection; the sender hears when it
+// was taken. What goes wrong is said, and strangers get none.
+func TestSnapshotComes(t *testing.T) {
+	taken := make(chan bool, 8)
+	addr, _ := serve(t, "127.0.0.1:0", raftrpc.Member{Cluster: "c", Node: 2}, func(ms []raft.Message) {
+		if ms == nil {
+			taken <- true
+		}
+	})
+	tr, _ := dial(t, raftrpc.Member{Cluster: "c", Node: 1}, addr)
+	f, err := tr.Fetch(t.Context(), 2, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range byte(3) {
+		if b, err := f.Recv(); err != nil || !bytes.Equal(b, bytes.Repeat([]byte{i}, 2<<20)) {
+			t.Fatalf("chunk %d has %d bytes, %v", i, len(b), err)
+		}
+	}
+	if len(taken) > 0 {
+		t.Error("the sender takes the snapshot for taken while it is put in place")
+	}
+	f.Close()
+	<-taken
+	for name, c := range map[string]struct {
+		self raftrpc.Member
+		id   kv.ShardID
+		want string
+	}{
+		"no replica": {raftrpc.Member{Cluster: "c", Node: 1}, 8, "shard 8 for node 1"},
+		"a stranger": {raftrpc.Member{Cluster: "foreign", Node: 1}, 7, "belongs to cluster c"},
+		"no member":  {raftrpc.Member{Cluster: "c", Node: 9}, 7, "is not a member"},
+	} {
+		tr, _ := dial(t, c.self, addr)
+		f, err := tr.Fetch(t.Context(), 2, c.id)
+		if err == nil {
+			_, err = f.Recv()
+			f.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := tr.Fetch(t.Context(), 3, 7); !errors.Is(err, kv.ErrNotFound) {
+		t.Errorf("of nobody: %v", err)
 	}
 }

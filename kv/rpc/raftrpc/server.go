@@ -37,11 +37,21 @@ type Listener interface {
 	Draining() <-chan struct{}
 }
 
-// Register takes messages at the listener's port, from the peers, for the member that it is. Only before it
-// serves. deliver must not block.
-func Register(l Listener, self Member, peers []kv.NodeID, deliver func([]raft.Message)) {
+// Replicas are what others talk to.
+type Replicas interface {
+	// Deliver takes messages and must not block.
+	Deliver(ms []raft.Message)
+	// Feed gives another node the state of a shard; host.Host says how.
+	Feed(
+		ctx context.Context, to kv.NodeID, id kv.ShardID, send func([]byte) error, wait func(context.Context),
+	) error
+}
+
+// Register serves the replicas at the listener's port, for the peers, as the member that it is. Only
+// before it serves.
+func Register(l Listener, self Member, peers []kv.NodeID, r Replicas) {
 	kvpb.RegisterRaftServer(l.Registrar(), &server{
-		self: self, peers: slices.Clone(peers), deliver: deliver, draining: l.Draining(),
+		self: self, peers: slices.Clone(peers), replicas: r, draining: l.Draining(),
 	})
 }
 
@@ -49,7 +59,7 @@ type server struct {
 	kvpb.UnimplementedRaftServer
 	self     Member
 	peers    []kv.NodeID
-	deliver  func([]raft.Message)
+	replicas Replicas
 	draining <-chan struct{}
 }
 
@@ -93,8 +103,44 @@ func (s *server) Messages(g grpc.BidiStreamingServer[kvpb.RaftFrame, kvpb.RaftEn
 			}
 			ms = append(ms, m)
 		}
-		s.deliver(ms)
+		s.replicas.Deliver(ms)
 	}
+}
+
+// Snapshot implements the generated interface.
+func (s *server) Snapshot(g grpc.BidiStreamingServer[kvpb.SnapshotRequest, kvpb.SnapshotChunk]) error {
+	to, err := s.admit(g.Context())
+	if err != nil {
+		return err
+	}
+	req, err := g.Recv()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(g.Context())
+	defer cancel()
+	ended := make(chan struct{})
+	go func() { // it ends with the handler at the latest
+		defer close(ended)
+		_, _ = g.Recv() // whatever it is, nothing more is read
+	}()
+	send := func(b []byte) error {
+		select {
+		case <-s.draining:
+			return status.Error(codes.Unavailable, "the node stops")
+		case <-ended:
+			return status.Error(codes.Canceled, "the caller has left")
+		default:
+			return g.Send(&kvpb.SnapshotChunk{Data: b})
+		}
+	}
+	return s.replicas.Feed(ctx, to, kv.ShardID(req.GetShard()), send, func(stop context.Context) {
+		select {
+		case <-ended:
+		case <-s.draining:
+		case <-stop.Done():
+		}
+	})
 }
 
 // admit refuses strangers, and says who calls.

@@ -33,6 +33,7 @@ const (
 // Transport sends messages to the other nodes of a cluster.
 type Transport struct {
 	self   Member
+	o      rpc.Options
 	logger *slog.Logger
 	peers  map[kv.NodeID]*peer
 	cancel context.CancelFunc
@@ -44,7 +45,7 @@ var _ host.Transport = (*Transport)(nil)
 // New begins to connect to the peers.
 func New(self Member, peers map[kv.NodeID]string, o rpc.Options) (*Transport, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &Transport{self: self, logger: o.Logger, peers: map[kv.NodeID]*peer{}, cancel: cancel}
+	t := &Transport{self: self, o: o, logger: o.Logger, peers: map[kv.NodeID]*peer{}, cancel: cancel}
 	if t.logger == nil {
 		t.logger = slog.New(slog.DiscardHandler)
 	}
@@ -69,6 +70,49 @@ func (t *Transport) Send(ms []raft.Message) {
 			p.put(m)
 		}
 	}
+}
+
+// Fetch implements host.Transport, on a connection of its own: megabytes must not lie before
+// heartbeats.
+func (t *Transport) Fetch(ctx context.Context, from kv.NodeID, id kv.ShardID) (host.Feed, error) {
+	p := t.peers[from]
+	if p == nil {
+		return nil, kv.Errorf(kv.CodeNotFound, "raftrpc.Fetch", "node %d is not a member", from)
+	}
+	conn, err := grpc.NewClient(rpc.Target(p.addr), rpc.DialOptions(t.o)...)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(p.headers(ctx))
+	g, err := kvpb.NewRaftClient(conn).Snapshot(ctx)
+	if err == nil {
+		err = g.Send(&kvpb.SnapshotRequest{Shard: uint32(id)})
+	}
+	f := &feed{g, conn, cancel}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// feed is a snapshot on its way.
+type feed struct {
+	g      grpc.BidiStreamingClient[kvpb.SnapshotRequest, kvpb.SnapshotChunk]
+	conn   *grpc.ClientConn
+	cancel context.CancelFunc
+}
+
+// Recv implements host.Feed.
+func (f *feed) Recv() ([]byte, error) {
+	c, err := f.g.Recv()
+	return c.GetData(), err
+}
+
+// Close implements host.Feed.
+func (f *feed) Close() {
+	f.cancel()
+	_ = f.conn.Close() // its only error is that it was closed before
 }
 
 // Close ends all connections and waits for their goroutines.
@@ -169,14 +213,19 @@ func (p *peer) run(ctx context.Context) {
 	}
 }
 
+// headers say who calls whom.
+func (p *peer) headers(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx,
+		clusterHeader, p.t.self.Cluster,
+		nodeHeader, strconv.FormatUint(uint64(p.id), 10),
+		fromHeader, strconv.FormatUint(uint64(p.t.self.Node), 10))
+}
+
 var errEnded = errors.New("the other node stops")
 
 // stream sends until it cannot; stands is called when the other end has let us in.
 func (p *peer) stream(ctx context.Context, stands func()) error {
-	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(ctx,
-		clusterHeader, p.t.self.Cluster,
-		nodeHeader, strconv.FormatUint(uint64(p.id), 10),
-		fromHeader, strconv.FormatUint(uint64(p.t.self.Node), 10)))
+	ctx, cancel := context.WithCancel(p.headers(ctx))
 	defer cancel()
 	timeout := time.AfterFunc(connectTime, cancel)
 	defer timeout.Stop()
