@@ -136,11 +136,20 @@ func (c *trio) logs() string {
 	return b.String()
 }
 
-// freePorts returns addresses that nobody has and that the system gives to nobody who asks for any port.
+// freePorts returns addresses that nobody has and that the system gives to nobody who asks for any
+// port. They are free now and taken later, by processes that are started several times, so they are of
+// a loopback address of this test's own: on 127.0.0.1 another run of the tests has found the same port
+// free meanwhile.
 func freePorts(t testing.TB, n int) (addrs []string) {
 	t.Helper()
+	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	if l, err := net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {
+		host = "127.0.0.1" // not Linux: there is one
+	} else {
+		l.Close()
+	}
 	for range 1000 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(10000))
+		addr := fmt.Sprintf("%s:%d", host, 20000+rand.IntN(10000))
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			continue
