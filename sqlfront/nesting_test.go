@@ -36,13 +36,13 @@ func TestViewRenamedOntoItsTable(t *testing.T) {
 func TestDeepRoutines(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	run(t, c, "create database d", "use d", "create function f0() returns int deterministic return 1")
-	const blocks = 3000
-	for i := 1; i <= 20; i++ {
+	const blocks = 1000
+	for i := 1; i <= 60; i++ {
 		run(t, c, fmt.Sprintf("create function f%d() returns int deterministic %s return f%d(); %s", i, strings.Repeat("begin ", blocks), i-1, strings.Repeat("end; ", blocks-1)+"end"))
 	}
 	want(t, c, "select f2()", "1")
-	if got := results(t, c, "select f20()"); got != "error 1436" {
-		t.Errorf("20 functions: %s", got)
+	if got := results(t, c, "select f60()"); got != "error 1436" {
+		t.Errorf("60 functions: %s", got)
 	}
 	want(t, c, "select f1()", "1")
 }

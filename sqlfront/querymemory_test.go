@@ -1,6 +1,29 @@
 package sqlfront_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// TestTreesAreCharged: a list of numbers takes ninety times its text as a tree and a plan, and was charged
+// eight times it: one statement of 20 MB was in memory with 1.7 GB (usage-13). Of a long text it is eight
+// times.
+func TestTreesAreCharged(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	list := func(n int) string { return "select 1 in (1" + strings.Repeat(",1", n) + ")" }
+	script{
+		{"set moka_query_memory = 4000000", ""},
+		{list(10_000), "1"},
+		{list(30_000), "error 3170"},
+		{"select length('" + strings.Repeat("x", 400_000) + "')", "400000"},
+		{"set moka_query_memory = 40000000", ""},
+		{list(30_000), "1"},
+	}.run(t, c)
+	_, err := c.PrepareContext(t.Context(), list(1_000_000))
+	wantNumber(t, "COM_STMT_PREPARE", err, sqlerr.CapacityExceeded)
+}
 
 // TestQueryMemoryIsNotRaised: who may not administer variables gives his statements less memory than the
 // server gives everybody, never more nor without limit (he could have all there is); over a routine and

@@ -119,6 +119,11 @@ func (x *execution) general(ctx context.Context) (rest string, head *resultset.H
 		return "", nil, err
 	}
 	defer sql.SessionCommandEnd(c.session)
+	done, err := c.grows(x.text, x.multi)
+	if err != nil {
+		return "", nil, err
+	}
+	defer done()
 	text := x.text
 	var parsed ast.Statement
 	if x.multi {

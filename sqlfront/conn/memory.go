@@ -14,8 +14,8 @@ type keeper interface {
 	Keep(n int64, what string) error
 	// Transit charges for n more bytes of messages between client and server, or fewer.
 	Transit(n int64) error
-	// Reads charges for the reading of a statement of n bytes, until it is told 0.
-	Reads(n int) error
+	// Reads charges n bytes for the reading of a statement, until it is told 0.
+	Reads(n int64) error
 }
 
 func (c *Connection) keep(n int64, what string) error {
@@ -28,13 +28,41 @@ func (c *Connection) keep(n int64, what string) error {
 // longText is from where on the reading of a statement is charged for.
 const longText = 64 << 10
 
-// reads charges for the tree of a long statement; done gives that back.
+// copiesOfText is about how often the text of a statement is there while it is read and run.
+const copiesOfText = 8
+
+// reads charges for the copies of a long statement; done gives that back.
 func (c *Connection) reads(query string) (done func(), err error) {
-	k, ok := c.session.(keeper)
-	if !ok || len(query) < longText {
+	if len(query) < longText {
 		return func() {}, nil
 	}
-	if err := k.Reads(len(query)); err != nil {
+	return c.charged(copiesOfText * int64(len(query)))
+}
+
+// grows charges for the tree and the plan that the engine makes of a statement, beside the copies of its
+// text; done gives that back. Of a text of several only the first is made one.
+func (c *Connection) grows(query string, multi bool) (done func(), err error) {
+	if len(query) < leastTree {
+		return func() {}, nil
+	}
+	ansi := c.limit().ansiQuotes
+	if multi {
+		if at, more := parse.Second(query, ansi); more {
+			query = query[:at]
+		}
+	}
+	return c.charged(copiesOfText*int64(len(query)) + parse.TreeBytes(query, ansi))
+}
+
+// leastTree is from which text on a tree is charged for.
+const leastTree = 4 << 10
+
+func (c *Connection) charged(n int64) (done func(), err error) {
+	k, ok := c.session.(keeper)
+	if !ok {
+		return func() {}, nil
+	}
+	if err := k.Reads(n); err != nil {
 		return nil, err
 	}
 	return func() { _ = k.Reads(0) }, nil // giving back does not fail

@@ -70,7 +70,7 @@ func (c *Connection) prepareStatement(p *prepared) (head *resultset.Head, err er
 	if err := c.mustChange(p.text); err != nil {
 		return nil, err
 	}
-	done, err := c.reads(p.text)
+	done, err := c.grows(p.text, false)
 	if err != nil {
 		return nil, err
 	}

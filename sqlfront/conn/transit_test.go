@@ -43,7 +43,7 @@ func (s metered) Keep(n int64, _ string) error {
 	s.m.kept += n
 	return nil
 }
-func (metered) Reads(int) error { return nil }
+func (metered) Reads(int64) error { return nil }
 func (s metered) Transit(n int64) error {
 	s.m.mu.Lock()
 	defer s.m.mu.Unlock()

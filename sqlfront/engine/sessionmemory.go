@@ -23,9 +23,9 @@ func sessionMemory() int64 {
 // Keep charges the session for n more bytes that it keeps, or fewer; what says for what.
 func (s *Session) Keep(n int64, what string) error { return s.memory.Keep(n, sessionMemory(), what) }
 
-// Reads charges for the reading of a statement of n bytes, until it says 0.
-func (s *Session) Reads(n int) error {
-	return s.memory.Reads(int64(n), operator.StatementLimit(nil, s))
+// Reads charges n bytes for the reading of a statement, until it says 0.
+func (s *Session) Reads(n int64) error {
+	return s.memory.Reads(n, operator.StatementLimit(nil, s))
 }
 
 // Transit charges for n more bytes, or fewer, of messages between client and server.

@@ -110,13 +110,13 @@ func TestDeepViews(t *testing.T) {
 		if i < 40 {
 			view(fmt.Sprint("w", i), fmt.Sprint("select x.a from w", i+1, " as x join w", i+1, " as y on x.a = y.a"))
 		}
-		if i < 3 {
-			view(fmt.Sprint("x", i), fmt.Sprint("select a", strings.Repeat("-1", 4900), " as a from x", i+1))
+		if i < 10 {
+			view(fmt.Sprint("x", i), fmt.Sprint("select a", strings.Repeat("-1", 1500), " as a from x", i+1))
 		}
 	}
 	view("v5000", "select a from t")
 	view("w40", "select a from t")
-	view("x3", "select a from t")
+	view("x10", "select a from t")
 	if _, err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -155,16 +155,16 @@ func (a *Account) know() {
 	a.pool.mu.Unlock()
 }
 
-// Reads charges for the tree and the plan of a statement with a text of n bytes, until it says 0. Both are
-// made before the statement has any operator.
+// Reads charges n bytes for the tree and the plan of a statement, until it says 0. Both are made before the
+// statement has any operator.
 func (a *Account) Reads(n, limit int64) error {
 	if a.pool == nil {
 		return nil
 	}
 	a.know()
-	more := n*treeBytes - a.text.Load()
+	more := n - a.text.Load()
 	if more > 0 {
-		if limit > 0 && n*treeBytes > limit {
+		if limit > 0 && n > limit {
 			return exceeded(limit, "the statement's text", "It was not read", VarQueryMemory)
 		}
 		if !a.pool.room(a, more) {
@@ -175,9 +175,6 @@ func (a *Account) Reads(n, limit int64) error {
 	a.pool.used.Add(more)
 	return nil
 }
-
-// treeBytes is about what a byte of a statement's text takes as a tree and a plan.
-const treeBytes = 8
 
 // Transit charges for n more bytes, or fewer, of messages on their way: a command that has not come to its
 // end, or what a client has not read. limit is the statement's.

@@ -525,3 +525,17 @@ func unsupported(what string) error { return sqlerr.Unsupported(what) }
 // KeptBytes is about what the tree of a statement takes that is kept to be executed: small nodes, of which
 // a list of numbers has one for two characters.
 func KeptBytes(text string) int64 { return 32 * int64(len(text)) }
+
+// TreeBytes is about what the tree and the plan of a statement take beside its text: a node or two for each
+// word, number and sign.
+func TreeBytes(text string, ansiQuotes bool) (n int64) {
+	l := &lexer{s: text, ansi: ansiQuotes}
+	for t := l.next(); t.kind != eof; t = l.next() {
+		n += tokenBytes
+	}
+	return n
+}
+
+// tokenBytes is a token's part of them: a list of ten million numbers, with its commas, was seen to take
+// 1.7 GB.
+const tokenBytes = 80
