@@ -269,6 +269,37 @@ func TestLostLease(t *testing.T) {
 	})
 }
 
+// TestLongRunsAreNotDoubled: a run that is longer than its lease was begun again each time that the lease
+// ended, beside itself.
+func TestLongRunsAreNotDoubled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, kvtest.Options{})
+		var runs atomic.Int32
+		w.worker("w1", Options{Lease: 10 * time.Second}, Observer{ID: 1, Timeout: time.Hour,
+			Run: func(ctx context.Context, tx *txn.Txn, _ Event) error {
+				if runs.Add(1) == 1 && !pause(ctx, 35*time.Second) {
+					return ctx.Err()
+				}
+				return nil
+			}})
+		for i := range 3 {
+			w.put("a", fmt.Sprint(i), 1)
+			elapse(8 * time.Second) // into the run: what changes meanwhile needs another one
+		}
+		w.drained(time.Minute)
+		if n := runs.Load(); n != 2 {
+			t.Errorf("%d runs, want a long one for the first change, and one for the others", n)
+		}
+		began := time.Now()
+		w.put("a", "last", 1)
+		w.drained(time.Second)
+		if took, n := time.Since(began), runs.Load(); took > 100*time.Millisecond || n != 3 {
+			t.Errorf("the next change is acknowledged after %v, by run %d", took, n)
+		}
+		w.atRest()
+	})
+}
+
 // A worker that closes gives back what it has not finished.
 func TestCloseGivesBack(t *testing.T) {
 	bubble(t, func(t *testing.T) {

@@ -55,6 +55,7 @@ type Worker struct {
 		observers map[ObserverID]Observer
 		ends      map[ObserverID]*end // of the runs of each that is registered
 		shards    map[kv.ShardID]bool // that have a feed
+		holds     map[key]*holding    // bounded by what is fetched; see lanes
 		// current ends when the set of observers changes: questions to shards are asked anew then.
 		// untold are failed runs that the log has not been told of. Bounded: of registered observers only.
 		untold  map[ObserverID]*untold
@@ -72,6 +73,7 @@ func NewWorker(client *txn.Client, store kv.Store, name string, o Options) *Work
 	w := &Worker{client: client, store: store, o: o.withDefaults(), token: name + "/" + crand.Text()}
 	w.lanes = newLanes(w.o.Runners, w.askAnew)
 	w.mu.observers, w.mu.ends = map[ObserverID]Observer{}, map[ObserverID]*end{}
+	w.mu.holds = map[key]*holding{}
 	w.mu.shards, w.mu.untold = map[kv.ShardID]bool{}, map[ObserverID]*untold{}
 	w.mu.current, w.mu.change = context.WithCancel(context.Background())
 	return w
@@ -220,17 +222,26 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 				w.finish(ctx, shard, unacknowledged(d))
 				continue
 			}
+			h, held := w.hold(d, leased)
+			if held {
+				continue // its lease has been too short for the run, and has begun anew
+			}
 			place := w.lanes.enqueue(d.Observer, o.Owner)
 			w.wg.Go(func() {
 				ctx, cancel := context.WithCancel(ctx)
 				defer cancel()
 				defer context.AfterFunc(end, cancel)()
+				defer func() {
+					if w.letGo(d, h) {
+						w.finish(ctx, shard, unacknowledged(d))
+					}
+				}()
 				if !w.lanes.wait(ctx, place) {
 					w.finish(ctx, shard, unacknowledged(d))
 					return
 				}
 				defer w.lanes.release(place)
-				if w.o.Now().Sub(leased) >= w.o.Lease {
+				if w.o.Now().Sub(w.leased(h)) >= w.o.Lease {
 					return // we let it lie for too long: it is somebody else's now
 				}
 				d.CommitTS = w.work(ctx, d)
@@ -238,6 +249,42 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 			})
 		}
 	}
+}
+
+// holding is a notification that was delivered here and is not finished.
+type holding struct {
+	leased time.Time // since when, the last time
+	again  bool      // it has been delivered again meanwhile
+}
+
+// hold notes a delivery. held is true if the worker has it already: a run that is longer than a lease would be
+// begun a second time, and a third, and take as many runners.
+func (w *Worker) hold(d delivery, leased time.Time) (h *holding, held bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	k := keyOf(d.Observer, d.Column)
+	if h = w.mu.holds[k]; h != nil {
+		h.leased, h.again = leased, true
+		return h, true
+	}
+	h = &holding{leased: leased}
+	w.mu.holds[k] = h
+	return h, false
+}
+
+// letGo ends a holding, and reports whether it was delivered again meanwhile: it may have been so for good
+// reason, behind the run's end, and then has to be given back.
+func (w *Worker) letGo(d delivery, h *holding) (again bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.mu.holds, keyOf(d.Observer, d.Column))
+	return h.again
+}
+
+func (w *Worker) leased(h *holding) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return h.leased
 }
 
 func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []ObserverID,
