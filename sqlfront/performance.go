@@ -156,21 +156,23 @@ func (s *Server) jobsTable() system.Table {
 	}}
 }
 
-func (s *Server) processRows(*sql.Context) ([]sql.Row, error) {
+func (s *Server) processRows(ctx *sql.Context) ([]sql.Row, error) {
+	all, err := s.engine.Processes(ctx)
 	var rows []sql.Row
-	for _, p := range s.engine.Processes() {
+	for _, p := range all {
 		rows = append(rows, sql.NewRow(uint64(p.Connection), p.User, p.Host, orNull(p.Database), string(p.Command), p.Seconds(), orNull(p.State), orNull(p.Query)))
 	}
-	return rows, nil
+	return rows, err
 }
 
-func (s *Server) threadRows(*sql.Context) ([]sql.Row, error) {
+func (s *Server) threadRows(ctx *sql.Context) ([]sql.Row, error) {
+	all, err := s.engine.Processes(ctx)
 	var rows []sql.Row
-	for _, p := range s.engine.Processes() {
+	for _, p := range all {
 		rows = append(rows, sql.NewRow(uint64(p.Connection), "thread/sql/one_connection", "FOREGROUND", uint64(p.Connection), p.User, p.Host, orNull(p.Database),
 			string(p.Command), p.Seconds(), orNull(p.State), orNull(p.Query)))
 	}
-	return rows, nil
+	return rows, err
 }
 
 // engineStatus is SHOW ENGINE INNODB STATUS: what it is asked for, deadlocks and transactions, in its form.

@@ -148,7 +148,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.statements = statements.New(statements.Options{Dir: o.LogDir, Version: mysqlVersion + "-Moka-" +
 		o.Version, Addr: o.listenAddr(), Logger: o.Logger})
-	s.observers = newObservers(o, s.catalog)
+	s.observers = newObservers(o, s.catalog, s.backgroundID)
 	hooks := s.observers.Hooks()
 	hooks.CompleteOrder = s.completeOrder
 	hooks.Call = func(c *ast.Call, inner bool) ast.Statement { return s.engine.Call(c, inner) }
@@ -239,7 +239,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 				[]system.Table{s.summaryTable(), s.jobsTable()})...),
 			system.New("performance_schema", s.performanceTables()...),
 		},
-		Information: s.observers.Information(), HoldRuns: s.observers.Hold,
+		Information: s.observers.Information(), HoldRuns: s.observers.Hold, Background: s.observers,
 		Saw: s.saw, KeepReadOnly: s.keepReadOnly,
 		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string,
 			everybody bool) (bool, error) {
@@ -262,7 +262,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
 		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections,
-		MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.node.ConnectionID,
+		MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.connectionID,
 		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) },
 		Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger, Temp: temp,
 	})
@@ -296,6 +296,14 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	s.node.Serve(s.kill)
 	return s, nil
 }
+
+// connectionID numbers a connection; used are those that connections have.
+func (s *Server) connectionID(used func(uint32) bool) uint32 {
+	return s.node.ConnectionID(func(id uint32) bool { return used(id) || s.observers.Owns(id) })
+}
+
+// backgroundID numbers what SHOW PROCESSLIST shows besides connections.
+func (s *Server) backgroundID() uint32 { return s.connectionID(s.engine.Connected) }
 
 // session makes the session of a client.
 func (s *Server) session(c *conn.Connection, addr string) (sql.Session, error) {

@@ -257,8 +257,8 @@ type holding struct {
 	again  bool      // it has been delivered again meanwhile
 }
 
-// hold notes a delivery. held is true if the worker has it already: a run that is longer than a lease would be
-// begun a second time, and a third, and take as many runners.
+// hold notes a delivery. held is true if the worker has it already: a run that is longer than a lease would
+// be begun a second time, and a third, and take as many runners.
 func (w *Worker) hold(d delivery, leased time.Time) (h *holding, held bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -63,6 +63,8 @@ type Options struct {
 	// HoldRuns keeps observers from writing to a table while a schema change of it is under way, until release: those of this process, or,
 	// as soon as they hear of it, of all.
 	HoldRuns func(ctx context.Context, table uint32, everywhere bool) (release func(), err error)
+	// Background is what runs in this process beside the statements of clients.
+	Background Background
 	// Persist keeps SET PERSIST. Default: refused.
 	Persist PersistStore
 	// Functions and TableFunctions are added to the library's; a function of the same name replaces it.

@@ -165,7 +165,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.base.Build(ctx, &again, row)
 		}
 	case *plan.ShowProcessList:
-		return b.eng.showProcesses(ctx, textShown(ctx), func(id uint32, seconds uint64) (any, any) { return int64(id), int64(seconds) }), nil
+		return b.eng.showProcesses(ctx, textShown(ctx), func(id uint32, seconds uint64) (any, any) { return int64(id), int64(seconds) })
 	case *plan.Kill:
 		if id := n.ConnID; id >= firstJobConnection {
 			if err := b.eng.cancelJob(ctx, id-firstJobConnection); err != nil {

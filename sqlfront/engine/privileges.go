@@ -185,7 +185,27 @@ func (b *execBuilder) kill(ctx *sql.Context, n *plan.Kill) (done bool, err error
 			return done, err
 		}
 	}
-	return false, b.eng.mayKill(n.ConnID, ctx.Client().User, everybody)
+	return b.eng.killHere(n.ConnID, ctx.Client().User, everybody)
+}
+
+// killHere ends what runs in the background; of a connection it says whether it may be ended.
+func (e *Engine) killHere(id uint32, user string, everybody bool) (done bool, err error) {
+	if b := e.opts.Background; b != nil {
+		done, err = b.Kill(id, func(owner string) error {
+			if owner != user && !everybody {
+				return notOwner(id)
+			}
+			return nil
+		})
+	}
+	if done || err != nil {
+		return done, err
+	}
+	return false, e.mayKill(id, user, everybody)
+}
+
+func notOwner(id uint32) error {
+	return sqlerr.New(sqlerr.NotThreadOwner, "You are not owner of thread %d", id)
 }
 
 // mayKill refuses to end the connection of somebody else, and one that is not there.
@@ -195,7 +215,7 @@ func (e *Engine) mayKill(id uint32, user string, everybody bool) error {
 			continue
 		}
 		if p.User != user && !everybody {
-			return sqlerr.New(sqlerr.NotThreadOwner, "You are not owner of thread %d", id)
+			return notOwner(id)
 		}
 		return nil
 	}
@@ -204,7 +224,7 @@ func (e *Engine) mayKill(id uint32, user string, everybody bool) error {
 
 // KillFor ends the statement of a connection for a user of another server.
 func (e *Engine) KillFor(id uint32, user string, everybody bool) error {
-	if err := e.mayKill(id, user, everybody); err != nil {
+	if done, err := e.killHere(id, user, everybody); done || err != nil {
 		return err
 	}
 	e.sql.ProcessList.Kill(id)
@@ -337,7 +357,7 @@ var informed = map[string]struct {
 func (b *execBuilder) informationRows(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
 	t, ok := sql.GetUnderlyingTable(n.Table).(*information_schema.InformationSchemaTable)
 	if ok && b.shows && strings.EqualFold(t.Name(), information_schema.ProcessListTableName) {
-		return b.eng.showProcesses(ctx, fullText, func(id uint32, seconds uint64) (any, any) { return uint64(id), int32(seconds) }), nil
+		return b.eng.showProcesses(ctx, fullText, func(id uint32, seconds uint64) (any, any) { return uint64(id), int32(seconds) })
 	}
 	if !ok || isShown(ctx, n) || b.eng.accounts() == nil || !b.eng.accounts().Enabled() {
 		return nil, nil

@@ -205,9 +205,23 @@ type Process struct {
 	State string
 }
 
+// Background is work that SHOW PROCESSLIST shows, and that KILL ends, though it has no connection.
+type Background interface {
+	// Processes lists it as ctx's user may see it.
+	Processes(ctx *sql.Context) ([]Process, error)
+	// Kill ends what has an id, if it may be ended by who wants to: may is asked, with the user whose it is.
+	Kill(id uint32, may func(user string) error) (found bool, err error)
+}
+
 // Processes lists the connections by their ids.
-func (e *Engine) Processes() []Process {
+func (e *Engine) Processes(ctx *sql.Context) ([]Process, error) {
 	var out []Process
+	if b := e.opts.Background; b != nil {
+		var err error
+		if out, err = b.Processes(ctx); err != nil {
+			return nil, err
+		}
+	}
 	for _, p := range e.sql.ProcessList.Processes() {
 		out = append(out, Process{p, e.stateOf(&p)})
 	}
@@ -219,7 +233,14 @@ func (e *Engine) Processes() []Process {
 		}
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Connection < out[j].Connection })
-	return out
+	return out, nil
+}
+
+// Connected reports whether there is a connection of that id.
+func (e *Engine) Connected(id uint32) bool {
+	e.processes.mu.RLock()
+	defer e.processes.mu.RUnlock()
+	return e.processes.known[id] != nil
 }
 
 // stateOf says in one line what a statement is at.
@@ -265,9 +286,13 @@ func textShown(ctx *sql.Context) int {
 // showProcesses is SHOW [FULL] PROCESSLIST: without the PROCESS privilege one sees one's own.
 // The table of information_schema, which has its rows from here, too, has numbers of other types.
 func (e *Engine) showProcesses(ctx *sql.Context, most int,
-	numbers func(id uint32, seconds uint64) (any, any)) sql.RowIter {
+	numbers func(id uint32, seconds uint64) (any, any)) (sql.RowIter, error) {
+	all, err := e.Processes(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var rows []sql.Row
-	for _, p := range e.Processes() {
+	for _, p := range all {
 		if !e.mayWatch(ctx, p.User, "") {
 			continue
 		}
@@ -279,7 +304,7 @@ func (e *Engine) showProcesses(ctx *sql.Context, most int,
 		rows = append(rows, sql.NewRow(id, p.User, p.Host, db, string(p.Command), seconds, p.State,
 			cut(p.Query, most)))
 	}
-	return sql.RowsToRowIter(rows...)
+	return sql.RowsToRowIter(rows...), nil
 }
 
 // cut is the beginning of a text, at most so many characters.

@@ -4,4 +4,4 @@ package observer
 func (r *Registry) SpareBytes() int64 { return r.bodies.Weighs() }
 
 // Running counts the runs under way.
-func (r *Registry) Running() int { return len(r.running) }
+func (r *Registry) Running() int { return r.o.Runners - len(r.slots) }

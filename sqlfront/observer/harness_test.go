@@ -103,7 +103,7 @@ func (w *world) node(works bool) *node {
 	n.eng, err = engine.New(ctx, engine.Options{
 		Client: client, Catalog: cat, Store: n.read, Parser: parse.New(n.reg.Hooks()), JobLease: w.lease,
 		Databases:   []sql.Database{system.New("moka", n.reg.SystemTables()...)},
-		Information: n.reg.Information(), HoldRuns: n.reg.Hold,
+		Information: n.reg.Information(), HoldRuns: n.reg.Hold, Background: n.reg,
 	})
 	if err != nil {
 		w.t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -29,6 +30,8 @@ type Options struct {
 	// Runners is the worker's bound on concurrent runs: as many compiled bodies of an observer are kept.
 	// Default 16.
 	Runners int
+	// ConnectionID numbers a slot for runs, as a connection. Default: from 2³⁰ on.
+	ConnectionID func() uint32
 	// Follow is how often the catalog is looked at for observers declared elsewhere. Default 500 ms.
 	Follow time.Duration
 	// HoldTime bounds how long a process that died keeps observers from a table that it was changing.
@@ -47,9 +50,8 @@ type Registry struct {
 	eng    *engine.Engine
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	// running has a token for each run, bodies what they have compiled, and room is for large ones of
-	// these.
-	running   chan struct{}
+	// slots are those without a run, bodies what runs have compiled, and room is for large ones of these.
+	slots     chan *slot
 	bodies    spare.Pool[uint32, *body]
 	room      *semaphore.Weighted
 	roomBytes int64
@@ -64,6 +66,8 @@ type Registry struct {
 		registered map[uint32]*catalog.Observer
 		version    uint64
 		holds
+		runs map[uint32]*running // by their slots' ids
+		ids  map[uint32]bool     // of slots
 	}
 }
 
@@ -72,6 +76,11 @@ type Registry struct {
 func New(o Options) *Registry {
 	if o.Runners <= 0 {
 		o.Runners = 16
+	}
+	if o.ConnectionID == nil {
+		var last atomic.Uint32
+		last.Store(1 << 30)
+		o.ConnectionID = func() uint32 { return last.Add(1) }
 	}
 	if o.Follow <= 0 {
 		o.Follow = 500 * time.Millisecond
@@ -91,6 +100,7 @@ func New(o Options) *Registry {
 	r := &Registry{o: o, changed: make(chan struct{}, 1), stale: make(chan struct{}, 1),
 		tidied: map[uint32]uint32{}}
 	r.mu.registered = map[uint32]*catalog.Observer{}
+	r.mu.runs, r.mu.ids = map[uint32]*running{}, map[uint32]bool{}
 	r.mu.here, r.mu.writes = map[uint32]int{}, map[uint32][]uint32{}
 	return r
 }
@@ -102,7 +112,10 @@ func (r *Registry) Start(ctx context.Context, eng *engine.Engine) error {
 	if r.o.Worker == nil {
 		return nil
 	}
-	r.running = make(chan struct{}, r.o.Runners)
+	r.slots = make(chan *slot, r.o.Runners)
+	for range r.o.Runners {
+		r.slots <- &slot{}
+	}
 	r.roomBytes = eng.SpareBodies()
 	r.room = semaphore.NewWeighted(r.roomBytes)
 	r.bodies = spare.Pool[uint32, *body]{Most: r.roomBytes, Each: r.o.Runners}
@@ -122,11 +135,11 @@ func (r *Registry) Close() {
 		r.cancel()
 	}
 	r.wg.Wait()
-	if r.running == nil {
+	if r.slots == nil {
 		return
 	}
 	for range r.o.Runners {
-		r.running <- struct{}{} // its run is over
+		<-r.slots // its run is over
 	}
 }
 

@@ -60,15 +60,14 @@ var masks = map[event]catalog.ObserverEvents{
 
 // run is triggers.Observer.Run for a SQL observer.
 func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Event) (err error) {
-	select {
-	case r.running <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-r.running }()
-	session := newSession(r.eng)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	end, err := r.begin(ctx, id, e, cancel)
+	if err != nil {
+		return err
+	}
+	defer end()
+	session := newSession(r.eng)
 	session.Memory().Bound(runMemory, func(err error) bool {
 		cancel(err)
 		return true
@@ -84,7 +83,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		sctx.SetTransaction(nil)
 		sctx.SetIgnoreAutoCommit(false)
 		session.SessionEnd()
-		if err != nil && tx.Ended() && !errors.Is(err, txn.ErrConflict) {
+		if err != nil && tx.Ended() && !errors.Is(err, txn.ErrConflict) && !wasKilled(err) {
 			// The engine has worded it for a client; the worker wants to know that another try may do. What
 			// the body says itself (SIGNAL of a deadlock) is its own failure.
 			err = fmt.Errorf("%w: %w", txn.ErrConflict, err)
