@@ -181,7 +181,7 @@ func (s *stack) openCluster(ctx context.Context) error {
 		return err
 	})
 	ro.Cluster = n.ClusterID()
-	self := raftrpc.Member{Cluster: n.ClusterID(), Node: n.ID()}
+	self := raftrpc.Member{Cluster: n.ClusterID(), Node: n.ID(), Lives: n}
 	if transport, err = raftrpc.New(self, peers, ro); err != nil {
 		return err
 	}

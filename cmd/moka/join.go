@@ -105,7 +105,8 @@ func (s *stack) serveNodes() {
 		rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole,
 			Cluster: s.node.ClusterID()})
 	if s.o.Cluster {
-		raftrpc.Register(s.rpc, raftrpc.Member{Cluster: s.node.ClusterID(), Node: s.node.ID()},
+		self := raftrpc.Member{Cluster: s.node.ClusterID(), Node: s.node.ID(), Lives: s.node}
+		raftrpc.Register(s.rpc, self,
 			s.node.Members(), s.node)
 	}
 	if s.oracle != nil {

@@ -30,6 +30,7 @@ const (
 	NodeRecord NodeSpace = 'n' // the node's own record: id, number of shards
 	NodeCoord  NodeSpace = 'c' // the local coordination service
 	NodeClock  NodeSpace = 't' // the clock of raw writes, as releases wrote it in which nodes had one and not shards
+	NodeLives  NodeSpace = 'l' // how often the members of the cluster were started
 	NodeFlush  NodeSpace = 'f' // the engine's marker behind what it has noted as not flushed
 )
 

@@ -140,21 +140,25 @@ func (n *Node) Members() []kv.NodeID { return slices.Clone(n.record.members) }
 // Replicate begins to follow the logs of the shards, and to lead some. Messages from other nodes go to
 // Deliver from then on. Once.
 func (n *Node) Replicate(t host.Transport) (err error) {
-	fatal := n.o.Fatal
-	if fatal == nil {
-		fatal = func(err error) {
-			fmt.Fprintln(os.Stderr, "moka:", err)
-			os.Exit(1)
-		}
-	}
 	n.host, err = host.Start(host.Options{
 		Engine: n.engine, Node: n.record.node, Replicas: n.shards, Transport: t, Raft: n.o.Cluster.Raft,
-		Logger: n.logger, Fatal: fatal,
+		Logger: n.logger, Fatal: n.fatal(),
 	})
 	if err == nil {
 		n.startBackground()
 	}
 	return err
+}
+
+// fatal is what ends the process.
+func (n *Node) fatal() func(error) {
+	if n.o.Fatal != nil {
+		return n.o.Fatal
+	}
+	return func(err error) {
+		fmt.Fprintln(os.Stderr, "moka:", err)
+		os.Exit(1)
+	}
 }
 
 // Deliver takes messages from other nodes' replicas.

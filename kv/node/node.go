@@ -96,6 +96,7 @@ type Node struct {
 	registry *shard.Registry
 	store    *bigtable.Coprocessor
 	record   record
+	lives    lives            // of a cluster's members
 	shards   []*shard.Replica // shards[i] is shard i+1
 	host     *host.Host       // drives them, in a cluster
 	reach    atomic.Pointer[kv.Store]

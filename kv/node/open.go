@@ -129,7 +129,8 @@ func (n *Node) start() error {
 		}
 	}
 	if n.o.Cluster != nil {
-		return nil // Replicate goes on
+		n.lives.n = n
+		return n.lives.open() // Replicate goes on
 	}
 	if err := n.repairMeta(context.Background()); err != nil {
 		return err

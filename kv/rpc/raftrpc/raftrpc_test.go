@@ -286,3 +286,46 @@ func TestSnapshotComes(t *testing.T) {
 		t.Errorf("of nobody: %v", err)
 	}
 }
+
+// diary is what a node knows of starts: it refuses those whom it is told to.
+type diary struct {
+	knows string
+	bad   string // is refused
+	mu    sync.Mutex
+	heard []string
+}
+
+func (d *diary) Lives() string { return d.knows }
+func (d *diary) HearLives(_ kv.NodeID, text string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.heard = append(d.heard, text)
+	if text == d.bad {
+		return errors.New("put back from a copy")
+	}
+	return nil
+}
+
+// Both ends tell how often nodes were started before a message is taken, and who is refused for it hears
+// what the other knows (R20).
+func TestOldDirectoriesAreTurnedAway(t *testing.T) {
+	for name, c := range map[string]struct{ caller, called *diary }{
+		"the caller's is old": {&diary{knows: "old", bad: "none"}, &diary{knows: "new", bad: "old"}},
+		"the called's is old": {&diary{knows: "new", bad: "old"}, &diary{knows: "old", bad: "none"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			addr, _ := serve(t, "127.0.0.1:0", raftrpc.Member{Cluster: "c", Node: 2, Lives: c.called},
+				func([]raft.Message) { t.Error("a message of an old directory, or for one") })
+			tr, l := dial(t, raftrpc.Member{Cluster: "c", Node: 1, Lives: c.caller}, addr)
+			wait(t, l, "put back from a copy")
+			tr.Send([]raft.Message{message(t, 1, 2, 1, nil)})
+			for who, d := range map[string]*diary{"the caller": c.caller, "the called": c.called} {
+				d.mu.Lock()
+				if len(d.heard) == 0 || d.heard[0] == d.knows || d.heard[0] == "" {
+					t.Errorf("%s has heard %q", who, d.heard)
+				}
+				d.mu.Unlock()
+			}
+		})
+	}
+}

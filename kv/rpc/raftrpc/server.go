@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -22,12 +23,38 @@ const (
 	clusterHeader = "moka-cluster"
 	nodeHeader    = "moka-node" // that is called
 	fromHeader    = "moka-from"
+	livesHeader   = "moka-lives" // of both directions
 )
 
 // Member is a node of a cluster.
 type Member struct {
 	Cluster string
 	Node    kv.NodeID
+	// Lives keeps how often the members were started; nil: nobody asks.
+	Lives Lives
+}
+
+// Lives is told by both ends of a stream before either takes a message: who has an old directory is found
+// out by it.
+type Lives interface {
+	// Lives is what this node knows of all members.
+	Lives() string
+	// HearLives takes what another one knows. An error refuses it.
+	HearLives(from kv.NodeID, lives string) error
+}
+
+func (m Member) lives() string {
+	if m.Lives == nil {
+		return ""
+	}
+	return m.Lives.Lives()
+}
+
+func (m Member) hear(from kv.NodeID, md metadata.MD) error {
+	if m.Lives == nil {
+		return nil
+	}
+	return m.Lives.HearLives(from, strings.Join(md.Get(livesHeader), ","))
 }
 
 // Listener is the server whose port is shared; *rpc.Server is one.
@@ -65,11 +92,8 @@ type server struct {
 
 // Messages implements the generated interface.
 func (s *server) Messages(g grpc.BidiStreamingServer[kvpb.RaftFrame, kvpb.RaftEnd]) error {
-	from, err := s.admit(g.Context())
+	from, err := s.admit(g)
 	if err != nil {
-		return err
-	}
-	if err := g.SendHeader(nil); err != nil { // we know each other
 		return err
 	}
 	over, told := make(chan struct{}), make(chan struct{})
@@ -109,7 +133,7 @@ func (s *server) Messages(g grpc.BidiStreamingServer[kvpb.RaftFrame, kvpb.RaftEn
 
 // Snapshot implements the generated interface.
 func (s *server) Snapshot(g grpc.BidiStreamingServer[kvpb.SnapshotRequest, kvpb.SnapshotChunk]) error {
-	to, err := s.admit(g.Context())
+	to, err := s.admit(g)
 	if err != nil {
 		return err
 	}
@@ -143,9 +167,9 @@ func (s *server) Snapshot(g grpc.BidiStreamingServer[kvpb.SnapshotRequest, kvpb.
 	})
 }
 
-// admit refuses strangers, and says who calls.
-func (s *server) admit(ctx context.Context) (from kv.NodeID, err error) {
-	md, _ := metadata.FromIncomingContext(ctx)
+// admit refuses strangers, tells who is none what is known here, and says who calls.
+func (s *server) admit(g grpc.ServerStream) (from kv.NodeID, err error) {
+	md, _ := metadata.FromIncomingContext(g.Context())
 	header := func(name string) string {
 		if v := md.Get(name); len(v) == 1 {
 			return v[0]
@@ -165,6 +189,14 @@ func (s *server) admit(ctx context.Context) (from kv.NodeID, err error) {
 	if from = kv.NodeID(n); err != nil || !slices.Contains(s.peers, from) {
 		return refuse("node %q is not a member of this cluster besides node %d",
 			header(fromHeader), s.self.Node)
+	}
+	heard := s.self.hear(from, md)
+	// Also to who is refused: it should hear why.
+	if err := g.SendHeader(metadata.Pairs(livesHeader, s.self.lives())); err != nil {
+		return 0, err
+	}
+	if heard != nil {
+		return refuse("%v", heard)
 	}
 	return from, nil
 }

@@ -218,7 +218,8 @@ func (p *peer) headers(ctx context.Context) context.Context {
 	return metadata.AppendToOutgoingContext(ctx,
 		clusterHeader, p.t.self.Cluster,
 		nodeHeader, strconv.FormatUint(uint64(p.id), 10),
-		fromHeader, strconv.FormatUint(uint64(p.t.self.Node), 10))
+		fromHeader, strconv.FormatUint(uint64(p.t.self.Node), 10),
+		livesHeader, p.t.self.lives())
 }
 
 var errEnded = errors.New("the other node stops")
@@ -233,10 +234,14 @@ func (p *peer) stream(ctx context.Context, stands func()) error {
 	if err != nil {
 		return err
 	}
-	if md, err := g.Header(); err != nil || md == nil {
-		if err == nil {
-			_, err = g.Recv() // it has ended without a header: this has the status
-		}
+	md, err := g.Header()
+	if err == nil && md == nil {
+		_, err = g.Recv() // it has ended without a header: this has the status
+	}
+	if err == nil {
+		err = p.t.self.hear(p.id, md)
+	}
+	if err != nil {
 		return err
 	}
 	if !timeout.Stop() {
