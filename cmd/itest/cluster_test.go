@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -452,6 +453,27 @@ func TestClusterDirectories(t *testing.T) {
 	if strings.Contains(foreign.logs(), "is ready") {
 		t.Error("one node of three is ready by itself")
 	}
+}
+
+// TestClusterOldDirectory: a directory that was put back from a copy has forgotten what the node has promised
+// to the others since; it is noticed before it is listened to, and the node ends with a message (R20).
+func TestClusterOldDirectory(t *testing.T) {
+	c := newTrio(t)
+	c.kill(2)
+	old := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(old, os.DirFS(c.dirs[2])); err != nil {
+		t.Fatal(err)
+	}
+	c.start(2) // one start more than the copy knows
+	mustExec(t, c.pools[2], "CREATE DATABASE d")
+	c.kill(2)
+	newest := c.dirs[2]
+	c.dirs[2] = old
+	refuses(t, []string{"put back from a copy", "Start the node with the directory that it had last"},
+		c.command(2)...)
+	c.dirs[2] = newest
+	c.start(2)
+	mustExec(t, c.pools[2], "CREATE DATABASE e")
 }
 
 // TestClusterFlags: what makes no sense is refused before anything is touched.
