@@ -299,3 +299,23 @@ func TestShownTextsAreOneStatement(t *testing.T) {
 		run(t, u, "drop event e")
 	}
 }
+
+// TestDiagnosticsInTriggers: GET DIAGNOSTICS was a syntax error in the body of a trigger.
+func TestDiagnosticsInTriggers(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	run(t, root, "create database d", "use d",
+		"create table t (id int primary key, n int, s varchar(100))",
+		"create table full (id int primary key)", "insert into full values (1)",
+		"create trigger g before insert on t for each row begin declare exit handler for "+
+			"sqlexception begin declare k int;"+
+			" get diagnostics condition 1 @m = message_text, @e = mysql_errno; get current "+
+			"diagnostics k = number; set new.n = k; set new.s = @m; end; insert into full values "+
+			"(new.id); end",
+		"insert into t (id) values (1), (2)")
+	want(t, root, "select n from t where id = 1", "1")
+	want(t, root, "select count(*) from t where s like 'Duplicate entry%' and id = 1 or s is null "+
+		"and id = 2", "2")
+	want(t, root, "select @e", "1062")
+	want(t, root, "select count(*) from information_schema.triggers where action_statement like "+
+		"'%get diagnostics condition 1 @m = message_text%'", "1")
+}

@@ -114,10 +114,18 @@ func (r *rewriter) triggerBody(l lexer, t token) {
 			}
 			start := l
 			begin := start.next().start
+			inner := l
 			if last, ok := bareBody(&l); ok {
 				r.edits.replace(begin, begin, blockBegin)
 				r.edits.replace(last.end, last.end, blockEnd)
 				r.moved = true
+			}
+			for t := inner.next(); t.kind != eof; t = inner.next() {
+				if inner.is(t, "get") {
+					before := len(r.edits)
+					inner.pos = r.diagnostics(inner, t)
+					r.moved = r.moved || len(r.edits) > before
+				}
 			}
 			return
 		}

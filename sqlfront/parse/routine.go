@@ -206,32 +206,38 @@ func (r *rewriter) routineBody(l lexer) {
 			statement := l
 			r.do(&statement, t)
 		}
-		if !l.is(t, "get") {
-			continue
+		if l.is(t, "get") {
+			l.pos = r.diagnostics(l, t)
 		}
-		look := l
-		n := look.next()
-		if look.is(n, "current") || look.is(n, "stacked") {
-			n = look.next()
-		}
-		if !look.is(n, "diagnostics") {
-			continue
-		}
-		var b strings.Builder
-		b.WriteString("call " + quoteName(routine.DiagnosticsProcedure) + "(")
-		look = l
-		end, sep := t.end, ""
-		for n = look.next(); n.kind != eof && !look.isByte(n, ';') && !look.is(n, "end"); n = look.next() {
-			b.WriteString(sep + "'" + strings.ReplaceAll(strings.ReplaceAll(look.name(n), `\`, `\\`), "'",
-				"''") + "'")
-			end, sep = n.end, ", "
-			l = look
-		}
-		r.edits.replace(t.start, end, b.String()+")")
 	}
 	r.whole = true
 	r.selectWords(nil, false)
 	r.whole = false
+}
+
+// diagnostics writes GET DIAGNOSTICS, which the grammar does not know, as a call, and returns where it ends.
+// t is the word GET; where it is another GET nothing is changed.
+func (r *rewriter) diagnostics(l lexer, t token) (end int) {
+	look := l
+	n := look.next()
+	if look.is(n, "current") || look.is(n, "stacked") {
+		n = look.next()
+	}
+	if !look.is(n, "diagnostics") {
+		return l.pos
+	}
+	var b strings.Builder
+	b.WriteString("call " + quoteName(routine.DiagnosticsProcedure) + "(")
+	look = l
+	last, sep := t.end, ""
+	for n = look.next(); n.kind != eof && !look.isByte(n, ';') && !look.is(n, "end"); n = look.next() {
+		value := strings.ReplaceAll(strings.ReplaceAll(look.name(n), `\`, `\\`), "'", "''")
+		b.WriteString(sep + "'" + value + "'")
+		last, sep = n.end, ", "
+		l = look
+	}
+	r.edits.replace(t.start, last, b.String()+")")
+	return l.pos
 }
 
 // parenthesise puts the expression between t and the end of the statement in parentheses: in RETURN and
