@@ -443,7 +443,8 @@ func (t *Table) Column(name string) int {
 		}
 		return -1
 	}
-	return slices.IndexFunc(t.Columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
+	name = fold(name)
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return fold(c.Name) == name })
 }
 
 // ColumnByID returns the position of the column with that id in Columns, -1 if there is none.

@@ -14,6 +14,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -194,6 +195,9 @@ func (a *alteration) reshape(ctx *sql.Context, tx *Tx, t *Table, f func(now *Tab
 		d, err := f(now)
 		if err != nil {
 			return err
+		}
+		if err := parse.CheckColumns(d, now.desc); err != nil {
+			return catalogError(err)
 		}
 		if err := freshStorage(ctx, t.eng, d); err != nil {
 			return err

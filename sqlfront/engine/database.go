@@ -236,6 +236,9 @@ func (e *Engine) addTable(ctx *sql.Context, st *txn.Txn, database string, desc *
 	if err := e.fits(ctx, desc, snap.References(database, desc.Name)); err != nil {
 		return err
 	}
+	if err := parse.CheckColumns(desc, nil); err != nil {
+		return catalogError(err)
+	}
 	_, err = e.catalog.CreateTable(ctx, st, database, desc)
 	return err
 }

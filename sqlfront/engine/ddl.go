@@ -8,6 +8,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -204,6 +205,9 @@ func (t *Table) changeIn(ctx *sql.Context, tx *Tx, f func(d *catalog.Table) erro
 	d := now.desc.Clone()
 	if err := f(d); err != nil {
 		return nil, err
+	}
+	if err := parse.CheckColumns(d, now.desc); err != nil {
+		return nil, catalogError(err)
 	}
 	if _, err := t.eng.catalog.UpdateTable(ctx, tx.store(), d); err != nil {
 		return nil, err

@@ -94,7 +94,13 @@ var defaultsOfColumns = analyzer.Rule{Id: analyzer.RuleId(-1020), Apply: func(ct
 // defaultsOfWrites is the same for statements that the library plans without most of its rules.
 var defaultsOfWrites = analyzer.Rule{Id: analyzer.RuleId(-1021), Apply: func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	switch n.(type) {
-	case *plan.InsertInto, *plan.Update, *plan.DeleteFrom:
+	case *plan.InsertInto:
+		var err error
+		if n, err = placedDefaults(ctx, n.(*plan.InsertInto)); err != nil {
+			return nil, transform.SameTree, err
+		}
+		return defaultsOfColumns.Apply(ctx, a, n, scope, sel, flags)
+	case *plan.Update, *plan.DeleteFrom:
 		return defaultsOfColumns.Apply(ctx, a, n, scope, sel, flags)
 	}
 	return n, transform.SameTree, nil

@@ -112,6 +112,8 @@ func catalogError(err error) error {
 			return sql.ErrDatabaseExists.New(ex.Name)
 		case catalog.KindTable, catalog.KindView:
 			return sql.ErrTableAlreadyExists.New(ex.Name)
+		case catalog.KindColumn:
+			return sql.ErrColumnExists.New(ex.Name)
 		case catalog.KindIndex:
 			return sql.ErrDuplicateKey.New(ex.Name)
 		case catalog.KindTrigger:

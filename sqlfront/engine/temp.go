@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 )
 
@@ -131,6 +132,9 @@ func (d *Database) putTemporary(ctx *sql.Context, desc *catalog.Table) error {
 	if s.temp.get(d.name, desc.Name, s.timeZone()) != nil {
 		return sql.ErrTableAlreadyExists.New(desc.Name)
 	}
+	if err := parse.CheckColumns(desc, nil); err != nil {
+		return catalogError(err)
+	}
 	// One sequence numbers tables and sequences alike, so a sequence's id is nobody's table id.
 	rows, err := d.eng.catalog.NewSequence(ctx, 1)
 	if err != nil {
@@ -196,6 +200,9 @@ func (t *Table) changeTemporary(ctx *sql.Context, f func(d *catalog.Table) error
 	}
 	d := now.desc.Clone()
 	if err := f(d); err != nil {
+		return catalogError(err)
+	}
+	if err := parse.CheckColumns(d, now.desc); err != nil {
 		return catalogError(err)
 	}
 	for i := range d.Columns {

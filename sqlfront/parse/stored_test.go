@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/sqlerr"
 )
 
 // TestStoredBodiesHaveNoParameters: a trigger with a parameter was taken, and each INSERT of everybody into
@@ -36,5 +39,25 @@ func TestStoredBodiesHaveNoParameters(t *testing.T) {
 		if _, err := p.ParseSimple(other); err != nil {
 			t.Errorf("%s: %v", other, err)
 		}
+	}
+}
+
+// TestColumnsOfOlderReleases: what was taken once does not stand in the way of other changes.
+func TestColumnsOfOlderReleases(t *testing.T) {
+	old := &catalog.Table{Name: "t", Columns: []catalog.Column{
+		{ID: 1, Name: "g", Generated: "(`h` + 1)"}, {ID: 2, Name: "h", Generated: "(`s` + 1)"},
+		{ID: 3, Name: "s"}, {ID: 4, Name: "\u017f"},
+	}}
+	if err := CheckColumns(old, nil); err == nil {
+		t.Error("a table like it can be made")
+	}
+	now := old.Clone()
+	now.Columns = append(now.Columns, catalog.Column{Name: "x"})
+	if err := CheckColumns(now, old); err != nil {
+		t.Error(err)
+	}
+	now.Columns = append(now.Columns, catalog.Column{Name: "y", Generated: "(`y`)"})
+	if err := CheckColumns(now, old); sqlerr.Code(err) != sqlerr.GeneratedNonPrior {
+		t.Errorf("%v, want 3107", err)
 	}
 }

@@ -161,23 +161,31 @@ func storedTree(e ast.Expr) string {
 
 // treeOf reads a text as an expression and prints it.
 func treeOf(ctx context.Context, text string, o ast.ParserOptions) (string, bool) {
+	e, ok := readStored(ctx, text, o)
+	if !ok {
+		return "", false
+	}
+	return storedTree(e), true
+}
+
+func readStored(ctx context.Context, text string, o ast.ParserOptions) (ast.Expr, bool) {
 	r := rewriter{src: "select " + text, ansi: o.AnsiQuotes}
 	r.constants()
 	r.intervals()
 	stmt, err := ast.ParseWithOptions(ctx, r.edits.apply(r.src), o)
 	if err != nil {
-		return "", false
+		return nil, false
 	}
 	s, ok := stmt.(*ast.Select)
 	if !ok || len(s.SelectExprs) != 1 || s.Where != nil || s.Having != nil || s.GroupBy != nil ||
 		s.OrderBy != nil || s.Limit != nil || len(s.From) > 1 {
-		return "", false
+		return nil, false
 	}
 	a, ok := s.SelectExprs[0].(*ast.AliasedExpr)
 	if !ok || !a.As.IsEmpty() {
-		return "", false
+		return nil, false
 	}
-	return storedTree(a.Expr), true
+	return a.Expr, true
 }
 
 // Readable reports whether a text is that of an expression.

@@ -104,6 +104,7 @@ const (
 	WrongValueForField     = 1366
 	InvalidCharacterString = 1300
 	NoDefaultForField      = 1364
+	DefaultNonPrior        = 3767
 	DefaultAsValGenerated  = 3773
 	ViewNoExplain          = 1345
 	ViewInvalid            = 1356
@@ -177,6 +178,7 @@ const (
 	NullToNotNull          = 1263
 	CheckViolated          = 3819
 	CheckDependency        = 3959
+	GeneratedNonPrior      = 3107
 	GeneratedDependency    = 3108
 	CheckNotFound          = 3821
 	CheckDuplicate         = 3822

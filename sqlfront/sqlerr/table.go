@@ -48,6 +48,9 @@ var mappings = []mapping{
 	{kind: sql.ErrAmbiguousColumnOrAliasName, code: NonUniqueColumn, text: "Column '$1' in $clause is ambiguous"},
 	{kind: sql.ErrAmbiguousColumnInOrderBy, code: NonUniqueColumn, text: "Column '$1' in order clause is ambiguous"},
 	{kind: sql.ErrDuplicateAliasOrTable, code: NonUniqueTable, text: "Not unique table/alias: '$1'"},
+	{kind: sql.ErrInvalidDefaultValueOrder, code: DefaultNonPrior,
+		text: "Default value expression of column '$1' cannot refer to a column defined after it if that " +
+			"column is a generated column or has an expression as default value."},
 	{kind: sql.ErrColumnExists, code: DuplicateColumn, text: "Duplicate column name '$1'"},
 	{kind: sql.ErrDuplicateColumn, code: DuplicateColumn, text: "Duplicate column name '$1'"},
 	{kind: sql.ErrDatabaseExists, code: DBCreateExists, text: "Can't create database '$1'; database exists"},
