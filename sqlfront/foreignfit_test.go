@@ -61,3 +61,46 @@ func TestParentsFitTheirChildren(t *testing.T) {
 		{"create table mine.fp (id text)", "error 3780"},
 	}.run(t, own)
 }
+
+// TestForeignKeysKeepTypesAndKeys: a parent that is made anew without the key that its children look for was
+// taken, and ON UPDATE CASCADE wrote more characters into a child than its column has.
+func TestForeignKeysKeepTypesAndKeys(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	script{
+		{"create database d", ""},
+		{"use d", ""},
+		{"create table p (id int primary key, k int unique)", ""},
+		{"create table c (id int primary key, p int, k int, foreign key (p) references p (id) on delete cascade, " +
+			"foreign key (k) references p (k) on update cascade)", ""},
+		{"insert into p values (1, 2)", ""},
+		{"insert into c values (1, 1, 2)", ""},
+		{"set foreign_key_checks = 0", ""},
+		{"drop table p", ""},
+		{"set foreign_key_checks = 1", ""},
+		{"create table p (id int, k int unique)", "error 1822"},
+		{"create table p (id int primary key, k int)", "error 1822"},
+		{"create table p (id int primary key, k int, key (id, k))", "error 1822"},
+		{"create table p as select 1 as id, 2 as k", "error 1822"},
+		{"create table o (id int, k int)", ""},
+		{"create table p like o", "error 1822"},
+		{"rename table o to p", "error 1822"},
+		{"alter table o rename to p", "error 1822"},
+		{"show tables", "c;o"},
+		{"create table p (k int, id int, key (id), key (k, id))", ""},
+		{"insert into p values (2, 1)", ""},
+		{"update p set k = 3", ""},
+		{"select * from c", "1 1 3"},
+		{"delete from p", "error 1451"},
+		{"create table tp (id varchar(10) primary key)", ""},
+		{"create table tc (p varchar(3), q char(2), foreign key (p) references tp (id) on update cascade, " +
+			"foreign key (q) references tp (id) on update cascade)", ""},
+		{"insert into tp values ('a'), ('b')", ""},
+		{"insert into tc values ('a', null), (null, 'b')", ""},
+		{"update tp set id = 'abcd' where id = 'a'", "error 1451"},
+		{"update tp set id = 'abc' where id = 'b'", "error 1451"},
+		{"update tp set id = 'abc' where id = 'a'", ""},
+		{"update tp set id = 'bc' where id = 'b'", ""},
+		{"select * from tc order by p", "NULL bc;abc NULL"},
+		{"select * from tp", "abc;bc"},
+	}.run(t, c)
+}

@@ -56,6 +56,15 @@ func (e *Engine) createLike(ctx *sql.Context, c parse.CreateLike) error {
 		err = to.putTemporary(ctx, desc)
 	} else {
 		err = e.ddl(ctx, func(tx *Tx) error {
+			snap, err := e.catalog.Snapshot(ctx, tx.store())
+			if err != nil {
+				return err
+			}
+			if foreignKeyChecks(ctx) {
+				if err := e.keyed(ctx, desc, snap.References(to.name, desc.Name)); err != nil {
+					return err
+				}
+			}
 			return e.addTable(ctx, tx.store(), to.name, desc)
 		})
 	}

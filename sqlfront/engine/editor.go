@@ -86,6 +86,34 @@ func (t *Table) Deleter(ctx *sql.Context) sql.RowDeleter { return t.editor(ctx, 
 // Replacer implements sql.ReplaceableTable.
 func (t *Table) Replacer(ctx *sql.Context) sql.RowReplacer { return t.editor(ctx, false) }
 
+// Update implements sql.ForeignKeyEditor. ON UPDATE CASCADE brings the parent's values, which may be none of the
+// column's type: the parent's update is refused then.
+func (e *fkEditor) Update(ctx *sql.Context, old, row sql.Row) error {
+	d := e.table.desc
+	for i := range d.ForeignKeys {
+		if d.ForeignKeys[i].OnUpdate != "CASCADE" {
+			continue
+		}
+		for _, name := range d.ForeignKeys[i].Columns {
+			at := e.table.ordinal(name)
+			if at < 0 || row[at] == nil {
+				continue
+			}
+			typ := e.table.pk.Schema[at].Type
+			v, in, err := typ.Convert(ctx, row[at])
+			if err == nil && in == sql.InRange {
+				if n, err := typ.Compare(ctx, v, row[at]); err == nil && n == 0 {
+					row[at] = v
+					continue
+				}
+			}
+			return e.fail(ctx, sql.ErrForeignKeyParentViolation.New(d.ForeignKeys[i].Name, d.Name,
+				d.ForeignKeys[i].ParentTable, "["+name+"]"))
+		}
+	}
+	return e.editor.Update(ctx, old, row)
+}
+
 // GetForeignKeyEditor implements sql.ForeignKeyTable.
 func (t *Table) GetForeignKeyEditor(ctx *sql.Context) sql.ForeignKeyEditor {
 	b := t.base()

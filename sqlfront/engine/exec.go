@@ -304,6 +304,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.createSelect(ctx, n, row)
 	case *plan.CreateTable:
 		declareTexts(n.Indexes())
+		if err := b.eng.keyedNew(ctx, n); err != nil {
+			return nil, err
+		}
 	case *plan.AlterIndex:
 		if text := alterText(n); text != nil {
 			return b.base.Build(ctx, text, row)

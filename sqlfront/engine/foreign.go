@@ -411,6 +411,69 @@ func (e *Engine) fits(ctx *sql.Context, parent *catalog.Table, waiting []catalog
 	return nil
 }
 
+// keyed refuses a table as the parent of foreign keys that look rows up by columns that no key of it begins
+// with: nobody would find the rows. As in MySQL it is asked with
+// foreign_key_checks = 1 only.
+func (e *Engine) keyed(ctx *sql.Context, parent *catalog.Table, waiting []catalog.Reference) error {
+	for _, ref := range waiting {
+		if _, ok := indexFor(parent, ref.Key.ParentColumns, true); ok || ref.Table.ID == parent.ID {
+			continue
+		}
+		key := "constraint"
+		if e.maySee(ctx, ref.Database.Name, ref.Table.Name) {
+			key = "constraint '" + ref.Key.Name + "'"
+		}
+		return sqlerr.New(sqlerr.ForeignKeyAdd, "Failed to add the foreign key constraint. Missing index for %s "+
+			"in the referenced table '%s'", key, parent.Name)
+	}
+	return nil
+}
+
+// keyedNew is keyed for CREATE TABLE, which makes the keys when the table is there.
+func (e *Engine) keyedNew(ctx *sql.Context, n *plan.CreateTable) error {
+	if n.Temporary() || !foreignKeyChecks(ctx) {
+		return nil
+	}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return err
+	}
+	waiting := v.snap.References(n.Database().Name(), n.Name())
+	if len(waiting) == 0 {
+		return nil
+	}
+	if d, ok := v.snap.Database(n.Database().Name()); ok {
+		if _, there := d.Table(n.Name()); there {
+			return nil
+		}
+	}
+	schema := n.PkSchema()
+	d := &catalog.Table{Name: n.Name()}
+	for i, c := range schema.Schema {
+		d.Columns = append(d.Columns, catalog.Column{ID: uint32(i + 1), Name: c.Name})
+	}
+	for _, o := range schema.PkOrdinals {
+		d.PrimaryKey = append(d.PrimaryKey, catalog.IndexColumn{Column: uint32(o + 1)})
+	}
+	for _, def := range n.Indexes() {
+		x := catalog.Index{Name: def.Name, FullText: def.IsFullText()}
+		for _, c := range def.Columns {
+			at := d.Column(c.Name)
+			if at < 0 {
+				break // the library words it
+			}
+			x.Columns = append(x.Columns, catalog.IndexColumn{Column: d.Columns[at].ID,
+				PrefixLength: uint32(c.Length)})
+		}
+		if def.IsPrimary() {
+			d.PrimaryKey = x.Columns
+			continue
+		}
+		d.Indexes = append(d.Indexes, x)
+	}
+	return e.keyed(ctx, d, waiting)
+}
+
 // comparableTypes reports whether a foreign key may be declared over columns of the types, as the library
 // has it.
 func comparableTypes(a, b catalog.Type) bool {

@@ -164,8 +164,14 @@ func (e *Engine) renameTable(ctx context.Context, st *txn.Txn, database, name, n
 		stays := strings.EqualFold(database, newDatabase) && strings.EqualFold(name, newName)
 		if t, ok := d.Table(name); ok && !stays {
 			who, _ := ctx.(*sql.Context)
-			if err := e.fits(who, t, snap.References(newDatabase, newName)); err != nil {
+			waiting := snap.References(newDatabase, newName)
+			if err := e.fits(who, t, waiting); err != nil {
 				return err
+			}
+			if who != nil && foreignKeyChecks(who) {
+				if err := e.keyed(who, t, waiting); err != nil {
+					return err
+				}
 			}
 		}
 	}
