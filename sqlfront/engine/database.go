@@ -558,7 +558,7 @@ func (d *Database) GetEvent(ctx *sql.Context, name string) (sql.EventDefinition,
 	if !ok || !d.eng.maySeeEvents(ctx, d.name) {
 		return sql.EventDefinition{}, false, nil
 	}
-	return eventDefinition(e), true, nil
+	return e.Definition(), true, nil
 }
 
 // GetEvents implements sql.EventDatabase. The token is the catalog's version.
@@ -572,7 +572,7 @@ func (d *Database) GetEvents(ctx *sql.Context) ([]sql.EventDefinition, any, erro
 		return nil, v.snap.Version, nil
 	}
 	for _, e := range c.Events() {
-		all = append(all, eventDefinition(e))
+		all = append(all, e.Definition())
 	}
 	return all, v.snap.Version, nil
 }
@@ -583,7 +583,7 @@ func (d *Database) SaveEvent(ctx *sql.Context, e sql.EventDefinition) (bool, err
 		return false, err
 	}
 	err := d.eng.ddl(ctx, func(tx *Tx) error {
-		return d.eng.catalog.CreateEvent(ctx, tx.store(), d.name, eventDescriptor(e))
+		return d.eng.catalog.CreateEvent(ctx, tx.store(), d.name, catalog.NewEvent(e))
 	})
 	return e.Status == sql.EventStatus_Enable.String(), err
 }
@@ -599,7 +599,7 @@ func (d *Database) UpdateEvent(ctx *sql.Context, name string, e sql.EventDefinit
 		return false, err
 	}
 	err := d.eng.ddl(ctx, func(tx *Tx) error {
-		return d.eng.catalog.UpdateEvent(ctx, tx.store(), d.name, name, eventDescriptor(e))
+		return d.eng.catalog.UpdateEvent(ctx, tx.store(), d.name, name, catalog.NewEvent(e))
 	})
 	return e.Status == sql.EventStatus_Enable.String(), err
 }

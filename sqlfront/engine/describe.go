@@ -182,24 +182,6 @@ func keyable(c catalog.Column) error {
 	return nil
 }
 
-func eventDefinition(e *catalog.Event) sql.EventDefinition {
-	return sql.EventDefinition{
-		Name: e.Name, EventBody: e.Body, Definer: e.Definer, SqlMode: e.SQLMode, Status: e.Status, Comment: e.Comment,
-		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery, OnCompletionPreserve: e.OnCompletionPreserve,
-		HasExecuteAt: e.HasExecuteAt, HasEnds: e.HasEnds, CreatedAt: e.Created, LastAltered: e.LastAltered,
-		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
-	}
-}
-
-func eventDescriptor(e sql.EventDefinition) catalog.Event {
-	return catalog.Event{
-		Name: e.Name, Body: e.EventBody, Definer: e.Definer, SQLMode: e.SqlMode, Status: e.Status, Comment: e.Comment,
-		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery, OnCompletionPreserve: e.OnCompletionPreserve,
-		HasExecuteAt: e.HasExecuteAt, HasEnds: e.HasEnds, Created: e.CreatedAt, LastAltered: e.LastAltered,
-		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
-	}
-}
-
 // settleTypes gives new columns of spatial types the type that looks at bytes first, as stored columns have it (ALTER TABLE converts
 // by the new column), and columns of keys over expressions the type of their expression.
 func settleTypes(ctx *sql.Context, n sql.Node) (err error) {

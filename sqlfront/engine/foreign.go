@@ -30,7 +30,7 @@ func (t *Table) GetDeclaredForeignKeys(ctx *sql.Context) ([]sql.ForeignKeyConstr
 	}
 	keys := make([]sql.ForeignKeyConstraint, len(now.desc.ForeignKeys))
 	for i := range now.desc.ForeignKeys {
-		keys[i] = constraint(now.db, now.desc.Name, &now.desc.ForeignKeys[i])
+		keys[i] = now.desc.ForeignKeys[i].Constraint(now.db, now.desc.Name)
 	}
 	rememberForeign(ctx, keys)
 	return keys, nil
@@ -51,7 +51,7 @@ func (t *Table) GetReferencedForeignKeys(ctx *sql.Context) ([]sql.ForeignKeyCons
 	}
 	var keys []sql.ForeignKeyConstraint
 	for _, r := range v.snap.References(now.db, now.desc.Name) {
-		keys = append(keys, constraint(r.Database.Name, r.Table.Name, &r.Key))
+		keys = append(keys, r.Key.Constraint(r.Database.Name, r.Table.Name))
 	}
 	rememberForeign(ctx, keys)
 	return keys, nil
@@ -180,7 +180,7 @@ func (r *relations) hold(ctx *sql.Context) error {
 	}
 	for i := range now.desc.ForeignKeys {
 		k := &now.desc.ForeignKeys[i]
-		if j := findForeignKey(r.table.desc, k.Name); j >= 0 {
+		if j := r.table.desc.ForeignKey(k.Name); j >= 0 {
 			if err := r.indexed(ctx, now, r.table.desc.ForeignKeys[j].Columns, k.Columns, false); err != nil {
 				return err
 			}
@@ -195,75 +195,14 @@ func (r *relations) indexed(ctx *sql.Context, now *Table, before, columns []stri
 	if !foreignKeyChecks(ctx) {
 		return nil
 	}
-	if _, ok := indexFor(now.desc, columns, parent); ok {
+	if _, ok := now.desc.KeyFor(columns, parent); ok {
 		return nil
 	}
-	if was, ok := indexFor(r.table.desc, before, parent); ok {
+	if was, ok := r.table.desc.KeyFor(before, parent); ok {
 		return sqlerr.New(sqlerr.ForeignKeyDropIndex,
 			"Cannot drop index '%s': needed in a foreign key constraint", was)
 	}
 	return nil
-}
-
-// indexFor is the name of an index that begins with the columns, as the library looks for one: in a
-// parent, the columns of the primary key stand behind those of each index.
-func indexFor(d *catalog.Table, columns []string, parent bool) (name string, ok bool) {
-	begins := func(parts []catalog.IndexColumn) bool {
-		return len(parts) >= len(columns) && !slices.ContainsFunc(parts[:len(columns)],
-			func(p catalog.IndexColumn) bool { return p.PrefixLength > 0 }) &&
-			slices.EqualFunc(parts[:len(columns)], columns, func(p catalog.IndexColumn, c string) bool {
-				i := d.Column(c)
-				return i >= 0 && d.Columns[i].ID == p.Column
-			})
-	}
-	if begins(d.PrimaryKey) {
-		return "PRIMARY", true
-	}
-	for i := range d.Indexes {
-		x := &d.Indexes[i]
-		parts := x.Columns
-		if parent {
-			parts = append(slices.Clip(parts), d.PrimaryKey...)
-		}
-		if !x.FullText && begins(parts) {
-			return x.Name, true
-		}
-	}
-	return "", false
-}
-
-// constraint is the engine's form of a foreign key. Slices are copied: the engine renames columns in place.
-func constraint(db, table string, k *catalog.ForeignKey) sql.ForeignKeyConstraint {
-	action := func(s string) sql.ForeignKeyReferentialAction {
-		if s == "" {
-			return sql.ForeignKeyReferentialAction_DefaultAction
-		}
-		return sql.ForeignKeyReferentialAction(s)
-	}
-	return sql.ForeignKeyConstraint{
-		Name: k.Name, Database: db, Table: table,
-		ParentDatabase: k.ParentDatabase, ParentTable: k.ParentTable,
-		Columns: slices.Clone(k.Columns), ParentColumns: slices.Clone(k.ParentColumns),
-		OnUpdate: action(k.OnUpdate), OnDelete: action(k.OnDelete), IsResolved: k.Resolved,
-	}
-}
-
-func foreignKey(fk *sql.ForeignKeyConstraint) catalog.ForeignKey {
-	action := func(a sql.ForeignKeyReferentialAction) string {
-		if a == sql.ForeignKeyReferentialAction_DefaultAction {
-			return ""
-		}
-		return string(a)
-	}
-	return catalog.ForeignKey{
-		Name: fk.Name, ParentDatabase: fk.ParentDatabase, ParentTable: fk.ParentTable,
-		Columns: slices.Clone(fk.Columns), ParentColumns: slices.Clone(fk.ParentColumns),
-		OnUpdate: action(fk.OnUpdate), OnDelete: action(fk.OnDelete), Resolved: fk.IsResolved,
-	}
-}
-
-func findForeignKey(d *catalog.Table, name string) int {
-	return slices.IndexFunc(d.ForeignKeys, func(k catalog.ForeignKey) bool { return equalFold(k.Name, name) })
 }
 
 // AddForeignKey implements sql.ForeignKeyTable. The engine has checked the rows that exist. The parent gets a new version
@@ -274,12 +213,12 @@ func (t *Table) AddForeignKey(ctx *sql.Context, fk sql.ForeignKeyConstraint) err
 	}
 	err := t.change(ctx, func(d *catalog.Table) error {
 		if fk.Name == "" {
-			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(n string) bool { return findForeignKey(d, n) >= 0 })
+			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(n string) bool { return d.ForeignKey(n) >= 0 })
 		}
-		if findForeignKey(d, fk.Name) >= 0 {
+		if d.ForeignKey(fk.Name) >= 0 {
 			return sql.ErrForeignKeyDuplicateName.New(fk.Name)
 		}
-		d.ForeignKeys = append(d.ForeignKeys, foreignKey(&fk))
+		d.ForeignKeys = append(d.ForeignKeys, catalog.NewForeignKey(&fk))
 		return nil
 	})
 	if err != nil {
@@ -302,7 +241,7 @@ func (t *Table) freeForeignName(ctx *sql.Context, name string) error {
 		return nil
 	}
 	for _, other := range db.Tables() {
-		if other.ID != t.desc.ID && findForeignKey(other, name) >= 0 {
+		if other.ID != t.desc.ID && other.ForeignKey(name) >= 0 {
 			return sql.ErrForeignKeyDuplicateName.New(name)
 		}
 	}
@@ -324,7 +263,7 @@ func (t *Table) touchParent(ctx *sql.Context, fk *sql.ForeignKeyConstraint) erro
 // DropForeignKey implements sql.ForeignKeyTable.
 func (t *Table) DropForeignKey(ctx *sql.Context, name, table, schema string) error {
 	return t.shrink(ctx, func(d *catalog.Table) error {
-		i := findForeignKey(d, name)
+		i := d.ForeignKey(name)
 		if i < 0 {
 			return sql.ErrForeignKeyNotFound.New(name, d.Name)
 		}
@@ -336,11 +275,11 @@ func (t *Table) DropForeignKey(ctx *sql.Context, name, table, schema string) err
 // UpdateForeignKey implements sql.ForeignKeyTable.
 func (t *Table) UpdateForeignKey(ctx *sql.Context, name string, fk sql.ForeignKeyConstraint) error {
 	set := func(d *catalog.Table) error {
-		i := findForeignKey(d, name)
+		i := d.ForeignKey(name)
 		if i < 0 {
 			return sql.ErrForeignKeyNotFound.New(name, d.Name)
 		}
-		d.ForeignKeys[i] = foreignKey(&fk)
+		d.ForeignKeys[i] = catalog.NewForeignKey(&fk)
 		return nil
 	}
 	tx, err := txOf(ctx)
@@ -350,7 +289,7 @@ func (t *Table) UpdateForeignKey(ctx *sql.Context, name string, fk sql.ForeignKe
 		// the transaction is through, and before its client hears of that: his next statement would lose against it.
 		tx.after = append(tx.after, func() {
 			err := t.eng.publish(t.eng.bg, t.desc.ID, func(d *catalog.Table) error {
-				i := findForeignKey(d, name)
+				i := d.ForeignKey(name)
 				if i < 0 || d.ForeignKeys[i].Resolved {
 					return errNothing
 				}
@@ -367,11 +306,11 @@ func (t *Table) UpdateForeignKey(ctx *sql.Context, name string, fk sql.ForeignKe
 
 // resolves reports whether the only change to the key is that it has been checked.
 func (t *Table) resolves(name string, fk *sql.ForeignKeyConstraint) bool {
-	i := findForeignKey(t.desc, name)
+	i := t.desc.ForeignKey(name)
 	if i < 0 || t.desc.ForeignKeys[i].Resolved || !fk.IsResolved {
 		return false
 	}
-	old, now := t.desc.ForeignKeys[i], foreignKey(fk)
+	old, now := t.desc.ForeignKeys[i], catalog.NewForeignKey(fk)
 	return equalFold(old.Name, now.Name) && equalFold(old.ParentTable, now.ParentTable) && equalFold(old.ParentDatabase, now.ParentDatabase) &&
 		slices.EqualFunc(old.Columns, now.Columns, equalFold) && slices.EqualFunc(old.ParentColumns, now.ParentColumns, equalFold)
 }
@@ -392,7 +331,7 @@ func (e *Engine) fits(ctx *sql.Context, parent *catalog.Table, waiting []catalog
 			c := ref.Table.Column(ref.Key.Columns[i])
 			p := parent.Column(name)
 			switch {
-			case c < 0 || p >= 0 && comparableTypes(parent.Columns[p].Type, ref.Table.Columns[c].Type):
+			case c < 0 || p >= 0 && parent.Columns[p].Type.Refers(ref.Table.Columns[c].Type):
 				continue
 			case ctx == nil || !e.maySee(ctx, ref.Database.Name, ref.Table.Name):
 				return sqlerr.New(sqlerr.ForeignKeyIncompatible,
@@ -416,7 +355,7 @@ func (e *Engine) fits(ctx *sql.Context, parent *catalog.Table, waiting []catalog
 // foreign_key_checks = 1 only.
 func (e *Engine) keyed(ctx *sql.Context, parent *catalog.Table, waiting []catalog.Reference) error {
 	for _, ref := range waiting {
-		if _, ok := indexFor(parent, ref.Key.ParentColumns, true); ok || ref.Table.ID == parent.ID {
+		if _, ok := parent.KeyFor(ref.Key.ParentColumns, true); ok || ref.Table.ID == parent.ID {
 			continue
 		}
 		key := "constraint"
@@ -472,27 +411,6 @@ func (e *Engine) keyedNew(ctx *sql.Context, n *plan.CreateTable) error {
 		d.Indexes = append(d.Indexes, x)
 	}
 	return e.keyed(ctx, d, waiting)
-}
-
-// comparableTypes reports whether a foreign key may be declared over columns of the types, as the library
-// has it.
-func comparableTypes(a, b catalog.Type) bool {
-	both := func(kinds ...string) bool {
-		return slices.Contains(kinds, a.Kind) && slices.Contains(kinds, b.Kind)
-	}
-	switch {
-	case both("char", "varchar", "text"):
-		return charsetOf(a) == charsetOf(b)
-	case both("binary", "varbinary", "blob"), both("date", "datetime", "timestamp", "time"):
-		return true
-	}
-	return a.Kind == b.Kind && a.Unsigned == b.Unsigned
-}
-
-// charsetOf is the name of a text type's character set.
-func charsetOf(t catalog.Type) string {
-	set, _, _ := strings.Cut(t.Collation, "_")
-	return set
 }
 
 // unchanged refuses another type or collation of a column that is used in a foreign key, of this table or,
