@@ -1,6 +1,10 @@
 package sqlfront_test
 
-import "testing"
+import (
+	"context"
+	"strings"
+	"testing"
+)
 
 // TestComputedColumnsStandBehindWhatTheyName: a generated column that named one behind it, or itself, had the
 // value of the old row, or NULL; a default that did failed at each INSERT.
@@ -15,7 +19,8 @@ func TestComputedColumnsStandBehindWhatTheyName(t *testing.T) {
 		{"create temporary table t (a int, g int as (`G` + 1))", "error 3107"},
 		{"create table t (a int default (g), g int as (a + 1))", "error 3767"},
 		{"create table t (a int default (b), b int default (1 + 1))", "error 3767"},
-		{"create table t (g int as (a + 1) stored, a int default (b), b int default 4, h int as (g + 1))", ""},
+		{"create table t (g int as (a + 1) stored, a int default (b), b int default 4, " +
+			"h int as (g + 1))", ""},
 		{"insert into t values ()", ""},
 		{"select * from t", "5 4 4 6"},
 		{"alter table t modify g int as (h + 1) stored", "error 3107"},
@@ -84,4 +89,24 @@ func TestNamesAlikeButForCase(t *testing.T) {
 		{"insert into t values (1, 2, 3, 4)", ""},
 		{"select `ſ`, è from t", "1 3"},
 	}.run(t, c)
+}
+
+// TestUnnamedChecksAreNamed: the error of ADD CHECK named no check.
+func TestUnnamedChecksAreNamed(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table t (a int check (a < 100))",
+		"insert into t values (1)")
+	for q, name := range map[string]string{
+		"alter table t add check (a > 6)":                    "t_chk_2",
+		"alter table t add check (a > 0), add check (a > 6)": "t_chk_3",
+		"alter table t add constraint q check (a > 6)":       "q",
+	} {
+		_, err := c.ExecContext(context.Background(), q)
+		if err == nil || !strings.Contains(err.Error(), "Check constraint '"+name+"' is violated") {
+			t.Errorf("%s: %v, want one of %s", q, err, name)
+		}
+	}
+	run(t, c, "alter table t add check (a > 0), add check (a < 50)")
+	want(t, c, "select constraint_name from information_schema.check_constraints where "+
+		"constraint_schema = 'd' order by 1", "t_chk_1; t_chk_2; t_chk_3")
 }

@@ -70,8 +70,8 @@ func TestForeignKeysKeepTypesAndKeys(t *testing.T) {
 		{"create database d", ""},
 		{"use d", ""},
 		{"create table p (id int primary key, k int unique)", ""},
-		{"create table c (id int primary key, p int, k int, foreign key (p) references p (id) on delete cascade, " +
-			"foreign key (k) references p (k) on update cascade)", ""},
+		{"create table c (id int primary key, p int, k int, foreign key (p) references p (id) " +
+			"on delete cascade, foreign key (k) references p (k) on update cascade)", ""},
 		{"insert into p values (1, 2)", ""},
 		{"insert into c values (1, 1, 2)", ""},
 		{"set foreign_key_checks = 0", ""},

@@ -97,9 +97,11 @@ func charsetOf(t Type) string {
 // Definition is the planner's form of an event.
 func (e *Event) Definition() sql.EventDefinition {
 	return sql.EventDefinition{
-		Name: e.Name, EventBody: e.Body, Definer: e.Definer, SqlMode: e.SQLMode, Status: e.Status, Comment: e.Comment,
-		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery, OnCompletionPreserve: e.OnCompletionPreserve,
-		HasExecuteAt: e.HasExecuteAt, HasEnds: e.HasEnds, CreatedAt: e.Created, LastAltered: e.LastAltered,
+		Name: e.Name, EventBody: e.Body, Definer: e.Definer, SqlMode: e.SQLMode,
+		Status: e.Status, Comment: e.Comment,
+		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery,
+		OnCompletionPreserve: e.OnCompletionPreserve,
+		HasExecuteAt:         e.HasExecuteAt, HasEnds: e.HasEnds, CreatedAt: e.Created, LastAltered: e.LastAltered,
 		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
 	}
 }
@@ -107,9 +109,47 @@ func (e *Event) Definition() sql.EventDefinition {
 // NewEvent is the reverse of Definition.
 func NewEvent(e sql.EventDefinition) Event {
 	return Event{
-		Name: e.Name, Body: e.EventBody, Definer: e.Definer, SQLMode: e.SqlMode, Status: e.Status, Comment: e.Comment,
-		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery, OnCompletionPreserve: e.OnCompletionPreserve,
-		HasExecuteAt: e.HasExecuteAt, HasEnds: e.HasEnds, Created: e.CreatedAt, LastAltered: e.LastAltered,
+		Name: e.Name, Body: e.EventBody, Definer: e.Definer, SQLMode: e.SqlMode,
+		Status: e.Status, Comment: e.Comment,
+		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery,
+		OnCompletionPreserve: e.OnCompletionPreserve,
+		HasExecuteAt:         e.HasExecuteAt, HasEnds: e.HasEnds, Created: e.CreatedAt, LastAltered: e.LastAltered,
 		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
 	}
+}
+
+// DropFromIndexes removes a column from all keys; a key without columns is gone.
+func (t *Table) DropFromIndexes(id uint32) {
+	is := func(c IndexColumn) bool { return c.Column == id }
+	t.PrimaryKey = slices.DeleteFunc(t.PrimaryKey, is)
+	for i := range t.Indexes {
+		t.Indexes[i].Columns = slices.DeleteFunc(t.Indexes[i].Columns, is)
+	}
+	t.Indexes = slices.DeleteFunc(t.Indexes, func(x Index) bool { return len(x.Columns) == 0 })
+}
+
+// MoveColumn puts a column where ALTER TABLE says.
+func (t *Table) MoveColumn(from int, order *sql.ColumnOrder) error {
+	if order == nil {
+		return nil
+	}
+	c := t.Columns[from]
+	rest := slices.Delete(slices.Clone(t.Columns), from, from+1)
+	to := 0
+	if !order.First {
+		i := slices.IndexFunc(rest, func(o Column) bool {
+			return strings.EqualFold(o.Name, order.AfterColumn)
+		})
+		if i < 0 {
+			return sql.ErrTableColumnNotFound.New(t.Name, order.AfterColumn)
+		}
+		to = i + 1
+	}
+	t.Columns = slices.Insert(rest, to, c)
+	return nil
+}
+
+// HasCheck reports whether the table has a check of that name.
+func (t *Table) HasCheck(name string) bool {
+	return slices.ContainsFunc(t.Checks, func(c Check) bool { return strings.EqualFold(c.Name, name) })
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -74,6 +75,46 @@ func (c *Catalog) NextRange(ctx context.Context, seq Sequence, n uint64) (uint64
 // NextID returns one number.
 func (c *Catalog) NextID(ctx context.Context, seq Sequence) (uint64, error) {
 	return c.NextRange(ctx, seq, 1)
+}
+
+// Numbers are what one statement takes of a sequence. Those of a statement that knows its rows are
+// consecutive, as MySQL has them in each innodb_autoinc_lock_mode: drivers count up from the first.
+type Numbers struct {
+	Rows      uint64 // that are still to come; 0 if that is not known
+	next, end uint64 // reserved for them
+}
+
+// Draw returns a row's number, from those that it reserves for all rows to come.
+func (n *Numbers) Draw(ctx context.Context, c *Catalog, seq Sequence) (uint64, error) {
+	if n.next >= n.end {
+		rows := max(1, n.Rows)
+		first, err := c.NextRange(ctx, seq, rows)
+		if rows > 1 && errors.Is(err, ErrExhausted) { // there may be some left
+			rows = 1
+			first, err = c.NextRange(ctx, seq, rows)
+		}
+		if err != nil {
+			return 0, err
+		}
+		n.next, n.end = first, first+rows
+	}
+	n.next++
+	n.passed()
+	return n.next - 1, nil
+}
+
+// Chose notes a number that a row has already: those that are drawn lie behind it.
+func (n *Numbers) Chose(number uint64) {
+	if n.next < n.end && number >= n.next {
+		n.next = min(number, n.end-1) + 1
+	}
+	n.passed()
+}
+
+func (n *Numbers) passed() {
+	if n.Rows > 0 {
+		n.Rows--
+	}
 }
 
 // Raise makes the sequence go on behind used, a number that somebody chose by hand. It reserves the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
@@ -21,7 +22,7 @@ func (t *Table) AddColumn(ctx *sql.Context, col *sql.Column, order *sql.ColumnOr
 			return err
 		}
 		d.Columns = append(d.Columns, c)
-		return moveColumn(d, len(d.Columns)-1, order)
+		return d.MoveColumn(len(d.Columns)-1, order)
 	})
 }
 
@@ -32,20 +33,10 @@ func (t *Table) DropColumn(ctx *sql.Context, name string) error {
 		if i < 0 {
 			return sql.ErrTableColumnNotFound.New(d.Name, name)
 		}
-		dropFromIndexes(d, d.Columns[i].ID)
+		d.DropFromIndexes(d.Columns[i].ID)
 		d.Columns = slices.Delete(d.Columns, i, i+1)
 		return nil
 	})
-}
-
-// dropFromIndexes removes a column from all keys; a key without columns is gone.
-func dropFromIndexes(d *catalog.Table, id uint32) {
-	is := func(c catalog.IndexColumn) bool { return c.Column == id }
-	d.PrimaryKey = slices.DeleteFunc(d.PrimaryKey, is)
-	for i := range d.Indexes {
-		d.Indexes[i].Columns = slices.DeleteFunc(d.Indexes[i].Columns, is)
-	}
-	d.Indexes = slices.DeleteFunc(d.Indexes, func(x catalog.Index) bool { return len(x.Columns) == 0 })
 }
 
 // ModifyColumn implements sql.AlterableTable, for changes that leave stored values as they are.
@@ -65,7 +56,7 @@ func (t *Table) ModifyColumn(ctx *sql.Context, name string, col *sql.Column, ord
 			}
 			d.AutoIncrement.Start = last + 1
 		}
-		return moveColumn(d, i, order)
+		return d.MoveColumn(i, order)
 	})
 }
 
@@ -112,24 +103,6 @@ func replaceColumn(ctx *sql.Context, d *catalog.Table, i int, col *sql.Column, c
 	return nil
 }
 
-func moveColumn(d *catalog.Table, from int, order *sql.ColumnOrder) error {
-	if order == nil {
-		return nil
-	}
-	c := d.Columns[from]
-	rest := slices.Delete(slices.Clone(d.Columns), from, from+1)
-	to := 0
-	if !order.First {
-		i := slices.IndexFunc(rest, func(o catalog.Column) bool { return strings.EqualFold(o.Name, order.AfterColumn) })
-		if i < 0 {
-			return sql.ErrTableColumnNotFound.New(d.Name, order.AfterColumn)
-		}
-		to = i + 1
-	}
-	d.Columns = slices.Insert(rest, to, c)
-	return nil
-}
-
 // CreateCheck implements sql.CheckAlterableTable. The engine has checked the rows that exist.
 func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 	return t.change(ctx, func(d *catalog.Table) error {
@@ -139,9 +112,9 @@ func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 		}
 		name := c.Name
 		if name == "" {
-			name = freeName(d.Name+"_chk_", func(n string) bool { return hasCheck(d, n) })
+			name = freeName(d.Name+"_chk_", d.HasCheck)
 		}
-		if hasCheck(d, name) {
+		if d.HasCheck(name) {
 			return sql.ErrDuplicateCheckName.New(name)
 		}
 		d.Checks = append(d.Checks, catalog.Check{Name: name, Expression: text, Enforced: c.Enforced})
@@ -149,8 +122,20 @@ func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 	})
 }
 
-func hasCheck(d *catalog.Table, name string) bool {
-	return slices.ContainsFunc(d.Checks, func(c catalog.Check) bool { return strings.EqualFold(c.Name, name) })
+// namedCheck is ALTER TABLE … ADD CHECK with the name that the check gets, which the error of a row says.
+func namedCheck(ctx *sql.Context, n *plan.CreateCheck) (sql.Node, error) {
+	t := ownTable(n.Table.Table)
+	if t == nil {
+		return nil, nil
+	}
+	now, err := t.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	check, again := *n.Check, *n
+	check.Name = freeName(now.desc.Name+"_chk_", now.desc.HasCheck)
+	again.Check = &check
+	return &again, nil
 }
 
 // freeName returns prefix1, prefix2 …, the first that is not taken.
@@ -373,9 +358,16 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 		err = t.eng.catalog.Raise(ctx, seq, min(chosen, last))
 	case given == nil:
 		// At the end of the column's range the last number is given out again, and the insert fails with 1062, as MySQL's does.
-		chosen, err = t.eng.catalog.NextID(ctx, seq)
+		numbers := &catalog.Numbers{}
+		if s != nil && s.inserting != nil && s.inserting.table == t.desc.ID {
+			numbers = &s.inserting.numbers
+		}
+		chosen, err = numbers.Draw(ctx, t.eng.catalog, seq)
 		chosen = min(chosen, last)
 	case chosen <= last: // a greater one is about to be refused
+		if s != nil && s.inserting != nil && s.inserting.table == t.desc.ID {
+			s.inserting.numbers.Chose(chosen)
+		}
 		err = t.eng.catalog.Raise(ctx, seq, chosen)
 	}
 	if given == nil && s != nil && s.inserting != nil {

@@ -65,9 +65,9 @@ func mustHaveDefaults(ctx *sql.Context, schema sql.Schema, exprs []sql.Expressio
 	return nil
 }
 
-// placedDefaults lets the DEFAULTs among the values of an INSERT, and VALUES () is nothing else, find the columns that
-// they are computed of: their values in the row, or their own defaults if the statement names them not. The library
-// finds those that the statement names, and for VALUES () takes other columns for them.
+// placedDefaults lets the DEFAULTs among the values of an INSERT, and VALUES () is nothing else, find the
+// columns that they are computed of: their values in the row, or their own defaults if the statement names
+// them not. The library finds those that the statement names, and for VALUES () takes other columns for them.
 func placedDefaults(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
 	values, ok := n.Source.(*plan.Values)
 	if !ok {
@@ -120,11 +120,12 @@ func placedDefault(ctx *sql.Context, n *plan.InsertInto, e sql.Expression, depth
 		if !ok {
 			return e, transform.SameTree, nil
 		}
-		if at := slices.IndexFunc(n.ColumnNames, func(c string) bool { return equalFold(c, f.Name()) }); at >= 0 {
+		at := slices.IndexFunc(n.ColumnNames, func(c string) bool { return equalFold(c, f.Name()) })
+		if at >= 0 {
 			return f.WithIndex(at), transform.NewTree, nil
 		}
 		schema := n.Destination.Schema(ctx)
-		at := schema.IndexOfColName(f.Name())
+		at = schema.IndexOfColName(f.Name())
 		if at < 0 || depth == maxDefaults { // of a table of an older release, in a circle
 			return nil, transform.SameTree, sql.ErrColumnNotFound.New(f.Name())
 		}

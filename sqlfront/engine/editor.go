@@ -86,8 +86,8 @@ func (t *Table) Deleter(ctx *sql.Context) sql.RowDeleter { return t.editor(ctx, 
 // Replacer implements sql.ReplaceableTable.
 func (t *Table) Replacer(ctx *sql.Context) sql.RowReplacer { return t.editor(ctx, false) }
 
-// Update implements sql.ForeignKeyEditor. ON UPDATE CASCADE brings the parent's values, which may be none of the
-// column's type: the parent's update is refused then.
+// Update implements sql.ForeignKeyEditor. ON UPDATE CASCADE brings the parent's values, which may be none of
+// the column's type: the parent's update is refused then.
 func (e *fkEditor) Update(ctx *sql.Context, old, row sql.Row) error {
 	d := e.table.desc
 	for i := range d.ForeignKeys {

@@ -307,6 +307,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := b.eng.keyedNew(ctx, n); err != nil {
 			return nil, err
 		}
+	case *plan.CreateCheck:
+		if n.Check.Name == "" {
+			if named, err := namedCheck(ctx, n); named != nil || err != nil {
+				return b.instead(ctx, named, row, err)
+			}
+		}
 	case *plan.AlterIndex:
 		if text := alterText(n); text != nil {
 			return b.base.Build(ctx, text, row)

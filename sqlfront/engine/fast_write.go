@@ -53,6 +53,7 @@ func (r *fastRun) change() (*resultset.Result, error) {
 	}
 	if p.kind == planInsert {
 		var err error
+		r.ids.table = p.table.desc.ID
 		if rows, err = r.newRows(); err != nil {
 			return nil, r.left(err)
 		}
@@ -72,9 +73,6 @@ func (r *fastRun) change() (*resultset.Result, error) {
 	r.tx.begins(p.kind == planDelete)
 	e.StatementBegin(r.ctx)
 	outer := r.session.inserting
-	if p.kind == planInsert {
-		r.ids.table = p.table.desc.ID
-	}
 	r.session.inserting = &r.ids
 	result, err := r.edit(e, rows)
 	r.session.inserting = outer
@@ -435,9 +433,12 @@ func (r *fastRun) newRow(sources []source, values []eval.Literal) (sql.Row, erro
 // numbers gives rows their AUTO_INCREMENT numbers, last: what is left to the library after this takes those
 // that are drawn. With triggers each row gets its own when its turn comes: one may refuse a row before.
 func (r *fastRun) numbers(rows []sql.Row) error {
-	if r.plan.table.auto < 0 || r.plan.fires != nil {
+	if r.ids.numbers.Rows = uint64(len(rows)); r.plan.table.auto < 0 || r.plan.fires != nil {
 		return nil
 	}
+	outer := r.session.inserting
+	r.session.inserting = &r.ids
+	defer func() { r.session.inserting, r.ids.pending = outer, 0 }()
 	for _, row := range rows {
 		if err := r.number(row); err != nil {
 			return err

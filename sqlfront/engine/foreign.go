@@ -213,7 +213,9 @@ func (t *Table) AddForeignKey(ctx *sql.Context, fk sql.ForeignKeyConstraint) err
 	}
 	err := t.change(ctx, func(d *catalog.Table) error {
 		if fk.Name == "" {
-			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(n string) bool { return d.ForeignKey(n) >= 0 })
+			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(n string) bool {
+				return d.ForeignKey(n) >= 0
+			})
 		}
 		if d.ForeignKey(fk.Name) >= 0 {
 			return sql.ErrForeignKeyDuplicateName.New(fk.Name)
@@ -362,8 +364,8 @@ func (e *Engine) keyed(ctx *sql.Context, parent *catalog.Table, waiting []catalo
 		if e.maySee(ctx, ref.Database.Name, ref.Table.Name) {
 			key = "constraint '" + ref.Key.Name + "'"
 		}
-		return sqlerr.New(sqlerr.ForeignKeyAdd, "Failed to add the foreign key constraint. Missing index for %s "+
-			"in the referenced table '%s'", key, parent.Name)
+		return sqlerr.New(sqlerr.ForeignKeyAdd, "Failed to add the foreign key constraint. Missing index for "+
+			"%s in the referenced table '%s'", key, parent.Name)
 	}
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/rowenc"
 )
 
@@ -26,6 +28,8 @@ type insertID struct {
 	last    int64  // of the last row that was stored
 	given   int64
 	isGiven bool
+
+	numbers catalog.Numbers
 }
 
 // stored notes a row that is there now.
@@ -80,7 +84,7 @@ func (b *execBuilder) identify(ctx *sql.Context, s *Session, n sql.Node, row sql
 		}
 		if dest, err := plan.GetInsertable(into.Destination); err == nil {
 			if t, ok := sql.GetUnderlyingTable(dest).(*Table); ok {
-				d.table = t.desc.ID
+				d.table, d.numbers.Rows = t.desc.ID, givenRows(into.Source)
 			}
 		}
 	case *plan.Update: // UPDATE … SET id = LAST_INSERT_ID(id + 1)
@@ -95,6 +99,17 @@ func (b *execBuilder) identify(ctx *sql.Context, s *Session, n sql.Node, row sql
 		return nil, err
 	}
 	return &identifiedIter{RowIter: it, d: d, session: s}, nil
+}
+
+// givenRows is how many rows the source of an INSERT gives, 0 if that is not known.
+func givenRows(source sql.Node) (n uint64) {
+	transform.Inspect(source, func(node sql.Node) bool {
+		if v, ok := node.(*plan.Values); ok {
+			n = uint64(len(v.ExpressionTuples))
+		}
+		return n == 0
+	})
+	return n
 }
 
 // identified is the statement below the triggers that fire after it.

@@ -192,7 +192,7 @@ func (t *Table) addFilled(ctx *sql.Context, after sql.PrimaryKeySchema, col *sql
 		}
 		c.Fill = fill
 		d.Columns = append(d.Columns, c)
-		return moveColumn(d, len(d.Columns)-1, order)
+		return d.MoveColumn(len(d.Columns)-1, order)
 	})
 }
 
@@ -261,7 +261,7 @@ func reshape(ctx *sql.Context, t *Table, after sql.PrimaryKeySchema, old, col *s
 	}
 	for _, c := range d.Columns {
 		if !kept[c.ID] {
-			dropFromIndexes(d, c.ID)
+			d.DropFromIndexes(c.ID)
 		}
 	}
 	d.Columns = columns

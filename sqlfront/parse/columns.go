@@ -81,8 +81,8 @@ func misplaced(t *catalog.Table) map[uint32]error {
 				"Generated column can refer only to generated columns defined prior to it.")
 		} else {
 			text = c.Default
-			err = sqlerr.New(sqlerr.DefaultNonPrior, "Default value expression of column '%s' cannot refer to "+
-				"a column defined after it if that column is a generated column or has an expression as "+
+			err = sqlerr.New(sqlerr.DefaultNonPrior, "Default value expression of column '%s' cannot refer "+
+				"to a column defined after it if that column is a generated column or has an expression as "+
 				"default value.", c.Name)
 		}
 		for _, name := range columnsIn(text) {
