@@ -100,8 +100,9 @@ func (e *Event) Definition() sql.EventDefinition {
 		Name: e.Name, EventBody: e.Body, Definer: e.Definer, SqlMode: e.SQLMode,
 		Status: e.Status, Comment: e.Comment,
 		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery,
-		OnCompletionPreserve: e.OnCompletionPreserve,
-		HasExecuteAt:         e.HasExecuteAt, HasEnds: e.HasEnds, CreatedAt: e.Created, LastAltered: e.LastAltered,
+		OnCompletionPreserve: e.OnCompletionPreserve, HasExecuteAt: e.HasExecuteAt,
+		HasEnds:   e.HasEnds,
+		CreatedAt: e.Created, LastAltered: e.LastAltered,
 		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
 	}
 }
@@ -112,8 +113,9 @@ func NewEvent(e sql.EventDefinition) Event {
 		Name: e.Name, Body: e.EventBody, Definer: e.Definer, SQLMode: e.SqlMode,
 		Status: e.Status, Comment: e.Comment,
 		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery,
-		OnCompletionPreserve: e.OnCompletionPreserve,
-		HasExecuteAt:         e.HasExecuteAt, HasEnds: e.HasEnds, Created: e.CreatedAt, LastAltered: e.LastAltered,
+		OnCompletionPreserve: e.OnCompletionPreserve, HasExecuteAt: e.HasExecuteAt,
+		HasEnds: e.HasEnds,
+		Created: e.CreatedAt, LastAltered: e.LastAltered,
 		LastExecuted: e.LastExecuted, ExecuteAt: e.ExecuteAt, Starts: e.Starts, Ends: e.Ends,
 	}
 }
