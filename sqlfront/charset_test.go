@@ -69,3 +69,21 @@ func TestClientCharacterSets(t *testing.T) {
 	}
 	want(t, c, "select 1", "1")
 }
+
+// TestTextsOfSeveralStatementsInClientSets: each statement of a text is decoded once, and found
+// where it begins, also behind a character whose second byte is a backslash.
+func TestTextsOfSeveralStatementsInClientSets(t *testing.T) {
+	pool := newDatabase(t).serve().open("root", "", "?multiStatements=true")
+	pool.SetMaxOpenConns(1)
+	run(t, pool, "create database d", "use d",
+		"create table t (id int auto_increment primary key, a varchar(10))")
+	for _, s := range []struct{ set, bytes, hex string }{
+		{"latin1", "\xe9", "C3A9"}, {"gbk", "\xd6\xd0", "E4B8AD"}, {"gbk", "\xd5\x5c", "E8AAA0"},
+		{"sjis", "\x83\x5c", "E382BD"}, {"cp1251", "\xff", "D18F"}, // 5C is a backslash
+	} {
+		one := "insert into t (a) values ('" + s.bytes + "')"
+		run(t, pool, "set names "+s.set, one+"; "+one+"; begin; "+one+"; commit", "set names utf8mb4")
+		want(t, pool, "select hex(a), count(*) from t group by a", s.hex+" 3")
+		run(t, pool, "delete from t", "set names utf8mb4")
+	}
+}

@@ -110,3 +110,24 @@ func TestUnnamedChecksAreNamed(t *testing.T) {
 	want(t, c, "select constraint_name from information_schema.check_constraints where "+
 		"constraint_schema = 'd' order by 1", "t_chk_1; t_chk_2; t_chk_3")
 }
+
+// TestAddedDatesOfZeros: ADD c DATETIME NOT NULL filled the rows with dates that the SQL mode refuses.
+func TestAddedDatesOfZeros(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	script{
+		{"create database d", ""},
+		{"use d", ""},
+		{"create table t (a int)", ""},
+		{"alter table t add e datetime not null", ""},
+		{"insert into t values (1, '2020-01-01')", ""},
+		{"alter table t add c datetime not null", "error 1292"},
+		{"alter table t add c date not null first", "error 1292"},
+		{"alter table t add c timestamp not null", "error 1292"},
+		{"alter table t add b time not null, add c datetime", ""},
+		{"select * from t as of timestamp null", "error 1525"},
+		{"select * from t as of timestamp now() - interval 300000 year", "error 1525"},
+		{"set sql_mode = 'STRICT_TRANS_TABLES'", ""},
+		{"alter table t add f datetime not null", ""},
+		{"select a, b, c, f from t", "1 00:00:00 NULL 0000-00-00 00:00:00"},
+	}.run(t, c)
+}

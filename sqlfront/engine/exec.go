@@ -14,6 +14,7 @@ import (
 	"moka/sqlfront/gms"
 	"moka/sqlfront/infoschema"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -371,7 +372,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return b.base.Build(ctx, now, row)
 		}
 	case *plan.Signal:
-		return signalled(ctx, n)
+		return routine.Signalled(ctx, n)
 	case *plan.Commit, *plan.StartTransaction:
 		if s := sessionOf(ctx); s != nil {
 			s.ending = s.calls > 0

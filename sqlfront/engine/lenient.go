@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -70,7 +71,7 @@ func arriving(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
 		}
 	}
 	source, err := r.compute(ctx, n.Source)
-	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source && !slices.ContainsFunc(r.schema, func(c *sql.Column) bool { return types.IsNumber(c.Type) || cutsSpaces(c.Type) }) {
+	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source && !slices.ContainsFunc(r.schema, func(c *sql.Column) bool { return types.IsNumber(c.Type) || collate.CutsSpaces(c.Type) }) {
 		return nil, err
 	}
 	r.Child = source
@@ -209,8 +210,8 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 				return err
 			}
 		}
-		if row[i] != nil && cutsSpaces(col.Type) {
-			row[i] = withoutSurplus(ctx, col, row[i], *r.at)
+		if row[i] != nil && collate.CutsSpaces(col.Type) {
+			row[i] = collate.WithoutSurplus(ctx, col, row[i], uint64(*r.at))
 		}
 		if r.lenient {
 			if row[i], err = r.fit(ctx, i, col, row[i]); err != nil {
@@ -421,8 +422,8 @@ func (l *lenientValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	case err != nil:
 		return nil, err
 	case v != nil:
-		if cutsSpaces(l.column.Type) {
-			v = withoutSurplus(ctx, l.column, v, *l.at)
+		if collate.CutsSpaces(l.column.Type) {
+			v = collate.WithoutSurplus(ctx, l.column, v, uint64(*l.at))
 		}
 		if types.IsTime(l.column.Type) {
 			if v, err = arrivingDate(ctx, l.column, v, *l.at, true); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/charset"
+	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
@@ -455,7 +456,7 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 		return set, transform.SameTree, nil
 	}
 	to, ok := set.LeftChild.(*expression.GetField)
-	if !ok || !types.IsNumber(to.Type(nil)) && !types.IsTime(to.Type(nil)) && !cutsSpaces(to.Type(nil)) {
+	if !ok || !types.IsNumber(to.Type(nil)) && !types.IsTime(to.Type(nil)) && !collate.CutsSpaces(to.Type(nil)) {
 		return set, transform.SameTree, nil
 	}
 	if _, computed := set.RightChild.(*sql.ColumnDefaultValue); computed && types.IsTime(to.Type(nil)) {
@@ -507,8 +508,8 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if v == nil || err != nil {
 		return nil, err
 	}
-	if cutsSpaces(f.typ) {
-		return withoutSurplus(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1), nil
+	if collate.CutsSpaces(f.typ) {
+		return collate.WithoutSurplus(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1), nil
 	}
 	if types.IsTime(f.typ) {
 		return arrivingDate(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1, false)

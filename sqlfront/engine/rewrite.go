@@ -11,6 +11,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/sqlerr"
 )
 
 // ShouldRewriteTable implements sql.RewritableTable: whether stored rows or keys change with the schema.
@@ -107,6 +108,9 @@ func (t *Table) RewriteInserter(ctx *sql.Context, before, after sql.PrimaryKeySc
 	}
 	if old == nil && col != nil && samePrimaryKey(before, after) && len(idxCols) == 0 {
 		fill, ok, err := constantFill(ctx, col)
+		if err == nil && ok {
+			err = t.zeroRows(ctx, tx, col)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -175,6 +179,29 @@ func constantFill(ctx *sql.Context, col *sql.Column) (fill []byte, ok bool, err 
 	}
 	fill, err = rowenc.AppendValue(ctx, nil, col.Type, v)
 	return fill, err == nil, err
+}
+
+// zeroRows refuses a new column that fills rows with a date of zeros where the SQL mode has none.
+func (t *Table) zeroRows(ctx *sql.Context, tx *Tx, col *sql.Column) error {
+	if col.Default != nil || col.Nullable || !types.IsTime(col.Type) || !strict(ctx) ||
+		!sql.LoadSqlMode(ctx).ModeEnabled("NO_ZERO_DATE") {
+		return nil
+	}
+	now, err := t.current(ctx)
+	if err != nil {
+		return err
+	}
+	it := &entryIter{tx: tx, spans: wholeSpan(indexSpan(now.desc.ID, now.desc.RowIndex))}
+	defer it.Close()
+	if _, ok, err := it.Next(ctx); err != nil || !ok {
+		return err
+	}
+	kind, zero := "datetime", "0000-00-00 00:00:00"
+	if types.IsDateType(col.Type) {
+		kind, zero = "date", "0000-00-00"
+	}
+	return sqlerr.New(sqlerr.TruncatedWrongValue, "Incorrect %s value: '%s' for column '%s' at row 1", kind, zero,
+		col.Name)
 }
 
 // addFilled adds the column in the place that the new schema gives it.

@@ -48,6 +48,8 @@ var mappings = []mapping{
 	{kind: sql.ErrAmbiguousColumnOrAliasName, code: NonUniqueColumn, text: "Column '$1' in $clause is ambiguous"},
 	{kind: sql.ErrAmbiguousColumnInOrderBy, code: NonUniqueColumn, text: "Column '$1' in order clause is ambiguous"},
 	{kind: sql.ErrDuplicateAliasOrTable, code: NonUniqueTable, text: "Not unique table/alias: '$1'"},
+	{kind: sql.ErrInvalidAsOfExpression, code: WrongValue,
+		text: "Incorrect AS OF value: it is a time, and not NULL"},
 	{kind: sql.ErrInvalidDefaultValueOrder, code: DefaultNonPrior,
 		text: "Default value expression of column '$1' cannot refer to a column defined after it if that " +
 			"column is a generated column or has an expression as default value."},

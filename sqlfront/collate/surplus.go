@@ -1,4 +1,4 @@
-package engine
+package collate
 
 import (
 	"strconv"
@@ -12,14 +12,16 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// cutsSpaces reports whether a column loses the spaces that are too many for it, whatever the SQL mode, rather than refuse the text.
-func cutsSpaces(t sql.Type) bool {
+// CutsSpaces reports whether a column loses the spaces that are too many for it, whatever the SQL mode,
+// rather than refuse the text.
+func CutsSpaces(t sql.Type) bool {
 	s, ok := t.(sql.StringType)
 	return ok && types.IsTextOnly(s)
 }
 
-// withoutSurplus takes the spaces away from the end of a text that are behind the length of its column. Of a CHAR nobody will miss them; anything else gets a note.
-func withoutSurplus(ctx *sql.Context, col *sql.Column, v any, at rowNumber) any {
+// WithoutSurplus takes the spaces away from the end of a text that are behind the length of its column. Of a
+// CHAR nobody will miss them; anything else gets a note.
+func WithoutSurplus(ctx *sql.Context, col *sql.Column, v any, at uint64) any {
 	text, ok := v.(string)
 	t := col.Type.(sql.StringType)
 	if !ok || len(text) == 0 || text[len(text)-1] != ' ' {
@@ -46,7 +48,8 @@ func withoutSurplus(ctx *sql.Context, col *sql.Column, v any, at rowNumber) any 
 		return v // which is refused, or cut with a warning
 	}
 	if t.Type() != sqltypes.Char {
-		ctx.Session.Warn(&sql.Warning{Level: "Note", Code: sqlerr.DataTruncated, Message: "Data truncated for column '" + col.Name + "' at row " + strconv.FormatUint(uint64(at), 10)})
+		ctx.Session.Warn(&sql.Warning{Level: "Note", Code: sqlerr.DataTruncated,
+			Message: "Data truncated for column '" + col.Name + "' at row " + strconv.FormatUint(at, 10)})
 	}
 	return text[:cut]
 }

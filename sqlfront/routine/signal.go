@@ -1,4 +1,4 @@
-package engine
+package routine
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
@@ -8,8 +8,9 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// signalled is a client's SIGNAL of a warning, which is no error; nil for any other, which the library raises. Routines have a SIGNAL of their own.
-func signalled(ctx *sql.Context, n *plan.Signal) (sql.RowIter, error) {
+// Signalled is a client's SIGNAL of a warning, which is no error; nil for any other, which the library
+// raises. Routines have a SIGNAL of their own.
+func Signalled(ctx *sql.Context, n *plan.Signal) (sql.RowIter, error) {
 	if len(n.SqlStateValue) != 5 || n.SqlStateValue[:2] != "01" {
 		return nil, nil
 	}
