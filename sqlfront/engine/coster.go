@@ -174,3 +174,11 @@ func (c coster) parents(ctx *sql.Context, x *index, columns int) float64 {
 	}
 	return 0
 }
+
+// EstimateCost implements memo.Coster.
+func (c coster) EstimateCost(ctx *sql.Context, r memo.RelExpr, s sql.StatsProvider) (float64, error) {
+	if err := ctx.Err(); err != nil {
+		return math.Inf(1), err
+	}
+	return c.estimate(ctx, r, s)
+}

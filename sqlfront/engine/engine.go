@@ -260,7 +260,7 @@ func setup() error {
 	if err := errors.Join(addPlanRules(), replaceTriggerRule(), addCreatorsRights(), gms.KeepOutputColumns(), gms.KeepEscapes(), gms.RefuseWritesOfReadOnly(), gms.ReadLocksOfReadOnly()); err != nil {
 		return err
 	}
-	heedContext()
+	gms.HeedContext()
 	sql.SupportedCharsets = charsets()
 	status.began = time.Now()
 	variables.InitStatusVariables()

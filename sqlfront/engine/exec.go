@@ -114,7 +114,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.JSONTable, *plan.ValueDerivedTable:
 		if !isShown(ctx, n) {
 			it, err := b.base.Build(asShown(ctx, n), n, row)
-			return &heedingRows{it}, err
+			return &gms.HeedingRows{RowIter: it}, err
 		}
 	case *plan.ShowTriggers:
 		return b.showTriggers(ctx, n, row)
