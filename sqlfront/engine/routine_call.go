@@ -221,7 +221,7 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 	if ctx == nil || p.eng.sql == nil {
 		return nil, false
 	}
-	qualified := db != "" && in == nil
+	qualified := db != "" && in == nil && !native(name)
 	if db == "" && in != nil {
 		db = in.Database
 	}
