@@ -66,7 +66,7 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 			stored, _ = reader.ReadsView(query)
 		}
 	}
-	s := sql.RemoveSpaceAndDelimiter(query, delimiter)
+	s := sql.RemoveSpaceAndDelimiter(dashes(query, o.AnsiQuotes), delimiter)
 	all := s
 	cut, one := 0, false
 	if multi {
@@ -461,6 +461,9 @@ func unwrapComments(s string, ansi bool) string {
 		default:
 			i++
 		}
+	}
+	if open {
+		return "*/" // which is missing: an error of the grammar's
 	}
 	b.WriteString(s[at:])
 	return b.String()
