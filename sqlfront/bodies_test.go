@@ -47,7 +47,7 @@ func TestTriggersOfPlans(t *testing.T) {
 		insert()
 		last(fmt.Sprintf("%d new %d", id, 10*id))
 	}
-	run(t, far, "create trigger z before insert on t for each row precedes a set new.n = new.n + 1")
+	run(t, far, "create trigger z before insert on t for each row set new.n = new.n + 1")
 	for range 3 {
 		insert()
 		last(fmt.Sprintf("%d new %d", id, 10*id+1))

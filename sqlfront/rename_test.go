@@ -68,7 +68,7 @@ func TestRenameTakesTriggersAlong(t *testing.T) {
 	run(t, c, "create database d", "use d", "create table log (s varchar(20))", "create table t (id int primary key, v int)",
 		"create trigger one /* on t */ before insert on t for each row set new.v = coalesce(new.v, 0) + 1",
 		"CREATE DEFINER=`root`@`localhost` TRIGGER `on` AFTER INSERT ON `d` . `T` FOR EACH ROW insert into log values ('on t')",
-		"set sql_mode = 'ANSI_QUOTES'", `create trigger three after update on "t" for each row follows "on" insert into log values ('upd')`, "set sql_mode = default",
+		"set sql_mode = 'ANSI_QUOTES'", `create trigger three after update on "t" for each row insert into log values ('upd')`, "set sql_mode = default",
 		"rename table t to `new ``on`` t`")
 	const triggers = "select trigger_name, event_object_table from information_schema.triggers where trigger_schema = 'd' order by 1"
 	want(t, c, triggers, "on new `on` t; one new `on` t; three new `on` t")

@@ -319,3 +319,30 @@ func TestDiagnosticsInTriggers(t *testing.T) {
 	want(t, root, "select count(*) from information_schema.triggers where action_statement like "+
 		"'%get diagnostics condition 1 @m = message_text%'", "1")
 }
+
+// TestOrderOfTriggersIsChecked: FOLLOWS and PRECEDES name a trigger of the same table, time and event (3011).
+// Others made information_schema.triggers panic, and with it every dump, and two that followed each other
+// could not be dropped.
+func TestOrderOfTriggersIsChecked(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database d")
+	c := s.conn("d")
+	const make = "create trigger n1 before insert on t for each row "
+	script{
+		{"create table t (id int primary key)", ""}, {"create table o (id int primary key)", ""},
+		{"create trigger guard before insert on t for each row set @g = 1", ""},
+		{"create trigger late after insert on t for each row set @g = 1", ""},
+		{"create trigger upd before update on t for each row set @g = 1", ""},
+		{"create trigger other before insert on o for each row set @g = 1", ""},
+		{make + "follows nosuch set @o = 1", "error 3011"},
+		{make + "precedes n1 set @o = 1", "error 3011"},
+		{make + "follows GUARD set @o = 1", "error 3011"},
+		{make + "follows late set @o = 1", "error 3011"},
+		{make + "precedes upd set @o = 1", "error 3011"},
+		{make + "follows other set @o = 1", "error 3011"},
+		{make + "follows guard set @o = 1", ""}, {"insert into t values (1)", ""},
+		{"select trigger_name, action_order from information_schema.triggers " +
+			"where event_object_table = 't' and action_timing = 'before' " +
+			"and event_manipulation = 'insert' order by 1", "guard 1;n1 2"},
+	}.run(t, c)
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/infoschema"
@@ -446,6 +447,17 @@ func (d *Database) GetTriggers(ctx *sql.Context) ([]sql.TriggerDefinition, error
 	return all, nil
 }
 
+// besideTrigger reports whether there is a trigger of that name for the same changes as another one.
+func (e *Engine) besideTrigger(d *catalog.Database, head *ast.DDL, name string) bool {
+	t, ok := d.Trigger(name)
+	if !ok || t.Name != name {
+		return false
+	}
+	h := e.triggerHead(t)
+	return strings.EqualFold(h.table, head.Table.Name.String()) &&
+		strings.EqualFold(h.time, head.TriggerSpec.Time) && strings.EqualFold(h.event, head.TriggerSpec.Event)
+}
+
 // CreateTrigger implements sql.TriggerDatabase.
 func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) error {
 	return d.eng.ddl(ctx, func(tx *Tx) error {
@@ -463,6 +475,10 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		definer, own, err := d.eng.newDefiner(ctx, head.TriggerSpec.Definer)
 		if err != nil {
 			return err
+		}
+		if o := head.TriggerSpec.Order; o != nil && !d.eng.besideTrigger(c, head, o.OtherTriggerName) {
+			return sqlerr.New(sqlerr.NoReferencedTrigger, "Referenced trigger '%s' for the given action time "+
+				"and event type does not exist.", o.OtherTriggerName)
 		}
 		// Created is not what SET timestamp says: triggers fire in this order.
 		made := catalog.Trigger{Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode,

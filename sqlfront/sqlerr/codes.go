@@ -117,6 +117,7 @@ const (
 	ViewRecursive          = 1462
 	ViewWrongList          = 1353
 	TriggerExists          = 1359
+	NoReferencedTrigger    = 3011
 	TriggerNotFound        = 1360
 	TriggerRowReadOnly     = 1362
 	NoSuchTriggerRow       = 1363
