@@ -125,9 +125,8 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 	if numbers != nil {
 		e = numbers
 	}
-	e, found := beyondIndex(ctx, e)
 	mended, same, err := mendOther(ctx, n, e)
-	return mended, same && numbers == nil && !transform.TreeIdentity(found), err
+	return mended, same && numbers == nil, err
 }
 
 func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
@@ -260,50 +259,6 @@ func apartFromIndex(ctx *sql.Context, e sql.Expression) []sql.Expression {
 		return out
 	}
 	return nil
-}
-
-// beyondIndex keeps a DECIMAL column from being looked up in an index by what it has no room for: the library refuses that. Texts of rows may be
-// any number.
-func beyondIndex(ctx *sql.Context, e sql.Expression) (_ sql.Expression, found bool) {
-	switch e.(type) {
-	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
-		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple, *expression.HashInTuple:
-	default:
-		return e, false
-	}
-	operands := e.Children()
-	for i, o := range operands {
-		f, ok := o.(*expression.GetField)
-		if !ok {
-			continue
-		}
-		t, ok := f.Type(ctx).(sql.DecimalType)
-		if !ok || !slices.ContainsFunc(operands, func(o sql.Expression) bool { return isBeyond(ctx, t, o) }) {
-			continue
-		}
-		out := slices.Clone(operands)
-		out[i] = &apart{expression.UnaryExpressionStub{Child: f}}
-		if again, err := e.WithChildren(ctx, out...); err == nil {
-			return again, true
-		}
-	}
-	return e, false
-}
-
-func isBeyond(ctx *sql.Context, t sql.DecimalType, e sql.Expression) bool {
-	switch e := e.(type) {
-	case *expr.Number:
-		return true
-	case expression.Tuple:
-		return slices.ContainsFunc(e, func(e sql.Expression) bool { return isBeyond(ctx, t, e) })
-	case *expression.Literal:
-		if e.Value() == nil || !types.IsNumber(e.Type(ctx)) {
-			return false
-		}
-		_, in, err := expr.Convert(ctx, t, e.Value())
-		return err == nil && in != sql.InRange
-	}
-	return false
 }
 
 // mixesNumbers reports whether a DECIMAL of one row is compared with a text of the other.

@@ -114,7 +114,11 @@ func (l Literal) Key(t sql.Type) (any, bool) {
 			return nil, false
 		}
 		d, _, err := apd.NewFromString(l.Text)
-		return d, err == nil
+		dt, ok := t.(sql.DecimalType)
+		if err != nil || !ok || !WholeAt(d, int32(dt.Scale())) {
+			return nil, false // it is between two values of the column
+		}
+		return d, true
 	case sqltypes.Date, sqltypes.Datetime, sqltypes.Timestamp:
 		if l.Kind != LiteralString && l.Kind != LiteralTime {
 			return nil, false

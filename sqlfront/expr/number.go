@@ -311,7 +311,17 @@ func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual,
 		*expression.GreaterThan,
 		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple, *expression.HashInTuple:
-		return comparedNumbers(ctx, e)
+		decimals, err := comparedDecimals(ctx, e)
+		if err != nil {
+			return nil, err
+		}
+		if decimals != nil {
+			e = decimals
+		}
+		if numbers, err := comparedNumbers(ctx, e); numbers != nil || err != nil {
+			return numbers, err
+		}
+		return decimals, nil
 	case *expression.Arithmetic:
 		return arithmeticNumbers(ctx, e, types.Float64)
 	case *expression.Div, *expression.Mod:
@@ -422,15 +432,15 @@ func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expres
 			}
 			return out, changed
 		}
-		if as == nil || !texts {
-			return nil, false
-		}
 		for i, o := range operands {
-			if out[i] = o; isText(ctx, o) {
-				out[i] = newNumber(ctx, o, as)
+			if out[i] = o; as != nil && isText(ctx, o) {
+				out[i], changed = newNumber(ctx, o, as), true
 			}
 		}
-		return out, true
+		if exact, is := exactDecimals(ctx, out); is {
+			return exact, true
+		}
+		return out, changed
 	}
 	rows := make([]expression.Tuple, len(operands))
 	for i, o := range operands {

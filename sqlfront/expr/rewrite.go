@@ -120,6 +120,8 @@ func (r rewriter) walk(n ast.SQLNode) {
 			if r.each == nil {
 				nameSelected(n)
 				openIn(n)
+				r.constant(n, &n.Left, n.Right)
+				r.constant(n, &n.Right, n.Left)
 			}
 			r.swap(&n.Left)
 			r.swap(&n.Right)
@@ -476,6 +478,8 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		return newBitwise(op, AsNumber(ctx, operands[0]), AsNumber(ctx, operands[1])), nil
 	case "limit":
 		return rowCount(ctx, operands[0])
+	case constantOperator:
+		return newConstant(ctx, operands[0]), nil
 	}
 	switch {
 	case strings.HasPrefix(op, matchOperator):
@@ -594,11 +598,7 @@ func openIn(n *ast.ComparisonExpr) {
 	if !ok || len(list) != 1 {
 		return
 	}
-	inner := list[0]
-	for p, ok := inner.(*ast.ParenExpr); ok; p, ok = inner.(*ast.ParenExpr) {
-		inner = p.Expr
-	}
-	if q, ok := inner.(*ast.Subquery); ok {
+	if q, ok := inner(list[0]).(*ast.Subquery); ok {
 		n.Right = q
 	}
 }
