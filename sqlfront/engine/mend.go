@@ -43,7 +43,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	n, shown, err := showTimes(ctx, n)
+	n, shown, err := expr.ShowTimes(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
