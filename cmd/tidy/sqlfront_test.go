@@ -42,7 +42,7 @@ var inside = map[string][]string{
 	"routine":   {"expr", "sqlerr"},
 
 	"gms":      {"collate", "expr", "parse", "sqlerr"},
-	"builtin":  {"rowenc", "sqlerr"},
+	"builtin":  {"charset", "rowenc", "sqlerr"},
 	"explain":  {},
 	"node":     {"catalog", "namedlock", "sqlerr"},
 	"operator": {"collate", "expr", "rowenc", "sqlerr", "tempfile"},

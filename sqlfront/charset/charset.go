@@ -174,3 +174,46 @@ func isASCII(b []byte) bool {
 	}
 	return true
 }
+
+// Has reports whether the character set has a character.
+func Has(c sql.CharacterSetID, r string) bool {
+	_, ok := c.Encoder().EncodeRune([]byte(r))
+	return ok
+}
+
+// Spelled returns the text with '?' for what the character set does not have, and where that is; -1 if it has
+// all.
+func Spelled(c sql.CharacterSetID, text string) (string, int) {
+	first := -1
+	var b strings.Builder
+	for i, n := 0, 0; i < len(text); i += n {
+		if n = 1; text[i] >= utf8.RuneSelf {
+			_, n = utf8.DecodeRuneInString(text[i:])
+		}
+		switch known := text[i] < utf8.RuneSelf || Has(c, text[i:i+n]); {
+		case !known && first < 0:
+			first = i
+			b.WriteString(text[:i])
+			b.WriteByte('?')
+		case !known:
+			b.WriteByte('?')
+		case first >= 0:
+			b.WriteString(text[i : i+n])
+		}
+	}
+	if first < 0 {
+		return text, -1
+	}
+	return b.String(), first
+}
+
+// All are the character sets that texts can have: what SHOW CHARACTER SET lists.
+func All() (list []sql.CharacterSetID) {
+	it := sql.NewCharacterSetsIterator()
+	for cs, ok := it.Next(); ok; cs, ok = it.Next() {
+		if Storable(cs.ID) {
+			list = append(list, cs.ID)
+		}
+	}
+	return list
+}

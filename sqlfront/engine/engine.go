@@ -21,6 +21,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/charset"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/operator"
@@ -134,7 +135,6 @@ type Engine struct {
 	sql        *sqle.Engine
 	directory  *account.Directory
 	views      viewCache
-	newest     catalog.Newest
 	stats      *stats.Store
 	reads      readCounters
 	memory     *operator.Pool
@@ -262,7 +262,7 @@ func setup() error {
 		return err
 	}
 	gms.HeedContext()
-	sql.SupportedCharsets = charsets()
+	sql.SupportedCharsets = charset.All()
 	status.began = time.Now()
 	variables.InitStatusVariables()
 	status.StatusVariableRegistry = sql.StatusVariables

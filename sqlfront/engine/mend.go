@@ -15,9 +15,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/charset"
 	"moka/sqlfront/collate"
-	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
@@ -43,7 +43,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	n, shown, err := expr.ShowTimes(ctx, n)
+	n, shown, err := showTimes(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
@@ -126,12 +126,8 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 	if numbers != nil {
 		e = numbers
 	}
-	e, hidden, err := apartFromKeys(ctx, e)
-	if err != nil {
-		return nil, transform.SameTree, err
-	}
 	mended, same, err := mendOther(ctx, n, e)
-	return mended, same && numbers == nil && !transform.TreeIdentity(hidden), err
+	return mended, same && numbers == nil, err
 }
 
 func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
@@ -166,7 +162,7 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		if !charset.Storable(e.TargetCharSet) {
 			return nil, transform.SameTree, sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", e.TargetCharSet.Name())
 		}
-		return convertUsing{e}, transform.NewTree, nil
+		return builtin.NewConvertUsing(e), transform.NewTree, nil
 	case *expression.Literal:
 		switch n.(type) {
 		case *plan.Limit, *plan.Offset:
@@ -264,33 +260,6 @@ func apartFromIndex(ctx *sql.Context, e sql.Expression) []sql.Expression {
 		return out
 	}
 	return nil
-}
-
-// apartFromKeys keeps a column from being looked up in an index by values of other columns of which its type has
-// only what they are rounded to, or cut to: the library looks no further at what it has found. What cannot be
-// found by the hash of a value either is kept from all joins but those that compare each row with each.
-func apartFromKeys(ctx *sql.Context, e sql.Expression) (_ sql.Expression, found bool, err error) {
-	switch e.(type) {
-	case *expression.Equals, *expression.NullSafeEquals:
-	default:
-		return e, false, nil
-	}
-	operands := e.Children()
-	if ofRows(ctx, operands[0]) && ofRows(ctx, operands[1]) &&
-		!eval.Hashed(operands[0].Type(ctx), operands[1].Type(ctx)) {
-		return gms.Keep(e), true, nil
-	}
-	for i, o := range e.Children() {
-		f, ok := o.(*expression.GetField)
-		if other := e.Children()[1-i]; ok && ofRows(ctx, other) && !eval.Looked(f.Type(ctx), other.Type(ctx)) {
-			operands[i], found = &apart{expression.UnaryExpressionStub{Child: f}}, true
-		}
-	}
-	if !found {
-		return e, false, nil
-	}
-	e, err = e.WithChildren(ctx, operands...)
-	return e, true, err
 }
 
 // mixesNumbers reports whether a DECIMAL of one row is compared with a text of the other.

@@ -89,7 +89,7 @@ func typedFunction(name string) (sql.Function, bool) {
 	case expr.DefaultFunction:
 		return sql.FunctionN{Name: name, Fn: newDefaultOf}, true
 	case expr.CharFunction:
-		return sql.FunctionN{Name: name, Fn: newCharUsing}, true
+		return sql.FunctionN{Name: name, Fn: builtin.NewCharUsing}, true
 	case "curtime", "current_time":
 		return sql.FunctionN{Name: name, Fn: newCurrentTime}, true
 	case "json_value":
