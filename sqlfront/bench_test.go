@@ -41,12 +41,17 @@ func BenchmarkStatements(b *testing.B) {
 			}
 		}
 	})
-	b.Run("update", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := c.ExecContext(ctx, "update t set n = n + 1 where id = 1"); err != nil {
-				b.Fatal(err)
+	write := func(query string) func(*testing.B) {
+		return func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := c.ExecContext(ctx, query); err != nil {
+					b.Fatal(err)
+				}
 			}
 		}
-	})
+	}
+	b.Run("update", write("update t set n = n + 1 where id = 1"))
+	b.Run("upsert", write("insert into t values (1, 5, 'one') on duplicate key update n = n + values(n)"))
+	b.Run("replace", write("replace into t values (3, 5, 'three')"))
 }

@@ -57,7 +57,7 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 				c.conns[i] = conn
 			}
 			before := s.Metrics()
-			for range 800 {
+			for range 1000 {
 				c.step()
 			}
 			c.check("commit", nil, false)
@@ -69,7 +69,9 @@ func TestPlanCacheChangesNothing(t *testing.T) {
 				"select * from tgt order by x, y",
 				"select what, a, b, v, d from log order by id", "select * from agg order by n",
 				"select id, n, v, made, unix_timestamp(seen), changed from st order by id",
-				"select * from gen order by id", "select * from tst order by id"} {
+				"select * from up order by id", "select * from ua order by id",
+				"select * from gen order by id",
+				"select * from tst order by id"} {
 				c.check(q, nil, true)
 			}
 			after := s.Metrics()
@@ -111,6 +113,10 @@ var planCacheTables = []string{
 	`create table gen (id int primary key, a int, v varchar(10), s bigint generated always as (a * 2 + id) stored,
 	  l varchar(12) as (concat(v, '!')) stored not null, w int as (s + 1) stored,
 	  at timestamp null on update current_timestamp, unique key (s), check (w < 1000))`,
+	`create table up (id int default 7 primary key, n int, v varchar(10) default 'x', u int, d decimal(8,2),
+	  p int, at timestamp null default current_timestamp on update current_timestamp,
+	  unique key (u), key (n), check (n < 100))`,
+	`create table ua (id int auto_increment primary key, k int, n int, unique key (k))`,
 	`create table tst (id int primary key, n int, v int,
 	  at datetime default current_timestamp on update current_timestamp)`,
 	`create trigger ts1 before update on tst for each row set new.v = coalesce(new.n, 0) + 1`,
@@ -309,6 +315,41 @@ var planCacheShapes = []struct {
 	{"insert into tgt values (?, ?)", "word small", true},
 	{"select id, k from t where id = ? and k < ?", "idtext dec", true},
 	{"insert into st (n, v) values (?, ?)", "small word", true},
+	{"insert into up (id, n, v, u) values (?, ?, ?, ?) on duplicate key update n = n + 1",
+		"small small word small", true},
+	{"insert into up (id, n, u) values (?, ?, ?) on duplicate key update n = values(n), v = ?",
+		"small small small word", true},
+	{"insert into up (n, v, u) values (?, ?, ?), (?, ?, ?) " +
+		"on duplicate key update n = n + values(n), v = values(v)",
+		"small word small int word small", true},
+	{"insert into up (id, u, d) values (?, ?, ?) on duplicate key update d = d + values(d), u = ?",
+		"small small dec small", true},
+	{"insert into up (id, u) values (?, ?) on duplicate key update v = concat(v, ?), n = n * 2",
+		"small small word", true},
+	{"insert into up (u, p) values (?, ?) on duplicate key update p = values(p), at = now()",
+		"small small", true},
+	{"insert into up (u, id) values (?, ?) on duplicate key update id = ?, d = values(n)",
+		"small small small", true},
+	{"insert into up set u = ?, n = ? on duplicate key update n = ?", "small small int", true},
+	{"insert into ua (k, n) values (?, ?) on duplicate key update n = n + values(n)", "small small", true},
+	{"insert into ua (k, n) values (?, ?), (?, 2) on duplicate key update n = n + 1",
+		"small small small", true},
+	{"insert into ua (k, n) values (?, 1) on duplicate key update id = last_insert_id(id), n = ?",
+		"small small", true},
+	{"replace into ua (k, n) values (?, ?)", "small small", true},
+	{"replace into ua (id, k, n) values (?, ?, 3)", "small small", true},
+	{"select id, last_insert_id(), row_count() from ua where k = ?", "small", false},
+	{"replace into up (id, n, v, u) values (?, ?, ?, ?)", "small small word small", true},
+	{"replace into up (u, v, d, p) values (?, ?, ?, ?), (?, 'r', 1, 2)", "small word dec small small", true},
+	{"replace into up values (?, ?, default, ?, ?, ?, default)", "small small small dec small", true},
+	{"update up set n = ? where id = ?", "small small", true},
+	{"delete from up where u = ?", "small", true},
+	{"select * from up where n = ?", "small", false},
+	{"replace into par values (?, ?, ?)", "small word dec", true},
+	{"insert into tgt values (?, ?) on duplicate key update y = y + ?", "word small small", true},
+	{"insert into gen (id, a, v) values (?, ?, ?) on duplicate key update a = values(a), v = ?",
+		"id small word word", true},
+	{"replace into gen (id, a, v) values (?, ?, ?)", "id small word", true},
 	{"insert into st (n, v, made, seen) values (?, ?, now(3), default)", "small word", true},
 	{"insert into st (n, seen) values (?, now()), (?, current_timestamp)", "small small", true},
 	{"insert into st set n = ? + 1, v = upper(?), changed = now()", "small word", true},
@@ -392,6 +433,10 @@ func (c *comparison) literal(v any) string {
 func (c *comparison) check(query string, args []any, ordered bool) {
 	c.t.Helper()
 	fast, slow := answer(c.conns[0], query, args, ordered), answer(c.conns[1], query, args, ordered)
+	if strings.Contains(query, "), (") && strings.HasPrefix(fast, "error 1062 ") {
+		// Of several rows with a key that is taken, the commit of a blind INSERT names any.
+		fast, slow = fast[:10], slow[:min(10, len(slow))]
+	}
 	if strings.ReplaceAll(fast, "`fast", "`slow") != slow { // errors name the database
 		c.t.Fatalf("%s %v\nwith the plan cache:\n%s\nwithout:\n%s", query, args, fast, slow)
 	}

@@ -34,6 +34,11 @@ func TestWritesHavePlans(t *testing.T) {
 		"insert into st set n = 1 + %d, v = concat('a', %d)",
 		"update st set n = n + 1 where id = %d",
 		"update st set v = 'a%d', made = now() where n = 2",
+		"insert into st (id, n) values (5%d, 4) on duplicate key update n = n + values(n), v = 'b'",
+		"insert into st (id, n) values (51, 5) on duplicate key update n = values(n), v = concat(v, 'y%d')",
+		"replace into st (id, n, v) values (5%d, 4, 'c')",
+		"insert into chi values (6%d, 1), (61, 3) on duplicate key update p = values(p)",
+		"replace into chi values (7%d, 1), (71, 4)",
 	} {
 		of := func(i int) string {
 			return strings.ReplaceAll(strings.ReplaceAll(w, "5 + %d", fmt.Sprint(5+i)), "%d", fmt.Sprint(i))
@@ -61,6 +66,8 @@ func TestWritesHavePlans(t *testing.T) {
 		{"update par set n = 1 where id = 1", ""},
 		{"delete from par where id = 19", "error 1451"},
 		{"select v, n from par where id = 1", "5.00 1"},
+		{"select id, n, v, twice from st where id > 50 order by id", "51 4 c 8;52 4 c 8"},
+		{"select id, p from chi where id > 60 order by id", "61 3;62 1;71 4;72 1"},
 		{"insert into st (n) values (70)", ""}, {"set insert_id = 900", ""},
 		{"insert into st (n) values (71)", ""}, {"insert into st (n) values (72)", ""},
 		{"select id, n from st where n > 70", "900 71;901 72"},

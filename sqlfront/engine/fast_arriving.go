@@ -144,43 +144,25 @@ func isDefault(e ast.Expr) bool {
 	return ok && d.ColName == ""
 }
 
-// arriving compiles the values of an INSERT that are expressions: they are bound as what a SELECT without a
-// table would show.
+// arriving compiles the values of an INSERT that are expressions.
 func (c *compiler) arriving(ctx *sql.Context, places []place) error {
-	if len(places) == 0 {
-		return nil
-	}
-	if c.text == "" { // the statement of a body
-		return unplanned(reasonShape)
-	}
-	stmt, _, _, err := c.eng.sql.Parser.ParseWithOptions(ctx, c.text, ';', false, c.opts)
-	insert, ok := stmt.(*ast.Insert)
-	if err != nil || !ok {
-		return unplanned(reasonShape)
-	}
-	rows, ok := insert.Rows.(*ast.AliasedValues)
-	if !ok {
-		return unplanned(reasonShape)
-	}
-	sel := &ast.Select{}
 	for _, p := range places {
-		e := rows.Values[p.row][p.at]
-		if c.plan.table.pk.Schema[p.column].Type.Type() == sqltypes.Timestamp || !selectable(e) {
+		if c.plan.table.pk.Schema[p.column].Type.Type() == sqltypes.Timestamp {
 			return unplanned(reasonShape)
 		}
-		sel.SelectExprs = append(sel.SelectExprs, &ast.AliasedExpr{Expr: e})
 	}
-	shown, err := c.shown(ctx, sel)
-	if err != nil {
-		return err
-	}
-	c.typed = c.typed || len(c.kinds) > 0
-	for i, p := range places {
-		if c.plan.rows[p.row][p.column].expr, err = c.overRow(ctx, shown[i]); err != nil {
-			return err
+	values, err := c.values(ctx, len(places), func(stmt ast.Statement) (_ ast.TableExprs, es []ast.Expr) {
+		rows := tuplesOf(stmt.(*ast.Insert))
+		for _, p := range places {
+			es = append(es, rows[p.row][p.at])
 		}
+		return nil, es
+	})
+	for i, x := range values {
+		p := places[i]
+		c.plan.rows[p.row][p.column].expr = x
 	}
-	return nil
+	return err
 }
 
 // overRow compiles an expression over the table's rows, whose columns are followed by the parameters.

@@ -11,7 +11,6 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/digest"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
@@ -63,6 +62,7 @@ type fastPlan struct {
 	keeps *constraints // of a write; nil for none
 	rows  [][]source   // INSERT: for each row a source for each column of the table
 	set   []assignment
+	taken taken // INSERT: what becomes of a row whose key is taken
 	// stamps and generated are what a write adds to a row; see fast_arriving.go.
 	stamps    []stampedColumn
 	generated []generatedColumn
@@ -137,6 +137,8 @@ type assignment struct {
 	value  operand
 	expr   *rowValue
 	moment *physical.StatementTime
+	// arriving is the column of VALUES(column), in the place of value; -1 for none.
+	arriving int
 }
 
 // Reasons why a statement has no plan, for the counters.
@@ -323,6 +325,9 @@ func (p *fastPlan) current(snap *catalog.Snapshot) bool {
 		if fires, ok := p.table.eng.triggersOf(d, desc.Name, event); !ok || !slices.Equal(fires, p.fires) {
 			return false
 		}
+	}
+	if p.taken != takenRefused && !p.table.eng.firesNothing(d, desc.Name) {
+		return false
 	}
 	p.snap.Store(snap)
 	return true
@@ -592,16 +597,13 @@ func (c *compiler) updates(ctx *sql.Context, v *view, s *ast.Update) error {
 	}
 	var exprs []int // assignments of expressions
 	for n, e := range s.Exprs {
-		a := assignment{column: c.column(e.Name), from: -1}
-		if a.column < 0 {
-			return unplanned(reasonShape)
+		simple, err := c.sets(e)
+		if err != nil {
+			return err
 		}
-		if m := physical.StatementTimeOf(e.Expr); m != nil && m.Fits(c.plan.table.pk.Schema[a.column].Type) {
-			a.moment = m
-		} else if !c.assigns(&a, e.Expr) {
+		if !simple {
 			exprs = append(exprs, n)
 		}
-		c.plan.set = append(c.plan.set, a)
 	}
 	if err := c.compute(ctx, exprs); err != nil {
 		return err
@@ -616,6 +618,22 @@ func (c *compiler) updates(ctx *sql.Context, v *view, s *ast.Update) error {
 	return nil
 }
 
+// sets reads an assignment; simple is false for one of an expression, which is still to be computed.
+func (c *compiler) sets(e *ast.AssignmentExpr) (simple bool, err error) {
+	a := assignment{column: c.column(e.Name), from: -1, arriving: -1}
+	if a.column < 0 {
+		return false, unplanned(reasonShape)
+	}
+	m := physical.StatementTimeOf(e.Expr)
+	if m != nil && m.Fits(c.plan.table.pk.Schema[a.column].Type) {
+		a.moment, simple = m, true
+	} else {
+		simple = c.assigns(&a, e.Expr)
+	}
+	c.plan.set = append(c.plan.set, a)
+	return simple, nil
+}
+
 // assigns reads a value, or column + value, column - value; false if it is another expression.
 func (c *compiler) assigns(a *assignment, value ast.Expr) (ok bool) {
 	if b, ok := withoutOurs(value).(*ast.BinaryExpr); ok && (c.bind == nil || c.column(b.Left) >= 0) {
@@ -628,7 +646,13 @@ func (c *compiler) assigns(a *assignment, value ast.Expr) (ok bool) {
 		}
 		a.from, a.minus, value = from, b.Operator == ast.MinusStr, b.Right
 	}
-	if a.value, ok = c.operand(value); !ok {
+	if v, is := value.(*ast.ValuesFuncExpr); is && c.plan.taken == takenUpdates {
+		a.arriving = c.column(v.Name)
+		ok = a.arriving >= 0
+	} else {
+		a.value, ok = c.operand(value)
+	}
+	if !ok {
 		a.from = -1
 	}
 	return ok
@@ -647,124 +671,6 @@ func (c *compiler) deletes(ctx *sql.Context, v *view, s *ast.Delete) error {
 	}
 	c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Delete)
 	return nil
-}
-
-func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
-	if s.With != nil || s.Ignore != "" || len(s.Partitions) > 0 || len(s.Returning) > 0 || len(s.OnDup) > 0 || s.Action == ast.ReplaceStr {
-		return unplanned(reasonShape)
-	}
-	var rows ast.Values
-	switch r := s.Rows.(type) {
-	case ast.Values:
-		rows = r
-	case *ast.AliasedValues:
-		if !r.As.IsEmpty() || len(r.Columns) > 0 {
-			return unplanned(reasonShape)
-		}
-		rows = r.Values
-	default:
-		return unplanned(reasonShape)
-	}
-	c.plan.kind = planInsert
-	if err := c.resolve(ctx, v, s.Table); err != nil {
-		return err
-	}
-	t := c.plan.table
-	at := make([]int, len(t.pk.Schema)) // position of each column in VALUES, -1 if it is not named
-	for i := range at {
-		at[i] = -1
-		if len(s.Columns) == 0 {
-			at[i] = i
-		}
-	}
-	width := len(at)
-	if len(s.Columns) > 0 {
-		width = len(s.Columns)
-	}
-	for i, name := range s.Columns {
-		col := t.ordinal(name.String())
-		if col < 0 || at[col] >= 0 {
-			return unplanned(reasonShape)
-		}
-		at[col] = i
-	}
-	// Which row of several got the first generated number is more than this path wants to know.
-	if t.auto >= 0 && len(rows) > 1 && at[t.auto] >= 0 {
-		return unplanned(reasonShape)
-	}
-	var exprs []place
-	for n, tuple := range rows {
-		if len(tuple) != width {
-			return unplanned(reasonShape)
-		}
-		row := make([]source, len(at))
-		for col := range at {
-			var err error
-			row[col], err = c.source(ctx, col, at[col], tuple)
-			if err == errComputed {
-				exprs = append(exprs, place{n, at[col], col})
-			} else if err != nil {
-				return err
-			}
-		}
-		c.plan.rows = append(c.plan.rows, row)
-	}
-	if err := c.arriving(ctx, exprs); err != nil {
-		return err
-	}
-	if err := c.generates(ctx); err != nil {
-		return err
-	}
-	c.permit(sql.PrivilegeType_Insert)
-	return nil
-}
-
-func (c *compiler) source(ctx *sql.Context, col, at int, tuple ast.ValTuple) (source, error) {
-	t := c.plan.table
-	s := source{auto: col == t.auto}
-	column := t.pk.Schema[col]
-	generated := t.desc.Columns[t.ordinals[col]].Generated != ""
-	if at >= 0 && !isDefault(tuple[at]) {
-		if generated {
-			return s, unplanned(reasonTable) // 3105
-		}
-		if o, ok := c.operand(tuple[at]); ok {
-			s.op = &o
-			return s, nil
-		}
-		if s.moment = physical.StatementTimeOf(tuple[at]); s.moment != nil && s.moment.Fits(column.Type) {
-			return s, nil
-		}
-		s.moment = nil
-		return s, errComputed
-	}
-	text := t.desc.Columns[t.ordinals[col]].Default
-	if m := physical.StatementTimeText(text); m != nil && m.Fits(column.Type) {
-		s.moment = m
-		return s, nil
-	}
-	switch {
-	case s.auto, generated:
-		return s, nil
-	case text == "" && column.Nullable || strings.EqualFold(text, "NULL"):
-		return s, nil
-	case text == "":
-		return s, unplanned(reasonShape) // error 1364
-	}
-	// Defaults that are one literal; expressions go the general way.
-	var d digest.Digest
-	sign := strings.HasPrefix(text, "-")
-	if !d.Scan(strings.TrimPrefix(text, "-"), false) || string(d.Text) != "?" {
-		return s, unplanned(reasonShape)
-	}
-	l, ok := (&operand{param: -1, negative: sign, fixed: d.Values[0]}).value(nil)
-	if !ok {
-		return s, unplanned(reasonShape)
-	}
-	if s.value, ok = l.Stored(ctx, column.Type); !ok || s.value == nil {
-		return s, unplanned(reasonType)
-	}
-	return s, nil
 }
 
 func (c *compiler) permit(privileges ...sql.PrivilegeType) {

@@ -57,7 +57,7 @@ func (c *compiler) constraints(
 			k.parents = append(k.parents, p)
 		}
 	}
-	if c.plan.kind == planInsert {
+	if c.plan.kind == planInsert && c.plan.taken == takenRefused {
 		return k, nil
 	}
 	for i := range references {

@@ -19,38 +19,72 @@ type rowValue struct {
 	typ  sql.Type
 }
 
-// compute compiles the assignments of expressions, at these places of an UPDATE of one table: they are bound
-// as what a SELECT of them from that table would show.
+// compute compiles the assignments of expressions, at these places of an UPDATE or an upsert of one table.
 func (c *compiler) compute(ctx *sql.Context, at []int) error {
-	if len(at) == 0 {
-		return nil
+	values, err := c.values(ctx, len(at), func(stmt ast.Statement) (ast.TableExprs, []ast.Expr) {
+		from, all := assignedIn(stmt)
+		es := make([]ast.Expr, len(at))
+		for n, i := range at {
+			es[n] = all[i].Expr
+		}
+		return from, es
+	})
+	for n, x := range values {
+		c.plan.set[at[n]].expr = x
+	}
+	return err
+}
+
+// assignedIn are the assignments of an UPDATE or an upsert, and their table.
+func assignedIn(stmt ast.Statement) (ast.TableExprs, ast.AssignmentExprs) {
+	switch s := stmt.(type) {
+	case *ast.Update:
+		return s.TableExprs, s.Exprs
+	case *ast.Insert:
+		return ast.TableExprs{&ast.AliasedTableExpr{Expr: s.Table, Auth: ast.AuthInformation{
+			AuthType: ast.AuthType_SELECT, TargetType: ast.AuthTargetType_SingleTableIdentifier,
+			TargetNames: []string{s.Table.DbQualifier.String(), s.Table.Name.String()},
+		}}}, ast.AssignmentExprs(s.OnDup)
+	}
+	return nil, nil
+}
+
+// values compiles so many expressions of the statement: they are bound as what a SELECT of them would show,
+// from the table that which says, or from none. It is given the statement parsed anew, since the binder
+// changes what it gets.
+func (c *compiler) values(
+	ctx *sql.Context, n int, which func(ast.Statement) (ast.TableExprs, []ast.Expr),
+) ([]*rowValue, error) {
+	if n == 0 {
+		return nil, nil
 	}
 	if c.text == "" { // the statement of a body
-		return unplanned(reasonShape)
+		return nil, unplanned(reasonShape)
 	}
 	stmt, _, _, err := c.eng.sql.Parser.ParseWithOptions(ctx, c.text, ';', false, c.opts)
-	update, ok := stmt.(*ast.Update)
-	if err != nil || !ok {
-		return unplanned(reasonShape)
+	if err != nil {
+		return nil, unplanned(reasonShape)
 	}
-	sel := &ast.Select{From: update.TableExprs}
-	for _, i := range at {
-		if !selectable(update.Exprs[i].Expr) {
-			return unplanned(reasonShape)
+	from, es := which(stmt)
+	sel := &ast.Select{From: from}
+	for _, e := range es {
+		if !selectable(e) {
+			return nil, unplanned(reasonShape)
 		}
-		sel.SelectExprs = append(sel.SelectExprs, &ast.AliasedExpr{Expr: update.Exprs[i].Expr})
+		sel.SelectExprs = append(sel.SelectExprs, &ast.AliasedExpr{Expr: e})
 	}
 	shown, err := c.shown(ctx, sel)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.typed = len(c.kinds) > 0
-	for n, i := range at {
-		if c.plan.set[i].expr, err = c.overRow(ctx, shown[n]); err != nil {
-			return err
+	c.typed = c.typed || len(c.kinds) > 0
+	values := make([]*rowValue, len(shown))
+	for i, e := range shown {
+		if values[i], err = c.overRow(ctx, e); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return values, nil
 }
 
 // selectable reports whether the binder can take an assigned value for one that is selected.

@@ -58,7 +58,9 @@ func (r *fastRun) change() (*resultset.Result, error) {
 			return nil, r.left(err)
 		}
 		mode := insertPlain
-		if alone && r.session.implicit() && p.fires == nil && (p.keeps == nil || r.width > 0) {
+		if p.taken != takenRefused {
+			mode = insertUpsert
+		} else if alone && r.session.implicit() && p.fires == nil && (p.keeps == nil || r.width > 0) {
 			mode = insertBlind
 		}
 		if r.tx.modes == nil {
@@ -112,6 +114,9 @@ func (r *fastRun) left(err error) error {
 func (r *fastRun) edit(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	switch r.plan.kind {
 	case planInsert:
+		if r.plan.taken != takenRefused {
+			return r.upsert(e, rows)
+		}
 		if r.width > 0 && r.plan.fires == nil {
 			if err := r.keepMany(rows); err != nil {
 				return nil, err
@@ -226,13 +231,7 @@ func (r *fastRun) update(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	}
 	news := make([]sql.Row, len(olds))
 	for i, old := range olds {
-		if news[i], err = r.changed(old); err != nil {
-			return nil, err
-		}
-		if err := r.stamp(old, news[i]); err != nil {
-			return nil, err
-		}
-		if err := r.generate(news[i]); err != nil {
+		if news[i], err = r.changed(old, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -272,8 +271,21 @@ func (r *fastRun) update(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	return out, nil
 }
 
-// changed computes the new row: the assignments from left to right, each of which sees those before it.
-func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
+// changed is the row that an UPDATE makes of another one; see assigned for arriving.
+func (r *fastRun) changed(old, arriving sql.Row) (sql.Row, error) {
+	row, err := r.assigned(old, arriving)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.stamp(old, row); err != nil {
+		return nil, err
+	}
+	return row, r.generate(row)
+}
+
+// assigned computes the assignments from left to right, each of which sees those before it. arriving is the
+// row that an upsert had to insert: VALUES(column).
+func (r *fastRun) assigned(old, arriving sql.Row) (sql.Row, error) {
 	row := make(sql.Row, len(old))
 	copy(row, old)
 	schema := r.plan.table.pk.Schema
@@ -296,7 +308,7 @@ func (r *fastRun) changed(old sql.Row) (sql.Row, error) {
 			row[a.column] = v
 			continue
 		}
-		l, ok := a.value.value(r.values)
+		l, ok := r.valueOf(a, arriving)
 		if !ok {
 			return nil, errFallback
 		}
