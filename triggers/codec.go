@@ -3,6 +3,7 @@ package triggers
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"moka/kv"
@@ -19,6 +20,7 @@ type delivery struct {
 	CommitTS kv.Timestamp // newest known change of the cell
 	OldestTS kv.Timestamp // oldest change that is not acknowledged
 	Attempts uint32       // failed runs so far
+	Depth    uint32       // of runs that led to the changes: of the one that the fewest did
 }
 
 // key is the identity under which notifications of a cell collapse.
@@ -124,6 +126,8 @@ type fetchRequest struct {
 	Done []delivery
 }
 
+// fetchResponse has the depths behind the deliveries, if clients have not made all the changes: workers of
+// releases before that would not decode it.
 type fetchResponse struct{ Deliveries []delivery }
 
 func (m *fetchRequest) AppendTo(b []byte) []byte {
@@ -153,13 +157,24 @@ func (m *fetchRequest) Decode(b []byte) error {
 }
 
 func (m *fetchResponse) AppendTo(b []byte) []byte {
-	return appendDeliveries(append(b, messageVersion), m.Deliveries)
+	w := writer{appendDeliveries(append(b, messageVersion), m.Deliveries)}
+	if slices.ContainsFunc(m.Deliveries, func(d delivery) bool { return d.Depth > 0 }) {
+		for _, d := range m.Deliveries {
+			w.u(uint64(d.Depth))
+		}
+	}
+	return w.b
 }
 
 func (m *fetchResponse) Decode(b []byte) error {
 	r := reader{b: b}
 	r.version()
 	m.Deliveries = r.deliveries()
+	if len(r.b) > 0 {
+		for i := range m.Deliveries {
+			m.Deliveries[i].Depth = uint32(r.u())
+		}
+	}
 	return r.done("fetch response")
 }
 
@@ -178,10 +193,14 @@ func appendDeliveries(b []byte, ds []delivery) []byte {
 
 func (r *reader) deliveries() (ds []delivery) {
 	for n := r.count(); n > 0 && !r.bad; n-- {
-		ds = append(ds, delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), kv.Timestamp(r.u()),
-			uint32(r.u())})
+		ds = append(ds, r.delivery())
 	}
 	return ds
+}
+
+func (r *reader) delivery() delivery {
+	return delivery{Observer: ObserverID(r.u()), Column: r.column(), CommitTS: kv.Timestamp(r.u()),
+		OldestTS: kv.Timestamp(r.u()), Attempts: uint32(r.u())}
 }
 
 // settleRequest ends a notification's attempt outside of a run's commit.
@@ -330,8 +349,7 @@ func (m *backlogResponse) Decode(b []byte) error {
 		m.Counts = append(m.Counts, backlogCount{ObserverID(r.u()), r.u(), r.u(), kv.Timestamp(r.u())})
 	}
 	for n := r.count(); n > 0 && !r.bad; n-- {
-		d := delivery{ObserverID(r.u()), r.column(), kv.Timestamp(r.u()), kv.Timestamp(r.u()), uint32(r.u())}
-		m.Items = append(m.Items, backlogItem{d, string(r.bytes()), r.u() == 1})
+		m.Items = append(m.Items, backlogItem{r.delivery(), string(r.bytes()), r.u() == 1})
 	}
 	return r.done("backlog response")
 }

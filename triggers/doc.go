@@ -15,7 +15,9 @@
 // observed cell, timestamp = commit_ts of the change. It is born in the batch that writes the commit record,
 // so no crash can lose it, and it lives in the tablet of the cell, so it moves with it. Several changes of a
 // cell are entries of one column, of which the oldest and the newest are kept; a worker takes them together:
-// messages collapse. A failed attempt leaves its count and its error beside it, in kv.GroupNotifyMeta.
+// messages collapse. Its depth counts the runs that led to the change, one set off by the other; what is
+// deeper than its observer allows is parked. A failed attempt leaves its count and its error beside it, in
+// kv.GroupNotifyMeta.
 //
 // # The acknowledgement
 //

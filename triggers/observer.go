@@ -35,7 +35,14 @@ type Observer struct {
 	Backoff time.Duration
 	// Timeout bounds a run; one that takes longer is cancelled and has failed. Default 1 minute.
 	Timeout time.Duration
+	// Depth bounds how many runs, one set off by the other, may lead to a change for which this observer
+	// still runs. What is beyond it is parked. Default DefaultDepth.
+	Depth int
 }
+
+// DefaultDepth is for an observer that says nothing: more steps than a derivation has that ends by itself,
+// and few enough for one that does not.
+const DefaultDepth = 64
 
 func (o Observer) withDefaults() Observer {
 	if o.Attempts <= 0 {
@@ -46,6 +53,9 @@ func (o Observer) withDefaults() Observer {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = time.Minute
+	}
+	if o.Depth <= 0 {
+		o.Depth = DefaultDepth
 	}
 	return o
 }
@@ -72,6 +82,8 @@ type Event struct {
 	// if the observer has never acknowledged the cell, just before the first change that it was notified of.
 	// The cell as it was then is OLD, as it is in the run's snapshot is NEW.
 	PreviousTS kv.Timestamp
+	// Depth counts the runs that led to the change, one set off by the other: zero if a client made it.
+	Depth int
 	// Attempt counts failed runs for this notification so far.
 	Attempt int
 	client  *txn.Client
@@ -148,6 +160,10 @@ var ErrSkip = errors.New("triggers: nothing to do")
 
 // ErrHopeless, wrapped in an error of Run, means that another try would fail as well: it is parked at once.
 var ErrHopeless = errors.New("another try would fail as well")
+
+// ErrTooDeep is the error of a change that observers, one after the other, have led to without an end in
+// sight.
+var ErrTooDeep = errors.New("a cascade of observers was ended")
 
 // AckColumn is where an observer acknowledges changes of a cell.
 //

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn"
 )
 
 const (
@@ -113,8 +114,8 @@ func (r *ready) refile(o ObserverID, c kv.Column) {
 	if it := r.mu.items[keyOf(o, c)]; it != nil {
 		r.removeLocked(it)
 	}
-	if newest, _, ok := r.changes(o, c); ok {
-		r.enqueueLocked(o, c, newest)
+	if d, ok := r.changes(o, c); ok {
+		r.enqueueLocked(o, c, d.CommitTS)
 	}
 }
 
@@ -209,19 +210,27 @@ func (r *ready) meta(o ObserverID, c kv.Column) meta {
 	return m
 }
 
-// changes reads the newest and the oldest notification of a cell from the group.
-func (r *ready) changes(o ObserverID, c kv.Column) (newest, oldest kv.Timestamp, ok bool) {
+// changes reads from the group what there is to do about a cell.
+func (r *ready) changes(o ObserverID, c kv.Column) (d delivery, ok bool) {
 	row := kv.Span{Start: c.Row, End: append(bytes.Clone(c.Row), 0)}
 	r.shard.InMemory(kv.GroupNotify).Ascend(o, row, func(a kv.Address, v kv.Version) bool {
-		if a.Family == c.Family && bytes.Equal(a.Qualifier, c.Qualifier) {
-			if !ok {
-				newest, ok = v.Timestamp, true
-			}
-			oldest = v.Timestamp
+		if a.Family != c.Family || !bytes.Equal(a.Qualifier, c.Qualifier) {
+			return true
 		}
+		if !ok {
+			d, ok = delivery{Observer: o, Column: c, CommitTS: v.Timestamp, Depth: depthOf(v)}, true
+		}
+		d.OldestTS, d.Depth = v.Timestamp, min(d.Depth, depthOf(v))
 		return true
 	})
-	return newest, oldest, ok
+	return d, ok
+}
+
+// depthOf is the depth of a notification. One that does not decode has none: it has to be delivered in any
+// case.
+func depthOf(v kv.Version) uint32 {
+	_, depth, _ := txn.DecodeNotify(v.Value)
+	return depth
 }
 
 // refillLocked reads notifications from the group into the queue, from where the last refill ended,
@@ -340,16 +349,16 @@ func (r *ready) popLocked(worker string, o ObserverID, now time.Time, lease time
 		it := heap.Pop(&q.byAge).(*item)
 		// Whoever cleared the entry (another worker's commit, a dropped observer, a tablet that moved
 		// away) did not tell us.
-		newest, oldest, ok := r.changes(o, it.column)
+		d, ok := r.changes(o, it.column)
 		m := r.meta(o, it.column)
-		if !ok || m.parks(newest) {
+		if !ok || m.parks(d.CommitTS) {
 			delete(r.mu.items, it.key)
 			continue
 		}
 		it.state, it.holder, it.until = stateLeased, worker, now.Add(lease)
 		heap.Push(&q.timed, it)
-		return delivery{Observer: o, Column: it.column, CommitTS: newest, OldestTS: oldest,
-			Attempts: m.Attempts}, true
+		d.Attempts = m.Attempts
+		return d, true
 	}
 	return delivery{}, false
 }
@@ -367,8 +376,8 @@ func (r *ready) done(worker string, ds []delivery) {
 		r.removeLocked(it)
 		// An acknowledged entry may be here still: the run's commit is decided at its primary
 		// and arrives here later.
-		if newest, _, ok := r.changes(d.Observer, d.Column); ok && newest > d.CommitTS {
-			r.enqueueLocked(d.Observer, d.Column, newest)
+		if left, ok := r.changes(d.Observer, d.Column); ok && left.CommitTS > d.CommitTS {
+			r.enqueueLocked(d.Observer, d.Column, left.CommitTS)
 		}
 	}
 }

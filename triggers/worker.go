@@ -466,7 +466,7 @@ var errAcknowledged = errors.New("triggers: acknowledged already")
 func (w *Worker) run(ctx context.Context, o Observer, d delivery, first lost) (ack kv.Timestamp, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	t := w.client.Begin(txn.TxnOptions{})
+	t := w.client.Begin(txn.TxnOptions{Depth: d.Depth + 1})
 	t.SetAdds(true)
 	defer t.Rollback() // does nothing once committed
 	if err := first.lock(ctx, t); err != nil {
@@ -491,12 +491,19 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery, first lost) (a
 			return previous, errAcknowledged
 		}
 	}
+	if int(d.Depth) > o.Depth {
+		// Only now: what is acknowledged is not beyond anything.
+		return 0, fmt.Errorf("%w: %w: %d runs of observers, one set off by the other, have led to this "+
+			"change, and max_depth of observer '%s' is %d; if there is an end to it, ALTER OBSERVER … WITH "+
+			"(max_depth = n) and then RETRY FAILED goes on", ErrHopeless, ErrTooDeep, d.Depth, o.Name,
+			o.Depth)
+	}
 	// All of the run's effects hang on this write: of two runs that saw the same acknowledgement one commits.
 	t.Put(ackColumn, encodeAck(start),
 		txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: o.ID, Column: d.Column}}})
 	e := Event{
 		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous,
-		Attempt: int(d.Attempts), client: w.client,
+		Attempt: int(d.Attempts), Depth: int(d.Depth), client: w.client,
 		seen: seen,
 	}
 	mark := t.Savepoint()

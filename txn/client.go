@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/delays"
 )
 
 // Client begins transactions. It is safe for concurrent use; one for each process is usual.
@@ -198,14 +199,14 @@ func (c *Client) call(ctx context.Context, b *backoff, g *shardGroup, cmd kv.Com
 		}
 		if errors.Is(err, kv.ErrMoved) {
 			c.metrics.moved.Add(1)
-			countResent(ctx)
+			delays.Resent(ctx)
 			return nil, err
 		}
 		if !worthRepeating(err) || !b.wait(ctx) {
 			return nil, err
 		}
 		c.metrics.retries.Add(1)
-		countResent(ctx)
+		delays.Resent(ctx)
 	}
 }
 

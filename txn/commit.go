@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/delays"
 )
 
 // Commit makes the writes visible, all at once, or returns why not. A transaction without writes commits for nothing and has
@@ -194,6 +195,7 @@ func (cm *committer) choosePrimary(groups []*shardGroup) {
 func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
 	req := &writeRequest{
 		startTS: cm.startTS, primary: cm.primary, session: cm.c.o.Session, tablets: g.tablets, mutations: ms, owner: cm.owner, adds: cm.adds,
+		depth: cm.t.o.Depth,
 		// A lock's time is counted from its start_ts, which may be long ago.
 		ttl: cm.ttl(),
 	}
@@ -319,7 +321,7 @@ const shortLockWait = 20 * time.Millisecond
 // clear resolves foreign locks that a write has met; those of live transactions are a conflict, after a short wait.
 func (cm *committer) clear(ctx context.Context, waits *backoff, locks []lockInfo) error {
 	began := time.Now()
-	defer func() { countLocks(ctx, len(locks), began) }()
+	defer func() { delays.Locks(ctx, len(locks), began) }()
 	alive, err := cm.c.resolve(ctx, 0, locks, waits.begun(), nil, nil)
 	if err != nil || len(alive) == 0 {
 		return err

@@ -8,6 +8,7 @@ import (
 	"moka/kv"
 	"moka/kv/kvtest"
 	"moka/txn"
+	"moka/txn/delays"
 	"moka/txn/txntest"
 )
 
@@ -19,10 +20,10 @@ func TestDelays(t *testing.T) {
 		put(t, c, "a", "1")
 		holder, waiter := c.Begin(txn.TxnOptions{}), c.Begin(txn.TxnOptions{})
 		mustLock(t, holder, "a")
-		ended := make(chan txn.DelayCounts, 1)
+		ended := make(chan delays.Counts, 1)
 		go func() {
-			var d txn.Delays
-			if _, err := waiter.Lock(txn.WithDelays(t.Context(), &d), []kv.Column{col("a")}, txn.LockOptions{Wait: time.Hour}); err != nil {
+			var d delays.Counter
+			if _, err := waiter.Lock(delays.With(t.Context(), &d), []kv.Column{col("a")}, txn.LockOptions{Wait: time.Hour}); err != nil {
 				t.Error(err)
 			}
 			ended <- d.Counts()
@@ -54,9 +55,9 @@ func delaysOfRead(w *paperWorld) {
 		return nil
 	}
 	c := w.client(slow, txn.Options{RetryTime: time.Hour})
-	var statement, node, other txn.Delays
-	_ = txn.WithDelays(w.Context(), &other)
-	ctx := txn.WithDelays(txn.WithDelays(w.Context(), &other), &statement, &node)
+	var statement, node, other delays.Counter
+	_ = delays.With(w.Context(), &other)
+	ctx := delays.With(delays.With(w.Context(), &other), &statement, &node)
 	if _, _, err := c.Begin(txn.TxnOptions{}).Get(ctx, col("bob")); err != nil {
 		w.Fatal(err)
 	}
@@ -64,10 +65,10 @@ func delaysOfRead(w *paperWorld) {
 	if got != node.Counts() || got.Locks != 1 || got.LockTime < time.Minute || got.Resent != 2 || got.RowLocks != 0 || got.Waited() != got.LockTime {
 		w.Errorf("%+v, and %+v", got, node.Counts())
 	}
-	if n := other.Counts(); n != (txn.DelayCounts{}) {
+	if n := other.Counts(); n != (delays.Counts{}) {
 		w.Errorf("counted elsewhere, too: %+v", n)
 	}
-	if statement.Reset(); statement.Counts() != (txn.DelayCounts{}) {
+	if statement.Reset(); statement.Counts() != (delays.Counts{}) {
 		w.Errorf("after the reset: %+v", statement.Counts())
 	}
 }

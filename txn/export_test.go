@@ -175,7 +175,7 @@ func describe(g kv.GroupID, run uint32, v kv.Version) (string, error) {
 		}
 		return fmt.Sprintf("rollback@%v", v.Timestamp), err
 	case kv.GroupNotify:
-		ts, err := DecodeNotify(v.Value)
+		ts, _, err := DecodeNotify(v.Value)
 		return fmt.Sprintf("notify %d@%v<-%v", run, v.Timestamp, ts), err
 	}
 	return "", fmt.Errorf("group %d", g)

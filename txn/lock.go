@@ -10,6 +10,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/deadlock"
+	"moka/txn/delays"
 )
 
 // LockOptions say how Lock deals with what is in the way.
@@ -242,7 +243,7 @@ func (l *locker) blocked(ctx context.Context, resp *lockResponse) error {
 		return l.wait(ctx, column, resp.blockers)
 	case lockInDoubt:
 		began := time.Now()
-		defer func() { countLocks(ctx, len(resp.locks), began) }()
+		defer func() { delays.Locks(ctx, len(resp.locks), began) }()
 		alive, err := c.resolve(ctx, 0, resp.locks, l.waits.begun(), nil, nil)
 		switch {
 		case err != nil || len(alive) == 0:
@@ -297,7 +298,7 @@ func (l *locker) wait(ctx context.Context, column kv.Column, in []deadlock.Holde
 	slice := min(lockSlice, c.o.LockLease/3)
 	deadlocked, began := false, time.Now()
 	defer func() {
-		countRowLock(ctx, began)
+		delays.RowLock(ctx, began)
 		if err != nil {
 			l.leave(ctx, column, false)
 		}

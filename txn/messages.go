@@ -314,6 +314,8 @@ type writeRequest struct {
 	owner kv.Timestamp
 	// adds: the transaction makes the store larger, and is refused while the disk is full.
 	adds bool
+	// depth of the notifications. A zero is not sent: older nodes would not decode it.
+	depth uint32
 }
 
 func (m *writeRequest) AppendTo(b []byte) []byte {
@@ -332,6 +334,9 @@ func (m *writeRequest) AppendTo(b []byte) []byte {
 	e.columns(m.secondaries)
 	e.timestamp(m.owner)
 	e.bool(m.adds)
+	if m.depth > 0 {
+		e.uvarint(uint64(m.depth))
+	}
 	return e.b
 }
 
@@ -341,6 +346,11 @@ func (m *writeRequest) Decode(b []byte) error {
 		startTS: d.timestamp(), primary: d.column(), session: d.string(), ttl: d.millis(),
 		mutations: list(&d, 11, d.mutation), tablets: d.refs(), floor: d.timestamp(), async: d.bool(), secondaries: d.columns(),
 		owner: d.timestamp(), adds: d.bool(),
+	}
+	if len(d.b) > 0 {
+		if m.depth = d.uint32(); m.depth == 0 {
+			d.fail("a depth of zero is not sent")
+		}
 	}
 	return d.end()
 }

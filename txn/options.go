@@ -97,6 +97,8 @@ type TxnOptions struct {
 	// Autocommit says that the transaction is a single statement, so that its snapshot was taken after the user asked for
 	// it. It spares one-phase commit a timestamp; see DESIGN.md on linearizability.
 	Autocommit bool
+	// Depth counts the runs of observers that led to the transaction, its own included.
+	Depth uint32
 	// LockWait bounds how long a row lock is waited for. Default: the client's RowLockWait.
 	LockWait time.Duration
 	// Connection is whose it is, for people who look for what keeps old versions. SetNote overrides it.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/delays"
 )
 
 // read fills values[i] for each i of want from the store. Columns with a lock in the way are asked for again once it has been
@@ -91,7 +92,7 @@ const freeTries = 64
 // what can be neither is waited for.
 func (t *Txn) clear(ctx context.Context, waits *backoff, snapshot kv.Timestamp, locks []lockInfo, through func(decision)) error {
 	began := time.Now()
-	defer func() { countLocks(ctx, len(locks), began) }()
+	defer func() { delays.Locks(ctx, len(locks), began) }()
 	alive, err := t.c.resolve(ctx, snapshot, locks, true, t.addBypass, through)
 	if err != nil || len(alive) == 0 && waits.tries() < freeTries {
 		return err

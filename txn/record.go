@@ -73,8 +73,9 @@ const rollbackMarker = kv.MaxTimestamp
 //	+---------+------+-------+---------+--------------+---------+-----------+-----------+---------+-------------+---------+
 //	flags: bit 0 the value is here · bit 1 this is the primary (no primary column follows) · bit 2 guard of a one-phase commit ·
 //	bit 3 asynchronous commit (only then, and only in the primary, the columns of the secondaries follow; see async.go)
+//	bit 4 a run of an observer wrote it (then its depth follows, before the value)
 //	column: row bytes · family 1 B · qualifier bytes      bytes: length uvarint · bytes      list: count uvarint · elements
-//	observer: uvarint                                     clear: observer uvarint · column
+//	observer: uvarint     clear: observer uvarint · column     depth: uvarint
 type lockRecord struct {
 	kind        kind
 	guard       bool
@@ -85,6 +86,7 @@ type lockRecord struct {
 	session     string
 	observers   []uint32
 	clears      []ClearNotify
+	depth       uint32 // of the notifications
 	async       bool
 	secondaries []kv.Column // of an async primary
 	hasValue    bool
@@ -96,6 +98,7 @@ const (
 	lockIsPrimary = 1 << 1
 	lockIsGuard   = 1 << 2
 	lockIsAsync   = 1 << 3
+	lockHasDepth  = 1 << 4
 )
 
 func (l *lockRecord) appendTo(b []byte) []byte {
@@ -115,6 +118,9 @@ func (l *lockRecord) appendTo(b []byte) []byte {
 	if l.async {
 		flags |= lockIsAsync
 	}
+	if l.depth > 0 {
+		flags |= lockHasDepth
+	}
 	e.byte(flags)
 	e.uvarint(uint64(max(0, l.ttl.Milliseconds())))
 	e.timestamp(l.minCommitTS)
@@ -126,6 +132,9 @@ func (l *lockRecord) appendTo(b []byte) []byte {
 	e.clears(l.clears)
 	if l.async && l.isPrimary {
 		e.columns(l.secondaries)
+	}
+	if l.depth > 0 {
+		e.uvarint(uint64(l.depth))
 	}
 	if l.hasValue {
 		e.b = append(e.b, l.value...)
@@ -141,7 +150,7 @@ func decodeLock(b []byte) (*lockRecord, error) {
 		d.fail("unknown lock " + l.kind.String())
 	}
 	flags := d.byte()
-	if flags&^(lockHasValue|lockIsPrimary|lockIsGuard|lockIsAsync) != 0 {
+	if flags&^(lockHasValue|lockIsPrimary|lockIsGuard|lockIsAsync|lockHasDepth) != 0 {
 		d.fail("unknown lock flags")
 	}
 	l.hasValue, l.isPrimary, l.guard = flags&lockHasValue != 0, flags&lockIsPrimary != 0, flags&lockIsGuard != 0
@@ -160,6 +169,9 @@ func decodeLock(b []byte) (*lockRecord, error) {
 	l.clears = d.clears()
 	if l.async && l.isPrimary {
 		l.secondaries = d.columns()
+	}
+	if flags&lockHasDepth != 0 {
+		l.depth = d.uint32()
 	}
 	if l.hasValue {
 		l.value = append([]byte{}, d.b...)
@@ -294,25 +306,40 @@ func decodeRollback(b []byte) (lockCommitTS kv.Timestamp, err error) {
 	return ts, d.end()
 }
 
-// notifyRecord tells an observer that a column changed at the entry's commit_ts.
+// notifyRecord tells an observer that a column changed at the entry's commit_ts. Its depth is how many runs of
+// observers led to the change, one set off by the other: none, if a client made it.
 //
-//	+---------+----------+
-//	| version | start_ts |
-//	| 1 B     | uvarint  |
-//	+---------+----------+
-func appendNotify(b []byte, startTS kv.Timestamp) []byte {
+//	+---------+----------+---------+
+//	| version | start_ts | depth   |     version 1 has no depth: it is zero
+//	| 1 B     | uvarint  | uvarint |
+//	+---------+----------+---------+
+func appendNotify(b []byte, startTS kv.Timestamp, depth uint32) []byte {
 	e := encoder{b}
-	e.byte(recordVersion)
+	if depth == 0 {
+		e.byte(recordVersion)
+		e.timestamp(startTS)
+		return e.b
+	}
+	e.byte(deepVersion)
 	e.timestamp(startTS)
+	e.uvarint(uint64(depth))
 	return e.b
 }
 
-// DecodeNotify returns the start_ts of the transaction whose commit set a notification.
-func DecodeNotify(b []byte) (startTS kv.Timestamp, err error) {
+// deepVersion is that of a notification by a run of an observer.
+const deepVersion = 2
+
+// DecodeNotify returns the start_ts of the transaction whose commit set a notification, and its depth.
+func DecodeNotify(b []byte) (startTS kv.Timestamp, depth uint32, err error) {
 	d := decoder{b: b}
-	d.version("notify")
-	ts := d.timestamp()
-	return ts, d.end()
+	if len(b) == 0 || b[0] != deepVersion {
+		d.version("notify")
+		ts := d.timestamp()
+		return ts, 0, d.end()
+	}
+	d.byte()
+	startTS, depth = d.timestamp(), d.uint32()
+	return startTS, depth, d.end()
 }
 
 func lockAt(run uint32, c kv.Column) kv.Address {

@@ -8,7 +8,8 @@ import (
 
 // commitColumn writes what a committed column leaves behind, apart from the lock's removal: the write record and, in the same
 // batch, so that no crash can lose them, the notifications. One-phase commit, commit and roll-forward all come through here.
-func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS kv.Timestamp, observers []uint32, clears []ClearNotify) error {
+func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS kv.Timestamp,
+	note notes) error {
 	switch rec.kind {
 	case kindPut, kindDelete:
 		slot, newest := st.recent.note(c, commitTS)
@@ -31,13 +32,12 @@ func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS k
 	case kindRequire:
 		st.requires.note(c, commitTS) // while the lock or guard is still there for deletes to see
 	}
-	for _, o := range observers {
-		e.Set(notifyAt(o, c), commitTS, appendNotify(nil, rec.startTS))
-		if err := dropMiddle(e, notifyAt(o, c), commitTS); err != nil {
+	for _, o := range note.observers {
+		if err := setNotify(e, notifyAt(o, c), rec.startTS, commitTS, &note); err != nil {
 			return err
 		}
 	}
-	for _, cl := range clears {
+	for _, cl := range note.clears {
 		if err := clearNotify(e, cl, rec.startTS); err != nil {
 			return err
 		}
@@ -49,18 +49,44 @@ func notifyAt(observer uint32, c kv.Column) kv.Address {
 	return kv.Address{Group: kv.GroupNotify, Run: observer, Column: c}
 }
 
-// dropMiddle keeps a cell that changes faster than it is observed from piling up notifications: of those that wait, the oldest
-// says since when, the newest up to what, and nobody asks for one between them. The one that newest supersedes goes, unless
-// it is the oldest. Changes of one cell commit one after the other, so newest is newer than all that is there.
-func dropMiddle(e kv.Eval, at kv.Address, newest kv.Timestamp) error {
-	v, ok, err := e.Latest(at, newest-1)
-	if err != nil || !ok || v.Timestamp == 0 {
+// notes are what a commit says to observers.
+type notes struct {
+	observers []uint32
+	clears    []ClearNotify
+	depth     uint32
+	// all are the clears of the whole transaction: what it has seen, as a run, is not what it passes on.
+	all []ClearNotify
+}
+
+// sees reports whether the transaction clears the notifications at an address that it has seen.
+func (n *notes) sees(at kv.Address) bool {
+	return slices.ContainsFunc(n.all, func(cl ClearNotify) bool {
+		return cl.Observer == at.Run && compareColumns(cl.Column, at.Column) == 0
+	})
+}
+
+// setNotify leaves a notification. A cell that changes faster than it is observed does not pile them up: of
+// those that wait, the oldest says since when, the newest up to what, and nobody asks for one between them. The
+// one that this supersedes goes, unless it is the oldest; the lesser depth stays, but not of what this run has
+// done. Changes of one cell commit one after the other, so this is newer than all that is there.
+func setNotify(e kv.Eval, at kv.Address, startTS, commitTS kv.Timestamp, note *notes) error {
+	depth := note.depth
+	v, ok, err := e.Latest(at, commitTS-1)
+	if err != nil {
 		return err
 	}
-	if _, older, err := e.Latest(at, v.Timestamp-1); err != nil || !older {
-		return err
+	if ok && v.Timestamp > 0 {
+		if _, older, err := e.Latest(at, v.Timestamp-1); err != nil {
+			return err
+		} else if older {
+			_, was, _ := DecodeNotify(v.Value) // what does not decode has no depth
+			if v.Timestamp > startTS || !note.sees(at) {
+				depth = min(depth, was)
+			}
+			e.Delete(at, v.Timestamp)
+		}
 	}
-	e.Delete(at, v.Timestamp)
+	e.Set(at, commitTS, appendNotify(nil, startTS, depth))
 	return nil
 }
 
@@ -88,16 +114,16 @@ func clearNotify(e kv.Eval, cl ClearNotify, startTS kv.Timestamp) error {
 }
 
 // commitLock turns a lock into its committed form.
-func commitLock(e kv.Eval, st *state, run uint32, c kv.Column, l *lockRecord, startTS, commitTS kv.Timestamp) error {
-	if run == runShared && l.kind == kindLock {
-		e.Delete(lockAt(run, c), startTS) // a share lock: it has done its work, and leaves nothing to conflict with
+func commitLock(e kv.Eval, st *state, l heldLock, startTS, commitTS kv.Timestamp, all []ClearNotify) error {
+	if l.run == runShared && l.kind == kindLock {
+		e.Delete(lockAt(l.run, l.column), startTS) // a share lock: it has done its work, and leaves nothing to conflict with
 		return nil
 	}
 	rec := writeRecord{kind: l.kind, startTS: startTS, hasValue: l.hasValue, value: l.value}
-	if err := commitColumn(e, st, c, rec, commitTS, l.observers, l.clears); err != nil {
+	if err := commitColumn(e, st, l.column, rec, commitTS, notes{l.observers, l.clears, l.depth, all}); err != nil {
 		return err
 	}
-	e.Delete(lockAt(run, c), startTS)
+	e.Delete(lockAt(l.run, l.column), startTS)
 	return nil
 }
 
@@ -114,6 +140,14 @@ type heldLock struct {
 	run    uint32
 	column kv.Column
 	*lockRecord
+}
+
+// clearsOf lists what locks of a transaction clear.
+func clearsOf(held []heldLock) (all []ClearNotify) {
+	for _, h := range held {
+		all = append(all, h.clears...)
+	}
+	return all
 }
 
 // locksOf lists a transaction's locks within spans. Guards are left out: their command is still running.
@@ -175,8 +209,9 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 	if err != nil {
 		return nil, err
 	}
+	all := clearsOf(held)
 	for _, h := range held {
-		if err := commitLock(e, st, h.run, h.column, h.lockRecord, req.startTS, commitTS); err != nil {
+		if err := commitLock(e, st, h, req.startTS, commitTS, all); err != nil {
 			return nil, err
 		}
 	}
@@ -327,6 +362,7 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 		if err != nil {
 			return nil, err
 		}
+		all := clearsOf(held)
 		for _, h := range held {
 			if h.isPrimary && !(h.async && names(req.primaries, h.column)) {
 				continue
@@ -334,7 +370,7 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 			resp.resolved++
 			if dec.commitTS == 0 {
 				dropLock(e, h.run, h.column, h.lockRecord, dec.startTS)
-			} else if err := commitLock(e, st, h.run, h.column, h.lockRecord, dec.startTS, dec.commitTS); err != nil {
+			} else if err := commitLock(e, st, h, dec.startTS, dec.commitTS, all); err != nil {
 				return nil, err
 			}
 		}

@@ -84,6 +84,10 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 	// Only now: a reader with a larger snapshot either raised maxTS before this load, or meets the guards (see raiseMaxTS).
 	commitTS := max(st.commitAbove(max(req.startTS, req.floor)), w.required)
 	p.commitTS.Store(uint64(commitTS))
+	var all []ClearNotify
+	for _, m := range mutations {
+		all = append(all, m.clears...)
+	}
 	for _, m := range mutations {
 		rec := writeRecord{kind: m.kind, startTS: req.startTS}
 		if m.kind == kindPut {
@@ -93,7 +97,8 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 				e.Set(dataAt(m.column), req.startTS, appendData(nil, m.value))
 			}
 		}
-		if err := commitColumn(e, st, m.column, rec, commitTS, m.observers, m.clears); err != nil {
+		note := notes{m.observers, m.clears, req.depth, all}
+		if err := commitColumn(e, st, m.column, rec, commitTS, note); err != nil {
 			st.endOnePhase(req.startTS, p)
 			return nil, err
 		}
@@ -554,7 +559,7 @@ const commitSteps = 8
 func (w *writer) lock(m *mutation) *lockRecord {
 	l := &lockRecord{
 		kind: m.kind, ttl: w.req.ttl, minCommitTS: w.req.startTS + 1, session: w.req.session,
-		observers: m.observers, clears: m.clears,
+		observers: m.observers, clears: m.clears, depth: w.req.depth,
 	}
 	if compareColumns(m.column, w.req.primary) == 0 {
 		l.isPrimary = true

@@ -29,7 +29,7 @@ type size struct{ files, lines int }
 // largePackages may exceed the limits, up to the figures here, which only go down.
 var largePackages = map[string]size{
 	"sqlfront/engine": {125, 37_850},
-	"txn":             {42, 10_570},
+	"txn":             {40, 10_570},
 }
 
 func TestPackagesStaySmall(t *testing.T) {

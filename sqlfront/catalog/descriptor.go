@@ -292,7 +292,9 @@ type Observer struct {
 	// default
 	Timeout   time.Duration `json:"timeout,omitempty"`
 	MaxFanout int           `json:"max_fanout,omitempty"`
-	Comment   string        `json:"comment,omitempty"`
+	// MaxDepth is up to how many runs, one set off by the other, may lead to a change that it runs for.
+	MaxDepth int    `json:"max_depth,omitempty"`
+	Comment  string `json:"comment,omitempty"`
 	// since when changes pass it by; zero: it is enabled, or an older release has disabled it
 	DisabledAt time.Time `json:"disabled_at,omitzero"`
 	// DisabledTS is a timestamp of that moment, and DisabledRows the index under which the table's rows were

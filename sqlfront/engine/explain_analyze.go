@@ -18,6 +18,7 @@ import (
 	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
+	"moka/txn/delays"
 )
 
 // measure is what EXPLAIN ANALYZE has seen of one node: how often it was opened, how many rows it gave, how long they took,
@@ -27,7 +28,7 @@ type measure struct {
 	first, all  time.Duration
 	// What the node itself read from the store, and what of it was done there.
 	requests, examined atomic.Int64
-	delays             txn.Delays
+	delays             delays.Counter
 	disk               atomic.Int64 // bytes that it has put there
 	pushed             *pushed
 }
@@ -51,7 +52,7 @@ func measureOf(ctx context.Context) *measure {
 
 // with is the context of a node whose own iterator is built or asked. What delays it is not counted for the nodes above it.
 func (s *measure) with(ctx *sql.Context, all *measuring) *sql.Context {
-	counted := txn.WithDelays(context.WithValue(ctx, measureKey{}, s), append(all.statement, &s.delays)...)
+	counted := delays.With(context.WithValue(ctx, measureKey{}, s), append(all.statement, &s.delays)...)
 	return ctx.WithContext(operator.WithMeter(counted, meter{s, all}))
 }
 
@@ -76,7 +77,7 @@ func (m meter) Built(table sql.Node, rows int, within time.Duration) {
 // measuring is the state of one EXPLAIN ANALYZE; its statement's context carries it.
 type measuring struct {
 	// statement counts the delays of all nodes, of earlier attempts, and of what no node has done.
-	statement []*txn.Delays
+	statement []*delays.Counter
 	mu        sync.Mutex
 	nodes     map[sql.Node]*measure
 	// entered is the node whose own iterator is being built: the builder asks the seam once more for it, which declines.
@@ -99,7 +100,7 @@ func (b *execBuilder) explainAnalyze(ctx *sql.Context, n *plan.DescribeQuery) (s
 	m := &measuring{nodes: map[sql.Node]*measure{}}
 	s := sessionOf(ctx)
 	if s != nil {
-		m.statement = []*txn.Delays{&s.cost.delays}
+		m.statement = []*delays.Counter{&s.cost.delays}
 	}
 	run := ctx.WithContext(context.WithValue(ctx, measuringKey{}, m))
 	it, err := b.base.Build(run, q, nil)
@@ -243,7 +244,7 @@ func (m *measuring) print(n sql.Node, depth int, line func(string)) {
 }
 
 // delayed words what a node, or the statement, has waited for and done again; most have nothing to say. Times are those of all loops.
-func delayed(d txn.DelayCounts, restarts int64) (text string) {
+func delayed(d delays.Counts, restarts int64) (text string) {
 	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 	if d.RowLocks > 0 {
 		text += fmt.Sprintf(" (row lock waits=%d time=%.3f)", d.RowLocks, ms(d.RowLockTime))

@@ -23,6 +23,7 @@ import (
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
+	"moka/txn/delays"
 )
 
 // Session is a client's session: go-mysql-server's base session plus the transaction rules that MySQL clients rely on and
@@ -145,7 +146,7 @@ type cost struct {
 	noPlan   string
 	examined atomic.Int64
 	restarts atomic.Int64 // by Again and Contended
-	delays   txn.Delays
+	delays   delays.Counter
 	// counted is the connection's context with delays in it.
 	connection, counted context.Context
 }
@@ -159,7 +160,7 @@ func (s *Session) Measure(connection context.Context) context.Context {
 	s.cleared, s.divided = false, false
 	s.missed, s.foreign = s.missed[:0], s.foreign[:0]
 	if s.cost.connection != connection {
-		s.cost.connection, s.cost.counted = connection, txn.WithDelays(connection, &s.cost.delays)
+		s.cost.connection, s.cost.counted = connection, delays.With(connection, &s.cost.delays)
 	}
 	return s.cost.counted
 }

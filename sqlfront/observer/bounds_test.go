@@ -3,6 +3,8 @@ package observer_test
 import (
 	"strings"
 	"testing"
+
+	"moka/sqlfront/sqlerr"
 )
 
 const tenRows = "insert into ten values (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)"
@@ -58,4 +60,63 @@ func TestRunsAreEndedInTime(t *testing.T) {
 				"stopped%' from moka.observer_errors", "2 1 1")
 		})
 	}
+}
+
+// TestDepthOfCascadesIsBounded: an observer whose writes wake it, through another and through a trigger, went
+// on without an end. It ends at max_depth, is parked where it is seen, and goes on when it may.
+func TestDepthOfCascadesIsBounded(t *testing.T) {
+	_, s := start(t)
+	s.exec("create table a (n int primary key)", "create table b (n int primary key)",
+		"create table c (n int primary key)",
+		"create trigger fire after insert on c for each row insert into a values (new.n + 1)",
+		"create observer ab after insert on a for each row with (max_depth = 6) "+
+			"insert into b values (new.n + 1)",
+		"create observer bc after insert on b for each row insert into c values (new.n + 1)",
+		"insert into a values (1), (1001)")
+	s.rest()
+	s.want("select group_concat(n order by n) from a where n < 1000", "1,4,7,10,13")
+	s.want("select count(*) from a", "10")
+	s.want("select observer_name, row_key, attempts, parked from moka.observer_errors order by 2",
+		"ab n=1013 1 1; ab n=13 1 1")
+	s.want("select distinct error like '%8 runs of observers, one set off by the other, have led to this "+
+		"change, and max_depth of observer ''ab'' is 6; %' from moka.observer_errors", "1")
+	s.exec("alter observer ab with (max_depth = 7)", "alter observer ab retry failed")
+	s.rest()
+	s.want("select count(*) from a", "10")
+	s.exec("alter observer ab with (max_depth = 8)", "alter observer ab retry failed")
+	s.rest()
+	s.want("select group_concat(n order by n) from a where n < 1000", "1,4,7,10,13,16")
+	s.want("select observer_name, row_key from moka.observer_errors order by 2", "ab n=1016; ab n=16")
+	// What a client changes is as deep as ever: here, not at all.
+	s.exec("insert into a values (500)")
+	s.rest()
+	s.want("select group_concat(n order by n) from a where n between 500 and 1000", "500,503,506,509,512,515")
+	s.want("select max_depth from moka.observers order by observer_name", "8; NULL")
+	s.wantCode("alter observer ab with (enabled = false)", sqlerr.WrongValueForVariable, "DISABLE")
+	s.wantCode("alter observer ab with (max_depth = 0)", sqlerr.WrongValueForVariable, "1 to 1000000")
+}
+
+// TestDepthIsBoundedByDefault: without an option, too, and for an observer that only wakes itself.
+func TestDepthIsBoundedByDefault(t *testing.T) {
+	_, s := start(t)
+	s.exec("create table t (id int primary key, n int)", "insert into t values (1, 0)",
+		"create observer o after update on t for each row update t set n = new.n + 1 where id = new.id",
+		"update t set n = 1 where id = 1")
+	s.rest()
+	s.want("select n from t", "66") // the client's, and runs for depths 0 to 64
+	s.want("select row_key, parked from moka.observer_errors", "id=1 1")
+	// A client's change of the row is run for, and the cascade that it sets off has a depth of its own.
+	s.exec("update t set n = 1000 where id = 1")
+	s.eventually("select n from t", "1065")
+}
+
+// TestDepthCountsAlthoughRowsAreNotifiedTogether: runs that write each other's rows, and their own, leave
+// more than one notification for each, which the next run takes together. They go on counting.
+func TestDepthCountsAlthoughRowsAreNotifiedTogether(t *testing.T) {
+	_, s := start(t)
+	s.exec("create table t (id int primary key, n int)", "insert into t values (1, 0), (2, 0), (3, 0)",
+		"create observer o after update on t for each row with (max_depth = 5) update t set n = n + 1",
+		"update t set n = n + 1")
+	s.rest()
+	s.want("select count(*), sum(parked) from moka.observer_errors", "3 3")
 }

@@ -205,7 +205,7 @@ func (r *Registry) follow(ctx context.Context) error {
 		}
 		r.o.Worker.Register(triggers.Observer{
 			ID: id, Name: o.Name, Owner: o.Definer, Attempts: o.MaxAttempts, Backoff: o.Backoff,
-			Timeout: o.Timeout,
+			Timeout: o.Timeout, Depth: o.MaxDepth,
 			Run: func(ctx context.Context, t *txn.Txn, e triggers.Event) error {
 				return r.run(ctx, id, t, e)
 			},

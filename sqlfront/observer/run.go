@@ -153,7 +153,7 @@ func bounded(t *txn.Txn, o *catalog.Observer) error {
 		return nil
 	}
 	return fmt.Errorf("%w: one run has written %d rows that notify observers, and max_fanout of observer "+
-		"'%s' is %d; have it write less, or create it WITH (max_fanout = n), and then RETRY FAILED",
+		"'%s' is %d; ALTER OBSERVER … WITH (max_fanout = n) and then RETRY FAILED lets it",
 		triggers.ErrHopeless, n, o.Name, most)
 }
 

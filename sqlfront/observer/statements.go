@@ -274,6 +274,20 @@ func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, erro
 	return o, nil
 }
 
+// setOptions are those of ALTER OBSERVER.
+func setOptions(o *catalog.Observer, options map[string]string) error {
+	for name, value := range options {
+		if name == "enabled" {
+			return sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'enabled' can't be altered: "+
+				"ALTER OBSERVER %s ENABLE, or DISABLE, says what it loses", quote(o.Name))
+		}
+		if err := setOption(o, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // setOption is an option of WITH ( … ).
 func setOption(o *catalog.Observer, name, value string) error {
 	const hour = 3_600_000 // in milliseconds
@@ -298,11 +312,13 @@ func setOption(o *catalog.Observer, name, value string) error {
 		o.Timeout = time.Duration(n) * time.Millisecond
 	case "max_fanout":
 		o.MaxFanout, err = number(1_000_000)
+	case "max_depth":
+		o.MaxDepth, err = number(1_000_000)
 	case "enabled":
 		o.Enabled = value != "0" && !strings.EqualFold(value, "false")
 	default:
 		return sqlerr.New(sqlerr.UnknownSystemVariable, "Unknown observer option '%s'; there are attempts, "+
-			"backoff_ms, timeout_ms, max_fanout and enabled", name)
+			"backoff_ms, timeout_ms, max_fanout, max_depth and enabled", name)
 	}
 	return err
 }
@@ -460,6 +476,13 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 			return nil
 		}
 		changed := *o
+		if s.Action == parse.SetObserver {
+			if err := setOptions(&changed, s.Options); err != nil {
+				return err
+			}
+			_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
+			return err
+		}
 		if changed.Enabled = s.Action == parse.EnableObserver; changed.Enabled {
 			changed.DisabledAt, changed.DisabledTS, changed.DisabledRows = time.Time{}, 0, 0
 		} else if o.Enabled {
@@ -475,7 +498,7 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 		return err
 	})
-	if err == nil && told {
+	if err == nil && told && s.Action != parse.SetObserver {
 		r.warnMissed(ctx, &was, s.Action, at)
 	}
 	if err != nil || s.Action != parse.RetryFailedObserver {

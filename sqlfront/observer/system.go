@@ -49,6 +49,7 @@ func declaredColumns(style func(string) string) sql.Schema {
 		system.Name("status"), system.Text("action_statement"), system.Number("max_attempts"),
 		system.Number("backoff_ms"), system.Text("sql_mode"), system.Text("definer"),
 		system.Moment("created"), system.Number("timeout_ms"), system.Number("max_fanout"),
+		system.Number("max_depth"),
 	}
 	for _, c := range s {
 		c.Name = style(c.Name)
@@ -71,7 +72,8 @@ func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {
 			eventNames(o.Events), columnNames(snap, o),
 			tableName(snap, o.TableID), status(o), o.Body, set(int64(o.MaxAttempts)),
 			set(o.Backoff.Milliseconds()), o.SQLMode, o.Definer, o.Created.UTC(),
-			set(o.Timeout.Milliseconds()), set(int64(o.MaxFanout))))
+			set(o.Timeout.Milliseconds()), set(int64(o.MaxFanout)),
+			set(int64(o.MaxDepth))))
 	}
 	return rows, nil
 }

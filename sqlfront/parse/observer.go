@@ -147,12 +147,14 @@ const (
 	EnableObserver ObserverAction = iota + 1
 	DisableObserver
 	RetryFailedObserver
+	SetObserver
 )
 
-// AlterObserver is ALTER OBSERVER name ENABLE | DISABLE | RETRY FAILED.
+// AlterObserver is ALTER OBSERVER name ENABLE | DISABLE | RETRY FAILED | WITH (option = value, …).
 type AlterObserver struct {
 	Observer Name
 	Action   ObserverAction
+	Options  map[string]string // of SetObserver, as in CreateObserver
 }
 
 // ShowObservers is SHOW OBSERVERS [FROM db] [LIKE 'pattern'].
@@ -227,7 +229,7 @@ func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOpt
 	if err = r.words(l, "each", "row"); err != nil {
 		return fail(err)
 	}
-	if t, err = r.options(l, &c); err != nil {
+	if t, err = r.options(l, l.next(), &c.Options); err != nil {
 		return fail(err)
 	}
 	if t.kind == eof || l.isByte(t, ';') {
@@ -315,10 +317,9 @@ func (r *rewriter) events(l *lexer, c *CreateObserver) (token, error) {
 	}
 }
 
-// options parses [WITH (name = value, …)] and returns the first token behind it. WITH not followed by a
-// parenthesis is the beginning of the body.
-func (r *rewriter) options(l *lexer, c *CreateObserver) (token, error) {
-	t := l.next()
+// options parses [WITH (name = value, …)] from t on, and returns the first token behind it. WITH not followed
+// by a parenthesis is the beginning of the body.
+func (r *rewriter) options(l *lexer, t token, options *map[string]string) (token, error) {
 	if !l.is(t, "with") {
 		return t, nil
 	}
@@ -327,7 +328,8 @@ func (r *rewriter) options(l *lexer, c *CreateObserver) (token, error) {
 		l.pos = after
 		return t, nil
 	}
-	c.Options = map[string]string{}
+	set := map[string]string{}
+	*options = set
 	for {
 		name := l.next()
 		if name.kind != word && name.kind != quoted {
@@ -339,10 +341,10 @@ func (r *rewriter) options(l *lexer, c *CreateObserver) (token, error) {
 		v := l.next()
 		switch v.kind {
 		case word, num:
-			c.Options[strings.ToLower(l.name(name))] = l.text(v)
+			set[strings.ToLower(l.name(name))] = l.text(v)
 		case str:
 			s := l.text(v)
-			c.Options[strings.ToLower(l.name(name))] = strings.Trim(s, s[:1])
+			set[strings.ToLower(l.name(name))] = strings.Trim(s, s[:1])
 		default:
 			return t, r.errAt(v)
 		}
@@ -424,6 +426,15 @@ func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, 
 			return nil, 0, true, err
 		}
 		a.Action = RetryFailedObserver
+	case l.is(t, "with"):
+		a.Action = SetObserver
+		if t, err = r.options(l, t, &a.Options); err != nil {
+			return nil, 0, true, err
+		}
+		if a.Options == nil {
+			return nil, 0, true, r.errAt(t)
+		}
+		return deliver(r, ctx, l, t, "ALTER OBSERVER", r.parser.hooks.AlterObserver, a)
 	default:
 		return nil, 0, true, r.errAt(t)
 	}
