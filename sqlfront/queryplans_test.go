@@ -196,14 +196,20 @@ func (g *queryGen) query() *queryShape {
 	q := &queryShape{prepared: g.IntN(2) == 0}
 	var from strings.Builder
 	var aliases, tables []string
+	with := ""
 	n := 1 + g.IntN(4)
 	for i := range n {
 		table, alias := pick(g, "a", "b", "c"), fmt.Sprintf("t%d", i)
 		source := table + " as " + alias
 		if g.IntN(6) == 0 {
 			cond := g.condition(q, table, table)
-			source = fmt.Sprintf("(select * from %s where %s order by %s limit %d) as %s",
-				table, cond, queryKeys[table], 1+g.IntN(9), alias)
+			source = fmt.Sprintf("(select * from %s where %s order by %s limit %d)",
+				table, cond, queryKeys[table], 1+g.IntN(9))
+			if i == 0 && g.IntN(2) == 0 { // the parameters stay in their order
+				with = "with w as " + source + " "
+				source = "w"
+			}
+			source += " as " + alias
 		}
 		if i == 0 {
 			from.WriteString(source)
@@ -237,11 +243,11 @@ func (g *queryGen) query() *queryShape {
 			having = " having count(*) > ?"
 		}
 		if g.IntN(3) == 0 {
-			q.text = fmt.Sprintf("select count(*), sum(%s.%s), count(%s) from %s%s",
+			q.text = with + fmt.Sprintf("select count(*), sum(%s.%s), count(%s) from %s%s",
 				aliases[0], numberOf(g, tables[0]), col, from.String(), where)
 			return q
 		}
-		q.text = fmt.Sprintf(
+		q.text = with + fmt.Sprintf(
 			"select %s as g, count(*) as n, sum(%s.%s) as s, max(%s.%s) as m from %s%s group by %s%s",
 			col, aliases[0], numberOf(g, tables[0]), aliases[0], numberOf(g, tables[0]), from.String(), where,
 			col, having)
@@ -271,7 +277,7 @@ func (g *queryGen) query() *queryShape {
 	if g.IntN(6) == 0 {
 		distinct = "distinct "
 	}
-	q.text = "select " + distinct + strings.Join(cols, ", ") + " from " + from.String() + where
+	q.text = with + "select " + distinct + strings.Join(cols, ", ") + " from " + from.String() + where
 	if g.IntN(2) == 0 {
 		q.ordered = true
 		by := ""
@@ -339,6 +345,68 @@ func (g *queryGen) condition(q *queryShape, alias, table string) string {
 	}
 	hole()
 	return name + pick(g, " = ?", " = ?", " < ?", " >= ?", " <> ?")
+}
+
+// TestQueriesWithNamesHavePlans: common table expressions are run by plans, also where one is read twice, or
+// has the name of a table.
+func TestQueriesWithNamesHavePlans(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key, n int, key (n))",
+		"insert into t values (1, 10), (2, 10), (3, 30)")
+	for q, want := range map[string]string{
+		"with w as (select id, n from t where n = 10) select count(*) from w where id > 1":         "1",
+		"with w as (select id, n from t where n = 10) select a.id from w a join w b on a.id = b.n": "",
+		"with t as (select id, n from t where id = 3) select n from t":                             "30",
+	} {
+		if got := text(t, c, q); got != want {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+		if !planHit(t, s, c, q) {
+			t.Errorf("%s has no plan", q)
+		}
+		if got := text(t, c, q); got != want {
+			t.Errorf("%s by a plan: %s, want %s", q, got, want)
+		}
+	}
+	// Without the right to read what stands in one, nobody reads it by a plan.
+	run(t, c, "create user u@'%'", "grant select on d.* to u@'%'", "create database e",
+		"create table e.s (id int primary key)")
+	q := "with w as (select id from e.s where id = 1) select count(*) from w"
+	text(t, c, q)
+	u, err := s.open("u", "d", "").Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	if got := answer(u, q, nil, true); !strings.HasPrefix(got, "error 1142") {
+		t.Errorf("without the privilege: %s", got)
+	}
+}
+
+// TestUnsignedIsAboveNegative: a plan that looked at the rows took a parameter of -1 for more than all
+// numbers of an UNSIGNED column.
+func TestUnsignedIsAboveNegative(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "create database d", "use d",
+		"create table t (id bigint unsigned primary key, n int unsigned, key (n))",
+		"insert into t values (1, 1), (2, 2), (3, 18)")
+	for _, cond := range []string{"b.id between ? and ?", "b.n between ? and ?",
+		"(b.n between ? and ? or b.n = 77)",
+		"b.n > ? and b.n <= ? + 0", "b.id in (?, ?)"} {
+		query := "select count(*), sum(b.n) from t a join t b on a.id = b.id and " + cond
+		for _, args := range [][]any{{0, -1}, {-1, 2}, {-5, -1}, {-1, int64(1) << 62}} {
+			run(t, c, "set moka_plan_cache = 0")
+			want := answer(c, query, args, true)
+			run(t, c, "set moka_plan_cache = 1")
+			for range 2 {
+				if got := answer(c, query, args, true); got != want {
+					t.Errorf("%s %v: %s, want %s", query, args, got, want)
+				}
+			}
+		}
+	}
 }
 
 // TestRangeToNull: a range of a joined table that ends at NULL has no rows, with an index or without. It had

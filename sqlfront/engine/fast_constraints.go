@@ -114,7 +114,7 @@ func (k *constraints) addChecks(ctx *sql.Context, t *Table) error {
 	}
 	var operands []eval.Typed
 	slot := func(f *expression.GetField) (int, bool) { return f.Index(), f.Index() < len(t.pk.Schema) }
-	scope := eval.Scope{Literal: planLiteral, Operands: &operands, Slot: slot}
+	scope := eval.Scope{Literal: eval.TextLiteral, Operands: &operands, Slot: slot}
 	for _, check := range checks {
 		if !check.Enforced {
 			continue

@@ -250,10 +250,7 @@ func inTheWay(err error) sql.Row {
 	if !errors.As(err, &kind) {
 		return nil
 	}
-	key, ok := kind.Cause().(sql.UniqueKeyError)
-	if !ok {
-		return nil
-	}
+	key, _ := kind.Cause().(sql.UniqueKeyError)
 	return key.Existing
 }
 

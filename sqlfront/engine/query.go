@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -33,6 +34,7 @@ import (
 type queryPlan struct {
 	*plan.Query
 	tables []*Table // whole, for their versions
+	with   []string // names of common table expressions
 	rows   []uint64 // about how many rows each had when the plan was made
 	runs   atomic.Uint64
 }
@@ -69,17 +71,15 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 		return unplanned(reasonShape)
 	}
 	sel, ok := stmt.(*ast.Select)
-	if !ok || sel.Into != nil || sel.With != nil || locking(sel) || len(sel.Window) > 0 || len(sel.Comments) > 0 || len(sel.From) == 0 {
+	if !ok || sel.Into != nil || locking(sel) || len(sel.Window) > 0 || len(sel.Comments) > 0 || len(sel.From) == 0 {
 		return unplanned(reasonShape)
 	}
 	if o := sel.QueryOpts; o.SQLCalcFoundRows || o.StraightJoinHint || len(o.DistinctOn) > 0 {
 		return unplanned(reasonShape)
 	}
 	q := &queryPlan{}
-	for _, f := range sel.From {
-		if err := c.queryTables(v, f, q); err != nil {
-			return err
-		}
+	if err := c.queryWith(v, sel, q); err != nil {
+		return err
 	}
 	s := sessionOf(ctx)
 	needs := s.needs
@@ -96,13 +96,13 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 		return unplanned(reasonShape)
 	}
 	q.Query, err = plan.Lower(ctx, bound, plan.Options{
-		Table: c.eng.planTable, Literal: planLiteral, Repeatable: repeatsOverRows,
+		Table: c.eng.planTable, Literal: eval.TextLiteral, Repeatable: repeatsOverRows,
 	})
 	if err != nil {
 		c.eng.log.Debug("no plan", "statement", c.text, "err", err)
 		return unplanned(reasonShape)
 	}
-	if !worth(q.Query) {
+	if !q.Worth() {
 		return unplanned(reasonIndex)
 	}
 	for _, t := range q.tables {
@@ -125,16 +125,6 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 // locking reports whether a SELECT locks what it reads.
 func locking(s *ast.Select) bool { return s.Lock != nil && s.Lock.Type != "" }
 
-// worth reports whether the plan is as good as the general planner's, which has aggregates over ranges
-// computed where the rows are.
-func worth(q *plan.Query) bool {
-	if len(q.Sources) > 1 || q.Group == nil || q.Sources[0].Derived != nil {
-		return true
-	}
-	a := &q.Sources[0].Access
-	return a.Key != nil && (len(a.Equal) > 0 || a.In != nil)
-}
-
 // bindings are parameters that the binder does not look into.
 func (c *compiler) bindings() map[string]sql.Expression {
 	m := make(map[string]sql.Expression, len(c.kinds))
@@ -142,6 +132,33 @@ func (c *compiler) bindings() map[string]sql.Expression {
 		m[digest.Parameter(i)] = &expression.BindVar{Name: digest.Parameter(i), Typ: eval.ParamType(k)}
 	}
 	return m
+}
+
+// queryWith is queryTables for a SELECT and its common table expressions, each of which sees those before it.
+func (c *compiler) queryWith(v *view, sel *ast.Select, q *queryPlan) error {
+	w := sel.With
+	if w == nil {
+		w = &ast.With{}
+	}
+	for _, e := range w.Ctes {
+		if w.Recursive || len(e.Columns) > 0 {
+			return unplanned(reasonShape)
+		}
+		if err := c.queryTables(v, e.AliasedTableExpr, q); err != nil {
+			return err
+		}
+		q.with = append(q.with, strings.ToLower(e.As.String()))
+	}
+	return c.queryFrom(v, sel.From, q)
+}
+
+func (c *compiler) queryFrom(v *view, from ast.TableExprs, q *queryPlan) error {
+	for _, e := range from {
+		if err := c.queryTables(v, e, q); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // queryTables makes sure that a FROM clause names tables only that plans read: no views, whose rights are
@@ -157,30 +174,23 @@ func (c *compiler) queryTables(v *view, from ast.TableExpr, q *queryPlan) error 
 		}
 		return c.queryTables(v, f.RightExpr, q)
 	case *ast.ParenTableExpr:
-		for _, e := range f.Exprs {
-			if err := c.queryTables(v, e, q); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.queryFrom(v, f.Exprs, q)
 	case *ast.AliasedTableExpr:
 		if f.Hints != nil || f.AsOf != nil || len(f.Partitions) > 0 || f.Lateral {
 			return unplanned(reasonShape)
 		}
 		switch t := f.Expr.(type) {
 		case ast.TableName:
+			if t.DbQualifier.IsEmpty() && slices.Contains(q.with, strings.ToLower(t.Name.String())) {
+				return nil
+			}
 			return c.queryTable(v, t, q)
 		case *ast.Subquery:
 			sel, ok := t.Select.(*ast.Select)
 			if !ok || sel.With != nil || locking(sel) || len(t.Columns) > 0 {
 				return unplanned(reasonShape)
 			}
-			for _, e := range sel.From {
-				if err := c.queryTables(v, e, q); err != nil {
-					return err
-				}
-			}
-			return nil
+			return c.queryFrom(v, sel.From, q)
 		}
 	}
 	return unplanned(reasonShape)
@@ -292,13 +302,6 @@ func (t *planTable) Distinct(k *plan.Key, n int) float64 {
 		return 0
 	}
 	return float64(values)
-}
-
-// planLiteral is plan.Options.Literal.
-func planLiteral(v any, t sql.Type) (eval.Literal, bool) {
-	l, ok := eval.LiteralOf(v, t)
-	l.Collation = sql.Collation_Unspecified // a literal of a text has none of its own
-	return l, ok
 }
 
 // repeatsOverRows reports whether an expression over columns depends on nothing else, keeps nothing, and

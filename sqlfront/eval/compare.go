@@ -15,6 +15,9 @@ import (
 // Compare compares two values of a column's type, neither of which is NULL, as an index of the column orders
 // them.
 func Compare(ctx *sql.Context, t sql.Type, a, b any) (int, error) {
+	if types.IsInteger(t) { // the type's own comparison takes -1 for the greatest of all where it is UNSIGNED
+		return compareIntegers(ctx, a, b)
+	}
 	if c, ok := collate.Pads(t); ok {
 		return collate.Compare(ctx, c, a, b)
 	}

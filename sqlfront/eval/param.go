@@ -97,3 +97,10 @@ func LiteralOf(v any, t sql.Type) (Literal, bool) {
 	}
 	return Literal{}, false
 }
+
+// TextLiteral is the literal of a value in a statement's text: one of a text has no collation of its own.
+func TextLiteral(v any, t sql.Type) (Literal, bool) {
+	l, ok := LiteralOf(v, t)
+	l.Collation = sql.Collation_Unspecified
+	return l, ok
+}

@@ -149,3 +149,13 @@ func (a *Access) Depends() bool {
 	}
 	return false
 }
+
+// Worth reports whether the plan is as good as the general planner's, which has aggregates over ranges
+// computed where the rows are.
+func (q *Query) Worth() bool {
+	if len(q.Sources) > 1 || q.Group == nil || q.Sources[0].Derived != nil {
+		return true
+	}
+	a := &q.Sources[0].Access
+	return a.Key != nil && (len(a.Equal) > 0 || a.In != nil)
+}
