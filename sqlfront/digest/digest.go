@@ -44,6 +44,7 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 	if len(text) > maxDigestText {
 		return false
 	}
+	by := false // in the list of ORDER BY or GROUP BY
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
@@ -58,6 +59,14 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 			}
 			if j < len(text) && text[j] == '(' && isSized(text[i:j]) {
 				j += arguments(text[j:])
+			}
+			by = listsPositions(text[i:j], by)
+			d.Text = append(d.Text, text[i:j]...)
+			i = j
+		case by && isDigit(c) && d.atElement():
+			j := i + 1
+			for j < len(text) && isDigit(text[j]) {
+				j++
 			}
 			d.Text = append(d.Text, text[i:j]...)
 			i = j
@@ -108,6 +117,31 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 		}
 	}
 	return true
+}
+
+// listsPositions reports whether what follows a word may be a list of positions in the select list: ORDER BY
+// 1 is not ORDER BY ?, which orders nothing. Where it is unsure the answer is yes: the number then stays in
+// the text, which costs another plan.
+func listsPositions(word string, before bool) bool {
+	switch len(word) {
+	case 2:
+		return before || strings.EqualFold(word, "by")
+	case 5:
+		return before && !strings.EqualFold(word, "limit")
+	case 6:
+		return before && !strings.EqualFold(word, "having")
+	}
+	return before
+}
+
+// atElement reports whether an element of a list begins where the digest ends.
+func (d *Digest) atElement() bool {
+	t := d.Text
+	for len(t) > 0 && isSpace(t[len(t)-1]) {
+		t = t[:len(t)-1]
+	}
+	n := len(t)
+	return n > 0 && t[n-1] == ',' || n > 2 && strings.EqualFold(string(t[n-2:]), "by") && !isNamePart(t[n-3])
 }
 
 // isSized reports whether a name is one of a type that has arguments, as in CAST(? AS DECIMAL(12,2)): they
