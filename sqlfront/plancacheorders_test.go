@@ -90,7 +90,7 @@ func (o *orders) query() (query string, kinds []string) {
 	by := o.Perm(len(cols))
 	elements := make([]string, len(by))
 	for i, n := range by {
-		elements[i] = o.of(strconv.Itoa(n+1), fmt.Sprintf("c%d", n), cols[n]) + o.of("", " desc", " asc")
+		elements[i] = o.of(strconv.Itoa(n+1), fmt.Sprintf("(%d)", n+1), fmt.Sprintf("c%d", n), cols[n]) + o.of("", " desc", " asc")
 	}
 	if distinct == "" && o.IntN(4) == 0 {
 		elements = append([]string{o.of("l.a + l.id", "-l.id", "abs(l.c - 2)", "concat(l.b, l.id)", "l.a is null")},

@@ -134,10 +134,10 @@ func listsPositions(word string, before bool) bool {
 	return before
 }
 
-// atElement reports whether an element of a list begins where the digest ends.
+// atElement reports whether an element of a list begins where the digest ends. (1) is a position as 1 is.
 func (d *Digest) atElement() bool {
 	t := d.Text
-	for len(t) > 0 && isSpace(t[len(t)-1]) {
+	for len(t) > 0 && (isSpace(t[len(t)-1]) || t[len(t)-1] == '(') {
 		t = t[:len(t)-1]
 	}
 	n := len(t)

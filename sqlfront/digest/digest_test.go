@@ -22,6 +22,8 @@ func TestDigest(t *testing.T) {
 			"select a, b from t where a = ? group by 1, 2 having b > ? Order By 2 desc, 1 limit ?, ?",
 			"1|3|4|5"},
 		{"select a from t order by a + 1, 'x', 2", "select a from t order by a + ?, ?, 2", "1|x"},
+		{"select a, b from t order by (2), ( (1) ) desc, abs(3)",
+			"select a, b from t order by (2), ( (1) ) desc, abs(?)", "3"},
 		{"select goodby 1", "select goodby ?", "1"},
 		{"select 'a' 'b'", "", ""},
 		{"select x'41'", "", ""},
