@@ -296,6 +296,9 @@ func (s *Server) lookAround(ctx context.Context) error {
 	if err == nil {
 		err = s.followReadOnly(ctx)
 	}
+	if err == nil {
+		_, err = s.engine.Look(ctx)
+	}
 	if err != nil && ctx.Err() == nil {
 		s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
 	}

@@ -87,3 +87,23 @@ func TestTextsOfSeveralStatementsInClientSets(t *testing.T) {
 		run(t, pool, "delete from t", "set names utf8mb4")
 	}
 }
+
+// TestFailedPrepareDeallocates: the name of a PREPARE that fails is that of no statement, and not of the
+// one before.
+func TestFailedPrepareDeallocates(t *testing.T) {
+	pool := newDatabase(t).serve().open("root", "", "")
+	pool.SetMaxOpenConns(1)
+	for bad, code := range map[string]string{"'nonsense'": "1064", "'select * from mysql.nosuch'": "1146",
+		"@none": "1064", "'prepare x from ''select 1'''": "1295"} {
+		run(t, pool, "prepare s from 'select 42'")
+		want(t, pool, "execute s", "42")
+		if got := results(t, pool, "prepare s from "+bad); got != "error "+code {
+			t.Errorf("prepare from %s: %s, want error %s", bad, got, code)
+		}
+		if got := results(t, pool, "execute s"); got != "error 1243" {
+			t.Errorf("execute after a prepare from %s: %s, want error 1243", bad, got)
+		}
+	}
+	run(t, pool, "prepare s from 'select 43'", "prepare s from 'select 44'")
+	want(t, pool, "execute s", "44")
+}

@@ -283,7 +283,7 @@ func TestTriggerWithoutDefiner(t *testing.T) {
 	}
 	tx := d.client.Begin(txn.TxnOptions{})
 	defer tx.Rollback()
-	err = cat.CreateTrigger(ctx, tx, "own", catalog.Trigger{
+	err = cat.CreateTrigger(ctx, tx, "own", "", catalog.Trigger{
 		Name: "old", CreateStatement: "create trigger old after insert on a for each row insert into hid.t values (new.id)", Created: time.Now(),
 	})
 	if err == nil {

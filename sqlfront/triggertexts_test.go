@@ -89,7 +89,7 @@ func TestTriggerThatCannotBeParsed(t *testing.T) {
 		{Name: "worse", CreateStatement: "create trigger own.worse before update on own.a for each row }",
 			Created: time.Now()},
 	} {
-		if err := cat.CreateTrigger(ctx, tx, "own", bad); err != nil {
+		if err := cat.CreateTrigger(ctx, tx, "own", "", bad); err != nil {
 			t.Fatal(err)
 		}
 	}

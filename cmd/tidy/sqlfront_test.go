@@ -41,7 +41,7 @@ var inside = map[string][]string{
 	"namedlock": {"catalog", "sqlerr"},
 	"routine":   {"expr", "sqlerr"},
 
-	"gms":      {"collate", "expr", "parse", "sqlerr"},
+	"gms":      {"collate", "eval", "expr", "parse", "sqlerr"},
 	"builtin":  {"charset", "rowenc", "sqlerr"},
 	"explain":  {},
 	"node":     {"catalog", "namedlock", "sqlerr"},

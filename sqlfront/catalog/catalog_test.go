@@ -375,7 +375,7 @@ func TestErrors(t *testing.T) {
 			return a.DropView(ctx, tx, "bank", "v")
 		}, ErrNotFound, "view bank.v"},
 		{"no trigger", func(tx *txn.Txn) error {
-			return a.DropTrigger(ctx, tx, "bank", "v")
+			return a.DropTrigger(ctx, tx, "bank", "", "v")
 		}, ErrNotFound, "trigger bank.v"},
 		{"no procedure", func(tx *txn.Txn) error {
 			return a.DropProcedure(ctx, tx, "bank", "v")
@@ -540,7 +540,7 @@ func randomDDL(rt *rapid.T, t *testing.T, n *node, tx *txn.Txn, names *rapid.Gen
 	case 11:
 		err = n.PutBlob(ctx, tx, name, []byte(db))
 	case 12:
-		err = n.CreateTrigger(ctx, tx, db, Trigger{Name: name})
+		err = n.CreateTrigger(ctx, tx, db, "", Trigger{Name: name})
 	}
 	return err
 }

@@ -32,8 +32,8 @@
 // states alone. Here a commit
 // on a stale descriptor is impossible. The states (State) are kept nevertheless: a backfill takes many
 // transactions, and writers must keep the half-built index right while it runs. A writer whose table has got
-// other observers meanwhile, and is the same otherwise (SameButObservers), may depend on the new fence
-// instead.
+// other observers or triggers meanwhile, and is the same otherwise (SameButObservers), may depend on the new
+// fence instead, if what it has written is right by them.
 //
 // # What is promised
 //

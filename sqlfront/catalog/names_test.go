@@ -53,7 +53,7 @@ func TestNamesHaveNoNUL(t *testing.T) {
 			return n.CreateView(ctx, tx, "bank", View{Name: name})
 		},
 		"trigger": func(tx *txn.Txn, name string) error {
-			return n.CreateTrigger(ctx, tx, "bank", Trigger{Name: name})
+			return n.CreateTrigger(ctx, tx, "bank", "", Trigger{Name: name})
 		},
 		"procedure": func(tx *txn.Txn, name string) error {
 			return n.CreateProcedure(ctx, tx, "bank", Procedure{Name: name})
@@ -169,7 +169,7 @@ func TestNamesWithNULOfOlderReleases(t *testing.T) {
 		}
 	}
 	n.do(t, func(tx *txn.Txn) error {
-		return errors.Join(n.DropView(ctx, tx, "bank", `a\0b`), n.DropTrigger(ctx, tx, "bank", `a\0b`),
+		return errors.Join(n.DropView(ctx, tx, "bank", `a\0b`), n.DropTrigger(ctx, tx, "bank", "", `a\0b`),
 			n.DropProcedure(ctx, tx, "bank", `a\0b`), n.DropEvent(ctx, tx, "bank", `a\0b`),
 			n.DropObserver(ctx, tx, "bank", `a\0b`))
 	})

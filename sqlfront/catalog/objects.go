@@ -30,39 +30,6 @@ func (c *Catalog) DropView(ctx context.Context, t *txn.Txn, database, name strin
 	})
 }
 
-// CreateTrigger makes a trigger.
-func (c *Catalog) CreateTrigger(ctx context.Context, t *txn.Txn, database string, v Trigger) error {
-	s, d, err := c.inDatabase(ctx, t, database)
-	if err != nil {
-		return err
-	}
-	if _, ok := d.Trigger(v.Name); ok {
-		return &ExistsError{Kind: KindTrigger, Database: d.Name, Name: v.Name}
-	}
-	return c.createNamed(ctx, t, s, d, kindTrigger, v.Name, &v)
-}
-
-// UpdateTrigger replaces the trigger of that name.
-func (c *Catalog) UpdateTrigger(ctx context.Context, t *txn.Txn, database string, v Trigger) error {
-	s, d, err := c.inDatabase(ctx, t, database)
-	if err != nil {
-		return err
-	}
-	old, ok := d.Trigger(v.Name)
-	if !ok {
-		return &NotFoundError{Kind: KindTrigger, Database: database, Name: v.Name}
-	}
-	return c.putNamed(ctx, t, s, d, kindTrigger, v.Name, v.Name, &v, old.weight)
-}
-
-// DropTrigger removes a trigger.
-func (c *Catalog) DropTrigger(ctx context.Context, t *txn.Txn, database, name string) error {
-	return c.dropNamed(ctx, t, database, name, KindTrigger, kindTrigger, func(d *Database) bool {
-		_, ok := d.Trigger(name)
-		return ok
-	})
-}
-
 // CreateProcedure makes a stored procedure.
 func (c *Catalog) CreateProcedure(ctx context.Context, t *txn.Txn, database string, v Procedure) error {
 	s, d, err := c.inDatabase(ctx, t, database)

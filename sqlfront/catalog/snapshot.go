@@ -23,6 +23,7 @@ type Snapshot struct {
 	blobs       map[string][]byte
 	references  map[string][]Reference // foreign keys by folded parent "db\x00table"
 	weight      int64                  // of all databases, see weigh
+	triggers    uint64                 // whose version the triggers are of; zero is its own
 }
 
 // IsCurrent reports whether value, read from VersionCell at some snapshot, says that this is the catalog of

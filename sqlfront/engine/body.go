@@ -189,6 +189,9 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 		row, err = b.routine.Fire(ctx, &b.host, old, now)
 		return err
 	})
+	if err != nil {
+		err = newerThan(ctx, err)
+	}
 	if now == nil {
 		return nil, err
 	}

@@ -480,6 +480,9 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 			return sqlerr.New(sqlerr.NoReferencedTrigger, "Referenced trigger '%s' for the given action time "+
 				"and event type does not exist.", o.OtherTriggerName)
 		}
+		if err := tx.insistOn(ctx, d, head.Table.Name.String()); err != nil {
+			return err
+		}
 		// Created is not what SET timestamp says: triggers fire in this order.
 		made := catalog.Trigger{Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode,
 			Spoken: SpokenOf(ctx), Definer: definer, Created: sql.Now()}
@@ -509,13 +512,26 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if err != nil {
 			return err
 		}
-		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, made)
+		return d.eng.catalog.CreateTrigger(ctx, tx.store(), d.name, head.Table.Name.String(), made)
 	})
 }
 
 // DropTrigger implements sql.TriggerDatabase.
 func (d *Database) DropTrigger(ctx *sql.Context, name string) error {
-	return d.eng.removal(ctx, func(tx *Tx) error { return d.eng.catalog.DropTrigger(ctx, tx.store(), d.name, name) })
+	return d.eng.removal(ctx, func(tx *Tx) error {
+		_, c, err := d.contents(ctx)
+		if err != nil {
+			return err
+		}
+		table := ""
+		if t, ok := c.Trigger(name); ok {
+			table = d.eng.triggerHead(t).table
+		}
+		if err := tx.insistOn(ctx, d, table); err != nil {
+			return err
+		}
+		return d.eng.catalog.DropTrigger(ctx, tx.store(), d.name, table, name)
+	})
 }
 
 // GetStoredProcedure implements sql.StoredProcedureDatabase.

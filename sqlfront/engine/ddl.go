@@ -297,7 +297,8 @@ func (tx *Tx) follow(ctx *sql.Context) (bool, error) {
 		i := slices.IndexFunc(tx.wrote, func(w wroteTable) bool {
 			return w.table.ID == id && w.table.Version == version
 		})
-		if !ok || i < 0 || !catalog.SameButObservers(tx.wrote[i].table, tx.wrote[i].snap, is, v.snap) {
+		if !ok || i < 0 || !tx.fired(is, v.snap) ||
+			!catalog.SameButObservers(tx.wrote[i].table, tx.wrote[i].snap, is, v.snap) {
 			return false, nil
 		}
 		if err := tx.renotify(ctx, tx.wrote[i], is, v); err != nil {

@@ -135,6 +135,7 @@ type Engine struct {
 	sql        *sqle.Engine
 	directory  *account.Directory
 	views      viewCache
+	newest     catalog.Newest
 	stats      *stats.Store
 	reads      readCounters
 	memory     *operator.Pool

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/digest"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/mysqlproto"
@@ -46,8 +47,8 @@ type planKey struct {
 type planEntry struct {
 	plan    *fastPlan
 	reason  string
-	version uint64 // the catalog's, for a reason
-	typed   bool   // there are plans for each tuple of kinds of the parameters
+	version catalog.Stamp // for a reason
+	typed   bool          // there are plans for each tuple of kinds of the parameters
 	proved  atomic.Bool
 	// large counts runs in a row that found more rows than a plan keeps: their work was done twice.
 	large atomic.Int32
@@ -328,7 +329,7 @@ func (e *Engine) fast(ctx *sql.Context, st *fastStatement) (*resultset.Result, f
 		return nil, e.planned(run, db), nil
 	}
 	if entry.plan == nil {
-		if snap := e.catalog.Latest(); snap != nil && snap.Version == entry.version {
+		if snap := e.catalog.Latest(); snap != nil && snap.Stamp() == entry.version {
 			e.plans.general(s, entry.reason)
 			return nil, nil, nil
 		}
@@ -379,7 +380,7 @@ func (e *Engine) planned(run *fastRun, db string) (learn func(*resultset.Head)) 
 		return nil // the general way meets it too, and words it
 	}
 	key := planKey{text: string(run.session.digest.Text), db: db, settings: run.set.key}
-	entry := &planEntry{version: v.snap.Version}
+	entry := &planEntry{version: v.snap.Stamp()}
 	values := run.session.digest.Values
 	plan, typed, err := e.compile(run.ctx, v, db, key.text, values, run.set.parser)
 	entry.plan = plan

@@ -92,6 +92,7 @@ func (e *Engine) triggersOf(d *catalog.Database, table, event string) (fires []*
 type bodyKey struct {
 	trigger *catalog.Trigger
 	zone    *rowenc.Zone
+	of      uint64 // the version of the triggers, if it is not that of the catalog
 }
 
 // maxIdleBodies bounds how many are kept of a trigger: as many as there are sessions that fire it at the same
@@ -117,7 +118,7 @@ func (e *Engine) ChargeBody(ctx *sql.Context, by any, n int) error {
 
 // firing are the compiled triggers of a table for an event, in the order in which they run.
 type firing struct {
-	version       uint64 // of the catalog
+	version       catalog.Stamp
 	zone          *rowenc.Zone
 	before, after []firedBody
 }
@@ -133,14 +134,14 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 	if err != nil {
 		return nil, err
 	}
-	f := &firing{version: v.snap.Version, zone: v.zone}
+	f := &firing{version: v.snap.Stamp(), zone: v.zone}
 	known := true
 	s := sessionOf(ctx)
 	keeps := s != nil && !s.settings(ctx).off
 	for _, t := range fires {
 		var b *Body
 		if keeps {
-			b, _ = e.bodies.Take(bodyKey{t, f.zone}, f.version)
+			b, _ = e.bodies.Take(bodyKey{t, f.zone, f.version.Triggers}, f.version.Version)
 		}
 		if err := e.ChargeBody(ctx, t, len(t.CreateStatement)); err != nil {
 			return nil, err
@@ -149,7 +150,7 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 			known = false
 			of := BodyOf{Definer: t.Definer, Spoken: t.Spoken}
 			if b, err = e.CompileBody(ctx, db, t.CreateStatement, t.SQLMode, of); err != nil {
-				return nil, err
+				return nil, newerThan(ctx, err)
 			}
 		}
 		if e.triggerHead(t).time == ast.BeforeStr {
@@ -175,7 +176,7 @@ func (f *firing) leave(e *Engine) {
 		for _, b := range list {
 			b.host.session = nil
 			n := BodyBytes(len(b.trigger.CreateStatement))
-			e.bodies.Put(bodyKey{b.trigger, f.zone}, f.version, b.Body, n)
+			e.bodies.Put(bodyKey{b.trigger, f.zone, f.version.Triggers}, f.version.Version, b.Body, n)
 		}
 	}
 }

@@ -53,7 +53,10 @@ const (
 // enter is what a statement does to the session before anything else.
 func (s *Session) enter(ctx *sql.Context, stmt ast.Statement) error {
 	s.countCommand(ctx, stmt)
-	_, s.preparing = stmt.(*ast.Prepare)
+	var p *ast.Prepare
+	if p, s.preparing = stmt.(*ast.Prepare); s.preparing {
+		s.UnprepareQuery(p.Name) // also if the new one fails: the name is that of no statement then
+	}
 	if x, ok := stmt.(*ast.Execute); ok {
 		stmt, _ = s.BaseSession.GetPreparedQuery(x.Name)
 	}

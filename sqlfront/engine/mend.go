@@ -43,7 +43,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	n, shown, err := showTimes(ctx, n)
+	n, shown, err := expr.ShowTimes(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
@@ -126,8 +126,12 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 	if numbers != nil {
 		e = numbers
 	}
+	e, hidden, err := gms.ApartFromKeys(ctx, e)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
 	mended, same, err := mendOther(ctx, n, e)
-	return mended, same && numbers == nil, err
+	return mended, same && numbers == nil && !transform.TreeIdentity(hidden), err
 }
 
 func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
@@ -141,7 +145,7 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		}
 		return asText(ctx, e, false)
 	case *expression.Equals, *expression.NullSafeEquals:
-		if again := apartFromIndex(ctx, e); again != nil {
+		if again := gms.ApartFromIndex(ctx, e); again != nil {
 			mended, err := e.WithChildren(ctx, again...)
 			return mended, transform.NewTree, err
 		}
@@ -236,30 +240,6 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		return e.WithQuery(q), transform.NewTree, nil
 	}
 	return e, transform.SameTree, nil
-}
-
-// apartFromIndex keeps a column from being looked up in an index where the comparison has another collation than the column, by COLLATE: the
-// index finds what is equal under its own, and the library looks no further. It returns nil if there is nothing to do.
-func apartFromIndex(ctx *sql.Context, e sql.Expression) []sql.Expression {
-	operands := e.Children()
-	if len(operands) != 2 {
-		return nil
-	}
-	for i, o := range operands {
-		c, ok := operands[1-i].(*expression.CollatedExpression)
-		f, column := o.(*expression.GetField)
-		if !ok || !column || !types.IsTextOnly(f.Type(ctx)) {
-			continue
-		}
-		of, _ := sql.GetCoercibility(ctx, c)
-		if own, _ := sql.GetCoercibility(ctx, f); own == of {
-			continue
-		}
-		out := slices.Clone(operands)
-		out[i] = &apart{expression.UnaryExpressionStub{Child: f}}
-		return out
-	}
-	return nil
 }
 
 // mixesNumbers reports whether a DECIMAL of one row is compared with a text of the other.
@@ -683,30 +663,3 @@ func (c *asSigned) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	v, _, err = types.Int64.Convert(ctx, v)
 	return v, err
 }
-
-// apart is a column in which the library does not see one; see apartFromIndex.
-type apart struct{ expression.UnaryExpressionStub }
-
-var (
-	_ sql.Expression         = (*apart)(nil)
-	_ sql.CollationCoercible = (*apart)(nil)
-)
-
-func (a *apart) String() string                 { return a.Child.String() }
-func (a *apart) Type(ctx *sql.Context) sql.Type { return a.Child.Type(ctx) }
-
-// WithChildren implements sql.Expression.
-func (a *apart) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
-	if len(cs) != 1 {
-		return nil, sql.ErrInvalidChildrenNumber.New(a, len(cs), 1)
-	}
-	return &apart{expression.UnaryExpressionStub{Child: cs[0]}}, nil
-}
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (a *apart) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	return sql.GetCoercibility(ctx, a.Child)
-}
-
-// Eval implements sql.Expression.
-func (a *apart) Eval(ctx *sql.Context, row sql.Row) (any, error) { return a.Child.Eval(ctx, row) }

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/eval"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
 )
@@ -261,7 +262,7 @@ func storedRecursive(ctx *sql.Context, c *sql.Column, from sql.Type, v any) (any
 			return v, nil
 		}
 	case types.IsTime(c.Type):
-		v = dateOfNumber(v)
+		v = eval.DateOfNumber(v)
 	}
 	out, in, err := convertRounded(ctx, c.Type, v)
 	if err == nil && in == sql.InRange {

@@ -12,8 +12,10 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/routine"
 )
@@ -29,7 +31,7 @@ import (
 // keptStatement is a statement of a body as the session has compiled it.
 type keptStatement struct {
 	settings string
-	version  uint64 // of the catalog, if there is no plan
+	version  catalog.Stamp // if there is no plan
 	plan     *fastPlan
 	params   []sql.Expression
 	reason   string
@@ -144,7 +146,7 @@ func repeats(ctx *sql.Context, e sql.Expression) bool {
 // ours reports whether an expression is one that was put in the place of the library's, to compute what MySQL computes.
 func ours(e sql.Expression) bool {
 	switch e.(type) {
-	case *apart, *shifted, *fitted:
+	case *gms.Apart, *shifted, *fitted:
 		return true
 	}
 	return expr.Stateless(e)
@@ -170,12 +172,16 @@ func (h *routineHost) statement(ctx *sql.Context, stmt ast.Statement) (schema sq
 		e.plans.fallback(reasonSettings)
 		return nil, nil, false, nil, false, nil
 	}
+	if len(s.using) == 0 {
+		tx.hear()
+	}
 	v, err := e.viewOf(ctx)
 	if err != nil {
 		return nil, nil, false, nil, false, nil
 	}
-	if k = h.known(stmt); k == nil || k.settings != set.key || k.plan == nil && k.version != v.snap.Version || k.plan != nil && !k.plan.current(v.snap) {
-		k = &keptStatement{settings: set.key, version: v.snap.Version}
+	if k = h.known(stmt); k == nil || k.settings != set.key || k.plan == nil && k.version != v.snap.Stamp() ||
+		k.plan != nil && !k.plan.current(v.snap) {
+		k = &keptStatement{settings: set.key, version: v.snap.Stamp()}
 		if k.plan, k.params, err = e.compileBody(ctx, v, s.GetCurrentDatabase(), stmt); err != nil {
 			k.plan, k.reason = nil, err.Error()
 		}

@@ -309,6 +309,9 @@ func (s *Session) ValidateSession(ctx *sql.Context) error {
 	s.root, s.needs, s.reads, s.dropped = nil, nil, readView{}, nil
 	s.forgetAssigned(false)
 	if s.calls > 0 || ctx.IsInterpreted() {
+		if tx := s.tx(); tx != nil && len(s.using) == 0 {
+			tx.hear()
+		}
 		return nil // a statement within a procedure lives in the transaction of the CALL
 	}
 	// Callers that drive the engine without a connection (workers, tests) have no CommandEnd; the start of the next

@@ -48,6 +48,7 @@ type Tx struct {
 	pasts  pasts
 
 	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
+	heard uint64   // the version of the catalog whose triggers are in it
 	ended error    // why the transaction cannot go on; nil while it can
 	done  bool     // committed or rolled back
 	ddl   bool     // it changes the catalog: the statement ends it, with or without success
@@ -243,6 +244,7 @@ func (tx *Tx) statement() {
 	}
 	tx.fresh = !tx.used.Load() && tx.holds()
 	tx.unpin()
+	tx.hear()
 	if tx.t != nil {
 		m := tx.mark()
 		tx.start = &m
@@ -329,7 +331,7 @@ func (tx *Tx) fence(t *catalog.Table) {
 	tx.fenced[f] = struct{}{}
 	tx.changes = true
 	if tx.view != nil && tx.session != nil && !tx.session.implicit() &&
-		!slices.ContainsFunc(tx.wrote, func(w wroteTable) bool { return w.table == t }) {
+		!slices.Contains(tx.wrote, wroteTable{t, tx.view.snap}) {
 		tx.wrote = append(tx.wrote, wroteTable{t, tx.view.snap})
 	}
 	tx.eng.catalog.Fence(tx.store(), t)
@@ -436,6 +438,9 @@ func (tx *Tx) commit(ctx *sql.Context) error {
 		}
 	}
 	tx.done = true
+	if tx.ddl {
+		_, _ = tx.eng.Look(ctx) // or the next to look does
+	}
 	after := tx.after
 	tx.forget()
 	for _, f := range after {

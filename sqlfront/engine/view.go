@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -132,19 +133,28 @@ func (e *Engine) viewOf(ctx *sql.Context) (*view, error) {
 	if tx.ddl {
 		tx.view = newView(snap) // uncommitted: nobody else's business
 	} else {
-		tx.view = e.views.get(snap)
+		tx.view = e.views.get(tx.triggered(snap))
 	}
 	return tx.view.in(zoneOf(ctx)), nil
 }
 
 func (e *Engine) newestView(ctx *sql.Context) (*view, error) {
-	t := e.client.Begin(txn.TxnOptions{ReadOnly: true})
-	defer t.Rollback()
-	snap, err := e.catalog.Snapshot(ctx, t)
+	snap, err := e.Look(ctx)
 	if err != nil {
 		return nil, catalogError(err)
 	}
 	return e.views.get(snap).in(zoneOf(ctx)), nil
+}
+
+// Look reads the newest catalog, for transactions that have begun with another: see triggered.
+func (e *Engine) Look(ctx context.Context) (*catalog.Snapshot, error) {
+	t := e.client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	snap, err := e.catalog.Snapshot(ctx, t)
+	if err == nil {
+		e.newest.See(snap)
+	}
+	return snap, err
 }
 
 // CatalogVersion is the version of the catalog that ctx's transaction sees. A plan that was compiled under another version

@@ -58,6 +58,53 @@ func SameKind(a, b sql.Type) bool {
 	return false
 }
 
+// Looked reports whether the rows whose column of type a equals a value of type b are those that an index of
+// the column has under what the value is converted to: another value is either the same as one of the
+// column's, or out of its range.
+func Looked(a, b sql.Type) bool {
+	switch {
+	case b == types.Null || a.Equals(b) || SameKind(a, b):
+		return true
+	case types.IsInteger(a) && types.IsDecimal(b):
+		return b.(sql.DecimalType).Scale() == 0
+	case types.IsDecimal(a) && types.IsInteger(b):
+		d := a.(sql.DecimalType) // the key of one that has no room for a number is an error
+		return int64(d.Precision()-d.Scale()) >= int64(b.MaxTextResponseByteLength(nil))
+	case types.IsDecimal(a) && types.IsDecimal(b):
+		x, y := a.(sql.DecimalType), b.(sql.DecimalType)
+		return y.Scale() <= x.Scale() && y.Precision()-y.Scale() <= x.Precision()-x.Scale()
+	case a.Type() == sqltypes.Float64:
+		return types.IsInteger(b) || b.Type() == sqltypes.Float32
+	case a.Type() == sqltypes.Datetime || a.Type() == sqltypes.Timestamp:
+		return b.Type() == sqltypes.Date || types.IsTime(b) && fractionDigits(b) <= fractionDigits(a)
+	}
+	return false
+}
+
+// Hashed reports whether the library's hash joins find which values of two types are equal.
+func Hashed(a, b sql.Type) bool {
+	if a.Equals(b) || a == types.Null || b == types.Null {
+		return true
+	}
+	for range 2 {
+		switch {
+		case types.IsEnum(a), types.IsSet(a), types.IsTimespan(a), types.IsJSON(a), types.IsGeometry(a),
+			types.IsDecimal(a) && types.IsTime(b):
+			return false
+		}
+		a, b = b, a
+	}
+	return true
+}
+
+// fractionDigits is how many digits behind the second a type has.
+func fractionDigits(t sql.Type) int {
+	if p, ok := t.(interface{ Precision() int }); ok {
+		return p.Precision()
+	}
+	return 0
+}
+
 func text(t sql.Type) bool {
 	switch t.Type() {
 	case sqltypes.Char, sqltypes.VarChar, sqltypes.Text:

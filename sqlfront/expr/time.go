@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
@@ -133,4 +135,82 @@ func (t timeType) Promote() sql.Type { return t }
 // Convert implements sql.Type.
 func (t timeType) Convert(ctx context.Context, v any) (any, sql.ConvertInRange, error) {
 	return t.TimespanType_.Convert(ctx, v)
+}
+
+// ShowTimes gives the columns of a result that are CAST(x AS TIME(n)) their digits.
+func ShowTimes(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	switch n := n.(type) {
+	case *plan.Limit, *plan.Offset, *plan.Sort, *plan.TopN, *plan.Distinct:
+		child, same, err := ShowTimes(ctx, n.Children()[0])
+		if err != nil || same {
+			return n, transform.SameTree, err
+		}
+		out, err := n.WithChildren(ctx, child)
+		return out, transform.NewTree, err
+	case *plan.Project:
+		same := transform.SameTree
+		all := make([]sql.Expression, len(n.Projections))
+		for i, e := range n.Projections {
+			all[i] = e
+			switch e := e.(type) {
+			case *CastTime:
+				if !e.IsShown() {
+					all[i], same = e.Shown(), transform.NewTree
+				}
+			case *expression.Alias:
+				if c, ok := e.Child.(*CastTime); ok && !c.IsShown() {
+					alias, err := e.WithChildren(ctx, c.Shown())
+					if err != nil {
+						return nil, same, err
+					}
+					all[i], same = alias, transform.NewTree
+				}
+			}
+		}
+		if same {
+			return n, same, nil
+		}
+		out, err := n.WithExpressions(ctx, all...)
+		return out, transform.NewTree, err
+	}
+	return n, transform.SameTree, nil
+}
+
+// RoundDigits is a value of the column of that name as TIME(n), FLOAT(precision, n) and DOUBLE(precision, n)
+// have it.
+func RoundDigits(ctx *sql.Context, precision, n int, name string, v any) (any, error) {
+	switch v := v.(type) {
+	case types.Timespan:
+		return roundTime(v, n), nil
+	case float32:
+		f, err := roundFloat(ctx, precision, n, name, float64(v))
+		return float32(f), err
+	case float64:
+		return roundFloat(ctx, precision, n, name, v)
+	}
+	return v, nil
+}
+
+func roundTime(v types.Timespan, digits int) types.Timespan {
+	unit := types.Timespan(math.Pow10(6 - digits))
+	if v < 0 {
+		return -((-v + unit/2) / unit * unit)
+	}
+	return (v + unit/2) / unit * unit
+}
+
+func roundFloat(ctx *sql.Context, precision, n int, name string, f float64) (float64, error) {
+	scale := math.Pow10(n)
+	r := math.Round(f*scale) / scale
+	if math.IsInf(f*scale, 0) {
+		r = f
+	}
+	if limit := math.Pow10(precision - n); math.Abs(r) >= limit {
+		if sql.LoadSqlMode(ctx).Strict() {
+			return 0, sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)
+		}
+		ctx.Warn(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)
+		r = math.Copysign(limit-1/scale, f)
+	}
+	return r, nil
 }
