@@ -17,6 +17,7 @@ var inside = map[string][]string{
 	"mysqlproto": {},
 	"rowenc":     {},
 	"statements": {},
+	"numeral":    {},
 	"spare":      {},
 	"syntax":     {},
 
@@ -29,7 +30,7 @@ var inside = map[string][]string{
 
 	"account": {"sqlerr"},
 	"catalog": {"inband", "rowenc"},
-	"expr":    {"fulltext", "inband", "rowenc", "sqlerr", "syntax"},
+	"expr":    {"fulltext", "inband", "numeral", "rowenc", "sqlerr", "syntax"},
 	"rights":  {"sqlerr", "syntax"},
 	"system":  {"sqlerr"},
 

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -36,8 +34,8 @@ func asText(ctx *sql.Context, e sql.Expression, equality bool) (sql.Expression, 
 		found, sameType = true, sameType && (first == nil || first.Equals(t))
 		first = t
 	}
-	if equality && slices.ContainsFunc(operands, func(c sql.Expression) bool { return notMember(first, c) || !isEnum(ctx, c) && ofRows(ctx, c) }) {
-		sameType = false // the library would take the text of a number for the number, and finds no text in a hash of numbers
+	if equality && slices.ContainsFunc(operands, func(c sql.Expression) bool { return expr.NotMember(ctx, first, c) || !isEnum(ctx, c) && ofRows(ctx, c) }) {
+		sameType = false // the library finds no text in a hash of numbers
 	}
 	_, alone := first.(sql.EnumType)
 	if !found || equality && sameType && (alone || len(operands) == 2 && isEnum(ctx, operands[0]) != isEnum(ctx, operands[1])) {
@@ -104,20 +102,6 @@ func ofRows(ctx *sql.Context, e sql.Expression) bool {
 		_, ok := e.(*expression.GetField)
 		return ok
 	})
-}
-
-// notMember reports whether e is a text of a number that is no value of the ENUM.
-func notMember(t sql.Type, e sql.Expression) bool {
-	enum, ok := t.(sql.EnumType)
-	l, literal := e.(*expression.Literal)
-	if !ok || !literal {
-		return false
-	}
-	text, ok := l.Value().(string)
-	if _, err := strconv.ParseFloat(strings.TrimSpace(text), 64); !ok || err != nil {
-		return false
-	}
-	return !slices.ContainsFunc(enum.Values(), func(v string) bool { return strings.EqualFold(v, text) })
 }
 
 // enumSource is an INSERT whose rows have the texts of ENUMs and SETs where their columns are none, or others; nil if it needs none. The

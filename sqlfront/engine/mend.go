@@ -130,7 +130,14 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
+	kept, whole := e.(*gms.KeptWhole)
+	if whole = whole && hidden; whole {
+		e = kept.Child
+	}
 	mended, same, err := mendOther(ctx, n, e)
+	if whole && err == nil {
+		mended = gms.Keep(mended)
+	}
 	return mended, same && numbers == nil && !transform.TreeIdentity(hidden), err
 }
 
@@ -222,7 +229,8 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		numeric := types.IsDecimal(left) && (sql.IsNumberType(right) || types.IsText(right)) ||
 			types.IsDecimal(right) && (sql.IsNumberType(left) || types.IsText(left))
 		moments := types.IsTime(left) && types.IsText(right) || types.IsText(left) && types.IsTime(right) // long texts
-		if numeric && !(column && left.Equals(right)) || moments || left == types.Boolean || right == types.Boolean {
+		enums := (expr.IsEnum(left) || expr.IsEnum(right)) && !types.IsNumber(left) && !types.IsNumber(right) && !left.Equals(right)
+		if numeric && !(column && left.Equals(right)) || moments || enums || left == types.Boolean || right == types.Boolean {
 			in, err := expr.NewIn(ctx, e.LeftChild, query)
 			return in, transform.NewTree, err
 		}

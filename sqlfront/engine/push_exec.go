@@ -7,12 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/kv"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
 	"moka/txn"
@@ -175,20 +174,15 @@ func (r *pushedResult) value(m *pushdown.Merger, g int, zone *rowenc.Zone) (any,
 	case resultSumDecimal:
 		return m.SumDecimal(g, r.aggregate), nil
 	case resultAvg:
-		return average(m.Sum(g, r.aggregate), n), nil
+		return expr.Average(m.Sum(g, r.aggregate), n)
 	case resultAvgDecimal:
-		return average(m.SumDecimal(g, r.aggregate), n), nil
+		return expr.Average(m.SumDecimal(g, r.aggregate), n)
 	}
 	v, err := m.Value(g, r.aggregate, r.typ)
 	if at, ok := v.(time.Time); ok && zone != nil && isStamp(r.typ) {
 		return zone.Local(at.UnixMicro()), nil
 	}
 	return v, err
-}
-
-// average divides as package expr does.
-func average(sum *apd.Decimal, n int64) *apd.Decimal {
-	return types.DecimalDiv(sum, types.DecimalFromInt64(n), min(max(-sum.Exponent, 0)+4, types.DecimalTypeMaxScale), false)
 }
 
 func (it *aggregateIter) Close(ctx *sql.Context) error {

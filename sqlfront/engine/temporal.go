@@ -93,7 +93,7 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		case name == "greatest" || name == "least":
 			return mendExtreme(ctx, e)
-		case ofText[name], ofResult[name] && !types.IsNumber(e.Type(ctx)) && holdsText(ctx, e):
+		case ofText[name], ofResult[name] && isOfTexts(ctx, name, e):
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		}
 	}
@@ -139,18 +139,27 @@ func concatenated(ctx *sql.Context, g *aggregation.GroupConcat) (sql.Expression,
 	return mended, same, err
 }
 
-// holdsText reports whether the result of a function is a text because one of the arguments is, or because there are ENUMs of two kinds.
-func holdsText(ctx *sql.Context, e sql.Expression) bool {
-	enums := 0
-	for _, c := range e.Children() {
-		if types.IsText(c.Type(ctx)) {
-			return true
-		}
-		if isEnum(ctx, c) {
+// isOfTexts reports whether the result of a function is a text because one of the arguments is, or because there are ENUMs of two kinds,
+// or moments and numbers.
+func isOfTexts(ctx *sql.Context, name string, e sql.Expression) bool {
+	enums, moments, numbers, texts := 0, false, false, false
+	arguments := e.Children()
+	if name == "if" {
+		arguments = arguments[1:]
+	}
+	for _, c := range arguments {
+		switch t := c.Type(ctx); {
+		case types.IsText(t):
+			texts = true
+		case isEnum(ctx, c):
 			enums++
+		case types.IsNumber(t):
+			numbers = true
+		case expr.IsTemporal(ctx, c):
+			moments = true
 		}
 	}
-	return enums > 1
+	return moments && numbers || (texts || enums > 1) && !types.IsNumber(e.Type(ctx))
 }
 
 // madeText reports whether an expression was wrapped. Expressions cannot be compared in general.

@@ -10,6 +10,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/inband"
+	"moka/sqlfront/numeral"
 	"moka/sqlfront/syntax"
 )
 
@@ -382,7 +383,7 @@ func asVariable(ctx *sql.Context, t sql.Type, v any) (any, error) {
 		return nil, nil
 	}
 	if text, ok := numberText(v); ok && types.IsFloat(t) {
-		f, _ := parseDouble(text)
+		f, _ := numeral.Double(text)
 		v = f
 	}
 	out, _, err := Convert(ctx, t, v)

@@ -2,6 +2,8 @@ package expr
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -115,6 +117,37 @@ func withoutEnums(ctx *sql.Context, operands []sql.Expression) []sql.Expression 
 		}
 	}
 	return out
+}
+
+// NotMember reports whether e is a constant text that the library takes for another value of the ENUM or SET
+// than the text's own, or for none: that of a number, one with spaces at its end, which some collations do
+// not count, or elements of a SET in another order than its own.
+func NotMember(ctx *sql.Context, t sql.Type, e sql.Expression) bool {
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return false
+	}
+	text, ok := l.Value().(string)
+	if !ok {
+		return false
+	}
+	_, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	doubtful := err == nil || strings.HasSuffix(text, " ")
+	switch t := t.(type) {
+	case sql.EnumType:
+		return doubtful && !slices.ContainsFunc(t.Values(), func(v string) bool {
+			return strings.EqualFold(v, text)
+		})
+	case sql.SetType:
+		v, _, err := t.Convert(ctx, text)
+		bits, ok := v.(uint64)
+		if err != nil || !ok {
+			return doubtful
+		}
+		own, err := t.BitsToString(bits)
+		return err == nil && !strings.EqualFold(own, text)
+	}
+	return false
 }
 
 // numberOfEnum makes a number of an ENUM or SET; everything else stays.

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,13 +13,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/sqlfront/numeral"
 	"moka/sqlfront/sqlerr"
 )
 
-// A text where a number is asked for is the number that it begins with: '12e' is 12, '1e999' as much as fits,
-// 'abc' 0. The library takes other texts for numbers ('0x1f', '1_000', 'inf'), panics at an exponent without
-// digits, writes '1e3000000' out, and needs minutes for three million digits. So it is given numbers: Numbers
-// wraps the operands, Convert is for whoever stores.
+// A text where a number is asked for is the number that it begins with (package numeral). The library takes
+// other texts for numbers ('0x1f', '1_000', 'inf'), panics at an exponent without digits, writes '1e3000000'
+// out, and needs minutes for three million digits. So it is given numbers: Numbers wraps the operands,
+// Convert is for whoever stores.
 
 // Number is a text as a DOUBLE or a DECIMAL.
 type Number struct {
@@ -80,9 +80,9 @@ func (n *Number) of(ctx *sql.Context, v any) (any, error) {
 	word, whole := "DOUBLE", true
 	if types.IsDecimal(n.typ) {
 		word = "DECIMAL"
-		v, whole = parseDecimal(text)
+		v, whole = numeral.Decimal(text)
 	} else {
-		v, whole = parseDouble(text)
+		v, whole = numeral.Double(text)
 	}
 	if !whole {
 		truncatedNumber(ctx, word, text)
@@ -112,125 +112,6 @@ func numberText(v any) (string, bool) {
 	return "", false
 }
 
-// numeral is the number at the beginning of a text, taken apart.
-type numeral struct {
-	negative        bool
-	whole, fraction string // digits
-	exponent        int64
-	text            string // all of it, without spaces; empty if there is no digit
-	alone           bool   // nothing but spaces stands behind it
-}
-
-const spaces = " \t\n\v\f\r"
-
-// maxExponent is an exponent beyond which all numbers are too large or too small.
-const maxExponent = 1_000_000_000
-
-func numeralOf(s string) (n numeral) {
-	s = strings.TrimLeft(s, spaces)
-	i := 0
-	if i < len(s) && (s[i] == '+' || s[i] == '-') {
-		n.negative = s[i] == '-'
-		i++
-	}
-	digits := func() string {
-		from := i
-		for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-			i++
-		}
-		return s[from:i]
-	}
-	n.whole = digits()
-	if i < len(s) && s[i] == '.' {
-		i++
-		n.fraction = digits()
-	}
-	if n.whole == "" && n.fraction == "" {
-		return numeral{alone: false}
-	}
-	if end := i; i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		sign := int64(1)
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			if s[i] == '-' {
-				sign = -1
-			}
-			i++
-		}
-		if e := digits(); e == "" {
-			i = end
-		} else {
-			for _, d := range []byte(e) {
-				n.exponent = min(maxExponent, 10*n.exponent+int64(d-'0'))
-			}
-			n.exponent *= sign
-		}
-	}
-	n.text, n.alone = s[:i], strings.TrimLeft(s[i:], spaces) == ""
-	return n
-}
-
-// parseDouble is the DOUBLE at the beginning of a text; whole is false if it is not all of the text.
-func parseDouble(s string) (f float64, whole bool) {
-	n := numeralOf(s)
-	if n.text == "" {
-		return 0, false
-	}
-	f, _ = strconv.ParseFloat(n.text, 64)
-	if math.IsInf(f, 0) {
-		return math.Copysign(math.MaxFloat64, f), false
-	}
-	if f == 0 {
-		f = 0 // -0
-	}
-	return f, n.alone
-}
-
-// maxDigits are the digits of a DECIMAL that MySQL computes with; 65 of them may stand before the point.
-const maxDigits = 81
-
-// parseDecimal is the DECIMAL at the beginning of a text. One that is too large becomes the largest; digits
-// that are too many are cut off.
-func parseDecimal(s string) (d *apd.Decimal, whole bool) {
-	n := numeralOf(s)
-	if n.text == "" {
-		return new(apd.Decimal), false
-	}
-	digits := strings.TrimLeft(n.whole, "0")
-	point := int64(len(digits)) // how many digits stand before it
-	if digits == "" {
-		digits = strings.TrimLeft(n.fraction, "0")
-		point = int64(len(digits) - len(n.fraction))
-	} else if room := maxDigits + 1 - len(digits); room > 0 {
-		// longer texts are not put together for what is cut off anyway
-		digits += n.fraction[:min(room, len(n.fraction))]
-	}
-	point += n.exponent
-	switch {
-	case digits == "":
-		return new(apd.Decimal), n.alone
-	case point > types.DecimalTypeMaxPrecision:
-		digits, point, n.alone = strings.Repeat("9", types.DecimalTypeMaxPrecision),
-			types.DecimalTypeMaxPrecision, false
-	case point < -maxDigits:
-		return new(apd.Decimal), n.alone
-	}
-	if kept := min(int64(len(digits)), maxDigits, point+maxDigits); kept < int64(len(digits)) {
-		digits = digits[:max(0, kept)]
-	}
-	d = new(apd.Decimal)
-	if digits == "" {
-		return d, n.alone
-	}
-	d.Coeff.SetString(digits, 10)
-	d.Exponent = int32(point - int64(len(digits)))
-	d.Negative = n.negative
-	if d.Exponent > 0 {
-		_, _ = halfUp.Quantize(d, d, 0) // at most 65 digits
-	}
-	return d, n.alone
-}
-
 // Convert is a value as one of the type, as the type's own Convert, or ConvertRound, has it. A text is the
 // DECIMAL that it begins with, with sql.ErrTruncatedIncorrect if there is more in it; what is too large for a
 // DECIMAL is the largest, and out of range.
@@ -251,10 +132,10 @@ func Convert(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, erro
 		}
 		return out, in, err
 	}
-	n, whole := parseDecimal(text)
+	n, whole := numeral.Decimal(text)
 	out, fits, err := n, true, error(nil)
 	if t != types.InternalDecimalType { // which has any digits
-		out, fits, err = inPrecision(n, d)
+		out, fits, err = fitted(n, d)
 	}
 	switch {
 	case err != nil:
@@ -281,7 +162,7 @@ func largest(t sql.DecimalType, v any) *apd.Decimal {
 	case int64:
 		d.Negative = v < 0
 	}
-	out, _, _ := inPrecision(d, t)
+	out, _, _ := fitted(d, t)
 	return out
 }
 
@@ -381,93 +262,6 @@ func arithmeticNumbers(ctx *sql.Context, e sql.Expression, as sql.Type) (sql.Exp
 	return e.WithChildren(ctx, out...)
 }
 
-// comparedNumbers is a comparison. Rows are compared column by column.
-func comparedNumbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
-	operands := e.Children()
-	if list, ok := operands[len(operands)-1].(expression.Tuple); ok && len(operands) == 2 && isIn(e) {
-		items, changed := alikeNumbers(ctx, append([]sql.Expression{operands[0]}, list...))
-		if !changed {
-			return nil, nil
-		}
-		return e.WithChildren(ctx, items[0], expression.NewTuple(items[1:]...))
-	}
-	out, changed := alikeNumbers(ctx, operands)
-	if !changed {
-		return nil, nil
-	}
-	return e.WithChildren(ctx, out...)
-}
-
-func isIn(e sql.Expression) bool {
-	switch e.(type) {
-	case *expression.InTuple, *expression.HashInTuple:
-		return true
-	}
-	return false
-}
-
-// alikeNumbers makes texts DECIMALs if a DECIMAL is among the operands, DOUBLEs if a DOUBLE is, and
-// Moments if a date or time is.
-func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expression, changed bool) {
-	first, ok := operands[0].(expression.Tuple)
-	if !ok {
-		var as sql.Type
-		texts, moments := false, false
-		for _, o := range operands {
-			switch t := o.Type(ctx); {
-			case !o.Resolved():
-				return nil, false
-			case types.IsFloat(t):
-				as = types.Float64
-			case types.IsDecimal(t) && as == nil:
-				as = types.InternalDecimalType
-			}
-			texts, moments = texts || isText(ctx, o), moments || IsTemporal(ctx, o)
-		}
-		out = make([]sql.Expression, len(operands))
-		if as == nil && moments {
-			for i, o := range operands {
-				short, is := asMoment(ctx, o, momentLength)
-				out[i], changed = short, changed || is
-			}
-			return out, changed
-		}
-		for i, o := range operands {
-			if out[i] = o; as != nil && isText(ctx, o) {
-				out[i], changed = newNumber(ctx, o, as), true
-			}
-		}
-		if exact, is := exactDecimals(ctx, out); is {
-			return exact, true
-		}
-		return out, changed
-	}
-	rows := make([]expression.Tuple, len(operands))
-	for i, o := range operands {
-		row, ok := o.(expression.Tuple)
-		if !ok || len(row) != len(first) {
-			return nil, false
-		}
-		rows[i] = append(expression.Tuple(nil), row...)
-	}
-	for c := range first {
-		column := make([]sql.Expression, len(rows))
-		for i, row := range rows {
-			column[i] = row[c]
-		}
-		if column, is := alikeNumbers(ctx, column); is {
-			changed = true
-			for i := range rows {
-				rows[i][c] = column[i]
-			}
-		}
-	}
-	for _, row := range rows {
-		out = append(out, expression.NewTuple(row...))
-	}
-	return out, changed
-}
-
 // caseNumbers spells out CASE v WHEN w: each comparison has types of its own.
 func caseNumbers(ctx *sql.Context, c *expression.Case) (*expression.Case, error) {
 	if c.Expr == nil {
@@ -565,7 +359,7 @@ func (c *decimalCast) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if d == nil || err != nil {
 		return nil, err
 	}
-	out, in, err := inPrecision(d, c.typ)
+	out, in, err := fitted(d, c.typ)
 	if err == nil && !in {
 		ctx.Warn(mysql.ERWarnDataOutOfRange, "Out of range value for column '%s' at row 1", c)
 	}
@@ -591,14 +385,14 @@ func (c *decimalCast) of(ctx *sql.Context, v any) (*apd.Decimal, error) {
 	case *apd.Decimal:
 		return x, nil
 	case float64:
-		d, _ := parseDecimal(strconv.FormatFloat(x, 'g', -1, 64))
+		d, _ := numeral.Decimal(strconv.FormatFloat(x, 'g', -1, 64))
 		return d, nil
 	case float32:
-		d, _ := parseDecimal(strconv.FormatFloat(float64(x), 'g', -1, 32))
+		d, _ := numeral.Decimal(strconv.FormatFloat(float64(x), 'g', -1, 32))
 		return d, nil
 	}
 	if text, ok := numberText(v); ok {
-		d, whole := parseDecimal(text)
+		d, whole := numeral.Decimal(text)
 		if !whole {
 			truncatedNumber(ctx, "DECIMAL", text)
 		}
@@ -612,29 +406,7 @@ func (c *decimalCast) of(ctx *sql.Context, v any) (*apd.Decimal, error) {
 	return d, nil
 }
 
-// inPrecision is a DECIMAL with the digits that the type has, and whether there was room for those before the
-// point; if not, it is the type's largest value.
-func inPrecision(d *apd.Decimal, t sql.DecimalType) (out *apd.Decimal, in bool, err error) {
-	out = new(apd.Decimal)
-	if d.Form != apd.Finite {
-		return out, false, nil
-	}
-	scale, whole := int32(t.Scale()), int64(t.Precision())-int64(t.Scale())
-	if before := d.NumDigits() + int64(d.Exponent); before <= whole {
-		if _, err := halfUp.Quantize(out, d, -scale); err != nil {
-			return nil, false, err
-		}
-		if out.Coeff.Sign() == 0 {
-			out.Negative = false
-		}
-		if out.NumDigits()+int64(out.Exponent) <= whole || out.Coeff.Sign() == 0 {
-			return out, true, nil
-		}
-	} else if d.Coeff.Sign() == 0 {
-		out.Exponent = -scale
-		return out, true, nil
-	}
-	out.Coeff.SetString(strings.Repeat("9", int(t.Precision())), 10)
-	out.Exponent, out.Negative = -scale, d.Negative
-	return out, false, nil
+// fitted is a DECIMAL as one of the type; see numeral.Fit.
+func fitted(d *apd.Decimal, t sql.DecimalType) (out *apd.Decimal, in bool, err error) {
+	return numeral.Fit(d, int(t.Precision()), int(t.Scale()))
 }

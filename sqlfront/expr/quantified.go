@@ -55,9 +55,9 @@ func (q *quantified) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	unknown := false
-	l := like(ctx, q.left, left)
+	l := q.operand(ctx, q.left, q.query, left)
 	for _, v := range values {
-		r, err := numbered(ctx, compare(ctx, q.op, l, like(ctx, q.query, v))).Eval(ctx, nil)
+		r, err := numbered(ctx, compare(ctx, q.op, l, q.operand(ctx, q.query, q.left, v))).Eval(ctx, nil)
 		switch {
 		case err != nil:
 			return nil, err
@@ -71,6 +71,22 @@ func (q *quantified) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, nil
 	}
 	return q.all, nil
+}
+
+// operand is a value of one side as it is compared with the other: of an ENUM or SET the text, but for a
+// number.
+func (q *quantified) operand(ctx *sql.Context, side, other sql.Expression, v any) sql.Expression {
+	t := side.Type(ctx)
+	if v == nil || !IsEnum(t) || types.IsNumber(other.Type(ctx)) {
+		return like(ctx, side, v)
+	}
+	text, err := EnumText(t, v)
+	own, ok := t.(sql.TypeWithCollation)
+	if err != nil || !ok {
+		return like(ctx, side, v)
+	}
+	const column = 2 // the coercibility of one
+	return &value{expression.NewLiteral(text, types.CreateLongText(own.Collation())), own.Collation(), column}
 }
 
 // like is a value that compares as the expression that it came from.

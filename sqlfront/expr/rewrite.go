@@ -234,6 +234,13 @@ func (r rewriter) swap(at *ast.Expr) {
 			ast.BitAndStr, ast.BitOrStr, ast.BitXorStr, ast.ShiftLeftStr, ast.ShiftRightStr:
 			*at = r.operator(x.Operator, x, x.Left, x.Right)
 		}
+	case *ast.RangeCond:
+		if mixedRange(x) {
+			*at = r.operator(ast.BetweenStr, x, x.Left, x.From, x.To)
+			if x.Operator == ast.NotBetweenStr {
+				*at = &ast.NotExpr{Expr: *at}
+			}
+		}
 	case *ast.UnaryExpr:
 		switch x.Operator {
 		case ast.UMinusStr, ast.TildaStr:
@@ -478,6 +485,8 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 		return newBitwise(op, AsNumber(ctx, operands[0]), AsNumber(ctx, operands[1])), nil
 	case "limit":
 		return rowCount(ctx, operands[0])
+	case ast.BetweenStr:
+		return newBetween(ctx, operands[0], operands[1], operands[2]), nil
 	case constantOperator:
 		return newConstant(ctx, operands[0]), nil
 	}

@@ -257,10 +257,29 @@ func (t *total) value(average bool) (any, error) {
 		}
 	}
 	if average {
-		return types.DecimalDiv(sum, apd.New(t.rows, 0),
-			min(max(-sum.Exponent, 0)+4, types.DecimalTypeMaxScale), false), nil
+		return Average(sum, t.rows)
 	}
 	return sum, nil
+}
+
+// Average is a sum, divided by the rows that it is of, with four decimals more. It is rounded once: of digits
+// that are rounded already, 82/11 = 7.45455, the last but one would be rounded up.
+func Average(sum *apd.Decimal, rows int64) (*apd.Decimal, error) {
+	scale := min(max(-sum.Exponent, 0)+4, types.DecimalTypeMaxScale)
+	digits := sum.NumDigits() + int64(max(sum.Exponent, 0)+scale)
+	cut := apd.BaseContext.WithPrecision(uint32(digits) + 1)
+	cut.Rounding = apd.RoundDown
+	out := new(apd.Decimal)
+	if _, err := cut.Quo(out, sum, apd.New(rows, 0)); err != nil {
+		return nil, err
+	}
+	if _, err := halfUp.Quantize(out, out, -scale); err != nil {
+		return nil, err
+	}
+	if out.IsZero() {
+		out.Negative = false
+	}
+	return out, nil
 }
 
 // totals is a total as an aggregation buffer.

@@ -403,7 +403,7 @@ func splitRange(e ast.Expr) ast.Expr {
 		x.Expr = splitRange(x.Expr)
 	case *ast.RangeCond:
 		col, ok := x.Left.(*ast.ColName)
-		if !ok { // anything else would be evaluated twice
+		if !ok || mixed(x.From, x.To) { // anything else would be evaluated twice
 			return e
 		}
 		cmp := func(op string, to ast.Expr) ast.Expr {
@@ -420,6 +420,14 @@ func splitRange(e ast.Expr) ast.Expr {
 		}
 	}
 	return e
+}
+
+// mixed reports whether one bound of a BETWEEN is the constant of a number and the other of a text: the
+// column is compared with both as a number, whatever it is.
+func mixed(from, to ast.Expr) bool {
+	a, ok := from.(*ast.SQLVal)
+	b, ok2 := to.(*ast.SQLVal)
+	return ok && ok2 && (a.Type == ast.StrVal) != (b.Type == ast.StrVal)
 }
 
 // EqualColumn is a column that WHERE binds to one value.

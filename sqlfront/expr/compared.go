@@ -2,12 +2,15 @@ package expr
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/numeral"
 )
 
 // constantOperator is around a constant, or a parameter, that is compared: the library rounds a DECIMAL that
@@ -134,7 +137,7 @@ func holds(ctx *sql.Context, t sql.DecimalType, e sql.Expression) bool {
 	}
 	if l, ok := e.(*expression.Literal); ok && l.Value() != nil && types.IsNumber(of) {
 		d, _ := asDecimal(ctx, l.Value())
-		kept, fits, err := inPrecision(d, t)
+		kept, fits, err := fitted(d, t)
 		return err == nil && fits && kept.Cmp(d) == 0
 	}
 	if d, ok := roundsOthers(ctx, of); ok {
@@ -214,7 +217,7 @@ func (b bound) rounded(ctx *sql.Context, operands []sql.Expression) sql.Expressi
 	if !ok {
 		return nil
 	}
-	c, out := apd.BaseContext.WithPrecision(2*maxDigits), new(apd.Decimal)
+	c, out := apd.BaseContext.WithPrecision(2*numeral.MaxDigits), new(apd.Decimal)
 	c.Rounding = b.to
 	if _, err := c.Quantize(out, d, -int32(t.Scale())); err != nil {
 		return nil
@@ -251,3 +254,252 @@ func (e *unrounded) CollationCoercibility(ctx *sql.Context) (sql.CollationID, by
 
 // Eval implements sql.Expression.
 func (e *unrounded) Eval(ctx *sql.Context, row sql.Row) (any, error) { return e.Child.Eval(ctx, row) }
+
+// comparedNumbers is a comparison. Rows are compared column by column, and so is each item of a list with
+// what is looked for in it.
+func comparedNumbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	operands := e.Children()
+	if list, ok := operands[len(operands)-1].(expression.Tuple); ok && len(operands) == 2 && isIn(e) {
+		if apart := listsApart(ctx, e, list); apart != nil {
+			return apart, nil
+		}
+		items, changed := alikeNumbers(ctx, append([]sql.Expression{operands[0]}, list...))
+		if !changed {
+			return nil, nil
+		}
+		return e.WithChildren(ctx, items[0], expression.NewTuple(items[1:]...))
+	}
+	mixed := false
+	if b, ok := e.(*expression.Between); ok {
+		operands, mixed = mixedBounds(ctx, b)
+	}
+	out, changed := alikeNumbers(ctx, operands)
+	if mixed && !changed {
+		out, changed = operands, true
+	}
+	if !changed {
+		return nil, nil
+	}
+	return e.WithChildren(ctx, out...)
+}
+
+func isIn(e sql.Expression) bool {
+	switch e.(type) {
+	case *expression.InTuple, *expression.HashInTuple:
+		return true
+	}
+	return false
+}
+
+// listsApart is a text, or an ENUM, that is looked for among texts and numbers: it is compared as a text with
+// those, as a number with these, so there are two lists. It is nil if one list does, or what is looked for
+// may be another value the second time.
+func listsApart(ctx *sql.Context, e sql.Expression, list expression.Tuple) sql.Expression {
+	of := e.Children()[0]
+	switch of.(type) {
+	case *expression.GetField, *expression.Literal, *expression.ProcedureParam:
+	default:
+		return nil
+	}
+	if !of.Resolved() || !isText(ctx, of) && !isEnumValue(ctx, of) {
+		return nil
+	}
+	var texts, numbers expression.Tuple
+	text, member := false, true
+	for _, item := range list {
+		switch {
+		case !item.Resolved():
+			return nil
+		case types.IsNumber(item.Type(ctx)):
+			numbers = append(numbers, item)
+			continue
+		case isText(ctx, item):
+			text = true
+		}
+		texts = append(texts, item)
+		member = member && !NotMember(ctx, of.Type(ctx), item)
+	}
+	if member && (len(numbers) == 0 || !text) {
+		return nil
+	}
+	left := of
+	if !member {
+		left = NewEnumLabel(of)
+	}
+	in := expression.NewInTuple(left, expression.NewTuple(texts...))
+	if len(numbers) == 0 {
+		return in
+	}
+	operands, _ := alikeNumbers(ctx, append([]sql.Expression{of}, numbers...))
+	return expression.NewOr(in, expression.NewInTuple(operands[0], expression.NewTuple(operands[1:]...)))
+}
+
+// mixedRange reports whether the bounds of a BETWEEN are, or may become, the constants of a number and of a
+// text. The library makes two comparisons of it, before anybody sees the types.
+func mixedRange(e *ast.RangeCond) bool {
+	from, to := boundOf(e.From), boundOf(e.To)
+	return from != to && from != noBound && to != noBound || from == parameterBound || to == parameterBound
+}
+
+const (
+	noBound = iota
+	numberBound
+	textBound
+	parameterBound
+)
+
+func boundOf(e ast.Expr) int {
+	e = inner(e)
+	if u, ok := e.(*ast.UnaryExpr); ok && u.Operator == ast.UMinusStr {
+		e = inner(u.Expr)
+	}
+	v, ok := e.(*ast.SQLVal)
+	switch {
+	case !ok:
+		return noBound
+	case v.Type == ast.ValArg:
+		return parameterBound
+	case v.Type == ast.StrVal:
+		return textBound
+	}
+	return numberBound
+}
+
+// newBetween is the operator of such a range.
+func newBetween(ctx *sql.Context, e, from, to sql.Expression) sql.Expression {
+	b := expression.NewBetween(e, from, to)
+	if mixed, is := mixedBounds(ctx, b); is {
+		return expression.NewBetween(mixed[0], mixed[1], mixed[2])
+	}
+	return b
+}
+
+// mixedBounds are the operands of BETWEEN. All three are compared alike: with a number among them, texts are
+// DOUBLEs, while a < or > by itself would compare two texts as texts.
+func mixedBounds(ctx *sql.Context, b *expression.Between) (operands []sql.Expression, mixed bool) {
+	operands = b.Children()
+	number, text := false, false
+	for _, o := range operands {
+		if !o.Resolved() || IsTemporal(ctx, o) {
+			return operands, false
+		}
+		number = number || types.IsNumber(o.Type(ctx))
+		text = text || isText(ctx, o)
+	}
+	if !number || !text {
+		return operands, false
+	}
+	for i, o := range operands {
+		if isText(ctx, o) || isEnumValue(ctx, o) {
+			operands[i] = newNumber(ctx, o, types.Float64)
+		}
+	}
+	return operands, true
+}
+
+// alikeNumbers makes texts DECIMALs if a DECIMAL is among the operands, DOUBLEs if a DOUBLE is, or an integer
+// with a text that is no integer, and Moments if a date or time is. ENUMs and SETs become numbers where texts
+// do: the library would make a value of theirs of the number.
+func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expression, changed bool) {
+	if first, ok := operands[0].(expression.Tuple); ok {
+		return alikeRows(ctx, first, operands)
+	}
+	as, moments, ok := comparedAs(ctx, operands)
+	if !ok {
+		return nil, false
+	}
+	out = make([]sql.Expression, len(operands))
+	for i, o := range operands {
+		switch out[i] = o; {
+		case as == nil && moments:
+			short, is := asMoment(ctx, o, momentLength)
+			out[i], changed = short, changed || is
+		case as == nil:
+		case isText(ctx, o), isEnumValue(ctx, o):
+			out[i], changed = newNumber(ctx, o, as), true
+		}
+	}
+	if as == nil && moments {
+		return out, changed
+	}
+	if exact, is := exactDecimals(ctx, out); is {
+		return exact, true
+	}
+	return out, changed
+}
+
+// comparedAs is the type of number that texts among the operands are compared as, nil for none, and whether
+// there is a date or time among them. It is not known before all are resolved.
+func comparedAs(ctx *sql.Context, operands []sql.Expression) (as sql.Type, moments, ok bool) {
+	integer, between := false, false
+	for _, o := range operands {
+		if !o.Resolved() {
+			return nil, false, false
+		}
+		switch t := o.Type(ctx); {
+		case types.IsFloat(t):
+			as = types.Float64
+		case types.IsDecimal(t) && as == nil:
+			as = types.InternalDecimalType
+		}
+		integer = integer || types.IsInteger(o.Type(ctx))
+		between = between || betweenIntegers(ctx, o)
+		moments = moments || IsTemporal(ctx, o)
+	}
+	if as == nil && integer && between && !moments {
+		as = types.Float64
+	}
+	return as, moments, true
+}
+
+// betweenIntegers reports whether a constant is the text of a number that is no integer. The library looks an
+// integer column up by the integer that it is rounded to: id <> '1.5' had no row of 2.
+func betweenIntegers(ctx *sql.Context, e sql.Expression) bool {
+	l, ok := e.(*expression.Literal)
+	if !ok || !isText(ctx, e) {
+		return false
+	}
+	text, ok := numberText(l.Value())
+	if !ok {
+		return false
+	}
+	f, _ := numeral.Double(text)
+	return f != math.Trunc(f)
+}
+
+// isEnumValue reports whether an expression has the value of an ENUM or SET. The library gives a constant
+// that is compared with one the type, which it has not.
+func isEnumValue(ctx *sql.Context, e sql.Expression) bool {
+	_, constant := e.(*expression.Literal)
+	return !constant && IsEnum(e.Type(ctx))
+}
+
+// alikeRows is alikeNumbers of rows, column by column.
+func alikeRows(
+	ctx *sql.Context, first expression.Tuple, operands []sql.Expression,
+) (out []sql.Expression, changed bool) {
+	rows := make([]expression.Tuple, len(operands))
+	for i, o := range operands {
+		row, ok := o.(expression.Tuple)
+		if !ok || len(row) != len(first) {
+			return nil, false
+		}
+		rows[i] = append(expression.Tuple(nil), row...)
+	}
+	for c := range first {
+		column := make([]sql.Expression, len(rows))
+		for i, row := range rows {
+			column[i] = row[c]
+		}
+		if column, is := alikeNumbers(ctx, column); is {
+			changed = true
+			for i := range rows {
+				rows[i][c] = column[i]
+			}
+		}
+	}
+	for _, row := range rows {
+		out = append(out, expression.NewTuple(row...))
+	}
+	return out, changed
+}
