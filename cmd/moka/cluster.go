@@ -38,6 +38,9 @@ const (
 	clusterRetry = 15 * time.Second
 	// clusterLockTTL is longer than an election, or each would roll back what waits for it.
 	clusterLockTTL = 10 * time.Second
+	// handOverTime bounds how long a member that stops waits for others to take its shards: some milliseconds
+	// for each, if most of the members are up.
+	handOverTime = 3 * time.Second
 	// dealtTables is how many of the first tables are dealt to the shards in turn, for tablets do not move
 	// between them yet.
 	dealtTables = 64
@@ -194,6 +197,7 @@ func (s *stack) openCluster(ctx context.Context) error {
 		}
 	}
 	s.serveNodes()
+	s.onClose(s.handOver)
 
 	pool := rpc.NewPool(commands, ro)
 	s.onClose(func(context.Context) error { pool.Close(); return nil })
@@ -214,6 +218,16 @@ func (s *stack) openCluster(ctx context.Context) error {
 	}
 	n.UseStore(s.store)
 	return s.awaitLeaders(ctx)
+}
+
+// handOver gives away what this node leads, before it is out of reach.
+func (s *stack) handOver(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, handOverTime)
+	defer cancel()
+	if err := s.node.HandOver(ctx); err != nil {
+		s.o.Logger.Warn("stopping as a leader: others wait for an election", "err", err)
+	}
+	return nil
 }
 
 // dealt are the bounds of the first tables' tablets.

@@ -372,3 +372,75 @@ func TestDirectoriesOfClusters(t *testing.T) {
 	}
 	closeNode(t, n)
 }
+
+// TestHandOver: a member that is to stop gives its shards away, and no command that runs meanwhile has an
+// unknown outcome. A member that is down is passed over.
+func TestHandOver(t *testing.T) {
+	c := newTrio(t, node.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	led := func(n *node.Node) map[kv.ShardID]uint64 {
+		terms := map[kv.ShardID]uint64{}
+		for _, r := range n.Replicas() {
+			if r.Leading {
+				terms[r.Shard] = r.Term
+			}
+		}
+		return terms
+	}
+	for round := range 6 {
+		var from *node.Node
+		for from == nil {
+			for id := kv.NodeID(1); id <= 3; id++ {
+				if n := c.node(id); n != nil && len(led(n)) > 0 {
+					from = n
+				}
+			}
+			if ctx.Err() != nil {
+				t.Fatal("nobody leads")
+			}
+		}
+		down := kv.NodeID(0)
+		if round%2 == 1 {
+			down = from.ID()%3 + 1
+			c.stop(down)
+		}
+		s := c.client(c.node((from.ID()+1)%3 + 1))
+		stop, over := make(chan struct{}), make(chan error, 1)
+		go func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					over <- nil
+					return
+				default:
+				}
+				row := txnRow(fmt.Sprint("a", i%7))
+				write := &writeRequest{Ops: []op{{Addr: kv.Address{Group: groupDisk,
+					Column: kv.Column{Row: row, Family: 1}}, TS: kv.Timestamp(i + 1)}}}
+				if _, err := c.call(ctx, s, row, cmdWrite, write); err != nil {
+					over <- err
+					return
+				}
+			}
+		}()
+		before := led(from)
+		if err := from.HandOver(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for id, term := range led(from) { // it may have been elected anew meanwhile
+			if term == before[id] {
+				t.Errorf("node %d leads shard %d after it has handed its shards over", from.ID(), id)
+			}
+		}
+		close(stop)
+		if err := <-over; err != nil {
+			t.Errorf("a command beside it: %v", err)
+		}
+		if down != 0 {
+			if err := c.start(down); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -190,6 +190,23 @@ func (s *Replica) Lead(repl Replicator) (*Leadership, error) {
 // Leads reports whether there is a leadership here.
 func (s *Replica) Leads() bool { return s.lead.Load() != nil }
 
+// Serves reports whether there is one here that takes commands.
+func (s *Replica) Serves() bool {
+	l := s.lead.Load()
+	return l != nil && l.stopped.Load() == nil
+}
+
+// Retire refuses commands from now on as a replica does that does not lead, before the lead is handed on.
+// The channel is closed when those that run have ended: then there is none whose outcome nobody knows.
+func (s *Replica) Retire() <-chan struct{} {
+	if l := s.lead.Load(); l != nil {
+		return l.Depose()
+	}
+	none := make(chan struct{})
+	close(none)
+	return none
+}
+
 // Hear says who leads the shard, for those who ask here.
 func (s *Replica) Hear(l kv.Lead) {
 	l.Shard = s.id

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"moka/kv"
+	"moka/kv/shard"
+)
+
+const (
+	// retireTime bounds the wait for commands that run: what comes later may have an unknown outcome.
+	retireTime = time.Second
+	// handOverPoll is how often a transfer is looked at: it takes some milliseconds.
+	handOverPoll = 2 * time.Millisecond
+)
+
+// HandOver gives the shards that are led here to other members, METADATA's, with which coordination goes, as
+// the last one. Who stops without it makes clients wait until the others have noticed, and have elected. It
+// ends early when ctx does; then the rest is elected.
+func (n *Node) HandOver(ctx context.Context) error {
+	if n.host == nil {
+		return nil
+	}
+	for i := len(n.shards) - 1; i >= 0; i-- {
+		if err := n.handOver(ctx, n.shards[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handOver asks one member after the other: who is down, or far behind, does not take it, and then this node
+// leads on.
+func (n *Node) handOver(ctx context.Context, s *shard.Replica) error {
+	tick := time.NewTicker(handOverPoll)
+	defer tick.Stop()
+	var others []kv.NodeID
+	for _, m := range n.record.members {
+		if m != n.record.node {
+			others = append(others, m)
+		}
+	}
+	elsewhere := func() bool {
+		st := n.host.Status(s.ID())
+		return st.Leader != 0 && !st.Leading
+	}
+	if !n.host.Status(s.ID()).Leading {
+		return nil
+	}
+	for try := 0; !elsewhere(); try++ {
+		retired, cancel := context.WithTimeout(ctx, retireTime)
+		select {
+		case <-s.Retire():
+		case <-retired.Done():
+		}
+		cancel()
+		to := others[(int(s.ID())+try)%len(others)]
+		n.logger.Info("handing a shard over", "shard", s.ID(), "node", to)
+		n.host.Transfer(s.ID(), to)
+		for !elsewhere() && !s.Serves() {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return kv.Errorf(kv.CodeUnavailable, "node.HandOver",
+					"nobody has taken shard %d in time; the others will elect a leader", s.ID())
+			}
+		}
+	}
+	return nil
+}
