@@ -17,6 +17,8 @@ var inside = map[string][]string{
 	"mysqlproto": {},
 	"rowenc":     {},
 	"statements": {},
+	"icu":        {},
+	"moment":     {},
 	"numeral":    {},
 	"spare":      {},
 	"syntax":     {},
@@ -25,12 +27,14 @@ var inside = map[string][]string{
 	"pushdown": {"rowenc"},
 	"sqlerr":   {"inband"},
 
+	"jsonsize": {"sqlerr"},
+
 	"tempfile": {"sqlerr"},
 	"textfile": {"sqlerr"},
 
 	"account": {"sqlerr"},
 	"catalog": {"inband", "rowenc"},
-	"expr":    {"fulltext", "inband", "numeral", "rowenc", "sqlerr", "syntax"},
+	"expr":    {"fulltext", "icu", "inband", "jsonsize", "moment", "numeral", "rowenc", "sqlerr", "syntax"},
 	"rights":  {"sqlerr", "syntax"},
 	"system":  {"sqlerr"},
 
@@ -40,13 +44,13 @@ var inside = map[string][]string{
 	"collate":   {"expr", "rowenc", "sqlerr"},
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
-	"routine":   {"expr", "sqlerr"},
+	"routine":   {"expr", "jsonsize", "sqlerr"},
 
 	"gms":      {"collate", "eval", "expr", "parse", "sqlerr"},
 	"builtin":  {"charset", "rowenc", "sqlerr"},
 	"explain":  {},
 	"node":     {"catalog", "namedlock", "sqlerr"},
-	"operator": {"collate", "expr", "rowenc", "sqlerr", "tempfile"},
+	"operator": {"collate", "expr", "jsonsize", "rowenc", "sqlerr", "tempfile"},
 	"eval":     {"collate", "rowenc"},
 	"digest":   {"eval", "mysqlproto"},
 	"plan":     {"eval", "expr", "rowenc"},
@@ -56,10 +60,10 @@ var inside = map[string][]string{
 	"infoschema": {"catalog", "parse"},
 
 	"engine": {
-		"account", "builtin", "catalog", "charset", "collate", "digest", "eval", "exec", "explain", "expr",
-		"fulltext", "gms", "inband", "infoschema", "mysqlproto", "namedjoin", "namedlock", "operator",
-		"parse", "plan", "pushdown", "resultset", "rights", "routine", "rowenc", "spare", "sqlerr", "stats",
-		"syntax", "system", "tempfile", "textfile",
+		"account", "builtin", "catalog", "charset", "collate", "digest", "eval", "exec", "explain",
+		"expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "mysqlproto", "namedjoin",
+		"namedlock", "operator", "parse", "plan", "pushdown", "resultset", "rights", "routine",
+		"rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile",
 	},
 	"conn": {
 		"account", "charset", "expr", "mysqlproto", "parse", "resultset", "routine", "sqlerr", "statements",
@@ -157,7 +161,7 @@ var library = []struct {
 			"sqlfront/digest", "sqlfront/engine", "sqlfront/eval", "sqlfront/exec", "sqlfront/explain",
 			"sqlfront/plan",
 			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
-			"sqlfront/infoschema",
+			"sqlfront/infoschema", "sqlfront/jsonsize",
 			"sqlfront/namedjoin",
 			"sqlfront/namedlock", "sqlfront/observer",
 			"sqlfront/operator", "sqlfront/parse", "sqlfront/pushdown", "sqlfront/rights", "sqlfront/routine",

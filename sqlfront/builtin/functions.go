@@ -105,6 +105,13 @@ var computedFunctions = map[string]computed{
 	},
 	"sec_to_time": {typ: types.Time, takes: []sql.Type{types.Float64}, compute: secToTime},
 	"to_seconds":  {typ: types.Int64, takes: []sql.Type{types.DatetimeMaxPrecision}, compute: toSeconds},
+	"datediff": {
+		typ: types.Int64, takes: []sql.Type{types.DatetimeMaxPrecision, types.DatetimeMaxPrecision},
+		compute: dateDiff,
+	},
+	"inet_ntoa":   {typ: types.LongText, takes: []sql.Type{types.Int64}, compute: inetNtoa},
+	"inet_aton":   {typ: types.Uint32, takes: []sql.Type{types.LongText}, compute: inetAton},
+	"from_base64": {typ: types.LongBlob, takes: []sql.Type{types.LongText}, compute: fromBase64},
 	"period_add":  {typ: types.Int64, takes: []sql.Type{types.Int64, types.Int64}, compute: periodAdd},
 	"period_diff": {typ: types.Int64, takes: []sql.Type{types.Int64, types.Int64}, compute: periodDiff},
 	"aes_encrypt": {
@@ -130,6 +137,9 @@ func Function(name string) (sql.Function, bool) {
 		return sql.Function2{Name: name, Fn: func(_ *sql.Context, n, e sql.Expression) sql.Expression {
 			return &benchmark{expression.BinaryExpressionStub{LeftChild: n, RightChild: e}}
 		}}, true
+	}
+	if f, ok := numberFunction(name); ok {
+		return f, true
 	}
 	c, ok := computedFunctions[name]
 	if !ok {

@@ -15,6 +15,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
@@ -372,7 +373,7 @@ const maxVariableName = 64
 // SetUserVariable implements sql.Session: a text has the connection's collation. The library makes its type of the value alone, and then
 // its bytes are compared.
 func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ sql.Type) error {
-	if err := expr.Shallow(value); err != nil { // an aggregate's, one level deeper with each statement
+	if err := jsonsize.Shallow(value); err != nil { // an aggregate's, one level deeper with each statement
 		return err
 	}
 	if utf8.RuneCountInString(name) > maxVariableName {

@@ -45,7 +45,7 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		case types.IsNumber(t) && !types.IsYear(t):
 			return wrapped(ctx, e, expr.AsNumber)
 		}
-	case *expression.Div, *expression.Mod, *expression.IntDiv:
+	case *expression.Div, *expr.Modulo, *expression.IntDiv:
 		return wrapped(ctx, e, expr.AsNumber)
 	case *expression.Like, *expr.Like:
 		return wrapped(ctx, e, textOfTemporalOrEnum)

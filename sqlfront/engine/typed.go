@@ -94,6 +94,8 @@ func typedFunction(name string) (sql.Function, bool) {
 		return sql.FunctionN{Name: name, Fn: newCurrentTime}, true
 	case "json_value":
 		return sql.FunctionN{Name: name, Fn: gms.NewJSONValue}, true
+	case "json_unquote":
+		return sql.Function1{Name: name, Fn: gms.NewJSONUnquote}, true
 	case "from_unixtime":
 		return sql.FunctionN{Name: name, Fn: newFromUnixTime}, true
 	case "unix_timestamp":
@@ -164,6 +166,9 @@ func fraction(ctx *sql.Context, e sql.Expression) int {
 		_, digits, _ := strings.Cut(text, ".")
 		return min(6, len(digits))
 	}
+	if types.IsInteger(e.Type(ctx)) {
+		return 0
+	}
 	if t, ok := e.Type(ctx).(sql.DatetimeType); ok {
 		if t.Type() == sqltypes.Date {
 			return 0
@@ -177,7 +182,8 @@ func fraction(ctx *sql.Context, e sql.Expression) int {
 func addTimeTo(ctx *sql.Context, moment, by sql.Expression) sql.Expression {
 	digits := fraction(ctx, moment)
 	if types.IsText(moment.Type(ctx)) {
-		moment = expression.NewConvert(moment, expression.ConvertToDatetime)
+		moment = builtin.Of("timestamp", types.DatetimeMaxPrecision, types.DatetimeMaxPrecision, moment,
+			func(_ *sql.Context, args []any) (any, error) { return args[0], nil })
 	}
 	if _, ok := by.(*expression.Literal); ok {
 		digits = max(digits, fraction(ctx, by))

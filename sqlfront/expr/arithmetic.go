@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/numeral"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -45,9 +46,48 @@ func newArithmetic(ctx *sql.Context, op string, left, right sql.Expression) sql.
 	case ast.IntDivStr:
 		return expression.NewIntDiv(left, right)
 	case ast.ModStr:
-		return expression.NewMod(left, right)
+		return &Modulo{expression.NewMod(left, right)}
 	}
 	return expression.NewArithmetic(left, right, op)
+}
+
+// Modulo is left % right. The library's fails if DECIMALs are more digits apart than one of them has.
+type Modulo struct{ *expression.Mod }
+
+// WithChildren implements sql.Expression.
+func (m *Modulo) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
+	if len(ch) != 2 {
+		return nil, sql.ErrInvalidChildrenNumber.New(m, len(ch), 2)
+	}
+	return &Modulo{expression.NewMod(ch[0], ch[1])}, nil
+}
+
+// Eval implements sql.Expression.
+func (m *Modulo) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	if !types.IsDecimal(m.Type(ctx)) {
+		return m.Mod.Eval(ctx, row)
+	}
+	l, err := m.LeftChild.Eval(ctx, row)
+	if l == nil || err != nil {
+		return nil, err
+	}
+	r, err := m.RightChild.Eval(ctx, row)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	a, err := asDecimal(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	b, err := asDecimal(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if b.IsZero() {
+		ctx.Warn(sqlerr.DivisionByZero, "Division by 0")
+		return nil, nil
+	}
+	return numeral.Remainder(a, b)
 }
 
 // isUnsigned reports whether an operand makes the result unsigned. A number that is written down does only if

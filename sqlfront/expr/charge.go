@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -60,7 +61,7 @@ func length(v any) int64 {
 	case []byte:
 		return int64(len(v))
 	case sql.JSONWrapper:
-		n, _ := jsonSize(v, 1<<40)
+		n, _ := jsonsize.Text(v, 1<<40)
 		return n
 	case types.GeometryValue:
 		return geometrySize(v)

@@ -137,7 +137,7 @@ func (x *choice) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql
 
 // Eval implements sql.Expression.
 func (x *choice) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := x.FunctionExpression.Eval(ctx, row)
+	v, err := x.value(ctx, row)
 	if t, ok := exactType(ctx, x.values()); ok && v != nil && err == nil {
 		return toScale(ctx, t, v)
 	}
@@ -145,6 +145,20 @@ func (x *choice) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		v, _, err = t.Convert(ctx, v)
 	}
 	return v, err
+}
+
+// value is what the function returns. The library's IFNULL and COALESCE make values of their own type of it,
+// in which 10 beside -1.5 has no room.
+func (x *choice) value(ctx *sql.Context, row sql.Row) (any, error) {
+	if x.from > 0 {
+		return x.FunctionExpression.Eval(ctx, row)
+	}
+	for _, e := range x.values() {
+		if v, err := e.Eval(ctx, row); v != nil || err != nil {
+			return v, err
+		}
+	}
+	return nil, nil
 }
 
 // wholeType is the type of the greatest of integers, or of times of day, which are DOUBLEs to the library, or

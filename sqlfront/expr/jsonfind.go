@@ -14,6 +14,7 @@ import (
 	jsonfn "github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -149,7 +150,7 @@ func newFinder(ctx *sql.Context, c *call, left, right sql.JSONWrapper) (*finder,
 	if s.right, err = right.ToInterface(ctx); err != nil {
 		return nil, err
 	}
-	if n := 2 * JSONBytes(s.right); n > large {
+	if n := 2 * jsonsize.Memory(s.right); n > large {
 		return s, charge(ctx, c, n)
 	}
 	return s, nil

@@ -10,6 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/jsonsize"
 )
 
 // made is a call of a function whose result may be longer than its arguments: REPEAT('x', 10000000000) would
@@ -142,12 +144,12 @@ var makers = func() map[string]*maker {
 		}},
 
 		{name: "json_pretty", json: true, size: func(ctx *sql.Context, vs sql.Row) int64 {
-			return measured(jsonValue(ctx, &vs[0]), func(v any, left *int64) {
-				prettySize(v, 0, left)
+			return measured(jsonsize.Value(ctx, &vs[0]), func(v any, left *int64) {
+				jsonsize.Pretty(v, 0, left)
 			}) + sum(ctx, vs)
 		}},
 		{name: "json_search", json: true, nulls: true, size: func(ctx *sql.Context, vs sql.Row) int64 {
-			return measured(jsonValue(ctx, &vs[0]), func(v any, left *int64) { pathsSize(v, 1, left) })
+			return measured(jsonsize.Value(ctx, &vs[0]), func(v any, left *int64) { jsonsize.Paths(v, 1, left) })
 		}},
 		{name: "json_quote", size: times(6, 1, 2)},
 	} {
@@ -310,10 +312,10 @@ func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if m.json && err == nil {
 		if doc, ok := v.(sql.JSONWrapper); ok {
 			limit := MaxPacket(ctx)
-			if n, ok = jsonSize(doc, limit); !ok {
+			if n, ok = jsonsize.Text(doc, limit); !ok {
 				return m.tooLong(ctx, limit)
 			}
-			if err := Shallow(doc); err != nil {
+			if err := jsonsize.Shallow(doc); err != nil {
 				return nil, err
 			}
 		}

@@ -205,7 +205,7 @@ func Numbers(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return decimals, nil
 	case *expression.Arithmetic:
 		return arithmeticNumbers(ctx, e, types.Float64)
-	case *expression.Div, *expression.Mod:
+	case *expression.Div, *Modulo:
 		return arithmeticNumbers(ctx, e, types.Float64)
 	case *expression.IntDiv:
 		return arithmeticNumbers(ctx, e, types.InternalDecimalType)

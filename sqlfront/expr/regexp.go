@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/icu"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -134,7 +135,7 @@ func (c *regexpCall) compile(ctx *sql.Context, text, flags string) (*pattern, er
 	for _, f := range flags {
 		opts = opts&^clearing[f] | setting[f]
 	}
-	tree, err := syntax.Parse(text, opts)
+	tree, err := syntax.Parse(icu.Pattern(text), opts)
 	if err != nil {
 		return nil, syntaxError(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/moment"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -76,6 +77,7 @@ func (c *CastTime) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			strings.Contains(clock, ":") {
 			v = clock
 		}
+		v = moment.Time(v.(string))
 	}
 	t, err := types.Time.ConvertToTimespan(v)
 	if err != nil {

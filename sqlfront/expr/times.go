@@ -2,7 +2,6 @@ package expr
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/moment"
 )
 
 // timeFunctions are functions of times that the library does not have.
@@ -119,38 +120,12 @@ func addTime(ctx *sql.Context, c *call, vs []any) (any, error) {
 // maxSpan is the end of TIME, 838:59:59.
 const maxSpan = types.Timespan((838*3600 + 59*60 + 59) * 1_000_000)
 
-// spanText makes days of a time hours: '1 10:00' is 34:00.
+// spanText makes days of a time hours.
 func spanText(v any) any {
-	s, ok := v.(string)
-	if !ok {
-		return v
+	if s, ok := v.(string); ok {
+		return moment.Time(s)
 	}
-	sign := ""
-	if rest, negative := strings.CutPrefix(s, "-"); negative {
-		sign, s = "-", rest
-	}
-	days, rest, ok := strings.Cut(s, " ")
-	if !ok || strings.ContainsAny(days, ":-.") {
-		return sign + s
-	}
-	n, hours := 0, 0
-	for _, d := range days {
-		if d < '0' || d > '9' || n > 99 {
-			return sign + s
-		}
-		n = n*10 + int(d-'0')
-	}
-	h, minutes, found := strings.Cut(rest, ":")
-	for _, d := range h {
-		if d < '0' || d > '9' || hours > 999 {
-			return sign + s
-		}
-		hours = hours*10 + int(d-'0')
-	}
-	if !found {
-		minutes = "0"
-	}
-	return sign + strconv.Itoa(n*24+hours) + ":" + minutes
+	return v
 }
 
 // week is WEEK(d, mode). The library's numbers the days of two years' weeks as if the mode were

@@ -1,6 +1,8 @@
 package gms
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
@@ -43,7 +45,45 @@ func (j *jsonValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	known := *j.JsonValue
 	known.Path = expression.NewLiteral(text, types.LongText)
-	return known.Eval(ctx, row)
+	v, err := known.Eval(ctx, row)
+	if quoted, ok := v.(string); ok && err == nil && isQuoted(quoted) { // a text is its characters
+		return json.NewJSONUnquote(ctx, expression.NewLiteral(quoted, types.LongText)).Eval(ctx, nil)
+	}
+	return v, err
+}
+
+func isQuoted(text string) bool {
+	return len(text) > 1 && strings.HasPrefix(text, `"`) && strings.HasSuffix(text, `"`)
+}
+
+// NewJSONUnquote makes a call of JSON_UNQUOTE. The library's takes backslashes out of texts without quotes,
+// too.
+func NewJSONUnquote(ctx *sql.Context, e sql.Expression) sql.Expression {
+	return &jsonUnquote{json.NewJSONUnquote(ctx, e).(*json.JSONUnquote)}
+}
+
+type jsonUnquote struct{ *json.JSONUnquote }
+
+// Eval implements sql.Expression.
+func (j *jsonUnquote) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	if types.IsText(j.Child.Type(ctx)) {
+		v, err := j.Child.Eval(ctx, row)
+		if err == nil {
+			v, err = sql.UnwrapAny(ctx, v)
+		}
+		if text, ok := v.(string); err != nil || ok && !isQuoted(text) {
+			return v, err
+		}
+	}
+	return j.JSONUnquote.Eval(ctx, row)
+}
+
+// WithChildren implements sql.Expression.
+func (j *jsonUnquote) WithChildren(ctx *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
+	if len(ch) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(j, len(ch), 1)
+	}
+	return NewJSONUnquote(ctx, ch[0]), nil
 }
 
 // WithChildren implements sql.Expression.

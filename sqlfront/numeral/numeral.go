@@ -162,3 +162,16 @@ func Fit(d *apd.Decimal, precision, scale int) (out *apd.Decimal, in bool, err e
 	out.Exponent, out.Negative = -int32(scale), d.Negative
 	return out, false, nil
 }
+
+// Remainder is a - b*n for the whole number n next to zero, of two numbers of which b is not 0, however many
+// digits lie between them.
+func Remainder(a, b *apd.Decimal) (*apd.Decimal, error) {
+	whole := max(a.NumDigits()+int64(a.Exponent), 0)
+	digits := whole + int64(max(-b.Exponent, 0)) + int64(max(-a.Exponent, 0))
+	out := new(apd.Decimal)
+	_, err := apd.BaseContext.WithPrecision(uint32(digits+b.NumDigits())+1).Rem(out, a, b)
+	if out.IsZero() {
+		out.Negative = false
+	}
+	return out, err
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
-	"moka/sqlfront/expr"
+	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/tempfile"
 )
@@ -371,7 +371,7 @@ func ValueBytes(v any) int64 {
 	case []any:
 		return RowBytes(v)
 	case types.JSONDocument, *types.LazyJSONDocument:
-		return expr.JSONBytes(v)
+		return jsonsize.Memory(v)
 	case types.GeometryValue:
 		return geometryBytes(v)
 	default:

@@ -10,6 +10,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -154,7 +155,7 @@ func (f *frame) assign(slot int, v any, from sql.Type) error {
 	if err != nil {
 		return err
 	}
-	if err := expr.Shallow(v); err != nil {
+	if err := jsonsize.Shallow(v); err != nil {
 		return err
 	}
 	f.values[slot] = v

@@ -1,4 +1,10 @@
-package expr
+// Package jsonsize measures JSON documents: how long their texts are and what memory they take, before
+// anybody writes them, and how deep they are.
+//
+// JSON values share their parts: JSON_ARRAY(d, d, d) is three pointers, and three documents as text. So what
+// a function of JSON makes is measured as text before anybody writes it, and the measuring stops at the
+// limit: nested calls double the text, not the memory.
+package jsonsize
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
@@ -7,10 +13,13 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// maxJSONDepth is how deep a document may be, as in MySQL. Everything that looks into one calls itself
+// scalar is as long as numbers and dates are as text.
+const scalar = 84
+
+// maxDepth is how deep a document may be, as in MySQL. Everything that looks into one calls itself
 // for each level, and a document that functions put into itself doubles its depth each time: a few
 // statements, and the stack that ends the process is full.
-const maxJSONDepth = 100
+const maxDepth = 100
 
 // Shallow is MySQL's error for a document that is deeper than functions may make it. A value that is none
 // passes.
@@ -19,7 +28,7 @@ func Shallow(v any) error {
 	if !ok { // a text, which the parser bounds
 		return nil
 	}
-	if deeper(d.Val, maxJSONDepth) {
+	if deeper(d.Val, maxDepth) {
 		return sqlerr.New(sqlerr.JSONTooDeep, "The JSON document exceeds the maximum depth.")
 	}
 	return nil
@@ -45,25 +54,21 @@ func deeper(v any, levels int) bool {
 	return false
 }
 
-// JSON values share their parts: JSON_ARRAY(d, d, d) is three pointers, and three documents as text. So what
-// a function of JSON makes is measured as text before anybody writes it, and the measuring stops at the
-// limit: nested calls double the text, not the memory.
-
-// jsonSize is how long a document is as text; ok is false if that is more than most.
-func jsonSize(doc sql.JSONWrapper, most int64) (n int64, ok bool) {
+// Text is how long a document is as text; ok is false if that is more than most.
+func Text(doc sql.JSONWrapper, most int64) (n int64, ok bool) {
 	switch d := doc.(type) {
 	case types.JSONDocument:
 		left := most
-		jsonText(d.Val, &left)
+		text(d.Val, &left)
 		return most - left, left >= 0
 	case *types.LazyJSONDocument:
 		return int64(len(d.Bytes)), int64(len(d.Bytes)) <= most
 	}
-	return scalarLength, scalarLength <= most
+	return scalar, scalar <= most
 }
 
-// jsonText takes the length of a value's text from what is left, until nothing is.
-func jsonText(v any, left *int64) {
+// text takes the length of a value's text from what is left, until nothing is.
+func text(v any, left *int64) {
 	switch v := v.(type) {
 	case string:
 		*left -= int64(len(v)) + 2 + escapes(v)
@@ -74,7 +79,7 @@ func jsonText(v any, left *int64) {
 				return
 			}
 			*left -= int64(len(k)) + 6 + escapes(k) // quotes, colon, comma, and spaces behind these
-			jsonText(e, left)
+			text(e, left)
 		}
 	case []any:
 		*left -= 2
@@ -83,10 +88,10 @@ func jsonText(v any, left *int64) {
 				return
 			}
 			*left -= 2
-			jsonText(e, left)
+			text(e, left)
 		}
 	case sql.JSONWrapper:
-		n, _ := jsonSize(v, max(0, *left)+1)
+		n, _ := Text(v, max(0, *left)+1)
 		*left -= n
 	case nil, bool:
 		*left -= 5
@@ -108,30 +113,30 @@ func escapes(s string) (n int64) {
 	return n
 }
 
-// JSONBytes is about how much memory a JSON value takes.
-func JSONBytes(v any) (n int64) {
+// Memory is about how much memory a JSON value takes.
+func Memory(v any) (n int64) {
 	switch v := v.(type) {
 	case string:
 		return 16 + int64(len(v))
 	case map[string]any:
 		for k, e := range v {
-			n += 48 + int64(len(k)) + JSONBytes(e)
+			n += 48 + int64(len(k)) + Memory(e)
 		}
 	case []any:
 		for _, e := range v {
-			n += 16 + JSONBytes(e)
+			n += 16 + Memory(e)
 		}
 	case types.JSONDocument:
-		return JSONBytes(v.Val)
+		return Memory(v.Val)
 	case *types.LazyJSONDocument:
 		return int64(len(v.Bytes))
 	}
 	return n + 24
 }
 
-// prettySize is how long JSON_PRETTY's text is: each value stands in a line, behind two spaces for each
+// Pretty is how long JSON_PRETTY's text is: each value stands in a line, behind two spaces for each
 // level.
-func prettySize(v any, depth int64, left *int64) {
+func Pretty(v any, depth int64, left *int64) {
 	var parts int64
 	switch v := v.(type) {
 	case map[string]any:
@@ -139,14 +144,14 @@ func prettySize(v any, depth int64, left *int64) {
 			if parts++; *left < 0 {
 				return
 			}
-			prettySize(e, depth+1, left)
+			Pretty(e, depth+1, left)
 		}
 	case []any:
 		for _, e := range v {
 			if parts++; *left < 0 {
 				return
 			}
-			prettySize(e, depth+1, left)
+			Pretty(e, depth+1, left)
 		}
 	}
 	*left -= 3 * (depth + 1)
@@ -155,8 +160,8 @@ func prettySize(v any, depth int64, left *int64) {
 	}
 }
 
-// pathsSize is how long the paths of all texts in a document are together: JSON_SEARCH may find each.
-func pathsSize(v any, path int64, left *int64) {
+// Paths is how long the paths of all texts in a document are together: JSON_SEARCH may find each.
+func Paths(v any, path int64, left *int64) {
 	switch v := v.(type) {
 	case string:
 		*left -= path + 4
@@ -165,21 +170,21 @@ func pathsSize(v any, path int64, left *int64) {
 			if *left < 0 {
 				return
 			}
-			pathsSize(e, path+int64(len(k))+3, left)
+			Paths(e, path+int64(len(k))+3, left)
 		}
 	case []any:
 		for _, e := range v {
 			if *left < 0 {
 				return
 			}
-			pathsSize(e, path+10, left)
+			Paths(e, path+10, left)
 		}
 	}
 }
 
-// jsonValue parses a document that came as a text, so that it can be measured, and returns its
+// Value parses a document that came as a text, so that it can be measured, and returns its
 // value; nil for what is none.
-func jsonValue(ctx *sql.Context, v *any) any {
+func Value(ctx *sql.Context, v *any) any {
 	if text, ok := (*v).(string); ok {
 		if doc, _, err := types.JSON.Convert(ctx, text); err == nil {
 			*v = doc

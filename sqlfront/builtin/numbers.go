@@ -1,0 +1,233 @@
+package builtin
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/sqlerr"
+)
+
+// numberFunction is a function of numbers, or of dates of zeros, of which the library's is wrong at the ends:
+// ABS(-2147483648) of an INT stayed what it was, FORMAT of more than sixteen digits was 0, BIT_COUNT of 64
+// bits 63.
+func numberFunction(name string) (sql.Function, bool) {
+	switch name {
+	case "abs":
+		return sql.Function1{Name: name, Fn: newAbs}, true
+	case "bin", "oct", "hex":
+		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return inBase(ctx, name, e)
+		}}, true
+	case "str_to_date":
+		return sql.Function2{Name: name, Fn: func(ctx *sql.Context, s, f sql.Expression) sql.Expression {
+			if t := resolvedType(ctx, s); t != nil && types.IsNumber(t) {
+				s = expression.NewConvert(s, expression.ConvertToChar)
+			}
+			return newStrToDate(ctx, s, f)
+		}}, true
+	case "bit_count":
+		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			if types.IsUnsigned(e.Type(ctx)) || types.IsDecimal(e.Type(ctx)) {
+				e = &bits{expression.UnaryExpressionStub{Child: e}}
+			}
+			return function.NewBitCount(ctx, e)
+		}}, true
+	case "date_format":
+		return sql.Function2{Name: name, Fn: newDateFormat}, true
+	case "format":
+		return sql.FunctionN{Name: name, Fn: newFormat}, true
+	}
+	return nil, false
+}
+
+// inBase is BIN, OCT or HEX, of a number by the 64 bits of the integer that it is, or, for HEX, is rounded
+// to.
+func inBase(ctx *sql.Context, name string, e sql.Expression) sql.Expression {
+	t := resolvedType(ctx, e)
+	if t == nil || types.IsBit(t) || !types.IsInteger(t) && (name != "hex" || !types.IsNumber(t)) {
+		library := map[string]func(*sql.Context, sql.Expression) sql.Expression{
+			"bin": function.NewBin, "oct": function.NewOct, "hex": function.NewHex,
+		}
+		return library[name](ctx, e)
+	}
+	base := map[string]int{"bin": 2, "oct": 8, "hex": 16}[name]
+	if types.IsUnsigned(t) || types.IsDecimal(t) {
+		e = &bits{expression.UnaryExpressionStub{Child: e}}
+	}
+	return Of(name, types.LongText, types.Int64, e, func(_ *sql.Context, args []any) (any, error) {
+		return strings.ToUpper(strconv.FormatUint(uint64(args[0].(int64)), base)), nil
+	})
+}
+
+// resolvedType is the type of an operand, nil if it is not known yet.
+func resolvedType(ctx *sql.Context, e sql.Expression) sql.Type {
+	if !e.Resolved() {
+		return nil
+	}
+	return e.Type(ctx)
+}
+
+func newAbs(ctx *sql.Context, e sql.Expression) sql.Expression {
+	t := resolvedType(ctx, e)
+	if t == nil || !types.IsSigned(t) {
+		return function.NewAbsVal(ctx, e)
+	}
+	return Of("abs", types.Int64, types.Int64, e, func(_ *sql.Context, args []any) (any, error) {
+		n := args[0].(int64)
+		if n == math.MinInt64 {
+			return nil, sqlerr.New(sqlerr.DataOutOfRange, "BIGINT value is out of range in 'abs(%s)'", e)
+		}
+		return max(n, -n), nil
+	})
+}
+
+// bits are an UNSIGNED, or a DECIMAL, as the signed integer of the same bits.
+type bits struct{ expression.UnaryExpressionStub }
+
+var (
+	_ sql.Expression         = (*bits)(nil)
+	_ sql.CollationCoercible = (*bits)(nil)
+)
+
+func (b *bits) String() string             { return b.Child.String() }
+func (b *bits) Type(*sql.Context) sql.Type { return types.Int64 }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (*bits) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (b *bits) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
+	if len(ch) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(b, len(ch), 1)
+	}
+	return &bits{expression.UnaryExpressionStub{Child: ch[0]}}, nil
+}
+
+// Eval implements sql.Expression.
+func (b *bits) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := b.Child.Eval(ctx, row)
+	if v == nil || err != nil {
+		return nil, err
+	}
+	if d, ok := v.(*apd.Decimal); ok && d.Negative {
+		n, _, err := types.Int64.Convert(ctx, d)
+		return n, err
+	}
+	n, _, err := types.Uint64.Convert(ctx, v)
+	if u, ok := n.(uint64); ok && err == nil {
+		return int64(u), nil
+	}
+	return n, err
+}
+
+// newFormat is FORMAT(n, digits) of exact numbers; those of floating point, and other locales, are the
+// library's.
+func newFormat(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	if len(args) == 2 {
+		t := resolvedType(ctx, args[0])
+		digits := resolvedType(ctx, args[1])
+		if t != nil && (types.IsInteger(t) || types.IsDecimal(t)) && digits != nil && types.IsNumber(digits) {
+			return &computed{
+				NaryExpression: expression.NaryExpression{ChildExpressions: args},
+				name:           "format", typ: types.CreateLongText(ctx.GetCollation()),
+				takes: []sql.Type{types.InternalDecimalType, types.Float64}, compute: format,
+			}, nil
+		}
+	}
+	return function.NewFormat(ctx, args...)
+}
+
+// mostDigits is how many FORMAT writes behind the point.
+const mostDigits = 30
+
+func format(_ *sql.Context, args []any) (any, error) {
+	digits := int32(max(0, min(mostDigits, math.Round(args[1].(float64)))))
+	context := apd.BaseContext.WithPrecision(200)
+	context.Rounding = apd.RoundHalfUp
+	d := new(apd.Decimal)
+	if _, err := context.Quantize(d, args[0].(*apd.Decimal), -digits); err != nil {
+		return nil, err
+	}
+	sign := ""
+	if d.Negative && d.Coeff.Sign() != 0 {
+		sign = "-"
+	}
+	d.Negative = false
+	whole, fraction, point := strings.Cut(d.Text('f'), ".")
+	var b strings.Builder
+	b.WriteString(sign)
+	for i, c := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	if point {
+		b.WriteString("." + fraction)
+	}
+	return b.String(), nil
+}
+
+// dateDiff is DATEDIFF. The library's is a duration, which has no more than 292 years.
+func dateDiff(_ *sql.Context, args []any) (any, error) {
+	day := func(t time.Time) int64 {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / secondsADay
+	}
+	return day(args[0].(time.Time)) - day(args[1].(time.Time)), nil
+}
+
+// inetNtoa is INET_NTOA, NULL of what is no address.
+func inetNtoa(_ *sql.Context, args []any) (any, error) {
+	n := args[0].(int64)
+	if n < 0 || n > math.MaxUint32 {
+		return nil, nil
+	}
+	return fmt.Sprintf("%d.%d.%d.%d", n>>24, n>>16&255, n>>8&255, n&255), nil
+}
+
+// inetAton is INET_ATON. Of fewer than four parts the last is the address's end: '1.2' is '1.0.0.2'.
+func inetAton(_ *sql.Context, args []any) (any, error) {
+	parts := strings.Split(args[0].(string), ".")
+	if len(parts) > 4 {
+		return nil, nil
+	}
+	var address uint32
+	for i, p := range parts {
+		n, err := strconv.ParseUint(p, 10, 8)
+		if err != nil {
+			return nil, nil
+		}
+		if i == len(parts)-1 {
+			address <<= 8 * (4 - len(parts))
+		}
+		address = address<<8 | uint32(n)
+	}
+	return address, nil
+}
+
+// fromBase64 is FROM_BASE64, NULL of what is none. White space does not count.
+func fromBase64(_ *sql.Context, args []any) (any, error) {
+	text := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\r\n\v\f", r) {
+			return -1
+		}
+		return r
+	}, args[0].(string))
+	out, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, nil
+	}
+	return out, nil
+}
