@@ -11,6 +11,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
@@ -366,4 +367,30 @@ func utcNow(ctx *sql.Context, name string, args []sql.Expression) (sql.Expressio
 func CutFraction(micros int64, digits int) time.Time {
 	unit := int64(math.Pow10(6 - digits))
 	return time.UnixMicro(micros - ((micros%unit)+unit)%unit).UTC()
+}
+
+// NewCurrentTime is CURTIME(digits). The library's has no digits, and loses itself when its argument is
+// looked at.
+func NewCurrentTime(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	switch len(args) {
+	case 0:
+		return function.NewCurrTime(ctx)
+	case 1:
+	default:
+		return nil, sql.ErrInvalidArgumentNumber.New("CURTIME", "0 or 1", len(args))
+	}
+	l, ok := args[0].(*expression.Literal)
+	if !ok || !types.IsInteger(l.Type(ctx)) {
+		return nil, sqlerr.New(sqlerr.WrongArguments, "Incorrect arguments to CURTIME")
+	}
+	n, _, err := types.Int64.Convert(ctx, l.Value())
+	if digits, ok := n.(int64); err != nil || !ok || digits < 0 || digits > 6 {
+		return nil, sqlerr.New(sqlerr.TooBigPrecision,
+			"Too-big precision %v specified for 'curtime'. Maximum is 6.", l.Value())
+	}
+	now, err := function.NewNow(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	return function.NewTime(ctx, now), nil
 }

@@ -274,10 +274,12 @@ func Refused(err error) (c kv.Column) {
 	return c
 }
 
-// wroteTable is a table that the transaction has written, as it was then.
+// wroteTable is a version of a table that the transaction has written, as it was first.
 type wroteTable struct {
 	table *catalog.Table
 	snap  *catalog.Snapshot
+	// fired are the triggers that were there whenever it was written, nil if snap has told all of them so far.
+	fired map[*catalog.Trigger]bool
 }
 
 // follow makes the transaction's changes those of a writer that knows the newest observers of its tables. It
@@ -294,18 +296,18 @@ func (tx *Tx) follow(ctx *sql.Context) (bool, error) {
 		if ok && is.Version == version {
 			continue
 		}
-		i := slices.IndexFunc(tx.wrote, func(w wroteTable) bool {
+		i := slices.IndexFunc(tx.wrote, func(w *wroteTable) bool {
 			return w.table.ID == id && w.table.Version == version
 		})
 		if !ok || i < 0 || !tx.fired(is, v.snap) ||
 			!catalog.SameButObservers(tx.wrote[i].table, tx.wrote[i].snap, is, v.snap) {
 			return false, nil
 		}
-		if err := tx.renotify(ctx, tx.wrote[i], is, v); err != nil {
+		if err := tx.renotify(ctx, *tx.wrote[i], is, v); err != nil {
 			return false, err
 		}
 		tx.t.RequireInstead(c, catalog.FenceCell(is))
-		tx.wrote = append(tx.wrote, wroteTable{is, v.snap})
+		tx.wrote = append(tx.wrote, &wroteTable{table: is, snap: v.snap})
 	}
 	return true, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/resultset"
 )
 
@@ -44,4 +45,13 @@ func (e *Engine) plannedHead(ctx *sql.Context, text string) *resultset.Head {
 		return nil
 	}
 	return resultset.NewHead(ctx, fields, of)
+}
+
+// Written is how many versions of tables a transaction remembers to have written, and with how many snapshots.
+func (tx *Tx) Written() (tables, snapshots int) {
+	snaps := map[*catalog.Snapshot]bool{}
+	for _, w := range tx.wrote {
+		snaps[w.snap] = true
+	}
+	return len(tx.wrote), len(snaps)
 }

@@ -59,7 +59,7 @@ type Tx struct {
 	undone []func()
 
 	fenced map[fence]struct{} // table versions that the commit depends on
-	wrote  []wroteTable       // the tables of these, of statements that were undone as well; see follow
+	wrote  []*wroteTable      // the tables of these, of statements that were undone as well; see follow
 	saved  []savepoint
 	// inserted remembers the rows whose keys the commit may find taken, for the text of error 1062.
 	inserted []insertion
@@ -330,9 +330,8 @@ func (tx *Tx) fence(t *catalog.Table) {
 	}
 	tx.fenced[f] = struct{}{}
 	tx.changes = true
-	if tx.view != nil && tx.session != nil && !tx.session.implicit() &&
-		!slices.Contains(tx.wrote, wroteTable{t, tx.view.snap}) {
-		tx.wrote = append(tx.wrote, wroteTable{t, tx.view.snap})
+	if tx.view != nil && tx.session != nil && !tx.session.implicit() {
+		tx.writes(t, tx.view.snap)
 	}
 	tx.eng.catalog.Fence(tx.store(), t)
 }

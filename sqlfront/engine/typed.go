@@ -13,7 +13,6 @@ import (
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
-	"moka/sqlfront/sqlerr"
 )
 
 // typed is a function of the library with the type that MySQL gives it: a driver chooses the language's type by it. CURDATE() was a text,
@@ -91,7 +90,7 @@ func typedFunction(name string) (sql.Function, bool) {
 	case expr.CharFunction:
 		return sql.FunctionN{Name: name, Fn: builtin.NewCharUsing}, true
 	case "curtime", "current_time":
-		return sql.FunctionN{Name: name, Fn: newCurrentTime}, true
+		return sql.FunctionN{Name: name, Fn: builtin.NewCurrentTime}, true
 	case "json_value":
 		return sql.FunctionN{Name: name, Fn: gms.NewJSONValue}, true
 	case "json_unquote":
@@ -131,30 +130,6 @@ func typedFunction(name string) (sql.Function, bool) {
 		return spread(func(e sql.Expression) sql.Expression { return aggregation.NewVarSamp(e) })
 	}
 	return nil, false
-}
-
-// newCurrentTime is CURTIME(digits). The library's has no digits, and loses itself when its argument is looked at.
-func newCurrentTime(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-	switch len(args) {
-	case 0:
-		return function.NewCurrTime(ctx)
-	case 1:
-	default:
-		return nil, sql.ErrInvalidArgumentNumber.New("CURTIME", "0 or 1", len(args))
-	}
-	l, ok := args[0].(*expression.Literal)
-	if !ok || !types.IsInteger(l.Type(ctx)) {
-		return nil, sqlerr.New(sqlerr.WrongArguments, "Incorrect arguments to CURTIME")
-	}
-	n, _, err := types.Int64.Convert(ctx, l.Value())
-	if digits, ok := n.(int64); err != nil || !ok || digits < 0 || digits > 6 {
-		return nil, sqlerr.New(sqlerr.TooBigPrecision, "Too-big precision %v specified for 'curtime'. Maximum is 6.", l.Value())
-	}
-	now, err := function.NewNow(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	return function.NewTime(ctx, now), nil
 }
 
 func datetimeOf(digits int) sql.Type { return types.MustCreateDatetimeType(sqltypes.Datetime, digits) }
