@@ -39,7 +39,7 @@ func (o ClientOptions) withDefaults() ClientOptions {
 // request's cost is divided among all that came while the last one was away.
 type Client struct {
 	src    Source
-	direct *Server // the server in this process, if there is one
+	direct Local // in this process, if there is one
 	opts   ClientOptions
 
 	ctx    context.Context // ends with Close
@@ -88,7 +88,7 @@ func (f *flight) land(first kv.Timestamp, err error) {
 func NewClient(src Source, o ClientOptions) *Client {
 	c := &Client{src: src, opts: o.withDefaults(), kick: make(chan struct{}, 1)}
 	switch src := src.(type) {
-	case *Server:
+	case Local:
 		c.direct = src
 	case *Remote:
 		c.direct = src.opts.Local
@@ -249,7 +249,9 @@ func (c *Client) fetch(n int) (Batch, error) {
 	defer cancel()
 	var last error // what a server said, which explains more than that time is up
 	for w := (backoff{}); ; w.wait(ctx) {
-		b, err := c.src.Next(ctx, n)
+		try, done := context.WithTimeout(ctx, tryTime)
+		b, err := c.src.Next(try, n)
+		done()
 		if last == nil || !errors.Is(err, context.DeadlineExceeded) {
 			last = err
 		}
@@ -268,6 +270,9 @@ func (c *Client) fetch(n int) (Batch, error) {
 		c.stats.retries.Add(1)
 	}
 }
+
+// tryTime bounds one request: a server that is silent for so long hangs, and there may be another one.
+const tryTime = 3 * time.Second
 
 var errClientClosed = errors.New("the client was closed")
 

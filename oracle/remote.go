@@ -15,9 +15,9 @@ import (
 
 // RemoteOptions of a Remote; zero values mean the defaults.
 type RemoteOptions struct {
-	// Local is the server of this process, if it has one. It is asked first, without a
-	// network, whenever it leads.
-	Local *Server
+	// Local is in this process, if there is one that may lead. It is asked first, without a network,
+	// whenever it leads.
+	Local Local
 	// Dial opens a connection; default: gRPC without transport security. Remote closes what it opens.
 	Dial func(addr string) (*grpc.ClientConn, error)
 }
@@ -81,7 +81,7 @@ func (r *Remote) Close() error {
 
 // Next implements Source.
 func (r *Remote) Next(ctx context.Context, n int) (Batch, error) {
-	if r.opts.Local != nil && r.opts.Local.term.Load() != nil {
+	if r.opts.Local != nil && r.opts.Local.leads() {
 		return r.opts.Local.Next(ctx, n)
 	}
 	if n < 1 || n > MaxBatch {
@@ -102,7 +102,7 @@ func (r *Remote) Next(ctx context.Context, n int) (Batch, error) {
 
 // SetSafePoint raises the safe point at the leader; see Server.SetSafePoint.
 func (r *Remote) SetSafePoint(ctx context.Context, ts kv.Timestamp) (kv.Timestamp, error) {
-	if r.opts.Local != nil && r.opts.Local.term.Load() != nil {
+	if r.opts.Local != nil && r.opts.Local.leads() {
 		return r.opts.Local.SetSafePoint(ctx, ts)
 	}
 	if err := r.acquire(ctx); err != nil {
@@ -219,8 +219,9 @@ func (r *Remote) drop() {
 // redirect picks the server for the next call: the one that the answer named, else the next of the list.
 // Connections to hinted servers that are in no list are kept too; leaders are few.
 func (r *Remote) redirect(err error) {
-	var e *Error
-	if !errors.As(err, &e) || e.Code == CodeInvalid {
+	e := &Error{}
+	silent := errors.Is(err, context.DeadlineExceeded) // a machine that hangs
+	if !silent && (!errors.As(err, &e) || e.Code == CodeInvalid) {
 		return
 	}
 	r.drop()

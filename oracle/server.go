@@ -38,10 +38,22 @@ type Options struct {
 	SessionTTL time.Duration // how long a dead leader holds up its successor; default 3s
 	Clock      coord.Clock   // default coord.SystemClock
 	Logger     *slog.Logger  // default: discard
+	// Lease is the right to answer, on top of the session that holds the leadership: it is asked behind each
+	// taking. Default: none, the session is enough.
+	Lease Lease
 
 	// afterTake runs between taking timestamps and the check that they may be given away: the place where
 	// a test pauses a leader.
 	afterTake func()
+}
+
+// Lease is what a server needs whose session cannot tell that it was deposed: the coordination service, which
+// ends sessions, is in the same process, and may itself be deposed without knowing.
+type Lease interface {
+	// Lease is nil if nobody else led at some moment within the call.
+	Lease(ctx context.Context) error
+	// Leased is Lease for who cannot wait: false if nobody can tell without asking others.
+	Leased() bool
 }
 
 func (o Options) withDefaults() Options {
@@ -135,7 +147,7 @@ func (s *Server) Next(ctx context.Context, n int) (Batch, error) {
 	for range 8 {
 		b, ok := t.take(s.now(), n)
 		if ok {
-			return s.release(t, b)
+			return s.release(ctx, t, b)
 		}
 		if err := t.awaitRaise(ctx); err != nil {
 			return Batch{}, err
@@ -155,20 +167,36 @@ func (s *Server) tryNext(n int) (Batch, bool) {
 	if !ok {
 		return Batch{}, false
 	}
-	b, err := s.release(t, b)
-	return b, err == nil
+	if s.opts.afterTake != nil {
+		s.opts.afterTake()
+	}
+	if !t.valid() {
+		s.stats.withheld.Add(1)
+		return Batch{}, false
+	}
+	return b, s.opts.Lease == nil || s.opts.Lease.Leased()
 }
+
+// leads reports whether there is a term.
+func (s *Server) leads() bool { return s.term.Load() != nil }
 
 // release is the gate of invariant O3 (DESIGN.md): timestamps already taken leave the server only if its
 // leadership was held at some moment after they were taken. A leader that was paused in between, for however
 // long, answers nothing.
-func (s *Server) release(t *term, b Batch) (Batch, error) {
+func (s *Server) release(ctx context.Context, t *term, b Batch) (Batch, error) {
 	if s.opts.afterTake != nil {
 		s.opts.afterTake()
 	}
 	if !t.valid() {
 		s.stats.withheld.Add(1)
 		return Batch{}, &Error{Code: CodeFenced, Leader: s.leaderHint(), Epoch: t.epoch()}
+	}
+	if s.opts.Lease == nil {
+		return b, nil
+	}
+	if err := s.opts.Lease.Lease(ctx); err != nil {
+		s.stats.withheld.Add(1)
+		return Batch{}, &Error{Code: CodeFenced, Leader: s.leaderHint(), Epoch: t.epoch(), Err: err}
 	}
 	return b, nil
 }

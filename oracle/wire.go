@@ -72,7 +72,7 @@ func fromStatus(err error) error {
 }
 
 // Register offers s to other processes.
-func Register(l Listener, s *Server) {
+func Register(l Listener, s Local) {
 	oraclepb.RegisterOracleServer(l.Registrar(), &service{srv: s, draining: l.Draining()})
 }
 
@@ -85,7 +85,7 @@ type Listener interface {
 
 type service struct {
 	oraclepb.UnimplementedOracleServer
-	srv      *Server
+	srv      Local
 	draining <-chan struct{}
 }
 

@@ -26,6 +26,7 @@ type Client struct {
 	lockers  lockers
 	// programsRefused is when a shard last refused to run a program, in nanoseconds.
 	programsRefused atomic.Int64
+	session         atomic.Pointer[string] // never nil
 
 	snapshots snapshots
 	safePoint func() kv.Timestamp // what the clock's answers told; nil if they do not
@@ -47,6 +48,7 @@ func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "txn.NewClient", "lock TTL %v is over a year", o.LockTTL)
 	}
 	c := &Client{store: store, clock: clock, o: o.withDefaults()}
+	c.SetSession(o.Session)
 	if s, ok := clock.(safePointed); ok {
 		c.safePoint = s.SafePoint
 	}
@@ -56,6 +58,11 @@ func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) {
 	c.lockers = lockers{c: c, txns: map[*Txn]map[kv.ShardID]bool{}, stop: make(chan struct{})}
 	return c, nil
 }
+
+// SetSession is for who has lost the session that Options named: locks are written with the new one from now
+// on. Those with the old one others may roll back, and so may this client; their transactions notice when
+// they commit.
+func (c *Client) SetSession(session string) { c.session.Store(&session) }
 
 // Close waits for commits of secondaries that go on in the background, as long as RetryTime. What it gives up on is resolved
 // by whoever meets it.

@@ -194,7 +194,8 @@ func (cm *committer) choosePrimary(groups []*shardGroup) {
 
 func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
 	req := &writeRequest{
-		startTS: cm.startTS, primary: cm.primary, session: cm.c.o.Session, tablets: g.tablets, mutations: ms, owner: cm.owner, adds: cm.adds,
+		startTS: cm.startTS, primary: cm.primary, session: *cm.c.session.Load(),
+		tablets: g.tablets, mutations: ms, owner: cm.owner, adds: cm.adds,
 		depth: cm.t.o.Depth,
 		// A lock's time is counted from its start_ts, which may be long ago.
 		ttl: cm.ttl(),

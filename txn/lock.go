@@ -183,7 +183,8 @@ func (l *locker) run(ctx context.Context, b *backoff) error {
 	c := l.t.c
 	for len(l.left) > 0 {
 		req := &lockRequest{
-			owner: l.owner, session: c.o.Session, note: l.note, ttl: c.o.LockLease, shared: l.o.Share, since: l.since,
+			owner: l.owner, session: *c.session.Load(), note: l.note,
+			ttl: c.o.LockLease, shared: l.o.Share, since: l.since,
 			wait: !l.o.NoWait && !l.o.SkipLocked, tablets: l.g.tablets, columns: make([]kv.Column, len(l.left)),
 			read: l.values != nil,
 		}

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -22,7 +23,8 @@ type Liveness interface {
 
 // Options of a Client. The zero value of each field means its default.
 type Options struct {
-	// Session is written into each lock, for Liveness. Default: none, locks die by TTL only.
+	// Session is written into each lock, for Liveness, until SetSession. Default: none, locks die by TTL
+	// only.
 	Session string
 	// Liveness answers for the sessions of others. Default: nil, TTL only.
 	Liveness Liveness
@@ -51,33 +53,15 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.LockTTL <= 0 {
-		o.LockTTL = 3 * time.Second
-	}
-	if o.LockWait <= 0 {
-		o.LockWait = 10 * time.Second
-	}
-	if o.LockLease <= 0 {
-		o.LockLease = 10 * time.Second
-	}
-	if o.RowLockWait <= 0 {
-		o.RowLockWait = 50 * time.Second
-	}
-	if o.RetryTime <= 0 {
-		o.RetryTime = 10 * time.Second
-	}
-	if o.AsyncMaxKeys <= 0 {
-		o.AsyncMaxKeys = 256
-	}
-	if o.AsyncMaxBytes <= 0 {
-		o.AsyncMaxBytes = 4 << 10
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = 64 << 20
-	}
-	if o.MaxPending <= 0 {
-		o.MaxPending = 4096
-	}
+	o.LockTTL = cmp.Or(max(o.LockTTL, 0), 3*time.Second)
+	o.LockWait = cmp.Or(max(o.LockWait, 0), 10*time.Second)
+	o.LockLease = cmp.Or(max(o.LockLease, 0), 10*time.Second)
+	o.RowLockWait = cmp.Or(max(o.RowLockWait, 0), 50*time.Second)
+	o.RetryTime = cmp.Or(max(o.RetryTime, 0), 10*time.Second)
+	o.AsyncMaxKeys = cmp.Or(max(o.AsyncMaxKeys, 0), 256)
+	o.AsyncMaxBytes = cmp.Or(max(o.AsyncMaxBytes, 0), 4<<10)
+	o.MaxBytes = cmp.Or(max(o.MaxBytes, 0), 64<<20)
+	o.MaxPending = cmp.Or(max(o.MaxPending, 0), 4096)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -74,7 +74,7 @@ func (c *Client) askStatus(ctx context.Context, l lockInfo, push kv.Timestamp, l
 		return nil, err
 	}
 	req := &statusRequest{primary: l.primary, startTS: l.startTS, push: push, now: now, expired: expired(l.startTS, l.ttl.Milliseconds(), now)}
-	if c.o.Liveness != nil && l.session != "" && l.session != c.o.Session {
+	if c.o.Liveness != nil && l.session != "" && l.session != *c.session.Load() {
 		ok, err := c.o.Liveness.Alive(ctx, l.session)
 		if err != nil {
 			// Not knowing is not a reason to kill; the TTL decides.

@@ -14,22 +14,26 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
 	"moka/kv"
 	"moka/kv/bigtable"
 	"moka/kv/client"
 	"moka/kv/coord"
+	"moka/kv/coord/local"
+	"moka/kv/coord/replicated"
 	"moka/kv/node"
 	"moka/kv/rpc"
 	"moka/kv/rpc/coordrpc"
 	"moka/kv/rpc/raftrpc"
+	"moka/oracle"
 	"moka/sqlfront"
 )
 
-// A cluster is a laboratory's still: its members are named at every start, and one of them, the first, holds
-// the coordination service and the oracle, as the process of a database on one node does. The shards have a
-// replica on every member, and are led wherever they are elected.
-const labNode kv.NodeID = 1
+// A cluster is a laboratory's still: its members are named at every start. One of them, the first, founds it.
+// The shards have a replica on every member, and are led wherever they are elected; the coordination service
+// and the oracle are where the first shard is led.
+const founder kv.NodeID = 1
 
 const (
 	// clusterStart is how long a member waits for the others: people start them one after the other.
@@ -41,17 +45,14 @@ const (
 	// handOverTime bounds how long a member that stops waits for others to take its shards: some milliseconds
 	// for each, if most of the members are up.
 	handOverTime = 3 * time.Second
+	// strangerTime is after how long without a leader a member asks who the others are.
+	strangerTime = 3 * time.Second
 	// dealtTables is how many of the first tables are dealt to the shards in turn, for tablets do not move
 	// between them yet.
 	dealtTables = 64
 )
 
-func labWarning(addr string) string {
-	return fmt.Sprintf("LAB: node %d (%s) holds coordination and the oracle; while it is down no "+
-		"transaction begins or commits, and it must not lose its directory. Members are fixed; a lost "+
-		"directory is not replaced yet",
-		labNode, addr)
-}
+const labWarning = "LAB: members are fixed; a lost directory is not replaced yet"
 
 // member is a node of a cluster.
 type member struct {
@@ -105,8 +106,8 @@ func (o *stackOptions) validateCluster() (err error) {
 			"1=HOST:PORT,2=HOST:PORT,3=HOST:PORT")
 	case len(o.members) != 3 && len(o.members) != 5:
 		return fmt.Errorf("--members names %d nodes: a cluster has 3 or 5", len(o.members))
-	case o.members[0].id != labNode:
-		return fmt.Errorf("--members has no node %d, which holds coordination and the oracle", labNode)
+	case o.members[0].id != founder:
+		return fmt.Errorf("--members has no node %d, which founds the cluster", founder)
 	}
 	for _, m := range o.members {
 		if m.addr == o.NodeAddr {
@@ -130,7 +131,7 @@ func (o *stackOptions) address(id kv.NodeID) string {
 // openCluster opens a member: first what the others need of it, the replicas of its shards, then what it
 // needs of the others.
 func (s *stack) openCluster(ctx context.Context) error {
-	farthest := s.o.address(labNode)
+	farthest := s.o.address(founder)
 	for _, m := range s.o.members {
 		if !loopback(m.addr) {
 			farthest = m.addr
@@ -145,10 +146,16 @@ func (s *stack) openCluster(ctx context.Context) error {
 		return err
 	}
 	ro := rpc.Options{Logger: s.o.Logger, Credentials: known}
-	s.o.Logger.Warn(labWarning(s.o.address(labNode)))
+	s.o.Logger.Warn(labWarning)
 
 	s.replicated = true
 	no := s.nodeOptions()
+	s.oracles = oracle.NewHost(s.oracleAddress)
+	s.oracle = s.oracles
+	s.coordination = replicated.New(replicated.Options{
+		Shard: node.MetaShard, Lead: s.leadOracle, TakeOver: s.takeOver, Logger: s.o.Logger,
+	})
+	no.Coprocessors = append(no.Coprocessors, s.coordination)
 	no.Cluster = &node.Cluster{Self: s.o.self, Splits: s.o.dealt()}
 	peers := map[kv.NodeID]string{}
 	for _, m := range s.o.members {
@@ -157,13 +164,13 @@ func (s *stack) openCluster(ctx context.Context) error {
 			peers[m.id] = m.addr
 		}
 	}
-	no.Cluster.Found = func(directory string) (node.Founding, error) {
-		if s.o.self == labNode {
+	no.Cluster.Found = func(string) (node.Founding, error) {
+		if s.o.self == founder {
 			var id [16]byte
 			_, _ = rand.Read(id[:])
 			return node.Founding{ID: hex.EncodeToString(id[:]), Shards: s.o.Shards}, nil
 		}
-		return s.enrol(ctx, commands, ro, directory)
+		return s.enrol(ctx, commands, ro)
 	}
 	n, err := node.Open(no)
 	if err != nil {
@@ -191,23 +198,19 @@ func (s *stack) openCluster(ctx context.Context) error {
 	if err := n.Replicate(transport); err != nil {
 		return err
 	}
-	if s.o.self == labNode {
-		if err := s.openCoordination(ctx); err != nil {
-			return err
-		}
-	}
 	s.serveNodes()
 	s.onClose(s.handOver)
 
 	pool := rpc.NewPool(commands, ro)
 	s.onClose(func(context.Context) error { pool.Close(); return nil })
-	for id, addr := range peers {
-		pool.SetAddress(id, addr)
+	for _, m := range s.o.members {
+		pool.SetAddress(m.id, m.addr) // this one's, too: who leads coordination is asked like another
 	}
-	if s.o.self != labNode {
-		if err := s.reachCoordination(ctx, pool, ro); err != nil {
-			return err
-		}
+	if err := s.awaitLeaders(ctx, pool); err != nil {
+		return err
+	}
+	if err := s.reachCoordination(ctx, pool, known); err != nil {
+		return err
 	}
 	co := client.Options{Node: n.ID(), Local: n, Remote: pool, RetryFor: clusterRetry, Logger: s.o.Logger}
 	if s.meta, err = client.NewMetadata(cluster{s}, n, co); err != nil {
@@ -217,7 +220,22 @@ func (s *stack) openCluster(ctx context.Context) error {
 		return err
 	}
 	n.UseStore(s.store)
-	return s.awaitLeaders(ctx)
+	return nil
+}
+
+// leadOracle begins the oracle of a leadership of the first shard.
+func (s *stack) leadOracle(svc coord.Service, lease replicated.Lease) (end func()) {
+	return s.oracles.Lead(oracle.Start(svc, oracle.Options{
+		Address: s.o.address(s.o.self), Lease: lease, Logger: s.o.Logger,
+	}))
+}
+
+// oracleAddress is where the oracle is, as far as this node has heard.
+func (s *stack) oracleAddress() string { return s.o.address(s.node.Lead(node.MetaShard)) }
+
+// takeOver finds what keeps the coordination service of a release before.
+func (s *stack) takeOver(take func(local.Store, []byte) error) error {
+	return s.node.TakeOver([]byte(coordPrefix), take)
 }
 
 // handOver gives away what this node leads, before it is out of reach.
@@ -238,91 +256,115 @@ func (o *stackOptions) dealt() (bounds []kv.RowKey) {
 	return bounds
 }
 
-// enrolled is under which key the coordination service keeps whose directory a member's is. Who has lost his
-// has forgotten what he promised to the others, and may not come with a new one.
-func enrolled(id kv.NodeID) string { return fmt.Sprintf("moka/members/%d", id) }
+// enrolTry bounds how long one member is asked which cluster it is.
+const enrolTry = time.Second
 
-// enrol asks the first node which cluster a new directory is to belong to.
+// enrol asks the other members, those that have a directory, which cluster a new one is to belong to. Who has
+// had another directory has forgotten what he promised to the others, and may not come with a new one: the
+// first of them that he meets tells him (node.HearLives).
 func (s *stack) enrol(
-	ctx context.Context, commands rpc.Commands, ro rpc.Options, directory string,
-) (node.Founding, error) {
-	addr := s.o.address(labNode)
+	ctx context.Context, commands rpc.Commands, ro rpc.Options,
+) (f node.Founding, err error) {
 	pool := rpc.NewPool(commands, ro)
 	defer pool.Close()
-	s.o.Logger.Info("this directory is new: asking for the cluster", "node", labNode, "addr", addr)
-	info, err := pool.Join(ctx, addr, version)
-	if err != nil {
-		return node.Founding{}, err
-	}
-	if err := s.sameMembers(info); err != nil {
-		return node.Founding{}, err
-	}
-	f := node.Founding{ID: info.ClusterID, Shards: len(info.Shards)}
-	if s.o.shardsAsked && s.o.Shards != f.Shards {
-		return f, fmt.Errorf("--shards %d: the cluster has %d, as node %d was told; leave it away here",
-			s.o.Shards,
-			f.Shards, labNode)
-	}
-	c := coordrpc.New(func() (grpc.ClientConnInterface, error) { return pool.Conn(labNode) },
-		coordrpc.Options{})
-	defer c.Close()
-	key := enrolled(s.o.self)
-	_, err = c.Txn(ctx, []coord.Cond{coord.Absent(key)}, []coord.Op{coord.Put(key, []byte(directory))})
-	if errors.Is(err, coord.ErrConflict) {
-		var was coord.KV
-		if was, err = c.Get(ctx, key); err == nil && string(was.Value) != directory {
-			err = fmt.Errorf("node %d of this cluster has had another directory than %s: what that "+
-				"promised to the other nodes is lost with it, so a new one may not take its place (nodes "+
-				"cannot be replaced yet); start it with the directory that it had", s.o.self, s.o.Data)
+	s.o.Logger.Info("this directory is new: asking the other members for the cluster")
+	for {
+		for _, m := range s.o.members {
+			if m.id == s.o.self {
+				continue
+			}
+			try, cancel := context.WithTimeout(ctx, enrolTry)
+			info, jerr := pool.Join(try, m.addr, version)
+			cancel()
+			if jerr != nil {
+				err = errors.Join(jerr, ctx.Err())
+				continue
+			}
+			if err := s.sameMembers(info, m); err != nil {
+				return f, err
+			}
+			f = node.Founding{ID: info.ClusterID, Shards: len(info.Shards)}
+			if s.o.shardsAsked && s.o.Shards != f.Shards {
+				return f, fmt.Errorf("--shards %d: the cluster has %d, as node %d was told; leave it away "+
+					"here", s.o.Shards, f.Shards, founder)
+			}
+			return f, nil
+		}
+		if ctx.Err() != nil {
+			return f, fmt.Errorf("no other member answers that is part of the cluster; the first start of "+
+				"node %d founds it: %w", founder, err)
 		}
 	}
-	return f, err
 }
 
-// sameMembers sees that the first node was told the same.
-func (s *stack) sameMembers(info rpc.ClusterInfo) error {
+// sameMembers sees that another member was told the same.
+func (s *stack) sameMembers(info rpc.ClusterInfo, m member) error {
 	var theirs []kv.NodeID
 	for _, n := range info.Nodes {
 		theirs = append(theirs, n.ID)
 	}
 	slices.Sort(theirs)
 	same := func(id kv.NodeID, m member) bool { return id == m.id }
-	if info.Node != labNode || !slices.EqualFunc(theirs, s.o.members, same) {
+	if info.Node != m.id || !slices.EqualFunc(theirs, s.o.members, same) {
 		return fmt.Errorf("node %d at %s says that the members are %v, and --members here is %s", info.Node,
-			s.o.address(labNode), theirs, strings.Join(s.o.Members, ","))
+			m.addr, theirs, strings.Join(s.o.Members, ","))
 	}
 	return nil
 }
 
-// reachCoordination connects to the first node, and sees that it is one of the same cluster.
-func (s *stack) reachCoordination(ctx context.Context, pool *rpc.Pool, ro rpc.Options) error {
-	addr := s.o.address(labNode)
-	s.o.Logger.Info("waiting for coordination and the oracle", "node", labNode, "addr", addr)
-	info, err := pool.Join(ctx, addr, version)
-	if err != nil {
-		return fmt.Errorf("node %d, which holds coordination and the oracle, does not answer: %w",
-			labNode, err)
-	}
-	if info.ClusterID != s.node.ClusterID() {
-		return fmt.Errorf("%s belongs to cluster %s, and the node at %s to cluster %s: correct --data or "+
-			"--members",
-			s.o.Data, s.node.ClusterID(), addr, info.ClusterID)
-	}
-	if err := s.sameMembers(info); err != nil {
-		return err
-	}
-	c := coordrpc.New(func() (grpc.ClientConnInterface, error) { return pool.Conn(labNode) },
-		coordrpc.Options{})
+// reachCoordination connects to whoever leads coordination and the oracle, and waits for it.
+func (s *stack) reachCoordination(
+	ctx context.Context, pool *rpc.Pool, known credentials.TransportCredentials,
+) error {
+	c := coordrpc.New(func() (grpc.ClientConnInterface, error) {
+		return pool.Conn(s.node.Lead(node.MetaShard))
+	}, coordrpc.Options{RetryFor: clusterRetry, Logger: s.o.Logger})
 	s.coord = c
 	s.onClose(func(context.Context) error { c.Close(); return nil })
-	return s.reachOracle(addr, ro.Credentials)
+	var addrs []string
+	for _, m := range s.o.members {
+		addrs = append(addrs, m.addr)
+	}
+	for {
+		_, err := c.Alive(ctx, 0)
+		if err == nil {
+			return s.reachOracle(addrs, s.oracles, known)
+		}
+		if ctx.Err() != nil || !errors.Is(err, coord.ErrUnavailable) {
+			return fmt.Errorf("no node leads coordination: %w", err)
+		}
+		s.o.Logger.Info("waiting for coordination", "err", err)
+	}
+}
+
+// strangers looks for members that are none: an address that another cluster has, or a directory that is.
+func (s *stack) strangers(ctx context.Context, pool *rpc.Pool) error {
+	for _, m := range s.o.members {
+		if m.id == s.o.self {
+			continue
+		}
+		try, cancel := context.WithTimeout(ctx, enrolTry)
+		info, err := pool.Join(try, m.addr, version)
+		cancel()
+		if err != nil {
+			continue // it is not there yet
+		}
+		if info.ClusterID != s.node.ClusterID() {
+			return fmt.Errorf("%s belongs to cluster %s, and the node at %s to cluster %s: correct --data "+
+				"or --members", s.o.Data, s.node.ClusterID(), m.addr, info.ClusterID)
+		}
+		if err := s.sameMembers(info, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // awaitLeaders waits until all shards are led.
-func (s *stack) awaitLeaders(ctx context.Context) error {
+func (s *stack) awaitLeaders(ctx context.Context, pool *rpc.Pool) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	soon := time.After(3 * time.Second)
+	soon := time.After(strangerTime)
 	for {
 		missing := kv.ShardID(0)
 		for _, r := range s.node.Replicas() {
@@ -338,6 +380,10 @@ func (s *stack) awaitLeaders(ctx context.Context) error {
 		case <-soon:
 			s.o.Logger.Info("waiting for most of the members: start the others", "members",
 				strings.Join(s.o.Members, ","))
+			if err := s.strangers(ctx, pool); err != nil {
+				return err
+			}
+			soon = time.After(strangerTime)
 		case <-ctx.Done():
 			return fmt.Errorf("nobody leads shard %d: most of the members have to run (%s), and to reach "+
 				"each other",

@@ -13,27 +13,28 @@ import (
 )
 
 // openGC begins to say what this process still reads and, where the data is, to remove what nobody does. The
-// first report comes before the first transaction.
-func (s *stack) openGC(ctx context.Context, session coord.Session) error {
+// first report comes before the first transaction. It returns who has to hear of another session.
+func (s *stack) openGC(ctx context.Context, session coord.Session) (told []sessionUser, err error) {
 	name := cmp.Or(s.sqlAddr, s.nodeAddr, s.httpAddr, "a process without addresses")
 	r := gc.NewReporter(s.coord, session, s.txn, name, s.o.Retention, s.o.Logger)
 	if err := r.Report(ctx); err != nil {
-		return fmt.Errorf("reporting what this process reads: %w", err)
+		return nil, fmt.Errorf("reporting what this process reads: %w", err)
 	}
 	s.background(r.Run)
+	told = append(told, r)
 	if s.node == nil || s.o.Retention == 0 {
-		return nil
+		return told, nil
 	}
 	c, err := gc.NewCollector(s.coord, session, s.txn, s.clock, gc.Options{
 		Retention: s.o.Retention, MaxHold: s.o.MaxHold, Raise: s.raise,
 		Waiting: s.oldestWaiting, Logger: s.o.Logger,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.gc = c
 	s.background(c.Run)
-	return nil
+	return append(told, c), nil
 }
 
 // oldestWaiting is the oldest change that an observer has not seen.

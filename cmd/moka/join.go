@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -45,54 +46,82 @@ func (s *stack) join(ctx context.Context) error {
 			"of the "+
 			"same authority (--cert-dir)", s.o.Join, err, s.o.Join)
 	}
-	c := coordrpc.New(func() (grpc.ClientConnInterface, error) {
-		return pool.Conn(info.Node)
-	}, coordrpc.Options{})
-	s.coord = c
-	s.onClose(func(context.Context) error { c.Close(); return nil })
-	if err := s.reachOracle(s.o.Join, known); err != nil {
-		return err
-	}
 	co := client.Options{Remote: pool, Logger: s.o.Logger}
+	around := &rotation{pool: pool, nodes: []kv.NodeID{info.Node}}
+	addrs := []string{s.o.Join}
+	var cr coordrpc.Options
 	if s.replicated = len(info.Shards) > 0 && len(info.Shards[0].Replicas) > 0; s.replicated {
-		if info.Node != labNode {
-			return fmt.Errorf("--join %s: that is node %d of a cluster, and coordination and the oracle "+
-				"are on node %d: "+
-				"join that one", s.o.Join, info.Node, labNode)
+		for _, n := range info.Nodes {
+			if n.ID != info.Node {
+				around.nodes, addrs = append(around.nodes, n.ID), append(addrs, n.Address)
+			}
 		}
 		co.RetryFor = clusterRetry
+		cr.RetryFor, cr.Missed = clusterRetry, around.next
 	}
-	if s.meta, err = client.NewMetadata(joined{pool, s.o.Join}, commands, co); err != nil {
+	c := coordrpc.New(around.conn, cr)
+	s.coord = c
+	s.onClose(func(context.Context) error { c.Close(); return nil })
+	if err := s.reachOracle(addrs, nil, known); err != nil {
+		return err
+	}
+	if s.meta, err = client.NewMetadata(joined{pool, s.o.Join, s.replicated}, commands, co); err != nil {
 		return err
 	}
 	s.store, err = client.New(s.meta, commands, co)
 	return err
 }
 
-// reachOracle connects to the oracle of another process.
-func (s *stack) reachOracle(addr string, known credentials.TransportCredentials) error {
-	remote, err := oracle.NewRemote([]string{addr}, oracle.RemoteOptions{
+// rotation finds who leads coordination by asking one member after the other.
+type rotation struct {
+	pool  *rpc.Pool
+	nodes []kv.NodeID
+	at    atomic.Uint32
+}
+
+func (r *rotation) conn() (grpc.ClientConnInterface, error) {
+	return r.pool.Conn(r.nodes[int(r.at.Load())%len(r.nodes)])
+}
+
+func (r *rotation) next() { r.at.Add(1) }
+
+// reachOracle connects to the oracle of other processes, and of this one whenever it leads; nil never does.
+func (s *stack) reachOracle(addrs []string, here *oracle.Host, known credentials.TransportCredentials) error {
+	o := oracle.RemoteOptions{
 		Dial: func(addr string) (*grpc.ClientConn, error) {
 			return grpc.NewClient(addr, grpc.WithTransportCredentials(known))
 		},
-	})
+	}
+	var co oracle.ClientOptions
+	if here != nil {
+		o.Local = here
+	}
+	if s.replicated {
+		co.MaxWait = clusterRetry
+	}
+	remote, err := oracle.NewRemote(addrs, o)
 	if err != nil {
 		return err
 	}
 	s.raise = remote.SetSafePoint
 	s.onClose(func(context.Context) error { return remote.Close() })
-	s.clock = oracle.NewClient(remote, oracle.ClientOptions{})
+	s.clock = oracle.NewClient(remote, co)
 	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
 	return nil
 }
 
-// joined asks the node that was joined how the cluster looks now.
+// joined asks the node that was joined how the cluster looks now, and where it is one of several, another one
+// if that is gone.
 type joined struct {
-	pool *rpc.Pool
-	addr string
+	pool    *rpc.Pool
+	addr    string
+	several bool
 }
 
 func (j joined) ClusterInfo(ctx context.Context) (rpc.ClusterInfo, error) {
+	if j.several {
+		return j.pool.ClusterInfo(ctx)
+	}
 	return j.pool.Join(ctx, j.addr, version)
 }
 
@@ -112,8 +141,11 @@ func (s *stack) serveNodes() {
 	if s.oracle != nil {
 		oracle.Register(s.rpc, s.oracle)
 	}
-	if host, ok := s.coord.(coordrpc.Host); ok {
+	switch host := s.coord.(type) {
+	case coordrpc.Host:
 		coordrpc.Register(s.rpc, host)
+	default:
+		coordrpc.Register(s.rpc, s.coordination)
 	}
 	s.onClose(s.rpc.Shutdown)
 	s.serve("nodes", func() error { return s.rpc.Serve(s.listeners.node) })

@@ -19,6 +19,7 @@ import (
 	"moka/kv/client"
 	"moka/kv/coord"
 	"moka/kv/coord/local"
+	"moka/kv/coord/replicated"
 	"moka/kv/node"
 	"moka/kv/rpc"
 	"moka/oracle"
@@ -54,7 +55,7 @@ type stack struct {
 
 	node   *node.Node
 	coord  coord.Service
-	oracle *oracle.Server
+	oracle oracle.Local // where there is storage
 	clock  *oracle.Client
 	// raise sets the oracle's safe point, where there is storage.
 	raise   func(context.Context, kv.Timestamp) (kv.Timestamp, error)
@@ -75,6 +76,9 @@ type stack struct {
 	files     fileShares
 
 	replicated bool // shards have several replicas, and are elected
+	// Of a member of a cluster: what it has of coordination and the oracle while it leads the first shard.
+	coordination *replicated.Host
+	oracles      *oracle.Host
 
 	failed chan error // a part that should go on for ever has ended
 	wg     sync.WaitGroup
@@ -232,13 +236,14 @@ func (s *stack) openCoordination(ctx context.Context) error {
 	}
 	s.coord = c
 	s.onClose(func(context.Context) error { c.Close(); return nil })
-	s.oracle = oracle.Start(c, oracle.Options{Address: s.nodeAddr, Logger: s.o.Logger})
-	s.onClose(func(context.Context) error { s.oracle.Close(); return nil })
-	if err := s.oracle.WaitLeading(ctx); err != nil {
+	server := oracle.Start(c, oracle.Options{Address: s.nodeAddr, Logger: s.o.Logger})
+	s.oracle = server
+	s.onClose(func(context.Context) error { server.Close(); return nil })
+	if err := server.WaitLeading(ctx); err != nil {
 		return fmt.Errorf("the timestamp oracle did not start: %w", err)
 	}
-	s.raise = s.oracle.SetSafePoint
-	s.clock = oracle.NewClient(s.oracle, oracle.ClientOptions{})
+	s.raise = server.SetSafePoint
+	s.clock = oracle.NewClient(server, oracle.ClientOptions{})
 	s.onClose(func(context.Context) error { s.clock.Close(); return nil })
 	return nil
 }
@@ -250,27 +255,10 @@ func (s *stack) openTransactions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("opening a session: %w", err)
 	}
-	s.onClose(func(ctx context.Context) error {
-		err := session.Close(ctx)
-		if err != nil && s.oracle == nil { // the process that has the service may have stopped before
-			s.o.Logger.Warn("the session could not be closed; it ends by itself",
-				"within", sessionTTL, "err", err)
-			return nil
-		}
-		return err
-	})
-	s.background(func(ctx context.Context) {
-		if err := coord.KeepAlive(ctx, session); err != nil && ctx.Err() == nil {
-			// Others may roll back our locks now; whatever is open here will fail. Starting
-			// anew is the honest way on.
-			s.failed <- fmt.Errorf("this process lost its session (it stood still for more than %v, or "+
-				"lost the storage): %w", sessionTTL, err)
-		}
-	})
-	to := txn.Options{
-		Session: strconv.FormatUint(uint64(session.ID()), 10), Liveness: liveness{s.coord},
-		Logger: s.o.Logger,
-	}
+	k := &keeper{s: s, session: session}
+	s.onClose(k.close)
+	s.background(k.run)
+	to := txn.Options{Session: sessionName(session), Liveness: liveness{s.coord}, Logger: s.o.Logger}
 	if s.replicated {
 		to.LockTTL = clusterLockTTL
 	}
@@ -279,10 +267,15 @@ func (s *stack) openTransactions(ctx context.Context) error {
 		return err
 	}
 	s.onClose(func(context.Context) error { return s.txn.Close() })
+	k.tell(session, locker{s.txn})
 	if s.node != nil {
 		s.background(s.sweepOrphans)
 	}
-	return s.openGC(ctx, session)
+	told, err := s.openGC(ctx, session)
+	for _, u := range told {
+		k.tell(session, u)
+	}
+	return err
 }
 
 // liveness answers for the sessions in locks.

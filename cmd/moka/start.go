@@ -93,7 +93,7 @@ func (s *stack) greeting() string {
 	if s.o.Cluster {
 		fmt.Fprintf(&b, "  cluster %s, node %d of %s\n", s.node.ClusterID(), s.node.ID(),
 			strings.Join(s.o.Members, ","))
-		fmt.Fprintf(&b, "  WARNING %s\n", labWarning(s.o.address(labNode)))
+		fmt.Fprintf(&b, "  WARNING %s\n", labWarning)
 	} else if s.nodeAddr != "" {
 		fmt.Fprintf(&b, "  nodes   moka start --roles sql --join %s\n", s.nodeAddr)
 	}

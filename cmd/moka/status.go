@@ -38,7 +38,7 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 			st.Warning = strings.TrimSpace(st.Warning + " " + err.Error())
 		}
 		if s.o.Cluster {
-			st.Warning = strings.TrimSpace(st.Warning + " " + labWarning(s.o.address(labNode)))
+			st.Warning = strings.TrimSpace(st.Warning + " " + labWarning)
 			st.Sections = append(st.Sections, s.replicaSection())
 		}
 		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection(false))

@@ -42,6 +42,7 @@ const (
 	StateMove   StateKind = 'm' // id: tablet; value: the description of a tablet whose data is being copied here
 	StateShard  StateKind = 's' // id: 0; value: the shard's record
 	StateClock  StateKind = 'c' // id: 0; value: how far the clock of raw writes may have come
+	StateCoord  StateKind = 'o' // instead of an id a key of the coordination service, of shard 1
 )
 
 // AppendNode appends the node-local key of rest.
@@ -80,6 +81,27 @@ func StateID(key []byte) (uint64, bool) {
 		return 0, false
 	}
 	return binary.BigEndian.Uint64(key[n:]), true
+}
+
+// AppendRecord appends the key of a shard's record of a kind that has keys instead of ids.
+func AppendRecord(b []byte, shard kv.ShardID, kind StateKind, key []byte) []byte {
+	b = append(appendShard(b, shard), partState, byte(kind))
+	return append(append(b, key...), sentinel)
+}
+
+// RecordKey returns what AppendRecord was given.
+func RecordKey(key []byte) ([]byte, bool) {
+	const n = 1 + 4 + 1 + 1
+	if len(key) < n+1 || key[0] != spaceShard || key[5] != partState || key[len(key)-1] != sentinel {
+		return nil, false
+	}
+	return key[n : len(key)-1], true
+}
+
+// RecordSpan bounds a shard's records of a kind whose keys begin with prefix.
+func RecordSpan(shard kv.ShardID, kind StateKind, prefix []byte) (lower, upper []byte) {
+	p := append(append(appendShard(nil, shard), partState, byte(kind)), prefix...)
+	return append(p, sentinel), prefixEnd(p)
 }
 
 // StateSpan bounds a shard's metadata of a kind.

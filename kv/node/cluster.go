@@ -12,6 +12,8 @@ import (
 
 	"moka/kv"
 	"moka/kv/bigtable"
+	"moka/kv/coord/local"
+	"moka/kv/coord/replicated"
 	"moka/kv/engine"
 	"moka/kv/keys"
 	"moka/kv/raft"
@@ -123,6 +125,10 @@ func (n *Node) found(b engine.Batch) error {
 		}
 		n.record.nextTablet++
 	}
+	set := func(key, value []byte) error { return b.Set(key, value, nil) }
+	if err := replicated.Found(MetaShard, set); err != nil {
+		return err
+	}
 	shards := make([]kv.ShardID, f.Shards)
 	for i := range shards {
 		shards[i] = kv.ShardID(i + 1)
@@ -148,6 +154,30 @@ func (n *Node) Replicate(t host.Transport) (err error) {
 		n.startBackground()
 	}
 	return err
+}
+
+// TakeOver gives take what keeps the coordination service of a cluster that was founded by a release in which
+// node 1 had it for itself. Only that node can, so elsewhere the lead of the shard that is to have it now is
+// handed to node 1.
+func (n *Node) TakeOver(prefix []byte, take func(local.Store, []byte) error) error {
+	if n.record.node == founder {
+		n.logger.Info("the coordination service becomes a part of shard 1")
+		return take(n.CoordStore(), prefix)
+	}
+	n.host.Transfer(MetaShard, founder)
+	return kv.Errorf(kv.CodeUnavailable, "node.TakeOver", "the release before had coordination on node %d "+
+		"alone, which has to hand it on: start node %d", founder, founder)
+}
+
+// founder had the coordination service for itself.
+const founder kv.NodeID = 1
+
+// Lead says who leads a shard, as far as this node has heard: zero for nobody.
+func (n *Node) Lead(id kv.ShardID) kv.NodeID {
+	if n.host == nil {
+		return n.record.node
+	}
+	return kv.NodeID(n.host.Status(id).Leader)
 }
 
 // fatal is what ends the process.

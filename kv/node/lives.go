@@ -123,7 +123,12 @@ func (l *lives) hear(from kv.NodeID, heard map[kv.NodeID]life) error {
 	defer l.mu.Unlock()
 	self := l.n.record.node
 	own := l.known[self]
-	if h := heard[self]; h.starts > own.starts || h.starts == own.starts && h.id != own.id {
+	if h := heard[self]; h.starts > 0 && own.starts == 1 && h.id != own.id {
+		return kv.Errorf(kv.CodeForeignData, "node", "node %d of this cluster has had another directory "+
+			"than %s, as node %d has seen: what that promised to the other nodes is lost with it, so a new "+
+			"one may not take its place (nodes cannot be replaced yet); start it with the directory that it "+
+			"had", self, l.n.o.Dir, from)
+	} else if h.starts > own.starts || h.starts == own.starts && h.id != own.id {
 		return kv.Errorf(kv.CodeForeignData, "node", "%s is older than what node %d has seen of "+
 			"this node (its start number %d, and this is number %d): it was put back from a copy, and has "+
 			"forgotten what this node has promised to the others since. Start the node with the directory "+

@@ -22,7 +22,8 @@ const MetaShard kv.ShardID = 1
 //	+-----------+---------------+-----------------+----------------------------+
 //	| version 1 | node uvarint  | shards uvarint  | next tablet number uvarint |
 //	+-----------+---------------+-----------------+----------------------------+
-//	| version 2   in a cluster: the same, then     | cluster string, members    |
+//	| version 3   in a cluster: the same, then     | cluster string, members    |
+//	| version 2   the same, of a release in which node 1 had the coordination service for itself
 //
 // The tablet number is a high-water mark: all below it may have been given out.
 type record struct {
@@ -34,7 +35,8 @@ type record struct {
 
 const (
 	recordVersion  = 1
-	clusterVersion = 2
+	clusterVersion = 3
+	aloneVersion   = 2
 )
 
 // tabletReserve is how many tablet numbers are made durable at a time.
@@ -56,12 +58,12 @@ func (r record) encode() []byte {
 
 func decodeRecord(b []byte) (record, error) {
 	version := byte(recordVersion)
-	if len(b) > 0 && b[0] == clusterVersion {
-		version = clusterVersion
+	if len(b) > 0 && (b[0] == clusterVersion || b[0] == aloneVersion) {
+		version = b[0]
 	}
 	d := wire.NewDecoder(b, version)
 	r := record{node: kv.NodeID(d.Uvarint()), shards: int(d.Bounded(maxShards)), nextTablet: d.Uvarint()}
-	if version == clusterVersion {
+	if version != recordVersion {
 		r.membership.decode(&d)
 	}
 	return r, wire.Wrap("node record", d.Finish())

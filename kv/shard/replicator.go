@@ -23,6 +23,8 @@ type Replicator interface {
 	// Lease reports whether this replica was the shard's only leader at some moment within the call. A read is valid if
 	// that holds after the data was read.
 	Lease(ctx context.Context) error
+	// Leased is Lease without waiting: false if nobody can tell without asking others.
+	Leased() bool
 	// Term is that of the leadership whose proposals it takes. It hands none on in another.
 	Term() uint64
 	// Durable reports whether what is visible is durable, as behind a replicated log, which is durable before it
@@ -77,6 +79,8 @@ func (l *local) Propose(_ context.Context, p *Proposal) error {
 }
 
 func (l *local) Lease(context.Context) error { return nil }
+
+func (l *local) Leased() bool { return true }
 
 func (l *local) Term() uint64 { return 1 }
 

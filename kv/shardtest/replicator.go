@@ -95,6 +95,8 @@ func (r *replicator) Propose(ctx context.Context, p *shard.Proposal) error {
 	return nil
 }
 
+func (r *replicator) Leased() bool { return r.Lease(context.Background()) == nil }
+
 func (r *replicator) Lease(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

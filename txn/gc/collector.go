@@ -84,14 +84,14 @@ type Metrics struct {
 
 // Collector collects garbage while it is elected.
 type Collector struct {
-	svc     coord.Service
-	session coord.Session
-	client  *txn.Client
-	clock   txn.Timestamps
-	o       Options
+	svc    coord.Service
+	client *txn.Client
+	clock  txn.Timestamps
+	o      Options
 
 	mu      sync.Mutex
 	metrics Metrics
+	session coord.Session
 
 	collected kv.Timestamp // the safe point of the last collection that was finished
 	pace      pace
@@ -99,12 +99,20 @@ type Collector struct {
 	wall      func() time.Time
 }
 
-// NewCollector makes one for a process with storage. Its part in the election ends with the session.
+// NewCollector makes one for a process with storage. Its part in the election ends with the session; see
+// SetSession.
 func NewCollector(svc coord.Service, session coord.Session, c *txn.Client, clock txn.Timestamps, o Options) (*Collector, error) {
 	if o.Raise == nil {
 		return nil, errors.New("gc: Options.Raise is needed")
 	}
 	return &Collector{svc: svc, session: session, client: c, clock: clock, o: o.withDefaults(), wall: time.Now}, nil
+}
+
+// SetSession is for who has lost the session: the next campaign goes with the new one.
+func (c *Collector) SetSession(session coord.Session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session = session
 }
 
 // Metrics returns the counters.
@@ -129,7 +137,10 @@ const leaderKey = "gc/leader"
 func (c *Collector) Run(ctx context.Context) {
 	election := coord.NewElection(c.svc, leaderKey)
 	for ctx.Err() == nil {
-		lead, err := election.Campaign(ctx, c.session, nil)
+		c.mu.Lock()
+		session := c.session
+		c.mu.Unlock()
+		lead, err := election.Campaign(ctx, session, nil)
 		if err == nil {
 			c.lead(ctx, lead)
 			continue
@@ -137,7 +148,7 @@ func (c *Collector) Run(ctx context.Context) {
 		if ctx.Err() == nil {
 			c.o.Logger.Warn("garbage collection: no election; trying again", "err", err)
 		}
-		if errors.Is(err, coord.ErrSessionExpired) || !c.pause(ctx) {
+		if !c.pause(ctx) {
 			return
 		}
 	}

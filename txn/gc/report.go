@@ -119,6 +119,14 @@ func reportEvery(retention time.Duration) time.Duration {
 	return min(max(retention/20, 20*time.Millisecond), 5*time.Second)
 }
 
+// SetSession is for who has lost the session, and with it what was reported: the next report goes with the
+// new one.
+func (r *Reporter) SetSession(session coord.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.session, r.last = session, Report{}
+}
+
 // Report says it now.
 func (r *Reporter) Report(ctx context.Context) error {
 	r.mu.Lock()

@@ -41,6 +41,29 @@ func Open(store Store, prefix []byte, o Options) (*Service, error) {
 	return &Service{core.New(st, j, o)}, nil
 }
 
+// Exists reports whether a service was ever kept under prefix.
+func Exists(store Store, prefix []byte) (bool, error) {
+	_, ok, err := store.Get(metaKey(prefix))
+	return ok, err
+}
+
+// Empty is what a service keeps that nobody has used yet, without a prefix.
+func Empty() []KV { return []KV{{metaKey(nil), encodeMeta(0)}} }
+
+// Read returns all that a service keeps under prefix, without it: for another store to go on with, under the
+// same revisions and sessions. A service that was never used is Empty.
+func Read(store Store, prefix []byte) ([]KV, error) {
+	var all []KV
+	err := store.Scan(prefix, func(key, value []byte) error {
+		all = append(all, KV{slices.Clone(key[len(prefix):]), slices.Clone(value)})
+		return nil
+	})
+	if len(all) == 0 {
+		all = Empty()
+	}
+	return all, err
+}
+
 // journal implements core.Journal on a Store.
 type journal struct {
 	store  Store

@@ -108,7 +108,7 @@ func (r *replicator) Propose(_ context.Context, p *shard.Proposal) error {
 // Lease implements shard.Replicator.
 func (r *replicator) Lease(ctx context.Context) error {
 	h := r.h
-	if r.lead.Valid(h.clock.now()) {
+	if r.Leased() {
 		return nil
 	}
 	q := &raft.Read{Lead: r.lead}
@@ -133,6 +133,9 @@ func (r *replicator) Lease(ctx context.Context) error {
 			Msg: "the caller gave up while the leader asked the others"}
 	}
 }
+
+// Leased implements shard.Replicator.
+func (r *replicator) Leased() bool { return r.lead.Valid(r.h.clock.now()) }
 
 // Term implements shard.Replicator.
 func (r *replicator) Term() uint64 { return r.lead.Term }

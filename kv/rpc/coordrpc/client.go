@@ -20,6 +20,11 @@ type Conn func() (grpc.ClientConnInterface, error)
 type Options struct {
 	WatchBuffer int          // events a watcher may lag behind before it ends with ErrWatchGap; default 256
 	Logger      *slog.Logger // gets sessions that end; default discards
+	// RetryFor is how long a call is repeated to which nothing has happened, because the node that Conn names
+	// does not lead the service, or is gone. Default: not at all.
+	RetryFor time.Duration
+	// Missed is told so each time, for Conn to name another. Default: it finds out by itself.
+	Missed func()
 }
 
 func (o Options) withDefaults() Options {
@@ -28,6 +33,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Missed == nil {
+		o.Missed = func() {}
 	}
 	return o
 }
@@ -92,15 +100,8 @@ func (c *Client) stub(ctx context.Context, op string) (kvpb.CoordClient, error) 
 
 // Get implements coord.Service.
 func (c *Client) Get(ctx context.Context, key string) (coord.KV, error) {
-	stub, err := c.stub(ctx, "get")
+	r, err := ask(ctx, c, "get", coord.CodeUnavailable, kvpb.CoordClient.Get, &kvpb.CoordGetRequest{Key: key})
 	if err != nil {
-		return coord.KV{}, err
-	}
-	r, err := stub.Get(ctx, &kvpb.CoordGetRequest{Key: key})
-	if err != nil {
-		return coord.KV{}, transportError(ctx, "get", key, coord.CodeUnavailable, err)
-	}
-	if err := decodeError(r.GetError()); err != nil {
 		return coord.KV{}, err
 	}
 	return decodeKV(r.GetKv()), nil
@@ -108,15 +109,9 @@ func (c *Client) Get(ctx context.Context, key string) (coord.KV, error) {
 
 // List implements coord.Service.
 func (c *Client) List(ctx context.Context, prefix string) ([]coord.KV, coord.Revision, error) {
-	stub, err := c.stub(ctx, "list")
+	req := &kvpb.CoordListRequest{Prefix: prefix}
+	r, err := ask(ctx, c, "list", coord.CodeUnavailable, kvpb.CoordClient.List, req)
 	if err != nil {
-		return nil, 0, err
-	}
-	r, err := stub.List(ctx, &kvpb.CoordListRequest{Prefix: prefix})
-	if err != nil {
-		return nil, 0, transportError(ctx, "list", prefix, coord.CodeUnavailable, err)
-	}
-	if err := decodeError(r.GetError()); err != nil {
 		return nil, 0, err
 	}
 	var kvs []coord.KV
@@ -128,19 +123,12 @@ func (c *Client) List(ctx context.Context, prefix string) ([]coord.KV, coord.Rev
 
 // Txn implements coord.Service.
 func (c *Client) Txn(ctx context.Context, conds []coord.Cond, ops []coord.Op) (coord.Revision, error) {
-	stub, err := c.stub(ctx, "txn")
-	if err != nil {
-		return 0, err
+	code := coord.CodeUnavailable
+	if len(ops) > 0 {
+		code = coord.CodeOutcomeUnknown
 	}
-	r, err := stub.Txn(ctx, encodeTxn(conds, ops))
+	r, err := ask(ctx, c, "txn", code, kvpb.CoordClient.Txn, encodeTxn(conds, ops))
 	if err != nil {
-		code := coord.CodeUnavailable
-		if len(ops) > 0 {
-			code = coord.CodeOutcomeUnknown
-		}
-		return 0, transportError(ctx, "txn", "", code, err)
-	}
-	if err := decodeError(r.GetError()); err != nil {
 		return 0, err
 	}
 	return coord.Revision(r.GetRevision()), nil
@@ -148,15 +136,9 @@ func (c *Client) Txn(ctx context.Context, conds []coord.Cond, ops []coord.Op) (c
 
 // Alive implements coord.Service.
 func (c *Client) Alive(ctx context.Context, id coord.SessionID) (bool, error) {
-	stub, err := c.stub(ctx, "alive")
+	req := &kvpb.CoordSessionRequest{Session: uint64(id)}
+	r, err := ask(ctx, c, "alive", coord.CodeUnavailable, kvpb.CoordClient.Alive, req)
 	if err != nil {
-		return false, err
-	}
-	r, err := stub.Alive(ctx, &kvpb.CoordSessionRequest{Session: uint64(id)})
-	if err != nil {
-		return false, transportError(ctx, "alive", "", coord.CodeUnavailable, err)
-	}
-	if err := decodeError(r.GetError()); err != nil {
 		return false, err
 	}
 	return r.GetAlive(), nil
@@ -164,16 +146,10 @@ func (c *Client) Alive(ctx context.Context, id coord.SessionID) (bool, error) {
 
 // NewSession implements coord.Service. When its answer is lost, a session that nobody holds ends by its TTL.
 func (c *Client) NewSession(ctx context.Context, ttl time.Duration) (coord.Session, error) {
-	stub, err := c.stub(ctx, "new session")
+	sent := now() // or later
+	req := &kvpb.CoordNewSessionRequest{TtlNanos: int64(ttl)}
+	r, err := ask(ctx, c, "new session", coord.CodeUnavailable, kvpb.CoordClient.NewSession, req)
 	if err != nil {
-		return nil, err
-	}
-	sent := now()
-	r, err := stub.NewSession(ctx, &kvpb.CoordNewSessionRequest{TtlNanos: int64(ttl)})
-	if err != nil {
-		return nil, transportError(ctx, "new session", "", coord.CodeUnavailable, err)
-	}
-	if err := decodeError(r.GetError()); err != nil {
 		return nil, err
 	}
 	s := &session{c: c, id: coord.SessionID(r.GetSession()), ttl: time.Duration(r.GetTtlNanos()), renewed: sent, done: make(chan struct{})}

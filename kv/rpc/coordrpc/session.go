@@ -38,16 +38,10 @@ func (s *session) Valid() bool {
 }
 
 func (s *session) KeepAlive(ctx context.Context) error {
-	stub, err := s.c.stub(ctx, "keepalive")
+	sent := now() // or later
+	req := &kvpb.CoordSessionRequest{Session: uint64(s.id)}
+	_, err := ask(ctx, s.c, "keepalive", coord.CodeUnavailable, kvpb.CoordClient.KeepAlive, req)
 	if err != nil {
-		return err
-	}
-	sent := now()
-	r, err := stub.KeepAlive(ctx, &kvpb.CoordSessionRequest{Session: uint64(s.id)})
-	if err != nil {
-		return transportError(ctx, "keepalive", "", coord.CodeUnavailable, err)
-	}
-	if err := decodeError(r.GetError()); err != nil {
 		if errors.Is(err, coord.ErrSessionExpired) {
 			s.end()
 		}
@@ -68,15 +62,9 @@ func (s *session) Close(ctx context.Context) error {
 		return nil
 	default:
 	}
-	stub, err := s.c.stub(ctx, "close session")
-	if err != nil {
-		return err
-	}
-	r, err := stub.CloseSession(ctx, &kvpb.CoordSessionRequest{Session: uint64(s.id)})
-	if err != nil {
-		return transportError(ctx, "close session", "", coord.CodeUnavailable, err)
-	}
-	if err := decodeError(r.GetError()); err != nil && !errors.Is(err, coord.ErrSessionExpired) {
+	req := &kvpb.CoordSessionRequest{Session: uint64(s.id)}
+	_, err := ask(ctx, s.c, "close session", coord.CodeUnavailable, kvpb.CoordClient.CloseSession, req)
+	if err != nil && !errors.Is(err, coord.ErrSessionExpired) {
 		return err
 	}
 	s.end()

@@ -32,8 +32,9 @@ const (
 	MaxTTL      = time.Hour
 )
 
-// Journal makes changes durable. Commit is atomic and returns when the change survives a crash; after an error the
-// change may or may not be there, and the service takes no further change.
+// Journal makes changes durable. Commit is atomic and returns when the change survives a crash; after an
+// error the change may or may not be there, and the service takes no further change. coord.ErrInvalid refuses
+// a change, to which nothing has happened.
 type Journal interface {
 	Commit(Change) error
 }
@@ -228,6 +229,9 @@ func (s *Service) persist(op string, c Change) error {
 		return nil
 	}
 	if err := s.journal.Commit(c); err != nil {
+		if errors.Is(err, coord.ErrInvalid) {
+			return err
+		}
 		s.mu.Lock()
 		s.mu.failed = err
 		s.mu.Unlock()
