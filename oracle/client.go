@@ -48,6 +48,8 @@ type Client struct {
 	start  sync.Once
 	kick   chan struct{} // capacity 1: the boarding flight has its first passengers
 
+	down bool // the last request has found nobody; the pilot's
+
 	boarding  atomic.Pointer[flight] // never nil
 	safePoint atomic.Uint64
 	stats     clientCounters
@@ -243,9 +245,14 @@ func (c *Client) fly() {
 }
 
 // fetch repeats a request until it is answered or MaxWait is over. Repeating is safe: an answer that was lost
-// has cost numbers and nothing else.
+// has cost numbers and nothing else. Who comes when nobody has answered for that long waits for a moment
+// only: a statement asks more than once.
 func (c *Client) fetch(n int) (Batch, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, c.opts.MaxWait)
+	wait := c.opts.MaxWait
+	if c.down {
+		wait = min(wait, downWait)
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, wait)
 	defer cancel()
 	var last error // what a server said, which explains more than that time is up
 	for w := (backoff{}); ; w.wait(ctx) {
@@ -257,6 +264,7 @@ func (c *Client) fetch(n int) (Batch, error) {
 		}
 		switch {
 		case err == nil:
+			c.down = false
 			c.saw(b.SafePoint)
 			return b, nil
 		case errors.Is(err, ErrInvalid):
@@ -264,12 +272,17 @@ func (c *Client) fetch(n int) (Batch, error) {
 		case c.ctx.Err() != nil:
 			return Batch{}, &Error{Code: CodeUnavailable, Err: errClientClosed}
 		case ctx.Err() != nil:
-			return Batch{}, &Error{Code: CodeUnavailable,
-				Err: fmt.Errorf("no answer within %v: %w", c.opts.MaxWait, last)}
+			c.down = true
+			err := fmt.Errorf("no answer within %v; see that the process that has it, or most of a "+
+				"cluster's nodes, run, and try again: %w", wait, last)
+			return Batch{}, &Error{Code: CodeUnavailable, Err: err}
 		}
 		c.stats.retries.Add(1)
 	}
 }
+
+// downWait is how long a request waits when the last one has waited in vain.
+const downWait = time.Second
 
 // tryTime bounds one request: a server that is silent for so long hangs, and there may be another one.
 const tryTime = 3 * time.Second

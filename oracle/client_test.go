@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,4 +183,48 @@ func TestClientWaitsForLeader(t *testing.T) {
 	})
 	a.Close()
 	wg.Wait()
+}
+
+// silent is a source that answers as long as it is up.
+type silent struct {
+	up   atomic.Bool
+	last kv.Timestamp
+}
+
+func (s *silent) Next(_ context.Context, n int) (Batch, error) {
+	if !s.up.Load() {
+		return Batch{}, &Error{Code: CodeUnavailable}
+	}
+	s.last += kv.Timestamp(n)
+	return Batch{First: s.last, N: n}, nil
+}
+
+// A statement asks more than once, and so do those behind it: only the first of them waits for long when
+// nobody answers, until somebody has answered again.
+func TestClientWaitsLongOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s silent
+		c := NewClient(&s, ClientOptions{MaxWait: 15 * time.Second})
+		defer c.Close()
+		waits := func(want time.Duration) {
+			t.Helper()
+			began := time.Now()
+			if _, err := c.Next(t.Context()); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("nobody answers: %v", err)
+			}
+			if d := time.Since(began); d < want || d > want+time.Second {
+				t.Errorf("gave up after %v, want %v", d, want)
+			}
+		}
+		for range 2 {
+			waits(15 * time.Second)
+			waits(downWait)
+			waits(downWait)
+			s.up.Store(true)
+			if _, err := c.Next(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.up.Store(false)
+		}
+	})
 }

@@ -317,7 +317,11 @@ func (s *stack) reachCoordination(
 	ctx context.Context, pool *rpc.Pool, known credentials.TransportCredentials,
 ) error {
 	c := coordrpc.New(func() (grpc.ClientConnInterface, error) {
-		return pool.Conn(s.node.Lead(node.MetaShard))
+		lead := s.node.Lead(node.MetaShard)
+		if lead == 0 {
+			return nil, kv.NotLeader("coordination", kv.Lead{Shard: node.MetaShard})
+		}
+		return pool.Conn(lead)
 	}, coordrpc.Options{RetryFor: clusterRetry, Logger: s.o.Logger})
 	s.coord = c
 	s.onClose(func(context.Context) error { c.Close(); return nil })

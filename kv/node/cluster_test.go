@@ -388,6 +388,18 @@ func TestHandOver(t *testing.T) {
 		}
 		return terms
 	}
+	elections := func() (sum uint64) { // of all shards since they began
+		for s := range c.shards {
+			newest := uint64(0)
+			for id := kv.NodeID(1); id <= 3; id++ {
+				if n := c.node(id); n != nil {
+					newest = max(newest, n.Replicas()[s].Term)
+				}
+			}
+			sum += newest
+		}
+		return sum
+	}
 	for round := range 6 {
 		var from *node.Node
 		for from == nil {
@@ -424,7 +436,7 @@ func TestHandOver(t *testing.T) {
 				}
 			}
 		}()
-		before := led(from)
+		before, elected := led(from), elections()
 		if err := from.HandOver(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -434,7 +446,11 @@ func TestHandOver(t *testing.T) {
 			}
 		}
 		close(stop)
-		if err := <-over; err != nil {
+		err := <-over
+		if errors.Is(err, kv.ErrOutcomeUnknown) && elections() > elected+uint64(len(before)) {
+			err = nil // on a busy machine somebody was elected who was not asked to lead
+		}
+		if err != nil {
 			t.Errorf("a command beside it: %v", err)
 		}
 		if down != 0 {
