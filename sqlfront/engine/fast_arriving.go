@@ -172,11 +172,11 @@ func (c *compiler) overRow(ctx *sql.Context, e sql.Expression) (*rowValue, error
 		i := t.ordinal(f.Name())
 		return i, i >= 0
 	}}
-	if !repeatsOverRows(ctx, e) {
-		return nil, unplanned(reasonShape)
-	}
 	x, err := physical.Compute(ctx, e, frame)
-	if err != nil {
+	if err == nil {
+		x, err = mendAlone(ctx, x)
+	}
+	if err != nil || !repeatsOverRows(ctx, x) {
 		return nil, unplanned(reasonShape)
 	}
 	return &rowValue{x, x.Type(ctx)}, nil

@@ -75,8 +75,8 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 	})
 }
 
-// mendComputed is for the expression of a column, which is evaluated outside of a plan.
-func mendComputed(ctx *sql.Context, e sql.Expression, to sql.Type) (sql.Expression, error) {
+// mendAlone is for an expression that is evaluated outside of a plan of the library, over rows.
+func mendAlone(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	e, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		temporal, same, err := mendTemporal(ctx, nil, e)
 		if err != nil {
@@ -85,6 +85,12 @@ func mendComputed(ctx *sql.Context, e sql.Expression, to sql.Type) (sql.Expressi
 		mended, alike, err := mendExpression(ctx, nil, temporal)
 		return mended, same && alike, err
 	})
+	return e, err
+}
+
+// mendComputed is for the expression of a column.
+func mendComputed(ctx *sql.Context, e sql.Expression, to sql.Type) (sql.Expression, error) {
+	e, err := mendAlone(ctx, e)
 	if err == nil && isEnum(ctx, e) && expr.AssignedAsText(e.Type(ctx), to) {
 		e = textOfEnum(ctx, e)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -109,21 +110,12 @@ func (tx *Tx) fired(is *catalog.Table, snap *catalog.Snapshot) bool {
 			return false
 		}
 		for tr := range now {
-			if !then[tr] && !anySame(then, tr) {
+			if !then[tr] && !slices.ContainsFunc(slices.Collect(maps.Keys(then)), tr.SameAs) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-func anySame(in map[*catalog.Trigger]bool, tr *catalog.Trigger) bool {
-	for t := range in {
-		if t.SameAs(tr) {
-			return true
-		}
-	}
-	return false
 }
 
 // insistOn is insist for the table of that name, if there is one.

@@ -96,7 +96,7 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 		return unplanned(reasonShape)
 	}
 	q.Query, err = plan.Lower(ctx, bound, plan.Options{
-		Table: c.eng.planTable, Literal: eval.TextLiteral, Repeatable: repeatsOverRows,
+		Table: c.eng.planTable, Literal: eval.TextLiteral, Mend: mendAlone, Repeatable: repeatsOverRows,
 	})
 	if err != nil {
 		c.eng.log.Debug("no plan", "statement", c.text, "err", err)

@@ -65,7 +65,11 @@ func (m *Modulo) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Express
 // Eval implements sql.Expression.
 func (m *Modulo) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if !types.IsDecimal(m.Type(ctx)) {
-		return m.Mod.Eval(ctx, row)
+		v, err := m.Mod.Eval(ctx, row)
+		if f, ok := v.(float64); ok && f == 0 {
+			v = float64(0) // and not -0
+		}
+		return v, err
 	}
 	l, err := m.LeftChild.Eval(ctx, row)
 	if l == nil || err != nil {

@@ -422,7 +422,7 @@ func (o *Operator) Name() string { return o.name }
 func Stateless(e sql.Expression) bool {
 	switch e.(type) {
 	case *integers, *negation, *inversion, *bitwise, *decimalCast, *Case, *Number, *CastTime, *Finite,
-		*Temporal:
+		*Temporal, *Moment, *EnumLabel, *Modulo, *unrounded:
 		return true
 	}
 	return false

@@ -390,6 +390,9 @@ func (*Finite) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
 func (f *Finite) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	v, err := f.Child.Eval(ctx, row)
 	d, ok := v.(float64)
+	if ok && d == 0 {
+		return float64(0), err // -0 is 0, whoever writes it
+	}
 	if err != nil || !ok || !math.IsInf(d, 0) && !math.IsNaN(d) {
 		return v, err
 	}

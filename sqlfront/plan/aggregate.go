@@ -50,6 +50,9 @@ func (l *lowering) aggregate(a sql.Aggregation) (sql.Aggregation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if out, err = l.opts.Mend(l.ctx, out); err != nil {
+		return nil, err
+	}
 	agg, ok := out.(sql.Aggregation)
 	if !ok {
 		return nil, Unsupported(fmt.Sprintf("%T", out))

@@ -26,6 +26,9 @@ type Options struct {
 	Table func(sql.Table) (Table, bool)
 	// Literal makes a literal of a value of the text.
 	Literal func(v any, t sql.Type) (eval.Literal, bool)
+	// Mend makes of an expression over rows, which the binder has made, what computes the right value. The
+	// general way does the same to whole plans.
+	Mend func(*sql.Context, sql.Expression) (sql.Expression, error)
 	// Repeatable reports whether an expression has the same value for the same row each time, and keeps
 	// nothing.
 	Repeatable func(*sql.Context, sql.Expression) bool
@@ -468,9 +471,6 @@ func typed(t sql.Type) error {
 
 // expression is a value that is computed from the row at hand.
 func (l *lowering) expression(e sql.Expression) (sql.Expression, error) {
-	if !l.opts.Repeatable(l.ctx, e) {
-		return nil, Unsupported(fmt.Sprintf("%T", e))
-	}
 	x, _, err := transform.Expr(l.ctx, e, func(_ *sql.Context, e sql.Expression) (
 		sql.Expression, transform.TreeIdentity, error,
 	) {
@@ -488,6 +488,12 @@ func (l *lowering) expression(e sql.Expression) (sql.Expression, error) {
 		}
 		return e, transform.SameTree, nil
 	})
+	if err == nil {
+		x, err = l.opts.Mend(l.ctx, x)
+	}
+	if err == nil && !l.opts.Repeatable(l.ctx, x) {
+		err = Unsupported(fmt.Sprintf("%T", x))
+	}
 	return x, err
 }
 
