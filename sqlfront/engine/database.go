@@ -434,7 +434,11 @@ func (d *Database) GetTriggers(ctx *sql.Context) ([]sql.TriggerDefinition, error
 		return nil, err
 	}
 	var all []sql.TriggerDefinition
+	var inOrder []*catalog.Trigger
 	for _, t := range c.Triggers() {
+		inOrder = parse.InsertTrigger(inOrder, t, d.eng.triggerHead)
+	}
+	for _, t := range inOrder {
 		text, ok := d.eng.shownTrigger(t)
 		if !ok {
 			continue
@@ -453,9 +457,7 @@ func (e *Engine) besideTrigger(d *catalog.Database, head *ast.DDL, name string) 
 	if !ok || t.Name != name {
 		return false
 	}
-	h := e.triggerHead(t)
-	return strings.EqualFold(h.table, head.Table.Name.String()) &&
-		strings.EqualFold(h.time, head.TriggerSpec.Time) && strings.EqualFold(h.event, head.TriggerSpec.Event)
+	return e.triggerHead(t).Beside(parse.HeadOf(head))
 }
 
 // CreateTrigger implements sql.TriggerDatabase.
@@ -489,7 +491,7 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		text, _ := d.eng.shownTrigger(&made)
 		beside := 0
 		for _, t := range c.Triggers() {
-			if strings.EqualFold(d.eng.triggerHead(t).table, head.Table.Name.String()) {
+			if strings.EqualFold(d.eng.triggerHead(t).Table, head.Table.Name.String()) {
 				beside += len(t.CreateStatement)
 			}
 		}
@@ -525,9 +527,12 @@ func (d *Database) DropTrigger(ctx *sql.Context, name string) error {
 		}
 		table := ""
 		if t, ok := c.Trigger(name); ok {
-			table = d.eng.triggerHead(t).table
+			table = d.eng.triggerHead(t).Table
 		}
 		if err := tx.insistOn(ctx, d, table); err != nil {
+			return err
+		}
+		if err := d.eng.keepOrder(ctx, tx, c, name); err != nil {
 			return err
 		}
 		return d.eng.catalog.DropTrigger(ctx, tx.store(), d.name, table, name)

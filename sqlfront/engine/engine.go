@@ -25,6 +25,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/spare"
 	"moka/sqlfront/stats"
@@ -142,7 +143,7 @@ type Engine struct {
 	plans      planCache
 	counts     engineCounts
 	processes  *processList
-	triggers   triggerHeads
+	triggers   parse.TriggerHeads[*catalog.Trigger]
 	bodies     spare.Pool[bodyKey, *Body]
 	analyzers  analyzers
 	janitor    janitor

@@ -177,7 +177,7 @@ func (e *Engine) fires(ctx *sql.Context, t *Table, event string, uses []uint32) 
 	}
 	width := len(t.Schema(ctx))
 	for _, x := range all {
-		f := &fires{eng: e, db: d.Name, trigger: x, event: event, uses: uses, width: width, total: width, before: e.triggerHead(x).time == ast.BeforeStr, table: t}
+		f := &fires{eng: e, db: d.Name, trigger: x, event: event, uses: uses, width: width, total: width, before: e.triggerHead(x).Time == ast.BeforeStr, table: t}
 		if f.before {
 			if event != ast.DeleteStr {
 				if f.computed, err = t.generated(ctx); err != nil {
@@ -413,7 +413,7 @@ func (e *Engine) keepTriggers(ctx *sql.Context, n *plan.DropTable) *plan.DropTab
 	kept := *n
 	kept.TriggerNames = slices.DeleteFunc(slices.Clone(n.TriggerNames), func(name string) bool {
 		t, ok := d.Trigger(name)
-		return !ok || !dropped[strings.ToLower(e.triggerHead(t).table)]
+		return !ok || !dropped[strings.ToLower(e.triggerHead(t).Table)]
 	})
 	return &kept
 }

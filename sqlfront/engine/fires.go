@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
@@ -15,48 +13,16 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// triggerHead is what of a trigger's text says when it fires. A trigger is stored as text.
-type triggerHead struct {
-	time, event string // as the grammar has them, in small letters
-	db, table   string // db is empty if the text does not name it
-	bad         bool   // the grammar does not take the text: the rest is read off its words
-	order       *ast.TriggerOrder
+func (e *Engine) triggerHead(t *catalog.Trigger) *parse.TriggerHead {
+	return e.triggers.Of(t, e.parseTrigger)
 }
 
-// triggerHeads remembers heads by descriptor, which versions of the catalog share.
-type triggerHeads struct {
-	mu    sync.Mutex
-	heads map[*catalog.Trigger]*triggerHead
-}
-
-// maxTriggerHeads bounds what is remembered, for databases whose triggers change all day.
-const maxTriggerHeads = 4096
-
-func (e *Engine) triggerHead(t *catalog.Trigger) *triggerHead {
-	h := &e.triggers
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if head, ok := h.heads[t]; ok {
-		return head
-	}
-	if h.heads == nil || len(h.heads) >= maxTriggerHeads {
-		h.heads = map[*catalog.Trigger]*triggerHead{}
-	}
-	head := e.parseTrigger(t)
-	h.heads[t] = head
-	return head
-}
-
-func (e *Engine) parseTrigger(t *catalog.Trigger) *triggerHead {
+func (e *Engine) parseTrigger(t *catalog.Trigger) *parse.TriggerHead {
 	d, _, err := e.triggerTree(t.CreateStatement, t.SQLMode)
 	if err != nil {
-		h, _ := parse.ReadTriggerHead(t.CreateStatement, ansiQuotes(t.SQLMode))
-		return &triggerHead{time: h.Time, event: h.Event, db: h.Database, table: h.Table, bad: true}
+		return parse.ReadTriggerHead(t.CreateStatement, ansiQuotes(t.SQLMode))
 	}
-	return &triggerHead{
-		time: strings.ToLower(d.TriggerSpec.Time), event: strings.ToLower(d.TriggerSpec.Event),
-		db: d.Table.DbQualifier.String(), table: d.Table.Name.String(), order: d.TriggerSpec.Order,
-	}
+	return parse.HeadOf(d)
 }
 
 // triggersOf lists the triggers of a table for an event ("insert", "update", "delete") in the order in which they
@@ -64,27 +30,37 @@ func (e *Engine) parseTrigger(t *catalog.Trigger) *triggerHead {
 func (e *Engine) triggersOf(d *catalog.Database, table, event string) (fires []*catalog.Trigger, ok bool) {
 	for _, t := range d.Triggers() {
 		h := e.triggerHead(t)
-		if h.bad && h.table == "" {
+		if h.Bad && h.Table == "" {
 			return nil, false // it may be this table's
 		}
-		if h.event != event || !strings.EqualFold(h.table, table) || h.db != "" && !strings.EqualFold(h.db, d.Name) {
+		if h.Event != event || !h.On(d.Name, table) {
 			continue
 		}
-		if h.bad {
+		if h.Bad {
 			return nil, false
 		}
-		at := len(fires)
-		if o := h.order; o != nil {
-			if i := slices.IndexFunc(fires, func(x *catalog.Trigger) bool { return strings.EqualFold(x.Name, o.OtherTriggerName) }); i >= 0 {
-				at = i
-				if o.PrecedesOrFollows == ast.FollowsStr {
-					at++
-				}
-			}
-		}
-		fires = slices.Insert(fires, at, t)
+		fires = parse.InsertTrigger(fires, t, e.triggerHead)
 	}
 	return fires, true
+}
+
+// keepOrder gives the triggers that name one that goes clauses that keep them where they are.
+func (e *Engine) keepOrder(ctx *sql.Context, tx *Tx, d *catalog.Database, gone string) error {
+	var list []*catalog.Trigger
+	for _, t := range d.Triggers() {
+		list = parse.InsertTrigger(list, t, e.triggerHead)
+		h := e.triggerHead(t)
+		if h.Order == nil || !strings.EqualFold(h.Order.OtherTriggerName, gone) {
+			continue
+		}
+		kept := *t
+		kept.CreateStatement = parse.WithTriggerOrder(t.CreateStatement, ansiQuotes(t.SQLMode),
+			parse.OrderWithout(list, h, gone, e.triggerHead))
+		if err := e.catalog.UpdateTrigger(ctx, tx.store(), d.Name, kept); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bodyKey is what a compiled body of a trigger is of that nobody runs at the moment: it has tables of a time
@@ -153,7 +129,7 @@ func (e *Engine) firing(ctx *sql.Context, db string, fires []*catalog.Trigger) (
 				return nil, newerThan(ctx, err)
 			}
 		}
-		if e.triggerHead(t).time == ast.BeforeStr {
+		if e.triggerHead(t).Time == ast.BeforeStr {
 			f.before = append(f.before, firedBody{b, t})
 		} else {
 			f.after = append(f.after, firedBody{b, t})
@@ -250,17 +226,22 @@ func (f *firing) runAfter(ctx *sql.Context, old, row sql.Row) error {
 
 // shownTrigger is a trigger's text with its definer. The library parses it for each list of triggers, and the
 // list fails with the first text that it does not take; so for one that cannot be parsed another stands in,
-// which does what that trigger does: it fails. False if not even its table is known.
+// which does what that trigger does: it fails. False if not even its table is known. As in MySQL there is no
+// clause FOLLOWS or PRECEDES: lists of triggers are in their order, a dump is restored in it, and the library
+// would not drop the trigger that one names.
 func (e *Engine) shownTrigger(t *catalog.Trigger) (text string, ok bool) {
 	h := e.triggerHead(t)
-	if h.bad {
-		head := parse.TriggerHead{Time: h.time, Event: h.event, Database: h.db, Table: h.table}
-		return parse.FailingTrigger(head, t.Name, definerName(t.Definer)), h.table != ""
+	if h.Bad {
+		return parse.FailingTrigger(h, t.Name, definerName(t.Definer)), h.Table != ""
 	}
-	if t.Definer == "" {
-		return t.CreateStatement, true
+	text = t.CreateStatement
+	if h.Order != nil {
+		text = parse.WithTriggerOrder(text, ansiQuotes(t.SQLMode), nil)
 	}
-	return withDefiner(t.CreateStatement, t.SQLMode, definerName(t.Definer)), true
+	if t.Definer != "" {
+		text = withDefiner(text, t.SQLMode, definerName(t.Definer))
+	}
+	return text, true
 }
 
 // badTrigger is the error of a change that would fire a trigger whose text cannot be parsed.

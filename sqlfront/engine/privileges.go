@@ -287,7 +287,7 @@ func (b *execBuilder) mayDropTrigger(ctx *sql.Context, n *plan.DropTrigger) erro
 	if !ok {
 		return nil
 	}
-	if table := b.eng.triggerHead(t).table; !b.eng.mayTrigger(ctx, d.Name, table) {
+	if table := b.eng.triggerHead(t).Table; !b.eng.mayTrigger(ctx, d.Name, table) {
 		return rights.TableDenied(ctx, "TRIGGER", table)
 	}
 	return nil
@@ -327,7 +327,7 @@ func (b *execBuilder) showTrigger(ctx *sql.Context, n *plan.ShowCreateTrigger,
 	if !ok {
 		return nil, nil
 	}
-	if !b.eng.mayTrigger(ctx, d.Name, b.eng.triggerHead(t).table) {
+	if !b.eng.mayTrigger(ctx, d.Name, b.eng.triggerHead(t).Table) {
 		return nil, rights.Needs("TRIGGER")
 	}
 	it, err := b.base.Build(asShown(ctx, n), n, row)

@@ -133,7 +133,7 @@ func (e *Engine) renamable(snap *catalog.Snapshot, r parse.Rename) error {
 	if !ok || !moves {
 		return nil // the catalog words it
 	}
-	if slices.ContainsFunc(d.Triggers(), func(x *catalog.Trigger) bool { return strings.EqualFold(e.triggerHead(x).table, t.Name) }) {
+	if slices.ContainsFunc(d.Triggers(), func(x *catalog.Trigger) bool { return strings.EqualFold(e.triggerHead(x).Table, t.Name) }) {
 		return sqlerr.New(sqlerr.TriggerInWrongSchema, "Trigger in wrong schema")
 	}
 	if len(snap.Observers(t.ID)) > 0 {
@@ -184,13 +184,13 @@ func (e *Engine) renameTable(ctx context.Context, st *txn.Txn, database, name, n
 	}
 	for _, x := range texts {
 		h := e.triggerHead(x)
-		if h.bad || !strings.EqualFold(h.table, name) || h.db != "" && !strings.EqualFold(h.db, database) {
+		if h.Bad || !h.On(database, name) {
 			continue
 		}
 		ansi := sql.NewSqlModeFromString(x.SQLMode).AnsiQuotes()
 		renamed := *x
 		renamed.CreateStatement = parse.RetargetTrigger(x.CreateStatement, newName, ansi)
-		if now := e.parseTrigger(&renamed); now.bad || now.table != newName || now.db != h.db {
+		if now := e.parseTrigger(&renamed); now.Bad || now.Table != newName || now.Database != h.Database {
 			return sqlerr.New(sqlerr.Unknown, "Trigger '%s' cannot be given its table's new name; drop it first, and create it again", x.Name)
 		}
 		if err := e.catalog.UpdateTrigger(ctx, st, database, renamed); err != nil {

@@ -87,7 +87,7 @@ func (f *firingTable) compile(ctx *sql.Context, e *Engine, t *Table, n *plan.Ins
 		if !ok {
 			return nil, badTrigger(d, t)
 		}
-		fires = slices.DeleteFunc(fires, func(x *catalog.Trigger) bool { return time != "" && e.triggerHead(x).time != time })
+		fires = slices.DeleteFunc(fires, func(x *catalog.Trigger) bool { return time != "" && e.triggerHead(x).Time != time })
 		if len(fires) == 0 {
 			return nil, nil
 		}

@@ -52,12 +52,9 @@ func (l *lexer) account() token {
 	return t
 }
 
-// TriggerHead is what the beginning of a CREATE TRIGGER says, read off its words: for a stored text that the
-// grammar does not take.
-type TriggerHead struct{ Time, Event, Database, Table string }
-
-// ReadTriggerHead reads it; false if the text does not begin as that of a trigger.
-func ReadTriggerHead(text string, ansi bool) (h TriggerHead, ok bool) {
+// ReadTriggerHead reads the head of a stored text that the grammar does not take off its words.
+func ReadTriggerHead(text string, ansi bool) *TriggerHead {
+	h := &TriggerHead{Bad: true}
 	l := lexer{s: unwrapComments(text, ansi), ansi: ansi}
 	t := l.next()
 	for t.kind != eof && !l.is(t, "trigger") { // reserved: no name before it is written so
@@ -69,13 +66,12 @@ func ReadTriggerHead(text string, ansi bool) (h TriggerHead, ok bool) {
 		l.next()
 		t = l.next()
 	}
-	_, _, t = l.qualified(t)
+	_, h.Name, t = l.qualified(t)
 	h.Time, h.Event = strings.ToLower(l.text(t)), strings.ToLower(l.text(l.next()))
-	if !l.is(l.next(), "on") {
-		return h, false
+	if l.is(l.next(), "on") {
+		h.Database, h.Table, _ = l.qualified(l.next())
 	}
-	h.Database, h.Table, t = l.qualified(l.next())
-	return h, h.Table != "" && l.is(t, "for")
+	return h
 }
 
 // qualified reads a name that may have a database before it, and returns the token behind it.
@@ -89,7 +85,7 @@ func (l *lexer) qualified(t token) (database, name string, behind token) {
 }
 
 // FailingTrigger is the text of a trigger that fires like another, whose text cannot be parsed, and fails.
-func FailingTrigger(h TriggerHead, name string, definer account.Name) string {
+func FailingTrigger(h *TriggerHead, name string, definer account.Name) string {
 	table := quote(h.Table)
 	if h.Database != "" {
 		table = quote(h.Database) + "." + table
@@ -100,13 +96,10 @@ func FailingTrigger(h TriggerHead, name string, definer account.Name) string {
 		"'the text of this trigger cannot be parsed; DROP TRIGGER it'"
 }
 
-// SameTrigger compares the trees of two CREATE TRIGGER but for the definer and the body.
+// SameTrigger compares the trees of two CREATE TRIGGER but for the definer, the order and the body.
 func SameTrigger(a, b *ast.DDL) bool {
 	x, y := a.TriggerSpec, b.TriggerSpec
-	if (x.Order == nil) != (y.Order == nil) || x.Order != nil && *x.Order != *y.Order || a.Table != b.Table {
-		return false
-	}
-	return strings.EqualFold(x.TrigName.Name.String(), y.TrigName.Name.String()) && x.Time == y.Time &&
+	return a.Table == b.Table && strings.EqualFold(x.TrigName.Name.String(), y.TrigName.Name.String()) && x.Time == y.Time &&
 		x.Event == y.Event
 }
 
