@@ -3,6 +3,7 @@ package triggers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sort"
 
 	"moka/kv"
@@ -108,35 +109,84 @@ func DropBefore(ctx context.Context, store kv.Store, o ObserverID, first kv.RowK
 	return dropIf(ctx, store, o, func(row kv.RowKey) bool { return bytes.Compare(row, first) < 0 })
 }
 
-// dropIf removes what is about rows that are gone. Shards list rows in their order, so that if any
-// are gone, the first are.
+// dropLimit is how many cells are listed, and removed, at a time.
+const dropLimit = 512
+
+// dropIf removes what is about rows that are gone. Shards list rows in their order, so that those that are
+// gone come first, and each list begins where the one before has ended. A tablet that is on its way from one
+// shard to another may be seen by neither, so all are asked until nothing is left.
 func dropIf(ctx context.Context, store kv.Store, o ObserverID, gone func(kv.RowKey) bool) (n int, err error) {
 	for {
-		var cs []kv.Column
-		for _, list := range []listKind{listWaiting, listParked} {
-			err := eachShard(ctx, store, &backlogRequest{Observer: o, Limit: sweepLimit, List: list},
-				func(r *backlogResponse) {
-					for _, i := range r.Items {
-						if gone(i.Column.Row) {
-							cs = append(cs, i.Column)
-						}
-					}
-				})
-			if err != nil {
-				return n, err
+		shards, err := store.Shards(ctx)
+		if err != nil {
+			return n, err
+		}
+		before := n
+		for _, s := range shards {
+			for from, more := kv.RowKey(nil), true; more; {
+				var cs []kv.Column
+				cs, more, err = listGone(ctx, store, s, o, from, gone)
+				if err == nil {
+					err = sendDrops(ctx, store, o, cs)
+				}
+				if err != nil {
+					return n, err
+				}
+				if n += len(cs); more {
+					from = cs[len(cs)-1].Row // it may have more cells
+				}
 			}
 		}
-		if len(cs) == 0 {
+		if n == before {
 			return n, nil
 		}
-		for _, c := range cs {
-			if err := sendSettle(ctx, store,
-				&settleRequest{Kind: settleDrop, Observer: o, Column: c}); err != nil {
-				return n, err
+	}
+}
+
+// listGone lists a shard's first cells from a row on whose rows are gone; more says that there may be others.
+func listGone(ctx context.Context, store kv.Store, s kv.ShardID, o ObserverID, from kv.RowKey,
+	gone func(kv.RowKey) bool) (cs []kv.Column, more bool, err error) {
+	m, err := store.Call(ctx, s, nil, commandBacklog,
+		&backlogRequest{Observer: o, Limit: dropLimit, List: listAll, From: from})
+	if err != nil {
+		return nil, false, err
+	}
+	items := m.(*backlogResponse).Items
+	for _, i := range items {
+		if !gone(i.Column.Row) {
+			return cs, false, nil
+		}
+		cs = append(cs, i.Column)
+	}
+	return cs, len(items) == dropLimit, nil
+}
+
+// sendDrops routes drop commands to the tablets of cells, which are in the order of their rows.
+func sendDrops(ctx context.Context, store kv.Store, o ObserverID, cs []kv.Column) error {
+	const most = 16
+	for moved := 0; len(cs) > 0; {
+		tablet, err := store.Locate(ctx, cs[0].Row)
+		if err != nil {
+			return err
+		}
+		n := 1
+		for n < len(cs) && tablet.Span.Contains(cs[n].Row) {
+			n++
+		}
+		_, err = store.Call(ctx, tablet.Shard, []kv.TabletRef{{ID: tablet.ID, Generation: tablet.Generation}},
+			commandDrop, &dropRequest{o, cs[:n]})
+		switch {
+		case err == nil:
+			cs, moved = cs[n:], 0
+		case !errors.Is(err, kv.ErrMoved):
+			return err
+		default:
+			if moved++; moved == most {
+				return err
 			}
 		}
-		n += len(cs)
 	}
+	return nil
 }
 
 func eachShard(ctx context.Context, store kv.Store, req *backlogRequest, f func(*backlogResponse)) error {

@@ -223,7 +223,8 @@ const (
 	settleFail  settleKind = 2 // a run failed: count it, deliver again later
 	settlePark  settleKind = 3 // too many failures: keep, do not deliver
 	settleRetry settleKind = 4 // deliver a parked one again
-	settleDrop  settleKind = 5 // the observer is gone: remove everything about it
+	// settleDrop is what processes of the version before send for a dropRequest of one cell.
+	settleDrop settleKind = 5
 )
 
 func (m *settleRequest) AppendTo(b []byte) []byte {
@@ -253,6 +254,33 @@ func (m *settleRequest) Decode(b []byte) error {
 	return r.done("settle request")
 }
 
+// dropRequest removes everything about cells of one tablet for an observer that is gone.
+type dropRequest struct {
+	Observer ObserverID
+	Columns  []kv.Column
+}
+
+func (m *dropRequest) AppendTo(b []byte) []byte {
+	w := writer{append(b, messageVersion)}
+	w.u(uint64(m.Observer))
+	w.u(uint64(len(m.Columns)))
+	for _, c := range m.Columns {
+		w.column(c)
+	}
+	return w.b
+}
+
+func (m *dropRequest) Decode(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	m.Observer = ObserverID(r.u())
+	m.Columns = make([]kv.Column, r.count())
+	for i := range m.Columns {
+		m.Columns[i] = r.column()
+	}
+	return r.done("drop request")
+}
+
 // empty is the response of commands that have nothing to say.
 type empty struct{}
 
@@ -268,6 +296,7 @@ type backlogRequest struct {
 	Observer ObserverID
 	Limit    uint32
 	List     listKind
+	From     kv.RowKey // of listAll: the first row
 }
 
 // listKind says which notifications a backlogRequest lists.
@@ -277,6 +306,7 @@ const (
 	listWaiting listKind = 0 // to be delivered, now or after a wait
 	listParked  listKind = 1
 	listFailing listKind = 2 // those of both kinds that have failed
+	listAll     listKind = 3 // both kinds; the walk ends when it has Limit of them, and counts no others
 )
 
 type backlogResponse struct {
@@ -302,6 +332,9 @@ func (m *backlogRequest) AppendTo(b []byte) []byte {
 	w.u(uint64(m.Observer))
 	w.u(uint64(m.Limit))
 	w.b = append(w.b, byte(m.List))
+	if m.List == listAll {
+		w.bytes(m.From)
+	}
 	return w.b
 }
 
@@ -309,8 +342,11 @@ func (m *backlogRequest) Decode(b []byte) error {
 	r := reader{b: b}
 	r.version()
 	m.Observer, m.Limit = ObserverID(r.u()), uint32(r.u())
-	if m.List = listKind(r.byte()); m.List > listFailing {
+	if m.List = listKind(r.byte()); m.List > listAll {
 		r.bad = true
+	}
+	if m.List == listAll {
+		m.From = r.bytes()
 	}
 	return r.done("backlog request")
 }

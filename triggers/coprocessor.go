@@ -12,6 +12,7 @@ const (
 	commandSettle  kv.CommandID = 65
 	commandBacklog kv.CommandID = 66
 	commandSweep   kv.CommandID = 67
+	commandDrop    kv.CommandID = 68
 )
 
 // fetchWaitMost bounds a long poll, so that a worker that vanished without a word does not
@@ -70,6 +71,17 @@ func (*coprocessor) Commands() []kv.Command {
 			NewRequest:  func() kv.Message { return new(sweepRequest) },
 			NewResponse: func() kv.Message { return new(sweepResponse) },
 		},
+		{
+			ID: commandDrop, Name: "triggers.Drop", Evaluate: drop, Write: true,
+			NewRequest:  func() kv.Message { return new(dropRequest) },
+			NewResponse: func() kv.Message { return new(empty) },
+			Rows: func(m kv.Message, rows []kv.RowKey) []kv.RowKey {
+				for _, c := range m.(*dropRequest).Columns {
+					rows = append(rows, c.Row)
+				}
+				return rows
+			},
+		},
 	}
 }
 
@@ -126,10 +138,7 @@ func settle(e kv.Eval, m kv.Message) (kv.Message, error) {
 		// The failures of a newer change are not ours to forget.
 		clearState = clearState || v.Timestamp <= req.UpTo
 	case settleDrop:
-		if err := deleteUpTo(e, note, kv.MaxTimestamp); err != nil {
-			return nil, err
-		}
-		clearState = true
+		return drop(e, &dropRequest{req.Observer, []kv.Column{req.Column}})
 	case settleRetry:
 		clearState = true
 	case settleFail, settlePark:
@@ -150,13 +159,39 @@ func settle(e kv.Eval, m kv.Message) (kv.Message, error) {
 		}
 	}
 	if clearState {
-		if _, ok, err := e.Get(state, metaTimestamp); err != nil {
+		if err := deleteState(e, state); err != nil {
 			return nil, err
-		} else if ok {
-			e.Delete(state, metaTimestamp)
 		}
 	}
 	e.OnDurable(func() { r.refile(req.Observer, req.Column) })
+	return &empty{}, nil
+}
+
+func deleteState(e kv.Eval, state kv.Address) error {
+	_, ok, err := e.Get(state, metaTimestamp)
+	if ok && err == nil {
+		e.Delete(state, metaTimestamp)
+	}
+	return err
+}
+
+// drop is settle for cells of an observer that is gone: all of them in one write.
+func drop(e kv.Eval, m kv.Message) (kv.Message, error) {
+	req, r := m.(*dropRequest), e.State().(*ready)
+	for _, c := range req.Columns {
+		note := kv.Address{Group: kv.GroupNotify, Run: req.Observer, Column: c}
+		if err := deleteUpTo(e, note, kv.MaxTimestamp); err != nil {
+			return nil, err
+		}
+		if err := deleteState(e, metaAddress(req.Observer, c)); err != nil {
+			return nil, err
+		}
+	}
+	e.OnDurable(func() {
+		for _, c := range req.Columns {
+			r.refile(req.Observer, c)
+		}
+	})
 	return &empty{}, nil
 }
 
@@ -186,7 +221,7 @@ func backlog(e kv.Eval, m kv.Message) (kv.Message, error) {
 			continue
 		}
 		b := backlogRun{r: r, req: req, res: res, count: backlogCount{Observer: run}}
-		for next, more := kv.RowKey(nil), true; more; more = len(next) > 0 && e.Context().Err() == nil {
+		for next, more := req.From, true; more; more = len(next) > 0 && !b.full && e.Context().Err() == nil {
 			next = ascend(notes, run, next, stretch, b.entry)
 		}
 		b.finish()
@@ -203,6 +238,7 @@ type backlogRun struct {
 	res   *backlogResponse
 	count backlogCount
 	cell  delivery // under collection; CommitTS zero before the first
+	full  bool     // listAll has its Limit
 }
 
 func (b *backlogRun) entry(c kv.Column, ts kv.Timestamp) bool {
@@ -211,6 +247,9 @@ func (b *backlogRun) entry(c kv.Column, ts kv.Timestamp) bool {
 		return true
 	}
 	b.finish()
+	if b.full = b.req.List == listAll && uint32(len(b.res.Items)) == b.req.Limit; b.full {
+		return false
+	}
 	b.cell = delivery{Observer: b.count.Observer, Column: c, CommitTS: ts, OldestTS: ts}
 	return true
 }
@@ -235,6 +274,8 @@ func (b *backlogRun) finish() {
 		wanted = !parked
 	case listFailing:
 		wanted = m.Error != ""
+	case listAll:
+		wanted = true
 	}
 	if wanted && uint32(len(b.res.Items)) < b.req.Limit {
 		b.cell.Attempts = m.Attempts
