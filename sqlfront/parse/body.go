@@ -29,15 +29,21 @@ func bareBody(l *lexer) (last token, ok bool) {
 		return token{}, false
 	}
 	depth, prev := 0, token{}
+	handler := false // behind DECLARE … HANDLER FOR: a list of conditions, and a statement
 	for t := first; t.kind != eof; {
 		starts := prev.kind == eof && t == first || l.isByte(prev, ';') || l.is(prev, "then") ||
 			l.is(prev, "else") || l.is(prev, "begin") || l.is(prev, "do") ||
-			l.is(prev, "loop") || l.is(prev, "repeat")
+			l.is(prev, "loop") || l.is(prev, "repeat") || handler
 		switch {
 		case l.is(t, "case"), // an expression as well
 			starts && (l.is(t, "if") || l.is(t, "while") || l.is(t, "loop") || l.is(t, "repeat") ||
 				l.is(t, "begin")):
 			depth++
+			handler = false
+		case l.isByte(t, ';'):
+			handler = false
+		case l.is(t, "handler"):
+			handler = l.is(prev, "continue") || l.is(prev, "exit") || l.is(prev, "undo")
 		case l.is(t, "end"):
 			depth--
 			after := *l
@@ -61,10 +67,9 @@ func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.Parser
 	lead := len(r.src) - len(strings.TrimLeft(r.src, " \t\r\n"))
 	c.Text = r.src[lead:last.end]
 	text, start := c.TriggerText("UPDATE")
-	if _, _, err := ast.ParseOneWithOptions(ctx, text, o); err != nil {
-		if at, ok := errorAt(ctx, text, o, err); ok {
-			return 0, sqlerr.Syntax(r.src, min(max(at-start-len(blockBegin), 0)+c.BodyStart, last.end))
-		}
+	if at, located, err := parseBody(ctx, text, start, o); located {
+		return 0, sqlerr.Syntax(r.src, min(max(at-start-len(blockBegin), 0)+c.BodyStart, last.end))
+	} else if err != nil {
 		return 0, err
 	}
 	c.BodyStart -= lead
@@ -73,6 +78,23 @@ func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.Parser
 		end = l.pos
 	}
 	return end, nil
+}
+
+// parseBody parses the text of a trigger whose body begins at start, with what only bodies have. at is where it
+// ends, or where the error is if that is located.
+func parseBody(ctx context.Context, text string, start int, o ast.ParserOptions) (at int, located bool, err error) {
+	in := rewriter{src: text, ansi: o.AnsiQuotes}
+	l := lexer{s: text, pos: start, ansi: o.AnsiQuotes}
+	for t := l.next(); t.kind != eof; t = l.next() {
+		if l.is(t, "get") {
+			l.pos = in.diagnostics(l, t)
+		}
+	}
+	edited := in.edits.apply(text)
+	if _, at, err = ast.ParseOneWithOptions(ctx, edited, o); err != nil {
+		at, located = errorAt(ctx, edited, o, err)
+	}
+	return in.edits.original(at), located, err
 }
 
 // definer takes DEFINER = CURRENT_USER out of a CREATE, t being the token behind that: it is the default, and

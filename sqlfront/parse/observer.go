@@ -366,11 +366,11 @@ func (r *rewriter) body(ctx context.Context, c *CreateObserver, o ast.ParserOpti
 	}
 	// A trigger for UPDATE is the shape that has both OLD and NEW.
 	text, start := c.TriggerText("UPDATE")
-	_, end, err := ast.ParseOneWithOptions(ctx, text, o)
+	end, located, err := parseBody(ctx, text, start, o)
+	if located {
+		return 0, sqlerr.Syntax(r.src, max(end-start, 0)+c.BodyStart)
+	}
 	if err != nil {
-		if at, ok := errorAt(ctx, text, o, err); ok {
-			return 0, sqlerr.Syntax(r.src, max(at-start, 0)+c.BodyStart)
-		}
 		return 0, err
 	}
 	end = min(max(end-start+c.BodyStart, c.BodyStart), len(r.src))
