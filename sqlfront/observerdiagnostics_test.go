@@ -2,8 +2,8 @@ package sqlfront_test
 
 import "testing"
 
-// TestObserversGetDiagnostics: GET DIAGNOSTICS is taken in the bodies of observers as in those of triggers; it
-// was 1064.
+// TestObserversGetDiagnostics: GET DIAGNOSTICS is taken in the bodies of observers as in those of triggers;
+// it was 1064.
 func TestObserversGetDiagnostics(t *testing.T) {
 	_, s := observed(t)
 	run(t, s.conn(""), "create database own")
@@ -16,7 +16,8 @@ func TestObserversGetDiagnostics(t *testing.T) {
 			"n = mysql_errno, m = message_text; "+
 			"update log set code = n, said = m where id = new.id; end; "+
 			"insert into log (id) values (new.id); end",
-		"create observer w after insert on a for each row if new.v = 7 then begin declare exit handler for sqlexception begin "+
+		"create observer w after insert on a for each row if new.v = 7 then begin "+
+			"declare exit handler for sqlexception begin "+
 			"get diagnostics @n = number; replace into log values (-new.id, @n, 'if'); end; "+
 			"signal sqlstate '45000'; end; end if",
 		"insert into a values (1, 7)")

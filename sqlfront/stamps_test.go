@@ -10,7 +10,8 @@ func TestUpdateOfNothingLeavesStampsAlone(t *testing.T) {
 	c := s.conn("d")
 	const columns = "n int, s varchar(20), at datetime default '2001-01-01' on update current_timestamp"
 	run(t, c, "create table p (id int primary key, "+columns+")",
-		"create table c (id int primary key, p int, "+columns+", foreign key (p) references p (id) on update cascade)",
+		"create table c (id int primary key, p int, "+columns+", "+
+			"foreign key (p) references p (id) on update cascade)",
 		"create table plain (id int primary key, "+columns+")",
 		"create table g (id int primary key, "+columns+", p int, b varchar(30) as (concat(s, 'x')) stored, "+
 			"foreign key (p) references p (id))",

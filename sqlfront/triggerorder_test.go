@@ -14,9 +14,9 @@ import (
 	"moka/txn"
 )
 
-// TestTriggersThatOthersNameAreDropped: FOLLOWS and PRECEDES pinned the trigger that they name, DROP TRIGGER of
-// it was 1105. The others stay in their order, whatever is dropped and made, and the texts that a dump has make
-// the same order in one pass.
+// TestTriggersThatOthersNameAreDropped: FOLLOWS and PRECEDES pinned the trigger that they name, DROP TRIGGER
+// of it was 1105. The others stay in their order, whatever is dropped and made, and the texts that a dump has
+// make the same order in one pass.
 func TestTriggersThatOthersNameAreDropped(t *testing.T) {
 	s := newDatabase(t).serve()
 	run(t, s.conn(""), "create database d", "create database restored")
@@ -50,7 +50,8 @@ func TestTriggersThatOthersNameAreDropped(t *testing.T) {
 		}
 		fired := strings.Join(append(slices.Clone(before), after...), " ")
 		for _, cache := range []string{"1", "0"} {
-			run(t, c, "set moka_plan_cache = "+cache, "set @f = ''", "insert into t values (1)", "delete from t")
+			run(t, c, "set moka_plan_cache = "+cache, "set @f = ''", "insert into t values (1)",
+				"delete from t")
 			want(t, c, "select trim(@f)", fired)
 		}
 		want(t, c, "select trigger_name from information_schema.triggers where trigger_schema = 'd' "+
@@ -81,8 +82,8 @@ func createTrigger(t *testing.T, c *sql.Conn, name string) string {
 	return text
 }
 
-// TestStoredClausesThatNameNone: releases that did not look at FOLLOWS have stored triggers of other tables and
-// none at all there. information_schema.triggers panicked, and such a trigger is dropped as any other.
+// TestStoredClausesThatNameNone: releases that did not look at FOLLOWS have stored triggers of other tables
+// and none at all there. information_schema.triggers panicked, and such a trigger is dropped as any other.
 func TestStoredClausesThatNameNone(t *testing.T) {
 	d := newDatabase(t)
 	root := d.serve().conn("")

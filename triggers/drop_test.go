@@ -42,8 +42,8 @@ func TestDropIsBatched(t *testing.T) {
 		}
 	}
 	first := w.first(t, 1)
-	if err := sendSettle(t.Context(), w.mem,
-		&settleRequest{Kind: settlePark, Observer: 1, Column: first, UpTo: kv.MaxTimestamp, Error: "no"}); err != nil {
+	park := &settleRequest{Kind: settlePark, Observer: 1, Column: first, UpTo: kv.MaxTimestamp, Error: "no"}
+	if err := sendSettle(t.Context(), w.mem, park); err != nil {
 		t.Fatal(err)
 	}
 	s := &calls{w.mem, map[kv.CommandID]int{}}

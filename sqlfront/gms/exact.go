@@ -27,7 +27,7 @@ func ExactUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 	}
 	whole := table.Schema(ctx)
 	if h, ok := table.(*plan.ForeignKeyHandler); ok {
-		whole = h.Table.Schema(ctx) // its own is that of the plan, with each column twice: no row is equal in that
+		whole = h.Table.Schema(ctx) // its own is that of the plan, each column twice: no row is equal in that
 	}
 	schema, differs := exactSchema(whole)
 	if !differs {

@@ -80,9 +80,10 @@ func (r *rewriter) wrapBody(ctx context.Context, c *CreateObserver, o ast.Parser
 	return end, nil
 }
 
-// parseBody parses the text of a trigger whose body begins at start, with what only bodies have. at is where it
-// ends, or where the error is if that is located.
-func parseBody(ctx context.Context, text string, start int, o ast.ParserOptions) (at int, located bool, err error) {
+// parseBody parses the text of a trigger whose body begins at start, with what only bodies have. at is where
+// it ends, or where the error is if that is located.
+func parseBody(ctx context.Context, text string, start int, o ast.ParserOptions) (at int, located bool,
+	err error) {
 	in := rewriter{src: text, ansi: o.AnsiQuotes}
 	l := lexer{s: text, pos: start, ansi: o.AnsiQuotes}
 	for t := l.next(); t.kind != eof; t = l.next() {
