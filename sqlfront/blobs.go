@@ -13,6 +13,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"moka/kv/boottime"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/conn"
 	"moka/sqlfront/engine"
@@ -291,6 +292,7 @@ func (s *Server) lookAround(ctx context.Context) error {
 	if s.users == nil {
 		return nil // being made
 	}
+	began := boottime.Now()
 	err := s.users.follow(ctx,
 		func(data []byte) error { return s.engine.Directory().Replace(sql.NewContext(ctx), data) })
 	if err == nil {
@@ -299,7 +301,9 @@ func (s *Server) lookAround(ctx context.Context) error {
 	if err == nil {
 		_, err = s.engine.Look(ctx)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err == nil {
+		s.lease.renew(began)
+	} else if ctx.Err() == nil {
 		s.opts.Logger.Warn("looking for changed accounts failed; trying again", "err", err)
 	}
 	return err

@@ -81,7 +81,11 @@ type Options struct {
 
 	// Version is Moka's, e.g. "v0.1.0".
 	Version string
-	// FollowUsers is how often accounts and read_only that other servers changed are looked for. Default 1 s.
+	// AccountsLease is how long a server goes by accounts without having looked for newer ones; REVOKE and DROP
+	// USER wait so long if there are several SQL nodes. It is the same on all of them. Default 1 s.
+	AccountsLease time.Duration
+	// FollowUsers is how often accounts and read_only that other servers changed are looked for. Default: twice
+	// in a lease.
 	FollowUsers time.Duration
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger
@@ -91,8 +95,11 @@ func (o Options) withDefaults() Options {
 	if o.Version == "" {
 		o.Version = "v0.1.0"
 	}
+	if o.AccountsLease <= 0 {
+		o.AccountsLease = time.Second
+	}
 	if o.FollowUsers <= 0 {
-		o.FollowUsers = time.Second
+		o.FollowUsers = o.AccountsLease / 2
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -121,6 +128,7 @@ type Server struct {
 	variables  *variableStore
 	namedLocks *namedlock.Locks
 	node       *node.Node
+	lease      *lease     // of the accounts in memory
 	readOnly   sync.Mutex // held by who puts a state of read_only in force
 	// statements keeps account of what clients run.
 	statements *statements.Recorder
@@ -211,6 +219,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	for _, f := range s.namedLocks.Functions() {
 		functions = append(functions, expr.Volatile(f))
 	}
+	s.lease = newLease(o.AccountsLease)
 	s.node, err = node.Join(ctx, node.Options{Client: o.Client, Locks: s.namedLocks, Logger: o.Logger})
 	if err != nil {
 		return nil, err
@@ -240,7 +249,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(), HoldRuns: s.observers.Hold, Background: s.observers,
-		Saw: s.saw, KeepReadOnly: s.keepReadOnly,
+		Saw: s.saw, KeepUp: s.keepUp, Spread: s.spread, KeepReadOnly: s.keepReadOnly,
 		KillElsewhere: func(ctx context.Context, id uint32, connection bool, user string,
 			everybody bool) (bool, error) {
 			if s.node.Own(id) {

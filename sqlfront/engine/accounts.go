@@ -118,7 +118,24 @@ func (e *Engine) runAccount(ctx *sql.Context, stmt account.Statement) ([]sql.Row
 	if s == nil {
 		return nil, sqlerr.Unsupported("accounts without a session")
 	}
-	return e.directory.Execute(ctx, s, schemaOf{e}, stmt)
+	rows, err := e.directory.Execute(ctx, s, schemaOf{e}, stmt)
+	if err == nil && e.opts.Spread != nil && takesAway(stmt) {
+		err = e.opts.Spread(ctx)
+	}
+	return rows, err
+}
+
+// takesAway reports whether somebody may do less after a statement, on open connections or by what was made in his name.
+func takesAway(stmt account.Statement) bool {
+	switch s := stmt.(type) {
+	case account.DropUser, account.RenameUser, account.SetDefaultRole:
+		return true
+	case account.Grant:
+		return s.Revoke || s.Everything
+	case account.GrantRole:
+		return s.Revoke
+	}
+	return false
 }
 
 // schemaOf tells account what there is to grant privileges on.

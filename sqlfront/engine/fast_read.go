@@ -45,6 +45,8 @@ type fastRun struct {
 	wide    sql.Row // a row and the values
 	found   bool    // CLIENT_FOUND_ROWS
 
+	accounts uint64 // their version when it was asked whether the user may
+
 	tx    *Tx
 	began bool // tx was begun for this statement
 	have  bool // the rows to write to have been read; see readFirst
@@ -133,7 +135,12 @@ func (r *fastRun) check() error {
 // allowed asks once more whether the user may do what the plan does if accounts may have changed since that
 // was asked: the table has not, so the plan still is right.
 func (r *fastRun) allowed(snap *catalog.Snapshot) error {
-	if r.nested || r.tx != nil && r.tx.ddl || !r.eng.saw(r.ctx, snap) || r.eng.accounts().UserHasPrivileges(r.ctx, r.plan.allow...) {
+	if r.nested || r.tx != nil && r.tx.ddl {
+		return nil
+	}
+	// Another statement may have read them meanwhile: then it is that one who saw, and what was asked is old.
+	if !r.eng.saw(r.ctx, snap) && r.accounts == r.eng.directory.Version() ||
+		r.eng.accounts().UserHasPrivileges(r.ctx, r.plan.allow...) {
 		return nil
 	}
 	return errFallback

@@ -36,14 +36,29 @@ func (e *Engine) accounts() *mysql_db.MySQLDb {
 }
 
 // LookForAccounts has accounts that another server has changed read before the statement is bound, so that a right that was taken away there
-// is gone here, too. What the statement sees of the catalog says that there was a change. An error is the statement's own, when it looks there itself.
-func (s *Session) LookForAccounts(ctx *sql.Context) {
-	if !s.Restricted() || s.tx() != nil && s.tx().ddl {
-		return
+// is gone here, too. What the statement sees of the catalog says that there was a change: what cannot be read there the statement will meet by
+// itself. In an open transaction that is the catalog of its beginning. An error says that rights cannot be known.
+func (s *Session) LookForAccounts(ctx *sql.Context) error {
+	if !s.Restricted() {
+		return nil
+	}
+	if s.tx() != nil {
+		if err := s.eng.keepUp(ctx); err != nil || s.tx().ddl {
+			return err
+		}
 	}
 	if v, err := s.eng.viewOf(ctx); err == nil {
 		s.eng.saw(ctx, v.snap)
 	}
+	return nil
+}
+
+// keepUp is Options.KeepUp.
+func (e *Engine) keepUp(ctx *sql.Context) error {
+	if e.opts.KeepUp == nil {
+		return nil
+	}
+	return e.opts.KeepUp(ctx)
 }
 
 // saw has accounts read (Options.Saw) if they may be older than a committed version of the catalog, and reports whether they were.

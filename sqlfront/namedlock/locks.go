@@ -188,6 +188,22 @@ func (l *Locks) Taken(ctx context.Context, name string) (bool, error) {
 	return ok, err
 }
 
+// TakenOf reports how many of the locks whose names begin so somebody has.
+func (l *Locks) TakenOf(ctx context.Context, prefix string) (n int, err error) {
+	t := l.opts.Client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	first, end := cell(prefix), []byte(prefix)
+	end[len(end)-1]++ // prefixes of nodes do not end in 255
+	s := t.Scan(ctx, txn.ScanOptions{Span: kv.Span{Start: first.Row, End: cell(string(end)).Row}})
+	for s.Next() {
+		r, err := decode(s.Value())
+		if err != nil || r.until > t.Snapshot().Physical() {
+			n++ // of one that cannot be read nobody knows that it is free
+		}
+	}
+	return n, errors.Join(s.Err(), s.Close())
+}
+
 // keep renews the locks of all sessions.
 func (l *Locks) keep(ctx context.Context) {
 	tick := time.NewTicker(l.opts.Lease / 4)

@@ -104,7 +104,9 @@ func (n *Node) Close() {
 }
 
 // lockName has capital letters, which no name of a user's lock has.
-func lockName(number uint32) string { return fmt.Sprintf("NODE %d", number) }
+func lockName(number uint32) string { return fmt.Sprintf("%s%d", lockPrefix, number) }
+
+const lockPrefix = "NODE "
 
 // ConnectionID is the id of a new connection. used says which ids connections have.
 func (n *Node) ConnectionID(used func(uint32) bool) uint32 {
@@ -118,6 +120,12 @@ func (n *Node) ConnectionID(used func(uint32) bool) uint32 {
 			return id
 		}
 	}
+}
+
+// Others reports whether there may be other SQL nodes.
+func (n *Node) Others(ctx context.Context) (bool, error) {
+	taken, err := n.opts.Locks.TakenOf(ctx, lockPrefix)
+	return taken > 1, err
 }
 
 // Own reports whether a connection is, or was, one of this node.

@@ -73,7 +73,18 @@ func own(ctx *sql.Context, database, table string) bool {
 }
 
 // current is a session that knows whether accounts were changed through another server since this one read them.
-type current interface{ LookForAccounts(ctx *sql.Context) }
+type current interface {
+	LookForAccounts(ctx *sql.Context) error
+}
+
+// unknown is the state of a statement whose user's rights cannot be known: all that it asks for is refused.
+type unknown struct{ error }
+
+// Error implements sql.AuthorizationQueryState: the statement is not bound.
+func (u unknown) Error() error { return u.error }
+
+// AuthorizationQueryStateImpl implements sql.AuthorizationQueryState.
+func (unknown) AuthorizationQueryStateImpl() {}
 
 // NewQueryState implements sql.AuthorizationHandler: what the user may do is read once for a statement, here.
 func (h handler) NewQueryState(ctx *sql.Context) sql.AuthorizationQueryState {
@@ -81,7 +92,9 @@ func (h handler) NewQueryState(ctx *sql.Context) sql.AuthorizationQueryState {
 		s.Within(nil, "")
 	}
 	if s, ok := ctx.Session.(current); ok {
-		s.LookForAccounts(ctx)
+		if err := s.LookForAccounts(ctx); err != nil {
+			return unknown{err}
+		}
 	}
 	if s, ok := ctx.Session.(explaining); ok {
 		s.Explain(false)
