@@ -50,8 +50,8 @@ type server struct {
 // serve starts a SQL server; a second one over the same store is another node.
 func (d *database) serve(change ...func(*sqlfront.Options)) *server {
 	d.t.Helper()
-	o := sqlfront.Options{Client: d.client, Store: d.store, Addr: "127.0.0.1:0", FollowUsers: 5 * time.Millisecond,
-		AccountsLease: 20 * time.Millisecond}
+	o := sqlfront.Options{Client: d.client, Store: d.store, Addr: "127.0.0.1:0",
+		FollowUsers: 5 * time.Millisecond, AccountsLease: 20 * time.Millisecond}
 	for _, f := range change {
 		f(&o)
 	}

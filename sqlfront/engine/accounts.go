@@ -125,7 +125,8 @@ func (e *Engine) runAccount(ctx *sql.Context, stmt account.Statement) ([]sql.Row
 	return rows, err
 }
 
-// takesAway reports whether somebody may do less after a statement, on open connections or by what was made in his name.
+// takesAway reports whether somebody may do less after a statement, on open connections or by what was
+// made in his name.
 func takesAway(stmt account.Statement) bool {
 	switch s := stmt.(type) {
 	case account.DropUser, account.RenameUser, account.SetDefaultRole:

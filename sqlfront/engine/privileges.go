@@ -36,8 +36,9 @@ func (e *Engine) accounts() *mysql_db.MySQLDb {
 }
 
 // LookForAccounts has accounts that another server has changed read before the statement is bound, so that a right that was taken away there
-// is gone here, too. What the statement sees of the catalog says that there was a change: what cannot be read there the statement will meet by
-// itself. In an open transaction that is the catalog of its beginning. An error says that rights cannot be known.
+// is gone here, too. What the statement sees of the catalog says that there was a change: what cannot be
+// read there the statement will meet by itself. In an open transaction, which sees the catalog of its
+// beginning, a lease says whether to look. An error says that rights cannot be known.
 func (s *Session) LookForAccounts(ctx *sql.Context) error {
 	if !s.Restricted() {
 		return nil
