@@ -81,11 +81,11 @@ type Options struct {
 
 	// Version is Moka's, e.g. "v0.1.0".
 	Version string
-	// AccountsLease is how long a server goes by accounts without having looked for newer ones; REVOKE and DROP
-	// USER wait so long if there are several SQL nodes. It is the same on all of them. Default 1 s.
+	// AccountsLease is how long a server goes by accounts without having looked for newer ones; REVOKE and
+	// DROP USER wait so long if there are several SQL nodes. It is the same on all of them. Default 1 s.
 	AccountsLease time.Duration
-	// FollowUsers is how often accounts and read_only that other servers changed are looked for. Default: twice
-	// in a lease.
+	// FollowUsers is how often accounts and read_only that other servers changed are looked for. Default:
+	// twice in a lease.
 	FollowUsers time.Duration
 	// Logger gets what an operator should see. Default: discard.
 	Logger *slog.Logger

@@ -183,3 +183,52 @@ func (Grant) statement()          {}
 func (GrantRole) statement()      {}
 func (ShowGrants) statement()     {}
 func (ShowCreateUser) statement() {}
+
+// Command is what a statement that changes accounts is called.
+func Command(stmt Statement) string {
+	switch s := stmt.(type) {
+	case CreateUser:
+		return "CREATE USER"
+	case AlterUser:
+		return "ALTER USER"
+	case DropUser:
+		if s.Role {
+			return "DROP ROLE"
+		}
+		return "DROP USER"
+	case RenameUser:
+		return "RENAME USER"
+	case CreateRole:
+		return "CREATE ROLE"
+	case SetDefaultRole:
+		return "ALTER USER DEFAULT ROLE"
+	case GrantRole:
+		if s.Revoke {
+			return "REVOKE ROLES"
+		}
+		return "GRANT ROLES"
+	case Grant:
+		switch {
+		case s.Everything:
+			return "REVOKE ALL"
+		case s.Revoke:
+			return "REVOKE"
+		}
+		return "GRANT"
+	}
+	return "accounts"
+}
+
+// TakesAway reports whether somebody may do less after a statement, on open connections or by what was
+// made in his name.
+func TakesAway(stmt Statement) bool {
+	switch s := stmt.(type) {
+	case DropUser, RenameUser, SetDefaultRole:
+		return true
+	case Grant:
+		return s.Revoke || s.Everything
+	case GrantRole:
+		return s.Revoke
+	}
+	return false
+}

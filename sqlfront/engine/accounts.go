@@ -22,45 +22,10 @@ import (
 // Directory is the accounts of the engine's server.
 func (e *Engine) Directory() *account.Directory { return e.directory }
 
-// accountCommand is what a statement that changes accounts is called.
-func accountCommand(stmt account.Statement) string {
-	switch s := stmt.(type) {
-	case account.CreateUser:
-		return "CREATE USER"
-	case account.AlterUser:
-		return "ALTER USER"
-	case account.DropUser:
-		if s.Role {
-			return "DROP ROLE"
-		}
-		return "DROP USER"
-	case account.RenameUser:
-		return "RENAME USER"
-	case account.CreateRole:
-		return "CREATE ROLE"
-	case account.SetDefaultRole:
-		return "ALTER USER DEFAULT ROLE"
-	case account.GrantRole:
-		if s.Revoke {
-			return "REVOKE ROLES"
-		}
-		return "GRANT ROLES"
-	case account.Grant:
-		switch {
-		case s.Everything:
-			return "REVOKE ALL"
-		case s.Revoke:
-			return "REVOKE"
-		}
-		return "GRANT"
-	}
-	return "accounts"
-}
-
 // Account is a statement about accounts as the planner takes it.
 func (e *Engine) Account(ctx context.Context, stmt account.Statement) (ast.Statement, error) {
 	var columns sql.Schema
-	name, changes := accountCommand(stmt), true
+	name, changes := account.Command(stmt), true
 	who := func(n account.Name) string {
 		if c, ok := ctx.(*sql.Context); ok && n.Current {
 			if s := sessionOf(c); s != nil {
@@ -119,24 +84,10 @@ func (e *Engine) runAccount(ctx *sql.Context, stmt account.Statement) ([]sql.Row
 		return nil, sqlerr.Unsupported("accounts without a session")
 	}
 	rows, err := e.directory.Execute(ctx, s, schemaOf{e}, stmt)
-	if err == nil && e.opts.Spread != nil && takesAway(stmt) {
+	if err == nil && e.opts.Spread != nil && account.TakesAway(stmt) {
 		err = e.opts.Spread(ctx)
 	}
 	return rows, err
-}
-
-// takesAway reports whether somebody may do less after a statement, on open connections or by what was
-// made in his name.
-func takesAway(stmt account.Statement) bool {
-	switch s := stmt.(type) {
-	case account.DropUser, account.RenameUser, account.SetDefaultRole:
-		return true
-	case account.Grant:
-		return s.Revoke || s.Everything
-	case account.GrantRole:
-		return s.Revoke
-	}
-	return false
 }
 
 // schemaOf tells account what there is to grant privileges on.

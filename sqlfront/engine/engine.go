@@ -84,8 +84,8 @@ type Options struct {
 	// statement's rights depend on. If it fails it is called again by the next statement.
 	Saw func(ctx context.Context, snap *catalog.Snapshot) error
 	// KeepUp is called when a client's statement begins in a transaction that is open, which does not see new
-	// versions of the catalog: when it returns nil, the accounts in memory are none that Spread was waited for to
-	// be gone. Nil: there is no other server.
+	// versions of the catalog: when it returns nil, the accounts in memory are none that Spread has waited for.
+	// Nil: there is no other server.
 	KeepUp func(ctx context.Context) error
 	// Spread is called when rights were taken away: it returns when no server goes by older accounts any more.
 	// Nil: there is no other server.
