@@ -152,3 +152,19 @@ func TestCompiledBodiesAreCharged(t *testing.T) {
 		{"insert into t values (1)", ""},
 	}.run(t, c)
 }
+
+// TestPairsOfPointsAreBounded: what compares each point of one geometry with each of another hears no KILL, so it
+// refuses what would take long: two statements of 200,000 points each took a machine's cores for hours.
+func TestPairsOfPointsAreBounded(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	run(t, c, "set @l = st_geomfromtext(concat('linestring(', repeat('1 1,2 3,', 20000), '0 0)'))",
+		"set @k = st_geomfromtext(concat('linestring(', repeat('5 1,2 9,', 20000), '7 8)'))")
+	for _, f := range []string{"st_intersects", "st_disjoint", "st_within", "st_distance"} {
+		wantError(t, c, "select "+f+"(@l, @k)", 3134)
+	}
+	script{
+		{"select st_intersects(@l, point(0, 0)), st_disjoint(@l, point(9, 9)), st_within(point(1, 1), @l)", "1 1 0"},
+		{"select st_distance(point(0, 0), point(3, 4)), st_intersects(null, @l)", "5 NULL"},
+	}.run(t, c)
+}

@@ -130,6 +130,7 @@ const (
 	NoSuchUserGrant        = 1141
 	CannotUser             = 1396
 	AccountLocked          = 3118
+	GISMaxPoints           = 3134
 	AccessDeniedNoPassword = 1698
 	SecureTransport        = 3159
 	NoSecureTransport      = 3160
