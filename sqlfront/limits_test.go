@@ -2,6 +2,7 @@ package sqlfront_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -153,8 +154,8 @@ func TestCompiledBodiesAreCharged(t *testing.T) {
 	}.run(t, c)
 }
 
-// TestPairsOfPointsAreBounded: what compares each point of one geometry with each of another hears no KILL, so it
-// refuses what would take long: two statements of 200,000 points each took a machine's cores for hours.
+// TestPairsOfPointsAreBounded: what compares each point of one geometry with each of another hears no KILL,
+// so it refuses what would take long: two statements of 200,000 points each took a machine's cores for hours.
 func TestPairsOfPointsAreBounded(t *testing.T) {
 	s := newDatabase(t).serve()
 	c := s.conn("")
@@ -164,7 +165,24 @@ func TestPairsOfPointsAreBounded(t *testing.T) {
 		wantError(t, c, "select "+f+"(@l, @k)", 3134)
 	}
 	script{
-		{"select st_intersects(@l, point(0, 0)), st_disjoint(@l, point(9, 9)), st_within(point(1, 1), @l)", "1 1 0"},
+		{"select st_intersects(@l, point(0, 0)), st_disjoint(@l, point(9, 9)), st_within(point(1, 1), @l)",
+			"1 1 0"},
 		{"select st_distance(point(0, 0), point(3, 4)), st_intersects(null, @l)", "5 NULL"},
 	}.run(t, c)
+}
+
+// TestNamesOfZonesAreShort: names of time zones have at most 64 characters. Longer ones took 25 times their
+// bytes, charged to nobody.
+func TestNamesOfZonesAreShort(t *testing.T) {
+	s := newDatabase(t).serve()
+	c := s.conn("")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	want(t, c, "select convert_tz('2024-01-01', '+00:00', repeat('a/', 1000000)), "+
+		"convert_tz('2024-01-01 12:00:00', 'UTC', 'Europe/Berlin')", "NULL 2024-01-01 13:00:00")
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+		t.Errorf("a name of 2 MB took %d bytes", took)
+	}
+	wantError(t, c, "set time_zone = 'Europe/"+strings.Repeat("a/", 40)+"'", 1298)
 }
