@@ -147,7 +147,8 @@ func TestMinorCommands(t *testing.T) {
 	}
 	x.wantErr("shutdown", x.command(mysqlproto.ComShutdown), sqlerr.UnsupportedFeature)
 	x.wantErr("unknown", x.command(0x1d), sqlerr.UnknownCommand)
-	x.wantErr("fetch", x.command(mysqlproto.ComStmtFetch, 1, 0, 0, 0, 1, 0, 0, 0), sqlerr.NoOpenCursor)
+	x.wantErr("fetch", x.command(mysqlproto.ComStmtFetch, 1, 0, 0, 0, 1, 0, 0, 0),
+		sqlerr.UnknownStmtHandler)
 	x.wantErr("set option", x.command(mysqlproto.ComSetOption, 7, 0), sqlerr.UnknownCommand)
 	x.wantErr("reset of no statement", x.command(mysqlproto.ComStmtReset, 9, 0, 0, 0),
 		sqlerr.UnknownStmtHandler)

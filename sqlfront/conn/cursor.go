@@ -214,7 +214,10 @@ func (c *Connection) fetch(arg []byte) *sqlerr.Error {
 		return malformed()
 	}
 	p := c.statements[id]
-	if p == nil || p.cursor == nil {
+	if p == nil {
+		return unknownStatement(id, "mysqld_stmt_fetch")
+	}
+	if p.cursor == nil {
 		return sqlerr.New(sqlerr.NoOpenCursor, "The statement (%d) has no open cursor.", id)
 	}
 	ctx, err := c.begin(context.Background())
