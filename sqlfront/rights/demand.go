@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -63,6 +64,13 @@ func Demand(stmt ast.Statement) {
 				database = s.ShowTablesOpt.DbName
 			}
 			s.Auth = onEvents(database)
+		default:
+			if s.Auth.AuthType == ast.AuthType_SHOW {
+				if db := shownOf(s); strings.EqualFold(db, "mysql") { // which the library shows to everybody
+					s.Auth = ast.AuthInformation{AuthType: ast.AuthType_VISIBLE,
+						TargetType: ast.AuthTargetType_DatabaseIdentifiers, TargetNames: []string{db}}
+				}
+			}
 		}
 	case *ast.Explain:
 		Demand(s.Statement)
@@ -89,6 +97,14 @@ func Demand(stmt ast.Statement) {
 			s.Auth = onTable(a, s.ViewSpec.ViewName)
 		}
 	}
+}
+
+// shownOf is the database that a SHOW names, empty for none.
+func shownOf(s *ast.Show) string {
+	if s.ShowTablesOpt != nil && s.ShowTablesOpt.DbName != "" {
+		return s.ShowTablesOpt.DbName
+	}
+	return cmp.Or(s.Database, s.Table.DbQualifier.String())
 }
 
 func onTable(what string, t ast.TableName) ast.AuthInformation {
