@@ -70,4 +70,10 @@ func TestEndsOfNumbers(t *testing.T) {
 		{"select 'é' regexp '^[[:alpha:]]$', 'é' regexp '\\\\W', '日本' regexp '^\\\\w+$'", "1 0 1"},
 	}.run(t, c)
 	wantError(t, c, "select abs(-9223372036854775808)", 1690)
+	script{
+		{"select left(i, 3), right(i, 3), reverse(b), substring(u, 2, 3), mid(s, 1, 2) from n",
+			"-21 648 7085774586302733229 844 -3"},
+		{"select left(12, 1), substring(1.5, 1, 2), reverse(1.25), crc32(1.5), left(true, 1)",
+			"1 1. 52.1 2270993338 1"},
+	}.run(t, c)
 }

@@ -186,3 +186,29 @@ func TestNamesOfZonesAreShort(t *testing.T) {
 	}
 	wantError(t, c, "set time_zone = 'Europe/"+strings.Repeat("a/", 40)+"'", 1298)
 }
+
+// TestNestedFunctionsAreLinear: each function asked all below it for their types three times, so that CONCATs
+// in 300 bytes, or fourteen IFs of an ordinary program, took hours unheard by KILL. 3 to the power of 60 does
+// not end.
+func TestNestedFunctionsAreLinear(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database d")
+	c := s.conn("d")
+	run(t, c, "create table n (id int primary key, s varchar(20))", "insert into n values (1, 'a')",
+		"set @a = 'a'")
+	for _, f := range []string{"concat(%s)", "if(id = 0, 'v', %s)", "ifnull(%s, 'x')", "lower(%s)",
+		"left(%s, 3)",
+		"case when id = 0 then 'v' else %s end", "replace(%s, 1, 2)", "coalesce(%s, 2)", "greatest(%s, 'a')",
+		"concat(%s, @a)", "regexp_replace(%s, 'b', 'c')", "rpad(%s, 1, 'x')",
+		"if(id = 1, lower(concat(%s)), @a)"} {
+		e := "s"
+		for range 60 {
+			e = strings.Replace(f, "%s", e, 1)
+		}
+		for range 3 {
+			if got := text(t, c, "select "+e+" from n"); !strings.HasPrefix(got, "a") {
+				t.Errorf("%s: %s", f, got)
+			}
+		}
+	}
+}

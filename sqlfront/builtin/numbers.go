@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,8 @@ func numberFunction(name string) (sql.Function, bool) {
 			}
 			return function.NewBitCount(ctx, e)
 		}}, true
+	case "left", "right", "reverse", "substr", "substring", "mid", "crc32":
+		return ofNumbers(name)
 	case "date_format":
 		return sql.Function2{Name: name, Fn: newDateFormat}, true
 	case "format":
@@ -67,6 +70,25 @@ func inBase(ctx *sql.Context, name string, e sql.Expression) sql.Expression {
 	return Of(name, types.LongText, types.Int64, e, func(_ *sql.Context, args []any) (any, error) {
 		return strings.ToUpper(strconv.FormatUint(uint64(args[0].(int64)), base)), nil
 	})
+}
+
+// ofNumbers is the library's function of that name, of numbers as texts: it refuses them, or makes its result
+// a number again.
+func ofNumbers(name string) (sql.Function, bool) {
+	library, ok := libraryFunction(name)
+	if !ok {
+		return nil, false
+	}
+	call := func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		if len(args) > 0 {
+			if t := resolvedType(ctx, args[0]); t != nil && types.IsNumber(t) {
+				args = slices.Clone(args)
+				args[0] = expression.NewConvert(args[0], expression.ConvertToChar)
+			}
+		}
+		return library.NewInstance(ctx, args)
+	}
+	return sql.FunctionN{Name: name, Fn: call}, true
 }
 
 // resolvedType is the type of an operand, nil if it is not known yet.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/sqlerr"
@@ -24,14 +23,10 @@ const maxPairs = 1 << 24
 // SpatialPairs returns the library's function of that name, if it is one of those, with the sizes of its
 // geometries looked at first.
 func SpatialPairs(name string) (sql.Function, bool) {
-	if !slices.Contains(pairFunctions, name) {
+	library, ok := libraryFunction(name)
+	if !ok || !slices.Contains(pairFunctions, name) {
 		return nil, false
 	}
-	i := slices.IndexFunc(function.BuiltIns, func(f sql.Function) bool { return f.FunctionName() == name })
-	if i < 0 {
-		return nil, false
-	}
-	library := function.BuiltIns[i]
 	bounded := func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 		e, err := library.NewInstance(ctx, args)
 		if f, ok := e.(sql.FunctionExpression); ok && err == nil {

@@ -64,7 +64,8 @@ func goneFromView(ctx *sql.Context, name string) (sql.Function, bool) {
 
 // ownFunction is ours of that name, in the place of the library's.
 func ownFunction(name string) (sql.Function, bool) {
-	for _, of := range []func(string) (sql.Function, bool){typedFunction, builtin.Function, gms.ClockFunction, builtin.SpatialReader, builtin.SpatialPairs} {
+	for _, of := range []func(string) (sql.Function, bool){typedFunction, builtin.Function, gms.ClockFunction, builtin.SpatialReader, builtin.SpatialPairs,
+		builtin.VectorFunction} {
 		if f, ok := of(name); ok {
 			return f, true
 		}

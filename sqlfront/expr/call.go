@@ -69,7 +69,9 @@ func (c *call) String() string {
 }
 
 // Type implements sql.Expression.
-func (c *call) Type(ctx *sql.Context) sql.Type { return c.typ(ctx, c.args) }
+func (c *call) Type(ctx *sql.Context) sql.Type {
+	return askType(ctx, c, func(ctx *sql.Context) sql.Type { return c.typ(ctx, c.args) })
+}
 
 // IsNullable implements sql.Expression.
 func (c *call) IsNullable(*sql.Context) bool { return true }
@@ -87,10 +89,12 @@ func (c *call) WithChildren(_ *sql.Context, args ...sql.Expression) (sql.Express
 
 // CollationCoercibility implements sql.CollationCoercible.
 func (c *call) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	if !types.IsTextOnly(c.Type(ctx)) {
-		return sql.Collation_binary, 5
-	}
-	return argsCollation(ctx, c.args)
+	return askCollation(ctx, c, func(ctx *sql.Context) (sql.CollationID, byte) {
+		if !types.IsTextOnly(c.Type(ctx)) {
+			return sql.Collation_binary, 5
+		}
+		return argsCollation(ctx, c.args)
+	})
 }
 
 // Eval implements sql.Expression.

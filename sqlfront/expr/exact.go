@@ -112,13 +112,15 @@ func (x *choice) values() []sql.Expression { return x.Children()[x.from:] }
 
 // Type implements sql.Expression.
 func (x *choice) Type(ctx *sql.Context) sql.Type {
-	if t, ok := exactType(ctx, x.values()); ok {
-		return t
-	}
-	if t, ok := momentType(ctx, x.values()); ok {
-		return t
-	}
-	return x.FunctionExpression.Type(ctx)
+	return askType(ctx, x, func(ctx *sql.Context) sql.Type {
+		if t, ok := exactType(ctx, x.values()); ok {
+			return t
+		}
+		if t, ok := momentType(ctx, x.values()); ok {
+			return t
+		}
+		return x.FunctionExpression.Type(ctx)
+	})
 }
 
 // CollationCoercibility implements sql.CollationCoercible.

@@ -24,7 +24,7 @@ func Functions() []sql.Function {
 	}, searchFunctions(), roundFunctions(), wholeFunctions(), timeFunctions(), rollupFunctions(),
 		variableFunctions(), volatileFunctions(), constantFunctions(), windowFunctions(), havingFunctions(),
 		ownFunctions(), mathFunctions(), insertFunctions(),
-		regexpFunctions(), jsonFunctions(), vectorFunctions(), spaceFunctions())
+		regexpFunctions(), jsonFunctions(), spaceFunctions())
 }
 
 // exact reports whether the sum of values of a type is a DECIMAL, with the digits of the argument.

@@ -115,7 +115,9 @@ func (r *result) texts() []sql.Expression {
 
 // Type implements sql.Expression.
 func (r *result) Type(ctx *sql.Context) sql.Type {
-	return collatedType(ctx, r.Expression.Type(ctx), r.texts())
+	return askType(ctx, r, func(ctx *sql.Context) sql.Type {
+		return collatedType(ctx, r.Expression.Type(ctx), r.texts())
+	})
 }
 
 // collatedType is a type of text with the collation of what the text is made of.
@@ -138,10 +140,12 @@ func collatedType(ctx *sql.Context, t sql.Type, texts []sql.Expression) sql.Type
 
 // CollationCoercibility implements sql.CollationCoercible.
 func (r *result) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	if !types.IsTextOnly(r.Expression.Type(ctx)) || binaryArgs(ctx, r.texts()) {
-		return sql.GetCoercibility(ctx, r.Expression)
-	}
-	return argsCollation(ctx, r.texts())
+	return askCollation(ctx, r, func(ctx *sql.Context) (sql.CollationID, byte) {
+		if !types.IsTextOnly(r.Expression.Type(ctx)) || binaryArgs(ctx, r.texts()) {
+			return sql.GetCoercibility(ctx, r.Expression)
+		}
+		return argsCollation(ctx, r.texts())
+	})
 }
 
 // Case is CASE, with a result that has the collation of its values.
@@ -164,10 +168,12 @@ func (c *Case) texts() (values []sql.Expression) {
 
 // Type implements sql.Expression.
 func (c *Case) Type(ctx *sql.Context) sql.Type {
-	if t, ok := exactType(ctx, c.texts()); ok {
-		return t
-	}
-	return collatedType(ctx, c.Case.Type(ctx), c.texts())
+	return askType(ctx, c, func(ctx *sql.Context) sql.Type {
+		if t, ok := exactType(ctx, c.texts()); ok {
+			return t
+		}
+		return collatedType(ctx, c.Case.Type(ctx), c.texts())
+	})
 }
 
 // Eval implements sql.Expression.
@@ -184,10 +190,12 @@ func (c *Case) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 
 // CollationCoercibility implements sql.CollationCoercible.
 func (c *Case) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	if !types.IsTextOnly(c.Case.Type(ctx)) || binaryArgs(ctx, c.texts()) {
-		return c.Case.CollationCoercibility(ctx)
-	}
-	return argsCollation(ctx, c.texts())
+	return askCollation(ctx, c, func(ctx *sql.Context) (sql.CollationID, byte) {
+		if !types.IsTextOnly(c.Case.Type(ctx)) || binaryArgs(ctx, c.texts()) {
+			return c.Case.CollationCoercibility(ctx)
+		}
+		return argsCollation(ctx, c.texts())
+	})
 }
 
 // WithChildren implements sql.Expression.

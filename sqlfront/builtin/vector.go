@@ -1,32 +1,44 @@
-package expr
+package builtin
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
 	"moka/sqlfront/sqlerr"
 )
 
-// vectorFunctions are the library's functions of vectors with arguments that are no empty ones, on which it
-// goes down: it takes the address of the first number.
-func vectorFunctions() (fs []sql.Function) {
-	for _, name := range []string{"vec_distance", "vec_distance_l2_squared", "vec_distance_euclidean",
-		"vec_distance_cosine", "distance", "string_to_vector",
-		"to_vector", "vec_fromtext", "vector_to_string", "from_vector", "vec_totext"} {
-		library, ok := libraryFunction(name)
-		if !ok {
-			continue
-		}
-		fs = append(fs, sql.FunctionN{Name: name,
-			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-				as := make([]sql.Expression, len(args))
-				for i, a := range args {
-					as[i] = &vector{expression.UnaryExpressionStub{Child: a}, name}
-				}
-				return library.NewInstance(ctx, as)
-			}})
+// vectorNames are the library's functions of vectors.
+var vectorNames = []string{
+	"vec_distance", "vec_distance_l2_squared", "vec_distance_euclidean", "vec_distance_cosine", "distance",
+	"string_to_vector", "to_vector", "vec_fromtext", "vector_to_string", "from_vector", "vec_totext",
+}
+
+// VectorFunction is the library's function of vectors of that name with arguments that are no empty ones, on
+// which it goes down: it takes the address of the first number.
+func VectorFunction(name string) (sql.Function, bool) {
+	library, ok := libraryFunction(name)
+	if !ok || !slices.Contains(vectorNames, name) {
+		return nil, false
 	}
-	return fs
+	call := func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		as := make([]sql.Expression, len(args))
+		for i, a := range args {
+			as[i] = &vector{expression.UnaryExpressionStub{Child: a}, name}
+		}
+		return library.NewInstance(ctx, as)
+	}
+	return sql.FunctionN{Name: name, Fn: call}, true
+}
+
+func libraryFunction(name string) (sql.Function, bool) {
+	i := slices.IndexFunc(function.BuiltIns, func(f sql.Function) bool { return f.FunctionName() == name })
+	if i < 0 {
+		return nil, false
+	}
+	return function.BuiltIns[i], true
 }
 
 // vector is an argument that is no empty vector.
