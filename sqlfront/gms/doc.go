@@ -12,6 +12,7 @@
 //	rules        rules of the analyzer that are wrapped
 //	clock        HOUR, MINUTE and their like of texts
 //	jsonvalue    JSON_VALUE with odd paths
+//	unions       columns of set operations whose parts have different types
 //
 // It is to become the only room, beside the parser's grammar, that imports go-mysql-server.
 package gms
