@@ -132,17 +132,19 @@ func TestAttackAsTriggerUser(t *testing.T) {
 func TestAttackAsNobody(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
-	run(t, root, "create database hid", "create table hid.secret (id int primary key, v varchar(50))", "insert into hid.secret values (1, 'hush')", "create procedure hid.p() select v from hid.secret",
+	run(t, root, "create database hid", "create table hid.secret (id int primary key, v varchar(50))",
+		"insert into hid.secret values (1, 'hush')", "create procedure hid.p() select v from hid.secret",
 		"create function hid.f() returns varchar(50) return 'hush'", "create role boss", "grant all on *.* to boss", "create user adm identified by 'a'", "grant all on *.* to adm with grant option",
 		"create user nobody1 identified by 'pw'")
 	id := results(t, root, "select connection_id()")
 	c := s.open("nobody1:pw", "", "")
 	for number, tries := range map[string][]string{
-		"1142": {"table hid.secret", "do (select v from hid.secret)", "explain select * from hid.secret", "checksum table hid.secret", "values row((select v from hid.secret))", "select user from mysql.user", "delete from mysql.user",
+		"1142": {"show create table hid.secret", "describe hid.secret",
+			"table hid.secret", "do (select v from hid.secret)", "explain select * from hid.secret", "checksum table hid.secret", "values row((select v from hid.secret))", "select user from mysql.user", "delete from mysql.user",
 			"insert into mysql.user (user, host) values ('x', '%')", "lock tables hid.secret read", "create index i on hid.secret (v)", "drop table hid.secret", "rename table hid.secret to hid.s", "truncate hid.secret",
 			"load data local infile '/etc/hostname' into table hid.secret", "update hid.secret s, (select 1) d set s.v = 'x'", "delete a from hid.secret a join (select 1) b", "create trigger hid.tr before insert on hid.secret for each row set @a = 1",
 			"prepare s from 'select * from hid.secret'", "select * from performance_schema.processlist", "create table mysql.t (a int)", "with c as (select v from hid.secret) select * from c"},
-		"1044": {"use hid", "show tables from hid", "show create table hid.secret", "describe hid.secret", "show grants for adm", "show create user adm", "create database evil", "drop database hid", "analyze table hid.secret",
+		"1044": {"use hid", "show tables from hid", "show grants for adm", "show create user adm", "create database evil", "drop database hid", "analyze table hid.secret",
 			"create procedure hid.g() select 1", "create event hid.e on schedule every 1 second do select 1", "flush privileges", "create temporary table hid.t (a int)"},
 		"1227": {"create user evil", "drop user adm", "rename user nobody1 to adm2", "alter user adm identified by 'x'", "set password for adm = 'x'", "alter user current_user() require none", "alter user nobody1 account unlock", "grant boss to nobody1",
 			"set global max_connections = 1", "set persist max_connections = 1", "set @@global.init_connect = 'x'", "select 1 into outfile 'x'", "show engine innodb status", "flush logs", "show binary logs", "binlog 'AAAA'", "lock instance for backup"},

@@ -25,6 +25,12 @@ import (
 // Accounts are the accounts of the session's server.
 func (s *Session) Accounts() *mysql_db.MySQLDb { return s.eng.accounts() }
 
+// IsView tells a view from what else may have its name, broken ones included.
+func (s *Session) IsView(ctx *sql.Context, database, name string) (bool, error) {
+	v, _, err := s.eng.lookupView(ctx, database, name)
+	return v != nil, err
+}
+
 // Accounts are the accounts of which rights are asked, nil while the engine is being made.
 func (e *Engine) Accounts() *mysql_db.MySQLDb { return e.accounts() }
 

@@ -12,9 +12,6 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// showView is what SHOW CREATE VIEW needs beyond what the grammar knows.
-const showView = "SHOW VIEW"
-
 // Locking is what SELECT … FOR UPDATE needs of a table beyond SELECT: the right to change something
 // there, or to lock it. Who may only read would hold up those who write.
 const Locking = "SELECT with locking clause"
@@ -56,6 +53,11 @@ func Demand(stmt ast.Statement) {
 			s.Auth = ignored
 		case ast.CreateViewStr:
 			s.Auth = onTable(showView, s.Table)
+		case ast.CreateTableStr:
+			s.Auth = onTable(showTable, s.Table)
+		case "columns", "fields", "index":
+			of := ast.TableName{DbQualifier: ast.NewTableIdent(shownOf(s)), Name: s.Table.Name}
+			s.Auth = onTable(showSome, of)
 		case ast.CreateEventStr:
 			s.Auth = onEvents(s.Table.DbQualifier.String())
 		case "events":

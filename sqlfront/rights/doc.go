@@ -5,6 +5,7 @@
 //
 //	parse        Demand: what the grammar asks for too much (own connections, own grants, LOAD DATA LOCAL) or too little
 //	             (ON DUPLICATE KEY UPDATE, SHOW CREATE VIEW)
+//	mayShow      SHOW of a table or view is for who may do something with it; of a view's text, for SHOW VIEW
 //	handler      tables of the session are the session's; a refusal has MySQL's number and names what was refused
 //	Stored       what the text of a view names is asked of its definer, as his rights are when the view is bound
 //	As           what the planner looks at for reasons of its own

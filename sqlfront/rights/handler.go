@@ -146,14 +146,8 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 		return mayLock(ctx, a.TargetNames[0], a.TargetNames[1])
 	case ast.AuthType_FILE: // is for the whole server, in LOAD DATA as well
 		a.TargetType, a.TargetNames = ast.AuthTargetType_Global, nil
-	case showView:
-		if err := h.all(ctx, state, a, ast.AuthType_SELECT); err != nil {
-			return err
-		}
-		if s, ok := ctx.Session.(holder); ok && !OnTable(ctx, s.Accounts(), a.TargetNames[0], a.TargetNames[1], sql.PrivilegeType_ShowView) {
-			return tableDenied(ctx, showView, a.TargetNames[1])
-		}
-		return nil
+	case showView, showTable, showSome:
+		return mayShow(ctx, a.AuthType, a.TargetNames[0], a.TargetNames[1])
 	}
 	switch a.TargetType {
 	case ast.AuthTargetType_SingleTableIdentifier, ast.AuthTargetType_MultipleTableIdentifiers:
