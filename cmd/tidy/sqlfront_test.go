@@ -59,10 +59,12 @@ var inside = map[string][]string{
 
 	"infoschema": {"catalog", "parse"},
 
+	"keyrange": {"pushdown", "rowenc"},
+
 	"engine": {
 		"account", "builtin", "catalog", "charset", "collate", "digest", "eval", "exec", "explain",
-		"expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "mysqlproto", "namedjoin",
-		"namedlock", "operator", "parse", "plan", "pushdown", "resultset", "rights", "routine",
+		"expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange", "mysqlproto",
+		"namedjoin", "namedlock", "operator", "parse", "plan", "pushdown", "resultset", "rights", "routine",
 		"rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile",
 	},
 	"conn": {

@@ -20,6 +20,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/fulltext"
+	"moka/sqlfront/keyrange"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
@@ -324,7 +325,7 @@ func (x *index) docs(ctx *sql.Context, tx *Tx, q *fulltext.Query, d *fulltext.Do
 
 // term are the rows with one term. Those of a word lie in the order of the rows; those of all words with a beginning are collected.
 func (x *index) term(ctx *sql.Context, tx *Tx, t fulltext.Term) (docs, error) {
-	start := concat(x.prefix, t.Key)
+	start := keyrange.Concat(x.prefix, t.Key)
 	e := &entryIter{
 		tx: tx, table: x.table, index: x, batch: firstBatch, at: tx.readAt(), measure: measureOf(ctx),
 		spans: []rowenc.Span{{Start: start, End: prefixEnd(start)}},
@@ -696,7 +697,7 @@ func (t *Table) fetch(ctx *sql.Context, d docs, gets *entryIter, rows []entry, b
 			done = true
 			break
 		}
-		cells = append(cells, cell(kv.RowKey(concat(prefix, pk))))
+		cells = append(cells, cell(kv.RowKey(keyrange.Concat(prefix, pk))))
 	}
 	if len(cells) == 0 {
 		return rows, done, nil

@@ -15,6 +15,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/collate"
+	"moka/sqlfront/keyrange"
 	"moka/sqlfront/rowenc"
 )
 
@@ -101,8 +102,8 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 			prefix++
 		}
 		spans, ranged := []rowenc.Span{x.prefixSpan(equal, prefix)}, false
-		if !r.all {
-			if some, ok := x.spans(r.boxes); ok {
+		if !r.All {
+			if some, ok := x.spans(r.Boxes); ok {
 				spans, ranged = some, true
 			}
 		}
@@ -112,7 +113,7 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 			continue // another index leaves fewer rows than this order can be sure to
 		case prefix > 0 || x.primary:
 		case a.filter == nil && limit <= maxOrderedLookups:
-		case ranged && r.said && r.within(x): // no row is fetched that the condition leaves out
+		case ranged && r.Said && x.hasColumnsOf(r): // no row is fetched that the condition leaves out
 		default:
 			continue
 		}
@@ -132,7 +133,7 @@ func (e *Engine) orderedBy(ctx *sql.Context, by sql.SortConditions, limit int64,
 }
 
 // complete adds what the entries can be asked.
-func (a *orderedAccess) complete(c *pushCompiler, r region) *orderedAccess {
+func (a *orderedAccess) complete(c *pushCompiler, r keyrange.Region) *orderedAccess {
 	a.part.table = c.table
 	if a.filter != nil {
 		p := &path{table: c.table, part: a.part}
@@ -141,17 +142,17 @@ func (a *orderedAccess) complete(c *pushCompiler, r region) *orderedAccess {
 	return a
 }
 
-// within reports whether the condition is about nothing but columns that entries of the index have.
-func (r region) within(x *index) bool {
+// hasColumnsOf reports whether a condition is about nothing but columns that entries of the index have.
+func (x *index) hasColumnsOf(r keyrange.Region) bool {
 	cols := x.keyColumns()
-	for _, b := range r.boxes {
+	for _, b := range r.Boxes {
 		for col := range b {
 			if !slices.Contains(cols, col) {
 				return false
 			}
 		}
 	}
-	return r.exact
+	return r.Exact
 }
 
 // maxOrderedLookups is how many rows behind entries of a secondary index are fetched rather than sort the table.
@@ -406,12 +407,12 @@ func (e *Engine) extremes(ctx *sql.Context, n *plan.GroupBy) (c *pushCompiler, f
 		return nil, nil
 	}
 	r := c.region(filter)
-	if !r.exact || !r.all && len(r.boxes) != 1 {
+	if !r.Exact || !r.All && len(r.Boxes) != 1 {
 		return nil, nil
 	}
-	var in box
-	if !r.all {
-		in = r.boxes[0]
+	var in keyrange.Box
+	if !r.All {
+		in = r.Boxes[0]
 	}
 	for _, dep := range n.SelectDeps {
 		if a, ok := dep.(*expression.Alias); ok {
@@ -446,12 +447,12 @@ func (e *Engine) extremes(ctx *sql.Context, n *plan.GroupBy) (c *pushCompiler, f
 
 // extreme is where the least or the greatest value of a column is that is not NULL, among the rows in a box: in an index whose first
 // columns have one value each, behind which comes the column, and no other is restricted.
-func (t *Table) extreme(in box, column int, reverse bool) *partition {
+func (t *Table) extreme(in keyrange.Box, column int, reverse bool) *partition {
 	n := len(in)
-	among := []interval{notNull}
+	among := []keyrange.Interval{keyrange.NotNull}
 	if vs, ok := in[column]; ok {
 		n--
-		if among = intersect(among, vs); len(among) > lookupBatch {
+		if among = keyrange.Intersect(among, vs); len(among) > lookupBatch {
 			return nil
 		}
 	}
@@ -459,7 +460,7 @@ func (t *Table) extreme(in box, column int, reverse bool) *partition {
 		if x.state != catalog.StatePublic || x.unordered || n >= len(x.cols) || x.cols[n] != column {
 			continue
 		}
-		if slices.ContainsFunc(x.cols[:n], func(o int) bool { return o == column || len(in[o]) != 1 || !in[o][0].point() }) {
+		if slices.ContainsFunc(x.cols[:n], func(o int) bool { return o == column || len(in[o]) != 1 || !in[o][0].Point() }) {
 			continue
 		}
 		if reverse && !x.codec.Decodable(n) {
@@ -467,11 +468,11 @@ func (t *Table) extreme(in box, column int, reverse bool) *partition {
 		}
 		start := []byte(x.prefix)
 		for _, o := range x.cols[:n] {
-			start = concat(start, in[o][0].from)
+			start = keyrange.Concat(start, in[o][0].From)
 		}
 		p := &partition{table: t, index: x, reverse: reverse, batch: 1}
 		for _, v := range among {
-			p.spans = append(p.spans, rowenc.Span{Start: concat(start, v.from), End: concat(start, v.to), Exact: true})
+			p.spans = append(p.spans, rowenc.Span{Start: keyrange.Concat(start, v.From), End: keyrange.Concat(start, v.To), Exact: true})
 		}
 		return p
 	}

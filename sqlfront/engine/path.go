@@ -14,6 +14,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
+	"moka/sqlfront/keyrange"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
 )
@@ -97,16 +98,16 @@ func (e *Engine) path(ctx *sql.Context, n *plan.Filter) *path {
 }
 
 // narrow cuts the spans to a region, and reports whether that has left something out.
-func (p *partition) narrow(r region) bool {
-	if r.all || p.index == nil || p.index.unordered || len(p.spans) > lookupBatch {
+func (p *partition) narrow(r keyrange.Region) bool {
+	if r.All || p.index == nil || p.index.unordered || len(p.spans) > lookupBatch {
 		return false
 	}
-	spans, ok := p.index.spans(r.boxes)
+	spans, ok := p.index.spans(r.Boxes)
 	if !ok {
 		return false
 	}
-	both := meet(p.spans, spans)
-	if slices.EqualFunc(both, p.spans, func(a, b rowenc.Span) bool { return sameSpan(&a, &b) }) {
+	both := keyrange.Meet(p.spans, spans)
+	if slices.EqualFunc(both, p.spans, func(a, b rowenc.Span) bool { return keyrange.SameSpan(&a, &b) }) {
 		return false
 	}
 	p.spans = both
@@ -134,7 +135,7 @@ func (c *pushCompiler) weight(x *index) float64 {
 }
 
 // best is the index by which the box is least to read.
-func (e *Engine) best(c *pushCompiler, b box, total float64) (w way) {
+func (e *Engine) best(c *pushCompiler, b keyrange.Box, total float64) (w way) {
 	for _, x := range c.table.keys {
 		if x.state != catalog.StatePublic || x.unordered {
 			continue
@@ -148,8 +149,8 @@ func (e *Engine) best(c *pushCompiler, b box, total float64) (w way) {
 }
 
 // choose finds a way to what the library would read the whole table for.
-func (e *Engine) choose(c *pushCompiler, r region, filter sql.Expression) *path {
-	if r.all {
+func (e *Engine) choose(c *pushCompiler, r keyrange.Region, filter sql.Expression) *path {
+	if r.All {
 		return nil
 	}
 	rows, _, err := c.table.RowCount(c.ctx)
@@ -163,7 +164,7 @@ func (e *Engine) choose(c *pushCompiler, r region, filter sql.Expression) *path 
 			continue
 		}
 		w := way{index: x}
-		for _, b := range r.boxes {
+		for _, b := range r.Boxes {
 			n, ok := e.found(x, b, total)
 			if !ok {
 				w.index = nil
@@ -177,8 +178,8 @@ func (e *Engine) choose(c *pushCompiler, r region, filter sql.Expression) *path 
 		}
 	}
 	var merged way
-	ways := make([]way, len(r.boxes))
-	for i, b := range r.boxes {
+	ways := make([]way, len(r.Boxes))
+	for i, b := range r.Boxes {
 		if ways[i] = e.best(c, b, total); ways[i].index == nil {
 			ways = nil
 			break
@@ -188,7 +189,7 @@ func (e *Engine) choose(c *pushCompiler, r region, filter sql.Expression) *path 
 	}
 	switch {
 	case single.index != nil && single.cost < total && (ways == nil || single.cost <= merged.cost):
-		spans, _ := single.index.spans(r.boxes)
+		spans, _ := single.index.spans(r.Boxes)
 		p := &path{
 			table: c.table, kind: "range", keys: []string{single.index.id}, rows: single.rows,
 			part: &partition{table: c.table, index: single.index, spans: spans, ranged: true},
@@ -203,7 +204,7 @@ func (e *Engine) choose(c *pushCompiler, r region, filter sql.Expression) *path 
 
 // chooseInOrder finds a way to rows that are wanted in the order of the primary key, for the sake of which the library reads all of it. There
 // may be a LIMIT above that a scan would soon satisfy; so there is not much that is collected before the scan begins after all.
-func (e *Engine) chooseInOrder(c *pushCompiler, r region, filter sql.Expression, reverse bool) *path {
+func (e *Engine) chooseInOrder(c *pushCompiler, r keyrange.Region, filter sql.Expression, reverse bool) *path {
 	p := e.choose(c, r, filter)
 	if p == nil || p.part.index.primary && p.part.merge == nil {
 		return nil
@@ -222,17 +223,17 @@ func (t *Table) merged(branches ...*partition) *partition {
 }
 
 // mergePath reads each box by its own index.
-func (e *Engine) mergePath(c *pushCompiler, r region, filter sql.Expression, ways []way, rows, total float64) *path {
+func (e *Engine) mergePath(c *pushCompiler, r keyrange.Region, filter sql.Expression, ways []way, rows, total float64) *path {
 	if c.table.primary == nil {
 		return nil
 	}
 	p := &path{table: c.table, kind: "index_merge", rows: rows, part: c.table.merged()}
 	p.part.most = int(max(minRows, min(total/4, maxMerged)))
 	for _, x := range c.table.keys {
-		var mine []box
+		var mine []keyrange.Box
 		for i, w := range ways {
 			if w.index == x {
-				mine = append(mine, r.boxes[i])
+				mine = append(mine, r.Boxes[i])
 			}
 		}
 		if mine == nil {
@@ -253,9 +254,9 @@ func (e *Engine) mergePath(c *pushCompiler, r region, filter sql.Expression, way
 }
 
 // entries adds the condition on entries, if they can say more than the spans do.
-func (p *path) entries(c *pushCompiler, r region, filter sql.Expression) {
+func (p *path) entries(c *pushCompiler, r keyrange.Region, filter sql.Expression) {
 	x := p.part.index
-	if x.primary || p.table.primary == nil || x.unordered || p.table.primary.unordered || r.consumed(x) {
+	if x.primary || p.table.primary == nil || x.unordered || p.table.primary.unordered || x.consumes(r) {
 		return
 	}
 	if p.part.check == nil && newCover(p.table, p.part) != nil && p.table.lock == nil {
@@ -266,9 +267,9 @@ func (p *path) entries(c *pushCompiler, r region, filter sql.Expression) {
 	var said []*pushdown.Expr
 	var text []string
 	var spent []int // columns of which the spans say all there is to say
-	if len(r.boxes) == 1 {
+	if len(r.Boxes) == 1 {
 		spent = x.keyColumns()
-		_, equal, ranged := x.boxSpans(r.boxes[0])
+		_, equal, ranged := x.boxSpans(r.Boxes[0])
 		if ranged {
 			equal++
 		}
@@ -276,7 +277,7 @@ func (p *path) entries(c *pushCompiler, r region, filter sql.Expression) {
 	}
 	for _, e := range expression.SplitConjunction(c.ctx, filter) {
 		expr := own.expr(e, 0)
-		if expr == nil || own.regionOf(expr, false).exact && own.among(expr, spent) {
+		if expr == nil || keyrange.Of(expr, false, own.ordinalOf).Exact && own.among(expr, spent) {
 			continue
 		}
 		if own.among(expr, append(slices.Clip(x.cols), check.primary.cols...)) {
@@ -301,13 +302,13 @@ func (p *path) entries(c *pushCompiler, r region, filter sql.Expression) {
 	p.part.entry, p.text = check, strings.Join(text, " AND ")
 }
 
-// consumed reports whether the spans of an index hold nothing that the condition, as far as it can be said, leaves out.
-func (r region) consumed(x *index) bool {
-	if r.all || !r.said {
-		return r.all && r.said
+// consumes reports whether the spans of an index hold nothing that the condition, as far as it can be said, leaves out.
+func (x *index) consumes(r keyrange.Region) bool {
+	if r.All || !r.Said {
+		return r.All && r.Said
 	}
 	cols := x.keyColumns()
-	for _, b := range r.boxes {
+	for _, b := range r.Boxes {
 		_, equal, ranged := x.boxSpans(b)
 		if ranged {
 			equal++
@@ -318,11 +319,11 @@ func (r region) consumed(x *index) bool {
 			}
 		}
 	}
-	return len(r.boxes) == 1 || x.disjoint(r.boxes)
+	return len(r.Boxes) == 1 || x.disjoint(r.Boxes)
 }
 
 // disjoint reports whether the boxes' spans were not made wider by joining them.
-func (x *index) disjoint(boxes []box) bool {
+func (x *index) disjoint(boxes []keyrange.Box) bool {
 	n := 0
 	for _, b := range boxes {
 		some, _, _ := x.boxSpans(b)
