@@ -32,6 +32,8 @@ const (
 	NodeClock  NodeSpace = 't' // the clock of raw writes, as releases wrote it in which nodes had one and not shards
 	NodeLives  NodeSpace = 'l' // how often the members of the cluster were started
 	NodeFlush  NodeSpace = 'f' // the engine's marker behind what it has noted as not flushed
+	// NodeReplica is, by shard, which replica of it is here, and which may still come.
+	NodeReplica NodeSpace = 'r'
 )
 
 // StateKind is a kind of shard-local metadata.

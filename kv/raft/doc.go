@@ -37,15 +37,17 @@
 //	R6   a proposal is handed on only in the leadership that evaluated it               group.mine
 //	R7   an entry whose data names another term than its own has no effect; counted     group.apply, Status.Stale
 //	R12  a transfer ends lease and leadership first; if it fails there is no lease      group.orderTransfer
+//	R13  a change of members ends the lease until a round that begins behind it         group.proposeChange
 //	R15  no snapshot is put in place while a leadership's commands run               group.offer
 //	R16  the hard state beside a snapshot is the receiver's                            group.records
 //	R17  a snapshot of what is applied already is dropped                              group.offer
 //	R18  a leadership serves behind its own barrier                                     group.begin
+//	R19  who may be alone by an old record alone keeps silent                           group.silent
 //
-// # Not here yet
+// # Members
 //
-// Members are fixed when a replica is made (Bootstrap). Membership entries stop the replica that finds
-// one.
+// They change one step at a time (members.go): a learner, its promotion together with the removal of another
+// one in a joint step, which whoever leads leaves. A replica's number is never given twice.
 //
 // Files named planted_*.go: with the build tag "planted" the driver makes the mistake that the simulator asks for; in every other build
 // the question is a constant.

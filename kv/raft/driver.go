@@ -86,7 +86,8 @@ type Input struct {
 	Reads     []*Read
 	Transfers []Transfer
 	// Ended leaderships: nothing runs in them any more. Until then no new one begins on this replica.
-	Ended []*Leadership
+	Ended   []*Leadership
+	Changes []*Change
 	// Snapshots that were Wanted and have been fetched. Each comes back in Turn.Installs or
 	// Turn.Discarded.
 	Snapshots []*Snapshot
@@ -150,6 +151,9 @@ type Turn struct {
 	Installs  []*Install
 	Discarded []*Snapshot
 	Wanted    []Wanted
+	Changed   []Changed
+	// Removed replicas stay, and do nothing, until Close.
+	Removed []Removed
 
 	late  []Message
 	ready []*group
@@ -190,9 +194,7 @@ func (d *Driver) Open(now Instant, s Store, shard kv.ShardID, replica uint64) (a
 		return 0, err
 	}
 	g := &group{d: d, shard: shard, id: replica, log: l, applied: at, chain: chain, born: now, since: now}
-	for _, id := range l.members.Voters {
-		g.peers = append(g.peers, peer{id: id})
-	}
+	g.setMembers(l.members)
 	g.rn, err = raft.NewRawNode(&raft.Config{
 		ID: replica, Storage: l, Applied: at.index,
 		ElectionTick: electionTicks, HeartbeatTick: heartbeatTicks,
@@ -266,6 +268,13 @@ func (d *Driver) Turn(now Instant, b Batch, in Input) (*Turn, error) {
 			g.orderTransfer(t, o.To)
 		}
 	}
+	for _, c := range in.Changes {
+		err := ErrNotLeader
+		if g := d.group(c.Shard); g != nil {
+			err = g.change(now, c)
+		}
+		t.Changed = append(t.Changed, Changed{c, err})
+	}
 	for _, s := range in.Snapshots {
 		if g := d.group(s.Wanted.Shard); g != nil && g.offered == nil {
 			g.offered = s
@@ -298,6 +307,9 @@ func (d *Driver) tickOnce(now Instant) {
 
 func (d *Driver) tickAll() {
 	for _, g := range d.groups {
+		if g.removed {
+			continue
+		}
 		g.rn.Tick()
 		g.sinceRound++
 		g.remind()
@@ -382,6 +394,7 @@ type Status struct {
 	Last      uint64
 	LogBytes  int // about, from First to Last
 	Chain     uint64
+	Members   *Members
 	Stale     uint64 // entries that R7 has made void; never but for a broken rule
 }
 
@@ -394,5 +407,5 @@ func (d *Driver) Status(shard kv.ShardID) Status {
 	s := g.rn.BasicStatus()
 	return Status{Replica: g.id, Term: s.GetTerm(), Leader: s.Lead, Leading: s.RaftState == raft.StateLeader, Applied: g.applied.index,
 		Committed: s.GetCommit(), First: g.log.truncated.index + 1, Last: g.log.last.index, Chain: g.chain,
-		Stale: g.stale, LogBytes: g.log.size}
+		Stale: g.stale, LogBytes: g.log.size, Members: g.members()}
 }

@@ -83,6 +83,8 @@ type host struct {
 	wanted    []Wanted
 	installed []*Install
 	discarded []*Snapshot
+	changed   []Changed
+	removed   bool
 }
 
 type cluster struct {
@@ -131,6 +133,11 @@ func (c *cluster) turn(h *host) (more bool) {
 	c.deliver(h, t, true, t.Early)
 	h.wanted = append(h.wanted, t.Wanted...)
 	h.discarded = append(h.discarded, t.Discarded...)
+	h.changed = append(h.changed, t.Changed...)
+	for _, r := range t.Removed {
+		h.removed, h.store = true, &table{}
+		h.d.Close(r.Shard)
+	}
 	for _, in := range t.Installs {
 		h.installed = append(h.installed, in)
 		var log ops
@@ -174,8 +181,12 @@ func (c *cluster) deliver(h *host, t *Turn, early bool, ms []Message) {
 		if c.sent != nil {
 			c.sent(h, t, early, m)
 		}
-		if to := m.GetTo(); !c.down[to] && !c.down[h.id] && (c.drop == nil || !c.drop(m)) {
-			c.hosts[to-1].in.Messages = append(c.hosts[to-1].in.Messages, m)
+		n := int(Node(m.GetTo()))
+		if n > len(c.hosts) || c.down[h.id] || c.drop != nil && c.drop(m) {
+			continue
+		}
+		if to := c.hosts[n-1]; !c.down[to.id] {
+			to.in.Messages = append(to.in.Messages, m)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package raft
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/cespare/xxhash/v2"
 	"go.etcd.io/raft/v3"
@@ -45,6 +44,11 @@ type group struct {
 	peers []peer  // all replicas
 	since Instant // since when this replica is raft's leader
 
+	changing    bool   // a change of members was proposed and is not applied
+	confirmable uint64 // rounds up to it have asked those who were members before (R13)
+	joined      uint64 // the leadership in which the members changed last
+	removed     bool   // a member no more
+
 	wanted     *Wanted   // told by the leader, not yet to the host
 	offered    *Snapshot // by the host, not yet to raft
 	installing *Snapshot // by raft's leave, from here to the next Ready
@@ -74,12 +78,17 @@ const (
 // silent reports whether the replica may neither vote nor campaign (R5): it may have supported a leader before it was started, and
 // has forgotten until when. A shard of one voter has nobody to wait for.
 func (g *group) silent(now Instant) bool {
-	return now < g.born+Instant(g.d.o.ElectionTimeout) && len(g.log.members.Voters) > 1 && !planted(6)
+	if now >= g.born+Instant(g.d.o.ElectionTimeout) || planted(6) {
+		return false
+	}
+	m := g.members()
+	alone := len(m.Voters) == 1 && !m.Joint() && (!g.log.unsure || planted(59)) // R19
+	return !alone
 }
 
 // step gives raft a message that came over the network, if it is of a kind that may.
 func (g *group) step(now Instant, m *raftpb.Message) {
-	if m.GetTo() != g.id {
+	if m.GetTo() != g.id || g.removed {
 		return // for a replica that was here before, or elsewhere
 	}
 	if p := g.peer(m.GetFrom()); p != nil {
@@ -165,6 +174,7 @@ func (g *group) end(t *Turn) {
 		g.old = l
 	}
 	g.lead, g.serving, g.pending, g.waiting, g.rounds = nil, false, nil, nil, nil
+	g.changing = false
 }
 
 // begin starts a leadership: it serves when an entry that it proposed itself is applied (R18). Raft's own empty entry is not enough: a
@@ -192,6 +202,10 @@ func (g *group) serve(t *Turn) {
 
 // turn does what is to be done for one shard.
 func (g *group) turn(now Instant, b Batch, t *Turn) error {
+	if g.removed {
+		g.away(t)
+		return nil
+	}
 	s := g.rn.BasicStatus()
 	leading := s.RaftState == raft.StateLeader
 	if g.lead != nil && (!leading || s.GetTerm() != g.lead.Term) {
@@ -218,6 +232,7 @@ func (g *group) turn(now Instant, b Batch, t *Turn) error {
 		g.begin(t, s.GetTerm())
 	}
 	if g.serving {
+		g.leave()
 		g.hand(now, t)
 		g.ask(now)
 	}
@@ -292,7 +307,8 @@ func (g *group) confirmed(now Instant, seq uint64, t *Turn) {
 		for _, read := range r.reads {
 			t.Answers = append(t.Answers, Answer{read, nil})
 		}
-		if g.d.o.Leaseless || g.leaseless == g.lead.Term {
+		asked := r.seq > g.confirmable && !g.changing || planted(29)
+		if g.d.o.Leaseless || g.leaseless == g.lead.Term || !asked {
 			continue
 		}
 		if planted(7) {
@@ -356,17 +372,16 @@ func (g *group) take(now Instant, b Batch, t *Turn, rd raft.Ready) error {
 	return nil
 }
 
-var errStaticMembers = errors.New("raft: members do not change yet")
-
 // apply takes one committed entry.
 func (g *group) apply(b Batch, t *Turn, e *raftpb.Entry) error {
-	if e.GetType() != raftpb.EntryNormal {
-		return kv.Errorf(kv.CodeCorrupt, "raft", "shard %d, entry %d: %v", g.shard, e.GetIndex(), errStaticMembers)
-	}
 	g.applied = position{e.GetIndex(), e.GetTerm()}
 	g.log.applied = g.applied
 	g.chain = link(g.chain, e)
 	a := &Applied{Shard: g.shard, Index: e.GetIndex(), Term: e.GetTerm(), Chain: g.chain}
+	if e.GetType() != raftpb.EntryNormal {
+		t.Events = append(t.Events, a)
+		return g.reconfigure(b, e)
+	}
 	if len(e.GetData()) == 0 { // raft's own, at the beginning of a term
 		t.Events = append(t.Events, a)
 		return nil
@@ -419,6 +434,9 @@ func (g *group) asks() bool {
 }
 
 func (g *group) hasWork() bool {
+	if g.removed {
+		return g.old == nil
+	}
 	if g.rn.HasReady() || g.transfer == transferOrdered || g.wanted != nil ||
 		g.offered != nil && g.lead == nil && g.old == nil || g.serving && (len(g.queue) > 0 || g.asks()) {
 		return true

@@ -37,7 +37,8 @@ type log struct {
 	keep  int // bytes of entries that stay in memory
 
 	hard      *raftpb.HardState
-	members   *raftpb.ConfState
+	members   *Members
+	unsure    bool // entries above the applied one change the members (R19)
 	truncated position
 	applied   position // the last entry in the state
 	last      position
@@ -57,17 +58,17 @@ func record(numbers ...uint64) []byte {
 	return b
 }
 
-func readRecord(s Store, shard kv.ShardID, kind keys.LogRecord) (f *fields, err error) {
+func readRecord(s Store, shard kv.ShardID, kind keys.LogRecord, most byte) (b []byte, err error) {
 	b, ok, err := s.Get(keys.AppendLogRecord(nil, shard, kind))
 	switch {
 	case err != nil:
 		return nil, err
 	case !ok:
 		return nil, kv.Errorf(kv.CodeCorrupt, "raft.Open", "shard %d has no record %q beside its log", shard, kind)
-	case len(b) == 0 || b[0] != recordVersion:
+	case len(b) == 0 || b[0] == 0 || b[0] > most:
 		return nil, kv.Errorf(kv.CodeCorrupt, "raft.Open", "shard %d: record %q is of a version that this binary does not know", shard, kind)
 	}
-	return &fields{b: b[1:]}, nil
+	return b, nil
 }
 
 // The place at which every log begins: raft needs an entry before the first.
@@ -82,24 +83,29 @@ func Bootstrap(b Batch, shard kv.ShardID, voters []uint64) {
 	set(keys.LogHardState, record(firstTerm, 0, firstIndex))
 	set(keys.LogTruncated, record(firstIndex, firstTerm))
 	set(keys.LogApplied, record(firstIndex, firstTerm, 0))
-	set(keys.LogMembers, record(append([]uint64{uint64(len(voters))}, voters...)...))
+	set(keys.LogMembers, (&Members{Voters: voters}).encode())
 }
 
 // openLog reads a replica's records and the tail of its log.
 func openLog(s Store, shard kv.ShardID, keep int) (l *log, applied position, chain uint64, err error) {
 	l = &log{shard: shard, store: s, keep: keep}
-	var f [4]*fields
-	for i, kind := range [...]keys.LogRecord{keys.LogHardState, keys.LogTruncated, keys.LogApplied, keys.LogMembers} {
-		if f[i], err = readRecord(s, shard, kind); err != nil {
+	var f [3]*fields
+	for i, kind := range [...]keys.LogRecord{keys.LogHardState, keys.LogTruncated, keys.LogApplied} {
+		b, err := readRecord(s, shard, kind, recordVersion)
+		if err != nil {
 			return nil, position{}, 0, err
 		}
+		f[i] = &fields{b: b[1:]}
 	}
 	term, vote, commit := f[0].uvarint(), f[0].uvarint(), f[0].uvarint()
 	l.truncated = position{f[1].uvarint(), f[1].uvarint()}
 	applied, chain = position{f[2].uvarint(), f[2].uvarint()}, f[2].uvarint()
-	l.members = &raftpb.ConfState{}
-	for n := f[3].uvarint(); n > 0 && !f[3].bad; n-- {
-		l.members.Voters = append(l.members.Voters, f[3].uvarint())
+	members, err := readRecord(s, shard, keys.LogMembers, membersVersion)
+	if err == nil {
+		l.members, err = DecodeMembers(members)
+	}
+	if err != nil {
+		return nil, position{}, 0, err
 	}
 	for _, f := range f {
 		if f.bad || len(f.b) != 0 {
@@ -112,6 +118,7 @@ func openLog(s Store, shard kv.ShardID, keep int) (l *log, applied position, cha
 	l.last, l.applied = l.truncated, applied
 	err = l.read(l.truncated.index+1, ^uint64(0), func(e *raftpb.Entry) bool {
 		l.last = position{e.GetIndex(), e.GetTerm()}
+		l.unsure = l.unsure || e.GetType() != raftpb.EntryNormal && e.GetIndex() > applied.index
 		l.hold(e)
 		return true
 	})
@@ -231,7 +238,7 @@ func (l *log) truncate(b Batch, index uint64) error {
 
 // InitialState implements raft.Storage.
 func (l *log) InitialState() (*raftpb.HardState, *raftpb.ConfState, error) {
-	return l.hard, l.members, nil
+	return l.hard, l.members.state(), nil
 }
 
 // FirstIndex implements raft.Storage.
@@ -244,7 +251,7 @@ func (l *log) LastIndex() (uint64, error) { return l.last.index, nil }
 // state itself is fetched, and is that of a moment behind this.
 func (l *log) Snapshot() (*raftpb.Snapshot, error) {
 	at := l.applied
-	m := &raftpb.SnapshotMetadata{Index: &at.index, Term: &at.term, ConfState: l.members}
+	m := &raftpb.SnapshotMetadata{Index: &at.index, Term: &at.term, ConfState: l.members.state()}
 	return &raftpb.Snapshot{Metadata: m}, nil
 }
 

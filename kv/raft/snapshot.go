@@ -31,7 +31,7 @@ type Snapshot struct {
 	Index   uint64
 	Term    uint64 // of the entry
 	Chain   uint64
-	Members []uint64
+	Members *Members
 }
 
 // Install asks for a snapshot to take the place of a replica's state and log, in one step that is
@@ -69,7 +69,7 @@ func (d *Driver) State(shard kv.ShardID) (s Snapshot, ok bool) {
 		return s, false
 	}
 	return Snapshot{Index: g.applied.index, Term: g.applied.term, Chain: g.chain,
-		Members: slices.Clone(g.log.members.Voters)}, true
+		Members: g.members()}, true
 }
 
 // want notes that the leader has only a snapshot for this replica.
@@ -91,14 +91,14 @@ func (g *group) offer(t *Turn) {
 	}
 	s := g.offered
 	g.offered = nil
-	if !slices.Equal(s.Members, g.log.members.Voters) {
+	if !s.Members.Has(g.id) {
 		t.Discarded = append(t.Discarded, s)
 		return
 	}
 	ask := s.Wanted.ask
 	m := &raftpb.Message{Type: raftpb.MsgSnap.Enum(), To: &g.id, From: ask.From, Term: ask.Term,
 		Snapshot: &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{
-			Index: &s.Index, Term: &s.Term, ConfState: &raftpb.ConfState{Voters: s.Members}}}}
+			Index: &s.Index, Term: &s.Term, ConfState: s.Members.state()}}}
 	// What is at or below the commit index is not taken (R17): then there is none in the next Ready.
 	_ = g.rn.Step(m)
 	g.installing = s
@@ -121,6 +121,7 @@ func (g *group) installed(t *Turn, rd raft.Ready) (*Install, error) {
 	}
 	g.applied, g.chain = position{s.Index, s.Term}, s.Chain
 	g.log.reset(g.applied)
+	g.setMembers(s.Members)
 	in := &Install{Snapshot: s}
 	in.Lower, in.Upper = keys.LogSpan(g.shard)
 	t.Installs = append(t.Installs, in)
@@ -133,12 +134,12 @@ func (g *group) records() []Record {
 	r := func(kind keys.LogRecord, v []byte) Record {
 		return Record{keys.AppendLogRecord(nil, g.shard, kind), v}
 	}
-	h, voters := g.log.hard, g.log.members.Voters
+	h := g.log.hard
 	rs := []Record{
 		r(keys.LogHardState, record(h.GetTerm(), h.GetVote(), max(h.GetCommit(), g.applied.index))),
 		r(keys.LogTruncated, record(g.applied.index, g.applied.term)),
 		r(keys.LogApplied, record(g.applied.index, g.applied.term, g.chain)),
-		r(keys.LogMembers, record(append([]uint64{uint64(len(voters))}, voters...)...)),
+		r(keys.LogMembers, g.members().encode()),
 	}
 	slices.SortFunc(rs, func(a, b Record) int { return slices.Compare(a.Key, b.Key) })
 	return rs

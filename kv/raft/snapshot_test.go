@@ -119,7 +119,8 @@ func TestSnapshotsThatAreNotTaken(t *testing.T) {
 	c.pass(time.Second)
 	old, foreign := c.fetch(h, slow), c.fetch(h, slow)
 	old.Index = slow.d.Status(shard).Applied
-	foreign.Members = []uint64{1, 2, 4}
+	foreign.Members = &Members{Voters: slices.DeleteFunc([]uint64{1, 2, 3},
+		func(id uint64) bool { return id == slow.id })}
 	for _, s := range []*Snapshot{old, foreign} {
 		slow.in.Snapshots = append(slow.in.Snapshots, s)
 		c.settle()

@@ -11,7 +11,9 @@ import (
 
 // A snapshot in chunks, each | kind 1 B | … | crc32c 4 B |:
 //
-//	head: | version 1 | index uv | term uv | chain 8 B | n uv | n × member uv |
+//	head: | version 1 | index uv | term uv | chain 8 B | n uv | n × voter uv |
+//	      | version 2 | index uv | term uv | chain 8 B | members |
+//	      (once the members have changed)
 //	data: | { key length uv | key | value length uv | value } |   keys ascending over all chunks
 //	end:  | number of keys uv |
 const (
@@ -20,7 +22,7 @@ const (
 	chunkEnd
 
 	snapshotVersion = 1
-	maxMembers      = 64
+	changedVersion  = 2
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -42,20 +44,23 @@ func unseal(b []byte) (kind byte, body []byte, err error) {
 
 func appendHead(b []byte, s *raft.Snapshot) []byte {
 	b = append(b, chunkHead, snapshotVersion)
+	ms := raft.AppendMembers(nil, s.Members)
+	if ms[0] == 1 { // what is behind its version is what version 1 has
+		ms = ms[1:]
+	} else {
+		b[len(b)-1] = changedVersion
+	}
 	b = binary.AppendUvarint(binary.AppendUvarint(b, s.Index), s.Term)
 	b = binary.BigEndian.AppendUint64(b, s.Chain)
-	b = binary.AppendUvarint(b, uint64(len(s.Members)))
-	for _, m := range s.Members {
-		b = binary.AppendUvarint(b, m)
-	}
-	return b
+	return append(b, ms...)
 }
 
 func decodeHead(b []byte) (*raft.Snapshot, error) {
-	if len(b) == 0 || b[0] != snapshotVersion {
+	if len(b) == 0 || b[0] != snapshotVersion && b[0] != changedVersion {
 		return nil, corrupt("a snapshot is of a version that this binary does not know: update this node")
 	}
 	s, ok := &raft.Snapshot{}, true
+	version := b[0]
 	b = b[1:]
 	number := func() (v uint64) { v, b, ok = cutNumber(b, ok); return v }
 	s.Index, s.Term = number(), number()
@@ -63,14 +68,12 @@ func decodeHead(b []byte) (*raft.Snapshot, error) {
 		return nil, corrupt("the head of a snapshot is cut short")
 	}
 	s.Chain, b = binary.BigEndian.Uint64(b), b[8:]
-	n := number()
-	for ; ok && n > 0 && len(s.Members) < maxMembers; n-- {
-		s.Members = append(s.Members, number())
+	if version == snapshotVersion {
+		b = append([]byte{1}, b...)
 	}
-	if !ok || n != 0 || len(b) != 0 {
-		return nil, corrupt("the head of a snapshot does not end where it should")
-	}
-	return s, nil
+	var err error
+	s.Members, err = raft.DecodeMembers(b)
+	return s, err
 }
 
 func cutNumber(b []byte, ok bool) (uint64, []byte, bool) {

@@ -45,7 +45,7 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 		}
 		return seal(b)
 	}
-	at := &raft.Snapshot{Index: 77, Term: 8, Chain: 99, Members: []uint64{1, 2, 3}}
+	at := &raft.Snapshot{Index: 77, Term: 8, Chain: 99, Members: &raft.Members{Voters: []uint64{1, 2, 3}}}
 	head := seal(appendHead(nil, at))
 	end := func(n uint64) []byte { return seal(appendEnd(nil, n)) }
 	one, two := data(key(1, "a"), key(1, "b")), data(key(1, "c"))
@@ -55,7 +55,7 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 		return receive(&c, raft.Wanted{Shard: 1}, tables, func() {})
 	}
 	s, err := get(chunks{head, one, two, end(3)})
-	if err != nil || s.Index != 77 || s.Term != 8 || s.Chain != 99 || len(s.Members) != 3 {
+	if err != nil || s.Index != 77 || s.Term != 8 || s.Chain != 99 || len(s.Members.Voters) != 3 {
 		t.Fatalf("a whole one: %+v, %v", s, err)
 	}
 	if _, err := get(chunks{head, end(0)}); err != nil {

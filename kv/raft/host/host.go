@@ -31,9 +31,14 @@ type Engine interface {
 type Options struct {
 	// Engine holds the logs of the replicas beside their state.
 	Engine Engine
-	// Node is this one. Its replicas have its number: members are fixed, one replica a node.
-	Node      kv.NodeID
-	Replicas  []*shard.Replica
+	Node   kv.NodeID
+	// Replicas are those that Has says are here.
+	Replicas []*shard.Replica
+	// Create opens a replica that other nodes have given to this one, and whose state is empty yet; nil takes
+	// none. Gone forgets one that was taken away, before its state goes; with Create it must be there. Both
+	// are called between two turns.
+	Create    func(kv.ShardID) (*shard.Replica, error)
+	Gone      func(kv.ShardID)
 	Transport Transport
 	Raft      raft.Options
 	Logger    *slog.Logger
@@ -56,6 +61,8 @@ type Host struct {
 	asking   map[*raft.Read]chan error
 	over     bool // nothing is taken any more
 	statuses map[kv.ShardID]raft.Status
+	changes  map[*raft.Change]chan error
+	calls    []func() // to run between two turns
 
 	wake chan struct{}
 	quit chan struct{}
@@ -70,6 +77,7 @@ type Host struct {
 type group struct {
 	h       *Host
 	replica *shard.Replica
+	number  uint64
 	heard   kv.Lead
 	lead    *leadership
 }
@@ -82,17 +90,16 @@ func Start(o Options) (*Host, error) {
 	h := &Host{
 		o: o, clock: newClock(o.Raft.Timeout() / 20), waiting: map[*raft.Proposal]*proposal{},
 		asking: map[*raft.Read]chan error{}, statuses: map[kv.ShardID]raft.Status{},
-		wake: make(chan struct{}, 1), quit: make(chan struct{}),
+		changes: map[*raft.Change]chan error{}, wake: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	h.arrivals = map[*raft.Snapshot]*arrival{}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	now := h.clock.now()
 	h.driver = raft.NewDriver(now, o.Raft)
 	for _, r := range o.Replicas {
-		if _, err := h.driver.Open(now, store{o.Engine}, r.ID(), uint64(o.Node)); err != nil {
+		if err := h.open(r); err != nil {
 			return nil, err
 		}
-		h.groups = append(h.groups, &group{h: h, replica: r})
 	}
 	h.loop.Go(h.run)
 	return h, nil
@@ -114,7 +121,13 @@ func (h *Host) Deliver(ms []raft.Message) {
 // Transfer asks the leader of a shard, if it is here, to hand it to another node.
 func (h *Host) Transfer(id kv.ShardID, to kv.NodeID) {
 	h.mu.Lock()
-	h.in.Transfers = append(h.in.Transfers, raft.Transfer{Shard: id, To: uint64(to)})
+	if m := h.statuses[id].Members; m != nil {
+		for _, v := range m.Voters {
+			if raft.Node(v) == to {
+				h.in.Transfers = append(h.in.Transfers, raft.Transfer{Shard: id, To: v})
+			}
+		}
+	}
 	h.mu.Unlock()
 	h.kick()
 }
@@ -200,19 +213,27 @@ func (h *Host) run() {
 	}
 }
 
-func (h *Host) take() raft.Input {
+func (h *Host) take() (raft.Input, []func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	in := h.in
 	h.in, h.inBytes = raft.Input{}, 0
-	return in
+	calls := h.calls
+	h.calls = nil
+	return in, calls
 }
 
 // turn is one of the driver's, as package raft draws it.
 func (h *Host) turn() (more bool, err error) {
 	b := h.o.Engine.NewBatch()
 	defer b.Close()
-	in := h.take()
+	in, calls := h.take()
+	for _, f := range calls {
+		f()
+	}
+	if err := h.admit(in.Messages); err != nil {
+		return false, err
+	}
 	h.startFeeds(&in)
 	t, err := h.driver.Turn(h.clock.now(), &batch{b: b}, in)
 	if err != nil {
@@ -241,6 +262,9 @@ func (h *Host) turn() (more bool, err error) {
 		w.fate <- w.err
 	}
 	h.tell(t)
+	for _, x := range t.Removed {
+		h.remove(x)
+	}
 	if t.Sync {
 		h.o.Engine.SyncWait(b)
 	}
@@ -332,17 +356,20 @@ func (h *Host) tell(t *raft.Turn) {
 	for _, w := range t.Wanted {
 		h.want(w)
 	}
+	for _, c := range t.Changed {
+		h.changed(c)
+	}
 	for _, r := range t.Refused {
 		err := r.Err
 		if err == raft.ErrNotLeader {
-			err = h.group(r.Proposal.Lead.Shard).notLeader()
+			err = h.notLeader(r.Proposal.Lead.Shard)
 		}
 		h.resolve(r.Proposal, err)
 	}
 	for _, a := range t.Answers {
 		err := a.Err
 		if err == raft.ErrNotLeader {
-			err = h.group(a.Read.Lead.Shard).notLeader()
+			err = h.notLeader(a.Read.Lead.Shard)
 		}
 		h.mu.Lock()
 		answer := h.asking[a.Read]
@@ -361,7 +388,7 @@ func (h *Host) hear() {
 		h.mu.Lock()
 		h.statuses[g.replica.ID()] = s
 		h.mu.Unlock()
-		l := kv.Lead{Shard: g.replica.ID(), Node: kv.NodeID(s.Leader), Term: s.Term}
+		l := kv.Lead{Shard: g.replica.ID(), Node: raft.Node(s.Leader), Term: s.Term}
 		if l != g.heard {
 			g.heard = l
 			g.replica.Hear(l)
@@ -369,16 +396,22 @@ func (h *Host) hear() {
 	}
 }
 
+// group is nil if there is no replica of the shard here.
 func (h *Host) group(id kv.ShardID) *group {
 	for _, g := range h.groups {
 		if g.replica.ID() == id {
 			return g
 		}
 	}
-	panic("raft: an event of a shard that is not here")
+	return nil
 }
 
-func (g *group) notLeader() error { return kv.NotLeader("raft", g.heard) }
+func (h *Host) notLeader(id kv.ShardID) error {
+	if g := h.group(id); g != nil {
+		return kv.NotLeader("raft", g.heard)
+	}
+	return kv.NotLeader("raft", kv.Lead{Shard: id})
+}
 
 // store is the engine as the driver reads it.
 type store struct{ e Engine }

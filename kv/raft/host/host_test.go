@@ -127,7 +127,7 @@ type cluster struct {
 	t     *testing.T
 	o     raft.Options
 	mu    sync.Mutex
-	nodes [3]*node // nil: down
+	nodes []*node // nil: down
 	cut   map[kv.NodeID]bool
 	// chunk hears of each chunk of a snapshot that is on its way.
 	chunk func(from, to kv.NodeID, id kv.ShardID)
@@ -147,8 +147,8 @@ func (n *node) Send(ms []raft.Message) {
 			n.c.t.Error(err)
 		}
 		n.c.mu.Lock()
-		to := n.c.nodes[m.GetTo()-1]
-		if n.c.cut[n.id] || n.c.cut[kv.NodeID(m.GetTo())] || n.c.nodes[n.id-1] != n ||
+		to := n.c.nodes[raft.Node(m.GetTo())-1]
+		if n.c.cut[n.id] || n.c.cut[raft.Node(m.GetTo())] || n.c.nodes[n.id-1] != n ||
 			rand.Float64() < n.c.loss {
 			to = nil
 		}
@@ -165,6 +165,7 @@ func (n *node) Send(ms []raft.Message) {
 
 func newCluster(t *testing.T) *cluster {
 	c := &cluster{t: t, cut: map[kv.NodeID]bool{}, o: raft.Options{ElectionTimeout: 300 * time.Millisecond}}
+	c.nodes = make([]*node, 3)
 	for i := range c.nodes {
 		fs := vfs.NewCrashableMem()
 		e := openEngine(t, fs)
@@ -217,17 +218,22 @@ func (c *cluster) start(id kv.NodeID, fs *vfs.MemFS) {
 	if n.registry, err = shard.NewRegistry([]kv.Coprocessor{lists{}}); err != nil {
 		c.t.Fatal(err)
 	}
-	for id := kv.ShardID(1); id <= shards; id++ {
-		r, err := shard.Open(shard.Options{ID: id, Engine: n.e, Registry: n.registry})
+	n.replicas = make([]*shard.Replica, shards)
+	var here []*shard.Replica
+	for i := range n.replicas {
+		has, err := host.Has(n.e, id, kv.ShardID(i+1))
+		if has && err == nil {
+			n.replicas[i], err = n.open(kv.ShardID(i + 1))
+			here = append(here, n.replicas[i])
+		}
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		n.replicas = append(n.replicas, r)
 	}
 	c.mu.Lock() // messages come as soon as it is there
 	defer c.mu.Unlock()
 	n.host, err = host.Start(host.Options{
-		Engine: n.e, Node: id, Replicas: n.replicas, Transport: n, Raft: c.o,
+		Engine: n.e, Node: id, Replicas: here, Transport: n, Raft: c.o, Create: n.create, Gone: n.gone,
 		Logger: slog.New(slog.DiscardHandler),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", id, err) },
 	})
@@ -237,9 +243,34 @@ func (c *cluster) start(id kv.NodeID, fs *vfs.MemFS) {
 	c.nodes[id-1] = n
 }
 
+func (n *node) open(id kv.ShardID) (*shard.Replica, error) {
+	return shard.Open(shard.Options{ID: id, Engine: n.e, Registry: n.registry})
+}
+
+// create and gone are called by the host, whose replicas come and go.
+func (n *node) create(id kv.ShardID) (*shard.Replica, error) {
+	r, err := n.open(id)
+	n.c.mu.Lock()
+	defer n.c.mu.Unlock()
+	n.replicas[id-1] = r
+	return r, err
+}
+
+func (n *node) gone(id kv.ShardID) {
+	n.c.mu.Lock()
+	defer n.c.mu.Unlock()
+	n.replicas[id-1] = nil
+}
+
 // stop is a planned end.
 func (n *node) stop() {
-	for _, r := range n.replicas {
+	n.c.mu.Lock()
+	rs := slices.Clone(n.replicas)
+	n.c.mu.Unlock()
+	for _, r := range rs {
+		if r == nil {
+			continue
+		}
 		if err := r.Close(); err != nil {
 			n.c.t.Error(err)
 		}
@@ -266,16 +297,20 @@ var nothingHappened = []kv.Code{kv.CodeNotLeader, kv.CodeUnavailable, kv.CodeClo
 
 // call runs a command wherever the shard is led. What is refused is tried again.
 func (c *cluster) call(ctx context.Context, id kv.ShardID, cmd kv.CommandID, m *message) (*message, error) {
-	at := kv.NodeID(rand.IntN(3) + 1)
+	at := kv.NodeID(rand.IntN(len(c.nodes)) + 1)
 	for {
 		c.mu.Lock()
 		n := c.nodes[at-1]
+		var r *shard.Replica
+		if n != nil {
+			r = n.replicas[id-1]
+		}
 		c.mu.Unlock()
 		err := error(kv.Errorf(kv.CodeUnavailable, "test", "down"))
-		if n != nil {
+		if r != nil {
 			registered, _ := n.registry.Command(cmd)
 			var resp kv.Message
-			resp, err = n.replicas[id-1].Run(ctx, registered, refs(id), m)
+			resp, err = r.Run(ctx, registered, refs(id), m)
 			if err == nil {
 				return resp.(*message), nil
 			}
@@ -287,7 +322,7 @@ func (c *cluster) call(ctx context.Context, id kv.ShardID, cmd kv.CommandID, m *
 		case e.Code == kv.CodeNotLeader && e.Lead.Node != 0 && e.Lead.Node != at:
 			at = e.Lead.Node
 		case slices.Contains(nothingHappened, e.Code):
-			at = at%3 + 1
+			at = at%kv.NodeID(len(c.nodes)) + 1
 		default:
 			return nil, err
 		}

@@ -50,7 +50,7 @@ var (
 // feed is a snapshot that is to be read between two turns.
 type feed struct {
 	shard kv.ShardID
-	to    uint64
+	to    kv.NodeID
 	ready chan fed
 }
 
@@ -77,7 +77,7 @@ func (h *Host) Feed(
 	defer h.feeding.Store(false)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	f := &feed{id, uint64(to), make(chan fed, 1)}
+	f := &feed{id, to, make(chan fed, 1)}
 	h.mu.Lock()
 	if h.over {
 		h.mu.Unlock()
@@ -93,7 +93,7 @@ func (h *Host) Feed(
 	if state.err != nil {
 		return state.err
 	}
-	defer h.sendOver(f)
+	defer h.sendOver(f, state.at.Members.On(to))
 	err := h.send(ctx, &state, send)
 	if cerr := state.keys.Close(); err == nil {
 		err = cerr
@@ -111,9 +111,9 @@ func (h *Host) Feed(
 }
 
 // sendOver lets the log behind a snapshot go.
-func (h *Host) sendOver(f *feed) {
+func (h *Host) sendOver(f *feed, to uint64) {
 	h.mu.Lock()
-	h.in.Sends = append(h.in.Sends, raft.Send{Shard: f.shard, To: f.to, Over: true})
+	h.in.Sends = append(h.in.Sends, raft.Send{Shard: f.shard, To: to, Over: true})
 	h.mu.Unlock()
 	h.kick()
 }
@@ -174,7 +174,8 @@ func (h *Host) startFeeds(in *raft.Input) {
 			state.keys, state.err = h.o.Engine.NewIter(lower, upper)
 		}
 		if state.err == nil {
-			in.Sends = append(in.Sends, raft.Send{Shard: f.shard, To: f.to, Index: at.Index})
+			to := at.Members.On(f.to)
+			in.Sends = append(in.Sends, raft.Send{Shard: f.shard, To: to, Index: at.Index})
 		}
 		f.ready <- state
 	}
@@ -194,7 +195,7 @@ func (h *Host) want(w raft.Wanted) {
 			defer h.fetching.Store(false)
 			if err := h.fetch(w); err != nil && h.ctx.Err() == nil {
 				h.o.Logger.Warn("a shard's state could not be fetched; trying again", "shard", w.Shard,
-					"node", w.From, "error", err)
+					"node", raft.Node(w.From), "error", err)
 			}
 		})
 	}
@@ -206,9 +207,9 @@ func (h *Host) fetch(w raft.Wanted) error {
 	silent := time.AfterFunc(idle, cancel)
 	defer silent.Stop()
 	began := time.Now()
-	h.o.Logger.Info("this node was away from a shard for too long: fetching its state", "shard", w.Shard,
-		"node", w.From)
-	from, err := h.o.Transport.Fetch(ctx, kv.NodeID(w.From), w.Shard)
+	h.o.Logger.Info("this node lacks the state of a shard: fetching it", "shard", w.Shard,
+		"node", raft.Node(w.From))
+	from, err := h.o.Transport.Fetch(ctx, raft.Node(w.From), w.Shard)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (s *server) Messages(g grpc.BidiStreamingServer[kvpb.RaftFrame, kvpb.RaftEn
 			if err != nil {
 				return status.Error(codes.InvalidArgument, err.Error())
 			}
-			if m.GetFrom() != uint64(from) || m.GetTo() != uint64(s.self.Node) {
+			if raft.Node(m.GetFrom()) != from || raft.Node(m.GetTo()) != s.self.Node {
 				return status.Errorf(codes.InvalidArgument,
 					"a message from %d to %d, sent by node %d to node %d",
 					m.GetFrom(), m.GetTo(), from, s.self.Node)

@@ -66,7 +66,7 @@ func New(self Member, peers map[kv.NodeID]string, o rpc.Options) (*Transport, er
 // Send implements host.Transport.
 func (t *Transport) Send(ms []raft.Message) {
 	for _, m := range ms {
-		if p := t.peers[kv.NodeID(m.GetTo())]; p != nil {
+		if p := t.peers[raft.Node(m.GetTo())]; p != nil {
 			p.put(m)
 		}
 	}
