@@ -1,8 +1,8 @@
 package sqlfront
 
 import (
-	"encoding/binary"
-	"encoding/hex"
+	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -11,9 +11,10 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/kv"
-	"moka/sqlfront/catalog"
+	"moka/sqlfront/rowname"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
+	"moka/txn"
 )
 
 // lockTables are the tables of the database moka that show who waits for whom:
@@ -38,31 +39,86 @@ func (s *Server) lockTables() []system.Table {
 	}
 }
 
-// place names what a row key belongs to; NULLs if that is no SQL row.
-func place(snap *catalog.Snapshot, row kv.RowKey) (db, table, index, key any) {
-	b := row.Row()
-	key = hex.EncodeToString(b)
-	if row.Table() != kv.TableTxn || len(b) < 9 || b[0] != 0x10 { // the box is in engine/table.go
-		return nil, nil, nil, key
+// names begins to say in SQL what row keys are. The tables are those of now, whatever the session's
+// transaction sees.
+func (s *Server) names(ctx context.Context) (names *rowname.Names, done func(), err error) {
+	t := s.opts.Client.Begin(txn.TxnOptions{ReadOnly: true})
+	snap, err := s.catalog.Snapshot(ctx, t)
+	if err != nil {
+		t.Rollback()
+		return nil, nil, sqlerr.From(err)
 	}
-	id, x := binary.BigEndian.Uint32(b[1:]), binary.BigEndian.Uint32(b[5:])
-	desc, ok := snap.TableByID(id)
-	if !ok {
-		return nil, nil, nil, key
+	return rowname.New(snap, t), t.Rollback, nil
+}
+
+// place is what a row key belongs to, in four columns; NULLs if that is no SQL row.
+func place(n rowname.Name) (db, table, index, key any) {
+	if n.Table == "" {
+		return nil, nil, nil, n.Key
 	}
-	if d, ok := snap.DatabaseByID(desc.DatabaseID); ok {
-		db = d.Name
+	return n.Database, n.Table, n.Index, cmp.Or(n.Key, "gaps")
+}
+
+// tabletTables are the tables of the database moka that show where rows are.
+func (s *Server) tabletTables() []system.Table {
+	return []system.Table{
+		{TableName: "tablets", Columns: sql.Schema{
+			system.Number("tablet_id"), system.Number("generation"), system.Number("shard"),
+			system.Text("begins"), system.Text("ends"),
+		}, Rows: s.tablets},
 	}
-	index = "PRIMARY"
-	for i := range desc.Indexes {
-		if desc.Indexes[i].ID == x {
-			index = desc.Indexes[i].Name
+}
+
+func (s *Server) tablets(ctx *sql.Context) ([]sql.Row, error) {
+	list, err := s.opts.Tablets(ctx)
+	if err != nil {
+		return nil, sqlerr.From(err)
+	}
+	keys := make([]kv.RowKey, 0, 2*len(list))
+	for _, t := range list {
+		keys = append(keys, t.Span.Start, t.Span.End)
+	}
+	texts, err := s.RowNames(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]sql.Row, 0, len(list))
+	for i, t := range list {
+		rows = append(rows, sql.NewRow(uint64(t.ID), t.Generation, uint64(t.Shard), orNull(texts[2*i]),
+			orNull(texts[2*i+1])))
+	}
+	return rows, nil
+}
+
+// RowNames says in SQL what row keys are; the key of no row is an empty name.
+func (s *Server) RowNames(ctx context.Context, keys []kv.RowKey) ([]string, error) {
+	names, done, err := s.names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = names.Of(ctx, k).String()
+	}
+	return texts, nil
+}
+
+// knownTablets is Options.Tablets of who has none: what the store's cache says.
+func (s *Server) knownTablets(ctx context.Context) (list []kv.Tablet, err error) {
+	if s.opts.Store == nil {
+		return nil, nil
+	}
+	for row := kv.RowKey(nil); ; {
+		t, err := s.opts.Store.Locate(ctx, row)
+		if err != nil {
+			return nil, err
 		}
+		if list = append(list, t); len(t.Span.End) == 0 {
+			return list, nil
+		}
+		row = t.Span.End
 	}
-	if key = hex.EncodeToString(b[9:]); key == "" {
-		key = "gaps"
-	}
-	return db, desc.Name, index, key
 }
 
 func trx(ts kv.Timestamp) any {
@@ -73,17 +129,18 @@ func trx(ts kv.Timestamp) any {
 }
 
 func (s *Server) locks(ctx *sql.Context) ([]sql.Row, error) {
-	snap, err := s.engine.CatalogSnapshot(ctx)
+	names, done, err := s.names(ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	locks, err := s.opts.Client.RowLocks(ctx)
 	if err != nil {
 		return nil, sqlerr.From(err)
 	}
 	rows := make([]sql.Row, 0, len(locks))
 	for _, l := range locks {
-		db, table, index, key := place(snap, l.Column.Row)
+		db, table, index, key := place(names.Of(ctx, l.Column.Row))
 		if len(l.Column.Qualifier) > 0 {
 			index, key = nil, "LOCK TABLES"
 		}
@@ -106,10 +163,11 @@ func (s *Server) locks(ctx *sql.Context) ([]sql.Row, error) {
 }
 
 func (s *Server) deadlocks(ctx *sql.Context) ([]sql.Row, error) {
-	snap, err := s.engine.CatalogSnapshot(ctx)
+	names, done, err := s.names(ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	found, err := s.opts.Client.Deadlocks(ctx)
 	if err != nil {
 		return nil, sqlerr.From(err)
@@ -117,7 +175,7 @@ func (s *Server) deadlocks(ctx *sql.Context) ([]sql.Row, error) {
 	var rows []sql.Row
 	for _, d := range found {
 		for i, w := range d.Cycle {
-			db, table, index, key := place(snap, w.Column.Row)
+			db, table, index, key := place(names.Of(ctx, w.Column.Row))
 			rows = append(rows, sql.NewRow(d.ID, d.Time.UTC(), uint64(i+1), w.Waiter == d.Victim, trx(w.Waiter), trx(w.Holder), db, table, index, key, w.Note))
 		}
 	}

@@ -359,7 +359,8 @@ func TestDeadlockInSQL(t *testing.T) {
 	s.want("e", "select table_name, index_name, lock_mode, lock_status, count(*) from moka.locks group by 1, 2, 3, 4 order by 4", "t PRIMARY X GRANTED 3; t PRIMARY X WAITING 2")
 	s.want("e", "select count(*), min(isolation_level), min(mode) from moka.transactions", "3 REPEATABLE READ pessimistic")
 	s.fails("c", 1213, "update t set v = v + 1 where id = 1")
-	s.want("e", "select step, victim, table_schema, table_name, row_key <> '' from moka.deadlocks order by step", "1 1 d t 1; 2 0 d t 1; 3 0 d t 1")
+	s.want("e", "select step, victim, table_schema, table_name, row_key from moka.deadlocks order by step",
+		"1 1 d t 1; 2 0 d t 2; 3 0 d t 3")
 	s.want("e", "select count(*) from moka.deadlocks a join moka.deadlocks b on a.waits_for = b.trx_id where a.statement like '%update t%'", "3")
 	s.ends("b 0")
 	s.do("b", "commit")
@@ -368,6 +369,32 @@ func TestDeadlockInSQL(t *testing.T) {
 	s.ends("a 0")
 	s.do("a", "commit")
 	s.want("c", "select v from t order by id", "11; 22; 31")
+}
+
+// Keys of rows were shown in hexadecimals, which nobody can read, and tablets not at all.
+func TestKeysAsSQL(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.do("a", "create table k (a varchar(20), b date, c decimal(6,2), n int, primary key (a, b), "+
+		"unique key u (c), key nb (n, b))",
+		"insert into k values ('it''s', '2020-01-02', 1.5, 4), ('b', '2020-01-02', 2.5, 5)",
+		"create table h (a varbinary(9))", "insert into h values ('x')",
+		"begin", "update k set c = 7 where a = 'it''s'", "insert into k values ('new', '2020-01-02', 9, 9)",
+		"update h set a = 'y'")
+	s.want("b", "select table_name, index_name, row_key from moka.locks where row_key not like '0x%' "+
+		"order by 1, 2, 3",
+		"h PRIMARY row 1; k PRIMARY 'it''s', '2020-01-02'; k u 1.50; k u 7.00; k u 9.00")
+	// What is in no committed row has no more than the weights of its collation.
+	s.want("b", "select count(*) from moka.locks where row_key like '0x%, ''2020-01-02'''", "1")
+	s.do("a", "rollback")
+
+	k, err := s.srv.RowKey(context.Background(), "d.k", []string{"b", "2020-01-02"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.store.(*kvtest.Mem).Split(k)
+	s.want("b", "select max(begins), max(ends) from moka.tablets "+
+		"where begins like 'd.k%' or ends like 'd.k%'",
+		"d.k('b', '2020-01-02') d.k('b', '2020-01-02')")
 }
 
 // TestWriteSkewInSQL: two doctors are on call, one may leave. Each looks at both and takes itself off.

@@ -1,8 +1,12 @@
 package sqlfront
 
 import (
+	"context"
+
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/observer"
+	"moka/triggers"
+	"moka/txn"
 )
 
 // newObservers connects SQL's observers with the worker that runs them, if this process has one.
@@ -11,4 +15,21 @@ func newObservers(o Options, c *catalog.Catalog, id func() uint32) *observer.Reg
 		ConnectionID: id,
 		Client:       o.Client, Catalog: c, Store: o.Store, Worker: o.Worker, Runners: o.ObserverRunners, Logger: o.Logger,
 	})
+}
+
+// ObserverNames are the names of all observers, with their databases.
+func (s *Server) ObserverNames(ctx context.Context) (map[triggers.ObserverID]string, error) {
+	t := s.opts.Client.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	snap, err := s.catalog.Snapshot(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	names := map[triggers.ObserverID]string{}
+	for _, o := range snap.AllObservers() {
+		if d, ok := snap.DatabaseByID(o.DatabaseID); ok {
+			names[triggers.ObserverID(o.ID)] = d.Name + "." + o.Name
+		}
+	}
+	return names, nil
 }

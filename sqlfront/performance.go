@@ -177,10 +177,11 @@ func (s *Server) threadRows(ctx *sql.Context) ([]sql.Row, error) {
 
 // engineStatus is SHOW ENGINE INNODB STATUS: what it is asked for, deadlocks and transactions, in its form.
 func (s *Server) engineStatus(ctx *sql.Context) (string, error) {
-	snap, err := s.engine.CatalogSnapshot(ctx)
+	names, done, err := s.names(ctx)
 	if err != nil {
 		return "", err
 	}
+	defer done()
 	var b strings.Builder
 	line := strings.Repeat("-", 5)
 	now := time.Now().UTC()
@@ -199,7 +200,7 @@ func (s *Server) engineStatus(ctx *sql.Context) (string, error) {
 		fmt.Fprintf(&b, "------------------------\nLATEST DETECTED DEADLOCK\n------------------------\n%s\n", d.Time.UTC().Format("2006-01-02 15:04:05"))
 		victim := 0
 		for i, w := range d.Cycle {
-			db, table, index, key := place(snap, w.Column.Row)
+			db, table, index, key := place(names.Of(ctx, w.Column.Row))
 			fmt.Fprintf(&b, "*** (%d) TRANSACTION:\nTRANSACTION %s\n%s\n*** (%d) WAITING FOR THIS LOCK TO BE GRANTED:\nRECORD LOCKS index %v of table `%v`.`%v` key %v held by trx id %s\n\n",
 				i+1, w.Waiter, w.Note, i+1, index, db, table, key, w.Holder)
 			if w.Waiter == d.Victim {
@@ -225,7 +226,7 @@ func (s *Server) engineStatus(ctx *sql.Context) (string, error) {
 		if l.Waiting {
 			state = "WAITING"
 		}
-		db, table, index, key := place(snap, l.Column.Row)
+		db, table, index, key := place(names.Of(ctx, l.Column.Row))
 		fmt.Fprintf(&b, "RECORD LOCK %s %s index %v of table `%v`.`%v` key %v trx id %s, %d ms\n", mode, state, index, db, table, key, l.Owner, l.Age.Milliseconds())
 	}
 	fmt.Fprintf(&b, "%s\nEND OF MOKA STORAGE STATUS\n%s\n", line, line)

@@ -38,6 +38,9 @@ type Options struct {
 	// Store is what Client stands on; observers read their backlog from it.
 	Store kv.Store
 
+	// Tablets lists the tablets for moka.tablets. Default: those that Store finds.
+	Tablets func(context.Context) ([]kv.Tablet, error)
+
 	// Addr is where to listen for SQL clients. Default 127.0.0.1:3306. Listener replaces it.
 	Addr     string
 	Listener net.Listener
@@ -50,6 +53,8 @@ type Options struct {
 	NodeInsecure bool
 	// FileDir is the only directory of the server that LOAD DATA, SELECT … INTO OUTFILE and LOAD_FILE may touch; empty for none.
 	FileDir string
+	// DataDir is what datadir shows: where the process keeps its data, empty for nowhere.
+	DataDir string
 	// LogDir is where the slow log is written. Empty: there is none, whatever slow_query_log says.
 	LogDir string
 	// MaxConnections is the first value of max_connections. Default 1000.
@@ -146,6 +151,9 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, errors.New("sqlfront: Options.Client is required")
 	}
 	s := &Server{opts: o}
+	if o.Tablets == nil {
+		s.opts.Tablets = s.knownTablets
+	}
 	defer func() {
 		if err != nil {
 			_ = s.Close()
@@ -245,7 +253,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		},
 		Databases: []sql.Database{
 			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(),
-				[]system.Table{s.summaryTable(), s.jobsTable()})...),
+				s.tabletTables(), []system.Table{s.summaryTable(), s.jobsTable()})...),
 			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(), HoldRuns: s.observers.Hold, Background: s.observers,
@@ -270,7 +278,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		Engine: s.engine.SQL(), Sessions: s.session, Plans: s.engine.Plans(), Statements: s.statements,
 		Retryable: engine.IsRetryable, TinyInt1: s.tinyInt1, Digits: s.digits,
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
-		FileDir: cmp.Or(o.FileDir, engine.NoFiles), MaxConnections: o.MaxConnections,
+		FileDir: cmp.Or(o.FileDir, engine.NoFiles), DataDir: o.DataDir, TempDir: o.TempDir,
+		MaxConnections:  o.MaxConnections,
 		MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.connectionID,
 		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) },
 		Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger, Temp: temp,

@@ -19,6 +19,14 @@ import (
 	"moka/sqlfront"
 )
 
+// XA was said to be there; datadir was empty and socket one of a MySQL that is not there.
+func TestWhatTheServerSaysOfItself(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	s.want("a", "select engine, xa, savepoints from information_schema.engines", "InnoDB NO YES")
+	s.fails("a", 1235, "xa start 'x'")
+	s.want("a", "select concat('<', @@socket, @@datadir, '>'), @@tmpdir <> ''", "<> 1")
+}
+
 // TestStatusVariables: what is counted is counted once, in the session and in the process.
 func TestStatusVariables(t *testing.T) {
 	s := newStage(t, kvtest.Options{})

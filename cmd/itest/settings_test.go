@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // misused runs moka in a way that it must refuse as a wrong call: status 2, and a message that says what is
@@ -40,10 +41,12 @@ func TestWrongWords(t *testing.T) {
 		{"bench nosuch", "moka bench --help"},
 		{"tpce nosuch", "moka tpce --help"},
 		{"ctl split shop.line", "accepts 2 arg(s), received 1"},
-		{"start --shrads 3", "--shrads"},
+		{"start --shrads 3", "did you mean --shards?"},
+		{"bench commit --callers -1", "--callers -1: it cannot be negative"},
+		{"tpce load --customers=-5", "--customers -5: it cannot be negative"},
 		{"config show nosuch", "nosuch"},
 	} {
-		misused(t, nil, []string{c.want, "--help"}, strings.Fields(c.args)...)
+		misused(t, nil, []string{c.want}, strings.Fields(c.args)...)
 	}
 }
 
@@ -123,6 +126,36 @@ func TestVersion(t *testing.T) {
 	out, err := mokaWith(nil, "version").CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(out), "moka ") || !strings.Contains(string(out), "go1.") {
 		t.Errorf("moka version: %v\n%s", err, out)
+	}
+}
+
+// Keys of rows and observers were numbers and hexadecimals.
+func TestControlsSpeakSQL(t *testing.T) {
+	dir := t.TempDir()
+	s := start(t, dir, "--sql-socket", filepath.Join(dir, "s.sock"))
+	db := s.db("")
+	mustExec(t, db, "CREATE DATABASE shop")
+	mustExec(t, db, "CREATE TABLE shop.line (o INT, item VARCHAR(9) COLLATE utf8mb4_bin, "+
+		"PRIMARY KEY (o, item))")
+	mustExec(t, db, "CREATE TABLE shop.gone (o INT)")
+	mustExec(t, db, "CREATE OBSERVER shop.watch AFTER INSERT ON shop.line FOR EACH ROW "+
+		"WITH (attempts = 1) INSERT INTO shop.gone VALUES ('no number')")
+	s.ctl("split", "shop.line", "1,x")
+	mustExec(t, db, "INSERT INTO shop.line VALUES (1, 'x')")
+	expect(t, s.ctl("tablets"), "shop.line(1, 'x')", "begins at")
+	eventually(t, "the observer's run is parked", 30*time.Second, func() bool {
+		return one[int](t, db, "SELECT parked FROM moka.observer_backlog") == 1
+	})
+	expect(t, s.ctl("observers"), "shop.watch")
+	for what, want := range map[string]string{
+		"@@datadir": dir, "@@socket": filepath.Join(dir, "s.sock"),
+		"MAX(begins) FROM moka.tablets WHERE begins LIKE 'shop%'": "shop.line(1, 'x')",
+		"row_key FROM moka.observer_errors":                       "o=1, item=x",
+		"attempts FROM moka.observers":                            "1",
+	} {
+		if got := one[string](t, db, "SELECT "+what); got != want {
+			t.Errorf("%s is %q, want %q", what, got, want)
+		}
 	}
 }
 

@@ -223,6 +223,9 @@ func (s *sources) apply(cmd *cobra.Command) ([]origin, error) {
 			}
 			o.where = where
 		}
+		if err := notNegative(x.flag); err != nil {
+			return nil, err
+		}
 		list = append(list, o)
 	}
 	return list, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +27,7 @@ type control struct {
 	use, short string
 	args       int
 	changes    bool // POST instead of GET
-	keys       bool // it shows keys of rows, or words of statements
+	keys       bool // it shows keys of rows, names, or words of statements
 	run        func(ctx context.Context, s *stack, args []string) (any, error)
 }
 
@@ -46,8 +48,8 @@ func init() {
 				return s.shardSection(), nil
 			})},
 		"tablets": {"tablets", "Tablets with their row ranges and shards", 0, false, true,
-			storage(func(_ context.Context, s *stack, _ []string) (any, error) {
-				return s.tabletSection(true), nil
+			storage(func(ctx context.Context, s *stack, _ []string) (any, error) {
+				return s.tabletSection(ctx, true), nil
 			})},
 		"split": {"split DB.TABLE KEY", "Split the tablet in front of the row with that primary key", 2,
 			true, false, storage(splitTablet)},
@@ -59,7 +61,7 @@ func init() {
 			storage(listLocks)},
 		"gc": {"gc", "What garbage collection has done, and who keeps old versions", 0, false,
 			true, showGC},
-		"observers": {"observers", "What observers have still to do", 0, false, false, listObservers},
+		"observers": {"observers", "What observers have still to do", 0, false, true, listObservers},
 	}
 }
 
@@ -143,33 +145,70 @@ func moveTablet(ctx context.Context, s *stack, args []string) (any, error) {
 // locksShown bounds one answer.
 const locksShown = 1000
 
-func listLocks(_ context.Context, s *stack, _ []string) (any, error) {
+func listLocks(ctx context.Context, s *stack, _ []string) (any, error) {
 	sec := section{Title: "locks", Columns: []string{"shard", "start_ts", "row", "family"}}
+	var keys []kv.RowKey
 	for _, id := range s.node.Shards() {
 		h, ok := s.node.Shard(id)
 		if !ok {
 			continue
 		}
 		h.InMemory(kv.GroupTxnLock).Ascend(0, kv.Span{}, func(a kv.Address, v kv.Version) bool {
-			sec.Rows = append(sec.Rows, []string{fmt.Sprint(id), v.Timestamp.String(),
-				fmt.Sprintf("%x", []byte(a.Row)), fmt.Sprint(a.Family)})
+			sec.Rows = append(sec.Rows,
+				[]string{fmt.Sprint(id), v.Timestamp.String(), "", fmt.Sprint(a.Family)})
+			keys = append(keys, a.Row)
 			return len(sec.Rows) < locksShown
 		})
+	}
+	for i, name := range s.rowNames(ctx, keys) {
+		sec.Rows[i][2] = name
+	}
+	return sec, nil
+}
+
+// rowNames says what row keys are: as SQL does if this process knows the tables, else in hexadecimals.
+func (s *stack) rowNames(ctx context.Context, keys []kv.RowKey) []string {
+	if s.sql != nil && len(keys) > 0 {
+		if names, err := s.sql.RowNames(ctx, keys); err == nil {
+			return names
+		}
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		if len(k) > 0 {
+			names[i] = fmt.Sprintf("0x%x", []byte(k))
+		}
+	}
+	return names
+}
+
+// observerSection is what observers have still to do, with their names for who may see those: the status page
+// is open to everybody.
+func (s *stack) observerSection(ctx context.Context, named bool) (section, error) {
+	sec := section{Title: "observers", Columns: []string{"observer", "waiting", "parked", "lag"}}
+	bs, err := triggers.Backlogs(ctx, s.store)
+	if err != nil {
+		return sec, err
+	}
+	var names map[triggers.ObserverID]string
+	if s.sql != nil && named {
+		if names, err = s.sql.ObserverNames(ctx); err != nil {
+			return sec, err
+		}
+	}
+	for _, b := range bs {
+		lag := "0s"
+		if b.Oldest != 0 {
+			lag = time.Since(b.Oldest.Time()).Round(time.Millisecond).String()
+		}
+		name := cmp.Or(names[b.Observer], fmt.Sprintf("observer %d", b.Observer))
+		sec.Rows = append(sec.Rows, []string{name, fmt.Sprint(b.Waiting), fmt.Sprint(b.Parked), lag})
 	}
 	return sec, nil
 }
 
 func listObservers(ctx context.Context, s *stack, _ []string) (any, error) {
-	bs, err := triggers.Backlogs(ctx, s.store)
-	if err != nil {
-		return nil, err
-	}
-	sec := section{Title: "observers", Columns: []string{"observer", "waiting", "parked", "oldest"}}
-	for _, b := range bs {
-		sec.Rows = append(sec.Rows, []string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting),
-			fmt.Sprint(b.Parked), b.Oldest.String()})
-	}
-	return sec, nil
+	return s.observerSection(ctx, true)
 }
 
 func ctlCommand() *cobra.Command {

@@ -48,7 +48,8 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 	}
 	cmd.PersistentFlags().String("config", "", "TOML file with settings (also MOKA_CONFIG)")
 	cmd.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%w\nrun '%s --help' for the flags that exist", err, c.CommandPath())
+		return usagef("%w%s\nrun '%s --help' for the flags that exist", err, nearFlag(c, err),
+			c.CommandPath())
 	})
 	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand(),
 		configCommand(), versionCommand())

@@ -80,6 +80,18 @@ func (o *stackOptions) logDir() string {
 	return o.LogDir
 }
 
+// dataDir is where the data is on this machine, empty for nowhere.
+func (o *stackOptions) dataDir() string {
+	if o.Memory || o.Join != "" {
+		return ""
+	}
+	dir, err := filepath.Abs(o.Data)
+	if err != nil {
+		return o.Data
+	}
+	return dir
+}
+
 // tempDir is where large sorts put their rows: beside the data, since the system's directory is
 // memory on many machines.
 func (o *stackOptions) tempDir() string {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"moka/triggers"
+	"moka/kv"
 )
 
 // status is what /status, the page and "moka ctl status" show.
@@ -41,7 +41,7 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 			st.Warning = strings.TrimSpace(st.Warning + " " + labWarning)
 			st.Sections = append(st.Sections, s.replicaSection())
 		}
-		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection(false))
+		st.Sections = append(st.Sections, s.shardSection(), s.tabletSection(ctx, false))
 	}
 	st.Sections = append(st.Sections, counters("transactions", s.txn.Metrics()),
 		counters("timestamps", s.clock.Metrics()), counters("routing", s.store.Metrics()))
@@ -54,20 +54,11 @@ func (s *stack) statusOf(ctx context.Context) (*status, error) {
 	if s.worker != nil {
 		st.Sections = append(st.Sections, counters("observers", s.worker.Metrics()))
 	}
-	bs, err := triggers.Backlogs(ctx, s.store)
+	observers, err := s.observerSection(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	backlog := section{Title: "observer backlog", Columns: []string{"observer", "waiting", "parked", "lag"}}
-	for _, b := range bs {
-		lag := "0s"
-		if b.Oldest != 0 {
-			lag = time.Since(b.Oldest.Time()).Round(time.Millisecond).String()
-		}
-		backlog.Rows = append(backlog.Rows,
-			[]string{fmt.Sprint(b.Observer), fmt.Sprint(b.Waiting), fmt.Sprint(b.Parked), lag})
-	}
-	st.Sections = append(st.Sections, backlog)
+	st.Sections = append(st.Sections, observers)
 	return st, nil
 }
 
@@ -86,19 +77,30 @@ func (s *stack) shardSection() section {
 
 // tabletSection lists the tablets, with the keys of rows between which they lie for who may see those: the
 // status page is open to everybody.
-func (s *stack) tabletSection(keys bool) section {
+func (s *stack) tabletSection(ctx context.Context, keys bool) section {
 	sec := section{Title: "tablets", Columns: []string{"tablet", "generation", "shard"}}
-	if keys {
-		sec.Columns = append(sec.Columns, "start", "end")
-	}
+	var places []kv.RowKey
 	for _, t := range s.node.Tablets() {
-		row := []string{fmt.Sprint(t.ID), fmt.Sprint(t.Generation), fmt.Sprintf("shard %d", t.Shard)}
-		if keys {
-			row = append(row, fmt.Sprintf("%x", []byte(t.Span.Start)), fmt.Sprintf("%x", []byte(t.Span.End)))
+		sec.Rows = append(sec.Rows,
+			[]string{fmt.Sprint(t.ID), fmt.Sprint(t.Generation), fmt.Sprintf("shard %d", t.Shard)})
+		places = append(places, t.Span.Start, t.Span.End)
+	}
+	if keys {
+		sec.Columns = append(sec.Columns, "begins at", "ends before")
+		names := s.rowNames(ctx, places)
+		for i, row := range sec.Rows {
+			sec.Rows[i] = append(row, names[2*i], names[2*i+1])
 		}
-		sec.Rows = append(sec.Rows, row)
 	}
 	return sec
+}
+
+// tablets lists all tablets for SQL, nil if this process has no storage and asks others.
+func (s *stack) tablets() func(context.Context) ([]kv.Tablet, error) {
+	if s.node == nil || s.o.Cluster {
+		return nil
+	}
+	return func(context.Context) ([]kv.Tablet, error) { return s.node.Tablets(), nil }
 }
 
 // counters shows the fields of a metrics struct by their names.

@@ -57,7 +57,8 @@ func tpceLoad() *cobra.Command {
 	f := cmd.Flags()
 	f.IntVar(&c.Customers, "customers", 1000, "number of customers")
 	f.IntVar(&c.Days, "days", 10, "initial trade days")
-	f.StringVar(&c.Preset, "preset", "", "a named size instead: demo, smoke, tiny, small, laptop")
+	f.StringVar(&c.Preset, "preset", "",
+		"a named size instead, from the smallest: demo, smoke, tiny, small, laptop")
 	f.Uint64Var(&c.Seed, "seed", 1, "equal seeds load equal rows")
 	f.BoolVar(&c.Drop, "drop", false, "drop the workload's tables first")
 	f.IntVar(&c.BatchRows, "batch-rows", 500, "rows of one INSERT")

@@ -67,7 +67,7 @@ A target is NAME=URL, or NAME:TOTALS=URL with who keeps the brokers' totals: inl
 	f.IntVar(&c.Rounds, "rounds", 3, "runs of each server")
 	f.BoolVar(&c.KeepData, "keep-data", false, "the targets are loaded: do not load, do not compare rows")
 	f.BoolVar(&c.Drop, "drop", false, "drop the workload's tables first")
-	f.StringVar(&c.Preset, "preset", "smoke", "size: demo, smoke, tiny, small, laptop")
+	f.StringVar(&c.Preset, "preset", "smoke", "size, from the smallest: demo, smoke, tiny, small, laptop")
 	f.IntVar(&c.Connections, "connections", 8, "connections of customers")
 	f.IntVar(&c.TradeWorkers, "trade-workers", 0, "connections of the market (default as --connections)")
 	f.DurationVar(&c.Duration, "duration", 0, "measurement interval of a round (default 30s)")

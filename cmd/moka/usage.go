@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // exitUsage is what the process ends with when it was called wrongly, as getopt's users and Go's flag package
@@ -67,6 +68,33 @@ func didYouMean(names []string) string {
 		return ""
 	}
 	return "; did you mean " + strings.Join(names, " or ") + "?"
+}
+
+// nearFlag words the flags of cmd that were probably meant, if err is of one that it has not.
+func nearFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	near := closest(unknown.GetSpecifiedName(), names)
+	for i := range near {
+		near[i] = "--" + near[i]
+	}
+	return didYouMean(near)
+}
+
+// notNegative refuses numbers and durations below zero, but for settings whose default is one: none of the
+// others means anything, and most would be taken for the default.
+func notNegative(f *pflag.Flag) error {
+	switch f.Value.Type() {
+	case "int", "int64", "float64", "duration":
+		if strings.HasPrefix(f.Value.String(), "-") && !strings.HasPrefix(f.DefValue, "-") {
+			return usagef("--%s %s: it cannot be negative", f.Name, f.Value)
+		}
+	}
+	return nil
 }
 
 // closest are those of the names that word may be a misspelling of.

@@ -38,6 +38,7 @@ var inside = map[string][]string{
 	"rights":  {"sqlerr", "syntax"},
 	"system":  {"sqlerr"},
 
+	"rowname":   {"catalog", "rowenc"},
 	"resultset": {"charset", "expr", "mysqlproto", "parse"},
 	"stats":     {"catalog", "pushdown", "rowenc", "sqlerr"},
 
@@ -78,7 +79,7 @@ var inside = map[string][]string{
 
 	".": {
 		"account", "catalog", "conn", "engine", "expr", "inband", "namedlock", "node", "observer", "operator",
-		"parse", "pushdown", "rowenc",
+		"parse", "pushdown", "rowenc", "rowname",
 		"sqlerr", "statements", "system", "tempfile",
 	},
 }
@@ -169,7 +170,7 @@ var library = []struct {
 			"sqlfront/operator", "sqlfront/parse", "sqlfront/pushdown", "sqlfront/rights", "sqlfront/routine",
 			"sqlfront/rowenc",
 			"sqlfront/sqlerr", "sqlfront/stats", "sqlfront/syntax", "sqlfront/system", "sqlfront/conn",
-			"sqlfront/resultset",
+			"sqlfront/resultset", "sqlfront/rowname",
 		}},
 	{"go-mysql-server's execution of plans",
 		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{

@@ -59,6 +59,8 @@ type Options struct {
 
 	// FileDir is the value of secure_file_priv.
 	FileDir string
+	// DataDir and TempDir are the values of datadir and tmpdir.
+	DataDir, TempDir string
 	// MaxConnections is the first value of max_connections. Default 1000.
 	MaxConnections int
 	// MostConnections bounds max_connections, whatever it is set to: there are no files for more. Zero

@@ -1,8 +1,10 @@
 package conn
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
+	"os"
 	"strconv"
 	"sync"
 
@@ -96,6 +98,8 @@ func setupVariables(o Options) error {
 		// LOAD DATA LOCAL reads a file of the client, which the client has to allow itself.
 		"local_infile":     int8(1),
 		"secure_file_priv": o.FileDir,
+		// The library's are those of a MySQL that is not there: clients would look for its socket.
+		"socket": o.Socket, "datadir": o.DataDir, "tmpdir": cmp.Or(o.TempDir, os.TempDir()),
 	})
 }
 

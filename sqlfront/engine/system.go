@@ -27,8 +27,8 @@ func (d *extendedInfo) GetTableInsensitive(ctx *sql.Context, name string) (sql.T
 	if ok && strings.EqualFold(name, information_schema.StatisticsTableName) {
 		t = &cardinalityTable{t, d.eng}
 	}
-	if ok && strings.EqualFold(name, information_schema.SchemataTableName) {
-		t = infoschema.WithAccounts(t)
+	if ok {
+		t = infoschema.Mended(t)
 	}
 	if ok && strings.EqualFold(name, information_schema.ViewsTableName) {
 		t = d.eng.viewsTable(t)

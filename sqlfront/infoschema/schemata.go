@@ -2,18 +2,32 @@ package infoschema
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/information_schema"
 )
 
-// WithAccounts adds the database mysql to SCHEMATA, which the library leaves out there, and
-// shows in SHOW DATABASES.
-func WithAccounts(t sql.Table) sql.Table {
+// Mended is a table of the library's information_schema with what it gets wrong made right.
+func Mended(t sql.Table) sql.Table {
 	theirs, ok := t.(*information_schema.InformationSchemaTable)
 	if !ok {
 		return t
 	}
+	switch strings.ToLower(t.Name()) {
+	case information_schema.SchemataTableName:
+		return withAccounts(theirs)
+	case information_schema.EnginesTableName:
+		ours := *theirs
+		ours.Reader = engines
+		return &ours
+	}
+	return t
+}
+
+// withAccounts adds the database mysql to SCHEMATA, which the library leaves out there, and shows in SHOW
+// DATABASES.
+func withAccounts(theirs *information_schema.InformationSchemaTable) sql.Table {
 	ours := *theirs
 	ours.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
 		it, err := theirs.Reader(ctx, c)
@@ -38,3 +52,12 @@ func WithAccounts(t sql.Table) sql.Table {
 
 // AccountsDatabase has the tables of accounts.
 const AccountsDatabase = "mysql"
+
+// engines has what XA says right: the library's InnoDB has it, and there is no statement XA here.
+func engines(*sql.Context, sql.Catalog) (sql.RowIter, error) {
+	var rows []sql.Row
+	for _, e := range sql.SupportedEngines {
+		rows = append(rows, sql.Row{e.Name, e.Support(), e.Comment(), e.Transactions(), "NO", e.Savepoints()})
+	}
+	return sql.RowsToRowIter(rows...), nil
+}

@@ -262,7 +262,7 @@ func TestShowAndSystemTables(t *testing.T) {
 		t.Error(got)
 	}
 	c.want("show observers from d like 'nobody'", "")
-	c.want(`select observer_schema, observer_name, events, of_columns, event_table, status, max_attempts, backoff_ms, definer, created > '2024-01-01'
+	c.want(`select observer_schema, observer_name, events, of_columns, event_table, status, attempts, backoff_ms, definer, created > '2024-01-01'
 		from moka.observers order by observer_name`,
 		"d audit INSERT OR UPDATE balance,note account ENABLED 3 7 root@localhost 1; d other DELETE  "+
 			"account ENABLED NULL NULL root@localhost 1")

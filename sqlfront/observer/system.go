@@ -46,7 +46,7 @@ func declaredColumns(style func(string) string) sql.Schema {
 	s := sql.Schema{
 		system.Number("observer_id"), system.Name("observer_schema"), system.Name("observer_name"),
 		system.Name("events"), system.Text("of_columns"), system.Name("event_table"),
-		system.Name("status"), system.Text("action_statement"), system.Number("max_attempts"),
+		system.Name("status"), system.Text("action_statement"), system.Number("attempts"),
 		system.Number("backoff_ms"), system.Text("sql_mode"), system.Text("definer"),
 		system.Moment("created"), system.Number("timeout_ms"), system.Number("max_fanout"),
 		system.Number("max_depth"),

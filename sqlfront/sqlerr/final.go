@@ -1,6 +1,7 @@
 package sqlerr
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -239,8 +240,9 @@ func expand(text string, m []string, st Statement) string {
 			i += len("clause")
 		case strings.HasPrefix(rest, "db.1"):
 			name := argument(m, 1)
-			if st.Database != "" && !strings.Contains(name, ".") {
-				name = st.Database + "." + name
+			db := cmp.Or(databaseOf(st.Query, name), st.Database)
+			if db != "" && !strings.Contains(name, ".") {
+				name = db + "." + name
 			}
 			b.WriteString(name)
 			i += len("db.1")
@@ -253,6 +255,32 @@ func expand(text string, m []string, st Statement) string {
 	}
 	return b.String()
 }
+
+// databaseOf is the database that the statement names with the table; empty if it names it without one
+// somewhere, or with several.
+func databaseOf(query, table string) (db string) {
+	if table == "" || len(query) > maxLooked {
+		return ""
+	}
+	last, bare := "", false // the word in front, which is a database if a dot is between
+	eachWord(query, func(start, end int) {
+		word := strings.Trim(query[start:end], "`")
+		if strings.EqualFold(word, table) && !strings.HasPrefix(strings.TrimSpace(query[end:]), ".") {
+			behind := strings.HasSuffix(strings.TrimSpace(query[:start]), ".")
+			if bare = bare || !behind || db != "" && !strings.EqualFold(db, last); !bare {
+				db = last
+			}
+		}
+		last = word
+	})
+	if bare {
+		return ""
+	}
+	return db
+}
+
+// maxLooked bounds the statements that are looked through.
+const maxLooked = 64 << 10
 
 // argument is the n-th argument without quotes that the library's template did not have, but its caller put in.
 func argument(m []string, n int) string {

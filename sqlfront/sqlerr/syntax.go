@@ -82,6 +82,12 @@ func clauseOf(query, name string) string {
 // words splits a statement into its identifiers and keywords; strings and punctuation are left out.
 func words(query string) []string {
 	var out []string
+	eachWord(query, func(start, end int) { out = append(out, strings.Trim(query[start:end], "`")) })
+	return out
+}
+
+// eachWord says where the words are, quoted ones with their quotes.
+func eachWord(query string, word func(start, end int)) {
 	for i := 0; i < len(query); {
 		c := query[i]
 		switch {
@@ -89,19 +95,18 @@ func words(query string) []string {
 			i = skipQuoted(query, i)
 		case c == '`':
 			end := skipQuoted(query, i)
-			out = append(out, strings.Trim(query[i:end], "`"))
+			word(i, end)
 			i = end
 		case wordByte(c):
 			start := i
 			for i < len(query) && wordByte(query[i]) {
 				i++
 			}
-			out = append(out, query[start:i])
+			word(start, i)
 		default:
 			i++
 		}
 	}
-	return out
 }
 
 func wordByte(c byte) bool {
