@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,7 +21,9 @@ func main() {
 	// acknowledged can be lost by it.
 	context.AfterFunc(ctx, stop)
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "moka:", err)
+		if !errors.As(err, new(quietError)) {
+			fmt.Fprintln(os.Stderr, "moka:", err)
+		}
 		os.Exit(exitCode(err))
 	}
 }
@@ -35,6 +38,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 
   moka start              start a database in ./moka-data, SQL on 127.0.0.1:3306
   moka demo               a guided tour in a temporary directory
+  moka sql                a small SQL client
   moka ctl                ask and steer a running server
   moka config             check and show settings, and where each comes from
   moka cert               certificates, for nodes on several machines
@@ -52,7 +56,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 			c.CommandPath())
 	})
 	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand(),
-		configCommand(), versionCommand())
+		configCommand(), versionCommand(), sqlCommand())
 	strict(cmd)
 	return cmd
 }
