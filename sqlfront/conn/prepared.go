@@ -36,6 +36,7 @@ func (c *Connection) prepare(text string) *sqlerr.Error {
 	if l.client != nil {
 		text = l.client.Decode(text)
 	}
+	text = parse.Unwrap(text, l.ansiQuotes)
 	if strings.TrimSpace(text) == "" {
 		return sqlerr.New(sqlerr.EmptyQuery, "Query was empty")
 	}

@@ -12,6 +12,7 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"moka/sqlfront/mysqlproto"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/sqlerr"
 )
@@ -59,14 +60,15 @@ func (c *Connection) run(text string, p *prepared, params []mysqlproto.Param, mu
 	}
 	defer c.end()
 	defer func() { c.record(text[:len(text)-len(rest)], r.rows, began, failed) }()
-	if err := c.mustChange(text); err != nil {
-		return "", c.final(err, text)
-	}
 	done, err := c.reads(text)
 	if err != nil {
 		return "", c.final(err, text)
 	}
 	defer done()
+	text = parse.Unwrap(text, c.limit().ansiQuotes)
+	if err := c.mustChange(text); err != nil {
+		return "", c.final(err, text)
+	}
 	st := classify(text)
 	c.srv.counts.statement(st.verb)
 	if st.ping && c.session != nil {

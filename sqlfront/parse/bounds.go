@@ -12,25 +12,23 @@ import (
 // Grammar parses the one statement of a text with the library's grammar alone, which a text has to be made
 // bearable for. It is for texts that are already known to be good: it knows nothing of ours.
 func Grammar(ctx context.Context, text string, o ast.ParserOptions) (ast.Statement, error) {
+	text, open := unwrap(text, o.AnsiQuotes)
+	if open >= 0 {
+		return nil, sqlerr.Syntax(text, open)
+	}
 	text, err := scannable(text, o.AnsiQuotes)
 	if err != nil {
 		return nil, err
-	}
-	if strings.Contains(text, "/*M!") {
-		text = blankMariaComments(text, o.AnsiQuotes)
 	}
 	return ast.ParseWithOptions(ctx, text, o)
 }
 
 // scannable refuses what the grammar's scanner would fall over before there is a tree: it calls itself
-// to look what comes after NOT and FOR and in an executable comment, so that a million of them in a
-// row are a million calls. It calls itself for the string behind a string, too: those are made one.
+// to look what comes after NOT and FOR, so that a million of them in a row are a million calls. It
+// calls itself for the string behind a string, too: those are made one.
 func scannable(text string, ansi bool) (string, error) {
 	if len(text) < maxDepth {
 		return text, nil
-	}
-	if strings.Count(text, "/*!")+strings.Count(text, "/*M!") > maxDepth {
-		return "", tooDeep()
 	}
 	suspects := 0
 	for i := 0; i+3 <= len(text); i++ {

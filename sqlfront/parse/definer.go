@@ -17,7 +17,8 @@ import (
 // marks of executable comments are gone: half of one must not stay. A text in which that word is not found
 // comes back as it is.
 func WithDefiner(text string, definer account.Name, ansi bool) string {
-	text = strings.TrimSpace(unwrapComments(text, ansi))
+	text, _ = unwrap(text, ansi)
+	text = strings.TrimSpace(text)
 	l := lexer{s: text, ansi: ansi}
 	if !l.is(l.next(), "create") {
 		return text
@@ -149,7 +150,7 @@ func OrderWithout[T any](list []T, h *TriggerHead, gone string, head func(T) *Tr
 // WithTriggerOrder is the text of a CREATE TRIGGER with another clause FOLLOWS or PRECEDES in the place of
 // the one that it may have; nil is none. The text is one that the grammar takes.
 func WithTriggerOrder(text string, ansi bool, o *ast.TriggerOrder) string {
-	text = unwrapComments(text, ansi)
+	text, _ = unwrap(text, ansi)
 	l := lexer{s: text, ansi: ansi}
 	t := l.next()
 	for t.kind != eof && !l.is(t, "each") { // reserved
@@ -172,7 +173,8 @@ func WithTriggerOrder(text string, ansi bool, o *ast.TriggerOrder) string {
 // ReadTriggerHead reads the head of a stored text that the grammar does not take off its words.
 func ReadTriggerHead(text string, ansi bool) *TriggerHead {
 	h := &TriggerHead{Bad: true}
-	l := lexer{s: unwrapComments(text, ansi), ansi: ansi}
+	text, _ = unwrap(text, ansi)
+	l := lexer{s: text, ansi: ansi}
 	t := l.next()
 	for t.kind != eof && !l.is(t, "trigger") { // reserved: no name before it is written so
 		t = l.next()

@@ -20,7 +20,6 @@ func TestDepth(t *testing.T) {
 		"unary":         "select " + strings.Repeat("~", n) + "1",
 		"CASE":          "select " + strings.Repeat("case when 1 then ", n) + "1" + strings.Repeat(" end", n),
 		"UNION":         "select 1" + strings.Repeat(" union select 1", n),
-		"comments":      "select " + strings.Repeat("/*! ", n) + "1" + strings.Repeat(" */", n),
 		"default":       "create table t (a int default (1" + strings.Repeat(" + 1", n) + "))",
 		"check":         "create table t (a int, check (a" + strings.Repeat(" + 1", n) + "))",
 		"procedure":     "create procedure p() begin select 1" + strings.Repeat(" + 1", n) + "; end",

@@ -22,8 +22,8 @@ type token struct {
 }
 
 // lexer walks over a statement the way MySQL does, only coarser: it must never mistake the inside of a
-// string or a comment for code, and needs to know nothing else. The body of an executable comment
-// (/*!40101 … */) is code.
+// string or a comment for code, and needs to know nothing else. The marks of executable comments are gone
+// (unwrap).
 type lexer struct {
 	s    string
 	pos  int
@@ -90,13 +90,6 @@ func (l *lexer) skipBlank() {
 			} else {
 				l.pos = len(l.s)
 			}
-		case strings.HasPrefix(rest, "/*!"):
-			l.pos += 3
-			for l.pos < len(l.s) && l.s[l.pos] >= '0' && l.s[l.pos] <= '9' {
-				l.pos++
-			}
-		case strings.HasPrefix(rest, "*/"): // the end of an executable comment
-			l.pos += 2
 		case strings.HasPrefix(rest, "/*"):
 			if i := strings.Index(rest[2:], "*/"); i >= 0 {
 				l.pos += i + 4

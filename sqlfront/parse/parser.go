@@ -3,7 +3,6 @@ package parse
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -41,7 +40,7 @@ type SnapshotPinner interface{ PinsSnapshot() }
 func New(h Hooks) *Parser { return &Parser{hooks: h} }
 
 // ParseSimple implements sql.Parser. It is for what is kept as text of a table, conditions and values, which
-// mean the same whoever writes a row.
+// mean the same whoever writes a row, and have no comments.
 func (p *Parser) ParseSimple(query string) (ast.Statement, error) {
 	stmt, _, err := p.one(context.Background(), query, ast.ParserOptions{}, false)
 	if s, ok := stmt.(*ast.Select); ok && err == nil && len(s.SelectExprs) == 1 && len(s.From) == 0 {
@@ -66,24 +65,20 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 			stored, _ = reader.ReadsView(query)
 		}
 	}
-	s := sql.RemoveSpaceAndDelimiter(dashes(query, o.AnsiQuotes), delimiter)
-	all := s
-	cut, one := 0, false
+	code, open := unwrap(query, o.AnsiQuotes)
+	code = dashes(code, o.AnsiQuotes)
+	all := sql.RemoveSpaceAndDelimiter(code, delimiter)
+	s, cut, one := all, 0, false
 	if multi {
-		cut, one = firstStatement(s, o.AnsiQuotes)
+		cut, one = firstStatement(all, o.AnsiQuotes)
+	}
+	if open >= 0 {
+		if open -= strings.Index(code, all); !one || open < cut {
+			return nil, "", "", sqlerr.Syntax(all, min(open, len(all)))
+		}
 	}
 	if one {
-		s = s[:cut]
-	}
-	executable := strings.HasPrefix(s, "/*!") || foldPrefix(s, "create") && strings.Contains(s, "/*!")
-	if one && !executable {
 		s = all[:min(cut+afterStatement, len(all))]
-	}
-	behind := all[len(s):]
-	if executable {
-		// A dump wraps what it creates in executable comments, or words of it; the text that is kept of a
-		// trigger or a view is without them.
-		s = sql.RemoveSpaceAndDelimiter(unwrapComments(s, o.AnsiQuotes), delimiter)
 	}
 	parsed = s
 	stmt, end, err := p.one(ctx, s, o, multi)
@@ -97,14 +92,8 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 			rights.Explained(x)
 		}
 	}
-	switch {
-	case !multi || end <= 0:
-	case !executable && end < len(all):
+	if multi && 0 < end && end < len(all) {
 		parsed, remainder = sql.RemoveSpaceAndDelimiter(s[:end], delimiter), all[end:]
-	case executable && end < len(s):
-		parsed, remainder = sql.RemoveSpaceAndDelimiter(s[:end], delimiter), s[end:]+behind
-	case executable:
-		remainder = behind
 	}
 	return stmt, parsed, remainder, err
 }
@@ -112,6 +101,10 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 // ParseOneWithOptions implements sql.Parser.
 func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement,
 	int, error) {
+	query, open := unwrap(query, o.AnsiQuotes)
+	if open >= 0 {
+		return nil, 0, sqlerr.Syntax(query, open)
+	}
 	stmt, end, err := p.one(ctx, query, o, true)
 	if err == nil {
 		stmt, err = p.throughView(ctx, stmt, query[:min(end, len(query))])
@@ -149,9 +142,6 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		s = spelled(s, oldIntervalFunction, oldUnitsFunction, padded)
 	}
 	r := rewriter{parser: p, src: s, ansi: o.AnsiQuotes}
-	if strings.Contains(s, "/*M!") {
-		r.src = blankMariaComments(s, o.AnsiQuotes)
-	}
 	stmt, end, err = p.parse(ctx, &r, o, multi)
 	if d, ok := stmt.(*ast.DDL); ok && err == nil && r.routine != nil && d.ProcedureSpec != nil {
 		created, err := r.finishRoutine(ctx, d, strings.TrimSuffix(strings.TrimSpace(s[:end]), ";"), o)
@@ -404,100 +394,6 @@ func syntaxPosition(err error) (int, bool) {
 		return 0, false
 	}
 	return max(0, se.Position-1), true
-}
-
-// unwrapComments takes the marks of executable comments away, and the whole comment where it asks
-// for a server younger than the one that we say we are. Marks within strings and within the
-// comments of others stay.
-func unwrapComments(s string, ansi bool) string {
-	if !strings.Contains(s, "/*!") {
-		return s
-	}
-	var b strings.Builder
-	at, open := 0, false
-	mark := func(i, j int) { // a mark ends a word, too
-		b.WriteString(s[at:i])
-		if i > 0 && j < len(s) && isWord(s[i-1]) && isWord(s[j]) {
-			b.WriteByte(' ')
-		}
-		at = j
-	}
-	for i := 0; i < len(s); {
-		switch c := s[i]; {
-		case c == '\'' || c == '"' || c == '`':
-			i = skipString(s, i, c != '`' && !(c == '"' && ansi))
-		case strings.HasPrefix(s[i:], "/*!"):
-			j := i + 3
-			for j < len(s) && s[j] >= '0' && s[j] <= '9' {
-				j++
-			}
-			if version, _ := strconv.Atoi(s[i+3 : j]); version > serverVersion {
-				if k := strings.Index(s[j:], "*/"); k >= 0 {
-					j += k + 2
-				} else {
-					j = len(s)
-				}
-			} else {
-				open = true
-			}
-			mark(i, j)
-			i = j
-		case open && strings.HasPrefix(s[i:], "*/"):
-			open = false
-			mark(i, i+2)
-			i += 2
-		case strings.HasPrefix(s[i:], "/*"):
-			if k := strings.Index(s[i+2:], "*/"); k >= 0 {
-				i += k + 4
-			} else {
-				i = len(s)
-			}
-		case c == '#' || strings.HasPrefix(s[i:], "-- "):
-			if k := strings.IndexByte(s[i:], '\n'); k >= 0 {
-				i += k
-			} else {
-				i = len(s)
-			}
-		default:
-			i++
-		}
-	}
-	if open {
-		return "*/" // which is missing: an error of the grammar's
-	}
-	b.WriteString(s[at:])
-	return b.String()
-}
-
-// serverVersion is the MySQL whose executable comments are executed: 8.0.40.
-const serverVersion = 80040
-
-// blankMariaComments replaces MariaDB-only comments by spaces (/*M!999999\- enable the sandbox mode */ is the
-// first line of each file that mariadb-dump writes; to anybody else it is a plain comment).
-func blankMariaComments(s string, ansi bool) string {
-	var e edits
-	l := lexer{s: s, ansi: ansi}
-	// What stands between tokens is space and comments; within one it is a string's.
-	for behind := 0; ; {
-		t := l.next()
-		for behind < t.start {
-			i := strings.Index(s[behind:t.start], "/*M!")
-			if i < 0 {
-				break
-			}
-			i += behind
-			end := t.start
-			if j := strings.Index(s[i:t.start], "*/"); j >= 0 {
-				end = i + j + 2
-			}
-			e.replace(i, end, blankLines(s[i:end]))
-			behind = end
-		}
-		if t.kind == eof {
-			return e.apply(s)
-		}
-		behind = t.end
-	}
 }
 
 // blankLines is as long as s and has its line breaks, so that places and line numbers stay.

@@ -8,8 +8,7 @@ const afterStatement = 1024
 
 // firstStatement returns where the first statement of a text of several ends, behind its semicolon, so that
 // those behind it need not be gone through for each of them. ok is unset where only the grammar knows: in the
-// definition of a routine semicolons are within the statement, and in an executable comment that is not
-// closed.
+// definition of a routine semicolons are within the statement.
 func firstStatement(text string, ansi bool) (end int, ok bool) {
 	l := &lexer{s: text, ansi: ansi}
 	t := l.next()
@@ -21,9 +20,6 @@ func firstStatement(text string, ansi bool) (end int, ok bool) {
 		if t.kind == eof || defines && t.kind == word && compound[strings.ToLower(l.text(t))] {
 			return 0, false
 		}
-	}
-	if strings.LastIndex(text[:t.start], "/*!") > strings.LastIndex(text[:t.start], "*/") {
-		return 0, false
 	}
 	return t.end, true
 }
