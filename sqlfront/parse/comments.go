@@ -114,7 +114,7 @@ func version(s string) (digits int, runs bool) {
 }
 
 // passNewer returns the place behind the end of a comment that is not executed, whose text begins at i,
-// negative if it has none. Ends of the comments within would be its own, so they are changed.
+// negative if it has none. Ends of the comments within would be its own, so they are taken away.
 func passNewer(s string, i int, change func(from, to int)) (end int) {
 	for i < len(s) {
 		switch {
@@ -123,6 +123,7 @@ func passNewer(s string, i int, change func(from, to int)) (end int) {
 			if k < 0 {
 				return -1
 			}
+			change(i, i+2) // in /*/ is an end
 			change(i+2+k, i+k+4)
 			i += k + 4
 		case strings.HasPrefix(s[i:], "*/"):
