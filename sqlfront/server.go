@@ -7,7 +7,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
@@ -133,8 +132,9 @@ type Server struct {
 	variables  *variableStore
 	namedLocks *namedlock.Locks
 	node       *node.Node
-	lease      *lease     // of the accounts in memory
-	readOnly   sync.Mutex // held by who puts a state of read_only in force
+	tables     []system.Table // of the database moka
+	lease      *lease         // of the accounts in memory
+	readOnly   sync.Mutex     // held by who puts a state of read_only in force
 	// statements keeps account of what clients run.
 	statements *statements.Recorder
 
@@ -236,6 +236,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.tables = s.systemTables()
 	s.engine, err = engine.New(ctx, engine.Options{
 		Client: o.Client, Catalog: s.catalog, Store: o.Store, Parser: parse.New(hooks), Persist: s.variables,
 		Logger: o.Logger, Temp: temp,
@@ -252,8 +253,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 			},
 		},
 		Databases: []sql.Database{
-			system.New("moka", slices.Concat(s.observers.SystemTables(), s.lockTables(),
-				s.tabletTables(), []system.Table{s.summaryTable(), s.jobsTable()})...),
+			system.New("moka", s.tables...),
 			system.New("performance_schema", s.performanceTables()...),
 		},
 		Information: s.observers.Information(), HoldRuns: s.observers.Hold, Background: s.observers,

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"moka/kv"
 	"moka/triggers"
@@ -213,14 +214,8 @@ func listObservers(ctx context.Context, s *stack, _ []string) (any, error) {
 
 func ctlCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "ctl", Short: "Ask and steer a running server"}
-	addr := cmd.PersistentFlags().String("http-addr", "127.0.0.1:8090", "the server's http address")
-	data := cmd.PersistentFlags().String("data", "moka-data",
-		"the server's directory, for the token in it; a server on this machine says where that is")
-	file := cmd.PersistentFlags().String("token-file", "",
-		"file of the server's token (default: "+tokenFile+" in --data)")
-	for _, flag := range []string{"http-addr", "data"} {
-		_ = cmd.PersistentFlags().SetAnnotation(flag, likeServer, []string{"true"})
-	}
+	to := &asked{}
+	to.bind(cmd.PersistentFlags())
 	asJSON := cmd.PersistentFlags().Bool("json", false, "print JSON")
 	names := make([]string, 0, len(controls))
 	for name := range controls {
@@ -232,7 +227,8 @@ func ctlCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use: c.use, Short: c.short, Args: cobra.ExactArgs(c.args),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				b, err := askControl(cmd.Context(), question{*addr, name, c, args}, *data, *file)
+				q := question{to.addr, "/ctl/" + name, c, args}
+				b, err := askControl(cmd.Context(), q, to.data, to.file)
 				if err != nil {
 					return err
 				}
@@ -247,9 +243,22 @@ func ctlCommand() *cobra.Command {
 	return cmd
 }
 
+// asked is the server that a command asks.
+type asked struct{ addr, data, file string }
+
+func (a *asked) bind(f *pflag.FlagSet) {
+	f.StringVar(&a.addr, "http-addr", "127.0.0.1:8090", "the server's http address")
+	f.StringVar(&a.data, "data", "moka-data",
+		"the server's directory, for the token in it; a server on this machine says where that is")
+	f.StringVar(&a.file, "token-file", "", "file of the server's token (default: "+tokenFile+" in --data)")
+	for _, flag := range []string{"http-addr", "data"} {
+		_ = f.SetAnnotation(flag, likeServer, []string{"true"})
+	}
+}
+
 // question is what "moka ctl" asks a server.
 type question struct {
-	addr, name string
+	addr, path string
 	of         control
 	args       []string
 }
@@ -293,7 +302,7 @@ func (q question) ask(ctx context.Context, token string) (*http.Response, []byte
 		method = http.MethodPost
 	}
 	req, err := http.NewRequestWithContext(ctx, method,
-		"http://"+q.addr+"/ctl/"+q.name+"?"+url.Values{"arg": q.args}.Encode(), nil)
+		"http://"+q.addr+q.path+"?"+url.Values{"arg": q.args}.Encode(), nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--http-addr %s: %w", q.addr, err)
 	}

@@ -25,7 +25,7 @@ brokers' totals from a side table, runs the mix, checks every consistency condit
 With --keep it goes on serving until Ctrl-C.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := newLogger(cmd)
+			log, err := newLogger(cmd, os.Stderr)
 			if err != nil {
 				return err
 			}

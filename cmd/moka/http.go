@@ -20,6 +20,7 @@ type httpServer struct {
 	srv      *http.Server
 	draining atomic.Bool
 	stack    *stack
+	metrics  http.Handler
 }
 
 func newHTTPServer(s *stack) *httpServer {
@@ -28,13 +29,15 @@ func newHTTPServer(s *stack) *httpServer {
 	reg.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), &collector{stack: s})
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(reg, promhttp.HandlerOpts{}))
+	h.metrics = promhttp.HandlerFor(reg, promhttp.HandlerOpts{})
+	mux.Handle("GET /metrics", h.metrics)
 	mux.HandleFunc("GET /healthz", h.health)
 	mux.HandleFunc("GET /readyz", h.health)
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, s.status) })
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /ctl/{what}", h.control)
 	mux.HandleFunc("POST /ctl/{what}", h.control)
+	mux.HandleFunc("GET "+zipPath, s.token.required(h.debugZip))
 	mux.HandleFunc("GET /debug/pprof/", s.token.required(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/cmdline", s.token.required(pprof.Cmdline))
 	mux.HandleFunc("GET /debug/pprof/profile", s.token.required(pprof.Profile))

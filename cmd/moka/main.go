@@ -40,6 +40,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
   moka demo               a guided tour in a temporary directory
   moka sql                a small SQL client
   moka ctl                ask and steer a running server
+  moka debug zip          what a server tells of itself, in one file
   moka config             check and show settings, and where each comes from
   moka cert               certificates, for nodes on several machines
   moka tpce load|run      the TPC-E-like workload, against any MySQL-wire server or PostgreSQL`,
@@ -56,7 +57,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 			c.CommandPath())
 	})
 	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand(),
-		configCommand(), versionCommand(), sqlCommand())
+		configCommand(), debugCommand(), versionCommand(), sqlCommand())
 	strict(cmd)
 	return cmd
 }

@@ -69,7 +69,9 @@ type stackOptions struct {
 	CertDir        string // of the certificates between nodes
 	Insecure       bool
 	Logger         *slog.Logger
-	Ephemeral      bool // a demo: say nothing about the directory
+	Log            *logTail          // what Logger has written, nil if nobody keeps it
+	Settings       map[string]string // by their names, to be shown
+	Ephemeral      bool              // a demo: say nothing about the directory
 }
 
 // logDir is where the slow log goes, empty for nowhere.

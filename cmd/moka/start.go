@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // drainTime bounds how long a stop waits for statements that are running.
@@ -28,7 +30,9 @@ With --join the process serves SQL for a database whose storage is elsewhere.`,
 		Args: cobra.NoArgs,
 		PreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			o.shardsAsked = cmd.Flags().Changed("shards")
-			if o.Logger, err = newLogger(cmd); err == nil {
+			o.Log, o.Settings = &logTail{to: os.Stderr}, map[string]string{}
+			cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { o.Settings[f.Name] = f.Value.String() })
+			if o.Logger, err = newLogger(cmd, o.Log); err == nil {
 				err = o.validate()
 			}
 			if err != nil {
@@ -61,7 +65,7 @@ With --join the process serves SQL for a database whose storage is elsewhere.`,
 	return cmd
 }
 
-func newLogger(cmd *cobra.Command) (*slog.Logger, error) {
+func newLogger(cmd *cobra.Command, to io.Writer) (*slog.Logger, error) {
 	name, _ := cmd.Flags().GetString("log-level")
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(name)); err != nil {
@@ -70,9 +74,9 @@ func newLogger(cmd *cobra.Command) (*slog.Logger, error) {
 	ho := &slog.HandlerOptions{Level: level}
 	switch format, _ := cmd.Flags().GetString("log-format"); format {
 	case "text":
-		return slog.New(slog.NewTextHandler(os.Stderr, ho)), nil
+		return slog.New(slog.NewTextHandler(to, ho)), nil
 	case "json":
-		return slog.New(slog.NewJSONHandler(os.Stderr, ho)), nil
+		return slog.New(slog.NewJSONHandler(to, ho)), nil
 	default:
 		return nil, fmt.Errorf("--log-format %q is not text or json", format)
 	}

@@ -79,7 +79,7 @@ var inside = map[string][]string{
 
 	".": {
 		"account", "catalog", "conn", "engine", "expr", "inband", "namedlock", "node", "observer", "operator",
-		"parse", "pushdown", "rowenc", "rowname",
+		"parse", "pushdown", "rights", "rowenc", "rowname",
 		"sqlerr", "statements", "system", "tempfile",
 	},
 }
