@@ -30,6 +30,9 @@ func sampleMessages() map[string]kv.Message {
 			Before: 77},
 		"sweep response": &sweepResponse{Claimed: true, Seen: 3, Queued: 2, Next: kv.RowKey("b")},
 		"empty":          &empty{},
+		"pending request": &pendingRequest{Until{UpTo: 9, Deep: true, ParkedAfter: 5},
+			[]Watch{{7, kv.Span{Start: kv.RowKey("a"), End: kv.RowKey("b")}}}},
+		"pending response": &pendingResponse{map[ObserverID]Pending{7: {Waiting: true, Parked: true}}},
 	}
 }
 
@@ -50,6 +53,8 @@ var golden = map[string]string{
 	"fetch response":   "0102070900000002616c696365030362616ce8078407020801720000000000",
 	"backlog response": "0101070501840701070900000002616c696365030362616ce80784070204626f6f6d01",
 	"sweep response":   "010103020162",
+	"pending request":  "01090501010701610162",
+	"pending response": "01010703",
 }
 
 func TestGolden(t *testing.T) {

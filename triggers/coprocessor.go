@@ -13,6 +13,7 @@ const (
 	commandBacklog kv.CommandID = 66
 	commandSweep   kv.CommandID = 67
 	commandDrop    kv.CommandID = 68
+	commandPending kv.CommandID = 69
 )
 
 // fetchWaitMost bounds a long poll, so that a worker that vanished without a word does not
@@ -81,6 +82,11 @@ func (*coprocessor) Commands() []kv.Command {
 				}
 				return rows
 			},
+		},
+		{
+			ID: commandPending, Name: "triggers.Pending", Evaluate: pending,
+			NewRequest:  func() kv.Message { return new(pendingRequest) },
+			NewResponse: func() kv.Message { return new(pendingResponse) },
 		},
 	}
 }

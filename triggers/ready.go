@@ -229,8 +229,8 @@ func (r *ready) changes(o ObserverID, c kv.Column) (d delivery, ok bool) {
 // depthOf is the depth of a notification. One that does not decode has none: it has to be delivered in any
 // case.
 func depthOf(v kv.Version) uint32 {
-	_, depth, _ := txn.DecodeNotify(v.Value)
-	return depth
+	n, _ := txn.DecodeNotify(v.Value)
+	return n.Depth
 }
 
 // refillLocked reads notifications from the group into the queue, from where the last refill ended,

@@ -175,8 +175,8 @@ func describe(g kv.GroupID, run uint32, v kv.Version) (string, error) {
 		}
 		return fmt.Sprintf("rollback@%v", v.Timestamp), err
 	case kv.GroupNotify:
-		ts, _, err := DecodeNotify(v.Value)
-		return fmt.Sprintf("notify %d@%v<-%v", run, v.Timestamp, ts), err
+		n, err := DecodeNotify(v.Value)
+		return fmt.Sprintf("notify %d@%v<-%v", run, v.Timestamp, n.StartTS), err
 	}
 	return "", fmt.Errorf("group %d", g)
 }

@@ -306,41 +306,45 @@ func decodeRollback(b []byte) (lockCommitTS kv.Timestamp, err error) {
 	return ts, d.end()
 }
 
-// notifyRecord tells an observer that a column changed at the entry's commit_ts. Its depth is how many runs of
-// observers led to the change, one set off by the other: none, if a client made it.
+// Notification tells an observer that a column changed at the entry's commit_ts.
 //
-//	+---------+----------+---------+
-//	| version | start_ts | depth   |     version 1 has no depth: it is zero
-//	| 1 B     | uvarint  | uvarint |
-//	+---------+----------+---------+
-func appendNotify(b []byte, startTS kv.Timestamp, depth uint32) []byte {
-	e := encoder{b}
-	if depth == 0 {
-		e.byte(recordVersion)
-		e.timestamp(startTS)
-		return e.b
+//	+---------+----------+---------+---------+
+//	| version | start_ts | depth   | since   |     version 1 has no depth, 1 and 2 have no since: these are zero
+//	| 1 B     | uvarint  | uvarint | uvarint |
+//	+---------+----------+---------+---------+
+type Notification struct {
+	StartTS kv.Timestamp // of the transaction whose commit has set it
+	Depth   uint32       // how many runs of observers led to the change, one set off by the other; clients: none
+	Since   kv.Timestamp // the commit_ts of the oldest change that it stands for, if there are several
+}
+
+func appendNotify(b []byte, n Notification) []byte {
+	fields := []uint64{uint64(n.StartTS), uint64(n.Depth), uint64(n.Since)}
+	for len(fields) > 1 && fields[len(fields)-1] == 0 {
+		fields = fields[:len(fields)-1]
 	}
-	e.byte(deepVersion)
-	e.timestamp(startTS)
-	e.uvarint(uint64(depth))
+	e := encoder{append(b, byte(len(fields)))} // so many has a version
+	for _, f := range fields {
+		e.uvarint(f)
+	}
 	return e.b
 }
 
-// deepVersion is that of a notification by a run of an observer.
-const deepVersion = 2
-
-// DecodeNotify returns the start_ts of the transaction whose commit set a notification, and its depth.
-func DecodeNotify(b []byte) (startTS kv.Timestamp, depth uint32, err error) {
+// DecodeNotify decodes a notification.
+func DecodeNotify(b []byte) (n Notification, err error) {
 	d := decoder{b: b}
-	if len(b) == 0 || b[0] != deepVersion {
-		d.version("notify")
-		ts := d.timestamp()
-		return ts, 0, d.end()
+	var fields [notifyVersion]uint64
+	version := int(d.byte())
+	if d.err == nil && (version == 0 || version > notifyVersion) {
+		d.fail(fmt.Sprintf("notification of version %d", version))
 	}
-	d.byte()
-	startTS, depth = d.timestamp(), d.uint32()
-	return startTS, depth, d.end()
+	for i := range min(version, notifyVersion) {
+		fields[i] = d.uvarint()
+	}
+	return Notification{kv.Timestamp(fields[0]), uint32(fields[1]), kv.Timestamp(fields[2])}, d.end()
 }
+
+const notifyVersion = 3
 
 func lockAt(run uint32, c kv.Column) kv.Address {
 	return kv.Address{Group: kv.GroupTxnLock, Run: run, Column: c}

@@ -44,8 +44,9 @@ func goldenRecords() map[string][]byte {
 		"data":                        appendData(nil, []byte("long")),
 		"rollback":                    appendRollback(nil, 0),
 		"lock marker":                 appendRollback(nil, 9),
-		"notify":                      appendNotify(nil, 7, 0),
-		"notify by a run":             appendNotify(nil, 7, 3),
+		"notify":                      appendNotify(nil, Notification{StartTS: 7}),
+		"notify by a run":             appendNotify(nil, Notification{StartTS: 7, Depth: 3}),
+		"notify of several changes":   appendNotify(nil, Notification{StartTS: 7, Since: 5}),
 	}
 }
 
@@ -229,10 +230,8 @@ func TestNewerVersionIsRefused(t *testing.T) {
 		case "rollback":
 			_, err = decodeRollback(b)
 		case "notify":
-			if b[0] == deepVersion {
-				b[0]++
-			}
-			_, _, err = DecodeNotify(b)
+			b[0] = notifyVersion + 1
+			_, err = DecodeNotify(b)
 		}
 		if kv.CodeOf(err) != kv.CodeCorrupt {
 			t.Errorf("%s: %v", name, err)

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"slices"
 
 	"moka/kv"
@@ -68,9 +69,10 @@ func (n *notes) sees(at kv.Address) bool {
 // setNotify leaves a notification. A cell that changes faster than it is observed does not pile them up: of
 // those that wait, the oldest says since when, the newest up to what, and nobody asks for one between them. The
 // one that this supersedes goes, unless it is the oldest; the lesser depth stays, but not of what this run has
-// done. Changes of one cell commit one after the other, so this is newer than all that is there.
+// done, and since when it stood for changes. Changes of one cell commit one after the other, so this is newer
+// than all that is there.
 func setNotify(e kv.Eval, at kv.Address, startTS, commitTS kv.Timestamp, note *notes) error {
-	depth := note.depth
+	n := Notification{StartTS: startTS, Depth: note.depth}
 	v, ok, err := e.Latest(at, commitTS-1)
 	if err != nil {
 		return err
@@ -79,14 +81,14 @@ func setNotify(e kv.Eval, at kv.Address, startTS, commitTS kv.Timestamp, note *n
 		if _, older, err := e.Latest(at, v.Timestamp-1); err != nil {
 			return err
 		} else if older {
-			_, was, _ := DecodeNotify(v.Value) // what does not decode has no depth
+			was, _ := DecodeNotify(v.Value) // what does not decode has no depth
 			if v.Timestamp > startTS || !note.sees(at) {
-				depth = min(depth, was)
+				n.Depth, n.Since = min(n.Depth, was.Depth), cmp.Or(was.Since, v.Timestamp)
 			}
 			e.Delete(at, v.Timestamp)
 		}
 	}
-	e.Set(at, commitTS, appendNotify(nil, startTS, depth))
+	e.Set(at, commitTS, appendNotify(nil, n))
 	return nil
 }
 

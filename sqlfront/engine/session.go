@@ -397,6 +397,12 @@ func (s *Session) implicit() bool {
 	return err != nil || on
 }
 
+// Engaged reports whether the session is within a transaction, or runs a body: a statement of it is not alone.
+func (s *Session) Engaged() bool {
+	tx := s.tx()
+	return s.calls > 0 || s.GetIgnoreAutoCommit() || tx != nil && tx.t != nil && !s.implicit()
+}
+
 // procedureParams are the parameters of the procedures that the statement calls, by name. The library keeps them for the rest of the
 // session: a later procedure would find the parameter of an earlier one where it means a column.
 type procedureParams map[string]*sql.StoredProcParam

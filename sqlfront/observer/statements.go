@@ -36,6 +36,13 @@ func (r *Registry) Hooks() parse.Hooks {
 		Notify: func(_ context.Context, s parse.Notify) (ast.Statement, error) {
 			return r.notifyStatement(s), nil
 		},
+		WaitForObservers: func(_ context.Context, s parse.WaitForObservers) (ast.Statement, error) {
+			n := r.node("WAIT FOR OBSERVERS", func(ctx *sql.Context) (sql.RowIter, error) {
+				return ok(r.waitFor(ctx, s))
+			})
+			n.schema = types.OkResultSchema
+			return ast.InjectedStatement{Auth: askedLater, Statement: n}, nil
+		},
 		DropObserver: func(_ context.Context, s parse.DropObserver) (ast.Statement, error) {
 			return r.inject("DROP OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) {
 				return ok(r.drop(ctx, s))

@@ -2,7 +2,9 @@ package parse
 
 import (
 	"context"
+	"strconv"
 	"strings"
+	"time"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -19,6 +21,7 @@ type Hooks struct {
 	ShowObservers      func(context.Context, ShowObservers) (ast.Statement, error)
 	ShowCreateObserver func(context.Context, ShowCreateObserver) (ast.Statement, error)
 	Notify             func(context.Context, Notify) (ast.Statement, error)
+	WaitForObservers   func(context.Context, WaitForObservers) (ast.Statement, error)
 	CheckTable         func(context.Context, CheckTable) (ast.Statement, error)
 	CreateLike         func(context.Context, CreateLike) (ast.Statement, error)
 	// RenameTables is for renames that name databases; a nil statement leaves them to the planner.
@@ -507,6 +510,60 @@ func (r *rewriter) notify(ctx context.Context, l *lexer, o ast.ParserOptions) (a
 	out, err := r.parser.hooks.Notify(ctx, n)
 	return out, end, true, err
 }
+
+// WaitForObservers is WAIT FOR OBSERVERS [name [, name] …] [TIMEOUT seconds].
+type WaitForObservers struct {
+	Observers []Name // none: all that are of the session's business
+	// Timeout bounds the wait; negative: nothing does.
+	Timeout time.Duration
+}
+
+func (r *rewriter) waitForObservers(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	fail := func(err error) (ast.Statement, int, bool, error) { return nil, 0, true, err }
+	if err := r.words(l, "for", "observers"); err != nil {
+		return fail(err)
+	}
+	w := WaitForObservers{Timeout: -1}
+	t := l.next()
+	if !r.timeout(*l, t) && t.kind != eof && !l.isByte(t, ';') {
+		for {
+			var name Name
+			var err error
+			if name, t, err = r.qualified(l, t); err != nil {
+				return fail(err)
+			}
+			w.Observers = append(w.Observers, name)
+			if !l.isByte(t, ',') {
+				break
+			}
+			t = l.next()
+		}
+	}
+	if l.is(t, "timeout") {
+		n := l.next()
+		if n.kind != num {
+			return fail(r.errAt(n))
+		}
+		// Its fraction is tokens of its own: a point, and digits right behind it.
+		if l.pos < len(l.s) && l.s[l.pos] == '.' {
+			l.next()
+			if l.pos < len(l.s) && l.s[l.pos] >= '0' && l.s[l.pos] <= '9' {
+				l.next()
+			}
+			n.end = l.pos
+		}
+		s, err := strconv.ParseFloat(l.text(n), 64)
+		if err != nil {
+			return fail(r.errAt(n))
+		}
+		const most = 365 * 24 * time.Hour
+		w.Timeout, t = time.Duration(min(s, most.Seconds())*float64(time.Second)), l.next()
+	}
+	return deliver(r, ctx, l, t, "WAIT FOR OBSERVERS", r.parser.hooks.WaitForObservers, w)
+}
+
+// timeout reports whether t is the word TIMEOUT before a number, and not the name of an observer.
+func (r *rewriter) timeout(l lexer, t token) bool { return l.is(t, "timeout") && l.next().kind == num }
 
 // deliver ends a statement at t and hands it to its hook.
 func deliver[T any](r *rewriter, ctx context.Context, l *lexer, t token, what string,

@@ -135,6 +135,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			return r.instanceLock(ctx, l, false)
 		case fold(w, "show"):
 			return r.show(ctx, l, first)
+		case fold(w, "wait"):
+			return r.waitForObservers(ctx, l)
 		}
 	case 5:
 		switch {

@@ -234,6 +234,7 @@ const (
 	ScaleOverPrecision     = 1427
 	TooBigDisplayWidth     = 1439
 	SnapshotTooOld         = 9006 // not MySQL's, which has no such thing; TiDB's "GC life time is shorter than transaction duration"
+	ObserverStopped        = 9020 // not MySQL's either: what is waited for, nobody will do
 )
 
 // StateOutcomeUnknown is the SQLSTATE of a commit whose reply was lost ("transaction resolution unknown"). MySQL has no
