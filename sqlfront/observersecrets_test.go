@@ -188,3 +188,19 @@ func TestSignalledDeadlockIsAFailure(t *testing.T) {
 		run(t, root, "drop observer o", "delete from a")
 	}
 }
+
+// TestRememberedRunsAreShownByRights: as observers are; the row to who may read it, the error to the definer.
+func TestRememberedRunsAreShownByRights(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "create table own.a (id int primary key)", "create user some",
+		"create user none", "grant trigger on own.a to some", "grant select, insert on own.a to none",
+		"grant select on moka.* to some", "grant select on moka.* to none",
+		"create observer own.o after insert on own.a for each row with (attempts = 1) signal sqlstate "+
+			"'45000'",
+		"insert into own.a values (1)")
+	const runs = "select observer_name, row_key, result, error from moka.observer_runs"
+	eventually(t, root, runs, "o id=1 parked Unhandled user-defined exception condition (errno 1644) (sqlstate 45000)")
+	want(t, s.open("some", "own", ""), runs, "o NULL parked NULL")
+	want(t, s.open("none", "own", ""), runs, "")
+}

@@ -46,6 +46,7 @@ type Worker struct {
 	wg    sync.WaitGroup
 	lanes *lanes // of runs
 	mets  metrics
+	onRun func(Ran) // nil for nobody
 
 	// ignoreAcks is a bug to be planted: tests of the checker must catch it.
 	ignoreAcks bool
@@ -77,6 +78,29 @@ func NewWorker(client *txn.Client, store kv.Store, name string, o Options) *Work
 	w.mu.shards, w.mu.untold = map[kv.ShardID]bool{}, map[ObserverID]*untold{}
 	w.mu.current, w.mu.change = context.WithCancel(context.Background())
 	return w
+}
+
+// Ran is what became of a run, with those before it that lost a race and were begun again at once.
+type Ran struct {
+	Observer  ObserverID
+	Column    kv.Column
+	CommitTS  kv.Timestamp // of the newest change that it was about
+	Started   time.Time
+	Took      time.Duration
+	Attempt   int   // the first is one
+	Conflicts int   // how often it was begun again
+	Err       error // nil: it has committed
+	Parked    bool  // it has failed too often
+	PutOff    bool  // it is put off, and does not count as failed
+}
+
+// OnRun has f called with each run that has ended; it must be quick. Call it before Start.
+func (w *Worker) OnRun(f func(Ran)) { w.onRun = f }
+
+func (w *Worker) report(r Ran) {
+	if w.onRun != nil {
+		w.onRun(r)
+	}
 }
 
 // Register adds an observer or replaces the one with its id.
@@ -335,9 +359,12 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		}
 		ack, err := w.run(ctx, o, d, first)
 		spent := w.o.Now().Sub(start)
+		ran := Ran{Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, Started: start, Took: spent,
+			Attempt: int(d.Attempts) + 1, Conflicts: tries, Err: err}
 		switch {
 		case err == nil:
 			w.mets.committed(w.o.Now().Sub(began), lag(d.CommitTS, w.o.Now()))
+			w.report(ran)
 			return ack
 		case errors.Is(err, errAcknowledged):
 			w.mets.collapsed.Add(1)
@@ -345,6 +372,8 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		case ctx.Err() != nil:
 			return 0
 		case errors.Is(err, kv.ErrDiskFull):
+			ran.PutOff = true
+			w.report(ran)
 			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
 				RetryMillis: millis(diskFullPause)})
 			return 0
@@ -356,11 +385,14 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(tries, 6))))
 				continue
 			}
+			ran.PutOff, ran.Conflicts = true, tries+1
+			w.report(ran)
 			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
 				RetryMillis: millis(max(o.Backoff, min(spent, time.Minute)))})
 			return 0
 		default:
-			w.failed(ctx, o, d, err, w.o.Now().Sub(began))
+			ran.Parked = w.failed(ctx, o, d, err, w.o.Now().Sub(began))
+			w.report(ran)
 			return 0
 		}
 	}
@@ -387,7 +419,8 @@ func transient(err error) bool {
 
 // failed sends a notification back to wait, or parks it. A run that took long is not tried again sooner than
 // that, whatever its owner has asked for: what fails takes at most half of the time.
-func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error, took time.Duration) {
+func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error,
+	took time.Duration) (parked bool) {
 	w.mets.failures.Add(1)
 	attempts := int(d.Attempts) + 1
 	req := &settleRequest{Kind: settleFail, UpTo: d.CommitTS, Attempts: uint32(attempts),
@@ -401,6 +434,7 @@ func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error, 
 	}
 	w.tell(o, attempts, req.Kind == settlePark, err)
 	w.settle(ctx, d, req)
+	return req.Kind == settlePark
 }
 
 // untold counts an observer's failed runs since the line that was logged at the time of at.

@@ -55,6 +55,7 @@ type Registry struct {
 	bodies    spare.Pool[uint32, *body]
 	room      *semaphore.Weighted
 	roomBytes int64
+	log       runLog
 	// changed wakes removeOrphans: the catalog is another one. stale wakes loop.
 	changed, stale chan struct{}
 	// the storage of each observer's table before which there are no notifications; removeOrphans' own
@@ -112,6 +113,7 @@ func (r *Registry) Start(ctx context.Context, eng *engine.Engine) error {
 	if r.o.Worker == nil {
 		return nil
 	}
+	r.o.Worker.OnRun(r.log.add)
 	r.slots = make(chan *slot, r.o.Runners)
 	for range r.o.Runners {
 		r.slots <- &slot{}

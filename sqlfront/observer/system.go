@@ -21,6 +21,7 @@ import (
 //	observers          what is declared
 //	observer_backlog   for each, how many rows wait or are parked, and how old the oldest unacknowledged change is
 //	observer_errors    the rows whose last run failed, with its error
+//	observer_runs      the last runs of this process; see runLog
 func (r *Registry) SystemTables() []system.Table {
 	return []system.Table{
 		{TableName: "observers", Columns: declaredColumns(strings.ToLower), Rows: r.declared},
@@ -33,6 +34,12 @@ func (r *Registry) SystemTables() []system.Table {
 			system.Text("row_key"), system.Moment("changed"), system.Number("attempts"),
 			{Name: "parked", Type: types.Boolean}, system.Text("error"),
 		}, Rows: r.failing},
+		{TableName: "observer_runs", Columns: sql.Schema{
+			system.Name("observer_schema"), system.Name("observer_name"), system.Name("event_table"),
+			system.Text("row_key"), system.Moment("changed"), system.Moment("started"),
+			system.Number("duration_us"), system.Number("attempt"), system.Number("conflicts"),
+			system.Name("result"), system.Text("error"),
+		}, Rows: r.ran},
 	}
 }
 
@@ -128,11 +135,9 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 		if !ok || !r.maySee(ctx, snap, o) {
 			continue
 		}
-		var key any // NULL to who may not read the table: TRIGGER shows no values
-		if r.onTable(ctx, snap, o, sql.PrivilegeType_Select) {
-			if key, err = r.keyText(ctx, snap, o, f.Column.Row); err != nil {
-				return nil, err
-			}
+		key, err := r.shownKey(ctx, snap, o, f.Column.Row)
+		if err != nil {
+			return nil, err
 		}
 		parked := int8(0)
 		if f.Parked {
@@ -143,6 +148,15 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 			f.CommitTS.Time().UTC(), uint64(f.Attempts), parked, r.errorText(ctx, o, f.Error)))
 	}
 	return rows, nil
+}
+
+// shownKey is a row's key, NULL to who may not read the table: TRIGGER shows no values.
+func (r *Registry) shownKey(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer,
+	row kv.RowKey) (any, error) {
+	if !r.onTable(ctx, snap, o, sql.PrivilegeType_Select) {
+		return nil, nil
+	}
+	return r.keyText(ctx, snap, o, row)
 }
 
 // errorText is the error of a run, which may name values that its definer may read: NULL to anybody else but
