@@ -135,7 +135,9 @@ func TestSchemaOwnerIsRefused(t *testing.T) {
 	root, ann := schemaOwner(t)
 	tried := map[string][]string{
 		"error 1142": {
-			"select * from hid.t", "select * from mine_x.t", "select * from mineAx.t", "create table b like hid.t", "create table b as select * from hid.t", "create table hid.z (a int)",
+			"select * from hid.t", "select * from mine_x.t", "select * from mineAx.t",
+			"create table b like hid.t", "create table b like hid.missing",
+			"create table b like nowhere.t", "create table b as select * from hid.t", "create table hid.z (a int)",
 			"create table mine_x.z like a", "rename table a to hid.a", "rename table a to b, hid.t to mine.z", "alter table a rename hid.a", "alter table hid.t rename mine.t",
 			"drop table a, hid.t", "create view w as select * from hid.t", "create view w as with q as (select * from hid.t) select * from q", "create view w as select * from hid.v",
 			"create trigger x before insert on hid.t for each row set @a = 1", "create trigger x before insert on a for each row insert into hid.log (what) values (1)",

@@ -1,6 +1,9 @@
 package sqlfront_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestShowOfViewsNeedsRightsOnThem: what SHOW says of a view was for everybody who had some right on one
 // table of its database, its text included, and with SELECT alone SHOW CREATE TABLE gave the text that SHOW
@@ -65,4 +68,68 @@ func TestShowOfViewsNeedsRightsOnThem(t *testing.T) {
 		{"show create table d.missing", "error 1146"},
 		{"show columns from d.missing", "error 1146"},
 	}.run(t, s.open("root", "", ""))
+}
+
+// TestServerRightsShowNoNames: to the library each privilege of the server shows every database, table and
+// column, and one on a database every table in it: PROCESS, of a monitor, or EXECUTE. Views were in the lists
+// of everybody. With rights on some columns SHOW INDEX and information_schema named the others.
+func TestServerRightsShowNoNames(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database d", "create database e", "use d",
+		"create table t (id int primary key, hush int, part int, key k (hush), key p (part), "+
+			"key x ((hush + 1)), check (hush > 0))",
+		"create table u (id int primary key)", "create view v as select id from u",
+		"create user server, calls, columns, lists",
+		"grant process, reload, file, create user, replication client on *.* to server",
+		"grant execute, lock tables, create routine on d.* to calls",
+		"grant select (id), insert (part) on d.t to columns", "grant show databases on *.* to lists")
+	names := []string{
+		"select schema_name from information_schema.schemata where schema_name in ('d', 'e', 'mysql')",
+		"show databases where `database` in ('d', 'e', 'mysql')",
+		"select table_name from information_schema.tables where table_schema = 'd'",
+		"select column_name from information_schema.columns where table_schema = 'd'",
+		"select column_name from information_schema.statistics where table_schema = 'd'",
+		"select constraint_name from information_schema.table_constraints where table_schema = 'd'",
+		"select column_name from information_schema.key_column_usage where table_schema = 'd'"}
+	for user, of := range map[string][]string{
+		"server":  {"", "", "", "", "", "", ""},
+		"calls":   {"d", "d", "", "", "", "", ""},
+		"lists":   {"d;e;mysql", "d;e;mysql", "", "", "", "", ""},
+		"columns": {"d", "d", "t", "id;part", "id;part", "t_chk_1;PRIMARY", "id"},
+	} {
+		c := s.open(user, "", "")
+		for i, q := range names {
+			script{{q, of[i]}}.run(t, c)
+		}
+	}
+	const denied, refused = "error 1044", "error 1142"
+	for _, user := range []string{"server", "lists"} {
+		script{
+			{"use d", denied}, {"show tables from d", denied}, {"show tables from mysql", denied},
+			{"use mysql", denied}, {"show create database d", denied}, {"use nowhere", denied},
+			{"show table status from d", denied}, {"show triggers from d", denied},
+			{"show columns from d.t", refused}, {"select 1 from d.t", refused},
+			{"select 1 from nowhere.t", refused}, {"select 1 from d.v", refused},
+		}.run(t, s.open(user, "", ""))
+	}
+	script{
+		{"show tables from d", ""}, {"show full tables from d", ""}, {"show table status from d", ""},
+		{"use d", ""}, {"select 1 from t", refused}, {"select 1 from v", refused},
+	}.run(t, s.open("calls", "", ""))
+	script{
+		{"show tables from d", "t"}, {"select id from d.t", ""},
+		{"select concat(seq_in_index, index_name) from information_schema.statistics where table_schema = 'd'",
+			"1PRIMARY;1p"},
+	}.run(t, s.open("columns", "", ""))
+	if got := results(t, s.open("columns", "", ""), "show index from d.t"); strings.Contains(got, "hush") {
+		t.Errorf("show index: %s", got)
+	}
+	for _, user := range []string{"server", "lists", "calls", "columns"} {
+		for _, db := range []string{"mysql", "e", "nowhere"} {
+			if got := results(t, s.open(user, db, ""), "select 1"); got != denied {
+				t.Errorf("%s logs in to %s: %q", user, db, got)
+			}
+		}
+	}
 }

@@ -336,6 +336,13 @@ func (c *Connection) useDatabase(parent context.Context, name string) error {
 			engine.ProcessList.ConnectionReady(c.session)
 			return nil
 		}
+		asks := engine.Analyzer.Catalog.AuthorizationHandler()
+		if err := asks.HandleAuth(ctx, asks.NewQueryState(ctx), ast.AuthInformation{
+			AuthType: ast.AuthType_VISIBLE, TargetType: ast.AuthTargetType_DatabaseIdentifiers,
+			TargetNames: []string{name},
+		}); err != nil { // as USE asks; the library has the database of the accounts for everybody
+			return sql.CastSQLError(err)
+		}
 		db, err := engine.Analyzer.Catalog.Database(ctx, name)
 		if err != nil {
 			return sql.CastSQLError(err)

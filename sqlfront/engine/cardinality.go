@@ -65,7 +65,7 @@ func asInt(v any) int {
 	return 0
 }
 
-// showIndexes is SHOW INDEX with cardinalities.
+// showIndexes is SHOW INDEX with cardinalities, of the columns of which the user may know.
 func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql.Row) (sql.RowIter, error) {
 	rt, ok := n.Child.(*plan.ResolvedTable)
 	if !ok {
@@ -85,7 +85,7 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 	if err != nil {
 		return nil, err
 	}
-	return &mapRows{it, func(ctx *sql.Context, row sql.Row) {
+	it = &mapRows{it, func(ctx *sql.Context, row sql.Row) {
 		name, _ := row[showIndexName].(string)
 		if t.isText(name) { // words are in no order of the rows
 			row[showIndexCollation], row[showIndexCardinality] = nil, nil
@@ -104,7 +104,12 @@ func (b *execBuilder) showIndexes(ctx *sql.Context, n *plan.ShowIndexes, row sql
 			}
 		}
 		row[showIndexCardinality] = b.eng.cardinality(ctx, t, name, asInt(row[showIndexSeq]))
-	}}, nil
+	}}
+	rows, err := sql.RowIterToRows(ctx, it)
+	if err != nil {
+		return nil, err
+	}
+	return sql.RowsToRowIter(b.eng.seenColumns(ctx, n.Child, rows, showIndexColumn)...), nil
 }
 
 // prefixLength is how many characters or bytes of a column an index has, 0 for all.

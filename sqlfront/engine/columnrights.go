@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/account"
+	"moka/sqlfront/infoschema"
 	"moka/sqlfront/rights"
 )
 
@@ -352,27 +352,55 @@ func (e *Engine) columnsSeen(ctx *sql.Context, database, table string) func(colu
 	return func(column string) bool { return of.Column(column).Count() > 0 }
 }
 
-// shownColumns are the tables of information_schema with a row for each column: those that the user may know of, or if they tell what is in
-// the column, may read.
-var shownColumns = map[string]struct {
-	schema string
-	read   bool
-}{
-	information_schema.ColumnsTableName:          {"table_schema", false},
-	information_schema.ColumnStatisticsTableName: {"schema_name", true},
+// sees reports whether the user may know of a table: he may do something with it, or with a column.
+func (e *Engine) sees(ctx *sql.Context, database, table string) bool {
+	s := sessionOf(ctx)
+	return s == nil || !s.ofClient || strings.EqualFold(database, sql.InformationSchemaDatabaseName) ||
+		rights.OnAnyColumn(ctx, e.accounts(), database, table) || s.HasTemporary(database, table)
 }
 
-// seenInformation is a table of information_schema without the columns that the user may not see.
+// seenColumns leaves out the rows of SHOW COLUMNS or SHOW INDEX of a table that are about columns of which
+// the user may not know. What is about an expression is about several.
+func (e *Engine) seenColumns(ctx *sql.Context, of sql.Node, rows []sql.Row, column int) []sql.Row {
+	rt, ok := of.(*plan.ResolvedTable)
+	if !ok || rt.SqlDatabase == nil {
+		return rows
+	}
+	may := e.columnsSeen(ctx, rt.SqlDatabase.Name(), rt.Name())
+	if may == nil {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(r sql.Row) bool {
+		name, _ := r[column].(string)
+		return !may(name)
+	})
+}
+
+// seenInformation is a table of information_schema without the tables that the user may not see, and without
+// the columns; where it tells what is in a column, without those that he may not read.
 func (b *execBuilder) seenInformation(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
 	it, err := b.information(ctx, n, row)
-	if err != nil || isShown(ctx, n) || n.SqlDatabase == nil || !strings.EqualFold(n.SqlDatabase.Name(), sql.InformationSchemaDatabaseName) {
+	if err != nil || isShown(ctx, n) || n.SqlDatabase == nil ||
+		!strings.EqualFold(n.SqlDatabase.Name(), sql.InformationSchemaDatabaseName) {
 		return it, err
 	}
-	which, ok := shownColumns[strings.ToLower(n.Name())]
-	if s := sessionOf(ctx); !ok || s == nil || !s.ofClient || b.eng.accounts() == nil || !b.eng.accounts().Enabled() {
+	if s := sessionOf(ctx); s == nil || !s.ofClient || !b.eng.asks() {
 		return it, nil
 	}
-	if set := b.eng.accounts().UserActivePrivilegeSet(ctx); set.Has(sql.PrivilegeType_Select) || set.Has(sql.PrivilegeType_Super) {
+	if set := b.eng.accounts().UserActivePrivilegeSet(ctx); set.Has(sql.PrivilegeType_Select) ||
+		set.Has(sql.PrivilegeType_Super) {
+		return it, nil
+	}
+	columns := n.Schema(ctx)
+	at := func(names ...string) int {
+		return slices.IndexFunc(columns, func(c *sql.Column) bool {
+			return slices.Contains(names, strings.ToLower(c.Name))
+		})
+	}
+	f := &seenRows{eng: b.eng, database: at("table_schema", "constraint_schema", "schema_name"),
+		table: at("table_name"), column: at("column_name"),
+		read: strings.EqualFold(n.Name(), information_schema.ColumnStatisticsTableName)}
+	if f.database < 0 || f.table < 0 && !strings.EqualFold(n.Name(), information_schema.SchemataTableName) {
 		return it, nil
 	}
 	if it == nil {
@@ -380,42 +408,43 @@ func (b *execBuilder) seenInformation(ctx *sql.Context, n *plan.ResolvedTable, r
 			return nil, err
 		}
 	}
-	columns := n.Schema(ctx)
-	f := &seenRows{RowIter: it, eng: b.eng, read: which.read}
-	for i, name := range []string{which.schema, "table_name", "column_name"} {
-		if f.at[i] = slices.IndexFunc(columns, func(c *sql.Column) bool { return strings.EqualFold(c.Name, name) }); f.at[i] < 0 {
-			return nil, errors.New("engine: information_schema." + n.Name() + " has other columns than expected")
-		}
-	}
+	f.RowIter = it
 	return f, nil
 }
 
 // seenRows leaves rows out.
 type seenRows struct {
 	sql.RowIter
-	eng  *Engine
-	at   [3]int // database, table, column
-	read bool
+	eng                     *Engine
+	database, table, column int // negative for none
+	read                    bool
 }
 
 // Next implements sql.RowIter.
 func (f *seenRows) Next(ctx *sql.Context) (sql.Row, error) {
 	for {
 		row, err := f.RowIter.Next(ctx)
-		if err != nil {
-			return nil, err
+		if err != nil || f.seen(ctx, row) {
+			return row, err
 		}
-		database, _ := row[f.at[0]].(string)
-		table, _ := row[f.at[1]].(string)
-		column, _ := row[f.at[2]].(string)
-		if f.read {
-			if !rights.OnTable(ctx, f.eng.accounts(), database, table, sql.PrivilegeType_Select) &&
-				!f.eng.accounts().UserActivePrivilegeSet(ctx).Database(database).Table(table).Column(column).Has(sql.PrivilegeType_Select) {
-				continue
-			}
-		} else if may := f.eng.columnsSeen(ctx, database, table); may != nil && !may(column) {
-			continue
-		}
-		return row, nil
 	}
+}
+
+func (f *seenRows) seen(ctx *sql.Context, row sql.Row) bool {
+	database, _ := row[f.database].(string)
+	if f.table < 0 { // the others are seen by name already
+		return database != infoschema.AccountsDatabase || rights.Listed(ctx, f.eng.accounts(), database)
+	}
+	table, _ := row[f.table].(string)
+	if f.column < 0 {
+		return f.eng.sees(ctx, database, table)
+	}
+	column, _ := row[f.column].(string)
+	if f.read {
+		return rights.OnTable(ctx, f.eng.accounts(), database, table, sql.PrivilegeType_Select) ||
+			f.eng.accounts().UserActivePrivilegeSet(ctx).Database(database).Table(table).Column(column).
+				Has(sql.PrivilegeType_Select)
+	}
+	may := f.eng.columnsSeen(ctx, database, table)
+	return f.eng.sees(ctx, database, table) && (may == nil || may(column))
 }

@@ -77,6 +77,10 @@ func (e *Engine) createLike(ctx *sql.Context, c parse.CreateLike) error {
 
 // likeSource finds the table that another one is to be like.
 func (e *Engine) likeSource(ctx *sql.Context, db, name string) (*Table, error) {
+	if s := sessionOf(ctx); s != nil && !s.HasTemporary(db, name) &&
+		!rights.OnTable(ctx, s.Accounts(), db, name, sql.PrivilegeType_Select) { // whether there is one or not
+		return nil, rights.TableDenied(ctx, "SELECT", name)
+	}
 	d, err := e.provider.Database(ctx, db)
 	if err != nil {
 		return nil, err
@@ -98,9 +102,6 @@ func (e *Engine) likeSource(ctx *sql.Context, db, name string) (*Table, error) {
 	src := ownTable(found)
 	if src == nil {
 		return nil, sqlerr.New(sqlerr.WrongObject, "'%s.%s' is not BASE TABLE", db, name)
-	}
-	if s := sessionOf(ctx); s != nil && !src.temporary && !rights.OnTable(ctx, s.Accounts(), db, name, sql.PrivilegeType_Select) {
-		return nil, rights.TableDenied(ctx, "SELECT", name)
 	}
 	return src.current(ctx)
 }

@@ -124,6 +124,8 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return infoschema.CreateEvent(ctx, n)
 	case *plan.ShowTables:
 		return b.showTables(ctx, n, row)
+	case *plan.ShowDatabases:
+		return b.showDatabases(ctx, n, row)
 	case *plan.ShowColumns:
 		return b.showColumns(ctx, n, row)
 	case *plan.ShowCreateTable:

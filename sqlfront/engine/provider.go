@@ -10,6 +10,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/charset"
 	"moka/sqlfront/infoschema"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -71,13 +72,28 @@ func (p *provider) Database(ctx *sql.Context, name string) (sql.Database, error)
 	}
 	d, ok := v.snap.Database(name)
 	if !ok {
+		if err := p.maySee(ctx, name); err != nil {
+			return nil, err
+		}
 		return nil, sql.ErrDatabaseNotFound.New(name)
+	}
+	if err := p.maySee(ctx, d.Name); err != nil {
+		return nil, err
 	}
 	own := &Database{eng: p.eng, name: d.Name}
 	if known := p.knownInstead(ctx, d.Name); known != "" {
 		return &aroundDatabase{own, known}, nil
 	}
 	return own, nil
+}
+
+// maySee refuses a database to who may do nothing in it.
+func (p *provider) maySee(ctx *sql.Context, name string) error {
+	s := sessionOf(ctx)
+	if s == nil || s.bound || !s.Restricted() || rights.Within(ctx, p.eng.accounts(), name) {
+		return nil
+	}
+	return rights.DatabaseDenied(ctx, name)
 }
 
 // aroundDatabase is a database of which the user may not know, found by the planner when the statement is
@@ -99,7 +115,7 @@ func (p *provider) knownInstead(ctx *sql.Context, name string) string {
 		return ""
 	}
 	all := p.eng.accounts().UserActivePrivilegeSet(ctx)
-	if all.Count() > 0 || all.Database(name).HasPrivileges() {
+	if rights.Within(ctx, p.eng.accounts(), name) {
 		return ""
 	}
 	for _, d := range all.GetDatabases() {
@@ -128,7 +144,9 @@ func (p *provider) AllDatabases(ctx *sql.Context) []sql.Database {
 			if s != nil && s.ofClient {
 				s.NameDatabase(d.Name)
 			}
-			all = append(all, &Database{eng: p.eng, name: d.Name})
+			if s == nil || s.bound || !s.Restricted() || rights.Listed(ctx, p.eng.accounts(), d.Name) {
+				all = append(all, &Database{eng: p.eng, name: d.Name})
+			}
 		}
 	}
 	if l := infoschema.LimitOf(ctx); l != nil {

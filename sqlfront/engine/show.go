@@ -13,6 +13,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/infoschema"
+	"moka/sqlfront/rights"
 )
 
 // What SHOW says of tables is read by programs: dumps, migrations and object mappers. Where the library's words are not MySQL's,
@@ -54,11 +55,7 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 	if !b.shows || isShown(ctx, n) {
 		return nil, nil
 	}
-	it, err := b.base.Build(asShown(ctx, n), n, row)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := sql.RowIterToRows(ctx, it)
+	rows, err := b.shownRows(ctx, n, row)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +63,7 @@ func (b *execBuilder) showColumns(ctx *sql.Context, n *plan.ShowColumns, row sql
 	if rt, ok := n.Child.(*plan.ResolvedTable); ok {
 		table = rt.Table
 	}
-	if rt, ok := n.Child.(*plan.ResolvedTable); ok && rt.SqlDatabase != nil {
-		if may := b.eng.columnsSeen(ctx, rt.SqlDatabase.Name(), rt.Name()); may != nil {
-			rows = slices.DeleteFunc(rows, func(r sql.Row) bool { return !may(r[0].(string)) })
-		}
-	}
+	rows = b.eng.seenColumns(ctx, n.Child, rows, 0)
 	texts := ownTable(table).textColumns()
 	columns := map[string]*sql.Column{}
 	for _, c := range n.TargetSchema() {
@@ -124,16 +117,46 @@ func bareType(t sql.Type) string {
 
 // showTables is SHOW [FULL] TABLES. A row is the name and, with FULL, the type.
 func (b *execBuilder) showTables(ctx *sql.Context, n *plan.ShowTables, row sql.Row) (sql.RowIter, error) {
-	if !n.Full || n.Database() == nil || !strings.EqualFold(n.Database().Name(), sql.InformationSchemaDatabaseName) || isShown(ctx, n) {
+	if n.Database() == nil || isShown(ctx, n) {
 		return nil, nil
 	}
+	rows, err := b.shownRows(ctx, n, row)
+	if err != nil {
+		return nil, err
+	}
+	if n.Full && strings.EqualFold(n.Database().Name(), sql.InformationSchemaDatabaseName) {
+		for _, r := range rows {
+			r[1] = "SYSTEM VIEW"
+		}
+	}
+	return sql.RowsToRowIter(slices.DeleteFunc(rows, func(r sql.Row) bool {
+		return !b.eng.sees(ctx, n.Database().Name(), r[0].(string)) // the library shows each view
+	})...), nil
+}
+
+// shownRows are the rows that the library has.
+func (b *execBuilder) shownRows(ctx *sql.Context, n sql.Node, row sql.Row) ([]sql.Row, error) {
 	it, err := b.base.Build(asShown(ctx, n), n, row)
 	if err != nil {
 		return nil, err
 	}
-	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
-		row[1] = "SYSTEM VIEW"
-	}}, nil
+	return sql.RowIterToRows(ctx, it)
+}
+
+// showDatabases leaves the database of the accounts out for who may do nothing in it.
+func (b *execBuilder) showDatabases(ctx *sql.Context, n *plan.ShowDatabases, row sql.Row) (sql.RowIter,
+	error) {
+	if isShown(ctx, n) {
+		return nil, nil
+	}
+	rows, err := b.shownRows(ctx, n, row)
+	if err != nil {
+		return nil, err
+	}
+	return sql.RowsToRowIter(slices.DeleteFunc(rows, func(r sql.Row) bool {
+		return r[0] == infoschema.AccountsDatabase &&
+			!rights.Listed(ctx, b.eng.accounts(), infoschema.AccountsDatabase)
+	})...), nil
 }
 
 // informationColumns is information_schema.columns with what the library leaves out, or gets wrong, of our tables.

@@ -139,16 +139,6 @@ func OnTable(ctx *sql.Context, db *mysql_db.MySQLDb, database, table string, any
 	})
 }
 
-// Within reports whether the user has any right on a database, or on something in it. Who has none is not
-// told whether it exists.
-func Within(ctx *sql.Context, db *mysql_db.MySQLDb, database string) bool {
-	if db == nil || !db.Enabled() {
-		return true
-	}
-	set := db.UserActivePrivilegeSet(ctx)
-	return set.Count() > 0 || set.Database(database).HasPrivileges()
-}
-
 // DatabaseDenied is the error of who has no right on a database.
 func DatabaseDenied(ctx *sql.Context, database string) error {
 	c := ctx.Client()

@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -171,6 +172,16 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 	if err := h.AuthorizationHandler.HandleAuth(ctx, state, a); err != nil {
 		return refusal(ctx, a, err)
 	}
+	if s, ok := ctx.Session.(holder); ok && a.AuthType == ast.AuthType_VISIBLE &&
+		a.TargetType == ast.AuthTargetType_DatabaseIdentifiers {
+		for _, name := range a.TargetNames {
+			name = cmp.Or(name, ctx.GetCurrentDatabase())
+			if !strings.EqualFold(name, sql.InformationSchemaDatabaseName) &&
+				!Within(ctx, s.Accounts(), name) {
+				return DatabaseDenied(ctx, name)
+			}
+		}
+	}
 	return ofAccounts(ctx, a)
 }
 
@@ -262,7 +273,15 @@ func (h handler) CheckTable(ctx *sql.Context, state sql.AuthorizationQueryState,
 			database, table = db, view
 		}
 	}
-	return h.AuthorizationHandler.CheckTable(ctx, state, database, schema, table)
+	if err := h.AuthorizationHandler.CheckTable(ctx, state, database, schema, table); err != nil {
+		return err
+	}
+	s, ok := ctx.Session.(holder)
+	if !ok || database == "" || strings.EqualFold(database, sql.InformationSchemaDatabaseName) ||
+		OnAnyColumn(ctx, s.Accounts(), database, table) {
+		return nil
+	}
+	return sql.ErrTableAccessDeniedForUser.New(ctx.Client().User, table)
 }
 
 // denied tells a refusal from other errors.

@@ -75,6 +75,30 @@ var tableRights = []sql.PrivilegeType{
 	sql.PrivilegeType_CreateView, sql.PrivilegeType_ShowView, sql.PrivilegeType_Trigger,
 }
 
+// databaseRights are those of the server with which databases are in sight: PROCESS, FILE or RELOAD show
+// none. To the library each privilege of the server shows everything.
+var databaseRights = append(slices.Clone(tableRights),
+	sql.PrivilegeType_CreateTempTable, sql.PrivilegeType_LockTables, sql.PrivilegeType_Execute,
+	sql.PrivilegeType_CreateRoutine, sql.PrivilegeType_AlterRoutine, sql.PrivilegeType_Event)
+
+// Within reports whether the user has any right on a database, or on something in it. Who has none is not
+// told whether it exists.
+func Within(ctx *sql.Context, db *mysql_db.MySQLDb, database string) bool {
+	if db == nil || !db.Enabled() {
+		return true
+	}
+	set := db.UserActivePrivilegeSet(ctx)
+	if set.Has(sql.PrivilegeType_Super) || set.Database(database).HasPrivileges() {
+		return true
+	}
+	return slices.ContainsFunc(databaseRights, func(p sql.PrivilegeType) bool { return set.Has(p) })
+}
+
+// Listed is Within, or the user may SHOW DATABASES.
+func Listed(ctx *sql.Context, db *mysql_db.MySQLDb, database string) bool {
+	return Within(ctx, db, database) || db.UserActivePrivilegeSet(ctx).Has(sql.PrivilegeType_ShowDB)
+}
+
 // OnAny reports whether the account of ctx may do anything with a table as a whole.
 func OnAny(ctx *sql.Context, db *mysql_db.MySQLDb, database, table string) bool {
 	if db == nil || !db.Enabled() {
