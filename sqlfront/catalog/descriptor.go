@@ -293,8 +293,10 @@ type Observer struct {
 	Timeout   time.Duration `json:"timeout,omitempty"`
 	MaxFanout int           `json:"max_fanout,omitempty"`
 	// MaxDepth is up to how many runs, one set off by the other, may lead to a change that it runs for.
-	MaxDepth int    `json:"max_depth,omitempty"`
-	Comment  string `json:"comment,omitempty"`
+	MaxDepth int `json:"max_depth,omitempty"`
+	// ForgottenIsNull has it run with NULLs for an OLD row that garbage collection has removed.
+	ForgottenIsNull bool   `json:"forgotten_is_null,omitempty"`
+	Comment         string `json:"comment,omitempty"`
 	// since when changes pass it by; zero: it is enabled, or an older release has disabled it
 	DisabledAt time.Time `json:"disabled_at,omitzero"`
 	// DisabledTS is a timestamp of that moment, and DisabledRows the index under which the table's rows were

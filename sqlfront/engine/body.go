@@ -50,8 +50,8 @@ type TriggerParser interface {
 type BodyOf struct {
 	// Observer is set for the body of an observer: it assigns nothing to NEW, and all its statements have to be understood.
 	Observer bool
-	// Event is what the observer waits for.
-	Event string
+	// Says are variables of the body that are true or false, as Run is told.
+	Says []string
 	// Spoken is what it was created in.
 	Spoken catalog.Spoken
 	// Definer is user@host of who has created it, empty if nobody knows.
@@ -104,7 +104,7 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 	}
 	switch {
 	case of.Observer:
-		spec.Event = of.Event + " observer"
+		spec.Says = of.Says
 		spec.Refuse = sqlerr.Unsupported("SET NEW.… in an observer (the change is committed already)")
 	case !strings.EqualFold(d.TriggerSpec.Time, ast.BeforeStr):
 		spec.Refuse = sql.ErrInvalidUpdateInAfterTrigger.New()
@@ -123,6 +123,9 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 	}
 	return b, err
 }
+
+// ReadsOld reports whether the body names a column of OLD.
+func (b *Body) ReadsOld() bool { return b.routine.ReadsOld }
 
 // triggerTree parses the text of a trigger; edit is for the statements of its body.
 func (e *Engine) triggerTree(text, mode string) (d *ast.DDL, edit func(ast.Statement) ast.Statement, err error) {
@@ -171,8 +174,8 @@ func (e *Engine) KeepsBodies(known bool) bool {
 }
 
 // Run runs the body for one row, in the transaction of ctx, and returns the row that NEW has become. old and now are nil where the
-// event has no such row.
-func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
+// event has no such row. says are the values of BodyOf.Says.
+func (b *Body) Run(ctx *sql.Context, old, now sql.Row, says ...bool) (sql.Row, error) {
 	s := sessionOf(ctx)
 	if s == nil {
 		return nil, sqlerr.Unsupported("a trigger without a session")
@@ -186,7 +189,7 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row) (sql.Row, error) {
 	b.host.session = s
 	var row sql.Row
 	err := s.inBody(ctx, b, func() (err error) {
-		row, err = b.routine.Fire(ctx, &b.host, old, now)
+		row, err = b.routine.Fire(ctx, &b.host, old, now, says...)
 		return err
 	})
 	if err != nil {

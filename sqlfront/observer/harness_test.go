@@ -35,6 +35,7 @@ type world struct {
 	countRows int
 	countTime time.Duration
 	hold      time.Duration // of tables; zero for the default
+	withheld  time.Duration // the lease of what a worker has fetched; zero for the default
 }
 
 func newWorld(t testing.TB) *world {
@@ -93,7 +94,7 @@ func (w *world) node(works bool) *node {
 	const runners = 4
 	if works {
 		n.worker = triggers.NewWorker(client, n.read, "node",
-			triggers.Options{Runners: runners, SweepEvery: 20 * time.Millisecond})
+			triggers.Options{Runners: runners, SweepEvery: 20 * time.Millisecond, Lease: w.withheld})
 	}
 	n.reg = observer.New(observer.Options{
 		Client: client, Catalog: cat, Store: n.read, Worker: n.worker, Runners: runners,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -35,12 +36,12 @@ type body struct {
 	observer *catalog.Observer
 	table    *engine.Table
 	database string
-	plans    map[event]*engine.Body
+	plan     *engine.Body
 }
 
 // bytes is what the compiled body takes.
 func (b *body) bytes() int64 {
-	return int64(len(eventsOf(b.observer.Events))) * engine.BodyBytes(len(b.observer.Body))
+	return engine.BodyBytes(len(b.observer.Body))
 }
 
 // event is what happened to a row between two runs.
@@ -110,9 +111,11 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	if err != nil && !forgotten {
 		return err
 	}
+	if forgotten && b.plan.ReadsOld() && !b.observer.ForgottenIsNull {
+		return fmt.Errorf("%w: %w", triggers.ErrHopeless, errForgotten(b.observer))
+	}
 	evs := b.events(old != nil, now != nil)
 	if forgotten {
-		old = make(sql.Row, len(b.table.Schema(sctx)))
 		evs = b.eventsWithoutOld(now != nil)
 	}
 	ran := false
@@ -224,17 +227,32 @@ func (b *body) eventsWithoutOld(now bool) []event {
 	return nil
 }
 
-// execute runs the compiled body for one row.
+// execute runs the compiled body for one row. Of a row that was replaced, and is a DELETE and an INSERT to
+// the observer, each has its own.
 func (r *Registry) execute(ctx *sql.Context, b *body, ev event, old, now sql.Row) error {
-	if ev == updated && old == nil {
-		old = make(sql.Row, len(b.table.Schema(ctx)))
+	say := saysOf(ev)
+	switch ev {
+	case inserted:
+		old = nil
+	case deleted:
+		now = nil
+	case notified:
+		say = []bool{old == nil, old != nil && !reflect.DeepEqual(old, now), false}
 	}
 	ctx.SetCurrentDatabase(b.database)
-	_, err := b.plans[ev].Run(ctx, old, now)
+	_, err := b.plan.Run(ctx, old, now, say...)
 	if err != nil {
 		b.version = 0 // the body is compiled anew
 	}
 	return err
+}
+
+// errForgotten says that the run would take a row that was there for one that was not. Another try would,
+// too.
+func errForgotten(o *catalog.Observer) error {
+	return fmt.Errorf("OLD, the row as observer '%s' has acknowledged it last, has been removed by garbage "+
+		"collection (--gc-max-hold); ALTER OBSERVER … WITH (forgotten_old = 'null') and then RETRY FAILED "+
+		"runs with NULLs for it", o.Name)
 }
 
 // body returns the compiled form of an observer, compiled anew if the catalog has changed since; done has to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -246,8 +247,12 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 		if err != nil {
 			return err
 		}
-		if err := r.validate(ctx, t, stored); err != nil {
+		readsOld, err := r.validate(ctx, t, stored)
+		if err != nil {
 			return err
+		}
+		if readsOld {
+			warnSiblings(ctx, snap, stored)
 		}
 		r.warnCycle(ctx, t, stored)
 		return nil
@@ -321,21 +326,28 @@ func setOption(o *catalog.Observer, name, value string) error {
 		o.MaxFanout, err = number(1_000_000)
 	case "max_depth":
 		o.MaxDepth, err = number(1_000_000)
+	case "forgotten_old":
+		if !strings.EqualFold(value, "null") && !strings.EqualFold(value, "park") {
+			return sqlerr.New(sqlerr.WrongValueForVariable, "Observer option 'forgotten_old' can't be set "+
+				"to "+
+				"the value of '%s': it takes 'park' or 'null'", value)
+		}
+		o.ForgottenIsNull = strings.EqualFold(value, "null")
 	case "enabled":
 		o.Enabled = value != "0" && !strings.EqualFold(value, "false")
 	default:
 		return sqlerr.New(sqlerr.UnknownSystemVariable, "Unknown observer option '%s'; there are attempts, "+
-			"backoff_ms, timeout_ms, max_fanout, max_depth and enabled", name)
+			"backoff_ms, timeout_ms, max_fanout, max_depth, forgotten_old and enabled", name)
 	}
 	return err
 }
 
 // validate compiles the observer as of the transaction that declares it, so that an unknown name is an error
 // now.
-func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) error {
+func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) (readsOld bool, err error) {
 	snap, err := r.o.Catalog.Snapshot(ctx, t)
 	if err != nil {
-		return err
+		return false, err
 	}
 	had, ignored, current := ctx.GetTransaction(), ctx.GetIgnoreAutoCommit(), ctx.GetCurrentDatabase()
 	ctx.SetTransaction(r.eng.Adopt(t))
@@ -345,12 +357,32 @@ func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) e
 		ctx.SetIgnoreAutoCommit(ignored)
 		ctx.SetCurrentDatabase(current)
 	}()
-	n := len(eventsOf(o.Events)) * len(o.Body)
-	if err := r.eng.ChargeBody(ctx, o, n); err != nil {
-		return err
+	if err := r.eng.ChargeBody(ctx, o, len(o.Body)); err != nil {
+		return false, err
 	}
-	_, err = r.compile(ctx, snap, o)
-	return err
+	b, err := r.compile(ctx, snap, o)
+	return err == nil && b.plan.ReadsOld(), err
+}
+
+const onChange = catalog.OnInsert | catalog.OnUpdate | catalog.OnDelete
+
+var namesOld = regexp.MustCompile("(?i)(\\bold|`old`)\\s*\\.")
+
+// warnSiblings says so when two observers share the changes of a table, and both use OLD. What they keep
+// together is wrong: each compares with what it has acknowledged itself, not with what the other has done.
+func warnSiblings(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) {
+	for _, other := range snap.Observers(o.TableID) {
+		if other.ID == o.ID || o.Events&onChange == onChange || other.Events&onChange == 0 ||
+			!namesOld.MatchString(other.Body) {
+			continue
+		}
+		ctx.Warn(sqlerr.Unknown, "OLD is the row as observer '%s' has acknowledged it, whatever observer "+
+			"'%s' "+
+			"does: to keep one thing, use one observer AFTER INSERT OR UPDATE OR DELETE, which has "+
+			"INSERTING, "+
+			"UPDATING and DELETING", o.Name, other.Name)
+		return
+	}
 }
 
 // warnCycle says so when observers notify each other in a circle. The paper leaves that to its users; so do

@@ -56,7 +56,7 @@ func declaredColumns(style func(string) string) sql.Schema {
 		system.Name("status"), system.Text("action_statement"), system.Number("attempts"),
 		system.Number("backoff_ms"), system.Text("sql_mode"), system.Text("definer"),
 		system.Moment("created"), system.Number("timeout_ms"), system.Number("max_fanout"),
-		system.Number("max_depth"),
+		system.Number("max_depth"), system.Name("forgotten_old"),
 	}
 	for _, c := range s {
 		c.Name = style(c.Name)
@@ -80,7 +80,7 @@ func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {
 			tableName(snap, o.TableID), status(o), o.Body, set(int64(o.MaxAttempts)),
 			set(o.Backoff.Milliseconds()), o.SQLMode, o.Definer, o.Created.UTC(),
 			set(o.Timeout.Milliseconds()), set(int64(o.MaxFanout)),
-			set(int64(o.MaxDepth))))
+			set(int64(o.MaxDepth)), forgottenOld(o)))
 	}
 	return rows, nil
 }
@@ -91,6 +91,13 @@ func set(n int64) any {
 		return nil
 	}
 	return uint64(n)
+}
+
+func forgottenOld(o *catalog.Observer) string {
+	if o.ForgottenIsNull {
+		return "null"
+	}
+	return "park"
 }
 
 func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {

@@ -2,7 +2,6 @@ package routine
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -21,6 +20,7 @@ type Spec struct {
 	Returns        *ast.ColumnType // of a function
 	Old, New       []Column        // of a trigger; nil for a row that its event has not
 	Event          string          // of a trigger, for errors
+	Says           []string        // of a trigger: variables that are true or false, as Fire is told
 	Refuse         error           // the error of an assignment to NEW; nil if there may be one
 	Deterministic  bool
 	Body           ast.Statement
@@ -65,6 +65,9 @@ func Compile(s Spec) (*Routine, error) {
 		r.old, r.now = len(s.Old), len(s.New)
 		for _, c := range slices.Concat(s.Old, s.New) {
 			r.slots = append(r.slots, slot{c.Name, c.Type})
+		}
+		for _, name := range s.Says {
+			c.declare(name, types.Boolean)
 		}
 	}
 	if s.Kind == Function {
@@ -166,6 +169,7 @@ func (c *compiler) variable(name string) (*Variable, bool) {
 // named is the variable, or the column of OLD and NEW, that a name means, where its value is used.
 func (c *compiler) named(n *ast.ColName) (*Variable, bool) {
 	v, ok := c.target(n)
+	c.routine.ReadsOld = c.routine.ReadsOld || ok && v.slot < c.routine.old
 	if ok && c.ofRow(v) && !slices.Contains(c.routine.Reads, n.Name.Lowered()) {
 		c.routine.Reads = append(c.routine.Reads, n.Name.Lowered())
 	}
@@ -777,24 +781,4 @@ func (c *compiler) signal(s *ast.Signal, again bool) (node, error) {
 		n.items = append(n.items, signalItem{string(i.ConditionItemName), c.scalar(i.Value)})
 	}
 	return n, nil
-}
-
-func badState(s string) error {
-	return sqlerr.New(sqlerr.BadSQLState, "Bad SQLSTATE: '%s'", s)
-}
-
-func stateMatcher(s string) (*matcher, error) {
-	if len(s) != 5 || strings.HasPrefix(s, "00") ||
-		strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
-		return nil, badState(s)
-	}
-	return &matcher{state: s}, nil
-}
-
-func numberMatcher(v *ast.SQLVal) (*matcher, error) {
-	n, err := strconv.Atoi(string(v.Val))
-	if err != nil || n == 0 {
-		return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Incorrect CONDITION value: '%s'", v.Val)
-	}
-	return &matcher{number: n}, nil
 }

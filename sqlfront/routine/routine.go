@@ -55,6 +55,8 @@ type Routine struct {
 	// Reads are the columns of OLD and NEW whose values the body of a trigger uses, Writes those of NEW
 	// that it gives values to.
 	Reads, Writes []string
+	// ReadsOld says that some of Reads are of OLD.
+	ReadsOld bool
 
 	statements []ast.Statement
 	// reads is set for a function whose answer may change between two calls of one statement
@@ -133,7 +135,7 @@ func (r *Routine) Run(sctx *sql.Context, host Host, args []Argument) (Output, er
 
 // Fire runs the body of a trigger for one row, and returns what NEW has become. Rows that the
 // event has not are nil.
-func (r *Routine) Fire(sctx *sql.Context, host Host, old, now sql.Row) (sql.Row, error) {
+func (r *Routine) Fire(sctx *sql.Context, host Host, old, now sql.Row, says ...bool) (sql.Row, error) {
 	f, err := r.enter(sctx, host)
 	if err != nil {
 		return nil, err
@@ -141,6 +143,12 @@ func (r *Routine) Fire(sctx *sql.Context, host Host, old, now sql.Row) (sql.Row,
 	defer f.closeCursors()
 	copy(f.values[:r.old], old)
 	copy(f.values[r.old:r.old+r.now], now)
+	for i, is := range says {
+		f.values[r.old+r.now+i] = int8(0)
+		if is {
+			f.values[r.old+r.now+i] = int8(1)
+		}
+	}
 	if _, err := r.body.run(f); err != nil {
 		return nil, bare(err)
 	}

@@ -1,9 +1,13 @@
 package routine
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
 )
@@ -33,4 +37,24 @@ func Signalled(ctx *sql.Context, n *plan.Signal) (sql.RowIter, error) {
 	}
 	ctx.Warn(number, "%s", text)
 	return sql.RowsToRowIter(), nil
+}
+
+func badState(s string) error {
+	return sqlerr.New(sqlerr.BadSQLState, "Bad SQLSTATE: '%s'", s)
+}
+
+func stateMatcher(s string) (*matcher, error) {
+	if len(s) != 5 || strings.HasPrefix(s, "00") ||
+		strings.Trim(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return nil, badState(s)
+	}
+	return &matcher{state: s}, nil
+}
+
+func numberMatcher(v *ast.SQLVal) (*matcher, error) {
+	n, err := strconv.Atoi(string(v.Val))
+	if err != nil || n == 0 {
+		return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Incorrect CONDITION value: '%s'", v.Val)
+	}
+	return &matcher{number: n}, nil
 }
