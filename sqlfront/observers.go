@@ -3,6 +3,7 @@ package sqlfront
 import (
 	"context"
 
+	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/observer"
 	"moka/triggers"
@@ -33,3 +34,12 @@ func (s *Server) ObserverNames(ctx context.Context) (map[triggers.ObserverID]str
 	}
 	return names, nil
 }
+
+// Positions begins t's snapshot and returns what observers had not acknowledged in it, for a backup.
+func (s *Server) Positions(ctx context.Context, t *txn.Txn, others bool) ([]triggers.Position, error) {
+	return s.observers.Positions(ctx, t, others)
+}
+
+// Lasting tells whether a cell means anything in another store, for a backup. Acknowledgements do not: see
+// Positions.
+func Lasting(c kv.Column) bool { return c.Family != triggers.AckFamily && catalog.Lasting(c.Row) }

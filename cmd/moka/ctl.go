@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -227,7 +228,7 @@ func ctlCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use: c.use, Short: c.short, Args: cobra.ExactArgs(c.args),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				q := question{to.addr, "/ctl/" + name, c, args}
+				q := question{addr: to.addr, path: "/ctl/" + name, of: c, args: args}
 				b, err := askControl(cmd.Context(), q, to.data, to.file)
 				if err != nil {
 					return err
@@ -261,6 +262,7 @@ type question struct {
 	addr, path string
 	of         control
 	args       []string
+	values     url.Values // more that is asked
 }
 
 // askControl asks, with the token if that is needed: the one in the file that was named, that of the
@@ -297,26 +299,36 @@ func askControl(ctx context.Context, q question, data, file string) ([]byte, err
 }
 
 func (q question) ask(ctx context.Context, token string) (*http.Response, []byte, error) {
+	resp, err := q.send(ctx, token)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp, b, err
+}
+
+// send returns an answer that is still to be read.
+func (q question) send(ctx context.Context, token string) (*http.Response, error) {
 	method := http.MethodGet
 	if q.of.changes {
 		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(ctx, method,
-		"http://"+q.addr+q.path+"?"+url.Values{"arg": q.args}.Encode(), nil)
+	values := url.Values{"arg": q.args}
+	maps.Copy(values, q.values)
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+q.addr+q.path+"?"+values.Encode(), nil)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--http-addr %s: %w", q.addr, err)
+		return nil, fmt.Errorf("--http-addr %s: %w", q.addr, err)
 	}
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, nil, fmt.Errorf("no server answers on %s (%w); is it running, and is this its "+
+		return nil, fmt.Errorf("no server answers on %s (%w); is it running, and is this its "+
 			"--http-addr?", q.addr, err)
 	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	return resp, b, err
+	return resp, nil
 }
 
 // printControl shows a status or a section as tables.

@@ -21,6 +21,8 @@ type httpServer struct {
 	draining atomic.Bool
 	stack    *stack
 	metrics  http.Handler
+	// backingUp says that a backup is being sent: one at a time.
+	backingUp atomic.Bool
 }
 
 func newHTTPServer(s *stack) *httpServer {
@@ -37,6 +39,7 @@ func newHTTPServer(s *stack) *httpServer {
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /ctl/{what}", h.control)
 	mux.HandleFunc("POST /ctl/{what}", h.control)
+	mux.HandleFunc("GET "+backupPath, s.token.required(h.backup))
 	mux.HandleFunc("GET "+zipPath, s.token.required(h.debugZip))
 	mux.HandleFunc("GET /debug/pprof/", s.token.required(pprof.Index))
 	mux.HandleFunc("GET /debug/pprof/cmdline", s.token.required(pprof.Cmdline))

@@ -40,6 +40,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
   moka demo               a guided tour in a temporary directory
   moka sql                a small SQL client
   moka ctl                ask and steer a running server
+  moka backup             a backup of a running database; moka restore makes a database of it
   moka debug zip          what a server tells of itself, in one file
   moka config             check and show settings, and where each comes from
   moka cert               certificates, for nodes on several machines
@@ -57,7 +58,7 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 			c.CommandPath())
 	})
 	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand(),
-		configCommand(), debugCommand(), versionCommand(), sqlCommand())
+		configCommand(), debugCommand(), backupCommand(), restoreCommand(), versionCommand(), sqlCommand())
 	strict(cmd)
 	return cmd
 }

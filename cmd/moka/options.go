@@ -71,6 +71,7 @@ type stackOptions struct {
 	Logger         *slog.Logger
 	Log            *logTail          // what Logger has written, nil if nobody keeps it
 	Settings       map[string]string // by their names, to be shown
+	restores       bool              // a backup into Data: nothing else may open that
 	Ephemeral      bool              // a demo: say nothing about the directory
 }
 

@@ -90,6 +90,11 @@ func openStack(ctx context.Context, o stackOptions) (_ *stack, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	if !o.restores && !o.Memory && o.has(roleStorage) {
+		if err := checkRestored(o.Data); err != nil {
+			return nil, err
+		}
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -339,3 +339,16 @@ func decodeChange(key, b []byte) (c change, err error) {
 	}
 	return c, nil
 }
+
+// Lasting tells whether a row of the transactional key space means anything in another store: named locks,
+// requests to nodes and holds are those of processes that live.
+func Lasting(row kv.RowKey) bool {
+	b := row.Row()
+	switch {
+	case row.Table() != kv.TableTxn || len(b) == 0:
+		return false
+	case b[0] == prefixLock, b[0] == prefixNode:
+		return false
+	}
+	return b[0] != prefixCatalog || len(b) < 2 || b[1] != kindHold
+}

@@ -42,7 +42,10 @@ func (e *Engine) TableOf(ctx *sql.Context, desc *catalog.Table) (*Table, error) 
 func (t *Table) DecodeRow(value []byte) (sql.Row, error) { return t.decode.Decode(value) }
 
 // Span is where the table's rows are stored.
-func (t *Table) Span() kv.Span { return indexSpan(t.desc.ID, t.desc.RowIndex) }
+func (t *Table) Span() kv.Span { return RowsOf(t.desc) }
+
+// RowsOf is where the rows of a table are stored.
+func RowsOf(d *catalog.Table) kv.Span { return indexSpan(d.ID, d.RowIndex) }
 
 // IsRow reports whether a column in Span is a row, and not what others keep beside it.
 func IsRow(c kv.Column) bool { return c.Family == rowFamily && len(c.Qualifier) == 0 }
