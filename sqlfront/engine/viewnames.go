@@ -158,6 +158,9 @@ func (r *renaming) name(n *ast.ColName) ast.Expr {
 		}
 		return r.found(name, n)
 	}
+	if r.eng == nil { // of what has a name that no table has; bare ones are those of a subquery's tables
+		return nil
+	}
 	for i := len(r.within) - 1; i >= 0; i-- {
 		w := r.within[i]
 		if w.columns[strings.ToLower(name)] {
