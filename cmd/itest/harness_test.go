@@ -201,12 +201,18 @@ func (s *server) db(name string) *sql.DB {
 // ctl runs "moka ctl" against the server.
 func (s *server) ctl(args ...string) string {
 	s.t.Helper()
-	out, err := exec.Command(mokaBinary,
-		append([]string{"ctl", "--http-addr", s.http}, args...)...).CombinedOutput()
+	out, err := s.tryCtl(args...)
 	if err != nil {
 		s.t.Fatalf("moka ctl %s: %v\n%s\nserver:\n%s", strings.Join(args, " "), err, out, s.logs())
 	}
-	return string(out)
+	return out
+}
+
+// tryCtl is for what may be refused.
+func (s *server) tryCtl(args ...string) (string, error) {
+	out, err := exec.Command(mokaBinary,
+		append([]string{"ctl", "--http-addr", s.http}, args...)...).CombinedOutput()
+	return string(out), err
 }
 
 func mustExec(t testing.TB, db *sql.DB, q string, args ...any) {

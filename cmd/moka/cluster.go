@@ -13,12 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
 	"moka/kv"
-	"moka/kv/bigtable"
-	"moka/kv/client"
 	"moka/kv/coord"
 	"moka/kv/coord/local"
 	"moka/kv/coord/replicated"
@@ -30,9 +27,9 @@ import (
 	"moka/sqlfront"
 )
 
-// A cluster is a laboratory's still: its members are named at every start. One of them, the first, founds it.
-// The shards have a replica on every member, and are led wherever they are elected; the coordination service
-// and the oracle are where the first shard is led.
+// A cluster is a laboratory's still. Its founding members are named at every start, and one of them, the
+// first, founds it; others join later. The shards have replicas on several nodes, and are led wherever they
+// are elected; the coordination service and the oracle are where the first shard is led.
 const founder kv.NodeID = 1
 
 const (
@@ -52,7 +49,7 @@ const (
 	dealtTables = 64
 )
 
-const labWarning = "LAB: members are fixed; a lost directory is not replaced yet"
+const labWarning = "LAB: a cluster is young; keep another copy of what matters"
 
 // member is a node of a cluster.
 type member struct {
@@ -82,6 +79,22 @@ func parseMembers(list []string) (ms []member, err error) {
 
 // validateCluster is validate for what makes a cluster, and finds out who this process is in it.
 func (o *stackOptions) validateCluster() (err error) {
+	if o.joins = o.Join != "" && o.has(roleStorage) && (!o.Cluster || o.joins); o.joins {
+		switch {
+		case o.NodeAddr == "":
+			return errors.New("--join with the storage role needs --node-addr, at which the other nodes " +
+				"reach this one; without storage: --roles sql")
+		case o.Memory:
+			return errors.New("--join with --memory and the storage role: a node that forgets what it has " +
+				"promised loses data of the others")
+		case len(o.Members) > 0:
+			return errors.New("--join with --members: a node that joins asks who the others are")
+		case o.shardsAsked:
+			return errors.New("--shards with --join: the cluster has its shards")
+		}
+		o.Cluster = true
+		return nil
+	}
 	if !o.Cluster {
 		if len(o.Members) > 0 {
 			return errors.New("--members is for a node of a cluster: say --cluster too, or leave it away")
@@ -131,17 +144,21 @@ func (o *stackOptions) address(id kv.NodeID) string {
 // openCluster opens a member: first what the others need of it, the replicas of its shards, then what it
 // needs of the others.
 func (s *stack) openCluster(ctx context.Context) error {
-	farthest := s.o.address(founder)
+	farthest := cmp.Or(s.o.address(founder), s.o.Join)
 	for _, m := range s.o.members {
 		if !loopback(m.addr) {
 			farthest = m.addr
 		}
 	}
-	known, err := s.o.dialCredentials("members", farthest)
+	flag := "members"
+	if s.o.joins {
+		flag = "join"
+	}
+	known, err := s.o.dialCredentials(flag, farthest)
 	if err != nil {
 		return err
 	}
-	commands, err := rpc.NewRegistry(append([]kv.Coprocessor{bigtable.New(nil)}, coprocessors()...)...)
+	commands, err := rpc.NewRegistry(remoteCoprocessors()...)
 	if err != nil {
 		return err
 	}
@@ -157,14 +174,13 @@ func (s *stack) openCluster(ctx context.Context) error {
 	})
 	no.Coprocessors = append(no.Coprocessors, s.coordination)
 	no.Cluster = &node.Cluster{Self: s.o.self, Splits: s.o.dealt()}
-	peers := map[kv.NodeID]string{}
 	for _, m := range s.o.members {
 		no.Cluster.Members = append(no.Cluster.Members, m.id)
-		if m.id != s.o.self {
-			peers[m.id] = m.addr
-		}
 	}
 	no.Cluster.Found = func(string) (node.Founding, error) {
+		if s.o.joins {
+			return s.joinCluster(ctx, commands, ro)
+		}
 		if s.o.self == founder {
 			var id [16]byte
 			_, _ = rand.Read(id[:])
@@ -176,7 +192,7 @@ func (s *stack) openCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if has := len(n.Shards()); s.o.shardsAsked && s.o.Shards != has {
+	if has := n.ShardCount(); s.o.shardsAsked && s.o.Shards != has {
 		return errors.Join(n.Close(), fmt.Errorf("--shards %d: the cluster has %d, which cannot be "+
 			"changed yet; leave it away",
 			s.o.Shards, has))
@@ -191,47 +207,49 @@ func (s *stack) openCluster(ctx context.Context) error {
 		return err
 	})
 	ro.Cluster = n.ClusterID()
-	self := raftrpc.Member{Cluster: n.ClusterID(), Node: n.ID(), Lives: n}
-	if transport, err = raftrpc.New(self, peers, ro); err != nil {
+	if transport, err = raftrpc.New(s.member(), nil, ro); err != nil {
 		return err
 	}
+	for _, m := range slices.Concat(s.o.members, s.met) {
+		if err := n.Met(m.id, m.addr); err != nil {
+			return err
+		}
+	}
+	pool := rpc.NewPool(commands, ro)
+	s.onClose(func(context.Context) error { pool.Close(); return nil })
+	pool.SetAddress(n.ID(), s.o.NodeAddr) // who leads coordination is asked like another
+	s.transport = transport
+	s.meet(pool, transport)
 	if err := n.Replicate(transport); err != nil {
 		return err
 	}
 	s.serveNodes()
 	s.onClose(s.handOver)
 
-	pool := rpc.NewPool(commands, ro)
-	s.onClose(func(context.Context) error { pool.Close(); return nil })
-	for _, m := range s.o.members {
-		pool.SetAddress(m.id, m.addr) // this one's, too: who leads coordination is asked like another
-	}
 	if err := s.awaitLeaders(ctx, pool); err != nil {
 		return err
 	}
 	if err := s.reachCoordination(ctx, pool, known); err != nil {
 		return err
 	}
-	co := client.Options{Node: n.ID(), Local: n, Remote: pool, RetryFor: clusterRetry, Logger: s.o.Logger}
-	if s.meta, err = client.NewMetadata(cluster{s}, n, co); err != nil {
-		return err
-	}
-	if s.store, err = client.New(s.meta, n, co); err != nil {
-		return err
-	}
-	n.UseStore(s.store)
-	return nil
+	return s.memberStore(pool)
+}
+
+// member is this node to the others.
+func (s *stack) member() raftrpc.Member {
+	n := s.node
+	return raftrpc.Member{Cluster: n.ClusterID(), Node: n.ID(), Lives: n, Addr: s.o.NodeAddr, Book: n}
 }
 
 // leadOracle begins the oracle of a leadership of the first shard.
 func (s *stack) leadOracle(svc coord.Service, lease replicated.Lease) (end func()) {
 	return s.oracles.Lead(oracle.Start(svc, oracle.Options{
-		Address: s.o.address(s.o.self), Lease: lease, Logger: s.o.Logger,
+		Address: s.o.NodeAddr, Lease: lease, Logger: s.o.Logger,
 	}))
 }
 
 // oracleAddress is where the oracle is, as far as this node has heard.
-func (s *stack) oracleAddress() string { return s.o.address(s.node.Lead(node.MetaShard)) }
+func (s *stack) oracleAddress() string { return s.address(s.node.Lead(node.MetaShard)) }
 
 // takeOver finds what keeps the coordination service of a release before.
 func (s *stack) takeOver(take func(local.Store, []byte) error) error {
@@ -297,15 +315,18 @@ func (s *stack) enrol(
 	}
 }
 
-// sameMembers sees that another member was told the same.
+// sameMembers sees that another member was told the same; others may have joined since.
 func (s *stack) sameMembers(info rpc.ClusterInfo, m member) error {
 	var theirs []kv.NodeID
 	for _, n := range info.Nodes {
 		theirs = append(theirs, n.ID)
 	}
 	slices.Sort(theirs)
-	same := func(id kv.NodeID, m member) bool { return id == m.id }
-	if info.Node != m.id || !slices.EqualFunc(theirs, s.o.members, same) {
+	same := true
+	for _, o := range s.o.members {
+		same = same && slices.Contains(theirs, o.id)
+	}
+	if info.Node != m.id || !same {
 		return fmt.Errorf("node %d at %s says that the members are %v, and --members here is %s", info.Node,
 			m.addr, theirs, strings.Join(s.o.Members, ","))
 	}
@@ -316,18 +337,13 @@ func (s *stack) sameMembers(info rpc.ClusterInfo, m member) error {
 func (s *stack) reachCoordination(
 	ctx context.Context, pool *rpc.Pool, known credentials.TransportCredentials,
 ) error {
-	c := coordrpc.New(func() (grpc.ClientConnInterface, error) {
-		lead := s.node.Lead(node.MetaShard)
-		if lead == 0 {
-			return nil, kv.NotLeader("coordination", kv.Lead{Shard: node.MetaShard})
-		}
-		return pool.Conn(lead)
-	}, coordrpc.Options{RetryFor: clusterRetry, Logger: s.o.Logger})
+	conn, missed := s.coordConn(pool)
+	c := coordrpc.New(conn, coordrpc.Options{RetryFor: clusterRetry, Missed: missed, Logger: s.o.Logger})
 	s.coord = c
 	s.onClose(func(context.Context) error { c.Close(); return nil })
-	var addrs []string
-	for _, m := range s.o.members {
-		addrs = append(addrs, m.addr)
+	addrs := []string{s.o.NodeAddr}
+	for _, id := range s.others() {
+		addrs = append(addrs, s.address(id))
 	}
 	for {
 		_, err := c.Alive(ctx, 0)
@@ -342,26 +358,37 @@ func (s *stack) reachCoordination(
 }
 
 // strangers looks for members that are none: an address that another cluster has, or a directory that is.
-func (s *stack) strangers(ctx context.Context, pool *rpc.Pool) error {
-	for _, m := range s.o.members {
-		if m.id == s.o.self {
-			continue
-		}
+// elsewhere reports whether others say that a shard has its replicas on other nodes and is led.
+func (s *stack) strangers(ctx context.Context, pool *rpc.Pool, id kv.ShardID) (elsewhere bool, err error) {
+	foreign := func(at, cluster string) error {
+		return fmt.Errorf("%s belongs to cluster %s, and the node at %s to cluster %s: correct --data or "+
+			"--members", s.o.Data, s.node.ClusterID(), at, cluster)
+	}
+	// It may have found out first, and have ended.
+	if other, cluster := s.transport.Foreign(); other != 0 {
+		return false, foreign(s.address(other), cluster)
+	}
+	for _, other := range s.others() {
+		addr := s.address(other)
 		try, cancel := context.WithTimeout(ctx, enrolTry)
-		info, err := pool.Join(try, m.addr, version)
+		info, err := pool.Join(try, addr, version)
 		cancel()
 		if err != nil {
 			continue // it is not there yet
 		}
 		if info.ClusterID != s.node.ClusterID() {
-			return fmt.Errorf("%s belongs to cluster %s, and the node at %s to cluster %s: correct --data "+
-				"or --members", s.o.Data, s.node.ClusterID(), m.addr, info.ClusterID)
+			return false, foreign(addr, info.ClusterID)
 		}
-		if err := s.sameMembers(info, m); err != nil {
-			return err
+		if info.Node != other {
+			return false, fmt.Errorf("the node at %s is node %d, and node %d was to be there: correct "+
+				"--members", addr, info.Node, other)
+		}
+		for _, x := range info.Shards {
+			elsewhere = elsewhere || x.ID == id && x.Node != 0 && len(x.Replicas) > 0 &&
+				!slices.Contains(x.Replicas, s.node.ID())
 		}
 	}
-	return nil
+	return elsewhere, nil
 }
 
 // awaitLeaders waits until all shards are led.
@@ -383,15 +410,15 @@ func (s *stack) awaitLeaders(ctx context.Context, pool *rpc.Pool) error {
 		case <-tick.C:
 		case <-soon:
 			s.o.Logger.Info("waiting for most of the members: start the others", "members",
-				strings.Join(s.o.Members, ","))
-			if err := s.strangers(ctx, pool); err != nil {
-				return err
+				strings.Join(s.nodeList(), ","))
+			if elsewhere, err := s.strangers(ctx, pool, missing); elsewhere || err != nil {
+				return err // its replica here is none any more: the node will find out
 			}
 			soon = time.After(strangerTime)
 		case <-ctx.Done():
 			return fmt.Errorf("nobody leads shard %d: most of the members have to run (%s), and to reach "+
 				"each other",
-				missing, strings.Join(s.o.Members, ", "))
+				missing, strings.Join(s.nodeList(), ", "))
 		}
 	}
 }
@@ -400,15 +427,28 @@ func (s *stack) awaitLeaders(ctx context.Context, pool *rpc.Pool) error {
 func (s *stack) clusterInfo() rpc.ClusterInfo {
 	n := s.node
 	info := rpc.ClusterInfo{ClusterID: n.ClusterID(), Version: version, Node: n.ID(), Root: node.MetaShard}
-	for _, m := range s.o.members {
-		info.Nodes = append(info.Nodes, rpc.NodeInfo{ID: m.id, Address: m.addr})
+	info.Nodes = append(info.Nodes, rpc.NodeInfo{ID: n.ID(), Address: s.o.NodeAddr})
+	for _, id := range s.others() {
+		info.Nodes = append(info.Nodes, rpc.NodeInfo{ID: id, Address: s.address(id)})
 	}
+	info.Shards = s.hearsay()
 	for _, r := range n.Replicas() {
-		info.Shards = append(info.Shards, rpc.ShardInfo{
-			ID: r.Shard, Node: r.Lead.Node, Term: r.Lead.Term, Replicas: n.Members(),
-		})
+		if len(r.Members.Voters) > 0 {
+			info.Shards[r.Shard-1] = rpc.ShardInfo{
+				ID: r.Shard, Node: r.Lead.Node, Term: r.Lead.Term, Replicas: r.Members.Nodes(),
+			}
+		}
 	}
 	return info
+}
+
+// nodeList is how a person is told who the nodes are.
+func (s *stack) nodeList() []string {
+	list := []string{fmt.Sprintf("%d=%s", s.node.ID(), s.o.NodeAddr)}
+	for _, id := range s.others() {
+		list = append(list, fmt.Sprintf("%d=%s", id, s.address(id)))
+	}
+	return list
 }
 
 // replicaSection shows a member's replicas.

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"moka/kv"
+	"moka/kv/schedule"
 	"moka/triggers"
 )
 
@@ -63,6 +64,18 @@ func init() {
 			storage(listLocks)},
 		"gc": {"gc", "What garbage collection has done, and who keeps old versions", 0, false,
 			true, showGC},
+		"nodes": {"nodes", "Nodes of the cluster, what becomes of them, and how many replicas they have", 0,
+			false, false, clustered(nodeSection)},
+		"replicas": {"replicas", "Replicas of all shards, as their leaders see them", 0, false, false,
+			clustered(replicaList)},
+		"drain": {"drain NODE", "Let a node lead nothing, until undrain", 1, true, false,
+			clustered(setState(schedule.Draining, anyNode))},
+		"undrain": {"undrain NODE", "Let a node lead again, and stay that was to leave", 1, true, false,
+			clustered(setState(schedule.Up, anyNode))},
+		"decommission": {"decommission NODE", "Give a node's replicas to others and remove it, for good", 1,
+			true, false, clustered(setState(schedule.Leaving, mayLeave))},
+		"transfer": {"transfer SHARD NODE", "Let another node lead a shard", 2, true, false,
+			clustered(transferShard)},
 		"observers": {"observers", "What observers have still to do", 0, false, true, listObservers},
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"moka/kv"
-	"moka/kv/bigtable"
 	"moka/kv/client"
 	"moka/kv/coord"
 	"moka/kv/node"
@@ -27,7 +26,7 @@ const joinTime = 10 * time.Second
 // join connects a process without storage to a node that has it: commands over one multiplexed stream,
 // timestamps over another, coordination by proxy. What is built above cannot tell the difference.
 func (s *stack) join(ctx context.Context) error {
-	commands, err := rpc.NewRegistry(append([]kv.Coprocessor{bigtable.New(nil)}, coprocessors()...)...)
+	commands, err := rpc.NewRegistry(remoteCoprocessors()...)
 	if err != nil {
 		return err
 	}
@@ -47,13 +46,14 @@ func (s *stack) join(ctx context.Context) error {
 			"same authority (--cert-dir)", s.o.Join, err, s.o.Join)
 	}
 	co := client.Options{Remote: pool, Logger: s.o.Logger}
-	around := &rotation{pool: pool, nodes: []kv.NodeID{info.Node}}
+	asked := []kv.NodeID{info.Node}
+	around := &rotation{pool: pool, nodes: func() []kv.NodeID { return asked }}
 	addrs := []string{s.o.Join}
 	var cr coordrpc.Options
 	if s.replicated = len(info.Shards) > 0 && len(info.Shards[0].Replicas) > 0; s.replicated {
 		for _, n := range info.Nodes {
 			if n.ID != info.Node {
-				around.nodes, addrs = append(around.nodes, n.ID), append(addrs, n.Address)
+				asked, addrs = append(asked, n.ID), append(addrs, n.Address)
 			}
 		}
 		co.RetryFor = clusterRetry
@@ -75,12 +75,16 @@ func (s *stack) join(ctx context.Context) error {
 // rotation finds who leads coordination by asking one member after the other.
 type rotation struct {
 	pool  *rpc.Pool
-	nodes []kv.NodeID
+	nodes func() []kv.NodeID
 	at    atomic.Uint32
 }
 
 func (r *rotation) conn() (grpc.ClientConnInterface, error) {
-	return r.pool.Conn(r.nodes[int(r.at.Load())%len(r.nodes)])
+	nodes := r.nodes()
+	if len(nodes) == 0 {
+		return nil, kv.Errorf(kv.CodeUnavailable, "coordination", "no other node is known")
+	}
+	return r.pool.Conn(nodes[int(r.at.Load())%len(nodes)])
 }
 
 func (r *rotation) next() { r.at.Add(1) }
@@ -134,9 +138,7 @@ func (s *stack) serveNodes() {
 		rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole,
 			Cluster: s.node.ClusterID()})
 	if s.o.Cluster {
-		self := raftrpc.Member{Cluster: s.node.ClusterID(), Node: s.node.ID(), Lives: s.node}
-		raftrpc.Register(s.rpc, self,
-			s.node.Members(), s.node)
+		raftrpc.Register(s.rpc, s.member(), nil, s.node)
 	}
 	if s.oracle != nil {
 		oracle.Register(s.rpc, s.oracle)

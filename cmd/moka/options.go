@@ -44,6 +44,10 @@ type stackOptions struct {
 	// members and self are what Members and NodeAddr say.
 	members []member
 	self    kv.NodeID
+	// joins says that this is a node with storage that joins a cluster, or has joined it before.
+	joins bool
+	// DeadAfter is for how long a node may be silent until its replicas are made on others; zero for ever.
+	DeadAfter time.Duration
 
 	Memory   bool
 	CacheMiB int
@@ -77,7 +81,7 @@ type stackOptions struct {
 
 // logDir is where the slow log goes, empty for nowhere.
 func (o *stackOptions) logDir() string {
-	if o.LogDir == "" && !o.Memory && o.Join == "" {
+	if o.LogDir == "" && !o.Memory && (o.Join == "" || o.joins) {
 		return filepath.Join(o.Data, "log")
 	}
 	return o.LogDir
@@ -98,7 +102,7 @@ func (o *stackOptions) dataDir() string {
 // tempDir is where large sorts put their rows: beside the data, since the system's directory is
 // memory on many machines.
 func (o *stackOptions) tempDir() string {
-	if o.Memory || o.Join != "" {
+	if o.Memory || o.Join != "" && !o.joins {
 		return ""
 	}
 	return filepath.Join(o.Data, "tmp")
@@ -119,7 +123,10 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 		"address of status page, /metrics, /healthz and pprof; empty for none")
 	f.StringVar(&o.NodeAddr, "node-addr", "", "address for other nodes (gRPC); empty for none")
 	f.StringVar(&o.Join, "join", "",
-		"node address of a running database: serve SQL for it instead of storing data here")
+		"node address of a running database: serve SQL for it instead of storing data here, or, with "+
+			"--node-addr, be another node of its cluster (docs/cluster.md)")
+	f.DurationVar(&o.DeadAfter, "dead-after", time.Minute, "in a cluster: for how long a node may be silent "+
+		"until its replicas are made on others, if there are any without; 0 for ever")
 	f.BoolVar(&o.Cluster, "cluster", false,
 		"be a node of a cluster, whose shards have a replica on every node (docs/cluster.md; a "+
 			"laboratory's yet)")
@@ -127,7 +134,7 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 		"with --cluster: all its nodes, fixed, as 1=HOST:PORT,2=HOST:PORT,3=HOST:PORT; this one is that "+
 			"at --node-addr")
 	f.StringSliceVar(&o.Roles, "roles", nil,
-		"parts to run: storage, sql, worker (default all; with --join: sql)")
+		"parts to run: storage, sql, worker (default all; with --join and no --node-addr: sql)")
 	f.IntVar(&o.Shards, "shards", 1, "number of shards, more than before if you "+
 		"like: tablets are spread over them as they grow; what is in one shard commits in one step")
 	f.BoolVar(&o.Memory, "memory", false, "keep everything in memory; nothing survives the process")
@@ -196,7 +203,7 @@ func (o *stackOptions) has(role string) bool { return slices.Contains(o.Roles, r
 func (o *stackOptions) validate() error {
 	if len(o.Roles) == 0 {
 		o.Roles = []string{roleStorage, roleSQL, roleWorker}
-		if o.Join != "" {
+		if o.Join != "" && o.NodeAddr == "" {
 			o.Roles = []string{roleSQL}
 		}
 	}
@@ -227,10 +234,6 @@ func (o *stackOptions) validate() error {
 			gc.MinRetention)
 	case o.Retention != 0 && o.MaxHold < o.Retention:
 		return fmt.Errorf("--gc-max-hold %v is less than --gc-retention %v", o.MaxHold, o.Retention)
-	case o.Join != "" && o.has(roleStorage):
-		return errors.New("--join with the storage role: nodes with storage are named by --cluster " +
-			"--members; " +
-			"start this process with --roles sql, or leave --join away")
 	case o.Join == "" && !o.has(roleStorage):
 		return fmt.Errorf("--roles %s without storage needs --join ADDR, the --node-addr of a process that "+
 			"has it", strings.Join(o.Roles, ","))

@@ -16,12 +16,15 @@ import (
 	"google.golang.org/grpc/credentials"
 
 	"moka/kv"
+	"moka/kv/bigtable"
 	"moka/kv/client"
 	"moka/kv/coord"
 	"moka/kv/coord/local"
 	"moka/kv/coord/replicated"
 	"moka/kv/node"
 	"moka/kv/rpc"
+	"moka/kv/rpc/raftrpc"
+	"moka/kv/schedule"
 	"moka/oracle"
 	"moka/sqlfront"
 	"moka/sqlfront/pushdown"
@@ -79,6 +82,10 @@ type stack struct {
 	// Of a member of a cluster: what it has of coordination and the oracle while it leads the first shard.
 	coordination *replicated.Host
 	oracles      *oracle.Host
+	keeper       *keeper
+	transport    *raftrpc.Transport
+	met          []member // that a node which joins was told of
+	registry     atomic.Pointer[schedule.Registry]
 
 	failed chan error // a part that should go on for ever has ended
 	wg     sync.WaitGroup
@@ -184,6 +191,11 @@ func coprocessors() []kv.Coprocessor {
 		triggers.NewCoprocessor(nil)}
 }
 
+// remoteCoprocessors are those of which a process without the shard knows the commands.
+func remoteCoprocessors() []kv.Coprocessor {
+	return append([]kv.Coprocessor{bigtable.New(nil), node.Replicas{}}, coprocessors()...)
+}
+
 // nodeOptions are the settings of a node of its own.
 func (s *stack) nodeOptions() node.Options {
 	no := node.Options{
@@ -261,6 +273,7 @@ func (s *stack) openTransactions(ctx context.Context) error {
 		return fmt.Errorf("opening a session: %w", err)
 	}
 	k := &keeper{s: s, session: session}
+	s.keeper = k
 	s.onClose(k.close)
 	s.background(k.run)
 	to := txn.Options{Session: sessionName(session), Liveness: liveness{s.coord}, Logger: s.o.Logger}
@@ -275,6 +288,9 @@ func (s *stack) openTransactions(ctx context.Context) error {
 	k.tell(session, locker{s.txn})
 	if s.node != nil {
 		s.background(s.sweepOrphans)
+	}
+	if s.o.Cluster {
+		s.background(s.followNodes)
 	}
 	told, err := s.openGC(ctx, session)
 	for _, u := range told {

@@ -96,7 +96,7 @@ func (s *stack) greeting() string {
 	}
 	if s.o.Cluster {
 		fmt.Fprintf(&b, "  cluster %s, node %d of %s\n", s.node.ClusterID(), s.node.ID(),
-			strings.Join(s.o.Members, ","))
+			strings.Join(s.nodeList(), ","))
 		fmt.Fprintf(&b, "  WARNING %s\n", labWarning)
 	} else if s.nodeAddr != "" {
 		fmt.Fprintf(&b, "  nodes   moka start --roles sql --join %s\n", s.nodeAddr)
@@ -105,15 +105,13 @@ func (s *stack) greeting() string {
 		fmt.Fprintf(&b, "  WARNING %s\n", insecureWarning)
 	}
 	switch {
-	case s.o.Join != "":
+	case s.o.Join != "" && !s.o.joins:
 		fmt.Fprintf(&b, "  storage at %s\n", s.o.Join)
 	case s.o.Memory:
 		fmt.Fprintf(&b, "  data    in memory: gone with this process\n")
 	case s.o.Cluster:
 		fmt.Fprintf(&b, "  data    %s\n", s.o.Data)
-		fmt.Fprintf(&b, "          every commit is synced on most of the %d nodes first; most of them "+
-			"have to run\n",
-			len(s.o.members))
+		b.WriteString("          every commit is synced first on most of the nodes that have its shard\n")
 	default:
 		fmt.Fprintf(&b, "  data    %s\n", s.o.Data)
 		b.WriteString("          every commit is synced to disk first; there is one copy: a lost disk is " +

@@ -95,7 +95,7 @@ var storageOnly = map[string]bool{
 	"store.UpdateMeta": true, "store.CreateTable": true, "store.DropTable": true, "store.MutateRow": true,
 	"store.MutateRows":        true,
 	"store.CheckAndMutateRow": true, "store.ReadModifyWriteRow": true, "store.Sweep": true,
-	"store.Admin": true,
+	"store.Admin": true, "replicas.Order": true,
 
 	kvpb.Raft_Messages_FullMethodName: true,
 	kvpb.Raft_Snapshot_FullMethodName: true,

@@ -87,17 +87,18 @@ func GroupRun(key []byte) (kv.GroupID, uint32, bool) {
 	return kv.GroupID(key[6]), binary.BigEndian.Uint32(key[7:]), true
 }
 
-// NextData returns a bound between a key that is no shard's data and the first data behind it.
-func NextData(key []byte) []byte {
-	var shard kv.ShardID
-	if len(key) >= 6 && key[0] == spaceShard {
-		shard = Shard(key)
-		if key[5] > partData {
-			shard++
-		}
+// NextShard returns the shard of which a key or a bound is, or the first one behind it; false if no shard's
+// key is behind it.
+func NextShard(key []byte) (kv.ShardID, bool) {
+	switch {
+	case len(key) == 0 || key[0] < spaceShard:
+		return 0, true
+	case key[0] > spaceShard:
+		return 0, false
 	}
-	lower, _ := DataSpan(shard)
-	return lower
+	var b [4]byte
+	copy(b[:], key[1:])
+	return kv.ShardID(binary.BigEndian.Uint32(b[:])), true
 }
 
 // Shard reads the shard of a key for which GroupRun is true.

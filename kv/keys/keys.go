@@ -34,6 +34,7 @@ const (
 	NodeFlush  NodeSpace = 'f' // the engine's marker behind what it has noted as not flushed
 	// NodeReplica is, by shard, which replica of it is here, and which may still come.
 	NodeReplica NodeSpace = 'r'
+	NodeBook    NodeSpace = 'b' // the other nodes of the cluster, and where they are
 )
 
 // StateKind is a kind of shard-local metadata.

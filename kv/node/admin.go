@@ -131,7 +131,7 @@ func pinned(op string, t kv.Tablet) error {
 }
 
 func (n *Node) find(row kv.RowKey) (kv.Tablet, *shard.Replica) {
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		if t, ok := s.Find(row); ok {
 			return t, s
 		}
@@ -140,7 +140,7 @@ func (n *Node) find(row kv.RowKey) (kv.Tablet, *shard.Replica) {
 }
 
 func (n *Node) tablet(op string, id kv.TabletID) (kv.Tablet, *shard.Replica, error) {
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		if t, ok := s.Tablet(id); ok {
 			return t, s, nil
 		}
@@ -184,7 +184,7 @@ type Stats struct {
 // Stats returns the figures.
 func (n *Node) Stats() Stats {
 	st := Stats{Node: n.record.node, Engine: n.engine.Stats()}
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		st.Shards = append(st.Shards, s.Stats())
 	}
 	return st
@@ -193,7 +193,7 @@ func (n *Node) Stats() Stats {
 // TabletSizes estimates what each tablet takes on disk, by start.
 func (n *Node) TabletSizes() ([]bigtable.TabletSize, error) {
 	var all []bigtable.TabletSize
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		sizes, err := s.Sizes()
 		if err != nil {
 			return nil, err
@@ -208,7 +208,7 @@ func (n *Node) TabletSizes() ([]bigtable.TabletSize, error) {
 
 // Compact rewrites the data of all shards, which leaves no garbage and takes long.
 func (n *Node) Compact(ctx context.Context) error {
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		lower, upper := keys.DataSpan(s.ID())
 		if err := n.engine.Compact(ctx, lower, upper); err != nil {
 			return err

@@ -59,7 +59,7 @@ func (n *Node) Balance(ctx context.Context) error {
 	if err := n.splitHot(ctx, time.Now()); err != nil {
 		return err
 	}
-	if n.o.Cluster != nil || len(n.shards) < 2 || n.Room() != nil { // a tablet that moves is there twice
+	if n.o.Cluster != nil || len(n.slots) < 2 || n.Room() != nil { // a tablet that moves is there twice
 		return nil
 	}
 	return n.moveOne(ctx)
@@ -145,9 +145,10 @@ func (n *Node) splitHot(ctx context.Context, now time.Time) error {
 // moveOne moves a tablet from the fullest shard to the emptiest if that brings them closer. Small tablets stay: what is in one
 // shard commits in one phase, so spreading little data costs more than it gains.
 func (n *Node) moveOne(ctx context.Context) error {
-	bytes := make([]uint64, len(n.shards))
-	all := make([][]shard.Size, len(n.shards))
-	for i, s := range n.shards {
+	rs := n.here()
+	bytes := make([]uint64, len(rs))
+	all := make([][]shard.Size, len(rs))
+	for i, s := range rs {
 		var err error
 		if all[i], err = s.Sizes(); err != nil {
 			return err
@@ -171,7 +172,7 @@ func (n *Node) moveOne(ctx context.Context) error {
 	if best == nil {
 		return nil
 	}
-	_, err := n.move(ctx, best.Tablet.ID, n.shards[least].ID())
+	_, err := n.move(ctx, best.Tablet.ID, rs[least].ID())
 	return err
 }
 

@@ -22,9 +22,10 @@ import (
 	"moka/kv/wire"
 )
 
-// Cluster says that a node is a member of a cluster: each of its shards has a replica on every member.
-// Members are given when the cluster is founded and stay as they are.
+// Cluster says that a node is a member of a cluster. Those that found it are named, and each of its shards
+// has a replica on every one of them at first; others join later, and get replicas from those.
 type Cluster struct {
+	// Self and Members are those of a founding member; who joins has neither.
 	Self    kv.NodeID
 	Members []kv.NodeID // ascending
 	// Splits are rows at which the transactions' key space is cut when the cluster is founded. The tablets
@@ -41,10 +42,12 @@ type Cluster struct {
 type Founding struct {
 	ID     string
 	Shards int
+	// Node is the number of a node that joins. It is given once.
+	Node kv.NodeID
 }
 
-// maxMembers bounds the members of a cluster; each holds all shards.
-const maxMembers = 9
+// maxMembers bounds the nodes of a cluster whose starts are counted.
+const maxMembers = 64
 
 // membership is what the record says of a cluster: nothing, for a node of its own.
 type membership struct {
@@ -84,14 +87,15 @@ func (r *record) check(c *Cluster, dir string) error {
 		return refuse("holds a database of one node, which cannot become a cluster yet: start it without " +
 			"--cluster, " +
 			"or name an empty directory")
+	case c.Self == 0:
+		return nil
 	case r.node != c.Self:
 		return refuse("belongs to node %d of the cluster, and is started as node %d: correct --node-addr, "+
 			"--members "+
 			"or --data", r.node, c.Self)
 	case !slices.Equal(r.members, c.Members):
-		return refuse("belongs to a cluster of nodes %v, and --members names %v: members cannot be "+
-			"changed yet",
-			r.members, c.Members)
+		return refuse("belongs to a cluster that was founded by nodes %v, and --members names %v: name "+
+			"those, as at the first start, or give --join instead", r.members, c.Members)
 	}
 	return nil
 }
@@ -105,6 +109,10 @@ func (n *Node) found(b engine.Batch) error {
 		return err
 	}
 	n.record = record{node: c.Self, shards: f.Shards, nextTablet: 1, membership: membership{f.ID, c.Members}}
+	if c.Self == 0 { // it gets what it is given
+		n.record.node = f.Node
+		return nil
+	}
 	bounds := []kv.RowKey{nil, kv.MakeRowKey(kv.TableTxn, nil)}
 	bounds = append(append(bounds, c.Splits...), kv.MakeRowKey(kv.TableTxn+1, nil), nil)
 	for i := range len(bounds) - 1 {
@@ -140,15 +148,15 @@ func (n *Node) found(b engine.Batch) error {
 // ClusterID names the cluster that the node is a member of, empty for a node of its own.
 func (n *Node) ClusterID() string { return n.record.cluster }
 
-// Members are the nodes of the cluster.
-func (n *Node) Members() []kv.NodeID { return slices.Clone(n.record.members) }
+// ShardCount is how many shards the cluster has.
+func (n *Node) ShardCount() int { return len(n.slots) }
 
 // Replicate begins to follow the logs of the shards, and to lead some. Messages from other nodes go to
 // Deliver from then on. Once.
 func (n *Node) Replicate(t host.Transport) (err error) {
 	n.host, err = host.Start(host.Options{
-		Engine: n.engine, Node: n.record.node, Replicas: n.shards, Transport: t, Raft: n.o.Cluster.Raft,
-		Logger: n.logger, Fatal: n.fatal(),
+		Engine: n.engine, Node: n.record.node, Replicas: n.here(), Transport: t, Raft: n.o.Cluster.Raft,
+		Logger: n.logger, Fatal: n.fatal(), Create: n.createReplica, Gone: n.replicaGone,
 	})
 	if err == nil {
 		n.startBackground()
@@ -177,7 +185,7 @@ func (n *Node) Lead(id kv.ShardID) kv.NodeID {
 	if n.host == nil {
 		return n.record.node
 	}
-	return kv.NodeID(n.host.Status(id).Leader)
+	return raft.Node(n.host.Status(id).Leader)
 }
 
 // fatal is what ends the process.
@@ -216,10 +224,14 @@ func (n *Node) Replicas() []Replica {
 	if n.host == nil {
 		return nil
 	}
-	rs := make([]Replica, len(n.shards))
-	for i, s := range n.shards {
+	var rs []Replica
+	for _, s := range n.here() {
 		st := n.host.Status(s.ID())
-		rs[i] = Replica{s.ID(), kv.Lead{Shard: s.ID(), Node: kv.NodeID(st.Leader), Term: st.Term}, st}
+		if st.Members == nil { // before its first turn
+			st.Members = &raft.Members{}
+		}
+		lead := kv.Lead{Shard: s.ID(), Node: raft.Node(st.Leader), Term: st.Term}
+		rs = append(rs, Replica{s.ID(), lead, st})
 	}
 	return rs
 }
@@ -227,13 +239,22 @@ func (n *Node) Replicas() []Replica {
 // led lists the shards that are led here: for a node of its own, all.
 func (n *Node) led() []*shard.Replica {
 	if n.o.Cluster == nil {
-		return n.shards
+		return n.here()
 	}
-	return slices.DeleteFunc(slices.Clone(n.shards), func(s *shard.Replica) bool { return !s.Leads() })
+	return slices.DeleteFunc(n.here(), func(s *shard.Replica) bool { return !s.Leads() })
 }
 
 // leads reports whether a shard is among them.
-func (n *Node) leads(id kv.ShardID) bool { return n.o.Cluster == nil || n.shard(id).Leads() }
+func (n *Node) leads(id kv.ShardID) bool {
+	if n.o.Cluster == nil {
+		return true
+	}
+	s := n.shard(id)
+	return s != nil && s.Leads()
+}
+
+// Leads reports whether a shard is led here.
+func (n *Node) Leads(id kv.ShardID) bool { return n.leads(id) }
 
 // repairMeta makes METADATA say what the tablet tables of the shards that are led here say. A crash between
 // the two, or a change of lead, leaves it behind.
@@ -332,11 +353,11 @@ func (n *Node) allTablets(ctx context.Context) (all []kv.Tablet, err error) {
 // notes that it will be.
 func (n *Node) newLeads() (found bool) {
 	if n.repaired == nil {
-		n.repaired = make([]uint64, len(n.shards))
+		n.repaired = map[kv.ShardID]uint64{}
 	}
-	for i, r := range n.Replicas() {
-		if n.shards[i].Leads() && n.repaired[i] != r.Term {
-			n.repaired[i], found = r.Term, true
+	for _, r := range n.Replicas() {
+		if n.leads(r.Shard) && n.repaired[r.Shard] != r.Term {
+			n.repaired[r.Shard], found = r.Term, true
 		}
 	}
 	return found

@@ -144,7 +144,7 @@ func (v view) ClusterInfo(context.Context) (rpc.ClusterInfo, error) {
 	info := rpc.ClusterInfo{ClusterID: v.n.ClusterID(), Node: v.n.ID(), Root: node.MetaShard}
 	for _, r := range v.n.Replicas() {
 		info.Shards = append(info.Shards, rpc.ShardInfo{
-			ID: r.Shard, Node: r.Lead.Node, Term: r.Lead.Term, Replicas: v.n.Members(),
+			ID: r.Shard, Node: r.Lead.Node, Term: r.Lead.Term, Replicas: r.Members.Nodes(),
 		})
 	}
 	return info, nil
@@ -355,7 +355,7 @@ func TestDirectoriesOfClusters(t *testing.T) {
 		"another member's": {node.Options{FS: member, Cluster: ours(3, 1, 2, 3)},
 			"is started as node 3"},
 		"with other members": {node.Options{FS: member, Cluster: ours(2, 1, 2, 4)},
-			"members cannot be changed"},
+			"founded by nodes [1 2 3]"},
 		"one node's, in a cluster": {node.Options{FS: alone, Cluster: ours(1, 1, 2, 3)},
 			"start it without --cluster"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/kv/raft"
 	"moka/kv/shard"
 )
 
@@ -22,24 +23,30 @@ func (n *Node) HandOver(ctx context.Context) error {
 	if n.host == nil {
 		return nil
 	}
-	for i := len(n.shards) - 1; i >= 0; i-- {
-		if err := n.handOver(ctx, n.shards[i]); err != nil {
+	rs := n.here()
+	for i := len(rs) - 1; i >= 0; i-- {
+		if err := n.handOver(ctx, rs[i], nil, 0); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// handOver asks one member after the other: who is down, or far behind, does not take it, and then this node
-// leads on.
-func (n *Node) handOver(ctx context.Context, s *shard.Replica) error {
+// handOver asks one voter after the other, of those named or, without any, of all: who is down, or far
+// behind, does not take it, and then this node leads on.
+// With most it gives up after so many have not.
+func (n *Node) handOver(ctx context.Context, s *shard.Replica, others []kv.NodeID, most int) error {
 	tick := time.NewTicker(handOverPoll)
 	defer tick.Stop()
-	var others []kv.NodeID
-	for _, m := range n.record.members {
-		if m != n.record.node {
-			others = append(others, m)
+	if m := n.host.Status(s.ID()).Members; m != nil && len(others) == 0 {
+		for _, v := range m.Voters {
+			if raft.Node(v) != n.record.node {
+				others = append(others, raft.Node(v))
+			}
 		}
+	}
+	if len(others) == 0 {
+		return nil // nobody else has it
 	}
 	elsewhere := func() bool {
 		st := n.host.Status(s.ID())
@@ -48,7 +55,7 @@ func (n *Node) handOver(ctx context.Context, s *shard.Replica) error {
 	if !n.host.Status(s.ID()).Leading {
 		return nil
 	}
-	for try := 0; !elsewhere(); try++ {
+	for try := 0; !elsewhere() && (most == 0 || try < most); try++ {
 		retired, cancel := context.WithTimeout(ctx, retireTime)
 		select {
 		case <-s.Retire():

@@ -81,6 +81,17 @@ func (l *lives) save() error {
 	return nil
 }
 
+// forget takes a node off the list that is none any more.
+func (l *lives) forget(id kv.NodeID) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, known := l.known[id]; !known {
+		return nil
+	}
+	delete(l.known, id)
+	return l.save()
+}
+
 func (l *lives) members() (ids []kv.NodeID) {
 	for id := range l.known {
 		ids = append(ids, id)
@@ -126,8 +137,9 @@ func (l *lives) hear(from kv.NodeID, heard map[kv.NodeID]life) error {
 	if h := heard[self]; h.starts > 0 && own.starts == 1 && h.id != own.id {
 		return kv.Errorf(kv.CodeForeignData, "node", "node %d of this cluster has had another directory "+
 			"than %s, as node %d has seen: what that promised to the other nodes is lost with it, so a new "+
-			"one may not take its place (nodes cannot be replaced yet); start it with the directory that it "+
-			"had", self, l.n.o.Dir, from)
+			"one may not take its place: start it with the directory that it had, or, if that is lost, add "+
+			"a new node (--join) and take this one out (moka ctl decommission %d)", self, l.n.o.Dir, from,
+			self)
 	} else if h.starts > own.starts || h.starts == own.starts && h.id != own.id {
 		return kv.Errorf(kv.CodeForeignData, "node", "%s is older than what node %d has seen of "+
 			"this node (its start number %d, and this is number %d): it was put back from a copy, and has "+
@@ -143,7 +155,7 @@ func (l *lives) hear(from kv.NodeID, heard map[kv.NodeID]life) error {
 	}
 	changed := false
 	for id, h := range heard {
-		if id != self && slices.Contains(l.n.record.members, id) && h.starts > l.known[id].starts {
+		if id != self && !l.n.Gone(id) && h.starts > l.known[id].starts && len(l.known) < maxMembers {
 			l.known[id], changed = h, true
 		}
 	}

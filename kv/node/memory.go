@@ -79,7 +79,7 @@ func (n *Node) followMemory(ctx context.Context, l *raisedLimit) {
 }
 
 func (n *Node) memoryBytes() (bytes int64) {
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		bytes += s.MemoryBytes()
 	}
 	if n.o.Held != nil {

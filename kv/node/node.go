@@ -96,17 +96,19 @@ type Node struct {
 	registry *shard.Registry
 	store    *bigtable.Coprocessor
 	record   record
-	lives    lives            // of a cluster's members
-	shards   []*shard.Replica // shards[i] is shard i+1
-	host     *host.Host       // drives them, in a cluster
+	lives    lives // of a cluster's members
+	book     book
+	slots    []atomic.Pointer[shard.Replica] // slots[i] is shard i+1; nil is elsewhere
+	handing  sync.WaitGroup                  // shards that are handed over because somebody asked
+	host     *host.Host                      // drives them, in a cluster
 	reach    atomic.Pointer[kv.Store]
 
 	structure  sync.Mutex // one structural change at a time; guards what follows
 	closed     bool
 	nextTablet uint64
-	metaStale  bool      // METADATA has not heard of the last change
-	repaired   []uint64  // the terms in which METADATA was compared with the shards led here
-	sweepFrom  kv.RowKey // where the search for garbage goes on
+	metaStale  bool                  // METADATA has not heard of the last change
+	repaired   map[kv.ShardID]uint64 // the terms in which METADATA was compared with the shards led here
+	sweepFrom  kv.RowKey             // where the search for garbage goes on
 	hot        hotTablets
 
 	stop       func() // ends the background work
@@ -121,18 +123,19 @@ func (n *Node) Room() error { return n.engine.Room() }
 
 // Shards lists the shards that are on the node, ascending.
 func (n *Node) Shards() []kv.ShardID {
-	ids := make([]kv.ShardID, len(n.shards))
-	for i, s := range n.shards {
+	rs := n.here()
+	ids := make([]kv.ShardID, len(rs))
+	for i, s := range rs {
 		ids[i] = s.ID()
 	}
 	return ids
 }
 
 func (n *Node) shard(id kv.ShardID) *shard.Replica {
-	if id < 1 || int(id) > len(n.shards) {
+	if id < 1 || int(id) > len(n.slots) {
 		return nil
 	}
-	return n.shards[id-1]
+	return n.slots[id-1].Load()
 }
 
 // Shard returns the handle of a shard, for layers that work in the node's process.
@@ -156,7 +159,7 @@ func (n *Node) Commands() []kv.Command { return n.registry.Commands() }
 // Tablets lists the tablets that the node's shards serve, by start.
 func (n *Node) Tablets() []kv.Tablet {
 	var all []kv.Tablet
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		all = append(all, s.Tablets()...)
 	}
 	slices.SortFunc(all, func(a, b kv.Tablet) int { return bytes.Compare(a.Span.Start, b.Span.Start) })
@@ -198,7 +201,7 @@ func (n *Node) describe(refs []kv.TabletRef, rows []kv.RowKey) []kv.Tablet {
 			found = append(found, t)
 		}
 	}
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		for _, r := range refs {
 			add(s.Tablet(r.ID))
 		}
@@ -214,6 +217,7 @@ func (n *Node) describe(refs []kv.TabletRef, rows []kv.RowKey) []kv.Tablet {
 func (n *Node) Close() error {
 	n.stop()
 	n.background.Wait()
+	n.handing.Wait()
 	n.structure.Lock()
 	closed := n.closed
 	n.closed = true
@@ -222,7 +226,7 @@ func (n *Node) Close() error {
 		return nil
 	}
 	var errs []error
-	for _, s := range n.shards {
+	for _, s := range n.here() {
 		errs = append(errs, s.Close())
 	}
 	if n.host != nil {

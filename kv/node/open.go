@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -84,7 +85,11 @@ func Open(o Options) (*Node, error) {
 	n := &Node{o: o, logger: o.Logger, stop: func() {}}
 	n.store = bigtable.New(n)
 	var err error
-	if n.registry, err = shard.NewRegistry(append([]kv.Coprocessor{n.store}, o.Coprocessors...)); err != nil {
+	all := append([]kv.Coprocessor{n.store}, o.Coprocessors...)
+	if o.Cluster != nil {
+		all = append(all, Replicas{n})
+	}
+	if n.registry, err = shard.NewRegistry(all); err != nil {
 		return nil, err
 	}
 	n.engine, err = engine.Open(o.Dir, engine.Options{
@@ -108,21 +113,23 @@ func (n *Node) start() error {
 	for i := range ids {
 		ids[i] = kv.ShardID(i + 1)
 	}
+	n.slots = make([]atomic.Pointer[shard.Replica], len(ids))
 	if err := shard.AdoptClock(n.engine, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		so := shard.Options{
-			ID: id, Node: n.record.node, Engine: n.engine, Registry: n.registry, Describe: n.describe, Logger: n.logger,
-		}
-		if n.o.Cluster != nil {
-			so.Node = 0 // who leads is elected
-		}
-		s, err := shard.Open(so)
+		has, err := n.hasReplica(id)
 		if err != nil {
 			return err
 		}
-		n.shards = append(n.shards, s)
+		if !has {
+			continue
+		}
+		s, err := n.openShard(id)
+		if err != nil {
+			return err
+		}
+		n.slots[id-1].Store(s)
 		if n.o.Cluster != nil {
 			continue
 		}
@@ -131,8 +138,8 @@ func (n *Node) start() error {
 		}
 	}
 	if n.o.Cluster != nil {
-		n.lives.n = n
-		return n.lives.open() // Replicate goes on
+		n.lives.n, n.book.n = n, n
+		return errors.Join(n.lives.open(), n.book.open()) // Replicate goes on
 	}
 	if err := n.repairMeta(context.Background()); err != nil {
 		return err
@@ -146,6 +153,9 @@ func (n *Node) startBackground() {
 	n.stop = cancel
 	if n.o.BalanceEvery > 0 {
 		n.background.Go(func() { n.balance(ctx) })
+	}
+	if n.host != nil {
+		n.background.Go(func() { n.watchReplicas(ctx) })
 	}
 	if n.o.MemoryLimit > 0 {
 		limit := raisedLimit{base: n.o.MemoryLimit, most: n.o.MaxMemory}
@@ -226,23 +236,24 @@ func (n *Node) updateMeta(ctx context.Context, gone []kv.RowKey, now []kv.Tablet
 // spanPolicy lets only the groups that ask for it be compressed for size: those of raw tables, by their schema. Transactions, logs and
 // the node's own state are read to be used at once. A policy must end where the next one begins, or Pebble takes it for that of all keys
 // behind; and it ends no earlier, for with each end a table ends.
+//
+// It is also asked for bounds, at which a table begins in the middle of a deleted range; so keys are
+// compared, not decoded.
 func spanPolicy(key []byte) (pebble.SpanPolicy, []byte, error) {
-	var shard kv.ShardID
-	forSize := false
-	group, _, isData := keys.GroupRun(key)
-	if isData {
-		shard, forSize = keys.Shard(key), bigtable.CompressedForSize(group)
-	} else {
-		shard = keys.Shard(keys.NextData(key))
-	}
+	shard, within := keys.NextShard(key)
 	first, behind := bigtable.GroupsCompressedForSize()
-	switch {
-	case forSize:
-		end, _ := keys.GroupSpan(shard, behind)
-		return pebble.SpanPolicy{}, end, nil
-	case isData && group >= behind:
-		shard++
+	fast := pebble.SpanPolicy{PreferFastCompression: true}
+	if !within {
+		return fast, nil, nil
 	}
-	end, _ := keys.GroupSpan(shard, first)
-	return pebble.SpanPolicy{PreferFastCompression: true}, end, nil
+	begin, _ := keys.GroupSpan(shard, first)
+	end, _ := keys.GroupSpan(shard, behind)
+	switch {
+	case engine.Compare(key, begin) < 0:
+		return fast, begin, nil
+	case engine.Compare(key, end) < 0:
+		return pebble.SpanPolicy{}, end, nil
+	}
+	begin, _ = keys.GroupSpan(shard+1, first)
+	return fast, begin, nil
 }

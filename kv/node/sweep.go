@@ -28,7 +28,7 @@ func (n *Node) clearDropped(ctx context.Context) error {
 	}
 	for _, id := range ids {
 		span := kv.Span{Start: kv.MakeRowKey(id, nil), End: kv.MakeRowKey(id+1, nil)}
-		for _, s := range n.shards {
+		for _, s := range n.here() {
 			if n.o.Cluster != nil && !serves(s, span) {
 				continue // and somebody else may lead it
 			}
@@ -48,7 +48,8 @@ func (n *Node) sweep(ctx context.Context) error {
 	from := n.sweepFrom
 	n.sweepFrom = nil
 	for _, t := range n.Tablets() {
-		if !n.leads(t.Shard) {
+		s := n.shard(t.Shard)
+		if s == nil || !n.leads(t.Shard) {
 			continue
 		}
 		for _, table := range n.store.Tables() {
@@ -59,7 +60,7 @@ func (n *Node) sweep(ctx context.Context) error {
 			if bytes.Compare(span.Start, span.End) >= 0 || !table.Bounded() {
 				continue
 			}
-			rows, next, err := bigtable.Garbage(n.shard(t.Shard).Reader(), table, span, visit)
+			rows, next, err := bigtable.Garbage(s.Reader(), table, span, visit)
 			if err != nil {
 				return err
 			}

@@ -92,6 +92,18 @@ func (p *Pool) SetAddress(node kv.NodeID, addr string) {
 	}
 }
 
+// Forget takes a node off the list that is none any more.
+func (p *Pool) Forget(node kv.NodeID) {
+	p.mu.Lock()
+	old := p.mu.peers[node]
+	delete(p.mu.peers, node)
+	delete(p.mu.addrs, node)
+	p.mu.Unlock()
+	if old != nil {
+		old.Close()
+	}
+}
+
 // Call runs a command on a shard of another node. See the package comment for what its errors promise.
 func (p *Pool) Call(ctx context.Context, node kv.NodeID, shard kv.ShardID, tablets []kv.TabletRef, command kv.CommandID, req kv.Message) (kv.Message, error) {
 	peer, err := p.peer(node)

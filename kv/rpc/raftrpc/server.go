@@ -24,6 +24,8 @@ const (
 	nodeHeader    = "moka-node" // that is called
 	fromHeader    = "moka-from"
 	livesHeader   = "moka-lives" // of both directions
+	addrHeader    = "moka-addr"  // at which the one who calls is reached
+	goneHeader    = "moka-gone"  // in the answer: the caller is no node of the cluster any more
 )
 
 // Member is a node of a cluster.
@@ -32,6 +34,20 @@ type Member struct {
 	Node    kv.NodeID
 	// Lives keeps how often the members were started; nil: nobody asks.
 	Lives Lives
+	// Addr is where it is reached.
+	Addr string
+	// Book keeps who the others are; nil: those that Register was given.
+	Book Book
+}
+
+// Book is what a node knows of the others.
+type Book interface {
+	// Gone reports whether a node was removed from the cluster. There is no way back.
+	Gone(id kv.NodeID) bool
+	// Met notes, durably, where a node is that has called, and what it is called.
+	Met(from kv.NodeID, addr string) error
+	// Dismissed is called when a node says that this one was removed.
+	Dismissed(by kv.NodeID)
 }
 
 // Lives is told by both ends of a stream before either takes a message: who has an old directory is found
@@ -114,6 +130,9 @@ func (s *server) Messages(g grpc.BidiStreamingServer[kvpb.RaftFrame, kvpb.RaftEn
 		if err != nil {
 			return err
 		}
+		if s.self.Book != nil && s.self.Book.Gone(from) {
+			return status.Errorf(codes.FailedPrecondition, "node %d was removed from this cluster", from)
+		}
 		ms := make([]raft.Message, 0, len(frame.GetMessages()))
 		for _, pb := range frame.GetMessages() {
 			m, err := raft.DecodeMessage(kv.ShardID(pb.GetShard()), pb.GetMessage())
@@ -180,15 +199,26 @@ func (s *server) admit(g grpc.ServerStream) (from kv.NodeID, err error) {
 		return 0, status.Errorf(codes.FailedPrecondition, format, args...)
 	}
 	if c := header(clusterHeader); c != s.self.Cluster {
+		if err := g.SendHeader(metadata.Pairs(clusterHeader, s.self.Cluster)); err != nil {
+			return 0, err
+		}
 		return refuse("this node belongs to cluster %s, the caller to %q", s.self.Cluster, c)
 	}
 	if n := header(nodeHeader); n != strconv.FormatUint(uint64(s.self.Node), 10) {
 		return refuse("this is node %d, not node %q", s.self.Node, n)
 	}
 	n, err := strconv.ParseUint(header(fromHeader), 10, 32)
-	if from = kv.NodeID(n); err != nil || !slices.Contains(s.peers, from) {
+	from = kv.NodeID(n)
+	known := s.self.Book != nil && from != 0 && from != s.self.Node || slices.Contains(s.peers, from)
+	if err != nil || !known {
 		return refuse("node %q is not a member of this cluster besides node %d",
 			header(fromHeader), s.self.Node)
+	}
+	if s.self.Book != nil && s.self.Book.Gone(from) {
+		if err := g.SendHeader(metadata.Pairs(goneHeader, header(fromHeader))); err != nil {
+			return 0, err
+		}
+		return refuse("node %d was removed from this cluster", from)
 	}
 	heard := s.self.hear(from, md)
 	// Also to who is refused: it should hear why.
@@ -197,6 +227,11 @@ func (s *server) admit(g grpc.ServerStream) (from kv.NodeID, err error) {
 	}
 	if heard != nil {
 		return refuse("%v", heard)
+	}
+	if s.self.Book != nil {
+		if err := s.self.Book.Met(from, header(addrHeader)); err != nil {
+			return refuse("%v", err)
+		}
 	}
 	return from, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -35,9 +36,15 @@ type Transport struct {
 	self   Member
 	o      rpc.Options
 	logger *slog.Logger
-	peers  map[kv.NodeID]*peer
+	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+
+	mu     sync.RWMutex
+	peers  map[kv.NodeID]*peer
+	closed bool
+	// foreign says at whose address a node of another cluster has answered, and of which.
+	foreign map[kv.NodeID]string
 }
 
 var _ host.Transport = (*Transport)(nil)
@@ -45,28 +52,78 @@ var _ host.Transport = (*Transport)(nil)
 // New begins to connect to the peers.
 func New(self Member, peers map[kv.NodeID]string, o rpc.Options) (*Transport, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &Transport{self: self, o: o, logger: o.Logger, peers: map[kv.NodeID]*peer{}, cancel: cancel}
+	t := &Transport{self: self, o: o, logger: o.Logger, peers: map[kv.NodeID]*peer{}, ctx: ctx,
+		cancel: cancel}
 	if t.logger == nil {
 		t.logger = slog.New(slog.DiscardHandler)
 	}
 	for id, addr := range peers {
-		conn, err := grpc.NewClient(rpc.Target(addr), rpc.DialOptions(o)...)
-		if err != nil {
+		if err := t.SetPeer(id, addr); err != nil {
 			t.Close()
-			return nil, &kv.Error{Code: kv.CodeInvalidArgument, Op: "raftrpc.New", Err: err,
-				Msg: fmt.Sprintf("address %q of node %d", addr, id)}
+			return nil, err
 		}
-		p := &peer{t: t, id: id, addr: addr, conn: conn, wake: make(chan struct{}, 1)}
-		t.peers[id] = p
-		t.wg.Go(func() { p.run(ctx) })
 	}
 	return t, nil
+}
+
+// SetPeer tells where a node is reached, in the place of where it was; nowhere, if the address is empty.
+func (t *Transport) SetPeer(id kv.NodeID, addr string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	old := t.peers[id]
+	if t.closed || old != nil && old.addr == addr || old == nil && addr == "" {
+		return nil
+	}
+	var p *peer
+	if addr != "" {
+		conn, err := grpc.NewClient(rpc.Target(addr), rpc.DialOptions(t.o)...)
+		if err != nil {
+			return &kv.Error{Code: kv.CodeInvalidArgument, Op: "raftrpc.New", Err: err,
+				Msg: fmt.Sprintf("address %q of node %d", addr, id)}
+		}
+		p = &peer{t: t, id: id, addr: addr, conn: conn, wake: make(chan struct{}, 1)}
+	}
+	if old != nil {
+		old.cancel() // run closes its connection
+	}
+	if delete(t.peers, id); p != nil {
+		ctx, cancel := context.WithCancel(t.ctx)
+		p.cancel, t.peers[id] = cancel, p
+		t.wg.Go(func() { p.run(ctx) })
+	}
+	return nil
+}
+
+// Foreign returns a node at whose address one of another cluster has answered, and that cluster; empty if
+// there was none.
+func (t *Transport) Foreign() (id kv.NodeID, cluster string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for id, cluster = range t.foreign {
+		return id, cluster
+	}
+	return 0, ""
+}
+
+func (t *Transport) metForeign(id kv.NodeID, cluster string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.foreign == nil {
+		t.foreign = map[kv.NodeID]string{}
+	}
+	t.foreign[id] = cluster
+}
+
+func (t *Transport) peer(id kv.NodeID) *peer {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.peers[id]
 }
 
 // Send implements host.Transport.
 func (t *Transport) Send(ms []raft.Message) {
 	for _, m := range ms {
-		if p := t.peers[raft.Node(m.GetTo())]; p != nil {
+		if p := t.peer(raft.Node(m.GetTo())); p != nil {
 			p.put(m)
 		}
 	}
@@ -75,7 +132,7 @@ func (t *Transport) Send(ms []raft.Message) {
 // Fetch implements host.Transport, on a connection of its own: megabytes must not lie before
 // heartbeats.
 func (t *Transport) Fetch(ctx context.Context, from kv.NodeID, id kv.ShardID) (host.Feed, error) {
-	p := t.peers[from]
+	p := t.peer(from)
 	if p == nil {
 		return nil, kv.Errorf(kv.CodeNotFound, "raftrpc.Fetch", "node %d is not a member", from)
 	}
@@ -117,20 +174,21 @@ func (f *feed) Close() {
 
 // Close ends all connections and waits for their goroutines.
 func (t *Transport) Close() {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
 	t.cancel()
 	t.wg.Wait()
-	for _, p := range t.peers {
-		_ = p.conn.Close() // its only error is that it was closed before
-	}
 }
 
 // peer is another node, and what waits to be sent there.
 type peer struct {
-	t    *Transport
-	id   kv.NodeID
-	addr string
-	conn *grpc.ClientConn
-	wake chan struct{}
+	t      *Transport
+	id     kv.NodeID
+	addr   string
+	conn   *grpc.ClientConn
+	wake   chan struct{}
+	cancel context.CancelFunc
 
 	mu    sync.Mutex
 	up    bool // there is a stream; without one nothing is kept
@@ -177,6 +235,7 @@ func (p *peer) stands(up bool) {
 }
 
 func (p *peer) run(ctx context.Context) {
+	defer func() { _ = p.conn.Close() }() // its only error is that it was closed before
 	pause := minPause
 	said := "" // what was last told of why there is no stream
 	for ctx.Err() == nil {
@@ -219,7 +278,7 @@ func (p *peer) headers(ctx context.Context) context.Context {
 		clusterHeader, p.t.self.Cluster,
 		nodeHeader, strconv.FormatUint(uint64(p.id), 10),
 		fromHeader, strconv.FormatUint(uint64(p.t.self.Node), 10),
-		livesHeader, p.t.self.lives())
+		livesHeader, p.t.self.lives(), addrHeader, p.t.self.Addr)
 }
 
 var errEnded = errors.New("the other node stops")
@@ -237,6 +296,13 @@ func (p *peer) stream(ctx context.Context, stands func()) error {
 	md, err := g.Header()
 	if err == nil && md == nil {
 		_, err = g.Recv() // it has ended without a header: this has the status
+	}
+	if c := md.Get(clusterHeader); len(c) == 1 && c[0] != p.t.self.Cluster {
+		p.t.metForeign(p.id, c[0])
+	}
+	self := strconv.FormatUint(uint64(p.t.self.Node), 10)
+	if b := p.t.self.Book; b != nil && slices.Contains(md.Get(goneHeader), self) {
+		b.Dismissed(p.id)
 	}
 	if err == nil {
 		err = p.t.self.hear(p.id, md)

@@ -1,0 +1,174 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"moka/kv"
+	"moka/kv/coord"
+	"moka/kv/coord/mem"
+	"moka/kv/node"
+)
+
+func read(t *testing.T, c coord.Service) *Registry {
+	t.Helper()
+	r, err := Read(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Numbers are given once, also to nodes that join at the same time, and are greater than those of all
+// nodes that anybody knows.
+func TestNumbersAreGivenOnce(t *testing.T) {
+	c := mem.New(mem.Options{})
+	defer c.Close()
+	var mu sync.Mutex
+	seen := map[kv.NodeID]bool{}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			id, err := Join(t.Context(), c, fmt.Sprint("a:", i), "", []kv.NodeID{1, 2, 3})
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || id < 4 || seen[id] {
+				t.Errorf("number %d: %v", id, err)
+			}
+			seen[id] = true
+		})
+	}
+	wg.Wait()
+	if err := SetState(t.Context(), c, 11, Removed, func(*Registry, Node) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := Join(t.Context(), c, "b:1", "", nil); err != nil || id != 12 {
+		t.Errorf("number %d, %v: the last node's, which was removed, comes back", id, err)
+	}
+}
+
+// A node is up for as long as its session; what it says of itself changes nothing of what is to become of
+// it, and one that was removed hears that.
+func TestRegister(t *testing.T) {
+	ctx := t.Context()
+	c := mem.New(mem.Options{})
+	defer c.Close()
+	session, err := c.NewSession(ctx, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	register := func(addr string) error {
+		return Register(ctx, c, read(t, c), Node{ID: 2, Addr: addr, SQL: "s"}, session.ID())
+	}
+	if err := register("a:1"); err != nil {
+		t.Fatal(err)
+	}
+	_ = SetState(ctx, c, 2, Draining, func(*Registry, Node) error { return nil })
+	if err := register("a:2"); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := read(t, c).Node(2); n.Addr != "a:2" || n.State != Draining || !n.Here {
+		t.Errorf("%+v", n)
+	}
+	if err := session.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := read(t, c).Node(2); n.Here {
+		t.Error("it is up without a session")
+	}
+	_ = SetState(ctx, c, 2, Removed, func(*Registry, Node) error { return nil })
+	if err := register("a:2"); !errors.Is(err, ErrRemoved) {
+		t.Errorf("a node that was removed: %v", err)
+	}
+}
+
+// store answers for the leaders of a world's shards.
+type store struct {
+	kv.Store
+	t *testing.T
+	w *world
+}
+
+func (s store) Call(
+	_ context.Context, id kv.ShardID, _ []kv.TabletRef, cmd kv.CommandID, req kv.Message,
+) (kv.Message, error) {
+	s.w.see()
+	x := s.w.Shards[id-1]
+	if cmd == node.CommandMembers {
+		return &node.MembersResponse{Leader: x.Leader, Term: 7, Members: x.Members, Peers: x.Peers}, nil
+	}
+	o := req.(*node.OrderRequest)
+	s.w.take(s.t, Step{Shard: id, Version: o.Version, Learn: o.Learn, Promote: o.Promote, Remove: o.Remove,
+		HandOver: o.HandOver})
+	return new(node.MembersRequest), nil
+}
+
+// A scheduler empties a node that is to leave, and only then removes it; and makes replicas elsewhere of
+// one that is silent, when it has been so for long.
+func TestScheduler(t *testing.T) {
+	ctx := t.Context()
+	c := mem.New(mem.Options{})
+	defer c.Close()
+	w := newWorld(5, 2)
+	sessions := map[kv.NodeID]coord.Session{}
+	for _, n := range w.Nodes {
+		session, err := c.NewSession(ctx, time.Minute)
+		if err == nil {
+			err = Register(ctx, c, read(t, c), Node{ID: n.ID, Addr: fmt.Sprint("a:", n.ID)}, session.ID())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions[n.ID] = session
+	}
+	now := time.Unix(1000, 0)
+	s := New(Options{Coord: c, Store: store{t: t, w: w}, Shards: []kv.ShardID{1, 2}, DeadAfter: time.Minute,
+		Now: func() time.Time { return now }})
+	turns := func(n int) {
+		t.Helper()
+		for range n {
+			if err := s.Turn(ctx); err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(time.Second)
+		}
+	}
+	turns(1)
+	if r := read(t, c); r.Replicas != 3 || len(r.Shards) != 2 {
+		t.Fatalf("it has not written down what it has seen: %+v", r)
+	}
+	if err := SetState(ctx, c, 1, Leaving, func(*Registry, Node) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	turns(2)
+	if n, _ := read(t, c).Node(1); n.State != Leaving {
+		t.Errorf("it is %s at once", n.State)
+	}
+	turns(20)
+	if n, _ := read(t, c).Node(1); n.State != Removed || w.replicas()[1] != 0 {
+		t.Errorf("node 1 is %s; replicas %v", n.State, w.replicas())
+	}
+	w.down[2] = true
+	_ = sessions[2].Close(ctx)
+	turns(30)
+	if w.replicas()[2] != 2 {
+		t.Errorf("after half a minute its replicas are %v", w.replicas())
+	}
+	turns(60)
+	if n, _ := read(t, c).Node(2); n.State != Up || w.replicas()[2] != 0 {
+		t.Errorf("node 2 is %s; replicas %v", n.State, w.replicas())
+	}
+	// A new scheduler has to see for itself how long somebody is silent.
+	w.down[3] = true
+	_ = sessions[3].Close(ctx)
+	turns(50)
+	s = New(s.o)
+	turns(50)
+	if w.replicas()[3] == 0 {
+		t.Error("it believes what the one before has counted")
+	}
+}
