@@ -376,6 +376,15 @@ var planCacheShapes = []struct {
 	{"update tst set n = ? where id = ?", "small id", true},
 	{"update tst set v = ? where id = ?", "small id", true},
 	{"select id, d from t where d > ? order by id", "dec", true},
+	{"select id, k from t where k in (select n from f where id < ?) order by id", "id", true},
+	{"select id from t where id = ? and k not in (select n from chi where p = ?)", "id small", true},
+	{"select id, k from t where k = (select rows_in from agg where n = ?) order by id", "small", true},
+	{"select id, k from t where k = (select n from f where n = ?) order by id", "small", true},
+	{"select k, (select max(n) from chi where p = ?) as m from t where id = ?", "small id", true},
+	{"select exists (select * from chi where p = ? and n > ?) as there", "small small", true},
+	{"select not exists (select 1 from t where v = ?) as gone", "word", true},
+	{"select x, y from p where y in (select k from t where k > ?) and x = ?", "small word", false},
+	{"select id from par where u in (select u from chi where n = ?) order by id", "small", true},
 }
 
 // long makes an INSERT as long as one of many rows.

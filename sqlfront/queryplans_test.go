@@ -273,6 +273,16 @@ func (g *queryGen) query() *queryShape {
 		twice := "t0." + numberOf(g, tables[0]) + " * 2 + 1 as twice"
 		cols = append(cols, fmt.Sprintf("coalesce(%s, %s) as co", col, col), twice)
 	}
+	behind := q.holes
+	q.holes = nil
+	switch {
+	case with != "" && len(behind) > 0: // whose holes come first
+	case g.IntN(8) == 0:
+		cols = append(cols, "("+g.valueOf(q, pick(g, "int", "time"))+") as one")
+	case g.IntN(8) == 0:
+		cols = append(cols, "exists ("+g.subquery(q, "int", 0)+") as there")
+	}
+	q.holes = append(q.holes, behind...)
 	distinct := ""
 	if g.IntN(6) == 0 {
 		distinct = "distinct "
@@ -326,7 +336,13 @@ func (g *queryGen) condition(q *queryShape, alias, table string) string {
 	c := pick(g, queryColumns[table]...)
 	name := alias + "." + c.name
 	hole := func() { q.holes = append(q.holes, c.kind) }
-	switch g.IntN(8) {
+	switch g.IntN(11) {
+	case 4:
+		return name + pick(g, " in (", " in (", " not in (") + g.subquery(q, c.kind, 2) + ")"
+	case 5:
+		return name + pick(g, " = (", " = (", " > (", " <= (") + g.valueOf(q, c.kind) + ")"
+	case 6:
+		return pick(g, "", "not ") + "exists (" + g.subquery(q, c.kind, 2) + ")"
 	case 0:
 		hole()
 		hole()
@@ -345,6 +361,43 @@ func (g *queryGen) condition(q *queryShape, alias, table string) string {
 	}
 	hole()
 	return name + pick(g, " = ?", " = ?", " < ?", " >= ?", " <> ?")
+}
+
+// subquery is one of a column of a kind, deeper ones in it.
+func (g *queryGen) subquery(q *queryShape, kind string, depth int) string {
+	table := pick(g, "a", "b", "c")
+	name := "null"
+	for _, c := range queryColumns[table] {
+		if c.kind == kind && (name == "null" || g.IntN(2) == 0) {
+			name = c.name
+		}
+	}
+	cond := g.condition(q, table, table)
+	if depth > 0 && g.IntN(4) == 0 {
+		cond += " and " + queryKeys[table] + " in (" + g.subquery(q, "int", depth-1) + ")"
+	}
+	switch g.IntN(4) {
+	case 0:
+		return fmt.Sprintf("select distinct %s from %s where %s", name, table, cond)
+	case 1:
+		return fmt.Sprintf("select max(%s) from %s where %s", name, table, cond)
+	}
+	return fmt.Sprintf("select %s from %s where %s", name, table, cond)
+}
+
+// valueOf is a subquery of one row, or of several, or of none.
+func (g *queryGen) valueOf(q *queryShape, kind string) string {
+	if g.IntN(4) == 0 {
+		return g.subquery(q, kind, 0)
+	}
+	table := pick(g, "a", "b", "c")
+	for _, c := range queryColumns[table] {
+		if c.kind == kind {
+			q.holes = append(q.holes, "int")
+			return fmt.Sprintf("select %s from %s where %s = ?", c.name, table, queryKeys[table])
+		}
+	}
+	return "select max(n) from b"
 }
 
 // TestQueriesWithNamesHavePlans: common table expressions are run by plans, also where one is read twice, or

@@ -2,10 +2,14 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
@@ -420,12 +424,11 @@ func (entry *planEntry) learn(ctx *sql.Context) func(*resultset.Head) {
 				return
 			}
 			if len(p.sel.aggregates) == 0 {
-				for i, f := range head.Fields {
-					if f.Type != p.sel.types[i].Type() {
-						return
-					}
+				of, ok := shownAs(head.Fields, p.sel.types)
+				if !ok {
+					return
 				}
-				head = resultset.NewHead(ctx, head.Fields, p.sel.types) // the types that the plan has
+				head = resultset.NewHead(ctx, head.Fields, of) // the types that the plan has
 			}
 			p.sel.head.Store(head)
 		} else if head != nil {
@@ -433,6 +436,23 @@ func (entry *planEntry) learn(ctx *sql.Context) func(*resultset.Head) {
 		}
 		entry.proved.Store(true)
 	}
+}
+
+// shownAs are the types of a plan's columns as the library's result has them; ok is false if it has others.
+// Of an expression it shows no numbers of one byte.
+func shownAs(fields []*querypb.Field, of []sql.Type) (shown []sql.Type, ok bool) {
+	shown = slices.Clone(of[:len(fields)])
+	for i, f := range fields {
+		t := of[i].Type()
+		switch {
+		case f.Type == t:
+		case f.Type == sqltypes.Int64 && f.Database == "" && (t == sqltypes.Int8 || t == sqltypes.Uint8):
+			shown[i] = types.Int64
+		default:
+			return nil, false
+		}
+	}
+	return shown, true
 }
 
 // beginReadOnly is the verb of START TRANSACTION READ ONLY.

@@ -23,6 +23,7 @@ import (
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/syntax"
 )
 
 // Queries of the plan cache that are more than rows of one table by an index: joins along keys, derived
@@ -71,10 +72,13 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 		return unplanned(reasonShape)
 	}
 	sel, ok := stmt.(*ast.Select)
-	if !ok || sel.Into != nil || locking(sel) || len(sel.Window) > 0 || len(sel.Comments) > 0 || len(sel.From) == 0 {
+	if !ok || sel.Into != nil || locking(sel) || len(sel.Window) > 0 || len(sel.Comments) > 0 {
 		return unplanned(reasonShape)
 	}
 	if o := sel.QueryOpts; o.SQLCalcFoundRows || o.StraightJoinHint || len(o.DistinctOn) > 0 {
+		return unplanned(reasonShape)
+	}
+	if !steadyNames(sel) {
 		return unplanned(reasonShape)
 	}
 	q := &queryPlan{}
@@ -95,12 +99,22 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 	case err != nil:
 		return unplanned(reasonShape)
 	}
+	table := func(of sql.Table) (plan.Table, bool) {
+		t, ok := c.eng.planTable(of)
+		if ok {
+			q.reads(t.Table)
+		}
+		return t, ok
+	}
 	q.Query, err = plan.Lower(ctx, bound, plan.Options{
-		Table: c.eng.planTable, Literal: eval.TextLiteral, Mend: mendAlone, Repeatable: repeatsOverRows,
+		Table: table, Literal: eval.TextLiteral, Mend: mendAlone, Repeatable: repeatsOverRows,
 	})
 	if err != nil {
 		c.eng.log.Debug("no plan", "statement", c.text, "err", err)
 		return unplanned(reasonShape)
+	}
+	if len(q.tables) == 0 {
+		return unplanned(reasonShape) // of the session, or the clock
 	}
 	if !q.Worth() {
 		return unplanned(reasonIndex)
@@ -120,6 +134,25 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 		p.sel.types = append(p.sel.types, col.Type)
 	}
 	return nil
+}
+
+// steadyNames reports whether the columns of a result have the same names whatever the parameters are: an
+// expression without a name of its own is called by its text.
+func steadyNames(sel *ast.Select) bool {
+	steady := true
+	for _, e := range sel.SelectExprs {
+		a, ok := e.(*ast.AliasedExpr)
+		if !ok || !a.As.IsEmpty() {
+			continue
+		}
+		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
+			if v, ok := n.(*ast.SQLVal); ok && v.Type == ast.ValArg {
+				steady = false
+			}
+			return steady, nil
+		}, a.Expr)
+	}
+	return steady
 }
 
 // locking reports whether a SELECT locks what it reads.
@@ -149,7 +182,10 @@ func (c *compiler) queryWith(v *view, sel *ast.Select, q *queryPlan) error {
 		}
 		q.with = append(q.with, strings.ToLower(e.As.String()))
 	}
-	return c.queryFrom(v, sel.From, q)
+	if err := c.queryFrom(v, sel.From, q); err != nil {
+		return err
+	}
+	return c.subqueries(v, sel, q)
 }
 
 func (c *compiler) queryFrom(v *view, from ast.TableExprs, q *queryPlan) error {
@@ -181,6 +217,9 @@ func (c *compiler) queryTables(v *view, from ast.TableExpr, q *queryPlan) error 
 		}
 		switch t := f.Expr.(type) {
 		case ast.TableName:
+			if t.DbQualifier.IsEmpty() && strings.EqualFold(t.Name.String(), plan.Nothing) {
+				return nil
+			}
 			if t.DbQualifier.IsEmpty() && slices.Contains(q.with, strings.ToLower(t.Name.String())) {
 				return nil
 			}
@@ -216,10 +255,30 @@ func (c *compiler) queryTable(v *view, name ast.TableName, q *queryPlan) error {
 	if err != nil || t.primary == nil {
 		return unplanned(reasonTable)
 	}
-	if !slices.Contains(q.tables, t) {
+	q.reads(t)
+	return nil
+}
+
+// reads notes that the plan reads a table.
+func (q *queryPlan) reads(t *Table) {
+	if !slices.ContainsFunc(q.tables, func(o *Table) bool { return o.desc == t.desc && o.db == t.db }) {
 		q.tables = append(q.tables, t)
 	}
-	return nil
+}
+
+// subqueries is queryTables for those in expressions.
+func (c *compiler) subqueries(v *view, sel *ast.Select, q *queryPlan) error {
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		sub, ok := n.(*ast.Subquery)
+		if !ok {
+			return true, nil
+		}
+		s, ok := sub.Select.(*ast.Select)
+		if !ok || s.With != nil || s.Into != nil || locking(s) || s.QueryOpts.SQLCalcFoundRows {
+			return false, unplanned(reasonShape)
+		}
+		return true, c.queryFrom(v, s.From, q)
+	}, sel)
 }
 
 // current reports whether the tables are still what they were.
@@ -236,8 +295,8 @@ func (q *queryPlan) current(snap *catalog.Snapshot) bool {
 	return true
 }
 
-// planTable is plan.Options.Table.
-func (e *Engine) planTable(t sql.Table) (plan.Table, bool) {
+// planTable is a table that plans read; false if it is none.
+func (e *Engine) planTable(t sql.Table) (*planTable, bool) {
 	own := ownTable(t)
 	if own == nil || own.temporary || own.lock != nil || own.asOf != 0 ||
 		own.primary == nil || own.projected != nil {

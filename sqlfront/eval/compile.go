@@ -6,6 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 )
@@ -16,6 +17,9 @@ type Scope struct {
 	Slot func(*expression.GetField) (int, bool)
 	// Literal makes a literal of a value of the statement's text; false if it is of a type that has none.
 	Literal func(v any, t sql.Type) (Literal, bool)
+	// Subquery gives a subquery its place in Frame.Results, and says of which type its column is; nil if there
+	// are none.
+	Subquery func(*plan.Subquery, Use) (n int, t sql.Type, err error)
 	// Operands collects what Frame.Bind is to compute.
 	Operands *[]Typed
 }
@@ -61,6 +65,14 @@ func New(ctx *sql.Context, e sql.Expression, s Scope) (Predicate, error) {
 		return and{low, high}, nil
 	case *expression.InTuple:
 		return s.in(ctx, e)
+	case *plan.InSubquery:
+		return s.inSubquery(ctx, e)
+	case *plan.ExistsSubquery:
+		n, _, err := s.subquery(e.Query, AsTruth)
+		if err != nil {
+			return nil, err
+		}
+		return exists{n}, nil
 	}
 	if op, ok := ComparisonOf(e); ok {
 		return s.compare(ctx, e.Children()[0], e.Children()[1], op)
@@ -126,6 +138,17 @@ func (s Scope) compare(ctx *sql.Context, left, right sql.Expression, op Comparis
 			return nil, ErrUnsupported
 		}
 		return &withColumn{slot, other, compare, op}, nil
+	}
+	if sub, ok := right.(*plan.Subquery); ok {
+		n, t, err := s.subquery(sub, AsValue)
+		if err != nil {
+			return nil, err
+		}
+		compare := comparable2(l.Type(ctx), t)
+		if compare == nil {
+			return nil, ErrUnsupported
+		}
+		return &withResult{slot, compare, op, n}, nil
 	}
 	o, ok := s.Operand(ctx, right)
 	if !ok || !Keyed(l.Type(ctx)) {

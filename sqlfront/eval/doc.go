@@ -13,5 +13,6 @@
 //
 //	predicate.go  the conditions
 //	compile.go    from expressions of the binder to conditions
+//	result.go     what subqueries have answered, and conditions on that
 //	compare.go    which types compare, and how
 package eval

@@ -36,6 +36,8 @@ type Frame struct {
 	// Values are the operands of its conditions, in the order in which they were compiled, as values of the
 	// columns that they are compared with.
 	Values []any
+	// Results are what the subqueries have answered.
+	Results []*Result
 }
 
 // Typed is an operand that is compared with a column of a type.

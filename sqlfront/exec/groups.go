@@ -41,7 +41,7 @@ func (g *groups) add(ctx *sql.Context, rows []sql.Row) error {
 	for _, row := range rows {
 		for i := range g.of.By {
 			var err error
-			if g.key[i], err = value(ctx, &g.of.By[i], row); err != nil {
+			if g.key[i], err = g.b.column(ctx, &g.of.By[i], row); err != nil {
 				return err
 			}
 		}
@@ -106,7 +106,7 @@ func (g *groups) flush(ctx *sql.Context) error {
 				row[i], err = b.Eval(ctx)
 				b.Dispose(ctx)
 			} else if one.first != nil {
-				row[i], err = value(ctx, &g.of.Outputs[i].First, one.first)
+				row[i], err = g.b.column(ctx, &g.of.Outputs[i].First, one.first)
 			}
 			if err != nil {
 				return err

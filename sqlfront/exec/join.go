@@ -192,10 +192,15 @@ func (l *lookup) key(ctx *sql.Context, row sql.Row, values []any) ([]byte, error
 
 // value is what a key's column has to be for a row; nil for NULL.
 func (b *block) value(v *plan.Value, row sql.Row) (any, error) {
-	if v.Slot < 0 {
+	var x any
+	switch {
+	case v.Slot >= 0:
+		x = row[v.Slot]
+	case v.Subquery:
+		x = b.frame.Results[v.Result].Value()
+	default:
 		return v.Operand.Value(b.frame, v.Type)
 	}
-	x := row[v.Slot]
 	if n, ok := rowenc.Int64(x); ok && types.IsInteger(v.Type) {
 		return n, nil // whatever its width is
 	}

@@ -21,7 +21,7 @@ func (b *block) output(ctx *sql.Context, row sql.Row) error {
 	out := make(sql.Row, len(b.q.Columns))
 	for i := range b.q.Columns {
 		var err error
-		if out[i], err = value(ctx, &b.q.Columns[i], row); err != nil {
+		if out[i], err = b.column(ctx, &b.q.Columns[i], row); err != nil {
 			return err
 		}
 	}
@@ -29,9 +29,19 @@ func (b *block) output(ctx *sql.Context, row sql.Row) error {
 	return b.run.keep(operator.RowBytes(out))
 }
 
-func value(ctx *sql.Context, c *plan.Column, row sql.Row) (any, error) {
-	if c.Slot >= 0 {
+// column is the value of a column for a row.
+func (b *block) column(ctx *sql.Context, c *plan.Column, row sql.Row) (any, error) {
+	switch {
+	case c.Slot >= 0:
 		return row[c.Slot], nil
+	case c.Truth != nil:
+		t, err := c.Truth.Eval(ctx, b.frame, row)
+		if t == eval.True {
+			return int64(1), err
+		}
+		return int64(0), err
+	case c.Expr == nil:
+		return b.frame.Results[c.Result].Value(), nil
 	}
 	v, err := c.Expr.Eval(ctx, row)
 	if err != nil {

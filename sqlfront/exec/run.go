@@ -55,7 +55,49 @@ func (r *Run) Rows(ctx *sql.Context, q *plan.Query) ([]sql.Row, error) {
 	if err := r.bind(q); err != nil {
 		return nil, err
 	}
+	if err := r.answer(ctx, q); err != nil {
+		return nil, err
+	}
 	return r.rows(ctx, q)
+}
+
+// answer runs the subqueries of a query and of those in it, innermost first.
+func (r *Run) answer(ctx *sql.Context, q *plan.Query) error {
+	for _, s := range q.Sources {
+		if s.Derived != nil {
+			if err := r.answer(ctx, s.Derived); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range q.Subqueries {
+		if err := r.answer(ctx, s.Query); err != nil {
+			return err
+		}
+		rows, err := r.rows(ctx, s.Query)
+		if err != nil {
+			return err
+		}
+		var is *eval.Result
+		switch {
+		case s.Use == eval.AsList:
+			if is, err = eval.NewResult(ctx, s.Type, rows); err != nil {
+				return err
+			}
+		case s.Use == eval.AsValue && len(rows) > 1:
+			return eval.ErrUnsure // 1242
+		case s.Use == eval.AsTruth:
+			is = &eval.Result{Values: make([]any, len(rows))}
+		default:
+			is = &eval.Result{}
+			for _, row := range rows {
+				is.Values = append(is.Values, row[0])
+			}
+		}
+		f := r.frames[q]
+		f.Results = append(f.Results, is)
+	}
+	return nil
 }
 
 // bind computes the operands of a query and of those in it.
@@ -67,6 +109,11 @@ func (r *Run) bind(q *plan.Query) error {
 			if err := r.bind(s.Derived); err != nil {
 				return err
 			}
+		}
+	}
+	for _, s := range q.Subqueries {
+		if err := r.bind(s.Query); err != nil {
+			return err
 		}
 	}
 	return f.Bind(q.Operands)
@@ -174,6 +221,9 @@ const maxPieces = 64
 
 // read reads the first source and sends its rows through the others.
 func (b *block) read(ctx *sql.Context) error {
+	if len(b.q.Sources) == 0 {
+		return b.through(ctx, 0, []sql.Row{b.wide()})
+	}
 	b.loaded = make([]*loaded, len(b.q.Sources))
 	first := b.q.Sources[0]
 	var batch []sql.Row

@@ -3,6 +3,7 @@ package plan
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/sqlfront/eval"
 )
@@ -170,6 +171,13 @@ func (l *lowering) equality(r *relation, e *expression.Equals) (col int, v Value
 		other := e.Children()[1-i]
 		if o, isOperand := l.scope().Operand(l.ctx, other); isOperand {
 			return of.ordinal, Value{Slot: -1, Operand: o}, eval.Keyed(r.types[of.ordinal])
+		}
+		if sub, ok := other.(*plan.Subquery); ok {
+			n, t, err := l.subquery(sub, eval.AsValue)
+			if err != nil || !eval.SameKind(r.types[of.ordinal], t) {
+				continue
+			}
+			return of.ordinal, Value{Slot: -1, Subquery: true, Result: n}, eval.Keyed(r.types[of.ordinal])
 		}
 		if x, isColumn := other.(*expression.GetField); isColumn {
 			if slot, there := l.slots[x.Id()]; there {

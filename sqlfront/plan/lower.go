@@ -47,6 +47,9 @@ type lowering struct {
 	slots     map[sql.ColumnId]int // of the row of all sources
 	groups    map[sql.ColumnId]int // of a group's row
 	rows      float64              // about how many come out of the joins
+	rowsOnly  bool                 // nobody looks at the columns
+
+	subqueries map[*plan.Subquery]loweredSubquery
 }
 
 // relation is a table of the FROM clause before it has a place.
@@ -85,9 +88,10 @@ func Lower(ctx *sql.Context, n sql.Node, o Options) (*Query, error) {
 
 func newLowering(ctx *sql.Context, o Options) *lowering {
 	return &lowering{
-		ctx: ctx, opts: o, q: &Query{}, of: map[sql.ColumnId]columnOf{},
+		rows: 1, ctx: ctx, opts: o, q: &Query{}, of: map[sql.ColumnId]columnOf{},
 		computed: map[sql.ColumnId]sql.Expression{},
 		slots:    map[sql.ColumnId]int{}, groups: map[sql.ColumnId]int{},
+		subqueries: map[*plan.Subquery]loweredSubquery{},
 	}
 }
 
@@ -122,11 +126,17 @@ func (l *lowering) block(n sql.Node) error {
 	if err != nil {
 		return err
 	}
+	if l.rowsOnly {
+		l.q.Distinct, c.sort, c.result = false, nil, &plan.Project{}
+	}
 	if err := l.from(c.from); err != nil {
 		return err
 	}
 	if c.filter != nil {
 		l.where = append(l.where, l.conjuncts(c.filter.Expression)...)
+	}
+	if err := l.semiJoins(); err != nil {
+		return err
 	}
 	if err := l.order(l.needed(c)); err != nil {
 		return err
@@ -258,6 +268,9 @@ func (l *lowering) expand(e sql.Expression) sql.Expression {
 	return e
 }
 
+// Nothing is what the parser calls the table of a query without FROM.
+const Nothing = plan.DualTableName
+
 // from collects the tables and the conditions of joins.
 func (l *lowering) from(n sql.Node) error {
 	switch n := n.(type) {
@@ -294,6 +307,9 @@ func (l *lowering) from(n sql.Node) error {
 		}
 		return l.base(n.Name(), n.Columns(), rt)
 	case *plan.ResolvedTable:
+		if plan.IsDualTable(n.Table) {
+			return nil // one row of nothing
+		}
 		return l.base(n.Name(), n.Columns(), n)
 	case *plan.SubqueryAlias:
 		return l.derived(n)
@@ -411,7 +427,9 @@ func (l *lowering) needed(c clauses) map[sql.ColumnId]bool {
 }
 
 func (l *lowering) scope() eval.Scope {
-	return eval.Scope{Literal: l.opts.Literal, Slot: l.slot, Operands: &l.q.Operands}
+	return eval.Scope{
+		Literal: l.opts.Literal, Slot: l.slot, Subquery: l.subquery, Operands: &l.q.Operands,
+	}
 }
 
 // slot is where a column is in the row at hand: of all sources, or of a group.
@@ -436,6 +454,24 @@ func (l *lowering) column(e sql.Expression) (Column, error) {
 			return Column{}, Unsupported("column " + c.String())
 		}
 		return Column{Slot: s, Type: c.Type(l.ctx)}, typed(c.Type(l.ctx))
+	}
+	switch e := e.(type) {
+	case *plan.Subquery:
+		n, t, err := l.subquery(e, eval.AsValue)
+		if err != nil {
+			return Column{}, err
+		}
+		return Column{Slot: -1, Result: n, Type: t}, typed(t)
+	case *expression.Not:
+		sub, ok := e.Child.(*plan.ExistsSubquery)
+		if !ok {
+			break
+		}
+		p, err := eval.New(l.ctx, e, l.scope())
+		return Column{Slot: -1, Truth: p, Type: sub.Type(l.ctx)}, err
+	case *plan.ExistsSubquery:
+		p, err := eval.New(l.ctx, e, l.scope())
+		return Column{Slot: -1, Truth: p, Type: e.Type(l.ctx)}, err
 	}
 	x, err := l.expression(e)
 	if err != nil {

@@ -139,7 +139,7 @@ func (l *lowering) place(r *relation, c candidate, needed map[sql.ColumnId]bool)
 // operands has those of an access looked at before the first row is.
 func (l *lowering) operands(a *Access) {
 	for _, v := range a.Equal {
-		if v.Slot < 0 {
+		if v.Slot < 0 && !v.Subquery {
 			l.scope().Add(v.Operand, v.Type)
 		}
 	}

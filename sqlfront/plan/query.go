@@ -37,7 +37,9 @@ type Key struct {
 type Query struct {
 	// Operands are those of all conditions, and of all accesses: see eval.Frame.
 	Operands []eval.Typed
-	Sources  []*Source
+	// Subqueries are run first; what they answer is in eval.Frame.Results, in their order.
+	Subqueries []*Subquery
+	Sources    []*Source
 	// Width is how many slots a row of all sources has.
 	Width  int
 	Group  *Group
@@ -54,11 +56,14 @@ type Query struct {
 	Limit, Offset    *eval.Operand
 }
 
-// Column is what a row has in one place of the result: a slot, or an expression.
+// Column is what a row has in one place of the result: a slot, or the first of the others that is there.
 type Column struct {
-	Slot int // -1: Expr
-	Expr sql.Expression
-	Type sql.Type
+	Slot  int // -1: none
+	Expr  sql.Expression
+	Truth eval.Predicate // as 1 or 0
+	// Result is which of Query.Subqueries has the value.
+	Result int
+	Type   sql.Type
 }
 
 // Order is one column that rows are sorted by.
@@ -114,11 +119,13 @@ type Access struct {
 	Hash []Match
 }
 
-// Value is a slot of the row so far, or an operand.
+// Value is a slot of the row so far, a subquery's, or an operand.
 type Value struct {
-	Slot    int // -1: Operand
-	Operand eval.Operand
-	Type    sql.Type // of the key's column
+	Slot     int  // -1: Subquery or Operand
+	Subquery bool // the value is that of Query.Subqueries[Result]
+	Result   int
+	Operand  eval.Operand
+	Type     sql.Type // of the key's column
 }
 
 // Bound is one end of a range.
@@ -153,7 +160,7 @@ func (a *Access) Depends() bool {
 // Worth reports whether the plan is as good as the general planner's, which has aggregates over ranges
 // computed where the rows are.
 func (q *Query) Worth() bool {
-	if len(q.Sources) > 1 || q.Group == nil || q.Sources[0].Derived != nil {
+	if len(q.Sources) != 1 || q.Group == nil || q.Sources[0].Derived != nil {
 		return true
 	}
 	a := &q.Sources[0].Access
