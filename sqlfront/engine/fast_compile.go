@@ -59,10 +59,12 @@ type fastPlan struct {
 	where access
 	sel   *selectPlan
 	query *queryPlan
-	keeps *constraints // of a write; nil for none
-	rows  [][]source   // INSERT: for each row a source for each column of the table
-	set   []assignment
-	taken taken // INSERT: what becomes of a row whose key is taken
+	// source is the query whose rows a write is about, in the place of where; of an INSERT, those it inserts.
+	source *queryPlan
+	keeps  *constraints // of a write; nil for none
+	rows   [][]source   // INSERT: for each row a source for each column of the table
+	set    []assignment
+	taken  taken // INSERT: what becomes of a row whose key is taken
 	// stamps and generated are what a write adds to a row; see fast_arriving.go.
 	stamps    []stampedColumn
 	generated []generatedColumn
@@ -312,6 +314,9 @@ func (p *fastPlan) current(snap *catalog.Snapshot) bool {
 		}
 		p.snap.Store(snap)
 		return true
+	}
+	if p.source != nil && !p.source.current(snap) {
+		return false
 	}
 	d, ok := snap.Database(p.db)
 	if !ok {
@@ -585,14 +590,14 @@ func accessBy(x *index, conds []condition) (*access, int) {
 }
 
 func (c *compiler) updates(ctx *sql.Context, v *view, s *ast.Update) error {
-	if s.With != nil || s.Ignore != "" || len(s.OrderBy) > 0 || s.Limit != nil || len(s.Returning) > 0 {
+	if s.With != nil || s.Ignore != "" || len(s.Returning) > 0 {
 		return unplanned(reasonShape)
 	}
 	c.plan.kind = planUpdate
 	if err := c.from(ctx, v, s.TableExprs); err != nil {
 		return err
 	}
-	if err := c.find(s.Where); err != nil {
+	if err := c.search(ctx, v, s.Where, len(s.OrderBy) > 0 || s.Limit != nil); err != nil {
 		return err
 	}
 	var exprs []int // assignments of expressions
@@ -615,6 +620,9 @@ func (c *compiler) updates(ctx *sql.Context, v *view, s *ast.Update) error {
 		return err
 	}
 	c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Update)
+	if q := c.plan.source; q != nil {
+		c.plan.allow = append(c.plan.allow, q.allow()...)
+	}
 	return nil
 }
 
@@ -659,17 +667,23 @@ func (c *compiler) assigns(a *assignment, value ast.Expr) (ok bool) {
 }
 
 func (c *compiler) deletes(ctx *sql.Context, v *view, s *ast.Delete) error {
-	if s.With != nil || len(s.Targets) > 0 || len(s.Partitions) > 0 || len(s.OrderBy) > 0 || s.Limit != nil || len(s.Returning) > 0 {
+	if s.With != nil || len(s.Targets) > 0 || len(s.Partitions) > 0 || len(s.Returning) > 0 {
 		return unplanned(reasonShape)
+	}
+	if s.Where == nil && s.Limit == nil {
+		return unplanned(reasonShape) // done to the table as a whole
 	}
 	c.plan.kind = planDelete
 	if err := c.from(ctx, v, s.TableExprs); err != nil {
 		return err
 	}
-	if err := c.find(s.Where); err != nil {
+	if err := c.search(ctx, v, s.Where, len(s.OrderBy) > 0 || s.Limit != nil); err != nil {
 		return err
 	}
 	c.permit(sql.PrivilegeType_Select, sql.PrivilegeType_Delete)
+	if q := c.plan.source; q != nil {
+		c.plan.allow = append(c.plan.allow, q.allow()...)
+	}
 	return nil
 }
 

@@ -26,6 +26,7 @@ const (
 	takenRefused taken = iota // 1062
 	takenUpdates              // the row that is there is changed
 	takenDeletes              // the rows that are there go
+	takenIgnored              // a note
 )
 
 func takenBy(s *ast.Insert) taken {
@@ -34,6 +35,8 @@ func takenBy(s *ast.Insert) taken {
 		return takenDeletes
 	case len(s.OnDup) > 0:
 		return takenUpdates
+	case s.Ignore != "":
+		return takenIgnored
 	}
 	return takenRefused
 }
@@ -52,17 +55,20 @@ func tuplesOf(s *ast.Insert) ast.Values {
 }
 
 func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
-	if s.With != nil || s.Ignore != "" || len(s.Partitions) > 0 || len(s.Returning) > 0 {
-		return unplanned(reasonShape)
-	}
 	c.plan.taken = takenBy(s)
-	rows := tuplesOf(s)
-	if rows == nil {
+	if s.With != nil || s.Ignore != "" && c.plan.taken != takenIgnored || len(s.Partitions) > 0 ||
+		len(s.Returning) > 0 {
 		return unplanned(reasonShape)
 	}
 	c.plan.kind = planInsert
 	if err := c.resolve(ctx, v, s.Table); err != nil {
 		return err
+	}
+	rows := tuplesOf(s)
+	if rows == nil {
+		if err := c.insertsRows(ctx, v, s); err != nil {
+			return err
+		}
 	}
 	t := c.plan.table
 	at := make([]int, len(t.pk.Schema)) // position of each column in VALUES, -1 if it is not named
@@ -82,6 +88,16 @@ func (c *compiler) inserts(ctx *sql.Context, v *view, s *ast.Insert) error {
 			return unplanned(reasonShape)
 		}
 		at[col] = i
+	}
+	if q := c.plan.source; q != nil {
+		if q.Result != width {
+			return unplanned(reasonShape)
+		}
+		row, err := c.sourceRow(ctx, at)
+		if err != nil {
+			return err
+		}
+		c.plan.rows = [][]source{row}
 	}
 	// Which row of several got the first generated number is more than this path wants to know.
 	if t.auto >= 0 && len(rows) > 1 && at[t.auto] >= 0 {
@@ -163,6 +179,9 @@ func (c *compiler) source(ctx *sql.Context, col, at int, tuple ast.ValTuple) (so
 
 // upserts compiles what becomes of a row whose key is taken, and what the statement's user has to be allowed.
 func (c *compiler) upserts(ctx *sql.Context, v *view, s *ast.Insert) error {
+	if q := c.plan.source; q != nil {
+		defer func() { c.plan.allow = append(c.plan.allow, q.allow()...) }()
+	}
 	if c.plan.taken == takenRefused {
 		c.permit(sql.PrivilegeType_Insert)
 		return nil
@@ -173,6 +192,10 @@ func (c *compiler) upserts(ctx *sql.Context, v *view, s *ast.Insert) error {
 	}
 	if c.plan.taken == takenDeletes {
 		c.permit(sql.PrivilegeType_Insert, sql.PrivilegeType_Delete)
+		return nil
+	}
+	if c.plan.taken == takenIgnored {
+		c.permit(sql.PrivilegeType_Insert)
 		return nil
 	}
 	var exprs []int
@@ -209,6 +232,11 @@ func (e *Engine) firesNothing(d *catalog.Database, table string) bool {
 func (r *fastRun) upsert(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	affected := 0
 	for i, row := range rows {
+		if r.plan.numbersOneByOne() {
+			if err := r.number(row); err != nil {
+				return nil, err
+			}
+		}
 		r.pending(i)
 		if err := r.keep(nil, row); err != nil {
 			return nil, err

@@ -49,7 +49,8 @@ type fastRun struct {
 
 	tx    *Tx
 	began bool // tx was begun for this statement
-	have  bool // the rows to write to have been read; see readFirst
+	have  bool // the rows to write to have been read; see readFirst and foundRows
+	rows  []sql.Row
 
 	nested bool // a statement of a routine, in its transaction
 	inner  bool // of a trigger or an observer

@@ -51,6 +51,12 @@ func (r *fastRun) change() (*resultset.Result, error) {
 	if r.session.inUse(p.table) {
 		return nil, sql.ErrTriggerTableInUse.New(p.table.desc.Name)
 	}
+	if p.kind != planInsert && p.source != nil {
+		if err := r.foundRows(); err != nil {
+			return nil, err
+		}
+		rows = r.rows
+	}
 	if p.kind == planInsert {
 		var err error
 		r.ids.table = p.table.desc.ID
@@ -58,9 +64,12 @@ func (r *fastRun) change() (*resultset.Result, error) {
 			return nil, r.left(err)
 		}
 		mode := insertPlain
-		if p.taken != takenRefused {
+		if p.taken == takenIgnored {
+			mode = insertIgnore
+		} else if p.taken != takenRefused {
 			mode = insertUpsert
-		} else if alone && r.session.implicit() && p.fires == nil && (p.keeps == nil || r.width > 0) {
+		} else if alone && r.session.implicit() && p.fires == nil && (p.keeps == nil || r.width > 0) &&
+			p.source == nil {
 			mode = insertBlind
 		}
 		if r.tx.modes == nil {
@@ -114,17 +123,21 @@ func (r *fastRun) left(err error) error {
 func (r *fastRun) edit(e *editor, rows []sql.Row) (*resultset.Result, error) {
 	switch r.plan.kind {
 	case planInsert:
+		if r.plan.taken == takenIgnored {
+			return r.ignoring(e, rows)
+		}
 		if r.plan.taken != takenRefused {
 			return r.upsert(e, rows)
 		}
-		if r.width > 0 && r.plan.fires == nil {
+		one := r.plan.numbersOneByOne()
+		if (r.width > 0 || r.plan.source != nil && len(rows) > 0) && r.plan.fires == nil && !one {
 			if err := r.keepMany(rows); err != nil {
 				return nil, err
 			}
 			return &resultset.Result{Affected: uint64(len(rows))}, e.insertMany(r.ctx, rows, r.pending)
 		}
 		for i, row := range rows {
-			if r.plan.fires != nil {
+			if one {
 				if err := r.number(row); err != nil {
 					return nil, err
 				}
@@ -374,6 +387,9 @@ func sameRow(ctx *sql.Context, old, row sql.Row, schema sql.Schema) (bool, error
 
 // newRows computes the rows to insert.
 func (r *fastRun) newRows() (rows []sql.Row, err error) {
+	if r.plan.source != nil {
+		return r.rowsFromQuery()
+	}
 	if r.width > 0 {
 		return r.manyRows()
 	}
@@ -442,10 +458,18 @@ func (r *fastRun) newRow(sources []source, values []eval.Literal) (sql.Row, erro
 	return row, nil
 }
 
+// numbersOneByOne reports whether a row gets its number when its turn comes: one before may be refused.
+func (p *fastPlan) numbersOneByOne() bool {
+	return p.table.auto >= 0 && (p.fires != nil || p.source != nil)
+}
+
 // numbers gives rows their AUTO_INCREMENT numbers, last: what is left to the library after this takes those
 // that are drawn. With triggers each row gets its own when its turn comes: one may refuse a row before.
 func (r *fastRun) numbers(rows []sql.Row) error {
-	if r.ids.numbers.Rows = uint64(len(rows)); r.plan.table.auto < 0 || r.plan.fires != nil {
+	if r.plan.source == nil {
+		r.ids.numbers.Rows = uint64(len(rows))
+	}
+	if r.plan.table.auto < 0 || r.plan.numbersOneByOne() {
 		return nil
 	}
 	outer := r.session.inserting

@@ -283,6 +283,7 @@ func (s *Session) ReRunsStatements() { s.reruns = true }
 // snapshot, it is to be run again, inside its transaction: everything is prepared for that. If may is false (some of its
 // result is out already), the transaction is over.
 func (s *Session) Again(may bool) bool {
+	s.GetLastQueryInfo().RowCount.Store(-1) // what ROW_COUNT() is after an error
 	tx := s.tx()
 	if tx == nil || tx.lost == nil || tx.over() {
 		return false

@@ -72,18 +72,28 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 		return unplanned(reasonShape)
 	}
 	sel, ok := stmt.(*ast.Select)
-	if !ok || sel.Into != nil || locking(sel) || len(sel.Window) > 0 || len(sel.Comments) > 0 {
+	if !ok || !plain(sel) || !steadyNames(sel) {
 		return unplanned(reasonShape)
 	}
-	if o := sel.QueryOpts; o.SQLCalcFoundRows || o.StraightJoinHint || len(o.DistinctOn) > 0 {
-		return unplanned(reasonShape)
+	q, err := c.lowered(ctx, v, sel)
+	if err != nil {
+		return err
 	}
-	if !steadyNames(sel) {
-		return unplanned(reasonShape)
+	p := c.plan
+	p.kind, p.query = planQuery, q
+	p.allow = q.allow()
+	p.sel = &selectPlan{width: q.Result}
+	for _, col := range q.Columns[:q.Result] {
+		p.sel.types = append(p.sel.types, col.Type)
 	}
+	return nil
+}
+
+// lowered makes the plan of a SELECT, which the binder changes.
+func (c *compiler) lowered(ctx *sql.Context, v *view, sel *ast.Select) (*queryPlan, error) {
 	q := &queryPlan{}
 	if err := c.queryWith(v, sel, q); err != nil {
-		return err
+		return nil, err
 	}
 	s := sessionOf(ctx)
 	needs := s.needs
@@ -95,9 +105,9 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 	s.needs = needs
 	switch {
 	case rights.Refused(err) || columns:
-		return unplanned(reasonPrivilege)
+		return nil, unplanned(reasonPrivilege)
 	case err != nil:
-		return unplanned(reasonShape)
+		return nil, unplanned(reasonShape)
 	}
 	table := func(of sql.Table) (plan.Table, bool) {
 		t, ok := c.eng.planTable(of)
@@ -111,29 +121,28 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 	})
 	if err != nil {
 		c.eng.log.Debug("no plan", "statement", c.text, "err", err)
-		return unplanned(reasonShape)
+		return nil, unplanned(reasonShape)
 	}
 	if len(q.tables) == 0 {
-		return unplanned(reasonShape) // of the session, or the clock
+		return nil, unplanned(reasonShape) // of the session, or the clock
 	}
 	if !q.Worth() {
-		return unplanned(reasonIndex)
+		return nil, unplanned(reasonIndex)
 	}
 	for _, t := range q.tables {
 		n, _ := c.eng.stats.Estimate(ctx, counted{t})
 		q.rows = append(q.rows, n)
 	}
-	p := c.plan
-	p.kind, p.query = planQuery, q
+	return q, nil
+}
+
+// allow is what a user must be allowed to do for the query.
+func (q *queryPlan) allow() (all []sql.PrivilegedOperation) {
 	for _, t := range q.tables {
 		of := sql.PrivilegeCheckSubject{Database: t.db, Table: t.desc.Name}
-		p.allow = append(p.allow, sql.NewPrivilegedOperation(of, sql.PrivilegeType_Select))
+		all = append(all, sql.NewPrivilegedOperation(of, sql.PrivilegeType_Select))
 	}
-	p.sel = &selectPlan{width: q.Result}
-	for _, col := range q.Columns[:q.Result] {
-		p.sel.types = append(p.sel.types, col.Type)
-	}
-	return nil
+	return all
 }
 
 // steadyNames reports whether the columns of a result have the same names whatever the parameters are: an
@@ -421,16 +430,21 @@ func (r *fastRun) runQuery() ([]sql.Row, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	return r.rowsOf(r.plan.query)
+}
+
+// rowsOf runs a query.
+func (r *fastRun) rowsOf(q *queryPlan) ([]sql.Row, error) {
 	if r.tx.locksReads() {
 		return nil, errFallback
 	}
-	if r.plan.query.outgrown(r.ctx, r.eng) {
+	if q.outgrown(r.ctx, r.eng) {
 		return nil, errStalePlan
 	}
 	run := &exec.Run{
 		Store: planStore{}, Limits: exec.Limits{Rows: maxQueryRows, Bytes: maxQueryBytes}, Params: r.values,
 	}
-	rows, err := run.Rows(r.ctx, r.plan.query.Query)
+	rows, err := run.Rows(r.ctx, q.Query)
 	switch {
 	case errors.Is(err, eval.ErrUnsure):
 		return nil, errFallback

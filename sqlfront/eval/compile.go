@@ -17,8 +17,8 @@ type Scope struct {
 	Slot func(*expression.GetField) (int, bool)
 	// Literal makes a literal of a value of the statement's text; false if it is of a type that has none.
 	Literal func(v any, t sql.Type) (Literal, bool)
-	// Subquery gives a subquery its place in Frame.Results, and says of which type its column is; nil if there
-	// are none.
+	// Subquery gives a subquery its place in Frame.Results, and says of which type its column is; nil if
+	// there are none.
 	Subquery func(*plan.Subquery, Use) (n int, t sql.Type, err error)
 	// Operands collects what Frame.Bind is to compute.
 	Operands *[]Typed
