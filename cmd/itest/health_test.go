@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +32,17 @@ func TestHealthOfDeadStorage(t *testing.T) {
 	front := join(t, storage.nodeAddr())
 	for _, s := range []*server{storage, front} {
 		for _, path := range []string{"/healthz", "/readyz"} {
-			if code, body := s.answers(path); code != http.StatusOK {
+			code, body := s.answers(path)
+			if code != http.StatusOK {
 				t.Fatalf("%s: %d %s", path, code, body)
+			}
+			for _, check := range []string{"timestamp", "METADATA"} { // each has its line
+				if !regexp.MustCompile(`(?m)^` + check + ` +\S+ +ok$`).MatchString(body) {
+					t.Errorf("%s lacks the check %s:\n%s", path, check, body)
+				}
+			}
+			if ready := strings.Contains(body, "takes clients"); ready != (path == "/readyz") {
+				t.Errorf("%s:\n%s", path, body)
 			}
 		}
 	}

@@ -3,13 +3,14 @@ package main
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"time"
-	"unicode"
+
+	"moka/kv"
 )
 
 type field struct {
 	name, text string
+	field      string // its name in the struct
 	numeric    bool
 	value      float64
 }
@@ -28,8 +29,10 @@ func fields(m any) (fs []field) {
 		if !t.IsExported() {
 			continue
 		}
-		f := field{name: t.Name, text: fmt.Sprint(v.Field(i).Interface())}
+		f := field{name: t.Name, field: t.Name, text: fmt.Sprint(v.Field(i).Interface())}
 		switch x := v.Field(i); {
+		case t.Type == reflect.TypeFor[kv.Timestamp]():
+			f.numeric, f.value = true, float64(kv.Timestamp(x.Uint()).Physical())/1000
 		case t.Type == reflect.TypeFor[time.Duration]():
 			f.numeric, f.value, f.name = true, time.Duration(x.Int()).Seconds(), t.Name+"Seconds"
 		case x.CanInt():
@@ -42,17 +45,4 @@ func fields(m any) (fs []field) {
 		fs = append(fs, f)
 	}
 	return fs
-}
-
-// snake turns RunTimeSeconds into run_time_seconds.
-func snake(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		if unicode.IsUpper(r) && i > 0 &&
-			(!unicode.IsUpper(rune(s[i-1])) || i+1 < len(s) && unicode.IsLower(rune(s[i+1]))) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }

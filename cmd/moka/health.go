@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"moka/kv"
@@ -13,30 +14,56 @@ import (
 // healthTime is how long the proof of health may take.
 const healthTime = time.Second
 
-// serves proves that the process can serve: a timestamp, and a read of METADATA, which is behind no cache.
-func (s *stack) serves(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, healthTime)
-	defer cancel()
-	if _, err := s.clock.Next(ctx); err != nil {
-		return fmt.Errorf("no timestamp: %w", err)
-	}
-	if _, err := s.meta.Lookup(ctx, kv.MakeRowKey(kv.TableTxn, nil)); err != nil {
-		return fmt.Errorf("METADATA cannot be read: %w", err)
-	}
-	return nil
+// check is one thing that a process has to be able to do.
+type check struct {
+	name string
+	err  error
+	took time.Duration
 }
 
-// health answers /healthz, and /readyz, which wants no new clients while the process drains.
+// checks prove that the process can serve: a timestamp, and a read of METADATA, which is behind no cache.
+func (s *stack) checks(ctx context.Context) (list []check) {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	prove := func(name string, f func() error) {
+		began := time.Now()
+		err := f()
+		list = append(list, check{name, err, time.Since(began)})
+	}
+	prove("timestamp", func() error {
+		_, err := s.clock.Next(ctx)
+		return err
+	})
+	prove("METADATA", func() error {
+		_, err := s.meta.Lookup(ctx, kv.MakeRowKey(kv.TableTxn, nil))
+		return err
+	})
+	return list
+}
+
+// health answers /healthz, and /readyz, which wants no new clients while the process drains: a line for each
+// check, and the status 503 if one failed.
 func (h *httpServer) health(w http.ResponseWriter, r *http.Request) {
-	err := h.stack.serves(r.Context())
-	if err == nil && r.URL.Path == "/readyz" && h.draining.Load() {
-		err = errors.New("draining")
+	list := h.stack.checks(r.Context())
+	if r.URL.Path == "/readyz" {
+		c := check{name: "takes clients"}
+		if h.draining.Load() {
+			c.err = errors.New("draining")
+		}
+		list = append(list, c)
 	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
+	var b strings.Builder
+	status := http.StatusOK
+	for _, c := range list {
+		what := "ok"
+		if c.err != nil {
+			status, what = http.StatusServiceUnavailable, oneLine(c.err)
+		}
+		fmt.Fprintf(&b, "%-14s %-6s %s\n", c.name, c.took.Round(10*time.Microsecond), what)
 	}
-	_, _ = w.Write([]byte("ok\n"))
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(b.String()))
 }
 
 // httpGrace is how long requests that are being answered may take when the process stops.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"moka/kv"
 )
 
@@ -110,49 +108,4 @@ func counters(title string, m any) section {
 		sec.Rows = append(sec.Rows, []string{f.name, f.text})
 	}
 	return sec
-}
-
-// collector hands every room's own counters to Prometheus. The rooms know nothing of it: each
-// has a struct of numbers.
-type collector struct{ stack *stack }
-
-func (c *collector) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
-
-func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	s := c.stack
-	emit := func(room string, m any, labels map[string]string) {
-		for _, f := range fields(m) {
-			if !f.numeric {
-				continue
-			}
-			d := prometheus.NewDesc("moka_"+room+"_"+snake(f.name), f.name+" of "+room, nil, labels)
-			ch <- prometheus.MustNewConstMetric(d, prometheus.UntypedValue, f.value)
-		}
-	}
-	emit("txn", s.txn.Metrics(), nil)
-	emit("oracle_client", s.clock.Metrics(), nil)
-	emit("client", s.store.Metrics(), nil)
-	if s.oracle != nil {
-		emit("oracle", s.oracle.Metrics(), nil)
-	}
-	if s.gc != nil {
-		emit("gc", s.gc.Metrics(), nil)
-	}
-	if s.worker != nil {
-		emit("observer", s.worker.Metrics(), nil)
-	}
-	if s.sql != nil {
-		emit("sql", s.sql.Metrics(), nil)
-	}
-	if s.node != nil {
-		full := 0.0
-		if s.node.Room() != nil {
-			full = 1
-		}
-		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc("moka_disk_full",
-			"1 while the disk is full: what adds is refused", nil, nil), prometheus.GaugeValue, full)
-		for _, x := range s.node.Stats().Shards {
-			emit("shard", x, map[string]string{"shard": fmt.Sprint(x.Shard)})
-		}
-	}
 }
