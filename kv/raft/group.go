@@ -82,7 +82,7 @@ func (g *group) silent(now Instant) bool {
 		return false
 	}
 	m := g.members()
-	alone := len(m.Voters) == 1 && !m.Joint() && (!g.log.unsure || planted(59)) // R19
+	alone := len(m.Voters) == 1 && !m.Joint() && !g.log.unsure // R19
 	return !alone
 }
 
@@ -307,7 +307,7 @@ func (g *group) confirmed(now Instant, seq uint64, t *Turn) {
 		for _, read := range r.reads {
 			t.Answers = append(t.Answers, Answer{read, nil})
 		}
-		asked := r.seq > g.confirmable && !g.changing || planted(29)
+		asked := r.seq > g.confirmable && !g.changing
 		if g.d.o.Leaseless || g.leaseless == g.lead.Term || !asked {
 			continue
 		}
@@ -347,6 +347,15 @@ func (g *group) take(now Instant, b Batch, t *Turn, rd raft.Ready) error {
 			t.late = append(t.late, Message{g.shard, m})
 		}
 	}
+	if planted(25) {
+		for _, e := range rd.Entries {
+			if e.GetType() != raftpb.EntryNormal {
+				if err := g.reconfigure(b, e); err != nil {
+					return err
+				}
+			}
+		}
+	}
 	entries := rd.CommittedEntries
 	if planted(3) {
 		entries = rd.Entries
@@ -380,6 +389,9 @@ func (g *group) apply(b Batch, t *Turn, e *raftpb.Entry) error {
 	a := &Applied{Shard: g.shard, Index: e.GetIndex(), Term: e.GetTerm(), Chain: g.chain}
 	if e.GetType() != raftpb.EntryNormal {
 		t.Events = append(t.Events, a)
+		if planted(25) {
+			return nil
+		}
 		return g.reconfigure(b, e)
 	}
 	if len(e.GetData()) == 0 { // raft's own, at the beginning of a term

@@ -231,9 +231,7 @@ func (g *group) proposeChange(cc *raftpb.ConfChangeV2) error {
 		return refuse("shard %d takes no changes now: %v", g.shard, err)
 	}
 	g.changing = true
-	if !planted(29) {
-		g.lead.until.Store(0) // R13
-	}
+	g.lead.until.Store(0) // R13
 	return nil
 }
 

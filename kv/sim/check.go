@@ -145,13 +145,14 @@ func (c *checker) rolledBack(s kv.ShardID, key string, start uint64) {
 
 // atTheEnd compares the state, equal on all nodes, with all that anybody was told.
 func (c *checker) atTheEnd() {
-	for i, s := range c.w.shards {
-		r := c.w.nodes[0].replicas[i]
-		for _, n := range c.w.nodes[1:] {
-			c.equal(r, n.replicas[i])
+	for _, s := range c.w.shards {
+		rs := c.w.present(s)
+		r := rs[0]
+		for _, o := range rs[1:] {
+			c.equal(r, o)
 		}
-		for _, n := range c.w.nodes {
-			c.image(n.replicas[i])
+		for _, o := range rs {
+			c.image(o)
 		}
 		for _, key := range rawKeys {
 			b, _ := r.get(rawKey + key)

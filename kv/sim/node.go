@@ -33,6 +33,7 @@ type node struct {
 	slowDisk time.Duration
 	crashAt  step           // the step of a turn behind which the process dies
 	trap     *raft.Transfer // comes together with the next proposals
+	arrived  map[*raft.Snapshot]batch
 }
 
 // step is a place in a turn at which a process may die.
@@ -83,15 +84,10 @@ func (n *node) start() {
 	n.offset = n.w.between(0, time.Hour)
 	n.w.note("start", n.id, uint64(n.life))
 	n.d = raft.NewDriver(n.now(), n.w.driver)
-	n.replicas = nil
+	n.arrived = map[*raft.Snapshot]batch{}
+	n.replicas = make([]*replica, len(n.w.shards))
 	for _, s := range n.w.shards {
-		applied, err := n.d.Open(n.now(), n.disk, s, n.id)
-		if err != nil {
-			n.w.fail("node %d: %v", n.id, err)
-		}
-		r := openReplica(n, s, applied)
-		r.chain = n.d.Status(s).Chain
-		n.replicas = append(n.replicas, r)
+		n.open(s)
 	}
 	n.plan(0)
 }
@@ -192,6 +188,9 @@ func (n *node) turn() {
 		in.Transfers = append(in.Transfers, *n.trap)
 		n.trap = nil
 	}
+	if n.w.o.Members {
+		n.admit(in.Messages)
+	}
 	var b batch
 	t, err := n.d.Turn(n.now(), &b, in)
 	if err != nil {
@@ -204,6 +203,15 @@ func (n *node) turn() {
 	if n.dies(afterEarly) {
 		return
 	}
+	for _, x := range t.Installs {
+		n.install(x)
+	}
+	for _, x := range t.Discarded {
+		delete(n.arrived, x)
+	}
+	for _, x := range t.Wanted {
+		n.want(x)
+	}
 	for _, e := range t.Events {
 		if a, ok := e.(*raft.Applied); ok {
 			n.replica(a.Shard).stage(&b, a)
@@ -214,6 +222,9 @@ func (n *node) turn() {
 		number = n.disk.apply(b)
 	}
 	n.tell(t)
+	for _, x := range t.Removed {
+		n.remove(x)
+	}
 	n.w.check.turn(n)
 	if n.dies(afterApply) {
 		return
@@ -241,7 +252,9 @@ func (n *node) wrote(t *raft.Turn) {
 	late, more := n.d.Wrote(t)
 	n.send(late)
 	n.turning = false
-	if more || len(n.in.Messages)+len(n.in.Proposals)+len(n.in.Reads)+len(n.in.Ended)+len(n.in.Transfers) > 0 {
+	in := &n.in
+	if more || len(in.Snapshots)+len(in.Sends)+len(in.Changes)+len(in.Messages)+len(in.Proposals)+
+		len(in.Reads)+len(in.Ended)+len(in.Transfers) > 0 {
 		n.kick()
 		return
 	}
@@ -270,7 +283,10 @@ func (n *node) tell(t *raft.Turn) {
 
 func (n *node) send(ms []raft.Message) {
 	for _, m := range ms {
-		to := n.w.nodes[m.GetTo()-1]
+		if int(raft.Node(m.GetTo())) > len(n.w.nodes) {
+			continue
+		}
+		to := n.w.nodes[raft.Node(m.GetTo())-1]
 		if n.w.voted != nil && m.GetType() == raftpb.MsgVoteResp && !m.GetReject() {
 			n.w.voted(n, to)
 		}

@@ -14,6 +14,7 @@ import (
 type replica struct {
 	n      *node
 	shard  kv.ShardID
+	id     uint64 // zero: the node has none
 	prefix string
 
 	applied, chain uint64
@@ -190,7 +191,7 @@ func (r *replica) answered(a raft.Answer) {
 // notLeader says who leads, as far as this node knows.
 func (r *replica) notLeader() answer {
 	s := r.n.d.Status(r.shard)
-	return answer{code: notLeader, node: s.Leader, term: s.Term}
+	return answer{code: notLeader, node: uint64(raft.Node(s.Leader)), term: s.Term}
 }
 
 // begin opens a leadership: everything in it is new.

@@ -54,6 +54,43 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// TestMembersChange plays histories in which replicas come and go all the while. MOKA_SIM_SEEDS says how many
+// (100).
+func TestMembersChange(t *testing.T) {
+	o := Options{Members: true}
+	if o.Seed = *oneSeed; o.Seed != 0 {
+		o.Verbose = true
+		r := play(t, o)
+		t.Logf("%s%s\n%+v", r.Trace, r.Violation, r.Stats)
+		if r.Violation != "" {
+			t.Fail()
+		}
+		return
+	}
+	seeds := 100
+	if s := os.Getenv("MOKA_SIM_SEEDS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = n
+	}
+	var all Stats
+	began := time.Now()
+	for o.Seed = 1; o.Seed <= uint64(seeds); o.Seed++ {
+		r := play(t, o)
+		all.Add(r.Stats)
+		if r.Violation != "" {
+			t.Errorf("seed %d: %s\n\tgo test -tags gms_pure_go ./kv/sim -run 'TestMembersChange$' -v "+
+				"-args -seed %d", o.Seed, r.Violation, o.Seed)
+		}
+	}
+	t.Logf("%d histories, %v: %+v", seeds, time.Since(began), all)
+	if all.Acked < 50*seeds || all.Installs < seeds || all.Removed < seeds {
+		t.Errorf("too little happened: %+v", all)
+	}
+}
+
 // The same seed gives the same history, to the last event.
 func TestSameSeedSameHistory(t *testing.T) {
 	hashes := map[uint64]bool{}

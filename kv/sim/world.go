@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type Options struct {
 	StoppedClocks bool
 	// Leaseless makes all reads ask a quorum.
 	Leaseless bool
+	// Members has nodes without replicas, to which replicas come while others go.
+	Members bool
 	// Verbose keeps a readable trace.
 	Verbose bool
 }
@@ -39,6 +42,7 @@ type Result struct {
 // Stats count what happened, so that a test can see that something did.
 type Stats struct {
 	Acked, Reads, Unknown, Leaderships, Crashes, Transfers, Leaseless, Truncated int
+	Installs, Removed                                                            int
 }
 
 // Add adds another run's counts.
@@ -51,6 +55,8 @@ func (s *Stats) Add(o Stats) {
 	s.Transfers += o.Transfers
 	s.Leaseless += o.Leaseless
 	s.Truncated += o.Truncated
+	s.Installs += o.Installs
+	s.Removed += o.Removed
 }
 
 // event is something that happens at a moment; those of one moment happen in the order in which they were made.
@@ -206,6 +212,9 @@ func Run(o Options) (r Result) {
 	}()
 	w.build()
 	n := newNemesis(w)
+	if o.Members {
+		n.changeMembers()
+	}
 	for _, c := range w.clients {
 		c.start()
 	}
@@ -232,16 +241,23 @@ func (w *world) build() {
 		w.shards = append(w.shards, kv.ShardID(i+1))
 	}
 	w.check = newChecker(w)
-	w.net.init(w, members)
-	var voters []uint64
+	var voters, all []uint64
 	for i := range members {
 		voters = append(voters, uint64(i+1))
 	}
-	for _, id := range voters {
+	if all = voters; w.o.Members {
+		all = append(slices.Clone(voters), uint64(members+1), uint64(members+2))
+		w.driver.KeepBytes = []int{500, 1 << 20}[w.rng.IntN(2)]
+	}
+	w.net.init(w, len(all))
+	for _, id := range all {
 		n := &node{w: w, id: id, disk: newDisk(), rate: 0.95 + 0.1*w.rng.Float64()}
 		var b batch
 		for _, s := range w.shards {
-			raft.Bootstrap(&b, s, voters)
+			if slices.Contains(voters, id) {
+				raft.Bootstrap(&b, s, voters)
+				numbered{replica: id}.put(&b, n, s)
+			}
 		}
 		n.disk.sync(n.disk.apply(b))
 		w.nodes = append(w.nodes, n)
@@ -251,6 +267,9 @@ func (w *world) build() {
 	}
 	for _, n := range w.nodes {
 		n.start()
+		if w.o.Members {
+			n.watch()
+		}
 	}
 	for i := range 3 + w.rng.IntN(4) {
 		w.clients = append(w.clients, newClient(w, i+1))
@@ -274,11 +293,15 @@ func (w *world) unrest() string {
 			return fmt.Sprintf("client %d is waiting for %v", c.id, c.op)
 		}
 	}
-	for i, s := range w.shards {
+	for _, s := range w.shards {
 		leads := 0
-		first := w.nodes[0].replicas[i]
-		for _, n := range w.nodes {
-			r := n.replicas[i]
+		if why := w.membersRest(s); why != "" {
+			return fmt.Sprintf("shard %d: %s", s, why)
+		}
+		rs := w.present(s)
+		first := rs[0]
+		for _, r := range rs {
+			n := r.n
 			if r.lead != nil {
 				leads++
 				if why := r.lead.unrest(); why != "" {
@@ -289,7 +312,8 @@ func (w *world) unrest() string {
 				return fmt.Sprintf("shard %d, node %d: guards that nobody takes away", s, n.id)
 			}
 			if r.applied != first.applied || r.chain != first.chain {
-				return fmt.Sprintf("shard %d: node %d has applied %d, node 1 %d", s, n.id, r.applied, first.applied)
+				return fmt.Sprintf("shard %d: node %d has applied %d, node %d %d", s, n.id, r.applied,
+					first.n.id, first.applied)
 			}
 		}
 		if leads != 1 {
