@@ -25,6 +25,7 @@ func TestExplainShowsNothingBelowViews(t *testing.T) {
 		"create trigger dt after delete on rt for each row insert into secret.audit values ('literal-5')",
 		"create user n@localhost, n@'127.0.0.1', o@localhost, o@'127.0.0.1', p@localhost, p@'127.0.0.1'")
 	for _, host := range []string{"@localhost", "@'127.0.0.1'"} {
+		run(t, root, "grant delete on app.v to o"+host, "grant delete on app.v to p"+host)
 		for _, view := range []string{"v", "w", "l", "i"} {
 			run(t, root, "grant select, update, delete, insert on app."+view+" to n"+host,
 				"grant select, show view on app."+view+" to o"+host)
@@ -47,9 +48,11 @@ func TestExplainShowsNothingBelowViews(t *testing.T) {
 	}
 	script{
 		{"select * from w", ""},
-		{"explain update v set id = 2", "error 1044"},
-		{"explain delete from v", "error 1044"},
-		{"explain insert into v values (7)", "error 1044"},
+		{"explain update v set id = 2", "error 1345"},
+		{"explain delete from v", "error 1345"},
+		{"explain insert into v values (7)", "error 1345"},
+		{"explain format=tree replace into v values (7)", "error 1345"},
+		{"prepare x from 'explain delete from v'", "error 1345"},
 		{"explain insert into rt select id from v", "error 1345"},
 		{"prepare x from 'explain select * from v'", "error 1345"},
 		{"select id from v", "1"},
@@ -58,6 +61,7 @@ func TestExplainShowsNothingBelowViews(t *testing.T) {
 		{"explain select * from v", "error 1345"},
 		{"explain select * from w", "error 1345"},
 		{"explain select id from i", "error 1356"},
+		{"explain delete from v", "error 1345"},
 		{"select id from v", "1"},
 	}.run(t, s.open("o", "app", ""))
 	for _, c := range []struct {
@@ -66,6 +70,7 @@ func TestExplainShowsNothingBelowViews(t *testing.T) {
 		has  string
 	}{
 		{"p", "explain select * from v", "t"}, {"p", "explain format=tree select * from w", "4711"},
+		{"p", "explain delete from v", "DELETE"},
 		{"p", "explain select * from i", "rt"}, {"p", "explain format=tree select * from l", "literal-2"},
 		{"o", "explain format=tree insert into rt values (1)", "Trigger(at)"},
 	} {

@@ -133,3 +133,49 @@ func TestServerRightsShowNoNames(t *testing.T) {
 		}
 	}
 }
+
+// TestViewsWriteToDatabasesOfTheirDefiner: writes through a view of somebody else over a table of a database
+// that the user does not know were 1044, though the view's definer may do what they do.
+func TestViewsWriteToDatabasesOfTheirDefiner(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database d", "create database hid", "create database third",
+		"create table hid.t (id int primary key, a int)", "create table hid.u (id int primary key, a int)",
+		"create table third.ids (id int primary key)", "insert into third.ids values (1), (2), (3)",
+		"create view d.v as select id, a from hid.t",
+		"create view d.c as select id, a from hid.t where a < 100 with check option",
+		"create view d.w as select id, a from hid.t where id in (select id from third.ids)",
+		"create sql security invoker view d.i as select id, a from hid.t",
+		"create user u", "grant select, insert, update, delete on d.v to u",
+		"grant select, insert, update, delete on d.c to u", "grant select, update on d.w to u",
+		"grant all on d.i to u")
+	u := s.open("u", "d", "")
+	script{
+		{"insert into v values (1, 1), (2, 2)", ""},
+		{"update v set a = 3 where id = 1", ""},
+		{"insert into v values (1, 1) on duplicate key update a = a + 1", ""},
+		{"replace into v values (2, 5)", ""},
+		{"insert into v values (3, 3), (4, 4)", ""},
+		{"delete from v where id = 3", ""},
+		{"update w set a = a + 10 where a > 0", ""},
+		{"insert into c values (5, 200)", "error 1369"},
+		{"insert into c values (5, 50)", ""},
+		{"prepare s from 'update v set a = a + 1 where id = ?'", ""}, {"set @id = 5", ""},
+		{"execute s using @id", ""}, {"execute s using @id", ""}, {"execute s using @id", ""},
+		{"select * from v", "1 14;2 15;4 4;5 53"},
+		{"insert into i values (6, 6)", "error 1356"},
+		{"update i set a = 0", "error 1356"},
+		{"insert into v select id + 10, a from hid.t", "error 1142"},
+		{"insert into v select id + 10, a from hid.u", "error 1142"},
+		{"update v set a = (select max(a) from hid.u)", "error 1142"},
+		{"delete from w", "error 1142"},
+		{"explain update v set a = 1", "error 1345"}, {"explain delete from v", "error 1345"},
+		{"select * from hid.t", "error 1142"}, {"insert into hid.t values (7, 7)", "error 1142"},
+		{"show tables from hid", "error 1044"}, {"use hid", "error 1044"},
+	}.run(t, u)
+	run(t, root, "create user lost", "grant select, insert on hid.t to lost",
+		"create definer = lost view d.l as select id, a from hid.t", "grant insert, update on d.l to u")
+	script{{"insert into l values (8, 8)", ""}, {"update l set a = 1", "error 1356"}}.run(t, u)
+	run(t, root, "revoke insert on hid.t from lost")
+	script{{"insert into l values (9, 9)", "error 1356"}}.run(t, u)
+}

@@ -332,24 +332,10 @@ func (u *columnUse) expr(e sql.Expression) {
 
 // columnsSeen says which columns of a table the user may know of; nil for all.
 func (e *Engine) columnsSeen(ctx *sql.Context, database, table string) func(column string) bool {
-	if e.accounts() == nil || !e.accounts().Enabled() {
-		return nil
-	}
 	if s := sessionOf(ctx); s == nil || !s.ofClient || s.HasTemporary(database, table) {
 		return nil
 	}
-	set := e.accounts().UserActivePrivilegeSet(ctx)
-	db := set.Database(database)
-	of := db.Table(table)
-	if len(of.GetColumns()) == 0 || set.Has(sql.PrivilegeType_Super) {
-		return nil
-	}
-	for _, p := range []sql.PrivilegeType{sql.PrivilegeType_Select, sql.PrivilegeType_Insert, sql.PrivilegeType_Update, sql.PrivilegeType_References} {
-		if set.Has(p) || db.Has(p) || of.Has(p) {
-			return nil
-		}
-	}
-	return func(column string) bool { return of.Column(column).Count() > 0 }
+	return rights.Columns(ctx, e.accounts(), database, table)
 }
 
 // sees reports whether the user may know of a table: he may do something with it, or with a column.
@@ -441,9 +427,7 @@ func (f *seenRows) seen(ctx *sql.Context, row sql.Row) bool {
 	}
 	column, _ := row[f.column].(string)
 	if f.read {
-		return rights.OnTable(ctx, f.eng.accounts(), database, table, sql.PrivilegeType_Select) ||
-			f.eng.accounts().UserActivePrivilegeSet(ctx).Database(database).Table(table).Column(column).
-				Has(sql.PrivilegeType_Select)
+		return rights.MayRead(ctx, f.eng.accounts(), database, table, column)
 	}
 	may := f.eng.columnsSeen(ctx, database, table)
 	return f.eng.sees(ctx, database, table) && (may == nil || may(column))

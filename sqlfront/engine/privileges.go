@@ -181,8 +181,8 @@ func mayReference(ctx *sql.Context, n sql.Node) error {
 	return err
 }
 
-// LooksAround implements rights.Around.
-func (s *Session) LooksAround() bool { return s.around }
+// LooksAround implements rights.Around. What a view's text names was asked of its definer.
+func (s *Session) LooksAround() bool { return s.around || s.reading != nil }
 
 func asCreator(apply analyzer.RuleFunc) analyzer.RuleFunc {
 	return func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (out sql.Node, same transform.TreeIdentity, err error) {
@@ -417,12 +417,8 @@ func (e *Engine) mayWatch(ctx *sql.Context, who, _ string) bool {
 
 // maySee reports whether the user has any right on a table or a view.
 func (e *Engine) maySee(ctx *sql.Context, database, table string) bool {
-	if e.accounts() == nil || !e.accounts().Enabled() || strings.EqualFold(database, sql.InformationSchemaDatabaseName) {
-		return true
-	}
-	all := e.accounts().UserActivePrivilegeSet(ctx)
-	db := all.Database(database)
-	return all.Count() > 0 || db.Count() > 0 || db.Table(table).HasPrivileges()
+	return strings.EqualFold(database, sql.InformationSchemaDatabaseName) ||
+		rights.OnAnyColumn(ctx, e.accounts(), database, table)
 }
 
 // maySetGlobal refuses SET GLOBAL and SET PERSIST to who may not change the server for all.

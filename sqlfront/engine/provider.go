@@ -90,15 +90,22 @@ func (p *provider) Database(ctx *sql.Context, name string) (sql.Database, error)
 // maySee refuses a database to who may do nothing in it.
 func (p *provider) maySee(ctx *sql.Context, name string) error {
 	s := sessionOf(ctx)
-	if s == nil || s.bound || !s.Restricted() || rights.Within(ctx, p.eng.accounts(), name) {
+	if s == nil || s.looksInto(name) || !s.Restricted() || rights.Within(ctx, p.eng.accounts(), name) {
 		return nil
 	}
 	return rights.DatabaseDenied(ctx, name)
 }
 
+// looksInto reports whether a database need not be one of which the user knows: the planner looks around, or
+// it is named by a view, whose definer was asked.
+func (s *Session) looksInto(database string) bool {
+	return s.bound || s.reading != nil || s.behind != "" && strings.EqualFold(s.behind, database)
+}
+
 // aroundDatabase is a database of which the user may not know, found by the planner when the statement is
 // bound, and what the user has named was looked at: a foreign key leads there, and has to be kept whoever
-// writes. Whether one may see it is asked of a database that he has named.
+// writes; or before, when a view that he writes to names it, whose definer was asked for the table. Whether
+// one may see it is asked of a database that he has named.
 type aroundDatabase struct {
 	*Database
 	known string
@@ -108,10 +115,10 @@ type aroundDatabase struct {
 func (d *aroundDatabase) AliasedName() string { return d.known }
 
 // knownInstead is a database that the user knows, if he does not know the one of that name and the
-// planner looks around; else it is empty.
+// planner looks around, or for what a view names; else it is empty.
 func (p *provider) knownInstead(ctx *sql.Context, name string) string {
 	s := sessionOf(ctx)
-	if s == nil || !s.bound || !s.Restricted() || !p.eng.asks() {
+	if s == nil || !s.looksInto(name) || !s.Restricted() || !p.eng.asks() {
 		return ""
 	}
 	all := p.eng.accounts().UserActivePrivilegeSet(ctx)

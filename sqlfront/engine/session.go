@@ -112,6 +112,7 @@ type Session struct {
 	acting     int            // how many definers deep what runs is; see ActAs
 	posing     int            // how many routines deep whose definer is the user himself
 	reading    *rights.Stored // see Within
+	behind     string         // the database of the table below the view that the statement writes to
 	calling    string
 	explains   bool // see Explain
 	guest      guest
@@ -255,7 +256,8 @@ func (s *Session) CommandBegin() error { return nil }
 // CommandEnd is called after each command of the client, successful or not.
 func (s *Session) CommandEnd() {
 	s.coming, s.stage, s.preparing = nil, stageIdle, false
-	s.root, s.rewritten = nil, rewrittenStatement{} // an idle session keeps nothing of its last statement
+	// An idle session keeps nothing of its last statement.
+	s.root, s.rewritten, s.behind = nil, rewrittenStatement{}, ""
 	s.planning, s.around, s.bound, s.within, s.copies, s.pins = false, false, false, "", false, false
 	s.params = nil
 	s.memory.Settle()

@@ -222,6 +222,9 @@ func (w *through) reparse(e ast.Expr) (ast.Expr, error) {
 
 // name is the table below as the statement names it.
 func (w *through) name() ast.TableName {
+	if s := sessionOf(w.ctx); s != nil {
+		s.behind = w.t.baseDB
+	}
 	return ast.TableName{
 		DbQualifier: ast.NewTableIdent(w.t.baseDB),
 		Name:        ast.NewTableIdent(w.t.base.Name + viewMark + w.t.db + "\x00" + w.t.name + "\x00" + w.t.digest()),
@@ -543,6 +546,12 @@ func (s *Session) Below(name string) (db, view string, ok bool) {
 	}
 	parts := strings.Split(of, "\x00")
 	return parts[0], parts[len(parts)-2], len(parts) == 3
+}
+
+// Base is for package rights, too: the table, of the statement's view.
+func (s *Session) Base(name string) (db, table string) {
+	table, _, _ = strings.Cut(name, viewMark)
+	return s.behind, table
 }
 
 // rewrittenStatement is a statement in both its shapes.

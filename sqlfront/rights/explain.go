@@ -57,6 +57,23 @@ func MayExplain(ctx *sql.Context, database, view string) error {
 	return notExplained()
 }
 
+// mayExplainBelow refuses to explain a statement that writes to a view to who may not see its text, or read
+// the table that it names.
+func mayExplainBelow(ctx *sql.Context, s through, database, view, name string) error {
+	if err := MayExplain(ctx, database, view); err != nil {
+		return err
+	}
+	e, ok := ctx.Session.(explaining)
+	if !ok || !e.Explains() {
+		return nil
+	}
+	h, ok := ctx.Session.(holder)
+	if db, table := s.Base(name); ok && !OnTable(ctx, h.Accounts(), db, table, sql.PrivilegeType_Select) {
+		return notExplained()
+	}
+	return nil
+}
+
 // explains asks of the user himself what a view's text needs, if the statement is explained.
 func (h handler) explains(ctx *sql.Context, state sql.AuthorizationQueryState, a ast.AuthInformation,
 	v *Stored) error {

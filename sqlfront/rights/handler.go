@@ -45,6 +45,8 @@ type around interface{ LooksAround() bool }
 // through is a session whose statements write through views: they name the table below by a name that says which view it is.
 type through interface {
 	Below(name string) (database, view string, ok bool)
+	// Base is the table itself.
+	Base(name string) (database, table string)
 }
 
 // naming is a session that wants to know of a database before somebody looks whether its user may see it.
@@ -270,6 +272,9 @@ func (h handler) CheckTable(ctx *sql.Context, state sql.AuthorizationQueryState,
 	}
 	if s, ok := ctx.Session.(through); ok {
 		if db, view, ok := s.Below(table); ok { // it is the view that the user has to see
+			if err := mayExplainBelow(ctx, s, db, view, table); err != nil {
+				return err
+			}
 			database, table = db, view
 		}
 	}

@@ -119,3 +119,30 @@ func OnAnyColumn(ctx *sql.Context, db *mysql_db.MySQLDb, database, table string)
 	columns := db.UserActivePrivilegeSet(ctx).Database(database).Table(table).GetColumns()
 	return slices.ContainsFunc(columns, func(c sql.PrivilegeSetColumn) bool { return c.Count() > 0 })
 }
+
+// Columns says which columns of a table the account of ctx may know of: with rights on some columns only,
+// those; nil for all.
+func Columns(ctx *sql.Context, db *mysql_db.MySQLDb, database, table string) func(column string) bool {
+	if db == nil || !db.Enabled() {
+		return nil
+	}
+	set := db.UserActivePrivilegeSet(ctx)
+	in := set.Database(database)
+	of := in.Table(table)
+	if len(of.GetColumns()) == 0 || set.Has(sql.PrivilegeType_Super) {
+		return nil
+	}
+	for _, p := range []sql.PrivilegeType{sql.PrivilegeType_Select, sql.PrivilegeType_Insert,
+		sql.PrivilegeType_Update, sql.PrivilegeType_References} {
+		if set.Has(p) || in.Has(p) || of.Has(p) {
+			return nil
+		}
+	}
+	return func(column string) bool { return of.Column(column).Count() > 0 }
+}
+
+// MayRead reports whether the account of ctx may read a column.
+func MayRead(ctx *sql.Context, db *mysql_db.MySQLDb, database, table, column string) bool {
+	return OnTable(ctx, db, database, table, sql.PrivilegeType_Select) || db.UserActivePrivilegeSet(ctx).
+		Database(database).Table(table).Column(column).Has(sql.PrivilegeType_Select)
+}
