@@ -144,6 +144,12 @@ type restorer struct {
 }
 
 func (r *restorer) take(ctx context.Context, rec backup.Record) error {
+	size := len(rec.Column.Row) + len(rec.Value)
+	if r.bytes > 0 && r.bytes+size > restoreBytes { // a value may be nearly as large as a transaction
+		if err := r.flush(ctx); err != nil {
+			return err
+		}
+	}
 	if r.t == nil {
 		r.t = r.s.txn.Begin(txn.TxnOptions{})
 	}
@@ -157,7 +163,7 @@ func (r *restorer) take(ctx context.Context, rec backup.Record) error {
 		}
 	} else {
 		r.cells++
-		r.bytes += len(rec.Column.Row) + len(rec.Value)
+		r.bytes += size
 		r.t.Put(rec.Column, rec.Value, txn.WriteOptions{})
 	}
 	if r.bytes < restoreBytes && r.n < restoreCells {
