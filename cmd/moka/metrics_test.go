@@ -1,7 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -62,6 +66,40 @@ func TestMetrics(t *testing.T) {
 		"moka_gc_lag_seconds", "moka_store_log_sync_seconds_total", "moka_shard_in_memory"} {
 		if !names[want] {
 			t.Errorf("%s is not there", want)
+		}
+	}
+	// What is drawn, alerted on or described exists: panels that stay empty look like a server that rests.
+	for _, file := range []string{"deploy/grafana.json", "deploy/alerts.yml", "docs/metrics.md",
+		"docs/faults.md", "docs/old-versions.md"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`\bmoka_[a-z0-9_]*[a-z0-9]\b`).FindAllString(string(b), -1)
+		if len(found) == 0 {
+			t.Errorf("%s names no metric", file)
+		}
+		for _, name := range found {
+			if !names[name] && !strings.HasPrefix(name, "moka_snapshot") {
+				t.Errorf("%s names %s, which is not there", file, name)
+			}
+		}
+	}
+	var dashboard struct {
+		Panels []struct{ Targets []struct{ Expr string } }
+	}
+	b, err := os.ReadFile("../../deploy/grafana.json")
+	if err == nil {
+		err = json.Unmarshal(b, &dashboard)
+	}
+	if err != nil || len(dashboard.Panels) == 0 {
+		t.Fatalf("the dashboard: %v", err)
+	}
+	for i, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			if !strings.Contains(target.Expr, "moka_") {
+				t.Errorf("panel %d: %s", i+1, target.Expr)
+			}
 		}
 	}
 }
