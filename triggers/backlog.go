@@ -58,6 +58,17 @@ func Backlogs(ctx context.Context, store kv.Store) ([]Backlog, error) {
 	return out, nil
 }
 
+// BacklogOf asks all shards about one observer.
+func BacklogOf(ctx context.Context, store kv.Store, o ObserverID) (sum Backlog, err error) {
+	sum.Observer = o
+	err = eachShard(ctx, store, &backlogRequest{Observer: o}, func(r *backlogResponse) {
+		for _, c := range r.Counts {
+			sum.Waiting, sum.Parked = sum.Waiting+c.Waiting, sum.Parked+c.Parked
+		}
+	})
+	return sum, err
+}
+
 // ListFailed lists the notifications of an observer (zero: of all) that have failed, parked or not.
 func ListFailed(ctx context.Context, store kv.Store, o ObserverID) ([]Failed, error) {
 	return listFailed(ctx, store, &backlogRequest{Observer: o, Limit: failedLimit, List: listFailing})

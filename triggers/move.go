@@ -18,6 +18,7 @@ import (
 type Unacknowledged struct {
 	Failed
 	OldestTS kv.Timestamp // of the changes that are not acknowledged
+	New      bool         // as Observer.New says: the caller's to set
 }
 
 // ListUnacknowledged lists the first of an observer's notifications in the order of their rows, parked
@@ -30,7 +31,7 @@ func ListUnacknowledged(ctx context.Context, store kv.Store, o ObserverID, limit
 				for _, i := range r.Items {
 					out = append(out, Unacknowledged{
 						Failed{i.Observer, i.Column, i.CommitTS, int(i.Attempts), i.Error, i.Parked},
-						i.OldestTS})
+						i.OldestTS, false})
 				}
 			})
 		if err != nil {
@@ -62,6 +63,8 @@ func (u *Unacknowledged) Seen(ctx context.Context, c *txn.Client, t *txn.Txn) (s
 		if e.PreviousTS >= u.CommitTS {
 			return s, true, nil
 		}
+	} else if u.New {
+		return s, false, nil
 	}
 	s.Value, s.OK, err = e.Previous(ctx)
 	if s.Forgotten = errors.Is(err, ErrForgotten); s.Forgotten {
@@ -80,6 +83,18 @@ func (u *Unacknowledged) Move(ctx context.Context, t *txn.Txn, to kv.Column, s S
 	u.clear(t, start)
 	t.Put(AckColumn(u.Observer, to), encodeSeen(start, s), txn.WriteOptions{})
 	t.NotifyWeak(to, []uint32{u.Observer})
+	return nil
+}
+
+// NotifyUnseen notifies, with t's commit, an observer of a cell that it has not acknowledged, as t has seen.
+// To its run the cell is new. A run that acknowledges it meanwhile, and t, conflict.
+func NotifyUnseen(ctx context.Context, t *txn.Txn, o ObserverID, c kv.Column) error {
+	start, err := t.StartTS(ctx)
+	if err != nil {
+		return err
+	}
+	t.Put(AckColumn(o, c), encodeSeen(start, Seen{}), txn.WriteOptions{})
+	t.NotifyWeak(c, []uint32{o})
 	return nil
 }
 

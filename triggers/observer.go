@@ -38,6 +38,9 @@ type Observer struct {
 	// Depth bounds how many runs, one set off by the other, may lead to a change for which this observer
 	// still runs. What is beyond it is parked. Default DefaultDepth.
 	Depth int
+	// New reports whether a cell that the observer has not acknowledged is new to it, whatever it was before;
+	// see NotifyUnseen. nil: it has seen what was there before the first notification.
+	New func(kv.Column) bool
 }
 
 // DefaultDepth is for an observer that says nothing: more steps than a derivation has that ends by itself,

@@ -2,6 +2,7 @@ package triggers
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -108,5 +109,43 @@ func TestPendingAcrossTablets(t *testing.T) {
 		if got := w.pendingOf(1, Until{UpTo: ts}); got != (Pending{}) {
 			t.Errorf("row %s: %+v", row, got)
 		}
+	}
+}
+
+// TestNewCellsWereNotSeen: to an observer that says so a cell is new until it has acknowledged it, in a run
+// and where it is moved; it is so once.
+func TestNewCellsWereNotSeen(t *testing.T) { bubble(t, newCellsWereNotSeen) }
+
+func newCellsWereNotSeen(t *testing.T) {
+	w := newWorld(t, kvtest.Options{})
+	w.put("x", "before")
+	w.put("x", "behind", 1)
+	us, err := ListUnacknowledged(t.Context(), w.mem, 1, 10)
+	if err != nil || len(us) != 1 {
+		t.Fatal(us, err)
+	}
+	for _, isNew := range []bool{false, true} {
+		us[0].New = isNew
+		tx := w.client.Begin(txn.TxnOptions{})
+		if s, _, err := us[0].Seen(t.Context(), w.client, tx); err != nil || s.OK == isNew {
+			t.Errorf("new %v: it has seen %q, %v", isNew, s.Value, err)
+		}
+		tx.Rollback()
+	}
+	w.worker("w", Options{}, Observer{ID: 1, New: func(kv.Column) bool { return true },
+		Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+			was, ok, err := e.Previous(ctx)
+			if err != nil {
+				return err
+			}
+			log, _, err := tx.Get(ctx, col("log"))
+			tx.Put(col("log"), fmt.Appendf(log, "%s %v;", was, ok), txn.WriteOptions{})
+			return err
+		}})
+	w.drained(time.Second)
+	w.put("x", "again", 1)
+	w.drained(time.Second)
+	if got := w.get("log"); got != " false;behind true;" {
+		t.Errorf("it has seen %s", got)
 	}
 }

@@ -524,6 +524,8 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery, first lost) (a
 			w.settle(ctx, d, &settleRequest{Kind: settleClear, UpTo: previous})
 			return previous, errAcknowledged
 		}
+	} else if o.New != nil && o.New(d.Column) {
+		seen = &Seen{}
 	}
 	if int(d.Depth) > o.Depth {
 		// Only now: what is acknowledged is not beyond anything.

@@ -295,8 +295,13 @@ type Observer struct {
 	// MaxDepth is up to how many runs, one set off by the other, may lead to a change that it runs for.
 	MaxDepth int `json:"max_depth,omitempty"`
 	// ForgottenIsNull has it run with NULLs for an OLD row that garbage collection has removed.
-	ForgottenIsNull bool   `json:"forgotten_is_null,omitempty"`
-	Comment         string `json:"comment,omitempty"`
+	ForgottenIsNull bool `json:"forgotten_is_null,omitempty"`
+	// Fresh is the index under which the table's rows were stored when it was created WITH BACKFILL. Of
+	// these, one that it has not acknowledged is new to it, however old. Zero: it was created without.
+	Fresh uint32 `json:"fresh,omitempty"`
+	// Paused: it is notified, and does not run.
+	Paused  bool   `json:"paused,omitempty"`
+	Comment string `json:"comment,omitempty"`
 	// since when changes pass it by; zero: it is enabled, or an older release has disabled it
 	DisabledAt time.Time `json:"disabled_at,omitzero"`
 	// DisabledTS is a timestamp of that moment, and DisabledRows the index under which the table's rows were

@@ -35,6 +35,7 @@ import (
 //	├────┼────┼───────────┼────────────┘                     ├────┼──────┐
 //	│ 01 │ 21 │ job 4 B   │  job                             │ 01 │ JSON │
 //	│ 01 │ 22 │ table 4 B │ random 8 B   hold                │ 01 │ until, ms 8 B
+//	│ 01 │ 23 │ observer 4 B             walk                │ 01 │ JSON
 //	└────┴────┴───────────┘                                  ├────┼──────┴───────┐
 //	│ 02 │ sequence, 8 B │                                   │ 01 │ uvarint next │
 //	├────┼───────────┬───┘                                   ├────┼──────┬───────┘
@@ -67,6 +68,7 @@ const (
 	kindGrave     = 0x20
 	kindJob       = 0x21
 	kindHold      = 0x22
+	kindWalk      = 0x23
 
 	formatVersion = 1
 	// paddedVersion is that of a table with padded keys: a release that would read and write them in the

@@ -42,6 +42,7 @@ const (
 	LimitTableComment  Limit = 1628
 	LimitColumnComment Limit = 1629
 	LimitIndexComment  Limit = 1688
+	LimitMove          Limit = 1846
 	LimitMemory        Limit = 3170
 )
 

@@ -227,6 +227,9 @@ func (a *alteration) begin(ctx *sql.Context, tx *Tx, t *Table) error {
 		return sqlerr.New(sqlerr.LockWaitTimeout, "Lock wait timeout exceeded; an index is being added to the table (see moka.jobs); try again when that has ended")
 	}
 	a.online = len(v.snap.Observers(t.desc.ID)) > 0
+	if err := a.eng.catalog.MayMove(ctx, tx.store(), v.snap, t.desc.ID); err != nil {
+		return catalogError(err)
+	}
 	if !a.online {
 		if a.online, err = now.large(ctx, tx); err != nil {
 			return err

@@ -28,11 +28,6 @@ func (t *Table) Holds(row kv.RowKey) bool { return indexSpan(t.desc.ID, t.desc.R
 // FirstRow is where the rows of a table begin. What lies before it in the table was stored in an earlier form of it, or before a TRUNCATE.
 func FirstRow(d *catalog.Table) kv.RowKey { return indexSpan(d.ID, d.RowIndex).Start }
 
-// TableSpan holds all rows of a table, in whichever form they were stored.
-func TableSpan(d *catalog.Table) kv.Span {
-	return kv.Span{Start: indexPrefix(d.ID, 0), End: indexPrefix(d.ID+1, 0)}
-}
-
 // moveNotes ends a job that has exchanged a table. What fails is tried again; the table serves statements meanwhile.
 func (e *Engine) moveNotes(ctx *sql.Context, x *job, rec catalog.Job, desc *catalog.Table) error {
 	c, err := e.newCopying(ctx, rec.Database, desc.Copy.From, desc)
@@ -85,6 +80,7 @@ func (c *copying) moveAll(ctx *sql.Context, x *job) error {
 					continue
 				}
 				more = true
+				notes[i].New = o.Fresh == c.from.desc.RowIndex
 				if err := c.move(ctx, x, &notes[i]); err != nil {
 					return err
 				}

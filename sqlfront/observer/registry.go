@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,8 +57,9 @@ type Registry struct {
 	room      *semaphore.Weighted
 	roomBytes int64
 	log       runLog
-	// changed wakes removeOrphans: the catalog is another one. stale wakes loop.
-	changed, stale chan struct{}
+	// changed wakes removeOrphans: the catalog is another one. stale wakes loop, toWalk walk.
+	changed, stale, toWalk chan struct{}
+	holder                 uint64 // this process, in walks
 	// the storage of each observer's table before which there are no notifications; removeOrphans' own
 	tidied map[uint32]uint32
 
@@ -99,7 +101,7 @@ func New(o Options) *Registry {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	r := &Registry{o: o, changed: make(chan struct{}, 1), stale: make(chan struct{}, 1),
-		tidied: map[uint32]uint32{}}
+		toWalk: make(chan struct{}, 1), holder: rand.Uint64(), tidied: map[uint32]uint32{}}
 	r.mu.registered = map[uint32]*catalog.Observer{}
 	r.mu.runs, r.mu.ids = map[uint32]*running{}, map[uint32]bool{}
 	r.mu.here, r.mu.writes = map[uint32]int{}, map[uint32][]uint32{}
@@ -128,6 +130,7 @@ func (r *Registry) Start(ctx context.Context, eng *engine.Engine) error {
 	r.cancel = cancel
 	r.wg.Go(func() { r.loop(loop) })
 	r.wg.Go(func() { r.removeOrphans(loop) })
+	r.wg.Go(func() { r.walk(loop) })
 	return nil
 }
 
@@ -187,7 +190,7 @@ func (r *Registry) follow(ctx context.Context) error {
 	}
 	now := map[uint32]*catalog.Observer{}
 	for _, o := range snap.AllObservers() {
-		if o.Enabled && !r.mu.keep(o) {
+		if o.Enabled && !o.Paused && !r.mu.keep(o) {
 			now[o.ID] = o
 		}
 	}
@@ -207,7 +210,7 @@ func (r *Registry) follow(ctx context.Context) error {
 		}
 		r.o.Worker.Register(triggers.Observer{
 			ID: id, Name: o.Name, Owner: o.Definer, Attempts: o.MaxAttempts, Backoff: o.Backoff,
-			Timeout: o.Timeout, Depth: o.MaxDepth,
+			Timeout: o.Timeout, Depth: o.MaxDepth, New: freshOf(o),
 			Run: func(ctx context.Context, t *txn.Txn, e triggers.Event) error {
 				return r.run(ctx, id, t, e)
 			},

@@ -270,6 +270,9 @@ func (r *Registry) body(ctx *sql.Context, id uint32) (b *body, done func(), err 
 	if !ok || !o.Enabled {
 		return nil, nil, nil
 	}
+	if o.Paused {
+		return nil, nil, fmt.Errorf("%w: observer %s is paused", txn.ErrConflict, o.Name)
+	}
 	b, known := r.bodies.Take(id, version)
 	keeps := r.eng.KeepsBodies(known)
 	room, err := r.roomFor(ctx, o)

@@ -194,6 +194,9 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 	if err != nil {
 		return err
 	}
+	if s.Backfill && o.Events&(catalog.OnInsert|catalog.OnNotify) == 0 {
+		return sqlerr.Unsupported("WITH BACKFILL of an observer that is not AFTER INSERT or AFTER NOTIFY")
+	}
 	if s.Observer.Database != "" && !strings.EqualFold(s.Observer.Database, dbName) {
 		return sqlerr.Unsupported("an observer in another database than its table")
 	}
@@ -238,6 +241,12 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 		if err := parse.BodyFits(o.Name, len(s.Text), beside); err != nil {
 			return err
 		}
+		if o.Fresh = 0; s.Backfill {
+			if table.Copy != nil {
+				return sqlerr.Unsupported("WITH BACKFILL while the table is written anew by an ALTER TABLE")
+			}
+			o.Fresh = table.RowIndex
+		}
 		if !o.Enabled {
 			if err := noteDisabled(ctx, t, snap, o); err != nil {
 				return err
@@ -246,6 +255,11 @@ func (r *Registry) create(ctx *sql.Context, s parse.CreateObserver) error {
 		stored, err := r.o.Catalog.CreateObserver(ctx, t, dbName, *o)
 		if err != nil {
 			return err
+		}
+		if s.Backfill {
+			if err := r.beginWalk(ctx, t, stored, table); err != nil {
+				return err
+			}
 		}
 		readsOld, err := r.validate(ctx, t, stored)
 		if err != nil {
@@ -522,6 +536,11 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 			_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 			return err
 		}
+		if s.Action == parse.PauseObserver || s.Action == parse.ResumeObserver {
+			changed.Paused = s.Action == parse.PauseObserver
+			_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
+			return err
+		}
 		if changed.Enabled = s.Action == parse.EnableObserver; changed.Enabled {
 			changed.DisabledAt, changed.DisabledTS, changed.DisabledRows = time.Time{}, 0, 0
 		} else if o.Enabled {
@@ -537,7 +556,7 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 		return err
 	})
-	if err == nil && told && s.Action != parse.SetObserver {
+	if err == nil && told && (s.Action == parse.EnableObserver || s.Action == parse.DisableObserver) {
 		r.warnMissed(ctx, &was, s.Action, at)
 	}
 	if err != nil || s.Action != parse.RetryFailedObserver {
@@ -667,10 +686,13 @@ func (r *Registry) backlogs(ctx context.Context) (map[uint32]triggers.Backlog, e
 }
 
 func status(o *catalog.Observer) string {
-	if o.Enabled {
-		return "ENABLED"
+	switch {
+	case !o.Enabled:
+		return "DISABLED"
+	case o.Paused:
+		return "PAUSED"
 	}
-	return "DISABLED"
+	return "ENABLED"
 }
 
 func tableName(snap *catalog.Snapshot, id uint32) string {

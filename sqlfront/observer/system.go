@@ -28,6 +28,7 @@ func (r *Registry) SystemTables() []system.Table {
 		{TableName: "observer_backlog", Columns: sql.Schema{
 			system.Name("observer_schema"), system.Name("observer_name"), system.Number("waiting"),
 			system.Number("parked"), system.Moment("oldest_change"), system.Number("lag_ms"),
+			system.Number("rows_walked"), system.Number("rows_to_walk"),
 		}, Rows: r.waiting},
 		{TableName: "observer_errors", Columns: sql.Schema{
 			system.Name("observer_schema"), system.Name("observer_name"), system.Name("event_table"),
@@ -109,10 +110,18 @@ func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	walks, err := r.walks(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var rows []sql.Row
 	for _, o := range snap.AllObservers() {
 		if !r.maySee(ctx, snap, o) {
 			continue
+		}
+		var walked, of any // NULL where there is nothing to walk
+		if w, ok := walks[o.ID]; ok {
+			walked, of = w.Walked, max(w.Of, w.Walked)
 		}
 		b := backlogs[o.ID]
 		var oldest any
@@ -121,7 +130,7 @@ func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {
 			oldest, lag = b.Oldest.Time().UTC(), lagOf(b.Oldest)
 		}
 		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, b.Waiting, b.Parked,
-			oldest, lag))
+			oldest, lag, walked, of))
 	}
 	return rows, nil
 }

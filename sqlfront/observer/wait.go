@@ -3,6 +3,7 @@ package observer
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +144,7 @@ func (w *waiting) look(ctx *sql.Context) (done bool, depth int, err error) {
 	if err != nil {
 		return false, 0, err
 	}
-	if restarted, err := w.follow(ctx, snap); restarted || err != nil {
+	if restarted, err := w.follow(ctx, t, snap, all); restarted || err != nil {
 		return false, 0, err
 	}
 	watches := make([]triggers.Watch, 0, len(all))
@@ -160,7 +161,7 @@ func (w *waiting) look(ctx *sql.Context) (done bool, depth int, err error) {
 			continue // nobody has notified it meanwhile
 		}
 		byID[o.ID] = o
-		watches = append(watches, triggers.Watch{Observer: o.ID, Span: engine.TableSpan(d)})
+		watches = append(watches, triggers.Watch{Observer: o.ID, Span: tableSpan(d.ID)})
 	}
 	until := triggers.Until{UpTo: w.upTo, Deep: w.round > 0 && !w.carried}
 	if w.round > 0 {
@@ -178,6 +179,8 @@ func (w *waiting) look(ctx *sql.Context) (done bool, depth int, err error) {
 			return false, 0, w.stopped(ctx, snap, o, "has given up on changes", "RETRY FAILED")
 		case p.Waiting && !o.Enabled:
 			return false, 0, w.stopped(ctx, snap, o, "is disabled and has changes to run for", "ENABLE")
+		case p.Waiting && o.Paused:
+			return false, 0, w.stopped(ctx, snap, o, "is paused and has changes to run for", "RESUME")
 		case p.Waiting:
 			w.last = o
 		}
@@ -185,12 +188,15 @@ func (w *waiting) look(ctx *sql.Context) (done bool, depth int, err error) {
 	return w.last == nil, depth, nil
 }
 
-// follow looks whether notifications have been carried over since the last look, or are being so. Then the
-// round begins anew behind that.
-func (w *waiting) follow(ctx context.Context, snap *catalog.Snapshot) (restarted bool, err error) {
+// follow looks whether notifications have been carried over since the last look, or are being so, or rows are
+// still walked for an observer of the first round. Then the round begins anew behind that.
+func (w *waiting) follow(ctx *sql.Context, t *txn.Txn, snap *catalog.Snapshot,
+	all []*catalog.Observer) (restarted bool, err error) {
 	tables := map[uint32]uint32{}
 	was := w.moving // and may be through
-	w.moving = false
+	if w.moving, err = w.walks(ctx, t, snap, all); err != nil {
+		return false, err
+	}
 	for _, o := range snap.AllObservers() {
 		d, ok := snap.TableByID(o.TableID)
 		if !ok {
@@ -209,6 +215,29 @@ func (w *waiting) follow(ctx context.Context, snap *catalog.Snapshot) (restarted
 		w.upTo, err = w.next(ctx)
 	}
 	return w.moving || was, err
+}
+
+// walks reports whether rows are walked for one of the observers.
+func (w *waiting) walks(ctx *sql.Context, t *txn.Txn, snap *catalog.Snapshot,
+	all []*catalog.Observer) (bool, error) {
+	walks, err := w.r.o.Catalog.Walks(ctx, t)
+	if err != nil || len(walks) == 0 || w.round > 0 {
+		return false, err
+	}
+	walked := false
+	for _, o := range all {
+		if !slices.ContainsFunc(walks, func(x catalog.Walk) bool { return x.Observer == o.ID }) {
+			continue
+		}
+		switch {
+		case !o.Enabled:
+			return false, w.stopped(ctx, snap, o, "is disabled and has rows to run for", "ENABLE")
+		case o.Paused:
+			return false, w.stopped(ctx, snap, o, "is paused and has rows to run for", "RESUME")
+		}
+		walked, w.last = true, o
+	}
+	return walked, nil
 }
 
 // stopped is the error about an observer that will not do what is waited for.

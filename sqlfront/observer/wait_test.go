@@ -54,7 +54,8 @@ func TestWaitSaysWhatStops(t *testing.T) {
 	c.exec("create table a (id int primary key)", "create table b (id int primary key)",
 		"create observer o after insert on a for each row with (attempts = 1, backoff_ms = 1) "+
 			"signal sqlstate '45000' set message_text = 'no'",
-		"create observer first after insert on b for each row insert into a values (new.id)",
+		"create observer first after insert on b for each row begin set @x = sleep(0.2); "+
+			"insert into a values (new.id); end",
 		"insert into a values (1)")
 	c.wantCode("wait for observers timeout 20", sqlerr.ObserverStopped,
 		"Observer 'o' has given up on changes that are waited for")

@@ -116,7 +116,7 @@ func (e Event) String() string {
 // CreateObserver is
 //
 //	CREATE OBSERVER [IF NOT EXISTS] name AFTER INSERT | UPDATE [OF col, …] | DELETE [OR …] | NOTIFY
-//	  ON table FOR EACH ROW [WITH (option = value, …)] body
+//	  ON table FOR EACH ROW [WITH (option = value, …)] [WITH BACKFILL] body
 type CreateObserver struct {
 	Observer    Name
 	IfNotExists bool
@@ -124,6 +124,7 @@ type CreateObserver struct {
 	Events      Event
 	Of          []string          // the columns of UPDATE OF, as written; empty for all
 	Options     map[string]string // names in lower case, values without quotes
+	Backfill    bool              // WITH BACKFILL
 	Body        string            // one statement, without what follows it
 	BodyStart   int               // its offset in Text
 	Text        string            // the whole statement as the user wrote it
@@ -151,9 +152,12 @@ const (
 	DisableObserver
 	RetryFailedObserver
 	SetObserver
+	PauseObserver
+	ResumeObserver
 )
 
-// AlterObserver is ALTER OBSERVER name ENABLE | DISABLE | RETRY FAILED | WITH (option = value, …).
+// AlterObserver is ALTER OBSERVER name ENABLE | DISABLE | PAUSE | RESUME | RETRY FAILED |
+// WITH (option = value, …).
 type AlterObserver struct {
 	Observer Name
 	Action   ObserverAction
@@ -235,6 +239,10 @@ func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOpt
 	if t, err = r.options(l, l.next(), &c.Options); err != nil {
 		return fail(err)
 	}
+	if l.is(t, "with") && backfill(*l) {
+		l.next()
+		c.Backfill, t = true, l.next()
+	}
 	if t.kind == eof || l.isByte(t, ';') {
 		return fail(sqlerr.Syntax(r.src, t.start))
 	}
@@ -248,6 +256,15 @@ func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOpt
 	}
 	stmt, err := r.parser.hooks.CreateObserver(ctx, c)
 	return stmt, end, true, err
+}
+
+// backfill reports whether BACKFILL follows, and is not the name of a table that the body begins with.
+func backfill(l lexer) bool {
+	if !l.is(l.next(), "backfill") {
+		return false
+	}
+	t := l.next()
+	return !l.is(t, "as") && !l.isByte(t, '(')
 }
 
 // noParameters refuses a parameter in what is stored to be run later; l is behind CREATE. It would have no
@@ -424,6 +441,10 @@ func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, 
 		a.Action = EnableObserver
 	case l.is(t, "disable"):
 		a.Action = DisableObserver
+	case l.is(t, "pause"):
+		a.Action = PauseObserver
+	case l.is(t, "resume"):
+		a.Action = ResumeObserver
 	case l.is(t, "retry"):
 		if err := r.words(l, "failed"); err != nil {
 			return nil, 0, true, err

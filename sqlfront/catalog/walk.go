@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"moka/kv"
+	"moka/txn"
+)
+
+// Walk is a walk over a table's rows that has an observer run for them. Like a Hold it is no part of the
+// catalog's versions: whoever takes a step writes it anew with the step's commit, so that each step is made
+// once, whichever processes try.
+//
+//	row = | prefix | kindWalk | observer u32 BE |    value = | 1 | JSON |
+type Walk struct {
+	Observer uint32 `json:"observer"`
+	// Replay has it run for all rows; else for those alone that it has not acknowledged, as if they were new.
+	Replay bool `json:"replay,omitempty"`
+	// Rows is the index under which the table's rows were stored when it began. If they are stored elsewhere
+	// it has come to its end.
+	Rows   uint32 `json:"rows"`
+	Next   []byte `json:"next,omitempty"` // the row to go on with
+	Walked uint64 `json:"walked,omitempty"`
+	Of     uint64 `json:"of,omitempty"` // about so many rows, when it began
+	// Holder is the process that walks, until Until, ms: others leave it alone.
+	Holder uint64 `json:"holder,omitempty"`
+	Until  int64  `json:"until,omitempty"`
+}
+
+const walkVersion = 1
+
+func walkCell(observer uint32) kv.Column {
+	return kv.Column{Row: kv.MakeRowKey(kv.TableTxn,
+		binary.BigEndian.AppendUint32([]byte{prefixCatalog, kindWalk}, observer))}
+}
+
+// PutWalk writes down how far a walk has come.
+func (c *Catalog) PutWalk(t *txn.Txn, w Walk) error {
+	b, err := json.Marshal(w)
+	if err == nil {
+		t.Put(walkCell(w.Observer), append([]byte{walkVersion}, b...), txn.WriteOptions{})
+	}
+	return err
+}
+
+// DropWalk ends an observer's walk.
+func (c *Catalog) DropWalk(t *txn.Txn, observer uint32) {
+	t.Delete(walkCell(observer), txn.WriteOptions{})
+}
+
+// Walk returns an observer's walk.
+func (c *Catalog) Walk(ctx context.Context, t *txn.Txn, observer uint32) (w Walk, ok bool, err error) {
+	b, ok, err := t.Get(ctx, walkCell(observer))
+	if err != nil || !ok {
+		return w, false, err
+	}
+	w, err = decodeWalk(b)
+	return w, err == nil, err
+}
+
+// Walks lists the walks under way.
+func (c *Catalog) Walks(ctx context.Context, t *txn.Txn) (all []Walk, err error) {
+	s := t.Scan(ctx, txn.ScanOptions{Span: kv.Span{
+		Start: column(prefixCatalog, kindWalk).Row, End: column(prefixCatalog, kindWalk+1).Row}})
+	for s.Next() && err == nil {
+		var w Walk
+		if w, err = decodeWalk(s.Value()); err == nil {
+			all = append(all, w)
+		}
+	}
+	return all, errors.Join(err, s.Err(), s.Close())
+}
+
+// MayMove refuses to store a table's rows anew while some are new to an observer because its walk has not
+// come to them.
+func (c *Catalog) MayMove(ctx context.Context, t *txn.Txn, s *Snapshot, table uint32) error {
+	for _, o := range s.Observers(table) {
+		if w, ok, err := c.Walk(ctx, t, o.ID); err != nil {
+			return err
+		} else if ok && !w.Replay {
+			return limit(LimitMove, "ALTER TABLE of all rows is not supported. Reason: observer '%s' is " +
+				"being "+
+				"run for them (WITH BACKFILL). Try WAIT FOR OBSERVERS %s, or drop it.", o.Name, o.Name)
+		}
+	}
+	return nil
+}
+
+func decodeWalk(b []byte) (w Walk, err error) {
+	if len(b) == 0 || b[0] != walkVersion {
+		return w, fmt.Errorf("catalog: a walk of another release")
+	}
+	return w, json.Unmarshal(b[1:], &w)
+}
