@@ -42,6 +42,14 @@ func (h *Host) Lead(s *Server) (end func()) {
 	}
 }
 
+// Yield is the server's, before the leadership is handed over.
+func (h *Host) Yield(ctx context.Context) error {
+	if s := h.srv.Load(); s != nil {
+		return s.Yield(ctx)
+	}
+	return nil
+}
+
 // Next implements Source.
 func (h *Host) Next(ctx context.Context, n int) (Batch, error) {
 	if s := h.srv.Load(); s != nil {

@@ -120,6 +120,24 @@ func (s *Server) Close() {
 	s.wg.Wait()
 }
 
+// Yield ends the server's part for good, before what it leads with is handed to another process: it hands
+// out nothing more, and its successor begins where it has ended. An error says that it may begin later.
+func (s *Server) Yield(ctx context.Context) error {
+	t := s.term.Load()
+	if t == nil {
+		return nil
+	}
+	done := make(chan error, 1)
+	select {
+	case t.yields <- done:
+	case <-t.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return <-done
+}
+
 // WaitLeading returns when this server leads, or with ctx's error.
 func (s *Server) WaitLeading(ctx context.Context) error {
 	s.mu.Lock()

@@ -19,6 +19,7 @@ type term struct {
 	retired atomic.Bool // set before the leadership is given up on purpose; see valid
 	over    chan struct{}
 	kick    chan struct{} // capacity 1: "reserve more"
+	yields  chan chan error
 
 	ceiling fencedKey // used by the goroutine in serve only
 
@@ -51,6 +52,9 @@ func (s *Server) campaign(ctx context.Context) {
 		led, err := s.leadOnce(ctx)
 		if led {
 			b = backoff{}
+		}
+		if errors.Is(err, errYielded) {
+			return
 		}
 		if ctx.Err() == nil {
 			s.opts.Logger.Warn("not leading the timestamp oracle", "led", led, "err", err)
@@ -102,7 +106,8 @@ func (s *Server) leadOnce(ctx context.Context) (led bool, err error) {
 // is later. The write of the new ceiling is guarded by our epoch; with its success the predecessor's
 // epoch can write no more.
 func (s *Server) takeOver(ctx context.Context, lead *coord.Leadership) (*term, error) {
-	t := &term{srv: s, lead: lead, over: make(chan struct{}), kick: make(chan struct{}, 1)}
+	t := &term{srv: s, lead: lead, over: make(chan struct{}), kick: make(chan struct{}, 1),
+		yields: make(chan chan error)}
 	t.mu.attempt = newAttempt()
 	t.ceiling = fencedKey{svc: s.svc, lead: lead, key: s.opts.Prefix + "ceiling"}
 	t.sp.cell = fencedKey{svc: s.svc, lead: lead, key: s.opts.Prefix + "safepoint"}
@@ -172,6 +177,9 @@ func (t *term) serve(ctx context.Context) error {
 			return nil
 		case <-t.lead.Done():
 			return coord.ErrSessionExpired
+		case done := <-t.yields:
+			done <- t.lower(ctx)
+			return errYielded
 		case <-t.kick:
 		}
 		err := t.raise(ctx)
@@ -185,6 +193,26 @@ func (t *term) serve(ctx context.Context) error {
 			b.wait(ctx)
 		}
 	}
+}
+
+// errYielded ends a server's part: it does not campaign again.
+var errYielded = errors.New("the oracle was handed over")
+
+// lower shuts the door, and then writes down that nothing from here on was handed out: without it the
+// successor would begin a whole window ahead of the clock, by which it is judged how old locks are. What was
+// taken before the door was shut is below; what is taken later is not given away (see release). If it fails
+// the ceiling stays where it was, which is only later than need be.
+func (t *term) lower(ctx context.Context) error {
+	t.retired.Store(true)
+	t.mu.Lock()
+	next, ceiling := t.mu.alloc.next, t.mu.alloc.ceiling
+	t.mu.Unlock()
+	if next >= ceiling {
+		return nil
+	}
+	call, cancel := context.WithTimeout(ctx, t.srv.opts.SessionTTL)
+	defer cancel()
+	return t.ceiling.store(call, encodeCeiling(ceilingRecord{t.lead.Epoch(), next}))
 }
 
 // raise makes a greater ceiling durable, then uses it: never the other way round (O2).

@@ -174,6 +174,14 @@ func (s *stack) openCluster(ctx context.Context) error {
 	})
 	no.Coprocessors = append(no.Coprocessors, s.coordination)
 	no.Cluster = &node.Cluster{Self: s.o.self, Splits: s.o.dealt()}
+	no.Cluster.Yield = func(ctx context.Context, id kv.ShardID) {
+		if id != node.MetaShard {
+			return
+		}
+		if err := s.oracles.Yield(ctx); err != nil {
+			s.o.Logger.Warn("timestamps of the next leader begin some seconds ahead", "err", err)
+		}
+	}
 	for _, m := range s.o.members {
 		no.Cluster.Members = append(no.Cluster.Members, m.id)
 	}

@@ -36,6 +36,8 @@ type Cluster struct {
 	// promised.
 	Found func(directory string) (Founding, error)
 	Raft  raft.Options
+	// Yield, if set, is called before a shard that is led here is handed over, for what leads with it.
+	Yield func(context.Context, kv.ShardID)
 }
 
 // Founding is what all members of a cluster have to agree on.

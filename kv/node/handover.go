@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"moka/kv"
@@ -56,13 +57,19 @@ func (n *Node) handOver(ctx context.Context, s *shard.Replica, others []kv.NodeI
 		return nil
 	}
 	for try := 0; !elsewhere() && (most == 0 || try < most); try++ {
+		to := others[(int(s.ID())+try)%len(others)]
+		if m := n.host.Status(s.ID()).Members; m == nil || !slices.Contains(m.Voters, m.On(to)) {
+			return nil // who has asked for it has seen other members
+		}
 		retired, cancel := context.WithTimeout(ctx, retireTime)
+		if n.o.Cluster.Yield != nil {
+			n.o.Cluster.Yield(retired, s.ID())
+		}
 		select {
 		case <-s.Retire():
 		case <-retired.Done():
 		}
 		cancel()
-		to := others[(int(s.ID())+try)%len(others)]
 		n.logger.Info("handing a shard over", "shard", s.ID(), "node", to)
 		n.host.Transfer(s.ID(), to)
 		for !elsewhere() && !s.Serves() {

@@ -121,13 +121,11 @@ func (h *Host) Deliver(ms []raft.Message) {
 // Transfer asks the leader of a shard, if it is here, to hand it to another node.
 func (h *Host) Transfer(id kv.ShardID, to kv.NodeID) {
 	h.mu.Lock()
-	if m := h.statuses[id].Members; m != nil {
-		for _, v := range m.Voters {
-			if raft.Node(v) == to {
-				h.in.Transfers = append(h.in.Transfers, raft.Transfer{Shard: id, To: v})
-			}
-		}
+	replica := uint64(to) // a stranger's, which does not take it: then this one leads on
+	if m := h.statuses[id].Members; m != nil && m.On(to) != 0 {
+		replica = m.On(to)
 	}
+	h.in.Transfers = append(h.in.Transfers, raft.Transfer{Shard: id, To: replica})
 	h.mu.Unlock()
 	h.kick()
 }
