@@ -18,6 +18,7 @@ import (
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/charset"
 	"moka/sqlfront/collate"
+	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/sqlerr"
@@ -190,6 +191,9 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		if same && err == nil && e.Type(ctx) == types.Float64 {
 			return &expr.Finite{UnaryExpressionStub: expression.UnaryExpressionStub{Child: e}}, transform.NewTree, nil
 		}
+		if bool(same) && err == nil && e.Op == "*" && types.IsDecimal(e.Type(ctx)) {
+			return &eval.Product{Arithmetic: e}, transform.NewTree, nil
+		}
 		return mended, same, err
 	case *expression.Div:
 		if e.Type(ctx) == types.Float64 {
@@ -228,7 +232,7 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 			return gms.Keep(e), transform.NewTree, nil // the library would compare the rows by a join
 		}
 		if !ok || types.NumColumns(e.LeftChild.Type(ctx)) != 1 || types.NumColumns(query.Type(ctx)) != 1 {
-			break
+			return gms.KeepIn(ctx, e)
 		}
 		left, right := e.LeftChild.Type(ctx), query.Type(ctx)
 		_, column := e.LeftChild.(*expression.GetField)
@@ -240,6 +244,7 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 			in, err := expr.NewIn(ctx, e.LeftChild, query)
 			return in, transform.NewTree, err
 		}
+		return gms.KeepIn(ctx, e)
 	case *plan.ExistsSubquery:
 		return gms.RewriteExists(ctx, e)
 	case *gms.KeptWhole:

@@ -533,20 +533,17 @@ func addPlanRules() error {
 		return errors.New("engine: the library has no rule for sql_select_limit any more")
 	}
 	analyzer.OnceBeforeDefault[limits].Apply = limitingSelects(analyzer.OnceBeforeDefault[limits].Apply)
-	if err := addTextRules(); err != nil {
-		return err
-	}
 	analyzer.OnceAfterDefault[filters].Apply = pushingScalars(analyzer.OnceAfterDefault[filters].Apply)
 	analyzer.OnceAfterDefault[joins].Apply = gms.OrderingJoins(analyzer.OnceAfterDefault[joins].Apply)
 	analyzer.OnceAfterDefault[at].Apply = unsortedMatch(analyzer.OnceAfterDefault[at].Apply)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, at, takingBack)
-	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, outer, gms.KeepingLimits)
-	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, joins, gms.KeepingSemiJoins)
+	analyzer.OnceAfterDefault[outer].Apply = gms.LookUpOuter(analyzer.OnceAfterDefault[outer].Apply)
+	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, joins, gms.FoldingEmpty, gms.KeepingSemiJoins, gms.NamingColumns)
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, filters, gms.KeepingOuter)
 	analyzer.OnceBeforeDefault = slices.Insert(analyzer.OnceBeforeDefault, 0, defaultsOfColumns)
 	analyzer.AlwaysBeforeDefault = slices.Insert(analyzer.AlwaysBeforeDefault, 0, defaultsOfWrites)
 	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, takingBackSimple)
-	return nil
+	return addTextRules()
 }
 
 // firstUnbound reports whether the ranges leave out no value of the index's first column.

@@ -5,6 +5,11 @@
 //	complete     what is above groups and windows: columns that were forgotten
 //	dependence   ONLY_FULL_GROUP_BY: which columns depend on what a query groups by
 //	exists       conditions with subqueries, which become joins that mean something else
+//	anyrow       EXISTS that says the same for each row
+//	outerlookup  tables of subqueries that are looked up by columns of the outer query
+//	naming       conditions with subqueries show the planner of joins their columns
+//	crossjoins   cross joins that become inner ones, and joins with nothing
+//	aliases      conditions on computed columns of derived tables
 //	joinorder    orders of joins that have lost a condition
 //	sortrule     a Sort that is taken away although the rows do not come in that order
 //	exact        UPDATE compares rows by their bytes

@@ -13,9 +13,11 @@ import (
 	"moka/sqlfront/expr"
 )
 
-// RewriteExists answers what EXISTS says without a look at rows. The library makes a join of the tables
-// below, and forgets on the way that an aggregate without GROUP BY has a row whatever it counts, and
-// that LIMIT 0 has none.
+// RewriteExists answers what EXISTS says without a look at rows, and leaves to the library only what it makes
+// a right join of. It forgets on the way that an aggregate without GROUP BY has a row whatever it counts, and
+// that LIMIT 0 has none; it takes conditions with columns of the outer query out of derived tables, parts of
+// UNIONs and the inner side of outer joins, where they mean something else than above them; and a subquery
+// without such columns it cross joins, under which columns of that name are mistaken for the outer query's.
 func RewriteExists(ctx *sql.Context, e *plan.ExistsSubquery) (sql.Expression, transform.TreeIdentity, error) {
 	having := false
 	for n := e.Query.Query; ; {
@@ -23,14 +25,14 @@ func RewriteExists(ctx *sql.Context, e *plan.ExistsSubquery) (sql.Expression, tr
 		case *plan.Limit:
 			rows, ok := literalCount(q.Limit)
 			if !ok {
-				return Keep(e), transform.NewTree, nil // not a join
+				return keptExists(ctx, e)
 			}
 			if rows == 0 {
 				return expression.NewLiteral(false, types.Boolean), transform.NewTree, nil
 			}
 			n = q.Child
 		case *plan.Offset:
-			return Keep(e), transform.NewTree, nil
+			return keptExists(ctx, e)
 		case *plan.Having:
 			having = true
 			n = q.Child
@@ -39,15 +41,48 @@ func RewriteExists(ctx *sql.Context, e *plan.ExistsSubquery) (sql.Expression, tr
 		case *plan.GroupBy:
 			switch {
 			case len(expr.GroupedBy(q.GroupByExprs)) > 0:
+				if having || e.Query.CanCacheResults() || !plainRelations(q.Child) ||
+					comparesOnlyOuter(q.Child, e.Query.Correlated()) {
+					return keptExists(ctx, e)
+				}
 				return e, transform.SameTree, nil
 			case having:
-				return Keep(e), transform.NewTree, nil
+				return keptExists(ctx, e)
 			}
 			return expression.NewLiteral(true, types.Boolean), transform.NewTree, nil
 		default:
+			if e.Query.CanCacheResults() || !plainRelations(n) || comparesOnlyOuter(n, e.Query.Correlated()) {
+				return keptExists(ctx, e)
+			}
 			return e, transform.SameTree, nil
 		}
 	}
+}
+
+// comparesOnlyOuter reports whether a condition in n is of outer columns alone. The join would look for rows
+// that meet it before it has the outer row.
+func comparesOnlyOuter(n sql.Node, outer sql.ColSet) bool {
+	only := false
+	transform.Inspect(n, func(n sql.Node) bool {
+		switch n := n.(type) {
+		case *plan.SubqueryAlias:
+			return false
+		case *plan.Filter:
+			only = only || comparesOuter(n.Expression, outer)
+		case *plan.JoinNode:
+			only = only || n.Filter != nil && comparesOuter(n.Filter, outer)
+		}
+		return !only
+	})
+	return only
+}
+
+// keptExists is an EXISTS that does not become a join.
+func keptExists(ctx *sql.Context, e *plan.ExistsSubquery) (sql.Expression, transform.TreeIdentity, error) {
+	if e.Query.CanCacheResults() {
+		return newAnyRow(ctx, e.Query), transform.NewTree, nil
+	}
+	return Keep(e), transform.NewTree, nil
 }
 
 // literalCount is the number of rows that a LIMIT names, if it is written down.
@@ -69,17 +104,39 @@ func RewriteIn(ctx *sql.Context, e *plan.InSubquery) (sql.Expression, transform.
 		types.NumColumns(e.LeftChild.Type(ctx)) != 1 {
 		return e, transform.SameTree, nil
 	}
-	for n := sub.Query; ; {
-		switch q := n.(type) {
+	g, ok := selected(sub.Query).(*plan.GroupBy)
+	if !ok || len(expr.GroupedBy(g.GroupByExprs)) > 0 {
+		return e, transform.SameTree, nil
+	}
+	return expression.NewEquals(e.LeftChild, sub), transform.NewTree, nil
+}
+
+// KeepIn leaves to the library's joins only an IN that is of columns of the outer query on one side and of
+// plain tables on the other: a join by 'c' = s is none, and derived tables among others lose their columns on
+// the way.
+func KeepIn(ctx *sql.Context, e *plan.InSubquery) (sql.Expression, transform.TreeIdentity, error) {
+	sub, ok := e.RightChild.(*plan.Subquery)
+	if !ok || !sub.Correlated().Empty() {
+		return e, transform.SameTree, nil
+	}
+	n := selected(sub.Query)
+	if g, ok := n.(*plan.GroupBy); ok {
+		n = g.Child
+	}
+	if dependsOnRows(ctx, e.LeftChild) && plainRelations(n) {
+		return e, transform.SameTree, nil
+	}
+	return Keep(e), transform.NewTree, nil
+}
+
+// selected is what a query makes its columns of.
+func selected(n sql.Node) sql.Node {
+	for {
+		switch n.(type) {
 		case *plan.Project, *plan.Sort, *plan.Distinct:
-			n = q.Children()[0]
-		case *plan.GroupBy:
-			if len(expr.GroupedBy(q.GroupByExprs)) > 0 {
-				return e, transform.SameTree, nil
-			}
-			return expression.NewEquals(e.LeftChild, sub), transform.NewTree, nil
+			n = n.Children()[0]
 		default:
-			return e, transform.SameTree, nil
+			return n
 		}
 	}
 }
@@ -174,42 +231,6 @@ func oneValue(ctx *sql.Context, cond sql.Expression, right sql.Node) bool {
 	}
 	a, b := column.Type(ctx), other.Type(ctx)
 	return types.IsText(a) == types.IsText(b) // '1' and '1.0' are both equal to 1
-}
-
-// KeepingLimits keeps conditions above a LIMIT, or a window, whole. The library looks for conditions that
-// compare with the outer query wherever they are, and looks up an index by them below the LIMIT.
-var KeepingLimits = analyzer.Rule{Id: analyzer.RuleId(-1007),
-	Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *plan.Scope,
-		_ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-		if scope.IsEmpty() {
-			return n, transform.SameTree, nil
-		}
-		return transform.NodeWithOpaque(ctx, n,
-			func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-				f, ok := n.(*plan.Filter)
-				if !ok || !chosenByPlace(f.Child) {
-					return n, transform.SameTree, nil
-				}
-				if _, done := f.Expression.(*KeptWhole); done {
-					return n, transform.SameTree, nil
-				}
-				return plan.NewFilter(ctx, Keep(f.Expression), f.Child), transform.NewTree, nil
-			})
-	}}
-
-// chosenByPlace reports whether the rows of n are chosen by their place among others.
-func chosenByPlace(n sql.Node) bool {
-	for {
-		switch n.(type) {
-		case *plan.Limit, *plan.Offset, *plan.Window, *plan.TopN:
-			return true
-		}
-		children := n.Children()
-		if len(children) != 1 {
-			return false
-		}
-		n = children[0]
-	}
 }
 
 // KeepingOuter keeps conditions whole that compare a column of an outer query with values: (SELECT

@@ -1,6 +1,9 @@
 package parse
 
 import (
+	"slices"
+	"strings"
+
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
@@ -8,38 +11,59 @@ import (
 )
 
 // noMisusedAggregate refuses aggregates where there are no groups yet: in WHERE, ON and GROUP BY of a
-// query, in UPDATE and DELETE. Those of subqueries are left alone, since an aggregate there may be one
-// of the query around it.
+// query, in UPDATE and DELETE. In those of a subquery an aggregate may be one of the query around it.
 func noMisusedAggregate(stmt ast.Statement) error {
-	switch s := stmt.(type) {
-	case *ast.Select:
-		return misusedIn(s)
-	case *ast.ParenSelect:
-		return noMisusedAggregate(s.Select)
-	case *ast.SetOp:
-		if err := noMisusedAggregate(s.Left); err != nil {
-			return err
-		}
-		return noMisusedAggregate(s.Right)
-	case *ast.Explain:
-		return noMisusedAggregate(s.Statement)
-	case *ast.Update:
-		return firstAggregate(whereOf(s.Where), ast.AssignmentExprs(s.Exprs))
-	case *ast.Delete:
-		return firstAggregate(whereOf(s.Where))
+	if len(aggregates(ungrouped(stmt)...)) > 0 {
+		return sqlerr.New(sqlerr.InvalidGroupFunction, "Invalid use of group function")
 	}
-	return nil
+	return outerAggregates(stmt, nil)
 }
 
-func misusedIn(s *ast.Select) error {
-	nodes := []ast.SQLNode{whereOf(s.Where)}
-	for _, g := range s.GroupBy {
-		nodes = append(nodes, g)
+// outerAggregates refuses those aggregates of a query around a subquery that the engine does not find there:
+// it would make a group of the subquery's own rows. It finds what the outer query has in its select list or
+// HAVING, too, if it is of a column: known are these.
+func outerAggregates(query ast.SQLNode, known []string) error {
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *ast.Select:
+			known = append(known[:len(known):len(known)], aggregates(n.SelectExprs, whereOf(n.Having))...)
+		case *ast.Subquery:
+			for _, a := range aggregates(ungrouped(n.Select)...) {
+				if !slices.Contains(known, a) || !strings.Contains(a, "`") {
+					return false, sqlerr.Unsupported("an aggregate of the query around a subquery in its " +
+						"WHERE, ON or GROUP BY that is not selected by that query")
+				}
+			}
+			return false, outerAggregates(n.Select, known)
+		}
+		return true, nil
+	}, query)
+}
+
+// ungrouped is what a statement computes before it has groups.
+func ungrouped(stmt ast.SQLNode) []ast.SQLNode {
+	switch s := stmt.(type) {
+	case *ast.Select:
+		nodes := []ast.SQLNode{whereOf(s.Where)}
+		for _, g := range s.GroupBy {
+			nodes = append(nodes, g)
+		}
+		for _, f := range s.From {
+			nodes = append(nodes, joinConditions(f)...)
+		}
+		return nodes
+	case *ast.ParenSelect:
+		return ungrouped(s.Select)
+	case *ast.SetOp:
+		return append(ungrouped(s.Left), ungrouped(s.Right)...)
+	case *ast.Explain:
+		return ungrouped(s.Statement)
+	case *ast.Update:
+		return []ast.SQLNode{whereOf(s.Where), ast.AssignmentExprs(s.Exprs)}
+	case *ast.Delete:
+		return []ast.SQLNode{whereOf(s.Where)}
 	}
-	for _, f := range s.From {
-		nodes = append(nodes, joinConditions(f)...)
-	}
-	return firstAggregate(nodes...)
+	return nil
 }
 
 func whereOf(w *ast.Where) ast.SQLNode {
@@ -67,31 +91,40 @@ func joinConditions(t ast.TableExpr) []ast.SQLNode {
 	return nil
 }
 
-func firstAggregate(nodes ...ast.SQLNode) error {
+// aggregates are those in the nodes, but not in their subqueries, as texts: columns in backquotes and without
+// their tables.
+func aggregates(nodes ...ast.SQLNode) []string {
+	var found []string
+	add := func(n ast.SQLNode) {
+		buf := ast.NewTrackedBuffer(func(buf *ast.TrackedBuffer, n ast.SQLNode) {
+			if c, ok := n.(*ast.ColName); ok {
+				buf.WriteString("`" + c.Name.Lowered() + "`")
+				return
+			}
+			n.Format(buf)
+		})
+		buf.Myprintf("%v", n)
+		found = append(found, strings.ToLower(buf.String()))
+	}
 	for _, n := range nodes {
 		if n == nil {
 			continue
 		}
-		err := syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
 			switch f := n.(type) {
 			case *ast.Subquery:
 				return false, nil
 			case *ast.GroupConcatExpr:
-				return false, invalidGroupFunction()
+				add(f)
+				return false, nil
 			case *ast.FuncExpr:
 				if f.IsAggregate() && f.Over == nil {
-					return false, invalidGroupFunction()
+					add(f)
+					return false, nil
 				}
 			}
 			return true, nil
 		}, n)
-		if err != nil {
-			return err
-		}
 	}
-	return nil
-}
-
-func invalidGroupFunction() error {
-	return sqlerr.New(sqlerr.InvalidGroupFunction, "Invalid use of group function")
+	return found
 }

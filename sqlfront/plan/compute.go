@@ -56,7 +56,7 @@ func sameWithParams(ctx *sql.Context, e sql.Expression) bool {
 		case *expression.Convert, *expression.GetField, *expression.Alias:
 			_, cast := e.(*expression.Convert)
 			return !cast
-		case *expression.Arithmetic:
+		case *expression.Arithmetic, *eval.Product:
 			return true
 		case nil:
 			return true
