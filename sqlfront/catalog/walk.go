@@ -82,7 +82,7 @@ func (c *Catalog) MayMove(ctx context.Context, t *txn.Txn, s *Snapshot, table ui
 		if w, ok, err := c.Walk(ctx, t, o.ID); err != nil {
 			return err
 		} else if ok && !w.Replay {
-			return limit(LimitMove, "ALTER TABLE of all rows is not supported. Reason: observer '%s' is " +
+			return limit(LimitMove, "ALTER TABLE of all rows is not supported. Reason: observer '%s' is "+
 				"being "+
 				"run for them (WITH BACKFILL). Try WAIT FOR OBSERVERS %s, or drop it.", o.Name, o.Name)
 		}

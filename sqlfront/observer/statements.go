@@ -528,6 +528,9 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		if s.Action == parse.RetryFailedObserver {
 			return nil
 		}
+		if s.Action == parse.ReplayObserver {
+			return r.beginReplay(ctx, t, snap, o)
+		}
 		changed := *o
 		if s.Action == parse.SetObserver {
 			if err := setOptions(&changed, s.Options); err != nil {

@@ -11,6 +11,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
+	"moka/sqlfront/sqlerr"
 	"moka/triggers"
 	"moka/txn"
 )
@@ -56,6 +57,31 @@ func freshOf(o *catalog.Observer) func(kv.Column) bool {
 func (r *Registry) beginWalk(ctx *sql.Context, t *txn.Txn, o *catalog.Observer, d *catalog.Table) error {
 	w := catalog.Walk{Observer: o.ID, Rows: d.RowIndex}
 	if table, err := r.eng.TableOf(ctx, d); err == nil { // it is of an earlier moment, but about as large
+		w.Of, _, _ = table.RowCount(ctx)
+	}
+	return r.o.Catalog.PutWalk(t, w)
+}
+
+// beginReplay writes down that an observer is to run for all rows once more. What it has acknowledged stays
+// acknowledged: OLD is the row as it is, where nothing has changed.
+func (r *Registry) beginReplay(ctx *sql.Context, t *txn.Txn, snap *catalog.Snapshot,
+	o *catalog.Observer) error {
+	if o.Events&(catalog.OnInsert|catalog.OnUpdate|catalog.OnNotify) == 0 {
+		return sqlerr.Unsupported("REPLAY of an observer that is AFTER DELETE only")
+	}
+	d, found := snap.TableByID(o.TableID)
+	if !found {
+		return &catalog.NotFoundError{Kind: catalog.KindTable, Name: o.Name}
+	}
+	if _, under, err := r.o.Catalog.Walk(ctx, t, o.ID); err != nil {
+		return err
+	} else if under {
+		return sqlerr.New(sqlerr.ObserverStopped, "Rows are walked for observer '%s' already: WAIT FOR "+
+			"OBSERVERS "+
+			"%s", o.Name, o.Name)
+	}
+	w := catalog.Walk{Observer: o.ID, Rows: d.RowIndex, Replay: true}
+	if table, err := r.eng.TableOf(ctx, d); err == nil {
 		w.Of, _, _ = table.RowCount(ctx)
 	}
 	return r.o.Catalog.PutWalk(t, w)

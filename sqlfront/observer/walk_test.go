@@ -168,3 +168,25 @@ func TestPause(t *testing.T) {
 	exact(c)
 	c.want("select status from moka.observers", "ENABLED")
 }
+
+// TestReplay: an observer runs for all rows once more, and what it keeps of differences stays as it is.
+func TestReplay(t *testing.T) {
+	_, c := start(t)
+	filled(c, 600)
+	c.exec("create table seen (id int primary key, n int)", "create observer o"+sums,
+		"create observer copy after insert or update on base for each row with (backoff_ms = 1) "+
+			"replace into seen values (new.id, new.a)",
+		"create observer gone after delete on base for each row delete from seen where id = old.id")
+	exact(c)
+	c.want("select count(*) from seen", "0") // it knows of nothing that was there before
+	c.exec("replay observer copy", "replay observer o")
+	exact(c)
+	c.want("select count(*), sum(n) from seen", c.text("select count(*), sum(a) from base"))
+	c.wantCode("replay observer gone", 1235, "AFTER DELETE only")
+	c.wantCode("replay observer none", 1360, "")
+	c.wantCode("replay copy", 1064, "")
+	c.exec("alter observer o pause", "replay observer o")
+	c.wantCode("replay observer o", 9020, "already")
+	c.exec("alter observer o resume")
+	exact(c)
+}

@@ -154,10 +154,11 @@ const (
 	SetObserver
 	PauseObserver
 	ResumeObserver
+	ReplayObserver
 )
 
 // AlterObserver is ALTER OBSERVER name ENABLE | DISABLE | PAUSE | RESUME | RETRY FAILED |
-// WITH (option = value, …).
+// WITH (option = value, …), and REPLAY OBSERVER name.
 type AlterObserver struct {
 	Observer Name
 	Action   ObserverAction
@@ -463,6 +464,18 @@ func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, 
 		return nil, 0, true, r.errAt(t)
 	}
 	return deliver(r, ctx, l, l.next(), "ALTER OBSERVER", r.parser.hooks.AlterObserver, a)
+}
+
+func (r *rewriter) replayObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+	if err := r.words(l, "observer"); err != nil {
+		return nil, 0, true, err
+	}
+	name, t, err := r.qualified(l, l.next())
+	if err != nil {
+		return nil, 0, true, err
+	}
+	return deliver(r, ctx, l, t, "REPLAY OBSERVER", r.parser.hooks.AlterObserver,
+		AlterObserver{Observer: name, Action: ReplayObserver})
 }
 
 func (r *rewriter) showObservers(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {

@@ -178,6 +178,8 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			return r.instanceLock(ctx, l, true)
 		case fold(w, "notify"):
 			return r.notify(ctx, l, o)
+		case fold(w, "replay"):
+			return r.replayObserver(ctx, l)
 		}
 	case 7:
 		switch {
