@@ -107,3 +107,37 @@ func TestUpsertsOfTablesWithForeignKeysFire(t *testing.T) {
 	}
 	want(t, c, "select count(*) from below", "0") // by the cascade, which fires nothing
 }
+
+// TestUpsertLooksForParentsOfWhatItWrites: a row that ON DUPLICATE KEY UPDATE does not write need not have a
+// parent; it was 1452.
+func TestUpsertLooksForParentsOfWhatItWrites(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table p (id int primary key)",
+		"insert into p values (1), (2)",
+		"create table c (id int primary key, p int, u int unique, foreign key (p) references p (id))",
+		"insert into c values (1, 1, 1)",
+		"create table own (id int primary key, up int, n int, foreign key (up) references own (id))")
+	script{
+		{"insert into c values (1, 99, 5) on duplicate key update u = 7", ""},
+		{"insert into c values (2, 99, 7) on duplicate key update u = 8", ""},
+		{"insert into c values (3, 99, 70) on duplicate key update u = 8", "error 1452"},
+		{"insert into c values (2, 2, 2), (1, 99, 9) on duplicate key update u = u + 1", ""},
+		{"insert into c values (3, 1, 3), (1, 9, 9), (4, 9, 4) on duplicate key update u = 9", "error 1452"},
+		{"insert into c values (1, 99, 9) on duplicate key update p = 99", "error 1452"},
+		{"insert into c values (1, 99, 9) on duplicate key update p = 2", ""},
+		{"insert into c values (5, null, 9) on duplicate key update u = 1", ""},
+		{"insert into c select id, 99, 0 from p on duplicate key update u = u + 10", ""},
+		{"replace into c values (1, 99, 8)", "error 1452"},
+		{"select * from c order by id", "1 2 11;2 2 12"},
+		{"insert into own values (1, 1, 0), (2, 1, 0) on duplicate key update n = 1", ""},
+		{"insert into own values (3, 3, 0), (1, 9, 0) on duplicate key update n = n + 1", ""},
+		{"select * from own order by id", "1 1 1;2 1 0;3 3 0"},
+		{"create trigger i before insert on c for each row set new.p = coalesce(new.p, 99)", ""},
+		{"create trigger a after insert on c for each row set @after = new.id", ""},
+		{"insert into c values (5, null, 9) on duplicate key update u = u + 1", "error 1452"},
+		{"insert into c values (5, null, 11) on duplicate key update u = 50", ""},
+		{"insert into c values (6, null, 6) on duplicate key update u = u + 1", "error 1452"},
+		{"insert into c values (6, 1, 6) on duplicate key update u = u + 1", ""},
+		{"select @after, count(*) from c", "6 3"},
+	}.run(t, c)
+}

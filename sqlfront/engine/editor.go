@@ -32,6 +32,8 @@ type editor struct {
 	listed bool
 	mode   insertMode
 	rows   uint64 // that were inserted or changed; for errors that name one
+	// parents looks for those of a new row that no other is in the way of; nil if somebody else does.
+	parents func(ctx *sql.Context, row sql.Row) error
 }
 
 // insertMode is what the plan knows about an INSERT and the editor is not told.
@@ -247,7 +249,7 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
-	t := e.table
+	t, given := e.table, row
 	if row, err = e.fitted(ctx, row); err != nil {
 		return err
 	}
@@ -267,6 +269,9 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		err = tx.claim(ctx, t, w, row)
 	} else {
 		err = tx.checkUnique(ctx, t, w.unique(nil), row)
+	}
+	if err == nil && e.parents != nil {
+		err = e.parents(ctx, given)
 	}
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+
+	"moka/sqlfront/rights"
 )
 
 // GRANT … ON `app\_%`.* is for all databases whose names match, those to come included. The library takes the pattern for a name. A session
@@ -38,7 +40,7 @@ func (s *Session) AssumePrivileges(set sql.PrivilegeSet, counter uint64) {
 	}
 	// MySQL takes the most specific of them: the one whose first wildcard is last.
 	slices.SortStableFunc(s.patterns, func(a, b grantPattern) int {
-		return firstWildcard(b.name) - firstWildcard(a.name)
+		return rights.FirstWildcard(b.name) - rights.FirstWildcard(a.name)
 	})
 	for name := range s.named {
 		s.grant(name)
@@ -74,7 +76,7 @@ type grantPattern struct {
 // them, if the pattern is not for it. (`my\_db` is for my_db.)
 func (s *Session) grant(name string) {
 	for _, p := range s.patterns {
-		if strings.EqualFold(p.name, name) && !matchesName(strings.ToLower(p.name), name) {
+		if strings.EqualFold(p.name, name) && !rights.Matches(strings.ToLower(p.name), name) {
 			s.granted.RemoveDatabase(name, p.rights...)
 		}
 	}
@@ -82,7 +84,7 @@ func (s *Session) grant(name string) {
 		return
 	}
 	for _, p := range s.patterns {
-		if matchesName(p.name, name) {
+		if rights.Matches(p.name, name) {
 			if s.matched == nil {
 				s.matched = map[string]struct{}{}
 			}
@@ -91,49 +93,4 @@ func (s *Session) grant(name string) {
 			return
 		}
 	}
-}
-
-// firstWildcard is where the first wildcard of a pattern is; escaped ones are none.
-func firstWildcard(p string) int {
-	n := 0
-	for i := 0; i < len(p); i, n = i+1, n+1 {
-		switch {
-		case p[i] == '%' || p[i] == '_':
-			return n
-		case p[i] == '\\' && i+1 < len(p):
-			i++
-		}
-	}
-	return n + 1
-}
-
-// matchesName reports whether a name is like a pattern: % is any number of characters, _ is one, \ takes the meaning of what follows away.
-func matchesName(pattern, name string) bool {
-	for pattern != "" {
-		switch c := pattern[0]; {
-		case c == '%':
-			for pattern = strings.TrimLeft(pattern, "%"); ; name = name[1:] {
-				if matchesName(pattern, name) {
-					return true
-				}
-				if name == "" {
-					return false
-				}
-			}
-		case name == "":
-			return false
-		case c == '_':
-			pattern = pattern[1:]
-			for name = name[1:]; name != "" && name[0]&0xC0 == 0x80; name = name[1:] { // the rest of the character
-			}
-			continue
-		case c == '\\' && len(pattern) > 1:
-			pattern = pattern[1:]
-		}
-		if pattern[0] != name[0] {
-			return false
-		}
-		pattern, name = pattern[1:], name[1:]
-	}
-	return name == ""
 }

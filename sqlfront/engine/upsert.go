@@ -39,7 +39,9 @@ func (b *execBuilder) upsert(ctx *sql.Context, n *plan.InsertInto) (*plan.Insert
 			return nil, err
 		}
 	}
-	if !f.counts && f.inserts == nil && f.updates == nil {
+	h, keyed := n.Destination.(*plan.ForeignKeyHandler)
+	if f.late = keyed && !f.counts && len(h.Editor.References) > 0; !f.late && !f.counts && f.inserts == nil &&
+		f.updates == nil {
 		return nil, nil
 	}
 	fires := *n
@@ -59,6 +61,7 @@ type firingTable struct {
 
 	inserts, updates, deletes *firing // nil if there are none
 
+	late    bool // see lateParents
 	counts  bool // REPLACE: rows that were in the way of one row
 	deleted int
 	more    int // deleted rows beyond the first of each row
@@ -140,7 +143,29 @@ func (f *firingTable) WithChildren(ctx *sql.Context, ch ...sql.Node) (sql.Node, 
 // Inserter implements sql.InsertableTable.
 func (f *firingTable) Inserter(ctx *sql.Context) sql.RowInserter {
 	in := f.table.Inserter(ctx)
-	return &firingEditor{EditOpenerCloser: in, closer: in, f: f, insert: in.Insert}
+	e := &firingEditor{EditOpenerCloser: in, closer: in, f: f, insert: in.Insert}
+	if h, ok := in.(*plan.ForeignKeyHandler); ok && f.late {
+		e.insert = lateParents(h)
+	}
+	return e
+}
+
+// lateParents inserts as the library does, but looks for the parents of a row when no other has its keys:
+// what ON DUPLICATE KEY UPDATE does not write need not have any.
+func lateParents(h *plan.ForeignKeyHandler) func(*sql.Context, sql.Row) error {
+	e, ok := h.Editor.Editor.(*fkEditor)
+	if !ok {
+		return h.Insert
+	}
+	e.parents = func(ctx *sql.Context, row sql.Row) error {
+		for _, r := range h.Editor.References {
+			if err := r.CheckReference(ctx, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return e.Insert
 }
 
 // Replacer implements sql.ReplaceableTable.
