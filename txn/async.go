@@ -71,7 +71,7 @@ func (cm *committer) confirm(ctx context.Context, r prewritten) (kv.Timestamp, e
 		}
 	}
 	// Not before: who knows the fate removes locks, and the lock of a lock-only write must stay until the primary is committed.
-	cm.c.fates.put(cm.startTS, &statusResponse{fate: fateCommitted, commitTS: r.minCommitTS})
+	cm.c.fates.Put(cm.startTS, &statusResponse{fate: fateCommitted, commitTS: r.minCommitTS})
 	columns := make([]kv.Column, len(cm.mutations))
 	for i, m := range cm.mutations {
 		columns[i] = m.column

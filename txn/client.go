@@ -9,6 +9,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/delays"
+	"moka/txn/recall"
 )
 
 // Client begins transactions. It is safe for concurrent use; one for each process is usual.
@@ -17,10 +18,10 @@ type Client struct {
 	clock   Timestamps
 	o       Options
 	metrics metrics
-	fates   fateCache
+	fates   fates
 	// asking and settling are the requests about others' transactions that are under way.
-	asking   flights[asked, *statusResponse]
-	settling flights[settled, kv.Message]
+	asking   recall.Flights[asked, *statusResponse]
+	settling recall.Flights[settled, kv.Message]
 	finish   finisher
 	seeding  seeding
 	lockers  lockers
@@ -53,7 +54,7 @@ func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) {
 		c.safePoint = s.SafePoint
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.fates.init()
+	c.fates.Size = fatesSize
 	c.finish.init(c)
 	c.lockers = lockers{c: c, txns: map[*Txn]map[kv.ShardID]bool{}, stop: make(chan struct{})}
 	return c, nil

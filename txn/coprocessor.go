@@ -2,6 +2,8 @@ package txn
 
 import (
 	"moka/kv"
+	"moka/txn/longread"
+	"moka/txn/newest"
 )
 
 // CoprocessorOptions of the part that runs in the store. The zero value of each field means its default.
@@ -24,6 +26,11 @@ type CoprocessorOptions struct {
 	HotBytes int
 	// Programs makes the program of a scan from what its client sent; see Program. Without it scans with programs are refused.
 	Programs func(program []byte) (Program, error)
+	// LongReads is how many scans and long values are read at a time; each may take some 128 MiB before
+	// anybody is charged for it. Default 8.
+	LongReads int
+
+	longReads longread.Gate
 }
 
 // coprocessor is Percolator's verbs beside the data. Each verb is a function of what it reads and of its request.
@@ -33,6 +40,10 @@ type coprocessor struct{ o CoprocessorOptions }
 func NewCoprocessor(o CoprocessorOptions) kv.Coprocessor { return &coprocessor{o: o.withDefaults()} }
 
 func (o CoprocessorOptions) withDefaults() CoprocessorOptions {
+	if o.LongReads <= 0 {
+		o.LongReads = 8
+	}
+	o.longReads = make(longread.Gate, o.LongReads)
 	if o.MaxRequires <= 0 {
 		o.MaxRequires = 1 << 16
 	}
@@ -46,7 +57,7 @@ func (o CoprocessorOptions) withDefaults() CoprocessorOptions {
 		o.RangeFrom = 4
 	}
 	if o.RecentSlots <= 0 || o.RecentSlots&(o.RecentSlots-1) != 0 {
-		o.RecentSlots = recentSlots
+		o.RecentSlots = newest.Default
 	}
 	if o.HotBytes <= 0 {
 		o.HotBytes = hotBytes

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"moka/kv"
+	"moka/txn/newest"
 )
 
 // Names that only this package's tests need.
@@ -34,7 +35,7 @@ const (
 )
 
 // SlotOf is the slot of recent in which a column's commits are noted.
-func SlotOf(c kv.Column) int { return int(columnHash(c) & (recentSlots - 1)) }
+func SlotOf(c kv.Column) int { return int(newest.Hash(c) & (newest.Default - 1)) }
 
 // ClockOf is the oracle of a client, for another one beside it.
 func ClockOf(c *Client) Timestamps { return c.clock }
@@ -375,7 +376,7 @@ func (m Memory) KeepVersions() {
 	for i := range m.st.hot.entries {
 		if h := m.st.hot.entries[i].Load(); h != nil {
 			stale := *h
-			stale.slot = m.st.recent.slot(h.column).Load()
+			stale.slot = m.st.recent.Slot(h.column).Load()
 			m.st.hot.entries[i].Store(&stale)
 		}
 	}
@@ -550,4 +551,18 @@ func KeepRanges() func(m Memory) {
 		}
 		kept[m.st] = memory{r.entries, r.life}
 	}
+}
+
+// valueOf returns what a committed version holds, of a reader that is no command's.
+func valueOf(r kv.Reader, c kv.Column, v kv.Version) (Value, error) {
+	w, err := decodeWrite(v.Value, v.Timestamp)
+	if err != nil || w.kind == kindDelete || w.hasValue {
+		return Value{Data: w.value, OK: w.hasValue}, err
+	}
+	b, _, err := r.Get(dataAt(c), w.startTS)
+	if err != nil {
+		return Value{}, err
+	}
+	data, err := decodeData(b)
+	return Value{Data: data, OK: true}, err
 }

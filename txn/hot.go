@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"moka/kv"
+	"moka/txn/newest"
 )
 
 // hot remembers the newest versions of columns that are read over and over: rows that everybody wants, and above all the one where SQL keeps
@@ -50,9 +51,9 @@ func (h *hotVersion) is(c kv.Column) bool {
 
 // newestIfHot returns the newest version of a column if it is remembered; the memory is shared. known is false if the store has to be asked.
 func (st *state) newestIfHot(c kv.Column) (v kv.Version, ok, known bool) {
-	hash := columnHash(c)
+	hash := newest.Hash(c)
 	h := st.hot.entries[hash%hotSlots].Load()
-	if h == nil || h.epoch != st.hot.epoch.Load() || h.slot != st.recent.slotOf(hash).Load() || !h.is(c) {
+	if h == nil || h.epoch != st.hot.epoch.Load() || h.slot != st.recent.SlotOf(hash).Load() || !h.is(c) {
 		return kv.Version{}, false, false
 	}
 	return h.version, h.ok, true
@@ -191,11 +192,11 @@ func (st *state) remember(e kv.Eval, c kv.Column) (v kv.Version, ok, known bool,
 // expect is what to remember of a column, the version still missing, if the column was asked for before and
 // nobody is changing it; else nil. The version has to be read behind it.
 func (st *state) expect(e kv.Eval, c kv.Column) (*hotVersion, error) {
-	hash := columnHash(c)
+	hash := newest.Hash(c)
 	if st.hot.missed[hash%hotSlots].Swap(hash) != hash {
 		return nil, nil
 	}
-	h := &hotVersion{epoch: st.hot.epoch.Load(), slot: st.recent.slotOf(hash).Load()}
+	h := &hotVersion{epoch: st.hot.epoch.Load(), slot: st.recent.SlotOf(hash).Load()}
 	if st.locks.Len() > 0 {
 		if _, locked, err := e.Latest(lockAt(runExclusive, c), kv.MaxTimestamp); locked || err != nil {
 			return nil, err
@@ -210,12 +211,12 @@ func (st *state) keep(h *hotVersion, c kv.Column, v kv.Version, ok bool) {
 		return
 	}
 	h.column, h.version, h.ok = cloneColumn(c), kv.Version{Timestamp: v.Timestamp, Value: bytes.Clone(v.Value)}, ok
-	st.hot.entries[columnHash(c)%hotSlots].Store(h)
+	st.hot.entries[newest.Hash(c)%hotSlots].Store(h)
 }
 
 // committed remembers a version that is being written, and has been noted at slot, if its column was read lately. The record is kept.
 func (st *state) committed(e kv.Eval, c kv.Column, record []byte, commitTS kv.Timestamp, slot uint64) {
-	hash := columnHash(c)
+	hash := newest.Hash(c)
 	if len(record) > st.options.HotBytes {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"moka/kv"
+	"moka/txn/longread"
 )
 
 // Latest returns the newest committed values of columns, all as of one moment within the call, and not of a snapshot: it asks no
@@ -41,14 +42,19 @@ func (c *Client) latest(ctx context.Context, columns []kv.Column) ([]Value, erro
 			return nil, nil
 		}
 		c.metrics.reads.Add(uint64(len(columns)))
-		m, err := c.call(ctx, b, groups[0], cmdGetLatest, &latestRequest{columns: columns, tablets: groups[0].tablets}, nil)
+		req := &latestRequest{columns: columns, tablets: groups[0].tablets}
+		req.Question = longread.Question{Context: ctx, Reads: &req.reads}
+		m, err := c.call(ctx, b, groups[0], cmdGetLatest, req, nil)
 		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, req.reads.Refusal(err)
 		}
 		resp := m.(*latestResponse)
+		if err := charge(&req.Question, resp.charged, resp.values); err != nil {
+			return nil, err
+		}
 		if resp.blocked {
 			return nil, nil
 		}
@@ -63,6 +69,9 @@ func (c *Client) latest(ctx context.Context, columns []kv.Column) ([]Value, erro
 const cmdGetLatest kv.CommandID = 49
 
 type latestRequest struct {
+	longread.Question
+	reads longread.Reads
+
 	columns []kv.Column
 	tablets []kv.TabletRef
 }
@@ -84,6 +93,7 @@ func (m *latestRequest) Decode(b []byte) error {
 type latestResponse struct {
 	blocked bool
 	values  []Value
+	charged bool // not sent
 }
 
 func (m *latestResponse) AppendTo(b []byte) []byte {
@@ -157,7 +167,7 @@ func tryLatest(e kv.Eval, st *state, req *latestRequest) (resp *latestResponse, 
 	for _, v := range versions { // before the second look: who is not seen there sees this
 		raise(&st.latestTS, v.Timestamp)
 	}
-	resp = &latestResponse{values: make([]Value, len(req.columns))}
+	resp = &latestResponse{values: make([]Value, len(req.columns)), charged: req.Asked()}
 	size := 0
 	for i, c := range req.columns {
 		l, err := newestLock(e, st, c)
@@ -180,7 +190,7 @@ func tryLatest(e kv.Eval, st *state, req *latestRequest) (resp *latestResponse, 
 		if versions[i].Value == nil {
 			continue
 		}
-		if resp.values[i], err = valueOf(e, c, versions[i]); err != nil {
+		if resp.values[i], err = st.valueOf(e, &req.Question, c, versions[i]); err != nil {
 			return nil, nil, err
 		}
 		if size += len(resp.values[i].Data); size >= maxResponse && i+1 < len(req.columns) {

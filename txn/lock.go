@@ -11,6 +11,7 @@ import (
 	"moka/kv"
 	"moka/txn/deadlock"
 	"moka/txn/delays"
+	"moka/txn/longread"
 )
 
 // LockOptions say how Lock deals with what is in the way.
@@ -183,7 +184,8 @@ func (l *locker) run(ctx context.Context, b *backoff) error {
 	c := l.t.c
 	for len(l.left) > 0 {
 		req := &lockRequest{
-			owner: l.owner, session: *c.session.Load(), note: l.note,
+			Question: longread.Question{Context: ctx, Reads: &l.t.reads},
+			owner:    l.owner, session: *c.session.Load(), note: l.note,
 			ttl: c.o.LockLease, shared: l.o.Share, since: l.since,
 			wait: !l.o.NoWait && !l.o.SkipLocked, tablets: l.g.tablets, columns: make([]kv.Column, len(l.left)),
 			read: l.values != nil,
@@ -193,9 +195,12 @@ func (l *locker) run(ctx context.Context, b *backoff) error {
 		}
 		m, err := c.call(ctx, b, l.g, cmdLock, req, nil)
 		if err != nil {
-			return err
+			return l.t.reads.Refusal(err)
 		}
 		resp := m.(*lockResponse)
+		if err := charge(&req.Question, resp.charged, resp.values); err != nil {
+			return err
+		}
 		if int(resp.done) > len(l.left) || int(resp.done) == len(l.left) && resp.status != lockDone {
 			return kv.Errorf(kv.CodeCorrupt, "txn.Lock", "%d columns locked of %d", resp.done, len(l.left))
 		}

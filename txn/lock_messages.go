@@ -5,6 +5,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/deadlock"
+	"moka/txn/longread"
 )
 
 // The commands of row locks and of the detector.
@@ -20,6 +21,8 @@ const (
 
 // lockRequest asks for the row locks of columns, in order, up to the first that cannot be had.
 type lockRequest struct {
+	longread.Question
+
 	owner   kv.Timestamp
 	session string
 	note    string
@@ -76,6 +79,7 @@ type lockResponse struct {
 	commitTS kv.Timestamp
 	exists   bool    // lockConflict: the column has a value now
 	values   []Value // of the columns that are held and unchanged, if they were asked for
+	charged  bool    // as in getResponse
 }
 
 func (e *encoder) blockers(bs []deadlock.Holder) {

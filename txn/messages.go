@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/longread"
 )
 
 // The messages of the coprocessor's commands. They travel between processes of one version, or of neighbouring ones during a
@@ -76,6 +77,8 @@ func (d *decoder) locks() []lockInfo { return list(d, 12, d.lock) }
 
 // getRequest reads columns at a snapshot.
 type getRequest struct {
+	longread.Question
+
 	snapshot kv.Timestamp
 	columns  []kv.Column
 	// bypass lists transactions whose locks need not be waited for: they were rolled back, or will commit above snapshot.
@@ -109,7 +112,9 @@ func (m *getRequest) Decode(b []byte) error {
 type getResponse struct {
 	values []Value
 	bytes  int // of the values so far; not sent
-	locks  []lockInfo
+	// charged: to whoever has asked, in this process; not sent.
+	charged bool
+	locks   []lockInfo
 	// unseeded is the shard's incarnation if it has not been seeded for all of the tablets.
 	unseeded uint64
 	// safePoint, if set, is above the snapshot: nothing was read.
@@ -160,6 +165,8 @@ func (d *decoder) values() []Value {
 
 // scanRequest reads the columns of a span, in order, at a snapshot.
 type scanRequest struct {
+	longread.Question
+
 	snapshot kv.Timestamp
 	span     kv.Span
 	reverse  bool
@@ -225,7 +232,8 @@ type cell struct {
 }
 
 type scanResponse struct {
-	cells []cell
+	charged bool // as in getResponse
+	cells   []cell
 	// more says that the span goes on behind last.
 	more      bool
 	last      kv.Column

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/longread"
 )
 
 // Program is code of a layer above that a scan takes along to the shards: it sees each live cell of the span, in the scan's
@@ -115,12 +116,17 @@ func evalScanProgram(e kv.Eval, st *state, req *programRequest) (*programRespons
 func runProgram(e kv.Eval, st *state, req *scanRequest, p Program) (*programResponse, error) {
 	st.raiseMaxTS(req.snapshot)
 	seeded, unseeded := st.readSeeded(req.tablets)
-	out := &programResponse{scan: scanResponse{unseeded: unseeded}}
+	out := &programResponse{scan: scanResponse{unseeded: unseeded, charged: req.Asked()}}
 	resp := &out.scan
 	lock, err := firstBlockingLock(e, st, req) // before anything is read, as in evalGet
 	if err != nil {
 		return nil, err
 	}
+	if err := st.options.longReads.Enter(e); err != nil {
+		return nil, err
+	}
+	defer st.options.longReads.Leave()
+	q := longread.Question{Context: req.Context, Reads: req.Reads, Within: true}
 	s, err := scanRange(e, st, req, seeded)
 	if err != nil {
 		return nil, err
@@ -146,7 +152,7 @@ func runProgram(e kv.Eval, st *state, req *scanRequest, p Program) (*programResp
 			return nil, e.Context().Err()
 		}
 		last.Row, last.Qualifier, last.Family = append(last.Row[:0], c.Row...), append(last.Qualifier[:0], c.Qualifier...), c.Family
-		v, err := valueOf(e, c, s.version)
+		v, err := st.valueOf(e, &q, c, s.version)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +165,14 @@ func runProgram(e kv.Eval, st *state, req *scanRequest, p Program) (*programResp
 			return nil, err
 		}
 		if keep {
+			err = q.Add(len(value))
 			emit(c, value)
+		}
+		if err == nil { // what was read is not needed any more
+			err = q.Add(-len(v.Data))
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if err := s.failed(); err != nil {
@@ -239,7 +252,7 @@ func (c *Client) Programs() bool {
 func (s *Scanner) fetchProgram(b *backoff, g *shardGroup, req *scanRequest) (resp *scanResponse, refused bool, err error) {
 	c := s.t.c
 	m, err := c.call(s.ctx, b, g, cmdScanProgram, &programRequest{scan: *req, program: s.o.Program}, nil)
-	if errors.Is(err, errRefused) {
+	if err = s.reads.Refusal(err); errors.Is(err, errRefused) {
 		c.programsRefused.Store(time.Now().UnixNano())
 		return nil, true, nil
 	}

@@ -3,34 +3,39 @@ package txn
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"moka/kv"
 	"moka/txn/delays"
+	"moka/txn/longread"
 )
 
 // read fills values[i] for each i of want from the store. Columns with a lock in the way are asked for again once it has been
-// dealt with.
-func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) error {
+// dealt with. If some will do, what there is no room for in a response is left, but for the first of cs.
+func (t *Txn) read(
+	ctx context.Context, r *longread.Reads, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value,
+	some bool,
+) (rest []int, err error) {
 	c := t.c
 	if err := c.behind(snapshot); err != nil && !t.o.Unchanged {
-		return err
+		return nil, err
 	}
 	c.metrics.reads.Add(uint64(len(want)))
 	b, waits := newBackoff(c.o.RetryTime, snapshot), newBackoff(c.o.LockWait, snapshot)
 	for len(want) > 0 {
 		groups, err := c.group(ctx, len(want), func(i int) kv.RowKey { return cs[want[i]].Row })
 		if err != nil {
-			return err
+			return nil, err
 		}
 		blocked := make([][]int, len(groups))
 		locks := make([][]lockInfo, len(groups))
 		err = each(b, groups, func(gi int, b *backoff, g *shardGroup) (err error) {
-			blocked[gi], locks[gi], err = t.readGroup(ctx, b, g, snapshot, cs, want, values)
+			blocked[gi], locks[gi], err = t.readGroup(ctx, r, b, g, snapshot, cs, want, values)
 			return err
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		var again []int
 		var met []lockInfo
@@ -40,16 +45,19 @@ func (t *Txn) read(ctx context.Context, snapshot kv.Timestamp, cs []kv.Column, w
 		want = again
 		if len(met) > 0 {
 			if err := t.clear(ctx, waits, snapshot, met, t.addKnown); err != nil {
-				return err
+				return nil, err
 			}
+		} else if some && len(want) > 0 && slices.Min(want) > 0 {
+			return want, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // readGroup reads from one shard and returns what has to be read again, and the locks that are to blame.
-func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) (again []int, locks []lockInfo, err error) {
+func (t *Txn) readGroup(ctx context.Context, r *longread.Reads, b *backoff, g *shardGroup, snapshot kv.Timestamp, cs []kv.Column, want []int, values []Value) (again []int, locks []lockInfo, err error) {
 	req := &getRequest{snapshot: snapshot, columns: make([]kv.Column, len(g.index)), bypass: t.bypassed(), tablets: g.tablets, known: t.knows(), unchanged: t.o.Unchanged}
+	req.Question = longread.Question{Context: ctx, Reads: r}
 	all := make([]int, len(g.index))
 	for i, j := range g.index {
 		all[i] = want[j]
@@ -63,9 +71,12 @@ func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot
 		return all, nil, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, r.Refusal(err)
 	}
 	resp := m.(*getResponse)
+	if err := charge(&req.Question, resp.charged, resp.values); err != nil {
+		return nil, nil, err
+	}
 	if n := len(resp.values); n > len(all) || n == 0 {
 		return nil, nil, kv.Errorf(kv.CodeCorrupt, "txn.Get", "%d values for %d columns", n, len(all))
 	}
@@ -83,6 +94,16 @@ func (t *Txn) readGroup(ctx context.Context, b *backoff, g *shardGroup, snapshot
 		values[j] = resp.values[i]
 	}
 	return append(again, all[len(resp.values):]...), resp.locks, nil
+}
+
+// charge charges for values that were not charged for where they were read, in another process.
+func charge(q *longread.Question, charged bool, values []Value) error {
+	for i := 0; !charged && i < len(values); i++ {
+		if err := q.Add(len(values[i].Data)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // freeTries bounds how often a reader that has just dealt with the locks in its way may meet others without a pause.

@@ -61,11 +61,11 @@ func (c *Client) resolve(ctx context.Context, snapshot kv.Timestamp, locks []loc
 // status asks a lock's primary what became of its transaction.
 func (c *Client) status(ctx context.Context, l lockInfo, push kv.Timestamp, look bool) (*statusResponse, error) {
 	// A crash may bring the primary's lock of an asynchronous commit back after we learned its fate: its commit was not synced.
-	if s, ok := c.fates.get(l.startTS); ok && compareColumns(l.column, l.primary) != 0 {
+	if s, ok := c.fates.Get(l.startTS); ok && compareColumns(l.column, l.primary) != 0 {
 		c.metrics.fatesKnown.Add(1)
 		return s, nil
 	}
-	return c.asking.do(ctx, asked{l.startTS, push, look}, func() (*statusResponse, error) { return c.askStatus(ctx, l, push, look) })
+	return c.asking.Do(ctx, asked{l.startTS, push, look}, func() (*statusResponse, error) { return c.askStatus(ctx, l, push, look) })
 }
 
 func (c *Client) askStatus(ctx context.Context, l lockInfo, push kv.Timestamp, look bool) (*statusResponse, error) {
@@ -90,7 +90,7 @@ func (c *Client) askStatus(ctx context.Context, l lockInfo, push kv.Timestamp, l
 		return nil, err
 	}
 	if s.fate != fateAlive {
-		c.fates.put(l.startTS, s)
+		c.fates.Put(l.startTS, s)
 	}
 	return s, nil
 }
@@ -131,7 +131,7 @@ func (c *Client) settle(ctx context.Context, l lockInfo, commitTS kv.Timestamp) 
 			return 0, err
 		}
 		req := &resolveRequest{decisions: []decision{{l.startTS, commitTS}}, spans: g.spans}
-		m, err := c.settling.do(ctx, settled{l.startTS, g.tablets[0].ID}, func() (kv.Message, error) {
+		m, err := c.settling.Do(ctx, settled{l.startTS, g.tablets[0].ID}, func() (kv.Message, error) {
 			return c.call(ctx, b, g, cmdResolve, req, nil)
 		})
 		if errors.Is(err, kv.ErrMoved) && b.wait(ctx) {

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"moka/kv"
+	"moka/txn/longread"
 )
 
 // Scanner walks the columns of a span in the snapshot, merged with the transaction's own writes as they were when Scan was
@@ -37,6 +38,7 @@ type Scanner struct {
 	returned int
 	parts    [][]byte // of programs, not delivered yet
 	stats    ScanStats
+	reads    longread.Reads
 }
 
 const (
@@ -166,6 +168,7 @@ func (s *Scanner) Err() error { return s.err }
 // Close ends the scan. It may be called at any time and any number of times.
 func (s *Scanner) Close() error {
 	s.cells, s.fetched, s.ownOK = nil, true, false
+	s.reads.Release()
 	return nil
 }
 
@@ -184,6 +187,8 @@ func (s *Scanner) fetch() error {
 		s.waits = newBackoff(c.o.LockWait, snapshot)
 	}
 	b := newBackoff(c.o.RetryTime, snapshot)
+	s.cells, s.column, s.value = nil, kv.Column{}, nil // which are charged for no more
+	s.reads.Release()
 	for {
 		tablet, err := s.locate()
 		if err != nil {
@@ -192,6 +197,7 @@ func (s *Scanner) fetch() error {
 		g := &shardGroup{shard: tablet.Shard}
 		g.addTablet(tablet)
 		req := &scanRequest{
+			Question: longread.Question{Context: s.ctx, Reads: &s.reads},
 			snapshot: snapshot, span: intersect(s.rest, tablet.Span), reverse: s.o.Reverse, limit: uint32(s.want()), maxBytes: batchBytes,
 			resume: s.resume, after: s.after, bypass: s.t.bypassed(), tablets: g.tablets,
 		}
@@ -200,7 +206,7 @@ func (s *Scanner) fetch() error {
 			continue
 		}
 		if err != nil {
-			return err
+			return s.reads.Refusal(err)
 		}
 		return s.accept(g, req, resp)
 	}
@@ -246,6 +252,11 @@ func (s *Scanner) accept(g *shardGroup, req *scanRequest, resp *scanResponse) er
 		return errTooOld(req.snapshot, resp.safePoint)
 	}
 	c.seedSoon(g, resp.unseeded)
+	for i := 0; !resp.charged && i < len(resp.cells); i++ {
+		if err := req.Add(len(resp.cells[i].value)); err != nil {
+			return err
+		}
+	}
 	s.cells = resp.cells
 	s.batch = min(2*s.batch, maxBatch)
 	if resp.more {

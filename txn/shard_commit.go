@@ -13,7 +13,7 @@ func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS k
 	note notes) error {
 	switch rec.kind {
 	case kindPut, kindDelete:
-		slot, newest := st.recent.note(c, commitTS)
+		slot, newest := st.recent.Note(c, commitTS)
 		ranged := st.ranges.writing(c, commitTS)
 		record := rec.appendTo(nil, commitTS)
 		e.Set(writeAt(c), commitTS, record)
@@ -219,7 +219,7 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 	}
 	e.OnDurable(func() {
 		st.forgetPush(req.startTS)
-		st.decided.put(decision{req.startTS, commitTS})
+		st.decided.Put(req.startTS, commitTS)
 	})
 	return &writeResponse{outcome: outcomeOK, commitTS: commitTS}, nil
 }
@@ -359,7 +359,7 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 	e.NoSync()
 	resp := &resolveResponse{}
 	for _, dec := range req.decisions {
-		st.decided.put(dec)
+		st.decided.Put(dec.startTS, dec.commitTS)
 		held, err := locksOf(st, dec.startTS, req.spans)
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 // applied before the look, or checks for row locks after they were taken.
 func evalLock(e kv.Eval, st *state, req *lockRequest) (*lockResponse, error) {
 	_, seeded := st.seeded(req.tablets)
-	resp := &lockResponse{status: lockDone}
+	resp := &lockResponse{status: lockDone, charged: req.Asked()}
 	if req.read {
 		st.raiseMaxTS(req.since) // as every read does before it looks
 	}
@@ -84,7 +84,7 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 		// Nobody has the row's latch, and nobody's lock is there: the newest version is the snapshot's.
 		var value Value
 		if ok {
-			value, err = valueOf(e, c, v)
+			value, err = st.valueOf(e, &req.Question, c, v)
 		}
 		resp.values = append(resp.values, value)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/longread"
 )
 
 // evalGet is Percolator's Get (figure 6, lines 8 to 26) for a batch of columns: note the snapshot, look for locks, then read
@@ -28,7 +29,7 @@ func evalGet(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 	for {
 		safePoint := kv.Timestamp(st.safePoint.Load())
-		resp := &getResponse{values: make([]Value, len(req.columns))}
+		resp := &getResponse{values: make([]Value, len(req.columns)), charged: req.Asked()}
 		err := func() error {
 			for i, c := range req.columns {
 				l, through, err := blockingLock(e, st, c, req.snapshot, req.bypass)
@@ -51,7 +52,7 @@ func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, erro
 					resp.safePoint = safePoint
 					return nil
 				}
-				if resp.values[i], err = valueOf(e, c, v); err != nil {
+				if resp.values[i], err = st.valueOf(e, &req.Question, c, v); err != nil {
 					return err
 				}
 				if resp.full(i) {
@@ -68,11 +69,11 @@ func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, erro
 
 func evalGetAt(e kv.Eval, st *state, req *getRequest) (*getResponse, error) {
 	st.raiseMaxTS(req.snapshot)
-	resp := &getResponse{values: make([]Value, len(req.columns))}
+	resp := &getResponse{values: make([]Value, len(req.columns)), charged: req.Asked()}
 	seeded, unseeded := st.readSeeded(req.tablets)
 	resp.unseeded = unseeded
 	for _, d := range req.known {
-		st.decided.put(d)
+		st.decided.Put(d.startTS, d.commitTS)
 	}
 	for begin := 0; begin < len(req.columns); begin += getTogether {
 		end := min(begin+getTogether, len(req.columns))
@@ -92,15 +93,17 @@ func getSome(
 	e kv.Eval, st *state, req *getRequest, resp *getResponse, begin, end int, seeded bool,
 ) (full bool, err error) {
 	free := make([]int, 0, end-begin) // without a lock
+	var decided []*foundLock          // of the others, those whose value is known
 	for i := begin; i < end; i++ {
 		l, through, err := blockingLock(e, st, req.columns[i], req.snapshot, req.bypass)
 		switch {
 		case err != nil:
 			return false, err
 		case through != nil:
-			if resp.values[i], err = valueOfLock(e, through); err != nil {
-				return false, err
+			if decided == nil {
+				decided = make([]*foundLock, end-begin)
 			}
+			decided[i-begin] = through
 		case l != nil:
 			resp.locks = append(resp.locks, *l)
 		default:
@@ -111,15 +114,21 @@ func getSome(
 	if err := st.versions(e, req.columns, free, req.snapshot, seeded, versions); err != nil {
 		return false, err
 	}
-	for i, v := range versions {
-		if v.Timestamp == 0 {
-			continue
+	for i := begin; i < end; i++ { // a long value at a time: there may be no room for the next
+		switch {
+		case len(free) > 0 && free[0] == i:
+			if versions[0].Timestamp != 0 {
+				resp.values[i], err = st.valueOf(e, &req.Question, req.columns[i], versions[0])
+				if err != nil {
+					return false, err
+				}
+			}
+			free, versions = free[1:], versions[1:]
+		case decided != nil && decided[i-begin] != nil:
+			if resp.values[i], err = st.valueOfLock(e, &req.Question, decided[i-begin]); err != nil {
+				return false, err
+			}
 		}
-		if resp.values[free[i]], err = valueOf(e, req.columns[free[i]], v); err != nil {
-			return false, err
-		}
-	}
-	for i := begin; i < end; i++ {
 		if resp.full(i) {
 			return true, nil
 		}
@@ -128,7 +137,7 @@ func getSome(
 }
 
 // valueOf returns what a committed version holds.
-func valueOf(r kv.Reader, c kv.Column, v kv.Version) (Value, error) {
+func (st *state) valueOf(e kv.Eval, q *longread.Question, c kv.Column, v kv.Version) (Value, error) {
 	w, err := decodeWrite(v.Value, v.Timestamp)
 	switch {
 	case err != nil:
@@ -138,15 +147,33 @@ func valueOf(r kv.Reader, c kv.Column, v kv.Version) (Value, error) {
 	case w.hasValue:
 		return Value{Data: w.value, OK: true}, nil
 	}
-	b, ok, err := r.Get(dataAt(c), w.startTS)
-	if err != nil {
-		return Value{}, err
-	}
-	if !ok {
+	value, ok, err := st.longValue(e, q, c, w.startTS)
+	if err == nil && !ok {
 		return Value{}, kv.Errorf(kv.CodeCorrupt, "txn.Get", "row %x: commit %v points to data at %v, which is missing", []byte(c.Row), v.Timestamp, w.startTS)
 	}
+	return value, err
+}
+
+// longValue reads the value of startTS that is not in its record, and charges for it.
+func (st *state) longValue(
+	e kv.Eval, q *longread.Question, c kv.Column, startTS kv.Timestamp,
+) (Value, bool, error) {
+	if !q.Within {
+		if err := st.options.longReads.Enter(e); err != nil {
+			return Value{}, false, err
+		}
+		defer st.options.longReads.Leave()
+	}
+	b, ok, err := e.Get(dataAt(c), startTS)
+	if err != nil || !ok {
+		return Value{}, ok, err
+	}
+	if err := q.Add(len(b)); err != nil {
+		return Value{}, false, &kv.Error{Code: kv.CodeInvalidArgument, Op: "txn.Read", Err: err,
+			Msg: "whoever reads may not have more in memory"}
+	}
 	data, err := decodeData(b)
-	return Value{Data: data, OK: true}, err
+	return Value{Data: data, OK: true}, true, err
 }
 
 // blockingLock returns the lock that keeps a reader from knowing the column's value at the snapshot; or the lock that has it,
@@ -169,7 +196,7 @@ func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypa
 		}
 		// What committed later waited for this lock to go, so nothing newer is at or below the snapshot. A decided transaction's
 		// locks stay what they are.
-		if commitTS, ok := st.decided.get(v.Timestamp); ok && commitTS <= snapshot && !l.guard {
+		if commitTS, ok := st.decided.Get(v.Timestamp); ok && commitTS <= snapshot && !l.guard {
 			return nil, &foundLock{column: c, startTS: v.Timestamp, lock: l}, nil
 		}
 		if !l.passing() || waits > 1 || !waitPassing(e.Context(), st, c, v.Timestamp, l, e) {
@@ -180,22 +207,18 @@ func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypa
 }
 
 // valueOfLock returns what a lock will be when it is committed.
-func valueOfLock(r kv.Reader, l *foundLock) (Value, error) {
+func (st *state) valueOfLock(e kv.Eval, q *longread.Question, l *foundLock) (Value, error) {
 	switch {
 	case l.lock.kind == kindDelete:
 		return Value{}, nil
 	case l.lock.hasValue:
 		return Value{Data: l.lock.value, OK: true}, nil
 	}
-	b, ok, err := r.Get(dataAt(l.column), l.startTS)
-	if err != nil {
-		return Value{}, err
-	}
-	if !ok {
+	value, ok, err := st.longValue(e, q, l.column, l.startTS)
+	if err == nil && !ok {
 		return Value{}, kv.Errorf(kv.CodeCorrupt, "txn.Get", "row %x: lock of %v has no data", []byte(l.column.Row), l.startTS)
 	}
-	data, err := decodeData(b)
-	return Value{Data: data, OK: true}, err
+	return value, err
 }
 
 // blocks says whether a lock may still put a version at or below the snapshot.
@@ -208,7 +231,7 @@ func blocks(st *state, l *lockRecord, startTS, snapshot kv.Timestamp, bypass []k
 			return false // it went above us
 		}
 	}
-	commitTS, known := st.decided.get(startTS)
+	commitTS, known := st.decided.Get(startTS)
 	return !known || commitTS != 0 && commitTS <= snapshot
 }
 
@@ -289,11 +312,16 @@ func scanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*scanRe
 func evalScanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*scanResponse, error) {
 	st.raiseMaxTS(req.snapshot)
 	seeded, unseeded := st.readSeeded(req.tablets)
-	resp := &scanResponse{unseeded: unseeded}
+	resp := &scanResponse{unseeded: unseeded, charged: req.Asked()}
 	lock, err := firstBlockingLock(e, st, req) // before anything is read, as in evalGet
 	if err != nil {
 		return nil, err
 	}
+	if err := st.options.longReads.Enter(e); err != nil {
+		return nil, err
+	}
+	defer st.options.longReads.Leave()
+	q := longread.Question{Context: req.Context, Reads: req.Reads, Within: true}
 	s, err := scanRange(e, st, req, seeded)
 	if err != nil {
 		return nil, err
@@ -310,7 +338,7 @@ func evalScanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*sc
 		}
 		var v Value
 		if s.version.Timestamp > since {
-			if v, err = valueOf(e, s.column, s.version); err != nil {
+			if v, err = st.valueOf(e, &q, s.column, s.version); err != nil {
 				return nil, err
 			}
 		}
@@ -321,7 +349,12 @@ func evalScanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*sc
 		if len(resp.cells) == cap(resp.cells) {
 			resp.cells = slices.Grow(resp.cells, max(1, min(max(s.ahead(), 3*len(resp.cells), 8), int(req.limit)-len(resp.cells))))
 		}
-		c := cloneCell(s.column, v.Data)
+		var c cell
+		if len(v.Data) > shortValueMax { // a copy of the request's own
+			c = cell{column: cloneColumn(s.column), value: v.Data}
+		} else {
+			c = cloneCell(s.column, v.Data)
+		}
 		resp.cells, resp.last = append(resp.cells, c), c.column
 		size += len(c.column.Row) + len(c.column.Qualifier) + len(v.Data)
 	}

@@ -288,7 +288,7 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 	}
 	var newest kv.Timestamp
 	var exists bool
-	if m.mustNotExist || m.mustExist || w.since(m) < w.st.recent.before(m.column, w.seed) {
+	if m.mustNotExist || m.mustExist || w.since(m) < w.st.recent.Before(m.column, w.seed) {
 		if len(w.req.mutations) >= w.st.scanFrom {
 			w.later = append(w.later, m)
 			return false, nil, nil
@@ -330,7 +330,7 @@ func (w *writer) checkHeld(m *mutation) (own bool, refusal *writeResponse, err e
 	if own, err = w.checkLock(m, runExclusive, func(kind) bool { return true }); own || err != nil {
 		return own, nil, err
 	}
-	if w.since(m) < w.st.recent.before(m.column, w.seed) {
+	if w.since(m) < w.st.recent.Before(m.column, w.seed) {
 		newest, _, err := w.newest(m.column)
 		if err != nil {
 			return false, nil, err

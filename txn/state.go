@@ -7,6 +7,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/deadlock"
+	"moka/txn/newest"
 )
 
 // state is what the coprocessor knows of a shard beyond what is stored: it dies with the process, or when the shard's lead
@@ -41,7 +42,7 @@ type state struct {
 	onePhase map[kv.Timestamp]*onePhaseCommit
 
 	requires requires
-	recent   recent
+	recent   newest.Slots
 	hot      hot
 	ranges   *rangeCache
 	rows     *rowLocks
@@ -75,7 +76,8 @@ func newState(s kv.ShardHandle, o CoprocessorOptions) *state {
 		detector:    deadlock.New(),
 		scanFrom:    o.ScanFrom,
 		ranges:      newRangeCache(),
-		recent:      make(recent, o.RecentSlots),
+		recent:      make(newest.Slots, o.RecentSlots),
+		decided:     decided{Size: decidedSize},
 	}
 }
 

@@ -3,10 +3,12 @@ package txn
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"moka/kv"
+	"moka/txn/longread"
 )
 
 // Txn is a transaction: a snapshot to read and a buffer of writes, of which nobody hears before Commit. Its methods may be
@@ -31,7 +33,8 @@ type Txn struct {
 	misused  bool // written to although it is read-only
 	adds     bool // what is put now; see SetAdds
 	finished bool
-	listing  listing // among the client's snapshots
+	listing  listing        // among the client's snapshots
+	reads    longread.Reads // of whoever does not say
 }
 
 // Savepoint is a mark in the write buffer.
@@ -118,6 +121,22 @@ func (t *Txn) BatchGet(ctx context.Context, cs []kv.Column) ([]Value, error) {
 
 // BatchGetAt is BatchGet with the own writes as of a savepoint; see ScanOptions.At. nil means those so far.
 func (t *Txn) BatchGetAt(ctx context.Context, at *Savepoint, cs []kv.Column) ([]Value, error) {
+	return t.batchGet(ctx, &t.reads, at, cs, false)
+}
+
+// BatchGetSome is BatchGetAt for a reader of its own: what it has read last is charged until it asks again,
+// or releases it; see WithMeter. Where values are long it returns those of the first columns only, of one
+// at least.
+func (t *Txn) BatchGetSome(
+	ctx context.Context, r *longread.Reads, at *Savepoint, cs []kv.Column,
+) ([]Value, error) {
+	return t.batchGet(ctx, r, at, cs, true)
+}
+
+func (t *Txn) batchGet(
+	ctx context.Context, r *longread.Reads, at *Savepoint, cs []kv.Column, some bool,
+) ([]Value, error) {
+	r.Release()
 	values := make([]Value, len(cs))
 	var missing []int
 	t.mu.Lock()
@@ -139,7 +158,11 @@ func (t *Txn) BatchGetAt(ctx context.Context, at *Savepoint, cs []kv.Column) ([]
 	if err != nil || len(missing) == 0 {
 		return values, err
 	}
-	return values, t.read(ctx, snapshot, cs, missing, values)
+	rest, err := t.read(ctx, r, snapshot, cs, missing, values, some)
+	if len(rest) > 0 {
+		values = values[:slices.Min(rest)]
+	}
+	return values, err
 }
 
 // Pending returns what the transaction itself has made of a column, without asking the store: known is false if it has not

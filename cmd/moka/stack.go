@@ -186,21 +186,28 @@ func (s *stack) listen() error {
 }
 
 // coprocessors are the layers that run next to the data, the same in every process of a cluster.
-func coprocessors() []kv.Coprocessor {
-	return []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{Programs: pushdown.Load}),
-		triggers.NewCoprocessor(nil)}
+func coprocessors(memory int64) []kv.Coprocessor {
+	return []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{Programs: pushdown.Load,
+		LongReads: int(min(max(2, memory/longRead), mostLongReads))}), triggers.NewCoprocessor(nil)}
 }
 
 // remoteCoprocessors are those of which a process without the shard knows the commands.
 func remoteCoprocessors() []kv.Coprocessor {
-	return append([]kv.Coprocessor{bigtable.New(nil), node.Replicas{}}, coprocessors()...)
+	return append([]kv.Coprocessor{bigtable.New(nil), node.Replicas{}}, coprocessors(0)...)
 }
+
+// longRead is the memory of a process for each of the long values that are read at a time, of which each may
+// take a quarter.
+const (
+	longRead      = 512 << 20
+	mostLongReads = 64
+)
 
 // nodeOptions are the settings of a node of its own.
 func (s *stack) nodeOptions() node.Options {
 	no := node.Options{
 		Dir: s.o.Data, Shards: s.o.Shards, CacheBytes: int64(s.o.CacheMiB) << 20,
-		SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(), Logger: s.o.Logger,
+		SeparateValues: s.o.SeparateValues, Coprocessors: coprocessors(s.o.memoryLimit()), Logger: s.o.Logger,
 		AcceptDataLoss: s.o.AcceptDataLoss, OpenTables: s.files.store, Ballast: s.o.ballast(),
 	}
 	if s.o.Memory {

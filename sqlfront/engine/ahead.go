@@ -4,12 +4,14 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/kv"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/rowenc"
 	"moka/txn"
 )
@@ -24,6 +26,9 @@ const (
 	aheadMost  = 256 // and later
 	aheadScans = 8   // ranges of an index that are read at a time
 	aheadRange = 64  // entries of a range that are kept; a longer one is read when it is asked for
+	// aheadBytes end the reading of outer rows, and of what they lead to: long rows are read when they are
+	// asked for.
+	aheadBytes = 1 << 20
 )
 
 // aheadCache is what was fetched for the outer rows at hand. It is used by one goroutine but for the fetching.
@@ -50,7 +55,7 @@ func aheadOf(ctx context.Context, tx *Tx, at *txn.Savepoint) *aheadCache {
 
 func rangeKey(s *rowenc.Span) string { return string(s.Start) + "\x00\x00" + string(s.End) }
 
-// batchGet is BatchGetAt with what the join has fetched already.
+// batchGet is BatchGetSome with what the join has fetched already.
 func (it *entryIter) batchGet(ctx context.Context, cells []kv.Column) ([]txn.Value, error) {
 	values := make([]txn.Value, len(cells))
 	var missing []kv.Column
@@ -68,12 +73,15 @@ func (it *entryIter) batchGet(ctx context.Context, cells []kv.Column) ([]txn.Val
 		return values, nil
 	}
 	it.note(txn.ScanStats{Requests: 1, Examined: len(missing)})
-	found, err := it.tx.store().BatchGetAt(ctx, it.at, missing)
+	found, err := it.tx.store().BatchGetSome(ctx, &it.reads, it.at, missing)
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range places {
-		values[p] = found[i]
+	for i, v := range found {
+		values[places[i]] = v
+	}
+	if len(found) < len(places) {
+		values = values[:places[len(found)]]
 	}
 	return values, nil
 }
@@ -173,13 +181,14 @@ func (it *aheadIter) Next(ctx *sql.Context) (sql.Row, error) {
 		if it.err != nil {
 			return nil, it.err
 		}
-		for len(it.rows) < it.size {
+		for bytes := int64(0); len(it.rows) < it.size && bytes < aheadBytes; {
 			row, err := it.RowIter.Next(ctx)
 			if err != nil {
 				it.err = err
 				break
 			}
 			it.rows = append(it.rows, row)
+			bytes += operator.RowBytes(row)
 		}
 		it.size = min(4*it.size, aheadMost)
 		if len(it.rows) == 0 {
@@ -276,13 +285,16 @@ func (it *aheadIter) fetch(ctx *sql.Context) error {
 
 // get fetches cells into the cache and returns those that exist.
 func (it *aheadIter) get(ctx *sql.Context, own *entryIter, cells []kv.Column) (found []entry, err error) {
-	for len(cells) > 0 {
+	for bytes := 0; len(cells) > 0 && bytes < aheadBytes; {
 		some := cells[:min(len(cells), lookupBatch)]
-		cells = cells[len(some):]
 		own.note(txn.ScanStats{Requests: 1, Examined: len(some)})
-		vs, err := own.tx.store().BatchGetAt(ctx, own.at, some)
+		vs, err := own.tx.store().BatchGetSome(ctx, &own.reads, own.at, some)
 		if err != nil {
 			return nil, err
+		}
+		cells = cells[len(vs):]
+		for _, v := range vs {
+			bytes += len(v.Data)
 		}
 		for i, v := range vs {
 			it.n.cache.cells[string(some[i].Row)] = v
@@ -309,6 +321,7 @@ func (it *aheadIter) scan(ctx *sql.Context, own *entryIter, spans []rowenc.Span)
 		err     error
 	}, len(spans))
 	var wg sync.WaitGroup
+	var bytes atomic.Int64
 	next := make(chan int)
 	for range min(aheadScans, len(spans)) {
 		wg.Go(func() {
@@ -317,7 +330,8 @@ func (it *aheadIter) scan(ctx *sql.Context, own *entryIter, spans []rowenc.Span)
 				s := st.Scan(ctx, txn.ScanOptions{
 					Span: kv.Span{Start: kv.RowKey(spans[i].Start), End: kv.RowKey(spans[i].End)}, Batch: aheadRange + 1, At: own.at,
 				})
-				for len(r.entries) <= aheadRange && s.Next() {
+				for len(r.entries) <= aheadRange && bytes.Load() < aheadBytes && s.Next() {
+					bytes.Add(int64(len(s.Value())))
 					if c := s.Column(); c.Family == rowFamily && len(c.Qualifier) == 0 {
 						r.entries = append(r.entries, entry{c.Row, s.Value()})
 					}
@@ -338,7 +352,7 @@ func (it *aheadIter) scan(ctx *sql.Context, own *entryIter, spans []rowenc.Span)
 		if r.err != nil {
 			return nil, r.err
 		}
-		if len(r.entries) <= aheadRange {
+		if len(r.entries) <= aheadRange && bytes.Load() < aheadBytes {
 			it.n.cache.ranges[rangeKey(&spans[i])] = r.entries
 			found = append(found, r.entries...)
 		}

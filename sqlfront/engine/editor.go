@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/kv"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -241,8 +242,16 @@ func (e *editor) fail(ctx *sql.Context, err error) error {
 	return err
 }
 
+// done is fail, behind what has been written.
+func (e *editor) done(ctx *sql.Context, err error) error {
+	if tx, ok := ctx.GetTransaction().(*Tx); ok && err == nil {
+		err = tx.buffered(ctx)
+	}
+	return e.fail(ctx, err)
+}
+
 // Insert implements sql.RowInserter.
-func (e *editor) Insert(ctx *sql.Context, row sql.Row) error { return e.fail(ctx, e.insert(ctx, row)) }
+func (e *editor) Insert(ctx *sql.Context, row sql.Row) error { return e.done(ctx, e.insert(ctx, row)) }
 
 func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 	tx, err := e.write(ctx)
@@ -257,6 +266,9 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 		if err := e.commitPart(ctx, tx); err != nil {
 			return err
 		}
+	}
+	if err := operator.Writes(ctx, e, nil, row); err != nil {
+		return err
 	}
 	w, err := e.cells(ctx, tx, row)
 	if err != nil {
@@ -350,7 +362,7 @@ func (e *editor) put(ctx *sql.Context, tx *Tx, w *written, row sql.Row) error {
 
 // Update implements sql.RowUpdater.
 func (e *editor) Update(ctx *sql.Context, old, row sql.Row) error {
-	return e.fail(ctx, e.update(ctx, old, row))
+	return e.done(ctx, e.update(ctx, old, row))
 }
 
 func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
@@ -363,6 +375,9 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 		if row[i] == nil && !c.Nullable && !c.Virtual {
 			return sql.ErrInsertIntoNonNullableProvidedNull.New(c.Name)
 		}
+	}
+	if err := operator.Writes(ctx, e, old, row); err != nil {
+		return err
 	}
 	was, old, err := e.locate(ctx, tx, old)
 	if err != nil {
@@ -443,6 +458,9 @@ func (e *editor) Delete(ctx *sql.Context, row sql.Row) error { return e.fail(ctx
 func (e *editor) delete(ctx *sql.Context, row sql.Row) error {
 	tx, err := e.write(ctx)
 	if err != nil {
+		return err
+	}
+	if err := operator.Writes(ctx, e, row, nil); err != nil {
 		return err
 	}
 	was, row, err := e.locate(ctx, tx, row)

@@ -702,7 +702,8 @@ func (t *Table) fetch(ctx *sql.Context, d docs, gets *entryIter, rows []entry, b
 	if len(cells) == 0 {
 		return rows, done, nil
 	}
-	vs, err := gets.batchGet(ctx, cells)
+	gets.note(txn.ScanStats{Requests: 1, Examined: len(cells)})
+	vs, err := gets.tx.store().BatchGetAt(ctx, gets.at, cells)
 	if err != nil {
 		return nil, false, gets.tx.fail(ctx, err)
 	}

@@ -3,10 +3,8 @@ package engine
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
@@ -34,7 +32,7 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 	if f, ok = expr.CollatedFunction(name, f, ok); ok {
 		return f, true
 	}
-	if schema == "" && native(name) {
+	if schema == "" && builtin.Native(name) {
 		return nil, false
 	}
 	if f, ok := p.storedFunction(ctx, in, schema, name); ok {
@@ -72,16 +70,3 @@ func ownFunction(name string) (sql.Function, bool) {
 	}
 	return nil, false
 }
-
-// native reports whether the library has a function of the name, which then goes before a stored one.
-func native(name string) bool {
-	return natives()[name]
-}
-
-var natives = sync.OnceValue(func() map[string]bool {
-	names := map[string]bool{}
-	for _, f := range function.BuiltIns {
-		names[strings.ToLower(f.FunctionName())] = true
-	}
-	return names
-})

@@ -74,7 +74,8 @@ func (s *server) session(db string) *session {
 }
 
 func (c *session) context() *sql.Context {
-	return sql.NewContext(context.Background(), sql.WithSession(c.sess), sql.WithPid(uint64(c.sess.ID())),
+	return sql.NewContext(c.sess.Measure(context.Background()), sql.WithSession(c.sess),
+		sql.WithPid(uint64(c.sess.ID())),
 		sql.WithProcessList(c.eng.SQL().ProcessList))
 }
 

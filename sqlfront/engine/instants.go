@@ -116,7 +116,7 @@ func newFromUnixTime(ctx *sql.Context, args ...sql.Expression) (sql.Expression, 
 	if len(args) != 1 || !types.IsInteger(args[0].Type(ctx)) {
 		return &fromUnixTime{f}, nil
 	}
-	return &typed{&fromUnixTime{f}, datetimeOf(0)}, nil
+	return builtin.As(&fromUnixTime{f}, builtin.DatetimeOf(0)), nil
 }
 
 // WithChildren implements sql.Expression.
@@ -231,7 +231,7 @@ func (n *now) Type(ctx *sql.Context) sql.Type {
 	}
 	if l, ok := args[0].(*expression.Literal); ok {
 		if digits, ok := types.CoalesceInt(l.Value()); ok && digits >= 0 && digits <= 6 {
-			return datetimeOf(digits)
+			return builtin.DatetimeOf(digits)
 		}
 	}
 	return types.DatetimeMaxPrecision

@@ -540,7 +540,7 @@ func withFraction(ctx *sql.Context, e, date sql.Expression, by *expression.Inter
 	if !types.IsDateType(t) {
 		digits = max(digits, t.Precision())
 	}
-	return &shifted{e, datetimeOf(digits)}
+	return &shifted{e, builtin.DatetimeOf(digits)}
 }
 
 // micros is a number of seconds as one of microseconds.

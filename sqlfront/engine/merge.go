@@ -156,6 +156,11 @@ func (it *mergeIter) fetch(ctx *sql.Context) error {
 		if it.rows[i].value != nil {
 			continue
 		}
+		if next == len(vs) { // long rows: the others later
+			it.found = append(slices.Clone(it.rows[i:]), it.found...)
+			it.rows = it.rows[:i]
+			break
+		}
 		if v := vs[next]; v.OK {
 			it.rows[i].value = v.Data
 		} else if _, dirty := it.gets.tx.store().Size(); dirty == 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
@@ -221,7 +222,7 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 	if ctx == nil || p.eng.sql == nil {
 		return nil, false
 	}
-	qualified := db != "" && in == nil && !native(name)
+	qualified := db != "" && in == nil && !builtin.Native(name)
 	if db == "" && in != nil {
 		db = in.Database
 	}
@@ -258,7 +259,7 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 // HasFunction reports whether a call of the name is the call of a stored function.
 func (e *Engine) HasFunction(c context.Context, db, name string) bool {
 	ctx, ok := c.(*sql.Context)
-	if !ok || db == "" && native(strings.ToLower(name)) {
+	if !ok || db == "" && builtin.Native(strings.ToLower(name)) {
 		return false
 	}
 	if db == "" {

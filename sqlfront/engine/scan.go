@@ -5,14 +5,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/kv"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
+	"moka/txn/longread"
 )
 
 // Sizes of the requests of a scan. They start small, because the engine does not pass LIMIT down: most scans of an OLTP load
@@ -92,10 +95,11 @@ type entryIter struct {
 	opened  []*txn.Scanner // one for each span, if they were opened at the start
 	points  []entry        // read ahead
 	at      *txn.Savepoint
-	require bool        // make the commit depend on every entry that is delivered
-	program []byte      // goes along with the scans; see push.go
-	measure *measure    // of EXPLAIN ANALYZE, else nil
-	ahead   *aheadCache // what the join that asks has fetched already, or nil
+	require bool           // make the commit depend on every entry that is delivered
+	program []byte         // goes along with the scans; see push.go
+	measure *measure       // of EXPLAIN ANALYZE, else nil
+	ahead   *aheadCache    // what the join that asks has fetched already, or nil
+	reads   longread.Reads // by keys
 }
 
 // open makes the scanners of all spans now, which costs nothing before they are read: a scanner sees the transaction's own
@@ -248,6 +252,11 @@ func (it *entryIter) readPoints(ctx *sql.Context) error {
 	if err != nil {
 		return it.tx.fail(ctx, err)
 	}
+	if left := len(cells) - len(vs); it.reverse { // long rows: the others later
+		it.next += left
+	} else {
+		it.next -= left
+	}
 	for i, v := range vs {
 		if v.OK {
 			it.points = append(it.points, entry{cells[i].Row, v.Data})
@@ -257,6 +266,7 @@ func (it *entryIter) readPoints(ctx *sql.Context) error {
 }
 
 func (it *entryIter) Close() error {
+	it.reads.Release()
 	it.points, it.next, it.reverse = nil, len(it.spans), false
 	if it.scan != nil {
 		it.endScan()
@@ -272,7 +282,8 @@ type rowSink struct {
 	wanted []int // positions to keep of a full row that was decoded for the check; nil for all
 	trail  *trail
 	tx     *Tx
-	lock   *parse.Lock // lock the rows that are delivered
+	lock   *parse.Lock    // lock the rows that are delivered
+	copies longread.Reads // of the long values of the last row
 }
 
 func newRowSink(t *Table, tx *Tx, p *partition) *rowSink {
@@ -296,6 +307,11 @@ func (d *rowSink) row(ctx *sql.Context, key kv.RowKey, value []byte) (sql.Row, e
 	row, err := d.decode.Decode(value)
 	if err != nil {
 		return nil, fmt.Errorf("engine: row of %s.%s: %w", d.table.db, d.table.desc.Name, err)
+	}
+	if len(value) >= longread.Long {
+		if err := d.copies.Hold(ctx, operator.Copies(row)); err != nil {
+			return nil, err
+		}
 	}
 	if d.check != nil {
 		ok, err := d.check.match(ctx, row)
@@ -349,7 +365,10 @@ func (it *rowIter) Next(ctx *sql.Context) (sql.Row, error) {
 	}
 }
 
-func (it *rowIter) Close(*sql.Context) error { return it.entries.Close() }
+func (it *rowIter) Close(*sql.Context) error {
+	it.sink.copies.Release()
+	return it.entries.Close()
+}
 
 // lookupIter reads a secondary index and fetches the rows behind its entries, batch by batch, in the order of the index.
 type lookupIter struct {
@@ -357,6 +376,7 @@ type lookupIter struct {
 	sink    *rowSink
 	check   *entryCheck // of the entries; nil for none
 	batch   int
+	cells   []kv.Column // of rows that are still to be fetched
 	rows    []entry
 	done    bool
 }
@@ -371,7 +391,7 @@ func (it *lookupIter) Next(ctx *sql.Context) (sql.Row, error) {
 				return row, err
 			}
 		}
-		if it.done {
+		if it.done && len(it.cells) == 0 {
 			return nil, io.EOF
 		}
 		if err := it.fill(ctx); err != nil {
@@ -383,8 +403,8 @@ func (it *lookupIter) Next(ctx *sql.Context) (sql.Row, error) {
 func (it *lookupIter) fill(ctx *sql.Context) error {
 	t := it.sink.table
 	prefix := indexPrefix(t.desc.ID, t.desc.RowIndex)
-	cells := make([]kv.Column, 0, it.batch)
-	for len(cells) < it.batch {
+	cells := slices.Grow(it.cells[:len(it.cells):len(it.cells)], max(0, it.batch-len(it.cells)))
+	for len(cells) < it.batch && !it.done {
 		e, ok, err := it.entries.Next(ctx)
 		if err != nil {
 			return err
@@ -417,6 +437,7 @@ func (it *lookupIter) fill(ctx *sql.Context) error {
 	if err != nil {
 		return tx.fail(ctx, err)
 	}
+	it.cells = cells[len(vs):]
 	it.rows = it.rows[:0]
 	for i, v := range vs {
 		if !v.OK {
@@ -431,7 +452,10 @@ func (it *lookupIter) fill(ctx *sql.Context) error {
 	return nil
 }
 
-func (it *lookupIter) Close(*sql.Context) error { return it.entries.Close() }
+func (it *lookupIter) Close(*sql.Context) error {
+	it.sink.copies.Release()
+	return it.entries.Close()
+}
 
 // referenceIter answers whether the parent of a foreign key exists: it delivers a row of NULLs for each entry, and makes the
 // transaction depend on that entry.

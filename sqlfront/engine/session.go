@@ -24,6 +24,7 @@ import (
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 	"moka/txn/delays"
+	"moka/txn/longread"
 )
 
 // Session is a client's session: go-mysql-server's base session plus the transaction rules that MySQL clients rely on and
@@ -148,7 +149,7 @@ type cost struct {
 	examined atomic.Int64
 	restarts atomic.Int64 // by Again and Contended
 	delays   delays.Counter
-	// counted is the connection's context with delays in it.
+	// counted is the connection's context with delays and the meter of reads in it.
 	connection, counted context.Context
 }
 
@@ -161,7 +162,8 @@ func (s *Session) Measure(connection context.Context) context.Context {
 	s.cleared, s.divided = false, false
 	s.missed, s.foreign = s.missed[:0], s.foreign[:0]
 	if s.cost.connection != connection {
-		s.cost.connection, s.cost.counted = connection, delays.With(connection, &s.cost.delays)
+		s.cost.connection = connection
+		s.cost.counted = longread.With(delays.With(connection, &s.cost.delays), s)
 	}
 	return s.cost.counted
 }

@@ -39,6 +39,31 @@ func (s *Session) ChargeValue(ctx *sql.Context, by any, n int64) error {
 	return s.memory.Value(by, n, operator.StatementLimit(ctx, s))
 }
 
+// Holds implements longread.Meter: the statement is charged for the long values that it reads.
+func (s *Session) Holds(by any, n int64) error {
+	if n == 0 {
+		return s.memory.Value(by, 0, 0)
+	}
+	return s.memory.Value(by, n, operator.StatementLimit(nil, s))
+}
+
+// RowMeter is one for rows that interrupt is told of when memory is short. It has to be closed.
+func (e *Engine) RowMeter(interrupt func(error) bool) *operator.RowMeter {
+	return e.memory.RowMeter(interrupt)
+}
+
+// buffered charges for what the transaction is going to write.
+func (tx *Tx) buffered(ctx *sql.Context) error {
+	if tx.t == nil {
+		return nil
+	}
+	if s := tx.session; s != nil && !s.implicit() && tx.written.Keep == nil {
+		tx.written.Keep = func(n int64) error { return s.Keep(n, "what a transaction writes") }
+	}
+	n, _ := tx.t.Size()
+	return tx.written.Charge(ctx, n)
+}
+
 // keepVariable charges for what a user variable is about to be, and gives back what it was.
 func (s *Session) keepVariable(ctx *sql.Context, name string, value any) error {
 	_, was, err := s.BaseSession.GetUserVariable(ctx, name)

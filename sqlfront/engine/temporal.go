@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 )
 
@@ -249,7 +250,7 @@ func (b *bitText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 
 // mendExtreme is for GREATEST and LEAST: of dates alone they are a date, of dates and texts a text.
 func mendExtreme(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-	if _, done := e.(*typed); done {
+	if _, done := e.(*builtin.Typed); done {
 		return e, transform.SameTree, nil
 	}
 	dates, others, texts := 0, 0, 0
@@ -269,7 +270,7 @@ func mendExtreme(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.
 	case texts > 0:
 		return wrapped(ctx, e, expr.AsText)
 	case dates > 0 && others == 0:
-		return &typed{e, types.Date}, transform.NewTree, nil
+		return builtin.As(e, types.Date), transform.NewTree, nil
 	}
 	return e, transform.SameTree, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/operator"
 	"moka/txn"
 )
 
@@ -83,6 +84,7 @@ type Tx struct {
 	// alteration is the ALTER TABLE that is being run; see copy.go.
 	alteration *alteration
 	altering   bool // the clauses are being carried out, with or without it
+	written    operator.Written
 	// number stands behind the keys that the transaction writes into logs of copies.
 	number uint64
 	// counts are how many rows have a word, as somebody has asked within the transaction; see matcher.
@@ -453,6 +455,9 @@ func (tx *Tx) commitStore(ctx *sql.Context) error {
 	if tx.session != nil && (tx.changes || tx.ddl) {
 		tx.eng.committing.RLock()
 		defer tx.eng.committing.RUnlock()
+		if err := tx.written.Commit(ctx); err != nil {
+			return err
+		}
 		if err := tx.mayChange(ctx); err != nil {
 			return err
 		}
@@ -467,6 +472,7 @@ func (tx *Tx) commitStore(ctx *sql.Context) error {
 // forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.
 func (tx *Tx) forget() {
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet, tx.bulk = nil, nil, nil, nil, nil, nil
+	tx.written.Release()
 	tx.undone, tx.wrote = nil, nil
 	for _, release := range tx.held {
 		release()

@@ -16,6 +16,7 @@ import (
 	"moka/sqlfront/engine"
 	"moka/triggers"
 	"moka/txn"
+	"moka/txn/longread"
 )
 
 // newSession is what one run needs for itself: what a body leaves in it (variables, the time zone, temporary
@@ -25,8 +26,8 @@ func newSession(eng *engine.Engine) *engine.Session {
 		sql.Client{User: "root", Address: "localhost"}, 0))
 }
 
-// runMemory is what one run may hold. Nobody waits for it, and it is tried again: sixteen of them together
-// must not crowd out what people wait for.
+// runMemory is what one run may hold, beside the rows that it reads and writes. Nobody waits for it, and it
+// is tried again: sixteen of them together must not crowd out what people wait for.
 const runMemory = 32 << 20
 
 // body is an observer's code, compiled under one version of the catalog. Plans keep state in their nodes, so
@@ -69,10 +70,14 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	}
 	defer end()
 	session := newSession(r.eng)
-	session.Memory().Bound(runMemory, func(err error) bool {
+	interrupt := func(err error) bool {
 		cancel(err)
 		return true
-	})
+	}
+	session.Memory().Bound(runMemory, interrupt)
+	rows := r.eng.RowMeter(interrupt)
+	defer rows.Close()
+	ctx = longread.With(ctx, rows)
 	sctx := sql.NewContext(ctx, sql.WithSession(session))
 	tx := r.eng.Adopt(t)
 	sctx.SetTransaction(tx)
