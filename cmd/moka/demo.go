@@ -66,9 +66,7 @@ func demo(ctx context.Context, o stackOptions, duration time.Duration, keep bool
 		fmt.Println("Serving until Ctrl-C; the data is gone then.")
 		return s.runUntil(ctx)
 	}
-	drain, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	return errors.Join(tour, s.close(drain))
+	return errors.Join(tour, s.end())
 }
 
 func tourOf(ctx context.Context, s *stack, duration time.Duration) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +18,13 @@ import (
 
 // drainTime bounds how long a stop waits for statements that are running.
 const drainTime = 30 * time.Second
+
+// closeTime bounds how long the rest of a stop takes, when statements have been interrupted.
+const closeTime = 15 * time.Second
+
+// errStuck is what a stop ends with that something does not let go on.
+var errStuck = errors.New("something that does not hear that it is to end keeps the server from closing; " +
+	"the process ends without. What was acknowledged is on disk, and is recovered at the next start")
 
 func startCommand() *cobra.Command {
 	var o stackOptions
@@ -139,10 +147,26 @@ func (s *stack) runUntil(ctx context.Context) error {
 	case failed = <-s.failed:
 		s.o.Logger.Error("a part of the server failed; stopping", "err", failed)
 	}
-	drain, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	if err := s.close(drain); err != nil && failed == nil {
+	if err := s.end(); err != nil && failed == nil {
 		failed = err
 	}
 	return failed
+}
+
+// end drains and closes, in a bounded time whatever a statement does: one that hears nothing kept a server
+// from ending for as long as it ran. Nothing hangs on the closing but that the next start is quicker, as
+// nothing is acknowledged before it is durable.
+func (s *stack) end() error {
+	drain, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	closed := make(chan error, 1)
+	go func() { closed <- s.close(drain) }()
+	late := time.NewTimer(drainTime + closeTime)
+	defer late.Stop()
+	select {
+	case err := <-closed:
+		return err
+	case <-late.C:
+		return errStuck
+	}
 }
