@@ -135,6 +135,8 @@ type queryShape struct {
 	ordered  bool
 	prepared bool
 	tables   int
+
+	subqueries int
 }
 
 // with fills the holes.
@@ -302,6 +304,22 @@ func (g *queryGen) query() *queryShape {
 			q.holes = append(q.holes, "limit")
 		}
 	}
+	if g.IntN(5) == 0 && !q.ordered && n == 1 && with == "" {
+		q.text = ""
+		q.holes = nil
+		parts, kind := 2+g.IntN(2), pick(g, " union ", " union all ")
+		for i := range parts {
+			table, of := pick(g, "a", "b", "c"), pick(g, "text", "time", "int")
+			if i > 0 {
+				q.text += kind
+			}
+			q.text += "select " + numberOf(g, table) + " as x"
+			if g.IntN(2) == 0 {
+				q.text += ", (" + g.valueOf(q, of) + ") as y"
+			}
+			q.text += " from " + table + " where " + g.condition(q, table, table)
+		}
+	}
 	return q
 }
 
@@ -339,16 +357,26 @@ func (g *queryGen) condition(q *queryShape, alias, table string) string {
 	name := alias + "." + c.name
 	hole := func() { q.holes = append(q.holes, c.kind) }
 	kinds := 11
-	if q.tables > 2 { // the planner takes its time for subqueries beside joins
-		kinds = 8
+	depth := 2
+	if q.tables > 1 { // the planner takes its time for subqueries beside joins
+		depth = 0
+		if q.tables > 2 || q.subqueries > 0 {
+			kinds = 8
+		}
 	}
-	switch g.IntN(kinds) {
+	switch g.IntN(kinds + 1) {
+	case kinds:
+		if c = queryColumns[table][0]; c.kind != "int" {
+			c = queryColumns[table][1]
+		}
+		q.holes = append(q.holes, "int", "int", "int", "int")
+		return fmt.Sprintf("(%s.%s, %s.%s) in ((?, ?), (?, ?))", alias, c.name, alias, numberOf(g, table))
 	case 8:
-		return name + pick(g, " in (", " in (", " not in (") + g.subquery(q, c.kind, 2) + ")"
+		return name + pick(g, " in (", " in (", " not in (") + g.subquery(q, c.kind, depth) + ")"
 	case 9:
 		return name + pick(g, " = (", " = (", " > (", " <= (") + g.valueOf(q, c.kind) + ")"
 	case 10:
-		return pick(g, "", "not ") + "exists (" + g.subquery(q, c.kind, 2) + ")"
+		return pick(g, "", "not ") + "exists (" + g.subquery(q, c.kind, depth) + ")"
 	case 0:
 		hole()
 		hole()
@@ -371,6 +399,7 @@ func (g *queryGen) condition(q *queryShape, alias, table string) string {
 
 // subquery is one of a column of a kind, deeper ones in it.
 func (g *queryGen) subquery(q *queryShape, kind string, depth int) string {
+	q.subqueries++
 	table := pick(g, "a", "b", "c")
 	name := "null"
 	for _, c := range queryColumns[table] {

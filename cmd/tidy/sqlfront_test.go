@@ -47,7 +47,7 @@ var inside = map[string][]string{
 	"namedlock": {"catalog", "sqlerr"},
 	"routine":   {"expr", "jsonsize", "sqlerr"},
 
-	"gms":      {"collate", "eval", "expr", "parse", "sqlerr"},
+	"gms":      {"collate", "eval", "expr", "parse", "routine", "sqlerr"},
 	"builtin":  {"charset", "rowenc", "sqlerr"},
 	"explain":  {},
 	"node":     {"catalog", "namedlock", "sqlerr"},

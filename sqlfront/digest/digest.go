@@ -44,7 +44,9 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 	if len(text) > maxDigestText {
 		return false
 	}
-	by := false // in the list of ORDER BY or GROUP BY
+	by := false    // in the list of ORDER BY or GROUP BY
+	shown := false // in the select list
+	query := beginsWith(text, "select")
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
@@ -61,6 +63,9 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 				j += arguments(text[j:])
 			}
 			by = listsPositions(text[i:j], by)
+			if query {
+				shown = lists(text[i:j], shown)
+			}
 			d.Text = append(d.Text, text[i:j]...)
 			i = j
 		case by && isDigit(c) && d.atElement():
@@ -75,11 +80,17 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 			if !ok {
 				return false
 			}
+			if shown && n <= maxShown {
+				d.keep(text[i : i+n])
+			}
 			i += n
 		case c == '\'' || c == '"' && !ansiQuotes:
 			n, ok := d.quoted(text[i:])
 			if !ok {
 				return false
+			}
+			if shown && n <= maxShown {
+				d.keep(text[i : i+n])
 			}
 			i += n
 			// 'a' 'b' is one literal.
@@ -117,6 +128,31 @@ func (d *Digest) Scan(text string, ansiQuotes bool) bool {
 		}
 	}
 	return true
+}
+
+// maxShown is up to which length a literal in a select list stays in the text. A column has its name and its
+// type from it: 1 AS one is no ? AS one. Longer ones are values, of which there may be as many as statements.
+const maxShown = 12
+
+// keep puts the literal that was read last back into the text.
+func (d *Digest) keep(text string) {
+	d.Values = d.Values[:len(d.Values)-1]
+	d.Text = append(d.Text[:len(d.Text)-1], text...)
+}
+
+// lists reports whether a select list goes on behind a word.
+func lists(word string, before bool) bool {
+	switch len(word) {
+	case 6:
+		return before || strings.EqualFold(word, "select")
+	case 4:
+		return before && !strings.EqualFold(word, "from")
+	}
+	return before
+}
+
+func beginsWith(text, word string) bool {
+	return len(text) > len(word) && strings.EqualFold(text[:len(word)], word)
 }
 
 // listsPositions reports whether what follows a word may be a list of positions in the select list: ORDER BY

@@ -20,7 +20,7 @@
 //	ahead                            lookups of a join for many outer rows at once
 //	stats, cardinality               tables as package stats counts and analyses them; who shows what it found
 //	assign                           derived tables that assign to variables are read first
-//	coster, exec                     what the library's planner does not know (what it gets wrong: package gms)
+//	exec                             what the library's planner does not know (what it gets wrong: package gms)
 //	view*                            views that are written through (viewwrite.go; view.go itself is the catalog's version)
 //	privileges                       who may do what only the statement knows (package rights is asked first)
 //	fulltext*                        FULLTEXT indexes and MATCH … AGAINST

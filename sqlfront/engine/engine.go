@@ -205,7 +205,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 func (e *Engine) Install(a *analyzer.Analyzer) { e.install(a, false) }
 
 func (e *Engine) install(a *analyzer.Analyzer, shows bool) {
-	a.Coster = coster{memo.NewDefaultCoster(), e.stats}
+	a.Coster = gms.Coster{Coster: memo.NewDefaultCoster(), Indexes: costs{e}}
 	a.Catalog.StatsProvider = stats.Provider{Store: e.stats, TableOf: countedOf}
 	runner := a.ExecBuilder.Runner
 	b := &execBuilder{eng: e, shows: shows}

@@ -11,6 +11,7 @@ import (
 
 	"moka/sqlfront/collate"
 	"moka/sqlfront/explain"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/inband"
 )
 
@@ -351,7 +352,7 @@ func (x *explainer) lookup(n *plan.IndexedTableAccess, q *block) {
 		r[explain.Type], r[explain.Key], r[explain.PossibleKeys], r[explain.Rows] = way.kind, keys, keys, max(1, min(uint64(way.rows), total))
 		return
 	}
-	some := max(1, min(uint64(maxFanOut), uint64(float64(total)*lookupFanOut)))
+	some := max(1, min(uint64(gms.MaxFanOut), uint64(float64(total)*gms.LookupFanOut)))
 	found := func(columns int) uint64 { // by a value for each of the first columns
 		if ix != nil {
 			if d, rows, ok := x.eng.stats.Distinct(ix.table.desc.ID, ix, columns); ok && d > 0 {

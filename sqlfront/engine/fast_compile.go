@@ -190,6 +190,10 @@ func (e *Engine) compile(
 	for _, l := range values {
 		c.kinds = append(c.kinds, l.Kind)
 	}
+	if _, ok := stmt.(*ast.SetOp); ok {
+		c.plan.snap.Store(v.snap)
+		return c.plan, false, c.union(ctx, v)
+	}
 	err = c.statement(ctx, v, stmt)
 	if _, ok := stmt.(*ast.Select); ok && err != nil {
 		c.plan = &fastPlan{}

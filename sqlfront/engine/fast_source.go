@@ -9,6 +9,7 @@ import (
 	"moka/sqlfront/eval"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/syntax"
 )
 
 // Writes of rows that a query finds: UPDATE and DELETE whose WHERE is more than an index answers, that take
@@ -54,7 +55,7 @@ func (c *compiler) search(ctx *sql.Context, v *view, where *ast.Where, cut bool)
 // as a literal would be.
 func (c *compiler) insertsRows(ctx *sql.Context, v *view, s *ast.Insert) error {
 	sel, ok := s.Rows.(*ast.Select)
-	if !ok || c.text == "" || !plain(sel) || c.plan.taken == takenUpdates {
+	if !ok || c.text == "" || !syntax.Plain(sel) || c.plan.taken == takenUpdates {
 		return unplanned(reasonShape)
 	}
 	stmt, _, _, err := c.eng.sql.Parser.ParseWithOptions(ctx, c.text, ';', false, c.opts)
@@ -65,18 +66,11 @@ func (c *compiler) insertsRows(ctx *sql.Context, v *view, s *ast.Insert) error {
 	if !ok {
 		return unplanned(reasonShape)
 	}
-	if sel, ok = again.Rows.(*ast.Select); !ok || !plain(sel) {
+	if sel, ok = again.Rows.(*ast.Select); !ok || !syntax.Plain(sel) {
 		return unplanned(reasonShape)
 	}
 	c.plan.source, err = c.lowered(ctx, v, sel)
 	return err
-}
-
-// plain reports whether a SELECT has no clause that no plan knows.
-func plain(s *ast.Select) bool {
-	o := s.QueryOpts
-	return s.Into == nil && !locking(s) && len(s.Window) == 0 && len(s.Comments) == 0 &&
-		!o.SQLCalcFoundRows && !o.StraightJoinHint && len(o.DistinctOn) == 0
 }
 
 // sourceRow is where INSERT … SELECT takes the columns from: at says which value of the query's row each has,

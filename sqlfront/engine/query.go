@@ -38,6 +38,8 @@ type queryPlan struct {
 	with   []string // names of common table expressions
 	rows   []uint64 // about how many rows each had when the plan was made
 	runs   atomic.Uint64
+	parts  []*queryPlan // of a UNION, in the place of Query, which is the first one's
+	once   bool         // it is no UNION ALL
 }
 
 // lookAgain is after how many runs the sizes of the tables are compared with those that the plan was made
@@ -72,21 +74,25 @@ func (c *compiler) query(ctx *sql.Context, v *view) error {
 		return unplanned(reasonShape)
 	}
 	sel, ok := stmt.(*ast.Select)
-	if !ok || !plain(sel) || !steadyNames(sel) {
+	if !ok || !syntax.Plain(sel) || !syntax.SteadyNames(sel) {
 		return unplanned(reasonShape)
 	}
 	q, err := c.lowered(ctx, v, sel)
 	if err != nil {
 		return err
 	}
-	p := c.plan
+	c.plan.shows(q)
+	return nil
+}
+
+// shows makes the plan that of a query.
+func (p *fastPlan) shows(q *queryPlan) {
 	p.kind, p.query = planQuery, q
 	p.allow = q.allow()
 	p.sel = &selectPlan{width: q.Result}
 	for _, col := range q.Columns[:q.Result] {
 		p.sel.types = append(p.sel.types, col.Type)
 	}
-	return nil
 }
 
 // lowered makes the plan of a SELECT, which the binder changes.
@@ -129,11 +135,16 @@ func (c *compiler) lowered(ctx *sql.Context, v *view, sel *ast.Select) (*queryPl
 	if !q.Worth() {
 		return nil, unplanned(reasonIndex)
 	}
+	q.sizes(ctx, c.eng)
+	return q, nil
+}
+
+// sizes notes how large the tables are.
+func (q *queryPlan) sizes(ctx *sql.Context, e *Engine) {
 	for _, t := range q.tables {
-		n, _ := c.eng.stats.Estimate(ctx, counted{t})
+		n, _ := e.stats.Estimate(ctx, counted{t})
 		q.rows = append(q.rows, n)
 	}
-	return q, nil
 }
 
 // allow is what a user must be allowed to do for the query.
@@ -144,28 +155,6 @@ func (q *queryPlan) allow() (all []sql.PrivilegedOperation) {
 	}
 	return all
 }
-
-// steadyNames reports whether the columns of a result have the same names whatever the parameters are: an
-// expression without a name of its own is called by its text.
-func steadyNames(sel *ast.Select) bool {
-	steady := true
-	for _, e := range sel.SelectExprs {
-		a, ok := e.(*ast.AliasedExpr)
-		if !ok || !a.As.IsEmpty() {
-			continue
-		}
-		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-			if v, ok := n.(*ast.SQLVal); ok && v.Type == ast.ValArg {
-				steady = false
-			}
-			return steady, nil
-		}, a.Expr)
-	}
-	return steady
-}
-
-// locking reports whether a SELECT locks what it reads.
-func locking(s *ast.Select) bool { return s.Lock != nil && s.Lock.Type != "" }
 
 // bindings are parameters that the binder does not look into.
 func (c *compiler) bindings() map[string]sql.Expression {
@@ -235,7 +224,7 @@ func (c *compiler) queryTables(v *view, from ast.TableExpr, q *queryPlan) error 
 			return c.queryTable(v, t, q)
 		case *ast.Subquery:
 			sel, ok := t.Select.(*ast.Select)
-			if !ok || sel.With != nil || locking(sel) || len(t.Columns) > 0 {
+			if !ok || sel.With != nil || syntax.Locks(sel) || len(t.Columns) > 0 {
 				return unplanned(reasonShape)
 			}
 			return c.queryFrom(v, sel.From, q)
@@ -283,7 +272,7 @@ func (c *compiler) subqueries(v *view, sel *ast.Select, q *queryPlan) error {
 			return true, nil
 		}
 		s, ok := sub.Select.(*ast.Select)
-		if !ok || s.With != nil || s.Into != nil || locking(s) || s.QueryOpts.SQLCalcFoundRows {
+		if !ok || s.With != nil || s.Into != nil || syntax.Locks(s) || s.QueryOpts.SQLCalcFoundRows {
 			return false, unplanned(reasonShape)
 		}
 		return true, c.queryFrom(v, s.From, q)
@@ -435,6 +424,9 @@ func (r *fastRun) runQuery() ([]sql.Row, error) {
 
 // rowsOf runs a query.
 func (r *fastRun) rowsOf(q *queryPlan) ([]sql.Row, error) {
+	if q.parts != nil {
+		return r.unionRows(q)
+	}
 	if r.tx.locksReads() {
 		return nil, errFallback
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/keyrange"
 	"moka/sqlfront/pushdown"
 	"moka/sqlfront/rowenc"
@@ -158,7 +159,7 @@ func (e *Engine) found(x *index, b keyrange.Box, total float64) (rows float64, o
 		if d, all, known := e.stats.Distinct(x.table.desc.ID, x, n); known && d > 0 {
 			rows = lookups * max(1, float64(all)/float64(d))
 		} else {
-			rows = lookups * max(1, min(maxFanOut, total*lookupFanOut))
+			rows = lookups * max(1, min(gms.MaxFanOut, total*gms.LookupFanOut))
 		}
 	}
 	if equal < len(cols) && len(b[cols[equal]]) > 0 {

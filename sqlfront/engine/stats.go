@@ -1,13 +1,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"strings"
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/stats"
 	"moka/txn"
 )
@@ -105,4 +109,63 @@ func (c *readCounters) add(s txn.ScanStats) {
 func (e *Engine) ReadStats() ReadStats {
 	return ReadStats{Requests: e.reads.requests.Load(), Rows: e.reads.rows.Load(),
 		Pushed: e.reads.pushed.Load(), Paths: e.reads.paths.Load(), Spilled: e.memory.Spilled()}
+}
+
+// costs is gms.Indexes.
+type costs struct{ eng *Engine }
+
+var _ gms.Indexes = costs{}
+
+// Folded implements gms.Indexes.
+func (costs) Folded(i sql.Index) bool {
+	x, ok := i.(*index)
+	return ok && x.folded
+}
+
+// Values implements gms.Indexes.
+func (c costs) Values(ctx *sql.Context, i sql.Index, columns int) (values, rows float64, ok bool) {
+	x, ours := i.(*index)
+	if !ours || c.eng.stats == nil {
+		return 0, 0, false
+	}
+	if n, all, ok := c.eng.stats.Distinct(x.table.desc.ID, x, columns); ok && n > 0 {
+		return float64(n), float64(all), true
+	}
+	return c.eng.parents(ctx, x, columns), 0, false
+}
+
+// parents is how many rows the table has that a foreign key of the index's first columns refers to, 0 if there is none: without
+// histograms that is how many values the columns have. There are few rows for an order, and very many for a kind of order.
+func (e *Engine) parents(ctx *sql.Context, x *index, columns int) float64 {
+	for _, fk := range x.table.desc.ForeignKeys {
+		if columns > len(x.cols) || len(fk.Columns) != columns {
+			continue
+		}
+		same := true
+		for i, name := range fk.Columns {
+			same = same && strings.EqualFold(x.table.pk.Schema[x.cols[i]].Name, name)
+		}
+		if !same {
+			continue
+		}
+		v, err := e.viewOf(ctx)
+		if err != nil {
+			return 0
+		}
+		db, ok := v.snap.Database(cmp.Or(fk.ParentDatabase, x.table.db))
+		if !ok {
+			return 0
+		}
+		desc, ok := db.Table(fk.ParentTable)
+		if !ok {
+			return 0
+		}
+		t, err := v.table(e, db, desc)
+		if err != nil {
+			return 0
+		}
+		rows, _ := e.stats.Estimate(ctx, counted{t})
+		return math.Max(1, float64(rows))
+	}
+	return 0
 }

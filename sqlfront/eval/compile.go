@@ -167,7 +167,35 @@ func Keyed(t sql.Type) bool {
 	return types.IsInteger(t)
 }
 
+// inRows is (a, b) IN ((1, 2), (3, 4)): a = 1 AND b = 2 OR a = 3 AND b = 4.
+func (s Scope) inRows(ctx *sql.Context, left, list expression.Tuple) (Predicate, error) {
+	var any or
+	for _, x := range list {
+		row, ok := x.(expression.Tuple)
+		if !ok || len(row) != len(left) {
+			return nil, ErrUnsupported
+		}
+		var all and
+		for i := range row {
+			p, err := s.compare(ctx, left[i], row[i], Equal)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, p)
+		}
+		any = append(any, all)
+	}
+	return any, nil
+}
+
 func (s Scope) in(ctx *sql.Context, e *expression.InTuple) (Predicate, error) {
+	if left, ok := e.Children()[0].(expression.Tuple); ok {
+		list, ok := e.Children()[1].(expression.Tuple)
+		if !ok {
+			return nil, ErrUnsupported
+		}
+		return s.inRows(ctx, left, list)
+	}
 	l, ok := column(e.Children()[0])
 	list, isTuple := e.Children()[1].(expression.Tuple)
 	if !ok || !isTuple || !Keyed(l.Type(ctx)) {

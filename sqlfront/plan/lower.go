@@ -374,6 +374,9 @@ func (l *lowering) conjuncts(e sql.Expression) (out []*conjunct) {
 			out = append(out, l.conjuncts(expression.NewAnd(low, high))...)
 			continue
 		}
+		if first := firstOfRows(e); first != nil { // for an index; all of it is asked besides
+			out = append(out, l.conjuncts(first)...)
+		}
 		c := &conjunct{expr: e, uses: map[*relation]bool{}}
 		for _, id := range columnsOf(l.ctx, e) {
 			if of, ok := l.of[id]; ok {
@@ -383,6 +386,28 @@ func (l *lowering) conjuncts(e sql.Expression) (out []*conjunct) {
 		out = append(out, c)
 	}
 	return out
+}
+
+// firstOfRows is what (a, b) IN ((1, 2), (3, 4)) says of a: a IN (1, 3).
+func firstOfRows(e sql.Expression) sql.Expression {
+	in, ok := e.(*expression.InTuple)
+	if !ok {
+		return nil
+	}
+	left, ok1 := in.Children()[0].(expression.Tuple)
+	list, ok2 := in.Children()[1].(expression.Tuple)
+	if !ok1 || !ok2 || len(left) == 0 {
+		return nil
+	}
+	var firsts expression.Tuple
+	for _, x := range list {
+		row, ok := x.(expression.Tuple)
+		if !ok || len(row) != len(left) {
+			return nil
+		}
+		firsts = append(firsts, row[0])
+	}
+	return expression.NewInTuple(left[0], firsts)
 }
 
 func columnsOf(ctx *sql.Context, es ...sql.Expression) (ids []sql.ColumnId) {

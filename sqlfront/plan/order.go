@@ -96,6 +96,7 @@ func (l *lowering) place(r *relation, c candidate, needed map[sql.ColumnId]bool)
 	if r.table != nil && c.access.Key == nil && c.read > maxScan {
 		return Unsupported("a scan of a large table")
 	}
+	l.q.few = len(l.relations) == 1 && c.read <= maxScan
 	s := &Source{Name: r.name, Derived: r.derived, Slot: l.q.Width, Left: r.left, Access: c.access}
 	var ordinals []int
 	for i, id := range r.ids {

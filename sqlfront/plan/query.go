@@ -54,6 +54,8 @@ type Query struct {
 	Order            []Order
 	InOrder, Reverse bool
 	Limit, Offset    *eval.Operand
+
+	few bool // rows are read
 }
 
 // Column is what a row has in one place of the result: a slot, or the first of the others that is there.
@@ -160,7 +162,7 @@ func (a *Access) Depends() bool {
 // Worth reports whether the plan is as good as the general planner's, which has aggregates over ranges
 // computed where the rows are.
 func (q *Query) Worth() bool {
-	if len(q.Sources) != 1 || q.Group == nil || q.Sources[0].Derived != nil {
+	if len(q.Sources) != 1 || q.Group == nil || q.few || q.Sources[0].Derived != nil {
 		return true
 	}
 	a := &q.Sources[0].Access
