@@ -95,9 +95,12 @@ func TestClusterNodeIsReplaced(t *testing.T) {
 		t.Errorf("a node leaves that nobody can replace: %s", out)
 	}
 	n4 := c.joinNode()
-	c.is(n4.server, "4", "up", "0")
+	eventually(t, "the new node is counted", time.Minute, func() bool {
+		row := nodeRow(c.servers[0], "4")
+		return row != nil && row[4] == "up"
+	})
 	c.servers[0].ctl("decommission", "2")
-	c.is(n4.server, "2", "removed", "0")
+	c.is(c.servers[0], "2", "removed", "0")
 	c.is(c.servers[0], "4", "up", "3")
 	l.await(20)
 	// The directory with which it was removed, and the one that it never had.
