@@ -200,7 +200,8 @@ func TestNestedFunctionsAreLinear(t *testing.T) {
 		"left(%s, 3)",
 		"case when id = 0 then 'v' else %s end", "replace(%s, 1, 2)", "coalesce(%s, 2)", "greatest(%s, 'a')",
 		"concat(%s, @a)", "regexp_replace(%s, 'b', 'c')", "rpad(%s, 1, 'x')",
-		"if(id = 1, lower(concat(%s)), @a)"} {
+		"if(id = 1, lower(concat(%s)), @a)",
+		"convert(%s using utf8mb4)", "@v := concat(%s)"} {
 		e := "s"
 		for range 60 {
 			e = strings.Replace(f, "%s", e, 1)

@@ -26,8 +26,11 @@ var (
 
 // Type implements sql.Expression.
 func (c convertUsing) Type(ctx *sql.Context) sql.Type {
-	if t := c.Child.Type(ctx); types.IsTextOnly(t) {
-		return c.ConvertUsing.Type(ctx)
+	if t := c.Child.Type(ctx); types.IsTextOnly(t) { // asked once: it may have as long a way
+		if text, ok := t.(sql.TypeWithCollation); ok {
+			t, _ = text.WithNewCollation(c.TargetCharSet.DefaultCollation())
+		}
+		return t
 	}
 	if c.TargetCharSet == sql.CharacterSet_binary {
 		return types.LongBlob

@@ -312,7 +312,9 @@ func (a *Assignment) WithChildren(ctx *sql.Context, children ...sql.Expression) 
 func (a *Assignment) Children() []sql.Expression { return []sql.Expression{a.Child, perRow} }
 
 // Type implements sql.Expression.
-func (a *Assignment) Type(ctx *sql.Context) sql.Type { return variableType(ctx, a.Child) }
+func (a *Assignment) Type(ctx *sql.Context) sql.Type {
+	return askType(ctx, a, func(ctx *sql.Context) sql.Type { return variableType(ctx, a.Child) })
+}
 
 // variableType is the type of a variable to which e is assigned: variables hold integers of 64 bits,
 // DECIMALs, DOUBLEs and strings.
