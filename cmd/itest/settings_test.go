@@ -88,7 +88,8 @@ func TestSettings(t *testing.T) {
 	for text, want := range map[string]string{
 		"[start]\nshrads = 3\n":                "start.shrads; did you mean shards?",
 		"shrads = 3\n":                         "shrads; did you mean shards?",
-		"[sql]\naddr = ':1'\n":                 "[sql]",
+		"[sql]\naddr = ':1'\n":                 "sql.addr",
+		"[storage]\naddr = ':1'\n":             "[storage]",
 		"[strat]\nshards = 1\n":                "[strat]; did you mean start?",
 		"shards = [1, 2]\n":                    "a list is given",
 		"[bench.commit]\ncallers = 'lots'\n":   "callers",
