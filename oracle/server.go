@@ -58,7 +58,7 @@ type Lease interface {
 
 func (o Options) withDefaults() Options {
 	if o.Prefix == "" {
-		o.Prefix = "oracle/"
+		o.Prefix = defaultPrefix
 	}
 	if o.Window <= 0 {
 		o.Window = 3 * time.Second

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"moka/kv"
@@ -96,6 +98,38 @@ func (n *Node) splitLarge(ctx context.Context) error {
 type hotTablets struct {
 	since time.Time // the loads were taken
 	turns map[kv.TabletID]int
+	// rates are the commands a second of the last turn, for who looks at the node.
+	rates atomic.Pointer[map[kv.TabletID]float64]
+}
+
+// TabletLoad is how large a tablet is and how much is asked of it, both by an estimate.
+type TabletLoad struct {
+	Tablet kv.Tablet
+	Bytes  uint64
+	// Rate is commands a second, between the last two turns of the balancer.
+	Rate float64
+}
+
+// TabletLoads lists the tablets of the shards that have a replica here, in the order of their rows. It costs
+// some lookups for each, so it is for people and not for every request.
+func (n *Node) TabletLoads() (list []TabletLoad, err error) {
+	rates := map[kv.TabletID]float64{}
+	if p := n.hot.rates.Load(); p != nil {
+		rates = *p
+	}
+	for _, s := range n.here() {
+		sizes, err := s.Sizes()
+		if err != nil {
+			return nil, err
+		}
+		for _, z := range sizes {
+			list = append(list, TabletLoad{z.Tablet, z.Bytes, rates[z.Tablet.ID]})
+		}
+	}
+	slices.SortFunc(list, func(a, b TabletLoad) int {
+		return bytes.Compare(a.Tablet.Span.Start, b.Tablet.Span.Start)
+	})
+	return list, nil
 }
 
 const (
@@ -115,11 +149,17 @@ func (n *Node) splitHot(ctx context.Context, now time.Time) error {
 	elapsed := now.Sub(n.hot.since)
 	first := n.hot.since.IsZero()
 	n.hot.since = now
-	turns := map[kv.TabletID]int{}
+	turns, rates := map[kv.TabletID]int{}, map[kv.TabletID]float64{}
+	defer n.hot.rates.Store(&rates)
 	var hottest *shard.Load
 	for _, s := range n.led() {
 		for _, l := range s.TakeLoads() { // also the first time, when nobody knows since when they count
-			if first || elapsed <= 0 || float64(l.Requests)/elapsed.Seconds() < float64(n.o.SplitRate) || pinned("", l.Tablet) != nil {
+			if first || elapsed <= 0 {
+				continue
+			}
+			rate := float64(l.Requests) / elapsed.Seconds()
+			rates[l.Tablet.ID] = rate
+			if rate < float64(n.o.SplitRate) || pinned("", l.Tablet) != nil {
 				continue
 			}
 			turns[l.Tablet.ID] = n.hot.turns[l.Tablet.ID] + 1

@@ -49,18 +49,22 @@ func (b *book) save() error {
 	if err := b.n.engine.Failed(); err != nil {
 		return err
 	}
+	batch := b.n.engine.NewBatch()
+	defer batch.Close()
+	if err := batch.Set(bookKey(), b.encode(), nil); err != nil {
+		return err
+	}
+	b.n.engine.Commit(batch)
+	return nil
+}
+
+func (b *book) encode() []byte {
 	v := wire.AppendUvarint([]byte{bookVersion}, uint64(len(b.nodes)))
 	for _, id := range sortedNodes(b.nodes) {
 		k := b.nodes[id]
 		v = wire.AppendString(wire.AppendBool(wire.AppendUvarint(v, uint64(id)), k.Removed), k.Addr)
 	}
-	batch := b.n.engine.NewBatch()
-	defer batch.Close()
-	if err := batch.Set(bookKey(), v, nil); err != nil {
-		return err
-	}
-	b.n.engine.Commit(batch)
-	return nil
+	return v
 }
 
 // put changes what is known of a node, durably, and tells whoever wants to hear of it.

@@ -85,10 +85,12 @@ func (r *record) check(c *Cluster, dir string) error {
 		return refuse("belongs to node %d of cluster %s, and what it has is not the whole: start it with "+
 			"--cluster "+
 			"and the cluster's --members", r.node, r.cluster)
+	case r.cluster == "" && c.alone():
+		return nil // it is converted
 	case r.cluster == "":
-		return refuse("holds a database of one node, which cannot become a cluster yet: start it without " +
-			"--cluster, " +
-			"or name an empty directory")
+		return refuse("holds a database of one node: to make it the first node of a cluster, which others " +
+			"join, start it with --cluster and without --members; or start it without --cluster, or name " +
+			"an empty directory")
 	case c.Self == 0:
 		return nil
 	case r.node != c.Self:
@@ -99,6 +101,33 @@ func (r *record) check(c *Cluster, dir string) error {
 		return refuse("belongs to a cluster that was founded by nodes %v, and --members names %v: name "+
 			"those, as at the first start, or give --join instead", r.members, c.Members)
 	}
+	return nil
+}
+
+// alone says that this node founds the cluster by itself, and others join it.
+func (c *Cluster) alone() bool {
+	return c.Self == founder && len(c.Members) == 1 && c.Members[0] == founder
+}
+
+// convert makes a directory of one node that of the first node of a cluster, for good. Beside the state that
+// its shards have it writes logs that begin behind that state, with this node as the one voter of each, so
+// that whoever joins fetches the state whole. All of it goes into the batch of the record: a crash leaves a
+// directory of the one kind or of the other. The coordination service is taken over by the first leadership
+// of shard 1 with its revisions and sessions, and with it the ceiling of timestamps: nothing is founded anew.
+func (n *Node) convert(b engine.Batch) error {
+	id := n.engine.Identity().ID
+	f, err := n.o.Cluster.Found(hex.EncodeToString(id[:]))
+	if err != nil {
+		return err
+	}
+	n.record.membership = membership{f.ID, n.o.Cluster.Members}
+	shards := make([]kv.ShardID, n.record.shards)
+	for i := range shards {
+		shards[i] = kv.ShardID(i + 1)
+	}
+	host.Bootstrap(b, shards, n.o.Cluster.Members)
+	n.logger.Warn("this directory becomes that of the first node of a cluster, for good", "cluster", f.ID,
+		"shards", len(shards))
 	return nil
 }
 

@@ -357,7 +357,7 @@ func TestDirectoriesOfClusters(t *testing.T) {
 		"with other members": {node.Options{FS: member, Cluster: ours(2, 1, 2, 4)},
 			"founded by nodes [1 2 3]"},
 		"one node's, in a cluster": {node.Options{FS: alone, Cluster: ours(1, 1, 2, 3)},
-			"start it without --cluster"},
+			"without --members"},
 	} {
 		c.o.Dir, c.o.CacheBytes = "data", 8<<20
 		c.o.Coprocessors = []kv.Coprocessor{scratch{}}
@@ -371,6 +371,23 @@ func TestDirectoriesOfClusters(t *testing.T) {
 		t.Errorf("node %d of cluster %q with shards %v", n.ID(), n.ClusterID(), n.Shards())
 	}
 	closeNode(t, n)
+	// Alone it becomes the first of a cluster, once and for good, whatever it is named later.
+	for range 2 {
+		n = open(t, node.Options{FS: alone, Cluster: ours(1, 1)})
+		if n.ID() != 1 || n.ClusterID() != "c1" || len(n.Shards()) != 1 {
+			t.Errorf("node %d of cluster %q with shards %v", n.ID(), n.ClusterID(), n.Shards())
+		}
+		closeNode(t, n)
+	}
+	for want, c := range map[string]*node.Cluster{"belongs to node 1 of cluster c1": nil,
+		"was founded by nodes [1]": ours(1, 1, 2, 3)} {
+		o := node.Options{FS: alone, Cluster: c, Dir: "data", CacheBytes: 8 << 20}
+		o.Coprocessors = []kv.Coprocessor{scratch{}}
+		if _, err := node.Open(o); !errors.Is(err, kv.ErrForeignData) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("one node's that has become a cluster's: %v, want %q", err, want)
+		}
+	}
 }
 
 // TestHandOver: a member that is to stop gives its shards away, and no command that runs meanwhile has an

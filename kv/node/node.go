@@ -180,6 +180,8 @@ func (n *Node) Tablets() []kv.Tablet {
 func (n *Node) Handle(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, id kv.CommandID, req kv.Message) (kv.Message, error) {
 	s := n.shard(shard)
 	switch {
+	case id == CommandChecked && n.o.Cluster != nil:
+		return n.checked(shard) // of this node's replica, whoever leads
 	case s != nil:
 	case shard == 0:
 		return nil, kv.Errorf(kv.CodeNotFound, "node.Handle", "shards are numbered from 1")

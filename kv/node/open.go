@@ -179,6 +179,11 @@ func (n *Node) loadRecord() error {
 		if err := n.record.check(n.o.Cluster, n.o.Dir); err != nil {
 			return err
 		}
+		if n.o.Cluster != nil && n.record.cluster == "" {
+			if err := n.convert(batch); err != nil {
+				return err
+			}
+		}
 	} else if n.o.Cluster != nil {
 		if err := n.found(batch); err != nil {
 			return err

@@ -118,9 +118,10 @@ func (Replicas) Groups() []kv.GroupSpec { return nil }
 // OpenShard implements kv.Coprocessor.
 func (Replicas) OpenShard(kv.ShardHandle) (any, error) { return nil, nil }
 
-// Commands implements kv.Coprocessor. Both are answered as reads are: behind the lease.
+// Commands implements kv.Coprocessor. They are answered as reads are, behind the lease, but for CommandChecked
+// (Node.Handle).
 func (r Replicas) Commands() []kv.Command {
-	return []kv.Command{
+	return append(r.checkCommands(), []kv.Command{
 		{
 			ID: CommandMembers, Name: "replicas.Members",
 			NewRequest:  func() kv.Message { return new(MembersRequest) },
@@ -137,7 +138,7 @@ func (r Replicas) Commands() []kv.Command {
 				return new(MembersRequest), r.n.order(e.Context(), e.Shard().ID(), req.(*OrderRequest))
 			},
 		},
-	}
+	}...)
 }
 
 func (n *Node) membersOf(ctx context.Context, id kv.ShardID) (*MembersResponse, error) {

@@ -44,6 +44,12 @@
 //	R18  a leadership serves behind its own barrier                                     group.begin
 //	R19  who may be alone by an old record alone keeps silent                           group.silent
 //
+// # Comparing replicas
+//
+// An entry with the flag Check says that states are to be compared behind it: in its turn nothing later is
+// applied, so that a host can look at the state of exactly that entry (Applied.Check); what follows comes
+// first of all in the next turn.
+//
 // # Members
 //
 // They change one step at a time (members.go): a learner, its promotion together with the removal of another

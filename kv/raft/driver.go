@@ -116,6 +116,9 @@ type Applied struct {
 	Chain uint64 // over all entries so far: equal at equal index on all replicas
 	Entry Entry  // without commands for entries of raft's own
 	Stale bool   // evaluated in another term than it was logged in: never happens, or a rule is broken
+	// Check: when the turn's batch is applied the shard's state is that behind this entry, and of no later
+	// one. Of two entries that ask for it and come together the second has none.
+	Check bool
 	// Proposals of the present leadership of this replica whose commands these are, one for each.
 	Proposals []*Proposal
 }
@@ -237,6 +240,11 @@ func (d *Driver) Turn(now Instant, b Batch, in Input) (*Turn, error) {
 	}
 	d.busy = true
 	t := &Turn{}
+	for _, g := range d.groups {
+		if err := g.resume(b, t); err != nil {
+			return nil, err
+		}
+	}
 	if !planted(5) {
 		d.tickOnce(now)
 	}

@@ -80,6 +80,7 @@ type host struct {
 	answers []Answer
 	keepOld bool // do not say that ended leaderships are over
 
+	checks    []checked
 	wanted    []Wanted
 	installed []*Install
 	discarded []*Snapshot
@@ -148,6 +149,7 @@ func (c *cluster) turn(h *host) (more bool) {
 		log.apply(h.store)
 	}
 	b.apply(h.store)
+	h.noteChecks(t)
 	h.refused = append(h.refused, t.Refused...)
 	h.answers = append(h.answers, t.Answers...)
 	for _, e := range t.Events {

@@ -21,10 +21,11 @@ const entryVersion = 1
 const (
 	// Structure says that tablets change: every replica reads its table of tablets again.
 	Structure = 1 << iota
-	// Staged says that in-memory groups change their image only: what is copied is not served yet.
-	Staged
+	// Check says that replicas are to be compared behind this entry: what follows it comes in a turn of its
+	// own (Applied.Check). It changes nothing. Releases before it was made take the flag, and do nothing.
+	Check
 
-	knownFlags = Structure | Staged
+	knownFlags = Structure | Check
 )
 
 // Command is one command's effect: the batch, and the tablets under whose generations it was evaluated.

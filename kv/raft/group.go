@@ -44,6 +44,9 @@ type group struct {
 	peers []peer  // all replicas
 	since Instant // since when this replica is raft's leader
 
+	rest    []*raftpb.Entry // committed, behind one that asked for a check: the next turn begins with them
+	resumed bool            // this turn did
+
 	changing    bool   // a change of members was proposed and is not applied
 	confirmable uint64 // rounds up to it have asked those who were members before (R13)
 	joined      uint64 // the leadership in which the members changed last
@@ -361,10 +364,8 @@ func (g *group) take(now Instant, b Batch, t *Turn, rd raft.Ready) error {
 		entries = rd.Entries
 	}
 	before, chain := g.applied, g.chain
-	for _, e := range entries {
-		if err := g.apply(b, t, e); err != nil {
-			return err
-		}
+	if err := g.applyAll(b, t, entries, true); err != nil {
+		return err
 	}
 	if len(entries) > 0 {
 		// R2: in the batch of the effects, or a crash would take one without the other.
@@ -379,6 +380,36 @@ func (g *group) take(now Instant, b Batch, t *Turn, rd raft.Ready) error {
 		}
 	}
 	return nil
+}
+
+// applyAll takes committed entries. With cut it stops behind the first one at which replicas are to be
+// compared: raft believes that the rest is applied, too, so that comes before anything else is told to it.
+func (g *group) applyAll(b Batch, t *Turn, entries []*raftpb.Entry, cut bool) error {
+	for i, e := range entries {
+		if err := g.apply(b, t, e); err != nil {
+			return err
+		}
+		a, ok := t.Events[len(t.Events)-1].(*Applied)
+		if cut && ok && a.Entry.Flags&Check != 0 && !a.Stale {
+			a.Check = true
+			g.rest = entries[i+1:]
+			return nil
+		}
+	}
+	return nil
+}
+
+// resume takes what was left behind a check.
+func (g *group) resume(b Batch, t *Turn) error {
+	rest := g.rest
+	g.rest, g.resumed = nil, len(rest) > 0
+	if !g.resumed {
+		return nil
+	}
+	err := g.applyAll(b, t, rest, false)
+	at := record(g.applied.index, g.applied.term, g.chain)
+	b.Set(keys.AppendLogRecord(nil, g.shard, keys.LogApplied), at)
+	return err
 }
 
 // apply takes one committed entry.
@@ -449,7 +480,7 @@ func (g *group) hasWork() bool {
 	if g.removed {
 		return g.old == nil
 	}
-	if g.rn.HasReady() || g.transfer == transferOrdered || g.wanted != nil ||
+	if len(g.rest) > 0 || g.rn.HasReady() || g.transfer == transferOrdered || g.wanted != nil ||
 		g.offered != nil && g.lead == nil && g.old == nil || g.serving && (len(g.queue) > 0 || g.asks()) {
 		return true
 	}

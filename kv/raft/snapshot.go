@@ -89,6 +89,9 @@ func (g *group) offer(t *Turn) {
 	if g.offered == nil || g.lead != nil || g.old != nil {
 		return
 	}
+	if g.resumed {
+		return // the turn's batch has effects of entries before it, and is applied behind it
+	}
 	s := g.offered
 	g.offered = nil
 	if !s.Members.Has(g.id) {

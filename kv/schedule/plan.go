@@ -19,6 +19,7 @@ type View struct {
 type NodeView struct {
 	ID    kv.NodeID
 	State State
+	Zone  string // what it shares with others that may fail together; empty: nothing
 	Here  bool
 	Dead  bool // not here for so long that its replicas are to be elsewhere
 }
@@ -159,7 +160,7 @@ func (p *planner) step(s *ShardView) (st *Step, waits bool) {
 	if bad == 0 && len(m.Voters) >= p.Replicas {
 		return nil, false
 	}
-	if to := p.home(s); to != 0 {
+	if to := p.home(s, bad); to != 0 {
 		p.learning[to] = true
 		p.replicas[to]++
 		return &Step{Learn: to, Why: "a replica is missing, or its node leaves"}, true
@@ -178,13 +179,7 @@ func (p *planner) learner(s *ShardView, l uint64) *Step {
 	}
 	victim := p.worst(s)
 	if victim == 0 && len(s.Members.Voters) >= p.Replicas {
-		for _, v := range s.Members.Voters {
-			if n := raft.Node(v); p.replicas[n] > p.replicas[on] &&
-				(victim == 0 || p.replicas[n] > p.replicas[raft.Node(victim)]) {
-				victim = v
-			}
-		}
-		if victim == 0 {
+		if victim = p.replaced(s, on); victim == 0 {
 			return &Step{Remove: l, Why: "there are enough others"}
 		}
 	}
@@ -231,36 +226,25 @@ func (p *planner) heir(s *ShardView, but uint64) (to kv.NodeID) {
 	return to
 }
 
-// home is the node for another replica of a shard: one that has the fewest, and gets none just now.
-func (p *planner) home(s *ShardView) (to kv.NodeID) {
+// home is the node for another replica of a shard, in the place of bad if that is one: in a zone that has
+// none, of those the one with the fewest replicas, which gets none just now.
+func (p *planner) home(s *ShardView, bad uint64) (to kv.NodeID) {
+	least := 0
 	for _, n := range p.Nodes {
-		if n.Here && n.State == Up && !n.Dead && !p.learning[n.ID] && s.Members.On(n.ID) == 0 &&
-			(to == 0 || p.replicas[n.ID] < p.replicas[to]) {
-			to = n.ID
+		if !p.open(s, n) {
+			continue
+		}
+		c := p.crowd(s, bad, n.ID)
+		if to == 0 || c < least || c == least && p.replicas[n.ID] < p.replicas[to] {
+			to, least = n.ID, c
 		}
 	}
 	return to
 }
 
-// balance moves a replica from the node that has the most to the one that has the fewest, if they differ by
-// two: less would only change the roles.
-func (p *planner) balance() *Step {
-	var best *Step
-	gap := 1
-	for i := range p.Shards {
-		s := &p.Shards[i]
-		to := p.home(s)
-		if to == 0 || s.live() < len(s.Members.Voters) {
-			continue
-		}
-		for _, v := range s.Members.Voters {
-			if d := p.replicas[raft.Node(v)] - p.replicas[to]; d > gap {
-				gap = d
-				best = &Step{Shard: s.ID, Version: s.Members.Version, Learn: to, Why: "it has the fewest"}
-			}
-		}
-	}
-	return best
+// open reports whether a node can be given a replica of a shard.
+func (p *planner) open(s *ShardView, n NodeView) bool {
+	return n.Here && n.State == Up && !n.Dead && !p.learning[n.ID] && s.Members.On(n.ID) == 0
 }
 
 // leadsWhy is the reason of steps that could as well be left.

@@ -64,6 +64,7 @@ func (w *world) take(t *testing.T, st Step) {
 		m.Learners = []uint64{m.Next<<32 | uint64(st.Learn)}
 		m.Next++
 	default:
+		least := min(3, len(m.Voters)) // a cluster that began with one node has fewer at first
 		gone := func(r uint64) bool { return r == st.Remove }
 		if st.Promote != 0 {
 			m.Learners = nil
@@ -72,7 +73,7 @@ func (w *world) take(t *testing.T, st Step) {
 		m.Voters = slices.DeleteFunc(m.Voters, gone)
 		m.Learners = slices.DeleteFunc(m.Learners, gone)
 		slices.Sort(m.Voters)
-		if len(m.Voters) < 3 {
+		if len(m.Voters) < least {
 			t.Fatalf("%+v: %d voters are left", st, len(m.Voters))
 		}
 	}
@@ -199,6 +200,32 @@ func TestLearnerIsGivenUp(t *testing.T) {
 	w.settle(t)
 	if got := fmt.Sprint(w.replicas()); got != "map[1:1 2:1 3:1]" {
 		t.Errorf("replicas %v", got)
+	}
+}
+
+// A cluster that began with one node keeps one replica until there are three nodes, of which one is not
+// counted that is down or leaves; and has three of each shard then.
+func TestGrowsToThree(t *testing.T) {
+	w := newWorld(4, 3)
+	for i := range w.Shards {
+		w.Shards[i].Members = raft.Members{Voters: []uint64{1}, Next: 1}
+	}
+	w.Replicas = 0 // nobody has said yet
+	w.down[3], w.Nodes[2].Here, w.Nodes[3].State = true, false, Leaving
+	for range 2 {
+		w.Replicas = w.wanted()
+		if w.settle(t); w.Replicas != 1 || fmt.Sprint(w.replicas()) != "map[1:3]" {
+			t.Fatalf("with two nodes %d replicas are wanted: %v", w.Replicas, w.replicas())
+		}
+	}
+	w.down[3], w.Nodes[2].Here = false, true
+	w.Replicas = w.wanted()
+	if w.settle(t); w.Replicas != 3 || fmt.Sprint(w.replicas()) != "map[1:3 2:3 3:3]" {
+		t.Errorf("with three nodes %d replicas are wanted: %v", w.Replicas, w.replicas())
+	}
+	w.down[2], w.Nodes[1].Here = true, false // and it never goes back
+	if w.Replicas = w.wanted(); w.Replicas != 3 {
+		t.Errorf("with a node down %d replicas are wanted", w.Replicas)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"moka/kv"
 	"moka/kv/coord"
@@ -44,11 +45,16 @@ func (s State) String() string {
 
 // Node is one as the cluster knows it.
 type Node struct {
-	ID    kv.NodeID `json:"-"`
-	Addr  string    `json:"addr"`
-	SQL   string    `json:"sql,omitempty"`
-	State State     `json:"state,omitempty"`
-	Here  bool      `json:"-"` // its process has a session
+	ID   kv.NodeID `json:"-"`
+	Addr string    `json:"addr"`
+	SQL  string    `json:"sql,omitempty"`
+	// Zone is what the node shares with others that may fail together, as it says itself.
+	Zone  string `json:"zone,omitempty"`
+	State State  `json:"state,omitempty"`
+	// Patience is for how long it may be silent the next time, if that is longer than others may: for
+	// maintenance. Its next start ends it.
+	Patience time.Duration `json:"patience,omitempty"`
+	Here     bool          `json:"-"` // its process has a session
 
 	rev coord.Revision
 }
@@ -181,17 +187,19 @@ func Register(ctx context.Context, c coord.Service, r *Registry, self Node, sess
 	}
 	var conds []coord.Cond
 	var ops []coord.Op
-	if !known || n.Addr != self.Addr || n.SQL != self.SQL {
-		conds = append(conds, coord.AtModRev(key(idPrefix, self.ID), n.rev))
-		self.State = n.State
-		ops = append(ops, self.put())
-	}
 	up, err := c.Get(ctx, key(upPrefix, self.ID))
 	if err != nil && !errors.Is(err, coord.ErrNotFound) {
 		return err
 	}
+	self.State, self.Patience = n.State, n.Patience
 	if up.Session != session {
+		self.Patience = 0
 		ops = append(ops, coord.PutEphemeral(key(upPrefix, self.ID), []byte("1"), session))
+	}
+	if !known || n.Addr != self.Addr || n.SQL != self.SQL || n.Zone != self.Zone ||
+		n.Patience != self.Patience {
+		conds = append(conds, coord.AtModRev(key(idPrefix, self.ID), n.rev))
+		ops = append(ops, self.put())
 	}
 	if len(ops) == 0 {
 		return nil
@@ -206,6 +214,32 @@ func Register(ctx context.Context, c coord.Service, r *Registry, self Node, sess
 func SetState(
 	ctx context.Context, c coord.Service, id kv.NodeID, to State, check func(*Registry, Node) error,
 ) error {
+	return change(ctx, c, id, func(r *Registry, n *Node) (bool, error) {
+		if n.State == to {
+			return false, nil
+		}
+		err := check(r, *n)
+		n.State = to
+		return true, err
+	})
+}
+
+// SetPatience says for how long a node may be silent the next time.
+func SetPatience(ctx context.Context, c coord.Service, id kv.NodeID, d time.Duration) error {
+	return change(ctx, c, id, func(_ *Registry, n *Node) (bool, error) {
+		if n.State == Removed {
+			return false, ErrRemoved
+		}
+		changed := n.Patience != d
+		n.Patience = d
+		return changed, nil
+	})
+}
+
+// change writes a node's record anew if f has changed it.
+func change(
+	ctx context.Context, c coord.Service, id kv.NodeID, f func(*Registry, *Node) (bool, error),
+) error {
 	for {
 		r, err := Read(ctx, c)
 		if err != nil {
@@ -215,13 +249,9 @@ func SetState(
 		if !ok {
 			return fmt.Errorf("there is no node %d", id)
 		}
-		if n.State == to {
-			return nil
-		}
-		if err := check(r, n); err != nil {
+		if changed, err := f(r, &n); err != nil || !changed {
 			return err
 		}
-		n.State = to
 		_, err = c.Txn(ctx, []coord.Cond{coord.AtModRev(key(idPrefix, id), n.rev)}, []coord.Op{n.put()})
 		if err == nil || !again(err) {
 			return err
@@ -239,7 +269,7 @@ func publish(ctx context.Context, c coord.Service, r *Registry, replicas int, sh
 	if string(v) != r.shards {
 		ops = append(ops, coord.Put(shardsKey, v))
 	}
-	if r.Replicas == 0 {
+	if r.Replicas != replicas {
 		ops = append(ops, coord.Put(replicasKey, []byte(strconv.Itoa(replicas))))
 	}
 	if len(ops) == 0 {
@@ -247,4 +277,40 @@ func publish(ctx context.Context, c coord.Service, r *Registry, replicas int, sh
 	}
 	_, err = c.Txn(ctx, nil, ops)
 	return err
+}
+
+// Recovered is what the list of nodes becomes when some are lost for good, and the rest begins with one
+// replica of each shard: the lost ones are no nodes any more, numbers go on at next at least, and there are
+// to be three replicas again as soon as there are three nodes. get reads keys of the coordination service.
+func Recovered(
+	get func(key string) ([]byte, error), lost []kv.NodeID, next kv.NodeID,
+) (map[string][]byte, error) {
+	put := map[string][]byte{replicasKey: []byte("1")}
+	for _, id := range lost {
+		var n Node
+		v, err := get(key(idPrefix, id))
+		if err == nil && v != nil {
+			err = json.Unmarshal(v, &n)
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.State = Removed
+		if put[key(idPrefix, id)], err = json.Marshal(n); err != nil {
+			return nil, err
+		}
+	}
+	v, err := get(nextKey)
+	if err != nil {
+		return nil, err
+	}
+	if v != nil {
+		was, err := number(string(v))
+		if err != nil {
+			return nil, err
+		}
+		next = max(next, was)
+	}
+	put[nextKey] = []byte(strconv.FormatUint(uint64(next), 10))
+	return put, nil
 }

@@ -61,8 +61,9 @@ func TestRegister(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	zone := ""
 	register := func(addr string) error {
-		return Register(ctx, c, read(t, c), Node{ID: 2, Addr: addr, SQL: "s"}, session.ID())
+		return Register(ctx, c, read(t, c), Node{ID: 2, Addr: addr, SQL: "s", Zone: zone}, session.ID())
 	}
 	if err := register("a:1"); err != nil {
 		t.Fatal(err)
@@ -74,6 +75,14 @@ func TestRegister(t *testing.T) {
 	if n, _ := read(t, c).Node(2); n.Addr != "a:2" || n.State != Draining || !n.Here {
 		t.Errorf("%+v", n)
 	}
+	for _, zone = range []string{"a", "b", ""} { // as its last start has said
+		if err := register("a:2"); err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := read(t, c).Node(2); n.Zone != zone || n.State != Draining {
+			t.Errorf("in zone %q it is %+v", zone, n)
+		}
+	}
 	if err := session.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +92,64 @@ func TestRegister(t *testing.T) {
 	_ = SetState(ctx, c, 2, Removed, func(*Registry, Node) error { return nil })
 	if err := register("a:2"); !errors.Is(err, ErrRemoved) {
 		t.Errorf("a node that was removed: %v", err)
+	}
+}
+
+// A node in maintenance may be silent for longer than others, once: behind its next start it is as they are.
+func TestMaintenance(t *testing.T) {
+	ctx := t.Context()
+	c := mem.New(mem.Options{})
+	defer c.Close()
+	w := newWorld(4, 2)
+	sessions := map[kv.NodeID]coord.Session{}
+	start := func(id kv.NodeID) {
+		t.Helper()
+		session, err := c.NewSession(ctx, time.Minute)
+		for range 2 { // again and again, as nodes do
+			if err == nil {
+				err = Register(ctx, c, read(t, c), Node{ID: id, Addr: fmt.Sprint("a:", id)}, session.ID())
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions[id], w.down[id] = session, false
+	}
+	for _, n := range w.Nodes {
+		start(n.ID)
+	}
+	now := time.Unix(1000, 0)
+	s := New(Options{Coord: c, Store: store{t: t, w: w}, Shards: []kv.ShardID{1, 2}, DeadAfter: time.Minute,
+		Now: func() time.Time { return now }})
+	away := func(id kv.NodeID, d time.Duration) {
+		t.Helper()
+		w.down[id] = true
+		_ = sessions[id].Close(ctx)
+		for end := now.Add(d); now.Before(end); now = now.Add(time.Second) {
+			if err := s.Turn(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := SetPatience(ctx, c, 2, 10*time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := Register(ctx, c, read(t, c), Node{ID: 2, Addr: "b:2"}, sessions[2].ID()); err != nil {
+		t.Fatal(err) // that it moves is no start
+	}
+	has := w.replicas()[2]
+	if away(2, 9*time.Minute); has == 0 || w.replicas()[2] != has {
+		t.Fatalf("within its maintenance its replicas went: it has %d of %d", w.replicas()[2], has)
+	}
+	start(2)
+	if n, _ := read(t, c).Node(2); n.Patience != 0 {
+		t.Errorf("it is back, and may still be away for %v", n.Patience)
+	}
+	if away(2, 2*time.Minute); w.replicas()[2] != 0 {
+		t.Errorf("it was away once more, and has %d replicas", w.replicas()[2])
+	}
+	if err := SetPatience(ctx, c, 99, time.Minute); err == nil {
+		t.Error("a node that is none is maintained")
 	}
 }
 

@@ -63,9 +63,7 @@ func (s *Scheduler) Turn(ctx context.Context) error {
 	if len(v.Shards) == 0 {
 		return nil
 	}
-	if v.Replicas == 0 {
-		v.Replicas = len(v.Shards[0].Members.Voters)
-	}
+	v.Replicas = v.wanted()
 	said := map[Step]bool{}
 	for _, st := range Plan(v) {
 		if st.Why == leadsWhy && !s.longWished(st) {
@@ -89,6 +87,28 @@ func (s *Scheduler) Turn(ctx context.Context) error {
 	return s.dismiss(ctx, r, v)
 }
 
+// fullReplicas are what each shard of a cluster has, as soon as there are nodes for them: one may die then.
+const fullReplicas = 3
+
+// wanted is how many replicas each shard is to have: what it was founded with, and in a cluster that began
+// with one node three, once there are three nodes. Two would be worse than one: either may stop all then.
+func (v *View) wanted() int {
+	want := v.Replicas
+	if want == 0 {
+		want = len(v.Shards[0].Members.Voters)
+	}
+	here := 0
+	for _, n := range v.Nodes {
+		if n.Here && n.State == Up {
+			here++
+		}
+	}
+	if want < fullReplicas && here >= fullReplicas {
+		return fullReplicas
+	}
+	return want
+}
+
 // Look reads who the nodes are, and what the leaders of the shards say. whole is false if one of them did
 // not answer.
 func (s *Scheduler) look(ctx context.Context, r *Registry) (v *View, whole bool) {
@@ -106,8 +126,8 @@ func (s *Scheduler) look(ctx context.Context, r *Registry) (v *View, whole bool)
 			since = now
 			s.silent[n.ID] = now
 		}
-		dead := !n.Here && s.o.DeadAfter > 0 && now.Sub(since) >= s.o.DeadAfter
-		v.Nodes = append(v.Nodes, NodeView{n.ID, n.State, n.Here, dead})
+		dead := !n.Here && s.o.DeadAfter > 0 && now.Sub(since) >= max(s.o.DeadAfter, n.Patience)
+		v.Nodes = append(v.Nodes, NodeView{n.ID, n.State, n.Zone, n.Here, dead})
 	}
 	v.Shards, whole = Ask(ctx, s.o.Store, s.o.Shards)
 	return v, whole

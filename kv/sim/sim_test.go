@@ -56,8 +56,13 @@ func TestSimulation(t *testing.T) {
 
 // TestMembersChange plays histories in which replicas come and go all the while. MOKA_SIM_SEEDS says how many
 // (100).
-func TestMembersChange(t *testing.T) {
-	o := Options{Members: true}
+func TestMembersChange(t *testing.T) { playChanges(t, Options{Members: true}) }
+
+// TestGrowsFromOne plays histories that begin with one replica of each shard, as a directory of one node does
+// that becomes a cluster, and others come and go from then on.
+func TestGrowsFromOne(t *testing.T) { playChanges(t, Options{Alone: true}) }
+
+func playChanges(t *testing.T, o Options) {
 	if o.Seed = *oneSeed; o.Seed != 0 {
 		o.Verbose = true
 		r := play(t, o)
@@ -81,12 +86,12 @@ func TestMembersChange(t *testing.T) {
 		r := play(t, o)
 		all.Add(r.Stats)
 		if r.Violation != "" {
-			t.Errorf("seed %d: %s\n\tgo test -tags gms_pure_go ./kv/sim -run 'TestMembersChange$' -v "+
-				"-args -seed %d", o.Seed, r.Violation, o.Seed)
+			t.Errorf("seed %d: %s\n\tgo test -tags gms_pure_go ./kv/sim -run '%s$' -v -args "+
+				"-seed %d", o.Seed, r.Violation, t.Name(), o.Seed)
 		}
 	}
 	t.Logf("%d histories, %v: %+v", seeds, time.Since(began), all)
-	if all.Acked < 50*seeds || all.Installs < seeds || all.Removed < seeds {
+	if all.Acked < 50*seeds || all.Installs < seeds || all.Removed < seeds/2 {
 		t.Errorf("too little happened: %+v", all)
 	}
 }

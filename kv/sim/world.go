@@ -25,6 +25,9 @@ type Options struct {
 	Leaseless bool
 	// Members has nodes without replicas, to which replicas come while others go.
 	Members bool
+	// Alone begins with one member, as a directory of one node that becomes a cluster; others come as of
+	// Members.
+	Alone bool
 	// Verbose keeps a readable trace.
 	Verbose bool
 }
@@ -196,6 +199,7 @@ func (w *world) next() uint64 {
 
 // Run plays one history. The caller must have seeded crypto/rand with the same seed, from which raft draws its election timeouts.
 func Run(o Options) (r Result) {
+	o.Members = o.Members || o.Alone
 	w := &world{o: o, rng: rand.New(rand.NewPCG(o.Seed, 0x6d6f6b61)), hash: xxhash.New(), oracle: 1000}
 	defer func() {
 		switch p := recover().(type) {
@@ -237,6 +241,9 @@ func (w *world) build() {
 	w.pace, w.gaps = pick(w.et/4, w.et/4, 3*w.et), []float64{0.01, 0.1}[w.rng.IntN(2)]
 	w.reading = w.chance(0.25)
 	members := []int{3, 3, 3, 5}[w.rng.IntN(4)]
+	if w.o.Alone {
+		members = 1
+	}
 	for i := range 1 + w.rng.IntN(2) {
 		w.shards = append(w.shards, kv.ShardID(i+1))
 	}
@@ -247,6 +254,9 @@ func (w *world) build() {
 	}
 	if all = voters; w.o.Members {
 		all = append(slices.Clone(voters), uint64(members+1), uint64(members+2))
+		if w.o.Alone {
+			all = append(all, uint64(members+3))
+		}
 		w.driver.KeepBytes = []int{500, 1 << 20}[w.rng.IntN(2)]
 	}
 	w.net.init(w, len(all))

@@ -1,14 +1,15 @@
-// Package wire has the few pieces of which the store's messages are made: unsigned varints, byte strings, timestamps,
-// tablets. A message is a version byte, then its fields in order; there are no tags, because both ends agree on the command
-// and its version before they decode.
+// Package wire has the few pieces of which the store's messages are made: unsigned varints, byte
+// strings, timestamps, tablets. A message is a version byte, then its fields in order; there are no
+// tags, because both ends agree on the command and its version before they decode.
 //
 //	uvarint      as encoding/binary
 //	bytes        uvarint length | bytes
+//	column       bytes row | 1 B family | bytes qualifier
 //	tablet       uvarint id | uvarint generation | bytes start | bytes end | uvarint shard | uvarint node
 //	tablet ref   uvarint id | uvarint generation
 //
-// A Decoder never panics on junk, never allocates more than the input's length can justify, and keeps the first error, so that a
-// Decode method reads straight down and asks once at the end.
+// A Decoder never panics on junk, never allocates more than the input's length can justify, and keeps
+// the first error, so that a Decode method reads straight down and asks once at the end.
 package wire
 
 import (
@@ -39,6 +40,12 @@ func AppendBool(b []byte, v bool) []byte {
 		return append(b, 1)
 	}
 	return append(b, 0)
+}
+
+// AppendColumn appends a column.
+func AppendColumn(b []byte, c kv.Column) []byte {
+	b = append(AppendBytes(b, c.Row), byte(c.Family))
+	return AppendBytes(b, c.Qualifier)
 }
 
 // AppendTablet appends a tablet's description.
@@ -73,6 +80,10 @@ func (d *Decoder) fail(format string, args ...any) {
 	}
 	d.b = nil
 }
+
+// Refuse makes the message one that is not valid, for a reason that only its reader knows. The first
+// reason stays.
+func (d *Decoder) Refuse(format string, args ...any) { d.fail(format, args...) }
 
 // Byte reads one byte.
 func (d *Decoder) Byte() byte {
@@ -165,6 +176,18 @@ func (d *Decoder) Count(size int) int {
 
 // Timestamp reads a timestamp.
 func (d *Decoder) Timestamp() kv.Timestamp { return kv.Timestamp(d.Uvarint()) }
+
+// Column reads a column.
+func (d *Decoder) Column() kv.Column {
+	return kv.Column{Row: d.Bytes(), Family: kv.FamilyID(d.Byte()), Qualifier: d.Bytes()}
+}
+
+// Rest takes what has not been read yet, as a part of the message itself; nil once an error was met.
+func (d *Decoder) Rest() []byte {
+	v := d.b
+	d.b = nil
+	return v
+}
 
 // Tablet reads a tablet's description.
 func (d *Decoder) Tablet() kv.Tablet {

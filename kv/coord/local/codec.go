@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"moka/kv/coord"
@@ -122,4 +124,42 @@ func uvarint(b []byte) (uint64, []byte, error) {
 		return 0, nil, errShort
 	}
 	return v, b[n:], nil
+}
+
+// lostRevisions are more than a service can have counted whose latest changes are lost.
+const lostRevisions = 1 << 32
+
+// Recovered is what has to be written to a service that was put back to an older state: it counts on far
+// beyond whatever was counted then, so that no revision, and hence no session, fence or epoch, is ever
+// given twice. get may be asked for values, and what change returns is put. Sessions of the past are left
+// to run out.
+func Recovered(
+	store Store, prefix []byte, change func(get func(key string) ([]byte, error)) (map[string][]byte, error),
+) (sets []KV, err error) {
+	b, ok, err := store.Get(metaKey(prefix))
+	if err != nil || !ok {
+		return nil, errors.Join(err, fmt.Errorf("there is no coordination service in this state"))
+	}
+	rev, err := decodeMeta(b)
+	if err != nil {
+		return nil, err
+	}
+	rev += lostRevisions
+	sets = append(sets, KV{metaKey(prefix), encodeMeta(rev)})
+	values, err := change(func(key string) ([]byte, error) {
+		b, ok, err := store.Get(keyKey(prefix, key))
+		if err != nil || !ok {
+			return nil, err
+		}
+		kv, err := decodeKV(key, b)
+		return kv.Value, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		v := encodeKV(coord.KV{Value: values[key], CreateRev: rev, ModRev: rev})
+		sets = append(sets, KV{keyKey(prefix, key), v})
+	}
+	return sets, nil
 }

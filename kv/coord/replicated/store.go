@@ -89,3 +89,37 @@ func Found(id kv.ShardID, set func(key, value []byte) error) error {
 	}
 	return nil
 }
+
+// offline reads the service in a state that nobody leads.
+type offline struct {
+	id   kv.ShardID
+	read interface {
+		Get(key []byte) (value []byte, ok bool, err error)
+	}
+}
+
+func (o offline) Get(key []byte) ([]byte, bool, error) {
+	return o.read.Get(keys.AppendRecord(nil, o.id, keys.StateCoord, bare(key)))
+}
+func (o offline) Scan([]byte, func(key, value []byte) error) error { return errors.ErrUnsupported }
+func (o offline) Apply([]local.KV, [][]byte) error                 { return errors.ErrUnsupported }
+
+// Recover puts into the state of a shard, of which nobody knows whether it is the latest one, what
+// local.Recovered says.
+func Recover(
+	id kv.ShardID, read interface {
+		Get(key []byte) (value []byte, ok bool, err error)
+	}, set func(key, value []byte) error,
+	change func(get func(key string) ([]byte, error)) (map[string][]byte, error),
+) error {
+	sets, err := local.Recovered(offline{id, read}, nil, change)
+	if err != nil {
+		return err
+	}
+	for _, r := range sets {
+		if err := set(keys.AppendRecord(nil, id, keys.StateCoord, bare(r.Key)), r.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -62,6 +62,7 @@ type Host struct {
 	over     bool // nothing is taken any more
 	statuses map[kv.ShardID]raft.Status
 	changes  map[*raft.Change]chan error
+	checks   map[kv.ShardID]*check
 	calls    []func() // to run between two turns
 
 	wake chan struct{}
@@ -90,7 +91,8 @@ func Start(o Options) (*Host, error) {
 	h := &Host{
 		o: o, clock: newClock(o.Raft.Timeout() / 20), waiting: map[*raft.Proposal]*proposal{},
 		asking: map[*raft.Read]chan error{}, statuses: map[kv.ShardID]raft.Status{},
-		changes: map[*raft.Change]chan error{}, wake: make(chan struct{}, 1), quit: make(chan struct{}),
+		changes: map[*raft.Change]chan error{}, checks: map[kv.ShardID]*check{},
+		wake: make(chan struct{}, 1), quit: make(chan struct{}),
 	}
 	h.arrivals = map[*raft.Snapshot]*arrival{}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
@@ -256,6 +258,11 @@ func (h *Host) turn() (more bool, err error) {
 	for _, f := range fs {
 		f.Hide()
 	}
+	for _, e := range t.Events {
+		if a, ok := e.(*raft.Applied); ok && a.Check {
+			h.look(a)
+		}
+	}
 	for _, w := range done {
 		w.fate <- w.err
 	}
@@ -329,6 +336,7 @@ func (h *Host) add(f *shard.Follower, a *raft.Applied) (done []*proposal, err er
 				"shard", a.Shard, "index", a.Index, "term", a.Term)
 		}
 		if w != nil {
+			w.index = a.Index
 			if !ok {
 				w.err = errStale
 			}

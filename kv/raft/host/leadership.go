@@ -74,6 +74,7 @@ type proposal struct {
 	change *shard.Proposal
 	fate   chan error
 	err    error
+	index  uint64 // of its entry, once it is applied
 }
 
 // replicator is the log of one leadership.

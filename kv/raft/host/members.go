@@ -121,11 +121,7 @@ func (h *Host) remove(x raft.Removed) {
 	h.o.Gone(x.Shard)
 	b := h.o.Engine.NewBatch()
 	defer b.Close()
-	numbered{0, raft.Incarnation(x.Replica) + 1}.put(b, x.Shard)
-	for _, span := range [...]func(kv.ShardID) (lower, upper []byte){keys.LogSpan, keys.ShardSpan} {
-		lower, upper := span(x.Shard)
-		must(b.DeleteRange(lower, upper, nil))
-	}
+	Drop(b, x.Shard, raft.Incarnation(x.Replica)+1)
 	h.o.Engine.Commit(b)
 	h.driver.Close(x.Shard)
 	for i, g := range h.groups {
@@ -136,6 +132,10 @@ func (h *Host) remove(x raft.Removed) {
 	}
 	h.mu.Lock()
 	delete(h.statuses, x.Shard)
+	if c := h.checks[x.Shard]; c != nil {
+		c.cancel()
+		delete(h.checks, x.Shard)
+	}
 	h.mu.Unlock()
 	h.o.Logger.Info("this node's replica of a shard is removed", "shard", x.Shard, "replica", x.Replica)
 }
