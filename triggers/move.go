@@ -8,6 +8,7 @@ import (
 
 	"moka/kv"
 	"moka/txn"
+	"moka/txn/record"
 )
 
 // Cells may get another row key: a table of SQL is written anew. What an observer has not acknowledged of the
@@ -109,7 +110,7 @@ func (u *Unacknowledged) Clear(ctx context.Context, t *txn.Txn) error {
 
 func (u *Unacknowledged) clear(t *txn.Txn, start kv.Timestamp) {
 	t.Put(AckColumn(u.Observer, u.Column), encodeAck(start),
-		txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: u.Observer, Column: u.Column}}})
+		txn.WriteOptions{ClearNotify: []record.Clear{{Observer: u.Observer, Column: u.Column}}})
 }
 
 // Fail gives the notification that was moved, at ts, the failures that it had before. Should that be lost,
@@ -151,6 +152,12 @@ func encodeSeen(ts kv.Timestamp, s Seen) []byte {
 		return append(append(b, 1), s.Value...)
 	}
 	return append(b, 0)
+}
+
+// DecodeAck reads up to where an acknowledgement says that its observer has seen the cell.
+func DecodeAck(b []byte) (kv.Timestamp, error) {
+	ts, _, err := decodeAck(b)
+	return ts, err
 }
 
 func decodeAck(b []byte) (kv.Timestamp, *Seen, error) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"moka/kv"
-	"moka/txn"
+	"moka/txn/record"
 )
 
 // Watch says where an observer's notifications are: the rows of a table.
@@ -170,7 +170,7 @@ func (r *ready) collect(o ObserverID, span kv.Span) (cells []waitingCell, next k
 
 // add takes in an entry; they come newest first.
 func (c *waitingCell) add(v kv.Version) {
-	n, _ := txn.DecodeNotify(v.Value) // one that does not decode is that of one change, by a client
+	n, _ := record.DecodeNotify(v.Value) // one that does not decode is that of one change, by a client
 	c.oldest = v.Timestamp
 	if n.Since != 0 {
 		c.oldest, c.several = min(c.oldest, n.Since), true

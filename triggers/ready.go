@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"moka/kv"
-	"moka/txn"
+	"moka/txn/record"
 )
 
 const (
@@ -229,7 +229,7 @@ func (r *ready) changes(o ObserverID, c kv.Column) (d delivery, ok bool) {
 // depthOf is the depth of a notification. One that does not decode has none: it has to be delivered in any
 // case.
 func depthOf(v kv.Version) uint32 {
-	n, _ := txn.DecodeNotify(v.Value)
+	n, _ := record.DecodeNotify(v.Value)
 	return n.Depth
 }
 

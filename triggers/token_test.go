@@ -33,13 +33,13 @@ func TestWorkersOfOneNameKeepTheirLeases(t *testing.T) {
 		t.Fatalf("%d deliveries, want 1", len(leased))
 	}
 	for _, s := range shards {
-		second.finish(ctx, s, unacknowledged(leased[0]))
+		second.finish(ctx, s, unacknowledged(leased[:1])...)
 	}
 	if again := fetch(second); len(again) != 0 {
 		t.Error("a worker has ended the lease of another one of its name")
 	}
 	for _, s := range shards {
-		first.finish(ctx, s, unacknowledged(leased[0]))
+		first.finish(ctx, s, unacknowledged(leased[:1])...)
 	}
 	if again := fetch(second); len(again) != 1 {
 		t.Error("its own lease it has not ended")

@@ -91,7 +91,7 @@ func TestAtMostOneCommit(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, worker := range []*Worker{x, y} {
 			wg.Go(func() {
-				if ack := worker.work(t.Context(), d); ack < ts {
+				if ack := worker.work(t.Context(), d)[0]; ack < ts {
 					t.Errorf("acknowledged up to %v, want at least %v", ack, ts)
 				}
 			})
@@ -566,18 +566,17 @@ func TestOverflow(t *testing.T) {
 		if _, err := tx.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		var runs atomic.Int64
-		w.worker("w1", Options{SweepEvery: 1000 * time.Hour},
+		x := w.worker("w1", Options{SweepEvery: 1000 * time.Hour},
 			Observer{ID: 1, Attempts: 3, Run: func(_ context.Context, _ *txn.Txn, e Event) error {
-				runs.Add(1)
 				if string(e.Column.Row.Row()) < fmt.Sprintf("row%06d", parked) {
 					return errors.New("no")
 				}
 				return nil
 			}})
 		w.until("done", time.Hour, func() bool { a, b := w.backlog(); return a == 0 && b == parked })
-		if n := runs.Load(); n != 3*parked+rest {
-			t.Errorf("%d runs, want %d", n, 3*parked+rest)
+		if m := x.Metrics(); m.Runs != rest || m.Failures != 3*parked {
+			t.Errorf("%d runs have committed and %d failed, want %d and %d", m.Runs, m.Failures, rest,
+				3*parked)
 		}
 		// All that was in mind of them is gone, and the new one is behind a stretch of parked ones.
 		w.mem.Restart(1)

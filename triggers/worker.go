@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"moka/kv"
 	"moka/txn"
+	"moka/txn/record"
 )
 
 const (
@@ -60,6 +62,7 @@ type Worker struct {
 		// current ends when the set of observers changes: questions to shards are asked anew then.
 		// untold are failed runs that the log has not been told of. Bounded: of registered observers only.
 		untold  map[ObserverID]*untold
+		paces   map[ObserverID]time.Duration // of the last runs of each that is registered; see batch.go
 		current context.Context
 		change  context.CancelFunc
 		cancel  context.CancelFunc // set by Start
@@ -76,6 +79,7 @@ func NewWorker(client *txn.Client, store kv.Store, name string, o Options) *Work
 	w.mu.observers, w.mu.ends = map[ObserverID]Observer{}, map[ObserverID]*end{}
 	w.mu.holds = map[key]*holding{}
 	w.mu.shards, w.mu.untold = map[kv.ShardID]bool{}, map[ObserverID]*untold{}
+	w.mu.paces = map[ObserverID]time.Duration{}
 	w.mu.current, w.mu.change = context.WithCancel(context.Background())
 	return w
 }
@@ -128,6 +132,7 @@ func (w *Worker) Unregister(id ObserverID) {
 	defer w.mu.Unlock()
 	delete(w.mu.observers, id)
 	delete(w.mu.untold, id)
+	delete(w.mu.paces, id)
 	if e := w.mu.ends[id]; e != nil {
 		e.cancel()
 		delete(w.mu.ends, id)
@@ -221,7 +226,7 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 	wait := retryPause
 	for ctx.Err() == nil {
 		all, current := w.observers()
-		ids, credits := w.lanes.fetchable(all)
+		ids, free := w.lanes.fetchable(all)
 		if len(ids) == 0 {
 			select {
 			case <-current.Done():
@@ -229,7 +234,7 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 			}
 			continue
 		}
-		ds, err := w.poll(ctx, current, shard, ids, credits)
+		ds, err := w.poll(ctx, current, shard, ids, w.credits(ids, free))
 		if err != nil {
 			if ctx.Err() == nil && current.Err() == nil {
 				w.o.Logger.Warn("fetching notifications failed; trying again", "shard", shard, "err", err)
@@ -239,40 +244,59 @@ func (w *Worker) feedLoop(ctx context.Context, shard kv.ShardID) {
 			continue
 		}
 		wait = retryPause
+		batches, surplus := w.batches(ds, free)
+		if len(surplus) > 0 {
+			w.finish(ctx, shard, surplus...)
+		}
 		leased := w.o.Now()
-		for _, d := range ds {
-			o, end, ok := w.observer(d.Observer)
-			if !ok {
-				w.finish(ctx, shard, unacknowledged(d))
-				continue
-			}
-			h, held := w.hold(d, leased)
-			if held {
-				continue // its lease has been too short for the run, and has begun anew
-			}
-			place := w.lanes.enqueue(d.Observer, o.Owner)
-			w.wg.Go(func() {
-				ctx, cancel := context.WithCancel(ctx)
-				defer cancel()
-				defer context.AfterFunc(end, cancel)()
-				defer func() {
-					if w.letGo(d, h) {
-						w.finish(ctx, shard, unacknowledged(d))
-					}
-				}()
-				if !w.lanes.wait(ctx, place) {
-					w.finish(ctx, shard, unacknowledged(d))
-					return
-				}
-				defer w.lanes.release(place)
-				if w.o.Now().Sub(w.leased(h)) >= w.o.Lease {
-					return // we let it lie for too long: it is somebody else's now
-				}
-				d.CommitTS = w.work(ctx, d)
-				w.finish(ctx, shard, d)
-			})
+		for _, b := range batches {
+			w.serve(ctx, shard, b, leased)
 		}
 	}
+}
+
+// serve has a batch of one observer's deliveries worked on as soon as there is a runner.
+func (w *Worker) serve(ctx context.Context, shard kv.ShardID, ds []delivery, leased time.Time) {
+	o, end, ok := w.observer(ds[0].Observer)
+	if !ok {
+		w.finish(ctx, shard, unacknowledged(ds)...)
+		return
+	}
+	var b []delivery
+	var hs []*holding
+	for _, d := range ds {
+		// What is held has had a lease too short for its run, and the lease has begun anew.
+		if h, held := w.hold(d, leased); !held {
+			b, hs = append(b, d), append(hs, h)
+		}
+	}
+	if len(b) == 0 {
+		return
+	}
+	place := w.lanes.enqueue(o.ID, o.Owner)
+	w.wg.Go(func() {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(end, cancel)()
+		defer func() {
+			if again := w.letGo(b, hs); len(again) > 0 {
+				w.finish(ctx, shard, again...)
+			}
+		}()
+		if !w.lanes.wait(ctx, place) {
+			w.finish(ctx, shard, unacknowledged(b)...)
+			return
+		}
+		defer w.lanes.release(place)
+		if w.o.Now().Sub(w.leased(hs)) >= w.o.Lease {
+			return // we let it lie for too long: it is somebody else's now
+		}
+		done := slices.Clone(b)
+		for i, ack := range w.work(ctx, b...) {
+			done[i].CommitTS = ack
+		}
+		w.finish(ctx, shard, done...)
+	})
 }
 
 // holding is a notification that was delivered here and is not finished.
@@ -296,19 +320,31 @@ func (w *Worker) hold(d delivery, leased time.Time) (h *holding, held bool) {
 	return h, false
 }
 
-// letGo ends a holding, and reports whether it was delivered again meanwhile: it may have been so for good
-// reason, behind the run's end, and then has to be given back.
-func (w *Worker) letGo(d delivery, h *holding) (again bool) {
+// letGo ends holdings, and returns the deliveries that came again meanwhile: they may have done so for good
+// reason, behind the run's end, and then have to be given back.
+func (w *Worker) letGo(ds []delivery, hs []*holding) (again []delivery) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.mu.holds, keyOf(d.Observer, d.Column))
-	return h.again
+	for i, d := range ds {
+		delete(w.mu.holds, keyOf(d.Observer, d.Column))
+		if hs[i].again {
+			again = append(again, unacknowledged(ds[i:i+1])...)
+		}
+	}
+	return again
 }
 
-func (w *Worker) leased(h *holding) time.Time {
+// leased is since when all of them are.
+func (w *Worker) leased(hs []*holding) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return h.leased
+	first := hs[0].leased
+	for _, h := range hs {
+		if h.leased.Before(first) {
+			first = h.leased
+		}
+	}
+	return first
 }
 
 func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []ObserverID,
@@ -326,8 +362,14 @@ func (w *Worker) poll(ctx, current context.Context, shard kv.ShardID, ids []Obse
 	return m.(*fetchResponse).Deliveries, nil
 }
 
-// unacknowledged is the form in which a delivery that nothing was done about is given back.
-func unacknowledged(d delivery) delivery { return delivery{Observer: d.Observer, Column: d.Column} }
+// unacknowledged is the form in which deliveries that nothing was done about are given back.
+func unacknowledged(ds []delivery) []delivery {
+	back := make([]delivery, len(ds))
+	for i, d := range ds {
+		back[i] = delivery{Observer: d.Observer, Column: d.Column}
+	}
+	return back
+}
 
 // finish ends leases, so that what is left is delivered at once. If the word is lost they run out.
 func (w *Worker) finish(ctx context.Context, shard kv.ShardID, ds ...delivery) {
@@ -342,12 +384,14 @@ func (w *Worker) finish(ctx context.Context, shard kv.ShardID, ds ...delivery) {
 	}
 }
 
-// work brings one notification to an end: acknowledged, sent back to wait, or parked. It returns the
-// timestamp up to which the cell is acknowledged now, zero if nothing became of it.
-func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestamp) {
-	o, _, ok := w.observer(d.Observer)
+// work brings notifications of an observer to an end, all in one transaction if that goes: acknowledged, sent
+// back to wait, or parked. It returns the timestamps up to which their cells are acknowledged now, zero where
+// nothing became of it.
+func (w *Worker) work(ctx context.Context, ds ...delivery) (acks []kv.Timestamp) {
+	none := make([]kv.Timestamp, len(ds))
+	o, _, ok := w.observer(ds[0].Observer)
 	if !ok {
-		return 0
+		return none
 	}
 	start := w.o.Now()
 	var rows lost
@@ -357,44 +401,73 @@ func (w *Worker) work(ctx context.Context, d delivery) (acknowledged kv.Timestam
 		if tries >= escalateAfter {
 			first = rows
 		}
-		ack, err := w.run(ctx, o, d, first)
+		ends, err := w.run(ctx, o, ds, first)
 		spent := w.o.Now().Sub(start)
-		ran := Ran{Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, Started: start, Took: spent,
-			Attempt: int(d.Attempts) + 1, Conflicts: tries, Err: err}
+		ran := func(d delivery) Ran {
+			return Ran{Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, Started: start, Took: spent,
+				Attempt: int(d.Attempts) + 1, Conflicts: tries, Err: err}
+		}
 		switch {
 		case err == nil:
-			w.mets.committed(w.o.Now().Sub(began), lag(d.CommitTS, w.o.Now()))
-			w.report(ran)
-			return ack
-		case errors.Is(err, errAcknowledged):
-			w.mets.collapsed.Add(1)
-			return ack
+			return w.committed(o, ds, ends, w.o.Now().Sub(began), ran)
 		case ctx.Err() != nil:
-			return 0
+			return none
 		case errors.Is(err, kv.ErrDiskFull):
-			ran.PutOff = true
-			w.report(ran)
-			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
-				RetryMillis: millis(diskFullPause)})
-			return 0
+			w.putOff(ctx, ds, err, diskFullPause, ran)
+			return none
 		case transient(err):
 			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
 			w.mets.conflicts.Add(1)
 			rows.add(err)
-			if tries < escalateAfter || tries < conflictsMost && spent < conflictsFor {
+			if tries < escalateAfter || len(ds) == 1 && tries < conflictsMost && spent < conflictsFor {
 				pause(ctx, time.Duration(rand.Int64N(int64(time.Millisecond)<<min(tries, 6))))
 				continue
 			}
-			ran.PutOff, ran.Conflicts = true, tries+1
-			w.report(ran)
-			w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
-				RetryMillis: millis(max(o.Backoff, min(spent, time.Minute)))})
-			return 0
+			if len(ds) == 1 {
+				tries++
+				w.putOff(ctx, ds, err, max(o.Backoff, min(spent, time.Minute)), ran)
+				return none
+			}
+		case len(ds) == 1:
+			r := ran(ds[0])
+			r.Parked = w.failed(ctx, o, ds[0], err, w.o.Now().Sub(began))
+			w.report(r)
+			return none
 		default:
-			ran.Parked = w.failed(ctx, o, d, err, w.o.Now().Sub(began))
-			w.report(ran)
-			return 0
+			w.forgetPace(o.ID)
 		}
+		half := len(ds) / 2
+		return append(w.work(ctx, ds[:half]...), w.work(ctx, ds[half:]...)...)
+	}
+}
+
+// committed counts and tells what a transaction of runs has brought.
+func (w *Worker) committed(o Observer, ds []delivery, ends []ended, took time.Duration,
+	ran func(delivery) Ran) (acks []kv.Timestamp) {
+	acks = make([]kv.Timestamp, len(ds))
+	each := took / time.Duration(len(ds))
+	w.learnPace(o.ID, each)
+	for i, d := range ds {
+		acks[i] = ends[i].ack
+		if ends[i].before {
+			w.mets.collapsed.Add(1)
+			continue
+		}
+		w.mets.committed(each, lag(d.CommitTS, w.o.Now()))
+		w.report(ran(d))
+	}
+	return acks
+}
+
+// putOff sends notifications back to wait, uncounted.
+func (w *Worker) putOff(ctx context.Context, ds []delivery, err error, wait time.Duration,
+	ran func(delivery) Ran) {
+	for _, d := range ds {
+		r := ran(d)
+		r.PutOff = true
+		w.report(r)
+		w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
+			RetryMillis: millis(wait)})
 	}
 }
 
@@ -493,50 +566,71 @@ func clip(s string) string {
 	return s
 }
 
-var errAcknowledged = errors.New("triggers: acknowledged already")
+// ended is how a run has ended whose transaction has committed.
+type ended struct {
+	ack    kv.Timestamp // up to where the cell is acknowledged
+	before bool         // by an earlier run: there was nothing to do
+}
 
-// run is one run of an observer, the paper's Figure 7 from the worker's side, behind the row locks of first.
-// It returns the timestamp up to which the cell is acknowledged.
-func (w *Worker) run(ctx context.Context, o Observer, d delivery, first lost) (ack kv.Timestamp, err error) {
+// run is a transaction with a run of an observer for each of some changes, one after the other (the paper's
+// Figure 7 from the worker's side), behind the row locks of first. They are of one depth.
+func (w *Worker) run(ctx context.Context, o Observer, ds []delivery, first lost) (ends []ended, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	t := w.client.Begin(txn.TxnOptions{Depth: d.Depth + 1})
+	t := w.client.Begin(txn.TxnOptions{Depth: ds[0].Depth + 1})
 	t.SetAdds(true)
 	defer t.Rollback() // does nothing once committed
 	if err := first.lock(ctx, t); err != nil {
-		return 0, err
+		return nil, err
 	}
 	start, err := t.StartTS(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	writes := false
+	for _, d := range ds {
+		e, err := w.runOne(ctx, o, t, start, d)
+		if err != nil {
+			return nil, err
+		}
+		ends, writes = append(ends, e), writes || !e.before
+	}
+	if writes {
+		_, err = t.Commit(ctx)
+	}
+	return ends, err
+}
+
+// runOne runs the observer for one change in t, whose snapshot is start, and acknowledges it there.
+func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Timestamp, d delivery) (ended,
+	error) {
 	ackColumn := AckColumn(o.ID, d.Column)
 	previous := d.OldestTS - 1
 	var seen *Seen
 	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
-		return 0, err
+		return ended{}, err
 	} else if ok {
 		if previous, seen, err = decodeAck(b); err != nil {
-			return 0, err
+			return ended{}, err
 		}
 		if previous >= d.CommitTS && !w.ignoreAcks {
 			// The run that acknowledged did not live to clear, or its clearing is under way.
 			w.settle(ctx, d, &settleRequest{Kind: settleClear, UpTo: previous})
-			return previous, errAcknowledged
+			return ended{previous, true}, nil
 		}
 	} else if o.New != nil && o.New(d.Column) {
 		seen = &Seen{}
 	}
 	if int(d.Depth) > o.Depth {
 		// Only now: what is acknowledged is not beyond anything.
-		return 0, fmt.Errorf("%w: %w: %d runs of observers, one set off by the other, have led to this "+
-			"change, and max_depth of observer '%s' is %d; if there is an end to it, ALTER OBSERVER … WITH "+
-			"(max_depth = n) and then RETRY FAILED goes on", ErrHopeless, ErrTooDeep, d.Depth, o.Name,
+		return ended{}, fmt.Errorf("%w: %w: %d runs of observers, one set off by the other, have led to "+
+			"this change, and max_depth of observer '%s' is %d; if there is an end to it, ALTER OBSERVER … "+
+			"WITH (max_depth = n) and then RETRY FAILED goes on", ErrHopeless, ErrTooDeep, d.Depth, o.Name,
 			o.Depth)
 	}
 	// All of the run's effects hang on this write: of two runs that saw the same acknowledgement one commits.
 	t.Put(ackColumn, encodeAck(start),
-		txn.WriteOptions{ClearNotify: []txn.ClearNotify{{Observer: o.ID, Column: d.Column}}})
+		txn.WriteOptions{ClearNotify: []record.Clear{{Observer: o.ID, Column: d.Column}}})
 	e := Event{
 		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous,
 		Attempt: int(d.Attempts), Depth: int(d.Depth), client: w.client,
@@ -547,12 +641,12 @@ func (w *Worker) run(ctx context.Context, o Observer, d delivery, first lost) (a
 	case errors.Is(err, ErrSkip):
 		t.RollbackTo(mark)
 	case err != nil && ctx.Err() == context.DeadlineExceeded:
-		return 0, fmt.Errorf("observer %s ran for more than %v and was stopped: %v", o.Name, o.Timeout, err)
+		return ended{}, fmt.Errorf("observer %s ran for more than %v and was stopped: %v", o.Name,
+			o.Timeout, err)
 	case err != nil:
-		return 0, err
+		return ended{}, err
 	}
-	_, err = t.Commit(ctx)
-	return start, err
+	return ended{ack: start}, nil
 }
 
 // call runs the observer's code and turns a panic of it into a failed run: one bad body must

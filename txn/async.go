@@ -31,7 +31,7 @@ func (cm *committer) asyncAllowed() bool {
 	bytes := 0
 	for _, m := range cm.mutations {
 		bytes += len(m.column.Row) + len(m.column.Qualifier) + 3
-		if m.kind.shared() || m.share { // the row lock stands for the lock of a shared one
+		if m.kind.Shared() || m.share { // the row lock stands for the lock of a shared one
 			return false
 		}
 	}
@@ -65,7 +65,7 @@ func (cm *committer) confirm(ctx context.Context, r prewritten) (kv.Timestamp, e
 	cm.c.metrics.async.Add(1)
 	d := decision{cm.startTS, r.minCommitTS}
 	for _, m := range cm.mutations {
-		if !m.kind.changes() {
+		if !m.kind.Changes() {
 			cm.c.finish.primaryFirst(ctx, cm, d)
 			return r.minCommitTS, nil
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // entryOverhead is charged for each buffered write on top of its bytes.
@@ -99,7 +100,7 @@ func (b *buffer) addAll(ws []Write, since kv.Timestamp) {
 	for i := range ws {
 		w := &ws[i]
 		p := &block[i]
-		p.mutation = mutation{kind: kindPut, column: w.Column, value: w.Value, mustNotExist: w.MustNotExist, observers: w.Observers, since: since}
+		p.mutation = mutation{kind: record.KindPut, column: w.Column, value: w.Value, mustNotExist: w.MustNotExist, observers: w.Observers, since: since}
 		if last, ok := b.tree.Max(); ok && compareColumns(last.column, p.column) >= 0 {
 			b.add(p.mutation)
 			continue
@@ -120,24 +121,24 @@ func mergeWrites(old *pending, m mutation) *pending {
 	p.observers = union(old.observers, m.observers)
 	p.clears = append(slices.Clip(old.clears), m.clears...)
 	switch old.kind {
-	case kindPut:
+	case record.KindPut:
 		if m.mustNotExist {
 			p.violated = CodeAlreadyExists
 		}
-	case kindDelete:
-		if m.kind == kindRequire {
+	case record.KindDelete:
+		if m.kind == record.KindRequire {
 			p.violated = CodeMustExist
 		}
 		// A MustNotExist after our own delete holds.
 	default:
 		p.mustNotExist = p.mustNotExist || m.mustNotExist
-		p.mustExist = p.mustExist || old.kind == kindRequire
+		p.mustExist = p.mustExist || old.kind == record.KindRequire
 	}
-	if !m.kind.changes() && old.kind != kindNotify && (old.kind.changes() || m.kind == kindNotify) {
+	if !m.kind.Changes() && old.kind != record.KindNotify && (old.kind.Changes() || m.kind == record.KindNotify) {
 		// Locking or requiring what is written anyway changes nothing; a weak notification rides on any lock.
 		p.kind, p.value = old.kind, old.value
-	} else if old.kind == kindLock && m.kind == kindRequire {
-		p.kind, p.mustExist = kindLock, true
+	} else if old.kind == record.KindLock && m.kind == record.KindRequire {
+		p.kind, p.mustExist = record.KindLock, true
 	}
 	return p
 }
@@ -162,7 +163,7 @@ func (b *buffer) mutations() (ms []*mutation, changes bool, err error) {
 			err = &ConstraintError{Code: p.violated, Column: p.column}
 			return false
 		}
-		changes = changes || p.kind.changes()
+		changes = changes || p.kind.Changes()
 		ms = append(ms, &p.mutation)
 		return true
 	})

@@ -10,6 +10,7 @@ import (
 	"moka/kv"
 	"moka/txn/delays"
 	"moka/txn/recall"
+	"moka/txn/record"
 )
 
 // Client begins transactions. It is safe for concurrent use; one for each process is usual.
@@ -45,7 +46,7 @@ func NewClient(store kv.Store, clock Timestamps, o Options) (*Client, error) {
 	if store == nil || clock == nil {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "txn.NewClient", "store and clock are needed")
 	}
-	if o.LockTTL > maxTTL {
+	if o.LockTTL > record.MaxTTL {
 		return nil, kv.Errorf(kv.CodeInvalidArgument, "txn.NewClient", "lock TTL %v is over a year", o.LockTTL)
 	}
 	c := &Client{store: store, clock: clock, o: o.withDefaults()}

@@ -8,6 +8,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/delays"
+	"moka/txn/record"
 )
 
 // Commit makes the writes visible, all at once, or returns why not. A transaction without writes commits for nothing and has
@@ -22,7 +23,12 @@ func (t *Txn) Commit(ctx context.Context) (kv.Timestamp, error) {
 	c := t.c
 	if !cm.changes {
 		c.metrics.readOnly.Add(1)
+		err := cm.prove(ctx)
 		t.unlock(0)
+		if err != nil {
+			c.metrics.conflicts.Add(1)
+			return 0, err
+		}
 		return 0, cm.notify(ctx)
 	}
 	commitTS, err := cm.run(ctx)
@@ -38,6 +44,35 @@ func (t *Txn) Commit(ctx context.Context) (kv.Timestamp, error) {
 		c.metrics.unknown.Add(1)
 	}
 	return commitTS, err
+}
+
+// prove makes sure that what a transaction that only reads has locked is what it was, if it has read by more
+// than one snapshot: it has taken the next one because all that it had seen was locked, and a row lock is
+// lost when a shard changes its leader. A commit with changes has the same proof from its writes; with one
+// snapshot there is nothing to prove.
+func (cm *committer) prove(ctx context.Context) error {
+	if !cm.advanced {
+		return nil
+	}
+	// Columns that were locked alike go in one request for each shard: a query may have locked thousands.
+	type locks struct {
+		since kv.Timestamp
+		share bool
+	}
+	columns := map[locks][]kv.Column{}
+	for _, m := range cm.mutations {
+		if m.kind == record.KindLock && m.since != 0 {
+			k := locks{m.since, m.share}
+			columns[k] = append(columns[k], m.column)
+		}
+	}
+	for k, cs := range columns {
+		o := LockOptions{Share: k.share, Wait: cm.t.lockWait()}
+		if _, err := cm.t.lockColumns(ctx, k.since, cs, o, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // seal ends the transaction for its user and hands its writes to a committer.
@@ -58,7 +93,8 @@ func (t *Txn) seal() (*committer, error) {
 		t.c.metrics.constraints.Add(1)
 		return nil, err
 	}
-	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes, adds: t.buffer.adds, changes: changes, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
+	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes, adds: t.buffer.adds,
+		changes: changes, advanced: t.advanced, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
 }
 
 // committer takes one transaction's writes through the protocol.
@@ -69,6 +105,7 @@ type committer struct {
 	bytes     int64       // of them
 	adds      bool        // see Txn.SetAdds
 	changes   bool
+	advanced  bool // see prove
 	startTS   kv.Timestamp
 	// blind transactions have read nothing: they may begin anew, with a later snapshot, when somebody was first.
 	blind   bool
@@ -184,7 +221,7 @@ func (cm *committer) choosePrimary(groups []*shardGroup) {
 			continue
 		}
 		for _, i := range g.index {
-			if cm.mutations[i].kind.changes() {
+			if cm.mutations[i].kind.Changes() {
 				cm.primary, best = cm.mutations[i].column, len(g.index)
 				break
 			}
@@ -216,7 +253,7 @@ func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
 }
 
 func (cm *committer) ttl() time.Duration {
-	return min(time.Since(cm.started)+cm.c.o.LockTTL, maxTTL).Truncate(time.Millisecond)
+	return min(time.Since(cm.started)+cm.c.o.LockTTL, record.MaxTTL).Truncate(time.Millisecond)
 }
 
 // onePhase commits everything with one request to one shard. kv.ErrMoved means that nothing happened: group again.
@@ -272,7 +309,7 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 // not there, may be there again. A snapshot that is too old stays so: the safe point does not go back.
 func passes(ms []*mutation, resp *writeResponse) bool {
 	return resp.outcome != outcomeTooOld && slices.ContainsFunc(ms, func(m *mutation) bool {
-		return m.kind == kindRequire && compareColumns(m.column, resp.column) == 0
+		return m.kind == record.KindRequire && compareColumns(m.column, resp.column) == 0
 	})
 }
 
@@ -341,7 +378,7 @@ func (cm *committer) clear(ctx context.Context, waits *backoff, locks []lockInfo
 func rowLocked(locks []lockInfo) (writes, requires []kv.Column) {
 	for _, l := range locks {
 		switch {
-		case l.row && l.kind == kindRequire:
+		case l.row && l.kind == record.KindRequire:
 			requires = append(requires, l.column)
 		case l.row:
 			writes = append(writes, l.column)
@@ -387,8 +424,8 @@ func (cm *committer) refusal(resp *writeResponse) error {
 func (cm *committer) notify(ctx context.Context) error {
 	var ms []*mutation
 	for _, m := range cm.mutations {
-		if m.kind == kindNotify || len(m.observers) > 0 {
-			ms = append(ms, &mutation{kind: kindNotify, column: m.column, observers: m.observers})
+		if m.kind == record.KindNotify || len(m.observers) > 0 {
+			ms = append(ms, &mutation{kind: record.KindNotify, column: m.column, observers: m.observers})
 		}
 	}
 	if len(ms) == 0 {

@@ -163,7 +163,7 @@ func (c *coprocessor) Commands() []kv.Command {
 // locked from one child's log sync to the next; checkRequire does without.
 func exclusiveRows(m *writeRequest, rows []kv.RowKey) []kv.RowKey {
 	for _, mu := range m.mutations {
-		if !mu.kind.shared() {
+		if !mu.kind.Shared() {
 			rows = append(rows, mu.column.Row)
 		}
 	}

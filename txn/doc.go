@@ -16,7 +16,7 @@
 // or below its start_ts, and writes all of its own at its commit_ts. Of two transactions whose lives overlap and that write the
 // same column, the first to commit wins and the other fails with ErrConflict.
 //
-// What lies in the store is the paper's, after a transfer of 7 from bob to joe (figure 4; record.go has the bytes):
+// What lies in the store is the paper's, after a transfer of 7 from bob to joe (figure 4; package record has the bytes):
 //
 //	      write                         data           lock
 //	bob   6: the version of start 5
@@ -65,7 +65,7 @@
 //
 // # Reading order
 //
-// record.go is what is stored and messages.go what is sent. Then txn.go and commit.go, shard_write.go and shard_commit.go: the
+// Package record is what is stored and messages.go what is sent. Then txn.go and commit.go, shard_write.go and shard_commit.go: the
 // way of a write. twophase.go, async.go and shard_async.go, when it crosses shards. read.go, scan.go, shard_read.go and
 // latest.go: the way of a read; resolve.go and fates.go, when it meets a lock. state.go is what a shard knows beyond what is
 // stored, and what happens when it forgets; hot.go, rangecache.go and rangescan.go are what it remembers of versions, for reads

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // cmdDropRange removes a range of rows for good.
@@ -59,7 +60,7 @@ func evalDropRange(e kv.Eval, st *state, req *dropRequest) (*dropResponse, error
 	if kv.Timestamp(st.safePoint.Load()) < req.safePoint {
 		return &dropResponse{untold: true}, nil
 	}
-	for _, run := range []uint32{runExclusive, runShared} {
+	for _, run := range []uint32{record.RunExclusive, record.RunShared} {
 		locked := false
 		st.locks.Ascend(run, req.span, func(kv.Address, kv.Version) bool { locked = true; return false })
 		if locked {
@@ -67,7 +68,7 @@ func evalDropRange(e kv.Eval, st *state, req *dropRequest) (*dropResponse, error
 		}
 	}
 	raise(&st.swept, req.safePoint)
-	e.Set(keptAt(runSwept, req.row), rollbackMarker, appendRollback(nil, kv.Timestamp(st.swept.Load())))
+	e.Set(keptAt(runSwept, req.row), record.RollbackMarker, record.AppendRollback(nil, kv.Timestamp(st.swept.Load())))
 	for _, g := range []kv.GroupID{kv.GroupTxnWrite, kv.GroupTxnData, kv.GroupTxnRollback} {
 		e.DeleteRange(g, 0, req.span)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/newest"
+	"moka/txn/record"
 )
 
 // Names that only this package's tests need.
@@ -68,7 +69,7 @@ func StoredVersions(r kv.Reader) (vs []Stored, err error) {
 	for it.NextColumn() {
 		for ok := true; ok; ok = it.NextVersion() {
 			v := it.Version()
-			w, err := decodeWrite(v.Value, v.Timestamp)
+			w, err := record.DecodeWrite(v.Value, v.Timestamp)
 			if err != nil {
 				return nil, err
 			}
@@ -76,7 +77,7 @@ func StoredVersions(r kv.Reader) (vs []Stored, err error) {
 			if err != nil {
 				return nil, err
 			}
-			vs = append(vs, Stored{cloneColumn(it.Column()), w.startTS, v.Timestamp, w.kind == kindDelete, append([]byte(nil), val.Data...)})
+			vs = append(vs, Stored{cloneColumn(it.Column()), w.StartTS, v.Timestamp, w.Kind == record.KindDelete, append([]byte(nil), val.Data...)})
 		}
 	}
 	return vs, it.Err()
@@ -84,17 +85,17 @@ func StoredVersions(r kv.Reader) (vs []Stored, err error) {
 
 // StoredAt is one of them.
 func StoredAt(r kv.Reader, c kv.Column, commitTS kv.Timestamp) (Stored, error) {
-	b, ok, err := r.Get(writeAt(c), commitTS)
+	b, ok, err := r.Get(record.WriteAt(c), commitTS)
 	if err != nil || !ok {
 		return Stored{}, fmt.Errorf("no version %v of %s: %w", commitTS, columnName(c), err)
 	}
 	v := kv.Version{Timestamp: commitTS, Value: b}
-	w, err := decodeWrite(b, commitTS)
+	w, err := record.DecodeWrite(b, commitTS)
 	if err != nil {
 		return Stored{}, err
 	}
 	val, err := valueOf(r, c, v)
-	return Stored{cloneColumn(c), w.startTS, commitTS, w.kind == kindDelete, append([]byte(nil), val.Data...)}, err
+	return Stored{cloneColumn(c), w.StartTS, commitTS, w.Kind == record.KindDelete, append([]byte(nil), val.Data...)}, err
 }
 
 // DumpCells shows what is stored as the paper's figures do: one line for each column, its versions newest first.
@@ -108,7 +109,7 @@ func DumpCells(r kv.Reader) (map[string][]string, error) {
 	for _, g := range []struct {
 		group kv.GroupID
 		run   uint32
-	}{{kv.GroupTxnLock, runExclusive}, {kv.GroupTxnLock, runShared}, {kv.GroupTxnWrite, 0}, {kv.GroupTxnData, 0}, {kv.GroupTxnRollback, 0}, {kv.GroupNotify, 1}, {kv.GroupNotify, 2}} {
+	}{{kv.GroupTxnLock, record.RunExclusive}, {kv.GroupTxnLock, record.RunShared}, {kv.GroupTxnWrite, 0}, {kv.GroupTxnData, 0}, {kv.GroupTxnRollback, 0}, {kv.GroupNotify, 1}, {kv.GroupNotify, 2}} {
 		it, err := r.Iter(kv.IterOptions{Group: g.group, Run: g.run})
 		if err != nil {
 			return nil, err
@@ -139,47 +140,38 @@ func columnName(c kv.Column) string {
 }
 
 func describe(g kv.GroupID, run uint32, v kv.Version) (string, error) {
-	switch g {
-	case kv.GroupTxnLock:
-		l, err := decodeLock(v.Value)
-		if err != nil {
-			return "", err
+	e, err := record.Describe(g, run, v)
+	if err != nil {
+		return "", err
+	}
+	s := fmt.Sprintf("%s@%v", e.Group, e.Timestamp)
+	switch {
+	case e.Group == "lock":
+		s += ":" + e.Kind
+		if e.HasValue {
+			s += "=" + string(e.Value)
 		}
-		s := fmt.Sprintf("lock@%v:%v", v.Timestamp, l.kind)
-		if l.hasValue {
-			s += "=" + string(l.value)
-		}
-		if l.isPrimary {
+		if e.Primary == nil {
 			return s + " (primary)", nil
 		}
-		return s + " (primary is " + columnName(l.primary) + ")", nil
-	case kv.GroupTxnWrite:
-		w, err := decodeWrite(v.Value, v.Timestamp)
-		if err != nil {
-			return "", err
-		}
-		s := fmt.Sprintf("write@%v<-%v", v.Timestamp, w.startTS)
-		switch {
-		case w.kind == kindDelete:
-			s += ":delete"
-		case w.hasValue:
-			s += "=" + string(w.value)
-		}
+		return s + " (primary is " + columnName(*e.Primary) + ")", nil
+	case e.Group == "data":
+		return fmt.Sprintf("%s=%d bytes", s, len(e.Value)), nil
+	case e.Marker:
+		return fmt.Sprintf("locked-until@%v", e.Refers), nil
+	case e.Group == "rollback":
 		return s, nil
-	case kv.GroupTxnData:
-		b, err := decodeData(v.Value)
-		return fmt.Sprintf("data@%v=%d bytes", v.Timestamp, len(b)), err
-	case kv.GroupTxnRollback:
-		ts, err := decodeRollback(v.Value)
-		if v.Timestamp == rollbackMarker {
-			return fmt.Sprintf("locked-until@%v", ts), err
-		}
-		return fmt.Sprintf("rollback@%v", v.Timestamp), err
-	case kv.GroupNotify:
-		n, err := DecodeNotify(v.Value)
-		return fmt.Sprintf("notify %d@%v<-%v", run, v.Timestamp, n.StartTS), err
+	case e.Group == "notify":
+		return fmt.Sprintf("notify %d@%v<-%v", e.Observer, e.Timestamp, e.Refers), nil
 	}
-	return "", fmt.Errorf("group %d", g)
+	s += fmt.Sprintf("<-%v", e.Refers)
+	switch {
+	case e.Kind == record.KindDelete.String():
+		s += ":delete"
+	case e.HasValue:
+		s += "=" + string(e.Value)
+	}
+	return s, nil
 }
 
 // PlainShards makes some shards refuse asynchronous commits, as nodes do whose operator has turned them off.
@@ -478,14 +470,14 @@ func (m Memory) Remembered(c kv.Column) (value string, known bool) {
 	if !known || !ok {
 		return "nothing", known
 	}
-	w, err := decodeWrite(v.Value, v.Timestamp)
+	w, err := record.DecodeWrite(v.Value, v.Timestamp)
 	switch {
 	case err != nil:
 		return err.Error(), true
-	case w.kind == kindDelete:
+	case w.Kind == record.KindDelete:
 		return "deleted", true
 	}
-	return string(w.value), true
+	return string(w.Value), true
 }
 
 // Ranges prints what the shard remembers of scanned ranges: runs as a=1-b=2-c=?, where a question mark is not known, and minus is no value.
@@ -508,14 +500,14 @@ func (m Memory) Ranges() string {
 		case e.newest == nil:
 			b.WriteString("none")
 		default:
-			w, err := decodeWrite(e.newest.Value, e.newest.Timestamp)
+			w, err := record.DecodeWrite(e.newest.Value, e.newest.Timestamp)
 			switch {
 			case err != nil:
 				b.WriteString(err.Error())
-			case w.kind == kindDelete:
+			case w.Kind == record.KindDelete:
 				b.WriteString("deleted")
 			default:
-				b.Write(w.value)
+				b.Write(w.Value)
 			}
 		}
 		return true
@@ -555,14 +547,14 @@ func KeepRanges() func(m Memory) {
 
 // valueOf returns what a committed version holds, of a reader that is no command's.
 func valueOf(r kv.Reader, c kv.Column, v kv.Version) (Value, error) {
-	w, err := decodeWrite(v.Value, v.Timestamp)
-	if err != nil || w.kind == kindDelete || w.hasValue {
-		return Value{Data: w.value, OK: w.hasValue}, err
+	w, err := record.DecodeWrite(v.Value, v.Timestamp)
+	if err != nil || w.Kind == record.KindDelete || w.HasValue {
+		return Value{Data: w.Value, OK: w.HasValue}, err
 	}
-	b, _, err := r.Get(dataAt(c), w.startTS)
+	b, _, err := r.Get(record.DataAt(c), w.StartTS)
 	if err != nil {
 		return Value{}, err
 	}
-	data, err := decodeData(b)
+	data, err := record.DecodeData(b)
 	return Value{Data: data, OK: true}, err
 }

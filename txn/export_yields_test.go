@@ -2,6 +2,7 @@ package txn
 
 import (
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // Mistakes that can be met only where somebody else runs in the middle of a command.
@@ -76,7 +77,7 @@ type lateGuards struct {
 }
 
 func (l *lateGuards) Guard(a kv.Address, ts kv.Timestamp, value []byte) {
-	if k, err := decodeLock(value); err == nil && k.kind == kindPut && a.Run == runExclusive {
+	if k, err := record.DecodeLock(value); err == nil && k.Kind == record.KindPut && a.Run == record.RunExclusive {
 		l.late = append(l.late, func() { l.Eval.Guard(a, ts, value) })
 		return
 	}
@@ -98,7 +99,7 @@ type secondGuards struct {
 }
 
 func (s *secondGuards) Guard(a kv.Address, ts kv.Timestamp, value []byte) {
-	if k := columnKey(a.Column); a.Run == runExclusive && !s.seen[k] {
+	if k := columnKey(a.Column); a.Run == record.RunExclusive && !s.seen[k] {
 		s.seen[k] = true
 		return
 	}
@@ -148,7 +149,7 @@ func TrustRepeated(cmd kv.CommandID, e kv.Eval) kv.Eval {
 type trustRepeated struct{ kv.Eval }
 
 func (t trustRepeated) Set(a kv.Address, ts kv.Timestamp, value []byte) {
-	if a.Group == kv.GroupTxnLock && a.Run == runShared {
+	if a.Group == kv.GroupTxnLock && a.Run == record.RunShared {
 		if _, there, err := t.Eval.Get(a, ts); there && err == nil {
 			return
 		}

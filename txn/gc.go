@@ -91,8 +91,8 @@ func (c *Client) announce(ctx context.Context, safePoint kv.Timestamp) (parts []
 			return parts, err
 		}
 		p := sweepPart{first: row, span: kv.Span{Start: row, End: tablet.End}}
-		if bytes.Equal(told.collected.end, tablet.End) {
-			p.since = told.collected.safePoint
+		if bytes.Equal(told.collected.End, tablet.End) {
+			p.since = told.collected.SafePoint
 		}
 		parts = append(parts, p)
 		if len(tablet.End) == 0 || bytes.Compare(tablet.End, end) >= 0 {

@@ -6,6 +6,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/newest"
+	"moka/txn/record"
 )
 
 // hot remembers the newest versions of columns that are read over and over: rows that everybody wants, and above all the one where SQL keeps
@@ -62,11 +63,11 @@ func (st *state) newestIfHot(c kv.Column) (v kv.Version, ok, known bool) {
 // version is e.Latest of a column's versions, from memory if it can be. The memory is the caller's.
 func (st *state) version(e kv.Eval, c kv.Column, max kv.Timestamp, seeded bool) (kv.Version, bool, error) {
 	if !seeded {
-		return e.Latest(writeAt(c), max)
+		return e.Latest(record.WriteAt(c), max)
 	}
 	if v, ok, known := st.newestIfHot(c); known {
 		if ok && v.Timestamp > max { // there is an older one, or none
-			return e.Latest(writeAt(c), max)
+			return e.Latest(record.WriteAt(c), max)
 		}
 		v.Value = bytes.Clone(v.Value)
 		return v, ok, nil
@@ -75,7 +76,7 @@ func (st *state) version(e kv.Eval, c kv.Column, max kv.Timestamp, seeded bool) 
 	if err != nil || known && (!ok || v.Timestamp <= max) {
 		return v, ok, err
 	}
-	return e.Latest(writeAt(c), max)
+	return e.Latest(record.WriteAt(c), max)
 }
 
 // versions is version of the columns that which names: found[i] is that of columns[which[i]], with timestamp zero
@@ -159,7 +160,7 @@ func makeLookups(n int) lookups {
 }
 
 func (l *lookups) add(i int, c kv.Column) {
-	l.at, l.which = append(l.at, writeAt(c)), append(l.which, i)
+	l.at, l.which = append(l.at, record.WriteAt(c)), append(l.which, i)
 }
 
 func (l *lookups) read(e kv.Eval, max kv.Timestamp, f func(i int, v kv.Version)) error {
@@ -182,7 +183,7 @@ func (st *state) remember(e kv.Eval, c kv.Column) (v kv.Version, ok, known bool,
 	if h == nil || err != nil {
 		return kv.Version{}, false, false, err
 	}
-	if v, ok, err = e.Latest(writeAt(c), kv.MaxTimestamp); err != nil {
+	if v, ok, err = e.Latest(record.WriteAt(c), kv.MaxTimestamp); err != nil {
 		return kv.Version{}, false, false, err
 	}
 	st.keep(h, c, v, ok)
@@ -198,7 +199,7 @@ func (st *state) expect(e kv.Eval, c kv.Column) (*hotVersion, error) {
 	}
 	h := &hotVersion{epoch: st.hot.epoch.Load(), slot: st.recent.SlotOf(hash).Load()}
 	if st.locks.Len() > 0 {
-		if _, locked, err := e.Latest(lockAt(runExclusive, c), kv.MaxTimestamp); locked || err != nil {
+		if _, locked, err := e.Latest(record.LockAt(record.RunExclusive, c), kv.MaxTimestamp); locked || err != nil {
 			return nil, err
 		}
 	}

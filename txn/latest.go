@@ -7,6 +7,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/longread"
+	"moka/txn/record"
 )
 
 // Latest returns the newest committed values of columns, all as of one moment within the call, and not of a snapshot: it asks no
@@ -135,17 +136,17 @@ func evalGetLatest(e kv.Eval, st *state, req *latestRequest) (*latestResponse, e
 type foundLock struct {
 	column  kv.Column
 	startTS kv.Timestamp
-	lock    *lockRecord
+	lock    *record.Lock
 }
 
 func (l *foundLock) uncommitted(req *latestRequest) bool {
-	return len(req.columns) == 1 && l.lock.isPrimary && !l.lock.guard && !l.lock.async
+	return len(req.columns) == 1 && l.lock.IsPrimary && !l.lock.Guard && !l.lock.Async
 }
 
 // tryLatest returns the lock in the way if it will be gone in a moment.
 func tryLatest(e kv.Eval, st *state, req *latestRequest) (resp *latestResponse, passing *foundLock, err error) {
 	blocked := func(l *foundLock) (*latestResponse, *foundLock, error) {
-		if !l.lock.passing() {
+		if !l.lock.Passing() {
 			l = nil
 		}
 		return &latestResponse{blocked: true}, l, nil
@@ -177,11 +178,11 @@ func tryLatest(e kv.Eval, st *state, req *latestRequest) (resp *latestResponse, 
 		if l != nil {
 			seen := kv.Timestamp(0)
 			if versions[i].Value != nil {
-				w, err := decodeWrite(versions[i].Value, versions[i].Timestamp)
+				w, err := record.DecodeWrite(versions[i].Value, versions[i].Timestamp)
 				if err != nil {
 					return nil, nil, err
 				}
-				seen = w.startTS
+				seen = w.StartTS
 			}
 			if !l.uncommitted(req) || seen == l.startTS {
 				return blocked(l)
@@ -205,12 +206,12 @@ func newestLock(e kv.Eval, st *state, c kv.Column) (*foundLock, error) {
 	if st.locks.Len() == 0 {
 		return nil, nil
 	}
-	v, ok, err := e.Latest(lockAt(runExclusive, c), kv.MaxTimestamp)
+	v, ok, err := e.Latest(record.LockAt(record.RunExclusive, c), kv.MaxTimestamp)
 	if err != nil || !ok {
 		return nil, err
 	}
-	l, err := decodeLock(v.Value)
-	if err != nil || !l.kind.changes() {
+	l, err := record.DecodeLock(v.Value)
+	if err != nil || !l.Kind.Changes() {
 		return nil, err
 	}
 	return &foundLock{column: c, startTS: v.Timestamp, lock: l}, nil
@@ -278,7 +279,7 @@ func newestButOne(e kv.Eval, st *state, columns []kv.Column, versions []kv.Versi
 		}
 	}
 	if one >= 0 {
-		v, ok, err := e.Latest(writeAt(columns[one]), kv.MaxTimestamp)
+		v, ok, err := e.Latest(record.WriteAt(columns[one]), kv.MaxTimestamp)
 		if err != nil {
 			return false, err
 		}

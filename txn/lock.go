@@ -82,6 +82,8 @@ func (t *Txn) Advance() {
 	t.startTS, t.bypass = 0, nil
 	if t.buffer.len() == 0 {
 		t.delistLocked()
+	} else {
+		t.advanced = true
 	}
 }
 

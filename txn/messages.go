@@ -5,6 +5,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/longread"
+	"moka/txn/record"
 )
 
 // The messages of the coprocessor's commands. They travel between processes of one version, or of neighbouring ones during a
@@ -30,7 +31,7 @@ const (
 type lockInfo struct {
 	column  kv.Column
 	startTS kv.Timestamp
-	kind    kind
+	kind    record.Kind
 	guard   bool // of a one-phase commit: it will be gone in a moment, and there is nothing to resolve
 	primary kv.Column
 	ttl     time.Duration
@@ -52,14 +53,14 @@ func (e *encoder) lock(l lockInfo) {
 
 func (d *decoder) lock() lockInfo {
 	return lockInfo{
-		column: d.column(), startTS: d.timestamp(), kind: kind(d.byte()), guard: d.bool(), primary: d.column(),
+		column: d.column(), startTS: d.timestamp(), kind: record.Kind(d.byte()), guard: d.bool(), primary: d.column(),
 		ttl: d.millis(), session: d.string(), row: d.bool(),
 	}
 }
 
 func (d *decoder) millis() time.Duration {
 	ms := d.uvarint()
-	if ms > uint64(maxTTL.Milliseconds()) {
+	if ms > uint64(record.MaxTTL.Milliseconds()) {
 		d.fail("duration out of range")
 		return 0
 	}
@@ -268,13 +269,13 @@ func (m *scanResponse) Decode(b []byte) error {
 
 // mutation is one buffered write on its way.
 type mutation struct {
-	kind         kind
+	kind         record.Kind
 	column       kv.Column
 	value        []byte
 	mustNotExist bool
 	mustExist    bool
 	observers    []uint32
-	clears       []ClearNotify
+	clears       []record.Clear
 	// since is the snapshot that the write was computed from, if it is older than the transaction's last: nothing may have
 	// been committed to the column after it.
 	since kv.Timestamp
@@ -296,10 +297,10 @@ func (e *encoder) mutation(m *mutation) {
 
 func (d *decoder) mutation() *mutation {
 	m := &mutation{
-		kind: kind(d.byte()), column: d.column(), value: d.bytes(), mustNotExist: d.bool(), mustExist: d.bool(),
+		kind: record.Kind(d.byte()), column: d.column(), value: d.bytes(), mustNotExist: d.bool(), mustExist: d.bool(),
 		observers: d.observers(), clears: d.clears(), since: d.timestamp(), share: d.bool(),
 	}
-	if m.kind < kindPut || m.kind > kindNotify {
+	if m.kind < record.KindPut || m.kind > record.KindNotify {
 		d.fail("unknown mutation " + m.kind.String())
 	}
 	return m

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // Timestamps is what a transaction needs of the oracle: each value is greater than every value that was returned before the
@@ -105,7 +106,7 @@ type WriteOptions struct {
 	// Observers are notified of this column when the write commits.
 	Observers []uint32
 	// ClearNotify removes notifications with the commit of this column.
-	ClearNotify []ClearNotify
+	ClearNotify []record.Clear
 }
 
 // Write is a column of PutAll.
@@ -115,13 +116,6 @@ type Write struct {
 	// MustNotExist and Observers are as in WriteOptions.
 	MustNotExist bool
 	Observers    []uint32
-}
-
-// ClearNotify asks to delete the notifications of an observer about a column of the same row, with commit timestamps of at
-// most the transaction's start_ts: what the observer's run has seen. Newer ones stay.
-type ClearNotify struct {
-	Observer uint32
-	Column   kv.Column
 }
 
 // ScanOptions bound a Scan.

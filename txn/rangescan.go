@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // rangeScan walks the columns of a scan's span with their newest versions at or below its snapshot: from the range cache where that knows
@@ -173,7 +174,7 @@ func (s *rangeScan) findLocked() error {
 	if s.st.locks.Len() == 0 {
 		return nil
 	}
-	it, err := s.e.Iter(kv.IterOptions{Group: kv.GroupTxnLock, Run: runExclusive, Span: s.span})
+	it, err := s.e.Iter(kv.IterOptions{Group: kv.GroupTxnLock, Run: record.RunExclusive, Span: s.span})
 	if err != nil {
 		return err
 	}
@@ -212,11 +213,11 @@ func (s *rangeScan) take(c *rangeCell) bool {
 func (s *rangeScan) learn(c *rangeCell) *rangeVersion {
 	locked := false
 	if s.st.locks.Len() > 0 {
-		if _, locked, s.err = s.e.Latest(lockAt(runExclusive, c.entry.column), kv.MaxTimestamp); s.err != nil {
+		if _, locked, s.err = s.e.Latest(record.LockAt(record.RunExclusive, c.entry.column), kv.MaxTimestamp); s.err != nil {
 			return nil
 		}
 	}
-	v, ok, err := s.e.Latest(writeAt(c.entry.column), kv.MaxTimestamp)
+	v, ok, err := s.e.Latest(record.WriteAt(c.entry.column), kv.MaxTimestamp)
 	if s.err = err; err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/longread"
+	"moka/txn/record"
 )
 
 // Scanner walks the columns of a span in the snapshot, merged with the transaction's own writes as they were when Scan was
@@ -93,7 +94,7 @@ func (s *Scanner) admitOwn() bool {
 		if !s.o.Span.Contains(p.column.Row) {
 			return false
 		}
-		if p.kind.changes() {
+		if p.kind.Changes() {
 			return true
 		}
 		if !s.stepOwn() {
@@ -136,7 +137,7 @@ func (s *Scanner) Next() bool {
 				if order == 0 {
 					s.cells = s.cells[1:] // ours hides it
 				}
-				if p.kind == kindDelete {
+				if p.kind == record.KindDelete {
 					continue
 				}
 				return s.take(cloneColumn(p.column), bytes.Clone(p.value))

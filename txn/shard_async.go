@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // asyncLocks is what a prewrite of an asynchronous commit adds to its locks; nil if they are plain.
@@ -19,7 +20,7 @@ type asyncLocks struct {
 // All of the request's locks are of one kind. If the shard (or a first copy of the request, when asynchronous commits were
 // refused) says plain, they are, and the owner commits in two phases.
 func (w *writer) beginAsync(fresh []*mutation) *asyncLocks {
-	if !w.req.async || w.ownPlain || w.st.noAsync.Load() || slices.ContainsFunc(w.req.mutations, func(m *mutation) bool { return m.kind.shared() }) {
+	if !w.req.async || w.ownPlain || w.st.noAsync.Load() || slices.ContainsFunc(w.req.mutations, func(m *mutation) bool { return m.kind.Shared() }) {
 		return nil
 	}
 	a := &asyncLocks{secondaries: w.req.secondaries}
@@ -27,23 +28,23 @@ func (w *writer) beginAsync(fresh []*mutation) *asyncLocks {
 		return a
 	}
 	for _, m := range fresh {
-		w.Guard(lockAt(runExclusive, m.column), w.req.startTS, w.guard(m))
+		w.Guard(record.LockAt(record.RunExclusive, m.column), w.req.startTS, w.guard(m))
 	}
 	a.minCommitTS = w.st.commitAbove(max(w.req.startTS, w.req.floor))
 	for _, m := range fresh { // readers below it need not wait for the log
-		l := lockRecord{kind: m.kind, guard: true, isPrimary: true, minCommitTS: a.minCommitTS}
-		w.Guard(lockAt(runExclusive, m.column), w.req.startTS, l.appendTo(nil))
+		l := record.Lock{Kind: m.kind, Guard: true, IsPrimary: true, MinCommitTS: a.minCommitTS}
+		w.Guard(record.LockAt(record.RunExclusive, m.column), w.req.startTS, l.AppendTo(nil))
 	}
 	return a
 }
 
-func (a *asyncLocks) mark(l *lockRecord) {
+func (a *asyncLocks) mark(l *record.Lock) {
 	if a == nil {
 		return
 	}
-	l.async, l.minCommitTS = true, a.minCommitTS
-	if l.isPrimary {
-		l.secondaries = a.secondaries
+	l.Async, l.MinCommitTS = true, a.minCommitTS
+	if l.IsPrimary {
+		l.Secondaries = a.secondaries
 	}
 }
 
@@ -69,19 +70,19 @@ func names(cs []kv.Column, c kv.Column) bool {
 func evalCheckSecondaries(e kv.Eval, st *state, req *secondariesRequest) (*secondariesResponse, error) {
 	resp := &secondariesResponse{found: secondariesLocked}
 	for _, c := range req.columns {
-		b, ok, err := e.Get(lockAt(runExclusive, c), req.startTS)
+		b, ok, err := e.Get(record.LockAt(record.RunExclusive, c), req.startTS)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			l, err := decodeLock(b)
+			l, err := record.DecodeLock(b)
 			if err != nil {
 				return nil, err
 			}
-			if !l.async {
+			if !l.Async {
 				return &secondariesResponse{found: secondariesPlain}, nil
 			}
-			resp.commitTS = max(resp.commitTS, l.minCommitTS)
+			resp.commitTS = max(resp.commitTS, l.MinCommitTS)
 			continue
 		}
 		commitTS, ok, err := commitOf(e, c, req.startTS)
@@ -91,7 +92,7 @@ func evalCheckSecondaries(e kv.Eval, st *state, req *secondariesRequest) (*secon
 		if ok {
 			return &secondariesResponse{found: secondariesCommitted, commitTS: commitTS}, nil
 		}
-		if _, ok, err = e.Get(rollbackAt(c), req.startTS); err != nil {
+		if _, ok, err = e.Get(record.RollbackAt(c), req.startTS); err != nil {
 			return nil, err
 		}
 		if ok {

@@ -5,41 +5,42 @@ import (
 	"slices"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // commitColumn writes what a committed column leaves behind, apart from the lock's removal: the write record and, in the same
 // batch, so that no crash can lose them, the notifications. One-phase commit, commit and roll-forward all come through here.
-func commitColumn(e kv.Eval, st *state, c kv.Column, rec writeRecord, commitTS kv.Timestamp,
+func commitColumn(e kv.Eval, st *state, c kv.Column, rec record.Write, commitTS kv.Timestamp,
 	note notes) error {
-	switch rec.kind {
-	case kindPut, kindDelete:
+	switch rec.Kind {
+	case record.KindPut, record.KindDelete:
 		slot, newest := st.recent.Note(c, commitTS)
 		ranged := st.ranges.writing(c, commitTS)
-		record := rec.appendTo(nil, commitTS)
-		e.Set(writeAt(c), commitTS, record)
+		stored := rec.AppendTo(nil, commitTS)
+		e.Set(record.WriteAt(c), commitTS, stored)
 		if newest {
-			st.committed(e, c, record, commitTS, slot)
+			st.committed(e, c, stored, commitTS, slot)
 		}
 		if ranged != nil {
-			e.OnDurable(func() { st.ranges.wrote(ranged, kv.Version{Timestamp: commitTS, Value: record}) })
+			e.OnDurable(func() { st.ranges.wrote(ranged, kv.Version{Timestamp: commitTS, Value: stored}) })
 		}
-	case kindLock:
+	case record.KindLock:
 		ts, err := lockOnlyCommit(e, c)
 		if err != nil {
 			return err
 		}
-		e.Set(rollbackAt(c), rollbackMarker, appendRollback(nil, max(ts, commitTS)))
+		e.Set(record.RollbackAt(c), record.RollbackMarker, record.AppendRollback(nil, max(ts, commitTS)))
 		raise(&st.lockOnlyTS, commitTS)
-	case kindRequire:
+	case record.KindRequire:
 		st.requires.note(c, commitTS) // while the lock or guard is still there for deletes to see
 	}
 	for _, o := range note.observers {
-		if err := setNotify(e, notifyAt(o, c), rec.startTS, commitTS, &note); err != nil {
+		if err := setNotify(e, notifyAt(o, c), rec.StartTS, commitTS, &note); err != nil {
 			return err
 		}
 	}
 	for _, cl := range note.clears {
-		if err := clearNotify(e, cl, rec.startTS); err != nil {
+		if err := clearNotify(e, cl, rec.StartTS); err != nil {
 			return err
 		}
 	}
@@ -53,15 +54,15 @@ func notifyAt(observer uint32, c kv.Column) kv.Address {
 // notes are what a commit says to observers.
 type notes struct {
 	observers []uint32
-	clears    []ClearNotify
+	clears    []record.Clear
 	depth     uint32
 	// all are the clears of the whole transaction: what it has seen, as a run, is not what it passes on.
-	all []ClearNotify
+	all []record.Clear
 }
 
 // sees reports whether the transaction clears the notifications at an address that it has seen.
 func (n *notes) sees(at kv.Address) bool {
-	return slices.ContainsFunc(n.all, func(cl ClearNotify) bool {
+	return slices.ContainsFunc(n.all, func(cl record.Clear) bool {
 		return cl.Observer == at.Run && compareColumns(cl.Column, at.Column) == 0
 	})
 }
@@ -72,7 +73,7 @@ func (n *notes) sees(at kv.Address) bool {
 // done, and since when it stood for changes. Changes of one cell commit one after the other, so this is newer
 // than all that is there.
 func setNotify(e kv.Eval, at kv.Address, startTS, commitTS kv.Timestamp, note *notes) error {
-	n := Notification{StartTS: startTS, Depth: note.depth}
+	n := record.Notification{StartTS: startTS, Depth: note.depth}
 	v, ok, err := e.Latest(at, commitTS-1)
 	if err != nil {
 		return err
@@ -81,20 +82,20 @@ func setNotify(e kv.Eval, at kv.Address, startTS, commitTS kv.Timestamp, note *n
 		if _, older, err := e.Latest(at, v.Timestamp-1); err != nil {
 			return err
 		} else if older {
-			was, _ := DecodeNotify(v.Value) // what does not decode has no depth
+			was, _ := record.DecodeNotify(v.Value) // what does not decode has no depth
 			if v.Timestamp > startTS || !note.sees(at) {
 				n.Depth, n.Since = min(n.Depth, was.Depth), cmp.Or(was.Since, v.Timestamp)
 			}
 			e.Delete(at, v.Timestamp)
 		}
 	}
-	e.Set(at, commitTS, appendNotify(nil, n))
+	e.Set(at, commitTS, record.AppendNotify(nil, n))
 	return nil
 }
 
 // clearNotify deletes the notifications that the transaction of startTS has seen. A newer one stays: its change has not been
 // observed.
-func clearNotify(e kv.Eval, cl ClearNotify, startTS kv.Timestamp) error {
+func clearNotify(e kv.Eval, cl record.Clear, startTS kv.Timestamp) error {
 	// What is known of failed attempts goes with the success.
 	state := kv.Address{Group: kv.GroupNotifyMeta, Run: cl.Observer, Column: cl.Column}
 	if v, ok, err := e.Latest(state, kv.MaxTimestamp); err != nil {
@@ -116,38 +117,38 @@ func clearNotify(e kv.Eval, cl ClearNotify, startTS kv.Timestamp) error {
 }
 
 // commitLock turns a lock into its committed form.
-func commitLock(e kv.Eval, st *state, l heldLock, startTS, commitTS kv.Timestamp, all []ClearNotify) error {
-	if l.run == runShared && l.kind == kindLock {
-		e.Delete(lockAt(l.run, l.column), startTS) // a share lock: it has done its work, and leaves nothing to conflict with
+func commitLock(e kv.Eval, st *state, l heldLock, startTS, commitTS kv.Timestamp, all []record.Clear) error {
+	if l.run == record.RunShared && l.Kind == record.KindLock {
+		e.Delete(record.LockAt(l.run, l.column), startTS) // a share lock: it has done its work, and leaves nothing to conflict with
 		return nil
 	}
-	rec := writeRecord{kind: l.kind, startTS: startTS, hasValue: l.hasValue, value: l.value}
-	if err := commitColumn(e, st, l.column, rec, commitTS, notes{l.observers, l.clears, l.depth, all}); err != nil {
+	rec := record.Write{Kind: l.Kind, StartTS: startTS, HasValue: l.HasValue, Value: l.Value}
+	if err := commitColumn(e, st, l.column, rec, commitTS, notes{l.Observers, l.Clears, l.Depth, all}); err != nil {
 		return err
 	}
-	e.Delete(lockAt(l.run, l.column), startTS)
+	e.Delete(record.LockAt(l.run, l.column), startTS)
 	return nil
 }
 
 // dropLock removes a lock and the long value that came with it.
-func dropLock(e kv.Eval, run uint32, c kv.Column, l *lockRecord, startTS kv.Timestamp) {
-	if l.kind == kindPut && !l.hasValue {
-		e.Delete(dataAt(c), startTS)
+func dropLock(e kv.Eval, run uint32, c kv.Column, l *record.Lock, startTS kv.Timestamp) {
+	if l.Kind == record.KindPut && !l.HasValue {
+		e.Delete(record.DataAt(c), startTS)
 	}
-	e.Delete(lockAt(run, c), startTS)
+	e.Delete(record.LockAt(run, c), startTS)
 }
 
 // heldLock is a lock of a transaction, found by its start_ts.
 type heldLock struct {
 	run    uint32
 	column kv.Column
-	*lockRecord
+	*record.Lock
 }
 
 // clearsOf lists what locks of a transaction clear.
-func clearsOf(held []heldLock) (all []ClearNotify) {
+func clearsOf(held []heldLock) (all []record.Clear) {
 	for _, h := range held {
-		all = append(all, h.clears...)
+		all = append(all, h.Clears...)
 	}
 	return all
 }
@@ -155,14 +156,14 @@ func clearsOf(held []heldLock) (all []ClearNotify) {
 // locksOf lists a transaction's locks within spans. Guards are left out: their command is still running.
 func locksOf(st *state, startTS kv.Timestamp, spans []kv.Span) (held []heldLock, err error) {
 	st.locks.ByTimestamp(startTS, func(a kv.Address, value []byte) bool {
-		if a.Run > runShared || !within(spans, a.Row) {
+		if a.Run > record.RunShared || !within(spans, a.Row) {
 			return true
 		}
-		var l *lockRecord
-		if l, err = decodeLock(value); err != nil {
+		var l *record.Lock
+		if l, err = record.DecodeLock(value); err != nil {
 			return false
 		}
-		if !l.guard {
+		if !l.Guard {
 			held = append(held, heldLock{a.Run, cloneColumn(a.Column), l})
 		}
 		return true
@@ -182,19 +183,19 @@ func within(spans []kv.Span, row kv.RowKey) bool {
 // evalCommit is the commit point: replacing the primary's lock by its write record decides for all columns of the transaction
 // (§2.2). The other locks within spans come along in the same batch. They are not latched; evalResolve says why.
 func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error) {
-	b, ok, err := e.Get(lockAt(runExclusive, req.primary), req.startTS)
+	b, ok, err := e.Get(record.LockAt(record.RunExclusive, req.primary), req.startTS)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		return commitWithoutLock(e, st, req)
 	}
-	primary, err := decodeLock(b)
+	primary, err := record.DecodeLock(b)
 	if err != nil {
 		return nil, err
 	}
 	seed, ok := st.seeded(req.tablets)
-	if !ok && !primary.async {
+	if !ok && !primary.Async {
 		return &writeResponse{outcome: outcomeUnseeded, incarnation: st.incarnation}, nil
 	}
 	// A reader that pushed us has gone on with an older version, so we go above it, here and now: asking the client for a
@@ -202,10 +203,10 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 	// snapshots that read our columns before they were locked, as the client's is, and above all that met our locks,
 	// since these came here; and it is at most one above an issued timestamp, so that the next one issued sees it. Pushes
 	// die with the process; the seed stands for those of its predecessor, as it is above every snapshot of that time.
-	commitTS := max(req.commitTS, primary.minCommitTS, st.pushed(req.startTS)+1, seed+1)
-	if primary.async {
+	commitTS := max(req.commitTS, primary.MinCommitTS, st.pushed(req.startTS)+1, seed+1)
+	if primary.Async {
 		// Nobody can have pushed it, and its user may have been told commit_ts already: not one higher.
-		commitTS = max(req.commitTS, primary.minCommitTS)
+		commitTS = max(req.commitTS, primary.MinCommitTS)
 	}
 	held, err := locksOf(st, req.startTS, req.spans)
 	if err != nil {
@@ -251,7 +252,7 @@ func evalRollback(e kv.Eval, st *state, req *rollbackRequest) (*writeResponse, e
 	}
 	locked := map[string]bool{}
 	for _, h := range held {
-		if h.run == runExclusive {
+		if h.run == record.RunExclusive {
 			locked[columnKey(h.column)] = true
 		}
 	}
@@ -270,7 +271,7 @@ func evalRollback(e kv.Eval, st *state, req *rollbackRequest) (*writeResponse, e
 		entomb(e, st, c, req.startTS)
 	}
 	for _, h := range held {
-		dropLock(e, h.run, h.column, h.lockRecord, req.startTS)
+		dropLock(e, h.run, h.column, h.Lock, req.startTS)
 	}
 	st.forgetPush(req.startTS)
 	return &writeResponse{outcome: outcomeOK}, nil
@@ -279,27 +280,27 @@ func evalRollback(e kv.Eval, st *state, req *rollbackRequest) (*writeResponse, e
 // entomb makes sure that a transaction can never lock a column that it has not locked yet.
 func entomb(e kv.Eval, st *state, c kv.Column, startTS kv.Timestamp) {
 	raise(&st.rollbackTS, startTS)
-	e.Set(rollbackAt(c), startTS, appendRollback(nil, 0))
+	e.Set(record.RollbackAt(c), startTS, record.AppendRollback(nil, 0))
 }
 
 // evalCheckStatus asks the primary (§2.2: "the primary lock is a synchronizing point for any clean-up"). It runs under the
 // primary's latch, so that it and the commit point exclude each other.
 func evalCheckStatus(e kv.Eval, st *state, req *statusRequest) (*statusResponse, error) {
-	b, ok, err := e.Get(lockAt(runExclusive, req.primary), req.startTS)
+	b, ok, err := e.Get(record.LockAt(record.RunExclusive, req.primary), req.startTS)
 	if err != nil {
 		return nil, err
 	}
 	if !ok {
 		return statusWithoutLock(e, st, req)
 	}
-	l, err := decodeLock(b)
+	l, err := record.DecodeLock(b)
 	if err != nil {
 		return nil, err
 	}
-	dead := req.force || expired(req.startTS, l.ttl.Milliseconds(), req.now)
-	if l.async && !(dead && req.rollback) {
+	dead := req.force || expired(req.startTS, l.TTL.Milliseconds(), req.now)
+	if l.Async && !(dead && req.rollback) {
 		// Its commit_ts may be decided already, by locks that are all there: nobody can push it, and only they can tell.
-		resp := &statusResponse{fate: fateAlive, async: true, minCommitTS: l.minCommitTS, secondaries: l.secondaries}
+		resp := &statusResponse{fate: fateAlive, async: true, minCommitTS: l.MinCommitTS, secondaries: l.Secondaries}
 		if dead {
 			resp.fate = fateUndecided
 		}
@@ -312,7 +313,7 @@ func evalCheckStatus(e kv.Eval, st *state, req *statusRequest) (*statusResponse,
 		return &statusResponse{fate: fateAlive, pushed: req.push > 0}, nil
 	}
 	entomb(e, st, req.primary, req.startTS)
-	dropLock(e, runExclusive, req.primary, l, req.startTS)
+	dropLock(e, record.RunExclusive, req.primary, l, req.startTS)
 	st.forgetPush(req.startTS)
 	return &statusResponse{fate: fateRolledBack}, nil
 }
@@ -325,7 +326,7 @@ func statusWithoutLock(e kv.Eval, st *state, req *statusRequest) (*statusRespons
 	if ok {
 		return &statusResponse{fate: fateCommitted, commitTS: commitTS}, nil
 	}
-	if _, ok, err = e.Get(rollbackAt(req.primary), req.startTS); err != nil {
+	if _, ok, err = e.Get(record.RollbackAt(req.primary), req.startTS); err != nil {
 		return nil, err
 	}
 	if ok {
@@ -366,12 +367,12 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 		}
 		all := clearsOf(held)
 		for _, h := range held {
-			if h.isPrimary && !(h.async && names(req.primaries, h.column)) {
+			if h.IsPrimary && !(h.Async && names(req.primaries, h.column)) {
 				continue
 			}
 			resp.resolved++
 			if dec.commitTS == 0 {
-				dropLock(e, h.run, h.column, h.lockRecord, dec.startTS)
+				dropLock(e, h.run, h.column, h.Lock, dec.startTS)
 			} else if err := commitLock(e, st, h, dec.startTS, dec.commitTS, all); err != nil {
 				return nil, err
 			}
@@ -383,18 +384,18 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 // evalHeartbeat keeps a slow transaction's primary from expiring. Losing it in a crash makes the lock expire early, which is
 // safe, so it is not synced.
 func evalHeartbeat(e kv.Eval, _ *state, req *heartbeatRequest) (*heartbeatResponse, error) {
-	b, ok, err := e.Get(lockAt(runExclusive, req.primary), req.startTS)
+	b, ok, err := e.Get(record.LockAt(record.RunExclusive, req.primary), req.startTS)
 	if err != nil || !ok {
 		return &heartbeatResponse{}, err
 	}
-	l, err := decodeLock(b)
+	l, err := record.DecodeLock(b)
 	if err != nil {
 		return nil, err
 	}
-	if req.ttl > l.ttl {
-		l.ttl = req.ttl
+	if req.ttl > l.TTL {
+		l.TTL = req.ttl
 		e.NoSync()
-		e.Set(lockAt(runExclusive, req.primary), req.startTS, l.appendTo(nil))
+		e.Set(record.LockAt(record.RunExclusive, req.primary), req.startTS, l.AppendTo(nil))
 	}
 	return &heartbeatResponse{found: true}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 const (
 	runSafePoint = 1 // the safe point: as of a lock-only write, a version byte and a timestamp
 	runSwept     = 2 // the same: below which of them something has been removed
-	runCollected = 3 // below which all has been removed that could be; see collectedRecord
+	runCollected = 3 // below which all has been removed that could be; see record.Collected
 )
 
 func keptAt(run uint32, row kv.RowKey) kv.Address {
@@ -52,7 +53,7 @@ func loadSafePoint(r kv.Reader, run uint32) (newest kv.Timestamp, err error) {
 	}
 	defer it.Close()
 	for it.NextColumn() {
-		ts, err := decodeRollback(it.Version().Value)
+		ts, err := record.DecodeRollback(it.Version().Value)
 		if err != nil {
 			return 0, err
 		}
@@ -71,7 +72,7 @@ func (st *state) CarryTablet(t kv.Tablet) []kv.Carried {
 	var carried []kv.Carried
 	for run, ts := range map[uint32]kv.Timestamp{runSafePoint: kv.Timestamp(st.safePoint.Load()), runSwept: kv.Timestamp(st.swept.Load())} {
 		if ts != 0 {
-			carried = append(carried, kv.Carried{Address: keptAt(run, row), Version: kv.Version{Timestamp: rollbackMarker, Value: appendRollback(nil, ts)}})
+			carried = append(carried, kv.Carried{Address: keptAt(run, row), Version: kv.Version{Timestamp: record.RollbackMarker, Value: record.AppendRollback(nil, ts)}})
 		}
 	}
 	return carried
@@ -117,13 +118,13 @@ func evalSafePoint(e kv.Eval, st *state, req *safePointRequest) (*safePointRespo
 		return &safePointResponse{locked: true}, nil
 	}
 	// Set also if it is known: the sync is what the caller needs.
-	e.Set(keptAt(runSafePoint, req.row), rollbackMarker, appendRollback(nil, kv.Timestamp(st.safePoint.Load())))
+	e.Set(keptAt(runSafePoint, req.row), record.RollbackMarker, record.AppendRollback(nil, kv.Timestamp(st.safePoint.Load())))
 	resp := &safePointResponse{}
-	b, ok, err := e.Get(keptAt(runCollected, req.row), rollbackMarker)
+	b, ok, err := e.Get(keptAt(runCollected, req.row), record.RollbackMarker)
 	if err != nil || !ok {
 		return resp, err
 	}
-	resp.collected, err = decodeCollected(b)
+	resp.collected, err = record.DecodeCollected(b)
 	return resp, err
 }
 
@@ -135,11 +136,11 @@ func evalCollect(e kv.Eval, st *state, req *collectRequest) (*collectResponse, e
 	}
 	e.NoSync() // what a crash brings back is removed by the next sweep, as its record of this one goes with it
 	if req.done {
-		e.Set(keptAt(runCollected, req.row), rollbackMarker, collectedRecord{req.safePoint, req.span.End}.append(nil))
+		e.Set(keptAt(runCollected, req.row), record.RollbackMarker, record.Collected{SafePoint: req.safePoint, End: req.span.End}.AppendTo(nil))
 		return &collectResponse{}, nil
 	}
 	raise(&st.swept, req.safePoint)
-	e.Set(keptAt(runSwept, req.row), rollbackMarker, appendRollback(nil, kv.Timestamp(st.swept.Load())))
+	e.Set(keptAt(runSwept, req.row), record.RollbackMarker, record.AppendRollback(nil, kv.Timestamp(st.swept.Load())))
 	if req.tombstones {
 		return collectTombstones(e, req)
 	}
@@ -196,11 +197,11 @@ type columnCollector struct {
 // collect removes what the present column can spare. Unless below is zero, what is not below it is gone already.
 func (k *columnCollector) collect(below kv.Timestamp) error {
 	c, at := cloneColumn(k.changed.Column()), k.changed.Version().Timestamp
-	newest, err := decodeWrite(k.changed.Version().Value, at)
+	newest, err := record.DecodeWrite(k.changed.Version().Value, at)
 	if err != nil {
 		return err
 	}
-	deleted := newest.kind == kindDelete
+	deleted := newest.Kind == record.KindDelete
 	k.resp.columns++
 	k.resp.last, k.resp.below = c, 0
 	it, more := k.older, false
@@ -223,13 +224,13 @@ func (k *columnCollector) collect(below kv.Timestamp) error {
 			k.resp.below, k.resp.more = v.Timestamp+1, true
 			return it.Err()
 		}
-		rec, err := decodeWrite(v.Value, v.Timestamp)
+		rec, err := record.DecodeWrite(v.Value, v.Timestamp)
 		if err != nil {
 			return err
 		}
-		k.Delete(writeAt(c), v.Timestamp)
-		if rec.kind == kindPut && !rec.hasValue {
-			k.Delete(dataAt(c), rec.startTS)
+		k.Delete(record.WriteAt(c), v.Timestamp)
+		if rec.Kind == record.KindPut && !rec.HasValue {
+			k.Delete(record.DataAt(c), rec.StartTS)
 		}
 		k.resp.versions++
 	}
@@ -237,7 +238,7 @@ func (k *columnCollector) collect(below kv.Timestamp) error {
 		return err
 	}
 	if deleted {
-		k.Delete(writeAt(c), at)
+		k.Delete(record.WriteAt(c), at)
 		k.resp.versions++
 	}
 	return nil
@@ -282,40 +283,11 @@ func collectTombstones(e kv.Eval, req *collectRequest) (*collectResponse, error)
 		c := cloneColumn(it.Column())
 		resp.last = c
 		for more := true; more; more = it.NextVersion() {
-			e.Delete(rollbackAt(c), it.Version().Timestamp)
+			e.Delete(record.RollbackAt(c), it.Version().Timestamp)
 			resp.tombstones++
 		}
 	}
 	return resp, it.Err()
-}
-
-// collectedRecord says that in the rows from its own up to end, nothing is left that could be removed below a safe point. It is about
-// rows, not about a tablet, so it stays true whatever becomes of that; a tablet with another end just cannot use it.
-//
-//	+---------+------------+---------+
-//	| version | safe point | end     |
-//	| 1 B     | uvarint    | rest    |
-//	+---------+------------+---------+
-type collectedRecord struct {
-	safePoint kv.Timestamp
-	end       kv.RowKey
-}
-
-func (r collectedRecord) append(b []byte) []byte {
-	e := encoder{append(b, recordVersion)}
-	e.timestamp(r.safePoint)
-	return append(e.b, r.end...)
-}
-
-func decodeCollected(b []byte) (r collectedRecord, err error) {
-	d := decoder{b: b}
-	d.version("collected")
-	r.safePoint = d.timestamp()
-	if d.err != nil {
-		return collectedRecord{}, d.err
-	}
-	r.end = bytes.Clone(d.b)
-	return r, nil
 }
 
 // safePointRequest tells a shard the safe point; row is the beginning of one of its tablets.
@@ -341,20 +313,20 @@ func (m *safePointRequest) Decode(b []byte) error {
 // known of earlier collections of the rows from the tablet's first on.
 type safePointResponse struct {
 	locked    bool
-	collected collectedRecord
+	collected record.Collected
 }
 
 func (m *safePointResponse) AppendTo(b []byte) []byte {
 	e := encoder{b}
 	e.bool(m.locked)
-	e.timestamp(m.collected.safePoint)
-	e.bytes(m.collected.end)
+	e.timestamp(m.collected.SafePoint)
+	e.bytes(m.collected.End)
 	return e.b
 }
 
 func (m *safePointResponse) Decode(b []byte) error {
 	d := decoder{b: b}
-	*m = safePointResponse{locked: d.bool(), collected: collectedRecord{d.timestamp(), d.bytes()}}
+	*m = safePointResponse{locked: d.bool(), collected: record.Collected{SafePoint: d.timestamp(), End: d.bytes()}}
 	return d.end()
 }
 

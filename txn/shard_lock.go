@@ -6,6 +6,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/deadlock"
+	"moka/txn/record"
 )
 
 // evalLock takes row locks and then looks whether the columns are still what the owner's snapshot says.
@@ -42,16 +43,16 @@ func evalLock(e kv.Eval, st *state, req *lockRequest) (*lockResponse, error) {
 // checkLocked looks for locks first, as everywhere: one that goes leaves its write record to be seen.
 func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded bool, resp *lockResponse) error {
 	if st.locks.Len() > 0 {
-		v, ok, err := e.Latest(lockAt(runExclusive, c), kv.MaxTimestamp)
+		v, ok, err := e.Latest(record.LockAt(record.RunExclusive, c), kv.MaxTimestamp)
 		if err != nil {
 			return err
 		}
 		if ok {
-			l, err := decodeLock(v.Value)
+			l, err := record.DecodeLock(v.Value)
 			if err != nil {
 				return err
 			}
-			resp.status, resp.locks = lockInDoubt, []lockInfo{l.info(cloneColumn(c), v.Timestamp)}
+			resp.status, resp.locks = lockInDoubt, []lockInfo{infoOf(l, cloneColumn(c), v.Timestamp)}
 			return nil
 		}
 	}
@@ -61,11 +62,11 @@ func checkLocked(e kv.Eval, st *state, req *lockRequest, c kv.Column, seeded boo
 	}
 	newest, exists := v.Timestamp, false
 	if ok {
-		rec, err := decodeWrite(v.Value, v.Timestamp)
+		rec, err := record.DecodeWrite(v.Value, v.Timestamp)
 		if err != nil {
 			return err
 		}
-		exists = rec.kind == kindPut
+		exists = rec.Kind == record.KindPut
 	}
 	if newest <= req.since && (!seeded || req.since < kv.Timestamp(st.lockOnlyTS.Load())) {
 		only, err := lockOnlyCommit(e, c)
@@ -155,10 +156,10 @@ func evalDeadlocks(_ kv.Eval, st *state, _ *limitRequest) (*deadlocksResponse, e
 // own here, or none if it was lost; then the conflict check against the snapshot decides, as it does for everybody. Who requires
 // a column waits for those who have it alone, as InnoDB's check of a foreign key does: they may be about to delete it.
 func (w *writer) checkRowLock(m *mutation) {
-	if id, session, ok := w.st.rows.blocking(m.column, w.req.owner, m.kind.shared(), time.Now()); ok {
-		kind := kindLock
-		if m.kind.shared() {
-			kind = kindRequire
+	if id, session, ok := w.st.rows.blocking(m.column, w.req.owner, m.kind.Shared(), time.Now()); ok {
+		kind := record.KindLock
+		if m.kind.Shared() {
+			kind = record.KindRequire
 		}
 		w.locks = append(w.locks, lockInfo{column: cloneColumn(m.column), startTS: id, kind: kind, row: true, session: session})
 	}

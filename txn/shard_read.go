@@ -9,6 +9,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/longread"
+	"moka/txn/record"
 )
 
 // evalGet is Percolator's Get (figure 6, lines 8 to 26) for a batch of columns: note the snapshot, look for locks, then read
@@ -38,13 +39,13 @@ func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, erro
 				}
 				if through != nil {
 					l = &lockInfo{}
-					*l = through.lock.info(c, through.startTS)
+					*l = infoOf(through.lock, c, through.startTS)
 				}
 				if l != nil {
 					resp.locks = append(resp.locks, *l)
 					continue
 				}
-				v, ok, err := e.Latest(writeAt(c), safePoint)
+				v, ok, err := e.Latest(record.WriteAt(c), safePoint)
 				if err != nil {
 					return err
 				}
@@ -138,18 +139,18 @@ func getSome(
 
 // valueOf returns what a committed version holds.
 func (st *state) valueOf(e kv.Eval, q *longread.Question, c kv.Column, v kv.Version) (Value, error) {
-	w, err := decodeWrite(v.Value, v.Timestamp)
+	w, err := record.DecodeWrite(v.Value, v.Timestamp)
 	switch {
 	case err != nil:
 		return Value{}, err
-	case w.kind == kindDelete:
+	case w.Kind == record.KindDelete:
 		return Value{}, nil
-	case w.hasValue:
-		return Value{Data: w.value, OK: true}, nil
+	case w.HasValue:
+		return Value{Data: w.Value, OK: true}, nil
 	}
-	value, ok, err := st.longValue(e, q, c, w.startTS)
+	value, ok, err := st.longValue(e, q, c, w.StartTS)
 	if err == nil && !ok {
-		return Value{}, kv.Errorf(kv.CodeCorrupt, "txn.Get", "row %x: commit %v points to data at %v, which is missing", []byte(c.Row), v.Timestamp, w.startTS)
+		return Value{}, kv.Errorf(kv.CodeCorrupt, "txn.Get", "row %x: commit %v points to data at %v, which is missing", []byte(c.Row), v.Timestamp, w.StartTS)
 	}
 	return value, err
 }
@@ -164,7 +165,7 @@ func (st *state) longValue(
 		}
 		defer st.options.longReads.Leave()
 	}
-	b, ok, err := e.Get(dataAt(c), startTS)
+	b, ok, err := e.Get(record.DataAt(c), startTS)
 	if err != nil || !ok {
 		return Value{}, ok, err
 	}
@@ -172,7 +173,7 @@ func (st *state) longValue(
 		return Value{}, false, &kv.Error{Code: kv.CodeInvalidArgument, Op: "txn.Read", Err: err,
 			Msg: "whoever reads may not have more in memory"}
 	}
-	data, err := decodeData(b)
+	data, err := record.DecodeData(b)
 	return Value{Data: data, OK: true}, true, err
 }
 
@@ -183,11 +184,11 @@ func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypa
 		if st.locks.Len() == 0 {
 			return nil, nil, nil
 		}
-		v, ok, err := e.Latest(lockAt(runExclusive, c), snapshot)
+		v, ok, err := e.Latest(record.LockAt(record.RunExclusive, c), snapshot)
 		if err != nil || !ok {
 			return nil, nil, err
 		}
-		l, err := decodeLock(v.Value)
+		l, err := record.DecodeLock(v.Value)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -196,11 +197,11 @@ func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypa
 		}
 		// What committed later waited for this lock to go, so nothing newer is at or below the snapshot. A decided transaction's
 		// locks stay what they are.
-		if commitTS, ok := st.decided.Get(v.Timestamp); ok && commitTS <= snapshot && !l.guard {
+		if commitTS, ok := st.decided.Get(v.Timestamp); ok && commitTS <= snapshot && !l.Guard {
 			return nil, &foundLock{column: c, startTS: v.Timestamp, lock: l}, nil
 		}
-		if !l.passing() || waits > 1 || !waitPassing(e.Context(), st, c, v.Timestamp, l, e) {
-			info := l.info(c, v.Timestamp)
+		if !l.Passing() || waits > 1 || !waitPassing(e.Context(), st, c, v.Timestamp, l, e) {
+			info := infoOf(l, c, v.Timestamp)
 			return &info, nil, nil
 		}
 	}
@@ -209,10 +210,10 @@ func blockingLock(e kv.Eval, st *state, c kv.Column, snapshot kv.Timestamp, bypa
 // valueOfLock returns what a lock will be when it is committed.
 func (st *state) valueOfLock(e kv.Eval, q *longread.Question, l *foundLock) (Value, error) {
 	switch {
-	case l.lock.kind == kindDelete:
+	case l.lock.Kind == record.KindDelete:
 		return Value{}, nil
-	case l.lock.hasValue:
-		return Value{Data: l.lock.value, OK: true}, nil
+	case l.lock.HasValue:
+		return Value{Data: l.lock.Value, OK: true}, nil
 	}
 	value, ok, err := st.longValue(e, q, l.column, l.startTS)
 	if err == nil && !ok {
@@ -222,11 +223,11 @@ func (st *state) valueOfLock(e kv.Eval, q *longread.Question, l *foundLock) (Val
 }
 
 // blocks says whether a lock may still put a version at or below the snapshot.
-func blocks(st *state, l *lockRecord, startTS, snapshot kv.Timestamp, bypass []kv.Timestamp) bool {
-	if startTS > snapshot || !l.kind.changes() || l.minCommitTS > snapshot || slices.Contains(bypass, startTS) {
+func blocks(st *state, l *record.Lock, startTS, snapshot kv.Timestamp, bypass []kv.Timestamp) bool {
+	if startTS > snapshot || !l.Kind.Changes() || l.MinCommitTS > snapshot || slices.Contains(bypass, startTS) {
 		return false
 	}
-	if l.guard {
+	if l.Guard {
 		if p := st.findOnePhase(startTS); p != nil && kv.Timestamp(p.commitTS.Load()) > snapshot {
 			return false // it went above us
 		}
@@ -243,14 +244,11 @@ const (
 	asyncWait = 5 * time.Millisecond
 )
 
-// passing locks will be gone in a moment, unless something fails.
-func (l *lockRecord) passing() bool { return l.guard || l.async }
-
 // waitPassing waits until a guard or the lock of an asynchronous commit is gone or has become something else; it reports whether
 // it has. A one-phase commit tells us; for the others, and should it have failed, polling does.
-func waitPassing(ctx context.Context, st *state, c kv.Column, startTS kv.Timestamp, l *lockRecord, r kv.Reader) bool {
+func waitPassing(ctx context.Context, st *state, c kv.Column, startTS kv.Timestamp, l *record.Lock, r kv.Reader) bool {
 	pause, bound := 50*time.Microsecond, guardWait
-	if !l.guard {
+	if !l.Guard {
 		bound = asyncWait
 	}
 	for deadline := time.Now().Add(bound); time.Now().Before(deadline); pause = min(2*pause, 5*time.Millisecond) {
@@ -265,26 +263,26 @@ func waitPassing(ctx context.Context, st *state, c kv.Column, startTS kv.Timesta
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		b, ok, err := r.Get(lockAt(runExclusive, c), startTS)
+		b, ok, err := r.Get(record.LockAt(record.RunExclusive, c), startTS)
 		if err != nil || ctx.Err() != nil {
 			return false
 		}
 		if !ok {
 			return true
 		}
-		if now, err := decodeLock(b); err != nil || now.guard != l.guard {
+		if now, err := record.DecodeLock(b); err != nil || now.Guard != l.Guard {
 			return err == nil
 		}
 	}
 	return false
 }
 
-func (l *lockRecord) info(c kv.Column, startTS kv.Timestamp) lockInfo {
-	p := l.primary
-	if l.isPrimary {
+func infoOf(l *record.Lock, c kv.Column, startTS kv.Timestamp) lockInfo {
+	p := l.Primary
+	if l.IsPrimary {
 		p = c
 	}
-	return lockInfo{column: c, startTS: startTS, kind: l.kind, guard: l.guard, primary: p, ttl: l.ttl, session: l.session}
+	return lockInfo{column: c, startTS: startTS, kind: l.Kind, guard: l.Guard, primary: p, ttl: l.TTL, session: l.Session}
 }
 
 // scanVisits bounds the columns that one scan request looks at, found or deleted, so that it cannot run for ever.
@@ -350,7 +348,7 @@ func evalScanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*sc
 			resp.cells = slices.Grow(resp.cells, max(1, min(max(s.ahead(), 3*len(resp.cells), 8), int(req.limit)-len(resp.cells))))
 		}
 		var c cell
-		if len(v.Data) > shortValueMax { // a copy of the request's own
+		if len(v.Data) > record.ShortValueMax { // a copy of the request's own
 			c = cell{column: cloneColumn(s.column), value: v.Data}
 		} else {
 			c = cloneCell(s.column, v.Data)
@@ -392,26 +390,26 @@ func firstBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, error
 		if err != nil || info == nil {
 			return nil, err
 		}
-		if !l.passing() || waits > 1 || !waitPassing(e.Context(), st, info.column, info.startTS, l, e) {
+		if !l.Passing() || waits > 1 || !waitPassing(e.Context(), st, info.column, info.startTS, l, e) {
 			return info, nil
 		}
 	}
 }
 
-func findBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, *lockRecord, error) {
-	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnLock, Run: runExclusive, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
+func findBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, *record.Lock, error) {
+	it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnLock, Run: record.RunExclusive, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
 	if err != nil {
 		return nil, nil, err
 	}
 	defer it.Close()
 	for ok := req.start(it); ok; ok = it.NextColumn() {
 		v := it.Version()
-		l, err := decodeLock(v.Value)
+		l, err := record.DecodeLock(v.Value)
 		if err != nil {
 			return nil, nil, err
 		}
 		if blocks(st, l, v.Timestamp, req.snapshot, req.bypass) {
-			info := l.info(cloneColumn(it.Column()), v.Timestamp)
+			info := infoOf(l, cloneColumn(it.Column()), v.Timestamp)
 			return &info, l, nil
 		}
 	}
@@ -425,17 +423,17 @@ func evalScanLocks(e kv.Eval, st *state, req *scanLocksRequest) (*scanLocksRespo
 		return resp, nil
 	}
 	var err error
-	for _, run := range []uint32{runExclusive, runShared} {
+	for _, run := range []uint32{record.RunExclusive, record.RunShared} {
 		st.locks.Ascend(run, kv.Span{}, func(a kv.Address, v kv.Version) bool {
 			if v.Timestamp > req.max {
 				return true
 			}
-			var l *lockRecord
-			if l, err = decodeLock(v.Value); err != nil {
+			var l *record.Lock
+			if l, err = record.DecodeLock(v.Value); err != nil {
 				return false
 			}
-			if !l.guard {
-				resp.locks = append(resp.locks, l.info(cloneColumn(a.Column), v.Timestamp))
+			if !l.Guard {
+				resp.locks = append(resp.locks, infoOf(l, cloneColumn(a.Column), v.Timestamp))
 			}
 			return len(resp.locks) < int(req.limit)
 		})

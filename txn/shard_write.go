@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // maxLocksReported bounds the foreign locks that a refused write reports; after them the client asks again anyway.
@@ -29,7 +30,7 @@ type writer struct {
 	held     int // share locks that their owner still holds: nothing to write
 	// later are the mutations of a large request whose versions are looked at together, behind all locks.
 	later   []*mutation
-	guards  [kindNotify + 1][]byte
+	guards  [record.KindNotify + 1][]byte
 	sharing []*mutation // those of a prewrite, which are stored beside others'
 }
 
@@ -45,14 +46,14 @@ func evalPrewrite(e kv.Eval, st *state, req *writeRequest) (*writeResponse, erro
 	for _, m := range fresh {
 		l := w.lock(m)
 		async.mark(l)
-		if m.kind == kindPut && !l.hasValue {
-			e.Set(dataAt(m.column), req.startTS, appendData(nil, m.value))
+		if m.kind == record.KindPut && !l.HasValue {
+			e.Set(record.DataAt(m.column), req.startTS, record.AppendData(nil, m.value))
 		}
-		run := uint32(runExclusive)
-		if m.kind.shared() || slices.Contains(w.sharing, m) {
-			run = runShared
+		run := uint32(record.RunExclusive)
+		if m.kind.Shared() || slices.Contains(w.sharing, m) {
+			run = record.RunShared
 		}
-		e.Set(lockAt(run, m.column), req.startTS, l.appendTo(nil))
+		e.Set(record.LockAt(run, m.column), req.startTS, l.AppendTo(nil))
 	}
 	return &writeResponse{outcome: outcomeOK, minCommitTS: async.least(w)}, nil
 }
@@ -71,8 +72,8 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 	}
 	p := st.beginOnePhase(req.startTS)
 	for _, m := range mutations {
-		if m.kind.changes() {
-			e.Guard(lockAt(runExclusive, m.column), req.startTS, w.guard(m))
+		if m.kind.Changes() {
+			e.Guard(record.LockAt(record.RunExclusive, m.column), req.startTS, w.guard(m))
 		}
 	}
 	// Again, behind the guards: a collection that began since the first look may have removed what there was to conflict with. Either it
@@ -84,17 +85,17 @@ func evalCommitOnePhase(e kv.Eval, st *state, req *writeRequest) (*writeResponse
 	// Only now: a reader with a larger snapshot either raised maxTS before this load, or meets the guards (see raiseMaxTS).
 	commitTS := max(st.commitAbove(max(req.startTS, req.floor)), w.required)
 	p.commitTS.Store(uint64(commitTS))
-	var all []ClearNotify
+	var all []record.Clear
 	for _, m := range mutations {
 		all = append(all, m.clears...)
 	}
 	for _, m := range mutations {
-		rec := writeRecord{kind: m.kind, startTS: req.startTS}
-		if m.kind == kindPut {
-			if len(m.value) <= shortValueMax {
-				rec.hasValue, rec.value = true, m.value
+		rec := record.Write{Kind: m.kind, StartTS: req.startTS}
+		if m.kind == record.KindPut {
+			if len(m.value) <= record.ShortValueMax {
+				rec.HasValue, rec.Value = true, m.value
 			} else {
-				e.Set(dataAt(m.column), req.startTS, appendData(nil, m.value))
+				e.Set(record.DataAt(m.column), req.startTS, record.AppendData(nil, m.value))
 			}
 		}
 		note := notes{m.observers, m.clears, req.depth, all}
@@ -122,7 +123,7 @@ func (w *writer) check() (fresh []*mutation, refusal *writeResponse, err error) 
 		return fresh, refusal, err
 	}
 	for _, m := range w.req.mutations {
-		if !m.kind.changes() {
+		if !m.kind.Changes() {
 			continue
 		}
 		commitTS, ok, err := commitOf(w, m.column, w.req.startTS)
@@ -150,7 +151,7 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 		return nil, &writeResponse{outcome: outcomeUnseeded, incarnation: w.st.incarnation}, nil
 	}
 	if !w.onePhase && len(w.req.mutations) > 0 {
-		w.Guard(lockAt(runWriteGuard, w.req.mutations[0].column), w.req.startTS, w.guard(w.req.mutations[0]))
+		w.Guard(record.LockAt(record.RunWriteGuard, w.req.mutations[0].column), w.req.startTS, w.guard(w.req.mutations[0]))
 	}
 	w.oldest = w.req.startTS
 	for _, m := range w.req.mutations {
@@ -175,7 +176,7 @@ func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) 
 			}
 			continue
 		}
-		if m.kind.shared() {
+		if m.kind.Shared() {
 			own, refusal, err = w.checkShared(m)
 		} else {
 			own, refusal, err = w.checkExclusive(m)
@@ -249,11 +250,11 @@ func (w *writer) checkLater() (refusal *writeResponse, err error) {
 		exists := false
 		if ok && compareColumns(it.Column(), m.column) == 0 {
 			v := it.Version()
-			rec, err := decodeWrite(v.Value, v.Timestamp)
+			rec, err := record.DecodeWrite(v.Value, v.Timestamp)
 			if err != nil {
 				return nil, err
 			}
-			newest, exists = v.Timestamp, rec.kind == kindPut
+			newest, exists = v.Timestamp, rec.Kind == record.KindPut
 		}
 		if refusal, err = w.checkVersion(m, newest, exists); refusal != nil || err != nil {
 			return refusal, err
@@ -265,20 +266,20 @@ func (w *writer) checkLater() (refusal *writeResponse, err error) {
 // checkExclusive judges a put, delete or lock-only write. The order matters: locks first, because a lock disappears only after
 // its write record can be seen.
 func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, err error) {
-	if own, err = w.checkLock(m, runExclusive, func(kind) bool { return true }); own || err != nil {
+	if own, err = w.checkLock(m, record.RunExclusive, func(record.Kind) bool { return true }); own || err != nil {
 		return own, nil, err
 	}
 	w.checkRowLock(m)
 	if err := w.checkShareLocks(m.column); err != nil {
 		return false, nil, err
 	}
-	if m.kind == kindDelete {
+	if m.kind == record.KindDelete {
 		// Published before looking for requires, which do the same the other way round: one of the two sees the other.
-		run := uint32(runDeleteGuard)
+		run := uint32(record.RunDeleteGuard)
 		if w.onePhase {
-			run = runExclusive
+			run = record.RunExclusive
 		}
-		w.Guard(lockAt(run, m.column), w.req.startTS, w.guard(m))
+		w.Guard(record.LockAt(run, m.column), w.req.startTS, w.guard(m))
 		if err := w.checkRequires(m.column); err != nil {
 			return false, nil, err
 		}
@@ -320,14 +321,14 @@ func (w *writer) checkVersion(m *mutation, newest kv.Timestamp, exists bool) (re
 // between (the simulator's seed 4605): that it is held proves nothing about what happened before.
 func (w *writer) checkHeld(m *mutation) (own bool, refusal *writeResponse, err error) {
 	if w.st.locks.Len() > 0 {
-		if _, own, err = w.Get(lockAt(runShared, m.column), w.req.startTS); own || err != nil {
+		if _, own, err = w.Get(record.LockAt(record.RunShared, m.column), w.req.startTS); own || err != nil {
 			return own, nil, err
 		}
 	}
 	if refusal, err = w.checkRolledBack(m.column); refusal != nil || err != nil {
 		return false, refusal, err
 	}
-	if own, err = w.checkLock(m, runExclusive, func(kind) bool { return true }); own || err != nil {
+	if own, err = w.checkLock(m, record.RunExclusive, func(record.Kind) bool { return true }); own || err != nil {
 		return own, nil, err
 	}
 	if w.since(m) < w.st.recent.Before(m.column, w.seed) {
@@ -344,21 +345,21 @@ func (w *writer) checkHeld(m *mutation) (own bool, refusal *writeResponse, err e
 
 // checkShared judges a Require or a weak notification, without a latch: any number of them go on at once.
 func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err error) {
-	if _, own, err = w.Get(lockAt(runShared, m.column), w.req.startTS); own || err != nil {
+	if _, own, err = w.Get(record.LockAt(record.RunShared, m.column), w.req.startTS); own || err != nil {
 		// Without a latch, the first copy of this request may still wait for the log: its lock is written again, so that the
 		// answer to this one does not come before it is durable.
 		return own && w.onePhase, nil, err
 	}
-	if m.kind == kindNotify {
+	if m.kind == record.KindNotify {
 		refusal, err = w.checkRolledBack(m.column)
 		return false, refusal, err
 	}
 	w.checkRowLock(m)
-	w.Guard(lockAt(runSharedGuard, m.column), w.req.startTS, w.guard(m))
-	deletes := func(k kind) bool { return k == kindDelete }
+	w.Guard(record.LockAt(record.RunSharedGuard, m.column), w.req.startTS, w.guard(m))
+	deletes := func(k record.Kind) bool { return k == record.KindDelete }
 	// In this order: a delete's guard goes when its lock is there. (The other way round one was missed that went from one to the other
 	// between the two looks.)
-	for _, run := range []uint32{runDeleteGuard, runExclusive} {
+	for _, run := range []uint32{record.RunDeleteGuard, record.RunExclusive} {
 		if own, err = w.checkLock(m, run, deletes); own || err != nil {
 			return own, nil, err
 		}
@@ -370,11 +371,11 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 	}
 	newest, exists := v.Timestamp, false
 	if ok {
-		rec, err := decodeWrite(v.Value, v.Timestamp)
+		rec, err := record.DecodeWrite(v.Value, v.Timestamp)
 		if err != nil {
 			return false, nil, err
 		}
-		exists = rec.kind == kindPut
+		exists = rec.Kind == record.KindPut
 	}
 	switch {
 	case exists: // whoever wrote it, even after our snapshot: it exists
@@ -388,24 +389,24 @@ func (w *writer) checkShared(m *mutation) (own bool, refusal *writeResponse, err
 
 // checkLock looks at the newest lock in a run of which a column has at most one; foreign ones of a kind that matters are
 // reported.
-func (w *writer) checkLock(m *mutation, run uint32, matters func(kind) bool) (own bool, err error) {
+func (w *writer) checkLock(m *mutation, run uint32, matters func(record.Kind) bool) (own bool, err error) {
 	if w.st.locks.Len() == 0 {
 		return false, nil
 	}
-	v, ok, err := w.Latest(lockAt(run, m.column), kv.MaxTimestamp)
+	v, ok, err := w.Latest(record.LockAt(run, m.column), kv.MaxTimestamp)
 	if err != nil || !ok {
 		return false, err
 	}
-	l, err := decodeLock(v.Value)
+	l, err := record.DecodeLock(v.Value)
 	if err != nil {
 		return false, err
 	}
 	if v.Timestamp == w.req.startTS {
-		w.own, w.ownPlain = max(w.own, l.minCommitTS), w.ownPlain || !l.async
+		w.own, w.ownPlain = max(w.own, l.MinCommitTS), w.ownPlain || !l.Async
 		return true, nil
 	}
-	if matters(l.kind) {
-		w.locks = append(w.locks, l.info(cloneColumn(m.column), v.Timestamp))
+	if matters(l.Kind) {
+		w.locks = append(w.locks, infoOf(l, cloneColumn(m.column), v.Timestamp))
 	}
 	return false, nil
 }
@@ -416,31 +417,31 @@ func (w *writer) checkShareLocks(c kv.Column) error {
 	if w.st.locks.Len() == 0 {
 		return nil
 	}
-	return w.checkBeside(c, kindLock, runShared)
+	return w.checkBeside(c, record.KindLock, record.RunShared)
 }
 
 // checkRequires reports the foreign requires of a column that is to be deleted.
 func (w *writer) checkRequires(c kv.Column) error {
-	return w.checkBeside(c, kindRequire, runSharedGuard, runShared) // as in checkShared: the guard goes when the lock is there
+	return w.checkBeside(c, record.KindRequire, record.RunSharedGuard, record.RunShared) // as in checkShared: the guard goes when the lock is there
 }
 
 // checkBeside reports the foreign locks of a kind in runs where a column may have many.
-func (w *writer) checkBeside(c kv.Column, k kind, runs ...uint32) error {
+func (w *writer) checkBeside(c kv.Column, k record.Kind, runs ...uint32) error {
 	for _, run := range runs {
 		for at := kv.MaxTimestamp; len(w.locks) < maxLocksReported; {
-			v, ok, err := w.Latest(lockAt(run, c), at)
+			v, ok, err := w.Latest(record.LockAt(run, c), at)
 			if err != nil {
 				return err
 			}
 			if !ok {
 				break
 			}
-			l, err := decodeLock(v.Value)
+			l, err := record.DecodeLock(v.Value)
 			if err != nil {
 				return err
 			}
-			if v.Timestamp != w.req.startTS && l.kind == k {
-				w.locks = append(w.locks, l.info(cloneColumn(c), v.Timestamp))
+			if v.Timestamp != w.req.startTS && l.Kind == k {
+				w.locks = append(w.locks, infoOf(l, cloneColumn(c), v.Timestamp))
 			}
 			at = v.Timestamp - 1
 		}
@@ -453,7 +454,7 @@ func (w *writer) checkRolledBack(c kv.Column) (*writeResponse, error) {
 	if w.req.startTS > kv.Timestamp(w.st.rollbackTS.Load()) {
 		return nil, nil
 	}
-	_, ok, err := w.Get(rollbackAt(c), w.req.startTS)
+	_, ok, err := w.Get(record.RollbackAt(c), w.req.startTS)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -465,13 +466,13 @@ func (w *writer) checkRolledBack(c kv.Column) (*writeResponse, error) {
 func (w *writer) newest(c kv.Column) (commitTS kv.Timestamp, exists bool, err error) {
 	v, ok, known := w.st.newestIfHot(c)
 	if !known {
-		v, ok, err = w.Latest(writeAt(c), kv.MaxTimestamp)
+		v, ok, err = w.Latest(record.WriteAt(c), kv.MaxTimestamp)
 	}
 	if err != nil || !ok {
 		return 0, false, err
 	}
-	rec, err := decodeWrite(v.Value, v.Timestamp)
-	return v.Timestamp, rec.kind == kindPut, err
+	rec, err := record.DecodeWrite(v.Value, v.Timestamp)
+	return v.Timestamp, rec.Kind == record.KindPut, err
 }
 
 // since is the snapshot that a mutation was computed from.
@@ -494,7 +495,7 @@ func conflict(c kv.Column, commitTS kv.Timestamp) *writeResponse {
 
 // checkMarkers finds conflicts that left no version: lock-only writes and, for deletes, requires.
 func (w *writer) checkMarkers(m *mutation) (*writeResponse, error) {
-	if m.kind == kindDelete {
+	if m.kind == record.KindDelete {
 		if ts := max(w.seed, w.st.requires.since(m.column)); ts > w.since(m) {
 			return conflict(m.column, ts), nil
 		}
@@ -511,22 +512,22 @@ func (w *writer) checkMarkers(m *mutation) (*writeResponse, error) {
 
 // lockOnlyCommit returns the newest commit_ts of a lock-only write of a column, zero if there was none.
 func lockOnlyCommit(r kv.Reader, c kv.Column) (kv.Timestamp, error) {
-	b, ok, err := r.Get(rollbackAt(c), rollbackMarker)
+	b, ok, err := r.Get(record.RollbackAt(c), record.RollbackMarker)
 	if err != nil || !ok {
 		return 0, err
 	}
-	return decodeRollback(b)
+	return record.DecodeRollback(b)
 }
 
 // commitOf finds the commit of the transaction of startTS among a column's versions. It is the oldest of those above startTS, if it is there:
 // whoever had committed to the column between the two would have been a conflict. So where a column has many, which is a hot row in
 // which somebody is being asked for, and its latch held meanwhile, the way to the oldest is halved instead of gone version by version.
 func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Timestamp, ok bool, err error) {
-	oldest, ok, err := r.Latest(writeAt(c), kv.MaxTimestamp)
+	oldest, ok, err := r.Latest(record.WriteAt(c), kv.MaxTimestamp)
 	if err != nil || !ok || oldest.Timestamp <= startTS {
 		return 0, false, err
 	}
-	if rec, err := decodeWrite(oldest.Value, oldest.Timestamp); err != nil || rec.startTS == startTS {
+	if rec, err := record.DecodeWrite(oldest.Value, oldest.Timestamp); err != nil || rec.StartTS == startTS {
 		return oldest.Timestamp, err == nil, err
 	}
 	below := startTS // at or below this there is no other version above startTS
@@ -535,7 +536,7 @@ func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Times
 		if looks >= commitSteps {
 			at = below + (at-below+1)/2
 		}
-		v, ok, err := r.Latest(writeAt(c), at)
+		v, ok, err := r.Latest(record.WriteAt(c), at)
 		switch {
 		case err != nil:
 			return 0, false, err
@@ -545,8 +546,8 @@ func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Times
 			below = at
 		}
 	}
-	rec, err := decodeWrite(oldest.Value, oldest.Timestamp)
-	if err != nil || rec.startTS != startTS {
+	rec, err := record.DecodeWrite(oldest.Value, oldest.Timestamp)
+	if err != nil || rec.StartTS != startTS {
 		return 0, false, err
 	}
 	return oldest.Timestamp, true, nil
@@ -556,18 +557,18 @@ func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Times
 const commitSteps = 8
 
 // lock makes the record that prewrite stores.
-func (w *writer) lock(m *mutation) *lockRecord {
-	l := &lockRecord{
-		kind: m.kind, ttl: w.req.ttl, minCommitTS: w.req.startTS + 1, session: w.req.session,
-		observers: m.observers, clears: m.clears, depth: w.req.depth,
+func (w *writer) lock(m *mutation) *record.Lock {
+	l := &record.Lock{
+		Kind: m.kind, TTL: w.req.ttl, MinCommitTS: w.req.startTS + 1, Session: w.req.session,
+		Observers: m.observers, Clears: m.clears, Depth: w.req.depth,
 	}
 	if compareColumns(m.column, w.req.primary) == 0 {
-		l.isPrimary = true
+		l.IsPrimary = true
 	} else {
-		l.primary = w.req.primary
+		l.Primary = w.req.primary
 	}
-	if m.kind == kindPut && len(m.value) <= shortValueMax {
-		l.hasValue, l.value = true, m.value
+	if m.kind == record.KindPut && len(m.value) <= record.ShortValueMax {
+		l.HasValue, l.Value = true, m.value
 	}
 	return l
 }
@@ -575,8 +576,8 @@ func (w *writer) lock(m *mutation) *lockRecord {
 // guard makes the record of a guard: enough to be recognised as one.
 func (w *writer) guard(m *mutation) []byte {
 	if w.guards[m.kind] == nil {
-		l := lockRecord{kind: m.kind, guard: true, isPrimary: true, minCommitTS: w.req.startTS + 1}
-		w.guards[m.kind] = l.appendTo(nil)
+		l := record.Lock{Kind: m.kind, Guard: true, IsPrimary: true, MinCommitTS: w.req.startTS + 1}
+		w.guards[m.kind] = l.AppendTo(nil)
 	}
 	return w.guards[m.kind]
 }

@@ -263,7 +263,7 @@ func (cm *committer) rollback(ctx context.Context) {
 func (cm *committer) rollbackGroup(ctx context.Context, b *backoff, g *shardGroup, ms []*mutation) error {
 	req := &rollbackRequest{startTS: cm.startTS, primary: cm.primary, spans: g.spans}
 	for _, i := range g.index {
-		if !ms[i].kind.shared() {
+		if !ms[i].kind.Shared() {
 			req.columns = append(req.columns, ms[i].column)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"moka/kv"
 	"moka/txn/longread"
+	"moka/txn/record"
 )
 
 // Txn is a transaction: a snapshot to read and a buffer of writes, of which nobody hears before Commit. Its methods may be
@@ -22,6 +23,7 @@ type Txn struct {
 
 	mu       sync.Mutex // guards what follows; nothing blocks under it
 	startTS  kv.Timestamp
+	advanced bool         // Advance was called with something in the buffer
 	started  time.Time    // when the snapshot was taken, for the age that TTLs must allow for
 	began    bool         // a snapshot was taken once: the user may have seen something
 	owner    kv.Timestamp // of row locks
@@ -147,9 +149,9 @@ func (t *Txn) batchGet(
 	for i, c := range cs {
 		p, ok := own.get(c)
 		switch {
-		case !ok || !p.kind.changes():
+		case !ok || !p.kind.Changes():
 			missing = append(missing, i)
-		case p.kind == kindPut:
+		case p.kind == record.KindPut:
 			values[i] = Value{Data: bytes.Clone(p.value), OK: true}
 		}
 	}
@@ -171,15 +173,15 @@ func (t *Txn) Pending(c kv.Column) (value []byte, ok, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p, found := t.buffer.get(c)
-	if !found || !p.kind.changes() {
+	if !found || !p.kind.Changes() {
 		return nil, false, false
 	}
-	return bytes.Clone(p.value), p.kind == kindPut, true
+	return bytes.Clone(p.value), p.kind == record.KindPut, true
 }
 
 // Put writes a column. Nothing is sent before Commit.
 func (t *Txn) Put(c kv.Column, value []byte, o WriteOptions) {
-	t.add(mutation{kind: kindPut, column: c, value: value, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
+	t.add(mutation{kind: record.KindPut, column: c, value: value, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
 }
 
 // PutAll is Put for many columns in ascending order, which go into the buffer without being looked up or copied: their memory is
@@ -209,25 +211,25 @@ func (t *Txn) SetAdds(on bool) {
 
 // Delete removes a column.
 func (t *Txn) Delete(c kv.Column, o WriteOptions) {
-	t.add(mutation{kind: kindDelete, column: c, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
+	t.add(mutation{kind: record.KindDelete, column: c, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
 }
 
 // Require makes the commit fail unless the column exists then and nobody is deleting it. Any number of transactions may
 // require a column, and write it, at the same time; it is what a foreign key asks of its parent row.
-func (t *Txn) Require(c kv.Column) { t.add(mutation{kind: kindRequire, column: c}) }
+func (t *Txn) Require(c kv.Column) { t.add(mutation{kind: record.KindRequire, column: c}) }
 
-// LockForUpdate conflicts like a write and changes nothing. A transaction that writes nothing at all has nothing to protect:
-// its locks are not even checked.
-func (t *Txn) LockForUpdate(c kv.Column) { t.add(mutation{kind: kindLock, column: c}) }
+// LockForUpdate conflicts like a write and changes nothing. A transaction that writes nothing has nothing to
+// protect, and its locks are not even checked, unless it has read by several snapshots (Advance).
+func (t *Txn) LockForUpdate(c kv.Column) { t.add(mutation{kind: record.KindLock, column: c}) }
 
 // LockShared is LockForUpdate for a column that Lock has taken shared: while the row lock is there it is enough, and
 // transactions that share it do not conflict. Should it be lost, the commit treats it like LockForUpdate.
-func (t *Txn) LockShared(c kv.Column) { t.add(mutation{kind: kindLock, column: c, share: true}) }
+func (t *Txn) LockShared(c kv.Column) { t.add(mutation{kind: record.KindLock, column: c, share: true}) }
 
 // NotifyWeak notifies observers of the column, as if it had changed, without conflict with anybody. In a transaction without
 // writes, notifications in different shards are not atomic.
 func (t *Txn) NotifyWeak(c kv.Column, observers []uint32) {
-	t.add(mutation{kind: kindNotify, column: c, observers: observers})
+	t.add(mutation{kind: record.KindNotify, column: c, observers: observers})
 }
 
 // add buffers a write. Beyond the cap it drops writes, so that memory is safe from callers who look at Err late; the
@@ -240,7 +242,7 @@ func (t *Txn) add(m mutation) {
 	}
 	m.since = t.startTS // zero, before anything was read: then the commit's own start counts
 	t.buffer.add(m)
-	t.buffer.adds = t.buffer.adds || t.adds && m.kind == kindPut
+	t.buffer.adds = t.buffer.adds || t.adds && m.kind == record.KindPut
 	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes || len(m.value) > maxValue
 }
 
@@ -296,9 +298,9 @@ func (t *Txn) Buffered(span kv.Span) (changes []Buffered, required []kv.Column) 
 	for it := t.buffer.iter(); it.Next(); {
 		switch p := it.Item(); {
 		case !span.Contains(p.column.Row):
-		case p.kind.changes():
-			changes = append(changes, Buffered{p.column, p.value, p.kind == kindDelete, p.observers})
-		case p.kind == kindRequire:
+		case p.kind.Changes():
+			changes = append(changes, Buffered{p.column, p.value, p.kind == record.KindDelete, p.observers})
+		case p.kind == record.KindRequire:
 			required = append(required, p.column)
 		}
 	}
@@ -308,7 +310,7 @@ func (t *Txn) Buffered(span kv.Span) (changes []Buffered, required []kv.Column) 
 // RequireInstead has the commit depend on another column than one that was required.
 func (t *Txn) RequireInstead(was, is kv.Column) {
 	t.mu.Lock()
-	if p, ok := t.buffer.get(was); ok && p.kind == kindRequire {
+	if p, ok := t.buffer.get(was); ok && p.kind == record.KindRequire {
 		t.buffer.bytes -= p.size()
 		t.buffer.tree.Delete(p)
 	}
@@ -321,7 +323,7 @@ func (t *Txn) Renotify(c kv.Column, observers []uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	old, ok := t.buffer.get(c)
-	if !ok || !old.kind.changes() {
+	if !ok || !old.kind.Changes() {
 		return
 	}
 	p := *old // savepoints have the old one

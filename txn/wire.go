@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"moka/kv"
+	"moka/txn/record"
 )
 
 // Everything here is made of uvarints and length-prefixed bytes. encoder and decoder keep the codecs one line per field; the
@@ -180,4 +181,25 @@ func (d *decoder) end() error {
 		d.fail("bytes left over")
 	}
 	return d.err
+}
+
+func (e *encoder) observers(os []uint32) {
+	e.uvarint(uint64(len(os)))
+	for _, o := range os {
+		e.uvarint(uint64(o))
+	}
+}
+
+func (d *decoder) observers() []uint32 { return list(d, 1, d.uint32) }
+
+func (e *encoder) clears(cs []record.Clear) {
+	e.uvarint(uint64(len(cs)))
+	for _, c := range cs {
+		e.uvarint(uint64(c.Observer))
+		e.column(c.Column)
+	}
+}
+
+func (d *decoder) clears() []record.Clear {
+	return list(d, 4, func() record.Clear { return record.Clear{Observer: d.uint32(), Column: d.column()} })
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	"pgregory.net/rapid"
 
 	"moka/kv"
 	"moka/txn/deadlock"
+	"moka/txn/record"
 )
 
 var (
@@ -21,41 +21,12 @@ var (
 	otherRow   = kv.Column{Row: kv.RowKey("\x00\x00\x00\x02joe")}
 )
 
-// goldenRecords are the stored formats; goldenMessages those on the wire. What is written down in testdata/golden has been
-// stored by somebody: a line may be added, none may change.
-func goldenRecords() map[string][]byte {
-	lock := func(l lockRecord) []byte { return l.appendTo(nil) }
-	write := func(w writeRecord, ts kv.Timestamp) []byte { return w.appendTo(nil, ts) }
-	return map[string][]byte{
-		"lock primary put":      lock(lockRecord{kind: kindPut, isPrimary: true, ttl: 3 * time.Second, minCommitTS: 8, session: "w1", hasValue: true, value: []byte("3")}),
-		"lock secondary delete": lock(lockRecord{kind: kindDelete, primary: testColumn, ttl: time.Second, minCommitTS: 8}),
-		"lock long put":         lock(lockRecord{kind: kindPut, primary: testColumn, minCommitTS: 300}),
-		"lock require":          lock(lockRecord{kind: kindRequire, primary: testColumn, minCommitTS: 8}),
-		"lock guard":            lock(lockRecord{kind: kindPut, isPrimary: true, guard: true, minCommitTS: 8}),
-		"lock observed": lock(lockRecord{kind: kindPut, isPrimary: true, minCommitTS: 8, observers: []uint32{1, 300},
-			clears: []ClearNotify{{Observer: 2, Column: otherRow}}, hasValue: true}),
-		"lock of a run": lock(lockRecord{kind: kindPut, isPrimary: true, minCommitTS: 8,
-			observers: []uint32{1}, depth: 3, hasValue: true, value: []byte("3")}),
-		"lock asynchronous primary":   lock(lockRecord{kind: kindPut, isPrimary: true, async: true, minCommitTS: 8, secondaries: []kv.Column{testColumn, otherRow}, hasValue: true, value: []byte("3")}),
-		"lock asynchronous secondary": lock(lockRecord{kind: kindDelete, primary: testColumn, async: true, minCommitTS: 9}),
-		"write short":                 write(writeRecord{kind: kindPut, startTS: 7, hasValue: true, value: []byte("3")}, 8),
-		"write long":                  write(writeRecord{kind: kindPut, startTS: 7}, 1000),
-		"write delete":                write(writeRecord{kind: kindDelete, startTS: 7}, 8),
-		"data":                        appendData(nil, []byte("long")),
-		"rollback":                    appendRollback(nil, 0),
-		"lock marker":                 appendRollback(nil, 9),
-		"notify":                      appendNotify(nil, Notification{StartTS: 7}),
-		"notify by a run":             appendNotify(nil, Notification{StartTS: 7, Depth: 3}),
-		"notify of several changes":   appendNotify(nil, Notification{StartTS: 7, Since: 5}),
-	}
-}
-
 // messages has one of each, with every field set.
 func messages() map[string]kv.Message {
-	lock := lockInfo{column: testColumn, startTS: 7, kind: kindPut, guard: true, primary: otherRow, ttl: time.Second, session: "w1"}
+	lock := lockInfo{column: testColumn, startTS: 7, kind: record.KindPut, guard: true, primary: otherRow, ttl: time.Second, session: "w1"}
 	refs := []kv.TabletRef{{ID: 1, Generation: 2}, {ID: 3, Generation: 400}}
 	spans := []kv.Span{{Start: testColumn.Row, End: otherRow.Row}, {}}
-	mut := &mutation{kind: kindPut, column: testColumn, value: []byte("v"), mustNotExist: true, mustExist: true, observers: []uint32{1, 2}, clears: []ClearNotify{{2, otherRow}}, since: 6, share: true}
+	mut := &mutation{kind: record.KindPut, column: testColumn, value: []byte("v"), mustNotExist: true, mustExist: true, observers: []uint32{1, 2}, clears: []record.Clear{{Observer: 2, Column: otherRow}}, since: 6, share: true}
 	blockers := []deadlock.Holder{{Owner: 5, Note: "conn 1"}, {Owner: 6}}
 	edges := []deadlock.Edge{{Waiter: 5, Holder: 6, Note: "a", HolderNote: "b", Column: testColumn}}
 	return map[string]kv.Message{
@@ -108,13 +79,6 @@ func messages() map[string]kv.Message {
 func TestGolden(t *testing.T) {
 	datadriven.RunTest(t, "testdata/golden", func(t *testing.T, d *datadriven.TestData) string {
 		name := strings.TrimSpace(d.Input)
-		if d.Cmd == "record" {
-			b, ok := goldenRecords()[name]
-			if !ok {
-				d.Fatalf(t, "no record %q", name)
-			}
-			return hex.EncodeToString(b) + "\n"
-		}
 		m, ok := messages()[name]
 		if !ok {
 			d.Fatalf(t, "no message %q", name)
@@ -130,11 +94,6 @@ func TestGoldenIsComplete(t *testing.T) {
 		seen[strings.TrimSpace(d.Input)] = true
 		return d.Expected
 	})
-	for name := range goldenRecords() {
-		if !seen[name] {
-			t.Errorf("record %q is not in testdata/golden", name)
-		}
-	}
 	for name := range messages() {
 		if !seen[name] {
 			t.Errorf("message %q is not in testdata/golden", name)
@@ -169,95 +128,12 @@ func TestMessagesRoundTrip(t *testing.T) {
 	}
 }
 
-func TestRecordsRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		blob := rapid.SliceOfN(rapid.Byte(), 1, 40)
-		column := func(label string) kv.Column {
-			return kv.Column{Row: blob.Draw(t, label), Family: kv.FamilyID(rapid.Byte().Draw(t, label)), Qualifier: blob.Draw(t, label)}
-		}
-		l := &lockRecord{
-			kind: kind(rapid.IntRange(1, 5).Draw(t, "kind")), guard: rapid.Bool().Draw(t, "guard"), isPrimary: rapid.Bool().Draw(t, "primary"),
-			ttl: time.Duration(rapid.IntRange(0, 1e6).Draw(t, "ttl")) * time.Millisecond, minCommitTS: kv.Timestamp(rapid.Uint64().Draw(t, "min")),
-			session: rapid.String().Draw(t, "session"), hasValue: rapid.Bool().Draw(t, "has value"),
-		}
-		if !l.isPrimary {
-			l.primary = column("primary")
-		}
-		if l.hasValue {
-			l.value = blob.Draw(t, "value")
-		}
-		if l.async = rapid.Bool().Draw(t, "async"); l.async && l.isPrimary {
-			l.secondaries = []kv.Column{column("secondary"), column("secondary")}
-		}
-		if rapid.Bool().Draw(t, "observed") {
-			l.observers = rapid.SliceOfN(rapid.Uint32(), 1, 3).Draw(t, "observers")
-			l.clears = []ClearNotify{{rapid.Uint32().Draw(t, "observer"), column("clear")}}
-		}
-		back, err := decodeLock(l.appendTo(nil))
-		if err != nil || !reflect.DeepEqual(l, back) {
-			t.Fatalf("got %+v, %v, want %+v", back, err, l)
-		}
-		start := kv.Timestamp(rapid.Uint64Range(0, 1<<62).Draw(t, "start"))
-		commit := start + 1 + kv.Timestamp(rapid.Uint64Range(0, 1<<40).Draw(t, "delta"))
-		w := writeRecord{kind: kindPut, startTS: start, hasValue: l.hasValue, value: l.value}
-		if rapid.Bool().Draw(t, "delete") {
-			w = writeRecord{kind: kindDelete, startTS: start}
-		}
-		got, err := decodeWrite(w.appendTo(nil, commit), commit)
-		if err != nil || !reflect.DeepEqual(w, got) {
-			t.Fatalf("got %+v, %v, want %+v", got, err, w)
-		}
-	})
-}
-
-// TestNewerVersionIsRefused: records of a later Moka are not guessed at.
-func TestNewerVersionIsRefused(t *testing.T) {
-	for name, b := range goldenRecords() {
-		b = bytes.Clone(b)
-		b[0]++
-		var err error
-		switch strings.Fields(name)[0] {
-		case "lock":
-			if name == "lock marker" {
-				_, err = decodeRollback(b)
-			} else {
-				_, err = decodeLock(b)
-			}
-		case "write":
-			_, err = decodeWrite(b, 1000)
-		case "data":
-			_, err = decodeData(b)
-		case "rollback":
-			_, err = decodeRollback(b)
-		case "notify":
-			b[0] = notifyVersion + 1
-			_, err = DecodeNotify(b)
-		}
-		if kv.CodeOf(err) != kv.CodeCorrupt {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // FuzzDecode: junk is refused, and what is accepted means one thing.
 func FuzzDecode(f *testing.F) {
-	for _, b := range goldenRecords() {
-		f.Add(b)
-	}
 	for _, m := range messages() {
 		f.Add(m.AppendTo(nil))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if l, err := decodeLock(b); err == nil {
-			if again, err := decodeLock(l.appendTo(nil)); err != nil || !reflect.DeepEqual(l, again) {
-				t.Errorf("lock: %+v became %+v, %v", l, again, err)
-			}
-		}
-		if w, err := decodeWrite(b, 1<<50); err == nil {
-			if again, err := decodeWrite(w.appendTo(nil, 1<<50), 1<<50); err != nil || !reflect.DeepEqual(w, again) {
-				t.Errorf("write: %+v became %+v, %v", w, again, err)
-			}
-		}
 		for name, m := range messages() {
 			fresh := func() kv.Message { return reflect.New(reflect.TypeOf(m).Elem()).Interface().(kv.Message) }
 			got, again := fresh(), fresh()
