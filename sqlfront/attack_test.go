@@ -420,3 +420,62 @@ func TestKillHearsJSONTable(t *testing.T) {
 		{"select count(*), sum(x) from " + numbers + " a", "20000 20000"},
 	}.run(t, root)
 }
+
+// TestKillHearsJoinsOfDerivedTables: a join of derived tables goes over rows that it has in memory, and heard
+// of nothing: it ran on when it was killed, when its client had gone, and while the server stopped.
+func TestKillHearsJoinsOfDerivedTables(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	const derived = "(select a, 1 x from t where a < 300)"
+	join := func(how string, n int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "select count(*) from %s d0", derived)
+		for i := range n {
+			fmt.Fprintf(&b, " "+how, derived, i+1)
+		}
+		return b.String()
+	}
+	run(t, root, "create database d", "use d", "create table t (id int primary key, a int)", "insert into t "+
+		"with recursive r as (select 1 x union all select x + 1 from r where x < 300) select x, x from r")
+	script{
+		{"set max_execution_time = 200", ""},
+		{join("join %s d%d", 8), "error 3024"},
+		{join("natural join (select x from %s y) d%d", 8), "error 3024"},
+		{join("left join %s d%[2]d on d%[2]d.x = d0.x", 8), "error 3024"},
+		{join("left join %s d%[2]d using (x)", 8), "error 3024"},
+		{strings.ReplaceAll(join("join %s d%d", 8), derived, "(select a, count(*) from t group by a)"),
+			"error 3024"},
+		{"set max_execution_time = 0", ""},
+		{join("join %s d%[2]d on d%[2]d.x = d0.x and d0.a + d%[2]d.a < 0", 1), "0"},
+		{join("join %s d%[2]d on d%[2]d.a = d0.a", 2), "299"},
+		{join("left join %s d%[2]d on d%[2]d.a = d0.a + 298", 1), "299"},
+		{"select count(*) from t where a not in (select a from " + derived + " y where a < 200)", "101"},
+		{"select count(*) from t where a + 1000 not in (select nullif(a, 7) from " + derived + " y)", "0"},
+	}.run(t, root)
+}
+
+// TestKillHearsSorts: the library evaluates the keys of a sort for each comparison and looks at nothing
+// meanwhile. Five KILLed statements of a user with USAGE alone went on for minutes, on both cores.
+func TestKillHearsSorts(t *testing.T) {
+	root := newDatabase(t).serve().conn("")
+	const numbers = "with recursive r as (select 1 n union all select n + 1 from r where n < 2000) "
+	const key = "concat(repeat('q', 1000000), n)"
+	script{
+		{"set cte_max_recursion_depth = 2000", ""},
+		{"set group_concat_max_len = 100000", ""},
+		{"set max_execution_time = 300", ""},
+		{numbers + "select n from r order by " + key, "error 3024"},
+		{numbers + "select n from r order by " + key + " limit 1900", "error 3024"},
+		{numbers + "select n from r union select -n from r order by " + key, "error 3024"},
+		{numbers + "select max(x) from (select row_number() over (order by " + key + ") x from r) z",
+			"error 3024"},
+		{numbers + "select max(x) from (select count(*) over (partition by " + key + ") x from r) z",
+			"error 3024"},
+		{numbers + "select length(group_concat(n order by " + key + ")) from r", "error 3024"},
+		{numbers + "select length(group_concat(distinct n order by " + key + ")) from r", "error 3024"},
+		{"set max_execution_time = 0", ""},
+		{"select n from (select 2 n union select 10) r order by concat(n, 'é') desc", "2;10"},
+		{"select group_concat(n order by concat(n, 'x')) from (select 2 n union select 10) r", "10,2"},
+		{"select n, rank() over (partition by n % 2 order by concat(n, 'x')) k " +
+			"from (select 2 n union select 10 union select 3) r order by n", "2 2;3 1;10 1"},
+	}.run(t, root)
+}

@@ -4,11 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dolthub/go-mysql-server/sql"
-
-	"moka/sqlfront/rights"
 	"moka/sqlfront/system"
-	"moka/txn"
 )
 
 // Dump is what a table of the server has, for people who look into a problem.
@@ -23,48 +19,31 @@ type Dump struct {
 // Dumps reads the tables of the database moka and the list of processes, as somebody who may see everything,
 // and no more than most rows of each. What one of them fails with is in it.
 func (s *Server) Dumps(ctx context.Context, most int) []Dump {
-	session := s.engine.NewSession(sql.NewBaseSessionWithClientServer("moka",
-		sql.Client{User: "root", Address: "localhost"}, 0))
-	defer session.SessionEnd()
-	sctx := sql.NewContext(ctx, sql.WithSession(session))
-	t := s.opts.Client.Begin(txn.TxnOptions{ReadOnly: true})
-	defer t.Rollback()
-	sctx.SetTransaction(s.engine.Adopt(t))
 	dumps := make([]Dump, 0, len(s.tables)+1)
-	for _, t := range s.tables {
-		d := Dump{Name: "moka." + t.TableName}
-		for _, c := range t.Columns {
+	for i := range s.tables {
+		d := Dump{Name: "moka." + s.tables[i].TableName}
+		for _, c := range s.tables[i].Columns {
 			d.Columns = append(d.Columns, c.Name)
 		}
-		var rows []sql.Row
-		d.Err = rights.As(sctx, s.engine.Accounts(), func() (err error) {
-			rows, err = t.Rows(sctx)
-			return err
-		})
-		d.fill(rows, most)
+		r, err := s.View(ctx, s.tables[i].TableName, most)
+		d.Err = err
+		d.fill(r)
 		dumps = append(dumps, d)
 	}
-	p := Dump{Name: "processlist",
-		Columns: []string{"Id", "User", "Host", "db", "Command", "Time", "State", "Info"}}
-	all, err := s.engine.Processes(sctx)
-	p.Err = err
-	var rows []sql.Row
-	for _, x := range all {
-		rows = append(rows, sql.NewRow(x.Connection, x.User, x.Host, x.Database, x.Command, x.Seconds(),
-			x.State, x.Query))
+	r, err := s.Processes(ctx)
+	p := Dump{Name: "processlist", Columns: r.Columns, Err: err}
+	if len(r.Rows) > most {
+		r.Rows, r.Cut = r.Rows[:most], true
 	}
-	p.fill(rows, most)
+	p.fill(r)
 	return append(dumps, p)
 }
 
-func (d *Dump) fill(rows []sql.Row, most int) {
-	for i, r := range rows {
-		if i == most {
-			d.Cut = true
-			return
-		}
-		texts := make([]string, len(r))
-		for j, v := range r {
+func (d *Dump) fill(r Result) {
+	d.Cut = r.Cut
+	for _, row := range r.Rows {
+		texts := make([]string, len(row))
+		for j, v := range row {
 			texts[j] = "NULL"
 			if v != nil {
 				texts[j] = fmt.Sprint(v)

@@ -1,6 +1,7 @@
 package sqlfront_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -17,15 +18,23 @@ import (
 	"moka/txn/txntest"
 )
 
-// pausing is a store that holds one request back: the first one during which something is so.
+// pausing is a store that holds one request for rows of tables back: the first one during which something is
+// so. Not one for accounts, which have to be there for the statements that look at what is held.
 type pausing struct {
 	kv.Store
 	when             atomic.Pointer[func() bool]
 	reached, release chan struct{}
 }
 
-func (p *pausing) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID, req kv.Message) (kv.Message, error) {
-	if when := p.when.Load(); when != nil && (*when)() && p.when.CompareAndSwap(when, nil) {
+// rowSpace is what the keys of all rows of tables begin with.
+const rowSpace = 0x10
+
+func (p *pausing) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID,
+	req kv.Message) (kv.Message, error) {
+	rows := func() bool {
+		return bytes.Contains(req.AppendTo(nil), append(kv.MakeRowKey(kv.TableTxn, nil), rowSpace))
+	}
+	if when := p.when.Load(); when != nil && (*when)() && rows() && p.when.CompareAndSwap(when, nil) {
 		close(p.reached)
 		<-p.release
 	}
@@ -107,9 +116,8 @@ func TestProgressAndKillOfSchemaChanges(t *testing.T) {
 		if got := text(t, b, "SELECT COUNT(*) FROM information_schema.statistics WHERE index_name = 'ia'"); got != "0" {
 			t.Errorf("%s has left an index behind", change.statement)
 		}
-		if got := text(t, b, "SELECT state FROM performance_schema.processlist WHERE id = "+id); got != "NULL" {
-			t.Errorf("the connection is still %s", got)
-		}
+		// The error is with the client before the server is done with the statement.
+		eventually(t, b, "SELECT state FROM performance_schema.processlist WHERE id = "+id, "NULL")
 		// Done again, it comes to its end.
 		run(t, a, change.statement)
 		if got := text(t, b, "CHECK TABLE d.t"); !strings.HasSuffix(got, "status OK") {

@@ -104,6 +104,20 @@ func (s *Server) RowNames(ctx context.Context, keys []kv.RowKey) ([]string, erro
 	return texts, nil
 }
 
+// RowValues says in SQL what stored versions of a row hold.
+func (s *Server) RowValues(ctx context.Context, row kv.RowKey, stored [][]byte) ([]string, error) {
+	names, done, err := s.names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	texts := make([]string, len(stored))
+	for i, b := range stored {
+		texts[i] = names.Values(ctx, row, b)
+	}
+	return texts, nil
+}
+
 // knownTablets is Options.Tablets of who has none: what the store's cache says.
 func (s *Server) knownTablets(ctx context.Context) (list []kv.Tablet, err error) {
 	if s.opts.Store == nil {

@@ -204,3 +204,37 @@ func TestRememberedRunsAreShownByRights(t *testing.T) {
 	want(t, s.open("some", "own", ""), runs, "o NULL parked NULL")
 	want(t, s.open("none", "own", ""), runs, "")
 }
+
+// TestBodiesSeeInformationByRights: the body of an observer read information_schema as nobody's: the
+// histogram of a column that its definer may not read, columns of which he may not know, the database of the
+// accounts. He got them out by names of locks, with INSERT and TRIGGER on one table.
+func TestBodiesSeeInformationByRights(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own",
+		"create table a (id int primary key, s varchar(20), key (s))",
+		"create table p (id int primary key, hid int)", "create table log (v varchar(200))",
+		"insert into a values (1, 'PATIENT-1'), (2, 'PATIENT-2'), (3, 'PATIENT-3')", "analyze table a",
+		"create user few", "grant insert, trigger on own.a to few", "grant insert on own.log to few",
+		"grant select (id) on own.p to few")
+	want(t, root, "select count(*) from information_schema.column_statistics where table_name = 'a'", "2")
+	queries := []string{
+		"select count(*) from information_schema.column_statistics",
+		"select group_concat(column_name) from information_schema.columns where table_name = 'p'",
+		"select group_concat(schema_name order by schema_name) from information_schema.schemata",
+	}
+	few := s.open("few", "own", "")
+	body := "create observer o after insert on a for each row insert into log values "
+	body += "((" + strings.Join(queries, ")), ((") + "))"
+	run(t, few, body, "insert into a values (4, 'x')",
+		"wait for observers o timeout 30")
+	var direct []string
+	for _, q := range queries {
+		direct = append(direct, results(t, few, q))
+	}
+	const may = "0; id; information_schema,own"
+	if got := strings.Join(direct, "; "); got != may {
+		t.Errorf("asked by the user himself: %s", got)
+	}
+	want(t, root, "select v from log", may)
+}

@@ -68,13 +68,17 @@ func TestWaitForObserversTellsNothing(t *testing.T) {
 // TestObserversPage runs the examples of docs/observers.md. Each is a database of its own; a comment behind a
 // query is its result.
 func TestObserversPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/observers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(page), "```sql\n")[1:]
-	if len(blocks) == 0 {
-		t.Fatal("the page has no examples")
+	var blocks []string
+	for _, file := range []string{"observers.md", "incremental-views.md"} {
+		page, err := os.ReadFile("../docs/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples := strings.Split(string(page), "```sql\n")[1:]
+		if len(examples) == 0 {
+			t.Fatalf("%s has no examples", file)
+		}
+		blocks = append(blocks, examples...)
 	}
 	for _, b := range blocks {
 		s := observing(t)

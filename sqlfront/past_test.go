@@ -2,6 +2,7 @@ package sqlfront_test
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"testing"
 	"time"
@@ -181,4 +182,160 @@ func TestTooOld(t *testing.T) {
 	want(t, s.in("old"), "select v from t where id = 1", "11")
 	s.fails("writer", 9006, "commit")
 	want(t, s.in("writer"), "select count(*) from t where id = 50", "0")
+}
+
+// TestPastOfOthers: rights are on names, but for what has them. A grant on a table shows the past of that
+// table, and not of another one that had its name before, in whichever way the past is asked for.
+func TestPastOfOthers(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	root := s.in("root")
+	run(t, root, "set time_zone = '+00:00'", "create table kept (id int primary key)",
+		"insert into kept values (7)", "create database e", "create table e.t (id int primary key)",
+		"insert into e.t values (8)")
+	before := moment(t)
+	run(t, root, "truncate kept", "alter table kept add n int first, drop primary key, add primary key (n)",
+		"drop table t", "create table t (id int primary key)", "create table gone (id int)",
+		"drop database e", "create database e", "create table e.t (id int primary key)",
+		"create user byTable", "grant select, drop on d.t to byTable", "grant select on d.kept to byTable",
+		"create user byDatabase", "grant select on d.* to byDatabase", "grant all on e.* to byDatabase",
+		"create user byServer", "grant select on *.* to byServer")
+	as := func(user string) *sql.Conn {
+		c, err := s.srv.open(user, "d", "").Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		run(t, c, "set time_zone = '+00:00'")
+		return c
+	}
+	table, database, server := as("byTable"), as("byDatabase"), as("byServer")
+	then := " as of timestamp '" + before + "'"
+	for _, c := range []struct {
+		who         runner
+		query, want string
+	}{
+		{table, "select * from t", ""},
+		{table, "select id from t" + then, "error 1142"},
+		{table, "select id from t" + then + " where id = 1", "error 1142"},
+		{table, "select max(id) from t" + then + " as was", "error 1142"},
+		{table, "select (select max(id) from t" + then + ")", "error 1142"},
+		{table, "select id from kept" + then, "7"},
+		{database, "select id from t" + then + " order by id", "1;2;3"},
+		{database, "select id from e.t" + then, "error 1142"},
+		{server, "select id from t" + then + " order by id", "1;2;3"},
+		{database, "show tables from e as of timestamp '" + before + "'", ""},
+		{server, "show tables from e as of timestamp '" + before + "'", "t"},
+		{server, "select id from e.t" + then, "8"},
+		{root, "select id from e.t" + then, "8"},
+		{table, "set moka_snapshot = '" + before + "'", ""},
+		{table, "select id from t", "error 1142"},
+		{table, "select id from kept", "7"},
+		{table, "select table_name, column_name from information_schema.columns " +
+			"where table_schema = 'd'", "kept id"},
+		{table, "set moka_snapshot = ''", ""},
+		{database, "set moka_snapshot = '" + before + "'", ""},
+		{database, "select id from d.t order by id", "1;2;3"},
+		{database, "select id from e.t", "error 1142"},
+		// Whoever may drop a table sees no more by doing so.
+		{table, "drop table t", ""},
+		{table, "select id from t" + then, "error 1142"},
+		{root, "rename table kept to t", ""},
+		{table, "select id from t" + then, "error 1142"},
+		{server, "select id from t" + then + " order by id", "1;2;3"},
+	} {
+		if got := results(t, c.who, c.query); got != c.want {
+			t.Errorf("%s: %s, want %s", c.query, got, c.want)
+		}
+	}
+}
+
+// TestPastOfDefiners: a right on a view or a routine is for what has the name today, since what it lends is
+// its definer's. Under moka_snapshot who had EXECUTE on a procedure ran what had its name before, or in a
+// database of the same name that was dropped, as its definer; what was said in that database he read, too.
+func TestPastOfDefiners(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	root := s.in("root")
+	const created = "create view v as select v from d.t; create procedure p() select v from d.t;" +
+		"create function f() returns text reads sql data return (select group_concat(v) from d.t);" +
+		"create view same as select 7 x; create procedure q() select 7;" +
+		"create table c (id int primary key, n int comment 'c') comment 'told';" +
+		"create trigger tr before insert on c for each row set new.n = 1;" +
+		"create event ev on schedule every 1 day disable do set @a = 1;"
+	all := func(database string) {
+		run(t, root, "use "+database)
+		for _, stmt := range strings.Split(strings.TrimSuffix(created, ";"), ";") {
+			run(t, root, stmt)
+		}
+		run(t, root, "use d")
+	}
+	run(t, root, "set time_zone = '+00:00'", "create database e", "create database gone")
+	all("e")
+	all("gone")
+	before := moment(t)
+	run(t, root, "drop view e.v", "drop procedure e.p", "drop function e.f", "create view e.v as select 1 v",
+		"create procedure e.p() select 1", "create function e.f() returns text deterministic return 'new'",
+		"drop database gone", "create database gone", "create user u", "grant all on gone.* to u",
+		"grant select on e.v to u", "grant select on e.same to u", "grant execute on procedure e.p to u",
+		"grant execute on procedure e.q to u", "grant execute on function e.f to u",
+		"create user byServer", "grant select, execute on *.* to byServer")
+	as := func(user string) runner {
+		c, err := s.srv.open(user, "gone", "").Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		run(t, c, "set time_zone = '+00:00'")
+		return c
+	}
+	u, server := as("u"), as("byServer")
+	script{
+		{"select * from e.v", "1"}, {"call e.p()", "1"}, {"select e.f()", "new"},
+		{"set moka_snapshot = '" + before + "'", ""},
+		{"select * from e.v", "error 1142"}, {"call e.p()", "error 1370"}, {"select e.f()", "error 1370"},
+		{"select * from e.v", "error 1142"}, {"call e.p()", "error 1370"}, {"select e.f()", "error 1370"},
+		{"select * from e.same", "7"}, {"call e.q()", "7"},
+		{"show create view e.v", "error 1142"},
+		{"select * from v", "error 1142"}, {"call p()", "error 1370"}, {"select f()", "error 1370"},
+		{"show tables", ""}, {"show triggers", ""}, {"show events", ""},
+		{"select table_name from information_schema.tables where table_schema = 'gone'", ""},
+		{"select trigger_name from information_schema.triggers where trigger_schema = 'gone'", ""},
+		{"select event_name from information_schema.events where event_schema = 'gone'", ""},
+		{"select table_name from information_schema.tables where table_schema = 'e'", "same;v"},
+		{"select table_name from information_schema.views where table_schema = 'gone'", ""},
+		{"set moka_snapshot = ''", ""}, {"select * from e.v", "1"}, {"call e.p()", "1"},
+	}.run(t, u)
+	script{
+		{"set moka_snapshot = '" + before + "'", ""}, {"select count(*) from e.v", "3"},
+		{"select e.f()", "10,20,30"}, {"select f()", "10,20,30"}, {"select count(*) from v", "3"},
+		{"show triggers like 'x'", ""},
+	}.run(t, server)
+}
+
+// TestPastOfColumns: a right on a column is for what has the name today: it showed another column, that had
+// the name before.
+func TestPastOfColumns(t *testing.T) {
+	s := newStage(t, kvtest.Options{})
+	root := s.in("root")
+	run(t, root, "set time_zone = '+00:00'",
+		"create table k (id int primary key, a varchar(10), b varchar(10))",
+		"insert into k values (1, 'hidden', 'open')")
+	before := moment(t)
+	run(t, root, "alter table k rename column a to h", "alter table k rename column b to a",
+		"create user u", "grant select (id, a) on d.k to u")
+	c, err := s.srv.open("u", "d", "").Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	then := " as of timestamp '" + before + "'"
+	script{
+		{"set time_zone = '+00:00'", ""}, {"select id, a from k", "1 open"},
+		{"select id from k" + then, "1"}, {"select a from k" + then, "error 1143"},
+		{"select id from k" + then + " where a > ''", "error 1143"},
+		{"select b from k" + then, "error 1143"},
+		{"select now.a, was.id from k now join k" + then + " as was on now.id = was.id", "open 1"},
+		{"set moka_snapshot = '" + before + "'", ""}, {"select id from k", "1"},
+		{"select a from k", "error 1143"}, {"select count(*) from k where a > ''", "error 1143"},
+		{"set moka_snapshot = ''", ""}, {"select a from k", "open"},
+	}.run(t, c)
 }

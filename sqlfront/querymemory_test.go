@@ -25,6 +25,27 @@ func TestTreesAreCharged(t *testing.T) {
 	wantNumber(t, "COM_STMT_PREPARE", err, sqlerr.CapacityExceeded)
 }
 
+// TestPreparedTextsAreCharged: a statement that PREPARE takes from a user variable, and the one that EXECUTE
+// runs, were charged to nobody: the client sends a line, and the tree is as large as he likes (40 connections
+// brought a process with a limit of 2 GiB to 13 GiB). In a procedure the last one of many counts.
+func TestPreparedTextsAreCharged(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	long := func(n string) string { return "set @s = concat('select 1 in (1', repeat(',1', " + n + "), ')')" }
+	script{
+		{"create database d", ""}, {"use d", ""},
+		{"create procedure many() begin declare n int default 0; while n < 30 do prepare p from @s; " +
+			"execute p; set n = n + 1; end while; end", ""},
+		{"set moka_query_memory = 4000000", ""},
+		{long("10000"), ""}, {"prepare p from @s", ""}, {"execute p", "1"}, {"prepare q from @S", ""},
+		{long("30000"), ""}, {"prepare r from @s", "error 3170"}, {"execute r", "error 1243"},
+		{"execute p", "1"},
+		{"create procedure one() begin prepare p from @s; execute p; end", ""}, {"call one()", "error 3170"},
+		{"set moka_query_memory = 40000000", ""}, {"prepare r from @s", ""}, {"execute r", "1"},
+		{"set moka_query_memory = 4000000", ""}, {"execute r", "error 3170"},
+		{long("10000"), ""}, {"call many()", strings.TrimSuffix(strings.Repeat("1|", 30), "|")},
+	}.run(t, c)
+}
+
 // TestQueryMemoryIsNotRaised: who may not administer variables gives his statements less memory than the
 // server gives everybody, never more nor without limit (he could have all there is); over a routine and
 // PREPARE as well.

@@ -218,6 +218,42 @@ func TestRightsByPattern(t *testing.T) {
 	}
 }
 
+// TestGrantOfPatterns: who may pass on what he has on one database may not do so for a pattern that stands
+// for others, too: my_db is one, and whoever had all on my\_db opened myxdb with it, to himself as well.
+func TestGrantOfPatterns(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database ab_c", "create database abxc", "create table ab_c.t (a int)",
+		"create table abxc.t (a int)", "create user exact", "create user wide", "create user h",
+		"grant all on `ab\\_c`.* to exact with grant option",
+		"grant all on `app\\_%`.* to wide with grant option",
+		"grant select on `app\\_few`.* to wide", "grant select on `zz_y`.* to wide with grant option")
+	exact, h := s.open("exact", "ab_c", ""), s.open("h", "", "")
+	script{
+		{"grant select on `ab_c`.* to h", "error 1044"}, {"grant all on `ab_c`.* to exact", "error 1044"},
+		{"grant all on `AB_C`.* to exact", "error 1044"}, {"grant select on ab_c.* to h", "error 1044"},
+		{"grant select on `ab%c`.* to h", "error 1044"}, {"grant select on `%`.* to h", "error 1044"},
+		{"grant select on `ab__`.* to h", "error 1044"}, {"grant select on abxc.* to h", "error 1044"},
+		{"revoke select on `ab_c`.* from h", "error 1044"},
+		{"grant select on `ab\\_c`.* to h", ""}, {"grant insert on ab_c.t to h", ""},
+		{"grant insert on abxc.t to h", "error 1142"},
+	}.run(t, exact)
+	script{
+		{"select * from ab_c.t", ""}, {"insert into ab_c.t values (1)", ""},
+		{"select * from abxc.t", "error 1142"}, {"show databases like 'ab%'", "ab_c"},
+	}.run(t, h)
+	script{
+		{"grant select on `app\\_one`.* to h", ""}, {"grant select on `app\\_o%e`.* to h", ""},
+		{"grant all on `app\\_%`.* to h", ""}, {"grant select on `app_%`.* to h", "error 1044"},
+		{"grant select on `app\\_few`.* to h", "error 1044"}, // of which he may not pass on
+		{"grant select on `zz_y`.* to h", ""}, {"grant select on `zz\\_y`.* to h", ""},
+		{"grant select on zzzy.* to h", ""}, {"grant select on `zz%y`.* to h", "error 1044"},
+	}.run(t, s.open("wide", "", ""))
+	// Many wildcards take no time: the longest pattern there can be, against what it nearly matches.
+	run(t, root, "grant select on `"+strings.Repeat("%a", 31)+"%b`.* to h")
+	script{{"use " + strings.Repeat("a", 64), "error 1044"}}.run(t, h)
+}
+
 // TestPatternsAreNoNames: a grant ON `my\_db`.* is for my_db, and not for a database whose name has a
 // backslash.
 func TestPatternsAreNoNames(t *testing.T) {

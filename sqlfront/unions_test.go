@@ -56,3 +56,14 @@ func TestWholeUnions(t *testing.T) {
 	}.run(t, c)
 	want(t, s.open("few", "d", ""), "select count(*) from v", "3") // t is asked of the view's definer
 }
+
+// TestNestedUnions: the parts of a set operation are bound twice, to learn their types, and set operations
+// within others not once more for each level: this took 2^24 bindings, which never end.
+func TestNestedUnions(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	q := "select 1 a union all select 2.5"
+	for range 24 {
+		q = "select a from (" + q + ") x union all select 1"
+	}
+	want(t, c, "select count(*), sum(a), max(a) from ("+q+") y", "26 27.5 2.5")
+}

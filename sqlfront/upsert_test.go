@@ -141,3 +141,90 @@ func TestUpsertLooksForParentsOfWhatItWrites(t *testing.T) {
 		{"select @after, count(*) from c", "6 3"},
 	}.run(t, c)
 }
+
+// TestUpsertsKeepErrorsOfTriggers: a key that a trigger AFTER INSERT found taken in another table was held to
+// be one of the statement's. ON DUPLICATE KEY UPDATE changed a row as that table has it, REPLACE deleted it.
+func TestUpsertsKeepErrorsOfTriggers(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d",
+		"create table a (id int primary key, n int, s varchar(9), unique key (n))",
+		"create table copies (id int primary key, n int, s varchar(9), unique key (n))",
+		"create trigger ai after insert on a for each row "+
+			"insert into copies values (new.id + 10, new.n, new.s)",
+		"insert into a values (1, 1, 'one'), (2, 2, 'two')",
+		"delete from a where id = 1", "insert into a values (11, 7, 'eleven')")
+	// (5, 1) is new in a, and its copy meets (11, 1) there; a row of a has that id, too.
+	for _, cache := range []int{1, 0} {
+		run(t, c, fmt.Sprintf("set moka_plan_cache = %d", cache))
+		for _, q := range []string{
+			"insert into a values (5, 1, 'five'), (6, 6, 'six') on duplicate key update s = 'changed'",
+			"insert into a values (5, 1, 'five') on duplicate key update s = 'changed'",
+			"insert into a (id, n, s) select 5, 1, s from a where id = 2 on duplicate key update s = 'c'",
+			"replace into a values (5, 1, 'five'), (6, 6, 'six')",
+			"replace into a values (5, 1, 'five')",
+			"insert ignore into a values (5, 1, 'five')",
+		} {
+			_, err := c.ExecContext(context.Background(), q)
+			want := "Duplicate entry '1' for key 'copies.n'"
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", q, err, want)
+			}
+			if got, want := text(t, c, "select * from a order by id"), "2 2 two; 11 7 eleven"; got != want {
+				t.Errorf("%s left\n%s\nwant\n%s", q, got, want)
+			}
+		}
+	}
+}
+
+// TestRefusedRowsLeaveNumbersToTheirOwn: of an INSERT … SELECT without a plan whose first row is refused,
+// the rows behind it took numbers, too.
+func TestRefusedRowsLeaveNumbersToTheirOwn(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table n (a int primary key)",
+		"create table t (id int auto_increment primary key, a int unique)",
+		"insert into n values (1), (2), (3)", "insert into t (a) values (1)")
+	for i, cache := range []int{1, 1, 0, 0} {
+		run(t, c, fmt.Sprintf("set moka_plan_cache = %d", cache))
+		q := "insert into t (a) select a from n where a > 0"
+		if _, err := c.ExecContext(context.Background(), q); err == nil {
+			t.Fatal("1 is there already")
+		}
+		next := text(t, c, "select auto_increment from information_schema.tables where table_name = 't'")
+		if want := fmt.Sprint(i + 3); next != want {
+			t.Errorf("after %d statements whose first row is refused: number %s, want %s", i+1, next, want)
+		}
+	}
+}
+
+// TestFoundRowsOfAJoin: with CLIENT_FOUND_ROWS an UPDATE that the planner makes a join of counted the rows
+// that it changed.
+func TestFoundRowsOfAJoin(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database d")
+	conn, err := s.open("root", "d", "?clientFoundRows=true").Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	run(t, conn, "create table t (id int primary key, a int)", "create table u (id int primary key, a int)",
+		"insert into t values (1, 0), (2, 5), (3, 0)", "insert into u values (1, 1), (2, 1), (4, 1)")
+	for _, cache := range []int{1, 0} {
+		run(t, conn, fmt.Sprintf("set moka_plan_cache = %d", cache))
+		for _, q := range []string{
+			"update t set a = 0 where id in (select id from u where a = 1)",
+			"update t join u using (id) set t.a = 0 where u.a = 1",
+		} {
+			run(t, conn, "update t set a = 5 where id = 2")
+			res, err := conn.ExecContext(context.Background(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, _ := res.RowsAffected(); n != 2 {
+				t.Errorf("%s, moka_plan_cache = %d: %d rows were found, want 2", q, cache, n)
+			}
+			if got := text(t, conn, "select row_count()"); got != "2" {
+				t.Errorf("%s, moka_plan_cache = %d: ROW_COUNT() is %s, want 2", q, cache, got)
+			}
+		}
+	}
+}

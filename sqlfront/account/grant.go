@@ -259,12 +259,36 @@ func (r *run) holds(at place, t sql.PrivilegeType) bool {
 	if r.may.Has(t) {
 		return true
 	}
+	if at.level() == onDatabase {
+		return r.holdsPattern(at.database, t)
+	}
 	db := r.may.Database(at.database)
 	if at.database == "" {
 		return false
 	}
 	return db.Has(t) || at.table != "" && db.Table(at.table).Has(t) || at.column != "" && db.Table(at.table).Column(at.column).Has(t) ||
 		at.routine != "" && db.Routine(at.routine, at.procedure).Has(t)
+}
+
+// holdsPattern reports whether who asks has a privilege on all databases for whose names a pattern stands.
+// What he has on one of them is not enough: `my_db` has a wildcard in it, and who has my\_db alone would
+// open myxdb by it. As in MySQL that pattern of his counts which is the most specific of those that cover it.
+func (r *run) holdsPattern(pattern string, t sql.PrivilegeType) bool {
+	set := r.may
+	if own, ok := r.Effective(r.me, r.by.ActiveRoles()); ok && r.Enabled() {
+		set = own // the session's has names of databases in it that are no patterns
+	}
+	var best sql.PrivilegeSetDatabase
+	pattern = strings.ToLower(pattern)
+	for _, d := range set.GetDatabases() {
+		if d.Count() == 0 || !Covers(strings.ToLower(d.Name()), pattern) {
+			continue
+		}
+		if best == nil || FirstWildcard(d.Name()) > FirstWildcard(best.Name()) {
+			best = d
+		}
+	}
+	return best != nil && best.Has(t)
 }
 
 // mayGrant asks for GRANT OPTION and for what is to be granted.

@@ -24,7 +24,7 @@ import (
 func numberFunction(name string) (sql.Function, bool) {
 	switch name {
 	case "abs":
-		return sql.Function1{Name: name, Fn: newAbs}, true
+		return sql.Function1{Name: name, Fn: NewAbs}, true
 	case "bin", "oct", "hex":
 		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
 			return inBase(ctx, name, e)
@@ -99,7 +99,8 @@ func resolvedType(ctx *sql.Context, e sql.Expression) sql.Type {
 	return e.Type(ctx)
 }
 
-func newAbs(ctx *sql.Context, e sql.Expression) sql.Expression {
+// NewAbs is ABS, whose result for the least BIGINT is an error.
+func NewAbs(ctx *sql.Context, e sql.Expression) sql.Expression {
 	t := resolvedType(ctx, e)
 	if t == nil || !types.IsSigned(t) {
 		return function.NewAbsVal(ctx, e)

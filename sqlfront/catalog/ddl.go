@@ -250,9 +250,16 @@ func (c *Catalog) DropTable(ctx context.Context, t *txn.Txn, database, name stri
 	if !ok {
 		return &NotFoundError{Kind: KindTable, Database: database, Name: name}
 	}
-	rows := [][]byte{idRow(kindTable, d.ID, tbl.ID)}
+	if err := s.mayDrop(tbl); err != nil {
+		return err
+	}
+	return c.dropTable(ctx, t, s, tbl)
+}
+
+func (c *Catalog) dropTable(ctx context.Context, t *txn.Txn, s *Snapshot, tbl *Table) error {
+	rows := [][]byte{idRow(kindTable, tbl.DatabaseID, tbl.ID)}
 	for _, o := range s.Observers(tbl.ID) {
-		rows = append(rows, idRow(kindObserver, d.ID, o.ID))
+		rows = append(rows, idRow(kindObserver, tbl.DatabaseID, o.ID))
 	}
 	for _, r := range rows {
 		remove(t, r)
@@ -281,9 +288,32 @@ func (c *Catalog) dropSequence(t *txn.Txn, seq Sequence) {
 	c.forgetLease(seq.ID)
 }
 
-// writeTable checks a descriptor, numbers what is new in it, and stores it with a new version and fence. also
-// are rows of other descriptors that changed with it.
+// writeTable is storeTable, if incremental views stand the change. Those of a table that is being emptied are
+// emptied with it.
 func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, also ...[]byte) (*Table, error) {
+	s, err := c.Snapshot(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.mayRefer(n); err != nil {
+		return nil, err
+	}
+	if old == nil {
+		return c.storeTable(ctx, t, n, nil, also...)
+	}
+	if err := s.mayChange(old, n); err != nil {
+		return nil, err
+	}
+	stored, err := c.storeTable(ctx, t, n, old, also...)
+	if err == nil && old.emptied(n) && len(s.Views(old.ID)) > 0 {
+		err = c.emptyViews(ctx, t, s, old.ID)
+	}
+	return stored, err
+}
+
+// storeTable checks a descriptor, numbers what is new in it, and stores it with a new version and fence. also
+// are rows of other descriptors that changed with it.
+func (c *Catalog) storeTable(ctx context.Context, t *txn.Txn, n, old *Table, also ...[]byte) (*Table, error) {
 	if err := n.number(); err != nil {
 		return nil, err
 	}

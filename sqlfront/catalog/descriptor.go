@@ -91,6 +91,11 @@ type Table struct {
 	NextColumnID uint32 `json:"next_column"`
 	NextIndexID  uint32 `json:"next_index"`
 
+	// Incremental is set in the table of an incremental view, ContributionsOf in that of the contributions to
+	// one: its id.
+	Incremental     *Incremental `json:"incremental,omitempty"`
+	ContributionsOf uint32       `json:"contributions_of,omitempty"`
+
 	// Copy is set while the table is being copied into another form.
 	Copy *Copy `json:"copy,omitempty"`
 
@@ -299,6 +304,9 @@ type Observer struct {
 	// Fresh is the index under which the table's rows were stored when it was created WITH BACKFILL. Of
 	// these, one that it has not acknowledged is new to it, however old. Zero: it was created without.
 	Fresh uint32 `json:"fresh,omitempty"`
+	// View is the incremental view that it keeps, Use its place among the tables that the view reads.
+	View uint32 `json:"view,omitempty"`
+	Use  int    `json:"use,omitempty"`
 	// Paused: it is notified, and does not run.
 	Paused  bool   `json:"paused,omitempty"`
 	Comment string `json:"comment,omitempty"`

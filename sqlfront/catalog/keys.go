@@ -80,7 +80,10 @@ const (
 	// fullTextVersion is that of a table with a FULLTEXT index, whose entries a release without such would
 	// take for those of another kind.
 	fullTextVersion = 4
-	markSize        = 8
+	// maintainedVersion is that of tables of incremental views and of observers that keep them: a release
+	// that does not know them would let clients write there, and run no body.
+	maintainedVersion = 5
+	markSize          = 8
 )
 
 // StatisticsCell holds what is known of a table's contents. It is no part of the catalog's versions: plans
@@ -191,12 +194,18 @@ func encodeDescriptor(v any) ([]byte, error) {
 	switch v := v.(type) {
 	case *Table:
 		switch {
+		case v.Maintained():
+			out[0] = maintainedVersion
 		case v.fullText():
 			out[0] = fullTextVersion
 		case v.Copy != nil:
 			out[0] = copyingVersion
 		case v.padded():
 			out[0] = paddedVersion
+		}
+	case *Observer:
+		if v.View != 0 {
+			out[0] = maintainedVersion
 		}
 	case *Job:
 		if v.Kind == JobCopy && !v.Ended() {
@@ -229,7 +238,7 @@ func findEscape(text []byte, escape string) int {
 }
 
 func decodeDescriptor(key, value []byte, v any) error {
-	if len(value) == 0 || value[0] < formatVersion || value[0] > fullTextVersion {
+	if len(value) == 0 || value[0] < formatVersion || value[0] > maintainedVersion {
 		return &CorruptError{Key: key, Err: fmt.Errorf("unknown format version")}
 	}
 	text := value[1:]

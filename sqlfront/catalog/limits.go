@@ -44,6 +44,10 @@ const (
 	LimitIndexComment  Limit = 1688
 	LimitMove          Limit = 1846
 	LimitMemory        Limit = 3170
+	// UsedByView is not MySQL's, which has no incremental views: what one is made of cannot be changed.
+	UsedByView Limit = 9021
+	// NotBaseTable refuses for an incremental view what MySQL refuses for a view.
+	NotBaseTable Limit = 1347
 )
 
 // LimitError refuses what is too long, too many or too much, in MySQL's words.

@@ -326,6 +326,7 @@ func (b *builder) finish(version uint64, value []byte) *Snapshot {
 	s.observers = make(map[uint32][]*Observer)
 	s.observerIDs = make(map[uint32]*Observer)
 	s.references = make(map[string][]Reference)
+	s.incremental = make(map[uint32][]*Table)
 	for id, d := range s.databaseIDs {
 		if d.Name == "" { // contents whose database is gone
 			delete(s.databaseIDs, id)
@@ -335,6 +336,14 @@ func (b *builder) finish(version uint64, value []byte) *Snapshot {
 		s.weight += d.weight + otherWeight
 		for _, t := range d.tables {
 			s.tableIDs[t.ID] = t
+			if t.Incremental != nil {
+				for i, u := range t.Incremental.Uses {
+					if !slices.ContainsFunc(t.Incremental.Uses[:i],
+						func(b Use) bool { return b.Table == u.Table }) {
+						s.incremental[u.Table] = append(s.incremental[u.Table], t)
+					}
+				}
+			}
 			for _, fk := range t.ForeignKeys {
 				k := referenceKey(fk.ParentDatabase, fk.ParentTable)
 				s.references[k] = append(s.references[k], Reference{Database: d, Table: t, Key: fk})
@@ -347,6 +356,9 @@ func (b *builder) finish(version uint64, value []byte) *Snapshot {
 	}
 	for _, os := range s.observers {
 		slices.SortFunc(os, func(a, b *Observer) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	for _, vs := range s.incremental {
+		slices.SortFunc(vs, func(a, b *Table) int { return cmp.Compare(a.ID, b.ID) })
 	}
 	for _, rs := range s.references {
 		slices.SortFunc(rs, func(a, b Reference) int {

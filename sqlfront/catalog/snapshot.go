@@ -20,6 +20,7 @@ type Snapshot struct {
 	tableIDs    map[uint32]*Table
 	observers   map[uint32][]*Observer // by table id, ordered by observer id
 	observerIDs map[uint32]*Observer
+	incremental map[uint32][]*Table // incremental views by the id of each table that they read
 	blobs       map[string][]byte
 	references  map[string][]Reference // foreign keys by folded parent "db\x00table"
 	weight      int64                  // of all databases, see weigh

@@ -23,6 +23,10 @@ func (c *Catalog) CreateTrigger(ctx context.Context, t *txn.Txn, database, table
 	if _, ok := d.Trigger(v.Name); ok {
 		return &ExistsError{Kind: KindTrigger, Database: d.Name, Name: v.Name}
 	}
+	if of, ok := d.Table(table); ok && of.Maintained() {
+		// Its maintenance writes to storage, and would fire none.
+		return limit(NotBaseTable, "'%s.%s' is not BASE TABLE", d.Name, of.Name)
+	}
 	if err := c.createNamed(ctx, t, s, d, kindTrigger, v.Name, &v); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/dolthub/vitess/go/vt/proto/query"
 
+	"moka/sqlfront/moment"
 	"moka/sqlfront/rowenc"
 )
 
@@ -61,6 +62,8 @@ func TypeOf(t sql.Type) (Type, error) {
 		return Type{Kind: "bit", Length: int64(tt.NumberOfBits())}, nil
 	case spatialType:
 		return spatialTypeOf(tt)
+	case moment.TimeType:
+		return Type{Kind: "time", Precision: uint8(tt.Digits), Length: 1}, nil
 	case types.VectorType:
 		return Type{Kind: "vector", Length: int64(tt.Dimensions)}, nil
 	case sql.DecimalType:
@@ -135,6 +138,9 @@ func (d Type) SQL() (sql.Type, error) {
 	case "timestamp":
 		return types.CreateDatetimeType(sqltypes.Timestamp, int(d.Precision))
 	case "time":
+		if n, ok := d.Digits(); ok {
+			return moment.TimeType{Digits: n}, nil
+		}
 		return types.Time, nil
 	case "year":
 		return types.Year, nil

@@ -106,6 +106,16 @@ func Wide(name string) bool {
 	return false
 }
 
+// Quotes reports whether a byte of the set's longer characters may be that of a backslash or a quote, as
+// in gbk \xbf\x5c: such statements cannot be read without knowing the set.
+func Quotes(name string) bool {
+	switch strings.ToLower(name) {
+	case "big5", "gbk", "gb18030", "sjis", "cp932":
+		return true
+	}
+	return false
+}
+
 // Collation is the set's default collation, by whose number the metadata of results names the set.
 func (c *Codec) Collation() sql.CollationID { return c.id.DefaultCollation() }
 

@@ -10,7 +10,9 @@ import (
 // second byte of a character of gbk or sjis may be one), the values of a prepared one, then rows, names of
 // columns and messages.
 //
-// What a client says in its handshake alone is not taken at its word: see greeter.
+// What a client says in its handshake alone is not taken at its word (see greeter), unless it is a set
+// whose characters may have a quote or a backslash for a byte: by the set the client's library knows what
+// it need not escape, and texts of strangers would end where that byte is.
 
 // codec is the codec that a variable of the session names.
 func (c *Connection) codec(variable string) *charset.Codec {

@@ -296,6 +296,13 @@ func (c *Connection) applyCharacterSet() {
 	if c.session == nil || id == 0 {
 		return
 	}
+	if set := id.CharacterSet().Name(); charset.Quotes(set) {
+		ctx := sql.NewContext(context.Background(), sql.WithSession(c.session))
+		for _, v := range []string{"character_set_client", "character_set_results"} {
+			_ = c.session.SetSessionVariable(ctx, v, set)
+		}
+		return
+	}
 	if id.CharacterSet() != sql.CharacterSet_utf8mb4 {
 		if g, ok := c.session.(greeter); ok && id.CharacterSet() != sql.CharacterSet_utf8mb3 &&
 			id.CharacterSet() != sql.CharacterSet_Unspecified {

@@ -113,6 +113,9 @@ func (x *execution) general(ctx context.Context) (rest string, head *resultset.H
 		return "", nil, err
 	}
 	defer engine.ProcessList.EndQuery(sctx)
+	if p, ok := ctx.(*paced); ok { // which the process list has made a context of
+		sctx = sctx.WithContext(p.over(sctx.Context))
+	}
 	stop := c.heed(sctx)
 	defer stop()
 	if err := sql.SessionCommandBegin(c.session); err != nil {

@@ -28,21 +28,18 @@ func (c *Connection) keep(n int64, what string) error {
 // longText is from where on the reading of a statement is charged for.
 const longText = 64 << 10
 
-// copiesOfText is about how often the text of a statement is there while it is read and run.
-const copiesOfText = 8
-
 // reads charges for the copies of a long statement; done gives that back.
 func (c *Connection) reads(query string) (done func(), err error) {
 	if len(query) < longText {
 		return func() {}, nil
 	}
-	return c.charged(copiesOfText * int64(len(query)))
+	return c.charged(parse.CopiesOfText * int64(len(query)))
 }
 
 // grows charges for the tree and the plan that the engine makes of a statement, beside the copies of its
 // text; done gives that back. Of a text of several only the first is made one.
 func (c *Connection) grows(query string, multi bool) (done func(), err error) {
-	if len(query) < leastTree {
+	if len(query) < parse.LeastTree {
 		return func() {}, nil
 	}
 	ansi := c.limit().ansiQuotes
@@ -51,11 +48,8 @@ func (c *Connection) grows(query string, multi bool) (done func(), err error) {
 			query = query[:at]
 		}
 	}
-	return c.charged(copiesOfText*int64(len(query)) + parse.TreeBytes(query, ansi))
+	return c.charged(parse.ReadingBytes(query, ansi))
 }
-
-// leastTree is from which text on a tree is charged for.
-const leastTree = 4 << 10
 
 func (c *Connection) charged(n int64) (done func(), err error) {
 	k, ok := c.session.(keeper)

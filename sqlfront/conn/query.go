@@ -84,6 +84,11 @@ func (c *Connection) run(text string, p *prepared, params []mysqlproto.Param, mu
 			defer stop()
 		}
 	}
+	if !st.writes && st.verb != verbTransaction { // those have locks, for which others wait
+		var end func()
+		ctx, end = c.srv.pacer.pace(ctx)
+		defer end()
+	}
 	c.expectsFile = st.loads
 	defer func() { c.expectsFile = false }()
 	rest, err = c.attempts(ctx, &execution{c: c, st: st, text: text, prepared: p != nil, params: params,

@@ -141,6 +141,7 @@ type Server struct {
 	log     *slog.Logger
 	gate    *gate
 	auth    *login
+	pacer   *pacer
 	counts  counters
 	panics  quiet         // messages about them
 	pid     atomic.Uint64 // of statements in the process list
@@ -186,7 +187,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{opts: o, log: o.Logger, started: time.Now(), columns: resultset.Options{TinyInt1: o.TinyInt1,
 		Digits: o.Digits}, conns: map[uint32]*Connection{}, changed: make(chan struct{}),
-		done: make(chan struct{})}
+		done: make(chan struct{}), pacer: newPacer()}
 	s.auth = newLogin(s)
 	var err error
 	if s.gate, err = s.listen(); err != nil {

@@ -280,8 +280,15 @@ func (t *Table) AutoIncrementSetter(*sql.Context) sql.AutoIncrementSetter { retu
 type autoSetter struct{ t *Table }
 
 // SetAutoIncrementValue gives the table a new sequence: ranges that other processes have reserved of the old one die with
-// the descriptor that named it.
+// the descriptor that named it. A number that is taken gives way to the first behind all that are.
 func (s *autoSetter) SetAutoIncrementValue(ctx *sql.Context, n uint64) error {
+	if s.t.auto >= 0 {
+		last, err := s.t.greatest(ctx, s.t.pk.Schema[s.t.auto].Name)
+		if err != nil {
+			return err
+		}
+		n = max(n, min(last, math.MaxUint64-1)+1)
+	}
 	return s.t.shrink(ctx, func(d *catalog.Table) error {
 		seq, err := s.t.eng.catalog.NewSequence(ctx, n)
 		if err != nil {

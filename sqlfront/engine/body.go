@@ -50,6 +50,8 @@ type TriggerParser interface {
 type BodyOf struct {
 	// Observer is set for the body of an observer: it assigns nothing to NEW, and all its statements have to be understood.
 	Observer bool
+	// Answers lets a SELECT of the body have a result, which Rows returns.
+	Answers bool
 	// Says are variables of the body that are true or false, as Run is told.
 	Says []string
 	// Spoken is what it was created in.
@@ -104,7 +106,7 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 	}
 	switch {
 	case of.Observer:
-		spec.Says = of.Says
+		spec.Says, spec.Answers = of.Says, of.Answers
 		spec.Refuse = sqlerr.Unsupported("SET NEW.… in an observer (the change is committed already)")
 	case !strings.EqualFold(d.TriggerSpec.Time, ast.BeforeStr):
 		spec.Refuse = sql.ErrInvalidUpdateInAfterTrigger.New()
@@ -118,11 +120,17 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 		return nil, err
 	}
 	b.host = routineHost{eng: e, body: b, refuse: sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a trigger")}
+	if of.Answers {
+		b.host.refuse = nil
+	}
 	if of.Observer {
 		err = b.understand(ctx)
 	}
 	return b, err
 }
+
+// Rows are the last result of the last run.
+func (b *Body) Rows() []sql.Row { return b.host.rows }
 
 // ReadsOld reports whether the body names a column of OLD.
 func (b *Body) ReadsOld() bool { return b.routine.ReadsOld }
@@ -193,7 +201,7 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row, says ...bool) (sql.Row, e
 		return err
 	})
 	if err != nil {
-		err = newerThan(ctx, err)
+		err = newerThan(ctx, sqlerr.OfBody(err))
 	}
 	if now == nil {
 		return nil, err

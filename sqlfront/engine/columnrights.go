@@ -13,8 +13,11 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/account"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/infoschema"
 	"moka/sqlfront/rights"
+	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/unions"
 )
 
 // Privileges of columns. Who has none on a table but some on its columns is let through by package rights while the statement is bound, and
@@ -45,6 +48,14 @@ func (s *Session) NeedColumns(database, table string, p sql.PrivilegeType, must 
 	s.needs = append(s.needs, need)
 }
 
+var _ unions.Session = (*Session)(nil)
+
+// Asks implements unions.Session: a table is to be found as often as it was noted.
+func (s *Session) Asks() (forget func()) {
+	noted := len(s.needs)
+	return func() { s.needs = s.needs[:min(noted, len(s.needs))] }
+}
+
 // columnRights runs before all other rules of ours, when the tree is as it was bound.
 var columnRights = analyzer.Rule{Id: analyzer.RuleId(-1005), Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	if s := sessionOf(ctx); s != nil && len(s.needs) > 0 {
@@ -58,13 +69,23 @@ var columnRights = analyzer.Rule{Id: analyzer.RuleId(-1005), Apply: func(ctx *sq
 // unasked refuses a statement whose columns nobody has looked at. PREPARE has no rules applied.
 func (s *Session) unasked(ctx *sql.Context, n sql.Node) error {
 	if p, ok := n.(*plan.PrepareQuery); ok {
+		switch p.Child.(type) {
+		case *plan.CreateTrigger, *plan.CreateView:
+			// The library would read what is stored off the text of EXECUTE, where PREPARE's has it.
+			s.UnprepareQuery(p.Name)
+			return sqlerr.NotPreparable()
+		}
 		if len(s.needs) > 0 {
 			if err := s.mayColumns(ctx, p); err != nil {
 				s.UnprepareQuery(p.Name)
 				return err
 			}
 		}
-		return s.keepPrepared(ctx, p)
+		if err := s.prepared.Keep(ctx, s, p.PrepStmt); err != nil {
+			s.UnprepareQuery(p.Name)
+			return err
+		}
+		return nil
 	}
 	for _, need := range s.needs {
 		if need.must {
@@ -146,6 +167,10 @@ func (s *Session) askAs(ctx *sql.Context, by account.Name, ask func() error) err
 func (t *usedTable) ask(ctx *sql.Context, u *columnUse, granted sql.PrivilegeSetTable) error {
 	what := strings.ToUpper(t.privilege.String())
 	columns := t.of.Schema(ctx)
+	same, err := pastColumns(ctx, t.of)
+	if err != nil {
+		return err
+	}
 	var used, denied []string
 	for i, c := range columns {
 		switch {
@@ -157,7 +182,7 @@ func (t *usedTable) ask(ctx *sql.Context, u *columnUse, granted sql.PrivilegeSet
 			continue
 		}
 		used = append(used, c.Name)
-		if !granted.Column(c.Name).Has(t.privilege) {
+		if !granted.Column(c.Name).Has(t.privilege) || same != nil && !same(c.Name) {
 			denied = append(denied, c.Name)
 		}
 	}
@@ -332,7 +357,7 @@ func (u *columnUse) expr(e sql.Expression) {
 
 // columnsSeen says which columns of a table the user may know of; nil for all.
 func (e *Engine) columnsSeen(ctx *sql.Context, database, table string) func(column string) bool {
-	if s := sessionOf(ctx); s == nil || !s.ofClient || s.HasTemporary(database, table) {
+	if s := sessionOf(ctx); s == nil || !s.Restricted() || s.HasTemporary(database, table) {
 		return nil
 	}
 	return rights.Columns(ctx, e.accounts(), database, table)
@@ -341,7 +366,7 @@ func (e *Engine) columnsSeen(ctx *sql.Context, database, table string) func(colu
 // sees reports whether the user may know of a table: he may do something with it, or with a column.
 func (e *Engine) sees(ctx *sql.Context, database, table string) bool {
 	s := sessionOf(ctx)
-	return s == nil || !s.ofClient || strings.EqualFold(database, sql.InformationSchemaDatabaseName) ||
+	return s == nil || !s.Restricted() || strings.EqualFold(database, sql.InformationSchemaDatabaseName) ||
 		rights.OnAnyColumn(ctx, e.accounts(), database, table) || s.HasTemporary(database, table)
 }
 
@@ -366,11 +391,10 @@ func (e *Engine) seenColumns(ctx *sql.Context, of sql.Node, rows []sql.Row, colu
 // the columns; where it tells what is in a column, without those that he may not read.
 func (b *execBuilder) seenInformation(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
 	it, err := b.information(ctx, n, row)
-	if err != nil || isShown(ctx, n) || n.SqlDatabase == nil ||
-		!strings.EqualFold(n.SqlDatabase.Name(), sql.InformationSchemaDatabaseName) {
+	if err != nil || isShown(ctx, n) || !gms.OfInformation(n) {
 		return it, err
 	}
-	if s := sessionOf(ctx); s == nil || !s.ofClient || !b.eng.asks() {
+	if s := sessionOf(ctx); s == nil || !s.Restricted() || !b.eng.asks() {
 		return it, nil
 	}
 	if set := b.eng.accounts().UserActivePrivilegeSet(ctx); set.Has(sql.PrivilegeType_Select) ||

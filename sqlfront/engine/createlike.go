@@ -3,13 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
-	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
@@ -42,8 +39,7 @@ func (e *Engine) createLike(ctx *sql.Context, c parse.CreateLike) error {
 	if err != nil {
 		return err
 	}
-	desc := src.desc.Clone()
-	likeNew(desc, c.Table.Name)
+	desc := src.desc.Like(c.Table.Name)
 	d, err := e.provider.Database(ctx, db)
 	if err != nil {
 		return err
@@ -89,36 +85,21 @@ func (e *Engine) likeSource(ctx *sql.Context, db, name string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	isView := sqlerr.New(sqlerr.WrongObject, "'%s.%s' is not BASE TABLE", db, name)
 	if !ok {
 		if views, is := d.(sql.ViewDatabase); is {
 			if _, view, err := views.GetViewDefinition(ctx, name); err != nil {
 				return nil, err
 			} else if view {
-				return nil, sqlerr.New(sqlerr.WrongObject, "'%s.%s' is not BASE TABLE", db, name)
+				return nil, isView
 			}
 		}
 		return nil, sqlerr.UnknownTable(db, name)
 	}
+	// Nobody would keep the copy of an incremental view, and whoever may read the view could drop what keeps it.
 	src := ownTable(found)
-	if src == nil {
-		return nil, sqlerr.New(sqlerr.WrongObject, "'%s.%s' is not BASE TABLE", db, name)
+	if src == nil || src.desc.Maintained() {
+		return nil, isView
 	}
 	return src.current(ctx)
-}
-
-// likeNew makes a descriptor that of a table without rows, which is not related to any other.
-func likeNew(d *catalog.Table, name string) {
-	d.ID, d.DatabaseID, d.Version, d.Name, d.Copy = 0, 0, 0, name, nil
-	d.ForeignKeys, d.AutoIncrement, d.RowIDs = nil, catalog.Sequence{}, catalog.Sequence{}
-	d.Created = time.Time{}
-	for i := range d.Columns {
-		d.Columns[i].Fill = nil
-	}
-	d.Indexes = slices.DeleteFunc(d.Indexes, func(x catalog.Index) bool { return x.State != catalog.StatePublic })
-	for i := range d.Indexes {
-		d.Indexes[i].Implicit = false
-	}
-	for i := range d.Checks { // their names are one name space with those of other tables, to MySQL
-		d.Checks[i].Name = fmt.Sprintf("%s_chk_%d", name, i+1)
-	}
 }

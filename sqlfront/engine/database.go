@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/infoschema"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/past"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -85,6 +87,11 @@ func (d *Database) table(ctx *sql.Context, name string) (*Table, error) {
 	if !ok {
 		return nil, nil
 	}
+	if tx, ok := ctx.GetTransaction().(*Tx); ok && tx.asOf != 0 {
+		if err := d.eng.mayReadPast(ctx, c, desc); err != nil {
+			return nil, err
+		}
+	}
 	return v.table(d.eng, c, desc)
 }
 
@@ -116,10 +123,7 @@ func (d *Database) GetTableInsensitiveAsOf(ctx *sql.Context, name string, asOf a
 
 // GetTableNamesAsOf implements sql.VersionedDatabase.
 func (d *Database) GetTableNamesAsOf(ctx *sql.Context, asOf any) ([]string, error) {
-	if asOf == nil {
-		return d.GetTableNames(ctx)
-	}
-	if _, ok := parse.ParseLock(asOf); ok {
+	if _, ok := parse.ParseLock(asOf); ok || asOf == nil {
 		return d.GetTableNames(ctx)
 	}
 	v, _, err := d.eng.viewAsOf(ctx, asOf)
@@ -130,14 +134,23 @@ func (d *Database) GetTableNamesAsOf(ctx *sql.Context, asOf any) ([]string, erro
 	if !ok {
 		return nil, nil
 	}
-	return tableNames(c), nil
+	return d.readable(ctx, c), nil
+}
+
+// readable are the names of the tables of the past that the user may read.
+func (d *Database) readable(ctx *sql.Context, c *catalog.Database) []string {
+	return slices.DeleteFunc(tableNames(c), func(n string) bool {
+		t, _ := c.Table(n)
+		return d.eng.mayReadPast(ctx, c, t) != nil
+	})
 }
 
 func tableNames(c *catalog.Database) []string {
-	ts := c.Tables()
-	names := make([]string, len(ts))
-	for i, t := range ts {
-		names[i] = t.Name
+	var names []string
+	for _, t := range c.Tables() {
+		if t.ContributionsOf == 0 {
+			names = append(names, t.Name)
+		}
 	}
 	return names
 }
@@ -156,6 +169,9 @@ func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
 		return nil, nil
 	}
 	names := tableNames(c)
+	if tx, ok := ctx.GetTransaction().(*Tx); ok && tx.asOf != 0 {
+		names = d.readable(ctx, c)
+	}
 	if l != nil {
 		names = slices.DeleteFunc(names, func(n string) bool { return !l.Table(d.name, n) })
 	}
@@ -355,7 +371,7 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 	if err := rights.MayExplain(ctx, d.name, v.Name); err != nil {
 		return sql.ViewDefinition{}, false, err
 	}
-	if err := d.eng.viewReadable(version, c, v); err != nil {
+	if err := cmp.Or(past.MayUseView(ctx, d.eng.accounts(), c, v), d.eng.viewReadable(version, c, v)); err != nil {
 		return sql.ViewDefinition{}, false, err
 	}
 	if s := sessionOf(ctx); s != nil {
@@ -420,7 +436,8 @@ func (d *Database) AllViews(ctx *sql.Context) ([]sql.ViewDefinition, error) {
 	var all []sql.ViewDefinition
 	l := infoschema.LimitOf(ctx)
 	for _, v := range c.Views() {
-		if (l == nil || l.Table(d.name, v.Name)) && d.eng.maySee(ctx, d.name, v.Name) {
+		if (l == nil || l.Table(d.name, v.Name)) && d.eng.maySee(ctx, d.name, v.Name) &&
+			past.MayUseView(ctx, d.eng.accounts(), c, v) == nil {
 			all = append(all, viewDefinition(v))
 		}
 	}
@@ -488,7 +505,6 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		// Created is not what SET timestamp says: triggers fire in this order.
 		made := catalog.Trigger{Name: def.Name, CreateStatement: def.CreateStatement, SQLMode: def.SqlMode,
 			Spoken: SpokenOf(ctx), Definer: definer, Created: sql.Now()}
-		text, _ := d.eng.shownTrigger(&made)
 		beside := 0
 		for _, t := range c.Triggers() {
 			if strings.EqualFold(d.eng.triggerHead(t).Table, head.Table.Name.String()) {
@@ -498,6 +514,7 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if err := parse.BodyFits(def.Name, len(def.CreateStatement), beside); err != nil {
 			return err
 		}
+		text, _ := d.eng.shownTrigger(&made)
 		if err := d.eng.ChargeBody(ctx, &made, len(text)); err != nil {
 			return err
 		}

@@ -7,6 +7,17 @@ import (
 	"moka/sqlfront/expr"
 )
 
+// held is a row as triggers see it: what the columns will hold of it.
+func (t *Table) held(ctx *sql.Context, row sql.Row) (sql.Row, error) {
+	if row == nil {
+		return nil, nil
+	}
+	if row = t.fit(row); !t.digits {
+		return row, nil
+	}
+	return t.roundDigits(ctx, row)
+}
+
 // roundDigits gives values of TIME(n), FLOAT(M,D) and DOUBLE(M,D) the digits that their columns have.
 func (t *Table) roundDigits(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 	copied := false

@@ -151,6 +151,18 @@ func (e *editor) begin(tx *Tx, lazy bool) {
 	e.mode = tx.modes[e.table.desc.ID]
 }
 
+// keepFired moves the mark of a row of INSERT IGNORE behind what the triggers BEFORE it have written by now.
+func (tx *Tx) keepFired(table uint32) {
+	for _, e := range slices.Backward(tx.running) {
+		if e.table.desc.ID == table {
+			if e.begun && e.mode == insertIgnore {
+				e.at = tx.mark()
+			}
+			return
+		}
+	}
+}
+
 // DiscardChanges implements sql.EditOpenerCloser.
 func (e *editor) DiscardChanges(ctx *sql.Context, err error) error {
 	if tx, ok := ctx.GetTransaction().(*Tx); ok && e.begun {
@@ -208,7 +220,7 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 		}
 	}
 	e.allowed = true
-	if err := e.table.refusePast(); err != nil {
+	if err := e.table.refusePast(tx); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -294,11 +306,8 @@ func (e *editor) insert(ctx *sql.Context, row sql.Row) error {
 // fitted is a new row as its columns store it.
 func (e *editor) fitted(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 	t, err := e.table, error(nil)
-	row = t.fit(row)
-	if t.digits {
-		if row, err = t.roundDigits(ctx, row); err != nil {
-			return nil, err
-		}
+	if row, err = t.held(ctx, row); err != nil {
+		return nil, err
 	}
 	if len(t.narrow) > 0 {
 		if row, err = t.fitCharsets(ctx, row, e.mode == insertIgnore); err != nil {
@@ -383,11 +392,8 @@ func (e *editor) update(ctx *sql.Context, old, row sql.Row) error {
 	if err != nil {
 		return err
 	}
-	row = t.fit(row)
-	if t.digits {
-		if row, err = t.roundDigits(ctx, row); err != nil {
-			return err
-		}
+	if row, err = t.held(ctx, row); err != nil {
+		return err
 	}
 	if len(t.narrow) > 0 {
 		if row, err = t.fitCharsets(ctx, row, e.mode == insertIgnore); err != nil {

@@ -26,6 +26,7 @@ import (
 	"moka/sqlfront/gms"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/past"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/spare"
 	"moka/sqlfront/stats"
@@ -150,7 +151,7 @@ type Engine struct {
 	plans      planCache
 	counts     engineCounts
 	processes  *processList
-	triggers   parse.TriggerHeads[*catalog.Trigger]
+	triggers   parse.TriggerHeads[catalog.Trigger]
 	bodies     spare.Pool[bodyKey, *Body]
 	analyzers  analyzers
 	janitor    janitor
@@ -329,8 +330,8 @@ func setup() error {
 			Type: types.NewSystemDoubleType(timestampVariable, 0, math.MaxInt32), Default: float64(0),
 		},
 		&sql.MysqlSystemVariable{
-			Name: VarSnapshot, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Dynamic: true,
-			Type: types.NewSystemStringType(VarSnapshot), Default: "", NotifyChanged: checkSnapshot,
+			Name: past.Variable, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Session), Dynamic: true,
+			Type: types.NewSystemStringType(past.Variable), Default: "", NotifyChanged: past.CheckVariable,
 		},
 		&sql.MysqlSystemVariable{
 			Name: VarPlanCache, Scope: sql.GetMysqlScope(sql.SystemVariableScope_Both), Dynamic: true,

@@ -51,6 +51,14 @@ func asText(ctx *sql.Context, e sql.Expression, equality bool) (sql.Expression, 
 	return out, transform.NewTree, err
 }
 
+func isEquality(e sql.Expression) bool {
+	switch e.(type) {
+	case *expression.Equals, *expression.NullSafeEquals:
+		return true
+	}
+	return false
+}
+
 // isEnum reports whether an expression has the value of an ENUM or SET. The library gives constants that are compared with one its
 // type, which they have not.
 func isEnum(ctx *sql.Context, e sql.Expression) bool {

@@ -14,6 +14,7 @@ import (
 	"moka/sqlfront/gms"
 	"moka/sqlfront/infoschema"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 )
@@ -110,9 +111,18 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 		return &enumTextsIter{it, n.Schema(ctx)}, nil
 	case *plan.ResolvedTable:
-		return b.seenInformation(ctx, n, row)
+		it, err := b.seenInformation(ctx, n, row)
+		if err == nil && it == nil && gms.OfInformation(n) && !isShown(ctx, n) {
+			it, err = b.base.Build(asShown(ctx, n), n, row)
+		}
+		return gms.Heeding(it, gms.OfInformation(n)), err
+	case *plan.CreateView:
+		if _, keeps := n.Database().(sql.ViewDatabase); !keeps {
+			return nil, rights.DatabaseDenied(ctx, n.Database().Name())
+		}
 	case *plan.JSONTable, *plan.ValueDerivedTable:
 		if !isShown(ctx, n) {
+			n = gms.ParsedTexts(n)
 			it, err := b.base.Build(asShown(ctx, n), n, row)
 			return &gms.HeedingRows{RowIter: it}, err
 		}
@@ -504,7 +514,9 @@ func (b *execBuilder) insert(ctx *sql.Context, n *plan.InsertInto) {
 		mode = insertIgnore
 	case n.IsReplace || n.OnDupExprs.HasUpdates():
 		mode = insertUpsert
-	case len(n.Returning) == 0 && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() && tx.session.calls == 0 && !tx.dirty():
+	case len(n.Returning) == 0 && !n.HasAfterTrigger && tx.session != nil && tx.session.implicit() &&
+		tx.session.calls == 0 && !tx.dirty() &&
+		(loads(n.Source) || givenRows(n.Source) > 0): // no numbers behind a refused row
 		mode = insertBlind
 	}
 	if tx.modes == nil {

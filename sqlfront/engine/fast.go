@@ -16,6 +16,7 @@ import (
 	"moka/sqlfront/digest"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/mysqlproto"
+	"moka/sqlfront/past"
 	"moka/sqlfront/resultset"
 )
 
@@ -200,7 +201,7 @@ func (s *Session) settings(ctx *sql.Context) *settings {
 	v.zeroIsZero = mode.ModeEnabled(sql.NoAutoValueOnZero)
 	v.foreignKeys = truth("foreign_key_checks")
 	unlimited, _ := sql.HasDefaultValue(ctx, s, "sql_select_limit")
-	v.off = !truth(VarPlanCache) || !unlimited || text(VarSnapshot) != "" || !utf8Client(text("character_set_client")) || !utf8Client(text("character_set_connection")) ||
+	v.off = !truth(VarPlanCache) || !unlimited || text(past.Variable) != "" || !utf8Client(text("character_set_client")) || !utf8Client(text("character_set_connection")) ||
 		!utf8Results(text("character_set_results"))
 	s.cached = v
 	return v

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/moment"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 )
@@ -30,7 +31,7 @@ func longest(all []sql.Type) (n int64) {
 		case sql.StringType:
 			n += t.MaxByteLength()
 		case sql.NumberType, sql.DatetimeType, sql.DecimalType, sql.EnumType, sql.SetType,
-			types.TimespanType_, types.BitType_:
+			types.TimespanType_, moment.TimeType, types.BitType_:
 		default:
 			n += shortRow + 1
 		}

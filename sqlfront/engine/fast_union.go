@@ -6,7 +6,9 @@ import (
 
 	"moka/sqlfront/collate"
 	"moka/sqlfront/eval"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/syntax"
+	"moka/sqlfront/unions"
 )
 
 // union makes the plan of a UNION of queries that have plans, and columns of the same types.
@@ -19,6 +21,7 @@ func (c *compiler) union(ctx *sql.Context, v *view) error {
 	if !ok {
 		return unplanned(reasonShape)
 	}
+	unions.Forget(set) // nothing is converted here
 	parts, kind, ok := syntax.UnionOf(set)
 	if !ok || !syntax.SteadyNames(parts[0]) {
 		return unplanned(reasonShape)
@@ -51,7 +54,7 @@ func sameColumns(a, b *queryPlan) bool {
 	}
 	for i := range a.Result {
 		x, y := a.Columns[i].Type, b.Columns[i].Type
-		if x.Equals(y) {
+		if x.Equals(y) && !expr.IsEnum(x) { // those become texts
 			continue
 		}
 		s, ok1 := x.(sql.StringType)

@@ -315,11 +315,15 @@ func (f *fires) run(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 		defer func() { s.using = s.using[:n] }()
 	}
 	if f.before {
-		if now, err = set.runBefore(ctx, old, now); err == nil && now != nil {
+		was := now
+		if now, err = set.runBefore(ctx, f.table, old, now); err == nil && now != nil {
 			err = f.table.compute(ctx, f.computed, now)
 		}
+		if err == nil && f.event == ast.InsertStr {
+			err = f.table.fired(ctx, was, now)
+		}
 	} else {
-		err = set.runAfter(ctx, old, now)
+		err = set.runAfter(ctx, f.table, old, now)
 	}
 	if err != nil {
 		return nil, err
@@ -331,6 +335,27 @@ func (f *fires) run(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 	row = slices.Clone(row)
 	copy(row[len(row)-f.total+f.first:], now)
 	return row, nil
+}
+
+// fired is what a trigger BEFORE INSERT leads to. An AUTO_INCREMENT number that it has chosen is one that
+// is taken; what it has written stays if IGNORE leaves its row out, as in MySQL: it may be an audit's word
+// of the attempt.
+func (t *Table) fired(ctx *sql.Context, was, now sql.Row) error {
+	if tx, ok := ctx.GetTransaction().(*Tx); ok {
+		tx.keepFired(t.desc.ID)
+	}
+	if t.auto < 0 || now == nil || now[t.auto] == nil {
+		return nil
+	}
+	n, in, err := sqlUint64(ctx, now[t.auto])
+	if err != nil || in != sql.InRange || n == 0 {
+		return nil // the insert words it
+	}
+	if before, _, err := sqlUint64(ctx, was[t.auto]); was[t.auto] != nil && err == nil && before == n {
+		return nil
+	}
+	_, err = t.GetNextAutoIncrementValue(ctx, n)
+	return err
 }
 
 // joinFires is a trigger BEFORE UPDATE of a table in a join. The library has to see its own iterator over the join, which knows how to

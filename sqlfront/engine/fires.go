@@ -175,9 +175,15 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 	if r.firing == nil || len(r.firing.before) == 0 {
 		return row, nil
 	}
-	row, err := r.firing.runBefore(r.ctx, old, row)
+	was := row
+	row, err := r.firing.runBefore(r.ctx, r.plan.table, old, row)
 	if err != nil || row == nil {
 		return nil, err
+	}
+	if old == nil {
+		if err := r.plan.table.fired(r.ctx, was, row); err != nil {
+			return nil, err
+		}
 	}
 	for i, c := range r.plan.table.pk.Schema {
 		if row[i] == nil {
@@ -196,15 +202,21 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 }
 
 // after runs the triggers AFTER the change of a row.
-func (r *fastRun) after(old, row sql.Row) error { return r.firing.runAfter(r.ctx, old, row) }
+func (r *fastRun) after(old, row sql.Row) error {
+	return r.firing.runAfter(r.ctx, r.plan.table, old, row)
+}
 
-// runBefore returns a row of its own.
-func (f *firing) runBefore(ctx *sql.Context, old, row sql.Row) (sql.Row, error) {
+// runBefore returns a row of its own. Each trigger sees what the columns will hold of what the statement, and the triggers before it, have
+// given them: a guard that looks for 'root' meets it in 'root ', of which a CHAR keeps no space.
+func (f *firing) runBefore(ctx *sql.Context, t *Table, old, row sql.Row) (sql.Row, error) {
 	if f == nil {
 		return row, nil
 	}
 	var err error
 	for _, b := range f.before {
+		if row, err = t.held(ctx, row); err != nil {
+			return nil, err
+		}
 		if row, err = b.Run(ctx, old, row); err != nil {
 			return nil, err
 		}
@@ -212,9 +224,13 @@ func (f *firing) runBefore(ctx *sql.Context, old, row sql.Row) (sql.Row, error) 
 	return row, nil
 }
 
-func (f *firing) runAfter(ctx *sql.Context, old, row sql.Row) error {
+func (f *firing) runAfter(ctx *sql.Context, t *Table, old, row sql.Row) error {
 	if f == nil {
 		return nil
+	}
+	row, err := t.held(ctx, row)
+	if err != nil {
+		return err
 	}
 	for _, b := range f.after {
 		if _, err := b.Run(ctx, old, row); err != nil {

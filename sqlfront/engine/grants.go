@@ -7,7 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 
-	"moka/sqlfront/rights"
+	"moka/sqlfront/account"
 )
 
 // GRANT … ON `app\_%`.* is for all databases whose names match, those to come included. The library takes the pattern for a name. A session
@@ -40,7 +40,7 @@ func (s *Session) AssumePrivileges(set sql.PrivilegeSet, counter uint64) {
 	}
 	// MySQL takes the most specific of them: the one whose first wildcard is last.
 	slices.SortStableFunc(s.patterns, func(a, b grantPattern) int {
-		return rights.FirstWildcard(b.name) - rights.FirstWildcard(a.name)
+		return account.FirstWildcard(b.name) - account.FirstWildcard(a.name)
 	})
 	for name := range s.named {
 		s.grant(name)
@@ -76,7 +76,7 @@ type grantPattern struct {
 // them, if the pattern is not for it. (`my\_db` is for my_db.)
 func (s *Session) grant(name string) {
 	for _, p := range s.patterns {
-		if strings.EqualFold(p.name, name) && !rights.Matches(strings.ToLower(p.name), name) {
+		if strings.EqualFold(p.name, name) && !account.Matches(strings.ToLower(p.name), name) {
 			s.granted.RemoveDatabase(name, p.rights...)
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Session) grant(name string) {
 		return
 	}
 	for _, p := range s.patterns {
-		if rights.Matches(p.name, name) {
+		if account.Matches(p.name, name) {
 			if s.matched == nil {
 				s.matched = map[string]struct{}{}
 			}

@@ -57,6 +57,9 @@ func (s *Session) enter(ctx *sql.Context, stmt ast.Statement) error {
 	if p, s.preparing = stmt.(*ast.Prepare); s.preparing {
 		s.UnprepareQuery(p.Name) // also if the new one fails: the name is that of no statement then
 	}
+	if err := s.prepared.Reads(ctx, s, stmt); err != nil {
+		return err
+	}
 	if x, ok := stmt.(*ast.Execute); ok {
 		stmt, _ = s.BaseSession.GetPreparedQuery(x.Name)
 	}

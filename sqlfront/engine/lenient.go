@@ -35,6 +35,7 @@ type arrivingRows struct {
 	alone    bool            // one row of VALUES: a NULL that was written there is an error all the same
 	at       *rowNumber
 	loads    bool // LOAD DATA has words of its own
+	fires    bool // for triggers, which see NULL where the statement has no value
 }
 
 // rowNumber is the number of the row that a statement is at, for its warnings.
@@ -108,8 +109,8 @@ func (r *arrivingRows) compute(ctx *sql.Context, source sql.Node) (sql.Node, err
 			return nil, err
 		}
 		if _, inner := left.(*plan.TriggerExecutor); !inner { // triggers see what the columns hold
-			before := &arrivingRows{UnaryNode: plan.UnaryNode{Child: left}, table: r.table, schema: r.schema, computed: r.computed, converts: true, at: new(rowNumber)}
-			left = before
+			left = &arrivingRows{UnaryNode: plan.UnaryNode{Child: left}, table: r.table, schema: r.schema,
+				computed: r.computed, converts: true, lenient: r.lenient, fires: true, at: new(rowNumber)}
 			r.computed = slices.DeleteFunc(slices.Clone(r.computed), func(c computedColumn) bool { return r.schema[c.at].Generated == nil })
 		}
 		return n.WithChildren(ctx, left, n.Right())
@@ -213,7 +214,7 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 		if row[i] != nil && collate.CutsSpaces(col.Type) {
 			row[i] = collate.WithoutSurplus(ctx, col, row[i], uint64(*r.at))
 		}
-		if r.lenient {
+		if r.lenient && (row[i] != nil || !r.fires) {
 			if row[i], err = r.fit(ctx, i, col, row[i]); err != nil {
 				return err
 			}
@@ -289,7 +290,7 @@ func blank(t sql.Type, v any) bool {
 
 // convertRounded is a value as a column of the type holds it.
 func convertRounded(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
-	return expr.Convert(ctx, t, v)
+	return expr.Held(ctx, t, v)
 }
 
 // implicitDefault is the value of a column that has none and cannot be NULL.

@@ -16,6 +16,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/builtin"
+	"moka/sqlfront/chain"
 	"moka/sqlfront/charset"
 	"moka/sqlfront/collate"
 	"moka/sqlfront/eval"
@@ -44,10 +45,6 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	n, shown, err := expr.ShowTimes(ctx, n)
-	if err != nil {
-		return nil, transform.SameTree, err
-	}
 	n, once, err := computeOnce(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
@@ -56,13 +53,13 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
-	mended, short, err := expr.HideChains(ctx, mended)
+	mended, short, err := chain.Hide(ctx, mended)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
 	same = same && once && whole && settled && short
 	rows, alike, err := mendTemporalRows(ctx, mended)
-	return rows, same && alike && shown, err
+	return rows, same && alike, err
 }
 
 func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
@@ -87,6 +84,11 @@ func mendAlone(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return mended, same && alike, err
 	})
 	return e, err
+}
+
+// Settled implements unions.Session.
+func (s *Session) Settled(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	return mendAlone(ctx, e)
 }
 
 // mendComputed is for the expression of a column.
@@ -123,6 +125,9 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 	if kept, err := mendScalar(ctx, e); kept != nil || err != nil {
 		if numbers, _ := expr.Numbers(ctx, kept); numbers != nil {
 			kept = numbers
+		}
+		if _, compares := kept.(expression.Comparer); compares && err == nil {
+			kept, _, err = asText(ctx, kept, isEquality(kept))
 		}
 		return kept, transform.NewTree, err
 	}
@@ -238,7 +243,8 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		_, column := e.LeftChild.(*expression.GetField)
 		numeric := types.IsDecimal(left) && (sql.IsNumberType(right) || types.IsText(right)) ||
 			types.IsDecimal(right) && (sql.IsNumberType(left) || types.IsText(left))
-		moments := types.IsTime(left) && types.IsText(right) || types.IsText(left) && types.IsTime(right) // long texts
+		times := expr.IsSpan(left) != expr.IsSpan(right) && left != types.Null && right != types.Null
+		moments := times || types.IsTime(left) && types.IsText(right) || types.IsText(left) && types.IsTime(right) // long texts
 		enums := (expr.IsEnum(left) || expr.IsEnum(right)) && !types.IsNumber(left) && !types.IsNumber(right) && !left.Equals(right)
 		if numeric && !(column && left.Equals(right)) || moments || enums || left == types.Boolean || right == types.Boolean {
 			in, err := expr.NewIn(ctx, e.LeftChild, query)
@@ -473,7 +479,7 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		word, _ := unfit(&sql.Column{Name: f.column, Type: f.typ}, v, sql.InRange, sql.ErrTruncatedIncorrect.New("", v), 1)
 		return nil, word
 	}
-	to, in, err := expr.Convert(ctx, f.typ, v)
+	to, in, err := expr.Held(ctx, f.typ, v)
 	switch {
 	case err != nil && types.IsDecimal(f.typ) && strict(ctx):
 		word, _ := unfit(&sql.Column{Name: f.column, Type: f.typ}, v, in, err, 1)

@@ -1,16 +1,15 @@
 package engine
 
 import (
-	"errors"
 	"sync"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression/function"
-	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"moka/kv"
+	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/past"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -21,9 +20,6 @@ import (
 //
 // A table of the past is a copy of the table object with the timestamp in it. It may be kept in plans as others are: whoever opens an
 // iterator asks the transaction of the statement for the snapshot.
-
-// VarSnapshot is the session's variable for reading the past; empty is the present.
-const VarSnapshot = "moka_snapshot"
 
 // pasts are the snapshots of the past that a transaction's present statement reads. Statements may open tables on several goroutines.
 type pasts struct {
@@ -53,7 +49,23 @@ func (tx *Tx) forgetPasts() {
 	for _, p := range tx.pasts.by {
 		p.rollback()
 	}
-	tx.pasts.by = nil
+	tx.pasts.by, tx.now = nil, nil
+}
+
+// Past implements past.Reader.
+func (s *Session) Past(ctx *sql.Context) (then, now *catalog.Snapshot, err error) {
+	tx := s.tx()
+	if tx == nil || tx.over() || tx.asOf == 0 {
+		return nil, nil, nil
+	}
+	v, err := s.eng.viewOf(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if tx.now == nil {
+		tx.now, err = s.eng.Look(ctx)
+	}
+	return v.snap, tx.now, catalogError(err)
 }
 
 func (e *Engine) beginPast(at kv.Timestamp) *Tx {
@@ -80,18 +92,43 @@ func (d *Database) tableAsOf(ctx *sql.Context, name string, asOf any) (*Table, e
 	if !ok {
 		return nil, nil
 	}
+	if err := d.eng.mayReadPast(ctx, c, desc); err != nil {
+		return nil, err
+	}
 	t, err := v.table(d.eng, c, desc)
 	if err != nil {
 		return nil, err
 	}
-	past := *t
-	past.asOf = at
-	return &past, nil
+	was := *t
+	was.asOf = at
+	return &was, nil
+}
+
+// mayReadPast asks with the newest catalog, not that of the transaction, who may read a table of the past.
+func (e *Engine) mayReadPast(ctx *sql.Context, c *catalog.Database, then *catalog.Table) error {
+	now, err := e.Look(ctx)
+	if err != nil {
+		return catalogError(err)
+	}
+	return past.MayRead(ctx, e.accounts(), c, then, now)
+}
+
+// pastColumns is past.SameColumn for a table of the past, nil for one of the present.
+func pastColumns(ctx *sql.Context, t *plan.ResolvedTable) (func(string) bool, error) {
+	own, s := ownTable(t.Table), sessionOf(ctx)
+	if tx := s.tx(); own == nil || own.temporary || own.asOf == 0 && (tx == nil || tx.asOf == 0) {
+		return nil, nil
+	}
+	now, err := own.eng.Look(ctx)
+	if err != nil {
+		return nil, catalogError(err)
+	}
+	return past.SameColumn(own.desc, now), nil
 }
 
 // viewAsOf is the catalog as it was.
 func (e *Engine) viewAsOf(ctx *sql.Context, asOf any) (*view, kv.Timestamp, error) {
-	at, err := moment(ctx, asOf)
+	at, err := past.Moment(ctx, asOf)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -103,55 +140,18 @@ func (e *Engine) viewAsOf(ctx *sql.Context, asOf any) (*view, kv.Timestamp, erro
 		defer p.rollback()
 	}
 	if _, err := p.t.StartTS(ctx); err != nil {
-		return nil, 0, pastError(at, err)
+		return nil, 0, catalogError(past.Error(at, err))
 	}
 	snap, err := e.catalog.Snapshot(ctx, p.t)
 	if err != nil {
-		return nil, 0, pastError(at, err)
+		return nil, 0, catalogError(past.Error(at, err))
 	}
 	return e.views.get(snap).in(zoneOf(ctx)), at, nil
 }
 
-func pastError(at kv.Timestamp, err error) error {
-	if errors.Is(err, kv.ErrInvalidArgument) {
-		return sqlerr.Future(at.Time())
-	}
-	return catalogError(sqlerr.From(err))
-}
-
-// moment is the time that AS OF means, a date and time in the session's time zone: what was committed before that millisecond.
-func moment(ctx *sql.Context, asOf any) (kv.Timestamp, error) {
-	v, _, err := types.DatetimeMaxPrecision.Convert(ctx, asOf)
-	t, ok := v.(time.Time)
-	if err != nil || !ok {
-		return 0, sqlerr.New(sqlerr.WrongValue, "Incorrect AS OF TIMESTAMP value: '%v'", asOf)
-	}
-	zone, err := function.SessionTimeZone(ctx)
-	if err != nil {
-		return 0, err
-	}
-	utc, err := sql.ConvertTimeToLocation(t, zone)
-	if err != nil {
-		return 0, sqlerr.New(sqlerr.UnknownTimeZone, "Unknown or incorrect time zone: '%s'", zone)
-	}
-	return max(1, kv.TimestampAt(utc)), nil
-}
-
-// checkSnapshot refuses values of moka_snapshot that are no time, when they are set.
-func checkSnapshot(ctx *sql.Context, scope sql.SystemVariableScope, value sql.SystemVarValue) error {
-	s, _ := value.Val.(string)
-	if s == "" {
-		return nil
-	}
-	if _, _, err := types.DatetimeMaxPrecision.Convert(ctx, s); err != nil {
-		return sqlerr.New(sqlerr.WrongValueForVariable, "Variable '%s' can't be set to the value of '%s': it is no date and time, nor empty for the present", VarSnapshot, s)
-	}
-	return nil
-}
-
 // snapshot is the moment that the session's next transaction reads, zero for the present.
 func (s *Session) snapshot(ctx *sql.Context) (kv.Timestamp, error) {
-	v, err := s.GetSessionVariable(ctx, VarSnapshot)
+	v, err := s.GetSessionVariable(ctx, past.Variable)
 	if err != nil {
 		return 0, nil
 	}
@@ -159,11 +159,14 @@ func (s *Session) snapshot(ctx *sql.Context) (kv.Timestamp, error) {
 	if text == "" {
 		return 0, nil
 	}
-	return moment(ctx, text)
+	return past.Moment(ctx, text)
 }
 
-// refusePast is the error of who would write to a table of the past.
-func (t *Table) refusePast() error {
+// refusePast is the error of who would write to a table of the past, or to an incremental view.
+func (t *Table) refusePast(tx *Tx) error {
+	if t.desc.Maintained() && (tx == nil || !tx.maintains) {
+		return sqlerr.New(sqlerr.NotUpdatable, "The target table %s is an incremental view", t.desc.Name)
+	}
 	if t.asOf == 0 {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/expr"
+	"moka/sqlfront/chain"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/keyrange"
 	"moka/sqlfront/pushdown"
@@ -466,7 +466,7 @@ func unhelpful(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, 
 			return n, transform.SameTree, nil
 		}
 		words := !merges && byWords(ctx, f.Expression, ownTable(access.Table), lookup)
-		if !words && !(expr.HasChain(f.Expression) && !(lookup.Index.IsUnique() && lookup.IsPointLookup)) && (len(lookup.Index.Expressions()) < 2 || !firstUnbound(ctx, lookup)) {
+		if !words && !(chain.Has(f.Expression) && !(lookup.Index.IsUnique() && lookup.IsPointLookup)) && (len(lookup.Index.Expressions()) < 2 || !firstUnbound(ctx, lookup)) {
 			return n, transform.SameTree, nil
 		}
 		table, ok := access.TableNode.(*plan.ResolvedTable)

@@ -16,6 +16,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/past"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
@@ -292,7 +293,8 @@ func (e *Engine) MayTrigger(ctx *sql.Context, definer, database, table string) b
 }
 
 func (e *Engine) mayTrigger(ctx *sql.Context, database, table string) bool {
-	return rights.OnTable(ctx, e.accounts(), database, table, sql.PrivilegeType_Trigger)
+	return rights.OnTable(ctx, e.accounts(), database, table, sql.PrivilegeType_Trigger) &&
+		!past.OfOthers(ctx, e.accounts(), database)
 }
 
 // mayDropTrigger refuses DROP TRIGGER to who may not create one on the trigger's table.
@@ -328,7 +330,8 @@ func (b *execBuilder) mayAnalyze(ctx *sql.Context, database, table string) error
 // maySeeEvents reports whether the user may know of a database's events. What the server does itself, running them, knows of all.
 func (e *Engine) maySeeEvents(ctx *sql.Context, database string) bool {
 	s := sessionOf(ctx)
-	return s == nil || !s.Restricted() || rights.OnTable(ctx, e.accounts(), database, "", sql.PrivilegeType_Event)
+	return s == nil || !s.Restricted() || !past.OfOthers(ctx, e.accounts(), database) &&
+		rights.OnTable(ctx, e.accounts(), database, "", sql.PrivilegeType_Event)
 }
 
 // showTrigger is SHOW CREATE TRIGGER; it is refused to who may not create one there.
@@ -357,8 +360,9 @@ func (b *execBuilder) showTrigger(ctx *sql.Context, n *plan.ShowCreateTrigger,
 		return nil, err
 	}
 	return &mapRows{it, func(_ *sql.Context, row sql.Row) {
-		const client, collation = 3, 4
+		const mode, client, collation = 1, 3, 4
 		is := t.Spoken.Or(olderSpoken)
+		row[mode] = t.SQLMode // by which a dump has the trigger made again
 		row[client], row[collation] = is.CharacterSetClient, is.CollationConnection
 	}}, nil
 }
@@ -418,7 +422,7 @@ func (e *Engine) mayWatch(ctx *sql.Context, who, _ string) bool {
 // maySee reports whether the user has any right on a table or a view.
 func (e *Engine) maySee(ctx *sql.Context, database, table string) bool {
 	return strings.EqualFold(database, sql.InformationSchemaDatabaseName) ||
-		rights.OnAnyColumn(ctx, e.accounts(), database, table)
+		rights.OnAnyColumn(ctx, e.accounts(), database, table) && !past.OfOthers(ctx, e.accounts(), database)
 }
 
 // maySetGlobal refuses SET GLOBAL and SET PERSIST to who may not change the server for all.

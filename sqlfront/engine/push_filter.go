@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/chain"
 	"moka/sqlfront/collate"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/pushdown"
@@ -85,10 +86,10 @@ func (c *pushCompiler) expr(e sql.Expression, depth int) *pushdown.Expr {
 		}
 		return nil
 	case *expression.And:
-		return list(pushdown.OpAnd, expr.Parts[*expression.And](e)...)
+		return list(pushdown.OpAnd, chain.Parts[*expression.And](e)...)
 	case *expression.Or:
-		return list(pushdown.OpOr, expr.Parts[*expression.Or](e)...)
-	case *expr.Chain:
+		return list(pushdown.OpOr, chain.Parts[*expression.Or](e)...)
+	case *chain.Chain:
 		if !e.Or {
 			return list(pushdown.OpAnd, e.Parts...)
 		}

@@ -463,7 +463,7 @@ func (t *Table) copyTo(ctx *sql.Context, r *rewriter) error {
 // the table gets new, empty storage. The latter is a statement like any other: it can be rolled back, concurrent inserts
 // survive it, and the number of rows is reported.
 func (t *Table) Truncate(ctx *sql.Context) (int, error) {
-	if err := t.refusePast(); err != nil {
+	if err := t.refusePast(nil); err != nil {
 		return 0, err
 	}
 	base := t.base()

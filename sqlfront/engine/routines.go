@@ -13,6 +13,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/past"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
@@ -163,6 +164,10 @@ func definerOf(text string) sql.Client {
 // inRoutine runs f with the session as the body of a routine finds it.
 func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error {
 	s := sessionOf(ctx)
+	definer := c.definer.User + "@" + c.definer.Address
+	if err := past.MayCall(ctx, e.accounts(), c.body.Database, definer, c.stored); err != nil {
+		return err
+	}
 	s.calls++
 	root, using := s.root, len(s.using)
 	if c.body.Kind == routine.Function && root != nil {
@@ -257,6 +262,9 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 
 // enter is Session.enter for a statement of a body.
 func (h *routineHost) enter(ctx *sql.Context, stmt ast.Statement) error {
+	if err := h.session.prepared.Reads(ctx, h.session, stmt); err != nil {
+		return err
+	}
 	if commitsFirst(stmt) {
 		if err := h.session.commitOpen(ctx); err != nil {
 			return err

@@ -225,21 +225,16 @@ func (m *rowMap) finish(ctx *sql.Context, row sql.Row, at uint64) (sql.Row, erro
 		}
 		row[i] = v
 	}
-	row = t.fit(row)
-	if t.digits {
-		var err error
-		if row, err = t.roundDigits(ctx, row); err != nil {
-			return nil, err
-		}
+	row, err := t.held(ctx, row)
+	if err != nil {
+		return nil, err
 	}
 	if len(t.narrow) > 0 {
-		var err error
 		if row, err = t.fitCharsets(ctx, row, m.lenient); err != nil {
 			return nil, err
 		}
 	}
 	if len(t.stamps) > 0 {
-		var err error
 		if row, err = t.fitStamps(ctx, row, m.lenient, at); err != nil {
 			return nil, err
 		}
@@ -319,7 +314,7 @@ func unfit(col *sql.Column, v any, in sql.ConvertInRange, err error, at uint64) 
 		return sqlerr.New(sqlerr.DataTruncated, "Data truncated for column '%s' at row %d", col.Name, at), true
 	case number:
 		return sqlerr.New(sqlerr.WrongValueForField, "Incorrect %s value: '%v' for column '%s' at row %d", numberWord(col.Type), v, col.Name, at), true
-	case types.IsTime(col.Type), types.IsTimespan(col.Type):
+	case types.IsTime(col.Type), expr.IsSpan(col.Type):
 		return sqlerr.New(sqlerr.TruncatedWrongValue, "Incorrect %s value: '%v' for column '%s' at row %d", timeWord(col.Type), v, col.Name, at), true
 	case sql.ErrNotMatchingSRID.Is(err):
 		err = sql.ErrNotMatchingSRIDWithColName.New(col.Name, err)

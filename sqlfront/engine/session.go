@@ -20,6 +20,7 @@ import (
 	"moka/sqlfront/digest"
 	"moka/sqlfront/namedlock"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/prepared"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
@@ -91,8 +92,8 @@ type Session struct {
 	reads readView // see ReadsView
 	// rewritten is the last statement that wrote to a view, or joined with USING or NATURAL: as it is run, and as it came.
 	rewritten rewrittenStatement
-	joining   map[string]bool  // names of prepared statements with USING or NATURAL
-	prepared  map[string]int64 // what those of PREPARE were charged
+	joining   map[string]bool // names of prepared statements with USING or NATURAL
+	prepared  prepared.Names  // what those of PREPARE were charged
 	ofClient  bool
 
 	assigns bool                // the statement assigns to variables while it runs

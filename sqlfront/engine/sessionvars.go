@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/charset"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/operator"
@@ -107,7 +108,7 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 			}
 		}
 	}
-	if err := checkCharset(name, value); err != nil {
+	if err := charset.Check(name, value); err != nil {
 		return err
 	}
 	if strings.EqualFold(name, concatLength) {
@@ -153,7 +154,7 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 			return err
 		}
 	}
-	if err := checkCharset(v.GetName(), value); err != nil {
+	if err := charset.Check(v.GetName(), value); err != nil {
 		return err
 	}
 	if strings.EqualFold(v.GetName(), concatLength) {

@@ -49,7 +49,7 @@ func showCreate(ctx *sql.Context, n *plan.ShowCreateTable) (row sql.Row, ok bool
 			key[len(key)-1] += " DESC"
 		}
 	}
-	if len(key) > 0 {
+	if len(key) > 0 && t.desc.Incremental == nil { // a view's key is hidden
 		parts = append(parts, "  PRIMARY KEY ("+strings.Join(key, ",")+")")
 	}
 	for _, x := range n.Indexes {

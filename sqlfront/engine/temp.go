@@ -67,6 +67,19 @@ func (tt *tempTables) drop(e *Engine) {
 	}
 }
 
+// WithoutTemporary runs f as if the session had no temporary tables: what runs in the background has none.
+func (s *Session) WithoutTemporary(f func() error) error {
+	swap := func(with map[string]*Table) (had map[string]*Table) {
+		s.temp.mu.Lock()
+		defer s.temp.mu.Unlock()
+		had, s.temp.tables = s.temp.tables, with
+		return had
+	}
+	had := swap(nil)
+	defer func() { swap(had) }()
+	return f()
+}
+
 // discard deletes the rows of a temporary table. A crash before it is done leaves them unreachable and in place.
 func (e *Engine) discard(t *Table) {
 	e.goTask(func(ctx context.Context) {

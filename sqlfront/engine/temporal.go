@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,6 +25,9 @@ var ofText = names(`concat concat_ws upper ucase lower lcase left right substrin
 	char_length character_length bit_length reverse lpad rpad trim ltrim rtrim md5 sha sha1 sha2 locate instr position quote repeat insert strcmp
 	find_in_set field elt to_base64 crc32 ascii ord soundex unhex conv bin oct regexp_like regexp_replace regexp_instr regexp_substr`)
 
+// ofNumber are functions of numbers whose results are DOUBLEs, or texts, whatever their arguments are.
+var ofNumber = names(`sqrt sin cos tan cot asin acos atan atan2 ln log log2 log10 exp pow power degrees radians format sign`)
+
 // ofResult are functions whose arguments become texts if the result is one.
 var ofResult = names(`if ifnull coalesce`)
 
@@ -39,6 +41,10 @@ func names(list string) map[string]bool {
 
 func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 	switch e := e.(type) {
+	case *expression.GetField: // WHERE time
+		if f, ok := n.(*plan.Filter); ok && f.Expression == sql.Expression(e) && expr.IsSpan(e.Type(ctx)) {
+			return expr.AsNumber(ctx, e), transform.NewTree, nil
+		}
 	case *expression.Convert:
 		switch t := e.Type(ctx); {
 		case types.IsText(t):
@@ -48,6 +54,8 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		}
 	case *expression.Div, *expr.Modulo, *expression.IntDiv:
 		return wrapped(ctx, e, expr.AsNumber)
+	case *expression.And, *expression.Or, *expression.Xor, *expression.Not:
+		return wrapped(ctx, e, expr.TimeAsNumber)
 	case *expression.Like, *expr.Like:
 		return wrapped(ctx, e, textOfTemporalOrEnum)
 	case *aggregation.GroupConcat:
@@ -64,12 +72,9 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 			return wrapped(ctx, e, textOfEnum)
 		}
 	case *expression.Case:
-		if types.IsText(e.Type(ctx)) || severalEnums(ctx, e) {
-			return textBranches(ctx, e)
-		}
+		return textBranches(ctx, e)
 	case *expr.Case:
-		if types.IsText(e.Type(ctx)) || severalEnums(ctx, e.Case) {
-			mended, same, err := textBranches(ctx, e.Case)
+		if mended, same, err := textBranches(ctx, e.Case); err != nil || !bool(same) {
 			if c, ok := mended.(*expression.Case); ok && !bool(same) {
 				return &expr.Case{Case: c}, transform.NewTree, err
 			}
@@ -90,6 +95,13 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		switch {
 		case name == "hex": // of a number the digits, and BIT is a number to it
 			return wrapped(ctx, e, func(ctx *sql.Context, e sql.Expression) sql.Expression { return expr.AsText(ctx, textOfEnum(ctx, e)) })
+		case name == "if" && len(e.Children()) == 3 && madeText(e.Children()[0], expr.TimeAsNumber(ctx, e.Children()[0])):
+			condition := slices.Clone(e.Children())
+			condition[0] = expr.AsNumber(ctx, condition[0])
+			mended, err := e.WithChildren(ctx, condition...)
+			return mended, transform.NewTree, err
+		case ofNumber[name]:
+			return wrapped(ctx, e, expr.TimeAsNumber)
 		case strings.HasPrefix(name, "json_"):
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		case name == "greatest" || name == "least":
@@ -140,8 +152,8 @@ func concatenated(ctx *sql.Context, g *aggregation.GroupConcat) (sql.Expression,
 	return mended, same, err
 }
 
-// isOfTexts reports whether the result of a function is a text because one of the arguments is, or because there are ENUMs of two kinds,
-// or moments and numbers.
+// isOfTexts reports whether the result of a function is a text because one of the arguments is, or because there is an ENUM
+// and something else, or moments and numbers.
 func isOfTexts(ctx *sql.Context, name string, e sql.Expression) bool {
 	enums, moments, numbers, texts := 0, false, false, false
 	arguments := e.Children()
@@ -160,20 +172,24 @@ func isOfTexts(ctx *sql.Context, name string, e sql.Expression) bool {
 			moments = true
 		}
 	}
-	return moments && numbers || (texts || enums > 1) && !types.IsNumber(e.Type(ctx))
+	own := e.Type(ctx)
+	return moments && numbers || (texts || enums > 1 || enums > 0 && !expr.IsEnum(own)) && !types.IsNumber(own)
 }
 
 // madeText reports whether an expression was wrapped. Expressions cannot be compared in general.
 func madeText(before, after sql.Expression) bool {
-	switch after.(type) {
+	switch after := after.(type) {
+	case *expression.Literal: // a hexadecimal one, as a number
+		was, ok := before.(*expression.Literal)
+		return ok && was != after
 	case *expr.Temporal:
 		_, was := before.(*expr.Temporal)
 		return !was
 	case *expr.EnumLabel:
 		_, was := before.(*expr.EnumLabel)
 		return !was
-	case *bitText:
-		_, was := before.(*bitText)
+	case *expr.BitText:
+		_, was := before.(*expr.BitText)
 		return !was
 	}
 	return false
@@ -192,9 +208,6 @@ func severalEnums(ctx *sql.Context, c *expression.Case) bool {
 			continue
 		}
 		t := v.Type(ctx)
-		if types.IsNumber(t) {
-			return false
-		}
 		enum, same = enum || isEnum(ctx, v), same && (first == nil || first.Equals(t))
 		first = t
 	}
@@ -207,45 +220,9 @@ func textOfTemporalOrEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
 		return expr.NewEnumLabel(e)
 	}
 	if f, ok := e.(*expression.GetField); ok && types.IsBit(f.Type(ctx)) {
-		return &bitText{expression.UnaryExpressionStub{Child: f}}
+		return expr.NewBitText(f)
 	}
 	return expr.AsText(ctx, e)
-}
-
-// bitText is a column of BIT where a text is wanted: its bytes.
-type bitText struct{ expression.UnaryExpressionStub }
-
-func (b *bitText) String() string { return b.Child.String() }
-
-// Type implements sql.Expression.
-func (b *bitText) Type(*sql.Context) sql.Type { return types.LongBlob }
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (b *bitText) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 5
-}
-
-// WithChildren implements sql.Expression.
-func (b *bitText) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	if len(children) != 1 {
-		return nil, sql.ErrInvalidChildrenNumber.New(b, len(children), 1)
-	}
-	return &bitText{expression.UnaryExpressionStub{Child: children[0]}}, nil
-}
-
-// Eval implements sql.Expression.
-func (b *bitText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := b.Child.Eval(ctx, row)
-	n, ok := v.(uint64)
-	if err != nil || !ok {
-		return v, err
-	}
-	bits, ok := b.Child.Type(ctx).(types.BitType)
-	if !ok {
-		return v, nil
-	}
-	all := binary.BigEndian.AppendUint64(nil, n)
-	return all[8-(int(bits.NumberOfBits())+7)/8:], nil
 }
 
 // mendExtreme is for GREATEST and LEAST: of dates alone they are a date, of dates and texts a text.
@@ -275,17 +252,21 @@ func mendExtreme(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.
 	return e, transform.SameTree, nil
 }
 
+// textBranches makes texts of the values of a CASE that is a text, and numbers of the TIMEs that are conditions.
 func textBranches(ctx *sql.Context, c *expression.Case) (sql.Expression, transform.TreeIdentity, error) {
-	same := transform.SameTree
+	same, texts := transform.SameTree, types.IsText(c.Type(ctx)) || severalEnums(ctx, c)
 	branches := make([]expression.CaseBranch, len(c.Branches))
 	for i, b := range c.Branches {
 		branches[i] = b
-		if w := textOfTemporalOrEnum(ctx, b.Value); madeText(b.Value, w) {
+		if w := expr.TimeAsNumber(ctx, b.Cond); c.Expr == nil && madeText(b.Cond, w) {
+			branches[i].Cond, same = w, transform.NewTree
+		}
+		if w := textOfTemporalOrEnum(ctx, b.Value); texts && madeText(b.Value, w) {
 			branches[i].Value, same = w, transform.NewTree
 		}
 	}
 	last := c.Else
-	if last != nil {
+	if last != nil && texts {
 		if w := textOfTemporalOrEnum(ctx, last); madeText(last, w) {
 			last, same = w, transform.NewTree
 		}
@@ -307,7 +288,7 @@ func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Exp
 		if isEnum(ctx, set.RightChild) && expr.AssignedAsText(set.RightChild.Type(ctx), to.Type(ctx)) {
 			return expression.NewSetField(to, textOfEnum(ctx, set.RightChild)), transform.NewTree, nil
 		}
-		if !expr.IsTemporal(ctx, set.RightChild) {
+		if !expr.IsTemporal(ctx, set.RightChild) && !(isLiteral(set.RightChild) && types.IsDecimal(to.Type(ctx))) {
 			return set, transform.SameTree, nil
 		}
 		as = expr.AsText
@@ -330,25 +311,25 @@ func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Exp
 // without leading zeros.
 func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, transform.TreeIdentity, error) {
 	l, r := e.Left(), e.Right()
-	if list, ok := r.(expression.Tuple); ok && expr.IsTemporal(ctx, l) && !types.IsTimespan(l.Type(ctx)) {
+	if list, ok := r.(expression.Tuple); ok && isDated(ctx, l) {
 		return temporalList(ctx, e, l, list)
 	}
 	switch {
-	case expr.IsTemporal(ctx, l) && !expr.IsTemporal(ctx, r):
-		if lit := canonicalMoment(ctx, r); lit != nil && !(types.IsTimespan(l.Type(ctx)) && isZero(r)) {
+	case isDated(ctx, l) && !expr.IsTemporal(ctx, r):
+		if lit := canonicalMoment(ctx, r); lit != nil {
 			out, err := e.WithChildren(ctx, l, lit)
 			return out, transform.NewTree, err
 		}
-		if types.IsNumber(r.Type(ctx)) && !types.IsTimespan(l.Type(ctx)) {
+		if types.IsNumber(r.Type(ctx)) {
 			out, err := e.WithChildren(ctx, expr.AsNumber(ctx, l), r)
 			return out, transform.NewTree, err
 		}
-	case expr.IsTemporal(ctx, r) && !expr.IsTemporal(ctx, l):
-		if lit := canonicalMoment(ctx, l); lit != nil && !(types.IsTimespan(r.Type(ctx)) && isZero(l)) {
+	case isDated(ctx, r) && !expr.IsTemporal(ctx, l):
+		if lit := canonicalMoment(ctx, l); lit != nil {
 			out, err := e.WithChildren(ctx, lit, r)
 			return out, transform.NewTree, err
 		}
-		if types.IsNumber(l.Type(ctx)) && !types.IsTimespan(r.Type(ctx)) {
+		if types.IsNumber(l.Type(ctx)) {
 			out, err := e.WithChildren(ctx, l, expr.AsNumber(ctx, r))
 			return out, transform.NewTree, err
 		}
@@ -356,10 +337,9 @@ func compareTemporal(ctx *sql.Context, e expression.Comparer) (sql.Expression, t
 	return e, transform.SameTree, nil
 }
 
-// isZero reports whether a constant is 0: to a time of day it is midnight, to a date the one that is none.
-func isZero(e sql.Expression) bool {
-	lit, ok := e.(*expression.Literal)
-	return ok && types.IsInteger(lit.Type(nil)) && numberOf(lit.Value()) == 0
+// isDated reports whether an expression is a date, with or without a time.
+func isDated(ctx *sql.Context, e sql.Expression) bool {
+	return expr.IsTemporal(ctx, e) && !expr.IsSpan(e.Type(ctx))
 }
 
 // temporalList is a moment IN (…).
@@ -479,7 +459,7 @@ func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeI
 				if j < len(targets) && e != nil && isEnum(ctx, e) && expr.AssignedAsText(e.Type(ctx), targets[j]) {
 					tuples[i][j] = textOfEnum(ctx, e)
 					changed = true
-				} else if j < len(targets) && e != nil && !isLiteral(e) && expr.IsTemporal(ctx, e) {
+				} else if j < len(targets) && e != nil && (isLiteral(e) && types.IsDecimal(targets[j]) || !isLiteral(e) && expr.IsTemporal(ctx, e)) {
 					tuples[i][j] = fit(e, targets[j])
 					changed = changed || madeText(e, tuples[i][j])
 				}
@@ -521,7 +501,7 @@ func mendUnion(ctx *sql.Context, n *plan.SetOp) (sql.Node, transform.TreeIdentit
 			return nil
 		}
 		e := unwrapTemporal(c.Child)
-		if !expr.IsTemporal(ctx, e) || types.IsTimespan(e.Type(ctx)) {
+		if !expr.IsTemporal(ctx, e) || expr.IsSpan(e.Type(ctx)) {
 			return nil
 		}
 		return e

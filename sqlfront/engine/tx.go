@@ -29,6 +29,7 @@ type Tx struct {
 	serial     uint64
 	t          *txn.Txn // begun at the first use; see store
 	readOnly   bool
+	maintains  bool // it writes to incremental views
 	isolation  isolation
 	optimistic bool // moka_txn_mode
 	contended  bool // the statement has lost a race before
@@ -41,11 +42,12 @@ type Tx struct {
 	used   atomic.Bool
 	lookMu sync.Mutex
 	looked []kv.RowKey
-	lost   error        // the statement may be run again
-	rerun  bool         // it is about to be
-	start  *mark        // of the statement
-	listed bool         // in the engine's list of open transactions
-	asOf   kv.Timestamp // moka_snapshot; zero is the present
+	lost   error             // the statement may be run again
+	rerun  bool              // it is about to be
+	start  *mark             // of the statement
+	listed bool              // in the engine's list of open transactions
+	asOf   kv.Timestamp      // moka_snapshot; zero is the present
+	now    *catalog.Snapshot // the newest, for a statement of the past
 	pasts  pasts
 
 	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
@@ -166,6 +168,9 @@ func (tx *Tx) grow(on bool) {
 func (e *Engine) Adopt(t *txn.Txn) *Tx {
 	return &Tx{eng: e, serial: txSerial.Add(1), t: t}
 }
+
+// Maintain lets the transaction write to incremental views. It is for who keeps them.
+func (tx *Tx) Maintain() { tx.maintains = true }
 
 // Txn is the store's transaction under the SQL transaction.
 func (tx *Tx) Txn() *txn.Txn { return tx.store() }

@@ -28,6 +28,8 @@ func typedFunction(name string) (sql.Function, bool) {
 		return sql.FunctionN{Name: name, Fn: builtin.NewCharUsing}, true
 	case "curtime", "current_time":
 		return sql.FunctionN{Name: name, Fn: builtin.NewCurrentTime}, true
+	case "json_extract":
+		return sql.FunctionN{Name: name, Fn: gms.NewJSONExtract}, true
 	case "json_value":
 		return sql.FunctionN{Name: name, Fn: gms.NewJSONValue}, true
 	case "json_unquote":
@@ -54,6 +56,14 @@ func typedFunction(name string) (sql.Function, bool) {
 				return e, err
 			}
 			return builtin.As(e, builtin.DatetimeOf(builtin.Fraction(ctx, args[0]))), nil
+		}}, true
+	case "timediff":
+		return sql.Function2{Name: name, Fn: func(ctx *sql.Context, a, b sql.Expression) sql.Expression {
+			return builtin.As(function.NewTimeDiff(ctx, a, b), expr.SpanOf(ctx, a, b))
+		}}, true
+	case "abs":
+		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return builtin.NewAbs(ctx, expr.AsNumber(ctx, e))
 		}}, true
 	case "user", "session_user", "system_user", currentRole:
 		return loginUserFunction(name), true

@@ -202,25 +202,25 @@ func (e *firingEditor) Insert(ctx *sql.Context, row sql.Row) error {
 	}
 	e.f.more += max(0, e.f.deleted-1)
 	e.f.deleted = 0
-	return e.f.inserts.runAfter(ctx, nil, row)
+	return e.f.inserts.runAfter(ctx, e.f.own, nil, row)
 }
 
 // Delete implements sql.RowDeleter.
 func (e *firingEditor) Delete(ctx *sql.Context, row sql.Row) error {
-	if _, err := e.f.deletes.runBefore(ctx, row, nil); err != nil {
+	if _, err := e.f.deletes.runBefore(ctx, e.f.own, row, nil); err != nil {
 		return err
 	}
 	if err := e.remove(ctx, row); err != nil {
 		return err
 	}
 	e.f.deleted++
-	return e.f.deletes.runAfter(ctx, row, nil)
+	return e.f.deletes.runAfter(ctx, e.f.own, row, nil)
 }
 
 // Update implements sql.RowUpdater. What triggers make of the new row is written into it: the library counts by it.
 func (e *firingEditor) Update(ctx *sql.Context, old, row sql.Row) error {
 	if e.f.updates != nil && len(e.f.updates.before) > 0 {
-		now, err := e.f.updates.runBefore(ctx, old, row)
+		now, err := e.f.updates.runBefore(ctx, e.f.own, old, row)
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (e *firingEditor) Update(ctx *sql.Context, old, row sql.Row) error {
 	if err := e.update(ctx, old, row); err != nil {
 		return err
 	}
-	return e.f.updates.runAfter(ctx, old, row)
+	return e.f.updates.runAfter(ctx, e.f.own, old, row)
 }
 
 // replaced is the iterator of a REPLACE: it adds rows that were in the way to those that the library has counted, which are one for each

@@ -5,16 +5,15 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/inband"
 	"moka/sqlfront/namedjoin"
-	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
+	"moka/sqlfront/unions"
 )
 
 // Writing through views. A statement that writes to a view over one table is written anew, as one that writes to the table:
@@ -68,6 +67,7 @@ func (e *Engine) ThroughView(ctx context.Context, stmt ast.Statement, joins, sta
 
 // belowView is the statement itself, or what it is on the table, without USING and NATURAL; joins says that there may be some.
 func (e *Engine) belowView(ctx *sql.Context, stmt ast.Statement, joins bool) (ast.Statement, error) {
+	unions.Forget(stmt)
 	out, err := e.throughView(ctx, stmt)
 	if err == nil && joins {
 		out, err = e.withoutNames(ctx, stmt, out)
@@ -75,6 +75,7 @@ func (e *Engine) belowView(ctx *sql.Context, stmt ast.Statement, joins bool) (as
 	if out == nil {
 		out = stmt
 	}
+	unions.Ask(out)
 	return out, err
 }
 
@@ -576,32 +577,8 @@ func (s *Session) PrepareQuery(name string, stmt ast.Statement) {
 // UnprepareQuery implements sql.Session.
 func (s *Session) UnprepareQuery(name string) {
 	delete(s.joining, name)
-	_ = s.Keep(-s.prepared[name], "") // giving back does not fail
-	delete(s.prepared, name)
+	s.prepared.Drop(s, name)
 	s.BaseSession.UnprepareQuery(name)
-}
-
-// keepPrepared charges for a statement that PREPARE has given a name. Those of the binary protocol are
-// charged for by the connection, which knows when they are closed.
-func (s *Session) keepPrepared(ctx *sql.Context, n *plan.PrepareQuery) error {
-	text := n.PrepStmt.Expr
-	if name, variable := strings.CutPrefix(text, "@"); variable {
-		_, v, err := s.BaseSession.GetUserVariable(ctx, strings.Trim(name, "@"))
-		if err != nil {
-			return err
-		}
-		text, _ = v.(string)
-	}
-	size := parse.KeptBytes(text)
-	if err := s.Keep(size-s.prepared[n.Name], "prepared statements"); err != nil {
-		s.UnprepareQuery(n.Name)
-		return err
-	}
-	if s.prepared == nil {
-		s.prepared = map[string]int64{}
-	}
-	s.prepared[n.Name] = size
-	return nil
 }
 
 // GetPreparedQuery implements sql.Session: a statement on a view, or with USING or NATURAL, is rewritten each time that it is looked up.

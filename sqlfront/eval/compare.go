@@ -88,7 +88,7 @@ func Hashed(a, b sql.Type) bool {
 	}
 	for range 2 {
 		switch {
-		case types.IsEnum(a), types.IsSet(a), types.IsTimespan(a), types.IsJSON(a), types.IsGeometry(a),
+		case types.IsEnum(a), types.IsSet(a), a.Type() == sqltypes.Time, types.IsJSON(a), types.IsGeometry(a),
 			types.IsDecimal(a) && types.IsTime(b):
 			return false
 		}

@@ -295,11 +295,10 @@ func isIn(e sql.Expression) bool {
 // those, as a number with these, so there are two lists. It is nil if one list does, or what is looked for
 // may be another value the second time.
 func listsApart(ctx *sql.Context, e sql.Expression, list expression.Tuple) sql.Expression {
-	of := e.Children()[0]
+	of, steady := e.Children()[0], false
 	switch of.(type) {
 	case *expression.GetField, *expression.Literal, *expression.ProcedureParam:
-	default:
-		return nil
+		steady = true
 	}
 	if !of.Resolved() || !isText(ctx, of) && !isEnumValue(ctx, of) {
 		return nil
@@ -319,7 +318,7 @@ func listsApart(ctx *sql.Context, e sql.Expression, list expression.Tuple) sql.E
 		texts = append(texts, item)
 		member = member && !NotMember(ctx, of.Type(ctx), item)
 	}
-	if member && (len(numbers) == 0 || !text) {
+	if member && (len(numbers) == 0 || !text) || !steady && len(numbers) > 0 {
 		return nil
 	}
 	left := of
@@ -404,9 +403,13 @@ func alikeNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expres
 	if first, ok := operands[0].(expression.Tuple); ok {
 		return alikeRows(ctx, first, operands)
 	}
+	operands, changed = hexNumbers(ctx, operands)
+	if times, is := alikeTimes(ctx, operands); is {
+		operands, changed = times, true
+	}
 	as, moments, ok := comparedAs(ctx, operands)
 	if !ok {
-		return nil, false
+		return operands, changed
 	}
 	out = make([]sql.Expression, len(operands))
 	for i, o := range operands {

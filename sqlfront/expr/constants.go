@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/sqlfront/inband"
+	"moka/sqlfront/moment"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -77,7 +78,7 @@ func (c *temporalConstant) Type(*sql.Context) sql.Type {
 	case DateFunction:
 		return types.Date
 	case TimeFunction:
-		return timeType{types.TimespanType_{}, digits}
+		return moment.TimeType{Digits: digits}
 	}
 	return types.MustCreateDatetimeType(sqltypes.Datetime, digits)
 }

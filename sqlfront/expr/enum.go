@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,13 +79,18 @@ func (e *EnumLabel) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expr
 
 // Type implements sql.Expression.
 func (e *EnumLabel) Type(ctx *sql.Context) sql.Type {
-	collation, _ := sql.GetCoercibility(ctx, e.Child)
+	collation, _ := e.CollationCoercibility(ctx)
 	return types.CreateLongText(collation)
 }
 
-// CollationCoercibility implements sql.CollationCoercible.
+// CollationCoercibility implements sql.CollationCoercible. The library says of a subquery that it is of
+// bytes.
 func (e *EnumLabel) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	return sql.GetCoercibility(ctx, e.Child)
+	collation, weight := sql.GetCoercibility(ctx, e.Child)
+	if own, ok := e.Child.Type(ctx).(sql.TypeWithCollation); ok && collation == sql.Collation_binary {
+		return own.Collation(), weight
+	}
+	return collation, weight
 }
 
 // Eval implements sql.Expression.
@@ -156,4 +162,45 @@ func numberOfEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
 		return expression.NewConvert(e, expression.ConvertToUnsigned)
 	}
 	return e
+}
+
+// BitText is a column of BIT where a text is wanted: its bytes.
+type BitText struct{ expression.UnaryExpressionStub }
+
+// NewBitText is the text of a column of BIT.
+func NewBitText(column *expression.GetField) *BitText {
+	return &BitText{expression.UnaryExpressionStub{Child: column}}
+}
+
+func (b *BitText) String() string { return b.Child.String() }
+
+// Type implements sql.Expression.
+func (b *BitText) Type(*sql.Context) sql.Type { return types.LongBlob }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (b *BitText) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (b *BitText) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(b, len(children), 1)
+	}
+	return &BitText{expression.UnaryExpressionStub{Child: children[0]}}, nil
+}
+
+// Eval implements sql.Expression.
+func (b *BitText) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := b.Child.Eval(ctx, row)
+	n, ok := v.(uint64)
+	if err != nil || !ok {
+		return v, err
+	}
+	bits, ok := b.Child.Type(ctx).(types.BitType)
+	if !ok {
+		return v, nil
+	}
+	all := binary.BigEndian.AppendUint64(nil, n)
+	return all[8-(int(bits.NumberOfBits())+7)/8:], nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/moment"
 )
 
 // exactType is the type of a value that is one of several: a DECIMAL with room for each, if they are
@@ -85,10 +87,19 @@ func exactResult(ctx *sql.Context, e sql.Expression) sql.Expression {
 // momentType is the type of a value that is one of several moments of different types, which COALESCE of the
 // library makes texts of.
 func momentType(ctx *sql.Context, values []sql.Expression) (sql.Type, bool) {
-	digits, moments, dates := 0, 0, 0
+	digits, moments, dates, spans := 0, 0, 0, 0
 	for _, e := range values {
 		t := e.Type(ctx)
 		if t == types.Null {
+			continue
+		}
+		if IsSpan(t) {
+			spans++
+			if _, n := temporalOf(ctx, e); n >= 0 {
+				digits = max(digits, n)
+			} else {
+				digits = 6
+			}
 			continue
 		}
 		d, ok := t.(sql.DatetimeType)
@@ -102,7 +113,10 @@ func momentType(ctx *sql.Context, values []sql.Expression) (sql.Type, bool) {
 			digits = max(digits, d.Precision())
 		}
 	}
-	if moments == dates {
+	switch {
+	case spans > 0 && moments == 0:
+		return moment.TimeType{Digits: digits}, true
+	case moments == dates || spans > 0:
 		return nil, false
 	}
 	return types.MustCreateDatetimeType(sqltypes.Datetime, digits), true
@@ -163,33 +177,33 @@ func (x *choice) value(ctx *sql.Context, row sql.Row) (any, error) {
 	return nil, nil
 }
 
-// wholeType is the type of the greatest of integers, or of times of day, which are DOUBLEs to the library, or
-// refused; nil of anything else.
+// wholeType is the type of the greatest of integers, also beside DOUBLEs, or of times of day, which the
+// library takes for DOUBLEs, or refuses; nil of anything else.
 func wholeType(ctx *sql.Context, values []sql.Expression) sql.Type {
-	integers, signed, unsigned, spans := 0, 0, 0, 0
+	signed, unsigned, spans, inexact := 0, 0, 0, 0
 	for _, e := range values {
 		switch t := e.Type(ctx); {
 		case t == types.Null:
-			continue
-		case isSpan(t):
+		case IsSpan(t):
 			spans++
+		case types.IsFloat(t), types.IsDecimal(t):
+			inexact++
+		case types.IsUnsigned(t):
+			unsigned++
 		case types.IsInteger(t) || t == types.Boolean:
-			if integers++; types.IsUnsigned(t) {
-				unsigned++
-			} else {
-				signed++
-			}
+			signed++
 		default:
 			return nil
 		}
 	}
 	switch {
-	case integers > 0 && spans > 0:
+	case signed+unsigned+spans == 0, spans > 0 && signed+unsigned+inexact > 0:
 		return nil
 	case spans > 0:
-		return types.Time
-	case integers == 0:
-		return nil
+		t, _ := momentType(ctx, values)
+		return t
+	case inexact > 0:
+		return types.Float64
 	case unsigned == 0:
 		return types.Int64
 	case signed == 0:
@@ -198,18 +212,12 @@ func wholeType(ctx *sql.Context, values []sql.Expression) sql.Type {
 	return decimal(20, 0)
 }
 
-// isSpan reports whether a type is TIME, of the library or with digits.
-func isSpan(t sql.Type) bool {
-	_, digits := t.(timeType)
-	return digits || types.IsTimespan(t)
-}
-
 // spanTexts are texts and times of day, the latter made texts; nil if there are not both, or others.
 func spanTexts(ctx *sql.Context, values []sql.Expression) []sql.Expression {
 	out, texts, spans := make([]sql.Expression, len(values)), 0, 0
 	for i, e := range values {
 		switch t := e.Type(ctx); {
-		case isSpan(t):
+		case IsSpan(t):
 			out[i] = AsText(ctx, e)
 			spans++
 		case types.IsTextOnly(t):
@@ -244,7 +252,7 @@ func bytesAmong(ctx *sql.Context, values []sql.Expression) (found bool) {
 // library, and of times of day.
 func exactExtreme(ctx *sql.Context, c *call, vs []any) (any, error) {
 	t := c.Type(ctx)
-	if types.IsTimespan(t) {
+	if IsSpan(t) {
 		best := vs[0].(types.Timespan)
 		for _, v := range vs[1:] {
 			if s := v.(types.Timespan); (s > best) == (c.name == "greatest") {

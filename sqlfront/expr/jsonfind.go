@@ -2,19 +2,17 @@ package expr
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
-	"fmt"
-	"maps"
-	"math"
-	"slices"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	jsonfn "github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/inband"
 	"moka/sqlfront/jsonsize"
+	"moka/sqlfront/jsontext"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -31,8 +29,20 @@ func jsonFunctions() (fs []sql.Function) {
 	}
 	return append(fs, sql.Function1{Name: "json_type",
 		Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
-			return &jsonType{&jsonfn.JSONType{JSON: e}}
-		}})
+			return newJSONType(e)
+		}}, sql.Function1{Name: JSONFunction, Fn: func(_ *sql.Context, e sql.Expression) sql.Expression {
+		return jsontext.NewParsing(e)
+	}})
+}
+
+// JSONFunction is the argument of CAST(… AS JSON).
+var JSONFunction = inband.Function("json")
+
+func newJSONType(e sql.Expression) sql.Expression {
+	if _, cast := e.(*expression.Convert); !cast { // of which JSON_TYPE looks at the argument
+		e = jsontext.NewParsing(e)
+	}
+	return &jsonType{&jsonfn.JSONType{JSON: e}}
 }
 
 // jsonType is JSON_TYPE. go-mysql-server's says 'NULL' of a JSON null, which is right, and of
@@ -44,7 +54,7 @@ func (t *jsonType) WithChildren(_ *sql.Context, args ...sql.Expression) (sql.Exp
 	if len(args) != 1 {
 		return nil, sql.ErrInvalidChildrenNumber.New(t, len(args), 1)
 	}
-	return &jsonType{&jsonfn.JSONType{JSON: args[0]}}, nil
+	return newJSONType(args[0]), nil
 }
 
 // IsNullable implements sql.Expression.
@@ -308,40 +318,8 @@ func (s *finder) common(a, b []any) (bool, error) {
 	return false, nil
 }
 
-// jsonKey adds bytes that are the same for values that are equal, and for no others: numbers are equal
-// whatever they are kept as, and objects in any order of their members.
-func jsonKey(key []byte, v any) []byte {
-	text := func(key []byte, kind byte, s string) []byte {
-		return append(binary.AppendUvarint(append(key, kind), uint64(len(s))), s...)
-	}
-	if n, ok := jsonNumber(v); ok {
-		return binary.BigEndian.AppendUint64(append(key, 'd'), math.Float64bits(n+0)) // -0 is 0
-	}
-	switch v := v.(type) {
-	case nil:
-		return append(key, 'n')
-	case bool:
-		if v {
-			return append(key, 't')
-		}
-		return append(key, 'f')
-	case string:
-		return text(key, 's', v)
-	case []any:
-		key = binary.AppendUvarint(append(key, 'a'), uint64(len(v)))
-		for _, e := range v {
-			key = jsonKey(key, e)
-		}
-		return key
-	case map[string]any:
-		key = binary.AppendUvarint(append(key, 'o'), uint64(len(v)))
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			key = jsonKey(text(key, 'k', k), v[k])
-		}
-		return key
-	}
-	return text(key, 'x', fmt.Sprint(v)) // a date or the like, that a function has put there
-}
+// jsonKey adds a value's key: numbers are equal whatever they are kept as.
+func jsonKey(key []byte, v any) []byte { return jsontext.AppendKey(key, v, jsonNumber) }
 
 func jsonNumber(v any) (float64, bool) {
 	switch v := v.(type) {

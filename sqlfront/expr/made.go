@@ -12,6 +12,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/jsonsize"
+	"moka/sqlfront/jsontext"
+	"moka/sqlfront/sqlerr"
 )
 
 // made is a call of a function whose result may be longer than its arguments: REPEAT('x', 10000000000) would
@@ -38,6 +40,8 @@ type maker struct {
 	// json: arguments that are texts will be parsed, and the result shares parts with
 	// arguments: it is measured.
 	json bool
+	// documents is how many arguments in front are documents, or texts of such: they are parsed here.
+	documents int
 	// code is the number of the warning if it is not 1301.
 	code int
 	// format: the second argument is a format, which the library reads in the square of its length. So it is
@@ -181,6 +185,9 @@ var makers = func() map[string]*maker {
 			return 0
 		}}
 	}
+	for name, n := range jsontext.Arguments {
+		all[name].documents = n
+	}
 	return all
 }()
 
@@ -270,7 +277,7 @@ func (m *made) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.E
 func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	args := m.Children()
 	vs := make(sql.Row, len(args))
-	heavy, others := false, int64(0)
+	heavy, others, parsed := false, int64(0), int64(0)
 	for i, a := range args {
 		v, err := a.Eval(ctx, row)
 		if err == nil {
@@ -287,6 +294,13 @@ func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			if err := charge(ctx, m, others); err != nil {
 				return nil, err
 			}
+		}
+		if i < m.documents {
+			doc, n, err := jsontext.Document(ctx, m, others, v)
+			if err != nil {
+				return nil, sqlerr.From(err)
+			}
+			vs[i], others, parsed = doc, others+n, parsed+n
 		}
 	}
 	n := m.size(ctx, vs)
@@ -318,6 +332,7 @@ func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			if err := jsonsize.Shallow(doc); err != nil {
 				return nil, err
 			}
+			n, heavy = n+parsed, false // it shares parts with the arguments: their charges stay
 		}
 	} else {
 		n = length(v)

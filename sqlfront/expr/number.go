@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/sqlfront/moment"
 	"moka/sqlfront/numeral"
 	"moka/sqlfront/sqlerr"
 )
@@ -146,6 +147,17 @@ func Convert(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, erro
 		return out, sql.InRange, sql.ErrTruncatedIncorrect.New(t, shortened(text))
 	}
 	return out, sql.InRange, nil
+}
+
+// Held is a value as a column of the type holds it.
+func Held(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
+	out, in, err := Convert(ctx, t, v)
+	if span, ok := out.(types.Timespan); ok && err == nil {
+		if own, ok := t.(moment.TimeType); ok {
+			out = roundTime(span, own.Digits)
+		}
+	}
+	return out, in, err
 }
 
 // largest is what a DECIMAL holds of a number that is too large.

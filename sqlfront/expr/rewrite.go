@@ -220,6 +220,8 @@ func (r rewriter) swap(at *ast.Expr) {
 		return
 	}
 	switch x := (*at).(type) {
+	case *ast.SQLVal:
+		*at = syntax.BitsAsHex(x)
 	case *ast.Default:
 		if x.ColName != "" {
 			*at = callOf(DefaultFunction, &ast.ColName{Name: ast.NewColIdent(x.ColName)})
@@ -244,7 +246,9 @@ func (r rewriter) swap(at *ast.Expr) {
 	case *ast.UnaryExpr:
 		switch x.Operator {
 		case ast.UMinusStr, ast.TildaStr:
-			if _, literal := x.Expr.(*ast.SQLVal); !literal || x.Operator == ast.TildaStr {
+			v, literal := x.Expr.(*ast.SQLVal)
+			number := literal && (v.Type == ast.IntVal || v.Type == ast.FloatVal)
+			if !number || x.Operator == ast.TildaStr {
 				*at = r.operator("unary "+x.Operator, x, x.Expr)
 			}
 		}
@@ -315,6 +319,9 @@ func (r rewriter) swap(at *ast.Expr) {
 				}
 			}
 			*at = r.operator(spec, x, x.Expr)
+		}
+		if strings.EqualFold(x.Type.Type, "json") {
+			x.Expr = callOf(JSONFunction, x.Expr)
 		}
 		if strings.EqualFold(x.Type.Type, "binary") && x.Type.Length != nil && len(x.Type.Length.Val) > 4 {
 			// the library fills it up, however long that is
@@ -480,7 +487,7 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	case "unary " + ast.UMinusStr:
 		return newNegation(ctx, AsNumber(ctx, operands[0])), nil
 	case "unary " + ast.TildaStr:
-		return &inversion{expression.UnaryExpressionStub{Child: operands[0]}}, nil
+		return &inversion{expression.UnaryExpressionStub{Child: AsNumber(ctx, operands[0])}}, nil
 	case ast.BitAndStr, ast.BitOrStr, ast.BitXorStr, ast.ShiftLeftStr, ast.ShiftRightStr:
 		return newBitwise(op, AsNumber(ctx, operands[0]), AsNumber(ctx, operands[1])), nil
 	case "limit":
@@ -547,6 +554,11 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	r, isRight := operands[1].(*expression.Interval)
 	if isRight {
 		by, date = r, operands[0]
+	}
+	if l || isRight {
+		if e := shiftedSpan(ctx, date, by, op == ast.MinusStr); e != nil {
+			return e, nil
+		}
 	}
 	switch {
 	case (l || isRight) && op == ast.MinusStr:

@@ -23,7 +23,7 @@ func roundFunctions() (fs []sql.Function) {
 		fs = append(fs, sql.FunctionN{Name: name,
 			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 				// 20200102030405.6, of which the library makes nothing
-				if len(args) > 0 && IsTemporal(ctx, args[0]) {
+				if len(args) > 0 && (IsTemporal(ctx, args[0]) || hexNumber(ctx, args[0]) != nil) {
 					args = append([]sql.Expression{AsNumber(ctx, args[0])}, args[1:]...)
 				}
 				if (len(args) == 2 || len(args) == 1 && name == "round") &&

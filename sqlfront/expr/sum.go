@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
 // Functions are functions that replace the library's of the same name.
@@ -21,10 +22,28 @@ func Functions() []sql.Function {
 			return &Avg{aggregation.NewAvg(AsNumber(ctx, e))}
 		}},
 		sql.FunctionN{Name: operatorFunction, Fn: callOperator},
+		sql.Function1{Name: "bit_or", Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return aggregation.NewBitOr(bitsOfMoment(ctx, e))
+		}},
+		sql.Function1{Name: "bit_and", Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return aggregation.NewBitAnd(bitsOfMoment(ctx, e))
+		}},
+		sql.Function1{Name: "bit_xor", Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return aggregation.NewBitXor(bitsOfMoment(ctx, e))
+		}},
 	}, searchFunctions(), roundFunctions(), wholeFunctions(), timeFunctions(), rollupFunctions(),
-		variableFunctions(), volatileFunctions(), constantFunctions(), windowFunctions(), havingFunctions(),
-		ownFunctions(), mathFunctions(), insertFunctions(),
+		shiftFunctions(), variableFunctions(), volatileFunctions(), constantFunctions(),
+		windowFunctions(), havingFunctions(), ownFunctions(), mathFunctions(), insertFunctions(),
 		regexpFunctions(), jsonFunctions(), spaceFunctions())
+}
+
+// bitsOfMoment are the bits of a date or time as the number that it is; everything else stays.
+func bitsOfMoment(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if IsTemporal(ctx, e) {
+		zero := expression.NewLiteral(int64(0), types.Int64)
+		return newBitwise(ast.BitOrStr, AsNumber(ctx, e), zero)
+	}
+	return e
 }
 
 // exact reports whether the sum of values of a type is a DECIMAL, with the digits of the argument.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,8 +82,46 @@ func temporalOf(ctx *sql.Context, e sql.Expression) (kind temporalKind, digits i
 // AsText makes a text of a date or time; everything else stays.
 func AsText(ctx *sql.Context, e sql.Expression) sql.Expression { return temporal(ctx, e, false) }
 
-// AsNumber makes a number of a date or time; everything else stays.
-func AsNumber(ctx *sql.Context, e sql.Expression) sql.Expression { return temporal(ctx, e, true) }
+// AsNumber makes a number of a date or time, and of a hexadecimal literal; everything else stays.
+func AsNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if n := hexNumber(ctx, e); n != nil {
+		return n
+	}
+	return temporal(ctx, e, true)
+}
+
+// hexNumber is the number that a hexadecimal literal is beside numbers, nil of everything else. To the
+// library it is bytes everywhere.
+func hexNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return nil
+	}
+	bytes, ok := l.Value().([]byte)
+	if !ok || len(bytes) > 8 || l.Type(ctx) != types.LongBlob {
+		return nil
+	}
+	n := uint64(0)
+	for _, b := range bytes {
+		n = n<<8 | uint64(b)
+	}
+	return expression.NewLiteral(n, types.Uint64)
+}
+
+// hexNumbers are operands of a comparison of which hexadecimal literals are numbers where there are others.
+func hexNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expression, changed bool) {
+	number := func(e sql.Expression) bool { return e.Resolved() && types.IsNumber(e.Type(ctx)) }
+	if !slices.ContainsFunc(operands, number) {
+		return operands, false
+	}
+	out = slices.Clone(operands)
+	for i, o := range operands {
+		if n := hexNumber(ctx, o); n != nil {
+			out[i], changed = n, true
+		}
+	}
+	return out, changed
+}
 
 func temporal(ctx *sql.Context, e sql.Expression, number bool) sql.Expression {
 	kind, digits := temporalOf(ctx, e)
@@ -117,6 +156,8 @@ func (t *Temporal) Type(*sql.Context) sql.Type {
 	switch {
 	case !t.number:
 		return types.LongText
+	case t.kind == kindTime && t.digits < 0: // a DOUBLE has all digits of a time, and shows no others
+		return types.Float64
 	case t.kind == kindDate || t.digits <= 0:
 		return types.Int64
 	}
@@ -176,14 +217,12 @@ func (t *Temporal) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 }
 
 func (t *Temporal) textOf(v time.Time) string {
-	zero := v.Equal(types.ZeroTime)
-	if t.kind == kindDate {
-		if zero {
-			return "0000-00-00"
-		}
+	switch zero := v.Equal(types.ZeroTime); {
+	case zero && t.kind == kindDate:
+		return "0000-00-00"
+	case t.kind == kindDate:
 		return v.Format("2006-01-02")
-	}
-	if zero {
+	case zero:
 		return "0000-00-00 00:00:00" + t.fraction(0)
 	}
 	return v.Format("2006-01-02 15:04:05") + t.fraction(v.Nanosecond()/1000)
@@ -214,6 +253,9 @@ func dateNumber(v time.Time, date bool) int64 {
 func (t *Temporal) numberOf(negative bool, whole int64, micros int) any {
 	if negative {
 		whole, micros = -whole, -micros
+	}
+	if t.kind == kindTime && t.digits < 0 {
+		return float64(whole) + float64(micros)/1e6
 	}
 	if t.digits <= 0 {
 		return whole

@@ -172,6 +172,9 @@ func (c *Case) Type(ctx *sql.Context) sql.Type {
 		if t, ok := exactType(ctx, c.texts()); ok {
 			return t
 		}
+		if t, ok := momentType(ctx, c.texts()); ok && IsSpan(t) {
+			return t
+		}
 		return collatedType(ctx, c.Case.Type(ctx), c.texts())
 	})
 }
@@ -310,11 +313,13 @@ func searchFunctions() []sql.Function {
 							return t
 						}}, args}, nil
 				}
-				if t := wholeType(ctx, args); t != nil && b.name != "field" && len(args) >= b.min {
+				t := wholeType(ctx, args)
+				for i := 0; t == types.Float64 && b.name != "field" && i < len(args); i++ {
+					args[i] = expression.NewConvert(args[i], expression.ConvertToDouble)
+				}
+				if t != nil && t != types.Float64 && b.name != "field" && len(args) >= b.min {
 					return &call{&builtin{name: b.name, eval: exactExtreme,
-						typ: func(*sql.Context, []sql.Expression) sql.Type {
-							return t
-						}}, args}, nil
+						typ: func(*sql.Context, []sql.Expression) sql.Type { return t }}, args}, nil
 				}
 				if b.name != "field" && len(args) >= b.min {
 					if texts := spanTexts(ctx, args); texts != nil {

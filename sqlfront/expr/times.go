@@ -57,8 +57,8 @@ func makeDate(ctx *sql.Context, _ *call, vs []any) (any, error) {
 func shiftedType(ctx *sql.Context, args []sql.Expression) sql.Type {
 	t := args[0].Type(ctx)
 	switch {
-	case types.IsTimespan(t):
-		return types.Time
+	case IsSpan(t):
+		return SpanOf(ctx, args...)
 	case types.IsTime(t):
 		_, digits := temporalOf(ctx, args[0])
 		by := 6
@@ -111,7 +111,7 @@ func addTime(ctx *sql.Context, c *call, vs []any) (any, error) {
 		return nil, nil
 	}
 	span = max(-maxSpan, min(maxSpan, span+by))
-	if types.IsTimespan(t) {
+	if IsSpan(t) {
 		return span, nil
 	}
 	return span.String(), nil

@@ -2,11 +2,14 @@ package gms
 
 import (
 	"context"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"moka/sqlfront/jsontext"
 )
 
 // Planning a list of 100,000 values takes a second, a join of many tables more, and the library does not look
@@ -35,8 +38,9 @@ func heeding(apply analyzer.RuleFunc) analyzer.RuleFunc {
 	}
 }
 
-// HeedingRows ends when the statement is to end. Rows of JSON_TABLE and VALUES are made of what is in memory:
-// nothing below it looks at the context, and neither do the library's joins and groups above it.
+// HeedingRows ends when the statement is to end. Rows of JSON_TABLE, VALUES and information_schema are made
+// of what is in memory: nothing below it looks at the context, and neither do the library's joins and groups
+// above it.
 type HeedingRows struct{ sql.RowIter }
 
 // Next implements sql.RowIter.
@@ -45,4 +49,29 @@ func (h *HeedingRows) Next(ctx *sql.Context) (sql.Row, error) {
 		return nil, context.Cause(ctx)
 	}
 	return h.RowIter.Next(ctx)
+}
+
+// Heeding are rows that end when the statement is to end, if yes, and if there are rows.
+func Heeding(rows sql.RowIter, yes bool) sql.RowIter {
+	if rows == nil || !yes {
+		return rows
+	}
+	return &HeedingRows{rows}
+}
+
+// OfInformation reports whether a table is information_schema's.
+func OfInformation(n *plan.ResolvedTable) bool {
+	return n.SqlDatabase != nil &&
+		strings.EqualFold(n.SqlDatabase.Name(), sql.InformationSchemaDatabaseName)
+}
+
+// ParsedTexts makes JSON_TABLE take a long text as the document that it is; other nodes are what they were.
+func ParsedTexts(n sql.Node) sql.Node {
+	t, ok := n.(*plan.JSONTable)
+	if !ok {
+		return n
+	}
+	parsed := *t
+	parsed.DataExpr = &jsontext.Parsing{Expression: t.DataExpr, By: t}
+	return &parsed
 }

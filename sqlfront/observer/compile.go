@@ -26,6 +26,9 @@ func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.
 		return nil, err
 	}
 	b := &body{observer: o, table: table, database: db.Name}
+	if o.View != 0 {
+		return b, r.compileIncremental(ctx, snap, b)
+	}
 	mode, _ := ctx.GetSessionVariable(ctx, "sql_mode")
 	if o.SQLMode != "" {
 		if err := ctx.SetSessionVariable(ctx, "sql_mode", o.SQLMode); err != nil {

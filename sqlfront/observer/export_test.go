@@ -1,6 +1,8 @@
 package observer
 
-import "moka/triggers"
+import (
+	"moka/triggers"
+)
 
 // SpareBytes is what compiled bodies weigh that no run uses.
 func (r *Registry) SpareBytes() int64 { return r.bodies.Weighs() }

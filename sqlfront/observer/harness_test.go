@@ -81,6 +81,12 @@ func (m *meter) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletR
 // node starts a process; works says whether it runs observers.
 func (w *world) node(works bool) *node {
 	w.t.Helper()
+	return w.nodeWith(works, func(*node) {})
+}
+
+// nodeWith is node, which before is shown before it begins to run observers.
+func (w *world) nodeWith(works bool, before func(*node)) *node {
+	w.t.Helper()
 	n := &node{world: w, read: &meter{Store: w.mem}}
 	ctx := context.Background()
 	client, err := txn.NewClient(n.read, w.clock, txn.Options{})
@@ -109,6 +115,7 @@ func (w *world) node(works bool) *node {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	before(n)
 	if err := n.reg.Start(ctx, n.eng); err != nil {
 		w.t.Fatal(err)
 	}

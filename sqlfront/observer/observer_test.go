@@ -272,9 +272,10 @@ func TestShowAndSystemTables(t *testing.T) {
 			"account ENABLED NULL NULL root@localhost 1")
 	c.want("select OBSERVER_NAME, ACTION_STATEMENT from information_schema.OBSERVERS where EVENTS = 'DELETE'",
 		"other BEGIN DELETE FROM log WHERE id = OLD.id; END")
-	c.want("show tables from moka", "observer_backlog; observer_errors; observer_runs; observers")
+	c.want("show tables from moka",
+		"incremental_views; observer_backlog; observer_errors; observer_runs; observer_writes; observers")
 	c.want("select table_name from information_schema.tables where table_schema = 'moka' order by 1",
-		"observers; observer_backlog; observer_errors; observer_runs")
+		"incremental_views; observers; observer_backlog; observer_errors; observer_runs; observer_writes")
 	c.want("select column_name, data_type from information_schema.columns where table_schema = 'moka' and "+
 		"table_name = 'observer_backlog' order by ordinal_position limit 3",
 		"observer_schema varchar; observer_name varchar; waiting bigint")

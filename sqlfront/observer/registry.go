@@ -16,6 +16,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
+	"moka/sqlfront/incview"
 	"moka/sqlfront/spare"
 	"moka/triggers"
 	"moka/txn"
@@ -60,6 +61,8 @@ type Registry struct {
 	// changed wakes removeOrphans: the catalog is another one. stale wakes loop, toWalk walk.
 	changed, stale, toWalk chan struct{}
 	holder                 uint64 // this process, in walks
+	// plant says what mistakes a run that keeps an incremental view makes; nil for none, but in tests.
+	plant func(*engine.Tx, *body, triggers.Event) incview.Planted
 	// the storage of each observer's table before which there are no notifications; removeOrphans' own
 	tidied map[uint32]uint32
 

@@ -14,6 +14,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
+	"moka/sqlfront/incview"
 	"moka/triggers"
 	"moka/txn"
 	"moka/txn/longread"
@@ -38,6 +39,10 @@ type body struct {
 	table    *engine.Table
 	database string
 	plan     *engine.Body
+	// of an incremental view
+	view   *incview.View
+	zone   string
+	anchor uint32 // the observer that runs the view's query
 }
 
 // bytes is what the compiled body takes.
@@ -110,6 +115,9 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	}
 	if !b.table.Holds(e.Column.Row) {
 		return triggers.ErrSkip // it was carried over
+	}
+	if b.view != nil {
+		return r.runIncremental(sctx, tx, b, e)
 	}
 	old, now, err := b.rows(ctx, t, e)
 	forgotten := errors.Is(err, triggers.ErrForgotten)

@@ -19,6 +19,7 @@ import (
 	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/past"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/triggers"
@@ -53,6 +54,15 @@ func (r *Registry) Hooks() parse.Hooks {
 			return r.inject("ALTER OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) {
 				return ok(r.alter(ctx, s))
 			}), nil
+		},
+		CreateIncremental: func(_ context.Context, s parse.CreateIncremental) (ast.Statement, error) {
+			return r.inject("CREATE INCREMENTAL VIEW", createViewAuth(s.View),
+				func(ctx *sql.Context) (sql.RowIter, error) {
+					return ok(r.createIncremental(ctx, s))
+				}), nil
+		},
+		Incremental: func(_ context.Context, s parse.Incremental) (ast.Statement, error) {
+			return r.incrementalStatement(s), nil
 		},
 		ShowObservers: func(_ context.Context, s parse.ShowObservers) (ast.Statement, error) {
 			n := r.node("SHOW OBSERVERS", func(ctx *sql.Context) (sql.RowIter, error) {
@@ -151,6 +161,8 @@ func observerError(err error) error {
 		return sqlerr.UnknownTable(nf.Database, nf.Name)
 	case errors.As(err, &nf) && nf.Kind == catalog.KindDatabase:
 		return sqlerr.New(sqlerr.BadDatabase, "Unknown database '%s'", nf.Name)
+	case errors.As(err, &ex) && (ex.Kind == catalog.KindTable || ex.Kind == catalog.KindView):
+		return sqlerr.New(sqlerr.TableExists, "Table '%s' already exists", ex.Name)
 	case errors.As(err, &ex) && ex.Kind == catalog.KindObserver:
 		return sqlerr.New(sqlerr.TriggerExists, "Observer '%s' already exists", ex.Name)
 	case errors.As(err, &l):
@@ -363,19 +375,15 @@ func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) (
 	if err != nil {
 		return false, err
 	}
-	had, ignored, current := ctx.GetTransaction(), ctx.GetIgnoreAutoCommit(), ctx.GetCurrentDatabase()
-	ctx.SetTransaction(r.eng.Adopt(t))
-	ctx.SetIgnoreAutoCommit(true)
-	defer func() {
-		ctx.SetTransaction(had)
-		ctx.SetIgnoreAutoCommit(ignored)
-		ctx.SetCurrentDatabase(current)
-	}()
 	if err := r.eng.ChargeBody(ctx, o, len(o.Body)); err != nil {
 		return false, err
 	}
-	b, err := r.compile(ctx, snap, o)
-	return err == nil && b.plan.ReadsOld(), err
+	err = r.within(ctx, t, func() error {
+		b, err := r.compile(ctx, snap, o)
+		readsOld = err == nil && b.plan.ReadsOld()
+		return err
+	})
+	return readsOld, err
 }
 
 const onChange = catalog.OnInsert | catalog.OnUpdate | catalog.OnDelete
@@ -438,6 +446,9 @@ func (r *Registry) warnCycle(ctx *sql.Context, t *txn.Txn, declared *catalog.Obs
 
 // writtenTables are the tables that follow UPDATE, INTO or DELETE FROM in a body.
 func writtenTables(snap *catalog.Snapshot, o *catalog.Observer) (ids []uint32) {
+	if o.View != 0 {
+		return []uint32{o.View}
+	}
 	db, ok := snap.DatabaseByID(o.DatabaseID)
 	if !ok {
 		return nil
@@ -489,6 +500,9 @@ func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {
 		}
 		if err := r.mayManage(ctx, snap, o); err != nil {
 			return err
+		}
+		if o.View != 0 {
+			return keeps(snap, o)
 		}
 		release()
 		if release, err = r.Hold(ctx, o.TableID, false); err != nil {
@@ -544,6 +558,9 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 			_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 			return err
 		}
+		if o.View != 0 && s.Action == parse.DisableObserver {
+			return keeps(snap, o)
+		}
 		if changed.Enabled = s.Action == parse.EnableObserver; changed.Enabled {
 			changed.DisabledAt, changed.DisabledTS, changed.DisabledRows = time.Time{}, 0, 0
 		} else if o.Enabled {
@@ -581,21 +598,29 @@ func (r *Registry) databaseOf(ctx *sql.Context, n parse.Name) (string, error) {
 
 // maySee reports whether the user may know of an observer: he may declare one on its table. As with triggers,
 // the body is shown to who may see that there is one. That it was he who created it says nothing: he may have
-// lost the right since, and its backlog tells what others do with the table.
+// lost the right since, and its backlog tells what others do with the table. One that keeps a view names its
+// other tables and the constants of its condition: that takes the right to read the view, too.
 func (r *Registry) maySee(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) bool {
-	return r.onTable(ctx, snap, o, sql.PrivilegeType_Trigger)
+	return r.onTable(ctx, snap, o, sql.PrivilegeType_Trigger) && (o.View == 0 || r.mayRead(ctx, snap, o))
 }
 
 // onTable reports whether the user has a privilege on an observer's table.
 func (r *Registry) onTable(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer,
 	p sql.PrivilegeType) bool {
-	return rights.OnTable(ctx, r.eng.Accounts(), databaseName(snap, o.DatabaseID),
-		tableName(snap, o.TableID), p)
+	db := databaseName(snap, o.DatabaseID)
+	return rights.OnTable(ctx, r.eng.Accounts(), db, tableName(snap, o.TableID), p) &&
+		!past.OfOthers(ctx, r.eng.Accounts(), db)
 }
 
 // mayManage refuses to drop or alter an observer to who may neither declare one on its table nor has created
-// it. The table is not named: he may not know it.
+// it. The table is not named: he may not know it. What keeps a view is for who made
+// it, or may drop it.
 func (r *Registry) mayManage(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) error {
+	c := ctx.Client()
+	if o.View != 0 && o.Definer != c.User+"@"+c.Address && !rights.OnTable(ctx, r.eng.Accounts(),
+		databaseName(snap, o.DatabaseID), tableName(snap, o.View), sql.PrivilegeType_Drop) {
+		return hidden(ctx, o)
+	}
 	if r.eng.MayTrigger(ctx, o.Definer, databaseName(snap, o.DatabaseID), tableName(snap, o.TableID)) {
 		return nil
 	}

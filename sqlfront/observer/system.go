@@ -2,6 +2,7 @@ package observer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ import (
 //	observer_backlog   for each, how many rows wait or are parked, and how old the oldest unacknowledged change is
 //	observer_errors    the rows whose last run failed, with its error
 //	observer_runs      the last runs of this process; see runLog
+//	observer_writes    the tables that runs of this process have written to, for who draws a graph of what
+//	                   sets off what
+//	incremental_views  what is kept as an incremental view, and how far behind it is
 func (r *Registry) SystemTables() []system.Table {
 	return []system.Table{
 		{TableName: "observers", Columns: declaredColumns(strings.ToLower), Rows: r.declared},
@@ -41,13 +45,20 @@ func (r *Registry) SystemTables() []system.Table {
 			system.Number("duration_us"), system.Number("attempt"), system.Number("conflicts"),
 			system.Name("result"), system.Text("error"),
 		}, Rows: r.ran},
+		{TableName: "observer_writes", Columns: sql.Schema{
+			system.Name("observer_schema"), system.Name("observer_name"), system.Name("event_table"),
+			system.Name("table_schema"), system.Name("table_name"),
+		}, Rows: r.written},
+		{TableName: "incremental_views", Columns: viewColumns(strings.ToLower), Rows: r.views},
 	}
 }
 
 // Information are the tables that information_schema gets: the declarations, in that schema's style.
 func (r *Registry) Information() []system.Table {
-	return []system.Table{{TableName: "OBSERVERS", Columns: declaredColumns(strings.ToUpper),
-		Rows: r.declared}}
+	return []system.Table{
+		{TableName: "OBSERVERS", Columns: declaredColumns(strings.ToUpper), Rows: r.declared},
+		{TableName: "INCREMENTAL_VIEWS", Columns: viewColumns(strings.ToUpper), Rows: r.views},
+	}
 }
 
 func declaredColumns(style func(string) string) sql.Schema {
@@ -131,6 +142,35 @@ func (r *Registry) waiting(ctx *sql.Context) ([]sql.Row, error) {
 		}
 		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, b.Waiting, b.Parked,
 			oldest, lag, walked, of))
+	}
+	return rows, nil
+}
+
+// written lists the tables that observers have written to. What a body may write to if it takes another
+// branch is not in it: nothing says so but the body's own run.
+func (r *Registry) written(ctx *sql.Context) ([]sql.Row, error) {
+	snap, err := r.eng.CatalogSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	writes := make(map[uint32][]uint32, len(r.mu.writes))
+	for id, tables := range r.mu.writes {
+		writes[id] = slices.Clone(tables)
+	}
+	r.mu.Unlock()
+	var rows []sql.Row
+	for _, o := range snap.AllObservers() {
+		if !r.maySee(ctx, snap, o) {
+			continue
+		}
+		slices.Sort(writes[o.ID])
+		for _, id := range writes[o.ID] {
+			if t, ok := snap.TableByID(id); ok { // else it has been dropped
+				rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name,
+					tableName(snap, o.TableID), databaseName(snap, t.DatabaseID), t.Name))
+			}
+		}
 	}
 	return rows, nil
 }

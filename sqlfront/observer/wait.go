@@ -3,6 +3,7 @@ package observer
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +62,7 @@ func (r *Registry) waitFor(ctx *sql.Context, s parse.WaitForObservers) error {
 			"You are not allowed to execute this command in a transaction")
 	}
 	bounded, cancel := ctx, func() {}
-	if s.Timeout >= 0 {
+	if s.Timeout > 0 {
 		var c context.Context
 		c, cancel = context.WithTimeout(ctx, s.Timeout)
 		bounded = ctx.WithContext(c)
@@ -69,11 +70,17 @@ func (r *Registry) waitFor(ctx *sql.Context, s parse.WaitForObservers) error {
 	defer cancel()
 	w := &waiting{r: r, asked: s, known: map[uint32]bool{}}
 	err := w.wait(bounded)
+	if errors.Is(err, errNotYet) {
+		return w.late(ctx)
+	}
 	if err == nil || bounded.Err() == nil || ctx.Err() != nil {
 		return err
 	}
 	return w.late(ctx)
 }
+
+// errNotYet ends a wait that just asks (TIMEOUT 0) and has found something to do.
+var errNotYet = errors.New("observers have something to do")
 
 // late is the error of a wait whose time is up.
 func (w *waiting) late(ctx *sql.Context) error {
@@ -105,6 +112,9 @@ func (w *waiting) wait(ctx *sql.Context) (err error) {
 			}
 			if done {
 				break
+			}
+			if w.asked.Timeout == 0 {
+				return errNotYet
 			}
 			if !sleep(ctx, max(pause, waitShare*time.Since(at))) {
 				return ctx.Err()
@@ -253,8 +263,8 @@ func (w *waiting) stopped(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.O
 		quote(databaseName(snap, o.DatabaseID)), quote(o.Name), action)
 }
 
-// observers are those of the round. To wait for an observer by its name takes the right to see it. Of the
-// others one learns no more than when they are done.
+// observers are those of the round. To wait for an observer by its name takes the right to see it, or to read
+// the view that it keeps. Of the others one learns no more than when they are done.
 func (w *waiting) observers(ctx *sql.Context, snap *catalog.Snapshot) (all []*catalog.Observer, err error) {
 	if w.round > 0 {
 		return snap.AllObservers(), nil
@@ -265,13 +275,13 @@ func (w *waiting) observers(ctx *sql.Context, snap *catalog.Snapshot) (all []*ca
 			return nil, err
 		}
 		o, err := findObserver(snap, db, n.Name)
-		if err == nil && !w.r.maySee(ctx, snap, o) {
+		if err == nil && !w.r.maySee(ctx, snap, o) && !w.r.mayRead(ctx, snap, o) {
 			err = hidden(ctx, o)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, o)
+		all = append(all, withView(snap, o)...)
 	}
 	if len(w.asked.Observers) > 0 {
 		return all, nil

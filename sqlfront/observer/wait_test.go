@@ -44,6 +44,8 @@ func TestWaitLeavesOthersAlone(t *testing.T) {
 	c.want("select count(*) from z", "1")
 	c.wantCode("wait for observers timeout 0.05", sqlerr.QueryTimeout, "Observer 'slow' has not run")
 	c.wantCode("wait for observers quick, slow timeout 0", sqlerr.QueryTimeout, "after 0s")
+	c.exec("wait for observers quick timeout 30")
+	c.exec("wait for observers quick timeout 0") // it just asks, and there is nothing to wait for
 	c.exec("create database other", "use other", "wait for observers timeout 20")
 	c.exec("use d", "alter observer slow disable")
 }

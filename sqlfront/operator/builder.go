@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"io"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
@@ -137,12 +138,12 @@ func (b *Builder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIte
 		return b.limitedGroups(ctx, n, row)
 	case *plan.HashLookup:
 		if n.Lookup != nil {
-			return nil, nil
+			return lookup(ctx, n, row)
 		}
 		return b.inPlace(ctx, n, &n.Child, row, "hash join")
 	case *plan.CachedResults:
 		if n.IsFinalized() {
-			return nil, nil
+			return &keptRows{n.GetCachedResults()}, nil
 		}
 		return b.inPlace(ctx, n, &n.Child, row, "subquery")
 	case *plan.Distinct: // ON
@@ -158,6 +159,43 @@ func (b *Builder) limited(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIte
 			n: &Charged{charge: b.Pool.Charge(ctx, "distinct", sqlerr.CapacityExceeded), each: 64}}, nil
 	}
 	return nil, nil
+}
+
+// keptRows are in memory. A join may read nothing else, so it has to hear there that it is to end.
+type keptRows struct{ rows []sql.Row }
+
+// Next implements sql.RowIter.
+func (k *keptRows) Next(ctx *sql.Context) (sql.Row, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if len(k.rows) == 0 {
+		return nil, io.EOF
+	}
+	row := k.rows[0]
+	k.rows = k.rows[1:]
+	return row.Copy(), nil
+}
+
+// Close implements sql.RowIter.
+func (k *keptRows) Close(*sql.Context) error { return nil }
+
+// lookup are the rows of a table that the library has hashed, by the key of row.
+func lookup(ctx *sql.Context, n *plan.HashLookup, row sql.Row) (sql.RowIter, error) {
+	key, _, err := n.GetHashKey(ctx, n.LeftProbeKey, row)
+	if err != nil {
+		return nil, err
+	}
+	rows := (*n.Lookup)[key]
+	if len(rows) == 0 && n.JoinType.IsExcludeNulls() {
+		// NOT IN asks whether there are rows at all.
+		for _, rows = range *n.Lookup {
+			if len(rows) > 0 {
+				break
+			}
+		}
+	}
+	return &keptRows{rows}, nil
 }
 
 // maxTopRows is how many rows a TopN may keep before it is a sort.

@@ -252,6 +252,9 @@ func (j *hashJoin) Next(ctx *sql.Context) (sql.Row, error) {
 		j.ready = true
 	}
 	for {
+		if ctx.Err() != nil { // both sides may be in memory
+			return nil, context.Cause(ctx)
+		}
 		if !j.asking {
 			p, err := j.next()
 			if err == io.EOF {

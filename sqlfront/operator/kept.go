@@ -59,14 +59,19 @@ func chargeKept(ctx *sql.Context, exprs []sql.Expression, c *Charge, least int64
 	out = make([]sql.Expression, len(exprs))
 	for i, e := range exprs {
 		out[i] = e
-		switch collate.Library(e).(type) {
-		case *aggregation.GroupConcat, *aggregation.JsonArray, *aggregation.JSONObjectAgg:
+		args := append([]sql.Expression(nil), e.Children()...)
+		keys := 0 // that the values are sorted by, which nothing keeps
+		switch g := collate.Library(e).(type) {
+		case *aggregation.GroupConcat:
+			keys = len(args) - len(g.OutputExpressions())
+		case *aggregation.JsonArray, *aggregation.JSONObjectAgg:
 		default:
 			continue
 		}
-		args := append([]sql.Expression(nil), e.Children()...)
 		for j, a := range args {
-			if _, done := a.(*kept); !done {
+			if j < keys {
+				args[j], changed = heed(a), true
+			} else if _, done := a.(*kept); !done {
 				args[j], changed = &kept{a, c, least}, true
 			}
 		}

@@ -144,7 +144,7 @@ func sideCollation(ctx *sql.Context, n sql.Node, column int) (sql.CollationID, b
 				_, k := sql.GetCoercibility(ctx, e)
 				return c, k
 			}
-			if t := e.Type(ctx); types.IsNumber(t) || types.IsTime(t) || types.IsTimespan(t) {
+			if t := e.Type(ctx); types.IsNumber(t) || types.IsTime(t) || expr.IsSpan(t) {
 				return ctx.GetCollation(), 5 // made a text, which insists on nothing
 			}
 		}

@@ -85,8 +85,11 @@ func (it *sortIter) read(ctx *sql.Context) error {
 }
 
 func (it *sortIter) sort(ctx *sql.Context) error {
-	s := sorters.NewRowSorterWithRows(ctx, it.by, it.rows)
+	s := sorters.NewRowSorterWithRows(ctx, heedKeys(it.by), it.rows)
 	sort.Stable(s)
+	if err := ended(ctx); err != nil {
+		return err
+	}
 	return s.GetError()
 }
 
@@ -195,7 +198,7 @@ type mergeSource struct {
 }
 
 func newMerge(ctx *sql.Context, by sql.SortConditions, runs []*run, rest []sql.Row) (*merge, error) {
-	m := &merge{cmp: sorters.NewRowSorter(ctx, by)}
+	m := &merge{cmp: sorters.NewRowSorter(ctx, heedKeys(by))}
 	add := func(next func() (sql.Row, error)) error {
 		row, err := next()
 		if err == io.EOF {

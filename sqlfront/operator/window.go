@@ -40,6 +40,11 @@ func (f *framed) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql
 	return e, err
 }
 
+// Window implements sql.WindowAdaptableExpression.
+func (f *framed) Window() *sql.WindowDefinition {
+	return heedWindow(f.WindowAdaptableExpression.Window())
+}
+
 // NewWindowFunction implements sql.WindowAdaptableExpression.
 func (f *framed) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction, error) {
 	fn, err := f.WindowAdaptableExpression.NewWindowFunction(ctx)

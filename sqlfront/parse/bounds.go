@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
@@ -150,4 +151,98 @@ func tooDeep() error {
 	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the statement is nested more than %d "+
 		"levels deep, or in many places more than 1,000; a chain of operators is a level for each, "+
 		"IN (…) is one", maxDepth)
+}
+
+// maxEvaluations bounds how often one operand is evaluated for a row, or described for a plan. BETWEEN asks
+// for its operand twice, NULLIF and the planner's types for it three times, CASE x WHEN for each WHEN; what
+// stands in the select list of IN (SELECT …) is described some four times. One within the other they
+// multiply: 24 of them were minutes, and neither KILL nor max_execution_time was heard.
+const maxEvaluations = 8192
+
+// fewOperands is how many of these a text has that cannot reach the bound.
+const fewOperands = 6
+
+// evaluable refuses a statement that would ask more often. text is what stmt was parsed from.
+func evaluable(stmt ast.Statement, text string) error {
+	if countWords(text, "between", "nullif", "case", "in") <= fewOperands {
+		return nil
+	}
+	type place struct {
+		v     reflect.Value
+		times int
+	}
+	for todo := []place{{reflect.ValueOf(stmt), 1}}; len(todo) > 0; {
+		p := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch p.v.Kind() {
+		case reflect.Pointer:
+			if p.v.IsNil() {
+				continue
+			}
+			operands, factors := repeated(p.v.Interface())
+			if operands == nil {
+				todo = append(todo, place{p.v.Elem(), p.times})
+				continue
+			}
+			if p.times > maxEvaluations {
+				return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: BETWEEN, NULLIF, CASE … WHEN "+
+					"and IN (SELECT …) are nested so that an operand would be evaluated more than %d times",
+					maxEvaluations)
+			}
+			for i, o := range operands {
+				todo = append(todo, place{reflect.ValueOf(o), p.times * factors[i]})
+			}
+		case reflect.Interface:
+			if !p.v.IsNil() {
+				todo = append(todo, place{p.v.Elem(), p.times})
+			}
+		case reflect.Slice:
+			for i := range p.v.Len() {
+				todo = append(todo, place{p.v.Index(i), p.times})
+			}
+		case reflect.Struct:
+			for _, i := range branches(p.v.Type()) {
+				todo = append(todo, place{p.v.Field(i), p.times})
+			}
+		}
+	}
+	return nil
+}
+
+// repeated are the operands of what asks for one of them more than once, and how often for each; nil for all
+// others.
+func repeated(node any) (operands []any, times []int) {
+	switch e := node.(type) {
+	case *ast.RangeCond:
+		return []any{e.Left, e.From, e.To}, []int{2, 1, 1}
+	case *ast.FuncExpr:
+		if e.Name.Lowered() == "nullif" && len(e.Exprs) == 2 {
+			return []any{e.Exprs[0], e.Exprs[1]}, []int{3, 1}
+		}
+	case *ast.CaseExpr:
+		if e.Expr != nil {
+			return []any{e.Expr, e.Whens, e.Else}, []int{max(1, len(e.Whens)), 1, 1}
+		}
+	case *ast.ComparisonExpr:
+		if in, ok := e.Right.(*ast.Subquery); ok && (e.Operator == ast.InStr || e.Operator == ast.NotInStr) {
+			if s, ok := in.Select.(*ast.Select); ok {
+				rest := *s
+				rest.SelectExprs = nil
+				return []any{e.Left, s.SelectExprs, &rest}, []int{1, 4, 1}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// countWords counts how often any of some words is in a text, also as a part of others.
+func countWords(text string, words ...string) (n int) {
+	for i := range len(text) {
+		for _, w := range words {
+			if text[i]|0x20 == w[0] && i+len(w) <= len(text) && strings.EqualFold(text[i:i+len(w)], w) {
+				n++
+			}
+		}
+	}
+	return n
 }

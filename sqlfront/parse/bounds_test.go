@@ -135,3 +135,33 @@ func TestFirstStatement(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOperandsDoNotMultiply: what asks for an operand more than once asks 2^n times for that of the innermost
+// of n, and KILL was not heard meanwhile. Beside one another they do not multiply, however many there are.
+func TestOperandsDoNotMultiply(t *testing.T) {
+	nested := func(n int, before, behind string) string {
+		return "select " + strings.Repeat(before, n) + "a" + strings.Repeat(behind, n) + " from t"
+	}
+	beside := "select 1 from t where a in (select b from u where b in (select c from v where c in (select " +
+		"d from w))) and a between 1 and 2" + strings.Repeat(" or nullif(a, 1) between case b when 1 then 2 "+
+		"end and 3 and a in (select b from u)", 200)
+	for query, good := range map[string]bool{
+		nested(12, "(", " between 0 and 2)"): true, nested(24, "(", " between 0 and 2)"): false,
+		nested(7, "nullif(", ", 7)"): true, nested(24, "nullif(", ", 7)"): false,
+		nested(7, "case ", " when 1 then 2 when 3 then 1 when 4 then 1 end"): true,
+		nested(24, "case ", " when 1 then 2 when 3 then 1 end"):              false,
+		nested(7, "1 in (select ", " from t)"):                               true,
+		nested(24, "1 = any (select ", " from t)"):                           false,
+		nested(24, "1 not in (select ", " from t)"):                          false,
+		nested(24, "case when ", " then 2 when 3 then 1 end"):                true,
+		nested(24, "(1 between 0 and ", ")"):                                 true,
+		"create view v as " + nested(24, "(", " between 0 and 2)"):           false,
+		"select case a" + strings.Repeat(" when 1 then 2", 9000) + " end":    true,
+		beside: true,
+	} {
+		_, _, err := New(Hooks{}).ParseOneWithOptions(ctx, query, ast.ParserOptions{})
+		if e, ok := err.(*mysql.SQLError); good && err != nil || !good && (!ok || e.Num != 1436) {
+			t.Errorf("%.120s: %v", query, err)
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package parse
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"weak"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
@@ -85,28 +87,51 @@ func (h *TriggerHead) Beside(o *TriggerHead) bool {
 	return h.Time == o.Time && h.Event == o.Event && strings.EqualFold(h.Table, o.Table)
 }
 
-// TriggerHeads remembers heads by what has the text.
-type TriggerHeads[K comparable] struct {
+// TriggerHeads remembers heads by what has the text. It holds neither: a trigger that is refused or
+// dropped goes with its text, or whoever makes triggers of megabytes and drops them would fill the memory
+// for good.
+type TriggerHeads[T any] struct {
 	mu    sync.Mutex
-	heads map[K]*TriggerHead
+	heads map[weak.Pointer[T]]*TriggerHead
 }
 
 // maxTriggerHeads bounds what is remembered, for databases whose triggers change all day.
 const maxTriggerHeads = 4096
 
-// Of returns the head, which is read once.
-func (h *TriggerHeads[K]) Of(k K, read func(K) *TriggerHead) *TriggerHead {
+// Of returns the head, which is read once, or once by each who asks at the same time: a long text is
+// parsed for seconds, and nobody waits for another's trigger.
+func (h *TriggerHeads[T]) Of(of *T, read func(*T) *TriggerHead) *TriggerHead {
+	k := weak.Make(of)
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	if head, ok := h.heads[k]; ok {
+	head, ok := h.heads[k]
+	h.mu.Unlock()
+	if ok {
 		return head
 	}
-	if h.heads == nil || len(h.heads) >= maxTriggerHeads {
-		h.heads = map[K]*TriggerHead{}
+	head = read(of).alone()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.heads) >= maxTriggerHeads {
+		maps.DeleteFunc(h.heads, func(k weak.Pointer[T], _ *TriggerHead) bool { return k.Value() == nil })
 	}
-	head := read(k)
+	if h.heads == nil || len(h.heads) >= maxTriggerHeads {
+		h.heads = map[weak.Pointer[T]]*TriggerHead{}
+	}
 	h.heads[k] = head
 	return head
+}
+
+// alone is the head in memory of its own: its names are parts of the text.
+func (h *TriggerHead) alone() *TriggerHead {
+	c := *h
+	for _, s := range []*string{&c.Name, &c.Time, &c.Event, &c.Database, &c.Table} {
+		*s = strings.Clone(*s)
+	}
+	if h.Order != nil {
+		c.Order = &ast.TriggerOrder{PrecedesOrFollows: strings.Clone(h.Order.PrecedesOrFollows),
+			OtherTriggerName: strings.Clone(h.Order.OtherTriggerName)}
+	}
+	return &c
 }
 
 // InsertTrigger adds a trigger to those that were created before it, where it fires: behind all others, or

@@ -22,6 +22,8 @@ type Hooks struct {
 	ShowCreateObserver func(context.Context, ShowCreateObserver) (ast.Statement, error)
 	Notify             func(context.Context, Notify) (ast.Statement, error)
 	WaitForObservers   func(context.Context, WaitForObservers) (ast.Statement, error)
+	CreateIncremental  func(context.Context, CreateIncremental) (ast.Statement, error)
+	Incremental        func(context.Context, Incremental) (ast.Statement, error)
 	CheckTable         func(context.Context, CheckTable) (ast.Statement, error)
 	CreateLike         func(context.Context, CreateLike) (ast.Statement, error)
 	// RenameTables is for renames that name databases; a nil statement leaves them to the planner.
@@ -195,6 +197,9 @@ func (r *rewriter) createObserver(ctx context.Context, l *lexer, o ast.ParserOpt
 		}
 	}
 	t := l.next()
+	if l.is(t, "incremental") {
+		return r.createIncremental(ctx, l, o)
+	}
 	if !l.is(t, "observer") {
 		r.definer(*l, t)
 		if r.parser.hooks.CreateRoutine != nil {
@@ -406,6 +411,9 @@ func (r *rewriter) dropObserver(ctx context.Context, l *lexer) (ast.Statement, i
 	t := l.next()
 	if l.is(t, "function") && r.parser.hooks.DropRoutine != nil {
 		return r.dropRoutine(ctx, l)
+	}
+	if l.is(t, "incremental") {
+		return r.incremental(ctx, l, DropIncremental)
 	}
 	if !l.is(t, "observer") {
 		return nil, 0, false, nil

@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/unions"
 )
 
 // Parser is go-mysql-server's parser with MySQL's and Moka's additions. It has no state; one serves all
@@ -92,6 +93,9 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 			rights.Explained(x)
 		}
 	}
+	if err == nil {
+		unions.Ask(stmt)
+	}
 	if multi && 0 < end && end < len(all) {
 		parsed, remainder = sql.RemoveSpaceAndDelimiter(s[:end], delimiter), all[end:]
 	}
@@ -108,6 +112,9 @@ func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.Pa
 	stmt, end, err := p.one(ctx, query, o, true)
 	if err == nil {
 		stmt, err = p.throughView(ctx, stmt, query[:min(end, len(query))])
+	}
+	if err == nil {
+		unions.Ask(stmt)
 	}
 	return stmt, end, err
 }
@@ -254,6 +261,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			return nil, 0, err
 		}
 		if err := expandable(stmt, text); err != nil {
+			return nil, 0, err
+		}
+		if err := evaluable(stmt, text); err != nil {
 			return nil, 0, err
 		}
 		if err := convertible(stmt, text); err != nil {
@@ -424,6 +434,18 @@ func unsupported(what string) error { return sqlerr.Unsupported(what) }
 // KeptBytes is about what the tree of a statement takes that is kept to be executed: small nodes, of which
 // a list of numbers has one for two characters.
 func KeptBytes(text string) int64 { return 32 * int64(len(text)) }
+
+// ReadingBytes is about what the reading of a statement takes and its plan, with the copies of its text.
+func ReadingBytes(text string, ansiQuotes bool) int64 {
+	return CopiesOfText*int64(len(text)) + TreeBytes(text, ansiQuotes)
+}
+
+const (
+	// LeastTree is from which text on the reading is charged for.
+	LeastTree = 4 << 10
+	// CopiesOfText is about how often the text of a statement is there while it is read and run.
+	CopiesOfText = 8
+)
 
 // TreeBytes is about what the tree and the plan of a statement take beside its text: a node or two for each
 // word, number and sign.

@@ -10,6 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/unions"
 )
 
 var ctx = context.Background()
@@ -21,6 +23,7 @@ func parse(t *testing.T, p *Parser, query string) string {
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
+	unions.Forget(stmt) // what is added for the binder is none of the text
 	return ast.String(stmt)
 }
 

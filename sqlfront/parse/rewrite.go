@@ -553,6 +553,9 @@ func (r *rewriter) explain(l *lexer) {
 func (r *rewriter) checkTable(ctx context.Context, l *lexer, checksum bool) (ast.Statement, int,
 	bool, error) {
 	t := l.next()
+	if l.is(t, "incremental") && !checksum {
+		return r.incremental(ctx, l, CheckIncremental)
+	}
 	if !l.is(t, "table") && !l.is(t, "tables") {
 		return nil, 0, false, nil // the grammar says what is wrong
 	}

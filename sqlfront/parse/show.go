@@ -27,6 +27,8 @@ func (r *rewriter) show(ctx context.Context, l *lexer, head token) (ast.Statemen
 		switch n := l.next(); {
 		case l.is(n, "observer"):
 			return r.showCreateObserver(ctx, l)
+		case l.is(n, "incremental"):
+			return r.incremental(ctx, l, ShowCreateIncremental)
 		case l.is(n, "procedure"):
 			return r.showCreateRoutine(ctx, l, routine.Procedure)
 		case l.is(n, "function"):

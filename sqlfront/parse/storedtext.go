@@ -87,8 +87,13 @@ func declare(ctx context.Context, at *ast.Expr, kind storedKind, name string, o 
 	for in, ok := bare.(*ast.ParenExpr); ok; in, ok = bare.(*ast.ParenExpr) {
 		bare, parens = in.Expr, true
 	}
-	switch bare.(type) {
-	case *ast.SQLVal, *ast.NullVal, ast.BoolVal, *ast.ColName, ast.InjectedExpr:
+	switch v := bare.(type) {
+	case *ast.SQLVal:
+		if hex := syntax.BitsAsHex(v); hex != v {
+			*at = &ast.ParenExpr{Expr: hex}
+		}
+		return nil // whose text is right
+	case *ast.NullVal, ast.BoolVal, *ast.ColName, ast.InjectedExpr:
 		return nil // whose text is right
 	}
 	text := storedTree(bare)

@@ -102,6 +102,10 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		p.editTree(ctx, s.Statement, &rewriter{assigns: r.assigns, locks: r.locks, shared: r.shared,
 			exclusive: r.exclusive})
 		return
+	case *ast.Show:
+		if o := s.ShowTablesOpt; o != nil && o.DbName != "" && strings.EqualFold(s.Type, "triggers") {
+			s.Table.DbQualifier = ast.NewTableIdent(o.DbName) // the planner would take the current one
+		}
 	case *ast.Update:
 		splitRanges(s.Where)
 	case *ast.Delete:

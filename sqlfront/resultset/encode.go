@@ -14,7 +14,9 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"moka/sqlfront/charset"
+	"moka/sqlfront/moment"
 	"moka/sqlfront/mysqlproto"
+	"moka/sqlfront/numeral"
 )
 
 // form is how the values of a column are encoded that have the Go type that the column's type implies.
@@ -77,7 +79,7 @@ func newColumn(ctx *sql.Context, f *querypb.Field, t sql.Type, codec *charset.Co
 				c.unit /= 10
 			}
 		}
-	case types.TimespanType_:
+	case types.TimespanType_, moment.TimeType:
 		c.form, c.digits = formTimespan, int(f.Decimals)
 	}
 	return c
@@ -229,7 +231,7 @@ func (e *Encoder) Text(ctx *sql.Context, b []byte, row sql.Row) ([]byte, error) 
 			}
 		case formDouble:
 			if f, ok := v.(float64); ok {
-				b = appendDouble(append(b, 0), f)
+				b = numeral.AppendDouble(append(b, 0), f)
 				b[at] = byte(len(b) - at - 1)
 				continue
 			}

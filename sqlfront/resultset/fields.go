@@ -4,7 +4,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
-	"moka/sqlfront/expr"
+	"moka/sqlfront/moment"
 	"moka/sqlfront/parse"
 )
 
@@ -50,8 +50,8 @@ func (o *Options) complete(fields []*querypb.Field) {
 			f.Flags |= uint32(querypb.MySqlFlag_BINARY_FLAG)
 			if (f.Type == sqltypes.Timestamp || f.Type == sqltypes.Time) && f.Decimals == 0 {
 				n, ok := o.digits(f)
-				if f.Type == sqltypes.Time && f.ColumnLength >= expr.TimeLength {
-					n, ok = int(f.ColumnLength-expr.TimeLength), true
+				if f.Type == sqltypes.Time && f.ColumnLength >= moment.TimeLength {
+					n, ok = int(f.ColumnLength-moment.TimeLength), true
 				}
 				if f.Decimals = uint32(n); ok && f.Type == sqltypes.Time {
 					if f.ColumnLength = 10; n > 0 {

@@ -165,7 +165,8 @@ func describe(ctx *sql.Context, schema sql.Schema) []*querypb.Field {
 		}
 		if d, ok := c.Type.(sql.DecimalType); ok && types.IsDecimal(c.Type) {
 			f.Decimals = uint32(d.Scale())
-		} else if d, ok := c.Type.(sql.DatetimeType); ok && types.IsDatetimeType(c.Type) {
+		} else if d, ok := c.Type.(sql.DatetimeType); ok && (types.IsDatetimeType(c.Type) ||
+			types.IsTimestampType(c.Type) && d.Precision() < 6) { // with six it may be one of the library's
 			f.Decimals = uint32(d.Precision())
 		}
 		fields[i] = f

@@ -2,11 +2,12 @@ package resultset
 
 import (
 	"bytes"
-	"math"
 	"strconv"
 
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"moka/sqlfront/numeral"
 )
 
 // mended is a value's text as MySQL writes it. The engine's differs in: the zero date, which it formats
@@ -26,8 +27,8 @@ func mended(f *querypb.Field, text []byte) []byte {
 		if f.Decimals < floatDecimals {
 			return floatText(text, int(f.Decimals))
 		}
-		if f.Type == sqltypes.Float64 && bytes.IndexByte(text, 'e') > 0 {
-			return doubleText(text)
+		if bytes.IndexByte(text, 'e') > 0 {
+			return doubleText(f.Type, text)
 		}
 	case sqltypes.Decimal:
 		return decimalText(text, int(f.Decimals))
@@ -56,7 +57,7 @@ func decimalText(text []byte, scale int) []byte {
 		return text
 	}
 	if bytes.IndexByte(text, 'e') > 0 {
-		text = doubleText(text)
+		text = doubleText(sqltypes.Float64, text)
 	}
 	if fixed, ok := padScale(text, scale); ok {
 		return fixed
@@ -67,32 +68,17 @@ func decimalText(text []byte, scale int) []byte {
 // isZero reports whether there is nothing but zeros in a date.
 func isZero(text []byte) bool { return len(bytes.Trim(text, "0-: .")) == 0 }
 
-// doubleText writes a double's text as MySQL does; see appendDouble.
-func doubleText(text []byte) []byte {
-	f, err := strconv.ParseFloat(string(text), 64)
+// doubleText writes the text of a FLOAT or DOUBLE as MySQL does; see numeral.AppendFloat.
+func doubleText(t querypb.Type, text []byte) []byte {
+	bits := 64
+	if t == sqltypes.Float32 {
+		bits = 32
+	}
+	f, err := strconv.ParseFloat(string(text), bits)
 	if err != nil {
 		return text
 	}
-	return appendDouble(nil, f)
-}
-
-// appendDouble writes a double as MySQL does: without an exponent between 1e-15 and 1e15, else with one
-// that has neither plus nor leading zeros.
-func appendDouble(b []byte, f float64) []byte {
-	if a := math.Abs(f); a >= 1e-15 && a < 1e15 || a == 0 {
-		return strconv.AppendFloat(b, f, 'f', -1, 64)
-	}
-	if math.IsInf(f, 0) || math.IsNaN(f) {
-		return strconv.AppendFloat(b, f, 'g', -1, 64)
-	}
-	at := len(b)
-	b = strconv.AppendFloat(b, f, 'e', -1, 64)
-	e := at + bytes.IndexByte(b[at:], 'e') + 1
-	digits := bytes.TrimLeft(b[e:], "+-0")
-	if b[e] == '-' {
-		e++
-	}
-	return append(b[:e], digits...)
+	return numeral.AppendFloat(nil, f, bits)
 }
 
 // timeText gives a time as many digits of a fraction as its column has.

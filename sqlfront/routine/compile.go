@@ -21,6 +21,7 @@ type Spec struct {
 	Old, New       []Column        // of a trigger; nil for a row that its event has not
 	Event          string          // of a trigger, for errors
 	Says           []string        // of a trigger: variables that are true or false, as Fire is told
+	Answers        bool            // of a trigger: a SELECT may have a result
 	Refuse         error           // the error of an assignment to NEW; nil if there may be one
 	Deterministic  bool
 	Body           ast.Statement
@@ -40,7 +41,7 @@ type Column struct {
 // Compile checks a body and makes it ready to run. It takes the trees of the spec as its own.
 func Compile(s Spec) (*Routine, error) {
 	r := &Routine{Kind: s.Kind, Database: s.Database, Name: s.Name, Deterministic: s.Deterministic,
-		depth: s.Depth}
+		depth: s.Depth, answers: s.Answers}
 	c := &compiler{routine: r, spec: s}
 	c.names = &names{vars: map[string]int{}}
 	for _, p := range s.Params {
@@ -476,7 +477,7 @@ func (c *compiler) ddl(s *ast.DDL) (node, error) {
 func (c *compiler) selects(s ast.SelectStatement) (node, error) {
 	into := s.GetInto()
 	if into == nil || len(into.Variables) == 0 {
-		if c.routine.Kind != Procedure && into == nil {
+		if c.routine.Kind != Procedure && into == nil && !c.spec.Answers {
 			return nil, resultSet(c.routine.Kind)
 		}
 		c.bind(s)

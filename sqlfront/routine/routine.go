@@ -50,7 +50,8 @@ type Routine struct {
 	slots    []slot // of a trigger: the columns of OLD, those of NEW, then variables
 	old, now int    // how many columns of each
 	body     node
-	depth    int // how deep it is nested
+	depth    int  // how deep it is nested
+	answers  bool // a trigger whose SELECT may have a result
 
 	// Reads are the columns of OLD and NEW whose values the body of a trigger uses, Writes those of NEW
 	// that it gives values to.

@@ -92,7 +92,7 @@ func (q *query) run(f *frame) (*jump, error) {
 			return nil, err
 		}
 	} else {
-		if affected = -1; f.routine.Kind != Procedure {
+		if affected = -1; f.routine.Kind != Procedure && !f.routine.answers {
 			_ = rows.Close(f.ctx)
 			return nil, resultSet(f.routine.Kind)
 		}

@@ -179,7 +179,7 @@ func fit(ctx *sql.Context, typ sql.Type, name string, v any, from sql.Type) (any
 			v = int8(1)
 		}
 	}
-	to, in, err := expr.Convert(ctx, typ, v)
+	to, in, err := expr.Held(ctx, typ, v)
 	strict := sql.LoadSqlMode(ctx).Strict()
 	switch {
 	case err != nil && types.ErrLengthBeyondLimit.Is(err):
@@ -190,7 +190,7 @@ func fit(ctx *sql.Context, typ sql.Type, name string, v any, from sql.Type) (any
 		return nil, sqlerr.New(sqlerr.DataTooLong, "Data too long for column '%s' at row 1", name)
 	case err != nil:
 		code := sqlerr.WrongValueForField
-		if types.IsTime(typ) || types.IsTimespan(typ) {
+		if types.IsTime(typ) || expr.IsSpan(typ) {
 			code = sqlerr.TruncatedWrongValue
 		}
 		if !strict {
@@ -242,7 +242,7 @@ func kindOf(t sql.Type) string {
 		return "date"
 	case types.IsDatetimeType(t), types.IsTimestampType(t):
 		return "datetime"
-	case types.IsTimespan(t):
+	case expr.IsSpan(t):
 		return "time"
 	}
 	return "string"

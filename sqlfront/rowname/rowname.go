@@ -59,6 +59,39 @@ func (n Name) String() string {
 	return s
 }
 
+// Values are what a stored row holds, as SQL writes them: (1, 'pot', 3). Columns that are computed when they
+// are read are not in it. What is no row of a table is shown in hexadecimals.
+func (n *Names) Values(ctx context.Context, row kv.RowKey, stored []byte) string {
+	b := row.Row()
+	if row.Table() == kv.TableTxn && len(b) >= 9 && b[0] == 0x10 {
+		t, ok := n.table(binary.BigEndian.Uint32(b[1:]))
+		if ok && t.rows != nil && binary.BigEndian.Uint32(b[5:]) == t.desc.RowIndex {
+			if text, err := t.text(ctx, stored); err == nil {
+				return text
+			}
+		}
+	}
+	if len(stored) > maxText/2 {
+		return "0x" + hex.EncodeToString(stored[:maxText/2]) + "…"
+	}
+	return "0x" + hex.EncodeToString(stored)
+}
+
+// text writes the values of a stored row.
+func (t *table) text(ctx context.Context, stored []byte) (string, error) {
+	values, err := t.rows.Project(nil).Decode(stored)
+	if err != nil {
+		return "", err
+	}
+	texts := make([]string, len(values))
+	for id, at := range t.at {
+		p := part{column: id, text: "?"}
+		p.set(ctx, t, values[at])
+		texts[at] = p.text
+	}
+	return "(" + strings.Join(texts, ", ") + ")", nil
+}
+
 // table is what is needed to read the keys of one table.
 type table struct {
 	desc    *catalog.Table

@@ -12,6 +12,7 @@ const (
 	OutOfSortMemory        = 1038
 	OutOfMemory            = 1041
 	CapacityExceeded       = 3170
+	DatetimeOverflow       = 1441
 	PacketOverflowed       = 1301
 	VariableIsReadonly     = 1621
 	RegexpIllegalArgument  = 3685
@@ -234,6 +235,7 @@ const (
 	ScaleOverPrecision     = 1427
 	TooBigDisplayWidth     = 1439
 	SnapshotTooOld         = 9006 // not MySQL's, which has no such thing; TiDB's "GC life time is shorter than transaction duration"
+	UsedByView             = 9021 // nor is this: an incremental view is made of it (catalog.UsedByView)
 	ObserverStopped        = 9020 // not MySQL's either: what is waited for, nobody will do
 )
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 )
 
@@ -131,6 +132,16 @@ func From(err error) error {
 	}
 	if se, ok := Known(err); ok {
 		return se
+	}
+	return err
+}
+
+// OfBody is an error of a trigger's body for the statement that has fired it. A key that is taken in the body
+// is not one of the statement's own: ON DUPLICATE KEY UPDATE and REPLACE would go on with the row that the
+// library's error carries, a row of another table.
+func OfBody(err error) error {
+	if sql.ErrPrimaryKeyViolation.Is(err) || sql.ErrUniqueKeyViolation.Is(err) {
+		return Final(err, Statement{})
 	}
 	return err
 }

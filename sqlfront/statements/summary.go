@@ -64,7 +64,23 @@ type Recorder struct {
 	lines  map[key]*line
 	shorts map[key]*line
 	others line // what was counted for digests that had to go
+
+	// latencies are of all statements, whatever becomes of their lines.
+	latencies [buckets]atomic.Uint64
 }
+
+// Latencies counts all statements that have ended by how long they took: how many in each bucket, which end
+// where LatencyUpTo says.
+func (r *Recorder) Latencies() []uint64 {
+	out := make([]uint64, buckets)
+	for i := range out {
+		out[i] = r.latencies[i].Load()
+	}
+	return out
+}
+
+// LatencyUpTo is where a bucket of Latencies ends.
+func LatencyUpTo(bucket int) time.Duration { return upTo(bucket) }
 
 type key struct{ database, text string }
 
@@ -122,6 +138,7 @@ func upTo(bucket int) time.Duration {
 // Record counts a statement. It does so under the lock that readers share, so that a line that is taken out
 // has been counted to the end.
 func (r *Recorder) Record(x *Execution) {
+	r.latencies[bucketOf(x.Took)].Add(1)
 	if len(x.Short) > 0 {
 		r.mu.RLock()
 		l := r.shorts[key{x.Database, string(x.Short)}] // no allocation, as the key is not kept

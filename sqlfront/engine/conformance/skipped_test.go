@@ -344,6 +344,17 @@ var skipped = []struct {
 			`select_x,_JSON_TYPE(y)_from_xy`,
 		},
 	}},
+	{"a period before a bracket is no path to MySQL: 3143 (jsontext.TestPaths)", map[string][]string{
+		"Queries*": {
+			`SELECT_JSON_EXTRACT('[1,_2,_3]',_'$.[0]')`,
+		},
+	}},
+	{"the suite's server binds the library's DATE_ADD, which does not know TIME(n); statements of ours " +
+		"have one that does (compare/times.sql)", map[string][]string{
+		"TypesOverWire": {
+			`SELECT_DATE_ADD(TIMEDIFF('12:13:14',_'0:0:0'),`,
+		},
+	}},
 	{"a cursor over a table that the procedure writes sees the write; the reference leaves this out as well", map[string][]string{
 		"StoredProcedures": {
 			`CALL_p1();`,

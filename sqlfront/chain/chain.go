@@ -1,4 +1,5 @@
-package expr
+// Package chain has conditions that are joined by OR, or by AND, by the thousand, as lists.
+package chain
 
 import (
 	"slices"
@@ -10,6 +11,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/expr"
+	"moka/sqlfront/rowenc"
 )
 
 // Chain is what is joined by OR, or by AND, as a list: conditions that programs write by the thousand, `a = 1
@@ -192,7 +196,7 @@ func pinned(ctx *sql.Context, e sql.Expression) (pin, bool) {
 	switch t := f.Type(ctx); {
 	case types.IsInteger(t) && types.IsInteger(l.Type(ctx)):
 	case types.IsTextOnly(t) && types.IsTextOnly(l.Type(ctx)):
-		if x.text, ok = CollationOf(ctx, left, right); !ok || x.text == sql.Collation_Unspecified {
+		if x.text, ok = expr.CollationOf(ctx, left, right); !ok || x.text == sql.Collation_Unspecified {
 			return pin{}, false
 		}
 	default:
@@ -203,7 +207,7 @@ func pinned(ctx *sql.Context, e sql.Expression) (pin, bool) {
 }
 
 func unweighed(e sql.Expression) sql.Expression {
-	if w, ok := e.(*Weight); ok {
+	if w, ok := e.(*expr.Weight); ok {
 		return w.Child
 	}
 	return e
@@ -215,10 +219,13 @@ func (x *chainIndex) key(ctx *sql.Context, v any) (any, bool) {
 		return nil, false
 	}
 	if x.text != sql.Collation_Unspecified {
-		key, err := WeightOf(ctx, x.text, v)
+		key, err := expr.WeightOf(ctx, x.text, v)
 		return string(key), err == nil
 	}
-	n, ok := wide(v)
+	if n, ok := rowenc.Int64(v); ok {
+		return n, true
+	}
+	n, ok := v.(uint64) // above all int64
 	return n, ok
 }
 
@@ -270,9 +277,9 @@ const (
 	longList  = 1000 // IN (…)
 )
 
-// HideChains hides such conditions from the planner, in a Chain. What indexes have to say about them is found
+// Hide hides such conditions from the planner, in a Chain. What indexes have to say about them is found
 // when the statement begins.
-func HideChains(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+func Hide(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (
 		sql.Node, transform.TreeIdentity, error,
 	) {
@@ -324,8 +331,8 @@ func chainsOf(conjuncts []sql.Expression) (out []sql.Expression, changed bool) {
 	return out, changed
 }
 
-// HasChain reports whether an index may find the rows of a condition by what was hidden.
-func HasChain(filter sql.Expression) bool {
+// Has reports whether an index may find the rows of a condition by what was hidden.
+func Has(filter sql.Expression) bool {
 	return slices.ContainsFunc(Parts[*expression.And](filter), func(e sql.Expression) bool {
 		c, ok := e.(*Chain)
 		return ok && c.Or
