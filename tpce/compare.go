@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"moka/tpce/client"
@@ -333,19 +332,16 @@ func (r CompareReport) Text() string {
 		b.WriteString(line + "\n")
 	}
 	for _, t := range r.tables() {
-		fmt.Fprintf(&b, "\n%s\n\n", t.Title)
-		w := tabwriter.NewWriter(&b, 2, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(w, strings.Join(t.Head, "\t")+"\t")
-		for _, row := range t.Rows {
-			fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
-		}
-		w.Flush()
+		fmt.Fprintf(&b, "\n%s\n\n%s", t.Title, t.Text())
 	}
 	return b.String()
 }
 
-// HTML is the report as a page that carries everything it shows: the last round's runs over time.
-func (r CompareReport) HTML() (string, error) {
+// HTML is the report as a page of its own.
+func (r CompareReport) HTML() (string, error) { return r.Page().HTML() }
+
+// Page is the report with the last round's runs over time.
+func (r CompareReport) Page() plot.Page {
 	page := plot.Page{Title: "TPC-E-like workload, servers compared (no TPC-E results)", Lines: r.about(),
 		Tables: r.tables()}
 	rates := plot.Chart{Title: "Trade-Results, last round", Unit: "per second", Step: 1}
@@ -374,5 +370,5 @@ func (r CompareReport) HTML() (string, error) {
 	}
 	page.Tables = append(page.Tables, rounds)
 	page.Charts = []plot.Chart{rates, tails}
-	return page.HTML()
+	return page
 }

@@ -42,6 +42,8 @@ type Config struct {
 
 	Connections int       // loader's connections, or driver's customers; default 8
 	Progress    io.Writer // nil: silent
+	// Watch is told each second how a run goes; nil: nobody. A slow one is called less often.
+	Watch func(Live)
 
 	// Load.
 	Drop            bool // drop the workload's tables first

@@ -131,6 +131,9 @@ func (d *runner) run(ctx, work context.Context, abandon context.CancelCauseFunc)
 	if d.observed != nil {
 		others.Go(func() { d.observed.sample(work, finished) })
 	}
+	if d.cfg.Watch != nil {
+		others.Go(func() { d.watch(work, finished) })
+	}
 	limit := d.cfg.RampUp + d.cfg.Duration
 	if d.cfg.Transactions > 0 {
 		limit = math.MaxInt64 // the count ends it

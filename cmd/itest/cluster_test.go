@@ -24,14 +24,25 @@ type trio struct {
 	t       testing.TB
 	dirs    [3]string
 	nodes   [3]string // addresses
+	listens [3]string // where the nodes listen, if it is somewhere else
 	sql     [3]string
 	args    []string
 	servers [3]*server
 	pools   [3]*sql.DB
+	// grown says that the first node founds the cluster alone, and the others join it.
+	grown bool
+	// launched is told of each process, unless it is nil.
+	launched func(i int, s *server)
 }
 
 // newTrio starts three nodes with new directories.
 func newTrio(t testing.TB, args ...string) *trio {
+	t.Helper()
+	return planTrio(t, args...).begin()
+}
+
+// planTrio gives three nodes their directories and addresses.
+func planTrio(t testing.TB, args ...string) *trio {
 	t.Helper()
 	c := &trio{t: t, args: args}
 	ports := freePorts(t, 6)
@@ -39,10 +50,25 @@ func newTrio(t testing.TB, args ...string) *trio {
 		c.dirs[i] = filepath.Join(t.TempDir(), "data")
 		c.nodes[i], c.sql[i] = ports[i], ports[3+i]
 	}
+	return c
+}
+
+// begin starts them.
+func (c *trio) begin() *trio {
+	t := c.t
+	t.Helper()
 	for i := range c.servers {
 		c.servers[i] = c.launch(i)
 	}
 	c.ready()
+	c.connect()
+	return c
+}
+
+// connect makes a pool of connections for each node.
+func (c *trio) connect() {
+	t := c.t
+	t.Helper()
 	for i := range c.pools {
 		db, err := sql.Open("mysql", "root@tcp("+c.sql[i]+")/")
 		if err != nil {
@@ -51,18 +77,31 @@ func newTrio(t testing.TB, args ...string) *trio {
 		t.Cleanup(func() { db.Close() })
 		c.pools[i] = db
 	}
-	return c
 }
 
 func (c *trio) launch(i int) *server {
-	return launch(c.t, c.command(i)...)
+	s := launch(c.t, c.command(i)...)
+	if c.launched != nil {
+		c.launched(i, s)
+	}
+	return s
 }
 
 func (c *trio) command(i int) []string {
-	return append([]string{"start", "--cluster", "--data", c.dirs[i], "--node-addr", c.nodes[i],
-		"--members", c.members(),
-		"--sql-addr", c.sql[i],
-		"--http-addr", "127.0.0.1:0"}, c.args...)
+	args := []string{"start", "--data", c.dirs[i], "--node-addr", c.nodes[i], "--sql-addr", c.sql[i],
+		"--http-addr", "127.0.0.1:0"}
+	switch {
+	case !c.grown:
+		args = append(args, "--cluster", "--members", c.members())
+	case i == 0:
+		args = append(args, "--cluster")
+	default:
+		args = append(args, "--join", c.nodes[0])
+	}
+	if c.listens[i] != "" {
+		args = append(args, "--node-listen", c.listens[i])
+	}
+	return append(args, c.args...)
 }
 
 func (c *trio) members() string {
@@ -347,6 +386,12 @@ func (l *clusterLoad) verify() {
 		}
 		l.snapshot(db)
 		seen := int64(-1)
+		t.Cleanup(func() {
+			if t.Failed() && seen < rows { // are they lost, or still to do?
+				backlog, _ := l.c.servers[i].tryCtl("observers")
+				t.Logf("node %d: the observer has counted %d transfers of %d:\n%s", i+1, seen, rows, backlog)
+			}
+		})
 		for seen < rows {
 			before := seen
 			eventually(t, "the observer goes on", time.Minute, func() bool { // it may have much to do still
@@ -452,11 +497,20 @@ func TestClusterRollingRestart(t *testing.T) {
 			}
 		}
 		some(10)
+		id, other := fmt.Sprint(i+1), c.servers[(i+1)%3]
+		other.ctl("maintenance", id, "10m")
+		if row := nodeRow(other, id); len(row) != 8 || row[7] != "10m0s" {
+			t.Errorf("node %s in maintenance: %v", id, row)
+		}
 		if err := c.servers[i].stop(); err != nil {
 			t.Error(err)
 		}
 		some(10)
 		c.start(i)
+		eventually(t, "the maintenance of node "+id+" is over", time.Minute, func() bool {
+			return len(nodeRow(other, id)) == 7
+		})
+		other.ctl("status", "--wait", "--timeout", "1m")
 		some(10)
 		close(stop)
 		wg.Wait()
@@ -584,9 +638,20 @@ func TestClusterFlags(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	const three = "1=127.0.0.1:4001,2=127.0.0.1:4002,3=127.0.0.1:4003"
 	for want, args := range map[string][]string{
-		"--cluster needs --members":   {"--cluster", "--node-addr", "127.0.0.1:4001"},
-		"--cluster needs --node-addr": {"--cluster", "--members", three},
-		"say --cluster too":           {"--members", three},
+		"--cluster needs --node-addr":       {"--cluster", "--members", three},
+		"--node-listen without --node-addr": {"--node-listen", "127.0.0.1:4001"},
+		"has a port of its own": {"--node-listen", "127.0.0.1:4001", "--node-addr",
+			"127.0.0.1:0"},
+		// What is behind --node-addr is asked for certificates by where it can be reached.
+		"--node-listen 0.0.0.0:0 is not on this machine's loopback": {"--memory", "--node-listen",
+			"0.0.0.0:0",
+			"--node-addr", "127.0.0.1:4001", "--sql-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"},
+		"--node-addr 10.0.0.1:4001 is not on this machine's loopback": {"--memory", "--node-listen",
+			"127.0.0.1:0", "--node-addr", "10.0.0.1:4001", "--sql-addr", "127.0.0.1:0", "--http-addr",
+			"127.0.0.1:0"},
+		"--zone is for a node of a cluster": {"--zone", "a"},
+		"without spaces":                    {"--cluster", "--zone", "a b", "--node-addr", "127.0.0.1:4001"},
+		"say --cluster too":                 {"--members", three},
 		"is none of --members": {"--cluster", "--members", three, "--node-addr",
 			"127.0.0.1:4004"},
 		"a cluster has 3 or 5": {"--cluster", "--members", "1=127.0.0.1:4001",

@@ -21,10 +21,10 @@ func (s *server) nodeAddr() string {
 }
 
 // join starts a process that serves SQL for the database at addr.
-func join(t testing.TB, addr string) *server {
+func join(t testing.TB, addr string, args ...string) *server {
 	t.Helper()
-	s := launch(t, "start", "--roles", "sql", "--join", addr, "--sql-addr", "127.0.0.1:0", "--http-addr",
-		"127.0.0.1:0")
+	s := launch(t, append([]string{"start", "--roles", "sql", "--join", addr, "--sql-addr", "127.0.0.1:0",
+		"--http-addr", "127.0.0.1:0"}, args...)...)
 	if !s.waitReady() {
 		t.Fatalf("the SQL server did not become ready:\n%s", s.logs())
 	}

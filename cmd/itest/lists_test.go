@@ -1,6 +1,7 @@
 package itest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,8 +37,12 @@ const (
 
 // lists runs clients against one or more servers.
 type lists struct {
-	level   string // SET SESSION TRANSACTION ISOLATION LEVEL
-	setup   string // more for each session
+	level  string // SET SESSION TRANSACTION ISOLATION LEVEL
+	setup  string // more for each session
+	tables int    // over which the lists are dealt, zero for the one of listSchema
+	limit  time.Duration
+	// refused says which answers a server under faults may give; whatever is refused has not happened.
+	refused func(error) bool
 	history *txntest.ListHistory
 	dbs     []*sql.DB
 
@@ -47,10 +53,18 @@ type lists struct {
 
 const listSchema = "CREATE TABLE lists (k INT PRIMARY KEY, sk INT NOT NULL, v TEXT NOT NULL, KEY (sk))"
 
+// table is where the list of a key is.
+func (l *lists) table(k int) string {
+	if l.tables == 0 {
+		return "lists"
+	}
+	return fmt.Sprintf("lists%d", k%l.tables)
+}
+
 // run lasts until txns transactions were committed, or stop is closed.
 func (l *lists) run(t *testing.T, txns int, stop <-chan struct{}) {
 	t.Helper()
-	limit := time.Duration(soaked(5, 20)) * time.Minute
+	limit := cmp.Or(l.limit, time.Duration(soaked(5, 20))*time.Minute)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	l.left.Store(int64(txns))
@@ -74,6 +88,9 @@ func (l *lists) run(t *testing.T, txns int, stop <-chan struct{}) {
 					l.broken.Add(1)
 					if stop == nil {
 						l.failed.CompareAndSwap(nil, &err)
+					}
+					if errors.Is(err, syscall.ECONNREFUSED) {
+						<-time.After(50 * time.Millisecond) // its node is down
 					}
 					continue
 				}
@@ -151,7 +168,7 @@ func (l *lists) transaction(ctx context.Context, conn *sql.Conn, name string, rn
 		l.history.End(r, txntest.Aborted)
 		if isConflict(err) {
 			l.conflicts.Add(1)
-		} else if answered(err) {
+		} else if answered(err) && (l.refused == nil || !l.refused(err)) {
 			l.failed.CompareAndSwap(nil, &err)
 		}
 		return answered(err)
@@ -182,7 +199,8 @@ func (l *lists) op(ctx context.Context, conn *sql.Conn, r *txntest.ListTxn, rng 
 		// It counts as tried before it is: a statement whose answer is lost may have been done.
 		r.Ops = append(r.Ops, txntest.ListOp{Key: key, Append: e})
 		if rng.IntN(3) == 0 {
-			res, err := conn.ExecContext(ctx, "UPDATE lists SET v = CONCAT(v, ',', ?) WHERE k = ?", e, k)
+			q := "UPDATE " + l.table(k) + " SET v = CONCAT(v, ',', ?) WHERE k = ?"
+			res, err := conn.ExecContext(ctx, q, e, k)
 			if err != nil {
 				return err
 			}
@@ -190,9 +208,9 @@ func (l *lists) op(ctx context.Context, conn *sql.Conn, r *txntest.ListTxn, rng 
 				return err
 			}
 		}
-		_, err := conn.ExecContext(ctx,
-			"INSERT INTO lists VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE v = CONCAT(v, ',', VALUES(v))", k, k,
-			strconv.Itoa(e))
+		q := "INSERT INTO " + l.table(k) + " VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE " +
+			"v = CONCAT(v, ',', VALUES(v))"
+		_, err := conn.ExecContext(ctx, q, k, k, strconv.Itoa(e))
 		return err
 	}
 	queries := []string{
@@ -204,10 +222,10 @@ func (l *lists) op(ctx context.Context, conn *sql.Conn, r *txntest.ListTxn, rng 
 		"SELECT k, v FROM lists WHERE k = ? FOR UPDATE",
 		"SELECT k, v FROM lists WHERE sk = ? LOCK IN SHARE MODE",
 	}
-	q := queries[rng.IntN(len(queries))]
+	q := strings.Replace(queries[rng.IntN(len(queries))], "FROM lists", "FROM "+l.table(k), 1)
 	keys, args := []int{k}, []any{}
 	if strings.Count(q, "?") == 2 {
-		keys = append(keys, k+1)
+		keys = append(keys, k+max(1, l.tables))
 	}
 	for _, k := range keys[:strings.Count(q, "?")] {
 		args = append(args, k)
@@ -253,7 +271,11 @@ func parseList(v string) ([]int, error) {
 func (l *lists) end(t *testing.T, db *sql.DB) {
 	t.Helper()
 	r := l.history.Begin("in the end")
-	rows, err := db.Query("SELECT k, v FROM lists")
+	from := []string{l.table(0)}
+	for i := 1; i < l.tables; i++ {
+		from = append(from, l.table(i))
+	}
+	rows, err := db.Query("SELECT k, v FROM " + strings.Join(from, " UNION ALL SELECT k, v FROM "))
 	if err != nil {
 		t.Fatal(err)
 	}

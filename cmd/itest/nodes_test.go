@@ -49,7 +49,7 @@ func (n *joinedNode) pool(t *testing.T) *sql.DB {
 // nodeRow returns what "moka ctl nodes" says of a node, by its number.
 func nodeRow(s *server, id string) (row []string) {
 	for line := range strings.Lines(s.ctl("nodes")) {
-		if f := strings.Fields(line); len(f) == 7 && f[0] == id {
+		if f := strings.Fields(line); (len(f) == 7 || len(f) == 8) && f[0] == id { // the last may be empty
 			row = f
 		}
 	}
@@ -169,4 +169,24 @@ func TestClusterGrowsAndShrinks(t *testing.T) {
 	l.verify()
 	t.Logf("%d transfers acknowledged, %d refused or unknown, %d snapshots, counter %v", len(l.transfers),
 		l.refused, l.snapshots, l.counted)
+}
+
+// TestZoneOfANode: a node is in the zone that its last start has named. (How replicas are spread over zones,
+// package schedule tests.)
+func TestZoneOfANode(t *testing.T) {
+	c := planTrio(t)
+	c.grown = true
+	for _, zone := range []string{"attic", "cellar"} {
+		s := launch(t, append(c.command(0), "--zone", zone)...)
+		if !s.waitReady() {
+			t.Fatal(s.logs())
+		}
+		eventually(t, "node 1 is in zone "+zone, time.Minute, func() bool {
+			row := nodeRow(s, "1")
+			return row != nil && row[len(row)-1] == zone
+		})
+		if err := s.stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

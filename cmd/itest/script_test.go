@@ -27,6 +27,7 @@ type script struct {
 	columns    bool // the names of columns are part of the answer
 	// the insert id of writes, prepared or not, and LAST_INSERT_ID() after them are the answer
 	insertIDs bool
+	prepared  bool // queries are asked as prepared statements, too
 }
 
 // scripted is one statement. Its answers are lines; moka's are others than MariaDB's where a
@@ -50,6 +51,7 @@ const (
 
 	optionColumns   = "-- prints: names of columns"
 	optionInsertIDs = "-- prints: insert ids"
+	optionPrepared  = "-- runs: each query is prepared, too"
 )
 
 func readScript(t *testing.T, path string) *script {
@@ -93,6 +95,9 @@ func parseScript(path, text string) (s *script, problem string) {
 			continue
 		case l == optionInsertIDs:
 			s.insertIDs = true
+			continue
+		case l == optionPrepared:
+			s.prepared = true
 			continue
 		case strings.HasPrefix(l, "--") || cur.text == "" && strings.TrimSpace(l) == "":
 			continue

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,13 +12,74 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"moka/cmd/moka/bench"
+	"moka/cmd/moka/suite"
 	"moka/tpce/micro"
+	"moka/tpce/outbox"
 )
 
 func benchCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "bench", Short: "Measurements that can be repeated"}
-	cmd.AddCommand(benchSQL(), benchSysbench(), benchMicro(), benchMemory(), benchCommit(), benchBigtable(),
-		benchOracle(), benchServe())
+	cmd.AddCommand(benchSQL(), benchSysbench(), benchObserver(), benchMicro(), benchMemory(),
+		benchCommit(), benchBigtable(), benchOracle(), benchFailover(), benchAll(), benchServe())
+	return cmd
+}
+
+// benchAll runs every experiment and makes one page.
+func benchAll() *cobra.Command {
+	var c suite.Config
+	var targets []string
+	var smoke bool
+	cmd := &cobra.Command{
+		Use: "all", Args: cobra.NoArgs,
+		Short: "Every experiment of the papers, and comparisons, as one page",
+		Long: `Runs the experiments of the two papers one after the other, each with a server of its own in a
+temporary directory, and, with other servers named, the comparisons: statements, sysbench, observers beside
+the outbox, the TPC-E-like mix. Prints the tables; --html writes a page with plots. --smoke runs a moment of
+everything: that it works, not how fast.
+
+  moka bench all --html report.html --target mariadb=mysql://root@127.0.0.1:3307 \
+    --target postgres=postgres://postgres@127.0.0.1:5432
+
+On the other servers the databases moka_bench, sbtest and tpce are used, and their tables made anew.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, s := range targets {
+				t, err := suite.ParseTarget(s)
+				if err != nil {
+					return usagef("--target: %w", err)
+				}
+				c.Targets = append(c.Targets, t)
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("the servers are processes of this program, which must find itself: %w",
+					err)
+			}
+			if c.Dir == "" {
+				if c.Dir, err = os.MkdirTemp("", "moka-bench-"); err != nil {
+					return err
+				}
+				defer os.RemoveAll(c.Dir)
+			}
+			c.Program, c.Progress, c.Smoke = []string{self}, os.Stderr, smoke
+			c.About = []string{bench.Machine(), "moka " + version}
+			r, err := suite.Run(cmd.Context(), c)
+			if len(r.Page.Parts) == 0 {
+				return err
+			}
+			page, perr := r.Page.HTML()
+			return errors.Join(perr, printReport(cmd, r.Text(), r), writePage(cmd, page), err)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&smoke, "smoke", false, "a moment of everything, which proves that it works and says nothing "+
+		"about speed")
+	f.StringSliceVar(&c.Only, "only", nil, "run only these: "+strings.Join(suite.Names(), ", "))
+	f.StringArrayVar(&targets, "target", nil, "NAME=URL of another server, without a database; repeat it")
+	f.StringVar(&c.Dir, "data", "", "where the servers keep their data; default: a temporary directory that "+
+		"is removed")
+	f.String("html", "", "write the report as a page to this file, too")
+	f.Bool("json", false, "print the report as one line of JSON")
 	return cmd
 }
 
@@ -91,6 +153,52 @@ compared with the last target. The database sbtest of each target is used, and i
 	f.IntVar(&c.Threads, "threads", 8, "concurrent connections")
 	f.IntVar(&c.Rounds, "rounds", 5, "slices of each target and workload")
 	f.DurationVar(&c.Slice, "slice", 10*time.Second, "length of a slice, in whole seconds")
+	f.Bool("json", false, "print the report as one line of JSON")
+	return cmd
+}
+
+func benchObserver() *cobra.Command {
+	var c outbox.Config
+	var targets []string
+	cmd := &cobra.Command{
+		Use:   "observer",
+		Short: "An observer beside the outbox pattern on other servers",
+		Long: `Makes changes that each have a derived row: by an observer on Moka; on other servers by an
+outbox, which a trigger fills and workers empty with SELECT … FOR UPDATE SKIP LOCKED. One writer, several, and
+a backlog; targets take turns. Reports changes per second, the server's processor time for each (of servers on
+this machine), and the time from commit to effect. The tables event, effect and outbox are made anew.
+
+  moka bench observer --target moka=mysql://root@127.0.0.1:3306/bench \
+    --target postgres=postgres://postgres@127.0.0.1:5432/bench \
+    --target mariadb=mysql://root@127.0.0.1:3307/bench
+
+The target that is called moka has observers; all others have an outbox.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, t := range targets {
+				name, url, ok := strings.Cut(t, "=")
+				if !ok {
+					return usagef("--target %q is not NAME=URL", t)
+				}
+				c.Targets = append(c.Targets, outbox.Target{Name: name, URL: url, Observer: name == "moka"})
+			}
+			c.Progress = os.Stderr
+			r, err := outbox.Run(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			return printReport(cmd, r.Text(), r)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&targets, "target", nil, "NAME=URL; repeat it")
+	f.IntVar(&c.Writers, "writers", 8, "writers at a time")
+	f.IntVar(&c.Workers, "workers", 4, "workers that empty an outbox")
+	f.IntVar(&c.Batch, "batch", 100, "events that a worker takes at a time")
+	f.DurationVar(&c.Poll, "poll", time.Millisecond, "how long a worker rests that has found nothing")
+	f.IntVar(&c.Rounds, "rounds", 5, "slices of each target and kind of work")
+	f.DurationVar(&c.Slice, "slice", 3*time.Second, "length of a slice with writers")
+	f.IntVar(&c.Backlog, "backlog", 20_000, "changes that wait before anybody takes one")
 	f.Bool("json", false, "print the report as one line of JSON")
 	return cmd
 }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"moka/bench"
+	"moka/cmd/moka/bench"
+	"moka/tpce/failover"
 )
 
 // paperFlags are what the papers' experiments have in common.
@@ -222,4 +223,66 @@ func (p *paperFlags) apply(rounds *int, slice *time.Duration, callers *int) {
 	if p.callers > 0 {
 		*callers = p.callers
 	}
+}
+
+// benchFailover measures what clients of a cluster see when a node dies.
+func benchFailover() *cobra.Command {
+	var c failover.Config
+	var preset, svg, dir string
+	cmd := &cobra.Command{
+		Use: "failover", Args: cobra.NoArgs,
+		Short: "Transactions a second while a node is killed and comes back (Percolator, Figure 10)",
+		Long: `Starts a cluster of processes on this machine, runs transactions over its shards through
+all nodes, kills (kill -9) the node that leads the first shard, and with it coordination and
+the timestamp oracle, and starts it again later. Prints the rate over time and whether the
+rest of the nodes reached nine tenths of the rate before within five seconds; and compares
+what every node holds in the end with what was acknowledged: a lost transaction is the
+command's error.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case preset == "smoke":
+				c.Clients, c.Rows = 4, 500
+				c.Before, c.Away, c.After = 2*time.Second, 6*time.Second, time.Second
+			case preset != "full":
+				return fmt.Errorf("--preset %q: %s", preset, presetHelp)
+			}
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("the nodes are processes of this program, which must find itself: %w", err)
+			}
+			if c.Dir = dir; dir == "" {
+				if c.Dir, err = os.MkdirTemp("", "moka-bench-"); err != nil {
+					return err
+				}
+				defer os.RemoveAll(c.Dir)
+			}
+			c.Program, c.Progress = []string{self}, os.Stderr
+			r, err := failover.Run(cmd.Context(), c)
+			if r == nil {
+				return err
+			}
+			r.Machine = bench.Machine()
+			if svg != "" && err == nil {
+				err = os.WriteFile(svg, []byte(r.SVG()), 0o644)
+			}
+			if perr := printReport(cmd, r.Text(), r); err == nil {
+				err = perr
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&preset, "preset", "full", presetHelp)
+	f.IntVar(&c.Nodes, "nodes", 3, "processes of the cluster: 3 or 5")
+	f.IntVar(&c.Kill, "kill", 1, "how many of them are killed at once")
+	f.IntVar(&c.Clients, "clients", 8, "concurrent connections, spread over the nodes")
+	f.IntVar(&c.Rows, "rows", 10_000, "rows of each of the three tables")
+	f.DurationVar(&c.Before, "before", 10*time.Second, "how long the load runs before the kill")
+	f.DurationVar(&c.Away, "away", 20*time.Second, "for how long the killed nodes are away")
+	f.DurationVar(&c.After, "after", 10*time.Second, "how long the load goes on behind their restart")
+	f.StringVar(&svg, "svg", "", "also draw the rate over time into this file")
+	f.StringVar(&dir, "data", "", "where the nodes keep their data; default: a temporary directory that is "+
+		"removed")
+	f.Bool("json", false, "print the report as one line of JSON")
+	return cmd
 }

@@ -28,7 +28,7 @@ import (
 )
 
 // A cluster is a laboratory's still. Its founding members are named at every start, and one of them, the
-// first, founds it; others join later. The shards have replicas on several nodes, and are led wherever they
+// first, founds it, alone if no others are named; others join later. The shards have replicas on several nodes, and are led wherever they
 // are elected; the coordination service and the oracle are where the first shard is led.
 const founder kv.NodeID = 1
 
@@ -79,6 +79,9 @@ func parseMembers(list []string) (ms []member, err error) {
 
 // validateCluster is validate for what makes a cluster, and finds out who this process is in it.
 func (o *stackOptions) validateCluster() (err error) {
+	if err := o.validateZone(); err != nil {
+		return err
+	}
 	if o.joins = o.Join != "" && o.has(roleStorage) && (!o.Cluster || o.joins); o.joins {
 		switch {
 		case o.NodeAddr == "":
@@ -114,9 +117,9 @@ func (o *stackOptions) validateCluster() (err error) {
 		return errors.New("--cluster is for processes with the storage role; others --join one")
 	case o.NodeAddr == "":
 		return errors.New("--cluster needs --node-addr, at which the other members reach this one")
-	case len(o.members) == 0:
-		return errors.New("--cluster needs --members, all nodes of the cluster: " +
-			"1=HOST:PORT,2=HOST:PORT,3=HOST:PORT")
+	case len(o.members) == 0: // it begins alone, and others join it
+		o.members, o.self = []member{{founder, o.NodeAddr}}, founder
+		return nil
 	case len(o.members) != 3 && len(o.members) != 5:
 		return fmt.Errorf("--members names %d nodes: a cluster has 3 or 5", len(o.members))
 	case o.members[0].id != founder:
@@ -130,6 +133,25 @@ func (o *stackOptions) validateCluster() (err error) {
 	}
 	return fmt.Errorf("--node-addr %s is none of --members %s: give it as it is there", o.NodeAddr,
 		strings.Join(o.Members, ","))
+}
+
+// mostZone bounds the name of a zone.
+const mostZone = 64
+
+// validateZone sees that --zone is a word, and that there is somebody who looks at it.
+func (o *stackOptions) validateZone() error {
+	odd := func(r rune) bool { return r <= ' ' || r > '~' }
+	switch {
+	case o.Zone == "":
+		return nil
+	case len(o.Zone) > mostZone || strings.ContainsFunc(o.Zone, odd):
+		return fmt.Errorf("--zone %q: a name of up to %d printable ASCII characters without spaces", o.Zone,
+			mostZone)
+	case !o.has(roleStorage) || !o.Cluster && o.Join == "":
+		return errors.New("--zone is for a node of a cluster, with the storage role: it says where " +
+			"replicas are; leave it away")
+	}
+	return nil
 }
 
 func (o *stackOptions) address(id kv.NodeID) string {
@@ -227,6 +249,7 @@ func (s *stack) openCluster(ctx context.Context) error {
 	s.onClose(func(context.Context) error { pool.Close(); return nil })
 	pool.SetAddress(n.ID(), s.o.NodeAddr) // who leads coordination is asked like another
 	s.transport = transport
+	s.nodeCalls = nodeCalls{s, pool}
 	s.meet(pool, transport)
 	if err := n.Replicate(transport); err != nil {
 		return err

@@ -226,10 +226,17 @@ func (s *sources) apply(cmd *cobra.Command) ([]origin, error) {
 		if err := notNegative(x.flag); err != nil {
 			return nil, err
 		}
+		if x.flag.Annotations == nil {
+			x.flag.Annotations = map[string][]string{}
+		}
+		x.flag.Annotations[settingFrom] = []string{o.where}
 		list = append(list, o)
 	}
 	return list, nil
 }
+
+// settingFrom is the annotation of a flag that says where its value comes from, for who shows it later.
+const settingFrom = "moka-from"
 
 // origin is a setting and where its value comes from.
 type origin struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -68,15 +69,24 @@ func init() {
 			false, false, clustered(nodeSection)},
 		"replicas": {"replicas", "Replicas of all shards, as their leaders see them", 0, false, false,
 			clustered(replicaList)},
+		"lacking": {"lacking", "What shards lack until each has all of its replicas; nothing is good", 0,
+			false, false, lackingList},
+		"checksum": {"checksum", "Compare what the replicas of each shard have, while all goes on", 0, true,
+			false, clustered(compareReplicas)},
 		"drain": {"drain NODE", "Let a node lead nothing, until undrain", 1, true, false,
 			clustered(setState(schedule.Draining, anyNode))},
 		"undrain": {"undrain NODE", "Let a node lead again, and stay that was to leave", 1, true, false,
 			clustered(setState(schedule.Up, anyNode))},
 		"decommission": {"decommission NODE", "Give a node's replicas to others and remove it, for good", 1,
 			true, false, clustered(setState(schedule.Leaving, mayLeave))},
+		"maintenance": {"maintenance NODE DURATION", "Let a node be away for so long the next time, such " +
+			"as 10m, before its replicas are made elsewhere; 0 takes it back", 2, true, false,
+			clustered(setPatience)},
 		"transfer": {"transfer SHARD NODE", "Let another node lead a shard", 2, true, false,
 			clustered(transferShard)},
 		"observers": {"observers", "What observers have still to do", 0, false, true, listObservers},
+		"cells": {"cells DB.TABLE KEY", "What the store has of a row: its versions, locks, notifications", 2,
+			false, true, storage(showCells)},
 	}
 }
 
@@ -238,23 +248,70 @@ func ctlCommand() *cobra.Command {
 	sort.Strings(names)
 	for _, name := range names {
 		c := controls[name]
-		cmd.AddCommand(&cobra.Command{
+		watch := false
+		sub := &cobra.Command{
 			Use: c.use, Short: c.short, Args: cobra.ExactArgs(c.args),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				q := question{addr: to.addr, path: "/ctl/" + name, of: c, args: args}
+				show := func(b []byte) error {
+					if *asJSON {
+						_, err := os.Stdout.Write(b)
+						return err
+					}
+					return printControl(os.Stdout, b)
+				}
+				if watch {
+					return watchControl(cmd.Context(), q, to, show)
+				}
 				b, err := askControl(cmd.Context(), q, to.data, to.file)
 				if err != nil {
 					return err
 				}
-				if *asJSON {
-					_, err = os.Stdout.Write(b)
+				if err := show(b); err != nil || name != "checksum" {
 					return err
 				}
-				return printControl(os.Stdout, b)
+				return checksumFound(b)
 			},
-		})
+		}
+		switch name {
+		case "cells":
+			sub.Flags().BoolVar(&watch, "watch", false, "go on, and print them whenever they have changed")
+		case "status":
+			addWait(sub, to)
+		}
+		cmd.AddCommand(sub)
 	}
 	return cmd
+}
+
+// watchInterval is how often a server is asked that is watched.
+const watchInterval = 200 * time.Millisecond
+
+// watchControl asks until it is interrupted, and shows each answer that is not the one before.
+func watchControl(ctx context.Context, q question, to *asked, show func([]byte) error) error {
+	t := time.NewTicker(watchInterval)
+	defer t.Stop()
+	var last []byte
+	for {
+		b, err := askControl(ctx, q, to.data, to.file)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(b, last) {
+			if err := show(b); err != nil {
+				return err
+			}
+			last = b
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+	}
 }
 
 // asked is the server that a command asks.

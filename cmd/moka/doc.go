@@ -2,6 +2,7 @@
 //
 //	moka start    open the store, its coordination and oracle; serve SQL, run observers, show status
 //	moka demo     the same in a temporary directory, with a small TPC-E-like load and a report
+//	moka learn    the papers' examples as tutorials (package learn)
 //	moka tpce     the workload's client, against any MySQL-wire server or PostgreSQL
 //	moka bench    the papers' experiments
 //	moka cert     certificates by which nodes know each other

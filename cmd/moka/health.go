@@ -74,6 +74,7 @@ func (s *stack) closeHTTP(context.Context) error {
 	if s.http == nil {
 		return nil
 	}
+	defer s.http.page.Close() // behind its last answer
 	ctx, cancel := context.WithTimeout(context.Background(), httpGrace)
 	defer cancel()
 	if s.http.srv.Shutdown(ctx) != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"html/template"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -13,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"moka/cmd/moka/page"
 )
 
 // httpServer is the operator's door: what is measured, whether it lives, and what "moka ctl" asks.
@@ -21,6 +22,7 @@ type httpServer struct {
 	draining atomic.Bool
 	stack    *stack
 	metrics  http.Handler
+	page     *page.Server
 	// backingUp says that a backup is being sent: one at a time.
 	backingUp atomic.Bool
 }
@@ -36,7 +38,10 @@ func newHTTPServer(s *stack) *httpServer {
 	mux.HandleFunc("GET /healthz", h.health)
 	mux.HandleFunc("GET /readyz", h.health)
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, s.status) })
-	mux.HandleFunc("GET /{$}", h.page)
+	h.page = page.New(page.Options{Source: source{s}, Authorized: s.token.shown, Refuse: s.token.refuse,
+		Logger: s.o.Logger})
+	h.page.Register(mux)
+	mux.HandleFunc("POST "+mixPath, s.token.required(h.takeMix))
 	mux.HandleFunc("GET /ctl/{what}", h.control)
 	mux.HandleFunc("POST /ctl/{what}", h.control)
 	mux.HandleFunc("GET "+backupPath, s.token.required(h.backup))
@@ -47,6 +52,7 @@ func newHTTPServer(s *stack) *httpServer {
 	mux.HandleFunc("GET /debug/pprof/symbol", s.token.required(pprof.Symbol))
 	mux.HandleFunc("GET /debug/pprof/trace", s.token.required(pprof.Trace))
 	h.srv = boundHTTP(guard(mux, s.hosts()))
+	h.srv.RegisterOnShutdown(h.page.Leave)
 	return h
 }
 
@@ -86,23 +92,4 @@ func (h *httpServer) control(w http.ResponseWriter, r *http.Request) {
 		run = h.stack.token.required(run)
 	}
 	run(w, r)
-}
-
-var page = template.Must(template.New("status").Parse(`<!doctype html><title>Moka</title>
-<style>body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;color:#222}
-table{border-collapse:collapse;margin:.5rem 0 1.5rem}td,th{padding:.2rem .8rem .2rem 0;text-align:left;border-bottom:1px solid #ddd}
-td.n{text-align:right;font-variant-numeric:tabular-nums}h1{font-weight:600}</style>
-<h1>Moka {{.Version}}</h1>
-<p>up {{.Uptime}} · SQL on {{.SQL}} · <a href="/metrics">metrics</a> · <a href="/status">JSON</a></p>{{if .Warning}}<p><strong>{{.Warning}}</strong></p>{{end}}
-{{range .Sections}}<h2>{{.Title}}</h2><table><tr>{{range .Columns}}<th>{{.}}{{end}}</tr>
-{{range .Rows}}<tr>{{range .}}<td class=n>{{.}}{{end}}</tr>{{end}}</table>{{end}}`))
-
-func (h *httpServer) page(w http.ResponseWriter, r *http.Request) {
-	st, err := h.stack.statusOf(r.Context())
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.Execute(w, st)
 }

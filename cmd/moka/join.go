@@ -26,6 +26,7 @@ const joinTime = 10 * time.Second
 // join connects a process without storage to a node that has it: commands over one multiplexed stream,
 // timestamps over another, coordination by proxy. What is built above cannot tell the difference.
 func (s *stack) join(ctx context.Context) error {
+	s.o.limitGarbage()
 	commands, err := rpc.NewRegistry(remoteCoprocessors()...)
 	if err != nil {
 		return err

@@ -38,9 +38,11 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 
   moka start              start a database in ./moka-data, SQL on 127.0.0.1:3306
   moka demo               a guided tour in a temporary directory
+  moka learn              tutorials: the papers' examples, step by step
   moka sql                a small SQL client
   moka ctl                ask and steer a running server
   moka backup             a backup of a running database; moka restore makes a database of it
+  moka recover            go on with what is left of a cluster whose quorum is lost for good
   moka debug zip          what a server tells of itself, in one file
   moka config             check and show settings, and where each comes from
   moka cert               certificates, for nodes on several machines
@@ -57,8 +59,9 @@ Percolator transactions give snapshot isolation across them, and observers, decl
 		return usagef("%w%s\nrun '%s --help' for the flags that exist", err, nearFlag(c, err),
 			c.CommandPath())
 	})
-	cmd.AddCommand(startCommand(), demoCommand(), tpceCommand(), benchCommand(), ctlCommand(), certCommand(),
-		configCommand(), debugCommand(), backupCommand(), restoreCommand(), versionCommand(), sqlCommand())
+	cmd.AddCommand(startCommand(), demoCommand(), learnCommand(), tpceCommand(), benchCommand(), ctlCommand(),
+		certCommand(), configCommand(), debugCommand(), backupCommand(), restoreCommand(), versionCommand(),
+		sqlCommand(), recoverCommand())
 	strict(cmd)
 	return cmd
 }

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
 
 	"moka/kv"
@@ -109,7 +112,7 @@ func (s *stack) lookAtNodes(ctx context.Context) error {
 		return err
 	}
 	s.registry.Store(r)
-	self := schedule.Node{ID: s.node.ID(), Addr: s.o.NodeAddr, SQL: s.sqlAddr}
+	self := schedule.Node{ID: s.node.ID(), Addr: s.o.NodeAddr, SQL: s.sqlAddr, Zone: s.o.Zone}
 	if err := schedule.Register(ctx, s.coord, r, self, s.keeper.current()); err != nil {
 		return err
 	}
@@ -233,7 +236,7 @@ func nodeSection(ctx context.Context, s *stack, _ []string) (any, error) {
 		leads[x.Leader]++
 	}
 	sec := section{Title: "nodes", Columns: []string{"node", "address", "sql", "state", "process", "replicas",
-		"leads"}}
+		"leads", "may be away", "zone"}}
 	for _, n := range r.Nodes {
 		process := "down"
 		if n.Here {
@@ -246,9 +249,36 @@ func nodeSection(ctx context.Context, s *stack, _ []string) (any, error) {
 			return fmt.Sprint(m[n.ID])
 		}
 		sec.Rows = append(sec.Rows, []string{fmt.Sprint(n.ID), n.Addr, n.SQL, n.State.String(), process,
-			count(replicas), count(leads)})
+			count(replicas), count(leads), patience(n), n.Zone})
 	}
 	return sec, nil
+}
+
+// patience says for how long a node may be away, if it is for longer than others.
+func patience(n schedule.Node) string {
+	if n.Patience == 0 {
+		return ""
+	}
+	return n.Patience.String()
+}
+
+// mostPatience bounds maintenance: who is away for longer comes back to other nodes anyway.
+const mostPatience = 7 * 24 * time.Hour
+
+// setPatience lets a node be away for longer than others, once.
+func setPatience(ctx context.Context, s *stack, args []string) (any, error) {
+	id, err := nodeArg(args[0])
+	if err != nil {
+		return nil, err
+	}
+	d, err := time.ParseDuration(args[1])
+	if err != nil || d < 0 || d > mostPatience {
+		return nil, fmt.Errorf("%q is no time of up to %v, such as 10m", args[1], mostPatience)
+	}
+	if err := schedule.SetPatience(ctx, s.coord, id, d); err != nil {
+		return nil, fmt.Errorf("node %d: %w", id, err)
+	}
+	return nodeSection(ctx, s, nil)
 }
 
 // replicaList lists the replicas of all shards, as their leaders see them.
@@ -372,4 +402,116 @@ func (k *keeper) current() coord.SessionID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.session.ID()
+}
+
+// settledLag is how many entries a replica may be behind and still count: under load one always is.
+const settledLag = 512
+
+// lackingList says what the shards' replicas lack until one node may fail: nothing, if all of them have what
+// they are to have. A process that is no node of a cluster lacks nothing.
+func lackingList(ctx context.Context, s *stack, _ []string) (any, error) {
+	sec := section{Title: "lacking", Columns: []string{"shard", "what"}}
+	if s.node == nil || !s.o.Cluster {
+		return sec, nil
+	}
+	r, err := schedule.Read(ctx, s.coord)
+	if err != nil {
+		return nil, err
+	}
+	ids := s.allShards()
+	shards, _ := schedule.Ask(ctx, s.store, ids)
+	for _, id := range ids {
+		i := slices.IndexFunc(shards, func(x schedule.ShardView) bool { return x.ID == id })
+		if i < 0 {
+			sec.Rows = append(sec.Rows, []string{fmt.Sprint(id), "its leader does not answer"})
+			continue
+		}
+		for _, what := range lacking(&shards[i], r) {
+			sec.Rows = append(sec.Rows, []string{fmt.Sprint(id), what})
+		}
+	}
+	return sec, nil
+}
+
+// lacking is what a shard does.
+func lacking(x *schedule.ShardView, r *schedule.Registry) (whats []string) {
+	m, most := &x.Members, uint64(0)
+	for _, p := range x.Peers {
+		most = max(most, p.Match)
+	}
+	if r.Replicas == 0 {
+		whats = append(whats, "how many replicas there are to be is not decided yet")
+	}
+	if n := len(m.Voters); n < r.Replicas {
+		whats = append(whats, fmt.Sprintf("%d of %d replicas vote", n, r.Replicas))
+	}
+	if m.Joint() || len(m.Learners) > 0 {
+		whats = append(whats, "its replicas change")
+	}
+	for _, v := range m.Voters {
+		node := raft.Node(v)
+		if n, ok := r.Node(node); ok && (n.State == schedule.Leaving || n.State == schedule.Removed) {
+			whats = append(whats, fmt.Sprintf("node %d is %s", node, n.State))
+		}
+		i := slices.IndexFunc(x.Peers, func(p raft.Peer) bool { return p.Replica == v })
+		switch {
+		case i < 0 || !x.Peers[i].There:
+			whats = append(whats, fmt.Sprintf("node %d is silent", node))
+		case x.Peers[i].Waits:
+			whats = append(whats, fmt.Sprintf("node %d gets a snapshot", node))
+		case x.Peers[i].Match+settledLag < most:
+			whats = append(whats, fmt.Sprintf("node %d is %d entries behind", node, most-x.Peers[i].Match))
+		}
+	}
+	return whats
+}
+
+// settledTurn is how often a server is asked that is waited for.
+const settledTurn = 200 * time.Millisecond
+
+// addWait lets "moka ctl status" wait until nothing is lacking. A server that does not answer yet is waited
+// for as well: this is what a script does behind a start.
+func addWait(cmd *cobra.Command, to *asked) {
+	wait := cmd.Flags().Bool("wait", false,
+		"first wait until each shard has all of its replicas, and they follow")
+	limit := cmd.Flags().Duration("timeout", 10*time.Minute, "with --wait: for how long")
+	show := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if *wait {
+			if err := awaitSettled(cmd.Context(), to, *limit); err != nil {
+				return err
+			}
+		}
+		return show(cmd, args)
+	}
+}
+
+func awaitSettled(ctx context.Context, to *asked, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(settledTurn)
+	defer tick.Stop()
+	q := question{addr: to.addr, path: "/ctl/lacking", of: controls["lacking"]}
+	for said := ""; ; {
+		var sec section
+		b, err := askControl(ctx, q, to.data, to.file)
+		if err == nil {
+			err = json.Unmarshal(b, &sec)
+		}
+		switch {
+		case err == nil && len(sec.Rows) == 0:
+			return nil
+		case err == nil:
+			err = fmt.Errorf("shard %s: %s", sec.Rows[0][0], sec.Rows[0][1])
+		}
+		if ctx.Err() == nil && err.Error() != said {
+			said = err.Error()
+			fmt.Fprintln(os.Stderr, "waiting:", said)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("not all is there after %v; the last was %s", limit, said)
+		}
+	}
 }

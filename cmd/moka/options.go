@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"moka/cmd/moka/learn"
+	"moka/cmd/moka/page"
 	"moka/kv"
 	"moka/kv/node"
 	"moka/txn/gc"
@@ -34,11 +36,13 @@ type stackOptions struct {
 	SQLAddr  string
 	HTTPAddr string
 	NodeAddr string
-	Join     string
-	Cluster  bool
-	Members  []string
-	Roles    []string
-	Shards   int
+	// NodeListen is where the node listens, if others reach it at NodeAddr through something in between.
+	NodeListen string
+	Join       string
+	Cluster    bool
+	Members    []string
+	Roles      []string
+	Shards     int
 	// shardsAsked says that Shards is a setting and not the default.
 	shardsAsked bool
 	// members and self are what Members and NodeAddr say.
@@ -48,6 +52,8 @@ type stackOptions struct {
 	joins bool
 	// DeadAfter is for how long a node may be silent until its replicas are made on others; zero for ever.
 	DeadAfter time.Duration
+	// Zone is what this node shares with others that may fail together.
+	Zone string
 
 	Memory   bool
 	CacheMiB int
@@ -75,8 +81,11 @@ type stackOptions struct {
 	Logger         *slog.Logger
 	Log            *logTail          // what Logger has written, nil if nobody keeps it
 	Settings       map[string]string // by their names, to be shown
+	Origins        []page.Setting    // the same with where each comes from
 	restores       bool              // a backup into Data: nothing else may open that
 	Ephemeral      bool              // a demo: say nothing about the directory
+	steps          *learn.Stepper    // a tutorial: commits take two phases, and are shown step by step
+	leaveOrphans   bool              // a tutorial: nobody looks for the locks of the dead but who meets them
 }
 
 // logDir is where the slow log goes, empty for nowhere.
@@ -122,17 +131,23 @@ func (o *stackOptions) bind(f *pflag.FlagSet) {
 	f.StringVar(&o.HTTPAddr, "http-addr", "127.0.0.1:8090",
 		"address of status page, /metrics, /healthz and pprof; empty for none")
 	f.StringVar(&o.NodeAddr, "node-addr", "", "address for other nodes (gRPC); empty for none")
+	f.StringVar(&o.NodeListen, "node-listen", "", "where to listen for other nodes if what they reach at "+
+		"--node-addr is forwarded here, as in a container: HOST:PORT; empty for --node-addr itself")
 	f.StringVar(&o.Join, "join", "",
 		"node address of a running database: serve SQL for it instead of storing data here, or, with "+
 			"--node-addr, be another node of its cluster (docs/cluster.md)")
 	f.DurationVar(&o.DeadAfter, "dead-after", time.Minute, "in a cluster: for how long a node may be silent "+
 		"until its replicas are made on others, if there are any without; 0 for ever")
+	f.StringVar(&o.Zone, "zone", "", "in a cluster: what this node shares with others that may fail "+
+		"together, a rack or a room; replicas of a shard are in different zones as far as there are any. Say "+
+		"it at each start; empty: it shares nothing")
 	f.BoolVar(&o.Cluster, "cluster", false,
 		"be a node of a cluster, whose shards have a replica on every node (docs/cluster.md; a "+
 			"laboratory's yet)")
 	f.StringSliceVar(&o.Members, "members", nil,
-		"with --cluster: all its nodes, fixed, as 1=HOST:PORT,2=HOST:PORT,3=HOST:PORT; this one is that "+
-			"at --node-addr")
+		"with --cluster: the nodes that found it, as 1=HOST:PORT,2=HOST:PORT,3=HOST:PORT; this one is that "+
+			"at --node-addr. Without them this node founds it alone, in its directory as it is, and others "+
+			"--join")
 	f.StringSliceVar(&o.Roles, "roles", nil,
 		"parts to run: storage, sql, worker (default all; with --join and no --node-addr: sql)")
 	f.IntVar(&o.Shards, "shards", 1, "number of shards, more than before if you "+
@@ -248,6 +263,12 @@ func (o *stackOptions) validate() error {
 		return errors.New("--tls-cert and --tls-key go together")
 	case o.Insecure && o.CertDir != "":
 		return errors.New("--insecure with --cert-dir: leave one of them away")
+	case o.NodeListen != "" && o.NodeAddr == "":
+		return errors.New("--node-listen without --node-addr: say at which address the others reach this " +
+			"node")
+	case o.NodeListen != "" && strings.HasSuffix(o.NodeAddr, ":0"):
+		return fmt.Errorf("--node-addr %s with --node-listen: the address at which the others reach this "+
+			"node has a port of its own", o.NodeAddr)
 	case o.Data == "" && !o.Memory && o.has(roleStorage):
 		return errors.New("--data is empty: name a directory, or use --memory")
 	}
@@ -299,7 +320,7 @@ func (o *stackOptions) validateSizes() error {
 // itself need not be there.
 func (o *stackOptions) validatePlaces() error {
 	for _, a := range []struct{ flag, addr string }{{"sql-addr", o.SQLAddr}, {"http-addr", o.HTTPAddr},
-		{"node-addr", o.NodeAddr}, {"join", o.Join}} {
+		{"node-addr", o.NodeAddr}, {"node-listen", o.NodeListen}, {"join", o.Join}} {
 		if a.addr == "" {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"google.golang.org/grpc/credentials"
 
+	"moka/cmd/moka/page"
 	"moka/kv"
 	"moka/kv/bigtable"
 	"moka/kv/client"
@@ -77,6 +78,7 @@ type stack struct {
 	trusted   credentials.TransportCredentials // by which nodes that join are known
 	token     *token                           // nil without HTTP
 	files     fileShares
+	mix       atomic.Pointer[page.Mix] // what a workload has told last
 
 	replicated bool // shards have several replicas, and are elected
 	// Of a member of a cluster: what it has of coordination and the oracle while it leads the first shard.
@@ -84,7 +86,8 @@ type stack struct {
 	oracles      *oracle.Host
 	keeper       *keeper
 	transport    *raftrpc.Transport
-	met          []member // that a node which joins was told of
+	nodeCalls    nodeCalls // of a member
+	met          []member  // that a node which joins was told of
 	registry     atomic.Pointer[schedule.Registry]
 
 	failed chan error // a part that should go on for ever has ended
@@ -176,10 +179,17 @@ func (s *stack) listen() error {
 		errs = append(errs, take(&s.listeners.http, &s.httpAddr, "http-addr", s.o.HTTPAddr))
 	}
 	if s.o.NodeAddr != "" {
-		if err := take(&s.listeners.node, &s.nodeAddr, "node-addr", s.o.NodeAddr); err != nil {
+		flag, addr := "node-addr", s.o.NodeAddr
+		if s.o.NodeListen != "" {
+			flag, addr = "node-listen", s.o.NodeListen
+		}
+		if err := take(&s.listeners.node, &s.nodeAddr, flag, addr); err != nil {
 			errs = append(errs, err)
 		} else {
-			errs = append(errs, s.trustNodes())
+			errs = append(errs, s.trustNodes(s.nodeAddr))
+		}
+		if s.o.NodeListen != "" {
+			s.nodeAddr = s.o.NodeAddr
 		}
 	}
 	return errors.Join(errs...)
@@ -287,13 +297,17 @@ func (s *stack) openTransactions(ctx context.Context) error {
 	if s.replicated {
 		to.LockTTL = clusterLockTTL
 	}
-	s.txn, err = txn.NewClient(s.store, s.clock, to)
+	var store kv.Store = s.store
+	if s.o.steps != nil {
+		store, to.NoAsyncCommit = s.o.steps.Over(store), true
+	}
+	s.txn, err = txn.NewClient(store, s.clock, to)
 	if err != nil {
 		return err
 	}
 	s.onClose(func(context.Context) error { return s.txn.Close() })
 	k.tell(session, locker{s.txn})
-	if s.node != nil {
+	if s.node != nil && !s.o.leaveOrphans {
 		s.background(s.sweepOrphans)
 	}
 	if s.o.Cluster {

@@ -40,6 +40,7 @@ With --join the process serves SQL for a database whose storage is elsewhere.`,
 			o.shardsAsked = cmd.Flags().Changed("shards")
 			o.Log, o.Settings = &logTail{to: os.Stderr}, map[string]string{}
 			cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { o.Settings[f.Name] = f.Value.String() })
+			o.Origins = originsOf(cmd)
 			if o.Logger, err = newLogger(cmd, o.Log); err == nil {
 				err = o.validate()
 			}

@@ -76,21 +76,31 @@ func readToken(file string) (string, error) {
 // authentication, which is what 'go tool pprof http://:TOKEN@HOST/debug/pprof/heap' sends.
 func (t *token) required(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok {
-			_, given, _ = r.BasicAuth()
-		}
-		if subtle.ConstantTimeCompare([]byte(given), []byte(t.value)) != 1 {
-			w.Header().Set(tokenHeader, hex.EncodeToString([]byte(t.file))) // a path may have any bytes
-			w.Header().Set("WWW-Authenticate", `Bearer realm="moka"`)
-			http.Error(w, "this needs the token in "+t.file+" (moka ctl reads it; with curl: -H "+
-				"\"Authorization: Bearer $(cat FILE)\")", http.StatusUnauthorized)
+		if !t.shown(r) {
+			t.refuse(w, r, "Bearer")
 			return
 		}
 		// a profile, or a move, takes as long as it takes
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		next(w, r)
 	}
+}
+
+// shown reports whether a request shows the token.
+func (t *token) shown(r *http.Request) bool {
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		_, given, _ = r.BasicAuth()
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(t.value)) == 1
+}
+
+// refuse answers who does not. A browser asks its user for the token if the challenge is Basic.
+func (t *token) refuse(w http.ResponseWriter, _ *http.Request, challenge string) {
+	w.Header().Set(tokenHeader, hex.EncodeToString([]byte(t.file))) // a path may have any bytes
+	w.Header().Set("WWW-Authenticate", challenge+` realm="moka"`)
+	http.Error(w, "this needs the token in "+t.file+" (moka ctl reads it; a browser sends it as the "+
+		"password; with curl: -H \"Authorization: Bearer $(cat FILE)\")", http.StatusUnauthorized)
 }
 
 // guard refuses requests that a page of another site may have had a browser send: by a name of its own that

@@ -80,11 +80,17 @@ func tpceLoad() *cobra.Command {
 
 func tpceRun() *cobra.Command {
 	var c tpce.Config
+	var show asked
 	cmd := &cobra.Command{
 		Use: "run", Short: "Run the mix and report", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			totals(cmd, &c)
 			c.Progress = os.Stderr
+			if show.addr != "" {
+				c.Watch = showOn(cmd.Context(), show, func(err error) {
+					fmt.Fprintln(os.Stderr, "moka:", err)
+				})
+			}
 			r, err := tpce.Run(cmd.Context(), c)
 			if err != nil {
 				return err
@@ -100,6 +106,10 @@ func tpceRun() *cobra.Command {
 	f.Float64Var(&c.Rate, "rate", 0,
 		"open loop: arrivals for so many Trade-Results per second (default a closed loop)")
 	f.String("html", "", "write the report as a page to this file, too")
+	f.StringVar(&show.addr, "show-on", "",
+		"http address of a Moka server on whose page the run is shown while it goes (docs/page.md)")
+	f.StringVar(&show.data, "data", "moka-data",
+		"that server's directory, for its token; a server on this machine says where that is")
 	f.Int64Var(&c.Transactions, "transactions", 0, "end after that many customers' transactions instead")
 	f.DurationVar(&c.MarketDelay, "market-delay", 0, "mean delay of the market (default 1s)")
 	f.DurationVar(&c.CurvePeriod, "curve-period", 0, "period of the price curve (default 15m)")

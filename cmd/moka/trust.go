@@ -34,8 +34,13 @@ const insecureWarning = "--insecure: nodes are let in without certificates; whoe
 
 // trustNodes decides by what nodes that join are known: their certificates, or on one machine the user who
 // runs them. Whoever speaks to a storage node can read and write everything, so that there is nothing in
-// between but --insecure, which says so.
-func (s *stack) trustNodes() error {
+// between but --insecure, which says so. It listens at bound; both that and what others are told to be its
+// address must be of this machine alone, or something that forwards would speak for everybody.
+func (s *stack) trustNodes(bound string) error {
+	flag, asked := "node-addr", s.o.NodeAddr
+	if s.o.NodeListen != "" && loopback(s.o.NodeAddr) {
+		flag, asked = "node-listen", s.o.NodeListen
+	}
 	switch {
 	case s.o.CertDir != "":
 		c, err := nodecert.Server(s.o.CertDir)
@@ -44,15 +49,15 @@ func (s *stack) trustNodes() error {
 		}
 		s.trusted = credentials.NewTLS(c)
 	case s.o.Insecure:
-		s.o.Logger.Warn(insecureWarning, "addr", s.nodeAddr)
+		s.o.Logger.Warn(insecureWarning, "addr", bound)
 		s.trusted = insecure.NewCredentials()
-	case loopback(s.nodeAddr):
+	case loopback(bound) && (s.o.NodeListen == "" || loopback(s.o.NodeAddr)):
 		s.trusted = rpc.OwnerOnly()
 	default:
-		return fmt.Errorf("--node-addr %s is not on this machine's loopback interface: whoever reaches it "+
+		return fmt.Errorf("--%s %s is not on this machine's loopback interface: whoever reaches it "+
 			"could read and write everything. Make certificates ('moka cert create-ca', 'moka cert "+
 			"create-node') "+
-			"and name them with --cert-dir, or listen on 127.0.0.1, or say --insecure", s.o.NodeAddr)
+			"and name them with --cert-dir, or listen on 127.0.0.1, or say --insecure", flag, asked)
 	}
 	return nil
 }

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"moka/cmd/moka/sbom"
 )
 
 // exitUsage is what the process ends with when it was called wrongly, as getopt's users and Go's flag package
@@ -134,9 +138,17 @@ func buildOf() build {
 }
 
 func versionCommand() *cobra.Command {
+	var bill string
 	cmd := &cobra.Command{
 		Use: "version", Short: "The version, and the commit it was built from", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if bill != "" {
+				info, err := buildinfo.ReadFile(bill)
+				if err != nil {
+					return err
+				}
+				return sbom.Write(os.Stdout, info, version)
+			}
 			b := buildOf()
 			text := "moka " + b.Version
 			if b.Commit != "" {
@@ -150,5 +162,7 @@ func versionCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Bool("json", false, "print JSON")
+	cmd.Flags().StringVar(&bill, "sbom", "", "print instead the bill of materials (CycloneDX) of the binary in "+
+		"this file, which may be for another platform")
 	return cmd
 }

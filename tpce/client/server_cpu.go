@@ -18,6 +18,9 @@ import (
 // elsewhere, and for a server on another machine, there is no answer.
 type serverCPU struct{ pid int }
 
+// PID is the process that listens.
+func (s serverCPU) PID() int { return s.pid }
+
 // clockTick is the unit of /proc/PID/stat, fixed by the kernel's interface.
 const clockTick = 10 * time.Millisecond
 

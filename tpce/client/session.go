@@ -35,6 +35,8 @@ func (s *Session) connect(ctx context.Context) error {
 	return nil
 }
 
+// Close gives the connection back to the pool. It is not to be called within a transaction, which would go
+// on, with its locks, until somebody is given the connection again: see discard.
 func (s *Session) Close() {
 	if s.conn == nil {
 		return
@@ -44,6 +46,15 @@ func (s *Session) Close() {
 	}
 	s.conn.Close()
 	s.conn = nil
+}
+
+// discard closes the connection itself, which ends its transaction, whatever state that is in.
+func (s *Session) discard() {
+	if s.conn == nil {
+		return
+	}
+	_ = s.conn.Raw(func(any) error { return driver.ErrBadConn }) // the pool closes such a connection
+	s.Close()
 }
 
 func (s *Session) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -134,8 +145,8 @@ func (s *Session) Transact(ctx context.Context, level Isolation, body func(conte
 	}
 	if err := body(ctx); err != nil {
 		if rerr := s.plain(ctx, "ROLLBACK"); rerr != nil {
-			// Without a rollback the session's state is unknown; a new connection has a known one.
-			s.Close()
+			// Not rolled back, since ctx has ended, say: the transaction may still hold its locks.
+			s.discard()
 			if errors.Is(err, ErrRollBack) {
 				return rerr
 			}
@@ -144,11 +155,12 @@ func (s *Session) Transact(ctx context.Context, level Isolation, body func(conte
 	}
 	err := s.plain(ctx, "COMMIT")
 	if err != nil && AbortReason(err) == "" {
-		s.Close()
+		s.discard()
 		return unknownOutcome{err}
 	}
-	if err != nil {
-		_ = s.plain(ctx, "ROLLBACK") // harmless where the failed COMMIT has ended the transaction already
+	// The rollback is harmless where the failed COMMIT has ended the transaction already.
+	if err != nil && s.plain(ctx, "ROLLBACK") != nil {
+		s.discard()
 	}
 	return err
 }

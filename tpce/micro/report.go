@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"moka/tpce/plot"
 )
 
 // Report has one line for each target and statement.
@@ -82,22 +82,32 @@ func median(v []float64) float64 {
 // JSON is one line.
 func (r Report) JSON() ([]byte, error) { return json.Marshal(r) }
 
-// Text is the report for a person.
-func (r Report) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d rows, %d connections, %d rounds of %.1f s, targets in turn; median of the rounds\n",
+// about says what was done.
+func (r Report) about() string {
+	return fmt.Sprintf("%d rows, %d connections, %d rounds of %.1f s, targets in turn; median of the rounds",
 		r.Rows, r.Connections, r.Rounds, r.SliceSecs)
-	w := tabwriter.NewWriter(&b, 2, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "statement\ttarget\tper second\t(min .. max)\tp50 us\tp99 us\tmax us\tserver CPU "+
-		"us\tretries\t")
+}
+
+func (r Report) table() plot.Table {
+	t := plot.Table{Head: []string{"statement", "target", "per second", "(min .. max)", "p50 us", "p99 us",
+		"max us", "server CPU us", "retries"}}
 	for _, l := range r.Lines {
 		cpu := "-"
 		if l.CPU != nil {
 			cpu = fmt.Sprintf("%.1f", *l.CPU)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t(%.0f .. %.0f)\t%.0f\t%.0f\t%.0f\t%s\t%d\t\n", l.Statement, l.Target,
-			l.Rate, l.RateMin, l.RateMax, l.P50, l.P99, l.Max, cpu, l.Retries)
+		t.Rows = append(t.Rows, []string{l.Statement, l.Target, fmt.Sprintf("%.0f", l.Rate),
+			fmt.Sprintf("(%.0f .. %.0f)", l.RateMin, l.RateMax), fmt.Sprintf("%.0f", l.P50),
+			fmt.Sprintf("%.0f", l.P99), fmt.Sprintf("%.0f", l.Max), cpu, fmt.Sprint(l.Retries)})
 	}
-	w.Flush()
-	return b.String()
+	return t
+}
+
+// Text is the report for a person.
+func (r Report) Text() string { return r.about() + "\n" + r.table().Text() }
+
+// Page is the report as a part of a page.
+func (r Report) Page() plot.Page {
+	return plot.Page{Title: "Point select and update by key", Lines: []string{r.about()},
+		Tables: []plot.Table{r.table()}}
 }

@@ -14,10 +14,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"moka/tpce/plot"
 )
 
 // Sysbench is a comparison by the sysbench program, which has to be installed, and by LOAD DATA.
@@ -382,15 +383,15 @@ func sysbenchLine(workload string, t Target, list []sysbenchSlice) SysbenchLine 
 // JSON is one line.
 func (r SysbenchReport) JSON() ([]byte, error) { return json.Marshal(r) }
 
-// Text is the report for a person.
-func (r SysbenchReport) Text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "1 table of %d rows, %d threads, %d rounds of %.0f s, targets in turn; medians of the "+
-		"rounds; × compares with the last target\n",
-		r.TableSize, r.Threads, r.Rounds, r.SliceSecs)
-	w := tabwriter.NewWriter(&b, 2, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "workload\ttarget\tper second\t(min .. max)\t×\tserver CPU us\t×\tignored %\tplan hits "+
-		"%\tpeak MiB\t")
+// about says what was done.
+func (r SysbenchReport) about() string {
+	return fmt.Sprintf("1 table of %d rows, %d threads, %d rounds of %.0f s, targets in turn; medians of "+
+		"the rounds; × compares with the last target", r.TableSize, r.Threads, r.Rounds, r.SliceSecs)
+}
+
+func (r SysbenchReport) table() plot.Table {
+	t := plot.Table{Head: []string{"workload", "target", "per second", "(min .. max)", "×", "server CPU us",
+		"×", "ignored %", "plan hits %", "peak MiB"}}
 	ratio := func(v float64) string {
 		if v == 0 {
 			return ""
@@ -404,10 +405,19 @@ func (r SysbenchReport) Text() string {
 		return fmt.Sprintf(format, *v)
 	}
 	for _, l := range r.Lines {
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t(%.0f .. %.0f)\t%s\t%s\t%s\t%.2f\t%s\t%.0f\t\n", l.Workload, l.Target,
-			l.Rate, l.RateMin, l.RateMax, ratio(l.RateRatio),
-			optional(l.CPU, "%.1f"), ratio(l.CPURatio), l.Ignored, optional(l.Hits, "%.2f"), l.Peak)
+		t.Rows = append(t.Rows, []string{l.Workload, l.Target, fmt.Sprintf("%.0f", l.Rate),
+			fmt.Sprintf("(%.0f .. %.0f)", l.RateMin, l.RateMax), ratio(l.RateRatio),
+			optional(l.CPU, "%.1f"), ratio(l.CPURatio), fmt.Sprintf("%.2f", l.Ignored),
+			optional(l.Hits, "%.2f"), fmt.Sprintf("%.0f", l.Peak)})
 	}
-	w.Flush()
-	return b.String()
+	return t
+}
+
+// Text is the report for a person.
+func (r SysbenchReport) Text() string { return r.about() + "\n" + r.table().Text() }
+
+// Page is the report as a part of a page.
+func (r SysbenchReport) Page() plot.Page {
+	return plot.Page{Title: "sysbench's OLTP workloads and LOAD DATA", Lines: []string{r.about()},
+		Tables: []plot.Table{r.table()}}
 }

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"math"
 	"strings"
+	"text/tabwriter"
 )
 
 // Series is one line. A NaN leaves a gap.
@@ -90,6 +91,16 @@ func (c Chart) SVG() template.HTML {
 	return template.HTML(b.String()) // every text in it was escaped above
 }
 
+// File is the chart as a file of its own, with what the page's style says of its parts.
+func (c Chart) File() string { return file(c.SVG()) }
+
+func file(svg template.HTML) string {
+	opening, rest, _ := strings.Cut(string(svg), ">")
+	return strings.Replace(opening, "<svg ", `<svg xmlns="http://www.w3.org/2000/svg" font-size="12" `+
+		`font-family="system-ui, sans-serif" style="background: white" `, 1) +
+		"><style>" + chartStyle + "</style>" + rest + "\n"
+}
+
 // path joins the values; a gap starts a new stroke.
 func path(values []float64, x func(int) float64, y func(float64) float64) string {
 	var b strings.Builder
@@ -128,35 +139,61 @@ type Table struct {
 	Rows  [][]string
 }
 
+// Text is the table for a terminal.
+func (t Table) Text() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 2, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range append([][]string{t.Head}, t.Rows...) {
+		fmt.Fprintln(w, strings.Join(row, "\t")+"\t")
+	}
+	w.Flush()
+	return b.String()
+}
+
 // Page is a report.
 type Page struct {
 	Title  string
 	Lines  []string // under the title
 	Tables []Table
+	Bars   []Bars
 	Charts []Chart
 	Notes  []string
+	// Parts are pages within this one, with an entry each in its contents.
+	Parts []Page
 }
+
+// chartStyle is that of a chart's parts.
+const chartStyle = ".title { font-weight: bold; font-size: 14px } .label { fill: #444 } " +
+	".grid { stroke: #e4e4e4 } .mark { stroke: #888; stroke-dasharray: 4 3 } .bar { fill: #7b4f2c } " +
+	".reference { stroke: #d08a2e; stroke-width: 3 }"
 
 var page = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Title}}</title>
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1000px; margin: 2em auto; padding: 0 1em }
 h1 { font-size: 1.5em; margin-bottom: .3em } h2 { font-size: 1.15em; margin: 1.5em 0 .4em }
+section { border-top: 2px solid #888; margin-top: 2.5em } section h1 { font-size: 1.3em }
 p { margin: .2em 0 } table { border-collapse: collapse; font-size: 14px }
 td, th { padding: .25em .7em; border-bottom: 1px solid #ddd; text-align: right; font-variant-numeric: tabular-nums }
 td:first-child, th:first-child { text-align: left } th { background: #f4f4f4; vertical-align: bottom }
 div { overflow-x: auto } svg { margin-top: 1em; font: 12px system-ui, sans-serif }
-.title { font-weight: bold; font-size: 14px } .label { fill: #444 } .grid { stroke: #e4e4e4 } .mark { stroke: #888; stroke-dasharray: 4 3 }
+` + chartStyle + `
 </style></head><body>
-<h1>{{.Title}}</h1>
+{{template "part" .}}{{if .Parts}}<h2>Contents</h2><ol>
+{{range $i, $p := .Parts}}<li><a href="#part{{$i}}">{{$p.Title}}</a></li>
+{{end}}</ol>
+{{end}}{{range $i, $p := .Parts}}<section id="part{{$i}}">
+{{template "part" $p}}</section>
+{{end}}</body></html>
+{{define "part"}}<h1>{{.Title}}</h1>
 {{range .Lines}}<p>{{.}}</p>
 {{end}}{{range .Tables}}<h2>{{.Title}}</h2><div><table><thead><tr>{{range .Head}}<th>{{.}}</th>{{end}}</tr></thead><tbody>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
 {{end}}</tbody></table></div>
+{{end}}{{range .Bars}}{{.SVG}}
 {{end}}{{range .Charts}}{{.SVG}}
 {{end}}{{if .Notes}}<h2>Notes</h2>{{range .Notes}}<p>{{.}}</p>
-{{end}}{{end}}</body></html>
-`))
+{{end}}{{end}}{{end}}`))
 
 // HTML is the page.
 func (p Page) HTML() (string, error) {

@@ -47,3 +47,18 @@ func TestPageEscapes(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
+
+// TestBars: the axis begins at zero, goes beyond the greatest figure, and has its unit; names are escaped.
+func TestBars(t *testing.T) {
+	svg := Bars{Title: "b & c", Unit: "rows/s", Reference: "the paper's <figure>", Rows: []Bar{
+		{Name: "<a>", Value: 500, Reference: 1000}, {Name: "none"}}}.File()
+	for _, want := range []string{`class="title">b &amp; c<`, ">rows/s<", ">0<", ">1,000<", "&lt;a&gt;",
+		"500 (0.50×)", "the paper&#39;s &lt;figure&gt;", `width="250.0" height="22" class="bar"`} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in %s", want, svg)
+		}
+	}
+	if nothing := (Bars{Title: "nothing"}).File(); strings.Contains(nothing, "NaN") {
+		t.Errorf("no bars: %s", nothing)
+	}
+}

@@ -17,7 +17,8 @@ import (
 // Child is a server in a process of its own. It lives as long as the pipe to its standard input: when this
 // process dies, however it dies, so does the child.
 //
-//	parent → child   one line: ServerOptions. Then questions: "stats", or "flush", which writes memtables out first. End of input: shut down.
+//	parent → child   one line: ServerOptions. Then questions: "stats", or "flush", which writes memtables
+//	                 out first. End of input: shut down.
 //	child → parent   one line: where it listens, or why not. Then one line of ServerStats for each question.
 type Child struct {
 	Addr string

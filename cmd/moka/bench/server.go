@@ -317,8 +317,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// machine says where figures come from.
-func machine() string {
+// Machine says where figures come from.
+func Machine() string {
 	model := runtime.GOARCH
 	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(b)) {

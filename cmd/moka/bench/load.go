@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"moka/tpce/plot"
 )
 
 // worker is one caller of a closed loop.
@@ -157,7 +159,7 @@ func contest(ctx context.Context, s *Store, callers, rounds int, d time.Duration
 			if round == 0 {
 				continue
 			}
-			fmt.Fprintf(progress, "round %d  %-34s %12s /s\n", round, names[i], figure(x.rate()))
+			fmt.Fprintf(progress, "round %d  %-34s %12s /s\n", round, names[i], plot.Figure(x.rate()))
 			all[i] = append(all[i], x)
 		}
 	}

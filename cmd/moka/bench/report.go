@@ -2,10 +2,12 @@ package bench
 
 import (
 	"fmt"
-	"html"
 	"math"
+	"slices"
 	"strings"
 	"time"
+
+	"moka/tpce/plot"
 )
 
 // Report is what an experiment found. All of it goes into the JSON.
@@ -45,7 +47,7 @@ func (r Row) Ratio() float64 {
 }
 
 func newReport(name, title, unit string, config any) *Report {
-	return &Report{Bench: name, Title: title, Machine: machine(),
+	return &Report{Bench: name, Title: title, Machine: Machine(),
 		Time: time.Now().UTC().Truncate(time.Second), Config: config, Unit: unit}
 }
 
@@ -59,24 +61,29 @@ func (r *Report) Row(name string) (Row, bool) {
 	return Row{}, false
 }
 
-// Text is the report as a table.
-func (r *Report) Text() string {
+// cells are the report as a table, its head first.
+func (r *Report) cells() [][]string {
 	head := []string{"", r.Unit, "low … high", r.Reference, "ratio", "p50 µs", "p99 µs", "CPU µs", ""}
 	cells := [][]string{head}
 	for _, x := range r.Rows {
-		line := []string{x.Name, figure(x.Value), "", "", "", micros(x.P50), micros(x.P99),
+		line := []string{x.Name, plot.Figure(x.Value), "", "", "", micros(x.P50), micros(x.P99),
 			micros(x.CPU), x.Note}
 		if x.High > 0 {
-			line[2] = figure(x.Low) + " … " + figure(x.High)
+			line[2] = plot.Figure(x.Low) + " … " + plot.Figure(x.High)
 		}
 		if x.Reference > 0 {
-			line[3], line[4] = figure(x.Reference), fmt.Sprintf("%.2f", x.Ratio())
+			line[3], line[4] = plot.Figure(x.Reference), fmt.Sprintf("%.2f", x.Ratio())
 		}
 		cells = append(cells, line)
 	}
+	return cells
+}
+
+// Text is the report as a table.
+func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\n", r.Title, r.Machine)
-	b.WriteString(table(cells))
+	b.WriteString(table(r.cells()))
 	for _, n := range r.Notes {
 		fmt.Fprintf(&b, "\n%s", n)
 	}
@@ -84,6 +91,20 @@ func (r *Report) Text() string {
 		fmt.Fprintf(&b, "\nchecked: %s", c)
 	}
 	return b.String()
+}
+
+// filled leaves out the columns that are empty below the head.
+func filled(cells [][]string) [][]string {
+	out := make([][]string, len(cells))
+	for j := range cells[0] {
+		if !slices.ContainsFunc(cells[1:], func(line []string) bool { return line[j] != "" }) {
+			continue
+		}
+		for i, line := range cells {
+			out[i] = append(out[i], line[j])
+		}
+	}
+	return out
 }
 
 // table aligns columns, the first and the last to the left, and leaves out those that are empty below the
@@ -118,18 +139,6 @@ func table(cells [][]string) string {
 	return b.String()
 }
 
-// figure prints a number with separators, and small ones with a fraction.
-func figure(v float64) string {
-	if v < 100 {
-		return fmt.Sprintf("%.3g", v)
-	}
-	s := fmt.Sprintf("%.0f", v)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
 func micros(v float64) string {
 	switch {
 	case v == 0:
@@ -137,50 +146,28 @@ func micros(v float64) string {
 	case v < 10:
 		return fmt.Sprintf("%.2f", v)
 	}
-	return figure(math.Round(v))
+	return plot.Figure(math.Round(v))
 }
 
-// SVG is the report as horizontal bars; the reference is a line across each.
-func (r *Report) SVG() string {
-	const left, right, bar, gap, top = 250, 150, 22, 12, 64
-	width, plot := 900, 900-left-right
-	height := top + len(r.Rows)*(bar+gap) + 30
-	most := 0.0
+// Bars are the report's picture.
+func (r *Report) Bars() plot.Bars {
+	b := plot.Bars{Title: r.Title, Unit: r.Unit, Reference: r.Reference}
 	for _, x := range r.Rows {
-		most = max(most, x.Value, x.Reference)
+		b.Rows = append(b.Rows, plot.Bar{Name: x.Name, Value: x.Value, Reference: x.Reference})
 	}
-	scale := func(v float64) float64 {
-		if most == 0 {
-			return 0
-		}
-		return v / most * float64(plot)
+	return b
+}
+
+// SVG is the report's picture as a file of its own.
+func (r *Report) SVG() string { return r.Bars().File() }
+
+// Page is the report as a part of a page.
+func (r *Report) Page() plot.Page {
+	cells := filled(r.cells())
+	p := plot.Page{Title: r.Title, Tables: []plot.Table{{Head: cells[0], Rows: cells[1:]}},
+		Bars: []plot.Bars{r.Bars()}, Notes: slices.Clone(r.Notes)}
+	for _, c := range r.Checks {
+		p.Notes = append(p.Notes, "Checked: "+c)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" `+
-		`font-family="sans-serif" font-size="13">`+"\n", width, height, width, height)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="white"/>`+"\n", width, height)
-	fmt.Fprintf(&b, `<text x="12" y="24" font-size="16">%s (%s)</text>`+"\n", html.EscapeString(r.Title),
-		html.EscapeString(r.Unit))
-	fmt.Fprintf(&b, `<text x="12" y="44" fill="#666">%s</text>`+"\n", html.EscapeString(r.Machine))
-	for i, x := range r.Rows {
-		y := top + i*(bar+gap)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", left-8, y+16,
-			html.EscapeString(x.Name))
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#7b4f2c"/>`+"\n", left, y,
-			scale(x.Value), bar)
-		label := figure(x.Value)
-		if x.Reference > 0 {
-			at := float64(left) + scale(x.Reference)
-			fmt.Fprintf(&b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#d08a2e" stroke-width="3"/>`+"\n", at, y-3, at, y+bar+3)
-			label += fmt.Sprintf(" (%.2f×)", x.Ratio())
-		}
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d">%s</text>`+"\n",
-			float64(left)+scale(max(x.Value, x.Reference))+8, y+16, html.EscapeString(label))
-	}
-	if r.Reference != "" {
-		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="#d08a2e">| %s</text>`+"\n", left, height-10,
-			html.EscapeString(r.Reference))
-	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	return p
 }

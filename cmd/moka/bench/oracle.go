@@ -48,10 +48,12 @@ func (c OracleConfig) withDefaults() OracleConfig {
 //
 // What a caller is decides the figure, so three kinds are measured:
 //
-//	one at a time   asks for one timestamp and waits for it. Bounded by callers ÷ round trip, whatever the oracle can do.
-//	in flight       begins many transactions before it waits for the first, as a server process with many sessions does; each asks for
-//	                its own timestamp by a call of its own. This is what the paper's workers do: one request pending for each
-//	                worker, for all of its transactions (§2.3).
+//	one at a time   asks for one timestamp and waits for it. Bounded by callers ÷ round trip, whatever the
+//	                oracle can do.
+//	in flight       begins many transactions before it waits for the first, as a server process with many
+//	                sessions does; each asks for its own timestamp by a call of its own. This is what the
+//	                paper's workers do: one request pending for each worker, for all of its transactions
+//	                (§2.3).
 //	range           begins them with one call that names how many.
 //
 // In all three there is one request under way from the process at a time, and every timestamp

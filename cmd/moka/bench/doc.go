@@ -16,8 +16,8 @@
 // What is compared is measured in one run, in slices that take turns, so that whatever else the machine does
 // meets both sides. Processor time is counted for both processes together.
 //
-// The package sits above txn and oracle, beside sqlfront, and measures below SQL; what SQL costs is
+// The package uses txn, oracle and what is below them, and measures below SQL; what SQL costs is
 // moka bench sql's business.
 //
-// Read child.go and store.go (what is measured), load.go (how), then the experiment.
+// Read child.go and server.go (what is measured), load.go (how), then the experiment.
 package bench

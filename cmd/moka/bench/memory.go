@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"moka/tpce/plot"
 )
 
 // MemoryConfig configures Memory. Zero values mean the defaults.
@@ -83,7 +85,7 @@ func Memory(ctx context.Context, c MemoryConfig) (_ *Report, err error) {
 		Row{Name: "on disk", Value: mib(st.Engine.TableBytes)})
 	r.Notes = []string{
 		fmt.Sprintf("loaded at %s cells/s; the runtime's limit is %.0f MiB; %d collections took %.1f %% of "+
-			"one processor", figure(float64(c.Cells)/loaded.Seconds()),
+			"one processor", plot.Figure(float64(c.Cells)/loaded.Seconds()),
 			mib(uint64(st.MemoryLimit)), st.Collections, 100*st.CollectCPU),
 		"memtables are taken from the cache's budget",
 	}
