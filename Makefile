@@ -15,14 +15,17 @@ VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 
 export CGO_ENABLED ?= 0
 
-.PHONY: help build demo test race fuzz lint bench soak conformance answers generate clean packages
+.PHONY: help build dist demo test race fuzz lint bench soak conformance answers generate clean packages
 
 help: ## show this list
 	@echo "make TARGET   (PKG=./kv/... narrows test, race and bench)"
 	@sed -nE 's/^([a-z]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 build: ## build bin/moka
-	go build -trimpath -tags $(TAGS) -ldflags "-X main.version=$(VERSION)" -o bin/moka ./cmd/moka
+	go build -trimpath -tags $(TAGS) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/moka ./cmd/moka
+
+dist: ## archives for Linux and macOS, Debian packages, bills of materials and checksums, below dist/
+	VERSION=$(VERSION) deploy/dist
 
 demo: build ## start, load, run and report in a temporary directory, then go away
 	bin/moka demo
@@ -33,7 +36,7 @@ packages:
 # Packages are tested two at a time: some start servers, and a test that starves proves nothing.
 test: packages ## vet and all tests
 	go vet -tags $(TAGS) $(PKG)
-	go test -tags $(TAGS) -p 2 -timeout 10m $(PKG)
+	go test -tags $(TAGS) -p 2 -timeout 14m $(PKG)
 	[ "$(PKG)" != ./... ] || go test -tags $(TAGS),planted -run TestMistakesAreFound ./kv/sim
 
 race: packages ## all tests under the race detector (needs a C compiler)
@@ -61,11 +64,12 @@ soak: packages ## 100,000 simulated histories each of transactions and of replic
 	MOKA_SIM_SEEDS=$(SIMSEEDS) go test -tags $(TAGS) -count 1 -timeout 60m -run 'TestSimulation$$' -v ./txn
 	MOKA_SIM_SEEDS=$(SIMSEEDS) go test -tags $(TAGS) -count 1 -timeout 240m -run 'TestSimulation$$' -v ./kv/sim
 	MOKA_CONFORMANCE=all go test -tags $(TAGS) -count 1 -timeout 30m ./sqlfront/engine/conformance
+	MOKA_VIEW_HISTORIES=10000 go test -tags $(TAGS) -count 1 -timeout 120m -run 'TestViewsEqualTheirQueries$$' -v ./sqlfront/observer
 	MOKA_PLANCACHE_SEEDS=1000 MOKA_PUSH_SEEDS=1000 MOKA_FULLTEXT_SEEDS=100 go test -tags $(TAGS) -count 1 -timeout 60m ./sqlfront ./sqlfront/engine
 	@end=$$(( $$(date +%s) + $(SOAKSECONDS) )); round=0; \
 	while [ $$(date +%s) -lt $$end ]; do \
 	  round=$$((round + 1)); echo "== round $$round"; \
-	  MOKA_SOAK=1 go test -tags $(TAGS) -p 2 -count 1 -timeout 90m ./kv/... ./oracle/... ./txn/... ./triggers/... ./bench ./cmd/itest/...; \
+	  MOKA_SOAK=1 go test -tags $(TAGS) -p 2 -count 1 -timeout 90m ./kv/... ./oracle/... ./txn/... ./triggers/... ./cmd/moka/bench ./cmd/itest/...; \
 	done
 
 conformance: ## the SQL library's own suite against the engine, all of it (make test runs a third)
@@ -78,5 +82,5 @@ generate: ## write the generated code anew (needs protoc)
 	go generate $(PKG)
 
 clean: ## remove what build and tests leave behind
-	rm -rf bin
+	rm -rf bin dist
 	go clean -testcache
