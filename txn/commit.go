@@ -294,6 +294,9 @@ func (cm *committer) onePhase(ctx context.Context, b *backoff, g *shardGroup, ms
 					return cm.decide(ctx, true, err)
 				}
 				req.owner = cm.owner
+				// How long others held their locks says nothing about how long the tablet cannot be found: it may
+				// have moved meanwhile, and the time for looking again begins now.
+				b.begin(time.Now(), cm.c.o.RetryTime, cm.startTS)
 				continue
 			}
 			if err := cm.clear(ctx, waits, resp.locks); err != nil {

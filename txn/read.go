@@ -47,6 +47,8 @@ func (t *Txn) read(
 			if err := t.clear(ctx, waits, snapshot, met, t.addKnown); err != nil {
 				return nil, err
 			}
+			// The shards answer: how long somebody held a lock is not how long a tablet cannot be found.
+			b.begin(time.Now(), c.o.RetryTime, snapshot)
 		} else if some && len(want) > 0 && slices.Min(want) > 0 {
 			return want, nil
 		}

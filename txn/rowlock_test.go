@@ -133,6 +133,30 @@ func TestRowLockWaitOutlivesMove(t *testing.T) {
 	})
 }
 
+// TestCommitInLineOutlivesMove: a commit that stands in line for a row lock for longer than an unreachable
+// storage would be put up with finds the row where it is then. (The time for looking was over with the wait:
+// "moved" was what the client got.)
+func TestCommitInLineOutlivesMove(t *testing.T) {
+	rowLockTest(t, func(t *testing.T, c *txn.Client, m *kvtest.Mem) {
+		holder := c.Begin(txn.TxnOptions{})
+		mustLock(t, holder, "b")
+		ended := make(chan error, 1)
+		go func() {
+			tx := c.Begin(txn.TxnOptions{})
+			tx.Put(col("b"), []byte("2"), txn.WriteOptions{})
+			_, err := tx.Commit(context.Background())
+			ended <- err
+		}()
+		synctest.Wait()
+		time.Sleep(40 * time.Second)
+		m.Move(txntest.Split("b"), 1)
+		holder.Rollback()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestRowLockSeesCommit: who waited for a writer finds that the row has changed after its snapshot; with a new snapshot it goes on,
 // as it has the lock.
 func TestRowLockSeesCommit(t *testing.T) {
