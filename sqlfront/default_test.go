@@ -61,3 +61,40 @@ func TestDefaultOfColumn(t *testing.T) {
 	}
 	want(t, c, "select 'alive'", "alive")
 }
+
+// TestStrayDefaults: DEFAULT and INTERVAL that are no values by themselves ended the connection.
+func TestStrayDefaults(t *testing.T) {
+	d := newDatabase(t)
+	c := d.serve().conn("")
+	run(t, c, "create database d", "use d", "create table t (a int primary key, b int default 7)")
+	for _, q := range []string{
+		"select default", "select default from t", "select * from (select default) x",
+		"select if(1, default, 2)", "select case when default then 1 end", "do default",
+		"values row(default)", "update t set b = default + 1", "select interval 1 day",
+		"update t set b = interval 1 day", "insert into t values (3, interval 1 day)",
+		"set @x = interval 1 day", "create procedure p() select default",
+		"create function f() returns int return default",
+		"create event e on schedule every 1 day do select interval 1 day",
+	} {
+		wantError(t, c, q, 1064)
+	}
+	wantError(t, c, "create trigger x before insert on t for each row set new.b = default", 1235)
+	wantError(t, c, "create procedure p() begin declare x int; set x = default; end", 1235)
+	run(t, c, "insert into t values (1, default) on duplicate key update b = default",
+		"replace t set a = 2, b = default",
+		"update t set b = default", "set sql_mode = default, @x = 1", "do '2024-01-01' + interval 1 day")
+	want(t, c, "select adddate('2024-01-01', interval 1 day), interval(3, 1, 2), group_concat(a, b) from t",
+		"2024-01-02 2 17,27")
+}
+
+// TestTriggerNamesItsDatabase: a trigger is in its table's database, and cannot be put in another.
+func TestTriggerNamesItsDatabase(t *testing.T) {
+	d := newDatabase(t)
+	c := d.serve().conn("")
+	run(t, c, "create database d", "create database other", "use d", "create table t (a int primary key)")
+	wantError(t, c, "create trigger other.x before insert on t for each row set @a = 1", 1435)
+	wantError(t, c, "create trigger mysql.x before insert on t for each row set @a = 1", 1435)
+	run(t, c, "create trigger d.x before insert on t for each row set @a = 1", "use other",
+		"create trigger y before insert on d.t for each row set @a = 1")
+	want(t, c, "select trigger_schema, trigger_name from information_schema.triggers order by 2", "d x; d y")
+}

@@ -49,7 +49,7 @@ var inside = map[string][]string{
 	"collate":   {"expr", "rowenc", "sqlerr"},
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
-	"routine":   {"expr", "jsonsize", "sqlerr"},
+	"routine":   {"expr", "jsonsize", "sqlerr", "syntax"},
 
 	"gms":      {"collate", "eval", "expr", "jsontext", "parse", "routine", "sqlerr"},
 	"builtin":  {"charset", "rowenc", "sqlerr"},

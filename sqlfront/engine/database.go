@@ -491,6 +491,9 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		if err != nil {
 			return err
 		}
+		if in := head.TriggerSpec.TrigName.Qualifier.String(); in != "" && !strings.EqualFold(in, d.name) {
+			return sqlerr.New(sqlerr.TriggerInWrongSchema, "Trigger in wrong schema")
+		}
 		definer, own, err := d.eng.newDefiner(ctx, head.TriggerSpec.Definer)
 		if err != nil {
 			return err

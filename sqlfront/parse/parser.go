@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 	"moka/sqlfront/unions"
 )
 
@@ -268,6 +269,10 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		}
 		if err := convertible(stmt, text); err != nil {
 			return nil, 0, err
+		}
+		if what := syntax.Stray(stmt); what != "" {
+			return nil, 0, sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax: "+
+				"%s is no value by itself", what)
 		}
 		if err := onePrimaryKey(stmt); err != nil {
 			return nil, 0, err

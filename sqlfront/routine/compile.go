@@ -10,6 +10,7 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // Spec is a routine as it was parsed.
@@ -352,6 +353,11 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 	case *ast.Iterate:
 		return c.jump("ITERATE", s.Label, jumpIterate)
 	case *ast.Return:
+		value := &ast.Select{SelectExprs: ast.SelectExprs{&ast.AliasedExpr{Expr: s.Expr}}}
+		if what := syntax.Stray(value); what != "" { // no walk goes into RETURN
+			return nil, sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax: "+
+				"%s is no value by itself", what)
+		}
 		if c.routine.Kind != Function {
 			return nil, sqlerr.New(sqlerr.BadReturn, "RETURN is only allowed in a FUNCTION")
 		}
@@ -550,6 +556,9 @@ func (c *compiler) set(s *ast.Set) (node, error) {
 			return nil, sqlerr.New(sqlerr.TriggerRowReadOnly, "Updating of OLD row is not allowed in trigger")
 		case of < c.routine.now && c.spec.Refuse != nil:
 			return nil, c.spec.Refuse
+		}
+		if d, ok := e.Expr.(*ast.Default); ok && d.ColName == "" {
+			return nil, sqlerr.Unsupported("DEFAULT as the value of a local variable or of a column of NEW")
 		}
 		flush()
 		l = append(l, &assignment{v.slot, c.scalar(e.Expr)})
