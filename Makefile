@@ -36,7 +36,7 @@ packages:
 # Packages are tested two at a time: some start servers, and a test that starves proves nothing.
 test: packages ## vet and all tests
 	go vet -tags $(TAGS) $(PKG)
-	go test -tags $(TAGS) -p 2 -timeout 14m $(PKG)
+	go test -tags $(TAGS) -p 2 -timeout 30m $(PKG)
 	[ "$(PKG)" != ./... ] || go test -tags $(TAGS),planted -run TestMistakesAreFound ./kv/sim
 
 race: packages ## all tests under the race detector (needs a C compiler)
