@@ -146,3 +146,33 @@ func TestColumnPrivileges(t *testing.T) {
 		{"grant select on d.nope to n", "error 1146"},
 	}.run(t, root)
 }
+
+// TestDefaultsNeedTheirColumns: DEFAULT(c) is told to who may read c. It was to who might read any column.
+func TestDefaultsNeedTheirColumns(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database d", "use d",
+		"create table t (id int primary key, b int default 5, c varchar(9) default 'hidden')",
+		"insert into t (id) values (1)", "create view v as select id, default(c) d from t",
+		"create user u", "grant select (id, b), insert (id, b), update (b) on d.t to u",
+		"grant select on d.v to u")
+	c := s.open("u", "d", "")
+	want(t, c, "select default(b) from t where default(b) = 5", "5")
+	want(t, c, "select d from v", "hidden")
+	run(t, c, "insert into t (id, b) values (2, default(b))", "update t set b = default(b) where id = 1")
+	for _, q := range []string{
+		"select default(c) from t",
+		"select id from t where default(c) = 'hidden'",
+		"select id from t order by default(c)",
+		"select x.id, (select default(c)) from t x",
+		"with w as (select default(c) d from t) table w",
+		"select 1 union select default(c) from t",
+		"insert into t (id, b) values (3, default(c))",
+		"update t set b = default(c)",
+		"insert into t (id, b) select 5, default(c) from t",
+		"select 1 where exists (select default(c) from t)",
+		"insert t (id) values (1) on duplicate key update b = default(c)",
+	} {
+		wantError(t, c, q, 1143)
+	}
+}

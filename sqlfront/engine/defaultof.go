@@ -85,6 +85,10 @@ var defaultsOfColumns = analyzer.Rule{Id: analyzer.RuleId(-1020), Apply: func(ct
 	if !asksForDefaults(ctx, n) {
 		return n, transform.SameTree, nil
 	}
+	// While the columns can be seen: who has no right on one is not told its default either.
+	if _, _, err := columnRights.Apply(ctx, nil, n, nil, nil, nil); err != nil {
+		return nil, transform.SameTree, err
+	}
 	origins := map[sql.ColumnId]columnSource{}
 	collectOrigins(ctx, n, origins)
 	out, err := fillDefaults(ctx, n, origins)
