@@ -98,3 +98,20 @@ func TestTriggerNamesItsDatabase(t *testing.T) {
 		"create trigger y before insert on d.t for each row set @a = 1")
 	want(t, c, "select trigger_schema, trigger_name from information_schema.triggers order by 2", "d x; d y")
 }
+
+// TestNegativeVariables: a negative number is none of a variable that takes only others. It was the greatest
+// of all, and GROUP_CONCAT ended the connection.
+func TestNegativeVariables(t *testing.T) {
+	d := newDatabase(t)
+	c := d.serve().conn("")
+	for _, q := range []string{
+		"set group_concat_max_len = -1", "set @@group_concat_max_len = -9223372036854775808",
+		"set group_concat_max_len = -1e0", "set global group_concat_max_len = -1",
+		"set sort_buffer_size = -1",
+		"set global max_connections = -1",
+	} {
+		wantError(t, c, q, 1231)
+	}
+	run(t, c, "set group_concat_max_len = 18446744073709551615")
+	want(t, c, "select group_concat(x) from (select 1 x union select 2) t", "1,2")
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
@@ -20,6 +19,7 @@ import (
 	"moka/sqlfront/operator"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // The library gives each session a copy of all system variables and of all status variables, a thousand of them, and makes a session for
@@ -111,8 +111,11 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 	if err := charset.Check(name, value); err != nil {
 		return err
 	}
-	if strings.EqualFold(name, concatLength) {
-		value = clampLength(value)
+	if v, _, ok := r.GetGlobal(name); ok {
+		var err error
+		if value, err = system.ForVariable(v, value); err != nil {
+			return err
+		}
 	}
 	defer r.forget()
 	err := r.SystemVariableRegistry.SetGlobal(ctx, name, value)
@@ -157,8 +160,9 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 	if err := charset.Check(v.GetName(), value); err != nil {
 		return err
 	}
-	if strings.EqualFold(v.GetName(), concatLength) {
-		value = clampLength(value)
+	value, err := system.ForVariable(v, value)
+	if err != nil {
+		return err
 	}
 	val, err := set(ctx, value, false)
 	if err != nil {
@@ -171,25 +175,6 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 	}
 	s.store(v.GetName(), val)
 	return nil
-}
-
-// concatLength bounds GROUP_CONCAT. Its greatest value is -1 to the library, which cuts the text there, and dies of it; what is longer than
-// any packet means the same.
-const concatLength = "group_concat_max_len"
-
-func clampLength(value any) any {
-	const most = 1 << 30
-	switch n := value.(type) {
-	case uint64:
-		return min(n, most)
-	case int64:
-		return min(n, most)
-	case *apd.Decimal:
-		if n.Cmp(apd.New(most, 0)) > 0 {
-			return uint64(most)
-		}
-	}
-	return value
 }
 
 // combinedModes are the names of several SQL modes, which MySQL puts beside the name.
