@@ -36,6 +36,20 @@ type buffer struct {
 	tree  *btree.BTreeG[*pending]
 	bytes int64
 	adds  bool // see Txn.SetAdds
+	along int  // see goesAlong
+}
+
+// deleteCarries is how many bytes may be written along with each delete: an entry of a log of deletes, say.
+const deleteCarries = 1 << 10
+
+// goesAlong counts what is written along with deletes against them. See Txn.SetFrees.
+func (b *buffer) goesAlong(m *mutation) {
+	switch m.kind {
+	case record.KindDelete:
+		b.along -= deleteCarries
+	case record.KindPut:
+		b.along += len(m.column.Row) + len(m.value)
+	}
 }
 
 func newTree() *btree.BTreeG[*pending] {
@@ -48,7 +62,7 @@ func (b *buffer) copy() buffer {
 	if b.tree == nil {
 		return buffer{}
 	}
-	return buffer{tree: b.tree.Copy(), bytes: b.bytes, adds: b.adds}
+	return buffer{tree: b.tree.Copy(), bytes: b.bytes, adds: b.adds, along: b.along}
 }
 
 // iter walks a copy.

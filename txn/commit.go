@@ -93,8 +93,9 @@ func (t *Txn) seal() (*committer, error) {
 		t.c.metrics.constraints.Add(1)
 		return nil, err
 	}
-	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes, adds: t.buffer.adds,
-		changes: changes, advanced: t.advanced, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
+	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes,
+		adds: t.buffer.adds || t.buffer.along > 0, changes: changes,
+		advanced: t.advanced, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
 }
 
 // committer takes one transaction's writes through the protocol.

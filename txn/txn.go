@@ -34,6 +34,7 @@ type Txn struct {
 	tooLarge bool
 	misused  bool // written to although it is read-only
 	adds     bool // what is put now; see SetAdds
+	frees    bool // see SetFrees
 	finished bool
 	listing  listing        // among the client's snapshots
 	reads    longread.Reads // of whoever does not say
@@ -209,6 +210,15 @@ func (t *Txn) SetAdds(on bool) {
 	t.adds = on
 }
 
+// SetFrees says whether what is put from now on goes along with deletes, as what their triggers
+// write does. It is of the second kind of SetAdds as long as it is small beside them: a DELETE
+// whose trigger writes megabytes would fill up the room in which deletes go on.
+func (t *Txn) SetFrees(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.frees = on
+}
+
 // Delete removes a column.
 func (t *Txn) Delete(c kv.Column, o WriteOptions) {
 	t.add(mutation{kind: record.KindDelete, column: c, mustNotExist: o.MustNotExist, observers: o.Observers, clears: o.ClearNotify})
@@ -243,6 +253,9 @@ func (t *Txn) add(m mutation) {
 	m.since = t.startTS // zero, before anything was read: then the commit's own start counts
 	t.buffer.add(m)
 	t.buffer.adds = t.buffer.adds || t.adds && m.kind == record.KindPut
+	if t.frees {
+		t.buffer.goesAlong(&m)
+	}
 	t.tooLarge = t.buffer.bytes > t.c.o.MaxBytes || len(m.value) > maxValue
 }
 

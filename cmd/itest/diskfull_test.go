@@ -112,6 +112,13 @@ func TestFullDisk(t *testing.T) {
 			"SET NULL)",
 		"CREATE TABLE audit (id INT PRIMARY KEY AUTO_INCREMENT, was INT)",
 		"CREATE TRIGGER del AFTER DELETE ON parent FOR EACH ROW INSERT INTO audit (was) VALUES (OLD.id)",
+		"CREATE TABLE few (id INT PRIMARY KEY)", "INSERT INTO few VALUES (1)",
+		"CREATE TABLE wide (id INT PRIMARY KEY, f INT, v MEDIUMBLOB, FOREIGN KEY (f) REFERENCES few (id) " +
+			"ON DELETE SET NULL)",
+		"INSERT INTO wide VALUES (1, 1, REPEAT('w', 100000))",
+		"CREATE TABLE small (id INT PRIMARY KEY)", "INSERT INTO small VALUES (1), (2)",
+		"CREATE TRIGGER more AFTER DELETE ON small FOR EACH ROW INSERT INTO large SELECT -OLD.id, v " +
+			"FROM t ORDER BY id LIMIT 1",
 		"CREATE VIEW v AS SELECT id FROM parent", "CREATE TABLE large (id INT PRIMARY KEY, v MEDIUMBLOB)",
 		"INSERT INTO parent VALUES (1, 1), (2, 2), (3, 3)", "INSERT INTO child VALUES (1, 1), (2, 2)",
 	} {
@@ -174,7 +181,9 @@ func TestFullDisk(t *testing.T) {
 			"UPDATE parent SET a = a + 1", "CREATE TABLE u (a INT)",
 			"CREATE VIEW w AS SELECT 1", "ALTER TABLE parent ADD INDEX (id, a)", "CREATE DATABASE e",
 			"INSERT INTO audit (was) SELECT id FROM parent",
-			"CREATE TABLE u SELECT * FROM parent")
+			"CREATE TABLE u SELECT * FROM parent",
+			// A DELETE is no way to fill up the rest, by triggers and foreign keys; it ended the process
+			"DELETE FROM small", "DELETE FROM small WHERE id = 1", "DELETE FROM few")
 		if n := one[int](t, db, "SELECT COUNT(*) FROM t") +
 			one[int](t, db, "SELECT COUNT(*) FROM large"); n < acknowledged {
 			t.Fatalf("%d rows, but %d were acknowledged", n, acknowledged)

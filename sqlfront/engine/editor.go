@@ -237,6 +237,7 @@ func (e *editor) write(ctx *sql.Context) (*Tx, error) {
 	}
 	if first {
 		tx.grow(!tx.frees)
+		tx.store().SetFrees(tx.frees)
 	}
 	if !e.table.temporary {
 		tx.fence(e.table.desc)

@@ -148,7 +148,8 @@ func (tx *Tx) store() *txn.Txn {
 	return tx.t
 }
 
-// begins notes whether a statement that writes is a DELETE. The outermost decides: what the triggers of a DELETE write goes through with it.
+// begins notes whether a statement that writes is a DELETE. The outermost decides: what the triggers of a DELETE write goes through with it,
+// if it is small (see txn.SetFrees).
 func (tx *Tx) begins(frees bool) {
 	if len(tx.running) == 0 {
 		tx.frees = frees
