@@ -34,7 +34,7 @@ func TestLeadsFindPlantedMistakes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := uint64(1); seed <= 2000; seed++ {
+			for seed := uint64(1); seed <= mostSeeds; seed++ {
 				var wrong []error
 				with := m.with[:len(m.with):len(m.with)]
 				synctest.Test(t, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestLeadsFindPlantedMistakes(t *testing.T) {
 				})
 				return
 			}
-			t.Error("2000 histories and nothing found")
+			t.Errorf("%d histories and nothing found", mostSeeds)
 		})
 	}
 }

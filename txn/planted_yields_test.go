@@ -29,7 +29,7 @@ func TestYieldsFindPlantedMistakes(t *testing.T) {
 		with  []func(*simulation)
 	}{
 		"commits forget reads without a timestamp": {
-			plant: txn.PlantForgetful(txn.Memory.ForgetLatest), with: with(yielding(2), only(400, 5, 11, 12, 0)),
+			plant: txn.PlantForgetful(txn.Memory.ForgetLatest), with: with(yielding(2), only(400, simWritePair, simReadPair)),
 		},
 		"timestamps of commits are chosen before guards are up": {
 			plant: txn.Plant(txn.GuardLate), with: with(yielding(2), only(400, 0, 0, 3, 5)),
@@ -60,7 +60,7 @@ func TestYieldsFindPlantedMistakes(t *testing.T) {
 			coprocessor, more = none(), append(m.with, m.more)
 		}
 		t.Run(name, func(t *testing.T) {
-			for seed := uint64(1); seed <= 2000; seed++ {
+			for seed := uint64(1); seed <= mostSeeds; seed++ {
 				var wrong []error
 				synctest.Test(t, func(t *testing.T) { _, wrong = simulate(t, seed, coprocessor, more...) })
 				if len(wrong) > 0 {
@@ -73,7 +73,7 @@ func TestYieldsFindPlantedMistakes(t *testing.T) {
 					return
 				}
 			}
-			t.Error("2000 histories and nothing found")
+			t.Errorf("%d histories and nothing found", mostSeeds)
 		})
 	}
 }

@@ -189,13 +189,13 @@ func TestListsFindPlantedMistakes(t *testing.T) {
 		"asynchronous commits are rolled back without a look": {txn.PlantForgetful(txn.Memory.DecideWithoutLooking), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := uint64(1); seed <= 2000; seed++ {
+			for seed := uint64(1); seed <= mostSeeds; seed++ {
 				if _, wrong := simulateLists(t, seed, m.coprocessor, m.with...); len(wrong) > 0 {
 					t.Logf("found with seed %d: %v", seed, wrong[0])
 					return
 				}
 			}
-			t.Error("2000 histories and nothing found")
+			t.Errorf("%d histories and nothing found", mostSeeds)
 		})
 	}
 }

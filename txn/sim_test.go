@@ -395,6 +395,10 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 			c.latest(cl, name, rng)
 		case 18:
 			c.collect(cl, rng)
+		case simWritePair:
+			c.writePair(cl, name, rng)
+		case simReadPair:
+			c.readPair(cl, name)
 		case 14:
 			c.lockedTransfer(cl, name, rng)
 		case 15:

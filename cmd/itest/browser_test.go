@@ -3,6 +3,7 @@ package itest
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -96,6 +97,18 @@ func openBrowser(t testing.TB) *browser {
 // call sends a request and reads until its answer.
 func (b *browser) call(method string, params, result any) {
 	b.t.Helper()
+	if err := b.try(method, params, result); err != nil {
+		b.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+// errProtocol is what the browser answers to a request that it cannot serve, as opposed to a broken connection.
+type errProtocol string
+
+func (e errProtocol) Error() string { return string(e) }
+
+// try sends a request and reads until its answer.
+func (b *browser) try(method string, params, result any) error {
 	if params == nil {
 		params = struct{}{}
 	}
@@ -121,26 +134,35 @@ func (b *browser) call(method string, params, result any) {
 			continue
 		}
 		if m.Error != nil {
-			b.t.Fatalf("%s: %s", method, m.Error.Message)
+			return errProtocol(m.Error.Message)
 		}
 		if result != nil {
 			err = json.Unmarshal(m.Result, result)
 		}
 		break
 	}
-	if err != nil {
-		b.t.Fatalf("%s: %v", method, err)
-	}
+	return err
 }
 
-// eval runs an expression of JavaScript in the page and returns its value as text.
+// eval runs an expression of JavaScript in the page and returns its value as text. A page that is just being
+// replaced by the next has none: the browser refuses then, and the value is "between pages". So whoever asks
+// while a page may be on its way asks until the answer is what it waits for, and nothing that must happen once
+// is done by an expression that starts a navigation itself (see press).
 func (b *browser) eval(expression string) string {
 	b.t.Helper()
 	var r struct {
 		Result           struct{ Value any }
 		ExceptionDetails *struct{ Text string }
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &r)
+	err := b.try("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &r)
+	var refused errProtocol
+	if errors.As(err, &refused) && (strings.Contains(err.Error(), "navigated or closed") ||
+		strings.Contains(err.Error(), "context")) { // "Cannot find default execution context", and its like
+		return "between pages"
+	}
+	if err != nil {
+		b.t.Fatalf("Runtime.evaluate: %v", err)
+	}
 	if r.ExceptionDetails != nil {
 		b.t.Fatalf("%s: %s", expression, r.ExceptionDetails.Text)
 	}
@@ -191,7 +213,10 @@ func (b *browser) press(label string) {
 	eventually(b.t, "there is a button "+label, readyWithin, func() bool {
 		return b.eval("!!"+find) == "true"
 	})
-	b.eval(`window.before = true; ` + find + `.click()`)
+	// The click comes after the answer, which would be lost if the page went first; and as the page renews its
+	// tables, the button is looked for and clicked in one go.
+	b.eval(`window.before = true; (function go(wait) {
+		setTimeout(() => { const e = ` + find + `; e ? e.click() : go(10) }, wait) })(0)`)
 	eventually(b.t, "the page is loaded again", readyWithin, func() bool {
 		return b.eval(`!window.before && document.readyState === "complete"`) == "true"
 	})
