@@ -31,6 +31,9 @@ func scannable(text string, ansi bool) (string, error) {
 	if len(text) < maxDepth {
 		return text, nil
 	}
+	if overlong(text, ansi) {
+		return "", tooDeep()
+	}
 	suspects := 0
 	for i := 0; i+3 <= len(text); i++ {
 		if c := text[i] | 0x20; (c == 'n' || c == 'f') &&
@@ -51,6 +54,43 @@ func scannable(text string, ansi bool) (string, error) {
 		}
 	}
 	return joinedStrings(text, ansi)
+}
+
+// maxChain bounds how many tokens may follow each other with no comma between them. The grammar walks the
+// tree that it has made, for the texts of the select list, and calls itself for each level: ~~~~…1 of 4 MB
+// filled Go's stack, which is the end of the process (see maxDepth). It is as many as a chain of 100,000 x =
+// 1 OR.
+const maxChain = 400_000
+
+// overlong reports whether there are more. What is between commas is no deeper than it has tokens, together
+// with what is before the parentheses around it: lists are slices.
+func overlong(text string, ansi bool) bool {
+	if len(text) <= maxChain {
+		return false
+	}
+	l := &lexer{s: text, ansi: ansi}
+	var open []int
+	n, around := 0, 0
+	prev := eof
+	for t := l.next(); t.kind != eof && around+n <= maxChain; t = l.next() {
+		row := t.kind == str && prev == str // they are one, see joinedStrings
+		prev = t.kind
+		switch {
+		case row:
+			continue
+		case l.isByte(t, ','):
+			n = 0
+			continue
+		case l.isByte(t, '('):
+			open, around, n = append(open, n+1), around+n+1, 0
+			continue
+		case l.isByte(t, ')') && len(open) > 0:
+			n = open[len(open)-1]
+			open, around = open[:len(open)-1], around-n
+		}
+		n++
+	}
+	return around+n > maxChain
 }
 
 // maxStrings is how many strings in a row the grammar's scanner is given: it copies what follows for each.

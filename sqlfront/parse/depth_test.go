@@ -18,11 +18,17 @@ func TestDepth(t *testing.T) {
 		"NOT":           "select " + strings.Repeat("not ", n) + "1",
 		"FOR":           "select " + strings.Repeat("for /**/ ", n),
 		"unary":         "select " + strings.Repeat("~", n) + "1",
-		"CASE":          "select " + strings.Repeat("case when 1 then ", n) + "1" + strings.Repeat(" end", n),
-		"UNION":         "select 1" + strings.Repeat(" union select 1", n),
-		"default":       "create table t (a int default (1" + strings.Repeat(" + 1", n) + "))",
-		"check":         "create table t (a int, check (a" + strings.Repeat(" + 1", n) + "))",
-		"procedure":     "create procedure p() begin select 1" + strings.Repeat(" + 1", n) + "; end",
+
+		// These were too much for the grammar itself, and the end of the process.
+		"long unary":       "select " + strings.Repeat("~", 8<<20) + "1",
+		"long parentheses": "select " + strings.Repeat("(", 4<<20) + "1" + strings.Repeat(")", 4<<20),
+		"long row":         "select " + strings.Repeat("row(1, ", 1<<20) + "1" + strings.Repeat(")", 1<<20),
+
+		"CASE":      "select " + strings.Repeat("case when 1 then ", n) + "1" + strings.Repeat(" end", n),
+		"UNION":     "select 1" + strings.Repeat(" union select 1", n),
+		"default":   "create table t (a int default (1" + strings.Repeat(" + 1", n) + "))",
+		"check":     "create table t (a int, check (a" + strings.Repeat(" + 1", n) + "))",
+		"procedure": "create procedure p() begin select 1" + strings.Repeat(" + 1", n) + "; end",
 		"trigger": "create trigger r before insert on t for each row set new.a = 1" +
 			strings.Repeat(" + 1", n),
 		"view":   "create view v as select 1" + strings.Repeat(" + 1", n),
