@@ -217,10 +217,27 @@ type ShardHandle interface {
 	Reader() Reader
 	// InMemory returns the ordered table behind an in-memory group.
 	InMemory(g GroupID) MemTable
-	// Room is ErrDiskFull while nothing should be added to the shard; nil otherwise. Commands that make it smaller, or end what has begun, go
-	// on then, in the room that is kept for them; it is for the layer to know which these are.
-	Room() error
+	// Room is ErrDiskFull while the disk is too full for writes of that kind, nil otherwise. It is for the
+	// layer to know which kind a command's are, and of deletes how many bytes they take, until all that
+	// follows from them is in tables.
+	Room(g Growth, bytes int) error
 }
+
+// Growth is what a write does to a disk that is full, where room is kept for what makes it smaller.
+type Growth byte
+
+const (
+	// Ends ends what has begun, or keeps house: the second phase of a commit, the record of a dropped table.
+	// It is never refused.
+	Ends Growth = iota
+	// Adds makes the store larger, and is refused first.
+	Adds
+	// Deletes makes it smaller in the end: it adds until old versions may go and have gone. So it is refused
+	// while no more room is left than flushes and the ends of what goes on need.
+	Deletes
+	// Collects removes old versions, and is refused last.
+	Collects
+)
 
 // TabletReceiver is what the state that OpenShard returned implements if the layer keeps knowledge of rows in memory that
 // must go with them, such as how far the clock of reads has come.

@@ -37,6 +37,18 @@ type buffer struct {
 	bytes int64
 	adds  bool // see Txn.SetAdds
 	along int  // see goesAlong
+	frees bool // there is a delete of Txn.SetFrees
+}
+
+// growth is what all of it does to a disk that is full.
+func (b *buffer) growth() kv.Growth {
+	switch {
+	case b.adds || b.along > 0:
+		return kv.Adds
+	case b.frees:
+		return kv.Deletes
+	}
+	return kv.Ends
 }
 
 // deleteCarries is how many bytes may be written along with each delete: an entry of a log of deletes, say.
@@ -47,6 +59,7 @@ func (b *buffer) goesAlong(m *mutation) {
 	switch m.kind {
 	case record.KindDelete:
 		b.along -= deleteCarries
+		b.frees = true
 	case record.KindPut:
 		b.along += len(m.column.Row) + len(m.value)
 	}
@@ -62,7 +75,7 @@ func (b *buffer) copy() buffer {
 	if b.tree == nil {
 		return buffer{}
 	}
-	return buffer{tree: b.tree.Copy(), bytes: b.bytes, adds: b.adds, along: b.along}
+	return buffer{tree: b.tree.Copy(), bytes: b.bytes, adds: b.adds, along: b.along, frees: b.frees}
 }
 
 // iter walks a copy.

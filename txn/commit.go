@@ -94,7 +94,7 @@ func (t *Txn) seal() (*committer, error) {
 		return nil, err
 	}
 	return &committer{t: t, c: t.c, mutations: ms, bytes: t.buffer.bytes,
-		adds: t.buffer.adds || t.buffer.along > 0, changes: changes,
+		growth: t.buffer.growth(), changes: changes,
 		advanced: t.advanced, startTS: t.startTS, started: t.started, owner: t.owner, blind: !t.began}, nil
 }
 
@@ -104,7 +104,7 @@ type committer struct {
 	c         *Client
 	mutations []*mutation // in column order
 	bytes     int64       // of them
-	adds      bool        // see Txn.SetAdds
+	growth    kv.Growth   // see Txn.SetAdds
 	changes   bool
 	advanced  bool // see prove
 	startTS   kv.Timestamp
@@ -233,7 +233,7 @@ func (cm *committer) choosePrimary(groups []*shardGroup) {
 func (cm *committer) writeRequest(g *shardGroup, ms []*mutation) *writeRequest {
 	req := &writeRequest{
 		startTS: cm.startTS, primary: cm.primary, session: *cm.c.session.Load(),
-		tablets: g.tablets, mutations: ms, owner: cm.owner, adds: cm.adds,
+		tablets: g.tablets, mutations: ms, owner: cm.owner, growth: cm.growth,
 		depth: cm.t.o.Depth,
 		// A lock's time is counted from its start_ts, which may be long ago.
 		ttl: cm.ttl(),

@@ -321,8 +321,8 @@ type writeRequest struct {
 	secondaries []kv.Column
 	// owner of the transaction's row locks, zero if it has none.
 	owner kv.Timestamp
-	// adds: the transaction makes the store larger, and is refused while the disk is full.
-	adds bool
+	// growth is what the transaction does to a disk that is full; see Txn.SetAdds.
+	growth kv.Growth
 	// depth of the notifications. A zero is not sent: older nodes would not decode it.
 	depth uint32
 }
@@ -342,7 +342,7 @@ func (m *writeRequest) AppendTo(b []byte) []byte {
 	e.bool(m.async)
 	e.columns(m.secondaries)
 	e.timestamp(m.owner)
-	e.bool(m.adds)
+	e.byte(byte(m.growth))
 	if m.depth > 0 {
 		e.uvarint(uint64(m.depth))
 	}
@@ -354,7 +354,7 @@ func (m *writeRequest) Decode(b []byte) error {
 	*m = writeRequest{
 		startTS: d.timestamp(), primary: d.column(), session: d.string(), ttl: d.millis(),
 		mutations: list(&d, 11, d.mutation), tablets: d.refs(), floor: d.timestamp(), async: d.bool(), secondaries: d.columns(),
-		owner: d.timestamp(), adds: d.bool(),
+		owner: d.timestamp(), growth: d.growth(),
 	}
 	if len(d.b) > 0 {
 		if m.depth = d.uint32(); m.depth == 0 {

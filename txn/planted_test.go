@@ -195,8 +195,9 @@ var mistakes = map[string]func(cmd kv.CommandID, e kv.Eval) kv.Eval{
 	},
 }
 
-// mostSeeds bounds the search for a planted mistake. The rarest is met once in a thousand histories; a history is
-// not quite the same on a busy machine (see TestSimulationRepeats), so the first that showed it here may not there.
+// mostSeeds bounds the search for a planted mistake. The rarest is met once in a thousand histories; a
+// history is not quite the same on a busy machine (see TestSimulationRepeats), so the first that showed it
+// here may not there.
 const mostSeeds = 10_000
 
 func TestSimulationFindsPlantedMistakes(t *testing.T) {

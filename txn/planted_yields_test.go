@@ -29,7 +29,8 @@ func TestYieldsFindPlantedMistakes(t *testing.T) {
 		with  []func(*simulation)
 	}{
 		"commits forget reads without a timestamp": {
-			plant: txn.PlantForgetful(txn.Memory.ForgetLatest), with: with(yielding(2), only(400, simWritePair, simReadPair)),
+			plant: txn.PlantForgetful(txn.Memory.ForgetLatest),
+			with:  with(yielding(2), only(400, simWritePair, simReadPair)),
 		},
 		"timestamps of commits are chosen before guards are up": {
 			plant: txn.Plant(txn.GuardLate), with: with(yielding(2), only(400, 0, 0, 3, 5)),

@@ -140,11 +140,13 @@ func (w *writer) check() (fresh []*mutation, refusal *writeResponse, err error) 
 	return nil, refusal, nil
 }
 
+// deleteTakes is about what a deleted column takes on a full disk, with its lock, its commit, the ends of
+// both and the table that all this is flushed into.
+const deleteTakes = 256
+
 func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) {
-	if w.req.adds {
-		if err := w.Shard().Room(); err != nil {
-			return nil, nil, err
-		}
+	if err := w.Shard().Room(w.req.growth, deleteTakes*len(w.req.mutations)); err != nil {
+		return nil, nil, err
 	}
 	var ok bool
 	if w.seed, ok = w.st.seeded(w.req.tablets); !ok {

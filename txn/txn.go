@@ -212,7 +212,8 @@ func (t *Txn) SetAdds(on bool) {
 
 // SetFrees says whether what is put from now on goes along with deletes, as what their triggers
 // write does. It is of the second kind of SetAdds as long as it is small beside them: a DELETE
-// whose trigger writes megabytes would fill up the room in which deletes go on.
+// whose trigger writes megabytes would fill up the room in which deletes go on. As deletes free
+// nothing before old versions may go, they are refused, too, when that room is nearly used up.
 func (t *Txn) SetFrees(on bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

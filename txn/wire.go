@@ -126,6 +126,14 @@ func (d *decoder) bytes() []byte {
 
 func (d *decoder) string() string { return string(d.bytes()) }
 
+func (d *decoder) growth() kv.Growth {
+	g := kv.Growth(d.byte())
+	if g > kv.Deletes {
+		d.fail("bad growth")
+	}
+	return g
+}
+
 func (d *decoder) bool() bool {
 	switch d.byte() {
 	case 0:

@@ -102,7 +102,8 @@ func (b *browser) call(method string, params, result any) {
 	}
 }
 
-// errProtocol is what the browser answers to a request that it cannot serve, as opposed to a broken connection.
+// errProtocol is what the browser answers to a request that it cannot serve, as opposed to a broken
+// connection.
 type errProtocol string
 
 func (e errProtocol) Error() string { return string(e) }
@@ -146,8 +147,8 @@ func (b *browser) try(method string, params, result any) error {
 
 // eval runs an expression of JavaScript in the page and returns its value as text. A page that is just being
 // replaced by the next has none: the browser refuses then, and the value is "between pages". So whoever asks
-// while a page may be on its way asks until the answer is what it waits for, and nothing that must happen once
-// is done by an expression that starts a navigation itself (see press).
+// while a page may be on its way asks until the answer is what it waits for, and nothing that must happen
+// once is done by an expression that starts a navigation itself (see press).
 func (b *browser) eval(expression string) string {
 	b.t.Helper()
 	var r struct {
@@ -213,8 +214,8 @@ func (b *browser) press(label string) {
 	eventually(b.t, "there is a button "+label, readyWithin, func() bool {
 		return b.eval("!!"+find) == "true"
 	})
-	// The click comes after the answer, which would be lost if the page went first; and as the page renews its
-	// tables, the button is looked for and clicked in one go.
+	// The click comes after the answer, which would be lost if the page went first; and as the page renews
+	// its tables, the button is looked for and clicked in one go.
 	b.eval(`window.before = true; (function go(wait) {
 		setTimeout(() => { const e = ` + find + `; e ? e.click() : go(10) }, wait) })(0)`)
 	eventually(b.t, "the page is loaded again", readyWithin, func() bool {

@@ -267,3 +267,62 @@ func scramble(b []byte, seed int) []byte {
 	}
 	return b
 }
+
+// DELETEs alone do not use up the room that is kept: what they delete is there until the retention is over,
+// and that they ended the server, which could not be started then, was one account's doing with one table.
+func TestDeletesOnFullDisk(t *testing.T) {
+	dir := smallDisk(t, 80)
+	data := filepath.Join(dir, "data")
+	s := start(t, data) // with the ballast of so small a disk, and ten minutes of retention
+	mustExec(t, s.db(""), "CREATE DATABASE d")
+	db := s.db("d")
+	mustExec(t, db, "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT, b VARCHAR(40), KEY (a), "+
+		"KEY (b))")
+	mustExec(t, db, "CREATE TABLE large (id INT PRIMARY KEY, v MEDIUMBLOB)")
+	const rows = 40_000
+	for i := range rows / 1000 {
+		mustExec(t, db, fmt.Sprintf("INSERT INTO t (a, b) WITH RECURSIVE n AS (SELECT 0 AS i UNION ALL "+
+			"SELECT i + 1 FROM n WHERE i < 999) SELECT i * %d, MD5(i + %d) FROM n", i+1, i*1000))
+	}
+	value, err := make([]byte, 256<<10), error(nil)
+	for i := 0; err == nil && i < 1000; i++ {
+		_, err = db.Exec("INSERT INTO large VALUES (?, ?)", i, scramble(value, i))
+	}
+	isFull := func(err error) bool {
+		var my *mysql.MySQLError
+		return errors.As(err, &my) && my.Number == 1021
+	}
+	if !isFull(err) {
+		t.Fatalf("%v, want error 1021\n%s", err, tail(s.logs()))
+	}
+	deleted := 0
+	for err = nil; err == nil && deleted < rows; {
+		if _, err = db.Exec("DELETE FROM t ORDER BY id LIMIT 500"); err == nil {
+			deleted += 500
+		}
+	}
+	if deleted == 0 || deleted == rows || !isFull(err) || !strings.Contains(err.Error(), "fewer at a time") {
+		t.Fatalf("%d rows of %d deleted, then %v, want error 1021\n%s", deleted, rows, err, tail(s.logs()))
+	}
+	t.Logf("%d rows deleted before 1021", deleted)
+	// What needs little room still has it, also when the process is killed.
+	for range 20 {
+		if _, err := db.Exec("DELETE FROM t LIMIT 500"); err == nil {
+			deleted += 500
+		} else if !isFull(err) {
+			t.Fatal(err)
+		}
+	}
+	s.kill()
+	s = start(t, data)
+	db = s.db("d")
+	if n := one[int](t, db, "SELECT COUNT(*) FROM t"); n != rows-deleted {
+		t.Errorf("%d rows, want %d", n, rows-deleted)
+	}
+	mustExec(t, db, "TRUNCATE TABLE large")
+	mustExec(t, db, "DROP TABLE t")
+	db.Close()
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+}

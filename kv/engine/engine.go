@@ -32,6 +32,7 @@ type Engine struct {
 	health   io.Closer
 	identity Identity
 	record   *logRecord
+	logs     *logFS
 	room     *room
 	pace     *pace
 
@@ -110,6 +111,10 @@ func Open(dir string, o Options) (*Engine, error) {
 	if e.record, err = createRecord(fsys, fsys.PathJoin(dir, recordFile), logs, e.die); err != nil {
 		return nil, openError(dir, err)
 	}
+	// A full disk must have room for all memtables, which may have to be written out.
+	if e.room.size > 0 {
+		e.o.MemTableBytes = min(e.o.MemTableBytes, max(e.room.size/memTables, leastMemTable))
+	}
 	p, health := e.pebbleOptions(e.o)
 	e.health, p.Lock = health, e.lock
 	p.EnsureDefaults()
@@ -120,6 +125,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	if e.db, err = openPebble(store, p); err != nil {
 		return nil, openError(dir, err)
 	}
+	e.room.unflushed = func() uint64 { return e.db.Metrics().MemTable.Size }
 	if err := e.unflushed.open(e); err != nil {
 		return nil, errors.Join(openError(dir, err), e.db.Close())
 	}
@@ -129,6 +135,7 @@ func Open(dir string, o Options) (*Engine, error) {
 		}
 	}
 	e.room.watch((&reclaimer{e: e, tried: map[uint64]time.Time{}}).run)
+	e.logs.live.Store(true)
 	opened = true
 	return e, nil
 }
@@ -281,7 +288,8 @@ const flushTries = 4
 // wait until there is room; flushes may not, or nothing could be deleted either. A damaged table is not the
 // end: Pebble leaves its span out of compactions for a while, and whoever reads there gets the error.
 func (e *Engine) backgroundError(err error) {
-	if errors.Is(err, errModest) || e.Room() != nil && errors.Is(err, syscall.ENOSPC) && e.unflushable.Load() < flushTries {
+	full := e.room.full.Load() != nil && errors.Is(err, syscall.ENOSPC)
+	if errors.Is(err, errModest) || full && e.unflushable.Load() < flushTries {
 		e.complain(err)
 		return
 	}
@@ -404,6 +412,7 @@ func ParseBatch(repr []byte) (Batch, error) {
 func (e *Engine) Apply(b Batch, sync bool) {
 	if e.room.full.Load() != nil {
 		e.noteDeletes(b.Batch)
+		e.room.mayCollect.Add(-int64(b.Len()))
 	}
 	g := e.unflushed.enter(b.Batch)
 	e.apply(b, sync)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -13,6 +14,17 @@ type logFS struct {
 	vfs.FS
 	record *logRecord
 	room   *room
+	// live: the store is open. From then on a log that cannot be made or written is the end: Pebble would
+	// find out when it begins the next, and panic without a lock that it then unlocks, from which nobody can
+	// recover.
+	live atomic.Bool
+}
+
+// failed is what happens to a log.
+func (fs *logFS) failed(err error) {
+	if err != nil && fs.live.Load() {
+		fs.record.fail(err)
+	}
 }
 
 // logNumber is the number of a log by the name of its file.
@@ -52,8 +64,12 @@ func (fs *logFS) leaves(name string) {
 }
 
 func (fs *logFS) watch(name string, f vfs.File, err error) (vfs.File, error) {
-	if n, ok := logNumber(fs.PathBase(name)); ok && err == nil {
-		return &logFile{File: f, record: fs.record, number: n}, nil
+	n, ok := logNumber(fs.PathBase(name))
+	if !ok {
+		return f, err
+	}
+	if fs.failed(err); err == nil {
+		return &logFile{File: f, fs: fs, number: n}, nil
 	}
 	return f, err
 }
@@ -61,14 +77,18 @@ func (fs *logFS) watch(name string, f vfs.File, err error) (vfs.File, error) {
 // logFile is a log that is being written. Pebble writes it from its beginning to its end and syncs it from one goroutine.
 type logFile struct {
 	vfs.File
-	record  *logRecord
+	fs      *logFS
 	number  uint64
 	written uint64
+	torn    bool // a write has failed: nobody was promised what came of it
 }
 
 func (f *logFile) Write(p []byte) (int, error) {
 	n, err := f.File.Write(p)
-	f.written += uint64(n)
+	if f.torn = f.torn || err != nil; !f.torn {
+		f.written += uint64(n)
+	}
+	f.fs.failed(err)
 	return n, err
 }
 
@@ -78,7 +98,8 @@ func (f *logFile) Sync() error { return f.synced(f.File.Sync()) }
 
 func (f *logFile) synced(err error) error {
 	if err == nil {
-		f.record.synced(f.number, f.written)
+		f.fs.record.synced(f.number, f.written)
 	}
+	f.fs.failed(err)
 	return err
 }

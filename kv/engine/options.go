@@ -25,7 +25,8 @@ type Options struct {
 	// CacheBytes is the memory for blocks and memtables; default 256 MiB. Pebble reserves memtables from the cache.
 	CacheBytes int64
 	// MemTableBytes is the size of one memtable, of which there may be four; default an eighth of the cache, 4 to 64 MiB. Large ones spare
-	// compactions, but seek slower: 7 µs with 800,000 entries, against 1.4 µs in tables. Small ones make tests flush.
+	// compactions, but seek slower: 7 µs with 800,000 entries, against 1.4 µs in tables. Small ones make
+	// tests flush. It is a quarter of the ballast at most.
 	MemTableBytes uint64
 	// Logger gets what an operator wants to know; nil discards it.
 	Logger *slog.Logger
@@ -47,6 +48,12 @@ type Options struct {
 	// SpanPolicy chooses compression by key range; nil leaves it at Pebble's default.
 	SpanPolicy pebble.SpanPolicyFunc
 }
+
+const (
+	// memTables is how many memtables there may be before writes wait for one to be written out.
+	memTables     = 4
+	leastMemTable = 64 << 10
+)
 
 // DefaultCacheBytes is the size of the cache where nothing else is said.
 const DefaultCacheBytes = 256 << 20
@@ -89,8 +96,9 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 	fs, health := vfs.WithDiskHealthChecks(fsys, diskStall, nil, func(i vfs.DiskSlowInfo) {
 		o.Logger.Warn("disk is slow", "detail", i.String())
 	})
+	e.logs = &logFS{FS: fs, record: e.record, room: e.room}
 	p := &pebble.Options{
-		FS: &logFS{FS: fs, record: e.record, room: e.room},
+		FS: e.logs,
 		// Columnar blocks, and a log whose sync chunks tell a torn tail from corruption. Pinned: the newest format admits value separation,
 		// which still has open corruption reports.
 		FormatMajorVersion: pebble.FormatTableFormatV6,
@@ -102,7 +110,7 @@ func (e *Engine) pebbleOptions(o Options) (*pebble.Options, io.Closer) {
 
 		CacheSize:                   o.CacheBytes - o.CacheBytes/4, // the rest is for what reads and writes need around blocks, and for garbage
 		MemTableSize:                o.MemTableBytes,
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: memTables,
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               e.room.largestCompaction(64 << 20),

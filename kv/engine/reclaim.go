@@ -81,7 +81,7 @@ func (r *reclaimer) turn(ctx context.Context, now time.Time, free uint64) error 
 			return err
 		}
 	}
-	for r.e.Room() != nil {
+	for r.e.room.full.Load() != nil {
 		start, ok, err := r.choose(now)
 		if err != nil || !ok {
 			return err

@@ -25,19 +25,27 @@ import (
 //	free:  0 ......... low ......................... high = size + 2 low
 //	                    | below: the state begins     | above: it ends
 //
+// What makes it smaller needs room first: a delete is one more version until the old ones may go. So in the
+// state there are two more marks, above what the memtables hold, which must fit when it is flushed: deletes
+// are refused, too, below half the ballast more, and collections below a quarter. The rest is for the ends of
+// transactions, the next log and the flushes.
+//
 // Nobody who writes asks the system how much room there is: a goroutine does, the more often the closer the mark is, and so does whoever meets
-// ENOSPC, before it tries once more.
+// ENOSPC, before it tries once more. In the state it gives out what may be written until it is asked again.
 const ballastFile = "BALLAST"
 
-// AutoBallast as Options.Ballast is room for four memtables and their logs, at least 64 MiB, at most a twentieth of the disk.
+// AutoBallast as Options.Ballast is room for four memtables and their logs, at least 64 MiB, at most a
+// twentieth of the disk; of a disk of less than 320 MiB 16 MiB, or an eighth.
 const AutoBallast = -1
 
 const (
 	leastAutoBallast = 64 * mebibyte
+	smallDiskBallast = 16 * mebibyte
 	// fastestFill is how fast, in bytes a second, the disk is believed to fill up between two looks at it.
 	fastestFill  = 1 << 30
 	rarestLook   = time.Second // when that would take longer
 	closestLook  = 10 * time.Millisecond
+	promiseKept  = 10 * time.Second // at least, and twice that at most
 	mebibyte     = 1 << 20
 	ballastChunk = mebibyte
 )
@@ -58,6 +66,17 @@ type room struct {
 	mu    sync.Mutex // guards what follows
 	there bool       // the ballast
 	until time.Time  // the state lasts, at least
+	asked time.Time  // when the system was, last
+
+	turned time.Time // when promised was
+
+	// mayDelete and mayCollect are the bytes that may be written in the state before the system is asked
+	// again; promised is what deletes were let in with, of this while and of the one before: what is
+	// prewritten is committed a little later.
+	mayDelete, mayCollect atomic.Int64
+	promised              [2]atomic.Int64
+	unflushed             func() uint64 // bytes in memtables; nil before there are any
+	held                  atomic.Uint64 // what it said last
 
 	deletes atomic.Int64 // that were applied since the reclaimer asked last; only while the state lasts
 	// reclaim hears at each look of the state how much is free; see reclaim.go.
@@ -77,7 +96,8 @@ func openRoom(fsys vfs.FS, dir string, ballast int64, memTable uint64, logger *s
 		return nil, err
 	case err != nil: // in memory: the disk is never full
 	case ballast == AutoBallast:
-		r.size = min(max(leastAutoBallast, 4*memTable), u.TotalBytes/20)
+		part := max(u.TotalBytes/20, min(smallDiskBallast, u.TotalBytes/8))
+		r.size = min(max(leastAutoBallast, memTables*memTable), part)
 	default:
 		r.size = uint64(ballast)
 	}
@@ -99,6 +119,7 @@ func openRoom(fsys vfs.FS, dir string, ballast int64, memTable uint64, logger *s
 	}
 	if !r.there && u.AvailBytes < r.high() { // it was full, or there was never any room
 		r.begin(u.AvailBytes)
+		r.allow()
 	}
 	return r, nil
 }
@@ -133,8 +154,22 @@ func (r *room) close() {
 
 // look compares the room there is with the marks, and says when to look again.
 func (r *room) look(now time.Time) time.Duration {
+	r.measure()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.lookLocked(now)
+}
+
+// measure asks how much is in memtables. The mutex must not be held: Pebble takes its own for the answer, and
+// may hold that when it meets a full disk (exhausted).
+func (r *room) measure() {
+	if r.unflushed != nil && r.full.Load() != nil {
+		r.held.Store(r.unflushed())
+	}
+}
+
+func (r *room) lookLocked(now time.Time) time.Duration {
+	r.asked = now
 	u, err := r.fs.GetDiskUsage(r.dir)
 	if err != nil {
 		r.logger.Warn("how much room the disk has is not known", "dir", r.dir, "err", err)
@@ -145,6 +180,7 @@ func (r *room) look(now time.Time) time.Duration {
 		if free < r.low {
 			r.begin(free)
 			r.giveUp()
+			r.allow()
 			return rarestLook
 		}
 		if !r.there && free >= r.high() {
@@ -155,6 +191,7 @@ func (r *room) look(now time.Time) time.Duration {
 	r.giveUp() // what could not be removed before
 	if free < r.high() || now.Before(r.until) || !r.make() {
 		r.full.Store(r.refusal(free))
+		r.allow()
 		select {
 		case r.reclaim <- free:
 		default: // it has not done with the last
@@ -177,6 +214,7 @@ func (r *room) exhausted() {
 	}
 	r.begin(free)
 	r.giveUp()
+	r.allow()
 }
 
 func (r *room) high() uint64 { return r.size + 2*r.low }
@@ -186,6 +224,63 @@ func (r *room) begin(free uint64) {
 		r.logger.Error("the disk is full: writes that add are refused, deletes and reads go on; make room there, or delete, truncate and drop",
 			"dir", r.dir, "free", mebibytes(free), "goes on by itself with free", mebibytes(r.high()))
 	}
+}
+
+// allow gives out what may be written until the next look. A collection is there twice, in the log and in a
+// memtable that will be flushed.
+func (r *room) allow() {
+	u, err := r.fs.GetDiskUsage(r.dir) // anew: the ballast may just have gone
+	if err != nil {
+		return
+	}
+	if r.asked.Sub(r.turned) > promiseKept {
+		r.promised[1].Store(r.promised[0].Swap(0))
+		r.turned = r.asked
+	}
+	held := r.held.Load()
+	r.mayDelete.Store(above(u.AvailBytes, held+r.size/2+uint64(r.promised[0].Load()+r.promised[1].Load())))
+	r.mayCollect.Store(above(u.AvailBytes, held+r.size/4) / 4)
+}
+
+func above(free, mark uint64) int64 { return int64(free - min(free, mark)) }
+
+// grants reports whether there is room for so many bytes of that kind, and sets it aside for deletes.
+func (r *room) grants(g kv.Growth, bytes int) bool {
+	if g == kv.Collects {
+		return r.mayCollect.Load() > 0
+	}
+	if n := int64(bytes); r.mayDelete.Add(-n) < 0 {
+		r.mayDelete.Add(n)
+		return false
+	}
+	r.promised[0].Add(int64(bytes))
+	return true
+}
+
+// refuses is the error of writes of that kind, nil if there is room for them.
+func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
+	full := r.full.Load()
+	switch {
+	case full == nil || g == kv.Ends:
+		return nil
+	case g == kv.Adds:
+		return full
+	case r.grants(g, bytes):
+		return nil
+	}
+	r.measure()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); now.Sub(r.asked) >= closestLook {
+		r.lookLocked(now)
+	}
+	if r.full.Load() == nil || r.grants(g, bytes) {
+		return nil
+	}
+	return kv.Errorf(kv.CodeDiskFull, "engine", "the disk of %s is so full that this much cannot be deleted "+
+		"before what was deleted earlier has been removed, which waits for the retention of old versions "+
+		"(--gc-retention); make room there, delete rows later and fewer at a time, or truncate and "+
+		"drop tables", r.dir)
 }
 
 func (r *room) refusal(free uint64) *kv.Error {
@@ -258,9 +353,10 @@ func (r *room) fill(f vfs.File) error {
 	return nil
 }
 
-// Room is kv.ErrDiskFull while nothing may be added, nil otherwise.
-func (e *Engine) Room() error {
-	if err := e.room.full.Load(); err != nil {
+// Room is kv.ErrDiskFull while the disk is too full for writes of that kind, and so many bytes of deletes;
+// nil otherwise.
+func (e *Engine) Room(g kv.Growth, bytes int) error {
+	if err := e.room.refuses(g, bytes); err != nil {
 		return err
 	}
 	return nil

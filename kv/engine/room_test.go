@@ -170,7 +170,9 @@ func await(t *testing.T, what string, so func() bool) {
 // awaitRoom asks until the engine says what is wanted of its room.
 func awaitRoom(t *testing.T, e *engine.Engine, full bool) {
 	t.Helper()
-	await(t, fmt.Sprintf("the disk is full: %v", full), func() bool { return errors.Is(e.Room(), kv.ErrDiskFull) == full })
+	await(t, fmt.Sprintf("the disk is full: %v", full), func() bool {
+		return errors.Is(e.Room(kv.Adds, 0), kv.ErrDiskFull) == full
+	})
 }
 
 func there(d *smallDisk) bool {
@@ -182,12 +184,12 @@ func there(d *smallDisk) bool {
 func TestBallast(t *testing.T) {
 	d := newSmallDisk(100 * mebibyte)
 	e := mustOpen(t, "data", roomOptions(d, t))
-	if !there(d) || e.Room() != nil {
-		t.Fatalf("no ballast on an empty disk, or no room: %v", e.Room())
+	if !there(d) || e.Room(kv.Adds, 0) != nil {
+		t.Fatalf("no ballast on an empty disk, or no room: %v", e.Room(kv.Adds, 0))
 	}
 	d.leave(3 * mebibyte) // the low mark is 4
 	awaitRoom(t, e, true)
-	wantError(t, e.Room(), kv.ErrDiskFull, "MiB free", "16.0 MiB", "delete rows", "data")
+	wantError(t, e.Room(kv.Adds, 0), kv.ErrDiskFull, "MiB free", "16.0 MiB", "delete rows", "data")
 	await(t, "the ballast is given up", func() bool { // the state begins before that
 		u, _ := d.GetDiskUsage("")
 		return !there(d) && u.AvailBytes >= 10*mebibyte
@@ -200,7 +202,7 @@ func TestBallast(t *testing.T) {
 	if e = mustOpen(t, "data", roomOptions(d, t)); there(d) {
 		t.Fatal("there is a ballast though there is no room")
 	}
-	wantError(t, e.Room(), kv.ErrDiskFull)
+	wantError(t, e.Room(kv.Adds, 0), kv.ErrDiskFull)
 	d.leave(40 * mebibyte)
 	awaitRoom(t, e, false)
 	if !there(d) {
@@ -211,8 +213,8 @@ func TestBallast(t *testing.T) {
 	}
 	o := roomOptions(d, t)
 	o.Ballast = 0
-	if e = mustOpen(t, "data", o); there(d) || e.Room() != nil {
-		t.Fatalf("a ballast though none is wanted, or %v", e.Room())
+	if e = mustOpen(t, "data", o); there(d) || e.Room(kv.Adds, 0) != nil {
+		t.Fatalf("a ballast though none is wanted, or %v", e.Room(kv.Adds, 0))
 	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -226,20 +228,20 @@ func TestBallastAtENOSPC(t *testing.T) {
 	value := strings.Repeat("x", 1000)
 	acked := 0
 	d.leave(5 * mebibyte)
-	for ; e.Room() == nil; acked++ {
+	for ; e.Room(kv.Adds, 0) == nil; acked++ {
 		if acked%100 == 0 {
 			d.leave(0)
 		}
 		put(t, e, acked, value)
 	}
-	wantError(t, e.Room(), kv.ErrDiskFull)
+	wantError(t, e.Room(kv.Adds, 0), kv.ErrDiskFull)
 	again, err := engine.Open("data", roomOptions(&smallDisk{
 		FS: d.FS.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{}), total: d.total, taken: map[string]int64{"foreign": d.total - 8*mebibyte},
 	}, t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, again.Room(), kv.ErrDiskFull)
+	wantError(t, again.Room(kv.Adds, 0), kv.ErrDiskFull)
 	for i := range acked {
 		if _, ok, err := again.Get(key(i)); !ok || err != nil {
 			t.Fatalf("write %d of %d acknowledged ones is lost (%v)", i, acked, err)
@@ -265,7 +267,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	}
 	d.leave(0)
 	e = mustOpen(t, "data", roomOptions(d, t))
-	wantError(t, e.Room(), kv.ErrDiskFull)
+	wantError(t, e.Room(kv.Adds, 0), kv.ErrDiskFull)
 	for i := range 4000 {
 		b := e.NewBatch()
 		if err := b.Delete(key(i), nil); err != nil {
@@ -293,8 +295,8 @@ func TestOpenOnFullDisk(t *testing.T) {
 func TestBallastFile(t *testing.T) {
 	dir := t.TempDir()
 	e := mustOpen(t, dir, engine.Options{Ballast: mebibyte})
-	if e.Room() != nil {
-		t.Fatal(e.Room())
+	if e.Room(kv.Adds, 0) != nil {
+		t.Fatal(e.Room(kv.Adds, 0))
 	}
 	info, err := os.Stat(filepath.Join(dir, "BALLAST"))
 	if err != nil {
@@ -341,6 +343,58 @@ func TestDeletesMakeRoom(t *testing.T) {
 		b.Close()
 	}
 	awaitRoom(t, e, false)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// On a full disk deletes go on until the room is needed for what must go on: they ended the process, and the
+// next start had no room either. What removes old versions may go further, and the ends of transactions are
+// never refused.
+func TestDeletesLeaveRoom(t *testing.T) {
+	d := newSmallDisk(64 * mebibyte)
+	o := roomOptions(d, t)
+	o.MemTableBytes = 64 * mebibyte // the ballast makes it smaller
+	e := mustOpen(t, "data", o)
+	d.leave(2 * mebibyte)
+	awaitRoom(t, e, true)
+	await(t, "the ballast is given up", func() bool { return !there(d) })
+	value := make([]byte, 64<<10)
+	random := rand.NewChaCha8([32]byte{2})
+	refused := map[kv.Growth]int{}
+	for _, g := range []kv.Growth{kv.Deletes, kv.Collects} {
+		for e.Room(g, 2*len(value)) == nil {
+			random.Read(value)
+			put(t, e, refused[kv.Deletes]+refused[kv.Collects], string(value))
+			if refused[g]++; refused[g] > 1000 {
+				t.Fatalf("writes of kind %d are never refused", g)
+			}
+		}
+		wantError(t, e.Room(g, 2*len(value)), kv.ErrDiskFull, "cannot be deleted", "truncate")
+	}
+	if refused[kv.Deletes] == 0 || refused[kv.Collects] == 0 {
+		t.Errorf("%d deletes and %d collections had room", refused[kv.Deletes], refused[kv.Collects])
+	}
+	if err := e.Room(kv.Ends, 0); err != nil {
+		t.Error(err)
+	}
+	for i := range 8 { // what had begun before
+		random.Read(value)
+		put(t, e, 10_000+i, string(value))
+	}
+	if err := e.Flush(t.Context()); err != nil {
+		t.Errorf("what was written does not fit into tables: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e = mustOpen(t, "data", o)
+	wantError(t, e.Room(kv.Adds, 0), kv.ErrDiskFull)
+	for i := range refused[kv.Deletes] + refused[kv.Collects] {
+		if _, ok, err := e.Get(key(i)); !ok || err != nil {
+			t.Fatalf("write %d is lost (%v)", i, err)
+		}
+	}
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}

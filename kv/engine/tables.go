@@ -60,7 +60,7 @@ func (t *Tables) Replace(lower, upper []byte, pairs func(set func(key, value []b
 
 // next begins another table, if there is room for one.
 func (t *Tables) next() error {
-	if err := errors.Join(t.Finish(), t.e.Room()); err != nil {
+	if err := errors.Join(t.Finish(), t.e.Room(kv.Adds, 0)); err != nil {
 		return err
 	}
 	fs := t.e.o.FS

@@ -37,7 +37,7 @@ func (s *shard) ID() kv.ShardID                    { return s.id }
 func (s *shard) Tablets() []kv.Tablet              { return s.m.tabletsOf(s.id) }
 func (s *shard) Reader() kv.Reader                 { return s }
 func (s *shard) InMemory(g kv.GroupID) kv.MemTable { return s.group(g) }
-func (s *shard) Room() error                       { return nil }
+func (s *shard) Room(kv.Growth, int) error         { return nil }
 func (s *shard) state(name string) (state any, opened int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

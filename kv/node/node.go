@@ -119,7 +119,7 @@ type Node struct {
 func (n *Node) ID() kv.NodeID { return n.record.node }
 
 // Room is kv.ErrDiskFull while the node takes nothing that adds to it, nil otherwise.
-func (n *Node) Room() error { return n.engine.Room() }
+func (n *Node) Room() error { return n.engine.Room(kv.Adds, 0) }
 
 // Shards lists the shards that are on the node, ascending.
 func (n *Node) Shards() []kv.ShardID {

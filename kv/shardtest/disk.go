@@ -176,7 +176,7 @@ func (d *Disk) Failed() error { return nil }
 func (d *Disk) Admit() error { return nil }
 
 // Room implements shard.Engine: there always is.
-func (d *Disk) Room() error { return nil }
+func (d *Disk) Room(kv.Growth, int) error { return nil }
 
 // NewBatch implements shard.Engine.
 func (d *Disk) NewBatch() engine.Batch { return engine.Batch{Batch: new(pebble.Batch)} }
