@@ -246,17 +246,18 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 		return nil, false
 	}
 	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-		if len(args) != len(c.body.Params) {
-			return nil, wrongArguments(c, len(args))
-		}
 		if err := p.eng.mayCall(ctx, c, in); err != nil {
 			return nil, err
+		}
+		if len(args) != len(c.body.Params) {
+			return nil, wrongArguments(c, len(args))
 		}
 		return &storedCall{eng: p.eng, db: c.body.Database, name: c.body.Name, typ: c.body.Returns, deterministic: c.body.Deterministic, args: args, in: in}, nil
 	}}, true
 }
 
-// HasFunction reports whether a call of the name is the call of a stored function.
+// HasFunction reports whether a call of the name is the call of a stored function that the account may
+// execute. Where one is refused, others hear what they hear of a function that is not there.
 func (e *Engine) HasFunction(c context.Context, db, name string) bool {
 	ctx, ok := c.(*sql.Context)
 	if !ok || db == "" && builtin.Native(strings.ToLower(name)) {
@@ -273,7 +274,7 @@ func (e *Engine) HasFunction(c context.Context, db, name string) bool {
 	if ok {
 		_, ok = d.Function(name)
 	}
-	return ok
+	return ok && e.mayExecuteOf(ctx, routine.Function, db, name) == nil
 }
 
 // mayCall is mayExecute for a function that a statement calls, or a view that the statement names.
