@@ -166,7 +166,9 @@ func TestSchemaOwnerIsRefused(t *testing.T) {
 			"create table x1 (a int, b int as (hid.f(1)))", "create table x2 (a int check (hid.f(a)))",
 			"create table x3 (a int default (hid.f(1)))", "create table x4 (a int, key ((hid.f(a))))",
 			"select hid.nosuch(1)", "create table x5 (a int default (hid.nosuch(1)))",
-			"call hid.p(1)", "select hid.f(1)", "do hid.f(1)", "create trigger x before insert on a for each row call hid.p(1)", "create observer x after insert on a for each row call hid.p(1)",
+			"call hid.p(1)", "select hid.f(1)", "do hid.f(1)",
+			"create trigger x before insert on a for each row call hid.p(1)",
+			"create observer x after insert on a for each row call hid.p(1)",
 		},
 		"error 3530": {"set role boss", "alter user ann default role boss", "set default role boss to ann"},
 	}

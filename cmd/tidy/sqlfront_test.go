@@ -61,10 +61,11 @@ var inside = map[string][]string{
 	"plan":     {"eval", "expr", "rowenc"},
 	"exec":     {"collate", "eval", "operator", "plan", "rowenc", "sqlerr"},
 	"unions":   {"expr", "inband", "moment", "numeral", "syntax"},
-	"parse": {"account", "catalog", "charset", "expr", "inband", "rights", "routine", "sqlerr", "syntax",
-		"unions"},
+	"parse": {"account", "catalog", "charset", "expr", "inband", "loaddata", "rights", "routine", "sqlerr",
+		"syntax", "unions"},
 
 	"infoschema": {"catalog", "parse"},
+	"loaddata":   {"sqlerr", "textfile"},
 
 	"prepared": {"parse"},
 
@@ -72,7 +73,8 @@ var inside = map[string][]string{
 
 	"engine": {
 		"account", "builtin", "catalog", "chain", "charset", "collate", "digest", "eval", "exec", "explain",
-		"expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange", "moment", "mysqlproto",
+		"expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange", "loaddata", "moment",
+		"mysqlproto",
 		"namedjoin", "namedlock", "operator", "parse", "past", "plan", "prepared", "pushdown", "resultset",
 		"rights",
 		"routine", "rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile", "unions",
@@ -176,6 +178,7 @@ var library = []struct {
 			"sqlfront/plan",
 			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
 			"sqlfront/incview", "sqlfront/infoschema", "sqlfront/jsonsize", "sqlfront/jsontext",
+			"sqlfront/loaddata", // was in the engine
 			"sqlfront/moment",
 			"sqlfront/namedjoin",
 			"sqlfront/namedlock", "sqlfront/observer",

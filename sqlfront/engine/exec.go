@@ -13,6 +13,7 @@ import (
 	"moka/sqlfront/collate"
 	"moka/sqlfront/gms"
 	"moka/sqlfront/infoschema"
+	"moka/sqlfront/loaddata"
 	"moka/sqlfront/operator"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
@@ -193,8 +194,11 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 	case *plan.TriggerExecutor:
 		return b.fireBefore(ctx, n, row)
 	case *loadRows:
-		list, _ := loadList(n.LoadData)
-		return &loadRowsIter{schema: n.DestSch, list: list, records: n.records, before: n.before, lenient: n.IsIgnore || !strict(ctx)}, nil
+		rows, err := loaddata.New(n.LoadData, n.IsIgnore || !strict(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return rows.Take(n.records, uint64(n.before)), nil
 	case *plan.DeleteFrom:
 		if err := refuseSystemTables(n); err != nil {
 			return nil, err

@@ -20,6 +20,7 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/eval"
+	"moka/sqlfront/loaddata"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/textfile"
@@ -85,7 +86,7 @@ func (b *execBuilder) bulkLoad(ctx *sql.Context, n *plan.InsertInto) (sql.RowIte
 	if !ok {
 		return nil, nil
 	}
-	list, ok := loadList(load)
+	list, ok := loaddata.Columns(load)
 	format, ok2 := loadFormat(load)
 	if !ok || !ok2 {
 		return nil, nil
@@ -119,7 +120,7 @@ func (b *execBuilder) bulkLoad(ctx *sql.Context, n *plan.InsertInto) (sql.RowIte
 func (b *execBuilder) openLoad(ctx *sql.Context, n *plan.LoadData) (io.ReadCloser, error) {
 	if !n.Local {
 		library := *n
-		library.SetExprs = make([]sql.Expression, len(n.DestSch)) // with SET it is the library's to read; see loadList
+		library.SetExprs = make([]sql.Expression, len(n.DestSch)) // which is the library's: loadRows
 		checked, err := b.base.Build(ctx, &library, nil)
 		if err != nil {
 			return nil, err
@@ -376,140 +377,22 @@ func (r *loadRows) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node,
 	return r, nil
 }
 
-// loadRowsIter delivers records as the library's reader does: their texts, in the order of the statement's columns. With a
-// reader it is at the source of an INSERT that does not go in blocks.
-type loadRowsIter struct {
-	schema  sql.Schema
-	list    []int
-	records *textfile.Records
-	before  rowNumber // records before these
-	i       int
-	lenient bool // records may be too short or too long
-	reader  *textfile.Reader
-	skip    int64
-	file    io.Closer
-}
-
 // loadRows returns the iterator of a LOAD DATA, nil for what only the library's can do.
 func (b *execBuilder) loadRows(ctx *sql.Context, n *plan.LoadData) (sql.RowIter, error) {
-	list, ok := loadList(n)
-	format, ok2 := loadFormat(n)
-	if !ok || !ok2 {
-		return nil, nil
+	format, ok := loadFormat(n)
+	some := func(e sql.Expression) bool { return e != nil }
+	if !ok || n.SetExprs != nil && !slices.ContainsFunc(n.SetExprs, some) {
+		return nil, nil // see openLoad
+	}
+	rows, err := loaddata.New(n, n.IsIgnore || !strict(ctx))
+	if err != nil {
+		return nil, err
 	}
 	file, err := b.openLoad(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return &loadRowsIter{schema: n.DestSch, list: list, records: &textfile.Records{}, lenient: n.IsIgnore || !strict(ctx), reader: textfile.NewReader(file, format), skip: n.IgnoreNum, file: file}, nil
-}
-
-// loadList is the columns that the fields of a record go to; false if some go elsewhere, or through expressions.
-func loadList(n *plan.LoadData) (list []int, ok bool) {
-	if n.SetExprs != nil {
-		return nil, false
-	}
-	for _, v := range n.UserVars {
-		if v != nil {
-			return nil, false
-		}
-	}
-	if len(n.ColNames) == 0 {
-		for i := range n.DestSch {
-			list = append(list, i)
-		}
-	}
-	for _, name := range n.ColNames {
-		i := n.DestSch.IndexOfColName(name)
-		if i < 0 {
-			return nil, false
-		}
-		list = append(list, i)
-	}
-	return list, true
-}
-
-// Next implements sql.RowIter.
-func (it *loadRowsIter) Next(ctx *sql.Context) (sql.Row, error) {
-	if it.reader != nil {
-		if err := it.reader.Skip(it.skip); err != nil {
-			return nil, err
-		}
-		it.before += rowNumber(len(it.records.Ends))
-		it.records.Reset()
-		it.i, it.skip = 0, 0
-		if _, err := it.reader.Next(it.records); err != nil {
-			return nil, err
-		}
-	}
-	if it.i >= len(it.records.Ends) {
-		return nil, io.EOF
-	}
-	fields := it.records.Record(it.i)
-	it.i++
-	row := make(sql.Row, len(it.schema))
-	if err := it.complain(ctx, len(fields)); err != nil {
-		return nil, err
-	}
-	var late []int
-	for i, j := range it.list {
-		c := it.schema[j]
-		switch {
-		case i < len(fields):
-			if f := fields[i]; !f.Null {
-				row[i] = string(it.records.Text[f.Start:f.End])
-			}
-		case !c.Nullable && !c.AutoIncrement:
-			row[i] = c.Type.Zero()
-		case c.Default != nil && c.Default.IsLiteral():
-			v, err := c.Default.Eval(ctx, row)
-			if err != nil {
-				return nil, err
-			}
-			row[i] = v
-		case c.Default != nil:
-			late = append(late, i)
-		}
-	}
-	for _, i := range late { // they may refer to the others
-		v, err := it.schema[it.list[i]].Default.Eval(ctx, row)
-		if err != nil {
-			return nil, err
-		}
-		row[i] = v
-	}
-	return row, nil
-}
-
-// complain says what is wrong with the number of a record's fields.
-func (it *loadRowsIter) complain(ctx *sql.Context, fields int) error {
-	at := it.before + rowNumber(it.i)
-	say := func(code int, text string) error {
-		if !it.lenient {
-			return sqlerr.New(code, text, at)
-		}
-		ctx.Warn(code, text, at)
-		return nil
-	}
-	if fields > len(it.list) {
-		return say(sqlerr.TooManyFields, "Row %d was truncated; it contained more data than there were input columns")
-	}
-	for i := fields; i < len(it.list); i++ {
-		if err := say(sqlerr.TooFewFields, "Row %d doesn't contain data for all columns"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close implements sql.RowIter.
-func (it *loadRowsIter) Close(*sql.Context) error {
-	if it.file == nil {
-		return nil
-	}
-	err := it.file.Close()
-	it.file = nil
-	return err
+	return rows.Read(textfile.NewReader(file, format), n.IgnoreNum, file), nil
 }
 
 // loadBlock is a number of rows: their records, and the cells that are made of them.

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/vterrors"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/loaddata"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
@@ -167,6 +168,11 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		}
 		rights.Demand(stmt)
 		stmt = p.replaceCalls(stmt, false)
+		if l, ok := stmt.(*ast.Load); ok {
+			if err := loaddata.Order(l); err != nil {
+				return nil, 0, err
+			}
+		}
 		if d, ok := stmt.(*ast.DDL); ok && d.OptLike != nil && len(d.OptLike.LikeTables) == 1 &&
 			d.TableSpec == nil && p.hooks.CreateLike != nil {
 			stmt, err = p.hooks.CreateLike(ctx, CreateLike{
