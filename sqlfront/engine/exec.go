@@ -123,6 +123,10 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		}
 	case *plan.JSONTable, *plan.ValueDerivedTable:
 		if !isShown(ctx, n) {
+			if values, ok := n.(*plan.ValueDerivedTable); ok {
+				it, err := gms.ValuesRows(ctx, values, row)
+				return &gms.HeedingRows{RowIter: it}, err
+			}
 			n = gms.ParsedTexts(n)
 			it, err := b.base.Build(asShown(ctx, n), n, row)
 			return &gms.HeedingRows{RowIter: it}, err

@@ -55,8 +55,11 @@ func newUnixTimestamp(ctx *sql.Context, args ...sql.Expression) (sql.Expression,
 // bytes, which it takes for a string.
 func evaluableEarly(ctx *sql.Context, e sql.Expression) bool {
 	return !types.IsBinaryType(e.Type(ctx)) && !transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		switch e.(type) {
-		case *expression.Literal, *expression.UnaryMinus, *function.Now:
+		switch e := e.(type) {
+		case *expression.Literal:
+			_, bytes := e.Value().([]byte) // of a text, as _utf16 0x0041 has them
+			return bytes
+		case *expression.UnaryMinus, *function.Now:
 			return false
 		}
 		return true

@@ -188,7 +188,12 @@ func withMoments(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case *function.Extract:
 		unit, ok := e.LeftChild.(*expression.Literal)
 		if !ok || !dateUnits[strings.ToLower(fmt.Sprint(unit.Value()))] {
-			return nil, nil
+			// The library tries a long text in the square of its length, without a look at KILL.
+			short, is := asMoment(ctx, e.RightChild, momentLength)
+			if !is {
+				return nil, nil
+			}
+			return e.WithChildren(ctx, e.LeftChild, short)
 		}
 		if strings.EqualFold(fmt.Sprint(unit.Value()), "week") {
 			// by default_week_format, and not ISO's

@@ -39,7 +39,7 @@ func (j *jsonValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	text, ok := path.(string)
-	if !ok {
+	if !ok || text == "" {
 		return nil, sqlerr.New(sqlerr.InvalidJSONPath,
 			"Invalid JSON path expression. The error is around character position 1.")
 	}

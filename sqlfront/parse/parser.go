@@ -96,7 +96,7 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 		}
 	}
 	if err == nil {
-		unions.Ask(stmt)
+		err = askUnions(stmt)
 	}
 	if multi && 0 < end && end < len(all) {
 		parsed, remainder = sql.RemoveSpaceAndDelimiter(s[:end], delimiter), all[end:]
@@ -116,9 +116,17 @@ func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.Pa
 		stmt, err = p.throughView(ctx, stmt, query[:min(end, len(query))])
 	}
 	if err == nil {
-		unions.Ask(stmt)
+		err = askUnions(stmt)
 	}
 	return stmt, end, err
+}
+
+func askUnions(stmt ast.Statement) error {
+	if what := unions.Refused(stmt); what != "" {
+		return sqlerr.Unsupported(what)
+	}
+	unions.Ask(stmt)
+	return nil
 }
 
 // throughView hands the statement to ThroughView. text is what it was parsed from.

@@ -4,7 +4,8 @@ import ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 // Stray returns the first DEFAULT, without a column, that is in no place of its own, and INTERVAL that is a
 // value by itself: "DEFAULT" or "INTERVAL", empty for none. MySQL's grammar has neither (1064); the library's
-// lets them stand anywhere, and its executor panics when it comes to one.
+// lets them stand anywhere, and its executor panics when it comes to one. So it does at the type of a value
+// of JSON_VALUE, its third argument, that is no text.
 //
 // DEFAULT has its place as all that is assigned, and as all of a value in INSERT … VALUES.
 func Stray(stmt ast.Statement) string {
@@ -31,6 +32,10 @@ func Stray(stmt ast.Statement) string {
 					found = "INTERVAL"
 				}
 			}
+		case *ast.FuncExpr:
+			if len(n.Exprs) == 3 && n.Name.EqualString("json_value") && !isText(n.Exprs[2]) {
+				found = "JSON_VALUE"
+			}
 		case *ast.Default:
 			if n.ColName == "" && !placed[n] {
 				found = "DEFAULT"
@@ -44,6 +49,15 @@ func Stray(stmt ast.Statement) string {
 func isInterval(e ast.Expr) bool {
 	_, ok := e.(*ast.IntervalExpr)
 	return ok
+}
+
+func isText(e ast.SelectExpr) bool {
+	a, ok := e.(*ast.AliasedExpr)
+	if !ok {
+		return false
+	}
+	v, ok := a.Expr.(*ast.SQLVal)
+	return ok && v.Type == ast.StrVal
 }
 
 // insertedValues calls f for each value of INSERT … VALUES.

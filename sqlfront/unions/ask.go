@@ -27,6 +27,15 @@ var ignored = ast.AuthInformation{AuthType: ast.AuthType_IGNORE}
 // been bound, or for a copy of one.
 func Ask(n ast.SQLNode) {
 	Forget(n)
+	walk(n, func(n ast.SQLNode) bool {
+		if t, ok := n.(*ast.AliasedTableExpr); ok && t != nil {
+			values(t)
+		}
+		if q, ok := n.(*ast.Subquery); ok && q != nil {
+			level(q.Select)
+		}
+		return true
+	})
 	a := asking{bare: map[*ast.SetOp]bool{}}
 	a.below(true, n)
 }
