@@ -302,6 +302,9 @@ func TestPastOfDefiners(t *testing.T) {
 		{"select event_name from information_schema.events where event_schema = 'gone'", ""},
 		{"select table_name from information_schema.tables where table_schema = 'e'", "same;v"},
 		{"select table_name from information_schema.views where table_schema = 'gone'", ""},
+		{"select routine_name from information_schema.routines where routine_schema = 'gone'", ""},
+		{"show procedure status where db = 'gone'", ""}, {"show function status where db = 'gone'", ""},
+		{"show create procedure p", "error 1305"}, {"show create function f", "error 1305"},
 		{"set moka_snapshot = ''", ""}, {"select * from e.v", "1"}, {"call e.p()", "1"},
 	}.run(t, u)
 	script{

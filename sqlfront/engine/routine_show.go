@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/account"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/past"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/system"
@@ -54,10 +55,14 @@ func (e *Engine) ShowCreateRoutine(_ context.Context, r parse.RoutineName) (ast.
 	return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: report}, nil
 }
 
-// maySeeRoutine reports whether the user may know that there is a routine: one that he may run, change or read.
+// maySeeRoutine reports whether the user may know that there is a routine: one that he may run, change or read, and that was not that of another
+// database which had the name then.
 func (e *Engine) maySeeRoutine(ctx *sql.Context, c *compiled) bool {
-	return e.maySeeBody(ctx, c) || e.mayExecute(ctx, c) == nil ||
-		rights.OnTable(ctx, e.accounts(), c.body.Database, "", sql.PrivilegeType_CreateRoutine, sql.PrivilegeType_AlterRoutine)
+	if e.maySeeBody(ctx, c) {
+		return true
+	}
+	return !past.OfOthers(ctx, e.accounts(), c.body.Database) && (e.mayExecute(ctx, c) == nil ||
+		rights.OnTable(ctx, e.accounts(), c.body.Database, "", sql.PrivilegeType_CreateRoutine, sql.PrivilegeType_AlterRoutine))
 }
 
 // maySeeBody reports whether the user may read the routine: its definer, and who may read everything.
