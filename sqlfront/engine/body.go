@@ -321,7 +321,7 @@ type keptCreation struct {
 // under runs f under creation, called as lending says. A trigger may be fired for each row of a statement,
 // so what they make of the session is kept while no variable is set.
 func (s *Session) under(ctx *sql.Context, c creation, called bool, f func() error) error {
-	c.mode = withoutNoEscapes(c.mode)
+	c.mode = heededModes(c.mode)
 	if c.hold(s) {
 		return s.lending(called, f)
 	}

@@ -183,9 +183,15 @@ var combinedModes = map[string]string{
 	"TRADITIONAL": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
 }
 
-// noEscapes is the mode that is refused: everything that reads a statement takes a backslash in a text for an
-// escape, and who doubles quotes only, as he may under the mode, would have his values read as SQL.
-const noEscapes = "NO_BACKSLASH_ESCAPES"
+// refusedModes are the modes that are refused, with the reason: each of them changes what a statement means, or
+// answers, and none is heeded here. With the first, everything that reads a statement takes a backslash in a text
+// for an escape, and who doubles quotes only, as he may under it, would have his values read as SQL.
+var refusedModes = map[string]string{
+	"NO_BACKSLASH_ESCAPES":     "a backslash in a text is an escape; double it",
+	"HIGH_NOT_PRECEDENCE":      "NOT a BETWEEN b AND c is NOT (a BETWEEN b AND c); write the parentheses",
+	"PAD_CHAR_TO_FULL_LENGTH":  "CHAR has no spaces at its end; RPAD adds them",
+	"TIME_TRUNCATE_FRACTIONAL": "fractions of seconds are rounded; TRUNCATE cuts them off",
+}
 
 // modeValue is a value of sql_mode, a text or a set's bits, with the modes that others stand for.
 func modeValue(t sql.Type, value any) (any, error) {
@@ -202,9 +208,10 @@ func modeValue(t sql.Type, value any) (any, error) {
 	}
 	modes := strings.Split(text, ",")
 	for _, m := range modes {
-		if strings.EqualFold(strings.TrimSpace(m), noEscapes) {
+		name := strings.ToUpper(strings.TrimSpace(m))
+		if why := refusedModes[name]; why != "" {
 			return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Variable 'sql_mode' can't be set to the "+
-				"value of '%s' (it is not supported: a backslash in a text is an escape; double it)", noEscapes)
+				"value of '%s' (it is not supported: %s)", name, why)
 		}
 		if more := combinedModes[strings.ToUpper(strings.TrimSpace(m))]; more != "" {
 			modes = append(modes, strings.Split(more, ",")...)
@@ -213,13 +220,13 @@ func modeValue(t sql.Type, value any) (any, error) {
 	return strings.Join(modes, ","), nil
 }
 
-// withoutNoEscapes is a mode that was kept by an older release, which took the refused one and did not heed it.
-func withoutNoEscapes(mode string) string {
-	if !strings.Contains(mode, noEscapes) {
-		return mode
+// heededModes is a mode that was kept by an older release, which took the refused ones and did not heed them.
+func heededModes(mode string) string {
+	refused := func(m string) bool { return refusedModes[m] != "" }
+	if modes := strings.Split(mode, ","); slices.ContainsFunc(modes, refused) {
+		return strings.Join(slices.DeleteFunc(modes, refused), ",")
 	}
-	none := func(m string) bool { return m == noEscapes }
-	return strings.Join(slices.DeleteFunc(strings.Split(mode, ","), none), ",")
+	return mode
 }
 
 // systemValue is a text as a value of a variable.
