@@ -35,7 +35,7 @@ func TestWhatEndedConnections(t *testing.T) {
 		"set sql_mode = 'NO_BACKSLASH_ESCAPES'":                          1231, // trig-5
 		"set sql_mode = 'ANSI,no_backslash_escapes'":                     1231,
 		"set global sql_mode = 'NO_BACKSLASH_ESCAPES'":                   1231,
-		"set sql_mode = 'ANSI,high_not_precedence'":                      1231, // they were taken, and did nothing
+		"set sql_mode = 'ANSI,high_not_precedence'":                      1231, // was taken, and did nothing
 		"set sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'":                       1231,
 		"set global sql_mode = 'TIME_TRUNCATE_FRACTIONAL'":               1231,
 		"set sql_mode = 1048576":                                         1231,

@@ -188,11 +188,12 @@ type Spoken struct {
 	CollationConnection string `json:"collation_connection,omitempty"`
 }
 
-// Or is s with what is empty filled from another one.
+// Or is s with what is empty filled from another one, and in the other's character set: texts are kept, and
+// shown, in UTF-8, whatever they were sent in. A dump has that set beside the text, and who has it read back
+// as GBK reads UTF-8 bytes as other characters, some of which swallow the backslash behind them, and the
+// quote that it hides: a trigger's author had root run statements of his with the dump.
 func (s Spoken) Or(other Spoken) Spoken {
-	if s.CharacterSetClient == "" {
-		s.CharacterSetClient = other.CharacterSetClient
-	}
+	s.CharacterSetClient = other.CharacterSetClient
 	if s.CollationConnection == "" {
 		s.CollationConnection = other.CollationConnection
 	}

@@ -379,7 +379,8 @@ func (e *Engine) resumeCopy(parent context.Context, rec catalog.Job, x *job) err
 	}
 	s.SetCurrentDatabase(rec.Database)
 	ctx.SetQueryTime(desc.Copy.Time)
-	for name, v := range map[string]string{"sql_mode": heededModes(desc.Copy.SQLMode), "time_zone": desc.Copy.TimeZone} {
+	copied := map[string]string{"sql_mode": heededModes(desc.Copy.SQLMode), "time_zone": desc.Copy.TimeZone}
+	for name, v := range copied {
 		if v == "" && name == "time_zone" {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/collate"
@@ -217,6 +218,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			s.ClearWarnings() // the library keeps those of the statement before
 		}
 	case *plan.Truncate:
+		if err := refuseViews(n); err != nil {
+			return nil, err
+		}
 		if err := refuseSystemTables(n); err != nil {
 			return nil, err
 		}
@@ -573,3 +577,15 @@ func (s filledTables) AnalyzeTable(ctx *sql.Context, t sql.Table, db string) err
 
 // NoFiles is the value of secure_file_priv that forbids files of the server, as MySQL shows it.
 const NoFiles = "NULL"
+
+// refuseViews is the error of TRUNCATE of a view, which is no table to it. The library looks for the table
+// below, of whatever database, and would empty it for who has DROP on the view.
+func refuseViews(n *plan.Truncate) (err error) {
+	transform.Inspect(n.Child, func(n sql.Node) bool {
+		if v, ok := n.(*plan.SubqueryAlias); ok && err == nil {
+			err = sqlerr.New(sqlerr.NoSuchTable, "Table '%s' doesn't exist: it is a view", v.Name())
+		}
+		return err == nil
+	})
+	return err
+}

@@ -55,14 +55,15 @@ func (e *Engine) ShowCreateRoutine(_ context.Context, r parse.RoutineName) (ast.
 	return ast.InjectedStatement{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Statement: report}, nil
 }
 
-// maySeeRoutine reports whether the user may know that there is a routine: one that he may run, change or read, and that was not that of another
-// database which had the name then.
+// maySeeRoutine reports whether the user may know that there is a routine: one that he may run, change or
+// read, and that was not that of another database which had the name then.
 func (e *Engine) maySeeRoutine(ctx *sql.Context, c *compiled) bool {
 	if e.maySeeBody(ctx, c) {
 		return true
 	}
 	return !past.OfOthers(ctx, e.accounts(), c.body.Database) && (e.mayExecute(ctx, c) == nil ||
-		rights.OnTable(ctx, e.accounts(), c.body.Database, "", sql.PrivilegeType_CreateRoutine, sql.PrivilegeType_AlterRoutine))
+		rights.OnTable(ctx, e.accounts(), c.body.Database, "", sql.PrivilegeType_CreateRoutine,
+			sql.PrivilegeType_AlterRoutine))
 }
 
 // maySeeBody reports whether the user may read the routine: its definer, and who may read everything.

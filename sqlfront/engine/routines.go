@@ -232,6 +232,10 @@ func (h *routineHost) Query(ctx *sql.Context, stmt ast.Statement, text string) (
 	if h.refuse != nil && ends(stmt, text) {
 		return nil, nil, sqlerr.New(sqlerr.CommitNotAllowed, "Explicit or implicit commit is not allowed in stored function or trigger.")
 	}
+	if h.refuse != nil && dynamic(stmt) { // of a procedure that a function calls
+		return nil, nil, sqlerr.New(sqlerr.NotInFunction,
+			"Dynamic SQL is not allowed in stored function or trigger")
+	}
 	if h.refuse != nil && setsAutocommit(stmt) {
 		return nil, nil, sqlerr.New(sqlerr.AutocommitInFunction, "Not allowed to set autocommit from a stored function or trigger")
 	}
@@ -466,3 +470,11 @@ func routineDDL(what string, auth ast.AuthInformation, f func(*sql.Context) erro
 func (d *ddlStatement) IsReadOnly() bool                                         { return false }
 func (d *ddlStatement) WithResolvedChildren(context.Context, []any) (any, error) { return d, nil }
 func (d *ddlStatement) WithChildren(*sql.Context, ...sql.Node) (sql.Node, error) { return d, nil }
+
+func dynamic(stmt ast.Statement) bool {
+	switch stmt.(type) {
+	case *ast.Prepare, *ast.Execute, *ast.Deallocate:
+		return true
+	}
+	return false
+}

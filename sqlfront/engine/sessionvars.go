@@ -183,9 +183,9 @@ var combinedModes = map[string]string{
 	"TRADITIONAL": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
 }
 
-// refusedModes are the modes that are refused, with the reason: each of them changes what a statement means, or
-// answers, and none is heeded here. With the first, everything that reads a statement takes a backslash in a text
-// for an escape, and who doubles quotes only, as he may under it, would have his values read as SQL.
+// refusedModes are the modes that are refused, with the reason: each of them changes what a statement means,
+// or answers, and none is heeded here. With the first, everything that reads a statement takes a backslash in
+// a text for an escape, and who doubles quotes only, as he may under it, would have his values read as SQL.
 var refusedModes = map[string]string{
 	"NO_BACKSLASH_ESCAPES":     "a backslash in a text is an escape; double it",
 	"HIGH_NOT_PRECEDENCE":      "NOT a BETWEEN b AND c is NOT (a BETWEEN b AND c); write the parentheses",

@@ -100,6 +100,9 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	}
 	if multi && 0 < end && end < len(all) {
 		parsed, remainder = sql.RemoveSpaceAndDelimiter(s[:end], delimiter), all[end:]
+		if d, ok := stmt.(*ast.DDL); ok { // the grammar had read on when it came to its end
+			d.SubStatementPositionEnd = min(d.SubStatementPositionEnd, len(parsed))
+		}
 	}
 	return stmt, parsed, remainder, err
 }
