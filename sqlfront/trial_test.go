@@ -122,3 +122,28 @@ func TestTextsAreShownAsUTF8(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesOfOtherSets: LENGTH, HEX and TO_BASE64 of a text with characters that its set does not have. They
+// ended the connection, also that of whoever fired a trigger with one.
+func TestBytesOfOtherSets(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table t (c varchar(9) character set utf8mb3)",
+		"set sql_mode = ''",
+		"insert into t values ('x😀')")
+	for set, want := range map[string]string{
+		"set names ascii": "2 3F3F Pz8= 5", "set names swe7": "2 3F3F Pz8= 5",
+		"set names utf8mb4":                                 "2 C3A9 w6k= 5",
+		"set character_set_connection = ascii":              "1 3F Pw== 2",
+		"set collation_connection = latin1_swedish_ci":      "1 E9 6Q== 2",
+		"set collation_connection = utf8mb3_general_ci":     "2 C3A9 w6k= 2",
+		"set collation_connection = utf8mb4_unicode_520_ci": "2 C3A9 w6k= 5",
+		"set names utf8mb3":                                 "2 C3A9 w6k= 2",
+	} {
+		run(t, c, "set names utf8mb4", set)
+		const q = "select length('é'), hex('é'), to_base64('é'), octet_length('x😀')"
+		if got := results(t, c, q); got != want {
+			t.Errorf("%s: %s, want %s", set, got, want)
+		}
+	}
+	want(t, c, "select length(c), hex(c) from t", "2 783F")
+}

@@ -25,6 +25,10 @@ func numberFunction(name string) (sql.Function, bool) {
 	switch name {
 	case "abs":
 		return sql.Function1{Name: name, Fn: NewAbs}, true
+	case "length", "octet_length", "to_base64":
+		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return ofBytes[name](ctx, spell(ctx, e))
+		}}, true
 	case "bin", "oct", "hex":
 		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
 			return inBase(ctx, name, e)
@@ -60,6 +64,9 @@ func inBase(ctx *sql.Context, name string, e sql.Expression) sql.Expression {
 	if t == nil || types.IsBit(t) || !types.IsInteger(t) && (name != "hex" || !types.IsNumber(t)) {
 		library := map[string]func(*sql.Context, sql.Expression) sql.Expression{
 			"bin": function.NewBin, "oct": function.NewOct, "hex": function.NewHex,
+		}
+		if name == "hex" {
+			e = spell(ctx, e)
 		}
 		return library[name](ctx, e)
 	}

@@ -119,22 +119,37 @@ func Quotes(name string) bool {
 // Collation is the set's default collation, by whose number the metadata of results names the set.
 func (c *Codec) Collation() sql.CollationID { return c.id.DefaultCollation() }
 
-// Decode returns the text in UTF-8; what the set does not have becomes U+FFFD.
+// Decode returns the text in UTF-8; what the set does not have becomes U+FFFD, or '?' where the set has not
+// that either.
 func (c *Codec) Decode(text string) string {
 	if c == nil || c.sameBytes(text) {
 		return text
 	}
 	if c.enc == nil {
-		if b, ok := c.id.Encoder().Decode([]byte(text)); ok {
-			return strings.ToValidUTF8(string(b), "\uFFFD")
+		if b, ok := c.id.Encoder().Decode([]byte(text)); ok && utf8.Valid(b) {
+			return string(b)
 		}
-		return strings.ToValidUTF8(text, "\uFFFD")
+		return c.each(text)
 	}
 	out, err := c.enc.NewDecoder().String(text)
 	if err != nil { // decoders replace what they do not know: not reached
 		return strings.ToValidUTF8(text, "\uFFFD")
 	}
 	return out
+}
+
+// each decodes byte by byte, with '?' for those that the set does not have: it has to have what comes of
+// them, as the literals of the statement are of the set, and functions ask for their bytes.
+func (c *Codec) each(text string) string {
+	out := make([]byte, 0, len(text))
+	for i := range len(text) {
+		b, ok := c.id.Encoder().Decode([]byte{text[i]})
+		if !ok || !utf8.Valid(b) {
+			b = []byte("?")
+		}
+		out = append(out, b...)
+	}
+	return string(out)
 }
 
 // Encode returns the UTF-8 text in the character set, with '?' for what the set does not have, as MySQL does.
