@@ -123,6 +123,32 @@ func TestTextsAreShownAsUTF8(t *testing.T) {
 	}
 }
 
+// TestReplayTakesSelect: with TRIGGER on a table somebody had root's observer run again for all rows of it,
+// with root's rights. He may do so with his own, which has his.
+func TestReplayTakesSelect(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database d", "use d", "create table t (id int primary key)",
+		"create table log (n int)", "create observer o after insert on t for each row insert into log values (new.id)",
+		"create user mallory identified by 'x'", "grant insert, trigger on d.t to mallory",
+		"create user reader identified by 'x'", "grant select, trigger on d.t to reader")
+	as := func(user string) runner {
+		c, err := s.open(user+":x", "d", "").Conn(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	mallory, reader := as("mallory"), as("reader")
+	run(t, mallory, "create observer own after insert on t for each row set @x = 1")
+	script{
+		{"replay observer o", "error 1142"}, {"replay observer own", ""}, {"alter observer o disable", ""},
+		{"insert into t values (1)", ""}, {"alter observer o enable", ""}, {"show warnings", ""},
+	}.run(t, mallory)
+	script{{"replay observer o", ""}, {"alter observer o pause", ""}}.run(t, reader)
+}
+
 // TestBytesOfOtherSets: LENGTH, HEX and TO_BASE64 of a text with characters that its set does not have. They
 // ended the connection, also that of whoever fired a trigger with one.
 func TestBytesOfOtherSets(t *testing.T) {

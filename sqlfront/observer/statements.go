@@ -538,11 +538,17 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		if err := r.mayManage(ctx, snap, o); err != nil {
 			return err
 		}
-		id, told = o.ID, r.maySee(ctx, snap, o)
+		counts := r.onTable(ctx, snap, o, sql.PrivilegeType_Select)
+		id, told = o.ID, counts && r.maySee(ctx, snap, o)
 		if s.Action == parse.RetryFailedObserver {
 			return nil
 		}
 		if s.Action == parse.ReplayObserver {
+			// It runs for the rows of others, and with its definer's rights.
+			if c := ctx.Client(); !counts && o.Definer != c.User+"@"+c.Address {
+				return sqlerr.New(sqlerr.TableAccessDenied, "SELECT command denied to user '%s'@'%s' for "+
+					"the table of observer '%s'", c.User, c.Address, o.Name)
+			}
 			return r.beginReplay(ctx, t, snap, o)
 		}
 		changed := *o
