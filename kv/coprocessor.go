@@ -235,8 +235,10 @@ const (
 	// Deletes makes it smaller in the end: it adds until old versions may go and have gone. So it is refused
 	// while no more room is left than flushes and the ends of what goes on need.
 	Deletes
-	// Collects removes old versions, and is refused last.
+	// Collects removes old versions, and is refused last of what is begun here.
 	Collects
+	// Follows is what a shard's leader on another node has begun: the entries of its log.
+	Follows
 )
 
 // TabletReceiver is what the state that OpenShard returned implements if the layer keeps knowledge of rows in memory that

@@ -30,6 +30,8 @@ import (
 // are refused, too, below half the ballast more, and collections below a quarter. The rest is for the ends of
 // transactions, the next log and the flushes.
 //
+// A replica takes what its leader, with more room, sends until an eighth of the ballast is left.
+//
 // Nobody who writes asks the system how much room there is: a goroutine does, the more often the closer the mark is, and so does whoever meets
 // ENOSPC, before it tries once more. In the state it gives out what may be written until it is asked again.
 const ballastFile = "BALLAST"
@@ -73,10 +75,10 @@ type room struct {
 	// mayDelete and mayCollect are the bytes that may be written in the state before the system is asked
 	// again; promised is what deletes were let in with, of this while and of the one before: what is
 	// prewritten is committed a little later.
-	mayDelete, mayCollect atomic.Int64
-	promised              [2]atomic.Int64
-	unflushed             func() uint64 // bytes in memtables; nil before there are any
-	held                  atomic.Uint64 // what it said last
+	mayDelete, mayCollect, mayFollow atomic.Int64
+	promised                         [2]atomic.Int64
+	unflushed                        func() uint64 // bytes in memtables; nil before there are any
+	held                             atomic.Uint64 // what it said last
 
 	deletes atomic.Int64 // that were applied since the reclaimer asked last; only while the state lasts
 	// reclaim hears at each look of the state how much is free; see reclaim.go.
@@ -240,20 +242,25 @@ func (r *room) allow() {
 	held := r.held.Load()
 	r.mayDelete.Store(above(u.AvailBytes, held+r.size/2+uint64(r.promised[0].Load()+r.promised[1].Load())))
 	r.mayCollect.Store(above(u.AvailBytes, held+r.size/4) / 4)
+	r.mayFollow.Store(above(u.AvailBytes, held+r.size/8) / 4)
 }
 
 func above(free, mark uint64) int64 { return int64(free - min(free, mark)) }
 
 // grants reports whether there is room for so many bytes of that kind, and sets it aside for deletes.
 func (r *room) grants(g kv.Growth, bytes int) bool {
-	if g == kv.Collects {
+	n := int64(bytes)
+	switch g {
+	case kv.Collects:
 		return r.mayCollect.Load() > 0
+	case kv.Follows: // they wait in a queue before they are written
+		return r.mayFollow.Add(-n) >= 0
 	}
-	if n := int64(bytes); r.mayDelete.Add(-n) < 0 {
+	if r.mayDelete.Add(-n) < 0 {
 		r.mayDelete.Add(n)
 		return false
 	}
-	r.promised[0].Add(int64(bytes))
+	r.promised[0].Add(n)
 	return true
 }
 

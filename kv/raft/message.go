@@ -23,6 +23,11 @@ func (m Message) Size() int {
 	return n
 }
 
+// Adds reports whether it has entries for the log, or announces a state that takes its place.
+func (m Message) Adds() bool {
+	return len(m.GetEntries()) > 0 || m.GetType() == raftpb.MsgSnap
+}
+
 // Encode returns the message's bytes, without its shard.
 func (m Message) Encode() ([]byte, error) { return proto.Marshal(m.Message) }
 

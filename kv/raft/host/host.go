@@ -107,11 +107,18 @@ func Start(o Options) (*Host, error) {
 	return h, nil
 }
 
-// Deliver takes messages that have come from other nodes.
+// Deliver takes messages that have come from other nodes. Entries and states that the disk has no room for
+// are as if they had been lost: their leader sends them again, and goes on with those who have room. (A node
+// that was started again on its full disk took what the others had written since until it had not a byte
+// left, ended, and could not be started.)
 func (h *Host) Deliver(ms []raft.Message) {
 	h.mu.Lock()
 	for _, m := range ms {
-		if n := m.Size(); h.inBytes+n <= queueBytes {
+		n := m.Size()
+		if m.Adds() && h.o.Engine.Room(kv.Follows, n) != nil {
+			continue
+		}
+		if h.inBytes+n <= queueBytes {
 			h.in.Messages = append(h.in.Messages, m)
 			h.inBytes += n
 		}

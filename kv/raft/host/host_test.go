@@ -131,7 +131,8 @@ type cluster struct {
 	cut   map[kv.NodeID]bool
 	// chunk hears of each chunk of a snapshot that is on its way.
 	chunk func(from, to kv.NodeID, id kv.ShardID)
-	loss  float64 // how often a message is lost, and how often it comes twice
+	full  [8]atomic.Bool // the disks of nodes
+	loss  float64        // how often a message is lost, and how often it comes twice
 }
 
 // Send implements host.Transport.
@@ -233,7 +234,8 @@ func (c *cluster) start(id kv.NodeID, fs *vfs.MemFS) {
 	c.mu.Lock() // messages come as soon as it is there
 	defer c.mu.Unlock()
 	n.host, err = host.Start(host.Options{
-		Engine: n.e, Node: id, Replicas: here, Transport: n, Raft: c.o, Create: n.create, Gone: n.gone,
+		Engine: smallDisk{n.e, &c.full[id]}, Node: id, Replicas: here, Transport: n,
+		Raft: c.o, Create: n.create, Gone: n.gone,
 		Logger: slog.New(slog.DiscardHandler),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", id, err) },
 	})
