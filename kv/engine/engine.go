@@ -412,7 +412,7 @@ func ParseBatch(repr []byte) (Batch, error) {
 func (e *Engine) Apply(b Batch, sync bool) {
 	if e.room.full.Load() != nil {
 		e.noteDeletes(b.Batch)
-		e.room.mayCollect.Add(-int64(b.Len()))
+		e.room.spend(b.Len())
 	}
 	g := e.unflushed.enter(b.Batch)
 	e.apply(b, sync)

@@ -245,6 +245,12 @@ func (r *room) allow() {
 	r.mayFollow.Store(above(u.AvailBytes, held+r.size/8) / 4)
 }
 
+// spend counts what is written in the state.
+func (r *room) spend(n int) {
+	r.mayCollect.Add(-int64(n))
+	r.mayFollow.Add(-int64(n))
+}
+
 func above(free, mark uint64) int64 { return int64(free - min(free, mark)) }
 
 // grants reports whether there is room for so many bytes of that kind, and sets it aside for deletes.
@@ -253,8 +259,8 @@ func (r *room) grants(g kv.Growth, bytes int) bool {
 	switch g {
 	case kv.Collects:
 		return r.mayCollect.Load() > 0
-	case kv.Follows: // they wait in a queue before they are written
-		return r.mayFollow.Add(-n) >= 0
+	case kv.Follows:
+		return r.mayFollow.Load() >= n
 	}
 	if r.mayDelete.Add(-n) < 0 {
 		r.mayDelete.Add(n)
@@ -268,6 +274,8 @@ func (r *room) grants(g kv.Growth, bytes int) bool {
 func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	full := r.full.Load()
 	switch {
+	case full == nil && g == kv.Follows && r.size > 0 && uint64(bytes) > r.size/4:
+		return r.refusal(0) // what waits to be written must fit into what the ballast leaves
 	case full == nil || g == kv.Ends:
 		return nil
 	case g == kv.Adds:

@@ -115,7 +115,7 @@ func (h *Host) Deliver(ms []raft.Message) {
 	h.mu.Lock()
 	for _, m := range ms {
 		n := m.Size()
-		if m.Adds() && h.o.Engine.Room(kv.Follows, n) != nil {
+		if m.Adds() && h.o.Engine.Room(kv.Follows, h.inBytes+n) != nil {
 			continue
 		}
 		if h.inBytes+n <= queueBytes {
