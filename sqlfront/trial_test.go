@@ -129,7 +129,8 @@ func TestReplayTakesSelect(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
 	run(t, root, "create database d", "use d", "create table t (id int primary key)",
-		"create table log (n int)", "create observer o after insert on t for each row insert into log values (new.id)",
+		"create table log (n int)",
+		"create observer o after insert on t for each row insert into log values (new.id)",
 		"create user mallory identified by 'x'", "grant insert, trigger on d.t to mallory",
 		"create user reader identified by 'x'", "grant select, trigger on d.t to reader")
 	as := func(user string) runner {

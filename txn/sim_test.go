@@ -398,7 +398,7 @@ func (c *simClient) run(txns int, rng *rand.Rand) {
 		case simWritePair:
 			c.writePair(cl, name, rng)
 		case simReadPair:
-			c.readPair(cl, name)
+			c.readLatest(cl, name, []kv.Column{pair(0), pair(1)})
 		case 14:
 			c.lockedTransfer(cl, name, rng)
 		case 15:
@@ -458,12 +458,16 @@ func (c *simClient) audit(cl *txn.Client, name string, reverse bool) {
 
 // latest reads one or two accounts without a snapshot.
 func (c *simClient) latest(cl *txn.Client, name string, rng *rand.Rand) {
-	r := &txntest.Record{Name: name, Began: c.s.history.Now(), Latest: true, Outcome: txntest.Aborted}
 	i := rng.IntN(simAccounts)
 	columns := []kv.Column{account(i)}
 	if rng.IntN(2) == 0 {
 		columns = append(columns, account(i^1)) // often in the same tablet
 	}
+	c.readLatest(cl, name, columns)
+}
+
+func (c *simClient) readLatest(cl *txn.Client, name string, columns []kv.Column) {
+	r := &txntest.Record{Name: name, Began: c.s.history.Now(), Latest: true, Outcome: txntest.Aborted}
 	vs, err := cl.Latest(c.ctx, columns)
 	if r.Ended = c.s.history.Now(); err != nil {
 		return
