@@ -94,12 +94,17 @@ func charsetOf(t Type) string {
 	return set
 }
 
-// Definition is the planner's form of an event.
+// Definition is the planner's form of an event. An interval of nothing, which CREATE EVENT took once, is
+// written as the planner reads it: it looks at all events where one is shown.
 func (e *Event) Definition() sql.EventDefinition {
+	every := e.ExecuteEvery
+	if _, err := sql.EventOnScheduleEveryIntervalFromString(every); err != nil && !e.HasExecuteAt {
+		every = "0 SECOND"
+	}
 	return sql.EventDefinition{
 		Name: e.Name, EventBody: e.Body, Definer: e.Definer, SqlMode: e.SQLMode,
 		Status: e.Status, Comment: e.Comment,
-		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: e.ExecuteEvery,
+		TimezoneOffset: e.TimezoneOffset, ExecuteEvery: every,
 		OnCompletionPreserve: e.OnCompletionPreserve, HasExecuteAt: e.HasExecuteAt,
 		HasEnds:   e.HasEnds,
 		CreatedAt: e.Created, LastAltered: e.LastAltered,

@@ -136,6 +136,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.showTriggers(ctx, n, row)
 	case *plan.ShowCreateTrigger:
 		return b.showTrigger(ctx, n, row)
+	case *plan.CreateEvent:
+		if err := gms.CheckEvery(ctx, n.Every); err != nil {
+			return nil, err
+		}
+	case *plan.AlterEvent:
+		if err := gms.CheckEvery(ctx, n.Every); err != nil {
+			return nil, err
+		}
 	case *plan.ShowCreateEvent:
 		return infoschema.CreateEvent(ctx, n)
 	case *plan.ShowTables:

@@ -21,6 +21,9 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 	if s := sessionOf(ctx); s != nil {
 		in = s.callee(name)
 	}
+	if schema != "" {
+		return p.storedFunctionOf(ctx, in, schema, name)
+	}
 	if name == "load_file" {
 		return expr.Bounded(name, p.eng.loadFile(in), true)
 	}
@@ -32,13 +35,26 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 	if f, ok = expr.CollatedFunction(name, f, ok); ok {
 		return f, true
 	}
-	if schema == "" && builtin.Native(name) {
+	if builtin.Native(name) {
 		return nil, false
 	}
-	if f, ok := p.storedFunction(ctx, in, schema, name); ok {
+	if f, ok := p.storedFunction(ctx, in, "", name); ok {
 		return f, true
 	}
 	return goneFromView(ctx, name)
+}
+
+// storedFunctionOf is what db.name(…) calls: the stored function of that database, or none, whatever the library has of the name.
+func (p *provider) storedFunctionOf(ctx *sql.Context, in *rights.Stored, db, name string) (sql.Function, bool) {
+	if f, ok := p.storedFunction(ctx, in, db, name); ok {
+		return f, true
+	}
+	if f, ok := goneFromView(ctx, name); ok {
+		return f, true
+	}
+	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, _ ...sql.Expression) (sql.Expression, error) {
+		return nil, p.eng.noFunction(ctx, db, name)
+	}}, true
 }
 
 // goneFromView is the function that a view calls and the client does not, and that is not there any more.

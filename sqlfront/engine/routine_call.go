@@ -222,7 +222,7 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 	if ctx == nil || p.eng.sql == nil {
 		return nil, false
 	}
-	qualified := db != "" && in == nil && !builtin.Native(name)
+	qualified := db != "" && in == nil
 	if db == "" && in != nil {
 		db = in.Database
 	}

@@ -30,6 +30,8 @@ func typedFunction(name string) (sql.Function, bool) {
 		return sql.FunctionN{Name: name, Fn: builtin.NewCurrentTime}, true
 	case "json_extract":
 		return sql.FunctionN{Name: name, Fn: gms.NewJSONExtract}, true
+	case "json_contains_path":
+		return sql.FunctionN{Name: name, Fn: gms.NewJSONContainsPath}, true
 	case "json_value":
 		return sql.FunctionN{Name: name, Fn: gms.NewJSONValue}, true
 	case "json_unquote":

@@ -301,6 +301,8 @@ func (m *made) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 				return nil, sqlerr.From(err)
 			}
 			vs[i], others, parsed = doc, others+n, parsed+n
+		} else if err := jsontext.BoundedPath(m.name, i, v); err != nil {
+			return nil, sqlerr.From(err)
 		}
 	}
 	n := m.size(ctx, vs)

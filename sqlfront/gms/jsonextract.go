@@ -40,26 +40,12 @@ func (*jsonExtract) IsNullable(*sql.Context) bool { return true }
 // Eval implements sql.Expression. What a path finds that may find several values, and what several paths
 // find, is an array; nothing is NULL.
 func (j *jsonExtract) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := j.JSON.Eval(ctx, row)
-	if err == nil {
-		v, err = sql.UnwrapAny(ctx, v)
-	}
-	if v == nil || err != nil {
+	document, ok, err := documentOf(ctx, j.JSON, row)
+	if err != nil {
 		return nil, err
-	}
-	doc, ok := v.(sql.JSONWrapper)
-	if _, text := v.(string); text {
-		converted, _, err := types.JSON.Convert(ctx, v)
-		if doc, ok = converted.(sql.JSONWrapper); err != nil {
-			ok = false
-		}
 	}
 	if !ok { // the library says why that is no document
 		return j.JSONExtract.Eval(ctx, row)
-	}
-	document, err := doc.ToInterface(ctx)
-	if err != nil {
-		return nil, err
 	}
 	all, many := []any{}, len(j.Paths) > 1
 	for _, e := range j.Paths {
@@ -80,6 +66,29 @@ func (j *jsonExtract) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return types.JSONDocument{Val: all[0]}, nil
 	}
 	return types.JSONDocument{Val: all}, nil
+}
+
+// documentOf is the document that an argument is; ok is false if it is none, or NULL.
+func documentOf(ctx *sql.Context, e sql.Expression, row sql.Row) (document any, ok bool, err error) {
+	v, err := e.Eval(ctx, row)
+	if err == nil {
+		v, err = sql.UnwrapAny(ctx, v)
+	}
+	if v == nil || err != nil {
+		return nil, false, err
+	}
+	doc, ok := v.(sql.JSONWrapper)
+	if _, text := v.(string); text {
+		converted, _, err := types.JSON.Convert(ctx, v)
+		if doc, ok = converted.(sql.JSONWrapper); err != nil {
+			ok = false
+		}
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	document, err = doc.ToInterface(ctx)
+	return document, true, err
 }
 
 // pathOf is the path that an argument is, nil for NULL.

@@ -73,10 +73,42 @@ type pathReader struct {
 
 var errPath = errors.New("jsontext: no path")
 
+// maxLegs bounds a path as MySQL does: no document is deeper.
+const maxLegs = 100
+
+// ErrPathDepth says that a path has more legs than a document may have levels.
+var ErrPathDepth = errors.New("The JSON document exceeds the maximum depth.")
+
+// paths says of each function where its first path stands, and how many arguments further the next one; 0:
+// there is none.
+var paths = map[string][2]int{
+	"json_array_append": {1, 2}, "json_array_insert": {1, 2}, "json_contains": {2, 0},
+	"json_contains_path": {2, 1}, "json_extract": {1, 1}, "json_insert": {1, 2}, "json_keys": {1, 0},
+	"json_length": {1, 0}, "json_remove": {1, 1}, "json_replace": {1, 2}, "json_search": {4, 1},
+	"json_set": {1, 2}, "json_value": {1, 0},
+}
+
+// BoundedPath refuses a path of too many legs as the argument i of a function, as long as it is: who reads
+// it has a value in memory for each of them.
+func BoundedPath(function string, i int, v any) error {
+	at, ok := paths[function]
+	text, is := v.(string)
+	if !ok || !is || i < at[0] || i > at[0] && (at[1] == 0 || (i-at[0])%at[1] != 0) {
+		return nil
+	}
+	if _, err := ParsePath(text); errors.Is(err, ErrPathDepth) {
+		return err
+	}
+	return nil
+}
+
 // ParsePath reads a path; what is none is a PathError.
 func ParsePath(text string) (*Path, error) {
 	r := &pathReader{text: text}
 	p, err := r.path()
+	if errors.Is(err, ErrPathDepth) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, PathError(utf8.RuneCountInString(text[:min(r.at, len(text))]))
 	}
@@ -110,6 +142,9 @@ func (r *pathReader) path() (*Path, error) {
 				return nil, errPath
 			}
 			return p, nil
+		}
+		if len(p.legs) == maxLegs {
+			return nil, ErrPathDepth
 		}
 		l, err := r.leg()
 		if err != nil {

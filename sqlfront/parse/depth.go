@@ -344,7 +344,7 @@ func convertible(stmt ast.Statement, text string) error {
 			}
 		}
 		return true, nil
-	}, stmt)
+	}, append(syntax.Bodies(stmt), stmt)...)
 }
 
 // mayHave reports whether a word, in lower case, is somewhere in a text.

@@ -259,35 +259,36 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 				}
 			}
 		}
-		if err := shallow(stmt, text, r.assigns); err != nil {
+		run := explained(stmt)
+		if err := shallow(run, text, r.assigns); err != nil {
 			return nil, 0, err
 		}
-		if err := joinable(stmt, text); err != nil {
+		if err := joinable(run, text); err != nil {
 			return nil, 0, err
 		}
-		if err := nameable(stmt); err != nil {
+		if err := nameable(run); err != nil {
 			return nil, 0, err
 		}
-		if err := semijoinable(stmt, text); err != nil {
+		if err := semijoinable(run, text); err != nil {
 			return nil, 0, err
 		}
-		if err := soundLiterals(stmt, text); err != nil {
+		if err := soundLiterals(run, text); err != nil {
 			return nil, 0, err
 		}
-		nearRows(stmt, text)
-		if err := narrow(stmt, text); err != nil {
+		nearRows(run, text)
+		if err := narrow(run, text); err != nil {
 			return nil, 0, err
 		}
-		if err := expandable(stmt, text); err != nil {
+		if err := expandable(run, text); err != nil {
 			return nil, 0, err
 		}
-		if err := evaluable(stmt, text); err != nil {
+		if err := evaluable(run, text); err != nil {
 			return nil, 0, err
 		}
-		if err := convertible(stmt, text); err != nil {
+		if err := convertible(run, text); err != nil {
 			return nil, 0, err
 		}
-		if what := syntax.Stray(stmt); what != "" {
+		if what := syntax.Stray(run); what != "" {
 			return nil, 0, sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax: "+
 				"%s is no value by itself", what)
 		}

@@ -537,6 +537,15 @@ func boundColumns(e ast.Expr, column func(ast.Expr) (string, bool), eq []EqualCo
 	return eq
 }
 
+// explained is the statement that an EXPLAIN shows, else stmt itself: the library's walk does not go below
+// EXPLAIN, and what is refused because the planner panics at it has to be refused there, too.
+func explained(stmt ast.Statement) ast.Statement {
+	if x, ok := stmt.(*ast.Explain); ok && x.Statement != nil {
+		return x.Statement
+	}
+	return stmt
+}
+
 // explainFormat brings FORMAT= of EXPLAIN into the library's words.
 func explainFormat(stmt ast.Statement) error {
 	s, ok := stmt.(*ast.Explain)

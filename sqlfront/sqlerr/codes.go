@@ -149,6 +149,8 @@ const (
 	UnknownCollation       = 1273
 	UnknownCharset         = 1115
 	TooManyTables          = 1116
+	EventIntervalRange     = 1542
+	JSONOneOrAll           = 3154
 	TooManyColumns         = 1117
 	CollationMix           = 1267
 	CollationMismatch      = 1253
@@ -337,6 +339,7 @@ var states = map[int]string{
 	InvalidJSON:            "22032",
 	InvalidJSONType:        "22032",
 	JSONTooDeep:            "22032",
+	JSONOneOrAll:           "42000",
 	PacketTooLarge:         "08S01",
 	NetReadInterrupted:     "08S01",
 	IllegalVariableName:    "42000",

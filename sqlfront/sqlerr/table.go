@@ -174,6 +174,8 @@ var mappings = []mapping{
 	{like: `^tuple should contain \d+ column\(s\), but has \d+$`, code: ViewWrongList, text: "View's SELECT and view's field list have different column counts"},
 	{like: `^strconv\.ParseFloat: parsing "(.*)": value out of range$`, code: IllegalValueForType, text: "Illegal double '$1' value found during parsing"},
 	{like: `Invalid JSON path expression\. `, code: InvalidJSONPath},
+	{like: `^The JSON document exceeds the maximum depth\.$`, code: JSONTooDeep},
+	{like: `^The oneOrAll argument to `, code: JSONOneOrAll},
 	{like: `^SQLSTATE VALUE must be a string with length 5`, code: BadSQLState, text: "Bad SQLSTATE"},
 
 	// Queries.

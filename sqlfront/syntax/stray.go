@@ -42,7 +42,7 @@ func Stray(stmt ast.Statement) string {
 			}
 		}
 		return found == "", nil
-	}, append(bodies(stmt), stmt)...)
+	}, append(Bodies(stmt), stmt)...)
 	return found
 }
 
@@ -73,8 +73,8 @@ func insertedValues(s *ast.Insert, f func(ast.Expr)) {
 	}
 }
 
-// bodies are what a CREATE statement stores, which a walk from its top does not reach.
-func bodies(stmt ast.Statement) []ast.SQLNode {
+// Bodies are what a CREATE statement stores, which a walk from its top does not reach.
+func Bodies(stmt ast.Statement) []ast.SQLNode {
 	d, ok := stmt.(*ast.DDL)
 	if !ok {
 		return nil
@@ -88,6 +88,12 @@ func bodies(stmt ast.Statement) []ast.SQLNode {
 	}
 	if d.EventSpec != nil {
 		all = append(all, d.EventSpec.Body)
+	}
+	if d.ViewSpec != nil {
+		all = append(all, d.ViewSpec.ViewExpr)
+	}
+	if d.OptSelect != nil {
+		all = append(all, d.OptSelect.Select)
 	}
 	return all
 }
