@@ -35,11 +35,14 @@ var inside = map[string][]string{
 
 	"account": {"sqlerr"},
 	"catalog": {"inband", "moment", "rowenc"},
-	"expr": {"fulltext", "icu", "inband", "jsonsize", "jsontext", "moment", "numeral", "rowenc",
-		"sqlerr", "syntax"},
-	"rights": {"sqlerr", "syntax"},
-	"past":   {"catalog", "rights", "sqlerr"},
-	"system": {"sqlerr"},
+	"expr": {"cast", "fulltext", "icu", "inband", "jsonsize", "jsontext", "moment", "numeral", "rowenc",
+		"sqlerr", "syntax", "wildcard", "window"},
+	"cast":     {},
+	"wildcard": {"sqlerr"},
+	"window":   {},
+	"rights":   {"sqlerr", "syntax"},
+	"past":     {"catalog", "rights", "sqlerr"},
+	"system":   {"sqlerr"},
 
 	"rowname":   {"catalog", "rowenc"},
 	"resultset": {"charset", "moment", "mysqlproto", "numeral", "parse"},
@@ -186,6 +189,7 @@ var library = []struct {
 			"sqlfront/rowenc",
 			"sqlfront/sqlerr", "sqlfront/stats", "sqlfront/syntax", "sqlfront/system", "sqlfront/conn",
 			"sqlfront/resultset", "sqlfront/prepared", "sqlfront/rowname", "sqlfront/unions", "sqlfront/past",
+			"sqlfront/cast", "sqlfront/wildcard", "sqlfront/window", // were in expr
 		}},
 	{"go-mysql-server's execution of plans",
 		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{

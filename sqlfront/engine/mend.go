@@ -63,7 +63,11 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 }
 
 func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	return transform.NodeExprsWithNodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	n, alike, err := gms.TrueRows(ctx, n)
+	if err != nil {
+		return nil, transform.SameTree, err
+	}
+	n, same, err := transform.NodeExprsWithNodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		temporal, same, err := mendTemporal(ctx, n, e)
 		if err != nil {
 			return nil, transform.SameTree, err
@@ -71,6 +75,7 @@ func mendNode(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, e
 		mended, alike, err := mendExpression(ctx, n, temporal)
 		return mended, same && alike, err
 	})
+	return n, same && alike, err
 }
 
 // mendAlone is for an expression that is evaluated outside of a plan of the library, over rows.
@@ -154,6 +159,9 @@ func mendExpression(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Express
 }
 
 func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	if truths, err := gms.Truths(ctx, e); truths != nil || err != nil {
+		return truths, transform.NewTree, err
+	}
 	switch e := e.(type) {
 	case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual, *expression.Between:
 		if again, err := trimmed(ctx, n, e); again != nil || err != nil {
@@ -215,6 +223,9 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 	case *expression.Case:
 		return mendCase(ctx, e)
 	case *expr.Case:
+		if truths, err := gms.Truths(ctx, e.Case); truths != nil || err != nil {
+			return &expr.Case{Case: truths.(*expression.Case)}, transform.NewTree, err
+		}
 		mended, same, err := mendCase(ctx, e.Case)
 		if c, ok := mended.(*expression.Case); ok && !bool(same) {
 			return &expr.Case{Case: c}, transform.NewTree, err
@@ -243,6 +254,7 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		_, column := e.LeftChild.(*expression.GetField)
 		numeric := types.IsDecimal(left) && (sql.IsNumberType(right) || types.IsText(right)) ||
 			types.IsDecimal(right) && (sql.IsNumberType(left) || types.IsText(left))
+		numeric = numeric || expr.IsBytes(left) && types.IsNumber(right) || types.IsNumber(left) && expr.IsBytes(right)
 		times := expr.IsSpan(left) != expr.IsSpan(right) && left != types.Null && right != types.Null
 		moments := times || types.IsTime(left) && types.IsText(right) || types.IsText(left) && types.IsTime(right) // long texts
 		enums := (expr.IsEnum(left) || expr.IsEnum(right)) && !types.IsNumber(left) && !types.IsNumber(right) && !left.Equals(right)

@@ -49,6 +49,8 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		switch t := e.Type(ctx); {
 		case types.IsText(t):
 			return wrapped(ctx, e, textOfTemporalOrEnum)
+		case types.IsFloat(t):
+			return wrapped(ctx, e, expr.Operand)
 		case types.IsNumber(t) && !types.IsYear(t):
 			return wrapped(ctx, e, expr.AsNumber)
 		}
@@ -191,6 +193,9 @@ func madeText(before, after sql.Expression) bool {
 	case *expr.BitText:
 		_, was := before.(*expr.BitText)
 		return !was
+	case *expr.Number:
+		_, was := before.(*expr.Number)
+		return !was
 	}
 	return false
 }
@@ -288,14 +293,18 @@ func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Exp
 		if isEnum(ctx, set.RightChild) && expr.AssignedAsText(set.RightChild.Type(ctx), to.Type(ctx)) {
 			return expression.NewSetField(to, textOfEnum(ctx, set.RightChild)), transform.NewTree, nil
 		}
-		if !expr.IsTemporal(ctx, set.RightChild) && !(isLiteral(set.RightChild) && types.IsDecimal(to.Type(ctx))) {
+		digits := expr.IsBytes(set.RightChild.Type(ctx))
+		if isLiteral(set.RightChild) {
+			digits = types.IsDecimal(to.Type(ctx))
+		}
+		if !digits && !expr.IsTemporal(ctx, set.RightChild) {
 			return set, transform.SameTree, nil
 		}
 		as = expr.AsText
 		switch t := to.Type(ctx); {
 		case types.IsText(t):
 		case types.IsNumber(t) && !types.IsYear(t):
-			as = expr.AsNumber
+			as = expr.Digits
 		default:
 			return set, transform.SameTree, nil
 		}
@@ -446,7 +455,7 @@ func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeI
 		case types.IsText(to):
 			return expr.AsText(ctx, e)
 		case types.IsNumber(to) && !types.IsYear(to):
-			return expr.AsNumber(ctx, e)
+			return expr.Digits(ctx, e)
 		}
 		return e
 	}
@@ -459,7 +468,7 @@ func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeI
 				if j < len(targets) && e != nil && isEnum(ctx, e) && expr.AssignedAsText(e.Type(ctx), targets[j]) {
 					tuples[i][j] = textOfEnum(ctx, e)
 					changed = true
-				} else if j < len(targets) && e != nil && (isLiteral(e) && types.IsDecimal(targets[j]) || !isLiteral(e) && expr.IsTemporal(ctx, e)) {
+				} else if j < len(targets) && e != nil && (isLiteral(e) && types.IsDecimal(targets[j]) || !isLiteral(e) && (expr.IsTemporal(ctx, e) || expr.IsBytes(e.Type(ctx)))) {
 					tuples[i][j] = fit(e, targets[j])
 					changed = changed || madeText(e, tuples[i][j])
 				}

@@ -65,7 +65,7 @@ func typedFunction(name string) (sql.Function, bool) {
 		}}, true
 	case "abs":
 		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
-			return builtin.NewAbs(ctx, expr.AsNumber(ctx, e))
+			return builtin.NewAbs(ctx, expr.Operand(ctx, e))
 		}}, true
 	case "user", "session_user", "system_user", currentRole:
 		return loginUserFunction(name), true

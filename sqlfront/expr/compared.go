@@ -446,7 +446,7 @@ func comparedAs(ctx *sql.Context, operands []sql.Expression) (as sql.Type, momen
 			as = types.InternalDecimalType
 		}
 		integer = integer || types.IsInteger(o.Type(ctx))
-		between = between || betweenIntegers(ctx, o)
+		between = between || betweenIntegers(ctx, o) || isBytes(ctx, o)
 		moments = moments || IsTemporal(ctx, o)
 	}
 	if as == nil && integer && between && !moments {

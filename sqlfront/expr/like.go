@@ -7,6 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"moka/sqlfront/wildcard"
 )
 
 // Like is a LIKE. The library has its own for patterns without wildcards, or with one % at the end, of which
@@ -15,7 +17,7 @@ import (
 // 'x%', but 'x\t' < 'x'.
 type Like struct {
 	*expression.Like
-	last *atomic.Pointer[wildcards] // of the last row: most have the same pattern
+	last *atomic.Pointer[wildcard.Pattern] // of the last row: most have the same pattern
 }
 
 var (
@@ -32,7 +34,7 @@ func (l *Like) WithChildren(ctx *sql.Context, cs ...sql.Expression) (sql.Express
 	return ownLike(e.(*expression.Like)), nil
 }
 
-func ownLike(l *expression.Like) *Like { return &Like{l, new(atomic.Pointer[wildcards])} }
+func ownLike(l *expression.Like) *Like { return &Like{l, new(atomic.Pointer[wildcard.Pattern])} }
 
 // newLike is text LIKE pattern.
 func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Expression {

@@ -23,7 +23,7 @@ import (
 // out, and needs minutes for three million digits. So it is given numbers: Numbers wraps the operands,
 // Convert is for whoever stores.
 
-// Number is a text as a DOUBLE or a DECIMAL.
+// Number is a text as a DOUBLE or a DECIMAL, or bytes as a text.
 type Number struct {
 	expression.UnaryExpressionStub
 	typ sql.Type
@@ -77,6 +77,9 @@ func (n *Number) of(ctx *sql.Context, v any) (any, error) {
 	if !ok {
 		v, _, err = n.typ.Convert(ctx, v)
 		return v, err
+	}
+	if types.IsText(n.typ) {
+		return text, nil
 	}
 	word, whole := "DOUBLE", true
 	if types.IsDecimal(n.typ) {
@@ -186,12 +189,21 @@ func isText(ctx *sql.Context, e sql.Expression) bool {
 	if _, done := e.(*Number); done {
 		return false
 	}
-	t := e.Type(ctx)
-	if !types.IsText(t) || types.IsBlobType(t) || types.IsBinaryType(t) {
-		return false
+	if l, ok := e.(*expression.Literal); ok {
+		if _, hexadecimal := l.Value().([]byte); hexadecimal {
+			return false
+		}
 	}
-	return true
+	return types.IsText(e.Type(ctx))
 }
+
+// isBytes is isText of bytes. To the library they are all hexadecimal literals, numbers by their bytes.
+func isBytes(ctx *sql.Context, e sql.Expression) bool {
+	return isText(ctx, e) && IsBytes(e.Type(ctx))
+}
+
+// IsBytes reports whether a type is one of bytes.
+func IsBytes(t sql.Type) bool { return types.IsText(t) && !types.IsTextOnly(t) }
 
 // Numbers is e with numbers in the place of texts that it takes for numbers, nil if there are none:
 // those that are compared with a DECIMAL, and the operands of arithmetic. Texts that it takes for dates
@@ -379,13 +391,6 @@ func (c *decimalCast) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 }
 
 func (c *decimalCast) of(ctx *sql.Context, v any) (*apd.Decimal, error) {
-	if b, ok := v.([]byte); ok && types.IsBlobType(c.Child.Type(ctx)) && len(b) <= 8 {
-		n, err := types.ConvertHexBlobToDecimalForNumericContext(b, c.Child.Type(ctx)) // X'31' is 49
-		if err != nil {
-			return nil, err
-		}
-		v = n
-	}
 	if j, ok := v.(sql.JSONWrapper); ok {
 		in, err := j.ToInterface(ctx)
 		if err != nil {

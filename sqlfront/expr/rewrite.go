@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/inband"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
@@ -23,6 +24,9 @@ var (
 	AnyFunction = inband.Function("any")
 	AllFunction = inband.Function("all")
 )
+
+// castOperator is CAST to a text or to bytes of a length.
+const castOperator = "cast "
 
 // CharFunction is CHAR(n, … USING cs), with cs in front. The library computes what has no columns while it
 // plans, and would take the bytes of the other character set for its own.
@@ -320,6 +324,12 @@ func (r rewriter) swap(at *ast.Expr) {
 			}
 			*at = r.operator(spec, x, x.Expr)
 		}
+		if n := x.Type.Length; n != nil && len(n.Val) < 5 {
+			switch to := strings.ToLower(x.Type.Type); to {
+			case expression.ConvertToChar, expression.ConvertToNChar, expression.ConvertToBinary:
+				*at = r.operator(castOperator+to+" "+string(n.Val), x, x.Expr)
+			}
+		}
 		if strings.EqualFold(x.Type.Type, "json") {
 			x.Expr = callOf(JSONFunction, x.Expr)
 		}
@@ -429,7 +439,7 @@ func (o *Operator) Name() string { return o.name }
 func Stateless(e sql.Expression) bool {
 	switch e.(type) {
 	case *integers, *negation, *inversion, *bitwise, *decimalCast, *Case, *Number, *CastTime, *Finite,
-		*Temporal, *Moment, *EnumLabel, *Modulo, *unrounded:
+		*Temporal, *Moment, *EnumLabel, *Modulo, *unrounded, *cast.Cut:
 		return true
 	}
 	return false
@@ -519,6 +529,9 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	}
 	if spec, ok := strings.CutPrefix(op, "decimal"); ok && len(operands) == 1 {
 		return newDecimalCast(ctx, strings.TrimPrefix(spec, " "), operands[0])
+	}
+	if spec, ok := strings.CutPrefix(op, castOperator); ok {
+		return cast.New(spec, operands[0])
 	}
 	if text, ok := strings.CutPrefix(op, "time "); ok {
 		digits, err := strconv.Atoi(text)

@@ -23,8 +23,9 @@ func roundFunctions() (fs []sql.Function) {
 		fs = append(fs, sql.FunctionN{Name: name,
 			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 				// 20200102030405.6, of which the library makes nothing
-				if len(args) > 0 && (IsTemporal(ctx, args[0]) || hexNumber(ctx, args[0]) != nil) {
-					args = append([]sql.Expression{AsNumber(ctx, args[0])}, args[1:]...)
+				if len(args) > 0 && (IsTemporal(ctx, args[0]) || isBytes(ctx, args[0]) ||
+					hexNumber(ctx, args[0]) != nil) {
+					args = append([]sql.Expression{Operand(ctx, args[0])}, args[1:]...)
 				}
 				if (len(args) == 2 || len(args) == 1 && name == "round") &&
 					(types.IsFloat(args[0].Type(ctx)) || types.IsTextOnly(args[0].Type(ctx))) {
@@ -66,7 +67,7 @@ func wholeFunctions() (fs []sql.Function) {
 		fs = append(fs, sql.FunctionN{Name: name,
 			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 				if len(args) == 1 {
-					args = []sql.Expression{AsNumber(ctx, args[0])}
+					args = []sql.Expression{Operand(ctx, args[0])}
 				}
 				return b.function().NewInstance(ctx, args)
 			}})

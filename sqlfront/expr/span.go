@@ -40,10 +40,10 @@ func IsTime(ctx *sql.Context, e sql.Expression) bool {
 	return kind == kindTime
 }
 
-// TimeAsNumber makes a number of a TIME, and of a hexadecimal literal; everything else stays.
+// TimeAsNumber makes a number of a TIME, of bytes, and of a hexadecimal literal; everything else stays.
 func TimeAsNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
-	if IsTime(ctx, e) || hexNumber(ctx, e) != nil {
-		return AsNumber(ctx, e)
+	if IsTime(ctx, e) || isBytes(ctx, e) || hexNumber(ctx, e) != nil {
+		return Operand(ctx, e)
 	}
 	return e
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"moka/sqlfront/window"
 )
 
 // Functions are functions that replace the library's of the same name.
@@ -37,9 +39,9 @@ func Functions() []sql.Function {
 		regexpFunctions(), jsonFunctions(), spaceFunctions())
 }
 
-// bitsOfMoment are the bits of a date or time as the number that it is; everything else stays.
+// bitsOfMoment are the bits of a date, a time or a text as the number that it is; everything else stays.
 func bitsOfMoment(ctx *sql.Context, e sql.Expression) sql.Expression {
-	if IsTemporal(ctx, e) {
+	if IsTemporal(ctx, e) || isText(ctx, e) {
 		zero := expression.NewLiteral(int64(0), types.Int64)
 		return newBitwise(ast.BitOrStr, AsNumber(ctx, e), zero)
 	}
@@ -125,8 +127,11 @@ func (s *Sum) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 
 // NewWindowFunction implements sql.WindowAdaptableExpression.
 func (s *Sum) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction, error) {
-	if _, _, ok := exact(s.Child.Type(ctx)); !ok || s.Window() == nil {
+	if s.Window() == nil {
 		return s.Sum.NewWindowFunction(ctx)
+	}
+	if _, _, ok := exact(s.Child.Type(ctx)); !ok {
+		return window.Doubles(ctx, s.Child, s.Window(), false)
 	}
 	return newRunning(ctx, s.Child, s.Window(), false)
 }
@@ -177,8 +182,11 @@ func (a *Avg) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
 
 // NewWindowFunction implements sql.WindowAdaptableExpression.
 func (a *Avg) NewWindowFunction(ctx *sql.Context) (sql.WindowFunction, error) {
-	if _, _, ok := exact(a.Child.Type(ctx)); !ok || a.Window() == nil {
+	if a.Window() == nil {
 		return a.Avg.NewWindowFunction(ctx)
+	}
+	if _, _, ok := exact(a.Child.Type(ctx)); !ok {
+		return window.Doubles(ctx, a.Child, a.Window(), true)
 	}
 	return newRunning(ctx, a.Child, a.Window(), true)
 }

@@ -90,6 +90,23 @@ func AsNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return temporal(ctx, e, true)
 }
 
+// Operand makes a number of what a function of numbers takes for one: of a date or time, of bytes, which are
+// the number that they begin with, and of a hexadecimal literal; everything else stays.
+func Operand(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if isBytes(ctx, e) {
+		return newNumber(ctx, e, types.Float64)
+	}
+	return AsNumber(ctx, e)
+}
+
+// Digits is AsNumber of what is stored as a number: bytes are a text there, of which all has to be a number.
+func Digits(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if isBytes(ctx, e) {
+		return newNumber(ctx, e, types.LongText)
+	}
+	return AsNumber(ctx, e)
+}
+
 // hexNumber is the number that a hexadecimal literal is beside numbers, nil of everything else. To the
 // library it is bytes everywhere.
 func hexNumber(ctx *sql.Context, e sql.Expression) sql.Expression {

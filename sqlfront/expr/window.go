@@ -15,7 +15,8 @@ import (
 
 // IsWindowFunction knows those of the library and ours; it is for planbuilder.IsWindowFunc.
 func IsWindowFunction(ctx *sql.Context, name string) (bool, error) {
-	if name == "cume_dist" || name == "nth_value" {
+	switch name {
+	case "cume_dist", "nth_value", "bit_and", "bit_or", "bit_xor":
 		return true, nil
 	}
 	return planbuilder.IsMySQLWindowFuncName(ctx, name)

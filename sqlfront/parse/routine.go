@@ -447,7 +447,42 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 			e.InputExpression = text
 			return true, nil
 		}, s)
+		nameOrdered(s)
 	}
+}
+
+// nameOrdered gives the columns of set operations with an ORDER BY aliases, their names. The library sorts by
+// a column of the first query, and if that is a constant without an alias, by the constant.
+func nameOrdered(s ast.SelectStatement) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		set, ok := n.(*ast.SetOp)
+		if !ok || len(set.OrderBy) == 0 {
+			return true, nil
+		}
+		for _, e := range leftmost(set).SelectExprs {
+			a, ok := e.(*ast.AliasedExpr)
+			if !ok || !a.As.IsEmpty() {
+				continue
+			}
+			if _, column := a.Expr.(*ast.ColName); !column && a.InputExpression != "" {
+				a.As = ast.NewColIdent(a.InputExpression)
+			}
+		}
+		return true, nil
+	}, s)
+}
+
+// leftmost is the query whose columns name those of a set operation; one without columns if there is none.
+func leftmost(s ast.SelectStatement) *ast.Select {
+	switch s := s.(type) {
+	case *ast.Select:
+		return s
+	case *ast.SetOp:
+		return leftmost(s.Left)
+	case *ast.ParenSelect:
+		return leftmost(s.Select)
+	}
+	return &ast.Select{}
 }
 
 // begins is where an expression of a select list begins in the edited text. The grammar has the space and the
