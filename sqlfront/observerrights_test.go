@@ -77,6 +77,57 @@ func TestObserverRights(t *testing.T) {
 	want(t, root, "select count(*) from mysql.user where user = 'evil'", "0")
 }
 
+// TestAlteringTakesWhatDeclaringTakes: a body of somebody else's observer is not written by who could not
+// declare it, nor does it run with the rights of who declared it; and who may not read a table selects none
+// of its failed runs.
+func TestAlteringTakesWhatDeclaringTakes(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "create table own.a (id int primary key, v int)", "create table "+
+		"own.log (id int, v int)", "create database hid", "create table hid.t (id int)",
+		"create user few", "grant trigger, insert, select on own.a to few", "grant insert on own.log to few",
+		"create user blind", "grant trigger on own.a to blind",
+		"create user none", "grant insert on own.log to none", "use own",
+		"create observer o after insert or update or delete on a for each row with (attempts = 1) insert "+
+			"into hid.t values (1)", "alter observer o disable")
+	script{
+		{"alter observer o as delete from log", "error 1142"},
+		{"alter observer o enable with replay", "error 1142"},
+		{"alter observer o retry failed where id = 1", "error 1142"},
+		{"alter observer o discard failed", "error 1142"},
+	}.run(t, s.open("none", "own", ""))
+	script{
+		{"alter observer o as insert into hid.t values (2)", "error 1142"},
+		{"alter observer o as insert into log values (1, new.v)", "error 1143"},
+		{"alter observer o enable with replay", "error 1142"},
+		{"alter observer o retry failed where id = 1", "error 1142"},
+		{"alter observer o discard failed where error is null", "error 1142"},
+		{"alter observer o discard failed", ""},
+	}.run(t, s.open("blind", "own", ""))
+	few := s.open("few", "own", "")
+	script{
+		{"alter observer o as insert into hid.t values (2)", "error 1142"},
+		{"alter observer o enable with replay", ""},
+		{"insert into a values (1, 1)", ""},
+	}.run(t, few)
+	eventually(t, root, "select id from hid.t", "1") // with root's rights: it is root's
+	script{
+		{"alter observer o as begin if new.id = 5 then signal sqlstate '45000' set message_text = 'five'; " +
+			"end if; insert into log values (new.id, 1); end", ""},
+		{"insert into a values (2, 2), (5, 5)", ""},
+	}.run(t, few)
+	eventually(t, root, "select id from own.log", "2")
+	want(t, root, "select definer from moka.observers", "few@%")
+	want(t, root, "select id from hid.t", "1")
+	eventually(t, root, "select parked from moka.observer_backlog", "1")
+	// Another's error is not to be found out by conditions, nor tables that he may not read.
+	run(t, root, "use own", "alter observer o as signal sqlstate '45000'")
+	run(t, few, "alter observer o retry failed where error like '%five%'", "alter observer o retry failed "+
+		"where id = 6")
+	want(t, root, "select attempts, error like '%five%' from moka.observer_errors", "1 1")
+	script{{"alter observer o retry failed where id in (select id from hid.t)", "error 1142"}}.run(t, few)
+}
+
 // TestObserversAreNotShownToAll is row S16: bodies and definers were shown to who could read another table.
 func TestObserversAreNotShownToAll(t *testing.T) {
 	s := observing(t)

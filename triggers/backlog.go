@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"sort"
 
 	"moka/kv"
+	"moka/txn"
 )
 
 // Backlog is what one observer still has to do.
@@ -83,28 +85,137 @@ func listFailed(ctx context.Context, store kv.Store, req *backlogRequest) (out [
 	return out, err
 }
 
-// RetryParked delivers the parked notifications of an observer again and returns how many there were. Some of
-// them may have failed again when it returns.
-func RetryParked(ctx context.Context, store kv.Store, o ObserverID) (n int, err error) {
-	// of failedLimit for each shard: whoever parks faster than that is not helped by retrying
-	const rounds = 1000
-	for range rounds {
-		ps, err := listFailed(ctx, store, &backlogRequest{Observer: o, Limit: failedLimit, List: listParked})
-		if err != nil {
-			return n, err
-		}
-		for _, p := range ps {
+// Wanted selects some of the failed notifications that are listed to it; nil takes all.
+type Wanted func([]Failed) ([]Failed, error)
+
+// RetryParked delivers the parked notifications of an observer that are wanted again, and returns how many
+// there were. Some of them may have failed again when it returns.
+func RetryParked(ctx context.Context, store kv.Store, o ObserverID, w Wanted) (n int, err error) {
+	err = eachParked(ctx, store, o, w, func(fs []Failed) error {
+		for _, f := range fs {
 			if err := sendSettle(ctx, store,
-				&settleRequest{Kind: settleRetry, Observer: o, Column: p.Column}); err != nil {
-				return n, err
+				&settleRequest{Kind: settleRetry, Observer: o, Column: f.Column}); err != nil {
+				return err
 			}
 			n++
 		}
-		if len(ps) < failedLimit {
-			break
+		return nil
+	})
+	return n, err
+}
+
+// parkedPage is how many notifications are looked at, and discarded, at a time.
+const parkedPage = 512
+
+// eachParked calls f with the parked notifications of an observer that are wanted, page by page. What is
+// parked meanwhile behind the page is not among them.
+func eachParked(ctx context.Context, store kv.Store, o ObserverID, w Wanted, f func([]Failed) error) error {
+	shards, err := store.Shards(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range shards {
+		var last kv.Column
+		for more := true; more; {
+			m, err := store.Call(ctx, s, nil, commandBacklog,
+				&backlogRequest{Observer: o, Limit: parkedPage, List: listAll, From: last.Row})
+			if err != nil {
+				return err
+			}
+			var fs []Failed
+			items, before := m.(*backlogResponse).Items, last
+			more = len(items) == parkedPage
+			for _, i := range items {
+				if compareColumns(i.Column, before) <= 0 {
+					continue // of the row that the page before has ended in
+				}
+				if last = i.Column; i.Parked {
+					fs = append(fs, Failed{i.Observer, i.Column, i.CommitTS, int(i.Attempts), i.Error, true})
+				}
+			}
+			if more && compareColumns(last, before) == 0 {
+				last = kv.Column{Row: append(slices.Clone(last.Row), 0)} // a page was all of one row
+			}
+			if len(fs) > 0 && w != nil {
+				fs, err = w(fs)
+			}
+			if err == nil && len(fs) > 0 {
+				err = f(fs)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
-	return n, nil
+	return nil
+}
+
+// DiscardParked acknowledges the parked notifications of an observer that are wanted, as if their runs had
+// done nothing, and returns how many there were. A change that is committed meanwhile is delivered.
+func DiscardParked(ctx context.Context, client *txn.Client, store kv.Store, o ObserverID,
+	w Wanted) (n int, err error) {
+	err = eachParked(ctx, store, o, w, func(fs []Failed) error {
+		m, err := discard(ctx, client, store, o, fs, 0)
+		n += m
+		return err
+	})
+	return n, err
+}
+
+// discardTries bounds how often a single notification is tried that runs, or others, are first at.
+const discardTries = 16
+
+func discard(ctx context.Context, client *txn.Client, store kv.Store, o ObserverID, fs []Failed,
+	tries int) (n int, err error) {
+	left, err := discardAll(ctx, client, store, o, fs)
+	switch {
+	case err == nil && !left:
+		return len(fs), nil
+	case err != nil && (!errors.Is(err, txn.ErrConflict) || len(fs) == 1 && tries == discardTries):
+		return 0, err
+	case err == nil && len(fs) == 1:
+		return 0, nil // it has changed: there will be a run
+	case len(fs) == 1:
+		return discard(ctx, client, store, o, fs, tries+1)
+	}
+	n, err = discard(ctx, client, store, o, fs[:len(fs)/2], 0)
+	if err != nil {
+		return n, err
+	}
+	m, err := discard(ctx, client, store, o, fs[len(fs)/2:], 0)
+	return n + m, err
+}
+
+// discardAll acknowledges in one transaction. left says that it has not: one of the notifications is no
+// longer parked. That is asked behind the snapshot, which has met the locks of all that was committed before
+// it: no change up to it comes to have its notification later.
+func discardAll(ctx context.Context, client *txn.Client, store kv.Store, o ObserverID,
+	fs []Failed) (left bool, err error) {
+	t := client.Begin(txn.TxnOptions{})
+	defer t.Rollback()
+	start, err := t.StartTS(ctx)
+	if err != nil {
+		return false, err
+	}
+	cells := make([]kv.Column, len(fs))
+	watches := make([]Watch, len(fs))
+	for i, f := range fs {
+		cells[i] = f.Column
+		watches[i] = Watch{o, kv.Span{Start: f.Column.Row, End: append(slices.Clone(f.Column.Row), 0)}}
+	}
+	if _, err := t.BatchGet(ctx, cells); err != nil {
+		return false, err
+	}
+	found, err := ListPending(ctx, store, watches, Until{UpTo: start})
+	if err != nil || found[o].Waiting {
+		return true, err
+	}
+	for _, c := range cells {
+		u := Unacknowledged{Failed: Failed{Observer: o, Column: c}}
+		u.clear(t, start)
+	}
+	_, err = t.Commit(ctx)
+	return false, err
 }
 
 // Drop removes all notifications of an observer that is no more. Call it after no transaction

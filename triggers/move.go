@@ -74,6 +74,23 @@ func (u *Unacknowledged) Seen(ctx context.Context, c *txn.Client, t *txn.Txn) (s
 	return s, false, err
 }
 
+// Acknowledged reads what an acknowledgement, as it is stored, says that its observer has seen of the cell,
+// and up to when.
+func Acknowledged(ctx context.Context, client *txn.Client, ack []byte, c kv.Column) (kv.Timestamp, Seen,
+	error) {
+	e := Event{Column: c, client: client}
+	var s Seen
+	var err error
+	if e.PreviousTS, e.seen, err = decodeAck(ack); err != nil {
+		return 0, s, err
+	}
+	s.Value, s.OK, err = e.Previous(ctx)
+	if s.Forgotten = errors.Is(err, ErrForgotten); s.Forgotten {
+		err = nil
+	}
+	return e.PreviousTS, s, err
+}
+
 // Move carries the notification over to another cell with t's commit.
 func (u *Unacknowledged) Move(ctx context.Context, t *txn.Txn, to kv.Column, s Seen) error {
 	start, err := t.StartTS(ctx)

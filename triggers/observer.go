@@ -91,6 +91,17 @@ type Event struct {
 	Attempt int
 	client  *txn.Client
 	seen    *Seen // the cell has been moved since
+	unseen  bool  // the observer has never acknowledged it
+}
+
+// Behind is the event for an observer that was not notified of changes since base, for a while, and is being
+// told of them: if it has not acknowledged the cell, it has seen it as it was then. Zero: it has missed
+// nothing.
+func (e Event) Behind(base kv.Timestamp) Event {
+	if e.unseen && base != 0 {
+		e.PreviousTS = min(e.PreviousTS, base)
+	}
+	return e
 }
 
 // Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist

@@ -409,7 +409,7 @@ func TestBackoffAndPark(t *testing.T) {
 		}
 
 		broken.Store(false)
-		if n, err := RetryParked(t.Context(), w.mem, 1); n != 1 || err != nil {
+		if n, err := RetryParked(t.Context(), w.mem, 1, nil); n != 1 || err != nil {
 			t.Fatalf("retried %d, %v", n, err)
 		}
 		w.until("retried", time.Second, func() bool { a, b := w.backlog(); return a+b == 0 })

@@ -607,6 +607,7 @@ func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Ti
 	ackColumn := AckColumn(o.ID, d.Column)
 	previous := d.OldestTS - 1
 	var seen *Seen
+	unseen := false
 	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
 		return ended{}, err
 	} else if ok {
@@ -620,6 +621,8 @@ func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Ti
 		}
 	} else if o.New != nil && o.New(d.Column) {
 		seen = &Seen{}
+	} else {
+		unseen = true
 	}
 	if int(d.Depth) > o.Depth {
 		// Only now: what is acknowledged is not beyond anything.
@@ -634,7 +637,7 @@ func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Ti
 	e := Event{
 		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous,
 		Attempt: int(d.Attempts), Depth: int(d.Depth), client: w.client,
-		seen: seen,
+		seen: seen, unseen: unseen,
 	}
 	mark := t.Savepoint()
 	switch err := w.call(ctx, o, t, e); {

@@ -8,7 +8,9 @@ import (
 
 	"moka/kv"
 	"moka/kv/coord"
+	"moka/sqlfront/catalog"
 	"moka/triggers"
+	"moka/txn"
 	"moka/txn/gc"
 )
 
@@ -37,13 +39,22 @@ func (s *stack) openGC(ctx context.Context, session coord.Session) (told []sessi
 	return append(told, c), nil
 }
 
-// oldestWaiting is the oldest change that an observer has not seen.
+// oldestWaiting is the oldest change that an observer has not seen, or is about to be told of.
 func (s *stack) oldestWaiting(ctx context.Context) (oldest kv.Timestamp, err error) {
 	list, err := triggers.Backlogs(ctx, s.store)
 	for _, b := range list {
 		if b.Oldest != 0 && (oldest == 0 || b.Oldest < oldest) {
 			oldest = b.Oldest
 		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	t := s.txn.Begin(txn.TxnOptions{ReadOnly: true})
+	defer t.Rollback()
+	missed, err := catalog.OldestMissed(ctx, t)
+	if missed != 0 && (oldest == 0 || missed < oldest) {
+		oldest = missed + 1 // what was at that time is kept, too
 	}
 	return oldest, err
 }

@@ -317,6 +317,11 @@ type Observer struct {
 	// stored then. Zero as DisabledAt, and in observers that an older release has disabled.
 	DisabledTS   kv.Timestamp `json:"disabled_ts,omitzero"`
 	DisabledRows uint32       `json:"disabled_rows,omitzero"`
+	// Behind is when it was disabled, if it was enabled WITH REPLAY since: as long as that walk is under way,
+	// a row that it has not acknowledged, stored under the index BehindRows, it has seen as it was then, or
+	// before its oldest change that waits.
+	Behind     kv.Timestamp `json:"behind,omitzero"`
+	BehindRows uint32       `json:"behind_rows,omitzero"`
 }
 
 // Sequence names a source of increasing numbers. The sequence is never reset: ALTER TABLE … AUTO_INCREMENT =

@@ -20,6 +20,16 @@ type Walk struct {
 	Observer uint32 `json:"observer"`
 	// Replay has it run for all rows; else for those alone that it has not acknowledged, as if they were new.
 	Replay bool `json:"replay,omitempty"`
+	// Since, if set, has it run for the rows that are not what they were then, deleted ones, too: it was
+	// disabled then, and is given back what it has missed. Unseen says that it still has rows to run for as
+	// if new.
+	Since  kv.Timestamp `json:"since,omitzero"`
+	Unseen bool         `json:"unseen,omitempty"`
+	// Through says that such a walk has come to its end, and Drain, if set, up to when changes wait for whose
+	// runs what was at Since is kept. Failed: it was not kept, and the walk is at its end with rows left out.
+	Through bool         `json:"through,omitempty"`
+	Drain   kv.Timestamp `json:"drain,omitzero"`
+	Failed  bool         `json:"failed,omitempty"`
 	// Rows is the index under which the table's rows were stored when it began. If they are stored elsewhere
 	// it has come to its end.
 	Rows   uint32 `json:"rows"`
@@ -30,6 +40,9 @@ type Walk struct {
 	Holder uint64 `json:"holder,omitempty"`
 	Until  int64  `json:"until,omitempty"`
 }
+
+// New reports whether rows that its observer has not acknowledged are new to it.
+func (w *Walk) New() bool { return w.Unseen || !w.Replay && w.Since == 0 }
 
 const walkVersion = 1
 
@@ -63,7 +76,21 @@ func (c *Catalog) Walk(ctx context.Context, t *txn.Txn, observer uint32) (w Walk
 }
 
 // Walks lists the walks under way.
-func (c *Catalog) Walks(ctx context.Context, t *txn.Txn) (all []Walk, err error) {
+func (c *Catalog) Walks(ctx context.Context, t *txn.Txn) ([]Walk, error) { return walks(ctx, t) }
+
+// OldestMissed is the timestamp from which on versions are needed by walks that give observers back what they
+// have missed; zero if there are none. Garbage collection asks, also where there is no SQL.
+func OldestMissed(ctx context.Context, t *txn.Txn) (oldest kv.Timestamp, err error) {
+	all, err := walks(ctx, t)
+	for _, w := range all {
+		if w.Since != 0 && !w.Failed && (oldest == 0 || w.Since < oldest) {
+			oldest = w.Since
+		}
+	}
+	return oldest, err
+}
+
+func walks(ctx context.Context, t *txn.Txn) (all []Walk, err error) {
 	s := t.Scan(ctx, txn.ScanOptions{Span: kv.Span{
 		Start: column(prefixCatalog, kindWalk).Row, End: column(prefixCatalog, kindWalk+1).Row}})
 	for s.Next() && err == nil {
@@ -81,10 +108,13 @@ func (c *Catalog) MayMove(ctx context.Context, t *txn.Txn, s *Snapshot, table ui
 	for _, o := range s.Observers(table) {
 		if w, ok, err := c.Walk(ctx, t, o.ID); err != nil {
 			return err
-		} else if ok && !w.Replay {
+		} else if ok && (w.New() || w.Since != 0 && !w.Failed) {
+			with := "BACKFILL"
+			if !w.New() {
+				with = "REPLAY"
+			}
 			return limit(LimitMove, "ALTER TABLE of all rows is not supported. Reason: observer '%s' is "+
-				"being "+
-				"run for them (WITH BACKFILL). Try WAIT FOR OBSERVERS %s, or drop it.", o.Name, o.Name)
+				"being run for them (WITH %s). Try WAIT FOR OBSERVERS %s, or drop it.", o.Name, with, o.Name)
 		}
 	}
 	return nil

@@ -47,6 +47,9 @@ func (t *Table) Span() kv.Span { return RowsOf(t.desc) }
 // RowsOf is where the rows of a table are stored.
 func RowsOf(d *catalog.Table) kv.Span { return indexSpan(d.ID, d.RowIndex) }
 
+// CellOf is the cell of the row with the key.
+func CellOf(row kv.RowKey) kv.Column { return cell(row) }
+
 // IsRow reports whether a column in Span is a row, and not what others keep beside it.
 func IsRow(c kv.Column) bool { return c.Family == rowFamily && len(c.Qualifier) == 0 }
 
@@ -94,6 +97,48 @@ func (t *Table) Notify(ctx *sql.Context, row sql.Row, observers []uint32) error 
 	return tx.fail(ctx, tx.store().Err())
 }
 
+// KeyColumns are those of the primary key; nil if there is none.
+func (t *Table) KeyColumns() (columns sql.Schema) {
+	if t.primary != nil {
+		for _, c := range t.primary.cols {
+			columns = append(columns, t.pk.Schema[c])
+		}
+	}
+	return columns
+}
+
+// KeyValues are those of the primary key of a row; nil where KeyText has no more than bytes.
+func (t *Table) KeyValues(ctx *sql.Context, key kv.RowKey) ([]any, error) {
+	if t.primary == nil || !t.Holds(key) {
+		return nil, nil
+	}
+	values := make([]any, len(t.primary.cols))
+	whole := true
+	for i := range values {
+		whole = whole && t.primary.codec.Decodable(i)
+	}
+	if _, err := t.primary.codec.Decode(key[len(indexPrefix(t.desc.ID, t.desc.RowIndex)):],
+		values); err != nil || whole {
+		return values, err
+	}
+	tx, err := txOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stored, ok, err := tx.store().Get(ctx, cell(key))
+	if err != nil || !ok {
+		return nil, tx.fail(ctx, err)
+	}
+	row, err := t.DecodeRow(stored)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range t.primary.cols {
+		values[i] = row[c]
+	}
+	return values, nil
+}
+
 // KeyText words the key of a stored row for people: "id=7". Text under a collation cannot be read back from a key, so the
 // row itself is asked, as ctx's transaction sees it; of a row that is gone some keys can only be shown as bytes.
 func (t *Table) KeyText(ctx *sql.Context, key kv.RowKey) (string, error) {
@@ -108,33 +153,12 @@ func (t *Table) KeyText(ctx *sql.Context, key kv.RowKey) (string, error) {
 		}
 		return fmt.Sprintf("row %d", binary.BigEndian.Uint64(rest)), nil
 	}
-	values := make([]any, len(t.primary.cols))
-	whole := true
-	for i := range values {
-		whole = whole && t.primary.codec.Decodable(i)
-	}
-	if _, err := t.primary.codec.Decode(rest, values); err != nil {
+	values, err := t.KeyValues(ctx, key)
+	if err != nil {
 		return "", err
 	}
-	if !whole {
-		tx, err := txOf(ctx)
-		if err != nil {
-			return "", err
-		}
-		stored, ok, err := tx.store().Get(ctx, cell(key))
-		if err != nil {
-			return "", tx.fail(ctx, err)
-		}
-		if !ok {
-			return fmt.Sprintf("0x%x", []byte(rest)), nil
-		}
-		row, err := t.DecodeRow(stored)
-		if err != nil {
-			return "", err
-		}
-		for i, c := range t.primary.cols {
-			values[i] = row[c]
-		}
+	if values == nil {
+		return fmt.Sprintf("0x%x", []byte(rest)), nil
 	}
 	parts := make([]string, len(values))
 	for i, c := range t.primary.cols {

@@ -47,7 +47,8 @@ func (r *Registry) warnMissed(ctx *sql.Context, was *catalog.Observer, action pa
 	case was.Events == catalog.OnNotify: // no change is of its business
 	case action == parse.DisableObserver && was.Enabled:
 		ctx.Warn(sqlerr.Unknown, "Changes from now on are not delivered to observer '%s', nor will they be "+
-			"when it is enabled again; what it had not done yet waits", was.Name)
+			"when it is enabled again, but WITH REPLAY and before garbage collection has passed them "+
+			"(--gc-retention); what it had not done yet waits", was.Name)
 	case action == parse.EnableObserver && !was.Enabled && was.DisabledAt.IsZero():
 		ctx.Warn(sqlerr.Unknown, "Observer '%s' has missed all changes since it was disabled", was.Name)
 	case action == parse.EnableObserver && !was.Enabled:

@@ -72,8 +72,9 @@ type Registry struct {
 		registered map[uint32]*catalog.Observer
 		version    uint64
 		holds
-		runs map[uint32]*running // by their slots' ids
-		ids  map[uint32]bool     // of slots
+		over map[uint32]kv.Timestamp // of observers that have been given back what they missed: their Behind
+		runs map[uint32]*running     // by their slots' ids
+		ids  map[uint32]bool         // of slots
 	}
 }
 
@@ -106,6 +107,7 @@ func New(o Options) *Registry {
 	r := &Registry{o: o, changed: make(chan struct{}, 1), stale: make(chan struct{}, 1),
 		toWalk: make(chan struct{}, 1), holder: rand.Uint64(), tidied: map[uint32]uint32{}}
 	r.mu.registered = map[uint32]*catalog.Observer{}
+	r.mu.over = map[uint32]kv.Timestamp{}
 	r.mu.runs, r.mu.ids = map[uint32]*running{}, map[uint32]bool{}
 	r.mu.here, r.mu.writes = map[uint32]int{}, map[uint32][]uint32{}
 	return r
@@ -205,6 +207,7 @@ func (r *Registry) follow(ctx context.Context) error {
 		if now[id] == nil {
 			r.o.Worker.Unregister(id)
 			r.bodies.Drop(id)
+			delete(r.mu.over, id)
 		}
 	}
 	for id, o := range now {

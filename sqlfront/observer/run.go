@@ -106,7 +106,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 		return err
 	}
 	if b == nil {
-		return triggers.ErrSkip // dropped or disabled while the notification was on its way
+		return triggers.ErrSkip // dropped while the notification was on its way
 	}
 	defer done()
 	if b.table.Moving() {
@@ -118,6 +118,13 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	}
 	if b.view != nil {
 		return r.runIncremental(sctx, tx, b, e)
+	}
+	if o := b.observer; o.Behind != 0 && rowSpan(o.TableID, o.BehindRows).Contains(e.Column.Row) {
+		base, err := r.behind(ctx, t, o)
+		if err != nil {
+			return err
+		}
+		e = e.Behind(base)
 	}
 	old, now, err := b.rows(ctx, t, e)
 	forgotten := errors.Is(err, triggers.ErrForgotten)
@@ -269,7 +276,7 @@ func errForgotten(o *catalog.Observer) error {
 }
 
 // body returns the compiled form of an observer, compiled anew if the catalog has changed since; done has to
-// be said when the run is over. It is nil if the observer is gone or disabled.
+// be said when the run is over. It is nil if the observer is gone.
 func (r *Registry) body(ctx *sql.Context, id uint32) (b *body, done func(), err error) {
 	version, err := r.eng.CatalogVersion(ctx)
 	if err != nil {
@@ -280,11 +287,12 @@ func (r *Registry) body(ctx *sql.Context, id uint32) (b *body, done func(), err 
 		return nil, nil, err
 	}
 	o, ok := snap.ObserverByID(id)
-	if !ok || !o.Enabled {
+	if !ok {
 		return nil, nil, nil
 	}
-	if o.Paused {
-		return nil, nil, fmt.Errorf("%w: observer %s is paused", txn.ErrConflict, o.Name)
+	if o.Paused || !o.Enabled { // what it has not done waits
+		return nil, nil, fmt.Errorf("%w: observer %s is %s", txn.ErrConflict, o.Name,
+			strings.ToLower(status(o)))
 	}
 	b, known := r.bodies.Take(id, version)
 	keeps := r.eng.KeepsBodies(known)

@@ -16,7 +16,6 @@ import (
 
 	"moka/kv"
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/past"
@@ -52,6 +51,13 @@ func (r *Registry) Hooks() parse.Hooks {
 		},
 		AlterObserver: func(_ context.Context, s parse.AlterObserver) (ast.Statement, error) {
 			return r.inject("ALTER OBSERVER", askedLater, func(ctx *sql.Context) (sql.RowIter, error) {
+				if s.Action == parse.RetryFailedObserver || s.Action == parse.DiscardFailedObserver {
+					n, err := r.failed(ctx, s)
+					if err != nil {
+						return nil, observerError(err)
+					}
+					return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(n))), nil
+				}
 				return ok(r.alter(ctx, s))
 			}), nil
 		},
@@ -290,7 +296,6 @@ func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, erro
 	o := &catalog.Observer{
 		Name: s.Observer.Name, Events: catalog.ObserverEvents(0), Body: s.Body, CreateStatement: s.Text,
 		Enabled: true,
-		Definer: ctx.Client().User + "@" + ctx.Client().Address,
 	}
 	for from, to := range map[parse.Event]catalog.ObserverEvents{
 		parse.OnInsert: catalog.OnInsert, parse.OnUpdate: catalog.OnUpdate, parse.OnDelete: catalog.OnDelete,
@@ -300,10 +305,7 @@ func describe(ctx *sql.Context, s parse.CreateObserver) (*catalog.Observer, erro
 			o.Events |= to
 		}
 	}
-	o.Spoken = engine.SpokenOf(ctx)
-	if mode, err := ctx.GetSessionVariable(ctx, "sql_mode"); err == nil {
-		o.SQLMode, _ = mode.(string)
-	}
+	declaredBy(ctx, o)
 	for name, value := range s.Options {
 		if err := setOption(o, name, value); err != nil {
 			return nil, err
@@ -521,7 +523,6 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 	if err != nil {
 		return err
 	}
-	var id uint32
 	var was catalog.Observer
 	told := false // how many rows others have changed is for who may see that
 	release := func() {}
@@ -539,15 +540,10 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 			return err
 		}
 		counts := r.onTable(ctx, snap, o, sql.PrivilegeType_Select)
-		id, told = o.ID, counts && r.maySee(ctx, snap, o)
-		if s.Action == parse.RetryFailedObserver {
-			return nil
-		}
+		told = counts && r.maySee(ctx, snap, o)
 		if s.Action == parse.ReplayObserver {
-			// It runs for the rows of others, and with its definer's rights.
-			if c := ctx.Client(); !counts && o.Definer != c.User+"@"+c.Address {
-				return sqlerr.New(sqlerr.TableAccessDenied, "SELECT command denied to user '%s'@'%s' for "+
-					"the table of observer '%s'", c.User, c.Address, o.Name)
+			if err := r.mayRunFor(ctx, o, counts); err != nil {
+				return err
 			}
 			return r.beginReplay(ctx, t, snap, o)
 		}
@@ -556,8 +552,18 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 			if err := setOptions(&changed, s.Options); err != nil {
 				return err
 			}
+			if o.View == 0 {
+				changed.CreateStatement = createText(snap, &changed, o.Body)
+			}
 			_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 			return err
+		}
+		if s.Action == parse.ReplaceObserver {
+			release()
+			if release, err = r.Hold(ctx, o.TableID, false); err != nil {
+				return err
+			}
+			return r.replaceBody(ctx, t, snap, o, s)
 		}
 		if s.Action == parse.PauseObserver || s.Action == parse.ResumeObserver {
 			changed.Paused = s.Action == parse.PauseObserver
@@ -568,6 +574,9 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 			return keeps(snap, o)
 		}
 		if changed.Enabled = s.Action == parse.EnableObserver; changed.Enabled {
+			if err := r.giveBack(ctx, t, snap, o, &changed, s.Replay, counts); err != nil {
+				return err
+			}
 			changed.DisabledAt, changed.DisabledTS, changed.DisabledRows = time.Time{}, 0, 0
 		} else if o.Enabled {
 			release()
@@ -582,13 +591,10 @@ func (r *Registry) alter(ctx *sql.Context, s parse.AlterObserver) error {
 		_, err = r.o.Catalog.UpdateObserver(ctx, t, changed)
 		return err
 	})
-	if err == nil && told && (s.Action == parse.EnableObserver || s.Action == parse.DisableObserver) {
+	if err == nil && told && (s.Action == parse.EnableObserver && !s.Replay ||
+		s.Action == parse.DisableObserver) {
 		r.warnMissed(ctx, &was, s.Action, at)
 	}
-	if err != nil || s.Action != parse.RetryFailedObserver {
-		return err
-	}
-	_, err = triggers.RetryParked(ctx, r.o.Store, id)
 	return err
 }
 

@@ -88,7 +88,7 @@ func (r *Registry) declared(ctx *sql.Context) ([]sql.Row, error) {
 			continue
 		}
 		rows = append(rows, sql.NewRow(uint64(o.ID), databaseName(snap, o.DatabaseID), o.Name,
-			eventNames(o.Events), columnNames(snap, o),
+			eventNames(o.Events), strings.Join(columnNames(snap, o), ","),
 			tableName(snap, o.TableID), status(o), o.Body, set(int64(o.MaxAttempts)),
 			set(o.Backoff.Milliseconds()), o.SQLMode, o.Definer, o.Created.UTC(),
 			set(o.Timeout.Milliseconds()), set(int64(o.MaxFanout)),
@@ -245,13 +245,12 @@ func databaseName(snap *catalog.Snapshot, id uint32) string {
 	return fmt.Sprintf("#%d", id)
 }
 
-// columnNames are those of UPDATE OF; empty means every column.
-func columnNames(snap *catalog.Snapshot, o *catalog.Observer) string {
+// columnNames are those of UPDATE OF; none means every column.
+func columnNames(snap *catalog.Snapshot, o *catalog.Observer) (names []string) {
 	t, ok := snap.TableByID(o.TableID)
 	if !ok {
-		return ""
+		return nil
 	}
-	var names []string
 	for _, id := range o.Columns {
 		for i := range t.Columns {
 			if t.Columns[i].ID == id {
@@ -259,7 +258,7 @@ func columnNames(snap *catalog.Snapshot, o *catalog.Observer) string {
 			}
 		}
 	}
-	return strings.Join(names, ",")
+	return names
 }
 
 // lagOf is how old a change is, in milliseconds.

@@ -236,10 +236,13 @@ func (w *waiting) walks(ctx *sql.Context, t *txn.Txn, snap *catalog.Snapshot,
 	}
 	walked := false
 	for _, o := range all {
-		if !slices.ContainsFunc(walks, func(x catalog.Walk) bool { return x.Observer == o.ID }) {
+		i := slices.IndexFunc(walks, func(x catalog.Walk) bool { return x.Observer == o.ID && !x.Through })
+		if i < 0 {
 			continue
 		}
 		switch {
+		case walks[i].Failed:
+			return false, w.forgotten(ctx, snap, o)
 		case !o.Enabled:
 			return false, w.stopped(ctx, snap, o, "is disabled and has rows to run for", "ENABLE")
 		case o.Paused:
@@ -261,6 +264,17 @@ func (w *waiting) stopped(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.O
 		"and "+
 		"moka.observer_backlog say more, ALTER OBSERVER %s.%s %s goes on", o.Name, why,
 		quote(databaseName(snap, o.DatabaseID)), quote(o.Name), action)
+}
+
+// forgotten is the error about an observer that was to be given back what it has missed, too late.
+func (w *waiting) forgotten(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) error {
+	if !w.r.maySee(ctx, snap, o) {
+		return w.stopped(ctx, snap, o, "", "")
+	}
+	return sqlerr.New(sqlerr.ObserverStopped, "Observer '%s' was enabled WITH REPLAY, and garbage "+
+		"collection "+
+		"has passed the time when it was disabled before all that it had missed was found; REPLAY OBSERVER "+
+		"%s.%s has it run for all rows", o.Name, quote(databaseName(snap, o.DatabaseID)), quote(o.Name))
 }
 
 // observers are those of the round. To wait for an observer by its name takes the right to see it, or to read

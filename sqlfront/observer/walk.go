@@ -73,9 +73,9 @@ func (r *Registry) beginReplay(ctx *sql.Context, t *txn.Txn, snap *catalog.Snaps
 	if !found {
 		return &catalog.NotFoundError{Kind: catalog.KindTable, Name: o.Name}
 	}
-	if _, under, err := r.o.Catalog.Walk(ctx, t, o.ID); err != nil {
+	if w, under, err := r.o.Catalog.Walk(ctx, t, o.ID); err != nil {
 		return err
-	} else if under {
+	} else if under && !w.Failed {
 		return sqlerr.New(sqlerr.ObserverStopped, "Rows are walked for observer '%s' already: WAIT FOR "+
 			"OBSERVERS "+
 			"%s", o.Name, o.Name)
@@ -87,14 +87,20 @@ func (r *Registry) beginReplay(ctx *sql.Context, t *txn.Txn, snap *catalog.Snaps
 	return r.o.Catalog.PutWalk(t, w)
 }
 
-// walks are those under way, by their observers.
-func (r *Registry) walks(ctx context.Context) (map[uint32]catalog.Walk, error) {
+func (r *Registry) allWalks(ctx context.Context) ([]catalog.Walk, error) {
 	t := r.o.Client.Begin(txn.TxnOptions{ReadOnly: true})
 	defer t.Rollback()
-	all, err := r.o.Catalog.Walks(ctx, t)
+	return r.o.Catalog.Walks(ctx, t)
+}
+
+// walks are those that have rows left to walk, by their observers.
+func (r *Registry) walks(ctx context.Context) (map[uint32]catalog.Walk, error) {
+	all, err := r.allWalks(ctx)
 	of := make(map[uint32]catalog.Walk, len(all))
 	for _, w := range all {
-		of[w.Observer] = w
+		if !w.Through {
+			of[w.Observer] = w
+		}
 	}
 	return of, err
 }
@@ -112,8 +118,9 @@ func (r *Registry) walk(ctx context.Context) {
 		}
 		for more := true; more && ctx.Err() == nil; {
 			more = false
-			all, err := r.walks(ctx)
-			for id := range all {
+			all, err := r.allWalks(ctx)
+			for _, w := range all {
+				id := w.Observer
 				went, stepErr := r.step(ctx, id, walkBatch)
 				for n := walkBatch / 4; errors.Is(stepErr, txn.ErrConflict) && n > 0; n /= 4 {
 					// A run has acknowledged one of the rows meanwhile; fewer rows meet fewer runs.
@@ -158,9 +165,23 @@ func (r *Registry) step(ctx context.Context, id uint32, n int) (more bool, err e
 	if ahead, err := triggers.BacklogOf(ctx, r.o.Store, id); err != nil || ahead.Waiting > walkAhead {
 		return err == nil && sleep(ctx, walkPause), err
 	}
-	done, err := r.notifyNext(ctx, t, o, &w, n)
+	if w.Failed {
+		return false, nil
+	}
+	if w.Through {
+		return false, r.drain(ctx, t, &w)
+	}
+	var done bool
+	if w.Since != 0 {
+		done, err = r.notifyMissed(ctx, t, o, &w, n)
+	} else {
+		done, err = r.notifyNext(ctx, t, o, &w, n)
+	}
 	if err != nil {
 		return false, err
+	}
+	if w.Since != 0 && done { // what was then is needed until the runs are over
+		w.Through, done = true, false
 	}
 	if w.Holder, w.Until = r.holder, now+r.o.HoldTime.Milliseconds(); done {
 		r.o.Catalog.DropWalk(t, id)
@@ -168,7 +189,7 @@ func (r *Registry) step(ctx context.Context, id uint32, n int) (more bool, err e
 		return false, err
 	}
 	_, err = t.Commit(ctx)
-	return err == nil && !done, err
+	return err == nil && !done && !w.Through, err
 }
 
 // notifyNext notifies, in t, of the next rows of a walk.

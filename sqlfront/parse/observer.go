@@ -157,14 +157,22 @@ const (
 	PauseObserver
 	ResumeObserver
 	ReplayObserver
+	ReplaceObserver // AS body
+	DiscardFailedObserver
 )
 
-// AlterObserver is ALTER OBSERVER name ENABLE | DISABLE | PAUSE | RESUME | RETRY FAILED |
-// WITH (option = value, …), and REPLAY OBSERVER name.
+// AlterObserver is ALTER OBSERVER name ENABLE [WITH REPLAY] | DISABLE | PAUSE | RESUME |
+// RETRY | DISCARD FAILED [WHERE condition] | WITH (option = value, …) | AS body, and REPLAY OBSERVER name.
 type AlterObserver struct {
 	Observer Name
 	Action   ObserverAction
 	Options  map[string]string // of SetObserver, as in CreateObserver
+	Replay   bool              // of EnableObserver: WITH REPLAY
+	Body     string            // of ReplaceObserver, as in CreateObserver
+	Written  string            // the body as the user wrote it
+	// Failed, of what is about failed runs, is the parsed SELECT * FROM moka.observer_errors WHERE condition;
+	// nil for all of them.
+	Failed *ast.Select
 }
 
 // ShowObservers is SHOW OBSERVERS [FROM db] [LIKE 'pattern'].
@@ -434,7 +442,9 @@ func (r *rewriter) dropObserver(ctx context.Context, l *lexer) (ast.Statement, i
 	return deliver(r, ctx, l, t, "DROP OBSERVER", r.parser.hooks.DropObserver, d)
 }
 
-func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
+func (r *rewriter) alterObserver(ctx context.Context, l *lexer, o ast.ParserOptions) (ast.Statement, int,
+	bool, error) {
+	head := *l
 	t := l.next()
 	if !l.is(t, "observer") {
 		r.alterView(t)
@@ -448,17 +458,32 @@ func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, 
 	switch {
 	case l.is(t, "enable"):
 		a.Action = EnableObserver
+		if t = l.next(); l.is(t, "with") {
+			if err := r.words(l, "replay"); err != nil {
+				return nil, 0, true, err
+			}
+			a.Replay, t = true, l.next()
+		}
+		return deliver(r, ctx, l, t, "ALTER OBSERVER", r.parser.hooks.AlterObserver, a)
 	case l.is(t, "disable"):
 		a.Action = DisableObserver
 	case l.is(t, "pause"):
 		a.Action = PauseObserver
 	case l.is(t, "resume"):
 		a.Action = ResumeObserver
-	case l.is(t, "retry"):
+	case l.is(t, "retry"), l.is(t, "discard"):
+		if a.Action = RetryFailedObserver; l.is(t, "discard") {
+			a.Action = DiscardFailedObserver
+		}
 		if err := r.words(l, "failed"); err != nil {
 			return nil, 0, true, err
 		}
-		a.Action = RetryFailedObserver
+		if t = l.next(); l.is(t, "where") {
+			return r.whereFailed(ctx, a, t, o)
+		}
+		return deliver(r, ctx, l, t, "ALTER OBSERVER", r.parser.hooks.AlterObserver, a)
+	case l.is(t, "as"):
+		return r.replaceBody(ctx, l, a, head, o)
 	case l.is(t, "with"):
 		a.Action = SetObserver
 		if t, err = r.options(l, t, &a.Options); err != nil {
@@ -472,6 +497,67 @@ func (r *rewriter) alterObserver(ctx context.Context, l *lexer) (ast.Statement, 
 		return nil, 0, true, r.errAt(t)
 	}
 	return deliver(r, ctx, l, l.next(), "ALTER OBSERVER", r.parser.hooks.AlterObserver, a)
+}
+
+// replaceBody parses ALTER OBSERVER name AS body; head is where its first words begin.
+func (r *rewriter) replaceBody(ctx context.Context, l *lexer, a AlterObserver, head lexer,
+	o ast.ParserOptions) (ast.Statement, int, bool, error) {
+	fail := func(err error) (ast.Statement, int, bool, error) { return nil, 0, true, err }
+	if !r.stored {
+		if err := r.noParameters(head); err != nil {
+			return fail(err)
+		}
+	}
+	t := l.next()
+	if t.kind == eof || l.isByte(t, ';') {
+		return fail(sqlerr.Syntax(r.src, t.start))
+	}
+	// The table is the observer's, whatever it is called.
+	c := CreateObserver{Observer: a.Observer, Table: Name{Name: "t"}, BodyStart: t.start}
+	end, err := r.body(ctx, &c, o)
+	if err != nil {
+		return fail(err)
+	}
+	if r.parser.hooks.AlterObserver == nil {
+		return fail(unsupported("ALTER OBSERVER"))
+	}
+	a.Action, a.Body, a.Written = ReplaceObserver, c.Body, c.Text[c.BodyStart:]
+	stmt, err := r.parser.hooks.AlterObserver(ctx, a)
+	return stmt, end, true, err
+}
+
+// whereFailed parses the condition of RETRY | DISCARD FAILED WHERE, which begins at where.
+func (r *rewriter) whereFailed(ctx context.Context, a AlterObserver, where token,
+	o ast.ParserOptions) (ast.Statement, int, bool, error) {
+	sel, end, err := r.condition(ctx, Name{"moka", "observer_errors"}, where, o)
+	if err == nil && r.parser.hooks.AlterObserver == nil {
+		err = unsupported("ALTER OBSERVER")
+	}
+	if err != nil {
+		return nil, 0, true, err
+	}
+	a.Failed = sel
+	stmt, err := r.parser.hooks.AlterObserver(ctx, a)
+	return stmt, end, true, err
+}
+
+// condition parses [WHERE condition] from t on as that of SELECT * FROM a table. end is where it ends.
+func (r *rewriter) condition(ctx context.Context, table Name, t token, o ast.ParserOptions) (sel *ast.Select,
+	end int, err error) {
+	head, rest := "select * from "+table.String()+" ", r.src[t.start:]
+	stmt, end, err := ast.ParseOneWithOptions(ctx, head+rest, o)
+	if err != nil {
+		if at, ok := errorAt(ctx, head+rest, o, err); ok {
+			err = sqlerr.Syntax(r.src, max(at-len(head), 0)+t.start)
+		}
+		return nil, 0, err
+	}
+	sel, ok := stmt.(*ast.Select)
+	if !ok || sel.Limit != nil || len(sel.OrderBy) > 0 || len(sel.GroupBy) > 0 || sel.Having != nil ||
+		hasLock(sel.Lock) || sel.Into != nil {
+		return nil, 0, sqlerr.Syntax(r.src, t.end)
+	}
+	return sel, min(max(end-len(head)+t.start, t.start), len(r.src)), nil
 }
 
 func (r *rewriter) replayObserver(ctx context.Context, l *lexer) (ast.Statement, int, bool, error) {
@@ -528,20 +614,10 @@ func (r *rewriter) notify(ctx context.Context, l *lexer, o ast.ParserOptions) (a
 	if t.kind != eof && !l.isByte(t, ';') && !l.is(t, "where") {
 		return fail(r.errAt(t))
 	}
-	head, rest := "select * from "+name.String()+" ", r.src[t.start:]
-	stmt, end, err := ast.ParseOneWithOptions(ctx, head+rest, o)
+	sel, end, err := r.condition(ctx, name, t, o)
 	if err != nil {
-		if at, ok := errorAt(ctx, head+rest, o, err); ok {
-			return fail(sqlerr.Syntax(r.src, max(at-len(head), 0)+t.start))
-		}
 		return fail(err)
 	}
-	sel, ok := stmt.(*ast.Select)
-	if !ok || sel.Limit != nil || len(sel.OrderBy) > 0 || len(sel.GroupBy) > 0 || sel.Having != nil ||
-		hasLock(sel.Lock) || sel.Into != nil {
-		return fail(sqlerr.Syntax(r.src, t.end))
-	}
-	end = min(max(end-len(head)+t.start, t.start), len(r.src))
 	n.Rows = sel
 	if l.is(t, "where") {
 		n.Where = strings.TrimSpace(strings.TrimRight(r.src[t.end:end], " \t\r\n;"))

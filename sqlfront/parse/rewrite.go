@@ -143,7 +143,7 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 		case fold(w, "start"):
 			startTransaction(ctx, l)
 		case fold(w, "alter"):
-			if stmt, end, done, err = r.alterObserver(ctx, l); !done && err == nil {
+			if stmt, end, done, err = r.alterObserver(ctx, l, o); !done && err == nil {
 				r.columnTypes()
 			}
 			return stmt, end, done, err
