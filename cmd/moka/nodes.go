@@ -112,7 +112,9 @@ func (s *stack) lookAtNodes(ctx context.Context) error {
 		return err
 	}
 	s.registry.Store(r)
-	self := schedule.Node{ID: s.node.ID(), Addr: s.o.NodeAddr, SQL: s.sqlAddr, Zone: s.o.Zone}
+	self := schedule.Node{ID: s.node.ID(), Addr: s.o.NodeAddr, SQL: s.sqlAddr, Zone: s.o.Zone,
+		Short: s.node.Short()}
+	s.tellShort(self.Short)
 	if err := schedule.Register(ctx, s.coord, r, self, s.keeper.current()); err != nil {
 		return err
 	}
@@ -124,6 +126,18 @@ func (s *stack) lookAtNodes(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// tellShort says once when the node's disk gets short of room, and when it has some again.
+func (s *stack) tellShort(short bool) {
+	switch {
+	case short && !s.short:
+		s.o.Logger.Warn("this node's disk is nearly full: what it leads is handed to nodes with room, and it "+
+			"gets nothing until it has room again", "node", s.node.ID())
+	case !short && s.short:
+		s.o.Logger.Info("this node's disk has room again: it may lead", "node", s.node.ID())
+	}
+	s.short = short
 }
 
 func (s *stack) allShards() (ids []kv.ShardID) {
@@ -239,7 +253,10 @@ func nodeSection(ctx context.Context, s *stack, _ []string) (any, error) {
 		"leads", "may be away", "zone"}}
 	for _, n := range r.Nodes {
 		process := "down"
-		if n.Here {
+		switch {
+		case n.Short:
+			process = "full" // or nearly so
+		case n.Here:
 			process = "up"
 		}
 		count := func(m map[kv.NodeID]int) string {

@@ -88,6 +88,7 @@ type stack struct {
 	transport    *raftrpc.Transport
 	nodeCalls    nodeCalls // of a member
 	met          []member  // that a node which joins was told of
+	short        bool      // said of the disk of the node; of followNodes
 	registry     atomic.Pointer[schedule.Registry]
 
 	failed chan error // a part that should go on for ever has ended

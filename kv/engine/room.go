@@ -25,6 +25,9 @@ import (
 //	free:  0 ......... low ......................... high = size + 2 low
 //	                    | below: the state begins     | above: it ends
 //
+// Before that the disk is *short* of room: below low and half as much again, until size is free beside the
+// ballast. Nothing is refused then; a node of a cluster gives up what it leads while it still can write.
+//
 // What makes it smaller needs room first: a delete is one more version until the old ones may go. So in the
 // state there are two more marks, above what the memtables hold, which must fit when it is flushed: deletes
 // are refused, too, below half the ballast more, and collections below a quarter. The rest is for the ends of
@@ -63,7 +66,8 @@ type room struct {
 	logger    *slog.Logger
 	size, low uint64
 
-	full atomic.Pointer[kv.Error]
+	full  atomic.Pointer[kv.Error]
+	short atomic.Bool // also while it is full
 
 	mu    sync.Mutex // guards what follows
 	there bool       // the ballast
@@ -185,6 +189,11 @@ func (r *room) lookLocked(now time.Time) time.Duration {
 			r.allow()
 			return rarestLook
 		}
+		if free < r.low+r.low/2 {
+			r.short.Store(true)
+		} else if free >= r.size {
+			r.short.Store(false)
+		}
 		if !r.there && free >= r.high() {
 			r.make()
 		}
@@ -201,6 +210,7 @@ func (r *room) lookLocked(now time.Time) time.Duration {
 		return rarestLook
 	}
 	r.full.Store(nil)
+	r.short.Store(false)
 	r.logger.Info("the disk has room again: writes that add are taken", "dir", r.dir, "free", mebibytes(free))
 	return closestLook
 }
@@ -222,6 +232,7 @@ func (r *room) exhausted() {
 func (r *room) high() uint64 { return r.size + 2*r.low }
 
 func (r *room) begin(free uint64) {
+	r.short.Store(true)
 	if r.full.Swap(r.refusal(free)) == nil {
 		r.logger.Error("the disk is full: writes that add are refused, deletes and reads go on; make room there, or delete, truncate and drop",
 			"dir", r.dir, "free", mebibytes(free), "goes on by itself with free", mebibytes(r.high()))
@@ -297,6 +308,9 @@ func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 		"(--gc-retention); make room there, delete rows later and fewer at a time, or truncate and "+
 		"drop tables", r.dir)
 }
+
+// Short reports whether the disk is full, or is about to be.
+func (e *Engine) Short() bool { return e.room.short.Load() }
 
 func (r *room) refusal(free uint64) *kv.Error {
 	return kv.Errorf(kv.CodeDiskFull, "engine", "the disk of %s is full (%s free): nothing is added before %s are free; make room there, or delete rows, "+

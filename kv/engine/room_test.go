@@ -221,6 +221,46 @@ func TestBallast(t *testing.T) {
 	}
 }
 
+// Before the disk is full it is short of room, and is so until there is clearly some; nothing is refused.
+func TestShortOfRoom(t *testing.T) {
+	d := newSmallDisk(100 * mebibyte)
+	e := mustOpen(t, "data", roomOptions(d, t))
+	if e.Short() {
+		t.Fatal("an empty disk is short of room")
+	}
+	short := func(want bool) {
+		t.Helper()
+		await(t, fmt.Sprintf("the disk is short: %v", want), func() bool { return e.Short() == want })
+	}
+	d.leave(5 * mebibyte) // the marks are 6 and 4
+	short(true)
+	if e.Room(kv.Adds, 0) != nil || !there(d) {
+		t.Errorf("it is full already: %v", e.Room(kv.Adds, 0))
+	}
+	d.leave(9 * mebibyte) // 8 is the mark
+	short(false)
+	d.leave(3 * mebibyte)
+	awaitRoom(t, e, true)
+	await(t, "the ballast is given up", func() bool { return !there(d) })
+	if !e.Short() {
+		t.Error("it is full, and not short of room")
+	}
+	d.leave(14 * mebibyte) // beside no ballast
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if e = mustOpen(t, "data", roomOptions(d, t)); !e.Short() {
+		t.Error("it begins full, and not short of room")
+	}
+	d.leave(17 * mebibyte) // 16 is the mark
+	awaitRoom(t, e, false)
+	short(false)
+	d.leave(7 * mebibyte) // between the marks: neither begins nor ends it
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A disk that is full at once, before anybody has looked, loses nothing and ends nothing: who meets ENOSPC gives the ballast up and tries again.
 func TestBallastAtENOSPC(t *testing.T) {
 	d := newSmallDisk(100 * mebibyte)

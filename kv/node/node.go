@@ -121,6 +121,9 @@ func (n *Node) ID() kv.NodeID { return n.record.node }
 // Room is kv.ErrDiskFull while the node takes nothing that adds to it, nil otherwise.
 func (n *Node) Room() error { return n.engine.Room(kv.Adds, 0) }
 
+// Short reports whether its disk is full, or is about to be.
+func (n *Node) Short() bool { return n.engine.Short() }
+
 // Shards lists the shards that are on the node, ascending.
 func (n *Node) Shards() []kv.ShardID {
 	rs := n.here()

@@ -292,7 +292,7 @@ func (d *Driver) Turn(now Instant, b Batch, in Input) (*Turn, error) {
 	}
 	for _, s := range in.Sends {
 		if g := d.group(s.Shard); g != nil {
-			g.send(s)
+			g.send(now, s)
 		}
 	}
 	for _, g := range d.groups {

@@ -228,7 +228,7 @@ func (g *group) turn(now Instant, b Batch, t *Turn) error {
 	if !leading {
 		g.since = now
 		for i := range g.peers {
-			g.peers[i].sending, g.peers[i].idle = 0, 0
+			g.peers[i].sending, g.peers[i].idle, g.peers[i].match = 0, 0, 0
 		}
 	}
 	if leading && g.lead == nil && g.old == nil && g.transfer == noTransfer {

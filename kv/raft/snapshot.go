@@ -154,6 +154,8 @@ type peer struct {
 	heard   Instant // when it sent something last
 	sending uint64  // the index of the snapshot that it is being given
 	idle    int     // for how many ticks it has not fetched the one that it needs
+	match   uint64  // what it had when it last had something new, or had all,
+	moved   Instant // and when that was
 }
 
 func (g *group) peer(id uint64) *peer {
@@ -165,9 +167,10 @@ func (g *group) peer(id uint64) *peer {
 	return nil
 }
 
-// send notes who is being given a snapshot.
-func (g *group) send(s Send) {
+// send notes who is being given a snapshot. Behind it he is given time to say so.
+func (g *group) send(now Instant, s Send) {
 	if p := g.peer(s.To); p != nil {
+		p.moved = now
 		if p.sending = s.Index; s.Over {
 			p.sending = 0
 		}
@@ -202,25 +205,30 @@ func (g *group) progress(id uint64) (found tracker.Progress) {
 }
 
 // truncatable returns the last index that may be forgotten, if that is worth the while. A log is kept
-// for all replicas up to KeepBytes, beyond that for those that are there, or are being given a
-// snapshot of what is before it; and beyond LogBytes the older half of it goes, whoever would have
-// needed it: a write must not wait for the slowest.
+// for all replicas up to KeepBytes, beyond that for those that are there and take entries, or are being
+// given a snapshot of what is before it; and beyond LogBytes the older half of it goes, whoever would have
+// needed it: a write must not wait for the slowest. Who is there and takes nothing has a disk that is full,
+// and that may last: other disks are not to be filled for it.
 func (g *group) truncatable(now Instant) uint64 {
 	first, size, o := g.log.truncated.index, g.log.size, &g.d.o
 	if g.applied.index-first < o.TruncateEntries && size < o.TruncateBytes {
 		return 0
 	}
 	least := g.applied.index
-	for _, peer := range g.peers {
+	for i := range g.peers {
+		peer := &g.peers[i]
 		if peer.id == g.id {
 			continue
 		}
 		p := g.progress(peer.id)
+		if p.Match > peer.match || p.Match >= g.applied.index {
+			peer.match, peer.moved = p.Match, now
+		}
 		needs := p.Match
 		switch {
 		case peer.sending != 0:
 			needs = max(needs, peer.sending)
-		case size > o.KeepBytes && now-max(peer.heard, g.since) > awayTimeouts*Instant(o.ElectionTimeout):
+		case size > o.KeepBytes && now-max(min(peer.heard, peer.moved), g.since) > awayTimeouts*Instant(o.ElectionTimeout):
 			continue
 		case p.State == tracker.StateSnapshot:
 			needs = max(needs, p.PendingSnapshot)

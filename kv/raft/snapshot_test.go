@@ -156,26 +156,77 @@ func TestSnapshotsThatAreNotTaken(t *testing.T) {
 	}
 }
 
-// Who is there and slow keeps the log up to a limit, and then the older half goes all the same.
+// Who is there and slow keeps the log up to a limit, and then the older half goes all the same. (It takes one
+// entry now and then.)
 func TestSlowReplicaIsLeftBehindAtLast(t *testing.T) {
 	c := newCluster(t, 3, Options{TruncateEntries: 10, KeepBytes: 1000, LogBytes: 20_000})
 	h := c.leader()
 	slow := c.hosts[h.id%3]
-	c.drop = func(m Message) bool { return m.GetTo() == slow.id && m.GetType() == raftpb.MsgApp }
-	have := slow.d.Status(shard).Last
+	took := c.now
+	c.drop = func(m Message) bool {
+		if m.GetTo() != slow.id || m.GetType() != raftpb.MsgApp {
+			return false
+		}
+		if len(m.GetEntries()) > 1 {
+			m.Entries = m.Entries[:1]
+		}
+		if len(m.GetEntries()) == 0 || c.now-took < Instant(time.Second) {
+			return true
+		}
+		took = c.now
+		return false
+	}
 	for i := range 1000 {
 		c.write(h, fmt.Sprint("c", i))
 		c.pass(50 * time.Millisecond)
-		s := h.d.Status(shard)
-		if s.LogBytes < 15_000 && i < 200 && s.First > have+1 {
+		s, has := h.d.Status(shard), slow.d.Status(shard).Last
+		if s.LogBytes < 15_000 && i < 200 && s.First > has+1 {
 			t.Fatalf("the log of %d bytes begins at %d, and a replica that is there has %d", s.LogBytes,
-				s.First, have)
+				s.First, has)
 		}
 		if s.LogBytes > 25_000 {
 			t.Fatalf("the log grows to %d bytes", s.LogBytes)
 		}
 	}
-	if h.d.Status(shard).First <= have+1 {
+	if h.d.Status(shard).First <= slow.d.Status(shard).Last+1 {
 		t.Error("the log was not cut")
+	}
+}
+
+// Who is there and takes nothing, as one whose disk is full, is given as long as who is away; and gets a
+// snapshot when it takes entries again.
+func TestFullReplicaIsLeftBehind(t *testing.T) {
+	c := newCluster(t, 3, Options{TruncateEntries: 10, KeepBytes: 2000})
+	h := c.leader()
+	full := c.hosts[h.id%3]
+	c.drop = func(m Message) bool { return m.GetTo() == full.id && m.Adds() }
+	have := full.d.Status(shard).Last
+	for i := range 300 {
+		c.write(h, fmt.Sprint("c", i))
+		c.pass(50 * time.Millisecond)
+		s := h.d.Status(shard)
+		if i < 40 && s.First > have+1 {
+			t.Fatalf("after %d entries the log begins at %d, and a replica that took entries until 2 s ago has %d",
+				i, s.First, have)
+		}
+		if i > 120 && s.LogBytes > 4000 {
+			t.Fatalf("the log grows to %d bytes for one that takes nothing", s.LogBytes)
+		}
+	}
+	c.drop = nil
+	c.pass(3 * time.Second)
+	s := c.fetch(h, full)
+	h.in.Sends = append(h.in.Sends, Send{shard, full.id, s.Index, false})
+	for i := range 150 { // it is being sent for longer than it may be silent, and is given time behind that
+		c.write(h, fmt.Sprint("d", i))
+		c.pass(50 * time.Millisecond)
+	}
+	h.in.Sends = append(h.in.Sends, Send{shard, full.id, s.Index, true})
+	c.write(h, "e")
+	full.in.Snapshots = append(full.in.Snapshots, s)
+	c.pass(3 * time.Second)
+	if len(full.installed) != 1 || !slices.Equal(full.applied, h.applied) {
+		t.Errorf("%d snapshots; it has applied %d commands, and the leader %d", len(full.installed),
+			len(full.applied), len(h.applied))
 	}
 }

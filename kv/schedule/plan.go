@@ -21,6 +21,7 @@ type NodeView struct {
 	State State
 	Zone  string // what it shares with others that may fail together; empty: nothing
 	Here  bool
+	Short bool // its disk has little room: others lead what it has, if most have room, and it gets nothing
 	Dead  bool // not here for so long that its replicas are to be elsewhere
 }
 
@@ -146,8 +147,12 @@ func (p *planner) step(s *ShardView) (st *Step, waits bool) {
 		return nil, true
 	}
 	if !p.mayLead(s.Leader) {
-		if to := p.heir(s, 0); to != 0 {
+		if to := p.heir(s, 0, false); to != 0 {
 			return &Step{HandOver: to, Why: "its node drains or leaves"}, true
+		}
+	} else if p.nodes[s.Leader].Short && p.mostHaveRoom(s) && !p.learnt(s) {
+		if to := p.heir(s, 0, true); to != 0 {
+			return &Step{HandOver: to, Why: "its node is short of disk room"}, true
 		}
 	}
 	if len(m.Learners) > 0 {
@@ -174,6 +179,8 @@ func (p *planner) learner(s *ShardView, l uint64) *Step {
 	switch {
 	case p.goes(on):
 		return &Step{Remove: l, Why: "its node is gone before it has learnt all"}
+	case p.nodes[on].Short:
+		return &Step{Remove: l, Why: "its node is short of disk room before it has learnt all"}
 	case !s.ready(l):
 		return nil
 	}
@@ -184,7 +191,7 @@ func (p *planner) learner(s *ShardView, l uint64) *Step {
 		}
 	}
 	if victim != 0 && raft.Node(victim) == s.Leader {
-		if to := p.heir(s, victim); to != 0 {
+		if to := p.heir(s, victim, false); to != 0 {
 			return &Step{HandOver: to, Why: "its replica goes"}
 		}
 		victim = 0 // the new one will take it over
@@ -194,7 +201,7 @@ func (p *planner) learner(s *ShardView, l uint64) *Step {
 
 func (p *planner) remove(s *ShardView, id uint64, why string) *Step {
 	if raft.Node(id) == s.Leader {
-		if to := p.heir(s, id); to != 0 {
+		if to := p.heir(s, id, false); to != 0 {
 			return &Step{HandOver: to, Why: "its replica goes"}
 		}
 		return nil
@@ -212,11 +219,21 @@ func (p *planner) worst(s *ShardView) (worst uint64) {
 	return worst
 }
 
-// heir is a voter's node that may lead the shard.
-func (p *planner) heir(s *ShardView, but uint64) (to kv.NodeID) {
+// heir is a voter's node that may lead the shard: one that is short of room only if there is no other, and not
+// even then with room.
+func (p *planner) heir(s *ShardView, but uint64, room bool) (to kv.NodeID) {
+	less := func(n, to kv.NodeID) bool {
+		if a, b := p.nodes[n].Short, p.nodes[to].Short; a != b {
+			return b
+		}
+		return p.leads[n] < p.leads[to]
+	}
 	for _, v := range s.Members.Voters {
 		n := raft.Node(v)
-		if v != but && n != s.Leader && s.ready(v) && p.mayLead(n) && (to == 0 || p.leads[n] < p.leads[to]) {
+		if v == but || n == s.Leader || !s.ready(v) || !p.mayLead(n) || room && p.nodes[n].Short {
+			continue
+		}
+		if to == 0 || less(n, to) {
 			to = n
 		}
 	}
@@ -224,6 +241,25 @@ func (p *planner) heir(s *ShardView, but uint64) (to kv.NodeID) {
 		p.leads[to]++
 	}
 	return to
+}
+
+// mostHaveRoom reports whether a quorum of a shard's replicas follows, on nodes with room. Without one nobody
+// can lead for long, and it is better that the leader itself knows it, and refuses what adds.
+func (p *planner) mostHaveRoom(s *ShardView) bool {
+	room := 0
+	for _, v := range s.Members.Voters {
+		if n := p.nodes[raft.Node(v)]; s.ready(v) && n.Here && !n.Short {
+			room++
+		}
+	}
+	return room > len(s.Members.Voters)/2
+}
+
+// learnt reports whether a replica is about to get the vote of another one. If that one leads, it may have to
+// hand over to a node without room, and that one must not give it back before.
+func (p *planner) learnt(s *ShardView) bool {
+	l := s.Members.Learners
+	return len(l) > 0 && s.ready(l[0]) && !p.nodes[raft.Node(l[0])].Short
 }
 
 // home is the node for another replica of a shard, in the place of bad if that is one: in a zone that has
@@ -244,7 +280,7 @@ func (p *planner) home(s *ShardView, bad uint64) (to kv.NodeID) {
 
 // open reports whether a node can be given a replica of a shard.
 func (p *planner) open(s *ShardView, n NodeView) bool {
-	return n.Here && n.State == Up && !n.Dead && !p.learning[n.ID] && s.Members.On(n.ID) == 0
+	return n.Here && n.State == Up && !n.Dead && !n.Short && !p.learning[n.ID] && s.Members.On(n.ID) == 0
 }
 
 // leadsWhy is the reason of steps that could as well be left.
@@ -262,7 +298,7 @@ func (p *planner) balanceLeads() *Step {
 		}
 		for _, v := range s.Members.Voters {
 			n := raft.Node(v)
-			if d := p.leads[s.Leader] - p.leads[n]; d > gap && s.ready(v) && p.mayLead(n) {
+			if d := p.leads[s.Leader] - p.leads[n]; d > gap && s.ready(v) && p.mayLead(n) && !p.nodes[n].Short {
 				gap = d
 				best = &Step{Shard: s.ID, HandOver: n, Why: leadsWhy}
 			}

@@ -170,6 +170,67 @@ func TestDrained(t *testing.T) {
 	}
 }
 
+// Who is short of disk room leads nothing while most replicas have room, and gets neither leads nor replicas; it
+// has its share again when it has room. Where most are short leads stay: nobody could go on without them.
+func TestShortOfRoom(t *testing.T) {
+	w := newWorld(3, 5)
+	led := func() string {
+		leads := map[kv.NodeID]int{}
+		for _, s := range w.Shards {
+			leads[s.Leader]++
+		}
+		return fmt.Sprint(leads)
+	}
+	w.node(1).Short = true
+	w.settle(t)
+	if got := led(); got != "map[2:3 3:2]" || w.Shards[0].Leader == 1 {
+		t.Errorf("node 1 is short of room, and they lead %s", got)
+	}
+	w.node(2).Short = true
+	if n := w.settle(t); n != 0 {
+		t.Errorf("most are short of room, and %d steps are taken: %s", n, led())
+	}
+	w.node(3).Short = true
+	if n := w.settle(t); n != 0 {
+		t.Errorf("all are short of room, and %d steps are taken: %s", n, led())
+	}
+	w.node(3).State = Draining // somebody has said so: it leads nothing, whatever that means for writes
+	w.settle(t)
+	if got := led(); got != "map[1:2 2:3]" && got != "map[1:3 2:2]" {
+		t.Errorf("node 3 drains: %s", got)
+	}
+	w.node(1).Short, w.node(2).Short = false, false
+	w.settle(t)
+	if got := led(); got != "map[1:2 2:3]" && got != "map[1:3 2:2]" {
+		t.Errorf("nodes 1 and 2 have room again: %s", got)
+	}
+	w.node(3).Short, w.node(3).State = false, Up
+	w.settle(t)
+	if got := led(); got != "map[1:2 2:2 3:1]" && got != "map[1:2 2:1 3:2]" && got != "map[1:1 2:2 3:2]" {
+		t.Errorf("all have room again: %s", got)
+	}
+}
+
+// A node that is short of room is no home: neither for replicas of a dead one, nor for one that learns there,
+// which goes to another node as soon as there is one with room.
+func TestNoHomeWithoutRoom(t *testing.T) {
+	w := newWorld(4, 2)
+	w.node(4).Short = true
+	w.node(2).Dead, w.node(2).Here, w.down[2] = true, false, true
+	w.settle(t)
+	if got := fmt.Sprint(w.replicas()); got != "map[1:2 2:2 3:2]" {
+		t.Errorf("replicas %v", got)
+	}
+	m := &w.Shards[0].Members
+	m.Learners = []uint64{m.Next<<32 | 4}
+	m.Next++
+	w.Nodes = append(w.Nodes, NodeView{ID: 5, Here: true})
+	w.settle(t)
+	if got := fmt.Sprint(w.replicas()); got != "map[1:2 3:2 5:2]" {
+		t.Errorf("replicas %v", got)
+	}
+}
+
 // Nodes that join get their share of replicas and of leads.
 func TestBalanced(t *testing.T) {
 	w := newWorld(5, 9)
@@ -245,10 +306,12 @@ func TestItSettles(t *testing.T) {
 			n.State, gone[id] = Leaving, true
 		case k == 1 && len(gone) < 5:
 			n.Dead, n.Here, w.down[id], gone[id] = true, false, true, true
+		case k == 2 && rng.IntN(2) == 0:
+			n.Short = !n.Short
 		case k == 2:
 			n.State = Draining
 		default:
-			n.State = Up
+			n.State, n.Short = Up, false
 		}
 		w.settle(t)
 		for id := range gone {

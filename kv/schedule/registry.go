@@ -19,10 +19,16 @@ import (
 const (
 	prefix      = "moka/nodes/"
 	idPrefix    = prefix + "id/"      // a node: stays for ever, also of one that was removed
-	upPrefix    = prefix + "up/"      // goes with the session of the node's process
+	upPrefix    = prefix + "up/"      // upRoom or upShort; goes with the session of the node's process
 	nextKey     = prefix + "next"     // the number of the next node that joins
 	replicasKey = prefix + "replicas" // how many each shard is to have
 	shardsKey   = prefix + "shards"   // where the replicas are: a hint for those that have none
+)
+
+// What a node that is up says of its disk. Releases that know only the first take the other for it.
+const (
+	upRoom  = "1"
+	upShort = "short"
 )
 
 // State is what is to become of a node.
@@ -55,6 +61,7 @@ type Node struct {
 	// maintenance. Its next start ends it.
 	Patience time.Duration `json:"patience,omitempty"`
 	Here     bool          `json:"-"` // its process has a session
+	Short    bool          `json:"-"` // and says that its disk has little room
 
 	rev coord.Revision
 }
@@ -95,7 +102,7 @@ func Read(ctx context.Context, c coord.Service) (*Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, up := &Registry{}, map[kv.NodeID]bool{}
+	r, up := &Registry{}, map[kv.NodeID]string{}
 	for _, x := range all {
 		var err error
 		if text, ok := strings.CutPrefix(x.Key, idPrefix); ok {
@@ -108,7 +115,7 @@ func Read(ctx context.Context, c coord.Service) (*Registry, error) {
 		} else if text, ok := strings.CutPrefix(x.Key, upPrefix); ok {
 			var id kv.NodeID
 			id, err = number(text)
-			up[id] = true
+			up[id] = string(x.Value)
 		}
 		switch x.Key {
 		case nextKey:
@@ -127,7 +134,8 @@ func Read(ctx context.Context, c coord.Service) (*Registry, error) {
 	}
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range r.Nodes {
-		r.Nodes[i].Here = up[r.Nodes[i].ID]
+		n := &r.Nodes[i]
+		n.Here, n.Short = up[n.ID] != "", up[n.ID] == upShort
 	}
 	return r, nil
 }
@@ -179,7 +187,8 @@ func Join(ctx context.Context, c coord.Service, addr, sql string, known []kv.Nod
 // ErrRemoved says that a node is none any more.
 var ErrRemoved = errors.New("the node was removed from the cluster")
 
-// Register says where a node is, and that it is up for as long as its session lives.
+// Register says where a node is, and that it is up for as long as its session lives, with a disk that is
+// short of room or is not.
 func Register(ctx context.Context, c coord.Service, r *Registry, self Node, session coord.SessionID) error {
 	n, known := r.Node(self.ID)
 	if n.State == Removed {
@@ -192,9 +201,15 @@ func Register(ctx context.Context, c coord.Service, r *Registry, self Node, sess
 		return err
 	}
 	self.State, self.Patience = n.State, n.Patience
+	says := upRoom
+	if self.Short {
+		says = upShort
+	}
 	if up.Session != session {
 		self.Patience = 0
-		ops = append(ops, coord.PutEphemeral(key(upPrefix, self.ID), []byte("1"), session))
+	}
+	if up.Session != session || string(up.Value) != says {
+		ops = append(ops, coord.PutEphemeral(key(upPrefix, self.ID), []byte(says), session))
 	}
 	if !known || n.Addr != self.Addr || n.SQL != self.SQL || n.Zone != self.Zone ||
 		n.Patience != self.Patience {

@@ -83,11 +83,20 @@ func TestRegister(t *testing.T) {
 			t.Errorf("in zone %q it is %+v", zone, n)
 		}
 	}
+	for _, short := range []bool{true, true, false, true} { // as its disk is
+		self := Node{ID: 2, Addr: "a:2", SQL: "s", Short: short}
+		if err := Register(ctx, c, read(t, c), self, session.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if n, _ := read(t, c).Node(2); n.Short != short || !n.Here || n.State != Draining {
+			t.Errorf("short of room: %v, and it is %+v", short, n)
+		}
+	}
 	if err := session.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := read(t, c).Node(2); n.Here {
-		t.Error("it is up without a session")
+	if n, _ := read(t, c).Node(2); n.Here || n.Short {
+		t.Errorf("it is up without a session: %+v", n)
 	}
 	_ = SetState(ctx, c, 2, Removed, func(*Registry, Node) error { return nil })
 	if err := register("a:2"); !errors.Is(err, ErrRemoved) {

@@ -185,6 +185,26 @@ func (n *nemesis) slowDisk() {
 	n.w.after(n.duration(), func() { x.slowDisk = 0 })
 }
 
+// fillDisks makes the disk of one node after the other full: until there is room again what comes for it is
+// lost (Host.Deliver). What it writes by itself, as a leader or a candidate, has the ballast's room.
+func (n *nemesis) fillDisks() {
+	w := n.w
+	w.after(w.between(w.et, 4*w.et), func() {
+		if n.over {
+			return
+		}
+		x := n.any()
+		w.note("full disk", x.id)
+		x.full = true
+		w.stats.Full++
+		w.after(w.between(w.et, 20*w.et), func() {
+			w.note("room", x.id)
+			x.full = false
+			n.fillDisks()
+		})
+	})
+}
+
 func (n *nemesis) slowLinks() {
 	w, x := n.w, n.any()
 	d := w.between(w.et/20, 3*w.et)
@@ -344,7 +364,7 @@ func (n *nemesis) heal() {
 	w.note("heal")
 	w.healed, w.voted, w.campaigned = true, nil, nil
 	for i, x := range w.nodes {
-		x.slowDisk, x.crashAt, x.trap = 0, nowhere, nil
+		x.slowDisk, x.full, x.crashAt, x.trap = 0, false, nowhere, nil
 		clear(w.net.cut[i])
 		clear(w.net.slow[i])
 		x.wake()

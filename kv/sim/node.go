@@ -31,6 +31,7 @@ type node struct {
 	turning  bool
 	planned  time.Duration // when the next turn is planned; zero if none
 	slowDisk time.Duration
+	full     bool           // its disk
 	crashAt  step           // the step of a turn behind which the process dies
 	trap     *raft.Transfer // comes together with the next proposals
 	arrived  map[*raft.Snapshot]batch
@@ -295,6 +296,9 @@ func (n *node) send(ms []raft.Message) {
 		}
 		n.w.net.send(n.id, to.id, func() {
 			to.do(to.life, func() {
+				if to.full && m.Adds() {
+					return
+				}
 				n.w.note("message", to.id, m.GetFrom(), uint64(m.Shard), uint64(m.GetType()), m.GetTerm(), m.GetIndex())
 				to.in.Messages = append(to.in.Messages, m)
 				to.kick()

@@ -58,11 +58,30 @@ func TestSimulation(t *testing.T) {
 // (100).
 func TestMembersChange(t *testing.T) { playChanges(t, Options{Members: true}) }
 
+// TestFullDisks plays histories in which the disk of one node after the other is full for a while. It comes to
+// lack what the others have cut, and gets their state.
+func TestFullDisks(t *testing.T) {
+	all, seeds := playMany(t, Options{FullDisks: true})
+	if all.Acked < 50*seeds || all.Full < seeds || all.Installs < seeds/2 {
+		t.Errorf("too little happened: %+v", all)
+	}
+}
+
 // TestGrowsFromOne plays histories that begin with one replica of each shard, as a directory of one node does
 // that becomes a cluster, and others come and go from then on.
 func TestGrowsFromOne(t *testing.T) { playChanges(t, Options{Alone: true}) }
 
 func playChanges(t *testing.T, o Options) {
+	all, seeds := playMany(t, o)
+	if all.Acked < 50*seeds || all.Installs < seeds || all.Removed < seeds/2 {
+		t.Errorf("too little happened: %+v", all)
+	}
+}
+
+// playMany plays as many histories as MOKA_SIM_SEEDS says, 100 by itself; or the one of -seed, which counts
+// for nothing.
+func playMany(t *testing.T, o Options) (all Stats, seeds int) {
+	t.Helper()
 	if o.Seed = *oneSeed; o.Seed != 0 {
 		o.Verbose = true
 		r := play(t, o)
@@ -70,9 +89,9 @@ func playChanges(t *testing.T, o Options) {
 		if r.Violation != "" {
 			t.Fail()
 		}
-		return
+		return all, 0
 	}
-	seeds := 100
+	seeds = 100
 	if s := os.Getenv("MOKA_SIM_SEEDS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
@@ -80,7 +99,6 @@ func playChanges(t *testing.T, o Options) {
 		}
 		seeds = n
 	}
-	var all Stats
 	began := time.Now()
 	for o.Seed = 1; o.Seed <= uint64(seeds); o.Seed++ {
 		r := play(t, o)
@@ -91,9 +109,7 @@ func playChanges(t *testing.T, o Options) {
 		}
 	}
 	t.Logf("%d histories, %v: %+v", seeds, time.Since(began), all)
-	if all.Acked < 50*seeds || all.Installs < seeds || all.Removed < seeds/2 {
-		t.Errorf("too little happened: %+v", all)
-	}
+	return all, seeds
 }
 
 // The same seed gives the same history, to the last event.

@@ -28,6 +28,8 @@ type Options struct {
 	// Alone begins with one member, as a directory of one node that becomes a cluster; others come as of
 	// Members.
 	Alone bool
+	// FullDisks makes the disk of one node after the other full for a while, and logs short.
+	FullDisks bool
 	// Verbose keeps a readable trace.
 	Verbose bool
 }
@@ -45,7 +47,7 @@ type Result struct {
 // Stats count what happened, so that a test can see that something did.
 type Stats struct {
 	Acked, Reads, Unknown, Leaderships, Crashes, Transfers, Leaseless, Truncated int
-	Installs, Removed                                                            int
+	Installs, Removed, Full                                                      int
 }
 
 // Add adds another run's counts.
@@ -60,6 +62,7 @@ func (s *Stats) Add(o Stats) {
 	s.Truncated += o.Truncated
 	s.Installs += o.Installs
 	s.Removed += o.Removed
+	s.Full += o.Full
 }
 
 // event is something that happens at a moment; those of one moment happen in the order in which they were made.
@@ -219,6 +222,9 @@ func Run(o Options) (r Result) {
 	if o.Members {
 		n.changeMembers()
 	}
+	if o.FullDisks {
+		n.fillDisks()
+	}
 	for _, c := range w.clients {
 		c.start()
 	}
@@ -258,6 +264,9 @@ func (w *world) build() {
 			all = append(all, uint64(members+3))
 		}
 		w.driver.KeepBytes = []int{500, 1 << 20}[w.rng.IntN(2)]
+	}
+	if w.o.FullDisks {
+		w.driver.KeepBytes = 500
 	}
 	w.net.init(w, len(all))
 	for _, id := range all {
