@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,11 +114,12 @@ func (s *stack) lookAtNodes(ctx context.Context) error {
 	}
 	s.registry.Store(r)
 	self := schedule.Node{ID: s.node.ID(), Addr: s.o.NodeAddr, SQL: s.sqlAddr, Zone: s.o.Zone,
-		Short: s.node.Short()}
-	s.tellShort(self.Short)
+		Disk: s.disk()}
+	s.tellShort(self.Disk != schedule.Roomy)
 	if err := schedule.Register(ctx, s.coord, r, self, s.keeper.current()); err != nil {
 		return err
 	}
+	s.node.LearnRoom(withRoom(r))
 	for _, n := range r.Nodes {
 		if n.State == schedule.Removed {
 			err = errors.Join(err, s.node.RemoveNode(n.ID))
@@ -126,6 +128,30 @@ func (s *stack) lookAtNodes(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// disk is what this node says of its disk.
+func (s *stack) disk() schedule.Disk {
+	switch {
+	case s.node.Room() != nil:
+		return schedule.Full
+	case s.node.Short():
+		return schedule.Short
+	}
+	return schedule.Roomy
+}
+
+// withRoom are the nodes that are up and take what adds; nil if no disk is full.
+func withRoom(r *schedule.Registry) map[kv.NodeID]bool {
+	room, full := map[kv.NodeID]bool{}, false
+	for _, n := range r.Nodes {
+		full = full || n.Disk == schedule.Full
+		room[n.ID] = n.Here && n.Disk != schedule.Full
+	}
+	if !full {
+		return nil
+	}
+	return room
 }
 
 // tellShort says once when the node's disk gets short of room, and when it has some again.
@@ -253,11 +279,8 @@ func nodeSection(ctx context.Context, s *stack, _ []string) (any, error) {
 		"leads", "may be away", "zone"}}
 	for _, n := range r.Nodes {
 		process := "down"
-		switch {
-		case n.Short:
-			process = "full" // or nearly so
-		case n.Here:
-			process = "up"
+		if n.Here {
+			process = cmp.Or(string(n.Disk), "up")
 		}
 		count := func(m map[kv.NodeID]int) string {
 			if !whole {

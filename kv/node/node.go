@@ -102,6 +102,7 @@ type Node struct {
 	handing  sync.WaitGroup                  // shards that are handed over because somebody asked
 	host     *host.Host                      // drives them, in a cluster
 	reach    atomic.Pointer[kv.Store]
+	room     atomic.Pointer[map[kv.NodeID]bool] // see LearnRoom
 
 	structure  sync.Mutex // one structural change at a time; guards what follows
 	closed     bool

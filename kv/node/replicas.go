@@ -235,7 +235,7 @@ func (n *Node) openShard(id kv.ShardID) (*shard.Replica, error) {
 		Logger: n.logger,
 	}
 	if n.o.Cluster != nil {
-		o.Node = 0
+		o.Node, o.Engine = 0, crowded{n.engine, n, id}
 	}
 	return shard.Open(o)
 }

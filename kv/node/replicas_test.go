@@ -1,10 +1,12 @@
 package node_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -81,4 +83,50 @@ func TestNodeThatJoins(t *testing.T) {
 		t.Errorf("a node that hears that it was removed: %v", died)
 	}
 	closeNode(t, n)
+}
+
+// What adds is refused when no majority of replicas is on nodes that are up and have room, whoever leads:
+// deletes are not, and nothing is when they have room again. What the leader's own disk is it knows itself.
+func TestMostDisksAreFull(t *testing.T) {
+	c := newTrio(t, node.Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	row := txnRow("a")
+	ask := func(g kv.Growth) (leader kv.NodeID, err error) {
+		_, err = c.call(ctx, c.client(c.node(1)), row, cmdFunc, &funcRequest{Rows: []kv.RowKey{row},
+			F: func(e kv.Eval) (kv.Message, error) {
+				for id := kv.NodeID(1); id <= 3; id++ {
+					if c.node(id).Leads(e.Shard().ID()) {
+						leader = id
+					}
+				}
+				return &readResponse{}, e.Shard().Room(g, 1)
+			}})
+		return leader, err
+	}
+	tell := func(room map[kv.NodeID]bool) {
+		for id := kv.NodeID(1); id <= 3; id++ {
+			c.node(id).LearnRoom(room)
+		}
+	}
+	if _, err := ask(kv.Adds); err != nil {
+		t.Fatal(err)
+	}
+	for _, room := range []map[kv.NodeID]bool{{}, {1: true}, {1: true, 2: true}, {1: true, 2: true, 3: true}, nil} {
+		tell(room)
+		leader, err := ask(kv.Adds)
+		take := len(room)
+		if !room[leader] {
+			take++
+		}
+		refused := errors.Is(err, kv.ErrDiskFull) && strings.Contains(err.Error(), "most of the nodes")
+		if want := room != nil && take < 2; refused != want || !want && err != nil {
+			t.Errorf("node %d leads, nodes %v have room: %v", leader, room, err)
+		}
+		for _, g := range []kv.Growth{kv.Deletes, kv.Collects, kv.Ends} {
+			if _, err := ask(g); err != nil {
+				t.Errorf("nodes %v have room: growth %d: %v", room, g, err)
+			}
+		}
+	}
 }

@@ -19,17 +19,24 @@ import (
 const (
 	prefix      = "moka/nodes/"
 	idPrefix    = prefix + "id/"      // a node: stays for ever, also of one that was removed
-	upPrefix    = prefix + "up/"      // upRoom or upShort; goes with the session of the node's process
+	upPrefix    = prefix + "up/"      // upRoom or a Disk; goes with the session of the node's process
 	nextKey     = prefix + "next"     // the number of the next node that joins
 	replicasKey = prefix + "replicas" // how many each shard is to have
 	shardsKey   = prefix + "shards"   // where the replicas are: a hint for those that have none
 )
 
-// What a node that is up says of its disk. Releases that know only the first take the other for it.
+// Disk is how much room a node's disk has.
+type Disk string
+
+// Disks of nodes. What adds is refused on one that is full.
 const (
-	upRoom  = "1"
-	upShort = "short"
+	Roomy Disk = ""
+	Short Disk = "short"
+	Full  Disk = "full"
 )
+
+// upRoom is what a node that is up says of a disk with room. Releases that know only this take all for it.
+const upRoom = "1"
 
 // State is what is to become of a node.
 type State string
@@ -61,7 +68,7 @@ type Node struct {
 	// maintenance. Its next start ends it.
 	Patience time.Duration `json:"patience,omitempty"`
 	Here     bool          `json:"-"` // its process has a session
-	Short    bool          `json:"-"` // and says that its disk has little room
+	Disk     Disk          `json:"-"` // what it says of its disk, if it is
 
 	rev coord.Revision
 }
@@ -135,7 +142,11 @@ func Read(ctx context.Context, c coord.Service) (*Registry, error) {
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
-		n.Here, n.Short = up[n.ID] != "", up[n.ID] == upShort
+		says, here := up[n.ID]
+		n.Here = here
+		if says != upRoom {
+			n.Disk = Disk(says)
+		}
 	}
 	return r, nil
 }
@@ -187,8 +198,7 @@ func Join(ctx context.Context, c coord.Service, addr, sql string, known []kv.Nod
 // ErrRemoved says that a node is none any more.
 var ErrRemoved = errors.New("the node was removed from the cluster")
 
-// Register says where a node is, and that it is up for as long as its session lives, with a disk that is
-// short of room or is not.
+// Register says where a node is, and that it is up for as long as its session lives, with such a disk.
 func Register(ctx context.Context, c coord.Service, r *Registry, self Node, session coord.SessionID) error {
 	n, known := r.Node(self.ID)
 	if n.State == Removed {
@@ -201,10 +211,7 @@ func Register(ctx context.Context, c coord.Service, r *Registry, self Node, sess
 		return err
 	}
 	self.State, self.Patience = n.State, n.Patience
-	says := upRoom
-	if self.Short {
-		says = upShort
-	}
+	says := cmp.Or(string(self.Disk), upRoom)
 	if up.Session != session {
 		self.Patience = 0
 	}

@@ -83,19 +83,19 @@ func TestRegister(t *testing.T) {
 			t.Errorf("in zone %q it is %+v", zone, n)
 		}
 	}
-	for _, short := range []bool{true, true, false, true} { // as its disk is
-		self := Node{ID: 2, Addr: "a:2", SQL: "s", Short: short}
+	for _, disk := range []Disk{Short, Short, Full, Roomy, Full} {
+		self := Node{ID: 2, Addr: "a:2", SQL: "s", Disk: disk}
 		if err := Register(ctx, c, read(t, c), self, session.ID()); err != nil {
 			t.Fatal(err)
 		}
-		if n, _ := read(t, c).Node(2); n.Short != short || !n.Here || n.State != Draining {
-			t.Errorf("short of room: %v, and it is %+v", short, n)
+		if n, _ := read(t, c).Node(2); n.Disk != disk || !n.Here || n.State != Draining {
+			t.Errorf("its disk is %q, and it is %+v", disk, n)
 		}
 	}
 	if err := session.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := read(t, c).Node(2); n.Here || n.Short {
+	if n, _ := read(t, c).Node(2); n.Here || n.Disk != Roomy {
 		t.Errorf("it is up without a session: %+v", n)
 	}
 	_ = SetState(ctx, c, 2, Removed, func(*Registry, Node) error { return nil })

@@ -127,7 +127,7 @@ func (s *Scheduler) look(ctx context.Context, r *Registry) (v *View, whole bool)
 			s.silent[n.ID] = now
 		}
 		dead := !n.Here && s.o.DeadAfter > 0 && now.Sub(since) >= max(s.o.DeadAfter, n.Patience)
-		v.Nodes = append(v.Nodes, NodeView{n.ID, n.State, n.Zone, n.Here, n.Short, dead})
+		v.Nodes = append(v.Nodes, NodeView{n.ID, n.State, n.Zone, n.Here, n.Disk != Roomy, dead})
 	}
 	v.Shards, whole = Ask(ctx, s.o.Store, s.o.Shards)
 	return v, whole
