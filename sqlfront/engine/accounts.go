@@ -179,6 +179,11 @@ func (s *Session) ActiveRoles() []account.Name {
 	return s.roles
 }
 
+// LoggedIn is who has logged in from where, for functions of package account.
+func (s *Session) LoggedIn() (user, host string, ok bool) {
+	return s.login.User, s.guest.Host, s.guest.Host != ""
+}
+
 // SetActiveRoles implements account.Session.
 func (s *Session) SetActiveRoles(roles []account.Name) {
 	if s.acting > 0 || s.Account() != s.login {

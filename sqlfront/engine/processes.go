@@ -64,7 +64,7 @@ func (l *processList) begin(s *Session, text string, cancel context.CancelFunc) 
 	}
 	now := time.Now()
 	p.mu.Lock()
-	p.whereabouts = whereabouts{s.GetCurrentDatabase(), s.guest.address}
+	p.whereabouts = whereabouts{s.GetCurrentDatabase(), s.guest.Address}
 	p.session, p.running, p.planned, p.cancel, p.since = s, s, text, cancel, now
 	p.mu.Unlock()
 	return p
@@ -115,7 +115,7 @@ func (l *processList) running() (n uint64) {
 func (l *processList) BeginQuery(ctx *sql.Context, query string) (*sql.Context, error) {
 	now := whereabouts{database: ctx.GetCurrentDatabase()}
 	if s := sessionOf(ctx); s != nil {
-		now.address = s.guest.address
+		now.address = s.guest.Address
 	}
 	p := l.of(ctx.Session.ID())
 	p.mu.Lock()
@@ -129,7 +129,7 @@ func (l *processList) ConnectionReady(session sql.Session) {
 	if s, ok := session.(*Session); ok {
 		p := l.of(session.ID())
 		p.mu.Lock()
-		p.session, p.whereabouts = s, whereabouts{session.GetCurrentDatabase(), s.guest.address}
+		p.session, p.whereabouts = s, whereabouts{session.GetCurrentDatabase(), s.guest.Address}
 		p.mu.Unlock()
 		s.process = p
 	}

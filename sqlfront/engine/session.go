@@ -117,7 +117,7 @@ type Session struct {
 	behind     string         // the database of the table below the view that the statement writes to
 	calling    string
 	explains   bool // see Explain
-	guest      guest
+	guest      account.Guest
 	tls        *tls.ConnectionState // of a client that came over TLS
 	client     Client               // of a client's session
 	roles      []account.Name       // that are switched on
@@ -244,7 +244,7 @@ func (e *Engine) ClientSession(c Client, addr string) *Session {
 	client.User, client.Address = c.Account()
 	s := e.NewSession(sql.NewBaseSessionWithClientServer(addr, client, c.ID()))
 	s.ofClient = true
-	s.guest, s.client, s.tls = guestAt(c.RemoteAddr()), c, c.TLS()
+	s.guest, s.client, s.tls = account.GuestAt(c.RemoteAddr()), c, c.TLS()
 	s.login = s.Account()
 	s.roles = e.directory.Defaults(s.login)
 	return s

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
@@ -67,8 +68,8 @@ func typedFunction(name string) (sql.Function, bool) {
 		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
 			return builtin.NewAbs(ctx, expr.Operand(ctx, e))
 		}}, true
-	case "user", "session_user", "system_user", currentRole:
-		return loginUserFunction(name), true
+	case "user", "session_user", "system_user", account.CurrentRoleFunction:
+		return account.LoginFunction(name), true
 	case "std", "stddev", "stddev_pop":
 		return spread(func(e sql.Expression) sql.Expression { return aggregation.NewStdDevPop(e) })
 	case "stddev_samp":

@@ -1,4 +1,4 @@
-package engine
+package account
 
 import (
 	"net"
@@ -6,29 +6,37 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
-
-	"moka/sqlfront/account"
 )
 
-// guest is where the client of a session is: its host as MySQL writes it, and as process lists do, with the port.
-type guest struct{ host, address string }
+// Guest is where the client of a session is: its host as MySQL writes it, and as process lists do, with the
+// port.
+type Guest struct{ Host, Address string }
 
-// guestAt names a client's address. What comes over loopback or the unix socket is localhost, as it is for accounts.
-func guestAt(a net.Addr) guest {
+// GuestAt names a client's address. What comes over loopback or the unix socket is localhost, as it is for
+// accounts.
+func GuestAt(a net.Addr) Guest {
 	t, ok := a.(*net.TCPAddr)
 	if !ok {
-		return guest{"localhost", "localhost"}
+		return Guest{"localhost", "localhost"}
 	}
 	host := t.IP.String()
 	if t.IP.IsLoopback() {
 		host = "localhost"
 	}
 	_, port, _ := net.SplitHostPort(t.String())
-	return guest{host, host + ":" + port}
+	return Guest{host, host + ":" + port}
 }
 
-// loginUser is USER() and its other names, and CURRENT_ROLE(): who logged in, and from where. CURRENT_USER() is the account whose rights are at work: another one in a
-// routine of somebody else, and one of a pattern ('ann'@'%') for all who log in by it. The library has one for both.
+// welcomed is a session that knows who has logged in.
+type welcomed interface {
+	// LoggedIn is false for a session of the server's own.
+	LoggedIn() (user, host string, ok bool)
+	ActiveRoles() []Name
+}
+
+// loginUser is USER() and its other names, and CURRENT_ROLE(): who logged in, and from where. CURRENT_USER()
+// is the account whose rights are at work: another one in a routine of somebody else, and one of a pattern
+// ('ann'@'%') for all who log in by it. The library has one for both.
 type loginUser struct{ function.NoArgFunc }
 
 var (
@@ -37,24 +45,29 @@ var (
 	_ sql.NonDeterministicExpression = (*loginUser)(nil)
 )
 
-func loginUserFunction(name string) sql.Function {
+// LoginFunction is one of them.
+func LoginFunction(name string) sql.Function {
 	return sql.Function0{Name: name, Fn: func(*sql.Context) sql.Expression {
 		return &loginUser{function.NoArgFunc{Name: name, SQLType: types.LongText}}
 	}}
 }
 
-const currentRole = "current_role"
+// CurrentRoleFunction is the name of CURRENT_ROLE().
+const CurrentRoleFunction = "current_role"
 
 // Eval implements sql.Expression.
 func (u *loginUser) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
-	if u.Name == currentRole {
-		if s := sessionOf(ctx); s != nil {
-			return account.CurrentRole(s.ActiveRoles()), nil
+	s, ok := ctx.Session.(welcomed)
+	if u.Name == CurrentRoleFunction {
+		if !ok {
+			return CurrentRole(nil), nil
 		}
-		return account.CurrentRole(nil), nil
+		return CurrentRole(s.ActiveRoles()), nil
 	}
-	if s := sessionOf(ctx); s != nil && s.guest.host != "" {
-		return s.login.User + "@" + s.guest.host, nil
+	if ok {
+		if user, host, ok := s.LoggedIn(); ok {
+			return user + "@" + host, nil
+		}
 	}
 	c := ctx.Client() // a session of the server's own
 	if c.User == "" && c.Address == "" {
