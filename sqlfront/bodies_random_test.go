@@ -129,7 +129,7 @@ func (c *comparison) fire() {
 		at := []string{"null", "'2024-01-15'", "'2023-12-31'"}[r.IntN(3)]
 		return "(" + strings.Join([]string{id(), num(), s, d, at}, ", ") + ")"
 	}
-	switch r.IntN(30) {
+	switch r.IntN(32) {
 	case 0, 1, 2:
 		event := bodyEvents[r.IntN(len(bodyEvents))]
 		bodies := bodyTriggers[event]
@@ -177,6 +177,11 @@ func (c *comparison) fire() {
 		c.check("insert into src select id + 30, k, s, d, at from src where id < "+num(), nil, false)
 	case 19, 20, 21:
 		c.check("insert into src values "+row()+", "+row()+", "+row(), nil, false)
+	case 30:
+		c.check("update src join (select 3 as n) one on src.k < one.n "+
+			"set src.k = src.k + "+num()+", src.d = one.n where src.id > "+id(), nil, false)
+	case 31:
+		c.check("delete src from src join (select "+num()+" as n) one on src.k = one.n", nil, false)
 	default:
 		c.check("insert into src values "+row(), nil, false)
 	}

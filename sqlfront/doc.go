@@ -9,6 +9,7 @@
 //	│ parse     the parser: what MySQL users write, observers' grammar       │
 //	│           go-mysql-server binds, analyses, builds iterators            │
 //	│ namedjoin USING and NATURAL JOIN written as ON, before they are bound  │
+//	│ multitable  UPDATE and DELETE whose rows come from a join              │
 //	│ expr      operators and functions that compute what MySQL computes     │
 //	│ collate   plans compare texts by collations that pad                   │
 //	│ operator  sorts, groups, hash joins: what keeps rows, here or on disk  │

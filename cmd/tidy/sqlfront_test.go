@@ -74,13 +74,17 @@ var inside = map[string][]string{
 
 	"keyrange": {"pushdown", "rowenc"},
 
+	"multitable": {"gms", "operator", "sqlerr"},
+	"trail":      {},
+
 	"engine": {
 		"account", "builtin", "catalog", "chain", "charset", "collate", "digest", "eval", "exec", "explain",
 		"expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange", "loaddata", "moment",
-		"mysqlproto",
+		"multitable", "mysqlproto",
 		"namedjoin", "namedlock", "operator", "parse", "past", "plan", "prepared", "pushdown", "resultset",
 		"rights",
-		"routine", "rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile", "unions",
+		"routine", "rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile", "trail",
+		"unions",
 	},
 	"conn": {
 		"account", "charset", "expr", "mysqlproto", "parse", "resultset", "routine", "sqlerr", "statements",
@@ -182,7 +186,7 @@ var library = []struct {
 			"sqlfront/engine/conformance", "sqlfront/expr", "sqlfront/fulltext", "sqlfront/gms",
 			"sqlfront/incview", "sqlfront/infoschema", "sqlfront/jsonsize", "sqlfront/jsontext",
 			"sqlfront/loaddata", // was in the engine
-			"sqlfront/moment",
+			"sqlfront/moment", "sqlfront/multitable",
 			"sqlfront/namedjoin",
 			"sqlfront/namedlock", "sqlfront/observer",
 			"sqlfront/operator", "sqlfront/parse", "sqlfront/pushdown", "sqlfront/rights", "sqlfront/routine",

@@ -258,6 +258,13 @@ func (s *Session) inBody(ctx *sql.Context, b *Body, f func() error) error {
 	})
 }
 
+// uses keeps what is fired from tables until end.
+func (s *Session) uses(tables []uint32) (end func()) {
+	n := len(s.using)
+	s.using = append(s.using, tables...)
+	return func() { s.using = s.using[:n] }
+}
+
 // inUse reports whether a statement that waits for a trigger or a function to end reads or writes the table.
 func (s *Session) inUse(t *Table) bool {
 	return len(s.using) > 0 && !t.temporary && slices.Contains(s.using, t.desc.ID)

@@ -10,6 +10,7 @@ import (
 
 	"moka/sqlfront/account"
 	"moka/sqlfront/infoschema"
+	"moka/sqlfront/multitable"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
@@ -252,27 +253,13 @@ func refuseSystemTables(n sql.Node) error {
 		})
 		return err
 	}
-	switch n := n.(type) {
-	case *plan.InsertInto:
-		return refuse(n.Destination)
-	case *plan.Truncate:
-		return refuse(n.Child)
-	case *plan.DeleteFrom:
-		for _, target := range n.GetDeleteTargets() {
-			if err := refuse(target); err != nil {
-				return err
-			}
+	if t, ok := n.(*plan.Truncate); ok {
+		return refuse(t.Child)
+	}
+	for _, target := range multitable.WrittenBy(n) {
+		if err := refuse(target); err != nil {
+			return err
 		}
-	case *plan.Update:
-		if join, ok := n.Child.(*plan.UpdateJoin); ok {
-			for _, target := range join.UpdateTargets {
-				if err := refuse(target); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		return refuse(n.Child)
 	}
 	return nil
 }

@@ -10,7 +10,8 @@
 //	fast_*                           the plan cache: frequent shapes of statements run without the planner (fast.go explains)
 //	query.go                         the plan cache's queries of several tables: packages plan, exec and eval, and the store
 //	body, bodystmt                   bodies of triggers and observers, compiled once (package routine), and their statements
-//	fires, fire, upsert              who fires them: plans of the cache, plans of the library, REPLACE and its like
+//	fires, fire, upsert              who fires them: plans of the cache, plans of the library, REPLACE and its like; and how
+//	                                 package multitable writes to several tables
 //	routine*                         stored procedures and functions, and their statements in the plan cache
 //	load                             LOAD DATA in sorted blocks (package textfile reads)
 //	push*                            parts of plans that the shards execute (package pushdown)

@@ -220,7 +220,10 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err
 		}
-		return nil, refuseInUse(ctx, n)
+		if err := refuseInUse(ctx, n); err != nil || !n.HasExplicitTargets() || plan.IsEmptyTable(n.Child) {
+			return nil, err
+		}
+		return b.deleteTables(ctx, n, row)
 	case *plan.Set:
 		if s := sessionOf(ctx); s != nil && s.ofClient && s.calls == 0 && !ctx.IsInterpreted() && !s.cleared {
 			s.ClearWarnings() // the library keeps those of the statement before
@@ -313,11 +316,14 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if err := b.eng.mustBeSafe(ctx, n); err != nil {
 			return nil, err
 		}
-		if again, err := checkedUpdate(ctx, n); again != nil || err != nil {
-			return b.instead(ctx, again, row, err)
-		}
 		if err := refuseInUse(ctx, n); err != nil {
 			return nil, err
+		}
+		if join, ok := n.Child.(*plan.UpdateJoin); ok {
+			return b.updateTables(ctx, n, join, row)
+		}
+		if again, err := checkedUpdate(ctx, n); again != nil || err != nil {
+			return b.instead(ctx, again, row, err)
 		}
 		exact, err := gms.ExactUpdate(ctx, n)
 		if err != nil || exact == nil {

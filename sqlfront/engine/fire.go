@@ -7,13 +7,14 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/kv"
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/multitable"
+	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
 )
@@ -21,13 +22,24 @@ import (
 // Statements that go the general way fire triggers by nodes in their plans. The library puts the analysed bodies there, for each
 // statement anew; its rule is replaced by one that puts the names there, and the compiled bodies (body.go) are run.
 
-// replaceTriggerRule puts our rule in the place of the library's, for the whole process.
-func replaceTriggerRule() error {
+// replaceWriteRules puts our rules for triggers and joined UPDATEs in the place of the library's, for the whole process.
+func replaceWriteRules() error {
 	at := slices.IndexFunc(analyzer.OnceAfterAll, func(r analyzer.Rule) bool { return r.Id.String() == "applyTriggers" })
 	if at < 0 {
 		return errors.New("engine: the library has no rule that applies triggers any more")
 	}
 	library := analyzer.OnceAfterAll[at].Apply
+	joins := slices.IndexFunc(analyzer.OnceAfterDefault, func(r analyzer.Rule) bool { return r.Id.String() == "modifyUpdateExprsForJoin" })
+	if joins < 0 {
+		return errors.New("engine: the library has no rule for UPDATE of a join any more")
+	}
+	joined := analyzer.OnceAfterDefault[joins].Apply
+	analyzer.OnceAfterDefault[joins].Apply = func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		if sessionOf(ctx) == nil {
+			return joined(ctx, a, n, scope, sel, flags)
+		}
+		return multitable.Written(ctx, n)
+	}
 	analyzer.OnceAfterAll[at].Apply = func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		s := sessionOf(ctx)
 		if s == nil {
@@ -69,7 +81,14 @@ func (e *Engine) applyTriggers(ctx *sql.Context, n sql.Node, flags *sql.QueryFla
 			insert.HasAfterTrigger = true
 			return stack(&insert, plan.InsertTrigger, after), transform.NewTree, nil
 		case *plan.Update:
-			before, after, err := e.firesOfUpdate(ctx, n, uses)
+			if _, join := n.Child.(*plan.UpdateJoin); join {
+				return n, transform.SameTree, e.flagTriggers(ctx, flags, ast.UpdateStr, n)
+			}
+			t, err := plan.GetUpdatable(n.Child)
+			if err != nil {
+				return n, transform.SameTree, nil // the library words it
+			}
+			before, after, err := e.fires(ctx, ownTable(t), ast.UpdateStr, uses)
 			if err != nil || len(before)+len(after) == 0 {
 				return n, transform.SameTree, err
 			}
@@ -80,23 +99,16 @@ func (e *Engine) applyTriggers(ctx *sql.Context, n sql.Node, flags *sql.QueryFla
 			}
 			return stack(out, plan.UpdateTrigger, after), transform.NewTree, nil
 		case *plan.DeleteFrom:
-			var before, after []*fires
-			for _, target := range n.GetDeleteTargets() {
-				t, err := plan.GetDeletable(target)
-				if err != nil {
-					return n, transform.SameTree, nil
-				}
-				b, a, err := e.fires(ctx, ownTable(t), ast.DeleteStr, uses)
-				if err != nil {
-					return nil, transform.SameTree, err
-				}
-				before, after = append(before, b...), append(after, a...)
+			if n.HasExplicitTargets() {
+				return n, transform.SameTree, e.flagTriggers(ctx, flags, ast.DeleteStr, n)
 			}
-			if len(before)+len(after) == 0 {
+			t, err := plan.GetDeletable(n.GetDeleteTargets()[0])
+			if err != nil {
 				return n, transform.SameTree, nil
 			}
-			if n.HasExplicitTargets() {
-				return nil, transform.SameTree, errors.New("delete from with explicit target tables does not support triggers; retry with single table deletes")
+			before, after, err := e.fires(ctx, ownTable(t), ast.DeleteStr, uses)
+			if err != nil || len(before)+len(after) == 0 {
+				return n, transform.SameTree, err
 			}
 			flags.Set(sql.QFlagTrigger)
 			out, err := n.WithChildren(ctx, stack(n.Child, plan.DeleteTrigger, before))
@@ -127,13 +139,9 @@ func stack(n sql.Node, event plan.TriggerEvent, all []*fires) sql.Node {
 		if f.before {
 			time = plan.BeforeTrigger
 		}
-		var body sql.Node = f
-		if f.before && f.width < f.total {
-			body = plan.NewTriggerBeginEndBlock(plan.NewBeginEndBlock("", plan.NewBlock([]sql.Node{&joinFires{f}})))
-		}
 		// EXPLAIN writes the statement: who may fire a trigger may not see what it does.
 		shown := sql.TriggerDefinition{Name: f.trigger.Name, CreateStatement: f.trigger.Name}
-		n = plan.NewTriggerExecutor(n, body, event, time, shown)
+		n = plan.NewTriggerExecutor(n, f, event, time, shown)
 	}
 	return n
 }
@@ -175,9 +183,8 @@ func (e *Engine) fires(ctx *sql.Context, t *Table, event string, uses []uint32) 
 	if !ok {
 		return nil, nil, badTrigger(d, t)
 	}
-	width := len(t.Schema(ctx))
 	for _, x := range all {
-		f := &fires{eng: e, db: d.Name, trigger: x, event: event, uses: uses, width: width, total: width, before: e.triggerHead(x).Time == ast.BeforeStr, table: t}
+		f := &fires{eng: e, db: d.Name, trigger: x, event: event, uses: uses, before: e.triggerHead(x).Time == ast.BeforeStr, table: t}
 		if f.before {
 			if event != ast.DeleteStr {
 				if f.computed, err = t.generated(ctx); err != nil {
@@ -192,65 +199,19 @@ func (e *Engine) fires(ctx *sql.Context, t *Table, event string, uses []uint32) 
 	return before, after, nil
 }
 
-// firesOfUpdate returns the triggers of the tables of an UPDATE. The rows of one over a join have the columns of all its tables.
-func (e *Engine) firesOfUpdate(ctx *sql.Context, n *plan.Update, uses []uint32) (before, after []*fires, err error) {
-	err = updatedTables(ctx, n, func(t *Table, first, width, total int) error {
-		b, a, err := e.fires(ctx, t, ast.UpdateStr, uses)
+// flagTriggers says that a statement on several tables fires triggers; its executor finds them.
+func (e *Engine) flagTriggers(ctx *sql.Context, flags *sql.QueryFlags, event string, n sql.Node) error {
+	for _, target := range multitable.WrittenBy(n) {
+		t, err := plan.GetDeletable(target)
+		if err != nil {
+			continue // the library words it
+		}
+		before, after, err := e.fires(ctx, ownTable(t), event, nil)
 		if err != nil {
 			return err
 		}
-		for _, f := range slices.Concat(b, a) {
-			if total == 0 {
-				continue
-			}
-			if f.first, f.total = first, total; f.width != width {
-				return sqlerr.Unsupported("UPDATE of this join with a trigger")
-			}
-		}
-		before, after = append(before, b...), append(after, a...)
-		return nil
-	})
-	return before, after, err
-}
-
-// updatedTables calls f for each table that an UPDATE writes to, with the place of its columns among those of a row; total is 0 if there are no others.
-func updatedTables(ctx *sql.Context, n *plan.Update, f func(t *Table, first, width, total int) error) error {
-	var join *plan.UpdateJoin
-	transform.Inspect(n.Child, func(n sql.Node) bool {
-		if j, ok := n.(*plan.UpdateJoin); ok && join == nil {
-			join = j
-		}
-		return join == nil
-	})
-	if join == nil {
-		t, err := plan.GetUpdatable(n.Child)
-		if err != nil {
-			return nil // the library words it
-		}
-		return f(ownTable(t), 0, 0, 0)
-	}
-	source, ok := join.Child.(*plan.UpdateSource)
-	if !ok {
-		return nil
-	}
-	columns := source.Child.Schema(ctx)
-	for at := 0; at < len(columns); {
-		name := columns[at].Source
-		first := at
-		for at < len(columns) && columns[at].Source == name {
-			at++
-		}
-		for alias, target := range join.UpdateTargets {
-			if !strings.EqualFold(alias, name) {
-				continue
-			}
-			t, err := plan.GetUpdatable(target)
-			if err != nil {
-				continue
-			}
-			if err := f(ownTable(t), first, at-first, len(columns)); err != nil {
-				return err
-			}
+		if len(before)+len(after) > 0 {
+			flags.Set(sql.QFlagTrigger)
 		}
 	}
 	return nil
@@ -264,8 +225,6 @@ type fires struct {
 	event   string
 	before  bool
 	uses    []uint32
-	// Rows have total columns, those of the table begin at first; of an UPDATE the new row follows the old one.
-	first, width, total int
 	// computed are the generated columns, which a trigger BEFORE the change has yet to be seen by.
 	computed []computedColumn
 	table    *Table
@@ -293,26 +252,23 @@ func (f *fires) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 	return sql.RowsToRowIter(), err
 }
 
-// run fires the trigger for a row, and returns what the row has become.
+// run fires the trigger for a row, and returns what the row has become. Of an UPDATE the new row follows the old one.
 func (f *fires) run(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 	var old, now sql.Row
-	last := f.first + f.width
-	switch {
-	case f.event == ast.InsertStr:
-		now = row[f.first:last]
-	case f.event == ast.DeleteStr:
-		old = row[f.first:last]
+	switch width := len(f.table.pk.Schema); f.event {
+	case ast.InsertStr:
+		now = row[:width]
+	case ast.DeleteStr:
+		old = row[:width]
 	default:
-		old, now = row[f.first:last], row[f.total+f.first:f.total+last]
+		old, now = row[:width], row[width:2*width]
 	}
 	set, err := f.eng.firing(ctx, f.db, []*catalog.Trigger{f.trigger})
 	if err != nil {
 		return nil, err
 	}
 	if s := sessionOf(ctx); s != nil {
-		n := len(s.using)
-		s.using = append(s.using, f.uses...)
-		defer func() { s.using = s.using[:n] }()
+		defer s.uses(f.uses)()
 	}
 	if f.before {
 		was := now
@@ -333,7 +289,7 @@ func (f *fires) run(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 		return row, nil
 	}
 	row = slices.Clone(row)
-	copy(row[len(row)-f.total+f.first:], now)
+	copy(row[len(row)-len(now):], now)
 	return row, nil
 }
 
@@ -356,25 +312,6 @@ func (t *Table) fired(ctx *sql.Context, was, now sql.Row) error {
 	}
 	_, err = t.GetNextAutoIncrementValue(ctx, n)
 	return err
-}
-
-// joinFires is a trigger BEFORE UPDATE of a table in a join. The library has to see its own iterator over the join, which knows how to
-// count, so the trigger goes about as a SET NEW.c in a block of its own.
-type joinFires struct{ *fires }
-
-// Children implements sql.Node.
-func (f *joinFires) Children() []sql.Node {
-	column := expression.NewGetField(0, types.Null, "new", true)
-	return []sql.Node{plan.NewSet([]sql.Expression{expression.NewSetField(column, column)})}
-}
-
-// WithChildren implements sql.Node.
-func (f *joinFires) WithChildren(*sql.Context, ...sql.Node) (sql.Node, error) { return f, nil }
-
-// RowIter implements sql.ExecSourceRel: the row and what it has become.
-func (f *joinFires) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
-	now, err := f.run(ctx, row)
-	return sql.RowsToRowIter(slices.Concat(row, now)), err
 }
 
 // fireBefore are the rows of a statement with what a trigger BEFORE the change has made of them.
@@ -449,34 +386,207 @@ func refuseInUse(ctx *sql.Context, n sql.Node) error {
 	if s == nil || len(s.using) == 0 {
 		return nil
 	}
-	refuse := func(x sql.Table, err error) error {
+	for _, target := range multitable.WrittenBy(n) {
+		x, err := plan.GetDeletable(target)
 		if err != nil {
 			return nil // the library words it
 		}
 		if t := ownTable(x); t != nil && s.inUse(t) {
 			return sql.ErrTriggerTableInUse.New(t.desc.Name)
 		}
-		return nil
-	}
-	switch n := n.(type) {
-	case *plan.InsertInto:
-		return refuse(plan.GetInsertable(n.Destination))
-	case *plan.Update:
-		if join, ok := n.Child.(*plan.UpdateJoin); ok {
-			for _, target := range join.UpdateTargets {
-				if err := refuse(plan.GetUpdatable(target)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		return refuse(plan.GetUpdatable(n.Child))
-	case *plan.DeleteFrom:
-		for _, target := range n.GetDeleteTargets() {
-			if err := refuse(plan.GetDeletable(target)); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
+}
+
+// updateTables runs an UPDATE over a join.
+func (b *execBuilder) updateTables(ctx *sql.Context, n *plan.Update, join *plan.UpdateJoin, row sql.Row) (sql.RowIter, error) {
+	src, ok := join.Child.(*plan.UpdateSource)
+	if !ok {
+		return nil, plan.ErrUpdateNotSupported.New()
+	}
+	if err := mustHaveDefaults(ctx, src.Child.Schema(ctx), src.UpdateExprs.AllExpressions(), n.Ignore); err != nil {
+		return nil, err
+	}
+	if again, err := lenientUpdate(ctx, src); err != nil {
+		return nil, err
+	} else if again != nil {
+		src = again.(*plan.UpdateSource)
+	}
+	places, err := multitable.Updated(ctx, join, src.Child, src.UpdateExprs.AllExpressions())
+	if err != nil {
+		return nil, err
+	}
+	return b.writeTables(ctx, n, src.Child, row, places, &multitable.Statement{Ignore: n.Ignore, InTurn: !n.IsJoin,
+		CountsFound: ctx.Client().Capabilities&mysqlproto.ClientFoundRows != 0})
+}
+
+// deleteTables runs a DELETE that names its tables.
+func (b *execBuilder) deleteTables(ctx *sql.Context, n *plan.DeleteFrom, row sql.Row) (sql.RowIter, error) {
+	places, err := multitable.Deleted(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return b.writeTables(ctx, n, n.Child, row, places, &multitable.Statement{Deletes: true})
+}
+
+// writeTables makes the tables of a statement, before its rows: editors of tables without a key lay trails for what is read.
+func (b *execBuilder) writeTables(ctx *sql.Context, n, from sql.Node, row sql.Row, places []*multitable.Place, st *multitable.Statement) (_ sql.RowIter, err error) {
+	uses, stale := tablesOf(ctx, n), false
+	owns := make([]*Table, len(places))
+	for i, p := range places {
+		dest, err := plan.GetDeletable(p.Node)
+		if err != nil {
+			return nil, err
+		}
+		if h, ok := dest.(*plan.ForeignKeyHandler); ok && len(h.Editor.RefActions) > 0 {
+			stale = true
+		}
+		if owns[i] = ownTable(dest); owns[i] == nil || len(owns[i].pk.Schema) != p.Width() {
+			return nil, plan.ErrUpdateForTableNotSupported.New(p.Name())
+		}
+		p.Table, p.PrimaryKey = owns[i].desc.ID, owns[i].pk.PkOrdinals
+	}
+	shared, err := multitable.Shared(places)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range places {
+		w := &tableWriter{eng: b.eng, t: owns[i].base(), uses: uses, stale: stale || shared, lenient: st.Ignore || !strict(ctx)}
+		t, err := w.table(ctx, p.Node, st)
+		if err != nil {
+			return nil, err
+		}
+		st.Targets = append(st.Targets, p.Target(t, from))
+	}
+	st.Width, st.Charge = len(from.Schema(ctx)), b.eng.memory.Charge(ctx, "rows to be written", sqlerr.CapacityExceeded)
+	if st.Shape, err = b.base.Build(ctx, plan.NewDeleteFrom(plan.NewEmptyTableWithSchema(nil), nil, false), nil); err != nil {
+		return nil, err
+	}
+	if st.Rows, err = b.base.Build(ctx, from, row); err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// tableWriter is a table of ours as package multitable writes to it.
+type tableWriter struct {
+	eng     *Engine
+	t       *Table
+	uses    []uint32
+	firing  *firing
+	write   func(ctx *sql.Context, old, row sql.Row) error
+	stale   bool // rows may be others by the time that they are written
+	lenient bool
+}
+
+func (w *tableWriter) table(ctx *sql.Context, node sql.Node, st *multitable.Statement) (*multitable.Table, error) {
+	m := &multitable.Table{Schema: w.t.pk.Schema, Key: w.key, Rows: w.rows, Fit: w.fit,
+		Before: w.before, After: w.after, Write: w.writeRow, Ended: w.ended}
+	m.Same = func(ctx *sql.Context, old, row sql.Row) (bool, error) { return sameRow(ctx, old, row, m.Schema) }
+	event := ast.UpdateStr
+	if st.Deletes {
+		event = ast.DeleteStr
+		dest, err := plan.GetDeletable(node)
+		if err != nil {
+			return nil, err
+		}
+		d := dest.Deleter(ctx)
+		m.Editor, w.write = d, func(ctx *sql.Context, old, _ sql.Row) error { return d.Delete(ctx, old) }
+	} else {
+		dest, err := plan.GetUpdatable(node)
+		if err != nil {
+			return nil, err
+		}
+		u := dest.Updater(ctx)
+		if m.Editor, w.write = u, u.Update; st.Ignore {
+			m.Missing = func(ctx *sql.Context, c *sql.Column) (any, error) { return implicitDefault(ctx, c.Type) }
+		}
+		defs, err := w.t.GetChecks(ctx)
+		if err != nil {
+			return nil, err
+		}
+		schema, checks, err := w.t.resolved(ctx, defs)
+		if err != nil {
+			return nil, err
+		}
+		m.Computes(schema, checks)
+	}
+	before, after, err := w.eng.fires(ctx, w.t, event, w.uses)
+	if err != nil || len(before)+len(after) == 0 {
+		return m, err
+	}
+	var triggers []*catalog.Trigger
+	for _, f := range slices.Concat(before, after) {
+		triggers = append(triggers, f.trigger)
+	}
+	w.firing, err = w.eng.firing(ctx, slices.Concat(before, after)[0].db, triggers)
+	return m, err
+}
+
+func (w *tableWriter) key(ctx *sql.Context, row sql.Row) ([]byte, error) {
+	if w.t.primary == nil {
+		return w.t.rows.Encode(ctx, nil, row)
+	}
+	return w.t.primary.rowKey(row)
+}
+
+// rows implements multitable.Table's Rows. Of a table without a key they are all that were equal to this one.
+func (w *tableWriter) rows(ctx *sql.Context, key []byte, row sql.Row) (rows []multitable.Stored, err error) {
+	keys := []kv.RowKey{key}
+	tx, err := txOf(ctx)
+	if err == nil && w.t.primary == nil {
+		keys, err = tx.rowsLike(ctx, w.t, key)
+	}
+	for _, k := range keys {
+		now := row
+		if w.stale {
+			v, ok, err := tx.store().Get(ctx, cell(k))
+			if err != nil {
+				return nil, tx.fail(ctx, err)
+			}
+			if !ok {
+				continue
+			}
+			if now, err = w.t.decode.Decode(v); err != nil {
+				return nil, err
+			}
+		}
+		rows = append(rows, multitable.Stored{Key: k, Row: now})
+	}
+	return rows, err
+}
+
+func (w *tableWriter) writeRow(ctx *sql.Context, old multitable.Stored, row sql.Row) error {
+	if tx, err := txOf(ctx); err == nil && w.t.primary == nil {
+		tx.trails[w.t.desc.ID].Next(rowIDOf(old.Key))
+	}
+	return w.write(ctx, old.Row, row)
+}
+
+func (w *tableWriter) fit(ctx *sql.Context, c *sql.Column, v any) (any, error) {
+	if w.lenient && !c.Virtual {
+		return madeToFit(ctx, c, v, 1)
+	}
+	v, _, err := c.Type.Convert(ctx, v)
+	return v, err
+}
+
+func (w *tableWriter) before(ctx *sql.Context, old, row sql.Row) (sql.Row, error) {
+	defer sessionOf(ctx).uses(w.uses)()
+	row, err := w.firing.runBefore(ctx, w.t, old, row)
+	if err != nil {
+		return nil, err
+	}
+	return w.t.held(ctx, row)
+}
+
+func (w *tableWriter) after(ctx *sql.Context, old, row sql.Row) error {
+	defer sessionOf(ctx).uses(w.uses)()
+	return w.firing.runAfter(ctx, w.t, old, row)
+}
+
+func (w *tableWriter) ended(failed bool) {
+	if !failed {
+		w.firing.leave(w.eng)
+	}
 }

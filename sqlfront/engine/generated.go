@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/multitable"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -124,4 +126,18 @@ func (e *Engine) columnsInto(ctx *sql.Context, table ast.TableName) []catalog.Co
 		return nil
 	}
 	return t.Columns
+}
+
+// generatedColumns shows the columns of tables that the user may see.
+func (e *Engine) generatedColumns(ctx *sql.Context) func(ast.TableName) []multitable.Column {
+	return func(t ast.TableName) (columns []multitable.Column) {
+		db := cmp.Or(t.DbQualifier.String(), ctx.GetCurrentDatabase())
+		if !e.maySee(ctx, db, t.Name.String()) {
+			return nil
+		}
+		for _, c := range e.columnsInto(ctx, t) {
+			columns = append(columns, multitable.Column{Name: c.Name, Generated: c.Generated != ""})
+		}
+		return columns
+	}
 }

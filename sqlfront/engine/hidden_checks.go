@@ -48,75 +48,35 @@ func given(checks sql.CheckConstraints) bool {
 	return false
 }
 
-// violated is the error of a row that a check refuses.
-func violated(ctx *sql.Context, checks sql.CheckConstraints, row sql.Row) error {
-	for _, c := range checks {
-		if !c.Enforced {
-			continue
-		}
-		ok, err := sql.EvaluateCondition(ctx, c.Expr, row)
-		if err != nil {
-			return err
-		}
-		if sql.IsFalse(ok) {
-			return sql.ErrCheckConstraintViolated.New(c.Name)
-		}
-	}
-	return nil
-}
-
-// checkedInsert is an INSERT with such checks; nil if there are none, or if it has them.
-func checkedInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
-	if given(n.Checks()) {
-		return nil, nil
-	}
-	dest, err := plan.GetInsertable(n.Destination)
-	if err != nil {
+// addedChecks are those that the library did not find for the table that a statement writes to; none if they were added.
+func addedChecks(ctx *sql.Context, written sql.Node, has sql.CheckConstraints) (sql.CheckConstraints, error) {
+	dest, err := plan.GetDeletable(written)
+	if err != nil || given(has) {
 		return nil, nil // the library words it
 	}
 	t := ownTable(dest)
 	if t == nil {
 		return nil, nil
 	}
-	checks, err := t.hiddenChecks(ctx)
+	return t.hiddenChecks(ctx)
+}
+
+// checkedInsert is an INSERT with such checks; nil if there are none, or if it has them.
+func checkedInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
+	checks, err := addedChecks(ctx, n.Destination, n.Checks())
 	if err != nil || len(checks) == 0 {
 		return nil, err
 	}
 	return n.WithChecks(checks), nil
 }
 
-// checkedUpdate is an UPDATE with such checks.
+// checkedUpdate is an UPDATE of one table with such checks.
 func checkedUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
-	if given(n.Checks()) {
-		return nil, nil
-	}
-	all := n.Checks()
-	found := false
-	add := func(t *Table, first, _, _ int) error {
-		if t == nil {
-			return nil
-		}
-		checks, err := t.hiddenChecks(ctx)
-		for _, c := range checks {
-			e, _, err := transform.Expr(ctx, c.Expr.(hiddenCheck).Expression, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-				if f, ok := e.(*expression.GetField); ok && first > 0 {
-					return f.WithIndex(f.Index() + first), transform.NewTree, nil
-				}
-				return e, transform.SameTree, nil
-			})
-			if err != nil {
-				return err
-			}
-			c.Expr = hiddenCheck{e}
-			all, found = append(all[:len(all):len(all)], c), true
-		}
-		return err
-	}
-	err := updatedTables(ctx, n, add)
-	if err != nil || !found {
+	checks, err := addedChecks(ctx, n.Child, n.Checks())
+	if err != nil || len(checks) == 0 {
 		return nil, err
 	}
-	return n.WithChecks(all), nil
+	return n.WithChecks(slices.Concat(n.Checks(), checks)), nil
 }
 
 // findingChecks shows such checks to the library's rules for ALTER TABLE.

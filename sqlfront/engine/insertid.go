@@ -10,7 +10,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/rowenc"
 )
 
@@ -151,11 +150,6 @@ func (it *identifiedIter) Next(ctx *sql.Context) (sql.Row, error) {
 		return row, nil
 	}
 	ok.InsertID = it.d.end(it.session)
-	found := ctx.Client().Capabilities&mysqlproto.ClientFoundRows != 0
-	if info, is := ok.Info.(plan.UpdateInfo); is && found {
-		ok.RowsAffected = uint64(info.Matched) // the library does not ask where it has made a join
-		ctx.GetLastQueryInfo().RowCount.Store(int64(info.Matched))
-	}
 	return sql.NewRow(ok), nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/multitable"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -124,7 +125,7 @@ func (t *Table) resolved(ctx *sql.Context, defs []sql.CheckDefinition) (schema s
 		return f.WithIndex(i), transform.NewTree, nil
 	}
 	for i, c := range schema {
-		for _, d := range []*sql.ColumnDefaultValue{c.Default, c.Generated} {
+		for _, d := range []*sql.ColumnDefaultValue{c.Default, c.Generated, c.OnUpdate} {
 			if d == nil || d.Expr == nil {
 				continue
 			}
@@ -239,7 +240,7 @@ func (m *rowMap) finish(ctx *sql.Context, row sql.Row, at uint64) (sql.Row, erro
 			return nil, err
 		}
 	}
-	return row, violated(ctx, m.checks, row)
+	return row, multitable.Violated(ctx, m.checks, row)
 }
 
 // convert makes a value of one column's type one of another's, as an assignment does.

@@ -14,6 +14,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/trail"
 	"moka/txn"
 	"moka/txn/longread"
 )
@@ -280,7 +281,7 @@ type rowSink struct {
 	decode *rowenc.RowDecoder
 	check  *rangeCheck
 	wanted []int // positions to keep of a full row that was decoded for the check; nil for all
-	trail  *trail
+	trail  *trail.Trail
 	tx     *Tx
 	lock   *parse.Lock    // lock the rows that are delivered
 	copies longread.Reads // of the long values of the last row
@@ -320,7 +321,7 @@ func (d *rowSink) row(ctx *sql.Context, key kv.RowKey, value []byte) (sql.Row, e
 		}
 	}
 	if d.trail != nil {
-		if err := d.trail.note(ctx, d.table, key, row); err != nil {
+		if err := d.table.pass(ctx, d.trail, key, row); err != nil {
 			return nil, err
 		}
 	}

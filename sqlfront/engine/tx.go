@@ -14,6 +14,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/trail"
 	"moka/txn"
 )
 
@@ -71,7 +72,7 @@ type Tx struct {
 	// bulk: a LOAD DATA that is a transaction by itself fills this table, and may commit what it has so far; see bulk.go.
 	bulk *Table
 	// trails are the hidden row ids that scans of keyless tables have passed.
-	trails map[uint32]*trail
+	trails map[uint32]*trail.Trail
 	// running are the editors of the statements being executed, the innermost last. live is set in the bodies of triggers: scans ignore
 	// the first of them, above in number, which are those of the statements that fire.
 	running []*editor

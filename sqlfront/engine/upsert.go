@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/multitable"
 )
 
 // REPLACE and INSERT … ON DUPLICATE KEY UPDATE set off the triggers of what they turn out to be for each row: BEFORE INSERT first, in any
@@ -228,7 +229,7 @@ func (e *firingEditor) Update(ctx *sql.Context, old, row sql.Row) error {
 		if err := e.f.own.compute(ctx, e.f.computed, row); err != nil {
 			return err
 		}
-		if err := violated(ctx, e.f.checks, row); err != nil {
+		if err := multitable.Violated(ctx, e.f.checks, row); err != nil {
 			return err
 		}
 	}

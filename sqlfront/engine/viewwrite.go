@@ -9,6 +9,7 @@ import (
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/inband"
+	"moka/sqlfront/multitable"
 	"moka/sqlfront/namedjoin"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
@@ -81,6 +82,9 @@ func (e *Engine) belowView(ctx *sql.Context, stmt ast.Statement, joins bool) (as
 
 // throughView is the statement on the table; nil if it does not write to a view.
 func (e *Engine) throughView(ctx *sql.Context, stmt ast.Statement) (ast.Statement, error) {
+	if err := multitable.Valid(stmt, ctx.GetCurrentDatabase(), e.generatedColumns(ctx)); err != nil {
+		return nil, err
+	}
 	switch n := stmt.(type) {
 	case *ast.Insert:
 		t, err := e.target(ctx, n.Table, n.With, "INSERT")

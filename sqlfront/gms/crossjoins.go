@@ -165,3 +165,14 @@ var FoldingEmpty = analyzer.Rule{Id: analyzer.RuleId(-1012),
 			return plan.NewEmptyTableWithSchema(n.Schema(ctx)), transform.NewTree, nil
 		})
 	}}
+
+// Joins says whether there is a join in a tree.
+func Joins(n sql.Node) bool {
+	found := false
+	transform.Inspect(n, func(n sql.Node) bool {
+		_, ok := n.(*plan.JoinNode)
+		found = found || ok
+		return !found
+	})
+	return found
+}

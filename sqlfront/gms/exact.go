@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
@@ -16,7 +15,7 @@ import (
 // is built gets schemas whose text compares by its bytes. Nothing else looks at them there: names are
 // resolved, ranges are chosen.
 
-// ExactUpdate returns an UPDATE over byte-exact schemas; nil if none of the columns needs it.
+// ExactUpdate returns an UPDATE of one table over byte-exact schemas; nil if none of the columns needs it.
 func ExactUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 	if _, done := n.Child.(*ExactTable); done {
 		return nil, nil
@@ -36,31 +35,14 @@ func ExactUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 	child, _, err := transform.Node(ctx, n.Child,
 		func(ctx *sql.Context, c sql.Node) (sql.Node, transform.TreeIdentity, error) {
 			src, ok := c.(*plan.UpdateSource)
-			if !ok {
+			if !ok || !src.UpdateExprs.HasDerivedUpdates() {
 				return c, transform.SameTree, nil
 			}
-			var under sql.Node
-			if Joins(src.Child) {
-				under = exactProject(ctx, src.Child)
-			} else if src.UpdateExprs.HasDerivedUpdates() {
-				under = &ExactTable{Node: src.Child, table: table, schema: schema}
-			} else {
-				return c, transform.SameTree, nil
-			}
-			out, err := src.WithChildren(ctx, under)
+			out, err := src.WithChildren(ctx, &ExactTable{Node: src.Child, table: table, schema: schema})
 			return out, transform.NewTree, err
 		})
 	if err != nil {
 		return nil, err
-	}
-	if _, ok := table.(*plan.ForeignKeyHandler); !ok {
-		// that of a join takes its schema from what is below it
-		if table, err = plan.GetUpdatable(child); err != nil {
-			return nil, err
-		}
-		if e, ok := table.(*ExactTable); ok {
-			table = e.table
-		}
 	}
 	if h, ok := table.(*plan.ForeignKeyHandler); ok {
 		// Its own schema is what rows are counted by.
@@ -86,29 +68,6 @@ func ExactUpsert(n *plan.InsertInto) *plan.InsertInto {
 	exact := *n
 	exact.Destination = &to
 	return &exact
-}
-
-// Joins says whether there is a join in a tree.
-func Joins(n sql.Node) bool {
-	found := false
-	transform.Inspect(n, func(n sql.Node) bool {
-		_, ok := n.(*plan.JoinNode)
-		found = found || ok
-		return !found
-	})
-	return found
-}
-
-// exactProject passes rows on under an exact schema. Unlike exactTable it is a node that the library
-// looks for joins through.
-func exactProject(ctx *sql.Context, n sql.Node) sql.Node {
-	schema, _ := exactSchema(n.Schema(ctx))
-	fields := make([]sql.Expression, len(schema))
-	for i, c := range schema {
-		fields[i] = expression.NewGetFieldWithTable(i, 0, c.Type, c.DatabaseSource, c.Source, c.Name,
-			c.Nullable)
-	}
-	return plan.NewProject(ctx, fields, n)
 }
 
 // exactSchema copies a schema with byte-exact text; differs is false if there is no text that

@@ -10,6 +10,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // Locking is what SELECT … FOR UPDATE needs of a table beyond SELECT: the right to change something
@@ -31,6 +32,23 @@ func Demand(stmt ast.Statement) {
 		}
 		if len(s.Returning) > 0 { // which says what defaults, generated columns and triggers made of the row
 			s.Auth.AuthType += and + ast.AuthType_SELECT
+		}
+	case *ast.Update:
+		written := map[string]bool{}
+		for _, a := range s.Exprs {
+			if a.Name.Qualifier.Name.IsEmpty() { // it may be any table's
+				return
+			}
+			written[strings.ToLower(a.Name.Qualifier.Name.String())] = true
+		}
+		readOthers(s.TableExprs, written)
+	case *ast.Delete:
+		written := map[string]bool{}
+		for _, t := range s.Targets {
+			written[strings.ToLower(t.Name.String())] = true
+		}
+		if len(written) > 0 {
+			readOthers(s.TableExprs, written)
 		}
 	case *ast.Load:
 		needs := ast.AuthType_INSERT
@@ -99,6 +117,25 @@ func Demand(stmt ast.Statement) {
 			s.Auth = onTable(a, s.ViewSpec.ViewName)
 		}
 	}
+}
+
+// readOthers asks for SELECT on the tables of a join that a statement does not write to. The grammar asks for
+// the right to write to all of them.
+func readOthers(from ast.TableExprs, written map[string]bool) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		t, ok := n.(*ast.AliasedTableExpr)
+		if !ok || t.Auth.AuthType != ast.AuthType_UPDATE && t.Auth.AuthType != ast.AuthType_DELETE {
+			return true, nil
+		}
+		known := t.As.String()
+		if name, named := t.Expr.(ast.TableName); named && known == "" {
+			known = name.Name.String()
+		}
+		if !written[strings.ToLower(known)] {
+			t.Auth.AuthType = ast.AuthType_SELECT
+		}
+		return true, nil
+	}, from)
 }
 
 // shownOf is the database that a SHOW names, empty for none.

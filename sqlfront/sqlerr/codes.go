@@ -192,6 +192,11 @@ const (
 	NoSystemTableAccess    = 3554
 	GeneratedColumnValue   = 3105
 	GeneratedColumnIgnored = 1906 // MariaDB's
+	UnknownTableIn         = 1109 // ER_UNKNOWN_TABLE: of a clause
+	WrongUsage             = 1221
+	MultiUpdateKeyConflict = 1706
+	ViewOfTemporary        = 1352
+	TriggerOnTemporary     = 1361
 	InvalidJSON            = 3140
 	InvalidJSONType        = 3146
 	JSONTooDeep            = 3157
@@ -261,6 +266,7 @@ var states = map[int]string{
 	BadDatabase:            "42000",
 	TableExists:            "42S01",
 	BadTable:               "42S02",
+	UnknownTableIn:         "42S02",
 	NonUniqueColumn:        "23000",
 	ServerShutdown:         "08S01",
 	BadField:               "42S22",
