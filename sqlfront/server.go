@@ -192,8 +192,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	hooks.CreateLike = func(ctx context.Context, c parse.CreateLike) (ast.Statement, error) {
 		return s.engine.CreateLike(ctx, c)
 	}
-	hooks.RenameTables = func(ctx context.Context, all []parse.Rename) (ast.Statement, error) {
-		return s.engine.RenameTables(ctx, all)
+	hooks.RenameTables = func(ctx context.Context, all []parse.Rename, alter bool) (ast.Statement, error) {
+		return s.engine.RenameTables(ctx, all, alter)
 	}
 	hooks.ShowEngineStatus = func(ctx context.Context) (ast.Statement, error) {
 		return s.showEngineStatus(ctx).Statement(ast.AuthType_PROCESS), nil

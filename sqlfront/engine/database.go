@@ -18,6 +18,7 @@ import (
 	"moka/sqlfront/past"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 	"moka/txn"
 )
 
@@ -302,6 +303,9 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 	if err != nil {
 		return err
 	}
+	if err := refuseTemporary(ctx, create); err != nil {
+		return err
+	}
 	return d.eng.ddl(ctx, func(tx *Tx) error {
 		v, c, err := d.contents(ctx)
 		if err != nil {
@@ -317,6 +321,23 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 		}
 		return d.eng.catalog.CreateView(ctx, tx.store(), d.name, made)
 	})
+}
+
+// refuseTemporary refuses a view of a temporary table of the session, which nobody else could read.
+func refuseTemporary(ctx *sql.Context, create string) error {
+	s := sessionOf(ctx)
+	d := viewTree(&catalog.View{CreateStatement: create, SQLMode: sqlMode(ctx)})
+	if s == nil || !s.temp.any() || d == nil {
+		return nil
+	}
+	for _, t := range syntax.Tables(d.ViewSpec.ViewExpr) {
+		db := cmp.Or(t.DbQualifier.String(), ctx.GetCurrentDatabase())
+		if s.HasTemporary(db, t.Name.String()) {
+			return sqlerr.New(sqlerr.ViewOfTemporary, "View's SELECT refers to a temporary table '%s'",
+				t.Name.String())
+		}
+	}
+	return nil
 }
 
 // renameView makes a view again that RENAME TABLE has taken away: nothing but its name is another one,
@@ -490,6 +511,10 @@ func (d *Database) CreateTrigger(ctx *sql.Context, def sql.TriggerDefinition) er
 		head, _, err := d.eng.triggerTree(def.CreateStatement, def.SqlMode)
 		if err != nil {
 			return err
+		}
+		if d.temporary(ctx, head.Table.Name.String()) != nil {
+			return sqlerr.New(sqlerr.TriggerOnTemporary, "Trigger's '%s' is view or temporary table",
+				head.Table.Name.String())
 		}
 		if in := head.TriggerSpec.TrigName.Qualifier.String(); in != "" && !strings.EqualFold(in, d.name) {
 			return sqlerr.New(sqlerr.TriggerInWrongSchema, "Trigger in wrong schema")

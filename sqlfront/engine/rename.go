@@ -16,9 +16,9 @@ import (
 )
 
 // RenameTables is a RENAME TABLE, or an ALTER TABLE … RENAME, that names another database than the current
-// one: the library takes the names alone, and renames what has them in the current database. It is nil if
-// all names are of that.
-func (e *Engine) RenameTables(c context.Context, all []parse.Rename) (ast.Statement, error) {
+// one: the library takes the names alone, and renames what has them in the current database; or an ALTER
+// TABLE … RENAME of a temporary table. It is nil for any other.
+func (e *Engine) RenameTables(c context.Context, all []parse.Rename, alter bool) (ast.Statement, error) {
 	ctx, ok := c.(*sql.Context)
 	if !ok || ctx.Session == nil {
 		return nil, nil
@@ -35,6 +35,12 @@ func (e *Engine) RenameTables(c context.Context, all []parse.Rename) (ast.Statem
 			return nil, err
 		}
 		named = append(named, parse.Rename{From: parse.Name{Database: from, Name: r.From.Name}, To: parse.Name{Database: to, Name: r.To.Name}})
+		if alter && sessionOf(ctx).HasTemporary(from, r.From.Name) {
+			auth := ast.AuthInformation{AuthType: ast.AuthType_IGNORE} // nobody else has it
+			return routineDDL("ALTER TABLE", auth, func(ctx *sql.Context) error {
+				return e.renameTemporary(ctx, named)
+			}), nil
+		}
 		current := ctx.GetCurrentDatabase()
 		moves = moves || !strings.EqualFold(from, current) || !strings.EqualFold(to, current)
 	}
@@ -43,6 +49,41 @@ func (e *Engine) RenameTables(c context.Context, all []parse.Rename) (ast.Statem
 	}
 	auth := ast.AuthInformation{AuthType: ast.AuthType_IGNORE} // the rights on each table are asked for below
 	return routineDDL("RENAME TABLE", auth, func(ctx *sql.Context) error { return e.renameTables(ctx, named) }), nil
+}
+
+// renameTemporary gives a temporary table another name, which a table that is stored may have. In a body, or a
+// prepared statement, it may be gone by now.
+func (e *Engine) renameTemporary(ctx *sql.Context, all []parse.Rename) error {
+	s, r := sessionOf(ctx), all[0]
+	t := s.temp.get(r.From.Database, r.From.Name, s.timeZone())
+	if t == nil {
+		return e.renameTables(ctx, all)
+	}
+	if !strings.EqualFold(r.From.Database, r.To.Database) &&
+		!rights.OnTable(ctx, s.Accounts(), r.To.Database, "", sql.PrivilegeType_CreateTempTable) {
+		return rights.DatabaseDenied(ctx, r.To.Database)
+	}
+	if other := s.temp.get(r.To.Database, r.To.Name, s.timeZone()); other != nil && other != t {
+		return sql.ErrTableAlreadyExists.New(r.To.Name)
+	}
+	if d, err := e.provider.Database(ctx, r.To.Database); err != nil {
+		return err
+	} else if _, own := d.(*Database); !own {
+		return rights.DatabaseDenied(ctx, r.To.Database)
+	}
+	desc := t.desc.Clone()
+	desc.Name = r.To.Name
+	if err := parse.CheckColumns(desc, nil); err != nil {
+		return catalogError(err)
+	}
+	now, err := newTable(e, r.To.Database, desc, zoneOf(ctx))
+	if err != nil {
+		return catalogError(err)
+	}
+	now.temporary = true
+	s.temp.remove(r.From.Database, r.From.Name)
+	s.temp.put(now)
+	return nil
 }
 
 func (e *Engine) renameTables(ctx *sql.Context, all []parse.Rename) error {

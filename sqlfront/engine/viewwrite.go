@@ -11,6 +11,7 @@ import (
 	"moka/sqlfront/inband"
 	"moka/sqlfront/multitable"
 	"moka/sqlfront/namedjoin"
+	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
@@ -104,6 +105,8 @@ func (e *Engine) throughView(ctx *sql.Context, stmt ast.Statement) (ast.Statemen
 			return nil, err
 		}
 		return e.deleteThrough(ctx, n, from, t)
+	case *ast.AlterTable, *ast.DDL: // of a body: the parser has looked at those of clients
+		return parse.RenameTables(ctx, n, e.RenameTables)
 	case *ast.Explain:
 		in, err := e.throughView(ctx, n.Statement)
 		if in == nil || err != nil {

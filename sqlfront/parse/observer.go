@@ -26,8 +26,9 @@ type Hooks struct {
 	Incremental        func(context.Context, Incremental) (ast.Statement, error)
 	CheckTable         func(context.Context, CheckTable) (ast.Statement, error)
 	CreateLike         func(context.Context, CreateLike) (ast.Statement, error)
-	// RenameTables is for renames that name databases; a nil statement leaves them to the planner.
-	RenameTables func(context.Context, []Rename) (ast.Statement, error)
+	// RenameTables is for renames that name databases, and all of ALTER TABLE; a nil statement leaves them to
+	// the planner.
+	RenameTables func(ctx context.Context, all []Rename, alter bool) (ast.Statement, error)
 	// ShowEngineStatus is SHOW ENGINE InnoDB STATUS, whatever the engine is called.
 	ShowEngineStatus func(context.Context) (ast.Statement, error)
 	// FlushLogs is FLUSH [SLOW] LOGS; Flush is one of what cannot be stale.

@@ -174,8 +174,10 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 		return stmt, end, nil
 	}
 	if err == nil {
-		if moved, err := p.renameTables(ctx, stmt); moved != nil || err != nil {
-			return moved, end, err
+		if hook := p.hooks.RenameTables; hook != nil {
+			if moved, err := RenameTables(ctx, stmt, hook); moved != nil || err != nil {
+				return moved, end, err
+			}
 		}
 		rights.Demand(stmt)
 		stmt = p.replaceCalls(stmt, false)

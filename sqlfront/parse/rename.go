@@ -11,8 +11,9 @@ import (
 type Rename struct{ From, To Name }
 
 // renames are those of a statement with names of databases in it, which the planner does not look at in a new
-// name; alone says that there is nothing else in the statement.
-func renames(stmt ast.Statement) (all []Rename, alone bool) {
+// name, and those of ALTER TABLE, which may be of a temporary table; alone says that there is nothing else in
+// the statement.
+func renames(stmt ast.Statement) (all []Rename, alter, alone bool) {
 	add := func(from, to ast.TableName) { all = append(all, Rename{nameOf(from), nameOf(to)}) }
 	switch s := stmt.(type) {
 	case *ast.DDL:
@@ -27,10 +28,9 @@ func renames(stmt ast.Statement) (all []Rename, alone bool) {
 				add(s.Table, d.ToTables[0])
 			}
 		}
-		alone = len(s.Statements) == 1
-		return qualified(all), alone
+		return all, true, len(s.Statements) == 1
 	}
-	return qualified(all), true
+	return qualified(all), false, true
 }
 
 // qualified are the renames if one of their names has a database.
@@ -43,19 +43,18 @@ func qualified(all []Rename) []Rename {
 	return nil
 }
 
-// renameTables is a statement that renames tables of other databases than the current one; nil for any other.
-func (p *Parser) renameTables(ctx context.Context, stmt ast.Statement) (ast.Statement, error) {
-	if p.hooks.RenameTables == nil {
-		return nil, nil
-	}
-	all, alone := renames(stmt)
+// RenameTables is a statement that renames tables of other databases than the current one, or a temporary
+// one; nil for any other.
+func RenameTables(ctx context.Context, stmt ast.Statement,
+	hook func(ctx context.Context, all []Rename, alter bool) (ast.Statement, error)) (ast.Statement, error) {
+	all, alter, alone := renames(stmt)
 	if all == nil {
 		return nil, nil
 	}
-	moved, err := p.hooks.RenameTables(ctx, all)
+	moved, err := hook(ctx, all, alter)
 	if moved != nil && !alone {
-		return nil, unsupported("ALTER TABLE … RENAME in another database than the current one beside " +
-			"other changes; make it two statements")
+		return nil, unsupported("ALTER TABLE … RENAME of a temporary table, or in another database than " +
+			"the current one, beside other changes; make it two statements")
 	}
 	return moved, err
 }
