@@ -9,76 +9,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/sqlerr"
 )
-
-// columnDefault is DEFAULT(c). Until defaultsOfColumns has found c's table it has the column as its child, and the column's type; then it has
-// none, and the value is what the table says.
-type columnDefault struct {
-	column *expression.GetField
-	found  bool
-	value  *sql.ColumnDefaultValue // nil is NULL
-}
-
-var (
-	_ sql.Expression         = (*columnDefault)(nil)
-	_ sql.CollationCoercible = (*columnDefault)(nil)
-)
-
-func newDefaultOf(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-	if len(args) != 1 {
-		return nil, sql.ErrInvalidArgumentNumber.New("DEFAULT", "1", len(args))
-	}
-	c, ok := args[0].(*expression.GetField)
-	if !ok { // a variable of a routine, or the alias of an expression
-		return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", args[0])
-	}
-	return &columnDefault{column: c}, nil
-}
-
-// Children implements sql.Expression.
-func (d *columnDefault) Children() []sql.Expression {
-	if d.found {
-		return nil
-	}
-	return []sql.Expression{d.column}
-}
-
-// WithChildren implements sql.Expression.
-func (d *columnDefault) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	if d.found {
-		return d, nil
-	}
-	return newDefaultOf(ctx, children...)
-}
-
-// Resolved implements sql.Expression.
-func (d *columnDefault) Resolved() bool { return d.column.Resolved() }
-
-// String implements sql.Expression.
-func (d *columnDefault) String() string { return "default(" + d.column.String() + ")" }
-
-// Type implements sql.Expression.
-func (d *columnDefault) Type(ctx *sql.Context) sql.Type { return d.column.Type(ctx) }
-
-// IsNullable implements sql.Expression.
-func (d *columnDefault) IsNullable(*sql.Context) bool { return true }
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (d *columnDefault) CollationCoercibility(ctx *sql.Context) (sql.CollationID, byte) {
-	return d.column.CollationCoercibility(ctx)
-}
-
-// Eval implements sql.Expression.
-func (d *columnDefault) Eval(ctx *sql.Context, _ sql.Row) (any, error) {
-	if !d.found {
-		return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", d.column.Name())
-	}
-	if d.value == nil {
-		return nil, nil
-	}
-	return d.value.Eval(ctx, nil)
-}
 
 // defaultsOfColumns puts what the tables say into each DEFAULT(c), before any other rule moves columns about.
 var defaultsOfColumns = analyzer.Rule{Id: analyzer.RuleId(-1020), Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
@@ -136,8 +69,8 @@ func inner(ctx *sql.Context, n sql.Node, f func(sql.Expression) bool) (queries [
 func asksForDefaults(ctx *sql.Context, n sql.Node) (found bool) {
 	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
 		queries := inner(ctx, n, func(e sql.Expression) bool {
-			d, ok := e.(*columnDefault)
-			found = found || ok && !d.found
+			d, ok := e.(*builtin.ColumnDefault)
+			found = found || ok && !d.Found
 			return !found
 		})
 		for _, q := range queries {
@@ -228,8 +161,8 @@ func fillDefaults(ctx *sql.Context, n sql.Node, origins map[sql.ColumnId]columnS
 		case *plan.Subquery:
 			q, err := fillDefaults(ctx, e.Query, origins)
 			return e.WithQuery(q), transform.NewTree, err
-		case *columnDefault:
-			d, err := e.fill(ctx, origins)
+		case *builtin.ColumnDefault:
+			d, err := filled(ctx, e, origins)
 			return d, transform.NewTree, err
 		}
 		return e, transform.SameTree, nil
@@ -247,28 +180,28 @@ func fillDefaults(ctx *sql.Context, n sql.Node, origins map[sql.ColumnId]columnS
 	return n, err
 }
 
-// fill looks the value up.
-func (d *columnDefault) fill(ctx *sql.Context, origins map[sql.ColumnId]columnSource) (*columnDefault, error) {
-	if d.found {
+// filled looks the value up.
+func filled(ctx *sql.Context, d *builtin.ColumnDefault, origins map[sql.ColumnId]columnSource) (*builtin.ColumnDefault, error) {
+	if d.Found {
 		return d, nil
 	}
-	from := origins[d.column.Id()]
+	from := origins[d.Column.Id()]
 	for depth := 0; from.table == nil && from.of != 0 && depth < maxDerived; depth++ {
 		from = origins[from.of]
 	}
 	if to, ok := origins[insertedInto]; ok && from == (columnSource{}) {
-		from = columnSource{table: to.table, column: to.table.ordinal(d.column.Name())}
+		from = columnSource{table: to.table, column: to.table.ordinal(d.Column.Name())}
 	}
 	t := from.table
 	if t == nil || from.column < 0 {
-		return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", d.column.Name())
+		return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", d.Column.Name())
 	}
-	out := &columnDefault{column: d.column, found: true}
+	out := &builtin.ColumnDefault{Column: d.Column, Found: true}
 	c := t.pk.Schema[from.column]
 	if c.Default == nil {
 		switch {
 		case c.AutoIncrement:
-			out.value = &sql.ColumnDefaultValue{Expr: expression.NewLiteral(c.Type.Zero(), c.Type), OutType: c.Type, Literal: true}
+			out.Value = &sql.ColumnDefaultValue{Expr: expression.NewLiteral(c.Type.Zero(), c.Type), OutType: c.Type, Literal: true}
 		case !c.Nullable && c.Generated == nil:
 			return nil, sqlerr.New(sqlerr.NoDefaultForField, "Field '%s' doesn't have a default value", c.Name)
 		}
@@ -278,9 +211,9 @@ func (d *columnDefault) fill(ctx *sql.Context, origins map[sql.ColumnId]columnSo
 	if err != nil {
 		return nil, err
 	}
-	out.value = schema[from.column].Default
+	out.Value = schema[from.column].Default
 	others := false
-	sql.Inspect(ctx, out.value.Expr, func(_ *sql.Context, e sql.Expression) bool {
+	sql.Inspect(ctx, out.Value.Expr, func(_ *sql.Context, e sql.Expression) bool {
 		_, is := e.(*expression.GetField)
 		others = others || is
 		return !others

@@ -24,7 +24,7 @@ func typedFunction(name string) (sql.Function, bool) {
 	case "curdate", "current_date":
 		return sql.NewFunction0(name, func(ctx *sql.Context) sql.Expression { return builtin.As(function.NewCurrDate(ctx), types.Date) }), true
 	case expr.DefaultFunction:
-		return sql.FunctionN{Name: name, Fn: newDefaultOf}, true
+		return sql.FunctionN{Name: name, Fn: builtin.NewColumnDefault}, true
 	case expr.CharFunction:
 		return sql.FunctionN{Name: name, Fn: builtin.NewCharUsing}, true
 	case "curtime", "current_time":
