@@ -77,3 +77,55 @@ func TestEndsOfNumbers(t *testing.T) {
 			"1 1. 52.1 2270993338 1"},
 	}.run(t, c)
 }
+
+// TestExtractAndStrToDate: parts of times by EXTRACT, and dates by STR_TO_DATE, as MySQL has them.
+func TestExtractAndStrToDate(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	script{
+		{"select extract(hour_second from '10:11:12'), extract(hour from '-100:02:03'), " +
+			"extract(day_minute from '2024-01-02 03:04:05'), extract(minute_microsecond from '10:11:12.5')",
+			"101112 -100 20304 1112500000"},
+		{"select extract(day_microsecond from '2024-01-02 03:04:05.123456'), " +
+			"extract(hour_second from 101112), extract(hour_second from time'-10:11:12'), " +
+			"extract(hour from 'abc'), extract(minute from null)",
+			"2030405123456 101112 -101112 NULL NULL"},
+		{"select str_to_date('9','%m'), str_to_date('02,5,2013','%d,%m,%Y'), " +
+			"str_to_date('May 1, 2013','%M %d,%Y'), str_to_date('09:30:17a','%h:%i:%s')",
+			"NULL 2013-05-02 2013-05-01 09:30:17"},
+		{"select str_to_date('200442 Monday','%X%V %W'), str_to_date('2004 42 1','%x %v %w'), " +
+			"str_to_date('2004 42 Sun','%Y %U %a'), str_to_date('2004 42 Sun','%Y %u %a'), " +
+			"str_to_date('2004 42 Sun','%X %U %a')",
+			"2004-10-18 2004-10-11 2004-10-17 2004-10-17 NULL"},
+		{"select str_to_date('2024 60','%Y %j'), str_to_date('31-02-2024','%d-%m-%Y'), " +
+			"str_to_date('70-01-01','%y-%m-%d'), str_to_date('13:11:12 AM','%r'), " +
+			"str_to_date('10:11:12 PM','%r'), str_to_date('2 10','%d %H')",
+			"2024-02-29 NULL 1970-01-01 NULL 22:11:12 58:00:00"},
+		{"select str_to_date('22nd sep 2024','%D %b %Y'), str_to_date('2024--01..02','%Y%.%m%.%d'), " +
+			"str_to_date('2024-01-02 10.5','%Y-%m-%d %H.%f'), str_to_date('','%Y')",
+			"2024-09-22 2024-01-02 2024-01-02 10:00:00.500000 NULL"},
+	}.run(t, c)
+}
+
+// TestCastsToIntegers: CAST to integers rounds and ends as MySQL's.
+func TestCastsToIntegers(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database d")
+	c := s.conn("d")
+	run(t, c, "create table bytes (id int primary key, v varbinary(10))",
+		"insert into bytes values (1, '12')")
+	script{
+		{"select cast(-3.0 as unsigned), cast(-3.7 as unsigned), cast(-0.4 as unsigned), " +
+			"cast(-3 as unsigned)",
+			"0 0 0 18446744073709551613"},
+		{"select cast(2.5e0 as signed), cast(3.5e0 as signed), cast(-2.5e0 as signed), " +
+			"cast(2.5 as signed), cast(-2.5 as signed)", "2 4 -2 3 -3"},
+		{"select cast('99999999999999999999' as signed), cast('-99999999999999999999' as signed), " +
+			"cast('99999999999999999999' as unsigned), cast('9223372036854775808' as signed)",
+			"-1 -9223372036854775808 18446744073709551615 -9223372036854775808"},
+		{"select cast(18446744073709551615 as signed), cast(18446744073709551615.4 as unsigned), " +
+			"cast(18446744073709551616.4 as unsigned), cast(1e30 as signed), cast(' 12abc' as signed)",
+			"-1 18446744073709551615 18446744073709551615 9223372036854775807 12"},
+		{"select cast(v as signed), cast(x'41' as unsigned), cast('-5' as unsigned) from bytes",
+			"12 65 18446744073709551611"},
+	}.run(t, c)
+}

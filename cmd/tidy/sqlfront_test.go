@@ -54,8 +54,8 @@ var inside = map[string][]string{
 	"namedlock": {"catalog", "sqlerr"},
 	"routine":   {"expr", "jsonsize", "sqlerr", "syntax"},
 
-	"gms":      {"collate", "eval", "expr", "jsontext", "parse", "routine", "sqlerr"},
-	"builtin":  {"charset", "rowenc", "sqlerr"},
+	"gms":      {"collate", "eval", "expr", "jsontext", "moment", "parse", "routine", "sqlerr"},
+	"builtin":  {"charset", "moment", "rowenc", "sqlerr"},
 	"explain":  {},
 	"node":     {"catalog", "namedlock", "sqlerr"},
 	"operator": {"collate", "expr", "jsonsize", "rowenc", "sqlerr", "tempfile"},

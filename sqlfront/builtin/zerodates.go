@@ -84,33 +84,3 @@ func formatZero(format string) (any, error) {
 	}
 	return b.String(), nil
 }
-
-// strToDate is STR_TO_DATE, NULL of NULL.
-type strToDate struct{ *function.StrToDate }
-
-var (
-	_ sql.FunctionExpression = (*strToDate)(nil)
-	_ sql.CollationCoercible = (*strToDate)(nil)
-)
-
-func newStrToDate(ctx *sql.Context, text, format sql.Expression) sql.Expression {
-	return &strToDate{function.NewStrToDate(ctx, text, format).(*function.StrToDate)}
-}
-
-// WithChildren implements sql.Expression.
-func (s *strToDate) WithChildren(ctx *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
-	if len(ch) != 2 {
-		return nil, sql.ErrInvalidChildrenNumber.New(s, len(ch), 2)
-	}
-	return newStrToDate(ctx, ch[0], ch[1]), nil
-}
-
-// Eval implements sql.Expression.
-func (s *strToDate) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	for _, e := range s.Children() {
-		if v, err := e.Eval(ctx, row); v == nil || err != nil {
-			return nil, err
-		}
-	}
-	return s.StrToDate.Eval(ctx, row)
-}

@@ -217,8 +217,8 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 			return again, transform.NewTree, nil
 		}
 	case *expression.Convert:
-		if e.Type(ctx) == types.Int64 && e.Child.Type(ctx) == types.Uint64 {
-			return &asSigned{expression.UnaryExpressionStub{Child: e.Child}}, transform.NewTree, nil
+		if mended, changed := builtin.CastInteger(ctx, e); changed {
+			return mended, transform.NewTree, nil
 		}
 	case *expression.Case:
 		return mendCase(ctx, e)
@@ -231,6 +231,9 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 			return &expr.Case{Case: c}, transform.NewTree, err
 		}
 		return e, transform.SameTree, err
+	case *function.Extract:
+		mended, changed := gms.ExtractClock(e)
+		return mended, transform.TreeIdentity(!changed), nil
 	case *function.DateAdd:
 		return mendShift(ctx, e, e.Date, e.Interval, function.NewDateAdd)
 	case *function.DateSub:
@@ -662,41 +665,4 @@ func (m *shifted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	to, _, err := m.typ.Convert(ctx, v)
 	return to, err
-}
-
-// asSigned is CAST(e AS SIGNED) of a BIGINT UNSIGNED: the same 64 bits, as in MySQL; the library stops at the largest BIGINT.
-type asSigned struct{ expression.UnaryExpressionStub }
-
-var (
-	_ sql.Expression         = (*asSigned)(nil)
-	_ sql.CollationCoercible = (*asSigned)(nil)
-)
-
-func (c *asSigned) String() string             { return "CAST(" + c.Child.String() + " AS SIGNED)" }
-func (c *asSigned) Type(*sql.Context) sql.Type { return types.Int64 }
-
-// WithChildren implements sql.Expression.
-func (c *asSigned) WithChildren(_ *sql.Context, cs ...sql.Expression) (sql.Expression, error) {
-	if len(cs) != 1 {
-		return nil, sql.ErrInvalidChildrenNumber.New(c, len(cs), 1)
-	}
-	return &asSigned{expression.UnaryExpressionStub{Child: cs[0]}}, nil
-}
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (c *asSigned) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
-	return sql.Collation_binary, 5
-}
-
-// Eval implements sql.Expression.
-func (c *asSigned) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := c.Child.Eval(ctx, row)
-	if n, ok := v.(uint64); ok && err == nil {
-		return int64(n), nil
-	}
-	if v == nil || err != nil {
-		return nil, err
-	}
-	v, _, err = types.Int64.Convert(ctx, v)
-	return v, err
 }

@@ -281,12 +281,6 @@ func (r rewriter) swap(at *ast.Expr) {
 		if ok {
 			*at = r.operator(matchOperator+x.Option, x, append(operands, x.Expr)...)
 		}
-	case *ast.ExtractFuncExpr: // these take times of day as well
-		switch unit := strings.ToLower(x.Unit); unit {
-		case "hour", "minute", "second", "microsecond":
-			*at = &ast.FuncExpr{Name: ast.NewColIdent(unit),
-				Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: x.Expr}}}
-		}
 	case *ast.TrimExpr:
 		*at = r.operator("trim "+x.Dir, x, x.Str, x.Pattern)
 	case *ast.CaseExpr:

@@ -125,6 +125,7 @@ const (
 	TriggerTableInUse      = 1442
 	TooManyParameters      = 1390
 	DataTooLong            = 1406
+	WrongValueForType      = 1411
 	RowIsReferenced        = 1451
 	NoReferencedRow        = 1452
 	TableDefChanged        = 1412
