@@ -101,8 +101,8 @@ func (e *Engine) newDefiner(ctx *sql.Context, clause string) (definer string, ow
 // mayLend refuses a routine with SQL SECURITY INVOKER of somebody who may not make things in other accounts' names, when it is not the invoker himself
 // who calls it but a view, a trigger, an observer or a routine that runs as its definer. That was written when there was a table, or another routine,
 // of the name; whoever may replace those would have all that the definer may. (MySQL and MariaDB run it.)
-func (s *Session) mayLend(ctx *sql.Context, c *compiled) error {
-	if s.acting == 0 && s.posing == 0 || !s.eng.asks() {
+func (s *Session) mayLend(ctx *sql.Context, c *compiled, view bool) error {
+	if s.acting == 0 && s.posing == 0 && !view || !s.eng.asks() {
 		return nil
 	}
 	by := account.Name{User: c.definer.User, Host: c.definer.Address}

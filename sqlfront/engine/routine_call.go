@@ -153,7 +153,7 @@ func (n *callNode) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 		}
 	}
 	var out routine.Output
-	if err := n.eng.inRoutine(ctx, c, func() error {
+	if err := n.eng.inRoutine(ctx, c, false, func() error {
 		out, err = c.body.Run(ctx, host, args)
 		return err
 	}); err != nil {
@@ -288,8 +288,9 @@ func (e *Engine) mayCall(ctx *sql.Context, c *compiled, in *rights.Stored) error
 	return nil
 }
 
-// asView runs f with the rights of who a view belongs to; in is nil outside of views. What a view's text calls is its definer's doing, SQL SECURITY
-// INVOKER or not, as in MySQL: else reading a view would run a stranger's statements with the reader's rights.
+// asView runs f with the rights of who a view belongs to; in is nil outside of views. What a view calls is
+// its definer's doing, whether the function has SQL SECURITY INVOKER or not, as in MySQL: else reading a view
+// would run a stranger's statements with the reader's rights.
 func asView(ctx *sql.Context, in *rights.Stored, f func() error) error {
 	if s := sessionOf(ctx); in != nil && in.Host != "" && s != nil {
 		return s.ActAs(ctx, in.User, in.Host, f)
@@ -414,7 +415,7 @@ func (f *storedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	host := &routineHost{eng: f.eng, session: sessionOf(ctx), refuse: sqlerr.New(sqlerr.FunctionResultSet, "Not allowed to return a result set from a function")}
 	var out routine.Output
 	err = asView(ctx, f.in, func() error {
-		return f.eng.inRoutine(ctx, c, func() error {
+		return f.eng.inRoutine(ctx, c, f.in != nil, func() error {
 			out, err = c.body.Run(ctx, host, args)
 			return err
 		})

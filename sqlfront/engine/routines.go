@@ -161,8 +161,9 @@ func definerOf(text string) sql.Client {
 	return sql.Client{User: text[:at], Address: text[at+1:]}
 }
 
-// inRoutine runs f with the session as the body of a routine finds it.
-func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error {
+// inRoutine runs f with the session as the body of a routine finds it. view says that it is a view that calls
+// it.
+func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, view bool, f func() error) error {
 	s := sessionOf(ctx)
 	definer := c.definer.User + "@" + c.definer.Address
 	if err := past.MayCall(ctx, e.accounts(), c.body.Database, definer, c.stored); err != nil {
@@ -194,7 +195,7 @@ func (e *Engine) inRoutine(ctx *sql.Context, c *compiled, f func() error) error 
 		return run()
 	case c.invoker:
 		if !self {
-			if err := s.mayLend(ctx, c); err != nil {
+			if err := s.mayLend(ctx, c, view); err != nil {
 				return err
 			}
 		}
@@ -330,6 +331,12 @@ func (h *routineHost) Keep(ctx *sql.Context, rows sql.RowIter) ([]sql.Row, func(
 		}
 		return kept, c.Release, nil
 	}
+}
+
+// Lost implements routine.Host.
+func (h *routineHost) Lost(ctx *sql.Context) bool {
+	tx, ok := ctx.GetTransaction().(*Tx)
+	return ok && (tx.over() || tx.lost != nil)
 }
 
 // RecursionLimit implements routine.Host.

@@ -43,6 +43,7 @@ type viewColumn struct {
 type viewCondition struct {
 	expr    ast.Expr
 	checked bool
+	in      *rights.Stored // whose it is
 }
 
 // viewNeed is a table or view within a view, and whose rights on it count: nobody's are the user's.
@@ -84,7 +85,15 @@ func viewTree(stored *catalog.View) *ast.DDL {
 }
 
 // viewTarget looks at a view. target is nil if rows cannot be written through it, and view is false if it is none.
-func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (target *viewTarget, view bool, err error) {
+func (e *Engine) viewTarget(ctx *sql.Context, db, name string) (target *viewTarget, view bool, err error) {
+	return e.viewWithin(ctx, account.Name{}, db, name, 0)
+}
+
+// viewWithin is viewTarget for a view within others, whose rights count for its own: SQL SECURITY INVOKER
+// within a view is that view's.
+func (e *Engine) viewWithin(
+	ctx *sql.Context, outer account.Name, db, name string, depth int,
+) (target *viewTarget, view bool, err error) {
 	stored, d, err := e.lookupView(ctx, db, name)
 	if stored == nil || err != nil {
 		return nil, false, err
@@ -117,8 +126,16 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 		}
 		expr.Collate(spec.ViewExpr, of)
 	}
+	as := viewRights(spec, stored)
+	if as.None() {
+		as = outer
+	}
 	t := &viewTarget{db: d.Name, name: stored.Name}
-	under, isView, err := e.viewTarget(ctx, inDB, table.Name.String(), depth+1)
+	in := &rights.Stored{
+		Database: d.Name, View: stored.Name, User: as.User, Host: as.Host, Definer: stored.Definer,
+	}
+	e.provider.markCalls(spec.ViewExpr, in)
+	under, isView, err := e.viewWithin(ctx, as, inDB, table.Name.String(), depth+1)
 	switch {
 	case err != nil || isView && under == nil:
 		return nil, true, err
@@ -138,14 +155,9 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 		}
 		t.baseDB = in.Name
 	}
-	t.needs = []viewNeed{{viewRights(spec, stored), inDB, table.Name.String()}}
+	t.needs = []viewNeed{{as, inDB, table.Name.String()}}
 	if under != nil {
-		for _, n := range under.needs {
-			if n.as.None() { // SQL SECURITY INVOKER within a view is that view's
-				n.as = t.needs[0].as
-			}
-			t.needs = append(t.needs, n)
-		}
+		t.needs = append(t.needs, under.needs...)
 	}
 	t.texts += "\x00" + stored.CreateStatement + "\x00" + stored.SQLMode + "\x00" + stored.Definer +
 		"\x00" + stored.CollationConnection
@@ -192,7 +204,8 @@ func (e *Engine) viewTarget(ctx *sql.Context, db, name string, depth int) (targe
 		if r.err != nil {
 			return nil, true, nil
 		}
-		t.where = append(t.where, viewCondition{qualifyTables(where, d.Name), option != ast.ViewCheckOptionUnspecified})
+		checked := option != ast.ViewCheckOptionUnspecified
+		t.where = append(t.where, viewCondition{qualifyTables(where, d.Name), checked, in})
 	}
 	return t, true, nil
 }
@@ -348,11 +361,6 @@ func invokers(v *catalog.View) bool {
 	return d == nil || strings.EqualFold(d.ViewSpec.Security, "invoker")
 }
 
-// stored is the view for what its text names besides the table.
-func (t *viewTarget) stored() *rights.Stored {
-	return &rights.Stored{Database: t.db, View: t.name, User: t.needs[0].as.User, Host: t.needs[0].as.Host}
-}
-
 // mayThrough refuses a statement through a view if who the view belongs to may not run it on what is below.
 func (e *Engine) mayThrough(ctx *sql.Context, t *viewTarget, needed ...sql.PrivilegeType) error {
 	s := sessionOf(ctx)
@@ -441,7 +449,7 @@ func (e *Engine) viewsTable(t sql.Table) sql.Table {
 			if stored == nil {
 				continue
 			}
-			target, _, err := e.viewTarget(ctx, db, view, 0)
+			target, _, err := e.viewTarget(ctx, db, view)
 			row[updatable] = "NO"
 			if target != nil && err == nil {
 				row[updatable] = "YES"

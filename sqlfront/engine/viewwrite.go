@@ -146,7 +146,7 @@ func (e *Engine) target(ctx *sql.Context, name ast.TableName, with *ast.With, ve
 			}
 		}
 	}
-	t, view, err := e.viewTarget(ctx, db, name.Name.String(), 0)
+	t, view, err := e.viewTarget(ctx, db, name.Name.String())
 	if err != nil || !view || t != nil {
 		return t, err
 	}
@@ -197,7 +197,7 @@ func (e *Engine) through(ctx *sql.Context, t *viewTarget, known string) *through
 		case c.column != "":
 			return w.own(c.column), nil
 		}
-		return w.reparse(c.expr)
+		return w.reparse(c.expr, nil)
 	}
 	w.r.same = func(name string) bool {
 		c := t.column(name)
@@ -214,8 +214,10 @@ func (w *through) own(name string) *ast.ColName {
 	return &ast.ColName{Name: ast.NewColIdent(name), Qualifier: ast.TableName{Name: ast.NewTableIdent(w.known)}}
 }
 
-// reparse gives an expression of a view's what the parser does to those of a statement.
-func (w *through) reparse(e ast.Expr) (ast.Expr, error) {
+// reparse gives an expression of a view's what the parser does to those of a statement. in is the view whose
+// condition it is. A column is made of several views' expressions; there are no tables in it, and its
+// functions are marked.
+func (w *through) reparse(e ast.Expr, in *rights.Stored) (ast.Expr, error) {
 	stmt, _, err := w.eng.sql.Parser.ParseOneWithOptions(w.ctx, "delete from "+quoteIdentifier(viewMark)+" where "+ast.String(onBase(e, w.known)), ast.ParserOptions{})
 	if err != nil {
 		return nil, err
@@ -224,7 +226,9 @@ func (w *through) reparse(e ast.Expr) (ast.Expr, error) {
 	if !ok || d.Where == nil {
 		return nil, sqlerr.New(sqlerr.ViewInvalid, rights.InvalidView, w.t.db, w.t.name)
 	}
-	rights.Stamp(d.Where, w.t.stored())
+	if in != nil {
+		rights.Stamp(d.Where, in)
+	}
 	return d.Where.Expr, nil
 }
 
@@ -243,7 +247,7 @@ func (w *through) name() ast.TableName {
 func (w *through) where(where *ast.Where) (*ast.Where, error) {
 	var all ast.Expr
 	for _, c := range w.t.where {
-		e, err := w.reparse(c.expr)
+		e, err := w.reparse(c.expr, c.in)
 		if err != nil {
 			return nil, err
 		}
@@ -529,7 +533,7 @@ func (d *Database) below(ctx *sql.Context, name string) (t *Table, ok bool, err 
 	if len(parts) != 3 {
 		return nil, false, nil
 	}
-	v, _, err := d.eng.viewTarget(ctx, parts[0], parts[1], 0)
+	v, _, err := d.eng.viewTarget(ctx, parts[0], parts[1])
 	if err != nil {
 		return nil, true, err
 	}

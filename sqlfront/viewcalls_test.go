@@ -1,0 +1,85 @@
+package sqlfront_test
+
+import "testing"
+
+// TestFunctionsInWrittenViews: what a view calls is done with the rights of who the view belongs to, and of
+// its database, also where rows are written through it: in its condition, which WITH CHECK OPTION makes a
+// check of the table, in its columns, and in a view below, however they are merged. An INSERT of root's ran a
+// stranger's function as root.
+func TestFunctionsInWrittenViews(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database vic", "create database own", "create user mallory",
+		"grant all on own.* to mallory", "create table vic.secret (id int primary key, s varchar(40))",
+		"insert into vic.secret values (1, 'TOP'), (2, 'TWO')",
+		"create table vic.ct (id int primary key)", "create view own.rootv as select 1 as id",
+		"create function vic.okf(x int) returns int deterministic return x < 10",
+		"create view vic.cv as select id from vic.ct where vic.okf(id) with check option",
+		"grant insert, select, update on vic.cv to mallory")
+	run(t, root, "use vic", "drop view vic.cv",
+		"create view cv as select id from ct where okf(id) with check option")
+	mallory := s.open("mallory", "own", "")
+	run(t, mallory, "create table base (id int primary key, s varchar(40))",
+		"create table loot (s varchar(80))",
+		`create function gfi(x int) returns int sql security invoker begin
+			insert into loot select concat(current_user(), ' ', s) from vic.secret;
+			delete from vic.secret where id = 2; return 1; end`,
+		"create function okf(x int) returns int deterministic return 1",
+		"create view dep as select id, s from base where own.gfi(id) = 1 with check option",
+		"create view bare as select id, s from base where gfi(id) = 1 with check option",
+		"create sql security invoker view inv as select id, s from base where gfi(id) = 1 with check option",
+		"create view col as select id, s, gfi(id) as g from base",
+		"insert into base values (7, 'old')")
+	run(t, root, "use own", "drop view rootv", "create view rootv as select id, s from dep",
+		"create view rooti as select id, s from inv with check option",
+		"create view rootc as select id, s, g from col",
+		"create procedure rins(x int) insert into dep values (x, 'p')")
+	for _, q := range []string{
+		"insert into own.dep values (1, 'a')", "replace into own.dep values (1, 'a')",
+		"insert into own.bare values (1, 'a')", "insert into own.inv values (1, 'a')",
+		"insert into own.rootv values (1, 'a')", "insert into own.rooti values (1, 'a')",
+		"update own.col set s = g", "update own.rootc set s = g", "update own.dep set s = 'x'",
+		"update own.inv set s = 'x'", "delete from own.dep", "delete from own.rooti where g = 1",
+		"update own.rootv set s = 'x' where id = 7", "call own.rins(3)", "select * from own.inv",
+	} {
+		results(t, root, q) // some are refused, by 1142, 1356 or 1370
+		results(t, root, "use vic")
+		results(t, root, q)
+		results(t, root, "use own")
+	}
+	script{
+		{"select count(*) from own.loot", "0"}, {"select group_concat(id) from vic.secret", "1,2"},
+		{"insert into own.dep values (11, 'a')", "error 1142"},
+		{"insert into own.inv values (11, 'a')", "error 1370"},
+	}.run(t, root)
+	// A check's function is that of the view's database, wherever the session is.
+	script{
+		{"insert into vic.cv values (500)", "error 1369"}, {"insert into vic.cv values (5)", ""},
+		{"update vic.cv set id = 600 where id = 5", "error 1369"}, {"select * from vic.cv", "5"},
+		{"use information_schema", ""}, {"insert into vic.cv values (501)", "error 1369"},
+		{"insert into vic.cv values (6)", ""},
+	}.run(t, mallory)
+}
+
+// TestSubqueriesInWrittenViews: a subquery in the condition of a view below is read with that view's rights,
+// not with those of the view above it.
+func TestSubqueriesInWrittenViews(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database vic", "create database own", "create user mallory",
+		"grant all on own.* to mallory", "create table vic.secret (id int primary key)", "insert into vic.secret values (1)",
+		"create table own.dep (id int primary key, s int)", "create view own.rootv as select * from own.dep")
+	mallory := s.open("mallory", "own", "")
+	run(t, mallory, "drop table dep", "create table base (id int primary key, s int)",
+		"insert into base values (1, 1)")
+	run(t, root, "grant select on vic.secret to mallory")
+	run(t, mallory, "create view dep as select id, s from base "+
+		"where exists (select * from vic.secret where id = 1)")
+	run(t, root, "revoke select on vic.secret from mallory")
+	script{
+		{"update own.rootv set s = 2", "error 1356"}, {"delete from own.rootv", "error 1356"},
+		{"select * from own.base", "1 1"},
+	}.run(t, mallory)
+	results(t, root, "update own.rootv set s = 3")
+	want(t, mallory, "select s from base", "1")
+}
