@@ -77,6 +77,8 @@ type Host interface {
 	Result(ctx *sql.Context, schema sql.Schema, rows sql.RowIter) error
 	// Keep reads all rows and keeps them, charged to the statement, until release is called. It closes rows.
 	Keep(ctx *sql.Context, rows sql.RowIter) (kept []sql.Row, release func(), err error)
+	// Lost reports whether the transaction of the statement that the body is part of is over.
+	Lost(ctx *sql.Context) bool
 	// RecursionLimit is how deep a procedure may call itself.
 	RecursionLimit(ctx *sql.Context) int
 }
@@ -209,6 +211,16 @@ type frame struct {
 	signals  []*Condition // those whose handlers run, the innermost last
 	area     []*Condition // of the last statement: GET DIAGNOSTICS
 	affected int64        // by the last statement, -1 for a result set
+}
+
+// within reports whether the run is part of a statement: of one that fires a trigger, or calls a function.
+func (f *frame) within() bool {
+	for ; f != nil; f = f.parent {
+		if f.routine.Kind != Procedure {
+			return true
+		}
+	}
+	return false
 }
 
 type frameKey struct{}

@@ -111,6 +111,11 @@ func (f *frame) handle(err error) (*jump, error) {
 	if f.ctx.Err() != nil {
 		return nil, unhandled{err}
 	}
+	// Nor does the statement whose transaction is over, as in MySQL: a handler of a trigger made a success of
+	// an INSERT that was rolled back with all before it.
+	if f.within() && f.host.Lost(f.ctx) {
+		return nil, unhandled{err}
+	}
 	c := conditionOf(f.ctx, err)
 	j, found, herr := f.raise(c)
 	if !found {
