@@ -73,6 +73,8 @@ func TestProgressAndKillOfSchemaChanges(t *testing.T) {
 	const rows = 3000
 	fillTable(t, a, rows)
 	id := text(t, a, "SELECT CONNECTION_ID()")
+	run(t, b, "CREATE USER stranger")
+	stranger := s.open("stranger", "", "")
 	for _, change := range []struct {
 		statement, state, jobs string
 		killed                 string
@@ -104,6 +106,11 @@ func TestProgressAndKillOfSchemaChanges(t *testing.T) {
 		}
 		if got := text(t, b, "SELECT kind, table_name, object, state, statement FROM moka.jobs WHERE finished IS NULL AND rows_done <= "+fmt.Sprint(rows)); got != change.jobs {
 			t.Errorf("moka.jobs: %s", got)
+		}
+		// Of who may not change the table it is no thread at all.
+		job := text(t, b, "SELECT "+fmt.Sprint(engine.JobConnection(0))+" + id FROM moka.jobs WHERE finished IS NULL")
+		if got := results(t, stranger, "KILL "+job); got != "error 1094" {
+			t.Errorf("a stranger's KILL of the job: %s", got)
 		}
 		run(t, b, "KILL QUERY "+id)
 		close(store.release)

@@ -95,6 +95,9 @@ func TestTablesRunNoCode(t *testing.T) {
 		"create table c (id int, x int as (get_lock('l', 1)))":              "error 3763",
 		"create table c (x varchar(90) default (load_file('/etc/passwd')))": "error 3770",
 		"create table c (id int, x int default (sleep(1)))":                 "error 3770",
+		"create table c (id int, check (id <> ord(load_file('/etc/x'))))":   "error 3814",
+		"create table c (id int check (id <> benchmark(9, 1)))":             "error 3814",
+		"alter table a add constraint k check (sleep(1) = 0)":               "error 3814",
 	} {
 		if got := results(t, ann, query); got != expect {
 			t.Errorf("%s: %q, want %s", query, got, expect)

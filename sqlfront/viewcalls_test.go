@@ -83,3 +83,36 @@ func TestSubqueriesInWrittenViews(t *testing.T) {
 	results(t, root, "update own.rootv set s = 3")
 	want(t, mallory, "select s from base", "1")
 }
+
+// TestInformationInViews: a view of information_schema tells what its definer may see, whoever reads it, and
+// whatever runs around it. A procedure of root's that read a table in whose place a view had been put told of
+// all connections, accounts and bodies.
+func TestInformationInViews(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database vic", "create database own", "create user mallory", "grant all on own.* to mallory",
+		"create table vic.secret (id int primary key)", "create table own.dep (a varchar(200), b varchar(200))",
+		"create procedure own.rdep() select * from own.dep", "create view own.all_of_it as select table_schema, "+
+			"table_name from information_schema.tables where table_schema in ('vic', 'own')")
+	mallory := s.open("mallory", "own", "")
+	run(t, mallory, "drop table dep")
+	for _, c := range []struct{ view, sees string }{
+		{"select user, null from information_schema.processlist", "mallory NULL"},
+		{"select schema_name, null from information_schema.schemata where schema_name in ('own', 'vic', 'mysql')",
+			"own NULL"},
+		{"select table_schema, table_name from information_schema.tables where table_schema in ('own', 'vic')",
+			"own all_of_it;own dep"},
+		{"select grantee, null from information_schema.user_privileges", "'mallory'@'%' NULL"},
+		{"select q.a, q.b from (select table_name a, column_name b from information_schema.columns " +
+			"where table_schema = 'vic') q", ""},
+	} {
+		run(t, mallory, "create or replace view dep (a, b) as "+c.view)
+		for _, q := range []string{"call own.rdep()", "select * from own.dep"} {
+			if got := results(t, root, q); got != c.sees {
+				t.Errorf("%s, root's %s: %q, want %q", c.view, q, got, c.sees)
+			}
+		}
+	}
+	// It is what views of tables do: they lend.
+	want(t, mallory, "select * from all_of_it where table_name = 'secret'", "vic secret")
+}

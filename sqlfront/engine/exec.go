@@ -195,6 +195,9 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		return b.eng.showProcesses(ctx, textShown(ctx), func(id uint32, seconds uint64) (any, any) { return int64(id), int64(seconds) })
 	case *plan.Kill:
 		if id := n.ConnID; id >= firstJobConnection {
+			if err := b.eng.mayCancel(ctx, id-firstJobConnection); err != nil {
+				return nil, err
+			}
 			if err := b.eng.cancelJob(ctx, id-firstJobConnection); err != nil {
 				return nil, err
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -178,6 +179,32 @@ func (e *Engine) Jobs(ctx context.Context) ([]catalog.Job, error) {
 	return all, catalogError(sqlerr.From(err))
 }
 
+// mayCancel refuses to end a schema change to who may neither end others' connections nor change the table:
+// for him there is none of the number.
+func (e *Engine) mayCancel(ctx *sql.Context, id uint32) error {
+	if !e.asks() || e.mayAdminister(ctx, sql.PrivilegeType_Super) {
+		return nil
+	}
+	var rec catalog.Job
+	err := e.retry(ctx, func(st *txn.Txn) (err error) {
+		rec, _, err = e.catalog.Job(ctx, st, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range []sql.PrivilegeType{sql.PrivilegeType_Alter, sql.PrivilegeType_Index} {
+		if rec.Database != "" && rights.OnTable(ctx, e.accounts(), rec.Database, rec.Table, p) {
+			return nil
+		}
+	}
+	return noJob(id)
+}
+
+func noJob(id uint32) error {
+	return sqlerr.New(sqlerr.NoSuchThread, "Unknown thread id: %d", firstJobConnection+id)
+}
+
 // cancelJob is KILL of a job, whichever server works on it.
 func (e *Engine) cancelJob(ctx context.Context, id uint32) error {
 	err := e.retry(ctx, func(st *txn.Txn) error {
@@ -186,7 +213,7 @@ func (e *Engine) cancelJob(ctx context.Context, id uint32) error {
 			return err
 		}
 		if !ok || rec.Ended() {
-			return sqlerr.New(sqlerr.NoSuchThread, "Unknown thread id: %d", firstJobConnection+id)
+			return noJob(id)
 		}
 		rec.State = catalog.JobCancelling
 		return e.catalog.PutJob(st, rec)

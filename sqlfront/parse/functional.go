@@ -90,18 +90,20 @@ var acting = map[string]bool{
 	"is_used_lock": true,
 }
 
-// noVaryingColumns refuses generated columns that vary, and default values that act.
+// noVaryingColumns refuses generated columns that vary, and default values and checks that act.
 func noVaryingColumns(d *ast.DDL) error {
 	if d.TableSpec == nil {
 		return nil
 	}
 	for _, c := range d.TableSpec.Constraints {
-		if k, ok := c.Details.(*ast.CheckConstraintDefinition); ok && calls(k.Expr, nil) != "" {
-			return sqlerr.New(sqlerr.CheckFunction,
-				"An expression of a check constraint '%s' contains disallowed function: match.", c.Name)
+		if err := noActingCheck(c); err != nil {
+			return err
 		}
 	}
 	for _, c := range d.TableSpec.Columns {
+		if err := noActingCheck(c.Type.Constraint); err != nil {
+			return err
+		}
 		if name := calls(c.Type.GeneratedExpr, varying); name != "" {
 			return sqlerr.New(sqlerr.GeneratedFunction,
 				"Expression of generated column '%s' contains a disallowed function: %s.",
@@ -111,6 +113,19 @@ func noVaryingColumns(d *ast.DDL) error {
 			return sqlerr.New(sqlerr.DefaultFunction,
 				"Default value expression of column '%s' contains a disallowed function: %s.",
 				c.Name.String(), name)
+		}
+	}
+	return nil
+}
+
+func noActingCheck(c *ast.ConstraintDefinition) error {
+	if c == nil {
+		return nil
+	}
+	if k, ok := c.Details.(*ast.CheckConstraintDefinition); ok {
+		if name := calls(k.Expr, acting); name != "" {
+			return sqlerr.New(sqlerr.CheckFunction,
+				"An expression of a check constraint '%s' contains disallowed function: %s.", c.Name, name)
 		}
 	}
 	return nil
