@@ -108,7 +108,8 @@ func TestProgressAndKillOfSchemaChanges(t *testing.T) {
 			t.Errorf("moka.jobs: %s", got)
 		}
 		// Of who may not change the table it is no thread at all.
-		job := text(t, b, "SELECT "+fmt.Sprint(engine.JobConnection(0))+" + id FROM moka.jobs WHERE finished IS NULL")
+		job := text(t, b, "SELECT "+fmt.Sprint(engine.JobConnection(0))+
+			" + id FROM moka.jobs WHERE finished IS NULL")
 		if got := results(t, stranger, "KILL "+job); got != "error 1094" {
 			t.Errorf("a stranger's KILL of the job: %s", got)
 		}

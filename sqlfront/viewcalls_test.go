@@ -67,7 +67,8 @@ func TestSubqueriesInWrittenViews(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
 	run(t, root, "create database vic", "create database own", "create user mallory",
-		"grant all on own.* to mallory", "create table vic.secret (id int primary key)", "insert into vic.secret values (1)",
+		"grant all on own.* to mallory", "create table vic.secret (id int primary key)",
+		"insert into vic.secret values (1)",
 		"create table own.dep (id int primary key, s int)", "create view own.rootv as select * from own.dep")
 	mallory := s.open("mallory", "own", "")
 	run(t, mallory, "drop table dep", "create table base (id int primary key, s int)",
@@ -90,18 +91,20 @@ func TestSubqueriesInWrittenViews(t *testing.T) {
 func TestInformationInViews(t *testing.T) {
 	s := newDatabase(t).serve()
 	root := s.conn("")
-	run(t, root, "create database vic", "create database own", "create user mallory", "grant all on own.* to mallory",
-		"create table vic.secret (id int primary key)", "create table own.dep (a varchar(200), b varchar(200))",
-		"create procedure own.rdep() select * from own.dep", "create view own.all_of_it as select table_schema, "+
-			"table_name from information_schema.tables where table_schema in ('vic', 'own')")
+	run(t, root, "create database vic", "create database own", "create user mallory",
+		"grant all on own.* to mallory", "create table vic.secret (id int primary key)",
+		"create table own.dep (a varchar(200), b varchar(200))",
+		"create procedure own.rdep() select * from own.dep",
+		"create view own.all_of_it as select table_schema, table_name from information_schema.tables "+
+			"where table_schema in ('vic', 'own')")
 	mallory := s.open("mallory", "own", "")
 	run(t, mallory, "drop table dep")
 	for _, c := range []struct{ view, sees string }{
 		{"select user, null from information_schema.processlist", "mallory NULL"},
-		{"select schema_name, null from information_schema.schemata where schema_name in ('own', 'vic', 'mysql')",
-			"own NULL"},
-		{"select table_schema, table_name from information_schema.tables where table_schema in ('own', 'vic')",
-			"own all_of_it;own dep"},
+		{"select schema_name, null from information_schema.schemata " +
+			"where schema_name in ('own', 'vic', 'mysql')", "own NULL"},
+		{"select table_schema, table_name from information_schema.tables " +
+			"where table_schema in ('own', 'vic')", "own all_of_it;own dep"},
 		{"select grantee, null from information_schema.user_privileges", "'mallory'@'%' NULL"},
 		{"select q.a, q.b from (select table_name a, column_name b from information_schema.columns " +
 			"where table_schema = 'vic') q", ""},

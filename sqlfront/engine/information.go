@@ -59,7 +59,9 @@ func (t *definersTable) AssignCatalog(c sql.Catalog) sql.Table {
 }
 
 // asDefiner reads such a table; rows are nil if it is another.
-func (b *execBuilder) asDefiner(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (rows sql.RowIter, err error) {
+func (b *execBuilder) asDefiner(
+	ctx *sql.Context, n *plan.ResolvedTable, row sql.Row,
+) (rows sql.RowIter, err error) {
 	t, ok := n.Table.(*definersTable)
 	s := sessionOf(ctx)
 	if !ok || s == nil {

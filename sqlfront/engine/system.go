@@ -19,7 +19,9 @@ type extendedInfo struct {
 }
 
 // GetTableInsensitive implements sql.Database.
-func (d *extendedInfo) GetTableInsensitive(ctx *sql.Context, name string) (found sql.Table, is bool, err error) {
+func (d *extendedInfo) GetTableInsensitive(
+	ctx *sql.Context, name string,
+) (found sql.Table, is bool, err error) {
 	if t, ok, err := d.extra.GetTableInsensitive(ctx, name); ok || err != nil {
 		return t, ok, err
 	}
