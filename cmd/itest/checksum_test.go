@@ -13,9 +13,9 @@ import (
 // TestClusterChecksum: the replicas of a cluster that is written to are equal; one value that is another
 // one on the disk of one node is found, and the node, the group and the tablet are named.
 func TestClusterChecksum(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t, "--shards", "2")
-	l := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
-		transfers: map[int64]bool{}}
+	l := newLoad(c)
 	l.setUp()
 	l.run()
 	l.await(30)

@@ -148,7 +148,7 @@ func TestDumpOfTheWorkload(t *testing.T) {
 	from, to := start(t, t.TempDir()), start(t, t.TempDir())
 	maria := servertest.StartMariaDB(t)
 	command(t, nil, nil, mokaBinary, "tpce", "load", "--target",
-		"mysql://root@127.0.0.1:"+from.sqlPort+"/tpce", "--preset", "smoke")
+		"mysql://root@127.0.0.1:"+from.sqlPort+"/tpce", "--preset", "demo")
 	mustExec(t, from.db("tpce"), "CREATE OBSERVER `a */ DROP TABLE trade; '` AFTER DELETE ON status_type "+
 		"FOR EACH ROW DELETE FROM trade WHERE t_st_id = OLD.st_id")
 	file := dump(t, from, "tpce")

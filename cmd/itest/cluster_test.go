@@ -233,36 +233,42 @@ func (l *clusterLoad) setUp() {
 	}
 }
 
+// newLoad is what clients of a cluster are to do.
+func newLoad(c *trio) *clusterLoad {
+	return &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
+		transfers: map[int64]bool{}}
+}
+
+// thinking is how long a client of a cluster waits between two transactions. Without ("make soak") they take
+// all the processors that there are, and what a test waits for, starts and elections and observers that catch
+// up, gets few of them.
+var thinking = time.Duration(soaked(20, 0)) * time.Millisecond
+
 // run begins; at each moment statements go to all nodes.
 func (l *clusterLoad) run() {
 	for w := range 6 {
-		l.wg.Go(func() {
-			for l.goesOn() {
-				if pause := l.transfer(l.c.pools[w%3]); pause != nil {
-					<-pause
-				}
+		l.client(func() {
+			if pause := l.transfer(l.c.pools[w%3]); pause != nil {
+				<-pause
 			}
 		})
 	}
-	l.wg.Go(func() {
-		for l.goesOn() {
-			l.count(l.c.pools[rand.IntN(3)])
-		}
-	})
-	l.wg.Go(func() {
-		for l.goesOn() {
-			l.snapshot(l.c.pools[rand.IntN(3)])
-		}
-	})
+	l.client(func() { l.count(l.c.pools[rand.IntN(3)]) })
+	l.client(func() { l.snapshot(l.c.pools[rand.IntN(3)]) })
 }
 
-func (l *clusterLoad) goesOn() bool {
-	select {
-	case <-l.stop:
-		return false
-	default:
-		return true
-	}
+// client does something again and again.
+func (l *clusterLoad) client(f func()) {
+	l.wg.Go(func() {
+		for {
+			f()
+			select {
+			case <-l.stop:
+				return
+			case <-time.After(thinking):
+			}
+		}
+	})
 }
 
 // transfer moves money and writes a journal. It returns how long to wait before the next, nil for not at all.
@@ -336,11 +342,11 @@ func (l *clusterLoad) snapshot(db *sql.DB) {
 	}
 }
 
-// await waits for transfers to be acknowledged.
+// await waits for so many transfers to be acknowledged from now on.
 func (l *clusterLoad) await(n int) {
 	l.c.t.Helper()
 	deadline := time.After(2 * time.Minute)
-	for range n {
+	for n += len(l.progress); n > 0; n-- {
 		select {
 		case <-l.progress:
 		case <-deadline:
@@ -409,9 +415,9 @@ func (l *clusterLoad) verify() {
 // it), under transfers between shards, an observer, a counter and snapshots through all nodes; and starts
 // them again. Nothing acknowledged is lost, no snapshot is torn, and the observer runs once for each change.
 func TestClusterSurvivesKills(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t, "--shards", "3", "--gc-retention", "1s")
-	l := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
-		transfers: map[int64]bool{}}
+	l := newLoad(c)
 	l.setUp()
 	l.run()
 	for round := range soaked(3, 100) {
@@ -447,6 +453,7 @@ func TestClusterSurvivesKills(t *testing.T) {
 // two: they see no error but those that a client repeats a transaction for, for who leads hands over first.
 // An SQL server that joined a node goes on without it.
 func TestClusterRollingRestart(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t, "--shards", "3")
 	joined := join(t, c.nodes[0])
 	mustExec(t, c.pools[0], "CREATE DATABASE d")
@@ -543,6 +550,7 @@ func bothTables(db *sql.DB) error {
 // TestClusterSessionLost: a node that stood still until its session was over does not end. What others have
 // done meanwhile stays, its open transaction says that it is lost, and new ones go on under another session.
 func TestClusterSessionLost(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t)
 	ctx := context.Background()
 	mustExec(t, c.pools[0], "CREATE DATABASE d")
@@ -584,6 +592,7 @@ func TestClusterSessionLost(t *testing.T) {
 
 // TestClusterDirectories: a directory is opened as what it is, and a member keeps it for life.
 func TestClusterDirectories(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t)
 	mustExec(t, c.pools[2], "CREATE DATABASE d")
 	c.kill(1)
@@ -615,6 +624,7 @@ func TestClusterDirectories(t *testing.T) {
 // TestClusterOldDirectory: a directory that was put back from a copy has forgotten what the node has promised
 // to the others since; it is noticed before it is listened to, and the node ends with a message (R20).
 func TestClusterOldDirectory(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t)
 	c.kill(2)
 	old := filepath.Join(t.TempDir(), "copy")

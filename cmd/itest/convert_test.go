@@ -13,6 +13,7 @@ import (
 // the first one is killed, and in turn the others. Clients go on all the while, but for the restart itself.
 // Nothing acknowledged is lost, old rows are on all nodes, and observers have run once for each change.
 func TestClusterFromOneNode(t *testing.T) {
+	t.Parallel()
 	c := planTrio(t, "--gc-retention", "1s")
 	c.grown = true
 	c.connect()
@@ -30,8 +31,7 @@ func TestClusterFromOneNode(t *testing.T) {
 		}
 	}
 	single()
-	l := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
-		transfers: map[int64]bool{}}
+	l := newLoad(c)
 	l.setUp()
 	for i, table := range []string{"account1", "account2"} { // on shards of their own, as a cluster has them
 		c.servers[0].ctl("split", "bank."+table, "0")

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +26,9 @@ var mokaBinary string
 
 // soak is whether MOKA_SOAK was set when the tests began.
 var soak = os.Getenv("MOKA_SOAK") != ""
+
+// clustersBeside is how many parallel tests there are at a time, unless -parallel says so.
+var clustersBeside = soaked(4, 1)
 
 func TestMain(m *testing.M) {
 	// What steers tests is no setting of the server, which refuses variables that it does not know.
@@ -43,6 +48,11 @@ func TestMain(m *testing.M) {
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building moka: %v\n%s", err, out)
 		os.Exit(1)
+	}
+	// Tests of clusters wait most of their time, for sessions of ten seconds to end, and use a fifth of two
+	// processors, unless their clients never think: they run beside each other, behind all others.
+	if err := flag.Set("test.parallel", strconv.Itoa(clustersBeside)); err != nil {
+		panic(err)
 	}
 	code := m.Run()
 	os.RemoveAll(dir)

@@ -41,6 +41,7 @@ type lists struct {
 	setup  string // more for each session
 	tables int    // over which the lists are dealt, zero for the one of listSchema
 	limit  time.Duration
+	pause  time.Duration // between two transactions of a client
 	// refused says which answers a server under faults may give; whatever is refused has not happened.
 	refused func(error) bool
 	history *txntest.ListHistory
@@ -97,6 +98,9 @@ func (l *lists) run(t *testing.T, txns int, stop <-chan struct{}) {
 				for m := 0; m < 50 && l.left.Load() > 0; m++ {
 					if !l.transaction(ctx, conn, fmt.Sprintf("c%d.%d.%d", i, n, m), rng) {
 						break
+					}
+					if l.pause > 0 {
+						<-time.After(l.pause)
 					}
 				}
 				conn.Close()

@@ -75,9 +75,9 @@ func (c *trio) is(at *server, id, state, replicas string) {
 // the old one is taken out, while clients go on; then another of the old nodes is killed, so that the new one
 // counts. Nothing acknowledged is lost. A copy of the old directory is refused, for good.
 func TestClusterNodeIsReplaced(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t, "--shards", "3", "--gc-retention", "1s")
-	l := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
-		transfers: map[int64]bool{}}
+	l := newLoad(c)
 	l.setUp()
 	l.run()
 	l.await(30)
@@ -130,9 +130,9 @@ func TestClusterNodeIsReplaced(t *testing.T) {
 // TestClusterGrowsAndShrinks: a fourth and a fifth node join and get their share; a living node is taken out,
 // and ends by itself with a word; then another one that leads. Clients of the others go on.
 func TestClusterGrowsAndShrinks(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t, "--shards", "6", "--gc-retention", "1s")
-	l := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
-		transfers: map[int64]bool{}}
+	l := newLoad(c)
 	l.setUp()
 	l.run()
 	l.await(10)
@@ -174,6 +174,7 @@ func TestClusterGrowsAndShrinks(t *testing.T) {
 // TestZoneOfANode: a node is in the zone that its last start has named. (How replicas are spread over zones,
 // package schedule tests.)
 func TestZoneOfANode(t *testing.T) {
+	t.Parallel()
 	c := planTrio(t)
 	c.grown = true
 	for _, zone := range []string{"attic", "cellar"} {

@@ -44,13 +44,13 @@ func unavailable(err error) bool {
 // 2020): nothing acknowledged is lost, what was refused has not happened, and nobody sees an old state
 // behind a newer one. The sums are right in all snapshots, and the observer has run once for each change.
 func TestClusterUnderFaults(t *testing.T) {
+	t.Parallel()
 	c, net := newCutTrio(t, "--shards", "3", "--gc-retention", "1s")
-	load := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
-		transfers: map[int64]bool{}}
+	load := newLoad(c)
 	load.setUp()
 	mustExec(t, c.pools[0], "CREATE DATABASE d")
 	l := &lists{level: "REPEATABLE READ", history: &txntest.ListHistory{}, tables: 3, limit: time.Hour,
-		refused: unavailable}
+		pause: thinking, refused: unavailable}
 	for i := range c.pools {
 		db, err := sql.Open("mysql", "root@tcp("+c.sql[i]+")/d")
 		if err != nil {
@@ -66,9 +66,9 @@ func TestClusterUnderFaults(t *testing.T) {
 	done := map[string]int{}
 	for round := range soaked(len(clusterFaults), 100) {
 		f, victim := clusterFaults[round%len(clusterFaults)], rand.IntN(3)
-		appended := l.committed.Load()
 		load.await(20)
 		f.inject(c, net, victim, func() {
+			appended := l.committed.Load()
 			load.await(20)
 			eventually(t, "lists grow under "+f.name, 2*time.Minute, func() bool {
 				return l.committed.Load() > appended+20 || l.failed.Load() != nil
@@ -147,7 +147,7 @@ func to(node int) [][2]int { return [][2]int{{(node + 1) % 3, node}, {(node + 2)
 // separated sees that a node that is cut off acknowledges nothing: that the cut is one.
 func (c *trio) separated(i int) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_, err := c.pools[i].ExecContext(ctx, "UPDATE bank.account0 SET balance = balance WHERE id = 0")
 	if err == nil {

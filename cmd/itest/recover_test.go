@@ -20,9 +20,9 @@ func runMoka(args ...string) (string, error) {
 // recover. What it had is there and consistent, also for observers; new nodes join, and get replicas; and a
 // lost node that comes back after all is listened to by nobody.
 func TestRecover(t *testing.T) {
+	t.Parallel()
 	c := newTrio(t, "--shards", "3")
-	l := &clusterLoad{c: c, stop: make(chan struct{}), progress: make(chan struct{}, 4096),
-		transfers: map[int64]bool{}}
+	l := newLoad(c)
 	l.setUp()
 	l.run()
 	l.await(60)
