@@ -12,10 +12,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// TestClusterFullDisk: one of three disks is full, that of the node which leads all. It gives up what it leads
-// while the others have room, says so, and leads nothing until it has room again; clients go on. It is killed on
-// its full disk and started there. When another disk is full, too, what adds is refused, whoever leads, and
-// deletes go on. With room both get what they have missed.
+// TestClusterFullDisk: one of three disks is full, that of the node which leads all. It gives up what it
+// leads while the others have room, says so, and leads nothing until it has some; clients go on. It is killed
+// on its full disk and started there. When another disk is full, too, what adds is refused, whoever leads,
+// and deletes go on. With room both get what they have missed.
 func TestClusterFullDisk(t *testing.T) {
 	t.Parallel()
 	disk, other := smallDisk(t, 256), smallDisk(t, 256)

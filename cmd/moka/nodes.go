@@ -158,8 +158,8 @@ func withRoom(r *schedule.Registry) map[kv.NodeID]bool {
 func (s *stack) tellShort(short bool) {
 	switch {
 	case short && !s.short:
-		s.o.Logger.Warn("this node's disk is nearly full: what it leads is handed to nodes with room, and it "+
-			"gets nothing until it has room again", "node", s.node.ID())
+		s.o.Logger.Warn("this node's disk is nearly full: what it leads is handed to nodes with room, and "+
+			"it gets nothing until it has room again", "node", s.node.ID())
 	case !short && s.short:
 		s.o.Logger.Info("this node's disk has room again: it may lead", "node", s.node.ID())
 	}

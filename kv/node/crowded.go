@@ -19,9 +19,9 @@ type crowded struct {
 // Room implements shard.Engine.
 func (c crowded) Room(g kv.Growth, bytes int) error {
 	if room := c.n.room.Load(); g == kv.Adds && room != nil && !c.n.mostTake(c.id, *room) {
-		return kv.Errorf(kv.CodeDiskFull, "node", "most of the nodes with shard %d are on full disks, or down: "+
-			"nothing is added before most have room; make room there, or delete rows, truncate and drop "+
-			"tables, which is possible (moka ctl nodes says which they are)", c.id)
+		return kv.Errorf(kv.CodeDiskFull, "node", "most of the nodes with shard %d are on full disks, or "+
+			"down: nothing is added before most have room; make room there, or delete rows, truncate and "+
+			"drop tables, which is possible (moka ctl nodes says which they are)", c.id)
 	}
 	return c.Engine.Room(g, bytes)
 }

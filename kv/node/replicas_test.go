@@ -112,7 +112,8 @@ func TestMostDisksAreFull(t *testing.T) {
 	if _, err := ask(kv.Adds); err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []map[kv.NodeID]bool{{}, {1: true}, {1: true, 2: true}, {1: true, 2: true, 3: true}, nil} {
+	for _, room := range []map[kv.NodeID]bool{{}, {1: true}, {1: true, 2: true},
+		{1: true, 2: true, 3: true}, nil} {
 		tell(room)
 		leader, err := ask(kv.Adds)
 		take := len(room)

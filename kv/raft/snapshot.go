@@ -224,11 +224,11 @@ func (g *group) truncatable(now Instant) uint64 {
 		if p.Match > peer.match || p.Match >= g.applied.index {
 			peer.match, peer.moved = p.Match, now
 		}
-		needs := p.Match
+		needs, last := p.Match, max(min(peer.heard, peer.moved), g.since)
 		switch {
 		case peer.sending != 0:
 			needs = max(needs, peer.sending)
-		case size > o.KeepBytes && now-max(min(peer.heard, peer.moved), g.since) > awayTimeouts*Instant(o.ElectionTimeout):
+		case size > o.KeepBytes && now-last > awayTimeouts*Instant(o.ElectionTimeout):
 			continue
 		case p.State == tracker.StateSnapshot:
 			needs = max(needs, p.PendingSnapshot)

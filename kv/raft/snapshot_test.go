@@ -206,7 +206,7 @@ func TestFullReplicaIsLeftBehind(t *testing.T) {
 		c.pass(50 * time.Millisecond)
 		s := h.d.Status(shard)
 		if i < 40 && s.First > have+1 {
-			t.Fatalf("after %d entries the log begins at %d, and a replica that took entries until 2 s ago has %d",
+			t.Fatalf("after %d entries the log begins at %d, and a replica that had room until then has %d",
 				i, s.First, have)
 		}
 		if i > 120 && s.LogBytes > 4000 {

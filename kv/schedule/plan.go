@@ -219,8 +219,8 @@ func (p *planner) worst(s *ShardView) (worst uint64) {
 	return worst
 }
 
-// heir is a voter's node that may lead the shard: one that is short of room only if there is no other, and not
-// even then with room.
+// heir is a voter's node that may lead the shard: one that is short of room only if there is no other, and
+// not even then with room.
 func (p *planner) heir(s *ShardView, but uint64, room bool) (to kv.NodeID) {
 	less := func(n, to kv.NodeID) bool {
 		if a, b := p.nodes[n].Short, p.nodes[to].Short; a != b {
@@ -298,7 +298,8 @@ func (p *planner) balanceLeads() *Step {
 		}
 		for _, v := range s.Members.Voters {
 			n := raft.Node(v)
-			if d := p.leads[s.Leader] - p.leads[n]; d > gap && s.ready(v) && p.mayLead(n) && !p.nodes[n].Short {
+			d := p.leads[s.Leader] - p.leads[n]
+			if d > gap && s.ready(v) && p.mayLead(n) && !p.nodes[n].Short {
 				gap = d
 				best = &Step{Shard: s.ID, HandOver: n, Why: leadsWhy}
 			}

@@ -170,8 +170,8 @@ func TestDrained(t *testing.T) {
 	}
 }
 
-// Who is short of disk room leads nothing while most replicas have room, and gets neither leads nor replicas; it
-// has its share again when it has room. Where most are short leads stay: nobody could go on without them.
+// Who is short of disk room leads nothing while most replicas have room, and gets neither leads nor replicas;
+// it has its share again when it has room. Where most are short leads stay: nobody could go on without them.
 func TestShortOfRoom(t *testing.T) {
 	w := newWorld(3, 5)
 	led := func() string {

@@ -58,8 +58,8 @@ func TestSimulation(t *testing.T) {
 // (100).
 func TestMembersChange(t *testing.T) { playChanges(t, Options{Members: true}) }
 
-// TestFullDisks plays histories in which the disk of one node after the other is full for a while. It comes to
-// lack what the others have cut, and gets their state.
+// TestFullDisks plays histories in which the disk of one node after the other is full for a while. It comes
+// to lack what the others have cut, and gets their state.
 func TestFullDisks(t *testing.T) {
 	all, seeds := playMany(t, Options{FullDisks: true})
 	if all.Acked < 50*seeds || all.Full < seeds || all.Installs < seeds/2 {
