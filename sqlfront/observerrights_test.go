@@ -95,6 +95,7 @@ func TestAlteringTakesWhatDeclaringTakes(t *testing.T) {
 		{"alter observer o enable with replay", "error 1142"},
 		{"alter observer o retry failed where id = 1", "error 1142"},
 		{"alter observer o discard failed", "error 1142"},
+		{"explain observer o", "error 1142"},
 	}.run(t, s.open("none", "own", ""))
 	script{
 		{"alter observer o as insert into hid.t values (2)", "error 1142"},
@@ -102,6 +103,7 @@ func TestAlteringTakesWhatDeclaringTakes(t *testing.T) {
 		{"alter observer o enable with replay", "error 1142"},
 		{"alter observer o retry failed where id = 1", "error 1142"},
 		{"alter observer o discard failed where error is null", "error 1142"},
+		{"explain observer o", "error 1345"},
 		{"alter observer o discard failed", ""},
 	}.run(t, s.open("blind", "own", ""))
 	few := s.open("few", "own", "")

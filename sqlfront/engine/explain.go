@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/collate"
 	"moka/sqlfront/explain"
@@ -40,6 +41,26 @@ func (b *execBuilder) explain(ctx *sql.Context, n *plan.DescribeQuery) (sql.RowI
 		return sql.RowsToRowIter(sql.NewRow(text)), nil
 	}
 	return sql.RowsToRowIter(x.rows...), nil
+}
+
+// Explain tells of each statement of the body its text, and the rows of EXPLAIN for it, with unknown values
+// in the places of NEW, OLD and variables; none where the plan depends on them.
+func (b *Body) Explain(ctx *sql.Context, tell func(statement string, rows []sql.Row)) error {
+	b.host.session = sessionOf(ctx)
+	return b.host.session.inBody(ctx, b, func() error {
+		for _, stmt := range b.routine.Statements() {
+			n, err := b.eng.heldPlan(ctx, stmt)
+			if err != nil {
+				return err
+			}
+			x := &explainer{ctx: ctx, eng: b.eng, ids: 1}
+			if n != nil {
+				x.block(n, 1, "SIMPLE")
+			}
+			tell(ast.String(stmt), x.rows)
+		}
+		return nil
+	})
 }
 
 // explainer collects the rows of EXPLAIN.

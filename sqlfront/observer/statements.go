@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -76,6 +77,13 @@ func (r *Registry) Hooks() parse.Hooks {
 			})
 			n.schema = texts("Observer", "Event", "Table", "Status", "Waiting", "Parked", "Lag_ms",
 				"Statement", "Created")
+			return ast.InjectedStatement{Auth: askedLater, Statement: n}, nil
+		},
+		ExplainObserver: func(_ context.Context, s parse.ExplainObserver) (ast.Statement, error) {
+			n := r.node("EXPLAIN OBSERVER", func(ctx *sql.Context) (sql.RowIter, error) {
+				return r.explain(ctx, s)
+			})
+			n.schema = texts("Part", "Of", "Detail")
 			return ast.InjectedStatement{Auth: askedLater, Statement: n}, nil
 		},
 		ShowCreateObserver: func(_ context.Context, s parse.ShowCreateObserver) (ast.Statement, error) {
@@ -420,30 +428,46 @@ func (r *Registry) warnCycle(ctx *sql.Context, t *txn.Txn, declared *catalog.Obs
 	if declared.Events == catalog.OnNotify {
 		return // no write wakes it
 	}
-	writes := map[uint32][]uint32{} // observer's table → tables in its body's writes
+	if len(circle(snap, declared)) > 0 {
+		ctx.Warn(sqlerr.Unknown, "Observer '%s' is part of a cycle: what it writes can notify it "+
+			"again, without end", declared.Name)
+	}
+}
+
+// circle is a shortest way from an observer, by what bodies write, back to itself: the observers on it, or
+// none.
+func circle(snap *catalog.Snapshot, from *catalog.Observer) []*catalog.Observer {
+	by := map[uint32][]*catalog.Observer{} // the observers of each table
 	for _, o := range snap.AllObservers() {
-		if o.Events == catalog.OnNotify {
-			continue
-		}
-		for _, target := range writtenTables(snap, o) {
-			writes[o.TableID] = append(writes[o.TableID], target)
+		if o.Events != catalog.OnNotify {
+			by[o.TableID] = append(by[o.TableID], o)
 		}
 	}
-	seen := map[uint32]bool{}
-	todo := append([]uint32(nil), writtenTables(snap, declared)...)
-	for len(todo) > 0 {
-		id := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if id == declared.TableID {
-			ctx.Warn(sqlerr.Unknown, "Observer '%s' is part of a cycle: what it writes can notify it "+
-				"again, without end", declared.Name)
-			return
-		}
-		if !seen[id] {
-			seen[id] = true
-			todo = append(todo, writes[id]...)
+	type step struct {
+		is   *catalog.Observer
+		back *step
+	}
+	seen := map[uint32]bool{from.ID: true}
+	for todo := []*step{{is: from}}; len(todo) > 0; todo = todo[1:] {
+		at := todo[0]
+		for _, id := range writtenTables(snap, at.is) {
+			if id == from.TableID {
+				var way []*catalog.Observer
+				for s := at; s != nil; s = s.back {
+					way = append(way, s.is)
+				}
+				slices.Reverse(way)
+				return way
+			}
+			for _, o := range by[id] {
+				if !seen[o.ID] {
+					seen[o.ID] = true
+					todo = append(todo, &step{o, at})
+				}
+			}
 		}
 	}
+	return nil
 }
 
 // writtenTables are the tables that follow UPDATE, INTO or DELETE FROM in a body.

@@ -20,6 +20,7 @@ type Hooks struct {
 	AlterObserver      func(context.Context, AlterObserver) (ast.Statement, error)
 	ShowObservers      func(context.Context, ShowObservers) (ast.Statement, error)
 	ShowCreateObserver func(context.Context, ShowCreateObserver) (ast.Statement, error)
+	ExplainObserver    func(context.Context, ExplainObserver) (ast.Statement, error)
 	Notify             func(context.Context, Notify) (ast.Statement, error)
 	WaitForObservers   func(context.Context, WaitForObservers) (ast.Statement, error)
 	CreateIncremental  func(context.Context, CreateIncremental) (ast.Statement, error)
@@ -184,6 +185,11 @@ type ShowObservers struct {
 
 // ShowCreateObserver is SHOW CREATE OBSERVER name.
 type ShowCreateObserver struct {
+	Observer Name
+}
+
+// ExplainObserver is EXPLAIN OBSERVER name.
+type ExplainObserver struct {
 	Observer Name
 }
 
@@ -601,6 +607,23 @@ func (r *rewriter) showCreateObserver(ctx context.Context, l *lexer) (ast.Statem
 	}
 	return deliver(r, ctx, l, t, "SHOW CREATE OBSERVER", r.parser.hooks.ShowCreateObserver,
 		ShowCreateObserver{name})
+}
+
+// explainObserver parses EXPLAIN OBSERVER name, the lexer standing behind EXPLAIN. EXPLAIN observer is about
+// a table of that name.
+func (r *rewriter) explainObserver(ctx context.Context, l lexer) (ast.Statement, int, bool, error) {
+	if !l.is(l.next(), "observer") {
+		return nil, 0, false, nil
+	}
+	first := l.next()
+	if first.kind != word && first.kind != quoted {
+		return nil, 0, false, nil
+	}
+	name, t, err := r.qualified(&l, first)
+	if err != nil {
+		return nil, 0, true, err
+	}
+	return deliver(r, ctx, &l, t, "EXPLAIN OBSERVER", r.parser.hooks.ExplainObserver, ExplainObserver{name})
 }
 
 // notify parses NOTIFY table [WHERE condition]; the condition is parsed as that of a SELECT.

@@ -187,6 +187,9 @@ func (r *rewriter) head(ctx context.Context, o ast.ParserOptions) (stmt ast.Stat
 			r.modifiers(l)
 			r.selectWords(l, false)
 		case fold(w, "explain"):
+			if stmt, end, done, err = r.explainObserver(ctx, *l); done || err != nil {
+				return stmt, end, done, err
+			}
 			r.explain(l)
 		}
 	case 8:
