@@ -587,9 +587,18 @@ func (w *Worker) run(ctx context.Context, o Observer, ds []delivery, first lost)
 	if err != nil {
 		return nil, err
 	}
+	columns := make([]kv.Column, len(ds))
+	for i, d := range ds {
+		columns[i] = AckColumn(o.ID, d.Column)
+	}
+	acks, err := t.BatchGet(ctx,
+		columns) // each cell has one delivery: no run here writes what another has read
+	if err != nil {
+		return nil, err
+	}
 	writes := false
-	for _, d := range ds {
-		e, err := w.runOne(ctx, o, t, start, d)
+	for i, d := range ds {
+		e, err := w.runOne(ctx, o, t, start, d, acks[i])
 		if err != nil {
 			return nil, err
 		}
@@ -602,16 +611,14 @@ func (w *Worker) run(ctx context.Context, o Observer, ds []delivery, first lost)
 }
 
 // runOne runs the observer for one change in t, whose snapshot is start, and acknowledges it there.
-func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Timestamp, d delivery) (ended,
-	error) {
+func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Timestamp, d delivery,
+	ack txn.Value) (_ ended, err error) {
 	ackColumn := AckColumn(o.ID, d.Column)
 	previous := d.OldestTS - 1
 	var seen *Seen
 	unseen := false
-	if b, ok, err := t.Get(ctx, ackColumn); err != nil {
-		return ended{}, err
-	} else if ok {
-		if previous, seen, err = decodeAck(b); err != nil {
+	if ack.OK {
+		if previous, seen, err = decodeAck(ack.Data); err != nil {
 			return ended{}, err
 		}
 		if previous >= d.CommitTS && !w.ignoreAcks {
