@@ -40,6 +40,9 @@ func (s *Server) Positions(ctx context.Context, t *txn.Txn, others bool) ([]trig
 	return s.observers.Positions(ctx, t, others)
 }
 
+// Restored is a cell of a backup as it is to be in another store.
+func Restored(c kv.Column, value []byte) ([]byte, error) { return catalog.Restored(c, value) }
+
 // Lasting tells whether a cell means anything in another store, for a backup. Acknowledgements do not: see
 // Positions.
 func Lasting(c kv.Column) bool { return c.Family != triggers.AckFamily && catalog.Lasting(c.Row) }

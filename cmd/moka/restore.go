@@ -15,6 +15,7 @@ import (
 
 	"moka/cmd/moka/backup"
 	"moka/kv"
+	"moka/sqlfront"
 	"moka/triggers"
 	"moka/txn"
 )
@@ -164,7 +165,11 @@ func (r *restorer) take(ctx context.Context, rec backup.Record) error {
 	} else {
 		r.cells++
 		r.bytes += size
-		r.t.Put(rec.Column, rec.Value, txn.WriteOptions{})
+		value, err := sqlfront.Restored(rec.Column, rec.Value)
+		if err != nil {
+			return err
+		}
+		r.t.Put(rec.Column, value, txn.WriteOptions{})
 	}
 	if r.bytes < restoreBytes && r.n < restoreCells {
 		return nil

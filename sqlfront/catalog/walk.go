@@ -102,13 +102,49 @@ func walks(ctx context.Context, t *txn.Txn) (all []Walk, err error) {
 	return all, errors.Join(err, s.Err(), s.Close())
 }
 
+// Restored is a cell of a backup as it is to be in another store. Timestamps of the one that it came from
+// mean nothing there, and acknowledgements, which are some, are not there: rows without one are not new to an
+// observer, as it has seen all that is not delivered to it, and nobody knows what one that is disabled has
+// missed.
+func Restored(c kv.Column, value []byte) ([]byte, error) {
+	row := c.Row.Row()
+	if len(row) < 2 || row[0] != prefixCatalog || row[1] != kindObserver {
+		return value, nil
+	}
+	var o Observer
+	if err := decodeDescriptor(c.Row, value, &o); err != nil {
+		return nil, err
+	}
+	if o.Fresh == 0 && o.Behind == 0 && o.DisabledTS == 0 {
+		return value, nil
+	}
+	o.Fresh, o.Behind, o.BehindRows, o.DisabledTS, o.DisabledRows = 0, 0, 0, 0, 0
+	return encodeDescriptor(&o)
+}
+
+// unseen reports whether the walk knows of rows that its observer has not seen, and nothing else does.
+func (w *Walk) unseen() bool { return w.New() || w.Since != 0 && !w.Failed }
+
+// MayBackUp refuses to take a backup in which that is missing.
+func MayBackUp(ctx context.Context, t *txn.Txn, s *Snapshot) error {
+	all, err := walks(ctx, t)
+	for _, w := range all {
+		if o, ok := s.ObserverByID(w.Observer); ok && w.unseen() {
+			return fmt.Errorf("rows are being walked for observer %s (WITH BACKFILL or WITH REPLAY): try "+
+				"again after "+
+				"WAIT FOR OBSERVERS %s", o.Name, o.Name)
+		}
+	}
+	return err
+}
+
 // MayMove refuses to store a table's rows anew while some are new to an observer because its walk has not
 // come to them.
 func (c *Catalog) MayMove(ctx context.Context, t *txn.Txn, s *Snapshot, table uint32) error {
 	for _, o := range s.Observers(table) {
 		if w, ok, err := c.Walk(ctx, t, o.ID); err != nil {
 			return err
-		} else if ok && (w.New() || w.Since != 0 && !w.Failed) {
+		} else if ok && w.unseen() {
 			with := "BACKFILL"
 			if !w.New() {
 				with = "REPLAY"

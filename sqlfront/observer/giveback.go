@@ -64,7 +64,8 @@ func (r *Registry) giveBack(ctx *sql.Context, t *txn.Txn, snap *catalog.Snapshot
 		return sqlerr.Unsupported("ENABLE WITH REPLAY of an observer AFTER NOTIFY: nothing is left of a " +
 			"NOTIFY")
 	case was.DisabledTS == 0:
-		return refuse("an older release has disabled it, and nobody knows when")
+		return refuse("an older release has disabled it, or it comes from a backup, and nobody knows since " +
+			"when")
 	case d.RowIndex != was.DisabledRows || d.Copy != nil:
 		return refuse("its table has been written anew or emptied since it was disabled")
 	}

@@ -57,6 +57,9 @@ func (r *Registry) Positions(ctx context.Context, t *txn.Txn, others bool) (list
 	if err != nil {
 		return nil, err
 	}
+	if err := catalog.MayBackUp(ctx, t, snap); err != nil {
+		return nil, err
+	}
 	if err := meet(ctx, t, ts, snap); err != nil {
 		return nil, err
 	}
@@ -114,7 +117,9 @@ func (r *Registry) unacknowledged(ctx context.Context, snap *catalog.Snapshot,
 			return fmt.Errorf("observer %s has not acknowledged more than %d changes; let it catch up, or "+
 				"drop it", o.Name, maxPositions)
 		}
+		fresh := freshOf(o)
 		for _, u := range list {
+			u.New = fresh != nil && fresh(u.Column)
 			k := fmt.Sprintf("%d/%s/%d/%s", u.Observer, u.Column.Row, u.Column.Family, u.Column.Qualifier)
 			if was, ok := into[k]; ok && was.OldestTS <= u.OldestTS {
 				u.OldestTS = was.OldestTS // acknowledged in between, and changed again
