@@ -317,7 +317,7 @@ func (c *Catalog) storeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 	if err := n.number(); err != nil {
 		return nil, err
 	}
-	if err := n.limits(old); err != nil {
+	if err := n.Limits(old); err != nil {
 		return nil, err
 	}
 	if old == nil {

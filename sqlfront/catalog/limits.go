@@ -17,6 +17,10 @@ const (
 	maxColumns       = 4096
 	maxKeys          = 64 // with the primary key
 	maxKeyParts      = 16
+	// MySQL has no limits for these. Each is a step of CREATE TABLE, which stores the whole table: three
+	// thousand took more than a minute.
+	maxChecks      = 1000
+	maxForeignKeys = 256
 
 	// maxText is how many bytes the texts of a view, an event, a trigger, an observer or a routine have
 	// together. A view and an observer are kept twice: as they were written, and what is run of them.
@@ -99,8 +103,8 @@ func head(name string) string {
 	return name
 }
 
-// limits refuses what is beyond MySQL's limits in a table and was not in old, which may be nil.
-func (t *Table) limits(old *Table) error {
+// Limits refuses what is beyond MySQL's limits in a table and was not in old, which may be nil.
+func (t *Table) Limits(old *Table) error {
 	if old == nil {
 		old = &Table{}
 	}
@@ -185,6 +189,13 @@ func (t *Table) columnLimits(old *Table) error {
 }
 
 func (t *Table) constraintLimits(old *Table) error {
+	if len(t.Checks) > max(maxChecks, len(old.Checks)) {
+		return limit(LimitColumns, "Table definition is too large: too many CHECK constraints; max %d "+
+			"allowed", maxChecks)
+	}
+	if len(t.ForeignKeys) > max(maxForeignKeys, len(old.ForeignKeys)) {
+		return limit(LimitKeys, "Too many keys specified; max %d foreign keys allowed", maxForeignKeys)
+	}
 	had := make(map[string]bool, len(old.Checks)+len(old.ForeignKeys))
 	for _, c := range old.Checks {
 		had[c.Name] = true

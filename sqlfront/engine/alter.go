@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"fmt"
+	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -112,7 +113,7 @@ func (t *Table) CreateCheck(ctx *sql.Context, c *sql.CheckDefinition) error {
 		}
 		name := c.Name
 		if name == "" {
-			name = freeName(d.Name+"_chk_", d.HasCheck)
+			name = freeName(d.Name+"_chk_", checkNames(d))
 		}
 		if d.HasCheck(name) {
 			return sql.ErrDuplicateCheckName.New(name)
@@ -133,16 +134,33 @@ func namedCheck(ctx *sql.Context, n *plan.CreateCheck) (sql.Node, error) {
 		return nil, err
 	}
 	check, again := *n.Check, *n
-	check.Name = freeName(now.desc.Name+"_chk_", now.desc.HasCheck)
+	check.Name = freeName(now.desc.Name+"_chk_", checkNames(now.desc))
 	again.Check = &check
 	return &again, nil
 }
 
-// freeName returns prefix1, prefix2 …, the first that is not taken.
-func freeName(prefix string, taken func(string) bool) string {
+// freeName returns prefix1, prefix2 …, the first that is not taken. It looks at each name once: a table of a
+// thousand checks that have none asks it a thousand times.
+func freeName(prefix string, names iter.Seq[string]) string {
+	taken := map[string]bool{}
+	for n := range names {
+		if len(n) > len(prefix) && equalFold(n[:len(prefix)], prefix) {
+			taken[n[len(prefix):]] = true
+		}
+	}
 	for i := 1; ; i++ {
-		if n := fmt.Sprintf("%s%d", prefix, i); !taken(n) {
-			return n
+		if n := strconv.Itoa(i); !taken[n] {
+			return prefix + n
+		}
+	}
+}
+
+func checkNames(d *catalog.Table) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range d.Checks {
+			if !yield(d.Checks[i].Name) {
+				return
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -28,6 +29,9 @@ func (e *Engine) removal(ctx *sql.Context, f func(tx *Tx) error) error {
 }
 
 func (e *Engine) step(ctx *sql.Context, adds bool, f func(tx *Tx) error) error {
+	if ctx.Err() != nil { // a statement may have a thousand steps
+		return context.Cause(ctx)
+	}
 	tx, err := txOf(ctx)
 	if err != nil {
 		return err

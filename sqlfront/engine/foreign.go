@@ -213,8 +213,12 @@ func (t *Table) AddForeignKey(ctx *sql.Context, fk sql.ForeignKeyConstraint) err
 	}
 	err := t.change(ctx, func(d *catalog.Table) error {
 		if fk.Name == "" {
-			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(n string) bool {
-				return d.ForeignKey(n) >= 0
+			fk.Name = freeName(strings.ToLower(d.Name)+"_ibfk_", func(yield func(string) bool) {
+				for i := range d.ForeignKeys {
+					if !yield(d.ForeignKeys[i].Name) {
+						return
+					}
+				}
 			})
 		}
 		if d.ForeignKey(fk.Name) >= 0 {

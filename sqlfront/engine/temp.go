@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 
@@ -215,7 +216,7 @@ func (t *Table) changeTemporary(ctx *sql.Context, f func(d *catalog.Table) error
 	if err := f(d); err != nil {
 		return catalogError(err)
 	}
-	if err := parse.CheckColumns(d, now.desc); err != nil {
+	if err := errors.Join(d.Limits(now.desc), parse.CheckColumns(d, now.desc)); err != nil {
 		return catalogError(err)
 	}
 	for i := range d.Columns {

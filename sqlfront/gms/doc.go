@@ -14,6 +14,7 @@
 //	sortrule     a Sort that is taken away although the rows do not come in that order
 //	exact        UPDATE compares rows by their bytes
 //	selected     CREATE TABLE … SELECT: which columns may be NULL
+//	insertrows   rows of INSERT get all columns in a time that their number justifies
 //	rules        rules of the analyzer that are wrapped
 //	clock        HOUR, MINUTE and their like of texts
 //	jsonvalue    JSON_VALUE with odd paths
