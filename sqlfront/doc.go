@@ -5,6 +5,7 @@
 //	┌───────▼────────────────────────────────────────────────────────────────┐
 //	│ mysqlproto  the protocol as bytes: packets, log-in, commands, values   │
 //	│ conn      sockets, log-in, retry on conflict, deadlines, drain         │  errors in the numbers of MySQL: sqlerr
+//	│ pace      statements that compute for long step back for short ones    │
 //	│ resultset columns and rows of a result as a client gets them           │
 //	│ parse     the parser: what MySQL users write, observers' grammar       │
 //	│           go-mysql-server binds, analyses, builds iterators            │

@@ -6,15 +6,17 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/observer"
+	"moka/sqlfront/pace"
 	"moka/triggers"
 	"moka/txn"
 )
 
 // newObservers connects SQL's observers with the worker that runs them, if this process has one.
-func newObservers(o Options, c *catalog.Catalog, id func() uint32) *observer.Registry {
+func newObservers(o Options, c *catalog.Catalog, id func() uint32, p *pace.Pacer) *observer.Registry {
 	return observer.New(observer.Options{
 		ConnectionID: id,
 		Client:       o.Client, Catalog: c, Store: o.Store, Worker: o.Worker, Runners: o.ObserverRunners, Logger: o.Logger,
+		Pacer: p,
 	})
 }
 

@@ -23,6 +23,7 @@ import (
 	"moka/sqlfront/node"
 	"moka/sqlfront/observer"
 	"moka/sqlfront/operator"
+	"moka/sqlfront/pace"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/statements"
 	"moka/sqlfront/system"
@@ -164,7 +165,8 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	}
 	s.statements = statements.New(statements.Options{Dir: o.LogDir, Version: mysqlVersion + "-Moka-" +
 		o.Version, Addr: o.listenAddr(), Logger: o.Logger})
-	s.observers = newObservers(o, s.catalog, s.backgroundID)
+	pacer := pace.New()
+	s.observers = newObservers(o, s.catalog, s.backgroundID, pacer)
 	hooks := s.observers.Hooks()
 	hooks.CompleteOrder = s.completeOrder
 	hooks.Call = func(c *ast.Call, inner bool) ast.Statement { return s.engine.Call(c, inner) }
@@ -283,6 +285,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.connectionID,
 		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) },
 		Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger, Temp: temp,
+		Pacer: pacer,
 	})
 	if err != nil {
 		return nil, err

@@ -36,8 +36,8 @@ func TestInsertIntoManyColumns(t *testing.T) {
 	want(t, c, "select id, c1, c3, c700, c701, c1499 from t", "1 7 8 1408 16 1499; 2 7 8 1408 16 1499")
 }
 
-// TestManyConstraints: each CHECK and each foreign key of a CREATE TABLE is a step that stores the whole table;
-// three thousand took more than a minute, most of it to find names that are free.
+// TestManyConstraints: each CHECK and each foreign key of a CREATE TABLE is a step that stores the whole
+// table; three thousand took more than a minute, most of it to find names that are free.
 func TestManyConstraints(t *testing.T) {
 	c := newDatabase(t).serve().conn("")
 	list := func(n int, format string) string {

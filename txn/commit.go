@@ -14,6 +14,7 @@ import (
 // Commit makes the writes visible, all at once, or returns why not. A transaction without writes commits for nothing and has
 // no commit_ts. After ErrOutcomeUnknown it may or may not have committed; after every other error it did not and never will.
 func (t *Txn) Commit(ctx context.Context) (kv.Timestamp, error) {
+	ctx = steady{ctx}
 	defer t.delist()
 	cm, err := t.seal()
 	if err != nil {
@@ -465,5 +466,19 @@ func (cm *committer) notify(ctx context.Context) error {
 		if !errors.Is(err, kv.ErrMoved) || !b.wait(ctx) {
 			return err
 		}
+	}
+}
+
+// steady is a context that answers at once whether it has ended. Those of statements may take their time for
+// the answer, so that others get the processor; in the middle of a commit others wait for its locks.
+type steady struct{ context.Context }
+
+// Err implements context.Context.
+func (s steady) Err() error {
+	select {
+	case <-s.Done():
+		return s.Context.Err()
+	default:
+		return nil
 	}
 }

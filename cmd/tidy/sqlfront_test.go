@@ -20,6 +20,7 @@ var inside = map[string][]string{
 	"icu":        {},
 	"moment":     {},
 	"numeral":    {},
+	"pace":       {},
 	"spare":      {},
 	"syntax":     {},
 
@@ -87,18 +88,18 @@ var inside = map[string][]string{
 		"unions",
 	},
 	"conn": {
-		"account", "charset", "expr", "mysqlproto", "parse", "resultset", "routine", "sqlerr", "statements",
-		"tempfile",
+		"account", "charset", "expr", "mysqlproto", "pace", "parse", "resultset", "routine", "sqlerr",
+		"statements", "tempfile",
 	},
 
 	"engine/conformance": {"catalog", "engine", "pushdown"},
 	"incview":            {"catalog", "engine", "rowenc", "sqlerr"},
-	"observer": {"catalog", "engine", "expr", "incview", "parse", "past", "rights", "spare",
+	"observer": {"catalog", "engine", "expr", "incview", "pace", "parse", "past", "rights", "spare",
 		"sqlerr", "syntax", "system"},
 
 	".": {
 		"account", "catalog", "conn", "engine", "expr", "inband", "namedlock", "node", "observer", "operator",
-		"parse", "pushdown", "rights", "rowenc", "rowname",
+		"pace", "parse", "pushdown", "rights", "rowenc", "rowname",
 		"sqlerr", "statements", "system", "tempfile",
 	},
 }

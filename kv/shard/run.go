@@ -118,8 +118,10 @@ func (s *Leadership) runWrite(
 			return nil, err
 		}
 	}
-	if e.ctx.Err() != nil {
+	select {
+	case <-e.ctx.Done(): // not Err, where a caller's context may take its time: the latches are held
 		return nil, cancelled(e.ctx)
+	default:
 	}
 	if err := s.propose(e); err != nil {
 		return nil, err

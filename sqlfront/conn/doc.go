@@ -30,11 +30,11 @@
 //   - The statement of a client that has gone is cancelled, within a tenth of a second.
 //
 //   - A statement that has run for half a second steps back while more goroutines want a processor than
-//     four for each: who logs in, kills or asks for a row is not behind hundreds that compute.
+//     four for each (package pace): who logs in, kills or asks for a row is not behind hundreds that compute.
 //
 // System variables live in one registry for the whole process (a property of go-mysql-server): two servers
 // in one process share SET GLOBAL.
 //
 // Reading order: server.go, gate.go, handshake.go, login.go, connection.go, loop.go, query.go, execute.go,
-// reply.go, watch.go, pace.go.
+// reply.go, watch.go.
 package conn

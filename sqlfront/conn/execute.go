@@ -13,6 +13,7 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/mysqlproto"
+	"moka/sqlfront/pace"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/routine"
 )
@@ -113,8 +114,8 @@ func (x *execution) general(ctx context.Context) (rest string, head *resultset.H
 		return "", nil, err
 	}
 	defer engine.ProcessList.EndQuery(sctx)
-	if p, ok := ctx.(*paced); ok { // which the process list has made a context of
-		sctx = sctx.WithContext(p.over(sctx.Context))
+	if p, ok := ctx.(*pace.Context); ok { // which the process list has made a context of
+		sctx = sctx.WithContext(p.Over(sctx.Context))
 	}
 	stop := c.heed(sctx)
 	defer stop()

@@ -84,9 +84,9 @@ func (c *Connection) run(text string, p *prepared, params []mysqlproto.Param, mu
 			defer stop()
 		}
 	}
-	if !st.writes && st.verb != verbTransaction { // those have locks, for which others wait
+	if st.verb != verbTransaction && st.verb != verbDDL { // the locks of those keep many others waiting
 		var end func()
-		ctx, end = c.srv.pacer.pace(ctx)
+		ctx, end = c.srv.opts.Pacer.Pace(ctx)
 		defer end()
 	}
 	c.expectsFile = st.loads

@@ -17,6 +17,7 @@ import (
 
 	"moka/kv/peercred"
 	"moka/sqlfront/account"
+	"moka/sqlfront/pace"
 	"moka/sqlfront/resultset"
 	"moka/sqlfront/statements"
 	"moka/sqlfront/tempfile"
@@ -91,6 +92,8 @@ type Options struct {
 	Greet func(ctx context.Context)
 	// Temp is where cursors put their rows. Default: the system's directory for temporary files.
 	Temp *tempfile.Space
+	// Pacer has long statements step back. Default: one of the server's own.
+	Pacer *pace.Pacer
 	// Version is the server version. Default DefaultVersion.
 	Version string
 	// Logger gets what an operator should see. Default: discard.
@@ -125,6 +128,9 @@ func (o Options) withDefaults() Options {
 	if o.OwnPeer == nil {
 		o.OwnPeer = peercred.Own
 	}
+	if o.Pacer == nil {
+		o.Pacer = pace.New()
+	}
 	if o.Version == "" {
 		o.Version = DefaultVersion
 	}
@@ -141,7 +147,6 @@ type Server struct {
 	log     *slog.Logger
 	gate    *gate
 	auth    *login
-	pacer   *pacer
 	counts  counters
 	panics  quiet         // messages about them
 	pid     atomic.Uint64 // of statements in the process list
@@ -187,7 +192,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{opts: o, log: o.Logger, started: time.Now(), columns: resultset.Options{TinyInt1: o.TinyInt1,
 		Digits: o.Digits}, conns: map[uint32]*Connection{}, changed: make(chan struct{}),
-		done: make(chan struct{}), pacer: newPacer()}
+		done: make(chan struct{})}
 	s.auth = newLogin(s)
 	var err error
 	if s.gate, err = s.listen(); err != nil {

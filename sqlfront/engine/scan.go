@@ -88,6 +88,7 @@ type entryIter struct {
 	table   *Table
 	index   *index
 	begun   bool
+	given   uint // entries
 	spans   []rowenc.Span
 	reverse bool
 	batch   int
@@ -144,6 +145,10 @@ func (it *entryIter) step() {
 	}
 }
 
+// askEvery is after how many entries a scan asks whether the statement is to end or to step back: what is
+// computed for each may take a millisecond, and the library's filters do not ask.
+const askEvery = 16
+
 // Next returns the next entry; ok is false at the end.
 func (it *entryIter) Next(ctx *sql.Context) (e entry, ok bool, err error) {
 	if !it.begun {
@@ -153,6 +158,9 @@ func (it *entryIter) Next(ctx *sql.Context) (e entry, ok bool, err error) {
 				return entry{}, false, err
 			}
 		}
+	}
+	if it.given++; it.given%askEvery == 0 && ctx.Err() != nil {
+		return entry{}, false, sqlerr.From(context.Cause(ctx))
 	}
 	e, ok, err = it.advance(ctx)
 	if ok && it.require {

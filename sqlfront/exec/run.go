@@ -282,7 +282,7 @@ func (b *block) source(ctx *sql.Context, s *plan.Source, take func(sql.Row) (boo
 	n := 0
 	read := Read{Table: s.Table, Key: s.Access.Key, Spans: spans, Reverse: b.q.Reverse, Batch: size}
 	return b.run.Store.Read(ctx, read, func(row sql.Row) (bool, error) {
-		if n++; n%1024 == 0 && ctx.Err() != nil {
+		if n++; n%64 == 0 && ctx.Err() != nil {
 			return false, sqlerr.From(context.Cause(ctx))
 		}
 		return take(row)

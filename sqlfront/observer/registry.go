@@ -17,6 +17,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/engine"
 	"moka/sqlfront/incview"
+	"moka/sqlfront/pace"
 	"moka/sqlfront/spare"
 	"moka/triggers"
 	"moka/txn"
@@ -39,6 +40,8 @@ type Options struct {
 	// HoldTime bounds how long a process that died keeps observers from a table that it was changing.
 	// Default 10 s.
 	HoldTime time.Duration
+	// Pacer has runs that compute for long step back for others. Default: one of the registry's own.
+	Pacer *pace.Pacer
 	// CountRows and CountTime bound the count of what an observer has missed, when it is enabled. Default
 	// 100,000 rows that have changed, and 10 s.
 	CountRows int
@@ -94,6 +97,9 @@ func New(o Options) *Registry {
 	}
 	if o.HoldTime <= 0 {
 		o.HoldTime = 10 * time.Second
+	}
+	if o.Pacer == nil {
+		o.Pacer = pace.New()
 	}
 	if o.CountRows <= 0 {
 		o.CountRows = 100_000

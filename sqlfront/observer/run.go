@@ -82,7 +82,9 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	session.Memory().Bound(runMemory, interrupt)
 	rows := r.eng.RowMeter(interrupt)
 	defer rows.Close()
-	ctx = longread.With(ctx, rows)
+	paced, over := r.o.Pacer.Pace(longread.With(ctx, rows))
+	defer over()
+	ctx = paced
 	sctx := sql.NewContext(ctx, sql.WithSession(session))
 	tx := r.eng.Adopt(t)
 	sctx.SetTransaction(tx)

@@ -1,4 +1,5 @@
-package conn
+// Package pace has statements that compute for long step back for those that are short.
+package pace
 
 import (
 	"context"
@@ -19,6 +20,10 @@ import (
 //
 // Waiting for a permit instead, of which there are as many as may be in line, was rejected: a statement that
 // holds one may wait for a lock of one that has none.
+//
+// A statement that has locked rows steps back like others: it would have to share the processor all the
+// same, and what it locks is locked about as long. Who holds what is meant for moments does not: COMMIT looks
+// at the channel of the context's end (txn), and so do the shards while they hold latches.
 
 const (
 	// shortStatement is how long a statement may run before it has to step back.
@@ -31,16 +36,16 @@ const (
 	linePerProcessor = 4
 )
 
-// pacer knows how many want a processor.
-type pacer struct {
+// Pacer knows how many want a processor. A process has one for all that it runs.
+type Pacer struct {
 	start time.Time
 	crowd atomic.Int64 // statements that have stepped back and not ended
 	line  func() int64 // goroutines that wait for a processor
 	most  int64        // that may
 }
 
-func newPacer() *pacer {
-	return &pacer{start: time.Now(), line: runnable, most: int64(linePerProcessor * runtime.GOMAXPROCS(0))}
+func New() *Pacer {
+	return &Pacer{start: time.Now(), line: runnable, most: int64(linePerProcessor * runtime.GOMAXPROCS(0))}
 }
 
 // runnable takes a tenth of a microsecond.
@@ -52,38 +57,38 @@ func runnable() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// paced is the context of a statement that steps back. Asking it for its error is where that happens: all
+// Context is the context of a statement that steps back. Asking it for its error is where that happens: all
 // that computes for long asks, to hear of KILL. Asking for the channel of its end is not: who makes a context
 // of it does so, under whatever lock. Contexts that are made of it do not step back.
-type paced struct {
+type Context struct {
 	context.Context
 	*pace
 }
 
 // pace is what is known of the statement; the times are since the pacer's start.
 type pace struct {
-	*pacer
+	*Pacer
 	began   time.Duration
 	resumed atomic.Int64 // when it was last looked at, or has come back
 	counted atomic.Bool
 }
 
-// pace makes the context of a statement step back. end is called when the statement is over.
-func (p *pacer) pace(ctx context.Context) (_ *paced, end func()) {
-	s := &pace{pacer: p, began: time.Since(p.start)}
+// Pace makes the context of a statement step back. end is called when the statement is over.
+func (p *Pacer) Pace(ctx context.Context) (_ *Context, end func()) {
+	s := &pace{Pacer: p, began: time.Since(p.start)}
 	s.resumed.Store(int64(s.began))
-	return &paced{ctx, s}, func() {
+	return &Context{ctx, s}, func() {
 		if s.counted.Load() {
 			p.crowd.Add(-1)
 		}
 	}
 }
 
-// over is the same for a context that was made of it.
-func (c *paced) over(ctx context.Context) *paced { return &paced{ctx, c.pace} }
+// Over is the same for a context that was made of it.
+func (c *Context) Over(ctx context.Context) *Context { return &Context{ctx, c.pace} }
 
 // Err implements context.Context.
-func (c *paced) Err() error {
+func (c *Context) Err() error {
 	if err := c.Context.Err(); err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func (c *paced) Err() error {
 }
 
 // stepBack waits if the statement has had much and others stand in line.
-func (c *paced) stepBack() {
+func (c *Context) stepBack() {
 	now, last := time.Since(c.start), c.resumed.Load()
 	ran := now - time.Duration(last)
 	if ran < paceSlice || !c.resumed.CompareAndSwap(last, int64(now)) || now-c.began < shortStatement {
