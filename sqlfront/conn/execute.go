@@ -63,6 +63,7 @@ type execution struct {
 	params   []mysqlproto.Param
 	multi    bool // others may follow in the text
 	r        *reply
+	turn     *pace.Turn // of a schema change, kept when it is run again
 }
 
 // run runs the statement once: by a plan if there is one, else by the engine.
@@ -119,6 +120,11 @@ func (x *execution) general(ctx context.Context) (rest string, head *resultset.H
 	}
 	stop := c.heed(sctx)
 	defer stop()
+	if x.st.schema && x.turn.Over() {
+		if x.turn, err = c.srv.schema.Enter(sctx, c.who.User); err != nil {
+			return "", nil, err
+		}
+	}
 	if err := sql.SessionCommandBegin(c.session); err != nil {
 		return "", nil, err
 	}

@@ -128,6 +128,7 @@ func (c *Connection) attempts(ctx context.Context, x *execution) (rest string, e
 		defer session.Contended(false)
 	}
 	most := c.srv.opts.MaxRetries
+	defer func() { x.turn.End() }()
 	for n := 0; ; n++ {
 		err = c.guard("statement", func() error {
 			rest, err = x.run(ctx)

@@ -16,6 +16,7 @@ type statement struct {
 	writes bool // refused under SET TRANSACTION READ ONLY
 	loads  bool // reads a file, the client's perhaps
 	again  bool // may be run again after a conflict, in autocommit
+	schema bool // changes the catalog
 }
 
 type verb uint8
@@ -51,7 +52,9 @@ func classify(query string) statement {
 		return statement{verb: verbUpdate, writes: true, again: true}
 	case "delete":
 		return statement{verb: verbDelete, writes: true, again: true}
-	case "truncate", "create", "drop", "alter", "rename", "analyze":
+	case "truncate", "create", "drop", "alter", "rename":
+		return statement{verb: verbDDL, writes: true, again: true, schema: true}
+	case "analyze":
 		return statement{verb: verbDDL, writes: true, again: true}
 	case "load":
 		return statement{verb: verbInsert, writes: true, loads: true}

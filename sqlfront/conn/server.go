@@ -140,6 +140,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// schemaTurn is how long a schema change is the only one that its process begins.
+const schemaTurn = 500 * time.Millisecond
+
 // Server serves MySQL clients.
 type Server struct {
 	opts    Options
@@ -147,6 +150,7 @@ type Server struct {
 	log     *slog.Logger
 	gate    *gate
 	auth    *login
+	schema  *pace.Line // of schema changes
 	counts  counters
 	panics  quiet         // messages about them
 	pid     atomic.Uint64 // of statements in the process list
@@ -192,7 +196,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{opts: o, log: o.Logger, started: time.Now(), columns: resultset.Options{TinyInt1: o.TinyInt1,
 		Digits: o.Digits}, conns: map[uint32]*Connection{}, changed: make(chan struct{}),
-		done: make(chan struct{})}
+		done: make(chan struct{}), schema: pace.NewLine(schemaTurn)}
 	s.auth = newLogin(s)
 	var err error
 	if s.gate, err = s.listen(); err != nil {
