@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -12,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/collate"
+	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -468,4 +470,60 @@ type countedIter struct {
 func (it *countedIter) Next(ctx *sql.Context) (sql.Row, error) {
 	*it.at++
 	return it.RowIter.Next(ctx)
+}
+
+// storeRecursive makes a row of a later part of a recursive query one of the first: from has its types.
+func storeRecursive(ctx *sql.Context, columns, from sql.Schema, row sql.Row) (sql.Row, error) {
+	if len(row) != len(columns) || len(from) != len(columns) {
+		return row, nil
+	}
+	out := row
+	for i, c := range columns {
+		v := row[i]
+		if v == nil || c.Type.Equals(from[i].Type) && !types.IsDecimal(c.Type) {
+			continue
+		}
+		stored, err := storedRecursive(ctx, c, from[i].Type, v)
+		if err != nil {
+			return nil, err
+		}
+		if &out[0] == &row[0] {
+			out = slices.Clone(row)
+		}
+		out[i] = stored
+	}
+	return out, nil
+}
+
+func storedRecursive(ctx *sql.Context, c *sql.Column, from sql.Type, v any) (any, error) {
+	switch {
+	case c.Type == types.Null: // a column that holds nothing
+		if strict(ctx) {
+			return nil, sqlerr.New(sqlerr.DataTooLong, "Data too long for column '%s' at row 1", c.Name)
+		}
+		ctx.Warn(sqlerr.DataTruncated, "Data truncated for column '%s' at row 1", c.Name)
+		return nil, nil
+	case types.IsText(c.Type):
+		if t, ok := v.(time.Time); ok && types.IsDateType(from) {
+			return t.Format(time.DateOnly), nil
+		}
+		if types.IsText(from) {
+			return v, nil
+		}
+	case types.IsTime(c.Type):
+		v = eval.DateOfNumber(v)
+	}
+	out, in, err := convertRounded(ctx, c.Type, v)
+	if err == nil && in == sql.InRange {
+		return out, nil
+	}
+	word, known := unfit(c, v, in, err, 1)
+	if !known {
+		return nil, err
+	}
+	if strict(ctx) {
+		return nil, word
+	}
+	warn(ctx, word)
+	return clipped(ctx, c.Type, v, out)
 }

@@ -37,7 +37,7 @@ func mend(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ a
 	if err := settleTypes(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
-	n, settled, err := settleRecursive(ctx, n)
+	n, settled, err := gms.SettleRecursive(ctx, n)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}

@@ -19,6 +19,8 @@
 //	clock        HOUR, MINUTE and their like of texts
 //	jsonvalue    JSON_VALUE with odd paths
 //	unions       columns of set operations whose parts have different types
+//	recursive    columns of recursive queries, which have the types of the first part
+//	extract      EXTRACT of parts of a time
 //
 // It is to become the only room, beside the parser's grammar, that imports go-mysql-server.
 package gms

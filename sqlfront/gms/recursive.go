@@ -1,28 +1,25 @@
-package engine
+package gms
 
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
-
-	"moka/sqlfront/eval"
-	"moka/sqlfront/gms"
-	"moka/sqlfront/sqlerr"
 )
 
-// The columns of a recursive query have the types of its first part (WITH RECURSIVE days AS (SELECT d FROM t UNION ALL SELECT d + INTERVAL 1 DAY FROM days)).
-// The library widens these while it binds, a DATE to a DATETIME(6), and hands the wide types on to whoever names the columns. settleRecursive
-// goes through the bound tree from the bottom to the top and gives the columns their types back; those of numbers and texts stay wide, which
-// nobody sees. storeRecursive makes the rows of the other parts fit them, as the rows of a table.
+// The columns of a recursive query have the types of its first part (WITH RECURSIVE days AS (SELECT d FROM t
+// UNION ALL SELECT d + INTERVAL 1 DAY FROM days)). The library widens these while it binds, a DATE to a
+// DATETIME(6), and hands the wide types on to whoever names the columns. SettleRecursive goes through the
+// bound tree from the bottom to the top and gives the columns their types back; those of numbers and texts
+// stay wide, which nobody sees. StoreRecursive makes the rows of the other parts fit them, as the rows of a
+// table.
 
-// settleRecursive is for statements with a recursive query; of others it changes nothing.
-func settleRecursive(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+// SettleRecursive is for statements with a recursive query; of others it changes nothing.
+func SettleRecursive(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	if !anyRecursive(ctx, n) {
 		return n, transform.SameTree, nil
 	}
@@ -41,7 +38,7 @@ func anyRecursive(ctx *sql.Context, n sql.Node) (found bool) {
 		}
 		if x, ok := n.(sql.Expressioner); ok && !found {
 			for _, e := range x.Expressions() {
-				gms.EachSubquery(ctx, e, func(q *plan.Subquery) { found = found || anyRecursive(ctx, q.Query) })
+				EachSubquery(ctx, e, func(q *plan.Subquery) { found = found || anyRecursive(ctx, q.Query) })
 			}
 		}
 		return !found
@@ -59,10 +56,11 @@ func ownType(t sql.Type) sql.Type {
 
 type settling struct {
 	types map[sql.ColumnId]sql.Type // of columns that have other types than they were bound with
-	names []named                   // the same within the recursive part, where the library gives columns new numbers
+	// names are the same within the recursive part, where the library gives columns new numbers.
+	names []settled
 }
 
-type named struct {
+type settled struct {
 	table string
 	types map[string]sql.Type
 }
@@ -119,7 +117,9 @@ func (s *settling) node(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 }
 
 // handOn notes the types of the columns of a derived table whose rows have these columns.
-func (s *settling) handOn(ctx *sql.Context, columns sql.ColSet, of sql.Schema, mapping map[sql.ColumnId]sql.Expression) (changed bool) {
+func (s *settling) handOn(
+	ctx *sql.Context, columns sql.ColSet, of sql.Schema, mapping map[sql.ColumnId]sql.Expression,
+) (changed bool) {
 	i := 0
 	columns.ForEach(func(id sql.ColumnId) {
 		if i < len(of) {
@@ -136,12 +136,19 @@ func (s *settling) handOn(ctx *sql.Context, columns sql.ColSet, of sql.Schema, m
 }
 
 func retyped(f *expression.GetField, t sql.Type) sql.Expression {
-	return expression.NewGetFieldWithTable(f.Index(), int(f.TableId()), t, f.Database(), f.Table(), f.Name(), true).WithId(f.Id())
+	column := expression.NewGetFieldWithTable(
+		f.Index(), int(f.TableId()), t, f.Database(), f.Table(), f.Name(), true)
+	return column.WithId(f.Id())
 }
 
-// expression gives the columns in e their types; what is computed of them and has a number has another type then, too.
-func (s *settling) expression(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-	out, same, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+// expression gives the columns in e their types; what is computed of them and has a number has another type
+// then, too.
+func (s *settling) expression(
+	ctx *sql.Context, e sql.Expression,
+) (sql.Expression, transform.TreeIdentity, error) {
+	out, same, err := transform.Expr(ctx, e, func(
+		ctx *sql.Context, e sql.Expression,
+	) (sql.Expression, transform.TreeIdentity, error) {
 		switch e := e.(type) {
 		case *expression.GetField:
 			t, ok := s.types[e.Id()]
@@ -191,7 +198,7 @@ func (s *settling) recursive(ctx *sql.Context, r *plan.RecursiveCte) (sql.Node, 
 	if len(first) != len(columns) {
 		return nil, nil
 	}
-	inner := named{r.Name(), map[string]sql.Type{}}
+	inner := settled{r.Name(), map[string]sql.Type{}}
 	for i, c := range columns { // the very columns that the table of the last round has
 		if t := ownType(first[i].Type); t != nil {
 			c.Type, changed = t, true
@@ -207,7 +214,7 @@ func (s *settling) recursive(ctx *sql.Context, r *plan.RecursiveCte) (sql.Node, 
 	transform.InspectWithOpaque(ctx, r.Right(), func(_ *sql.Context, n sql.Node) bool {
 		if a, ok := n.(*plan.TableAlias); ok {
 			if t, ok := a.Child.(*plan.RecursiveTable); ok && strings.EqualFold(t.Name(), r.Name()) {
-				s.names = append(s.names, named{a.Name(), inner.types})
+				s.names = append(s.names, settled{a.Name(), inner.types})
 			}
 		}
 		return true
@@ -221,60 +228,4 @@ func (s *settling) recursive(ctx *sql.Context, r *plan.RecursiveCte) (sql.Node, 
 		right = r.Right()
 	}
 	return r.WithChildren(ctx, left, right)
-}
-
-// storeRecursive makes a row of a later part of a recursive query one of the first: from has its types.
-func storeRecursive(ctx *sql.Context, columns, from sql.Schema, row sql.Row) (sql.Row, error) {
-	if len(row) != len(columns) || len(from) != len(columns) {
-		return row, nil
-	}
-	out := row
-	for i, c := range columns {
-		v := row[i]
-		if v == nil || c.Type.Equals(from[i].Type) && !types.IsDecimal(c.Type) {
-			continue
-		}
-		stored, err := storedRecursive(ctx, c, from[i].Type, v)
-		if err != nil {
-			return nil, err
-		}
-		if &out[0] == &row[0] {
-			out = slices.Clone(row)
-		}
-		out[i] = stored
-	}
-	return out, nil
-}
-
-func storedRecursive(ctx *sql.Context, c *sql.Column, from sql.Type, v any) (any, error) {
-	switch {
-	case c.Type == types.Null: // a column that holds nothing
-		if strict(ctx) {
-			return nil, sqlerr.New(sqlerr.DataTooLong, "Data too long for column '%s' at row 1", c.Name)
-		}
-		ctx.Warn(sqlerr.DataTruncated, "Data truncated for column '%s' at row 1", c.Name)
-		return nil, nil
-	case types.IsText(c.Type):
-		if t, ok := v.(time.Time); ok && types.IsDateType(from) {
-			return t.Format(time.DateOnly), nil
-		}
-		if types.IsText(from) {
-			return v, nil
-		}
-	case types.IsTime(c.Type):
-		v = eval.DateOfNumber(v)
-	}
-	out, in, err := convertRounded(ctx, c.Type, v)
-	if err == nil && in == sql.InRange {
-		return out, nil
-	}
-	word, known := unfit(c, v, in, err, 1)
-	if !known {
-		return nil, err
-	}
-	if strict(ctx) {
-		return nil, word
-	}
-	warn(ctx, word)
-	return clipped(ctx, c.Type, v, out)
 }
