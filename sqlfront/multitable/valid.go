@@ -96,27 +96,33 @@ func databaseIn(t ast.TableName, current string) string {
 // assignable refuses to assign to a generated column. go-mysql-server, which looks for it by its name alone
 // in all tables of the join, would end the connection.
 func assignable(n *ast.Update, from []*ast.AliasedTableExpr, columns func(ast.TableName) []Column) error {
+	generated := make([]map[string]bool, len(from)) // of each table, by the name; nil for what is not stored
+	for i, t := range from {
+		if name, ok := t.Expr.(ast.TableName); ok {
+			generated[i] = map[string]bool{}
+			for _, c := range columns(name) {
+				generated[i][strings.ToLower(c.Name)] = c.Generated
+			}
+		}
+	}
 	for _, a := range n.Exprs {
 		if _, ok := a.Expr.(*ast.Default); ok {
 			continue
 		}
 		first := true
-		for _, t := range from {
-			name, ok := t.Expr.(ast.TableName)
-			if !ok {
-				continue
-			}
-			generated, has := columnOf(columns(name), a.Name.Name.String())
+		for i, t := range from {
+			computed, has := generated[i][strings.ToLower(a.Name.Name.String())]
 			if !has {
 				continue
 			}
-			if known := knownAs(t, name); means(a.Name, t, name) {
-				if generated {
-					return sqlerr.New(sqlerr.GeneratedColumnValue,
-						"The value specified for generated column '%s' in table '%s' is not allowed.",
-						a.Name.Name.String(), known)
-				}
-			} else if generated && first {
+			name := t.Expr.(ast.TableName)
+			known := knownAs(t, name)
+			switch meant := means(a.Name, t, name); {
+			case computed && meant:
+				return sqlerr.New(sqlerr.GeneratedColumnValue,
+					"The value specified for generated column '%s' in table '%s' is not allowed.",
+					a.Name.Name.String(), known)
+			case computed && first:
 				return sqlerr.Unsupported("UPDATE of '" + a.Name.Name.String() + "' beside table '" + known +
 					"', which has a generated column of the same name")
 			}
@@ -124,15 +130,6 @@ func assignable(n *ast.Update, from []*ast.AliasedTableExpr, columns func(ast.Ta
 		}
 	}
 	return nil
-}
-
-func columnOf(columns []Column, name string) (generated, has bool) {
-	for _, c := range columns {
-		if strings.EqualFold(c.Name, name) {
-			return c.Generated, true
-		}
-	}
-	return false, false
 }
 
 func knownAs(t *ast.AliasedTableExpr, name ast.TableName) string {

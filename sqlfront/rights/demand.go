@@ -34,18 +34,18 @@ func Demand(stmt ast.Statement) {
 			s.Auth.AuthType += and + ast.AuthType_SELECT
 		}
 	case *ast.Update:
-		written := map[string]bool{}
+		var written []string
 		for _, a := range s.Exprs {
 			if a.Name.Qualifier.Name.IsEmpty() { // it may be any table's
 				return
 			}
-			written[strings.ToLower(a.Name.Qualifier.Name.String())] = true
+			written = append(written, a.Name.Qualifier.Name.String())
 		}
 		readOthers(s.TableExprs, written)
 	case *ast.Delete:
-		written := map[string]bool{}
+		var written []string
 		for _, t := range s.Targets {
-			written[strings.ToLower(t.Name.String())] = true
+			written = append(written, t.Name.String())
 		}
 		if len(written) > 0 {
 			readOthers(s.TableExprs, written)
@@ -120,8 +120,9 @@ func Demand(stmt ast.Statement) {
 }
 
 // readOthers asks for SELECT on the tables of a join that a statement does not write to. The grammar asks for
-// the right to write to all of them.
-func readOthers(from ast.TableExprs, written map[string]bool) {
+// the right to write to all of them. A name that any comparison takes for one that is written to is: 'ſ' is an
+// 's' to some of them.
+func readOthers(from ast.TableExprs, written []string) {
 	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		t, ok := n.(*ast.AliasedTableExpr)
 		if !ok || t.Auth.AuthType != ast.AuthType_UPDATE && t.Auth.AuthType != ast.AuthType_DELETE {
@@ -131,7 +132,9 @@ func readOthers(from ast.TableExprs, written map[string]bool) {
 		if name, named := t.Expr.(ast.TableName); named && known == "" {
 			known = name.Name.String()
 		}
-		if !written[strings.ToLower(known)] {
+		if !slices.ContainsFunc(written, func(w string) bool {
+			return strings.EqualFold(w, known) || strings.ToLower(w) == strings.ToLower(known)
+		}) {
 			t.Auth.AuthType = ast.AuthType_SELECT
 		}
 		return true, nil
