@@ -61,6 +61,8 @@ type Options struct {
 	MaxConnections int
 	// MostConnections bounds max_connections, whatever it is set to; zero does not.
 	MostConnections int
+	// MostLogins bounds the clients that are logging in, who do not count among those; zero does not.
+	MostLogins int
 
 	// TempDir is where sorts that are too large for memory put their rows; it is created. Default: the system's.
 	TempDir string
@@ -282,7 +284,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 		Addr: o.Addr, Listener: o.Listener, Socket: o.Socket, TLS: o.TLS, RequireTLS: o.RequireTLS,
 		FileDir: cmp.Or(o.FileDir, engine.NoFiles), DataDir: o.DataDir, TempDir: o.TempDir,
 		MaxConnections:  o.MaxConnections,
-		MostConnections: o.MostConnections, Users: s.users, ConnectionID: s.connectionID,
+		MostConnections: o.MostConnections, MostLogins: o.MostLogins, Users: s.users, ConnectionID: s.connectionID,
 		Accounts: s.engine.Directory(), Greet: func(ctx context.Context) { _ = s.lookAround(ctx) },
 		Version: mysqlVersion + "-Moka-" + o.Version, Logger: o.Logger, Temp: temp,
 		Pacer: pacer,

@@ -11,27 +11,36 @@ import (
 type fileShares struct {
 	store   int // Pebble's tables
 	http    int // connections to the HTTP address
-	clients int // SQL connections
+	nodes   int // connections to the node address
+	logins  int // SQL connections that have not logged in yet
+	clients int // those that have
 }
 
 const (
-	leastFiles   = 128
+	leastFiles   = 192
 	mostOfStore  = 512
 	leastOfStore = 64
 	mostOfHTTP   = 64
-	// mostOfOthers are for logs, tables being made, other processes, files of sorts.
+	mostOfNodes  = 512
+	mostOfLogins = 512
+	// mostOfOthers are for logs, tables being made, other processes, files of LOAD DATA, the one of sorts.
 	mostOfOthers = 192
 )
 
-// shareFiles shares a limit out. The error says what to do where there is too little to share.
-func shareFiles(limit uint64) (fileShares, error) {
+// shareFiles shares a limit out, for a process that has a node address or not. All doors together never have
+// more than is left beside the store's. The error says what to do where there is too little to share.
+func shareFiles(limit uint64, nodes bool) (fileShares, error) {
 	if limit < leastFiles {
 		return fileShares{}, fmt.Errorf("this process may open %d files only, and needs %d: raise the "+
 			"limit (ulimit -n, or LimitNOFILE of a systemd unit)", limit, leastFiles)
 	}
 	n := int(min(limit, 1<<30))
 	s := fileShares{store: min(mostOfStore, max(leastOfStore, n/4)), http: min(mostOfHTTP, n/8)}
-	s.clients = n - s.store - s.http - min(mostOfOthers, n/4)
+	s.logins = min(mostOfLogins, n/8)
+	if nodes {
+		s.nodes = min(mostOfNodes, n/8)
+	}
+	s.clients = n - s.store - s.http - s.nodes - s.logins - min(mostOfOthers, n/4)
 	return s, nil
 }
 
@@ -51,7 +60,7 @@ func (s *stack) takeFiles() error {
 	if err != nil {
 		return err
 	}
-	if s.files, err = shareFiles(limit); err != nil {
+	if s.files, err = shareFiles(limit, s.o.NodeAddr != ""); err != nil {
 		return err
 	}
 	if s.o.MaxConns > s.files.clients {

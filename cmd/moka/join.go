@@ -137,7 +137,7 @@ func (s *stack) serveNodes() {
 	}
 	s.rpc = rpc.NewServer(s.node.ID(), s.node, s.node, cluster{s},
 		rpc.Options{Logger: s.o.Logger, Credentials: s.trusted, Allow: allowRole,
-			Cluster: s.node.ClusterID()})
+			Cluster: s.node.ClusterID(), MaxConnections: s.files.nodes})
 	if s.o.Cluster {
 		raftrpc.Register(s.rpc, s.member(), nil, s.node)
 	}

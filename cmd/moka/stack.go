@@ -361,8 +361,9 @@ func (s *stack) openSQL(ctx context.Context) error {
 	so := sqlfront.Options{
 		Client: s.txn, Store: s.store, Listener: s.listeners.sql, Worker: s.worker,
 		ObserverRunners: s.o.Runners,
-		MaxConnections:  s.o.MaxConns, MostConnections: s.files.clients, FileDir: s.o.FileDir,
-		LogDir: s.o.logDir(), DataDir: s.o.dataDir(), Tablets: s.tablets(),
+		MaxConnections:  s.o.MaxConns, MostConnections: s.files.clients, MostLogins: s.files.logins,
+		FileDir: s.o.FileDir,
+		LogDir:  s.o.logDir(), DataDir: s.o.dataDir(), Tablets: s.tablets(),
 		Socket: s.o.Socket, Version: version, Logger: s.o.Logger,
 		NoPlanCache: s.o.PlanCache == "off", TempDir: s.o.tempDir(), TempDisk: int64(s.o.TempDisk) << 20,
 		QueryMemory: s.o.queryMemory(),

@@ -28,7 +28,11 @@ func info() ownerInfo {
 
 // ServerHandshake implements credentials.TransportCredentials.
 func (ownerOnly) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	if err := peercred.Own(c); err != nil {
+	socket := c
+	if dc, ok := c.(*doorConn); ok {
+		socket = dc.Conn
+	}
+	if err := peercred.Own(socket); err != nil {
 		return nil, nil, err
 	}
 	return c, info(), nil

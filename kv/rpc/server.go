@@ -48,7 +48,8 @@ func NewServer(node kv.NodeID, h Handler, c Commands, info Cluster, o Options) *
 	s := &Server{node: node, handler: h, commands: c, opts: o, drains: make(chan struct{})}
 	s.mu.streams = make(map[*serverStream]struct{})
 	s.grpc = grpc.NewServer(
-		grpc.Creds(o.Credentials),
+		grpc.Creds(admitting{o.Credentials}),
+		grpc.ConnectionTimeout(o.HandshakeTime),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.InitialWindowSize(streamWindow),
 		grpc.InitialConnWindowSize(connWindow),
@@ -94,9 +95,9 @@ func (s *Server) allowed(ctx context.Context, method string) error {
 // Registrar takes further services that share the port: the oracle's, the coordination service's. Only before Serve.
 func (s *Server) Registrar() grpc.ServiceRegistrar { return s.grpc }
 
-// Serve answers on l until Shutdown or Close, and then returns nil. It closes l.
+// Serve answers on l, behind a door, until Shutdown or Close, and then returns nil. It closes l.
 func (s *Server) Serve(l net.Listener) error {
-	err := s.grpc.Serve(l)
+	err := s.grpc.Serve(newDoor(l, s.opts))
 	if errors.Is(err, grpc.ErrServerStopped) {
 		return nil
 	}

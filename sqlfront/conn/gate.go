@@ -99,10 +99,19 @@ func (g *gate) admit(c net.Conn) *gatedConn {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	gc.waiting = g.waiting.PushBack(gc)
-	if g.waiting.Len() > int(max(g.limit(), minWaiting)) {
+	if g.waiting.Len() > g.mostWaiting() {
 		g.dropOldest()
 	}
 	return gc
+}
+
+// mostWaiting is how many clients may be logging in.
+func (g *gate) mostWaiting() int {
+	n := int(max(g.limit(), minWaiting))
+	if most := g.srv.opts.MostLogins; most > 0 {
+		n = min(n, most) // there are no files for more
+	}
+	return n
 }
 
 // minWaiting is how many clients may be logging in at the same time, however few may have logged in.

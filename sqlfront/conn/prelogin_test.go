@@ -84,3 +84,15 @@ func TestPacketsBeforeLoginAreShort(t *testing.T) {
 		t.Errorf("a login of 64 KiB: %v, %v", head, err)
 	}
 }
+
+// TestMostLogins: those who have not logged in are no more than there are files for, however large
+// max_connections is: together with those who have they could take more than there are.
+func TestMostLogins(t *testing.T) {
+	r := newRig(t, func(o *Options) { o.ConnectTimeout, o.MostLogins = time.Hour, 5 })
+	first := r.knock(t)
+	for range 5 {
+		r.knock(t)
+	}
+	wantHungUp(t, "the first of six", first)
+	exec(t, r.conn(), "do 1")
+}

@@ -67,6 +67,9 @@ type Options struct {
 	// MostConnections bounds max_connections, whatever it is set to: there are no files for more. Zero
 	// does not.
 	MostConnections int
+	// MostLogins bounds how many clients may be logging in at the same time, who do not count among those.
+	// Zero does not.
+	MostLogins int
 	// ConnectTimeout is how long a client may take to log in. Default 10 s.
 	ConnectTimeout time.Duration
 	// IdleTimeout ends connections on which nothing happens. Default 8 h, which is MySQL's wait_timeout.
