@@ -69,6 +69,8 @@ type Options struct {
 	// TempDisk is how many bytes files there may have together. Default: half of what would be free without
 	// them.
 	TempDisk int64
+	// DiskFull is an error while the disk below TempDir has no room for them. Default: never.
+	DiskFull func() error
 	// StatementsMemory is what all statements and sessions may hold together in bytes. Default: half of the runtime's soft limit.
 	StatementsMemory int64
 	// CatalogMemory is what tables, views and bodies may take in memory together in bytes, by an estimate;
@@ -236,7 +238,7 @@ func New(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	temp, err := tempfile.New(tempfile.Options{Dir: o.TempDir, Most: o.TempDisk})
+	temp, err := tempfile.New(tempfile.Options{Dir: o.TempDir, Most: o.TempDisk, Full: o.DiskFull})
 	if err != nil {
 		return nil, err
 	}

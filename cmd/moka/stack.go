@@ -371,6 +371,9 @@ func (s *stack) openSQL(ctx context.Context) error {
 		MemoryLimit: s.o.memoryLimit(), StatementsMemory: s.o.statementsMemory(),
 		CatalogMemory: s.o.catalogMemory(),
 	}
+	if s.node != nil {
+		so.DiskFull = s.node.Room // they are beside the data
+	}
 	var err error
 	if so.TLS, err = s.clientTLS(); err != nil {
 		return err

@@ -139,7 +139,7 @@ func (c *cursor) spill() (err error) {
 
 // unwritable is the error of a file that cannot be written.
 func unwritable(err error) *sqlerr.Error {
-	if sqlerr.Code(err) == sqlerr.RecordFileFull {
+	if code := sqlerr.Code(err); code == sqlerr.RecordFileFull || code == sqlerr.DiskFull {
 		return asSQLError(err)
 	}
 	return sqlerr.New(sqlerr.ErrorOnWrite, "Error writing the rows of a cursor: %v", err)

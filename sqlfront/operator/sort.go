@@ -131,7 +131,7 @@ func (it *sortIter) spill(ctx *sql.Context) error {
 	if len(it.runs) < mergeWidth {
 		return nil
 	}
-	// Many small runs become one, so that the number of files and of buffers is bounded.
+	// Many small runs become one, so that the number of buffers is bounded.
 	m, err := newMerge(ctx, it.by, it.runs, nil)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 )
 
 // Rows on disk, for what does not fit into a statement's memory: sorted runs (sort.go), partitions of a hash
-// join (hashjoin.go), of groups and of DISTINCT. They are in files without a name, which are gone with the
-// process however it ends.
+// join (hashjoin.go), of groups and of DISTINCT. They are in files of package tempfile, which are gone
+// with the process however it ends.
 
 const (
 	// spillAfter is when a node goes to disk if its statement has no limit, or a very large one.
@@ -92,10 +92,7 @@ func (r *run) reader() func() (sql.Row, error) {
 	var in *bufio.Reader
 	return func() (sql.Row, error) {
 		if in == nil {
-			if _, err := r.file.Seek(0, io.SeekStart); err != nil {
-				return nil, spillFailed(r.what, err)
-			}
-			in = bufio.NewReaderSize(r.file, spillBuffer)
+			in = bufio.NewReaderSize(io.NewSectionReader(r.file, 0, r.size), spillBuffer)
 		}
 		n, err := binary.ReadUvarint(in)
 		if err == io.EOF {
@@ -119,7 +116,7 @@ func (r *run) close() {
 }
 
 func spillFailed(what string, err error) error {
-	if sqlerr.Code(err) == sqlerr.RecordFileFull {
+	if code := sqlerr.Code(err); code == sqlerr.RecordFileFull || code == sqlerr.DiskFull {
 		return err
 	}
 	if what == "sort" {

@@ -34,11 +34,11 @@ var ownRules = []rule{
 	{kv.ErrCorrupt, func(err error) *mysql.SQLError {
 		return New(crashedOnUsage, "The table is damaged in the storage: %v", err)
 	}},
-	{kv.ErrDisk, func(err error) *mysql.SQLError { return New(diskFull, "Storage refused the write: %v", err) }},
+	{kv.ErrDisk, func(err error) *mysql.SQLError { return New(DiskFull, "Storage refused the write: %v", err) }},
 	{kv.ErrDiskFull, func(err error) *mysql.SQLError {
 		var full *kv.Error
 		errors.As(err, &full)
-		return New(diskFull, "Disk full: %s", full.Msg)
+		return New(DiskFull, "Disk full: %s", full.Msg)
 	}},
 	{kv.ErrBusy, func(err error) *mysql.SQLError {
 		return New(LockWaitTimeout, "Storage is busy and nothing was written; try restarting transaction (%v)", err)
@@ -55,6 +55,7 @@ func unreachable(err error) *mysql.SQLError {
 }
 
 const (
-	diskFull       = 1021
+	// DiskFull is what there is no room for.
+	DiskFull       = 1021
 	crashedOnUsage = 1194
 )

@@ -1,7 +1,11 @@
 // Package tempfile is the disk space of what does not fit into memory: sorts, hash joins, groups, cursors.
 //
-// Files have no name, so they are gone with the process however it ends. All of a process have a bound
+// All files of a process are parts of one, which has no name, so that it is gone with the process however it
+// ends, and which takes one file descriptor however many sorts there are: with one for each sorted run, 28
+// connections that did not read their answers took all that a process may have by default. They have a bound
 // together: their directory is mostly on the disk of the data, and who fills that stops everybody who writes.
+//
+//	disk file   | block of A | of A | of B | free, a hole | of A | …     256 KiB each
 package tempfile
 
 import (
@@ -20,6 +24,8 @@ type Options struct {
 	Dir string
 	// Most is how many bytes all files may have together. Default: half of what would be free without them.
 	Most int64
+	// Full is an error while the disk has no more room for such files. Default: never.
+	Full func() error
 	// Make makes a file, for tests.
 	Make func() (*os.File, error)
 }
@@ -31,6 +37,11 @@ type Space struct {
 	mu   sync.Mutex
 	used int64
 	most int64 // what used may be before the disk is looked at again
+
+	disk   *os.File // what all are parts of, nil while there are none
+	open   int      // files
+	blocks uint32   // of disk
+	free   []uint32 // those that are nobody's
 }
 
 // Name is how the names of files begin while they have one.
@@ -63,28 +74,16 @@ func (s *Space) Used() int64 {
 	return s.used
 }
 
-// Create makes an empty file.
-func (s *Space) Create() (*File, error) {
-	if s.Make != nil {
-		f, err := s.Make()
-		return &File{File: f, space: s}, err
-	}
-	f, err := os.CreateTemp(s.Dir, Name+"*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return &File{File: f, space: s}, nil
-}
-
 // step is after how many bytes the disk is looked at again.
 const step = 64 << 20
 
 // take counts n bytes more, or refuses them.
 func (s *Space) take(n int64) error {
+	if s.Full != nil {
+		if err := s.Full(); err != nil {
+			return sqlerr.New(sqlerr.DiskFull, "There is no room for temporary files: %v", err)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used+n > s.most && s.Options.Most <= 0 {
@@ -117,33 +116,4 @@ func (s *Space) dir() string {
 		return os.TempDir()
 	}
 	return s.Dir
-}
-
-func (s *Space) release(n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used -= n
-}
-
-// File is a file without a name. It is written from its beginning to its end.
-type File struct {
-	*os.File
-	space *Space
-	size  int64
-}
-
-// Write implements io.Writer.
-func (f *File) Write(b []byte) (int, error) {
-	if err := f.space.take(int64(len(b))); err != nil {
-		return 0, err
-	}
-	f.size += int64(len(b))
-	return f.File.Write(b)
-}
-
-// Close gives the space back. It may be called again.
-func (f *File) Close() error {
-	f.space.release(f.size)
-	f.size = 0
-	return f.File.Close()
 }
