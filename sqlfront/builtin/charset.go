@@ -81,7 +81,7 @@ func (c convertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		}
 	}
 	switch c.TargetCharSet {
-	case sql.CharacterSet_binary, sql.CharacterSet_utf8mb4, sql.CharacterSet_utf8mb3, sql.CharacterSet_utf16,
+	case sql.CharacterSet_binary, sql.CharacterSet_utf8mb4, sql.CharacterSet_utf16,
 		sql.CharacterSet_utf32:
 		return text, nil
 	}

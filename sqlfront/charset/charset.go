@@ -202,6 +202,9 @@ func isASCII(b []byte) bool {
 
 // Has reports whether the character set has a character.
 func Has(c sql.CharacterSetID, r string) bool {
+	if c == sql.CharacterSet_utf8mb3 {
+		return len(r) <= 3
+	}
 	_, ok := c.Encoder().EncodeRune([]byte(r))
 	return ok
 }

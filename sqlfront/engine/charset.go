@@ -25,7 +25,7 @@ func narrowColumn(t sql.Type) (sql.CharacterSetID, bool) {
 	}
 	c := s.Collation().CharacterSet()
 	switch c {
-	case sql.CharacterSet_utf8mb4, sql.CharacterSet_utf8mb3, sql.CharacterSet_utf16, sql.CharacterSet_utf32, sql.CharacterSet_binary:
+	case sql.CharacterSet_utf8mb4, sql.CharacterSet_utf16, sql.CharacterSet_utf32, sql.CharacterSet_binary:
 		return 0, false
 	}
 	return c, c.Encoder() != nil

@@ -38,6 +38,7 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 		return expr.Bounded(name, f, true)
 	}
 	f, ok := ownFunction(name)
+	f, ok = builtin.Bytewise(name, f, ok)
 	f, ok = expr.Bounded(name, f, ok)
 	if f, ok = expr.CollatedFunction(name, f, ok); ok {
 		return f, true
