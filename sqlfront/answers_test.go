@@ -168,3 +168,92 @@ func TestCastsToLengths(t *testing.T) {
 		{"call q()", "é€x"},
 	}.run(t, c)
 }
+
+// TestGeometryInTexts: a geometry is its bytes to a column of texts or bytes, which has no more of them than
+// it is long, and none that its character set does not have.
+func TestGeometryInTexts(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d",
+		"create table g (id int primary key, b binary(3), vb varbinary(3), c char(5), v varchar(40), t "+
+			"tinytext, bl blob)",
+		"insert into g (id) values (1)")
+	script{
+		{"insert into g (id, b) values (2, point(1, 2))", "error 1406"},
+		{"insert into g (id, vb) values (2, point(1, 2))", "error 1406"},
+		{"insert into g (id, c) values (2, point(1, 2))", "error 1406"},
+		{"insert into g (id, v) values (2, point(1, 2))", "error 1366"},
+		{"insert into g (id, t) values (2, point(1, 2))", "error 1366"},
+		{"update g set vb = point(1, 2)", "error 1406"},
+		{"update g set t = point(1, 2)", "error 1366"},
+		{"insert into g (id, vb) select 2, point(1, 2)", "error 1406"},
+		{"insert into g (id, v) values (1, null) on duplicate key update v = point(1, 2)", "error 1366"},
+		{"insert into g (id, bl) values (2, point(1, 2))", ""},
+		{"select hex(bl) from g where id = 2", "000000000101000000000000000000F03F0000000000000040"},
+		{"set sql_mode = ''", ""},
+		{"insert into g (id, c) values (3, point(1, 2))", "error 1406"},
+		{"insert into g (id, vb, v, t) values (3, point(1, 2), point(1, 2), point(1, 2))", ""},
+		{"select length(vb), char_length(v) <= 25 from g where id = 3", "3 1"},
+	}.run(t, c)
+}
+
+// TestOddComparisons: FIELD with a number among its arguments compares numbers, GREATEST and LEAST of dates
+// and numbers, too, and of JSON texts.
+func TestOddComparisons(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	script{
+		{"select field('abc', 5, 0), field(1.0, 2, 1), field('1', 1.00), field('a', 'b', 'A'), field(3, " +
+			"1, 3), field(null, 0)",
+			"2 2 1 2 2 0"},
+		{"select least(timestamp'1999-12-31 12:34:56', 20240229123456), greatest(date'2024-01-01', 20240229)",
+			"1999-12-31 12:34:56 20240229"},
+		{"select greatest(cast('\"b\"' as json), cast('\"a\"' as json)), greatest(time'10:00:00', " +
+			"time'11:00:00')",
+			"\"b\" 11:00:00"},
+		{"select concat(mod(-2.5, 1e-5)), mod(5.5, 2e0), mod(5, 0e0), 7 % 2.5",
+			"-0.000009999999999795493 1.5 NULL 2.0"},
+		{"select concat(1.7e19), cast(1.7e19 as char), concat(1e15), concat(1e14), concat_ws(',', 1e-20, " +
+			"1.5e0), concat(0.00001e0)",
+			"1.7e19 1.7e19 1e15 100000000000000 1e-20,1.5 0.00001"},
+	}.run(t, c)
+}
+
+// TestOddTimes: parts and texts of times beyond a day and below zero, of dates with zeros, and fractions in
+// intervals of several units.
+func TestOddTimes(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	script{
+		{"select cast('2024-1-5' as time), cast('2024-01-05' as time), cast('10:11:12' as time), " +
+			"cast('-10:11:12' as time)",
+			"00:20:24 00:20:24 10:11:12 -10:11:12"},
+		{"select time_format('100:11:12', '%H %k %h %l'), time_format(time'-10:11:12.5', '%H %i'), " +
+			"time_format('5:11:12', '%k %l')",
+			"100 100 04 4 -10 11 5 5"},
+		{"select time_format('13:05:09.25', '%r|%T|%f|%p|%I|%s|%%|%x'), time_format('13:05:09.25', " +
+			"'%r|%T|%f|%p|%I|%s|%%|%q')",
+			"NULL 01:05:09 PM|13:05:09|250000|PM|01|09|%|q"},
+		{"select time_format('2024-01-02 10:11:12', '%H:%i'), time_format(null, '%H'), " +
+			"time_format('10:11:12', null)",
+			"10:11 NULL NULL"},
+		{"select date_sub('2024-01-01', interval '1' hour_microsecond), date_add('2024-01-01', interval " +
+			"'1.5' second_microsecond)",
+			"2023-12-31 23:59:59.900000 2024-01-01 00:00:01.500000"},
+		{"select date_add('2024-01-01', interval '1:000002' minute_microsecond)",
+			"2024-01-01 00:00:01.000002"},
+		{"select quarter('2024-00-00'), month('2024-00-00'), day('2024-05-00'), year('2024-00-00'), " +
+			"dayofmonth('2024-05-00'), month('2024-05-06'), month('x'), quarter('2024-11-00')",
+			"0 0 0 2024 0 5 NULL 4"},
+	}.run(t, c)
+}
+
+// TestTimesOfVariables: a variable, a parameter and a result of TIME(n) have n digits.
+func TestTimesOfVariables(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d",
+		`create procedure p() begin declare x time; declare z time(2) default '1:00:00.555';
+			set x = '10:11:12.56'; select x, z, x + 0, z + 0; end`,
+		"create function f(x time) returns time(1) deterministic return addtime(x, '0:0:0.26')")
+	script{
+		{"call p()", "10:11:13 01:00:00.56 101113 10000.56"},
+		{"select f('1:00:00.7')", "01:00:01.3"},
+	}.run(t, c)
+}

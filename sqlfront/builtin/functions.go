@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -105,6 +106,7 @@ var computedFunctions = map[string]computed{
 		typ: types.Time, takes: []sql.Type{types.Int64, types.Int64, types.Float64}, compute: makeTime,
 	},
 	"sec_to_time": {typ: types.Time, takes: []sql.Type{types.Float64}, compute: secToTime},
+	"time_format": {typ: types.LongText, takes: []sql.Type{types.Time, types.LongText}, compute: timeFormat},
 	"to_seconds":  {typ: types.Int64, takes: []sql.Type{types.DatetimeMaxPrecision}, compute: toSeconds},
 	"datediff": {
 		typ: types.Int64, takes: []sql.Type{types.DatetimeMaxPrecision, types.DatetimeMaxPrecision},
@@ -145,6 +147,23 @@ func Function(name string) (sql.Function, bool) {
 	}
 	if f, ok := numberFunction(name); ok {
 		return f, true
+	}
+	if name == "time_format" {
+		return sql.Function2{Name: name, Fn: func(ctx *sql.Context, at, format sql.Expression,
+		) sql.Expression {
+			if t := resolvedType(ctx, at); t != nil && types.IsText(t) { // maybe with a date
+				at = cast.NewTime(at, 6)
+			}
+			e := computedFunctions[name]
+			e.name, e.ChildExpressions = name, []sql.Expression{at, format}
+			return &e
+		}}, true
+	}
+	if dateParts[name] {
+		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression,
+			error) {
+			return newDatePart(ctx, name, args)
+		}}, true
 	}
 	c, ok := computedFunctions[name]
 	if !ok {

@@ -16,6 +16,7 @@ import (
 
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/gms"
 )
 
 // Where dates and times are taken for texts or numbers they are made such by what they are; see expr.Temporal.
@@ -48,7 +49,7 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 	case *expression.Convert:
 		switch t := e.Type(ctx); {
 		case types.IsText(t):
-			return wrapped(ctx, e, textOfTemporalOrEnum)
+			return wrapped(ctx, e, textOfAny)
 		case types.IsFloat(t):
 			return wrapped(ctx, e, expr.Operand)
 		case types.IsNumber(t) && !types.IsYear(t):
@@ -108,6 +109,8 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		case name == "greatest" || name == "least":
 			return mendExtreme(ctx, e)
+		case ofText[name] && strings.HasPrefix(name, "concat"):
+			return wrapped(ctx, e, textOfAny)
 		case ofText[name], ofResult[name] && isOfTexts(ctx, name, e):
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		}
@@ -230,18 +233,26 @@ func textOfTemporalOrEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return expr.AsText(ctx, e)
 }
 
+// textOfAny is for functions of texts alone.
+func textOfAny(ctx *sql.Context, e sql.Expression) sql.Expression {
+	return expr.NumberText(ctx, textOfTemporalOrEnum(ctx, e))
+}
+
 // mendExtreme is for GREATEST and LEAST: of dates alone they are a date, of dates and texts a text.
 func mendExtreme(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-	if _, done := e.(*builtin.Typed); done {
+	switch e.(type) {
+	case *builtin.Typed, *gms.Extreme:
 		return e, transform.SameTree, nil
 	}
-	dates, others, texts := 0, 0, 0
+	dates, others, texts, numbers := 0, 0, 0, 0
 	for _, c := range e.Children() {
 		switch t := c.Type(ctx); {
 		case types.IsText(t):
 			texts++
 		case types.IsDateType(t):
 			dates++
+		case types.IsNumber(t):
+			numbers++
 		case !expr.IsTemporal(ctx, c):
 			return e, transform.SameTree, nil
 		default:
@@ -249,6 +260,10 @@ func mendExtreme(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.
 		}
 	}
 	switch {
+	case numbers > 0 && texts == 0 && dates+others > 0:
+		return gms.NewExtreme(ctx, strings.ToLower(e.(sql.FunctionExpression).FunctionName()), e.Children()), transform.NewTree, nil
+	case numbers > 0:
+		return e, transform.SameTree, nil
 	case texts > 0:
 		return wrapped(ctx, e, expr.AsText)
 	case dates > 0 && others == 0:
@@ -293,14 +308,14 @@ func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Exp
 		if isEnum(ctx, set.RightChild) && expr.AssignedAsText(set.RightChild.Type(ctx), to.Type(ctx)) {
 			return expression.NewSetField(to, textOfEnum(ctx, set.RightChild)), transform.NewTree, nil
 		}
-		digits := expr.IsBytes(set.RightChild.Type(ctx))
+		digits := expr.IsBytes(set.RightChild.Type(ctx)) || types.IsGeometry(set.RightChild.Type(ctx))
 		if isLiteral(set.RightChild) {
 			digits = types.IsDecimal(to.Type(ctx))
 		}
 		if !digits && !expr.IsTemporal(ctx, set.RightChild) {
 			return set, transform.SameTree, nil
 		}
-		as = expr.AsText
+		as = expr.Bytes
 		switch t := to.Type(ctx); {
 		case types.IsText(t):
 		case types.IsNumber(t) && !types.IsYear(t):
@@ -453,7 +468,7 @@ func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeI
 	fit := func(e sql.Expression, to sql.Type) sql.Expression {
 		switch {
 		case types.IsText(to):
-			return expr.AsText(ctx, e)
+			return expr.Bytes(ctx, e)
 		case types.IsNumber(to) && !types.IsYear(to):
 			return expr.Digits(ctx, e)
 		}
@@ -468,7 +483,7 @@ func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeI
 				if j < len(targets) && e != nil && isEnum(ctx, e) && expr.AssignedAsText(e.Type(ctx), targets[j]) {
 					tuples[i][j] = textOfEnum(ctx, e)
 					changed = true
-				} else if j < len(targets) && e != nil && (isLiteral(e) && types.IsDecimal(targets[j]) || !isLiteral(e) && (expr.IsTemporal(ctx, e) || expr.IsBytes(e.Type(ctx)))) {
+				} else if j < len(targets) && e != nil && (isLiteral(e) && types.IsDecimal(targets[j]) || !isLiteral(e) && (expr.IsTemporal(ctx, e) || expr.IsBytes(e.Type(ctx)) || types.IsGeometry(e.Type(ctx)))) {
 					tuples[i][j] = fit(e, targets[j])
 					changed = changed || madeText(e, tuples[i][j])
 				}

@@ -54,6 +54,14 @@ func newArithmetic(ctx *sql.Context, op string, left, right sql.Expression) sql.
 // Modulo is left % right. The library's fails if DECIMALs are more digits apart than one of them has.
 type Modulo struct{ *expression.Mod }
 
+// Type implements sql.Expression. The library takes the constant 1e-5 for a DECIMAL.
+func (m *Modulo) Type(ctx *sql.Context) sql.Type {
+	if types.IsFloat(m.LeftChild.Type(ctx)) || types.IsFloat(m.RightChild.Type(ctx)) {
+		return types.Float64
+	}
+	return m.Mod.Type(ctx)
+}
+
 // WithChildren implements sql.Expression.
 func (m *Modulo) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Expression, error) {
 	if len(ch) != 2 {
@@ -62,9 +70,29 @@ func (m *Modulo) WithChildren(_ *sql.Context, ch ...sql.Expression) (sql.Express
 	return &Modulo{expression.NewMod(ch[0], ch[1])}, nil
 }
 
+// doubles is the remainder of operands of which the library makes DECIMALs.
+func (m *Modulo) doubles(ctx *sql.Context, l, r any) (any, error) {
+	a, err := doubleOf(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	b, err := doubleOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if b == 0 {
+		ctx.Warn(sqlerr.DivisionByZero, "Division by 0")
+		return nil, nil
+	}
+	if f := math.Mod(a, b); f != 0 {
+		return f, nil
+	}
+	return float64(0), nil // and not -0
+}
+
 // Eval implements sql.Expression.
 func (m *Modulo) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	if !types.IsDecimal(m.Type(ctx)) {
+	if !types.IsDecimal(m.Type(ctx)) && !types.IsDecimal(m.Mod.Type(ctx)) {
 		v, err := m.Mod.Eval(ctx, row)
 		if f, ok := v.(float64); ok && f == 0 {
 			v = float64(0) // and not -0
@@ -78,6 +106,9 @@ func (m *Modulo) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	r, err := m.RightChild.Eval(ctx, row)
 	if r == nil || err != nil {
 		return nil, err
+	}
+	if !types.IsDecimal(m.Type(ctx)) {
+		return m.doubles(ctx, l, r)
 	}
 	a, err := asDecimal(ctx, l)
 	if err != nil {

@@ -183,8 +183,8 @@ func units(ctx *sql.Context, c *call, vs []any) (any, error) {
 	}
 	var n int64
 	for i, part := range found {
-		if i == len(found)-1 && of.unit == "microsecond" && len(found) > 1 && strings.Contains(text, ".") {
-			part = (part + "000000")[:6] // '1.5' is half a second
+		if i == len(found)-1 && of.unit == "microsecond" && len(part) < 6 {
+			part = (part + "000000")[:6] // the digits of a fraction, also without a point
 		}
 		v, err := strconv.ParseInt(part, 10, 32)
 		if err != nil {

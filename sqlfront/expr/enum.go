@@ -164,6 +164,15 @@ func numberOfEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return e
 }
 
+// NumberText is the text of a DOUBLE or FLOAT, as MySQL writes it; everything else stays. The library writes
+// all digits of 1.7e19.
+func NumberText(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if _, done := e.(*Number); !done && e.Resolved() && types.IsFloat(e.Type(ctx)) {
+		return newNumber(ctx, e, types.LongText)
+	}
+	return e
+}
+
 // BitText is a column of BIT where a text is wanted: its bytes.
 type BitText struct{ expression.UnaryExpressionStub }
 

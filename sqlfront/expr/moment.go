@@ -36,6 +36,7 @@ const (
 	wholeMoment                      // a date without zeros in it
 	zeroMoment                       // a date, or that of zeros instead of what is none
 	timeMoment                       // what a function reads as a time, with or without a date
+	partMoment                       // a date of which a part is asked for: it may have zeros in it
 )
 
 var (
@@ -161,6 +162,11 @@ var wholeArguments = func() map[string]bool {
 	return names
 }()
 
+// partArguments are the functions that have parts of dates with zeros.
+var partArguments = map[string]bool{
+	"year": true, "quarter": true, "month": true, "day": true, "dayofmonth": true,
+}
+
 // dateUnits are the units of EXTRACT that are parts of a date.
 var dateUnits = map[string]bool{
 	"day": true, "week": true, "month": true, "quarter": true, "year": true, "year_month": true,
@@ -175,6 +181,8 @@ func readAs(name string, place int) momentKind {
 		return zeroMoment
 	case wholeArguments[name]:
 		return wholeMoment
+	case partArguments[name]:
+		return partMoment
 	}
 	return dateMoment
 }
@@ -291,7 +299,8 @@ func (m *Moment) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 // takes reports whether the functions know such a date: of those with zeros the library has the one that is
 // nothing else.
 func (m *Moment) takes(date string) bool {
-	return moment.IsWhole(date) || m.as != wholeMoment && strings.HasPrefix(date, "0000-00-00")
+	return m.as == partMoment || moment.IsWhole(date) ||
+		m.as != wholeMoment && strings.HasPrefix(date, "0000-00-00")
 }
 
 // of is a value as the text of a date or time; ok is false if it is none.

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/moment"
 	"moka/sqlfront/numeral"
 	"moka/sqlfront/sqlerr"
@@ -74,6 +75,12 @@ func (n *Number) of(ctx *sql.Context, v any) (any, error) {
 		return nil, err
 	}
 	text, ok := numberText(v)
+	switch f := v.(type) {
+	case float64:
+		text, ok = string(numeral.AppendDouble(nil, f)), types.IsText(n.typ)
+	case float32:
+		text, ok = string(numeral.AppendFloat(nil, float64(f), 32)), types.IsText(n.typ)
+	}
 	if !ok {
 		v, _, err = n.typ.Convert(ctx, v)
 		return v, err
@@ -157,7 +164,7 @@ func Held(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) 
 	out, in, err := Convert(ctx, t, v)
 	if span, ok := out.(types.Timespan); ok && err == nil {
 		if own, ok := t.(moment.TimeType); ok {
-			out = roundTime(span, own.Digits)
+			out = cast.RoundTime(span, own.Digits)
 		}
 	}
 	return out, in, err

@@ -432,7 +432,7 @@ func (o *Operator) Name() string { return o.name }
 // Stateless reports whether an expression is one of this package's that depends on its operands alone.
 func Stateless(e sql.Expression) bool {
 	switch e.(type) {
-	case *integers, *negation, *inversion, *bitwise, *decimalCast, *Case, *Number, *CastTime, *Finite,
+	case *integers, *negation, *inversion, *bitwise, *decimalCast, *Case, *Number, *cast.Time, *Finite,
 		*Temporal, *Moment, *EnumLabel, *Modulo, *unrounded, *cast.Cut:
 		return true
 	}
@@ -533,8 +533,7 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 			return nil, sqlerr.New(sqlerr.TooBigPrecision,
 				"Too-big precision %s specified for 'CAST'. Maximum is 6.", text)
 		}
-		return &CastTime{UnaryExpressionStub: expression.UnaryExpressionStub{Child: operands[0]},
-			digits: digits}, nil
+		return cast.NewTime(operands[0], digits), nil
 	}
 	if len(operands) != 2 {
 		return nil, sql.ErrFunctionNotFound.New(operatorFunction)

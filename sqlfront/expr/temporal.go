@@ -107,6 +107,15 @@ func Digits(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return AsNumber(ctx, e)
 }
 
+// Bytes is AsText of what is stored as a text or as bytes: a geometry is its bytes there. The library keeps
+// it whatever the column is.
+func Bytes(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if e.Resolved() && types.IsGeometry(e.Type(ctx)) {
+		return newNumber(ctx, e, types.LongBlob)
+	}
+	return AsText(ctx, e)
+}
+
 // hexNumber is the number that a hexadecimal literal is beside numbers, nil of everything else. To the
 // library it is bytes everywhere.
 func hexNumber(ctx *sql.Context, e sql.Expression) sql.Expression {

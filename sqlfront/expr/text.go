@@ -303,8 +303,14 @@ func searchFunctions() []sql.Function {
 		library, _ := libraryFunction(b.name)
 		fs = append(fs, sql.FunctionN{Name: b.name,
 			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-				if b.name != "field" {
-					args = withoutEnums(ctx, args)
+				if args = slices.Clone(args); b.name != "field" {
+					args = withoutEnums(ctx, jsonTexts(ctx, args))
+				} else if mixed(ctx, args) {
+					for i, a := range args {
+						if args[i] = expression.NewConvert(a, expression.ConvertToDouble); isText(ctx, a) {
+							args[i] = newNumber(ctx, a, types.Float64)
+						}
+					}
 				}
 				if _, ok := exactType(ctx, args); ok && b.name != "field" && len(args) >= b.min {
 					return &call{&builtin{name: b.name, eval: exactExtreme,
@@ -336,6 +342,25 @@ func searchFunctions() []sql.Function {
 			}})
 	}
 	return fs
+}
+
+// mixed reports whether there is a number among the operands of FIELD, and not integers alone: all are
+// compared as DOUBLEs then.
+func mixed(ctx *sql.Context, args []sql.Expression) bool {
+	number := func(e sql.Expression) bool { return e.Resolved() && types.IsNumber(e.Type(ctx)) }
+	whole := func(e sql.Expression) bool { return e.Resolved() && types.IsInteger(e.Type(ctx)) }
+	return slices.ContainsFunc(args, number) &&
+		slices.ContainsFunc(args, func(e sql.Expression) bool { return !whole(e) })
+}
+
+// jsonTexts are operands of GREATEST and LEAST, to which JSON is a text.
+func jsonTexts(ctx *sql.Context, args []sql.Expression) []sql.Expression {
+	for i, a := range args {
+		if a.Resolved() && types.IsJSON(a.Type(ctx)) {
+			args[i] = expression.NewConvert(a, expression.ConvertToChar)
+		}
+	}
+	return args
 }
 
 func libraryFunction(name string) (sql.Function, bool) {

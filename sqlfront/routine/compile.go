@@ -138,7 +138,7 @@ type target struct{ name string }
 
 func (c *compiler) typeOf(t ast.ColumnType) (sql.Type, error) {
 	if strings.EqualFold(t.Type, "time") {
-		t.Length = nil // the engine's TIME has six digits
+		return timeOf(t.Length)
 	}
 	typ, err := types.ColumnTypeToType(&t)
 	if err != nil {

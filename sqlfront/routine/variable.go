@@ -3,6 +3,7 @@ package routine
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -11,8 +12,22 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/jsonsize"
+	"moka/sqlfront/moment"
 	"moka/sqlfront/sqlerr"
 )
+
+// timeOf is TIME(n); the library's has six digits.
+func timeOf(n *ast.SQLVal) (sql.Type, error) {
+	if n == nil {
+		return moment.TimeType{}, nil
+	}
+	digits, err := strconv.Atoi(string(n.Val))
+	if err != nil || digits > 6 {
+		return nil, sqlerr.New(sqlerr.TooBigPrecision,
+			"Too-big precision %s specified for 'TIME'. Maximum is 6.", n.Val)
+	}
+	return moment.TimeType{Digits: digits}, nil
+}
 
 // slot is a variable's place in the frame.
 type slot struct {
