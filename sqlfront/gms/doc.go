@@ -17,6 +17,10 @@
 //	insertrows   rows of INSERT get all columns in a time that their number justifies
 //	rules        rules of the analyzer that are wrapped
 //	clock        HOUR, MINUTE and their like of texts
+//	truth        dates and times as conditions
+//	constants    constants in conditions, which the library evaluates before anybody has mended them
+//	extreme      GREATEST and LEAST of moments and numbers
+//	events       intervals of events
 //	jsonvalue    JSON_VALUE with odd paths
 //	unions       columns of set operations whose parts have different types
 //	recursive    columns of recursive queries, which have the types of the first part
