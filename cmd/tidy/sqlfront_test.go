@@ -53,7 +53,7 @@ var inside = map[string][]string{
 	"collate":   {"expr", "rowenc", "sqlerr"},
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
-	"routine":   {"expr", "jsonsize", "moment", "sqlerr", "syntax"},
+	"routine":   {"expr", "jsonsize", "moment", "operator", "sqlerr", "syntax"},
 
 	"gms":      {"collate", "eval", "expr", "jsontext", "moment", "parse", "routine", "sqlerr"},
 	"builtin":  {"cast", "charset", "moment", "rowenc", "sqlerr"},

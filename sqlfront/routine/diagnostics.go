@@ -1,7 +1,7 @@
 package routine
 
 import (
-	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -107,6 +107,8 @@ func (s *signal) run(f *frame) (*jump, error) {
 		old := f.signals[len(f.signals)-1]
 		if s.state == "" {
 			*c = *old
+			c.items = map[string]string{}
+			maps.Copy(c.items, old.items)
 		} else if c.Message == "" {
 			c.Message = old.Message
 			c.Number = old.Number
@@ -144,23 +146,15 @@ func (s *signal) run(f *frame) (*jump, error) {
 			c.Number = int(n.(int64))
 			continue
 		}
-		text, _, err := types.LongText.Convert(f.ctx, v)
-		if err != nil {
-			return nil, err
-		}
-		t, err := sql.UnwrapAny(f.ctx, text)
+		text, err := itemText(f.ctx, i.name, v)
 		if err != nil {
 			return nil, err
 		}
 		if i.name != string(ast.SignalConditionItemName_MessageText) {
-			c.items[i.name] = fmt.Sprint(t)
+			c.items[i.name] = text
 			continue
 		}
-		c.Message = fmt.Sprint(t)
-		if r := []rune(c.Message); len(r) > 128 {
-			return nil, sqlerr.New(sqlerr.ConditionItemTooLong,
-				"Data too long for condition item 'MESSAGE_TEXT'")
-		}
+		c.Message = text
 	}
 	if c.class() == classWarning {
 		f.ctx.Session.Warn(&sql.Warning{Level: "Warning", Code: c.Number, Message: c.Message})

@@ -111,13 +111,16 @@ func (r *Routine) Run(sctx *sql.Context, host Host, args []Argument) (Output, er
 	if err != nil {
 		return Output{}, err
 	}
-	defer f.closeCursors()
+	defer f.end()
 	for i, p := range r.Params {
 		if p.Direction == Out {
 			continue
 		}
 		v, err := fit(f.ctx, p.Type, p.Name, args[i].Value, args[i].Type)
 		if err != nil {
+			return Output{}, err
+		}
+		if err := f.keep(i, v); err != nil {
 			return Output{}, err
 		}
 		f.values[i] = v
@@ -143,7 +146,7 @@ func (r *Routine) Fire(sctx *sql.Context, host Host, old, now sql.Row, says ...b
 	if err != nil {
 		return nil, err
 	}
-	defer f.closeCursors()
+	defer f.end()
 	copy(f.values[:r.old], old)
 	copy(f.values[r.old:r.old+r.now], now)
 	for i, is := range says {
@@ -206,6 +209,8 @@ type frame struct {
 	timed   bool // each statement has a time of its own
 
 	values   []any
+	held     int64 // how many bytes they are
+	charged  int64 // what of these the statement has been charged for
 	cursors  map[*cursorSlot]*cursor
 	scopes   []*scope
 	signals  []*Condition // those whose handlers run, the innermost last

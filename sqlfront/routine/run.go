@@ -117,24 +117,15 @@ func (f *frame) handle(err error) (*jump, error) {
 		return nil, unhandled{err}
 	}
 	c := conditionOf(f.ctx, err)
-	j, found, herr := f.raise(c)
-	if !found {
-		return nil, unhandled{err}
-	}
-	return j, herr
-}
-
-// raise runs the handler of a condition, if there is one.
-func (f *frame) raise(c *Condition) (j *jump, found bool, err error) {
-	switch c.Number {
-	case sqlerr.QueryInterrupted, sqlerr.QueryTimeout, sqlerr.ServerShutdown,
-		sqlerr.CapacityExceeded: // what it holds is freed at its end
-		return nil, false, nil
-	}
 	at, h := f.find(c)
 	if h == nil {
-		return nil, false, nil
+		return nil, unhandled{err}
 	}
+	return f.through(c, at, h) // without the error: what it quotes is as long as a value may be
+}
+
+// through runs a handler, that of a block that is the at-th.
+func (f *frame) through(c *Condition, at int, h *handler) (*jump, error) {
 	var disabled []*scope
 	for _, s := range f.scopes[at:] {
 		if !s.off {
@@ -144,7 +135,7 @@ func (f *frame) raise(c *Condition) (j *jump, found bool, err error) {
 	}
 	f.signals = append(f.signals, c)
 	f.area = []*Condition{c}
-	j, err = h.body.run(f)
+	j, err := h.body.run(f)
 	f.signals = f.signals[:len(f.signals)-1]
 	for _, s := range disabled {
 		s.off = false
@@ -152,11 +143,17 @@ func (f *frame) raise(c *Condition) (j *jump, found bool, err error) {
 	if j == nil && err == nil && h.exit {
 		j = &jump{kind: jumpLeave, to: h.block.target}
 	}
-	return j, true, err
+	return j, err
 }
 
-// find looks for the handler of a condition: of the innermost block that has one, the most specific.
+// find looks for the handler of a condition: of the innermost block that has one, the most specific. nil:
+// there is none.
 func (f *frame) find(c *Condition) (int, *handler) {
+	switch c.Number {
+	case sqlerr.QueryInterrupted, sqlerr.QueryTimeout, sqlerr.ServerShutdown,
+		sqlerr.CapacityExceeded: // what it holds is freed at its end
+		return 0, nil
+	}
 	for i := len(f.scopes) - 1; i >= 0; i-- {
 		if f.scopes[i].off {
 			continue
@@ -179,8 +176,11 @@ func (f *frame) find(c *Condition) (int, *handler) {
 
 // warned runs the handler of a condition that is no error: NOT FOUND of SELECT … INTO, and warnings.
 func (f *frame) warned(c *Condition) (*jump, error) {
-	j, _, err := f.raise(c)
-	return j, err
+	at, h := f.find(c)
+	if h == nil {
+		return nil, nil
+	}
+	return f.through(c, at, h)
 }
 
 // statement begins a statement: what is known of the one before is forgotten.

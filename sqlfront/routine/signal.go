@@ -58,3 +58,40 @@ func numberMatcher(v *ast.SQLVal) (*matcher, error) {
 	}
 	return &matcher{number: n}, nil
 }
+
+// How many characters MySQL keeps of the text of a condition, and of each of its other items.
+const (
+	maxMessageText = 128
+	maxItem        = 64
+)
+
+// itemText is a value as a condition's item. One that is too long is cut where the SQL mode is lax, as in
+// MySQL: the conditions of all handlers that run are kept, one below the other.
+func itemText(ctx *sql.Context, name string, v any) (string, error) {
+	text, _, err := types.LongText.Convert(ctx, v)
+	if err != nil {
+		return "", err
+	}
+	if text, err = sql.UnwrapAny(ctx, text); err != nil {
+		return "", err
+	}
+	most := maxItem
+	if name == string(ast.SignalConditionItemName_MessageText) {
+		most = maxMessageText
+	}
+	s, _ := text.(string)
+	n := 0
+	for at := range s {
+		if n++; n <= most {
+			continue
+		}
+		if sql.LoadSqlMode(ctx).Strict() {
+			return "", sqlerr.New(sqlerr.ConditionItemTooLong, "Data too long for condition item '%s'",
+				strings.ToUpper(name))
+		}
+		ctx.Warn(sqlerr.ConditionItemTruncated, "Data truncated for condition item '%s'",
+			strings.ToUpper(name))
+		return strings.Clone(s[:at]), nil
+	}
+	return strings.Clone(s), nil // it may be a part of a long value
+}

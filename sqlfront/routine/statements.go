@@ -127,12 +127,7 @@ func (f *frame) warnings(before uint16) (*jump, error) {
 	if last == nil || len(all) == int(before) {
 		return nil, nil
 	}
-	area := f.area
-	j, found, err := f.raise(last)
-	if !found {
-		f.area = area
-	}
-	return j, err
+	return f.warned(last)
 }
 
 // warningState is the state of a warning: that of errors would be of the class of exceptions.
@@ -267,6 +262,9 @@ func (b *branch) run(f *frame) (*jump, error) {
 	if b.subject != nil {
 		v, t, err := b.subject.eval(f)
 		if err != nil {
+			return nil, err
+		}
+		if err := f.keep(b.slot, v); err != nil {
 			return nil, err
 		}
 		f.values[b.slot] = typed{v, t}

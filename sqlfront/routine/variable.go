@@ -13,6 +13,7 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/moment"
+	"moka/sqlfront/operator"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -173,8 +174,45 @@ func (f *frame) assign(slot int, v any, from sql.Type) error {
 	if err := jsonsize.Shallow(v); err != nil {
 		return err
 	}
+	if err := f.keep(slot, v); err != nil {
+		return err
+	}
 	f.values[slot] = v
 	return nil
+}
+
+// keepStep is how far what a frame holds may be from what the statement is charged for it.
+const keepStep = 64 << 10
+
+// keep charges the statement for the value that a place is about to have, until the frame ends: recursion
+// and many variables add up.
+func (f *frame) keep(slot int, v any) error {
+	was := f.values[slot]
+	if t, ok := was.(typed); ok {
+		was = t.value
+	}
+	// What a trigger's row began with belongs to others, who are charged for it.
+	f.held = max(0, f.held+operator.ValueBytes(v)-operator.ValueBytes(was))
+	if step := f.held - f.charged; -keepStep < step && step < keepStep {
+		return nil
+	}
+	s, ok := f.ctx.Session.(expr.Charged)
+	if !ok {
+		return nil
+	}
+	if err := s.ChargeValue(f.ctx, f, f.held); err != nil {
+		return err
+	}
+	f.charged = f.held
+	return nil
+}
+
+// end gives back what the frame holds.
+func (f *frame) end() {
+	f.closeCursors()
+	if s, ok := f.ctx.Session.(expr.Charged); ok && f.charged > 0 {
+		_ = s.ChargeValue(f.ctx, f, 0) // giving back does not fail
+	}
 }
 
 // fit converts a value of the type from to the type of a variable as an INSERT would to that of a column.

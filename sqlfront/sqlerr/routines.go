@@ -41,6 +41,7 @@ const (
 	SignalException        = 1644
 	ResignalWithoutHandler = 1645
 	SignalNeedsState       = 1646
+	ConditionItemTruncated = 1647
 	ConditionItemTooLong   = 1648
 	BadConditionNumber     = 1758
 	StackedWithoutHandler  = 1887
