@@ -1,6 +1,7 @@
 package sqlfront_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,17 @@ func TestValuesRows(t *testing.T) {
 		{"values row(1)" + strings.Repeat(", row(7000)", 1500), "1" + strings.Repeat(";7000", 1500)},
 		{"values row(1)" + strings.Repeat(", row(7000)", 9000), "error 1235"},
 		{"values row(1" + strings.Repeat(", 1", 5000) + ")", "error 1235"},
+		// What is refused here was planned for minutes, in which KILL was not heard.
+		{"values row(1" + strings.Repeat(", 1", 4095) + "), row('a'" + strings.Repeat(", 'a'", 4095) + ")",
+			"error 1235"},
+		{"select count(*) from " + many("values row(1"+strings.Repeat(", 1", 999)+"), row('a'"+
+			strings.Repeat(", 'a'", 999)+")", 5), "error 1235"},
+		{"select count(*) from " + many("values row(1, 2)"+strings.Repeat(", row(3, 4)", 8999), 30),
+			"error 1235"},
+		{"select count(*) from " + many("values row(1)"+strings.Repeat(", row(2.5)", 8999), 20) + " where 0",
+			"0"},
+		{"prepare s from 'values row(?, 1), row(2, ?)'", ""}, {"set @a = 'x', @b = 2.5", ""},
+		{"execute s using @a, @b", "x 1.0;2 2.5"}, {"execute s using @b, @a", "2.5 1;2.0 x"},
 		{"with t (a) as (select 1)" + strings.Repeat(", t as (select 1)", 1000) + " select 1", "error 1235"},
 		// It took the square of the length, minutes for this, and KILL was not heard.
 		{"select extract(hour_minute from repeat('0', 200000))", "NULL"},
@@ -41,4 +53,13 @@ func TestValuesRows(t *testing.T) {
 			t.Errorf("%.60s: %.80s, want %.80s", q.query, got, q.want)
 		}
 	}
+}
+
+// many are n derived tables of a query.
+func many(query string, n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf("(%s) d%d", query, i))
+	}
+	return strings.Join(all, ", ")
 }

@@ -22,7 +22,10 @@ func ValuesRows(ctx *sql.Context, n *plan.ValueDerivedTable, row sql.Row) (sql.R
 			if err != nil {
 				return nil, err
 			}
-			if rows[i][j], err = ofColumn(ctx, columns[j].Type, v); err != nil {
+			if rows[i][j] = v; !e.Type(ctx).Equals(columns[j].Type) {
+				rows[i][j], err = ofColumn(ctx, columns[j].Type, v)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}

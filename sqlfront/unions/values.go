@@ -2,16 +2,17 @@ package unions
 
 import (
 	"slices"
-	"strconv"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 )
 
-// mostRows is how many rows VALUES may have: more are planned for seconds.
-const mostRows = 9000
-
+// What the VALUES of a statement may have: more are planned for seconds. The library asks a query for all its
+// columns at each of them, so that these count by their squares.
 const (
-	mostColumns = 4096 // as tables have
+	mostRows    = 9000 // of one
+	mostColumns = 4096 // of one, as tables have
+	mostValues  = 500_000
+	mostSquares = 4 << 20 // 2,048 columns, or four times 1,024
 	// mostTables is how many tables a WITH may have: each may stand on the one before it.
 	mostTables = 1000
 )
@@ -19,13 +20,27 @@ const (
 // Refused is what a statement has that cannot be made a union, or is too long a list of tables; empty for
 // nothing.
 func Refused(n ast.SQLNode) (what string) {
+	values, squares := 0, 0
 	walk(n, func(n ast.SQLNode) bool {
 		switch n := n.(type) {
 		case *ast.ValuesStatement:
-			if n != nil && len(n.Rows) > mostRows {
+			if n == nil || len(n.Rows) == 0 {
+				break
+			}
+			columns := len(n.Rows[0])
+			values += len(n.Rows) * columns
+			if len(n.Rows) > 1 {
+				squares += columns * columns
+			}
+			switch {
+			case len(n.Rows) > mostRows:
 				what = "VALUES of more than 9,000 rows"
-			} else if n != nil && len(n.Rows) > 0 && len(n.Rows[0]) > mostColumns {
+			case columns > mostColumns:
 				what = "VALUES of more than 4,096 columns"
+			case values > mostValues:
+				what = "VALUES of more than 500,000 values in a statement"
+			case squares > mostSquares:
+				what = "VALUES of more than 2,048 columns in a statement"
 			}
 		case *ast.With:
 			if n != nil && len(n.Ctes) > mostTables {
@@ -35,37 +50,6 @@ func Refused(n ast.SQLNode) (what string) {
 		return what == ""
 	})
 	return what
-}
-
-// values makes VALUES ROW(…), ROW(…) the union of its rows that it is. To the library a column's type is that
-// of its first value, with a few exceptions, so that 18446744073709551615 below a 1 was 127, and a moment
-// below a NULL was none.
-func values(t *ast.AliasedTableExpr) {
-	v, ok := t.Expr.(*ast.ValuesStatement)
-	if !ok || len(v.Rows) < 2 || len(v.Rows) > mostRows {
-		return
-	}
-	parts := make([]ast.SelectStatement, len(v.Rows))
-	for i, row := range v.Rows {
-		if len(row) != len(v.Rows[0]) {
-			return // the library words it
-		}
-		part := &ast.Select{}
-		for j, e := range row {
-			if _, ok := e.(*ast.Default); ok {
-				return // that of an INSERT
-			}
-			part.SelectExprs = append(part.SelectExprs, &ast.AliasedExpr{
-				Expr: e, As: ast.NewColIdent("column_" + strconv.Itoa(j)),
-			})
-		}
-		parts[i] = part
-	}
-	all := tree(ast.UnionAllStr, parts)
-	if t.As.IsEmpty() { // VALUES is the statement
-		t.As = ast.NewTableIdent("values")
-	}
-	t.Expr = &ast.Subquery{Select: all, Columns: v.Columns}
 }
 
 // fewParts is how many parts a chain may have that stays one.
