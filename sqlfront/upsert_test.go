@@ -228,3 +228,54 @@ func TestFoundRowsOfAJoin(t *testing.T) {
 		}
 	}
 }
+
+// TestSubqueriesOfUpserts: a subquery in ON DUPLICATE KEY UPDATE was 1105 beside VALUES, and beside a SELECT
+// it read columns of the row that is there where it meant those of its own tables: also such as a view hides.
+func TestSubqueriesOfUpserts(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table t (id int primary key, a int, b varchar(20), "+
+		"h varchar(20))",
+		"create table l (w varchar(20), k int)", "insert into l values ('l1', 1), ('l2', 2)",
+		"create table e (x int)", "create view v as select id, b from t")
+	for _, source := range []string{"t (id, a) values (30, 2)", "t (id, a) select 30, 2", "t set id = " +
+		"30, a = 2",
+		"t (id, a) select k + 28, k from l where k = 2", "v (id) values (30)", "v (id) select 30"} {
+		for _, q := range [][2]string{
+			{"(select concat('c', count(*)) from e)", "c0"},
+			{"(select count(*) from l)", "2"},
+			{"(select max(w) from l)", "l2"},
+			{"(select max(x) from e)", "NULL"},
+			{"(select w from l order by k desc limit 1)", "l2"},
+			{"(select group_concat(w, k order by w desc) from l)", "l22,l11"},
+			{"(select concat(l.w, m.k) from l join l m on l.w = m.w where m.k = 2)", "l22"},
+			{"(select w from l group by w having count(*) = 1 order by w limit 1)", "l1"},
+			{"(select w from (select w, k from l) x where k = 1)", "l1"},
+			{"concat((select max(k) from l), if(exists (select 1 from l where k = 2), 'y', 'n'), " +
+				"30 in (select k + 28 from l))", "2y1"},
+			{"(select concat(w, %.id) from l where k + 28 = %.id)", "l230"},
+			{"(select concat(w, (select count(*) from l n where n.k <= l.k), %.b) from l where k = 2)",
+				"l22was"},
+		} {
+			run(t, c, "replace into t values (30, 1, 'was', 'SECRET')")
+			run(t, c, "insert into "+source+" on duplicate key update b = "+
+				strings.ReplaceAll(q[0], "%", source[:1]))
+			if got := results(t, c, "select b, a, h from t"); got != q[1]+" 1 SECRET" {
+				t.Errorf("%s: %s: %q", source, q[0], got)
+			}
+		}
+	}
+	script{
+		{"insert into t (id, a) values (30, 8) as n on duplicate key update a = (select max(k) + n.a + " +
+			"t.a from l)", ""},
+		{"insert into t (id, a) values (30, 8) on duplicate key update a = values(a) + (select count(*) " +
+			"from t x where x.id = t.id)", ""},
+		{"select a from t", "9"},
+		{"insert into t (id) values (30) on duplicate key update b = (select w from l)", "error 1242"},
+		{"insert into t (id) values (30) on duplicate key update b = (select h from l limit 1)", ""},
+		{"select b from t", "SECRET"},
+		{"create trigger l_ai after insert on l for each row insert into t (id) values (30) on " +
+			"duplicate key update a = (select count(*) from e) + new.k", ""},
+		{"insert into l values ('l3', 50)", ""},
+		{"select a from t", "50"},
+	}.run(t, c)
+}

@@ -53,6 +53,7 @@ var inside = map[string][]string{
 	"collate":   {"expr", "rowenc", "sqlerr"},
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
+	"viewname":  {"sqlerr"},
 	"routine":   {"expr", "jsonsize", "moment", "operator", "sqlerr", "syntax"},
 
 	"gms":      {"collate", "eval", "expr", "jsontext", "moment", "parse", "routine", "sqlerr"},
@@ -85,7 +86,7 @@ var inside = map[string][]string{
 		"namedjoin", "namedlock", "operator", "parse", "past", "plan", "prepared", "pushdown", "resultset",
 		"rights",
 		"routine", "rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile", "trail",
-		"unions",
+		"unions", "viewname",
 	},
 	"conn": {
 		"account", "charset", "expr", "mysqlproto", "pace", "parse", "resultset", "routine", "sqlerr",
@@ -195,6 +196,7 @@ var library = []struct {
 			"sqlfront/sqlerr", "sqlfront/stats", "sqlfront/syntax", "sqlfront/system", "sqlfront/conn",
 			"sqlfront/resultset", "sqlfront/prepared", "sqlfront/rowname", "sqlfront/unions", "sqlfront/past",
 			"sqlfront/cast", "sqlfront/wildcard", "sqlfront/window", // were in expr
+			"sqlfront/viewname",
 		}},
 	{"go-mysql-server's execution of plans",
 		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{

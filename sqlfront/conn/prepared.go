@@ -86,7 +86,7 @@ func (c *Connection) prepareStatement(p *prepared) (head *resultset.Head, err er
 			case *plan.PrepareQuery, *plan.ExecuteQuery, *plan.DeallocateQuery:
 				return sqlerr.NotPreparable()
 			}
-			if schema := node.Schema(ctx); !answersOK(node) && !types.IsOkResultSchema(schema) &&
+			if schema := answered(ctx, node); !answersOK(node) && !types.IsOkResultSchema(schema) &&
 				len(schema) > 0 {
 				head = c.srv.columns.Describe(ctx, schema, "", c.limit().results)
 			}
@@ -100,6 +100,17 @@ func (c *Connection) prepareStatement(p *prepared) (head *resultset.Head, err er
 		c.forgetTree(p.text)
 	}
 	return head, err
+}
+
+// answered are the columns of a statement's answer. Those of REPLACE … RETURNING the library knows when it
+// runs.
+func answered(ctx *sql.Context, n sql.Node) sql.Schema {
+	if i, ok := n.(*plan.InsertInto); ok && i.Returning != nil {
+		inserts := *i
+		inserts.IsReplace = false
+		n = &inserts
+	}
+	return n.Schema(ctx)
 }
 
 // answersOK is of statements whose trees have a schema before they run, and answer with an OK then.

@@ -268,7 +268,11 @@ func setup() error {
 	rights.Install()
 	planbuilder.IsWindowFunc = expr.IsWindowFunction
 	widenStamps()
-	if err := errors.Join(addPlanRules(), replaceWriteRules(), addCreatorsRights(), gms.KeepOutputColumns(), gms.IdentifyUnions(), gms.KeepComputed(), gms.ReplaceCrossJoins(), gms.LeaveOuterConditions(), gms.KeepEscapes(), gms.RefuseWritesOfReadOnly(), gms.ReadLocksOfReadOnly(), gms.MendConstants(mendAlone), gms.InsertInTime()); err != nil {
+	if err := errors.Join(addPlanRules(), replaceWriteRules(), addCreatorsRights(),
+		gms.KeepOutputColumns(), gms.IdentifyUnions(), gms.KeepComputed(),
+		gms.ReplaceCrossJoins(), gms.LeaveOuterConditions(), gms.KeepEscapes(), gms.RefuseWritesOfReadOnly(),
+		gms.ReadLocksOfReadOnly(), gms.MendConstants(mendAlone), gms.InsertInTime(), gms.PlaceUpserts(),
+		gms.AnswerReturning()); err != nil {
 		return err
 	}
 	gms.HeedContext()

@@ -333,6 +333,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 			return nil, err
 		}
 		return b.base.Build(ctx, exact, row)
+	case *gms.Inserted:
+		below, err := b.base.Build(ctx, n.Child, row)
+		if err != nil {
+			return nil, err
+		}
+		return n.Rows(below, undoing), nil
 	case *gms.ExactTable:
 		return b.base.Build(ctx, n.Node, row)
 	case *plan.AlterTableCollation:

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/gms"
 	"moka/sqlfront/rowenc"
 )
 
@@ -112,8 +113,13 @@ func givenRows(source sql.Node) (n uint64) {
 	return n
 }
 
-// identified is the statement below the triggers that fire after it.
+// identified is the statement below its RETURNING and the triggers that fire after it.
 func identified(n sql.Node) sql.Node {
+	if p, ok := n.(*plan.Project); ok {
+		if rows, ok := p.Child.(*gms.Inserted); ok {
+			n = rows.Child
+		}
+	}
 	for {
 		t, ok := n.(*plan.TriggerExecutor)
 		if !ok {

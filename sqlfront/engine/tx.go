@@ -358,6 +358,16 @@ func (tx *Tx) Writes() iter.Seq[uint32] {
 
 func (tx *Tx) mark() mark { return mark{tx.store().Savepoint(), len(tx.inserted)} }
 
+// undoing is the mark of gms.Inserted.
+func undoing(ctx *sql.Context) (func(), error) {
+	tx, err := txOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := tx.mark()
+	return func() { tx.undo(m) }, nil
+}
+
 func (tx *Tx) undo(m mark) {
 	if tx.over() {
 		return

@@ -19,6 +19,7 @@ import (
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
+	"moka/sqlfront/viewname"
 )
 
 // viewTarget is a view through which rows of one table can be written: its SELECT, and those of the views that it is over, merged into one.
@@ -178,7 +179,8 @@ func (e *Engine) viewWithin(
 		}
 		return nil, nil
 	}
-	r := &renaming{eng: e, ctx: ctx, db: inDB, known: known, inDB: d.Name, column: column, alone: true, same: func(string) bool { return false }}
+	r := &viewname.Renaming{Table: e.tableNames(ctx), DB: inDB, Known: known, In: d.Name, Column: column,
+		Alone: true, Same: func(string) bool { return false }}
 	if !t.list(ctx, r, s, under) {
 		return nil, true, nil
 	}
@@ -200,8 +202,8 @@ func (e *Engine) viewWithin(
 		if mentionsTable(s.Where.Expr, d.Name, inDB, table.Name.String()) {
 			return nil, true, nil
 		}
-		where := r.expr(s.Where.Expr, "where clause")
-		if r.err != nil {
+		where := r.Expr(s.Where.Expr, "where clause")
+		if r.Err() != nil {
 			return nil, true, nil
 		}
 		checked := option != ast.ViewCheckOptionUnspecified
@@ -211,11 +213,11 @@ func (e *Engine) viewWithin(
 }
 
 // list fills in the columns.
-func (t *viewTarget) list(ctx *sql.Context, r *renaming, s *ast.Select, under *viewTarget) bool {
+func (t *viewTarget) list(ctx *sql.Context, r *viewname.Renaming, s *ast.Select, under *viewTarget) bool {
 	for _, x := range s.SelectExprs {
 		switch x := x.(type) {
 		case *ast.StarExpr:
-			if q := x.TableName.Name.String(); q != "" && !strings.EqualFold(q, r.known) {
+			if q := x.TableName.Name.String(); q != "" && !strings.EqualFold(q, r.Known) {
 				return false
 			}
 			if under != nil {
@@ -231,8 +233,8 @@ func (t *viewTarget) list(ctx *sql.Context, r *renaming, s *ast.Select, under *v
 			if aggregates(x.Expr) {
 				return false
 			}
-			e := r.expr(x.Expr, "field list")
-			if r.err != nil {
+			e := r.Expr(x.Expr, "field list")
+			if r.Err() != nil {
 				return false
 			}
 			c := viewColumn{name: x.As.String(), expr: e}
@@ -412,14 +414,14 @@ func (t *viewTarget) checks() ([]sql.CheckDefinition, error) {
 
 // onBase is a copy of an expression of a view's with the columns qualified by what a statement calls the table.
 func onBase(e ast.Expr, known string) ast.Expr {
-	r := &renaming{known: baseMark, same: func(string) bool { return true }, column: func(name string) (ast.Expr, error) {
+	r := &viewname.Renaming{Known: baseMark, Column: func(name string) (ast.Expr, error) {
 		c := &ast.ColName{Name: ast.NewColIdent(name)}
 		if known != "" {
 			c.Qualifier.Name = ast.NewTableIdent(known)
 		}
 		return c, nil
 	}}
-	return r.expr(e, "")
+	return r.Expr(e, "")
 }
 
 // viewsTable is information_schema.views with what we know better: check options, which views can be written, and whose they are.

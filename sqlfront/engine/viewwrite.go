@@ -16,6 +16,7 @@ import (
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
 	"moka/sqlfront/unions"
+	"moka/sqlfront/viewname"
 )
 
 // Writing through views. A statement that writes to a view over one table is written anew, as one that writes to the table:
@@ -182,14 +183,17 @@ type through struct {
 	eng   *Engine
 	ctx   *sql.Context
 	t     *viewTarget
-	known string // what the statement calls the view
-	r     *renaming
+	known string // what the new statement calls the table
+	r     *viewname.Renaming
 }
 
-func (e *Engine) through(ctx *sql.Context, t *viewTarget, known string) *through {
-	w := &through{eng: e, ctx: ctx, t: t, known: known}
-	w.r = &renaming{eng: e, ctx: ctx, db: t.db, known: known, inDB: ctx.GetCurrentDatabase(), alone: true}
-	w.r.column = func(name string) (ast.Expr, error) {
+// through renames for a statement that calls the view known; below is what the new one calls the table.
+func (e *Engine) through(ctx *sql.Context, t *viewTarget, with *ast.With, known, below string) *through {
+	w := &through{eng: e, ctx: ctx, t: t, known: below}
+	w.r = &viewname.Renaming{Table: e.tableNames(ctx), DB: t.db, Known: known, In: ctx.GetCurrentDatabase(),
+		Below: viewname.Table{DB: t.baseDB, Name: below}, Alone: true}
+	w.r.With(with)
+	w.r.Column = func(name string) (ast.Expr, error) {
 		c := t.column(name)
 		switch {
 		case c == nil:
@@ -199,7 +203,7 @@ func (e *Engine) through(ctx *sql.Context, t *viewTarget, known string) *through
 		}
 		return w.reparse(c.expr, nil)
 	}
-	w.r.same = func(name string) bool {
+	w.r.Same = func(name string) bool {
 		c := t.column(name)
 		if c == nil {
 			return t.base.Column(name) < 0
@@ -254,12 +258,12 @@ func (w *through) where(where *ast.Where) (*ast.Where, error) {
 		all = and(all, e)
 	}
 	if where != nil {
-		all = and(all, w.r.expr(where.Expr, "where clause"))
+		all = and(all, w.r.Expr(where.Expr, "where clause"))
 	}
 	if all == nil {
-		return nil, w.r.err
+		return nil, w.r.Err()
 	}
-	return ast.NewWhere(ast.WhereStr, all), w.r.err
+	return ast.NewWhere(ast.WhereStr, all), w.r.Err()
 }
 
 func and(a, b ast.Expr) ast.Expr {
@@ -281,7 +285,7 @@ func (w *through) order(by ast.OrderBy) ast.OrderBy {
 	var out ast.OrderBy
 	for _, o := range by {
 		c := *o
-		c.Expr = w.r.expr(o.Expr, "order clause")
+		c.Expr = w.r.Expr(o.Expr, "order clause")
 		out = append(out, &c)
 	}
 	return out
@@ -293,12 +297,16 @@ func (w *through) returning(list ast.SelectExprs) ast.SelectExprs {
 	for _, x := range list {
 		switch x := x.(type) {
 		case *ast.StarExpr:
+			if q := x.TableName; !q.IsEmpty() && (!strings.EqualFold(q.Name.String(), w.r.Known) ||
+				!q.DbQualifier.IsEmpty() && !strings.EqualFold(q.DbQualifier.String(), w.r.DB)) {
+				w.r.Fail(sqlerr.New(sqlerr.BadTable, "Unknown table '%s'", q.Name.String()))
+			}
 			for _, c := range w.t.columns {
-				out = append(out, &ast.AliasedExpr{Expr: w.r.expr(ast.NewColName(c.name), "field list"), As: ast.NewColIdent(c.name)})
+				out = append(out, &ast.AliasedExpr{Expr: w.r.Expr(ast.NewColName(c.name), "field list"), As: ast.NewColIdent(c.name)})
 			}
 		case *ast.AliasedExpr:
 			c := *x
-			c.Expr = w.r.expr(x.Expr, "field list")
+			c.Expr = w.r.Expr(x.Expr, "field list")
 			if col, ok := x.Expr.(*ast.ColName); ok && c.As.IsEmpty() {
 				c.As = col.Name
 			}
@@ -312,7 +320,7 @@ func (w *through) returning(list ast.SelectExprs) ast.SelectExprs {
 
 // assigned is the column that is assigned to.
 func (w *through) assigned(name *ast.ColName) (*ast.ColName, error) {
-	if q := name.Qualifier.Name.String(); q != "" && !strings.EqualFold(q, w.known) {
+	if q := name.Qualifier.Name.String(); q != "" && !strings.EqualFold(q, w.r.Known) {
 		return nil, sqlerr.New(sqlerr.BadField, "Unknown column '%s.%s' in 'field list'", q, name.Name.String())
 	}
 	c := w.t.column(name.Name.String())
@@ -331,9 +339,9 @@ func (w *through) assignments(in ast.AssignmentExprs) (out ast.AssignmentExprs, 
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, &ast.AssignmentExpr{Name: name, Expr: w.r.expr(a.Expr, "field list")})
+		out = append(out, &ast.AssignmentExpr{Name: name, Expr: w.r.Expr(a.Expr, "field list")})
 	}
-	return out, w.r.err
+	return out, w.r.Err()
 }
 
 func (w *through) from(a *ast.AliasedTableExpr) ast.TableExprs {
@@ -350,7 +358,7 @@ func knownAs(a *ast.AliasedTableExpr) string {
 }
 
 func (e *Engine) updateThrough(ctx *sql.Context, n *ast.Update, from *ast.AliasedTableExpr, t *viewTarget) (ast.Statement, error) {
-	w := e.through(ctx, t, knownAs(from))
+	w := e.through(ctx, t, n.With, knownAs(from), knownAs(from))
 	c := *n
 	var err error
 	if c.Exprs, err = w.assignments(n.Exprs); err != nil {
@@ -360,8 +368,8 @@ func (e *Engine) updateThrough(ctx *sql.Context, n *ast.Update, from *ast.Aliase
 		return nil, err
 	}
 	c.OrderBy, c.Returning, c.TableExprs = w.order(n.OrderBy), w.returning(n.Returning), w.from(from)
-	if w.r.err != nil {
-		return nil, w.r.err
+	if w.r.Err() != nil {
+		return nil, w.r.Err()
 	}
 	if _, err := t.checks(); err != nil {
 		return nil, err
@@ -370,7 +378,7 @@ func (e *Engine) updateThrough(ctx *sql.Context, n *ast.Update, from *ast.Aliase
 }
 
 func (e *Engine) deleteThrough(ctx *sql.Context, n *ast.Delete, from *ast.AliasedTableExpr, t *viewTarget) (ast.Statement, error) {
-	w := e.through(ctx, t, knownAs(from))
+	w := e.through(ctx, t, n.With, knownAs(from), knownAs(from))
 	c := *n
 	var err error
 	if c.Where, err = w.where(n.Where); err != nil {
@@ -380,8 +388,8 @@ func (e *Engine) deleteThrough(ctx *sql.Context, n *ast.Delete, from *ast.Aliase
 		c.Targets = nil
 	}
 	c.OrderBy, c.Returning, c.TableExprs = w.order(n.OrderBy), w.returning(n.Returning), w.from(from)
-	if w.r.err != nil {
-		return nil, w.r.err
+	if w.r.Err() != nil {
+		return nil, w.r.Err()
 	}
 	return &c, e.mayThrough(ctx, t, sql.PrivilegeType_Delete)
 }
@@ -396,7 +404,7 @@ func (e *Engine) insertThrough(ctx *sql.Context, n *ast.Insert, t *viewTarget) (
 		}
 		seen[key] = true
 	}
-	w := e.through(ctx, t, n.Table.Name.String())
+	w := e.through(ctx, t, n.With, n.Table.Name.String(), t.base.Name)
 	c := *n
 	c.Table = w.name()
 	c.Columns = nil
@@ -423,11 +431,9 @@ func (e *Engine) insertThrough(ctx *sql.Context, n *ast.Insert, t *viewTarget) (
 	if err := w.onDuplicate(&c, n); err != nil {
 		return nil, err
 	}
-	// The table goes by its own name here, without an alias.
-	w.known = t.base.Name
 	c.Returning = w.returning(n.Returning)
-	if w.r.err != nil {
-		return nil, w.r.err
+	if w.r.Err() != nil {
+		return nil, w.r.Err()
 	}
 	if _, err := t.checks(); err != nil {
 		return nil, err
@@ -471,45 +477,49 @@ func (w *through) defaults(seen map[string]bool, n *ast.Insert) error {
 	return nil
 }
 
-// onDuplicate renames ON DUPLICATE KEY UPDATE: columns of the table, VALUES(c), and columns of the row alias.
+// onDuplicate renames ON DUPLICATE KEY UPDATE: columns of the view, VALUES(c), columns of the row alias and
+// those of the SELECT's tables.
 func (w *through) onDuplicate(c, n *ast.Insert) error {
 	if len(n.OnDup) == 0 {
 		return nil
 	}
-	view, alias := w.known, ""
-	if rows, ok := n.Rows.(*ast.AliasedValues); ok {
-		if len(rows.Columns) == 0 {
-			alias = rows.As.String()
-		}
-	} else {
-		w.r.alone = false // names may be those of the SELECT
+	r := *w.r
+	rows, given := n.Rows.(*ast.AliasedValues)
+	var err error
+	switch {
+	case !given:
+		err = r.Beside(n.Rows)
+	case !rows.As.IsEmpty():
+		err = r.BesideRow(rows.As.String(), rows.Columns)
 	}
-	w.known = w.t.base.Name
-	var out ast.OnDup
+	if err != nil {
+		return err
+	}
+	var alias *viewname.Renaming // columns of a row alias that lists none are called as those of the view
+	if given && !rows.As.IsEmpty() && len(rows.Columns) == 0 {
+		alias = &viewname.Renaming{Known: rows.As.String(), Column: func(name string) (ast.Expr, error) {
+			v := w.t.column(name)
+			if v == nil {
+				return nil, nil
+			}
+			return &ast.ColName{Name: ast.NewColIdent(v.column), Qualifier: ast.TableName{Name: rows.As}}, nil
+		}}
+	}
+	c.OnDup = nil
 	for _, a := range n.OnDup {
-		w.known = view
 		name, err := w.assigned(a.Name)
 		if err != nil {
 			return err
 		}
-		w.known = w.t.base.Name
 		name.Qualifier = ast.TableName{}
-		e := w.r.expr(a.Expr, "field list")
-		if alias != "" && w.r.err == nil {
-			of := &renaming{known: alias, same: func(string) bool { return true }, column: func(name string) (ast.Expr, error) {
-				v := w.t.column(name)
-				if v == nil {
-					return nil, nil
-				}
-				return &ast.ColName{Name: ast.NewColIdent(v.column), Qualifier: ast.TableName{Name: ast.NewTableIdent(alias)}}, nil
-			}}
-			e = of.expr(e, "field list")
-			w.r.fail(of.err)
+		e := r.Expr(a.Expr, "field list")
+		if alias != nil && r.Err() == nil {
+			e = alias.Expr(e, "field list")
+			r.Fail(alias.Err())
 		}
-		out = append(out, &ast.AssignmentExpr{Name: name, Expr: bareInValues(e)})
+		c.OnDup = append(c.OnDup, &ast.AssignmentExpr{Name: name, Expr: bareInValues(e)})
 	}
-	c.OnDup = out
-	return w.r.err
+	return r.Err()
 }
 
 // bareInValues takes the table out of VALUES(t.c). The tree is a copy.
@@ -623,6 +633,39 @@ type refusedStatement struct{ err error }
 // WithResolvedChildren implements ast.Injectable.
 func (r refusedStatement) WithResolvedChildren(context.Context, []any) (any, error) {
 	return nil, r.err
+}
+
+// tableNames is viewname.Renaming's Table.
+func (e *Engine) tableNames(ctx *sql.Context) func(db, name string) []string {
+	return func(db, name string) (columns []string) {
+		for _, c := range e.storedColumns(ctx, db, name) {
+			if !c.Hidden && !c.HiddenSystem && c.State == catalog.StatePublic {
+				columns = append(columns, c.Name)
+			}
+		}
+		return columns
+	}
+}
+
+func (e *Engine) storedColumns(ctx *sql.Context, db, name string) []catalog.Column {
+	if s := sessionOf(ctx); s != nil {
+		if t := s.temp.get(db, name, s.timeZone()); t != nil {
+			return t.desc.Columns
+		}
+	}
+	v, err := e.viewOf(ctx)
+	if err != nil {
+		return nil
+	}
+	d, ok := v.snap.Database(db)
+	if !ok {
+		return nil
+	}
+	t, ok := d.Table(name)
+	if !ok {
+		return nil
+	}
+	return t.Columns
 }
 
 // definerOfView is user@host of who a view that is being created belongs to.

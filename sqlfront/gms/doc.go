@@ -15,6 +15,8 @@
 //	exact        UPDATE compares rows by their bytes
 //	selected     CREATE TABLE … SELECT: which columns may be NULL
 //	insertrows   rows of INSERT get all columns in a time that their number justifies
+//	returning    RETURNING of REPLACE and of ON DUPLICATE KEY UPDATE, and its subqueries
+//	upserts      subqueries in ON DUPLICATE KEY UPDATE
 //	rules        rules of the analyzer that are wrapped
 //	clock        HOUR, MINUTE and their like of texts
 //	truth        dates and times as conditions

@@ -11,12 +11,36 @@ import (
 )
 
 // noMisusedAggregate refuses aggregates where there are no groups yet: in WHERE, ON and GROUP BY of a
-// query, in UPDATE and DELETE. In those of a subquery an aggregate may be one of the query around it.
+// query, in what INSERT, UPDATE and DELETE do with a row. In those of a subquery an aggregate may be one of
+// the query around it.
 func noMisusedAggregate(stmt ast.Statement) error {
 	if len(aggregates(ungrouped(stmt)...)) > 0 {
 		return sqlerr.New(sqlerr.InvalidGroupFunction, "Invalid use of group function")
 	}
+	if i, ok := stmt.(*ast.Insert); ok {
+		if name := windowOf(i.Returning, ast.AssignmentExprs(i.OnDup)); name != "" {
+			return sqlerr.New(sqlerr.WindowInvalidUse, "You cannot use the window function '%s' in this "+
+				"context.'",
+				name)
+		}
+	}
 	return outerAggregates(stmt, nil)
+}
+
+// windowOf is a window function in the nodes, but not in their subqueries; empty if there is none.
+func windowOf(nodes ...ast.SQLNode) (name string) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		switch f := n.(type) {
+		case *ast.Subquery:
+			return false, nil
+		case *ast.FuncExpr:
+			if f.Over != nil {
+				name = f.Name.Lowered()
+			}
+		}
+		return name == "", nil
+	}, nodes...)
+	return name
 }
 
 // outerAggregates refuses those aggregates of a query around a subquery that the engine does not find there:
@@ -62,6 +86,8 @@ func ungrouped(stmt ast.SQLNode) []ast.SQLNode {
 		return []ast.SQLNode{whereOf(s.Where), ast.AssignmentExprs(s.Exprs)}
 	case *ast.Delete:
 		return []ast.SQLNode{whereOf(s.Where)}
+	case *ast.Insert:
+		return []ast.SQLNode{s.Returning, ast.AssignmentExprs(s.OnDup)}
 	case *ast.Set: // and DO: the library does not survive an aggregate of an aggregate there
 		return []ast.SQLNode{s.Exprs}
 	}

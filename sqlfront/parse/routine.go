@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -419,36 +420,68 @@ func (r *rewriter) nameColumns(stmt ast.Statement) {
 			r.nameColumns(s.ViewSpec.ViewExpr)
 		}
 	case ast.SelectStatement:
-		back := r.edits.places()
-		alone := selectsAlone(s)
-		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-			e, ok := n.(*ast.AliasedExpr)
-			if !ok || e.EndParsePos <= e.StartParsePos {
-				return true, nil
-			}
-			if !alone {
-				bareColumn(e)
-			}
-			if _, column := e.Expr.(*ast.ColName); column {
-				return true, nil
-			}
-			from, to := back.original(r.begins(e.StartParsePos)), back.original(e.EndParsePos)
-			if from < 0 || to > len(r.src) || from >= to {
-				return true, nil
-			}
-			text := r.between(from, to)
-			if q := text[:min(1, len(text))]; (q == "'" || q == `"`) &&
-				skipString(text, 0, true) == len(text) && len(text) > 2 {
-				text = text[1 : len(text)-1]
-			}
-			if _, truth := e.Expr.(ast.BoolVal); truth {
-				text = strings.ToUpper(text)
-			}
-			e.InputExpression = text
-			return true, nil
-		}, s)
+		r.nameExprs(s, selectsAlone(s))
 		nameOrdered(s)
+	case *ast.Insert:
+		r.nameExprs(s.Returning, true)
+		columnsReturned(s)
 	}
+}
+
+// columnsReturned tells columns in RETURNING from expressions before them that are called so: the library
+// finds both.
+func columnsReturned(s *ast.Insert) {
+	called := map[string]bool{}
+	for _, x := range s.Returning {
+		e, ok := x.(*ast.AliasedExpr)
+		if !ok {
+			continue
+		}
+		_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+			if c, ok := n.(*ast.ColName); ok && c.Qualifier.IsEmpty() && called[c.Name.Lowered()] {
+				c.Qualifier.Name = s.Table.Name
+			}
+			_, query := n.(*ast.Subquery)
+			return !query, nil
+		}, e.Expr)
+		name := e.As.Lowered()
+		if v, ok := e.Expr.(*ast.SQLVal); ok && name == "" {
+			name = strings.ToLower(string(v.Val))
+		}
+		called[cmp.Or(name, strings.ToLower(e.InputExpression))] = true
+	}
+}
+
+// nameExprs gives expressions of a select list, or of RETURNING, the client's text as their names. alone says
+// that columns have theirs already.
+func (r *rewriter) nameExprs(of ast.SQLNode, alone bool) {
+	back := r.edits.places()
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		e, ok := n.(*ast.AliasedExpr)
+		if !ok || e.EndParsePos <= e.StartParsePos {
+			return true, nil
+		}
+		if !alone {
+			bareColumn(e)
+		}
+		if _, column := e.Expr.(*ast.ColName); column {
+			return true, nil
+		}
+		from, to := back.original(r.begins(e.StartParsePos)), back.original(e.EndParsePos)
+		if from < 0 || to > len(r.src) || from >= to {
+			return true, nil
+		}
+		text := r.between(from, to)
+		if q := text[:min(1, len(text))]; (q == "'" || q == `"`) &&
+			skipString(text, 0, true) == len(text) && len(text) > 2 {
+			text = text[1 : len(text)-1]
+		}
+		if _, truth := e.Expr.(ast.BoolVal); truth {
+			text = strings.ToUpper(text)
+		}
+		e.InputExpression = text
+		return true, nil
+	}, of)
 }
 
 // nameOrdered gives the columns of set operations with an ORDER BY aliases, their names. The library sorts by

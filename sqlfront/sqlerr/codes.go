@@ -15,6 +15,7 @@ const (
 	DatetimeOverflow       = 1441
 	PacketOverflowed       = 1301
 	VariableIsReadonly     = 1621
+	WindowInvalidUse       = 3593
 	RegexpIllegalArgument  = 3685
 	RegexpOutOfBounds      = 3686
 	RegexpRuleSyntax       = 3688
