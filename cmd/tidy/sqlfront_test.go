@@ -54,7 +54,7 @@ var inside = map[string][]string{
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
 	"viewname":  {"sqlerr"},
-	"routine":   {"expr", "jsonsize", "moment", "operator", "sqlerr", "syntax"},
+	"routine":   {"expr", "jsonsize", "moment", "operator", "sqlerr"},
 
 	"gms":      {"collate", "eval", "expr", "jsontext", "moment", "parse", "routine", "sqlerr"},
 	"builtin":  {"cast", "charset", "moment", "rowenc", "sqlerr"},

@@ -47,6 +47,9 @@ func (c convertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if v, err = sql.UnwrapAny(ctx, v); err != nil {
 		return nil, err
 	}
+	if g, ok := v.(types.GeometryValue); ok { // to MySQL a geometry is bytes
+		v = g.Serialize()
+	}
 	text, ok := v.(string)
 	switch b := v.(type) {
 	case string:

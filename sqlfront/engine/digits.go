@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
@@ -24,7 +25,12 @@ func (t *Table) roundDigits(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 	for i, at := range t.ordinals {
 		c := &t.desc.Columns[at]
 		n, ok := c.Type.Digits()
-		if !ok || i >= len(row) || row[i] == nil {
+		if !ok || i >= len(row) {
+			continue
+		}
+		switch row[i].(type) {
+		case types.Timespan, float32, float64:
+		default: // nothing to round; a text, bytes or a document is no value of the column yet
 			continue
 		}
 		v, err := expr.RoundDigits(ctx, int(c.Type.Precision), n, c.Name, row[i])

@@ -290,7 +290,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := convertible(run, text); err != nil {
 			return nil, 0, err
 		}
-		if what := syntax.Stray(run); what != "" {
+		if what := syntax.Stray(run); what == "``" {
+			return nil, 0, sqlerr.New(sqlerr.BadField, "Unknown column '' in 'field list'")
+		} else if what != "" {
 			return nil, 0, sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax: "+
 				"%s is no value by itself", what)
 		}

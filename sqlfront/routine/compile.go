@@ -10,7 +10,6 @@ import (
 
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
-	"moka/sqlfront/syntax"
 )
 
 // Spec is a routine as it was parsed.
@@ -353,11 +352,6 @@ func (c *compiler) statement(s ast.Statement) (node, error) {
 	case *ast.Iterate:
 		return c.jump("ITERATE", s.Label, jumpIterate)
 	case *ast.Return:
-		value := &ast.Select{SelectExprs: ast.SelectExprs{&ast.AliasedExpr{Expr: s.Expr}}}
-		if what := syntax.Stray(value); what != "" { // no walk goes into RETURN
-			return nil, sqlerr.New(sqlerr.SyntaxError, "You have an error in your SQL syntax: "+
-				"%s is no value by itself", what)
-		}
 		if c.routine.Kind != Function {
 			return nil, sqlerr.New(sqlerr.BadReturn, "RETURN is only allowed in a FUNCTION")
 		}

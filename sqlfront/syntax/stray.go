@@ -5,50 +5,121 @@ import ast "github.com/dolthub/vitess/go/vt/sqlparser"
 // Stray returns the first DEFAULT, without a column, that is in no place of its own, and INTERVAL that is a
 // value by itself: "DEFAULT" or "INTERVAL", empty for none. MySQL's grammar has neither (1064); the library's
 // lets them stand anywhere, and its executor panics when it comes to one. So it does at the type of a value
-// of JSON_VALUE, its third argument, that is no text.
+// of JSON_VALUE, its third argument, that is no text, and at a column without a name, "“".
 //
-// DEFAULT has its place as all that is assigned, and as all of a value in INSERT … VALUES.
+// DEFAULT has its place as all that is assigned, and as all of a value in INSERT … VALUES; INTERVAL is an
+// operand of + and -, the second argument of the functions that are these, and the bound of a window.
 func Stray(stmt ast.Statement) string {
-	var found string
-	placed := map[*ast.Default]bool{}
-	assigned := func(e ast.Expr) {
-		if d, ok := e.(*ast.Default); ok {
-			placed[d] = true
-		} else if isInterval(e) {
-			found = "INTERVAL"
-		}
-	}
-	_ = Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
-		switch n := n.(type) {
-		case *ast.Insert:
-			insertedValues(n, assigned)
-		case *ast.AssignmentExpr:
-			assigned(n.Expr)
-		case *ast.SetVarExpr:
-			assigned(n.Expr)
-		case *ast.Select:
-			for _, e := range n.SelectExprs {
-				if a, ok := e.(*ast.AliasedExpr); ok && isInterval(a.Expr) {
-					found = "INTERVAL"
-				}
-			}
-		case *ast.FuncExpr:
-			if len(n.Exprs) == 3 && n.Name.EqualString("json_value") && !isText(n.Exprs[2]) {
-				found = "JSON_VALUE"
-			}
-		case *ast.Default:
-			if n.ColName == "" && !placed[n] {
-				found = "DEFAULT"
-			}
-		}
-		return found == "", nil
-	}, append(Bodies(stmt), stmt)...)
-	return found
+	s := stray{placed: map[ast.Expr]bool{}}
+	s.walk(append(Bodies(stmt), stmt)...)
+	return s.found
 }
 
-func isInterval(e ast.Expr) bool {
-	_, ok := e.(*ast.IntervalExpr)
-	return ok
+// stray goes through a statement, parents first.
+type stray struct {
+	found  string
+	placed map[ast.Expr]bool
+}
+
+func (s *stray) walk(nodes ...ast.SQLNode) {
+	_ = Walk(s.visit, nodes...) // the visitor has no errors
+}
+
+// place says that an expression may be DEFAULT there, or INTERVAL.
+func (s *stray) place(e ast.Expr) { s.placed[e] = true }
+
+func (s *stray) assigned(e ast.Expr) {
+	if d, ok := e.(*ast.Default); ok {
+		s.place(d)
+	}
+}
+
+func (s *stray) visit(n ast.SQLNode) (bool, error) {
+	switch n := n.(type) {
+	case *ast.Insert:
+		insertedValues(n, s.assigned)
+	case *ast.AssignmentExpr:
+		s.assigned(n.Expr)
+	case *ast.SetVarExpr:
+		s.assigned(n.Expr)
+	case *ast.FuncExpr:
+		s.call(n)
+	case *ast.BinaryExpr:
+		if n.Operator == ast.PlusStr || n.Operator == ast.MinusStr {
+			s.interval(n.Right)
+		}
+		if n.Operator == ast.PlusStr {
+			s.interval(n.Left)
+		}
+	case *ast.FrameBound:
+		if n != nil {
+			s.interval(n.Expr)
+		}
+	case *ast.IntervalExpr:
+		if n != nil && !s.placed[n] {
+			s.found = "INTERVAL"
+		}
+	case *ast.Default:
+		if n.ColName == "" && !s.placed[n] {
+			s.found = "DEFAULT"
+		}
+	case *ast.ColName:
+		if n != nil && n.Name.IsEmpty() {
+			s.found = "``"
+		}
+	case ast.Statement:
+		s.conditions(n)
+	}
+	return s.found == "", nil
+}
+
+// interval places an operand that is an INTERVAL.
+func (s *stray) interval(e ast.Expr) {
+	if i, ok := e.(*ast.IntervalExpr); ok {
+		s.place(i)
+	}
+}
+
+func (s *stray) call(n *ast.FuncExpr) {
+	switch n.Name.Lowered() {
+	case "json_value":
+		if len(n.Exprs) == 3 && !isText(n.Exprs[2]) {
+			s.found = "JSON_VALUE"
+		}
+	case "date_add", "date_sub", "adddate", "subdate":
+		if len(n.Exprs) == 2 {
+			if a, ok := n.Exprs[1].(*ast.AliasedExpr); ok {
+				s.interval(a.Expr)
+			}
+		}
+	}
+}
+
+// conditions goes through the expressions of a body's statement that the library's walk does not come to.
+func (s *stray) conditions(n ast.Statement) {
+	switch n := n.(type) {
+	case *ast.IfStatement:
+		for _, c := range n.Conditions {
+			s.walk(c.Expr)
+		}
+	case *ast.CaseStatement:
+		if n.Expr != nil {
+			s.walk(n.Expr)
+		}
+		for _, c := range n.Cases {
+			s.walk(c.Case)
+		}
+	case *ast.While:
+		s.walk(n.Condition)
+	case *ast.Repeat:
+		s.walk(n.Condition)
+	case *ast.Return:
+		s.walk(n.Expr)
+	case *ast.Declare:
+		if n.Variables != nil && n.Variables.VarType.Default != nil {
+			s.walk(n.Variables.VarType.Default)
+		}
+	}
 }
 
 func isText(e ast.SelectExpr) bool {
