@@ -28,7 +28,8 @@ func TestConditionItemsAreShort(t *testing.T) {
 			"get stacked diagnostics condition 1 again = " + item + "; " +
 			"select char_length(got), again = got; end; " +
 			"get stacked diagnostics condition 1 got = " + item + "; " +
-			"resignal sqlstate '45001' set " + item + " = got; end; signal sqlstate '45000' set " + item + " = c; end; end"
+			"resignal sqlstate '45001' set " + item + " = got; end; " +
+			"signal sqlstate '45000' set " + item + " = c; end; end"
 		run(t, c, "drop procedure if exists p", "drop procedure if exists lax", fmt.Sprintf(create, "p"),
 			"set sql_mode = ''", fmt.Sprintf(create, "lax"), "set sql_mode = default")
 		fits, long := strings.Repeat("ä", most), strings.Repeat("ä", most+1)

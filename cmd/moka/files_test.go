@@ -12,8 +12,8 @@ func TestFilesAreSharedOut(t *testing.T) {
 			}
 			// One more has logged in than may, who administers.
 			all := uint64(s.store + s.http + s.nodes + s.logins + s.clients + 1)
-			if s.store < leastOfStore || s.http < 1 || s.logins < 1 || s.clients < 1 || nodes != (s.nodes > 0) ||
-				all > limit || all >= limit-limit/8 && limit < 1024 {
+			if s.store < leastOfStore || s.http < 1 || s.logins < 1 || s.clients < 1 ||
+				nodes != (s.nodes > 0) || all > limit || all >= limit-limit/8 && limit < 1024 {
 				t.Errorf("of %d files: %+v", limit, s)
 			}
 			if limit >= 4096 && (s.clients < 1000 || s.store != mostOfStore) {

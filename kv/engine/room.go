@@ -77,8 +77,8 @@ type room struct {
 	turned time.Time // when promised was
 
 	// mayDelete and mayCollect are the bytes that may be written in the state before the system is asked
-	// again; promised is what deletes were let in with, and what commits of the others take, of this while and
-	// of the one before: what is prewritten is committed a little later.
+	// again; promised is what deletes were let in with, and what commits of the others take, of this while
+	// and of the one before: what is prewritten is committed a little later.
 	mayDelete, mayCollect, mayFollow atomic.Int64
 	promised                         [2]atomic.Int64
 	mayAdd, underway                 atomic.Int64 // see underway.go
@@ -442,7 +442,8 @@ func (r *room) compactionBudget(free uint64) uint64 {
 	return 0
 }
 
-// modestFile looks at the room there is once for each chunk that it writes. What has been let in (underway.go) has its room first.
+// modestFile looks at the room there is once for each chunk that it writes. What has been let in
+// (underway.go) has its room first.
 type modestFile struct {
 	vfs.File
 	room    *room

@@ -6,19 +6,21 @@ import (
 	"moka/kv"
 )
 
-// What is let in while there is room must fit, all of it together, or the room that is kept is used up by those who were let in
-// before anybody saw that the disk is full: three statements that write 18 MB each, in pieces of 4 MB, ended the process on a disk
-// with 20 MB free. So batches are counted from before they are applied until they have been:
+// What is let in while there is room must fit, all of it together, or the room that is kept is used up by
+// those who were let in before anybody saw that the disk is full: three statements that write 18 MB each, in
+// pieces of 4 MB, ended the process on a disk with 20 MB free. So batches are counted from before they are
+// applied until they have been:
 //
 //	free - low - memtables - batches under way - commits of what is prewritten
 //
-// is what there is for the next. Each takes twice its bytes, in the log and in a table. In memtables are those that have been
-// applied, once more, for the table that they will be flushed into; their logs go then.
+// is what there is for the next. Each takes twice its bytes, in the log and in a table. In memtables are
+// those that have been applied, once more, for the table that they will be flushed into; their logs go then.
 //
 // One number between two looks at the disk says what may be let in without another look.
 
-// Enter counts the bytes of a batch that is going to be applied, and of what follows from it later. It is kv.ErrDiskFull if the
-// batch is of a kind that must have room, and has none. Otherwise Leave is due when it has been applied.
+// Enter counts the bytes of a batch that is going to be applied, and of what follows from it later. It is
+// kv.ErrDiskFull if the batch is of a kind that must have room, and has none. Otherwise Leave is due when it
+// has been applied.
 func (e *Engine) Enter(g kv.Growth, bytes, later int) error {
 	if err := e.room.enter(g, 2*int64(bytes), int64(later)); err != nil {
 		return err
@@ -53,8 +55,8 @@ func (r *room) enter(g kv.Growth, n, later int64) *kv.Error {
 	return full
 }
 
-// afford looks at the disk for n bytes that are counted already. Deletes that do not fit begin the state, in which there is more
-// room for them.
+// afford looks at the disk for n bytes that are counted already. Deletes that do not fit begin the state, in
+// which there is more room for them.
 func (r *room) afford(g kv.Growth, n int64) *kv.Error {
 	r.measure()
 	r.mu.Lock()
@@ -65,8 +67,9 @@ func (r *room) afford(g kv.Growth, n int64) *kv.Error {
 	case full == nil && r.spare >= 0:
 		return nil
 	case g == kv.Adds && full == nil:
-		return kv.Errorf(kv.CodeDiskFull, "engine", "the disk of %s is nearly full: there is no room for %s more beside what is "+
-			"being written; write less at a time, make room there, or delete rows, truncate and drop tables", r.dir,
+		return kv.Errorf(kv.CodeDiskFull, "engine", "the disk of %s is nearly full: there is no room for %s "+
+			"more beside what is being written; write less at a time, make room there, or delete rows, "+
+			"truncate and drop tables", r.dir,
 			mebibytes(uint64(n)))
 	case g == kv.Adds:
 		return full

@@ -9,8 +9,8 @@ import (
 	"moka/kv"
 )
 
-// What is let in while there is room must fit, all of it together. Pieces of large transactions that came at the same time were
-// all let in, used up the ballast and ended the process, which could not be started then.
+// What is let in while there is room must fit, all of it together. Pieces of large transactions that came at
+// the same time were all let in, used up the ballast and ended the process, which could not be started then.
 func TestWhatIsUnderWayFits(t *testing.T) {
 	d := newSmallDisk(100 * mebibyte)
 	o := roomOptions(d, t)
@@ -67,8 +67,8 @@ func TestWhatIsUnderWayFits(t *testing.T) {
 	}
 }
 
-// What a batch is let in with is given back when it is applied, and when it is refused; the ends of what has begun are never
-// refused; deletes that have no room begin the state, in which there is more.
+// What a batch is let in with is given back when it is applied, and when it is refused; the ends of what has
+// begun are never refused; deletes that have no room begin the state, in which there is more.
 func TestEnter(t *testing.T) {
 	d := newSmallDisk(100 * mebibyte)
 	e := mustOpen(t, "data", roomOptions(d, t)) // 8 MiB of ballast, the low mark is 4
@@ -79,7 +79,8 @@ func TestEnter(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Leave(4 * mebibyte)
-		wantError(t, enter(kv.Adds, 12*mebibyte, 4*mebibyte), kv.ErrDiskFull, "no room for 24.0 MiB more", "write less at a time")
+		wantError(t, enter(kv.Adds, 12*mebibyte, 4*mebibyte), kv.ErrDiskFull,
+			"no room for 24.0 MiB more", "write less at a time")
 	}
 	if err := enter(kv.Adds, 6*mebibyte, 0); err != nil {
 		t.Fatal(err)

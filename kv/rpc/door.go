@@ -10,16 +10,17 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// door bounds the connections to a server, as those of clients of SQL and HTTP are: without it whoever reaches the port, and has
-// no certificate, opened sockets and said nothing until the process had no file descriptor left for its store, which was its end.
+// door bounds the connections to a server, as those of clients of SQL and HTTP are: without it whoever
+// reaches the port, and has no certificate, opened sockets and said nothing until the process had no file
+// descriptor left for its store, which was its end.
 //
 //	accept ─▶ strangers ── handshake of Options.Credentials ──▶ admitted
 //	          at most a quarter of MaxConnections,                the rest of them
 //	          each for Options.HandshakeTime
 //
-// Where one stranger too many comes, one goes of those whose address has the most: so who has many connections, and says nothing,
-// drops his own, and not the node that has just come. Who has been admitted has shown whose he is; one too many of those is
-// refused.
+// Where one stranger too many comes, one goes of those whose address has the most: so who has many
+// connections, and says nothing, drops his own, and not the node that has just come. Who has been admitted
+// has shown whose he is; one too many of those is refused.
 type door struct {
 	net.Listener
 	strange, most int // how many there may be
@@ -34,7 +35,10 @@ type door struct {
 
 func newDoor(l net.Listener, o Options) *door {
 	strange := max(1, o.MaxConnections/4)
-	return &door{Listener: l, strange: strange, most: max(1, o.MaxConnections-strange), logger: o.Logger.Warn, from: map[string]int{}}
+	return &door{
+		Listener: l, strange: strange, most: max(1, o.MaxConnections-strange), logger: o.Logger.Warn,
+		from: map[string]int{},
+	}
 }
 
 // doorConn is a connection that counts as long as it is open.
@@ -65,7 +69,7 @@ func (d *door) Accept() (net.Conn, error) {
 	if d.strangers.Len() > d.strange {
 		out = d.choose()
 		out.leaveLine()
-		d.note("a connection to the node port has gone that had not finished its handshake, for others that come", out)
+		d.note("a connection to the node port that had not finished its handshake has gone for another", out)
 	}
 	d.mu.Unlock()
 	if out != nil {
@@ -74,8 +78,8 @@ func (d *door) Accept() (net.Conn, error) {
 	return dc, nil
 }
 
-// choose returns the stranger who goes: of those of the address that has the most of them the first that has said nothing, else
-// the first. Who came in the newer half does not count as silent yet. The lock is held.
+// choose returns the stranger who goes: of those of the address that has the most of them the first that has
+// said nothing, else the first. Who came in the newer half does not count as silent yet. The lock is held.
 func (d *door) choose() *doorConn {
 	most := 0
 	for _, n := range d.from {
@@ -101,7 +105,8 @@ func (d *door) choose() *doorConn {
 // note tells the operator, less and less often. The lock is held.
 func (d *door) note(what string, c *doorConn) {
 	if d.refused++; d.refused&(d.refused-1) == 0 {
-		d.logger(what, "from", c.host, "strangers", d.strangers.Len(), "admitted", d.admitted, "so_far", d.refused)
+		d.logger(what, "from", c.host, "strangers", d.strangers.Len(), "admitted", d.admitted,
+			"so_far", d.refused)
 	}
 }
 
@@ -161,7 +166,8 @@ type admitting struct {
 	credentials.TransportCredentials
 }
 
-// ServerHandshake implements credentials.TransportCredentials. gRPC closes a connection whose handshake fails.
+// ServerHandshake implements credentials.TransportCredentials. gRPC closes a connection whose handshake
+// fails.
 func (a admitting) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	secured, info, err := a.TransportCredentials.ServerHandshake(c)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"moka/kv/rpc/nodecert"
 )
 
-// TestSilentStrangers: sockets that say nothing, or begin a handshake and do not end it, are dropped for those that come, those
-// first whose address has the most, and nodes get in among them. There was no bound, and each had 120 seconds: two processes took
-// all file descriptors, and the store ended for want of one.
+// TestSilentStrangers: sockets that say nothing, or begin a handshake and do not end it, are dropped for
+// those that come, those first whose address has the most, and nodes get in among them. There was no bound,
+// and each had 120 seconds: two processes took all file descriptors, and the store ended for want of one.
 func TestSilentStrangers(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(nodecert.CreateCA(dir+"/ca"), nodecert.CreateNode(dir+"/storage", dir+"/ca", nodecert.RoleStorage,
-		[]string{"127.0.0.1"})); err != nil {
+	if err := errors.Join(nodecert.CreateCA(dir+"/ca"), nodecert.CreateNode(dir+"/storage", dir+"/ca",
+		nodecert.RoleStorage, []string{"127.0.0.1"})); err != nil {
 		t.Fatal(err)
 	}
 	server, err := nodecert.Server(dir + "/storage")
@@ -32,7 +32,8 @@ func TestSilentStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLink(t, echo, Options{Credentials: credentials.NewTLS(server)}, Options{Credentials: credentials.NewTLS(client)})
+	l := newLink(t, echo, Options{Credentials: credentials.NewTLS(server)},
+		Options{Credentials: credentials.NewTLS(client)})
 	var from net.Dialer
 	if runtime.GOOS == "linux" { // where all of 127/8 is here
 		from.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}
@@ -85,7 +86,8 @@ func (c hostConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(c.
 // TestDoor has connections come, be admitted and go, and looks at who is dropped.
 func TestDoor(t *testing.T) {
 	h := hosts{next: make(chan net.Conn, 1)}
-	d := newDoor(h, Options{MaxConnections: 16, Logger: slog.New(slog.DiscardHandler)}) // 4 strangers, 12 admitted
+	// 4 strangers, 12 admitted
+	d := newDoor(h, Options{MaxConnections: 16, Logger: slog.New(slog.DiscardHandler)})
 	come := func(host string) (*doorConn, net.Conn) {
 		t.Helper()
 		here, there := net.Pipe()
@@ -118,7 +120,8 @@ func TestDoor(t *testing.T) {
 		}
 	}
 	if open != 3 || d.strangers.Len() != 4 || len(d.from) != 2 {
-		t.Errorf("%d of the many are open, %d strangers of %d addresses", open, d.strangers.Len(), len(d.from))
+		t.Errorf("%d of the many are open, %d strangers of %d addresses", open, d.strangers.Len(),
+			len(d.from))
 	}
 	creds := admitting{insecure.NewCredentials()}
 	if _, _, err := creds.ServerHandshake(many[0]); !errors.Is(err, errNoPlace) {

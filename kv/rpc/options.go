@@ -42,11 +42,11 @@ type Options struct {
 	// KeepaliveInterval is how long a connection may be silent before the other end is asked for a sign of life, and a
 	// third of it how long that may take. gRPC allows no less than 10 s on the calling side. Default 10 s.
 	KeepaliveInterval time.Duration
-	// MaxConnections bounds the connections to a server, those included that have not finished their handshake, for which
-	// there is a quarter of it. Default 512.
+	// MaxConnections bounds the connections to a server, those included that have not finished their
+	// handshake, for which there is a quarter of it. Default 512.
 	MaxConnections int
-	// HandshakeTime is how long a connection to a server may take until both ends are known and have begun to speak. Default 5 s;
-	// gRPC's is 120.
+	// HandshakeTime is how long a connection to a server may take until both ends are known and have begun to
+	// speak. Default 5 s; gRPC's is 120.
 	HandshakeTime time.Duration
 	// Credentials secure the connection. Default none.
 	Credentials credentials.TransportCredentials

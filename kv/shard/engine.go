@@ -10,7 +10,8 @@ import (
 type Engine interface {
 	// Failed is the error with which the engine died, nil while it lives. Admit refuses writes while it is behind.
 	// Room is kv.ErrDiskFull while the disk is too full for writes of that kind. Enter counts so many bytes
-	// that are going to be applied, and what follows later, or refuses them in the same way; Leave says that they have been.
+	// that are going to be applied, and what follows later, or refuses them in the same way; Leave says that
+	// they have been.
 	Failed() error
 	Admit() error
 	Room(g kv.Growth, bytes int) error

@@ -22,7 +22,8 @@ import (
 // Statements that go the general way fire triggers by nodes in their plans. The library puts the analysed bodies there, for each
 // statement anew; its rule is replaced by one that puts the names there, and the compiled bodies (body.go) are run.
 
-// replaceWriteRules puts our rules for triggers and joined UPDATEs in the place of the library's, for the whole process.
+// replaceWriteRules puts our rules for triggers and joined UPDATEs in the place of the library's, for the
+// whole process.
 func replaceWriteRules() error {
 	at := slices.IndexFunc(analyzer.OnceAfterAll, func(r analyzer.Rule) bool { return r.Id.String() == "applyTriggers" })
 	if at < 0 {
@@ -252,7 +253,8 @@ func (f *fires) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
 	return sql.RowsToRowIter(), err
 }
 
-// run fires the trigger for a row, and returns what the row has become. Of an UPDATE the new row follows the old one.
+// run fires the trigger for a row, and returns what the row has become. Of an UPDATE the new row follows the
+// old one.
 func (f *fires) run(ctx *sql.Context, row sql.Row) (sql.Row, error) {
 	var old, now sql.Row
 	switch width := len(f.table.pk.Schema); f.event {
@@ -429,7 +431,8 @@ func (b *execBuilder) deleteTables(ctx *sql.Context, n *plan.DeleteFrom, row sql
 	return b.writeTables(ctx, n, n.Child, row, places, &multitable.Statement{Deletes: true})
 }
 
-// writeTables makes the tables of a statement, before its rows: editors of tables without a key lay trails for what is read.
+// writeTables makes the tables of a statement, before its rows: editors of tables without a key lay trails
+// for what is read.
 func (b *execBuilder) writeTables(ctx *sql.Context, n, from sql.Node, row sql.Row, places []*multitable.Place, st *multitable.Statement) (_ sql.RowIter, err error) {
 	uses, stale := tablesOf(ctx, n), false
 	owns := make([]*Table, len(places))

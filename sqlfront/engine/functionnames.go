@@ -52,7 +52,8 @@ func (p *provider) Function(ctx *sql.Context, schema, name string) (sql.Function
 	return goneFromView(ctx, name)
 }
 
-// storedFunctionOf is what db.name(…) calls: the stored function of that database, or none, whatever the library has of the name.
+// storedFunctionOf is what db.name(…) calls: the stored function of that database, or none, whatever the
+// library has of the name.
 func (p *provider) storedFunctionOf(ctx *sql.Context, in *rights.Stored, db, name string) (sql.Function, bool) {
 	if f, ok := p.storedFunction(ctx, in, db, name); ok {
 		return f, true

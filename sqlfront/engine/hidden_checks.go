@@ -48,7 +48,8 @@ func given(checks sql.CheckConstraints) bool {
 	return false
 }
 
-// addedChecks are those that the library did not find for the table that a statement writes to; none if they were added.
+// addedChecks are those that the library did not find for the table that a statement writes to; none if they
+// were added.
 func addedChecks(ctx *sql.Context, written sql.Node, has sql.CheckConstraints) (sql.CheckConstraints, error) {
 	dest, err := plan.GetDeletable(written)
 	if err != nil || given(has) {

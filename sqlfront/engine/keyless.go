@@ -22,8 +22,8 @@ func (tx *Tx) trail(t *Table) {
 
 func rowIDOf(key kv.RowKey) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
-// pass notes a row that a scan delivers. The stored bytes may be those of an older shape of the table; the editor will see the row in
-// today's.
+// pass notes a row that a scan delivers. The stored bytes may be those of an older shape of the table; the
+// editor will see the row in today's.
 func (t *Table) pass(ctx *sql.Context, tr *trail.Trail, key kv.RowKey, row sql.Row) error {
 	id := rowIDOf(key)
 	if !tr.Wants(id) {
@@ -65,7 +65,8 @@ func (tx *Tx) rowsLike(ctx *sql.Context, t *Table, value []byte) (keys []kv.RowK
 	return keys, err
 }
 
-// rowsEqual searches a keyless table for rows with that encoding, most of them at most, at a point of the write buffer; nil is now.
+// rowsEqual searches a keyless table for rows with that encoding, most of them at most, at a point of the
+// write buffer; nil is now.
 func (tx *Tx) rowsEqual(ctx *sql.Context, t *Table, value []byte, most int, at *txn.Savepoint) (ids []uint64, err error) {
 	it := &entryIter{tx: tx, table: t, spans: wholeSpan(indexSpan(t.desc.ID, t.desc.RowIndex)), at: at}
 	defer it.Close()

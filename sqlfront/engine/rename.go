@@ -51,8 +51,8 @@ func (e *Engine) RenameTables(c context.Context, all []parse.Rename, alter bool)
 	return routineDDL("RENAME TABLE", auth, func(ctx *sql.Context) error { return e.renameTables(ctx, named) }), nil
 }
 
-// renameTemporary gives a temporary table another name, which a table that is stored may have. In a body, or a
-// prepared statement, it may be gone by now.
+// renameTemporary gives a temporary table another name, which a table that is stored may have. In a body, or
+// a prepared statement, it may be gone by now.
 func (e *Engine) renameTemporary(ctx *sql.Context, all []parse.Rename) error {
 	s, r := sessionOf(ctx), all[0]
 	t := s.temp.get(r.From.Database, r.From.Name, s.timeZone())

@@ -120,8 +120,8 @@ func Demand(stmt ast.Statement) {
 }
 
 // readOthers asks for SELECT on the tables of a join that a statement does not write to. The grammar asks for
-// the right to write to all of them. A name that any comparison takes for one that is written to is: 'ſ' is an
-// 's' to some of them.
+// the right to write to all of them. A name that any comparison takes for one that is written to is: 'ſ' is
+// an 's' to some of them.
 func readOthers(from ast.TableExprs, written []string) {
 	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
 		t, ok := n.(*ast.AliasedTableExpr)

@@ -91,7 +91,8 @@ func (f *File) at(offset int64) int64 {
 	return int64(f.blocks[offset/blockBytes])*blockBytes + offset%blockBytes
 }
 
-// ReadAt implements io.ReaderAt. What was not written to this file cannot be read, whoever had its blocks before.
+// ReadAt implements io.ReaderAt. What was not written to this file cannot be read, whoever had its blocks
+// before.
 func (f *File) ReadAt(p []byte, offset int64) (n int, err error) {
 	if f.closed {
 		return 0, os.ErrClosed

@@ -56,9 +56,9 @@ func TestSpace(t *testing.T) {
 	}
 }
 
-// TestManyFiles: files take one descriptor together, however many there are, keep what was written to them and
-// nobody else's bytes, and give the room on the disk back when they are closed. Each had a descriptor of its own:
-// the runs of some tens of sorts took all that a process may have.
+// TestManyFiles: files take one descriptor together, however many there are, keep what was written to them
+// and nobody else's bytes, and give the room on the disk back when they are closed. Each had a descriptor of
+// its own: the runs of some tens of sorts took all that a process may have.
 func TestManyFiles(t *testing.T) {
 	s, err := New(Options{Dir: t.TempDir()})
 	if err != nil {
