@@ -189,7 +189,7 @@ func (c *castInteger) warnOfCut(ctx *sql.Context, kind, value string) {
 
 // text is the integer that a text begins with: no fraction, no exponent.
 func (c *castInteger) text(ctx *sql.Context, s string) any {
-	rest := strings.TrimLeft(s, " \t\n\v\f\r")
+	rest := strings.TrimLeft(s, " \t") // other white space is none before a number
 	negative := strings.HasPrefix(rest, "-")
 	if negative || strings.HasPrefix(rest, "+") {
 		rest = rest[1:]
