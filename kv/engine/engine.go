@@ -108,11 +108,6 @@ func Open(dir string, o Options) (*Engine, error) {
 			return nil, openError(dir, err)
 		}
 	}
-	// Before what needs room: it may be what has taken it.
-	e.incoming = fsys.PathJoin(dir, incomingDir)
-	if err := fsys.RemoveAll(e.incoming); err != nil {
-		return nil, openError(dir, err)
-	}
 	if e.record, err = createRecord(fsys, fsys.PathJoin(dir, recordFile), logs, e.die); err != nil {
 		return nil, openError(dir, err)
 	}
@@ -123,7 +118,10 @@ func Open(dir string, o Options) (*Engine, error) {
 	p, health := e.pebbleOptions(e.o)
 	e.health, p.Lock = health, e.lock
 	p.EnsureDefaults()
-	e.pebble = p
+	e.pebble, e.incoming = p, fsys.PathJoin(dir, incomingDir)
+	if err := fsys.RemoveAll(e.incoming); err != nil {
+		return nil, openError(dir, err)
+	}
 	if e.db, err = openPebble(store, p); err != nil {
 		return nil, openError(dir, err)
 	}

@@ -77,13 +77,10 @@ type room struct {
 	turned time.Time // when promised was
 
 	// mayDelete and mayCollect are the bytes that may be written in the state before the system is asked
-	// again; promised is what deletes were let in with, and what commits of the others take, of this while
-	// and of the one before: what is prewritten is committed a little later.
+	// again; promised is what deletes were let in with, of this while and of the one before: what is
+	// prewritten is committed a little later.
 	mayDelete, mayCollect, mayFollow atomic.Int64
 	promised                         [2]atomic.Int64
-	mayAdd, underway                 atomic.Int64 // see underway.go
-	free                             uint64       // at the last look; this and spare are behind mu
-	spare                            int64
 	unflushed                        func() uint64 // bytes in memtables; nil before there are any
 	held                             atomic.Uint64 // what it said last
 
@@ -172,7 +169,7 @@ func (r *room) look(now time.Time) time.Duration {
 // measure asks how much is in memtables. The mutex must not be held: Pebble takes its own for the answer, and
 // may hold that when it meets a full disk (exhausted).
 func (r *room) measure() {
-	if r.unflushed != nil {
+	if r.unflushed != nil && r.full.Load() != nil {
 		r.held.Store(r.unflushed())
 	}
 }
@@ -185,7 +182,6 @@ func (r *room) lookLocked(now time.Time) time.Duration {
 		return rarestLook
 	}
 	free := u.AvailBytes
-	r.account(now, free)
 	if r.full.Load() == nil {
 		if free < r.low {
 			r.begin(free)
@@ -250,8 +246,12 @@ func (r *room) allow() {
 	if err != nil {
 		return
 	}
-	held := r.claimed()
-	r.mayDelete.Store(above(u.AvailBytes, held+r.size/2+uint64(r.promises())))
+	if r.asked.Sub(r.turned) > promiseKept {
+		r.promised[1].Store(r.promised[0].Swap(0))
+		r.turned = r.asked
+	}
+	held := r.held.Load()
+	r.mayDelete.Store(above(u.AvailBytes, held+r.size/2+uint64(r.promised[0].Load()+r.promised[1].Load())))
 	r.mayCollect.Store(above(u.AvailBytes, held+r.size/4) / 4)
 	r.mayFollow.Store(above(u.AvailBytes, held+r.size/8) / 4)
 }
@@ -288,7 +288,7 @@ func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	case full == nil && g == kv.Follows && r.size > 0 && uint64(bytes) > r.size/4:
 		return r.refusal(0) // what waits to be written must fit into what the ballast leaves
 	case full == nil || g == kv.Ends:
-		return nil // see enter
+		return nil
 	case g == kv.Adds:
 		return full
 	case r.grants(g, bytes):
@@ -303,10 +303,6 @@ func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	if r.full.Load() == nil || r.grants(g, bytes) {
 		return nil
 	}
-	return r.undeletable()
-}
-
-func (r *room) undeletable() *kv.Error {
 	return kv.Errorf(kv.CodeDiskFull, "engine", "the disk of %s is so full that this much cannot be deleted "+
 		"before what was deleted earlier has been removed, which waits for the retention of old versions "+
 		"(--gc-retention); make room there, delete rows later and fewer at a time, or truncate and "+
@@ -442,8 +438,7 @@ func (r *room) compactionBudget(free uint64) uint64 {
 	return 0
 }
 
-// modestFile looks at the room there is once for each chunk that it writes. What has been let in
-// (underway.go) has its room first.
+// modestFile looks at the room there is once for each chunk that it writes while the disk is full.
 type modestFile struct {
 	vfs.File
 	room    *room
@@ -452,19 +447,16 @@ type modestFile struct {
 }
 
 func (f *modestFile) Write(p []byte) (int, error) {
-	if f.unasked -= len(p); f.unasked < 0 {
-		f.unasked = ballastChunk
-		kept := f.room.low / 2
-		if f.written == 0 {
-			kept /= 2 // see compactionBudget
-		}
-		if f.room.full.Load() == nil {
-			kept += f.room.claimed()
-		} else {
-			kept += uint64(max(0, f.room.underway.Load()))
-		}
-		if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < kept {
-			return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: errModest}
+	if f.room.full.Load() != nil {
+		if f.unasked -= len(p); f.unasked < 0 {
+			f.unasked = ballastChunk
+			kept := f.room.low / 2
+			if f.written == 0 {
+				kept /= 2 // see compactionBudget
+			}
+			if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < kept {
+				return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: errModest}
+			}
 		}
 	}
 	f.written += uint64(len(p))

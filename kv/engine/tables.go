@@ -27,7 +27,6 @@ type Tables struct {
 	paths []string
 	w     *sstable.Writer
 	bytes int
-	asked int // after how many bytes of the table for room
 }
 
 // NewTables begins to write tables. Discard them in the end, ingested or not.
@@ -40,14 +39,7 @@ func (t *Tables) Set(key, value []byte) error {
 			return err
 		}
 	}
-	if t.bytes += len(key) + len(value); t.bytes-t.asked > ballastChunk {
-		// Not only before each table: a small disk has no room for one.
-		if err := t.e.Enter(kv.Adds, t.bytes-t.asked, 0); err != nil {
-			return err
-		}
-		t.e.Leave(t.bytes - t.asked)
-		t.asked = t.bytes
-	}
+	t.bytes += len(key) + len(value)
 	return t.e.ioError("engine.Tables", t.w.Set(key, value))
 }
 
@@ -83,7 +75,6 @@ func (t *Tables) next() error {
 	t.paths = append(t.paths, path)
 	o := t.e.pebble.MakeWriterOptions(0, t.e.db.TableFormat())
 	t.w, t.bytes = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o), 0
-	t.asked = 0
 	return nil
 }
 

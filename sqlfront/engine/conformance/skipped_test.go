@@ -92,7 +92,7 @@ var skipped = []struct {
 	{"the suite wants columns that hold MAX, MIN or SUM to be NOT NULL; in MySQL and MariaDB they are not, since there may be no rows (cmd/itest/testdata/compare/selected.sql)", map[string][]string{
 		"CreateTable": {`show_create_table_t11;`, `create_table_columns_from_aggregate_functions`},
 	}},
-	{"the suite takes v.abs(1) for a column of v; in MySQL it is a call of a stored function of the database v " +
+	{"the suite takes v.abs(1) for a column of v; in MySQL it calls a stored function of the database v " +
 		"(sqlfront.TestQualifiedFunctions)", map[string][]string{
 		"Views": {`SELECT_v.abs(1)_FROM_v`},
 	}},
