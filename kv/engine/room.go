@@ -81,6 +81,7 @@ type room struct {
 	// prewritten is committed a little later.
 	mayDelete, mayCollect, mayFollow atomic.Int64
 	promised                         [2]atomic.Int64
+	spent                            atomic.Bool   // some of these, since the last look
 	unflushed                        func() uint64 // bytes in memtables; nil before there are any
 	held                             atomic.Uint64 // what it said last
 
@@ -250,6 +251,7 @@ func (r *room) allow() {
 		r.promised[1].Store(r.promised[0].Swap(0))
 		r.turned = r.asked
 	}
+	r.spent.Store(false)
 	held := r.held.Load()
 	r.mayDelete.Store(above(u.AvailBytes, held+r.size/2+uint64(r.promised[0].Load()+r.promised[1].Load())))
 	r.mayCollect.Store(above(u.AvailBytes, held+r.size/4) / 4)
@@ -258,6 +260,7 @@ func (r *room) allow() {
 
 // spend counts what is written in the state.
 func (r *room) spend(n int) {
+	r.spent.Store(true)
 	r.mayCollect.Add(-int64(n))
 	r.mayFollow.Add(-int64(n))
 }
@@ -278,6 +281,7 @@ func (r *room) grants(g kv.Growth, bytes int) bool {
 		return false
 	}
 	r.promised[0].Add(n)
+	r.spent.Store(true)
 	return true
 }
 
@@ -297,7 +301,7 @@ func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	r.measure()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := time.Now(); now.Sub(r.asked) >= closestLook {
+	if now := time.Now(); r.spent.Load() || now.Sub(r.asked) >= closestLook {
 		r.lookLocked(now)
 	}
 	if r.full.Load() == nil || r.grants(g, bytes) {
