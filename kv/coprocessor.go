@@ -237,8 +237,7 @@ const (
 	Deletes
 	// Collects removes old versions, and is refused last of what is begun here.
 	Collects
-	// Follows is what a shard's leader on another node has begun: the entries of its log, all that wait to be
-	// written.
+	// Follows is what a shard's leader on another node has begun: the entries of its log.
 	Follows
 )
 

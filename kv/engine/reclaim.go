@@ -105,7 +105,7 @@ func (r *reclaimer) choose(now time.Time) (start []byte, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	budget := r.e.room.compactionBudget(u.AvailBytes)
+	budget := r.e.room.compactionBudget(u.AvailBytes - min(u.AvailBytes, r.e.room.needed()))
 	var best pebble.SSTableInfo
 	var value float64
 	for l := range levels[:len(levels)-1] {

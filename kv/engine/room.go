@@ -33,7 +33,9 @@ import (
 // are refused, too, below half the ballast more, and collections below a quarter. The rest is for the ends of
 // transactions, the next log and the flushes.
 //
-// A replica takes what its leader, with more room, sends until an eighth of the ballast is left.
+// A replica takes what its leader, with more room, sends until an eighth of the ballast is left beside all
+// that it has taken and not applied: an entry waits for its turn, then in the log to be committed, and takes
+// room twice, for the log and for what it does.
 //
 // Nobody who writes asks the system how much room there is: a goroutine does, the more often the closer the mark is, and so does whoever meets
 // ENOSPC, before it tries once more. In the state it gives out what may be written until it is asked again.
@@ -81,9 +83,15 @@ type room struct {
 	// prewritten is committed a little later.
 	mayDelete, mayCollect, mayFollow atomic.Int64
 	promised                         [2]atomic.Int64
-	spent                            atomic.Bool   // some of these, since the last look
+	looked                           atomic.Bool   // and nothing was let in or has left since
 	unflushed                        func() uint64 // bytes in memtables; nil before there are any
 	held                             atomic.Uint64 // what it said last
+
+	// See underway.go. What has left when held was asked for may not be in it.
+	entered, left, leftThen atomic.Int64
+	mayAdd                  atomic.Int64
+	free                    uint64 // at the last look; this and spare are behind mu
+	spare                   int64
 
 	deletes atomic.Int64 // that were applied since the reclaimer asked last; only while the state lasts
 	// reclaim hears at each look of the state how much is free; see reclaim.go.
@@ -170,8 +178,10 @@ func (r *room) look(now time.Time) time.Duration {
 // measure asks how much is in memtables. The mutex must not be held: Pebble takes its own for the answer, and
 // may hold that when it meets a full disk (exhausted).
 func (r *room) measure() {
-	if r.unflushed != nil && r.full.Load() != nil {
+	if r.unflushed != nil {
+		left := r.left.Load()
 		r.held.Store(r.unflushed())
+		r.leftThen.Store(left)
 	}
 }
 
@@ -183,6 +193,7 @@ func (r *room) lookLocked(now time.Time) time.Duration {
 		return rarestLook
 	}
 	free := u.AvailBytes
+	r.account(free)
 	if r.full.Load() == nil {
 		if free < r.low {
 			r.begin(free)
@@ -251,37 +262,31 @@ func (r *room) allow() {
 		r.promised[1].Store(r.promised[0].Swap(0))
 		r.turned = r.asked
 	}
-	r.spent.Store(false)
-	held := r.held.Load()
-	r.mayDelete.Store(above(u.AvailBytes, held+r.size/2+uint64(r.promised[0].Load()+r.promised[1].Load())))
-	r.mayCollect.Store(above(u.AvailBytes, held+r.size/4) / 4)
-	r.mayFollow.Store(above(u.AvailBytes, held+r.size/8) / 4)
+	r.looked.Store(true)
+	room := int64(u.AvailBytes) - r.claimed()
+	r.mayDelete.Store(max(0, room-int64(r.size/2)-r.promised[0].Load()-r.promised[1].Load()))
+	r.mayCollect.Store(max(0, room-int64(r.size/4)) / 4)
+	r.mayFollow.Store(room - int64(r.size/8)) // less than nothing when those who wait have no room
 }
 
 // spend counts what is written in the state.
 func (r *room) spend(n int) {
-	r.spent.Store(true)
+	r.looked.Store(false)
 	r.mayCollect.Add(-int64(n))
-	r.mayFollow.Add(-int64(n))
 }
-
-func above(free, mark uint64) int64 { return int64(free - min(free, mark)) }
 
 // grants reports whether there is room for so many bytes of that kind, and sets it aside for deletes.
 func (r *room) grants(g kv.Growth, bytes int) bool {
 	n := int64(bytes)
-	switch g {
-	case kv.Collects:
+	if g == kv.Collects {
 		return r.mayCollect.Load() > 0
-	case kv.Follows:
-		return r.mayFollow.Load() >= n
 	}
 	if r.mayDelete.Add(-n) < 0 {
 		r.mayDelete.Add(n)
 		return false
 	}
 	r.promised[0].Add(n)
-	r.spent.Store(true)
+	r.looked.Store(false)
 	return true
 }
 
@@ -289,8 +294,6 @@ func (r *room) grants(g kv.Growth, bytes int) bool {
 func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	full := r.full.Load()
 	switch {
-	case full == nil && g == kv.Follows && r.size > 0 && uint64(bytes) > r.size/4:
-		return r.refusal(0) // what waits to be written must fit into what the ballast leaves
 	case full == nil || g == kv.Ends:
 		return nil
 	case g == kv.Adds:
@@ -301,7 +304,7 @@ func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	r.measure()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := time.Now(); r.spent.Load() || now.Sub(r.asked) >= closestLook {
+	if now := time.Now(); !r.looked.Load() || now.Sub(r.asked) >= closestLook {
 		r.lookLocked(now)
 	}
 	if r.full.Load() == nil || r.grants(g, bytes) {
@@ -442,7 +445,8 @@ func (r *room) compactionBudget(free uint64) uint64 {
 	return 0
 }
 
-// modestFile looks at the room there is once for each chunk that it writes while the disk is full.
+// modestFile looks at the room there is once for each chunk that it writes while the disk is full. Memtables
+// and what is under way have theirs first.
 type modestFile struct {
 	vfs.File
 	room    *room
@@ -458,6 +462,7 @@ func (f *modestFile) Write(p []byte) (int, error) {
 			if f.written == 0 {
 				kept /= 2 // see compactionBudget
 			}
+			kept += f.room.needed()
 			if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < kept {
 				return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: errModest}
 			}

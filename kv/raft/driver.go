@@ -390,6 +390,17 @@ func (d *Driver) Wrote(t *Turn) (late []Message, more bool) {
 	return t.late, more || len(d.queue) > 0
 }
 
+// Waiting is about how many bytes of messages wait for a turn, and of entries to be applied. Those of a
+// leadership that serves are its own proposals.
+func (d *Driver) Waiting() (messages, entries int) {
+	for _, g := range d.groups {
+		if !g.serving && !g.removed {
+			entries += g.log.unapplied
+		}
+	}
+	return d.queued, entries
+}
+
 // Status is what a replica knows of its shard.
 type Status struct {
 	Replica   uint64

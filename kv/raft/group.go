@@ -415,7 +415,7 @@ func (g *group) resume(b Batch, t *Turn) error {
 // apply takes one committed entry.
 func (g *group) apply(b Batch, t *Turn, e *raftpb.Entry) error {
 	g.applied = position{e.GetIndex(), e.GetTerm()}
-	g.log.applied = g.applied
+	g.log.apply(e)
 	g.chain = link(g.chain, e)
 	a := &Applied{Shard: g.shard, Index: e.GetIndex(), Term: e.GetTerm(), Chain: g.chain}
 	if e.GetType() != raftpb.EntryNormal {

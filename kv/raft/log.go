@@ -44,8 +44,8 @@ type log struct {
 	last      position
 	tail      []*raftpb.Entry // without gaps up to last
 	tailBytes int
-	// size is about how many bytes of entries are stored.
-	size int
+	// size is about how many bytes of entries are stored, unapplied of those above the applied one.
+	size, unapplied int
 }
 
 var _ raft.Storage = (*log)(nil)
@@ -182,6 +182,9 @@ func (l *log) hold(e *raftpb.Entry) {
 	n := len(e.GetData()) + 64
 	l.tailBytes += n
 	l.size += n
+	if e.GetIndex() > l.applied.index {
+		l.unapplied += n
+	}
 	drop := 0
 	for l.tailBytes > l.keep && drop < len(l.tail)-1 {
 		l.tailBytes -= len(l.tail[drop].GetData()) + 64
@@ -200,7 +203,7 @@ func (l *log) append(b Batch, entries []*raftpb.Entry) {
 	}
 	for len(l.tail) > 0 && l.tail[len(l.tail)-1].GetIndex() >= first {
 		n := len(l.tail[len(l.tail)-1].GetData()) + 64
-		l.tailBytes, l.size = l.tailBytes-n, l.size-n
+		l.tailBytes, l.size, l.unapplied = l.tailBytes-n, l.size-n, l.unapplied-n
 		l.tail = l.tail[:len(l.tail)-1]
 	}
 	for _, e := range entries {
@@ -208,6 +211,16 @@ func (l *log) append(b Batch, entries []*raftpb.Entry) {
 		l.hold(e)
 	}
 	l.last = position{end, entries[len(entries)-1].GetTerm()}
+}
+
+// apply notes the entry that was applied. Of entries that were overwritten when they had left the memory the
+// sizes are not known: none is unapplied when the last one is.
+func (l *log) apply(e *raftpb.Entry) {
+	l.applied = position{e.GetIndex(), e.GetTerm()}
+	l.unapplied = max(0, l.unapplied-len(e.GetData())-64)
+	if l.applied.index >= l.last.index {
+		l.unapplied = 0
+	}
 }
 
 func (l *log) setHard(b Batch, h *raftpb.HardState) {
@@ -259,7 +272,7 @@ func (l *log) Snapshot() (*raftpb.Snapshot, error) {
 // step that brings the state.
 func (l *log) reset(at position) {
 	l.truncated, l.applied, l.last = at, at, at
-	l.tail, l.tailBytes, l.size = nil, 0, 0
+	l.tail, l.tailBytes, l.size, l.unapplied = nil, 0, 0, 0
 }
 
 // Term implements raft.Storage.

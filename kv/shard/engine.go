@@ -9,10 +9,13 @@ import (
 // in memory, which lives inside a bubble of fake time, where Pebble does not, and whose crashes a simulator chooses.
 type Engine interface {
 	// Failed is the error with which the engine died, nil while it lives. Admit refuses writes while it is behind.
-	// Room is kv.ErrDiskFull while the disk is too full for writes of that kind.
+	// Room is kv.ErrDiskFull while the disk is too full for writes of that kind. Enter counts the bytes of
+	// batches that are going to be applied, or refuses them in the same way; Leave says that they have been.
 	Failed() error
 	Admit() error
 	Room(g kv.Growth, bytes int) error
+	Enter(g kv.Growth, bytes int) error
+	Leave(bytes int)
 
 	NewBatch() engine.Batch
 	// Apply makes a batch visible, SyncWait waits until one that was applied with sync is durable, with

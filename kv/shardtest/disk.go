@@ -178,6 +178,12 @@ func (d *Disk) Admit() error { return nil }
 // Room implements shard.Engine: there always is.
 func (d *Disk) Room(kv.Growth, int) error { return nil }
 
+// Enter implements shard.Engine.
+func (d *Disk) Enter(kv.Growth, int) error { return nil }
+
+// Leave implements shard.Engine.
+func (d *Disk) Leave(int) {}
+
 // NewBatch implements shard.Engine.
 func (d *Disk) NewBatch() engine.Batch { return engine.Batch{Batch: new(pebble.Batch)} }
 

@@ -57,6 +57,7 @@ type Host struct {
 	mu       sync.Mutex
 	in       raft.Input
 	inBytes  int
+	entered  int // see settle
 	waiting  map[*raft.Proposal]*proposal
 	asking   map[*raft.Read]chan error
 	over     bool // nothing is taken any more
@@ -103,6 +104,7 @@ func Start(o Options) (*Host, error) {
 			return nil, err
 		}
 	}
+	h.settle() // entries that this node had in its log and not in its state
 	h.loop.Go(h.run)
 	return h, nil
 }
@@ -115,16 +117,39 @@ func (h *Host) Deliver(ms []raft.Message) {
 	h.mu.Lock()
 	for _, m := range ms {
 		n := m.Size()
-		if m.Adds() && h.o.Engine.Room(kv.Follows, h.inBytes+n) != nil {
+		if h.inBytes+n > queueBytes {
 			continue
 		}
-		if h.inBytes+n <= queueBytes {
-			h.in.Messages = append(h.in.Messages, m)
-			h.inBytes += n
+		if m.Adds() {
+			if h.o.Engine.Enter(kv.Follows, written*n) != nil {
+				continue
+			}
+			h.entered += written * n
 		}
+		h.in.Messages = append(h.in.Messages, m)
+		h.inBytes += n
 	}
 	h.mu.Unlock()
 	h.kick()
+}
+
+// written is how many batches have what a message brings: one for the log, and one for the state.
+const written = 2
+
+// settle tells the engine how much of what others have sent has not been written yet: all of it counts until
+// it is applied, or is known to be of no use. (Counted were those alone that waited for a turn, so several
+// times what a full disk had room for was taken while turns were under way, and the node ended.)
+func (h *Host) settle() {
+	messages, entries := h.driver.Waiting()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := written*(h.inBytes+messages) + entries
+	if now < h.entered {
+		h.o.Engine.Leave(h.entered - now)
+	} else {
+		_ = h.o.Engine.Enter(kv.Ends, now-h.entered) // which is never refused
+	}
+	h.entered = now
 }
 
 // Transfer asks the leader of a shard, if it is here, to hand it to another node.
@@ -281,6 +306,7 @@ func (h *Host) turn() (more bool, err error) {
 		h.o.Engine.SyncWait(b)
 	}
 	late, more := h.driver.Wrote(t)
+	h.settle()
 	h.o.Transport.Send(late)
 	h.hear()
 	return more, nil

@@ -132,7 +132,9 @@ type cluster struct {
 	// chunk hears of each chunk of a snapshot that is on its way.
 	chunk func(from, to kv.NodeID, id kv.ShardID)
 	full  [8]atomic.Bool // the disks of nodes
-	loss  float64        // how often a message is lost, and how often it comes twice
+	under [8]atomic.Int64
+	slow  [8]sync.Mutex
+	loss  float64 // how often a message is lost, and how often it comes twice
 }
 
 // Send implements host.Transport.
@@ -215,6 +217,7 @@ func openEngine(t *testing.T, fs vfs.FS) *engine.Engine {
 
 func (c *cluster) start(id kv.NodeID, fs *vfs.MemFS) {
 	n := &node{id: id, c: c, fs: fs, e: openEngine(c.t, fs)}
+	c.under[id].Store(0)
 	var err error
 	if n.registry, err = shard.NewRegistry([]kv.Coprocessor{lists{}}); err != nil {
 		c.t.Fatal(err)
@@ -234,8 +237,9 @@ func (c *cluster) start(id kv.NodeID, fs *vfs.MemFS) {
 	c.mu.Lock() // messages come as soon as it is there
 	defer c.mu.Unlock()
 	n.host, err = host.Start(host.Options{
-		Engine: smallDisk{n.e, &c.full[id]}, Node: id, Replicas: here, Transport: n,
-		Raft: c.o, Create: n.create, Gone: n.gone,
+		Engine: smallDisk{n.e, c.t, &c.full[id], &c.under[id], &c.slow[id]}, Node: id, Replicas: here,
+		Transport: n,
+		Raft:      c.o, Create: n.create, Gone: n.gone,
 		Logger: slog.New(slog.DiscardHandler),
 		Fatal:  func(err error) { c.t.Errorf("node %d: %v", id, err) },
 	})
