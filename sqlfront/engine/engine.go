@@ -269,7 +269,7 @@ func setup() error {
 	planbuilder.IsWindowFunc = expr.IsWindowFunction
 	widenStamps()
 	if err := errors.Join(addPlanRules(), replaceWriteRules(), addCreatorsRights(),
-		gms.KeepOutputColumns(), gms.IdentifyUnions(), gms.KeepComputed(),
+		gms.KeepOutputColumns(), gms.IdentifyUnions(), gms.LookForPositions(), gms.KeepComputed(),
 		gms.ReplaceCrossJoins(), gms.LeaveOuterConditions(), gms.KeepEscapes(), gms.RefuseWritesOfReadOnly(),
 		gms.ReadLocksOfReadOnly(), gms.MendConstants(mendAlone), gms.InsertInTime(), gms.PlaceUpserts(),
 		gms.AnswerReturning()); err != nil {
