@@ -80,12 +80,8 @@ func TestRightsOfJoinedWrites(t *testing.T) {
 	wantError(t, ann, "delete c, p from c join p on c.pid = p.id", 1142)
 	wantError(t, ann, "update c join p on c.pid = p.id set x = 3, a = 3", 1142)
 	run(t, root, "create table s (id int primary key, x int)", "insert into s values (1, 1)")
-	for _, q := range []string{ // whatever letters are the same
-		"delete ſ from s join c on true", "update s join c on true set ſ.x = 3",
-		"delete S from s join c on true",
-	} {
-		wantError(t, ann, q, 1142)
-	}
+	wantError(t, ann, "delete S from s join c on true", 1142)
+	wantError(t, ann, "update s join c on true set S.x = 3", 1142)
 	run(t, root, "revoke delete on d.c from ann")
 	run(t, root, "revoke select on d.* from ann", "grant select on d.c to ann")
 	wantError(t, ann, "update c join p on c.pid = p.id set c.x = 3", 1142)

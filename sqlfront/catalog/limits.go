@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"moka/sqlfront/identifier"
 )
 
 // MySQL's limits on what a schema may hold, in characters where it is a text. What an older release has let
@@ -66,11 +68,15 @@ func limit(l Limit, format string, args ...any) error {
 	return &LimitError{Limit: l, Message: fmt.Sprintf(format, args...)}
 }
 
-// nameFits refuses a name that is longer than a name may be, or has a NUL: where client tools paste names
-// into a script, as dumps do, C ends the text there, and what follows is taken for something else.
+// nameFits refuses a name that is longer than a name may be, has a letter that no name has, or a NUL: where
+// client tools paste names into a script, as dumps do, C ends the text there, and what follows is taken for
+// something else.
 func nameFits(name string) error {
 	if strings.Contains(name, "\x00") {
 		return limit(LimitCharacters, "Invalid utf8mb4 character string: '%s'", head(shown(name)))
+	}
+	if err := identifier.Check(name); err != nil {
+		return limit(LimitCharacters, "%v", err)
 	}
 	if len(name) <= maxName || utf8.RuneCountInString(name) <= maxName {
 		return nil

@@ -12,6 +12,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/identifier"
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/pace"
 	"moka/sqlfront/resultset"
@@ -339,7 +340,7 @@ func (c *Connection) releaseLocks() {
 
 // useDatabase makes a database the current one.
 func (c *Connection) useDatabase(parent context.Context, name string) error {
-	engine := c.srv.opts.Engine
+	engine, name := c.srv.opts.Engine, identifier.Meant(name)
 	return c.operation(parent, "", func(ctx *sql.Context) error {
 		if name == "" {
 			c.session.SetCurrentDatabase("")

@@ -7,7 +7,9 @@ import (
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/identifier"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/syntax"
 )
 
 // Grammar parses the one statement of a text with the library's grammar alone, which a text has to be made
@@ -285,4 +287,48 @@ func countWords(text string, words ...string) (n int) {
 		}
 	}
 	return n
+}
+
+// spelledNames is the text with the letters of its names that package identifier replaces, and an error if
+// there are others that are in no name; all places stay.
+func spelledNames(text string, ansi bool) (string, error) {
+	var b strings.Builder
+	l, from := &lexer{s: text, ansi: ansi}, 0
+	for t := l.next(); t.kind != eof; t = l.next() {
+		if t.kind != word && t.kind != quoted && t.kind != num {
+			continue
+		}
+		name := identifier.Meant(l.text(t))
+		if identifier.Check(name) != nil {
+			return "", wrongLetter(identifier.Check(identifier.Meant(l.name(t))))
+		}
+		b.WriteString(text[from:t.start])
+		b.WriteString(name)
+		from = t.end
+	}
+	b.WriteString(text[from:])
+	return b.String(), nil
+}
+
+// checkNames looks at the names in a tree: aliases may be strings, and the scanner may see names where the
+// lexer sees none.
+func checkNames(stmt ast.Statement) error {
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case ast.ColIdent:
+			return true, wrongLetter(identifier.Check(n.String()))
+		case ast.TableIdent:
+			return true, wrongLetter(identifier.Check(n.String()))
+		case *ast.AliasedExpr:
+			return true, wrongLetter(identifier.Check(n.As.String()))
+		}
+		return true, nil
+	}, stmt)
+}
+
+func wrongLetter(err error) error {
+	if err == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.InvalidCharacterString, "%v", err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/vterrors"
 
 	"moka/sqlfront/expr"
+	"moka/sqlfront/identifier"
 	"moka/sqlfront/loaddata"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
@@ -157,6 +158,18 @@ func (p *Parser) one(ctx context.Context, s string, o ast.ParserOptions, multi b
 	}()
 	if s, err = scannable(s, o.AnsiQuotes); err != nil {
 		return nil, 0, err
+	}
+	if identifier.Mentions(s) {
+		if s, err = spelledNames(s, o.AnsiQuotes); err != nil {
+			return nil, 0, err
+		}
+		if identifier.Mentions(s) {
+			defer func() {
+				if stmt != nil && err == nil {
+					err = checkNames(stmt)
+				}
+			}()
+		}
 	}
 	if mentionsOldNames(s) {
 		s = spelled(s, oldIntervalFunction, oldUnitsFunction, padded)
