@@ -121,7 +121,7 @@ func TestBytesAsNumbers(t *testing.T) {
 		{"insert into n values (unhex('3133'), unhex('3133'), unhex('3133'), " +
 			"unhex('39393939393939393939'))", ""},
 		{"insert into n values (x'41', x'41', x'41', x'41')", ""},
-		{"insert into n (i) select x from b where id = 3", "error 1366"},
+		{"insert into n (i) select x from b where id = 3", "error 1265"},
 		{"update n set i = (select x from b where id = 2), u = unhex('35') where i = 12", ""},
 		{"select * from n order by d", "7 7 7.00 7;7 12 12.00 5;13 13 13.00 9999999999;65 65 65.00 65"},
 	}.run(t, c)

@@ -9,9 +9,11 @@
 //	│ resultset columns and rows of a result as a client gets them           │
 //	│ parse     the parser: what MySQL users write, observers' grammar       │
 //	│           go-mysql-server binds, analyses, builds iterators            │
+//	│ identifier  which letters names may have                               │
 //	│ namedjoin USING and NATURAL JOIN written as ON, before they are bound  │
 //	│ multitable  UPDATE and DELETE whose rows come from a join              │
 //	│ expr      operators and functions that compute what MySQL computes     │
+//	│ assign    a value becomes that of a column or a variable               │
 //	│ collate   plans compare texts by collations that pad                   │
 //	│ operator  sorts, groups, hash joins: what keeps rows, here or on disk  │
 //	│ system    tables and statements of Go functions: what the server knows │

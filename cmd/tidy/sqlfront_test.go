@@ -18,6 +18,7 @@ var inside = map[string][]string{
 	"rowenc":     {},
 	"statements": {},
 	"icu":        {},
+	"identifier": {},
 	"moment":     {},
 	"numeral":    {},
 	"pace":       {},
@@ -35,7 +36,7 @@ var inside = map[string][]string{
 	"textfile": {"sqlerr"},
 
 	"account": {"sqlerr"},
-	"catalog": {"inband", "moment", "rowenc"},
+	"catalog": {"identifier", "inband", "moment", "rowenc"},
 	"expr": {"cast", "fulltext", "icu", "inband", "jsonsize", "jsontext", "moment", "numeral", "rowenc",
 		"sqlerr", "syntax", "wildcard", "window"},
 	"cast":     {"moment", "sqlerr"},
@@ -49,12 +50,13 @@ var inside = map[string][]string{
 	"resultset": {"charset", "moment", "mysqlproto", "numeral", "parse"},
 	"stats":     {"catalog", "pushdown", "rowenc", "sqlerr"},
 
+	"assign":    {"eval", "expr", "sqlerr"},
 	"chain":     {"expr", "rowenc"},
 	"collate":   {"expr", "rowenc", "sqlerr"},
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
 	"viewname":  {"sqlerr"},
-	"routine":   {"expr", "jsonsize", "moment", "operator", "sqlerr"},
+	"routine":   {"assign", "expr", "jsonsize", "moment", "operator", "sqlerr"},
 
 	"gms":      {"collate", "eval", "expr", "jsontext", "moment", "parse", "routine", "sqlerr"},
 	"builtin":  {"cast", "charset", "moment", "rowenc", "sqlerr"},
@@ -66,8 +68,8 @@ var inside = map[string][]string{
 	"plan":     {"eval", "expr", "rowenc"},
 	"exec":     {"collate", "eval", "operator", "plan", "rowenc", "sqlerr"},
 	"unions":   {"expr", "inband", "moment", "numeral", "syntax"},
-	"parse": {"account", "catalog", "charset", "expr", "inband", "loaddata", "rights", "routine", "sqlerr",
-		"syntax", "unions"},
+	"parse": {"account", "catalog", "charset", "expr", "identifier", "inband", "loaddata", "rights",
+		"routine", "sqlerr", "syntax", "unions"},
 
 	"infoschema": {"catalog", "parse"},
 	"loaddata":   {"sqlerr", "textfile"},
@@ -80,8 +82,9 @@ var inside = map[string][]string{
 	"trail":      {},
 
 	"engine": {
-		"account", "builtin", "catalog", "chain", "charset", "collate", "digest", "eval", "exec", "explain",
-		"expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange", "loaddata", "moment",
+		"account", "assign", "builtin", "catalog", "chain", "charset", "collate", "digest", "eval", "exec",
+		"explain", "expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange", "loaddata",
+		"moment",
 		"multitable", "mysqlproto",
 		"namedjoin", "namedlock", "operator", "parse", "past", "plan", "prepared", "pushdown", "resultset",
 		"rights",
@@ -89,8 +92,8 @@ var inside = map[string][]string{
 		"unions", "viewname",
 	},
 	"conn": {
-		"account", "charset", "expr", "mysqlproto", "pace", "parse", "resultset", "routine", "sqlerr",
-		"statements", "tempfile",
+		"account", "charset", "expr", "identifier", "mysqlproto", "pace", "parse", "resultset", "routine",
+		"sqlerr", "statements", "tempfile",
 	},
 
 	"engine/conformance": {"catalog", "engine", "pushdown"},
@@ -196,7 +199,7 @@ var library = []struct {
 			"sqlfront/sqlerr", "sqlfront/stats", "sqlfront/syntax", "sqlfront/system", "sqlfront/conn",
 			"sqlfront/resultset", "sqlfront/prepared", "sqlfront/rowname", "sqlfront/unions", "sqlfront/past",
 			"sqlfront/cast", "sqlfront/wildcard", "sqlfront/window", // were in expr
-			"sqlfront/viewname",
+			"sqlfront/viewname", "sqlfront/assign",
 		}},
 	{"go-mysql-server's execution of plans",
 		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/routine"
 )
@@ -158,48 +159,53 @@ func enumRows(ctx *sql.Context, n sql.Node) (sql.Node, bool) {
 	return n, false
 }
 
-// intoVariables is a SELECT … INTO @v that finds texts where the query has ENUMs and SETs: the library makes the type of a variable of its
-// value. It is nil if there is nothing to do.
+// intoVariables is a SELECT … INTO @v that finds texts where the query has ENUMs, SETs, dates or times: the
+// library makes the type of a variable of its value. It is nil if there is nothing to do.
 func intoVariables(ctx *sql.Context, n *plan.Into) sql.Node {
-	if _, done := n.Child.(*enumTexts); done || !slices.ContainsFunc(n.Child.Schema(ctx), func(c *sql.Column) bool { return expr.IsEnum(c.Type) }) {
+	typed := func(c *sql.Column) bool { return assign.Typed(c.Type) }
+	if _, done := n.Child.(*meantTexts); done || !slices.ContainsFunc(n.Child.Schema(ctx), typed) {
 		return nil
 	}
 	again := *n
-	again.Child = &enumTexts{plan.UnaryNode{Child: n.Child}}
+	again.Child = &meantTexts{plan.UnaryNode{Child: n.Child}}
 	return &again
 }
 
-// enumTexts are the rows of its child with texts in the place of ENUMs and SETs.
-type enumTexts struct{ plan.UnaryNode }
+// meantTexts are the rows of its child with texts in the place of values that mean nothing without their
+// type.
+type meantTexts struct{ plan.UnaryNode }
 
 // String implements sql.Node.
-func (n *enumTexts) String() string { return n.Child.String() }
+func (n *meantTexts) String() string { return n.Child.String() }
 
 // IsReadOnly implements sql.Node.
-func (n *enumTexts) IsReadOnly() bool { return n.Child.IsReadOnly() }
+func (n *meantTexts) IsReadOnly() bool { return n.Child.IsReadOnly() }
 
 // WithChildren implements sql.Node.
-func (n *enumTexts) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+func (n *meantTexts) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
 	if len(children) != 1 {
 		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 1)
 	}
-	return &enumTexts{plan.UnaryNode{Child: children[0]}}, nil
+	return &meantTexts{plan.UnaryNode{Child: children[0]}}, nil
 }
 
-type enumTextsIter struct {
+type meantTextsIter struct {
 	sql.RowIter
 	schema sql.Schema
 }
 
 // Next implements sql.RowIter.
-func (it *enumTextsIter) Next(ctx *sql.Context) (sql.Row, error) {
+func (it *meantTextsIter) Next(ctx *sql.Context) (sql.Row, error) {
 	row, err := it.RowIter.Next(ctx)
 	if err != nil {
 		return nil, err
 	}
 	row = slices.Clone(row)
 	for i, c := range it.schema {
-		if row[i], err = expr.EnumText(c.Type, row[i]); err != nil {
+		if !assign.Typed(c.Type) {
+			continue
+		}
+		if row[i], err = assign.Of(ctx, row[i], c.Type, types.LongText); err != nil {
 			return nil, err
 		}
 	}

@@ -106,12 +106,12 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 		if again := intoVariables(ctx, n); again != nil {
 			return b.base.Build(ctx, again, row)
 		}
-	case *enumTexts:
+	case *meantTexts:
 		it, err := b.base.Build(ctx, n.Child, row)
 		if err != nil {
 			return nil, err
 		}
-		return &enumTextsIter{it, n.Schema(ctx)}, nil
+		return &meantTextsIter{it, n.Schema(ctx)}, nil
 	case *plan.ResolvedTable:
 		it, err := b.seenInformation(ctx, n, row)
 		if err == nil && it == nil && gms.OfInformation(n) && !isShown(ctx, n) {

@@ -12,6 +12,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/kv"
+	"moka/sqlfront/assign"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/multitable"
 	"moka/sqlfront/mysqlproto"
@@ -568,7 +569,7 @@ func (w *tableWriter) writeRow(ctx *sql.Context, old multitable.Stored, row sql.
 
 func (w *tableWriter) fit(ctx *sql.Context, c *sql.Column, v any) (any, error) {
 	if w.lenient && !c.Virtual {
-		return madeToFit(ctx, c, v, 1)
+		return assign.Fit(ctx, c, v, 1)
 	}
 	v, _, err := c.Type.Convert(ctx, v)
 	return v, err

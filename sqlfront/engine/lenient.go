@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -12,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/collate"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
@@ -112,7 +112,8 @@ func (r *arrivingRows) compute(ctx *sql.Context, source sql.Node) (sql.Node, err
 		}
 		if _, inner := left.(*plan.TriggerExecutor); !inner { // triggers see what the columns hold
 			left = &arrivingRows{UnaryNode: plan.UnaryNode{Child: left}, table: r.table, schema: r.schema,
-				computed: r.computed, converts: true, lenient: r.lenient, fires: true, at: new(rowNumber)}
+				computed: r.computed, moments: r.moments, converts: true, lenient: r.lenient, fires: true,
+				at: new(rowNumber)}
 			r.computed = slices.DeleteFunc(slices.Clone(r.computed), func(c computedColumn) bool { return r.schema[c.at].Generated == nil })
 		}
 		return n.WithChildren(ctx, left, n.Right())
@@ -209,7 +210,7 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 			continue
 		}
 		if row[i] != nil && r.moments != nil && r.moments[i] {
-			if row[i], err = arrivingDate(ctx, col, row[i], *r.at, r.lenient); err != nil {
+			if row[i], err = assign.Date(ctx, col, row[i], uint64(*r.at), r.lenient); err != nil {
 				return err
 			}
 		}
@@ -221,22 +222,18 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 				return err
 			}
 		}
-		if _, text := row[i].(string); text && types.IsDecimal(col.Type) { // the library does not survive all of them
-			v, in, err := expr.Convert(ctx, col.Type, row[i])
+		if _, text := row[i].(string); text && types.IsNumber(col.Type) && !types.IsBit(col.Type) {
+			v, in, err := assign.Held(ctx, col.Type, row[i])
 			if err != nil || in != sql.InRange {
-				word, _ := unfit(col, row[i], in, err, uint64(*r.at))
+				word, _ := assign.Unfit(col, row[i], in, err, uint64(*r.at))
 				return word
 			}
 			row[i] = v
 		}
-		if !r.converts && blank(col.Type, row[i]) {
-			word, _ := unfit(col, row[i], sql.InRange, sql.ErrTruncatedIncorrect.New("", row[i]), uint64(*r.at))
-			return word
-		}
 		if row[i] == nil || len(r.computed) == 0 && !r.converts {
 			continue
 		}
-		v, in, err := convertRounded(ctx, col.Type, row[i])
+		v, in, err := expr.Held(ctx, col.Type, row[i])
 		switch {
 		case err == nil && in == sql.InRange:
 			row[i] = v
@@ -250,12 +247,12 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 			return err
 		}
 		if v != nil && r.lenient && !r.schema[c.at].Virtual { // who reads it computes it again, and could not
-			if v, err = madeToFit(ctx, r.schema[c.at], v, *r.at); err != nil {
+			if v, err = assign.Fit(ctx, r.schema[c.at], v, uint64(*r.at)); err != nil {
 				return err
 			}
 		}
 		if v != nil { // others may be computed of it
-			if out, in, err := convertRounded(ctx, r.schema[c.at].Type, v); err == nil && in == sql.InRange {
+			if out, in, err := expr.Held(ctx, r.schema[c.at].Type, v); err == nil && in == sql.InRange {
 				v = out
 			}
 		}
@@ -279,20 +276,7 @@ func (r *arrivingRows) fit(ctx *sql.Context, i int, col *sql.Column, v any) (any
 		}
 		return implicitDefault(ctx, col.Type)
 	}
-	return madeToFit(ctx, col, v, *r.at)
-}
-
-// blank reports whether a value for a column of numbers is a text of nothing, which the library takes for 0.
-func blank(t sql.Type, v any) bool {
-	if _, text := v.(string); !text || !types.IsNumber(t) || types.IsBit(t) {
-		return false
-	}
-	return strings.TrimSpace(v.(string)) == ""
-}
-
-// convertRounded is a value as a column of the type holds it.
-func convertRounded(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
-	return expr.Held(ctx, t, v)
+	return assign.Fit(ctx, col, v, uint64(*r.at))
 }
 
 // implicitDefault is the value of a column that has none and cannot be NULL.
@@ -302,23 +286,6 @@ func implicitDefault(ctx *sql.Context, t sql.Type) (any, error) {
 	}
 	zero, _, err := t.Convert(ctx, t.Zero())
 	return zero, err
-}
-
-// madeToFit is a value as the column can hold it, with a warning if that is another one.
-func madeToFit(ctx *sql.Context, col *sql.Column, v any, at rowNumber) (any, error) {
-	out, in, err := convertRounded(ctx, col.Type, v)
-	if blank(col.Type, v) {
-		err = sql.ErrTruncatedIncorrect.New("", v)
-	}
-	if err == nil && in == sql.InRange {
-		return v, nil
-	}
-	word, known := unfit(col, v, in, err, uint64(at))
-	if !known {
-		return v, nil // the library says what is wrong
-	}
-	warn(ctx, word)
-	return clipped(ctx, col.Type, v, out)
 }
 
 // lenientUpdate is the source of an UPDATE whose values fit; nil if they have to by themselves, or do already.
@@ -429,11 +396,11 @@ func (l *lenientValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			v = collate.WithoutSurplus(ctx, l.column, v, uint64(*l.at))
 		}
 		if types.IsTime(l.column.Type) {
-			if v, err = arrivingDate(ctx, l.column, v, *l.at, true); err != nil {
+			if v, err = assign.Date(ctx, l.column, v, uint64(*l.at), true); err != nil {
 				return nil, err
 			}
 		}
-		return madeToFit(ctx, l.column, v, *l.at)
+		return assign.Fit(ctx, l.column, v, uint64(*l.at))
 	case !l.filled:
 		return nil, nil
 	}
@@ -513,17 +480,17 @@ func storedRecursive(ctx *sql.Context, c *sql.Column, from sql.Type, v any) (any
 	case types.IsTime(c.Type):
 		v = eval.DateOfNumber(v)
 	}
-	out, in, err := convertRounded(ctx, c.Type, v)
+	out, in, err := expr.Held(ctx, c.Type, v)
 	if err == nil && in == sql.InRange {
 		return out, nil
 	}
-	word, known := unfit(c, v, in, err, 1)
+	word, known := assign.Unfit(c, v, in, err, 1)
 	if !known {
 		return nil, err
 	}
 	if strict(ctx) {
 		return nil, word
 	}
-	warn(ctx, word)
-	return clipped(ctx, c.Type, v, out)
+	assign.Warn(ctx, word)
+	return assign.Clipped(ctx, c.Type, v, out)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"moka/kv"
+	"moka/sqlfront/assign"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/loaddata"
 	"moka/sqlfront/rowenc"
@@ -384,7 +385,12 @@ func (b *execBuilder) loadRows(ctx *sql.Context, n *plan.LoadData) (sql.RowIter,
 	if !ok || n.SetExprs != nil && !slices.ContainsFunc(n.SetExprs, some) {
 		return nil, nil // see openLoad
 	}
-	rows, err := loaddata.New(n, n.IsIgnore || !strict(ctx))
+	meant := *n
+	meant.SetExprs = slices.Clone(n.SetExprs)
+	for i, e := range meant.SetExprs {
+		meant.SetExprs[i] = assign.Expression(ctx, e, n.DestSch[i].Type)
+	}
+	rows, err := loaddata.New(&meant, n.IsIgnore || !strict(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -570,7 +576,7 @@ func loadValue(ctx *sql.Context, t sql.Type, text string) (any, bool) {
 			return v, true
 		}
 	}
-	if blank(t, text) {
+	if assign.Blank(t, text) {
 		return nil, false
 	}
 	v, in, err := eval.ConvertStored(ctx, t, text)

@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/chain"
 	"moka/sqlfront/charset"
@@ -99,10 +100,10 @@ func (s *Session) Settled(ctx *sql.Context, e sql.Expression) (sql.Expression, e
 // mendComputed is for the expression of a column.
 func mendComputed(ctx *sql.Context, e sql.Expression, to sql.Type) (sql.Expression, error) {
 	e, err := mendAlone(ctx, e)
-	if err == nil && isEnum(ctx, e) && expr.AssignedAsText(e.Type(ctx), to) {
-		e = textOfEnum(ctx, e)
+	if err != nil {
+		return nil, err
 	}
-	return e, err
+	return assign.Expression(ctx, e, to), nil
 }
 
 // mendVirtual is for the columns of a table that are computed when they are read. Their expressions were made for this statement, and
@@ -488,16 +489,17 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return collate.WithoutSurplus(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1), nil
 	}
 	if types.IsTime(f.typ) {
-		return arrivingDate(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1, false)
+		return assign.Date(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1, false)
 	}
-	if blank(f.typ, v) && strict(ctx) {
-		word, _ := unfit(&sql.Column{Name: f.column, Type: f.typ}, v, sql.InRange, sql.ErrTruncatedIncorrect.New("", v), 1)
+	if assign.Blank(f.typ, v) && strict(ctx) {
+		word, _ := assign.Unfit(&sql.Column{Name: f.column, Type: f.typ}, v, sql.InRange,
+			sql.ErrTruncatedIncorrect.New("", v), 1)
 		return nil, word
 	}
 	to, in, err := expr.Held(ctx, f.typ, v)
 	switch {
 	case err != nil && types.IsDecimal(f.typ) && strict(ctx):
-		word, _ := unfit(&sql.Column{Name: f.column, Type: f.typ}, v, in, err, 1)
+		word, _ := assign.Unfit(&sql.Column{Name: f.column, Type: f.typ}, v, in, err, 1)
 		return nil, word
 	case err != nil && types.IsDecimal(f.typ) && to != nil:
 		return to, nil

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -12,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/multitable"
@@ -265,6 +265,12 @@ func (m *rowMap) convert(ctx *sql.Context, from, to int, v any, at uint64) (any,
 			v = s.ToString()
 		}
 	}
+	if v, err = assign.Of(ctx, v, old.Type, col.Type); err == nil && types.IsTime(col.Type) {
+		v, err = assign.Date(ctx, col, v, at, m.lenient)
+	}
+	if err != nil {
+		return nil, err
+	}
 	var out any
 	in := sql.InRange
 	if _, rounds := col.Type.(sql.RoundingNumberType); rounds || types.IsDecimal(col.Type) {
@@ -275,16 +281,12 @@ func (m *rowMap) convert(ctx *sql.Context, from, to int, v any, at uint64) (any,
 	if err == nil && in == sql.InRange {
 		return out, nil
 	}
-	word, known := unfit(col, v, in, err, at)
+	word, known := assign.Unfit(col, v, in, err, at)
 	if !m.lenient || !known {
 		return nil, word
 	}
-	warn(ctx, word)
-	return clipped(ctx, col.Type, v, out)
-}
-
-func warn(ctx *sql.Context, err error) {
-	ctx.Warn(sqlerr.Code(err), "%s", sqlerr.Final(err, sqlerr.Statement{}).Message)
+	assign.Warn(ctx, word)
+	return assign.Clipped(ctx, col.Type, v, out)
 }
 
 func (m *rowMap) convertEnum(ctx *sql.Context, was, is sql.EnumType, v any, name string, at uint64) (any, error) {
@@ -301,94 +303,8 @@ func (m *rowMap) convertEnum(ctx *sql.Context, was, is sql.EnumType, v any, name
 	if !m.lenient {
 		return nil, err
 	}
-	warn(ctx, err)
+	assign.Warn(ctx, err)
 	return uint16(0), nil
-}
-
-// unfit words what is wrong with a value in the way of MySQL; known is false if that is not a question of the value's fitting in.
-func unfit(col *sql.Column, v any, in sql.ConvertInRange, err error, at uint64) (word error, known bool) {
-	number := types.IsNumber(col.Type)
-	switch text, _ := v.(string); {
-	case err == nil && in != sql.InRange, types.ErrConvertToDecimalLimit.Is(err), sql.ErrValueOutOfRange.Is(err):
-		return sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row %d", col.Name, at), true
-	case types.ErrLengthBeyondLimit.Is(err), types.IsEnum(col.Type), types.IsSet(col.Type), number && startsWithNumber(text):
-		return sqlerr.New(sqlerr.DataTruncated, "Data truncated for column '%s' at row %d", col.Name, at), true
-	case number:
-		return sqlerr.New(sqlerr.WrongValueForField, "Incorrect %s value: '%v' for column '%s' at row %d", numberWord(col.Type), v, col.Name, at), true
-	case types.IsTime(col.Type), expr.IsSpan(col.Type):
-		return sqlerr.New(sqlerr.TruncatedWrongValue, "Incorrect %s value: '%v' for column '%s' at row %d", timeWord(col.Type), v, col.Name, at), true
-	case sql.ErrNotMatchingSRID.Is(err):
-		err = sql.ErrNotMatchingSRIDWithColName.New(col.Name, err)
-	case err == nil:
-		err = sql.ErrInvalidValue.New(v, col.Type.String())
-	}
-	return err, false
-}
-
-func numberWord(t sql.Type) string {
-	switch {
-	case types.IsDecimal(t):
-		return "decimal"
-	case types.IsFloat(t):
-		return "double"
-	}
-	return "integer"
-}
-
-func timeWord(t sql.Type) string {
-	word, _, _ := strings.Cut(t.String(), "(")
-	if word == "timestamp" {
-		return "datetime"
-	}
-	return word
-}
-
-// startsWithNumber reports whether a text has a number at its beginning and something else behind it.
-func startsWithNumber(s string) bool {
-	s = strings.TrimLeft(s, " \t\n\r")
-	s = strings.TrimLeft(s, "+-")
-	s = strings.TrimPrefix(s, ".")
-	return len(s) > 0 && s[0] >= '0' && s[0] <= '9'
-}
-
-// clipped is what the value becomes where that is no error. out is what the conversion made of it so far.
-func clipped(ctx *sql.Context, typ sql.Type, v, out any) (any, error) {
-	if t, ok := typ.(sql.StringType); ok {
-		switch v := v.(type) {
-		case string:
-			if types.IsTextOnly(typ) {
-				r := []rune(v)
-				v = string(r[:min(int64(len(r)), t.MaxCharacterLength())])
-			}
-			v = v[:min(int64(len(v)), t.MaxByteLength())]
-			out = strings.ToValidUTF8(v, "")
-		case []byte:
-			out = v[:min(int64(len(v)), t.MaxByteLength())]
-		}
-	}
-	switch {
-	case types.IsUnsigned(typ): // the library goes round the other way
-		if f, _, err := types.Float64.Convert(ctx, v); err == nil && f.(float64) < 0 {
-			out = typ.Zero()
-		}
-	case types.IsSet(typ):
-		if text, ok := v.(string); ok {
-			out = members(ctx, typ, text)
-		}
-	}
-	if out == nil || types.IsTime(typ) { // what is no date is none, whatever could be read of it
-		out = typ.Zero()
-	}
-	out, _, err := typ.Convert(ctx, out)
-	return out, err
-}
-
-// members leaves those in a list that are of a SET.
-func members(ctx *sql.Context, typ sql.Type, list string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(list, ","), func(m string) bool {
-		_, _, err := typ.Convert(ctx, m)
-		return err != nil
-	}), ",")
 }
 
 // sameKeys reports whether rows have the same keys in both forms of a table, byte by byte.

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/charset"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/jsonsize"
@@ -383,9 +384,9 @@ func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ 
 	if err := s.remember(ctx, strings.ToLower(name)); err != nil {
 		return err
 	}
-	if expr.IsEnum(typ) {
+	if assign.Typed(typ) {
 		var err error
-		if value, err = expr.EnumText(typ, value); err != nil {
+		if value, err = assign.Of(ctx, value, typ, types.LongText); err != nil {
 			return err
 		}
 		typ = types.CreateLongText(s.GetCollation())

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
@@ -71,8 +72,10 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 		}
 		return wrapped(ctx, e, textOfTemporalOrEnum)
 	case *sql.ColumnDefaultValue: // of a column that is computed
-		if e != nil && e.Expr != nil && isEnum(ctx, e.Expr) && expr.AssignedAsText(e.Expr.Type(ctx), e.OutType) {
-			return wrapped(ctx, e, textOfEnum)
+		if e != nil && e.Expr != nil {
+			return wrapped(ctx, e, func(ctx *sql.Context, of sql.Expression) sql.Expression {
+				return assign.Expression(ctx, of, e.OutType)
+			})
 		}
 	case *expression.Case:
 		return textBranches(ctx, e)

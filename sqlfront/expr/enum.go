@@ -39,14 +39,6 @@ func EnumText(t sql.Type, v any) (any, error) {
 	return v, nil
 }
 
-// Assigned is a value of the type from, on its way to where values of the type to are kept.
-func Assigned(v any, from, to sql.Type) (any, error) {
-	if v == nil || !AssignedAsText(from, to) {
-		return v, nil
-	}
-	return EnumText(from, v)
-}
-
 // AssignedAsText reports whether values of the type from are texts to what has the type to; nil
 // is what takes any type.
 func AssignedAsText(from, to sql.Type) bool {

@@ -54,7 +54,13 @@ func temporalOf(ctx *sql.Context, e sql.Expression) (kind temporalKind, digits i
 	if !e.Resolved() {
 		return 0, 0
 	}
-	t := e.Type(ctx)
+	_, column := e.(*expression.GetField)
+	return temporalType(e.Type(ctx), column)
+}
+
+// temporalType is what values of a type are. Of a column the type's digits are its own; of others six may
+// mean that nobody knows.
+func temporalType(t sql.Type, column bool) (kind temporalKind, digits int) {
 	if t == nil || types.IsDeferredType(t) {
 		return 0, 0
 	}
@@ -63,10 +69,8 @@ func temporalOf(ctx *sql.Context, e sql.Expression) (kind temporalKind, digits i
 		return kindDate, 0
 	case sqltypes.Datetime, sqltypes.Timestamp:
 		digits = -1
-		if d, ok := t.(sql.DatetimeType); ok {
-			if _, column := e.(*expression.GetField); column || d.Precision() < 6 {
-				digits = d.Precision()
-			}
+		if d, ok := t.(sql.DatetimeType); ok && (column || d.Precision() < 6) {
+			digits = d.Precision()
 		}
 		return kindDatetime, digits
 	case sqltypes.Time:
@@ -77,6 +81,16 @@ func temporalOf(ctx *sql.Context, e sql.Expression) (kind temporalKind, digits i
 		return kindTime, digits
 	}
 	return 0, 0
+}
+
+// MomentOf is a value of the type from as the number or as the text that it is then; what has no type of
+// dates or times stays.
+func MomentOf(ctx *sql.Context, v any, from sql.Type, number bool) any {
+	kind, digits := temporalType(from, false)
+	if kind == 0 {
+		return v
+	}
+	return (&Temporal{kind: kind, digits: digits, number: number}).of(ctx, from, v)
 }
 
 // AsText makes a text of a date or time; everything else stays.
@@ -211,17 +225,21 @@ func (t *Temporal) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
+	return t.of(ctx, t.Child.Type(ctx), v), nil
+}
+
+func (t *Temporal) of(ctx *sql.Context, from sql.Type, v any) any {
 	if _, ok := v.(string); ok { // DATE() and others have a text under their type
-		if c, _, err := t.Child.Type(ctx).Convert(ctx, v); err == nil && c != nil {
+		if c, _, err := from.Convert(ctx, v); err == nil && c != nil {
 			v = c
 		}
 	}
 	switch v := v.(type) {
 	case time.Time:
 		if t.number {
-			return t.numberOf(false, dateNumber(v, t.kind == kindDate), v.Nanosecond()/1000), nil
+			return t.numberOf(false, dateNumber(v, t.kind == kindDate), v.Nanosecond()/1000)
 		}
-		return t.textOf(v), nil
+		return t.textOf(v)
 	case types.Timespan:
 		negative := v < 0
 		if negative {
@@ -230,16 +248,16 @@ func (t *Temporal) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		seconds := int64(v) / 1_000_000
 		micros := int(int64(v) % 1_000_000)
 		if t.number {
-			return t.numberOf(negative, seconds/3600*10000+seconds/60%60*100+seconds%60, micros), nil
+			return t.numberOf(negative, seconds/3600*10000+seconds/60%60*100+seconds%60, micros)
 		}
 		sign := ""
 		if negative {
 			sign = "-"
 		}
 		return fmt.Sprintf("%s%02d:%02d:%02d%s", sign, seconds/3600, seconds/60%60, seconds%60,
-			t.fraction(micros)), nil
+			t.fraction(micros))
 	}
-	return v, nil // an expression whose value is not of its type: as before
+	return v // an expression whose value is not of its type: as before
 }
 
 func (t *Temporal) textOf(v time.Time) string {

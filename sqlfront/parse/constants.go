@@ -14,9 +14,11 @@ func (r *rewriter) constants() {
 	}
 	l := &lexer{s: r.src, ansi: r.ansi}
 	var prev, before token
+	declares := false // DEFAULT of a variable is any expression, of a column it is a text
 	for t := l.next(); t.kind != eof; t = l.next() {
+		declares = (declares || l.is(t, "declare")) && !l.isByte(t, ';')
 		if t.kind == str {
-			if function := r.temporalWord(l, prev, before); function != "" {
+			if function := r.temporalWord(l, prev, before, declares); function != "" {
 				start, end := prev.start, t.end
 				if l.isByte(before, '{') { // {d '…'}, as ODBC and JDBC write it
 					if n := l.next(); l.isByte(n, '}') {
@@ -36,10 +38,11 @@ func (r *rewriter) constants() {
 
 // temporalWord is the function that makes a date or time of the text behind word, if that is what the two
 // are.
-func (r *rewriter) temporalWord(l *lexer, word, before token) string {
+func (r *rewriter) temporalWord(l *lexer, word, before token, declares bool) string {
 	odbc := l.isByte(before, '{')
 	switch {
-	case l.isByte(before, '.') || l.is(before, "default") || l.is(before, "of") || l.is(before, "as"):
+	case l.isByte(before, '.') || l.is(before, "default") && !declares:
+	case l.is(before, "of") || l.is(before, "as"):
 	case l.is(word, "date") || odbc && l.is(word, "d"):
 		return expr.DateFunction
 	case l.is(word, "time") || odbc && l.is(word, "t"):

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -24,7 +26,9 @@ func (e edits) apply(s string) string {
 	if len(e) == 0 {
 		return s
 	}
-	sort.Slice(e, func(i, j int) bool { return e[i].start < e[j].start })
+	slices.SortStableFunc(e, func(a, b edit) int { // what is put before a word comes before what replaces it
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	})
 	var b strings.Builder
 	at := 0
 	for _, x := range e {

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -116,7 +117,7 @@ func (r *Routine) Run(sctx *sql.Context, host Host, args []Argument) (Output, er
 		if p.Direction == Out {
 			continue
 		}
-		v, err := fit(f.ctx, p.Type, p.Name, args[i].Value, args[i].Type)
+		v, err := assign.Store(f.ctx, p.Type, p.Name, args[i].Value, args[i].Type)
 		if err != nil {
 			return Output{}, err
 		}

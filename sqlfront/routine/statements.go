@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -389,7 +390,7 @@ func (r *returns) run(f *frame) (*jump, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v, err = fit(f.ctx, f.routine.Returns, f.routine.Name, v, typ); err != nil {
+	if v, err = assign.Store(f.ctx, f.routine.Returns, f.routine.Name, v, typ); err != nil {
 		return nil, err
 	}
 	return &jump{kind: jumpReturn, value: v}, nil

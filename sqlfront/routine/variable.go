@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/assign"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/moment"
@@ -167,7 +168,7 @@ func (l limit) WithResolvedChildren(c context.Context, _ []any) (any, error) {
 
 func (f *frame) assign(slot int, v any, from sql.Type) error {
 	s := f.routine.slots[slot]
-	v, err := fit(f.ctx, s.typ, s.name, v, from)
+	v, err := assign.Store(f.ctx, s.typ, s.name, v, from)
 	if err != nil {
 		return err
 	}
@@ -213,90 +214,4 @@ func (f *frame) end() {
 	if s, ok := f.ctx.Session.(expr.Charged); ok && f.charged > 0 {
 		_ = s.ChargeValue(f.ctx, f, 0) // giving back does not fail
 	}
-}
-
-// fit converts a value of the type from to the type of a variable as an INSERT would to that of a column.
-func fit(ctx *sql.Context, typ sql.Type, name string, v any, from sql.Type) (any, error) {
-	v, err := sql.UnwrapAny(ctx, v)
-	if err == nil {
-		v, err = expr.Assigned(v, from, typ)
-	}
-	if v == nil || err != nil {
-		return nil, err
-	}
-	if typ == nil {
-		return v, nil
-	}
-	if b, ok := v.(bool); ok && types.IsNumber(typ) {
-		if v = int8(0); b {
-			v = int8(1)
-		}
-	}
-	to, in, err := expr.Held(ctx, typ, v)
-	strict := sql.LoadSqlMode(ctx).Strict()
-	switch {
-	case err != nil && types.ErrLengthBeyondLimit.Is(err):
-		if !strict {
-			ctx.Warn(sqlerr.DataTruncated, "Data truncated for column '%s' at row 1", name)
-			return cut(typ, v), nil
-		}
-		return nil, sqlerr.New(sqlerr.DataTooLong, "Data too long for column '%s' at row 1", name)
-	case err != nil:
-		code := sqlerr.WrongValueForField
-		if types.IsTime(typ) || expr.IsSpan(typ) {
-			code = sqlerr.TruncatedWrongValue
-		}
-		if !strict {
-			ctx.Warn(code, "Incorrect %s value: '%v' for column '%s' at row 1", kindOf(typ), v, name)
-			if to == nil {
-				to = typ.Zero()
-			}
-			return to, nil
-		}
-		return nil, sqlerr.New(code, "Incorrect %s value: '%v' for column '%s' at row 1",
-			kindOf(typ), v, name)
-	case in != sql.InRange:
-		if strict {
-			return nil, sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)
-		}
-		ctx.Warn(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", name)
-	}
-	return to, nil
-}
-
-// cut shortens a text to what its type holds.
-func cut(typ sql.Type, v any) any {
-	st, ok := typ.(sql.StringType)
-	if !ok {
-		return v
-	}
-	switch v := v.(type) {
-	case string:
-		if r := []rune(v); int64(len(r)) > st.MaxCharacterLength() {
-			return string(r[:st.MaxCharacterLength()])
-		}
-	case []byte:
-		if int64(len(v)) > st.MaxByteLength() {
-			return v[:st.MaxByteLength()]
-		}
-	}
-	return v
-}
-
-func kindOf(t sql.Type) string {
-	switch {
-	case types.IsInteger(t):
-		return "integer"
-	case types.IsDecimal(t):
-		return "decimal"
-	case types.IsFloat(t):
-		return "double"
-	case types.IsDateType(t):
-		return "date"
-	case types.IsDatetimeType(t), types.IsTimestampType(t):
-		return "datetime"
-	case expr.IsSpan(t):
-		return "time"
-	}
-	return "string"
 }
