@@ -18,6 +18,7 @@ import (
 	"time"
 
 	gms "github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/mysqlproto"
 	"moka/sqlfront/sqlerr"
@@ -411,6 +412,18 @@ func TestParametersThatAreNoNumbers(t *testing.T) {
 	}
 	if n := r.server.Stats().Panics; n != 0 {
 		t.Errorf("%d panics", n)
+	}
+}
+
+// TestDecimalParameters: a DECIMAL parameter is one, with all its digits. As a text it was added as a DOUBLE,
+// and compared as one or letter by letter.
+func TestDecimalParameters(t *testing.T) {
+	for _, text := range []string{"0.10", "-12345678901234567890.12", "9007199254740993"} {
+		all, err := expressions([]mysqlproto.Param{{Kind: mysqlproto.KindDecimal, Text: text}})
+		v, ok := all["v1"].(*ast.SQLVal)
+		if err != nil || !ok || v.Type != ast.FloatVal || string(v.Val) != text {
+			t.Errorf("%s: %v, %v", text, all["v1"], err)
+		}
 	}
 }
 

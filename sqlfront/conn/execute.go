@@ -256,6 +256,8 @@ func expressions(params []mysqlproto.Param) (map[string]ast.Expr, error) {
 			}
 			// With an exponent, which makes it a DOUBLE; else it would be a DECIMAL.
 			e = ast.NewFloatVal(strconv.AppendFloat(nil, f, 'e', -1, 64))
+		case mysqlproto.KindDecimal:
+			e = ast.NewFloatVal([]byte(p.Text))
 		default:
 			e = ast.NewStrVal([]byte(p.Text))
 		}

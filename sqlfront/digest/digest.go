@@ -349,6 +349,8 @@ func (d *Digest) Bind(text string, params []mysqlproto.Param) bool {
 			if strings.ContainsAny(p.Text, "eE") {
 				l.Kind = eval.LiteralFloat
 			}
+		case mysqlproto.KindDecimal:
+			l.Kind = eval.LiteralDecimal
 		case mysqlproto.KindText, mysqlproto.KindBytes:
 			l.Kind = eval.LiteralString
 		default:

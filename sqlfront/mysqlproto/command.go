@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Kind is what a parameter's value is, whatever type it was sent in.
@@ -16,6 +17,7 @@ const (
 	KindFloat
 	KindText  // in the client's character set
 	KindBytes // of a type without a character set, or of a date or time
+	KindDecimal
 )
 
 // Param is a value that a client binds, as a text: that of a number, of a date, or the text itself.
@@ -222,12 +224,26 @@ func (c *cursor) param(t ParamType) Param {
 		return c.time()
 	case TypeVarString, TypeString, TypeVarchar:
 		return Param{KindText, c.string()}
-	case TypeDecimal, TypeNewDecimal, TypeBlob, TypeTinyBlob, TypeMediumBlob, TypeLongBlob, TypeJSON, TypeBit,
+	case TypeDecimal, TypeNewDecimal:
+		return decimal(c.string())
+	case TypeBlob, TypeTinyBlob, TypeMediumBlob, TypeLongBlob, TypeJSON, TypeBit,
 		TypeEnum, TypeSet, TypeGeometry:
 		return Param{KindBytes, c.string()}
 	}
 	c.bad = true
 	return Param{}
+}
+
+// decimal is a DECIMAL. To what is no number, or has more digits than one has, MySQL makes a warning and a
+// number of what it begins with, as of a text.
+func decimal(text string) Param {
+	digits := strings.TrimPrefix(text, "-")
+	whole, fraction, _ := strings.Cut(digits, ".")
+	if n := len(whole) + len(fraction); n == 0 || n > 65 || len(fraction) > 30 ||
+		strings.Trim(whole+fraction, "0123456789") != "" {
+		return Param{KindBytes, text}
+	}
+	return Param{KindDecimal, text}
 }
 
 func float(v float64) Param {

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -49,7 +50,13 @@ func TestParams(t *testing.T) {
 		{TypeDouble, false, nan, Param{KindFloat, ""}}, {TypeNull, false, nil, Param{}},
 		{TypeVarString, false, []byte("\x02hi"), Param{KindText, "hi"}}, {TypeBlob, false, []byte("\x00"),
 			Param{KindBytes, ""}},
-		{TypeNewDecimal, false, []byte("\x041.50"), Param{KindBytes, "1.50"}},
+		{TypeNewDecimal, false, []byte("\x041.50"), Param{KindDecimal, "1.50"}},
+		{TypeDecimal, false, []byte("\x03-12"), Param{KindDecimal, "-12"}},
+		{TypeNewDecimal, false, []byte("\x02-."), Param{KindBytes, "-."}},
+		{TypeNewDecimal, false, []byte("\x031e9"), Param{KindBytes, "1e9"}},
+		{TypeNewDecimal, false, []byte("\x04--.5"), Param{KindBytes, "--.5"}},
+		{TypeNewDecimal, false, append([]byte{66}, strings.Repeat("7", 66)...), Param{KindBytes,
+			strings.Repeat("7", 66)}},
 		{TypeDate, false, []byte{4, 0xe7, 7, 1, 5}, Param{KindBytes, "2023-01-05"}}, {TypeDate, false,
 			[]byte{0}, Param{KindBytes, "0000-00-00"}},
 		{TypeDatetime, false, []byte{0}, Param{KindBytes, "0000-00-00 00:00:00"}},
