@@ -257,3 +257,21 @@ func TestTimesOfVariables(t *testing.T) {
 		{"select f('1:00:00.7')", "01:00:01.3"},
 	}.run(t, c)
 }
+
+// TestWhatFunctionsLeaveOut: UNCOMPRESS was NULL of all beyond 32 KiB, FORMAT 0.00 of doubles from 2^63 on,
+// and DATE_FORMAT's %y of 2005 5.
+func TestWhatFunctionsLeaveOut(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	script{
+		{"select length(uncompress(compress(repeat('abcd', 8192)))), md5(uncompress(compress(repeat('q', " +
+			"1000000))))", "32768 d1eb8f494cdb49716f8a7d6296d5f965"},
+		{"select uncompress(compress('')) = '', uncompress('abc'), uncompress(concat(0x01000000, " +
+			"substring(compress('xyz'), 5))), uncompress(concat(0x03000000, 'junk'))", "1 NULL NULL NULL"},
+		{"select format(1e20, 2), format(-9.3e18, 0), format(9223372036854775808e0, 1), format(2.5e0, 1)",
+			"100,000,000,000,000,000,000.00 -9,300,000,000,000,000,000 9,223,372,036,854,776,000.0 2.5"},
+		{"select length(format(1.5e300, 0)), format(1234.5e0, 3), format(-0.4e0, 0)", "401 1,234.500 0"},
+		{"select date_format('2005-03-04 01:02:03', '%y|%Y|%#|%.|%%|%'), date_format('0099-01-01', " +
+			"'%X %x %y')",
+			"05|2005|#|.|%|% 0098 0099 99"},
+	}.run(t, c)
+}

@@ -114,6 +114,7 @@ var computedFunctions = map[string]computed{
 	},
 	"inet_ntoa":   {typ: types.LongText, takes: []sql.Type{types.Int64}, compute: inetNtoa},
 	"inet_aton":   {typ: types.Uint32, takes: []sql.Type{types.LongText}, compute: inetAton},
+	"uncompress":  {typ: types.LongBlob, takes: []sql.Type{types.LongBlob}, compute: uncompress},
 	"from_base64": {typ: types.LongBlob, takes: []sql.Type{types.LongText}, compute: fromBase64},
 	"period_add":  {typ: types.Int64, takes: []sql.Type{types.Int64, types.Int64}, compute: periodAdd},
 	"period_diff": {typ: types.Int64, takes: []sql.Type{types.Int64, types.Int64}, compute: periodDiff},

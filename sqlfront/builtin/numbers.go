@@ -162,21 +162,45 @@ func (b *bits) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return n, err
 }
 
-// newFormat is FORMAT(n, digits) of exact numbers; those of floating point, and other locales, are the
-// library's.
+// newFormat is FORMAT(n, digits); other locales are the library's.
 func newFormat(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-	if len(args) == 2 {
-		t := resolvedType(ctx, args[0])
-		digits := resolvedType(ctx, args[1])
-		if t != nil && (types.IsInteger(t) || types.IsDecimal(t)) && digits != nil && types.IsNumber(digits) {
-			return &computed{
-				NaryExpression: expression.NaryExpression{ChildExpressions: args},
-				name:           "format", typ: types.CreateLongText(ctx.GetCollation()),
-				takes: []sql.Type{types.InternalDecimalType, types.Float64}, compute: format,
-			}, nil
-		}
+	if len(args) != 2 {
+		return function.NewFormat(ctx, args...)
+	}
+	f := &computed{
+		NaryExpression: expression.NaryExpression{ChildExpressions: args},
+		name:           "format", typ: types.CreateLongText(ctx.GetCollation()),
+		takes: []sql.Type{types.InternalDecimalType, types.Float64}, compute: format,
+	}
+	t, digits := resolvedType(ctx, args[0]), resolvedType(ctx, args[1])
+	switch {
+	case t == nil || digits == nil || !types.IsNumber(digits):
+	case types.IsInteger(t) || types.IsDecimal(t):
+		return f, nil
+	case types.IsFloat(t):
+		f.takes, f.compute = []sql.Type{types.Float64, types.Float64}, formatFloat
+		return f, nil
 	}
 	return function.NewFormat(ctx, args...)
+}
+
+// formatFloat is FORMAT of a floating point number. The library's goes through an int64, which does not hold
+// those from 2^63 on: they have no digits behind the point.
+func formatFloat(ctx *sql.Context, args []any) (any, error) {
+	n, digits := args[0].(float64), args[1].(float64)
+	if math.Abs(n) >= 1<<62 {
+		d, _, err := apd.NewFromString(strconv.FormatFloat(n, 'f', -1, 64))
+		if err != nil {
+			return nil, err
+		}
+		return format(ctx, []any{d, digits})
+	}
+	f, err := function.NewFormat(ctx, expression.NewLiteral(n, types.Float64),
+		expression.NewLiteral(digits, types.Float64))
+	if err != nil {
+		return nil, err
+	}
+	return f.Eval(ctx, nil)
 }
 
 // mostDigits is how many FORMAT writes behind the point.
@@ -184,7 +208,7 @@ const mostDigits = 30
 
 func format(_ *sql.Context, args []any) (any, error) {
 	digits := int32(max(0, min(mostDigits, math.Round(args[1].(float64)))))
-	context := apd.BaseContext.WithPrecision(200)
+	context := apd.BaseContext.WithPrecision(400) // the largest DOUBLE has 309 before the point
 	context.Rounding = apd.RoundHalfUp
 	d := new(apd.Decimal)
 	if _, err := context.Quantize(d, args[0].(*apd.Decimal), -digits); err != nil {

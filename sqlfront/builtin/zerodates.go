@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
@@ -38,14 +39,14 @@ func (f *dateFormat) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	switch v := v.(type) {
 	case time.Time:
 		if !v.Equal(types.ZeroTime) {
-			return f.DateFormat.Eval(ctx, row)
+			return f.format(ctx, v, row)
 		}
 	case string:
 		if !strings.HasPrefix(v, "0000-00-00") || strings.Trim(v[10:], " 0:.") != "" {
-			return f.DateFormat.Eval(ctx, row)
+			return f.format(ctx, v, row)
 		}
 	default:
-		return f.DateFormat.Eval(ctx, row)
+		return f.format(ctx, v, row)
 	}
 	format, err := f.RightChild.Eval(ctx, row)
 	text, ok := format.(string)
@@ -53,6 +54,53 @@ func (f *dateFormat) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	return formatZero(text)
+}
+
+// format has what the library's format lacks: %y has two digits, %X and %x four, and what is no letter of
+// the format stands for itself.
+func (f *dateFormat) format(ctx *sql.Context, date any, row sql.Row) (any, error) {
+	format, err := f.RightChild.Eval(ctx, row)
+	text, ok := format.(string)
+	if err != nil || !ok || !strings.ContainsAny(text, "%") {
+		return f.DateFormat.Eval(ctx, row)
+	}
+	var b strings.Builder
+	years := map[byte]string{}
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] != '%':
+			b.WriteByte(text[i])
+			continue
+		case i+1 == len(text):
+			b.WriteString("%%")
+			continue
+		}
+		i++
+		switch c := text[i]; {
+		case c == 'y' || c == 'X' || c == 'x':
+			if years[c] == "" {
+				part, err := f.part(ctx, date, "%"+string(c))
+				if part == nil || err != nil {
+					return nil, err
+				}
+				width := map[byte]int{'y': 2, 'X': 4, 'x': 4}[c]
+				years[c] = strings.Repeat("0", max(0, width-len(part.(string)))) + part.(string)
+			}
+			b.WriteString(years[c])
+		case c == '%':
+			b.WriteString("%%")
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			b.WriteString("%" + string(c))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return f.part(ctx, date, b.String())
+}
+
+func (f *dateFormat) part(ctx *sql.Context, date any, format string) (any, error) {
+	return function.NewDateFormat(ctx, expression.NewLiteral(date, f.LeftChild.Type(ctx)),
+		expression.NewLiteral(format, types.LongText)).Eval(ctx, nil)
 }
 
 // zeroParts are the letters of DATE_FORMAT for 0000-00-00 00:00:00. The others, which name a day of the week
