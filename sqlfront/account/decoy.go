@@ -9,12 +9,16 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 )
 
-// Plugin is by what a client of a user name and a host has to show its password: its account's method. For one without an account it is one of the
-// two as well, or a client could tell which accounts there are from the methods that it is asked for: always the same for a name, and as often
-// either as accounts have it. Which it is depends on what is stored of root's password, so that nobody can work it out.
-func (d *Directory) Plugin(user, host string) string {
-	if u := d.Find(user, host); u != nil && (u.Plugin == string(mysql.MysqlNativePassword) || u.Plugin == string(mysql.CachingSha2Password)) {
-		return u.Plugin
+// Plugin is by what a client of a user name and an origin has to show its password: its account's method. For
+// one without an account it is one of the two as well, or a client could tell which accounts there are from
+// the methods that it is asked for: always the same for a name, and as often either as accounts have it.
+// Which it is depends on what is stored of root's password, so that nobody can work it out.
+func (d *Directory) Plugin(user string, from Origin) string {
+	if u := d.Find(user, from); u != nil {
+		switch u.Plugin {
+		case string(mysql.MysqlNativePassword), string(mysql.CachingSha2Password):
+			return u.Plugin
+		}
 	}
 	s := d.now.Load()
 	h := sha256.New()

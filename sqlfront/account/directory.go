@@ -139,27 +139,6 @@ func (d *Directory) publish(ed *mysql_db.Editor) {
 // Enabled reports whether anybody asks for privileges.
 func (d *Directory) Enabled() bool { return d.db.Enabled() }
 
-// Find is the account that a client of a user name and a host gets, nil for none: the one whose host says most. An anonymous account is
-// everybody's.
-func (d *Directory) Find(user, host string) *mysql_db.User {
-	s := d.now.Load()
-	var best *mysql_db.User
-	closest := -1
-	for _, name := range []string{user, ""} {
-		for _, u := range s.byUser[name] {
-			if n, ok := matchHost(u.Host, host); ok {
-				if n = 2 * n; name != "" {
-					n++
-				}
-				if n > closest {
-					best, closest = u, n
-				}
-			}
-		}
-	}
-	return best
-}
-
 // Account is the account of exactly that name, nil for none.
 func (d *Directory) Account(n Name) *mysql_db.User { return d.now.Load().users[n.key()] }
 

@@ -28,7 +28,7 @@ func (l *login) door(a *attempt, plugin func(*attempt) (account.Name, error)) (a
 			l.failed(a, "too many logins at a time after wrong passwords")
 			return account.Name{}, sqlerr.New(sqlerr.AccessDenied,
 				"Access denied for user '%s'@'%s': too many logins at a time after wrong passwords; "+
-					"try again in %v", a.user, a.host, maxDelay)
+					"try again in %v", a.user, a.from.Host, maxDelay)
 		}
 	}
 	who, err := plugin(a)
@@ -49,7 +49,7 @@ func (l *login) door(a *attempt, plugin func(*attempt) (account.Name, error)) (a
 
 // place is where a login comes from and whose it is. It is asked for only while somebody guesses.
 func (l *login) place(a *attempt) string {
-	where := a.host
+	where := a.from.Host
 	if uid, err := peercred.UID(a.c.gate.Conn); err == nil {
 		where = fmt.Sprintf("user id %d", uid)
 	}

@@ -45,7 +45,7 @@ func newLogin(srv *Server) *login {
 type attempt struct {
 	c      *Connection
 	user   string
-	host   string
+	from   account.Origin
 	salt   []byte
 	answer []byte
 }
@@ -58,10 +58,10 @@ const longestUser = 4 * 32
 // salt by a plugin already, or has not (plugin is empty).
 func (l *login) exchange(c *Connection, user, plugin string, answer, salt []byte) (account.Name, error) {
 	user = user[:min(len(user), longestUser)]
-	a := &attempt{c, user, account.Host(c.RemoteAddr()), salt, answer}
+	a := &attempt{c, user, account.From(c.RemoteAddr()), salt, answer}
 	wants := mysqlproto.NativePassword
 	if l.accounts.Enabled() {
-		wants = l.accounts.Plugin(user, a.host)
+		wants = l.accounts.Plugin(user, a.from)
 	}
 	if wants != mysqlproto.NativePassword && wants != mysqlproto.CachingSHA2 {
 		return account.Name{}, sqlerr.New(sqlerr.AccessDenied,
@@ -97,7 +97,7 @@ func (a *attempt) denied(password bool) *sqlerr.Error {
 		using = "YES"
 	}
 	return sqlerr.New(sqlerr.AccessDenied, "Access denied for user '%s'@'%s' (using password: %s)", a.user,
-		a.host, using)
+		a.from.Host, using)
 }
 
 // admit is the end of a login with a password that was right or wrong.
@@ -107,7 +107,7 @@ func (l *login) admit(a *attempt, u *mysql_db.User, right, gave bool) (account.N
 	}
 	if u.Locked {
 		return account.Name{}, sqlerr.New(sqlerr.AccountLocked,
-			"Access denied for user '%s'@'%s'. Account is locked.", a.user, a.host)
+			"Access denied for user '%s'@'%s'. Account is locked.", a.user, a.from.Host)
 	}
 	if builtIn(u) && u.AuthString == "" {
 		if err := l.srv.opts.OwnPeer(a.c.gate.Conn); err != nil {
@@ -116,7 +116,7 @@ func (l *login) admit(a *attempt, u *mysql_db.User, right, gave bool) (account.N
 					"only the operating system's user who runs the server, and its root, get in "+
 					"(%v). As that "+
 					"user, log in and give it one: "+
-					"ALTER USER root@localhost IDENTIFIED BY '...'", a.user, a.host, err)
+					"ALTER USER root@localhost IDENTIFIED BY '...'", a.user, a.from.Host, err)
 		}
 	}
 	return account.Name{User: u.User, Host: u.Host}, nil
@@ -133,9 +133,9 @@ func builtIn(u *mysql_db.User) bool {
 // native is mysql_native_password.
 func (l *login) native(a *attempt) (account.Name, error) {
 	if !l.accounts.Enabled() {
-		return account.Name{User: a.user, Host: a.host}, nil
+		return account.Name{User: a.user, Host: a.from.Host}, nil
 	}
-	u := l.accounts.Find(a.user, a.host)
+	u := l.accounts.Find(a.user, a.from)
 	right := false
 	switch {
 	case u == nil || u.Plugin != mysqlproto.NativePassword:

@@ -16,7 +16,7 @@ import (
 //	  ◀── 01 public key, PEM ──
 //	  ── RSA-OAEP(password 00 XOR salt) ───────────────▶
 func (l *login) sha2(a *attempt) (account.Name, error) {
-	u := l.accounts.Find(a.user, a.host)
+	u := l.accounts.Find(a.user, a.from)
 	if u != nil && u.Plugin != mysqlproto.CachingSHA2 {
 		u = nil
 	}
