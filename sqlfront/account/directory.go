@@ -14,6 +14,7 @@ type Directory struct {
 	db      *mysql_db.MySQLDb
 	now     atomic.Pointer[snapshot]
 	version atomic.Uint64
+	adopted atomic.Bool
 }
 
 // Version counts changes of accounts, and of what everybody has (Touch). Who keeps the answer to a question about privileges reads it before he
@@ -66,7 +67,12 @@ func (s *snapshot) granted(k key) []key { return s.roles[k] }
 func (d *Directory) Adopt(ed *mysql_db.Editor) {
 	normalize(ed)
 	d.publish(ed)
+	d.adopted.Store(true)
 }
+
+// Adopted reports whether the accounts are the directory's: a server's are. Of an engine without a server
+// they may be the library's alone.
+func (d *Directory) Adopted() bool { return d.adopted.Load() }
 
 // Replace takes a stored value for all accounts.
 func (d *Directory) Replace(ctx *sql.Context, data []byte) error {
@@ -155,12 +161,19 @@ func (d *Directory) Accounts() []*mysql_db.User {
 
 // Effective is what an account may do with roles that are active. ok is false if there is no such account.
 func (d *Directory) Effective(n Name, active []Name) (set mysql_db.PrivilegeSet, ok bool) {
+	set = mysql_db.NewPrivilegeSet()
+	return set, d.AddTo(set, n, active)
+}
+
+// AddTo adds what an account may do with roles that are active to a set. It adds nothing and says so if
+// there is no account of exactly that name.
+func (d *Directory) AddTo(set mysql_db.PrivilegeSet, n Name, active []Name) bool {
 	s := d.now.Load()
 	u := s.users[n.key()]
 	if u == nil {
-		return mysql_db.PrivilegeSet{}, false
+		return false
 	}
-	set = u.PrivilegeSet.Copy()
+	set.UnionWith(u.PrivilegeSet)
 	seen := map[key]bool{n.key(): true}
 	var add func(k key)
 	add = func(k key) {
@@ -180,7 +193,7 @@ func (d *Directory) Effective(n Name, active []Name) (set mysql_db.PrivilegeSet,
 			add(r.key())
 		}
 	}
-	return set, true
+	return true
 }
 
 // HasRoles reports whether an account has been granted any role, or all have.

@@ -25,13 +25,14 @@ func (s *Session) ActAs(ctx *sql.Context, user, host string, f func() error) err
 	if !s.eng.asks() {
 		return f()
 	}
-	if !s.eng.hasAccount(account.Name{User: user, Host: host}) {
+	by, ok := s.eng.accountOf(account.Name{User: user, Host: host})
+	if !ok {
 		return sqlerr.New(sqlerr.NoSuchDefiner, "The user specified as a definer ('%s'@'%s') does not exist", user, host)
 	}
 	client, granted, patterns := s.Client(), s.granted, s.patterns
 	set, counter := s.GetPrivilegeSet()
 	as := client
-	as.User, as.Address = user, host
+	as.User, as.Address = by.User, by.Host
 	s.acting++
 	s.patterns = nil
 	s.become(as)
@@ -53,13 +54,23 @@ func (e *Engine) asks() bool { return e.accounts() != nil && e.accounts().Enable
 
 // hasAccount reports whether there is an account of exactly that name: the library would take one whose host is a pattern that matches.
 func (e *Engine) hasAccount(n account.Name) bool {
-	if e.directory.Account(n) != nil {
-		return true
+	_, ok := e.accountOf(n)
+	return ok
+}
+
+// accountOf is the name of that account as accounts have it: hosts are compared without case.
+func (e *Engine) accountOf(n account.Name) (account.Name, bool) {
+	if e.directory.Adopted() {
+		u := e.directory.Account(n)
+		if u == nil {
+			return account.Name{}, false
+		}
+		return account.Name{User: u.User, Host: u.Host}, true
 	}
-	reader := e.accounts().Reader() // of a server whose accounts are the library's alone
+	reader := e.accounts().Reader()
 	defer reader.Close()
 	_, ok := reader.GetUser(mysql_db.UserPrimaryKey{User: n.User, Host: n.Host})
-	return ok
+	return n, ok
 }
 
 // definerName reads user@host as descriptors have it; empty is nobody.

@@ -16,7 +16,7 @@ import (
 // SetPrivilegeSet implements sql.Session. The library looks into the set that it hands over here.
 func (s *Session) SetPrivilegeSet(set sql.PrivilegeSet, counter uint64) {
 	if granted, ok := set.(mysql_db.PrivilegeSet); ok {
-		s.withRoles(granted)
+		s.exactly(granted)
 	}
 	s.AssumePrivileges(set, counter)
 }

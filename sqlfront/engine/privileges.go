@@ -45,20 +45,24 @@ func (e *Engine) accounts() *mysql_db.MySQLDb {
 // LookForAccounts has accounts that another server has changed read before the statement is bound, so that a right that was taken away there
 // is gone here, too. What the statement sees of the catalog says that there was a change: what cannot be
 // read there the statement will meet by itself. In an open transaction, which sees the catalog of its
-// beginning, a lease says whether to look. An error says that rights cannot be known.
+// beginning, a lease says whether to look. An error says that rights cannot be known, or that the account is
+// gone.
 func (s *Session) LookForAccounts(ctx *sql.Context) error {
 	if !s.Restricted() {
 		return nil
 	}
 	if s.tx() != nil {
-		if err := s.eng.keepUp(ctx); err != nil || s.tx().ddl {
+		if err := s.eng.keepUp(ctx); err != nil {
 			return err
+		}
+		if s.tx().ddl {
+			return s.gone()
 		}
 	}
 	if v, err := s.eng.viewOf(ctx); err == nil {
 		s.eng.saw(ctx, v.snap)
 	}
-	return nil
+	return s.gone()
 }
 
 // keepUp is Options.KeepUp.
