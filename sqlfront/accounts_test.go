@@ -2,11 +2,15 @@ package sqlfront_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"moka/sqlfront"
 )
 
 // script runs statements and compares what each answers.
@@ -201,6 +205,74 @@ func TestPasswordPolicy(t *testing.T) {
 	wantLogin(t, s, "n:a", "")
 	wantLogin(t, s, "root:r", "")
 	wantLogin(t, s, "root", "error 1045")
+}
+
+// TestLongPasswords: what a hash of caching_sha2_password takes grows by the square of the password, and was
+// taken while nobody else could do anything.
+func TestLongPasswords(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s") // where they are sent as they are: under a key they are shorter
+	s := newDatabase(t).serve(func(o *sqlfront.Options) { o.Socket = socket })
+	root := s.conn("")
+	long, most := strings.Repeat("y", 257), strings.Repeat("z", 256)
+	run(t, root, "create user u identified by 'x'", "create user other identified by 'x'",
+		"create user n identified with mysql_native_password by '"+long+"'")
+	u := s.open("u:x", "", "")
+	script{
+		{"alter user user() identified by '" + long + "'", "error 1396"},
+		{"set password = '" + long + "'", "error 1396"},
+		{"alter user user() identified by 'a', user() identified by 'b'", "error 1396"},
+		{"alter user u identified by 'a', user() identified by 'b'", "error 1396"},
+	}.run(t, u)
+	script{
+		{"create user v identified by '" + long + "'", "error 1396"},
+		{"create user v identified by 'a', v identified by 'b'", "error 1396"},
+		{"create user if not exists v, v", "error 1396"},
+		{"alter user other identified by 'b', u identified by '" + long + "'", "error 1396"},
+		{"select count(*) from mysql.user where user = 'v'", "0"},
+		{"create user if not exists other identified by random password", ""},
+	}.run(t, root)
+	run(t, u, "set password = '"+most+"'")
+	for _, c := range []struct{ user, want string }{
+		{"u:" + most, ""}, {"u:" + long, "error 1045"}, {"nobody:" + long, "error 1045"}, {"other:x", ""},
+		{"n:" + long, ""},
+	} {
+		got := ""
+		if _, err := held(t, c.user+"@unix("+socket+")/"); err != nil {
+			got = number(err)
+		}
+		if got != c.want {
+			t.Errorf("login of %s: %q, want %q", c.user, got, c.want)
+		}
+	}
+}
+
+// TestHashingHoldsNobodyUp: others go on while passwords are hashed, and KILL is heard in between.
+func TestHashingHoldsNobodyUp(t *testing.T) {
+	s := newDatabase(t).serve()
+	root, other := s.conn(""), s.conn("")
+	text := "create user many0 identified by 'x'"
+	for i := 1; i < 2000; i++ {
+		text += fmt.Sprintf(", many%d identified by 'x'", i)
+	}
+	var id uint32
+	if err := other.QueryRowContext(context.Background(), "select connection_id()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	made := make(chan error, 1)
+	go func() {
+		_, err := other.ExecContext(context.Background(), text)
+		made <- err
+	}()
+	for err, done := error(nil), false; !done; {
+		select {
+		case err = <-made:
+			done = true
+			wantErr(t, "the killed statement", err, 1317, "70100")
+		default: // it may not have begun when it was killed
+			run(t, root, fmt.Sprintf("kill query %d", id))
+		}
+	}
+	want(t, root, "select count(*) from mysql.user where user like 'many%'", "0")
 }
 
 // TestStatusNamesAreOnes: monitors write names with '_' for '.', and refuse doubles.

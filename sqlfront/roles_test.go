@@ -1,6 +1,9 @@
 package sqlfront_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestRoles(t *testing.T) {
 	d := newDatabase(t)
@@ -111,4 +114,30 @@ func TestRoles(t *testing.T) {
 		{"show grants for v", "GRANT USAGE ON *.* TO `v`@`%`"},
 	}.run(t, s.conn(""))
 	script{{"insert into Mixed.x values (1)", ""}, {"select * from mixed.x", "1"}}.run(t, s.open("other", "", ""))
+}
+
+// TestNamesAreTakenOnce: who repeats a name in a list has it worked on once, and kept once. A long list was
+// gone through for each account of another one, with the accounts locked.
+func TestNamesAreTakenOnce(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	again := func(name string) string { return strings.Repeat(name+", ", 100_000) + name }
+	run(t, root, "create database d", "create table d.t (a int, b int)", "create role r",
+		"create user u", "grant r to u with admin option", "create user v",
+		"grant all on d.* to u with grant option")
+	u := s.open("u", "d", "")
+	u.SetMaxOpenConns(1)
+	script{
+		{"set role " + again("r"), ""},
+		{"select current_role()", "`r`@`%`"},
+		{"set default role " + again("r") + " to " + again("u"), ""},
+		{"grant " + again("r") + " to " + again("v"), ""},
+		{"grant select (" + again("a") + "), insert (" + again("b") + ") on d.t to " + again("v"), ""},
+		{"revoke insert (" + again("b") + ") on d.t from " + again("v"), ""},
+		{"grant create, select (c) on d.nope to v", "error 1146"},
+	}.run(t, u)
+	script{
+		{"show grants for v using " + again("r"), "GRANT USAGE ON *.* TO `v`@`%`;" +
+			"GRANT SELECT (`a`) ON `d`.`t` TO `v`@`%`;GRANT `r`@`%` TO `v`@`%`"},
+	}.run(t, root)
 }

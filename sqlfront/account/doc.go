@@ -16,5 +16,5 @@
 // asks for privileges while it holds its own.
 //
 // Reading order: statement.go, directory.go (snapshot), extra.go, host.go (which account a client gets),
-// manage.go, grant.go, role.go, show.go.
+// secret.go, manage.go, grant.go, role.go, show.go.
 package account

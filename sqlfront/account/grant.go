@@ -247,7 +247,8 @@ func (r *run) resolve(g Grant) (at place, list []wanted, dyn []string, err error
 			list = append(list, wanted{of, t})
 		}
 	}
-	return at, list, dyn, nil
+	lower := func(w wanted) wanted { return wanted{w.at.lower(), w.t} }
+	return at, once(list, lower), once(dyn, strings.ToLower), nil
 }
 
 func (r *run) deniedDatabase(database string) error {
@@ -349,7 +350,8 @@ func (r *run) exists(at place, list []wanted) error {
 		names, ok := r.schema.Columns(r.ctx, at.database, at.table)
 		creates := slices.ContainsFunc(list, func(w wanted) bool { return w.t == sql.PrivilegeType_Create })
 		if !ok {
-			if creates { // who may create it may be told before it is there
+			columns := slices.ContainsFunc(list, func(w wanted) bool { return w.at.column != "" })
+			if creates && !columns { // who may create it may be told before it is there
 				return nil
 			}
 			return sqlerr.New(sqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", at.database, at.table)
@@ -401,7 +403,10 @@ func (r *run) grant(g Grant) error {
 		return err
 	}
 	return r.change(r.ctx, func(e *edit) error {
-		for _, n := range g.To {
+		for _, n := range r.once(g.To) {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			u := e.own(r.name(n))
 			if u == nil {
 				return sqlerr.New(cannotCreateUser, "You are not allowed to create a user with GRANT")
@@ -444,7 +449,10 @@ func (r *run) revoke(g Grant, at place, list []wanted, dyn []string) error {
 		drop[wanted{place{}, sql.PrivilegeType_GrantOption}] = true
 	}
 	return r.change(r.ctx, func(e *edit) error {
-		for _, n := range g.To {
+		for _, n := range r.once(g.To) {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			n = r.name(n)
 			u := e.own(n)
 			if u == nil {
@@ -487,7 +495,10 @@ func (r *run) revokeEverything(g Grant) error {
 		return needs("CREATE USER")
 	}
 	return r.change(r.ctx, func(e *edit) error {
-		for _, n := range g.To {
+		for _, n := range r.once(g.To) {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			n = r.name(n)
 			u := e.own(n)
 			if u == nil {

@@ -1,17 +1,12 @@
 package account
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
-	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/vitess/go/mysql"
 
 	"moka/sqlfront/sqlerr"
 )
@@ -168,15 +163,31 @@ func (r *run) createUser(s CreateUser) ([]sql.Row, error) {
 	if !r.has(sql.PrivilegeType_Insert, sql.PrivilegeType_CreateUser) {
 		return nil, needs("CREATE USER")
 	}
+	for _, u := range s.Users {
+		n := r.name(u.Name)
+		if err := checkName(n); err != nil {
+			return nil, err
+		}
+		if u.Auth == nil {
+			if err := checkPassword("", n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	secrets, err := r.secrets("CREATE USER", s.Users, func(n Name) *mysql_db.User {
+		return &mysql_db.User{User: n.User, Host: n.Host, Plugin: defaultPlugin}
+	})
+	if err != nil {
+		return nil, err
+	}
 	var shown []sql.Row
-	return shown, r.change(r.ctx, func(e *edit) error {
-		shown = nil
+	err = r.change(r.ctx, func(e *edit) error {
 		var wrong []string
 		for _, u := range s.Users {
-			n := r.name(u.Name)
-			if err := checkName(n); err != nil {
+			if err := r.heard(); err != nil {
 				return err
 			}
+			n := r.name(u.Name)
 			if e.user(n) != nil {
 				if !s.IfNotExists {
 					wrong = append(wrong, n.String())
@@ -185,24 +196,16 @@ func (r *run) createUser(s CreateUser) ([]sql.Row, error) {
 				r.note(existsNote, "Authorization ID %s already exists.", n)
 				continue
 			}
-			now := &mysql_db.User{User: n.User, Host: n.Host, PrivilegeSet: mysql_db.NewPrivilegeSet(), Plugin: defaultPlugin, PasswordLastChanged: time.Now().UTC()}
-			if u.Auth == nil {
-				if err := checkPassword("", n); err != nil {
-					return err
-				}
-			}
-			if u.Auth != nil {
-				row, err := authenticate(now, *u.Auth, n)
-				if err != nil {
-					return err
-				}
-				shown = append(shown, row...)
+			now := &mysql_db.User{User: n.User, Host: n.Host, PrivilegeSet: mysql_db.NewPrivilegeSet()}
+			made := secrets[n.key()]
+			if made.give(now); made.shown != nil {
+				shown = append(shown, made.shown)
 			}
 			if err := apply(now, s.Options); err != nil {
 				return err
 			}
 			if len(s.Roles) > 0 {
-				for _, role := range s.Roles {
+				for _, role := range r.once(s.Roles) {
 					held := e.user(r.name(role))
 					if held == nil {
 						return sqlerr.New(unknownAuthID, "Unknown authorization ID %s", r.name(role).Quoted("`"))
@@ -218,65 +221,7 @@ func (r *run) createUser(s CreateUser) ([]sql.Row, error) {
 		}
 		return nil
 	})
-}
-
-// defaultPlugin is how passwords are kept unless a statement says otherwise: salted, and slow to try out. Old drivers may need
-// IDENTIFIED WITH mysql_native_password.
-const defaultPlugin = string(mysql.CachingSha2Password)
-
-// authenticate gives an account what it is to be identified by. A password that was made up is returned as a row.
-func authenticate(u *mysql_db.User, a Auth, n Name) (shown []sql.Row, err error) {
-	plugin := a.Plugin
-	if plugin == "" {
-		if plugin = u.Plugin; u.AuthString == "" {
-			plugin = defaultPlugin // the first password of an account, which may be older than this default
-		}
-	}
-	if a.Random {
-		var b [15]byte
-		if _, err := rand.Read(b[:]); err != nil {
-			return nil, err
-		}
-		a.Password = hex.EncodeToString(b[:])[:20]
-		shown = []sql.Row{{n.User, n.Host, a.Password, int64(1)}}
-	}
-	if a.Hash == nil {
-		if err := checkPassword(a.Password, n); err != nil {
-			return nil, err
-		}
-	}
-	switch strings.ToLower(plugin) {
-	case string(mysql.MysqlNativePassword):
-		plugin = string(mysql.MysqlNativePassword)
-		if a.Hash != nil {
-			if h := *a.Hash; h != "" {
-				if b, err := hex.DecodeString(strings.TrimPrefix(h, "*")); err != nil || len(b) != 20 || h[0] != '*' {
-					return nil, sqlerr.New(passwordFormat, "Password hash should be a 41-digit hexadecimal number")
-				}
-			}
-			u.AuthString = *a.Hash
-		} else if u.AuthString, err = plan.AuthenticationMysqlNativePassword(a.Password).AuthString(); err != nil {
-			return nil, err
-		}
-	case string(mysql.CachingSha2Password):
-		plugin = string(mysql.CachingSha2Password)
-		if a.Hash != nil {
-			if h := *a.Hash; h != "" {
-				if _, _, _, _, err := mysql.DeserializeCachingSha2PasswordAuthString([]byte(h)); err != nil {
-					return nil, sqlerr.New(1827, "The password hash doesn't have the expected format.")
-				}
-			}
-			u.AuthString = *a.Hash
-		} else if u.AuthString, err = plan.NewCachingSha2PasswordAuthentication(a.Password).AuthString(); err != nil {
-			return nil, err
-		}
-	default:
-		return nil, sqlerr.New(pluginNotLoaded, "Plugin '%s' is not loaded", plugin)
-	}
-	u.Plugin, u.Identity = plugin, ""
-	u.PasswordLastChanged = time.Now().UTC()
-	setExtraIf(u, func(x *extra) bool { was := x.Expired; x.Expired = false; return was })
-	return shown, nil
+	return shown, err
 }
 
 // setExtraIf does nothing to an account of which there is nothing to change.
@@ -331,15 +276,22 @@ func (r *run) alterUser(s AlterUser) ([]sql.Row, error) {
 	if !own && !r.has(sql.PrivilegeType_Update, sql.PrivilegeType_CreateUser) {
 		return nil, needs("CREATE USER")
 	}
+	secrets, err := r.secrets("ALTER USER", s.Users, r.Account)
+	if err != nil {
+		return nil, err
+	}
 	var shown []sql.Row
 	mine := false
-	err := r.change(r.ctx, func(e *edit) error {
-		shown, mine = nil, false
+	err = r.change(r.ctx, func(e *edit) error {
 		var wrong []string
 		for _, u := range s.Users {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			n := r.name(u.Name)
 			now := e.own(n)
-			if now == nil {
+			made, known := secrets[n.key()]
+			if now == nil || !known { // there is none, or was none a moment ago
 				if !s.IfExists {
 					wrong = append(wrong, n.String())
 				} else {
@@ -351,11 +303,9 @@ func (r *run) alterUser(s AlterUser) ([]sql.Row, error) {
 				return err
 			}
 			if u.Auth != nil {
-				row, err := authenticate(now, *u.Auth, n)
-				if err != nil {
-					return err
+				if made.give(now); made.shown != nil {
+					shown = append(shown, made.shown)
 				}
-				shown = append(shown, row...)
 				mine = mine || n.key() == r.me.key()
 			}
 			if err := apply(now, s.Options); err != nil {
@@ -388,6 +338,9 @@ func (r *run) dropUser(s DropUser) error {
 	return r.change(r.ctx, func(e *edit) error {
 		var wrong []string
 		for _, n := range s.Names {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			n = r.name(n)
 			u := e.user(n)
 			if u == nil {
@@ -441,6 +394,9 @@ func (r *run) renameUser(s RenameUser) error {
 	return r.change(r.ctx, func(e *edit) error {
 		var wrong []string
 		for i := range s.From {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			from, to := r.name(s.From[i]), r.name(s.To[i])
 			if err := checkName(to); err != nil {
 				return err

@@ -16,8 +16,11 @@ const decoyIterations = mysql.DefaultCachingSha2PasswordHashIterations
 var decoySalt = make([]byte, 20)
 
 // VerifySHA2 compares a password with what is stored of a caching_sha2_password. It takes as long if
-// nothing is stored.
+// nothing is stored. One that is longer than any may be is wrong at once, whosever it is said to be.
 func VerifySHA2(stored, password string) bool {
+	if len(password) > maxPassword {
+		return false
+	}
 	if stored == "" {
 		_, _ = mysql.SerializeCachingSha2PasswordAuthString(password, decoySalt, decoyIterations)
 		return password == ""

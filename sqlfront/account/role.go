@@ -21,6 +21,9 @@ func (r *run) createRole(s CreateRole) error {
 	return r.change(r.ctx, func(e *edit) error {
 		var wrong []string
 		for _, n := range s.Names {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			if err := checkName(n); err != nil {
 				return err
 			}
@@ -68,6 +71,7 @@ func (r *run) mayGrantRole(role Name) error {
 }
 
 func (r *run) grantRole(s GrantRole) error {
+	s.To, s.Roles = r.once(s.To), r.once(s.Roles)
 	for _, role := range s.Roles {
 		if err := r.mayGrantRole(role); err != nil {
 			return err
@@ -75,6 +79,9 @@ func (r *run) grantRole(s GrantRole) error {
 	}
 	return r.change(r.ctx, func(e *edit) error {
 		for _, n := range s.To {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			to := r.name(n)
 			u := e.user(to)
 			if u == nil {
@@ -183,12 +190,31 @@ func (d *Directory) choose(c RoleChoice, list []Name, of Name) ([]Name, error) {
 		}
 		return nil, nil
 	}
+	list = once(list, Name.key)
 	for _, n := range list {
 		if !has(granted, n) {
 			return nil, notGranted(n, of)
 		}
 	}
 	return list, nil
+}
+
+// once leaves out what a list has already: who repeats a name a million times has it worked on once, and kept
+// once.
+func once[T any, K comparable](list []T, as func(T) K) (out []T) {
+	seen := make(map[K]bool, len(list))
+	for _, x := range list {
+		if k := as(x); !seen[k] {
+			seen[k] = true
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// once leaves out accounts that are named already.
+func (r *run) once(list []Name) []Name {
+	return once(list, func(n Name) key { return r.name(n).key() })
 }
 
 func (r *run) setRole(s SetRole) error {
@@ -200,12 +226,16 @@ func (r *run) setRole(s SetRole) error {
 }
 
 func (r *run) setDefaultRole(s SetDefaultRole) error {
+	s.To, s.Roles = r.once(s.To), r.once(s.Roles)
 	for _, n := range s.To {
 		if r.name(n).key() != r.me.key() && !r.has(sql.PrivilegeType_Update, sql.PrivilegeType_CreateUser) {
 			return needs("CREATE USER")
 		}
 	}
 	for _, n := range s.To {
+		if err := r.heard(); err != nil {
+			return err
+		}
 		of := r.name(n)
 		u := r.Account(of)
 		if u == nil {
@@ -223,6 +253,9 @@ func (r *run) setDefaultRole(s SetDefaultRole) error {
 	}
 	return r.change(r.ctx, func(e *edit) error {
 		for _, n := range s.To {
+			if err := r.heard(); err != nil {
+				return err
+			}
 			now := e.own(r.name(n))
 			if now == nil {
 				return failed("SET DEFAULT ROLE", []string{r.name(n).String()})

@@ -33,7 +33,7 @@ func (r *run) showGrants(s ShowGrants) ([]sql.Row, error) {
 	}
 	if len(s.Using) > 0 {
 		using = nil
-		for _, role := range s.Using {
+		for _, role := range r.once(s.Using) {
 			if r.Account(role) == nil {
 				return nil, unknownID(role)
 			}
