@@ -332,3 +332,51 @@ func TestRenamedViewKeepsItsDefiner(t *testing.T) {
 		{"select definer from information_schema.views where table_name = 's'", "root@localhost"}}.run(t,
 		root)
 }
+
+// TestRevokeHoldsBehindHandlers: the first refusal after a REVOKE was the only one where a handler of the
+// body took it: it was noted as an answer for the plan of the statement, which ran unasked from then on until
+// the transaction ended.
+func TestRevokeHoldsBehindHandlers(t *testing.T) {
+	s := newDatabase(t).serve()
+	other := s.conn("")
+	run(t, other, "create database own", "create table own.a (id int primary key)",
+		"create table own.small (id int primary key, n int, at datetime)",
+		"insert into own.small values (1, 0, null), (2, 0, null)", "create table own.log (n int)",
+		"create user maker", "grant insert, trigger on own.a to maker",
+		"create function own.f() returns int no sql return 1", "grant execute on function own.f to maker")
+	root, maker := s.conn("own"), s.open("maker", "own", "")
+	id := 0
+	for _, c := range []struct{ does, rights string }{
+		{"update own.small set n = n + 1 where id = 1", "select, update on own.small"},
+		{"update own.small set n = n + 1, at = now() where id = 1", "select, update on own.small"},
+		{"update own.small set n = n + own.f() where id = 1", "select, update on own.small"},
+		{"select n + 1 into @n from own.small where id = 1", "select on own.small"},
+		{"insert into own.log values (1)", "insert on own.log"},
+		{"insert into own.log select n from own.log where n < 0", "select, insert on own.log"},
+		{"delete from own.log where n = 77", "select, delete on own.log"},
+	} {
+		run(t, other, "grant "+c.rights+" to maker")
+		run(t, maker, "create trigger tr after insert on a for each row begin declare i int default 0; "+
+			"declare continue handler for 1142 set @refused = @refused + 1; while i < 4 do "+c.does+
+			"; set i = i + 1; end while; end")
+		fire := func() string {
+			id++
+			run(t, root, fmt.Sprintf("insert into a values (%d)", id))
+			return results(t, root, "select @refused")
+		}
+		run(t, root, "begin", "set @refused = 0")
+		if got := fire() + fire(); got != "00" {
+			t.Errorf("%s: refused %s times", c.does, got)
+		}
+		run(t, other, "revoke "+c.rights+" from maker")
+		if got := fire() + " " + fire(); got != "4 8" {
+			t.Errorf("%s: after REVOKE refused %s times, want 4 8", c.does, got)
+		}
+		run(t, other, "grant "+c.rights+" to maker")
+		if got := fire(); got != "8" {
+			t.Errorf("%s: after GRANT refused %s times", c.does, got)
+		}
+		run(t, root, "rollback", "drop trigger own.tr")
+		run(t, other, "revoke "+c.rights+" from maker")
+	}
+}

@@ -90,12 +90,12 @@ func (h *routineHost) run(ctx *sql.Context, stmt ast.Statement, k *keptStatement
 	var err error
 	if k != nil && held(stmt) {
 		now, keeps := s.asking()
-		if !k.held || !keeps || k.asked != now {
-			k.held, k.asked = true, now
-			if !timeless(stmt) {
-				k.node = nil
-			} else if k.node, err = e.heldPlan(ctx, stmt); err != nil {
-				k.node = nil // with values in it may be another matter
+		if !k.held || !keeps || k.bound != now {
+			k.held, k.bound, k.node = true, now, nil
+			if timeless(stmt) {
+				if n, err := e.heldPlan(ctx, stmt); err == nil { // with values in it it may be another matter
+					k.node = n
+				}
 			}
 		}
 		n = k.node

@@ -38,9 +38,10 @@ type keptStatement struct {
 	proved   bool
 	schema   sql.Schema
 	value    sql.Expression // SELECT of one value without a table; nil if it is not kept
+	asked    asked          // of whom plan was allowed last; see may
 	held     bool           // node has been looked for
-	node     sql.Node       // of a body without a plan: bodystmt.go
-	asked    asked          // of whom plan or node was allowed last
+	node     sql.Node       // of a body without a plan: bodystmt.go; nil if each run binds it
+	bound    asked          // for whom node was looked for, be it in vain: it does not say what plan may
 }
 
 // maxKept bounds the statements that a session keeps.
