@@ -185,3 +185,52 @@ func TestBodiesWait(t *testing.T) {
 	s.want("a", "select id, v, x from t where id in (2, 3)", "2 22 1; 3 31 6")
 	s.want("a", "select count(*) from t where id > 100", "5")
 }
+
+// TestSubqueriesOfBodiesAreAskedAgain: what a subquery within a subquery of a body had found was kept with
+// the plan, for all later rows, statements and sessions.
+func TestSubqueriesOfBodiesAreAskedAgain(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database d", "use d", "create table t (id int primary key)",
+		"create table p (id int primary key, g int, n int)",
+		"create table log (id int, x int)", "create procedure put(i int) insert into log values (i, "+
+			"(select sum(n) from p where n >= (select n from p q where q.id = i)))")
+	const least = "(select n from p q where q.id = new.id)"
+	for _, c := range []struct{ body, first, second string }{
+		{"insert into log values (new.id, (select sum(n) from p where n >= " + least + "))", "60;50;30",
+			"530;520;500"},
+		{"insert into log select new.id, sum(n) from p where n >= (select max(n) from p where n <= " +
+			least + ")", "60;50;30", "530;520;500"},
+		{"insert into log values (new.id, (select sum(n) from (select n from p where n >= " + least +
+			") d))", "60;50;30", "530;520;500"},
+		{"insert into log values (new.id, (select sum(n) from p where (id, g) in (select id, g from p q " +
+			"where q.id >= new.id)))", "60;50;30", "530;520;500"},
+		{"insert into log values (new.id, (select sum(a.n) from p a join p b on a.g = b.g where b.n >= " +
+			least + "))", "60;50;30", "530;520;500"},
+		{"insert into log values (new.id, (select sum(a.n) from p a join p b on a.g = b.g where b.id >= " +
+			"new.id))", "60;50;30", "530;520;500"},
+		{"insert into log select new.id, sum(n) from p where exists (select 1 from p r where r.id = p.id " +
+			"and r.n >= " + least + ")", "60;50;30", "530;520;500"},
+		{"insert into log values (new.id, (select max(n) from p where id <= new.id))", "10;20;30",
+			"10;20;500"},
+		{"if (select count(*) from p where n >= " + least + ") >= 3 then insert into log values (new.id, " +
+			"1); else insert into log values (new.id, 0); end if", "1;0;0", "1;0;0"},
+		{"begin insert into log values (new.id, 0); update log set x = (select sum(n) from p where n >= " +
+			least + ") where id = new.id; end", "60;50;30", "530;520;500"},
+		{"call put(new.id)", "60;50;30", "530;520;500"},
+	} {
+		for _, what := range []string{"trigger", "observer"} {
+			run(t, root, "delete from t", "replace into p values (1, 1, 10), (2, 2, 20), (3, 3, 30)",
+				"create "+what+" x after insert on t for each row "+c.body)
+			for _, answer := range []string{c.first, c.second} {
+				run(t, root, "delete from log", "insert into t values (1), (2), (3)",
+					"wait for observers timeout 30")
+				if got := results(t, root, "select x from log order by id"); got != answer {
+					t.Errorf("%s: %s: %s, want %s", what, c.body, got, answer)
+				}
+				run(t, root, "delete from t", "update p set n = 500 where id = 3")
+			}
+			run(t, root, "drop "+what+" x")
+		}
+	}
+}

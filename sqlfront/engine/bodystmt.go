@@ -176,7 +176,7 @@ func init() {
 	}
 }
 
-// copyPlan copies the plan from its leaves on.
+// copyPlan copies the plan from its leaves on, with its subqueries, which keep what they have found.
 func copyPlan(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 	out, _, err := transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		switch n := n.(type) {
@@ -198,5 +198,18 @@ func copyPlan(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 		}
 		return n, transform.SameTree, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	out, _, err = transform.NodeExprsWithOpaque(ctx, out, copySubquery)
 	return out, err
+}
+
+func copySubquery(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	q, ok := e.(*plan.Subquery)
+	if !ok {
+		return e, transform.SameTree, nil
+	}
+	query, err := copyPlan(ctx, q.Query)
+	return q.WithQuery(query), transform.NewTree, err
 }

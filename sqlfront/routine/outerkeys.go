@@ -17,38 +17,8 @@ import (
 //
 // What it does not cover, ranges and lists, is found when a statement begins: bodykeys.go.
 func PushOuterKeys(ctx *sql.Context, n sql.Node) (sql.Node, error) {
-	p := pusher{}
-	out, _, err := transform.NodeWithOpaque(ctx, n, p.node)
-	if err != nil {
-		return nil, err
-	}
-	out, _, err = transform.NodeWithOpaque(ctx, out, func(ctx *sql.Context, n sql.Node) (
-		sql.Node, transform.TreeIdentity, error,
-	) {
-		i, ok := n.(*plan.InsertInto)
-		if !ok {
-			return n, transform.SameTree, nil
-		}
-		src, same, err := transform.NodeExprsWithOpaque(ctx, i.Source, asksAgain)
-		if err != nil || same {
-			return n, transform.SameTree, err
-		}
-		return i.WithSource(src), transform.NewTree, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	out, _, err = transform.NodeExprsWithOpaque(ctx, out, asksAgain)
+	out, _, err := transform.NodeWithOpaque(ctx, n, pusher{}.node)
 	return out, err
-}
-
-// asksAgain makes a subquery forget what it has found: the library keeps the result of one that does not
-// depend on the row, with the plan, and a body is run many times.
-func asksAgain(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-	if s, ok := e.(*plan.Subquery); ok && !s.Volatile() {
-		return s.WithVolatile(), transform.NewTree, nil
-	}
-	return e, transform.SameTree, nil
 }
 
 type pusher struct{}
