@@ -276,3 +276,60 @@ func TestAnonymousIsSomebody(t *testing.T) {
 	script{{"insert into u values (5)", "error 1449"}, {"call p()", "error 1449"}, {"select * from v",
 		"error 1449"}}.run(t, root)
 }
+
+// TestConditionsOnFailedRunsTakeTheKey: INSERT and TRIGGER on a table read the keys of all its rows, by how
+// many rows a condition of RETRY FAILED of an observer of one's own was true for, by its warnings and its
+// errors.
+func TestConditionsOnFailedRunsTakeTheKey(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own",
+		"create table k (code varchar(30), n int, x int, primary key (code, n))",
+		"insert into k values ('SECRET-A', 1, 1), ('SECRET-B', 2, 2)", "create user few",
+		"grant insert, trigger on own.k to few", "create user blind", "grant trigger on own.k to blind")
+	few, blind := s.open("few", "own", ""), s.open("blind", "own", "")
+	run(t, few, "create observer o after insert on k for each row with (attempts = 1) with backfill "+
+		"signal sqlstate '45000' set message_text = 'no'")
+	parked := func(n string) {
+		t.Helper()
+		eventually(t, root, "select waiting, parked from moka.observer_backlog", "0 "+n)
+	}
+	parked("2")
+	conditions := []string{"code like 'SECRET%'", "cast(code as date)", "n = 1", "attempts > 0",
+		"error like '%no%'", "get_lock(concat(code, 'x'), 0)", "regexp_like('a', concat('(', code))"}
+	refused := func(c runner) {
+		t.Helper()
+		for _, where := range conditions {
+			for _, does := range []string{"retry", "discard"} {
+				query := "alter observer o " + does + " failed where " + where
+				if got := results(t, c, query); got != "error 1142" {
+					t.Errorf("%s: %s", query, got)
+				}
+			}
+		}
+	}
+	refused(few)
+	run(t, root, "grant select (code) on own.k to few")
+	refused(few)
+	run(t, root, "grant select (n) on own.k to few")
+	script{{"alter observer o retry failed where code = 'SECRET-A' and n = 1", ""},
+		{"alter observer o discard failed where code = 'SECRET-C'", ""},
+		{"alter observer o retry failed where x = 1", "error 1054"}}.run(t, few)
+	parked("2")
+	refused(blind)
+	run(t, root, "grant select (code, n) on own.k to blind")
+	script{{"alter observer o discard failed where code = 'SECRET-A' and error is null", ""}}.run(t, blind)
+	parked("1")
+	run(t, root, "revoke select (code, n) on own.k from few")
+	refused(few)
+	script{{"alter observer o retry failed", ""}, {"alter observer o discard failed", ""}}.run(t, few)
+
+	// A table without a key has none that a condition could tell of.
+	run(t, root, "create table h (v int)", "insert into h values (1)",
+		"grant insert, trigger on own.h to few")
+	run(t, few, "create observer p after insert on h for each row with (attempts = 1) with backfill "+
+		"signal sqlstate '45000'")
+	eventually(t, root, "select parked from moka.observer_backlog where observer_name = 'p'", "1")
+	script{{"alter observer p retry failed where attempts > 5", ""},
+		{"alter observer p retry failed where v = 1", "error 1054"}}.run(t, few)
+}

@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/engine"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
 	"moka/triggers"
@@ -44,9 +45,6 @@ func (r *Registry) failed(ctx *sql.Context, s parse.AlterObserver) (n int, err e
 		o, err := findObserver(snap, dbName, s.Observer.Name)
 		if err == nil {
 			err = r.mayManage(ctx, snap, o)
-		}
-		if err == nil && s.Failed != nil { // how many rows there are tells of their values
-			err = r.mayRunFor(ctx, o, r.onTable(ctx, snap, o, sql.PrivilegeType_Select))
 		}
 		if err != nil {
 			return err
@@ -81,8 +79,11 @@ func (r *Registry) wanted(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.O
 	if err != nil {
 		return nil, err
 	}
-	var page []triggers.Failed
 	keys := table.KeyColumns()
+	if err := r.mayChoose(ctx, snap, o, keys); err != nil {
+		return nil, err
+	}
+	var page []triggers.Failed
 	columns := sql.Schema{system.Number("#")} // its place in the page
 	for _, c := range keys {
 		columns = append(columns, &sql.Column{Name: c.Name, Type: c.Type, Nullable: true})
@@ -176,6 +177,25 @@ func (c besides) DatabaseTable(ctx *sql.Context, db sql.Database, name string) (
 		}
 	}
 	return c.Catalog.DatabaseTable(ctx, db, name)
+}
+
+// mayChoose refuses a condition about failed runs to who may not read the key of the observer's table. It
+// tells of the keys by how many rows it is true for, and by its warnings and errors; and who has declared the
+// observer, for which TRIGGER is enough, need not know them. Where there is no key it can tell of none.
+func (r *Registry) mayChoose(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer,
+	keys sql.Schema) error {
+	if len(keys) == 0 {
+		return r.mayRunFor(ctx, o, r.onTable(ctx, snap, o, sql.PrivilegeType_Select))
+	}
+	db, table := databaseName(snap, o.DatabaseID), tableName(snap, o.TableID)
+	for _, c := range keys {
+		if !rights.MayRead(ctx, r.eng.Accounts(), db, table, c.Name) {
+			u := ctx.Client()
+			return sqlerr.New(sqlerr.TableAccessDenied, "SELECT command denied to user '%s'@'%s' for the "+
+				"key of the table of observer '%s'", u.User, u.Address, o.Name)
+		}
+	}
+	return nil
 }
 
 // mayRunFor refuses what is about the rows of others, or has an observer run for them with its definer's
