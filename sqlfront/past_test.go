@@ -342,3 +342,77 @@ func TestPastOfColumns(t *testing.T) {
 		{"set moka_snapshot = ''", ""}, {"select a from k", "open"},
 	}.run(t, c)
 }
+
+// TestPastOfWhatHappensOnTables: INSERT and TRIGGER on a table showed the bodies and the definers of triggers
+// and observers of another table that had its name before, dropped or renamed since.
+func TestPastOfWhatHappensOnTables(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "set time_zone = '+00:00'", "create database e", "use e",
+		"create table t (id int primary key)",
+		"create trigger oldtr before insert on t for each row set @a = 'SECRET'",
+		"create observer oldo after insert on t for each row set @a = 'SECRET'",
+		"create table u (id int primary key)", "create table parent (id int primary key)",
+		"create trigger utr before insert on u for each row set @a = 'SECRET'",
+		"create observer uo after insert on u for each row set @a = 'SECRET'",
+		"create table child (id int primary key, constraint secretfk foreign key (id) references parent "+
+			"(id))",
+		"create table kept (id int primary key)", "create trigger ktr before insert on kept for each row "+
+			"set @a = 'kept'",
+		"create observer ko after insert on kept for each row set @a = 'kept'",
+		"create table src (id int primary key, g int)",
+		"create incremental view iv as select g, count(*) as n from src group by g")
+	before := moment(t)
+	run(t, root, "drop table t", "create table t (id int primary key)", "rename table u to u2",
+		"create table u (id int primary key)", "drop table child", "create table child (id int primary key)",
+		"drop incremental view iv", "create table iv (id int primary key)", "create user few",
+		"grant insert, trigger on e.t to few", "grant insert, trigger on e.u to few",
+		"grant insert, trigger on e.kept to few", "grant insert on e.child to few",
+		"grant select on e.iv to few", "create user byDatabase", "grant select, trigger on e.* to byDatabase")
+	for _, c := range []struct {
+		user string
+		all  bool
+	}{{"few", false}, {"byDatabase", true}} {
+		conn, err := s.open(c.user, "e", "").Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		run(t, conn, "set time_zone = '+00:00'", "set moka_snapshot = '"+before+"'")
+		for _, q := range []struct{ query, few, all string }{
+			{"select trigger_name from information_schema.triggers order by 1", "ktr", "ktr;oldtr;utr"},
+			{"select observer_name from information_schema.observers where observer_name like '%o' order " +
+				"by 1",
+				"ko", "ko;oldo;uo"},
+			{"select action_statement like '%SECRET%' from information_schema.triggers where trigger_name " +
+				"= 'utr'", "", "1"},
+			{"select constraint_name from information_schema.referential_constraints", "", "secretfk"},
+			{"select constraint_name from information_schema.table_constraints where table_name = 'child' " +
+				"order by 1", "",
+				"PRIMARY;secretfk"},
+			{"select column_name from information_schema.columns where table_name = 'child'", "", "id"},
+			{"select table_name from information_schema.incremental_views", "", "iv"},
+		} {
+			want := q.few
+			if c.all {
+				want = q.all
+			}
+			if got := results(t, conn, q.query); got != want {
+				t.Errorf("%s: %s: %q, want %q", c.user, q.query, got, want)
+			}
+		}
+		for _, q := range []struct{ query, refused string }{
+			{"show create trigger oldtr", "error 1227"}, {"show create trigger utr", "error 1227"},
+			{"show create observer oldo", "error 1142"}, {"show create observer uo", "error 1142"},
+			{"show triggers", ""}, {"show observers", ""},
+		} {
+			got := results(t, conn, q.query)
+			if strings.Contains(got, "SECRET") != c.all || !c.all && q.refused != "" && got != q.refused {
+				t.Errorf("%s: %s: %q", c.user, q.query, got)
+			}
+			if q.refused == "" && !strings.Contains(got, "kept") {
+				t.Errorf("%s: %s does not show what is there still: %q", c.user, q.query, got)
+			}
+		}
+	}
+}

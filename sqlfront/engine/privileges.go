@@ -298,7 +298,7 @@ func (e *Engine) MayTrigger(ctx *sql.Context, definer, database, table string) b
 
 func (e *Engine) mayTrigger(ctx *sql.Context, database, table string) bool {
 	return rights.OnTable(ctx, e.accounts(), database, table, sql.PrivilegeType_Trigger) &&
-		!past.OfOthers(ctx, e.accounts(), database)
+		!past.OfOthers(ctx, e.accounts(), database, table)
 }
 
 // mayDropTrigger refuses DROP TRIGGER to who may not create one on the trigger's table.
@@ -334,7 +334,7 @@ func (b *execBuilder) mayAnalyze(ctx *sql.Context, database, table string) error
 // maySeeEvents reports whether the user may know of a database's events. What the server does itself, running them, knows of all.
 func (e *Engine) maySeeEvents(ctx *sql.Context, database string) bool {
 	s := sessionOf(ctx)
-	return s == nil || !s.Restricted() || !past.OfOthers(ctx, e.accounts(), database) &&
+	return s == nil || !s.Restricted() || !past.OfOthers(ctx, e.accounts(), database, "") &&
 		rights.OnTable(ctx, e.accounts(), database, "", sql.PrivilegeType_Event)
 }
 
@@ -426,7 +426,8 @@ func (e *Engine) mayWatch(ctx *sql.Context, who, _ string) bool {
 // maySee reports whether the user has any right on a table or a view.
 func (e *Engine) maySee(ctx *sql.Context, database, table string) bool {
 	return strings.EqualFold(database, sql.InformationSchemaDatabaseName) ||
-		rights.OnAnyColumn(ctx, e.accounts(), database, table) && !past.OfOthers(ctx, e.accounts(), database)
+		rights.OnAnyColumn(ctx, e.accounts(), database, table) &&
+			!past.OfOthers(ctx, e.accounts(), database, table)
 }
 
 // maySetGlobal refuses SET GLOBAL and SET PERSIST to who may not change the server for all.

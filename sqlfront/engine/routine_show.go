@@ -61,7 +61,7 @@ func (e *Engine) maySeeRoutine(ctx *sql.Context, c *compiled) bool {
 	if e.maySeeBody(ctx, c) {
 		return true
 	}
-	return !past.OfOthers(ctx, e.accounts(), c.body.Database) && (e.mayExecute(ctx, c) == nil ||
+	return !past.OfOthers(ctx, e.accounts(), c.body.Database, "") && (e.mayExecute(ctx, c) == nil ||
 		rights.OnTable(ctx, e.accounts(), c.body.Database, "", sql.PrivilegeType_CreateRoutine,
 			sql.PrivilegeType_AlterRoutine))
 }

@@ -376,7 +376,7 @@ func (r *Registry) incremental(ctx *sql.Context, snap *catalog.Snapshot, n parse
 	if !found {
 		return nil, nil, &catalog.NotFoundError{Kind: catalog.KindDatabase, Name: dbName}
 	}
-	if past.OfOthers(ctx, r.eng.Accounts(), dbName) {
+	if past.OfOthers(ctx, r.eng.Accounts(), dbName, n.Name) {
 		return nil, nil, rights.TableDenied(ctx, "SELECT", n.Name)
 	}
 	v, found := db.Table(n.Name)

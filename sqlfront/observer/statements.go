@@ -643,9 +643,9 @@ func (r *Registry) maySee(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.O
 // onTable reports whether the user has a privilege on an observer's table.
 func (r *Registry) onTable(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer,
 	p sql.PrivilegeType) bool {
-	db := databaseName(snap, o.DatabaseID)
-	return rights.OnTable(ctx, r.eng.Accounts(), db, tableName(snap, o.TableID), p) &&
-		!past.OfOthers(ctx, r.eng.Accounts(), db)
+	db, table := databaseName(snap, o.DatabaseID), tableName(snap, o.TableID)
+	return rights.OnTable(ctx, r.eng.Accounts(), db, table, p) &&
+		!past.OfOthers(ctx, r.eng.Accounts(), db, table)
 }
 
 // mayManage refuses to drop or alter an observer to who may neither declare one on its table nor has created

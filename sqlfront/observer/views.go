@@ -30,9 +30,9 @@ func viewColumns(style func(string) string) sql.Schema {
 
 // mayRead reports whether the user may read the incremental view that an observer keeps.
 func (r *Registry) mayRead(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) bool {
-	db := databaseName(snap, o.DatabaseID)
-	return o.View != 0 && rights.OnTable(ctx, r.eng.Accounts(), db, tableName(snap, o.View),
-		sql.PrivilegeType_Select) && !past.OfOthers(ctx, r.eng.Accounts(), db)
+	db, view := databaseName(snap, o.DatabaseID), tableName(snap, o.View)
+	return o.View != 0 && rights.OnTable(ctx, r.eng.Accounts(), db, view,
+		sql.PrivilegeType_Select) && !past.OfOthers(ctx, r.eng.Accounts(), db, view)
 }
 
 func (r *Registry) views(ctx *sql.Context) (rows []sql.Row, err error) {

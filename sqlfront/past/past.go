@@ -67,10 +67,11 @@ type Reader interface {
 	Past(ctx *sql.Context) (then, now *catalog.Snapshot, err error)
 }
 
-// OfOthers reports whether the transaction reads a moment at which the database of a name was another one,
-// which is gone: what was said of it then (names, comments, bodies of triggers and events) is for who has
-// SELECT on the whole server, as its rows are.
-func OfOthers(ctx *sql.Context, accounts *mysql_db.MySQLDb, database string) bool {
+// OfOthers reports whether the transaction reads a moment at which the table of a name, or its database, was
+// another one: what was said of it then (names, comments, bodies of triggers and observers) is for who may
+// read its rows, see MayRead. Without a table, or with a name that was none's, it is the database that is
+// asked about, and SELECT on the whole server that it takes.
+func OfOthers(ctx *sql.Context, accounts *mysql_db.MySQLDb, database, table string) bool {
 	r, ok := ctx.Session.(Reader)
 	if !ok {
 		return false
@@ -80,7 +81,13 @@ func OfOthers(ctx *sql.Context, accounts *mysql_db.MySQLDb, database string) boo
 		return err != nil
 	}
 	d, ok := then.Database(database)
-	return ok && still(d, now) == nil && !rights.Has(ctx, accounts, sql.PrivilegeType_Select)
+	if !ok {
+		return false
+	}
+	if t, ok := d.Table(table); ok {
+		return MayRead(ctx, accounts, d, t, now) != nil
+	}
+	return still(d, now) == nil && !rights.Has(ctx, accounts, sql.PrivilegeType_Select)
 }
 
 // still is the database as it is now, nil if it is gone.
