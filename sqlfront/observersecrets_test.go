@@ -238,3 +238,65 @@ func TestBodiesSeeInformationByRights(t *testing.T) {
 	}
 	want(t, root, "select v from log", may)
 }
+
+// TestExplainObserverTellsWhatOneMaySee: EXPLAIN OBSERVER, and the warning about cycles, told who had INSERT
+// and TRIGGER on one table the names of other tables, their triggers and foreign keys, for words in a string.
+func TestExplainObserverTellsWhatOneMaySee(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "create database hid", "use own",
+		"create table t (id int primary key)",
+		"create table parent (id int primary key, v int)", "create table log (id int)",
+		"create table u (id int)", "create table hid.audit (id int)",
+		"create table hid.child (id int primary key, p int, constraint secretfk foreign key (p) "+
+			"references own.parent (id) on delete cascade)",
+		"insert into parent values (1, 0), (2, 0)",
+		"create trigger secrettrigger after update on parent for each row insert into hid.audit values "+
+			"(new.v)",
+		"create observer secretobserver after update on parent for each row "+
+			"insert ignore into t values (new.id + 100)", "create user few",
+		"grant insert, trigger on own.t to few", "grant insert on own.log to few",
+		"grant select on moka.* to few")
+	few := s.open("few", "own", "")
+	few.SetMaxOpenConns(1)
+	explained := func(c runner, observer string, starts ...string) {
+		t.Helper()
+		var got []string
+		for _, row := range strings.Split(results(t, c, "explain observer own."+observer), ";") {
+			if !strings.HasPrefix(row, "statement") && !strings.HasPrefix(row, "plan") {
+				got = append(got, row)
+			}
+		}
+		if strings.Join(got[1:], ";") != strings.Join(starts, ";") {
+			t.Errorf("explain observer %s: %s, want %s", observer, got[1:], starts)
+		}
+	}
+	run(t, few, "create observer words after insert on t for each row begin set @x = "+
+		"'insert into parent, update u, delete from parent, replace log'; insert into log values (1); end")
+	want(t, few, "show warnings", "")
+	explained(few, "words", "writes own.log named in the body")
+	explained(root, "words", "writes own.log named in the body")
+	run(t, few, "drop observer words")
+
+	run(t, root, "grant select, update on own.parent to few", "grant select on own.log to few")
+	const body = "update parent p join log l on p.id = l.id set p.v = 5"
+	run(t, few, "create observer o after insert on t for each row "+body)
+	want(t, few, "show warnings", "")
+	explained(few, "o", "writes own.parent named in the body")
+	all := []string{"writes own.parent named in the body",
+		"trigger own.parent secrettrigger AFTER UPDATE",
+		"wakes own.parent secretobserver AFTER UPDATE",
+		"cascade own.parent hid.child by secretfk: ON DELETE CASCADE, ON UPDATE NO ACTION",
+		"cycle o o → secretobserver → o"}
+	explained(root, "o", all...)
+	run(t, root, "insert into log values (1)", "insert into t values (1)", "wait for observers timeout 30")
+	want(t, root, "select count(*) from moka.observer_writes where observer_name = 'o'", "2")
+	want(t, few, "select count(*) from moka.observer_writes where observer_name = 'o'", "1")
+	explained(few, "o", "writes own.parent named in the body")
+	run(t, root, "grant trigger on own.parent to few", "grant insert (id) on hid.child to few")
+	explained(few, "o", all...)
+	run(t, few, "drop observer o", "create observer o after insert on t for each row "+body)
+	if got := results(t, few, "show warnings"); !strings.Contains(got, "cycle") {
+		t.Errorf("warnings %q", got)
+	}
+}

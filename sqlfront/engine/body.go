@@ -153,6 +153,15 @@ func (e *Engine) triggerTree(text, mode string) (d *ast.DDL, edit func(ast.State
 	return d, nil, nil
 }
 
+// BodyTree is the tree of the body that CompileBody compiles.
+func (e *Engine) BodyTree(text, mode string) (ast.Statement, error) {
+	d, _, err := e.triggerTree(text, mode)
+	if err != nil {
+		return nil, err
+	}
+	return d.TriggerSpec.Body, nil
+}
+
 // understand binds and analyses all statements, for the errors that it meets.
 func (b *Body) understand(ctx *sql.Context) error {
 	s := sessionOf(ctx)

@@ -430,6 +430,11 @@ func (e *Engine) maySee(ctx *sql.Context, database, table string) bool {
 			!past.OfOthers(ctx, e.accounts(), database, table)
 }
 
+// MaySee is whether information_schema shows the user that there is the table.
+func (e *Engine) MaySee(ctx *sql.Context, database, table string) bool {
+	return e.maySee(ctx, database, table)
+}
+
 // maySetGlobal refuses SET GLOBAL and SET PERSIST to who may not change the server for all.
 func maySetGlobal(ctx *sql.Context) error {
 	if administers(ctx, "system_variables_admin") {

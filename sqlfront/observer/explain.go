@@ -16,7 +16,7 @@ import (
 
 // EXPLAIN OBSERVER says what a run does: how each statement of its body finds its rows, what it writes, and
 // who hears of that. It is for the definer and who has SUPER: the plans tell of tables that nobody else may
-// know.
+// know. What its writes lead to are things of others: of these it tells what information_schema does.
 
 // explain answers in rows of (part, of what, detail):
 //
@@ -109,7 +109,7 @@ func (x *explaining) plans() error {
 
 // effects are what a run's writes may lead to.
 func (x *explaining) effects() {
-	named := writtenTables(x.snap, x.o)
+	named := x.r.writtenTables(x.ctx, x.snap, x.o)
 	x.r.mu.Lock()
 	seen := slices.Clone(x.r.mu.writes[x.o.ID])
 	x.r.mu.Unlock()
@@ -121,7 +121,7 @@ func (x *explaining) effects() {
 			continue
 		}
 		db, ok := x.snap.DatabaseByID(d.DatabaseID)
-		if !ok {
+		if !ok || !x.r.eng.MaySee(x.ctx, db.Name, d.Name) {
 			continue
 		}
 		how := "runs of this server have written to it"
@@ -133,7 +133,7 @@ func (x *explaining) effects() {
 		for _, trigger := range db.Triggers() {
 			h := parse.ReadTriggerHead(trigger.CreateStatement, strings.Contains(trigger.SQLMode,
 				"ANSI_QUOTES"))
-			if h.On(db.Name, d.Name) {
+			if h.On(db.Name, d.Name) && x.r.eng.MayTrigger(x.ctx, trigger.Definer, db.Name, d.Name) {
 				x.add("trigger", name, fmt.Sprintf("%s %s %s", trigger.Name, strings.ToUpper(h.Time),
 					strings.ToUpper(h.Event)))
 			}
@@ -144,20 +144,17 @@ func (x *explaining) effects() {
 			}
 		}
 		for _, ref := range x.snap.References(db.Name, d.Name) {
-			if changes(ref.Key.OnDelete) || changes(ref.Key.OnUpdate) {
+			if (changes(ref.Key.OnDelete) || changes(ref.Key.OnUpdate)) &&
+				x.r.eng.MaySee(x.ctx, ref.Database.Name, ref.Table.Name) {
 				x.add("cascade", name, fmt.Sprintf("%s.%s by %s: ON DELETE %s, ON UPDATE %s",
 					ref.Database.Name,
 					ref.Table.Name, ref.Key.Name, orDefault(ref.Key.OnDelete), orDefault(ref.Key.OnUpdate)))
 			}
 		}
 	}
-	if way := circle(x.snap, x.o); len(way) > 0 {
+	if way := x.r.circle(x.ctx, x.snap, x.o); len(way) > 0 {
 		var names []string
 		for _, o := range append(way, x.o) {
-			if !x.r.maySee(x.ctx, x.snap, o) {
-				names = append(names, "…")
-				continue
-			}
 			names = append(names, o.Name)
 		}
 		x.add("cycle", x.o.Name, strings.Join(names, " → "))

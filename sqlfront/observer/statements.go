@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -415,86 +414,6 @@ func warnSiblings(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer)
 			"UPDATING and DELETING", o.Name, other.Name)
 		return
 	}
-}
-
-// warnCycle says so when observers notify each other in a circle. The paper leaves that to its users; so do
-// we, but not without a word. What a body writes is read off its words: a table's name in it counts, which
-// errs towards a warning.
-func (r *Registry) warnCycle(ctx *sql.Context, t *txn.Txn, declared *catalog.Observer) {
-	snap, err := r.o.Catalog.Snapshot(ctx, t)
-	if err != nil {
-		return
-	}
-	if declared.Events == catalog.OnNotify {
-		return // no write wakes it
-	}
-	if len(circle(snap, declared)) > 0 {
-		ctx.Warn(sqlerr.Unknown, "Observer '%s' is part of a cycle: what it writes can notify it "+
-			"again, without end", declared.Name)
-	}
-}
-
-// circle is a shortest way from an observer, by what bodies write, back to itself: the observers on it, or
-// none.
-func circle(snap *catalog.Snapshot, from *catalog.Observer) []*catalog.Observer {
-	by := map[uint32][]*catalog.Observer{} // the observers of each table
-	for _, o := range snap.AllObservers() {
-		if o.Events != catalog.OnNotify {
-			by[o.TableID] = append(by[o.TableID], o)
-		}
-	}
-	type step struct {
-		is   *catalog.Observer
-		back *step
-	}
-	seen := map[uint32]bool{from.ID: true}
-	for todo := []*step{{is: from}}; len(todo) > 0; todo = todo[1:] {
-		at := todo[0]
-		for _, id := range writtenTables(snap, at.is) {
-			if id == from.TableID {
-				var way []*catalog.Observer
-				for s := at; s != nil; s = s.back {
-					way = append(way, s.is)
-				}
-				slices.Reverse(way)
-				return way
-			}
-			for _, o := range by[id] {
-				if !seen[o.ID] {
-					seen[o.ID] = true
-					todo = append(todo, &step{o, at})
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// writtenTables are the tables that follow UPDATE, INTO or DELETE FROM in a body.
-func writtenTables(snap *catalog.Snapshot, o *catalog.Observer) (ids []uint32) {
-	if o.View != 0 {
-		return []uint32{o.View}
-	}
-	db, ok := snap.DatabaseByID(o.DatabaseID)
-	if !ok {
-		return nil
-	}
-	words := strings.FieldsFunc(strings.ToLower(o.Body), func(c rune) bool {
-		return !(c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c > 127)
-	})
-	for i, w := range words {
-		if i == 0 {
-			continue
-		}
-		switch prev := words[i-1]; {
-		case prev == "update", prev == "into", prev == "replace", prev == "insert", prev == "ignore",
-			prev == "from" && i > 1 && words[i-2] == "delete":
-			if t, ok := db.Table(w); ok {
-				ids = append(ids, t.ID)
-			}
-		}
-	}
-	return ids
 }
 
 func (r *Registry) drop(ctx *sql.Context, s parse.DropObserver) error {

@@ -166,9 +166,13 @@ func (r *Registry) written(ctx *sql.Context) ([]sql.Row, error) {
 		}
 		slices.Sort(writes[o.ID])
 		for _, id := range writes[o.ID] {
-			if t, ok := snap.TableByID(id); ok { // else it has been dropped
+			t, ok := snap.TableByID(id)
+			if !ok { // it has been dropped
+				continue
+			}
+			if in := databaseName(snap, t.DatabaseID); r.eng.MaySee(ctx, in, t.Name) {
 				rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name,
-					tableName(snap, o.TableID), databaseName(snap, t.DatabaseID), t.Name))
+					tableName(snap, o.TableID), in, t.Name))
 			}
 		}
 	}
