@@ -2,6 +2,7 @@ package sqlfront_test
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -201,4 +202,33 @@ func TestNewTriggersThatNameNewThings(t *testing.T) {
 		{"insert into t values (1)", ""},
 		{"select * from log", "1"},
 	}.run(t, c)
+}
+
+// TestCreateTriggerTellsOfNoFunctions: a trigger may be created before the functions that it calls, and what
+// was refused told which there are in a database that one has no right in.
+func TestCreateTriggerTellsOfNoFunctions(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database hid", "create function hid.f() returns int deterministic return 1",
+		"create procedure hid.p() select 1", "create table hid.t (v int)",
+		"create database own", "create table own.t (id int primary key)", "create user few",
+		"grant insert, trigger on own.t to few",
+		"create user maker", "grant insert, trigger on own.t to maker",
+		"grant create routine on hid.* to maker")
+	few, maker := s.open("few", "own", ""), s.open("maker", "own", "")
+	for _, body := range []string{"set @a = hid.f()", "set @a = hid.nope()", "set @a = nodb.f()",
+		"call hid.p()", "call hid.nope()",
+		"insert into hid.t values (1)", "insert into hid.nope values (1)",
+		"set @a = (select max(v) from hid.nope)"} {
+		got := results(t, few, "create trigger x before insert on t for each row "+body)
+		if !slices.Contains([]string{"error 1370", "error 1142", "error 1044"}, got) {
+			t.Errorf("%s: %s", body, got)
+			run(t, root, "drop trigger own.x")
+		}
+	}
+	script{
+		{"create trigger x before insert on t for each row set @a = hid.f()", "error 1370"},
+		{"create trigger x before insert on t for each row set @a = hid.nope()", ""},
+		{"insert into t values (1)", "error 1370"},
+	}.run(t, maker)
 }

@@ -232,9 +232,14 @@ func (p *provider) storedFunction(ctx *sql.Context, in *rights.Stored, db, name 
 	c, err := p.eng.routine(ctx, routine.Function, db, name)
 	if err == nil && c == nil && db != "" && parse.CreatesTrigger(ctx.Query()) {
 		// A dump has triggers before the functions that they call.
-		return sql.FunctionN{Name: name, Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		later := func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+			err := p.eng.mayExecuteOf(ctx, routine.Function, db, name) // it tells not which there are
+			if err != nil && !rights.OnTable(ctx, p.eng.accounts(), db, "", sql.PrivilegeType_CreateRoutine) {
+				return nil, err
+			}
 			return &storedCall{eng: p.eng, db: db, name: name, typ: types.LongText, args: args}, nil
-		}}, true
+		}
+		return sql.FunctionN{Name: name, Fn: later}, true
 	}
 	if err == nil && c == nil && qualified {
 		none := func(ctx *sql.Context, _ ...sql.Expression) (sql.Expression, error) {
