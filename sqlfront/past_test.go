@@ -416,3 +416,81 @@ func TestPastOfWhatHappensOnTables(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenTransactionsReadNoOthers: a transaction that was open while the schema changed read what had a name
+// before with a right that was granted since, on what has the name now.
+func TestOpenTransactionsReadNoOthers(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database hid", "create table hid.s (v varchar(20))",
+		"insert into hid.s values ('SECRET')",
+		"create database e", "use e", "create table mine (id int primary key)", "insert into mine values (1)",
+		"create table t (id int primary key, v varchar(20))", "insert into t values (1, 'SECRET')",
+		"create table ren (id int primary key, v varchar(20))", "insert into ren values (1, 'SECRET')",
+		"create table cols (id int primary key, a varchar(20), b varchar(20))",
+		"insert into cols values (1, 'A', 'SECRET')",
+		"create table kept (id int primary key)", "insert into kept values (7)",
+		"create view v as select * from hid.s", "create procedure p() select v from hid.s",
+		"create function f() returns varchar(20) reads sql data return (select v from hid.s)",
+		"create trigger tr before insert on t for each row set @a = 'SECRET'",
+		"create observer o after insert on t for each row set @a = 'SECRET'",
+		"create user few", "grant select, insert on e.mine to few", "grant select on e.kept to few",
+		"create user byServer", "grant select, execute on *.* to byServer")
+	as := func(user string) *sql.Conn {
+		c, err := s.open(user, "e", "").Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	few, server, other := as("few"), as("byServer"), as("few")
+	for range 3 { // by its plan
+		want(t, few, "select id from kept where id = 7", "7")
+		want(t, server, "select v from t where id = 1", "SECRET")
+	}
+	for _, c := range []*sql.Conn{few, server} {
+		run(t, c, "start transaction with consistent snapshot")
+		want(t, c, "select id from kept", "7")
+	}
+	run(t, root, "drop table t", "create table t (id int primary key, v varchar(20))",
+		"insert into t values (1, 'public')",
+		"rename table ren to ren2", "create table ren (id int primary key, v varchar(20))",
+		"create or replace view v as select 'public' v", "drop procedure p",
+		"create procedure p() select 'public'",
+		"drop function f", "create function f() returns varchar(20) deterministic return 'public'",
+		"alter table cols drop column b", "alter table cols rename column a to b",
+		"alter table kept add v int",
+		"grant select, trigger on e.t to few", "grant select on e.ren to few", "grant select on e.v to few",
+		"grant execute on procedure e.p to few", "grant execute on function e.f to few",
+		"grant select (b) on e.cols to few")
+	queries := []struct{ query, open, new string }{
+		{"select v from t", "error 1142", "public"}, {"select v from t where id = 1", "error 1142", "public"},
+		{"select id from mine where exists (select 1 from t where v = 'SECRET')", "error 1142", ""},
+		{"insert into mine select id + 10 from t where v = 'SECRET'", "error 1142", ""},
+		{"select v from ren", "error 1142", ""}, {"select v from v", "error 1142", "public"},
+		{"call p()", "error 1370", "public"}, {"select f()", "error 1370", "public"},
+		{"select b from cols", "error 1143", "A"}, {"show create observer o", "error 1142", "error 1360"},
+		{"select trigger_name from information_schema.triggers", "", ""},
+		{"select id from kept where id = 7", "7", "7"}, {"select id from mine", "1", "1"},
+	}
+	for _, q := range queries {
+		for range 2 {
+			if got := results(t, few, q.query); got != q.open {
+				t.Errorf("%s: %s, want %s", q.query, got, q.open)
+			}
+			if got := results(t, other, q.query); got != q.new {
+				t.Errorf("%s in another transaction: %s, want %s", q.query, got, q.new)
+			}
+		}
+	}
+	script{
+		{"select v from t where id = 1", "SECRET"}, {"select v from ren", "SECRET"}, {"select v from v",
+			"SECRET"},
+		{"select f()", "SECRET"}, {"call p()", "SECRET"}, {"select b from cols", "SECRET"}, {"commit", ""},
+		{"select v from t where id = 1", "public"},
+	}.run(t, server)
+	run(t, few, "insert into mine values (2)", "commit")
+	want(t, few, "select v from t", "public")
+	want(t, few, "select id from mine", "1; 2")
+}

@@ -88,10 +88,8 @@ func (d *Database) table(ctx *sql.Context, name string) (*Table, error) {
 	if !ok {
 		return nil, nil
 	}
-	if tx, ok := ctx.GetTransaction().(*Tx); ok && tx.asOf != 0 {
-		if err := d.eng.mayReadPast(ctx, c, desc); err != nil {
-			return nil, err
-		}
+	if err := d.eng.mayReadThen(ctx, c, desc); err != nil {
+		return nil, err
 	}
 	return v.table(d.eng, c, desc)
 }
@@ -169,10 +167,10 @@ func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
 		}
 		return nil, nil
 	}
-	names := tableNames(c)
-	if tx, ok := ctx.GetTransaction().(*Tx); ok && tx.asOf != 0 {
-		names = d.readable(ctx, c)
-	}
+	names := slices.DeleteFunc(tableNames(c), func(n string) bool {
+		t, _ := c.Table(n)
+		return d.eng.mayReadThen(ctx, c, t) != nil
+	})
 	if l != nil {
 		names = slices.DeleteFunc(names, func(n string) bool { return !l.Table(d.name, n) })
 	}

@@ -52,21 +52,32 @@ func (tx *Tx) forgetPasts() {
 	tx.pasts.by, tx.now = nil, nil
 }
 
-// Past implements past.Reader.
+// Past implements past.Reader. A transaction of the present, too, reads what was, as soon as the schema has
+// changed under it; what it may read of that is asked when rights have changed as well: these are for what
+// has the name now.
 func (s *Session) Past(ctx *sql.Context) (then, now *catalog.Snapshot, err error) {
 	tx := s.tx()
-	if tx == nil || tx.over() || tx.asOf == 0 {
+	if tx == nil || tx.over() || tx.asOf == 0 && (tx.ddl || !s.Restricted() || !tx.outdated()) {
 		return nil, nil, nil
 	}
 	v, err := s.eng.viewOf(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	if tx.asOf == 0 {
+		if now = s.eng.catalog.Newest(); now == nil || now.Version <= v.snap.Version {
+			return nil, nil, nil
+		}
+		return v.snap, now, nil
+	}
 	if tx.now == nil {
 		tx.now, err = s.eng.Look(ctx)
 	}
 	return v.snap, tx.now, catalogError(err)
 }
+
+// outdated reports whether accounts have changed since the transaction's snapshot was taken.
+func (tx *Tx) outdated() bool { return tx.t != nil && tx.rights != tx.eng.directory.Version() }
 
 func (e *Engine) beginPast(at kv.Timestamp) *Tx {
 	return &Tx{eng: e, serial: txSerial.Add(1), readOnly: true, t: e.client.Begin(txn.TxnOptions{StartTS: at, ReadOnly: true})}
@@ -113,11 +124,31 @@ func (e *Engine) mayReadPast(ctx *sql.Context, c *catalog.Database, then *catalo
 	return past.MayRead(ctx, e.accounts(), c, then, now)
 }
 
+// mayReadThen is mayReadPast for a table of the transaction's own catalog.
+func (e *Engine) mayReadThen(ctx *sql.Context, c *catalog.Database, then *catalog.Table) error {
+	s := sessionOf(ctx)
+	if s == nil {
+		return nil
+	}
+	was, now, err := s.Past(ctx)
+	if was == nil || err != nil {
+		return err
+	}
+	return past.MayRead(ctx, e.accounts(), c, then, now)
+}
+
 // pastColumns is past.SameColumn for a table of the past, nil for one of the present.
 func pastColumns(ctx *sql.Context, t *plan.ResolvedTable) (func(string) bool, error) {
 	own, s := ownTable(t.Table), sessionOf(ctx)
-	if tx := s.tx(); own == nil || own.temporary || own.asOf == 0 && (tx == nil || tx.asOf == 0) {
+	if own == nil || own.temporary {
 		return nil, nil
+	}
+	if own.asOf == 0 {
+		then, now, err := s.Past(ctx)
+		if then == nil || err != nil {
+			return nil, err
+		}
+		return past.SameColumn(own.desc, now), nil
 	}
 	now, err := own.eng.Look(ctx)
 	if err != nil {

@@ -49,6 +49,7 @@ type Tx struct {
 	listed bool              // in the engine's list of open transactions
 	asOf   kv.Timestamp      // moka_snapshot; zero is the present
 	now    *catalog.Snapshot // the newest, for a statement of the past
+	rights uint64            // the version of the accounts when its snapshot was taken
 	pasts  pasts
 
 	view  *view    // the catalog at the snapshot; nil until somebody asks and after DDL
@@ -130,7 +131,7 @@ func (tx *Tx) store() *txn.Txn {
 		if tx.session != nil {
 			connection = tx.session.ID()
 		}
-		tx.number = 0
+		tx.number, tx.rights = 0, tx.eng.directory.Version()
 		tx.t = tx.eng.client.Begin(txn.TxnOptions{
 			Connection: connection,
 			StartTS:    tx.asOf,
@@ -168,7 +169,7 @@ func (tx *Tx) grow(on bool) {
 // Adopt wraps a transaction that somebody else began and will commit (an observer's worker). The caller sets it on the
 // session with ctx.SetTransaction and ctx.SetIgnoreAutoCommit(true), and ends it with EndAdopted.
 func (e *Engine) Adopt(t *txn.Txn) *Tx {
-	return &Tx{eng: e, serial: txSerial.Add(1), t: t}
+	return &Tx{eng: e, serial: txSerial.Add(1), t: t, rights: e.directory.Version()}
 }
 
 // Maintain lets the transaction write to incremental views. It is for who keeps them.
@@ -266,6 +267,7 @@ func (tx *Tx) unpin() {
 	if !tx.fresh || tx.t == nil || tx.session == nil || tx.over() || tx.ddl || tx.asOf != 0 || len(tx.locked) > 0 || len(tx.fenced) > 0 || tx.dirty() {
 		return
 	}
+	tx.rights = tx.eng.directory.Version()
 	tx.t.Advance()
 	tx.view = nil
 }
