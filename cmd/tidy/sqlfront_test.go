@@ -55,7 +55,7 @@ var inside = map[string][]string{
 	"collate":   {"expr", "rowenc", "sqlerr"},
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
-	"viewname":  {"sqlerr"},
+	"viewname":  {"sqlerr", "syntax"},
 	"routine":   {"assign", "expr", "jsonsize", "moment", "operator", "sqlerr"},
 
 	"gms":      {"collate", "eval", "expr", "jsontext", "moment", "parse", "routine", "sqlerr"},

@@ -38,11 +38,13 @@ type viewTarget struct {
 type viewColumn struct {
 	name, column string
 	expr         ast.Expr
+	parts        int // of expr, whose tree others share: see viewname.Parts
 }
 
 // viewCondition is the WHERE of a view; if checked, rows that are written through the outer view have to meet it.
 type viewCondition struct {
 	expr    ast.Expr
+	parts   int
 	checked bool
 	in      *rights.Stored // whose it is
 }
@@ -167,9 +169,11 @@ func (e *Engine) viewWithin(
 	if known == "" {
 		known = table.Name.String()
 	}
+	parts := 0
 	column := func(name string) (ast.Expr, error) {
 		if under != nil {
 			if c := under.column(name); c != nil {
+				parts = viewname.Sum(parts, c.parts)
 				return c.expr, nil
 			}
 			return nil, nil
@@ -181,7 +185,7 @@ func (e *Engine) viewWithin(
 	}
 	r := &viewname.Renaming{Table: e.tableNames(ctx), DB: inDB, Known: known, In: d.Name, Column: column,
 		Alone: true, Same: func(string) bool { return false }}
-	if !t.list(ctx, r, s, under) {
+	if !t.list(r, s, under, &parts) {
 		return nil, true, nil
 	}
 	if len(spec.Columns) > 0 {
@@ -202,18 +206,32 @@ func (e *Engine) viewWithin(
 		if mentionsTable(s.Where.Expr, d.Name, inDB, table.Name.String()) {
 			return nil, true, nil
 		}
+		parts = viewname.Parts(s.Where.Expr)
 		where := r.Expr(s.Where.Expr, "where clause")
 		if r.Err() != nil {
 			return nil, true, nil
 		}
+		all := parts
+		for _, w := range t.where {
+			all = viewname.Sum(all, w.parts)
+		}
+		if all > viewname.MaxParts {
+			return nil, true, tooLarge(d.Name, stored.Name)
+		}
 		checked := option != ast.ViewCheckOptionUnspecified
-		t.where = append(t.where, viewCondition{qualifyTables(where, d.Name), checked, in})
+		t.where = append(t.where, viewCondition{qualifyTables(where, d.Name), parts, checked, in})
 	}
 	return t, true, nil
 }
 
-// list fills in the columns.
-func (t *viewTarget) list(ctx *sql.Context, r *viewname.Renaming, s *ast.Select, under *viewTarget) bool {
+// tooLarge refuses a statement that the expressions of views would make too large.
+func tooLarge(db, name string) error {
+	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the expressions of view `%s`.`%s` have "+
+		"more than %d parts with those of the views below it, as the statement names them", db, name, viewname.MaxParts)
+}
+
+// list fills in the columns. parts are those of what r has put in the place of names.
+func (t *viewTarget) list(r *viewname.Renaming, s *ast.Select, under *viewTarget, parts *int) bool {
 	for _, x := range s.SelectExprs {
 		switch x := x.(type) {
 		case *ast.StarExpr:
@@ -226,18 +244,19 @@ func (t *viewTarget) list(ctx *sql.Context, r *viewname.Renaming, s *ast.Select,
 			}
 			for _, c := range t.base.Columns {
 				if !c.Hidden && !c.HiddenSystem && c.State == catalog.StatePublic {
-					t.columns = append(t.columns, viewColumn{c.Name, c.Name, baseColumn(c.Name)})
+					t.columns = append(t.columns, viewColumn{c.Name, c.Name, baseColumn(c.Name), 1})
 				}
 			}
 		case *ast.AliasedExpr:
 			if aggregates(x.Expr) {
 				return false
 			}
+			*parts = viewname.Parts(x.Expr)
 			e := r.Expr(x.Expr, "field list")
 			if r.Err() != nil {
 				return false
 			}
-			c := viewColumn{name: x.As.String(), expr: e}
+			c := viewColumn{name: x.As.String(), expr: e, parts: *parts}
 			if col, ok := e.(*ast.ColName); ok {
 				c.column = col.Name.String()
 			}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -185,7 +186,11 @@ type through struct {
 	t     *viewTarget
 	known string // what the new statement calls the table
 	r     *viewname.Renaming
+	parts int // of the views' expressions that the statement has by now
 }
+
+// viewParts is for what the statement is charged for them, the last one of a body's.
+type viewParts struct{}
 
 // through renames for a statement that calls the view known; below is what the new one calls the table.
 func (e *Engine) through(ctx *sql.Context, t *viewTarget, with *ast.With, known, below string) *through {
@@ -201,7 +206,7 @@ func (e *Engine) through(ctx *sql.Context, t *viewTarget, with *ast.With, known,
 		case c.column != "":
 			return w.own(c.column), nil
 		}
-		return w.reparse(c.expr, nil)
+		return w.reparse(c.expr, c.parts, nil)
 	}
 	w.r.Same = func(name string) bool {
 		c := t.column(name)
@@ -220,8 +225,11 @@ func (w *through) own(name string) *ast.ColName {
 
 // reparse gives an expression of a view's what the parser does to those of a statement. in is the view whose
 // condition it is. A column is made of several views' expressions; there are no tables in it, and its
-// functions are marked.
-func (w *through) reparse(e ast.Expr, in *rights.Stored) (ast.Expr, error) {
+// functions are marked. parts are those of the expression.
+func (w *through) reparse(e ast.Expr, parts int, in *rights.Stored) (ast.Expr, error) {
+	if err := w.grow(parts); err != nil {
+		return nil, err
+	}
 	stmt, _, err := w.eng.sql.Parser.ParseOneWithOptions(w.ctx, "delete from "+quoteIdentifier(viewMark)+" where "+ast.String(onBase(e, w.known)), ast.ParserOptions{})
 	if err != nil {
 		return nil, err
@@ -234,6 +242,19 @@ func (w *through) reparse(e ast.Expr, in *rights.Stored) (ast.Expr, error) {
 		rights.Stamp(d.Where, in)
 	}
 	return d.Where.Expr, nil
+}
+
+// grow asks whether the statement may have so many more parts.
+func (w *through) grow(parts int) error {
+	if w.parts = viewname.Sum(w.parts, parts); w.parts > viewname.MaxParts {
+		return tooLarge(w.t.db, w.t.name)
+	}
+	s := sessionOf(w.ctx)
+	const few = 100
+	if s == nil || w.parts < few {
+		return w.ctx.Err()
+	}
+	return cmp.Or(w.ctx.Err(), s.ChargeValue(w.ctx, viewParts{}, int64(w.parts)*viewname.PartBytes))
 }
 
 // name is the table below as the statement names it.
@@ -251,7 +272,7 @@ func (w *through) name() ast.TableName {
 func (w *through) where(where *ast.Where) (*ast.Where, error) {
 	var all ast.Expr
 	for _, c := range w.t.where {
-		e, err := w.reparse(c.expr, c.in)
+		e, err := w.reparse(c.expr, c.parts, c.in)
 		if err != nil {
 			return nil, err
 		}

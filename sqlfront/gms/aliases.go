@@ -38,7 +38,11 @@ func KeepComputed() error {
 func hidingComputed(apply analyzer.RuleFunc) analyzer.RuleFunc {
 	return func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope,
 		sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-		hidden, shown, err := eachAlias(ctx, n, hide)
+		with := hide
+		if grows(ctx, n) {
+			with = hideComputed
+		}
+		hidden, shown, err := eachAlias(ctx, n, with)
 		if err != nil {
 			return nil, transform.SameTree, err
 		}
@@ -98,6 +102,18 @@ func hide(ctx *sql.Context, e sql.Expression) sql.Expression {
 		return nil
 	}
 	if dependsOnRows(ctx, a.Child) && !volatile(ctx, a.Child) {
+		return nil
+	}
+	return &hiddenAlias{a}
+}
+
+// hideComputed hides all but other names of columns.
+func hideComputed(_ *sql.Context, e sql.Expression) sql.Expression {
+	a, ok := e.(*expression.Alias)
+	if !ok {
+		return nil
+	}
+	if _, column := a.Child.(*expression.GetField); column {
 		return nil
 	}
 	return &hiddenAlias{a}

@@ -10,6 +10,7 @@
 //	naming       conditions with subqueries show the planner of joins their columns
 //	crossjoins   cross joins that become inner ones, and joins with nothing
 //	aliases      conditions on computed columns of derived tables
+//	growth       such conditions that would become too large below the columns
 //	joinorder    orders of joins that have lost a condition
 //	sortrule     a Sort that is taken away although the rows do not come in that order
 //	exact        UPDATE compares rows by their bytes
