@@ -119,3 +119,62 @@ func TestInformationInViews(t *testing.T) {
 	// It is what views of tables do: they lend.
 	want(t, mallory, "select * from all_of_it where table_name = 'secret'", "vic secret")
 }
+
+// TestInformationInInvokersViews: with SQL SECURITY INVOKER a view of information_schema told a procedure of
+// root's, and a view of his, what root may see, although somebody else had put it in the place of a table.
+// Views with their definer's rights did so of the tables that are only here.
+func TestInformationInInvokersViews(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database vic", "create database own", "create database mine", "create user mallory",
+		"create user other", "grant all on own.* to mallory", "grant all on mine.* to mallory",
+		"grant select on own.* to other", "grant select on vic.* to other",
+		"grant select on moka.* to mallory",
+		"create table vic.secret (id int primary key)", "create procedure vic.hidden() select 1",
+		"create observer vic.o after insert on vic.secret for each row set @a = 1",
+		"create table own.dep (a varchar(200))", "create procedure own.rdep() select * from own.dep",
+		"create function own.fdep() returns varchar(200) reads sql data "+
+			"return (select group_concat(a) from own.dep)",
+		"create view own.vdep as select * from own.dep",
+		"create sql security invoker view own.deeper as select * from own.vdep",
+		// Whoever may make things in other accounts' names lends nothing by it.
+		"create sql security invoker view own.tools (a) as select schema_name from "+
+			"information_schema.schemata where schema_name in ('own', 'vic', 'mine')")
+	mallory, other := s.open("mallory", "own", ""), s.open("other", "own", "")
+	run(t, mallory, "drop table dep")
+	want(t, root, "select * from own.tools order by a", "mine; own; vic")
+	want(t, mallory, "select * from tools order by a", "mine; own")
+	want(t, other, "select * from tools order by a", "own; vic")
+	for _, c := range []struct{ query, sees string }{
+		{"select distinct user from information_schema.processlist", "mallory"},
+		{"select schema_name from information_schema.schemata where schema_name in ('own', 'vic')", "own"},
+		{"select table_name from information_schema.tables where table_schema = 'vic'", ""},
+		{"select routine_name from information_schema.routines where routine_schema = 'vic'", ""},
+		{"select observer_name from information_schema.observers", ""},
+		{"select (select group_concat(observer_name) from moka.observers)", "NULL"},
+		{"select a from own.tools where a <> 'mine'", "own"},
+		{"select (select max(schema_name) from information_schema.schemata where schema_name = 'vic')", "NULL"},
+	} {
+		for _, security := range []string{"definer", "invoker"} {
+			run(t, mallory, "create or replace sql security "+security+" view dep (a) as "+c.query)
+			for _, q := range []string{
+				"call own.rdep()", "select * from own.vdep", "select * from own.deeper",
+				"select * from own.dep", "select a from own.vdep where exists (select * from own.dep)",
+			} {
+				if got := results(t, root, q); got != c.sees {
+					t.Errorf("%s %s, root's %s: %q, want %q", security, c.query, q, got, c.sees)
+				}
+			}
+			sees := c.sees
+			if sees == "" {
+				sees = "NULL"
+			}
+			want(t, root, "select own.fdep()", sees)
+		}
+	}
+	// Nor does who reads such a view learn what its maker sees.
+	run(t, mallory, "create or replace sql security invoker view dep (a) as select schema_name from "+
+		"information_schema.schemata where schema_name in ('own', 'vic', 'mine')")
+	want(t, other, "select * from dep", "own")
+	want(t, mallory, "select * from dep order by a", "mine; own")
+}

@@ -390,7 +390,7 @@ func (e *Engine) seenColumns(ctx *sql.Context, of sql.Node, rows []sql.Row, colu
 // seenInformation is a table of information_schema without the tables that the user may not see, and without
 // the columns; where it tells what is in a column, without those that he may not read.
 func (b *execBuilder) seenInformation(ctx *sql.Context, n *plan.ResolvedTable, row sql.Row) (sql.RowIter, error) {
-	if it, err := b.asDefiner(ctx, n, row); it != nil || err != nil {
+	if it, err := b.bySight(ctx, n, row); it != nil || err != nil {
 		return it, err
 	}
 	it, err := b.information(ctx, n, row)

@@ -240,14 +240,24 @@ func (s *Session) callee(name string) *rights.Stored {
 // storedAs is whose rights count for the text of a view that the planner is about to bind: its definer's, or with SQL SECURITY INVOKER those of the
 // view in which it is named, if it is in one. Of views of the oldest releases nobody knows who made them: they are read with the user's.
 func (s *Session) storedAs(database, name, definer string, invoker bool) *rights.Stored {
+	return storedAs(s.reading, database, name, definer, invoker)
+}
+
+// storedAs is that for a view within outer; nil for none.
+func storedAs(outer *rights.Stored, database, name, definer string, invoker bool) *rights.Stored {
 	v := &rights.Stored{Database: database, View: name, Definer: definer}
-	switch {
-	case !invoker && definer != "":
+	if !invoker && definer != "" {
 		by := definerName(definer)
 		v.User, v.Host = by.User, by.Host
-	case s.reading != nil:
-		v.User, v.Host = s.reading.User, s.reading.Host
+		return v
 	}
+	if outer != nil {
+		v.User, v.Host, v.Makers = outer.User, outer.Host, outer.Makers
+	}
+	if v.Makers != "" && definer != "" {
+		v.Makers += "\x00"
+	}
+	v.Makers += definer
 	return v
 }
 

@@ -1,11 +1,15 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/infoschema"
 	"moka/sqlfront/rights"
+	"moka/sqlfront/system"
 )
 
 // information is a table of information_schema, or nil if it is read as the library reads it.
@@ -33,53 +37,96 @@ func (b *execBuilder) information(ctx *sql.Context, n *plan.ResolvedTable, row s
 	return infoschema.Within(limit, it), nil
 }
 
-// definersTable is a table of information_schema in the text of a view that is read with its definer's
-// rights: he sees in it what he may see, not who reads the view. A procedure of root's that read a table in
-// whose place somebody had put a view told him of all connections, accounts and bodies. (MariaDB does so;
-// MySQL asks for the rights of who runs the procedure.)
-type definersTable struct {
+// sightTable is a table in the text of a view that tells everybody what he may see: of information_schema,
+// moka, performance_schema. Whoever reads the view, and whatever runs around it, it tells what the view's
+// definer may see. With SQL SECURITY INVOKER it is what the reader may see, as far as whoever made the view
+// sees the same, and whoever made those with SQL SECURITY INVOKER around it: the reader may be a procedure of
+// root's that was written when there was a table of the name. That told of all connections, accounts and
+// bodies. (MariaDB does so; MySQL asks for the rights of who runs the procedure.)
+type sightTable struct {
 	sql.Table
 	in rights.Stored
 }
 
 var (
-	_ sql.CatalogTable = (*definersTable)(nil)
-	_ sql.TableWrapper = (*definersTable)(nil)
+	_ sql.CatalogTable = (*sightTable)(nil)
+	_ sql.TableWrapper = (*sightTable)(nil)
 )
 
 // Underlying implements sql.TableWrapper.
-func (t *definersTable) Underlying() sql.Table { return t.Table }
+func (t *sightTable) Underlying() sql.Table { return t.Table }
 
 // AssignCatalog implements sql.CatalogTable.
-func (t *definersTable) AssignCatalog(c sql.Catalog) sql.Table {
+func (t *sightTable) AssignCatalog(c sql.Catalog) sql.Table {
 	if of, ok := t.Table.(sql.CatalogTable); ok {
-		return &definersTable{of.AssignCatalog(c), t.in}
+		return &sightTable{of.AssignCatalog(c), t.in}
 	}
 	return t
 }
 
-// asDefiner reads such a table; rows are nil if it is another.
-func (b *execBuilder) asDefiner(
+// inSight is a system's table as the text that is being bound names it.
+func inSight(ctx *sql.Context, t sql.Table) sql.Table {
+	s := sessionOf(ctx)
+	if t == nil || s == nil || s.reading == nil || s.reading.Host == "" && s.reading.Makers == "" {
+		return t
+	}
+	return &sightTable{t, *s.reading}
+}
+
+// sightDatabase is a database of system tables.
+type sightDatabase struct{ *system.Database }
+
+// GetTableInsensitive implements sql.Database.
+func (d *sightDatabase) GetTableInsensitive(ctx *sql.Context, name string) (sql.Table, bool, error) {
+	t, ok, err := d.Database.GetTableInsensitive(ctx, name)
+	return inSight(ctx, t), ok, err
+}
+
+// bySight reads such a table; rows are nil if it is another.
+func (b *execBuilder) bySight(
 	ctx *sql.Context, n *plan.ResolvedTable, row sql.Row,
 ) (rows sql.RowIter, err error) {
-	t, ok := n.Table.(*definersTable)
+	t, ok := n.Table.(*sightTable)
 	s := sessionOf(ctx)
 	if !ok || s == nil {
 		return nil, nil
 	}
 	own := *n
 	own.Table = t.Table
-	err = s.ActAs(ctx, t.in.User, t.in.Host, func() error {
-		it, err := b.Build(ctx, &own, row)
+	read := func() (all []sql.Row, err error) {
+		it, err := b.base.Build(ctx, &own, row)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		all, err := sql.RowIterToRows(ctx, it)
-		rows = sql.RowsToRowIter(all...)
-		return err
-	})
+		return sql.RowIterToRows(ctx, it)
+	}
+	reader := account.Name{User: t.in.User, Host: t.in.Host}
+	var all []sql.Row
+	if reader.None() {
+		reader = s.Account()
+		all, err = read()
+	} else {
+		err = s.ActAs(ctx, reader.User, reader.Host, func() (err error) {
+			all, err = read()
+			return err
+		})
+	}
+	for maker := range strings.SplitSeq(t.in.Makers, "\x00") {
+		by := definerName(maker)
+		if err != nil || by == reader || by.None() || !b.eng.asks() {
+			continue
+		}
+		err = s.ActAs(ctx, by.User, by.Host, func() error {
+			if b.eng.mayPose(ctx) {
+				return nil
+			}
+			theirs, err := read()
+			all = infoschema.Common(all, theirs)
+			return err
+		})
+	}
 	if err != nil {
 		return nil, t.in.Invalid(err)
 	}
-	return rows, nil
+	return sql.RowsToRowIter(all...), nil
 }

@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/infoschema"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // provider finds databases for the SQL engine: the stored ones and those that the server brings along.
@@ -39,6 +40,9 @@ func newProvider(e *Engine) *provider {
 		procs: sql.NewExternalStoredProcedureRegistry(), noMySQL: sql.ErrDatabaseNotFound.New("mysql"),
 	}
 	for _, d := range e.opts.Databases {
+		if of, ok := d.(*system.Database); ok {
+			d = &sightDatabase{of}
+		}
 		p.extra[strings.ToLower(d.Name())] = d
 	}
 	for _, f := range e.opts.TableFunctions {

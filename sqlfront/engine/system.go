@@ -22,14 +22,15 @@ type extendedInfo struct {
 func (d *extendedInfo) GetTableInsensitive(
 	ctx *sql.Context, name string,
 ) (found sql.Table, is bool, err error) {
+	defer func() {
+		if is {
+			found = inSight(ctx, found)
+		}
+	}()
 	if t, ok, err := d.extra.GetTableInsensitive(ctx, name); ok || err != nil {
 		return t, ok, err
 	}
 	t, ok, err := d.Database.GetTableInsensitive(ctx, name)
-	if s := sessionOf(ctx); ok && s != nil && s.reading != nil && s.reading.Host != "" {
-		in := *s.reading
-		defer func() { found = &definersTable{found, in} }()
-	}
 	if ok && strings.EqualFold(name, information_schema.StatisticsTableName) {
 		t = &cardinalityTable{t, d.eng}
 	}

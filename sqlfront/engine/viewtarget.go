@@ -89,13 +89,13 @@ func viewTree(stored *catalog.View) *ast.DDL {
 
 // viewTarget looks at a view. target is nil if rows cannot be written through it, and view is false if it is none.
 func (e *Engine) viewTarget(ctx *sql.Context, db, name string) (target *viewTarget, view bool, err error) {
-	return e.viewWithin(ctx, account.Name{}, db, name, 0)
+	return e.viewWithin(ctx, nil, db, name, 0)
 }
 
 // viewWithin is viewTarget for a view within others, whose rights count for its own: SQL SECURITY INVOKER
 // within a view is that view's.
 func (e *Engine) viewWithin(
-	ctx *sql.Context, outer account.Name, db, name string, depth int,
+	ctx *sql.Context, outer *rights.Stored, db, name string, depth int,
 ) (target *viewTarget, view bool, err error) {
 	stored, d, err := e.lookupView(ctx, db, name)
 	if stored == nil || err != nil {
@@ -129,16 +129,11 @@ func (e *Engine) viewWithin(
 		}
 		expr.Collate(spec.ViewExpr, of)
 	}
-	as := viewRights(spec, stored)
-	if as.None() {
-		as = outer
-	}
+	in := storedAs(outer, d.Name, stored.Name, stored.Definer, strings.EqualFold(spec.Security, "invoker"))
+	as := account.Name{User: in.User, Host: in.Host}
 	t := &viewTarget{db: d.Name, name: stored.Name}
-	in := &rights.Stored{
-		Database: d.Name, View: stored.Name, User: as.User, Host: as.Host, Definer: stored.Definer,
-	}
 	e.provider.markCalls(spec.ViewExpr, in)
-	under, isView, err := e.viewWithin(ctx, as, inDB, table.Name.String(), depth+1)
+	under, isView, err := e.viewWithin(ctx, in, inDB, table.Name.String(), depth+1)
 	switch {
 	case err != nil || isView && under == nil:
 		return nil, true, err
@@ -363,14 +358,6 @@ func qualifyTables(e ast.Expr, db string) ast.Expr {
 		return true, nil
 	}, e)
 	return e
-}
-
-// viewRights is whose rights count for what a view is over. Of views that older releases have made nobody knows who did.
-func viewRights(spec *ast.ViewSpec, stored *catalog.View) account.Name {
-	if strings.EqualFold(spec.Security, "invoker") || stored.Definer == "" {
-		return account.Name{}
-	}
-	return definerName(stored.Definer)
 }
 
 // invokers reports whether a view is read with the rights of who reads it.

@@ -19,7 +19,10 @@ type Stored struct {
 	Database, View string
 	User, Host     string
 	Definer        string // who made the view, user@host, SQL SECURITY INVOKER or not
-	explained      bool   // see Explained
+	// Makers are who made it, and the views in which it is named, as far as these are SQL SECURITY INVOKER:
+	// user@host, with zero bytes between.
+	Makers    string
+	explained bool // see Explained
 	// Literals is the collation of the text's literals, if the session has another one.
 	Literals sql.CollationID
 }
