@@ -72,6 +72,7 @@ var inside = map[string][]string{
 		"routine", "sqlerr", "syntax", "unions"},
 
 	"infoschema": {"catalog", "parse"},
+	"frozen":     {"namedjoin", "parse", "sqlerr", "syntax"},
 	"loaddata":   {"sqlerr", "textfile"},
 
 	"prepared": {"parse"},
@@ -83,9 +84,8 @@ var inside = map[string][]string{
 
 	"engine": {
 		"account", "assign", "builtin", "catalog", "chain", "charset", "collate", "digest", "eval", "exec",
-		"explain", "expr", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange", "loaddata",
-		"moment",
-		"multitable", "mysqlproto",
+		"explain", "expr", "frozen", "fulltext", "gms", "inband", "infoschema", "jsonsize", "keyrange",
+		"loaddata", "moment", "multitable", "mysqlproto",
 		"namedjoin", "namedlock", "operator", "parse", "past", "plan", "prepared", "pushdown", "resultset",
 		"rights",
 		"routine", "rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile", "trail",

@@ -371,7 +371,13 @@ func (c *Connection) worded(err error, query string) *sqlerr.Error {
 			st.ForeignKey = k.ForeignKey
 		}
 	}
-	return sqlerr.Final(err, st)
+	worded := sqlerr.Final(err, st)
+	if v, ok := c.session.(interface{ InvalidView() error }); ok && worded.Num == sqlerr.BadField {
+		if invalid := v.InvalidView(); invalid != nil {
+			return sqlerr.Final(invalid, st)
+		}
+	}
+	return worded
 }
 
 func (s *Server) statistics() string {

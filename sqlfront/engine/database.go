@@ -312,6 +312,10 @@ func (d *Database) CreateView(ctx *sql.Context, name, definition, create string)
 		if _, ok := c.View(name); ok {
 			return sql.ErrExistingView.New(d.name, name)
 		}
+		create, definition, err := d.eng.viewReader(ctx, d.name).View(create, definition)
+		if err != nil {
+			return err
+		}
 		made := catalog.View{Name: name, Definition: definition, CreateStatement: strings.Clone(create),
 			SQLMode: sqlMode(ctx), Spoken: SpokenOf(ctx), Definer: definer}
 		if err := d.eng.viewMay(v, c, &made); err != nil {
@@ -394,7 +398,7 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 		return sql.ViewDefinition{}, false, err
 	}
 	if s := sessionOf(ctx); s != nil {
-		s.reads = readView{s.storedAs(d.name, v.Name, v.Definer, invokers(v)), v.CreateStatement}
+		s.reads = readView{s.storedAs(d.name, v.Name, v.Definer, invokers(v)), v.CreateStatement, v.SQLMode}
 		s.reads.Literals = s.collationOf(v.Spoken)
 		if s.planning && s.GetCurrentDatabase() == "" { // the library binds no view without a current one
 			s.within = d.name
@@ -406,7 +410,7 @@ func (d *Database) GetViewDefinition(ctx *sql.Context, name string) (sql.ViewDef
 // readView is the view that the planner has asked for last.
 type readView struct {
 	*rights.Stored
-	text string
+	text, mode string
 }
 
 // ReadsView implements parse.ViewReader. It is the text itself that is compared, not what it says: a client that sends the same words as a

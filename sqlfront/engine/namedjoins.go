@@ -7,6 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/catalog"
+	"moka/sqlfront/frozen"
 	"moka/sqlfront/namedjoin"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
@@ -68,7 +70,7 @@ func (e *Engine) tableColumns(ctx *sql.Context, db string) namedjoin.Columns {
 			if columns := e.storedColumns(ctx, in, name.Name.String()); columns != nil {
 				var names []string
 				for _, c := range columns {
-					if !c.Hidden && !c.HiddenSystem {
+					if !c.Hidden && !c.HiddenSystem && c.State == catalog.StatePublic {
 						names = append(names, c.Name)
 					}
 				}
@@ -97,6 +99,15 @@ func (e *Engine) tableColumns(ctx *sql.Context, db string) namedjoin.Columns {
 			return names, true
 		}
 		return namedjoin.Names(query, e.tableColumns(ctx, d.Name))
+	}
+}
+
+// viewReader reads the views of a database.
+func (e *Engine) viewReader(ctx *sql.Context, db string) frozen.Reader {
+	mode := sqlMode(ctx)
+	return frozen.Reader{
+		Query:   func(create string) ast.SelectStatement { return e.viewQuery(create, mode) },
+		Columns: e.tableColumns(ctx, db), ANSIQuotes: ansiQuotes(mode),
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -10,7 +11,9 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
+	"moka/sqlfront/frozen"
 	"moka/sqlfront/parse"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -169,6 +172,31 @@ func (e *Engine) viewMay(v *view, d *catalog.Database, w *catalog.View) error {
 		return sqlerr.UnknownTable(d.Name, w.Name) // it is not there for its own query
 	}
 	return viewRefused(err, d.Name, w.Name)
+}
+
+// InvalidView is for package conn, which has an unknown column (1054): the error of the view that was read last
+// if it is in that, and no business of who reads it.
+func (s *Session) InvalidView() error {
+	snap := s.eng.catalog.Latest()
+	if s.reads.Stored == nil || snap == nil {
+		return nil
+	}
+	query := s.eng.viewQuery(s.reads.text, s.reads.mode)
+	if query == nil || !frozen.Gone(query, func(t ast.TableName) (columns []string) {
+		d, _ := snap.Database(cmp.Or(t.DbQualifier.String(), s.reads.Database))
+		if d == nil {
+			return nil
+		}
+		if of, ok := d.Table(t.Name.String()); ok {
+			for _, c := range of.Columns {
+				columns = append(columns, c.Name)
+			}
+		}
+		return columns
+	}) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ViewInvalid, rights.InvalidView, s.reads.Database, s.reads.View)
 }
 
 // renames reports whether the statement at hand gives tables other names: a view is made again by the library then.

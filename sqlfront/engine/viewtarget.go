@@ -181,7 +181,7 @@ func (e *Engine) viewWithin(
 	r := &viewname.Renaming{Table: e.tableNames(ctx), DB: inDB, Known: known, In: d.Name, Column: column,
 		Alone: true, Same: func(string) bool { return false }}
 	if !t.list(r, s, under, &parts) {
-		return nil, true, nil
+		return nil, true, t.invalid(r.Err())
 	}
 	if len(spec.Columns) > 0 {
 		if len(spec.Columns) != len(t.columns) {
@@ -204,7 +204,7 @@ func (e *Engine) viewWithin(
 		parts = viewname.Parts(s.Where.Expr)
 		where := r.Expr(s.Where.Expr, "where clause")
 		if r.Err() != nil {
-			return nil, true, nil
+			return nil, true, t.invalid(r.Err())
 		}
 		all := parts
 		for _, w := range t.where {
@@ -217,6 +217,15 @@ func (e *Engine) viewWithin(
 		t.where = append(t.where, viewCondition{qualifyTables(where, d.Name), parts, checked, in})
 	}
 	return t, true, nil
+}
+
+// invalid is the error of a view one of whose columns is gone. What else is wrong with its names makes it one
+// through which rows cannot be written.
+func (t *viewTarget) invalid(names error) error {
+	if names == nil || sqlerr.Code(names) != sqlerr.BadField {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ViewInvalid, rights.InvalidView, t.db, t.name)
 }
 
 // tooLarge refuses a statement that the expressions of views would make too large.

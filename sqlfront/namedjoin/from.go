@@ -53,13 +53,18 @@ func (i *item) star() (out ast.SelectExprs) {
 		return out
 	}
 	for _, c := range i.columns() {
-		e := &ast.AliasedExpr{Expr: c.expr()}
-		if len(c.of) > 1 {
-			e.As = ast.NewColIdent(c.name)
-		}
-		out = append(out, e)
+		out = append(out, c.entry())
 	}
 	return out
+}
+
+// entry is the column in a select list.
+func (c column) entry() *ast.AliasedExpr {
+	e := &ast.AliasedExpr{Expr: c.expr()}
+	if len(c.of) > 1 {
+		e.As = ast.NewColIdent(c.name)
+	}
+	return e
 }
 
 func onceColumns(f func() []column) func() []column {
@@ -280,7 +285,9 @@ func (r *rewriter) merge(t *ast.JoinTableExpr, kind string, first, second []colu
 		if n > 1 || taken[key] {
 			r.fail(sqlerr.New(sqlerr.NonUniqueColumn, "Column '%s' in from clause is ambiguous", a.name))
 		}
-		taken[key] = true
+		if taken[key] = true; r.expanded != nil && natural(t) {
+			r.expanded.Naturals[t] = append(r.expanded.Naturals[t], a.name)
+		}
 		for _, b := range second {
 			if !strings.EqualFold(a.name, b.name) {
 				continue

@@ -75,11 +75,34 @@ func Names(query ast.SelectStatement, columns Columns) (names []string, ok bool)
 	return names, r.err == nil
 }
 
+// Expanded is what stands for a star, and the common columns of NATURAL.
+type Expanded struct {
+	Stars    map[*ast.StarExpr]ast.SelectExprs
+	Naturals map[*ast.JoinTableExpr][]string
+
+	columns int
+}
+
+// mostExpanded bounds the columns of all stars of a query.
+const mostExpanded = 100_000
+
+// Expand says what the stars and NATURAL of a query stand for.
+func Expand(query ast.SelectStatement, columns Columns) (*Expanded, error) {
+	x := &Expanded{map[*ast.StarExpr]ast.SelectExprs{}, map[*ast.JoinTableExpr][]string{}, 0}
+	r := &rewriter{known: columns, expanded: x}
+	r.query(query, nil, nil)
+	if errors.Is(r.err, errUndetermined) {
+		return nil, sqlerr.Unsupported("* in a query of a table whose columns are not known")
+	}
+	return x, r.err
+}
+
 type rewriter struct {
 	known Columns
 	err   error // the first; what is made behind it is thrown away
 	// most is how many columns a SELECT may have; 0 for who does not look at that, and nothing else.
-	most int
+	most     int
+	expanded *Expanded // nil for who does not ask
 }
 
 func (r *rewriter) fail(err error) {
@@ -216,6 +239,9 @@ func (r *rewriter) selected(exprs ast.SelectExprs, sc *scope) (out ast.SelectExp
 	before := false // is something else: the star is an error then
 	for _, e := range exprs {
 		star, ok := e.(*ast.StarExpr)
+		if ok && r.expanded != nil {
+			r.expand(star, sc.items)
+		}
 		if ok && star.TableName.IsEmpty() && !before && sc.merges() {
 			for _, item := range sc.items {
 				out = append(out, item.star()...)
@@ -226,6 +252,34 @@ func (r *rewriter) selected(exprs ast.SelectExprs, sc *scope) (out ast.SelectExp
 		out = append(out, r.entry(e, sc))
 	}
 	return out
+}
+
+// expand notes what a star stands for.
+func (r *rewriter) expand(s *ast.StarExpr, items []*item) {
+	var out ast.SelectExprs
+	for _, i := range items {
+		if s.TableName.IsEmpty() {
+			for _, c := range i.columns() {
+				out = append(out, c.entry())
+			}
+			continue
+		}
+		for _, t := range i.tables {
+			db, of := s.TableName.DbQualifier.String(), t.name.DbQualifier.String()
+			if !strings.EqualFold(t.name.Name.String(), s.TableName.Name.String()) ||
+				db != "" && of != "" && !strings.EqualFold(db, of) {
+				continue
+			}
+			for _, n := range t.names() {
+				out = append(out, column{name: n,
+					of: []ast.ColName{{Name: ast.NewColIdent(n), Qualifier: t.name}}}.entry())
+			}
+		}
+	}
+	if r.expanded.columns += len(out); r.expanded.columns > mostExpanded {
+		r.fail(errWide)
+	}
+	r.expanded.Stars[s] = out
 }
 
 // entry is one of what is selected. A common column that has become an expression keeps its name,

@@ -163,3 +163,18 @@ func foldPrefix(s, lower string) bool {
 	}
 	return true
 }
+
+// Token is a piece of a text by its place: a word that is not quoted, one byte of punctuation, or another.
+type Token struct {
+	Start, End  int
+	Word, Punct bool
+}
+
+// Tokens are the pieces of a text whose executable comments are code (Unwrap).
+func Tokens(text string, ansiQuotes bool) (all []Token) {
+	l := &lexer{s: text, ansi: ansiQuotes}
+	for t := l.next(); t.kind != eof; t = l.next() {
+		all = append(all, Token{t.start, t.end, t.kind == word, t.kind == punct})
+	}
+	return all
+}
