@@ -324,7 +324,10 @@ func TestPastOfColumns(t *testing.T) {
 		"insert into k values (1, 'hidden', 'open')")
 	before := moment(t)
 	run(t, root, "alter table k rename column a to h", "alter table k rename column b to a",
-		"create user u", "grant select (id, a) on d.k to u")
+		"create user u", "grant select (id, a) on d.k to u",
+		"create view w as select id, a from k", "create view ids as select id from k",
+		"create view ww as select * from w", "grant select on d.w to u", "grant select on d.ww to u",
+		"grant select on d.ids to u")
 	c, err := s.srv.open("u", "d", "").Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -337,6 +340,9 @@ func TestPastOfColumns(t *testing.T) {
 		{"select id from k" + then + " where a > ''", "error 1143"},
 		{"select b from k" + then, "error 1143"},
 		{"select now.a, was.id from k now join k" + then + " as was on now.id = was.id", "open 1"},
+		{"select * from w", "1 open"}, {"select * from w" + then, "error 1356"},
+		{"select id from w" + then, "error 1356"}, {"select * from ww" + then, "error 1356"},
+		{"select * from ids" + then, "1"}, {"select id from w" + then + " where a > ''", "error 1356"},
 		{"set moka_snapshot = '" + before + "'", ""}, {"select id from k", "1"},
 		{"select a from k", "error 1143"}, {"select count(*) from k where a > ''", "error 1143"},
 		{"set moka_snapshot = ''", ""}, {"select a from k", "open"},

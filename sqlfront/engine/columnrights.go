@@ -34,6 +34,9 @@ type columnNeed struct {
 	// must: the user has no such privilege on the table, so it has to be found. Otherwise he may write to it, and what he reads of it to do so
 	// is asked for.
 	must bool
+	// past: it is read as it was, by a view, whose right it is: columns that had another one's name are asked
+	// for, and no others.
+	past bool
 }
 
 // NeedColumns notes a table.
@@ -119,12 +122,17 @@ func (s *Session) mayColumns(ctx *sql.Context, n sql.Node) error {
 	for _, t := range u.tables {
 		var done []account.Name // a table that is named here and in a view is asked of both, in both places
 		for _, need := range needs {
-			if need.database != t.database || need.table != t.table || need.privilege != t.privilege || slices.Contains(done, need.by) {
+			if need.database != t.database || need.table != t.table || need.privilege != t.privilege || !need.past && slices.Contains(done, need.by) {
 				continue
 			}
-			done = append(done, need.by)
 			ask := func() error {
+				if need.past {
+					return t.ask(ctx, u, nil)
+				}
 				return t.ask(ctx, u, s.eng.accounts().UserActivePrivilegeSet(ctx).Database(t.database).Table(t.table))
+			}
+			if !need.past {
+				done = append(done, need.by)
 			}
 			if err := s.askAs(ctx, need.by, ask); err != nil {
 				if need.in.View != "" {
@@ -163,7 +171,7 @@ func (s *Session) askAs(ctx *sql.Context, by account.Name, ask func() error) err
 	return s.ActAs(ctx, by.User, by.Host, ask)
 }
 
-// ask looks at each column of a table that is used.
+// ask looks at each column of a table that is used; granted are rights on them, nil for all.
 func (t *usedTable) ask(ctx *sql.Context, u *columnUse, granted sql.PrivilegeSetTable) error {
 	what := strings.ToUpper(t.privilege.String())
 	columns := t.of.Schema(ctx)
@@ -182,14 +190,14 @@ func (t *usedTable) ask(ctx *sql.Context, u *columnUse, granted sql.PrivilegeSet
 			continue
 		}
 		used = append(used, c.Name)
-		if !granted.Column(c.Name).Has(t.privilege) || same != nil && !same(c.Name) {
+		if granted != nil && !granted.Column(c.Name).Has(t.privilege) || same != nil && !same(c.Name) {
 			denied = append(denied, c.Name)
 		}
 	}
 	switch {
 	case len(denied) == 0:
 		return nil
-	case len(used) == len(columns) && len(used) > 1 && len(granted.GetColumns()) > 0:
+	case granted != nil && len(used) == len(columns) && len(used) > 1 && len(granted.GetColumns()) > 0:
 		// SELECT *, and INSERT without a list: MySQL does not name a column then to who may not know of all.
 		return rights.TableDenied(ctx, what, t.of.Name())
 	}

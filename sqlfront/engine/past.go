@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -10,6 +12,7 @@ import (
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/past"
+	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/txn"
 )
@@ -121,7 +124,19 @@ func (e *Engine) mayReadPast(ctx *sql.Context, c *catalog.Database, then *catalo
 	if err != nil {
 		return catalogError(err)
 	}
-	return past.MayRead(ctx, e.accounts(), c, then, now)
+	if err := past.MayRead(ctx, e.accounts(), c, then, now); err != nil {
+		return err
+	}
+	s, same := sessionOf(ctx), past.SameColumn(then, now)
+	if s == nil || s.reading == nil ||
+		rights.OnTable(ctx, e.accounts(), c.Name, then.Name, sql.PrivilegeType_Select) ||
+		!slices.ContainsFunc(then.Columns, func(c catalog.Column) bool { return !same(c.Name) }) {
+		return nil
+	}
+	// A view that was made, or read, for what has a name today would show what had it then.
+	s.needs = append(s.needs, columnNeed{database: strings.ToLower(c.Name), table: strings.ToLower(then.Name),
+		privilege: sql.PrivilegeType_Select, by: s.Account(), in: *s.reading, past: true})
+	return nil
 }
 
 // mayReadThen is mayReadPast for a table of the transaction's own catalog.
