@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"testing"
 
@@ -74,4 +75,34 @@ func askedOf(t *testing.T, c *session, query string) (sql.Row, int) {
 		t.Error(err)
 	}
 	return row, asked.asked
+}
+
+// TestSearchesOfOrdersAreBounded: a join of 11 tables on one key had all their orders tried, 57,000 joins of
+// sets of tables and each in several ways; 13 took minutes, and nobody could end it.
+func TestSearchesOfOrdersAreBounded(t *testing.T) {
+	c := newServer(t).session("")
+	if err := c.sess.CommandBegin(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.sess.CommandEnd()
+	for _, tables := range []int{8, 9, 10, 13} {
+		query := "SELECT COUNT(*) FROM (SELECT 1 a) d0"
+		for i := range tables - 1 {
+			query += fmt.Sprintf(" JOIN (SELECT 1 a) d%d ON d%d.a = d%d.a", i+1, i+1, i)
+		}
+		asked := &askedContext{Context: c.sess.Measure(t.Context())}
+		ctx := sql.NewContext(asked, sql.WithSession(c.sess), sql.WithPid(uint64(c.sess.ID())),
+			sql.WithProcessList(c.eng.SQL().ProcessList)).WithQuery(query)
+		_, rows, _, err := c.eng.SQL().Query(ctx, query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rows.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		// It asks before it estimates what a join costs.
+		if asked.asked > 40_000 {
+			t.Errorf("of %d tables it asked %d times", tables, asked.asked)
+		}
+	}
 }

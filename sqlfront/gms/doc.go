@@ -12,6 +12,8 @@
 //	aliases      conditions on computed columns of derived tables
 //	growth       such conditions that would become too large below the columns
 //	joinorder    orders of joins that have lost a condition
+//	joinbound    how many orders of joins are tried
+//	joingreedy   an order of joins that have too many
 //	sortrule     a Sort that is taken away although the rows do not come in that order
 //	exact        UPDATE compares rows by their bytes
 //	selected     CREATE TABLE … SELECT: which columns may be NULL

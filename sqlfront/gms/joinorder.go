@@ -45,10 +45,15 @@ type orderedGroup struct {
 // OrdersKey is under what a context holds Orders.
 type OrdersKey struct{}
 
-// OrderingJoins lets the library put joins into an order, and looks what became of the conditions. A
-// hint is heard before costs are: where it chose an order that has lost a condition, the statement is
-// planned without its hints.
+// OrderingJoins lets the library put joins into an order, in a bounded search, and looks what became of the
+// conditions.
 func OrderingJoins(order analyzer.RuleFunc) analyzer.RuleFunc {
+	return boundingJoins(keepingConditions(order))
+}
+
+// keepingConditions looks what became of the conditions. A hint is heard before costs are: where it chose an
+// order that has lost a condition, the statement is planned without its hints.
+func keepingConditions(order analyzer.RuleFunc) analyzer.RuleFunc {
 	return func(
 		ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector,
 		flags *sql.QueryFlags,
@@ -75,7 +80,7 @@ func OrderingJoins(order analyzer.RuleFunc) analyzer.RuleFunc {
 		if err != nil {
 			return nil, transform.SameTree, err
 		}
-		return OrderingJoins(order)(ctx, a, n, scope, sel, flags)
+		return keepingConditions(order)(ctx, a, n, scope, sel, flags)
 	}
 }
 
