@@ -306,13 +306,69 @@ func (u *columnUse) insert(n *plan.InsertInto) {
 
 // namesOf notes by their names which columns of a table an expression reads.
 func (u *columnUse) namesOf(e sql.Expression, table string, names map[string]bool) {
+	u.outerNames(e, table, sql.ColSet{}, names)
+}
+
+// outerNames notes those that are none of the queries' around the expression, whose ids are inner: to a
+// subquery the row that is there is one from outside.
+func (u *columnUse) outerNames(e sql.Expression, table string, inner sql.ColSet, names map[string]bool) {
 	sql.Inspect(u.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-		if f, ok := e.(*expression.GetField); ok && (f.Table() == "" || strings.EqualFold(f.Table(), table)) {
-			names[strings.ToLower(f.Name())] = true
+		switch e := e.(type) {
+		case *expression.GetField:
+			if (e.Table() == "" || strings.EqualFold(e.Table(), table)) && !inner.Contains(e.Id()) {
+				names[strings.ToLower(e.Name())] = true
+			}
+		case *plan.Subquery:
+			u.namesWithin(e.Query, table, inner, names)
+		case *plan.ExistsSubquery:
+			u.namesWithin(e.Query.Query, table, inner, names)
+			return false
+		case *function.Values: // of the row that is to be inserted
+			return false
 		}
-		_, values := e.(*function.Values) // of the row that is to be inserted
-		return !values
+		return true
 	})
+}
+
+// namesWithin does the same for a query. The ids within a derived table are that query's alone: a view may
+// have been bound by itself.
+func (u *columnUse) namesWithin(query sql.Node, table string, outer sql.ColSet, names map[string]bool) {
+	inner := outer.Copy()
+	each := func(node func(sql.Node), expr func(sql.Expression)) {
+		transform.InspectWithOpaque(u.ctx, query, func(_ *sql.Context, n sql.Node) bool {
+			node(n)
+			if x, ok := n.(sql.Expressioner); ok {
+				for _, e := range x.Expressions() {
+					if e != nil {
+						expr(e)
+					}
+				}
+			}
+			_, derived := n.(*plan.SubqueryAlias)
+			return !derived
+		})
+	}
+	each(func(n sql.Node) {
+		switch t := n.(type) {
+		case *plan.SetOp, *plan.RecursiveCte: // have ids of their first query's, which may be from outside
+		case plan.TableIdNode:
+			inner.UnionWith(t.Columns())
+		}
+	}, func(e sql.Expression) {
+		sql.Inspect(u.ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+			if a, ok := e.(*expression.Alias); ok {
+				if f, same := a.Child.(*expression.GetField); !same || f.Id() != a.Id() {
+					inner.Add(a.Id())
+				}
+			}
+			return true
+		})
+	})
+	each(func(n sql.Node) {
+		if d, ok := n.(*plan.SubqueryAlias); ok {
+			u.namesWithin(d.Child, table, inner.Difference(d.Columns()), names)
+		}
+	}, func(e sql.Expression) { u.outerNames(e, table, inner, names) })
 }
 
 // update notes what SET writes and reads.

@@ -85,7 +85,8 @@ func asksForDefaults(ctx *sql.Context, n sql.Node) (found bool) {
 type columnSource struct {
 	table  *Table // nil if it is not one of ours
 	column int
-	of     sql.ColumnId // of a derived table: what it is there
+	of     sql.ColumnId     // of a derived table: what it is there
+	insert *plan.InsertInto // of the table that is inserted into
 }
 
 // insertedInto stands for the table that an INSERT inserts into.
@@ -109,7 +110,7 @@ func collectOrigins(ctx *sql.Context, n sql.Node, origins map[sql.ColumnId]colum
 		case *plan.InsertInto: // in ON DUPLICATE KEY UPDATE its columns have other ids; they are asked for by name
 			if to, err := plan.GetInsertable(n.Destination); err == nil {
 				if t, ok := sql.GetUnderlyingTable(to).(*Table); ok {
-					origins[insertedInto] = columnSource{table: t}
+					origins[insertedInto] = columnSource{table: t, insert: n}
 				}
 			}
 		case *plan.SubqueryAlias:
@@ -186,11 +187,11 @@ func filled(ctx *sql.Context, d *builtin.ColumnDefault, origins map[sql.ColumnId
 		return d, nil
 	}
 	from := origins[d.Column.Id()]
+	if to, ok := origins[insertedInto]; ok && from == (columnSource{}) {
+		from = to.upserted(ctx, d.Column)
+	}
 	for depth := 0; from.table == nil && from.of != 0 && depth < maxDerived; depth++ {
 		from = origins[from.of]
-	}
-	if to, ok := origins[insertedInto]; ok && from == (columnSource{}) {
-		from = columnSource{table: to.table, column: to.table.ordinal(d.Column.Name())}
 	}
 	t := from.table
 	if t == nil || from.column < 0 {
@@ -222,6 +223,37 @@ func filled(ctx *sql.Context, d *builtin.ColumnDefault, origins map[sql.ColumnId
 		return nil, sqlerr.New(sqlerr.DefaultAsValGenerated, "DEFAULT function cannot be used with default value expressions")
 	}
 	return out, nil
+}
+
+// upserted is a column that ON DUPLICATE KEY UPDATE names: of the table that is inserted into, of the given
+// row, whose columns are those of the table and may have other names, or of the SELECT whose rows are inserted.
+// The name alone says nothing: the table may have another column of that name, which a view hides.
+func (to columnSource) upserted(ctx *sql.Context, c *expression.GetField) columnSource {
+	name := c.Name()
+	switch source := to.insert.Source.(type) {
+	case *plan.Values:
+		if source.AliasName == "" || !equalFold(c.Table(), source.AliasName) {
+			break
+		}
+		for column, given := range source.ColumnNames {
+			if equalFold(given, c.Name()) {
+				name = column
+			}
+		}
+	default:
+		into, ok := to.insert.Destination.(sql.Nameable)
+		if !ok || c.Table() == "" || equalFold(c.Table(), into.Name()) {
+			break
+		}
+		out := outputs(source)
+		for i, col := range source.Schema(ctx) {
+			if i < len(out) && equalFold(col.Name, c.Name()) && equalFold(col.Source, c.Table()) {
+				return columnSource{of: out[i]}
+			}
+		}
+		return columnSource{}
+	}
+	return columnSource{table: to.table, column: to.table.ordinal(name)}
 }
 
 // maxDerived bounds how many derived tables and views lie between a column and its table.

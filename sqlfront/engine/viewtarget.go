@@ -448,11 +448,7 @@ func (e *Engine) viewsTable(t sql.Table) sql.Table {
 	const database, name, option, updatable, definer, client, collation = 1, 2, 4, 5, 6, 8, 9
 	ours := *theirs
 	ours.Reader = func(ctx *sql.Context, c sql.Catalog) (sql.RowIter, error) {
-		it, err := theirs.Reader(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := sql.RowIterToRows(ctx, it)
+		rows, err := byDatabase(ctx, c, theirs.Reader)
 		if err != nil {
 			return nil, err
 		}
@@ -484,6 +480,35 @@ func (e *Engine) viewsTable(t sql.Table) sql.Table {
 	}
 	return &ours
 }
+
+// byDatabase reads a table of information_schema with each database as the current one: the library binds the
+// views again, and leaves out those whose names it does not find.
+func byDatabase(ctx *sql.Context, c sql.Catalog,
+	read func(*sql.Context, sql.Catalog) (sql.RowIter, error)) (rows []sql.Row, err error) {
+	defer ctx.SetCurrentDatabase(ctx.GetCurrentDatabase())
+	for _, db := range c.AllDatabases(ctx) {
+		ctx.SetCurrentDatabase(db.Name())
+		it, err := read(ctx, oneDatabase{c, db})
+		if err != nil {
+			return nil, err
+		}
+		more, err := sql.RowIterToRows(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+// oneDatabase is a catalog that lists one of its databases.
+type oneDatabase struct {
+	sql.Catalog
+	db sql.Database
+}
+
+// AllDatabases implements sql.Catalog.
+func (c oneDatabase) AllDatabases(*sql.Context) []sql.Database { return []sql.Database{c.db} }
 
 // checkOption is LOCAL or CASCADED; empty if the view has none.
 func checkOption(v *catalog.View) string {

@@ -58,8 +58,12 @@ func placedUpsert(ctx *sql.Context, n *plan.InsertInto, assign func(*plan.Projec
 			at, values = append(at, i), append(values, set.RightChild)
 		}
 	}
+	again := *n
 	if len(at) == 0 {
-		return n, transform.SameTree, nil
+		// The library has placed RETURNING behind them in the same array, and whoever asks for all
+		// expressions of the statement appends the conditions of its checks there: these were answered.
+		again.OnDupExprs, _ = n.OnDupExprs.WithExpressions(slices.Clip(all))
+		return &again, transform.NewTree, nil
 	}
 	out, err := assign(plan.NewProject(ctx, values, plan.NewEmptyTableWithSchema(bothRows(ctx, n))))
 	if err != nil {
@@ -72,8 +76,7 @@ func placedUpsert(ctx *sql.Context, n *plan.InsertInto, assign func(*plan.Projec
 	for i, e := range p.Projections {
 		all[at[i]] = expression.NewSetField(all[at[i]].(*expression.SetField).LeftChild, e)
 	}
-	again := *n
-	again.OnDupExprs, err = n.OnDupExprs.WithExpressions(all)
+	again.OnDupExprs, err = n.OnDupExprs.WithExpressions(slices.Clip(all))
 	return &again, transform.NewTree, err
 }
 
