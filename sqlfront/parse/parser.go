@@ -331,14 +331,11 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		if err := noBlindGeometry(stmt); err != nil {
 			return nil, 0, err
 		}
+		if err := p.computable(ctx, stmt); err != nil {
+			return nil, 0, err
+		}
 		for _, d := range clauses(stmt) {
 			if err := noHiddenNames(d); err != nil {
-				return nil, 0, err
-			}
-			if err := noVarying(d); err != nil {
-				return nil, 0, err
-			}
-			if err := noVaryingColumns(d); err != nil {
 				return nil, 0, err
 			}
 			if err := r.declarable(d); err != nil {
@@ -371,9 +368,6 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			return nil, 0, err
 		}
 		declareDescending(stmt)
-		if err := p.refuseStored(ctx, stmt); err != nil {
-			return nil, 0, err
-		}
 		if r.routine == nil && !r.stored {
 			p.editTree(ctx, stmt, r)
 		}

@@ -49,6 +49,14 @@ func storedExpressions(ctx context.Context, d *ast.DDL, o ast.ParserOptions) err
 			}
 		}
 	}
+	if d.DefaultSpec != nil {
+		if in, ok := d.DefaultSpec.Value.(*ast.ParenExpr); ok {
+			name := d.DefaultSpec.Column.String()
+			if err := declare(ctx, &in.Expr, defaultKind, name, o); err != nil {
+				return err
+			}
+		}
+	}
 	if d.IndexSpec != nil && d.IndexSpec.Action != ast.DropStr {
 		for _, f := range d.IndexSpec.Fields {
 			if f != nil && f.Expression != nil {
@@ -129,12 +137,8 @@ func storable(e ast.Expr, kind storedKind, name string) error {
 				return false, sqlerr.New(kind.variable,
 					kind.what+" cannot refer to a user or system variable.", name)
 			}
-		case *ast.MatchExpr:
-			return false, function("match")
 		case *ast.ValuesFuncExpr:
 			return false, function("values")
-		case *ast.GroupConcatExpr:
-			return false, function("group_concat")
 		}
 		return true, nil
 	}, e)
@@ -303,4 +307,134 @@ func (d declared) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.
 	}
 	d.child = children[0]
 	return d, nil
+}
+
+// kept is an expression that a table keeps, to be computed by whoever writes to it.
+type kept struct {
+	expr ast.Expr
+	kind storedKind
+	name string // of the column, the check or the index
+}
+
+// keptBy are all expressions that a clause of CREATE or ALTER TABLE, or CREATE INDEX, puts into a table. What
+// is a way to get one there belongs here, so that no rule about them knows some of the ways only.
+func keptBy(d *ast.DDL) (all []kept) {
+	add := func(e ast.Expr, kind storedKind, name string) {
+		if e != nil {
+			all = append(all, kept{e, kind, name})
+		}
+	}
+	check := func(c *ast.ConstraintDefinition) {
+		if c == nil {
+			return
+		}
+		if k, ok := c.Details.(*ast.CheckConstraintDefinition); ok {
+			add(k.Expr, checkKind, c.Name)
+		}
+	}
+	key := func(name string, fields []*ast.IndexField) {
+		for _, f := range fields {
+			if f != nil {
+				add(f.Expression, keyKind, name)
+			}
+		}
+	}
+	if s := d.DefaultSpec; s != nil {
+		add(s.Value, defaultKind, s.Column.String())
+	}
+	if x := d.IndexSpec; x != nil {
+		key(x.ToName.String(), x.Fields)
+	}
+	if d.TableSpec == nil {
+		return all
+	}
+	for _, x := range d.TableSpec.Indexes {
+		name := "functional_index"
+		if !x.Info.Name.IsEmpty() {
+			name = x.Info.Name.String()
+		}
+		key(name, x.Fields)
+	}
+	for _, c := range d.TableSpec.Constraints {
+		check(c)
+	}
+	for _, c := range d.TableSpec.Columns {
+		check(c.Type.Constraint)
+		add(c.Type.GeneratedExpr, generatedKind, c.Name.String())
+		add(c.Type.Default, defaultKind, c.Name.String())
+		add(c.Type.OnUpdate, defaultKind, c.Name.String())
+	}
+	return all
+}
+
+// computable refuses what a table must not compute: functions that vary, where the value must be the same at
+// any time, those that act, and stored functions. They would run with the rights of whoever writes to the
+// table, which its owner need not have. Bodies are looked at, too: their statements are run as they are.
+func (p *Parser) computable(ctx context.Context, stmt ast.Statement) error {
+	look := func(d *ast.DDL) error {
+		for _, k := range keptBy(d) {
+			if name := p.disallowed(ctx, k); name != "" && k.kind == keyKind {
+				return sqlerr.New(k.kind.function, k.kind.what+" contains a disallowed function.", k.name)
+			} else if name != "" {
+				return sqlerr.New(k.kind.function, k.kind.what+" contains a disallowed function: %s.",
+					k.name, name)
+			}
+		}
+		return nil
+	}
+	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
+		s, ok := n.(ast.Statement)
+		if !ok {
+			return true, nil
+		}
+		for _, d := range clauses(s) {
+			if err := look(d); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	}, append(syntax.Bodies(stmt), stmt)...)
+}
+
+// varying are functions that have another value for the same row at another time, or for somebody else. MySQL
+// lets no index have them.
+var varying = map[string]bool{
+	"rand": true, "uuid": true, "uuid_short": true, "random_bytes": true, "now": true, "sysdate": true,
+	"current_timestamp": true, "localtime": true, "localtimestamp": true, "curdate": true,
+	"current_date": true, "curtime": true, "current_time": true, "utc_date": true, "utc_time": true,
+	"utc_timestamp": true, "connection_id": true, "user": true, "current_user": true, "session_user": true,
+	"system_user": true, "database": true, "schema": true,
+}
+
+// acting are those that do or read something else than the row, with the rights of whoever writes it: MySQL
+// lets no default value have them, either.
+var acting = map[string]bool{
+	"load_file": true, "sleep": true, "benchmark": true, "get_lock": true, "release_lock": true,
+	"release_all_locks": true, "is_free_lock": true, "is_used_lock": true, "last_insert_id": true,
+	"row_count": true, "found_rows": true,
+}
+
+// disallowed is the first function in an expression that it may not call; empty if there is none.
+func (p *Parser) disallowed(ctx context.Context, k kept) (name string) {
+	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
+		switch n := n.(type) {
+		case *ast.FuncExpr:
+			called := n.Name.Lowered()
+			switch {
+			case acting[called], varying[called] && (k.kind == generatedKind || k.kind == keyKind):
+				name = called
+			case n.IsAggregate(), n.Over != nil: // there are no groups of rows
+				name = called
+			case p.hooks.StoredFunction != nil &&
+				p.hooks.StoredFunction(ctx, n.Qualifier.String(), n.Name.String()):
+				name = n.Name.String()
+			}
+		case *ast.GroupConcatExpr:
+			name = "group_concat"
+		case *ast.MatchExpr: // the planner looks for its table, and there is none
+			name = "match"
+		}
+		return name == "", nil
+	}, k.expr)
+	return name
 }
