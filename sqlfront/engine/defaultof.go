@@ -226,8 +226,8 @@ func filled(ctx *sql.Context, d *builtin.ColumnDefault, origins map[sql.ColumnId
 }
 
 // upserted is a column that ON DUPLICATE KEY UPDATE names: of the table that is inserted into, of the given
-// row, whose columns are those of the table and may have other names, or of the SELECT whose rows are inserted.
-// The name alone says nothing: the table may have another column of that name, which a view hides.
+// row, whose columns are those of the table and may have other names, or of the SELECT whose rows are
+// inserted. The name alone says nothing: the table may have another column of that name, which a view hides.
 func (to columnSource) upserted(ctx *sql.Context, c *expression.GetField) columnSource {
 	name := c.Name()
 	switch source := to.insert.Source.(type) {
