@@ -188,6 +188,13 @@ type Eval interface {
 	// State is what OpenShard returned.
 	State() any
 
+	// Room says of which kind the command's writes are, and is ErrDiskFull while the disk is too full for
+	// them. The layer knows the kind, and how many bytes follow from them later: what their commits take, and
+	// with deletes all there is until it is in tables. With Ends, which is never refused, it says that so
+	// many of those have come. The batch itself is counted when it is complete, and refused then if there is
+	// no room for it.
+	Room(g Growth, bytes int) error
+
 	// Set and Delete add to the batch (write commands only). They do not change what Reader returns. Sets in in-memory
 	// groups become visible to others just before the batch is applied, deletes there only once it is durable: a lock is
 	// never missing while what it protects is not safe. (Pebble shows a batch before its sync.)
@@ -217,10 +224,6 @@ type ShardHandle interface {
 	Reader() Reader
 	// InMemory returns the ordered table behind an in-memory group.
 	InMemory(g GroupID) MemTable
-	// Room is ErrDiskFull while the disk is too full for writes of that kind, nil otherwise. It is for the
-	// layer to know which kind a command's are, and of deletes how many bytes they take, until all that
-	// follows from them is in tables.
-	Room(g Growth, bytes int) error
 }
 
 // Growth is what a write does to a disk that is full, where room is kept for what makes it smaller.

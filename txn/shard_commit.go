@@ -130,6 +130,9 @@ func commitLock(e kv.Eval, st *state, l heldLock, startTS, commitTS kv.Timestamp
 	return nil
 }
 
+// second says that the second phase of so many columns, which was promised room, is here.
+func second(e kv.Eval, columns int) error { return e.Room(kv.Ends, deleteTakes*columns) }
+
 // dropLock removes a lock and the long value that came with it.
 func dropLock(e kv.Eval, run uint32, c kv.Column, l *record.Lock, startTS kv.Timestamp) {
 	if l.Kind == record.KindPut && !l.HasValue {
@@ -212,6 +215,9 @@ func evalCommit(e kv.Eval, st *state, req *commitRequest) (*writeResponse, error
 	if err != nil {
 		return nil, err
 	}
+	if err := second(e, len(held)); err != nil {
+		return nil, err
+	}
 	all := clearsOf(held)
 	for _, h := range held {
 		if err := commitLock(e, st, h, req.startTS, commitTS, all); err != nil {
@@ -274,7 +280,7 @@ func evalRollback(e kv.Eval, st *state, req *rollbackRequest) (*writeResponse, e
 		dropLock(e, h.run, h.column, h.Lock, req.startTS)
 	}
 	st.forgetPush(req.startTS)
-	return &writeResponse{outcome: outcomeOK}, nil
+	return &writeResponse{outcome: outcomeOK}, second(e, len(held))
 }
 
 // entomb makes sure that a transaction can never lock a column that it has not locked yet.
@@ -378,7 +384,7 @@ func evalResolve(e kv.Eval, st *state, req *resolveRequest) (*resolveResponse, e
 			}
 		}
 	}
-	return resp, nil
+	return resp, second(e, int(resp.resolved))
 }
 
 // evalHeartbeat keeps a slow transaction's primary from expiring. Losing it in a crash makes the lock expire early, which is

@@ -134,7 +134,7 @@ func evalCollect(e kv.Eval, st *state, req *collectRequest) (*collectResponse, e
 	if kv.Timestamp(st.safePoint.Load()) < req.safePoint {
 		return &collectResponse{untold: true}, nil
 	}
-	if err := e.Shard().Room(kv.Collects, 0); err != nil {
+	if err := e.Room(kv.Collects, 0); err != nil {
 		return nil, err
 	}
 	e.NoSync() // what a crash brings back is removed by the next sweep, as its record of this one goes with it

@@ -141,11 +141,15 @@ func (w *writer) check() (fresh []*mutation, refusal *writeResponse, err error) 
 }
 
 // deleteTakes is about what a deleted column takes on a full disk, with its lock, its commit, the ends of
-// both and the table that all this is flushed into.
+// both and the table that all this is flushed into. The second phase of any other takes no more.
 const deleteTakes = 256
 
 func (w *writer) judge() (fresh []*mutation, refusal *writeResponse, err error) {
-	if err := w.Shard().Room(w.req.growth, deleteTakes*len(w.req.mutations)); err != nil {
+	later := deleteTakes * len(w.req.mutations)
+	if w.onePhase && w.req.growth == kv.Adds {
+		later = 0 // its batch is all there is
+	}
+	if err := w.Room(w.req.growth, later); err != nil {
 		return nil, nil, err
 	}
 	var ok bool

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -322,6 +323,55 @@ func TestDeletesOnFullDisk(t *testing.T) {
 	mustExec(t, db, "TRUNCATE TABLE large")
 	mustExec(t, db, "DROP TABLE t")
 	db.Close()
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Statements that copy much at the same time are refused when they do not fit. All of them were let in while
+// there was room; the server ended, and could not be started in what they had left.
+func TestCopiesOnFullDisk(t *testing.T) {
+	dir := smallDisk(t, 90)
+	data := filepath.Join(dir, "data")
+	s := start(t, data)
+	mustExec(t, s.db(""), "CREATE DATABASE d")
+	db := s.db("d")
+	mustExec(t, db, "CREATE TABLE f (id INT PRIMARY KEY AUTO_INCREMENT, b BLOB)")
+	var kept, refused atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 3 {
+		wg.Go(func() {
+			for j := range 4 {
+				for _, q := range []string{
+					"INSERT INTO f (b) SELECT RANDOM_BYTES(1024) FROM information_schema.COLLATIONS c, " +
+						"information_schema.COLLATIONS d LIMIT 6000",
+					fmt.Sprintf("CREATE TABLE g%d_%d SELECT * FROM f", i, j),
+				} {
+					_, err := db.Exec(q)
+					var my *mysql.MySQLError
+					switch {
+					case err == nil && q[0] == 'I':
+						kept.Add(6000)
+					case err == nil:
+					case errors.As(err, &my) && my.Number == 1021:
+						refused.Add(1)
+					default:
+						t.Errorf("%.30s: %v\n%s", q, err, tail(s.logs()))
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if kept.Load() == 0 || refused.Load() == 0 {
+		t.Fatalf("%d rows, %d statements were refused", kept.Load(), refused.Load())
+	}
+	s.kill()
+	s = start(t, data)
+	if n := one[int64](t, s.db("d"), "SELECT COUNT(*) FROM f"); n != kept.Load() {
+		t.Errorf("%d rows, want %d", n, kept.Load())
+	}
 	if err := s.stop(); err != nil {
 		t.Error(err)
 	}

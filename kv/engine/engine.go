@@ -108,6 +108,11 @@ func Open(dir string, o Options) (*Engine, error) {
 			return nil, openError(dir, err)
 		}
 	}
+	// Before what needs room: it may be what has taken it.
+	e.incoming = fsys.PathJoin(dir, incomingDir)
+	if err := fsys.RemoveAll(e.incoming); err != nil {
+		return nil, openError(dir, err)
+	}
 	if e.record, err = createRecord(fsys, fsys.PathJoin(dir, recordFile), logs, e.die); err != nil {
 		return nil, openError(dir, err)
 	}
@@ -118,10 +123,7 @@ func Open(dir string, o Options) (*Engine, error) {
 	p, health := e.pebbleOptions(e.o)
 	e.health, p.Lock = health, e.lock
 	p.EnsureDefaults()
-	e.pebble, e.incoming = p, fsys.PathJoin(dir, incomingDir)
-	if err := fsys.RemoveAll(e.incoming); err != nil {
-		return nil, openError(dir, err)
-	}
+	e.pebble = p
 	if e.db, err = openPebble(store, p); err != nil {
 		return nil, openError(dir, err)
 	}

@@ -79,8 +79,8 @@ type room struct {
 	turned time.Time // when promised was
 
 	// mayDelete and mayCollect are the bytes that may be written in the state before the system is asked
-	// again; promised is what deletes were let in with, of this while and of the one before: what is
-	// prewritten is committed a little later.
+	// again; promised is what deletes were let in with, and the commits of others, of this while and of the
+	// one before: what is prewritten is committed a little later.
 	mayDelete, mayCollect, mayFollow atomic.Int64
 	promised                         [2]atomic.Int64
 	looked                           atomic.Bool   // and nothing was let in or has left since
@@ -193,6 +193,10 @@ func (r *room) lookLocked(now time.Time) time.Duration {
 		return rarestLook
 	}
 	free := u.AvailBytes
+	if now.Sub(r.turned) > promiseKept {
+		r.promised[1].Store(r.promised[0].Swap(0))
+		r.turned = now
+	}
 	r.account(free)
 	if r.full.Load() == nil {
 		if free < r.low {
@@ -258,13 +262,9 @@ func (r *room) allow() {
 	if err != nil {
 		return
 	}
-	if r.asked.Sub(r.turned) > promiseKept {
-		r.promised[1].Store(r.promised[0].Swap(0))
-		r.turned = r.asked
-	}
 	r.looked.Store(true)
 	room := int64(u.AvailBytes) - r.claimed()
-	r.mayDelete.Store(max(0, room-int64(r.size/2)-r.promised[0].Load()-r.promised[1].Load()))
+	r.mayDelete.Store(max(0, room-int64(r.size/2)-r.promises()))
 	r.mayCollect.Store(max(0, room-int64(r.size/4)) / 4)
 	r.mayFollow.Store(room - int64(r.size/8)) // less than nothing when those who wait have no room
 }
@@ -294,8 +294,11 @@ func (r *room) grants(g kv.Growth, bytes int) bool {
 func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	full := r.full.Load()
 	switch {
-	case full == nil || g == kv.Ends:
+	case g == kv.Ends:
+		r.keep(int64(bytes))
 		return nil
+	case full == nil:
+		return nil // see enter
 	case g == kv.Adds:
 		return full
 	case r.grants(g, bytes):
@@ -310,6 +313,10 @@ func (r *room) refuses(g kv.Growth, bytes int) *kv.Error {
 	if r.full.Load() == nil || r.grants(g, bytes) {
 		return nil
 	}
+	return r.undeletable()
+}
+
+func (r *room) undeletable() *kv.Error {
 	return kv.Errorf(kv.CodeDiskFull, "engine", "the disk of %s is so full that this much cannot be deleted "+
 		"before what was deleted earlier has been removed, which waits for the retention of old versions "+
 		"(--gc-retention); make room there, delete rows later and fewer at a time, or truncate and "+
@@ -390,7 +397,7 @@ func (r *room) fill(f vfs.File) error {
 }
 
 // Room is kv.ErrDiskFull while the disk is too full for writes of that kind, and so many bytes of deletes;
-// nil otherwise.
+// nil otherwise. With kv.Ends so many bytes have come that were to follow.
 func (e *Engine) Room(g kv.Growth, bytes int) error {
 	if err := e.room.refuses(g, bytes); err != nil {
 		return err
@@ -445,8 +452,8 @@ func (r *room) compactionBudget(free uint64) uint64 {
 	return 0
 }
 
-// modestFile looks at the room there is once for each chunk that it writes while the disk is full. Memtables
-// and what is under way have theirs first.
+// modestFile looks at the room there is once for each chunk that it writes. Memtables and what is under way
+// have theirs first; as long as the disk is not full, in the ballast.
 type modestFile struct {
 	vfs.File
 	room    *room
@@ -455,17 +462,19 @@ type modestFile struct {
 }
 
 func (f *modestFile) Write(p []byte) (int, error) {
-	if f.room.full.Load() != nil {
-		if f.unasked -= len(p); f.unasked < 0 {
-			f.unasked = ballastChunk
-			kept := f.room.low / 2
-			if f.written == 0 {
-				kept /= 2 // see compactionBudget
-			}
-			kept += f.room.needed()
-			if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < kept {
-				return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: errModest}
-			}
+	if f.unasked -= len(p); f.unasked < 0 {
+		f.unasked = ballastChunk
+		kept := f.room.low / 2
+		if f.written == 0 {
+			kept /= 2 // see compactionBudget
+		}
+		needed := f.room.needed()
+		if f.room.full.Load() == nil {
+			needed -= min(needed, f.room.size)
+		}
+		kept += needed
+		if u, err := f.room.fs.GetDiskUsage(f.room.dir); err == nil && u.AvailBytes < kept {
+			return 0, &fs.PathError{Op: "write", Path: f.room.dir, Err: errModest}
 		}
 	}
 	f.written += uint64(len(p))

@@ -371,6 +371,13 @@ func TestDeletesMakeRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(20) // so that the lowest level is not the only one
+	if err := e.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "what is compacted gives its room back before the disk is filled up", func() bool {
+		m := e.Metrics()
+		return m.Compact.NumInProgress == 0 && m.Flush.NumInProgress == 0
+	})
 	d.leave(11 * mebibyte)
 	awaitRoom(t, e, true)
 	await(t, "the ballast is given up", func() bool { return !there(d) }) // 35 MiB are free then, and 48 are wanted
@@ -404,7 +411,7 @@ func TestDeletesLeaveRoom(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{2})
 	// Who comes when all is used up that the last look has let in has it looked at again.
 	d.leave(15 * mebibyte) // 8 are for others, and a quarter of the rest is let in
-	look := func() { wantError(t, e.Enter(kv.Follows, 1<<30), kv.ErrDiskFull) }
+	look := func() { wantError(t, e.Enter(kv.Follows, 1<<30, 0), kv.ErrDiskFull) }
 	look()
 	large := make([]byte, 7*mebibyte/4)
 	random.Read(large)
@@ -418,7 +425,7 @@ func TestDeletesLeaveRoom(t *testing.T) {
 		if g != kv.Follows {
 			return e.Room(g, 2*len(value))
 		}
-		err := e.Enter(g, len(value))
+		err := e.Enter(g, len(value), 0)
 		if err == nil {
 			e.Leave(len(value))
 		}

@@ -27,6 +27,7 @@ type Tables struct {
 	paths []string
 	w     *sstable.Writer
 	bytes int
+	asked int // after how many bytes of the table for room
 }
 
 // NewTables begins to write tables. Discard them in the end, ingested or not.
@@ -39,7 +40,14 @@ func (t *Tables) Set(key, value []byte) error {
 			return err
 		}
 	}
-	t.bytes += len(key) + len(value)
+	if t.bytes += len(key) + len(value); t.bytes-t.asked > ballastChunk {
+		// Not only before each table: a small disk has no room for one.
+		if err := t.e.Enter(kv.Adds, t.bytes-t.asked, 0); err != nil {
+			return err
+		}
+		t.e.Leave(t.bytes - t.asked)
+		t.asked = t.bytes
+	}
 	return t.e.ioError("engine.Tables", t.w.Set(key, value))
 }
 
@@ -74,7 +82,7 @@ func (t *Tables) next() error {
 	}
 	t.paths = append(t.paths, path)
 	o := t.e.pebble.MakeWriterOptions(0, t.e.db.TableFormat())
-	t.w, t.bytes = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o), 0
+	t.w, t.bytes, t.asked = sstable.NewWriter(objstorageprovider.NewFileWritable(f), o), 0, 0
 	return nil
 }
 

@@ -37,7 +37,6 @@ func (s *shard) ID() kv.ShardID                    { return s.id }
 func (s *shard) Tablets() []kv.Tablet              { return s.m.tabletsOf(s.id) }
 func (s *shard) Reader() kv.Reader                 { return s }
 func (s *shard) InMemory(g kv.GroupID) kv.MemTable { return s.group(g) }
-func (s *shard) Room(kv.Growth, int) error         { return nil }
 func (s *shard) state(name string) (state any, opened int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,11 +156,12 @@ type eval struct {
 	onDurable []func()
 }
 
-func (e *eval) Context() context.Context { return e.ctx }
-func (e *eval) Shard() kv.ShardHandle    { return e.shard }
-func (e *eval) State() any               { return e.st }
-func (e *eval) NoSync()                  { e.noSync = true }
-func (e *eval) OnDurable(f func())       { e.onDurable = append(e.onDurable, f) }
+func (e *eval) Room(kv.Growth, int) error { return nil }
+func (e *eval) Context() context.Context  { return e.ctx }
+func (e *eval) Shard() kv.ShardHandle     { return e.shard }
+func (e *eval) State() any                { return e.st }
+func (e *eval) NoSync()                   { e.noSync = true }
+func (e *eval) OnDurable(f func())        { e.onDurable = append(e.onDurable, f) }
 
 func (e *eval) Set(a kv.Address, ts kv.Timestamp, value []byte) {
 	e.mustWrite("Set")

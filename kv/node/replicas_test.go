@@ -100,7 +100,7 @@ func TestMostDisksAreFull(t *testing.T) {
 						leader = id
 					}
 				}
-				return &readResponse{}, e.Shard().Room(g, 1)
+				return &readResponse{}, e.Room(g, 1)
 			}})
 		return leader, err
 	}

@@ -10,11 +10,12 @@ import (
 type Engine interface {
 	// Failed is the error with which the engine died, nil while it lives. Admit refuses writes while it is behind.
 	// Room is kv.ErrDiskFull while the disk is too full for writes of that kind. Enter counts the bytes of
-	// batches that are going to be applied, or refuses them in the same way; Leave says that they have been.
+	// batches that are going to be applied, and of what follows later, or refuses them in the same way; Leave
+	// says that they have been.
 	Failed() error
 	Admit() error
 	Room(g kv.Growth, bytes int) error
-	Enter(g kv.Growth, bytes int) error
+	Enter(g kv.Growth, bytes, later int) error
 	Leave(bytes int)
 
 	NewBatch() engine.Batch

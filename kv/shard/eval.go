@@ -37,6 +37,8 @@ type eval struct {
 	guards  []memOp
 	durable []func()
 	noSync  bool
+	growth  kv.Growth // see Room
+	later   int
 	err     error // the first misuse; the command then has no effect
 }
 
@@ -108,9 +110,16 @@ func (e *eval) Context() context.Context {
 }
 
 func (e *eval) Shard() kv.ShardHandle { return e.s }
-func (e *eval) State() any            { return e.state }
-func (e *eval) NoSync()               { e.noSync = true }
-func (e *eval) OnDurable(f func())    { e.durable = append(e.durable, f) }
+
+// Room implements kv.Eval.
+func (e *eval) Room(g kv.Growth, bytes int) error {
+	e.growth, e.later = g, bytes
+	return e.s.e.Room(g, bytes)
+}
+
+func (e *eval) State() any         { return e.state }
+func (e *eval) NoSync()            { e.noSync = true }
+func (e *eval) OnDurable(f func()) { e.durable = append(e.durable, f) }
 
 func (e *eval) misuse(format string, args ...any) {
 	if e.err == nil {

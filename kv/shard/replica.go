@@ -140,9 +140,6 @@ func (s *Replica) Find(row kv.RowKey) (kv.Tablet, bool) { return s.tablets.Load(
 // Reader reads the replica as it is now. Only a leadership can tell whether that is how the shard is.
 func (s *Replica) Reader() kv.Reader { return reader{s} }
 
-// Room is kv.ErrDiskFull while the disk is too full for writes of that kind.
-func (s *Replica) Room(g kv.Growth, bytes int) error { return s.e.Room(g, bytes) }
-
 // InMemory returns the table behind an in-memory group.
 func (s *Replica) InMemory(g kv.GroupID) kv.MemTable {
 	if t := s.mem[g]; t != nil {

@@ -172,6 +172,14 @@ func (s *Leadership) propose(e *eval) error {
 	if e.open {
 		s.metrics.proposals.Add(1)
 		s.metrics.bytes.Add(uint64(e.batch.Len()))
+		n := e.batch.Len()
+		if s.durable {
+			n *= 2 // it is in the log of the replica, too
+		}
+		if err := s.e.Enter(e.growth, n, e.later); err != nil {
+			return err
+		}
+		defer s.e.Leave(n)
 		p := Proposal{Term: s.term, Batch: e.batch, Tablets: e.refs, NoSync: e.noSync}
 		if len(e.ops) > 0 {
 			e.ops = shadow(e.ops)

@@ -179,7 +179,7 @@ func (d *Disk) Admit() error { return nil }
 func (d *Disk) Room(kv.Growth, int) error { return nil }
 
 // Enter implements shard.Engine.
-func (d *Disk) Enter(kv.Growth, int) error { return nil }
+func (d *Disk) Enter(kv.Growth, int, int) error { return nil }
 
 // Leave implements shard.Engine.
 func (d *Disk) Leave(int) {}

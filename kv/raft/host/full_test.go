@@ -20,12 +20,12 @@ type smallDisk struct {
 	slow  *sync.Mutex // who has it holds writes up
 }
 
-func (d smallDisk) Enter(g kv.Growth, bytes int) error {
+func (d smallDisk) Enter(g kv.Growth, bytes, later int) error {
 	if d.full.Load() && g == kv.Follows {
 		return kv.ErrDiskFull
 	}
 	d.under.Add(int64(bytes))
-	return d.Engine.Enter(g, bytes)
+	return d.Engine.Enter(g, bytes, later)
 }
 
 func (d smallDisk) Leave(bytes int) {

@@ -121,7 +121,7 @@ func (h *Host) Deliver(ms []raft.Message) {
 			continue
 		}
 		if m.Adds() {
-			if h.o.Engine.Enter(kv.Follows, written*n) != nil {
+			if h.o.Engine.Enter(kv.Follows, written*n, 0) != nil {
 				continue
 			}
 			h.entered += written * n
@@ -147,7 +147,7 @@ func (h *Host) settle() {
 	if now < h.entered {
 		h.o.Engine.Leave(h.entered - now)
 	} else {
-		_ = h.o.Engine.Enter(kv.Ends, now-h.entered) // which is never refused
+		_ = h.o.Engine.Enter(kv.Ends, now-h.entered, 0) // which is never refused
 	}
 	h.entered = now
 }
