@@ -212,3 +212,31 @@ func TestSessionsOfDroppedAccounts(t *testing.T) {
 		run(t, root, "drop user if exists renamed@localhost")
 	}
 }
+
+// TestOperatorWithoutRoot: the page of a server saw nothing of what the server does once root@localhost had
+// been dropped.
+func TestOperatorWithoutRoot(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database d", "use d", "create table t (id int primary key)",
+		"create table l (id int primary key)", "create user few@localhost", "create user adm@localhost",
+		"grant all on *.* to adm@localhost with grant option",
+		"create observer o after insert on t for each row insert into l values (new.id)")
+	for _, who := range []string{"", "drop user root@localhost", "create user root@'%'",
+		"create user ''@'%'"} {
+		if who != "" {
+			run(t, s.open("adm", "", ""), who)
+		}
+		r, err := s.View(context.Background(), "observers", 10)
+		if err != nil || len(r.Rows) != 1 {
+			t.Errorf("%s: the operator sees the observers %v, %v", who, r.Rows, err)
+		}
+		r, err = s.Operate(context.Background(), "d", "show observers")
+		if err != nil || len(r.Rows) != 1 {
+			t.Errorf("%s: SHOW OBSERVERS of the operator: %v, %v", who, r.Rows, err)
+		}
+		if _, err := s.Operate(context.Background(), "d", "alter observer o disable"); err != nil {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+}

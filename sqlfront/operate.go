@@ -8,6 +8,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"moka/sqlfront/account"
 	"moka/sqlfront/engine"
 	"moka/sqlfront/node"
 	"moka/sqlfront/rights"
@@ -52,9 +53,16 @@ func (s *Server) within(ctx context.Context, f func(*sql.Context) error) error {
 	return f(sctx)
 }
 
+// operator makes a session of the server's own. The library looks for an account even where rights are lent
+// (rights.As), so the session has the name of one that there is: root@localhost may have been dropped.
 func (s *Server) operator() *engine.Session {
-	return s.engine.NewSession(sql.NewBaseSessionWithClientServer("moka",
-		sql.Client{User: "root", Address: "localhost"}, 0))
+	as := sql.Client{User: "root", Address: "localhost"}
+	accounts := s.engine.Directory()
+	root := account.Name{User: as.User, Host: as.Address}
+	if all := accounts.Accounts(); len(all) > 0 && accounts.Account(root) == nil {
+		as.User, as.Address = all[0].User, all[0].Host
+	}
+	return s.engine.NewSession(sql.NewBaseSessionWithClientServer("moka", as, 0))
 }
 
 func (s *Server) read(sctx *sql.Context, t *system.Table, most int) (r Result, err error) {
