@@ -232,3 +232,46 @@ func TestCreateTriggerTellsOfNoFunctions(t *testing.T) {
 		{"insert into t values (1)", "error 1370"},
 	}.run(t, maker)
 }
+
+// TestTriggersWarnNobodyElse: what a trigger warned of was shown to who fires it, with values that it reads
+// by its definer's rights; and its body was shown what the statement that fires it had warned of.
+func TestTriggersWarnNobodyElse(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database own", "create database hid",
+		"create table own.t (id int primary key, d date)",
+		"create table hid.h (id int primary key, d varchar(20))", "insert into hid.h values (1, 'HIDDEN')",
+		"create table own.log (n int, v text)", "create user few", "grant insert on own.t to few",
+		"create procedure hid.p() begin update hid.h set id = id where d = 5; select 1 into @x; end",
+		"create trigger own.tr after insert on own.t for each row begin "+
+			"declare n int; declare v text; declare continue handler for sqlwarning begin end; "+
+			"get diagnostics n = number; insert into own.log values (n, null); "+
+			"set @w = (select cast(d as date) from hid.h where id = 1); "+
+			"update hid.h set id = id where d = 5; "+
+			"insert ignore into hid.h values (1, 'DUPLICATE'); call hid.p(); "+
+			"signal sqlstate '01000' set message_text = 'HIDDEN'; end")
+	few := s.open("few", "own", "")
+	few.SetMaxOpenConns(1)
+	for range 3 { // by the plan, too
+		run(t, root, "delete from own.t", "delete from own.log")
+		run(t, few, "insert into t (id) values (1)")
+		want(t, few, "show warnings", "")
+		want(t, few, "select @@warning_count", "0")
+		run(t, few, "set sql_mode = ''", "insert into t values (2, 'secret')")
+		got := results(t, few, "show warnings")
+		if !strings.HasPrefix(got, "Warning ") || strings.Contains(got, ";") {
+			t.Errorf("warnings %q, want that of the INSERT", got)
+		}
+		run(t, few, "insert into t values (3, 'secret'), (4, 'secret')")
+		want(t, few, "select @@warning_count", "2")
+		want(t, root, "select sum(n) from own.log", "0")
+		run(t, few, "set sql_mode = default")
+	}
+	run(t, root, "create trigger own.fails after insert on own.t for each row follows tr begin "+
+		"set @w = (select cast(d as date) from hid.h where id = 1); "+
+		"signal sqlstate '45000' set message_text = 'no'; end")
+	if got := results(t, few, "insert into t (id) values (9)"); got != "error 1644" {
+		t.Errorf("a trigger that fails: %s", got)
+	}
+	want(t, few, "show warnings", "Error 1644 no")
+}

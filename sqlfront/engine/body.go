@@ -203,6 +203,7 @@ func (b *Body) Run(ctx *sql.Context, old, now sql.Row, says ...bool) (sql.Row, e
 		defer func() { tx.live, tx.above = live, above }()
 	}
 	defer s.aside(ctx)()
+	defer s.unwarned()()
 	b.host.session = s
 	var row sql.Row
 	err := s.inBody(ctx, b, func() (err error) {

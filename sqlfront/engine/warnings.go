@@ -124,6 +124,30 @@ func (s *Session) ClearWarnings() {
 	s.raised.warnings += early.more
 }
 
+// LockWarnings implements sql.Session for lock_warnings, a variable that MySQL does not have: a list that is
+// never cleared has no bound, and shows what was warned of elsewhere.
+func (s *Session) LockWarnings() {}
+
+// unwarned begins a trigger or an observer: its statements see nothing of what the one that fires it has
+// warned of, and what they warn of themselves is theirs until end. They read with their definer's rights, and
+// warnings quote values. (In MySQL, too, a trigger's diagnostics area is popped when it ends.)
+func (s *Session) unwarned() (end func()) {
+	raised, counted, cleared, early := s.raised, s.counted, s.cleared, s.early
+	kept, told := s.Warnings(), s.WarningCount()
+	s.BaseSession.ClearWarnings()
+	s.raised, s.early = conditions{}, earlyWarnings{}
+	return func() {
+		s.BaseSession.ClearWarnings()
+		for _, w := range kept {
+			s.BaseSession.Warn(w)
+		}
+		if told == 0 {
+			s.ClearWarningCount()
+		}
+		s.raised, s.counted, s.cleared, s.early = raised, counted, cleared, early
+	}
+}
+
 // earlyWarnings are what was found in a statement before it is bound: what the statement before has raised is not cleared yet.
 type earlyWarnings struct {
 	kept []*sql.Warning
