@@ -153,7 +153,8 @@ func TestInformationInInvokersViews(t *testing.T) {
 		{"select observer_name from information_schema.observers", ""},
 		{"select (select group_concat(observer_name) from moka.observers)", "NULL"},
 		{"select a from own.tools where a <> 'mine'", "own"},
-		{"select (select max(schema_name) from information_schema.schemata where schema_name = 'vic')", "NULL"},
+		{"select (select max(schema_name) from information_schema.schemata where schema_name = 'vic')",
+			"NULL"},
 	} {
 		for _, security := range []string{"definer", "invoker"} {
 			run(t, mallory, "create or replace sql security "+security+" view dep (a) as "+c.query)

@@ -71,7 +71,7 @@ var inside = map[string][]string{
 	"parse": {"account", "catalog", "charset", "expr", "identifier", "inband", "loaddata", "rights",
 		"routine", "sqlerr", "syntax", "unions"},
 
-	"infoschema": {"catalog", "parse"},
+	"infoschema": {"catalog", "parse", "rights"},
 	"frozen":     {"namedjoin", "parse", "sqlerr", "syntax"},
 	"loaddata":   {"sqlerr", "textfile"},
 
@@ -199,7 +199,7 @@ var library = []struct {
 			"sqlfront/sqlerr", "sqlfront/stats", "sqlfront/syntax", "sqlfront/system", "sqlfront/conn",
 			"sqlfront/resultset", "sqlfront/prepared", "sqlfront/rowname", "sqlfront/unions", "sqlfront/past",
 			"sqlfront/cast", "sqlfront/wildcard", "sqlfront/window", // were in expr
-			"sqlfront/viewname", "sqlfront/assign",
+			"sqlfront/viewname", "sqlfront/assign", "sqlfront/frozen",
 		}},
 	{"go-mysql-server's execution of plans",
 		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{

@@ -8,7 +8,6 @@ import (
 
 	"moka/sqlfront/account"
 	"moka/sqlfront/infoschema"
-	"moka/sqlfront/rights"
 	"moka/sqlfront/system"
 )
 
@@ -37,40 +36,13 @@ func (b *execBuilder) information(ctx *sql.Context, n *plan.ResolvedTable, row s
 	return infoschema.Within(limit, it), nil
 }
 
-// sightTable is a table in the text of a view that tells everybody what he may see: of information_schema,
-// moka, performance_schema. Whoever reads the view, and whatever runs around it, it tells what the view's
-// definer may see. With SQL SECURITY INVOKER it is what the reader may see, as far as whoever made the view
-// sees the same, and whoever made those with SQL SECURITY INVOKER around it: the reader may be a procedure of
-// root's that was written when there was a table of the name. That told of all connections, accounts and
-// bodies. (MariaDB does so; MySQL asks for the rights of who runs the procedure.)
-type sightTable struct {
-	sql.Table
-	in rights.Stored
-}
-
-var (
-	_ sql.CatalogTable = (*sightTable)(nil)
-	_ sql.TableWrapper = (*sightTable)(nil)
-)
-
-// Underlying implements sql.TableWrapper.
-func (t *sightTable) Underlying() sql.Table { return t.Table }
-
-// AssignCatalog implements sql.CatalogTable.
-func (t *sightTable) AssignCatalog(c sql.Catalog) sql.Table {
-	if of, ok := t.Table.(sql.CatalogTable); ok {
-		return &sightTable{of.AssignCatalog(c), t.in}
-	}
-	return t
-}
-
 // inSight is a system's table as the text that is being bound names it.
 func inSight(ctx *sql.Context, t sql.Table) sql.Table {
 	s := sessionOf(ctx)
 	if t == nil || s == nil || s.reading == nil || s.reading.Host == "" && s.reading.Makers == "" {
 		return t
 	}
-	return &sightTable{t, *s.reading}
+	return &infoschema.Sighted{Table: t, In: *s.reading}
 }
 
 // sightDatabase is a database of system tables.
@@ -86,7 +58,7 @@ func (d *sightDatabase) GetTableInsensitive(ctx *sql.Context, name string) (sql.
 func (b *execBuilder) bySight(
 	ctx *sql.Context, n *plan.ResolvedTable, row sql.Row,
 ) (rows sql.RowIter, err error) {
-	t, ok := n.Table.(*sightTable)
+	t, ok := n.Table.(*infoschema.Sighted)
 	s := sessionOf(ctx)
 	if !ok || s == nil {
 		return nil, nil
@@ -100,7 +72,7 @@ func (b *execBuilder) bySight(
 		}
 		return sql.RowIterToRows(ctx, it)
 	}
-	reader := account.Name{User: t.in.User, Host: t.in.Host}
+	reader := account.Name{User: t.In.User, Host: t.In.Host}
 	var all []sql.Row
 	if reader.None() {
 		reader = s.Account()
@@ -111,7 +83,7 @@ func (b *execBuilder) bySight(
 			return err
 		})
 	}
-	for maker := range strings.SplitSeq(t.in.Makers, "\x00") {
+	for maker := range strings.SplitSeq(t.In.Makers, "\x00") {
 		by := definerName(maker)
 		if err != nil || by == reader || by.None() || !b.eng.asks() {
 			continue
@@ -126,7 +98,7 @@ func (b *execBuilder) bySight(
 		})
 	}
 	if err != nil {
-		return nil, t.in.Invalid(err)
+		return nil, t.In.Invalid(err)
 	}
 	return sql.RowsToRowIter(all...), nil
 }

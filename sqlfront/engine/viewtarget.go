@@ -18,7 +18,6 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
-	"moka/sqlfront/syntax"
 	"moka/sqlfront/viewname"
 )
 
@@ -106,7 +105,7 @@ func (e *Engine) viewWithin(
 		return nil, true, nil
 	}
 	spec := ddl.ViewSpec
-	s := mergeable(spec)
+	s := viewname.Mergeable(spec)
 	if s == nil {
 		return nil, true, nil
 	}
@@ -198,7 +197,7 @@ func (e *Engine) viewWithin(
 		}
 	}
 	if s.Where != nil {
-		if mentionsTable(s.Where.Expr, d.Name, inDB, table.Name.String()) {
+		if viewname.Mentions(s.Where.Expr, d.Name, inDB, table.Name.String()) {
 			return nil, true, nil
 		}
 		parts = viewname.Parts(s.Where.Expr)
@@ -214,7 +213,7 @@ func (e *Engine) viewWithin(
 			return nil, true, tooLarge(d.Name, stored.Name)
 		}
 		checked := option != ast.ViewCheckOptionUnspecified
-		t.where = append(t.where, viewCondition{qualifyTables(where, d.Name), parts, checked, in})
+		t.where = append(t.where, viewCondition{viewname.Qualified(where, d.Name), parts, checked, in})
 	}
 	return t, true, nil
 }
@@ -252,7 +251,7 @@ func (t *viewTarget) list(r *viewname.Renaming, s *ast.Select, under *viewTarget
 				}
 			}
 		case *ast.AliasedExpr:
-			if aggregates(x.Expr) {
+			if viewname.Aggregates(x.Expr) {
 				return false
 			}
 			*parts = viewname.Parts(x.Expr)
@@ -290,83 +289,6 @@ func (t *viewTarget) column(name string) *viewColumn {
 		}
 	}
 	return nil
-}
-
-// mergeable is the SELECT of a view that gives each row of one table at most once; nil if it is another.
-func mergeable(spec *ast.ViewSpec) *ast.Select {
-	if strings.EqualFold(spec.Algorithm, "temptable") {
-		return nil
-	}
-	e := spec.ViewExpr
-	for {
-		p, ok := e.(*ast.ParenSelect)
-		if !ok {
-			break
-		}
-		e = p.Select
-	}
-	s, ok := e.(*ast.Select)
-	if !ok || s.QueryOpts.Distinct || len(s.GroupBy) > 0 || s.Having != nil || s.Limit != nil || s.With != nil || s.Into != nil || len(s.From) != 1 || len(s.Window) > 0 {
-		return nil
-	}
-	return s
-}
-
-// aggregates reports whether the expression is not of one row alone.
-func aggregates(e ast.Expr) (found bool) {
-	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
-		switch n := n.(type) {
-		case *ast.FuncExpr:
-			found = found || n.IsAggregate() || n.Over != nil
-		case *ast.GroupConcatExpr, *ast.Subquery, *ast.ExistsExpr:
-			found = true
-		}
-		return !found, nil
-	}, e)
-	return found
-}
-
-func hasSubquery(e ast.Expr) (found bool) {
-	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-		if _, ok := n.(*ast.Subquery); ok {
-			found = true
-		}
-		return !found, nil
-	}, e)
-	return found
-}
-
-func mentionsTable(e ast.Expr, here, db, name string) (found bool) {
-	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-		if a, ok := n.(*ast.AliasedTableExpr); ok {
-			if t, ok := a.Expr.(ast.TableName); ok && strings.EqualFold(t.Name.String(), name) {
-				in := t.DbQualifier.String()
-				if in == "" {
-					in = here
-				}
-				found = found || strings.EqualFold(in, db)
-			}
-		}
-		return !found, nil
-	}, e)
-	return found
-}
-
-// qualifyTables makes bare names of tables those of the view's database. The tree is a copy.
-func qualifyTables(e ast.Expr, db string) ast.Expr {
-	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-		if a, ok := n.(*ast.AliasedTableExpr); ok {
-			if t, ok := a.Expr.(ast.TableName); ok && t.DbQualifier.IsEmpty() && !strings.EqualFold(t.Name.String(), "dual") {
-				t.DbQualifier = ast.NewTableIdent(db)
-				if a.As.IsEmpty() {
-					a.As = t.Name
-				}
-				a.Expr = t
-			}
-		}
-		return true, nil
-	}, e)
-	return e
 }
 
 // invokers reports whether a view is read with the rights of who reads it.
@@ -419,24 +341,12 @@ func (t *viewTarget) checks() ([]sql.CheckDefinition, error) {
 		if !w.checked {
 			continue
 		}
-		if hasSubquery(w.expr) {
+		if viewname.HasSubquery(w.expr) {
 			return nil, sqlerr.Unsupported("writing through a view WITH CHECK OPTION whose condition has a subquery")
 		}
-		all = append(all, sql.CheckDefinition{Name: sqlerr.CheckOption(t.db, t.name), CheckExpression: "(" + ast.String(onBase(w.expr, "")) + ") is true", Enforced: true})
+		all = append(all, sql.CheckDefinition{Name: sqlerr.CheckOption(t.db, t.name), CheckExpression: "(" + ast.String(viewname.Requalified(w.expr, baseMark, "")) + ") is true", Enforced: true})
 	}
 	return all, nil
-}
-
-// onBase is a copy of an expression of a view's with the columns qualified by what a statement calls the table.
-func onBase(e ast.Expr, known string) ast.Expr {
-	r := &viewname.Renaming{Known: baseMark, Column: func(name string) (ast.Expr, error) {
-		c := &ast.ColName{Name: ast.NewColIdent(name)}
-		if known != "" {
-			c.Qualifier.Name = ast.NewTableIdent(known)
-		}
-		return c, nil
-	}}
-	return r.Expr(e, "")
 }
 
 // viewsTable is information_schema.views with what we know better: check options, which views can be written, and whose they are.

@@ -15,7 +15,6 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
-	"moka/sqlfront/syntax"
 	"moka/sqlfront/unions"
 	"moka/sqlfront/viewname"
 )
@@ -230,7 +229,7 @@ func (w *through) reparse(e ast.Expr, parts int, in *rights.Stored) (ast.Expr, e
 	if err := w.grow(parts); err != nil {
 		return nil, err
 	}
-	stmt, _, err := w.eng.sql.Parser.ParseOneWithOptions(w.ctx, "delete from "+quoteIdentifier(viewMark)+" where "+ast.String(onBase(e, w.known)), ast.ParserOptions{})
+	stmt, _, err := w.eng.sql.Parser.ParseOneWithOptions(w.ctx, "delete from "+quoteIdentifier(viewMark)+" where "+ast.String(viewname.Requalified(e, baseMark, w.known)), ast.ParserOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -276,30 +275,15 @@ func (w *through) where(where *ast.Where) (*ast.Where, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = and(all, e)
+		all = viewname.And(all, e)
 	}
 	if where != nil {
-		all = and(all, w.r.Expr(where.Expr, "where clause"))
+		all = viewname.And(all, w.r.Expr(where.Expr, "where clause"))
 	}
 	if all == nil {
 		return nil, w.r.Err()
 	}
 	return ast.NewWhere(ast.WhereStr, all), w.r.Err()
-}
-
-func and(a, b ast.Expr) ast.Expr {
-	if a == nil {
-		return b
-	}
-	return &ast.AndExpr{Left: paren(a), Right: paren(b)}
-}
-
-func paren(e ast.Expr) ast.Expr {
-	switch e.(type) {
-	case *ast.OrExpr, *ast.XorExpr:
-		return &ast.ParenExpr{Expr: e}
-	}
-	return e
 }
 
 func (w *through) order(by ast.OrderBy) ast.OrderBy {
@@ -435,7 +419,7 @@ func (e *Engine) insertThrough(ctx *sql.Context, n *ast.Insert, t *viewTarget) (
 			given = append(given, ast.NewColIdent(v.name))
 		}
 		if rows, ok := n.Rows.(*ast.AliasedValues); ok {
-			rows = emptyRows(rows, len(given))
+			rows = viewname.Spelled(rows, len(given))
 			c.Rows = rows
 		}
 	}
@@ -467,20 +451,6 @@ func (e *Engine) insertThrough(ctx *sql.Context, n *ast.Insert, t *viewTarget) (
 		needed = append(needed, sql.PrivilegeType_Delete)
 	}
 	return &c, e.mayThrough(ctx, t, needed...)
-}
-
-// emptyRows spells out rows of defaults: () has as many as there are columns.
-func emptyRows(rows *ast.AliasedValues, n int) *ast.AliasedValues {
-	out := *rows
-	out.Values = append(ast.Values(nil), rows.Values...)
-	for i, row := range out.Values {
-		if len(row) == 0 {
-			for range n {
-				out.Values[i] = append(out.Values[i], &ast.Default{})
-			}
-		}
-	}
-	return &out
 }
 
 // defaults refuses an INSERT that leaves a column empty which cannot be, and is not in the view.
@@ -538,20 +508,9 @@ func (w *through) onDuplicate(c, n *ast.Insert) error {
 			e = alias.Expr(e, "field list")
 			r.Fail(alias.Err())
 		}
-		c.OnDup = append(c.OnDup, &ast.AssignmentExpr{Name: name, Expr: bareInValues(e)})
+		c.OnDup = append(c.OnDup, &ast.AssignmentExpr{Name: name, Expr: viewname.BareInValues(e)})
 	}
 	return r.Err()
-}
-
-// bareInValues takes the table out of VALUES(t.c). The tree is a copy.
-func bareInValues(e ast.Expr) ast.Expr {
-	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) { // the visitor has no errors
-		if v, ok := n.(*ast.ValuesFuncExpr); ok {
-			v.Name.Qualifier = ast.TableName{}
-		}
-		return true, nil
-	}, e)
-	return e
 }
 
 // below is the table that a statement through a view names, with the view's checks. ok is false for other names.
