@@ -72,7 +72,7 @@ func (t *Table) createIndex(ctx *sql.Context, def sql.IndexDef, implicit bool) e
 		if err != nil {
 			return err
 		}
-		if !tx.touched(ctx) {
+		if tx.builds(ctx) {
 			large, err := now.large(ctx, tx)
 			if err != nil {
 				return err
@@ -218,6 +218,9 @@ func (t *Table) createOnline(ctx *sql.Context, tx *Tx, name string, add func(d *
 		tx.undone = append(tx.undone, func() {
 			e.takeBack(t.desc.ID, name, func(x *catalog.Index) bool { return x.ID == index.num })
 		})
+		if v, lost := e.viewOf(ctx); err == nil && lost == nil {
+			tx.built = v.snap.Version
+		}
 		return err
 	}()
 	if errors.Is(err, errNotOurs) {

@@ -81,7 +81,7 @@ func (tx *Tx) beginDDL(ctx *sql.Context) error {
 			return sqlerr.SchemaChanged()
 		}
 	}
-	tx.ddl, tx.base, tx.view = true, planned, nil
+	tx.ddl, tx.base, tx.built, tx.view = true, planned, 0, nil
 	tx.after = append(tx.after, tx.eng.janitor.wake)
 	return nil
 }
@@ -218,6 +218,17 @@ func (t *Table) changeIn(ctx *sql.Context, tx *Tx, f func(d *catalog.Table) erro
 	}
 	tx.view = nil
 	return now.current(ctx)
+}
+
+// builds reports whether an index can be built in transactions of its own: the statement has changed nothing, or
+// has built others so, and nothing since. In the statement's transaction a large one would lose against any
+// schema change elsewhere, and all of them would be built anew.
+func (tx *Tx) builds(ctx *sql.Context) bool {
+	if !tx.touched(ctx) {
+		return true
+	}
+	v, err := tx.eng.viewOf(ctx)
+	return err == nil && !tx.dirty() && v.snap.Version == tx.built
 }
 
 // touched reports whether the transaction has already changed the catalog: a schema change of several transactions cannot

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -234,6 +235,63 @@ func TestKillOfAJob(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	b.checked()
+}
+
+// meddler does something once, after a number of requests, while a statement waits for the answer to one.
+type meddler struct {
+	kv.Store
+	left atomic.Int64
+	do   func()
+}
+
+func (m *meddler) Call(ctx context.Context, shard kv.ShardID, tablets []kv.TabletRef, c kv.CommandID,
+	req kv.Message) (kv.Message, error) {
+	if m.left.Add(-1) == 0 {
+		m.do()
+	}
+	return m.Store.Call(ctx, shard, tablets, c, req)
+}
+
+// TestManyIndexesAreBuiltOnce: a statement with several built the second one in its own transaction, which
+// lost against any CREATE TABLE elsewhere; then the first one was thrown away and built anew, without an end.
+func TestManyIndexesAreBuiltOnce(t *testing.T) {
+	for _, after := range []int64{0, 60, 150, 240, 260, 280, 300} {
+		c := newCluster(t)
+		other, _ := c.process(time.Hour)
+		w := other.session("")
+		fill(w)
+		m := &meddler{Store: c.mem, do: func() { w.exec("create table elsewhere (id int primary key)") }}
+		client, err := txn.NewClient(m, c.clock, c.opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close() })
+		a := &server{t: t, client: client, store: c.mem}
+		a.start(func(o *engine.Options) { o.BackfillBatch, o.JobLease = 8, time.Hour })
+		s := a.session("d")
+		m.left.Store(after)
+		s.exec("alter table t add index ia (a), add index ib (b)")
+		left := m.left.Load()
+		all, err := other.eng.Jobs(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var built []string
+		for _, j := range all {
+			built = append(built, j.Index)
+		}
+		slices.Sort(built)
+		if got := strings.Join(built, " "); got != "ia ib" {
+			t.Errorf("beside a statement after %d requests (%d left): %s", after, left, got)
+		}
+		w.want("select count(*) from t where a = 7", "8")
+		w.want("select count(*) from t where b = 'b7'", "1")
+		if got := s.code("alter table t add index ic (a, b), add unique id (a)"); got != 1062 {
+			t.Errorf("a duplicate in the second: %d", got)
+		}
+		w.want("select count(distinct index_name) from information_schema.statistics where table_name = 't'", "3")
+		other.checked()
+	}
 }
 
 // TestOldJobsAreForgotten keeps the list of jobs bounded.

@@ -58,6 +58,7 @@ type Tx struct {
 	done  bool     // committed or rolled back
 	ddl   bool     // it changes the catalog: the statement ends it, with or without success
 	base  uint64   // the catalog version that a schema change began with
+	built uint64   // that behind the last index that was built in transactions of their own
 	after []func() // runs once the transaction has committed
 	held  []func() // runs when it has ended: what it held goes on
 	// undone takes back what a schema change has committed in transactions of its own; it runs if this one does not commit.
