@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"moka/sqlfront/sqlerr"
 )
 
 // askedContext counts how often it is asked whether the statement is to end.
@@ -104,5 +107,37 @@ func TestSearchesOfOrdersAreBounded(t *testing.T) {
 		if asked.asked > 40_000 {
 			t.Errorf("of %d tables it asked %d times", tables, asked.asked)
 		}
+	}
+}
+
+// TestNestedQueriesAreBounded: EXISTS in EXISTS over derived tables became joins whose planning doubled with
+// each; 45 were minutes. LATERAL in LATERAL is refused where it would.
+func TestNestedQueriesAreBounded(t *testing.T) {
+	c := newServer(t).session("")
+	exists := func(levels int) string {
+		query := "SELECT d0.a FROM (SELECT 1 a UNION SELECT 2) d0 WHERE "
+		for i := range levels {
+			query += fmt.Sprintf("EXISTS (SELECT 1 FROM (SELECT 1 a UNION SELECT 2) d%d "+
+				"WHERE d%d.a = d%d.a AND ", i+1, i+1, i)
+		}
+		return query + fmt.Sprintf("d%d.a = 2", levels) + strings.Repeat(")", levels)
+	}
+	for _, levels := range []int{1, 7, 8, 9, 10, 12, 45} {
+		if got := c.text(exists(levels)); strings.TrimSpace(got) != "2" {
+			t.Errorf("%d levels: %q", levels, got)
+		}
+	}
+	lateral := func(levels int) string {
+		query := "SELECT 1 a"
+		for range levels {
+			query = "SELECT y.a FROM (SELECT 1 a) x, LATERAL (" + query + ") y"
+		}
+		return query
+	}
+	if got := c.text(lateral(8)); strings.TrimSpace(got) != "1" {
+		t.Errorf("8 laterals: %q", got)
+	}
+	if _, _, err := c.run(lateral(30)); sqlerr.Code(err) != sqlerr.SelectsNested {
+		t.Errorf("30 laterals: %v", err)
 	}
 }

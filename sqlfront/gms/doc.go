@@ -14,6 +14,7 @@
 //	joinorder    orders of joins that have lost a condition
 //	joinbound    how many orders of joins are tried
 //	joingreedy   an order of joins that have too many
+//	nesting      EXISTS and LATERAL that are nested deep
 //	sortrule     a Sort that is taken away although the rows do not come in that order
 //	exact        UPDATE compares rows by their bytes
 //	selected     CREATE TABLE … SELECT: which columns may be NULL

@@ -18,7 +18,11 @@ import (
 // that LIMIT 0 has none; it takes conditions with columns of the outer query out of derived tables, parts of
 // UNIONs and the inner side of outer joins, where they mean something else than above them; and a subquery
 // without such columns it cross joins, under which columns of that name are mistaken for the outer query's.
+// What is nested deep stays as it is: see nesting.go.
 func RewriteExists(ctx *sql.Context, e *plan.ExistsSubquery) (sql.Expression, transform.TreeIdentity, error) {
+	if deeperThan(ctx, e.Query.Query, joinedLevels) {
+		return keptExists(ctx, e)
+	}
 	having := false
 	for n := e.Query.Query; ; {
 		switch q := n.(type) {

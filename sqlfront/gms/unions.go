@@ -31,6 +31,9 @@ func IdentifyUnions() error {
 	analyzer.OnceAfterAll[at].Apply = func(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node,
 		scope *plan.Scope, sel analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node,
 		transform.TreeIdentity, error) {
+		if err := boundScopes(ctx, n, scope); err != nil {
+			return nil, transform.SameTree, err
+		}
 		n, _, err := identifyUnions(ctx, n)
 		if err != nil {
 			return nil, transform.SameTree, err

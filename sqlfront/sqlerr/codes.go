@@ -210,6 +210,7 @@ const (
 	FunctionalVarying      = 3758
 	TriggerInWrongSchema   = 1435
 	StackOverrun           = 1436
+	SelectsNested          = 1473
 	ViewChangesSchema      = 1450
 	NoFullText             = 1191
 	BadFullTextColumn      = 1283
