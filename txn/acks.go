@@ -7,14 +7,12 @@ import (
 	"moka/txn/record"
 )
 
-// Acknowledgements of observers are columns like others, with locks, versions and conflicts, whose versions
-// lie in a locality group of their own (record.WriteAt). Scans do not meet them, nor their locks; who wants
-// them asks for them by their columns.
+// Acknowledgements of observers are columns like others, whose versions lie in a locality group of their own
+// (record.WriteAt). Scans meet neither them nor their locks; who wants them asks by their columns.
 //
-// Directories of before format 3 have them among the rows. They stay readable there, and collections move
-// them (moveAck). Not when a directory is opened, since that would be a pass over all rows before the first
-// answer; and a replica has more to come from logs and from replicas that were not opened yet. So both places
-// are asked for them, for good: in the old one nearly always a filter answers, in less than a microsecond.
+// Directories of before format 3 have them among the rows, where they stay readable, and collections move them
+// (moveAck). Not at opening: that would be a pass over all rows before the first answer, and a replica has
+// more to come from logs and others. In the old place nearly always a filter answers, in under a microsecond.
 
 // latestOf returns a column's newest version at or below max.
 func latestOf(r kv.Reader, c kv.Column, max kv.Timestamp) (v kv.Version, ok bool, err error) {
@@ -34,8 +32,7 @@ func latestOf(r kv.Reader, c kv.Column, max kv.Timestamp) (v kv.Version, ok bool
 
 // oldAcks is what latestOf does first, for those of some columns that are acknowledgements.
 func oldAcks(r kv.Reader, columns []kv.Address, max kv.Timestamp) (found map[int]kv.Version, err error) {
-	var at []kv.Address
-	var which []int
+	at, which := []kv.Address(nil), []int(nil)
 	for i, a := range columns {
 		if record.IsAck(a.Column) {
 			at, which = append(at, record.RowsAckAt(a.Column)), append(which, i)
@@ -69,8 +66,6 @@ func oldAcks(r kv.Reader, columns []kv.Address, max kv.Timestamp) (found map[int
 //
 // It is looked for twice: by the sweep of acknowledgements, where it is younger than the last collection, and
 // by the row's removal, where it is older.
-
-// ackCollector finds acknowledgements of cells that are being removed.
 type ackCollector struct {
 	it      kv.Iterator // nil: nobody has looked yet
 	none    bool        // in the whole span
@@ -82,8 +77,7 @@ func (k *columnCollector) close(st *state) {
 		k.acks.it.Close()
 	}
 	if k.acks.removed {
-		// As a commit would be heard of. Whoever has read one before remembers it for an epoch that has
-		// ended.
+		// As a commit would be heard of. Whoever has read one before remembers it for an epoch that is over.
 		k.OnDurable(func() { st.hot.epoch.Add(1) })
 	}
 }

@@ -49,8 +49,8 @@ const (
 	batchBytes = 1 << 20
 )
 
-// Scan returns a scanner over all columns of all rows in the span, but for acknowledgements of observers. Tablets are visited as the scan comes to them, in batches
-// that grow.
+// Scan returns a scanner over all columns of all rows in the span, but for acknowledgements of observers.
+// Tablets are visited as the scan comes to them, in batches that grow.
 func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 	s := &Scanner{t: t, ctx: ctx, o: o, rest: o.Span, batch: o.Batch}
 	if s.batch <= 0 {

@@ -168,7 +168,8 @@ func collectVersions(e kv.Eval, st *state, group kv.GroupID, req *collectRequest
 	defer changed.Close()
 	k := &columnCollector{Eval: e, group: group, req: req, changed: changed, older: changed}
 	if req.since != 0 {
-		if k.older, err = e.Iter(kv.IterOptions{Group: group, Span: req.span, Max: req.safePoint}); err != nil {
+		k.older, err = e.Iter(kv.IterOptions{Group: group, Span: req.span, Max: req.safePoint})
+		if err != nil {
 			return nil, err
 		}
 		defer k.older.Close()

@@ -122,7 +122,8 @@ func (s *Session) mayColumns(ctx *sql.Context, n sql.Node) error {
 	for _, t := range u.tables {
 		var done []account.Name // a table that is named here and in a view is asked of both, in both places
 		for _, need := range needs {
-			if need.database != t.database || need.table != t.table || need.privilege != t.privilege || !need.past && slices.Contains(done, need.by) {
+			if need.database != t.database || need.table != t.table || need.privilege != t.privilege ||
+				!need.past && slices.Contains(done, need.by) {
 				continue
 			}
 			ask := func() error {

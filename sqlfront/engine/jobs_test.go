@@ -289,7 +289,8 @@ func TestManyIndexesAreBuiltOnce(t *testing.T) {
 		if got := s.code("alter table t add index ic (a, b), add unique id (a)"); got != 1062 {
 			t.Errorf("a duplicate in the second: %d", got)
 		}
-		w.want("select count(distinct index_name) from information_schema.statistics where table_name = 't'", "3")
+		w.want("select count(distinct index_name) from information_schema.statistics "+
+			"where table_name = 't'", "3")
 		other.checked()
 	}
 }

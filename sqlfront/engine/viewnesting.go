@@ -174,8 +174,8 @@ func (e *Engine) viewMay(v *view, d *catalog.Database, w *catalog.View) error {
 	return viewRefused(err, d.Name, w.Name)
 }
 
-// InvalidView is for package conn, which has an unknown column (1054): the error of the view that was read last
-// if it is in that, and no business of who reads it.
+// InvalidView is for package conn, which has an unknown column (1054): the error of the view that was read
+// last if it is in that, and no business of who reads it.
 func (s *Session) InvalidView() error {
 	snap := s.eng.catalog.Latest()
 	if s.reads.Stored == nil || snap == nil {

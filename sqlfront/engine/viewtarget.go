@@ -230,7 +230,8 @@ func (t *viewTarget) invalid(names error) error {
 // tooLarge refuses a statement that the expressions of views would make too large.
 func tooLarge(db, name string) error {
 	return sqlerr.New(sqlerr.StackOverrun, "Thread stack overrun: the expressions of view `%s`.`%s` have "+
-		"more than %d parts with those of the views below it, as the statement names them", db, name, viewname.MaxParts)
+		"more than %d parts with those of the views below it, as the statement names them", db, name,
+		viewname.MaxParts)
 }
 
 // list fills in the columns. parts are those of what r has put in the place of names.
