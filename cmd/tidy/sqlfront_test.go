@@ -56,7 +56,7 @@ var inside = map[string][]string{
 	"namedjoin": {"expr", "sqlerr", "syntax"},
 	"namedlock": {"catalog", "sqlerr"},
 	"viewname":  {"sqlerr", "syntax"},
-	"routine":   {"assign", "expr", "jsonsize", "moment", "operator", "sqlerr"},
+	"routine":   {"assign", "expr", "jsonsize", "moment", "operator", "sqlerr", "syntax"},
 
 	"gms":      {"collate", "eval", "expr", "jsontext", "moment", "parse", "routine", "sqlerr"},
 	"builtin":  {"cast", "charset", "moment", "rowenc", "sqlerr"},

@@ -1,18 +1,13 @@
 package engine
 
 import (
-	"strings"
-
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/rights"
 	"moka/sqlfront/routine"
-	"moka/sqlfront/syntax"
 )
 
 // Statements of bodies of triggers and observers for which there is no plan of the plan cache are the library's. What it does before
@@ -92,7 +87,7 @@ func (h *routineHost) run(ctx *sql.Context, stmt ast.Statement, k *keptStatement
 		now, keeps := s.asking()
 		if !k.held || !keeps || k.bound != now {
 			k.held, k.bound, k.node = true, now, nil
-			if timeless(stmt) {
+			if routine.Timeless(stmt) {
 				if n, err := e.heldPlan(ctx, stmt); err == nil { // with values in it it may be another matter
 					k.node = n
 				}
@@ -101,7 +96,7 @@ func (h *routineHost) run(ctx *sql.Context, stmt ast.Statement, k *keptStatement
 		n = k.node
 	}
 	if n != nil {
-		n, err = copyPlan(ctx, n)
+		n, err = routine.CopyPlan(ctx, n)
 	} else {
 		n, err = e.analysed(ctx, stmt)
 	}
@@ -127,89 +122,4 @@ func held(stmt ast.Statement) bool {
 		return true
 	}
 	return false
-}
-
-// timeless reports whether a statement calls nothing that may have another value the next time: what depends on no column the planner
-// computes.
-func timeless(stmt ast.Statement) bool {
-	ok := true
-	_ = syntax.Walk(func(n ast.SQLNode) (bool, error) {
-		switch n := n.(type) {
-		case *ast.FuncExpr:
-			ok = ok && timelessFunctions[n.Name.Lowered()]
-		case *ast.ColName:
-			ok = ok && !strings.HasPrefix(n.Name.String(), "@")
-		case *ast.Insert:
-			ok = ok && timelessRows(n.Rows)
-		}
-		return ok, nil
-	}, stmt)
-	return ok
-}
-
-// timelessRows looks at what the walk leaves out.
-func timelessRows(rows ast.InsertRows) bool {
-	if s, ok := rows.(ast.SelectStatement); ok {
-		return timeless(s)
-	}
-	return true
-}
-
-// timelessFunctions are those that are known to depend on their arguments alone.
-var timelessFunctions = map[string]bool{}
-
-func init() {
-	for _, f := range repeatableFunctions {
-		timelessFunctions[f] = true
-	}
-	for _, f := range []string{"curdate", "current_date", "current_timestamp", "now"} {
-		delete(timelessFunctions, f)
-	}
-	for _, f := range []string{
-		"avg", "bit_and", "bit_or", "bit_xor", "count", "group_concat", "json_arrayagg", "json_objectagg", "max", "min", "std", "stddev", "stddev_pop", "stddev_samp", "sum",
-		"var_pop", "var_samp", "variance", "row_number", "rank", "dense_rank", "lag", "lead", "first_value", "last_value",
-		"json_extract", "json_object", "json_array", "json_unquote", "json_set", "json_contains", "json_length",
-		"cast", "exp", "find_in_set", "field", "hex", "instr", "ln", "locate", "log", "md5", "pow", "power", "rlike", "sha1", "sha2", "space", "sqrt", "strcmp", "unhex",
-		"dayofmonth", "dayofweek", "dayofyear", "last_day", "quarter", "time", "timestampdiff", "to_days", "week", "weekday", "yearweek", "values",
-	} {
-		timelessFunctions[f] = true
-	}
-}
-
-// copyPlan copies the plan from its leaves on, with its subqueries, which keep what they have found.
-func copyPlan(ctx *sql.Context, n sql.Node) (sql.Node, error) {
-	out, _, err := transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-		switch n := n.(type) {
-		case *plan.ResolvedTable:
-			c := *n
-			return &c, transform.NewTree, nil
-		case *plan.IndexedTableAccess:
-			c := *n
-			return &c, transform.NewTree, nil
-		case *plan.Values:
-			c := *n
-			return &c, transform.NewTree, nil
-		case *plan.InsertInto:
-			src, err := copyPlan(ctx, n.Source)
-			if err != nil {
-				return nil, transform.SameTree, err
-			}
-			return n.WithSource(src), transform.NewTree, nil
-		}
-		return n, transform.SameTree, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	out, _, err = transform.NodeExprsWithOpaque(ctx, out, copySubquery)
-	return out, err
-}
-
-func copySubquery(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-	q, ok := e.(*plan.Subquery)
-	if !ok {
-		return e, transform.SameTree, nil
-	}
-	query, err := copyPlan(ctx, q.Query)
-	return q.WithQuery(query), transform.NewTree, err
 }

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -134,7 +132,7 @@ func repeats(ctx *sql.Context, e sql.Expression) bool {
 			*expression.And, *expression.Or, *expression.Not, *expression.Xor, *expression.IsNull, *expression.IsTrue, *expression.Between,
 			*expression.Case, expression.Tuple, *expression.InTuple, *expression.UnaryMinus, *expression.Convert, *expression.Interval, *expression.CollatedExpression:
 		case sql.FunctionExpression:
-			ok = ok && slices.Contains(repeatableFunctions, strings.ToLower(e.FunctionName()))
+			ok = ok && routine.Repeatable(e.FunctionName())
 		case nil:
 		default:
 			ok = ok && ours(e)
@@ -151,13 +149,6 @@ func ours(e sql.Expression) bool {
 		return true
 	}
 	return expr.Stateless(e)
-}
-
-var repeatableFunctions = []string{
-	"abs", "ceil", "ceiling", "char_length", "coalesce", "concat", "concat_ws", "curdate", "current_date", "current_timestamp", "date", "date_add",
-	"date_sub", "datediff", "day", "floor", "greatest", "hour", "if", "ifnull", "lcase", "least", "left", "length", "lower", "lpad", "ltrim", "minute",
-	"mod", "month", "now", "nullif", "replace", "reverse", "right", "round", "rpad", "rtrim", "second", "sign", "substr", "substring", "trim", "truncate",
-	"ucase", "upper", "year",
 }
 
 // statement runs a statement of a body by its plan; ok is false if it has to go the general way. What is known of it is k, and learn says
