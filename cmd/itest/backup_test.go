@@ -344,6 +344,10 @@ func TestRestoredObserversHaveSeenAll(t *testing.T) {
 		"CREATE OBSERVER d.filled" + fmt.Sprintf(keep, " WITH BACKFILL", 1), "CREATE OBSERVER d.back" +
 			fmt.Sprintf(keep, "", 2),
 		"CREATE OBSERVER d.off" + fmt.Sprintf(keep, "", 3), "ALTER OBSERVER d.off DISABLE",
+		// No backup waits for what this one has to walk.
+		"CREATE TABLE d.kept (id INT PRIMARY KEY)",
+		"CREATE OBSERVER d.waits AFTER INSERT OR UPDATE ON d.t FOR EACH ROW WITH (attempts = 1, " +
+			"enabled = 0) WITH BACKFILL REPLACE INTO d.kept VALUES (NEW.id)",
 		"ALTER OBSERVER d.back DISABLE", "UPDATE d.t SET v = 21 WHERE id = 2", "ALTER OBSERVER d.back " +
 			"ENABLE WITH REPLAY",
 		"WAIT FOR OBSERVERS d.filled, d.back TIMEOUT 60"} {
@@ -373,5 +377,16 @@ func TestRestoredObserversHaveSeenAll(t *testing.T) {
 	_, err := db.Exec("ALTER OBSERVER d.off ENABLE WITH REPLAY")
 	if err == nil || !strings.Contains(err.Error(), "nobody knows since when") {
 		t.Errorf("it is given back something: %v", err)
+	}
+	mustExec(t, db, "ALTER OBSERVER d.waits ENABLE")
+	_, err = db.Exec("WAIT FOR OBSERVERS d.waits TIMEOUT 60")
+	if err == nil || !strings.Contains(err.Error(), "REPLAY OBSERVER `d`.`waits`") {
+		t.Errorf("rows that the backup has left out are waited for: %v", err)
+	}
+	mustMoka(t, "backup", "--http-addr", s.http, "--to", filepath.Join(t.TempDir(), "again"))
+	mustExec(t, db, "REPLAY OBSERVER d.waits")
+	mustExec(t, db, "WAIT FOR OBSERVERS d.waits TIMEOUT 60")
+	if got := one[string](t, db, "SELECT GROUP_CONCAT(id ORDER BY id) FROM d.kept"); got != "1,2,4,5" {
+		t.Errorf("after REPLAY OBSERVER it has run for %s", got)
 	}
 }

@@ -53,9 +53,9 @@ func walkCell(observer uint32) kv.Column {
 
 // PutWalk writes down how far a walk has come.
 func (c *Catalog) PutWalk(t *txn.Txn, w Walk) error {
-	b, err := json.Marshal(w)
+	b, err := encodeWalk(w)
 	if err == nil {
-		t.Put(walkCell(w.Observer), append([]byte{walkVersion}, b...), txn.WriteOptions{})
+		t.Put(walkCell(w.Observer), b, txn.WriteOptions{})
 	}
 	return err
 }
@@ -105,10 +105,23 @@ func walks(ctx context.Context, t *txn.Txn) (all []Walk, err error) {
 // Restored is a cell of a backup as it is to be in another store. Timestamps of the one that it came from
 // mean nothing there, and acknowledgements, which are some, are not there: rows without one are not new to an
 // observer, as it has seen all that is not delivered to it, and nobody knows what one that is disabled has
-// missed.
+// missed. So a walk that knows of rows that its observer has not seen is at its end there, with rows left
+// out.
 func Restored(c kv.Column, value []byte) ([]byte, error) {
 	row := c.Row.Row()
-	if len(row) < 2 || row[0] != prefixCatalog || row[1] != kindObserver {
+	if len(row) < 2 || row[0] != prefixCatalog {
+		return value, nil
+	}
+	switch row[1] {
+	case kindWalk:
+		w, err := decodeWalk(value)
+		if err != nil || !w.unseen() {
+			return value, err
+		}
+		return encodeWalk(Walk{Observer: w.Observer, Replay: true, Failed: true, Rows: w.Rows,
+			Walked: w.Walked, Of: w.Of})
+	case kindObserver:
+	default:
 		return value, nil
 	}
 	var o Observer
@@ -125,15 +138,19 @@ func Restored(c kv.Column, value []byte) ([]byte, error) {
 // unseen reports whether the walk knows of rows that its observer has not seen, and nothing else does.
 func (w *Walk) unseen() bool { return w.New() || w.Since != 0 && !w.Failed }
 
-// MayBackUp refuses to take a backup in which that is missing.
+// MayBackUp refuses to take a backup in which that is missing. The walk of an observer that is paused or
+// disabled waits for somebody who may never come, and no backup waits with it: anybody who may declare an
+// observer could keep all from being taken. A restored one says that rows were left out, see Restored.
 func MayBackUp(ctx context.Context, t *txn.Txn, s *Snapshot) error {
 	all, err := walks(ctx, t)
 	for _, w := range all {
-		if o, ok := s.ObserverByID(w.Observer); ok && w.unseen() {
-			return fmt.Errorf("rows are being walked for observer %s (WITH BACKFILL or WITH REPLAY): try "+
-				"again after "+
-				"WAIT FOR OBSERVERS %s", o.Name, o.Name)
+		o, ok := s.ObserverByID(w.Observer)
+		if !ok || !w.unseen() || o.View == 0 && (o.Paused || !o.Enabled) {
+			continue
 		}
+		return fmt.Errorf("rows are being walked for observer %s (WITH BACKFILL or WITH REPLAY): try again "+
+			"after WAIT FOR OBSERVERS %s, or ALTER OBSERVER %s PAUSE, and the rows are left out", o.Name,
+			o.Name, o.Name)
 	}
 	return err
 }
@@ -154,6 +171,11 @@ func (c *Catalog) MayMove(ctx context.Context, t *txn.Txn, s *Snapshot, table ui
 		}
 	}
 	return nil
+}
+
+func encodeWalk(w Walk) ([]byte, error) {
+	b, err := json.Marshal(w)
+	return append([]byte{walkVersion}, b...), err
 }
 
 func decodeWalk(b []byte) (w Walk, err error) {

@@ -266,15 +266,16 @@ func (w *waiting) stopped(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.O
 		quote(databaseName(snap, o.DatabaseID)), quote(o.Name), action)
 }
 
-// forgotten is the error about an observer that was to be given back what it has missed, too late.
+// forgotten is the error about an observer of which nobody knows any more what rows it has to run for.
 func (w *waiting) forgotten(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.Observer) error {
 	if !w.r.maySee(ctx, snap, o) {
 		return w.stopped(ctx, snap, o, "", "")
 	}
-	return sqlerr.New(sqlerr.ObserverStopped, "Observer '%s' was enabled WITH REPLAY, and garbage "+
-		"collection "+
-		"has passed the time when it was disabled before all that it had missed was found; REPLAY OBSERVER "+
-		"%s.%s has it run for all rows", o.Name, quote(databaseName(snap, o.DatabaseID)), quote(o.Name))
+	return sqlerr.New(sqlerr.ObserverStopped, "Observer '%s' has rows to run for that are not known any "+
+		"more: it was enabled WITH REPLAY, and garbage collection has passed the time when it was disabled "+
+		"before all that it had missed was found; or it comes from a backup that was taken before its rows "+
+		"were walked. REPLAY OBSERVER %s.%s has it run for all rows", o.Name,
+		quote(databaseName(snap, o.DatabaseID)), quote(o.Name))
 }
 
 // observers are those of the round. To wait for an observer by its name takes the right to see it, or to read
