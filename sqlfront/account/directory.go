@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+
+	"moka/sqlfront/sqlerr"
 )
 
 // Directory is the accounts of a server.
@@ -148,6 +150,30 @@ func (d *Directory) Enabled() bool { return d.db.Enabled() }
 // Account is the account of exactly that name, nil for none.
 func (d *Directory) Account(n Name) *mysql_db.User { return d.now.Load().users[n.key()] }
 
+// Spelled is the name of the account of exactly that name as accounts have it: hosts are compared without
+// case.
+func (d *Directory) Spelled(n Name) (as Name, ok bool) {
+	if d.Adopted() {
+		if u := d.Account(n); u != nil {
+			return nameOf(u), true
+		}
+		return Name{}, false
+	}
+	reader := d.db.Reader()
+	defer reader.Close()
+	_, ok = reader.GetUser(mysql_db.UserPrimaryKey{User: n.User, Host: n.Host})
+	return n, ok
+}
+
+// Gone refuses what a session does whose account is not there any more.
+func (d *Directory) Gone(n Name) error {
+	if d.Adopted() && d.Account(n) == nil {
+		return sqlerr.New(sqlerr.AccessDenied,
+			"Access denied for user %s: there is no such account any more", n)
+	}
+	return nil
+}
+
 // Accounts are all of them.
 func (d *Directory) Accounts() []*mysql_db.User {
 	s := d.now.Load()
@@ -194,6 +220,30 @@ func (d *Directory) AddTo(set mysql_db.PrivilegeSet, n Name, active []Name) bool
 		}
 	}
 	return true
+}
+
+// Exactly puts what an account may do, with roles that are active, in the place of what is in a set, and
+// nothing if that account is gone. The library fills the set of a session as if somebody logged in: it takes
+// 127.0.0.1 for localhost, and patterns and the anonymous user for who is not there. But the host of a
+// session is its account's, and rights are those of no other.
+func (d *Directory) Exactly(set mysql_db.PrivilegeSet, n Name, active func() []Name) {
+	if !d.Adopted() {
+		return
+	}
+	set.RemoveGlobalStatic(set.ToSlice()...)
+	for _, grantable := range []bool{false, true} {
+		for _, name := range set.ToSliceDynamic(grantable) {
+			set.RemoveGlobalDynamic(strings.ToLower(name))
+		}
+	}
+	for _, db := range set.GetDatabases() {
+		set.ClearDatabase(db.Name())
+	}
+	var roles []Name
+	if d.HasRoles(n) {
+		roles = active()
+	}
+	d.AddTo(set, n, roles)
 }
 
 // HasRoles reports whether an account has been granted any role, or all have.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
@@ -202,37 +201,10 @@ func (s *Session) MustChangePassword() bool { return s.mustChange }
 // SetMustChangePassword is called at the login.
 func (s *Session) SetMustChangePassword() { s.mustChange = true }
 
-// exactly turns what the library thinks that a session may do into what its account may, with the roles
-// that are active; into nothing if that account is gone. The library looks for the account as if somebody
-// logged in: it takes 127.0.0.1 for localhost, and patterns and the anonymous user for who is not there. But
-// the host of a session is its account's, and rights are those of no other. The set is changed in place: the
-// library has it already.
+// exactly makes of what the library thinks that a session may do what its account may, with the roles that
+// are active. The set is changed in place: the library has it already.
 func (s *Session) exactly(set mysql_db.PrivilegeSet) {
-	if !s.Restricted() || s.eng.directory == nil || !s.eng.directory.Adopted() {
-		return
+	if s.Restricted() && s.eng.directory != nil {
+		s.eng.directory.Exactly(set, s.Account(), s.ActiveRoles)
 	}
-	set.RemoveGlobalStatic(set.ToSlice()...)
-	for _, grantable := range []bool{false, true} {
-		for _, name := range set.ToSliceDynamic(grantable) {
-			set.RemoveGlobalDynamic(strings.ToLower(name))
-		}
-	}
-	for _, d := range set.GetDatabases() {
-		set.ClearDatabase(d.Name())
-	}
-	me, roles := s.Account(), []account.Name(nil)
-	if s.eng.directory.HasRoles(me) {
-		roles = s.ActiveRoles()
-	}
-	s.eng.directory.AddTo(set, me, roles)
-}
-
-// gone refuses what a session does whose account is not there any more.
-func (s *Session) gone() error {
-	me := s.Account()
-	if s.eng.directory.Adopted() && s.eng.directory.Account(me) == nil {
-		return sqlerr.New(sqlerr.AccessDenied,
-			"Access denied for user %s: there is no such account any more", me)
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
@@ -25,7 +24,7 @@ func (s *Session) ActAs(ctx *sql.Context, user, host string, f func() error) err
 	if !s.eng.asks() {
 		return f()
 	}
-	by, ok := s.eng.accountOf(account.Name{User: user, Host: host})
+	by, ok := s.eng.directory.Spelled(account.Name{User: user, Host: host})
 	if !ok {
 		return sqlerr.New(sqlerr.NoSuchDefiner, "The user specified as a definer ('%s'@'%s') does not exist", user, host)
 	}
@@ -54,23 +53,8 @@ func (e *Engine) asks() bool { return e.accounts() != nil && e.accounts().Enable
 
 // hasAccount reports whether there is an account of exactly that name: the library would take one whose host is a pattern that matches.
 func (e *Engine) hasAccount(n account.Name) bool {
-	_, ok := e.accountOf(n)
+	_, ok := e.directory.Spelled(n)
 	return ok
-}
-
-// accountOf is the name of that account as accounts have it: hosts are compared without case.
-func (e *Engine) accountOf(n account.Name) (account.Name, bool) {
-	if e.directory.Adopted() {
-		u := e.directory.Account(n)
-		if u == nil {
-			return account.Name{}, false
-		}
-		return account.Name{User: u.User, Host: u.Host}, true
-	}
-	reader := e.accounts().Reader()
-	defer reader.Close()
-	_, ok := reader.GetUser(mysql_db.UserPrimaryKey{User: n.User, Host: n.Host})
-	return n, ok
 }
 
 // definerName reads user@host as descriptors have it; empty is nobody.

@@ -56,13 +56,13 @@ func (s *Session) LookForAccounts(ctx *sql.Context) error {
 			return err
 		}
 		if s.tx().ddl {
-			return s.gone()
+			return s.eng.directory.Gone(s.Account())
 		}
 	}
 	if v, err := s.eng.viewOf(ctx); err == nil {
 		s.eng.saw(ctx, v.snap)
 	}
-	return s.gone()
+	return s.eng.directory.Gone(s.Account())
 }
 
 // keepUp is Options.KeepUp.
