@@ -23,9 +23,10 @@ import (
 // What may be searched.
 const (
 	searchedTables = 12         // 3^12 / 2 ways to part sets of them are 266,000
+	searchedOuter  = 15         // the library's own: what is no inner join cannot be put into an order here
 	searchedPairs  = 4_000      // ways to part sets that are joins: some expressions of the memo each
 	searchedEdges  = 3_000      // conditions, and those that follow from them
-	searchedSteps  = 20_000_000 // looks at a condition: all of them for each way
+	searchedSteps  = 20_000_000 // looks at a condition: all of them for each way that has both of its parts
 	fastTables     = 16         // with so many the library takes the order that is written
 )
 
@@ -34,13 +35,14 @@ type joinGraph struct {
 	tables []sql.ColSet // columns of each
 	edges  []uint64     // the tables of each condition
 	equal  map[sql.ColumnId]sql.ColumnId
+	other  bool // there are joins that are no inner ones
 }
 
 // exceeds reports whether the tree has more orders than may be searched.
 func exceeds(ctx *sql.Context, j *plan.JoinNode) (tables int, yes bool) {
 	g := &joinGraph{equal: map[sql.ColumnId]sql.ColumnId{}}
 	g.addTables(j)
-	if len(g.tables) > searchedTables {
+	if len(g.tables) > searchedOuter || len(g.tables) > searchedTables && !g.other {
 		return len(g.tables), true
 	}
 	next := 0
@@ -60,6 +62,9 @@ func below(n sql.Node) []sql.Node {
 
 func (g *joinGraph) addTables(n sql.Node) {
 	parts := below(n)
+	if j, ok := n.(*plan.JoinNode); ok && !j.Op.IsInner() {
+		g.other = true
+	}
 	if parts == nil {
 		var columns sql.ColSet
 		if t, ok := n.(plan.TableIdNode); ok {
@@ -192,20 +197,13 @@ func (g *joinGraph) close() bool {
 			}
 		}
 	}
-	steps := edges
-	for range g.tables {
-		steps *= 3
-		if steps/2 > searchedSteps {
-			return false
-		}
-	}
 	return edges <= searchedEdges
 }
 
 // countable counts the ways to part a set of tables into two that have an order each and a condition between
 // them, false if those are too many.
 func (g *joinGraph) countable() bool {
-	pairs := 0
+	pairs, steps := 0, 0
 	ordered := make([]bool, 1<<len(g.tables))
 	for set := uint64(1); set < 1<<len(g.tables); set++ {
 		if bits.OnesCount64(set) == 1 {
@@ -213,7 +211,13 @@ func (g *joinGraph) countable() bool {
 			continue
 		}
 		for one := (set - 1) & set; one > set-one; one = (one - 1) & set {
-			if ordered[one] && ordered[set-one] && g.compared(one, set-one) {
+			if !ordered[one] || !ordered[set-one] {
+				continue
+			}
+			if steps += len(g.edges); steps > searchedSteps {
+				return false
+			}
+			if g.compared(one, set-one) {
 				ordered[set] = true
 				if pairs++; pairs > searchedPairs {
 					return false
