@@ -6,9 +6,10 @@ import "testing"
 func TestRunsAreProcesses(t *testing.T) {
 	d, s := observed(t)
 	root := s.conn("")
-	run(t, root, "create database own", "create table own.a (id int primary key)", "create user few",
-		"create user other", "grant insert, trigger on own.a to few", "grant insert on own.a to other")
-	few, other := s.open("few", "own", ""), s.open("other", "own", "")
+	run(t, root, "create database own", "create table own.a (id int primary key)", "create user `few@x`",
+		"create user few", "grant insert, trigger on own.a to `few@x`", "grant insert on own.a to few")
+	// A name may have an @: the runs of few@x were those of few, too.
+	few, other := s.open("few@x", "own", ""), s.open("few", "own", "")
 	few.SetMaxOpenConns(1)
 	run(t, few, "create observer o after insert on a for each row with (attempts = 3, backoff_ms = 1) "+
 		"begin set @x = sleep(1000000); end", "insert into a values (7)")
@@ -17,8 +18,8 @@ func TestRunsAreProcesses(t *testing.T) {
 		shown = "select user, db, command, state, info" + from
 		id    = "select id" + from
 	)
-	eventually(t, root, shown, "few own Query running observer o OBSERVER `o` ON `a` FOR ROW id=7")
-	want(t, few, shown, "few own Query running observer o OBSERVER `o` ON `a`")
+	eventually(t, root, shown, "few@x own Query running observer o OBSERVER `o` ON `a` FOR ROW id=7")
+	want(t, few, shown, "few@x own Query running observer o OBSERVER `o` ON `a`")
 	want(t, other, shown, "")
 	run(t, other, "show processlist")
 

@@ -295,3 +295,15 @@ func TestFunctionsDoNotTellWhoIsThere(t *testing.T) {
 	}.run(t, root)
 	script{{"select shop.f(1)", "error 1305"}}.run(t, uma)
 }
+
+// TestInformationSchemaAsCurrentDatabase: its tables by their names alone were 1142 to everybody without
+// rights for the whole server.
+func TestInformationSchemaAsCurrentDatabase(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create user few", "create database d", "create table d.t (a int)")
+	few := s.open("few", "information_schema", "")
+	want(t, few, "select schema_name from schemata s order by 1", "information_schema")
+	want(t, few, "select count(*) from tables where table_schema = 'd'", "0")
+	wantError(t, few, "select * from d.t", 1142)
+	wantError(t, few, "select count(*) from nosuch", 1146)
+}

@@ -54,7 +54,7 @@ func (r *Registry) begin(ctx context.Context, id uint32, e triggers.Event,
 	defer r.mu.Unlock()
 	x := &running{observer: id, column: e.Column, attempt: e.Attempt + 1, since: time.Now(), cancel: cancel}
 	if o := r.mu.registered[id]; o != nil {
-		x.definer, _, _ = strings.Cut(o.Definer, "@")
+		x.definer, _ = definerOf(o)
 	}
 	r.mu.ids[s.id], r.mu.runs[s.id] = true, x
 	return func() {
@@ -104,7 +104,7 @@ func (r *Registry) Processes(ctx *sql.Context) (ps []engine.Process, err error) 
 		if !ok {
 			continue // it is about to be cancelled
 		}
-		user, host, _ := strings.Cut(o.Definer, "@")
+		user, host := definerOf(o)
 		p := engine.Process{Process: sql.Process{
 			Connection: id, User: user, Host: host, Database: databaseName(snap, o.DatabaseID),
 			Command: sql.ProcessCommandQuery, StartedAt: x.since,
@@ -134,3 +134,11 @@ func (r *Registry) describeRun(ctx *sql.Context, snap *catalog.Snapshot, o *cata
 
 // wasKilled reports whether a run's error is that it was killed.
 func wasKilled(err error) bool { return errors.Is(err, errKilled) }
+
+// definerOf is the account that an observer runs as: users may have an @, hosts have none.
+func definerOf(o *catalog.Observer) (user, host string) {
+	if at := strings.LastIndexByte(o.Definer, '@'); at >= 0 {
+		return o.Definer[:at], o.Definer[at+1:]
+	}
+	return o.Definer, ""
+}

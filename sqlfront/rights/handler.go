@@ -158,6 +158,10 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 		for i := 0; i+1 < len(a.TargetNames); i += 2 {
 			one := a
 			one.TargetType, one.TargetNames = ast.AuthTargetType_SingleTableIdentifier, a.TargetNames[i:i+2]
+			if db := ctx.GetCurrentDatabase(); one.TargetNames[0] == "" &&
+				strings.EqualFold(db, sql.InformationSchemaDatabaseName) { // which the library looks for by its name
+				one.TargetNames = []string{db, one.TargetNames[1]}
+			}
 			if meetsTemporary(a.AuthType) && own(ctx, a.TargetNames[i], a.TargetNames[i+1]) {
 				continue
 			}
