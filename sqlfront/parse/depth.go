@@ -28,7 +28,7 @@ const maxDepth = 10_000
 // Programs write OR by the thousand, and to MySQL it is a list. So chains of OR, and of AND, are made trees
 // first.
 func shallow(stmt ast.Statement, text string, assigns bool) error {
-	if len(text) < maxDepth {
+	if len(text) < cheapText {
 		return nil
 	}
 	if !assigns { // := was written as an OR (expr.RewriteAssignments)
@@ -48,6 +48,14 @@ const maxCost = 4 << 20
 
 // easyDepth is how deep a structure may be that costs nothing.
 const easyDepth = 64
+
+// cheapText is how long a text may be that cannot cost much.
+const cheapText = 1000
+
+// steep is the part of the square of its depth that a CASE or a quotient costs: each level of theirs asks all
+// below it once for each that asks itself, which makes the cube of the depth of a chain. 300 CASEs in one
+// another, or 480 quotients, are a second; 600 CASEs were nine, and 4,000 quotients twenty-four, of 8 KB.
+const steep = 9
 
 // longChain is how many operands a chain has that is made a tree.
 const longChain = 64
@@ -488,12 +496,30 @@ func union(kind string, parts []ast.SelectStatement) ast.SelectStatement {
 func depthOf(stmt ast.Statement) (deepest, cost int) {
 	walkTree(stmt, func(v reflect.Value, depth, within int) bool {
 		if deepest = max(deepest, depth); v.Kind() == reflect.Struct {
-			cost += max(0, within-easyDepth)
+			beyond := max(0, within-easyDepth)
+			if cost += beyond; isSteep(v) {
+				cost += beyond * beyond / steep
+			}
 		}
 		return deepest <= maxDepth && cost <= maxCost
 	})
 	return deepest, cost
 }
+
+func isSteep(v reflect.Value) bool {
+	switch v.Type() {
+	case caseType:
+		return true
+	case binaryType:
+		return v.FieldByName("Operator").String() == ast.DivStr
+	}
+	return false
+}
+
+var (
+	caseType   = reflect.TypeFor[ast.CaseExpr]()
+	binaryType = reflect.TypeFor[ast.BinaryExpr]()
+)
 
 // walkTree shows all there is in a tree, what is around first, with the number of structures around it, and
 // of those within the last UNION, until see returns false. ast.Walk would not do: it leaves out what DDL

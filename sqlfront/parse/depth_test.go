@@ -52,12 +52,14 @@ func TestChainsDoNotAddUp(t *testing.T) {
 		"NOT": func(n int) string { return strings.Repeat("not ", n) + "1" },
 		"sum": func(n int) string { return "1" + strings.Repeat(" + 1", n) },
 		"CASE": func(n int) string {
-			return strings.Repeat("case when 1 then ", n/2) + "1" + strings.Repeat(" end", n/2)
+			return strings.Repeat("case when 1 then ", n/4) + "1" + strings.Repeat(" end", n/4)
 		},
+		"quotient": func(n int) string { return "1" + strings.Repeat("/3", n/3) },
 	} {
 		for query, good := range map[string]bool{
 			"select " + chain(1000) + " /* " + strings.Repeat("x", maxDepth) + " */": true,
 			"select " + chain(9000):                                             false,
+			"select " + chain(4000):                                             false,
 			"select " + strings.Repeat(chain(1000)+", ", 20) + "1":              false,
 			"select " + strings.Repeat(chain(60)+", ", 2000) + "1":              true,
 			strings.Repeat("select "+chain(60)+" union all ", 500) + "select 1": true,
