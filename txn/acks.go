@@ -10,7 +10,7 @@ import (
 // Acknowledgements of observers are columns like others, whose versions lie in a locality group of their own
 // (record.WriteAt). Scans meet neither them nor their locks; who wants them asks by their columns.
 //
-// Directories of before format 3 have them among the rows, where they stay readable, and collections move them
+// Directories of before format 3 have them among the rows, where they stay readable; collections move them
 // (moveAck). Not at opening: that would be a pass over all rows before the first answer, and a replica has
 // more to come from logs and others. In the old place nearly always a filter answers, in under a microsecond.
 

@@ -221,8 +221,8 @@ func (t *Table) changeIn(ctx *sql.Context, tx *Tx, f func(d *catalog.Table) erro
 }
 
 // builds reports whether an index can be built in transactions of its own: the statement has changed nothing,
-// or has built others so, and nothing since. In the statement's transaction a large one would lose against any
-// schema change elsewhere, and all of them would be built anew.
+// or has built others so, and nothing since. In the statement's transaction a large one would lose against
+// any schema change elsewhere, and all of them would be built anew.
 func (tx *Tx) builds(ctx *sql.Context) bool {
 	if !tx.touched(ctx) {
 		return true

@@ -126,7 +126,7 @@ func (r Reader) marked(t text) (*tree, error) {
 					n.SelectExprs[i], m.exists[s] = s, asked[n]
 				} else if s, star := e.(*ast.StarExpr); star {
 					_, known := m.exists[s] // the walk comes by some nodes twice
-					strange = strange || !known
+					strange = strange || !known && !ofValues(n)
 				}
 			}
 		case *ast.JoinTableExpr:
@@ -138,6 +138,20 @@ func (r Reader) marked(t text) (*tree, error) {
 		return nil, refused()
 	}
 	return m, nil
+}
+
+// ofValues reports whether a query is one that the parser puts around the rows of VALUES, whose star nobody
+// has written.
+func ofValues(n *ast.Select) bool {
+	if len(n.From) != 1 {
+		return false
+	}
+	a, ok := n.From[0].(*ast.AliasedTableExpr)
+	if !ok {
+		return false
+	}
+	_, ok = a.Expr.(*ast.ValuesStatement)
+	return ok
 }
 
 // partsOf are the SELECTs of a query.

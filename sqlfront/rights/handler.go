@@ -159,8 +159,8 @@ func (h handler) handle(ctx *sql.Context, state sql.AuthorizationQueryState, a a
 			one := a
 			one.TargetType, one.TargetNames = ast.AuthTargetType_SingleTableIdentifier, a.TargetNames[i:i+2]
 			if db := ctx.GetCurrentDatabase(); one.TargetNames[0] == "" &&
-				strings.EqualFold(db, sql.InformationSchemaDatabaseName) { // which the library looks for by its name
-				one.TargetNames = []string{db, one.TargetNames[1]}
+				strings.EqualFold(db, sql.InformationSchemaDatabaseName) {
+				one.TargetNames = []string{db, one.TargetNames[1]} // the library looks for it by its name
 			}
 			if meetsTemporary(a.AuthType) && own(ctx, a.TargetNames[i], a.TargetNames[i+1]) {
 				continue
