@@ -73,7 +73,6 @@ func (c *coprocessor) Groups() []kv.GroupSpec {
 		{ID: kv.GroupTxnData, Name: "txn.data"},
 		{ID: kv.GroupTxnLock, Name: "txn.lock", InMemory: true},
 		{ID: kv.GroupTxnRollback, Name: "txn.rollback"},
-		{ID: kv.GroupTxnAck, Name: "txn.ack"},
 	}
 }
 

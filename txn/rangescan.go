@@ -86,17 +86,7 @@ func behind(c kv.Column) kv.Column {
 // ahead is how many columns are at hand.
 func (s *rangeScan) ahead() int { return len(s.cells) + 1 }
 
-// next goes to the next column. What an older directory has of acknowledgements among its rows is none.
 func (s *rangeScan) next() bool {
-	for s.step() {
-		if !record.IsAck(s.column) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *rangeScan) step() bool {
 	if s.plain {
 		return s.nextPlain()
 	}
@@ -190,9 +180,6 @@ func (s *rangeScan) findLocked() error {
 	}
 	defer it.Close()
 	for it.NextColumn() {
-		if record.IsAck(it.Column()) {
-			continue
-		}
 		if len(s.locked) >= watchedMax {
 			s.unwatch()
 			break
@@ -230,7 +217,7 @@ func (s *rangeScan) learn(c *rangeCell) *rangeVersion {
 			return nil
 		}
 	}
-	v, ok, err := latestOf(s.e, c.entry.column, kv.MaxTimestamp)
+	v, ok, err := s.e.Latest(record.WriteAt(c.entry.column), kv.MaxTimestamp)
 	if s.err = err; err != nil {
 		return nil
 	}

@@ -49,8 +49,8 @@ const (
 	batchBytes = 1 << 20
 )
 
-// Scan returns a scanner over all columns of all rows in the span, but for acknowledgements of observers.
-// Tablets are visited as the scan comes to them, in batches that grow.
+// Scan returns a scanner over all columns of all rows in the span. Tablets are visited as the scan comes to them, in batches
+// that grow.
 func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 	s := &Scanner{t: t, ctx: ctx, o: o, rest: o.Span, batch: o.Batch}
 	if s.batch <= 0 {
@@ -87,14 +87,14 @@ func (s *Scanner) seekOwn() bool {
 	}
 }
 
-// admitOwn skips locks, requires and acknowledgements; false is the end of the span.
+// admitOwn skips locks and requires; false is the end of the span.
 func (s *Scanner) admitOwn() bool {
 	for {
 		p := s.own.Item()
 		if !s.o.Span.Contains(p.column.Row) {
 			return false
 		}
-		if p.kind.Changes() && !record.IsAck(p.column) {
+		if p.kind.Changes() {
 			return true
 		}
 		if !s.stepOwn() {

@@ -45,7 +45,7 @@ func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, erro
 					resp.locks = append(resp.locks, *l)
 					continue
 				}
-				v, ok, err := latestOf(e, c, safePoint)
+				v, ok, err := e.Latest(record.WriteAt(c), safePoint)
 				if err != nil {
 					return err
 				}
@@ -403,9 +403,6 @@ func findBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, *recor
 	}
 	defer it.Close()
 	for ok := req.start(it); ok; ok = it.NextColumn() {
-		if record.IsAck(it.Column()) {
-			continue
-		}
 		v := it.Version()
 		l, err := record.DecodeLock(v.Value)
 		if err != nil {

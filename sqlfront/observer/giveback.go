@@ -126,26 +126,46 @@ func (r *Registry) behind(ctx context.Context, t *txn.Txn, o *catalog.Observer) 
 	return 0, nil
 }
 
-// rowScan reads row by row.
-type rowScan struct {
-	*txn.Scanner
-	ok    bool // there is a row
+// wholeRow is what a scan has of a row: the row itself, and an observer's acknowledgement.
+type wholeRow struct {
 	key   kv.RowKey
-	value []byte
+	value []byte // nil: it is not there
+	ack   []byte
 }
 
-func scanRows(ctx context.Context, t *txn.Txn, span kv.Span, batch int) *rowScan {
-	s := &rowScan{Scanner: t.Scan(ctx, txn.ScanOptions{Span: span, Batch: batch})}
+// rowScan reads row by row, of which some have nothing left but acknowledgements.
+type rowScan struct {
+	*txn.Scanner
+	observer uint32
+	is       wholeRow
+	ok       bool // there is a row
+	more     bool // the scanner is at a cell that is no part of it
+	cells    int
+}
+
+func scanRows(ctx context.Context, t *txn.Txn, span kv.Span, observer uint32, batch int) *rowScan {
+	s := &rowScan{Scanner: t.Scan(ctx, txn.ScanOptions{Span: span, Batch: batch}), observer: observer}
+	s.more = s.Scanner.Next()
 	s.step()
 	return s
 }
 
 // step goes on to the next row.
 func (s *rowScan) step() {
-	for s.ok = s.Next(); s.ok && !engine.IsRow(s.Column()); s.ok = s.Next() {
+	if s.ok = s.more; !s.ok {
+		return
 	}
-	if s.ok {
-		s.key, s.value = bytes.Clone(s.Column().Row), append([]byte{}, s.Value()...)
+	s.is = wholeRow{key: bytes.Clone(s.Column().Row)}
+	ack := triggers.AckColumn(s.observer, engine.CellOf(s.is.key))
+	for ; s.more && bytes.Equal(s.Column().Row, s.is.key); s.more = s.Scanner.Next() {
+		c := s.Column()
+		s.cells++
+		switch {
+		case engine.IsRow(c):
+			s.is.value = append([]byte{}, s.Value()...)
+		case bytes.Equal(c.Qualifier, ack.Qualifier) && c.Family == ack.Family:
+			s.is.ack = bytes.Clone(s.Value())
+		}
 	}
 }
 
@@ -188,49 +208,44 @@ func (r *Registry) compareRows(ctx *sql.Context, t *txn.Txn, o *catalog.Observer
 	}
 	then := r.o.Client.Begin(txn.TxnOptions{ReadOnly: true, StartTS: w.Since})
 	defer then.Rollback()
-	was, is := scanRows(ctx, then, span, walkBatch), scanRows(ctx, t, span, walkBatch)
+	was := scanRows(ctx, then, span, o.ID, walkBatch)
+	is := scanRows(ctx, t, span, o.ID, walkBatch)
 	defer func() {
 		err = errors.Join(err, was.Err(), is.Err(), was.Close(), is.Close())
 	}()
 	missed := difference{r: r, table: table, o: o, w: w}
-	began, size, looked := w.Walked, 0, 0
+	began, size := w.Walked, 0
 	for was.ok || is.ok {
 		if err := errors.Join(was.Err(), is.Err()); err != nil {
 			return false, err // what is missing has not been read
 		}
-		c := change{}
-		order := bytes.Compare(was.key, is.key)
+		var before, now wholeRow
+		order := bytes.Compare(was.is.key, is.is.key)
 		if was.ok && (!is.ok || order <= 0) {
-			c.key, c.before = was.key, was.value
+			before = was.is
 		}
 		if is.ok && (!was.ok || order >= 0) {
-			c.key, c.now = is.key, is.value
+			now = is.is
 		}
-		if w.Walked-began+uint64(len(missed.changes)) >= uint64(n) || size > walkBytes || looked > walkRows {
-			if err := missed.look(ctx, t); err != nil {
-				return false, err
-			}
-			if w.Walked-began >= uint64(n) || size > walkBytes || looked > walkRows {
-				w.Next = c.key
-				return false, nil
-			}
+		key := before.key
+		if key == nil {
+			key = now.key
 		}
-		missed.changes = append(missed.changes, c)
-		looked++
-		if size += len(c.before) + len(c.now); c.before != nil {
+		if w.Walked-began >= uint64(n) || size > walkBytes || was.cells+is.cells > walkCells {
+			w.Next = key
+			return false, nil
+		}
+		if err := missed.look(ctx, t, engine.CellOf(key), before, now); err != nil {
+			return false, err
+		}
+		if size += len(before.value) + len(now.value); before.key != nil {
 			was.step()
 		}
-		if c.now != nil {
+		if now.key != nil {
 			is.step()
 		}
 	}
-	return true, missed.look(ctx, t)
-}
-
-// change is a row as it was when an observer was disabled and as it is; nil where it was or is not there.
-type change struct {
-	key         kv.RowKey
-	before, now []byte
+	return true, nil
 }
 
 // difference judges rows for a walk.
@@ -239,59 +254,39 @@ type difference struct {
 	table *engine.Table
 	o     *catalog.Observer
 	w     *catalog.Walk
-
-	changes []change // that are looked at together
 }
 
-// look judges all changes that have come together.
-func (m *difference) look(ctx *sql.Context, t *txn.Txn) error {
-	cells := make([]kv.Column, len(m.changes))
-	for i, c := range m.changes {
-		cells[i] = engine.CellOf(c.key)
-	}
-	acks, err := acknowledgements(ctx, t, m.o.ID, cells)
-	if err != nil {
-		return err
-	}
-	for i, c := range m.changes {
-		if err := m.lookAt(ctx, t, cells[i], c, acks[i]); err != nil {
-			return err
-		}
-	}
-	m.changes = m.changes[:0]
-	return nil
-}
-
-// lookAt notifies of a row if the observer has not seen it as it is.
-func (m *difference) lookAt(ctx *sql.Context, t *txn.Txn, cell kv.Column, c change, ack txn.Value) error {
+// look notifies of a row if the observer has not seen it as it is. before is as it was when the observer was
+// disabled.
+func (m *difference) look(ctx *sql.Context, t *txn.Txn, cell kv.Column, before, now wholeRow) error {
 	fresh := m.o.Fresh == m.w.Rows
-	seen, known := c.before, true
+	seen, known := before.value, true
 	switch {
-	case ack.OK:
-		at, s, err := triggers.Acknowledged(ctx, m.r.o.Client, ack.Data, cell)
+	case now.ack != nil:
+		at, s, err := triggers.Acknowledged(ctx, m.r.o.Client, now.ack, cell)
 		if err != nil {
 			return err
 		}
 		if at > m.w.Since {
 			seen, known = s.Value, !s.Forgotten
 		}
-	case fresh && m.w.New() && c.now != nil:
+	case fresh && m.w.New() && now.value != nil:
 		m.w.Walked++
 		return triggers.NotifyUnseen(ctx, t, m.o.ID, cell)
 	case fresh:
 		seen = nil
 	}
-	wanted := m.w.Replay && c.now != nil
+	wanted := m.w.Replay && now.value != nil
 	switch {
 	case wanted:
-	case known && (seen == nil) == (c.now == nil) && bytes.Equal(seen, c.now):
-	case c.now == nil:
+	case known && (seen == nil) == (now.value == nil) && bytes.Equal(seen, now.value):
+	case now.value == nil:
 		wanted = m.o.Events&catalog.OnDelete != 0
 	case !known:
 		wanted = true
 	default:
 		var err error
-		if wanted, err = m.table.Watches(ctx, m.o, seen, c.now); err != nil {
+		if wanted, err = m.table.Watches(ctx, m.o, seen, now.value); err != nil {
 			return err
 		}
 	}

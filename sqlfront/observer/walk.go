@@ -28,7 +28,7 @@ import (
 const (
 	walkBatch = 256     // rows that one step notifies of
 	walkBytes = 4 << 20 // of rows that it reads
-	walkRows  = 8192    // that it looks at, most of them acknowledged
+	walkCells = 8192    // what it looks at, most of it acknowledgements of rows that are gone
 	// walkAhead is how many rows may wait for the observer before the walk waits, too.
 	walkAhead = 2048
 	walkPause = 10 * time.Millisecond
@@ -199,62 +199,47 @@ func (r *Registry) notifyNext(ctx context.Context, t *txn.Txn, o *catalog.Observ
 	if len(w.Next) > 0 {
 		span.Start = w.Next
 	}
-	s := t.Scan(ctx, txn.ScanOptions{Span: span, Batch: min(n, walkBatch)})
+	s := t.Scan(ctx, txn.ScanOptions{Span: span, Batch: min(2*n, walkBatch)})
 	defer func() { err = errors.Join(err, s.Close()) }()
-	began, size, looked := w.Walked, 0, 0
-	var rows []kv.Column // not notified of yet
+	var row kv.Column // the one that is being looked at
+	acknowledged := false
+	notify := func() error {
+		if row.Row == nil || acknowledged && !w.Replay {
+			return nil
+		}
+		w.Walked++
+		if w.Replay {
+			t.NotifyWeak(row, []uint32{o.ID})
+			return nil
+		}
+		return triggers.NotifyUnseen(ctx, t, o.ID, row)
+	}
+	began, size, cells := w.Walked, 0, 0
+	var last kv.RowKey
 	for s.Next() {
 		c := s.Column()
-		if !engine.IsRow(c) {
-			continue
-		}
-		if w.Walked-began+uint64(len(rows)) >= uint64(n) || size > walkBytes || looked > walkRows {
-			if err := notifyUnseen(ctx, t, o.ID, w, rows); err != nil {
+		if !bytes.Equal(c.Row, last) {
+			if err := notify(); err != nil {
 				return false, err
 			}
-			if rows = rows[:0]; w.Walked-began >= uint64(n) || size > walkBytes || looked > walkRows {
+			row, acknowledged = kv.Column{}, false
+			if w.Walked-began >= uint64(n) || size > walkBytes || cells > walkCells {
 				w.Next = bytes.Clone(c.Row)
 				return false, nil
 			}
+			last = bytes.Clone(c.Row)
 		}
-		rows, size, looked = append(rows, c), size+len(s.Value()), looked+1
+		cells++
+		switch {
+		case engine.IsRow(c):
+			row, size = kv.Column{Row: last, Family: c.Family}, size+len(s.Value())
+		case row.Row != nil && c.Family == triggers.AckFamily &&
+			bytes.Equal(c.Qualifier, triggers.AckColumn(o.ID, row).Qualifier):
+			acknowledged = true
+		}
 	}
 	if err := s.Err(); err != nil {
 		return false, err
 	}
-	return true, notifyUnseen(ctx, t, o.ID, w, rows)
-}
-
-// notifyUnseen notifies of rows that an observer has not acknowledged, or of all if the walk is one.
-func notifyUnseen(ctx context.Context, t *txn.Txn, o uint32, w *catalog.Walk, rows []kv.Column) error {
-	var acks []txn.Value
-	if !w.Replay {
-		var err error
-		if acks, err = acknowledgements(ctx, t, o, rows); err != nil {
-			return err
-		}
-	}
-	for i, row := range rows {
-		switch {
-		case w.Replay:
-			t.NotifyWeak(row, []uint32{o})
-		case acks[i].OK:
-			continue
-		default:
-			if err := triggers.NotifyUnseen(ctx, t, o, row); err != nil {
-				return err
-			}
-		}
-		w.Walked++
-	}
-	return nil
-}
-
-// acknowledgements reads those of an observer of some rows.
-func acknowledgements(ctx context.Context, t *txn.Txn, o uint32, rows []kv.Column) ([]txn.Value, error) {
-	acks := make([]kv.Column, len(rows))
-	for i, row := range rows {
-		acks[i] = triggers.AckColumn(o, row)
-	}
-	return t.BatchGet(ctx, acks)
+	return true, notify()
 }
