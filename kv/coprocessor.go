@@ -33,6 +33,7 @@ const (
 	GroupTxnRollback GroupID = 19 // rollback tombstones, by start_ts: never share a key range with commits
 	GroupNotify      GroupID = 20 // notifications, one run of keys for each observer; in memory
 	GroupNotifyMeta  GroupID = 21 // attempts and parked notifications
+	GroupTxnAck      GroupID = 22 // write records of acknowledgements, which no scan of rows wants to meet
 )
 
 // GroupSpec declares a locality group.

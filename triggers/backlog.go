@@ -207,7 +207,7 @@ func discardAll(ctx context.Context, client *txn.Client, store kv.Store, o Obser
 		return false, err
 	}
 	found, err := ListPending(ctx, store, watches, Until{UpTo: start})
-	if err != nil || found[o].Waiting {
+	if err != nil || found[o].Waiting || !found[o].Parked {
 		return true, err
 	}
 	for _, c := range cells {

@@ -155,11 +155,9 @@ func (w *world) cells() string {
 					m.Attempts, m.Parked)
 			})
 		}
-		w.walk(r, kv.GroupTxnWrite, 0, func(c kv.Column, v kv.Version) {
-			if c.Family == AckFamily {
-				fmt.Fprintf(&b, "ack    %d %s @%v\n", binary.BigEndian.Uint32(c.Qualifier), c.Row.Row(),
-					v.Timestamp)
-			}
+		w.walk(r, kv.GroupTxnAck, 0, func(c kv.Column, v kv.Version) {
+			o := binary.BigEndian.Uint32(c.Qualifier)
+			fmt.Fprintf(&b, "ack    %d %s @%v\n", o, c.Row.Row(), v.Timestamp)
 		})
 	}
 	return b.String()

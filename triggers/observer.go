@@ -2,13 +2,13 @@ package triggers
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"log/slog"
 	"time"
 
 	"moka/kv"
 	"moka/txn"
+	"moka/txn/record"
 )
 
 // ObserverID names an observer for ever: it is part of keys on disk and never reused.
@@ -16,7 +16,7 @@ type ObserverID = uint32
 
 // AckFamily is the column family of acknowledgements. It shares the row with the observed cell, so that both
 // are always in one tablet; readers of rows skip it.
-const AckFamily kv.FamilyID = 0xFF
+const AckFamily = record.AckFamily
 
 // Observer is code that runs after a change.
 type Observer struct {
@@ -180,12 +180,4 @@ var ErrHopeless = errors.New("another try would fail as well")
 var ErrTooDeep = errors.New("a cascade of observers was ended")
 
 // AckColumn is where an observer acknowledges changes of a cell.
-//
-//	row = the cell's row   family = 0xFF   qualifier = | observer u32 BE | family u8 | qualifier … |
-func AckColumn(o ObserverID, c kv.Column) kv.Column {
-	q := make([]byte, 0, 5+len(c.Qualifier))
-	q = binary.BigEndian.AppendUint32(q, o)
-	q = append(q, byte(c.Family))
-	q = append(q, c.Qualifier...)
-	return kv.Column{Row: c.Row, Family: AckFamily, Qualifier: q}
-}
+func AckColumn(o ObserverID, c kv.Column) kv.Column { return record.AckColumn(o, c) }

@@ -228,9 +228,6 @@ func (s *simulation) check() (wrong []string) {
 	defer sc.Close()
 	for sc.Next() {
 		row := string(sc.Column().Row.Row())
-		if sc.Column().Family == AckFamily {
-			continue
-		}
 		n, err := strconv.ParseUint(string(sc.Value()), 10, 64)
 		if err != nil {
 			bad("%s is %q", row, sc.Value())
@@ -299,7 +296,6 @@ func (s *simulation) history() map[string][]kv.Timestamp {
 		s.walk(s.mem.Reader(id), kv.GroupTxnWrite, 0, func(c kv.Column, v kv.Version) {
 			row := string(c.Row.Row())
 			switch {
-			case c.Family == AckFamily:
 			case strings.HasPrefix(row, "account/"):
 				h["1/"+row] = append(h["1/"+row], v.Timestamp)
 			case strings.HasPrefix(row, "sum/"):

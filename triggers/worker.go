@@ -614,6 +614,7 @@ func (w *Worker) run(ctx context.Context, o Observer, ds []delivery, first lost)
 func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Timestamp, d delivery,
 	ack txn.Value) (_ ended, err error) {
 	ackColumn := AckColumn(o.ID, d.Column)
+	clears := []record.Clear{{Observer: o.ID, Column: d.Column}}
 	previous := d.OldestTS - 1
 	var seen *Seen
 	unseen := false
@@ -621,10 +622,13 @@ func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Ti
 		if previous, seen, err = decodeAck(ack.Data); err != nil {
 			return ended{}, err
 		}
-		if previous >= d.CommitTS && !w.ignoreAcks {
+		if previous >= d.CommitTS {
 			// The run that acknowledged did not live to clear, or its clearing is under way.
 			w.settle(ctx, d, &settleRequest{Kind: settleClear, UpTo: previous})
-			return ended{previous, true}, nil
+			if !w.ignoreAcks {
+				return ended{previous, true}, nil
+			}
+			clears = nil // or the shard would see that there is nothing to acknowledge
 		}
 	} else if o.New != nil && o.New(d.Column) {
 		seen = &Seen{}
@@ -639,8 +643,7 @@ func (w *Worker) runOne(ctx context.Context, o Observer, t *txn.Txn, start kv.Ti
 			o.Depth)
 	}
 	// All of the run's effects hang on this write: of two runs that saw the same acknowledgement one commits.
-	t.Put(ackColumn, encodeAck(start),
-		txn.WriteOptions{ClearNotify: []record.Clear{{Observer: o.ID, Column: d.Column}}})
+	t.Put(ackColumn, encodeAck(start), txn.WriteOptions{ClearNotify: clears})
 	e := Event{
 		Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, PreviousTS: previous,
 		Attempt: int(d.Attempts), Depth: int(d.Depth), client: w.client,

@@ -73,6 +73,7 @@ func (c *coprocessor) Groups() []kv.GroupSpec {
 		{ID: kv.GroupTxnData, Name: "txn.data"},
 		{ID: kv.GroupTxnLock, Name: "txn.lock", InMemory: true},
 		{ID: kv.GroupTxnRollback, Name: "txn.rollback"},
+		{ID: kv.GroupTxnAck, Name: "txn.ack"},
 	}
 }
 
@@ -103,6 +104,7 @@ func (c *coprocessor) Commands() []kv.Command {
 		about(readCommand(cmdScanSince, "txn.ScanSince", evalScanSince), func(m *sinceRequest, rows []kv.RowKey) []kv.RowKey {
 			return m.scan.about(rows)
 		}),
+		about(readCommand(cmdScanAcks, "txn.ScanAcks", evalScanAcks), (*acksRequest).about),
 		about(readCommand(cmdScanProgram, "txn.ScanProgram", evalScanProgram), func(m *programRequest, rows []kv.RowKey) []kv.RowKey {
 			return m.scan.about(rows)
 		}),

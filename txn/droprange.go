@@ -69,7 +69,7 @@ func evalDropRange(e kv.Eval, st *state, req *dropRequest) (*dropResponse, error
 	}
 	raise(&st.swept, req.safePoint)
 	e.Set(keptAt(runSwept, req.row), record.RollbackMarker, record.AppendRollback(nil, kv.Timestamp(st.swept.Load())))
-	for _, g := range []kv.GroupID{kv.GroupTxnWrite, kv.GroupTxnData, kv.GroupTxnRollback} {
+	for _, g := range []kv.GroupID{kv.GroupTxnWrite, kv.GroupTxnAck, kv.GroupTxnData, kv.GroupTxnRollback} {
 		e.DeleteRange(g, 0, req.span)
 	}
 	e.OnDurable(st.forgetVersions) // what is remembered of the rows goes with them

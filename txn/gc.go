@@ -142,8 +142,10 @@ func (c *Client) tellSafePoint(ctx context.Context, row kv.RowKey, safePoint kv.
 
 // sweep removes the garbage of what was a tablet, and notes that it is clean: about rows, wherever they have gone meanwhile.
 func (k *collection) sweep(ctx context.Context, p sweepPart) error {
-	for _, tombstones := range []bool{false, true} {
-		if err := k.sweepGroup(ctx, p, collectRequest{since: p.since, tombstones: tombstones}); err != nil {
+	// Acknowledgements first: of each there is one version then, when those of a row are looked for.
+	for _, req := range []collectRequest{{acks: true}, {}, {tombstones: true}} {
+		req.since = p.since
+		if err := k.sweepGroup(ctx, p, req); err != nil {
 			return err
 		}
 	}

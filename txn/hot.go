@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"moka/kv"
+	"moka/txn/acks"
 	"moka/txn/newest"
 	"moka/txn/record"
 )
@@ -63,11 +64,11 @@ func (st *state) newestIfHot(c kv.Column) (v kv.Version, ok, known bool) {
 // version is e.Latest of a column's versions, from memory if it can be. The memory is the caller's.
 func (st *state) version(e kv.Eval, c kv.Column, max kv.Timestamp, seeded bool) (kv.Version, bool, error) {
 	if !seeded {
-		return e.Latest(record.WriteAt(c), max)
+		return acks.Latest(e, c, max)
 	}
 	if v, ok, known := st.newestIfHot(c); known {
 		if ok && v.Timestamp > max { // there is an older one, or none
-			return e.Latest(record.WriteAt(c), max)
+			return acks.Latest(e, c, max)
 		}
 		v.Value = bytes.Clone(v.Value)
 		return v, ok, nil
@@ -76,7 +77,7 @@ func (st *state) version(e kv.Eval, c kv.Column, max kv.Timestamp, seeded bool) 
 	if err != nil || known && (!ok || v.Timestamp <= max) {
 		return v, ok, err
 	}
-	return e.Latest(record.WriteAt(c), max)
+	return acks.Latest(e, c, max)
 }
 
 // versions is version of the columns that which names: found[i] is that of columns[which[i]], with timestamp zero
@@ -167,11 +168,18 @@ func (l *lookups) read(e kv.Eval, max kv.Timestamp, f func(i int, v kv.Version))
 	if len(l.at) == 0 {
 		return nil
 	}
+	old, err := acks.Old(e, l.at, max)
+	if err != nil {
+		return err
+	}
 	found := make([]kv.Version, len(l.at))
 	if err := e.LatestOf(l.at, max, found); err != nil {
 		return err
 	}
 	for i, v := range found {
+		if was := old[i]; was.Timestamp > v.Timestamp {
+			v = was
+		}
 		f(l.which[i], v)
 	}
 	return nil
@@ -183,7 +191,7 @@ func (st *state) remember(e kv.Eval, c kv.Column) (v kv.Version, ok, known bool,
 	if h == nil || err != nil {
 		return kv.Version{}, false, false, err
 	}
-	if v, ok, err = e.Latest(record.WriteAt(c), kv.MaxTimestamp); err != nil {
+	if v, ok, err = acks.Latest(e, c, kv.MaxTimestamp); err != nil {
 		return kv.Version{}, false, false, err
 	}
 	st.keep(h, c, v, ok)

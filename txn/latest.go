@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"moka/kv"
+	"moka/txn/acks"
 	"moka/txn/longread"
 	"moka/txn/record"
 )
@@ -33,6 +35,9 @@ func (c *Client) Latest(ctx context.Context, columns []kv.Column) ([]Value, erro
 
 // latest returns nil if a snapshot is needed.
 func (c *Client) latest(ctx context.Context, columns []kv.Column) ([]Value, error) {
+	if len(columns) > 1 && slices.ContainsFunc(columns, record.IsAck) {
+		return nil, nil // they are in two groups, of which no single look has both
+	}
 	b := newBackoff(c.o.RetryTime, kv.Timestamp(len(columns[0].Row)))
 	for {
 		groups, err := c.group(ctx, len(columns), func(i int) kv.RowKey { return columns[i].Row })
@@ -279,7 +284,7 @@ func newestButOne(e kv.Eval, st *state, columns []kv.Column, versions []kv.Versi
 		}
 	}
 	if one >= 0 {
-		v, ok, err := e.Latest(record.WriteAt(columns[one]), kv.MaxTimestamp)
+		v, ok, err := acks.Latest(e, columns[one], kv.MaxTimestamp)
 		if err != nil {
 			return false, err
 		}

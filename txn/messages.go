@@ -25,6 +25,7 @@ const (
 	cmdScanLocks      kv.CommandID = 41
 	cmdSeed           kv.CommandID = 42
 	cmdScanSince      kv.CommandID = 44 // 43 is in program.go
+	cmdScanAcks       kv.CommandID = 45
 )
 
 // lockInfo is what a client needs to know of a lock it met.
@@ -178,6 +179,7 @@ type scanRequest struct {
 	after   kv.Column
 	bypass  []kv.Timestamp
 	tablets []kv.TabletRef
+	acks    bool // of a scan that meets acknowledgements; says the command, not the message
 }
 
 func (m *scanRequest) AppendTo(b []byte) []byte {
@@ -224,6 +226,14 @@ func (m *sinceRequest) Decode(b []byte) error {
 		return err
 	}
 	return m.scan.Decode(scan)
+}
+
+// acksRequest is a scan that meets acknowledgements of observers. Older nodes refuse it, too.
+type acksRequest struct{ scanRequest }
+
+func (m *acksRequest) Decode(b []byte) error {
+	defer func() { m.acks = true }()
+	return m.scanRequest.Decode(b)
 }
 
 // cell is a column with its value.

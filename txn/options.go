@@ -133,6 +133,9 @@ type ScanOptions struct {
 	// written again with the same value is there, what was deleted is not, as in other scans. Own writes are merged in; no program runs. A
 	// node of an older release refuses such a scan.
 	Since kv.Timestamp
+	// Acks has the scan meet acknowledgements of observers, too, each behind the cells of its row. Not with Since
+	// or a program. Nodes of older releases refuse it.
+	Acks bool
 	// Program, if set, runs beside the data; see Program. It may leave out and shorten cells. Own writes are merged in as they
 	// are, and a shard that cannot run it returns all cells as they are: the caller looks at what comes.
 	Program []byte

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"moka/kv"
+	"moka/txn/acks"
 	"moka/txn/record"
 )
 
@@ -22,8 +23,9 @@ type rangeScan struct {
 	// plain scans ask the store for what is at or below the snapshot, and nothing else: those in reverse, and those of tablets that are not seeded.
 	plain   bool
 	first   bool
-	it      kv.Iterator // of all versions, unless plain
-	older   kv.Iterator // of those at or below the snapshot
+	it      kv.Iterator  // of all versions, unless plain
+	older   kv.Iterator  // of those at or below the snapshot
+	beside  *acks.Beside // of a scan that meets acknowledgements, which is plain
 	started *scanRequest
 
 	pivot   kv.Column // everything before it has been seen
@@ -58,10 +60,16 @@ const (
 // scanRange begins a scan; next makes the first step.
 func scanRange(e kv.Eval, st *state, req *scanRequest, seeded bool) (*rangeScan, error) {
 	s := &rangeScan{e: e, st: st, span: req.span, at: req.snapshot, started: req, first: true}
-	s.plain = req.reverse || !seeded || st.options.RangeFrom < 0
+	s.plain = req.reverse || !seeded || st.options.RangeFrom < 0 || req.acks
 	if s.plain {
-		it, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Reverse: req.reverse, Max: req.snapshot})
-		s.it = it
+		o := kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Reverse: req.reverse, Max: req.snapshot}
+		var err error
+		if s.it, err = e.Iter(o); err == nil && req.acks {
+			inOrder := func(a, b kv.Column) bool { return before(a, b, req.reverse) }
+			if s.beside, err = acks.NewBeside(e, s.it, o, inOrder); err != nil {
+				s.it.Close()
+			}
+		}
 		return s, err
 	}
 	s.pivot = kv.Column{Row: req.span.Start}
@@ -86,7 +94,17 @@ func behind(c kv.Column) kv.Column {
 // ahead is how many columns are at hand.
 func (s *rangeScan) ahead() int { return len(s.cells) + 1 }
 
+// next goes to the next column. What an older directory has of acknowledgements among its rows is none.
 func (s *rangeScan) next() bool {
+	for s.step() {
+		if s.beside != nil || !record.IsAck(s.column) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *rangeScan) step() bool {
 	if s.plain {
 		return s.nextPlain()
 	}
@@ -115,15 +133,18 @@ func (s *rangeScan) next() bool {
 }
 
 func (s *rangeScan) nextPlain() bool {
-	ok := false
-	if s.first {
-		s.first = false
-		ok = s.started.start(s.it)
-	} else {
-		ok = s.it.NextColumn()
+	ok, it := false, s.it
+	switch {
+	case s.beside != nil:
+		it, ok = s.beside.Next(s.first, s.started.start)
+		s.err = s.beside.Err()
+	case s.first:
+		ok = s.started.start(it)
+	default:
+		ok = it.NextColumn()
 	}
-	if ok {
-		s.column, s.version = s.it.Column(), s.it.Version()
+	if s.first = false; ok {
+		s.column, s.version = it.Column(), it.Version()
 	}
 	return ok
 }
@@ -180,6 +201,9 @@ func (s *rangeScan) findLocked() error {
 	}
 	defer it.Close()
 	for it.NextColumn() {
+		if record.IsAck(it.Column()) {
+			continue
+		}
 		if len(s.locked) >= watchedMax {
 			s.unwatch()
 			break
@@ -217,7 +241,7 @@ func (s *rangeScan) learn(c *rangeCell) *rangeVersion {
 			return nil
 		}
 	}
-	v, ok, err := s.e.Latest(record.WriteAt(c.entry.column), kv.MaxTimestamp)
+	v, ok, err := acks.Latest(s.e, c.entry.column, kv.MaxTimestamp)
 	if s.err = err; err != nil {
 		return nil
 	}
@@ -360,5 +384,8 @@ func (s *rangeScan) close() {
 		if it != nil {
 			it.Close()
 		}
+	}
+	if s.beside != nil {
+		s.beside.Close()
 	}
 }

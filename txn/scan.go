@@ -49,8 +49,8 @@ const (
 	batchBytes = 1 << 20
 )
 
-// Scan returns a scanner over all columns of all rows in the span. Tablets are visited as the scan comes to them, in batches
-// that grow.
+// Scan returns a scanner over all columns of all rows in the span; of acknowledgements of observers if asked.
+// Tablets are visited as the scan comes to them, in batches that grow.
 func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 	s := &Scanner{t: t, ctx: ctx, o: o, rest: o.Span, batch: o.Batch}
 	if s.batch <= 0 {
@@ -65,6 +65,9 @@ func (t *Txn) Scan(ctx context.Context, o ScanOptions) *Scanner {
 	t.mu.Unlock()
 	s.ownOK = s.seekOwn()
 	s.fetched = emptySpan(o.Span)
+	if o.Acks && (o.Since != 0 || len(o.Program) > 0) {
+		s.err = errors.New("a scan of acknowledgements has neither Since nor a program")
+	}
 	if len(o.Program) > 0 && (s.ownOK && o.Whole || o.Since != 0 || !t.c.Programs()) {
 		s.withoutProgram()
 	}
@@ -87,14 +90,14 @@ func (s *Scanner) seekOwn() bool {
 	}
 }
 
-// admitOwn skips locks and requires; false is the end of the span.
+// admitOwn skips locks, requires and acknowledgements that are not asked for; false is the end of the span.
 func (s *Scanner) admitOwn() bool {
 	for {
 		p := s.own.Item()
 		if !s.o.Span.Contains(p.column.Row) {
 			return false
 		}
-		if p.kind.Changes() {
+		if p.kind.Changes() && (s.o.Acks || !record.IsAck(p.column)) {
 			return true
 		}
 		if !s.stepOwn() {
@@ -226,8 +229,12 @@ func (s *Scanner) request(b *backoff, g *shardGroup, req *scanRequest) (*scanRes
 		}
 	}
 	cmd, sent := cmdScan, kv.Message(req)
-	if s.o.Since != 0 {
+	switch {
+	case s.o.Since != 0:
 		cmd, sent = cmdScanSince, &sinceRequest{*req, s.o.Since}
+	case s.o.Acks:
+		req.acks = true
+		cmd, sent = cmdScanAcks, &acksRequest{*req}
 	}
 	m, err := s.t.c.call(s.ctx, b, g, cmd, sent, nil)
 	if err != nil {

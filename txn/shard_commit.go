@@ -15,7 +15,10 @@ func commitColumn(e kv.Eval, st *state, c kv.Column, rec record.Write, commitTS 
 	switch rec.Kind {
 	case record.KindPut, record.KindDelete:
 		slot, newest := st.recent.Note(c, commitTS)
-		ranged := st.ranges.writing(c, commitTS)
+		var ranged *rangeWrite
+		if !record.IsAck(c) { // ranges are remembered without
+			ranged = st.ranges.writing(c, commitTS)
+		}
 		stored := rec.AppendTo(nil, commitTS)
 		e.Set(record.WriteAt(c), commitTS, stored)
 		if newest {

@@ -19,7 +19,8 @@ const (
 const (
 	runSafePoint = 1 // the safe point: as of a lock-only write, a version byte and a timestamp
 	runSwept     = 2 // the same: below which of them something has been removed
-	runCollected = 3 // below which all has been removed that could be; see record.Collected
+	runCollected = 4 // below which all has been removed that could be; see record.Collected
+	// 3 was that of releases that left acknowledgements among the rows: a collection looks at all once.
 )
 
 func keptAt(run uint32, row kv.RowKey) kv.Address {
@@ -144,10 +145,13 @@ func evalCollect(e kv.Eval, st *state, req *collectRequest) (*collectResponse, e
 	}
 	raise(&st.swept, req.safePoint)
 	e.Set(keptAt(runSwept, req.row), record.RollbackMarker, record.AppendRollback(nil, kv.Timestamp(st.swept.Load())))
-	if req.tombstones {
+	switch {
+	case req.tombstones:
 		return collectTombstones(e, req)
+	case req.acks:
+		return collectVersions(e, st, kv.GroupTxnAck, req)
 	}
-	return collectVersions(e, req)
+	return collectVersions(e, st, kv.GroupTxnWrite, req)
 }
 
 // collectVersions goes through the columns that have something to give: all of them in a first sweep; later only those with a
@@ -156,19 +160,21 @@ func evalCollect(e kv.Eval, st *state, req *collectRequest) (*collectResponse, e
 //
 // A column with many versions is left in the middle and gone on with from there: to go over what has been deleted already costs as
 // much as the deletion, each time. A delete that is the newest version goes last of all, or what it deletes would be back.
-func collectVersions(e kv.Eval, req *collectRequest) (*collectResponse, error) {
-	changed, err := e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Min: req.since, Max: req.safePoint})
+func collectVersions(e kv.Eval, st *state, group kv.GroupID, req *collectRequest) (*collectResponse, error) {
+	changed, err := e.Iter(kv.IterOptions{Group: group, Span: req.span, Min: req.since, Max: req.safePoint})
 	if err != nil {
 		return nil, err
 	}
 	defer changed.Close()
-	k := &columnCollector{Eval: e, changed: changed, older: changed, resp: &collectResponse{}}
+	k := &columnCollector{Eval: e, group: group, req: req, changed: changed, older: changed}
 	if req.since != 0 {
-		if k.older, err = e.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: req.span, Max: req.safePoint}); err != nil {
+		k.older, err = e.Iter(kv.IterOptions{Group: group, Span: req.span, Max: req.safePoint})
+		if err != nil {
 			return nil, err
 		}
 		defer k.older.Close()
 	}
+	defer k.close(st)
 	below := req.below
 	ok := false
 	if below == 0 {
@@ -188,19 +194,29 @@ func collectVersions(e kv.Eval, req *collectRequest) (*collectResponse, error) {
 			break
 		}
 	}
-	return k.resp, changed.Err()
+	return &k.resp, changed.Err()
 }
 
 type columnCollector struct {
 	kv.Eval
+	group          kv.GroupID
+	req            *collectRequest
 	changed, older kv.Iterator // the same in a first sweep
-	resp           *collectResponse
+	acks           ackCollector
+	resp           collectResponse
 }
+
+// at is where the versions of a column are that are being collected.
+func (k *columnCollector) at(c kv.Column) kv.Address { return kv.Address{Group: k.group, Column: c} }
 
 // collect removes what the present column can spare. Unless below is zero, what is not below it is gone already.
 func (k *columnCollector) collect(below kv.Timestamp) error {
 	c, at := cloneColumn(k.changed.Column()), k.changed.Version().Timestamp
-	newest, err := record.DecodeWrite(k.changed.Version().Value, at)
+	stored := k.changed.Version().Value
+	if record.IsAck(c) {
+		stored = bytes.Clone(stored) // may be moved
+	}
+	newest, err := record.DecodeWrite(stored, at)
 	if err != nil {
 		return err
 	}
@@ -211,7 +227,7 @@ func (k *columnCollector) collect(below kv.Timestamp) error {
 	switch {
 	case below != 0:
 		row := kv.Span{Start: c.Row, End: append(bytes.Clone(c.Row), 0)}
-		if it, err = k.Iter(kv.IterOptions{Group: kv.GroupTxnWrite, Span: row, Max: below - 1}); err != nil {
+		if it, err = k.Iter(kv.IterOptions{Group: k.group, Span: row, Max: below - 1}); err != nil {
 			return err
 		}
 		defer it.Close()
@@ -231,7 +247,7 @@ func (k *columnCollector) collect(below kv.Timestamp) error {
 		if err != nil {
 			return err
 		}
-		k.Delete(record.WriteAt(c), v.Timestamp)
+		k.Delete(k.at(c), v.Timestamp)
 		if rec.Kind == record.KindPut && !rec.HasValue {
 			k.Delete(record.DataAt(c), rec.StartTS)
 		}
@@ -240,9 +256,13 @@ func (k *columnCollector) collect(below kv.Timestamp) error {
 	if err := it.Err(); err != nil {
 		return err
 	}
-	if deleted {
-		k.Delete(record.WriteAt(c), at)
+	switch {
+	case record.IsAck(c):
+		return k.collectAck(c, at, stored, newest)
+	case deleted:
+		k.Delete(k.at(c), at)
 		k.resp.versions++
+		return k.acksOf(c)
 	}
 	return nil
 }
@@ -342,8 +362,8 @@ type collectRequest struct {
 	after     kv.Column
 	below     kv.Timestamp // unless zero, after has more versions, below this one
 	since     kv.Timestamp // nothing that was removable before is left
-	// tombstones asks for those instead of versions, done only notes that all is done from row to the span's end.
-	tombstones, done bool
+	// acks and tombstones ask for those instead of rows' versions, done notes that row to the span's end is.
+	acks, tombstones, done bool
 }
 
 func (m *collectRequest) AppendTo(b []byte) []byte {
@@ -355,6 +375,7 @@ func (m *collectRequest) AppendTo(b []byte) []byte {
 	e.column(m.after)
 	e.timestamp(m.below)
 	e.timestamp(m.since)
+	e.bool(m.acks)
 	e.bool(m.tombstones)
 	e.bool(m.done)
 	return e.b
@@ -364,7 +385,7 @@ func (m *collectRequest) Decode(b []byte) error {
 	d := decoder{b: b}
 	*m = collectRequest{
 		safePoint: d.timestamp(), row: d.bytes(), span: d.span(), resume: d.bool(), after: d.column(),
-		below: d.timestamp(), since: d.timestamp(), tombstones: d.bool(), done: d.bool(),
+		below: d.timestamp(), since: d.timestamp(), acks: d.bool(), tombstones: d.bool(), done: d.bool(),
 	}
 	return d.end()
 }

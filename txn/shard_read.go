@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/acks"
 	"moka/txn/longread"
 	"moka/txn/record"
 )
@@ -45,7 +46,7 @@ func evalGetUnchanged(e kv.Eval, st *state, req *getRequest) (*getResponse, erro
 					resp.locks = append(resp.locks, *l)
 					continue
 				}
-				v, ok, err := e.Latest(record.WriteAt(c), safePoint)
+				v, ok, err := acks.Latest(e, c, safePoint)
 				if err != nil {
 					return err
 				}
@@ -299,6 +300,11 @@ func evalScanSince(e kv.Eval, st *state, req *sinceRequest) (*scanResponse, erro
 	return scanAt(e, st, &req.scan, req.since)
 }
 
+// evalScanAcks is evalScan with acknowledgements.
+func evalScanAcks(e kv.Eval, st *state, req *acksRequest) (*scanResponse, error) {
+	return scanAt(e, st, &req.scanRequest, 0)
+}
+
 func scanAt(e kv.Eval, st *state, req *scanRequest, since kv.Timestamp) (*scanResponse, error) {
 	resp, err := evalScanAt(e, st, req, since)
 	if st.tooOld(req.snapshot) {
@@ -403,6 +409,9 @@ func findBlockingLock(e kv.Eval, st *state, req *scanRequest) (*lockInfo, *recor
 	}
 	defer it.Close()
 	for ok := req.start(it); ok; ok = it.NextColumn() {
+		if record.IsAck(it.Column()) && !req.acks {
+			continue
+		}
 		v := it.Version()
 		l, err := record.DecodeLock(v.Value)
 		if err != nil {

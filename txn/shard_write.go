@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/txn/acks"
 	"moka/txn/record"
 )
 
@@ -296,7 +297,7 @@ func (w *writer) checkExclusive(m *mutation) (own bool, refusal *writeResponse, 
 	var newest kv.Timestamp
 	var exists bool
 	if m.mustNotExist || m.mustExist || w.since(m) < w.st.recent.Before(m.column, w.seed) {
-		if len(w.req.mutations) >= w.st.scanFrom {
+		if len(w.req.mutations) >= w.st.scanFrom && !record.IsAck(m.column) {
 			w.later = append(w.later, m)
 			return false, nil, nil
 		}
@@ -319,6 +320,8 @@ func (w *writer) checkVersion(m *mutation, newest kv.Timestamp, exists bool) (re
 		refusal = &writeResponse{outcome: outcomeAlreadyExists, column: m.column}
 	case m.mustExist && !exists:
 		refusal = &writeResponse{outcome: outcomeMustExist, column: m.column}
+	case len(m.clears) > 0:
+		refusal, err = w.checkClears(m)
 	}
 	return refusal, err
 }
@@ -472,7 +475,7 @@ func (w *writer) checkRolledBack(c kv.Column) (*writeResponse, error) {
 func (w *writer) newest(c kv.Column) (commitTS kv.Timestamp, exists bool, err error) {
 	v, ok, known := w.st.newestIfHot(c)
 	if !known {
-		v, ok, err = w.Latest(record.WriteAt(c), kv.MaxTimestamp)
+		v, ok, err = acks.Latest(w, c, kv.MaxTimestamp)
 	}
 	if err != nil || !ok {
 		return 0, false, err
@@ -529,7 +532,7 @@ func lockOnlyCommit(r kv.Reader, c kv.Column) (kv.Timestamp, error) {
 // whoever had committed to the column between the two would have been a conflict. So where a column has many, which is a hot row in
 // which somebody is being asked for, and its latch held meanwhile, the way to the oldest is halved instead of gone version by version.
 func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Timestamp, ok bool, err error) {
-	oldest, ok, err := r.Latest(record.WriteAt(c), kv.MaxTimestamp)
+	oldest, ok, err := acks.Latest(r, c, kv.MaxTimestamp)
 	if err != nil || !ok || oldest.Timestamp <= startTS {
 		return 0, false, err
 	}
@@ -542,7 +545,7 @@ func commitOf(r kv.Reader, c kv.Column, startTS kv.Timestamp) (commitTS kv.Times
 		if looks >= commitSteps {
 			at = below + (at-below+1)/2
 		}
-		v, ok, err := r.Latest(record.WriteAt(c), at)
+		v, ok, err := acks.Latest(r, c, at)
 		switch {
 		case err != nil:
 			return 0, false, err

@@ -109,13 +109,13 @@ func TestNewerVersion(t *testing.T) {
 	if err := mustOpen(t, dir, engine.Options{}).Close(); err != nil {
 		t.Fatal(err)
 	}
-	newer := "moka store\nformat 3\nrelease 7.1\nwho knows what\n"
+	newer := "moka store\nformat 9\nrelease 7.1\nwho knows what\n"
 	if err := os.WriteFile(filepath.Join(dir, "MOKA"), []byte(newer), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
 	_, err := engine.Open(dir, engine.Options{})
-	wantError(t, err, kv.ErrForeignData, "release 7.1", "format 3")
+	wantError(t, err, kv.ErrForeignData, "release 7.1", "format 9")
 	if after := tree(t, dir); !slices.Equal(before, after) {
 		t.Fatal("the directory was touched")
 	}

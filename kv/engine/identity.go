@@ -25,20 +25,21 @@ import (
 //
 //	+-----------------------------+
 //	| moka store                  |
-//	| format 2                    |   raised when an older release could not read what a newer one wrote
+//	| format 3                    |   raised when an older release could not read what a newer one wrote
 //	| release 0.2                 |   the release that can, for the message to whoever starts the older one
 //	| id 0123456789abcdef...      |   16 random bytes in hex: two stores are never taken for each other
 //	+-----------------------------+
 //
-// A directory with other things in it is somebody else's: nothing in it is touched. Format 1 had no LOGS; it becomes 2 when it is opened, since
-// an older release would not keep LOGS true.
+// A directory with other things in it is somebody else's: nothing in it is touched. Format 1 had no LOGS, and
+// up to 2 acknowledgements of observers were among the rows. Both become 3 when they are opened: an older
+// release would not keep LOGS true, nor look where acknowledgements are now.
 const (
 	identityFile = "MOKA"
 	pebbleDir    = "pebble"
 	magicLine    = "moka store"
 
 	// Format is the version of everything below DIR.
-	Format = 2
+	Format = 3
 	// Release names the first release that reads Format.
 	Release = "0.2"
 )

@@ -86,7 +86,7 @@ func Survey(dir string, fs vfs.FS) (d *Directory, err error) {
 			continue
 		}
 		r := FoundReplica{Shard: id, Found: f}
-		for g := kv.GroupTxnWrite; g <= kv.GroupNotifyMeta; g++ {
+		for g := kv.GroupTxnWrite; g <= kv.GroupTxnAck; g++ {
 			lower, upper := keys.GroupSpan(id, g)
 			err := n.engine.Scan(lower, upper, func(k, _ []byte) error {
 				ts, err := keys.Version(k)

@@ -144,7 +144,8 @@ type rowScan struct {
 }
 
 func scanRows(ctx context.Context, t *txn.Txn, span kv.Span, observer uint32, batch int) *rowScan {
-	s := &rowScan{Scanner: t.Scan(ctx, txn.ScanOptions{Span: span, Batch: batch}), observer: observer}
+	o := txn.ScanOptions{Span: span, Batch: batch, Acks: true}
+	s := &rowScan{Scanner: t.Scan(ctx, o), observer: observer}
 	s.more = s.Scanner.Next()
 	s.step()
 	return s

@@ -199,7 +199,7 @@ func (r *Registry) notifyNext(ctx context.Context, t *txn.Txn, o *catalog.Observ
 	if len(w.Next) > 0 {
 		span.Start = w.Next
 	}
-	s := t.Scan(ctx, txn.ScanOptions{Span: span, Batch: min(2*n, walkBatch)})
+	s := t.Scan(ctx, txn.ScanOptions{Span: span, Batch: min(2*n, walkBatch), Acks: true})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	var row kv.Column // the one that is being looked at
 	acknowledged := false

@@ -8,7 +8,7 @@ import (
 
 // Groups are the locality groups with records of transactions, as the paper's figure 4 orders its columns.
 var Groups = []kv.GroupID{
-	kv.GroupTxnWrite, kv.GroupTxnData, kv.GroupTxnLock, kv.GroupTxnRollback, kv.GroupNotify,
+	kv.GroupTxnWrite, kv.GroupTxnData, kv.GroupTxnLock, kv.GroupTxnRollback, kv.GroupNotify, kv.GroupTxnAck,
 }
 
 // Entry is one stored version in words.
@@ -50,7 +50,7 @@ func Describe(g kv.GroupID, run uint32, v kv.Version) (e Entry, err error) {
 		if !l.IsPrimary {
 			e.Primary = &l.Primary
 		}
-	case kv.GroupTxnWrite:
+	case kv.GroupTxnWrite, kv.GroupTxnAck:
 		e.Group = "write"
 		w, err := DecodeWrite(v.Value, v.Timestamp)
 		if err != nil {

@@ -23,7 +23,7 @@ const RollbackMarker = kv.MaxTimestamp
 func LockAt(run uint32, c kv.Column) kv.Address {
 	return kv.Address{Group: kv.GroupTxnLock, Run: run, Column: c}
 }
-func WriteAt(c kv.Column) kv.Address    { return kv.Address{Group: kv.GroupTxnWrite, Column: c} }
+func WriteAt(c kv.Column) kv.Address    { return kv.Address{Group: writeGroup(c), Column: c} }
 func DataAt(c kv.Column) kv.Address     { return kv.Address{Group: kv.GroupTxnData, Column: c} }
 func RollbackAt(c kv.Column) kv.Address { return kv.Address{Group: kv.GroupTxnRollback, Column: c} }
 
