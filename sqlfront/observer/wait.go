@@ -97,6 +97,9 @@ func (w *waiting) wait(ctx *sql.Context) (err error) {
 	if w.began, err = w.next(ctx); err != nil {
 		return err
 	}
+	if err = w.begin(ctx); err != nil {
+		return err
+	}
 	w.upTo = w.began
 	for deepest := 0; ; {
 		pause := waitPause
@@ -129,6 +132,22 @@ func (w *waiting) wait(ctx *sql.Context) (err error) {
 		}
 		w.carried = false
 	}
+}
+
+// begin notes what is walked or carried over as the wait begins. At the first look it may be through: what it
+// has notified of is behind the beginning then, and is waited for none the less.
+func (w *waiting) begin(ctx *sql.Context) error {
+	t := w.r.o.Client.Begin(txn.TxnOptions{ReadOnly: true, StartTS: w.began})
+	defer t.Rollback()
+	snap, err := w.r.o.Catalog.Snapshot(ctx, t)
+	if err != nil {
+		return err
+	}
+	all, err := w.observers(ctx, snap)
+	if err == nil {
+		_, err = w.follow(ctx, t, snap, all)
+	}
+	return err
 }
 
 // next takes a timestamp, and has everything before it leave its notification.

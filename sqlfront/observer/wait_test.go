@@ -32,6 +32,33 @@ func TestWaitFollowsChains(t *testing.T) {
 	}
 }
 
+// TestWaitForWalkThatEndsAtOnce: rows that were walked as the wait began are waited for, though the walk is
+// through before the wait has looked for one. (It took what the walk had notified of for what came later.)
+func TestWaitForWalkThatEndsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	front := w.node(false)
+	front.session("").exec("create database d")
+	c := front.session("d")
+	c.exec("create table a (id int primary key)", "insert into a values (1), (2)",
+		"create table broken (id int primary key)", "insert into broken values (1)",
+		"create observer o after insert on a for each row with (attempts = 100000, backoff_ms = 1) with "+
+			"backfill if exists (select * from broken) then signal sqlstate '45000'; end if")
+	const scanLocks = 41 // what a wait begins with, behind its timestamp
+	var once sync.Once
+	asked := func(cmd kv.CommandID, _ kv.Message) {
+		if cmd == scanLocks {
+			once.Do(func() {
+				w.node(true)
+				front.session("d").eventually("select rows_walked from moka.observer_backlog", "NULL")
+			})
+		}
+	}
+	front.read.asked.Store(&asked)
+	c.wantCode("wait for observers timeout 0", sqlerr.QueryTimeout, "Observer 'o' has not run")
+	front.read.asked.Store(nil)
+	c.exec("delete from broken", "wait for observers timeout 30")
+}
+
 // TestWaitLeavesOthersAlone: an observer that never gets to an end holds up who waits for another, no more
 // than one that is not there.
 func TestWaitLeavesOthersAlone(t *testing.T) {
