@@ -19,6 +19,7 @@
 //	│ system    tables and statements of Go functions: what the server knows │
 //	│ rights    who may do what, where the library does not ask              │
 //	│ syntax    walks through all of a statement's tree                      │
+//	│ upcoming  SET TRANSACTION without a scope: of the next transaction     │
 //	│ routine   stored procedures and functions: bodies compiled and run     │
 //	│ infoschema  information_schema, as far as it is not go-mysql-server's  │
 //	│ tempfile  disk for what does not fit into memory, with a bound         │

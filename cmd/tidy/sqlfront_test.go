@@ -45,6 +45,7 @@ var inside = map[string][]string{
 	"rights":   {"sqlerr", "syntax"},
 	"past":     {"catalog", "rights", "sqlerr"},
 	"system":   {"sqlerr"},
+	"upcoming": {"inband"},
 
 	"rowname":   {"catalog", "rowenc"},
 	"resultset": {"charset", "moment", "mysqlproto", "numeral", "parse"},
@@ -69,7 +70,7 @@ var inside = map[string][]string{
 	"exec":     {"collate", "eval", "operator", "plan", "rowenc", "sqlerr"},
 	"unions":   {"expr", "inband", "moment", "numeral", "syntax"},
 	"parse": {"account", "catalog", "charset", "expr", "identifier", "inband", "loaddata", "rights",
-		"routine", "sqlerr", "syntax", "unions"},
+		"routine", "sqlerr", "syntax", "unions", "upcoming"},
 
 	"infoschema": {"catalog", "parse", "rights"},
 	"frozen":     {"namedjoin", "parse", "sqlerr", "syntax"},
@@ -89,7 +90,7 @@ var inside = map[string][]string{
 		"namedjoin", "namedlock", "operator", "parse", "past", "plan", "prepared", "pushdown", "resultset",
 		"rights",
 		"routine", "rowenc", "spare", "sqlerr", "stats", "syntax", "system", "tempfile", "textfile", "trail",
-		"unions", "viewname",
+		"unions", "upcoming", "viewname",
 	},
 	"conn": {
 		"account", "charset", "expr", "identifier", "mysqlproto", "pace", "parse", "resultset", "routine",
@@ -200,6 +201,7 @@ var library = []struct {
 			"sqlfront/resultset", "sqlfront/prepared", "sqlfront/rowname", "sqlfront/unions", "sqlfront/past",
 			"sqlfront/cast", "sqlfront/wildcard", "sqlfront/window", // were in expr
 			"sqlfront/viewname", "sqlfront/assign", "sqlfront/frozen",
+			"sqlfront/upcoming", // was in parse
 		}},
 	{"go-mysql-server's execution of plans",
 		[]string{"github.com/dolthub/go-mysql-server/sql/rowexec"}, []string{

@@ -211,7 +211,6 @@ func (c *Connection) variable(name string) int64 {
 // have changed one.
 type limits struct {
 	timeout    int64 // max_execution_time
-	readOnly   bool  // transaction_read_only
 	autocommit bool
 	idle       time.Duration // wait_timeout
 	read       time.Duration // net_read_timeout
@@ -238,7 +237,7 @@ func (c *Connection) limit() *limits {
 		return c.limits
 	}
 	l := &limits{
-		timeout: c.variable("max_execution_time"), readOnly: c.variable("transaction_read_only") != 0,
+		timeout:    c.variable("max_execution_time"),
 		autocommit: c.variable(sql.AutoCommitSessionVar) != 0,
 		idle:       c.timeout("wait_timeout", defaultWaitTimeout, c.srv.opts.IdleTimeout),
 		packet:     int(c.variable("max_allowed_packet")),

@@ -74,9 +74,6 @@ func (c *Connection) run(text string, p *prepared, params []mysqlproto.Param, mu
 	if st.ping && c.session != nil {
 		return "", c.final(c.selectOne(r), text)
 	}
-	if st.writes && c.limit().readOnly {
-		return "", c.final(sqlerr.ReadOnlyTxn(), text)
-	}
 	if st.reads {
 		if d := c.deadline(text); d > 0 {
 			var stop context.CancelFunc

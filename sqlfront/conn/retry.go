@@ -13,7 +13,6 @@ type statement struct {
 	verb   verb
 	ping   bool // SELECT 1
 	reads  bool // max_execution_time applies
-	writes bool // refused under SET TRANSACTION READ ONLY
 	loads  bool // reads a file, the client's perhaps
 	again  bool // may be run again after a conflict, in autocommit
 	schema bool // changes the catalog
@@ -47,19 +46,19 @@ func classify(query string) statement {
 	case "explain", "describe", "desc":
 		return statement{reads: true, again: true} // EXPLAIN ANALYZE runs what it explains
 	case "insert", "replace":
-		return statement{verb: verbInsert, writes: true, again: true}
+		return statement{verb: verbInsert, again: true}
 	case "update":
-		return statement{verb: verbUpdate, writes: true, again: true}
+		return statement{verb: verbUpdate, again: true}
 	case "delete":
-		return statement{verb: verbDelete, writes: true, again: true}
+		return statement{verb: verbDelete, again: true}
 	case "truncate", "create", "drop", "alter", "rename":
-		return statement{verb: verbDDL, writes: true, again: true, schema: true}
+		return statement{verb: verbDDL, again: true, schema: true}
 	case "analyze":
-		return statement{verb: verbDDL, writes: true, again: true}
+		return statement{verb: verbDDL, again: true}
 	case "load":
-		return statement{verb: verbInsert, writes: true, loads: true}
+		return statement{verb: verbInsert, loads: true}
 	case "notify":
-		return statement{verb: verbOther, writes: true, again: true}
+		return statement{verb: verbOther, again: true}
 	case "begin", "start", "commit", "rollback", "savepoint", "release":
 		return statement{verb: verbTransaction}
 	}

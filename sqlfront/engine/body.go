@@ -14,6 +14,7 @@ import (
 	"moka/sqlfront/parse"
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 )
 
 // Body is the body of a trigger or an observer, compiled once and run for any number of rows:
@@ -338,7 +339,7 @@ type keptCreation struct {
 // under runs f under creation, called as lending says. A trigger may be fired for each row of a statement,
 // so what they make of the session is kept while no variable is set.
 func (s *Session) under(ctx *sql.Context, c creation, called bool, f func() error) error {
-	c.mode = heededModes(c.mode)
+	c.mode = system.HeededModes(c.mode)
 	if c.hold(s) {
 		return s.lending(called, f)
 	}

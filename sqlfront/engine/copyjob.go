@@ -12,6 +12,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/system"
 	"moka/txn"
 )
 
@@ -379,7 +380,7 @@ func (e *Engine) resumeCopy(parent context.Context, rec catalog.Job, x *job) err
 	}
 	s.SetCurrentDatabase(rec.Database)
 	ctx.SetQueryTime(desc.Copy.Time)
-	copied := map[string]string{"sql_mode": heededModes(desc.Copy.SQLMode), "time_zone": desc.Copy.TimeZone}
+	copied := map[string]string{"sql_mode": system.HeededModes(desc.Copy.SQLMode), "time_zone": desc.Copy.TimeZone}
 	for name, v := range copied {
 		if v == "" && name == "time_zone" {
 			continue

@@ -497,12 +497,14 @@ func (e *Engine) fastTransaction(ctx *sql.Context, s *Session, verb string) (han
 			}
 		}
 		s.SetIgnoreAutoCommit(false)
+		s.upcoming = nil
 	case "rollback":
 		if tx != nil {
 			tx.rollback()
 			s.SetTransaction(nil)
 		}
 		s.SetIgnoreAutoCommit(false)
+		s.upcoming = nil
 	}
 	s.GetLastQueryInfo().RowCount.Store(-1)
 	return true, nil

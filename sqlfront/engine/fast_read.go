@@ -273,6 +273,7 @@ func (r *fastRun) readAlone() ([]sql.Row, error) {
 	if err := r.allowed(snap); err != nil {
 		return nil, err
 	}
+	r.session.spent = r.session.upcoming // it was the next transaction
 	if !vs[1].OK {
 		return nil, nil
 	}

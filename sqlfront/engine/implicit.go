@@ -63,10 +63,15 @@ func (s *Session) enter(ctx *sql.Context, stmt ast.Statement) error {
 	if x, ok := stmt.(*ast.Execute); ok {
 		stmt, _ = s.BaseSession.GetPreparedQuery(x.Name)
 	}
+	s.announce(stmt)
 	if commitsFirst(stmt) || s.tables != nil && unlocks(stmt) {
 		tx := s.tx()
 		switch {
 		case tx == nil:
+			alone := &Tx{}
+			if s.characterize(ctx, alone); alone.readOnly && commitsWrites(stmt) {
+				return sqlerr.ReadOnlyTxn()
+			}
 		case tx.rerun: // it has done so
 			return nil
 		case tx.readOnly && tx.asOf == 0 && commitsWrites(stmt):
@@ -81,6 +86,7 @@ func (s *Session) enter(ctx *sql.Context, stmt ast.Statement) error {
 			}
 			s.SetTransaction(next)
 		}
+		s.upcoming = nil
 	}
 	return s.lockedTables(ctx, stmt)
 }

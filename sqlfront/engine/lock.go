@@ -12,6 +12,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
+	"moka/sqlfront/upcoming"
 	"moka/txn"
 )
 
@@ -46,10 +47,15 @@ const (
 
 // isolation reads the level that holds for the next transaction.
 func (s *Session) isolation(ctx *sql.Context) isolation {
-	v, err := s.GetSessionVariable(ctx, "transaction_isolation")
+	v, err := s.GetSessionVariable(ctx, upcoming.IsolationVariable)
 	if err != nil {
 		return repeatableRead
 	}
+	return isolationOf(v)
+}
+
+// isolationOf is a value of transaction_isolation.
+func isolationOf(v any) isolation {
 	switch level, _ := v.(string); level {
 	case "READ-COMMITTED", "READ-UNCOMMITTED":
 		return readCommitted

@@ -75,8 +75,10 @@ type Session struct {
 	memory    operator.Account
 	// undrawn are the AUTO_INCREMENT numbers that a plan has drawn, by table, before it left the statement to the library.
 	undrawn map[uint32][]uint64
-	told    float64 // SET timestamp, 0 for none
-	forced  forcedID
+	// upcoming are the next transaction's, spent those of one that has ended; see characteristics.
+	upcoming, spent *characteristics
+	told            float64 // SET timestamp, 0 for none
+	forced          forcedID
 	// inserting is the innermost statement under way that may change LAST_INSERT_ID(); nil for none.
 	inserting *insertID
 
@@ -268,6 +270,7 @@ func (s *Session) CommandEnd() {
 		s.passing = false
 		return
 	}
+	s.spend()
 	s.undrawn, s.inserting = nil, nil
 	if s.forced.used {
 		s.forced = forcedID{}
@@ -282,7 +285,7 @@ func (s *Session) CommandEnd() {
 // passOn says that the statement goes on elsewhere: what has been read of it so far, nobody has seen. What statements before it
 // have read is another matter: entered says that tx.fresh is of this statement already.
 func (s *Session) passOn(entered bool) {
-	s.passing = true
+	s.passing, s.spent = true, nil
 	if tx := s.tx(); tx != nil && entered {
 		tx.unlook()
 	}
@@ -471,9 +474,11 @@ func (s *Session) StartTransaction(ctx *sql.Context, c sql.TransactionCharacteri
 	if err != nil {
 		return nil, err
 	}
-	tx := s.eng.begin(s, c == sql.ReadOnly || at != 0)
-	tx.asOf = at
-	tx.isolation, tx.optimistic, tx.contended = s.isolation(ctx), s.optimistic(ctx), s.contended
+	s.spend()
+	tx := s.eng.begin(s)
+	tx.asOf, tx.optimistic, tx.contended = at, s.optimistic(ctx), s.contended
+	s.characterize(ctx, tx)
+	tx.readOnly = tx.readOnly || c == sql.ReadOnly
 	return tx, nil
 }
 

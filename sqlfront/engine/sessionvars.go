@@ -18,9 +18,9 @@ import (
 	"moka/sqlfront/expr"
 	"moka/sqlfront/jsonsize"
 	"moka/sqlfront/operator"
-	"moka/sqlfront/parse"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/system"
+	"moka/sqlfront/upcoming"
 )
 
 // The library gives each session a copy of all system variables and of all status variables, a thousand of them, and makes a session for
@@ -104,7 +104,7 @@ func (r *systemRegistry) SetGlobal(ctx *sql.Context, name string, value any) err
 	if strings.EqualFold(name, sql.SqlModeSessionVar) {
 		if v, _, ok := r.GetGlobal(name); ok {
 			var err error
-			if value, err = modeValue(v.GetType(), value); err != nil {
+			if value, err = system.Modes(v.GetType(), value); err != nil {
 				return err
 			}
 		}
@@ -139,33 +139,11 @@ type ownVariables struct {
 const maxVariableText = 8 << 10
 
 func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init bool) error {
-	if n := operator.ValueBytes(value); n > maxVariableText {
-		return sqlerr.New(sqlerr.WrongValueForVariable, "Variable '%s' can't be set to a value of %d bytes, which is more than %d", v.GetName(), n, maxVariableText)
-	}
 	set := v.SetValue
 	if init {
 		set = v.InitValue
 	}
-	if strings.EqualFold(v.GetName(), zoneVariable) {
-		var err error
-		if value, err = zoneValue(value); err != nil {
-			return err
-		}
-	}
-	if strings.EqualFold(v.GetName(), sql.SqlModeSessionVar) {
-		var err error
-		if value, err = modeValue(v.GetType(), value); err != nil {
-			return err
-		}
-	}
-	if err := charset.Check(v.GetName(), value); err != nil {
-		return err
-	}
-	value, err := system.ForVariable(v, value)
-	if err != nil {
-		return err
-	}
-	val, err := set(ctx, value, false)
+	val, err := valueOf(ctx, v, value, set)
 	if err != nil {
 		return err
 	}
@@ -175,59 +153,36 @@ func (s *Session) assign(ctx *sql.Context, v sql.SystemVariable, value any, init
 		}
 	}
 	s.store(v.GetName(), val)
+	if name := v.GetName(); name == upcoming.IsolationVariable || name == upcoming.AccessModeVariable {
+		s.recharacterize(ctx)
+	}
 	return nil
 }
 
-// combinedModes are the names of several SQL modes, which MySQL puts beside the name.
-var combinedModes = map[string]string{
-	"ANSI":        "REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ONLY_FULL_GROUP_BY",
-	"TRADITIONAL": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
-}
-
-// refusedModes are the modes that are refused, with the reason: each of them changes what a statement means,
-// or answers, and none is heeded here. With the first, everything that reads a statement takes a backslash in
-// a text for an escape, and who doubles quotes only, as he may under it, would have his values read as SQL.
-var refusedModes = map[string]string{
-	"NO_BACKSLASH_ESCAPES":     "a backslash in a text is an escape; double it",
-	"HIGH_NOT_PRECEDENCE":      "NOT a BETWEEN b AND c is NOT (a BETWEEN b AND c); write the parentheses",
-	"PAD_CHAR_TO_FULL_LENGTH":  "CHAR has no spaces at its end; RPAD adds them",
-	"TIME_TRUNCATE_FRACTIONAL": "fractions of seconds are rounded; TRUNCATE cuts them off",
-}
-
-// modeValue is a value of sql_mode, a text or a set's bits, with the modes that others stand for.
-func modeValue(t sql.Type, value any) (any, error) {
-	text, ok := value.(string)
-	if bits, number := value.(uint64); number {
-		if set, is := t.(sql.SetType); is {
-			var err error
-			text, err = set.BitsToString(bits)
-			ok = err == nil
+// valueOf is what a value comes to as one of a session's variable, which set makes.
+func valueOf(ctx *sql.Context, v sql.SystemVariable, value any,
+	set func(*sql.Context, any, bool) (sql.SystemVarValue, error)) (none sql.SystemVarValue, err error) {
+	if n := operator.ValueBytes(value); n > maxVariableText {
+		return none, sqlerr.New(sqlerr.WrongValueForVariable,
+			"Variable '%s' can't be set to a value of %d bytes, which is more than %d", v.GetName(), n, maxVariableText)
+	}
+	if strings.EqualFold(v.GetName(), zoneVariable) {
+		if value, err = zoneValue(value); err != nil {
+			return none, err
 		}
 	}
-	if !ok {
-		return value, nil
-	}
-	modes := strings.Split(text, ",")
-	for _, m := range modes {
-		name := strings.ToUpper(strings.TrimSpace(m))
-		if why := refusedModes[name]; why != "" {
-			return nil, sqlerr.New(sqlerr.WrongValueForVariable, "Variable 'sql_mode' can't be set to the "+
-				"value of '%s' (it is not supported: %s)", name, why)
-		}
-		if more := combinedModes[strings.ToUpper(strings.TrimSpace(m))]; more != "" {
-			modes = append(modes, strings.Split(more, ",")...)
+	if strings.EqualFold(v.GetName(), sql.SqlModeSessionVar) {
+		if value, err = system.Modes(v.GetType(), value); err != nil {
+			return none, err
 		}
 	}
-	return strings.Join(modes, ","), nil
-}
-
-// heededModes is a mode that was kept by an older release, which took the refused ones and did not heed them.
-func heededModes(mode string) string {
-	refused := func(m string) bool { return refusedModes[m] != "" }
-	if modes := strings.Split(mode, ","); slices.ContainsFunc(modes, refused) {
-		return strings.Join(slices.DeleteFunc(modes, refused), ",")
+	if err := charset.Check(v.GetName(), value); err != nil {
+		return none, err
 	}
-	return mode
+	if value, err = system.ForVariable(v, value); err != nil {
+		return none, err
+	}
+	return set(ctx, value, false)
 }
 
 // systemValue is a text as a value of a variable.
@@ -235,7 +190,7 @@ func systemValue(ctx *sql.Context, v sql.SystemVariable, text string) (sql.Syste
 	if !strings.EqualFold(v.GetName(), sql.SqlModeSessionVar) {
 		return v.SetValue(ctx, text, false)
 	}
-	mode, err := modeValue(v.GetType(), text)
+	mode, err := system.Modes(v.GetType(), text)
 	if err != nil {
 		return sql.SystemVarValue{}, err
 	}
@@ -374,7 +329,7 @@ func (s *Session) SetUserVariable(ctx *sql.Context, name string, value any, typ 
 		return sqlerr.New(sqlerr.IllegalVariableName, "User variable name '%s' is illegal",
 			sqlerr.Shortened(name))
 	}
-	if name == parse.DoVariable {
+	if name == upcoming.NoVariable {
 		return nil
 	}
 	value = expr.Copied(value)

@@ -32,6 +32,7 @@ type Tx struct {
 	readOnly   bool
 	maintains  bool // it writes to incremental views
 	isolation  isolation
+	took       *characteristics
 	optimistic bool // moka_txn_mode
 	contended  bool // the statement has lost a race before
 
@@ -120,8 +121,8 @@ type mark struct {
 
 var _ sql.Transaction = (*Tx)(nil)
 
-func (e *Engine) begin(s *Session, readOnly bool) *Tx {
-	return &Tx{eng: e, session: s, serial: txSerial.Add(1), readOnly: readOnly, fresh: true}
+func (e *Engine) begin(s *Session) *Tx {
+	return &Tx{eng: e, session: s, serial: txSerial.Add(1), fresh: true}
 }
 
 // store returns the store's transaction, which is begun by whoever needs it first: by then it is known whether the user
@@ -491,6 +492,9 @@ func (tx *Tx) commitStore(ctx *sql.Context) error {
 
 // forget lets go of what the transaction held: the session may keep the Tx for longer than anybody needs its rows.
 func (tx *Tx) forget() {
+	if tx.took != nil && tx.began() {
+		tx.session.spent = tx.took
+	}
 	tx.inserted, tx.saved, tx.fenced, tx.after, tx.quiet, tx.bulk = nil, nil, nil, nil, nil, nil
 	tx.written.Release()
 	tx.undone, tx.wrote = nil, nil

@@ -49,6 +49,13 @@ func (r *rewriter) statementEnd(l *lexer, t token) (int, error) {
 	return 0, r.errAt(t)
 }
 
+// Chainer is a session whose transactions have characteristics, which Chain begins another of. last has
+// ended; there may be none.
+type Chainer interface {
+	sql.TransactionSession
+	Chain(ctx *sql.Context, last sql.Transaction) (sql.Transaction, error)
+}
+
 // chained ends the session's transaction and begins another of the same kind.
 type chained struct {
 	rollback bool
@@ -73,28 +80,25 @@ func (c chained) String() string {
 }
 
 func (c chained) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
-	ts, ok := ctx.Session.(sql.TransactionSession)
+	ts, ok := ctx.Session.(Chainer)
 	if !ok {
 		return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(0))), nil
 	}
-	mode := sql.ReadWrite
-	if tx := ctx.GetTransaction(); tx != nil {
-		if tx.IsReadOnly() {
-			mode = sql.ReadOnly
-		}
+	last := ctx.GetTransaction()
+	if last != nil {
 		end := ts.CommitTransaction
 		if c.rollback {
 			end = ts.Rollback
 		}
-		if err := end(ctx, tx); err != nil {
+		if err := end(ctx, last); err != nil {
 			return nil, err
 		}
 	}
-	tx, err := ts.StartTransaction(ctx, mode)
+	next, err := ts.Chain(ctx, last)
 	if err != nil {
 		return nil, err
 	}
-	ctx.SetTransaction(tx)
+	ctx.SetTransaction(next)
 	ctx.SetIgnoreAutoCommit(true)
 	return sql.RowsToRowIter(sql.NewRow(types.NewOkResult(0))), nil
 }

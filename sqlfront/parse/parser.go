@@ -224,6 +224,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 		r.rollup()
 	}
 	r.assignments()
+	r.announced()
 	r.constants()
 	r.intervals()
 	r.comparedExists()

@@ -11,6 +11,7 @@ import (
 	transport "moka/sqlfront/charset"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
+	"moka/sqlfront/upcoming"
 )
 
 // rewriter looks at the head of one statement, edits its text where the grammar falls short, or parses it
@@ -407,13 +408,10 @@ func (r *rewriter) modifiers(l *lexer) {
 	}
 }
 
-// DoVariable is the variable that the expressions of a DO are given to, one after another. It has no value.
-const DoVariable = "moka do"
-
 // do turns DO expr, … into SET of a scratch variable: the expressions are evaluated, and the
 // answer is OK without rows.
 func (r *rewriter) do(l *lexer, head token) {
-	r.edits.replace(head.start, head.end, "set @`"+DoVariable+"` = (")
+	r.edits.replace(head.start, head.end, "set @`"+upcoming.NoVariable+"` = (")
 	depth, last := 0, head.end
 	for t := l.next(); ; t = l.next() {
 		switch {
@@ -425,7 +423,7 @@ func (r *rewriter) do(l *lexer, head token) {
 		case l.isByte(t, ')'):
 			depth--
 		case depth == 0 && l.isByte(t, ','):
-			r.edits.replace(t.start, t.end, "), @`"+DoVariable+"` = (")
+			r.edits.replace(t.start, t.end, "), @`"+upcoming.NoVariable+"` = (")
 		}
 		last = t.end
 	}
@@ -482,6 +480,10 @@ func (r *rewriter) setNames(l *lexer, names token) token {
 func (r *rewriter) set(l *lexer) {
 	var prev token
 	for t := l.next(); t.kind != eof && !l.isByte(t, ';'); t = l.next() {
+		if l.isByte(t, '=') && l.is(prev, "transaction") { // which the grammar takes for SET TRANSACTION
+			r.refused = sql.ErrUnknownSystemVariable.New("transaction")
+			return
+		}
 		if l.is(t, "names") && (prev.kind == 0 || l.isByte(prev, ',')) {
 			t = r.setNames(l, t)
 			if t.kind == eof || l.isByte(t, ';') {

@@ -13,6 +13,7 @@ import (
 	"moka/sqlfront/routine"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
+	"moka/sqlfront/upcoming"
 )
 
 // Routine is CREATE [DEFINER = account] PROCEDURE | FUNCTION [IF NOT EXISTS] name (…) [RETURNS
@@ -535,6 +536,8 @@ func (p *Parser) EditBody(in *Routine, stmt ast.Statement) ast.Statement {
 		splitRanges(s.Where)
 	case *ast.Insert:
 		bareValues(s)
+	case *ast.Set:
+		upcoming.Announce(s)
 	}
 	if in.assigns {
 		expr.RewriteAssignments(stmt)

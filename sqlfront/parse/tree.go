@@ -12,6 +12,7 @@ import (
 	"moka/sqlfront/rights"
 	"moka/sqlfront/sqlerr"
 	"moka/sqlfront/syntax"
+	"moka/sqlfront/upcoming"
 )
 
 // A lock clause reaches storage as the AS OF text of a table, marked as none of a client's.
@@ -116,6 +117,8 @@ func (p *Parser) editTree(ctx context.Context, stmt ast.Statement, r *rewriter) 
 		balance(s)
 	case *ast.Insert:
 		bareValues(s)
+	case *ast.Set:
+		upcoming.Announce(s)
 	}
 	r.nameColumns(stmt)
 	if r.assigns {

@@ -76,6 +76,7 @@ const (
 	NoSuchTable            = 1146
 	PrimaryCantHaveNull    = 1171
 	LockOrActive           = 1192
+	CantChangeTransaction  = 1568
 	LockWaitTimeout        = 1205
 	TooManyLocks           = 1206
 	Deadlock               = 1213
@@ -345,6 +346,7 @@ var states = map[int]string{
 	UnknownSRID:            "SR001",
 	ForeignKeyTruncate:     "42000",
 	ReadOnlyTransaction:    "25006",
+	CantChangeTransaction:  "25001",
 	InvalidJSON:            "22032",
 	InvalidJSONType:        "22032",
 	JSONTooDeep:            "22032",
