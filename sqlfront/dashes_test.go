@@ -32,3 +32,38 @@ func TestDashes(t *testing.T) {
 		{"select * from t where id < 3", "1 1;2 3"},
 	}.run(t, c)
 }
+
+// TestDashesOfPreparedStatements: what is prepared reads -- as other statements do, by either protocol. It was
+// the beginning of a comment there: DELETE lost the end of its WHERE, and a parameter behind it was not one.
+func TestDashesOfPreparedStatements(t *testing.T) {
+	s := newDatabase(t).serve()
+	run(t, s.conn(""), "create database d")
+	c := s.conn("d")
+	script{
+		{"create table t (id int primary key, a int)", ""},
+		{"insert into t values (1, 1), (2, 2), (3, 3), (6, 6)", ""},
+		{"prepare p from 'delete from t where 5--1 and id = 77'", ""}, {"execute p", ""},
+		{"select count(*) from t", "4"},
+		{"prepare p from 'select id from t where id = 5--? and a = 6'", ""}, {"set @x = 1", ""},
+		{"execute p using @x", "6"}, {"set @x = 2", ""}, {"execute p using @x", ""},
+		{"set @s = 'select 7--1 -- ?'", ""}, {"prepare p from @s", ""}, {"execute p", "8"},
+		{"prepare p from 'select 6//2'", "error 1064"},
+		{"prepare p from ''", "error 1065"}, {"prepare p from ' -- nothing'", "error 1065"},
+	}.run(t, c)
+	for _, q := range []struct {
+		text string
+		args []any
+	}{
+		{"delete from t where id = ?--? and a = 77", []any{5, 1}},
+		{"update t set a = a--? where id = ?", []any{2, 6}},
+	} {
+		if _, err := c.ExecContext(t.Context(), q.text, q.args...); err != nil {
+			t.Fatalf("%s: %v", q.text, err)
+		}
+	}
+	var n, a int
+	err := c.QueryRowContext(t.Context(), "select count(*), max(a)--? from t where 1--? -- ?", 1, 1).Scan(&n, &a)
+	if err != nil || n != 4 || a != 9 {
+		t.Fatalf("%d rows, %d, %v", n, a, err)
+	}
+}

@@ -12,11 +12,6 @@
 // at line N". No input makes it panic (fuzzed). Edits keep the meaning of the statement; where one cannot be
 // sure without a catalog, the catalog is asked (Hooks.CompleteOrder) or the statement is left alone.
 //
-// What it does not reach: in a binary PREPARE (COM_STMT_PREPARE) the protocol layer parses the text itself
-// before it asks anybody. Statements that only need edits of the tree (FOR UPDATE) work there, because the
-// engine parses a second time with this parser; statements that vitess itself refuses (FOR SHARE, observer
-// DDL) have to be sent as text.
-//
 // Row locks travel as AS OF. The engine's planner reads the lock clause of a SELECT and forgets it; the AS OF
 // clause of a table it hands to storage as it is. So FOR UPDATE becomes AS OF LockForUpdate on each table
 // that the clause covers, and storage reads the mode back with ParseLock.

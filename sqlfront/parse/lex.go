@@ -84,7 +84,7 @@ func (l *lexer) skipBlank() {
 		switch c := rest[0]; {
 		case c == ' ' || c >= '\t' && c <= '\r':
 			l.pos++
-		case c == '#' || strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "//"):
+		case lineComment(rest):
 			if i := strings.IndexByte(rest, '\n'); i >= 0 {
 				l.pos += i + 1
 			} else {

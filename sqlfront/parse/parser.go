@@ -108,13 +108,14 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	return stmt, parsed, remainder, err
 }
 
-// ParseOneWithOptions implements sql.Parser.
+// ParseOneWithOptions implements sql.Parser. It is how the library reads what is prepared, by either protocol.
 func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement,
 	int, error) {
 	query, open := unwrap(query, o.AnsiQuotes)
 	if open >= 0 {
 		return nil, 0, sqlerr.Syntax(query, open)
 	}
+	query = dashes(query, o.AnsiQuotes)
 	stmt, end, err := p.one(ctx, query, o, true)
 	if err == nil {
 		stmt, err = p.throughView(ctx, stmt, query[:min(end, len(query))])

@@ -137,6 +137,7 @@ var mappings = []mapping{
 	{like: `^Too big precision (\d+) specified. Maximum is (\d+)\.$`, code: TooBigPrecision, text: "Too-big precision $1 specified. Maximum is $2."},
 	{like: `^(?:DATETIME|TIME|TIMESTAMP) supports precision from 0 to (\d)$`, code: TooBigPrecision, text: "Too-big precision specified. Maximum is $1."},
 	{kind: sql.ErrInvalidSetValue, code: DataTruncated},
+	{like: `^empty statement$`, code: EmptyQuery, text: "Query was empty"},
 	{like: `^bind variable not provided: `, code: WrongExecuteArguments, text: "Incorrect arguments to EXECUTE"},
 	{like: `^invalid arguments\. expected: \d+, found: \d+$`, code: WrongExecuteArguments, text: "Incorrect arguments to EXECUTE"},
 	{like: `^(.*) is beyond the maximum value that can be held by (.*) bits$`, code: DataTooLong},
