@@ -33,8 +33,9 @@ func TestDashes(t *testing.T) {
 	}.run(t, c)
 }
 
-// TestDashesOfPreparedStatements: what is prepared reads -- as other statements do, by either protocol. It was
-// the beginning of a comment there: DELETE lost the end of its WHERE, and a parameter behind it was not one.
+// TestDashesOfPreparedStatements: what is prepared reads -- as other statements do, by either protocol. It
+// was the beginning of a comment there: DELETE lost the end of its WHERE, and a parameter behind it was not
+// one.
 func TestDashesOfPreparedStatements(t *testing.T) {
 	s := newDatabase(t).serve()
 	run(t, s.conn(""), "create database d")
@@ -62,7 +63,8 @@ func TestDashesOfPreparedStatements(t *testing.T) {
 		}
 	}
 	var n, a int
-	err := c.QueryRowContext(t.Context(), "select count(*), max(a)--? from t where 1--? -- ?", 1, 1).Scan(&n, &a)
+	row := c.QueryRowContext(t.Context(), "select count(*), max(a)--? from t where 1--? -- ?", 1, 1)
+	err := row.Scan(&n, &a)
 	if err != nil || n != 4 || a != 9 {
 		t.Fatalf("%d rows, %d, %v", n, a, err)
 	}

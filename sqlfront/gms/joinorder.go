@@ -45,10 +45,10 @@ type orderedGroup struct {
 // OrdersKey is under what a context holds Orders.
 type OrdersKey struct{}
 
-// OrderingJoins lets the library put joins into an order, in a bounded search, and looks what became of the
-// conditions.
+// OrderingJoins lets the library put joins into an order and choose indexes, in bounded searches, and looks
+// what became of the conditions.
 func OrderingJoins(order analyzer.RuleFunc) analyzer.RuleFunc {
-	return boundingJoins(keepingConditions(order))
+	return boundingJoins(keepingConditions(boundingRanges(order)))
 }
 
 // keepingConditions looks what became of the conditions. A hint is heard before costs are: where it chose an

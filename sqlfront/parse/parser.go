@@ -108,7 +108,8 @@ func (p *Parser) ParseWithOptions(ctx context.Context, query string, delimiter r
 	return stmt, parsed, remainder, err
 }
 
-// ParseOneWithOptions implements sql.Parser. It is how the library reads what is prepared, by either protocol.
+// ParseOneWithOptions implements sql.Parser. It is how the library reads what is prepared, by either
+// protocol.
 func (p *Parser) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement,
 	int, error) {
 	query, open := unwrap(query, o.AnsiQuotes)
