@@ -91,6 +91,52 @@ func TestObserverErrorsShowNoValues(t *testing.T) {
 	}
 }
 
+// TestErrorsAreOfTheirDefiner: who may declare an observer on a table made one of somebody else his own by
+// ALTER OBSERVER … AS, and read what the runs of that one, with its definer's rights, had quoted in errors.
+func TestErrorsAreOfTheirDefiner(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own", "create table a (id int primary key)",
+		"create table u (s varchar(50) unique)", "insert into u values ('secret')", "create user few",
+		"grant insert, trigger on own.a to few", "grant select (id) on own.a to few",
+		"grant select on moka.* to few",
+		"create observer o after insert on a for each row with (attempts = 1) "+
+			"insert into u values ('secret')", "insert into a values (1)")
+	eventually(t, root, "select parked from moka.observer_backlog", "1")
+	few := s.open("few", "own", "")
+	const errs, runs = "select row_key, error from moka.observer_errors",
+		"select error from moka.observer_runs where result = 'parked' order by started"
+	hidden := func(c runner, shown string) {
+		t.Helper()
+		for _, q := range []string{errs, runs} {
+			if got := results(t, c, q); strings.Contains(got, "secret") != (shown != "") {
+				t.Errorf("%s: %s", q, got)
+			}
+		}
+	}
+	hidden(few, "")
+	run(t, few, "alter observer o as signal sqlstate '45000' set message_text = 'mine'")
+	hidden(few, "")
+	hidden(root, "secret")
+	res, err := few.Exec("alter observer o discard failed where error like '%secret%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := res.RowsAffected(); n != 0 {
+		t.Errorf("a condition on the error was true for %d", n)
+	}
+	run(t, few, "insert into a values (2)")
+	eventually(t, root, "select parked from moka.observer_backlog", "2")
+	eventually(t, few, "select count(*) from moka.observer_runs where error like 'mine%'", "1")
+	want(t, few, "select count(*) from moka.observer_errors where error like 'mine%'", "1")
+	hidden(few, "")
+	run(t, few, "alter observer o retry failed")
+	eventually(t, few, "select count(*) from moka.observer_errors where error like 'mine%'", "2")
+	// What few has been told is not root's to keep quiet about, but the observer is, again.
+	run(t, root, "alter observer o as set @x = 1")
+	want(t, few, "select count(error) from moka.observer_errors", "0")
+}
+
 // TestBodiesAreBounded: bodies of triggers and observers are in each process's memory, and nothing bounded
 // them.
 func TestBodiesAreBounded(t *testing.T) {

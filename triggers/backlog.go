@@ -25,7 +25,7 @@ type Failed struct {
 	Column   kv.Column
 	CommitTS kv.Timestamp // newest change
 	Attempts int
-	Error    string // of the last attempt
+	Error    string // of the last attempt; see Said
 	Parked   bool   // too often: there will be no further attempt unless it is asked for, or the cell changes
 }
 

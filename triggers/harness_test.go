@@ -220,3 +220,9 @@ func (d deafShard) InMemory(g kv.GroupID) kv.MemTable {
 type deafTable struct{ kv.MemTable }
 
 func (deafTable) OnSet(func(kv.Address, kv.Version)) {}
+
+// said is the text of a failed run's error.
+func said(f Failed) string {
+	_, text := f.Said()
+	return text
+}

@@ -385,7 +385,7 @@ func TestBackoffAndPark(t *testing.T) {
 		}
 		fs, err := ListFailed(t.Context(), w.mem, 0)
 		if err != nil || len(fs) != 1 || !fs[0].Parked || fs[0].Attempts != 4 ||
-			fs[0].Error != "no such table" || string(fs[0].Column.Row.Row()) != "a" {
+			said(fs[0]) != "no such table" || string(fs[0].Column.Row.Row()) != "a" {
 			t.Errorf("failed: %+v, %v", fs, err)
 		}
 
@@ -443,7 +443,7 @@ func TestFailureHoldsUpNobody(t *testing.T) {
 			t.Errorf("%s runs committed, want 20", got)
 		}
 		fs, err := ListFailed(t.Context(), w.mem, 1)
-		if err != nil || len(fs) != 20 || !strings.Contains(fs[0].Error, "panicked: a bug in the body") {
+		if err != nil || len(fs) != 20 || !strings.Contains(said(fs[0]), "panicked: a bug in the body") {
 			t.Errorf("%d failed, %v", len(fs), err)
 		}
 		if err := Drop(t.Context(), w.mem, 1); err != nil {
@@ -493,7 +493,7 @@ func TestTimeout(t *testing.T) {
 		w.put("a", "1", 1)
 		w.until("parked", 2*time.Second, func() bool { _, n := w.backlog(); return n == 1 })
 		if fs, err := ListFailed(t.Context(), w.mem, 1); err != nil || len(fs) != 1 ||
-			!strings.Contains(fs[0].Error, "ran for more than 1s") {
+			!strings.Contains(said(fs[0]), "ran for more than 1s") {
 			t.Errorf("%+v, %v", fs, err)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -91,11 +90,12 @@ type Ran struct {
 	CommitTS  kv.Timestamp // of the newest change that it was about
 	Started   time.Time
 	Took      time.Duration
-	Attempt   int   // the first is one
-	Conflicts int   // how often it was begun again
-	Err       error // nil: it has committed
-	Parked    bool  // it has failed too often
-	PutOff    bool  // it is put off, and does not count as failed
+	Attempt   int    // the first is one
+	Conflicts int    // how often it was begun again
+	Err       error  // nil: it has committed
+	Owner     string // who may read Err
+	Parked    bool   // it has failed too often
+	PutOff    bool   // it is put off, and does not count as failed
 }
 
 // OnRun has f called with each run that has ended; it must be quick. Call it before Start.
@@ -405,7 +405,7 @@ func (w *Worker) work(ctx context.Context, ds ...delivery) (acks []kv.Timestamp)
 		spent := w.o.Now().Sub(start)
 		ran := func(d delivery) Ran {
 			return Ran{Observer: o.ID, Column: d.Column, CommitTS: d.CommitTS, Started: start, Took: spent,
-				Attempt: int(d.Attempts) + 1, Conflicts: tries, Err: err}
+				Attempt: int(d.Attempts) + 1, Conflicts: tries, Err: err, Owner: ownerOf(o, err)}
 		}
 		switch {
 		case err == nil:
@@ -413,7 +413,7 @@ func (w *Worker) work(ctx context.Context, ds ...delivery) (acks []kv.Timestamp)
 		case ctx.Err() != nil:
 			return none
 		case errors.Is(err, kv.ErrDiskFull):
-			w.putOff(ctx, ds, err, diskFullPause, ran)
+			w.putOff(ctx, o, ds, err, diskFullPause, ran)
 			return none
 		case transient(err):
 			// Lost the race, or the reply: the acknowledgement tells which, on a new snapshot.
@@ -425,7 +425,7 @@ func (w *Worker) work(ctx context.Context, ds ...delivery) (acks []kv.Timestamp)
 			}
 			if len(ds) == 1 {
 				tries++
-				w.putOff(ctx, ds, err, max(o.Backoff, min(spent, time.Minute)), ran)
+				w.putOff(ctx, o, ds, err, max(o.Backoff, min(spent, time.Minute)), ran)
 				return none
 			}
 		case len(ds) == 1:
@@ -460,13 +460,13 @@ func (w *Worker) committed(o Observer, ds []delivery, ends []ended, took time.Du
 }
 
 // putOff sends notifications back to wait, uncounted.
-func (w *Worker) putOff(ctx context.Context, ds []delivery, err error, wait time.Duration,
+func (w *Worker) putOff(ctx context.Context, o Observer, ds []delivery, err error, wait time.Duration,
 	ran func(delivery) Ran) {
 	for _, d := range ds {
 		r := ran(d)
 		r.PutOff = true
 		w.report(r)
-		w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: clip(err.Error()),
+		w.settle(ctx, d, &settleRequest{Kind: settleFail, Attempts: d.Attempts, Error: stored(o, err),
 			RetryMillis: millis(wait)})
 	}
 }
@@ -497,7 +497,7 @@ func (w *Worker) failed(ctx context.Context, o Observer, d delivery, err error,
 	w.mets.failures.Add(1)
 	attempts := int(d.Attempts) + 1
 	req := &settleRequest{Kind: settleFail, UpTo: d.CommitTS, Attempts: uint32(attempts),
-		Error: clip(err.Error())}
+		Error: stored(o, err)}
 	if attempts >= o.Attempts || errors.Is(err, ErrHopeless) {
 		req.Kind = settlePark
 		w.mets.parked.Add(1)
@@ -547,24 +547,15 @@ func (w *Worker) tell(o Observer, attempt int, parked bool, err error) {
 	case !due:
 	case failed.parked > 0:
 		w.o.Logger.Error("observer failed too often; notifications parked", "observer", o.Name, "attempts",
-			attempt, "failed", failed.runs, "parked", failed.parked, "err", err.Error())
+			attempt, "failed", failed.runs, "parked", failed.parked, "err", Clip(err.Error()))
 	default:
 		w.o.Logger.Warn("observer failed; will be retried", "observer", o.Name, "attempt", attempt,
-			"failed", failed.runs, "err", err.Error())
+			"failed", failed.runs, "err", Clip(err.Error()))
 	}
 }
 
 // millis rounds up, so that a short wait does not become none.
 func millis(d time.Duration) uint32 { return uint32((d + time.Millisecond - 1) / time.Millisecond) }
-
-// clip keeps error texts in stored state small.
-func clip(s string) string {
-	const most = 1024
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
 
 // ended is how a run has ended whose transaction has committed.
 type ended struct {

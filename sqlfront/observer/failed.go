@@ -106,8 +106,7 @@ func (r *Registry) wanted(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.O
 				values = make([]any, len(keys))
 			}
 			row = append(row, values...)
-			for i, v := range []any{f.CommitTS.Time().UTC(), uint64(f.Attempts), r.errorText(ctx, o,
-				f.Error)} {
+			for i, v := range []any{f.CommitTS.Time().UTC(), uint64(f.Attempts), r.failure(ctx, o, f)} {
 				if shown[i] {
 					row = append(row, v)
 				}

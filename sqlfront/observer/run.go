@@ -89,6 +89,7 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	tx := r.eng.Adopt(t)
 	sctx.SetTransaction(tx)
 	sctx.SetIgnoreAutoCommit(true)
+	var b *body
 	defer func() {
 		if why := context.Cause(ctx); why != nil && err != nil && !errors.Is(why, ctx.Err()) {
 			err = why
@@ -100,6 +101,9 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 			// The engine has worded it for a client; the worker wants to know that another try may do. What
 			// the body says itself (SIGNAL of a deadlock) is its own failure.
 			err = fmt.Errorf("%w: %w", txn.ErrConflict, err)
+		}
+		if err != nil && b != nil {
+			err = &triggers.OwnedError{Owner: b.observer.Definer, Err: err}
 		}
 	}()
 
@@ -305,7 +309,8 @@ func (r *Registry) body(ctx *sql.Context, id uint32) (b *body, done func(), err 
 	if !known || !keeps {
 		if b, err = r.compile(ctx, snap, o); err != nil {
 			room()
-			return nil, nil, fmt.Errorf("compiling observer %s: %w", o.Name, err)
+			return nil, nil, &triggers.OwnedError{Owner: o.Definer,
+				Err: fmt.Errorf("compiling observer %s: %w", o.Name, err)}
 		}
 		b.version = version
 	}

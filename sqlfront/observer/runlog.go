@@ -22,7 +22,6 @@ type runLog struct {
 const (
 	runsKept     = 100     // of an observer
 	runBytesKept = 4 << 20 // of all
-	runErrorKept = 512     // bytes of an error
 )
 
 type loggedRun struct {
@@ -31,7 +30,7 @@ type loggedRun struct {
 }
 
 func (x *loggedRun) bytes() int {
-	return 200 + len(x.Column.Row) + len(x.Column.Qualifier) + len(x.err)
+	return 200 + len(x.Owner) + len(x.Column.Row) + len(x.Column.Qualifier) + len(x.err)
 }
 
 func (l *runLog) add(r triggers.Ran) {
@@ -45,7 +44,7 @@ func (l *runLog) add(r triggers.Ran) {
 		x.result = "failed"
 	}
 	if r.Err != nil {
-		x.err = clipped(r.Err.Error())
+		x.err = triggers.Clip(r.Err.Error())
 		x.Err = nil // it may hold on to much
 	}
 	l.mu.Lock()
@@ -82,13 +81,6 @@ func (l *runLog) list() (runs []*loggedRun) {
 	return runs
 }
 
-func clipped(s string) string {
-	if len(s) > runErrorKept {
-		return s[:runErrorKept] + "…"
-	}
-	return s
-}
-
 // ran lists the last runs that have ended in this process.
 func (r *Registry) ran(ctx *sql.Context) ([]sql.Row, error) {
 	snap, err := r.eng.CatalogSnapshot(ctx)
@@ -115,7 +107,7 @@ func (r *Registry) ran(ctx *sql.Context) ([]sql.Row, error) {
 		}
 		var text any
 		if x.err != "" {
-			text = r.errorText(ctx, o, x.err)
+			text = r.errorText(ctx, o, x.Owner, x.err)
 		}
 		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name, tableName(snap, o.TableID),
 			key,

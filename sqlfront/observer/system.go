@@ -205,7 +205,7 @@ func (r *Registry) failing(ctx *sql.Context) ([]sql.Row, error) {
 		}
 		rows = append(rows, sql.NewRow(databaseName(snap, o.DatabaseID), o.Name,
 			tableName(snap, o.TableID), key,
-			f.CommitTS.Time().UTC(), uint64(f.Attempts), parked, r.errorText(ctx, o, f.Error)))
+			f.CommitTS.Time().UTC(), uint64(f.Attempts), parked, r.failure(ctx, o, f)))
 	}
 	return rows, nil
 }
@@ -219,10 +219,16 @@ func (r *Registry) shownKey(ctx *sql.Context, snap *catalog.Snapshot, o *catalog
 	return r.keyText(ctx, snap, o, row)
 }
 
-// errorText is the error of a run, which may name values that its definer may read: NULL to anybody else but
-// who may do everything.
-func (r *Registry) errorText(ctx *sql.Context, o *catalog.Observer, text string) any {
-	if c := ctx.Client(); o.Definer != c.User+"@"+c.Address &&
+func (r *Registry) failure(ctx *sql.Context, o *catalog.Observer, f triggers.Failed) any {
+	definer, text := f.Said()
+	return r.errorText(ctx, o, definer, text)
+}
+
+// errorText is the error of a run, which may name values that its definer of then may read: NULL to anybody
+// else but who may do everything, be it who has made the observer his own since.
+func (r *Registry) errorText(ctx *sql.Context, o *catalog.Observer, definer, text string) any {
+	c := ctx.Client()
+	if me := c.User + "@" + c.Address; (definer != me || o.Definer != me) &&
 		!rights.Has(ctx, r.eng.Accounts(), sql.PrivilegeType_Super) {
 		return nil
 	}
