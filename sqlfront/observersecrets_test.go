@@ -346,3 +346,40 @@ func TestExplainObserverTellsWhatOneMaySee(t *testing.T) {
 		t.Errorf("warnings %q", got)
 	}
 }
+
+// TestOldUnderAnotherName: OLD had what another column of today's name had held, which who may read the
+// column of that name was not to see: it was overwritten before it got the name.
+func TestOldUnderAnotherName(t *testing.T) {
+	s := observing(t)
+	root := s.conn("")
+	run(t, root, "create database own", "use own", "create user few",
+		"create table log (id int auto_increment primary key, o varchar(20), n varchar(20))",
+		"grant insert on own.log to few")
+	few := s.open("few", "own", "")
+	for _, alter := range []string{
+		"rename column pub to x, rename column secret to pub",
+		"drop column pub, rename column secret to pub",
+		"drop column pub, change secret pub varchar(30)",
+		"rename column pub to x, change secret pub char(20) character set latin1", // copies
+		"rename column pub to x, rename column secret to pub, drop primary key, add primary key (k)",
+	} {
+		run(t, root, "create table t (id int primary key, k int, pub varchar(20), secret varchar(20))",
+			"grant select (id, pub), trigger on own.t to few", "delete from log")
+		run(t, few, "create observer o after insert or update on t for each row with (attempts = 1) "+
+			"insert into log (o, n) values (old.pub, new.pub)")
+		run(t, root, "insert into t values (1, 1, 'p', 'SECRET')", "wait for observers",
+			"alter observer o pause", "update t set secret = 'gone'", "alter table t "+alter,
+			"alter observer o resume")
+		eventually(t, root, "select parked from moka.observer_backlog", "1")
+		want(t, root, "select o, n from log", "NULL p")
+		want(t, root, "select error like 'SELECT command denied%''pub'' in table ''t''%' "+
+			"from moka.observer_errors", "1")
+		run(t, root, "insert into t (id, k, pub) values (2, 2, 'now')")
+		eventually(t, root, "select o, n from log where n = 'now'", "NULL now")
+		run(t, root, "update t set pub = 'later' where id = 2")
+		eventually(t, root, "select o, n from log where n = 'later'", "now later")
+		run(t, root, "grant select on own.t to few", "alter observer o retry failed")
+		eventually(t, root, "select o, n from log where n = 'gone'", "SECRET gone")
+		run(t, root, "drop table t", "revoke all on own.t from few")
+	}
+}

@@ -104,6 +104,10 @@ func (e Event) Behind(base kv.Timestamp) Event {
 	return e
 }
 
+// Moved reports whether the cell was there as it was acknowledged last, and has been moved since: PreviousTS
+// says nothing of when it was so.
+func (e Event) Moved() bool { return e.seen != nil && e.seen.OK }
+
 // Previous reads the observed cell as this observer last acknowledged it. ok is false if it did not exist
 // then. ErrForgotten means that garbage collection has removed it since: it keeps what waiting notifications
 // need, but not for ever.

@@ -304,6 +304,11 @@ func (c *Catalog) writeTable(ctx context.Context, t *txn.Txn, n, old *Table, als
 	if err := s.mayChange(old, n); err != nil {
 		return nil, err
 	}
+	start, err := t.StartTS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.noteRenamed(old, start)
 	stored, err := c.storeTable(ctx, t, n, old, also...)
 	if err == nil && old.emptied(n) && len(s.Views(old.ID)) > 0 {
 		err = c.emptyViews(ctx, t, s, old.ID)

@@ -123,6 +123,9 @@ type Column struct {
 	// Fill is what rows written before the column existed read as, in rowenc.AppendValue's form; nil means
 	// NULL.
 	Fill []byte `json:"fill,omitempty"`
+	// Renamed is the snapshot of the schema change that has given the column its name; zero if it has had no
+	// other. What it held before that was under another name, for which others may have had rights.
+	Renamed kv.Timestamp `json:"renamed,omitempty"`
 }
 
 // IndexColumn is a column of an index. PrefixLength is in characters (bytes for binary strings), zero
@@ -468,6 +471,18 @@ func (t *Table) Column(name string) int {
 	}
 	name = fold(name)
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return fold(c.Name) == name })
+}
+
+// noteRenamed keeps since when the columns have the names that a change at a snapshot leaves them.
+func (t *Table) noteRenamed(old *Table, at kv.Timestamp) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if j := old.ColumnByID(c.ID); j < 0 {
+			c.Renamed = 0
+		} else if c.Renamed = old.Columns[j].Renamed; fold(c.Name) != fold(old.Columns[j].Name) {
+			c.Renamed = at
+		}
+	}
 }
 
 // ColumnByID returns the position of the column with that id in Columns, -1 if there is none.

@@ -133,8 +133,8 @@ func (e *Engine) CompileBody(ctx *sql.Context, db, text, mode string, of BodyOf)
 // Rows are the last result of the last run.
 func (b *Body) Rows() []sql.Row { return b.host.rows }
 
-// ReadsOld reports whether the body names a column of OLD.
-func (b *Body) ReadsOld() bool { return b.routine.ReadsOld }
+// ReadsOld are the columns of OLD that the body names.
+func (b *Body) ReadsOld() []string { return b.routine.ReadsOld }
 
 // triggerTree parses the text of a trigger; edit is for the statements of its body.
 func (e *Engine) triggerTree(text, mode string) (d *ast.DDL, edit func(ast.Statement) ast.Statement, err error) {

@@ -137,8 +137,11 @@ func (r *Registry) run(ctx context.Context, id uint32, t *txn.Txn, e triggers.Ev
 	if err != nil && !forgotten {
 		return err
 	}
-	if forgotten && b.plan.ReadsOld() && !b.observer.ForgottenIsNull {
+	if forgotten && len(b.plan.ReadsOld()) > 0 && !b.observer.ForgottenIsNull {
 		return fmt.Errorf("%w: %w", triggers.ErrHopeless, errForgotten(b.observer))
+	}
+	if err := r.mayReadOld(sctx, session, b, e, old); err != nil {
+		return err
 	}
 	evs := b.events(old != nil, now != nil)
 	if forgotten {

@@ -389,7 +389,7 @@ func (r *Registry) validate(ctx *sql.Context, t *txn.Txn, o *catalog.Observer) (
 	}
 	err = r.within(ctx, t, func() error {
 		b, err := r.compile(ctx, snap, o)
-		readsOld = err == nil && b.plan.ReadsOld()
+		readsOld = err == nil && len(b.plan.ReadsOld()) > 0
 		return err
 	})
 	return readsOld, err

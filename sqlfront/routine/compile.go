@@ -170,18 +170,26 @@ func (c *compiler) variable(name string) (*Variable, bool) {
 // named is the variable, or the column of OLD and NEW, that a name means, where its value is used.
 func (c *compiler) named(n *ast.ColName) (*Variable, bool) {
 	v, ok := c.target(n)
-	c.routine.ReadsOld = c.routine.ReadsOld || ok && v.slot < c.routine.old
-	if ok && c.ofRow(v) && !slices.Contains(c.routine.Reads, n.Name.Lowered()) {
-		c.routine.Reads = append(c.routine.Reads, n.Name.Lowered())
+	if ok && c.ofRow(v) {
+		also(&c.routine.Reads, n.Name.Lowered())
+	}
+	if ok && v.slot < c.routine.old {
+		also(&c.routine.ReadsOld, n.Name.Lowered())
 	}
 	return v, ok
+}
+
+func also(list *[]string, name string) {
+	if !slices.Contains(*list, name) {
+		*list = append(*list, name)
+	}
 }
 
 // given is named where a value is given to it.
 func (c *compiler) given(n *ast.ColName) (*Variable, bool) {
 	v, ok := c.target(n)
-	if ok && c.ofRow(v) && !slices.Contains(c.routine.Writes, n.Name.Lowered()) {
-		c.routine.Writes = append(c.routine.Writes, n.Name.Lowered())
+	if ok && c.ofRow(v) {
+		also(&c.routine.Writes, n.Name.Lowered())
 	}
 	return v, ok
 }

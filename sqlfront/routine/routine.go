@@ -57,8 +57,8 @@ type Routine struct {
 	// Reads are the columns of OLD and NEW whose values the body of a trigger uses, Writes those of NEW
 	// that it gives values to.
 	Reads, Writes []string
-	// ReadsOld says that some of Reads are of OLD.
-	ReadsOld bool
+	// ReadsOld are those of Reads that are of OLD.
+	ReadsOld []string
 
 	statements []ast.Statement
 	// reads is set for a function whose answer may change between two calls of one statement
