@@ -325,6 +325,17 @@ type Observer struct {
 	// before its oldest change that waits.
 	Behind     kv.Timestamp `json:"behind,omitzero"`
 	BehindRows uint32       `json:"behind_rows,omitzero"`
+	// ModeKnown: SQLMode is that of its declaration, also if it is empty. Older releases have not noted it.
+	ModeKnown bool `json:"mode_known,omitempty"`
+}
+
+// Mode is the sql_mode in which its body is understood and run: that of its declaration, or otherwise, which is
+// the server's, where an older release has not noted an empty one.
+func (o *Observer) Mode(otherwise string) string {
+	if o.SQLMode == "" && !o.ModeKnown {
+		return otherwise
+	}
+	return o.SQLMode
 }
 
 // Sequence names a source of increasing numbers. The sequence is never reset: ALTER TABLE … AUTO_INCREMENT =

@@ -29,13 +29,12 @@ func (r *Registry) compile(ctx *sql.Context, snap *catalog.Snapshot, o *catalog.
 	if o.View != 0 {
 		return b, r.compileIncremental(ctx, snap, b)
 	}
-	mode, _ := ctx.GetSessionVariable(ctx, "sql_mode")
-	if o.SQLMode != "" {
-		if err := ctx.SetSessionVariable(ctx, "sql_mode", o.SQLMode); err != nil {
-			return nil, err
-		}
-		defer func() { _ = ctx.SetSessionVariable(ctx, "sql_mode", mode) }()
+	value, _ := ctx.GetSessionVariable(ctx, "sql_mode")
+	session, _ := value.(string)
+	if err := ctx.SetSessionVariable(ctx, "sql_mode", o.Mode(session)); err != nil {
+		return nil, err
 	}
+	defer func() { _ = ctx.SetSessionVariable(ctx, "sql_mode", session) }()
 	ctx.SetCurrentDatabase(db.Name)
 	b.plan, err = r.eng.CompileBody(ctx, db.Name, triggerText(o, db.Name, desc.Name),
 		sql.LoadSqlMode(ctx).String(),

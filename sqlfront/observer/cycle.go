@@ -77,7 +77,7 @@ func (r *Registry) writtenTables(ctx *sql.Context, snap *catalog.Snapshot,
 		return nil
 	}
 	body, err := r.eng.BodyTree(triggerText(o, db.Name, tableName(snap, o.TableID)),
-		cmp.Or(o.SQLMode, sql.LoadSqlMode(ctx).String()))
+		o.Mode(sql.LoadSqlMode(ctx).String()))
 	if err != nil {
 		return nil
 	}

@@ -176,3 +176,22 @@ func TestBodiesAreNeverMixed(t *testing.T) {
 		}
 	}
 }
+
+// TestBodyOfNoMode: a body that was declared under sql_mode = '' is run so, and understood so, whatever the
+// server's is. An empty mode counted as one that had not been noted.
+func TestBodyOfNoMode(t *testing.T) {
+	_, c := start(t)
+	c.exec("create table t (id int primary key)", "create table l (id int primary key, d date, s varchar(9))",
+		"set sql_mode = ''",
+		`create observer o after insert on t for each row insert into l values (new.id, '2024-02-31', "a")`,
+		"set sql_mode = default", "insert into t values (1)", "wait for observers")
+	c.want("select * from l", "1 0000-00-00 a")
+	c.exec("set global sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES'", "insert into t values (2)",
+		"alter observer o with (attempts = 3)", "insert into t values (3)", "wait for observers")
+	c.want("select * from l order by id", "1 0000-00-00 a; 2 0000-00-00 a; 3 0000-00-00 a")
+	c.exec("set sql_mode = 'STRICT_ALL_TABLES'", "alter observer o with (attempts = 1)",
+		"alter observer o as insert into l values (new.id, '2024-02-31', 'b')",
+		"set global sql_mode = default", "insert into t values (4)")
+	c.wantCode("wait for observers", 9020, "given up")
+	c.want("select count(*) from l", "3")
+}

@@ -60,7 +60,7 @@ func declaredBy(ctx *sql.Context, o *catalog.Observer) {
 	o.Definer = ctx.Client().User + "@" + ctx.Client().Address
 	o.Spoken = engine.SpokenOf(ctx)
 	if mode, err := ctx.GetSessionVariable(ctx, "sql_mode"); err == nil {
-		o.SQLMode, _ = mode.(string)
+		o.SQLMode, o.ModeKnown = mode.(string)
 	}
 }
 
