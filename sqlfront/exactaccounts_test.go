@@ -165,7 +165,8 @@ func TestDefinersAreOneAccount(t *testing.T) {
 }
 
 // TestSessionsOfDroppedAccounts: the open session of an account that was dropped, or has another name now,
-// had the rights of whoever else is called so, and of the anonymous account. It has none.
+// had the rights of whoever else is called so, of the anonymous account, and of one that was made by the name
+// since. It has none.
 func TestSessionsOfDroppedAccounts(t *testing.T) {
 	d := newDatabase(t)
 	s, other := d.serve(), d.serve()
@@ -175,6 +176,8 @@ func TestSessionsOfDroppedAccounts(t *testing.T) {
 		"create user u@'%' identified by 'y'", "grant all on *.* to u@'%'",
 		"create role r", "grant select on hid.* to r")
 	for _, how := range []string{"drop user u@localhost", "rename user u@localhost to renamed@localhost",
+		"drop user u@localhost; create user u@localhost; grant all on *.* to u@localhost with grant option",
+		"drop user u@localhost; create role u@localhost; grant all on *.* to u@localhost",
 		"drop user u@localhost, u@'%'"} {
 		run(t, root, "create user if not exists u@localhost identified by 'x'", "grant r to u@localhost")
 		eventually(t, there,
@@ -195,7 +198,15 @@ func TestSessionsOfDroppedAccounts(t *testing.T) {
 		}
 		idle, within, elsewhere := hear(s), hear(s), hear(other)
 		run(t, within, "begin", "select v from hid.t")
-		run(t, root, how)
+		held, err := idle.(*sql.Conn).PrepareContext(context.Background(), "select v from hid.t where id = ?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, root, strings.Split(how, "; ")...)
+		var v string
+		if err := held.QueryRow(1).Scan(&v); err == nil {
+			t.Errorf("%s: a statement that was prepared before reads %s", how, v)
+		}
 		for i, c := range []runner{idle, within, elsewhere} {
 			for _, q := range []string{"select v from hid.t", "select v from hid.t",
 				"insert into hid.t values (2, 2)", "create table hid.z (id int)",
@@ -209,7 +220,28 @@ func TestSessionsOfDroppedAccounts(t *testing.T) {
 		if got := results(t, root, "select count(*) from hid.t"); got != "1" {
 			t.Errorf("%s: %s rows", how, got)
 		}
-		run(t, root, "drop user if exists renamed@localhost")
+		run(t, root, "drop user if exists renamed@localhost", "drop user if exists u@localhost")
+	}
+}
+
+// TestPatternsHaveNoCase: a pattern with capital letters matched nothing, as names were made small for it.
+func TestPatternsHaveNoCase(t *testing.T) {
+	s := newDatabase(t).serve()
+	root := s.conn("")
+	run(t, root, "create database My_Db1", "create database myxdb1", "create table My_Db1.t (id int)",
+		"create table myxdb1.t (id int)", "insert into my_db1.t values (1)", "create user u@localhost")
+	for _, pattern := range []string{`My\_db%`, `my\_DB_`, `MY\_%`} {
+		run(t, root, "grant select on `"+pattern+"`.* to u@localhost")
+		c := s.open("u", "", "")
+		script{
+			{"select id from my_db1.t", "1"},
+			{"select id from MY_DB1.t", "1"},
+			{"select id from myxdb1.t", "error 1142"},
+			{"delete from My_Db1.t", "error 1142"},
+			{"show databases like 'My%'", "My_Db1"},
+		}.run(t, c)
+		run(t, root, "revoke select on `"+strings.ToUpper(pattern)+"`.* from u@localhost")
+		script{{"select id from My_Db1.t", "error 1142"}}.run(t, c)
 	}
 }
 

@@ -57,6 +57,7 @@ func parseName(s string) Name {
 // snapshot is all accounts at a moment. It is not changed.
 type snapshot struct {
 	users  map[key]*mysql_db.User
+	ids    map[key]uint64 // extra.ID of those that have one
 	byUser map[string][]*mysql_db.User
 	edges  []*mysql_db.RoleEdge
 	roles  map[key][]key // those that an account was granted
@@ -126,9 +127,13 @@ func normalize(ed *mysql_db.Editor) {
 
 // publish makes the snapshot of what is in memory, before anybody else can see that.
 func (d *Directory) publish(ed *mysql_db.Editor) {
-	s := &snapshot{users: map[key]*mysql_db.User{}, byUser: map[string][]*mysql_db.User{}, roles: map[key][]key{}}
+	s := &snapshot{users: map[key]*mysql_db.User{}, ids: map[key]uint64{},
+		byUser: map[string][]*mysql_db.User{}, roles: map[key][]key{}}
 	ed.VisitUsers(func(u *mysql_db.User) {
 		s.users[keyOf(u)] = u
+		if id := extraOf(u).ID; id != 0 {
+			s.ids[keyOf(u)] = id
+		}
 		s.byUser[u.User] = append(s.byUser[u.User], u)
 	})
 	s.native = nativeShare(s.users)
@@ -165,9 +170,12 @@ func (d *Directory) Spelled(n Name) (as Name, ok bool) {
 	return n, ok
 }
 
-// Gone refuses what a session does whose account is not there any more.
-func (d *Directory) Gone(n Name) error {
-	if d.Adopted() && d.Account(n) == nil {
+// ID tells the account of exactly that name from others that had the name before it.
+func (d *Directory) ID(n Name) uint64 { return d.now.Load().ids[n.key()] }
+
+// Gone refuses what a session does whose account is not there any more: another one may have its name.
+func (d *Directory) Gone(n Name, id uint64) error {
+	if s := d.now.Load(); d.Adopted() && (s.users[n.key()] == nil || s.ids[n.key()] != id) {
 		return sqlerr.New(sqlerr.AccessDenied,
 			"Access denied for user %s: there is no such account any more", n)
 	}
@@ -223,10 +231,10 @@ func (d *Directory) AddTo(set mysql_db.PrivilegeSet, n Name, active []Name) bool
 }
 
 // Exactly puts what an account may do, with roles that are active, in the place of what is in a set, and
-// nothing if that account is gone. The library fills the set of a session as if somebody logged in: it takes
+// nothing if it is gone (there). The library fills the set of a session as if somebody logged in: it takes
 // 127.0.0.1 for localhost, and patterns and the anonymous user for who is not there. But the host of a
 // session is its account's, and rights are those of no other.
-func (d *Directory) Exactly(set mysql_db.PrivilegeSet, n Name, active func() []Name) {
+func (d *Directory) Exactly(set mysql_db.PrivilegeSet, n Name, there bool, active func() []Name) {
 	if !d.Adopted() {
 		return
 	}
@@ -238,6 +246,9 @@ func (d *Directory) Exactly(set mysql_db.PrivilegeSet, n Name, active func() []N
 	}
 	for _, db := range set.GetDatabases() {
 		set.ClearDatabase(db.Name())
+	}
+	if !there {
+		return
 	}
 	var roles []Name
 	if d.HasRoles(n) {

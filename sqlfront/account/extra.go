@@ -13,6 +13,9 @@ const extraKey = "moka"
 
 // extra is what the library has no field for.
 type extra struct {
+	// ID tells an account from another that had its name before it and was dropped. Those of older releases,
+	// and that of the first root, have none.
+	ID          uint64   `json:"id,omitempty"`
 	Role        bool     `json:"role,omitempty"`
 	Expired     bool     `json:"expired,omitempty"`
 	Lifetime    *int     `json:"lifetime,omitempty"` // days; 0 for never, nil for the server's default

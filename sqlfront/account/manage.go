@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -197,6 +198,7 @@ func (r *run) createUser(s CreateUser) ([]sql.Row, error) {
 				continue
 			}
 			now := &mysql_db.User{User: n.User, Host: n.Host, PrivilegeSet: mysql_db.NewPrivilegeSet()}
+			setExtra(now, func(x *extra) { x.ID = rand.Uint64() })
 			made := secrets[n.key()]
 			if made.give(now); made.shown != nil {
 				shown = append(shown, made.shown)

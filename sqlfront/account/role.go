@@ -1,6 +1,7 @@
 package account
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func (r *run) createRole(s CreateRole) error {
 			// A role is an account that nobody can log in to.
 			u := &mysql_db.User{User: n.User, Host: n.Host, PrivilegeSet: mysql_db.NewPrivilegeSet(), Plugin: string(mysql.MysqlNativePassword),
 				PasswordLastChanged: time.Now().UTC(), Locked: true, IsRole: true}
-			setExtra(u, func(x *extra) { x.Role, x.Expired = true, true })
+			setExtra(u, func(x *extra) { x.ID, x.Role, x.Expired = rand.Uint64(), true, true })
 			e.put(u)
 		}
 		if len(wrong) > 0 {

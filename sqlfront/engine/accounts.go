@@ -205,6 +205,15 @@ func (s *Session) SetMustChangePassword() { s.mustChange = true }
 // are active. The set is changed in place: the library has it already.
 func (s *Session) exactly(set mysql_db.PrivilegeSet) {
 	if s.Restricted() && s.eng.directory != nil {
-		s.eng.directory.Exactly(set, s.Account(), s.ActiveRoles)
+		s.eng.directory.Exactly(set, s.Account(), s.gone() == nil, s.ActiveRoles)
 	}
+}
+
+// gone refuses who logged in as an account that is no more. A definer is whoever has the name.
+func (s *Session) gone() error {
+	n := s.Account()
+	if s.acting == 0 && n == s.login {
+		return s.eng.directory.Gone(n, s.loginID)
+	}
+	return s.eng.directory.Gone(n, s.eng.directory.ID(n))
 }

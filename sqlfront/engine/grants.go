@@ -30,8 +30,8 @@ func (s *Session) AssumePrivileges(set sql.PrivilegeSet, counter uint64) {
 		return
 	}
 	for _, d := range set.GetDatabases() {
-		name := d.Name()
-		if _, ours := s.matched[strings.ToLower(name)]; ours { // which is no pattern, whatever characters it has
+		name := strings.ToLower(d.Name()) // patterns are compared without case, as names are
+		if _, ours := s.matched[name]; ours { // which is no pattern, whatever characters it has
 			continue
 		}
 		if strings.ContainsAny(name, `%_`) && d.Count() > 0 {
@@ -76,7 +76,7 @@ type grantPattern struct {
 // them, if the pattern is not for it. (`my\_db` is for my_db.)
 func (s *Session) grant(name string) {
 	for _, p := range s.patterns {
-		if strings.EqualFold(p.name, name) && !account.Matches(strings.ToLower(p.name), name) {
+		if p.name == name && !account.Matches(p.name, name) {
 			s.granted.RemoveDatabase(name, p.rights...)
 		}
 	}

@@ -56,13 +56,13 @@ func (s *Session) LookForAccounts(ctx *sql.Context) error {
 			return err
 		}
 		if s.tx().ddl {
-			return s.eng.directory.Gone(s.Account())
+			return s.gone()
 		}
 	}
 	if v, err := s.eng.viewOf(ctx); err == nil {
 		s.eng.saw(ctx, v.snap)
 	}
-	return s.eng.directory.Gone(s.Account())
+	return s.gone()
 }
 
 // keepUp is Options.KeepUp.

@@ -113,6 +113,7 @@ type Session struct {
 	named, matched map[string]struct{}
 
 	login      account.Name   // whose the session is
+	loginID    uint64         // account.Directory.ID
 	acting     int            // how many definers deep what runs is; see ActAs
 	posing     int            // how many routines deep whose definer is the user himself
 	reading    *rights.Stored // see Within
@@ -248,6 +249,7 @@ func (e *Engine) ClientSession(c Client, addr string) *Session {
 	s.ofClient = true
 	s.guest, s.client, s.tls = account.GuestAt(c.RemoteAddr()), c, c.TLS()
 	s.login = s.Account()
+	s.loginID = e.directory.ID(s.login)
 	s.roles = e.directory.Defaults(s.login)
 	return s
 }
