@@ -329,8 +329,8 @@ type Observer struct {
 	ModeKnown bool `json:"mode_known,omitempty"`
 }
 
-// Mode is the sql_mode in which its body is understood and run: that of its declaration, or otherwise, which is
-// the server's, where an older release has not noted an empty one.
+// Mode is the sql_mode in which its body is understood and run: that of its declaration, or otherwise, which
+// is the server's, where an older release has not noted an empty one.
 func (o *Observer) Mode(otherwise string) string {
 	if o.SQLMode == "" && !o.ModeKnown {
 		return otherwise

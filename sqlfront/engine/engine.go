@@ -356,7 +356,7 @@ func setup() error {
 		},
 	})
 	// The library's own default is utf8mb4_0900_bin, under which 'a' = 'A' is false, and an SQL mode that is less strict than MySQL's.
-	return sql.SystemVariables.AssignValues(map[string]any{
+	return system.Defaults(map[string]any{
 		"sql_mode":             "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
 		"collation_server":     "utf8mb4_0900_ai_ci",
 		"collation_connection": "utf8mb4_0900_ai_ci",

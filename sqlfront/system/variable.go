@@ -14,6 +14,26 @@ import (
 // dies of it; what is longer than any packet means the same.
 const concatLength = "group_concat_max_len"
 
+// Defaults gives system variables of the library values that are their defaults as well: SET … = DEFAULT
+// brings them back.
+func Defaults(values map[string]any) error {
+	for name, value := range values {
+		known, _, _ := sql.SystemVariables.GetGlobal(name)
+		v, ok := known.(*sql.MysqlSystemVariable)
+		if !ok {
+			return sql.ErrUnknownSystemVariable.New(name)
+		}
+		own, err := v.InitValue(sql.NewEmptyContext(), value, true)
+		if err != nil {
+			return err
+		}
+		with := *v
+		with.Default = own.Val
+		sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{&with})
+	}
+	return nil
+}
+
 // ForVariable is a value as a system variable takes it. A negative number for one that takes only others is
 // 1231, as other numbers are that it does not take: to the library -1 is the greatest of all.
 func ForVariable(v sql.SystemVariable, value any) (any, error) {
