@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -184,31 +185,12 @@ func (c *castInteger) decimal(ctx *sql.Context, d *apd.Decimal) any {
 }
 
 func (c *castInteger) warnOfCut(ctx *sql.Context, kind, value string) {
-	ctx.Warn(sqlerr.TruncatedWrongValue, "Truncated incorrect %s value: '%s'", kind, shown(value))
+	ctx.Warn(sqlerr.TruncatedWrongValue, "Truncated incorrect %s value: '%s'", kind, cast.Shown(value))
 }
 
 // text is the integer that a text begins with: no fraction, no exponent.
 func (c *castInteger) text(ctx *sql.Context, s string) any {
-	rest := strings.TrimLeft(s, " \t") // other white space is none before a number
-	negative := strings.HasPrefix(rest, "-")
-	if negative || strings.HasPrefix(rest, "+") {
-		rest = rest[1:]
-	}
-	end := 0
-	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
-		end++
-	}
-	n, err := strconv.ParseUint(rest[:end], 10, 64)
-	cut := end == 0 || strings.Trim(rest[end:], " \t\n\v\f\r\x00") != ""
-	switch {
-	case end > 0 && err != nil: // too large: ParseUint made the largest of it
-		cut = true
-		if negative {
-			n = 1 << 63
-		}
-	case negative && n > 1<<63:
-		n, cut = 1<<63, true
-	}
+	n, negative, cut := cast.LeadingInteger(s)
 	if cut {
 		c.warnOfCut(ctx, "INTEGER", s)
 	}

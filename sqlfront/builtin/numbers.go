@@ -93,6 +93,9 @@ func ofNumbers(name string) (sql.Function, bool) {
 				args[0] = expression.NewConvert(args[0], expression.ConvertToChar)
 			}
 		}
+		if name != "crc32" && name != "reverse" {
+			args = counted(args)
+		}
 		return library.NewInstance(ctx, args)
 	}
 	return sql.FunctionN{Name: name, Fn: call}, true

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/moment"
 	"moka/sqlfront/sqlerr"
 )
@@ -110,11 +111,11 @@ func (s *strToDate) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 			kind = "time"
 		}
 		ctx.Warn(sqlerr.WrongValueForType, "Incorrect %s value: '%s' for function str_to_date", kind,
-			shown(args[0]))
+			cast.Shown(args[0]))
 		return nil, nil
 	}
 	if strings.TrimLeft(r.text, spaces) != "" {
-		ctx.Warn(sqlerr.TruncatedWrongValue, "Truncated incorrect %s value: '%s'", typ, shown(args[0]))
+		ctx.Warn(sqlerr.TruncatedWrongValue, "Truncated incorrect %s value: '%s'", typ, cast.Shown(args[0]))
 	}
 	if typ == types.Date {
 		if t, isTime := out.(time.Time); isTime {
@@ -385,15 +386,4 @@ func (r *reader) date(ctx *sql.Context, ok bool) (time.Time, bool) {
 	}
 	day := time.Date(r.year, time.Month(r.month), r.day, r.hour, r.minute, r.second, r.micros*1000, time.UTC)
 	return day, r.month > 0 && r.day > 0 && int(day.Month()) == r.month
-}
-
-// mostShown is how many bytes of a value a warning shows.
-const mostShown = 128
-
-// shown is what a warning shows of a value.
-func shown(value string) string {
-	if len(value) > mostShown {
-		value = strings.ToValidUTF8(value[:mostShown], "")
-	}
-	return value
 }

@@ -128,8 +128,7 @@ func (b *execBuilder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowI
 				it, err := gms.ValuesRows(ctx, values, row)
 				return &gms.HeedingRows{RowIter: it}, err
 			}
-			n = gms.ParsedTexts(n)
-			it, err := b.base.Build(asShown(ctx, n), n, row)
+			it, err := gms.JSONTableRows(ctx, n.(*plan.JSONTable), row)
 			return &gms.HeedingRows{RowIter: it}, err
 		}
 	case *plan.ShowTriggers:

@@ -175,15 +175,3 @@ func textsOf(ctx *sql.Context, c *call, vs []any) ([]string, error) {
 	}
 	return out, nil
 }
-
-// integerOf is a value as a number of characters, rounded.
-func integerOf(ctx *sql.Context, v any) (int64, error) {
-	n, _, err := types.Int64.Convert(ctx, v)
-	if err != nil {
-		if !sql.ErrTruncatedIncorrect.Is(err) {
-			return 0, err
-		}
-	}
-	i, _ := n.(int64)
-	return i, nil
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/icu"
 	"moka/sqlfront/sqlerr"
 )
@@ -341,7 +342,7 @@ func (s *search) integer(vs []any, at int, otherwise int64) (int64, error) {
 	if at >= len(vs) {
 		return otherwise, nil
 	}
-	return integerOf(s.ctx, vs[at])
+	return cast.Characters(s.ctx, vs[at])
 }
 
 // begin skips to a character, counted from 1.

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -160,7 +161,7 @@ func decimals(ctx *sql.Context, args []sql.Expression) (n int64, constant bool) 
 	if err != nil || v == nil {
 		return 0, err == nil
 	}
-	n, err = integerOf(ctx, v)
+	n, err = cast.Characters(ctx, v)
 	return n, err == nil
 }
 
@@ -192,7 +193,7 @@ func round(ctx *sql.Context, c *call, vs []any) (any, error) {
 	n := int64(0)
 	if len(vs) == 2 {
 		var err error
-		if n, err = integerOf(ctx, vs[1]); err != nil {
+		if n, err = cast.Characters(ctx, vs[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +240,7 @@ func roundInteger(ctx *sql.Context, c *call, vs []any) (any, error) {
 	n := int64(0)
 	if len(vs) == 2 {
 		var err error
-		if n, err = integerOf(ctx, vs[1]); err != nil {
+		if n, err = cast.Characters(ctx, vs[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -278,7 +279,7 @@ func roundDouble(ctx *sql.Context, c *call, vs []any) (any, error) {
 	n := int64(0)
 	if len(vs) == 2 {
 		var err error
-		if n, err = integerOf(ctx, vs[1]); err != nil {
+		if n, err = cast.Characters(ctx, vs[1]); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/inband"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
@@ -265,7 +266,7 @@ func searchFunctions() []sql.Function {
 				from := int64(1)
 				if len(vs) == 3 {
 					var err error
-					if from, err = integerOf(ctx, vs[2]); err != nil {
+					if from, err = cast.Characters(ctx, vs[2]); err != nil {
 						return nil, err
 					}
 				}
@@ -567,7 +568,7 @@ func findInSet(ctx *sql.Context, c *call, vs []any) (any, error) {
 
 // pad is LPAD and RPAD.
 func pad(ctx *sql.Context, c *call, vs []any) (any, error) {
-	n, err := integerOf(ctx, vs[1])
+	n, err := cast.Characters(ctx, vs[1])
 	if err != nil || n < 0 {
 		return nil, err
 	}
@@ -630,11 +631,11 @@ func MaxPacket(ctx *sql.Context) int64 {
 
 // insert is INSERT(text, place, length, new).
 func insert(ctx *sql.Context, c *call, vs []any) (any, error) {
-	at, err := integerOf(ctx, vs[1])
+	at, err := cast.Characters(ctx, vs[1])
 	if err != nil {
 		return nil, err
 	}
-	n, err := integerOf(ctx, vs[2])
+	n, err := cast.Characters(ctx, vs[2])
 	if err != nil {
 		return nil, err
 	}
@@ -718,7 +719,7 @@ var BinaryFunction = inband.Function("binary")
 
 // castBinary cuts a text to n bytes, or fills it with zeros.
 func castBinary(ctx *sql.Context, c *call, vs []any) (any, error) {
-	n, err := integerOf(ctx, vs[1])
+	n, err := cast.Characters(ctx, vs[1])
 	if err != nil {
 		return nil, err
 	}
@@ -737,7 +738,7 @@ func spaceFunctions() []sql.Function {
 	typ := func(*sql.Context, []sql.Expression) sql.Type { return types.LongText }
 	b := &builtin{name: "space", min: 1, max: 1, typ: typ,
 		eval: func(ctx *sql.Context, _ *call, vs []any) (any, error) {
-			n, err := integerOf(ctx, vs[0])
+			n, err := cast.Characters(ctx, vs[0])
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/moment"
 )
 
@@ -29,11 +30,11 @@ func timeFunctions() (fs []sql.Function) {
 
 // makeDate is MAKEDATE(year, day of the year).
 func makeDate(ctx *sql.Context, _ *call, vs []any) (any, error) {
-	year, err := integerOf(ctx, vs[0])
+	year, err := cast.Characters(ctx, vs[0])
 	if err != nil {
 		return nil, err
 	}
-	day, err := integerOf(ctx, vs[1])
+	day, err := cast.Characters(ctx, vs[1])
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func week(ctx *sql.Context, c *call, vs []any) (any, error) {
 	mode := int64(0)
 	if len(vs) == 2 && vs[1] != nil {
 		var err error
-		if mode, err = integerOf(ctx, vs[1]); err != nil {
+		if mode, err = cast.Characters(ctx, vs[1]); err != nil {
 			return nil, err
 		}
 	}

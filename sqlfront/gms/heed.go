@@ -8,8 +8,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
-
-	"moka/sqlfront/jsontext"
 )
 
 // Planning a list of 100,000 values takes a second, a join of many tables more, and the library does not look
@@ -63,15 +61,4 @@ func Heeding(rows sql.RowIter, yes bool) sql.RowIter {
 func OfInformation(n *plan.ResolvedTable) bool {
 	return n.SqlDatabase != nil &&
 		strings.EqualFold(n.SqlDatabase.Name(), sql.InformationSchemaDatabaseName)
-}
-
-// ParsedTexts makes JSON_TABLE take a long text as the document that it is; other nodes are what they were.
-func ParsedTexts(n sql.Node) sql.Node {
-	t, ok := n.(*plan.JSONTable)
-	if !ok {
-		return n
-	}
-	parsed := *t
-	parsed.DataExpr = &jsontext.Parsing{Expression: t.DataExpr, By: t}
-	return &parsed
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/jsontext"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -47,7 +48,7 @@ func (j *jsonValue) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	known.Path = expression.NewLiteral(text, types.LongText)
 	v, err := known.Eval(ctx, row)
 	if quoted, ok := v.(string); ok && err == nil && isQuoted(quoted) { // a text is its characters
-		return json.NewJSONUnquote(ctx, expression.NewLiteral(quoted, types.LongText)).Eval(ctx, nil)
+		return unquoted(quoted)
 	}
 	return v, err
 }
@@ -57,7 +58,8 @@ func isQuoted(text string) bool {
 }
 
 // NewJSONUnquote makes a call of JSON_UNQUOTE. The library's takes backslashes out of texts without quotes,
-// too.
+// too, takes what stands between quotes for a JSON text without a look, and ended the statement at half of a
+// surrogate pair and at an escape that breaks off; of \ud83d\ude00 it knew only the halves.
 func NewJSONUnquote(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return &jsonUnquote{json.NewJSONUnquote(ctx, e).(*json.JSONUnquote)}
 }
@@ -66,16 +68,35 @@ type jsonUnquote struct{ *json.JSONUnquote }
 
 // Eval implements sql.Expression.
 func (j *jsonUnquote) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	if types.IsText(j.Child.Type(ctx)) {
-		v, err := j.Child.Eval(ctx, row)
-		if err == nil {
-			v, err = sql.UnwrapAny(ctx, v)
-		}
-		if text, ok := v.(string); err != nil || ok && !isQuoted(text) {
-			return v, err
-		}
+	t := j.Child.Type(ctx)
+	if t != types.Null && !types.IsText(t) && !types.IsJSON(t) {
+		return nil, sql.ErrInvalidType.New(t)
 	}
-	return j.JSONUnquote.Eval(ctx, row)
+	v, err := j.Child.Eval(ctx, row)
+	if err == nil {
+		v, err = sql.UnwrapAny(ctx, v)
+	}
+	if v == nil || err != nil {
+		return nil, err
+	}
+	if v, _, err = types.LongText.Convert(ctx, v); err != nil {
+		return nil, err
+	}
+	text, ok := v.(string)
+	if !ok || !isQuoted(text) {
+		return v, nil
+	}
+	return unquoted(text)
+}
+
+// unquoted is the text that a JSON text stands for.
+func unquoted(text string) (any, error) {
+	out, err := jsontext.Unquote(text)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.InvalidJSONText,
+			"Invalid JSON text in argument 1 to function json_unquote")
+	}
+	return out, nil
 }
 
 // WithChildren implements sql.Expression.

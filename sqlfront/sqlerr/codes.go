@@ -203,6 +203,8 @@ const (
 	InvalidJSON            = 3140
 	InvalidJSONType        = 3146
 	JSONTooDeep            = 3157
+	MissingJSONTableValue  = 3665
+	WrongJSONTableValue    = 3666
 	InvalidGeometry        = 3037
 	JSONKey                = 3152
 	TooBigPrecision        = 1426
@@ -351,6 +353,8 @@ var states = map[int]string{
 	InvalidJSONType:        "22032",
 	JSONTooDeep:            "22032",
 	JSONOneOrAll:           "42000",
+	MissingJSONTableValue:  "22035",
+	WrongJSONTableValue:    "2203F",
 	PacketTooLarge:         "08S01",
 	NetReadInterrupted:     "08S01",
 	IllegalVariableName:    "42000",
