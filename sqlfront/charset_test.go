@@ -1,6 +1,9 @@
 package sqlfront_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestCharacterSets: a column has the characters of its character set and no others, and what is made of them
 // is text.
@@ -106,4 +109,40 @@ func TestFailedPrepareDeallocates(t *testing.T) {
 	}
 	run(t, pool, "prepare s from 'select 43'", "prepare s from 'select 44'")
 	want(t, pool, "execute s", "44")
+}
+
+// TestBytesOfTexts: a text of another character set than UTF-8 has the bytes of that, to whatever function
+// asks for them; a cast keeps the set, and bytes that are no text in it are 1300.
+func TestBytesOfTexts(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d",
+		"create table t (a varchar(9) character set latin1, b varbinary(9))",
+		"insert into t values ('ä', x'e4')")
+	for _, a := range []string{
+		"_latin1 x'e4'", "_latin1 0xe4", "_latin1 b'11100100'", "_latin1 x'e4' collate latin1_bin", "a",
+		"convert('ä' using latin1)", "cast('ä' as char character set latin1)", "convert(x'e4' using latin1)",
+		"cast(x'e4' as char character set latin1)", "cast('äb' as char(1) character set latin1)",
+	} {
+		q := "select $a, hex($a), length($a), char_length($a), bit_length($a), ord($a), ascii($a), " +
+			"charset($a), hex(cast($a as binary)), hex(upper($a)), hex(convert($a using utf8mb4)), " +
+			"md5($a) = md5(x'e4'), sha1($a) = sha1(x'e4'), sha2($a, 256) = sha2(b, 256), " +
+			"crc32($a) = crc32(b), to_base64($a), compress($a) = compress(b), " +
+			"aes_encrypt($a, 'k') = aes_encrypt(b, 'k') from t"
+		want(t, c, strings.ReplaceAll(q, "$a", a),
+			"ä E4 1 1 8 228 228 latin1 E4 C4 C3A4 1 1 1 1 5A== 1 1")
+	}
+	want(t, c, "select hex(_utf8mb4 x'f09f9880'), ord(_utf8mb4 x'f09f9880'), ord(_utf16 x'00e4'), "+
+		"ord(x'e4'), hex(_utf16 x'e4'), hex(_binary x'ff'), crc32(x'ff'), crc32(1.5) = crc32('1.5'), "+
+		"ascii(7), ord('')", "F09F9880 4036991104 228 228 00E4 FF 4278190080 1 55 0")
+	run(t, c, "create view v as select _latin1 x'e4' x, cast('ä' as char(3) character set latin1) y")
+	want(t, c, "select hex(x), hex(y) from v", "E4 E4")
+	for _, q := range []string{"_utf8mb3 x'f09f9880'", "_utf8mb4 x'ff'", "_utf16 x'd83d'", "_utf8mb3 x'ff'"} {
+		if got := results(t, c, "select hex("+q+")"); got != "error 1300" {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+	for _, set := range []string{"utf8mb3", "utf8mb4"} { // which is NULL with a warning, as in MySQL
+		want(t, c, "select hex(convert(x'ff' using "+set+"))", "NULL")
+		want(t, c, "show warnings", "Warning 1300 Invalid "+set+" character string: 'FF'")
+	}
 }

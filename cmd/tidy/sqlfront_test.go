@@ -39,7 +39,7 @@ var inside = map[string][]string{
 	"catalog": {"identifier", "inband", "moment", "rowenc"},
 	"expr": {"cast", "fulltext", "icu", "inband", "jsonsize", "jsontext", "moment", "numeral", "rowenc",
 		"sqlerr", "syntax", "wildcard", "window"},
-	"cast":     {"moment", "sqlerr"},
+	"cast":     {"charset", "moment", "sqlerr"},
 	"wildcard": {"sqlerr"},
 	"window":   {},
 	"rights":   {"sqlerr", "syntax"},

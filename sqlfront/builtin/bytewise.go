@@ -31,15 +31,18 @@ var bytewiseFunctions = map[string]bool{
 }
 
 // Bytewise makes a function of texts one of bytes where bytes are among its arguments: f, or, if ok is
-// false, the library's of that name.
+// false, the library's of that name. One of ofEncoded takes bytes for texts.
 func Bytewise(name string, f sql.Function, ok bool) (sql.Function, bool) {
-	if !bytewiseFunctions[name] {
+	if !bytewiseFunctions[name] && !ofEncoded[name] {
 		return f, ok
 	}
 	if !ok {
 		if f, ok = libraryFunction(name); !ok {
 			return nil, false
 		}
+	}
+	if ofEncoded[name] {
+		return ofTheirBytes(f), true
 	}
 	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression,
 		error) {

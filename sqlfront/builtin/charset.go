@@ -3,7 +3,6 @@ package builtin
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -57,24 +56,12 @@ func (c convertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		if c.TargetCharSet == sql.CharacterSet_binary {
 			return b, nil
 		}
-		unit := 1
-		switch c.TargetCharSet {
-		case sql.CharacterSet_utf16, sql.CharacterSet_ucs2:
-			unit = 2
-		case sql.CharacterSet_utf32:
-			unit = 4
-		}
-		if short := len(b) % unit; short > 0 {
-			// The first character has lost its zeros, as in CHAR(191 USING utf16).
-			b = append(make([]byte, unit-short, unit-short+len(b)), b...)
-		}
-		decoded, ok := c.TargetCharSet.Encoder().Decode(b)
-		if !ok || !utf8.Valid(decoded) {
-			ctx.Warn(sqlerr.InvalidCharacterString, "Invalid %s character string: '%X'",
-				c.TargetCharSet.Name(), b[:min(len(b), 6)])
+		out, ok := charset.Text(c.TargetCharSet, b)
+		if !ok {
+			ctx.Warn(sqlerr.InvalidCharacterString, "%s", charset.Malformed(c.TargetCharSet, b))
 			return nil, nil
 		}
-		return string(decoded), nil
+		return out, nil
 	default:
 		if v, _, err = types.LongText.Convert(ctx, v); err != nil {
 			return nil, err
@@ -124,7 +111,7 @@ func NewCharUsing(ctx *sql.Context, args ...sql.Expression) (sql.Expression, err
 		return nil, err
 	}
 	if !charset.Storable(set) {
-		return nil, sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", set.Name())
+		return nil, charset.Unknown(set)
 	}
 	typ, err := types.CreateString(sqltypes.VarChar, 4*int64(len(args)-1), set.DefaultCollation())
 	if err != nil {

@@ -149,6 +149,9 @@ func Function(name string) (sql.Function, bool) {
 	if f, ok := numberFunction(name); ok {
 		return f, true
 	}
+	if f, ok := byteFunction(name); ok {
+		return f, true
+	}
 	if name == "time_format" {
 		return sql.Function2{Name: name, Fn: func(ctx *sql.Context, at, format sql.Expression,
 		) sql.Expression {

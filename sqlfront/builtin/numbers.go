@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/charset"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -47,7 +48,7 @@ func numberFunction(name string) (sql.Function, bool) {
 			}
 			return function.NewBitCount(ctx, e)
 		}}, true
-	case "left", "right", "reverse", "substr", "substring", "mid", "crc32":
+	case "left", "right", "reverse", "substr", "substring", "mid":
 		return ofNumbers(name)
 	case "date_format":
 		return sql.Function2{Name: name, Fn: newDateFormat}, true
@@ -93,7 +94,7 @@ func ofNumbers(name string) (sql.Function, bool) {
 				args[0] = expression.NewConvert(args[0], expression.ConvertToChar)
 			}
 		}
-		if name != "crc32" && name != "reverse" {
+		if name != "reverse" {
 			args = counted(args)
 		}
 		return library.NewInstance(ctx, args)
@@ -101,10 +102,14 @@ func ofNumbers(name string) (sql.Function, bool) {
 	return sql.FunctionN{Name: name, Fn: call}, true
 }
 
-// resolvedType is the type of an operand, nil if it is not known yet.
+// resolvedType is the type of an operand, nil if it is not known yet. CONVERT(… USING …) is the library's
+// when it is bound, and bytes are bytes to that.
 func resolvedType(ctx *sql.Context, e sql.Expression) sql.Type {
 	if !e.Resolved() {
 		return nil
+	}
+	if c, ok := e.(*expression.ConvertUsing); ok && charset.Storable(c.TargetCharSet) {
+		return convertUsing{c}.Type(ctx)
 	}
 	return e.Type(ctx)
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
-	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/charset"
 )
@@ -24,19 +23,10 @@ type spelled struct {
 
 // spell returns the text with its set's characters alone; what is no text, or has all characters, as it is.
 func spell(ctx *sql.Context, e sql.Expression) sql.Expression {
-	t, ok := resolvedType(ctx, e).(sql.StringType)
-	if !ok || types.IsBinaryType(t) {
-		return e
-	}
-	switch set := t.CharacterSet(); set {
-	case sql.CharacterSet_utf8mb4, sql.CharacterSet_binary, sql.CharacterSet_Unspecified:
-		return e
-	default:
-		if set.Encoder() == nil {
-			return e
-		}
+	if set, ok := setOfText(ctx, e); ok {
 		return &spelled{expression.UnaryExpressionStub{Child: e}, set}
 	}
+	return e
 }
 
 // Eval implements sql.Expression.

@@ -22,6 +22,15 @@ func New(spec string, e sql.Expression) (sql.Expression, error) {
 	return &Cut{expression.UnaryExpressionStub{Child: expression.NewConvert(e, to)}, n}, nil
 }
 
+// NewCut is the first characters of a text.
+func NewCut(characters string, e sql.Expression) (sql.Expression, error) {
+	n, err := strconv.Atoi(characters)
+	if err != nil {
+		return nil, err
+	}
+	return &Cut{expression.UnaryExpressionStub{Child: e}, n}, nil
+}
+
 // Cut is the first n characters of a CAST to a text; the library's cuts bytes.
 type Cut struct {
 	expression.UnaryExpressionStub

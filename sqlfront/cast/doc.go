@@ -1,9 +1,10 @@
 // Package cast has casts that the library makes otherwise than MySQL, of operands that are bound: CAST(e AS
 // CHAR(n)) is the first n characters of e, whatever type e has.
 //
-//	cast.go     CAST(e AS CHAR(n)), AS BINARY(n)
-//	time.go     CAST(e AS TIME(n))
-//	integer.go  the integers that texts begin with, and numbers of characters
+//	cast.go        CAST(e AS CHAR(n)), AS BINARY(n)
+//	time.go        CAST(e AS TIME(n))
+//	introduced.go  _latin1 x'e4', which casts bytes to a text
+//	integer.go     the integers that texts begin with, and numbers of characters
 //
 // The parser puts an operator in the place of such a cast (package expr), as the library's binder drops a
 // cast to the type that e has, and does not see that it has a length. What is below the length is the

@@ -28,6 +28,13 @@ var (
 // castOperator is CAST to a text or to bytes of a length.
 const castOperator = "cast "
 
+// cutOperator is the first characters of a text, of CAST(… AS CHAR(n) CHARACTER SET …).
+const cutOperator = "cut "
+
+// introducedOperator is a literal of bytes in a character set, _latin1 x'e4'; the set and the collation
+// follow.
+const introducedOperator = "introduced "
+
 // CharFunction is CHAR(n, … USING cs), with cs in front. The library computes what has no columns while it
 // plans, and would take the bytes of the other character set for its own.
 var CharFunction = inband.Function("char")
@@ -255,6 +262,8 @@ func (r rewriter) swap(at *ast.Expr) {
 			if !number || x.Operator == ast.TildaStr {
 				*at = r.operator("unary "+x.Operator, x, x.Expr)
 			}
+		default:
+			r.introduced(at, x)
 		}
 	case *ast.FuncExpr:
 		if x.Name.Lowered() == "grouping" && len(x.Exprs) > 0 {
@@ -302,6 +311,13 @@ func (r rewriter) swap(at *ast.Expr) {
 			*at = &ast.FuncExpr{Name: ast.NewColIdent(CharFunction), Exprs: append(args, x.Exprs...)}
 		}
 	case *ast.ConvertExpr:
+		if x.Type.Charset != "" && strings.EqualFold(x.Type.Type, expression.ConvertToChar) {
+			*at = &ast.ConvertUsingExpr{Expr: x.Expr, Type: x.Type.Charset}
+			if n := x.Type.Length; n != nil {
+				*at = r.operator(cutOperator+string(n.Val), x, *at)
+			}
+			return
+		}
 		if strings.EqualFold(x.Type.Type, "time") {
 			digits := "0"
 			if x.Type.Length != nil {
@@ -361,6 +377,23 @@ func (r rewriter) swap(at *ast.Expr) {
 		case AllFunction:
 			*at = r.operator(x.Operator+" all", x, x.Left, query.Expr)
 		}
+	}
+}
+
+// introduced puts a text of ours in the place of a literal of bytes behind the name of a character set. Of
+// the library's the bytes are UTF-8 and no text: HEX(_latin1 x'e4') was C3A4.
+func (r rewriter) introduced(at *ast.Expr, x *ast.UnaryExpr) {
+	set, ok := strings.CutPrefix(strings.ToLower(strings.TrimSpace(x.Operator)), "_")
+	if !ok {
+		return
+	}
+	bytes, collation := x.Expr, ""
+	if c, ok := bytes.(*ast.CollateExpr); ok {
+		bytes, collation = c.Expr, c.Collation
+	}
+	if v, ok := bytes.(*ast.SQLVal); ok && (v.Type == ast.HexVal || v.Type == ast.HexNum ||
+		v.Type == ast.BitVal) {
+		*at = r.operator(introducedOperator+set+" "+collation, x, syntax.BitsAsHex(v))
 	}
 }
 
@@ -526,6 +559,13 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	}
 	if spec, ok := strings.CutPrefix(op, castOperator); ok {
 		return cast.New(spec, operands[0])
+	}
+	if text, ok := strings.CutPrefix(op, cutOperator); ok {
+		return cast.NewCut(text, operands[0])
+	}
+	if spec, ok := strings.CutPrefix(op, introducedOperator); ok {
+		set, collation, _ := strings.Cut(spec, " ")
+		return cast.Introduced(ctx, set, collation, operands[0])
 	}
 	if text, ok := strings.CutPrefix(op, "time "); ok {
 		digits, err := strconv.Atoi(text)

@@ -62,6 +62,8 @@ var mappings = []mapping{
 	{kind: sql.ErrIdentifierIsTooLong, code: IdentifierTooLong},
 	{kind: sql.ErrInvalidIdentifier, code: IdentifierTooLong, text: "Identifier name '$1' is too long"},
 	{kind: sql.ErrColumnSpecifiedTwice, code: FieldSpecifiedTwice, text: "Column '$1' specified twice"},
+	{kind: sql.ErrCharSetInvalidString, code: InvalidCharacterString,
+		text: "Invalid $1 character string: '$2'"},
 	{kind: sql.ErrFunctionNotFound, code: FunctionNotFound, text: "FUNCTION $db.1 does not exist"},
 	{kind: sql.ErrTableFunctionNotFound, code: FunctionNotFound, text: "FUNCTION $db.1 does not exist"},
 	{like: `^(?i)function '(left|right|if|substr|substring|mid)' expected `, code: SyntaxError, // whose arguments are MySQL's grammar's
