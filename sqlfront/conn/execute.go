@@ -258,12 +258,24 @@ func expressions(params []mysqlproto.Param) (map[string]ast.Expr, error) {
 			e = ast.NewFloatVal(strconv.AppendFloat(nil, f, 'e', -1, 64))
 		case mysqlproto.KindDecimal:
 			e = ast.NewFloatVal([]byte(p.Text))
+		case mysqlproto.KindDate:
+			e = moment(expr.DateFunction, p.Text)
+		case mysqlproto.KindDatetime:
+			e = moment(expr.TimestampFunction, p.Text)
+		case mysqlproto.KindTime:
+			e = moment(expr.TimeFunction, p.Text)
 		default:
 			e = ast.NewStrVal([]byte(p.Text))
 		}
 		all["v"+strconv.Itoa(i+1)] = e
 	}
 	return all, nil
+}
+
+// moment is DATE'…', TIMESTAMP'…' or TIME'…'.
+func moment(function, text string) ast.Expr {
+	return &ast.FuncExpr{Name: ast.NewColIdent(function),
+		Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewStrVal([]byte(text))}}}
 }
 
 // context makes the context of a statement. It begins when the session says that it does.

@@ -353,6 +353,8 @@ func (d *Digest) Bind(text string, params []mysqlproto.Param) bool {
 			l.Kind = eval.LiteralDecimal
 		case mysqlproto.KindText, mysqlproto.KindBytes:
 			l.Kind = eval.LiteralString
+		case mysqlproto.KindDate, mysqlproto.KindDatetime:
+			l.Kind = eval.LiteralTime
 		default:
 			return false
 		}

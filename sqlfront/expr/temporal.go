@@ -54,13 +54,17 @@ func temporalOf(ctx *sql.Context, e sql.Expression) (kind temporalKind, digits i
 	if !e.Resolved() {
 		return 0, 0
 	}
-	_, column := e.(*expression.GetField)
-	return temporalType(e.Type(ctx), column)
+	known := false // how many digits there are
+	switch e.(type) {
+	case *expression.GetField, *temporalConstant:
+		known = true
+	}
+	return temporalType(e.Type(ctx), known)
 }
 
-// temporalType is what values of a type are. Of a column the type's digits are its own; of others six may
-// mean that nobody knows.
-func temporalType(t sql.Type, column bool) (kind temporalKind, digits int) {
+// temporalType is what values of a type are. Of a column or constant the type's digits are its own; of others
+// six may mean that nobody knows.
+func temporalType(t sql.Type, known bool) (kind temporalKind, digits int) {
 	if t == nil || types.IsDeferredType(t) {
 		return 0, 0
 	}
@@ -69,7 +73,7 @@ func temporalType(t sql.Type, column bool) (kind temporalKind, digits int) {
 		return kindDate, 0
 	case sqltypes.Datetime, sqltypes.Timestamp:
 		digits = -1
-		if d, ok := t.(sql.DatetimeType); ok && (column || d.Precision() < 6) {
+		if d, ok := t.(sql.DatetimeType); ok && (known || d.Precision() < 6) {
 			digits = d.Precision()
 		}
 		return kindDatetime, digits

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Kind is what a parameter's value is, whatever type it was sent in.
@@ -16,8 +17,11 @@ const (
 	KindInt
 	KindFloat
 	KindText  // in the client's character set
-	KindBytes // of a type without a character set, or of a date or time
+	KindBytes // of a type without a character set, or of a moment that there is not
 	KindDecimal
+	KindDate     // YYYY-MM-DD
+	KindDatetime // YYYY-MM-DD HH:MM:SS, with six digits behind a point if they are not all zero
+	KindTime     // the same of HH:MM:SS, with a sign, up to 838:59:59
 )
 
 // Param is a value that a client binds, as a text: that of a number, of a date, or the text itself.
@@ -259,6 +263,9 @@ func float(v float64) Param {
 //	+--------+------+-------+-----+------+---------+---------+--------------+
 //	| length | year | month | day | hour | minutes | seconds | microseconds |   0, 4, 7 or 11 bytes
 //	+--------+------+-------+-----+------+---------+---------+--------------+
+//
+// A DATE has no time, whatever its length. What is no day of a calendar stays a text: whether that is an
+// error, a warning or a zero is for what it is converted to.
 func (c *cursor) date(t Type) Param {
 	n := c.byte()
 	if n != 0 && n != 4 && n != 7 && n != 11 {
@@ -268,16 +275,28 @@ func (c *cursor) date(t Type) Param {
 	var f [11]byte
 	copy(f[:], c.take(uint64(n)))
 	b := make([]byte, 0, 26)
-	b = padded(b, uint64(f[0])|uint64(f[1])<<8, 4)
+	year, micros := uint64(f[0])|uint64(f[1])<<8, fraction(f[7:])
+	b = padded(b, year, 4)
 	b = padded(append(b, '-'), uint64(f[2]), 2)
 	b = padded(append(b, '-'), uint64(f[3]), 2)
-	if n > 4 || n == 0 && t != TypeDate {
-		b = clock(append(b, ' '), uint64(f[4]), f[5], f[6])
+	kind := KindDate
+	if t != TypeDate {
+		kind = KindDatetime
+		b = clock(append(b, ' '), uint64(f[4]), f[5], f[6], micros)
 	}
-	if n == 11 {
-		b = micros(b, f[7:])
+	if !isDay(year, f[2], f[3]) || f[4] > 23 || f[5] > 59 || f[6] > 59 || micros > 999_999 {
+		kind = KindBytes
 	}
-	return Param{KindBytes, string(b)}
+	return Param{kind, string(b)}
+}
+
+// isDay reports whether a calendar has the day, or it is the day of zeros.
+func isDay(year uint64, month, day byte) bool {
+	if year == 0 && month == 0 && day == 0 {
+		return true
+	}
+	at := time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
+	return year <= 9999 && at.Month() == time.Month(month) && at.Day() == int(day)
 }
 
 // time is a time:
@@ -286,6 +305,8 @@ func (c *cursor) date(t Type) Param {
 //	+--------+------------+------+-------+---------+---------+--------------+
 //	| length | 1 negative | days | hours | minutes | seconds | microseconds |   0, 8 or 12 bytes
 //	+--------+------------+------+-------+---------+---------+--------------+
+//
+// One beyond 838 hours is the last that there is, as in MySQL.
 func (c *cursor) time() Param {
 	n := c.byte()
 	if n != 0 && n != 8 && n != 12 {
@@ -299,21 +320,31 @@ func (c *cursor) time() Param {
 		b = append(b, '-')
 	}
 	days := uint64(f[1]) | uint64(f[2])<<8 | uint64(f[3])<<16 | uint64(f[4])<<24
-	b = clock(b, days*24+uint64(f[5]), f[6], f[7])
-	if n == 12 {
-		b = micros(b, f[8:])
+	hours, micros := days*24+uint64(f[5]), fraction(f[8:])
+	switch {
+	case hours > 838:
+		b = clock(b, 838, 59, 59, 0)
+	case f[6] > 59 || f[7] > 59 || micros > 999_999:
+		return Param{KindBytes, string(clock(b, hours, f[6], f[7], micros))}
+	default:
+		b = clock(b, hours, f[6], f[7], micros)
 	}
-	return Param{KindBytes, string(b)}
+	return Param{KindTime, string(b)}
 }
 
-func clock(b []byte, hours uint64, minutes, seconds byte) []byte {
+// clock appends a time of day; MySQL gives one without microseconds no digits for them.
+func clock(b []byte, hours uint64, minutes, seconds byte, micros uint64) []byte {
 	b = padded(b, hours, 2)
 	b = padded(append(b, ':'), uint64(minutes), 2)
-	return padded(append(b, ':'), uint64(seconds), 2)
+	b = padded(append(b, ':'), uint64(seconds), 2)
+	if micros > 0 {
+		b = padded(append(b, '.'), micros, 6)
+	}
+	return b
 }
 
-func micros(b, f []byte) []byte {
-	return padded(append(b, '.'), uint64(f[0])|uint64(f[1])<<8|uint64(f[2])<<16|uint64(f[3])<<24, 6)
+func fraction(f []byte) uint64 {
+	return uint64(f[0]) | uint64(f[1])<<8 | uint64(f[2])<<16 | uint64(f[3])<<24
 }
 
 // padded appends a number with zeros before it.
