@@ -44,6 +44,9 @@ type GroupSpec struct {
 	// their image for restart. (Bigtable §6; measured: a lock key that was set and deleted a thousand times costs a
 	// Pebble probe 277 µs.)
 	InMemory bool
+	// Bound, unless zero, is how many entries of an in-memory group a shard holds in memory; the others
+	// are on disk alone, and are read there.
+	Bound int
 }
 
 // Message is a request or response of a command. In one process the pointer itself is handed over (arguments are immutable
@@ -273,16 +276,20 @@ type Carried struct {
 // It is safe for concurrent use.
 type MemTable interface {
 	// Len counts entries; it is a single atomic load, so that an empty table costs a reader next to nothing.
+	// Of a group with a Bound it is an estimate, zero only if there is none.
 	Len() int
-	// ByTimestamp calls f for all entries of that timestamp (all locks of a transaction) until it returns false.
+	// ByTimestamp calls f for all entries in memory of that timestamp (all locks of a transaction) until it
+	// returns false.
 	ByTimestamp(ts Timestamp, f func(a Address, value []byte) bool)
-	// Ascend calls f for the entries of a run within the span in order until it returns false. f must not call back.
-	Ascend(run uint32, span Span, f func(a Address, v Version) bool)
-	// Min returns the smallest timestamp in the table.
+	// Ascend calls f for the entries of a run within the span in order until it returns false. f must not
+	// call back. There is an error only if a disk had to be read.
+	Ascend(run uint32, span Span, f func(a Address, v Version) bool) error
+	// Min returns the smallest timestamp in memory.
 	Min() (Timestamp, bool)
 	// OnSet registers f to be called for each entry that a batch set, after the batch is applied and durable: keep it short.
 	// The calls of a shard never overlap; the entries of one row come in the order in which they were applied. Entries loaded
-	// at open are not reported: read them with Ascend. Entries of a tablet that moves here are reported when it arrives.
+	// at open are not reported: read them with Ascend. Entries of a tablet that moves here are reported when
+	// it arrives, but for those that are on disk alone: TabletReceiver hears of the tablet.
 	// Only OpenShard may call it.
 	OnSet(f func(a Address, v Version))
 	// Runs lists the runs that have entries, with their counts.

@@ -20,9 +20,17 @@ const (
 // hold a goroutine for ever.
 const fetchWaitMost = 30 * time.Second
 
+// What a shard holds in memory of notifications and of their failures, which have a text each. The others are
+// read from disk.
+const (
+	notifyBound = 16 << 10
+	metaBound   = 4 << 10
+)
+
 type coprocessor struct {
-	now   func() time.Time
-	bound int // of a shard's queues
+	now                  func() time.Time
+	bound                int // of a shard's queues
+	notifyMost, metaMost int // of its groups
 }
 
 // NewCoprocessor returns what a node must host so that workers find notifications. now is the clock of
@@ -31,15 +39,15 @@ func NewCoprocessor(now func() time.Time) kv.Coprocessor {
 	if now == nil {
 		now = time.Now
 	}
-	return &coprocessor{now: now, bound: queueBound}
+	return &coprocessor{now: now, bound: queueBound, notifyMost: notifyBound, metaMost: metaBound}
 }
 
 func (*coprocessor) Name() string { return "triggers" }
 
-func (*coprocessor) Groups() []kv.GroupSpec {
+func (c *coprocessor) Groups() []kv.GroupSpec {
 	return []kv.GroupSpec{
-		{ID: kv.GroupNotify, Name: "notify", InMemory: true},
-		{ID: kv.GroupNotifyMeta, Name: "notify-meta", InMemory: true},
+		{ID: kv.GroupNotify, Name: "notify", InMemory: true, Bound: c.notifyMost},
+		{ID: kv.GroupNotifyMeta, Name: "notify-meta", InMemory: true, Bound: c.metaMost},
 	}
 }
 
@@ -218,17 +226,29 @@ func deleteUpTo(e kv.Eval, a kv.Address, ts kv.Timestamp) error {
 
 // backlog walks the groups in stretches, so that commits need not wait for the whole of it.
 func backlog(e kv.Eval, m kv.Message) (kv.Message, error) {
-	const stretch = 4096
+	stretch := 4096
 	req, r := m.(*backlogRequest), e.State().(*ready)
 	notes := e.Shard().InMemory(kv.GroupNotify)
 	res := &backlogResponse{}
+	if req.List == listAll {
+		stretch = min(stretch, int(req.Limit)+1)
+	}
 	for run := range notes.Runs() {
 		if req.Observer != 0 && req.Observer != run {
 			continue
 		}
 		b := backlogRun{r: r, req: req, res: res, count: backlogCount{Observer: run}}
 		for next, more := req.From, true; more; more = len(next) > 0 && !b.full && e.Context().Err() == nil {
-			next = ascend(notes, run, next, stretch, b.entry)
+			es, end, err := entriesOf(notes, run, next, stretch)
+			if err != nil {
+				return nil, err
+			}
+			next = end
+			for _, x := range es {
+				if !b.entry(x.c, x.ts) {
+					break
+				}
+			}
 		}
 		b.finish()
 		res.Counts = append(res.Counts, b.count)
@@ -291,5 +311,5 @@ func (b *backlogRun) finish() {
 }
 
 func sweep(e kv.Eval, m kv.Message) (kv.Message, error) {
-	return e.State().(*ready).sweep(m.(*sweepRequest)), nil
+	return e.State().(*ready).sweep(m.(*sweepRequest))
 }

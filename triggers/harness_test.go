@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"moka/kv"
+	"moka/kv/client"
 	"moka/kv/kvtest"
+	"moka/kv/shardtest"
 	"moka/txn"
 	"moka/txn/txntest"
 )
@@ -20,7 +22,9 @@ import (
 // world is a store in memory with both coprocessors, a clock, and a client for the test itself.
 type world struct {
 	t      testing.TB
+	store  kv.Store
 	mem    *kvtest.Mem
+	node   *shardtest.Node // of real shards, in place of mem
 	clock  *txntest.Clock
 	client *txn.Client
 }
@@ -32,6 +36,7 @@ func newWorld(t testing.TB, o kvtest.Options) *world {
 	}
 	o.Coprocessors = append(o.Coprocessors, txn.NewCoprocessor(txn.CoprocessorOptions{}))
 	w := &world{t: t, mem: kvtest.NewMem(o), clock: &txntest.Clock{}}
+	w.store = w.mem
 	t.Cleanup(func() {
 		if err := w.mem.Close(); err != nil {
 			t.Error(err)
@@ -39,6 +44,30 @@ func newWorld(t testing.TB, o kvtest.Options) *world {
 	})
 	w.client = w.newClient(w.mem)
 	return w
+}
+
+// newRealWorld has real shards on a disk in memory.
+func newRealWorld(t testing.TB, o shardtest.Options) *world {
+	t.Helper()
+	o.Coprocessors = append(o.Coprocessors, txn.NewCoprocessor(txn.CoprocessorOptions{}))
+	n, err := shardtest.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, node: n, clock: &txntest.Clock{}}
+	if w.store, err = client.New(n, n, client.Options{Node: 1, Local: n}); err != nil {
+		t.Fatal(err)
+	}
+	w.client = w.newClient(w.store)
+	return w
+}
+
+// reader reads a shard from outside.
+func (w *world) reader(id kv.ShardID) kv.Reader {
+	if w.node != nil {
+		return w.node.Leader(id).Reader()
+	}
+	return w.mem.Reader(id)
 }
 
 func (w *world) newClient(s kv.Store) *txn.Client {
@@ -109,7 +138,7 @@ func count(ctx context.Context, tx *txn.Txn, row string, by int, observers ...Ob
 // backlog returns the sum over observers.
 func (w *world) backlog() (waiting, parked uint64) {
 	w.t.Helper()
-	bs, err := Backlogs(context.Background(), w.mem)
+	bs, err := Backlogs(context.Background(), w.store)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -139,9 +168,9 @@ func (w *world) drained(most time.Duration) {
 func (w *world) cells() string {
 	w.t.Helper()
 	var b strings.Builder
-	ids, _ := w.mem.Shards(context.Background())
+	ids, _ := w.store.Shards(context.Background())
 	for _, id := range ids {
-		r := w.mem.Reader(id)
+		r := w.reader(id)
 		for run := uint32(0); run < 10; run++ {
 			w.walk(r, kv.GroupNotify, run, func(c kv.Column, v kv.Version) {
 				fmt.Fprintf(&b, "notify %d %s @%v\n", run, c.Row.Row(), v.Timestamp)

@@ -39,9 +39,14 @@ func (c inProcess) ClusterInfo(context.Context) (rpc.ClusterInfo, error) {
 
 func openNode(t testing.TB, fs vfs.FS, clock *txntest.Clock) *nodeWorld {
 	t.Helper()
+	return openNodeWith(t, fs, clock, NewCoprocessor(nil))
+}
+
+func openNodeWith(t testing.TB, fs vfs.FS, clock *txntest.Clock, c kv.Coprocessor) *nodeWorld {
+	t.Helper()
 	n, err := node.Open(node.Options{
 		Dir: "data", FS: fs, Shards: 3, CacheBytes: 8 << 20, BalanceEvery: -1,
-		Coprocessors: []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{}), NewCoprocessor(nil)},
+		Coprocessors: []kv.Coprocessor{txn.NewCoprocessor(txn.CoprocessorOptions{}), c},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -55,11 +60,11 @@ func openNode(t testing.TB, fs vfs.FS, clock *txntest.Clock) *nodeWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := txn.NewClient(store, clock, txn.Options{})
+	tc, err := txn.NewClient(store, clock, txn.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &nodeWorld{n, store, c}
+	return &nodeWorld{n, store, tc}
 }
 
 func (w *nodeWorld) close(t testing.TB) {
@@ -159,6 +164,56 @@ func TestNodeLosesPower(t *testing.T) {
 		if there != (string(runs) == "1") || !there && slices.Contains(before, i) {
 			t.Errorf("row %d: there %v, %q runs; acknowledged before the crash: %v", i, there, runs,
 				slices.Contains(before, i))
+		}
+	}
+}
+
+// TestNodeReadsBacklogFromDisk: what a shard has no room for in memory is read from Pebble's tables and
+// memtables, and run for once, before and after a restart.
+func TestNodeReadsBacklogFromDisk(t *testing.T) {
+	fs, clock := vfs.NewMem(), &txntest.Clock{}
+	small := func() kv.Coprocessor {
+		return &coprocessor{now: time.Now, bound: 16, notifyMost: 16, metaMost: 16}
+	}
+	w := openNodeWith(t, fs, clock, small())
+	const rows = 600
+	for from := range 6 {
+		tx := w.client.Begin(txn.TxnOptions{})
+		for i := from * 100; i < from*100+100; i++ {
+			tx.Put(col(fmt.Sprintf("row%d", i)), []byte("1"), txn.WriteOptions{Observers: []ObserverID{1}})
+		}
+		if _, err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for life := range 2 {
+		var ran atomic.Int64
+		half := make(chan struct{})
+		worker := NewWorker(w.client, w.store, "w", Options{})
+		worker.Register(Observer{ID: 1, Run: func(ctx context.Context, tx *txn.Txn, e Event) error {
+			if ran.Add(1) == rows/2 {
+				close(half)
+			}
+			return count(ctx, tx, "runs/"+string(e.Column.Row.Row()), 1)
+		}})
+		worker.Start()
+		if life == 0 {
+			<-half
+		} else {
+			waitIdle(t, w)
+		}
+		worker.Close()
+		if life == 0 {
+			w.close(t)
+			w = openNodeWith(t, fs, clock, small())
+		}
+	}
+	defer w.close(t)
+	for i := range rows {
+		tx := w.client.Begin(txn.TxnOptions{ReadOnly: true})
+		runs, _, err := tx.Get(t.Context(), col(fmt.Sprintf("runs/row%d", i)))
+		if err != nil || string(runs) != "1" {
+			t.Errorf("row %d: %q runs, %v", i, runs, err)
 		}
 	}
 }

@@ -98,6 +98,9 @@ func askPending(ctx context.Context, store kv.Store, ws []Watch, u Until,
 	return true, left, nil
 }
 
+// The first stretch is short: who waits for a long backlog asks again and again, and one cell is the answer.
+const firstStretch, lastStretch = 16, 4096
+
 // pending walks the notifications in stretches, so that commits need not wait for the whole of it.
 func pending(e kv.Eval, m kv.Message) (kv.Message, error) {
 	req, r := m.(*pendingRequest), e.State().(*ready)
@@ -105,8 +108,11 @@ func pending(e kv.Eval, m kv.Message) (kv.Message, error) {
 	failed := r.shard.InMemory(kv.GroupNotifyMeta).Len() > 0
 	for _, w := range req.Watches {
 		p := res.Found[w.Observer]
-		for next := w.Span; ; {
-			cells, more := r.collect(w.Observer, next)
+		for next, n := w.Span, firstStretch; ; n = min(4*n, lastStretch) {
+			cells, more, err := r.collect(w.Observer, next, n)
+			if err != nil {
+				return nil, err
+			}
 			for _, c := range cells {
 				if !c.within(req.Until) {
 					continue
@@ -147,9 +153,9 @@ func (c *waitingCell) within(u Until) bool {
 }
 
 // collect reads the first cells of a stretch that have notifications, whole rows only, and where to go on.
-func (r *ready) collect(o ObserverID, span kv.Span) (cells []waitingCell, next kv.RowKey) {
-	const stretch = 4096
-	r.shard.InMemory(kv.GroupNotify).Ascend(o, span, func(a kv.Address, v kv.Version) bool {
+func (r *ready) collect(o ObserverID, span kv.Span, stretch int) (cells []waitingCell, next kv.RowKey,
+	err error) {
+	err = r.shard.InMemory(kv.GroupNotify).Ascend(o, span, func(a kv.Address, v kv.Version) bool {
 		if len(cells) > 0 {
 			last := &cells[len(cells)-1]
 			if compareColumns(last.column, a.Column) == 0 {
@@ -165,7 +171,7 @@ func (r *ready) collect(o ObserverID, span kv.Span) (cells []waitingCell, next k
 		cells[len(cells)-1].add(v)
 		return true
 	})
-	return cells, next
+	return cells, next, err
 }
 
 // add takes in an entry; they come newest first.

@@ -47,6 +47,8 @@ type simulation struct {
 	rng        *rand.Rand // of the director
 	ignoreAcks bool
 	flaky      bool // bodies fail now and then
+	accounts   int
+	sweepEvery time.Duration
 }
 
 // process is a client with a network of its own that can be killed.
@@ -58,7 +60,7 @@ type process struct {
 }
 
 func (s *simulation) process(n int) *process {
-	m := &mortal{Store: s.mem}
+	m := &mortal{Store: s.store}
 	f := kvtest.NewFaulty(m, kvtest.Faults{
 		Seed: s.seed<<8 + uint64(n), DropRequest: 0.01, DropReply: 0.02, Duplicate: 0.02, Delay: 0.1,
 		Refuse: 0.01, MaxDelay: 20 * time.Millisecond,
@@ -87,7 +89,7 @@ func (p *process) kill() {
 func (s *simulation) newWorker(n int) *process {
 	p := s.process(n)
 	p.worker = NewWorker(p.client, p.faulty, fmt.Sprint("worker", n), Options{
-		Runners: 3, Lease: 200 * time.Millisecond, SweepEvery: 50 * time.Millisecond,
+		Runners: 3, Lease: 200 * time.Millisecond, SweepEvery: s.sweepEvery,
 		SweepAge: 100 * time.Millisecond,
 	})
 	p.worker.ignoreAcks = s.ignoreAcks
@@ -133,7 +135,7 @@ func (s *simulation) write(ctx context.Context, p *process, rng *rand.Rand) {
 	defer tx.Rollback()
 	var rows []string
 	for range 1 + rng.IntN(2) {
-		rows = append(rows, fmt.Sprint("account/", rng.IntN(simAccounts)))
+		rows = append(rows, fmt.Sprint("account/", rng.IntN(s.accounts)))
 	}
 	for _, r := range rows {
 		if count(ctx, tx, r, 1+rng.IntN(100), 1) != nil {
@@ -169,7 +171,8 @@ func (s *simulation) direct(workers []*process) []*process {
 }
 
 func simulate(t *testing.T, seed uint64, ignoreAcks bool) (wrong []string) {
-	s := &simulation{seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), ignoreAcks: ignoreAcks, flaky: true}
+	s := &simulation{seed: seed, rng: rand.New(rand.NewPCG(seed, 1)), ignoreAcks: ignoreAcks, flaky: true,
+		accounts: simAccounts, sweepEvery: 50 * time.Millisecond}
 	s.world = newWorld(t, kvtest.Options{
 		Shards: 3, Splits: []kv.RowKey{col("account/3").Row, col("grand").Row, col("log/2").Row,
 			col("sum/1").Row}, Crash: true,
@@ -291,9 +294,9 @@ func (s *simulation) check() (wrong []string) {
 // history reads all commits of observed cells out of the write records, by observer and row.
 func (s *simulation) history() map[string][]kv.Timestamp {
 	h := map[string][]kv.Timestamp{}
-	ids, _ := s.mem.Shards(context.Background())
+	ids, _ := s.store.Shards(context.Background())
 	for _, id := range ids {
-		s.walk(s.mem.Reader(id), kv.GroupTxnWrite, 0, func(c kv.Column, v kv.Version) {
+		s.walk(s.reader(id), kv.GroupTxnWrite, 0, func(c kv.Column, v kv.Version) {
 			row := string(c.Row.Row())
 			switch {
 			case strings.HasPrefix(row, "account/"):

@@ -157,7 +157,7 @@ func (g *group) ByTimestamp(ts kv.Timestamp, f func(a kv.Address, value []byte) 
 	}
 }
 
-func (g *group) Ascend(run uint32, span kv.Span, f func(a kv.Address, v kv.Version) bool) {
+func (g *group) Ascend(run uint32, span kv.Span, f func(a kv.Address, v kv.Version) bool) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	g.tree.Ascend(&entry{run: run, col: kv.Column{Row: span.Start}, ts: maxTS}, func(e *entry) bool {
@@ -166,6 +166,7 @@ func (g *group) Ascend(run uint32, span kv.Span, f func(a kv.Address, v kv.Versi
 		}
 		return f(kv.Address{Group: g.id, Run: e.run, Column: e.col}, kv.Version{Timestamp: e.ts, Value: e.value})
 	})
+	return nil
 }
 
 func (g *group) Min() (kv.Timestamp, bool) {

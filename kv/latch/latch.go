@@ -6,6 +6,8 @@
 package latch
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -61,6 +63,14 @@ type Set struct {
 type want struct {
 	hash uint64
 	row  kv.RowKey
+}
+
+// Holds reports whether a row's latch is among those taken.
+func (s *Set) Holds(row kv.RowKey) bool {
+	i, ok := slices.BinarySearchFunc(s.want[:s.n], xxhash.Sum64(row), func(w want, h uint64) int {
+		return cmp.Compare(w.hash, h)
+	})
+	return ok && bytes.Equal(s.want[i].row, row)
 }
 
 // Acquire takes the latches of all rows. If ctx ends first, none is held and its error is returned. The rows must not change

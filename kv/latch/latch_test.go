@@ -183,3 +183,21 @@ func BenchmarkAcquire(b *testing.B) {
 		m.Release(&set)
 	}
 }
+
+// A set knows which rows it holds, and none once they are released.
+func TestHolds(t *testing.T) {
+	m := latch.New()
+	var set latch.Set
+	if err := m.Acquire(t.Context(), &set, rows("a", "b", "a", "c")); err != nil {
+		t.Fatal(err)
+	}
+	for row, want := range map[string]bool{"a": true, "b": true, "c": true, "d": false, "": false} {
+		if set.Holds(kv.RowKey(row)) != want {
+			t.Errorf("row %q: %v, want %v", row, !want, want)
+		}
+	}
+	m.Release(&set)
+	if set.Holds(kv.RowKey("a")) {
+		t.Error("a released row is held")
+	}
+}

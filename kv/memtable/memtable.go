@@ -35,6 +35,8 @@ type Table struct {
 	near, nearTS btree.PathHint
 
 	hooks []func(kv.Address, kv.Version)
+
+	bound *bound // nil: all entries are here
 }
 
 // entry is immutable once it is in the trees: readers hold it outside of the lock.
@@ -129,6 +131,9 @@ func (t *Table) Set(i Item, place uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := &entry{address: i.Address, timestamp: i.Timestamp, value: i.Value, place: place}
+	if b := t.bound; b != nil && place > 0 {
+		b.underway[place], b.last = struct{}{}, max(b.last, place)
+	}
 	if old, ok := t.byKey.Get(e); ok && old.guards > 0 {
 		// What a guard hides is what stays when the guard goes.
 		e = &entry{address: old.address, timestamp: old.timestamp, value: i.Value, guards: old.guards, under: e}
@@ -175,6 +180,7 @@ func (t *Table) Delete(a kv.Address, ts kv.Timestamp, place uint64) {
 	old, ok := t.byKey.Get(p)
 	switch {
 	case !ok:
+		t.missLocked(a.Run)
 	case old.guards > 0:
 		if old.under != nil && old.under.place < place {
 			t.put(&entry{address: old.address, timestamp: old.timestamp, value: old.value, guards: old.guards})
@@ -267,8 +273,19 @@ func (t *Table) Latest(a kv.Address, max kv.Timestamp) (v kv.Version, ok bool) {
 	return v, ok
 }
 
-// Len counts entries, guards included.
-func (t *Table) Len() int { return int(t.n.Load()) }
+// Len counts entries, guards included, and about those that are on disk alone.
+func (t *Table) Len() int {
+	n := t.Held()
+	if t.bound == nil {
+		return n
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, s := range t.bound.spills {
+		n += s.count
+	}
+	return n
+}
 
 // Bytes estimates the memory that the table takes.
 func (t *Table) Bytes() int64 { return t.bytes.Load() }
@@ -297,20 +314,29 @@ func (t *Table) ByTimestamp(ts kv.Timestamp, f func(a kv.Address, value []byte) 
 	}
 }
 
-// Ascend implements kv.MemTable.
-func (t *Table) Ascend(run uint32, span kv.Span, f func(a kv.Address, v kv.Version) bool) {
+// Ascend implements kv.MemTable, over what is here.
+func (t *Table) Ascend(run uint32, span kv.Span, f func(a kv.Address, v kv.Version) bool) error {
 	if t.n.Load() == 0 {
-		return
+		return nil
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
+	t.ascend(run, span, f)
+	return nil
+}
+
+// ascend reports whether f wanted all.
+func (t *Table) ascend(run uint32, span kv.Span, f func(a kv.Address, v kv.Version) bool) (all bool) {
+	all = true
 	from := &entry{address: kv.Address{Run: run, Column: kv.Column{Row: span.Start}}, timestamp: kv.MaxTimestamp}
 	t.byKey.Ascend(from, func(e *entry) bool {
 		if e.address.Run != run || len(span.End) > 0 && bytes.Compare(e.address.Row, span.End) >= 0 {
 			return false
 		}
-		return f(e.address, kv.Version{Timestamp: e.timestamp, Value: e.value})
+		all = f(e.address, kv.Version{Timestamp: e.timestamp, Value: e.value})
+		return all
 	})
+	return all
 }
 
 // Min implements kv.MemTable.
@@ -375,6 +401,10 @@ func (t *Table) Clear() {
 	clear(t.runs)
 	t.n.Store(0)
 	t.bytes.Store(0)
+	if t.bound != nil {
+		clear(t.bound.spills)
+		clear(t.bound.underway)
+	}
 }
 
 // Runs implements kv.MemTable.
@@ -384,6 +414,11 @@ func (t *Table) Runs() map[uint32]int {
 	m := make(map[uint32]int, len(t.runs))
 	for r, n := range t.runs {
 		m[r] = n
+	}
+	if t.bound != nil {
+		for r, s := range t.bound.spills {
+			m[r] += s.count
+		}
 	}
 	return m
 }

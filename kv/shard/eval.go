@@ -111,6 +111,14 @@ func (e *eval) Context() context.Context {
 
 func (e *eval) Shard() kv.ShardHandle { return e.s }
 
+// Latest implements kv.Reader. Some write commands take no latches (a collection).
+func (e *eval) Latest(a kv.Address, max kv.Timestamp) (kv.Version, bool, error) {
+	if t := e.s.mem[a.Group]; e.write && t != nil && t.Bounded() {
+		return e.s.latest(t, a, max, e.latches.Holds(a.Row))
+	}
+	return e.reader.Latest(a, max)
+}
+
 // Room implements kv.Eval.
 func (e *eval) Room(g kv.Growth, bytes int) error {
 	e.growth, e.later = g, bytes
@@ -302,6 +310,11 @@ func (c *memChange) hide() {
 	for i := range c.ops {
 		if c.ops[i].deleted {
 			c.ops[i].t.Delete(c.ops[i].item.Address, c.ops[i].item.Timestamp, c.place)
+		}
+	}
+	for i := range c.ops {
+		if !c.ops[i].deleted && (i == 0 || c.ops[i-1].deleted || c.ops[i-1].t != c.ops[i].t) {
+			c.ops[i].t.Settle(c.place)
 		}
 	}
 }

@@ -81,7 +81,7 @@ type groupRun struct {
 }
 
 // diskRuns lists the runs of all groups that are served from disk, also those of layers that this process does not have: what
-// it does not know it must carry along.
+// it does not know it must carry along. Those of bounded groups are among them: some of it is on disk alone.
 func (s *Replica) diskRuns() ([]groupRun, error) {
 	lower, upper := keys.DataSpan(s.id)
 	it, err := s.e.NewIter(lower, upper)
@@ -95,7 +95,7 @@ func (s *Replica) diskRuns() ([]groupRun, error) {
 		if !isData {
 			return nil, kv.Errorf(kv.CodeCorrupt, "shard", "key %x among the data of shard %d", it.Key(), s.id)
 		}
-		if s.mem[g] != nil {
+		if s.mem[g] != nil && !s.mem[g].Bounded() {
 			_, end := keys.GroupSpan(s.id, g)
 			ok = it.SeekGE(end)
 			continue
@@ -176,6 +176,13 @@ func (m *move) flip() error {
 	m.to.tablets.Store(newTablets(append(m.to.Tablets(), m.now), withFate(dst.frozen, m.now.ID, fate)))
 	waiting := src.frozen[m.was.ID]
 	m.from.tablets.Store(newTablets(src.with([]kv.TabletID{m.was.ID}).list, withFate(src.frozen, m.was.ID, nil)))
+	for g, t := range m.to.mem {
+		if t != nil && t.Bounded() {
+			t.Hold()
+			defer t.Release()
+			t.Spill(m.from.mem[g].Spills())
+		}
+	}
 	for _, it := range items {
 		m.to.mem[it.Address.Group].Set(it, 0)
 	}
@@ -236,6 +243,9 @@ func (m *move) fill(b engine.Batch) ([]memtable.Item, error) {
 		}
 	}
 	for _, it := range items {
+		if m.from.mem[it.Address.Group].Bounded() {
+			continue // it is on disk, and copied
+		}
 		if err == nil {
 			err = b.Delete(keys.AppendVersion(keys.AppendColumn(nil, m.from.id, it.Address), it.Timestamp), nil)
 		}

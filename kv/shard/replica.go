@@ -64,6 +64,9 @@ func Open(o Options) (*Replica, error) {
 	for _, g := range o.Registry.groups {
 		if g.InMemory {
 			s.mem[g.ID] = memtable.New(g.ID)
+			if g.Bound > 0 {
+				s.mem[g.ID] = memtable.NewBounded(g.ID, g.Bound)
+			}
 		}
 	}
 	if err := s.discardArrivals(); err != nil {
@@ -106,7 +109,7 @@ func (s *Replica) loadGroup(g kv.GroupID) error {
 			return err
 		}
 		buf = b
-		s.mem[g].Set(own(k.Address, k.Timestamp, v), 0)
+		s.mem[g].Load(own(k.Address, k.Timestamp, v))
 		return nil
 	})
 }
@@ -142,10 +145,14 @@ func (s *Replica) Reader() kv.Reader { return reader{s} }
 
 // InMemory returns the table behind an in-memory group.
 func (s *Replica) InMemory(g kv.GroupID) kv.MemTable {
-	if t := s.mem[g]; t != nil {
-		return t
+	t := s.mem[g]
+	switch {
+	case t == nil:
+		return nil
+	case t.Bounded():
+		return bounded{t, s, g}
 	}
-	return nil
+	return t
 }
 
 // MemoryBytes estimates what the in-memory groups take.

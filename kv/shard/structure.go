@@ -170,8 +170,23 @@ func (s *Leadership) clear(ctx context.Context, span kv.Span) error {
 	}
 	var items []memtable.Item
 	for _, t := range s.mem {
-		if t != nil {
+		if t != nil && !t.Bounded() {
 			items = append(items, t.Persistent(span)...)
+		}
+	}
+	for _, r := range runs {
+		if s.mem[r.group] == nil {
+			continue
+		}
+		// The replicas do not hold the same of it.
+		lower, upper := keys.AppendSpan(nil, s.id, r.group, r.run, span)
+		err := s.e.Scan(lower, upper, func(key, _ []byte) error {
+			k, _, err := keys.Decode(key, nil)
+			items = append(items, own(k.Address, k.Timestamp, nil))
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	for _, it := range items {

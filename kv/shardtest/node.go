@@ -10,6 +10,7 @@ import (
 	"moka/kv"
 	"moka/kv/client"
 	"moka/kv/keys"
+	"moka/kv/memtable"
 	"moka/kv/shard"
 )
 
@@ -317,8 +318,16 @@ func (n *Node) Elect(id kv.ShardID, late bool) (bool, error) {
 	return true, nil
 }
 
-// CheckImages compares the in-memory groups of a shard, none of whose writes is under way, with their image on disk: they are the
-// same, or a restart would change what transactions see.
+// imaged is what an in-memory group tells of what it holds, and of what is on disk alone.
+type imaged interface {
+	Persistent(kv.Span) []memtable.Item
+	Held() int
+	Spills() map[uint32]kv.Timestamp
+}
+
+// CheckImages compares the in-memory groups of a shard, none of whose writes is under way, with their image
+// on disk: they are the same, or a restart would change what transactions see. Of a bounded group no more is
+// in memory than may be, and what is not is known to be on disk.
 func (n *Node) CheckImages(id kv.ShardID) error {
 	l, s := n.leader(id)
 	for _, g := range n.registry.Groups() {
@@ -331,21 +340,28 @@ func (n *Node) CheckImages(id kv.ShardID) error {
 			image[string(p.key)] = p.value
 		}
 		var wrong error
-		table := s.InMemory(g.ID)
-		for run := range table.Runs() {
-			table.Ascend(run, kv.Span{}, func(a kv.Address, v kv.Version) bool {
-				key := string(keys.AppendVersion(keys.AppendColumn(nil, id, a), v.Timestamp))
-				value, ok := image[key]
-				if delete(image, key); !ok || !bytes.Equal(value, v.Value) {
-					wrong = fmt.Errorf("shard %d, group %d: run %d of %x at %v is in memory only (or differs there)", id, g.ID, run, []byte(a.Row), v.Timestamp)
-				}
-				return wrong == nil
-			})
+		table := s.InMemory(g.ID).(imaged)
+		for _, it := range table.Persistent(kv.Span{}) {
+			key := string(keys.AppendVersion(keys.AppendColumn(nil, id, it.Address), it.Timestamp))
+			value, ok := image[key]
+			if delete(image, key); !ok || !bytes.Equal(value, it.Value) {
+				wrong = fmt.Errorf(
+					"shard %d, group %d: run %d of %x at %v is in memory only (or differs there)", id, g.ID,
+					it.Address.Run, []byte(it.Address.Row), it.Timestamp)
+			}
 		}
+		if g.Bound > 0 && table.Held() > g.Bound {
+			wrong = fmt.Errorf("shard %d, group %d: %d entries are in memory, and %d may be", id, g.ID,
+				table.Held(), g.Bound)
+		}
+		spills := table.Spills()
 		for key := range image {
 			k, _, err := keys.Decode([]byte(key), nil)
 			if err != nil {
 				return err
+			}
+			if newest, ok := spills[k.Address.Run]; ok && k.Timestamp <= newest {
+				continue
 			}
 			wrong = fmt.Errorf("shard %d, group %d: run %d of %x at %v is on disk only", id, g.ID, k.Address.Run, []byte(k.Address.Row), k.Timestamp)
 		}
