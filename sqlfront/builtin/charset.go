@@ -75,8 +75,7 @@ func (c convertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		sql.CharacterSet_utf32:
 		return text, nil
 	}
-	text, _ = charset.Spelled(c.TargetCharSet, text)
-	return text, nil
+	return spelledIn(ctx, c.TargetCharSet, text)
 }
 
 // WithChildren implements sql.Expression.

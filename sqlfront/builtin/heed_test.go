@@ -126,3 +126,18 @@ func TestSubstringIndexHearsKill(t *testing.T) {
 		}
 	}
 }
+
+// TestConversionHearsKill: CONVERT of 60 MB to latin1 took 17 s, in which nothing could end its statement.
+func TestConversionHearsKill(t *testing.T) {
+	inner, cancel := context.WithCancelCause(t.Context())
+	ctx := sql.NewContext(inner)
+	text := expression.NewLiteral(strings.Repeat("ä", 100_000), types.LongText)
+	e := NewConvertUsing(expression.NewConvertUsing(text, sql.CharacterSet_latin1))
+	if v, err := e.Eval(ctx, nil); err != nil || v != text.Value() {
+		t.Errorf("before: %v", err)
+	}
+	cancel(errKilled)
+	if _, err := e.Eval(ctx, nil); !errors.Is(err, errKilled) {
+		t.Errorf("ended with %v, want %v", err, errKilled)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
 	"moka/sqlfront/charset"
+	"moka/sqlfront/sqlerr"
 )
 
 // ofBytes are the functions that ask for a text's bytes in its character set. The library's panics, or is an
@@ -36,9 +37,17 @@ func (s *spelled) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		v, err = sql.UnwrapAny(ctx, v)
 	}
 	if text, ok := v.(string); ok && err == nil {
-		v, _ = charset.Spelled(s.set, text)
+		return spelledIn(ctx, s.set, text)
 	}
 	return v, err
+}
+
+func spelledIn(ctx *sql.Context, set sql.CharacterSetID, text string) (any, error) {
+	text, _, err := charset.Spelled(ctx, set, text)
+	if err != nil {
+		return nil, sqlerr.From(err)
+	}
+	return text, nil
 }
 
 // Type implements sql.Expression.

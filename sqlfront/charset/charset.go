@@ -8,6 +8,7 @@
 package charset
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -209,12 +210,21 @@ func Has(c sql.CharacterSetID, r string) bool {
 	return ok
 }
 
+// askEvery is after how many bytes Spelled asks whether its statement is to end.
+const askEvery = 64 << 10
+
 // Spelled returns the text with '?' for what the character set does not have, and where that is; -1 if it has
 // all.
-func Spelled(c sql.CharacterSetID, text string) (string, int) {
+func Spelled(ctx context.Context, c sql.CharacterSetID, text string) (string, int, error) {
 	first := -1
 	var b strings.Builder
+	ask := askEvery
 	for i, n := 0, 0; i < len(text); i += n {
+		if i >= ask {
+			if ask += askEvery; ctx.Err() != nil {
+				return "", 0, context.Cause(ctx)
+			}
+		}
 		if n = 1; text[i] >= utf8.RuneSelf {
 			_, n = utf8.DecodeRuneInString(text[i:])
 		}
@@ -230,9 +240,9 @@ func Spelled(c sql.CharacterSetID, text string) (string, int) {
 		}
 	}
 	if first < 0 {
-		return text, -1
+		return text, -1, nil
 	}
-	return b.String(), first
+	return b.String(), first, nil
 }
 
 // All are the character sets that texts can have: what SHOW CHARACTER SET lists.

@@ -40,7 +40,10 @@ func (t *Table) fitCharsets(ctx *sql.Context, row sql.Row, ignore bool) (sql.Row
 		if !ok {
 			continue
 		}
-		fits, at := charset.Spelled(n.charset, text)
+		fits, at, err := charset.Spelled(ctx, n.charset, text)
+		if err != nil {
+			return nil, sqlerr.From(err)
+		}
 		if at < 0 {
 			continue
 		}

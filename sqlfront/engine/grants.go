@@ -30,7 +30,7 @@ func (s *Session) AssumePrivileges(set sql.PrivilegeSet, counter uint64) {
 		return
 	}
 	for _, d := range set.GetDatabases() {
-		name := strings.ToLower(d.Name()) // patterns are compared without case, as names are
+		name := strings.ToLower(d.Name())     // patterns are compared without case, as names are
 		if _, ours := s.matched[name]; ours { // which is no pattern, whatever characters it has
 			continue
 		}

@@ -569,9 +569,8 @@ func bind(ctx *sql.Context, op string, operands []sql.Expression) (sql.Expressio
 	}
 	if text, ok := strings.CutPrefix(op, "time "); ok {
 		digits, err := strconv.Atoi(text)
-		if err != nil || digits > 6 {
-			return nil, sqlerr.New(sqlerr.TooBigPrecision,
-				"Too-big precision %s specified for 'CAST'. Maximum is 6.", text)
+		if err != nil {
+			return nil, err
 		}
 		return cast.NewTime(operands[0], digits), nil
 	}

@@ -340,19 +340,56 @@ func nearRows(stmt ast.Statement, text string) {
 }
 
 // convertible refuses CONVERT(… USING cs) of a character set that nothing can be kept in: the planner asks
-// for its collation before the expression is mended, and has none. text is what stmt was parsed from.
+// for its collation before the expression is mended, and has none. And it refuses more than six digits of a
+// second: at CAST(… AS DATETIME(7)) the planner panics, and NOW(7) fails when it is run. text is what stmt
+// was parsed from.
 func convertible(stmt ast.Statement, text string) error {
-	if !mayHave(text, "using") {
+	words := []string{"using", "time", "now", "sysdate"}
+	if !slices.ContainsFunc(words, func(w string) bool { return mayHave(text, w) }) {
 		return nil
 	}
+	nodes := append(syntax.Bodies(stmt), stmt)
+	for _, d := range clauses(stmt) {
+		for _, k := range keptBy(d) {
+			nodes = append(nodes, k.expr)
+		}
+	}
 	return syntax.Walk(func(n ast.SQLNode) (bool, error) {
-		if c, ok := n.(*ast.ConvertUsingExpr); ok {
+		switch c := n.(type) {
+		case *ast.ConvertExpr:
+			if of := strings.ToLower(c.Type.Type); of == "time" || of == "datetime" {
+				return true, digitsFit("CAST", c.Type.Length)
+			}
+		case *ast.FuncExpr:
+			if !clocks[c.Name.Lowered()] || len(c.Exprs) != 1 {
+				return true, nil
+			}
+			if e, ok := c.Exprs[0].(*ast.AliasedExpr); ok {
+				l, _ := e.Expr.(*ast.SQLVal)
+				return true, digitsFit(c.Name.Lowered(), l)
+			}
+		case *ast.ConvertUsingExpr:
 			if id, err := sql.ParseCharacterSet(c.Type); err == nil && !charset.Storable(id) {
 				return false, sqlerr.New(sqlerr.UnknownCharset, "Unknown character set: '%s'", id.Name())
 			}
 		}
 		return true, nil
-	}, append(syntax.Bodies(stmt), stmt)...)
+	}, nodes...)
+}
+
+// clocks are the functions that take digits of a second and nothing else.
+var clocks = map[string]bool{"now": true, "sysdate": true, "current_timestamp": true, "localtime": true,
+	"localtimestamp": true, "curtime": true, "current_time": true, "utc_time": true, "utc_timestamp": true}
+
+func digitsFit(of string, l *ast.SQLVal) error {
+	if l == nil || l.Type != ast.IntVal {
+		return nil
+	}
+	if digits, err := strconv.Atoi(string(l.Val)); err == nil && digits <= 6 {
+		return nil
+	}
+	return sqlerr.New(sqlerr.TooBigPrecision, "Too-big precision %s specified for '%s'. Maximum is 6.",
+		l.Val, of)
 }
 
 // mayHave reports whether a word, in lower case, is somewhere in a text.
