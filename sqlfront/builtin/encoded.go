@@ -36,19 +36,25 @@ func byteFunction(name string) (sql.Function, bool) {
 		} else if t == nil || types.IsTextOnly(t) {
 			character = charset.CharacterLength(sql.CharacterSet_utf8mb4)
 		}
-		return Of(name, types.Uint32, types.LongBlob, e, func(_ *sql.Context, args []any) (any, error) {
+		typ := types.Uint32
+		if name == "ord" {
+			typ = types.Int64
+		}
+		return Of(name, typ, types.LongBlob, e, func(_ *sql.Context, args []any) (any, error) {
 			b := args[0].([]byte)
 			switch {
 			case name == "crc32":
 				return crc32.ChecksumIEEE(b), nil
-			case len(b) == 0:
+			case len(b) == 0 && name == "ascii":
 				return uint32(0), nil
+			case len(b) == 0:
+				return int64(0), nil
 			case name == "ascii":
 				return uint32(b[0]), nil
 			}
-			n := uint32(0)
+			n := int64(0)
 			for _, c := range b[:min(len(b), character(b))] {
-				n = n<<8 | uint32(c)
+				n = n<<8 | int64(c)
 			}
 			return n, nil
 		})

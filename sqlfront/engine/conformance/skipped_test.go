@@ -61,6 +61,9 @@ var skipped = []struct {
 			`SELECT_*_FROM_JSON_TABLE('[{"a":"3"},{"a":2},{"b":1},{"a":0},{"a":[1,2]}]',`,
 		},
 	}},
+	{"a tab is no part of a JSON text (sqlfront.TestUnquotedTexts)", map[string][]string{
+		"Queries*": {"SELECT_JSON_UNQUOTE('\"\\t\\\\u0032\"')"},
+	}},
 	{"a user variable holds a text where a DATETIME is assigned to it, as in MySQL", map[string][]string{
 		"PreparedStatements": {`execute_s_using_@dt;`, `execute_s_using_@ts;`},
 	}},
