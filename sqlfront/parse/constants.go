@@ -3,7 +3,11 @@ package parse
 import (
 	"strings"
 
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
 	"moka/sqlfront/expr"
+	"moka/sqlfront/inband"
+	"moka/sqlfront/syntax"
 )
 
 // constants writes such constants as the grammar takes for others: DATE'…' and its like are plain texts
@@ -91,6 +95,113 @@ func mentionsConstants(s string) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// forms writes what MySQL has and the grammar has not, in words that it has: 0b11, which it takes for a name,
+// as b'11'; TRIM(LEADING FROM x) with the blank that it means; and a SOUNDS LIKE b as a COLLATE mark LIKE b,
+// which has its precedence and from which sounding makes SOUNDEX(a) = SOUNDEX(b).
+func (r *rewriter) forms() {
+	sounds, trims := containsWord(r.src, "sounds"), containsWord(r.src, "trim")
+	if !sounds && !trims && !strings.Contains(r.src, "0b") {
+		return
+	}
+	l := &lexer{s: r.src, ansi: r.ansi}
+	var prev token
+	for t := l.next(); t.kind != eof; prev, t = t, l.next() {
+		ahead := lexer{s: l.s, pos: l.pos, ansi: l.ansi}
+		switch {
+		case t.kind == num && isBinary(l.text(t)):
+			r.edits.replace(t.start, t.end, "b'"+l.text(t)[2:]+"'")
+			r.moved = true
+		case trims && l.is(t, "trim"):
+			if !ahead.isByte(ahead.next(), '(') {
+				continue
+			}
+			n := ahead.next()
+			if !ahead.is(n, "leading") && !ahead.is(n, "trailing") && !ahead.is(n, "both") {
+				continue
+			}
+			if from := ahead.next(); ahead.is(from, "from") {
+				r.edits.replace(from.start, from.start, "' ' ")
+				r.moved = true
+			}
+		case sounds && l.is(t, "sounds") && l.endsValue(prev) && ahead.is(ahead.next(), "like"):
+			r.edits.replace(t.start, t.end, "COLLATE "+soundsMark)
+			r.moved, r.sounds = true, true
+		}
+	}
+}
+
+// soundsMark is the collation of the last value before SOUNDS LIKE.
+var soundsMark = inband.Function("sounds")
+
+// isBinary reports whether a number is 0b and digits of the base 2; of anything else 0b… is a name.
+func isBinary(s string) bool {
+	return len(s) > 2 && s[:2] == "0b" && strings.Trim(s[2:], "01") == ""
+}
+
+// endsValue reports whether a value may end with the token, so that SOUNDS behind it is no name.
+func (l *lexer) endsValue(t token) bool {
+	switch t.kind {
+	case str, num, quoted, variable, param:
+		return true
+	case punct:
+		return l.isByte(t, ')')
+	case word:
+		return !beforeValues[strings.ToLower(l.text(t))]
+	}
+	return false
+}
+
+// beforeValues are the words behind which a value begins.
+var beforeValues = func() map[string]bool {
+	words := map[string]bool{}
+	for _, w := range strings.Fields(`all and as between binary both by case collate desc distinct div do else
+		elseif except exists from having if in intersect interval is into join leading like limit mod not
+		on or over partition regexp return rlike select set then trailing union until update using values
+		when where while with xor`) {
+		words[w] = true
+	}
+	return words
+}()
+
+// sounding makes a comparison of SOUNDEXes of each LIKE whose left operand ends with the mark.
+func sounding(stmt ast.Statement) {
+	soundex := func(e ast.Expr) ast.Expr {
+		args := ast.SelectExprs{&ast.AliasedExpr{Expr: e}}
+		return &ast.FuncExpr{Name: ast.NewColIdent("soundex"), Exprs: args}
+	}
+	var visit func(n ast.SQLNode) (bool, error)
+	visit = func(n ast.SQLNode) (bool, error) {
+		switch n := n.(type) {
+		case *ast.ComparisonExpr:
+			if n.Operator == ast.LikeStr && unmark(&n.Left) {
+				n.Operator, n.Left, n.Right = ast.EqualStr, soundex(n.Left), soundex(n.Right)
+			}
+		case ast.Statement:
+			for _, e := range syntax.Conditions(n) {
+				_ = syntax.Walk(visit, e)
+			}
+		}
+		return true, nil
+	}
+	_ = syntax.Walk(visit, append(syntax.Bodies(stmt), stmt)...) // the visitor has no errors
+}
+
+// unmark takes the mark off the end of a value, if it is there.
+func unmark(at *ast.Expr) bool {
+	switch e := (*at).(type) {
+	case *ast.CollateExpr:
+		if e.Collation == soundsMark {
+			*at = e.Expr
+			return true
+		}
+	case *ast.BinaryExpr:
+		return unmark(&e.Right)
+	case *ast.UnaryExpr:
+		return unmark(&e.Expr)
 	}
 	return false
 }

@@ -230,6 +230,7 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 	r.constants()
 	r.intervals()
 	r.comparedExists()
+	r.forms()
 	stmt, end, done, err := r.head(ctx, o)
 	if err == nil && !done {
 		text := r.edits.apply(r.src)
@@ -248,6 +249,9 @@ func (p *Parser) parse(ctx context.Context, r *rewriter, o ast.ParserOptions, mu
 			}
 			stmt, end, err = again, to, nil
 			r.moved = true
+		}
+		if r.sounds {
+			sounding(stmt)
 		}
 		if end = r.edits.original(end); end > len(s) {
 			end = len(s)

@@ -29,6 +29,7 @@ type rewriter struct {
 	moved     bool // an edit moved text that is kept
 	past      bool // it has AS OF
 	assigns   bool // it has @a := … within a query
+	sounds    bool // it has SOUNDS LIKE
 	whole     bool // semicolons are within the statement: it defines a routine
 
 	taken   []tableOption // taken out of a CREATE or ALTER TABLE

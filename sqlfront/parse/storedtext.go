@@ -181,9 +181,13 @@ func readStored(ctx context.Context, text string, o ast.ParserOptions) (ast.Expr
 	r := rewriter{src: "select " + text, ansi: o.AnsiQuotes}
 	r.constants()
 	r.intervals()
+	r.forms()
 	stmt, err := ast.ParseWithOptions(ctx, r.edits.apply(r.src), o)
 	if err != nil {
 		return nil, false
+	}
+	if r.sounds {
+		sounding(stmt)
 	}
 	s, ok := stmt.(*ast.Select)
 	if !ok || len(s.SelectExprs) != 1 || s.Where != nil || s.Having != nil || s.GroupBy != nil ||

@@ -68,7 +68,9 @@ func (s *stray) visit(n ast.SQLNode) (bool, error) {
 			s.found = "``"
 		}
 	case ast.Statement:
-		s.conditions(n)
+		for _, e := range Conditions(n) {
+			s.walk(e)
+		}
 	}
 	return s.found == "", nil
 }
@@ -95,31 +97,32 @@ func (s *stray) call(n *ast.FuncExpr) {
 	}
 }
 
-// conditions goes through the expressions of a body's statement that the library's walk does not come to.
-func (s *stray) conditions(n ast.Statement) {
+// Conditions are the expressions of a body's statement that the library's walk does not come to.
+func Conditions(n ast.Statement) (all []ast.Expr) {
 	switch n := n.(type) {
 	case *ast.IfStatement:
 		for _, c := range n.Conditions {
-			s.walk(c.Expr)
+			all = append(all, c.Expr)
 		}
 	case *ast.CaseStatement:
 		if n.Expr != nil {
-			s.walk(n.Expr)
+			all = append(all, n.Expr)
 		}
 		for _, c := range n.Cases {
-			s.walk(c.Case)
+			all = append(all, c.Case)
 		}
 	case *ast.While:
-		s.walk(n.Condition)
+		all = append(all, n.Condition)
 	case *ast.Repeat:
-		s.walk(n.Condition)
+		all = append(all, n.Condition)
 	case *ast.Return:
-		s.walk(n.Expr)
+		all = append(all, n.Expr)
 	case *ast.Declare:
 		if n.Variables != nil && n.Variables.VarType.Default != nil {
-			s.walk(n.Variables.VarType.Default)
+			all = append(all, n.Variables.VarType.Default)
 		}
 	}
+	return all
 }
 
 func isText(e ast.SelectExpr) bool {
