@@ -125,6 +125,8 @@ func (e *encoded) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if !ok || err != nil {
 		return v, err
 	}
-	text, _ = charset.Spelled(e.set, text)
+	if text, _, err = charset.Spelled(ctx, e.set, text); err != nil {
+		return nil, err
+	}
 	return e.set.Encoder().EncodeReplaceUnknown([]byte(text)), nil
 }

@@ -286,8 +286,6 @@ func searchFunctions() []sql.Function {
 			}},
 		{name: "quote", min: 1, max: 1, typ: text, nulls: true, eval: quote},
 		{name: "soundex", min: 1, max: 1, typ: text, eval: soundex},
-		{name: "ascii", min: 1, max: 1, typ: integer, eval: leading(false)},
-		{name: "ord", min: 1, max: 1, typ: integer, eval: leading(true)},
 		{name: "find_in_set", min: 2, max: 2, typ: integer, eval: findInSet},
 		{name: "lpad", min: 3, max: 3, typ: text, eval: pad},
 		{name: "rpad", min: 3, max: 3, typ: text, eval: pad},
@@ -569,32 +567,6 @@ func findInSet(ctx *sql.Context, c *call, vs []any) (any, error) {
 		}
 	}
 	return int64(0), nil
-}
-
-// leading is ASCII and ORD, the number of the first byte, or of the bytes of the first character. Only these
-// are looked at: the library's are errors for texts of more than 64 KiB.
-func leading(whole bool) func(*sql.Context, *call, []any) (any, error) {
-	return func(ctx *sql.Context, c *call, vs []any) (any, error) {
-		switch v := vs[0].(type) {
-		case string:
-			vs = []any{v[:min(len(v), utf8.UTFMax)]}
-		case []byte:
-			vs = []any{v[:min(len(v), utf8.UTFMax)]}
-		}
-		text, err := textOf(ctx, c.args[0], vs[0])
-		if err != nil || text == "" {
-			return int64(0), err
-		}
-		n := 1
-		if whole && !binaryArgs(ctx, c.args) {
-			_, n = utf8.DecodeRuneInString(text)
-		}
-		number := int64(0)
-		for _, b := range []byte(text[:n]) {
-			number = number<<8 | int64(b)
-		}
-		return number, nil
-	}
 }
 
 // pad is LPAD and RPAD.
