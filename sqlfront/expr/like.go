@@ -50,7 +50,7 @@ func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Express
 	// The library takes a pattern without wildcards, or with one at its end, for a comparison, and the
 	// escapes in it for characters.
 	escaped := isLiteral && escape == nil && strings.Contains(written, `\`)
-	if !ok || !padded && !escaped && isLiteral && escape == nil && isPrefix(written) {
+	if !ok || !padded && !escaped && isLiteral && escape == nil && wildcard.IsPrefix(written) {
 		return like
 	}
 	own := ownLike(l)
@@ -61,7 +61,7 @@ func newLike(ctx *sql.Context, text, pattern, escape sql.Expression) sql.Express
 		return own
 	}
 	// For the choice of an index; rows are looked at.
-	prefix, rest := literalPrefix(written)
+	prefix, rest := wildcard.LiteralPrefix(written)
 	switch {
 	case prefix == "":
 	case rest == "" && padded:
@@ -84,31 +84,10 @@ func Matched(l *expression.Like) *Like {
 	if !ok || l.Escape != nil {
 		return nil
 	}
-	if written, ok := lit.Value().(string); !ok || !strings.Contains(written, `\`) && isPrefix(written) {
+	if written, ok := lit.Value().(string); !ok || !strings.Contains(written, `\`) && wildcard.IsPrefix(written) {
 		return nil
 	}
 	return ownLike(l)
-}
-
-// isPrefix reports whether a pattern without escapes has no wildcard but a % at its end.
-func isPrefix(pattern string) bool {
-	return !strings.ContainsAny(strings.TrimSuffix(pattern, "%"), "%_")
-}
-
-// literalPrefix is what a text starts with that is like the pattern, and the pattern from its first wildcard
-// on.
-func literalPrefix(pattern string) (prefix, rest string) {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
-		case c == '%' || c == '_':
-			return b.String(), pattern[i:]
-		case c == '\\' && i+1 < len(pattern):
-			i++
-		}
-		b.WriteByte(pattern[i])
-	}
-	return b.String(), ""
 }
 
 // bothBinary makes both sides of a comparison binary where one is: bytes are compared then, whatever the

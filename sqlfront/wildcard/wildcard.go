@@ -3,6 +3,7 @@ package wildcard
 import (
 	"context"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -104,4 +105,25 @@ func (w *Pattern) Match(ctx *sql.Context, text string) (bool, error) {
 		againAt += n
 		at, node = againAt, againNode
 	}
+}
+
+// IsPrefix reports whether a pattern without escapes has no wildcard but a % at its end.
+func IsPrefix(pattern string) bool {
+	return !strings.ContainsAny(strings.TrimSuffix(pattern, "%"), "%_")
+}
+
+// LiteralPrefix is what a text starts with that is like the pattern, and the pattern from its first wildcard
+// on.
+func LiteralPrefix(pattern string) (prefix, rest string) {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '%' || c == '_':
+			return b.String(), pattern[i:]
+		case c == '\\' && i+1 < len(pattern):
+			i++
+		}
+		b.WriteByte(pattern[i])
+	}
+	return b.String(), ""
 }
