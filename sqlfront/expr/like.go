@@ -84,7 +84,8 @@ func Matched(l *expression.Like) *Like {
 	if !ok || l.Escape != nil {
 		return nil
 	}
-	if written, ok := lit.Value().(string); !ok || !strings.Contains(written, `\`) && wildcard.IsPrefix(written) {
+	written, ok := lit.Value().(string)
+	if !ok || !strings.Contains(written, `\`) && wildcard.IsPrefix(written) {
 		return nil
 	}
 	return ownLike(l)
