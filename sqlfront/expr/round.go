@@ -25,7 +25,7 @@ func roundFunctions() (fs []sql.Function) {
 			Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 				// 20200102030405.6, of which the library makes nothing
 				if len(args) > 0 && (IsTemporal(ctx, args[0]) || isBytes(ctx, args[0]) ||
-					hexNumber(ctx, args[0]) != nil) {
+					HexNumber(ctx, args[0]) != nil) {
 					args = append([]sql.Expression{Operand(ctx, args[0])}, args[1:]...)
 				}
 				if (len(args) == 2 || len(args) == 1 && name == "round") &&

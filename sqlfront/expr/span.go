@@ -42,7 +42,7 @@ func IsTime(ctx *sql.Context, e sql.Expression) bool {
 
 // TimeAsNumber makes a number of a TIME, of bytes, and of a hexadecimal literal; everything else stays.
 func TimeAsNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
-	if IsTime(ctx, e) || isBytes(ctx, e) || hexNumber(ctx, e) != nil {
+	if IsTime(ctx, e) || isBytes(ctx, e) || HexNumber(ctx, e) != nil {
 		return Operand(ctx, e)
 	}
 	return e

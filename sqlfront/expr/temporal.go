@@ -102,7 +102,7 @@ func AsText(ctx *sql.Context, e sql.Expression) sql.Expression { return temporal
 
 // AsNumber makes a number of a date or time, and of a hexadecimal literal; everything else stays.
 func AsNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
-	if n := hexNumber(ctx, e); n != nil {
+	if n := HexNumber(ctx, e); n != nil {
 		return n
 	}
 	return temporal(ctx, e, true)
@@ -134,19 +134,19 @@ func Bytes(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return AsText(ctx, e)
 }
 
-// hexNumber is the number that a hexadecimal literal is beside numbers, nil of everything else. To the
-// library it is bytes everywhere.
-func hexNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
+// HexNumber is the number that a hexadecimal literal is beside numbers, and where a condition is asked for:
+// its last eight bytes. It is nil of everything else. To the library it is bytes everywhere.
+func HexNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
 	l, ok := e.(*expression.Literal)
 	if !ok {
 		return nil
 	}
 	bytes, ok := l.Value().([]byte)
-	if !ok || len(bytes) > 8 || l.Type(ctx) != types.LongBlob {
+	if !ok || l.Type(ctx) != types.LongBlob {
 		return nil
 	}
 	n := uint64(0)
-	for _, b := range bytes {
+	for _, b := range bytes[max(0, len(bytes)-8):] {
 		n = n<<8 | uint64(b)
 	}
 	return expression.NewLiteral(n, types.Uint64)
@@ -160,7 +160,7 @@ func hexNumbers(ctx *sql.Context, operands []sql.Expression) (out []sql.Expressi
 	}
 	out = slices.Clone(operands)
 	for i, o := range operands {
-		if n := hexNumber(ctx, o); n != nil {
+		if n := HexNumber(ctx, o); n != nil {
 			out[i], changed = n, true
 		}
 	}

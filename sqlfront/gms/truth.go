@@ -9,6 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/expr"
 )
 
 // truth is a date or a time as a condition: it is true unless all of it is zero. The library asks for the
@@ -57,10 +59,15 @@ func (t *truth) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return sql.ConvertToBool(ctx, v)
 }
 
-// asTruth is e where a condition is asked for; ok is false if that is e itself.
+// asTruth is e where a condition is asked for, which of a hexadecimal literal is its number: the library
+// takes its bytes for the text of one, so that x'30' was false and x'61', too. ok is false if that is e
+// itself.
 func asTruth(ctx *sql.Context, e sql.Expression) (_ sql.Expression, ok bool) {
 	if e == nil || !e.Resolved() {
 		return e, false
+	}
+	if n := expr.HexNumber(ctx, e); n != nil {
+		return n, true
 	}
 	switch e.Type(ctx).Type() {
 	case sqltypes.Date, sqltypes.Datetime, sqltypes.Timestamp, sqltypes.Time:
@@ -69,8 +76,8 @@ func asTruth(ctx *sql.Context, e sql.Expression) (_ sql.Expression, ok bool) {
 	return e, false
 }
 
-// Truths is an expression with truth values in the place of dates and times that it takes for conditions,
-// nil if there are none.
+// Truths is an expression with truth values in the place of dates, times and hexadecimal literals that it
+// takes for conditions, nil if there are none.
 func Truths(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	n := 0 // of the operands, how many are conditions
 	switch e := e.(type) {
