@@ -2,9 +2,8 @@ package expr
 
 import (
 	"context"
+	"errors"
 	"io"
-	"regexp"
-	"regexp/syntax"
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
@@ -25,17 +24,14 @@ import (
 // its statement is to end.
 
 const (
-	// maxPattern is as many bytes, and maxProgram as many instructions, as a pattern may have;
-	// PCRE's limit is 64 Ki, too.
+	// maxPattern is as many bytes as a pattern may have; PCRE's limit is 64 Ki, too.
 	maxPattern = 64 << 10
-	maxProgram = 64 << 10
 	// stepUnit is how many instructions times characters one unit of regexp_time_limit is.
 	stepUnit = 1 << 28
 	// unasked is how many instructions times characters go by without asking: some ten milliseconds.
 	unasked = 1 << 19
-	// threadBytes is about what the machine needs for an instruction, and compileBytes the parser for
-	// a byte, of \pL that is.
-	threadBytes, compileBytes = 120, 2 << 10
+	// compileBytes is about what the parser needs for a byte, of \pL that is.
+	compileBytes = 2 << 10
 )
 
 func regexpFunctions() (fs []sql.Function) {
@@ -105,16 +101,14 @@ func (c *regexpCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 
 // pattern is a compiled regular expression.
 type pattern struct {
+	*icu.Program
 	text, flags string
-	size        int64 // of its program, in instructions
-	// whole is for a search from the start of a text. later is for one from behind a character, with which
-	// its text begins: that is how ^ and \b know what is before. Its first group is the match.
-	whole, later *regexp.Regexp
+	grouped     bool
 }
 
 // compile makes a pattern, if that is not too large; what it takes is charged to c meanwhile.
-func (c *regexpCall) compile(ctx *sql.Context, text, flags string) (*pattern, error) {
-	if p := c.known.Load(); p != nil && p.text == text && p.flags == flags {
+func (c *regexpCall) compile(ctx *sql.Context, text, flags string, grouped bool) (*pattern, error) {
+	if p := c.known.Load(); p != nil && p.text == text && p.flags == flags && p.grouped == grouped {
 		return p, nil
 	}
 	switch {
@@ -129,76 +123,24 @@ func (c *regexpCall) compile(ctx *sql.Context, text, flags string) (*pattern, er
 		}
 		defer func() { _ = charge(ctx, c, 0) }()
 	}
-	syntaxError := func(err error) error {
-		return sqlerr.New(sqlerr.RegexpRuleSyntax, "Syntax error in regular expression: %v", err)
-	}
-	opts := syntax.Perl
-	for _, f := range flags {
-		opts = opts&^clearing[f] | setting[f]
-	}
-	tree, err := syntax.Parse(icu.Pattern(text), opts)
-	if err != nil {
-		return nil, syntaxError(err)
-	}
-	p := &pattern{text: text, flags: flags, size: programSize(tree)}
-	switch limit := globalInteger("regexp_stack_limit", 8_000_000); {
-	case p.size > maxProgram:
+	program, err := icu.Compile(text, flags, grouped, globalInteger("regexp_stack_limit", 8_000_000))
+	switch {
+	case errors.Is(err, icu.ErrSize):
 		return nil, tooBig()
-	case limit > 0 && p.size*threadBytes > limit:
+	case errors.Is(err, icu.ErrStack):
 		return nil, sqlerr.New(sqlerr.RegexpStackOverflow,
 			"Overflow in the regular expression backtrack stack.")
+	case err != nil:
+		return nil, sqlerr.New(sqlerr.RegexpRuleSyntax, "Syntax error in regular expression: %v", err)
 	}
-	plain := uncaptured(tree).String()
-	if p.whole, err = regexp.Compile(plain); err == nil {
-		p.later, err = regexp.Compile(`(?s:\A.)(?s:.*?)(` + plain + `)`)
-	}
-	if err != nil {
-		return nil, syntaxError(err)
-	}
+	p := &pattern{program, text, flags, grouped}
 	c.known.Store(p)
 	return p, nil
 }
 
-// setting and clearing are what the letters of a match type do to the flags of the syntax.
-var (
-	setting  = map[rune]syntax.Flags{'i': syntax.FoldCase, 'n': syntax.DotNL}
-	clearing = map[rune]syntax.Flags{'c': syntax.FoldCase, 'm': syntax.OneLine}
-)
-
 func tooBig() error {
 	return sqlerr.New(sqlerr.RegexpPatternTooBig,
 		"The regular expression pattern exceeds limits on size or complexity.")
-}
-
-// programSize is about how many instructions a pattern becomes. Nothing is made to know it:
-// x{1000}{1000} would be large.
-func programSize(re *syntax.Regexp) (n int64) {
-	for _, s := range re.Sub {
-		if n += 1 + programSize(s); n > maxProgram {
-			return n
-		}
-	}
-	switch re.Op {
-	case syntax.OpLiteral:
-		n += int64(len(re.Rune))
-	case syntax.OpCharClass:
-		n += 1 + int64(len(re.Rune))/8
-	case syntax.OpRepeat:
-		n *= int64(max(re.Max, re.Min+1))
-	}
-	return n + 1
-}
-
-// uncaptured takes the groups out of a pattern: what they match nobody asks, and the machine would keep it
-// for each of its threads.
-func uncaptured(re *syntax.Regexp) *syntax.Regexp {
-	for re.Op == syntax.OpCapture {
-		re = re.Sub[0]
-	}
-	for i, s := range re.Sub {
-		re.Sub[i] = uncaptured(s)
-	}
-	return re
 }
 
 func globalInteger(name string, otherwise int64) int64 {
@@ -216,8 +158,10 @@ type search struct {
 	call  *regexpCall
 	p     *pattern
 	text  string
-	from  int   // where the next match may begin
-	end   int   // of the match before, -1 if there was none
+	from  int // where the next match may begin
+	end   int // of the match before, -1 if there was none
+	with  string
+	at    []int // where the match and its groups are
 	steps int64 // that it has taken
 	limit int64
 }
@@ -246,11 +190,17 @@ func (c *regexpCall) search(ctx *sql.Context, vs []any) (*search, error) {
 		}
 		flags += more
 	}
-	p, err := c.compile(ctx, expr, flags)
+	with := ""
+	if c.name == "regexp_replace" {
+		if with, err = textOf(ctx, c.args[2], vs[2]); err != nil {
+			return nil, err
+		}
+	}
+	p, err := c.compile(ctx, expr, flags, strings.Contains(with, "$"))
 	if err != nil {
 		return nil, err
 	}
-	return &search{ctx: ctx, call: c, p: p, text: text, end: -1,
+	return &search{ctx: ctx, call: c, p: p, text: text, end: -1, with: with,
 		limit: globalInteger("regexp_time_limit", 32) * stepUnit}, nil
 }
 
@@ -281,19 +231,19 @@ func (s *search) next() (from, to int, ok bool, err error) {
 
 // find is the first match from s.from on.
 func (s *search) find() (from, to int, ok bool, err error) {
-	re, base, group := s.p.whole, 0, 0
+	re, base, group := s.p.Whole, 0, 0
 	if s.from > 0 {
 		_, n := utf8.DecodeLastRuneInString(s.text[:s.from])
-		re, base, group = s.p.later, s.from-n, 1
+		re, base, group = s.p.Later, s.from-n, 1
 	}
 	var at []int
-	if rest := s.text[base:]; int64(len(rest))*s.p.size <= unasked {
+	if rest := s.text[base:]; int64(len(rest))*s.p.Size <= unasked {
 		at = re.FindStringSubmatchIndex(rest)
 		last := len(rest)
 		if at != nil {
 			last = at[1]
 		}
-		s.steps += int64(last+1) * s.p.size
+		s.steps += int64(last+1) * s.p.Size
 	} else {
 		r := &runes{search: s, rest: rest}
 		at = re.FindReaderSubmatchIndex(r)
@@ -307,7 +257,13 @@ func (s *search) find() (from, to int, ok bool, err error) {
 	if at == nil {
 		return 0, 0, false, nil
 	}
-	return base + at[2*group], base + at[2*group+1], true, nil
+	s.at = at[2*group:]
+	for i := range s.at {
+		if s.at[i] >= 0 {
+			s.at[i] += base
+		}
+	}
+	return s.at[0], s.at[1], true, nil
 }
 
 // runes is a text that ends when the statement does, or when the search has taken too many steps.
@@ -323,7 +279,7 @@ func (r *runes) ReadRune() (c rune, n int, err error) {
 	if r.rest == "" {
 		return 0, 0, io.EOF
 	}
-	if r.steps += r.p.size; r.steps-r.asked > unasked {
+	if r.steps += r.p.Size; r.steps-r.asked > unasked {
 		if r.asked = r.steps; r.ctx.Err() != nil {
 			r.stopped = true
 			return 0, 0, io.EOF
@@ -356,6 +312,10 @@ func (s *search) begin(pos int64) error {
 			return nil
 		}
 	}
+	return outOfBounds()
+}
+
+func outOfBounds() error {
 	return sqlerr.New(sqlerr.RegexpOutOfBounds, "Index out of bounds in regular expression search.")
 }
 
@@ -413,12 +373,21 @@ func (s *search) result(vs []any) (any, error) {
 	return int8(0), nil
 }
 
+// replacement reads what a match is replaced with. MySQL does that when there is one, and says then what is
+// wrong.
+func (s *search) replacement() (*icu.Replacement, error) {
+	r, err := icu.NewReplacement(s.with, s.p.Names)
+	switch {
+	case errors.Is(err, icu.ErrGroup):
+		return nil, outOfBounds()
+	case err != nil:
+		return nil, sqlerr.New(sqlerr.RegexpGroupName, "A capture group has an invalid name.")
+	}
+	return r, nil
+}
+
 // replace is the text with a match, or all, replaced.
 func (s *search) replace(vs []any) (any, error) {
-	with, err := textOf(s.ctx, s.call.args[2], vs[2])
-	if err != nil {
-		return nil, err
-	}
 	pos, err := s.integer(vs, 3, 1)
 	if err != nil {
 		return nil, err
@@ -433,6 +402,7 @@ func (s *search) replace(vs []any) (any, error) {
 		return nil, err
 	}
 	limit := MaxPacket(s.ctx)
+	var with *icu.Replacement
 	var out []byte
 	var charged int
 	copied := 0
@@ -447,7 +417,12 @@ func (s *search) replace(vs []any) (any, error) {
 		if only > 0 && n != only {
 			continue
 		}
-		if need := len(out) + from - copied + len(with); int64(need) > limit {
+		if with == nil {
+			if with, err = s.replacement(); err != nil {
+				return nil, err
+			}
+		}
+		if need := len(out) + from - copied + with.Len(s.at); int64(need) > limit {
 			return overflow(s.ctx, s.call.name, limit)
 		} else if need > max(large, charged) {
 			charged = 2 * need // append doubles
@@ -455,7 +430,7 @@ func (s *search) replace(vs []any) (any, error) {
 				return nil, err
 			}
 		}
-		out = append(append(out, s.text[copied:from]...), with...)
+		out = with.Append(append(out, s.text[copied:from]...), s.text, s.at)
 		if copied = to; only > 0 {
 			break
 		}

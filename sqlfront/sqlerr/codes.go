@@ -22,6 +22,7 @@ const (
 	RegexpStackOverflow    = 3698
 	RegexpTimeOut          = 3699
 	RegexpPatternTooBig    = 3700
+	RegexpGroupName        = 3887
 	BadHost                = 1042
 	HandshakeFailed        = 1043
 	DBAccessDenied         = 1044
