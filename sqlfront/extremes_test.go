@@ -34,6 +34,7 @@ func TestCountsOfCharacters(t *testing.T) {
 		!strings.Contains(got, "Truncated incorrect INTEGER value: '2x'") {
 		t.Errorf("warnings: %s", got)
 	}
+	want(t, c, "select left('abc', cast('00:00:02' as time))", "ab")
 	for _, n := range []any{int64(1<<63 - 1), uint64(1<<64 - 1), 1e308, "99999999999999999999"} {
 		var s string
 		err := c.QueryRowContext(t.Context(), "select concat(substring('abc', 2, ?), left('abc', ?), "+
@@ -114,4 +115,31 @@ func TestJSONTablePaths(t *testing.T) {
 	}
 	want(t, c, "select s.n, t.v from (select 1 n, '[1, 2]' d union all select 2, '{\"x\": 3}' "+
 		"union all select 3, null) s, json_table(s.d, '$.*' columns (v int path '$')) t", "2 3")
+}
+
+// TestBitsOfNew: a BIT of NEW, or of a variable, is bytes to functions of texts, as that of a column is. It
+// was the digits of its number.
+func TestBitsOfNew(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	run(t, c, "create database d", "use d", "create table b (b bit(8))", "create table l (t varchar(50))",
+		"create trigger t before insert on b for each row insert into l values "+
+			"(hex(concat('x', new.b, '|', new.b + 1, '|', hex(new.b))))",
+		"create function f(n int) returns text begin declare v bit(8) default n; "+
+			"return hex(concat('x', v)); end",
+		"insert into b values (b'01000001')")
+	want(t, c, "select t, f(65), (select hex(concat('x', b)) from b) from l", "78417C36367C3431 7841 7841")
+}
+
+// TestWrongArguments: what a function cannot take has MySQL's numbers of errors. It was 1105, with words
+// about types of the server's programming language.
+func TestWrongArguments(t *testing.T) {
+	c := newDatabase(t).serve().conn("")
+	for call, code := range map[string]string{
+		"abs(point(1, 2))": "1210", "abs(cast('[]' as json))": "1210", "linestring(1, 2)": "1367",
+		"st_x('abc')": "3037", "uuid_to_bin('abc')": "1411",
+	} {
+		if got := results(t, c, "select "+call); got != "error "+code {
+			t.Errorf("%s: %s, want %s", call, got, code)
+		}
+	}
 }

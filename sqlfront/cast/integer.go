@@ -27,6 +27,10 @@ func Characters(ctx *sql.Context, v any) (int64, error) {
 		}
 		return count, nil
 	}
+	if span, ok := v.(types.Timespan); ok { // 10:11:12 is 101112
+		digits, err := strconv.ParseFloat(strings.ReplaceAll(span.String(), ":", ""), 64)
+		return int64(math.Round(digits)), err
+	}
 	n, _, err := types.Int64.Convert(ctx, v)
 	if err != nil {
 		return 0, err

@@ -18,6 +18,7 @@ import (
 	"moka/sqlfront/builtin"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/gms"
+	"moka/sqlfront/routine"
 )
 
 // Where dates and times are taken for texts or numbers they are made such by what they are; see expr.Temporal.
@@ -230,8 +231,11 @@ func textOfTemporalOrEnum(ctx *sql.Context, e sql.Expression) sql.Expression {
 	if _, done := e.(*expr.EnumLabel); !done && isEnum(ctx, e) {
 		return expr.NewEnumLabel(e)
 	}
-	if f, ok := e.(*expression.GetField); ok && types.IsBit(f.Type(ctx)) {
-		return expr.NewBitText(f)
+	switch e.(type) {
+	case *expression.GetField, *routine.Variable, *routine.Held: // which may be of NEW
+		if types.IsBit(e.Type(ctx)) {
+			return expr.NewBitText(e)
+		}
 	}
 	return expr.AsText(ctx, e)
 }

@@ -169,7 +169,7 @@ func NumberText(ctx *sql.Context, e sql.Expression) sql.Expression {
 type BitText struct{ expression.UnaryExpressionStub }
 
 // NewBitText is the text of a column of BIT.
-func NewBitText(column *expression.GetField) *BitText {
+func NewBitText(column sql.Expression) *BitText {
 	return &BitText{expression.UnaryExpressionStub{Child: column}}
 }
 
