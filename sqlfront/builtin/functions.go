@@ -163,6 +163,11 @@ func Function(name string) (sql.Function, bool) {
 			return &e
 		}}, true
 	}
+	if name == "from_days" {
+		return sql.Function1{Name: name, Fn: func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			return function.NewFromDays(ctx, Of(name, types.Int64, types.Int64, e, dayOfDate))
+		}}, true
+	}
 	if dateParts[name] {
 		return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression,
 			error) {
@@ -216,6 +221,16 @@ func toSeconds(_ *sql.Context, args []any) (any, error) {
 
 const secondsADay = 24 * 60 * 60
 
+// dayOfDate is the number of a day that there may be, or 0, whose date is '0000-00-00'.
+func dayOfDate(_ *sql.Context, args []any) (any, error) {
+	const last = 3652424 // 9999-12-31
+	n := args[0].(int64)
+	if n < 0 || n > last {
+		n = 0
+	}
+	return n, nil
+}
+
 // months reads a period, YYYYMM or YYMM.
 func months(period int64) (int64, error) {
 	year, month := period/100, period%100
@@ -236,7 +251,7 @@ func periodAdd(_ *sql.Context, args []any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m += args[1].(int64)
+	m = int64(uint32(m) + uint32(args[1].(int64))) // MySQL's integers have 32 bits here
 	return m/12*100 + m%12 + 1, nil
 }
 

@@ -11,8 +11,15 @@ import (
 	"moka/sqlfront/sqlerr"
 )
 
-// Characters is a value as a number of characters.
+// Characters is a value as a number of characters, which is no more than any text has.
 func Characters(ctx *sql.Context, v any) (int64, error) {
+	n, err := Integer(ctx, v)
+	return max(-math.MaxInt32, min(math.MaxInt32, n)), err
+}
+
+// Integer is a value as the integer that is nearest to it. A text that is none counts as what it begins with,
+// with a warning, as everywhere.
+func Integer(ctx *sql.Context, v any) (int64, error) {
 	if b, ok := v.([]byte); ok {
 		v = string(b)
 	}
@@ -21,11 +28,10 @@ func Characters(ctx *sql.Context, v any) (int64, error) {
 		if cut {
 			ctx.Warn(sqlerr.TruncatedWrongValue, "Truncated incorrect INTEGER value: '%s'", Shown(text))
 		}
-		count := int64(min(n, math.MaxInt32))
-		if negative {
-			count = -count
+		if n = min(n, math.MaxInt64); negative {
+			return -int64(n), nil
 		}
-		return count, nil
+		return int64(n), nil
 	}
 	if span, ok := v.(types.Timespan); ok { // 10:11:12 is 101112
 		digits, err := strconv.ParseFloat(strings.ReplaceAll(span.String(), ":", ""), 64)
@@ -36,7 +42,7 @@ func Characters(ctx *sql.Context, v any) (int64, error) {
 		return 0, err
 	}
 	i, _ := n.(int64)
-	return max(-math.MaxInt32, min(math.MaxInt32, i)), nil
+	return i, nil
 }
 
 // LeadingInteger is the integer that a text begins with, within 64 bits, and whether the text is anything

@@ -536,9 +536,9 @@ func mendInterval(ctx *sql.Context, e *expression.Arithmetic) (sql.Expression, t
 func mendShift(ctx *sql.Context, e, date sql.Expression, by *expression.Interval, shift func(*sql.Context, ...sql.Expression) (sql.Expression, error)) (sql.Expression, transform.TreeIdentity, error) {
 	if whole := wholeMicros(ctx, by); whole != nil {
 		f, err := shift(ctx, date, whole)
-		return withFraction(ctx, f, date, by), transform.NewTree, err
+		return withFraction(ctx, builtin.NewMoved(f), date, by), transform.NewTree, err
 	}
-	return mendMoment(ctx, e, date, by)
+	return mendMoment(ctx, builtin.NewMoved(e), date, by)
 }
 
 // wholeMicros is an interval of seconds that may have a fraction, which the library rounds away, in microseconds; nil of all others.
@@ -601,7 +601,7 @@ func (m *micros) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	n, _ := f.(float64)
-	return int64(math.Round(n * 1e6)), nil
+	return int64(max(-1<<62, min(1<<62, math.Round(n*1e6)))), nil
 }
 
 // mendMoment gives a DATETIME that was moved by whole seconds the fraction that it had: the library always shows six digits.
@@ -609,7 +609,7 @@ func mendMoment(ctx *sql.Context, e, date sql.Expression, by *expression.Interva
 	t, ok := date.Type(ctx).(sql.DatetimeType)
 	is, moved := e.Type(ctx).(sql.DatetimeType)
 	if !ok || !moved || types.IsDateType(is) || strings.Contains(strings.ToUpper(by.Unit), "MICROSECOND") {
-		return e, transform.SameTree, nil
+		return e, transform.NewTree, nil
 	}
 	digits := t.Precision()
 	if types.IsDateType(t) {
@@ -617,14 +617,14 @@ func mendMoment(ctx *sql.Context, e, date sql.Expression, by *expression.Interva
 	}
 	seconds := by.Child.Type(ctx)
 	if !sql.IsNumberType(seconds) || !types.IsInteger(seconds) {
-		return e, transform.SameTree, nil // SECOND may be a fraction, and texts may be anything
+		return e, transform.NewTree, nil // SECOND may be a fraction, and texts may be anything
 	}
 	typ, err := types.CreateDatetimeType(sqltypes.Datetime, digits)
 	if err != nil {
 		return nil, transform.SameTree, err
 	}
 	if is.Equals(typ) {
-		return e, transform.SameTree, nil
+		return e, transform.NewTree, nil
 	}
 	return &shifted{e, typ}, transform.NewTree, nil
 }

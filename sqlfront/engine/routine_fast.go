@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"moka/sqlfront/builtin"
 	"moka/sqlfront/catalog"
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
@@ -145,7 +146,7 @@ func repeats(ctx *sql.Context, e sql.Expression) bool {
 // ours reports whether an expression is one that was put in the place of the library's, to compute what MySQL computes.
 func ours(e sql.Expression) bool {
 	switch e.(type) {
-	case *gms.Apart, *shifted, *fitted:
+	case *gms.Apart, *shifted, *fitted, *builtin.Moved:
 		return true
 	}
 	return expr.Stateless(e)

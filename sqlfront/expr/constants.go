@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -178,7 +179,7 @@ func units(ctx *sql.Context, c *call, vs []any) (any, error) {
 	unit, _ := vs[1].(string)
 	of := composite[unit]
 	found := numbers.FindAllString(text, -1)
-	if len(found) == 0 || len(found) > len(of.parts) {
+	if len(found) > len(of.parts) {
 		return nil, nil
 	}
 	var n int64
@@ -186,11 +187,12 @@ func units(ctx *sql.Context, c *call, vs []any) (any, error) {
 		if i == len(found)-1 && of.unit == "microsecond" && len(part) < 6 {
 			part = (part + "000000")[:6] // the digits of a fraction, also without a point
 		}
-		v, err := strconv.ParseInt(part, 10, 32)
-		if err != nil {
-			return nil, nil
+		v, _ := strconv.ParseInt(part, 10, 64) // the largest, if it is larger
+		if by := of.parts[len(found)-1-i]; v > (math.MaxInt64-n)/by {
+			n = math.MaxInt64
+		} else {
+			n += v * by
 		}
-		n += v * of.parts[len(found)-1-i]
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "-") {
 		n = -n
