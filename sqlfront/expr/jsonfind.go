@@ -98,7 +98,7 @@ func jsonContains(ctx *sql.Context, c *call, vs []any) (any, error) {
 		return nil, err
 	}
 	defer s.end()
-	is, err := s.contains(s.left, s.right)
+	is, err := s.Contains(s.left, s.right)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func jsonOverlaps(ctx *sql.Context, c *call, vs []any) (any, error) {
 		return nil, err
 	}
 	defer s.end()
-	is, err := s.overlaps(s.left, s.right)
+	is, err := s.Overlaps(s.left, s.right)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +144,7 @@ func documentOf(ctx *sql.Context, c *call, vs []any, i int) (sql.JSONWrapper, er
 
 // finder compares two documents.
 type finder struct {
+	jsontext.Comparison
 	ctx         *sql.Context
 	by          *call
 	left, right any
@@ -153,6 +154,7 @@ type finder struct {
 // newFinder charges for the sets of their elements that there may be.
 func newFinder(ctx *sql.Context, c *call, left, right sql.JSONWrapper) (*finder, error) {
 	s := &finder{ctx: ctx, by: c}
+	s.Comparison = jsontext.Comparison{Number: jsonNumber, Step: s.step}
 	var err error
 	if s.left, err = left.ToInterface(ctx); err != nil {
 		return nil, err
@@ -177,150 +179,7 @@ func (s *finder) step() error {
 	return nil
 }
 
-// contains reports whether b is contained in a. What is in an array within an array counts as in the array.
-func (s *finder) contains(a, b any) (bool, error) {
-	if err := s.step(); err != nil {
-		return false, err
-	}
-	switch a := a.(type) {
-	case []any:
-		return s.arrayContains(a, b)
-	case map[string]any:
-		o, ok := b.(map[string]any)
-		if !ok {
-			return false, nil
-		}
-		for k, v := range o {
-			in, ok := a[k]
-			if !ok {
-				return false, nil
-			}
-			if is, err := s.contains(in, v); !is || err != nil {
-				return false, err
-			}
-		}
-		return true, nil
-	}
-	switch b.(type) {
-	case []any, map[string]any:
-		return false, nil
-	}
-	return string(jsonKey(nil, a)) == string(jsonKey(nil, b)), nil
-}
-
-func (s *finder) arrayContains(a []any, b any) (bool, error) {
-	wanted := map[string]bool{} // scalars, by their keys
-	var objects []any
-	err := s.each(b, func(v any) {
-		if _, ok := v.(map[string]any); ok {
-			objects = append(objects, v)
-		} else {
-			wanted[string(jsonKey(nil, v))] = true
-		}
-	})
-	if err != nil {
-		return false, err
-	}
-	var among []any
-	var key []byte
-	err = s.each(a, func(v any) {
-		if _, ok := v.(map[string]any); ok {
-			if len(objects) > 0 {
-				among = append(among, v)
-			}
-		} else if len(wanted) > 0 {
-			key = jsonKey(key[:0], v)
-			delete(wanted, string(key))
-		}
-	})
-	if len(wanted) > 0 || err != nil {
-		return false, err
-	}
-	for _, o := range objects {
-		found := false
-		for i := 0; i < len(among) && !found; i++ {
-			if found, err = s.contains(among[i], o); err != nil {
-				return false, err
-			}
-		}
-		if !found {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// each goes over a value, or over what is in an array and the arrays in it.
-func (s *finder) each(v any, do func(any)) error {
-	if err := s.step(); err != nil {
-		return err
-	}
-	array, ok := v.([]any)
-	if !ok {
-		do(v)
-		return nil
-	}
-	for _, e := range array {
-		if err := s.each(e, do); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// overlaps reports whether two documents have an element of an array, or a member of an object, in common; a
-// value is an array of itself beside an array.
-func (s *finder) overlaps(a, b any) (bool, error) {
-	left, array := a.([]any)
-	right, both := b.([]any)
-	if array || both {
-		if !array {
-			left = []any{a}
-		}
-		if !both {
-			right = []any{b}
-		}
-		return s.common(left, right)
-	}
-	x, ok := a.(map[string]any)
-	y, ok2 := b.(map[string]any)
-	if !ok || !ok2 {
-		return s.common([]any{a}, []any{b})
-	}
-	for k, v := range x {
-		if w, ok := y[k]; ok {
-			if is, err := s.common([]any{v}, []any{w}); is || err != nil {
-				return is, err
-			}
-		}
-	}
-	return false, nil
-}
-
-// common reports whether a value is in both lists.
-func (s *finder) common(a, b []any) (bool, error) {
-	set := make(map[string]bool, len(b))
-	for _, v := range b {
-		if err := s.step(); err != nil {
-			return false, err
-		}
-		set[string(jsonKey(nil, v))] = true
-	}
-	var key []byte
-	for _, v := range a {
-		if err := s.step(); err != nil {
-			return false, err
-		}
-		if key = jsonKey(key[:0], v); set[string(key)] {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// jsonKey adds a value's key: numbers are equal whatever they are kept as.
-func jsonKey(key []byte, v any) []byte { return jsontext.AppendKey(key, v, jsonNumber) }
-
+// jsonNumber is a value as a number: numbers are equal whatever they are kept as.
 func jsonNumber(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:

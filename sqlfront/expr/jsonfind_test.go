@@ -41,7 +41,7 @@ func TestDocumentsAsTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.contains(a, b); err != nil || got != want {
+		if got, err := s.Contains(a, b); err != nil || got != want {
 			t.Fatalf("JSON_CONTAINS(%v, %v) is %v, %v, want %v", a, b, got, err, want)
 		}
 		theirs, err := json.NewJSONOverlaps(ctx,
@@ -54,7 +54,7 @@ func TestDocumentsAsTheLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.overlaps(a, b); err != nil || got != overlap {
+		if got, err := s.Overlaps(a, b); err != nil || got != overlap {
 			t.Fatalf("JSON_OVERLAPS(%v, %v) is %v, %v, want %v", a, b, got, err, overlap)
 		}
 		if want {
