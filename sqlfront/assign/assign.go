@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"moka/sqlfront/cast"
 	"moka/sqlfront/expr"
 	"moka/sqlfront/sqlerr"
 )
@@ -20,6 +21,8 @@ func Of(ctx *sql.Context, v any, from, to sql.Type) (any, error) {
 	case expr.AssignedAsText(from, to):
 		return expr.EnumText(from, v)
 	case to == nil || types.IsYear(to): // of a date YEAR takes the year
+	case types.IsInteger(to):
+		return expr.MomentOf(ctx, cast.ToSeconds(v), from, true), nil
 	case types.IsNumber(to):
 		return expr.MomentOf(ctx, v, from, true), nil
 	case types.IsText(to), expr.IsEnum(to):
@@ -40,7 +43,7 @@ func Expression(ctx *sql.Context, e sql.Expression, to sql.Type) sql.Expression 
 	case types.IsText(to):
 		return expr.Bytes(ctx, e)
 	case types.IsNumber(to) && !types.IsYear(to):
-		return expr.Digits(ctx, e)
+		return expr.Digits(ctx, e, to)
 	}
 	return e
 }

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"moka/sqlfront/eval"
 	"moka/sqlfront/expr"
+	"moka/sqlfront/moment"
+	"moka/sqlfront/numeral"
 	"moka/sqlfront/sqlerr"
 )
 
@@ -21,6 +24,10 @@ func Unfit(col *sql.Column, v any, in sql.ConvertInRange, err error, at uint64) 
 		v = string(bytes)
 	}
 	switch text, _ := v.(string); {
+	case expr.IsSpan(col.Type):
+		return incorrect(sqlerr.TruncatedWrongValue, timeWord(col.Type), v, col, at), true
+	case in != sql.InRange && types.IsBit(col.Type):
+		return sqlerr.New(sqlerr.DataTooLong, "Data too long for column '%s' at row %d", col.Name, at), true
 	case err == nil && in != sql.InRange, types.ErrConvertToDecimalLimit.Is(err),
 		sql.ErrValueOutOfRange.Is(err):
 		return sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row %d", col.Name,
@@ -31,7 +38,7 @@ func Unfit(col *sql.Column, v any, in sql.ConvertInRange, err error, at uint64) 
 			at), true
 	case number:
 		return incorrect(sqlerr.WrongValueForField, numberWord(col.Type), v, col, at), true
-	case types.IsTime(col.Type), expr.IsSpan(col.Type):
+	case types.IsTime(col.Type):
 		return incorrect(sqlerr.TruncatedWrongValue, timeWord(col.Type), v, col, at), true
 	case sql.ErrNotMatchingSRID.Is(err):
 		err = sql.ErrNotMatchingSRIDWithColName.New(col.Name, err)
@@ -74,33 +81,56 @@ func startsWithNumber(s string) bool {
 // Clipped is what the value becomes where that is no error. out is what the conversion made of it so far.
 func Clipped(ctx *sql.Context, typ sql.Type, v, out any) (any, error) {
 	if t, ok := typ.(sql.StringType); ok {
-		switch v := v.(type) {
+		text, err := written(ctx, typ, v)
+		if err != nil {
+			return nil, err
+		}
+		switch v := text.(type) {
 		case string:
 			if types.IsTextOnly(typ) {
 				r := []rune(v)
 				v = string(r[:min(int64(len(r)), t.MaxCharacterLength())])
 			}
 			v = v[:min(int64(len(v)), t.MaxByteLength())]
-			out = strings.ToValidUTF8(v, "")
+			if types.IsTextOnly(typ) {
+				v = strings.ToValidUTF8(v, "")
+			}
+			out = v
 		case []byte:
 			out = v[:min(int64(len(v)), t.MaxByteLength())]
 		}
 	}
-	switch {
-	case types.IsUnsigned(typ): // the library goes round the other way
-		if f, _, err := types.Float64.Convert(ctx, v); err == nil && f.(float64) < 0 {
-			out = typ.Zero()
-		}
-	case types.IsSet(typ):
-		if text, ok := v.(string); ok {
-			out = members(ctx, typ, text)
-		}
+	if text, ok := v.(string); ok && types.IsSet(typ) {
+		out = members(ctx, typ, text)
 	}
 	if out == nil || types.IsTime(typ) { // what is no date is none, whatever could be read of it
 		out = typ.Zero()
 	}
 	out, _, err := typ.Convert(ctx, out)
 	return out, err
+}
+
+// written is a value as the text, or the bytes, that a column of the type has of it. What is no text, number
+// or time, as a geometry, stays.
+func written(ctx *sql.Context, typ sql.Type, v any) (any, error) {
+	switch x := v.(type) {
+	case string:
+		return x, nil
+	case []byte:
+		if types.IsTextOnly(typ) {
+			return string(x), nil
+		}
+		return x, nil
+	case float64:
+		return string(numeral.AppendDouble(nil, x)), nil
+	case float32:
+		return string(numeral.AppendFloat(nil, float64(x), 32)), nil
+	case bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+		*apd.Decimal, time.Time, types.Timespan:
+		text, _, err := types.LongText.Convert(ctx, v)
+		return text, err
+	}
+	return v, nil
 }
 
 // members leaves those in a list that are of a SET.
@@ -124,10 +154,29 @@ func Blank(t sql.Type, v any) bool {
 	return strings.TrimSpace(v.(string)) == ""
 }
 
+// Foreign reports whether the library's own conversion of a value to the type is not that of MySQL: of what
+// is no integer to a number, of what is no TIME to one, and of numbers with a fraction to ENUM and SET.
+func Foreign(t sql.Type, v any) bool {
+	switch v := v.(type) {
+	case nil, types.Timespan:
+		return false
+	case bool, float32, float64, *apd.Decimal:
+		return types.IsNumber(t) || expr.IsSpan(t) || expr.IsEnum(t)
+	case string:
+		return types.IsNumber(t) || expr.IsSpan(t) || types.IsEnum(t) && strings.HasSuffix(v, " ")
+	case int8, int16, int32, int64, uint8, uint16, uint32, uint64:
+		return types.IsBit(t) || types.IsYear(t) || expr.IsSpan(t)
+	}
+	return types.IsNumber(t) || expr.IsSpan(t)
+}
+
 // Fit is a value as the column can hold it, with a warning if that is another one.
 func Fit(ctx *sql.Context, col *sql.Column, v any, at uint64) (any, error) {
 	out, in, err := Held(ctx, col.Type, v)
 	if err == nil && in == sql.InRange {
+		if Foreign(col.Type, v) {
+			return out, nil
+		}
 		return v, nil
 	}
 	word, known := Unfit(col, v, in, err, at)
@@ -136,6 +185,30 @@ func Fit(ctx *sql.Context, col *sql.Column, v any, at uint64) (any, error) {
 	}
 	Warn(ctx, word)
 	return Clipped(ctx, col.Type, v, out)
+}
+
+// Ready is a value as UPDATE assigns it to a column: what does not fit is an error in strict mode, and
+// without it the nearest value, of which others have warned. What is not known to be wrong stays as it is.
+func Ready(ctx *sql.Context, col *sql.Column, v any) (any, error) {
+	if types.IsTime(col.Type) {
+		return Date(ctx, col, v, 1, false)
+	}
+	out, in, err := expr.Held(ctx, col.Type, v)
+	strict := sql.LoadSqlMode(ctx).Strict()
+	if strict && Blank(col.Type, v) {
+		err = sql.ErrTruncatedIncorrect.New("", v)
+	}
+	if err == nil && in == sql.InRange {
+		return out, nil
+	}
+	word, known := Unfit(col, v, in, err, 1)
+	switch {
+	case strict && known:
+		return nil, word
+	case err != nil && !known || out == nil:
+		return v, nil // the assignment meets it, too, and knows how to word it
+	}
+	return out, nil
 }
 
 // Held is a value as a column of the type holds it; a text of nothing is no number.
@@ -152,6 +225,11 @@ func Held(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) 
 // other way round, is none in any mode.
 func Date(ctx *sql.Context, col *sql.Column, v any, at uint64, lenient bool) (any, error) {
 	v = expr.MomentText(eval.DateOfNumber(v))
+	if text, ok := v.(string); ok { // the library knows neither '240105' nor '10:11:12', 2010-11-12
+		if date, ok := moment.Date(text); ok {
+			v = date
+		}
+	}
 	out, in, err := col.Type.Convert(ctx, v)
 	if err != nil || in != sql.InRange {
 		if lenient {

@@ -200,7 +200,7 @@ func settleTypes(ctx *sql.Context, n sql.Node) (err error) {
 		case *plan.ModifyColumn:
 			checked(n.NewColumn())
 		case *plan.TableCopier:
-			gms.SelectedNulls(ctx, n)
+			gms.SelectedColumns(ctx, n)
 		case *plan.CreateTable:
 			for _, x := range n.Indexes() {
 				if x.Name == "PRIMARY" && x.Constraint == sql.IndexConstraint_None { // see index.IsUnique

@@ -7,7 +7,7 @@ import (
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/catalog"
-	"moka/sqlfront/eval"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/parse"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
@@ -192,7 +192,7 @@ func (r *fastRun) before(old, row sql.Row) (sql.Row, error) {
 			}
 			continue
 		}
-		v, in, err := eval.ConvertStored(r.ctx, c.Type, row[i])
+		v, in, err := expr.Held(r.ctx, c.Type, row[i])
 		if err != nil || in != sql.InRange || v == nil {
 			return nil, errFallback
 		}

@@ -74,7 +74,12 @@ func arriving(ctx *sql.Context, n *plan.InsertInto) (sql.Node, error) {
 		}
 	}
 	source, err := r.compute(ctx, n.Source)
-	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source && !slices.ContainsFunc(r.schema, func(c *sql.Column) bool { return types.IsNumber(c.Type) || collate.CutsSpaces(c.Type) }) {
+	converted := func(c *sql.Column) bool {
+		t := c.Type
+		return types.IsNumber(t) || expr.IsSpan(t) || expr.IsEnum(t) || collate.CutsSpaces(t)
+	}
+	if err != nil || !r.lenient && len(r.computed) == 0 && r.moments == nil && source == n.Source &&
+		!slices.ContainsFunc(r.schema, converted) {
 		return nil, err
 	}
 	r.Child = source
@@ -134,15 +139,18 @@ func (r *arrivingRows) compute(ctx *sql.Context, source sql.Node) (sql.Node, err
 				later = append(later, i)
 			}
 		}
+		with := *n
+		counts := fitCounter(&with, r.schema)
 		if len(later)+len(generated) == 0 {
-			return source, nil
+			if !counts {
+				return source, nil
+			}
+			return &with, nil
 		}
 		resolved, _, err := r.table.resolved(ctx, nil)
 		if err != nil {
 			return nil, err
 		}
-		with := *n
-		with.Projections = slices.Clone(n.Projections)
 		for _, i := range later {
 			r.computed = append(r.computed, computedColumn{i, resolved[i].Default.Expr})
 		}
@@ -155,6 +163,21 @@ func (r *arrivingRows) compute(ctx *sql.Context, source sql.Node) (sql.Node, err
 		return &with, nil
 	}
 	return source, nil
+}
+
+// fitCounter has the number that is given to an AUTO_INCREMENT be one of the column's before the counter sees
+// it, which took '90.6' for 0, in a list of projections that is n's own; it reports whether there is one.
+func fitCounter(n *plan.Project, schema sql.Schema) bool {
+	n.Projections = slices.Clone(n.Projections)
+	for i, e := range n.Projections {
+		if a, ok := e.(*expression.AutoIncrement); ok && a.Child != nil {
+			again := *a
+			again.Child = &fitted{a.Child, schema[i].Type, schema[i].Name}
+			n.Projections[i] = &again
+			return true
+		}
+	}
+	return false
 }
 
 // dependent reports whether a default is computed of other columns.
@@ -222,7 +245,7 @@ func (r *arrivingRows) arrive(ctx *sql.Context, row sql.Row) (err error) {
 				return err
 			}
 		}
-		if _, text := row[i].(string); text && types.IsNumber(col.Type) && !types.IsBit(col.Type) {
+		if assign.Foreign(col.Type, row[i]) {
 			v, in, err := assign.Held(ctx, col.Type, row[i])
 			if err != nil || in != sql.InRange {
 				word, _ := assign.Unfit(col, row[i], in, err, uint64(*r.at))

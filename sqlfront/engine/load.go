@@ -21,6 +21,7 @@ import (
 	"moka/kv"
 	"moka/sqlfront/assign"
 	"moka/sqlfront/eval"
+	"moka/sqlfront/expr"
 	"moka/sqlfront/loaddata"
 	"moka/sqlfront/rowenc"
 	"moka/sqlfront/sqlerr"
@@ -150,6 +151,9 @@ func (l *bulkLoad) columns(ctx *sql.Context, project *plan.Project) (bool, error
 		e := project.Projections[i]
 		if auto, ok := e.(*expression.AutoIncrement); ok {
 			l.auto, e = true, auto.Child
+			if f, ok := e.(*fitted); ok {
+				e = f.child
+			}
 		}
 		s := loadSource{field: -1, nullable: c.Nullable}
 		switch e := e.(type) {
@@ -186,7 +190,7 @@ func (l *bulkLoad) constant(ctx *sql.Context, c *sql.Column) (v any, lost bool, 
 	if v, err = c.Default.Eval(ctx, nil); err != nil || v == nil {
 		return nil, false, err
 	}
-	v, in, err := eval.ConvertStored(ctx, c.Type, v)
+	v, in, err := expr.Held(ctx, c.Type, v)
 	return v, err != nil || in != sql.InRange, nil
 }
 
@@ -579,7 +583,7 @@ func loadValue(ctx *sql.Context, t sql.Type, text string) (any, bool) {
 	if assign.Blank(t, text) {
 		return nil, false
 	}
-	v, in, err := eval.ConvertStored(ctx, t, text)
+	v, in, err := expr.Held(ctx, t, text)
 	if at, ok := v.(time.Time); ok && at.Equal(types.ZeroTime) {
 		return nil, false // the mode may have something against it
 	}

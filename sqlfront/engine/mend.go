@@ -200,6 +200,9 @@ func mendOther(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expression, 
 		case *plan.Limit, *plan.Offset:
 			return mendLimit(e)
 		}
+		if l := expr.Signed(e); l != e {
+			return l, transform.NewTree, nil
+		}
 	case *expression.Arithmetic:
 		mended, same, err := mendInterval(ctx, e)
 		if same && err == nil && e.Type(ctx) == types.Float64 {
@@ -433,7 +436,11 @@ func mendAssignment(n sql.Node, set *expression.SetField) (sql.Expression, trans
 		return set, transform.SameTree, nil
 	}
 	to, ok := set.LeftChild.(*expression.GetField)
-	if !ok || !types.IsNumber(to.Type(nil)) && !types.IsTime(to.Type(nil)) && !collate.CutsSpaces(to.Type(nil)) {
+	if !ok {
+		return set, transform.SameTree, nil
+	}
+	t := to.Type(nil)
+	if !types.IsNumber(t) && !types.IsTime(t) && !expr.IsSpan(t) && !collate.CutsSpaces(t) {
 		return set, transform.SameTree, nil
 	}
 	if _, computed := set.RightChild.(*sql.ColumnDefaultValue); computed && types.IsTime(to.Type(nil)) {
@@ -488,27 +495,7 @@ func (f *fitted) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if collate.CutsSpaces(f.typ) {
 		return collate.WithoutSurplus(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1), nil
 	}
-	if types.IsTime(f.typ) {
-		return assign.Date(ctx, &sql.Column{Name: f.column, Type: f.typ}, v, 1, false)
-	}
-	if assign.Blank(f.typ, v) && strict(ctx) {
-		word, _ := assign.Unfit(&sql.Column{Name: f.column, Type: f.typ}, v, sql.InRange,
-			sql.ErrTruncatedIncorrect.New("", v), 1)
-		return nil, word
-	}
-	to, in, err := expr.Held(ctx, f.typ, v)
-	switch {
-	case err != nil && types.IsDecimal(f.typ) && strict(ctx):
-		word, _ := assign.Unfit(&sql.Column{Name: f.column, Type: f.typ}, v, in, err, 1)
-		return nil, word
-	case err != nil && types.IsDecimal(f.typ) && to != nil:
-		return to, nil
-	case err != nil:
-		return v, nil // the assignment meets it, too, and knows how to word it
-	case in != sql.InRange && sql.LoadSqlMode(ctx).Strict():
-		return nil, sqlerr.New(sqlerr.OutOfRange, "Out of range value for column '%s' at row 1", f.column)
-	}
-	return to, nil
+	return assign.Ready(ctx, &sql.Column{Name: f.column, Type: f.typ}, v)
 }
 
 // mendInterval makes DATE_ADD and DATE_SUB of date + INTERVAL, which the library takes for a DATETIME whatever it is.

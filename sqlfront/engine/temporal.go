@@ -54,6 +54,8 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 			return wrapped(ctx, e, textOfAny)
 		case types.IsFloat(t):
 			return wrapped(ctx, e, expr.Operand)
+		case types.IsInteger(t):
+			return wrapped(ctx, e, expr.AsInteger)
 		case types.IsNumber(t) && !types.IsYear(t):
 			return wrapped(ctx, e, expr.AsNumber)
 		}
@@ -108,7 +110,12 @@ func mendTemporal(ctx *sql.Context, n sql.Node, e sql.Expression) (sql.Expressio
 			mended, err := e.WithChildren(ctx, condition...)
 			return mended, transform.NewTree, err
 		case ofNumber[name]:
-			return wrapped(ctx, e, expr.TimeAsNumber)
+			return wrapped(ctx, e, func(ctx *sql.Context, e sql.Expression) sql.Expression {
+				if name != "format" && types.IsText(e.Type(ctx)) { // FORMAT has a locale, and a DECIMAL
+					return expr.Operand(ctx, e)
+				}
+				return expr.TimeAsNumber(ctx, e)
+			})
 		case strings.HasPrefix(name, "json_"):
 			return wrapped(ctx, e, textOfTemporalOrEnum)
 		case name == "greatest" || name == "least":
@@ -326,7 +333,7 @@ func mendTemporalAssignment(ctx *sql.Context, set *expression.SetField) (sql.Exp
 		switch t := to.Type(ctx); {
 		case types.IsText(t):
 		case types.IsNumber(t) && !types.IsYear(t):
-			as = expr.Digits
+			as = func(ctx *sql.Context, e sql.Expression) sql.Expression { return expr.Digits(ctx, e, t) }
 		default:
 			return set, transform.SameTree, nil
 		}
@@ -477,7 +484,7 @@ func mendInsert(ctx *sql.Context, n *plan.InsertInto) (sql.Node, transform.TreeI
 		case types.IsText(to):
 			return expr.Bytes(ctx, e)
 		case types.IsNumber(to) && !types.IsYear(to):
-			return expr.Digits(ctx, e)
+			return expr.Digits(ctx, e, to)
 		}
 		return e
 	}

@@ -4,6 +4,8 @@ import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/expr"
 )
 
 var exactDecimal = apd.BaseContext.WithPrecision(100)
@@ -26,7 +28,7 @@ func AddDecimal(ctx *sql.Context, t sql.Type, d *apd.Decimal, l Literal, minus b
 	if cond, err := exactDecimal.Add(sum, d, by); err != nil || cond.Inexact() || cond.Rounded() {
 		return nil, false
 	}
-	out, in, err := ConvertStored(ctx, t, sum)
+	out, in, err := expr.Held(ctx, t, sum)
 	return out, err == nil && in == sql.InRange && out != nil
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"moka/sqlfront/expr"
 )
 
 // LiteralKind is the type of a value as it was written. It decides which conversions are exact.
@@ -225,20 +227,12 @@ func (l Literal) Stored(ctx *sql.Context, t sql.Type) (any, bool) {
 			return nil, false
 		}
 	}
-	out, in, err := ConvertStored(ctx, t, v)
+	out, in, err := expr.Held(ctx, t, v)
 	at, isTime := out.(time.Time)
 	if err != nil || in != sql.InRange || out == nil || isTime && at.Equal(types.ZeroTime) {
 		return nil, false // the mode may have something against a date of zeros
 	}
 	return out, true
-}
-
-// ConvertStored is the conversion of INSERT.
-func ConvertStored(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
-	if r, ok := t.(sql.RoundingNumberType); ok {
-		return r.ConvertRound(ctx, v)
-	}
-	return t.Convert(ctx, v)
 }
 
 // ExactFloat is where integers end that a float64 holds exactly.

@@ -125,8 +125,22 @@ func (m *Modulo) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return numeral.Remainder(a, b)
 }
 
+// Signed is a number that is written down as MySQL takes it: an integer has a sign, unless it is above that
+// of 64 bits. The library's type of 200 is that of a byte without one: @a := 200 made @a - 300 an error.
+func Signed(l *expression.Literal) *expression.Literal {
+	switch v := l.Value().(type) {
+	case uint8:
+		return expression.NewLiteral(int64(v), types.Int64)
+	case uint16:
+		return expression.NewLiteral(int64(v), types.Int64)
+	case uint32:
+		return expression.NewLiteral(int64(v), types.Int64)
+	}
+	return l
+}
+
 // isUnsigned reports whether an operand makes the result unsigned. A number that is written down does only if
-// it has to be: the library's type of 200 is that of a byte without a sign.
+// it has to be, whether it is Signed yet or not.
 func isUnsigned(e sql.Expression, t sql.Type) bool {
 	if l, ok := e.(*expression.Literal); ok {
 		switch l.Value().(type) {

@@ -320,6 +320,9 @@ func (a *Assignment) Type(ctx *sql.Context) sql.Type {
 // DECIMALs, DOUBLEs and strings.
 func variableType(ctx *sql.Context, e sql.Expression) sql.Type {
 	t := e.Type(ctx)
+	if l, ok := e.(*expression.Literal); ok && l.Value() != nil {
+		t = Signed(l).Type(ctx)
+	}
 	switch {
 	case t == types.Null || types.IsDeferredType(t):
 		return t

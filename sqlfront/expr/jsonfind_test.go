@@ -36,7 +36,10 @@ func TestDocumentsAsTheLibrary(t *testing.T) {
 	contained, common := 0, 0
 	for range 20000 {
 		a, b := document(3), document(2)
-		s := &finder{ctx: ctx}
+		s, err := newFinder(ctx, nil, types.JSONDocument{Val: a}, types.JSONDocument{Val: b})
+		if err != nil {
+			t.Fatal(err)
+		}
 		want, err := types.ContainsJSON(a, b)
 		if err != nil {
 			t.Fatal(err)

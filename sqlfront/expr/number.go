@@ -123,14 +123,24 @@ func numberText(v any) (string, bool) {
 	return "", false
 }
 
-// Convert is a value as one of the type, as the type's own Convert, or ConvertRound, has it. A text is the
-// DECIMAL that it begins with, with sql.ErrTruncatedIncorrect if there is more in it; what is too large for a
-// DECIMAL is the largest, and out of range.
+// Convert is a value as one of the type, as the type's own Convert has it, and numbers as cast.Number. A text
+// is the number that it begins with, with sql.ErrTruncatedIncorrect if there is more in it; what is too large
+// for a number is the largest, and out of range.
 func Convert(ctx *sql.Context, t sql.Type, v any) (any, sql.ConvertInRange, error) {
 	d, ok := t.(sql.DecimalType)
 	if !ok {
-		if r, ok := t.(sql.RoundingNumberType); ok {
-			return r.ConvertRound(ctx, v)
+		if j, ok := v.(sql.JSONWrapper); ok && types.IsNumber(t) {
+			in, err := j.ToInterface(ctx)
+			if err != nil {
+				return nil, sql.InRange, err
+			}
+			v = in
+		}
+		if out, in, err, ok := cast.Number(t, v); ok {
+			return out, in, err
+		}
+		if IsEnum(t) {
+			v = cast.Member(t, v)
 		}
 		return t.Convert(ctx, v)
 	}

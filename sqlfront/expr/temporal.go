@@ -11,6 +11,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"moka/sqlfront/cast"
+	"moka/sqlfront/moment"
 )
 
 // The library's values of DATE and DATETIME are both a point in time, so that where a text or a number
@@ -108,19 +111,36 @@ func AsNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return temporal(ctx, e, true)
 }
 
-// Operand makes a number of what a function of numbers takes for one: of a date or time, of bytes, which are
-// the number that they begin with, and of a hexadecimal literal; everything else stays.
+// Operand makes a number of what a function of numbers takes for one: of a date or time, of texts and bytes,
+// which are the number that they begin with, and of a hexadecimal literal; everything else stays.
 func Operand(ctx *sql.Context, e sql.Expression) sql.Expression {
-	if isBytes(ctx, e) {
+	if isText(ctx, e) {
 		return newNumber(ctx, e, types.Float64)
 	}
 	return AsNumber(ctx, e)
 }
 
-// Digits is AsNumber of what is stored as a number: bytes are a text there, of which all has to be a number.
-func Digits(ctx *sql.Context, e sql.Expression) sql.Expression {
+// Digits is AsNumber of what is stored as a number of the type: bytes are a text there, of which all has to
+// be a number.
+func Digits(ctx *sql.Context, e sql.Expression, to sql.Type) sql.Expression {
 	if isBytes(ctx, e) {
 		return newNumber(ctx, e, types.LongText)
+	}
+	if types.IsInteger(to) {
+		return AsInteger(ctx, e)
+	}
+	return AsNumber(ctx, e)
+}
+
+// AsInteger is AsNumber of what becomes an integer: of a TIME or DATETIME, which is rounded to seconds before
+// it is a number. 10:00:59.6 is 100100, and not 100060.
+func AsInteger(ctx *sql.Context, e sql.Expression) sql.Expression {
+	switch kind, digits := temporalOf(ctx, e); {
+	case digits == 0:
+	case kind == kindTime:
+		e = cast.NewSeconds(e, moment.TimeType{})
+	case kind == kindDatetime:
+		e = cast.NewSeconds(e, types.Datetime)
 	}
 	return AsNumber(ctx, e)
 }

@@ -8,16 +8,19 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"moka/sqlfront/collate"
 	"moka/sqlfront/parse"
 )
 
-// SelectedNulls makes the columns of CREATE TABLE … SELECT nullable whose values may be NULL: the library
-// takes MAX of a NOT NULL column for one that is never NULL, and forgets outer joins, so that such a table
-// got zeros where the query had NULLs. A column that the statement declares stays as declared.
-func SelectedNulls(ctx *sql.Context, n *plan.TableCopier) {
+// SelectedColumns mends what the library makes of the columns of CREATE TABLE … SELECT. Those are nullable
+// whose values may be NULL: it takes MAX of a NOT NULL column for one that is never NULL, and forgets outer
+// joins, so that such a table got zeros where the query had NULLs. Integers that are written in the query are
+// INT or BIGINT: it has the smallest type for each, and one without a sign for 200. A column that the
+// statement declares stays as declared.
+func SelectedColumns(ctx *sql.Context, n *plan.TableCopier) {
 	into, ok := n.Destination.(*plan.CreateTable)
 	if !ok {
 		return
@@ -27,7 +30,15 @@ func SelectedNulls(ctx *sql.Context, n *plan.TableCopier) {
 	outer, derived := absences(ctx, n.Source)
 	for i, c := range n.Source.Schema(ctx) {
 		at := into.TargetSchema().IndexOfColName(c.Name)
-		if at < 0 || into.TargetSchema()[at].PrimaryKey || declared[strings.ToLower(c.Name)] {
+		if at < 0 || declared[strings.ToLower(c.Name)] {
+			continue
+		}
+		if i < len(exprs) {
+			if t := writtenInteger(ctx, exprs[i]); t != nil {
+				into.TargetSchema()[at].Type = t
+			}
+		}
+		if into.TargetSchema()[at].PrimaryKey {
 			continue
 		}
 		if outer || derived[strings.ToLower(c.Source)] ||
@@ -35,6 +46,24 @@ func SelectedNulls(ctx *sql.Context, n *plan.TableCopier) {
 			into.TargetSchema()[at].Nullable = true
 		}
 	}
+}
+
+// writtenInteger is the type of a column of the integer that an expression is, by its digits; nil if it is
+// none.
+func writtenInteger(ctx *sql.Context, e sql.Expression) sql.Type {
+	if a, ok := e.(*expression.Alias); ok {
+		e = a.Child
+	}
+	l, ok := e.(*expression.Literal)
+	switch {
+	case !ok || l.Value() == nil || !types.IsInteger(l.Type(ctx)):
+		return nil
+	case l.Type(ctx) == types.Uint64:
+		return types.Uint64
+	case len(l.String()) < 10:
+		return types.Int32
+	}
+	return types.Int64
 }
 
 // declaredColumns are the columns in the list of a CREATE TABLE.

@@ -98,7 +98,7 @@ func isClock(s string) bool {
 	return true
 }
 
-// compact is a text of digits without anything between: YYMMDD, YYYYMMDD, and with hhmmss behind. The text
+// compact is a text of digits without anything between: YYMMDD, YYYYMMDD, and with hhmmss behind. A YYYYMMDD
 // stays as it is, as who reads it understands it.
 func compact(s, run, rest string) (string, bool) {
 	y, m, d, clock := 0, "", "", ""
@@ -119,8 +119,11 @@ func compact(s, run, rest string) (string, bool) {
 	if clock != "" && (number(clock[:2]) > 23 || number(clock[2:4]) > 59 || number(clock[4:]) > 59) {
 		return "", false
 	}
-	if clock != "" && (rest == "" || rest[0] == '.') {
+	switch {
+	case clock != "" && (rest == "" || rest[0] == '.'):
 		return fmt.Sprintf("%04d-%s-%s %s:%s:%s%s", y, m, d, clock[:2], clock[2:4], clock[4:], rest), true
+	case clock == "" && len(run) == len("YYMMDD") && strings.Trim(rest, " ") == "":
+		return fmt.Sprintf("%04d-%s-%s", y, m, d), true
 	}
 	return s, true
 }

@@ -63,12 +63,75 @@ func (t TimeType) Equals(other sql.Type) bool { return IsTime(other) }
 // Promote implements sql.Type.
 func (t TimeType) Promote() sql.Type { return t }
 
-// Convert implements sql.Type. The library rounds a DECIMAL to whole seconds.
+// Convert implements sql.Type. The library knows fewer texts than MySQL, others than MySQL ('2024-1-5' was
+// 23:58:55, and '--5' five seconds), and rounds a DECIMAL to whole seconds. What is too long is the longest
+// TIME, and out of range.
 func (t TimeType) Convert(ctx context.Context, v any) (any, sql.ConvertInRange, error) {
-	if d, ok := v.(*apd.Decimal); ok {
-		if f, err := d.Float64(); err == nil {
-			v = f
+	var d *apd.Decimal
+	switch x := v.(type) {
+	case []byte:
+		return t.Convert(ctx, string(x))
+	case string:
+		span, in, whole, ok := clockOf(Cut(x, textLength))
+		switch {
+		case !ok:
+			return types.Timespan(0), sql.InRange, types.ErrConvertingToTimeType.New(x)
+		case !whole && in == sql.InRange:
+			return span, in, types.ErrConvertingToTimeType.New(x)
 		}
+		return span, in, nil
+	case *apd.Decimal:
+		d = x
+	case float64:
+		d = new(apd.Decimal)
+		if _, err := d.SetFloat64(x); err != nil {
+			return nil, sql.InRange, err
+		}
+	case float32:
+		return t.Convert(ctx, float64(x))
+	case uint64:
+		d = new(apd.Decimal)
+		d.Coeff.SetUint64(x)
+	default:
+		n, ok := whole(v)
+		if !ok {
+			return t.TimespanType_.Convert(ctx, v)
+		}
+		d = apd.New(n, 0)
 	}
-	return t.TimespanType_.Convert(ctx, v)
+	span, in, ok := clockOfNumber(d)
+	if !ok {
+		return types.Timespan(0), sql.InRange, types.ErrConvertingToTimeType.New(v)
+	}
+	return span, in, nil
+}
+
+// textLength is how much of a text may be a time.
+const textLength = 128
+
+func whole(v any) (int64, bool) {
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case int:
+		return int64(v), true
+	case int8:
+		return int64(v), true
+	case int16:
+		return int64(v), true
+	case int32:
+		return int64(v), true
+	case int64:
+		return v, true
+	case uint8:
+		return int64(v), true
+	case uint16:
+		return int64(v), true
+	case uint32:
+		return int64(v), true
+	}
+	return 0, false
 }

@@ -77,14 +77,20 @@ func parse(s string) (n parts) {
 
 // Double is the DOUBLE at the beginning of a text; whole is false if it is not all of the text.
 func Double(s string) (f float64, whole bool) {
+	f, whole = Unbounded(s)
+	if math.IsInf(f, 0) {
+		return math.Copysign(math.MaxFloat64, f), false
+	}
+	return f, whole
+}
+
+// Unbounded is Double where one that is too large is infinite.
+func Unbounded(s string) (f float64, whole bool) {
 	n := parse(s)
 	if n.text == "" {
 		return 0, false
 	}
 	f, _ = strconv.ParseFloat(n.text, 64)
-	if math.IsInf(f, 0) {
-		return math.Copysign(math.MaxFloat64, f), false
-	}
 	if f == 0 {
 		f = 0 // -0
 	}
@@ -174,4 +180,30 @@ func Remainder(a, b *apd.Decimal) (*apd.Decimal, error) {
 		out.Negative = false
 	}
 	return out, err
+}
+
+// Integer is a text as an integer column reads it: the number at its beginning, with fraction and exponent,
+// rounded half away from zero. The number is -abs if it is negative; what has no room in abs is too large.
+// whole is false if there is something else behind it, or no number at all.
+func Integer(s string) (abs uint64, negative, large, whole bool) {
+	n := parse(s)
+	if n.text == "" {
+		return 0, false, false, false
+	}
+	d, _ := Decimal(n.text)
+	abs, large = Rounded(d)
+	return abs, n.negative && (abs > 0 || large), large, n.alone
+}
+
+// Rounded is a DECIMAL without its sign as an integer, rounded half away from zero; large is true if there is
+// no room for it, and then it is the largest.
+func Rounded(d *apd.Decimal) (abs uint64, large bool) {
+	out := new(apd.Decimal)
+	if d.Form != apd.Finite {
+		return math.MaxUint64, true
+	}
+	if _, err := halfUp.Quantize(out, d, 0); err != nil || !out.Coeff.IsUint64() {
+		return math.MaxUint64, true
+	}
+	return out.Coeff.Uint64(), false
 }
