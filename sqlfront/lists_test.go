@@ -54,6 +54,11 @@ func TestListsDoNotMultiply(t *testing.T) {
 		{"delete from t where id < 10 and " + in(1000), ""}, {"select count(*) from t", "990"},
 		{"update t set b = 77 where id < 20 and " + in(1000), ""},
 		{"select count(*) from t where b = 77", "10"},
+		{"begin", ""}, {"update t set id = id + 5000 where " + apart(1000), ""},
+		{"select count(*) from t where id >= 5000", "990"},
+		{"rollback", ""}, {"begin", ""}, {"delete from t where " + in(1000), ""},
+		{"select count(*) from t", "0"},
+		{"rollback", ""},
 		// One list multiplies nothing, and looks its rows up.
 		{"select count(*) from t where id in " + list(5000, 20) + " and b in (1, 2, 3)", "290"},
 	}.run(t, c)

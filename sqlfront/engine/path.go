@@ -542,7 +542,8 @@ func addPlanRules() error {
 	analyzer.OnceAfterDefault = slices.Insert(analyzer.OnceAfterDefault, filters, gms.KeepingOuter)
 	analyzer.OnceBeforeDefault = slices.Insert(analyzer.OnceBeforeDefault, 0, defaultsOfColumns)
 	analyzer.AlwaysBeforeDefault = slices.Insert(analyzer.AlwaysBeforeDefault, 0, defaultsOfWrites)
-	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, takingBackSimple)
+	analyzer.AlwaysBeforeDefault = append(analyzer.AlwaysBeforeDefault, gms.HidingOfWrites)
+	analyzer.OnceAfterAll = slices.Insert(analyzer.OnceAfterAll, 0, gms.ShowingOfWrites, takingBackSimple)
 	return addTextRules()
 }
 

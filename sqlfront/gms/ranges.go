@@ -20,8 +20,8 @@ import (
 // it multiplies nothing, and is as long as the statement.
 const maxRanges = 1_024
 
-// boundingRanges has the library look for indexes without the conditions that would be too many ranges. They
-// are asked of the rows then.
+// boundingRanges has the library look for indexes without the conditions that would be too many ranges, or
+// wrong ones (see fitting). They are asked of the rows then.
 func boundingRanges(order analyzer.RuleFunc) analyzer.RuleFunc {
 	return func(
 		ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, scope *plan.Scope, sel analyzer.RuleSelector,
@@ -35,27 +35,70 @@ func boundingRanges(order analyzer.RuleFunc) analyzer.RuleFunc {
 		if err != nil {
 			return nil, transform.SameTree, err
 		}
-		planned, _, err = transform.NodeExprs(ctx, planned,
-			func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-				if u, ok := e.(unindexed); ok {
-					return u.Expression, transform.NewTree, nil
-				}
-				return e, transform.SameTree, nil
-			})
+		planned, _, err = showRanges(ctx, planned)
 		return planned, transform.NewTree, err
 	}
+}
+
+// HidingOfWrites and ShowingOfWrites do the same before and after what the library plans with a list of rules
+// of its own: UPDATE and DELETE of one table.
+var (
+	HidingOfWrites = analyzer.Rule{Id: analyzer.RuleId(-1022), Apply: func(ctx *sql.Context,
+		_ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags,
+	) (sql.Node, transform.TreeIdentity, error) {
+		if !simpleWrite(n) {
+			return n, transform.SameTree, nil
+		}
+		return transform.Node(ctx, n, hideRanges)
+	}}
+	ShowingOfWrites = analyzer.Rule{Id: analyzer.RuleId(-1023), Apply: func(ctx *sql.Context,
+		_ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags,
+	) (sql.Node, transform.TreeIdentity, error) {
+		if !simpleWrite(n) {
+			return n, transform.SameTree, nil
+		}
+		return showRanges(ctx, n)
+	}}
+)
+
+// simpleWrite reports a statement for which the library has a list of rules of its own.
+func simpleWrite(n sql.Node) bool {
+	switch n := n.(type) {
+	case *plan.Update:
+		return n.HasSingleRel && !n.IsJoin
+	case *plan.DeleteFrom:
+		return !n.HasExplicitTargets() && n.RefsSingleRel
+	}
+	return false
+}
+
+// showRanges shows what hideRanges has hidden.
+func showRanges(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return transform.NodeExprs(ctx, n,
+		func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+			if u, ok := e.(unindexed); ok {
+				return u.Expression, transform.NewTree, nil
+			}
+			return e, transform.SameTree, nil
+		})
 }
 
 // unindexed is a condition for which no index is looked for, while joins and indexes are chosen.
 type unindexed struct{ sql.Expression }
 
+// Children implements sql.Expression: other rules look at the condition.
+func (u unindexed) Children() []sql.Expression { return []sql.Expression{u.Expression} }
+
 // WithChildren implements sql.Expression.
-func (u unindexed) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	e, err := u.Expression.WithChildren(ctx, children...)
-	return unindexed{e}, err
+func (u unindexed) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != 1 {
+		return nil, sql.ErrInvalidChildrenNumber.New(u, len(children), 1)
+	}
+	return unindexed{children[0]}, nil
 }
 
-// hideRanges is a filter of a table with what makes too many ranges of one of its indexes hidden.
+// hideRanges is a filter of a table with what makes wrong ranges, or too many ones of one of its indexes,
+// hidden.
 func hideRanges(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	f, ok := n.(*plan.Filter)
 	if !ok {
@@ -69,27 +112,41 @@ func hideRanges(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity,
 	if !ok {
 		return n, transform.SameTree, nil
 	}
+	indexed, ok := t.UnderlyingTable().(sql.IndexAddressableTable)
+	if !ok {
+		return n, transform.SameTree, nil
+	}
 	conditions := expression.SplitConjunction(ctx, f.Expression)
+	changed := false
+	for i, e := range conditions {
+		fitted, same, fits, err := fitting(ctx, e)
+		if err != nil {
+			return nil, transform.SameTree, err
+		}
+		if conditions[i] = fitted; !fits {
+			conditions[i] = unindexed{e}
+		}
+		changed = changed || !fits || !bool(same)
+	}
 	h, product := hiding{columns: namedBy(ctx, conditions)}, 1
 	for _, e := range conditions {
 		c := rangesOf(e)
 		h.ranges, product = append(h.ranges, c), times(product, c.ranges)
 	}
-	indexed, ok := t.UnderlyingTable().(sql.IndexAddressableTable)
-	if !ok || product <= maxRanges {
+	if product > maxRanges {
+		indexes, err := indexed.GetIndexes(ctx)
+		if err != nil {
+			return nil, transform.SameTree, err
+		}
+		h.leads = leading(indexes)
+		hidden := h.of(indexes)
+		for i := range hidden {
+			conditions[i] = unindexed{conditions[i]}
+		}
+		changed = changed || len(hidden) > 0
+	}
+	if !changed {
 		return n, transform.SameTree, nil
-	}
-	indexes, err := indexed.GetIndexes(ctx)
-	if err != nil {
-		return nil, transform.SameTree, err
-	}
-	h.leads = leading(indexes)
-	hidden := h.of(indexes)
-	if len(hidden) == 0 {
-		return n, transform.SameTree, nil
-	}
-	for i := range hidden {
-		conditions[i] = unindexed{conditions[i]}
 	}
 	return plan.NewFilter(ctx, expression.JoinAnd(conditions...), f.Child), transform.NewTree, nil
 }

@@ -177,8 +177,8 @@ func TestBodiesAreNeverMixed(t *testing.T) {
 	}
 }
 
-// TestBodyOfNoMode: a body that was declared under sql_mode = '' is run so, and understood so, whatever the
-// server's is. An empty mode counted as one that had not been noted.
+// TestBodyOfNoMode: a body that was declared under an empty sql_mode is run so, and understood so, whatever
+// the server's is. An empty mode counted as one that had not been noted.
 func TestBodyOfNoMode(t *testing.T) {
 	_, c := start(t)
 	c.exec("create table t (id int primary key)", "create table l (id int primary key, d date, s varchar(9))",
