@@ -83,8 +83,13 @@ func bound(
 	}
 	ordered := op == sql.IndexScanOpLt || op == sql.IndexScanOpLte || op == sql.IndexScanOpGt ||
 		op == sql.IndexScanOpGte
-	if types.IsText(t) || ordered && (types.IsEnum(t) || types.IsSet(t)) && types.IsText(vt) {
-		return nil, false // each row's value is converted: the comparison has another order than the index
+	if types.IsText(t) {
+		// each row's value is converted to a number or a moment: the comparison has another order than the
+		// index
+		return nil, !types.IsNumber(vt) && !types.IsTime(vt) && !types.IsTimespan(vt)
+	}
+	if ordered && (types.IsEnum(t) || types.IsSet(t)) && types.IsText(vt) {
+		return nil, false // its order is that of the members
 	}
 	key, in, err := t.Convert(ctx, v)
 	if err != nil || in != sql.InRange {
