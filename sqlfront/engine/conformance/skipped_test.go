@@ -53,8 +53,8 @@ var skipped = []struct {
 	reason string
 	in     map[string][]string
 }{
-	{"out of range has MySQL's number (1264), not the library's kind; a written integer is signed, and a text as " +
-		"a DOUBLE ends at the greatest, as in MySQL (sqlfront/nearest_test.go)", map[string][]string{
+	{"out of range has MySQL's number (1264), not the library's kind; a written integer is signed, and a " +
+		"text as a DOUBLE ends at the greatest, as in MySQL (sqlfront/nearest_test.go)", map[string][]string{
 		"Queries*": {`SELECT_4294967295`, `select_cast('61232343e124312434'_as_double)`},
 		"Scripts*": {
 			`Ensure_scale_is_not_rounded_when_inserting_to_DECIMAL_type_through_float64`,
